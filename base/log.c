@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include <config.h>
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define MESSAGE_MAX 1024
+#define HELD_MAX    4096
+
+static struct {
+  char program[64];
+  int rank;
+  char host[256];
+  char device[128];
+  int hold;
+  char held[HELD_MAX]; /**< messages, a newline between two */
+} state = {.rank = -1};
+
+/** Device libraries call back from their own threads. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void copy(char *to, size_t size, const char *from)
+{
+  snprintf(to, size, "%s", from ? from : "");
+}
+
+void log_set_program(const char *program)
+{
+  copy(state.program, sizeof state.program, program);
+}
+
+void log_set_rank(int rank, const char *host)
+{
+  state.rank = rank;
+  copy(state.host, sizeof state.host, host);
+}
+
+void log_set_device(const char *device)
+{
+  copy(state.device, sizeof state.device, device);
+}
+
+const char *log_identity(void)
+{
+  static char text[sizeof state.host + sizeof state.device + 64];
+  const char *gap = "";
+  int n = 0;
+  text[0] = '\0';
+  if (state.rank >= 0) {
+    n += snprintf(text + n, sizeof text - n, "rank %d", state.rank);
+    gap = ", ";
+  }
+  if (state.host[0]) {
+    n += snprintf(text + n, sizeof text - n, "%shost %s", gap, state.host);
+    gap = ", ";
+  }
+  if (state.device[0]) snprintf(text + n, sizeof text - n, "%sdevice %s", gap, state.device);
+  return text;
+}
+
+/** Formats a message as one line: what a user typed may hold line breaks. */
+static void format_line(char text[MESSAGE_MAX], const char *format, va_list arguments)
+{
+  static const char cut[] = "...";
+  int length = vsnprintf(text, MESSAGE_MAX, format, arguments);
+  if (length >= MESSAGE_MAX) memcpy(text + MESSAGE_MAX - sizeof cut, cut, sizeof cut);
+  for (char *c = text; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+}
+
+/** One call of fputs a line, so that lines of several ranks do not mix. */
+static void print(const char *kind, const char *who, const char *message)
+{
+  char line[MESSAGE_MAX + sizeof state];
+  snprintf(line, sizeof line, "%s%s%s%s%s%s\n", state.program, state.program[0] ? ": " : "", kind, who,
+           who[0] ? ": " : "", message);
+  fputs(line, stderr);
+}
+
+/** Appends to the held text. When it is full the first messages stay: they are nearest to the cause. */
+static void hold(const char *message)
+{
+  size_t used = strlen(state.held);
+  snprintf(state.held + used, HELD_MAX - used, "%s%s", used ? "\n" : "", message);
+}
+
+void log_print(const char *who, const char *text)
+{
+  char copied[HELD_MAX], *rest = copied;
+  copy(copied, sizeof copied, text);
+  for (char *line = strsep(&rest, "\n"); line && *line; line = strsep(&rest, "\n")) print("", who, line);
+}
+
+static void print_held(void)
+{
+  log_print(log_identity(), state.held);
+  state.held[0] = '\0';
+}
+
+status_t log_fail(status_t status, const char *format, ...)
+{
+  char message[MESSAGE_MAX];
+  va_list arguments;
+  va_start(arguments, format);
+  format_line(message, format, arguments);
+  va_end(arguments);
+  pthread_mutex_lock(&lock);
+  if (state.hold)
+    hold(message);
+  else
+    print("", log_identity(), message);
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+void log_warn(const char *format, ...)
+{
+  char message[MESSAGE_MAX];
+  va_list arguments;
+  if (state.rank > 0) return;
+  va_start(arguments, format);
+  format_line(message, format, arguments);
+  va_end(arguments);
+  print("warning: ", "", message);
+}
+
+void log_hold(int hold)
+{
+  pthread_mutex_lock(&lock);
+  state.hold = hold;
+  if (!hold) print_held();
+  pthread_mutex_unlock(&lock);
+}
+
+const char *log_held(void)
+{
+  return state.held;
+}
+
+void log_drop(void)
+{
+  pthread_mutex_lock(&lock);
+  state.held[0] = '\0';
+  pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/meta.h"
+
+#define LINE_MAX_BYTES 512
+
+/** Settings that change what is measured, or name the job that measured it. Nothing else of the environment
+ * is read. */
+static const char *const allowed_settings[] = {
+    "OMP_NUM_THREADS",
+    "OMP_PROC_BIND",
+    "OMP_PLACES",
+    "OMP_WAIT_POLICY",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_DEVICE_ORDER",
+    "CUDA_LAUNCH_BLOCKING",
+    "ROCR_VISIBLE_DEVICES",
+    "GPU_DEVICE_ORDINAL",
+    "OCL_ICD_VENDORS",
+    "POCL_DEVICES",
+    "SLURM_JOB_ID",
+    "SLURM_JOB_NUM_NODES",
+    "SLURM_NTASKS",
+    "SLURM_CPUS_PER_TASK",
+    "PBS_JOBID",
+    "LSB_JOBID",
+    "UCX_TLS",
+    "UCX_NET_DEVICES",
+};
+
+const char *meta_version(void)
+{
+  return PACKAGE_VERSION;
+}
+
+void meta_time(char text[32])
+{
+  time_t now = time(NULL);
+  struct tm utc;
+  gmtime_r(&now, &utc);
+  strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+void meta_host(char *text, size_t size)
+{
+  struct utsname names;
+  snprintf(text, size, "%s", uname(&names) == 0 && names.nodename[0] ? names.nodename : "unknown");
+  text[strcspn(text, ".")] = '\0';
+}
+
+/** Finds the first line "key<separator>value" of a file; quotes around the value are taken off. Returns
+ * whether it did. */
+static int find_in_file(const char *path, const char *key, char separator, char *value, size_t size)
+{
+  char line[LINE_MAX_BYTES];
+  int found = 0;
+  FILE *file = fopen(path, "r");
+  if (!file) return 0;
+  while (!found && fgets(line, sizeof line, file)) {
+    char *text = strchr(line, separator);
+    if (strncmp(line, key, strlen(key)) || !text) continue;
+    text += 1 + strspn(text + 1, " \t\"");
+    text[strcspn(text, "\"\n")] = '\0';
+    snprintf(value, size, "%s", text);
+    found = value[0] != '\0';
+  }
+  fclose(file);
+  return found;
+}
+
+void meta_cpu_model(char *text, size_t size)
+{
+  static const char *const keys[] = {"model name", "Model", "cpu model", "cpu\t"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (find_in_file("/proc/cpuinfo", keys[i], ':', text, size)) return;
+  snprintf(text, size, "unknown");
+}
+
+/** A JSON string of any bytes: what is not printable ASCII becomes '?'. */
+static json_t *ascii_string(const char *bytes)
+{
+  char text[LINE_MAX_BYTES];
+  snprintf(text, sizeof text, "%s", bytes);
+  for (char *c = text; *c; c++)
+    if (*c < ' ' || *c > '~') *c = '?';
+  return json_string(text);
+}
+
+static json_t *settings(void)
+{
+  json_t *object = json_object();
+  if (!object) return NULL;
+  for (size_t i = 0; i < sizeof allowed_settings / sizeof *allowed_settings; i++) {
+    const char *value = getenv(allowed_settings[i]);
+    if (value && json_object_set_new(object, allowed_settings[i], ascii_string(value))) {
+      json_decref(object);
+      return NULL;
+    }
+  }
+  return object;
+}
+
+static const char *compiler(void)
+{
+#if defined(__clang__)
+  return __VERSION__;
+#elif defined(__GNUC__)
+  return "gcc " __VERSION__;
+#else
+  return "unknown";
+#endif
+}
+
+json_t *meta_system(void)
+{
+  char os[LINE_MAX_BYTES] = "unknown", kernel[LINE_MAX_BYTES] = "unknown", cpu[LINE_MAX_BYTES];
+  struct utsname names;
+  find_in_file("/etc/os-release", "PRETTY_NAME", '=', os, sizeof os);
+  if (uname(&names) == 0)
+    snprintf(kernel, sizeof kernel, "%s %s %s", names.sysname, names.release, names.machine);
+  meta_cpu_model(cpu, sizeof cpu);
+  return json_pack("{so so so so so}", "os", ascii_string(os), "kernel", ascii_string(kernel), "cpu",
+                   ascii_string(cpu), "compiler", ascii_string(compiler()), "settings", settings());
+}

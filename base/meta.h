@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Where a result was measured: an allow-list of facts, never the whole environment. */
+#ifndef BASE_META_H
+#define BASE_META_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/** \brief The suite's version, as configured. */
+const char *meta_version(void);
+
+/** \brief UTC time as 2026-01-31T12:00:00Z. */
+void meta_time(char text[32]);
+
+/** \brief Host name without its domain. */
+void meta_host(char *text, size_t size);
+
+/** \brief CPU model as the operating system names it, "unknown" if it does not. */
+void meta_cpu_model(char *text, size_t size);
+
+/** \brief Facts of this system: OS, kernel, CPU model, compiler, and the allow-listed settings (OMP_*,
+ * CUDA_VISIBLE_DEVICES, SLURM_JOB_ID, …). NULL when memory ran out. */
+json_t *meta_system(void);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include <config.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/options.h"
+
+#define HELP_COLUMN 26
+#define HELP_WIDTH  79
+#define TEXT_MAX    256
+
+/** What parsing knows besides the table. */
+struct parser {
+  const struct option_program *program;
+  char **argv; /**< the rest of it, NULL at its end */
+  char *config;
+  unsigned char *seen; /**< one an option */
+};
+
+/* Numbers */
+
+/** The field's first character must be a digit or a sign before one: strtoll and strtod also take spaces and
+ * words. */
+static int looks_like_number(const char *text, const char *characters)
+{
+  const char *digits = text + (*text == '-');
+  return isdigit((unsigned char)*digits) && strspn(digits, characters) == strlen(digits);
+}
+
+status_t option_read_int(const char *text, long long min, long long max, long long *value)
+{
+  char *end;
+  if (!looks_like_number(text, "0123456789")) return STATUS_USAGE;
+  errno = 0;
+  long long read = strtoll(text, &end, 10);
+  if (errno || *end || read < min || read > max) return STATUS_USAGE;
+  *value = read;
+  return STATUS_OK;
+}
+
+status_t option_read_real(const char *text, double min, double max, double *value)
+{
+  char *end;
+  if (!looks_like_number(text, "0123456789.eE+-")) return STATUS_USAGE;
+  double read = strtod(text, &end);
+  if (*end || !isfinite(read) || read < min || read > max) return STATUS_USAGE;
+  *value = read;
+  return STATUS_OK;
+}
+
+/** A bound of the table as an integer; bounds beyond the type mean its ends. */
+static long long integer_bound(double bound)
+{
+  if (bound >= 0x1p63) return LLONG_MAX;
+  return bound <= -0x1p63 ? LLONG_MIN : (long long)bound;
+}
+
+/* Messages */
+
+/** What a value must be, in words: "auto, full or off", "a whole number from 1 to 100". */
+static const char *describe_allowed(const struct option_spec *option, char text[TEXT_MAX])
+{
+  const char *kind = option->type == OPTION_INT ? "a whole number" : "a number";
+  if (option->type == OPTION_CHOICE) {
+    const char *last = strrchr(option->allowed, '|');
+    size_t n = 0;
+    for (const char *c = option->allowed; *c && n + 5 < TEXT_MAX; c++) {
+      if (*c == '|')
+        n += (size_t)sprintf(text + n, c == last ? " or " : ", ");
+      else
+        text[n++] = *c;
+    }
+    text[n] = '\0';
+  } else if (option->allowed) {
+    snprintf(text, TEXT_MAX, "%s", option->allowed);
+  } else if (option->max >= 0x1p53) {
+    snprintf(text, TEXT_MAX, "%s of at least %.15g", kind, option->min);
+  } else {
+    snprintf(text, TEXT_MAX, "%s from %.15g to %.15g", kind, option->min, option->max);
+  }
+  return text;
+}
+
+static status_t bad_value(const struct option_spec *option, const char *text)
+{
+  char allowed[TEXT_MAX];
+  return log_fail(STATUS_USAGE, "--%s \"%s\": must be %s", option->name, text,
+                  describe_allowed(option, allowed));
+}
+
+/** Abbreviations are refused, but the option that is meant is named. */
+static status_t unknown_option(const struct parser *parser, const char *word)
+{
+  size_t length = strcspn(word, "=");
+  for (size_t i = 0; i < parser->program->n_options; i++) {
+    const char *name = parser->program->options[i].name;
+    if (length > 2 && strncmp(word, "--", 2) == 0 && strncmp(name, word + 2, length - 2) == 0)
+      return log_fail(STATUS_USAGE, "unknown option \"%.*s\": did you mean --%s?", (int)length, word, name);
+  }
+  return log_fail(STATUS_USAGE, "unknown option \"%.*s\": see --help", (int)length, word);
+}
+
+/* Parsing */
+
+/** Position of \a text in the |-separated \a choices, −1 if it is none of them. */
+static int find_choice(const char *choices, const char *text)
+{
+  size_t length = strlen(text);
+  for (int position = 0;; position++) {
+    size_t n = strcspn(choices, "|");
+    if (n == length && strncmp(choices, text, n) == 0) return position;
+    if (!choices[n]) return -1;
+    choices += n + 1;
+  }
+}
+
+/** Writes \a text (NULL for flags) into the option's field. */
+static status_t store(const struct option_spec *option, const char *text, char *config)
+{
+  void *field = config + option->offset;
+  long long integer;
+  switch (option->type) {
+  case OPTION_FLAG:
+    *(int *)field = option->value ? option->value : 1;
+    return STATUS_OK;
+  case OPTION_INT:
+    if (option_read_int(text, integer_bound(option->min), integer_bound(option->max), &integer) != STATUS_OK)
+      return bad_value(option, text);
+    *(int64_t *)field = integer;
+    return STATUS_OK;
+  case OPTION_REAL:
+    if (option_read_real(text, option->min, option->max, field) != STATUS_OK) return bad_value(option, text);
+    return STATUS_OK;
+  case OPTION_TEXT:
+    *(const char **)field = text;
+    return STATUS_OK;
+  case OPTION_CHOICE:
+    if (find_choice(option->allowed, text) < 0) return bad_value(option, text);
+    *(int *)field = find_choice(option->allowed, text);
+    return STATUS_OK;
+  case OPTION_CUSTOM:
+    break;
+  }
+  char name[TEXT_MAX];
+  snprintf(name, sizeof name, "--%s", option->name);
+  return option->parse(name, text, field);
+}
+
+/** Refuses an option that was given before, and a flag whose field another flag has set. */
+static status_t check_first(const struct parser *parser, const struct option_spec *option)
+{
+  for (size_t i = 0; i < parser->program->n_options; i++) {
+    const struct option_spec *other = &parser->program->options[i];
+    if (!parser->seen[i]) continue;
+    if (other == option) return log_fail(STATUS_USAGE, "--%s is given twice", option->name);
+    if (option->type == OPTION_FLAG && other->type == OPTION_FLAG && other->offset == option->offset)
+      return log_fail(STATUS_USAGE, "--%s and --%s exclude each other", other->name, option->name);
+  }
+  return STATUS_OK;
+}
+
+/** Takes the option with \a attached as its value (NULL: the next word is). */
+static status_t take(struct parser *parser, const struct option_spec *option, const char *attached)
+{
+  const char *text = attached;
+  RETURN_IF_FAILED(check_first(parser, option));
+  parser->seen[option - parser->program->options] = 1;
+  if (option->type == OPTION_FLAG) {
+    if (attached) return log_fail(STATUS_USAGE, "--%s takes no value, not \"%s\"", option->name, attached);
+  } else {
+    const char *next = *parser->argv;
+    int is_option = next && next[0] == '-' && (next[1] == '-' || isalpha((unsigned char)next[1]));
+    if (!text && next && !is_option) text = *parser->argv++;
+    if (!text || !*text) {
+      char allowed[TEXT_MAX];
+      return log_fail(STATUS_USAGE, "--%s needs a value: %s", option->name,
+                      option->type == OPTION_TEXT || (option->type == OPTION_CUSTOM && !option->allowed)
+                          ? option->metavar
+                          : describe_allowed(option, allowed));
+    }
+  }
+  RETURN_IF_FAILED(store(option, text, parser->config));
+  if (option->given) *(int *)(parser->config + option->given - 1) = 1;
+  return STATUS_OK;
+}
+
+/** The option that a word names, NULL if none; *attached is the value in the same word, NULL if there is
+ * none. */
+static const struct option_spec *find(const struct option_program *program, const char *word,
+                                      const char **attached)
+{
+  int is_long = word[0] == '-' && word[1] == '-';
+  size_t length = strcspn(word, "=");
+  for (size_t i = 0; i < program->n_options; i++) {
+    const struct option_spec *option = &program->options[i];
+    if (is_long && strlen(option->name) == length - 2 && strncmp(option->name, word + 2, length - 2) == 0) {
+      *attached = word[length] ? word + length + 1 : NULL;
+      return option;
+    }
+    if (!is_long && option->letter && word[0] == '-' && word[1] == option->letter) {
+      *attached = word[2] ? word + 2 : NULL;
+      return option;
+    }
+  }
+  return NULL;
+}
+
+static int is_request(const char *word, enum option_request *request)
+{
+  int help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+  int version = strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0;
+  if (help) *request = OPTION_SHOW_HELP;
+  if (version) *request = OPTION_SHOW_VERSION;
+  return help || version;
+}
+
+static status_t parse_words(struct parser *parser, enum option_request *request)
+{
+  enum option_request asked = OPTION_RUN;
+  while (*parser->argv && !is_request(*parser->argv, &asked)) {
+    const char *attached = NULL, *word = *parser->argv++;
+    const struct option_spec *option = find(parser->program, word, &attached);
+    if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
+      return log_fail(STATUS_USAGE, "\"%s\" is no option: see --help", word);
+    if (!option) return unknown_option(parser, word);
+    RETURN_IF_FAILED(take(parser, option, attached));
+  }
+  *request = asked;
+  return STATUS_OK;
+}
+
+status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
+                          enum option_request *request)
+{
+  struct parser parser = {.program = program, .argv = argv + (argc > 0), .config = config};
+  parser.seen = calloc(program->n_options + 1, 1);
+  if (!parser.seen) return log_fail(STATUS_ENVIRONMENT, "out of memory for %zu options", program->n_options);
+  status_t status = parse_words(&parser, request);
+  free(parser.seen);
+  return status;
+}
+
+/* Help */
+
+/** Prints \a text in lines that begin at HELP_COLUMN; \a column is where the cursor stands. */
+static void print_wrapped(FILE *out, const char *text, int column)
+{
+  if (column > HELP_COLUMN - 2) {
+    fputc('\n', out);
+    column = 0;
+  }
+  fprintf(out, "%*s", HELP_COLUMN - column, "");
+  column = HELP_COLUMN;
+  while (*text) {
+    int length = (int)strcspn(text, " ");
+    if (column > HELP_COLUMN && column + 1 + length > HELP_WIDTH) {
+      fprintf(out, "\n%*s", HELP_COLUMN, "");
+      column = HELP_COLUMN;
+    }
+    column += fprintf(out, "%s%.*s", column > HELP_COLUMN ? " " : "", length, text);
+    text += length + strspn(text + length, " ");
+  }
+  fputc('\n', out);
+}
+
+static void print_option(FILE *out, char letter, const char *name, const char *metavar, const char *help)
+{
+  char head[TEXT_MAX];
+  int column = letter ? sprintf(head, "  -%c, ", letter) : sprintf(head, "      ");
+  column += snprintf(head + column, sizeof head - (size_t)column, "--%s%s%s", name, metavar ? "=" : "",
+                     metavar ? metavar : "");
+  fputs(head, out);
+  print_wrapped(out, help, column);
+}
+
+void option_print_help(const struct option_program *program, FILE *out)
+{
+  fprintf(out, "Usage: %s %s\n%s\n", program->name, program->usage, program->summary);
+  for (size_t i = 0; i < program->n_options; i++) {
+    const struct option_spec *option = &program->options[i];
+    if (option->group) fprintf(out, "\n%s:\n", option->group);
+    print_option(out, option->letter, option->name, option->metavar, option->help);
+  }
+  fprintf(out, "\nOther:\n");
+  print_option(out, 'h', "help", NULL, "show this help and exit");
+  print_option(out, 'V', "version", NULL, "show the version and exit");
+  if (program->epilogue) fprintf(out, "\n%s", program->epilogue);
+}

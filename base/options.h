@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief One table of options a program feeds parsing, --help and, through it, the man page. */
+#ifndef BASE_OPTIONS_H
+#define BASE_OPTIONS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/status.h"
+
+enum option_type {
+  OPTION_FLAG,   /**< int, set to `value` (1 when that is 0) */
+  OPTION_INT,    /**< int64_t within [min, max] */
+  OPTION_REAL,   /**< double within [min, max] */
+  OPTION_TEXT,   /**< const char *, not empty; points into argv */
+  OPTION_CHOICE, /**< int, the position in the |-separated `allowed` */
+  OPTION_CUSTOM  /**< whatever `parse` writes */
+};
+
+/** \brief Reads \a text into \a field; logs (naming option, value and what is allowed) and returns
+ * STATUS_USAGE. */
+typedef status_t (*option_parse)(const char *option, const char *text, void *field);
+
+struct option_spec {
+  const char *name; /**< long name without dashes */
+  char letter;      /**< short name, 0 for none */
+  enum option_type type;
+  size_t offset;       /**< of the field in the configuration struct */
+  const char *metavar; /**< shown in --help, NULL for flags */
+  const char *allowed; /**< choices as "auto|full|off", or a phrase for messages: what is allowed */
+  double min, max;     /**< for OPTION_INT and OPTION_REAL */
+  int value;           /**< for OPTION_FLAG */
+  option_parse parse;  /**< for OPTION_CUSTOM */
+  size_t given;        /**< offset + 1 of an int that is set to 1 when the option is given; 0 for none */
+  const char *group;   /**< heading in --help, on the first option of a group */
+  const char *help;    /**< one or two sentences */
+};
+
+struct option_program {
+  const char *name;
+  const char *summary;  /**< one line, also the man page's NAME */
+  const char *usage;    /**< after the name */
+  const char *epilogue; /**< examples and exit codes */
+  const struct option_spec *options;
+  size_t n_options;
+};
+
+/** What the command line asked for besides the configuration. */
+enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION };
+
+/** \brief Parses all of argv into \a config. --help and --version are known to every program.
+ *
+ * Accepts --name value, --name=value, -n value, -nvalue; an option twice, an unknown one, an abbreviation, a
+ * missing value and any word that is no option are STATUS_USAGE with one clear line. */
+status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
+                          enum option_request *request);
+
+/** \brief Prints --help in the form that help2man reads. */
+void option_print_help(const struct option_program *program, FILE *out);
+
+/** \brief Strict whole-string number readers: STATUS_USAGE, silently, on anything but one number in range. */
+status_t option_read_int(const char *text, long long min, long long max, long long *value);
+status_t option_read_real(const char *text, double min, double max, double *value);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What all programs share in showing results: one JSON document whole or not at all, bars, units. */
+#ifndef BASE_REPORT_H
+#define BASE_REPORT_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/status.h"
+
+/** \brief The frame of every document: schema, program, version, time, system. NULL when memory ran out. */
+json_t *report_json_frame(const char *schema, const char *program);
+
+/** \brief A JSON number; null where the value is not finite, since JSON knows no NaN. */
+json_t *report_json_real(double value);
+
+/** \brief Whether \a path could be written, without leaving anything there; logs the cause, if not, and returns
+ * STATUS_ENVIRONMENT. */
+status_t report_json_check(const char *path);
+
+/** \brief Writes \a document to \a path, or to standard output for "-".
+ *
+ * A file is replaced whole or not at all (temporary file, rename); a device such as /dev/stdout is written to.
+ * STATUS_ENVIRONMENT, with the cause, when that fails. */
+status_t report_json_write(const json_t *document, const char *path);
+
+/** \brief A bar of at most \a width cells, drawn with eighths of a block in UTF-8 locales, else with '#'. */
+void report_bar(char *text, size_t size, double share, int width);
+
+/** \brief Bytes with a binary unit ("24.0 GiB"), in a static ring of buffers. */
+const char *report_bytes(uint64_t bytes);
+
+#endif

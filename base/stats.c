@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include <config.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/stats.h"
+
+/** Makes the MAD of normally distributed samples an estimate of their standard deviation. */
+#define MAD_TO_SIGMA 1.4826
+
+static int compare(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/** Sorts \a values and returns their median. */
+static double sort_median(double *values, size_t n)
+{
+  qsort(values, n, sizeof *values, compare);
+  return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+struct stats_summary stats_summarise(const double *samples, size_t n)
+{
+  struct stats_summary summary = {0};
+  double *values = n ? malloc(n * sizeof *values) : NULL;
+  if (!values) return summary;
+  memcpy(values, samples, n * sizeof *values);
+  summary.n = n;
+  summary.median = sort_median(values, n);
+  summary.min = values[0];
+  summary.max = values[n - 1];
+  for (size_t i = 0; i < n; i++) summary.mean += values[i] / (double)n;
+  for (size_t i = 0; i < n; i++) values[i] = fabs(values[i] - summary.median);
+  summary.mad = sort_median(values, n);
+  free(values);
+  return summary;
+}
+
+double stats_noise(const struct stats_summary *summary)
+{
+  if (summary->n < 3 || summary->median == 0) return 0;
+  return MAD_TO_SIGMA * summary->mad / fabs(summary->median);
+}
+
+double stats_now(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Order statistics of samples, and the clock that they are taken with. */
+#ifndef BASE_STATS_H
+#define BASE_STATS_H
+
+#include <stddef.h>
+
+struct stats_summary {
+  size_t n;
+  double min, median, max, mean;
+  double mad; /**< median absolute deviation from the median, unscaled */
+};
+
+/** \brief Summary of \a n samples in any order; all zero when n is 0, or when memory ran out. */
+struct stats_summary stats_summarise(const double *samples, size_t n);
+
+/** \brief Relative noise of a run: 1.4826·MAD over the median, 0 when there are fewer than three samples. */
+double stats_noise(const struct stats_summary *summary);
+
+/** \brief Seconds of the monotonic clock. */
+double stats_now(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Outcome of every function that can fail, and exit code of every program. */
+#ifndef BASE_STATUS_H
+#define BASE_STATUS_H
+
+/** The values are the exit codes. */
+typedef enum {
+  STATUS_OK = 0,
+  STATUS_USAGE = 2,       /**< the command line asks for something that cannot be */
+  STATUS_ENVIRONMENT = 3, /**< no such device or library, too little memory, a path that cannot be written */
+  STATUS_WRONG = 4,       /**< a result or a message differs from what it must be */
+  STATUS_SLOW = 5,        /**< below a threshold that the user set */
+  STATUS_HANG = 6,        /**< a neighbour did not answer within the deadline */
+  STATUS_FAULT = 7        /**< a device or library failed in mid-run */
+} status_t;
+
+/** \brief One word for reports: "pass", "usage", "environment", "wrong", "slow", "hang", "fault". */
+const char *status_verdict(status_t status);
+
+/** \brief The graver of two, in the order fault, hang, wrong, environment, usage, slow, ok. */
+status_t status_worst(status_t a, status_t b);
+
+/** \brief Evaluates \a call; when it fails, stores its status in the local `status` and jumps to \a label. */
+#define TRY(call, label)                                                                                     \
+  do {                                                                                                       \
+    if ((status = (call)) != STATUS_OK) goto label;                                                          \
+  } while (0)
+
+/** \brief Evaluates \a call and returns its status when it fails: for functions with nothing to unwind. */
+#define RETURN_IF_FAILED(call)                                                                               \
+  do {                                                                                                       \
+    status_t failed_status_ = (call);                                                                        \
+    if (failed_status_ != STATUS_OK) return failed_status_;                                                  \
+  } while (0)
+
+#endif

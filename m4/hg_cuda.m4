@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+# CUDA: nvcc, the static runtime (so that programs start where there is no driver), and the chips to build for.
+AC_DEFUN([HG_CUDA],
+[AC_ARG_WITH([cuda],
+  [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@], [CUDA backend, with the toolkit in DIR (default: if found)])],
+  [], [with_cuda=auto])
+AC_ARG_WITH([cuda-arch],
+  [AS_HELP_STRING([--with-cuda-arch=LIST], [chips to build for, as in 80,90, or native: those of this machine, or else the
+                   newest (default: one a generation that nvcc knows); PTX of the last is added])],
+  [], [with_cuda_arch=auto])
+AC_ARG_VAR([NVCC], [CUDA compiler])
+AC_ARG_VAR([NVCCFLAGS], [CUDA compiler flags])
+: ${NVCCFLAGS=-O3}
+hg_cuda=0
+AS_IF([test "x$with_cuda" != xno], [HG_CUDA_FIND])
+AS_IF([test $hg_cuda = 1],
+  [HG_NOTE([CUDA], [on], [$hg_cuda_version in $CUDA_HOME for sm_$(echo $hg_cuda_arch | sed 's/ /, sm_/g')])],
+  [HG_OPTIONAL_OFF([CUDA], [$with_cuda], [$hg_cuda_why])])
+AC_SUBST([CUDA_CFLAGS])
+AC_SUBST([CUDA_LIBS])
+AC_SUBST([CUDA_GENCODE])
+AC_DEFINE_UNQUOTED([HAVE_CUDA], [$hg_cuda], [1 when the CUDA backend is built, else 0])
+AM_CONDITIONAL([HAVE_CUDA], [test $hg_cuda = 1])
+AC_SUBST([HAVE_CUDA], [$hg_cuda])])
+
+# HG_CUDA_FIND sets hg_cuda=1, or hg_cuda_why.
+AC_DEFUN([HG_CUDA_FIND],
+[AS_CASE([$with_cuda], [yes|auto], [hg_folder=${CUDA_HOME:-$CUDA_PATH}], [hg_folder=$with_cuda])
+AS_IF([test -n "$hg_folder"], [hg_path=$hg_folder/bin],
+  [hg_path=$PATH$PATH_SEPARATOR/usr/local/cuda/bin$PATH_SEPARATOR/opt/cuda/bin])
+AC_PATH_PROG([NVCC], [nvcc], [], [$hg_path])
+AS_IF([test -z "$NVCC"], [hg_cuda_why="nvcc is not in $hg_path"], [
+  CUDA_HOME=$(dirname "$(dirname "$(readlink -f "$NVCC")")")
+  hg_cuda_version=$("$NVCC" --version | sed -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p')
+  HG_CUDA_ARCH
+  HG_CUDA_LIBRARIES])])
+
+# HG_CUDA_ARCH sets CUDA_GENCODE: machine code for each chip asked for, and PTX for those to come.
+AC_DEFUN([HG_CUDA_ARCH],
+[AC_MSG_CHECKING([which CUDA chips to build for])
+hg_known=$("$NVCC" --list-gpu-code 2>/dev/null | sed -n 's/^sm_\(@<:@0-9@:>@*@<:@a-z@:>@*\)$/\1/p')
+hg_cuda_arch=
+AS_CASE([$with_cuda_arch],
+  [auto], [hg_wanted="60 70 75 80 86 90 100 120"],
+  [native], [
+    hg_wanted=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -u)
+    AS_CASE([$hg_wanted], [@<:@0-9@:>@*], [],
+      [hg_wanted=$(echo "$hg_known" | sed '/@<:@a-z@:>@/d' | sort -n | tail -n 1)])],
+  [hg_wanted=$(echo "$with_cuda_arch" | sed 's/sm_//g;s/@<:@., ;@:>@/ /g')])
+for hg_chip in $hg_wanted; do
+  AS_IF([echo "$hg_known" | grep -qx "$hg_chip"], [hg_cuda_arch="$hg_cuda_arch $hg_chip"],
+    [test "x$with_cuda_arch" != xauto],
+    [AC_MSG_ERROR([--with-cuda-arch: $NVCC does not know sm_$hg_chip; it knows $(echo $hg_known)])])
+done
+hg_cuda_arch=$(echo $hg_cuda_arch)
+CUDA_GENCODE=
+for hg_chip in $hg_cuda_arch; do
+  CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$hg_chip,code=sm_$hg_chip"
+done
+CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$hg_chip,code=compute_$hg_chip"
+AC_MSG_RESULT([$hg_cuda_arch])])
+
+# HG_CUDA_LIBRARIES builds a kernel and links it with the static runtime.
+AC_DEFUN([HG_CUDA_LIBRARIES],
+[AC_MSG_CHECKING([whether CUDA $hg_cuda_version builds programs])
+CUDA_CFLAGS=
+test -d "$CUDA_HOME/include" && CUDA_CFLAGS="-isystem $CUDA_HOME/include"
+CUDA_LIBS=
+for hg_folder in "$CUDA_HOME/lib64" "$CUDA_HOME/targets/$host_cpu-linux/lib" "$CUDA_HOME/lib"; do
+  test -f "$hg_folder/libcudart_static.a" && CUDA_LIBS="-L$hg_folder" && break
+done
+CUDA_LIBS="$CUDA_LIBS -lcudart_static -ldl -lrt -lpthread -lstdc++"
+cat >conftest.cu <<'HG_END'
+#include <cuda_runtime.h>
+__global__ void kernel(float *x) { x[[threadIdx.x]] = 1; }
+extern "C" int launch(float *x) { kernel<<<1, 1>>>(x); return cudaGetLastError(); }
+HG_END
+hg_cuda_why="$NVCC does not compile a kernel with its host compiler (see config.log)"
+AS_IF([AC_RUN_LOG(["$NVCC" $NVCCFLAGS $CUDA_GENCODE -Xcompiler -fPIC -c conftest.cu -o conftest_cu.o >&AS_MESSAGE_LOG_FD])], [
+  hg_cuda_why="libcudart_static.a or cuda_runtime.h of CUDA $hg_cuda_version is missing or does not link (see config.log)"
+  hg_save_CPPFLAGS=$CPPFLAGS
+  hg_save_LIBS=$LIBS
+  CPPFLAGS="$CPPFLAGS $CUDA_CFLAGS"
+  LIBS="conftest_cu.o $CUDA_LIBS $LIBS"
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <cuda_runtime.h>
+int launch(float *x);]], [[cudaGetLastError(); return launch(0);]])], [hg_cuda=1])
+  CPPFLAGS=$hg_save_CPPFLAGS
+  LIBS=$hg_save_LIBS])
+rm -f conftest.cu conftest_cu.o
+AS_IF([test $hg_cuda = 1], [AC_MSG_RESULT([yes])], [AC_MSG_RESULT([no]); CUDA_CFLAGS=; CUDA_LIBS=])])

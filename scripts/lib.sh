@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Set-up shared by scripts/quickstart and scripts/test. Sourced from the project's folder.
+
+build_packages=(build-essential autoconf automake pkg-config libopenmpi-dev openmpi-bin libhwloc-dev libjansson-dev
+                ocl-icd-opencl-dev help2man)
+test_packages=(libcmocka-dev bats pocl-opencl-icd python3-jsonschema clang-format-14 mpich libmpich-dev)
+
+say() { printf '\n==> %s\n' "$*"; }
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$1" >&2
+  exit "${2:-3}"
+}
+
+# show COMMAND...: prints the command and runs it.
+show() {
+  printf '  $ %s\n' "$*"
+  "$@"
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# install PACKAGE...: those that are missing, with apt.
+install() {
+  local missing=() package
+  command -v apt-get >/dev/null ||
+    die "there is no apt-get here: install the counterparts of these, then use --no-install: $*"
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  if [ ${#missing[@]} = 0 ]; then
+    say "Packages: all there"
+    return
+  fi
+  [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+    die "not root, and there is no sudo: have these installed, then use --no-install: ${missing[*]}"
+  say "Packages: installing ${missing[*]}"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# configure FOLDER [FLAG]...: configures there, or looks again with the same flags for what was installed since.
+configure() {
+  local folder=$1
+  shift
+  [ -x configure ] || show ./autogen.sh >autogen.log 2>&1 || { cat autogen.log; die "autogen.sh failed" 7; }
+  rm -f autogen.log
+  mkdir -p "$folder"
+  (
+    cd "$folder"
+    if [ -x config.status ]; then
+      ./config.status --recheck && ./config.status
+    else
+      ../configure "$@"
+    fi
+  ) >"$folder/configure.log" 2>&1 || { tail -n 20 "$folder/configure.log"; die "configure failed; see $folder/config.log"; }
+}
+
+# The table that ends configure.
+configured() {
+  sed -n '/is configured to be/,/^Next/p' "$1/configure.log" | sed '/^Next/d'
+}
+
+jobs() { nproc; }
+
+# Lets MPI run in containers (as root) and with more ranks than cores.
+allow_mpi() {
+  if [ "$(id -u)" = 0 ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  fi
+}
