@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The device layer: one const struct a backend, the same dozen verbs on every device.
+ *
+ * A device has queues; work in one queue runs in order, queues run beside each other. Copies and kernels are
+ * asynchronous to the host where the device can (on the CPU backend a call returns when the work is done).
+ * Kernels are not launched here: they live with their workload and reach the native handles through the
+ * backend's own header (gpu/cuda/cuda_device.h, gpu/opencl/opencl_device.h).
+ *
+ * Every verb returns STATUS_OK, or logs the exact cause and returns STATUS_ENVIRONMENT (there is no such thing
+ * or not enough of it) or STATUS_FAULT (it broke while running). Outputs are set on success only. */
+#ifndef GPU_GPU_H
+#define GPU_GPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+#define GPU_TEXT_MAX 128
+
+struct gpu_backend;
+
+/** What is known of a device before it is opened. Unknown texts are "", unknown numbers 0. */
+struct gpu_device_info {
+  char name[GPU_TEXT_MAX];     /**< as the vendor names it */
+  char uuid[48];               /**< "GPU-…" for NVIDIA, else 32 hex digits, or a stable text of the host's for CPUs */
+  char pci[16];                /**< "0000:3b:00.0", "" for CPUs */
+  char driver[GPU_TEXT_MAX];   /**< driver and runtime versions */
+  char arch[32];               /**< "sm_90", "x86_64 avx2", … */
+  char platform[GPU_TEXT_MAX]; /**< OpenCL platform, "" elsewhere */
+  uint64_t memory_bytes;       /**< all of it */
+  uint64_t max_alloc_bytes;    /**< largest single allocation */
+  uint64_t cache_bytes;        /**< last level */
+  int compute_units;           /**< multiprocessors, or cores */
+  int numa;                    /**< NUMA node by its OS index, −1 if unknown */
+  int fp64;                    /**< has doubles */
+  int is_cpu;                  /**< runs on the host's own cores */
+};
+
+struct gpu_device {
+  const struct gpu_backend *backend;
+  struct gpu_device_info info;
+};
+
+struct gpu_queue {
+  struct gpu_device *device;
+};
+
+struct gpu_event {
+  struct gpu_device *device;
+};
+
+/** Device memory: a CUDA device pointer, a cl_mem, or a host pointer. */
+struct gpu_mem {
+  void *handle;
+  size_t bytes;
+};
+
+enum gpu_host_kind {
+  GPU_HOST_PAGEABLE, /**< plain memory */
+  GPU_HOST_PINNED    /**< page-locked where the device can use that */
+};
+
+enum gpu_urgency { GPU_NORMAL, GPU_URGENT };
+
+struct gpu_backend {
+  const char *name;  /**< "cpu", "cuda", … */
+  const char *about; /**< one line for --list */
+
+  /** \brief Lists devices. Never fails: with none, *n is 0 and `reason` says why (not built, no driver, …).
+   * The caller frees *devices. */
+  void (*probe)(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX]);
+  status_t (*open)(int index, struct gpu_device **device);
+  void (*close)(struct gpu_device *device);
+
+  /** \brief Contents are undefined; the CPU backend leaves pages untouched, so that kernels place them. */
+  status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
+  void (*free)(struct gpu_device *device, struct gpu_mem *mem);
+  status_t (*alloc_host)(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host);
+  void (*free_host)(struct gpu_device *device, enum gpu_host_kind kind, void *host);
+  /** \brief Free device memory in bytes now (for "how much is needed and how much there is"). */
+  status_t (*memory_free)(struct gpu_device *device, uint64_t *bytes);
+
+  /** \brief A queue. Work of an urgent one goes before waiting work of the others where the device can do that. */
+  status_t (*queue_create)(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **queue);
+  void (*queue_destroy)(struct gpu_queue *queue);
+  status_t (*event_create)(struct gpu_device *device, struct gpu_event **event);
+  void (*event_destroy)(struct gpu_event *event);
+
+  /** \brief Copies in a queue. Host memory must stay valid until the queue has passed the copy. */
+  status_t (*copy_in)(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host, size_t bytes);
+  status_t (*copy_out)(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes);
+  /** \brief Sets bytes to zero. */
+  status_t (*clear)(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes);
+
+  /** \brief Marks the point that the queue has reached; an event can be recorded again. */
+  status_t (*record)(struct gpu_event *event, struct gpu_queue *queue);
+  /** \brief Later work of the queue starts only after the event. */
+  status_t (*wait)(struct gpu_queue *queue, struct gpu_event *event);
+  /** \brief Whether the event has passed, without blocking. Also makes the device start what is queued. */
+  status_t (*ready)(struct gpu_event *event, int *ready);
+  /** \brief Device seconds between two passed events of one device. */
+  status_t (*elapsed)(struct gpu_event *begin, struct gpu_event *end, double *seconds);
+  /** \brief Blocks the host until the queue is empty. */
+  status_t (*sync)(struct gpu_queue *queue);
+};
+
+extern const struct gpu_backend gpu_backend_cpu;
+extern const struct gpu_backend gpu_backend_null;
+extern const struct gpu_backend gpu_backend_opencl;
+extern const struct gpu_backend gpu_backend_cuda;
+
+/** \brief All backends, built or not, in order of preference; ends with NULL. */
+extern const struct gpu_backend *const gpu_backends[];
+
+/** \brief The backend of that name, or NULL. */
+const struct gpu_backend *gpu_backend_find(const char *name);
+
+/** \brief Opens the `index`-th device of the backend's probe. */
+static inline status_t gpu_open(const struct gpu_backend *backend, int index, struct gpu_device **device)
+{
+  return backend->open(index, device);
+}
+
+/* The verbs, spoken to the object instead of to its backend. */
+static inline void gpu_close(struct gpu_device *device)
+{
+  if (device) device->backend->close(device);
+}
+static inline status_t gpu_alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
+{
+  return device->backend->alloc(device, bytes, mem);
+}
+static inline void gpu_free(struct gpu_device *device, struct gpu_mem *mem)
+{
+  if (mem->handle) device->backend->free(device, mem);
+  mem->handle = NULL;
+}
+static inline status_t gpu_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
+{
+  return device->backend->alloc_host(device, bytes, kind, host);
+}
+static inline void gpu_free_host(struct gpu_device *device, enum gpu_host_kind kind, void *host)
+{
+  if (host) device->backend->free_host(device, kind, host);
+}
+static inline status_t gpu_memory_free(struct gpu_device *device, uint64_t *bytes)
+{
+  return device->backend->memory_free(device, bytes);
+}
+static inline status_t gpu_queue_create(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **queue)
+{
+  return device->backend->queue_create(device, urgency, queue);
+}
+static inline void gpu_queue_destroy(struct gpu_queue *queue)
+{
+  if (queue) queue->device->backend->queue_destroy(queue);
+}
+static inline status_t gpu_event_create(struct gpu_device *device, struct gpu_event **event)
+{
+  return device->backend->event_create(device, event);
+}
+static inline void gpu_event_destroy(struct gpu_event *event)
+{
+  if (event) event->device->backend->event_destroy(event);
+}
+static inline status_t gpu_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
+                                   size_t bytes)
+{
+  return queue->device->backend->copy_in(queue, mem, offset, host, bytes);
+}
+static inline status_t gpu_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes)
+{
+  return queue->device->backend->copy_out(queue, host, mem, offset, bytes);
+}
+static inline status_t gpu_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
+{
+  return queue->device->backend->clear(queue, mem, offset, bytes);
+}
+static inline status_t gpu_record(struct gpu_event *event, struct gpu_queue *queue)
+{
+  return queue->device->backend->record(event, queue);
+}
+static inline status_t gpu_wait(struct gpu_queue *queue, struct gpu_event *event)
+{
+  return queue->device->backend->wait(queue, event);
+}
+static inline status_t gpu_ready(struct gpu_event *event, int *ready)
+{
+  return event->device->backend->ready(event, ready);
+}
+static inline status_t gpu_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
+{
+  return begin->device->backend->elapsed(begin, end, seconds);
+}
+static inline status_t gpu_sync(struct gpu_queue *queue)
+{
+  return queue->device->backend->sync(queue);
+}
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/null/null_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/report.h"
+#include "gpu/gpu.h"
+
+#define DEVICES_DEFAULT 8
+#define DEVICES_MAX     64
+#define MEMORY_BYTES    ((uint64_t)16 << 30)
+
+struct null_device {
+  struct gpu_device base;
+  uint64_t held_bytes;
+};
+
+static long calls;
+
+/** A whole number from the environment; \a missing when it is not set or not a number. */
+static long environment_number(const char *name, long missing)
+{
+  char *end;
+  const char *text = getenv(name);
+  if (!text || !*text) return missing;
+  long value = strtol(text, &end, 10);
+  return *end ? missing : value;
+}
+
+/** The global rank as the launcher tells it, −1 when there is no launcher. */
+static long launcher_rank(void)
+{
+  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    long rank = environment_number(names[i], -1);
+    if (rank >= 0) return rank;
+  }
+  return -1;
+}
+
+long null_calls(void)
+{
+  return calls;
+}
+
+status_t null_call(const char *verb, status_t status)
+{
+  calls++;
+  if (calls != environment_number("HIMENO_NULL_FAIL", 0)) return STATUS_OK;
+  long only = environment_number("HIMENO_NULL_RANK", -1);
+  if (only >= 0 && launcher_rank() != only) return STATUS_OK;
+  return log_fail(status, "null device: call %ld, %s, fails on demand", calls, verb);
+}
+
+static int null_devices(void)
+{
+  long n = environment_number("HIMENO_NULL_DEVICES", DEVICES_DEFAULT);
+  if (n < 0) return 0;
+  return n < DEVICES_MAX ? (int)n : DEVICES_MAX;
+}
+
+static void null_describe(int index, struct gpu_device_info *info)
+{
+  memset(info, 0, sizeof *info);
+  snprintf(info->name, sizeof info->name, "Null device %d", index);
+  snprintf(info->uuid, sizeof info->uuid, "%016llx%016llx", (unsigned long long)hash_mix((uint64_t)index),
+           (unsigned long long)hash_mix(~(uint64_t)index));
+  snprintf(info->pci, sizeof info->pci, "0000:%02x:00.0", 0x10 + index);
+  snprintf(info->driver, sizeof info->driver, "none");
+  snprintf(info->arch, sizeof info->arch, "null");
+  info->memory_bytes = info->max_alloc_bytes = MEMORY_BYTES;
+  info->cache_bytes = (uint64_t)1 << 20;
+  info->compute_units = 1;
+  info->numa = -1;
+  info->fp64 = 1;
+}
+
+static void null_probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
+{
+  int count = null_devices();
+  struct gpu_device_info *infos = malloc((count ? (size_t)count : 1) * sizeof *infos);
+  if (!infos) count = 0;
+  for (int i = 0; i < count; i++) null_describe(i, &infos[i]);
+  snprintf(reason, GPU_TEXT_MAX, "%s",
+           count   ? ""
+           : infos ? "HIMENO_NULL_DEVICES asks for none"
+                   : "out of memory");
+  *devices = infos;
+  *n = count;
+}
+
+static status_t null_open(int index, struct gpu_device **opened)
+{
+  RETURN_IF_FAILED(null_call("open", STATUS_ENVIRONMENT));
+  if (index < 0 || index >= null_devices())
+    return log_fail(STATUS_ENVIRONMENT, "there is no null device %d, only %d of them", index, null_devices());
+  struct null_device *device = calloc(1, sizeof *device);
+  if (!device) return log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
+  device->base.backend = &gpu_backend_null;
+  null_describe(index, &device->base.info);
+  *opened = &device->base;
+  return STATUS_OK;
+}
+
+static void null_close(struct gpu_device *device)
+{
+  free(device);
+}
+
+static status_t null_memory_free(struct gpu_device *device, uint64_t *bytes)
+{
+  RETURN_IF_FAILED(null_call("memory_free", STATUS_FAULT));
+  *bytes = device->info.memory_bytes - ((struct null_device *)device)->held_bytes;
+  return STATUS_OK;
+}
+
+/* Memory of the C library, so that the sanitizers see every byte out of bounds and every leak. */
+static status_t null_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)
+{
+  struct null_device *device = (struct null_device *)base;
+  void *memory;
+  RETURN_IF_FAILED(null_call("alloc", STATUS_ENVIRONMENT));
+  if (bytes > base->info.memory_bytes - device->held_bytes || posix_memalign(&memory, 64, bytes ? bytes : 1))
+    return log_fail(STATUS_ENVIRONMENT, "too little memory on the null device: %s more needed, %s free",
+                    report_bytes(bytes), report_bytes(base->info.memory_bytes - device->held_bytes));
+  device->held_bytes += bytes;
+  mem->handle = memory;
+  mem->bytes = bytes;
+  return STATUS_OK;
+}
+
+static void null_free(struct gpu_device *device, struct gpu_mem *mem)
+{
+  ((struct null_device *)device)->held_bytes -= mem->bytes;
+  free(mem->handle);
+}
+
+/* The rest is the CPU backend's, counted: its queues, events and copies do not look at the device. */
+static status_t null_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
+{
+  RETURN_IF_FAILED(null_call("alloc_host", STATUS_ENVIRONMENT));
+  return gpu_backend_cpu.alloc_host(device, bytes, kind, host);
+}
+
+static void null_free_host(struct gpu_device *device, enum gpu_host_kind kind, void *host)
+{
+  gpu_backend_cpu.free_host(device, kind, host);
+}
+
+static status_t null_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
+                                  struct gpu_queue **queue)
+{
+  RETURN_IF_FAILED(null_call("queue_create", STATUS_ENVIRONMENT));
+  return gpu_backend_cpu.queue_create(device, urgency, queue);
+}
+
+static void null_queue_destroy(struct gpu_queue *queue)
+{
+  gpu_backend_cpu.queue_destroy(queue);
+}
+
+static status_t null_event_create(struct gpu_device *device, struct gpu_event **event)
+{
+  RETURN_IF_FAILED(null_call("event_create", STATUS_ENVIRONMENT));
+  return gpu_backend_cpu.event_create(device, event);
+}
+
+static void null_event_destroy(struct gpu_event *event)
+{
+  gpu_backend_cpu.event_destroy(event);
+}
+
+static status_t null_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
+                             size_t bytes)
+{
+  RETURN_IF_FAILED(null_call("copy_in", STATUS_FAULT));
+  return gpu_backend_cpu.copy_in(queue, mem, offset, host, bytes);
+}
+
+static status_t null_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
+                              size_t bytes)
+{
+  RETURN_IF_FAILED(null_call("copy_out", STATUS_FAULT));
+  return gpu_backend_cpu.copy_out(queue, host, mem, offset, bytes);
+}
+
+static status_t null_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
+{
+  RETURN_IF_FAILED(null_call("clear", STATUS_FAULT));
+  return gpu_backend_cpu.clear(queue, mem, offset, bytes);
+}
+
+static status_t null_record(struct gpu_event *event, struct gpu_queue *queue)
+{
+  RETURN_IF_FAILED(null_call("record", STATUS_FAULT));
+  return gpu_backend_cpu.record(event, queue);
+}
+
+static status_t null_wait(struct gpu_queue *queue, struct gpu_event *event)
+{
+  RETURN_IF_FAILED(null_call("wait", STATUS_FAULT));
+  return gpu_backend_cpu.wait(queue, event);
+}
+
+static status_t null_ready(struct gpu_event *event, int *ready)
+{
+  RETURN_IF_FAILED(null_call("ready", STATUS_FAULT));
+  return gpu_backend_cpu.ready(event, ready);
+}
+
+static status_t null_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
+{
+  RETURN_IF_FAILED(null_call("elapsed", STATUS_FAULT));
+  return gpu_backend_cpu.elapsed(begin, end, seconds);
+}
+
+static status_t null_sync(struct gpu_queue *queue)
+{
+  RETURN_IF_FAILED(null_call("sync", STATUS_FAULT));
+  return gpu_backend_cpu.sync(queue);
+}
+
+const struct gpu_backend gpu_backend_null = {
+    .name = "null",
+    .about = "host memory that fails on demand, for tests",
+    .probe = null_probe,
+    .open = null_open,
+    .close = null_close,
+    .alloc = null_alloc,
+    .free = null_free,
+    .alloc_host = null_alloc_host,
+    .free_host = null_free_host,
+    .memory_free = null_memory_free,
+    .queue_create = null_queue_create,
+    .queue_destroy = null_queue_destroy,
+    .event_create = null_event_create,
+    .event_destroy = null_event_destroy,
+    .copy_in = null_copy_in,
+    .copy_out = null_copy_out,
+    .clear = null_clear,
+    .record = null_record,
+    .wait = null_wait,
+    .ready = null_ready,
+    .elapsed = null_elapsed,
+    .sync = null_sync,
+};

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/* The OpenCL backend: in-order queues with profiling, events as markers. */
+#include "gpu/opencl/opencl_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "gpu/host.h"
+#include "gpu/opencl/opencl_probe.h"
+#include "gpu/range.h"
+
+/** Host memory that the driver allocated and keeps mapped. */
+struct opencl_pinned {
+  struct opencl_pinned *next;
+  cl_mem buffer;
+  void *host;
+};
+
+struct opencl_event {
+  struct gpu_event base;
+  cl_event event; /**< the last marker, NULL before the first record */
+};
+
+static struct opencl_device *native(struct gpu_device *device)
+{
+  return (struct opencl_device *)device;
+}
+
+/** The driver's own report of an error, which may come from another thread. */
+static void CL_CALLBACK notice(const char *text, const void *data, size_t bytes, void *user)
+{
+  struct opencl_device *device = user;
+  (void)data, (void)bytes;
+  if (atomic_fetch_add(&device->notices, 1) == 0) snprintf(device->notice, sizeof device->notice, "%s", text);
+}
+
+/** What the driver reported by itself since open is a fault, even when the calls succeed. */
+static status_t check_notices(struct gpu_device *base)
+{
+  struct opencl_device *device = native(base);
+  if (!atomic_load(&device->notices)) return STATUS_OK;
+  return log_fail(STATUS_FAULT, "the OpenCL driver reports: %s", device->notice);
+}
+
+static void opencl_probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
+{
+  struct opencl_entry *entries;
+  int count;
+  opencl_list(&entries, &count, reason);
+  struct gpu_device_info *infos = count ? malloc((size_t)count * sizeof *infos) : NULL;
+  if (!infos) {
+    if (count) snprintf(reason, GPU_TEXT_MAX, "out of memory");
+    count = 0;
+  }
+  for (int i = 0; i < count; i++) infos[i] = entries[i].info;
+  free(entries);
+  *devices = infos;
+  *n = count;
+}
+
+/* The driver of a CPU starts a thread for each core of the host, also where this process is bound to a few of
+ * them: then a part of the device as large as the binding is used, if the driver can divide it. */
+static void fit_binding(struct opencl_device *device)
+{
+  cl_uint units;
+  cl_device_id part;
+  const cl_device_partition_property by_count[] = {CL_DEVICE_PARTITION_BY_COUNTS,
+                                                   device->base.info.compute_units,
+                                                   CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+  if (clGetDeviceInfo(device->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL) != CL_SUCCESS)
+    return;
+  if ((cl_uint)device->base.info.compute_units >= units) return;
+  if (clCreateSubDevices(device->id, by_count, 1, &part, NULL) == CL_SUCCESS) device->id = part;
+}
+
+static status_t open_context(struct opencl_device *device)
+{
+  cl_int error;
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->platform,
+                                              0};
+  device->context = clCreateContext(properties, 1, &device->id, notice, device, &error);
+  if (error != CL_SUCCESS)
+    return log_fail(STATUS_ENVIRONMENT, "%s: clCreateContext: %s", device->base.info.name,
+                    opencl_error_name(error));
+  device->service = clCreateCommandQueue(device->context, device->id, 0, &error);
+  if (error != CL_SUCCESS) {
+    clReleaseContext(device->context);
+    return log_fail(STATUS_ENVIRONMENT, "%s: clCreateCommandQueue: %s", device->base.info.name,
+                    opencl_error_name(error));
+  }
+  return STATUS_OK;
+}
+
+static status_t opencl_open(int index, struct gpu_device **opened)
+{
+  char reason[GPU_TEXT_MAX];
+  struct opencl_entry *entries;
+  struct host_memory memory;
+  status_t status;
+  int n;
+  opencl_list(&entries, &n, reason);
+  struct opencl_device *device = calloc(1, sizeof *device);
+  if (index < 0 || index >= n) {
+    status = log_fail(STATUS_ENVIRONMENT, "there is no OpenCL device %d: %s", index,
+                      n ? "fewer are listed" : reason);
+    goto fail;
+  }
+  if (!device) {
+    status = log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
+    goto fail;
+  }
+  host_memory_read(&memory);
+  device->base.backend = &gpu_backend_opencl;
+  device->base.info = entries[index].info;
+  device->platform = entries[index].platform;
+  device->id = entries[index].id;
+  device->host_free_at_open = memory.available;
+  fit_binding(device);
+  TRY(open_context(device), release);
+  free(entries);
+  *opened = &device->base;
+  return STATUS_OK;
+release:
+  clReleaseDevice(device->id);
+fail:
+  free(device);
+  free(entries);
+  return status;
+}
+
+static void opencl_close(struct gpu_device *base)
+{
+  struct opencl_device *device = native(base);
+  clReleaseCommandQueue(device->service);
+  clReleaseContext(device->context);
+  clReleaseDevice(device->id); /* which does nothing to a device that is not a part of one */
+  free(device);
+}
+
+/* OpenCL cannot be asked: all of it less what this process holds. A CPU device also shares the host's memory.
+ */
+static status_t opencl_memory_free(struct gpu_device *base, uint64_t *bytes)
+{
+  struct opencl_device *device = native(base);
+  struct host_memory memory;
+  uint64_t all = base->info.memory_bytes;
+  if (base->info.is_cpu && device->host_free_at_open < all) all = device->host_free_at_open;
+  uint64_t left = device->held_bytes < all ? all - device->held_bytes : 0;
+  if (base->info.is_cpu) {
+    host_memory_read(&memory);
+    if (memory.available < left) left = memory.available;
+  }
+  *bytes = left;
+  return STATUS_OK;
+}
+
+/* Drivers allocate when a buffer is first used: a byte is written, so that too little memory is found here.
+ */
+static cl_int place(struct opencl_device *device, cl_mem buffer)
+{
+  const cl_uchar zero = 0;
+  cl_int error =
+      clEnqueueFillBuffer(device->service, buffer, &zero, sizeof zero, 0, sizeof zero, 0, NULL, NULL);
+  return error == CL_SUCCESS ? clFinish(device->service) : error;
+}
+
+static cl_int create_buffer(struct opencl_device *device, cl_mem_flags flags, size_t bytes, cl_mem *buffer)
+{
+  cl_int error;
+  cl_mem created = clCreateBuffer(device->context, CL_MEM_READ_WRITE | flags, bytes, NULL, &error);
+  if (error != CL_SUCCESS) return error;
+  error = place(device, created);
+  if (error != CL_SUCCESS) {
+    clReleaseMemObject(created);
+    return error;
+  }
+  *buffer = created;
+  return CL_SUCCESS;
+}
+
+/** CL_OUT_OF_RESOURCES means an access out of bounds when a kernel runs, but lack of memory when memory is
+ * placed. */
+static status_t alloc_failed(struct opencl_device *device, size_t bytes, cl_int error)
+{
+  uint64_t left = 0;
+  opencl_memory_free(&device->base, &left);
+  atomic_store(&device->notices, 0);
+  if (error != CL_OUT_OF_RESOURCES && error != CL_MEM_OBJECT_ALLOCATION_FAILURE &&
+      error != CL_INVALID_BUFFER_SIZE && error != CL_OUT_OF_HOST_MEMORY)
+    return opencl_fail(error, "clCreateBuffer");
+  return log_fail(STATUS_ENVIRONMENT,
+                  "too little device memory: %s more needed, %s free, at most %s at once (%s)",
+                  report_bytes(bytes), report_bytes(left), report_bytes(device->base.info.max_alloc_bytes),
+                  opencl_error_name(error));
+}
+
+static status_t opencl_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)
+{
+  struct opencl_device *device = native(base);
+  uint64_t left;
+  cl_mem buffer;
+  RETURN_IF_FAILED(opencl_memory_free(base, &left));
+  cl_int error =
+      bytes > left ? CL_MEM_OBJECT_ALLOCATION_FAILURE : create_buffer(device, 0, bytes ? bytes : 1, &buffer);
+  if (error != CL_SUCCESS) return alloc_failed(device, bytes, error);
+  device->held_bytes += bytes;
+  mem->handle = buffer;
+  mem->bytes = bytes;
+  return STATUS_OK;
+}
+
+static void opencl_free(struct gpu_device *base, struct gpu_mem *mem)
+{
+  native(base)->held_bytes -= mem->bytes;
+  clReleaseMemObject(mem->handle);
+}
+
+/** Pinned memory is a buffer of the driver's in host memory, mapped for as long as it lives. */
+static status_t alloc_pinned(struct opencl_device *device, size_t bytes, void **host)
+{
+  cl_int error;
+  struct opencl_pinned *pinned = malloc(sizeof *pinned);
+  if (!pinned) return log_fail(STATUS_ENVIRONMENT, "out of memory for a pinned buffer");
+  error = create_buffer(device, CL_MEM_ALLOC_HOST_PTR, bytes, &pinned->buffer);
+  if (error != CL_SUCCESS) {
+    free(pinned);
+    return alloc_failed(device, bytes, error);
+  }
+  pinned->host = clEnqueueMapBuffer(device->service, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                    bytes, 0, NULL, NULL, &error);
+  if (error != CL_SUCCESS) {
+    clReleaseMemObject(pinned->buffer);
+    free(pinned);
+    return alloc_failed(device, bytes, error);
+  }
+  pinned->next = device->pinned;
+  device->pinned = pinned;
+  *host = pinned->host;
+  return STATUS_OK;
+}
+
+static status_t opencl_alloc_host(struct gpu_device *base, size_t bytes, enum gpu_host_kind kind, void **host)
+{
+  void *memory;
+  size_t size = bytes ? bytes : 1;
+  if (kind == GPU_HOST_PINNED) return alloc_pinned(native(base), size, host);
+  if (posix_memalign(&memory, host_page_bytes(), size))
+    return log_fail(STATUS_ENVIRONMENT, "too little host memory: %s needed for a buffer", report_bytes(size));
+  *host = memory;
+  return STATUS_OK;
+}
+
+static void opencl_free_host(struct gpu_device *base, enum gpu_host_kind kind, void *host)
+{
+  struct opencl_device *device = native(base);
+  if (kind == GPU_HOST_PAGEABLE) {
+    free(host);
+    return;
+  }
+  for (struct opencl_pinned **link = &device->pinned; *link; link = &(*link)->next) {
+    struct opencl_pinned *pinned = *link;
+    if (pinned->host != host) continue;
+    *link = pinned->next;
+    clEnqueueUnmapMemObject(device->service, pinned->buffer, host, 0, NULL, NULL);
+    clFinish(device->service);
+    clReleaseMemObject(pinned->buffer);
+    free(pinned);
+    return;
+  }
+}
+
+/* OpenCL 1.2 has no priorities, so an urgent queue is like any other. */
+static status_t opencl_queue_create(struct gpu_device *base, enum gpu_urgency urgency,
+                                    struct gpu_queue **created)
+{
+  (void)urgency;
+  struct opencl_device *device = native(base);
+  cl_int error;
+  struct opencl_queue *queue = malloc(sizeof *queue);
+  if (!queue) return log_fail(STATUS_ENVIRONMENT, "out of memory for a queue");
+  queue->base.device = base;
+  queue->queue = clCreateCommandQueue(device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &error);
+  if (error != CL_SUCCESS) {
+    free(queue);
+    return opencl_fail(error, "clCreateCommandQueue");
+  }
+  *created = &queue->base;
+  return STATUS_OK;
+}
+
+static void opencl_queue_destroy(struct gpu_queue *queue)
+{
+  clReleaseCommandQueue(opencl_queue_handle(queue));
+  free(queue);
+}
+
+static status_t opencl_event_create(struct gpu_device *device, struct gpu_event **created)
+{
+  struct opencl_event *event = calloc(1, sizeof *event);
+  if (!event) return log_fail(STATUS_ENVIRONMENT, "out of memory for an event");
+  event->base.device = device;
+  *created = &event->base;
+  return STATUS_OK;
+}
+
+static void opencl_event_destroy(struct gpu_event *base)
+{
+  struct opencl_event *event = (struct opencl_event *)base;
+  if (event->event) clReleaseEvent(event->event);
+  free(event);
+}
+
+/* OpenCL refuses to copy nothing, so that is done here. */
+static status_t opencl_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
+                               size_t bytes)
+{
+  RETURN_IF_FAILED(gpu_range_check("copy in", mem, offset, bytes));
+  if (!bytes) return STATUS_OK;
+  cl_int error = clEnqueueWriteBuffer(opencl_queue_handle(queue), mem.handle, CL_FALSE, offset, bytes, host,
+                                      0, NULL, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueWriteBuffer");
+}
+
+static status_t opencl_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
+                                size_t bytes)
+{
+  RETURN_IF_FAILED(gpu_range_check("copy out", mem, offset, bytes));
+  if (!bytes) return STATUS_OK;
+  cl_int error = clEnqueueReadBuffer(opencl_queue_handle(queue), mem.handle, CL_FALSE, offset, bytes, host, 0,
+                                     NULL, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueReadBuffer");
+}
+
+static status_t opencl_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
+{
+  const cl_uint zero = 0;
+  RETURN_IF_FAILED(gpu_range_check("clear", mem, offset, bytes));
+  if (!bytes) return STATUS_OK;
+  size_t width = offset % sizeof zero || bytes % sizeof zero ? 1 : sizeof zero;
+  cl_int error =
+      clEnqueueFillBuffer(opencl_queue_handle(queue), mem.handle, &zero, width, offset, bytes, 0, NULL, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueFillBuffer");
+}
+
+static status_t opencl_record(struct gpu_event *base, struct gpu_queue *queue)
+{
+  struct opencl_event *event = (struct opencl_event *)base;
+  cl_event marker;
+  cl_int error = clEnqueueMarkerWithWaitList(opencl_queue_handle(queue), 0, NULL, &marker);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clEnqueueMarkerWithWaitList");
+  if (event->event) clReleaseEvent(event->event);
+  event->event = marker;
+  return STATUS_OK;
+}
+
+static cl_int flush_queue_of(cl_event event)
+{
+  cl_command_queue queue;
+  cl_int error = clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL);
+  return error == CL_SUCCESS ? clFlush(queue) : error;
+}
+
+/* The marker's queue is flushed: OpenCL starts nothing for a queue that waits for one that was never flushed.
+ */
+static status_t opencl_wait(struct gpu_queue *queue, struct gpu_event *base)
+{
+  struct opencl_event *event = (struct opencl_event *)base;
+  if (!event->event) return STATUS_OK;
+  cl_int error = flush_queue_of(event->event);
+  if (error == CL_SUCCESS)
+    error = clEnqueueBarrierWithWaitList(opencl_queue_handle(queue), 1, &event->event, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueBarrierWithWaitList");
+}
+
+static status_t opencl_ready(struct gpu_event *base, int *ready)
+{
+  struct opencl_event *event = (struct opencl_event *)base;
+  cl_int state = CL_COMPLETE, error = CL_SUCCESS;
+  if (event->event) {
+    error = flush_queue_of(event->event);
+    if (error == CL_SUCCESS)
+      error = clGetEventInfo(event->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (error == CL_SUCCESS && state < 0) error = state;
+  }
+  if (error != CL_SUCCESS) return opencl_fail(error, "work before an event");
+  RETURN_IF_FAILED(check_notices(base->device));
+  *ready = state == CL_COMPLETE;
+  return STATUS_OK;
+}
+
+static status_t event_time(struct gpu_event *base, cl_ulong *nanoseconds)
+{
+  struct opencl_event *event = (struct opencl_event *)base;
+  if (!event->event) return log_fail(STATUS_FAULT, "the time between events that were never recorded");
+  cl_int error =
+      clGetEventProfilingInfo(event->event, CL_PROFILING_COMMAND_END, sizeof *nanoseconds, nanoseconds, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetEventProfilingInfo");
+}
+
+static status_t opencl_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
+{
+  cl_ulong first, last;
+  RETURN_IF_FAILED(event_time(begin, &first));
+  RETURN_IF_FAILED(event_time(end, &last));
+  *seconds = 1e-9 * (double)(cl_long)(last - first);
+  return STATUS_OK;
+}
+
+static status_t opencl_sync(struct gpu_queue *queue)
+{
+  cl_int error = clFinish(opencl_queue_handle(queue));
+  if (error != CL_SUCCESS) return opencl_fail(error, "clFinish");
+  return check_notices(queue->device);
+}
+
+const struct gpu_backend gpu_backend_opencl = {
+    .name = "opencl",
+    .about = "OpenCL 1.2 devices: GPUs, accelerators, CPUs",
+    .probe = opencl_probe,
+    .open = opencl_open,
+    .close = opencl_close,
+    .alloc = opencl_alloc,
+    .free = opencl_free,
+    .alloc_host = opencl_alloc_host,
+    .free_host = opencl_free_host,
+    .memory_free = opencl_memory_free,
+    .queue_create = opencl_queue_create,
+    .queue_destroy = opencl_queue_destroy,
+    .event_create = opencl_event_create,
+    .event_destroy = opencl_event_destroy,
+    .copy_in = opencl_copy_in,
+    .copy_out = opencl_copy_out,
+    .clear = opencl_clear,
+    .record = opencl_record,
+    .wait = opencl_wait,
+    .ready = opencl_ready,
+    .elapsed = opencl_elapsed,
+    .sync = opencl_sync,
+};

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Native handles of the OpenCL backend, for kernels that live with their workload. */
+#ifndef GPU_OPENCL_OPENCL_DEVICE_H
+#define GPU_OPENCL_OPENCL_DEVICE_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdatomic.h>
+
+#include "gpu/gpu.h"
+
+struct opencl_pinned;
+
+struct opencl_device {
+  struct gpu_device base;
+  cl_platform_id platform;
+  cl_device_id id;
+  cl_context context;
+  cl_command_queue service;     /**< places and maps memory */
+  struct opencl_pinned *pinned; /**< what alloc_host mapped */
+  uint64_t held_bytes;          /**< allocated now */
+  uint64_t host_free_at_open;   /**< of a CPU device's memory, which is the host's */
+  atomic_int notices; /**< reports of the driver, from any of its threads; the first one's text is kept */
+  char notice[256];
+};
+
+struct opencl_queue {
+  struct gpu_queue base;
+  cl_command_queue queue;
+};
+
+/** \brief Builds \a source for the device. On failure logs the build log's first lines: STATUS_ENVIRONMENT.
+ */
+status_t opencl_program_build(struct opencl_device *device, const char *source, const char *options,
+                              cl_program *program);
+
+/** \brief "CL_OUT_OF_RESOURCES" and so on; "OpenCL error -1234" for the unknown, in a buffer of the thread's
+ * own. */
+const char *opencl_error_name(cl_int error);
+
+/** \brief Logs "what: error" and returns STATUS_ENVIRONMENT for lack of memory, else STATUS_FAULT. */
+status_t opencl_fail(cl_int error, const char *what);
+
+static inline cl_command_queue opencl_queue_handle(struct gpu_queue *queue)
+{
+  return ((struct opencl_queue *)queue)->queue;
+}
+
+#endif

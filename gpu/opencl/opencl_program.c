@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gpu/opencl/opencl_device.h"
+
+#define BUILD_LOG_LINES 8
+
+#define NAMED(code)                                                                                          \
+  {                                                                                                          \
+    code, #code                                                                                              \
+  }
+#define PLATFORM_NOT_FOUND (-1001) /* of the ICD loader, cl_khr_icd */
+
+static const struct {
+  cl_int code;
+  const char *name;
+} error_names[] = {
+    NAMED(CL_SUCCESS),
+    NAMED(CL_DEVICE_NOT_FOUND),
+    NAMED(CL_DEVICE_NOT_AVAILABLE),
+    NAMED(CL_COMPILER_NOT_AVAILABLE),
+    NAMED(CL_MEM_OBJECT_ALLOCATION_FAILURE),
+    NAMED(CL_OUT_OF_RESOURCES),
+    NAMED(CL_OUT_OF_HOST_MEMORY),
+    NAMED(CL_PROFILING_INFO_NOT_AVAILABLE),
+    NAMED(CL_MEM_COPY_OVERLAP),
+    NAMED(CL_BUILD_PROGRAM_FAILURE),
+    NAMED(CL_MAP_FAILURE),
+    NAMED(CL_MISALIGNED_SUB_BUFFER_OFFSET),
+    NAMED(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
+    NAMED(CL_COMPILE_PROGRAM_FAILURE),
+    NAMED(CL_LINKER_NOT_AVAILABLE),
+    NAMED(CL_LINK_PROGRAM_FAILURE),
+    NAMED(CL_DEVICE_PARTITION_FAILED),
+    NAMED(CL_KERNEL_ARG_INFO_NOT_AVAILABLE),
+    NAMED(CL_INVALID_VALUE),
+    NAMED(CL_INVALID_DEVICE_TYPE),
+    NAMED(CL_INVALID_PLATFORM),
+    NAMED(CL_INVALID_DEVICE),
+    NAMED(CL_INVALID_CONTEXT),
+    NAMED(CL_INVALID_QUEUE_PROPERTIES),
+    NAMED(CL_INVALID_COMMAND_QUEUE),
+    NAMED(CL_INVALID_HOST_PTR),
+    NAMED(CL_INVALID_MEM_OBJECT),
+    NAMED(CL_INVALID_BINARY),
+    NAMED(CL_INVALID_BUILD_OPTIONS),
+    NAMED(CL_INVALID_PROGRAM),
+    NAMED(CL_INVALID_PROGRAM_EXECUTABLE),
+    NAMED(CL_INVALID_KERNEL_NAME),
+    NAMED(CL_INVALID_KERNEL_DEFINITION),
+    NAMED(CL_INVALID_KERNEL),
+    NAMED(CL_INVALID_ARG_INDEX),
+    NAMED(CL_INVALID_ARG_VALUE),
+    NAMED(CL_INVALID_ARG_SIZE),
+    NAMED(CL_INVALID_KERNEL_ARGS),
+    NAMED(CL_INVALID_WORK_DIMENSION),
+    NAMED(CL_INVALID_WORK_GROUP_SIZE),
+    NAMED(CL_INVALID_WORK_ITEM_SIZE),
+    NAMED(CL_INVALID_GLOBAL_OFFSET),
+    NAMED(CL_INVALID_EVENT_WAIT_LIST),
+    NAMED(CL_INVALID_EVENT),
+    NAMED(CL_INVALID_OPERATION),
+    NAMED(CL_INVALID_BUFFER_SIZE),
+    NAMED(CL_INVALID_GLOBAL_WORK_SIZE),
+    NAMED(CL_INVALID_PROPERTY),
+    NAMED(CL_INVALID_COMPILER_OPTIONS),
+    NAMED(CL_INVALID_LINKER_OPTIONS),
+    NAMED(CL_INVALID_DEVICE_PARTITION_COUNT),
+    {PLATFORM_NOT_FOUND, "CL_PLATFORM_NOT_FOUND_KHR"},
+};
+
+const char *opencl_error_name(cl_int error)
+{
+  static _Thread_local char unknown[32];
+  for (size_t i = 0; i < sizeof error_names / sizeof *error_names; i++)
+    if (error_names[i].code == error) return error_names[i].name;
+  snprintf(unknown, sizeof unknown, "OpenCL error %d", (int)error);
+  return unknown;
+}
+
+status_t opencl_fail(cl_int error, const char *what)
+{
+  int memory = error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_HOST_MEMORY ||
+               error == CL_INVALID_BUFFER_SIZE;
+  return log_fail(memory ? STATUS_ENVIRONMENT : STATUS_FAULT, "%s: %s", what, opencl_error_name(error));
+}
+
+/** Keeps a text's first lines, as one line. */
+static void join_lines(char *text, int lines)
+{
+  for (char *at = text; (at = strchr(at, '\n')); at++) {
+    *at = '|';
+    if (--lines == 0) *at = '\0';
+  }
+}
+
+static status_t build_failed(struct opencl_device *device, cl_program program, cl_int error)
+{
+  size_t bytes = 0;
+  char *text = NULL;
+  if (clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) == CL_SUCCESS)
+    text = calloc(1, bytes + 1);
+  if (text) clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, bytes, text, NULL);
+  if (text) join_lines(text, BUILD_LOG_LINES);
+  status_t status = log_fail(STATUS_ENVIRONMENT, "the OpenCL compiler of %s: %s: %s",
+                             device->base.info.platform, opencl_error_name(error), text ? text : "");
+  free(text);
+  return status;
+}
+
+status_t opencl_program_build(struct opencl_device *device, const char *source, const char *options,
+                              cl_program *program)
+{
+  cl_int error;
+  cl_program built = clCreateProgramWithSource(device->context, 1, &source, NULL, &error);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateProgramWithSource");
+  error = clBuildProgram(built, 1, &device->id, options, NULL, NULL);
+  if (error != CL_SUCCESS) {
+    status_t status = build_failed(device, built, error);
+    atomic_store(&device->notices, 0);
+    clReleaseProgram(built);
+    return status;
+  }
+  *program = built;
+  return STATUS_OK;
+}
