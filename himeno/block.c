@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks of sweeps, timed and summed up, and the ceiling beside them. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "comm/agree.h"
+#include "himeno/solver_state.h"
+
+static status_t restore(struct solver *s)
+{
+  RETURN_IF_FAILED(s->set->fill(s->exec, s->compute, HIMENO_P, s->config.data));
+  s->current = 0;
+  return STATUS_OK;
+}
+
+static status_t sweeps_run(struct solver *s, int sweeps)
+{
+  int deep = s->config.kernel->sweeps, slot = 0;
+  for (; slot + deep <= sweeps; slot += deep) RETURN_IF_FAILED(solver_pass(s, s->exec, deep, slot));
+  for (; slot < sweeps; slot++) RETURN_IF_FAILED(solver_pass(s, s->plain, 1, slot));
+  return STATUS_OK;
+}
+
+static status_t slowest(struct solver *s, double mine, double *seconds)
+{
+  return agree_mpi(MPI_Allreduce(&mine, seconds, 1, MPI_DOUBLE, MPI_MAX, s->config.comm), "MPI_Allreduce of times");
+}
+
+static status_t barrier(struct solver *s)
+{
+  RETURN_IF_FAILED(gpu_sync(s->compute));
+  return agree_mpi(MPI_Barrier(s->config.comm), "MPI_Barrier");
+}
+
+/* Without neighbours nothing is read back while the sweeps run: gosa and times come once, at the end. */
+static status_t local_finish(struct solver *s, int sweeps)
+{
+  RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &s->phases[PHASE_INTERIOR]));
+  RETURN_IF_FAILED(gpu_copy_out(s->compute, s->host_gosa, s->fields.gosa, 0, (size_t)sweeps * sizeof(double)));
+  RETURN_IF_FAILED(gpu_sync(s->compute));
+  memcpy(s->sum_gosa, s->host_gosa, (size_t)sweeps * sizeof(double));
+  return STATUS_OK;
+}
+
+static status_t exchanged_finish(struct solver *s)
+{
+  static const enum himeno_phase phase_of[HALO_PHASES] = {PHASE_PACK,     PHASE_D2H, PHASE_WAIT,
+                                                          PHASE_TRANSFER, PHASE_H2D, PHASE_UNPACK};
+  struct halo_times times = {{0}, 0};
+  RETURN_IF_FAILED(solver_pass_times(s));
+  RETURN_IF_FAILED(s->config.transport->times(s->exchange, &times));
+  for (int p = 0; p < HALO_PHASES; p++) s->phases[phase_of[p]] = times.seconds[p];
+  return STATUS_OK;
+}
+
+static status_t timed_sweeps(struct solver *s, int sweeps, double *mine)
+{
+  RETURN_IF_FAILED(barrier(s));
+  double begin = stats_now();
+  RETURN_IF_FAILED(gpu_record(s->block_begin, s->compute));
+  RETURN_IF_FAILED(sweeps_run(s, sweeps));
+  RETURN_IF_FAILED(gpu_record(s->block_end, s->compute));
+  if (s->exchange) RETURN_IF_FAILED(gosa_drain(s));
+  RETURN_IF_FAILED(gpu_sync(s->compute));
+  *mine = stats_now() - begin;
+  return STATUS_OK;
+}
+
+static status_t checksum(struct solver *s, uint64_t *sum)
+{
+  uint64_t mine;
+  RETURN_IF_FAILED(s->set->checksum(s->exec, s->compute, s->current, &mine));
+  return agree_mpi(MPI_Allreduce(&mine, sum, 1, MPI_UINT64_T, MPI_SUM, s->config.comm), "MPI_Allreduce of checksums");
+}
+
+static void phases_fill(const struct solver *s, double seconds, int sweeps, struct solver_block *block)
+{
+  for (int p = 0; p < HIMENO_PHASES; p++) block->phases[p] = s->phases[p] / sweeps;
+  double exposed = seconds - s->phases[PHASE_INTERIOR] - s->phases[PHASE_BOUNDARY];
+  block->phases[PHASE_EXPOSED] = exposed > 0 ? exposed / sweeps : 0;
+}
+
+status_t solver_block_continue(struct solver *s, int sweeps, struct solver_block *block)
+{
+  struct solver_block b = {.sweeps = sweeps};
+  double mine;
+  if (sweeps < 1 || sweeps > s->config.max_sweeps)
+    return log_fail(STATUS_USAGE, "a block of %d sweeps in a solver made for 1 to %d", sweeps, s->config.max_sweeps);
+  memset(s->phases, 0, sizeof s->phases);
+  RETURN_IF_FAILED(gpu_clear(s->compute, s->fields.gosa, 0, s->fields.gosa.bytes));
+  RETURN_IF_FAILED(timed_sweeps(s, sweeps, &mine));
+  RETURN_IF_FAILED(s->exchange ? exchanged_finish(s) : local_finish(s, sweeps));
+  RETURN_IF_FAILED(slowest(s, mine, &b.seconds));
+  RETURN_IF_FAILED(checksum(s, &b.checksum));
+  b.gosa = s->sum_gosa[sweeps - 1];
+  phases_fill(s, mine, sweeps, &b);
+  *block = b;
+  return STATUS_OK;
+}
+
+status_t solver_block_run(struct solver *s, int sweeps, struct solver_block *block)
+{
+  RETURN_IF_FAILED(restore(s));
+  return solver_block_continue(s, sweeps, block);
+}
+
+status_t solver_ceiling(struct solver *s, int passes, double *bytes_per_second)
+{
+  double mine, seconds, bytes = (double)layout_floats(&s->layout) * HIMENO_BYTES_PER_POINT * passes, all;
+  RETURN_IF_FAILED(barrier(s));
+  RETURN_IF_FAILED(gpu_record(s->block_begin, s->compute));
+  for (int p = 0; p < passes; p++) RETURN_IF_FAILED(s->set->ceiling(s->exec, s->compute));
+  RETURN_IF_FAILED(gpu_record(s->block_end, s->compute));
+  RETURN_IF_FAILED(gpu_sync(s->compute));
+  RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &mine));
+  RETURN_IF_FAILED(slowest(s, mine, &seconds));
+  RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, s->config.comm), "MPI_Allreduce"));
+  *bytes_per_second = seconds > 0 ? all / seconds : 0;
+  return STATUS_OK;
+}

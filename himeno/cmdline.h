@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The command line of himeno-gpu. */
+#ifndef HIMENO_CMDLINE_H
+#define HIMENO_CMDLINE_H
+
+#include <stdint.h>
+
+#include "base/options.h"
+#include "gpu/binding.h"
+#include "gpu/gpu.h"
+#include "himeno/problem.h"
+
+#define HIMENO_BLOCK_SWEEPS 120
+#define HIMENO_BLOCK_SECONDS 10.0
+
+enum himeno_verify { HIMENO_VERIFY_AUTO, HIMENO_VERIFY_FULL, HIMENO_VERIFY_OFF };
+
+struct himeno_config {
+  struct himeno_size size;
+  int size_given, weak;
+  double fill;                       /**< percent of the device's memory */
+  int fill_given;
+  int data;                          /**< enum himeno_data */
+  const struct gpu_backend *backend; /**< NULL: auto */
+  const char *device, *kernel, *transport; /**< NULL: auto */
+  int procs[3], procs_given;
+  int binding;                       /**< enum binding_policy */
+  int64_t expect, pad;
+  int no_overlap;
+  int64_t sweeps, block;
+  int sweeps_given, block_given, seconds_given;
+  double seconds;
+  int verify;                        /**< enum himeno_verify */
+  int official;
+  const char *json;
+  int list;
+};
+
+/** \brief Parses and checks argv: everything that is wrong without looking at a device is found here. STATUS_USAGE. */
+status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config, enum option_request *request);
+
+/** \brief Prints --help. */
+void himeno_cmdline_help(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Sweeps on host memory, a range of rows at a time: the caller shares the rows among threads. */
+#ifndef HIMENO_CPU_CPU_SWEEP_H
+#define HIMENO_CPU_CPU_SWEEP_H
+
+#include "comm/decomp.h"
+#include "himeno/problem.h"
+
+/** One sweep of a box. Arrays start at multiples of 64 bytes, in the layout of comm/decomp.h. */
+struct cpu_sweep {
+  const float *coefficient[HIMENO_COEFFICIENTS];
+  const float *p;   /**< read */
+  float *out;       /**< written, on the box's points only */
+  int64_t pitch, plane;
+  struct box box;   /**< local indices */
+  int64_t block;    /**< rows in j that are swept over all planes before the next rows, so that p stays in cache */
+};
+
+/** \brief Sweeps rows [first, last) of the box, counted j first, then i. Returns the sum of ss² over them. */
+typedef double (*cpu_sweep_rows)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
+
+/** \brief out = sum of the other 13 arrays for elements [first, last), the field's padding included. */
+typedef void (*cpu_ceiling_range)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
+
+/** \brief The plain loop that all others are compared with. */
+double cpu_reference_rows(const struct cpu_sweep *sweep, int64_t first, int64_t last);
+
+/** One instruction set. */
+struct cpu_simd {
+  const char *name;
+  int (*supported)(void);
+  cpu_sweep_rows sweep;
+  cpu_ceiling_range ceiling;
+};
+
+/** \brief The n-th of those compiled, widest first; the last, "generic", runs everywhere. NULL past the end. */
+const struct cpu_simd *cpu_simd_at(int n);
+
+/** \brief The widest one that this CPU has, or the one that HIMENO_CPU_SIMD names: STATUS_USAGE if there is none of that
+ * name, STATUS_ENVIRONMENT if this CPU does not have it. */
+status_t cpu_simd_choose(const struct cpu_simd **simd);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "himeno/cpu/stream.h"
+
+static const struct cpu_simd *const simds[] = {
+#ifdef __x86_64__
+    &cpu_simd_avx512, &cpu_simd_avx2, &cpu_simd_sse2,
+#endif
+    &cpu_simd_generic,
+};
+
+const struct cpu_simd *cpu_simd_at(int n)
+{
+  return n >= 0 && n < (int)(sizeof simds / sizeof *simds) ? simds[n] : NULL;
+}
+
+status_t cpu_simd_choose(const struct cpu_simd **simd)
+{
+  const char *wanted = getenv("HIMENO_CPU_SIMD");
+  const struct cpu_simd *s;
+
+  for (int n = 0; (s = cpu_simd_at(n)); n++) {
+    if (wanted && strcmp(wanted, s->name)) continue;
+    if (s->supported()) {
+      *simd = s;
+      return STATUS_OK;
+    }
+    if (wanted) return log_fail(STATUS_ENVIRONMENT, "HIMENO_CPU_SIMD=%s: this CPU does not have it", wanted);
+  }
+  return log_fail(STATUS_USAGE, "HIMENO_CPU_SIMD=%s: no such instruction set was compiled", wanted ? wanted : "");
+}

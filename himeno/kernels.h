@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The Himeno kernels: one const set a backend, joined to the backend by name.
+ *
+ * A set holds named variants of the sweep, and the kernels that all variants share: fill, ceiling, checksum. All take
+ * local arrays in the layout of comm/decomp.h. */
+#ifndef HIMENO_KERNELS_H
+#define HIMENO_KERNELS_H
+
+#include "comm/decomp.h"
+#include "gpu/gpu.h"
+#include "himeno/problem.h"
+
+enum himeno_class { HIMENO_CLASSIC, HIMENO_TEMPORAL };
+
+/** One variant of the sweep. */
+struct himeno_kernel {
+  const char *name;
+  const char *step;        /**< what it does that the rung below does not, one line for the ladder */
+  enum himeno_class class_;
+  int sweeps;              /**< T: sweeps a pass over memory, 1 for classic */
+  int whole_planes;        /**< needs the rank to hold whole (j, k) planes */
+  int rung;                /**< place on the ladder, 0 = not on it */
+  int extra_arrays;        /**< memory that it takes for itself at open, in arrays of the layout */
+};
+
+/** What the kernels work on. Memory belongs to the caller. Arrays are separate unless the variant packs them itself. */
+struct himeno_fields {
+  struct layout layout;
+  struct gpu_mem p[2];                            /**< ping and pong */
+  struct gpu_mem coefficient[HIMENO_COEFFICIENTS];
+  struct gpu_mem gosa;                            /**< one double a sweep of a block */
+  int gosa_slots;
+};
+
+struct himeno_exec;
+
+/** Launch geometry and use of resources of a variant, for --ladder; zero where the backend cannot say. */
+struct himeno_resources {
+  int threads, registers, local_bytes;
+  double occupancy;
+};
+
+/** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */
+struct himeno_sweep {
+  struct box box;
+  int source;
+  int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
+};
+
+struct himeno_kernel_set {
+  const char *backend;
+  const struct himeno_kernel *kernels;
+  int n;
+
+  /** \brief Prepares \a kernel for \a fields on \a device. */
+  status_t (*open)(struct gpu_device *device, const struct himeno_fields *fields, const struct himeno_kernel *kernel,
+                   struct himeno_exec **exec);
+  void (*close)(struct himeno_exec *exec);
+
+  /** \brief Fills one array (HIMENO_P: both fields) over the whole local array, padding with zeros. */
+  status_t (*fill)(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array, enum himeno_data data);
+  /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points and nowhere else. */
+  status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
+  /** \brief The yardstick: reads 13 arrays and writes p[1] over the whole local array (points = layout_floats). */
+  status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
+  /** \brief Checksum of p[which] over the counted box, complete when the call returns. */
+  status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, int which, uint64_t *sum);
+  /** \brief Resource use for the ladder; NULL where unknown. */
+  status_t (*resources)(struct himeno_exec *exec, struct himeno_resources *resources);
+};
+
+extern const struct himeno_kernel_set himeno_kernels_cpu;
+extern const struct himeno_kernel_set himeno_kernels_null;
+extern const struct himeno_kernel_set himeno_kernels_opencl;
+extern const struct himeno_kernel_set himeno_kernels_cuda;
+
+/** \brief The set of a backend, NULL when it was not built. */
+const struct himeno_kernel_set *himeno_kernels_find(const char *backend);
+
+/** \brief The variant of that name, NULL if there is none. */
+const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *set, const char *name);
+
+#endif

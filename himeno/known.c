@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/known.h"
+
+#include <string.h>
+
+static const struct himeno_known known_values[] = {
+#include "himeno/known_table.h"
+};
+
+static int is_size(const char *name, const int64_t extent[3])
+{
+  for (int n = 0; n < himeno_size_count(); n++) {
+    const struct himeno_size *size = himeno_size_named(n);
+    if (strcmp(size->name, name) == 0) return memcmp(size->extent, extent, sizeof size->extent) == 0;
+  }
+  return 0;
+}
+
+const struct himeno_known *himeno_known_find(const int64_t extent[3], enum himeno_data data, int sweeps)
+{
+  for (size_t v = 0; v < sizeof known_values / sizeof known_values[0]; v++) {
+    const struct himeno_known *known = &known_values[v];
+    if (known->data == data && known->sweeps == sweeps && is_size(known->size, extent)) return known;
+  }
+  return NULL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* himeno-gpu: is every device correct and fast, and how does the cluster scale? */
+#include "config.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/meta.h"
+#include "base/report.h"
+#include "comm/agree.h"
+#include "himeno/report.h"
+
+static status_t report(const struct himeno_run *run)
+{
+  const char *json = run->config.json;
+  int json_alone = json && strcmp(json, "-") == 0;
+  himeno_report_text(run, json_alone ? stderr : stdout);
+  if (!json) return STATUS_OK;
+  json_t *document = himeno_report_json(run);
+  if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+  status_t status = report_json_write(document, json);
+  json_decref(document);
+  return status;
+}
+
+static int has_result(status_t status)
+{
+  return status == STATUS_OK || status == STATUS_WRONG;
+}
+
+static status_t run_and_report(struct himeno_run *run)
+{
+  MPI_Comm comm = run->placement.comm;
+  int first = run->placement.rank == 0;
+  if (run->config.json) RETURN_IF_FAILED(agree_status(comm, first ? report_json_check(run->config.json) : STATUS_OK));
+  status_t status = himeno_run(run);
+  if (log_held()[0]) agree_abort(comm, status);
+  if (!has_result(status)) return status;
+  return status_worst(status, agree_status(comm, first ? report(run) : STATUS_OK));
+}
+
+/* Help, version and the list need no other rank. */
+static status_t serve(struct himeno_run *run, enum option_request request)
+{
+  int first = run->placement.rank == 0;
+  if (request == OPTION_RUN && !run->config.list) return run_and_report(run);
+  if (first && request == OPTION_SHOW_HELP) himeno_cmdline_help();
+  if (first && request == OPTION_SHOW_VERSION) printf("himeno-gpu %s\n", meta_version());
+  if (first && request == OPTION_RUN) himeno_report_list(stdout);
+  return STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+  struct himeno_run run = {.device = NULL};
+  enum option_request request = OPTION_RUN;
+  log_set_program("himeno-gpu");
+  log_hold(1);
+  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return STATUS_ENVIRONMENT;
+  status_t status = placement_open(MPI_COMM_WORLD, &run.placement);
+  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
+  status = agree_status(run.placement.comm, himeno_cmdline_parse(argc, argv, &run.config, &request));
+  if (status == STATUS_OK) status = serve(&run, request);
+  himeno_run_close(&run);
+  placement_close(&run.placement);
+  MPI_Finalize();
+  return (int)status;
+}

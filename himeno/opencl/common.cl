@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// What all kernels share: exact arithmetic, the arguments of a sweep, and sums in double or, without doubles, in two floats.
+// Defined by the host: GROUP_K × GROUP_J work-items a group, and HIMENO_FP64 where the device has doubles.
+#pragma OPENCL FP_CONTRACT OFF
+
+#define GROUP (GROUP_K * GROUP_J)
+#define OMEGA 0.8f
+
+// stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi.
+#define SWEEP_ARGS                                                                                                     \
+  __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,             \
+      __global const float *restrict a3, __global const float *restrict b0, __global const float *restrict b1,         \
+      __global const float *restrict b2, __global const float *restrict c0, __global const float *restrict c1,         \
+      __global const float *restrict c2, __global const float *restrict bnd, __global const float *restrict wrk1,      \
+      __global const float *restrict p, __global float *restrict out, __global sum_t *restrict partial,                \
+      const long2 stride, const int8 box
+
+// The residual, left to right: C(array) is a coefficient of the point, P(di, dj, dk) its neighbour.
+#define RESIDUAL(C, P)                                                                                                 \
+  (((C(a0) * P(1, 0, 0) + C(a1) * P(0, 1, 0) + C(a2) * P(0, 0, 1) +                                                    \
+     C(b0) * (P(1, 1, 0) - P(1, -1, 0) - P(-1, 1, 0) + P(-1, -1, 0)) +                                                 \
+     C(b1) * (P(0, 1, 1) - P(0, -1, 1) - P(0, 1, -1) + P(0, -1, -1)) +                                                 \
+     C(b2) * (P(1, 0, 1) - P(-1, 0, 1) - P(1, 0, -1) + P(-1, 0, -1)) + C(c0) * P(-1, 0, 0) + C(c1) * P(0, -1, 0) +     \
+     C(c2) * P(0, 0, -1) + C(wrk1)) *                                                                                  \
+        C(a3) -                                                                                                        \
+    P(0, 0, 0)) *                                                                                                      \
+   C(bnd))
+
+#ifdef HIMENO_FP64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double sum_t;
+#define SUM_ZERO 0.0
+
+sum_t sum_add(sum_t a, sum_t b)
+{
+  return a + b;
+}
+
+sum_t sum_square(float x)
+{
+  return (double)x * x;
+}
+
+ulong sum_to_bits(sum_t s)
+{
+  return as_ulong(s);
+}
+
+sum_t sum_from_bits(ulong bits)
+{
+  return as_double(bits);
+}
+#else
+// High part and what its rounding left. Source: Dekker, "A floating-point technique for extending the available
+// precision", Numerische Mathematik 18, 1971; the two-sum is Knuth's.
+typedef float2 sum_t;
+#define SUM_ZERO ((float2)(0.0f, 0.0f))
+
+sum_t sum_add(sum_t a, sum_t b)
+{
+  float s = a.x + b.x, t = s - a.x;
+  float e = (a.x - (s - t)) + (b.x - t) + (a.y + b.y);
+  float high = s + e;
+  return (float2)(high, e - (high - s));
+}
+
+sum_t sum_square(float x)
+{
+  float square = x * x;
+  return (float2)(square, fma(x, x, -square));
+}
+
+// A normal positive float as a double's bits.
+ulong widen(float x)
+{
+  uint bits = as_uint(x);
+  return ((ulong)(bits >> 23) + 896) << 52 | (ulong)(bits & 0x7fffff) << 29;
+}
+
+// The double next to the sum, which is never negative: the low part, scaled to units of the high part's last double bit,
+// is added to the bits as an integer, which carries over binades as it should.
+ulong sum_to_bits(sum_t s)
+{
+  if (as_uint(s.x) < 0x800000) return 0;
+  if (!isfinite(s.x)) return (ulong)0x7ff8 << 48;
+  int exponent = (int)(as_uint(s.x) >> 23) - 127;
+  return widen(s.x) + (ulong)convert_long_rte(ldexp(s.y, 52 - exponent));
+}
+
+sum_t sum_from_bits(ulong bits)
+{
+  if (bits < (ulong)897 << 52) return SUM_ZERO;
+  if (bits >= (ulong)0x7ff << 52) return (float2)(NAN, 0.0f);
+  uint high = ((uint)(bits >> 52) - 896) << 23 | (uint)(bits >> 29 & 0x7fffff);
+  int exponent = (int)(bits >> 52) - 1023;
+  return (float2)(as_float(high), ldexp((float)(bits & 0x1fffffff), exponent - 52));
+}
+#endif
+
+size_t group_number(void)
+{
+  return get_group_id(0) + get_num_groups(0) * (get_group_id(1) + get_num_groups(1) * get_group_id(2));
+}
+
+// Adds the work-items' sums in a fixed order and leaves the group's in partial[group].
+void group_sum(sum_t mine, __local sum_t *scratch, __global sum_t *partial)
+{
+  size_t me = get_local_id(0) + get_local_size(0) * get_local_id(1);
+  scratch[me] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (size_t span = GROUP / 2; span > 0; span /= 2) {
+    if (me < span) scratch[me] = sum_add(scratch[me], scratch[me + span]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (me == 0) partial[group_number()] = scratch[0];
+}

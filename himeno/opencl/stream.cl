@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Four points in k a work-item: coefficients come as whole aligned vectors, p from the caches as vectors and the two
+// floats beside them. Where the box cuts a vector, lanes are stored one by one.
+
+// Vector x of a row and its neighbours at dk = −1, 0, 1.
+float4 row_at(__global const float *restrict row, int dk)
+{
+  float4 v = *(__global const float4 *)row;
+  return dk == 0 ? v : dk > 0 ? (float4)(v.yzw, row[4]) : (float4)(row[-1], v.xyz);
+}
+
+sum_t sum_lanes(float4 ss)
+{
+  return sum_add(sum_add(sum_square(ss.x), sum_square(ss.y)), sum_add(sum_square(ss.z), sum_square(ss.w)));
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(SWEEP_ARGS)
+{
+  __local sum_t scratch[GROUP];
+  const int k = (box.s2 & ~3) + 4 * (int)get_global_id(0);
+  const long j = box.s1 + get_global_id(1), i = box.s0 + get_global_id(2);
+  const long x = i * stride.x + j * stride.y + k;
+  sum_t gosa = SUM_ZERO;
+
+  if (k < box.s5 && j < box.s4) {
+#define C(array)      (*(__global const float4 *)(array + x))
+#define P(di, dj, dk) row_at(p + x + (di) * stride.x + (dj) * stride.y, dk)
+    const int4 lane = k + (int4)(0, 1, 2, 3);
+    const int4 inside = lane >= box.s2 && lane < box.s5;
+    float4 ss = RESIDUAL(C, P);
+    float4 correction = OMEGA * ss;
+    float4 result = C(p) + correction;
+    gosa = sum_lanes(select((float4)(0.0f), ss, inside));
+    if (all(inside)) {
+      *(__global float4 *)(out + x) = result;
+    } else {
+      if (inside.x) out[x] = result.x;
+      if (inside.y) out[x + 1] = result.y;
+      if (inside.z) out[x + 2] = result.z;
+      if (inside.w) out[x + 3] = result.w;
+    }
+  }
+  group_sum(gosa, scratch, partial);
+}

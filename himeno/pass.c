@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass: the points that neighbours need, the exchange, the rest meanwhile. */
+#include "config.h"
+
+#include <sched.h>
+
+#include "base/stats.h"
+#include "comm/agree.h"
+#include "himeno/solver_state.h"
+
+static status_t marks_read(struct solver *s, struct pass_marks *marks)
+{
+  double boundary, inner;
+  if (!marks->used) return STATUS_OK;
+  RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BEGIN], marks->event[PASS_BOUNDARY], &boundary));
+  RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_INNER_BEGIN], marks->event[PASS_END], &inner));
+  s->phases[PHASE_BOUNDARY] += boundary;
+  s->phases[PHASE_INTERIOR] += inner;
+  marks->used = 0;
+  return STATUS_OK;
+}
+
+status_t solver_pass_times(struct solver *s)
+{
+  for (int r = 0; r < PASS_RING; r++) RETURN_IF_FAILED(marks_read(s, &s->ring[r]));
+  return STATUS_OK;
+}
+
+static status_t sweep_box(struct solver *s, struct himeno_exec *exec, const struct box *box, int slot)
+{
+  struct himeno_sweep sweep = {.box = *box, .source = s->current, .slot = slot};
+  return box_points(box) > 0 ? s->set->sweep(exec, s->compute, &sweep) : STATUS_OK;
+}
+
+/* Whatever goes out first: the slabs when the rest overlaps with the exchange, everything when it does not. */
+static status_t sweep_first(struct solver *s, struct himeno_exec *exec, int slot)
+{
+  if (!s->config.overlap) return sweep_box(s, exec, &s->layout.owned, slot);
+  for (int b = 0; b < s->cut.n; b++) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.boundary[b], slot));
+  return STATUS_OK;
+}
+
+static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
+{
+  const struct halo_transport *transport = s->config.transport;
+  struct pass_marks *marks = &s->ring[s->passes++ % PASS_RING];
+  struct gpu_event *arrived;
+  struct gpu_mem target = s->fields.p[1 - s->current];
+
+  RETURN_IF_FAILED(marks_read(s, marks));
+  RETURN_IF_FAILED(gpu_record(marks->event[PASS_BEGIN], s->compute));
+  RETURN_IF_FAILED(sweep_first(s, exec, slot));
+  RETURN_IF_FAILED(gpu_record(marks->event[PASS_BOUNDARY], s->compute));
+  RETURN_IF_FAILED(transport->start(s->exchange, target, marks->event[PASS_BOUNDARY]));
+  RETURN_IF_FAILED(transport->progress(s->exchange));
+  RETURN_IF_FAILED(gpu_record(marks->event[PASS_INNER_BEGIN], s->compute));
+  if (s->config.overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, slot));
+  RETURN_IF_FAILED(gpu_record(marks->event[PASS_END], s->compute));
+  marks->used = 1;
+  RETURN_IF_FAILED(transport->finish(s->exchange, &arrived));
+  RETURN_IF_FAILED(gosa_advance(s, slot, sweeps));
+  return gpu_wait(s->compute, arrived);
+}
+
+status_t solver_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
+{
+  if (s->exchange)
+    RETURN_IF_FAILED(exchanged_pass(s, exec, sweeps, slot));
+  else
+    RETURN_IF_FAILED(sweep_box(s, exec, &s->layout.owned, slot));
+  s->current = 1 - s->current;
+  return STATUS_OK;
+}
+
+static status_t request_wait(struct solver *s)
+{
+  double begin = stats_now();
+  RETURN_IF_FAILED(agree_mpi(MPI_Wait(&s->gosa_request, MPI_STATUS_IGNORE), "MPI_Iallreduce of gosa"));
+  s->phases[PHASE_REDUCE] += stats_now() - begin;
+  return STATUS_OK;
+}
+
+/* Starts the reduction of the slots that were copied out one pass ago. */
+static status_t gosa_send(struct solver *s)
+{
+  if (s->gosa_count == 0) return STATUS_OK;
+  for (int ready = 0; !ready;) {
+    RETURN_IF_FAILED(gpu_ready(s->gosa_event, &ready));
+    if (!ready) sched_yield();
+  }
+  RETURN_IF_FAILED(request_wait(s));
+  RETURN_IF_FAILED(agree_mpi(MPI_Iallreduce(s->host_gosa + s->gosa_first, s->sum_gosa + s->gosa_first, s->gosa_count,
+                                            MPI_DOUBLE, MPI_SUM, s->config.comm, &s->gosa_request),
+                             "MPI_Iallreduce of gosa"));
+  s->gosa_count = 0;
+  return STATUS_OK;
+}
+
+status_t gosa_advance(struct solver *s, int slot, int count)
+{
+  struct pass_marks *marks = &s->ring[(s->passes - 1) % PASS_RING];
+  RETURN_IF_FAILED(gosa_send(s));
+  RETURN_IF_FAILED(gpu_wait(s->gosa_queue, marks->event[PASS_END]));
+  RETURN_IF_FAILED(gpu_copy_out(s->gosa_queue, s->host_gosa + slot, s->fields.gosa, (size_t)slot * sizeof(double),
+                                (size_t)count * sizeof(double)));
+  RETURN_IF_FAILED(gpu_record(s->gosa_event, s->gosa_queue));
+  s->gosa_first = slot;
+  s->gosa_count = count;
+  return STATUS_OK;
+}
+
+status_t gosa_drain(struct solver *s)
+{
+  RETURN_IF_FAILED(gosa_send(s));
+  return request_wait(s);
+}

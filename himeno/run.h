@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief One run of himeno-gpu from choices to verdict, and what it found. */
+#ifndef HIMENO_RUN_H
+#define HIMENO_RUN_H
+
+#include "comm/placement.h"
+#include "himeno/cmdline.h"
+#include "himeno/solver.h"
+#include "himeno/verify.h"
+
+/** One rank as the report shows it. */
+struct himeno_rank {
+  char host[64];
+  struct gpu_device_info info;
+  int numa, n_cores, shared, overlap;
+  char cpus[128];
+  int64_t points;               /**< owned */
+  double phases[HIMENO_PHASES]; /**< mean seconds a sweep over all timed blocks */
+};
+
+struct himeno_result {
+  double seconds;          /**< of all timed sweeps */
+  int64_t sweeps;          /**< timed */
+  double *samples;         /**< seconds of each timed block */
+  int n_samples;
+  double ceiling;          /**< bytes per second of the ceiling kernel, all ranks at once; 0 if unknown */
+  struct solver_block last;
+  enum verify_source verified;
+  status_t verdict;
+  struct himeno_rank *ranks; /**< on rank 0 */
+};
+
+struct himeno_run {
+  struct himeno_config config;
+  struct placement placement;
+  struct gpu_device *device;
+  const struct himeno_kernel *kernel;
+  const struct halo_transport *transport;
+  int64_t global[3];
+  int procs[3];
+  struct solver *solver;
+  struct himeno_result result;
+};
+
+/** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK or
+ * STATUS_WRONG.
+ *
+ * When it fails with text held in the log, only this rank knows and the others wait: the caller ends the job. With
+ * nothing held the ranks have agreed and said why. */
+status_t himeno_run(struct himeno_run *run);
+
+/** \brief Frees what himeno_run made. */
+void himeno_run_close(struct himeno_run *run);
+
+/** \brief The configuration as the solver takes it. */
+struct solver_config himeno_solver_config(const struct himeno_run *run);
+
+/** \brief Timed rates over all ranks. */
+double himeno_gflops(const struct himeno_run *run);
+double himeno_bytes_per_second(const struct himeno_run *run);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The domain-decomposed Jacobi solver: one device a rank, blocks of sweeps from the initial field.
+ *
+ * All functions are collective over the solver's communicator. One that fails on a rank leaves the others waiting in
+ * their next message: the caller ends the job (agree_abort), unless it is solver_open, whose ranks agree. */
+#ifndef HIMENO_SOLVER_H
+#define HIMENO_SOLVER_H
+
+#include <mpi.h>
+
+#include "comm/transport.h"
+#include "himeno/kernels.h"
+
+enum himeno_phase {
+  PHASE_INTERIOR,
+  PHASE_BOUNDARY,
+  PHASE_PACK,
+  PHASE_D2H,
+  PHASE_WAIT,
+  PHASE_TRANSFER,
+  PHASE_H2D,
+  PHASE_UNPACK,
+  PHASE_REDUCE,
+  PHASE_EXPOSED, /**< the sweep's time less interior and boundary */
+  HIMENO_PHASES
+};
+
+/** "interior", "boundary", … */
+extern const char *const himeno_phase_names[HIMENO_PHASES];
+
+struct solver_config {
+  MPI_Comm comm;
+  struct gpu_device *device;
+  const struct himeno_kernel *kernel;
+  const struct halo_transport *transport;
+  int64_t global[3];
+  int procs[3];       /**< checked */
+  enum himeno_data data;
+  int max_sweeps;     /**< longest block that will be asked for */
+  int overlap;        /**< compute the interior while halos travel */
+  int pad;            /**< floats added to a row */
+};
+
+/** One block's outcome; the same on all ranks but for `phases`. */
+struct solver_block {
+  int sweeps;
+  double seconds;     /**< all sweeps, the slowest rank's */
+  double gosa;        /**< of the last sweep */
+  uint64_t checksum;
+  double phases[HIMENO_PHASES]; /**< this rank's seconds a sweep */
+};
+
+struct solver;
+
+/** \brief Device bytes that a rank of this configuration needs, the largest rank's. */
+status_t solver_bytes(const struct solver_config *config, uint64_t *bytes);
+
+/** \brief Allocates, fills, prepares kernels and transport. Ranks agree on the outcome. */
+status_t solver_open(const struct solver_config *config, struct solver **solver);
+void solver_close(struct solver *solver);
+
+/** \brief Restores the initial field, runs and times \a sweeps sweeps, sums the checksum. */
+status_t solver_block_run(struct solver *solver, int sweeps, struct solver_block *block);
+
+/** \brief Like solver_block_run from the field as it is: for the original protocol, which never resets it. */
+status_t solver_block_continue(struct solver *solver, int sweeps, struct solver_block *block);
+
+/** \brief Times \a passes of the ceiling kernel on all ranks at once: bytes per second over all ranks, slowest's time. */
+status_t solver_ceiling(struct solver *solver, int passes, double *bytes_per_second);
+
+const struct decomp *solver_decomp(const struct solver *solver);
+const struct halo_plan *solver_plan(const struct solver *solver);
+const struct layout *solver_layout(const struct solver *solver);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/verify.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "comm/agree.h"
+#include "himeno/known.h"
+
+#define REFERENCE_SECONDS 60.0
+
+const char *verify_source_name(enum verify_source source)
+{
+  static const char *const names[] = {"no", "known", "reference", "rehearsal"};
+  return names[source];
+}
+
+/* Whether all ranks of all hosts have the host memory that the reference needs. */
+static status_t memory_suffices(MPI_Comm comm, struct gpu_device *cpu, const struct solver_config *config, int *suffices)
+{
+  uint64_t need, have;
+  MPI_Comm host;
+  int host_ranks, mine;
+  RETURN_IF_FAILED(solver_bytes(config, &need));
+  RETURN_IF_FAILED(gpu_memory_free(cpu, &have));
+  RETURN_IF_FAILED(agree_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type"));
+  MPI_Comm_size(host, &host_ranks);
+  MPI_Comm_free(&host);
+  mine = need <= have / (uint64_t)host_ranks / 10 * 9;
+  return agree_mpi(MPI_Allreduce(&mine, suffices, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce of memory");
+}
+
+/* One sweep tells how long a block would take; the time is the slowest rank's, so all ranks choose alike. */
+static status_t reference_run(const struct solver_config *config, enum himeno_verify mode, int sweeps, struct verify_value *value)
+{
+  struct solver *solver;
+  struct solver_block block;
+  RETURN_IF_FAILED(solver_open(config, &solver));
+  status_t status = solver_block_run(solver, 1, &block);
+  int affordable = sweeps;
+  if (status == STATUS_OK && mode != HIMENO_VERIFY_FULL && block.seconds * sweeps > REFERENCE_SECONDS)
+    affordable = (int)fmax(1, REFERENCE_SECONDS / block.seconds);
+  if (status == STATUS_OK && affordable > 1) status = solver_block_run(solver, affordable, &block);
+  solver_close(solver);
+  if (status != STATUS_OK) return status;
+  *value = (struct verify_value){VERIFY_REFERENCE, affordable, block.gosa, block.checksum};
+  return STATUS_OK;
+}
+
+static status_t reference_value(const struct solver_config *config, enum himeno_verify mode, int sweeps, struct verify_value *value)
+{
+  struct solver_config c = *config;
+  struct gpu_device *cpu = NULL;
+  int suffices = 0;
+  const struct himeno_kernel_set *set = himeno_kernels_find("cpu");
+  status_t status = gpu_open(&gpu_backend_cpu, 0, &cpu);
+  RETURN_IF_FAILED(agree_status(c.comm, status));
+  c.device = cpu;
+  c.kernel = himeno_kernel_find(set, "reference");
+  c.transport = &halo_transport_staged;
+  c.max_sweeps = sweeps;
+  c.overlap = 1;
+  c.pad = 0;
+  TRY(memory_suffices(c.comm, cpu, &c, &suffices), done);
+  *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
+  if (suffices)
+    status = reference_run(&c, mode, sweeps, value);
+  else
+    log_warn("not verified: the hosts' memory is too small for the reference on the CPU");
+done:
+  gpu_close(cpu);
+  return status;
+}
+
+status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps, struct verify_value *value)
+{
+  *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
+  if (mode == HIMENO_VERIFY_OFF) return STATUS_OK;
+  const struct himeno_known *known = himeno_known_find(config->global, config->data, sweeps);
+  if (known) {
+    *value = (struct verify_value){VERIFY_KNOWN, sweeps, known->gosa, known->checksum};
+    return STATUS_OK;
+  }
+  return reference_value(config, mode, sweeps, value);
+}
+
+/* Written so that a NaN is wrong. */
+static int gosa_agrees(double a, double b)
+{
+  return a == b || fabs(a - b) <= VERIFY_GOSA_TOLERANCE * fmax(fabs(a), fabs(b));
+}
+
+status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what)
+{
+  if (value->source == VERIFY_NO) return STATUS_OK;
+  if (block->checksum != value->checksum)
+    return log_fail(STATUS_WRONG, "%s: checksum %016" PRIx64 " after %d sweeps, must be %016" PRIx64 " (%s value)", what,
+                    block->checksum, block->sweeps, value->checksum, verify_source_name(value->source));
+  if (!gosa_agrees(block->gosa, value->gosa))
+    return log_fail(STATUS_WRONG, "%s: gosa %.12e after %d sweeps, must be %.12e (%s value)", what, block->gosa, block->sweeps,
+                    value->gosa, verify_source_name(value->source));
+  return STATUS_OK;
+}
