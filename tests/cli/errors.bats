@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# Bad input: one clear line, the right exit code, said once for all ranks, no file left behind.
+load ../helper
+
+# says CODE PATTERN ARGUMENT...: himeno-gpu on two ranks ends with CODE and prints one line that matches PATTERN.
+says() {
+  local code=$1 pattern=$2
+  shift 2
+  run --separate-stderr on 2 "$himeno" -b cpu "$@"
+  expect_status "$code"
+  local lines
+  lines=$(grep '^himeno-gpu:' <<<"$stderr")
+  [ "$(wc -l <<<"$lines")" -eq 1 ] || { printf 'not one line:\n%s\n' "$lines"; return 1; }
+  grep -Eq -- "$pattern" <<<"$lines" || { printf '%s\ndoes not match %s\n' "$lines" "$pattern"; return 1; }
+  [ -z "$output" ]
+}
+
+bats_require_minimum_version 1.5.0
+
+@test "an unknown option" { says 2 '--nonsense' --nonsense; }
+@test "an abbreviated option" { says 2 '--siz' --siz S; }
+@test "a word that is no option" { says 2 'extra' extra; }
+@test "an option without its value" { says 2 '--size' -s; }
+@test "an option twice" { says 2 '--size' -s S -s M; }
+@test "an unknown size" { says 2 '--size.*XXL.*XS, S, M, L, XL' -s XXL; }
+@test "an extent below 3" { says 2 '2x8x8.*at least 3' -s 2x8x8; }
+@test "a size that overflows" { says 2 '--size 99999999x99999999x99999999' -s 99999999x99999999x99999999; }
+@test "a number that overflows" { says 2 '--size' -s 99999999999999999999x8x8; }
+@test "a negative number of sweeps" { says 2 '--sweeps.*-1' -n -1; }
+@test "a time that is no number" { says 2 '--time.*soon' -t soon; }
+@test "a time that is not a number by IEEE" { says 2 '--time.*nan' -t nan; }
+@test "an unknown kernel" { says 2 '--kernel.*magic' -k magic; }
+@test "another backend's kernel" { says 2 '--kernel block16.*cpu' -k block16; }
+@test "an unknown transport" { says 2 '--transport.*pigeon' -x pigeon; }
+@test "an unknown data set" { says 2 '--data.*sparse.*standard' --data sparse; }
+@test "--sweeps with --time" { says 2 '--sweeps and --time' -n 3 -t 3; }
+@test "--sweeps with --block" { says 2 '--sweeps and --block' -n 3 --block 3; }
+@test "--size with --fill" { says 2 '--size and --fill' -s S --fill 10; }
+@test "--official with --sweeps" { says 2 '--official and --sweeps' --official -n 5; }
+@test "a cut that does not multiply to the ranks" { says 2 '--procs 2x2x2 needs 8 ranks' -p 2x2x2 -s XS -n 1; }
+@test "a cut that is no cut" { says 2 '--procs.*2x1' -p 2x1 -s XS; }
+@test "a cut that is too thin" { says 2 'too thin' -p 2x1x1 -s 3x8x8 -n 1; }
+@test "more ranks than any cut allows" { says 2 'cannot be cut for 2 ranks' -s 3x3x3 -n 1; }
+@test "a grid that does not fit" { says 3 'needs [0-9.]+ [KMGTPE]iB.*[0-9.]+ [KMGTPE]iB' -s 8000x8000x8000 -n 1; }
+@test "a device that is not there" { says 3 '--device 77' --device 77 -s XS; }
+@test "a device name that matches none" { says 3 '--device zuse' --device zuse -s XS; }
+@test "a host with too few devices" { says 3 'host .*--expect wants 3' --expect 3 -s XS; }
+@test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json -s XS -n 1; }
+@test "a JSON path that is a folder" { says 3 "$BATS_TEST_TMPDIR" --json "$BATS_TEST_TMPDIR" -s XS -n 1; }
+
+@test "a JSON path without permission" {
+  [ "$(id -u)" -ne 0 ] || skip "root may write everywhere"
+  mkdir "$BATS_TEST_TMPDIR/closed"
+  chmod a-w "$BATS_TEST_TMPDIR/closed"
+  says 3 'closed/x.json' --json "$BATS_TEST_TMPDIR/closed/x.json" -s XS -n 1
+}
+
+@test "an unknown backend" {
+  run on 2 "$himeno" -b metal
+  expect_status 2
+  [[ $output == *"--backend metal: allowed are auto, cuda, opencl, cpu, null"* ]]
+}
+
+@test "a full disk leaves no document" {
+  [ -w /dev/full ] || skip "there is no /dev/full"
+  run bash -c "'$himeno' -b cpu -s XS -n 1 --json - >/dev/full"
+  expect_status 3
+}
+
+@test "a run that fails leaves an older document as it was" {
+  echo old >"$BATS_TEST_TMPDIR/old.json"
+  run on 2 "$himeno" -b cpu -s 8000x8000x8000 --json "$BATS_TEST_TMPDIR/old.json"
+  expect_status 3
+  [ "$(cat "$BATS_TEST_TMPDIR/old.json")" = old ]
+  [ "$(ls "$BATS_TEST_TMPDIR")" = old.json ]
+}
+
+@test "a backend that was not built says so" {
+  [ "$HAVE_CUDA" = 0 ] || [ "$HAVE_CUDA" = no ] || skip "CUDA was built"
+  run on 1 "$himeno" -b cuda -s XS -n 1
+  expect_status 3
+  [[ $output == *"not built"* ]]
+}

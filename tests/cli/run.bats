@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+# What a run says: report, JSON, list, choices.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
+
+setup() { document=$BATS_TEST_TMPDIR/result.json; }
+
+@test "a run gives the known checksum and says PASS" {
+  run --separate-stderr on 2 "$himeno" -b cpu -s XS -n 10
+  expect_status 0
+  [[ $output == *eedfdcdacafead9a* ]]
+  [[ $output == *"PASS: every block equals the known value"* ]]
+}
+
+@test "the JSON document follows its schema" {
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
+  for options in "-n 3" "-t 0.2 --block 7" "--official -t 0.2" "-w -n 2 --no-overlap -x pageable" "--data dense -n 5 --pad 40"; do
+    on 2 "$himeno" -b cpu -s XS $options --json "$document" >/dev/null
+    "$PYTHON" - "$document" "$top_srcdir/doc/result.schema.json" <<'PY'
+import json, sys, jsonschema
+result, schema = (json.load(open(path), parse_constant=lambda name: sys.exit("not JSON: " + name)) for path in sys.argv[1:])
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.validate(result, schema)
+PY
+  done
+}
+
+@test "with --json - the document alone goes to standard output" {
+  run --separate-stderr on 2 "$himeno" -b cpu -s XS -n 3 --json -
+  expect_status 0
+  [[ $stderr == *PASS* ]]
+  "$PYTHON" -c 'import json,sys; assert json.loads(sys.argv[1])["result"]["checksum"] == "9d9fcfa656c9df8f"' "$output"
+}
+
+@test "timed blocks are all verified and counted" {
+  on 2 "$himeno" -b cpu -s XS -t 0.3 --block 10 --json "$document" >/dev/null
+  [ "$(json "$document" 'd["result"]["verified"], d["config"]["block"]')" = "known 10" ]
+  [ "$(json "$document" 'd["result"]["blocks"] == len(d["result"]["samples"]) and d["config"]["sweeps"] == 10 * d["result"]["blocks"]')" = True ]
+}
+
+@test "rates follow from time, points and the cost model" {
+  on 2 "$himeno" -b cpu -s 20x30x40 -n 50 --json "$document" >/dev/null
+  [ "$(json "$document" 'abs(d["result"]["gflops"] / (18*28*38*34*50 / d["result"]["seconds"] / 1e9) - 1) < 1e-6')" = True ]
+  [ "$(json "$document" 'abs(d["result"]["gbps"] / d["result"]["gflops"] * 34 / 56 - 1) < 1e-9')" = True ]
+}
+
+@test "a grid that is not in the table is verified by the reference kernel" {
+  on 3 "$himeno" -b cpu -s 19x23x29 --data dense -n 17 --json "$document" >/dev/null
+  [ "$(json "$document" 'd["result"]["verified"]')" = reference ]
+}
+
+@test "a block length that is not in the table is verified by the reference kernel" {
+  on 1 "$himeno" -b cpu -s XS -n 17 --json "$document" >/dev/null
+  [ "$(json "$document" 'd["result"]["verified"]')" = reference ]
+}
+
+@test "--verify off says that nothing was verified" {
+  run on 1 "$himeno" -b cpu -s XS -n 3 --verify off
+  expect_status 0
+  [[ $output == *"NOT VERIFIED"* ]]
+}
+
+@test "--official prints the score and that only the rehearsal is verified" {
+  run on 2 "$himeno" -b cpu -s XS --official -t 0.2
+  expect_status 0
+  [[ $output == *"score"*"PASS: the rehearsal equals"* ]]
+}
+
+@test "weak scaling gives every rank the interior of SIZE" {
+  on 4 "$himeno" -b cpu -w -s XS -p 2x2x1 -n 1 --json "$document" >/dev/null
+  [ "$(json "$document" '[d["config"][x] for x in ("imax","jmax","kmax","procs")]')" = "[62, 62, 64, [2, 2, 1]]" ]
+}
+
+@test "--fill takes a grid of about that share of memory" {
+  on 1 "$himeno" -b cpu --fill 1 -n 1 --json "$document" >/dev/null
+  [ "$(json "$document" 'd["config"]["kmax"] % 32 == 0 and d["config"]["imax"] * 2 == d["config"]["kmax"]')" = True ]
+}
+
+@test "every neighbour pair's path is in the document" {
+  on 8 "$himeno" -b cpu -s XS -p 2x2x2 -n 1 --json "$document" >/dev/null
+  [ "$(json "$document" 'len(d["paths"]), sum(p["bytes"] for p in d["paths"])')" = "48 $((8 * 4 * (15*15 + 2*15*31 + 2*15 + 31)))" ]
+}
+
+@test "--list shows every backend, with the reason where one is missing" {
+  run on 1 "$himeno" --list
+  expect_status 0
+  for word in cuda: opencl: cpu: null: stream reference staged pageable; do [[ $output == *$word* ]]; done
+}
+
+@test "--help and --version end well" {
+  run on 2 "$himeno" --help
+  expect_status 0
+  [[ $output == *"Exit status"* ]]
+  run on 1 "$himeno" --version
+  expect_status 0
+  [[ $output == "himeno-gpu "[0-9]* ]]
+}
+
+@test "two ranks on one null device are named" {
+  run on 2 env HIMENO_NULL_DEVICES=1 "$himeno" -b null -s XS -n 1
+  expect_status 0
+  [[ $output == *"SHARES its device"* ]]
+}
+
+@test "ranks of one host take different devices" {
+  on 4 "$himeno" -b null -s XS -n 1 --json "$document" >/dev/null
+  [ "$(json "$document" 'len({r["uuid"] for r in d["ranks"]})')" = 4 ]
+}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+load ../helper
+
+follows() {
+  run "$top_srcdir/scripts/check-style" "$1"
+  [ "$status" -eq 77 ] && skip "$output"
+  expect_status 0
+}
+
+@test "code is set as .clang-format says" {
+  follows format
+}
+
+@test "files and functions are short" {
+  follows lengths
+}
+
+@test "every source names its licence" {
+  follows licences
+}
+
+@test "every source is part of a release" {
+  follows lists
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# A device that fails: whichever call it is, the run ends with the right exit code, one message, and nothing leaked (the
+# sanitizer builds run this too).
+load ../helper
+bats_require_minimum_version 1.5.0
+
+# fails_well N COMMAND...: with the Nth device call failing, COMMAND ends with 3 or 7 and one message that names the call;
+# returns 1 when the run has fewer calls and passes.
+fails_well() {
+  local n=$1 code=0 text
+  shift
+  text=$(HIMENO_NULL_FAIL=$n "$@" 2>&1 >/dev/null) || code=$?
+  [ "$code" -ne 0 ] || return 1
+  if [ "$code" -ne 3 ] && [ "$code" -ne 7 ]; then
+    printf 'call %s: exit code %s\n%s\n' "$n" "$code" "$text" >&2
+    return 2
+  fi
+  if [ "$(grep -c '^himeno-gpu:' <<<"$text")" -ne 1 ] || [[ $text == *Sanitizer* ]]; then
+    printf 'call %s: not one message, or a leak:\n%s\n' "$n" "$text" >&2
+    return 2
+  fi
+}
+
+@test "each call of a whole run on one rank fails well" {
+  local n=0 code=0
+  while [ "$code" -eq 0 ]; do
+    n=$((n + 1))
+    fails_well "$n" "$himeno" -b null -s 3x4x5 -n 2 --verify off || code=$?
+  done
+  [ "$code" -eq 1 ]
+  [ "$n" -gt 60 ]
+}
+
+@test "a call that fails on one of two ranks ends both, and names the rank" {
+  local n code=0
+  for n in 1 9 25 41 55 60 70 80 90 100 110 120 130 140 150; do
+    export HIMENO_NULL_RANK=1
+    run --separate-stderr env HIMENO_NULL_FAIL="$n" timeout 60 "$MPIRUN" -np 2 "$himeno" -b null -s 6x5x4 -n 4 --verify off
+    [ "$status" -eq 0 ] && break
+    [ "$status" -eq 3 ] || [ "$status" -eq 7 ] || { printf 'call %s: %s\n%s\n' "$n" "$status" "$stderr"; return 1; }
+    [[ $stderr == *"rank 1"* ]] || { printf 'call %s does not name the rank:\n%s\n' "$n" "$stderr"; return 1; }
+  done
+  [ "$n" -gt 60 ]
+}

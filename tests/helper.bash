@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# Shared by all bats files: `load ../helper`. Outside of `make check`, run bats in the build folder with top_srcdir set.
+: "${top_builddir:=$PWD}" "${top_srcdir:=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}"
+export top_srcdir
+. "$top_builddir/tests/env.sh"
+. "$top_srcdir/tests/settings.sh"
+himeno=$top_builddir/himeno-gpu
+
+# A Python that has jsonschema, if there is one: the first on PATH need not be the distribution's.
+for PYTHON in python3 /usr/bin/python3; do
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null && break
+done
+
+# on RANKS PROGRAM [ARGUMENT]...: runs the program on that many ranks.
+on() {
+  local ranks=$1
+  shift
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  "$MPIRUN" -np "$ranks" "$@"
+}
+
+# expect_status CODE: the last `run` ended with that exit code; shows what it said if not.
+expect_status() {
+  [ "$status" -eq "$1" ] && return
+  printf 'exit code %s, not %s:\n%s\n' "$status" "$1" "$output"
+  return 1
+}

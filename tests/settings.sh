@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+# Lets MPI and the sanitizers run anywhere that tests do: containers, few cores, as root.
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
+if [ "$(id -u)" = 0 ]; then
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+if [ "${SANITIZERS:-no}" != no ]; then
+  # CUDA maps memory where the address sanitizer wants a gap.
+  export ASAN_OPTIONS="protect_shadow_gap=0:detect_leaks=${DETECT_LEAKS:-1}"
+  export UBSAN_OPTIONS=print_stacktrace=1
+  export LSAN_OPTIONS="print_suppressions=0:suppressions=${top_srcdir:-.}/tests/sanitizers.supp"
+fi

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What the tests of the QPU's assembler and emulator share. */
+#ifndef TESTS_UNIT_QPU_UNIT_H
+#define TESTS_UNIT_QPU_UNIT_H
+
+#include "tests/unit/unit.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "gpu/qpu/qpu_asm.h"
+
+/** \brief Random 64 bits, the same ones in every run. */
+static inline uint64_t qpu_random(uint64_t *seed)
+{
+  *seed += 1;
+  return hash_mix(*seed);
+}
+
+/** \brief Assembles a text that must be right; the caller frees the program. */
+static inline struct qpu_program qpu_must_assemble(const char *text, int unchecked)
+{
+  struct qpu_program program = {0};
+  struct qpu_asm_options options = {.unchecked = unchecked};
+  log_hold(1);
+  status_t status = qpu_assemble_text(text, "test", &options, &program);
+  if (status != STATUS_OK) print_error("%s\n%s\n", log_held(), text);
+  assert_int_equal(status, STATUS_OK);
+  log_hold(0);
+  return program;
+}
+
+/** \brief A text that must be refused with \a message as part of what is logged. */
+static inline void qpu_must_refuse(const char *text, const char *message)
+{
+  struct qpu_program program = {0};
+  log_hold(1);
+  status_t status = qpu_assemble_text(text, "test", NULL, &program);
+  if (status == STATUS_OK) print_error("accepted: %s\n", text);
+  assert_int_equal(status, STATUS_USAGE);
+  if (!strstr(log_held(), message)) print_error("%s\ngives: %s\ninstead of: %s\n", text, log_held(), message);
+  assert_non_null(strstr(log_held(), message));
+  log_drop();
+  log_hold(0);
+}
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/contract.h"
+
+#include "base/log.h"
+#include "gpu/null/null_device.h"
+
+enum verb {
+  OPEN,
+  QUEUE_CREATE,
+  EVENT_CREATE,
+  ALLOC,
+  ALLOC_HOST,
+  MEMORY_FREE,
+  COPY_IN,
+  CLEAR,
+  RECORD,
+  WAIT,
+  READY,
+  COPY_OUT,
+  SYNC,
+  ELAPSED,
+  VERBS
+};
+
+/** Everything that a run holds; what is NULL was not reached. */
+struct run {
+  struct gpu_device *device;
+  struct gpu_queue *queue;
+  struct gpu_event *event;
+  struct gpu_mem mem;
+  void *host;
+};
+
+/** A run that uses each verb once, in the order of `enum verb`. */
+static status_t use_every_verb(struct run *run)
+{
+  uint64_t bytes;
+  int ready;
+  double seconds;
+  RETURN_IF_FAILED(gpu_open(&gpu_backend_null, 0, &run->device));
+  RETURN_IF_FAILED(gpu_queue_create(run->device, GPU_NORMAL, &run->queue));
+  RETURN_IF_FAILED(gpu_event_create(run->device, &run->event));
+  RETURN_IF_FAILED(gpu_alloc(run->device, 64, &run->mem));
+  RETURN_IF_FAILED(gpu_alloc_host(run->device, 64, GPU_HOST_PINNED, &run->host));
+  RETURN_IF_FAILED(gpu_memory_free(run->device, &bytes));
+  memset(run->host, 7, 64);
+  RETURN_IF_FAILED(gpu_copy_in(run->queue, run->mem, 0, run->host, 64));
+  RETURN_IF_FAILED(gpu_clear(run->queue, run->mem, 0, 32));
+  RETURN_IF_FAILED(gpu_record(run->event, run->queue));
+  RETURN_IF_FAILED(gpu_wait(run->queue, run->event));
+  RETURN_IF_FAILED(gpu_ready(run->event, &ready));
+  RETURN_IF_FAILED(gpu_copy_out(run->queue, run->host, run->mem, 0, 64));
+  RETURN_IF_FAILED(gpu_sync(run->queue));
+  return gpu_elapsed(run->event, run->event, &seconds);
+}
+
+static status_t run_and_clean_up(void)
+{
+  struct run run = {NULL, NULL, NULL, {NULL, 0}, NULL};
+  status_t status = use_every_verb(&run);
+  if (run.device) gpu_free(run.device, &run.mem);
+  if (run.device) gpu_free_host(run.device, GPU_HOST_PINNED, run.host);
+  gpu_event_destroy(run.event);
+  gpu_queue_destroy(run.queue);
+  gpu_close(run.device);
+  return status;
+}
+
+/** Makes the nth call from now fail. */
+static void fail_at(long n)
+{
+  char text[32];
+  snprintf(text, sizeof text, "%ld", null_calls() + n);
+  setenv("HIMENO_NULL_FAIL", text, 1);
+}
+
+static int forget_environment(void **state)
+{
+  (void)state;
+  static const char *const names[] = {"HIMENO_NULL_FAIL",     "HIMENO_NULL_RANK", "HIMENO_NULL_DEVICES",
+                                      "OMPI_COMM_WORLD_RANK", "PMIX_RANK",        "PMI_RANK",
+                                      "SLURM_PROCID"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+  log_hold(1);
+  return 0;
+}
+
+static void every_call_is_counted(void **state)
+{
+  (void)state;
+  long before = null_calls();
+  assert_int_equal(run_and_clean_up(), STATUS_OK);
+  assert_int_equal(null_calls() - before, VERBS);
+}
+
+static void the_nth_call_fails_as_on_a_real_device(void **state)
+{
+  (void)state;
+  static const char *const names[VERBS] = {
+      "open",  "queue_create", "event_create", "alloc", "alloc_host", "memory_free", "copy_in",
+      "clear", "record",       "wait",         "ready", "copy_out",   "sync",        "elapsed"};
+  for (int n = OPEN; n < VERBS; n++) {
+    long before = null_calls();
+    fail_at(n + 1);
+    status_t status = run_and_clean_up();
+    assert_non_null(strstr(log_held(), names[n]));
+    expect_failure(status, n <= ALLOC_HOST ? STATUS_ENVIRONMENT : STATUS_FAULT);
+    assert_int_equal(null_calls() - before, n + 1);
+  }
+  fail_at(VERBS + 1);
+  assert_int_equal(run_and_clean_up(), STATUS_OK);
+}
+
+static void only_the_named_rank_fails(void **state)
+{
+  (void)state;
+  setenv("HIMENO_NULL_RANK", "2", 1);
+  fail_at(1);
+  assert_int_equal(run_and_clean_up(), STATUS_OK);
+  setenv("SLURM_PROCID", "2", 1);
+  fail_at(1);
+  expect_failure(run_and_clean_up(), STATUS_ENVIRONMENT);
+  setenv("OMPI_COMM_WORLD_RANK", "1", 1);
+  fail_at(1);
+  assert_int_equal(run_and_clean_up(), STATUS_OK);
+}
+
+static void as_many_devices_show_as_are_asked_for(void **state)
+{
+  (void)state;
+  struct gpu_device_info *infos;
+  int n;
+  char reason[GPU_TEXT_MAX];
+  setenv("HIMENO_NULL_DEVICES", "3", 1);
+  gpu_backend_null.probe(&infos, &n, reason);
+  assert_int_equal(n, 3);
+  assert_string_equal(reason, "");
+  assert_string_not_equal(infos[0].uuid, infos[2].uuid);
+  assert_string_not_equal(infos[0].pci, infos[2].pci);
+  free(infos);
+  setenv("HIMENO_NULL_DEVICES", "0", 1);
+  gpu_backend_null.probe(&infos, &n, reason);
+  assert_int_equal(n, 0);
+  assert_string_not_equal(reason, "");
+  free(infos);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup(every_call_is_counted, forget_environment),
+      cmocka_unit_test_setup(the_nth_call_fails_as_on_a_real_device, forget_environment),
+      cmocka_unit_test_setup(only_the_named_rank_fails, forget_environment),
+      cmocka_unit_test_setup(as_many_devices_show_as_are_asked_for, forget_environment),
+  };
+  setenv("HIMENO_NULL_DEVICES", "2", 1);
+  return contract_run(&gpu_backend_null, tests, sizeof tests / sizeof *tests);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* The cut: every interior point has one owner, halos fit their senders, slabs and rest make up the whole. */
+#include "config.h"
+
+#include "tests/unit/unit.h"
+
+
+#include "base/log.h"
+#include "comm/halo.h"
+
+static const int64_t odd_grid[3] = {13, 11, 17};
+
+static int ranks_of(const int procs[3])
+{
+  return procs[0] * procs[1] * procs[2];
+}
+
+/* A global picture of the grid in which each rank marks what it owns. */
+static void each_interior_point_has_one_owner(void **state)
+{
+  (void)state;
+  static const int cuts[][3] = {{1, 1, 1}, {2, 1, 1}, {1, 3, 2}, {5, 2, 3}, {11, 9, 15}};
+  static unsigned char owners[13][11][17];
+  for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
+    memset(owners, 0, sizeof owners);
+    for (int r = 0; r < ranks_of(cuts[c]); r++) {
+      struct decomp d;
+      decomp_init(&d, odd_grid, cuts[c], r);
+      for (int64_t i = d.owned.lo[0]; i < d.owned.hi[0]; i++)
+        for (int64_t j = d.owned.lo[1]; j < d.owned.hi[1]; j++)
+          for (int64_t k = d.owned.lo[2]; k < d.owned.hi[2]; k++) owners[i][j][k]++;
+    }
+    for (int i = 0; i < 13; i++)
+      for (int j = 0; j < 11; j++)
+        for (int k = 0; k < 17; k++) {
+          int interior = i > 0 && i < 12 && j > 0 && j < 10 && k > 0 && k < 16;
+          assert_int_equal(owners[i][j][k], interior);
+        }
+  }
+}
+
+static void counted_boxes_cover_the_grid_once(void **state)
+{
+  (void)state;
+  static const int cut[3] = {3, 2, 4};
+  static unsigned char seen[13][11][17];
+  memset(seen, 0, sizeof seen);
+  for (int r = 0; r < 24; r++) {
+    struct decomp d;
+    struct layout l;
+    decomp_init(&d, odd_grid, cut, r);
+    assert_int_equal(layout_init(&l, &d, 1, 0), STATUS_OK);
+    for (int64_t i = l.counted.lo[0]; i < l.counted.hi[0]; i++)
+      for (int64_t j = l.counted.lo[1]; j < l.counted.hi[1]; j++)
+        for (int64_t k = l.counted.lo[2]; k < l.counted.hi[2]; k++)
+          seen[l.origin[0] + i][l.origin[1] + j][l.origin[2] + k]++;
+  }
+  for (int i = 0; i < 13; i++)
+    for (int j = 0; j < 11; j++)
+      for (int k = 0; k < 17; k++) assert_int_equal(seen[i][j][k], 1);
+}
+
+static void sizes_differ_by_one_at_most(void **state)
+{
+  (void)state;
+  static const int cut[3] = {4, 1, 1};
+  int64_t least = 99, most = 0;
+  for (int r = 0; r < 4; r++) {
+    struct decomp d;
+    decomp_init(&d, odd_grid, cut, r);
+    int64_t n = box_extent(&d.owned, 0);
+    least = n < least ? n : least;
+    most = n > most ? n : most;
+  }
+  assert_int_equal(least, 2);
+  assert_int_equal(most, 3);
+}
+
+static void to_global(struct box *box, const struct layout *layout)
+{
+  for (int d = 0; d < 3; d++) {
+    box->lo[d] += layout->origin[d];
+    box->hi[d] += layout->origin[d];
+  }
+}
+
+struct rank_plan {
+  struct layout layout;
+  struct halo_plan plan;
+};
+
+static void make_plan(struct rank_plan *made, const int64_t grid[3], const int cut[3], int rank, int depth)
+{
+  struct decomp d;
+  decomp_init(&d, grid, cut, rank);
+  assert_int_equal(layout_init(&made->layout, &d, depth, 0), STATUS_OK);
+  halo_plan_init(&made->plan, &d, &made->layout, depth);
+}
+
+/* The message of \a plan to \a peer with that tag. */
+static const struct halo_message *find(const struct halo_plan *plan, int peer, int tag)
+{
+  for (int m = 0; m < plan->n; m++)
+    if (plan->messages[m].peer == peer && plan->messages[m].send_tag == tag) return &plan->messages[m];
+  return NULL;
+}
+
+static void each_halo_is_what_the_neighbour_sends(void **state)
+{
+  (void)state;
+  static const int64_t grid[3] = {15, 16, 17};
+  static const int cut[3] = {2, 3, 2};
+  static struct rank_plan all[12];
+  for (int depth = 1; depth <= 4; depth++) {
+    for (int r = 0; r < 12; r++) make_plan(&all[r], grid, cut, r, depth);
+    for (int r = 0; r < 12; r++)
+      for (int m = 0; m < all[r].plan.n; m++) {
+        const struct halo_message *mine = &all[r].plan.messages[m];
+        const struct halo_message *theirs = find(&all[mine->peer].plan, r, mine->recv_tag);
+        assert_non_null(theirs);
+        assert_int_equal(mine->count, theirs->count);
+        struct box halo = mine->recv, sent = theirs->send;
+        to_global(&halo, &all[r].layout);
+        to_global(&sent, &all[mine->peer].layout);
+        assert_memory_equal(&halo, &sent, sizeof halo);
+      }
+  }
+}
+
+static void depth_one_needs_no_corners(void **state)
+{
+  (void)state;
+  static const int64_t grid[3] = {20, 20, 20};
+  static const int cut[3] = {3, 3, 3};
+  struct rank_plan middle;
+  make_plan(&middle, grid, cut, 13, 1);
+  assert_int_equal(middle.plan.n, 18);
+  make_plan(&middle, grid, cut, 13, 2);
+  assert_int_equal(middle.plan.n, 26);
+}
+
+static void slabs_and_rest_make_up_the_owned_points(void **state)
+{
+  (void)state;
+  static const int64_t grids[][3] = {{12, 12, 12}, {5, 6, 7}, {8, 40, 8}};
+  static const int cut[3] = {3, 2, 1};
+  for (size_t g = 0; g < 3; g++)
+    for (int r = 0; r < 6; r++) {
+      struct rank_plan made;
+      struct halo_cut pieces;
+      make_plan(&made, grids[g], cut, r, 1);
+      halo_cut_init(&pieces, &made.plan, &made.layout);
+      int64_t points = box_points(&pieces.inner);
+      for (int b = 0; b < pieces.n; b++) points += box_points(&pieces.boundary[b]);
+      assert_int_equal(points, box_points(&made.layout.owned));
+    }
+}
+
+static void a_sent_point_is_in_a_slab(void **state)
+{
+  (void)state;
+  static const int64_t grid[3] = {14, 14, 14};
+  static const int cut[3] = {2, 2, 2};
+  for (int depth = 1; depth <= 3; depth++) {
+    struct rank_plan made;
+    struct halo_cut pieces;
+    make_plan(&made, grid, cut, 3, depth);
+    halo_cut_init(&pieces, &made.plan, &made.layout);
+    for (int m = 0; m < made.plan.n; m++)
+      for (int d = 0; d < 3; d++) {
+        const struct box *send = &made.plan.messages[m].send, *inner = &pieces.inner;
+        int apart = 0;
+        for (int e = 0; e < 3; e++) apart |= send->hi[e] <= inner->lo[e] || send->lo[e] >= inner->hi[e];
+        assert_true(apart);
+      }
+  }
+}
+
+static void rows_start_on_lines(void **state)
+{
+  (void)state;
+  static const int cut[3] = {1, 1, 1};
+  struct decomp d;
+  struct layout l;
+  decomp_init(&d, odd_grid, cut, 0);
+  assert_int_equal(layout_init(&l, &d, 1, 0), STATUS_OK);
+  assert_int_equal(l.pitch, 32);
+  assert_int_equal(layout_init(&l, &d, 1, 20), STATUS_OK);
+  assert_int_equal(l.pitch, 64);
+}
+
+static status_t quietly(status_t status)
+{
+  log_drop();
+  return status;
+}
+
+static void the_choice_cuts_i_first(void **state)
+{
+  (void)state;
+  static const int64_t grid[3] = {256, 256, 512};
+  const struct decomp_rules rules = {.depth = 1}, planes = {.depth = 1, .whole_planes = 1};
+  int procs[3];
+  assert_int_equal(decomp_choose(8, grid, 0, &planes, procs), STATUS_OK);
+  assert_int_equal(procs[0], 8);
+  assert_int_equal(decomp_choose(2, grid, 0, &rules, procs), STATUS_OK);
+  assert_int_equal(procs[0], 2);
+  assert_int_equal(decomp_choose(512, grid, 0, &rules, procs), STATUS_OK);
+  assert_int_equal(ranks_of(procs), 512);
+  assert_true(procs[0] >= procs[2]);
+}
+
+static void cuts_that_cannot_be_are_refused(void **state)
+{
+  (void)state;
+  static const int64_t grid[3] = {6, 6, 6};
+  const struct decomp_rules plain = {.depth = 1}, deep = {.depth = 3}, planes = {.depth = 1, .whole_planes = 1};
+  log_hold(1);
+  assert_int_equal(quietly(decomp_check(4, grid, (int[]){2, 1, 1}, &plain)), STATUS_USAGE);
+  assert_int_equal(quietly(decomp_check(5, grid, (int[]){5, 1, 1}, &plain)), STATUS_USAGE);
+  assert_int_equal(quietly(decomp_check(2, grid, (int[]){2, 1, 1}, &deep)), STATUS_USAGE);
+  assert_int_equal(quietly(decomp_check(2, grid, (int[]){1, 2, 1}, &planes)), STATUS_USAGE);
+  assert_int_equal(quietly(decomp_check(4, grid, (int[]){4, 1, 1}, &plain)), STATUS_OK);
+  int procs[3];
+  assert_int_equal(quietly(decomp_choose(65, grid, 0, &plain, procs)), STATUS_USAGE);
+  assert_int_equal(quietly(decomp_choose(64, grid, 0, &plain, procs)), STATUS_OK);
+  log_hold(0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(each_interior_point_has_one_owner),
+    cmocka_unit_test(counted_boxes_cover_the_grid_once),
+    cmocka_unit_test(sizes_differ_by_one_at_most),
+    cmocka_unit_test(each_halo_is_what_the_neighbour_sends),
+    cmocka_unit_test(depth_one_needs_no_corners),
+    cmocka_unit_test(slabs_and_rest_make_up_the_owned_points),
+    cmocka_unit_test(a_sent_point_is_in_a_slab),
+    cmocka_unit_test(rows_start_on_lines),
+    cmocka_unit_test(the_choice_cuts_i_first),
+    cmocka_unit_test(cuts_that_cannot_be_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/unit.h"
+
+#include "base/hash.h"
+
+/** The generator that the step comes from adds the golden ratio to its state: seeded with 1234567 it must
+ * print what its authors' program prints. */
+static void the_step_is_that_of_splitmix64(void **state)
+{
+  static const uint64_t expected[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                      4593380528125082431u, 16408922859458223821u};
+  uint64_t seed = 1234567;
+  (void)state;
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+    assert_true(hash_mix(seed) == expected[i]);
+    seed += 0x9e3779b97f4a7c15u;
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_step_is_that_of_splitmix64)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

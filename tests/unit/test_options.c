@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/unit.h"
+
+#include "base/log.h"
+#include "base/options.h"
+
+struct settings {
+  int64_t sweeps;
+  double seconds;
+  const char *file;
+  int verify;
+  int weak;
+  int overlap;
+  char size[8];
+  int sweeps_given;
+};
+
+static status_t parse_size(const char *option, const char *text, void *field)
+{
+  if (strlen(text) > 2) return log_fail(STATUS_USAGE, "%s \"%s\": must be XS, S, M, L or XL", option, text);
+  strcpy(field, text);
+  return STATUS_OK;
+}
+
+#define AT(field) .offset = offsetof(struct settings, field)
+
+static const struct option_spec table[] = {
+    {.name = "size",
+     .letter = 's',
+     .type = OPTION_CUSTOM,
+     AT(size),
+     .metavar = "SIZE",
+     .parse = parse_size,
+     .group = "Problem",
+     .help = "grid"},
+    {.name = "sweeps",
+     .letter = 'n',
+     .type = OPTION_INT,
+     AT(sweeps),
+     .metavar = "N",
+     .min = 1,
+     .max = 1000,
+     .given = offsetof(struct settings, sweeps_given) + 1,
+     .help = "number of sweeps"},
+    {.name = "seconds",
+     .letter = 't',
+     .type = OPTION_REAL,
+     AT(seconds),
+     .metavar = "S",
+     .min = 0.5,
+     .max = 60,
+     .help = "time to run for, in a sentence that is so long that it does not fit into one line of the help "
+             "text"},
+    {.name = "weak", .letter = 'w', .type = OPTION_FLAG, AT(weak), .help = "weak scaling"},
+    {.name = "verify",
+     .type = OPTION_CHOICE,
+     AT(verify),
+     .metavar = "HOW",
+     .allowed = "auto|full|off",
+     .group = "Result",
+     .help = "what is checked"},
+    {.name = "json", .type = OPTION_TEXT, AT(file), .metavar = "FILE", .help = "document"},
+    {.name = "overlap", .type = OPTION_FLAG, AT(overlap), .value = 1, .help = "compute meanwhile"},
+    {.name = "no-overlap", .type = OPTION_FLAG, AT(overlap), .value = 2, .help = "do not"},
+};
+
+static const struct option_program program = {.name = "prog",
+                                              .summary = "does things",
+                                              .usage = "[OPTION]...",
+                                              .epilogue = "Examples:\n  prog -n 3\n",
+                                              .options = table,
+                                              .n_options = sizeof table / sizeof *table};
+
+static struct settings settings;
+static enum option_request request;
+
+/** Parses the words of one line. Errors are held, so that tests can read them. */
+static status_t parse(const char *line)
+{
+  static char words[256];
+  char *argv[32] = {"prog"};
+  int argc = 1;
+  snprintf(words, sizeof words, "%s", line);
+  for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
+  memset(&settings, 0, sizeof settings);
+  log_drop();
+  log_hold(1);
+  return option_parse_all(&program, argc, argv, &settings, &request);
+}
+
+/** The line must be refused, and with just this message. */
+static void assert_refused(const char *line, const char *message)
+{
+  assert_int_equal(parse(line), STATUS_USAGE);
+  assert_string_equal(log_held(), message);
+}
+
+static void the_empty_command_line_runs_and_changes_nothing(void **state)
+{
+  struct settings untouched = {0};
+  (void)state;
+  assert_int_equal(parse(""), STATUS_OK);
+  assert_int_equal(request, OPTION_RUN);
+  assert_memory_equal(&settings, &untouched, sizeof settings);
+}
+
+static void a_value_may_follow_in_four_ways(void **state)
+{
+  static const char *const lines[] = {"--sweeps 12", "--sweeps=12", "-n 12", "-n12"};
+  (void)state;
+  for (int i = 0; i < 4; i++) {
+    assert_int_equal(parse(lines[i]), STATUS_OK);
+    assert_int_equal(settings.sweeps, 12);
+  }
+}
+
+static void every_type_is_stored(void **state)
+{
+  (void)state;
+  assert_int_equal(parse("-s XL -n 7 -t 2.5 -w --verify off --json a.json --no-overlap"), STATUS_OK);
+  assert_string_equal(settings.size, "XL");
+  assert_int_equal(settings.sweeps, 7);
+  assert_true(settings.seconds == 2.5);
+  assert_int_equal(settings.weak, 1);
+  assert_int_equal(settings.verify, 2);
+  assert_string_equal(settings.file, "a.json");
+  assert_int_equal(settings.overlap, 2);
+}
+
+static void given_options_are_marked(void **state)
+{
+  (void)state;
+  parse("-w");
+  assert_int_equal(settings.sweeps_given, 0);
+  parse("-n 7");
+  assert_int_equal(settings.sweeps_given, 1);
+}
+
+static void a_lone_dash_is_a_value(void **state)
+{
+  (void)state;
+  assert_int_equal(parse("--json -"), STATUS_OK);
+  assert_string_equal(settings.file, "-");
+}
+
+static void a_bad_value_is_named_with_its_option_and_what_is_allowed(void **state)
+{
+  (void)state;
+  assert_refused("-n 0", "--sweeps \"0\": must be a whole number from 1 to 1000");
+  assert_refused("-n -5", "--sweeps \"-5\": must be a whole number from 1 to 1000");
+  assert_refused("-n 12abc", "--sweeps \"12abc\": must be a whole number from 1 to 1000");
+  assert_refused("--sweeps=99999999999999999999",
+                 "--sweeps \"99999999999999999999\": must be a whole number from 1 to 1000");
+  assert_refused("-t 0.1", "--seconds \"0.1\": must be a number from 0.5 to 60");
+  assert_refused("-t nan", "--seconds \"nan\": must be a number from 0.5 to 60");
+  assert_refused("--verify some", "--verify \"some\": must be auto, full or off");
+  assert_refused("--verify aut", "--verify \"aut\": must be auto, full or off");
+  assert_refused("--size huge", "--size \"huge\": must be XS, S, M, L or XL");
+}
+
+static void a_missing_value_is_refused(void **state)
+{
+  (void)state;
+  assert_refused("-n", "--sweeps needs a value: a whole number from 1 to 1000");
+  assert_refused("--sweeps=", "--sweeps needs a value: a whole number from 1 to 1000");
+  assert_refused("--json --weak", "--json needs a value: FILE");
+  assert_refused("--verify -w", "--verify needs a value: auto, full or off");
+}
+
+static void a_flag_takes_no_value(void **state)
+{
+  (void)state;
+  assert_refused("--weak=yes", "--weak takes no value, not \"yes\"");
+  assert_refused("-wn", "--weak takes no value, not \"n\"");
+}
+
+static void an_option_twice_is_refused(void **state)
+{
+  (void)state;
+  assert_refused("-n 3 --sweeps 4", "--sweeps is given twice");
+  assert_refused("-w -w", "--weak is given twice");
+}
+
+static void opposite_flags_are_refused(void **state)
+{
+  (void)state;
+  assert_refused("--overlap --no-overlap", "--overlap and --no-overlap exclude each other");
+}
+
+static void unknown_options_and_words_are_refused(void **state)
+{
+  (void)state;
+  assert_refused("--colour=red", "unknown option \"--colour\": see --help");
+  assert_refused("-x", "unknown option \"-x\": see --help");
+  assert_refused("fast", "\"fast\" is no option: see --help");
+  assert_refused("-", "\"-\" is no option: see --help");
+  assert_refused("--", "\"--\" is no option: see --help");
+  assert_refused("-w 3", "\"3\" is no option: see --help");
+}
+
+static void an_abbreviation_is_refused_but_understood(void **state)
+{
+  (void)state;
+  assert_refused("--swee 3", "unknown option \"--swee\": did you mean --sweeps?");
+}
+
+static void help_and_version_are_requests(void **state)
+{
+  static const struct {
+    const char *line;
+    enum option_request request;
+  } cases[] = {{"--help", OPTION_SHOW_HELP},
+               {"-h", OPTION_SHOW_HELP},
+               {"--version", OPTION_SHOW_VERSION},
+               {"-V", OPTION_SHOW_VERSION},
+               {"-n 3 --help", OPTION_SHOW_HELP}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    assert_int_equal(parse(cases[i].line), STATUS_OK);
+    assert_int_equal(request, cases[i].request);
+  }
+}
+
+static void an_error_before_help_is_still_an_error(void **state)
+{
+  (void)state;
+  request = OPTION_RUN;
+  assert_int_equal(parse("--colour --help"), STATUS_USAGE);
+  assert_int_equal(request, OPTION_RUN);
+}
+
+static void help_shows_each_option_in_its_group(void **state)
+{
+  static const char expected[] =
+      "Usage: prog [OPTION]...\n"
+      "does things\n"
+      "\n"
+      "Problem:\n"
+      "  -s, --size=SIZE         grid\n"
+      "  -n, --sweeps=N          number of sweeps\n"
+      "  -t, --seconds=S         time to run for, in a sentence that is so long that\n"
+      "                          it does not fit into one line of the help text\n"
+      "  -w, --weak              weak scaling\n"
+      "\n"
+      "Result:\n"
+      "      --verify=HOW        what is checked\n"
+      "      --json=FILE         document\n"
+      "      --overlap           compute meanwhile\n"
+      "      --no-overlap        do not\n"
+      "\n"
+      "Other:\n"
+      "  -h, --help              show this help and exit\n"
+      "  -V, --version           show the version and exit\n"
+      "\n"
+      "Examples:\n"
+      "  prog -n 3\n";
+  char *text;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  (void)state;
+  option_print_help(&program, out);
+  fclose(out);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+static void whole_numbers_are_read_strictly(void **state)
+{
+  static const char *const bad[] = {"",    " 1",  "1 ",  "+1",  "-",
+                                    "1.0", "0x1", "1e3", "abc", "9223372036854775808"};
+  long long value = 77;
+  (void)state;
+  assert_int_equal(option_read_int("-9223372036854775807", INT64_MIN, INT64_MAX, &value), STATUS_OK);
+  assert_true(value == -9223372036854775807);
+  value = 77;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    assert_int_equal(option_read_int(bad[i], INT64_MIN, INT64_MAX, &value), STATUS_USAGE);
+  assert_int_equal(option_read_int("5", 6, 7, &value), STATUS_USAGE);
+  assert_true(value == 77);
+}
+
+static void numbers_are_read_strictly(void **state)
+{
+  static const char *const bad[] = {"", " 1", "1 ", "nan", "inf", "0x1", "1e999", "1.5.2", "--1", "1,5"};
+  double value = 77;
+  (void)state;
+  assert_int_equal(option_read_real("-1.5e2", -1000, 1000, &value), STATUS_OK);
+  assert_true(value == -150);
+  value = 77;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    assert_int_equal(option_read_real(bad[i], -1e308, 1e308, &value), STATUS_USAGE);
+  assert_int_equal(option_read_real("5", 6, 7, &value), STATUS_USAGE);
+  assert_true(value == 77);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_empty_command_line_runs_and_changes_nothing),
+      cmocka_unit_test(a_value_may_follow_in_four_ways),
+      cmocka_unit_test(every_type_is_stored),
+      cmocka_unit_test(given_options_are_marked),
+      cmocka_unit_test(a_lone_dash_is_a_value),
+      cmocka_unit_test(a_bad_value_is_named_with_its_option_and_what_is_allowed),
+      cmocka_unit_test(a_missing_value_is_refused),
+      cmocka_unit_test(a_flag_takes_no_value),
+      cmocka_unit_test(an_option_twice_is_refused),
+      cmocka_unit_test(opposite_flags_are_refused),
+      cmocka_unit_test(unknown_options_and_words_are_refused),
+      cmocka_unit_test(an_abbreviation_is_refused_but_understood),
+      cmocka_unit_test(help_and_version_are_requests),
+      cmocka_unit_test(an_error_before_help_is_still_an_error),
+      cmocka_unit_test(help_shows_each_option_in_its_group),
+      cmocka_unit_test(whole_numbers_are_read_strictly),
+      cmocka_unit_test(numbers_are_read_strictly),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/qpu_unit.h"
+
+#include <unistd.h>
+
+/* Words of published programs, with the text that stands beside them there. */
+static const struct {
+  const char *text;
+  uint64_t word;
+} known[] = {
+    {"nop", 0x100009e7009e7000},
+    {"mov ra0, unif", 0x1002002715827d80},
+    {"mov r0, unif", 0x1002082715827d80},
+    {"mov -, unif", 0x100009e715827d80},
+    {"mov r2, ra1", 0x100208a715067d80},
+    {"add ra16, unif, elem_num", 0x100204270c9a0f80},
+    {"add ra1, r0, unif", 0x100200670c827180},
+    {"add.ifz ra30, r1, r2", 0x100407a70c9e7280},
+    {"add vr_setup, r1, r2", 0x10020c670c9e7280},
+    {"add vw_setup, r0, r3", 0x10021c670c9e70c0},
+    {"sub.setf -, elem_num, 8", 0xd00229e70d988dc0},
+    {"shl r0, elem_num, 3", 0xd002082711983dc0},
+    {"shl rb3, r0, -2", 0xd00210e7119de1c0},
+    {"shl r3, ra2, 2", 0xd00208e711082dc0},
+    {"ldi rb0, 0x7c", 0xe00210270000007c},
+    {"mov r1, 0x101a02", 0xe002086700101a02},
+    {"mov r0, [0,2,0,2,0,2,0,2,1,3,1,3,1,3,1,3]", 0xe6020827aaaaff00},
+    {"mov -, srel12", 0xe80009e70000000c},
+    {"srel -, 12", 0xe80009e70000000c},
+    {"mov t0t, r0; lthrsw", 0x60020e67159e7000},
+    {"mov tlbc, r4; thrend", 0x30020ba7159e7900},
+    {"nop; ldtmu0", 0xa00009e7009e7000},
+};
+
+static struct qpu_program made;
+
+static uint64_t word_of(const char *text)
+{
+  made = qpu_must_assemble(text, 1);
+  assert_int_equal(made.n_words, 1);
+  uint64_t word = made.words[0];
+  qpu_program_free(&made);
+  return word;
+}
+
+static void words_are_those_of_published_programs(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    if (word_of(known[i].text) != known[i].word) print_error("%s\n", known[i].text);
+    assert_int_equal(word_of(known[i].text), known[i].word);
+  }
+}
+
+/* Two texts for one word. */
+static void expect_same(const char *a, const char *b)
+{
+  if (word_of(a) != word_of(b)) print_error("%s / %s\n", a, b);
+  assert_int_equal(word_of(a), word_of(b));
+}
+
+static void names_have_the_synonyms_of_vc4asm(void **state)
+{
+  (void)state;
+  expect_same("mov.ifzs r0, r1", "mov.ifz r0, r1");
+  expect_same("mov.ifzc r0, r1", "mov.ifnz r0, r1");
+  expect_same("mov.ifnc r0, r1", "mov.ifnn r0, r1");
+  expect_same("mov.ifcs r0, r1", "mov.ifc r0, r1");
+  expect_same("add.sf r0, r1, r2", "add.setf r0, r1, r2");
+  expect_same("mov interrupt, 1", "mov irq, 1");
+  expect_same("mov tmu_noswap, r0", "mov tmurs, r0");
+  expect_same("mov r0, ra32", "mov r0, unif");
+  expect_same("mov ra39, r0", "mov -, r0");
+  expect_same("read vpm", "mov -, vpm");
+  expect_same("mov -, sacq3", "sacq -, 3");
+}
+
+static void operations_find_their_alu(void **state)
+{
+  (void)state;
+  expect_same("mov r0, r1; mov r2, r3", "or r0, r1, r1; v8min r2, r3, r3");
+  expect_same("mov r0, r1; fadd r2, r3, r1", "fadd r2, r3, r1; v8min r0, r1, r1");
+  expect_same("v8adds r0, r1, r2; add r3, r1, r2", "add r3, r1, r2; v8adds r0, r1, r2");
+  expect_same(";; fmul r0, r1, r2", "anop; fmul r0, r1, r2");
+  expect_same("mov r0, r1 >> 3", "anop; v8min r0, r1, r1 >> 3");
+  expect_same("mov r0, r1 << 3", "mov r0, r1 >> 13");
+  expect_same("mov ra1, 1.0; mov rb2, 1.0", "or ra1, 1.0, 1.0; v8min rb2, 1.0, 1.0");
+}
+
+static void constants_take_the_smallest_form(void **state)
+{
+  (void)state;
+  expect_same("mov r0, 5", "or r0, 5, 5");
+  expect_same("mov r0, 16", "ldi r0, 16");
+  expect_same("mov r0, 3.0", "ldi r0, 0x40400000");
+  expect_same("mov r0, -0x80000000", "ldi r0, 0x80000000");
+  expect_same("mov r0, 0x80000000; mov tmurs, 1", "ror r0, 1, 1; mov tmurs, 1");
+  expect_same("mov r0, 0; mov r1, rb2", "xor r0, r0, r0; mov r1, rb2");
+  expect_same("mov ra0, 1000; mov rb0, 1000", "ldi ra0, rb0, 1000");
+  expect_same("mov r0, [-2,1,0,-1,0,0,0,0,0,0,0,0,0,0,0,0]", "ldi r0, [-2,1,0,-1,0,0,0,0,0,0,0,0,0,0,0,0]");
+}
+
+static void expressions_follow_c(void **state)
+{
+  (void)state;
+  expect_same("ldi r0, 2 + 3 * 4 << 1", "ldi r0, 28");
+  expect_same("ldi r0, (2 + 3) * 4", "ldi r0, 20");
+  expect_same("ldi r0, -7 / 2", "ldi r0, -3");
+  expect_same("ldi r0, 0x10 | 1 ^ 3 & 2", "ldi r0, 0x13");
+  expect_same("ldi r0, !0 + !5 + (3 > 2) + (3 == 2) + (1 && 0) + (1 || 0)", "ldi r0, 3");
+  expect_same("ldi r0, ~0", "ldi r0, 0xffffffff");
+  expect_same("ldi r0, 2 ** 10", "ldi r0, 1024");
+  expect_same("ldi r0, -1 >>> 28", "ldi r0, 15");
+  expect_same("ldi r0, 1.5 * 2", "ldi r0, 3.0");
+  expect_same("ldi r0, 0b101 + 017 + 0xa", "ldi r0, 30");
+  expect_same("ldi r0, floor(2.75) + ceil(2.25)", "ldi r0, 5");
+  expect_same("mov r0, ra3 + 4", "mov r0, ra7");
+  expect_same("mov rb9 - 2, r0", "mov rb7, r0");
+}
+
+static void expect_words(const char *text, const uint64_t *words, size_t n)
+{
+  made = qpu_must_assemble(text, 1);
+  assert_int_equal(made.n_words, n);
+  for (size_t i = 0; i < n; i++) assert_int_equal(made.words[i], words[i]);
+  qpu_program_free(&made);
+}
+
+/* Two programs, line by line the same words. */
+static void expect_same_program(const char *a, const char *b)
+{
+  struct qpu_program other = qpu_must_assemble(b, 1);
+  expect_words(a, other.words, other.n_words);
+  qpu_program_free(&other);
+}
+
+static void macros_loops_and_conditions_expand(void **state)
+{
+  (void)state;
+  expect_same_program(".macro twice, target, value\n mov target, value\n mov target + 1, value\n.endm\n"
+                      "twice ra3, 5\n",
+                      "mov ra3, 5\nmov ra4, 5\n");
+  expect_same_program(".rep i, 3\n.rep j, 2\nldi ra0 + i, 10 * i + j\n.endr\n.endr\n",
+                      "ldi ra0, 0\nldi ra0, 1\nldi ra1, 10\nldi ra1, 11\nldi ra2, 20\nldi ra2, 21\n");
+  expect_same_program(".set n, 2\n.if n == 1\nmov r0, 1\n.elseif n == 2\nmov r0, 2\n.else\nmov r0, 3\n.endif\n",
+                      "mov r0, 2\n");
+  expect_same_program(".if 0\n.if 1\nmov r0, 1\n.endif\n.else\n.if 1\nmov r0, 4\n.endif\n.endif\n", "mov r0, 4\n");
+  expect_same_program(".func clamp(x, high)\n.if x > high\nhigh\n.else\nx\n.endif\n.endf\n"
+                      ".set twice(x) 2 * x\nldi r0, clamp(9, 4) + twice(100)\n",
+                      "ldi r0, 204\n");
+  expect_same_program(".set a, 1\n.macro change\n.set a, 2\n.lset b, 3\nldi r0, a + b\n.endm\nchange\nldi r1, a\n",
+                      "ldi r0, 5\nldi r1, 2\n");
+  expect_same_program("mov r0, 1\nmov r1, 2\nmov r2, 3\n.back 2\nmov r3, 9\n.endb\n",
+                      "mov r0, 1\nmov r3, 9\nmov r1, 2\nmov r2, 3\n");
+}
+
+static void labels_reach_forward_and_back(void **state)
+{
+  (void)state;
+  expect_same_program(":a nop\nbrr -, r:b\nnop\nnop\nnop\nbrr -, a\nnop\nnop\nnop\nb: nop\n",
+                      "nop\nbrr -, 32\nnop\nnop\nnop\nbrr -, -72\nnop\nnop\nnop\nnop\n");
+  expect_same_program(":1 nop\nbrr -, r:1f\nnop\nnop\nnop\nbrr -, r:1b\n:1 nop\n",
+                      "nop\nbrr -, 8\nnop\nnop\nnop\nbrr -, -72\nnop\n");
+  expect_same_program("ldi r0, :end - :start\n:start nop\nnop\n:end nop\n", "ldi r0, 16\nnop\nnop\nnop\n");
+  made = qpu_must_assemble("nop\n::entry nop\n:inner nop\n", 1);
+  assert_int_equal(qpu_program_label(&made, "entry"), 8);
+  assert_int_equal(qpu_program_label(&made, "inner"), 16);
+  assert_int_equal(qpu_program_label(&made, "none"), -1);
+  assert_true(made.labels[0].exported && !made.labels[1].exported);
+  qpu_program_free(&made);
+}
+
+static void data_is_little_endian_and_padded(void **state)
+{
+  static const uint64_t words[] = {0x4000000000000001, 0x00000000ffff0201, 0x3f80000000000002};
+  (void)state;
+  expect_words(".int 1, 2.0\n.byte 1, 2, -1, 255\n.float 2.802596928649634e-45, 1\n", words, 3);
+}
+
+static void files_include_others_beside_them(void **state)
+{
+  char folder[] = "/tmp/qpu-asm-XXXXXX", path[64], inner[64];
+  (void)state;
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/outer.qasm", folder);
+  snprintf(inner, sizeof inner, "%s/inner.qinc", folder);
+  FILE *file = fopen(path, "w");
+  fputs(".include \"inner.qinc\"\nldi r0, seven\n", file);
+  fclose(file);
+  file = fopen(inner, "w");
+  fputs(".set seven, 7\nnop\n", file);
+  fclose(file);
+  struct qpu_asm_options options = {.unchecked = 1};
+  assert_int_equal(qpu_assemble_file(path, &options, &made), STATUS_OK);
+  assert_int_equal(made.n_words, 2);
+  assert_int_equal(made.words[1], 0xe002082700000007);
+  assert_string_equal(made.origins[0].file, inner);
+  assert_int_equal(made.origins[1].line, 2);
+  qpu_program_free(&made);
+  remove(path);
+  remove(inner);
+  rmdir(folder);
+}
+
+static const struct {
+  const char *text, *message;
+} mistakes[] = {
+    {"frob r0, r1", "test:1: 'frob' is no operation"},
+    {"nop\nmov r0, foo", "test:2: 'foo' is no register"},
+    {"add r0, r1", "takes 3 operands"},
+    {"mov r0", "takes 2 operands"},
+    {"nop r0", "takes no operands"},
+    {"fadd r0, r1, r2; add r3, r1, r2", "both need the add ALU"},
+    {"fmul r0, r1, r2; mul24 r3, r1, r2", "both need the mul ALU"},
+    {"add r0, ra1, ra2", "one register of file A only"},
+    {"add r0, rb1, rb2", "one register of file B only"},
+    {"add r0, rb1, 3", "read port of file B, which is taken"},
+    {"add r0, r1, 3; fmul r2, rb1, r1", "takes that place"},
+    {"add r0, r1, 17", "no small immediate"},
+    {"add r0, r1, 3; ldtmu0", "one signal only"},
+    {"add r0, r1, 3; fmul r2, r1, 2.0", "read port of file B"},
+    {"nop; ldtmu0; ldtmu1", "one signal only"},
+    {"mov ra1, r0; mov ra2, r1", "writes one register of each file only"},
+    {"mov unif, r0", "cannot be written"},
+    {"mov r0, t0s", "cannot be read"},
+    {"mov r4, r0", "cannot be written"},
+    {"mov r5, r0", "cannot be written"},
+    {"add r0, r1 >> 2, r2", "only the mul ALU can rotate"},
+    {"fmul r0, r1 >> 2, r2 >> 3", "one rotation"},
+    {"mov r0, r1 << r5", "rotates upward only"},
+    {"mov rb1.16a, r0", "packs into ra0 to ra31"},
+    {"mov ra1.9x, r0", "no pack mode"},
+    {"mov r0, rb1.16a", "only register file A and r4"},
+    {"add r0, ra1.16a, ra1", "is unpacked"},
+    {"fadd ra1.16a, r4.8a, r0", "exclude each other"},
+    {"fadd r0, ra1.16a, r0; fmul r1, ra1.8a, r0", "one unpack mode"},
+    {"mov.setf r0, r1; fmul.setf r2, r1, r1", "flags come from the add ALU"},
+    {"add.allz r0, r1, r2", "belongs to bra or brr"},
+    {"add.ifx r0, r1, r2", "'.ifx' is not known"},
+    {"bra -, :x\n:x nop", "use brr"},
+    {"brr -, rb1", "ra0 to ra31 only"},
+    {"brr.ifz -, 0", "conditions of its own"},
+    {":a nop\n:a nop", "test:2: the label 'a' is defined twice"},
+    {"brr -, r:1f", "no register"},
+    {"ldi r0, 0x1ffffffff", "does not fit 32 bits"},
+    {"ldi r0, 1 / 0", "division"},
+    {"ldi r0, [1,2]", "needs 16 values"},
+    {"ldi r0, [4,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]", "from 0 to 3"},
+    {"ldi r0, [-1,3,0,0,0,0,0,0,0,0,0,0,0,0,0,0]", "from 0 to 3"},
+    {"mov r0, 1000; mov r1, 1001", "does not fit beside"},
+    {"ldi r0, 1; ldi r1, 2", "one constant"},
+    {"mov r0, ra31 + 40", "there is no such register"},
+    {"mov r0, (1", "')' is missing"},
+    {"mov r0, 1 2", "',' or ';' is expected"},
+    {"mov r0,", "operand is missing"},
+    {".rep i, 3\nnop", "'.rep' without '.endr'"},
+    {".endr", "nothing to close"},
+    {".rep i, -1\n.endr", "cannot repeat"},
+    {".assert 1 == 2", "assertion failed: 1 == 2"},
+    {".const a, 1\n.set a, 2", "a constant already"},
+    {".unset nothing", "is not defined"},
+    {".macro m, a\n.endm\nm 1, 2", "takes 1 arguments, not 2"},
+    {".macro m\nm\n.endm\nm", "nest more than"},
+    {".set f(x) f(x)\nldi r0, f(1)", "nest more than"},
+    {".rep i, 3000000\n.endr\n.rep i, 3000000\nnop\n.endr", "longer than"},
+    {".func f(x)\n.set y, x\n.endf\nldi r0, f(1)", "has no value"},
+    {".byte 256", "does not fit 1 bytes"},
+    {".frob 1", "'.frob' is no directive"},
+    {".back 9\nnop\n.endb", "0 to 5 instructions back"},
+    {"nop", "runs off its end"},
+};
+
+static void mistakes_are_named_with_their_line(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
+    qpu_must_refuse(mistakes[i].text, mistakes[i].message);
+}
+
+static void a_missing_file_is_no_mistake_of_the_program(void **state)
+{
+  (void)state;
+  log_hold(1);
+  assert_int_equal(qpu_assemble_file("/no/such/file", NULL, &made), STATUS_ENVIRONMENT);
+  assert_non_null(strstr(log_held(), "/no/such/file"));
+  log_drop();
+  log_hold(0);
+}
+
+/* Pieces of the language in random order: anything may be refused, nothing may crash. */
+static void random_text_never_crashes_the_assembler(void **state)
+{
+  static const char *const pieces[] = {"mov ",  "r0", ", ", "ra1",   "; ",    "fmul ", "1.0", ".setf", ".ifz", "\n",    ".rep i, 3\n",
+                                       ".endr\n", "(",  ")",  "+",     "<<",    ":x",    "0x7", ".macro ", "m",  ".endm\n", ".if 1\n",
+                                       ".else\n", ".endif\n", "[", "]", "-", "unif", "vpm", "ldi ", "brr ", "r:x", ".set a, ", "a", "#",
+                                       "\t",    "\xff", "~",  ".func f(x)\n", ".endf\n", "f(1)", ".back 2\n", ".endb\n", "* ", "1e", "/ 0"};
+  uint64_t seed = 1;
+  (void)state;
+  log_hold(1);
+  for (int round = 0; round < 20000; round++) {
+    char text[512] = "";
+    int n = (int)(qpu_random(&seed) % 24);
+    for (int i = 0; i < n; i++) strcat(text, pieces[qpu_random(&seed) % (sizeof pieces / sizeof pieces[0])]);
+    if (qpu_assemble_text(text, "random", NULL, &made) == STATUS_OK) qpu_program_free(&made);
+    log_drop();
+  }
+  log_hold(0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(words_are_those_of_published_programs),
+      cmocka_unit_test(names_have_the_synonyms_of_vc4asm),
+      cmocka_unit_test(operations_find_their_alu),
+      cmocka_unit_test(constants_take_the_smallest_form),
+      cmocka_unit_test(expressions_follow_c),
+      cmocka_unit_test(macros_loops_and_conditions_expand),
+      cmocka_unit_test(labels_reach_forward_and_back),
+      cmocka_unit_test(data_is_little_endian_and_padded),
+      cmocka_unit_test(files_include_others_beside_them),
+      cmocka_unit_test(mistakes_are_named_with_their_line),
+      cmocka_unit_test(a_missing_file_is_no_mistake_of_the_program),
+      cmocka_unit_test(random_text_never_crashes_the_assembler),
+  };
+  return cmocka_run_group_tests_name("qpu assembler", tests, NULL, NULL);
+}

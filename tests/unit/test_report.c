@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "tests/unit/capture.h"
+
+#define NOBODY 65534
+
+static char folder[] = "/tmp/test_report.XXXXXX";
+
+/** Path of a name in the test's folder. */
+static const char *in_folder(const char *name)
+{
+  static char path[256];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+static int enter(void **state)
+{
+  (void)state;
+  log_hold(1);
+  strcpy(folder + strlen(folder) - 6, "XXXXXX");
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+  char command[256];
+  (void)state;
+  log_drop();
+  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  return system(command);
+}
+
+static int files_in_folder(void)
+{
+  int n = 0;
+  DIR *directory = opendir(folder);
+  for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory))
+    n += entry->d_name[0] != '.';
+  closedir(directory);
+  return n;
+}
+
+static void put(const char *path, const char *text)
+{
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void assert_contents(const char *path, const char *expected)
+{
+  char text[4096];
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  assert_string_equal(text, expected);
+}
+
+static json_t *example(void)
+{
+  return json_pack("{si}", "answer", 42);
+}
+
+static status_t write_example(const char *path)
+{
+  json_t *document = example();
+  status_t status = report_json_write(document, path);
+  json_decref(document);
+  return status;
+}
+
+#define EXAMPLE_TEXT "{\n  \"answer\": 42\n}\n"
+
+/* The document */
+
+static void the_frame_says_what_wrote_it_and_where(void **state)
+{
+  static const char *const keys[] = {"schema", "program", "version", "time", "system"};
+  json_t *frame = report_json_frame("himeno-gpu/1", "himeno-gpu");
+  (void)state;
+  assert_string_equal(json_string_value(json_object_get(frame, "schema")), "himeno-gpu/1");
+  assert_string_equal(json_string_value(json_object_get(frame, "program")), "himeno-gpu");
+  for (int i = 0; i < 5; i++) assert_non_null(json_object_get(frame, keys[i]));
+  json_decref(frame);
+}
+
+static void numbers_are_finite_or_null(void **state)
+{
+  json_t *number = report_json_real(1.5), *nan_ = report_json_real(NAN),
+         *infinite = report_json_real(-INFINITY);
+  (void)state;
+  assert_true(json_real_value(number) == 1.5);
+  assert_true(json_is_null(nan_));
+  assert_true(json_is_null(infinite));
+  json_decref(number);
+  json_decref(nan_);
+  json_decref(infinite);
+}
+
+/* Writing it */
+
+static void a_document_is_written_alone_and_readable_as_files_are(void **state)
+{
+  struct stat info;
+  mode_t mask = umask(022);
+  (void)state;
+  assert_int_equal(write_example(in_folder("a.json")), STATUS_OK);
+  umask(mask);
+  assert_contents(in_folder("a.json"), EXAMPLE_TEXT);
+  assert_int_equal(files_in_folder(), 1);
+  stat(in_folder("a.json"), &info);
+  assert_int_equal(info.st_mode & 0777, 0644);
+}
+
+static void an_older_document_is_replaced(void **state)
+{
+  (void)state;
+  put(in_folder("a.json"), "older and much longer than what comes now");
+  assert_int_equal(write_example(in_folder("a.json")), STATUS_OK);
+  assert_contents(in_folder("a.json"), EXAMPLE_TEXT);
+}
+
+static void a_link_stays_a_link(void **state)
+{
+  struct stat info;
+  char link_path[256];
+  (void)state;
+  put(in_folder("real.json"), "old");
+  strcpy(link_path, in_folder("link.json"));
+  assert_int_equal(symlink("real.json", link_path), 0);
+  assert_int_equal(write_example(link_path), STATUS_OK);
+  assert_contents(in_folder("real.json"), EXAMPLE_TEXT);
+  assert_int_equal(lstat(link_path, &info), 0);
+  assert_true(S_ISLNK(info.st_mode));
+}
+
+static void a_dash_is_standard_output(void **state)
+{
+  (void)state;
+  struct capture output = capture_begin(stdout);
+  status_t status = write_example("-");
+  char *text = capture_end(&output);
+  assert_int_equal(status, STATUS_OK);
+  assert_string_equal(text, EXAMPLE_TEXT);
+  free(text);
+}
+
+static void a_full_disk_leaves_the_older_document_and_nothing_else(void **state)
+{
+  struct rlimit whole, tiny;
+  (void)state;
+  put(in_folder("a.json"), "older");
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &whole);
+  tiny = (struct rlimit){.rlim_cur = 4, .rlim_max = whole.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &tiny);
+  status_t status = write_example(in_folder("a.json"));
+  setrlimit(RLIMIT_FSIZE, &whole);
+  assert_int_equal(status, STATUS_ENVIRONMENT);
+  assert_non_null(strstr(log_held(), "a.json\": File too large"));
+  assert_contents(in_folder("a.json"), "older");
+  assert_int_equal(files_in_folder(), 1);
+}
+
+static void a_device_is_written_to_and_not_replaced(void **state)
+{
+  struct stat info;
+  (void)state;
+  assert_int_equal(write_example("/dev/null"), STATUS_OK);
+  stat("/dev/null", &info);
+  assert_true(S_ISCHR(info.st_mode));
+  assert_int_equal(write_example("/dev/full"), STATUS_ENVIRONMENT);
+  assert_string_equal(log_held(), "cannot write \"/dev/full\": No space left on device");
+}
+
+/* Checking, before anything runs, that it can be written */
+
+static void a_writable_path_passes_and_nothing_is_left(void **state)
+{
+  (void)state;
+  assert_int_equal(report_json_check(in_folder("a.json")), STATUS_OK);
+  assert_int_equal(files_in_folder(), 0);
+  assert_int_equal(report_json_check("-"), STATUS_OK);
+}
+
+static void checking_does_not_touch_what_is_there(void **state)
+{
+  (void)state;
+  put(in_folder("a.json"), "older");
+  assert_int_equal(report_json_check(in_folder("a.json")), STATUS_OK);
+  assert_contents(in_folder("a.json"), "older");
+}
+
+static void assert_unwritable(const char *path, const char *cause)
+{
+  char expected[512];
+  snprintf(expected, sizeof expected, "cannot write \"%s\": %s", path, cause);
+  log_drop();
+  assert_int_equal(report_json_check(path), STATUS_ENVIRONMENT);
+  assert_string_equal(log_held(), expected);
+  log_drop();
+  assert_int_equal(write_example(path), STATUS_ENVIRONMENT);
+  assert_string_equal(log_held(), expected);
+}
+
+static void a_missing_folder_is_told(void **state)
+{
+  (void)state;
+  assert_unwritable(in_folder("no/a.json"), "No such file or directory");
+}
+
+static void a_folder_is_no_file(void **state)
+{
+  (void)state;
+  assert_unwritable(folder, "Is a directory");
+}
+
+static void a_file_is_no_folder(void **state)
+{
+  (void)state;
+  put(in_folder("a.json"), "older");
+  assert_unwritable(in_folder("a.json/b.json"), "Not a directory");
+}
+
+static void missing_permission_is_told(void **state)
+{
+  (void)state;
+  put(in_folder("mine.json"), "older");
+  chmod(in_folder("mine.json"), 0444);
+  chmod(folder, 0555);
+  uid_t user = geteuid();
+  if (user == 0) assert_int_equal(seteuid(NOBODY), 0);
+  assert_unwritable(in_folder("a.json"), "Permission denied");
+  assert_unwritable(in_folder("mine.json"), "Permission denied");
+  if (user == 0) assert_int_equal(seteuid(0), 0);
+  chmod(folder, 0755);
+  assert_contents(in_folder("mine.json"), "older");
+}
+
+/* Text */
+
+static void assert_bar(const char *locale, double share, const char *expected)
+{
+  char text[64];
+  setenv("LC_ALL", locale, 1);
+  report_bar(text, sizeof text, share, 4);
+  assert_string_equal(text, expected);
+}
+
+static void bars_are_drawn_with_eighths_of_a_cell(void **state)
+{
+  (void)state;
+  assert_bar("en_US.UTF-8", 0, "");
+  assert_bar("en_US.UTF-8", 1.0 / 32, "▏");
+  assert_bar("C.utf8", 0.5, "██");
+  assert_bar("en_US.UTF-8", 0.625, "██▌");
+  assert_bar("en_US.UTF-8", 1, "████");
+}
+
+static void bars_are_plain_where_utf8_is_not_read(void **state)
+{
+  (void)state;
+  assert_bar("C", 0.5, "##");
+  assert_bar("de_DE.ISO-8859-1", 1, "####");
+}
+
+static void bars_never_exceed_their_width_or_buffer(void **state)
+{
+  char text[8];
+  (void)state;
+  assert_bar("C", 17, "####");
+  assert_bar("C", -1, "");
+  assert_bar("C", NAN, "");
+  setenv("LC_ALL", "C.UTF-8", 1);
+  report_bar(text, sizeof text, 1, 4);
+  assert_string_equal(text, "██");
+}
+
+static void bytes_have_binary_units(void **state)
+{
+  (void)state;
+  assert_string_equal(report_bytes(0), "0 B");
+  assert_string_equal(report_bytes(1023), "1023 B");
+  assert_string_equal(report_bytes(1024), "1.0 KiB");
+  assert_string_equal(report_bytes(1024 * 1024 - 1), "1.0 MiB");
+  assert_string_equal(report_bytes(24ull << 30), "24.0 GiB");
+  assert_string_equal(report_bytes(UINT64_MAX), "16.0 EiB");
+}
+
+static void several_byte_counts_fit_into_one_message(void **state)
+{
+  const char *first = report_bytes(1), *second = report_bytes(2);
+  (void)state;
+  assert_string_equal(first, "1 B");
+  assert_string_equal(second, "2 B");
+}
+
+#define SPECIFY(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      SPECIFY(the_frame_says_what_wrote_it_and_where),
+      SPECIFY(numbers_are_finite_or_null),
+      SPECIFY(a_document_is_written_alone_and_readable_as_files_are),
+      SPECIFY(an_older_document_is_replaced),
+      SPECIFY(a_link_stays_a_link),
+      SPECIFY(a_dash_is_standard_output),
+      SPECIFY(a_full_disk_leaves_the_older_document_and_nothing_else),
+      SPECIFY(a_device_is_written_to_and_not_replaced),
+      SPECIFY(a_writable_path_passes_and_nothing_is_left),
+      SPECIFY(checking_does_not_touch_what_is_there),
+      SPECIFY(a_missing_folder_is_told),
+      SPECIFY(a_folder_is_no_file),
+      SPECIFY(a_file_is_no_folder),
+      SPECIFY(missing_permission_is_told),
+      SPECIFY(bars_are_drawn_with_eighths_of_a_cell),
+      SPECIFY(bars_are_plain_where_utf8_is_not_read),
+      SPECIFY(bars_never_exceed_their_width_or_buffer),
+      SPECIFY(bytes_have_binary_units),
+      SPECIFY(several_byte_counts_fit_into_one_message),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/unit.h"
+
+#include "base/status.h"
+
+static void statuses_are_the_exit_codes(void **state)
+{
+  (void)state;
+  assert_int_equal(STATUS_OK, 0);
+  assert_int_equal(STATUS_USAGE, 2);
+  assert_int_equal(STATUS_ENVIRONMENT, 3);
+  assert_int_equal(STATUS_WRONG, 4);
+  assert_int_equal(STATUS_SLOW, 5);
+  assert_int_equal(STATUS_HANG, 6);
+  assert_int_equal(STATUS_FAULT, 7);
+}
+
+static void each_status_has_its_word(void **state)
+{
+  (void)state;
+  assert_string_equal(status_verdict(STATUS_OK), "pass");
+  assert_string_equal(status_verdict(STATUS_USAGE), "usage");
+  assert_string_equal(status_verdict(STATUS_ENVIRONMENT), "environment");
+  assert_string_equal(status_verdict(STATUS_WRONG), "wrong");
+  assert_string_equal(status_verdict(STATUS_SLOW), "slow");
+  assert_string_equal(status_verdict(STATUS_HANG), "hang");
+  assert_string_equal(status_verdict(STATUS_FAULT), "fault");
+}
+
+static void the_graver_of_two_wins_in_either_order(void **state)
+{
+  static const status_t by_gravity[] = {STATUS_FAULT, STATUS_HANG, STATUS_WRONG, STATUS_ENVIRONMENT,
+                                        STATUS_USAGE, STATUS_SLOW, STATUS_OK};
+  (void)state;
+  for (int i = 0; i < 7; i++)
+    for (int j = i; j < 7; j++) {
+      assert_int_equal(status_worst(by_gravity[i], by_gravity[j]), by_gravity[i]);
+      assert_int_equal(status_worst(by_gravity[j], by_gravity[i]), by_gravity[i]);
+    }
+}
+
+static status_t count_and_return(int *calls, status_t outcome)
+{
+  (*calls)++;
+  return outcome;
+}
+
+static status_t run_two(int *calls, status_t first)
+{
+  status_t status;
+  TRY(count_and_return(calls, first), done);
+  TRY(count_and_return(calls, STATUS_OK), done);
+done:
+  return status;
+}
+
+static status_t run_two_with_nothing_to_unwind(int *calls, status_t first)
+{
+  RETURN_IF_FAILED(count_and_return(calls, first));
+  RETURN_IF_FAILED(count_and_return(calls, STATUS_OK));
+  return STATUS_OK;
+}
+
+static void a_failure_stops_what_follows_and_is_passed_up(void **state)
+{
+  int calls = 0;
+  (void)state;
+  assert_int_equal(run_two(&calls, STATUS_HANG), STATUS_HANG);
+  assert_int_equal(run_two_with_nothing_to_unwind(&calls, STATUS_HANG), STATUS_HANG);
+  assert_int_equal(calls, 2);
+}
+
+static void success_goes_on(void **state)
+{
+  int calls = 0;
+  (void)state;
+  assert_int_equal(run_two(&calls, STATUS_OK), STATUS_OK);
+  assert_int_equal(run_two_with_nothing_to_unwind(&calls, STATUS_OK), STATUS_OK);
+  assert_int_equal(calls, 4);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(statuses_are_the_exit_codes),
+      cmocka_unit_test(each_status_has_its_word),
+      cmocka_unit_test(the_graver_of_two_wins_in_either_order),
+      cmocka_unit_test(a_failure_stops_what_follows_and_is_passed_up),
+      cmocka_unit_test(success_goes_on),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief cmocka and the headers that it wants before itself. */
+#ifndef TESTS_UNIT_UNIT_H
+#define TESTS_UNIT_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#endif
