@@ -17,7 +17,7 @@ static struct {
   int rank;
   char host[256];
   char device[128];
-  int hold;
+  int hold, mute;
   char held[HELD_MAX]; /**< messages, a newline between two */
 } state = {.rank = -1};
 
@@ -110,10 +110,8 @@ status_t log_fail(status_t status, const char *format, ...)
   format_line(message, format, arguments);
   va_end(arguments);
   pthread_mutex_lock(&lock);
-  if (state.hold)
-    hold(message);
-  else
-    print("", log_identity(), message);
+  if (state.hold && !state.mute) hold(message);
+  if (!state.hold && !state.mute) print("", log_identity(), message);
   pthread_mutex_unlock(&lock);
   return status;
 }
@@ -134,6 +132,13 @@ void log_hold(int hold)
   pthread_mutex_lock(&lock);
   state.hold = hold;
   if (!hold) print_held();
+  pthread_mutex_unlock(&lock);
+}
+
+void log_mute(int mute)
+{
+  pthread_mutex_lock(&lock);
+  state.mute = mute;
   pthread_mutex_unlock(&lock);
 }
 

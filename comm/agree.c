@@ -27,7 +27,8 @@ static void verdict_fill(struct verdict *verdict, status_t status)
   snprintf(verdict->text, sizeof verdict->text, "%s", log_held());
 }
 
-/* Prints what rank r said, unless an earlier rank said the same. What all say alike needs no names. */
+/* Prints what rank r said, unless an earlier rank said the same. What all say alike needs no names, but for faults: each
+ * is some device's. */
 static void print_once(const struct verdict *all, int n, int r)
 {
   int alike = 0, named = 0;
@@ -41,7 +42,7 @@ static void print_once(const struct verdict *all, int n, int r)
   }
   size_t used = strlen(who);
   if (alike > RANKS_NAMED) snprintf(who + used, sizeof who - used, "; and %d more", alike - RANKS_NAMED);
-  if (all[r].text[0]) log_print(alike == n ? "" : who, all[r].text);
+  if (all[r].text[0]) log_print(alike == n && all[r].status != STATUS_FAULT ? "" : who, all[r].text);
 }
 
 status_t agree_status(MPI_Comm comm, status_t status)

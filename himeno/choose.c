@@ -15,15 +15,35 @@
 /* Left free for the runtime's own needs when a grid is chosen or checked. */
 #define MEMORY_SHARE 0.97
 
+const char *himeno_choice_name(enum himeno_choice choice)
+{
+  static const char *const names[] = {"default", "asked", "trial", "remembered"};
+  return names[choice];
+}
+
+/* The user's own kernel is a rung above the suite's. */
+const struct himeno_kernel *himeno_own_kernel(struct himeno_run *run)
+{
+  const char *slash = strrchr(run->config.kernel_file, '/');
+  run->own = (struct himeno_kernel){.name = slash ? slash + 1 : run->config.kernel_file,
+                                    .step = "your own kernel",
+                                    .file = run->config.kernel_file,
+                                    .sweeps = 1};
+  return &run->own;
+}
+
 static status_t kernel_choose(struct himeno_run *run)
 {
   const char *backend = run->placement.backend->name, *name = run->config.kernel ? run->config.kernel : "stream";
   const struct himeno_kernel_set *set = himeno_kernels_find(backend);
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", backend);
-  run->kernel = himeno_kernel_find(set, name);
+  run->choice = run->config.kernel || run->config.kernel_file ? CHOICE_ASKED : CHOICE_DEFAULT;
+  run->kernel = run->config.kernel_file && !run->config.ladder ? himeno_own_kernel(run) : himeno_kernel_find(set, name);
   if (!run->kernel && !run->config.kernel) run->kernel = &set->kernels[0];
   if (!run->kernel)
     return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", name, backend);
+  if (run->config.kernel_file && !set->takes_files)
+    return log_fail(STATUS_USAGE, "--kernel-file: backend %s takes no kernels from files; opencl and cuda do", backend);
   return STATUS_OK;
 }
 
@@ -118,6 +138,13 @@ static status_t size_choose(struct himeno_run *run)
   RETURN_IF_FAILED(memory_least(run, &least));
   if (run->config.fill_given) return size_fill(run, least);
   return run->config.size_given ? memory_check(run, least) : size_default(run, least);
+}
+
+status_t himeno_refit(struct himeno_run *run)
+{
+  uint64_t least;
+  RETURN_IF_FAILED(memory_least(run, &least));
+  return memory_check(run, least);
 }
 
 status_t himeno_choose(struct himeno_run *run)

@@ -9,4 +9,14 @@
 /** \brief Fills kernel, transport, size, global extents and cut of \a run, whose device is open. Collective; ranks agree. */
 status_t himeno_choose(struct himeno_run *run);
 
+/** \brief The cut of the chosen grid for run->kernel, and whether it fits all devices: STATUS_ENVIRONMENT if not. Every rank
+ * comes to the same. */
+status_t himeno_refit(struct himeno_run *run);
+
+/** \brief The kernel that --kernel-file names. */
+const struct himeno_kernel *himeno_own_kernel(struct himeno_run *run);
+
+/** \brief "default", "asked", "trial", "remembered". */
+const char *himeno_choice_name(enum himeno_choice choice);
+
 #endif

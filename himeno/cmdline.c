@@ -93,7 +93,12 @@ static const struct option_spec options[] = {
   {.name = "device", .type = OPTION_TEXT, .offset = AT(device), .metavar = "N|UUID|NAME",
    .help = "Only devices with this position, UUID or part of a name. Default: one device a rank, by place on the host."},
   {.name = "kernel", .letter = 'k', .type = OPTION_CUSTOM, .parse = parse_kernel, .offset = AT(kernel), .metavar = "auto|KERNEL",
-   .help = "Kernel variant; --list shows them."},
+   .help = "Kernel variant; --list shows them. auto tries a few on this device, size and data, and remembers the fastest."},
+  {.name = "kernel-file", .type = OPTION_TEXT, .offset = AT(kernel_file), .metavar = "FILE",
+   .help = "Your own kernel: OpenCL source, or CUDA where NVRTC is found; doc/kernel-file.md has a template. With --ladder it "
+           "is the last rung."},
+  {.name = "tune", .type = OPTION_FLAG, .offset = AT(tune), .help = "Try the kernels again even if a choice is remembered."},
+  {.name = "no-tune", .type = OPTION_FLAG, .offset = AT(no_tune), .help = "Try nothing and remember nothing: kernel stream."},
   {.name = "transport", .letter = 'x', .type = OPTION_CUSTOM, .parse = parse_transport, .offset = AT(transport),
    .metavar = "auto|TRANSPORT", .help = "How halos travel; --list shows the ways."},
   {.name = "procs", .letter = 'p', .type = OPTION_CUSTOM, .parse = parse_procs, .offset = AT(procs), .given = GIVEN(procs_given),
@@ -116,6 +121,8 @@ static const struct option_spec options[] = {
   {.name = "official", .type = OPTION_FLAG, .offset = AT(official),
    .help = "The original protocol: 3 rehearsal sweeps, then about 60 s without resetting the field, and its score. Only "
            "the rehearsal is verified."},
+  {.name = "ladder", .type = OPTION_FLAG, .offset = AT(ladder),
+   .help = "Run the kernels one after the other, from the simplest up, about a second each (--time), and show what each step gains."},
   {.name = "verify", .type = OPTION_CHOICE, .allowed = "auto|full|off", .offset = AT(verify), .metavar = "auto|full|off",
    .group = "Result", .help = "Compare every block with the known value, or with one that the CPUs compute: in auto for at "
                               "most about a minute, in full to the end of a block."},
@@ -153,6 +160,10 @@ static status_t conflicts_check(const struct himeno_config *c)
   if (c->official && (c->sweeps_given || c->block_given)) return conflict("--official", c->sweeps_given ? "--sweeps" : "--block");
   if (c->official && c->weak) return conflict("--official", "--weak");
   if (c->official && c->verify == HIMENO_VERIFY_FULL) return conflict("--official", "--verify full");
+  if (c->tune && c->no_tune) return conflict("--tune", "--no-tune");
+  if (c->kernel && (c->tune || c->kernel_file)) return conflict("--kernel", c->tune ? "--tune" : "--kernel-file");
+  if (c->ladder && (c->kernel || c->tune || c->official))
+    return conflict("--ladder", c->kernel ? "--kernel" : (c->tune ? "--tune" : "--official"));
   return STATUS_OK;
 }
 
@@ -178,6 +189,11 @@ status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *confi
   *config = c;
   *request = wanted;
   return STATUS_OK;
+}
+
+int himeno_block_sweeps(const struct himeno_config *config)
+{
+  return (int)(config->sweeps_given ? config->sweeps : config->block);
 }
 
 void himeno_cmdline_help(void)

@@ -33,12 +33,18 @@ struct himeno_config {
   double seconds;
   int verify;                        /**< enum himeno_verify */
   int official;
+  const char *kernel_file;
+  int tune, no_tune;
+  int ladder;
   const char *json;
   int list;
 };
 
 /** \brief Parses and checks argv: everything that is wrong without looking at a device is found here. STATUS_USAGE. */
 status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config, enum option_request *request);
+
+/** \brief Sweeps of a timed block. */
+int himeno_block_sweeps(const struct himeno_config *config);
 
 /** \brief Prints --help. */
 void himeno_cmdline_help(void);

@@ -21,6 +21,8 @@ struct himeno_kernel {
   int sweeps;              /**< T: sweeps a pass over memory, 1 for classic */
   int whole_planes;        /**< needs the rank to hold whole (j, k) planes */
   int rung;                /**< place on the ladder, 0 = not on it */
+  int trial;               /**< -k auto tries it */
+  const char *file;        /**< the user's source, NULL for the suite's own kernels */
   int extra_arrays;        /**< memory that it takes for itself at open, in arrays of the layout */
 };
 
@@ -52,6 +54,7 @@ struct himeno_kernel_set {
   const char *backend;
   const struct himeno_kernel *kernels;
   int n;
+  int takes_files; /**< open() can build a kernel from himeno_kernel.file */
 
   /** \brief Prepares \a kernel for \a fields on \a device. */
   status_t (*open)(struct gpu_device *device, const struct himeno_fields *fields, const struct himeno_kernel *kernel,

@@ -10,15 +10,16 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "comm/agree.h"
+#include "himeno/ladder.h"
 #include "himeno/report.h"
 
 static status_t report(const struct himeno_run *run)
 {
   const char *json = run->config.json;
   int json_alone = json && strcmp(json, "-") == 0;
-  himeno_report_text(run, json_alone ? stderr : stdout);
+  (run->ladder ? himeno_ladder_text : himeno_report_text)(run, json_alone ? stderr : stdout);
   if (!json) return STATUS_OK;
-  json_t *document = himeno_report_json(run);
+  json_t *document = run->ladder ? himeno_ladder_json(run) : himeno_report_json(run);
   if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
   status_t status = report_json_write(document, json);
   json_decref(document);
@@ -36,8 +37,8 @@ static status_t run_and_report(struct himeno_run *run)
   int first = run->placement.rank == 0;
   if (run->config.json) RETURN_IF_FAILED(agree_status(comm, first ? report_json_check(run->config.json) : STATUS_OK));
   status_t status = himeno_run(run);
-  if (log_held()[0]) agree_abort(comm, status);
-  if (!has_result(status)) return status;
+  if (log_held()[0] && run->placement.ranks > 1) agree_abort(comm, status);
+  if (!has_result(status)) return agree_status(comm, status);
   return status_worst(status, agree_status(comm, first ? report(run) : STATUS_OK));
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/report.h"
 #include "base/stats.h"
+#include "himeno/choose.h"
 #include "himeno/report.h"
 
 #define SCHEMA "himeno-gpu/1"
@@ -21,10 +22,10 @@ static json_t *hex64(uint64_t value)
 static json_t *config_json(const struct himeno_run *run)
 {
   const struct himeno_config *c = &run->config;
-  return json_pack("{s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:s, s:i, s:n, s:i, s:s, s:[i,i,i], s:I, s:I, s:b}", "size",
+  return json_pack("{s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:s, s:s, s:i, s:n, s:i, s:s, s:[i,i,i], s:I, s:I, s:b}", "size",
                    c->size.name, "imax", (json_int_t)run->global[0], "jmax", (json_int_t)run->global[1], "kmax",
                    (json_int_t)run->global[2], "weak", c->weak, "data", c->data == HIMENO_DENSE ? "dense" : "standard", "backend",
-                   run->placement.backend->name, "kernel", run->kernel->name, "class",
+                   run->placement.backend->name, "kernel", run->kernel->name, "kernel_choice", himeno_choice_name(run->choice), "class",
                    run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", "T", run->kernel->sweeps, "tile", "pad",
                    (int)c->pad, "transport", run->transport->name, "procs", run->procs[0], run->procs[1], run->procs[2], "sweeps",
                    (json_int_t)run->result.sweeps, "block", (json_int_t)(c->sweeps_given ? c->sweeps : c->block), "overlap",

@@ -31,13 +31,14 @@ static int hosts_count(const struct himeno_run *run)
 
 static void print_what(const struct himeno_run *run, FILE *out)
 {
+  static const char *const choices[] = {"the default", "asked for", "fastest in a short trial", "remembered from an earlier trial"};
   int ranks = run->placement.ranks, hosts = hosts_count(run);
   fprintf(out, "himeno-gpu %s\n\n", meta_version());
   fprintf(out, "  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n", run->config.weak ? "weak" : run->config.size.name,
           run->global[0], run->global[1], run->global[2], data_name(run));
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s, cut %dx%dx%d\n", ranks, ranks > 1 ? "s" : "", hosts,
           hosts > 1 ? "s" : "", run->placement.backend->name, run->procs[0], run->procs[1], run->procs[2]);
-  fprintf(out, "  kernel     %s (%s)\n", run->kernel->name, run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal");
+  fprintf(out, "  kernel     %s (%s), %s\n", run->kernel->name, run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", choices[run->choice]);
   if (ranks > 1)
     fprintf(out, "  transport  %s, %s\n", run->transport->name, run->config.no_overlap ? "not overlapped" : "overlapped with the interior");
 }

@@ -4,23 +4,16 @@
 
 #include "himeno/run.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
-#include "base/report.h"
-#include "base/stats.h"
 #include "comm/agree.h"
 #include "himeno/choose.h"
-
-#define CEILING_BATCH_SECONDS 0.02
-#define CEILING_BATCHES 5
-#define PROGRESS_AFTER_SECONDS 2.0
-#define OFFICIAL_SECONDS 60.0
-#define OFFICIAL_REHEARSAL 3
+#include "himeno/ladder.h"
+#include "himeno/measure.h"
+#include "himeno/tune.h"
 
 struct solver_config himeno_solver_config(const struct himeno_run *run)
 {
@@ -31,7 +24,7 @@ struct solver_config himeno_solver_config(const struct himeno_run *run)
     .kernel = run->kernel,
     .transport = run->transport,
     .data = (enum himeno_data)c->data,
-    .max_sweeps = (int)(c->sweeps_given ? c->sweeps : c->block),
+    .max_sweeps = himeno_block_sweeps(c),
     .overlap = !c->no_overlap,
     .pad = (int)c->pad,
   };
@@ -51,139 +44,6 @@ double himeno_gflops(const struct himeno_run *run)
 double himeno_bytes_per_second(const struct himeno_run *run)
 {
   return himeno_gflops(run) * 1e9 / HIMENO_FLOP_PER_POINT * HIMENO_BYTES_PER_POINT;
-}
-
-/* ---- ceiling ---- */
-
-/* Batches before and after the timed blocks, so that the yardstick and the measured thing share the machine's mood. */
-static status_t ceiling_measure(struct himeno_run *run, double *rates, int *n)
-{
-  double rate, bytes = himeno_points(run->global) * HIMENO_BYTES_PER_POINT;
-  RETURN_IF_FAILED(solver_ceiling(run->solver, 1, &rate));
-  RETURN_IF_FAILED(solver_ceiling(run->solver, 3, &rate));
-  int passes = rate > 0 ? (int)fmin(1e4, ceil(CEILING_BATCH_SECONDS * rate / bytes)) : 1;
-  for (int b = 0; b < CEILING_BATCHES; b++) RETURN_IF_FAILED(solver_ceiling(run->solver, passes, &rates[(*n)++]));
-  return STATUS_OK;
-}
-
-/* ---- timed blocks ---- */
-
-static status_t sample_add(struct himeno_run *run, const struct solver_block *block)
-{
-  struct himeno_result *r = &run->result;
-  double *samples = realloc(r->samples, (size_t)(r->n_samples + 1) * sizeof *samples);
-  if (!samples) return log_fail(STATUS_ENVIRONMENT, "out of host memory for samples");
-  r->samples = samples;
-  r->samples[r->n_samples++] = block->seconds;
-  r->seconds += block->seconds;
-  r->sweeps += block->sweeps;
-  for (int p = 0; p < HIMENO_PHASES; p++) r->last.phases[p] += block->phases[p];
-  return STATUS_OK;
-}
-
-/* The last block's values, the phases' sums. */
-static void last_set(struct himeno_run *run, const struct solver_block *block)
-{
-  double phases[HIMENO_PHASES];
-  memcpy(phases, run->result.last.phases, sizeof phases);
-  run->result.last = *block;
-  memcpy(run->result.last.phases, phases, sizeof phases);
-}
-
-static void progress_show(const struct himeno_run *run, double elapsed, double wanted)
-{
-  if (run->placement.rank != 0 || elapsed < PROGRESS_AFTER_SECONDS || !isatty(STDERR_FILENO)) return;
-  fprintf(stderr, "\r  %.0f of about %.0f s, %d blocks, %.1f GFLOPS ", elapsed, wanted, run->result.n_samples, himeno_gflops(run));
-  fflush(stderr);
-}
-
-static void progress_clear(const struct himeno_run *run)
-{
-  if (run->placement.rank == 0 && isatty(STDERR_FILENO)) fprintf(stderr, "\r%60s\r", "");
-}
-
-/* Rank 0's clock decides for all. */
-static status_t time_is_up(const struct himeno_run *run, double begin, double wanted, int *up)
-{
-  double elapsed = stats_now() - begin;
-  RETURN_IF_FAILED(agree_mpi(MPI_Bcast(&elapsed, 1, MPI_DOUBLE, 0, run->placement.comm), "MPI_Bcast of the clock"));
-  progress_show(run, elapsed, wanted);
-  *up = elapsed >= wanted;
-  return STATUS_OK;
-}
-
-static status_t block_add(struct himeno_run *run, const struct verify_value *value, const struct solver_block *block)
-{
-  char what[48];
-  RETURN_IF_FAILED(sample_add(run, block));
-  last_set(run, block);
-  snprintf(what, sizeof what, "block %d", run->result.n_samples);
-  return verify_block(value, block, what);
-}
-
-/* The value that timed blocks are held against: as prepared, or of the first block where the reference is shorter; then that
- * shorter block is compared, untimed. */
-static status_t value_settle(struct himeno_run *run, int sweeps, struct verify_value *value)
-{
-  struct solver_block block;
-  RETURN_IF_FAILED(solver_block_run(run->solver, value->sweeps, &block));
-  RETURN_IF_FAILED(verify_block(value, &block, value->sweeps < sweeps ? "check block" : "first block"));
-  run->result.verified = value->source;
-  if (value->sweeps < sweeps && value->source != VERIFY_NO) {
-    RETURN_IF_FAILED(solver_block_run(run->solver, sweeps, &block));
-    *value = (struct verify_value){value->source, sweeps, block.gosa, block.checksum};
-  }
-  return STATUS_OK;
-}
-
-static status_t blocks_run(struct himeno_run *run, struct verify_value *value)
-{
-  const struct himeno_config *c = &run->config;
-  int sweeps = (int)(c->sweeps_given ? c->sweeps : c->block);
-  struct solver_block block;
-  RETURN_IF_FAILED(value_settle(run, sweeps, value));
-  double begin = stats_now();
-  for (int up = 0; !up;) {
-    RETURN_IF_FAILED(solver_block_run(run->solver, sweeps, &block));
-    RETURN_IF_FAILED(block_add(run, value, &block));
-    if (c->sweeps_given)
-      up = 1;
-    else
-      RETURN_IF_FAILED(time_is_up(run, begin, c->seconds, &up));
-  }
-  return STATUS_OK;
-}
-
-/* The original protocol: the field is never reset, so nothing after the rehearsal can be compared. */
-static status_t official_run(struct himeno_run *run, struct verify_value *value)
-{
-  const struct verify_value nothing = {.source = VERIFY_NO};
-  double begin, wanted = run->config.seconds_given ? run->config.seconds : OFFICIAL_SECONDS;
-  struct solver_block block;
-  RETURN_IF_FAILED(solver_block_run(run->solver, OFFICIAL_REHEARSAL, &block));
-  RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));
-  run->result.verified = value->source == VERIFY_NO ? VERIFY_NO : VERIFY_REHEARSAL;
-  begin = stats_now();
-  for (int up = 0; !up;) {
-    RETURN_IF_FAILED(solver_block_continue(run->solver, (int)run->config.block, &block));
-    RETURN_IF_FAILED(block_add(run, &nothing, &block));
-    RETURN_IF_FAILED(time_is_up(run, begin, wanted, &up));
-  }
-  return STATUS_OK;
-}
-
-static status_t measure(struct himeno_run *run, struct verify_value *value)
-{
-  double rates[2 * CEILING_BATCHES];
-  int n = 0;
-  RETURN_IF_FAILED(ceiling_measure(run, rates, &n));
-  status_t status = run->config.official ? official_run(run, value) : blocks_run(run, value);
-  progress_clear(run);
-  for (int p = 0; p < HIMENO_PHASES && run->result.n_samples > 0; p++) run->result.last.phases[p] /= run->result.n_samples;
-  if (status != STATUS_OK) return status;
-  RETURN_IF_FAILED(ceiling_measure(run, rates, &n));
-  run->result.ceiling = stats_summarise(rates, (size_t)n).median;
-  return STATUS_OK;
 }
 
 /* ---- ranks ---- */
@@ -216,31 +76,45 @@ static status_t place(struct himeno_run *run)
   return agree_status(p->comm, gpu_open(p->backend, p->device, &run->device));
 }
 
-static status_t prepare(struct himeno_run *run, struct verify_value *value)
+/* Without -k the kernel is measured, unless the run is for comparison with itself only. */
+static status_t choose(struct himeno_run *run)
 {
   RETURN_IF_FAILED(place(run));
   RETURN_IF_FAILED(himeno_choose(run));
-  struct solver_config config = himeno_solver_config(run);
-  int sweeps = run->config.official ? OFFICIAL_REHEARSAL : (int)(run->config.sweeps_given ? run->config.sweeps : run->config.block);
-  RETURN_IF_FAILED(verify_prepare(&config, (enum himeno_verify)run->config.verify, sweeps, value));
-  return solver_open(&config, &run->solver);
+  return run->config.kernel || run->config.kernel_file || run->config.ladder ? STATUS_OK : himeno_tune(run);
 }
 
-status_t himeno_run(struct himeno_run *run)
+static status_t value_prepare(struct himeno_run *run, struct verify_value *value)
 {
-  struct verify_value value;
-  RETURN_IF_FAILED(prepare(run, &value));
-  status_t status = measure(run, &value);
+  struct solver_config config = himeno_solver_config(run);
+  int sweeps = run->config.official ? OFFICIAL_REHEARSAL : himeno_block_sweeps(&run->config);
+  return verify_prepare(&config, (enum himeno_verify)run->config.verify, sweeps, value);
+}
+
+static status_t one_kernel(struct himeno_run *run, struct verify_value *value)
+{
+  struct solver_config config = himeno_solver_config(run);
+  RETURN_IF_FAILED(solver_open(&config, &run->solver));
+  status_t status = himeno_measure(run, value);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   run->result.verdict = agree_status(run->placement.comm, status);
   RETURN_IF_FAILED(ranks_gather(run));
   return run->result.verdict;
 }
 
+status_t himeno_run(struct himeno_run *run)
+{
+  struct verify_value value;
+  RETURN_IF_FAILED(choose(run));
+  RETURN_IF_FAILED(value_prepare(run, &value));
+  return run->config.ladder ? himeno_ladder(run, &value) : one_kernel(run, &value);
+}
+
 void himeno_run_close(struct himeno_run *run)
 {
   solver_close(run->solver);
   gpu_close(run->device);
+  himeno_ladder_free(run);
   free(run->result.samples);
   free(run->result.ranks);
 }

@@ -31,16 +31,24 @@ struct himeno_result {
   struct himeno_rank *ranks; /**< on rank 0 */
 };
 
+/** How the kernel came to be the one. */
+enum himeno_choice { CHOICE_DEFAULT, CHOICE_ASKED, CHOICE_TRIAL, CHOICE_REMEMBERED };
+
+struct himeno_ladder;
+
 struct himeno_run {
   struct himeno_config config;
   struct placement placement;
   struct gpu_device *device;
   const struct himeno_kernel *kernel;
+  struct himeno_kernel own;      /**< the user's kernel, when there is one */
+  enum himeno_choice choice;
   const struct halo_transport *transport;
   int64_t global[3];
   int procs[3];
   struct solver *solver;
   struct himeno_result result;
+  struct himeno_ladder *ladder;  /**< with --ladder, on all ranks */
 };
 
 /** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK or

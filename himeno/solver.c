@@ -26,7 +26,7 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes)
     decomp_init(&decomp, config->global, config->procs, r);
     RETURN_IF_FAILED(layout_init(&layout, &decomp, config->kernel->sweeps, config->pad));
     halo_plan_init(&plan, &decomp, &layout, config->kernel->sweeps);
-    uint64_t need = ((uint64_t)layout_floats(&layout) * FIELD_ARRAYS + 2 * (uint64_t)plan.floats) * sizeof(float);
+    uint64_t need = ((uint64_t)layout_floats(&layout) * (uint64_t)(FIELD_ARRAYS + config->kernel->extra_arrays) + 2 * (uint64_t)plan.floats) * sizeof(float);
     if (need > most) most = need;
   }
   *bytes = most;
@@ -159,6 +159,12 @@ void solver_close(struct solver *s)
   events_destroy(s);
   gpu_queue_destroy(s->compute);
   free(s);
+}
+
+status_t solver_resources(struct solver *s, struct himeno_resources *resources)
+{
+  *resources = (struct himeno_resources){0};
+  return s->set->resources ? s->set->resources(s->exec, resources) : STATUS_OK;
 }
 
 const struct decomp *solver_decomp(const struct solver *solver)

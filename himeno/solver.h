@@ -69,6 +69,9 @@ status_t solver_block_continue(struct solver *solver, int sweeps, struct solver_
 /** \brief Times \a passes of the ceiling kernel on all ranks at once: bytes per second over all ranks, slowest's time. */
 status_t solver_ceiling(struct solver *solver, int passes, double *bytes_per_second);
 
+/** \brief What the kernel takes of the device; zeros where the backend cannot say. */
+status_t solver_resources(struct solver *solver, struct himeno_resources *resources);
+
 const struct decomp *solver_decomp(const struct solver *solver);
 const struct halo_plan *solver_plan(const struct solver *solver);
 const struct layout *solver_layout(const struct solver *solver);

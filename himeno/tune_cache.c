@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/tune_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/meta.h"
+#include "base/report.h"
+
+#define SCHEMA "himeno-tune/1"
+
+/* The file's path; 0 where there is no home to keep it in. */
+static int cache_path(char path[PATH_MAX])
+{
+  const char *file = getenv("HIMENO_TUNE_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  int length = -1;
+  if (file && file[0])
+    length = snprintf(path, PATH_MAX, "%s", file);
+  else if (cache && cache[0] == '/')
+    length = snprintf(path, PATH_MAX, "%s/himeno-gpu/tune.json", cache);
+  else if (home && home[0] == '/')
+    length = snprintf(path, PATH_MAX, "%s/.cache/himeno-gpu/tune.json", home);
+  return length > 0 && length < PATH_MAX - 8;
+}
+
+static int is_cache(const json_t *document)
+{
+  const char *schema = json_string_value(json_object_get(document, "schema"));
+  return schema && strcmp(schema, SCHEMA) == 0 && json_is_object(json_object_get(document, "choices"));
+}
+
+/* The document, or a new one. */
+static json_t *cache_read(const char *path)
+{
+  json_error_t error;
+  json_t *document = access(path, F_OK) == 0 ? json_load_file(path, 0, &error) : NULL;
+  if (document && is_cache(document)) return document;
+  if (access(path, F_OK) == 0) log_warn("%s is damaged or of another version: ignored", path);
+  json_decref(document);
+  return json_pack("{s:s, s:{}}", "schema", SCHEMA, "choices");
+}
+
+int tune_cache_find(const char *key, char *kernel, size_t size)
+{
+  char path[PATH_MAX];
+  if (!cache_path(path)) return 0;
+  json_t *document = cache_read(path);
+  const char *name = json_string_value(json_object_get(json_object_get(json_object_get(document, "choices"), key), "kernel"));
+  int found = name && name[0] && strlen(name) < size;
+  if (found) memcpy(kernel, name, strlen(name) + 1);
+  json_decref(document);
+  return found;
+}
+
+/* Makes the folders on the way to \a path. */
+static int folders_make(const char *path)
+{
+  char folder[PATH_MAX];
+  snprintf(folder, sizeof folder, "%s", path);
+  for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return 0;
+    *slash = '/';
+  }
+  return 1;
+}
+
+/* Waits for the file's only writer to be us; −1 if that cannot be. */
+static int lock_take(const char *path)
+{
+  char name[PATH_MAX];
+  snprintf(name, sizeof name, "%.*s.lock", PATH_MAX - 8, path);
+  int lock = open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+  if (lock >= 0 && flock(lock, LOCK_EX) == 0) return lock;
+  if (lock >= 0) close(lock);
+  return -1;
+}
+
+int tune_cache_store(const char *key, const char *kernel, double gflops)
+{
+  char path[PATH_MAX], now[32];
+  if (!cache_path(path)) return 0;
+  int lock = folders_make(path) ? lock_take(path) : -1;
+  if (lock < 0) {
+    log_warn("the choice of kernel is not remembered: %s: %s", path, strerror(errno));
+    return 0;
+  }
+  meta_time(now);
+  json_t *document = cache_read(path);
+  json_t *choice = json_pack("{s:s, s:o, s:s}", "kernel", kernel, "gflops", report_json_real(gflops), "time", now);
+  int stored = json_object_set_new(json_object_get(document, "choices"), key, choice) == 0;
+  log_mute(1);
+  stored = stored && report_json_write(document, path) == STATUS_OK;
+  log_mute(0);
+  if (!stored) log_warn("the choice of kernel is not remembered: %s cannot be written", path);
+  json_decref(document);
+  close(lock);
+  return stored;
+}
