@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 
-#define TEXT_MAX 2048
-#define WHO_MAX 256
+#define TEXT_MAX    2048
+#define WHO_MAX     256
 #define RANKS_NAMED 8
 
 struct verdict {

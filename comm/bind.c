@@ -20,8 +20,10 @@ static void bind_threads(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {
 #pragma omp parallel
   {
-    int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, cpus, HWLOC_OBJ_CORE), n = omp_get_thread_num();
-    hwloc_obj_t core = cores > 0 ? hwloc_get_obj_inside_cpuset_by_type(topology, cpus, HWLOC_OBJ_CORE, n % cores) : NULL;
+    int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, cpus, HWLOC_OBJ_CORE),
+        n = omp_get_thread_num();
+    hwloc_obj_t core =
+        cores > 0 ? hwloc_get_obj_inside_cpuset_by_type(topology, cpus, HWLOC_OBJ_CORE, n % cores) : NULL;
     if (core) hwloc_set_cpubind(topology, core->cpuset, HWLOC_CPUBIND_THREAD);
   }
 }

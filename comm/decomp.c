@@ -64,7 +64,8 @@ static int cut_fits(const int64_t global[3], const int procs[3], const struct de
   return 1;
 }
 
-status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struct decomp_rules *rules, int procs[3])
+status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struct decomp_rules *rules,
+                       int procs[3])
 {
   double least = -1;
   for (int p = 1; p <= ranks; p++) {
@@ -81,27 +82,31 @@ status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struc
   }
   if (least < 0)
     return log_fail(STATUS_USAGE,
-                    "%" PRId64 "x%" PRId64 "x%" PRId64 " cannot be cut for %d ranks: each needs at least %d point%s in "
+                    "%" PRId64 "x%" PRId64 "x%" PRId64
+                    " cannot be cut for %d ranks: each needs at least %d point%s in "
                     "every dimension that is cut%s; use fewer ranks or a larger --size",
                     global[0], global[1], global[2], ranks, rules->depth, rules->depth > 1 ? "s" : "",
                     rules->whole_planes ? ", and this kernel needs whole planes (only i is cut)" : "");
   return STATUS_OK;
 }
 
-status_t decomp_check(int ranks, const int64_t global[3], const int procs[3], const struct decomp_rules *rules)
+status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
+                      const struct decomp_rules *rules)
 {
   if ((int64_t)procs[0] * procs[1] * procs[2] != ranks)
-    return log_fail(STATUS_USAGE, "--procs %dx%dx%d needs %" PRId64 " ranks, and there are %d", procs[0], procs[1],
-                    procs[2], (int64_t)procs[0] * procs[1] * procs[2], ranks);
+    return log_fail(STATUS_USAGE, "--procs %dx%dx%d needs %" PRId64 " ranks, and there are %d", procs[0],
+                    procs[1], procs[2], (int64_t)procs[0] * procs[1] * procs[2], ranks);
   for (int d = 0; d < 3; d++) {
     if (!dimension_fits(global[d], procs[d], rules->depth))
       return log_fail(STATUS_USAGE,
-                      "--procs %dx%dx%d cuts %c too thin: %" PRId64 " interior points over %d ranks leave one with "
+                      "--procs %dx%dx%d cuts %c too thin: %" PRId64
+                      " interior points over %d ranks leave one with "
                       "%" PRId64 ", and it needs %d",
                       procs[0], procs[1], procs[2], dimension_name[d], global[d] - 2, procs[d],
                       thinnest(global[d], procs[d]), procs[d] > 1 ? rules->depth : 1);
     if (d > 0 && rules->whole_planes && procs[d] > 1)
-      return log_fail(STATUS_USAGE, "--procs %dx%dx%d cuts %c, and this kernel needs whole planes: only i may be cut",
+      return log_fail(STATUS_USAGE,
+                      "--procs %dx%dx%d cuts %c, and this kernel needs whole planes: only i may be cut",
                       procs[0], procs[1], procs[2], dimension_name[d]);
   }
   return STATUS_OK;
@@ -154,7 +159,8 @@ status_t layout_init(struct layout *layout, const struct decomp *decomp, int dep
   layout->pitch = (layout->extent[2] + pad + ROW_FLOATS - 1) / ROW_FLOATS * ROW_FLOATS;
   if (__builtin_mul_overflow(layout->pitch, layout->extent[1], &layout->plane) ||
       __builtin_mul_overflow(layout->plane, layout->extent[0], &floats) || floats > INT64_MAX / 64)
-    return log_fail(STATUS_USAGE, "%" PRId64 "x%" PRId64 "x%" PRId64 " overflows: one array would not fit 64-bit sizes",
+    return log_fail(STATUS_USAGE,
+                    "%" PRId64 "x%" PRId64 "x%" PRId64 " overflows: one array would not fit 64-bit sizes",
                     decomp->global[0], decomp->global[1], decomp->global[2]);
   return STATUS_OK;
 }

@@ -29,23 +29,25 @@ static inline int64_t box_points(const struct box *b)
 
 struct decomp {
   int procs[3];
-  int coord[3];      /**< this rank's place: rank = (coord[0]·Q + coord[1])·R + coord[2] */
+  int coord[3]; /**< this rank's place: rank = (coord[0]·Q + coord[1])·R + coord[2] */
   int64_t global[3];
-  struct box owned;  /**< interior points of this rank, global indices */
+  struct box owned; /**< interior points of this rank, global indices */
 };
 
 /** What a kernel asks of the cut. */
 struct decomp_rules {
-  int depth;          /**< halo depth T: every rank keeps at least T points in each dimension that is cut */
-  int whole_planes;   /**< only i may be cut */
+  int depth;        /**< halo depth T: every rank keeps at least T points in each dimension that is cut */
+  int whole_planes; /**< only i may be cut */
 };
 
 /** \brief Chooses P×Q×R for \a ranks by the least modelled exchange time. STATUS_USAGE when no cut leaves each rank
  * its points. `global` is the grid, or with \a weak the grid of one rank. */
-status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struct decomp_rules *rules, int procs[3]);
+status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struct decomp_rules *rules,
+                       int procs[3]);
 
 /** \brief Checks a cut that the user gave: it must multiply to \a ranks and leave each rank its points. */
-status_t decomp_check(int ranks, const int64_t global[3], const int procs[3], const struct decomp_rules *rules);
+status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
+                      const struct decomp_rules *rules);
 
 /** \brief The part of \a rank. The cut must have been checked. */
 void decomp_init(struct decomp *decomp, const int64_t global[3], const int procs[3], int rank);
@@ -55,13 +57,13 @@ int decomp_neighbour(const struct decomp *decomp, const int dir[3]);
 
 /** The local array. Element (i, j, k) stands at i·plane + j·pitch + k floats. */
 struct layout {
-  int64_t origin[3];  /**< global index of local (0, 0, 0) */
-  int64_t extent[3];  /**< points held, layers around included */
-  int64_t pitch;      /**< floats from row to row: a multiple of 32 */
-  int64_t plane;      /**< floats from plane to plane */
-  struct box owned;   /**< owned interior points, local indices */
-  struct box counted; /**< owned and the fixed layers at its sides: what the checksum sums; local */
-  struct box interior;/**< where the sweep applies at all, clipped to the array: local indices */
+  int64_t origin[3];   /**< global index of local (0, 0, 0) */
+  int64_t extent[3];   /**< points held, layers around included */
+  int64_t pitch;       /**< floats from row to row: a multiple of 32 */
+  int64_t plane;       /**< floats from plane to plane */
+  struct box owned;    /**< owned interior points, local indices */
+  struct box counted;  /**< owned and the fixed layers at its sides: what the checksum sums; local */
+  struct box interior; /**< where the sweep applies at all, clipped to the array: local indices */
   int64_t global[3];
 };
 

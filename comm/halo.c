@@ -28,7 +28,8 @@ static void message_boxes(struct halo_message *message, const struct box *owned,
   message->count = box_points(&message->send);
 }
 
-static void plan_add(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout, const int dir[3])
+static void plan_add(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout,
+                     const int dir[3])
 {
   int peer = decomp_neighbour(decomp, dir);
   if (peer < 0 || !is_needed(dir, plan->depth)) return;
@@ -42,7 +43,8 @@ static void plan_add(struct halo_plan *plan, const struct decomp *decomp, const 
   plan->floats += message->count;
 }
 
-void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout, int depth)
+void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout,
+                    int depth)
 {
   plan->depth = depth;
   plan->n = 0;

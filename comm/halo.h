@@ -12,12 +12,12 @@
 #define HALO_MESSAGES_MAX 26
 
 struct halo_message {
-  int peer;             /**< rank */
-  int dir[3];           /**< where the peer lies */
-  struct box send;      /**< owned points that it needs, local indices */
-  struct box recv;      /**< layers that it fills */
-  int64_t count;        /**< floats, the same both ways */
-  int64_t send_offset;  /**< floats into the send buffer */
+  int peer;            /**< rank */
+  int dir[3];          /**< where the peer lies */
+  struct box send;     /**< owned points that it needs, local indices */
+  struct box recv;     /**< layers that it fills */
+  int64_t count;       /**< floats, the same both ways */
+  int64_t send_offset; /**< floats into the send buffer */
   int64_t recv_offset;
   int send_tag, recv_tag; /**< direction numbers 0 … 26, of the sender's view */
 };
@@ -26,11 +26,12 @@ struct halo_plan {
   int depth;
   int n;
   struct halo_message messages[HALO_MESSAGES_MAX];
-  int64_t floats;       /**< of each buffer */
+  int64_t floats; /**< of each buffer */
 };
 
 /** \brief The plan of this rank. */
-void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout, int depth);
+void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout,
+                    int depth);
 
 #define HALO_BOUNDARIES_MAX 6
 

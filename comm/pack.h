@@ -14,9 +14,11 @@ struct halo_packer {
   status_t (*open)(struct gpu_device *device, const struct layout *layout, const struct halo_plan *plan,
                    struct halo_packer_state **state);
   /** \brief Gathers all send boxes of \a field into \a buffer, in the queue. */
-  status_t (*pack)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field, struct gpu_mem buffer);
+  status_t (*pack)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                   struct gpu_mem buffer);
   /** \brief Scatters \a buffer into all receive boxes of \a field. */
-  status_t (*unpack)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field, struct gpu_mem buffer);
+  status_t (*unpack)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                     struct gpu_mem buffer);
   void (*close)(struct halo_packer_state *state);
 };
 

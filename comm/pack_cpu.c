@@ -34,13 +34,15 @@ static void cpu_close(struct halo_packer_state *state)
 }
 
 /** Copies the rows of a box between the field and a contiguous buffer. */
-static void copy_box(const struct layout *layout, const struct box *b, float *field, float *buffer, int gather)
+static void copy_box(const struct layout *layout, const struct box *b, float *field, float *buffer,
+                     int gather)
 {
   const int64_t rows = box_extent(b, 1), n = box_extent(b, 2), all = box_extent(b, 0) * rows;
 
 #pragma omp parallel for schedule(static) if (all * n >= PARALLEL_FLOATS)
   for (int64_t row = 0; row < all; row++) {
-    float *line = field + (b->lo[0] + row / rows) * layout->plane + (b->lo[1] + row % rows) * layout->pitch + b->lo[2];
+    float *line =
+        field + (b->lo[0] + row / rows) * layout->plane + (b->lo[1] + row % rows) * layout->pitch + b->lo[2];
     float *packed = buffer + row * n;
     if (gather)
       memcpy(packed, line, (size_t)n * sizeof *line);
@@ -71,8 +73,8 @@ static status_t cpu_unpack(struct halo_packer_state *state, struct gpu_queue *qu
   return STATUS_OK;
 }
 
-static status_t null_open(struct gpu_device *device, const struct layout *layout, const struct halo_plan *plan,
-                          struct halo_packer_state **state)
+static status_t null_open(struct gpu_device *device, const struct layout *layout,
+                          const struct halo_plan *plan, struct halo_packer_state **state)
 {
   RETURN_IF_FAILED(null_call("open packer", STATUS_ENVIRONMENT));
   return cpu_open(device, layout, plan, state);

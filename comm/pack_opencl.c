@@ -30,8 +30,8 @@ struct halo_packer_state {
 };
 
 /** Appends a message to the table; returns its groups. */
-static size_t piece_add(const struct halo_packer_state *s, cl_long *piece, const struct box *b, int64_t offset,
-                        size_t first_group)
+static size_t piece_add(const struct halo_packer_state *s, cl_long *piece, const struct box *b,
+                        int64_t offset, size_t first_group)
 {
   const int64_t share = (int64_t)s->group * EACH;
   piece[0] = b->lo[0] * s->layout.plane + b->lo[1] * s->layout.pitch + b->lo[2];
@@ -60,7 +60,8 @@ static status_t mover_init(struct halo_packer_state *s, struct mover *mover, con
     mover->kernel = NULL;
     return opencl_fail(error, gather ? "clCreateKernel pack" : "clCreateKernel unpack");
   }
-  mover->pieces = clCreateBuffer(s->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof table, table, &error);
+  mover->pieces = clCreateBuffer(s->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof table,
+                                 table, &error);
   if (error != CL_SUCCESS) {
     mover->pieces = NULL;
     return opencl_fail(error, "clCreateBuffer for the halo's table");
@@ -83,8 +84,8 @@ static void opencl_close(struct halo_packer_state *s)
   free(s);
 }
 
-static status_t opencl_open(struct gpu_device *device, const struct layout *layout, const struct halo_plan *plan,
-                            struct halo_packer_state **state)
+static status_t opencl_open(struct gpu_device *device, const struct layout *layout,
+                            const struct halo_plan *plan, struct halo_packer_state **state)
 {
   char options[64];
   status_t status;
@@ -94,7 +95,8 @@ static status_t opencl_open(struct gpu_device *device, const struct layout *layo
   s->device = (struct opencl_device *)device;
   s->layout = *layout;
   s->messages = plan->n;
-  cl_int error = clGetDeviceInfo(s->device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof s->group, &s->group, NULL);
+  cl_int error =
+      clGetDeviceInfo(s->device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof s->group, &s->group, NULL);
   if (error != CL_SUCCESS) {
     status = opencl_fail(error, "clGetDeviceInfo");
     goto fail;
@@ -126,7 +128,8 @@ static status_t move(struct halo_packer_state *s, const struct mover *mover, str
   if (error == CL_SUCCESS) error = clSetKernelArg(mover->kernel, 3, sizeof messages, &messages);
   if (error == CL_SUCCESS) error = clSetKernelArg(mover->kernel, 4, sizeof stride, &stride);
   if (error == CL_SUCCESS)
-    error = clEnqueueNDRangeKernel(opencl_queue_handle(queue), mover->kernel, 1, NULL, &global, &s->group, 0, NULL, NULL);
+    error = clEnqueueNDRangeKernel(opencl_queue_handle(queue), mover->kernel, 1, NULL, &global, &s->group, 0,
+                                   NULL, NULL);
   if (error == CL_SUCCESS) return STATUS_OK;
   snprintf(what, sizeof what, "launch of OpenCL kernel %s", mover->name);
   return opencl_fail(error, what);
@@ -144,4 +147,5 @@ static status_t opencl_unpack(struct halo_packer_state *state, struct gpu_queue 
   return move(state, &state->unpack, queue, field, buffer);
 }
 
-const struct halo_packer halo_packer_opencl = {"opencl", opencl_open, opencl_pack, opencl_unpack, opencl_close};
+const struct halo_packer halo_packer_opencl = {"opencl", opencl_open, opencl_pack, opencl_unpack,
+                                               opencl_close};

@@ -39,7 +39,8 @@ status_t placement_open(MPI_Comm world, struct placement *placement)
   MPI_Comm_set_errhandler(p.comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(p.comm, &p.rank);
   MPI_Comm_size(p.comm, &p.ranks);
-  RETURN_IF_FAILED(agree_mpi(MPI_Comm_split_type(p.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type"));
+  RETURN_IF_FAILED(agree_mpi(MPI_Comm_split_type(p.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+                             "MPI_Comm_split_type"));
   MPI_Comm_rank(host, &p.host_rank);
   MPI_Comm_size(host, &p.host_ranks);
   MPI_Comm_free(&host);
@@ -64,11 +65,14 @@ static int device_matches(const char *wanted, const struct gpu_device_info *info
   return strncasecmp(info->uuid, wanted, strlen(wanted)) == 0 || strcasestr(info->name, wanted) != NULL;
 }
 
-static status_t none_left(const struct gpu_backend *backend, const char *wanted, int probed, const char *reason)
+static status_t none_left(const struct gpu_backend *backend, const char *wanted, int probed,
+                          const char *reason)
 {
   if (probed == 0) return log_fail(STATUS_ENVIRONMENT, "backend %s: %s", backend->name, reason);
-  return log_fail(STATUS_ENVIRONMENT, "--device %s: none of the %d device%s of backend %s has that position, UUID or name; "
-                  "--list shows them", wanted, probed, probed > 1 ? "s" : "", backend->name);
+  return log_fail(STATUS_ENVIRONMENT,
+                  "--device %s: none of the %d device%s of backend %s has that position, UUID or name; "
+                  "--list shows them",
+                  wanted, probed, probed > 1 ? "s" : "", backend->name);
 }
 
 static void choice_free(struct choice *choice)
@@ -120,7 +124,8 @@ static status_t backend_choose(struct placement *p, const struct placement_reque
   p->backend = request->backend;
   for (int b = 0; !p->backend && gpu_backends[b]; b++) {
     int fits = fits_auto(gpu_backends[b]), all = 0;
-    RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN, p->comm), "MPI_Allreduce of backends"));
+    RETURN_IF_FAILED(
+        agree_mpi(MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN, p->comm), "MPI_Allreduce of backends"));
     if (all) p->backend = gpu_backends[b];
   }
   return p->backend ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "no backend has a device on all ranks");
@@ -141,7 +146,8 @@ static status_t devices_gather(MPI_Comm host, const struct choice *choice, struc
 {
   int counts[table->n], offsets[table->n], bytes[table->n], total = 0;
   int mine = choice->n;
-  RETURN_IF_FAILED(agree_mpi(MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, host), "MPI_Allgather of devices"));
+  RETURN_IF_FAILED(
+      agree_mpi(MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, host), "MPI_Allgather of devices"));
   const int each = (int)sizeof(struct gpu_device_info);
   for (int r = 0; r < table->n; r++) {
     offsets[r] = total * each;
@@ -150,8 +156,9 @@ static status_t devices_gather(MPI_Comm host, const struct choice *choice, struc
   }
   table->devices = calloc((size_t)total + 1, sizeof *table->devices);
   if (!table->devices) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the host's devices");
-  RETURN_IF_FAILED(agree_mpi(MPI_Allgatherv(choice->devices, mine * each, MPI_BYTE, table->devices, bytes, offsets, MPI_BYTE, host),
-                             "MPI_Allgatherv of devices"));
+  RETURN_IF_FAILED(agree_mpi(
+      MPI_Allgatherv(choice->devices, mine * each, MPI_BYTE, table->devices, bytes, offsets, MPI_BYTE, host),
+      "MPI_Allgatherv of devices"));
   for (int r = 0; r < table->n; r++) {
     table->ranks[r].devices = table->devices + offsets[r] / each;
     table->ranks[r].n_devices = counts[r];
@@ -169,7 +176,8 @@ static status_t bindings_gather(MPI_Comm host, hwloc_topology_t topology, struct
   hwloc_bitmap_snprintf(mine, sizeof mine, bound);
   hwloc_bitmap_free(bound);
   if (!all) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the host's bindings");
-  status_t status = agree_mpi(MPI_Allgather(mine, CPUSET_TEXT, MPI_CHAR, all, CPUSET_TEXT, MPI_CHAR, host), "MPI_Allgather of bindings");
+  status_t status = agree_mpi(MPI_Allgather(mine, CPUSET_TEXT, MPI_CHAR, all, CPUSET_TEXT, MPI_CHAR, host),
+                              "MPI_Allgather of bindings");
   for (int r = 0; r < table->n && status == STATUS_OK; r++) {
     table->bound[r] = hwloc_bitmap_alloc();
     hwloc_bitmap_sscanf(table->bound[r], all + (size_t)r * CPUSET_TEXT);
@@ -179,7 +187,8 @@ static status_t bindings_gather(MPI_Comm host, hwloc_topology_t topology, struct
   return status;
 }
 
-static status_t table_make(MPI_Comm host, hwloc_topology_t topology, const struct choice *choice, struct host_table *table)
+static status_t table_make(MPI_Comm host, hwloc_topology_t topology, const struct choice *choice,
+                           struct host_table *table)
 {
   status_t status;
   struct host_table t = {0};
@@ -201,7 +210,8 @@ fail:
 
 /* ---- choose and bind ---- */
 
-static status_t expect_check(const struct placement *p, const struct placement_request *request, const struct host_table *table)
+static status_t expect_check(const struct placement *p, const struct placement_request *request,
+                             const struct host_table *table)
 {
   int distinct = 0, total = 0;
   for (int r = 0; r < table->n; r++) total += table->ranks[r].n_devices;
@@ -211,8 +221,8 @@ static status_t expect_check(const struct placement *p, const struct placement_r
     distinct += !seen;
   }
   if (distinct >= request->expect) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "host %s shows %d device%s of backend %s, and --expect wants %d", p->host, distinct,
-                  distinct == 1 ? "" : "s", p->backend->name, request->expect);
+  return log_fail(STATUS_ENVIRONMENT, "host %s shows %d device%s of backend %s, and --expect wants %d",
+                  p->host, distinct, distinct == 1 ? "" : "s", p->backend->name, request->expect);
 }
 
 static void placement_take(struct placement *p, hwloc_topology_t topology, const struct choice *choice,
@@ -245,27 +255,17 @@ done:
   return status;
 }
 
-static status_t topology_load(hwloc_topology_t *topology)
-{
-  hwloc_topology_t t;
-  if (hwloc_topology_init(&t) != 0) return log_fail(STATUS_ENVIRONMENT, "hwloc cannot start");
-  hwloc_topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-  if (hwloc_topology_load(t) != 0) {
-    hwloc_topology_destroy(t);
-    return log_fail(STATUS_ENVIRONMENT, "hwloc cannot read this host's topology");
-  }
-  *topology = t;
-  return STATUS_OK;
-}
-
 /* The shared-memory communicator tells who shares the host: never the global rank. */
-static status_t host_choose(struct placement *p, const struct placement_request *request, const struct choice *choice)
+static status_t host_choose(struct placement *p, const struct placement_request *request,
+                            const struct choice *choice)
 {
   status_t status;
   MPI_Comm host;
   hwloc_topology_t topology = NULL;
-  TRY(agree_status(p->comm, topology_load(&topology)), out);
-  TRY(agree_mpi(MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type"), unload);
+  TRY(agree_status(p->comm, binding_topology_load(NULL, &topology)), out);
+  TRY(agree_mpi(MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+                "MPI_Comm_split_type"),
+      unload);
   status = host_assign(p, request, host, topology, choice);
   MPI_Comm_free(&host);
 unload:

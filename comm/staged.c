@@ -46,8 +46,9 @@ struct halo_exchange {
   struct gpu_mem field;
   int sent;
   MPI_Request requests[REQUEST_KINDS * HALO_MESSAGES_MAX];
-  int tokens_left, left, in_transfer; /* receives without token; all requests; receives between token and last byte */
-  double since;                       /* time up to which wait and transfer are accounted */
+  int tokens_left, left,
+      in_transfer; /* receives without token; all requests; receives between token and last byte */
+  double since;    /* time up to which wait and transfer are accounted */
 };
 
 static struct marks *marks_now(struct halo_exchange *x)
@@ -65,7 +66,8 @@ static int request_index(const struct halo_exchange *x, enum request_kind kind, 
 static status_t ring_create(struct halo_exchange *x)
 {
   for (int r = 0; r < RING; r++)
-    for (int m = 0; m < MARKS; m++) RETURN_IF_FAILED(gpu_event_create(x->context.device, &x->ring[r].event[m]));
+    for (int m = 0; m < MARKS; m++)
+      RETURN_IF_FAILED(gpu_event_create(x->context.device, &x->ring[r].event[m]));
   return STATUS_OK;
 }
 
@@ -99,12 +101,14 @@ static status_t messages_check(const struct halo_plan *plan)
 {
   for (int m = 0; m < plan->n; m++)
     if (plan->messages[m].count > INT_MAX)
-      return log_fail(STATUS_USAGE, "a halo of %lld floats is more than one MPI message takes; use more ranks",
+      return log_fail(STATUS_USAGE,
+                      "a halo of %lld floats is more than one MPI message takes; use more ranks",
                       (long long)plan->messages[m].count);
   return STATUS_OK;
 }
 
-static status_t setup(const struct halo_context *context, enum gpu_host_kind host_kind, struct halo_exchange **exchange)
+static status_t setup(const struct halo_context *context, enum gpu_host_kind host_kind,
+                      struct halo_exchange **exchange)
 {
   status_t status;
   struct halo_exchange *x = calloc(1, sizeof *x);
@@ -190,8 +194,8 @@ static status_t receives_post(struct halo_exchange *x)
   const struct halo_plan *plan = x->context.plan;
   for (int m = 0; m < plan->n; m++) {
     const struct halo_message *message = &plan->messages[m];
-    RETURN_IF_FAILED(agree_mpi(MPI_Irecv(NULL, 0, MPI_BYTE, message->peer, TOKEN_TAG + message->recv_tag, x->context.comm,
-                                         &x->requests[request_index(x, TOKEN_IN, m)]),
+    RETURN_IF_FAILED(agree_mpi(MPI_Irecv(NULL, 0, MPI_BYTE, message->peer, TOKEN_TAG + message->recv_tag,
+                                         x->context.comm, &x->requests[request_index(x, TOKEN_IN, m)]),
                                "MPI_Irecv of a token"));
     RETURN_IF_FAILED(agree_mpi(MPI_Irecv(x->host_recv + message->recv_offset, (int)message->count, MPI_FLOAT,
                                          message->peer, message->recv_tag, x->context.comm,
@@ -208,8 +212,8 @@ static status_t sends_post(struct halo_exchange *x)
   const struct halo_plan *plan = x->context.plan;
   for (int m = 0; m < plan->n; m++) {
     const struct halo_message *message = &plan->messages[m];
-    RETURN_IF_FAILED(agree_mpi(MPI_Isend(NULL, 0, MPI_BYTE, message->peer, TOKEN_TAG + message->send_tag, x->context.comm,
-                                         &x->requests[request_index(x, TOKEN_OUT, m)]),
+    RETURN_IF_FAILED(agree_mpi(MPI_Isend(NULL, 0, MPI_BYTE, message->peer, TOKEN_TAG + message->send_tag,
+                                         x->context.comm, &x->requests[request_index(x, TOKEN_OUT, m)]),
                                "MPI_Isend of a token"));
     RETURN_IF_FAILED(agree_mpi(MPI_Isend(x->host_send + message->send_offset, (int)message->count, MPI_FLOAT,
                                          message->peer, message->send_tag, x->context.comm,
@@ -241,8 +245,8 @@ static status_t staged_start(struct halo_exchange *x, struct gpu_mem field, stru
 static status_t requests_test(struct halo_exchange *x)
 {
   int n = x->context.plan->n, done = 0, indices[REQUEST_KINDS * HALO_MESSAGES_MAX];
-  RETURN_IF_FAILED(
-    agree_mpi(MPI_Testsome(REQUEST_KINDS * n, x->requests, &done, indices, MPI_STATUSES_IGNORE), "MPI_Testsome"));
+  RETURN_IF_FAILED(agree_mpi(
+      MPI_Testsome(REQUEST_KINDS * n, x->requests, &done, indices, MPI_STATUSES_IGNORE), "MPI_Testsome"));
   if (done <= 0) return STATUS_OK;
   account(x);
   for (int r = 0; r < done; r++) {
@@ -284,25 +288,25 @@ static status_t staged_finish(struct halo_exchange *x, struct gpu_event **arrive
 }
 
 const struct halo_transport halo_transport_staged = {
-  .name = "staged",
-  .about = "pack on the device, pinned host buffers, non-blocking MPI",
-  .available = staged_available,
-  .setup = staged_setup,
-  .start = staged_start,
-  .progress = staged_progress,
-  .finish = staged_finish,
-  .times = staged_times,
-  .teardown = staged_teardown,
+    .name = "staged",
+    .about = "pack on the device, pinned host buffers, non-blocking MPI",
+    .available = staged_available,
+    .setup = staged_setup,
+    .start = staged_start,
+    .progress = staged_progress,
+    .finish = staged_finish,
+    .times = staged_times,
+    .teardown = staged_teardown,
 };
 
 const struct halo_transport halo_transport_pageable = {
-  .name = "pageable",
-  .about = "the baseline: like staged, with pageable host buffers",
-  .available = staged_available,
-  .setup = pageable_setup,
-  .start = staged_start,
-  .progress = staged_progress,
-  .finish = staged_finish,
-  .times = staged_times,
-  .teardown = staged_teardown,
+    .name = "pageable",
+    .about = "the baseline: like staged, with pageable host buffers",
+    .available = staged_available,
+    .setup = pageable_setup,
+    .start = staged_start,
+    .progress = staged_progress,
+    .finish = staged_finish,
+    .times = staged_times,
+    .teardown = staged_teardown,
 };

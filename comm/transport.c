@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-const struct halo_transport *const halo_transports[] = {&halo_transport_staged, &halo_transport_pageable, NULL};
+const struct halo_transport *const halo_transports[] = {&halo_transport_staged, &halo_transport_pageable,
+                                                        NULL};
 
 const struct halo_transport *halo_transport_find(const char *name)
 {

@@ -26,7 +26,8 @@ static status_t sweeps_run(struct solver *s, int sweeps)
 
 static status_t slowest(struct solver *s, double mine, double *seconds)
 {
-  return agree_mpi(MPI_Allreduce(&mine, seconds, 1, MPI_DOUBLE, MPI_MAX, s->config.comm), "MPI_Allreduce of times");
+  return agree_mpi(MPI_Allreduce(&mine, seconds, 1, MPI_DOUBLE, MPI_MAX, s->config.comm),
+                   "MPI_Allreduce of times");
 }
 
 static status_t barrier(struct solver *s)
@@ -39,7 +40,8 @@ static status_t barrier(struct solver *s)
 static status_t local_finish(struct solver *s, int sweeps)
 {
   RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &s->phases[PHASE_INTERIOR]));
-  RETURN_IF_FAILED(gpu_copy_out(s->compute, s->host_gosa, s->fields.gosa, 0, (size_t)sweeps * sizeof(double)));
+  RETURN_IF_FAILED(
+      gpu_copy_out(s->compute, s->host_gosa, s->fields.gosa, 0, (size_t)sweeps * sizeof(double)));
   RETURN_IF_FAILED(gpu_sync(s->compute));
   memcpy(s->sum_gosa, s->host_gosa, (size_t)sweeps * sizeof(double));
   return STATUS_OK;
@@ -73,7 +75,8 @@ static status_t checksum(struct solver *s, uint64_t *sum)
 {
   uint64_t mine;
   RETURN_IF_FAILED(s->set->checksum(s->exec, s->compute, s->current, &mine));
-  return agree_mpi(MPI_Allreduce(&mine, sum, 1, MPI_UINT64_T, MPI_SUM, s->config.comm), "MPI_Allreduce of checksums");
+  return agree_mpi(MPI_Allreduce(&mine, sum, 1, MPI_UINT64_T, MPI_SUM, s->config.comm),
+                   "MPI_Allreduce of checksums");
 }
 
 static void phases_fill(const struct solver *s, double seconds, int sweeps, struct solver_block *block)
@@ -88,7 +91,8 @@ status_t solver_block_continue(struct solver *s, int sweeps, struct solver_block
   struct solver_block b = {.sweeps = sweeps};
   double mine;
   if (sweeps < 1 || sweeps > s->config.max_sweeps)
-    return log_fail(STATUS_USAGE, "a block of %d sweeps in a solver made for 1 to %d", sweeps, s->config.max_sweeps);
+    return log_fail(STATUS_USAGE, "a block of %d sweeps in a solver made for 1 to %d", sweeps,
+                    s->config.max_sweeps);
   memset(s->phases, 0, sizeof s->phases);
   RETURN_IF_FAILED(gpu_clear(s->compute, s->fields.gosa, 0, s->fields.gosa.bytes));
   RETURN_IF_FAILED(timed_sweeps(s, sweeps, &mine));
@@ -117,7 +121,8 @@ status_t solver_ceiling(struct solver *s, int passes, double *bytes_per_second)
   RETURN_IF_FAILED(gpu_sync(s->compute));
   RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &mine));
   RETURN_IF_FAILED(slowest(s, mine, &seconds));
-  RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, s->config.comm), "MPI_Allreduce"));
+  RETURN_IF_FAILED(
+      agree_mpi(MPI_Allreduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, s->config.comm), "MPI_Allreduce"));
   *bytes_per_second = seconds > 0 ? all / seconds : 0;
   return STATUS_OK;
 }

@@ -34,16 +34,20 @@ const struct himeno_kernel *himeno_own_kernel(struct himeno_run *run)
 
 static status_t kernel_choose(struct himeno_run *run)
 {
-  const char *backend = run->placement.backend->name, *name = run->config.kernel ? run->config.kernel : "stream";
+  const char *backend = run->placement.backend->name,
+             *name = run->config.kernel ? run->config.kernel : "stream";
   const struct himeno_kernel_set *set = himeno_kernels_find(backend);
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", backend);
   run->choice = run->config.kernel || run->config.kernel_file ? CHOICE_ASKED : CHOICE_DEFAULT;
-  run->kernel = run->config.kernel_file && !run->config.ladder ? himeno_own_kernel(run) : himeno_kernel_find(set, name);
+  run->kernel =
+      run->config.kernel_file && !run->config.ladder ? himeno_own_kernel(run) : himeno_kernel_find(set, name);
   if (!run->kernel && !run->config.kernel) run->kernel = &set->kernels[0];
   if (!run->kernel)
-    return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", name, backend);
+    return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", name,
+                    backend);
   if (run->config.kernel_file && !set->takes_files)
-    return log_fail(STATUS_USAGE, "--kernel-file: backend %s takes no kernels from files; opencl and cuda do", backend);
+    return log_fail(STATUS_USAGE, "--kernel-file: backend %s takes no kernels from files; opencl and cuda do",
+                    backend);
   return STATUS_OK;
 }
 
@@ -64,7 +68,8 @@ static status_t cut_choose(struct himeno_run *run, const int64_t extent[3])
   if (!c->procs_given) RETURN_IF_FAILED(decomp_choose(ranks, extent, c->weak, &rules, run->procs));
   for (int d = 0; d < 3; d++) {
     int64_t interior;
-    if (__builtin_mul_overflow(extent[d] - 2, c->weak ? run->procs[d] : 1, &interior) || interior > INT64_MAX - 2)
+    if (__builtin_mul_overflow(extent[d] - 2, c->weak ? run->procs[d] : 1, &interior) ||
+        interior > INT64_MAX - 2)
       return log_fail(STATUS_USAGE, "--weak: the grid of all ranks overflows");
     run->global[d] = interior + 2;
   }
@@ -87,7 +92,8 @@ static status_t memory_least(struct himeno_run *run, uint64_t *least)
   status_t status = gpu_memory_free(run->device, &mine);
   RETURN_IF_FAILED(agree_status(run->placement.comm, status));
   mine /= (uint64_t)sharing;
-  return agree_mpi(MPI_Allreduce(&mine, least, 1, MPI_UINT64_T, MPI_MIN, run->placement.comm), "MPI_Allreduce of memory");
+  return agree_mpi(MPI_Allreduce(&mine, least, 1, MPI_UINT64_T, MPI_MIN, run->placement.comm),
+                   "MPI_Allreduce of memory");
 }
 
 static status_t memory_check(struct himeno_run *run, uint64_t least)
@@ -96,8 +102,10 @@ static status_t memory_check(struct himeno_run *run, uint64_t least)
   uint64_t need;
   RETURN_IF_FAILED(bytes_needed(run, size->extent, &need));
   if ((double)need <= (double)least * MEMORY_SHARE) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "size %s needs %s on each device, and there are %s free; a smaller --size, --fill or more ranks help",
-                  size->name, report_bytes(need), report_bytes(least));
+  return log_fail(
+      STATUS_ENVIRONMENT,
+      "size %s needs %s on each device, and there are %s free; a smaller --size, --fill or more ranks help",
+      size->name, report_bytes(need), report_bytes(least));
 }
 
 /* The default size, or the largest named one below it that every rank can hold and that can be cut. */
@@ -129,7 +137,8 @@ static status_t size_fill(struct himeno_run *run, uint64_t least)
     run->config.size = size;
     if ((double)need <= wanted) return STATUS_OK;
   }
-  return log_fail(STATUS_ENVIRONMENT, "--fill %g: that share of %s holds no grid", run->config.fill, report_bytes(least));
+  return log_fail(STATUS_ENVIRONMENT, "--fill %g: that share of %s holds no grid", run->config.fill,
+                  report_bytes(least));
 }
 
 static status_t size_choose(struct himeno_run *run)

@@ -11,7 +11,7 @@
 #include "comm/transport.h"
 #include "himeno/kernels.h"
 
-#define AT(field) offsetof(struct himeno_config, field)
+#define AT(field)    offsetof(struct himeno_config, field)
 #define GIVEN(field) (offsetof(struct himeno_config, field) + 1)
 
 static status_t parse_size(const char *option, const char *text, void *field)
@@ -49,13 +49,15 @@ static status_t parse_procs(const char *option, const char *text, void *field)
     if (length >= sizeof number) goto bad;
     memcpy(number, rest, length);
     number[length] = '\0';
-    if (option_read_int(number, 1, 1 << 24, &value) != STATUS_OK || (rest[length] == 'x') != (d < 2)) goto bad;
+    if (option_read_int(number, 1, 1 << 24, &value) != STATUS_OK || (rest[length] == 'x') != (d < 2))
+      goto bad;
     procs[d] = (int)value;
     rest += length + (d < 2);
   }
   return STATUS_OK;
 bad:
-  return log_fail(STATUS_USAGE, "%s %s: allowed are auto, or PxQxR with each from 1 to %d", option, text, 1 << 24);
+  return log_fail(STATUS_USAGE, "%s %s: allowed are auto, or PxQxR with each from 1 to %d", option, text,
+                  1 << 24);
 }
 
 static status_t parse_kernel(const char *option, const char *text, void *field)
@@ -66,7 +68,9 @@ static status_t parse_kernel(const char *option, const char *text, void *field)
     const struct himeno_kernel_set *set = himeno_kernels_find(gpu_backends[b]->name);
     if (set && himeno_kernel_find(set, text)) return STATUS_OK;
   }
-  return *kernel ? log_fail(STATUS_USAGE, "%s %s: no backend has such a kernel; --list shows them", option, text) : STATUS_OK;
+  return *kernel
+             ? log_fail(STATUS_USAGE, "%s %s: no backend has such a kernel; --list shows them", option, text)
+             : STATUS_OK;
 }
 
 static status_t parse_transport(const char *option, const char *text, void *field)
@@ -78,73 +82,187 @@ static status_t parse_transport(const char *option, const char *text, void *fiel
 }
 
 static const struct option_spec options[] = {
-  {.name = "size", .letter = 's', .type = OPTION_CUSTOM, .parse = parse_size, .offset = AT(size), .given = GIVEN(size_given),
-   .metavar = "SIZE", .group = "Problem",
-   .help = "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU, smaller where memory is."},
-  {.name = "fill", .type = OPTION_REAL, .min = 1, .max = 95, .offset = AT(fill), .given = GIVEN(fill_given),
-   .metavar = "PERCENT", .help = "Take the largest grid that fills this share of each device's free memory."},
-  {.name = "weak", .letter = 'w', .type = OPTION_FLAG, .offset = AT(weak),
-   .help = "Weak scaling: every rank gets the interior of SIZE."},
-  {.name = "data", .type = OPTION_CHOICE, .allowed = "standard|dense", .offset = AT(data), .metavar = "standard|dense",
-   .help = "Standard Himeno data, or dense data in which every term of the stencil counts."},
-  {.name = "backend", .letter = 'b', .type = OPTION_CUSTOM, .parse = parse_backend, .offset = AT(backend), .metavar = "NAME",
-   .group = "Where and how", .help = "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by "
-                                     "OpenCL, then the CPU."},
-  {.name = "device", .type = OPTION_TEXT, .offset = AT(device), .metavar = "N|UUID|NAME",
-   .help = "Only devices with this position, UUID or part of a name. Default: one device a rank, by place on the host."},
-  {.name = "kernel", .letter = 'k', .type = OPTION_CUSTOM, .parse = parse_kernel, .offset = AT(kernel), .metavar = "auto|KERNEL",
-   .help = "Kernel variant; --list shows them. auto tries a few on this device, size and data, and remembers the fastest."},
-  {.name = "kernel-file", .type = OPTION_TEXT, .offset = AT(kernel_file), .metavar = "FILE",
-   .help = "Your own kernel: OpenCL source, or CUDA where NVRTC is found; doc/kernel-file.md has a template. With --ladder it "
-           "is the last rung."},
-  {.name = "tune", .type = OPTION_FLAG, .offset = AT(tune), .help = "Try the kernels again even if a choice is remembered."},
-  {.name = "no-tune", .type = OPTION_FLAG, .offset = AT(no_tune), .help = "Try nothing and remember nothing: kernel stream."},
-  {.name = "transport", .letter = 'x', .type = OPTION_CUSTOM, .parse = parse_transport, .offset = AT(transport),
-   .metavar = "auto|TRANSPORT", .help = "How halos travel; --list shows the ways."},
-  {.name = "procs", .letter = 'p', .type = OPTION_CUSTOM, .parse = parse_procs, .offset = AT(procs), .given = GIVEN(procs_given),
-   .metavar = "auto|PxQxR", .help = "Ranks along i, j and k. auto takes the cheapest exchange by model."},
-  {.name = "no-overlap", .type = OPTION_FLAG, .offset = AT(no_overlap),
-   .help = "Compute everything, then exchange halos, instead of both at once."},
-  {.name = "pad", .type = OPTION_INT, .min = 0, .max = 65536, .offset = AT(pad), .metavar = "FLOATS",
-   .help = "Lengthen each row in memory by at least this much (in steps of 32 floats)."},
-  {.name = "bind", .type = OPTION_CHOICE, .allowed = "auto|keep|share", .offset = AT(binding), .metavar = "auto|keep|share",
-   .help = "Cores: keep the launcher's binding, share the host's cores among its ranks, or (auto) share them only where "
-           "the launcher bound ranks to one core each or to the same cores."},
-  {.name = "expect", .type = OPTION_INT, .min = 1, .max = 1024, .offset = AT(expect), .metavar = "N",
-   .help = "Fail, naming the host, where fewer than N devices are seen."},
-  {.name = "sweeps", .letter = 'n', .type = OPTION_INT, .min = 1, .max = 10000000, .offset = AT(sweeps),
-   .given = GIVEN(sweeps_given), .metavar = "SWEEPS", .group = "How long", .help = "One block of this many sweeps."},
-  {.name = "time", .letter = 't', .type = OPTION_REAL, .min = 0.01, .max = 1e7, .offset = AT(seconds),
-   .given = GIVEN(seconds_given), .metavar = "SECONDS", .help = "Repeat blocks for about this long (default 10)."},
-  {.name = "block", .type = OPTION_INT, .min = 1, .max = 10000000, .offset = AT(block), .given = GIVEN(block_given),
-   .metavar = "SWEEPS", .help = "Sweeps a block (default 120). Each block starts from the initial field."},
-  {.name = "official", .type = OPTION_FLAG, .offset = AT(official),
-   .help = "The original protocol: 3 rehearsal sweeps, then about 60 s without resetting the field, and its score. Only "
-           "the rehearsal is verified."},
-  {.name = "ladder", .type = OPTION_FLAG, .offset = AT(ladder),
-   .help = "Run the kernels one after the other, from the simplest up, about a second each (--time), and show what each step gains."},
-  {.name = "verify", .type = OPTION_CHOICE, .allowed = "auto|full|off", .offset = AT(verify), .metavar = "auto|full|off",
-   .group = "Result", .help = "Compare every block with the known value, or with one that the CPUs compute: in auto for at "
-                              "most about a minute, in full to the end of a block."},
-  {.name = "json", .type = OPTION_TEXT, .offset = AT(json), .metavar = "FILE|-",
-   .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to standard error."},
-  {.name = "list", .type = OPTION_FLAG, .offset = AT(list),
-   .help = "Show backends, devices, kernels and transports, with the reason where one is missing, and end."},
+    {.name = "size",
+     .letter = 's',
+     .type = OPTION_CUSTOM,
+     .parse = parse_size,
+     .offset = AT(size),
+     .given = GIVEN(size_given),
+     .metavar = "SIZE",
+     .group = "Problem",
+     .help =
+         "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU, smaller where memory is."},
+    {.name = "fill",
+     .type = OPTION_REAL,
+     .min = 1,
+     .max = 95,
+     .offset = AT(fill),
+     .given = GIVEN(fill_given),
+     .metavar = "PERCENT",
+     .help = "Take the largest grid that fills this share of each device's free memory."},
+    {.name = "weak",
+     .letter = 'w',
+     .type = OPTION_FLAG,
+     .offset = AT(weak),
+     .help = "Weak scaling: every rank gets the interior of SIZE."},
+    {.name = "data",
+     .type = OPTION_CHOICE,
+     .allowed = "standard|dense",
+     .offset = AT(data),
+     .metavar = "standard|dense",
+     .help = "Standard Himeno data, or dense data in which every term of the stencil counts."},
+    {.name = "backend",
+     .letter = 'b',
+     .type = OPTION_CUSTOM,
+     .parse = parse_backend,
+     .offset = AT(backend),
+     .metavar = "NAME",
+     .group = "Where and how",
+     .help = "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by "
+             "OpenCL, then the CPU."},
+    {.name = "device",
+     .type = OPTION_TEXT,
+     .offset = AT(device),
+     .metavar = "N|UUID|NAME",
+     .help = "Only devices with this position, UUID or part of a name. Default: one device a rank, by place "
+             "on the host."},
+    {.name = "kernel",
+     .letter = 'k',
+     .type = OPTION_CUSTOM,
+     .parse = parse_kernel,
+     .offset = AT(kernel),
+     .metavar = "auto|KERNEL",
+     .help = "Kernel variant; --list shows them. auto tries a few on this device, size and data, and "
+             "remembers the fastest."},
+    {.name = "kernel-file",
+     .type = OPTION_TEXT,
+     .offset = AT(kernel_file),
+     .metavar = "FILE",
+     .help = "Your own kernel: OpenCL source, or CUDA where NVRTC is found; doc/kernel-file.md has a "
+             "template. With --ladder it "
+             "is the last rung."},
+    {.name = "tune",
+     .type = OPTION_FLAG,
+     .offset = AT(tune),
+     .help = "Try the kernels again even if a choice is remembered."},
+    {.name = "no-tune",
+     .type = OPTION_FLAG,
+     .offset = AT(no_tune),
+     .help = "Try nothing and remember nothing: kernel stream."},
+    {.name = "transport",
+     .letter = 'x',
+     .type = OPTION_CUSTOM,
+     .parse = parse_transport,
+     .offset = AT(transport),
+     .metavar = "auto|TRANSPORT",
+     .help = "How halos travel; --list shows the ways."},
+    {.name = "procs",
+     .letter = 'p',
+     .type = OPTION_CUSTOM,
+     .parse = parse_procs,
+     .offset = AT(procs),
+     .given = GIVEN(procs_given),
+     .metavar = "auto|PxQxR",
+     .help = "Ranks along i, j and k. auto takes the cheapest exchange by model."},
+    {.name = "no-overlap",
+     .type = OPTION_FLAG,
+     .offset = AT(no_overlap),
+     .help = "Compute everything, then exchange halos, instead of both at once."},
+    {.name = "pad",
+     .type = OPTION_INT,
+     .min = 0,
+     .max = 65536,
+     .offset = AT(pad),
+     .metavar = "FLOATS",
+     .help = "Lengthen each row in memory by at least this much (in steps of 32 floats)."},
+    {.name = "bind",
+     .type = OPTION_CHOICE,
+     .allowed = "auto|keep|share",
+     .offset = AT(binding),
+     .metavar = "auto|keep|share",
+     .help = "Cores: keep the launcher's binding, share the host's cores among its ranks, or (auto) share "
+             "them only where "
+             "the launcher bound ranks to one core each or to the same cores."},
+    {.name = "expect",
+     .type = OPTION_INT,
+     .min = 1,
+     .max = 1024,
+     .offset = AT(expect),
+     .metavar = "N",
+     .help = "Fail, naming the host, where fewer than N devices are seen."},
+    {.name = "sweeps",
+     .letter = 'n',
+     .type = OPTION_INT,
+     .min = 1,
+     .max = 10000000,
+     .offset = AT(sweeps),
+     .given = GIVEN(sweeps_given),
+     .metavar = "SWEEPS",
+     .group = "How long",
+     .help = "One block of this many sweeps."},
+    {.name = "time",
+     .letter = 't',
+     .type = OPTION_REAL,
+     .min = 0.01,
+     .max = 1e7,
+     .offset = AT(seconds),
+     .given = GIVEN(seconds_given),
+     .metavar = "SECONDS",
+     .help = "Repeat blocks for about this long (default 10)."},
+    {.name = "block",
+     .type = OPTION_INT,
+     .min = 1,
+     .max = 10000000,
+     .offset = AT(block),
+     .given = GIVEN(block_given),
+     .metavar = "SWEEPS",
+     .help = "Sweeps a block (default 120). Each block starts from the initial field."},
+    {.name = "official",
+     .type = OPTION_FLAG,
+     .offset = AT(official),
+     .help = "The original protocol: 3 rehearsal sweeps, then about 60 s without resetting the field, and "
+             "its score. Only "
+             "the rehearsal is verified."},
+    {.name = "ladder",
+     .type = OPTION_FLAG,
+     .offset = AT(ladder),
+     .help = "Run the kernels one after the other, from the simplest up, about a second each (--time), and "
+             "show what each step gains."},
+    {.name = "verify",
+     .type = OPTION_CHOICE,
+     .allowed = "auto|full|off",
+     .offset = AT(verify),
+     .metavar = "auto|full|off",
+     .group = "Result",
+     .help = "Compare every block with the known value, or with one that the CPUs compute: in auto for at "
+             "most about a minute, in full to the end of a block."},
+    {.name = "json",
+     .type = OPTION_TEXT,
+     .offset = AT(json),
+     .metavar = "FILE|-",
+     .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "
+             "standard error."},
+    {.name = "list",
+     .type = OPTION_FLAG,
+     .offset = AT(list),
+     .help =
+         "Show backends, devices, kernels and transports, with the reason where one is missing, and end."},
 };
 
 static const struct option_program program = {
-  .name = "himeno-gpu",
-  .summary = "Himeno benchmark for GPU clusters: right bits, right speed, right scale",
-  .usage = "[OPTION]...",
-  .epilogue = "Examples:\n"
-              "  mpirun -np 8 himeno-gpu                  ten verified seconds on eight devices\n"
-              "  mpirun -np 4 himeno-gpu -s XL -n 100     one block of 100 sweeps\n"
-              "  himeno-gpu --list                        what is here\n"
-              "\n"
-              "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 wrong result,\n"
-              "5 below threshold, 6 hang, 7 runtime fault.",
-  .options = options,
-  .n_options = sizeof options / sizeof options[0],
+    .name = "himeno-gpu",
+    .summary = "Himeno benchmark for GPU clusters: right bits, right speed, right scale",
+    .usage = "[OPTION]...",
+    .epilogue = "Examples:\n"
+                "  mpirun -np 8 himeno-gpu                  ten verified seconds on eight devices\n"
+                "  mpirun -np 4 himeno-gpu -s XL -n 100     one block of 100 sweeps\n"
+                "  himeno-gpu --list                        what is here\n"
+                "\n"
+                "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
+                "wrong result,\n"
+                "5 below threshold, 6 hang, 7 runtime fault.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
 };
 
 static status_t conflict(const char *one, const char *other)
@@ -157,11 +275,13 @@ static status_t conflicts_check(const struct himeno_config *c)
   if (c->sweeps_given && c->seconds_given) return conflict("--sweeps", "--time");
   if (c->sweeps_given && c->block_given) return conflict("--sweeps", "--block");
   if (c->size_given && c->fill_given) return conflict("--size", "--fill");
-  if (c->official && (c->sweeps_given || c->block_given)) return conflict("--official", c->sweeps_given ? "--sweeps" : "--block");
+  if (c->official && (c->sweeps_given || c->block_given))
+    return conflict("--official", c->sweeps_given ? "--sweeps" : "--block");
   if (c->official && c->weak) return conflict("--official", "--weak");
   if (c->official && c->verify == HIMENO_VERIFY_FULL) return conflict("--official", "--verify full");
   if (c->tune && c->no_tune) return conflict("--tune", "--no-tune");
-  if (c->kernel && (c->tune || c->kernel_file)) return conflict("--kernel", c->tune ? "--tune" : "--kernel-file");
+  if (c->kernel && (c->tune || c->kernel_file))
+    return conflict("--kernel", c->tune ? "--tune" : "--kernel-file");
   if (c->ladder && (c->kernel || c->tune || c->official))
     return conflict("--ladder", c->kernel ? "--kernel" : (c->tune ? "--tune" : "--official"));
   return STATUS_OK;
@@ -173,10 +293,12 @@ static status_t kernel_check(const struct himeno_config *c)
   if (!c->backend || !c->kernel) return STATUS_OK;
   const struct himeno_kernel_set *set = himeno_kernels_find(c->backend->name);
   if (!set || himeno_kernel_find(set, c->kernel)) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", c->kernel, c->backend->name);
+  return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", c->kernel,
+                  c->backend->name);
 }
 
-status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config, enum option_request *request)
+status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config,
+                              enum option_request *request)
 {
   struct himeno_config c = {.block = HIMENO_BLOCK_SWEEPS, .seconds = HIMENO_BLOCK_SECONDS};
   enum option_request wanted;

@@ -11,7 +11,7 @@
 #include "gpu/gpu.h"
 #include "himeno/problem.h"
 
-#define HIMENO_BLOCK_SWEEPS 120
+#define HIMENO_BLOCK_SWEEPS  120
 #define HIMENO_BLOCK_SECONDS 10.0
 
 enum himeno_verify { HIMENO_VERIFY_AUTO, HIMENO_VERIFY_FULL, HIMENO_VERIFY_OFF };
@@ -19,19 +19,19 @@ enum himeno_verify { HIMENO_VERIFY_AUTO, HIMENO_VERIFY_FULL, HIMENO_VERIFY_OFF }
 struct himeno_config {
   struct himeno_size size;
   int size_given, weak;
-  double fill;                       /**< percent of the device's memory */
+  double fill; /**< percent of the device's memory */
   int fill_given;
-  int data;                          /**< enum himeno_data */
-  const struct gpu_backend *backend; /**< NULL: auto */
+  int data;                                /**< enum himeno_data */
+  const struct gpu_backend *backend;       /**< NULL: auto */
   const char *device, *kernel, *transport; /**< NULL: auto */
   int procs[3], procs_given;
-  int binding;                       /**< enum binding_policy */
+  int binding; /**< enum binding_policy */
   int64_t expect, pad;
   int no_overlap;
   int64_t sweeps, block;
   int sweeps_given, block_given, seconds_given;
   double seconds;
-  int verify;                        /**< enum himeno_verify */
+  int verify; /**< enum himeno_verify */
   int official;
   const char *kernel_file;
   int tune, no_tune;
@@ -41,7 +41,8 @@ struct himeno_config {
 };
 
 /** \brief Parses and checks argv: everything that is wrong without looking at a device is found here. STATUS_USAGE. */
-status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config, enum option_request *request);
+status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config,
+                              enum option_request *request);
 
 /** \brief Sweeps of a timed block. */
 int himeno_block_sweeps(const struct himeno_config *config);

@@ -16,22 +16,22 @@ enum himeno_class { HIMENO_CLASSIC, HIMENO_TEMPORAL };
 /** One variant of the sweep. */
 struct himeno_kernel {
   const char *name;
-  const char *step;        /**< what it does that the rung below does not, one line for the ladder */
+  const char *step; /**< what it does that the rung below does not, one line for the ladder */
   enum himeno_class class_;
-  int sweeps;              /**< T: sweeps a pass over memory, 1 for classic */
-  int whole_planes;        /**< needs the rank to hold whole (j, k) planes */
-  int rung;                /**< place on the ladder, 0 = not on it */
-  int trial;               /**< -k auto tries it */
-  const char *file;        /**< the user's source, NULL for the suite's own kernels */
-  int extra_arrays;        /**< memory that it takes for itself at open, in arrays of the layout */
+  int sweeps;       /**< T: sweeps a pass over memory, 1 for classic */
+  int whole_planes; /**< needs the rank to hold whole (j, k) planes */
+  int rung;         /**< place on the ladder, 0 = not on it */
+  int trial;        /**< -k auto tries it */
+  const char *file; /**< the user's source, NULL for the suite's own kernels */
+  int extra_arrays; /**< memory that it takes for itself at open, in arrays of the layout */
 };
 
 /** What the kernels work on. Memory belongs to the caller. Arrays are separate unless the variant packs them itself. */
 struct himeno_fields {
   struct layout layout;
-  struct gpu_mem p[2];                            /**< ping and pong */
+  struct gpu_mem p[2]; /**< ping and pong */
   struct gpu_mem coefficient[HIMENO_COEFFICIENTS];
-  struct gpu_mem gosa;                            /**< one double a sweep of a block */
+  struct gpu_mem gosa; /**< one double a sweep of a block */
   int gosa_slots;
 };
 
@@ -57,12 +57,13 @@ struct himeno_kernel_set {
   int takes_files; /**< open() can build a kernel from himeno_kernel.file */
 
   /** \brief Prepares \a kernel for \a fields on \a device. */
-  status_t (*open)(struct gpu_device *device, const struct himeno_fields *fields, const struct himeno_kernel *kernel,
-                   struct himeno_exec **exec);
+  status_t (*open)(struct gpu_device *device, const struct himeno_fields *fields,
+                   const struct himeno_kernel *kernel, struct himeno_exec **exec);
   void (*close)(struct himeno_exec *exec);
 
   /** \brief Fills one array (HIMENO_P: both fields) over the whole local array, padding with zeros. */
-  status_t (*fill)(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array, enum himeno_data data);
+  status_t (*fill)(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
+                   enum himeno_data data);
   /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points and nowhere else. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
   /** \brief The yardstick: reads 13 arrays and writes p[1] over the whole local array (points = layout_floats). */

@@ -12,7 +12,7 @@
 struct himeno_rung {
   const struct himeno_kernel *kernel;
   struct himeno_resources resources;
-  status_t status;        /**< STATUS_ENVIRONMENT: this device cannot run it */
+  status_t status; /**< STATUS_ENVIRONMENT: this device cannot run it */
   double gflops, bytes_per_second, ceiling;
   double gosa;
   uint64_t checksum;

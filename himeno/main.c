@@ -35,7 +35,8 @@ static status_t run_and_report(struct himeno_run *run)
 {
   MPI_Comm comm = run->placement.comm;
   int first = run->placement.rank == 0;
-  if (run->config.json) RETURN_IF_FAILED(agree_status(comm, first ? report_json_check(run->config.json) : STATUS_OK));
+  if (run->config.json)
+    RETURN_IF_FAILED(agree_status(comm, first ? report_json_check(run->config.json) : STATUS_OK));
   status_t status = himeno_run(run);
   if (log_held()[0] && run->placement.ranks > 1) agree_abort(comm, status);
   if (!has_result(status)) return agree_status(comm, status);

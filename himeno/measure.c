@@ -14,11 +14,11 @@
 #include "base/stats.h"
 #include "comm/agree.h"
 
-#define CEILING_BATCH_SECONDS 0.02
-#define CEILING_BATCHES 5
-#define CEILING_PASSES_MAX 100
+#define CEILING_BATCH_SECONDS  0.02
+#define CEILING_BATCHES        5
+#define CEILING_PASSES_MAX     100
 #define PROGRESS_AFTER_SECONDS 2.0
-#define OFFICIAL_SECONDS 60.0
+#define OFFICIAL_SECONDS       60.0
 
 /* ---- ceiling ---- */
 
@@ -29,7 +29,8 @@ static status_t ceiling_measure(struct himeno_run *run, double *rates, int *n)
   RETURN_IF_FAILED(solver_ceiling(run->solver, 1, &rate));
   RETURN_IF_FAILED(solver_ceiling(run->solver, 3, &rate));
   int passes = rate > 0 ? (int)fmin(CEILING_PASSES_MAX, ceil(CEILING_BATCH_SECONDS * rate / bytes)) : 1;
-  for (int b = 0; b < CEILING_BATCHES; b++) RETURN_IF_FAILED(solver_ceiling(run->solver, passes, &rates[(*n)++]));
+  for (int b = 0; b < CEILING_BATCHES; b++)
+    RETURN_IF_FAILED(solver_ceiling(run->solver, passes, &rates[(*n)++]));
   return STATUS_OK;
 }
 
@@ -60,7 +61,8 @@ static void last_set(struct himeno_run *run, const struct solver_block *block)
 static void progress_show(const struct himeno_run *run, double elapsed, double wanted)
 {
   if (run->placement.rank != 0 || elapsed < PROGRESS_AFTER_SECONDS || !isatty(STDERR_FILENO)) return;
-  fprintf(stderr, "\r  %.0f of about %.0f s, %d blocks, %.1f GFLOPS ", elapsed, wanted, run->result.n_samples, himeno_gflops(run));
+  fprintf(stderr, "\r  %.0f of about %.0f s, %d blocks, %.1f GFLOPS ", elapsed, wanted, run->result.n_samples,
+          himeno_gflops(run));
   fflush(stderr);
 }
 
@@ -73,13 +75,15 @@ static void progress_clear(const struct himeno_run *run)
 static status_t time_is_up(const struct himeno_run *run, double begin, double wanted, int *up)
 {
   double elapsed = stats_now() - begin;
-  RETURN_IF_FAILED(agree_mpi(MPI_Bcast(&elapsed, 1, MPI_DOUBLE, 0, run->placement.comm), "MPI_Bcast of the clock"));
+  RETURN_IF_FAILED(
+      agree_mpi(MPI_Bcast(&elapsed, 1, MPI_DOUBLE, 0, run->placement.comm), "MPI_Bcast of the clock"));
   progress_show(run, elapsed, wanted);
   *up = elapsed >= wanted;
   return STATUS_OK;
 }
 
-static status_t block_add(struct himeno_run *run, const struct verify_value *value, const struct solver_block *block)
+static status_t block_add(struct himeno_run *run, const struct verify_value *value,
+                          const struct solver_block *block)
 {
   char what[48];
   RETURN_IF_FAILED(sample_add(run, block));
@@ -146,7 +150,8 @@ status_t himeno_measure(struct himeno_run *run, struct verify_value *value)
   RETURN_IF_FAILED(ceiling_measure(run, rates, &n));
   status_t status = run->config.official ? official_run(run, value) : blocks_run(run, value);
   progress_clear(run);
-  for (int p = 0; p < HIMENO_PHASES && run->result.n_samples > 0; p++) run->result.last.phases[p] /= run->result.n_samples;
+  for (int p = 0; p < HIMENO_PHASES && run->result.n_samples > 0; p++)
+    run->result.last.phases[p] /= run->result.n_samples;
   if (status != STATUS_OK) return status;
   RETURN_IF_FAILED(ceiling_measure(run, rates, &n));
   run->result.ceiling = stats_summarise(rates, (size_t)n).median;

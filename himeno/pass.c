@@ -89,9 +89,10 @@ static status_t gosa_send(struct solver *s)
     if (!ready) sched_yield();
   }
   RETURN_IF_FAILED(request_wait(s));
-  RETURN_IF_FAILED(agree_mpi(MPI_Iallreduce(s->host_gosa + s->gosa_first, s->sum_gosa + s->gosa_first, s->gosa_count,
-                                            MPI_DOUBLE, MPI_SUM, s->config.comm, &s->gosa_request),
-                             "MPI_Iallreduce of gosa"));
+  RETURN_IF_FAILED(
+      agree_mpi(MPI_Iallreduce(s->host_gosa + s->gosa_first, s->sum_gosa + s->gosa_first, s->gosa_count,
+                               MPI_DOUBLE, MPI_SUM, s->config.comm, &s->gosa_request),
+                "MPI_Iallreduce of gosa"));
   s->gosa_count = 0;
   return STATUS_OK;
 }
@@ -101,8 +102,8 @@ status_t gosa_advance(struct solver *s, int slot, int count)
   struct pass_marks *marks = &s->ring[(s->passes - 1) % PASS_RING];
   RETURN_IF_FAILED(gosa_send(s));
   RETURN_IF_FAILED(gpu_wait(s->gosa_queue, marks->event[PASS_END]));
-  RETURN_IF_FAILED(gpu_copy_out(s->gosa_queue, s->host_gosa + slot, s->fields.gosa, (size_t)slot * sizeof(double),
-                                (size_t)count * sizeof(double)));
+  RETURN_IF_FAILED(gpu_copy_out(s->gosa_queue, s->host_gosa + slot, s->fields.gosa,
+                                (size_t)slot * sizeof(double), (size_t)count * sizeof(double)));
   RETURN_IF_FAILED(gpu_record(s->gosa_event, s->gosa_queue));
   s->gosa_first = slot;
   s->gosa_count = count;

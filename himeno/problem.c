@@ -15,7 +15,7 @@
 #define POINTS_MAX ((int64_t)1 << 48)
 
 static const struct himeno_size named_sizes[] = {
-    {"XS", {32, 32, 64}},    {"S", {64, 64, 128}},    {"M", {128, 128, 256}},
+    {"XS", {32, 32, 64}},   {"S", {64, 64, 128}},     {"M", {128, 128, 256}},
     {"L", {256, 256, 512}}, {"XL", {512, 512, 1024}},
 };
 
@@ -63,7 +63,8 @@ static int parse_extents(const char *text, int64_t extent[3])
 static void name_extents(struct himeno_size *size)
 {
   char text[64];
-  snprintf(text, sizeof text, "%" PRId64 "x%" PRId64 "x%" PRId64, size->extent[0], size->extent[1], size->extent[2]);
+  snprintf(text, sizeof text, "%" PRId64 "x%" PRId64 "x%" PRId64, size->extent[0], size->extent[1],
+           size->extent[2]);
   memcpy(size->name, text, sizeof size->name - 1);
   size->name[sizeof size->name - 1] = '\0';
 }

@@ -10,9 +10,9 @@
 
 /** Cost model, printed beside every rate. Source: the Himeno benchmark counts 34 operations a point; a point reads 13
  * floats and writes one. */
-#define HIMENO_FLOP_PER_POINT 34
+#define HIMENO_FLOP_PER_POINT  34
 #define HIMENO_BYTES_PER_POINT 56
-#define HIMENO_OMEGA 0.8f
+#define HIMENO_OMEGA           0.8f
 /** The original score is a multiple of this machine's rate (Pentium III 600 MHz). */
 #define HIMENO_OFFICIAL_MFLOPS 82.84
 
@@ -20,8 +20,19 @@ enum himeno_data { HIMENO_STANDARD, HIMENO_DENSE };
 
 /** Arrays in the order of the dense data's array numbers m; p itself is 12. */
 enum himeno_array {
-  HIMENO_A0, HIMENO_A1, HIMENO_A2, HIMENO_A3, HIMENO_B0, HIMENO_B1, HIMENO_B2,
-  HIMENO_C0, HIMENO_C1, HIMENO_C2, HIMENO_BND, HIMENO_WRK1, HIMENO_P,
+  HIMENO_A0,
+  HIMENO_A1,
+  HIMENO_A2,
+  HIMENO_A3,
+  HIMENO_B0,
+  HIMENO_B1,
+  HIMENO_B2,
+  HIMENO_C0,
+  HIMENO_C1,
+  HIMENO_C2,
+  HIMENO_BND,
+  HIMENO_WRK1,
+  HIMENO_P,
   HIMENO_ARRAYS
 };
 #define HIMENO_COEFFICIENTS HIMENO_P /**< the twelve arrays that a sweep only reads */

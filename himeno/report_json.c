@@ -22,14 +22,16 @@ static json_t *hex64(uint64_t value)
 static json_t *config_json(const struct himeno_run *run)
 {
   const struct himeno_config *c = &run->config;
-  return json_pack("{s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:s, s:s, s:i, s:n, s:i, s:s, s:[i,i,i], s:I, s:I, s:b}", "size",
-                   c->size.name, "imax", (json_int_t)run->global[0], "jmax", (json_int_t)run->global[1], "kmax",
-                   (json_int_t)run->global[2], "weak", c->weak, "data", c->data == HIMENO_DENSE ? "dense" : "standard", "backend",
-                   run->placement.backend->name, "kernel", run->kernel->name, "kernel_choice", himeno_choice_name(run->choice), "class",
-                   run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", "T", run->kernel->sweeps, "tile", "pad",
-                   (int)c->pad, "transport", run->transport->name, "procs", run->procs[0], run->procs[1], run->procs[2], "sweeps",
-                   (json_int_t)run->result.sweeps, "block", (json_int_t)(c->sweeps_given ? c->sweeps : c->block), "overlap",
-                   !c->no_overlap);
+  return json_pack(
+      "{s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:s, s:s, s:i, s:n, s:i, s:s, s:[i,i,i], s:I, s:I, s:b}",
+      "size", c->size.name, "imax", (json_int_t)run->global[0], "jmax", (json_int_t)run->global[1], "kmax",
+      (json_int_t)run->global[2], "weak", c->weak, "data", c->data == HIMENO_DENSE ? "dense" : "standard",
+      "backend", run->placement.backend->name, "kernel", run->kernel->name, "kernel_choice",
+      himeno_choice_name(run->choice), "class",
+      run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", "T", run->kernel->sweeps, "tile", "pad",
+      (int)c->pad, "transport", run->transport->name, "procs", run->procs[0], run->procs[1], run->procs[2],
+      "sweeps", (json_int_t)run->result.sweeps, "block", (json_int_t)(c->sweeps_given ? c->sweeps : c->block),
+      "overlap", !c->no_overlap);
 }
 
 static json_t *samples_json(const struct himeno_result *r)
@@ -44,12 +46,12 @@ static json_t *result_json(const struct himeno_run *run)
   const struct himeno_result *r = &run->result;
   double rate = himeno_bytes_per_second(run);
   json_t *result = json_pack(
-    "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:o}", "seconds", report_json_real(r->seconds), "gflops",
-    report_json_real(himeno_gflops(run)), "gbps", report_json_real(rate / 1e9), "ceiling_gbps",
-    r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null(), "ceiling_share",
-    r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null(), "gosa", report_json_real(r->last.gosa), "checksum",
-    hex64(r->last.checksum), "blocks", r->n_samples, "verified", verify_source_name(r->verified), "verdict", status_verdict(r->verdict),
-    "samples", samples_json(r));
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:o}", "seconds", report_json_real(r->seconds),
+      "gflops", report_json_real(himeno_gflops(run)), "gbps", report_json_real(rate / 1e9), "ceiling_gbps",
+      r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null(), "ceiling_share",
+      r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null(), "gosa",
+      report_json_real(r->last.gosa), "checksum", hex64(r->last.checksum), "blocks", r->n_samples, "verified",
+      verify_source_name(r->verified), "verdict", status_verdict(r->verdict), "samples", samples_json(r));
   if (result && run->config.official)
     json_object_set_new(result, "score", report_json_real(himeno_gflops(run) * 1e3 / HIMENO_OFFICIAL_MFLOPS));
   return result;
@@ -64,8 +66,8 @@ static json_t *phases_json(const struct himeno_run *run)
     for (int r = 0; r < n; r++) values[r] = run->result.ranks[r].phases[p];
     struct stats_summary s = stats_summarise(values, (size_t)n);
     json_object_set_new(phases, himeno_phase_names[p],
-                        json_pack("{s:o, s:o, s:o}", "min", report_json_real(s.min), "median", report_json_real(s.median), "max",
-                                  report_json_real(s.max)));
+                        json_pack("{s:o, s:o, s:o}", "min", report_json_real(s.min), "median",
+                                  report_json_real(s.median), "max", report_json_real(s.max)));
   }
   return phases;
 }
@@ -83,10 +85,12 @@ static json_t *paths_json(const struct himeno_run *run)
     halo_plan_init(&plan, &decomp, &layout, run->kernel->sweeps);
     for (int m = 0; m < plan.n; m++) {
       char dir[8];
-      json_array_append_new(paths, json_pack("{s:i, s:i, s:s, s:I, s:s, s:s}", "rank", r, "peer", plan.messages[m].peer, "face",
-                                             halo_dir_name(plan.messages[m].dir, dir), "bytes",
-                                             (json_int_t)(plan.messages[m].count * (int64_t)sizeof(float)), "used",
-                                             run->transport->name, "why", run->config.transport ? "asked for" : "chosen by default"));
+      json_array_append_new(paths,
+                            json_pack("{s:i, s:i, s:s, s:I, s:s, s:s}", "rank", r, "peer",
+                                      plan.messages[m].peer, "face", halo_dir_name(plan.messages[m].dir, dir),
+                                      "bytes", (json_int_t)(plan.messages[m].count * (int64_t)sizeof(float)),
+                                      "used", run->transport->name, "why",
+                                      run->config.transport ? "asked for" : "chosen by default"));
     }
   }
   return paths;
@@ -97,25 +101,30 @@ static json_t *rank_json(const struct himeno_rank *rank, int r)
   double compute = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
   double gflops = compute > 0 ? (double)rank->points * HIMENO_FLOP_PER_POINT / compute / 1e9 : 0;
   json_t *phases = json_object();
-  for (int p = 0; p < HIMENO_PHASES; p++) json_object_set_new(phases, himeno_phase_names[p], report_json_real(rank->phases[p]));
-  return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:b, s:o, s:o}", "rank", r, "host", rank->host, "device",
-                   rank->info.name, "uuid", rank->info.uuid, "pci", rank->info.pci, "driver", rank->info.driver, "numa", rank->numa,
-                   "cpus", rank->cpus, "device_shared", rank->shared > 0, "cpus_shared", rank->overlap, "gflops", report_json_real(gflops),
+  for (int p = 0; p < HIMENO_PHASES; p++)
+    json_object_set_new(phases, himeno_phase_names[p], report_json_real(rank->phases[p]));
+  return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:b, s:o, s:o}", "rank", r, "host",
+                   rank->host, "device", rank->info.name, "uuid", rank->info.uuid, "pci", rank->info.pci,
+                   "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus, "device_shared",
+                   rank->shared > 0, "cpus_shared", rank->overlap, "gflops", report_json_real(gflops),
                    "phases", phases);
 }
 
 static json_t *ranks_json(const struct himeno_run *run)
 {
   json_t *ranks = json_array();
-  for (int r = 0; r < run->placement.ranks; r++) json_array_append_new(ranks, rank_json(&run->result.ranks[r], r));
+  for (int r = 0; r < run->placement.ranks; r++)
+    json_array_append_new(ranks, rank_json(&run->result.ranks[r], r));
   return ranks;
 }
 
 json_t *himeno_report_json(const struct himeno_run *run)
 {
   json_t *document = report_json_frame(SCHEMA, "himeno-gpu");
-  int failed = json_object_set_new(document, "config", config_json(run)) | json_object_set_new(document, "result", result_json(run)) |
-               json_object_set_new(document, "phases", phases_json(run)) | json_object_set_new(document, "paths", paths_json(run)) |
+  int failed = json_object_set_new(document, "config", config_json(run)) |
+               json_object_set_new(document, "result", result_json(run)) |
+               json_object_set_new(document, "phases", phases_json(run)) |
+               json_object_set_new(document, "paths", paths_json(run)) |
                json_object_set_new(document, "ranks", ranks_json(run));
   if (!failed) return document;
   json_decref(document);

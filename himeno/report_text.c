@@ -9,8 +9,8 @@
 #include "base/stats.h"
 #include "himeno/report.h"
 
-#define BAR_CELLS 32
-#define NOISY 0.02
+#define BAR_CELLS   32
+#define NOISY       0.02
 #define RANKS_SHOWN 64
 
 static const char *data_name(const struct himeno_run *run)
@@ -23,7 +23,8 @@ static int hosts_count(const struct himeno_run *run)
   int hosts = 0;
   for (int r = 0; r < run->placement.ranks; r++) {
     int seen = 0;
-    for (int s = 0; s < r && !seen; s++) seen = strcmp(run->result.ranks[r].host, run->result.ranks[s].host) == 0;
+    for (int s = 0; s < r && !seen; s++)
+      seen = strcmp(run->result.ranks[r].host, run->result.ranks[s].host) == 0;
     hosts += !seen;
   }
   return hosts;
@@ -31,16 +32,21 @@ static int hosts_count(const struct himeno_run *run)
 
 static void print_what(const struct himeno_run *run, FILE *out)
 {
-  static const char *const choices[] = {"the default", "asked for", "fastest in a short trial", "remembered from an earlier trial"};
+  static const char *const choices[] = {"the default", "asked for", "fastest in a short trial",
+                                        "remembered from an earlier trial"};
   int ranks = run->placement.ranks, hosts = hosts_count(run);
   fprintf(out, "himeno-gpu %s\n\n", meta_version());
-  fprintf(out, "  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n", run->config.weak ? "weak" : run->config.size.name,
-          run->global[0], run->global[1], run->global[2], data_name(run));
-  fprintf(out, "  where      %d rank%s on %d host%s, backend %s, cut %dx%dx%d\n", ranks, ranks > 1 ? "s" : "", hosts,
-          hosts > 1 ? "s" : "", run->placement.backend->name, run->procs[0], run->procs[1], run->procs[2]);
-  fprintf(out, "  kernel     %s (%s), %s\n", run->kernel->name, run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", choices[run->choice]);
+  fprintf(out, "  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n",
+          run->config.weak ? "weak" : run->config.size.name, run->global[0], run->global[1], run->global[2],
+          data_name(run));
+  fprintf(out, "  where      %d rank%s on %d host%s, backend %s, cut %dx%dx%d\n", ranks, ranks > 1 ? "s" : "",
+          hosts, hosts > 1 ? "s" : "", run->placement.backend->name, run->procs[0], run->procs[1],
+          run->procs[2]);
+  fprintf(out, "  kernel     %s (%s), %s\n", run->kernel->name,
+          run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", choices[run->choice]);
   if (ranks > 1)
-    fprintf(out, "  transport  %s, %s\n", run->transport->name, run->config.no_overlap ? "not overlapped" : "overlapped with the interior");
+    fprintf(out, "  transport  %s, %s\n", run->transport->name,
+            run->config.no_overlap ? "not overlapped" : "overlapped with the interior");
 }
 
 static double rank_gflops(const struct himeno_rank *rank)
@@ -52,7 +58,8 @@ static double rank_gflops(const struct himeno_rank *rank)
 static void print_ranks(const struct himeno_run *run, FILE *out)
 {
   int n = run->placement.ranks;
-  fprintf(out, "\n  rank  host              device                          pci           numa  cores        GFLOPS of compute\n");
+  fprintf(out, "\n  rank  host              device                          pci           numa  cores        "
+               "GFLOPS of compute\n");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct himeno_rank *rank = &run->result.ranks[r];
     fprintf(out, "  %4d  %-16.16s  %-30.30s  %-12s  %4d  %-10.20s  %10.1f\n", r, rank->host, rank->info.name,
@@ -66,10 +73,14 @@ static void print_warnings(const struct himeno_run *run, FILE *out)
   for (int r = 0; r < run->placement.ranks; r++) {
     const struct himeno_rank *rank = &run->result.ranks[r];
     if (rank->shared)
-      fprintf(out, "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: times are not those of a whole device\n", r,
-              rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->host, rank->shared, rank->shared > 1 ? "s" : "");
+      fprintf(out,
+              "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: times are not those of "
+              "a whole device\n",
+              r, rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->host, rank->shared,
+              rank->shared > 1 ? "s" : "");
     if (rank->overlap)
-      fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", r, rank->host, rank->cpus);
+      fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", r, rank->host,
+              rank->cpus);
   }
 }
 
@@ -78,14 +89,16 @@ static void print_phases(const struct himeno_run *run, FILE *out)
 {
   int n = run->placement.ranks;
   double sweep = run->result.seconds / (double)run->result.sweeps, values[n];
-  fprintf(out, "\n  time a sweep  %.3f us; phases may overlap; median (min ... max) over ranks\n", sweep * 1e6);
+  fprintf(out, "\n  time a sweep  %.3f us; phases may overlap; median (min ... max) over ranks\n",
+          sweep * 1e6);
   for (int p = 0; p < HIMENO_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
     for (int r = 0; r < n; r++) values[r] = run->result.ranks[r].phases[p];
     struct stats_summary s = stats_summarise(values, (size_t)n);
     if (n == 1 && p != PHASE_INTERIOR && p != PHASE_EXPOSED) continue;
     report_bar(bar, sizeof bar, s.median / sweep, BAR_CELLS);
-    fprintf(out, "    %-9s %11.3f us  (%.3f ... %.3f)  %s\n", himeno_phase_names[p], s.median * 1e6, s.min * 1e6, s.max * 1e6, bar);
+    fprintf(out, "    %-9s %11.3f us  (%.3f ... %.3f)  %s\n", himeno_phase_names[p], s.median * 1e6,
+            s.min * 1e6, s.max * 1e6, bar);
   }
 }
 
@@ -95,28 +108,33 @@ static void print_speed(const struct himeno_run *run, FILE *out)
   struct stats_summary s = stats_summarise(r->samples, (size_t)r->n_samples);
   double rate = himeno_bytes_per_second(run), noise = stats_noise(&s);
   int temporal = run->kernel->class_ == HIMENO_TEMPORAL;
-  fprintf(out, "\n  speed      %.2f GFLOPS (34 flop a point), %.2f GB/s%s (56 bytes a point)\n", himeno_gflops(run), rate / 1e9,
-          temporal ? " nominal" : "");
+  fprintf(out, "\n  speed      %.2f GFLOPS (34 flop a point), %.2f GB/s%s (56 bytes a point)\n",
+          himeno_gflops(run), rate / 1e9, temporal ? " nominal" : "");
   if (r->ceiling > 0)
-    fprintf(out, "  ceiling    %.2f GB/s reading 13 arrays and writing one, in this run: the sweep reaches %.1f%%\n", r->ceiling / 1e9,
-            100 * rate / r->ceiling);
-  fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s, %.3f s, slowest rank's clock", r->sweeps, r->n_samples,
-          r->n_samples > 1 ? "s" : "", r->seconds);
+    fprintf(
+        out,
+        "  ceiling    %.2f GB/s reading 13 arrays and writing one, in this run: the sweep reaches %.1f%%\n",
+        r->ceiling / 1e9, 100 * rate / r->ceiling);
+  fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s, %.3f s, slowest rank's clock", r->sweeps,
+          r->n_samples, r->n_samples > 1 ? "s" : "", r->seconds);
   if (r->n_samples > 2) fprintf(out, "; blocks vary by %.1f%%", 100 * noise);
   fprintf(out, "\n");
-  if (noise > NOISY) fprintf(out, "  WARNING    this run was noisy: differences below %.1f%% mean nothing\n", 100 * noise);
+  if (noise > NOISY)
+    fprintf(out, "  WARNING    this run was noisy: differences below %.1f%% mean nothing\n", 100 * noise);
   if (run->config.official)
-    fprintf(out, "  official   %.2f MFLOPS, score %.2f against 82.84 MFLOPS (Pentium III 600 MHz)\n", himeno_gflops(run) * 1e3,
-            himeno_gflops(run) * 1e3 / HIMENO_OFFICIAL_MFLOPS);
+    fprintf(out, "  official   %.2f MFLOPS, score %.2f against 82.84 MFLOPS (Pentium III 600 MHz)\n",
+            himeno_gflops(run) * 1e3, himeno_gflops(run) * 1e3 / HIMENO_OFFICIAL_MFLOPS);
 }
 
 /* A run that was compared with nothing does not pass: it only ran. */
 static const char *verdict_text(const struct himeno_run *run)
 {
-  static const char *const texts[] = {"NOT VERIFIED: the result was compared with nothing", "PASS: every block equals the known value",
-                                      "PASS: every block equals the reference kernel's value",
-                                      "PASS: the rehearsal equals its value; the timed sweeps cannot be compared"};
-  return run->result.verdict == STATUS_OK ? texts[run->result.verified] : "WRONG: a block differs from what it must be";
+  static const char *const texts[] = {
+      "NOT VERIFIED: the result was compared with nothing", "PASS: every block equals the known value",
+      "PASS: every block equals the reference kernel's value",
+      "PASS: the rehearsal equals its value; the timed sweeps cannot be compared"};
+  return run->result.verdict == STATUS_OK ? texts[run->result.verified]
+                                          : "WRONG: a block differs from what it must be";
 }
 
 static void print_result(const struct himeno_run *run, FILE *out)

@@ -19,14 +19,14 @@ struct solver_config himeno_solver_config(const struct himeno_run *run)
 {
   const struct himeno_config *c = &run->config;
   struct solver_config config = {
-    .comm = run->placement.comm,
-    .device = run->device,
-    .kernel = run->kernel,
-    .transport = run->transport,
-    .data = (enum himeno_data)c->data,
-    .max_sweeps = himeno_block_sweeps(c),
-    .overlap = !c->no_overlap,
-    .pad = (int)c->pad,
+      .comm = run->placement.comm,
+      .device = run->device,
+      .kernel = run->kernel,
+      .transport = run->transport,
+      .data = (enum himeno_data)c->data,
+      .max_sweeps = himeno_block_sweeps(c),
+      .overlap = !c->no_overlap,
+      .pad = (int)c->pad,
   };
   if (config.max_sweeps < OFFICIAL_REHEARSAL) config.max_sweeps = OFFICIAL_REHEARSAL;
   memcpy(config.global, run->global, sizeof config.global);
@@ -51,15 +51,18 @@ double himeno_bytes_per_second(const struct himeno_run *run)
 static status_t ranks_gather(struct himeno_run *run)
 {
   const struct placement *p = &run->placement;
-  struct himeno_rank mine = {.info = p->info, .numa = p->numa, .n_cores = p->n_cores, .shared = p->shared, .overlap = p->overlap};
+  struct himeno_rank mine = {
+      .info = p->info, .numa = p->numa, .n_cores = p->n_cores, .shared = p->shared, .overlap = p->overlap};
   snprintf(mine.host, sizeof mine.host, "%s", p->host);
   snprintf(mine.cpus, sizeof mine.cpus, "%s", p->cpus);
   mine.points = box_points(&solver_decomp(run->solver)->owned);
   memcpy(mine.phases, run->result.last.phases, sizeof mine.phases);
   if (p->rank == 0) run->result.ranks = calloc((size_t)p->ranks, sizeof mine);
   int have = p->rank != 0 || run->result.ranks;
-  RETURN_IF_FAILED(agree_status(p->comm, have ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks")));
-  return agree_mpi(MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, run->result.ranks, (int)sizeof mine, MPI_BYTE, 0, p->comm),
+  RETURN_IF_FAILED(
+      agree_status(p->comm, have ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks")));
+  return agree_mpi(MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, run->result.ranks, (int)sizeof mine,
+                              MPI_BYTE, 0, p->comm),
                    "MPI_Gather of ranks");
 }
 

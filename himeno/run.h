@@ -20,11 +20,11 @@ struct himeno_rank {
 };
 
 struct himeno_result {
-  double seconds;          /**< of all timed sweeps */
-  int64_t sweeps;          /**< timed */
-  double *samples;         /**< seconds of each timed block */
+  double seconds;  /**< of all timed sweeps */
+  int64_t sweeps;  /**< timed */
+  double *samples; /**< seconds of each timed block */
   int n_samples;
-  double ceiling;          /**< bytes per second of the ceiling kernel, all ranks at once; 0 if unknown */
+  double ceiling; /**< bytes per second of the ceiling kernel, all ranks at once; 0 if unknown */
   struct solver_block last;
   enum verify_source verified;
   status_t verdict;
@@ -41,14 +41,14 @@ struct himeno_run {
   struct placement placement;
   struct gpu_device *device;
   const struct himeno_kernel *kernel;
-  struct himeno_kernel own;      /**< the user's kernel, when there is one */
+  struct himeno_kernel own; /**< the user's kernel, when there is one */
   enum himeno_choice choice;
   const struct halo_transport *transport;
   int64_t global[3];
   int procs[3];
   struct solver *solver;
   struct himeno_result result;
-  struct himeno_ladder *ladder;  /**< with --ladder, on all ranks */
+  struct himeno_ladder *ladder; /**< with --ladder, on all ranks */
 };
 
 /** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK or

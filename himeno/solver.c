@@ -26,7 +26,10 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes)
     decomp_init(&decomp, config->global, config->procs, r);
     RETURN_IF_FAILED(layout_init(&layout, &decomp, config->kernel->sweeps, config->pad));
     halo_plan_init(&plan, &decomp, &layout, config->kernel->sweeps);
-    uint64_t need = ((uint64_t)layout_floats(&layout) * (uint64_t)(FIELD_ARRAYS + config->kernel->extra_arrays) + 2 * (uint64_t)plan.floats) * sizeof(float);
+    uint64_t need =
+        ((uint64_t)layout_floats(&layout) * (uint64_t)(FIELD_ARRAYS + config->kernel->extra_arrays) +
+         2 * (uint64_t)plan.floats) *
+        sizeof(float);
     if (need > most) most = need;
   }
   *bytes = most;
@@ -40,7 +43,8 @@ static status_t fields_alloc(struct solver *s)
   s->fields.layout = s->layout;
   s->fields.gosa_slots = s->config.max_sweeps;
   for (int a = 0; a < 2; a++) RETURN_IF_FAILED(gpu_alloc(device, bytes, &s->fields.p[a]));
-  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) RETURN_IF_FAILED(gpu_alloc(device, bytes, &s->fields.coefficient[a]));
+  for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
+    RETURN_IF_FAILED(gpu_alloc(device, bytes, &s->fields.coefficient[a]));
   return gpu_alloc(device, (size_t)s->config.max_sweeps * sizeof(double), &s->fields.gosa);
 }
 
@@ -49,7 +53,8 @@ static status_t kernels_open(struct solver *s)
   RETURN_IF_FAILED(s->set->open(s->config.device, &s->fields, s->config.kernel, &s->exec));
   if (s->config.kernel->sweeps == 1) return STATUS_OK;
   const struct himeno_kernel *plain = himeno_kernel_find(s->set, "stream");
-  if (!plain) return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernel for single sweeps", s->set->backend);
+  if (!plain)
+    return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernel for single sweeps", s->set->backend);
   return s->set->open(s->config.device, &s->fields, plain, &s->plain);
 }
 
@@ -75,8 +80,8 @@ static status_t gosa_create(struct solver *s)
 {
   s->gosa_request = MPI_REQUEST_NULL;
   RETURN_IF_FAILED(gpu_queue_create(s->config.device, GPU_URGENT, &s->gosa_queue));
-  RETURN_IF_FAILED(gpu_alloc_host(s->config.device, (size_t)s->config.max_sweeps * sizeof(double), GPU_HOST_PINNED,
-                                  (void **)&s->host_gosa));
+  RETURN_IF_FAILED(gpu_alloc_host(s->config.device, (size_t)s->config.max_sweeps * sizeof(double),
+                                  GPU_HOST_PINNED, (void **)&s->host_gosa));
   s->sum_gosa = calloc((size_t)s->config.max_sweeps, sizeof(double));
   return s->sum_gosa ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for gosa");
 }
@@ -100,7 +105,8 @@ static status_t geometry_init(struct solver *s)
   halo_plan_init(&s->plan, &s->decomp, &s->layout, depth);
   halo_cut_init(&s->cut, &s->plan, &s->layout);
   s->set = himeno_kernels_find(s->config.device->backend->name);
-  if (!s->set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", s->config.device->backend->name);
+  if (!s->set)
+    return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", s->config.device->backend->name);
   return STATUS_OK;
 }
 

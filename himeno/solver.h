@@ -35,18 +35,18 @@ struct solver_config {
   const struct himeno_kernel *kernel;
   const struct halo_transport *transport;
   int64_t global[3];
-  int procs[3];       /**< checked */
+  int procs[3]; /**< checked */
   enum himeno_data data;
-  int max_sweeps;     /**< longest block that will be asked for */
-  int overlap;        /**< compute the interior while halos travel */
-  int pad;            /**< floats added to a row */
+  int max_sweeps; /**< longest block that will be asked for */
+  int overlap;    /**< compute the interior while halos travel */
+  int pad;        /**< floats added to a row */
 };
 
 /** One block's outcome; the same on all ranks but for `phases`. */
 struct solver_block {
   int sweeps;
-  double seconds;     /**< all sweeps, the slowest rank's */
-  double gosa;        /**< of the last sweep */
+  double seconds; /**< all sweeps, the slowest rank's */
+  double gosa;    /**< of the last sweep */
   uint64_t checksum;
   double phases[HIMENO_PHASES]; /**< this rank's seconds a sweep */
 };

@@ -41,7 +41,7 @@ struct solver {
   struct gpu_event *gosa_event;
   double *host_gosa, *sum_gosa; /* a slot a sweep */
   MPI_Request gosa_request;
-  int gosa_first, gosa_count;   /* slots copied out and not yet sent */
+  int gosa_first, gosa_count; /* slots copied out and not yet sent */
 };
 
 /** \brief One pass of \a exec, \a sweeps deep, whose first sweep has slot \a slot; halos are exchanged. */

@@ -14,10 +14,10 @@
 #include "himeno/choose.h"
 #include "himeno/tune_cache.h"
 
-#define TRIAL_SECONDS 0.02
+#define TRIAL_SECONDS    0.02
 #define TRIAL_SWEEPS_MAX 1200
-#define TRIAL_BLOCKS 3
-#define KEY_MAX 512
+#define TRIAL_BLOCKS     3
+#define KEY_MAX          512
 
 static int candidates_count(const struct himeno_kernel_set *set)
 {
@@ -30,10 +30,11 @@ static int candidates_count(const struct himeno_kernel_set *set)
 static void key_make(const struct himeno_run *run, char key[KEY_MAX])
 {
   const struct gpu_device_info *info = &run->placement.info;
-  snprintf(key, KEY_MAX, "%s|%s|%s|%s|%" PRId64 "x%" PRId64 "x%" PRId64 "|%s|%dx%dx%d|%s|%s", run->placement.backend->name,
-           info->name, info->driver, meta_version(), run->global[0], run->global[1], run->global[2],
-           run->config.data == HIMENO_DENSE ? "dense" : "standard", run->procs[0], run->procs[1], run->procs[2],
-           run->transport->name, run->config.no_overlap ? "apart" : "overlap");
+  snprintf(key, KEY_MAX, "%s|%s|%s|%s|%" PRId64 "x%" PRId64 "x%" PRId64 "|%s|%dx%dx%d|%s|%s",
+           run->placement.backend->name, info->name, info->driver, meta_version(), run->global[0],
+           run->global[1], run->global[2], run->config.data == HIMENO_DENSE ? "dense" : "standard",
+           run->procs[0], run->procs[1], run->procs[2], run->transport->name,
+           run->config.no_overlap ? "apart" : "overlap");
 }
 
 /* Makes \a kernel the run's, with a cut that suits it; 0 where it cannot be. Says nothing: the next one may. */
@@ -80,8 +81,8 @@ static status_t trial(struct himeno_run *run, const struct himeno_kernel *kernel
   return status;
 }
 
-static status_t trials(struct himeno_run *run, const struct himeno_kernel_set *set, const struct himeno_kernel **best,
-                       double *least)
+static status_t trials(struct himeno_run *run, const struct himeno_kernel_set *set,
+                       const struct himeno_kernel **best, double *least)
 {
   *least = INFINITY;
   for (int k = 0; k < set->n; k++) {
@@ -101,7 +102,8 @@ static status_t remembered(struct himeno_run *run, const struct himeno_kernel_se
 {
   char name[64] = "";
   if (run->placement.rank == 0 && !run->config.tune) tune_cache_find(key, name, sizeof name);
-  RETURN_IF_FAILED(agree_mpi(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, run->placement.comm), "MPI_Bcast of a kernel"));
+  RETURN_IF_FAILED(
+      agree_mpi(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, run->placement.comm), "MPI_Bcast of a kernel"));
   *kernel = himeno_kernel_find(set, name);
   return STATUS_OK;
 }

@@ -55,7 +55,8 @@ int tune_cache_find(const char *key, char *kernel, size_t size)
   char path[PATH_MAX];
   if (!cache_path(path)) return 0;
   json_t *document = cache_read(path);
-  const char *name = json_string_value(json_object_get(json_object_get(json_object_get(document, "choices"), key), "kernel"));
+  const char *name = json_string_value(
+      json_object_get(json_object_get(json_object_get(document, "choices"), key), "kernel"));
   int found = name && name[0] && strlen(name) < size;
   if (found) memcpy(kernel, name, strlen(name) + 1);
   json_decref(document);
@@ -97,7 +98,8 @@ int tune_cache_store(const char *key, const char *kernel, double gflops)
   }
   meta_time(now);
   json_t *document = cache_read(path);
-  json_t *choice = json_pack("{s:s, s:o, s:s}", "kernel", kernel, "gflops", report_json_real(gflops), "time", now);
+  json_t *choice =
+      json_pack("{s:s, s:o, s:s}", "kernel", kernel, "gflops", report_json_real(gflops), "time", now);
   int stored = json_object_set_new(json_object_get(document, "choices"), key, choice) == 0;
   log_mute(1);
   stored = stored && report_json_write(document, path) == STATUS_OK;

@@ -20,14 +20,16 @@ const char *verify_source_name(enum verify_source source)
 }
 
 /* Whether all ranks of all hosts have the host memory that the reference needs. */
-static status_t memory_suffices(MPI_Comm comm, struct gpu_device *cpu, const struct solver_config *config, int *suffices)
+static status_t memory_suffices(MPI_Comm comm, struct gpu_device *cpu, const struct solver_config *config,
+                                int *suffices)
 {
   uint64_t need, have;
   MPI_Comm host;
   int host_ranks, mine;
   RETURN_IF_FAILED(solver_bytes(config, &need));
   RETURN_IF_FAILED(gpu_memory_free(cpu, &have));
-  RETURN_IF_FAILED(agree_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type"));
+  RETURN_IF_FAILED(agree_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+                             "MPI_Comm_split_type"));
   MPI_Comm_size(host, &host_ranks);
   MPI_Comm_free(&host);
   mine = need <= have / (uint64_t)host_ranks / 10 * 9;
@@ -35,7 +37,8 @@ static status_t memory_suffices(MPI_Comm comm, struct gpu_device *cpu, const str
 }
 
 /* One sweep tells how long a block would take; the time is the slowest rank's, so all ranks choose alike. */
-static status_t reference_run(const struct solver_config *config, enum himeno_verify mode, int sweeps, struct verify_value *value)
+static status_t reference_run(const struct solver_config *config, enum himeno_verify mode, int sweeps,
+                              struct verify_value *value)
 {
   struct solver *solver;
   struct solver_block block;
@@ -51,7 +54,8 @@ static status_t reference_run(const struct solver_config *config, enum himeno_ve
   return STATUS_OK;
 }
 
-static status_t reference_value(const struct solver_config *config, enum himeno_verify mode, int sweeps, struct verify_value *value)
+static status_t reference_value(const struct solver_config *config, enum himeno_verify mode, int sweeps,
+                                struct verify_value *value)
 {
   struct solver_config c = *config;
   struct gpu_device *cpu = NULL;
@@ -76,7 +80,8 @@ done:
   return status;
 }
 
-status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps, struct verify_value *value)
+status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps,
+                        struct verify_value *value)
 {
   *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
   if (mode == HIMENO_VERIFY_OFF) return STATUS_OK;
@@ -98,10 +103,11 @@ status_t verify_block(const struct verify_value *value, const struct solver_bloc
 {
   if (value->source == VERIFY_NO) return STATUS_OK;
   if (block->checksum != value->checksum)
-    return log_fail(STATUS_WRONG, "%s: checksum %016" PRIx64 " after %d sweeps, must be %016" PRIx64 " (%s value)", what,
+    return log_fail(STATUS_WRONG,
+                    "%s: checksum %016" PRIx64 " after %d sweeps, must be %016" PRIx64 " (%s value)", what,
                     block->checksum, block->sweeps, value->checksum, verify_source_name(value->source));
   if (!gosa_agrees(block->gosa, value->gosa))
-    return log_fail(STATUS_WRONG, "%s: gosa %.12e after %d sweeps, must be %.12e (%s value)", what, block->gosa, block->sweeps,
-                    value->gosa, verify_source_name(value->source));
+    return log_fail(STATUS_WRONG, "%s: gosa %.12e after %d sweeps, must be %.12e (%s value)", what,
+                    block->gosa, block->sweeps, value->gosa, verify_source_name(value->source));
   return STATUS_OK;
 }

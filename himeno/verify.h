@@ -29,7 +29,8 @@ const char *verify_source_name(enum verify_source source);
 
 /** \brief Collective: the value for a block of \a sweeps of the solver's problem, from the table or computed by the
  * reference kernel (in HIMENO_VERIFY_AUTO a shorter block where that would take over a minute). */
-status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps, struct verify_value *value);
+status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps,
+                        struct verify_value *value);
 
 /** \brief STATUS_WRONG, with both values, when the block differs from \a value. */
 status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what);

@@ -48,7 +48,8 @@ static int table_read(const char *path)
   if (!file) return 0;
   while (n_golden < VALUES_MAX && fgets(line, sizeof line, file)) {
     struct golden *g = &table[n_golden];
-    n_golden += sscanf(line, "%15[^,],%31[^,],%d,%lf,%" SCNx64, g->data, g->size, &g->sweeps, &g->gosa, &g->checksum) == 5;
+    n_golden += sscanf(line, "%15[^,],%31[^,],%d,%lf,%" SCNx64, g->data, g->size, &g->sweeps, &g->gosa,
+                       &g->checksum) == 5;
   }
   fclose(file);
   return n_golden > 0;
@@ -58,7 +59,9 @@ static const struct golden *table_find(const struct test_case *t)
 {
   const char *data = t->data == HIMENO_DENSE ? "dense" : "standard";
   for (int g = 0; g < n_golden; g++)
-    if (strcmp(table[g].data, data) == 0 && strcmp(table[g].size, t->size) == 0 && table[g].sweeps == t->sweeps) return &table[g];
+    if (strcmp(table[g].data, data) == 0 && strcmp(table[g].size, t->size) == 0 &&
+        table[g].sweeps == t->sweeps)
+      return &table[g];
   return NULL;
 }
 
@@ -85,14 +88,18 @@ static status_t case_run(const struct test_case *t, MPI_Comm comm, struct solver
   return status;
 }
 
-static void case_report(const struct test_case *t, const struct golden *golden, status_t status, const struct solver_block *block)
+static void case_report(const struct test_case *t, const struct golden *golden, status_t status,
+                        const struct solver_block *block)
 {
-  struct verify_value value = {VERIFY_KNOWN, t->sweeps, golden ? golden->gosa : NAN, golden ? golden->checksum : 0};
+  struct verify_value value = {VERIFY_KNOWN, t->sweeps, golden ? golden->gosa : NAN,
+                               golden ? golden->checksum : 0};
   int ok = golden && status == STATUS_OK && verify_block(&value, block, "case") == STATUS_OK;
-  printf("%s %d - %s %s %s %s, %d sweeps, %dx%dx%d, %s%s\n", ok ? "ok" : "not ok", cases, backend->name, t->kernel->name, t->size,
-         t->data == HIMENO_DENSE ? "dense" : "standard", t->sweeps, t->procs[0], t->procs[1], t->procs[2], t->transport->name,
-         t->overlap ? "" : ", not overlapped");
-  if (!ok) printf("# got %016" PRIx64 " %.12e%s\n", block->checksum, block->gosa, golden ? "" : ", and the table has no such case");
+  printf("%s %d - %s %s %s %s, %d sweeps, %dx%dx%d, %s%s\n", ok ? "ok" : "not ok", cases, backend->name,
+         t->kernel->name, t->size, t->data == HIMENO_DENSE ? "dense" : "standard", t->sweeps, t->procs[0],
+         t->procs[1], t->procs[2], t->transport->name, t->overlap ? "" : ", not overlapped");
+  if (!ok)
+    printf("# got %016" PRIx64 " %.12e%s\n", block->checksum, block->gosa,
+           golden ? "" : ", and the table has no such case");
   fflush(stdout);
   failures += !ok;
 }
@@ -117,7 +124,8 @@ static int cut_fits(const struct test_case *t)
   struct decomp_rules rules = {.depth = t->kernel->sweeps, .whole_planes = t->kernel->whole_planes};
   himeno_size_parse("--size", t->size, &size);
   log_hold(1);
-  int fits = decomp_check(t->procs[0] * t->procs[1] * t->procs[2], size.extent, t->procs, &rules) == STATUS_OK;
+  int fits =
+      decomp_check(t->procs[0] * t->procs[1] * t->procs[2], size.extent, t->procs, &rules) == STATUS_OK;
   log_drop();
   log_hold(0);
   return fits;
@@ -164,7 +172,8 @@ int main(int argc, char **argv)
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-  if (argc != 4 || !table_read(argv[1]) || !(backend = gpu_backend_find(argv[2]))) MPI_Abort(MPI_COMM_WORLD, STATUS_USAGE);
+  if (argc != 4 || !table_read(argv[1]) || !(backend = gpu_backend_find(argv[2])))
+    MPI_Abort(MPI_COMM_WORLD, STATUS_USAGE);
   int pairs = strcmp(argv[3], "pairs") == 0;
   backend->probe(&devices, &n_devices, reason);
   free(devices);
@@ -174,7 +183,8 @@ int main(int argc, char **argv)
     MPI_Finalize();
     return 0;
   }
-  if (gpu_open(backend, world_rank % n_devices, &device) != STATUS_OK) MPI_Abort(MPI_COMM_WORLD, STATUS_ENVIRONMENT);
+  if (gpu_open(backend, world_rank % n_devices, &device) != STATUS_OK)
+    MPI_Abort(MPI_COMM_WORLD, STATUS_ENVIRONMENT);
   for (size_t r = 0; r < sizeof rank_counts / sizeof rank_counts[0]; r++)
     for (int k = 0; rank_counts[r] <= world_ranks && k < set->n; k++) {
       struct test_case t = {.kernel = &set->kernels[k], .size = pairs ? "64x64x128" : "24x37x53"};

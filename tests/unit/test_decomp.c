@@ -4,7 +4,6 @@
 
 #include "tests/unit/unit.h"
 
-
 #include "base/log.h"
 #include "comm/halo.h"
 
@@ -214,7 +213,8 @@ static void cuts_that_cannot_be_are_refused(void **state)
 {
   (void)state;
   static const int64_t grid[3] = {6, 6, 6};
-  const struct decomp_rules plain = {.depth = 1}, deep = {.depth = 3}, planes = {.depth = 1, .whole_planes = 1};
+  const struct decomp_rules plain = {.depth = 1}, deep = {.depth = 3},
+                            planes = {.depth = 1, .whole_planes = 1};
   log_hold(1);
   assert_int_equal(quietly(decomp_check(4, grid, (int[]){2, 1, 1}, &plain)), STATUS_USAGE);
   assert_int_equal(quietly(decomp_check(5, grid, (int[]){5, 1, 1}, &plain)), STATUS_USAGE);
@@ -230,16 +230,16 @@ static void cuts_that_cannot_be_are_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(each_interior_point_has_one_owner),
-    cmocka_unit_test(counted_boxes_cover_the_grid_once),
-    cmocka_unit_test(sizes_differ_by_one_at_most),
-    cmocka_unit_test(each_halo_is_what_the_neighbour_sends),
-    cmocka_unit_test(depth_one_needs_no_corners),
-    cmocka_unit_test(slabs_and_rest_make_up_the_owned_points),
-    cmocka_unit_test(a_sent_point_is_in_a_slab),
-    cmocka_unit_test(rows_start_on_lines),
-    cmocka_unit_test(the_choice_cuts_i_first),
-    cmocka_unit_test(cuts_that_cannot_be_are_refused),
+      cmocka_unit_test(each_interior_point_has_one_owner),
+      cmocka_unit_test(counted_boxes_cover_the_grid_once),
+      cmocka_unit_test(sizes_differ_by_one_at_most),
+      cmocka_unit_test(each_halo_is_what_the_neighbour_sends),
+      cmocka_unit_test(depth_one_needs_no_corners),
+      cmocka_unit_test(slabs_and_rest_make_up_the_owned_points),
+      cmocka_unit_test(a_sent_point_is_in_a_slab),
+      cmocka_unit_test(rows_start_on_lines),
+      cmocka_unit_test(the_choice_cuts_i_first),
+      cmocka_unit_test(cuts_that_cannot_be_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
