@@ -37,7 +37,8 @@ struct halo_exchange {
   struct halo_packer_state *packer_state;
   struct gpu_queue *queue;
   struct gpu_mem send, recv;
-  float *host_send, *host_recv;
+  float *host_send;
+  float *host_recv[2]; /* by turns: the device may still copy one in while the next halo arrives */
   struct marks ring[RING];
   struct halo_times times;
   long n; /* exchanges begun */
@@ -77,7 +78,7 @@ static void staged_teardown(struct halo_exchange *x)
   struct gpu_device *device = x->context.device;
   for (int r = 0; r < RING; r++)
     for (int m = 0; m < MARKS; m++) gpu_event_destroy(x->ring[r].event[m]);
-  gpu_free_host(device, x->host_kind, x->host_recv);
+  for (int r = 0; r < 2; r++) gpu_free_host(device, x->host_kind, x->host_recv[r]);
   gpu_free_host(device, x->host_kind, x->host_send);
   gpu_free(device, &x->recv);
   gpu_free(device, &x->send);
@@ -93,8 +94,9 @@ static status_t buffers_create(struct halo_exchange *x)
   if (bytes == 0) return STATUS_OK;
   RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->send));
   RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->recv));
-  RETURN_IF_FAILED(gpu_alloc_host(device, bytes, x->host_kind, (void **)&x->host_send));
-  return gpu_alloc_host(device, bytes, x->host_kind, (void **)&x->host_recv);
+  for (int r = 0; r < 2; r++)
+    RETURN_IF_FAILED(gpu_alloc_host(device, bytes, x->host_kind, (void **)&x->host_recv[r]));
+  return gpu_alloc_host(device, bytes, x->host_kind, (void **)&x->host_send);
 }
 
 static status_t messages_check(const struct halo_plan *plan)
@@ -197,8 +199,8 @@ static status_t receives_post(struct halo_exchange *x)
     RETURN_IF_FAILED(agree_mpi(MPI_Irecv(NULL, 0, MPI_BYTE, message->peer, TOKEN_TAG + message->recv_tag,
                                          x->context.comm, &x->requests[request_index(x, TOKEN_IN, m)]),
                                "MPI_Irecv of a token"));
-    RETURN_IF_FAILED(agree_mpi(MPI_Irecv(x->host_recv + message->recv_offset, (int)message->count, MPI_FLOAT,
-                                         message->peer, message->recv_tag, x->context.comm,
+    RETURN_IF_FAILED(agree_mpi(MPI_Irecv(x->host_recv[x->n % 2] + message->recv_offset, (int)message->count,
+                                         MPI_FLOAT, message->peer, message->recv_tag, x->context.comm,
                                          &x->requests[request_index(x, DATA_IN, m)]),
                                "MPI_Irecv of a halo"));
   }
@@ -276,7 +278,8 @@ static status_t staged_finish(struct halo_exchange *x, struct gpu_event **arrive
     if (x->left == left) sched_yield();
   }
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_BACK], x->queue));
-  if (x->recv.bytes > 0) RETURN_IF_FAILED(gpu_copy_in(x->queue, x->recv, 0, x->host_recv, x->recv.bytes));
+  if (x->recv.bytes > 0)
+    RETURN_IF_FAILED(gpu_copy_in(x->queue, x->recv, 0, x->host_recv[x->n % 2], x->recv.bytes));
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_IN], x->queue));
   if (x->recv.bytes > 0) RETURN_IF_FAILED(x->packer->unpack(x->packer_state, x->queue, x->field, x->recv));
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_UNPACKED], x->queue));

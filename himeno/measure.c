@@ -98,6 +98,7 @@ static status_t value_settle(struct himeno_run *run, int sweeps, struct verify_v
 {
   struct solver_block block;
   RETURN_IF_FAILED(solver_block_run(run->solver, value->sweeps, &block));
+  last_set(run, &block);
   RETURN_IF_FAILED(verify_block(value, &block, value->sweeps < sweeps ? "check block" : "first block"));
   run->result.verified = value->source;
   if (value->sweeps < sweeps && value->source != VERIFY_NO) {
