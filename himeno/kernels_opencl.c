@@ -20,6 +20,8 @@
 /** Groups of the checksum: enough to fill any device, few enough to add up on the host. */
 #define CHECKSUM_GROUPS 1024
 #define FIELD_GROUP_MAX 256
+/** One group adds up a sweep's last sums, so it should be large. */
+#define REDUCE_GROUP_MAX 1024
 
 static const struct himeno_kernel kernels[] = {
     {.name = "naive", .step = "one work-item a point, caches alone", .sweeps = 1, .rung = 1},
@@ -62,7 +64,7 @@ struct himeno_exec {
   const struct himeno_kernel *kernel;
   struct opencl_step step; /**< shrunk to the device */
   int fp64;
-  size_t field_group;
+  size_t field_group, reduce_group;
   cl_program program;
   cl_kernel entries[ENTRIES];
   cl_mem partial, chunks; /**< sums of groups, and of REDUCE_CHUNK groups */
@@ -115,10 +117,10 @@ static cl_long2 stride_of(const struct layout *layout)
   return (cl_long2){{layout->plane, layout->pitch}};
 }
 
-static cl_int8 box_argument(const struct box *b)
+static cl_int8 box_argument(const struct box *b, int odd)
 {
   return (cl_int8){{(cl_int)b->lo[0], (cl_int)b->lo[1], (cl_int)b->lo[2], (cl_int)b->hi[0], (cl_int)b->hi[1],
-                    (cl_int)b->hi[2], 0, 0}};
+                    (cl_int)b->hi[2], odd, 0}};
 }
 
 /** Groups that cover a box, in k, j, i. */
@@ -192,8 +194,8 @@ static status_t build(struct himeno_exec *x)
   for (int n = 0; n < 3; n++) bytes += strlen(parts[n]);
   if (!(source = calloc(bytes, 1))) return log_fail(STATUS_ENVIRONMENT, "no memory for OpenCL sources");
   for (int n = 0; n < 3; n++) strcat(source, parts[n]);
-  snprintf(options, sizeof options, "-cl-std=CL1.2 -D GROUP_K=%d -D GROUP_J=%d -D FIELD_GROUP=%zu%s", x->step.group[0],
-           x->step.group[1], x->field_group, x->fp64 ? " -D HIMENO_FP64" : "");
+  snprintf(options, sizeof options, "-cl-std=CL1.2 -D GROUP_K=%d -D GROUP_J=%d -D FIELD_GROUP=%zu -D REDUCE_GROUP=%zu%s",
+           x->step.group[0], x->step.group[1], x->field_group, x->reduce_group, x->fp64 ? " -D HIMENO_FP64" : "");
   status_t status = opencl_program_build(x->device, source, options, &x->program);
   free(source);
   return status;
@@ -223,37 +225,54 @@ static void release_program(struct himeno_exec *x)
   x->program = NULL;
 }
 
-/** Largest group of the compiled kernels, which registers may make smaller than the device's. */
-static status_t compiled_limit(const struct himeno_exec *x, size_t *limit)
+/** The largest power of two within a limit and what the device takes in one dimension. */
+static size_t group_within(size_t limit, const size_t limits[3])
 {
-  *limit = SIZE_MAX;
+  while (limit > limits[0] || limit > limits[1]) limit /= 2;
+  return limit;
+}
+
+/** Work-items that a compiled kernel takes, which registers may make fewer than the device does. */
+static status_t compiled_limit(const struct himeno_exec *x, enum entry entry, size_t *limit)
+{
+  cl_int error = clGetKernelWorkGroupInfo(x->entries[entry], x->device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof *limit,
+                                          limit, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetKernelWorkGroupInfo");
+}
+
+/** Whether all kernels run with the groups they were built for; if not, *least is what the narrowest of them takes. */
+static status_t groups_run(const struct himeno_exec *x, int *run, size_t *least)
+{
+  *run = 1;
+  *least = SIZE_MAX;
   for (int n = 0; n < ENTRIES; n++) {
-    size_t items;
-    cl_int error = clGetKernelWorkGroupInfo(x->entries[n], x->device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof items,
-                                            &items, NULL);
-    if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
-    if (items < *limit) *limit = items;
+    size_t limit, want = n == ENTRY_SWEEP                        ? (size_t)(x->step.group[0] * x->step.group[1])
+                         : n == ENTRY_REDUCE || n == ENTRY_ADD ? x->reduce_group
+                                                                : x->field_group;
+    RETURN_IF_FAILED(compiled_limit(x, n, &limit));
+    if (limit < want) *run = 0;
+    if (limit < *least) *least = limit;
   }
   return STATUS_OK;
 }
 
-/** Builds for groups as large as the device takes; once more with smaller ones if the compiled kernels take less. */
+/** Builds for groups as large as the device takes; again with smaller ones while the compiled kernels take less. */
 static status_t prepare_program(struct himeno_exec *x)
 {
-  size_t limits[3], compiled;
+  size_t limits[3], least;
+  int run;
 
   RETURN_IF_FAILED(group_limits(x->device, limits));
   for (;;) {
     RETURN_IF_FAILED(fit_group(x, limits));
-    for (x->field_group = FIELD_GROUP_MAX; x->field_group > limits[0] || x->field_group > limits[1];)
-      x->field_group /= 2;
+    x->field_group = group_within(FIELD_GROUP_MAX, limits);
+    x->reduce_group = group_within(REDUCE_GROUP_MAX, limits);
     RETURN_IF_FAILED(build(x));
     RETURN_IF_FAILED(create_entries(x));
-    RETURN_IF_FAILED(compiled_limit(x, &compiled));
-    if (compiled >= limits[0] || (compiled >= x->field_group && fits(&x->step, (size_t[3]){compiled, SIZE_MAX, SIZE_MAX})))
-      return STATUS_OK;
+    RETURN_IF_FAILED(groups_run(x, &run, &least));
+    if (run) return STATUS_OK;
     release_program(x);
-    limits[0] = compiled;
+    limits[0] = least;
   }
 }
 
@@ -417,7 +436,7 @@ static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, siz
     argument(&reduce, sizeof all, &all);
     argument(&reduce, sizeof chunk, &chunk);
     buffer_argument(&reduce, out);
-    RETURN_IF_FAILED(launch_end(&reduce, queue, 1, &groups, &x->field_group));
+    RETURN_IF_FAILED(launch_end(&reduce, queue, 1, &groups, &x->reduce_group));
     cl_mem swap = in;
     in = out;
     out = swap;
@@ -429,13 +448,13 @@ static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, siz
   argument(&add, sizeof rest, &rest);
   buffer_argument(&add, x->fields.gosa.handle);
   argument(&add, sizeof place, &place);
-  return launch_end(&add, queue, 1, &one, &x->field_group);
+  return launch_end(&add, queue, 1, &one, &x->reduce_group);
 }
 
 static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   const cl_long2 stride = stride_of(&x->fields.layout);
-  const cl_int8 box = box_argument(&sweep->box);
+  const cl_int8 box = box_argument(&sweep->box, sweep->source);
   const size_t group[3] = {(size_t)x->step.group[0], (size_t)x->step.group[1], 1};
   struct launch launch = launch_begin(x, ENTRY_SWEEP);
   size_t groups[3];
@@ -468,7 +487,7 @@ static status_t opencl_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
 static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, int which, uint64_t *sum)
 {
   const cl_long2 stride = stride_of(&x->fields.layout);
-  const cl_int8 box = box_argument(&x->fields.layout.counted);
+  const cl_int8 box = box_argument(&x->fields.layout.counted, 0);
   const size_t groups = CHECKSUM_GROUPS;
   cl_ulong partial[CHECKSUM_GROUPS];
   struct launch launch = launch_begin(x, ENTRY_CHECKSUM);

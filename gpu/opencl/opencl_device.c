@@ -29,19 +29,24 @@ static struct opencl_device *native(struct gpu_device *device)
   return (struct opencl_device *)device;
 }
 
-/** The driver's own report of an error, which may come from another thread. */
+/** The driver's own report of an error, which may come from another thread and late. Lack of memory was
+ * already reported by the allocation that was refused. */
 static void CL_CALLBACK notice(const char *text, const void *data, size_t bytes, void *user)
 {
   struct opencl_device *device = user;
   (void)data, (void)bytes;
-  if (atomic_fetch_add(&device->notices, 1) == 0) snprintf(device->notice, sizeof device->notice, "%s", text);
+  if (atomic_load(&device->refused) && strstr(text, "ALLOCATION_FAILURE")) return;
+  int none = NOTICE_NONE;
+  if (!atomic_compare_exchange_strong(&device->noticed, &none, NOTICE_WRITING)) return;
+  snprintf(device->notice, sizeof device->notice, "%.*s", (int)strcspn(text, "\n"), text);
+  atomic_store(&device->noticed, NOTICE_COMPLETE);
 }
 
 /** What the driver reported by itself since open is a fault, even when the calls succeed. */
 static status_t check_notices(struct gpu_device *base)
 {
   struct opencl_device *device = native(base);
-  if (!atomic_load(&device->notices)) return STATUS_OK;
+  if (atomic_load(&device->noticed) != NOTICE_COMPLETE) return STATUS_OK;
   return log_fail(STATUS_FAULT, "the OpenCL driver reports: %s", device->notice);
 }
 
@@ -187,7 +192,8 @@ static status_t alloc_failed(struct opencl_device *device, size_t bytes, cl_int 
 {
   uint64_t left = 0;
   opencl_memory_free(&device->base, &left);
-  atomic_store(&device->notices, 0);
+  atomic_store(&device->refused, 1);
+  atomic_store(&device->noticed, NOTICE_NONE);
   if (error != CL_OUT_OF_RESOURCES && error != CL_MEM_OBJECT_ALLOCATION_FAILURE &&
       error != CL_INVALID_BUFFER_SIZE && error != CL_OUT_OF_HOST_MEMORY)
     return opencl_fail(error, "clCreateBuffer");
@@ -201,7 +207,7 @@ static status_t opencl_alloc(struct gpu_device *base, size_t bytes, struct gpu_m
 {
   struct opencl_device *device = native(base);
   uint64_t left;
-  cl_mem buffer;
+  cl_mem buffer = NULL;
   RETURN_IF_FAILED(opencl_memory_free(base, &left));
   cl_int error =
       bytes > left ? CL_MEM_OBJECT_ALLOCATION_FAILURE : create_buffer(device, 0, bytes ? bytes : 1, &buffer);

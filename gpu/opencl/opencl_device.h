@@ -12,6 +12,8 @@
 
 struct opencl_pinned;
 
+enum { NOTICE_NONE, NOTICE_WRITING, NOTICE_COMPLETE };
+
 struct opencl_device {
   struct gpu_device base;
   cl_platform_id platform;
@@ -21,8 +23,9 @@ struct opencl_device {
   struct opencl_pinned *pinned; /**< what alloc_host mapped */
   uint64_t held_bytes;          /**< allocated now */
   uint64_t host_free_at_open;   /**< of a CPU device's memory, which is the host's */
-  atomic_int notices; /**< reports of the driver, from any of its threads; the first one's text is kept */
-  char notice[256];
+  atomic_int noticed;           /**< state of the text below, which any thread of the driver may write */
+  char notice[256];             /**< the first error that the driver reported by itself */
+  atomic_int refused;           /**< an allocation failed */
 };
 
 struct opencl_queue {

@@ -12,7 +12,8 @@
   {                                                                                                          \
     code, #code                                                                                              \
   }
-#define PLATFORM_NOT_FOUND (-1001) /* of the ICD loader, cl_khr_icd */
+#define PLATFORM_NOT_FOUND    (-1001) /* of the ICD loader, cl_khr_icd */
+#define NVIDIA_ILLEGAL_ACCESS (-9999) /* by a kernel, as NVIDIA's driver has it */
 
 static const struct {
   cl_int code;
@@ -70,6 +71,7 @@ static const struct {
     NAMED(CL_INVALID_LINKER_OPTIONS),
     NAMED(CL_INVALID_DEVICE_PARTITION_COUNT),
     {PLATFORM_NOT_FOUND, "CL_PLATFORM_NOT_FOUND_KHR"},
+    {NVIDIA_ILLEGAL_ACCESS, "illegal memory access by a kernel"},
 };
 
 const char *opencl_error_name(cl_int error)
@@ -120,7 +122,7 @@ status_t opencl_program_build(struct opencl_device *device, const char *source, 
   error = clBuildProgram(built, 1, &device->id, options, NULL, NULL);
   if (error != CL_SUCCESS) {
     status_t status = build_failed(device, built, error);
-    atomic_store(&device->notices, 0);
+    atomic_store(&device->noticed, NOTICE_NONE);
     clReleaseProgram(built);
     return status;
   }

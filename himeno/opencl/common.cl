@@ -6,7 +6,7 @@
 #define GROUP (GROUP_K * GROUP_J)
 #define OMEGA 0.8f
 
-// stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi.
+// stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi, then 1 in every other sweep.
 #define SWEEP_ARGS                                                                                                     \
   __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,             \
       __global const float *restrict a3, __global const float *restrict b0, __global const float *restrict b1,         \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels around the sweep: initial data, the ceiling, the checksum, and the reduction of partial sums. All groups have
-// FIELD_GROUP work-items in one dimension.
+// Kernels around the sweep: initial data, the ceiling, the checksum, and the reduction of partial sums. Groups have
+// FIELD_GROUP work-items in one dimension, those of reductions REDUCE_GROUP.
 
 ulong mix(ulong z)
 {
@@ -76,10 +76,10 @@ sum_t chunk_sum(__global const sum_t *in, ulong first, ulong last, __local sum_t
 {
   const int me = get_local_id(0);
   sum_t sum = SUM_ZERO;
-  for (ulong n = first + me; n < last; n += FIELD_GROUP) sum = sum_add(sum, in[n]);
+  for (ulong n = first + me; n < last; n += REDUCE_GROUP) sum = sum_add(sum, in[n]);
   scratch[me] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int span = FIELD_GROUP / 2; span > 0; span /= 2) {
+  for (int span = REDUCE_GROUP / 2; span > 0; span /= 2) {
     if (me < span) scratch[me] = sum_add(scratch[me], scratch[me + span]);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
@@ -89,7 +89,7 @@ sum_t chunk_sum(__global const sum_t *in, ulong first, ulong last, __local sum_t
 // A group sums `chunk` partial sums into one.
 __kernel void reduce(__global const sum_t *in, const ulong n, const ulong chunk, __global sum_t *out)
 {
-  __local sum_t scratch[FIELD_GROUP];
+  __local sum_t scratch[REDUCE_GROUP];
   ulong first = get_group_id(0) * chunk;
   sum_t sum = chunk_sum(in, first, min(first + chunk, n), scratch);
   if (get_local_id(0) == 0) out[get_group_id(0)] = sum;
@@ -98,7 +98,7 @@ __kernel void reduce(__global const sum_t *in, const ulong n, const ulong chunk,
 // One group adds n partial sums to gosa[slot], a double.
 __kernel void reduce_add(__global const sum_t *in, const ulong n, __global ulong *gosa, const int slot)
 {
-  __local sum_t scratch[FIELD_GROUP];
+  __local sum_t scratch[REDUCE_GROUP];
   sum_t sum = chunk_sum(in, 0, n, scratch);
   if (get_local_id(0) == 0) gosa[slot] = sum_to_bits(sum_add(sum_from_bits(gosa[slot]), sum));
 }

@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Four points in k a work-item: coefficients come as whole aligned vectors, p from the caches as vectors and the two
-// floats beside them. Where the box cuts a vector, lanes are stored one by one.
+// floats beside them. Where the box cuts a vector, lanes are stored one by one. Every other sweep runs backward in i and j
+// (box.s6): the cache still holds what the sweep before read and wrote last.
+
+// A coefficient is used once: it should not push p out of the first cache. OpenCL C has no such load, NVIDIA's PTX has.
+float4 load_once(__global const float *restrict from)
+{
+#ifdef __NV_CL_C_VERSION
+  float4 v;
+  asm("ld.global.cs.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(from));
+  return v;
+#else
+  return *(__global const float4 *)from;
+#endif
+}
 
 // Vector x of a row and its neighbours at dk = −1, 0, 1.
 float4 row_at(__global const float *restrict row, int dk)
@@ -18,18 +31,20 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
 {
   __local sum_t scratch[GROUP];
   const int k = (box.s2 & ~3) + 4 * (int)get_global_id(0);
-  const long j = box.s1 + get_global_id(1), i = box.s0 + get_global_id(2);
+  const int group_j = box.s6 ? get_num_groups(1) - 1 - get_group_id(1) : get_group_id(1);
+  const int group_i = box.s6 ? get_num_groups(2) - 1 - get_group_id(2) : get_group_id(2);
+  const long j = box.s1 + group_j * GROUP_J + (int)get_local_id(1), i = box.s0 + group_i;
   const long x = i * stride.x + j * stride.y + k;
   sum_t gosa = SUM_ZERO;
 
   if (k < box.s5 && j < box.s4) {
-#define C(array)      (*(__global const float4 *)(array + x))
+#define C(array)      load_once(array + x)
 #define P(di, dj, dk) row_at(p + x + (di) * stride.x + (dj) * stride.y, dk)
     const int4 lane = k + (int4)(0, 1, 2, 3);
     const int4 inside = lane >= box.s2 && lane < box.s5;
     float4 ss = RESIDUAL(C, P);
     float4 correction = OMEGA * ss;
-    float4 result = C(p) + correction;
+    float4 result = P(0, 0, 0) + correction;
     gosa = sum_lanes(select((float4)(0.0f), ss, inside));
     if (all(inside)) {
       *(__global float4 *)(out + x) = result;

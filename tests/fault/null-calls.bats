@@ -31,7 +31,7 @@ fails_well() {
     fails_well "$n" "$himeno" -b null -s 3x4x5 -n 2 --verify off || code=$?
   done
   [ "$code" -eq 1 ]
-  [ "$n" -gt 1000 ]
+  [ "$n" -gt 200 ]
 }
 
 @test "a call that fails on one of two ranks ends both, and names the rank" {
