@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* A result is right only when it is compared and equal, and the known values are those of the golden table. */
+#include "tests/unit/unit.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/log.h"
+#include "himeno/known.h"
+#include "himeno/verify.h"
+
+static const struct verify_value expected = {VERIFY_KNOWN, 10, 0.5, 0x1234};
+
+static status_t verdict(double gosa, uint64_t checksum)
+{
+  struct solver_block block = {.sweeps = 10, .gosa = gosa, .checksum = checksum};
+  log_hold(1);
+  status_t status = verify_block(&expected, &block, "block");
+  log_drop();
+  log_hold(0);
+  return status;
+}
+
+static void equal_is_right(void **state)
+{
+  (void)state;
+  assert_int_equal(verdict(0.5, 0x1234), STATUS_OK);
+  assert_int_equal(verdict(0.5 * (1 + 5e-10), 0x1234), STATUS_OK);
+}
+
+static void one_bit_of_the_checksum_is_wrong(void **state)
+{
+  (void)state;
+  for (int bit = 0; bit < 64; bit++) assert_int_equal(verdict(0.5, 0x1234 ^ (uint64_t)1 << bit), STATUS_WRONG);
+}
+
+static void gosa_beyond_the_tolerance_is_wrong(void **state)
+{
+  (void)state;
+  assert_int_equal(verdict(0.5 * (1 + 5e-9), 0x1234), STATUS_WRONG);
+  assert_int_equal(verdict(0.0, 0x1234), STATUS_WRONG);
+  assert_int_equal(verdict(NAN, 0x1234), STATUS_WRONG);
+  assert_int_equal(verdict(INFINITY, 0x1234), STATUS_WRONG);
+}
+
+/* Every line of the golden table for a named size stands among the known values, and equals. */
+static void known_values_are_the_golden_ones(void **state)
+{
+  char line[256], data[16], size[32], path[4096];
+  struct himeno_size parsed;
+  int sweeps, compared = 0;
+  double gosa;
+  uint64_t checksum;
+  (void)state;
+  const char *source = getenv("top_srcdir");
+  snprintf(path, sizeof path, "%s/tests/golden/himeno.csv", source ? source : ".");
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  while (fgets(line, sizeof line, file)) {
+    if (sscanf(line, "%15[^,],%31[^,],%d,%lf,%" SCNx64, data, size, &sweeps, &gosa, &checksum) != 5) continue;
+    assert_int_equal(himeno_size_parse("--size", size, &parsed), STATUS_OK);
+    if (strcmp(parsed.name, size) == 0) continue;
+    const struct himeno_known *known =
+      himeno_known_find(parsed.extent, strcmp(data, "dense") ? HIMENO_STANDARD : HIMENO_DENSE, sweeps);
+    assert_non_null(known);
+    assert_int_equal(known->checksum, checksum);
+    assert_true(fabs(known->gosa - gosa) <= VERIFY_GOSA_TOLERANCE * gosa);
+    compared++;
+  }
+  fclose(file);
+  assert_int_equal(compared, 30);
+}
+
+static void other_grids_and_lengths_are_not_known(void **state)
+{
+  (void)state;
+  assert_null(himeno_known_find((int64_t[]){32, 32, 64}, HIMENO_DENSE, 11));
+  assert_null(himeno_known_find((int64_t[]){32, 32, 65}, HIMENO_DENSE, 10));
+}
+
+static void every_named_size_has_its_block(void **state)
+{
+  (void)state;
+  for (int n = 0; n < himeno_size_count(); n++)
+    for (int data = 0; data < 2; data++)
+      assert_non_null(himeno_known_find(himeno_size_named(n)->extent, (enum himeno_data)data, HIMENO_BLOCK_SWEEPS));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(equal_is_right),
+    cmocka_unit_test(one_bit_of_the_checksum_is_wrong),
+    cmocka_unit_test(gosa_beyond_the_tolerance_is_wrong),
+    cmocka_unit_test(known_values_are_the_golden_ones),
+    cmocka_unit_test(other_grids_and_lengths_are_not_known),
+    cmocka_unit_test(every_named_size_has_its_block),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
