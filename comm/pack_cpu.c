@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packers in host memory: the CPU's, and the null backend's, which is the same behind calls that fail on demand. */
+/* Packers in host memory: the CPU's, and the null backend's, which is the same behind calls that fail on
+   demand. */
 #include <stdlib.h>
 #include <string.h>
 

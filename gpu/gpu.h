@@ -23,9 +23,9 @@ struct gpu_backend;
 
 /** What is known of a device before it is opened. Unknown texts are "", unknown numbers 0. */
 struct gpu_device_info {
-  char name[GPU_TEXT_MAX];     /**< as the vendor names it */
-  char uuid[48];               /**< "GPU-…" for NVIDIA, else 32 hex digits, or a stable text of the host's for CPUs */
-  char pci[16];                /**< "0000:3b:00.0", "" for CPUs */
+  char name[GPU_TEXT_MAX]; /**< as the vendor names it */
+  char uuid[48]; /**< "GPU-…" for NVIDIA, else 32 hex digits, or a stable text of the host's for CPUs */
+  char pci[16];  /**< "0000:3b:00.0", "" for CPUs */
   char driver[GPU_TEXT_MAX];   /**< driver and runtime versions */
   char arch[32];               /**< "sm_90", "x86_64 avx2", … */
   char platform[GPU_TEXT_MAX]; /**< OpenCL platform, "" elsewhere */
@@ -89,7 +89,8 @@ struct gpu_backend {
   void (*event_destroy)(struct gpu_event *event);
 
   /** \brief Copies in a queue. Host memory must stay valid until the queue has passed the copy. */
-  status_t (*copy_in)(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host, size_t bytes);
+  status_t (*copy_in)(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
+                      size_t bytes);
   status_t (*copy_out)(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes);
   /** \brief Sets bytes to zero. */
   status_t (*clear)(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes);
@@ -137,7 +138,8 @@ static inline void gpu_free(struct gpu_device *device, struct gpu_mem *mem)
   if (mem->handle) device->backend->free(device, mem);
   mem->handle = NULL;
 }
-static inline status_t gpu_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
+static inline status_t gpu_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind,
+                                      void **host)
 {
   return device->backend->alloc_host(device, bytes, kind, host);
 }
@@ -149,7 +151,8 @@ static inline status_t gpu_memory_free(struct gpu_device *device, uint64_t *byte
 {
   return device->backend->memory_free(device, bytes);
 }
-static inline status_t gpu_queue_create(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **queue)
+static inline status_t gpu_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
+                                        struct gpu_queue **queue)
 {
   return device->backend->queue_create(device, urgency, queue);
 }
@@ -165,12 +168,13 @@ static inline void gpu_event_destroy(struct gpu_event *event)
 {
   if (event) event->device->backend->event_destroy(event);
 }
-static inline status_t gpu_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
-                                   size_t bytes)
+static inline status_t gpu_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset,
+                                   const void *host, size_t bytes)
 {
   return queue->device->backend->copy_in(queue, mem, offset, host, bytes);
 }
-static inline status_t gpu_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes)
+static inline status_t gpu_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
+                                    size_t bytes)
 {
   return queue->device->backend->copy_out(queue, host, mem, offset, bytes);
 }

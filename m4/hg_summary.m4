@@ -34,6 +34,7 @@ AS_IF([test -n "$$2_LIBS"], [hg_origin='$2_LIBS'],
   [test "x$with_[]$1" = xno], [AC_MSG_ERROR([$1 is required])],
   [test "x$with_[]$1" != xyes], [
     hg_origin=$with_[]$1
+    AS_IF([test ! -f "$with_[]$1/include/$4"], [AC_MSG_ERROR([--with-$1: there is no $with_[]$1/include/$4])])
     $2_CFLAGS="-I$with_[]$1/include"
     $2_LIBS="-L$with_[]$1/lib -Wl,-rpath,$with_[]$1/lib -l$6"],
   [test -n "$PKG_CONFIG" && $PKG_CONFIG --exists $3], [

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Between a field and the halo buffer, all messages in one launch; a group moves floats of one message only. `pieces` has
-// a line a message: the box's first float in the field, the first one in the buffer, rows a plane, floats a row, floats in
-// all, and the message's first group. Defined by the host: GROUP work-items a group, EACH floats a work-item.
+// Between a field and the halo buffer, all messages in one launch; a group moves floats of one message only.
+// `pieces` has a line a message: the box's first float in the field, the first one in the buffer, rows a
+// plane, floats a row, floats in all, and the message's first group. Defined by the host: GROUP work-items a
+// group, EACH floats a work-item.
 
 struct place {
   long field, buffer;
@@ -25,18 +26,20 @@ __global const long *my_piece(__global const long *pieces, int messages)
   return pieces + 6 * m;
 }
 
-__kernel void pack(__global const float *restrict field, __global float *restrict buffer, __global const long *pieces,
-                   const int messages, const long2 stride)
+__kernel void pack(__global const float *restrict field, __global float *restrict buffer,
+                   __global const long *pieces, const int messages, const long2 stride)
 {
   __global const long *piece = my_piece(pieces, messages);
   struct place place;
-  for (int n = 0; n < EACH && find_place(piece, n, stride, &place); n++) buffer[place.buffer] = field[place.field];
+  for (int n = 0; n < EACH && find_place(piece, n, stride, &place); n++)
+    buffer[place.buffer] = field[place.field];
 }
 
-__kernel void unpack(__global float *restrict field, __global const float *restrict buffer, __global const long *pieces,
-                     const int messages, const long2 stride)
+__kernel void unpack(__global float *restrict field, __global const float *restrict buffer,
+                     __global const long *pieces, const int messages, const long2 stride)
 {
   __global const long *piece = my_piece(pieces, messages);
   struct place place;
-  for (int n = 0; n < EACH && find_place(piece, n, stride, &place); n++) field[place.field] = buffer[place.buffer];
+  for (int n = 0; n < EACH && find_place(piece, n, stride, &place); n++)
+    field[place.field] = buffer[place.buffer];
 }

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* The CUDA backend over the runtime API. The runtime is linked statically, so that a program starts where
+ * there is no driver and its probe says so. */
+#include "gpu/cuda/cuda_device.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "gpu/range.h"
+
+struct cuda_event {
+  struct gpu_event base;
+  cudaEvent_t event;
+};
+
+static cudaEvent_t event_handle(struct gpu_event *event)
+{
+  return ((struct cuda_event *)event)->event;
+}
+
+/* ---- errors ---- */
+
+/* What the system lacks, as against what broke while running. */
+static int lacks(cudaError_t error)
+{
+  switch (error) {
+  case cudaErrorMemoryAllocation:
+  case cudaErrorInsufficientDriver:
+  case cudaErrorInitializationError:
+  case cudaErrorNoDevice:
+  case cudaErrorInvalidDevice:
+  case cudaErrorDevicesUnavailable:
+  case cudaErrorNoKernelImageForDevice:
+  case cudaErrorUnsupportedPtxVersion:
+  case cudaErrorJitCompilerNotFound:
+  case cudaErrorSystemNotReady:
+  case cudaErrorSystemDriverMismatch:
+  case cudaErrorCompatNotSupportedOnDevice:
+  case cudaErrorNotSupported:
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+status_t cuda_fail(cudaError_t error, const char *what)
+{
+  cudaGetLastError(); /* a sticky error stays; any other must not be reported again by a later launch */
+  return log_fail(lacks(error) ? STATUS_ENVIRONMENT : STATUS_FAULT, "%s: %s (%s)", what,
+                  cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+static status_t check(cudaError_t error, const char *what)
+{
+  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, what);
+}
+
+status_t cuda_use(struct gpu_device *device)
+{
+  return check(cudaSetDevice(((struct cuda_device *)device)->ordinal), "selecting the CUDA device");
+}
+
+/* ---- probe ---- */
+
+/* First line of a small file of the kernel's, "" if there is none. */
+static void read_line(const char *path, char *text, int size)
+{
+  FILE *file = fopen(path, "r");
+  text[0] = 0;
+  if (!file) return;
+  if (fgets(text, size, file)) text[strcspn(text, "\n")] = 0;
+  fclose(file);
+}
+
+static int pci_numa(const char *pci)
+{
+  char path[96], text[16];
+  snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", pci);
+  read_line(path, text, sizeof text);
+  return text[0] ? atoi(text) : -1;
+}
+
+static void write_uuid(char *text, size_t size, const cudaUUID_t *uuid)
+{
+  size_t n = (size_t)snprintf(text, size, "GPU");
+  for (int b = 0; b < 16; b++)
+    n +=
+        (size_t)snprintf(text + n, size - n, "%s%02x", b == 0 || (b >= 4 && b <= 10 && b % 2 == 0) ? "-" : "",
+                         (unsigned char)uuid->bytes[b]);
+}
+
+static void write_versions(char *text, size_t size)
+{
+  char module[32];
+  int driver = 0, runtime = 0;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  read_line("/sys/module/nvidia/version", module, sizeof module);
+  snprintf(text, size, "driver %s%sCUDA %d.%d, runtime CUDA %d.%d", module, module[0] ? ", " : "",
+           driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+}
+
+static void describe(struct gpu_device_info *info, const struct cudaDeviceProp *properties)
+{
+  snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties->name);
+  write_uuid(info->uuid, sizeof info->uuid, &properties->uuid);
+  snprintf(info->pci, sizeof info->pci, "%04x:%02x:%02x.0", (unsigned)properties->pciDomainID & 0xfffffff,
+           (unsigned)properties->pciBusID & 0xff, (unsigned)properties->pciDeviceID & 0xff);
+  write_versions(info->driver, sizeof info->driver);
+  snprintf(info->arch, sizeof info->arch, "sm_%d%d", properties->major, properties->minor);
+  info->memory_bytes = properties->totalGlobalMem;
+  info->max_alloc_bytes = properties->totalGlobalMem;
+  info->cache_bytes = (uint64_t)properties->l2CacheSize;
+  info->compute_units = properties->multiProcessorCount;
+  info->numa = pci_numa(info->pci);
+  info->fp64 = 1;
+}
+
+static void explain(cudaError_t error, char reason[GPU_TEXT_MAX])
+{
+  const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+  int driver = 0, runtime = 0;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  if (error == cudaErrorInsufficientDriver && driver == 0)
+    snprintf(reason, GPU_TEXT_MAX, "no NVIDIA driver on this host");
+  else if (error == cudaErrorInsufficientDriver)
+    snprintf(reason, GPU_TEXT_MAX,
+             "the NVIDIA driver is too old: it serves CUDA %d.%d, this program needs %d.%d", driver / 1000,
+             driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+  else if (error == cudaErrorNoDevice && visible)
+    snprintf(reason, GPU_TEXT_MAX, "no NVIDIA device is visible with CUDA_VISIBLE_DEVICES=%.60s", visible);
+  else if (error == cudaErrorNoDevice || error == cudaSuccess)
+    snprintf(reason, GPU_TEXT_MAX, "no NVIDIA device on this host");
+  else
+    snprintf(reason, GPU_TEXT_MAX, "%s (%s)", cudaGetErrorString(error), cudaGetErrorName(error));
+}
+
+static void probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
+{
+  int count = 0;
+  struct cudaDeviceProp properties;
+  cudaError_t error = cudaGetDeviceCount(&count);
+  *devices = NULL;
+  *n = 0;
+  if (error != cudaSuccess || count == 0) goto none;
+  struct gpu_device_info *list = calloc((size_t)count, sizeof *list);
+  if (!list) {
+    snprintf(reason, GPU_TEXT_MAX, "out of host memory");
+    return;
+  }
+  for (int d = 0; d < count; d++) {
+    if ((error = cudaGetDeviceProperties(&properties, d)) != cudaSuccess) {
+      free(list);
+      goto none;
+    }
+    describe(&list[d], &properties);
+  }
+  *devices = list;
+  *n = count;
+  return;
+none:
+  explain(error, reason);
+  cudaGetLastError();
+}
+
+/* ---- device and memory ---- */
+
+static status_t open_device(int index, struct gpu_device **device)
+{
+  status_t status;
+  struct cuda_device *d = calloc(1, sizeof *d);
+  if (!d) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a CUDA device");
+  d->base.backend = &gpu_backend_cuda;
+  d->ordinal = index;
+  TRY(check(cudaGetDeviceProperties(&d->properties, index), "reading the CUDA device's properties"), fail);
+  describe(&d->base.info, &d->properties);
+  TRY(cuda_use(&d->base), fail);
+  TRY(check(cudaFree(NULL), "opening the CUDA device"),
+      fail); /* creates the context, here and not in a timed part */
+  *device = &d->base;
+  return STATUS_OK;
+fail:
+  free(d);
+  return status;
+}
+
+static void close_device(struct gpu_device *device)
+{
+  free(device);
+}
+
+static status_t memory_free(struct gpu_device *device, uint64_t *bytes)
+{
+  size_t available, total;
+  RETURN_IF_FAILED(cuda_use(device));
+  RETURN_IF_FAILED(check(cudaMemGetInfo(&available, &total), "reading the free device memory"));
+  *bytes = available;
+  return STATUS_OK;
+}
+
+static status_t alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
+{
+  void *pointer;
+  uint64_t available;
+  RETURN_IF_FAILED(cuda_use(device));
+  cudaError_t error = cudaMalloc(&pointer, bytes ? bytes : 1);
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    RETURN_IF_FAILED(memory_free(device, &available));
+    return log_fail(STATUS_ENVIRONMENT, "too little device memory: %s more needed, %s free of %s",
+                    report_bytes(bytes), report_bytes(available), report_bytes(device->info.memory_bytes));
+  }
+  RETURN_IF_FAILED(check(error, "allocating device memory"));
+  *mem = (struct gpu_mem){pointer, bytes};
+  return STATUS_OK;
+}
+
+/* Releasing reports nothing: after a device fault every call repeats the error that was already logged. */
+static void free_memory(struct gpu_device *device, struct gpu_mem *mem)
+{
+  (void)device;
+  if (cudaFree(mem->handle) != cudaSuccess) cudaGetLastError();
+}
+
+static status_t alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
+{
+  void *memory = NULL;
+  RETURN_IF_FAILED(cuda_use(device));
+  cudaError_t error = cudaErrorMemoryAllocation;
+  if (kind == GPU_HOST_PINNED)
+    error = cudaHostAlloc(&memory, bytes ? bytes : 1, cudaHostAllocPortable);
+  else if (posix_memalign(&memory, 4096, bytes ? bytes : 1) == 0)
+    error = cudaSuccess;
+  if (error == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return log_fail(STATUS_ENVIRONMENT, "too little host memory: %s of %s memory needed", report_bytes(bytes),
+                    kind == GPU_HOST_PINNED ? "page-locked" : "plain");
+  }
+  RETURN_IF_FAILED(check(error, "allocating page-locked host memory"));
+  *host = memory;
+  return STATUS_OK;
+}
+
+static void free_host(struct gpu_device *device, enum gpu_host_kind kind, void *host)
+{
+  (void)device;
+  if (kind == GPU_HOST_PAGEABLE)
+    free(host);
+  else if (cudaFreeHost(host) != cudaSuccess)
+    cudaGetLastError();
+}
+
+/* ---- queues and events ---- */
+
+static status_t queue_create(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **queue)
+{
+  int least = 0, greatest = 0;
+  RETURN_IF_FAILED(cuda_use(device));
+  RETURN_IF_FAILED(
+      check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading the stream priorities"));
+  struct cuda_queue *q = calloc(1, sizeof *q);
+  if (!q) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a CUDA queue");
+  q->base.device = device;
+  cudaError_t error = cudaStreamCreateWithPriority(&q->stream, cudaStreamNonBlocking,
+                                                   urgency == GPU_URGENT ? greatest : least);
+  if (error != cudaSuccess) {
+    free(q);
+    return cuda_fail(error, "creating a CUDA stream");
+  }
+  *queue = &q->base;
+  return STATUS_OK;
+}
+
+static void queue_destroy(struct gpu_queue *queue)
+{
+  if (cudaStreamDestroy(cuda_queue_handle(queue)) != cudaSuccess) cudaGetLastError();
+  free(queue);
+}
+
+static status_t event_create(struct gpu_device *device, struct gpu_event **event)
+{
+  RETURN_IF_FAILED(cuda_use(device));
+  struct cuda_event *e = calloc(1, sizeof *e);
+  if (!e) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a CUDA event");
+  e->base.device = device;
+  cudaError_t error = cudaEventCreate(&e->event);
+  if (error != cudaSuccess) {
+    free(e);
+    return cuda_fail(error, "creating a CUDA event");
+  }
+  *event = &e->base;
+  return STATUS_OK;
+}
+
+static void event_destroy(struct gpu_event *event)
+{
+  if (cudaEventDestroy(event_handle(event)) != cudaSuccess) cudaGetLastError();
+  free(event);
+}
+
+static status_t copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
+                        size_t bytes)
+{
+  RETURN_IF_FAILED(gpu_range_check("copy in", mem, offset, bytes));
+  ((struct cuda_queue *)queue)->overlap = 0;
+  return check(cudaMemcpyAsync((char *)mem.handle + offset, host, bytes, cudaMemcpyHostToDevice,
+                               cuda_queue_handle(queue)),
+               "copying to the device");
+}
+
+static status_t copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes)
+{
+  RETURN_IF_FAILED(gpu_range_check("copy out", mem, offset, bytes));
+  return check(cudaMemcpyAsync(host, (const char *)mem.handle + offset, bytes, cudaMemcpyDeviceToHost,
+                               cuda_queue_handle(queue)),
+               "copying from the device");
+}
+
+static status_t clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
+{
+  RETURN_IF_FAILED(gpu_range_check("clear", mem, offset, bytes));
+  ((struct cuda_queue *)queue)->overlap = 0;
+  return check(cudaMemsetAsync((char *)mem.handle + offset, 0, bytes, cuda_queue_handle(queue)),
+               "clearing device memory");
+}
+
+static status_t record(struct gpu_event *event, struct gpu_queue *queue)
+{
+  return check(cudaEventRecord(event_handle(event), cuda_queue_handle(queue)), "recording a CUDA event");
+}
+
+static status_t wait_event(struct gpu_queue *queue, struct gpu_event *event)
+{
+  ((struct cuda_queue *)queue)->overlap = 0;
+  return check(cudaStreamWaitEvent(cuda_queue_handle(queue), event_handle(event), 0),
+               "waiting for a CUDA event");
+}
+
+static status_t event_ready(struct gpu_event *event, int *ready)
+{
+  cudaError_t error = cudaEventQuery(event_handle(event));
+  if (error == cudaErrorNotReady)
+    cudaGetLastError();
+  else
+    RETURN_IF_FAILED(check(error, "the CUDA device"));
+  *ready = error == cudaSuccess;
+  return STATUS_OK;
+}
+
+static status_t elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
+{
+  float milliseconds;
+  RETURN_IF_FAILED(check(cudaEventElapsedTime(&milliseconds, event_handle(begin), event_handle(end)),
+                         "reading the time between CUDA events"));
+  *seconds = 1e-3 * (double)milliseconds;
+  return STATUS_OK;
+}
+
+static status_t sync_queue(struct gpu_queue *queue)
+{
+  return check(cudaStreamSynchronize(cuda_queue_handle(queue)), "the CUDA device");
+}
+
+const struct gpu_backend gpu_backend_cuda = {
+    .name = "cuda",
+    .about = "NVIDIA GPUs through the CUDA runtime",
+    .probe = probe,
+    .open = open_device,
+    .close = close_device,
+    .alloc = alloc,
+    .free = free_memory,
+    .alloc_host = alloc_host,
+    .free_host = free_host,
+    .memory_free = memory_free,
+    .queue_create = queue_create,
+    .queue_destroy = queue_destroy,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .copy_in = copy_in,
+    .copy_out = copy_out,
+    .clear = clear,
+    .record = record,
+    .wait = wait_event,
+    .ready = event_ready,
+    .elapsed = elapsed,
+    .sync = sync_queue,
+};

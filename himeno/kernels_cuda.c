@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* The CUDA kernel set: what is on the ladder, and the host side of a launch. The steps are in
+ * himeno/cuda/. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gpu/cuda/cuda_device.h"
+#include "himeno/cuda/step.h"
+#include "himeno/cuda/user.h"
+#include "himeno/kernels.h"
+
+/* Largest y and z of a grid, on every chip. */
+#define GRID_MAX 65535
+/* Tiles begin at multiples of this many floats along k: a cache line. */
+#define ROW_ALIGNMENT 32
+/* Parts that fill less than this share of their tiles go to the slab kernel. */
+#define SLAB_SHARE 0.25
+
+/* The set and, beside it in the same order, the steps. Variants that are not on the ladder are there for
+ * tuning. */
+static const struct himeno_kernel kernels[] = {
+    {.name = "naive", .step = "one thread a point, caches alone", .sweeps = 1, .rung = 1},
+    {.name = "block16",
+     .step = "16x16x8 tile with its halo in shared memory before use, as in 2008",
+     .sweeps = 1,
+     .rung = 2},
+    {.name = "paced",
+     .step = "64x4 columns march over 64 planes, three in shared memory, barriers keep the pace, as in 2009",
+     .sweeps = 1,
+     .rung = 3},
+    {.name = "packed",
+     .step = "coefficients interleaved: 3 streams of 16 bytes a point instead of 12 of 4",
+     .sweeps = 1,
+     .rung = 4,
+     .extra_arrays = HIMENO_COEFFICIENTS},
+    {.name = "stream",
+     .step =
+         "4 points a thread, one plane a block, coefficients pass the caches by, every other sweep backward",
+     .sweeps = 1,
+     .trial = 1,
+     .rung = 5},
+    {.name = "paced-16", .step = "paced, marching over 16 planes", .sweeps = 1},
+    {.name = "paced-128", .step = "paced, 128x4 columns", .sweeps = 1},
+    {.name = "paced-j", .step = "paced, marching along j", .sweeps = 1},
+    {.name = "stream-32x2", .step = "stream, blocks of 32x2 threads", .sweeps = 1},
+    {.name = "stream-32x8", .step = "stream, blocks of 32x8 threads", .sweeps = 1, .trial = 1},
+    {.name = "stream-32x16", .step = "stream, blocks of 32x16 threads", .sweeps = 1, .trial = 1},
+    {.name = "stream-128x1", .step = "stream, blocks of 128x1 threads: one row", .sweeps = 1},
+    {.name = "stream-j", .step = "stream, neighbouring blocks along j", .sweeps = 1},
+    {.name = "stream-i", .step = "stream, neighbouring blocks along i", .sweeps = 1},
+    {.name = "stream-keep",
+     .step = "stream, 32x16 threads, coefficients kept in L2: for grids that fit there",
+     .sweeps = 1,
+     .trial = 1},
+};
+static const struct cuda_step *const steps[] = {
+    &cuda_step_naive,       &cuda_step_block16,     &cuda_step_paced,        &cuda_step_packed,
+    &cuda_step_stream,      &cuda_step_paced_16,    &cuda_step_paced_128,    &cuda_step_paced_j,
+    &cuda_step_stream_32x2, &cuda_step_stream_32x8, &cuda_step_stream_32x16, &cuda_step_stream_128x1,
+    &cuda_step_stream_j,    &cuda_step_stream_i,    &cuda_step_stream_keep,
+};
+#define KERNELS (sizeof kernels / sizeof kernels[0])
+_Static_assert(KERNELS == sizeof steps / sizeof steps[0], "every kernel has its step");
+
+struct himeno_exec {
+  struct gpu_device *device;
+  struct himeno_fields fields;
+  const struct himeno_kernel *kernel;
+  const struct cuda_step *step;
+  struct cuda_user user;    /* the kernel of a file, unless kernel->file is NULL */
+  struct cuda_pass pass[2]; /* by source: all but the box and the slot */
+  struct gpu_mem pack[CUDA_PACKS];
+  struct gpu_mem sum;
+  uint64_t *host_sum;
+  long trap; /* sweeps left until the planted fault, 0 for none */
+};
+
+static status_t check(const struct himeno_exec *exec, cudaError_t error, const char *what)
+{
+  char text[96];
+  if (error == cudaSuccess) return STATUS_OK;
+  snprintf(text, sizeof text, "%s (CUDA kernel %s)", what, exec->kernel->name);
+  return cuda_fail(error, text);
+}
+
+/* ---- open and close ---- */
+
+static void pass_init(struct himeno_exec *exec, int source)
+{
+  const struct himeno_fields *f = &exec->fields;
+  struct cuda_pass *pass = &exec->pass[source];
+  pass->p = f->p[source].handle;
+  pass->out = f->p[1 - source].handle;
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) pass->coefficient[m] = f->coefficient[m].handle;
+  for (int g = 0; g < CUDA_PACKS; g++) pass->pack[g] = exec->pack[g].handle;
+  pass->plane = f->layout.plane;
+  pass->pitch = (int)f->layout.pitch;
+  pass->backward = source;
+}
+
+static void close_exec(struct himeno_exec *exec)
+{
+  if (!exec) return;
+  gpu_free_host(exec->device, GPU_HOST_PINNED, exec->host_sum);
+  gpu_free(exec->device, &exec->sum);
+  for (int g = 0; g < CUDA_PACKS; g++) gpu_free(exec->device, &exec->pack[g]);
+  cuda_user_close(&exec->user);
+  free(exec);
+}
+
+/* A test hook: with HIMENO_CUDA_TRAP=N in the environment the Nth sweep that a kernel is asked for runs into
+ * a failing assertion on the device. */
+static long trap_count(void)
+{
+  const char *text = getenv("HIMENO_CUDA_TRAP");
+  return text ? strtol(text, NULL, 10) : 0;
+}
+
+/* Finds the step, or compiles the user's; loads its code, so that no sweep has to. */
+static status_t step_open(struct himeno_exec *exec)
+{
+  struct cudaFuncAttributes attributes;
+  exec->step = exec->kernel->file ? &exec->user.step : steps[exec->kernel - kernels];
+  if (exec->kernel->file) return cuda_user_open(exec->device, exec->kernel->file, &exec->user);
+  return check(exec, cudaFuncGetAttributes(&attributes, (const void *)exec->step->kernel),
+               "loading the kernel");
+}
+
+static status_t open_exec(struct gpu_device *device, const struct himeno_fields *fields,
+                          const struct himeno_kernel *kernel, struct himeno_exec **exec)
+{
+  status_t status;
+  struct himeno_exec *x = calloc(1, sizeof *x);
+  if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", kernel->name);
+  x->device = device;
+  x->fields = *fields;
+  x->kernel = kernel;
+  x->trap = trap_count();
+  TRY(cuda_use(device), fail);
+  TRY(step_open(x), fail);
+  for (int g = 0; g < CUDA_PACKS && x->step->packed; g++)
+    TRY(gpu_alloc(device, (size_t)layout_floats(&fields->layout) * 4 * sizeof(float), &x->pack[g]), fail);
+  TRY(gpu_alloc(device, sizeof *x->host_sum, &x->sum), fail);
+  TRY(gpu_alloc_host(device, sizeof *x->host_sum, GPU_HOST_PINNED, (void **)&x->host_sum), fail);
+  for (int source = 0; source < 2; source++) pass_init(x, source);
+  *exec = x;
+  return STATUS_OK;
+fail:
+  close_exec(x);
+  return status;
+}
+
+/* ---- launches ---- */
+
+/* Launches. On Hopper and later the kernel may start while the one before it in the queue drains: until
+ * that is complete it reads coefficients only, and those are written by fills alone. */
+static cudaError_t launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
+                          dim3 threads, void **arguments)
+{
+  struct cuda_queue *q = (struct cuda_queue *)queue;
+  cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization,
+                                 .val.programmaticStreamSerializationAllowed = 1};
+  cudaLaunchConfig_t config = {.gridDim = grid, .blockDim = threads, .stream = q->stream, .attrs = &overlap};
+  config.numAttrs = q->overlap && ((struct cuda_device *)exec->device)->properties.major >= 9;
+  q->overlap = 1;
+  return cudaLaunchKernelExC(&config, kernel, arguments);
+}
+
+/* A user's kernel says nothing about what it reads early: nothing overlaps it. */
+static cudaError_t launch_user(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid, void **arguments)
+{
+  struct cuda_queue *q = (struct cuda_queue *)queue;
+  q->overlap = 0;
+  return cuda_user_launch(&exec->user, grid, q->stream, arguments);
+}
+
+/* Where the tiles of the pass's box begin, and how many there are along each dimension. */
+static void tile_box(const struct cuda_step *step, struct cuda_pass *pass, unsigned blocks[3])
+{
+  pass->first_k = pass->lo[2] / ROW_ALIGNMENT * ROW_ALIGNMENT;
+  for (int d = 0; d < 3; d++) {
+    int first = d == 2 ? pass->first_k : pass->lo[d];
+    blocks[d] = (unsigned)((pass->hi[d] - first + step->tile[d] - 1) / step->tile[d]);
+  }
+}
+
+/* Launches the box in as many parts as a grid has room for: one, but for very long boxes. */
+static cudaError_t launch_box(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass)
+{
+  const struct cuda_step *step = exec->step;
+  const int y = step->axis[1], z = step->axis[2];
+  const int lo_y = pass->lo[y], hi_y = pass->hi[y], lo_z = pass->lo[z], hi_z = pass->hi[z];
+  const int64_t part_y = (int64_t)(GRID_MAX - 1) * step->tile[y],
+                part_z = (int64_t)(GRID_MAX - 1) * step->tile[z];
+  const dim3 threads = {(unsigned)step->threads[0], (unsigned)step->threads[1], (unsigned)step->threads[2]};
+  void *arguments[] = {pass};
+  unsigned blocks[3];
+  cudaError_t error = cudaSuccess;
+  for (int64_t at_z = lo_z; at_z < hi_z; at_z += part_z)
+    for (int64_t at_y = lo_y; at_y < hi_y && error == cudaSuccess; at_y += part_y) {
+      pass->lo[y] = (int)at_y;
+      pass->hi[y] = (int)(at_y + part_y < hi_y ? at_y + part_y : hi_y);
+      pass->lo[z] = (int)at_z;
+      pass->hi[z] = (int)(at_z + part_z < hi_z ? at_z + part_z : hi_z);
+      tile_box(step, pass, blocks);
+      dim3 grid = {blocks[step->axis[0]], blocks[y], blocks[z]};
+      error = exec->kernel->file ? launch_user(exec, queue, grid, arguments)
+                                 : launch(exec, queue, (const void *)step->kernel, grid, threads, arguments);
+    }
+  return error;
+}
+
+/* Whether the box is a part whose tiles would be mostly idle, as the points next to a neighbour are. A whole
+ * grid always runs the kernel that was asked for. */
+static int is_slab(const struct himeno_exec *exec, struct cuda_pass *pass, const struct box *box)
+{
+  const int *tile = exec->step->tile;
+  unsigned blocks[3];
+  tile_box(exec->step, pass, blocks);
+  double room = (double)blocks[0] * blocks[1] * blocks[2] * tile[0] * tile[1] * tile[2];
+  return memcmp(box, &exec->fields.layout.owned, sizeof *box) != 0 &&
+         (double)box_points(box) < SLAB_SHARE * room && box_points(box) < INT32_MAX / 2;
+}
+
+static cudaError_t launch_slab(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+                               int64_t points)
+{
+  dim3 grid = {(unsigned)((points + CUDA_SLAB_THREADS - 1) / CUDA_SLAB_THREADS), 1, 1};
+  dim3 threads = {CUDA_SLAB_THREADS, 1, 1};
+  void *arguments[] = {pass};
+  return launch(exec, queue, (const void *)cuda_slab, grid, threads, arguments);
+}
+
+static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
+{
+  struct cuda_pass pass = exec->pass[sweep->source];
+  if (box_points(&sweep->box) == 0) return STATUS_OK;
+  RETURN_IF_FAILED(cuda_use(exec->device));
+  if (exec->trap && --exec->trap == 0)
+    return check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
+  pass.gosa = (double *)exec->fields.gosa.handle + sweep->slot;
+  for (int d = 0; d < 3; d++) {
+    pass.lo[d] = (int)sweep->box.lo[d];
+    pass.hi[d] = (int)sweep->box.hi[d];
+  }
+  if (is_slab(exec, &pass, &sweep->box))
+    return check(exec, launch_slab(exec, queue, &pass, box_points(&sweep->box)), "launching a slab");
+  return check(exec, launch_box(exec, queue, &pass), "launching a sweep");
+}
+
+static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
+{
+  struct cuda_pass pass = exec->pass[0];
+  int64_t quads = layout_floats(&exec->fields.layout) / 4;
+  dim3 grid = {(unsigned)((quads + CUDA_CEILING_THREADS - 1) / CUDA_CEILING_THREADS), 1, 1};
+  dim3 threads = {CUDA_CEILING_THREADS, 1, 1};
+  void *arguments[] = {&pass, &quads};
+  RETURN_IF_FAILED(cuda_use(exec->device));
+  return check(exec, launch(exec, queue, (const void *)cuda_ceiling, grid, threads, arguments),
+               "launching the ceiling kernel");
+}
+
+/* ---- data ---- */
+
+/* Where the interleaved copy has an array's values; NULL when there is none. */
+static float *packed_place(const struct himeno_exec *exec, enum himeno_array array)
+{
+  static const struct {
+    int pack, component;
+  } place[HIMENO_COEFFICIENTS] = {
+      [HIMENO_A0] = {0, 0}, [HIMENO_A1] = {0, 1}, [HIMENO_A2] = {0, 2}, [HIMENO_A3] = {0, 3},
+      [HIMENO_B0] = {1, 0}, [HIMENO_B1] = {1, 1}, [HIMENO_B2] = {1, 2}, [HIMENO_WRK1] = {1, 3},
+      [HIMENO_C0] = {2, 0}, [HIMENO_C1] = {2, 1}, [HIMENO_C2] = {2, 2}, [HIMENO_BND] = {2, 3}};
+  if (!exec->step->packed || array == HIMENO_P) return NULL;
+  return (float *)exec->pack[place[array].pack].handle + place[array].component;
+}
+
+static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
+                     enum himeno_data data)
+{
+  const struct layout *layout = &exec->fields.layout;
+  struct cuda_fill_job job = {.packed = packed_place(exec, array),
+                              .pitch = layout->pitch,
+                              .plane = layout->plane,
+                              .rule = himeno_rules[array],
+                              .array = array,
+                              .data = data};
+  memcpy(job.origin, layout->origin, sizeof job.origin);
+  memcpy(job.extent, layout->extent, sizeof job.extent);
+  memcpy(job.global, layout->global, sizeof job.global);
+  RETURN_IF_FAILED(cuda_use(exec->device));
+  ((struct cuda_queue *)queue)->overlap = 0;
+  for (int n = 0; n < (array == HIMENO_P ? 2 : 1); n++) {
+    job.out = array == HIMENO_P ? exec->fields.p[n].handle : exec->fields.coefficient[array].handle;
+    RETURN_IF_FAILED(check(exec, cuda_fill(&job, cuda_queue_handle(queue)), "filling an array"));
+  }
+  return STATUS_OK;
+}
+
+static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, int which, uint64_t *sum)
+{
+  const struct layout *layout = &exec->fields.layout;
+  struct cuda_checksum_job job = {
+      .p = exec->fields.p[which].handle, .pitch = layout->pitch, .plane = layout->plane};
+  memcpy(job.lo, layout->counted.lo, sizeof job.lo);
+  memcpy(job.hi, layout->counted.hi, sizeof job.hi);
+  memcpy(job.origin, layout->origin, sizeof job.origin);
+  memcpy(job.global, layout->global, sizeof job.global);
+  RETURN_IF_FAILED(cuda_use(exec->device));
+  RETURN_IF_FAILED(gpu_clear(queue, exec->sum, 0, sizeof *exec->host_sum));
+  RETURN_IF_FAILED(
+      check(exec, cuda_checksum(&job, exec->sum.handle, cuda_queue_handle(queue)), "launching the checksum"));
+  RETURN_IF_FAILED(gpu_copy_out(queue, exec->host_sum, exec->sum, 0, sizeof *exec->host_sum));
+  RETURN_IF_FAILED(gpu_sync(queue));
+  *sum = *exec->host_sum;
+  return STATUS_OK;
+}
+
+/* Registers and shared memory of a block, and how many blocks a multiprocessor holds. */
+static cudaError_t step_resources(const struct himeno_exec *exec, int threads, struct himeno_resources *found,
+                                  int *blocks)
+{
+  struct cudaFuncAttributes attributes;
+  const void *kernel = (const void *)exec->step->kernel;
+  if (exec->kernel->file)
+    return cuda_user_resources(&exec->user, &found->registers, &found->local_bytes, blocks);
+  cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+  if (error != cudaSuccess) return error;
+  found->registers = attributes.numRegs;
+  found->local_bytes = (int)attributes.sharedSizeBytes;
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, 0);
+}
+
+static status_t resources(struct himeno_exec *exec, struct himeno_resources *resources)
+{
+  const int *shape = exec->step->threads;
+  int blocks, most = ((struct cuda_device *)exec->device)->properties.maxThreadsPerMultiProcessor;
+  struct himeno_resources found = {.threads = shape[0] * shape[1] * shape[2]};
+  RETURN_IF_FAILED(cuda_use(exec->device));
+  RETURN_IF_FAILED(
+      check(exec, step_resources(exec, found.threads, &found, &blocks), "reading its resources"));
+  found.occupancy = (double)(blocks * found.threads) / most;
+  *resources = found;
+  return STATUS_OK;
+}
+
+const struct himeno_kernel_set himeno_kernels_cuda = {
+    .backend = "cuda",
+    .kernels = kernels,
+    .n = (int)KERNELS,
+    .takes_files = 1,
+    .open = open_exec,
+    .close = close_exec,
+    .fill = fill,
+    .sweep = sweep,
+    .ceiling = ceiling,
+    .checksum = checksum,
+    .resources = resources,
+};
