@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Host kernels: OpenMP shares the rows of a box among threads, always in the same even, contiguous parts, so that the
- * thread that filled a row (and so placed its pages) also sweeps it, and partial sums are the same in every run. */
+/* Host kernels: OpenMP shares the rows of a box among threads, always in the same even, contiguous parts, so
+ * that the thread that filled a row (and so placed its pages) also sweeps it, and partial sums are the same
+ * in every run. */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,10 @@
 
 static const struct himeno_kernel kernels[] = {
     {.name = "reference", .step = "plain loop, one point after the other", .sweeps = 1, .rung = 1},
-    {.name = "stream", .step = "vectors, rows in cache-sized blocks, stores past the caches", .sweeps = 1, .rung = 2},
+    {.name = "stream",
+     .step = "vectors, rows in cache-sized blocks, stores past the caches",
+     .sweeps = 1,
+     .rung = 2},
 };
 
 /** One partial sum a thread, each on lines of its own. */
@@ -85,7 +89,8 @@ static void fill_row(float *out, const struct layout *layout, int64_t row, enum 
   for (int64_t k = layout->extent[2]; k < layout->pitch; k++) out[k] = 0;
 }
 
-static void fill_field(const struct himeno_exec *exec, float *out, enum himeno_array array, enum himeno_data data)
+static void fill_field(const struct himeno_exec *exec, float *out, enum himeno_array array,
+                       enum himeno_data data)
 {
   const struct layout *layout = &exec->fields.layout;
   const int64_t rows = layout->extent[1];
@@ -184,7 +189,8 @@ static status_t cpu_checksum(struct himeno_exec *exec, struct gpu_queue *queue, 
   {
     int64_t first, last = my_part(box_extent(b, 0) * rows, &first);
     for (int64_t row = first; row < last; row++)
-      total += checksum_row(exec->fields.p[which].handle, layout, b->lo[0] + row / rows, b->lo[1] + row % rows);
+      total +=
+          checksum_row(exec->fields.p[which].handle, layout, b->lo[0] + row / rows, b->lo[1] + row % rows);
   }
   *sum = total;
   return STATUS_OK;

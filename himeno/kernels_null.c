@@ -27,7 +27,8 @@ static status_t null_fill(struct himeno_exec *exec, struct gpu_queue *queue, enu
   return himeno_kernels_cpu.fill(exec, queue, array, data);
 }
 
-static status_t null_sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
+static status_t null_sweep(struct himeno_exec *exec, struct gpu_queue *queue,
+                           const struct himeno_sweep *sweep)
 {
   RETURN_IF_FAILED(null_call("launch sweep", STATUS_FAULT));
   return himeno_kernels_cpu.sweep(exec, queue, sweep);

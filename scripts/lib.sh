@@ -4,7 +4,7 @@
 
 build_packages=(build-essential autoconf automake pkg-config libopenmpi-dev openmpi-bin libhwloc-dev libjansson-dev
                 ocl-icd-opencl-dev help2man)
-test_packages=(libcmocka-dev bats pocl-opencl-icd python3-jsonschema clang-format-14 mpich libmpich-dev)
+test_packages=(libcmocka-dev bats pocl-opencl-icd python3-jsonschema python3-matplotlib clang-format-14 mpich libmpich-dev)
 
 say() { printf '\n==> %s\n' "$*"; }
 die() {
@@ -60,7 +60,7 @@ configure() {
 
 # The table that ends configure.
 configured() {
-  sed -n '/is configured to be/,/^Next/p' "$1/configure.log" | sed '/^Next/d'
+  sed -n '/is configured to be/,/^Next/p' "$1/configure.log" | sed '/^Next/d' | cat -s
 }
 
 jobs() { nproc; }

@@ -7,7 +7,7 @@ if [ "$(id -u)" = 0 ]; then
 fi
 if [ "${SANITIZERS:-no}" != no ]; then
   # CUDA maps memory where the address sanitizer wants a gap.
-  export ASAN_OPTIONS="protect_shadow_gap=0:detect_leaks=${DETECT_LEAKS:-1}"
+  export ASAN_OPTIONS="protect_shadow_gap=0"
   export UBSAN_OPTIONS=print_stacktrace=1
-  export LSAN_OPTIONS="print_suppressions=0:suppressions=${top_srcdir:-.}/tests/sanitizers.supp"
+  export LSAN_OPTIONS="print_suppressions=0:suppressions=${top_srcdir:?}/tests/sanitizers.supp"
 fi

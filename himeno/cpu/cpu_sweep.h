@@ -10,11 +10,12 @@
 /** One sweep of a box. Arrays start at multiples of 64 bytes, in the layout of comm/decomp.h. */
 struct cpu_sweep {
   const float *coefficient[HIMENO_COEFFICIENTS];
-  const float *p;   /**< read */
-  float *out;       /**< written, on the box's points only */
+  const float *p; /**< read */
+  float *out;     /**< written, on the box's points only */
   int64_t pitch, plane;
-  struct box box;   /**< local indices */
-  int64_t block;    /**< rows in j that are swept over all planes before the next rows, so that p stays in cache */
+  struct box box; /**< local indices */
+  int64_t
+      block; /**< rows in j that are swept over all planes before the next rows, so that p stays in cache */
 };
 
 /** \brief Sweeps rows [first, last) of the box, counted j first, then i. Returns the sum of ss² over them. */
@@ -34,11 +35,12 @@ struct cpu_simd {
   cpu_ceiling_range ceiling;
 };
 
-/** \brief The n-th of those compiled, widest first; the last, "generic", runs everywhere. NULL past the end. */
+/** \brief The n-th of those compiled, widest first; the last, "generic", runs everywhere. NULL past the
+ * end. */
 const struct cpu_simd *cpu_simd_at(int n);
 
-/** \brief The widest one that this CPU has, or the one that HIMENO_CPU_SIMD names: STATUS_USAGE if there is none of that
- * name, STATUS_ENVIRONMENT if this CPU does not have it. */
+/** \brief The widest one that this CPU has, or the one that HIMENO_CPU_SIMD names: STATUS_USAGE if there is
+ * none of that name, STATUS_ENVIRONMENT if this CPU does not have it. */
 status_t cpu_simd_choose(const struct cpu_simd **simd);
 
 #endif

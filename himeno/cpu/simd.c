@@ -7,7 +7,9 @@
 
 static const struct cpu_simd *const simds[] = {
 #ifdef __x86_64__
-    &cpu_simd_avx512, &cpu_simd_avx2, &cpu_simd_sse2,
+    &cpu_simd_avx512,
+    &cpu_simd_avx2,
+    &cpu_simd_sse2,
 #endif
     &cpu_simd_generic,
 };
@@ -30,5 +32,6 @@ status_t cpu_simd_choose(const struct cpu_simd **simd)
     }
     if (wanted) return log_fail(STATUS_ENVIRONMENT, "HIMENO_CPU_SIMD=%s: this CPU does not have it", wanted);
   }
-  return log_fail(STATUS_USAGE, "HIMENO_CPU_SIMD=%s: no such instruction set was compiled", wanted ? wanted : "");
+  return log_fail(STATUS_USAGE, "HIMENO_CPU_SIMD=%s: no such instruction set was compiled",
+                  wanted ? wanted : "");
 }

@@ -5,15 +5,16 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
-#define FN(name)                 avx2_##name
-#define TARGET                   __attribute__((target("avx2")))
-#define LANES                    8
-#define LOW(v)                   _mm256_cvtps_pd(_mm256_castps256_ps128(v))
-#define HIGH(v)                  _mm256_cvtps_pd(_mm256_extractf128_ps((v), 1))
-#define STORE_STREAM(address, v) _mm256_stream_ps((address), (v))
-#define STREAM_FENCE()           _mm_sfence()
-#define LANE_NUMBERS ((VI){0, 1, 2, 3, 4, 5, 6, 7})
+#define FN(name)                         avx2_##name
+#define TARGET                           __attribute__((target("avx2")))
+#define LANES                            8
+#define LOW(v)                           _mm256_cvtps_pd(_mm256_castps256_ps128(v))
+#define HIGH(v)                          _mm256_cvtps_pd(_mm256_extractf128_ps((v), 1))
+#define STORE_STREAM(address, v)         _mm256_stream_ps((address), (v))
+#define STREAM_FENCE()                   _mm_sfence()
+#define LANE_NUMBERS                     ((VI){0, 1, 2, 3, 4, 5, 6, 7})
 #define STORE_MASKED(address, inside, v) _mm256_maskstore_ps((address), (__m256i)(inside), (v))
+#define PIN(v)                           __asm__("" : "+x"(v))
 #include "himeno/cpu/stream_body.h"
 
 static int supported(void)

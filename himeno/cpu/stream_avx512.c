@@ -12,9 +12,10 @@
 #define HIGH(v)                  _mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(v), 1)))
 #define STORE_STREAM(address, v) _mm512_stream_ps((address), (v))
 #define STREAM_FENCE()           _mm_sfence()
-#define LANE_NUMBERS ((VI){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
-#define STORE_MASKED(address, inside, v)                                                                               \
+#define LANE_NUMBERS             ((VI){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+#define STORE_MASKED(address, inside, v)                                                                     \
   _mm512_mask_storeu_ps((address), _mm512_test_epi32_mask((__m512i)(inside), (__m512i)(inside)), (v))
+#define PIN(v) __asm__("" : "+x"(v))
 #include "himeno/cpu/stream_body.h"
 
 static int supported(void)

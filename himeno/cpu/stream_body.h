@@ -2,88 +2,140 @@
 /** \file
  * \brief The vector sweep and the ceiling kernel, included once an instruction set.
  *
- * The includer defines FN(name) (its name for a function), TARGET (function attribute), LANES (floats a vector),
- * LOW(v) and HIGH(v) (halves of a float vector as doubles), LANE_NUMBERS (an int vector 0, 1, …), STORE_STREAM(address,
- * v), a store past the caches, STREAM_FENCE(), which ends a series of them, and STORE_MASKED(address, inside, v), which
- * writes the lanes whose bits are set in the int vector `inside` and touches no other.
+ * The includer defines FN(name) (its name for a function), TARGET (function attribute), LANES (floats a
+ * vector), LOW(v) and HIGH(v) (halves of a float vector as doubles), LANE_NUMBERS (an int vector 0, 1, …),
+ * STORE_STREAM(address, v), a store past the caches, STREAM_FENCE(), which ends a series of them,
+ * STORE_MASKED(address, inside, v), which writes the lanes whose bits are set in the int vector `inside` and
+ * touches no other, and PIN(v), which keeps the compiler from moving what makes v to a later place.
  *
- * Rows are walked by cache lines of 16 floats. Whole lines are stored past the caches, which saves reading them first; a
- * line that the box covers in part goes through the cache, since a line written both ways would travel twice. */
+ * Rows are walked by cache lines of 16 floats. Whole lines are stored past the caches, which saves reading
+ * them first; a line that the box covers in part goes through the cache, since a line written both ways
+ * would travel twice. */
 
 #define LINE 16
-/** Floats that are fetched ahead of use: hardware prefetchers follow fewer streams than the 13 there are. */
-#define AHEAD 256
+/** How far ahead of their use lines are fetched, in floats. Hardware prefetchers follow fewer streams than
+ * there are arrays here, and lose them where rows do not follow each other. */
+#define AHEAD      96
+#define AHEAD_NEAR 32 /* for lines of p that a cache holds already */
 
 typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
 typedef float FN(loose) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 typedef double FN(wide) __attribute__((vector_size(4 * LANES)));
 typedef int FN(ints) __attribute__((vector_size(4 * LANES)));
 
-#define VF FN(vector)
-#define VD FN(wide)
-#define VI FN(ints)
+#define VF            FN(vector)
+#define VD            FN(wide)
+#define VI            FN(ints)
 #define LOAD(address) ((VF) * (const FN(loose) *)(address))
 
-/** The residual of LANES points from element x on. */
-static inline TARGET __attribute__((always_inline)) VF FN(residual)(const struct cpu_sweep *s, int64_t x)
+/** Vectors a line. They go through each term together: a pointer that is loaded serves all of them, and their
+ * chains of additions overlap. */
+#define VECTORS (LINE / LANES)
+#define EACH    _Pragma("GCC unroll 4") for (int v = 0; v < VECTORS; v++)
+
+/** A row that is being swept. Elements count from the arrays' first. */
+struct FN(row) {
+  int64_t first, end; /**< what the box covers */
+  int64_t line, last; /**< where its lines begin and end */
+  int64_t skip;       /**< from there to the first line of the row that is swept next */
+};
+
+/** The residuals of the line at element x, term by term from left to right; `ahead` is the line to fetch. */
+static inline TARGET __attribute__((always_inline)) void FN(residual)(const struct cpu_sweep *s, int64_t x,
+                                                                      int64_t ahead, VF ss[VECTORS])
 {
   const float *const *c = s->coefficient;
-  const int64_t I = s->plane, J = s->pitch;
-  const float *p = s->p + x, *up = p + I, *down = p - I;
-#define C(array) LOAD(c[HIMENO_##array] + x)
-  VF s0 = C(A0) * LOAD(up) + C(A1) * LOAD(p + J) + C(A2) * LOAD(p + 1) +
-          C(B0) * (LOAD(up + J) - LOAD(up - J) - LOAD(down + J) + LOAD(down - J)) +
-          C(B1) * (LOAD(p + J + 1) - LOAD(p - J + 1) - LOAD(p + J - 1) + LOAD(p - J - 1)) +
-          C(B2) * (LOAD(up + 1) - LOAD(down + 1) - LOAD(up - 1) + LOAD(down - 1)) + C(C0) * LOAD(down) +
-          C(C1) * LOAD(p - J) + C(C2) * LOAD(p - 1) + C(WRK1);
-  return (s0 * C(A3) - LOAD(p)) * C(BND);
+  const char *p = (const char *)(s->p + x), *up = p + 4 * s->plane, *down = p - 4 * s->plane;
+  int64_t j = 4 * s->pitch, back = -j;
+  /* Opaque, so that rows are addressed by these two and not by nine pointers that have no registers. */
+  __asm__("" : "+r"(j), "+r"(back));
+
+#define P(row, dk) LOAD((row) + 4 * ((dk) + v * LANES))
+#define C(array)   LOAD(c[HIMENO_##array] + x + v * LANES)
+#define TERM(array, expression)                                                                              \
+  __builtin_prefetch(c[HIMENO_##array] + ahead, 0, 0);                                                       \
+  EACH                                                                                                       \
+  {                                                                                                          \
+    ss[v] = expression;                                                                                      \
+    PIN(ss[v]);                                                                                              \
+  }
+  __builtin_prefetch(up + j + 4 * (ahead - x), 0, 3);
+  __builtin_prefetch(p + j + 4 * AHEAD_NEAR, 0, 3);
+  __builtin_prefetch(down + j + 4 * AHEAD_NEAR, 0, 3);
+  TERM(A0, C(A0) * P(up, 0))
+  TERM(A1, ss[v] + C(A1) * P(p + j, 0))
+  TERM(A2, ss[v] + C(A2) * P(p, 1))
+  TERM(B0, ss[v] + C(B0) * (P(up + j, 0) - P(up + back, 0) - P(down + j, 0) + P(down + back, 0)))
+  TERM(B1, ss[v] + C(B1) * (P(p + j, 1) - P(p + back, 1) - P(p + j, -1) + P(p + back, -1)))
+  TERM(B2, ss[v] + C(B2) * (P(up, 1) - P(down, 1) - P(up, -1) + P(down, -1)))
+  TERM(C0, ss[v] + C(C0) * P(down, 0))
+  TERM(C1, ss[v] + C(C1) * P(p + back, 0))
+  TERM(C2, ss[v] + C(C2) * P(p, -1))
+  TERM(WRK1, ss[v] + C(WRK1))
+  TERM(A3, ss[v] * C(A3) - P(p, 0))
+  TERM(BND, ss[v] * C(BND))
+#undef P
 #undef C
+#undef TERM
 }
 
-/** Fetches the line AHEAD of element x in all streams that come from memory. */
-static inline TARGET __attribute__((always_inline)) void FN(fetch)(const struct cpu_sweep *s, const float *p, int64_t x)
+/** Sweeps the line at element x, which the box covers as a `whole` or in part, and adds its squares to the
+ * sums. */
+static inline TARGET __attribute__((always_inline)) void
+FN(line)(const struct cpu_sweep *s, const struct FN(row) * row, int64_t x, int whole, VD sums[2])
 {
-  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) __builtin_prefetch(s->coefficient[m] + x + AHEAD, 0, 0);
-  __builtin_prefetch(p + x + AHEAD, 0, 3);
-}
+  const int64_t ahead = x + AHEAD < row->last ? x + AHEAD : x + AHEAD + row->skip;
+  const float *p = s->p + x;
+  float *out = s->out + x;
+  VF ss[VECTORS];
 
-/** Floats between the start of its cache line and an address. */
-static inline int64_t FN(skew)(const float *address)
-{
-  return (int64_t)((uintptr_t)address / sizeof *address % LINE);
-}
-
-/** One row of n points from element `first` on. */
-static inline TARGET __attribute__((always_inline)) VD FN(row)(const struct cpu_sweep *s, int64_t first, int64_t n)
-{
-  VD low = {0}, high = {0};
-
-  for (int64_t x = first - FN(skew)(s->out + first); x < first + n; x += LINE) {
-    const int whole = x >= first && x + LINE <= first + n;
-    FN(fetch)(s, s->p + s->plane, x);
-#pragma GCC unroll 4
-    for (int start = 0; start < LINE; start += LANES) {
-      const VI lane = LANE_NUMBERS + (int)(x + start - first), inside = (lane >= 0) & (lane < (int)n);
-      VF ss = FN(residual)(s, x + start);
-      if (!whole) ss = (VF)((VI)ss & inside);
-      low += LOW(ss) * LOW(ss);
-      high += HIGH(ss) * HIGH(ss);
-      VF value = LOAD(s->p + x + start) + HIMENO_OMEGA * ss;
-      if (whole)
-        STORE_STREAM(s->out + x + start, value);
-      else
-        STORE_MASKED(s->out + x + start, inside, value);
+  FN(residual)(s, x, ahead, ss);
+  if (whole) {
+    EACH STORE_STREAM(out + v * LANES, LOAD(p + v * LANES) + HIMENO_OMEGA * ss[v]);
+  } else {
+    EACH
+    {
+      const VI lane = LANE_NUMBERS + (int)(x + v * LANES - row->first);
+      const VI inside = (lane >= 0) & (lane < (int)(row->end - row->first));
+      VF value = LOAD(p + v * LANES) + HIMENO_OMEGA * ss[v];
+      STORE_MASKED(out + v * LANES, inside, value);
+      ss[v] = (VF)((VI)ss[v] & inside);
     }
   }
-  return low + high;
+  EACH
+  {
+    sums[0] += LOW(ss[v]) * LOW(ss[v]);
+    sums[1] += HIGH(ss[v]) * HIGH(ss[v]);
+  }
+}
+
+/** Sweeps a row; `next` is the way from its first point to that of the row that is swept after it. */
+static inline TARGET __attribute__((always_inline)) void
+FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next, VD sums[2])
+{
+  const int64_t skew = (int64_t)((uintptr_t)(s->out + first) / sizeof(float) % LINE);
+  const int64_t last = first - skew + (skew + n + LINE - 1) / LINE * LINE;
+  const struct FN(row) row = {first, first + n, first - skew, last, first - skew + next - last};
+  int64_t x = row.line;
+
+  /* Lines that are written in part have to be read first. */
+  __builtin_prefetch(s->out + row.end - 1, 1, 3);
+  __builtin_prefetch(s->out + first + next, 1, 3);
+  if (row.line < first || n < LINE) {
+    FN(line)(s, &row, x, 0, sums);
+    x += LINE;
+  }
+  for (; x + LINE <= row.end; x += LINE) FN(line)(s, &row, x, 1, sums);
+  if (x < row.end) FN(line)(s, &row, x, 0, sums);
 }
 
 static TARGET double FN(sweep)(const struct cpu_sweep *shared, int64_t first, int64_t last)
 {
-  const struct cpu_sweep copy = *shared, *const s = &copy; /* no store can change it, so its pointers stay loaded */
+  const struct cpu_sweep copy = *shared, *const s =
+                                             &copy; /* no store can change it, so its pointers stay loaded */
   const struct box *b = &s->box;
   const int64_t rows = box_extent(b, 1), n = box_extent(b, 2);
-  VD sums = {0};
+  VD sums[2] = {{0}, {0}};
   double sum = 0;
 
   for (int64_t block = 0; block < rows; block += s->block)
@@ -91,24 +143,32 @@ static TARGET double FN(sweep)(const struct cpu_sweep *shared, int64_t first, in
       int64_t j = block, end = block + s->block < rows ? block + s->block : rows;
       if (i * rows + j < first) j = first - i * rows;
       if (i * rows + end > last) end = last - i * rows;
-      for (; j < end; j++)
-        sums += FN(row)(s, (b->lo[0] + i) * s->plane + (b->lo[1] + j) * s->pitch + b->lo[2], n);
+      for (const int64_t begin = j; j < end; j++) {
+        int64_t next = j + 1 < end ? s->pitch : s->plane - (j - begin) * s->pitch;
+        FN(sweep_row)(s, (b->lo[0] + i) * s->plane + (b->lo[1] + j) * s->pitch + b->lo[2], n, next, sums);
+      }
     }
   STREAM_FENCE();
-  for (int lane = 0; lane < LANES / 2; lane++) sum += sums[lane];
+  sums[0] += sums[1];
+  for (int lane = 0; lane < LANES / 2; lane++) sum += sums[0][lane];
   return sum;
 }
 
-static TARGET void FN(ceiling)(const struct cpu_sweep *s, int64_t first, int64_t last)
+static TARGET void FN(ceiling)(const struct cpu_sweep *shared, int64_t first, int64_t last)
 {
+  const struct cpu_sweep copy = *shared, *const s = &copy;
   int64_t x = first;
+
   for (; x + LINE <= last; x += LINE) {
-    FN(fetch)(s, s->p, x);
-    for (int start = 0; start < LINE; start += LANES) {
-      VF sum = LOAD(s->p + x + start);
-      for (int m = 0; m < HIMENO_COEFFICIENTS; m++) sum += LOAD(s->coefficient[m] + x + start);
-      STORE_STREAM(s->out + x + start, sum);
+    VF sum[VECTORS];
+    __builtin_prefetch(s->p + x + AHEAD, 0, 0);
+    EACH sum[v] = LOAD(s->p + x + v * LANES);
+#pragma GCC unroll 12
+    for (int m = 0; m < HIMENO_COEFFICIENTS; m++) {
+      __builtin_prefetch(s->coefficient[m] + x + AHEAD, 0, 0);
+      EACH sum[v] += LOAD(s->coefficient[m] + x + v * LANES);
     }
+    EACH STORE_STREAM(s->out + x + v * LANES, sum[v]);
   }
   for (; x < last; x++) {
     float sum = s->p[x];

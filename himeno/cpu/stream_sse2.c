@@ -12,12 +12,13 @@
 #define HIGH(v)                  _mm_cvtps_pd(_mm_movehl_ps((v), (v)))
 #define STORE_STREAM(address, v) _mm_stream_ps((address), (v))
 #define STREAM_FENCE()           _mm_sfence()
-#define LANE_NUMBERS ((VI){0, 1, 2, 3})
-#define STORE_MASKED(address, inside, v)                                                                               \
-  do {                                                                                                                 \
-    for (int lane_ = 0; lane_ < LANES; lane_++)                                                                        \
-      if ((inside)[lane_]) (address)[lane_] = (v)[lane_];                                                              \
+#define LANE_NUMBERS             ((VI){0, 1, 2, 3})
+#define STORE_MASKED(address, inside, v)                                                                     \
+  do {                                                                                                       \
+    for (int lane_ = 0; lane_ < LANES; lane_++)                                                              \
+      if ((inside)[lane_]) (address)[lane_] = (v)[lane_];                                                    \
   } while (0)
+#define PIN(v) __asm__("" : "+x"(v))
 #include "himeno/cpu/stream_body.h"
 
 static int supported(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The 2008 baseline: a tile of 16 × 16 points in k and j and 8 in i, its halo included, is loaded whole into local memory
-// before the first point is computed; 256 work-items, 8 points each.
+// The 2008 baseline: a tile of 16 × 16 points in k and j and 8 in i, its halo included, is loaded whole into
+// local memory before the first point is computed; 256 work-items, 8 points each.
 #define TILE_I 8
 #define ROW    (GROUP_K + 2)
 #define PLANE  (ROW * (GROUP_J + 2))
@@ -10,24 +10,25 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
   __local sum_t scratch[GROUP];
   __local float tile[PLANE * (TILE_I + 2)];
   const int tk = get_local_id(0), tj = get_local_id(1);
-  const int k0 = box.s2 + get_group_id(0) * GROUP_K, j0 = box.s1 + get_group_id(1) * GROUP_J;
+  const int k0 = box.s7 + get_group_id(0) * GROUP_K, j0 = box.s1 + get_group_id(1) * GROUP_J;
   const int i0 = box.s0 + get_group_id(2) * TILE_I;
   const int k = k0 + tk, j = j0 + tj, end = min(i0 + TILE_I, box.s3);
   sum_t gosa = SUM_ZERO;
 
-  // Beyond the box's own neighbours nothing is needed, and beyond the array nothing is there: the last layer stands in.
+  // Beyond the box's own neighbours nothing is needed, and beyond the array nothing is there: the last layer
+  // stands in.
   for (int n = tj * GROUP_K + tk; n < PLANE * (TILE_I + 2); n += GROUP) {
     long li = min(i0 - 1 + n / PLANE, box.s3), lj = min(j0 - 1 + n % PLANE / ROW, box.s4);
-    tile[n] = p[li * stride.x + lj * stride.y + min(k0 - 1 + n % ROW, box.s5)];
+    tile[n] = p[li * stride.x + lj * stride.y + clamp(k0 - 1 + n % ROW, box.s2 - 1, box.s5)];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 
-  if (k < box.s5 && j < box.s4)
+  if (k >= box.s2 && k < box.s5 && j < box.s4)
     for (int i = i0; i < end; i++) {
       const long x = i * stride.x + j * stride.y + k;
       __local const float *centre = tile + (i - i0 + 1) * PLANE + (tj + 1) * ROW + tk + 1;
 #define C(array)      array[x]
-#define P(di, dj, dk) centre[(di) * PLANE + (dj) * ROW + (dk)]
+#define P(di, dj, dk) centre[(di)*PLANE + (dj)*ROW + (dk)]
       float ss = RESIDUAL(C, P);
       float correction = OMEGA * ss;
       out[x] = centre[0] + correction;

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: MIT
-// What all kernels share: exact arithmetic, the arguments of a sweep, and sums in double or, without doubles, in two floats.
-// Defined by the host: GROUP_K × GROUP_J work-items a group, and HIMENO_FP64 where the device has doubles.
+// What all kernels share: exact arithmetic, the arguments of a sweep, and sums in double or, without doubles,
+// in two floats. Defined by the host: GROUP_K × GROUP_J work-items a group, and HIMENO_FP64 where the device
+// has doubles.
 #pragma OPENCL FP_CONTRACT OFF
 
 #define GROUP (GROUP_K * GROUP_J)
 #define OMEGA 0.8f
 
-// stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi, then 1 in every other sweep.
-#define SWEEP_ARGS                                                                                                     \
-  __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,             \
-      __global const float *restrict a3, __global const float *restrict b0, __global const float *restrict b1,         \
-      __global const float *restrict b2, __global const float *restrict c0, __global const float *restrict c1,         \
-      __global const float *restrict c2, __global const float *restrict bnd, __global const float *restrict wrk1,      \
-      __global const float *restrict p, __global float *restrict out, __global sum_t *restrict partial,                \
-      const long2 stride, const int8 box
+// stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi, then 1 in every other
+// sweep, then where the first group starts in k: a multiple of what the step asks for, at or before lo.
+#define SWEEP_ARGS                                                                                           \
+  __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,   \
+      __global const float *restrict a3, __global const float *restrict b0,                                  \
+      __global const float *restrict b1, __global const float *restrict b2,                                  \
+      __global const float *restrict c0, __global const float *restrict c1,                                  \
+      __global const float *restrict c2, __global const float *restrict bnd,                                 \
+      __global const float *restrict wrk1, __global const float *restrict p, __global float *restrict out,   \
+      __global sum_t *restrict partial, const long2 stride, const int8 box
 
 // The residual, left to right: C(array) is a coefficient of the point, P(di, dj, dk) its neighbour.
-#define RESIDUAL(C, P)                                                                                                 \
-  (((C(a0) * P(1, 0, 0) + C(a1) * P(0, 1, 0) + C(a2) * P(0, 0, 1) +                                                    \
-     C(b0) * (P(1, 1, 0) - P(1, -1, 0) - P(-1, 1, 0) + P(-1, -1, 0)) +                                                 \
-     C(b1) * (P(0, 1, 1) - P(0, -1, 1) - P(0, 1, -1) + P(0, -1, -1)) +                                                 \
-     C(b2) * (P(1, 0, 1) - P(-1, 0, 1) - P(1, 0, -1) + P(-1, 0, -1)) + C(c0) * P(-1, 0, 0) + C(c1) * P(0, -1, 0) +     \
-     C(c2) * P(0, 0, -1) + C(wrk1)) *                                                                                  \
-        C(a3) -                                                                                                        \
-    P(0, 0, 0)) *                                                                                                      \
+#define RESIDUAL(C, P)                                                                                       \
+  (((C(a0) * P(1, 0, 0) + C(a1) * P(0, 1, 0) + C(a2) * P(0, 0, 1) +                                          \
+     C(b0) * (P(1, 1, 0) - P(1, -1, 0) - P(-1, 1, 0) + P(-1, -1, 0)) +                                       \
+     C(b1) * (P(0, 1, 1) - P(0, -1, 1) - P(0, 1, -1) + P(0, -1, -1)) +                                       \
+     C(b2) * (P(1, 0, 1) - P(-1, 0, 1) - P(1, 0, -1) + P(-1, 0, -1)) + C(c0) * P(-1, 0, 0) +                 \
+     C(c1) * P(0, -1, 0) + C(c2) * P(0, 0, -1) + C(wrk1)) *                                                  \
+        C(a3) -                                                                                              \
+    P(0, 0, 0)) *                                                                                            \
    C(bnd))
 
 #ifdef HIMENO_FP64
@@ -51,8 +54,8 @@ sum_t sum_from_bits(ulong bits)
   return as_double(bits);
 }
 #else
-// High part and what its rounding left. Source: Dekker, "A floating-point technique for extending the available
-// precision", Numerische Mathematik 18, 1971; the two-sum is Knuth's.
+// High part and what its rounding left. Source: Dekker, "A floating-point technique for extending the
+// available precision", Numerische Mathematik 18, 1971; the two-sum is Knuth's.
 typedef float2 sum_t;
 #define SUM_ZERO ((float2)(0.0f, 0.0f))
 
@@ -77,8 +80,8 @@ ulong widen(float x)
   return ((ulong)(bits >> 23) + 896) << 52 | (ulong)(bits & 0x7fffff) << 29;
 }
 
-// The double next to the sum, which is never negative: the low part, scaled to units of the high part's last double bit,
-// is added to the bits as an integer, which carries over binades as it should.
+// The double next to the sum, which is never negative: the low part, scaled to units of the high part's last
+// double bit, is added to the bits as an integer, which carries over binades as it should.
 ulong sum_to_bits(sum_t s)
 {
   if (as_uint(s.x) < 0x800000) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernels around the sweep: initial data, the ceiling, the checksum, and the reduction of partial sums. Groups have
-// FIELD_GROUP work-items in one dimension, those of reductions REDUCE_GROUP.
+// Kernels around the sweep: initial data, the ceiling, the checksum, and the reduction of partial sums.
+// Groups have FIELD_GROUP work-items in one dimension, those of reductions REDUCE_GROUP.
 
 ulong mix(ulong z)
 {
@@ -10,10 +10,10 @@ ulong mix(ulong z)
   return z ^ (z >> 31);
 }
 
-// A group a row, padding included: extent.s0 × extent.s1 rows of extent.s2 floats in `stride.y`. A table has one value a
-// plane; without one (NULL) the value is the same everywhere.
-__kernel void fill_standard(__global float *out, __global const float *table, const float value, const long2 stride,
-                            const int4 extent)
+// A group a row, padding included: extent.s0 × extent.s1 rows of extent.s2 floats in `stride.y`. A table has
+// one value a plane; without one (NULL) the value is the same everywhere.
+__kernel void fill_standard(__global float *out, __global const float *table, const float value,
+                            const long2 stride, const int4 extent)
 {
   int i = get_group_id(0) / extent.s1, j = get_group_id(0) % extent.s1;
   float v = table ? table[i] : value;
@@ -21,7 +21,8 @@ __kernel void fill_standard(__global float *out, __global const float *table, co
     out[i * stride.x + j * stride.y + k] = k < extent.s2 ? v : 0.0f;
 }
 
-// rule: lo, w, and below which u the value is 0. origin: global index of the array's first element. global: jmax, kmax.
+// rule: lo, w, and below which u the value is 0. origin: global index of the array's first element. global:
+// jmax, kmax.
 __kernel void fill_dense(__global float *out, const float4 rule, const ulong array, const long2 stride,
                          const int4 extent, const long4 origin, const long2 global_extent)
 {
@@ -45,7 +46,8 @@ __kernel void ceiling13(__global const float4 *restrict a0, __global const float
 {
   size_t x = get_global_id(0);
   if (x < vectors)
-    out[x] = a0[x] + a1[x] + a2[x] + a3[x] + b0[x] + b1[x] + b2[x] + c0[x] + c1[x] + c2[x] + bnd[x] + wrk1[x] + p[x];
+    out[x] = a0[x] + a1[x] + a2[x] + a3[x] + b0[x] + b1[x] + b2[x] + c0[x] + c1[x] + c2[x] + bnd[x] +
+             wrk1[x] + p[x];
 }
 
 // Sums mix(mix(g) + bits) over the box, rows dealt out to groups in turn.

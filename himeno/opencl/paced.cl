@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The tile of 2009: 64 points in k, 4 in j, 64 in i. 256 work-items march along i together: each plane is loaded just
-// before its use into one of three in local memory, and a barrier a plane keeps the group in step, so that memory is
-// walked plane by plane. One barrier is enough: the plane behind (i−1) is in registers by then, so nobody reads the one that
-// the next load overwrites.
+// The tile of 2009: 64 points in k, 4 in j, 64 in i. 256 work-items march along i together: each plane is
+// loaded just before its use into one of three in local memory, and a barrier a plane keeps the group in
+// step, so that memory is walked plane by plane. One barrier is enough: the plane behind (i−1) is in
+// registers by then, so nobody reads the one that the next load overwrites.
 #define TILE_I 64
 #define ROW    (GROUP_K + 2)
 #define PLANE  (ROW * (GROUP_J + 2))
@@ -12,15 +12,17 @@ struct cross {
   float centre, j_up, j_down, k_up, k_down;
 };
 
-void load_plane(__local float *to, __global const float *restrict p, int k0, int j0, const long2 stride, const int8 box)
+void load_plane(__local float *to, __global const float *restrict p, int k0, int j0, const long2 stride,
+                const int8 box)
 {
   for (int n = get_local_id(1) * GROUP_K + get_local_id(0); n < PLANE; n += GROUP)
-    to[n] = p[min(j0 - 1 + n / ROW, box.s4) * stride.y + min(k0 - 1 + n % ROW, box.s5)];
+    to[n] = p[min(j0 - 1 + n / ROW, box.s4) * stride.y + clamp(k0 - 1 + n % ROW, box.s2 - 1, box.s5)];
 }
 
-// Neighbour (di, dj, dk) of the point; its corners in the middle plane are the only ones not held in registers.
-float neighbour(struct cross behind, struct cross middle, struct cross ahead, __local const float *centre, int di,
-                int dj, int dk)
+// Neighbour (di, dj, dk) of the point; its corners in the middle plane are the only ones not held in
+// registers.
+float neighbour(struct cross behind, struct cross middle, struct cross ahead, __local const float *centre,
+                int di, int dj, int dk)
 {
   struct cross c = di > 0 ? ahead : di < 0 ? behind : middle;
   if (dj && dk) return centre[dj * ROW + dk];
@@ -38,9 +40,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
   __local sum_t scratch[GROUP];
   __local float planes[3][PLANE];
   const int tk = get_local_id(0), tj = get_local_id(1), mine = (tj + 1) * ROW + tk + 1;
-  const int k0 = box.s2 + get_group_id(0) * GROUP_K, j0 = box.s1 + get_group_id(1) * GROUP_J;
+  const int k0 = box.s7 + get_group_id(0) * GROUP_K, j0 = box.s1 + get_group_id(1) * GROUP_J;
   const int i0 = box.s0 + get_group_id(2) * TILE_I, end = min(i0 + TILE_I, box.s3);
-  const int inside = k0 + tk < box.s5 && j0 + tj < box.s4;
+  const int inside = k0 + tk >= box.s2 && k0 + tk < box.s5 && j0 + tj < box.s4;
   int here = 0, next = 1;
   struct cross behind, middle, ahead;
   sum_t gosa = SUM_ZERO;

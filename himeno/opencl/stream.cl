@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Four points in k a work-item: coefficients come as whole aligned vectors, p from the caches as vectors and the two
-// floats beside them. Where the box cuts a vector, lanes are stored one by one. Every other sweep runs backward in i and j
-// (box.s6): the cache still holds what the sweep before read and wrote last.
+// Four points in k a work-item: coefficients come as whole aligned vectors, p from the caches as vectors and
+// the two floats beside them. Where the box cuts a vector, lanes are stored one by one. Every other sweep
+// runs backward in i and j (box.s6): the cache still holds what the sweep before read and wrote last.
 
-// A coefficient is used once: it should not push p out of the first cache. OpenCL C has no such load, NVIDIA's PTX has.
+// A coefficient is used once: it should not push p out of the first cache. OpenCL C has no such load,
+// NVIDIA's PTX has.
 float4 load_once(__global const float *restrict from)
 {
 #ifdef __NV_CL_C_VERSION
@@ -30,7 +31,7 @@ sum_t sum_lanes(float4 ss)
 __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(SWEEP_ARGS)
 {
   __local sum_t scratch[GROUP];
-  const int k = (box.s2 & ~3) + 4 * (int)get_global_id(0);
+  const int k = box.s7 + 4 * (int)get_global_id(0);
   const int group_j = box.s6 ? get_num_groups(1) - 1 - get_group_id(1) : get_group_id(1);
   const int group_i = box.s6 ? get_num_groups(2) - 1 - get_group_id(2) : get_group_id(2);
   const long j = box.s1 + group_j * GROUP_J + (int)get_local_id(1), i = box.s0 + group_i;
@@ -39,7 +40,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
 
   if (k < box.s5 && j < box.s4) {
 #define C(array)      load_once(array + x)
-#define P(di, dj, dk) row_at(p + x + (di) * stride.x + (dj) * stride.y, dk)
+#define P(di, dj, dk) row_at(p + x + (di)*stride.x + (dj)*stride.y, dk)
     const int4 lane = k + (int4)(0, 1, 2, 3);
     const int4 inside = lane >= box.s2 && lane < box.s5;
     float4 ss = RESIDUAL(C, P);

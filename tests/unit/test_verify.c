@@ -31,7 +31,8 @@ static void equal_is_right(void **state)
 static void one_bit_of_the_checksum_is_wrong(void **state)
 {
   (void)state;
-  for (int bit = 0; bit < 64; bit++) assert_int_equal(verdict(0.5, 0x1234 ^ (uint64_t)1 << bit), STATUS_WRONG);
+  for (int bit = 0; bit < 64; bit++)
+    assert_int_equal(verdict(0.5, 0x1234 ^ (uint64_t)1 << bit), STATUS_WRONG);
 }
 
 static void gosa_beyond_the_tolerance_is_wrong(void **state)
@@ -61,7 +62,7 @@ static void known_values_are_the_golden_ones(void **state)
     assert_int_equal(himeno_size_parse("--size", size, &parsed), STATUS_OK);
     if (strcmp(parsed.name, size) == 0) continue;
     const struct himeno_known *known =
-      himeno_known_find(parsed.extent, strcmp(data, "dense") ? HIMENO_STANDARD : HIMENO_DENSE, sweeps);
+        himeno_known_find(parsed.extent, strcmp(data, "dense") ? HIMENO_STANDARD : HIMENO_DENSE, sweeps);
     assert_non_null(known);
     assert_int_equal(known->checksum, checksum);
     assert_true(fabs(known->gosa - gosa) <= VERIFY_GOSA_TOLERANCE * gosa);
@@ -83,18 +84,19 @@ static void every_named_size_has_its_block(void **state)
   (void)state;
   for (int n = 0; n < himeno_size_count(); n++)
     for (int data = 0; data < 2; data++)
-      assert_non_null(himeno_known_find(himeno_size_named(n)->extent, (enum himeno_data)data, HIMENO_BLOCK_SWEEPS));
+      assert_non_null(
+          himeno_known_find(himeno_size_named(n)->extent, (enum himeno_data)data, HIMENO_BLOCK_SWEEPS));
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(equal_is_right),
-    cmocka_unit_test(one_bit_of_the_checksum_is_wrong),
-    cmocka_unit_test(gosa_beyond_the_tolerance_is_wrong),
-    cmocka_unit_test(known_values_are_the_golden_ones),
-    cmocka_unit_test(other_grids_and_lengths_are_not_known),
-    cmocka_unit_test(every_named_size_has_its_block),
+      cmocka_unit_test(equal_is_right),
+      cmocka_unit_test(one_bit_of_the_checksum_is_wrong),
+      cmocka_unit_test(gosa_beyond_the_tolerance_is_wrong),
+      cmocka_unit_test(known_values_are_the_golden_ones),
+      cmocka_unit_test(other_grids_and_lengths_are_not_known),
+      cmocka_unit_test(every_named_size_has_its_block),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

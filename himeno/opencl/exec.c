@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* What is made once: the program, its groups cut to the device, and the buffers of partial sums. */
+#include "himeno/opencl/exec.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "himeno/opencl/common_cl.h"
+#include "himeno/opencl/field_cl.h"
+
+#define FIELD_GROUP_MAX 256
+/** One group adds up a sweep's last sums, so it should be large. */
+#define REDUCE_GROUP_MAX 1024
+
+static const char *const entry_names[ENTRIES] = {"sweep",    "fill_standard", "fill_dense", "ceiling13",
+                                                 "checksum", "reduce",        "reduce_add"};
+
+const char *opencl_entry_name(enum opencl_entry entry)
+{
+  return entry_names[entry];
+}
+
+int64_t opencl_first_k(const struct opencl_step *step, const struct box *b)
+{
+  return b->lo[2] / step->align * step->align;
+}
+
+void opencl_groups(const struct opencl_step *step, const struct box *b, size_t groups[3])
+{
+  for (int n = 0; n < 3; n++) {
+    int d = 2 - n;
+    int64_t lo = d == 2 ? opencl_first_k(step, b) : b->lo[d];
+    groups[n] = (size_t)((b->hi[d] - lo + step->points[n] - 1) / step->points[n]);
+  }
+}
+
+static status_t query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value)
+{
+  cl_int error = clGetDeviceInfo(device->id, what, bytes, value, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetDeviceInfo");
+}
+
+/** Work-items that a group may have: in all, in k, in j. */
+static status_t group_limits(const struct opencl_device *device, size_t limits[3])
+{
+  cl_uint dimensions;
+  size_t *items;
+  status_t status;
+
+  RETURN_IF_FAILED(query(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof limits[0], &limits[0]));
+  RETURN_IF_FAILED(query(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, sizeof dimensions, &dimensions));
+  if (!(items = calloc(dimensions, sizeof *items)))
+    return log_fail(STATUS_ENVIRONMENT, "no memory for device limits");
+  TRY(query(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, dimensions * sizeof *items, items), done);
+  limits[1] = items[0];
+  limits[2] = dimensions > 1 ? items[1] : 1;
+done:
+  free(items);
+  return status;
+}
+
+static int fits(const struct opencl_step *step, const size_t limits[3])
+{
+  return (size_t)(step->group[0] * step->group[1]) <= limits[0] && (size_t)step->group[0] <= limits[1] &&
+         (size_t)step->group[1] <= limits[2];
+}
+
+/** Halves a group in j, then in k, until the device takes it; steps whose tile is their point say that they
+ * cannot. */
+static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
+{
+  struct opencl_step *s = &x->step;
+  while (s->shrinks && !fits(s, limits) && s->group[0] * s->group[1] > 1) {
+    int d = s->group[1] > 1 ? 1 : 0;
+    s->group[d] /= 2;
+    s->points[d] /= 2;
+  }
+  if (fits(s, limits)) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs groups of %dx%d work-items, %s takes %zu (%zux%zu)",
+                  x->kernel->name, s->group[0], s->group[1], x->device->base.info.name, limits[0], limits[1],
+                  limits[2]);
+}
+
+static status_t build(struct himeno_exec *x)
+{
+  char options[160];
+  const char *parts[] = {himeno_common_cl, himeno_field_cl, x->step.source};
+  size_t bytes = 1;
+  char *source;
+
+  for (int n = 0; n < 3; n++) bytes += strlen(parts[n]);
+  if (!(source = calloc(bytes, 1))) return log_fail(STATUS_ENVIRONMENT, "no memory for OpenCL sources");
+  for (int n = 0; n < 3; n++) strcat(source, parts[n]);
+  snprintf(options, sizeof options,
+           "-cl-std=CL1.2 -D GROUP_K=%d -D GROUP_J=%d -D FIELD_GROUP=%zu -D REDUCE_GROUP=%zu%s",
+           x->step.group[0], x->step.group[1], x->field_group, x->reduce_group,
+           x->fp64 ? " -D HIMENO_FP64" : "");
+  status_t status = opencl_program_build(x->device, source, options, &x->program);
+  free(source);
+  return status;
+}
+
+static status_t create_entries(struct himeno_exec *x)
+{
+  char what[96];
+  for (int n = 0; n < ENTRIES; n++) {
+    cl_int error;
+    x->entries[n] = clCreateKernel(x->program, entry_names[n], &error);
+    if (error == CL_SUCCESS) continue;
+    x->entries[n] = NULL;
+    snprintf(what, sizeof what, "clCreateKernel %s of %s", entry_names[n], x->kernel->name);
+    return opencl_fail(error, what);
+  }
+  return STATUS_OK;
+}
+
+static void release_program(struct himeno_exec *x)
+{
+  for (int n = 0; n < ENTRIES; n++) {
+    if (x->entries[n]) clReleaseKernel(x->entries[n]);
+    x->entries[n] = NULL;
+  }
+  if (x->program) clReleaseProgram(x->program);
+  x->program = NULL;
+}
+
+/** The largest power of two within a limit and what the device takes in one dimension. */
+static size_t group_within(size_t limit, const size_t limits[3])
+{
+  while (limit > limits[0] || limit > limits[1]) limit /= 2;
+  return limit;
+}
+
+/** Work-items that a compiled kernel takes, which registers may make fewer than the device does. */
+static status_t compiled_limit(const struct himeno_exec *x, enum opencl_entry entry, size_t *limit)
+{
+  cl_int error = clGetKernelWorkGroupInfo(x->entries[entry], x->device->id, CL_KERNEL_WORK_GROUP_SIZE,
+                                          sizeof *limit, limit, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetKernelWorkGroupInfo");
+}
+
+/** Whether all kernels run with the groups they were built for; if not, *least is what the narrowest of them
+ * takes. */
+static status_t groups_run(const struct himeno_exec *x, int *run, size_t *least)
+{
+  *run = 1;
+  *least = SIZE_MAX;
+  for (int n = 0; n < ENTRIES; n++) {
+    size_t limit, want = n == ENTRY_SWEEP                      ? (size_t)(x->step.group[0] * x->step.group[1])
+                         : n == ENTRY_REDUCE || n == ENTRY_ADD ? x->reduce_group
+                                                               : x->field_group;
+    RETURN_IF_FAILED(compiled_limit(x, n, &limit));
+    if (limit < want) *run = 0;
+    if (limit < *least) *least = limit;
+  }
+  return STATUS_OK;
+}
+
+/** Builds for groups as large as the device takes; again with smaller ones while the compiled kernels take
+ * less. */
+static status_t prepare_program(struct himeno_exec *x)
+{
+  size_t limits[3], least;
+  int run;
+
+  RETURN_IF_FAILED(group_limits(x->device, limits));
+  for (;;) {
+    RETURN_IF_FAILED(fit_group(x, limits));
+    x->field_group = group_within(FIELD_GROUP_MAX, limits);
+    x->reduce_group = group_within(REDUCE_GROUP_MAX, limits);
+    RETURN_IF_FAILED(build(x));
+    RETURN_IF_FAILED(create_entries(x));
+    RETURN_IF_FAILED(groups_run(x, &run, &least));
+    if (run) return STATUS_OK;
+    release_program(x);
+    limits[0] = least;
+  }
+}
+
+/** Local memory: what the compiled sweep takes must be there. */
+static status_t check_local_memory(const struct himeno_exec *x)
+{
+  cl_ulong need, have;
+  cl_int error = clGetKernelWorkGroupInfo(x->entries[ENTRY_SWEEP], x->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
+                                          sizeof need, &need, NULL);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
+  RETURN_IF_FAILED(query(x->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
+  if (need <= have) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %llu bytes of local memory, %s has %llu",
+                  x->kernel->name, (unsigned long long)need, x->device->base.info.name,
+                  (unsigned long long)have);
+}
+
+static status_t create_buffer(struct himeno_exec *x, size_t bytes, void *host, cl_mem *buffer)
+{
+  cl_int error;
+  cl_mem_flags flags = CL_MEM_READ_WRITE | (host ? CL_MEM_COPY_HOST_PTR : 0);
+  cl_mem made = clCreateBuffer(x->device->context, flags, bytes, host, &error);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateBuffer for partial sums");
+  *buffer = made;
+  return STATUS_OK;
+}
+
+static status_t create_standard_p(struct himeno_exec *x)
+{
+  const struct layout *layout = &x->fields.layout;
+  size_t planes = (size_t)layout->extent[0];
+  float *table = malloc(planes * sizeof *table);
+
+  if (!table) return log_fail(STATUS_ENVIRONMENT, "no memory for %zu planes of initial data", planes);
+  for (size_t i = 0; i < planes; i++)
+    table[i] = himeno_standard_p(layout->origin[0] + (int64_t)i, layout->global[0]);
+  status_t status = create_buffer(x, planes * sizeof *table, table, &x->standard_p);
+  free(table);
+  return status;
+}
+
+/* Groups that cover a box inside the interior are never more than those that cover all of it. */
+static status_t create_buffers(struct himeno_exec *x)
+{
+  size_t groups[3], n;
+
+  opencl_groups(&x->step, &x->fields.layout.interior, groups);
+  n = groups[0] * groups[1] * groups[2];
+  if (n < CHECKSUM_GROUPS) n = CHECKSUM_GROUPS;
+  RETURN_IF_FAILED(create_buffer(x, n * sizeof(double), NULL, &x->partial));
+  RETURN_IF_FAILED(create_buffer(x, opencl_chunks(n) * sizeof(double), NULL, &x->chunks));
+  return create_standard_p(x);
+}
+
+void opencl_exec_close(struct himeno_exec *x)
+{
+  if (!x) return;
+  if (x->standard_p) clReleaseMemObject(x->standard_p);
+  if (x->chunks) clReleaseMemObject(x->chunks);
+  if (x->partial) clReleaseMemObject(x->partial);
+  release_program(x);
+  free(x);
+}
+
+static status_t check_extents(const struct layout *layout)
+{
+  for (int d = 0; d < 3; d++)
+    if (layout->extent[d] > INT_MAX)
+      return log_fail(STATUS_USAGE, "OpenCL kernels take at most %d points in a dimension, not %lld", INT_MAX,
+                      (long long)layout->extent[d]);
+  return STATUS_OK;
+}
+
+status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
+                          const struct himeno_kernel *kernel, const struct opencl_step *step,
+                          struct himeno_exec **exec)
+{
+  const char *fp64 = getenv("HIMENO_OPENCL_FP64");
+  struct himeno_exec *x;
+  status_t status;
+
+  RETURN_IF_FAILED(check_extents(&fields->layout));
+  if (!(x = calloc(1, sizeof *x))) return log_fail(STATUS_ENVIRONMENT, "no memory for the OpenCL kernels");
+  x->device = (struct opencl_device *)device;
+  x->fields = *fields;
+  x->kernel = kernel;
+  x->step = *step;
+  x->fp64 = device->info.fp64 && !(fp64 && !strcmp(fp64, "0"));
+  TRY(prepare_program(x), fail);
+  TRY(check_local_memory(x), fail);
+  TRY(create_buffers(x), fail);
+  *exec = x;
+  return STATUS_OK;
+fail:
+  opencl_exec_close(x);
+  return status;
+}

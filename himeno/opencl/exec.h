@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief A step of the OpenCL ladder, built for a device and a local array. */
+#ifndef HIMENO_OPENCL_EXEC_H
+#define HIMENO_OPENCL_EXEC_H
+
+#include "gpu/opencl/opencl_device.h"
+#include "himeno/kernels.h"
+
+/** Partial sums that one group adds up. */
+#define REDUCE_CHUNK 4096
+/** Groups of the checksum: enough to fill any device, few enough to add up on the host. */
+#define CHECKSUM_GROUPS 1024
+
+/** Geometry of a variant: a group covers points[d] points in k, j, i, and may be made smaller where
+ * `shrinks`. */
+struct opencl_step {
+  const char *source;
+  int group[2]; /**< work-items in k and j */
+  int points[3];
+  int align; /**< groups start at multiples of this many floats in k */
+  int shrinks;
+};
+
+/** The kernels of a program. */
+enum opencl_entry {
+  ENTRY_SWEEP,
+  ENTRY_STANDARD,
+  ENTRY_DENSE,
+  ENTRY_CEILING,
+  ENTRY_CHECKSUM,
+  ENTRY_REDUCE,
+  ENTRY_ADD,
+  ENTRIES
+};
+
+struct himeno_exec {
+  struct opencl_device *device;
+  struct himeno_fields fields;
+  const struct himeno_kernel *kernel;
+  struct opencl_step step; /**< shrunk to the device */
+  int fp64;
+  size_t field_group, reduce_group;
+  cl_program program;
+  cl_kernel entries[ENTRIES];
+  cl_mem partial, chunks; /**< sums of groups, and of REDUCE_CHUNK groups */
+  cl_mem standard_p;      /**< standard p of each local plane */
+};
+
+/** \brief Builds \a step for the device, with smaller groups where it must and may: STATUS_ENVIRONMENT if the
+ * device cannot run it, or has no memory for it. */
+status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
+                          const struct himeno_kernel *kernel, const struct opencl_step *step,
+                          struct himeno_exec **exec);
+void opencl_exec_close(struct himeno_exec *exec);
+
+/** \brief The kernel's name in its source. */
+const char *opencl_entry_name(enum opencl_entry entry);
+
+/** \brief Where the first group starts in k. */
+int64_t opencl_first_k(const struct opencl_step *step, const struct box *box);
+
+/** \brief Groups that cover a box, in k, j, i. */
+void opencl_groups(const struct opencl_step *step, const struct box *box, size_t groups[3]);
+
+/** \brief Groups of a reduction of n sums. */
+static inline size_t opencl_chunks(size_t n)
+{
+  return (n + REDUCE_CHUNK - 1) / REDUCE_CHUNK;
+}
+
+#endif

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# The steps of scripts/gpu-check, which runs this file once a step, in a process of its own that it can stop:
+#   step=NAME bash gpu-check-steps.sh FUNCTION [ARGUMENT]...
+# A step ends with 0: passed, 77: skipped, else: failed. What it prints is its log; note TEXT is its line in the summary.
+# shellcheck disable=SC2154 # source_folder, build, given_build, out, scratch and step come from gpu-check
+set -euo pipefail
+
+note() { printf '%s\n' "$*" >"$out/notes/$step"; }
+skip() {
+  note "$*"
+  exit 77
+}
+fail() {
+  note "$*"
+  exit 1
+}
+
+# ---- build and machine ----
+
+machine() {
+  uname -a
+  grep -m 1 'model name' /proc/cpuinfo || true
+  nproc
+  command -v nvcc && nvcc --version
+  command -v nvidia-smi >/dev/null || skip "there is no nvidia-smi"
+  nvidia-smi
+  nvidia-smi --query-gpu=name,uuid,driver_version,memory.total,clocks.max.sm,clocks.max.memory --format=csv | tee "$out/gpus.csv"
+  note "$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort | uniq -c | xargs)"
+}
+
+build() {
+  [ "$given_build" = 0 ] || skip "the build was given"
+  cd "$source_folder"
+  [ -x configure ] || ./autogen.sh
+  mkdir -p "$build"
+  cd "$build"
+  "$source_folder/configure" --with-cuda-arch=native
+  make -s -j "$(nproc)" all
+  make -s -j "$(nproc)" check TESTS=
+  note "$(sed -n 's/^  \(CUDA\|OpenCL\)  *\(on\|off\) .*/\1 \2/p' "$out/logs/build.log" | paste -sd, | sed 's/,/, /')"
+}
+
+# ---- what the other steps share ----
+
+# devices BACKEND: how many --list shows.
+devices() {
+  awk -v head="$1:" '/^  [a-z]+: / { on = $1 == head } on && /^    device / { n++ } END { print n + 0 }' "$out/list.txt"
+}
+
+# needs BACKEND: ends the step as skipped where there is no such device.
+needs() {
+  [ -f "$out/list.txt" ] || fail "himeno-gpu --list did not work"
+  [ "$(devices "$1")" -gt 0 ] ||
+    skip "$1: $(awk -v head="$1:" '/^  [a-z]+: / { on = $1 == head } on && sub(/^    no device: /, "")' "$out/list.txt")"
+}
+
+# place BACKEND: options that take its first device that is no CPU: an OpenCL loader may show both.
+place() {
+  local device
+  device=$(awk -v head="$1:" '/^  [a-z]+: / { on = $1 == head } on && /^    device .* compute units/ { print $2; exit }' "$out/list.txt")
+  printf '%s %s' -b "$1"
+  [ -z "$device" ] || printf ' %s %s' --device "$device"
+}
+
+# launch RANKS PROGRAM [ARGUMENT]...: a launcher may set the OpenCL loader's variables as it likes, so they are set behind it.
+launch() {
+  local ranks=$1
+  shift
+  [ -z "${opencl_driver:-}" ] || set -- env OCL_ICD_VENDORS="$OCL_ICD_VENDORS" OCL_ICD_FILENAMES="$opencl_driver" "$@"
+  "$MPIRUN" -np "$ranks" "$@"
+}
+
+# expect CODE PATTERN COMMAND...: the command ends with that code and says something that matches.
+expect() {
+  local code=0 wanted=$1 pattern=$2
+  shift 2
+  printf '+ %s\n' "$*"
+  "$@" >"$scratch/$step.text" 2>&1 || code=$?
+  cat "$scratch/$step.text"
+  [ $code = "$wanted" ] || fail "exit code $code, not $wanted: $(tail -n 1 "$scratch/$step.text")"
+  grep -Eq -- "$pattern" "$scratch/$step.text" || fail "nothing said matches $pattern"
+}
+
+# tap COMMAND...: a test that speaks TAP, complete and without a failure.
+tap() {
+  local code=0 text=$scratch/$step.tap
+  "$@" | tee "$text" || code=$?
+  local good bad plan
+  good=$(grep -c '^ok ' "$text") || true
+  bad=$(grep -c '^not ok ' "$text") || true
+  plan=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$text" | tail -n 1)
+  [ $code != 77 ] || skip "$(tail -n 1 "$text")"
+  [ "$plan" != 0 ] || skip "$(sed -n 's/^1\.\.0 # SKIP //p' "$text")"
+  note "$good passed, $bad failed of ${plan:-an unknown number}, exit code $code"
+  [ "$code" = 0 ] && [ "$bad" = 0 ] && [ "$good" = "${plan:-none}" ]
+}
+
+# ---- tests ----
+
+list() {
+  launch 1 "$himeno" --list | tee "$out/list.txt"
+  local cuda opencl
+  cuda=$(devices cuda) opencl=$(devices opencl)
+  note "$cuda CUDA and $opencl OpenCL devices"
+  if [ "$cuda" = 0 ] && command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null; then return 1; fi
+  [ $((cuda + opencl)) -gt 0 ]
+}
+
+# unit WHAT BACKEND
+unit() {
+  local program=$build/tests/unit/test_$1_$2
+  needs "$2"
+  [ -x "$program" ] || skip "tests/unit/test_$1_$2 was not built"
+  export CMOCKA_MESSAGE_OUTPUT=tap
+  tap "$program"
+}
+
+# matrix BACKEND MODE RANKS: ranks beyond the devices share them.
+matrix() {
+  needs "$1"
+  export OMP_NUM_THREADS=1
+  tap launch "$3" "$build/tests/mpi/matrix" "$source_folder/tests/golden/himeno.csv" "$1" "$2"
+}
+
+two_gpus() {
+  needs cuda
+  [ "$(devices cuda)" -ge 2 ] || skip "there is one GPU"
+  bench two-gpus-L 2 -b cuda -s L -t 3
+  "$python" - "$out/json/two-gpus-L.json" <<'END'
+import json, sys
+ranks = json.load(open(sys.argv[1]))["ranks"]
+sys.exit(len({rank["uuid"] for rank in ranks}) != 2 or any(rank["device_shared"] for rank in ranks))
+END
+}
+
+memory_exhausted() {
+  needs cuda
+  local backend kernel sums=()
+  for backend in cuda opencl; do
+    # shellcheck disable=SC2046 # several words
+    [ "$(devices $backend)" = 0 ] ||
+      expect 3 'needs [0-9.]+ [KMGTPE]iB.* [0-9.]+ [KMGTPE]iB free' launch 1 "$himeno" $(place $backend) -s 8000x8000x8000 -n 1
+  done
+  for kernel in naive stream; do
+    bench "fill-95-$kernel" 1 -b cuda --fill 95 -n 3 -k $kernel --verify off
+    sums+=("$(value "fill-95-$kernel" 'd["result"]["checksum"]')")
+  done
+  note "exit 3 beyond the memory; at 95% ($(value fill-95-stream 'd["config"]["size"]')) naive and stream give ${sums[*]}"
+  [ "${sums[0]}" = "${sums[1]}" ]
+}
+
+# gone: no rank of this build is left, at the latest after five seconds.
+gone() {
+  local n process
+  for n in 1 2 3 4 5 0; do
+    for process in /proc/[0-9]*; do
+      [ "$(readlink "$process/exe" 2>/dev/null)" != "$himeno" ] || break
+      process=none
+    done
+    [ "$process" != none ] || return 0
+    [ $n = 0 ] || sleep 1
+  done
+  fail "process ${process#/proc/} is still there"
+}
+
+device_lost() {
+  needs cuda
+  local arguments=(-b cuda -s S -n 50 -k stream) host trap=(env HIMENO_CUDA_TRAP=5)
+  host=$(hostname -s)
+  expect 7 "himeno-gpu: host $host.*, device .*assert" launch 1 "${trap[@]}" "$himeno" "${arguments[@]}"
+  gone
+  expect 7 "rank 0, host $host.*, device .*assert" \
+    launch 1 "${trap[@]}" "$himeno" "${arguments[@]}" : -np 1 "$himeno" "${arguments[@]}"
+  gone
+  expect 7 "rank 1, host $host.*, device .*assert" \
+    launch 1 "$himeno" "${arguments[@]}" : -np 1 "${trap[@]}" "$himeno" "${arguments[@]}"
+  gone
+  note "exit 7, with host and device on one rank, and the rank too on each of two; no rank is left"
+}
+
+# sanitizer TOOL: every kernel, the halos' packing, the ceiling and the checksum.
+sanitizer() {
+  local tool=$1 guard code=0 logs
+  command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
+  needs cuda
+  export OMP_NUM_THREADS=1
+  guard=(compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 50)
+  launch 2 "${guard[@]}" --log-file "$out/logs/$step-matrix.%p.log" \
+    "$build/tests/mpi/matrix" "$source_folder/tests/golden/himeno.csv" cuda all || code=$?
+  launch 1 "${guard[@]}" --log-file "$out/logs/$step-ladder.%p.log" \
+    "$himeno" -b cuda -s XS --ladder -t 0.01 --block 2 --data dense || code=$?
+  logs=("$out/logs/$step"-*.log)
+  tail -n 3 "${logs[@]}"
+  note "$(grep -h SUMMARY "${logs[@]}" | sed 's/^=* //' | sort | uniq -c | xargs), exit code $code"
+  [ $code = 0 ] && [ "$(grep -hEc 'SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))' "${logs[@]}" | grep -c 1)" = 3 ]
+}
+
+# ---- benchmarks: NAME.json and, beside it, the command line that made it ----
+
+bench() {
+  local name=$1 ranks=$2
+  shift 2
+  printf 'mpirun -np %s himeno-gpu %s\n' "$ranks" "$*" | tee "$out/json/$name.cmd"
+  launch "$ranks" "$himeno" "$@" --json "$out/json/$name.json"
+}
+
+# value NAME EXPRESSION: of the document d.
+value() {
+  "$python" -c "import json, sys; d = json.load(open(sys.argv[1])); print($2)" "$out/json/$1.json"
+}
+
+copy_rate() {
+  needs cuda
+  [ -x "$build/tests/gpu/copy_rate" ] || skip "tests/gpu/copy_rate was not built"
+  echo 'tests/gpu/copy_rate M L XL' >"$out/json/copy-rate.cmd"
+  "$build/tests/gpu/copy_rate" M L XL | tee "$out/json/copy-rate.json"
+  note "$(value copy-rate '", ".join("%s %.0f GB/s" % (c["size"], c["gbps"]) for c in d["copies"])')"
+}
+
+# run BACKEND SIZE KERNEL SECONDS
+run() {
+  needs "$1"
+  export HIMENO_TUNE_CACHE=$out/tune.json
+  # shellcheck disable=SC2046 # several words
+  bench "$step" 1 $(place "$1") -s "$2" -k "$3" -t "$4"
+  note "$(value "$step" '"%s: %.0f GFLOPS, %.1f%% of the ceiling of %.0f GB/s" % (d["config"]["kernel"],
+    d["result"]["gflops"], 100 * d["result"]["ceiling_share"], d["result"]["ceiling_gbps"])')"
+}
+
+ladder() {
+  needs "$1"
+  # shellcheck disable=SC2046 # several words
+  bench "$step" 1 $(place "$1") -s "$2" --ladder
+  note "$(value "$step" '", ".join("%s %.0f" % (r["kernel"], r["gflops"]) for r in d["rungs"])') GFLOPS"
+  [ "$(value "$step" 'all(r["verdict"] == "pass" for r in d["rungs"])')" = True ]
+}
+
+himeno=$build/himeno-gpu python=python3
+if [ "$1" != machine ] && [ "$1" != build ]; then
+  # shellcheck source=/dev/null
+  . "$build/tests/env.sh"
+  # shellcheck source=tests/settings.sh
+  . "$source_folder/tests/settings.sh"
+  [ -x "${MPIRUN:-}" ] || MPIRUN=$(command -v mpirun) || fail "no MPI launcher was found"
+fi
+"$@"

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes summary.txt and summary.json of scripts/gpu-check from its steps' outcomes and its JSON documents.
+
+Usage: gpu_check_summary.py OUTCOMES FOLDER   exit status 1 when a step failed or none passed
+"""
+import json
+import pathlib
+import platform
+import sys
+import time
+
+SIZES = ("XL", "L", "M")
+# A kernel that reads 13 arrays and writes one can do what a copy can; the sweep can do what that kernel can.
+CEILING_TARGET = {"XL": 0.99, "L": 0.99, "M": 0.97}
+COPY_TARGET = 0.99
+OPENCL_TARGET = 0.97
+
+
+def read_json(path):
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def read_steps(path, folder):
+    steps = []
+    for line in path.read_text().splitlines():
+        name, outcome, seconds, limit = line.split("\t")
+        note = folder / "notes" / name
+        steps.append({"name": name, "outcome": outcome, "seconds": int(seconds), "limit": int(limit),
+                      "note": note.read_text().strip() if note.exists() else "",
+                      "log": f"logs/{name}.log"})
+    return steps
+
+
+def read_runs(folder):
+    """Every document with the command line that made it."""
+    runs = {}
+    for path in sorted((folder / "json").glob("*.cmd")):
+        document = path.with_suffix(".json")
+        if document.exists():
+            runs[path.stem] = {"file": f"json/{document.name}", "command": path.read_text().strip(),
+                               "document": read_json(document)}
+    return runs
+
+
+def result(runs, name):
+    document = (runs.get(name) or {}).get("document") or {}
+    return document.get("result") or {}
+
+
+def copy_rates(runs):
+    document = (runs.get("copy-rate") or {}).get("document") or {}
+    return {copy["size"]: copy["gbps"] for copy in document.get("copies", [])}
+
+
+def figure(name, value, target=None):
+    verdict = None if target is None else ("met" if value >= target else "slow")
+    return {"name": name, "value": value, "target": target, "verdict": verdict}
+
+
+def figures(runs):
+    found, copies = [], copy_rates(runs)
+    for size in SIZES:
+        cuda, opencl = result(runs, f"run-cuda-{size}"), result(runs, f"run-opencl-{size}")
+        for backend, one in (("CUDA", cuda), ("OpenCL", opencl)):
+            if one:
+                found.append(figure(f"{size}: {backend} stream, GFLOPS", one["gflops"]))
+        if cuda.get("ceiling_share"):
+            found.append(figure(f"{size}: CUDA stream / ceiling", cuda["ceiling_share"], CEILING_TARGET[size]))
+        if cuda.get("ceiling_gbps") and size in copies:
+            found.append(figure(f"{size}: ceiling / device-to-device copy", cuda["ceiling_gbps"] / copies[size], COPY_TARGET))
+        if cuda and opencl:
+            found.append(figure(f"{size}: OpenCL stream / CUDA stream", opencl["gflops"] / cuda["gflops"], OPENCL_TARGET))
+    return found
+
+
+def text(summary):
+    yield f"gpu-check on {summary['host']}, {summary['time']}: {summary['verdict']}"
+    yield ""
+    for step in summary["steps"]:
+        yield f"  {step['name']:<20} {step['outcome']:<8} {step['seconds']:4d} s  {step['note']}"
+    yield ""
+    for one in summary["figures"]:
+        target = "" if one["target"] is None else f"  target {one['target']:.2f}  {one['verdict']}"
+        digits = 1 if one["target"] is None else 4
+        yield f"  {one['name']:<36} {one['value']:9.{digits}f}{target}"
+    yield ""
+    counts = {kind: sum(step["outcome"] == kind for step in summary["steps"]) for kind in ("pass", "fail", "timeout", "skip")}
+    yield ", ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def main():
+    outcomes, folder = (pathlib.Path(argument) for argument in sys.argv[1:])
+    steps, runs = read_steps(outcomes, folder), read_runs(folder)
+    failed = any(step["outcome"] in ("fail", "timeout") for step in steps)
+    passed = any(step["outcome"] == "pass" for step in steps)
+    found = figures(runs)
+    slow = any(one["verdict"] == "slow" for one in found)
+    summary = {
+        "schema": "himeno-gpu-check/1",
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "host": platform.node(),
+        "verdict": "fail" if failed or not passed else "pass, slow" if slow else "pass",
+        "steps": steps,
+        "figures": found,
+        "runs": [{"name": name, "file": run["file"], "command": run["command"]} for name, run in runs.items()],
+    }
+    (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+    (folder / "summary.txt").write_text("\n".join(text(summary)) + "\n")
+    print("\n".join(text(summary)))
+    return int(failed or not passed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

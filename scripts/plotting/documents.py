@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Reads the suite's JSON documents for scripts/plot and sorts them into what is drawn."""
+import json
+
+BACKENDS = ("cuda", "opencl", "cpu", "qpu", "null")
+# A sweep's operations and bytes a point: what turns the ceiling's bytes into operations.
+FLOP_PER_BYTE = 34 / 56
+
+
+class BadInput(Exception):
+    """Its text is one line for the user."""
+
+
+def no_number(name):
+    raise ValueError(f"{name} is no JSON")
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file, parse_constant=no_number)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise BadInput(f"{path}: not a JSON document: {str(error).splitlines()[0]}") from error
+    if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
+        raise BadInput(f"{path}: not a document of this suite: it names no schema")
+    return path, document
+
+
+def size_rank(config):
+    """Sizes, named or not, stand in the order of their points."""
+    return config["imax"] * config["jmax"] * config["kmax"]
+
+
+def class_name(one):
+    """Classic and temporal kernels are never compared without saying so."""
+    return "" if one["class"] == "classic" else f"temporal, T={one['T']}"
+
+
+def described(path, document, build):
+    try:
+        return build(document)
+    except (KeyError, TypeError, IndexError) as error:
+        raise BadInput(f"{path}: not as its schema says: {type(error).__name__} {error}") from error
+
+
+def origin(document, device):
+    return {"device": device, "date": document["time"][:10], "version": document["version"]}
+
+
+# ---- ladders ----
+
+def ladder(document):
+    config = document["config"]
+    rungs = [{"kernel": rung["kernel"], "class": class_name(rung), "gflops": rung["gflops"], "share": rung["ceiling_share"],
+              "ceiling": rung["ceiling_gbps"] * FLOP_PER_BYTE, "verified": rung["verified"] != "no"}
+             for rung in document["rungs"] if rung["verdict"] == "pass"]
+    ranks = f", {config['ranks']} ranks" if config["ranks"] > 1 else ""
+    return {"name": f"{config['backend']}, {config['size']}{ranks}, {config['data']} data", "rungs": rungs,
+            "order": (BACKENDS.index(config["backend"]), config["ranks"], size_rank(config)),
+            "origin": origin(document, config["device"])}
+
+
+def ladders(read_documents):
+    """One panel a document, backend by backend, small sizes first."""
+    panels = []
+    for path, document in read_documents:
+        if document["schema"] != "himeno-ladder/1":
+            raise BadInput(f"{path}: of schema {document['schema']}, not himeno-ladder/1: draw it with plot sizes")
+        panel = described(path, document, ladder)
+        if not panel["rungs"]:
+            raise BadInput(f"{path}: no rung of it passed")
+        panels.append(panel)
+    return sorted(panels, key=lambda panel: panel["order"])
+
+
+# ---- sizes ----
+
+def run_point(document):
+    config, result = document["config"], document["result"]
+    if result["verdict"] not in ("pass", "slow"):
+        return []
+    chosen = config["kernel_choice"] in ("trial", "remembered")
+    return [point(document, "auto" if chosen else config["kernel"], config, result, len(document["ranks"]),
+                  document["ranks"][0]["device"])]
+
+
+def ladder_points(document):
+    config = document["config"]
+    return [point(document, rung["kernel"], rung, rung, config["ranks"], config["device"])
+            for rung in document["rungs"] if rung["verdict"] == "pass"]
+
+
+def point(document, kernel, classed, rates, ranks, device):
+    config = document["config"]
+    words = [f"{config['backend']} {kernel}", class_name(classed), f"{ranks} ranks" if ranks > 1 else "",
+             "dense data" if config["data"] == "dense" else ""]
+    return {"series": ", ".join(word for word in words if word), "order": BACKENDS.index(config["backend"]),
+            "temporal": classed["class"] == "temporal", "size": config["size"], "rank": size_rank(config),
+            "gflops": rates["gflops"], "share": rates["ceiling_share"], "verified": rates["verified"] != "no",
+            "origin": origin(document, device)}
+
+
+READERS = {"himeno-gpu/1": run_point, "himeno-ladder/1": ladder_points}
+
+
+def series(read_documents):
+    """All points; those of one series and size are merged when they are drawn."""
+    points = []
+    for path, document in read_documents:
+        if document["schema"] not in READERS:
+            raise BadInput(f"{path}: of schema {document['schema']}: sizes are drawn from {' and '.join(READERS)}")
+        found = described(path, document, READERS[document["schema"]])
+        if not found:
+            raise BadInput(f"{path}: it did not pass, so there is no speed to draw")
+        points += found
+    return points

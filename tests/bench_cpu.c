@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Is the CPU's ceiling kernel a ceiling, and how near is the sweep? Interleaves a STREAM triad, the ceiling
+ * kernel and the sweep on the same threads, so that all see the same machine, and prints medians: `bench_cpu
+ * SIZE [ROUNDS]`. Rates count the bytes that must travel: 12 an element of the triad, 56 a point of the
+ * others; none of the three reads what it writes, so nothing is hidden by write-allocation. */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include "base/stats.h"
+#include "himeno/kernels.h"
+
+#define ROUNDS_MAX 1000
+
+/** a = b + 3·c over n floats, a multiple of 4, past the caches where the CPU can. */
+static void triad_part(float *a, const float *b, const float *c, int64_t n)
+{
+#ifdef __x86_64__
+  const __m128 factor = _mm_set1_ps(3.0f);
+  for (int64_t x = 0; x < n; x += 4)
+    _mm_stream_ps(a + x, _mm_add_ps(_mm_load_ps(b + x), _mm_mul_ps(factor, _mm_load_ps(c + x))));
+  _mm_sfence();
+#else
+  for (int64_t x = 0; x < n; x++) a[x] = b[x] + 3.0f * c[x];
+#endif
+}
+
+/** Over four triples of arrays, as many bytes as one pass of the ceiling less a seventh. */
+static void triad(const struct himeno_fields *f)
+{
+  const int64_t lines = layout_floats(&f->layout) / 16;
+#pragma omp parallel
+  {
+    int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+    int64_t first = lines * me / threads * 16, n = lines * (me + 1) / threads * 16 - first;
+    for (int m = 0; m < HIMENO_COEFFICIENTS; m += 3)
+      triad_part((float *)f->coefficient[m].handle + first, (float *)f->coefficient[m + 1].handle + first,
+                 (float *)f->coefficient[m + 2].handle + first, n);
+  }
+}
+
+static status_t fields_open(struct gpu_device *device, const struct himeno_size *size,
+                            struct himeno_fields *f)
+{
+  struct decomp whole;
+  decomp_init(&whole, size->extent, (const int[3]){1, 1, 1}, 0);
+  memset(f, 0, sizeof *f);
+  RETURN_IF_FAILED(layout_init(&f->layout, &whole, 1, 0));
+  size_t bytes = (size_t)layout_floats(&f->layout) * sizeof(float);
+  for (int n = 0; n < 2; n++) RETURN_IF_FAILED(gpu_alloc(device, bytes, &f->p[n]));
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
+    RETURN_IF_FAILED(gpu_alloc(device, bytes, &f->coefficient[m]));
+  f->gosa_slots = 1;
+  return gpu_alloc(device, sizeof(double), &f->gosa);
+}
+
+static status_t measure(const struct himeno_fields *f, struct himeno_exec *exec, int rounds)
+{
+  static double triads[ROUNDS_MAX], ceilings[ROUNDS_MAX], sweeps[ROUNDS_MAX], shares[ROUNDS_MAX];
+  const double floats = (double)layout_floats(&f->layout), points = (double)box_points(&f->layout.owned);
+
+  for (int r = 0; r < rounds; r++) {
+    struct himeno_sweep pass = {.box = f->layout.owned, .source = r % 2};
+    double t0 = stats_now();
+    RETURN_IF_FAILED(himeno_kernels_cpu.ceiling(exec, NULL));
+    double t1 = stats_now();
+    RETURN_IF_FAILED(himeno_kernels_cpu.sweep(exec, NULL, &pass));
+    double t2 = stats_now();
+    triad(f);
+    triads[r] = 48e-9 * floats / (stats_now() - t2);
+    ceilings[r] = 1e-9 * HIMENO_BYTES_PER_POINT * floats / (t1 - t0);
+    sweeps[r] = 1e-9 * HIMENO_BYTES_PER_POINT * points / (t2 - t1);
+    shares[r] = sweeps[r] / ceilings[r];
+  }
+  size_t n = (size_t)rounds;
+  double triad_rate = stats_summarise(triads, n).median, ceiling_rate = stats_summarise(ceilings, n).median;
+  printf(
+      "threads %d: triad %.1f GB/s, ceiling %.1f GB/s (%.3f of triad), sweep %.1f GB/s (%.3f of ceiling)\n",
+      omp_get_max_threads(), triad_rate, ceiling_rate, ceiling_rate / triad_rate,
+      stats_summarise(sweeps, n).median, stats_summarise(shares, n).median);
+  return STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+  struct himeno_size size;
+  struct himeno_fields fields;
+  struct gpu_device *device;
+  struct himeno_exec *exec;
+  int rounds = argc > 2 ? atoi(argv[2]) : 20;
+  status_t status;
+
+  if (argc < 2 || rounds < 1 || rounds > ROUNDS_MAX) {
+    fprintf(stderr, "usage: bench_cpu SIZE [ROUNDS up to %d]\n", ROUNDS_MAX);
+    return STATUS_USAGE;
+  }
+  RETURN_IF_FAILED(himeno_size_parse("SIZE", argv[1], &size));
+  RETURN_IF_FAILED(gpu_open(&gpu_backend_cpu, 0, &device));
+  TRY(fields_open(device, &size, &fields), done);
+  TRY(himeno_kernels_cpu.open(device, &fields, himeno_kernel_find(&himeno_kernels_cpu, "stream"), &exec),
+      done);
+  for (int m = 0; m < HIMENO_ARRAYS; m++) TRY(himeno_kernels_cpu.fill(exec, NULL, m, HIMENO_STANDARD), close);
+  TRY(measure(&fields, exec, rounds), close);
+close:
+  himeno_kernels_cpu.close(exec);
+  gpu_free(device, &fields.gosa);
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) gpu_free(device, &fields.coefficient[m]);
+  for (int n = 0; n < 2; n++) gpu_free(device, &fields.p[n]);
+done:
+  gpu_close(device);
+  return status;
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# scripts/gpu-check: what it says without a GPU. What it does with one is seen there.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+check=$top_srcdir/scripts/gpu-check
+
+# says PATTERN ARGUMENT...: exit code 2 or 3 with one line that matches.
+says() {
+  local pattern=$1
+  shift
+  run "$check" "$@"
+  [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
+  [[ $output == "gpu-check: "$pattern ]] || { printf '%s\ndoes not match %s\n' "$output" "$pattern"; return 1; }
+}
+
+@test "wrong options are named" {
+  says '*--fast*' --fast out
+  says '*where should the result go*'
+  says '*--seconds*' --seconds 0 out
+  says '--build wants a value*' --build
+  says '*--only magic: there is no such step*' --only magic out
+  says '*none/such: there is no himeno-gpu' --build none/such "$BATS_TEST_TMPDIR/out"
+  says 'one folder OUT*' one two
+}
+
+@test "--help and --steps tell what it does" {
+  run "$check" --help
+  expect_status 0
+  [[ $output == *"gpu-check-HOST-DATE.tar.gz"* ]]
+  run "$check" --steps
+  expect_status 0
+  [[ $output == *racecheck*" s"* ]]
+}
+
+@test "steps without a device are skipped, and one archive holds it all" {
+  CUDA_VISIBLE_DEVICES= run "$check" --build "$top_builddir" --only machine,backend-cuda,racecheck "$BATS_TEST_TMPDIR"
+  cd "$BATS_TEST_TMPDIR"
+  [ "$(ls gpu-check-*.tar.gz | wc -l)" = 1 ]
+  tar xzf gpu-check-*.tar.gz
+  cmp summary.json gpu-check-*/summary.json
+  "$PYTHON" - <<'PY'
+import json
+summary = json.load(open("summary.json"))
+assert summary["schema"] == "himeno-gpu-check/1"
+steps = {step["name"]: step for step in summary["steps"]}
+assert list(steps) == ["machine", "list", "backend-cuda", "racecheck"], steps
+assert steps["list"]["outcome"] in ("pass", "fail"), steps
+assert steps["backend-cuda"]["outcome"] == steps["racecheck"]["outcome"] == "skip", steps
+assert steps["backend-cuda"]["note"], steps
+assert all(step["seconds"] <= step["limit"] for step in summary["steps"])
+PY
+  [ -s gpu-check-*/logs/list.log ]
+}
+
+@test "a step that has no time left fails, and the others are still told" {
+  run "$check" --build "$top_builddir" --seconds 1 --only machine "$BATS_TEST_TMPDIR"
+  expect_status 1
+  [[ $output == *"no time was left for it"* ]]
+  [ -s "$BATS_TEST_TMPDIR/summary.json" ]
+}

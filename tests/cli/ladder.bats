@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+# --ladder: every kernel from the simplest up, each verified.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
+
+# valid DOCUMENT: it follows the ladder's schema.
+valid() {
+  "$PYTHON" - "$1" "$top_srcdir/doc/ladder.schema.json" <<'PY'
+import json, sys, jsonschema
+ladder, schema = (json.load(open(path), parse_constant=lambda name: sys.exit("not JSON: " + name)) for path in sys.argv[1:])
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.validate(ladder, schema)
+PY
+}
+
+has_jsonschema() { "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"; }
+
+setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
+
+@test "each rung gives the known value, and the text shows it" {
+  run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder -t 0.02 --block 10 --json "$document"
+  expect_status 0
+  [ "$(grep -cE '^ +[12]  (reference|stream) .*% +right' <<<"$output")" = 2 ]
+  [ "$(json "$document" '[r["kernel"] for r in d["rungs"]]')" = "['reference', 'stream']" ]
+  [ "$(json "$document" '{(r["verdict"], r["verified"], r["checksum"]) for r in d["rungs"]}')" = "{('pass', 'known', 'eedfdcdacafead9a')}" ]
+  [ "$(json "$document" 'all(r["ceiling_gbps"] > 0 and r["blocks"] > 0 for r in d["rungs"])')" = True ]
+}
+
+@test "two ranks climb the same ladder to the same bits" {
+  on 2 "$himeno" -b cpu -s XS --ladder -t 0.01 --block 3 --data dense --json "$document" >/dev/null
+  on 1 "$himeno" -b cpu -s XS -k reference -n 3 --data dense --json "$BATS_TEST_TMPDIR/one.json" >/dev/null
+  [ "$(json "$document" '{r["checksum"] for r in d["rungs"]}')" = "{'$(json "$BATS_TEST_TMPDIR/one.json" 'd["result"]["checksum"]')'}" ]
+  [ "$(json "$document" 'd["config"]["ranks"]')" = 2 ]
+}
+
+@test "the rates follow from each other" {
+  on 1 "$himeno" -b cpu -s XS --ladder -t 0.01 --block 10 --json "$document" >/dev/null
+  [ "$(json "$document" 'all(abs(r["gbps"] / r["gflops"] * 34 / 56 - 1) < 1e-9 and
+    abs(r["gbps"] / r["ceiling_gbps"] / r["ceiling_share"] - 1) < 1e-9 for r in d["rungs"])')" = True ]
+}
+
+@test "the document follows its schema" {
+  has_jsonschema
+  for options in "-b cpu -w --data dense --verify off" "-b opencl"; do
+    run on 2 "$himeno" $options -s XS --ladder -t 0.01 --block 3 --json "$document"
+    [ "$status" -eq 3 ] && [[ $options == *opencl* ]] && continue
+    expect_status 0
+    valid "$document"
+  done
+}
+
+@test "the schema refuses what is no ladder" {
+  has_jsonschema
+  on 1 "$himeno" -b cpu -s XS --ladder -t 0.01 --block 3 --json "$document" >/dev/null
+  for edit in 'd["rungs"] = []' 'del d["rungs"][0]["step"]' 'd["rungs"][0]["gflops"] = 0' 'd["rungs"][1]["checksum"] = "9"' \
+    'd["extra"] = 1' 'd["config"]["ranks"] = "2"' 'd["rungs"][0]["class"] = "other"' 'd["schema"] = "himeno-gpu/1"'; do
+    "$PYTHON" -c "import json,sys; d = json.load(open(sys.argv[1])); $edit; json.dump(d, open(sys.argv[2], 'w'))" \
+      "$document" "$BATS_TEST_TMPDIR/edited.json"
+    run ! valid "$BATS_TEST_TMPDIR/edited.json"
+  done
+}
+
+@test "--ladder takes no kernel, no trial and no official protocol" {
+  for other in "--kernel stream" --tune --official; do
+    run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder $other
+    expect_status 2
+    [ "$(grep -c '^himeno-gpu:' <<<"$stderr")" = 1 ]
+    [[ $stderr == *"--ladder and ${other%% *} exclude each other"* ]]
+  done
+}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+# scripts/plot: pictures from documents, and one line for what cannot be drawn.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+plot=$top_srcdir/scripts/plot
+
+setup_file() {
+  export documents=$BATS_FILE_TMPDIR
+  on 1 "$himeno" -b cpu -s XS --ladder -t 0.01 --block 10 --json "$documents/ladder.json" >/dev/null
+  on 1 "$himeno" -b cpu -s XS -n 3 --json "$documents/XS.json" >/dev/null
+  on 2 "$himeno" -b cpu -s 20x30x40 -n 3 --data dense --json "$documents/small.json" >/dev/null
+  "$PYTHON" - "$documents" <<'PY'
+import json, sys
+folder = sys.argv[1]
+ladder, result = (json.load(open(f"{folder}/{name}.json")) for name in ("ladder", "XS"))
+result["result"]["verdict"] = "wrong"
+json.dump(result, open(f"{folder}/wrong.json", "w"))
+del result["config"]["size"]
+result["result"]["verdict"] = "pass"
+json.dump(result, open(f"{folder}/lacking.json", "w"))
+ladder["rungs"].append(dict(ladder["rungs"][1], kernel="deep", **{"class": "temporal", "T": 3}))
+json.dump(ladder, open(f"{folder}/temporal.json", "w"))
+PY
+}
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# draws KIND FILE...: plot makes a PNG and an SVG of some size.
+draws() {
+  run --separate-stderr "$plot" "$@" -o picture
+  [ "$status" -ne 3 ] || skip "$stderr"
+  expect_status 0
+  [ "$(head -c 4 picture.png | tail -c 3)" = PNG ]
+  [ "$(wc -c <picture.png)" -gt 10000 ]
+  grep -q '<svg' picture.svg
+}
+
+# refuses PATTERN ARGUMENT...: one line that matches, exit code 2, no picture.
+refuses() {
+  local pattern=$1
+  shift
+  run --separate-stderr "$plot" "$@" -o picture
+  expect_status 2
+  [ "$(wc -l <<<"$stderr")" -eq 1 ] || { printf 'not one line:\n%s\n' "$stderr"; return 1; }
+  grep -Eq -- "$pattern" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$pattern"; return 1; }
+  [ ! -e picture.png ]
+}
+
+@test "a ladder is drawn, with kernels, axis, device and date" {
+  draws ladder "$documents/ladder.json" --title "My ladder"
+  for word in reference stream 'GFLOPS (34 flop a point)' ceiling 'My ladder' "$(date -u +%Y-%m-%d | cut -c1-4)" himeno-gpu; do
+    grep -qF -- "$word" picture.svg
+  done
+}
+
+@test "several ladders stand side by side" {
+  draws ladder "$documents/ladder.json" "$documents/temporal.json"
+  [ "$(grep -c 'cpu, XS, standard data' picture.svg)" -ge 2 ]
+}
+
+@test "temporal kernels are labelled wherever they are drawn" {
+  draws ladder "$documents/temporal.json"
+  grep -q 'temporal: T sweeps a pass' picture.svg
+  grep -q '(temporal, T=3)' picture.svg
+  draws sizes "$documents/temporal.json"
+  grep -q 'cpu deep, temporal, T=3' picture.svg
+  grep -q '(temporal: nominal)' picture.svg
+  draws ladder "$documents/ladder.json"
+  run ! grep -q temporal picture.svg
+}
+
+@test "sizes are drawn from results and ladders" {
+  draws sizes "$documents/XS.json" "$documents/small.json" "$documents/ladder.json"
+  for word in XS 20x30x40 'cpu stream' 'cpu stream, 2 ranks, dense data' 'cpu reference' 'share of the ceiling, %'; do
+    grep -qF -- "$word" picture.svg
+  done
+}
+
+@test "what is no document is refused in one line" {
+  : >empty.json
+  echo '{"schema": ' >cut.json
+  echo '{"schema": "himeno-gpu/1", "x": NaN}' >nan.json
+  echo '[1]' >list.json
+  echo '{"schema": "other/1"}' >other.json
+  printf '\377\376' >binary.json
+  refuses 'empty.json: not a JSON document' sizes empty.json
+  refuses 'cut.json: not a JSON document' ladder cut.json
+  refuses 'nan.json: not a JSON document: NaN' sizes nan.json
+  refuses 'list.json: not a document of this suite' ladder list.json
+  refuses 'other.json: of schema other/1' sizes other.json
+  refuses 'binary.json: not a JSON document' sizes binary.json
+  refuses 'none.json: No such file' sizes none.json
+  refuses 'XS.json: of schema himeno-gpu/1, not himeno-ladder/1' ladder "$documents/XS.json"
+  refuses 'lacking.json: not as its schema says: KeyError .size' sizes "$documents/lacking.json"
+  refuses 'wrong.json: it did not pass' sizes "$documents/XS.json" "$documents/wrong.json"
+}
+
+@test "wrong options are refused, and --help helps" {
+  run "$plot"
+  expect_status 2
+  run "$plot" pie x.json
+  expect_status 2
+  run "$plot" ladder
+  expect_status 2
+  run "$plot" --help
+  expect_status 0
+  [[ $output == *"scripts/plot sizes"*"Exit status"* ]]
+}
+
+@test "a picture that cannot be written is exit 3" {
+  run --separate-stderr "$plot" ladder "$documents/ladder.json" -o none/such
+  expect_status 3
+}

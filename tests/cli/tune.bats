@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+# -k auto: a trial of the kernels, remembered in a file that may be damaged.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+# The device on which kernels are tried here.
+setup_file() {
+  local backend
+  export backend_here=
+  for backend in opencl cuda; do
+    if HIMENO_TUNE_CACHE=$BATS_FILE_TMPDIR/first.json on 1 "$himeno" -b $backend -s XS -n 1 2>/dev/null |
+      grep -q 'fastest in a short trial'; then
+      backend_here=$backend
+      return
+    fi
+  done
+}
+
+setup() {
+  [ -n "$backend_here" ] || skip "no OpenCL or CUDA device here has kernels to try"
+  export HIMENO_TUNE_CACHE=$BATS_TEST_TMPDIR/tune.json
+}
+
+# tuned PATTERN [OPTION]...: a run passes and says of its kernel's choice what matches PATTERN.
+tuned() {
+  local pattern=$1
+  shift
+  run --separate-stderr on 1 "$himeno" -b "$backend_here" -s XS -n 1 "$@"
+  expect_status 0
+  grep -Eq "^  kernel .*$pattern" <<<"$output" || { printf 'not %s:\n%s\n%s\n' "$pattern" "$output" "$stderr"; return 1; }
+}
+
+# cache EXPRESSION: of the document d in the cache, which must be whole.
+cache() { "$PYTHON" -c "import json,os; d=json.load(open(os.environ['HIMENO_TUNE_CACHE'])); print($1)"; }
+
+@test "a trial is made once and remembered; --tune forces another" {
+  tuned 'fastest in a short trial'
+  [ "$(cache 'd["schema"], len(d["choices"])')" = "himeno-tune/1 1" ]
+  [ "$(cache 'all(c["kernel"] and c["gflops"] > 0 and c["time"] for c in d["choices"].values())')" = True ]
+  tuned 'remembered from an earlier trial'
+  [ "$(cache 'list(d["choices"].values())[0]["kernel"]')" = "$(sed -n 's/^  kernel  *\([^ ]*\) .*/\1/p' <<<"$output")" ]
+  tuned 'fastest in a short trial' --tune
+  [ -z "$stderr" ]
+}
+
+@test "what is remembered holds for its data and size only" {
+  tuned 'fastest in a short trial'
+  tuned 'fastest in a short trial' --data dense
+  [ "$(cache 'len(d["choices"])')" = 2 ]
+}
+
+@test "--no-tune and --kernel try nothing and write nothing" {
+  tuned 'the default' --no-tune
+  tuned 'asked for' -k naive
+  [ ! -e "$HIMENO_TUNE_CACHE" ]
+}
+
+@test "a damaged cache is ignored with a warning, and replaced" {
+  for damage in '' garbage '{"schema": "himeno-tune/1", "choices": {' '{"schema": "other/1", "choices": {}}' '[]' \
+    '{"schema": "himeno-tune/1", "choices": 7}'; do
+    printf '%s' "$damage" >"$HIMENO_TUNE_CACHE"
+    tuned 'fastest in a short trial'
+    [[ $stderr == *"tune.json is damaged or of another version: ignored"* ]]
+    [ "$(cache 'len(d["choices"])')" = 1 ]
+  done
+}
+
+@test "a remembered kernel that does not exist is tried anew" {
+  tuned 'fastest in a short trial'
+  sed -i 's/"kernel": "[^"]*"/"kernel": "of-yesterday"/' "$HIMENO_TUNE_CACHE"
+  tuned 'fastest in a short trial'
+  [ "$(cache '"of-yesterday" in str(d)')" = False ]
+}
+
+@test "a cache that cannot be written is a warning" {
+  mkdir "$HIMENO_TUNE_CACHE"
+  tuned 'fastest in a short trial'
+  [[ $stderr == *"tune.json cannot be written"* ]]
+  echo >"$BATS_TEST_TMPDIR/file"
+  export HIMENO_TUNE_CACHE=$BATS_TEST_TMPDIR/file/tune.json
+  tuned 'fastest in a short trial'
+  [[ $stderr == *"not remembered"*file/tune.json* ]]
+}
+
+@test "a folder without permission is a warning" {
+  [ "$(id -u)" -ne 0 ] || skip "root may write everywhere"
+  mkdir "$BATS_TEST_TMPDIR/closed"
+  chmod a-w "$BATS_TEST_TMPDIR/closed"
+  export HIMENO_TUNE_CACHE=$BATS_TEST_TMPDIR/closed/tune.json
+  tuned 'fastest in a short trial'
+  [[ $stderr == *"not remembered"* ]]
+}
+
+@test "two writers at once leave both choices" {
+  on 1 "$himeno" -b "$backend_here" -s XS -n 1 >/dev/null &
+  on 1 "$himeno" -b "$backend_here" -s 16x20x24 -n 1 >/dev/null
+  wait $!
+  [ "$(cache 'sorted(key.split("|")[4] for key in d["choices"])')" = "['16x20x24', '32x32x64']" ]
+  tuned 'remembered from an earlier trial'
+}
+
+@test "two ranks take one choice" {
+  run --separate-stderr on 2 "$himeno" -b "$backend_here" -s XS -n 3
+  expect_status 0
+  [[ $output == *"fastest in a short trial"* ]]
+  [ "$(cache 'len(d["choices"])')" = 1 ]
+}

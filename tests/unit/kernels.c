@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/kernels.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+
+#define SLOTS     4
+#define TOLERANCE 1e-9       /* of gosa, relative */
+#define POISON    0x7fc0dead /* a NaN that no kernel makes */
+#define NAME_MAX_ 96
+
+/** A device with the fields of one rank's part of a grid. */
+struct rig {
+  const struct himeno_kernel_set *set;
+  struct gpu_device *device;
+  struct gpu_queue *queue;
+  struct decomp decomp;
+  struct himeno_fields fields;
+  struct himeno_exec *exec;
+  int64_t floats;
+};
+
+static const struct known {
+  enum himeno_data data;
+  int64_t extent[3];
+  int sweeps;
+  double gosa;
+  uint64_t checksum;
+} known_values[] = {
+    {HIMENO_STANDARD, {32, 32, 64}, 1, 6.713711034051e-03, 0x4b4008a2742991bf},
+    {HIMENO_STANDARD, {32, 32, 64}, 3, 6.229796414519e-03, 0x9d9fcfa656c9df8f},
+    {HIMENO_STANDARD, {32, 32, 64}, 10, 5.358265606109e-03, 0xeedfdcdacafead9a},
+    {HIMENO_DENSE, {32, 32, 64}, 1, 4.723608132279e+03, 0x98711bb3e89d666f},
+    {HIMENO_DENSE, {32, 32, 64}, 3, 1.693129545269e+02, 0x241412ff7d5030ba},
+    {HIMENO_DENSE, {32, 32, 64}, 10, 1.295236157355e+01, 0x6b59a0329b9dc0d3},
+    {HIMENO_STANDARD, {24, 37, 53}, 1, 1.559252572064e-02, 0xb0942cb66c1d2071},
+    {HIMENO_STANDARD, {24, 37, 53}, 3, 1.432405069774e-02, 0xeda869d12e5a7c26},
+    {HIMENO_DENSE, {24, 37, 53}, 1, 3.288989260235e+03, 0x9b68d2fb4374ce20},
+    {HIMENO_DENSE, {24, 37, 53}, 3, 1.191054986548e+02, 0x6f50b4b4384ea348},
+};
+
+static void expect_ok(status_t status)
+{
+  if (status != STATUS_OK) print_error("%s\n", log_held());
+  assert_int_equal(status, STATUS_OK);
+}
+
+static void rig_open(struct rig *rig, const struct kernel_subject *subject, const int64_t extent[3],
+                     const int procs[3], int rank)
+{
+  memset(rig, 0, sizeof *rig);
+  if (subject->setting) setenv(subject->setting, subject->value, 1);
+  rig->set = himeno_kernels_find(subject->backend);
+  expect_ok(gpu_open(gpu_backend_find(subject->backend), 0, &rig->device));
+  expect_ok(gpu_queue_create(rig->device, GPU_NORMAL, &rig->queue));
+  decomp_init(&rig->decomp, extent, procs, rank);
+  expect_ok(layout_init(&rig->fields.layout, &rig->decomp, 1, 0));
+  rig->floats = layout_floats(&rig->fields.layout);
+  for (int n = 0; n < 2; n++) expect_ok(gpu_alloc(rig->device, (size_t)rig->floats * 4, &rig->fields.p[n]));
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
+    expect_ok(gpu_alloc(rig->device, (size_t)rig->floats * 4, &rig->fields.coefficient[m]));
+  rig->fields.gosa_slots = SLOTS;
+  expect_ok(gpu_alloc(rig->device, SLOTS * sizeof(double), &rig->fields.gosa));
+  expect_ok(
+      rig->set->open(rig->device, &rig->fields, himeno_kernel_find(rig->set, subject->kernel), &rig->exec));
+  if (subject->setting) unsetenv(subject->setting);
+}
+
+static void rig_open_whole(struct rig *rig, const struct kernel_subject *subject, const int64_t extent[3],
+                           enum himeno_data data)
+{
+  rig_open(rig, subject, extent, (const int[3]){1, 1, 1}, 0);
+  for (int m = 0; m < HIMENO_ARRAYS; m++) expect_ok(rig->set->fill(rig->exec, rig->queue, m, data));
+  expect_ok(gpu_clear(rig->queue, rig->fields.gosa, 0, SLOTS * sizeof(double)));
+}
+
+static void rig_close(struct rig *rig)
+{
+  expect_ok(gpu_sync(rig->queue));
+  rig->set->close(rig->exec);
+  gpu_free(rig->device, &rig->fields.gosa);
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) gpu_free(rig->device, &rig->fields.coefficient[m]);
+  for (int n = 0; n < 2; n++) gpu_free(rig->device, &rig->fields.p[n]);
+  gpu_queue_destroy(rig->queue);
+  gpu_close(rig->device);
+}
+
+static void sweep(struct rig *rig, const struct box *box, int source, int slot)
+{
+  const struct himeno_sweep pass = {.box = *box, .source = source, .slot = slot};
+  expect_ok(rig->set->sweep(rig->exec, rig->queue, &pass));
+}
+
+static double gosa_of(struct rig *rig, int slot)
+{
+  double gosa;
+  expect_ok(gpu_copy_out(rig->queue, &gosa, rig->fields.gosa, (size_t)slot * sizeof gosa, sizeof gosa));
+  expect_ok(gpu_sync(rig->queue));
+  return gosa;
+}
+
+static uint64_t checksum_of(struct rig *rig, int which)
+{
+  uint64_t sum;
+  expect_ok(rig->set->checksum(rig->exec, rig->queue, which, &sum));
+  return sum;
+}
+
+/** A copy of an array, padding included, which the caller frees. */
+static uint32_t *bits_of(struct rig *rig, struct gpu_mem mem)
+{
+  uint32_t *bits = malloc((size_t)rig->floats * sizeof *bits);
+  assert_non_null(bits);
+  expect_ok(gpu_copy_out(rig->queue, bits, mem, 0, (size_t)rig->floats * sizeof *bits));
+  expect_ok(gpu_sync(rig->queue));
+  return bits;
+}
+
+static void poison(struct rig *rig, struct gpu_mem mem)
+{
+  uint32_t *bits = malloc((size_t)rig->floats * sizeof *bits);
+  assert_non_null(bits);
+  for (int64_t x = 0; x < rig->floats; x++) bits[x] = POISON;
+  expect_ok(gpu_copy_in(rig->queue, mem, 0, bits, (size_t)rig->floats * sizeof *bits));
+  expect_ok(gpu_sync(rig->queue));
+  free(bits);
+}
+
+static void assert_close(double got, double expected)
+{
+  if (fabs(got - expected) > TOLERANCE * fabs(expected))
+    print_error("gosa %.13e, expected %.13e\n", got, expected);
+  assert_true(fabs(got - expected) <= TOLERANCE * fabs(expected));
+}
+
+static int in_box(const struct box *b, int64_t i, int64_t j, int64_t k)
+{
+  return i >= b->lo[0] && i < b->hi[0] && j >= b->lo[1] && j < b->hi[1] && k >= b->lo[2] && k < b->hi[2];
+}
+
+/** The initial value at global (i, j, k), as the design defines it. */
+static float initial(const int64_t extent[3], enum himeno_array array, enum himeno_data data, int64_t i,
+                     int64_t j, int64_t k)
+{
+  static const float standard[] = {1, 1, 1, (float)(1.0 / 6.0), 0, 0, 0, 1, 1, 1, 1, 0};
+  static const float lo[] = {.8f, .8f, .8f, .15f, -.05f, -.05f, -.05f, .8f, .8f, .8f, .9f, -.001f, 0};
+  static const float w[] = {.2f, .2f, .2f, .0166f, .1f, .1f, .1f, .2f, .2f, .2f, .1f, .002f, 1};
+  if (data == HIMENO_STANDARD)
+    return array != HIMENO_P ? standard[array] : (float)(i * i) / (float)((extent[0] - 1) * (extent[0] - 1));
+  uint64_t g = (uint64_t)((i * extent[1] + j) * extent[2] + k);
+  float u = (float)(hash_mix(hash_mix(g) + array) >> 40) / 16777216.0f;
+  volatile float scaled = w[array] * u;
+  return array == HIMENO_BND && u < .0625f ? 0 : lo[array] + scaled;
+}
+
+/** One term after the other, each stored, so that nothing can be contracted: the new value at (i, j, k). */
+static float expected_point(const int64_t extent[3], enum himeno_data data, int64_t i, int64_t j, int64_t k,
+                            double *gosa)
+{
+  volatile float s, t;
+#define V(array, di, dj, dk) initial(extent, array, data, i + (di), j + (dj), k + (dk))
+#define Q(di, dj, dk)        V(HIMENO_P, di, dj, dk)
+#define ADD(product)         (t = (product), s = s + t)
+#define CROSS(array, p, q, r, u)                                                                             \
+  do {                                                                                                       \
+    t = (p) - (q);                                                                                           \
+    t = t - (r);                                                                                             \
+    t = t + (u);                                                                                             \
+    ADD(V(array, 0, 0, 0) * t);                                                                              \
+  } while (0)
+  s = V(HIMENO_A0, 0, 0, 0) * Q(1, 0, 0);
+  ADD(V(HIMENO_A1, 0, 0, 0) * Q(0, 1, 0));
+  ADD(V(HIMENO_A2, 0, 0, 0) * Q(0, 0, 1));
+  CROSS(HIMENO_B0, Q(1, 1, 0), Q(1, -1, 0), Q(-1, 1, 0), Q(-1, -1, 0));
+  CROSS(HIMENO_B1, Q(0, 1, 1), Q(0, -1, 1), Q(0, 1, -1), Q(0, -1, -1));
+  CROSS(HIMENO_B2, Q(1, 0, 1), Q(-1, 0, 1), Q(1, 0, -1), Q(-1, 0, -1));
+  ADD(V(HIMENO_C0, 0, 0, 0) * Q(-1, 0, 0));
+  ADD(V(HIMENO_C1, 0, 0, 0) * Q(0, -1, 0));
+  ADD(V(HIMENO_C2, 0, 0, 0) * Q(0, 0, -1));
+  ADD(V(HIMENO_WRK1, 0, 0, 0));
+  s = s * V(HIMENO_A3, 0, 0, 0);
+  s = s - Q(0, 0, 0);
+  s = s * V(HIMENO_BND, 0, 0, 0);
+  *gosa += (double)s * s;
+  t = 0.8f * s;
+  return Q(0, 0, 0) + t;
+#undef V
+#undef Q
+#undef ADD
+#undef CROSS
+}
+
+/** p[1] holds the new values inside the box and poison everywhere else, and the slot the box's gosa. */
+static void assert_swept(struct rig *rig, enum himeno_data data, const struct box *box, int slot)
+{
+  const struct layout *l = &rig->fields.layout;
+  uint32_t *bits = bits_of(rig, rig->fields.p[1]);
+  double gosa = 0;
+
+  for (int64_t x = 0; x < rig->floats; x++) {
+    int64_t i = x / l->plane, j = x % l->plane / l->pitch, k = x % l->pitch;
+    uint32_t expected = POISON;
+    if (in_box(box, i, j, k)) {
+      float value = expected_point(l->global, data, i, j, k, &gosa);
+      memcpy(&expected, &value, sizeof expected);
+    }
+    if (bits[x] != expected) print_error("point (%d, %d, %d)\n", (int)i, (int)j, (int)k);
+    assert_int_equal(bits[x], expected);
+  }
+  free(bits);
+  assert_close(gosa_of(rig, slot), gosa);
+}
+
+/* ---- the checks ---- */
+
+static void check_known(void **state)
+{
+  for (size_t n = 0; n < sizeof known_values / sizeof *known_values; n++) {
+    const struct known *known = &known_values[n];
+    struct rig rig;
+    rig_open_whole(&rig, *state, known->extent, known->data);
+    for (int s = 0; s < known->sweeps; s++) {
+      expect_ok(gpu_clear(rig.queue, rig.fields.gosa, 2 * sizeof(double), sizeof(double)));
+      sweep(&rig, &rig.fields.layout.owned, s % 2, 2);
+    }
+    assert_int_equal(checksum_of(&rig, known->sweeps % 2), known->checksum);
+    assert_close(gosa_of(&rig, 2), known->gosa);
+    rig_close(&rig);
+  }
+}
+
+static void check_small_grids(void **state)
+{
+  static const int64_t extents[][3] = {{3, 3, 3}, {3, 4, 5}, {5, 3, 70}, {4, 21, 34}, {70, 6, 4}};
+  for (size_t n = 0; n < sizeof extents / sizeof *extents; n++)
+    for (int data = HIMENO_STANDARD; data <= HIMENO_DENSE; data++) {
+      struct rig rig;
+      rig_open_whole(&rig, *state, extents[n], data);
+      poison(&rig, rig.fields.p[1]);
+      sweep(&rig, &rig.fields.layout.owned, 0, 0);
+      assert_swept(&rig, data, &rig.fields.layout.owned, 0);
+      rig_close(&rig);
+    }
+}
+
+/** Slabs, columns and bricks with every kind of edge along k, one after the other in the same field. */
+static void check_boxes(void **state)
+{
+  static const struct box boxes[] = {
+      {{1, 1, 1}, {2, 12, 99}},   {{1, 1, 1}, {9, 2, 99}},   {{1, 1, 1}, {9, 12, 2}},
+      {{8, 11, 98}, {9, 12, 99}}, {{2, 3, 5}, {7, 9, 61}},   {{2, 3, 16}, {7, 9, 80}},
+      {{3, 2, 31}, {4, 3, 34}},   {{1, 1, 15}, {9, 12, 17}}, {{1, 1, 64}, {9, 12, 99}},
+      {{4, 4, 4}, {4, 9, 9}},     {{4, 4, 9}, {6, 9, 9}},
+  };
+  struct rig rig;
+  rig_open_whole(&rig, *state, (const int64_t[3]){10, 13, 100}, HIMENO_DENSE);
+  for (size_t n = 0; n < sizeof boxes / sizeof *boxes; n++) {
+    poison(&rig, rig.fields.p[1]);
+    expect_ok(gpu_clear(rig.queue, rig.fields.gosa, 0, SLOTS * sizeof(double)));
+    sweep(&rig, &boxes[n], 0, 1);
+    assert_swept(&rig, HIMENO_DENSE, &boxes[n], 1);
+    assert_true(gosa_of(&rig, 0) == 0 && gosa_of(&rig, 2) == 0);
+  }
+  rig_close(&rig);
+}
+
+/** Cut as the solver cuts it, a sweep's pieces add up to the whole: same bits, same gosa. */
+static void check_pieces(void **state)
+{
+  static const struct box pieces[] = {
+      {{1, 1, 1}, {2, 36, 52}},   {{22, 1, 1}, {23, 36, 52}}, {{2, 1, 1}, {22, 2, 52}},
+      {{2, 35, 1}, {22, 36, 52}}, {{2, 2, 1}, {22, 35, 2}},   {{2, 2, 51}, {22, 35, 52}},
+      {{2, 2, 2}, {22, 35, 51}},
+  };
+  struct rig rig;
+  rig_open_whole(&rig, *state, (const int64_t[3]){24, 37, 53}, HIMENO_DENSE);
+  for (int s = 0; s < 3; s++)
+    for (size_t n = 0; n < sizeof pieces / sizeof *pieces; n++) sweep(&rig, &pieces[n], s % 2, s);
+  assert_int_equal(checksum_of(&rig, 1), 0x6f50b4b4384ea348);
+  assert_close(gosa_of(&rig, 0), 3.288989260235e+03);
+  assert_close(gosa_of(&rig, 2), 1.191054986548e+02);
+  rig_close(&rig);
+}
+
+static void assert_filled(struct rig *rig, struct gpu_mem mem, enum himeno_array array, enum himeno_data data)
+{
+  const struct layout *l = &rig->fields.layout;
+  uint32_t *bits = bits_of(rig, mem);
+  for (int64_t x = 0; x < rig->floats; x++) {
+    int64_t i = x / l->plane, j = x % l->plane / l->pitch, k = x % l->pitch;
+    uint32_t expected = 0;
+    float value = initial(l->global, array, data, l->origin[0] + i, l->origin[1] + j, l->origin[2] + k);
+    if (k < l->extent[2]) memcpy(&expected, &value, sizeof expected);
+    assert_int_equal(bits[x], expected);
+  }
+  free(bits);
+}
+
+/** Every rank fills its part of the global grid, layers around it included, and its checksum is its share. */
+static void check_parts(void **state)
+{
+  static const int64_t extent[3] = {9, 12, 40};
+  static const int procs[3] = {2, 2, 2};
+  for (int data = HIMENO_STANDARD; data <= HIMENO_DENSE; data++) {
+    uint64_t sum = 0, whole = 0;
+    for (int rank = 0; rank < 8; rank++) {
+      struct rig rig;
+      rig_open(&rig, *state, extent, procs, rank);
+      for (int m = 0; m < HIMENO_ARRAYS; m++) expect_ok(rig.set->fill(rig.exec, rig.queue, m, data));
+      for (int m = 0; m < HIMENO_COEFFICIENTS; m++) assert_filled(&rig, rig.fields.coefficient[m], m, data);
+      for (int n = 0; n < 2; n++) assert_filled(&rig, rig.fields.p[n], HIMENO_P, data);
+      sum += checksum_of(&rig, rank % 2);
+      rig_close(&rig);
+    }
+    for (int64_t g = 0; g < 9 * 12 * 40; g++) {
+      uint32_t bits;
+      float value = initial(extent, HIMENO_P, data, g / 480, g / 40 % 12, g % 40);
+      memcpy(&bits, &value, sizeof bits);
+      whole += hash_mix(hash_mix((uint64_t)g) + bits);
+    }
+    assert_int_equal(sum, whole);
+  }
+}
+
+/** The ceiling reads all thirteen arrays and writes all of the fourteenth, padding included. */
+static void check_ceiling(void **state)
+{
+  struct rig rig;
+  rig_open_whole(&rig, *state, (const int64_t[3]){5, 7, 45}, HIMENO_DENSE);
+  poison(&rig, rig.fields.p[1]);
+  expect_ok(rig.set->ceiling(rig.exec, rig.queue));
+  const struct layout *l = &rig.fields.layout;
+  uint32_t *bits = bits_of(&rig, rig.fields.p[1]);
+  for (int64_t x = 0; x < rig.floats; x++) {
+    int64_t i = x / l->plane, j = x % l->plane / l->pitch, k = x % l->pitch;
+    double expected = 0;
+    float got;
+    for (int m = 0; m < HIMENO_ARRAYS && k < l->extent[2]; m++)
+      expected += (double)initial(l->global, m, HIMENO_DENSE, i, j, k);
+    memcpy(&got, &bits[x], sizeof got);
+    assert_true(fabs(got - expected) <= 1e-5 * fabs(expected));
+  }
+  free(bits);
+  rig_close(&rig);
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void **state);
+} checks[] = {
+    {"gives the known values", check_known},          {"sweeps small grids to the bit", check_small_grids},
+    {"writes any box and nothing else", check_boxes}, {"adds up from pieces", check_pieces},
+    {"fills and sums a rank's part", check_parts},    {"has a ceiling over all arrays", check_ceiling},
+};
+#define CHECKS (sizeof checks / sizeof *checks)
+
+static int hold(void **state)
+{
+  (void)state;
+  log_hold(1);
+  return 0;
+}
+
+static int drop(void **state)
+{
+  (void)state;
+  log_drop();
+  return 0;
+}
+
+static int device_count(const char *backend)
+{
+  struct gpu_device_info *devices;
+  char reason[GPU_TEXT_MAX];
+  int n;
+  gpu_backend_find(backend)->probe(&devices, &n, reason);
+  if (!n) printf("%s: no device: %s\n", backend, reason);
+  free(devices);
+  return n;
+}
+
+int kernels_run(const struct kernel_subject *subjects, size_t n)
+{
+  struct CMUnitTest *tests = calloc(n * CHECKS, sizeof *tests);
+  char(*names)[NAME_MAX_] = calloc(n * CHECKS, sizeof *names);
+  size_t count = 0;
+
+  if (!device_count(subjects->backend)) {
+    free(names);
+    free(tests);
+    return TEST_SKIPPED;
+  }
+  for (size_t s = 0; s < n; s++)
+    for (size_t c = 0; c < CHECKS; c++, count++) {
+      const struct kernel_subject *subject = &subjects[s];
+      snprintf(names[count], sizeof *names, "%s %s %s%s%s%s%s", subject->backend, subject->kernel,
+               checks[c].name, subject->setting ? ", " : "", subject->setting ? subject->setting : "",
+               subject->setting ? "=" : "", subject->setting ? subject->value : "");
+      tests[count] = (struct CMUnitTest){names[count], checks[c].run, hold, drop, (void *)subject};
+    }
+  int failed = _cmocka_run_group_tests("himeno kernels", tests, count, NULL, NULL);
+  free(names);
+  free(tests);
+  return failed;
+}

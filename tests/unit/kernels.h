@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What himeno/kernels.h promises, checked in the same way on the kernels of every backend. */
+#ifndef TESTS_UNIT_KERNELS_H
+#define TESTS_UNIT_KERNELS_H
+
+#include "himeno/kernels.h"
+#include "tests/unit/unit.h"
+
+#define TEST_SKIPPED 77
+
+/** One way to run a kernel. */
+struct kernel_subject {
+  const char *backend, *kernel;
+  const char *setting, *value; /**< environment that forces the way, NULL for none */
+};
+
+/** \brief Runs all checks on each subject, as one group. Returns what `main` returns: the number of failed
+ * cases, or TEST_SKIPPED when the backend has no device. */
+int kernels_run(const struct kernel_subject *subjects, size_t n);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Every CUDA kernel of the set on the first device. */
+#include "config.h"
+#include "tests/unit/kernels.h"
+
+#define SUBJECTS_MAX 64
+
+int main(void)
+{
+  const struct himeno_kernel_set *set = himeno_kernels_find("cuda");
+  struct kernel_subject subjects[SUBJECTS_MAX];
+  size_t n = 0;
+
+  if (!set) return TEST_SKIPPED;
+  for (int k = 0; k < set->n && n < SUBJECTS_MAX; k++)
+    if (set->kernels[k].sweeps == 1)
+      subjects[n++] = (struct kernel_subject){"cuda", set->kernels[k].name, NULL, NULL};
+  return kernels_run(subjects, n);
+}

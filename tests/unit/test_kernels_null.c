@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/kernels.h"
+
+int main(void)
+{
+  static const struct kernel_subject subject = {"null", "reference", NULL, NULL};
+  return kernels_run(&subject, 1);
+}

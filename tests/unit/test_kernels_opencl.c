@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Every OpenCL kernel on the first device, and each once more with sums in two floats, as without doubles. */
+#include "config.h"
+#include "tests/unit/kernels.h"
+
+int main(void)
+{
+  static const char *const kernels[] = {"naive", "block16", "paced", "stream"};
+  struct kernel_subject subjects[8];
+  size_t n = 0;
+
+  if (!HAVE_OPENCL) return TEST_SKIPPED;
+  for (size_t k = 0; k < 4; k++) {
+    subjects[n++] = (struct kernel_subject){"opencl", kernels[k], NULL, NULL};
+    subjects[n++] = (struct kernel_subject){"opencl", kernels[k], "HIMENO_OPENCL_FP64", "0"};
+  }
+  return kernels_run(subjects, n);
+}
