@@ -142,14 +142,17 @@ static void macros_loops_and_conditions_expand(void **state)
                       "mov ra3, 5\nmov ra4, 5\n");
   expect_same_program(".rep i, 3\n.rep j, 2\nldi ra0 + i, 10 * i + j\n.endr\n.endr\n",
                       "ldi ra0, 0\nldi ra0, 1\nldi ra1, 10\nldi ra1, 11\nldi ra2, 20\nldi ra2, 21\n");
-  expect_same_program(".set n, 2\n.if n == 1\nmov r0, 1\n.elseif n == 2\nmov r0, 2\n.else\nmov r0, 3\n.endif\n",
-                      "mov r0, 2\n");
-  expect_same_program(".if 0\n.if 1\nmov r0, 1\n.endif\n.else\n.if 1\nmov r0, 4\n.endif\n.endif\n", "mov r0, 4\n");
+  expect_same_program(
+      ".set n, 2\n.if n == 1\nmov r0, 1\n.elseif n == 2\nmov r0, 2\n.else\nmov r0, 3\n.endif\n",
+      "mov r0, 2\n");
+  expect_same_program(".if 0\n.if 1\nmov r0, 1\n.endif\n.else\n.if 1\nmov r0, 4\n.endif\n.endif\n",
+                      "mov r0, 4\n");
   expect_same_program(".func clamp(x, high)\n.if x > high\nhigh\n.else\nx\n.endif\n.endf\n"
                       ".set twice(x) 2 * x\nldi r0, clamp(9, 4) + twice(100)\n",
                       "ldi r0, 204\n");
-  expect_same_program(".set a, 1\n.macro change\n.set a, 2\n.lset b, 3\nldi r0, a + b\n.endm\nchange\nldi r1, a\n",
-                      "ldi r0, 5\nldi r1, 2\n");
+  expect_same_program(
+      ".set a, 1\n.macro change\n.set a, 2\n.lset b, 3\nldi r0, a + b\n.endm\nchange\nldi r1, a\n",
+      "ldi r0, 5\nldi r1, 2\n");
   expect_same_program("mov r0, 1\nmov r1, 2\nmov r2, 3\n.back 2\nmov r3, 9\n.endb\n",
                       "mov r0, 1\nmov r3, 9\nmov r1, 2\nmov r2, 3\n");
 }
@@ -290,10 +293,13 @@ static void a_missing_file_is_no_mistake_of_the_program(void **state)
 /* Pieces of the language in random order: anything may be refused, nothing may crash. */
 static void random_text_never_crashes_the_assembler(void **state)
 {
-  static const char *const pieces[] = {"mov ",  "r0", ", ", "ra1",   "; ",    "fmul ", "1.0", ".setf", ".ifz", "\n",    ".rep i, 3\n",
-                                       ".endr\n", "(",  ")",  "+",     "<<",    ":x",    "0x7", ".macro ", "m",  ".endm\n", ".if 1\n",
-                                       ".else\n", ".endif\n", "[", "]", "-", "unif", "vpm", "ldi ", "brr ", "r:x", ".set a, ", "a", "#",
-                                       "\t",    "\xff", "~",  ".func f(x)\n", ".endf\n", "f(1)", ".back 2\n", ".endb\n", "* ", "1e", "/ 0"};
+  static const char *const pieces[] = {
+      "mov ",    "r0",          ", ",           "ra1",     "; ",      "fmul ",     "1.0",     ".setf", ".ifz",
+      "\n",      ".rep i, 3\n", ".endr\n",      "(",       ")",       "+",         "<<",      ":x",    "0x7",
+      ".macro ", "m",           ".endm\n",      ".if 1\n", ".else\n", ".endif\n",  "[",       "]",     "-",
+      "unif",    "vpm",         "ldi ",         "brr ",    "r:x",     ".set a, ",  "a",       "#",     "\t",
+      "\xff",    "~",           ".func f(x)\n", ".endf\n", "f(1)",    ".back 2\n", ".endb\n", "* ",    "1e",
+      "/ 0"};
   uint64_t seed = 1;
   (void)state;
   log_hold(1);

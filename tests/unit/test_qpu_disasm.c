@@ -146,9 +146,12 @@ static void loads_semaphores_and_branches_have_a_text(void **state)
     } else {
       inst.sig = QPU_SIG_LOAD_IMMEDIATE;
       inst.sf = (uint8_t)below(&seed, 2);
-      inst.unpack = (uint8_t[]){QPU_LOAD_32, QPU_LOAD_SIGNED, QPU_LOAD_UNSIGNED, QPU_LOAD_SEMAPHORE}[below(&seed, 4)];
-      if (inst.unpack == QPU_LOAD_SIGNED) inst.imm |= 1u << 31; /* one negative value tells it from unsigned */
-      if (below(&seed, 2)) inst.waddr_mul = (uint8_t)below(&seed, 32), inst.cond_mul = (uint8_t)(1 + below(&seed, 7));
+      inst.unpack =
+          (uint8_t[]){QPU_LOAD_32, QPU_LOAD_SIGNED, QPU_LOAD_UNSIGNED, QPU_LOAD_SEMAPHORE}[below(&seed, 4)];
+      if (inst.unpack == QPU_LOAD_SIGNED)
+        inst.imm |= 1u << 31; /* one negative value tells it from unsigned */
+      if (below(&seed, 2))
+        inst.waddr_mul = (uint8_t)below(&seed, 32), inst.cond_mul = (uint8_t)(1 + below(&seed, 7));
     }
     expect_readable(&inst);
   }
@@ -156,7 +159,8 @@ static void loads_semaphores_and_branches_have_a_text(void **state)
 
 static void a_program_gets_labels(void **state)
 {
-  const char *source = "mov r0, 3\n:loop sub.setf r0, r0, 1\nbrr.anynz -, r:loop\nnop\nnop\nnop\nthrend\nnop\nnop\n";
+  const char *source =
+      "mov r0, 3\n:loop sub.setf r0, r0, 1\nbrr.anynz -, r:loop\nnop\nnop\nnop\nthrend\nnop\nnop\n";
   char *text;
   size_t size;
   (void)state;

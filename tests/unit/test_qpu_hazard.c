@@ -9,12 +9,14 @@ static const struct {
 } cases[] = {
     {"mov ra1, r0\nmov r1, ra1" END, "test:2: a register of file A or B cannot be read",
      "mov ra1, r0\nnop\nmov r1, ra1" END},
-    {"mov rb1, r0\nmov r1, rb1" END, "cannot be read by the instruction after", "mov rb1, r0\nmov r1, ra1" END},
+    {"mov rb1, r0\nmov r1, rb1" END, "cannot be read by the instruction after",
+     "mov rb1, r0\nmov r1, ra1" END},
     {"mov ra1, r0\nbra -, ra1\nnop\nnop\nnop\n", "cannot be read by the instruction after",
      "mov ra1, r0\nnop\nbra -, ra1\nnop\nnop\nnop\n"},
     {"mov unif_addr, r0\nnop\nmov r1, unif" END, "test:3: uniforms cannot be read",
      "mov unif_addr, r0\nnop\nnop\nmov r1, unif" END},
-    {"mov unif_addr_rel, r0\nmov r1, unif" END, "uniforms cannot be read", "mov r1, unif\nmov unif_addr, r0" END},
+    {"mov unif_addr_rel, r0\nmov r1, unif" END, "uniforms cannot be read",
+     "mov r1, unif\nmov unif_addr, r0" END},
     {"mov recip, r0\nnop\nmov r1, r4" END, "after an SFU write", "mov recip, r0\nnop\nnop\nmov r1, r4" END},
     {"mov exp, r0\nmov log, r1" END, "after an SFU write", "mov exp, r0\nnop\nnop\nmov log, r1" END},
     {"mov t0s, r0\nmov log, r0\nnop; ldtmu0" END, "after an SFU write",
@@ -28,22 +30,28 @@ static const struct {
      "mov tmurs, 1\nnop\nnop\nnop\nmov t0s, r0" END},
     {"nop\nnop\nmov tlbz, r0\nnop\nmov r0, ms_mask" END, "multisample mask",
      "nop\nnop\nmov tlbz, r0\nnop\nnop\nmov r0, ms_mask" END},
-    {"brr -, r:a\nnop\nbrr -, r:a\nnop\nnop\nnop\n:a nop" END, "test:3: no branch", "brr -, r:a\nnop\nnop\nnop\n:a nop" END},
-    {"brr -, r:a\nnop\nnop; thrend\nnop\n:a nop\nnop\nnop" END, "no branch", "brr -, r:a\nnop\nnop\nnop\n:a nop" END},
+    {"brr -, r:a\nnop\nbrr -, r:a\nnop\nnop\nnop\n:a nop" END, "test:3: no branch",
+     "brr -, r:a\nnop\nnop\nnop\n:a nop" END},
+    {"brr -, r:a\nnop\nnop; thrend\nnop\n:a nop\nnop\nnop" END, "no branch",
+     "brr -, r:a\nnop\nnop\nnop\n:a nop" END},
     {"mov r0, unif; thrend\nnop\nnop\n", "thread end instruction cannot read uniforms", "mov r0, unif" END},
     {"thrend\nmov vpm, r0\nnop\n", "test:2: the last three instructions", "mov vpm, r0" END},
     {"thrend\nnop\nmov t0s, r0\n", "test:3: the last three instructions", "mov t0s, r0" END},
-    {"mov ra3, r0; thrend\nnop\nnop\n", "cannot write to register file A or B", "mov r3, r0; thrend\nnop\nnop\n"},
+    {"mov ra3, r0; thrend\nnop\nnop\n", "cannot write to register file A or B",
+     "mov r3, r0; thrend\nnop\nnop\n"},
     {"thrend\nnop\nmov rb14, r0\n", "ra14 or rb14", "thrend\nnop\nmov rb13, r0\n"},
     {"thrend\nmov r0, ra14\nnop\n", "ra14 or rb14", "thrend\nmov r0, ra13\nnop\n"},
     {"nop\nnop\nthrend\nnop\nmov tlbz, r0\n", "TLB Z write", "nop\nnop\nthrend\nmov tlbz, r0\nnop\n"},
     {"thrend\nthrend\nnop\nnop\n", "delay slots of thread end", "nop" END},
-    {"thrsw\nnop\nthrsw\nnop\nnop" END, "two delay slots of a thread switch", "thrsw\nnop\nnop\nthrsw\nnop\nnop" END},
-    {"mov r0, r1; mov r0, r2" END, "both ALUs write the same register", "mov.ifz r0, r1; mov.ifnz r0, r2" END},
+    {"thrsw\nnop\nthrsw\nnop\nnop" END, "two delay slots of a thread switch",
+     "thrsw\nnop\nnop\nthrsw\nnop\nnop" END},
+    {"mov r0, r1; mov r0, r2" END, "both ALUs write the same register",
+     "mov.ifz r0, r1; mov.ifnz r0, r2" END},
     {"mov t0s, r0; mov t1s, r1" END, "one of these accesses", "mov t0s, r0\nmov t1s, r1" END},
     {"mov t0s, r0; ldtmu0" END, "one of these accesses", "mov t0s, r0\nnop; ldtmu0" END},
     {"mov recip, r0; mov t1s, r1" END, "one of these accesses", "mov recip, r0\nmov t1s, r1" END},
-    {"ldi vr_setup, vw_setup, 0x1a00" END, "only two VPM accesses", "ldi vr_setup, 0x1a00\nldi vw_setup, 0x1a00" END},
+    {"ldi vr_setup, vw_setup, 0x1a00" END, "only two VPM accesses",
+     "ldi vr_setup, 0x1a00\nldi vw_setup, 0x1a00" END},
     {"mov vw_setup, vpm" END, "only two VPM accesses", "mov vpm, vpm" END},
     {"mov.ifz vpm, r0" END, "cannot be conditional", "mov.ifz r1, r0\nmov vpm, r1" END},
     {"mov.ifn t0s, r0" END, "cannot be conditional", "mov.ifn irq, r0" END},
@@ -51,7 +59,8 @@ static const struct {
     {"nop\nnop\n", "runs off its end", "nop" END},
     {"thrend\nnop\n", "runs off its end", "thrend\nnop\nnop\n"},
     {"brr.allz -, r:a\nnop\nnop\n:a nop\n", "runs off its end", "brr -, r:a\nnop\nnop\n:a nop\n"},
-    {"nop\n.int 1, 2\nthrend\nnop\nnop\n", "runs into data", "brr -, r:a\nnop\nnop\nnop\n.int 1, 2\n:a nop" END},
+    {"nop\n.int 1, 2\nthrend\nnop\nnop\n", "runs into data",
+     "brr -, r:a\nnop\nnop\nnop\n.int 1, 2\n:a nop" END},
 };
 
 static void each_rule_is_checked_and_no_stricter_than_it_is(void **state)
@@ -68,10 +77,14 @@ static void each_rule_is_checked_and_no_stricter_than_it_is(void **state)
 static void rules_hold_along_branches(void **state)
 {
   (void)state;
-  qpu_must_refuse("brr -, r:there\nnop\nnop\nmov ra1, r0\nnop\n:there mov r1, ra1" END, "test:6: a register of file A");
-  qpu_must_refuse(":loop mov r1, ra1\nnop\nbrr.anyz -, r:loop\nnop\nnop\nmov ra1, r0" END, "test:1: a register of file A");
-  qpu_must_refuse("brr -, r:there\nnop\nmov unif_addr, r0\nnop\nnop\n:there mov r1, unif" END, "uniforms cannot be read");
-  struct qpu_program program = qpu_must_assemble("brr -, r:there\nnop\nnop\nmov ra1, r0\nmov r1, ra1\n:there nop" END, 0);
+  qpu_must_refuse("brr -, r:there\nnop\nnop\nmov ra1, r0\nnop\n:there mov r1, ra1" END,
+                  "test:6: a register of file A");
+  qpu_must_refuse(":loop mov r1, ra1\nnop\nbrr.anyz -, r:loop\nnop\nnop\nmov ra1, r0" END,
+                  "test:1: a register of file A");
+  qpu_must_refuse("brr -, r:there\nnop\nmov unif_addr, r0\nnop\nnop\n:there mov r1, unif" END,
+                  "uniforms cannot be read");
+  struct qpu_program program =
+      qpu_must_assemble("brr -, r:there\nnop\nnop\nmov ra1, r0\nmov r1, ra1\n:there nop" END, 0);
   qpu_program_free(&program); /* what follows an unconditional branch is not reached from it */
 }
 

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+# Two hardware threads a QPU, as the article suggests: while one waits for its tile of C the other computes. Each has
+# half the registers, so tiles are 16 × 32 and the loop has 35 instructions for 32 products. Accumulators do not
+# survive a switch; what a thread needs afterwards it reads from its own uniform stream.
+#
+# A thread that blocks would block its sibling, so there is no mutex and no barrier: C comes by TMU and leaves by a row
+# of the VPM that belongs to the thread alone, and each program calls the host when it has done.
+#
+# A record's words: A's row stride · A · B · B's row stride · q · address of the next word · alpha · beta · C · DMA store
+# set-up and VPM write set-up of the thread's row · address of the next record, plus 1 after the last. C is 32 columns of
+# 16 numbers, one after the other.
+.include "sgemm.qinc"
+
+.set REST_OF_RECORD, 2
+
+.func column(c)
+  .if c % 2 == 0
+    ra0 + c / 2
+  .else
+    rb0 + c / 2
+  .endif
+.endf
+
+  mov r0, unif
+  ldi vw_setup, 0xc0000000
+  .rep i, 16
+    mov ra0 + i, 0; mov rb0 + i, 0
+  .endr
+:tile
+  mov unif_addr, r0
+  mov r2, 1
+  mov r3, 0
+  mul24 r1, elem_num, unif
+  add r1, r1, unif
+  take_lane ROW_OF_B
+  mov.ifz r3, unif
+  take_lane COUNT
+  mov.ifz r3, -1
+  take_lane REST_OF_RECORD
+  mov unif_addr, r2
+  mov t0s, r1
+  add r1, r1, 4
+  nop; ldtmu0
+  add.setf r2, r2, r3; mov t0s, r1
+  add r1, r1, 4; fmul r0, r4, unif
+  column_pair 0, r4
+::loop
+  .rep i, 14
+    column_pair i + 1, r4
+  .endr
+  fadd ra15, ra15, r0; fmul r0, r4, unif
+  fadd rb15, rb15, r0; mov unif_addr, r2; ldtmu0
+  add.setf r2, r2, r3; mov t0s, r1
+  brr.allnz -, r:loop
+  add r1, r1, 4; fmul r0, r4, unif
+  column_pair 0, r4
+::loop_end
+  mov r1, r4; ldtmu0
+  .rep i, 14
+    column_pair i + 1, r1
+  .endr
+  fadd ra15, ra15, r0; fmul r0, r1, unif
+  fadd rb15, rb15, r0
+  mov unif_addr, r2 << REST_OF_RECORD
+  thrsw
+  nop
+  nop
+  mov r1, unif
+  mov r5rep, unif
+  shl r0, elem_num, 2
+  add r2, r0, unif
+  mov vw_setup, unif
+  mov r3, unif
+  .rep c, 32
+    mov t0s, r2
+    fmul column(c), column(c), r1
+    nop; ldtmu0
+    mov -, vw_wait; fmul r0, r4, r5
+    mov vw_setup, r3
+    fadd vpm, column(c), r0
+    mov vw_addr, r2
+    ldi r0, 64
+    add r2, r2, r0
+    mov column(c), 0
+  .endr
+  mov -, vw_wait
+  mov r0, unif
+  and.setf -, r0, 1
+  brr.allz -, r:tile
+  nop
+  nop
+  nop
+  mov irq, 1
+  thrend
+  nop
+  nop

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Instruction-level emulator of VideoCore IV QPUs: any number of them side by side, one instruction each a
+ * turn, always in the same order, so that every run gives the same result.
+ *
+ * It stops with QPU, address and cause at undefined behaviour: a broken scheduling rule, an access outside every
+ * allocation, a look-up that was never requested, a wait that can never end. What belongs to the 3D pipeline
+ * (varyings, tile buffer, textures) is refused. Counts are of issued instructions and of turns spent waiting; they
+ * say nothing about speed, since memory answers at once and caches are not modelled. */
+#ifndef QPU_EMU_H
+#define QPU_EMU_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/status.h"
+
+#define QPU_EMU_MAX_QPUS 64
+#define QPU_EMU_BASE     0x20000000u /**< bus address of the emulated memory */
+
+struct qpu_emu_config {
+  int n_qpus;          /**< 1 to 64; 0 means 12 */
+  int threads_per_qpu; /**< 1 or 2 (0 means 1); of two, each sees ra0 to ra15 and rb0 to rb15 */
+  size_t memory_bytes; /**< of emulated memory; 0 means 64 MiB */
+  int tmu_depth; /**< requests a TMU holds; 0 means 4. The guide allows 8, which is unreliable in practice */
+  int dma_turns; /**< turns a DMA transfer takes besides one a row; 0 means 16 */
+  int tolerate_hazards;      /**< 1: broken scheduling rules pass; registers then read their newest value */
+  uint64_t max_instructions; /**< the run is given up after so many; 0 for no limit */
+  FILE *trace;               /**< where every instruction is shown with what it writes; NULL for nowhere */
+};
+
+/** One program to run: each takes a free QPU (or thread), in order. */
+struct qpu_job {
+  uint32_t code;     /**< bus address, a multiple of 8 */
+  uint32_t uniforms; /**< bus address of its uniform stream, a multiple of 4 */
+};
+
+enum qpu_stall {
+  QPU_STALL_SEMAPHORE,
+  QPU_STALL_MUTEX,
+  QPU_STALL_DMA_LOAD,
+  QPU_STALL_DMA_STORE,
+  QPU_STALL_VPM_READ,
+  QPU_N_STALLS
+};
+
+extern const char *const qpu_stall_names[QPU_N_STALLS];
+
+/** Counts of the last run, over all QPUs. */
+struct qpu_emu_stats {
+  uint64_t turns;
+  uint64_t issued;               /**< instructions */
+  uint64_t arithmetic;           /**< of these, with an fadd, fsub or fmul in them */
+  uint64_t flops;                /**< lanes of fadd, fsub and fmul */
+  uint64_t stalls[QPU_N_STALLS]; /**< turns in which a QPU waited, by cause */
+  uint64_t uniforms, tmu_loads, vpm_reads, vpm_writes, dma_loads, dma_stores, branches_taken;
+  uint64_t interrupts; /**< host interrupts raised */
+  int tmu_depth_used;  /**< most requests that one TMU held */
+};
+
+struct qpu_emu;
+
+/** \brief STATUS_USAGE for a configuration that cannot be, STATUS_ENVIRONMENT without memory. */
+status_t qpu_emu_create(const struct qpu_emu_config *config, struct qpu_emu **emu);
+void qpu_emu_destroy(struct qpu_emu *emu);
+
+/** \brief Zeroed memory that programs may touch; *address is its bus address, aligned to 4096. */
+status_t qpu_emu_alloc(struct qpu_emu *emu, size_t bytes, uint32_t *address);
+/** \brief Forgets all allocations. */
+void qpu_emu_reset(struct qpu_emu *emu);
+/** \brief The host's pointer to allocated memory. */
+void *qpu_emu_host(const struct qpu_emu *emu, uint32_t address);
+
+/** \brief Runs all jobs to their end. STATUS_FAULT where a program does what it must not, STATUS_HANG for a deadlock
+ * or too many instructions; the cause is logged. Registers, VPM and semaphores start from zero. */
+status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_jobs);
+
+struct qpu_emu_stats qpu_emu_stats(const struct qpu_emu *emu);
+
+/** \brief How often the instruction at a code address was issued in the last run. */
+uint64_t qpu_emu_issued_at(const struct qpu_emu *emu, uint32_t address);
+
+/** \brief A short table of the counts, labelled as what they are. */
+void qpu_emu_print(const struct qpu_emu_stats *stats, FILE *out);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The VideoCore IV QPU's instruction set as tables: what the assembler, the disassembler, the hazard
+ * checker and the emulator all read, so that each code stands in one place only.
+ *
+ * Source: Broadcom, "VideoCore IV 3D Architecture Reference Guide" (VideoCoreIV-AG100-R, 2013), section 3. Names
+ * are vc4asm's. Where experiments of others contradict the guide, the comment at the place says so. */
+#ifndef QPU_ISA_H
+#define QPU_ISA_H
+
+#include <stdint.h>
+
+#define QPU_LANES             16
+#define QPU_INSTRUCTION_BYTES 8
+
+enum qpu_signal {
+  QPU_SIG_BREAK,
+  QPU_SIG_NONE,
+  QPU_SIG_THREAD_SWITCH,
+  QPU_SIG_THREAD_END,
+  QPU_SIG_WAIT_SCOREBOARD,
+  QPU_SIG_UNLOCK_SCOREBOARD,
+  QPU_SIG_LAST_THREAD_SWITCH,
+  QPU_SIG_LOAD_COVERAGE,
+  QPU_SIG_LOAD_COLOUR,
+  QPU_SIG_LOAD_COLOUR_END,
+  QPU_SIG_LOAD_TMU0,
+  QPU_SIG_LOAD_TMU1,
+  QPU_SIG_LOAD_ALPHA,
+  QPU_SIG_SMALL_IMMEDIATE,
+  QPU_SIG_LOAD_IMMEDIATE,
+  QPU_SIG_BRANCH
+};
+
+enum qpu_add_op {
+  QPU_A_NOP = 0,
+  QPU_A_FADD = 1,
+  QPU_A_FSUB = 2,
+  QPU_A_FMIN = 3,
+  QPU_A_FMAX = 4,
+  QPU_A_FMINABS = 5,
+  QPU_A_FMAXABS = 6,
+  QPU_A_FTOI = 7,
+  QPU_A_ITOF = 8,
+  QPU_A_ADD = 12,
+  QPU_A_SUB = 13,
+  QPU_A_SHR = 14,
+  QPU_A_ASR = 15,
+  QPU_A_ROR = 16,
+  QPU_A_SHL = 17,
+  QPU_A_MIN = 18,
+  QPU_A_MAX = 19,
+  QPU_A_AND = 20,
+  QPU_A_OR = 21,
+  QPU_A_XOR = 22,
+  QPU_A_NOT = 23,
+  QPU_A_CLZ = 24,
+  QPU_A_V8ADDS = 30,
+  QPU_A_V8SUBS = 31
+};
+
+enum qpu_mul_op {
+  QPU_M_NOP,
+  QPU_M_FMUL,
+  QPU_M_MUL24,
+  QPU_M_V8MULD,
+  QPU_M_V8MIN,
+  QPU_M_V8MAX,
+  QPU_M_V8ADDS,
+  QPU_M_V8SUBS
+};
+
+enum qpu_cond {
+  QPU_COND_NEVER,
+  QPU_COND_ALWAYS,
+  QPU_COND_Z,
+  QPU_COND_NZ,
+  QPU_COND_N,
+  QPU_COND_NN,
+  QPU_COND_C,
+  QPU_COND_NC
+};
+
+#define QPU_BRANCH_ALWAYS 15
+
+/** Input multiplexers: 0 to 5 are the accumulators. */
+enum { QPU_MUX_R4 = 4, QPU_MUX_R5 = 5, QPU_MUX_A = 6, QPU_MUX_B = 7 };
+
+/** The unpack field of a load-immediate word tells its kind. */
+enum qpu_load_kind { QPU_LOAD_32 = 0, QPU_LOAD_SIGNED = 1, QPU_LOAD_UNSIGNED = 3, QPU_LOAD_SEMAPHORE = 4 };
+
+/** Register addresses from 32 on: peripherals. The same number means different things for read and write. */
+enum qpu_register {
+  QPU_R_UNIFORM = 32,
+  QPU_R_VARYING = 35,
+  QPU_R_ELEMENT = 38, /**< file A; file B reads the QPU's number */
+  QPU_R_NOP = 39,
+  QPU_R_COORD = 41,
+  QPU_R_MS_REV = 42,
+  QPU_R_VPM = 48,
+  QPU_R_VPM_BUSY = 49, /**< file A: load, file B: store */
+  QPU_R_VPM_WAIT = 50,
+  QPU_R_MUTEX = 51,
+  QPU_W_ACC0 = 32,
+  QPU_W_ACC3 = 35,
+  QPU_W_TMU_NOSWAP = 36,
+  QPU_W_R5 = 37, /**< file A: each quad's first element; file B: element 0, to all */
+  QPU_W_HOST_INTERRUPT = 38,
+  QPU_W_NOP = 39,
+  QPU_W_UNIFORM_ADDRESS = 40, /**< file B: relative to where the stream stands */
+  QPU_W_COORD = 41,
+  QPU_W_MS_REV = 42,
+  QPU_W_STENCIL = 43,
+  QPU_W_TLB_Z = 44,
+  QPU_W_TLB_COLOUR_MS = 45,
+  QPU_W_TLB_COLOUR_ALL = 46,
+  QPU_W_TLB_ALPHA_MASK = 47,
+  QPU_W_VPM = 48,
+  QPU_W_VPM_SETUP = 49,   /**< file A: read side, file B: write side */
+  QPU_W_VPM_ADDRESS = 50, /**< file A: start a DMA load, file B: start a DMA store */
+  QPU_W_MUTEX = 51,
+  QPU_W_SFU_RECIP = 52,
+  QPU_W_SFU_RECIPSQRT = 53,
+  QPU_W_SFU_EXP = 54,
+  QPU_W_SFU_LOG = 55,
+  QPU_W_TMU0_S = 56,
+  QPU_W_TMU0_B = 59,
+  QPU_W_TMU1_S = 60,
+  QPU_W_TMU1_B = 63
+};
+
+/** Small immediates: 0 to 47 are values, 48 rotates by r5, 49 to 63 rotate by 1 to 15. */
+#define QPU_SMALL_ROTATE_R5 48
+
+enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
+
+/** One instruction word taken apart. Fields that a kind does not have keep the word's bits where they overlay. */
+struct qpu_inst {
+  uint8_t sig, unpack, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul;
+  uint8_t op_mul, op_add, raddr_a, raddr_b, add_a, add_b, mul_a, mul_b;
+  uint8_t cond_br, rel, reg; /**< branches only; their raddr_a has five bits and `sf` is its lowest */
+  uint32_t imm;              /**< loads, semaphores, branches */
+};
+
+/** \brief Takes \a word apart; qpu_encode(qpu_decode(w)) is w for every word. */
+struct qpu_inst qpu_decode(uint64_t word);
+uint64_t qpu_encode(const struct qpu_inst *inst);
+
+/** \brief The word of an instruction that does nothing, and that instruction to start from. */
+#define QPU_NOP_WORD UINT64_C(0x100009e7009e7000)
+struct qpu_inst qpu_inst_nop(void);
+
+enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst);
+
+struct qpu_op {
+  const char *name; /**< NULL where the code is reserved */
+  uint8_t n_sources;
+  uint8_t float_in;  /**< unpacking converts to float */
+  uint8_t float_out; /**< packing converts from float */
+};
+
+extern const struct qpu_op qpu_add_ops[32];
+extern const struct qpu_op qpu_mul_ops[8];
+extern const char *const qpu_signal_names[16]; /**< NULL for those that are no signal of their own */
+extern const char *const qpu_cond_names[8];    /**< "z" of .ifz; "never" and "" for the first two */
+extern const char *const qpu_branch_names[16]; /**< "allz"; NULL where reserved, "" for always */
+extern const char *const qpu_unpack_names[8];
+extern const char *const qpu_pack_names[16];
+
+enum { QPU_FILE_A = 1, QPU_FILE_B = 2, QPU_FILE_AB = 3 };
+
+/** A name that a program may use for a register. */
+struct qpu_register_name {
+  const char *name;
+  int8_t accumulator; /**< 0 to 5 when it can be read as one, else −1 */
+  uint8_t read_addr;
+  uint8_t read_files; /**< which files' read port reaches it; 0 for none */
+  uint8_t write_addr;
+  uint8_t write_files;
+};
+
+/** \brief The register of that name (ra and rb with 0 to 63 included); 0 when there is none. */
+int qpu_register_find(const char *name, struct qpu_register_name *reg);
+
+/** \brief The preferred name for reading or writing an address through a file: "ra3", "unif", "rb39". The text
+ * lives in the tables or in \a buffer. With \a pinned the name says the file even where it need not. */
+const char *qpu_register_text(int address, int file, int write, int pinned, char buffer[8]);
+
+/** \brief The value of small immediate 0 to 47 in all lanes; from 48 on (a rotation) the constant that reading it
+ * gives, −16 to −1. */
+uint32_t qpu_small_value(int code);
+
+/** \brief The code of the small immediate with these bits, −1 when there is none. */
+int qpu_small_code(uint32_t bits);
+
+#endif

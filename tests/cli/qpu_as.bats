@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+load ../helper
+
+setup() {
+  qpu_as=$top_builddir/gpu/qpu/qpu-as
+  cd "$BATS_TEST_TMPDIR" || exit 1
+  printf '%s\n' '  mov r0, 3' '::loop sub.setf r0, r0, 1' '  brr.allnz -, r:loop' '  nop' '  nop' '  nop' '  thrend' '  nop' '  nop' >count.qasm
+}
+
+@test "a program becomes a C array with its exported labels" {
+  run "$qpu_as" -i count.qasm -n count
+  expect_status 0
+  [[ $output == *"static const uint64_t count[] = {"* ]]
+  [[ $output == *"count_words = 9,"* ]]
+  [[ $output == *"count_loop = 8,"* ]]
+}
+
+@test "disassembly assembles into the same words" {
+  "$qpu_as" -i count.qasm -f hex -o count.hex
+  "$qpu_as" -d -i count.hex -o again.qasm
+  "$qpu_as" -i again.qasm -f hex -o again.hex
+  cmp count.hex again.hex
+  "$qpu_as" -i count.qasm -f binary -o count.bin
+  run "$qpu_as" -d -i count.bin
+  expect_status 0
+  [ "$output" = "$(cat again.qasm)" ]
+}
+
+@test "a mistake names file and line, and leaves no output" {
+  echo 'mov r0, nowhere' >>count.qasm
+  run "$qpu_as" -i count.qasm -o count.h
+  expect_status 2
+  [[ $output == *"count.qasm:10: 'nowhere' is no register"* ]]
+  [ ! -e count.h ]
+}
+
+@test "a hazard is refused, or let through when asked" {
+  printf 'mov ra1, r0\nmov r1, ra1\nthrend\nnop\nnop\n' >hazard.qasm
+  run "$qpu_as" -i hazard.qasm
+  expect_status 2
+  [[ $output == *"hazard.qasm:2: a register of file A or B"* ]]
+  run "$qpu_as" -i hazard.qasm --unchecked
+  expect_status 0
+}
+
+@test "symbols can be defined from outside" {
+  printf 'ldi r0, VALUE\nthrend\nnop\nnop\n' >value.qasm
+  run "$qpu_as" -i value.qasm -f hex --define VALUE=0x1234
+  expect_status 0
+  [ "${lines[0]}" = "0x00001234, 0xe0020827," ]
+}
+
+@test "files that cannot be read or written are the environment's fault" {
+  run "$qpu_as" -i nowhere.qasm
+  expect_status 3
+  run "$qpu_as" -i count.qasm -o nowhere/count.h
+  expect_status 3
+  run "$qpu_as"
+  expect_status 2
+}

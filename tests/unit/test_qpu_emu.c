@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/qpu_rig.h"
+
+#include "tests/unit/capture.h"
+
+static uint32_t bits_of(float value)
+{
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/* Runs a program that works on r0 and r1 and writes rows to the VPM; the caller closes the rig. */
+static struct qpu_rig run_rows(const char *text, const uint32_t *a, const uint32_t *b)
+{
+  struct qpu_rig rig = rig_open(NULL, text);
+  for (int i = 0; i < QPU_LANES; i++) {
+    rig.in[i] = a ? a[i] : (uint32_t)i;
+    rig.in[QPU_LANES + i] = b ? b[i] : (uint32_t)(100 + i);
+  }
+  rig_run(&rig, 1);
+  return rig;
+}
+
+static void vectors_come_by_tmu_and_go_by_dma(void **state)
+{
+  (void)state;
+  struct qpu_rig rig =
+      run_rows(RIG_BEGIN "mov vpm, r0\nmov vpm, r1\nadd vpm, r0, r1\n" RIG_END(3), NULL, NULL);
+  for (uint32_t i = 0; i < QPU_LANES; i++) {
+    assert_int_equal(rig.out[i], i);
+    assert_int_equal(rig.out[16 + i], 100 + i);
+    assert_int_equal(rig.out[32 + i], 100 + 2 * i);
+  }
+  rig_close(&rig);
+}
+
+/* sub.setf gives Z, N and C in different lanes; every condition then picks its lanes, on either ALU. */
+static void each_condition_picks_its_lanes(void **state)
+{
+  static const char *const conds[] = {"never", "always", "ifz", "ifnz", "ifn", "ifnn", "ifc", "ifcc"};
+  static const uint32_t a[16] = {0, 1, 2, 3, 5, 5, 0x80000000u, 7, 9, 0, 1, 2, 3, 4, 5, 6};
+  static const uint32_t b[16] = {0, 2, 1, 3, 4, 6, 1, 0x90000000u, 9, 1, 0, 2, 4, 4, 4, 4};
+  (void)state;
+  for (int cond = 0; cond < 8; cond++)
+    for (int mul = 0; mul < 2; mul++) {
+      char text[1024];
+      snprintf(text, sizeof text,
+               RIG_BEGIN "ldi r2, 7\nsub.setf -, r0, r1\n%s.%s r2, r0, r0\nmov vpm, r2\n" RIG_END(1),
+               mul ? "v8min" : "or", conds[cond]);
+      struct qpu_rig rig = run_rows(text, a, b);
+      for (int i = 0; i < 16; i++) {
+        uint32_t d = a[i] - b[i];
+        int holds[8] = {0, 1, d == 0, d != 0, d >> 31, !(d >> 31), a[i] < b[i], a[i] >= b[i]};
+        assert_int_equal(rig.out[i], holds[cond] ? a[i] : 7);
+      }
+      rig_close(&rig);
+    }
+}
+
+static void flags_change_only_where_the_condition_holds(void **state)
+{
+  (void)state;
+  struct qpu_rig rig =
+      run_rows(RIG_BEGIN "and.setf -, elem_num, 1\nsub.ifz.setf -, r0, 4\nmov r2, 0\nmov.ifz r2, 1\n"
+                         "mov vpm, r2\n" RIG_END(1),
+               NULL, NULL);
+  for (int i = 0; i < 16; i++) assert_int_equal(rig.out[i], i == 4);
+  rig_close(&rig);
+}
+
+static void flags_come_from_the_mul_alu_when_add_rests(void **state)
+{
+  (void)state;
+  struct qpu_rig rig =
+      run_rows(RIG_BEGIN "anop; v8subs.setf r2, r0, 3\nmov r3, 0\nmov.ifz r3, 1\nmov vpm, r3\n" RIG_END(1),
+               NULL, NULL);
+  for (int i = 0; i < 16; i++) assert_int_equal(rig.out[i], i <= 3);
+  rig_close(&rig);
+}
+
+/* Which of the branch conditions are taken for Z set in no, some and all lanes; N and C go the same way. */
+static void each_branch_condition_looks_at_all_lanes(void **state)
+{
+  static const char *const sets[3] = {"ldi.setf -, [%s]", "ldi.setf -, [%s]", "ldi.setf -, [%s]"};
+  static const char *const values[3][2] = {{"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "none"},
+                                           {"1,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "some"},
+                                           {"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0", "all"}};
+  static const int taken[4][3] = {
+      {0, 0, 1}, {1, 0, 0}, {0, 1, 1}, {1, 1, 0}}; /* all, all not, any, any not */
+  static const char *const names[4] = {"all", "alln", "any", "anyn"};
+  (void)state;
+  (void)sets;
+  for (int which = 0; which < 3; which++)
+    for (int c = 0; c < 4; c++)
+      for (int flag = 0; flag < 3; flag++) {
+        char text[1024];
+        const char *set = flag == 0 ? "nop" : flag == 1 ? "sub.setf -, r2, 1" : "shr.setf -, r3, 1";
+        snprintf(text, sizeof text,
+                 RIG_BEGIN
+                 "ldi.setf r2, [%s]\nsub r3, 1, r2\n%s\nmov r1, 0\nbrr.%s%c -, r:there\nnop\nnop\nnop\n"
+                 "mov r1, 1\n:there mov vpm, r1\n" RIG_END(1),
+                 values[which][0], set, names[c], "znc"[flag]);
+        struct qpu_rig rig = run_rows(text, NULL, NULL);
+        if (rig.out[0] != !taken[c][which])
+          print_error("%s%c with %s\n", names[c], "znc"[flag], values[which][1]);
+        assert_int_equal(rig.out[0], !taken[c][which]);
+        rig_close(&rig);
+      }
+}
+
+static void branches_run_three_more_instructions_and_link(void **state)
+{
+  (void)state;
+  struct qpu_rig rig = run_rows(
+      RIG_BEGIN "mov r2, 0\nbrr ra5, r:sub\nadd r2, r2, 1\nadd r2, r2, 1\nadd r2, r2, 1\n"
+                "mov vpm, r2\nmov vpm, ra5\nbrr -, r:end\nnop\nnop\nnop\nmov r2, 9\n"
+                ":sub add r2, r2, 8\nbra -, ra5\nadd r2, r2, 8\nnop\nnop\nadd r2, r2, 8\n:end\n" RIG_END(2),
+      NULL, NULL);
+  assert_int_equal(rig.out[0], 19);
+  assert_int_equal(rig.out[16], rig.code + (12 + 5) * 8);
+  rig_close(&rig);
+}
+
+static void a_branch_can_start_in_the_last_delay_slot(void **state)
+{
+  (void)state;
+  struct qpu_rig rig = run_rows(RIG_BEGIN "mov r2, 0\nbrr -, r:one\nnop\nnop\nbrr -, r:two\nadd r2, r2, 15\n"
+                                          ":one add r2, r2, 1\nadd r2, r2, 1\nadd r2, r2, 1\nadd r2, r2, 15\n"
+                                          ":two mov vpm, r2\n" RIG_END(1),
+                                NULL, NULL);
+  assert_int_equal(rig.out[0], 3);
+  rig_close(&rig);
+}
+
+static void vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere(void **state)
+{
+  (void)state;
+  for (int n = 1; n < 16; n++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             RIG_BEGIN "mov ra1, r0\nnop\nmov vpm, r0 >> %d\nmov vpm, ra1 >> %d\nldi r5rep, %d\nnop\nmov "
+                       "vpm, r0 >> r5\n" RIG_END(3),
+             n, n, n);
+    struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .tolerate_hazards = 1};
+    struct qpu_rig rig = rig_open(&config, text);
+    for (uint32_t i = 0; i < 16; i++) rig.in[i] = i;
+    rig_run(&rig, 1);
+    for (int i = 0; i < 16; i++) {
+      assert_int_equal(rig.out[i], (i - n) & 15);
+      assert_int_equal(rig.out[16 + i], (i & ~3) | ((i - n) & 3));
+      assert_int_equal(rig.out[32 + i], (i - n) & 15);
+    }
+    rig_close(&rig);
+  }
+}
+
+static void r5_spreads_one_lane_or_each_quads_first(void **state)
+{
+  (void)state;
+  struct qpu_rig rig =
+      run_rows(RIG_BEGIN "mov r5rep, r1\nmov vpm, r5\nmov r5quad, r1\nmov vpm, r5\n" RIG_END(2), NULL, NULL);
+  for (uint32_t i = 0; i < 16; i++) {
+    assert_int_equal(rig.out[i], 100);
+    assert_int_equal(rig.out[16 + i], 100 + (i & ~3u));
+  }
+  rig_close(&rig);
+}
+
+static void loads_give_words_and_elements(void **state)
+{
+  (void)state;
+  struct qpu_rig rig = run_rows(
+      RIG_BEGIN
+      "ldi vpm, 0x12345678\nldi vpm, [0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3]\n"
+      "ldi vpm, [-2,-1,0,1,-2,-1,0,1,-2,-1,0,1,-2,-1,0,1]\nmov vpm, elem_num\nmov vpm, qpu_num\n" RIG_END(5),
+      NULL, NULL);
+  for (int i = 0; i < 16; i++) {
+    assert_int_equal(rig.out[i], 0x12345678);
+    assert_int_equal(rig.out[16 + i], i & 3);
+    assert_int_equal((int32_t)rig.out[32 + i], (i & 3) - 2);
+    assert_int_equal(rig.out[48 + i], i);
+    assert_int_equal(rig.out[64 + i], 0);
+  }
+  rig_close(&rig);
+}
+
+static void packing_works_within_instructions(void **state)
+{
+  static const uint32_t a[16] = {0x3c00, 0x80ff4000, 0x00010002};
+  (void)state;
+  struct qpu_rig rig = run_rows(
+      RIG_BEGIN
+      "mov ra1, r0\nldi ra2, 0x11223344\nfadd vpm, ra1.16a, 1.0\nadd vpm, ra1.16b, 1\n"
+      "ldi r2, 0x40000000\nfadd ra2.16b, r2, 0.0\nnop\nmov vpm, ra2\n"
+      "mov t0s, ra30\nnop; ldtmu0\nfadd vpm, r4.16a, 0.0\n"
+      "mov r3, 0\nfmul r3.8bs, 1.0, 1.0\nmov vpm, r3\n"
+      "ldi r2, 0x7fffffff\nadd ra3.32s, r2, 5\nnop\nmov vpm, ra3\nfmul vpm, ra1.8a, 1.0\n" RIG_END(7),
+      a, NULL);
+  assert_int_equal(rig.out[0], bits_of(2.0f));
+  assert_int_equal(rig.out[17], (uint32_t)-0x7f01 + 1);
+  assert_int_equal(rig.out[32], 0x40003344);
+  assert_int_equal(rig.out[48], bits_of(1.0f));
+  assert_int_equal(rig.out[64], 0xff00);
+  assert_int_equal(rig.out[80], 0x7fffffff);
+  assert_int_equal(rig.out[97], 0);
+  rig_close(&rig);
+}
+
+static void special_functions_arrive_in_r4(void **state)
+{
+  uint32_t a[16];
+  (void)state;
+  for (int i = 0; i < 16; i++) a[i] = bits_of((float)(1 << i));
+  struct qpu_rig rig = run_rows(
+      RIG_BEGIN "mov recip, r0\nnop\nnop\nmov vpm, r4\nmov log, r0\nnop\nnop\nftoi vpm, r4\n" RIG_END(2), a,
+      NULL);
+  for (int i = 0; i < 16; i++) {
+    assert_int_equal(rig.out[i], bits_of(1.0f / (float)(1 << i)));
+    assert_int_equal(rig.out[16 + i], i);
+  }
+  rig_close(&rig);
+}
+
+static void uniforms_stream_and_their_address_can_be_set(void **state)
+{
+  (void)state;
+  struct qpu_rig rig = rig_open(
+      NULL, "mov r0, unif\nmov ra31, unif\nldi vw_setup, 0x1a00\nmov vpm, unif\nadd vpm, unif, unif\n"
+            "mov unif_addr, r0\nnop\nnop\nmov vpm, unif\n" RIG_END(3));
+  rig.uniforms[2] = 22;
+  rig.uniforms[3] = 33;
+  rig.in[0] = 44;
+  rig_run(&rig, 1);
+  assert_int_equal(rig.out[5], 22);
+  assert_int_equal(rig.out[16 + 5], 66); /* one read gives both operands */
+  assert_int_equal(rig.out[32 + 5], 44);
+  assert_int_equal(qpu_emu_stats(rig.emu).uniforms, 5);
+  rig_close(&rig);
+}
+
+static void both_tmus_keep_their_order(void **state)
+{
+  (void)state;
+  struct qpu_rig rig =
+      run_rows(RIG_BEGIN
+               "shl r2, elem_num, 2\nadd r2, r2, ra30\nldi r3, 64\nmov t0s, r2\nmov t1s, r2\nadd r2, r2, r3\n"
+               "mov t0s, r2\nmov t1s, ra30\nnop; ldtmu1\nmov vpm, r4; ldtmu0\nmov vpm, r4; ldtmu0\n"
+               "mov vpm, r4; ldtmu1\nmov vpm, r4\n" RIG_END(4),
+               NULL, NULL);
+  for (uint32_t i = 0; i < 16; i++) {
+    assert_int_equal(rig.out[i], i);
+    assert_int_equal(rig.out[16 + i], i);
+    assert_int_equal(rig.out[32 + i], 100 + i);
+    assert_int_equal(rig.out[48 + i], 0);
+  }
+  assert_int_equal(qpu_emu_stats(rig.emu).tmu_depth_used, 2);
+  rig_close(&rig);
+}
+
+#define BARRIER_OF_12                                                                                        \
+  "mov.setf -, ra0\nbrr.allnz -, r:other\nnop\nnop\nnop\n"                                                   \
+  ".rep i, 11\nsacq -, 0\n.endr\n.rep i, 11\nsrel -, 1\n.endr\nbrr -, r:through\nnop\nnop\nnop\n"            \
+  ":other srel -, 0\nsacq -, 1\n:through\n"
+
+/* Each QPU writes a row, waits for all, and then stores the row of the next one. */
+static void twelve_qpus_meet_at_a_barrier(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 12, .memory_bytes = 1 << 20};
+  (void)state;
+  struct qpu_rig rig = rig_open(
+      &config,
+      "mov ra30, unif\nmov ra31, unif\nmov ra0, qpu_num\nldi r0, 0x1a00\nadd vw_setup, r0, ra0\n"
+      "mul24 r1, ra0, ra0\nmov vpm, r1\n" BARRIER_OF_12
+      "add r0, ra0, 1\nldi r2, 12\nsub.setf -, r0, r2\nmov.ifz r0, 0\nshl r0, r0, 7\nldi r1, 0x80904000\n"
+      "add vw_setup, r0, r1\nldi r1, 64\nmul24 r0, r1, ra0\nmov r1, ra31\nadd vw_addr, r0, r1\nmov -, "
+      "vw_wait\nthrend\nnop\nnop\n");
+  rig_run(&rig, 12);
+  for (uint32_t q = 0; q < 12; q++) assert_int_equal(rig.out[16 * q + 7], (q + 1) % 12 * ((q + 1) % 12));
+  assert_true(qpu_emu_stats(rig.emu).stalls[QPU_STALL_SEMAPHORE] > 0);
+  rig_close(&rig);
+}
+
+static void more_programs_than_qpus_take_turns(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 3, .memory_bytes = 1 << 20};
+  (void)state;
+  struct qpu_rig rig = rig_open(&config, "mov -, unif\nmov irq, 1\nthrend\nnop\nnop\n");
+  rig_run(&rig, 10);
+  assert_int_equal(qpu_emu_stats(rig.emu).interrupts, 10);
+  assert_int_equal(qpu_emu_stats(rig.emu).issued, 50);
+  rig_close(&rig);
+}
+
+/* Without the mutex the additions to one word would be lost. */
+static void the_mutex_keeps_others_out(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 12, .memory_bytes = 1 << 20};
+  (void)state;
+  struct qpu_rig rig = rig_open(
+      &config,
+      "mov -, unif\nmov ra31, unif\nldi rb0, 20\nnop\n:loop\nmov -, mutex\nmov t0s, ra31\nnop; ldtmu0\n"
+      "ldi vw_setup, 0x1a00\nadd vpm, r4, 1\nldi vw_setup, 0x80814000\nldi vw_setup, 0xc0000000\n"
+      "mov vw_addr, ra31\nmov -, vw_wait\nmov mutex, 0\nmov r0, rb0\nsub.setf rb0, r0, 1\n"
+      "brr.allnz -, r:loop\nnop\nnop\nnop\nthrend\nnop\nnop\n");
+  rig_run(&rig, 12);
+  assert_int_equal(rig.out[0], 240);
+  assert_true(qpu_emu_stats(rig.emu).stalls[QPU_STALL_MUTEX] > 0);
+  rig_close(&rig);
+}
+
+/* Two threads of one QPU: each has its own ra0; r0 is what the other left. */
+static void threads_switch_after_two_more_instructions(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 1, .threads_per_qpu = 2, .memory_bytes = 1 << 20};
+  struct qpu_job jobs[2];
+  (void)state;
+  struct qpu_rig rig =
+      rig_open(&config, "mov ra0, unif\nmov rb1, unif\nldi vw_setup, 0x1a00\nmov r0, ra0; thrsw\nnop\nnop\n"
+                        "mov vpm, ra0\nmov vpm, r0\nnop; thrsw\nnop\nnop\n"
+                        "ldi vw_setup, 0x82104000\nldi vw_setup, 0xc0000000\nmov vw_addr, rb1\nmov -, "
+                        "vw_wait\nthrend\nnop\nnop\n");
+  rig.uniforms[0] = 7;
+  rig.uniforms[8] = 8;
+  rig.uniforms[9] = rig.out_at;
+  jobs[0] = (struct qpu_job){rig.code, rig.uniforms_at};
+  jobs[1] = (struct qpu_job){rig.code, rig.uniforms_at + 32};
+  assert_int_equal(qpu_emu_run(rig.emu, jobs, 2), STATUS_OK);
+  assert_int_equal(rig.out[0], 7);
+  assert_int_equal(rig.out[16], 8); /* the other thread's r0 */
+  assert_int_equal(rig.out[32], 8);
+  assert_int_equal(rig.out[48], 8);
+  rig_close(&rig);
+}
+
+static void two_threads_have_half_the_registers_each(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 1, .threads_per_qpu = 2, .memory_bytes = 1 << 20};
+  (void)state;
+  struct qpu_rig rig = rig_open(&config, "mov ra16, 1\nthrend\nnop\nnop\n");
+  rig_must_fail(&rig, 1, STATUS_FAULT, "ra0 to ra15");
+  rig_close(&rig);
+}
+
+static void counts_are_of_instructions(void **state)
+{
+  (void)state;
+  struct qpu_rig rig = rig_open(NULL, "ldi r0, 10\n:loop fadd r1, r1, r2; fmul r2, r2, r3\nsub.setf r0, r0, "
+                                      "1\nbrr.allnz -, r:loop\nfmul r3, r3, r3\nnop\nnop\n"
+                                      "thrend\nnop\nnop\n");
+  rig_run(&rig, 1);
+  struct qpu_emu_stats stats = qpu_emu_stats(rig.emu);
+  assert_int_equal(stats.issued, 1 + 10 * 6 + 3);
+  assert_int_equal(stats.arithmetic, 20);
+  assert_int_equal(stats.flops, 30 * 16);
+  assert_int_equal(stats.branches_taken, 9);
+  assert_int_equal(qpu_emu_issued_at(rig.emu, rig.code + 8), 10);
+  assert_int_equal(qpu_emu_issued_at(rig.emu, rig.code), 1);
+  rig_close(&rig);
+}
+
+static void the_report_says_what_it_counts(void **state)
+{
+  (void)state;
+  struct qpu_emu_stats stats = {.issued = 67, .arithmetic = 64, .stalls = {[QPU_STALL_MUTEX] = 3}};
+  struct capture capture = capture_begin(stdout);
+  qpu_emu_print(&stats, stdout);
+  char *text = capture_end(&capture);
+  assert_non_null(strstr(text, "not times"));
+  assert_non_null(strstr(text, "95.5% of instructions"));
+  assert_non_null(strstr(text, "3 turns: mutex"));
+  free(text);
+}
+
+static void the_trace_shows_instructions_and_what_they_write(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .trace = tmpfile()};
+  char text[4096] = "";
+  (void)state;
+  assert_non_null(config.trace);
+  struct qpu_rig rig =
+      rig_open(&config, "ldi r0, 0x40400000\nfadd ra1, r0, 1.0; mov rb2, r0\nthrend\nnop\nnop\n");
+  rig_run(&rig, 1);
+  rewind(config.trace);
+  text[fread(text, 1, sizeof text - 1, config.trace)] = '\0';
+  assert_non_null(strstr(text, "QPU  0.0 0x20001000  ldi r0, 0x40400000\n        r0 = 40400000(3)"));
+  assert_non_null(strstr(text, "fadd ra1, r0, 1.0; "));
+  assert_non_null(strstr(text, "        ra1 = 40800000(4)\n        rb2 = 40400000(3)\n"));
+  fclose(config.trace);
+  rig_close(&rig);
+}
+
+/* A run is the same whenever it is done: turns and counts included. */
+static void runs_repeat_exactly(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 12, .memory_bytes = 1 << 20};
+  (void)state;
+  struct qpu_rig rig = rig_open(&config, "mov ra0, qpu_num\nnop\n" BARRIER_OF_12
+                                         "mov -, mutex\nnop\nmov mutex, 0\nthrend\nnop\nnop\n");
+  rig_run(&rig, 12);
+  struct qpu_emu_stats first = qpu_emu_stats(rig.emu);
+  rig_run(&rig, 12);
+  struct qpu_emu_stats second = qpu_emu_stats(rig.emu);
+  assert_memory_equal(&first, &second, sizeof first);
+  rig_close(&rig);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(vectors_come_by_tmu_and_go_by_dma),
+      cmocka_unit_test(each_condition_picks_its_lanes),
+      cmocka_unit_test(flags_change_only_where_the_condition_holds),
+      cmocka_unit_test(flags_come_from_the_mul_alu_when_add_rests),
+      cmocka_unit_test(each_branch_condition_looks_at_all_lanes),
+      cmocka_unit_test(branches_run_three_more_instructions_and_link),
+      cmocka_unit_test(a_branch_can_start_in_the_last_delay_slot),
+      cmocka_unit_test(vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere),
+      cmocka_unit_test(r5_spreads_one_lane_or_each_quads_first),
+      cmocka_unit_test(loads_give_words_and_elements),
+      cmocka_unit_test(packing_works_within_instructions),
+      cmocka_unit_test(special_functions_arrive_in_r4),
+      cmocka_unit_test(uniforms_stream_and_their_address_can_be_set),
+      cmocka_unit_test(both_tmus_keep_their_order),
+      cmocka_unit_test(twelve_qpus_meet_at_a_barrier),
+      cmocka_unit_test(more_programs_than_qpus_take_turns),
+      cmocka_unit_test(the_mutex_keeps_others_out),
+      cmocka_unit_test(threads_switch_after_two_more_instructions),
+      cmocka_unit_test(two_threads_have_half_the_registers_each),
+      cmocka_unit_test(counts_are_of_instructions),
+      cmocka_unit_test(the_report_says_what_it_counts),
+      cmocka_unit_test(the_trace_shows_instructions_and_what_they_write),
+      cmocka_unit_test(runs_repeat_exactly),
+  };
+  return cmocka_run_group_tests_name("qpu emulator", tests, NULL, NULL);
+}

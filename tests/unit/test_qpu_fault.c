@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What the emulator refuses, and that nothing whatever makes it crash. */
+#include "tests/unit/qpu_rig.h"
+
+#define END "thrend\nnop\nnop\n"
+
+static const struct {
+  const char *text, *message;
+} faults[] = {
+    {"mov unif_addr, 0\nnop\nnop\nmov r0, unif\n" END,
+     "QPU 0 at 0x20001018 (+24 in its program) mov r0, unif: uniform read at 0x00000000"},
+    {"mov t0s, 0\n" END, "TMU0 look-up of element 0 at 0x00000000, outside every allocation"},
+    {"mov r0, unif\nshl r1, elem_num, 13\nadd t1s, r0, r1\n" END, "TMU1 look-up of element"},
+    {"nop; ldtmu0\n" END, "TMU0 is asked for a look-up that was never requested"},
+    {"mov r0, unif\n.rep i, 5\nmov t0s, r0\n.endr\n" END, "TMU0 has 4 look-ups waiting already"},
+    {"mov vw_addr, unif\n" END, "never set up"},
+    {"mov vr_addr, unif\n" END, "never set up"},
+    {"ldi vr_setup, 0x83011000\nmov vr_addr, 0\nmov -, vr_wait\n" END, "DMA load from memory outside"},
+    {"ldi vw_setup, 0x80904000\nmov vw_addr, 0\nmov -, vw_wait\n" END, "DMA store to memory outside"},
+    {"mov r0, unif\nldi vw_setup, 0x80906000\nmov vw_addr, r0\nmov -, vw_wait\n" END, "beyond the 64 rows"},
+    {"ldi vr_setup, 0x201a00\nldi vr_setup, 0x101a00\n" END, "the part ignores it"},
+    {"ldi vr_setup, 0x1b00\n" END, "reserved size 3"},
+    {"ldi vw_setup, 0x1b00\n" END, "reserved size 3"},
+    {"ldi vw_setup, 0x40000000\n" END, "reserved kind 1"},
+    {"mov mutex, 0\n" END, "does not hold it"},
+    {"mov -, mutex\n" END, "ended holding the mutex"},
+    {"mov r0, vary\n" END, "3D pipeline"},
+    {"mov t0t, r0\n" END, "3D pipeline"},
+    {"nop\nnop\nmov tlbc, r0\n" END, "3D pipeline"},
+    {"nop\nnop\nnop; sbwait\n" END, "3D pipeline"},
+    {"bkpt\n" END, "breakpoint"},
+    {"nop\nnop\n", "there is no instruction here"},
+    {"bra -, 12345678\nnop\nnop\nnop\n", "QPU 0 at 0x00bc614e"},
+    {"brr -, 4\nnop\nnop\nnop\n" END, "there is no instruction here"},
+    {".int 0, 0xf0c809e7\n", "reserved branch condition"},
+    {".int 0, 0xe40209e7\n", "reserved kind of load immediate"},
+    {".int 0x099e7000, 0x100209e7\n", "reserved operation"},
+    {".int 0x209e7000, 0x118049e7\n", "reserved pack mode"},
+    {"mov r0, r1\nsub.setf -, elem_num, 3\nmov.ifz vpm, r0\n" END, "cannot be conditional"},
+    {"mov ra1, r0\nmov r1, ra1\n" END, "cannot be read by the instruction after"},
+    {"mov recip, r0\nmov r1, r4\n" END, "after an SFU write"},
+    {"mov r0, unif\nmov unif_addr, r0\nmov r1, unif\n" END, "uniforms cannot be read"},
+    {"mov ra2, 1\nmov r0, ra31\nbra -, ra31\nnop\nnop\nmov ra31, r0\n", "there is no instruction here"},
+};
+
+static void what_is_undefined_stops_with_place_and_cause(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    struct qpu_rig rig = rig_open_checked(NULL, faults[i].text, 1);
+    rig_must_fail(&rig, 1, STATUS_FAULT, faults[i].message);
+    rig_close(&rig);
+  }
+}
+
+/* A hazard across a taken branch that no assembler can see: the target comes from a register. */
+static void rules_hold_along_the_path_taken(void **state)
+{
+  (void)state;
+  struct qpu_rig rig = rig_open(NULL, "brr ra5, r:1f\nnop\nnop\nnop\nmov r1, ra1\n" END
+                                      ":1 nop\nbra -, ra5\nnop\nnop\nmov ra1, r0\n");
+  rig_must_fail(&rig, 1, STATUS_FAULT, "cannot be read by the instruction after");
+  rig_close(&rig);
+}
+
+static void hazards_can_be_tolerated(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .tolerate_hazards = 1};
+  (void)state;
+  struct qpu_rig rig = rig_open(&config, "mov ra1, 3\nmov r1, ra1\n" END);
+  rig_run(&rig, 1);
+  rig_close(&rig);
+}
+
+static const struct {
+  const char *text, *message;
+  size_t n;
+} deadlocks[] = {
+    {"sacq -, 5\n" END, "QPU 0 waits for semaphore 5 (value 0) at +0", 1},
+    {".rep i, 16\nsrel -, 2\n.endr\n" END, "QPU 0 waits for semaphore 2 (value 15) at +120", 1},
+    {"mov -, mutex\nnop\nmov -, mutex\n" END, "QPU 0 waits for the mutex held by QPU 0", 1},
+    {"mov -, vpm\n" END, "QPU 0 waits for a VPM read that was never set up", 1},
+    {"mov ra0, qpu_num\nnop\nmov.setf -, ra0\nbrr.allz -, r:1f\nnop\nnop\nnop\nsacq -, 1\n:1 sacq -, 2\n" END,
+     "QPU 0 waits for semaphore 2 (value 0) at +64; QPU 1 waits for semaphore 1 (value 0) at +56", 2},
+};
+
+static void a_deadlock_is_found_and_says_who_waits_for_what(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 2, .memory_bytes = 1 << 20};
+  (void)state;
+  for (size_t i = 0; i < sizeof deadlocks / sizeof deadlocks[0]; i++) {
+    struct qpu_rig rig = rig_open(&config, deadlocks[i].text);
+    rig_must_fail(&rig, deadlocks[i].n, STATUS_HANG, deadlocks[i].message);
+    rig_close(&rig);
+  }
+}
+
+static void endless_programs_are_given_up(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .max_instructions = 1000};
+  (void)state;
+  struct qpu_rig rig = rig_open(&config, ":loop brr -, r:loop\nnop\nnop\nnop\n");
+  rig_must_fail(&rig, 1, STATUS_HANG, "did not end within 1000 instructions");
+  rig_close(&rig);
+}
+
+static void configurations_that_cannot_be_are_refused(void **state)
+{
+  static const struct qpu_emu_config bad[] = {
+      {.n_qpus = -1}, {.n_qpus = 65}, {.threads_per_qpu = 3}, {.tmu_depth = 9}, {.dma_turns = -1}};
+  struct qpu_emu *emu;
+  (void)state;
+  log_hold(1);
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    assert_int_equal(qpu_emu_create(&bad[i], &emu), STATUS_USAGE);
+    log_drop();
+  }
+  assert_int_equal(qpu_emu_create(&(struct qpu_emu_config){.memory_bytes = (size_t)1 << 33}, &emu),
+                   STATUS_ENVIRONMENT);
+  log_drop();
+  log_hold(0);
+}
+
+static void memory_runs_out_with_a_message(void **state)
+{
+  struct qpu_emu *emu;
+  uint32_t address;
+  (void)state;
+  assert_int_equal(qpu_emu_create(&(struct qpu_emu_config){.memory_bytes = 1 << 16}, &emu), STATUS_OK);
+  log_hold(1);
+  assert_int_equal(qpu_emu_alloc(emu, 1 << 20, &address), STATUS_ENVIRONMENT);
+  assert_non_null(strstr(log_held(), "1048576 bytes"));
+  log_drop();
+  log_hold(0);
+  qpu_emu_destroy(emu);
+}
+
+#define FUZZ_WORDS  48
+#define FUZZ_MEMORY 65536
+
+/* An address that does not end the program at once, except now and then. */
+static uint8_t tame(uint64_t *seed, unsigned address, const uint8_t *peripherals, size_t n)
+{
+  unsigned dice = (unsigned)(qpu_random(seed) % 64);
+  if (dice == 0) return (uint8_t)address;
+  return dice < 32 ? address & 31 : peripherals[qpu_random(seed) % n];
+}
+
+/* Bits at random, or more often an instruction that is likely to run. */
+static uint64_t random_word(uint64_t *seed)
+{
+  static const uint8_t reads[] = {32, 38, 39, 49, 50},
+                       writes[] = {32, 33, 34, 35, 36, 37, 38, 39, 49, 48, 52, 55};
+  static const uint8_t signals[] = {1, 1, 1, 1, 1, 1, 1, 1, 13, 13, 13, 14, 14, 15, 2};
+  uint64_t word = qpu_random(seed);
+  struct qpu_inst inst = qpu_decode(word);
+  if (qpu_random(seed) % 64 == 0) return word;
+  inst.sig = signals[qpu_random(seed) % sizeof signals];
+  inst.waddr_add = tame(seed, inst.waddr_add, writes, sizeof writes);
+  inst.waddr_mul = tame(seed, inst.waddr_mul, writes, sizeof writes);
+  inst.raddr_a = tame(seed, inst.raddr_a, reads, sizeof reads);
+  inst.raddr_b =
+      inst.sig == QPU_SIG_SMALL_IMMEDIATE ? inst.raddr_b : tame(seed, inst.raddr_b, reads, sizeof reads);
+  if (!qpu_add_ops[inst.op_add].name) inst.op_add = QPU_A_FADD;
+  if (inst.pm) inst.pack &= 4;
+  if (inst.sig == QPU_SIG_BRANCH) {
+    inst.imm = (uint32_t)(qpu_random(seed) % 24 * 8) - 96;
+    inst.rel = 1;
+    inst.reg = qpu_random(seed) % 32 == 0;
+    inst.cond_br = (uint8_t)(qpu_random(seed) % 12);
+  }
+  if (inst.sig == QPU_SIG_LOAD_IMMEDIATE) {
+    inst.unpack = inst.unpack & 1 ? QPU_LOAD_32 : inst.unpack & 2 ? QPU_LOAD_SIGNED : QPU_LOAD_UNSIGNED;
+    if (qpu_random(seed) % 32 == 0) inst.unpack = QPU_LOAD_SEMAPHORE;
+    if (inst.sf) inst.imm = QPU_EMU_BASE + 0x1000 + (uint32_t)(qpu_random(seed) % 0x3000);
+  }
+  return qpu_encode(&inst);
+}
+
+/* Memory that no program may touch keeps its zeros. */
+static int untouched(const struct qpu_emu *emu, uint32_t end)
+{
+  const uint8_t *bytes = qpu_emu_host(emu, QPU_EMU_BASE);
+  for (uint32_t i = 0; i < 4096; i++)
+    if (bytes[i]) return 0;
+  for (uint32_t i = end - QPU_EMU_BASE; i < FUZZ_MEMORY; i++)
+    if (bytes[i]) return 0;
+  return 1;
+}
+
+static void random_words_never_crash_or_reach_outside(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 3, .memory_bytes = FUZZ_MEMORY, .max_instructions = 400};
+  uint64_t seed = 1, issued = 0;
+  uint32_t code, data;
+  struct qpu_emu *emu;
+  (void)state;
+  log_hold(1);
+  for (int round = 0; round < 12000; round++) {
+    config.tolerate_hazards = round % 4 != 0;
+    config.threads_per_qpu = 1 + round % 2;
+    assert_int_equal(qpu_emu_create(&config, &emu), STATUS_OK);
+    assert_int_equal(qpu_emu_alloc(emu, FUZZ_WORDS * 8, &code), STATUS_OK);
+    assert_int_equal(qpu_emu_alloc(emu, 8192, &data), STATUS_OK);
+    uint64_t *words = qpu_emu_host(emu, code);
+    for (int i = 0; i < FUZZ_WORDS; i++) words[i] = random_word(&seed);
+    uint32_t *uniforms = qpu_emu_host(emu, data);
+    for (int i = 0; i < 2048; i++)
+      uniforms[i] = i % 2 ? data + (uint32_t)(qpu_random(&seed) % 8192) : (uint32_t)qpu_random(&seed);
+    struct qpu_job jobs[6];
+    for (int i = 0; i < 6; i++) jobs[i] = (struct qpu_job){code, data};
+    status_t status = qpu_emu_run(emu, jobs, 6);
+    assert_true(status == STATUS_OK || status == STATUS_FAULT || status == STATUS_HANG);
+    log_drop();
+    assert_true(untouched(emu, data + 8192));
+    issued += qpu_emu_stats(emu).issued;
+    qpu_emu_destroy(emu);
+  }
+  log_hold(0);
+  if (issued < 150000) print_error("only %llu instructions\n", (unsigned long long)issued);
+  assert_true(issued >= 150000);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_is_undefined_stops_with_place_and_cause),
+      cmocka_unit_test(rules_hold_along_the_path_taken),
+      cmocka_unit_test(hazards_can_be_tolerated),
+      cmocka_unit_test(a_deadlock_is_found_and_says_who_waits_for_what),
+      cmocka_unit_test(endless_programs_are_given_up),
+      cmocka_unit_test(configurations_that_cannot_be_are_refused),
+      cmocka_unit_test(memory_runs_out_with_a_message),
+      cmocka_unit_test(random_words_never_crash_or_reach_outside),
+  };
+  return cmocka_run_group_tests_name("qpu faults", tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The SGEMM kernels, bit for bit against scalar sums that round toward zero in the same order, and within the
+ * type's bound of a product in double precision. */
+#include "tests/unit/qpu_unit.h"
+
+#include <fenv.h>
+#include <math.h>
+
+#include "gemm/qpu/qpu_sgemm.h"
+#include "gpu/qpu/qpu_isa.h"
+
+#define MAX_ELEMENTS (1 << 18)
+
+static float a[MAX_ELEMENTS], b[MAX_ELEMENTS * 8], c[MAX_ELEMENTS * 2], before[MAX_ELEMENTS * 2];
+
+static float random_float(uint64_t *seed)
+{
+  return (float)((double)(qpu_random(seed) >> 40) * 0x1p-24 * 2 - 1);
+}
+
+static void fill(uint64_t *seed, float *values, size_t n)
+{
+  for (size_t i = 0; i < n; i++) values[i] = random_float(seed);
+}
+
+static float no_denormal(volatile float x)
+{
+  return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
+}
+
+static float add(volatile float x, volatile float y)
+{
+  volatile float sum = x + y;
+  return no_denormal(sum);
+}
+
+static float multiply(volatile float x, volatile float y)
+{
+  volatile float product = x * y;
+  return no_denormal(product);
+}
+
+/* The outer product adds up k after k; the dot product sixteen sums, which it then folds by 8, 4, 2 and 1. */
+static float model(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_problem *m, size_t i,
+                   size_t j)
+{
+  int is_dot = kernel->kind == QPU_SGEMM_DOT;
+  float sums[16] = {0}, folded[16];
+  for (size_t k = 0; k < m->q; k++) {
+    float *sum = &sums[is_dot ? k % 16 : 0];
+    *sum = add(*sum, multiply(m->a[i * m->lda + k], m->b[k * m->ldb + j]));
+  }
+  for (int step = 8; is_dot && step > 0; step /= 2) {
+    for (int lane = 0; lane < 16; lane++) folded[lane] = add(sums[lane], sums[(lane - step) & 15]);
+    memcpy(sums, folded, sizeof sums);
+  }
+  float old = m->beta != 0 ? before[i * m->ldc + j] : 0;
+  return add(multiply(sums[0], m->alpha), multiply(old, m->beta));
+}
+
+static void expect_model(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_problem *m)
+{
+  int mode = fegetround();
+  fesetround(FE_TOWARDZERO);
+  for (size_t i = 0; i < m->p; i++)
+    for (size_t j = 0; j < m->ldc; j++) {
+      float expected = j < m->r ? model(kernel, m, i, j) : before[i * m->ldc + j];
+      if (memcmp(&expected, &m->c[i * m->ldc + j], 4) != 0)
+        print_error("%s %zux%zux%zu [%zu,%zu]: %a instead of %a\n", kernel->name, m->p, m->q, m->r, i, j,
+                    (double)m->c[i * m->ldc + j], (double)expected);
+      assert_memory_equal(&expected, &m->c[i * m->ldc + j], 4);
+    }
+  fesetround(mode);
+}
+
+static void run(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_problem *m, int n_qpus,
+                struct qpu_sgemm_counts *counts)
+{
+  memcpy(before, m->c, m->p * m->ldc * 4);
+  log_hold(1);
+  status_t status = qpu_sgemm_emulate(kernel, m, n_qpus, NULL, counts);
+  if (status != STATUS_OK) print_error("%s: %s\n", kernel->name, log_held());
+  assert_int_equal(status, STATUS_OK);
+  log_hold(0);
+}
+
+static struct qpu_sgemm_problem problem(uint64_t *seed, size_t p, size_t q, size_t r, float alpha, float beta)
+{
+  struct qpu_sgemm_problem m = {p, q, r, alpha, beta, a, b, c, q + 3, r + 1, r + 2};
+  fill(seed, a, p * m.lda);
+  fill(seed, b, q * m.ldb);
+  fill(seed, c, p * m.ldc);
+  return m;
+}
+
+static void random_shapes_give_the_models_bits(void **state)
+{
+  uint64_t seed = 1;
+  (void)state;
+  for (size_t k = 0; k < qpu_sgemm_n_kernels; k++)
+    for (int round = 0; round < 12; round++) {
+      size_t p = 1 + qpu_random(&seed) % 50, q = 1 + qpu_random(&seed) % 40, r = 1 + qpu_random(&seed) % 150;
+      struct qpu_sgemm_problem m = problem(&seed, p, q, r, random_float(&seed), random_float(&seed));
+      run(&qpu_sgemm_kernels[k], &m, 1 + (int)(qpu_random(&seed) % 12), NULL);
+      expect_model(&qpu_sgemm_kernels[k], &m);
+    }
+}
+
+static void smallest_sizes_and_whole_tiles_work(void **state)
+{
+  static const size_t sizes[][3] = {{1, 1, 1},  {16, 2, 64}, {16, 3, 64}, {17, 1, 65},
+                                    {1, 33, 1}, {1, 1, 200}, {200, 1, 1}, {32, 16, 128}};
+  uint64_t seed = 2;
+  (void)state;
+  for (size_t k = 0; k < qpu_sgemm_n_kernels; k++)
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+      struct qpu_sgemm_problem m = problem(&seed, sizes[s][0], sizes[s][1], sizes[s][2], 0.5f, -2.0f);
+      run(&qpu_sgemm_kernels[k], &m, 12, NULL);
+      expect_model(&qpu_sgemm_kernels[k], &m);
+    }
+}
+
+/* The original kept alpha and beta in the loop's counter vector, and 0 ended the loop. */
+static void alpha_and_beta_of_zero_are_right(void **state)
+{
+  static const float pairs[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 0.5f}, {-1.5f, 0}};
+  uint64_t seed = 3;
+  (void)state;
+  for (size_t k = 0; k < qpu_sgemm_n_kernels; k++)
+    for (size_t s = 0; s < sizeof pairs / sizeof pairs[0]; s++) {
+      struct qpu_sgemm_problem m = problem(&seed, 20, 9, 70, pairs[s][0], pairs[s][1]);
+      if (pairs[s][1] == 0) m.c[5] = NAN;
+      run(&qpu_sgemm_kernels[k], &m, 5, NULL);
+      expect_model(&qpu_sgemm_kernels[k], &m);
+    }
+}
+
+static void the_innermost_loops_have_their_lengths(void **state)
+{
+  static const struct {
+    const char *name;
+    int instructions, products;
+  } expected[] = {{"dot", 14, 1}, {"138", 138, 64}, {"72", 72, 64},     {"68", 68, 64},
+                  {"67", 67, 64}, {"tmu1", 78, 48}, {"threads", 35, 32}};
+  (void)state;
+  assert_int_equal(qpu_sgemm_n_kernels, sizeof expected / sizeof expected[0]);
+  for (size_t i = 0; i < qpu_sgemm_n_kernels; i++) {
+    const struct qpu_sgemm_kernel *kernel = qpu_sgemm_find(expected[i].name);
+    int products = 0;
+    assert_non_null(kernel);
+    assert_int_equal((kernel->loop_end - kernel->loop) / 8, expected[i].instructions);
+    for (uint32_t at = kernel->loop / 8; at < kernel->loop_end / 8; at++) {
+      struct qpu_inst inst = qpu_decode(kernel->words[at]);
+      products += inst.sig != QPU_SIG_BRANCH && inst.op_mul == QPU_M_FMUL;
+    }
+    assert_int_equal(products, expected[i].products);
+    assert_int_equal(kernel->products, expected[i].products);
+  }
+  assert_null(qpu_sgemm_find("none"));
+}
+
+/* 96 × 363 by 363 × 3025, a layer of the network that pi-gemm was written for; and what the ladder gains. */
+static void the_articles_product_is_within_the_types_bound(void **state)
+{
+  uint64_t seed = 4;
+  struct qpu_sgemm_counts counts;
+  const struct qpu_sgemm_kernel *kernel = qpu_sgemm_find("67");
+  (void)state;
+  struct qpu_sgemm_problem m = problem(&seed, 96, 363, 3025, 1.0f, 0.0f);
+  run(kernel, &m, 12, &counts);
+  assert_int_equal(counts.loop_turns, 6 * 48 * (363 - 1));
+  double share = (double)counts.all.arithmetic / (double)counts.all.issued;
+  if (share < 0.94) print_error("share %g\n", share);
+  assert_true(share > 0.94);
+  for (size_t i = 0; i < m.p; i++)
+    for (size_t j = i % 7; j < m.r; j += 7) {
+      double exact = 0, magnitude = 0;
+      for (size_t k = 0; k < m.q; k++) {
+        double product = (double)m.a[i * m.lda + k] * (double)m.b[k * m.ldb + j];
+        exact += product;
+        magnitude += fabs(product);
+      }
+      assert_true(fabs((double)m.c[i * m.ldc + j] - exact) <= (double)(m.q + 2) * 0x1p-23 * magnitude);
+    }
+}
+
+static void each_rung_needs_fewer_instructions(void **state)
+{
+  static const char *const names[] = {"dot", "138", "72", "68", "67"};
+  uint64_t seed = 5, last = UINT64_MAX;
+  (void)state;
+  struct qpu_sgemm_problem m = problem(&seed, 48, 200, 256, 1.0f, 1.0f);
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    struct qpu_sgemm_counts counts;
+    run(qpu_sgemm_find(names[i]), &m, 12, &counts);
+    assert_true(counts.all.issued < last);
+    last = counts.all.issued;
+  }
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+  uint64_t seed = 6;
+  (void)state;
+  struct qpu_sgemm_problem m = problem(&seed, 4, 4, 4, 1, 0);
+  log_hold(1);
+  assert_int_equal(qpu_sgemm_emulate(&qpu_sgemm_kernels[0], &m, 13, NULL, NULL), STATUS_USAGE);
+  log_drop();
+  m.q = 0;
+  assert_int_equal(qpu_sgemm_emulate(&qpu_sgemm_kernels[4], &m, 12, NULL, NULL), STATUS_USAGE);
+  assert_non_null(strstr(log_held(), "1 at least"));
+  log_drop();
+  log_hold(0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_shapes_give_the_models_bits),
+      cmocka_unit_test(smallest_sizes_and_whole_tiles_work),
+      cmocka_unit_test(alpha_and_beta_of_zero_are_right),
+      cmocka_unit_test(the_innermost_loops_have_their_lengths),
+      cmocka_unit_test(the_articles_product_is_within_the_types_bound),
+      cmocka_unit_test(each_rung_needs_fewer_instructions),
+      cmocka_unit_test(what_cannot_be_is_refused),
+  };
+  return cmocka_run_group_tests_name("qpu sgemm", tests, NULL, NULL);
+}
