@@ -160,17 +160,16 @@ static status_t set_pack(struct qpu_builder *b, int slot, const char *suffix,
   char form = mode_name(suffix, name);
   int code = qpu_code_of(qpu_pack_names, 16, name);
   if (code < 0) return qpu_asm_fail(b->as, "'.%s' is no pack mode", suffix);
-  int mul_float =
-      slot == QPU_SLOT_MUL && (form == 'f' || (form == 0 && qpu_mul_ops[b->inst.op_mul].float_out));
+  int file_a = target->accumulator < 0 && (target->write_files & QPU_FILE_A) && target->write_addr < 32;
+  int mul_float = form == 'f' || (form == 0 && (qpu_mul_ops[b->inst.op_mul].float_out || !file_a));
   int bytes = (code & 7) >= 3;
   if (b->inst.pack) return qpu_asm_fail(b->as, "one instruction has one pack mode");
   if (code == 0) return STATUS_OK;
-  if (mul_float && bytes && code >= 8) {
+  if (slot == QPU_SLOT_MUL && mul_float && bytes && code >= 8) {
     b->inst.pack = (uint8_t)(code - 8);
     return want_pm(b, 1);
   }
-  if (target->accumulator >= 0 || !(target->write_files & QPU_FILE_A) || target->write_addr >= 32)
-    return qpu_asm_fail(b->as, "'.%s' packs into ra0 to ra31 only", suffix);
+  if (!file_a) return qpu_asm_fail(b->as, "'.%s' packs into ra0 to ra31 only", suffix);
   b->inst.pack = (uint8_t)code;
   return want_pm(b, 0);
 }

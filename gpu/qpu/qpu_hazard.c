@@ -213,8 +213,7 @@ static int reserved_code(const struct qpu_inst *inst)
 {
   if (inst->sig == QPU_SIG_BRANCH) return !qpu_branch_names[inst->cond_br];
   if (inst->sig == QPU_SIG_LOAD_IMMEDIATE) return inst->unpack == 2 || inst->unpack > QPU_LOAD_SEMAPHORE;
-  return !qpu_add_ops[inst->op_add].name ||
-         (inst->pm && (inst->pack >= 8 || inst->pack == 1 || inst->pack == 2));
+  return !qpu_add_ops[inst->op_add].name || (inst->pm && !qpu_mul_packs(inst->pack));
 }
 
 const char *qpu_hazard_within(const struct qpu_inst *inst)

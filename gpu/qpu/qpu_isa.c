@@ -222,6 +222,11 @@ const char *qpu_register_text(int address, int file, int write, int pinned, char
   return buffer;
 }
 
+int qpu_mul_packs(int mode)
+{
+  return mode == 0 || (mode >= 3 && mode <= 7) || mode == 11;
+}
+
 uint32_t qpu_small_value(int code)
 {
   if (code < 16) return (uint32_t)code;

@@ -186,6 +186,9 @@ int qpu_register_find(const char *name, struct qpu_register_name *reg);
  * lives in the tables or in \a buffer. With \a pinned the name says the file even where it need not. */
 const char *qpu_register_text(int address, int file, int write, int pinned, char buffer[8]);
 
+/** \brief Whether the mul ALU (pm set) has this pack mode: 3 to 7, and 11, which vc4asm writes for 3. */
+int qpu_mul_packs(int mode);
+
 /** \brief The value of small immediate 0 to 47 in all lanes; from 48 on (a rotation) the constant that reading it
  * gives, −16 to −1. */
 uint32_t qpu_small_value(int code);

@@ -83,20 +83,15 @@ static status_t write_target(struct qpu_issue *issue, int from_mul, const qpu_ve
   int target = from_mul ? issue->decoded->target_mul : issue->decoded->target_add;
   int file = from_mul != inst->ws ? QPU_FILE_B : QPU_FILE_A;
   int cond = from_mul ? inst->cond_mul : inst->cond_add;
-  if (target == REG_SPECIAL) {
-    if (cond == QPU_COND_NEVER) return STATUS_OK;
-    return qpu_io_write(issue, address, file, result, lanes);
-  }
-  qpu_vec *reg = &issue->thread->reg[target], packed;
-  int mul_pack = inst->pm && from_mul, file_pack = !inst->pm && file == QPU_FILE_A && address < 32;
-  if (inst->pack && (mul_pack || file_pack)) {
-    packed = *reg;
-    if (mul_pack)
-      qpu_pack_mul(&packed, result, inst->pack);
-    else
-      qpu_pack(&packed, result, inst->pack, as_float);
-    result = &packed;
-  }
+  if (target == REG_SPECIAL && cond == QPU_COND_NEVER) return STATUS_OK;
+  qpu_vec *reg = target == REG_SPECIAL ? NULL : &issue->thread->reg[target];
+  qpu_vec packed = reg ? *reg : (qpu_vec){0};
+  int mul_pack = inst->pack && inst->pm && from_mul;
+  int file_pack = inst->pack && !inst->pm && file == QPU_FILE_A && address < 32;
+  if (mul_pack) qpu_pack_mul(&packed, result, inst->pack);
+  if (file_pack) qpu_pack(&packed, result, inst->pack, as_float);
+  if (mul_pack || file_pack) result = &packed;
+  if (!reg) return qpu_io_write(issue, address, file, result, lanes);
   qpu_assign(reg, result, lanes);
   return STATUS_OK;
 }

@@ -89,8 +89,7 @@ void qpu_predecode(uint64_t word, struct qpu_decoded *d)
     decode_load(d);
   else if (!qpu_branch_names[d->inst.cond_br])
     d->error = "reserved branch condition";
-  if (d->inst.pm && (d->inst.pack >= 8 || d->inst.pack == 1 || d->inst.pack == 2))
-    d->error = "reserved pack mode of the mul ALU";
+  if (d->inst.pm && !qpu_mul_packs(d->inst.pack)) d->error = "reserved pack mode of the mul ALU";
   d->may_stall = d->kind == QPU_SEMAPHORE || stalls(d->port_a) || stalls(d->port_b) ||
                  d->inst.waddr_add == QPU_W_VPM_ADDRESS || d->inst.waddr_mul == QPU_W_VPM_ADDRESS;
   d->plain = d->kind == QPU_ALU && !d->rotation && !d->inst.sf && !d->inst.unpack && !d->inst.pack &&

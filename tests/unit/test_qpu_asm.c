@@ -30,6 +30,18 @@ static const struct {
     {"mov t0t, r0; lthrsw", 0x60020e67159e7000},
     {"mov tlbc, r4; thrend", 0x30020ba7159e7900},
     {"nop; ldtmu0", 0xa00009e7009e7000},
+    {"mov r0, r4; ldtmu0", 0xa0020827159e7900},
+    {"add ra1, ra1, 4; mov t0s, ra1", 0xd00240788c044df6},
+    {"add ra1, ra1, rb0; mov t0s, ra1", 0x100240788c040df6},
+    {"add r1, r1, r2; mov vw_addr, r1", 0x100248728c9e7289},
+    {"anop; fmul vpm, r0, r1", 0x100049f0209e7001},
+    {"ftoi vpm, r1", 0x10020c27079e7240},
+    {"sub.setf ra0, ra0, 1", 0xd00220270d001dc0},
+    {"add ra16.32s, r0, r0", 0x108204270c9e7000},
+    {"fmin ra16.16a, r0, r0; mov vpm, ra16", 0x1012443083427036},
+    {"nop; mov vpm.8as, r0", 0x114049f0809e7000},
+    {"mov vw_setup, 0x88104000", 0xe0021c6788104000},
+    {"brr.anynz -, -568", 0xf03809e7fffffdc8},
 };
 
 static struct qpu_program made;

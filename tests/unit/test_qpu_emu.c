@@ -189,14 +189,14 @@ static void packing_works_within_instructions(void **state)
 {
   static const uint32_t a[16] = {0x3c00, 0x80ff4000, 0x00010002};
   (void)state;
-  struct qpu_rig rig = run_rows(
-      RIG_BEGIN
-      "mov ra1, r0\nldi ra2, 0x11223344\nfadd vpm, ra1.16a, 1.0\nadd vpm, ra1.16b, 1\n"
-      "ldi r2, 0x40000000\nfadd ra2.16b, r2, 0.0\nnop\nmov vpm, ra2\n"
-      "mov t0s, ra30\nnop; ldtmu0\nfadd vpm, r4.16a, 0.0\n"
-      "mov r3, 0\nfmul r3.8bs, 1.0, 1.0\nmov vpm, r3\n"
-      "ldi r2, 0x7fffffff\nadd ra3.32s, r2, 5\nnop\nmov vpm, ra3\nfmul vpm, ra1.8a, 1.0\n" RIG_END(7),
-      a, NULL);
+  struct qpu_rig rig =
+      run_rows(RIG_BEGIN "mov ra1, r0\nldi ra2, 0x11223344\nfadd vpm, ra1.16a, 1.0\nadd vpm, ra1.16b, 1\n"
+                         "ldi r2, 0x40000000\nfadd ra2.16b, r2, 0.0\nnop\nmov vpm, ra2\n"
+                         "mov t0s, ra30\nnop; ldtmu0\nfadd vpm, r4.16a, 0.0\n"
+                         "mov r3, 0\nfmul r3.8bs, 1.0, 1.0\nmov vpm, r3\n"
+                         "ldi r2, 0x7fffffff\nadd ra3.32s, r2, 5\nnop\nmov vpm, ra3\nfmul vpm, ra1.8a, 1.0\n"
+                         "fmul vpm.8abcds, 1.0, 1.0\n" RIG_END(8),
+               a, NULL);
   assert_int_equal(rig.out[0], bits_of(2.0f));
   assert_int_equal(rig.out[17], (uint32_t)-0x7f01 + 1);
   assert_int_equal(rig.out[32], 0x40003344);
@@ -204,6 +204,7 @@ static void packing_works_within_instructions(void **state)
   assert_int_equal(rig.out[64], 0xff00);
   assert_int_equal(rig.out[80], 0x7fffffff);
   assert_int_equal(rig.out[97], 0);
+  assert_int_equal(rig.out[112], 0xffffffffu); /* the mul ALU packs for peripherals too */
   rig_close(&rig);
 }
 
