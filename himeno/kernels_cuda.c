@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "gpu/cuda/cuda_device.h"
 #include "himeno/cuda/step.h"
+#include "himeno/cuda/temporal.h"
 #include "himeno/cuda/user.h"
 #include "himeno/kernels.h"
 
@@ -41,6 +42,27 @@ static const struct himeno_kernel kernels[] = {
      .sweeps = 1,
      .trial = 1,
      .rung = 5},
+    {.name = "temporal2",
+     .step = "two sweeps a pass over memory: tiles march along i, coefficients stay on the chip in between",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 2,
+     .rung = 6,
+     .trial = 1},
+    {.name = "temporal3",
+     .step = "three sweeps a pass over memory, 10x64 tiles",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 3,
+     .rung = 7,
+     .trial = 1},
+    {.name = "temporal3-16x32",
+     .step = "three sweeps a pass, 16x32 tiles: more of them, for smaller grids",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 3,
+     .trial = 1},
+    {.name = "temporal2-async",
+     .step = "two sweeps a pass without the bulk copy engine, for chips before Hopper",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 2},
     {.name = "paced-16", .step = "paced, marching over 16 planes", .sweeps = 1},
     {.name = "paced-128", .step = "paced, 128x4 columns", .sweeps = 1},
     {.name = "paced-j", .step = "paced, marching along j", .sweeps = 1},
@@ -55,20 +77,41 @@ static const struct himeno_kernel kernels[] = {
      .sweeps = 1,
      .trial = 1},
 };
-static const struct cuda_step *const steps[] = {
-    &cuda_step_naive,       &cuda_step_block16,     &cuda_step_paced,        &cuda_step_packed,
-    &cuda_step_stream,      &cuda_step_paced_16,    &cuda_step_paced_128,    &cuda_step_paced_j,
-    &cuda_step_stream_32x2, &cuda_step_stream_32x8, &cuda_step_stream_32x16, &cuda_step_stream_128x1,
-    &cuda_step_stream_j,    &cuda_step_stream_i,    &cuda_step_stream_keep,
+/* A classic kernel has a step; a temporal one has its own launch, and sweeps single boxes like `stream`. */
+static const struct variant {
+  const struct cuda_step *step;
+  const struct cuda_temporal *temporal;
+} variants[] = {
+    {.step = &cuda_step_naive},
+    {.step = &cuda_step_block16},
+    {.step = &cuda_step_paced},
+    {.step = &cuda_step_packed},
+    {.step = &cuda_step_stream},
+    {.temporal = &cuda_temporal_2_64x15},
+    {.temporal = &cuda_temporal_3_64x10},
+    {.temporal = &cuda_temporal_3_32x16},
+    {.temporal = &cuda_temporal_2_64x10_async},
+    {.step = &cuda_step_paced_16},
+    {.step = &cuda_step_paced_128},
+    {.step = &cuda_step_paced_j},
+    {.step = &cuda_step_stream_32x2},
+    {.step = &cuda_step_stream_32x8},
+    {.step = &cuda_step_stream_32x16},
+    {.step = &cuda_step_stream_128x1},
+    {.step = &cuda_step_stream_j},
+    {.step = &cuda_step_stream_i},
+    {.step = &cuda_step_stream_keep},
 };
 #define KERNELS (sizeof kernels / sizeof kernels[0])
-_Static_assert(KERNELS == sizeof steps / sizeof steps[0], "every kernel has its step");
+_Static_assert(KERNELS == sizeof variants / sizeof variants[0], "every kernel has its variant");
 
 struct himeno_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
   const struct cuda_step *step;
+  const struct cuda_temporal *temporal; /* NULL for classic kernels */
+  struct cuda_temporal_chip chip;
   struct cuda_user user;    /* the kernel of a file, unless kernel->file is NULL */
   struct cuda_pass pass[2]; /* by source: all but the box and the slot */
   struct gpu_mem pack[CUDA_PACKS];
@@ -107,6 +150,7 @@ static void close_exec(struct himeno_exec *exec)
   gpu_free(exec->device, &exec->sum);
   for (int g = 0; g < CUDA_PACKS; g++) gpu_free(exec->device, &exec->pack[g]);
   cuda_user_close(&exec->user);
+  if (exec->chip.scratch) cuda_temporal_close(&exec->chip);
   free(exec);
 }
 
@@ -118,12 +162,24 @@ static long trap_count(void)
   return text ? strtol(text, NULL, 10) : 0;
 }
 
+static status_t temporal_open(struct himeno_exec *exec)
+{
+  const struct cudaDeviceProp *chip = &((struct cuda_device *)exec->device)->properties;
+  if (chip->major < exec->temporal->major)
+    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs compute capability %d.0 or later, and %s has %d.%d",
+                    exec->kernel->name, exec->temporal->major, chip->name, chip->major, chip->minor);
+  return check(exec, cuda_temporal_open(&exec->chip), "preparing temporal passes");
+}
+
 /* Finds the step, or compiles the user's; loads its code, so that no sweep has to. */
 static status_t step_open(struct himeno_exec *exec)
 {
   struct cudaFuncAttributes attributes;
-  exec->step = exec->kernel->file ? &exec->user.step : steps[exec->kernel - kernels];
+  const struct variant *variant = exec->kernel->file ? NULL : &variants[exec->kernel - kernels];
+  exec->step = !variant ? &exec->user.step : (variant->step ? variant->step : &cuda_step_stream);
+  exec->temporal = variant ? variant->temporal : NULL;
   if (exec->kernel->file) return cuda_user_open(exec->device, exec->kernel->file, &exec->user);
+  if (exec->temporal) return temporal_open(exec);
   return check(exec, cudaFuncGetAttributes(&attributes, (const void *)exec->step->kernel),
                "loading the kernel");
 }
@@ -233,6 +289,20 @@ static cudaError_t launch_slab(struct himeno_exec *exec, struct gpu_queue *queue
   return launch(exec, queue, (const void *)cuda_slab, grid, threads, arguments);
 }
 
+static cudaError_t launch_temporal(struct himeno_exec *exec, struct gpu_queue *queue,
+                                   const struct cuda_pass *pass)
+{
+  const struct layout *layout = &exec->fields.layout;
+  struct cuda_temporal_job job = {.pass = *pass};
+  for (int d = 0; d < 3; d++) {
+    job.extent[d] = (int)layout->extent[d];
+    job.interior_lo[d] = (int)layout->interior.lo[d];
+    job.interior_hi[d] = (int)layout->interior.hi[d];
+  }
+  ((struct cuda_queue *)queue)->overlap = 0;
+  return exec->temporal->launch(&exec->chip, &job, cuda_queue_handle(queue));
+}
+
 static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   struct cuda_pass pass = exec->pass[sweep->source];
@@ -245,6 +315,7 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
     pass.lo[d] = (int)sweep->box.lo[d];
     pass.hi[d] = (int)sweep->box.hi[d];
   }
+  if (exec->temporal) return check(exec, launch_temporal(exec, queue, &pass), "launching a temporal pass");
   if (is_slab(exec, &pass, &sweep->box))
     return check(exec, launch_slab(exec, queue, &pass, box_points(&sweep->box)), "launching a slab");
   return check(exec, launch_box(exec, queue, &pass), "launching a sweep");
@@ -324,20 +395,23 @@ static cudaError_t step_resources(const struct himeno_exec *exec, int threads, s
 {
   struct cudaFuncAttributes attributes;
   const void *kernel = (const void *)exec->step->kernel;
+  if (exec->temporal) kernel = exec->temporal->kernel;
   if (exec->kernel->file)
     return cuda_user_resources(&exec->user, &found->registers, &found->local_bytes, blocks);
   cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
   if (error != cudaSuccess) return error;
   found->registers = attributes.numRegs;
-  found->local_bytes = (int)attributes.sharedSizeBytes;
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, 0);
+  int dynamic = exec->temporal ? exec->temporal->shared_bytes : 0;
+  found->local_bytes = (int)attributes.sharedSizeBytes + dynamic;
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, (size_t)dynamic);
 }
 
 static status_t resources(struct himeno_exec *exec, struct himeno_resources *resources)
 {
   const int *shape = exec->step->threads;
   int blocks, most = ((struct cuda_device *)exec->device)->properties.maxThreadsPerMultiProcessor;
-  struct himeno_resources found = {.threads = shape[0] * shape[1] * shape[2]};
+  struct himeno_resources found = {.threads = exec->temporal ? exec->temporal->threads
+                                                             : shape[0] * shape[1] * shape[2]};
   RETURN_IF_FAILED(cuda_use(exec->device));
   RETURN_IF_FAILED(
       check(exec, step_resources(exec, found.threads, &found, &blocks), "reading its resources"));

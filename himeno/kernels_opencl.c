@@ -13,7 +13,7 @@
 #include "himeno/opencl/stream_cl.h"
 
 static const struct himeno_kernel kernels[] = {
-    {.name = "naive", .step = "one work-item a point, caches alone", .sweeps = 1, .rung = 1},
+    {.name = "naive", .step = "one work-item a point, caches alone", .sweeps = 1, .trial = 1, .rung = 1},
     {.name = "block16",
      .step = "16x16x8 tile with its halo in local memory before use, as in 2008",
      .sweeps = 1,
@@ -25,14 +25,15 @@ static const struct himeno_kernel kernels[] = {
     {.name = "stream",
      .step = "4 points in a vector a work-item, p through the caches",
      .sweeps = 1,
+     .trial = 1,
      .rung = 4},
 };
 
 static const struct opencl_step steps[] = {
-    {himeno_naive_cl, {64, 4}, {64, 4, 1}, 32, 1},
-    {himeno_block16_cl, {16, 16}, {16, 16, 8}, 16, 0},
-    {himeno_paced_cl, {64, 4}, {64, 4, 64}, 1, 0},
-    {himeno_stream_cl, {64, 4}, {256, 4, 1}, 4, 1},
+    {himeno_naive_cl, {64, 4, 1}, {64, 4, 1}, 32, 1},
+    {himeno_block16_cl, {16, 16, 1}, {16, 16, 8}, 16, 0},
+    {himeno_paced_cl, {64, 4, 1}, {64, 4, 64}, 1, 0},
+    {himeno_stream_cl, {64, 4, 1}, {256, 4, 1}, 4, 1},
 };
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 _Static_assert(KERNELS == sizeof steps / sizeof steps[0], "every kernel has its step");
@@ -40,7 +41,7 @@ _Static_assert(KERNELS == sizeof steps / sizeof steps[0], "every kernel has its 
 static status_t opencl_open(struct gpu_device *device, const struct himeno_fields *fields,
                             const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
-  return opencl_exec_open(device, fields, kernel, &steps[kernel - kernels], exec);
+  return opencl_exec_open(device, fields, kernel, kernel->file ? NULL : &steps[kernel - kernels], exec);
 }
 
 /** Arguments of one launch, set in order; the first error stays. */
@@ -181,7 +182,8 @@ static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, con
 {
   const cl_long2 stride = stride_of(&x->fields.layout);
   const cl_int8 box = box_argument(&sweep->box, sweep->source, opencl_first_k(&x->step, &sweep->box));
-  const size_t group[3] = {(size_t)x->step.group[0], (size_t)x->step.group[1], 1};
+  const size_t group[3] = {(size_t)x->step.group[0], (size_t)x->step.group[1], (size_t)x->step.group[2]};
+  const cl_int slot = sweep->slot;
   struct launch launch = launch_begin(x, ENTRY_SWEEP);
   size_t groups[3];
 
@@ -190,10 +192,12 @@ static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, con
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) buffer_argument(&launch, x->fields.coefficient[m].handle);
   buffer_argument(&launch, x->fields.p[sweep->source].handle);
   buffer_argument(&launch, x->fields.p[1 - sweep->source].handle);
-  buffer_argument(&launch, x->partial);
+  buffer_argument(&launch, x->gosa == GOSA_LAUNCH ? x->partial : x->fields.gosa.handle);
   argument(&launch, sizeof stride, &stride);
   argument(&launch, sizeof box, &box);
+  argument(&launch, sizeof slot, &slot);
   RETURN_IF_FAILED(launch_end(&launch, queue, 3, groups, group));
+  if (x->gosa != GOSA_LAUNCH) return STATUS_OK;
   return add_partials(x, queue, groups[0] * groups[1] * groups[2], sweep->slot);
 }
 
@@ -240,7 +244,7 @@ static status_t opencl_resources(struct himeno_exec *x, struct himeno_resources 
                                           sizeof local, &local, NULL);
   if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
   *resources =
-      (struct himeno_resources){.threads = x->step.group[0] * x->step.group[1], .local_bytes = (int)local};
+      (struct himeno_resources){.threads = (int)opencl_group_items(&x->step), .local_bytes = (int)local};
   return STATUS_OK;
 }
 
@@ -248,6 +252,7 @@ const struct himeno_kernel_set himeno_kernels_opencl = {
     .backend = "opencl",
     .kernels = kernels,
     .n = KERNELS,
+    .takes_files = 1,
     .open = opencl_open,
     .close = opencl_exec_close,
     .fill = opencl_fill,

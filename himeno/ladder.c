@@ -51,7 +51,7 @@ static void rung_fill(struct himeno_rung *rung, const struct himeno_run *run)
   rung->blocks = r->n_samples;
 }
 
-/* A kernel that does not fit this device leaves its rung empty; anything else that fails ends the run. */
+/* A kernel of the suite that does not fit this device leaves its rung empty; anything else that fails ends the run. */
 static status_t rung_run(struct himeno_run *run, const struct verify_value *known, struct himeno_rung *rung)
 {
   struct verify_value value = *known;
@@ -60,7 +60,8 @@ static status_t rung_run(struct himeno_run *run, const struct verify_value *know
   rung->status = agree_status(run->placement.comm, himeno_refit(run));
   struct solver_config config = himeno_solver_config(run);
   if (rung->status == STATUS_OK) rung->status = solver_open(&config, &run->solver);
-  if (rung->status != STATUS_OK) return rung->status == STATUS_FAULT ? STATUS_FAULT : STATUS_OK;
+  if (rung->status != STATUS_OK)
+    return rung->status == STATUS_FAULT || rung->kernel->file ? rung->status : STATUS_OK;
   status_t status = himeno_measure(run, &value);
   if (status == STATUS_OK) status = solver_resources(run->solver, &rung->resources);
   solver_close(run->solver);

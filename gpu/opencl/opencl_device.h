@@ -38,6 +38,10 @@ struct opencl_queue {
 status_t opencl_program_build(struct opencl_device *device, const char *source, const char *options,
                               cl_program *program);
 
+/** \brief The same for a user's kernel from the file \a path: what does not compile is STATUS_USAGE. */
+status_t opencl_program_build_file(struct opencl_device *device, const char *path, const char *source,
+                                   const char *options, cl_program *program);
+
 /** \brief "CL_OUT_OF_RESOURCES" and so on; "OpenCL error -1234" for the unknown, in a buffer of the thread's
  * own. */
 const char *opencl_error_name(cl_int error);

@@ -99,33 +99,44 @@ static void join_lines(char *text, int lines)
   }
 }
 
-static status_t build_failed(struct opencl_device *device, cl_program program, cl_int error)
+/** Of \a path, or of the suite's own source where that is NULL. */
+static status_t build_failed(struct opencl_device *device, cl_program program, cl_int error, const char *path)
 {
   size_t bytes = 0;
   char *text = NULL;
+  status_t status;
   if (clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) == CL_SUCCESS)
     text = calloc(1, bytes + 1);
   if (text) clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, bytes, text, NULL);
   if (text) join_lines(text, BUILD_LOG_LINES);
-  status_t status = log_fail(STATUS_ENVIRONMENT, "the OpenCL compiler of %s: %s: %s",
-                             device->base.info.platform, opencl_error_name(error), text ? text : "");
+  if (path && error == CL_BUILD_PROGRAM_FAILURE)
+    status = log_fail(STATUS_USAGE, "--kernel-file %s does not compile: %s", path, text ? text : "");
+  else
+    status = log_fail(STATUS_ENVIRONMENT, "the OpenCL compiler of %s: %s: %s", device->base.info.platform,
+                      opencl_error_name(error), text ? text : "");
   free(text);
   return status;
 }
 
-status_t opencl_program_build(struct opencl_device *device, const char *source, const char *options,
-                              cl_program *program)
+status_t opencl_program_build_file(struct opencl_device *device, const char *path, const char *source,
+                                   const char *options, cl_program *program)
 {
   cl_int error;
   cl_program built = clCreateProgramWithSource(device->context, 1, &source, NULL, &error);
   if (error != CL_SUCCESS) return opencl_fail(error, "clCreateProgramWithSource");
   error = clBuildProgram(built, 1, &device->id, options, NULL, NULL);
   if (error != CL_SUCCESS) {
-    status_t status = build_failed(device, built, error);
+    status_t status = build_failed(device, built, error, path);
     atomic_store(&device->noticed, NOTICE_NONE);
     clReleaseProgram(built);
     return status;
   }
   *program = built;
   return STATUS_OK;
+}
+
+status_t opencl_program_build(struct opencl_device *device, const char *source, const char *options,
+                              cl_program *program)
+{
+  return opencl_program_build_file(device, NULL, source, options, program);
 }

@@ -4,13 +4,13 @@
 
 #include <cuda.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "himeno/cuda/user_headers.h"
+#include "himeno/kernel_file.h"
 
 #define LIBRARY_NAMES 6
 #define THREADS_MAX   1024
@@ -110,23 +110,6 @@ static status_t nvrtc_load(void)
 }
 
 /* ---- compilation ---- */
-
-static status_t read_source(const char *path, char **source)
-{
-  long size;
-  FILE *file = fopen(path, "rb");
-  if (!file) return log_fail(STATUS_ENVIRONMENT, "--kernel-file %s: %s", path, strerror(errno));
-  char *text = NULL;
-  if (fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0 && fseek(file, 0, SEEK_SET) == 0 &&
-      (text = calloc((size_t)size + 1, 1)) && fread(text, 1, (size_t)size, file) == (size_t)size) {
-    fclose(file);
-    *source = text;
-    return STATUS_OK;
-  }
-  fclose(file);
-  free(text);
-  return log_fail(STATUS_ENVIRONMENT, "--kernel-file %s: it cannot be read as a whole", path);
-}
 
 /* The compiler's first error line, without its end; the whole log if there is none. */
 static const char *first_error(char *text)
@@ -231,7 +214,7 @@ status_t cuda_user_open(struct gpu_device *device, const char *path, struct cuda
   *user = (struct cuda_user){.step = {.axis = {2, 1, 0}}};
   RETURN_IF_FAILED(driver_load());
   RETURN_IF_FAILED(nvrtc_load());
-  RETURN_IF_FAILED(read_source(path, &source));
+  RETURN_IF_FAILED(kernel_file_read(path, &source));
   if (program_create(&program, source, path) != 0) {
     status = log_fail(STATUS_ENVIRONMENT, "--kernel-file %s: NVRTC does not start", path);
     goto end;

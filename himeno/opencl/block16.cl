@@ -34,5 +34,5 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
       out[x] = centre[0] + correction;
       gosa = sum_add(gosa, sum_square(ss));
     }
-  group_sum(gosa, scratch, partial);
+  group_sum(gosa, scratch, GROUP, sums, slot);
 }

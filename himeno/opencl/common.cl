@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // What all kernels share: exact arithmetic, the arguments of a sweep, and sums in double or, without doubles,
-// in two floats. Defined by the host: GROUP_K × GROUP_J work-items a group, and HIMENO_FP64 where the device
-// has doubles.
+// in two floats. Defined by the host: GROUP_K × GROUP_J work-items a group, HIMENO_FP64 where the device has
+// doubles, and GOSA_ADD or GOSA_EXCHANGE where groups can add to one double.
 #pragma OPENCL FP_CONTRACT OFF
 
 #define GROUP (GROUP_K * GROUP_J)
 #define OMEGA 0.8f
 
 // stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi, then 1 in every other
-// sweep, then where the first group starts in k: a multiple of what the step asks for, at or before lo.
+// sweep, then where the first group starts in k: a multiple of what the step asks for, at or before lo. sums:
+// gosa, where groups add to gosa[slot]; else one partial sum a group.
 #define SWEEP_ARGS                                                                                           \
   __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,   \
       __global const float *restrict a3, __global const float *restrict b0,                                  \
@@ -16,7 +17,7 @@
       __global const float *restrict c0, __global const float *restrict c1,                                  \
       __global const float *restrict c2, __global const float *restrict bnd,                                 \
       __global const float *restrict wrk1, __global const float *restrict p, __global float *restrict out,   \
-      __global sum_t *restrict partial, const long2 stride, const int8 box
+      __global sum_t *restrict sums, const long2 stride, const int8 box, const int slot
 
 // The residual, left to right: C(array) is a coefficient of the point, P(di, dj, dk) its neighbour.
 #define RESIDUAL(C, P)                                                                                       \
@@ -100,20 +101,40 @@ sum_t sum_from_bits(ulong bits)
 }
 #endif
 
-size_t group_number(void)
+#if defined(GOSA_ADD)
+// OpenCL C 1.2 adds no doubles atomically; PTX does since sm_60, relaxed and device-wide.
+void deliver(sum_t sum, __global sum_t *gosa, int slot)
 {
-  return get_group_id(0) + get_num_groups(0) * (get_group_id(1) + get_num_groups(1) * get_group_id(2));
+  asm volatile("red.global.add.f64 [%0], %1;" ::"l"(gosa + slot), "d"(sum) : "memory");
 }
-
-// Adds the work-items' sums in a fixed order and leaves the group's in partial[group].
-void group_sum(sum_t mine, __local sum_t *scratch, __global sum_t *partial)
+#elif defined(GOSA_EXCHANGE)
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+// Nothing is read but by the exchange itself, which is atomic over all groups. The first guess is a gosa of 0.
+void deliver(sum_t sum, __global sum_t *gosa, int slot)
 {
-  size_t me = get_local_id(0) + get_local_size(0) * get_local_id(1);
+  volatile __global ulong *cell = (volatile __global ulong *)(gosa + slot);
+  ulong guess = 0, seen;
+  while ((seen = atom_cmpxchg(cell, guess, sum_to_bits(sum_from_bits(guess) + sum))) != guess) guess = seen;
+}
+#else
+// Left for the launch that adds them up.
+void deliver(sum_t sum, __global sum_t *partial, int slot)
+{
+  size_t i = get_group_id(2), j = get_group_id(1), k = get_group_id(0);
+  partial[k + get_num_groups(0) * (j + get_num_groups(1) * i)] = sum;
+}
+#endif
+
+// Adds up n work-items, all of the group, in a fixed order. All of them must call it.
+void group_sum(sum_t mine, __local sum_t *scratch, int n, __global sum_t *sums, int slot)
+{
+  int me = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));
   scratch[me] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (size_t span = GROUP / 2; span > 0; span /= 2) {
-    if (me < span) scratch[me] = sum_add(scratch[me], scratch[me + span]);
+  for (int kept; n > 1; n = kept) {
+    kept = (n + 1) / 2;
+    if (me + kept < n) scratch[me] = sum_add(scratch[me], scratch[me + kept]);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  if (me == 0) partial[group_number()] = scratch[0];
+  if (me == 0) deliver(scratch[0], sums, slot);
 }

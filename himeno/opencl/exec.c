@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "himeno/opencl/common_cl.h"
 #include "himeno/opencl/field_cl.h"
+#include "himeno/opencl/user.h"
 
 #define FIELD_GROUP_MAX 256
 /** One group adds up a sweep's last sums, so it should be large. */
@@ -84,20 +85,27 @@ static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
                   limits[2]);
 }
 
+/** What kernels are told of the device. */
+static const char *device_options(const struct himeno_exec *x)
+{
+  static const char *const means[] = {"", " -D GOSA_ADD", " -D GOSA_EXCHANGE"};
+  static _Thread_local char options[80];
+  snprintf(options, sizeof options, "-cl-std=CL1.2%s%s", x->fp64 ? " -D HIMENO_FP64" : "", means[x->gosa]);
+  return options;
+}
+
 static status_t build(struct himeno_exec *x)
 {
-  char options[160];
-  const char *parts[] = {himeno_common_cl, himeno_field_cl, x->step.source};
+  char options[240];
+  const char *parts[] = {himeno_common_cl, himeno_field_cl, x->own ? "" : x->step.source};
   size_t bytes = 1;
   char *source;
 
   for (int n = 0; n < 3; n++) bytes += strlen(parts[n]);
   if (!(source = calloc(bytes, 1))) return log_fail(STATUS_ENVIRONMENT, "no memory for OpenCL sources");
   for (int n = 0; n < 3; n++) strcat(source, parts[n]);
-  snprintf(options, sizeof options,
-           "-cl-std=CL1.2 -D GROUP_K=%d -D GROUP_J=%d -D FIELD_GROUP=%zu -D REDUCE_GROUP=%zu%s",
-           x->step.group[0], x->step.group[1], x->field_group, x->reduce_group,
-           x->fp64 ? " -D HIMENO_FP64" : "");
+  snprintf(options, sizeof options, "%s -D GROUP_K=%d -D GROUP_J=%d -D FIELD_GROUP=%zu -D REDUCE_GROUP=%zu",
+           device_options(x), x->step.group[0], x->step.group[1], x->field_group, x->reduce_group);
   status_t status = opencl_program_build(x->device, source, options, &x->program);
   free(source);
   return status;
@@ -108,7 +116,8 @@ static status_t create_entries(struct himeno_exec *x)
   char what[96];
   for (int n = 0; n < ENTRIES; n++) {
     cl_int error;
-    x->entries[n] = clCreateKernel(x->program, entry_names[n], &error);
+    cl_program program = n == ENTRY_SWEEP && x->own ? x->own : x->program;
+    x->entries[n] = clCreateKernel(program, entry_names[n], &error);
     if (error == CL_SUCCESS) continue;
     x->entries[n] = NULL;
     snprintf(what, sizeof what, "clCreateKernel %s of %s", entry_names[n], x->kernel->name);
@@ -149,7 +158,7 @@ static status_t groups_run(const struct himeno_exec *x, int *run, size_t *least)
   *run = 1;
   *least = SIZE_MAX;
   for (int n = 0; n < ENTRIES; n++) {
-    size_t limit, want = n == ENTRY_SWEEP                      ? (size_t)(x->step.group[0] * x->step.group[1])
+    size_t limit, want = n == ENTRY_SWEEP                      ? opencl_group_items(&x->step)
                          : n == ENTRY_REDUCE || n == ENTRY_ADD ? x->reduce_group
                                                                : x->field_group;
     RETURN_IF_FAILED(compiled_limit(x, n, &limit));
@@ -168,7 +177,7 @@ static status_t prepare_program(struct himeno_exec *x)
 
   RETURN_IF_FAILED(group_limits(x->device, limits));
   for (;;) {
-    RETURN_IF_FAILED(fit_group(x, limits));
+    if (!x->own) RETURN_IF_FAILED(fit_group(x, limits));
     x->field_group = group_within(FIELD_GROUP_MAX, limits);
     x->reduce_group = group_within(REDUCE_GROUP_MAX, limits);
     RETURN_IF_FAILED(build(x));
@@ -178,6 +187,14 @@ static status_t prepare_program(struct himeno_exec *x)
     release_program(x);
     limits[0] = least;
   }
+}
+
+/** The user's kernel finds room for its group's sum in its last argument, which stays as it is set here. */
+static status_t set_scratch(struct himeno_exec *x)
+{
+  size_t bytes = opencl_group_items(&x->step) * sizeof(double);
+  cl_int error = x->own ? clSetKernelArg(x->entries[ENTRY_SWEEP], SWEEP_ARGUMENTS, bytes, NULL) : CL_SUCCESS;
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clSetKernelArg of the group's scratch");
 }
 
 /** Local memory: what the compiled sweep takes must be there. */
@@ -224,7 +241,7 @@ static status_t create_buffers(struct himeno_exec *x)
   size_t groups[3], n;
 
   opencl_groups(&x->step, &x->fields.layout.interior, groups);
-  n = groups[0] * groups[1] * groups[2];
+  n = x->gosa == GOSA_LAUNCH ? groups[0] * groups[1] * groups[2] : 0;
   if (n < CHECKSUM_GROUPS) n = CHECKSUM_GROUPS;
   RETURN_IF_FAILED(create_buffer(x, n * sizeof(double), NULL, &x->partial));
   RETURN_IF_FAILED(create_buffer(x, opencl_chunks(n) * sizeof(double), NULL, &x->chunks));
@@ -238,6 +255,7 @@ void opencl_exec_close(struct himeno_exec *x)
   if (x->chunks) clReleaseMemObject(x->chunks);
   if (x->partial) clReleaseMemObject(x->partial);
   release_program(x);
+  if (x->own) clReleaseProgram(x->own);
   free(x);
 }
 
@@ -250,11 +268,48 @@ static status_t check_extents(const struct layout *layout)
   return STATUS_OK;
 }
 
+static int setting_off(const char *name)
+{
+  const char *value = getenv(name);
+  return value && !strcmp(value, "0");
+}
+
+/** The best way that the device has to sum up gosa. HIMENO_OPENCL_ATOMICS=0 and HIMENO_OPENCL_FP64=0 are for
+ * tests: they make a device one that has none, or no doubles. */
+static status_t gosa_choose(struct himeno_exec *x)
+{
+  const struct gpu_device_info *info = &x->device->base.info;
+  size_t bytes;
+  char *extensions;
+
+  x->gosa = GOSA_LAUNCH;
+  x->fp64 = info->fp64 && !setting_off("HIMENO_OPENCL_FP64");
+  if (!x->fp64 || setting_off("HIMENO_OPENCL_ATOMICS")) return STATUS_OK;
+  if (!strcmp(info->platform, "NVIDIA CUDA")) {
+    if (!strncmp(info->arch, "sm_", 3) && atoi(info->arch + 3) >= 60) x->gosa = GOSA_ADD;
+    return STATUS_OK;
+  }
+  cl_int error = clGetDeviceInfo(x->device->id, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clGetDeviceInfo");
+  if (!(extensions = calloc(bytes + 1, 1)))
+    return log_fail(STATUS_ENVIRONMENT, "no memory for the names of OpenCL extensions");
+  status_t status = query(x->device, CL_DEVICE_EXTENSIONS, bytes, extensions);
+  if (info->is_cpu && strstr(extensions, "cl_khr_int64_base_atomics")) x->gosa = GOSA_EXCHANGE;
+  free(extensions);
+  return status;
+}
+
+static status_t step_open(struct himeno_exec *x, const struct opencl_step *step)
+{
+  if (!step) return opencl_user_open(x->device, x->kernel->file, device_options(x), &x->own, &x->step);
+  x->step = *step;
+  return STATUS_OK;
+}
+
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
                           const struct himeno_kernel *kernel, const struct opencl_step *step,
                           struct himeno_exec **exec)
 {
-  const char *fp64 = getenv("HIMENO_OPENCL_FP64");
   struct himeno_exec *x;
   status_t status;
 
@@ -263,9 +318,10 @@ status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields 
   x->device = (struct opencl_device *)device;
   x->fields = *fields;
   x->kernel = kernel;
-  x->step = *step;
-  x->fp64 = device->info.fp64 && !(fp64 && !strcmp(fp64, "0"));
+  TRY(gosa_choose(x), fail);
+  TRY(step_open(x, step), fail);
   TRY(prepare_program(x), fail);
+  TRY(set_scratch(x), fail);
   TRY(check_local_memory(x), fail);
   TRY(create_buffers(x), fail);
   *exec = x;

@@ -12,11 +12,14 @@
 /** Groups of the checksum: enough to fill any device, few enough to add up on the host. */
 #define CHECKSUM_GROUPS 1024
 
+/** Arguments of every sweep; a user's has one more, the scratch of its group. */
+#define SWEEP_ARGUMENTS 18
+
 /** Geometry of a variant: a group covers points[d] points in k, j, i, and may be made smaller where
  * `shrinks`. */
 struct opencl_step {
   const char *source;
-  int group[2]; /**< work-items in k and j */
+  int group[3]; /**< work-items in k, j, i */
   int points[3];
   int align; /**< groups start at multiples of this many floats in k */
   int shrinks;
@@ -34,21 +37,29 @@ enum opencl_entry {
   ENTRIES
 };
 
+/** How groups add to gosa[slot]. */
+enum opencl_gosa {
+  GOSA_LAUNCH,  /**< each leaves a partial sum, and a second launch adds them up: everywhere */
+  GOSA_ADD,     /**< atomic sum of doubles: NVIDIA's, through PTX */
+  GOSA_EXCHANGE /**< 64-bit compare and exchange: CPUs, which have few groups at work at a time */
+};
+
 struct himeno_exec {
   struct opencl_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
   struct opencl_step step; /**< shrunk to the device */
   int fp64;
+  enum opencl_gosa gosa;
   size_t field_group, reduce_group;
-  cl_program program;
+  cl_program program, own; /**< own: the user's sweep, NULL for the suite's */
   cl_kernel entries[ENTRIES];
   cl_mem partial, chunks; /**< sums of groups, and of REDUCE_CHUNK groups */
   cl_mem standard_p;      /**< standard p of each local plane */
 };
 
 /** \brief Builds \a step for the device, with smaller groups where it must and may: STATUS_ENVIRONMENT if the
- * device cannot run it, or has no memory for it. */
+ * device cannot run it, or has no memory for it. Without a step (NULL) the kernel is \a kernel->file. */
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
                           const struct himeno_kernel *kernel, const struct opencl_step *step,
                           struct himeno_exec **exec);
@@ -62,6 +73,12 @@ int64_t opencl_first_k(const struct opencl_step *step, const struct box *box);
 
 /** \brief Groups that cover a box, in k, j, i. */
 void opencl_groups(const struct opencl_step *step, const struct box *box, size_t groups[3]);
+
+/** \brief Work-items of a group. */
+static inline size_t opencl_group_items(const struct opencl_step *step)
+{
+  return (size_t)step->group[0] * (size_t)step->group[1] * (size_t)step->group[2];
+}
 
 /** \brief Groups of a reduction of n sums. */
 static inline size_t opencl_chunks(size_t n)

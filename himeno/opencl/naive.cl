@@ -16,5 +16,5 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
     out[x] = p[x] + correction;
     gosa = sum_square(ss);
   }
-  group_sum(gosa, scratch, partial);
+  group_sum(gosa, scratch, GROUP, sums, slot);
 }

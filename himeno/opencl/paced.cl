@@ -70,5 +70,5 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
     here = next;
     next = next == 2 ? 0 : next + 1;
   }
-  group_sum(gosa, scratch, partial);
+  group_sum(gosa, scratch, GROUP, sums, slot);
 }

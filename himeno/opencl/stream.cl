@@ -56,5 +56,5 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
       if (inside.w) out[x + 3] = result.w;
     }
   }
-  group_sum(gosa, scratch, partial);
+  group_sum(gosa, scratch, GROUP, sums, slot);
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Every OpenCL kernel on the first device, and each once more with sums in two floats, as without doubles. */
+/* Every OpenCL kernel on the first device, once more with gosa from a second launch, as without atomics, and
+ * once more with sums in two floats, as without doubles. */
 #include "config.h"
 #include "tests/unit/kernels.h"
 
 int main(void)
 {
   static const char *const kernels[] = {"naive", "block16", "paced", "stream"};
-  struct kernel_subject subjects[8];
+  struct kernel_subject subjects[12];
   size_t n = 0;
 
   if (!HAVE_OPENCL) return TEST_SKIPPED;
   for (size_t k = 0; k < 4; k++) {
     subjects[n++] = (struct kernel_subject){"opencl", kernels[k], NULL, NULL};
+    subjects[n++] = (struct kernel_subject){"opencl", kernels[k], "HIMENO_OPENCL_ATOMICS", "0"};
     subjects[n++] = (struct kernel_subject){"opencl", kernels[k], "HIMENO_OPENCL_FP64", "0"};
   }
   return kernels_run(subjects, n);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// How planes reach shared memory: by the bulk copy engine, fed by one thread, or by each thread's own
+// asynchronous copies.
+#ifndef HIMENO_CUDA_TEMPORAL_LOAD_CUH
+#define HIMENO_CUDA_TEMPORAL_LOAD_CUH
+
+#include "himeno/cuda/temporal_tile.cuh"
+
+// Blocks count their progress every so many planes; a block may be one count ahead of the slowest.
+#define TEMPORAL_TICK 4
+// Looks of about 100 ns each before a block goes on by itself.
+#define TEMPORAL_PATIENCE 40
+
+static __device__ __forceinline__ uint32_t shared_address(const void *p)
+{
+  return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+#if __CUDA_ARCH__ >= 900
+
+static __device__ __forceinline__ void barrier_init(uint64_t *barrier, int count)
+{
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
+               : "memory");
+}
+
+static __device__ __forceinline__ void barrier_arrive(uint64_t *barrier)
+{
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+static __device__ __forceinline__ void barrier_expect(uint64_t *barrier, unsigned bytes)
+{
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(bytes)
+               : "memory");
+}
+
+static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, int parity)
+{
+  uint32_t done = 0;
+  while (!done)
+    asm volatile("{\n .reg .pred p;\n mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 " selp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+}
+
+// Copies the map's box at column k, row j, plane i; outside of the array it reads zeros.
+static __device__ __forceinline__ void box_load(float *to, const CUtensorMap &map, int k, int j, int i,
+                                                uint64_t *arrived)
+{
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(to)),
+               "l"(&map), "r"(k), "r"(j), "r"(i), "r"(shared_address(arrived))
+               : "memory");
+}
+
+// Before all threads part: the barriers. A warp's lane speaks for it when its threads have read a slot.
+template <class S> static __device__ void barriers_init(const temporal_tile<S> &tile)
+{
+  if (threadIdx.x == 0) {
+    for (int n = 0; n < 2; n++) {
+      barrier_init(tile.full + n, 1);
+      barrier_init(tile.spent + n, S::workers / 32);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  __syncthreads();
+}
+
+// Blocks that march side by side find each other's halos in the L2 cache only while they stay within a few
+// planes. So they wait for the slowest, but never for long: not all of them need be running.
+template <class S> static __device__ void keep_step(const temporal_tile<S> &tile, int tick)
+{
+  const temporal_share &share = tile.args.share[tile.side];
+  int wave = tile.unit / share.processors;
+  int members = min(share.processors, share.units - wave * share.processors);
+  int *progress = tile.args.progress + TEMPORAL_WAVES * tile.side + wave % TEMPORAL_WAVES;
+  atomicAdd(progress, 1);
+  for (int look = 0; look < TEMPORAL_PATIENCE && *(volatile int *)progress < members * tick; look++)
+    __nanosleep(100);
+}
+
+template <class S>
+static __device__ void stage_load(const temporal_tile<S> &tile, const temporal_maps &maps, int stage)
+{
+  uint64_t *arrived = tile.full + (stage & 1);
+  int plane = tile.first + stage;
+  box_load(tile.p(stage), maps.p, tile.k - S::p_lead, tile.j - 1, plane + 1, arrived);
+  for (int c = 0; c < HIMENO_COEFFICIENTS; c++) {
+    float *to = tile.coefficients(stage) + c * S::plane_floats, *edges = to + S::out_k * S::H;
+    box_load(to, maps.body[c], tile.k, tile.j, plane, arrived);
+    box_load(edges, maps.edge[c], tile.k - S::edge_width, tile.j, plane, arrived);
+    box_load(edges + S::edge_floats, maps.edge[c], tile.k + S::out_k, tile.j, plane, arrived);
+  }
+}
+
+// The feeding thread's whole life: it keeps the ring one stage ahead of the workers.
+template <class S> static __device__ void feed(const temporal_tile<S> &tile, const temporal_maps &maps)
+{
+  barrier_expect(tile.full, S::stage_bytes + 2 * S::p_bytes);
+  for (int n = 0; n < 2; n++)
+    box_load(tile.early_p(n), maps.p, tile.k - S::p_lead, tile.j - 1, tile.first - 1 + n, tile.full);
+  for (int stage = 0; stage < tile.steps(); stage++) {
+    if (tile.args.progress && stage % TEMPORAL_TICK == 0) keep_step(tile, stage / TEMPORAL_TICK);
+    if (stage >= 2) barrier_wait(tile.spent + ((stage - 1) & 1), (stage - 1) >> 1 & 1);
+    if (stage > 0) barrier_expect(tile.full + (stage & 1), S::stage_bytes);
+    stage_load(tile, maps, stage);
+  }
+}
+
+#endif
+
+// Eight bytes, or zeros where the source lies outside of the array.
+static __device__ __forceinline__ void pair_load(float *to, const float *from, bool valid)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared_address(to)), "l"(from),
+               "r"(valid ? 8 : 0)
+               : "memory");
+}
+
+static __device__ __forceinline__ void pairs_commit()
+{
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until all but the newest group of this thread's copies are done.
+static __device__ __forceinline__ void pairs_wait()
+{
+  asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+
+static __device__ __forceinline__ bool in_array(const temporal_args &args, int i, int j, int k)
+{
+  const int *extent = args.job.extent;
+  return i >= 0 && i < extent[0] && j >= 0 && j < extent[1] && k >= 0 && k < extent[2];
+}
+
+// One plane of level 0, by all workers together.
+template <class S> static __device__ void p_load(const temporal_tile<S> &tile, float *to, int plane)
+{
+  const cuda_pass &pass = tile.args.job.pass;
+  constexpr int width = S::p_width / 2;
+  for (int n = threadIdx.x; n < width * S::p_rows; n += S::workers) {
+    int j = tile.j - 1 + n / width, k = tile.k - S::p_lead + n % width * 2;
+    bool valid = in_array(tile.args, plane, j, k);
+    pair_load(to + 2 * n, pass.p + (valid ? plane * pass.plane + (int64_t)j * pass.pitch + k : 0), valid);
+  }
+}
+
+// A pair's coefficients of one plane, by the thread that owns it; `to` is the pair's place in the slot.
+template <class S>
+static __device__ void pair_coefficients_load(const temporal_tile<S> &tile, float *to, int i, int j, int k)
+{
+  const cuda_pass &pass = tile.args.job.pass;
+  bool valid = in_array(tile.args, i, j, k);
+  int64_t at = valid ? i * pass.plane + (int64_t)j * pass.pitch + k : 0;
+#pragma unroll
+  for (int c = 0; c < HIMENO_COEFFICIENTS; c++)
+    pair_load(to + c * S::plane_floats, pass.coefficient[c] + at, valid);
+}
+
+#endif

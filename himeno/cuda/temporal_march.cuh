@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+// T sweeps in one pass over memory. A block marches along i: in step m it computes level 1 of plane q = first
+// + m, level 2 of plane q - 1, … level T of plane q - T + 1. A coefficient plane is fetched once and stays in
+// a ring of T + 1 slots for the T steps that use it, while one slot fills. A thread keeps the three planes of
+// each level that its pair needs in registers: only the newest passes through shared memory, to reach the
+// neighbours in j and k. Halos are computed by both neighbours, so that blocks need nothing of each other.
+#ifndef HIMENO_CUDA_TEMPORAL_MARCH_CUH
+#define HIMENO_CUDA_TEMPORAL_MARCH_CUH
+
+#include "himeno/cuda/temporal_load.cuh"
+
+// What a pair needs of one plane: its row from k - 1 to k + 2, and the pairs before and behind it in j.
+struct temporal_rows {
+  float here[4], north[2], south[2];
+};
+
+// The bracket of b1 at each point of a pair, from the rows beside it, k - 1 to k + 2.
+static __device__ __forceinline__ void cross_bracket(float (&bracket)[2], const float (&north)[4],
+                                                     const float (&south)[4])
+{
+#pragma unroll
+  for (int v = 0; v < 2; v++) {
+    rounded n = north[v + 2];
+    bracket[v] = (n - south[v + 2] - north[v] + south[v]).value;
+  }
+}
+
+static __device__ __forceinline__ float residual(const float2 (&c)[HIMENO_COEFFICIENTS],
+                                                 const temporal_rows &below, const temporal_rows &mid,
+                                                 const temporal_rows &above, float cross, int v)
+{
+  auto at = [&](int m) { return rounded(v ? c[m].y : c[m].x); };
+  rounded b0 = rounded(above.north[v]) - above.south[v] - below.north[v] + below.south[v];
+  rounded b2 = rounded(above.here[v + 2]) - below.here[v + 2] - above.here[v] + below.here[v];
+  rounded s = at(HIMENO_A0) * above.here[v + 1];
+  s = s + at(HIMENO_A1) * mid.north[v];
+  s = s + at(HIMENO_A2) * mid.here[v + 2];
+  s = s + at(HIMENO_B0) * b0;
+  s = s + at(HIMENO_B1) * cross;
+  s = s + at(HIMENO_B2) * b2;
+  s = s + at(HIMENO_C0) * below.here[v + 1];
+  s = s + at(HIMENO_C1) * mid.south[v];
+  s = s + at(HIMENO_C2) * mid.here[v];
+  s = s + at(HIMENO_WRK1);
+  return ((s * at(HIMENO_A3) - mid.here[v + 1]) * at(HIMENO_BND)).value;
+}
+
+// A thread's pair of points on its way through the box.
+template <class S> struct temporal_pair {
+  static constexpr int T = S::T;
+  const temporal_tile<S> &tile;
+  int row, x;               // in the tile; x counts pairs
+  int depth;                // rows to the tile's edge: the row takes part in levels up to depth + 1
+  int ring_offset;          // of the pair in a plane of the ring
+  int cell;                 // of the pair in a plane of a level
+  unsigned claims;          // a bit a point: 0, 1 ever updated; 2, 3 written by this block
+  float *out;               // the pair in p_out, plane 0
+  int step, slot;           // and where in the ring the step's coefficients are
+  float fresh[T][2];        // the pair as level t last left it
+  float cross[T][2];        // the bracket of b1 in the middle plane of level t
+  temporal_rows rows[T][3]; // three planes of level t, whose roles rotate with the step
+  double gosa[T];
+
+  __device__ temporal_pair(const temporal_tile<S> &t) : tile(t)
+  {
+    find_place();
+    find_claims();
+    step = slot = 0;
+    for (int l = 0; l < T; l++) {
+      gosa[l] = 0.0;
+      for (int v = 0; v < 2; v++) fresh[l][v] = cross[l][v] = 0.0f;
+      for (int n = 0; n < 3; n++) rows[l][n] = temporal_rows{};
+    }
+  }
+
+  // Edges come after the own columns of all rows: warps then read whole rows, without bank conflicts.
+  __device__ void find_place()
+  {
+    int beyond = (int)threadIdx.x - S::H * S::body;
+    if (beyond < 0) {
+      row = threadIdx.x / S::body;
+      x = S::edge + threadIdx.x % S::body;
+      ring_offset = row * S::out_k + threadIdx.x % S::body * 2;
+    } else {
+      int n = beyond % (2 * S::edge);
+      row = beyond / (2 * S::edge);
+      x = n < S::edge ? n : n + S::body;
+      ring_offset = S::out_k * S::H + row * S::edge_width;
+      ring_offset += n < S::edge ? S::edge_width - S::halo_k + n * 2 : S::edge_floats + (n - S::edge) * 2;
+    }
+    cell = row * S::lanes + x;
+    depth = min(row, S::H - 1 - row);
+  }
+
+  __device__ int j() const
+  {
+    return tile.j + row;
+  }
+  __device__ int k() const
+  {
+    return tile.k - S::halo_k + x * 2;
+  }
+
+  __device__ void find_claims()
+  {
+    const cuda_temporal_job &job = tile.args.job;
+    int j = this->j(), k = this->k();
+    bool j_owned = depth >= S::halo && j < job.pass.hi[1];
+    bool j_interior = j >= job.interior_lo[1] && j < job.interior_hi[1];
+    int k_lo = max(tile.k, job.pass.lo[2]), k_hi = min(tile.k + S::out_k, job.pass.hi[2]);
+    claims = 0;
+#pragma unroll
+    for (int v = 0; v < 2; v++) {
+      if (j_interior && k + v >= job.interior_lo[2] && k + v < job.interior_hi[2]) claims |= 1 << v;
+      if (j_owned && k + v >= k_lo && k + v < k_hi) claims |= 4 << v;
+    }
+    out = job.pass.out + (int64_t)j * job.pass.pitch + k;
+  }
+
+  static __device__ void row_read(float (&r)[4], const float *at)
+  {
+    float2 pair = *(const float2 *)at;
+    r[0] = at[-1], r[1] = pair.x, r[2] = pair.y, r[3] = at[2];
+  }
+
+  static __device__ void rows_split(temporal_rows &r, float (&next_cross)[2], const float (&north)[4],
+                                    const float (&south)[4])
+  {
+#pragma unroll
+    for (int v = 0; v < 2; v++) r.north[v] = north[v + 1], r.south[v] = south[v + 1];
+    cross_bracket(next_cross, north, south);
+  }
+
+  __device__ void p_read(temporal_rows &r, float (&next_cross)[2], const float *plane) const
+  {
+    const float *at = plane + (row + 1) * S::p_width + S::p_lead - S::halo_k + x * 2;
+    float north[4], south[4];
+    row_read(r.here, at);
+    row_read(north, at + S::p_width);
+    row_read(south, at - S::p_width);
+    rows_split(r, next_cross, north, south);
+  }
+
+  // First and second points of the pairs are apart: every access is free of bank conflicts.
+  __device__ void level_read(temporal_rows &r, float (&next_cross)[2], const float *plane,
+                             const float (&own)[2]) const
+  {
+    const float *even = plane + cell, *odd = even + S::pairs;
+    float north[4] = {odd[S::lanes - 1], even[S::lanes], odd[S::lanes], even[S::lanes + 1]};
+    float south[4] = {odd[-S::lanes - 1], even[-S::lanes], odd[-S::lanes], even[-S::lanes + 1]};
+    r.here[0] = odd[-1], r.here[1] = own[0], r.here[2] = own[1], r.here[3] = even[1];
+    rows_split(r, next_cross, north, south);
+  }
+
+  // Level t of plane q, from level t - 1. ROLE says which of its three sets of rows is the oldest plane;
+  // `made` is the step in which the newest was made.
+  template <int t, int ROLE> __device__ void level(int q, const float *ring, int made)
+  {
+    if (depth < t - 1) return;
+    temporal_rows &below = rows[t - 1][ROLE], &mid = rows[t - 1][(ROLE + 1) % 3],
+                  &above = rows[t - 1][(ROLE + 2) % 3];
+    float next_cross[2], value[2];
+    if constexpr (t == 1)
+      p_read(above, next_cross, tile.p(made));
+    else
+      level_read(above, next_cross, tile.level(t - 1, made), fresh[t - 1]);
+    float2 c[HIMENO_COEFFICIENTS];
+#pragma unroll
+    for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
+      c[m] = *(const float2 *)(ring + m * S::plane_floats + ring_offset);
+    bool live = q >= tile.args.job.interior_lo[0] && q < tile.args.job.interior_hi[0];
+    bool mine = q >= tile.i_lo && q < tile.i_hi;
+#pragma unroll
+    for (int v = 0; v < 2; v++) {
+      float ss = residual(c, below, mid, above, cross[t - 1][v], v);
+      double counted = mine && claims & 4 << v ? ss : 0.0f;
+      gosa[t - 1] = fma(counted, counted, gosa[t - 1]);
+      rounded updated = rounded(mid.here[v + 1]) + rounded(HIMENO_OMEGA) * ss;
+      value[v] = live && claims & 1 << v ? updated.value : mid.here[v + 1];
+    }
+#pragma unroll
+    for (int v = 0; v < 2; v++) cross[t - 1][v] = next_cross[v];
+    if constexpr (t < T)
+      keep<t>(value, made);
+    else if (mine)
+      store(q, value);
+  }
+
+  template <int t> __device__ void keep(const float (&value)[2], int step)
+  {
+    float *plane = tile.level(t, step);
+#pragma unroll
+    for (int v = 0; v < 2; v++) fresh[t][v] = plane[v * S::pairs + cell] = value[v];
+  }
+
+  __device__ void store(int q, const float (&value)[2]) const
+  {
+    float *to = out + q * tile.args.job.pass.plane;
+    if (claims >> 2 == 3)
+      *(float2 *)to = make_float2(value[0], value[1]);
+    else if (claims & 4)
+      to[0] = value[0];
+    else if (claims & 8)
+      to[1] = value[1];
+  }
+
+  static __device__ void meet() // of the workers alone
+  {
+    asm volatile("bar.sync 1, %0;" ::"n"(S::workers) : "memory");
+  }
+
+  // Puts the thread's coefficients of a stage, and level 0 of the stage after it, on their way.
+  __device__ void fetch(int stage) const
+  {
+    if (stage < tile.steps() && depth >= 0)
+      pair_coefficients_load(tile, tile.coefficients(stage) + ring_offset, tile.first + stage, j(), k());
+    if (stage + 1 < tile.steps()) p_load(tile, tile.p(stage + 1), tile.first + stage + 2);
+    pairs_commit();
+  }
+
+  // The thread has read all that it needs of level T's coefficients: their slot may be filled for the next
+  // stage.
+  __device__ void release() const
+  {
+    if constexpr (S::BULK) {
+#if __CUDA_ARCH__ >= 900
+      __syncwarp();
+      if (threadIdx.x % 32 == 0) barrier_arrive(tile.spent + (step & 1));
+#endif
+    } else {
+      fetch(step + 1);
+    }
+  }
+
+  __device__ void await_stage() const
+  {
+    if constexpr (S::BULK) {
+#if __CUDA_ARCH__ >= 900
+      barrier_wait(tile.full + (step & 1), step >> 1 & 1);
+#endif
+    } else {
+      pairs_wait();
+    }
+  }
+
+  __device__ void start()
+  {
+    if constexpr (S::BULK) {
+      await_stage();
+    } else {
+      for (int n = 0; n < 2; n++) p_load(tile, tile.early_p(n), tile.first - 1 + n);
+      p_load(tile, tile.p(0), tile.first + 1);
+      pairs_commit();
+      fetch(0);
+      pairs_wait();
+      meet();
+    }
+    if (depth < 0) return;
+    for (int n = 0; n < 2; n++) p_read(rows[0][n], cross[0], tile.early_p(n));
+  }
+
+  template <int t, int ROLE> __device__ void middle_levels()
+  {
+    if constexpr (t < T) {
+      int back = slot - (t - 1);
+      level<t, ROLE>(tile.first + step - (t - 1), ring(back < 0 ? back + S::slots : back), step);
+      meet();
+      middle_levels<t + 1, ROLE>();
+    }
+  }
+
+  __device__ const float *ring(int n) const
+  {
+    return tile.shared + n * S::slot_floats;
+  }
+
+  // A step; false after the last. Level T lags a step behind, so that it and level 1 need no barrier between
+  // them.
+  template <int ROLE> __device__ bool advance()
+  {
+    int oldest = slot + 1 == S::slots ? 0 : slot + 1;
+    level<T, ROLE>(tile.first + step - T, ring(oldest), step - 1);
+    if (step == tile.steps()) return false;
+    release();
+    await_stage();
+    level<1, ROLE>(tile.first + step, ring(slot), step);
+    meet();
+    middle_levels<2, ROLE>();
+    step++;
+    slot = oldest;
+    return true;
+  }
+
+  __device__ void gosa_add() const
+  {
+    constexpr int warps = S::workers / 32;
+    double *sums = (double *)tile.shared;
+    meet();
+#pragma unroll
+    for (int t = 0; t < T; t++) {
+      double sum = gosa[t];
+      for (int n = 16; n; n /= 2) sum += __shfl_xor_sync(0xffffffff, sum, n);
+      if (threadIdx.x % 32 == 0) sums[t * warps + threadIdx.x / 32] = sum;
+    }
+    meet();
+    if (threadIdx.x >= T) return;
+    double sum = 0.0;
+    for (int n = 0; n < warps; n++) sum += sums[threadIdx.x * warps + n];
+    atomicAdd(tile.args.job.pass.gosa + threadIdx.x, sum);
+  }
+};
+
+template <class S>
+static __global__ void __launch_bounds__(S::threads, 1)
+    temporal_kernel(const CUDA_GRID_CONSTANT temporal_args args, const CUDA_GRID_CONSTANT temporal_maps maps)
+{
+#if __CUDA_ARCH__ >= 800
+  extern __shared__ __align__(1024) float shared_memory[];
+  temporal_tile<S> tile(args, shared_memory);
+#if __CUDA_ARCH__ >= 900
+  if constexpr (S::BULK) {
+    barriers_init(tile);
+    if (threadIdx.x == S::workers) feed(tile, maps);
+    if (threadIdx.x >= S::workers) return;
+  }
+#endif
+  temporal_pair<S> pair(tile);
+  pair.start();
+  while (pair.template advance<0>() && pair.template advance<1>() && pair.template advance<2>()) {
+  }
+  pair.gosa_add();
+#endif
+}
+
+#endif

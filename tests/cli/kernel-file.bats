@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+# --kernel-file: a user's own OpenCL kernel, from the template that doc/ has.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  export opencl_here=
+  if on 1 "$himeno" -b opencl -s XS -n 1 --no-tune >/dev/null 2>&1; then opencl_here=yes; fi
+}
+
+setup() {
+  [ -n "$opencl_here" ] || skip "no OpenCL device here"
+  template=$top_srcdir/doc/kernel-template.cl
+  mine=$BATS_TEST_TMPDIR/mine.cl
+  document=$BATS_TEST_TMPDIR/result.json
+}
+
+# edited SCRIPT: makes $mine of the template, changed by a sed script that must change it.
+edited() {
+  sed "$1" "$template" >"$mine"
+  ! cmp -s "$mine" "$template"
+}
+
+# sweeps FILE [OPTION]...: three sweeps of the kernel in FILE.
+sweeps() {
+  run --separate-stderr on 1 "$himeno" -b opencl -s XS -n 3 --kernel-file "$@"
+}
+
+# refused CODE PATTERN: the last run ended with CODE after one message, in which PATTERN is found.
+refused() {
+  expect_status "$1"
+  [ "$(grep -c '^himeno-gpu:' <<<"$stderr")" = 1 ]
+  grep -Eq -e "$2" <<<"$stderr" || { printf 'not %s:\n%s\n' "$2" "$stderr"; return 1; }
+}
+
+@test "the template is right, with both data sets" {
+  for data in standard dense; do
+    sweeps "$template" --data $data
+    expect_status 0
+    [[ $output == *"kernel-template.cl (classic), asked for"* ]]
+    [[ $output == *"PASS: every block equals the known value"* ]]
+  done
+}
+
+@test "the template is right on two ranks and an odd grid" {
+  run --separate-stderr on 2 "$himeno" -b opencl -s 13x22x37 -n 3 --data dense --kernel-file "$template"
+  expect_status 0
+  [[ $output == *"PASS: every block equals"* ]]
+}
+
+@test "the template is right without atomics and without doubles" {
+  for setting in HIMENO_OPENCL_ATOMICS HIMENO_OPENCL_FP64; do
+    export $setting=0
+    sweeps "$template" --data dense
+    unset $setting
+    expect_status 0
+  done
+}
+
+@test "it is the ladder's last rung" {
+  run --separate-stderr on 1 "$himeno" -b opencl -s XS --ladder -t 0.01 --block 3 --kernel-file "$template" --json "$document"
+  expect_status 0
+  [ "$("$PYTHON" -c 'import json,sys; r=json.load(open(sys.argv[1]))["rungs"][-1]; print(r["kernel"], r["verdict"], r["verified"])' \
+    "$document")" = "kernel-template.cl pass known" ]
+}
+
+@test "groups may have three dimensions and any number of work-items" {
+  edited 's/threads\[3\] = .*/threads[3] = {20, 3, 2};/; s/tile\[3\] = .*/tile[3] = {2, 3, 20};/
+    s/get_group_id(2);/get_group_id(2) * 2 + get_local_id(2);/; s/get_group_id(1) \* 4/get_group_id(1) * 3/; s/get_group_id(0) \* 64/get_group_id(0) * 20/'
+  sweeps "$mine" --data dense
+  expect_status 0
+}
+
+@test "a wrong bit ends with 4" {
+  edited 's/= relax(\(.*\));/= relax(\1) * (k == 7 ? 1.0000001f : 1.0f);/'
+  sweeps "$mine"
+  expect_status 4
+  [[ $output$stderr == *WRONG* ]]
+  run --separate-stderr on 1 "$himeno" -b opencl -s XS --ladder -t 0.01 --block 3 --kernel-file "$mine"
+  expect_status 4
+}
+
+@test "a wrong gosa ends with 4" {
+  edited 's/gosa = sum_square(ss);/gosa = sum_square(1.0001f * ss);/'
+  sweeps "$mine"
+  expect_status 4
+}
+
+@test "a point outside of the box ends with 4" {
+  edited 's/in_box(pass, i, j, k)/in_box(pass, i, j, k) || (i == pass.lo[0] \&\& j == pass.lo[1] \&\& k == pass.hi[2])/'
+  sweeps "$mine"
+  expect_status 4
+}
+
+@test "a mistake in the source is named with its line" {
+  edited 's/float ss;/flaot ss;/'
+  sweeps "$mine"
+  refused 2 "--kernel-file .*/mine.cl does not compile: .*flaot"
+  [[ $stderr == *":$(grep -n 'flaot' "$mine" | cut -d: -f1):"* ]]
+  run --separate-stderr on 1 "$himeno" -b opencl -s XS --ladder -t 0.01 --block 3 --kernel-file "$mine"
+  refused 2 "--kernel-file .*/mine.cl does not compile"
+}
+
+@test "a file that is not there, a folder" {
+  sweeps "$BATS_TEST_TMPDIR/none.cl"
+  refused 3 '--kernel-file .*/none.cl: No such file'
+  sweeps "$BATS_TEST_TMPDIR"
+  refused 3 '--kernel-file .*: it cannot be read as a whole'
+}
+
+@test "a kernel that cannot be launched is refused" {
+  edited 's/void sweep(/void other(/'
+  sweeps "$mine"
+  refused 2 'it has no kernel named sweep'
+  edited 's/void sweep(SWEEP_ARGUMENTS)/void sweep(SWEEP_ARGUMENTS, int more)/'
+  sweeps "$mine"
+  refused 2 'the arguments of sweep must be SWEEP_ARGUMENTS'
+}
+
+@test "a wrong shape is refused" {
+  edited 's/threads\[3\] = .*/threads[3] = {0, 4, 1};/'
+  sweeps "$mine"
+  refused 2 'threads \{0, 4, 1\}: allowed are 1 to [0-9]+ in all'
+  edited 's/threads\[3\] = .*/threads[3] = {65536, 65536, 1};/'
+  sweeps "$mine"
+  refused 2 'threads \{65536, 65536, 1\}: allowed are'
+  edited 's/tile\[3\] = .*/tile[3] = {1, -4, 64};/'
+  sweeps "$mine"
+  refused 2 'tile \{1, -4, 64\}: each must be at least 1'
+  edited 's/tile\[3\] = .*/tile[2] = {1, 4};/'
+  sweeps "$mine"
+  refused 2 'must be arrays of three ints'
+  edited '/^__constant int threads/d'
+  sweeps "$mine"
+  refused 2 "does not compile: .*threads"
+  edited 's/__kernel void/__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void/'
+  sweeps "$mine"
+  refused 2 'the kernel requires groups of \{8, 4, 1\}'
+}
