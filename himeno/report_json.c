@@ -98,16 +98,14 @@ static json_t *paths_json(const struct himeno_run *run)
 
 static json_t *rank_json(const struct himeno_rank *rank, int r)
 {
-  double compute = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
-  double gflops = compute > 0 ? (double)rank->points * HIMENO_FLOP_PER_POINT / compute / 1e9 : 0;
   json_t *phases = json_object();
   for (int p = 0; p < HIMENO_PHASES; p++)
     json_object_set_new(phases, himeno_phase_names[p], report_json_real(rank->phases[p]));
   return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:b, s:o, s:o}", "rank", r, "host",
                    rank->host, "device", rank->info.name, "uuid", rank->info.uuid, "pci", rank->info.pci,
                    "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus, "device_shared",
-                   rank->shared > 0, "cpus_shared", rank->overlap, "gflops", report_json_real(gflops),
-                   "phases", phases);
+                   rank->shared > 0, "cpus_shared", rank->overlap, "gflops",
+                   report_json_real(himeno_rank_gflops(rank)), "phases", phases);
 }
 
 static json_t *ranks_json(const struct himeno_run *run)

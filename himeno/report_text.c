@@ -49,12 +49,6 @@ static void print_what(const struct himeno_run *run, FILE *out)
             run->config.no_overlap ? "not overlapped" : "overlapped with the interior");
 }
 
-static double rank_gflops(const struct himeno_rank *rank)
-{
-  double seconds = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
-  return seconds > 0 ? (double)rank->points * HIMENO_FLOP_PER_POINT / seconds / 1e9 : 0;
-}
-
 /* GFLOPS are of the rank's own compute time: a slow device shows, whoever it waits for. */
 static void print_ranks(const struct himeno_run *run, FILE *out)
 {
@@ -62,9 +56,9 @@ static void print_ranks(const struct himeno_run *run, FILE *out)
   fprintf(out, "\n  rank  host              GFLOPS  cores       NUMA  PCI           device, UUID\n");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct himeno_rank *rank = &run->result.ranks[r];
-    fprintf(out, "  %4d  %-15.15s %8.1f  %-10.40s  %4d  %-12s  %s, %s\n", r, rank->host, rank_gflops(rank),
-            rank->cpus, rank->numa, rank->info.pci[0] ? rank->info.pci : "-", rank->info.name,
-            rank->info.uuid[0] ? rank->info.uuid : "no UUID");
+    fprintf(out, "  %4d  %-15.15s %8.1f  %-10.40s  %4d  %-12s  %s, %s\n", r, rank->host,
+            himeno_rank_gflops(rank), rank->cpus, rank->numa, rank->info.pci[0] ? rank->info.pci : "-",
+            rank->info.name, rank->info.uuid[0] ? rank->info.uuid : "no UUID");
   }
   if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", n - RANKS_SHOWN);
 }

@@ -41,6 +41,12 @@ double himeno_gflops(const struct himeno_run *run)
   return r->seconds > 0 ? flop / r->seconds / 1e9 : 0;
 }
 
+double himeno_rank_gflops(const struct himeno_rank *rank)
+{
+  double seconds = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
+  return seconds > 0 ? (double)rank->points * HIMENO_FLOP_PER_POINT / seconds / 1e9 : 0;
+}
+
 double himeno_bytes_per_second(const struct himeno_run *run)
 {
   return himeno_gflops(run) * 1e9 / HIMENO_FLOP_PER_POINT * HIMENO_BYTES_PER_POINT;

@@ -68,4 +68,7 @@ struct solver_config himeno_solver_config(const struct himeno_run *run);
 double himeno_gflops(const struct himeno_run *run);
 double himeno_bytes_per_second(const struct himeno_run *run);
 
+/** \brief GFLOPS of one rank's own compute time; 0 where that is unknown. */
+double himeno_rank_gflops(const struct himeno_rank *rank);
+
 #endif

@@ -177,13 +177,3 @@ const struct decomp *solver_decomp(const struct solver *solver)
 {
   return &solver->decomp;
 }
-
-const struct halo_plan *solver_plan(const struct solver *solver)
-{
-  return &solver->plan;
-}
-
-const struct layout *solver_layout(const struct solver *solver)
-{
-  return &solver->layout;
-}

@@ -73,7 +73,5 @@ status_t solver_ceiling(struct solver *solver, int passes, double *bytes_per_sec
 status_t solver_resources(struct solver *solver, struct himeno_resources *resources);
 
 const struct decomp *solver_decomp(const struct solver *solver);
-const struct halo_plan *solver_plan(const struct solver *solver);
-const struct layout *solver_layout(const struct solver *solver);
 
 #endif
