@@ -29,11 +29,14 @@ static const struct himeno_kernel kernels[] = {
      .rung = 4},
 };
 
+static const struct opencl_step stream_cached = {himeno_stream_cl, {32, 4, 1}, {128, 4, 1}, 4, 1,
+                                                 "-D KEEP",        NULL};
+
 static const struct opencl_step steps[] = {
-    {himeno_naive_cl, {64, 4, 1}, {64, 4, 1}, 32, 1},
-    {himeno_block16_cl, {16, 16, 1}, {16, 16, 8}, 16, 0},
-    {himeno_paced_cl, {64, 4, 1}, {64, 4, 64}, 1, 0},
-    {himeno_stream_cl, {64, 4, 1}, {256, 4, 1}, 4, 1},
+    {himeno_naive_cl, {64, 4, 1}, {64, 4, 1}, 32, 1, NULL, NULL},
+    {himeno_block16_cl, {16, 16, 1}, {16, 16, 8}, 16, 0, NULL, NULL},
+    {himeno_paced_cl, {64, 4, 1}, {64, 4, 64}, 1, 0, NULL, NULL},
+    {himeno_stream_cl, {64, 4, 1}, {256, 4, 1}, 4, 1, NULL, &stream_cached},
 };
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 _Static_assert(KERNELS == sizeof steps / sizeof steps[0], "every kernel has its step");

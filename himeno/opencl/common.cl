@@ -125,10 +125,9 @@ void deliver(sum_t sum, __global sum_t *partial, int slot)
 }
 #endif
 
-// Adds up n work-items, all of the group, in a fixed order. All of them must call it.
-void group_sum(sum_t mine, __local sum_t *scratch, int n, __global sum_t *sums, int slot)
+// Adds up n work-items, all of the group, in a fixed order.
+sum_t group_tree(sum_t mine, __local sum_t *scratch, int me, int n)
 {
-  int me = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));
   scratch[me] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int kept; n > 1; n = kept) {
@@ -136,5 +135,38 @@ void group_sum(sum_t mine, __local sum_t *scratch, int n, __global sum_t *sums, 
     if (me + kept < n) scratch[me] = sum_add(scratch[me], scratch[me + kept]);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  if (me == 0) deliver(scratch[0], sums, slot);
+  return scratch[0];
+}
+
+#ifdef GOSA_ADD
+// The sum of a warp, in its first lane: registers pass from lane to lane, which OpenCL C 1.2 has no word for.
+double warp_sum(double mine)
+{
+  for (int lanes = 16; lanes > 0; lanes /= 2) {
+    uint2 bits = as_uint2(mine);
+    asm volatile("shfl.sync.down.b32 %0, %0, %1, 31, 0xffffffff;" : "+r"(bits.x) : "r"(lanes));
+    asm volatile("shfl.sync.down.b32 %0, %0, %1, 31, 0xffffffff;" : "+r"(bits.y) : "r"(lanes));
+    mine += as_double(bits);
+  }
+  return mine;
+}
+
+// The same with one barrier, for n a multiple of 32 up to 1024.
+sum_t group_warps(sum_t mine, __local sum_t *scratch, int me, int n)
+{
+  mine = warp_sum(mine);
+  if (me % 32 == 0) scratch[me / 32] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return me < 32 ? warp_sum(me < n / 32 ? scratch[me] : 0.0) : 0.0;
+}
+#else
+#define group_warps group_tree
+#endif
+
+// Adds the group's sum to what there is. All of its n work-items must call it.
+void group_sum(sum_t mine, __local sum_t *scratch, int n, __global sum_t *sums, int slot)
+{
+  int me = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));
+  sum_t all = n % 32 ? group_tree(mine, scratch, me, n) : group_warps(mine, scratch, me, n);
+  if (me == 0) deliver(all, sums, slot);
 }

@@ -23,6 +23,9 @@ struct opencl_step {
   int points[3];
   int align; /**< groups start at multiples of this many floats in k */
   int shrinks;
+  const char *options; /**< for the compiler, NULL for none */
+  const struct opencl_step
+      *cached; /**< taken instead where all arrays are small enough for caches to help, or NULL */
 };
 
 /** The kernels of a program. */

@@ -3,13 +3,18 @@
 // the two floats beside them. Where the box cuts a vector, lanes are stored one by one. Every other sweep
 // runs backward in i and j (box.s6): the cache still holds what the sweep before read and wrote last.
 
-// A coefficient is used once: it should not push p out of the first cache. OpenCL C has no such load,
-// NVIDIA's PTX has.
+// A coefficient is used once a sweep: it should not push p out of the first cache. OpenCL C has no such load, NVIDIA's PTX
+// has. Where grids are so small that the next sweep finds some of it in the second cache (KEEP), an ordinary one is better.
+#ifdef KEEP
+#define LOAD_ONCE "ld.global.nc.v4.f32"
+#else
+#define LOAD_ONCE "ld.global.cs.v4.f32"
+#endif
 float4 load_once(__global const float *restrict from)
 {
 #ifdef __NV_CL_C_VERSION
   float4 v;
-  asm("ld.global.cs.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(from));
+  asm(LOAD_ONCE " {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(from));
   return v;
 #else
   return *(__global const float4 *)from;
