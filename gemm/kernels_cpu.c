@@ -3,6 +3,11 @@
 
 static const struct gemm_kernel *const kernels[] = {
     &gemm_cpu_naive,
+    &gemm_cpu_blocked,
+    &gemm_cpu_simd,
+#if HAVE_CBLAS
+    &gemm_cpu_cblas,
+#endif
 };
 
 const struct gemm_kernel_set gemm_kernels_cpu = {
