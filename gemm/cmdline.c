@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "gemm/cmdline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gemm/kernels.h"
+
+#define DEFAULT_SECONDS 2.0
+#define FACTOR_MAX      1e6
+
+#define AT(field)    offsetof(struct gemm_config, field)
+#define GIVEN(field) (offsetof(struct gemm_config, field) + 1)
+
+static status_t parse_size(const char *option, const char *text, void *field)
+{
+  return gemm_size_parse(option, text, field);
+}
+
+static status_t parse_backend(const char *option, const char *text, void *field)
+{
+  const struct gpu_backend **backend = field;
+  char names[256] = "auto";
+  *backend = NULL;
+  if (strcmp(text, "auto") == 0) return STATUS_OK;
+  if ((*backend = gpu_backend_find(text))) return STATUS_OK;
+  for (int b = 0; gpu_backends[b]; b++) {
+    size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, ", %s", gpu_backends[b]->name);
+  }
+  return log_fail(STATUS_USAGE, "%s %s: allowed are %s", option, text, names);
+}
+
+static status_t parse_kernel(const char *option, const char *text, void *field)
+{
+  const char **kernel = field;
+  *kernel = strcmp(text, "auto") == 0 ? NULL : text;
+  for (int b = 0; *kernel && gpu_backends[b]; b++) {
+    const struct gemm_kernel_set *set = gemm_kernels_find(gpu_backends[b]->name);
+    if (set && gemm_kernel_find(set, text)) return STATUS_OK;
+  }
+  return *kernel
+             ? log_fail(STATUS_USAGE, "%s %s: no backend has such a kernel; --list shows them", option, text)
+             : STATUS_OK;
+}
+
+static const struct option_spec options[] = {
+    {.name = "size",
+     .letter = 's',
+     .type = OPTION_CUSTOM,
+     .parse = parse_size,
+     .offset = AT(size),
+     .given = GIVEN(size_given),
+     .metavar = "N|MxNxK",
+     .group = "Problem",
+     .help = "C is MxN and K the length of the dot products. Default: 4096 on a GPU, 1024 on a CPU."},
+    {.name = "type",
+     .type = OPTION_CHOICE,
+     .allowed = "f32|tf32|f16|f16-f16|bf16",
+     .offset = AT(type),
+     .metavar = "TYPE",
+     .help = "Operands: f32, tf32, f16, f16-f16 (half sums and result too) or bf16. Default f32."},
+    {.name = "trans",
+     .type = OPTION_CHOICE,
+     .allowed = "NN|NT|TN|TT",
+     .offset = AT(trans),
+     .metavar = "NN|NT|TN|TT",
+     .help = "Which of A and B are stored transposed. All matrices are row-major."},
+    {.name = "alpha",
+     .type = OPTION_REAL,
+     .min = -FACTOR_MAX,
+     .max = FACTOR_MAX,
+     .offset = AT(alpha),
+     .metavar = "REAL",
+     .help = "Factor of the product (default 1)."},
+    {.name = "beta",
+     .type = OPTION_REAL,
+     .min = -FACTOR_MAX,
+     .max = FACTOR_MAX,
+     .offset = AT(beta),
+     .metavar = "REAL",
+     .help = "Factor of C as it was (default 0: C is not read)."},
+    {.name = "lda",
+     .type = OPTION_INT,
+     .min = 1,
+     .max = GEMM_EXTENT_MAX,
+     .offset = AT(ld[GEMM_A]),
+     .metavar = "N",
+     .help = "Elements from one stored row of A to the next. Default: a row's length."},
+    {.name = "ldb",
+     .type = OPTION_INT,
+     .min = 1,
+     .max = GEMM_EXTENT_MAX,
+     .offset = AT(ld[GEMM_B]),
+     .metavar = "N",
+     .help = "The same of B."},
+    {.name = "ldc",
+     .type = OPTION_INT,
+     .min = 1,
+     .max = GEMM_EXTENT_MAX,
+     .offset = AT(ld[GEMM_C]),
+     .metavar = "N",
+     .help = "The same of C."},
+    {.name = "data",
+     .type = OPTION_CHOICE,
+     .allowed = "random|wide|special",
+     .offset = AT(data),
+     .metavar = "random|wide|special",
+     .help = "Even in [-1, 1); over many magnitudes; or with NaN and infinities, which must come through."},
+    {.name = "backend",
+     .letter = 'b',
+     .type = OPTION_CUSTOM,
+     .parse = parse_backend,
+     .offset = AT(backend),
+     .metavar = "NAME",
+     .group = "Where and how",
+     .help = "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by "
+             "OpenCL, then the CPU."},
+    {.name = "device",
+     .type = OPTION_TEXT,
+     .offset = AT(device),
+     .metavar = "N|UUID|NAME",
+     .help = "Only devices with this position, UUID or part of a name. Default: one device a rank, by place "
+             "on the host."},
+    {.name = "kernel",
+     .letter = 'k',
+     .type = OPTION_CUSTOM,
+     .parse = parse_kernel,
+     .offset = AT(kernel),
+     .metavar = "auto|KERNEL",
+     .help = "Kernel; --list shows them. auto takes the highest rung that can do the problem."},
+    {.name = "no-yardstick",
+     .type = OPTION_FLAG,
+     .offset = AT(no_yardstick),
+     .help = "Measure no library beside the kernel."},
+    {.name = "bind",
+     .type = OPTION_CHOICE,
+     .allowed = "auto|keep|share",
+     .offset = AT(binding),
+     .metavar = "auto|keep|share",
+     .help = "Cores: keep the launcher's binding, share the host's cores among its ranks, or (auto) share "
+             "them only where the launcher bound ranks to one core each or to the same cores."},
+    {.name = "expect",
+     .type = OPTION_INT,
+     .min = 1,
+     .max = 1024,
+     .offset = AT(expect),
+     .metavar = "N",
+     .help = "Fail, naming the host, where fewer than N devices are seen."},
+    {.name = "time",
+     .letter = 't',
+     .type = OPTION_REAL,
+     .min = 0.01,
+     .max = 1e7,
+     .offset = AT(seconds),
+     .metavar = "SECONDS",
+     .group = "How long",
+     .help = "Repeat blocks of products for about this long a kernel (default 2)."},
+    {.name = "verify",
+     .type = OPTION_CHOICE,
+     .allowed = "auto|full|off",
+     .offset = AT(verify),
+     .metavar = "auto|full|off",
+     .group = "Result",
+     .help = "Compare with a float64 product: auto computes rows, columns and random vectors of a large one, "
+             "full "
+             "every element."},
+    {.name = "json",
+     .type = OPTION_TEXT,
+     .offset = AT(json),
+     .metavar = "FILE|-",
+     .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "
+             "standard error."},
+    {.name = "list",
+     .type = OPTION_FLAG,
+     .offset = AT(list),
+     .help = "Show backends, devices and kernels, with the reason where one is missing, and end."},
+};
+
+static const struct option_program program = {
+    .name = "gemm-gpu",
+    .summary = "matrix products on GPU clusters, step by step to the peak",
+    .usage = "[OPTION]...",
+    .epilogue = "Examples:\n"
+                "  mpirun -np 8 gemm-gpu                    a verified product on each of eight devices\n"
+                "  gemm-gpu -s 1000x2000x3000 --trans NT    other shapes\n"
+                "  gemm-gpu --list                          what is here\n"
+                "\n"
+                "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
+                "wrong result,\n"
+                "5 below threshold, 6 hang, 7 runtime fault.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+};
+
+/* A kernel must exist for the backend that was named with it. */
+static status_t kernel_check(const struct gemm_config *c)
+{
+  if (!c->backend || !c->kernel) return STATUS_OK;
+  const struct gemm_kernel_set *set = gemm_kernels_find(c->backend->name);
+  if (set && gemm_kernel_find(set, c->kernel)) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", c->kernel,
+                  c->backend->name);
+}
+
+static status_t data_check(const struct gemm_config *c)
+{
+  if (c->data != GEMM_SPECIAL) return STATUS_OK;
+  if (c->alpha == 0)
+    return log_fail(STATUS_USAGE, "--data special: with --alpha 0 nobody has to read what is special");
+  return STATUS_OK;
+}
+
+status_t gemm_config_problem(const struct gemm_config *c, const int64_t size[3], struct gemm_problem *problem)
+{
+  struct gemm_problem p = {.type = (enum gemm_type)c->type,
+                           .m = size[0],
+                           .n = size[1],
+                           .k = size[2],
+                           .trans_a = c->trans >> 1,
+                           .trans_b = c->trans & 1,
+                           .alpha = (float)c->alpha,
+                           .beta = (float)c->beta};
+  memcpy(p.ld, c->ld, sizeof p.ld);
+  RETURN_IF_FAILED(gemm_problem_complete(&p));
+  if (c->data == GEMM_SPECIAL && !gemm_verify_is_full(&p, (enum gemm_verify)c->verify))
+    return log_fail(STATUS_USAGE,
+                    "--data special: a size this large is compared by samples, and NaN spoils them; "
+                    "--verify full compares all of it");
+  *problem = p;
+  return STATUS_OK;
+}
+
+status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, enum option_request *request)
+{
+  struct gemm_config c = {.seconds = DEFAULT_SECONDS, .alpha = 1};
+  struct gemm_problem problem;
+  enum option_request wanted;
+  RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
+  if (wanted == OPTION_RUN) {
+    RETURN_IF_FAILED(kernel_check(&c));
+    RETURN_IF_FAILED(data_check(&c));
+    if (c.size_given) RETURN_IF_FAILED(gemm_config_problem(&c, c.size, &problem));
+  }
+  *config = c;
+  *request = wanted;
+  return STATUS_OK;
+}
+
+void gemm_cmdline_help(void)
+{
+  option_print_help(&program, stdout);
+}

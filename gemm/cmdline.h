@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The command line of gemm-gpu. */
+#ifndef GEMM_CMDLINE_H
+#define GEMM_CMDLINE_H
+
+#include "base/options.h"
+#include "gemm/data.h"
+#include "gemm/verify.h"
+#include "gpu/binding.h"
+#include "gpu/gpu.h"
+
+struct gemm_config {
+  int64_t size[3]; /**< m, n, k */
+  int size_given;
+  int trans; /**< NN, NT, TN, TT */
+  int64_t ld[GEMM_MATRICES];
+  double alpha, beta;
+  int type;                          /**< enum gemm_type */
+  int data;                          /**< enum gemm_data */
+  const struct gpu_backend *backend; /**< NULL: auto */
+  const char *device, *kernel;       /**< NULL: auto */
+  int binding;                       /**< enum binding_policy */
+  int64_t expect;
+  double seconds;
+  int no_yardstick;
+  int verify; /**< enum gemm_verify */
+  const char *json;
+  int list;
+};
+
+/** \brief Parses and checks argv: everything that is wrong without looking at a device is found here. STATUS_USAGE. */
+status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, enum option_request *request);
+
+/** \brief The problem of a size: STATUS_USAGE for leading dimensions that do not fit it and for overflow. */
+status_t gemm_config_problem(const struct gemm_config *config, const int64_t size[3],
+                             struct gemm_problem *problem);
+
+/** \brief Prints --help. */
+void gemm_cmdline_help(void);
+
+#endif

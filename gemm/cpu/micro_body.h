@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief A tile of C in vector registers, included once an instruction set.
+ *
+ * The includer defines FN(name) (its name for a function), TARGET (function attribute), LANES (floats a vector), ROWS and
+ * VECTORS (the tile: ROWS × VECTORS·LANES elements), SPREAD(x), a vector of x, and FMA(a, b, c) on vectors.
+ *
+ * A step loads VECTORS vectors of B and multiplies them by ROWS numbers of A that are spread over all lanes: ROWS·VECTORS
+ * multiply-adds for VECTORS + ROWS loads. Source: Van Zee and van de Geijn, "BLIS: a framework for rapidly
+ * instantiating BLAS functionality", ACM TOMS 41, 2015. */
+
+typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
+#define VF FN(vector)
+#define EACH                                                                                                 \
+  _Pragma("GCC unroll 32") for (int r = 0; r < ROWS; r++)                                                    \
+      _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++)
+/* How far ahead B is fetched, in steps. */
+#define AHEAD 8
+
+static TARGET void FN(tile)(int64_t k, const float *a, const float *b, float *tile)
+{
+  VF sums[ROWS][VECTORS];
+  EACH sums[r][v] = (VF){0};
+  for (int64_t l = 0; l < k; l++) {
+    const VF *line = (const VF *)(b + l * VECTORS * LANES);
+    VF terms[VECTORS];
+    _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++) terms[v] = line[v];
+    __builtin_prefetch(b + (l + AHEAD) * VECTORS * LANES);
+    __builtin_prefetch(a + (l + AHEAD) * ROWS);
+    _Pragma("GCC unroll 32") for (int r = 0; r < ROWS; r++)
+    {
+      const VF factor = SPREAD(a[l * ROWS + r]);
+      _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++) sums[r][v] =
+          FMA(factor, terms[v], sums[r][v]);
+    }
+  }
+  EACH((VF *)tile)[r * VECTORS + v] = sums[r][v];
+}
+
+static TARGET double FN(spin)(int64_t turns)
+{
+  VF sums[ROWS][VECTORS], factor = SPREAD(0.5f), term = SPREAD(1.0f);
+  EACH sums[r][v] = SPREAD((float)(r * VECTORS + v));
+  for (int64_t t = 0; t < turns; t++) {
+    EACH sums[r][v] = FMA(sums[r][v], factor, term);
+    __asm__ volatile("" : "+x"(factor));
+  }
+  EACH __asm__ volatile("" : : "x"(sums[r][v]));
+  return 2.0 * ROWS * VECTORS * LANES * (double)turns;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "gemm/data.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+
+/* Special values stand where two hashes of this many coincide: rare enough to leave finite rows beside them. */
+#define SPECIAL_ONE_IN 97
+
+static float random_value(uint64_t hash)
+{
+  return (float)(hash >> 40) * 0x1p-23f - 1.0f;
+}
+
+/* The lower bits of the hash, which the value did not use, choose the magnitude. */
+static float wide_value(enum gemm_type type, uint64_t hash)
+{
+  int reach = gemm_types[type].operand_bytes == 2 && type != GEMM_BF16 ? 4 : 20;
+  int exponent = (int)(hash % (uint64_t)(2 * reach + 1)) - reach;
+  return ldexpf(random_value(hash), exponent);
+}
+
+/* One element of the first row of A, one of B's first column and one of C are NaN; infinities are strewn over. */
+static float special_value(enum gemm_matrix matrix, int64_t row, int64_t column, uint64_t hash)
+{
+  if (matrix == GEMM_A && row == 0 && column == 0) return NAN;
+  if (matrix == GEMM_C && row == 1 && column == 1) return NAN;
+  if (row % 5 == 2 && column % 7 == 3 && hash % SPECIAL_ONE_IN == 0)
+    return hash & 1u << 20 ? INFINITY : -INFINITY;
+  return random_value(hash);
+}
+
+static float value_of(const struct gemm_problem *p, enum gemm_matrix matrix, enum gemm_data data,
+                      uint64_t seed, int64_t row, int64_t column)
+{
+  uint64_t index = (uint64_t)(row * gemm_columns(p, matrix) + column);
+  uint64_t hash = hash_mix(hash_mix(index) + seed * GEMM_MATRICES + (uint64_t)matrix);
+  if (data == GEMM_WIDE) return wide_value(p->type, hash);
+  if (data == GEMM_SPECIAL) return special_value(matrix, row, column, hash);
+  return random_value(hash);
+}
+
+static void poison(enum gemm_type type, void *c, int64_t index)
+{
+  if (gemm_types[type].result_bytes == 2)
+    ((uint16_t *)c)[index] = GEMM_POISON_HALF;
+  else
+    ((uint32_t *)c)[index] = GEMM_POISON_FLOAT;
+}
+
+int gemm_is_poison(enum gemm_type type, const void *c, int64_t index)
+{
+  if (gemm_types[type].result_bytes == 2) return ((const uint16_t *)c)[index] == GEMM_POISON_HALF;
+  return ((const uint32_t *)c)[index] == GEMM_POISON_FLOAT;
+}
+
+static void fill_row(const struct gemm_problem *p, enum gemm_matrix matrix, enum gemm_data data,
+                     uint64_t seed, int64_t row, void *host)
+{
+  int64_t columns = gemm_columns(p, matrix), first = row * p->ld[matrix];
+  int64_t end = row + 1 < gemm_rows(p, matrix) ? p->ld[matrix] : columns;
+  for (int64_t j = 0; j < end; j++) {
+    int inside = j < columns && (matrix != GEMM_C || p->beta != 0);
+    if (matrix == GEMM_C && !inside)
+      poison(p->type, host, first + j);
+    else if (matrix == GEMM_C)
+      gemm_result_set(p->type, host, first + j, value_of(p, matrix, data, seed, row, j));
+    else
+      gemm_operand_set(p->type, host, first + j, inside ? value_of(p, matrix, data, seed, row, j) : NAN);
+  }
+}
+
+void gemm_data_fill(const struct gemm_problem *p, enum gemm_matrix matrix, enum gemm_data data, uint64_t seed,
+                    void *host)
+{
+#pragma omp parallel for schedule(static)
+  for (int64_t row = 0; row < gemm_rows(p, matrix); row++) fill_row(p, matrix, data, seed, row, host);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* gemm-gpu: how close to peak arithmetic, step by step? */
+#include "config.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/meta.h"
+#include "base/report.h"
+#include "comm/agree.h"
+#include "gemm/report.h"
+
+static status_t report(const struct gemm_run *run)
+{
+  const char *json = run->config.json;
+  int json_alone = json && strcmp(json, "-") == 0;
+  gemm_report_text(run, json_alone ? stderr : stdout);
+  if (!json) return STATUS_OK;
+  json_t *document = gemm_report_json(run);
+  if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+  status_t status = report_json_write(document, json);
+  json_decref(document);
+  return status;
+}
+
+static status_t run_and_report(struct gemm_run *run)
+{
+  MPI_Comm comm = run->placement.comm;
+  int first = run->placement.rank == 0;
+  if (run->config.json)
+    RETURN_IF_FAILED(agree_status(comm, first ? report_json_check(run->config.json) : STATUS_OK));
+  status_t status = gemm_run(run);
+  if (log_held()[0] && run->placement.ranks > 1) agree_abort(comm, status);
+  if (status != STATUS_OK && status != STATUS_WRONG) return agree_status(comm, status);
+  status_t reported = first && run->ranks ? report(run) : STATUS_OK;
+  return status_worst(status, agree_status(comm, status_worst(status, reported)));
+}
+
+/* Help, version and the list need no other rank. */
+static status_t serve(struct gemm_run *run, enum option_request request)
+{
+  int first = run->placement.rank == 0;
+  if (request == OPTION_RUN && !run->config.list) return run_and_report(run);
+  if (first && request == OPTION_SHOW_HELP) gemm_cmdline_help();
+  if (first && request == OPTION_SHOW_VERSION) printf("gemm-gpu %s\n", meta_version());
+  if (first && request == OPTION_RUN) gemm_report_list(stdout);
+  return STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+  struct gemm_run run = {.device = NULL};
+  enum option_request request = OPTION_RUN;
+  log_set_program("gemm-gpu");
+  log_hold(1);
+  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return STATUS_ENVIRONMENT;
+  status_t status = placement_open(MPI_COMM_WORLD, &run.placement);
+  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
+  status = agree_status(run.placement.comm, gemm_cmdline_parse(argc, argv, &run.config, &request));
+  if (status == STATUS_OK) status = serve(&run, request);
+  gemm_run_close(&run);
+  placement_close(&run.placement);
+  MPI_Finalize();
+  return (int)status;
+}

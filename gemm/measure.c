@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "gemm/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "comm/agree.h"
+
+#define BLOCK_SECONDS 0.05
+#define LAUNCHES_MAX  1000
+#define ROUNDS_LEAST  3
+/* Threads of the kernel that ran before may spin on for this long. */
+#define SETTLE_SECONDS         0.03
+#define PROGRESS_AFTER_SECONDS 2.0
+
+/** Events around a block. */
+struct timer {
+  struct gpu_event *begin, *end;
+};
+
+static status_t timer_open(struct timer *timer, struct gpu_device *device)
+{
+  timer->begin = timer->end = NULL;
+  RETURN_IF_FAILED(gpu_event_create(device, &timer->begin));
+  return gpu_event_create(device, &timer->end);
+}
+
+static void timer_close(struct timer *timer)
+{
+  gpu_event_destroy(timer->begin);
+  gpu_event_destroy(timer->end);
+}
+
+/* Device seconds of that many products. */
+static status_t block_time(struct gemm_run *run, struct gemm_series *s, const struct timer *timer,
+                           int launches, double *seconds)
+{
+  RETURN_IF_FAILED(gpu_record(timer->begin, run->queue));
+  for (int n = 0; n < launches; n++) RETURN_IF_FAILED(gemm_launch(s->exec, run->queue, &run->matrices.on));
+  RETURN_IF_FAILED(gpu_record(timer->end, run->queue));
+  RETURN_IF_FAILED(gpu_sync(run->queue));
+  return gpu_elapsed(timer->begin, timer->end, seconds);
+}
+
+/* ---- right? ---- */
+
+static status_t product_verify(struct gemm_run *run, struct gemm_series *s)
+{
+  struct gemm_matrices *m = &run->matrices;
+  RETURN_IF_FAILED(gemm_matrices_reset(m));
+  RETURN_IF_FAILED(gemm_launch(s->exec, run->queue, &m->on));
+  RETURN_IF_FAILED(gemm_matrices_fetch(m, m->out));
+  return gemm_verify(run->reference, s->kernel->truncates, m->out, s->kernel->name, &s->check);
+}
+
+/* A wrong yardstick is the library's affair: it is shown and left out. */
+static status_t series_verify(struct gemm_run *run, struct gemm_series *s)
+{
+  if (s->kernel->yardstick) log_mute(1);
+  status_t status = product_verify(run, s);
+  if (s->kernel->yardstick) log_mute(0);
+  if (status != STATUS_WRONG) return status;
+  s->status = STATUS_WRONG;
+  if (!s->kernel->yardstick) return status;
+  snprintf(s->why, sizeof s->why, "gives a wrong result");
+  return STATUS_OK;
+}
+
+/* All blocks start from the same C and do as many products, so their results have the same bits. */
+static status_t block_compare(struct gemm_run *run, struct gemm_series *s)
+{
+  size_t bytes = gemm_bytes(&run->problem, GEMM_C);
+  if (s->kernel->yardstick || run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
+  RETURN_IF_FAILED(gemm_matrices_fetch(&run->matrices, run->matrices.out));
+  if (s->first && memcmp(s->first, run->matrices.out, bytes) != 0)
+    return log_fail(STATUS_WRONG, "kernel %s: WRONG, block %d differs from the first", s->kernel->name,
+                    s->n_samples);
+  if (!s->first && !(s->first = malloc(bytes)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for a result of %zu bytes", bytes);
+  memcpy(s->first, run->matrices.out, bytes);
+  return STATUS_OK;
+}
+
+/* ---- open ---- */
+
+static status_t series_open(struct gemm_run *run, struct gemm_series *s)
+{
+  const struct gemm_blocks none = {0}, *blocks = NULL;
+  if (!gemm_kernel_fits(s->kernel, run->device, &run->problem, s->why)) {
+    s->status = STATUS_ENVIRONMENT;
+    return STATUS_OK;
+  }
+  if (memcmp(&s->blocks, &none, sizeof none) != 0) blocks = &s->blocks;
+  RETURN_IF_FAILED(gemm_exec_open(s->kernel, run->device, &run->problem, blocks, &s->exec));
+  s->blocks = s->exec->blocks;
+  if (s->kernel->ops->resources) s->kernel->ops->resources(s->exec, &s->resources);
+  return series_verify(run, s);
+}
+
+static void series_close(struct gemm_series *s)
+{
+  gemm_exec_close(s->exec);
+  s->exec = NULL;
+  free(s->first);
+  s->first = NULL;
+}
+
+/* As many products as fill a block, on all ranks alike. */
+static status_t series_calibrate(struct gemm_run *run, struct gemm_series *s, const struct timer *timer)
+{
+  double one = 0, slowest = 0;
+  if (s->status == STATUS_OK) {
+    RETURN_IF_FAILED(block_time(run, s, timer, 1, &one));
+    RETURN_IF_FAILED(block_time(run, s, timer, 1, &one));
+  }
+  RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(&one, &slowest, 1, MPI_DOUBLE, MPI_MAX, run->placement.comm),
+                             "MPI_Allreduce of a product's time"));
+  s->launches = slowest > 0 ? (int)fmin(LAUNCHES_MAX, ceil(BLOCK_SECONDS / slowest)) : LAUNCHES_MAX;
+  return STATUS_OK;
+}
+
+/* Ranks leave together, or stay together: each opens the same kernels. */
+static status_t prepare(struct gemm_run *run, struct gemm_series *series, int n, const struct timer *timer)
+{
+  for (int s = 0; s < n; s++) {
+    status_t status = series_open(run, &series[s]);
+    RETURN_IF_FAILED(agree_status(run->placement.comm, status));
+    int able = series[s].status == STATUS_OK, all;
+    RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(&able, &all, 1, MPI_INT, MPI_MIN, run->placement.comm),
+                               "MPI_Allreduce of kernels that fit"));
+    if (able && !all) {
+      series[s].status = STATUS_ENVIRONMENT;
+      snprintf(series[s].why, sizeof series[s].why, "cannot run on every rank's device");
+    }
+    RETURN_IF_FAILED(series_calibrate(run, &series[s], timer));
+  }
+  return STATUS_OK;
+}
+
+/* ---- timed rounds ---- */
+
+static status_t sample_add(struct gemm_series *s, double seconds)
+{
+  double *samples = realloc(s->samples, (size_t)(s->n_samples + 1) * sizeof *samples);
+  if (!samples) return log_fail(STATUS_ENVIRONMENT, "out of host memory for samples");
+  s->samples = samples;
+  s->samples[s->n_samples++] = seconds;
+  return STATUS_OK;
+}
+
+/* Untimed products first: caches and clocks are this kernel's then. All ranks begin together. */
+static status_t block_run(struct gemm_run *run, struct gemm_series *s, const struct timer *timer)
+{
+  double seconds;
+  for (double begin = stats_now(); stats_now() - begin < SETTLE_SECONDS;)
+    RETURN_IF_FAILED(block_time(run, s, timer, 1, &seconds));
+  RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
+  RETURN_IF_FAILED(gpu_sync(run->queue));
+  RETURN_IF_FAILED(agree_mpi(MPI_Barrier(run->placement.comm), "MPI_Barrier before a block"));
+  RETURN_IF_FAILED(block_time(run, s, timer, s->launches, &seconds));
+  RETURN_IF_FAILED(sample_add(s, seconds));
+  return block_compare(run, s);
+}
+
+static void progress_show(const struct gemm_run *run, double elapsed, double wanted)
+{
+  if (run->placement.rank != 0 || elapsed < PROGRESS_AFTER_SECONDS || !isatty(STDERR_FILENO)) return;
+  if (elapsed < wanted)
+    fprintf(stderr, "\r  %.0f of about %.0f s ", elapsed, wanted);
+  else
+    fprintf(stderr, "\r%30s\r", "");
+  fflush(stderr);
+}
+
+/* Rank 0's clock decides for all. */
+static status_t time_is_up(const struct gemm_run *run, double begin, double wanted, int *up)
+{
+  double elapsed = stats_now() - begin;
+  RETURN_IF_FAILED(
+      agree_mpi(MPI_Bcast(&elapsed, 1, MPI_DOUBLE, 0, run->placement.comm), "MPI_Bcast of the clock"));
+  progress_show(run, elapsed, wanted);
+  *up = elapsed >= wanted;
+  return STATUS_OK;
+}
+
+static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int n, double seconds,
+                           const struct timer *timer)
+{
+  int able = 0, up = 0;
+  for (int s = 0; s < n; s++) able += series[s].status == STATUS_OK;
+  double begin = stats_now();
+  for (int round = 0; able > 0 && (round < ROUNDS_LEAST || !up); round++) {
+    for (int s = 0; s < n; s++)
+      if (series[s].status == STATUS_OK) RETURN_IF_FAILED(block_run(run, &series[s], timer));
+    RETURN_IF_FAILED(time_is_up(run, begin, seconds * able, &up));
+  }
+  return STATUS_OK;
+}
+
+/* The slowest rank's median. */
+static status_t series_settle(struct gemm_run *run, struct gemm_series *s)
+{
+  double median = 0;
+  if (s->status == STATUS_OK) {
+    median = stats_summarise(s->samples, (size_t)s->n_samples).median / s->launches;
+    RETURN_IF_FAILED(series_verify(run, s));
+  }
+  return agree_mpi(MPI_Allreduce(&median, &s->seconds, 1, MPI_DOUBLE, MPI_MAX, run->placement.comm),
+                   "MPI_Allreduce of times");
+}
+
+status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
+{
+  struct timer timer;
+  status_t status;
+  TRY(timer_open(&timer, run->device), done);
+  TRY(prepare(run, series, n, &timer), done);
+  TRY(rounds_run(run, series, n, seconds, &timer), done);
+  for (int s = 0; s < n; s++) TRY(series_settle(run, &series[s]), done);
+done:
+  for (int s = 0; s < n; s++) series_close(&series[s]);
+  timer_close(&timer);
+  return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The timed part of a run: kernels verified, then measured in turns. */
+#ifndef GEMM_MEASURE_H
+#define GEMM_MEASURE_H
+
+#include "gemm/run.h"
+
+/** \brief Collective. Opens each series that fits, verifies one product on poisoned C, times blocks of all series in turns
+ * for about \a seconds a series, and verifies another product at the end. STATUS_WRONG when a result of ours is wrong or
+ * a block's result differs from the first's; a yardstick that is wrong only says so. */
+status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief One run of gemm-gpu from choices to verdict, and what it found. */
+#ifndef GEMM_RUN_H
+#define GEMM_RUN_H
+
+#include "comm/placement.h"
+#include "gemm/cmdline.h"
+#include "gemm/kernels.h"
+#include "gemm/matrices.h"
+#include "gemm/verify.h"
+
+/** One kernel's measurement, one of ours or a yardstick. */
+struct gemm_series {
+  const struct gemm_kernel *kernel;
+  struct gemm_exec *exec; /**< while measured */
+  status_t status;        /**< STATUS_ENVIRONMENT: it cannot run here, and `why` says why */
+  char why[GPU_TEXT_MAX];
+  struct gemm_blocks blocks;
+  struct gemm_resources resources;
+  struct gemm_check check;
+  int launches;    /**< products a block */
+  double *samples; /**< seconds of each timed block on this rank */
+  int n_samples;
+  void *first;    /**< result of the first block, which all later ones must equal */
+  double seconds; /**< median seconds of a product, the slowest rank's */
+};
+
+/** One rank as the report shows it. */
+struct gemm_rank {
+  char host[64];
+  struct gpu_device_info info;
+  int numa, n_cores, shared, overlap;
+  char cpus[128];
+  double gflops; /**< of the rank's own median */
+};
+
+struct gemm_run {
+  struct gemm_config config;
+  struct placement placement;
+  struct gpu_device *device;
+  struct gpu_queue *queue;
+  struct gemm_problem problem;
+  struct gemm_matrices matrices;
+  struct gemm_reference *reference;
+  struct gemm_series *series; /**< the kernel, then its yardsticks */
+  int n_series;
+  struct gemm_rank *ranks; /**< on rank 0 */
+  status_t verdict;
+};
+
+/** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK or
+ * STATUS_WRONG.
+ *
+ * When it fails with text held in the log, only this rank knows and the others wait: the caller ends the job. With
+ * nothing held the ranks have agreed and said why. */
+status_t gemm_run(struct gemm_run *run);
+
+/** \brief Frees what gemm_run made. */
+void gemm_run_close(struct gemm_run *run);
+
+/** \brief GFLOPS of all ranks together by the slowest one's clock; 0 where nothing was timed. */
+double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *series);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Number types of a product: what A and B are stored as, what C is, and how exact the arithmetic is. */
+#ifndef GEMM_TYPES_H
+#define GEMM_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** A product's type, named after its operands. C is float and sums are float, but for GEMM_F16_F16. */
+enum gemm_type {
+  GEMM_F32,     /**< float throughout */
+  GEMM_TF32,    /**< stored as float, multiplied as TF32: 10 bits of fraction */
+  GEMM_F16,     /**< half A and B */
+  GEMM_F16_F16, /**< half A, B, C and sums */
+  GEMM_BF16,    /**< bfloat16 A and B */
+  GEMM_TYPES
+};
+
+/** Set of types, as a kernel lists what it takes. */
+#define GEMM_BIT(type) (1u << (type))
+
+struct gemm_type_traits {
+  const char *name;
+  const char *about;
+  size_t operand_bytes; /**< of an element of A and B */
+  size_t result_bytes;  /**< of an element of C */
+  double
+      unit_operand; /**< relative error of an operand that the kernel itself rounds before it multiplies; 0 for none */
+  double unit_sum;    /**< unit roundoff of the sums */
+  double unit_result; /**< unit roundoff of C */
+};
+
+extern const struct gemm_type_traits gemm_types[GEMM_TYPES];
+
+/** \brief Nearest half or bfloat16, ties to even; NaN stays NaN, overflow is infinity. */
+uint16_t gemm_half(float value);
+uint16_t gemm_bfloat(float value);
+
+/** \brief The float that equals a half or bfloat16. */
+float gemm_from_half(uint16_t bits);
+float gemm_from_bfloat(uint16_t bits);
+
+/** \brief Element \a index of stored A or B, or of C, as a float. */
+float gemm_operand_get(enum gemm_type type, const void *matrix, int64_t index);
+float gemm_result_get(enum gemm_type type, const void *matrix, int64_t index);
+
+/** \brief Stores \a value, rounded to the nearest element. */
+void gemm_operand_set(enum gemm_type type, void *matrix, int64_t index, float value);
+void gemm_result_set(enum gemm_type type, void *matrix, int64_t index, float value);
+
+#endif
