@@ -44,8 +44,7 @@ static void triad(const struct himeno_fields *f)
   }
 }
 
-static status_t fields_open(struct gpu_device *device, const struct grid_size *size,
-                            struct himeno_fields *f)
+static status_t fields_open(struct gpu_device *device, const struct grid_size *size, struct himeno_fields *f)
 {
   struct decomp whole;
   decomp_init(&whole, size->extent, (const int[3]){1, 1, 1}, 0);
