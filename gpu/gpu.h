@@ -118,6 +118,10 @@ extern const struct gpu_backend *const gpu_backends[];
 /** \brief The backend of that name, or NULL. */
 const struct gpu_backend *gpu_backend_find(const char *name);
 
+/** \brief Reads the name of a backend into a const struct gpu_backend *, "auto" as NULL. Logs and returns STATUS_USAGE for
+ * any other text. */
+status_t gpu_backend_parse(const char *option, const char *text, void *backend);
+
 /** \brief Opens the `index`-th device of the backend's probe. */
 static inline status_t gpu_open(const struct gpu_backend *backend, int index, struct gpu_device **device)
 {

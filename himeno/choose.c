@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "comm/agree.h"
+#include "comm/grid.h"
 
 /* Left free for the runtime's own needs when a grid is chosen or checked. */
 #define MEMORY_SHARE 0.97
@@ -98,7 +99,7 @@ static status_t memory_least(struct himeno_run *run, uint64_t *least)
 
 static status_t memory_check(struct himeno_run *run, uint64_t least)
 {
-  const struct himeno_size *size = &run->config.size;
+  const struct grid_size *size = &run->config.size;
   uint64_t need;
   RETURN_IF_FAILED(bytes_needed(run, size->extent, &need));
   if ((double)need <= (double)least * MEMORY_SHARE) return STATUS_OK;
@@ -114,13 +115,13 @@ static status_t size_default(struct himeno_run *run, uint64_t least)
   int n = run->placement.info.is_cpu ? 2 : 3;
   for (; n > 0; n--) {
     uint64_t need;
-    run->config.size = *himeno_size_named(n);
+    run->config.size = *grid_size_named(n);
     log_hold(1);
     status_t status = bytes_needed(run, run->config.size.extent, &need);
     if (status == STATUS_OK && (double)need <= (double)least * MEMORY_SHARE) return STATUS_OK;
     log_drop();
   }
-  run->config.size = *himeno_size_named(0);
+  run->config.size = *grid_size_named(0);
   return memory_check(run, least);
 }
 
@@ -130,7 +131,7 @@ static status_t size_fill(struct himeno_run *run, uint64_t least)
   double wanted = (double)least * run->config.fill / 100;
   double points = wanted / (14 * sizeof(float)) * (run->config.weak ? 1 : run->placement.ranks);
   for (int64_t k = (int64_t)cbrt(points * 4) / 32 * 32; k >= 32; k -= 32) {
-    struct himeno_size size = {.extent = {k / 2, k / 2, k}};
+    struct grid_size size = {.extent = {k / 2, k / 2, k}};
     uint64_t need;
     snprintf(size.name, sizeof size.name, "%" PRId64 "x%" PRId64 "x%" PRId64, k / 2, k / 2, k);
     RETURN_IF_FAILED(bytes_needed(run, size.extent, &need));

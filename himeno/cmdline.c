@@ -8,57 +8,12 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "comm/grid.h"
 #include "comm/transport.h"
 #include "himeno/kernels.h"
 
 #define AT(field)    offsetof(struct himeno_config, field)
 #define GIVEN(field) (offsetof(struct himeno_config, field) + 1)
-
-static status_t parse_size(const char *option, const char *text, void *field)
-{
-  return himeno_size_parse(option, text, field);
-}
-
-static status_t parse_backend(const char *option, const char *text, void *field)
-{
-  const struct gpu_backend **backend = field;
-  char names[256] = "auto";
-  *backend = NULL;
-  if (strcmp(text, "auto") == 0) return STATUS_OK;
-  if ((*backend = gpu_backend_find(text))) return STATUS_OK;
-  for (int b = 0; gpu_backends[b]; b++) {
-    size_t used = strlen(names);
-    snprintf(names + used, sizeof names - used, ", %s", gpu_backends[b]->name);
-  }
-  return log_fail(STATUS_USAGE, "%s %s: allowed are %s", option, text, names);
-}
-
-/* P×Q×R as PxQxR; "auto" leaves it to the cost model. */
-static status_t parse_procs(const char *option, const char *text, void *field)
-{
-  int *procs = field;
-  const char *rest = text;
-  if (strcmp(text, "auto") == 0) {
-    procs[0] = 0;
-    return STATUS_OK;
-  }
-  for (int d = 0; d < 3; d++) {
-    char number[16];
-    size_t length = strcspn(rest, "x");
-    long long value;
-    if (length >= sizeof number) goto bad;
-    memcpy(number, rest, length);
-    number[length] = '\0';
-    if (option_read_int(number, 1, 1 << 24, &value) != STATUS_OK || (rest[length] == 'x') != (d < 2))
-      goto bad;
-    procs[d] = (int)value;
-    rest += length + (d < 2);
-  }
-  return STATUS_OK;
-bad:
-  return log_fail(STATUS_USAGE, "%s %s: allowed are auto, or PxQxR with each from 1 to %d", option, text,
-                  1 << 24);
-}
 
 static status_t parse_kernel(const char *option, const char *text, void *field)
 {
@@ -85,7 +40,7 @@ static const struct option_spec options[] = {
     {.name = "size",
      .letter = 's',
      .type = OPTION_CUSTOM,
-     .parse = parse_size,
+     .parse = grid_size_parse,
      .offset = AT(size),
      .given = GIVEN(size_given),
      .metavar = "SIZE",
@@ -114,7 +69,7 @@ static const struct option_spec options[] = {
     {.name = "backend",
      .letter = 'b',
      .type = OPTION_CUSTOM,
-     .parse = parse_backend,
+     .parse = gpu_backend_parse,
      .offset = AT(backend),
      .metavar = "NAME",
      .group = "Where and how",
@@ -159,7 +114,7 @@ static const struct option_spec options[] = {
     {.name = "procs",
      .letter = 'p',
      .type = OPTION_CUSTOM,
-     .parse = parse_procs,
+     .parse = grid_procs_parse,
      .offset = AT(procs),
      .given = GIVEN(procs_given),
      .metavar = "auto|PxQxR",

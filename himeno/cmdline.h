@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/options.h"
+#include "comm/grid.h"
 #include "gpu/binding.h"
 #include "gpu/gpu.h"
 #include "himeno/problem.h"
@@ -17,7 +18,7 @@
 enum himeno_verify { HIMENO_VERIFY_AUTO, HIMENO_VERIFY_FULL, HIMENO_VERIFY_OFF };
 
 struct himeno_config {
-  struct himeno_size size;
+  struct grid_size size;
   int size_given, weak;
   double fill; /**< percent of the device's memory */
   int fill_given;

@@ -3,6 +3,8 @@
 
 #include "himeno/known.h"
 
+#include "comm/grid.h"
+
 #include <string.h>
 
 static const struct himeno_known known_values[] = {
@@ -11,8 +13,8 @@ static const struct himeno_known known_values[] = {
 
 static int is_size(const char *name, const int64_t extent[3])
 {
-  for (int n = 0; n < himeno_size_count(); n++) {
-    const struct himeno_size *size = himeno_size_named(n);
+  for (int n = 0; n < grid_size_count(); n++) {
+    const struct grid_size *size = grid_size_named(n);
     if (strcmp(size->name, name) == 0) return memcmp(size->extent, extent, sizeof size->extent) == 0;
   }
   return 0;

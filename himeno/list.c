@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/report.h"
+#include "comm/grid.h"
 #include "comm/transport.h"
 #include "himeno/kernels.h"
 #include "himeno/report.h"
@@ -51,8 +52,8 @@ void himeno_report_list(FILE *out)
   for (int t = 0; halo_transports[t]; t++)
     fprintf(out, "  %-10s %s\n", halo_transports[t]->name, halo_transports[t]->about);
   fprintf(out, "Sizes (--size):\n");
-  for (int n = 0; n < himeno_size_count(); n++) {
-    const struct himeno_size *size = himeno_size_named(n);
+  for (int n = 0; n < grid_size_count(); n++) {
+    const struct grid_size *size = grid_size_named(n);
     int64_t points = size->extent[0] * size->extent[1] * size->extent[2];
     fprintf(out, "  %-3s %4lldx%lldx%lld, %s on the devices\n", size->name, (long long)size->extent[0],
             (long long)size->extent[1], (long long)size->extent[2],

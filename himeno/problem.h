@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The Himeno problem: sizes, initial data, and the cost of a sweep. */
+ * \brief The Himeno problem: initial data, and the cost of a sweep. */
 #ifndef HIMENO_PROBLEM_H
 #define HIMENO_PROBLEM_H
 
@@ -36,18 +36,6 @@ enum himeno_array {
   HIMENO_ARRAYS
 };
 #define HIMENO_COEFFICIENTS HIMENO_P /**< the twelve arrays that a sweep only reads */
-
-struct himeno_size {
-  char name[64];     /**< "XS" … "XL", or "IxJxK" */
-  int64_t extent[3]; /**< imax, jmax, kmax */
-};
-
-/** \brief Reads XS … XL (any case) or IxJxK, each at least 3. Logs and returns STATUS_USAGE otherwise. */
-status_t himeno_size_parse(const char *option, const char *text, struct himeno_size *size);
-
-/** \brief Number of named sizes, smallest first, and the n-th of them. */
-int himeno_size_count(void);
-const struct himeno_size *himeno_size_named(int n);
 
 /** \brief Interior points of a grid. */
 double himeno_points(const int64_t extent[3]);

@@ -12,6 +12,7 @@
 #endif
 
 #include "base/stats.h"
+#include "comm/grid.h"
 #include "himeno/kernels.h"
 
 #define ROUNDS_MAX 1000
@@ -43,8 +44,7 @@ static void triad(const struct himeno_fields *f)
   }
 }
 
-static status_t fields_open(struct gpu_device *device, const struct himeno_size *size,
-                            struct himeno_fields *f)
+static status_t fields_open(struct gpu_device *device, const struct grid_size *size, struct himeno_fields *f)
 {
   struct decomp whole;
   decomp_init(&whole, size->extent, (const int[3]){1, 1, 1}, 0);
@@ -87,7 +87,7 @@ static status_t measure(const struct himeno_fields *f, struct himeno_exec *exec,
 
 int main(int argc, char **argv)
 {
-  struct himeno_size size;
+  struct grid_size size;
   struct himeno_fields fields;
   struct gpu_device *device;
   struct himeno_exec *exec;
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     fprintf(stderr, "usage: bench_cpu SIZE [ROUNDS up to %d]\n", ROUNDS_MAX);
     return STATUS_USAGE;
   }
-  RETURN_IF_FAILED(himeno_size_parse("SIZE", argv[1], &size));
+  RETURN_IF_FAILED(grid_size_parse("SIZE", argv[1], &size));
   RETURN_IF_FAILED(gpu_open(&gpu_backend_cpu, 0, &device));
   TRY(fields_open(device, &size, &fields), done);
   TRY(himeno_kernels_cpu.open(device, &fields, himeno_kernel_find(&himeno_kernels_cpu, "stream"), &exec),

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "base/stats.h"
+#include "comm/grid.h"
 #include "himeno/problem.h"
 
 #define SCHEMA        "himeno-copy/1"
@@ -83,10 +84,10 @@ static status_t rate_measure(const struct copy *copy, double *rate)
 
 static status_t size_measure(const char *name, double *rate, size_t *bytes)
 {
-  struct himeno_size size;
+  struct grid_size size;
   struct copy copy = {0};
   status_t status;
-  RETURN_IF_FAILED(himeno_size_parse("SIZE", name, &size));
+  RETURN_IF_FAILED(grid_size_parse("SIZE", name, &size));
   copy.bytes = (size_t)(size.extent[0] * size.extent[1] * size.extent[2]) * HIMENO_BYTES_PER_POINT / 2;
   status = check(cudaMalloc((void **)&copy.from, copy.bytes), "allocating the source");
   if (status == STATUS_OK) status = check(cudaMalloc((void **)&copy.to, copy.bytes), "allocating the target");

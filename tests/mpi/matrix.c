@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "comm/agree.h"
+#include "comm/grid.h"
 #include "himeno/solver.h"
 #include "himeno/verify.h"
 
@@ -79,11 +80,11 @@ static status_t value_find(const struct solver_config *config, const struct test
 
 static status_t case_run(const struct test_case *t, MPI_Comm comm, struct solver_block *block)
 {
-  struct himeno_size size;
+  struct grid_size size;
   struct solver *solver;
   struct verify_value value;
   struct decomp_rules rules = {.depth = t->kernel->sweeps, .whole_planes = t->kernel->whole_planes};
-  RETURN_IF_FAILED(himeno_size_parse("--size", t->size, &size));
+  RETURN_IF_FAILED(grid_size_parse("--size", t->size, &size));
   struct solver_config config = {.comm = comm,
                                  .device = device,
                                  .kernel = t->kernel,
@@ -129,9 +130,9 @@ static void case_do(const struct test_case *t)
 
 static int cut_fits(const struct test_case *t)
 {
-  struct himeno_size size;
+  struct grid_size size;
   struct decomp_rules rules = {.depth = t->kernel->sweeps, .whole_planes = t->kernel->whole_planes};
-  himeno_size_parse("--size", t->size, &size);
+  grid_size_parse("--size", t->size, &size);
   log_hold(1);
   int fits =
       decomp_check(t->procs[0] * t->procs[1] * t->procs[2], size.extent, t->procs, &rules) == STATUS_OK;

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/log.h"
+#include "comm/grid.h"
 #include "himeno/known.h"
 #include "himeno/verify.h"
 
@@ -48,7 +49,7 @@ static void gosa_beyond_the_tolerance_is_wrong(void **state)
 static void known_values_are_the_golden_ones(void **state)
 {
   char line[256], data[16], size[32], path[4096];
-  struct himeno_size parsed;
+  struct grid_size parsed;
   int sweeps, compared = 0;
   double gosa;
   uint64_t checksum;
@@ -59,7 +60,7 @@ static void known_values_are_the_golden_ones(void **state)
   assert_non_null(file);
   while (fgets(line, sizeof line, file)) {
     if (sscanf(line, "%15[^,],%31[^,],%d,%lf,%" SCNx64, data, size, &sweeps, &gosa, &checksum) != 5) continue;
-    assert_int_equal(himeno_size_parse("--size", size, &parsed), STATUS_OK);
+    assert_int_equal(grid_size_parse("--size", size, &parsed), STATUS_OK);
     if (strcmp(parsed.name, size) == 0) continue;
     const struct himeno_known *known =
         himeno_known_find(parsed.extent, strcmp(data, "dense") ? HIMENO_STANDARD : HIMENO_DENSE, sweeps);
@@ -82,10 +83,10 @@ static void other_grids_and_lengths_are_not_known(void **state)
 static void every_named_size_has_its_block(void **state)
 {
   (void)state;
-  for (int n = 0; n < himeno_size_count(); n++)
+  for (int n = 0; n < grid_size_count(); n++)
     for (int data = 0; data < 2; data++)
       assert_non_null(
-          himeno_known_find(himeno_size_named(n)->extent, (enum himeno_data)data, HIMENO_BLOCK_SWEEPS));
+          himeno_known_find(grid_size_named(n)->extent, (enum himeno_data)data, HIMENO_BLOCK_SWEEPS));
 }
 
 int main(void)

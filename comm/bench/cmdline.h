@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The command line of comm-gpu. */
+#ifndef COMM_BENCH_CMDLINE_H
+#define COMM_BENCH_CMDLINE_H
+
+#include "base/options.h"
+#include "comm/bench/bench.h"
+
+/** \brief Parses and checks argv. STATUS_USAGE. */
+status_t bench_cmdline_parse(int argc, char **argv, struct bench_config *config,
+                             enum option_request *request);
+
+/** \brief Prints --help. */
+void bench_cmdline_help(void);
+
+/** \brief Name of a part: "host", "pairs", "halo", "allreduce". */
+const char *bench_part_name(enum bench_part part);
+
+#endif

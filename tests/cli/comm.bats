@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+# comm-gpu: what it measures, that damage is found, and what it says to bad input.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+comm=$top_builddir/comm-gpu
+export OMP_NUM_THREADS=1 POCL_MAX_PTHREAD_COUNT=1
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# quick RANKS ARGUMENT...: a short run.
+quick() {
+  local ranks=$1
+  shift
+  on "$ranks" "$comm" --samples 1 --step 64 --max 32K -s XS "$@"
+}
+
+# follows_schema FILE
+follows_schema() {
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
+  "$PYTHON" - "$1" "$top_srcdir/doc/comm.schema.json" <<'PY'
+import json, sys, jsonschema
+result, schema = (json.load(open(path), parse_constant=lambda name: sys.exit("not JSON: " + name)) for path in sys.argv[1:])
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.validate(result, schema)
+PY
+}
+
+json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
+
+@test "two ranks on CPUs: a report with every part, and a document that follows its schema" {
+  run --separate-stderr quick 2 -b cpu --json two.json
+  expect_status 0
+  for word in 'Host and device' pinned pageable 'above the diagonal' 'Halos of XS over 2x1x1' MPI_Allreduce 'none differs'; do
+    [[ $output == *"$word"* ]] || { echo "no $word in: $output"; return 1; }
+  done
+  follows_schema two.json
+  [ "$(json two.json '{p["direction"] for p in d["host"]} == {"in", "out", "both"}')" = True ]
+  [ "$(json two.json '{p["company"] for p in d["host"]} == {"alone", "all"}')" = True ]
+  [ "$(json two.json 'all(p["fit"] is None or p["fit"]["bytes_per_second"] > 0 for p in d["pairs"])')" = True ]
+  [ "$(json two.json '[(h["bytes"], h["messages"]) for h in d["halo"]][0]')" = "(7440, 1)" ]
+}
+
+@test "every pair of four ranks, alone and all at once, by every transport there is" {
+  quick 4 -b null --parts pairs --json four.json >/dev/null
+  follows_schema four.json
+  [ "$(json four.json 'all({(p["rank"], p["peer"]) for p in d["pairs"] if p["way"] == w and p["company"] == "alone"} == {(a, b) for a in range(4) for b in range(a + 1, 4)} for w in d["config"]["transports"])')" = True ]
+  [ "$(json four.json '{(p["rank"], p["peer"]) for p in d["pairs"] if p["company"] == "all"} == {(0, 2), (1, 3)}')" = True ]
+  [ "$(json four.json '"staged" in d["config"]["transports"] and "pageable" in d["config"]["transports"]')" = True ]
+}
+
+@test "more ranks than are measured one by one meet in rounds, each pair once" {
+  on 9 "$comm" --samples 1 -b null --parts pairs -x staged --min 1K --max 1K --json nine.json >/dev/null
+  [ "$(json nine.json 'len({(p["rank"], p["peer"]) for p in d["pairs"]}), len(d["pairs"])')" = "36 40" ] # 36, and 4 at once
+}
+
+@test "one rank has no neighbour, and the rest is measured" {
+  quick 1 -b cpu --json one.json >/dev/null
+  follows_schema one.json
+  [ "$(json one.json 'd["pairs"], d["halo"], len(d["allreduce"])')" = "[] [] 1" ]
+}
+
+@test "OpenCL devices, when there are" {
+  run quick 2 -b opencl --parts pairs,halo --json cl.json
+  [ "$status" -ne 3 ] || skip "$output"
+  expect_status 0
+  follows_schema cl.json
+}
+
+@test "the halo part takes cut, depth and weak scaling" {
+  quick 4 -b cpu --parts halo -x staged -p 1x2x2 --depth 2 -w --json halo.json >/dev/null
+  [ "$(json halo.json 'd["config"]["grid"]["jmax"], d["config"]["grid"]["kmax"]')" = "62 126" ]
+  # faces along j and k, and the edge, two layers deep
+  [ "$(json halo.json 'd["halo"][0]["messages"], d["halo"][0]["bytes"]')" = "3 $((4 * (2 * 30 * 62 + 2 * 30 * 30 + 4 * 30)))" ]
+}
+
+@test "cards of a recorded host are shown with rate, state, errors and the way to each device" {
+  "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
+  HIMENO_SYSFS=$PWD/sysfs run "$comm" --list
+  expect_status 0
+  [[ $output == *"mlx5_0/1"*"active, 400 Gbit/s, PCI 0000:18:00.0, 4 errors"* ]]
+  HIMENO_SYSFS=$PWD/sysfs quick 4 -b null --parts allreduce --json cards.json >report
+  follows_schema cards.json
+  grep -q 'mlx5_0/1.*rank 0 switch, rank 1 root, rank 2 node, rank 3 system' report
+  [ "$(json cards.json '[c["idle"] for c in d["cards"]]')" = "[False, False, False, False]" ]
+}
+
+# damaged PARTS N: content that is damaged in each rank's Nth transfer ends the run with 4 and one clear cause.
+damaged() {
+  HIMENO_BENCH_CORRUPT=$2 run quick 2 -b "${3:-cpu}" --parts "$1" --json never.json
+  expect_status 4
+  [ ! -e never.json ]
+}
+
+@test "damage is found between host and device" {
+  damaged host 40
+  [[ $output == *"pinned host memory, host to device"*"arrived changed"* ]]
+}
+
+@test "damage is found between devices" {
+  damaged pairs 5 null
+  [[ $output == *"transport staged: 8 bytes from rank 1"*"arrived changed"* ]]
+}
+
+@test "damage is found in the halos of a grid" {
+  damaged halo 3
+  [[ $output == *"transport staged: 7440 bytes from rank"*"arrived changed"* ]]
+}
+
+@test "damage is found in a sum" {
+  damaged allreduce 3
+  [[ $output == *"MPI_Allreduce: the sum of element 0"* ]]
+}
+
+@test "the document alone goes to standard output" {
+  run --separate-stderr quick 1 -b cpu --parts allreduce --json -
+  expect_status 0
+  [[ $stderr == *MPI_Allreduce* ]]
+  "$PYTHON" -c 'import json,sys; assert json.loads(sys.argv[1])["schema"] == "comm-gpu/1"' "$output"
+}
+
+# says CODE PATTERN ARGUMENT...: two ranks end with CODE and one line that matches.
+says() {
+  local code=$1 pattern=$2
+  shift 2
+  run --separate-stderr on 2 "$comm" -b cpu "$@"
+  expect_status "$code"
+  local lines
+  lines=$(grep '^comm-gpu:' <<<"$stderr")
+  [ "$(wc -l <<<"$lines")" -eq 1 ] || { printf 'not one line:\n%s\n' "$lines"; return 1; }
+  grep -Eq -- "$pattern" <<<"$lines" || { printf '%s\ndoes not match %s\n' "$lines" "$pattern"; return 1; }
+}
+
+@test "an unknown part" { says 2 '--parts host,tail: allowed are host, pairs, halo, allreduce' --parts host,tail; }
+@test "an unknown transport" { says 2 '--transport pigeon: there is no such transport' -x pigeon; }
+@test "a size that is no multiple of 8, or none at all" {
+  says 2 '--min 12: allowed are 8 to 4G' --min 12
+  says 2 '--max 9G: allowed' --max 9G
+  says 2 '--max K: allowed' --max K
+}
+@test "a largest transfer below the smallest" { says 2 '--max 8 is below --min 64' --min 64 --max 8; }
+@test "transfers that do not fit" { says 3 'transfers of 4.0 GiB need .* free; use a smaller --max' --max 4G; }
+@test "a cut that does not multiply to the ranks" { says 2 '--procs 2x2x2 needs 8 ranks' -p 2x2x2 -s XS --parts halo; }
+@test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json; }
+@test "an unknown option" { says 2 '--nonsense' --nonsense; }
+
+@test "help names the test variables and the exit codes" {
+  run "$comm" --help
+  expect_status 0
+  [[ $output == *HIMENO_SYSFS*HIMENO_BENCH_CORRUPT*"Exit status"* ]]
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* What comm-gpu makes of its measurements: fits, content, network cards on a recorded host. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include "comm/bench/cards.h"
+#include "comm/bench/fit.h"
+#include "comm/bench/pattern.h"
+
+/* ---- fit ---- */
+
+static struct bench_curve curve_of(double latency, double bandwidth, double noise)
+{
+  struct bench_curve curve = {.n = 0};
+  for (int64_t bytes = 8; bytes <= 1 << 28; bytes *= 4) {
+    double off = 1 + (curve.n % 2 ? noise : -noise);
+    curve.points[curve.n++] =
+        (struct bench_point){.bytes = bytes, .seconds = (latency + (double)bytes / bandwidth) * off};
+  }
+  return curve;
+}
+
+static void a_line_is_found_again_exactly(void **state)
+{
+  struct bench_curve curve = curve_of(3e-6, 390e9, 0);
+  (void)state;
+  bench_fit(&curve);
+  assert_int_equal(curve.fit.points, curve.n);
+  assert_true(fabs(curve.fit.latency / 3e-6 - 1) < 1e-9);
+  assert_true(fabs(curve.fit.bandwidth / 390e9 - 1) < 1e-9);
+  assert_true(curve.fit.residual < 1e-9);
+}
+
+static void noise_shows_in_the_residual_and_hardly_in_the_parameters(void **state)
+{
+  struct bench_curve curve = curve_of(3e-6, 390e9, 0.05);
+  (void)state;
+  bench_fit(&curve);
+  assert_true(fabs(curve.fit.latency / 3e-6 - 1) < 0.03);
+  assert_true(fabs(curve.fit.bandwidth / 390e9 - 1) < 0.05);
+  assert_true(curve.fit.residual > 0.04 && curve.fit.residual < 0.06);
+}
+
+static void a_negative_latency_becomes_none(void **state)
+{
+  struct bench_curve curve = {.n = 2,
+                              .points = {{.bytes = 1000, .seconds = 1e-6}, {.bytes = 3000, .seconds = 4e-6}}};
+  (void)state;
+  bench_fit(&curve);
+  assert_true(curve.fit.latency == 0);
+  assert_true(curve.fit.bandwidth > 0.75e9 && curve.fit.bandwidth < 1e9);
+}
+
+static void one_size_is_not_fitted(void **state)
+{
+  struct bench_curve curve = {.n = 2,
+                              .points = {{.bytes = 64, .seconds = 1e-6}, {.bytes = 64, .seconds = 2e-6}}};
+  (void)state;
+  bench_fit(&curve);
+  assert_int_equal(curve.fit.points, 0);
+}
+
+/* ---- content ---- */
+
+static void content_is_its_own_by_place_and_version(void **state)
+{
+  uint32_t words[256];
+  (void)state;
+  pattern_fill(words, sizeof words, 7);
+  assert_int_equal(pattern_check(words, sizeof words, 7), sizeof words);
+  assert_int_equal(pattern_check(words, sizeof words, 8), 0);
+  assert_int_equal(pattern_check(words + 1, sizeof words - 4, 7), 0);
+  words[200] ^= 1u << 3;
+  assert_int_equal(pattern_check(words, sizeof words, 7), 800);
+}
+
+/* ---- network cards ---- */
+
+static char folder[] = "/tmp/himeno-sysfs-XXXXXX";
+
+static void command(const char *format, const char *a, const char *b)
+{
+  char text[1024];
+  snprintf(text, sizeof text, format, a, b, folder);
+  assert_int_equal(system(text), 0);
+}
+
+static int unfold(void **state)
+{
+  const char *source = getenv("top_srcdir");
+  (void)state;
+  if (!mkdtemp(folder)) return -1;
+  command("%s/tests/topo/unfold-sysfs %s/tests/topo/four-gpus-two-cards.sysfs %s", source, source);
+  return setenv("HIMENO_SYSFS", folder, 1);
+}
+
+static int fold(void **state)
+{
+  (void)state;
+  command("rm -r%s%s %s", "", "");
+  return unsetenv("HIMENO_SYSFS");
+}
+
+static void write_counter(const char *path, const char *value)
+{
+  char name[512];
+  snprintf(name, sizeof name, "%s/%s", folder, path);
+  FILE *file = fopen(name, "w");
+  assert_non_null(file);
+  fprintf(file, "%s\n", value);
+  fclose(file);
+}
+
+static void cards_are_read_with_rate_state_and_errors(void **state)
+{
+  static struct cards cards;
+  (void)state;
+  cards_read("0000:10:00.0", &cards);
+  assert_int_equal(cards.n, 4); /* neither loopback nor the net device of an RDMA card */
+  const struct card *first = &cards.card[0], *down = &cards.card[2], *ethernet = &cards.card[3];
+  assert_string_equal(first->name, "mlx5_0/1");
+  assert_string_equal(first->pci, "0000:18:00.0");
+  assert_string_equal(first->state, "active");
+  assert_true(first->gbps == 400);
+  assert_int_equal(first->errors, 4);
+  assert_int_equal(first->received, 4000); /* the counter is in words */
+  assert_int_equal(first->sent, 8000);
+  assert_string_equal(down->state, "down");
+  assert_string_equal(ethernet->name, "eno1");
+  assert_string_equal(ethernet->link, "Ethernet");
+  assert_true(ethernet->gbps == 25);
+  assert_int_equal(ethernet->errors, 7);
+  assert_int_equal(ethernet->sent, 700);
+}
+
+static void nearness_follows_the_pci_tree(void **state)
+{
+  (void)state;
+  assert_int_equal(cards_near("0000:10:00.0", "0000:18:00.0"), CARDS_SWITCH);
+  assert_int_equal(cards_near("0000:11:00.0", "0000:18:00.0"), CARDS_ROOT);
+  assert_int_equal(cards_near("0000:12:00.0", "0000:18:00.0"), CARDS_NODE);
+  assert_int_equal(cards_near("0000:13:00.0", "0000:18:00.0"), CARDS_SYSTEM);
+  assert_int_equal(cards_near("0000:13:00.0", "0000:9A:00.0"), CARDS_ROOT);
+  assert_int_equal(cards_near("", "0000:18:00.0"), CARDS_UNKNOWN);
+  assert_int_equal(cards_near("0000:77:00.0", "0000:18:00.0"), CARDS_UNKNOWN);
+}
+
+static void the_card_that_carried_the_bytes_is_told_from_the_idle_one(void **state)
+{
+  static struct cards before, after;
+  struct cards_table table;
+  (void)state;
+  cards_read("0000:10:00.0", &before);
+  write_counter("class/infiniband/mlx5_0/ports/1/counters/port_xmit_data",
+                "252000"); /* a million bytes more */
+  write_counter("class/infiniband/mlx5_0/ports/1/counters/symbol_error", "5");
+  write_counter("class/net/eno1/statistics/tx_bytes", "5700"); /* chatter */
+  cards_read("0000:10:00.0", &after);
+  assert_int_equal(cards_compare(MPI_COMM_WORLD, &before, &after, 1000000, &table), STATUS_OK);
+  assert_int_equal(table.n, 4);
+  assert_int_equal(table.rows[0].sent, 1000000);
+  assert_int_equal(table.rows[0].errors, 2);
+  assert_false(table.rows[0].idle);
+  assert_true(table.rows[1].idle);
+  assert_false(table.rows[2].idle); /* down is not idle */
+  assert_true(table.rows[3].idle);
+  assert_int_equal(table.asked[1], 1000000);
+  assert_int_equal(table.near[0], CARDS_SWITCH);
+  cards_free(&table);
+  assert_int_equal(cards_compare(MPI_COMM_WORLD, &before, &after, 0, &table), STATUS_OK);
+  assert_false(table.rows[1].idle); /* nothing was to leave the host */
+  cards_free(&table);
+}
+
+static void a_host_without_cards_has_none(void **state)
+{
+  static struct cards cards;
+  (void)state;
+  setenv("HIMENO_SYSFS", "/nonexistent", 1);
+  cards_read("", &cards);
+  setenv("HIMENO_SYSFS", folder, 1);
+  assert_int_equal(cards.n, 0);
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_line_is_found_again_exactly),
+      cmocka_unit_test(noise_shows_in_the_residual_and_hardly_in_the_parameters),
+      cmocka_unit_test(a_negative_latency_becomes_none),
+      cmocka_unit_test(one_size_is_not_fitted),
+      cmocka_unit_test(content_is_its_own_by_place_and_version),
+      cmocka_unit_test(cards_are_read_with_rate_state_and_errors),
+      cmocka_unit_test(nearness_follows_the_pci_tree),
+      cmocka_unit_test(the_card_that_carried_the_bytes_is_told_from_the_idle_one),
+      cmocka_unit_test(a_host_without_cards_has_none),
+  };
+  MPI_Init(&argc, &argv);
+  int failed = cmocka_run_group_tests(tests, unfold, fold);
+  MPI_Finalize();
+  return failed;
+}
