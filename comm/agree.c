@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "comm/watch.h"
 
 #define TEXT_MAX    2048
 #define WHO_MAX     256
@@ -50,7 +51,7 @@ status_t agree_status(MPI_Comm comm, status_t status)
   int rank, n, bad = status != STATUS_OK, any = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &n);
-  RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(&bad, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce"));
+  RETURN_IF_FAILED(watch_allreduce(comm, &bad, &any, 1, MPI_INT, MPI_MAX, "agreement"));
   if (!any) return STATUS_OK;
 
   struct verdict mine, *all = calloc((size_t)n, sizeof *all);

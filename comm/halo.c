@@ -26,6 +26,7 @@ static void message_boxes(struct halo_message *message, const struct box *owned,
     if (message->dir[d] < 0) message->recv.hi[d] = owned->lo[d];
   }
   message->count = box_points(&message->send);
+  message->recv_count = box_points(&message->recv);
 }
 
 static void plan_add(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout,
@@ -37,10 +38,12 @@ static void plan_add(struct halo_plan *plan, const struct decomp *decomp, const 
   message->peer = peer;
   for (int d = 0; d < 3; d++) message->dir[d] = dir[d];
   message_boxes(message, &layout->owned, plan->depth);
-  message->send_offset = message->recv_offset = plan->floats;
+  message->send_offset = plan->floats;
+  message->recv_offset = plan->recv_floats;
   message->send_tag = dir_number(dir, 1);
   message->recv_tag = dir_number(dir, -1);
   plan->floats += message->count;
+  plan->recv_floats += message->recv_count;
 }
 
 void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout,
@@ -48,7 +51,7 @@ void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const s
 {
   plan->depth = depth;
   plan->n = 0;
-  plan->floats = 0;
+  plan->floats = plan->recv_floats = 0;
   for (int i = -1; i <= 1; i++)
     for (int j = -1; j <= 1; j++)
       for (int k = -1; k <= 1; k++) plan_add(plan, decomp, layout, (const int[3]){i, j, k});

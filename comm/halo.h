@@ -16,7 +16,8 @@ struct halo_message {
   int dir[3];          /**< where the peer lies */
   struct box send;     /**< owned points that it needs, local indices */
   struct box recv;     /**< layers that it fills */
-  int64_t count;       /**< floats, the same both ways */
+  int64_t count;       /**< floats sent */
+  int64_t recv_count;  /**< floats received; the same in plans of halo_plan_init */
   int64_t send_offset; /**< floats into the send buffer */
   int64_t recv_offset;
   int send_tag, recv_tag; /**< direction numbers 0 … 26, of the sender's view */
@@ -26,7 +27,7 @@ struct halo_plan {
   int depth;
   int n;
   struct halo_message messages[HALO_MESSAGES_MAX];
-  int64_t floats; /**< of each buffer */
+  int64_t floats, recv_floats; /**< of the send and of the receive buffer */
 };
 
 /** \brief The plan of this rank. */

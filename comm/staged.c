@@ -13,6 +13,7 @@
 #include "base/stats.h"
 #include "comm/agree.h"
 #include "comm/transport.h"
+#include "comm/watch.h"
 
 /* Added to a message's tag for its token. */
 #define TOKEN_TAG 32
@@ -32,13 +33,15 @@ enum request_kind { TOKEN_IN, DATA_IN, TOKEN_OUT, DATA_OUT, REQUEST_KINDS };
 
 struct halo_exchange {
   struct halo_context context;
+  struct halo_plan plan;
   enum gpu_host_kind host_kind;
   const struct halo_packer *packer;
   struct halo_packer_state *packer_state;
   struct gpu_queue *queue;
   struct gpu_mem send, recv;
   float *host_send;
-  float *host_recv[2]; /* by turns: the device may still copy one in while the next halo arrives */
+  float *host_recv[2];        /* by turns: the device may still copy one in while the next halo arrives */
+  struct gpu_event *computed; /* where the caller has none */
   struct marks ring[RING];
   struct halo_times times;
   long n; /* exchanges begun */
@@ -59,13 +62,14 @@ static struct marks *marks_now(struct halo_exchange *x)
 
 static int request_index(const struct halo_exchange *x, enum request_kind kind, int message)
 {
-  return (int)kind * x->context.plan->n + message;
+  return (int)kind * x->plan.n + message;
 }
 
 /* ---- set-up ---- */
 
 static status_t ring_create(struct halo_exchange *x)
 {
+  RETURN_IF_FAILED(gpu_event_create(x->context.device, &x->computed));
   for (int r = 0; r < RING; r++)
     for (int m = 0; m < MARKS; m++)
       RETURN_IF_FAILED(gpu_event_create(x->context.device, &x->ring[r].event[m]));
@@ -78,6 +82,7 @@ static void staged_teardown(struct halo_exchange *x)
   struct gpu_device *device = x->context.device;
   for (int r = 0; r < RING; r++)
     for (int m = 0; m < MARKS; m++) gpu_event_destroy(x->ring[r].event[m]);
+  gpu_event_destroy(x->computed);
   for (int r = 0; r < 2; r++) gpu_free_host(device, x->host_kind, x->host_recv[r]);
   gpu_free_host(device, x->host_kind, x->host_send);
   gpu_free(device, &x->recv);
@@ -90,19 +95,22 @@ static void staged_teardown(struct halo_exchange *x)
 static status_t buffers_create(struct halo_exchange *x)
 {
   struct gpu_device *device = x->context.device;
-  size_t bytes = (size_t)x->context.plan->floats * sizeof(float);
-  if (bytes == 0) return STATUS_OK;
-  RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->send));
-  RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->recv));
+  size_t send = (size_t)x->plan.floats * sizeof(float), recv = (size_t)x->plan.recv_floats * sizeof(float);
+  if (send > 0) {
+    RETURN_IF_FAILED(gpu_alloc(device, send, &x->send));
+    RETURN_IF_FAILED(gpu_alloc_host(device, send, x->host_kind, (void **)&x->host_send));
+  }
+  if (recv == 0) return STATUS_OK;
+  RETURN_IF_FAILED(gpu_alloc(device, recv, &x->recv));
   for (int r = 0; r < 2; r++)
-    RETURN_IF_FAILED(gpu_alloc_host(device, bytes, x->host_kind, (void **)&x->host_recv[r]));
-  return gpu_alloc_host(device, bytes, x->host_kind, (void **)&x->host_send);
+    RETURN_IF_FAILED(gpu_alloc_host(device, recv, x->host_kind, (void **)&x->host_recv[r]));
+  return STATUS_OK;
 }
 
 static status_t messages_check(const struct halo_plan *plan)
 {
   for (int m = 0; m < plan->n; m++)
-    if (plan->messages[m].count > INT_MAX)
+    if (plan->messages[m].count > INT_MAX || plan->messages[m].recv_count > INT_MAX)
       return log_fail(STATUS_USAGE,
                       "a halo of %lld floats is more than one MPI message takes; use more ranks",
                       (long long)plan->messages[m].count);
@@ -116,14 +124,16 @@ static status_t setup(const struct halo_context *context, enum gpu_host_kind hos
   struct halo_exchange *x = calloc(1, sizeof *x);
   if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
   x->context = *context;
+  x->plan = *context->plan;
+  x->context.plan = &x->plan;
   x->host_kind = host_kind;
   x->packer = halo_packer_find(context->device->backend->name);
   if (!x->packer) {
     status = log_fail(STATUS_ENVIRONMENT, "backend %s has no halo packer", context->device->backend->name);
     goto fail;
   }
-  TRY(messages_check(context->plan), fail);
-  TRY(x->packer->open(context->device, context->layout, context->plan, &x->packer_state), fail);
+  TRY(messages_check(&x->plan), fail);
+  TRY(x->packer->open(context->device, context->layout, &x->plan, &x->packer_state), fail);
   TRY(gpu_queue_create(context->device, GPU_URGENT, &x->queue), fail);
   TRY(buffers_create(x), fail);
   TRY(ring_create(x), fail);
@@ -134,13 +144,17 @@ fail:
   return status;
 }
 
-static status_t staged_setup(const struct halo_context *context, struct halo_exchange **exchange)
+static status_t staged_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
+                             struct halo_exchange **exchange)
 {
+  (void)reach;
   return setup(context, GPU_HOST_PINNED, exchange);
 }
 
-static status_t pageable_setup(const struct halo_context *context, struct halo_exchange **exchange)
+static status_t pageable_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
+                               struct halo_exchange **exchange)
 {
+  (void)reach;
   return setup(context, GPU_HOST_PAGEABLE, exchange);
 }
 
@@ -193,16 +207,17 @@ static void account(struct halo_exchange *x)
 
 static status_t receives_post(struct halo_exchange *x)
 {
-  const struct halo_plan *plan = x->context.plan;
+  const struct halo_plan *plan = &x->plan;
   for (int m = 0; m < plan->n; m++) {
     const struct halo_message *message = &plan->messages[m];
     RETURN_IF_FAILED(agree_mpi(MPI_Irecv(NULL, 0, MPI_BYTE, message->peer, TOKEN_TAG + message->recv_tag,
                                          x->context.comm, &x->requests[request_index(x, TOKEN_IN, m)]),
                                "MPI_Irecv of a token"));
-    RETURN_IF_FAILED(agree_mpi(MPI_Irecv(x->host_recv[x->n % 2] + message->recv_offset, (int)message->count,
-                                         MPI_FLOAT, message->peer, message->recv_tag, x->context.comm,
-                                         &x->requests[request_index(x, DATA_IN, m)]),
-                               "MPI_Irecv of a halo"));
+    RETURN_IF_FAILED(
+        agree_mpi(MPI_Irecv(x->host_recv[x->n % 2] + message->recv_offset, (int)message->recv_count,
+                            MPI_FLOAT, message->peer, message->recv_tag, x->context.comm,
+                            &x->requests[request_index(x, DATA_IN, m)]),
+                  "MPI_Irecv of a halo"));
   }
   x->tokens_left = plan->n;
   x->left = REQUEST_KINDS * plan->n;
@@ -211,7 +226,7 @@ static status_t receives_post(struct halo_exchange *x)
 
 static status_t sends_post(struct halo_exchange *x)
 {
-  const struct halo_plan *plan = x->context.plan;
+  const struct halo_plan *plan = &x->plan;
   for (int m = 0; m < plan->n; m++) {
     const struct halo_message *message = &plan->messages[m];
     RETURN_IF_FAILED(agree_mpi(MPI_Isend(NULL, 0, MPI_BYTE, message->peer, TOKEN_TAG + message->send_tag,
@@ -235,6 +250,10 @@ static status_t staged_start(struct halo_exchange *x, struct gpu_mem field, stru
   for (int r = 0; r < REQUEST_KINDS * HALO_MESSAGES_MAX; r++) x->requests[r] = MPI_REQUEST_NULL;
   RETURN_IF_FAILED(marks_read(x, marks));
   RETURN_IF_FAILED(receives_post(x));
+  if (!computed) {
+    RETURN_IF_FAILED(gpu_record(x->computed, x->context.compute));
+    computed = x->computed;
+  }
   RETURN_IF_FAILED(gpu_wait(x->queue, computed));
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_BEGIN], x->queue));
   if (x->send.bytes > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->queue, field, x->send));
@@ -246,7 +265,7 @@ static status_t staged_start(struct halo_exchange *x, struct gpu_mem field, stru
 /* Takes in finished requests; data can be here before its token is seen. */
 static status_t requests_test(struct halo_exchange *x)
 {
-  int n = x->context.plan->n, done = 0, indices[REQUEST_KINDS * HALO_MESSAGES_MAX];
+  int n = x->plan.n, done = 0, indices[REQUEST_KINDS * HALO_MESSAGES_MAX];
   RETURN_IF_FAILED(agree_mpi(
       MPI_Testsome(REQUEST_KINDS * n, x->requests, &done, indices, MPI_STATUSES_IGNORE), "MPI_Testsome"));
   if (done <= 0) return STATUS_OK;
@@ -269,14 +288,39 @@ static status_t staged_progress(struct halo_exchange *x)
   return x->left > 0 ? requests_test(x) : STATUS_OK;
 }
 
+/* Who has not been heard of, or has not taken what was sent to it. */
+static void describe(const void *of, struct watch_targets *targets)
+{
+  const struct halo_exchange *x = of;
+  for (int m = 0; m < x->plan.n; m++) {
+    int pending = 0;
+    for (int kind = 0; kind < REQUEST_KINDS; kind++)
+      pending |= x->requests[request_index(x, (enum request_kind)kind, m)] != MPI_REQUEST_NULL;
+    if (!x->sent || !pending) continue;
+    targets->at[targets->n].rank = x->plan.messages[m].peer;
+    halo_dir_name(x->plan.messages[m].dir, targets->at[targets->n++].face);
+  }
+}
+
+static status_t halos_await(struct halo_exchange *x)
+{
+  struct watch_wait wait;
+  watch_begin(&wait, x->context.comm, x->sent ? "halos" : NULL, describe, x);
+  while (!x->sent || x->left > 0) {
+    int left = x->left, sent = x->sent;
+    RETURN_IF_FAILED(staged_progress(x));
+    if (x->sent != sent) watch_begin(&wait, x->context.comm, "halos", describe, x);
+    if (x->left != left) continue;
+    RETURN_IF_FAILED(x->sent ? watch_look(&wait) : watch_serve(&wait));
+    sched_yield();
+  }
+  return STATUS_OK;
+}
+
 static status_t staged_finish(struct halo_exchange *x, struct gpu_event **arrived)
 {
   struct marks *marks = marks_now(x);
-  while (!x->sent || x->left > 0) {
-    int left = x->left;
-    RETURN_IF_FAILED(staged_progress(x));
-    if (x->left == left) sched_yield();
-  }
+  RETURN_IF_FAILED(halos_await(x));
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_BACK], x->queue));
   if (x->recv.bytes > 0)
     RETURN_IF_FAILED(gpu_copy_in(x->queue, x->recv, 0, x->host_recv[x->n % 2], x->recv.bytes));

@@ -57,6 +57,18 @@ struct gpu_mem {
   size_t bytes;
 };
 
+/** What another process of the host needs to open shared memory: plain bytes, sent to it as they are. */
+struct gpu_share {
+  unsigned char handle[64]; /**< the backend's own */
+  uint64_t bytes;
+  char uuid[48]; /**< of the device */
+};
+
+/** Work of a queue, recorded once to be put into a queue again and again. */
+struct gpu_graph {
+  struct gpu_device *device;
+};
+
 enum gpu_host_kind {
   GPU_HOST_PAGEABLE, /**< plain memory */
   GPU_HOST_PINNED    /**< page-locked where the device can use that */
@@ -105,6 +117,26 @@ struct gpu_backend {
   status_t (*elapsed)(struct gpu_event *begin, struct gpu_event *end, double *seconds);
   /** \brief Blocks the host until the queue is empty. */
   status_t (*sync)(struct gpu_queue *queue);
+
+  /* The rest may be NULL where a backend has no such thing. */
+
+  /** \brief Memory that other processes of the host can open. Freed like any other. */
+  status_t (*alloc_shared)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
+  status_t (*share)(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share);
+  /** \brief Opens what another process shares; its device's kernels and copies may then use \a mem. Returns 0 and the reason
+   * where that cannot be; logs nothing. */
+  int (*attach)(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
+                char reason[GPU_TEXT_MAX]);
+  void (*detach)(struct gpu_device *device, struct gpu_mem *mem);
+  /** \brief Copies between two device memories, one of which may be attached. */
+  status_t (*copy)(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
+                   size_t from_offset, size_t bytes);
+
+  /** \brief Until graph_end, work put into the queue, and into others that wait for its events, is recorded and not done. */
+  status_t (*graph_begin)(struct gpu_queue *queue);
+  status_t (*graph_end)(struct gpu_queue *queue, struct gpu_graph **graph);
+  status_t (*graph_launch)(struct gpu_graph *graph, struct gpu_queue *queue);
+  void (*graph_destroy)(struct gpu_graph *graph);
 };
 
 extern const struct gpu_backend gpu_backend_cpu;
@@ -136,6 +168,13 @@ static inline void gpu_close(struct gpu_device *device)
 static inline status_t gpu_alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
 {
   return device->backend->alloc(device, bytes, mem);
+}
+/** \brief Shared memory where the backend has it, plain memory elsewhere. */
+static inline status_t gpu_alloc_shared(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
+{
+  const struct gpu_backend *backend = device->backend;
+  return backend->alloc_shared ? backend->alloc_shared(device, bytes, mem)
+                               : backend->alloc(device, bytes, mem);
 }
 static inline void gpu_free(struct gpu_device *device, struct gpu_mem *mem)
 {
@@ -205,6 +244,29 @@ static inline status_t gpu_elapsed(struct gpu_event *begin, struct gpu_event *en
 static inline status_t gpu_sync(struct gpu_queue *queue)
 {
   return queue->device->backend->sync(queue);
+}
+static inline status_t gpu_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share)
+{
+  return device->backend->share(device, mem, share);
+}
+static inline int gpu_attach(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
+                             char reason[GPU_TEXT_MAX])
+{
+  return device->backend->attach(device, share, mem, reason);
+}
+static inline void gpu_detach(struct gpu_device *device, struct gpu_mem *mem)
+{
+  if (mem->handle) device->backend->detach(device, mem);
+  mem->handle = NULL;
+}
+static inline status_t gpu_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset,
+                                struct gpu_mem from, size_t from_offset, size_t bytes)
+{
+  return queue->device->backend->copy(queue, to, to_offset, from, from_offset, bytes);
+}
+static inline void gpu_graph_destroy(struct gpu_graph *graph)
+{
+  if (graph) graph->device->backend->graph_destroy(graph);
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 #include "himeno/solver_state.h"
 
 static status_t restore(struct solver *s)
@@ -26,14 +27,20 @@ static status_t sweeps_run(struct solver *s, int sweeps)
 
 static status_t slowest(struct solver *s, double mine, double *seconds)
 {
-  return agree_mpi(MPI_Allreduce(&mine, seconds, 1, MPI_DOUBLE, MPI_MAX, s->config.comm),
-                   "MPI_Allreduce of times");
+  return watch_allreduce(s->config.comm, &mine, seconds, 1, MPI_DOUBLE, MPI_MAX, "the slowest time");
+}
+
+/* Other ranks may be held up, or hold up this one's device. */
+static status_t queue_wait(struct solver *s)
+{
+  return s->route ? halo_route_wait(s->route, s->compute) : gpu_sync(s->compute);
 }
 
 static status_t barrier(struct solver *s)
 {
-  RETURN_IF_FAILED(gpu_sync(s->compute));
-  return agree_mpi(MPI_Barrier(s->config.comm), "MPI_Barrier");
+  watch_sweep(s->config.comm, 0);
+  RETURN_IF_FAILED(queue_wait(s));
+  return watch_barrier(s->config.comm, "a barrier");
 }
 
 /* Without neighbours nothing is read back while the sweeps run: gosa and times come once, at the end. */
@@ -53,7 +60,7 @@ static status_t exchanged_finish(struct solver *s)
                                                           PHASE_TRANSFER, PHASE_H2D, PHASE_UNPACK};
   struct halo_times times = {{0}, 0};
   RETURN_IF_FAILED(solver_pass_times(s));
-  RETURN_IF_FAILED(s->config.transport->times(s->exchange, &times));
+  RETURN_IF_FAILED(halo_route_times(s->route, &times));
   for (int p = 0; p < HALO_PHASES; p++) s->phases[phase_of[p]] = times.seconds[p];
   return STATUS_OK;
 }
@@ -65,8 +72,8 @@ static status_t timed_sweeps(struct solver *s, int sweeps, double *mine)
   RETURN_IF_FAILED(gpu_record(s->block_begin, s->compute));
   RETURN_IF_FAILED(sweeps_run(s, sweeps));
   RETURN_IF_FAILED(gpu_record(s->block_end, s->compute));
-  if (s->exchange) RETURN_IF_FAILED(gosa_drain(s));
-  RETURN_IF_FAILED(gpu_sync(s->compute));
+  if (s->route) RETURN_IF_FAILED(gosa_drain(s));
+  RETURN_IF_FAILED(queue_wait(s));
   *mine = stats_now() - begin;
   return STATUS_OK;
 }
@@ -75,8 +82,7 @@ static status_t checksum(struct solver *s, uint64_t *sum)
 {
   uint64_t mine;
   RETURN_IF_FAILED(s->set->checksum(s->exec, s->compute, s->current, &mine));
-  return agree_mpi(MPI_Allreduce(&mine, sum, 1, MPI_UINT64_T, MPI_SUM, s->config.comm),
-                   "MPI_Allreduce of checksums");
+  return watch_allreduce(s->config.comm, &mine, sum, 1, MPI_UINT64_T, MPI_SUM, "the checksum");
 }
 
 static void phases_fill(const struct solver *s, double seconds, int sweeps, struct solver_block *block)
@@ -96,7 +102,7 @@ status_t solver_block_continue(struct solver *s, int sweeps, struct solver_block
   memset(s->phases, 0, sizeof s->phases);
   RETURN_IF_FAILED(gpu_clear(s->compute, s->fields.gosa, 0, s->fields.gosa.bytes));
   RETURN_IF_FAILED(timed_sweeps(s, sweeps, &mine));
-  RETURN_IF_FAILED(s->exchange ? exchanged_finish(s) : local_finish(s, sweeps));
+  RETURN_IF_FAILED(s->route ? exchanged_finish(s) : local_finish(s, sweeps));
   RETURN_IF_FAILED(slowest(s, mine, &b.seconds));
   RETURN_IF_FAILED(checksum(s, &b.checksum));
   b.gosa = s->sum_gosa[sweeps - 1];
@@ -122,7 +128,7 @@ status_t solver_ceiling(struct solver *s, int passes, double *bytes_per_second)
   RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &mine));
   RETURN_IF_FAILED(slowest(s, mine, &seconds));
   RETURN_IF_FAILED(
-      agree_mpi(MPI_Allreduce(&bytes, &all, 1, MPI_DOUBLE, MPI_SUM, s->config.comm), "MPI_Allreduce"));
+      watch_allreduce(s->config.comm, &bytes, &all, 1, MPI_DOUBLE, MPI_SUM, "the ceiling's bytes"));
   *bytes_per_second = seconds > 0 ? all / seconds : 0;
   return STATUS_OK;
 }

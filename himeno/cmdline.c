@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "comm/grid.h"
 #include "comm/transport.h"
+#include "comm/watch.h"
 #include "himeno/kernels.h"
 
 #define AT(field)    offsetof(struct himeno_config, field)
@@ -145,6 +146,14 @@ static const struct option_spec options[] = {
      .offset = AT(expect),
      .metavar = "N",
      .help = "Fail, naming the host, where fewer than N devices are seen."},
+    {.name = "timeout",
+     .type = OPTION_REAL,
+     .min = 0.1,
+     .max = 1e6,
+     .offset = AT(timeout),
+     .metavar = "SECONDS",
+     .help = "Longest wait for another rank (default 60). Past it the job ends with exit status 6 and says "
+             "who waits for whom."},
     {.name = "sweeps",
      .letter = 'n',
      .type = OPTION_INT,
@@ -255,7 +264,8 @@ static status_t kernel_check(const struct himeno_config *c)
 status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config,
                               enum option_request *request)
 {
-  struct himeno_config c = {.block = HIMENO_BLOCK_SWEEPS, .seconds = HIMENO_BLOCK_SECONDS};
+  struct himeno_config c = {
+      .block = HIMENO_BLOCK_SWEEPS, .seconds = HIMENO_BLOCK_SECONDS, .timeout = WATCH_SECONDS};
   enum option_request wanted;
   RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
   if (wanted == OPTION_RUN) {

@@ -28,6 +28,7 @@ struct himeno_config {
   int procs[3], procs_given;
   int binding; /**< enum binding_policy */
   int64_t expect, pad;
+  double timeout; /**< seconds that a rank waits for another */
   int no_overlap;
   int64_t sweeps, block;
   int sweeps_given, block_given, seconds_given;

@@ -10,6 +10,7 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 #include "himeno/ladder.h"
 #include "himeno/report.h"
 
@@ -35,10 +36,11 @@ static status_t run_and_report(struct himeno_run *run)
 {
   MPI_Comm comm = run->placement.comm;
   int first = run->placement.rank == 0;
+  RETURN_IF_FAILED(agree_status(comm, watch_open(comm, run->config.timeout)));
   if (run->config.json)
     RETURN_IF_FAILED(agree_status(comm, first ? report_json_check(run->config.json) : STATUS_OK));
   status_t status = himeno_run(run);
-  if (log_held()[0] && run->placement.ranks > 1) agree_abort(comm, status);
+  if ((log_held()[0] || status == STATUS_HANG) && run->placement.ranks > 1) agree_abort(comm, status);
   if (!has_result(status)) return agree_status(comm, status);
   return status_worst(status, agree_status(comm, first ? report(run) : STATUS_OK));
 }

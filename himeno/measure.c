@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "comm/agree.h"
+#include "comm/watch.h"
 
 #define CEILING_BATCH_SECONDS  0.02
 #define CEILING_BATCHES        5
@@ -75,8 +75,7 @@ static void progress_clear(const struct himeno_run *run)
 static status_t time_is_up(const struct himeno_run *run, double begin, double wanted, int *up)
 {
   double elapsed = stats_now() - begin;
-  RETURN_IF_FAILED(
-      agree_mpi(MPI_Bcast(&elapsed, 1, MPI_DOUBLE, 0, run->placement.comm), "MPI_Bcast of the clock"));
+  RETURN_IF_FAILED(watch_bcast(run->placement.comm, &elapsed, 1, MPI_DOUBLE, 0, "the clock"));
   progress_show(run, elapsed, wanted);
   *up = elapsed >= wanted;
   return STATUS_OK;

@@ -6,6 +6,7 @@
 
 #include "base/stats.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 #include "himeno/solver_state.h"
 
 static status_t marks_read(struct solver *s, struct pass_marks *marks)
@@ -42,29 +43,29 @@ static status_t sweep_first(struct solver *s, struct himeno_exec *exec, int slot
 
 static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
 {
-  const struct halo_transport *transport = s->config.transport;
   struct pass_marks *marks = &s->ring[s->passes++ % PASS_RING];
   struct gpu_event *arrived;
   struct gpu_mem target = s->fields.p[1 - s->current];
 
+  watch_sweep(s->config.comm, slot + 1);
   RETURN_IF_FAILED(marks_read(s, marks));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_BEGIN], s->compute));
   RETURN_IF_FAILED(sweep_first(s, exec, slot));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_BOUNDARY], s->compute));
-  RETURN_IF_FAILED(transport->start(s->exchange, target, marks->event[PASS_BOUNDARY]));
-  RETURN_IF_FAILED(transport->progress(s->exchange));
+  RETURN_IF_FAILED(halo_route_start(s->route, target, marks->event[PASS_BOUNDARY]));
+  RETURN_IF_FAILED(halo_route_progress(s->route));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_INNER_BEGIN], s->compute));
   if (s->config.overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, slot));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_END], s->compute));
   marks->used = 1;
-  RETURN_IF_FAILED(transport->finish(s->exchange, &arrived));
+  RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
   RETURN_IF_FAILED(gosa_advance(s, slot, sweeps));
-  return gpu_wait(s->compute, arrived);
+  return arrived ? gpu_wait(s->compute, arrived) : STATUS_OK;
 }
 
 status_t solver_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
 {
-  if (s->exchange)
+  if (s->route)
     RETURN_IF_FAILED(exchanged_pass(s, exec, sweeps, slot));
   else
     RETURN_IF_FAILED(sweep_box(s, exec, &s->layout.owned, slot));
@@ -75,7 +76,7 @@ status_t solver_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int
 static status_t request_wait(struct solver *s)
 {
   double begin = stats_now();
-  RETURN_IF_FAILED(agree_mpi(MPI_Wait(&s->gosa_request, MPI_STATUS_IGNORE), "MPI_Iallreduce of gosa"));
+  RETURN_IF_FAILED(watch_request(s->config.comm, &s->gosa_request, "the sum of gosa"));
   s->phases[PHASE_REDUCE] += stats_now() - begin;
   return STATUS_OK;
 }

@@ -28,7 +28,7 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes)
     halo_plan_init(&plan, &decomp, &layout, config->kernel->sweeps);
     uint64_t need =
         ((uint64_t)layout_floats(&layout) * (uint64_t)(FIELD_ARRAYS + config->kernel->extra_arrays) +
-         2 * (uint64_t)plan.floats) *
+         (uint64_t)plan.floats + (uint64_t)plan.recv_floats) *
         sizeof(float);
     if (need > most) most = need;
   }
@@ -42,7 +42,9 @@ static status_t fields_alloc(struct solver *s)
   size_t bytes = (size_t)layout_floats(&s->layout) * sizeof(float);
   s->fields.layout = s->layout;
   s->fields.gosa_slots = s->config.max_sweeps;
-  for (int a = 0; a < 2; a++) RETURN_IF_FAILED(gpu_alloc(device, bytes, &s->fields.p[a]));
+  for (int a = 0; a < 2; a++)
+    RETURN_IF_FAILED(s->config.transport->shares ? gpu_alloc_shared(device, bytes, &s->fields.p[a])
+                                                 : gpu_alloc(device, bytes, &s->fields.p[a]));
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
     RETURN_IF_FAILED(gpu_alloc(device, bytes, &s->fields.coefficient[a]));
   return gpu_alloc(device, (size_t)s->config.max_sweeps * sizeof(double), &s->fields.gosa);
@@ -110,14 +112,15 @@ static status_t geometry_init(struct solver *s)
   return STATUS_OK;
 }
 
-static status_t exchange_open(struct solver *s)
+static status_t route_open(struct solver *s)
 {
   struct halo_context context = {.comm = s->config.comm,
                                  .device = s->config.device,
-                                 .decomp = &s->decomp,
                                  .layout = &s->layout,
-                                 .plan = &s->plan};
-  return s->config.transport->setup(&context, &s->exchange);
+                                 .plan = &s->plan,
+                                 .fields = {s->fields.p[0], s->fields.p[1]},
+                                 .compute = s->compute};
+  return halo_route_open(s->config.transport, &context, &s->route);
 }
 
 status_t solver_open(const struct solver_config *config, struct solver **solver)
@@ -132,7 +135,7 @@ status_t solver_open(const struct solver_config *config, struct solver **solver)
   if (status == STATUS_OK) status = device_open(s);
   TRY(agree_status(config->comm, status), fail);
   int ranks = config->procs[0] * config->procs[1] * config->procs[2];
-  if (ranks > 1) TRY(agree_status(config->comm, exchange_open(s)), fail);
+  if (ranks > 1) TRY(route_open(s), fail);
   *solver = s;
   return STATUS_OK;
 fail:
@@ -153,7 +156,7 @@ void solver_close(struct solver *s)
 {
   if (!s) return;
   struct gpu_device *device = s->config.device;
-  if (s->exchange) s->config.transport->teardown(s->exchange);
+  halo_route_close(s->route);
   if (s->plain) s->set->close(s->plain);
   if (s->exec) s->set->close(s->exec);
   free(s->sum_gosa);
@@ -171,6 +174,11 @@ status_t solver_resources(struct solver *s, struct himeno_resources *resources)
 {
   *resources = (struct himeno_resources){0};
   return s->set->resources ? s->set->resources(s->exec, resources) : STATUS_OK;
+}
+
+const struct halo_route *solver_route(const struct solver *solver)
+{
+  return solver->route;
 }
 
 const struct decomp *solver_decomp(const struct solver *solver)

@@ -9,7 +9,7 @@
 
 #include <mpi.h>
 
-#include "comm/transport.h"
+#include "comm/route.h"
 #include "himeno/kernels.h"
 
 enum himeno_phase {
@@ -71,6 +71,9 @@ status_t solver_ceiling(struct solver *solver, int passes, double *bytes_per_sec
 
 /** \brief What the kernel takes of the device; zeros where the backend cannot say. */
 status_t solver_resources(struct solver *solver, struct himeno_resources *resources);
+
+/** \brief How the halos travel; NULL on a single rank. */
+const struct halo_route *solver_route(const struct solver *solver);
 
 const struct decomp *solver_decomp(const struct solver *solver);
 

@@ -28,7 +28,7 @@ struct solver {
   struct himeno_exec *exec;
   struct himeno_exec *plain; /* for the sweeps that are no multiple of the kernel's T; NULL when T is 1 */
   struct gpu_queue *compute;
-  struct halo_exchange *exchange; /* NULL without neighbours */
+  struct halo_route *route; /* NULL without neighbours */
 
   struct gpu_event *block_begin, *block_end;
   struct pass_marks ring[PASS_RING];

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 #include "himeno/choose.h"
 #include "himeno/tune_cache.h"
 
@@ -75,7 +76,7 @@ static status_t trial(struct himeno_run *run, const struct himeno_kernel *kernel
   log_mute(1);
   status_t status = solver_open(&config, &solver);
   log_mute(0);
-  if (status != STATUS_OK) return status == STATUS_FAULT ? status : STATUS_OK;
+  if (status != STATUS_OK) return status == STATUS_FAULT || status == STATUS_HANG ? status : STATUS_OK;
   status = solver_time(solver, kernel->sweeps, seconds);
   solver_close(solver);
   return status;
@@ -102,8 +103,7 @@ static status_t remembered(struct himeno_run *run, const struct himeno_kernel_se
 {
   char name[64] = "";
   if (run->placement.rank == 0 && !run->config.tune) tune_cache_find(key, name, sizeof name);
-  RETURN_IF_FAILED(
-      agree_mpi(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, run->placement.comm), "MPI_Bcast of a kernel"));
+  RETURN_IF_FAILED(watch_bcast(run->placement.comm, name, sizeof name, MPI_CHAR, 0, "a remembered kernel"));
   *kernel = himeno_kernel_find(set, name);
   return STATUS_OK;
 }

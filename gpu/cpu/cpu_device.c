@@ -14,6 +14,7 @@
 #include "base/report.h"
 #include "gpu/gpu.h"
 #include "gpu/host.h"
+#include "gpu/host_share.h"
 #include "gpu/range.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -209,6 +210,10 @@ static status_t cpu_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem 
 static void cpu_free(struct gpu_device *base, struct gpu_mem *mem)
 {
   struct cpu_device *device = (struct cpu_device *)base;
+  if (host_share_free(mem->handle)) {
+    device->held_bytes -= mem->bytes;
+    return;
+  }
   for (struct cpu_block **link = &device->blocks; *link; link = &(*link)->next) {
     struct cpu_block *block = *link;
     if (block->start != mem->handle) continue;
@@ -220,6 +225,36 @@ static void cpu_free(struct gpu_device *base, struct gpu_mem *mem)
     free(block);
     return;
   }
+}
+
+static status_t cpu_alloc_shared(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)
+{
+  struct cpu_device *device = (struct cpu_device *)base;
+  void *memory = host_share_alloc(bytes);
+  if (!memory)
+    return log_fail(STATUS_ENVIRONMENT, "too little memory to share: %s needed", report_bytes(bytes));
+  device->held_bytes += bytes;
+  *mem = (struct gpu_mem){memory, bytes};
+  return STATUS_OK;
+}
+
+static status_t cpu_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share)
+{
+  (void)device;
+  return host_share_tell(mem, share);
+}
+
+static int cpu_attach(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
+                      char reason[GPU_TEXT_MAX])
+{
+  (void)device;
+  return host_share_attach(share, mem, reason);
+}
+
+static void cpu_detach(struct gpu_device *device, struct gpu_mem *mem)
+{
+  (void)device;
+  host_share_detach(mem);
 }
 
 static status_t cpu_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
@@ -285,6 +320,13 @@ static status_t cpu_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem
   RETURN_IF_FAILED(gpu_range_check("copy out", mem, offset, bytes));
   if (bytes) memcpy(host, (const char *)mem.handle + offset, bytes);
   return STATUS_OK;
+}
+
+static status_t cpu_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
+                         size_t from_offset, size_t bytes)
+{
+  RETURN_IF_FAILED(gpu_range_check("copy from", from, from_offset, bytes));
+  return cpu_copy_in(queue, to, to_offset, (const char *)from.handle + from_offset, bytes);
 }
 
 static status_t cpu_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
@@ -355,4 +397,9 @@ const struct gpu_backend gpu_backend_cpu = {
     .ready = cpu_ready,
     .elapsed = cpu_elapsed,
     .sync = cpu_sync,
+    .alloc_shared = cpu_alloc_shared,
+    .share = cpu_share,
+    .attach = cpu_attach,
+    .detach = cpu_detach,
+    .copy = cpu_copy,
 };

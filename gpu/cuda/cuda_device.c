@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
+#include "gpu/cuda/cuda_verbs.h"
 #include "gpu/range.h"
 
 struct cuda_event {
@@ -84,7 +85,7 @@ static int pci_numa(const char *pci)
   return text[0] ? atoi(text) : -1;
 }
 
-static void write_uuid(char *text, size_t size, const cudaUUID_t *uuid)
+void cuda_write_uuid(char *text, size_t size, const cudaUUID_t *uuid)
 {
   size_t n = (size_t)snprintf(text, size, "GPU");
   for (int b = 0; b < 16; b++)
@@ -107,7 +108,7 @@ static void write_versions(char *text, size_t size)
 static void describe(struct gpu_device_info *info, const struct cudaDeviceProp *properties)
 {
   snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties->name);
-  write_uuid(info->uuid, sizeof info->uuid, &properties->uuid);
+  cuda_write_uuid(info->uuid, sizeof info->uuid, &properties->uuid);
   snprintf(info->pci, sizeof info->pci, "%04x:%02x:%02x.0", (unsigned)properties->pciDomainID & 0xfffffff,
            (unsigned)properties->pciBusID & 0xff, (unsigned)properties->pciDeviceID & 0xff);
   write_versions(info->driver, sizeof info->driver);
@@ -389,4 +390,13 @@ const struct gpu_backend gpu_backend_cuda = {
     .ready = event_ready,
     .elapsed = elapsed,
     .sync = sync_queue,
+    .alloc_shared = cuda_alloc_shared,
+    .share = cuda_share,
+    .attach = cuda_attach,
+    .detach = cuda_detach,
+    .copy = cuda_copy,
+    .graph_begin = cuda_graph_begin,
+    .graph_end = cuda_graph_end,
+    .graph_launch = cuda_graph_launch,
+    .graph_destroy = cuda_graph_destroy,
 };

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "gpu/gpu.h"
+#include "gpu/host_share.h"
 
 #define DEVICES_DEFAULT 8
 #define DEVICES_MAX     64
@@ -136,7 +137,44 @@ static status_t null_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem
 static void null_free(struct gpu_device *device, struct gpu_mem *mem)
 {
   ((struct null_device *)device)->held_bytes -= mem->bytes;
-  free(mem->handle);
+  if (!host_share_free(mem->handle)) free(mem->handle);
+}
+
+static status_t null_alloc_shared(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)
+{
+  void *memory;
+  RETURN_IF_FAILED(null_call("alloc_shared", STATUS_ENVIRONMENT));
+  if (!(memory = host_share_alloc(bytes)))
+    return log_fail(STATUS_ENVIRONMENT, "too little memory to share: %s needed", report_bytes(bytes));
+  ((struct null_device *)base)->held_bytes += bytes;
+  *mem = (struct gpu_mem){memory, bytes};
+  return STATUS_OK;
+}
+
+static status_t null_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share)
+{
+  (void)device;
+  RETURN_IF_FAILED(null_call("share", STATUS_FAULT));
+  return host_share_tell(mem, share);
+}
+
+/* HIMENO_NULL_APART=R: nobody reaches the memory of that rank, and it reaches nobody's. */
+static int null_attach(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
+                       char reason[GPU_TEXT_MAX])
+{
+  (void)device;
+  if (environment_number("HIMENO_NULL_APART", -1) >= 0 &&
+      environment_number("HIMENO_NULL_APART", -1) == launcher_rank()) {
+    snprintf(reason, GPU_TEXT_MAX, "no peer access between the devices, on demand");
+    return 0;
+  }
+  return host_share_attach(share, mem, reason);
+}
+
+static void null_detach(struct gpu_device *device, struct gpu_mem *mem)
+{
+  (void)device;
+  host_share_detach(mem);
 }
 
 /* The rest is the CPU backend's, counted: its queues, events and copies do not look at the device. */
@@ -186,6 +224,13 @@ static status_t null_copy_out(struct gpu_queue *queue, void *host, struct gpu_me
 {
   RETURN_IF_FAILED(null_call("copy_out", STATUS_FAULT));
   return gpu_backend_cpu.copy_out(queue, host, mem, offset, bytes);
+}
+
+static status_t null_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
+                          size_t from_offset, size_t bytes)
+{
+  RETURN_IF_FAILED(null_call("copy", STATUS_FAULT));
+  return gpu_backend_cpu.copy(queue, to, to_offset, from, from_offset, bytes);
 }
 
 static status_t null_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
@@ -247,4 +292,9 @@ const struct gpu_backend gpu_backend_null = {
     .ready = null_ready,
     .elapsed = null_elapsed,
     .sync = null_sync,
+    .alloc_shared = null_alloc_shared,
+    .share = null_share,
+    .attach = null_attach,
+    .detach = null_detach,
+    .copy = null_copy,
 };

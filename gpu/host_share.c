@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* A mapping of an unnamed file in memory, which goes with the last process that has it. Others open it through the
+ * owner's open files under /proc; a mark behind the data tells that it is the right one. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "gpu/host.h"
+#include "gpu/host_share.h"
+
+struct shared {
+  struct shared *next;
+  void *start;
+  size_t map_bytes;
+  int file;
+  uint64_t mark;
+};
+
+/* What travels in gpu_share.handle. */
+struct told {
+  int process, file;
+  uint64_t mark, map_bytes;
+};
+
+static struct shared *all;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The mark has a page of its own at the end. */
+static size_t map_size(size_t bytes)
+{
+  size_t page = host_page_bytes();
+  return (bytes + page - 1) / page * page + page;
+}
+
+static uint64_t *mark_place(void *start, size_t map_bytes)
+{
+  return (uint64_t *)((char *)start + map_bytes - host_page_bytes());
+}
+
+static int map_new(struct shared *s)
+{
+  s->file = memfd_create("himeno", MFD_CLOEXEC);
+  if (s->file < 0) return 0;
+  if (ftruncate(s->file, (off_t)s->map_bytes) == 0) {
+    s->start = mmap(NULL, s->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->file, 0);
+    if (s->start != MAP_FAILED) return 1;
+  }
+  close(s->file);
+  return 0;
+}
+
+void *host_share_alloc(size_t bytes)
+{
+  struct shared *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->map_bytes = map_size(bytes);
+  if (!map_new(s)) {
+    free(s);
+    return NULL;
+  }
+  s->mark = hash_mix(hash_mix((uint64_t)getpid()) ^ (uint64_t)(uintptr_t)s->start ^ (uint64_t)s->file << 48);
+  *mark_place(s->start, s->map_bytes) = s->mark;
+  pthread_mutex_lock(&lock);
+  s->next = all;
+  all = s;
+  pthread_mutex_unlock(&lock);
+  return s->start;
+}
+
+int host_share_free(void *memory)
+{
+  struct shared *found = NULL;
+  pthread_mutex_lock(&lock);
+  for (struct shared **link = &all; *link && !found; link = &(*link)->next) {
+    if ((*link)->start != memory) continue;
+    found = *link;
+    *link = found->next;
+    break;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!found) return 0;
+  munmap(found->start, found->map_bytes);
+  close(found->file);
+  free(found);
+  return 1;
+}
+
+status_t host_share_tell(struct gpu_mem mem, struct gpu_share *share)
+{
+  struct told told = {.process = 0};
+  _Static_assert(sizeof told <= sizeof share->handle, "it fits");
+  pthread_mutex_lock(&lock);
+  for (const struct shared *s = all; s; s = s->next)
+    if (s->start == mem.handle)
+      told = (struct told){.process = getpid(), .file = s->file, .mark = s->mark, .map_bytes = s->map_bytes};
+  pthread_mutex_unlock(&lock);
+  if (!told.process) return log_fail(STATUS_FAULT, "this memory was not allocated to be shared");
+  *share = (struct gpu_share){.bytes = mem.bytes};
+  memcpy(share->handle, &told, sizeof told);
+  return STATUS_OK;
+}
+
+int host_share_attach(const struct gpu_share *share, struct gpu_mem *mem, char reason[GPU_TEXT_MAX])
+{
+  struct told told;
+  char path[64];
+  memcpy(&told, share->handle, sizeof told);
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", told.process, told.file);
+  int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) {
+    snprintf(reason, GPU_TEXT_MAX, "the neighbour's memory cannot be opened: %.60s", strerror(errno));
+    return 0;
+  }
+  void *start = MAP_FAILED;
+  if (lseek(file, 0, SEEK_END) == (off_t)told.map_bytes)
+    start = mmap(NULL, told.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (start == MAP_FAILED || *mark_place(start, told.map_bytes) != told.mark) {
+    if (start != MAP_FAILED) munmap(start, told.map_bytes);
+    snprintf(reason, GPU_TEXT_MAX, "the neighbour's memory is not in this host's");
+    return 0;
+  }
+  *mem = (struct gpu_mem){start, share->bytes};
+  return 1;
+}
+
+void host_share_detach(struct gpu_mem *mem)
+{
+  munmap(mem->handle, map_size(mem->bytes));
+}

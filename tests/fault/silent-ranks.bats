@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+# A rank that stops answering, or dies, in mid-run: the job ends within the deadline, says who waits for whom, and leaves no process behind.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() { mark=$BATS_TEST_TMPDIR/json; }
+teardown() { [ -z "$(ranks)" ] || kill -KILL $(ranks); }
+
+# The processes of this test's job: their command lines have its folder.
+ranks() { pgrep -f "himeno-gpu .*$mark" | while read -r pid; do grep -qz OMPI_COMM_WORLD_RANK= "/proc/$pid/environ" 2>/dev/null && echo "$pid"; done; }
+
+# pid_of RANK: the process of that rank.
+pid_of() {
+  local pid
+  for pid in $(ranks); do
+    grep -qzx "OMPI_COMM_WORLD_RANK=$1" "/proc/$pid/environ" && echo "$pid" && return
+  done
+  return 1
+}
+
+# in_mid_run RANKS SIGNAL RANK OPTION...: starts a long job, sends the signal to the rank once all ranks have run for a second, and
+# waits for the end. Sets code, text and seconds from the signal to the end.
+in_mid_run() {
+  local n=$1 signal=$2 victim=$3 job
+  shift 3
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  "$MPIRUN" -np "$n" "$himeno" -t 60 --verify off --json "$mark" "$@" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+  job=$!
+  for _ in $(seq 100); do
+    [ "$(ranks | wc -l)" -eq "$n" ] && pid_of "$victim" >/dev/null && break
+    sleep 0.1
+  done
+  pid_of "$victim" >/dev/null || skip "this launcher does not tell the ranks of its processes"
+  sleep 1.5
+  local begin=$SECONDS
+  kill -"$signal" "$(pid_of "$victim")"
+  code=0
+  wait "$job" || code=$?
+  seconds=$((SECONDS - begin))
+  text=$(cat "$BATS_TEST_TMPDIR/out")
+}
+
+# one_message PATTERN: exit code 6 and one line of the program's, which matches.
+one_message() {
+  [ "$code" -eq 6 ] || { printf 'exit code %s\n%s\n' "$code" "$text"; return 1; }
+  [ "$(grep -c '^himeno-gpu:' <<<"$text")" -eq 1 ] && grep -qE "^himeno-gpu: $1" <<<"$text" || { echo "$text"; return 1; }
+}
+
+host=$(uname -n)
+
+@test "staged, a rank stopped: exit 6 within the deadline, right names, all ranks gone" {
+  in_mid_run 3 STOP 2 -b null -s S -p 3x1x1 -x staged --timeout 2
+  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 2 on host $host, face i\+, .*over 2 s; silent: rank 2 on host $host; also rank 0"
+  [ "$seconds" -le 8 ]
+  [ -z "$(ranks)" ]
+}
+
+@test "the first rank stopped: another one speaks" {
+  in_mid_run 2 STOP 0 -b null -s S -p 1x2x1 -x staged --timeout 1
+  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 0 on host $host, face j-, .*silent: rank 0"
+  [ -z "$(ranks)" ]
+}
+
+@test "a rank killed: the job fails, all ranks gone" {
+  in_mid_run 3 KILL 1 -b null -s S -x staged --timeout 5
+  [ "$code" -ne 0 ]
+  [ -z "$(ranks)" ]
+}
