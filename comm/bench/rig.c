@@ -10,6 +10,7 @@
 #include "base/stats.h"
 #include "comm/agree.h"
 #include "comm/bench/pattern.h"
+#include "comm/route.h"
 
 #define FIELDS 2
 /* Rows of a pair's field begin at lines of a GPU's memory. */
@@ -30,7 +31,7 @@ struct bench_rig {
   uint32_t *host, *expected; /* one field each */
   uint64_t version;
   long exchanges;
-  struct halo_exchange *exchange;
+  struct halo_route *route;
 };
 
 /* ---- content ---- */
@@ -156,12 +157,13 @@ static void pair_init(struct bench_rig *rig)
   rig->layout = (struct layout){
       .extent = {1, 1, 2 * row}, .pitch = 2 * row, .plane = 2 * row, .global = {1, 1, 2 * row}};
   rig->layout.owned = (struct box){{0, 0, 0}, {1, 1, n}};
-  rig->plan = (struct halo_plan){.depth = 1, .n = 1, .floats = n};
+  rig->plan = (struct halo_plan){.depth = 1, .n = 1, .floats = n, .recv_floats = n};
   rig->plan.messages[0] = (struct halo_message){.peer = 1 - rig->rank,
                                                 .dir = {side, 0, 0},
                                                 .send = rig->layout.owned,
                                                 .recv = {{0, 0, row}, {1, 1, row + n}},
                                                 .count = n,
+                                                .recv_count = n,
                                                 .send_tag = rig->rank,
                                                 .recv_tag = 1 - rig->rank};
 }
@@ -185,7 +187,7 @@ static status_t memory_alloc(struct bench_rig *rig)
   RETURN_IF_FAILED(gpu_queue_create(rig->config.device, GPU_NORMAL, &rig->queue));
   RETURN_IF_FAILED(gpu_event_create(rig->config.device, &rig->computed));
   for (int f = 0; f < FIELDS; f++)
-    RETURN_IF_FAILED(gpu_alloc(rig->config.device, rig->bytes, &rig->fields[f]));
+    RETURN_IF_FAILED(gpu_alloc_shared(rig->config.device, rig->bytes, &rig->fields[f]));
   rig->host = malloc(rig->bytes);
   rig->expected = malloc(rig->bytes);
   return rig->host && rig->expected
@@ -197,10 +199,11 @@ static status_t exchange_open(struct bench_rig *rig)
 {
   struct halo_context context = {.comm = rig->config.comm,
                                  .device = rig->config.device,
-                                 .decomp = &rig->decomp,
                                  .layout = &rig->layout,
-                                 .plan = &rig->plan};
-  return rig->config.transport->setup(&context, &rig->exchange);
+                                 .plan = &rig->plan,
+                                 .fields = {rig->fields[0], rig->fields[1]},
+                                 .compute = rig->queue};
+  return halo_route_open(rig->config.transport, &context, &rig->route);
 }
 
 status_t bench_rig_open(const struct bench_rig_config *config, struct bench_rig **rig)
@@ -225,7 +228,7 @@ fail:
 void bench_rig_close(struct bench_rig *rig)
 {
   if (!rig) return;
-  if (rig->exchange) rig->config.transport->teardown(rig->exchange);
+  halo_route_close(rig->route);
   free(rig->expected);
   free(rig->host);
   for (int f = 0; f < FIELDS; f++) gpu_free(rig->config.device, &rig->fields[f]);
@@ -241,9 +244,9 @@ static status_t exchange_once(struct bench_rig *rig)
   struct gpu_event *arrived = NULL;
   struct gpu_mem field = rig->fields[rig->exchanges++ % FIELDS];
   RETURN_IF_FAILED(gpu_record(rig->computed, rig->queue));
-  RETURN_IF_FAILED(rig->config.transport->start(rig->exchange, field, rig->computed));
-  RETURN_IF_FAILED(rig->config.transport->finish(rig->exchange, &arrived));
-  return gpu_wait(rig->queue, arrived);
+  RETURN_IF_FAILED(halo_route_start(rig->route, field, rig->computed));
+  RETURN_IF_FAILED(halo_route_finish(rig->route, &arrived));
+  return arrived ? gpu_wait(rig->queue, arrived) : STATUS_OK;
 }
 
 status_t bench_rig_batch(struct bench_rig *rig, int n, double *seconds)
@@ -252,7 +255,7 @@ status_t bench_rig_batch(struct bench_rig *rig, int n, double *seconds)
   RETURN_IF_FAILED(agree_mpi(MPI_Barrier(rig->config.comm), "MPI_Barrier"));
   double begin = stats_now();
   for (int e = 0; e < n; e++) RETURN_IF_FAILED(exchange_once(rig));
-  RETURN_IF_FAILED(gpu_sync(rig->queue));
+  RETURN_IF_FAILED(halo_route_wait(rig->route, rig->queue));
   double taken = (stats_now() - begin) / n;
   RETURN_IF_FAILED(corrupt(rig, n));
   RETURN_IF_FAILED(content_check(rig));
@@ -263,7 +266,7 @@ status_t bench_rig_batch(struct bench_rig *rig, int n, double *seconds)
 status_t bench_rig_times(struct bench_rig *rig, struct halo_times *times)
 {
   memset(times, 0, sizeof *times);
-  return rig->config.transport->times(rig->exchange, times);
+  return halo_route_times(rig->route, times);
 }
 
 const struct halo_plan *bench_rig_plan(const struct bench_rig *rig)
