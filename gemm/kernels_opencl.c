@@ -121,7 +121,18 @@ static const struct gemm_kernel panel = {
     COMMON};
 
 static const struct gemm_kernel *const kernels[] = {
-    &naive, &regblock, &local, &unroll, &pipeline, &lds_pipeline, &small, &split, &panel,
+    &naive,
+    &regblock,
+    &local,
+    &unroll,
+    &pipeline,
+    &lds_pipeline,
+    &small,
+    &split,
+    &panel,
+#if HAVE_CBLAS
+    &gemm_opencl_cblas,
+#endif
 };
 
 const struct gemm_kernel_set gemm_kernels_opencl = {

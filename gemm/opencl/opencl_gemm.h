@@ -4,6 +4,7 @@
 #ifndef GEMM_OPENCL_OPENCL_GEMM_H
 #define GEMM_OPENCL_OPENCL_GEMM_H
 
+#include "config.h"
 #include "gemm/kernels.h"
 #include "gpu/opencl/opencl_device.h"
 
@@ -24,6 +25,10 @@ struct opencl_variant {
 
 /** What the library's kernels use. */
 extern const struct gemm_ops gemm_opencl_ops;
+
+#if HAVE_CBLAS
+extern const struct gemm_kernel gemm_opencl_cblas;
+#endif
 
 /** \brief Measures by kernels of its own: multiply-adds, reads of device memory, reads of local memory. */
 status_t gemm_opencl_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
