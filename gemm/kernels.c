@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "config.h"
 
 static const struct gemm_kernel_set *const sets[] = {
+#if HAVE_OPENCL
+    &gemm_kernels_opencl,
+#endif
     &gemm_kernels_cpu,
     &gemm_kernels_null,
 };

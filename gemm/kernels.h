@@ -96,6 +96,7 @@ struct gemm_kernel_set {
 
 extern const struct gemm_kernel_set gemm_kernels_cpu;
 extern const struct gemm_kernel_set gemm_kernels_null;
+extern const struct gemm_kernel_set gemm_kernels_opencl;
 
 /** \brief The set of a backend, NULL when it has none. */
 const struct gemm_kernel_set *gemm_kernels_find(const char *backend);

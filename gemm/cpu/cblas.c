@@ -8,11 +8,12 @@
 #include <sched.h>
 #include <stdio.h>
 
+#include "gemm/cpu/cblas.h"
 #include "gemm/cpu/cpu_gemm.h"
 
 /* CBLAS counts in int. */
-static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
-                const struct gemm_problem *p, char why[GPU_TEXT_MAX])
+int gemm_cblas_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                    const struct gemm_problem *p, char why[GPU_TEXT_MAX])
 {
   (void)kernel, (void)device;
   for (int matrix = 0; matrix < GEMM_MATRICES; matrix++)
@@ -23,10 +24,9 @@ static int fits(const struct gemm_kernel *kernel, const struct gpu_device *devic
 #if HAVE_OPENBLAS_SET_NUM_THREADS
 /* Threads inherit the cores of the one that starts them, and ours are pinned to one each: so the library's start from a
  * thread that may run on all of them. */
-static status_t open(struct gemm_exec *exec)
+void gemm_cblas_start(void)
 {
   cpu_set_t mine, all;
-  (void)exec;
   CPU_ZERO(&all);
 #pragma omp parallel
   {
@@ -39,27 +39,35 @@ static status_t open(struct gemm_exec *exec)
   openblas_set_num_threads(1);
   openblas_set_num_threads(omp_get_max_threads());
   if (pinned) sched_setaffinity(0, sizeof mine, &mine);
-  return STATUS_OK;
+}
+#else
+void gemm_cblas_start(void)
+{
 }
 #endif
+
+static status_t open(struct gemm_exec *exec)
+{
+  (void)exec;
+  gemm_cblas_start();
+  return STATUS_OK;
+}
+
+void gemm_cblas(const struct gemm_problem *p, const float *a, const float *b, float *c)
+{
+  cblas_sgemm(CblasRowMajor, p->trans_a ? CblasTrans : CblasNoTrans, p->trans_b ? CblasTrans : CblasNoTrans,
+              (int)p->m, (int)p->n, (int)p->k, p->alpha, a, (int)p->ld[GEMM_A], b, (int)p->ld[GEMM_B],
+              p->beta, c, (int)p->ld[GEMM_C]);
+}
 
 static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
-  const struct gemm_problem *p = &exec->problem;
   (void)queue;
-  cblas_sgemm(CblasRowMajor, p->trans_a ? CblasTrans : CblasNoTrans, p->trans_b ? CblasTrans : CblasNoTrans,
-              (int)p->m, (int)p->n, (int)p->k, p->alpha, o->a.handle, (int)p->ld[GEMM_A], o->b.handle,
-              (int)p->ld[GEMM_B], p->beta, o->c.handle, (int)p->ld[GEMM_C]);
+  gemm_cblas(&exec->problem, o->a.handle, o->b.handle, o->c.handle);
   return STATUS_OK;
 }
 
-static const struct gemm_ops ops = {
-    .fits = fits,
-#if HAVE_OPENBLAS_SET_NUM_THREADS
-    .open = open,
-#endif
-    .launch = launch,
-};
+static const struct gemm_ops ops = {.fits = gemm_cblas_fits, .open = open, .launch = launch};
 
 const struct gemm_kernel gemm_cpu_cblas = {
     .name = "cblas",

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What all kernels share: their arguments, and how C takes a sum.
+
+// One rounding where the device multiplies and adds at full rate that way, else what it is fastest at.
+#ifdef FP_FAST_FMAF
+#define MULTIPLY_ADD(a, b, c) fma(a, b, c)
+#else
+#define MULTIPLY_ADD(a, b, c) mad(a, b, c)
+#endif
+
+#define GEMM_ARGS                                                                                            \
+  const int m, const int n, const int k, const int lda, const int ldb, const int ldc, const float alpha,     \
+      const float beta, __global const float *restrict a, __global const float *restrict b,                  \
+      __global float *restrict c
+
+// C is not read when beta is 0: what stands there may be NaN.
+void result_store(__global float *out, float sum, float alpha, float beta)
+{
+  float value = alpha * sum;
+  if (beta != 0) value = MULTIPLY_ADD(beta, *out, value);
+  *out = value;
+}

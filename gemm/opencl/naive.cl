@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+// A work-item an element: two numbers read for every multiplication, 0.25 flop a byte.
+__kernel void gemm(GEMM_ARGS)
+{
+  const int i = get_global_id(1), j = get_global_id(0);
+  float sum = 0;
+  if (i >= m || j >= n) return;
+  for (int l = 0; l < k; l++) sum = MULTIPLY_ADD(a[(long)i * lda + l], b[(long)l * ldb + j], sum);
+  result_store(c + (long)i * ldc + j, sum, alpha, beta);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// What the kernels with deep tiles share: a group fetches GROUP_K steps of its part of A and B in chunks of four, keeps
+// both in local memory with k outermost, and each work-item multiplies ITEM_M × ITEM_N of them. Defined by the host
+// besides: TRANS_A and TRANS_B (0 or 1), EDGES where a size is no multiple of its tile, ALIGNED where every row starts
+// at a multiple of 16 bytes, and OFFSET, a type that holds offsets within a tile.
+#define ITEMS_M (GROUP_M / ITEM_M)
+#define ITEMS_N (GROUP_N / ITEM_N)
+#define ITEMS   (ITEMS_M * ITEMS_N)
+// Rows of local memory are longer by a chunk, so that transposed stores meet no bank twice.
+#define STRIDE_A (GROUP_M + 4)
+#define STRIDE_B (GROUP_N + 4)
+#define CHUNKS_A (GROUP_M * GROUP_K / 4 / ITEMS)
+#define CHUNKS_B (GROUP_N * GROUP_K / 4 / ITEMS)
+#define TILE     (GROUP_K * (STRIDE_A + STRIDE_B))
+// Tiles that are worked on together lie in a band of rows, so that caches hold what they share.
+#define BAND 8
+
+typedef __global const float *restrict source_t;
+typedef __local float *restrict tile_t;
+
+// Where a work-item stands: its group's first row and column, its place in the group, and its part of k.
+struct place {
+  int i0, j0;  // of the group
+  int x, y;    // work-item, in columns and rows
+  int l0, end; // steps of k
+};
+
+struct place place_make(int m, int n, int k, int steps)
+{
+  struct place p;
+  const int t = get_local_id(0), g = get_group_id(0);
+  const int tiles_m = (m + GROUP_M - 1) / GROUP_M, tiles_n = (n + GROUP_N - 1) / GROUP_N;
+  const int band = g / (BAND * tiles_n), rows = min(BAND, tiles_m - band * BAND),
+            in_band = g - band * BAND * tiles_n;
+  p.i0 = (band * BAND + in_band % rows) * GROUP_M;
+  p.j0 = in_band / rows * GROUP_N;
+  // 32 neighbours form a patch of 8 × 4, which reads the fewest chunks of local memory.
+  p.x = t % 8 + 8 * (t / 32 % (ITEMS_N / 8));
+  p.y = t / 8 % 4 + 4 * (t / 32 / (ITEMS_N / 8));
+  p.l0 = get_group_id(2) * steps;
+  p.end = min(k, p.l0 + steps);
+  return p;
+}
+
+// Four numbers that lie one after the other, of which `left` exist.
+float4 chunk_read(source_t from, OFFSET offset)
+{
+#ifdef ALIGNED
+  return *(__global const float4 *)(from + offset);
+#else
+  return vload4(0, from + offset);
+#endif
+}
+
+// Along k: what lies beyond the end counts as zero, in A and in B.
+float4 chunk_along_k(source_t from, OFFSET offset, int left)
+{
+#ifdef EDGES
+  if (left < 4)
+    return (float4)(left > 0 ? from[offset] : 0, left > 1 ? from[offset + 1] : 0,
+                    left > 2 ? from[offset + 2] : 0, 0);
+#endif
+  return chunk_read(from, offset);
+}
+
+// Across k: beyond the edge the last line is read again, and its sums are left out.
+float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
+{
+#ifdef EDGES
+  if (left_k <= 0) return (float4)(0);
+  if (left < 4) {
+    const int last = max(left - 1, 0);
+    return (float4)(from[offset], from[offset + min(1, last)], from[offset + min(2, last)],
+                    from[offset + min(3, last)]);
+  }
+#endif
+  return chunk_read(from, offset);
+}
+
+// A work-item's share of a tile of A or B on its way to local memory: `lines` rows of op(A) or columns of op(B).
+// LINE and STEP are a chunk's line and step of k within the tile.
+#define ALONG_LINE(t)         ((t) / (GROUP_K / 4))
+#define ALONG_STEP(t)         ((t) % (GROUP_K / 4) * 4)
+#define ACROSS_LINE(t, lines) ((t) % ((lines) / 4) * 4)
+#define ACROSS_STEP(t, lines) ((t) / ((lines) / 4))
+
+#if TRANS_A
+#define A_LINE(t) ACROSS_LINE(t, GROUP_M)
+#define A_STEP(t) ACROSS_STEP(t, GROUP_M)
+#define A_NEXT    ((long)GROUP_K * lda)
+#else
+#define A_LINE(t) ALONG_LINE(t)
+#define A_STEP(t) ALONG_STEP(t)
+#define A_NEXT    GROUP_K
+#endif
+#if TRANS_B
+#define B_LINE(t) ALONG_LINE(t)
+#define B_STEP(t) ALONG_STEP(t)
+#define B_NEXT    GROUP_K
+#else
+#define B_LINE(t) ACROSS_LINE(t, GROUP_N)
+#define B_STEP(t) ACROSS_STEP(t, GROUP_N)
+#define B_NEXT    ((long)GROUP_K * ldb)
+#endif
+
+// Offset of a chunk from its tile's first element, with lines beyond the edge moved to the last one.
+OFFSET offset_of(int line, int step, int across, int ld, int lines_left)
+{
+#ifdef EDGES
+  line = min(line, lines_left - 1);
+#endif
+  return across ? (OFFSET)step * ld + line : (OFFSET)line * ld + step;
+}
+
+void tile_fetch(source_t a, source_t b, int m_left, int n_left, int k_left, const OFFSET at_a[CHUNKS_A],
+                const OFFSET at_b[CHUNKS_B], float4 next_a[CHUNKS_A], float4 next_b[CHUNKS_B])
+{
+  const int t = get_local_id(0);
+#pragma unroll
+  for (int q = 0; q < CHUNKS_A; q++) {
+    const int u = t + q * ITEMS;
+    next_a[q] = TRANS_A ? chunk_across_k(a, at_a[q], m_left - A_LINE(u), k_left - A_STEP(u))
+                        : chunk_along_k(a, at_a[q], k_left - A_STEP(u));
+  }
+#pragma unroll
+  for (int q = 0; q < CHUNKS_B; q++) {
+    const int u = t + q * ITEMS;
+    next_b[q] = TRANS_B ? chunk_along_k(b, at_b[q], k_left - B_STEP(u))
+                        : chunk_across_k(b, at_b[q], n_left - B_LINE(u), k_left - B_STEP(u));
+  }
+}
+
+// Puts a chunk where k is outermost: as it is, or turned.
+void chunk_store(tile_t tile, float4 chunk, int line, int step, int stride, int across)
+{
+  if (across) {
+    *(__local float4 *)(tile + step * stride + line) = chunk;
+  } else {
+    tile[step * stride + line] = chunk.x;
+    tile[(step + 1) * stride + line] = chunk.y;
+    tile[(step + 2) * stride + line] = chunk.z;
+    tile[(step + 3) * stride + line] = chunk.w;
+  }
+}
+
+void tile_store(tile_t tile, const float4 next_a[CHUNKS_A], const float4 next_b[CHUNKS_B])
+{
+  const int t = get_local_id(0);
+#pragma unroll
+  for (int q = 0; q < CHUNKS_A; q++)
+    chunk_store(tile, next_a[q], A_LINE(t + q * ITEMS), A_STEP(t + q * ITEMS), STRIDE_A, TRANS_A);
+#pragma unroll
+  for (int q = 0; q < CHUNKS_B; q++)
+    chunk_store(tile + GROUP_K * STRIDE_A, next_b[q], B_LINE(t + q * ITEMS), B_STEP(t + q * ITEMS), STRIDE_B,
+                !TRANS_B);
+}
+
+// A step's numbers of a work-item: every fourth of them a chunk further on, so that neighbours read neighbours.
+void terms_load(const __local float *line, int place, int items, int count, float *terms)
+{
+#pragma unroll
+  for (int q = 0; q < count / 4; q++) {
+    const float4 four = *(const __local float4 *)(line + q * 4 * items + 4 * place);
+    terms[4 * q] = four.x;
+    terms[4 * q + 1] = four.y;
+    terms[4 * q + 2] = four.z;
+    terms[4 * q + 3] = four.w;
+  }
+}
+
+void step_load(const __local float *tile, const struct place *p, int step, float fa[ITEM_M], float fb[ITEM_N])
+{
+  terms_load(tile + step * STRIDE_A, p->y, ITEMS_M, ITEM_M, fa);
+  terms_load(tile + GROUP_K * STRIDE_A + step * STRIDE_B, p->x, ITEMS_N, ITEM_N, fb);
+}
+
+void step_multiply(const float fa[ITEM_M], const float fb[ITEM_N], float sums[ITEM_M][ITEM_N])
+{
+#pragma unroll
+  for (int r = 0; r < ITEM_M; r++)
+#pragma unroll
+    for (int q = 0; q < ITEM_N; q++) sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
+}
+
+void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n, int ldc, float alpha,
+                float beta, __global float *c)
+{
+#pragma unroll
+  for (int r = 0; r < ITEM_M; r++)
+#pragma unroll
+    for (int q = 0; q < ITEM_N; q++) {
+      const int i = p->i0 + r / 4 * 4 * ITEMS_M + 4 * p->y + r % 4;
+      const int j = p->j0 + q / 4 * 4 * ITEMS_N + 4 * p->x + q % 4;
+#ifdef EDGES
+      if (i >= m || j >= n) continue;
+#endif
+      result_store(c + (long)i * ldc + j, sums[r][q], alpha, beta);
+    }
+}
+
+// Common beginning: places, and where this work-item's chunks lie. A split's part of C follows the one before.
+#define TILE_BEGIN                                                                                           \
+  const struct place p = place_make(m, n, k, steps);                                                         \
+  float sums[ITEM_M][ITEM_N] = {{0}};                                                                        \
+  float4 next_a[CHUNKS_A], next_b[CHUNKS_B];                                                                 \
+  OFFSET at_a[CHUNKS_A], at_b[CHUNKS_B];                                                                     \
+  const int m_left = m - p.i0, n_left = n - p.j0, t = get_local_id(0);                                       \
+  a += TRANS_A ? (long)p.l0 * lda + p.i0 : (long)p.i0 * lda + p.l0;                                          \
+  b += TRANS_B ? (long)p.j0 * ldb + p.l0 : (long)p.l0 * ldb + p.j0;                                          \
+  c += (long)get_group_id(2) * m * ldc;                                                                      \
+  for (int q = 0; q < CHUNKS_A; q++)                                                                         \
+    at_a[q] = offset_of(A_LINE(t + q * ITEMS), A_STEP(t + q * ITEMS), TRANS_A, lda, m_left);                 \
+  for (int q = 0; q < CHUNKS_B; q++)                                                                         \
+    at_b[q] = offset_of(B_LINE(t + q * ITEMS), B_STEP(t + q * ITEMS), !TRANS_B, ldb, n_left);
+
+#define TILE_KERNEL                                                                                          \
+  __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm(GEMM_ARGS, const int steps)
