@@ -10,6 +10,7 @@ setup_file() {
   on 1 "$himeno" -b cpu -s XS --ladder -t 0.01 --block 10 --json "$documents/ladder.json" >/dev/null
   on 1 "$himeno" -b cpu -s XS -n 3 --json "$documents/XS.json" >/dev/null
   on 2 "$himeno" -b cpu -s 20x30x40 -n 3 --data dense --json "$documents/small.json" >/dev/null
+  OMP_NUM_THREADS=1 on 3 "$top_builddir/comm-gpu" -b null --samples 1 --step 16 --max 32K -s XS --json "$documents/paths.json" >/dev/null
   "$PYTHON" - "$documents" <<'PY'
 import json, sys
 folder = sys.argv[1]
@@ -77,6 +78,13 @@ refuses() {
   done
 }
 
+@test "paths are drawn: a matrix a transport, and curves with their fits" {
+  draws paths "$documents/paths.json"
+  for word in staged pageable 'GB/s of the largest below' 'pinned host memory, in' 'staged 0–1' 'GB/s one way' 'Null device 0'; do
+    grep -qF -- "$word" picture.svg
+  done
+}
+
 @test "what is no document is refused in one line" {
   : >empty.json
   echo '{"schema": ' >cut.json
@@ -93,6 +101,8 @@ refuses() {
   refuses 'none.json: No such file' sizes none.json
   refuses 'XS.json: of schema himeno-gpu/1, not himeno-ladder/1' ladder "$documents/XS.json"
   refuses 'lacking.json: not as its schema says: KeyError .size' sizes "$documents/lacking.json"
+  refuses 'XS.json: of schema himeno-gpu/1: paths are drawn from comm-gpu/1' paths "$documents/XS.json"
+  refuses 'paths are drawn from one document' paths "$documents/paths.json" "$documents/paths.json"
   refuses 'wrong.json: it did not pass' sizes "$documents/XS.json" "$documents/wrong.json"
 }
 
