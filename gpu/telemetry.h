@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What a device says of its own state: power, clocks, temperature, throttling, errors, link.
+ *
+ * NVIDIA devices are asked through NVML, which is looked for at run time and needs no privilege; what the PCI bus and
+ * the hwmon class of sysfs tell (AMD, Intel, and the link of any device) is read from there. A device is named by its place on
+ * the PCI bus. Nothing here fails a run: what is not known stays unknown. */
+#ifndef GPU_TELEMETRY_H
+#define GPU_TELEMETRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Unknown value of every field. */
+#define TELEMETRY_UNKNOWN (-1)
+
+/** Why clocks are held down. The values are NVML's; idleness is not a reason and never reported. */
+enum telemetry_throttle {
+  THROTTLE_APPLICATION_CLOCKS = 0x2,
+  THROTTLE_POWER_CAP = 0x4,
+  THROTTLE_HARDWARE = 0x8,
+  THROTTLE_SYNC_BOOST = 0x10,
+  THROTTLE_THERMAL = 0x20,
+  THROTTLE_HARDWARE_THERMAL = 0x40,
+  THROTTLE_POWER_BRAKE = 0x80
+};
+
+/** One sample. */
+struct telemetry_sample {
+  double watts;
+  int sm_mhz, memory_mhz, celsius;
+  int throttle; /**< enum telemetry_throttle, or-ed */
+};
+
+/** What hardly changes in a run. */
+struct telemetry_state {
+  int sm_mhz_max, memory_mhz_max;
+  int ecc;                       /**< 1 on, 0 off */
+  int64_t corrected, uncorrected; /**< ECC errors since the driver was loaded */
+  int retired;                   /**< memory pages or rows taken out of use */
+  int pcie_gen, pcie_gen_max, pcie_width, pcie_width_max;
+  int nvlinks, nvlinks_active;
+};
+
+struct telemetry;
+
+/** \brief A device by its place on the PCI bus ("" where there is none). Never NULL but when memory ran out; where nothing
+ * answers, all samples are unknown. HIMENO_NVML names another library than libnvidia-ml.so.1, HIMENO_SYSFS another root
+ * than /sys: for tests. */
+struct telemetry *telemetry_open(const char *pci);
+void telemetry_close(struct telemetry *telemetry);
+
+/** \brief What answers: "NVML", "sysfs" or "". */
+const char *telemetry_source(const struct telemetry *telemetry);
+
+/** \brief Takes about a millisecond: between blocks, not inside. */
+void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample);
+void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state);
+
+/** \brief "power cap, thermal" into \a text; "" for none or unknown. Returns text. */
+const char *telemetry_throttle_text(int throttle, char *text, size_t size);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions and constants as NVIDIA documents them in the NVML API reference; each is looked for by itself, since old
+ * drivers lack some. */
+#include "config.h"
+
+#include "gpu/telemetry_nvml.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#define NVML_SUCCESS             0
+#define NVML_INSUFFICIENT_SIZE   7
+#define NVML_CLOCK_SM            1
+#define NVML_CLOCK_MEMORY        2
+#define NVML_TEMPERATURE_GPU     0
+#define NVML_ERROR_CORRECTED     0
+#define NVML_ERROR_UNCORRECTED   1
+#define NVML_COUNTER_VOLATILE    0
+#define NVML_RETIRED_MULTIPLE    0
+#define NVML_RETIRED_DOUBLE_BIT  1
+#define NVML_LINKS_MAX           18
+#define NVML_THROTTLE_IDLE       1ull
+
+typedef void *device_t;
+
+struct nvml {
+  void *library;
+  device_t device;
+  int (*shutdown)(void);
+  int (*power)(device_t, unsigned *milliwatts);
+  int (*clock)(device_t, int which, unsigned *mhz);
+  int (*clock_max)(device_t, int which, unsigned *mhz);
+  int (*temperature)(device_t, int sensor, unsigned *celsius);
+  int (*throttle)(device_t, unsigned long long *reasons);
+  int (*ecc_mode)(device_t, unsigned *current, unsigned *pending);
+  int (*ecc_errors)(device_t, int type, int counter, unsigned long long *count);
+  int (*link_gen)(device_t, unsigned *gen);
+  int (*link_gen_max)(device_t, unsigned *gen);
+  int (*link_width)(device_t, unsigned *width);
+  int (*link_width_max)(device_t, unsigned *width);
+  int (*remapped)(device_t, unsigned *corrected, unsigned *uncorrected, unsigned *pending, unsigned *failed);
+  int (*retired)(device_t, int cause, unsigned *count, unsigned long long *addresses);
+  int (*nvlink)(device_t, unsigned link, unsigned *active);
+};
+
+/* Object and function pointers have one size wherever there is dlsym. */
+static void find(const struct nvml *nvml, const char *name, void *function)
+{
+  *(void **)function = dlsym(nvml->library, name);
+}
+
+static void find_all(struct nvml *n)
+{
+  find(n, "nvmlShutdown", &n->shutdown);
+  find(n, "nvmlDeviceGetPowerUsage", &n->power);
+  find(n, "nvmlDeviceGetClockInfo", &n->clock);
+  find(n, "nvmlDeviceGetMaxClockInfo", &n->clock_max);
+  find(n, "nvmlDeviceGetTemperature", &n->temperature);
+  find(n, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->throttle);
+  find(n, "nvmlDeviceGetEccMode", &n->ecc_mode);
+  find(n, "nvmlDeviceGetTotalEccErrors", &n->ecc_errors);
+  find(n, "nvmlDeviceGetCurrPcieLinkGeneration", &n->link_gen);
+  find(n, "nvmlDeviceGetMaxPcieLinkGeneration", &n->link_gen_max);
+  find(n, "nvmlDeviceGetCurrPcieLinkWidth", &n->link_width);
+  find(n, "nvmlDeviceGetMaxPcieLinkWidth", &n->link_width_max);
+  find(n, "nvmlDeviceGetRemappedRows", &n->remapped);
+  find(n, "nvmlDeviceGetRetiredPages", &n->retired);
+  find(n, "nvmlDeviceGetNvLinkState", &n->nvlink);
+}
+
+/* Starts NVML and finds the device; whether that worked. */
+static int start(struct nvml *n, const char *pci)
+{
+  int (*init)(void), (*by_pci)(const char *, device_t *);
+  find(n, "nvmlInit_v2", &init);
+  find(n, "nvmlDeviceGetHandleByPciBusId_v2", &by_pci);
+  if (!init || !by_pci || !n->shutdown || init() != NVML_SUCCESS) return 0;
+  if (by_pci(pci, &n->device) == NVML_SUCCESS) return 1;
+  n->shutdown();
+  return 0;
+}
+
+struct nvml *nvml_open(const char *pci)
+{
+  const char *name = getenv("HIMENO_NVML");
+  struct nvml *n = calloc(1, sizeof *n);
+  if (!n || !pci[0]) goto fail;
+  if (!(n->library = dlopen(name ? name : "libnvidia-ml.so.1", RTLD_NOW))) goto fail;
+  find_all(n);
+  if (start(n, pci)) return n;
+  dlclose(n->library);
+fail:
+  free(n);
+  return NULL;
+}
+
+void nvml_close(struct nvml *nvml)
+{
+  if (!nvml) return;
+  nvml->shutdown();
+  dlclose(nvml->library);
+  free(nvml);
+}
+
+static void read_clock(const struct nvml *n, int (*function)(device_t, int, unsigned *), int which, int *mhz)
+{
+  unsigned value;
+  if (function && function(n->device, which, &value) == NVML_SUCCESS) *mhz = (int)value;
+}
+
+static void read_number(const struct nvml *n, int (*function)(device_t, unsigned *), int *number)
+{
+  unsigned value;
+  if (function && function(n->device, &value) == NVML_SUCCESS) *number = (int)value;
+}
+
+void nvml_read(const struct nvml *n, struct telemetry_sample *sample)
+{
+  unsigned milliwatts, celsius;
+  unsigned long long reasons;
+  if (n->power && n->power(n->device, &milliwatts) == NVML_SUCCESS) sample->watts = milliwatts * 1e-3;
+  read_clock(n, n->clock, NVML_CLOCK_SM, &sample->sm_mhz);
+  read_clock(n, n->clock, NVML_CLOCK_MEMORY, &sample->memory_mhz);
+  if (n->temperature && n->temperature(n->device, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS)
+    sample->celsius = (int)celsius;
+  if (n->throttle && n->throttle(n->device, &reasons) == NVML_SUCCESS)
+    sample->throttle = (int)(reasons & ~NVML_THROTTLE_IDLE & 0xff);
+}
+
+static void read_errors(const struct nvml *n, int type, int64_t *errors)
+{
+  unsigned long long count;
+  if (n->ecc_errors && n->ecc_errors(n->device, type, NVML_COUNTER_VOLATILE, &count) == NVML_SUCCESS)
+    *errors = (int64_t)count;
+}
+
+/* Rows since Ampere, pages before. */
+static void read_retired(const struct nvml *n, int *retired)
+{
+  unsigned corrected, uncorrected, pending, failed, pages = 0;
+  if (n->remapped && n->remapped(n->device, &corrected, &uncorrected, &pending, &failed) == NVML_SUCCESS) {
+    *retired = (int)(corrected + uncorrected);
+    return;
+  }
+  for (int cause = NVML_RETIRED_MULTIPLE; n->retired && cause <= NVML_RETIRED_DOUBLE_BIT; cause++) {
+    unsigned count = 0;
+    int outcome = n->retired(n->device, cause, &count, NULL);
+    if (outcome != NVML_SUCCESS && outcome != NVML_INSUFFICIENT_SIZE) return;
+    pages += count;
+    *retired = (int)pages;
+  }
+}
+
+static void read_nvlinks(const struct nvml *n, struct telemetry_state *state)
+{
+  unsigned active;
+  int links = 0, up = 0;
+  for (unsigned link = 0; n->nvlink && link < NVML_LINKS_MAX; link++) {
+    if (n->nvlink(n->device, link, &active) != NVML_SUCCESS) continue;
+    links++;
+    up += active != 0;
+  }
+  if (n->nvlink) state->nvlinks = links, state->nvlinks_active = up;
+}
+
+void nvml_state(const struct nvml *n, struct telemetry_state *state)
+{
+  unsigned current, pending;
+  read_clock(n, n->clock_max, NVML_CLOCK_SM, &state->sm_mhz_max);
+  read_clock(n, n->clock_max, NVML_CLOCK_MEMORY, &state->memory_mhz_max);
+  if (n->ecc_mode && n->ecc_mode(n->device, &current, &pending) == NVML_SUCCESS) state->ecc = (int)current;
+  read_errors(n, NVML_ERROR_CORRECTED, &state->corrected);
+  read_errors(n, NVML_ERROR_UNCORRECTED, &state->uncorrected);
+  read_retired(n, &state->retired);
+  read_number(n, n->link_gen, &state->pcie_gen);
+  read_number(n, n->link_gen_max, &state->pcie_gen_max);
+  read_number(n, n->link_width, &state->pcie_width);
+  read_number(n, n->link_width_max, &state->pcie_width_max);
+  read_nvlinks(n, state);
+}

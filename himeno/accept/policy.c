@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/accept/policy.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "gpu/telemetry.h"
+
+#define FILE_BYTES_MAX (1 << 16)
+
+enum kind { SHARE, NUMBER, COUNT, FLAG };
+
+static const struct {
+  const char *key;
+  size_t offset;
+  enum kind kind;
+} keys[] = {
+#define KEY(name, kind) {#name, offsetof(struct accept_policy, name), kind}
+    KEY(ceiling_share_min, NUMBER),   KEY(device_gflops_min, NUMBER), KEY(efficiency_min, NUMBER),
+    KEY(device_spread_max, NUMBER),   KEY(noise_max, NUMBER),         KEY(stragglers_max, COUNT),
+    KEY(devices_per_host, COUNT),     KEY(binding, FLAG),             KEY(ecc, FLAG),
+    KEY(ecc_corrected_max, COUNT),    KEY(ecc_uncorrected_max, COUNT), KEY(retired_max, COUNT),
+    KEY(pcie_gen_min, COUNT),         KEY(pcie_width_min, COUNT),     KEY(pcie_full, FLAG),
+    KEY(nvlinks_min, COUNT),          KEY(sm_mhz_min, NUMBER),        KEY(celsius_max, NUMBER),
+    KEY(throttled_max, SHARE),        KEY(cards_min, COUNT),          KEY(card_gbps_min, NUMBER),
+    KEY(unknown_fails, FLAG),
+#undef KEY
+};
+#define KEYS (sizeof keys / sizeof *keys)
+
+static const struct {
+  const char *name;
+  int bit;
+} reasons[] = {{"application_clocks", THROTTLE_APPLICATION_CLOCKS},
+               {"power_cap", THROTTLE_POWER_CAP},
+               {"hardware", THROTTLE_HARDWARE},
+               {"sync_boost", THROTTLE_SYNC_BOOST},
+               {"thermal", THROTTLE_THERMAL},
+               {"hardware_thermal", THROTTLE_HARDWARE_THERMAL},
+               {"power_brake", THROTTLE_POWER_BRAKE}};
+
+/* The floors of h100 are 0.95 of what doc/results/h100-2026-11 holds for L and XL. */
+static const struct {
+  const char *name, *text;
+} built_in[] = {
+    {"default", "{\"name\": \"default\", \"ceiling_share_min\": 0.9, \"device_spread_max\": 0.05, \"noise_max\": 0.05,"
+                " \"stragglers_max\": 0, \"binding\": true, \"ecc_uncorrected_max\": 0, \"pcie_full\": true,"
+                " \"throttled_max\": 0, \"throttle_forbidden\": [\"hardware\", \"thermal\", \"hardware_thermal\","
+                " \"power_brake\"]}"},
+    {"h100", "{\"name\": \"h100\", \"ceiling_share_min\": 0.95, \"device_gflops_min\": 1750, \"device_spread_max\": 0.03,"
+             " \"noise_max\": 0.02, \"stragglers_max\": 0, \"binding\": true, \"ecc\": true, \"ecc_uncorrected_max\": 0,"
+             " \"pcie_full\": true, \"throttled_max\": 0, \"throttle_forbidden\": [\"hardware\", \"thermal\","
+             " \"hardware_thermal\", \"power_brake\"], \"unknown_fails\": true}"},
+};
+#define BUILT_IN (sizeof built_in / sizeof *built_in)
+
+static const char *allowed(enum kind kind)
+{
+  static const char *const texts[] = {"a share from 0 to 1", "a number of at least 0",
+                                      "a whole number of at least 0", "true or false"};
+  return texts[kind];
+}
+
+/* Whether \a value is of the kind; its number, if so. */
+static int number_of(const json_t *value, enum kind kind, double *number)
+{
+  *number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
+  switch (kind) {
+  case SHARE: return json_is_number(value) && *number >= 0 && *number <= 1;
+  case NUMBER: return json_is_number(value) && *number >= 0;
+  case COUNT: return json_is_integer(value) && *number >= 0;
+  case FLAG: return json_is_boolean(value);
+  }
+  return 0;
+}
+
+static status_t reasons_read(const json_t *list, const char *where, int *mask)
+{
+  size_t index;
+  json_t *entry;
+  if (!json_is_array(list))
+    return log_fail(STATUS_USAGE, "--accept %s: throttle_forbidden must be a list of reasons", where);
+  json_array_foreach(list, index, entry)
+  {
+    int bit = 0;
+    for (size_t r = 0; r < sizeof reasons / sizeof *reasons && json_is_string(entry); r++)
+      if (strcmp(json_string_value(entry), reasons[r].name) == 0) bit = reasons[r].bit;
+    if (!bit)
+      return log_fail(STATUS_USAGE,
+                      "--accept %s: throttle_forbidden knows application_clocks, power_cap, hardware, "
+                      "sync_boost, thermal, hardware_thermal and power_brake, not entry %zu",
+                      where, index + 1);
+    *mask |= bit;
+  }
+  return STATUS_OK;
+}
+
+static status_t name_read(const json_t *value, const char *where, char *name)
+{
+  const char *text = json_string_value(value);
+  if (!text || !*text || strlen(text) >= POLICY_NAME_MAX)
+    return log_fail(STATUS_USAGE, "--accept %s: name must be a text of 1 to %d bytes", where,
+                    POLICY_NAME_MAX - 1);
+  strcpy(name, text);
+  return STATUS_OK;
+}
+
+static status_t key_read(const char *key, const json_t *value, const char *where, struct accept_policy *policy)
+{
+  if (strcmp(key, "name") == 0) return name_read(value, where, policy->name);
+  if (strcmp(key, "throttle_forbidden") == 0) return reasons_read(value, where, &policy->throttle_forbidden);
+  for (size_t k = 0; k < KEYS; k++) {
+    double number;
+    if (strcmp(key, keys[k].key) != 0) continue;
+    if (!number_of(value, keys[k].kind, &number))
+      return log_fail(STATUS_USAGE, "--accept %s: %s must be %s", where, key, allowed(keys[k].kind));
+    *(double *)((char *)policy + keys[k].offset) = number;
+    return STATUS_OK;
+  }
+  return log_fail(STATUS_USAGE, "--accept %s: there is no key \"%.60s\"; doc/acceptance.md lists them", where, key);
+}
+
+status_t policy_parse(const char *text, size_t bytes, const char *where, struct accept_policy *policy)
+{
+  struct accept_policy p = {.name = "unnamed"};
+  json_error_t error;
+  const char *key;
+  json_t *value, *document = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+  status_t status = STATUS_OK;
+
+  if (!document) return log_fail(STATUS_USAGE, "--accept %s: line %d: %s", where, error.line, error.text);
+  for (size_t k = 0; k < KEYS; k++) *(double *)((char *)&p + keys[k].offset) = -1;
+  if (!json_is_object(document)) status = log_fail(STATUS_USAGE, "--accept %s: a policy is one JSON object", where);
+  json_object_foreach(document, key, value)
+  {
+    if (status == STATUS_OK) status = key_read(key, value, where, &p);
+  }
+  json_decref(document);
+  if (status == STATUS_OK) *policy = p;
+  return status;
+}
+
+static status_t file_read(const char *path, char **text, size_t *bytes)
+{
+  struct stat about;
+  FILE *file = fopen(path, "r");
+  if (!file)
+    return log_fail(STATUS_ENVIRONMENT, "--accept %s: %s, and no built-in policy (default, h100) has this name",
+                    path, strerror(errno));
+  if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > FILE_BYTES_MAX) {
+    fclose(file);
+    return log_fail(STATUS_USAGE, "--accept %s: a policy is a plain file of at most %d bytes", path,
+                    FILE_BYTES_MAX);
+  }
+  *text = malloc(FILE_BYTES_MAX);
+  *bytes = *text ? fread(*text, 1, FILE_BYTES_MAX, file) : 0;
+  fclose(file);
+  return *text ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "--accept %s: out of memory", path);
+}
+
+status_t policy_read(const char *name, struct accept_policy *policy)
+{
+  char *text = NULL;
+  size_t bytes;
+  for (size_t b = 0; b < BUILT_IN; b++)
+    if (strcmp(name, built_in[b].name) == 0)
+      return policy_parse(built_in[b].text, strlen(built_in[b].text), name, policy);
+  RETURN_IF_FAILED(file_read(name, &text, &bytes));
+  status_t status = policy_parse(text, bytes, name, policy);
+  free(text);
+  return status;
+}

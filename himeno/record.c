@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+status_t record_open(const char *pci, struct record **record)
+{
+  struct record *r = calloc(1, sizeof *r);
+  if (r) r->device = telemetry_open(pci);
+  if (!r || !r->device) {
+    free(r);
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for records of blocks");
+  }
+  r->stride = 1;
+  snprintf(r->telemetry.source, sizeof r->telemetry.source, "%s", telemetry_source(r->device));
+  telemetry_state(r->device, &r->telemetry.before);
+  telemetry_state(r->device, &r->telemetry.after);
+  *record = r;
+  return STATUS_OK;
+}
+
+void record_close(struct record *record)
+{
+  if (!record) return;
+  telemetry_close(record->device);
+  free(record->throttled);
+  free(record);
+}
+
+static void widen(double value, double *low, double *high)
+{
+  if (value < 0) return;
+  if (*low < 0 || value < *low) *low = value;
+  if (value > *high) *high = value;
+}
+
+static void widen_int(int value, int *low, int *high)
+{
+  double l = *low, h = *high;
+  widen(value, &l, &h);
+  *low = (int)l, *high = (int)h;
+}
+
+static void telemetry_add(struct record_telemetry *t, const struct telemetry_sample *now)
+{
+  if (now->watts < 0 && now->sm_mhz < 0 && now->celsius < 0 && now->throttle < 0) return;
+  if (t->samples++ == 0) t->low = t->high = *now;
+  widen(now->watts, &t->low.watts, &t->high.watts);
+  widen_int(now->sm_mhz, &t->low.sm_mhz, &t->high.sm_mhz);
+  widen_int(now->memory_mhz, &t->low.memory_mhz, &t->high.memory_mhz);
+  widen_int(now->celsius, &t->low.celsius, &t->high.celsius);
+  if (now->throttle <= 0) return;
+  t->throttled++;
+  t->reasons |= now->throttle;
+}
+
+static status_t throttled_add(struct record *r, int throttled)
+{
+  if (r->n_throttled == r->room) {
+    int room = r->room ? 2 * r->room : RECORDS_MAX;
+    unsigned char *more = realloc(r->throttled, (size_t)room);
+    if (!more) return log_fail(STATUS_ENVIRONMENT, "out of host memory for records of blocks");
+    r->throttled = more;
+    r->room = room;
+  }
+  r->throttled[r->n_throttled++] = (unsigned char)throttled;
+  return STATUS_OK;
+}
+
+static void block_add(struct record *r, const struct solver_block *block)
+{
+  const double *p = block->phases;
+  if (++r->skipped < r->stride) return;
+  r->skipped = 0;
+  if (r->n == RECORDS_MAX) {
+    for (int b = 0; b < RECORDS_MAX / 2; b++) r->blocks[b] = r->blocks[2 * b + 1];
+    r->n = RECORDS_MAX / 2;
+    r->stride *= 2;
+  }
+  r->blocks[r->n++] = (struct record_block){
+      p[PHASE_INTERIOR] + p[PHASE_BOUNDARY],
+      p[PHASE_PACK] + p[PHASE_D2H] + p[PHASE_TRANSFER] + p[PHASE_H2D] + p[PHASE_UNPACK]};
+}
+
+status_t record_add(struct record *record, const struct solver_block *block)
+{
+  struct telemetry_sample now;
+  telemetry_read(record->device, &now);
+  telemetry_add(&record->telemetry, &now);
+  block_add(record, block);
+  return throttled_add(record, now.throttle > 0);
+}
+
+void record_finish(struct record *record)
+{
+  telemetry_state(record->device, &record->telemetry.after);
+}

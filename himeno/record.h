@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What each rank saw beside each timed block: compute and exchange apart, and the device's own state. */
+#ifndef HIMENO_RECORD_H
+#define HIMENO_RECORD_H
+
+#include "gpu/telemetry.h"
+#include "himeno/solver.h"
+
+/** At most this many blocks of a rank are kept: when there are more, every second is dropped, again and again. */
+#define RECORDS_MAX 256
+
+struct record_block {
+  double compute;  /**< seconds a sweep of interior and boundary */
+  double exchange; /**< of packing, copies and transfer; not of waiting for a late neighbour */
+};
+
+/** A rank's telemetry over all timed blocks. */
+struct record_telemetry {
+  char source[8]; /**< "NVML", "sysfs", "" */
+  int samples;    /**< that told anything */
+  int throttled;  /**< blocks at whose end the device was throttled */
+  int reasons;    /**< of all of them, or-ed */
+  struct telemetry_sample low, high; /**< least and largest of each value */
+  struct telemetry_state before, after;
+};
+
+struct record {
+  struct telemetry *device;
+  struct record_telemetry telemetry;
+  struct record_block blocks[RECORDS_MAX];
+  int n, stride, skipped;
+  unsigned char *throttled; /**< one a timed block */
+  int n_throttled, room;
+};
+
+/** \brief Starts to watch the device at \a pci. */
+status_t record_open(const char *pci, struct record **record);
+void record_close(struct record *record);
+
+/** \brief A timed block has ended. */
+status_t record_add(struct record *record, const struct solver_block *block);
+
+/** \brief All timed blocks have ended. */
+void record_finish(struct record *record);
+
+#endif
