@@ -80,8 +80,8 @@ static status_t size_layout(struct layout *l, size_t p, size_t q, size_t r)
   const struct qpu_sgemm_kernel *kernel = l->kernel;
   int dot = kernel->kind == QPU_SGEMM_DOT;
   if (p == 0 || q == 0 || r == 0)
-    return log_fail(STATUS_USAGE, "matrices of %zu x %zu by %zu x %zu: every size must be 1 at least", p, q, q,
-                    r);
+    return log_fail(STATUS_USAGE, "matrices of %zu x %zu by %zu x %zu: every size must be 1 at least", p, q,
+                    q, r);
   l->p = round_up(p, kernel->tile_rows);
   l->r = round_up(r, kernel->tile_columns);
   l->q = dot ? round_up(q, LANES) : q < 2 ? 2 : q; /* the turned loop runs twice at least */
