@@ -36,11 +36,6 @@ static const char *const allowed_settings[] = {
     "UCX_NET_DEVICES",
 };
 
-const char *meta_version(void)
-{
-  return PACKAGE_VERSION;
-}
-
 void meta_time(char text[32])
 {
   time_t now = time(NULL);

@@ -12,8 +12,7 @@ static const struct halo_packer *const packers[] = {
 #if HAVE_OPENCL
     &halo_packer_opencl,
 #endif
-    &halo_packer_cpu,
-    &halo_packer_null,
+    &halo_packer_cpu,    &halo_packer_null, &halo_packer_qpu,
 };
 
 const struct halo_packer *halo_packer_find(const char *backend)

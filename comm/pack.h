@@ -24,6 +24,7 @@ struct halo_packer {
 
 extern const struct halo_packer halo_packer_cpu;
 extern const struct halo_packer halo_packer_null;
+extern const struct halo_packer halo_packer_qpu;
 extern const struct halo_packer halo_packer_opencl;
 extern const struct halo_packer halo_packer_cuda;
 

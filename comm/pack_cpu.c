@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packers in host memory: the CPU's, and the null backend's, which is the same behind calls that fail on
-   demand. */
+/* Packers in host memory: the CPU's, the QPU's, whose memory the host sees, and the null backend's, which is the same
+   behind calls that fail on demand. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,4 +96,5 @@ static status_t null_unpack(struct halo_packer_state *state, struct gpu_queue *q
 }
 
 const struct halo_packer halo_packer_cpu = {"cpu", cpu_open, cpu_pack, cpu_unpack, cpu_close};
+const struct halo_packer halo_packer_qpu = {"qpu", cpu_open, cpu_pack, cpu_unpack, cpu_close};
 const struct halo_packer halo_packer_null = {"null", null_open, null_pack, null_unpack, cpu_close};

@@ -14,6 +14,7 @@ static const struct gemm_kernel_set *const sets[] = {
 #endif
     &gemm_kernels_cpu,
     &gemm_kernels_null,
+    &gemm_kernels_qpu,
 };
 
 const struct gemm_kernel_set *gemm_kernels_find(const char *backend)

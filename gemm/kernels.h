@@ -33,6 +33,14 @@ struct gemm_resources {
   double occupancy;
 };
 
+/** What an emulator counted in a launch. Issue counts, no times. */
+struct gemm_counts {
+  uint64_t instructions; /**< issued */
+  uint64_t arithmetic;   /**< of these, with a sum or product of floats in them */
+  uint64_t flop;
+  uint64_t loop_turns; /**< of the innermost loop */
+};
+
 struct gemm_operands {
   struct gpu_mem a, b, c;
 };
@@ -61,6 +69,8 @@ struct gemm_ops {
   status_t (*launch)(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands);
   /** \brief Fills in what is known; NULL: nothing is. */
   void (*resources)(const struct gemm_exec *exec, struct gemm_resources *resources);
+  /** \brief What the device's emulator counted in the last launch; NULL where there is none. */
+  void (*counts)(const struct gemm_exec *exec, struct gemm_counts *counts);
 };
 
 struct gemm_kernel {
@@ -97,6 +107,7 @@ struct gemm_kernel_set {
 extern const struct gemm_kernel_set gemm_kernels_cpu;
 extern const struct gemm_kernel_set gemm_kernels_null;
 extern const struct gemm_kernel_set gemm_kernels_opencl;
+extern const struct gemm_kernel_set gemm_kernels_qpu;
 
 /** \brief The set of a backend, NULL when it has none. */
 const struct gemm_kernel_set *gemm_kernels_find(const char *backend);

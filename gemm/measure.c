@@ -16,6 +16,8 @@
 #define BLOCK_SECONDS 0.05
 #define LAUNCHES_MAX  1000
 #define ROUNDS_LEAST  3
+/* The times of an emulator are no speed: once is enough. */
+#define ROUNDS_EMULATED 1
 /* Threads of the kernel that ran before may spin on for this long. */
 #define SETTLE_SECONDS         0.03
 #define PROGRESS_AFTER_SECONDS 2.0
@@ -57,6 +59,7 @@ static status_t product_verify(struct gemm_run *run, struct gemm_series *s)
   RETURN_IF_FAILED(gemm_matrices_reset(m));
   RETURN_IF_FAILED(gemm_launch(s->exec, run->queue, &m->on));
   RETURN_IF_FAILED(gemm_matrices_fetch(m, m->out));
+  if (s->kernel->ops->counts) s->kernel->ops->counts(s->exec, &s->counts);
   return gemm_verify(run->reference, s->kernel->truncates, m->out, s->kernel->name, &s->check);
 }
 
@@ -116,6 +119,10 @@ static void series_close(struct gemm_series *s)
 static status_t series_calibrate(struct gemm_run *run, struct gemm_series *s, const struct timer *timer)
 {
   double one = 0, slowest = 0;
+  if (run->placement.info.emulated) {
+    s->launches = 1;
+    return STATUS_OK;
+  }
   if (s->status == STATUS_OK) {
     RETURN_IF_FAILED(block_time(run, s, timer, 1, &one));
     RETURN_IF_FAILED(block_time(run, s, timer, 1, &one));
@@ -159,7 +166,8 @@ static status_t sample_add(struct gemm_series *s, double seconds)
 static status_t block_run(struct gemm_run *run, struct gemm_series *s, const struct timer *timer)
 {
   double seconds;
-  for (double begin = stats_now(); stats_now() - begin < SETTLE_SECONDS;)
+  double settle = run->placement.info.emulated ? 0 : SETTLE_SECONDS;
+  for (double begin = stats_now(); stats_now() - begin < settle;)
     RETURN_IF_FAILED(block_time(run, s, timer, 1, &seconds));
   RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
   RETURN_IF_FAILED(gpu_sync(run->queue));
@@ -194,9 +202,10 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
                            const struct timer *timer)
 {
   int able = 0, up = 0;
+  int emulated = run->placement.info.emulated, least = emulated ? ROUNDS_EMULATED : ROUNDS_LEAST;
   for (int s = 0; s < n; s++) able += series[s].status == STATUS_OK;
   double begin = stats_now();
-  for (int round = 0; able > 0 && (round < ROUNDS_LEAST || !up); round++) {
+  for (int round = 0; able > 0 && (round < least || (!up && !emulated)); round++) {
     for (int s = 0; s < n; s++)
       if (series[s].status == STATUS_OK) RETURN_IF_FAILED(block_run(run, &series[s], timer));
     RETURN_IF_FAILED(time_is_up(run, begin, seconds * able, &up));

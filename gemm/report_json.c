@@ -18,6 +18,19 @@ static json_t *config_json(const struct gemm_run *run)
                    run->placement.backend->name, "kernel", run->series[0].kernel->name);
 }
 
+/* null for an emulator, which has none. */
+static json_t *speed_json(const struct gemm_run *run, double gflops)
+{
+  return run->placement.info.emulated ? json_null() : report_json_real(gflops);
+}
+
+static json_t *counts_json(const struct gemm_counts *c)
+{
+  return json_pack("{s:I, s:I, s:I, s:I}", "instructions", (json_int_t)c->instructions, "arithmetic",
+                   (json_int_t)c->arithmetic, "flop", (json_int_t)c->flop, "loop_turns",
+                   (json_int_t)c->loop_turns);
+}
+
 static json_t *samples_json(const struct gemm_series *s)
 {
   json_t *samples = json_array();
@@ -54,9 +67,10 @@ static json_t *series_json(const struct gemm_run *run, const struct gemm_series 
 {
   json_t *series = json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:o}", "kernel", s->kernel->name,
                              "step", s->kernel->step, "verdict", status_verdict(s->status), "gflops",
-                             report_json_real(gemm_series_gflops(run, s)), "launches", s->launches, "samples",
+                             speed_json(run, gemm_series_gflops(run, s)), "launches", s->launches, "samples",
                              samples_json(s), "blocks", blocks_json(&s->blocks), "resources",
                              resources_json(&s->resources), "check", check_json(&s->check));
+  if (series && run->placement.info.emulated) json_object_set_new(series, "counts", counts_json(&s->counts));
   if (series && s->why[0]) json_object_set_new(series, "why", json_string(s->why));
   return series;
 }
@@ -89,12 +103,12 @@ static json_t *ranks_json(const struct gemm_run *run)
   json_t *ranks = json_array();
   for (int r = 0; r < run->placement.ranks; r++) {
     const struct gemm_rank *rank = &run->ranks[r];
-    json_array_append_new(ranks,
-                          json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:b, s:o}", "rank", r,
-                                    "host", rank->host, "device", rank->info.name, "uuid", rank->info.uuid,
-                                    "pci", rank->info.pci, "driver", rank->info.driver, "numa", rank->numa,
-                                    "cpus", rank->cpus, "device_shared", rank->shared > 0, "cpus_shared",
-                                    rank->overlap, "gflops", report_json_real(rank->gflops)));
+    json_array_append_new(
+        ranks, json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:b, s:o}", "rank", r, "host",
+                         rank->host, "device", rank->info.name, "uuid", rank->info.uuid, "pci",
+                         rank->info.pci, "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus,
+                         "device_shared", rank->shared > 0, "cpus_shared", rank->overlap, "gflops",
+                         rank->info.emulated ? json_null() : report_json_real(rank->gflops)));
   }
   return ranks;
 }

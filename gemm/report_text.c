@@ -45,8 +45,10 @@ static void print_ranks(const struct gemm_run *run, FILE *out)
   fprintf(out, "\n  rank  host              GFLOPS  cores       NUMA  PCI           device, UUID\n");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct gemm_rank *rank = &run->ranks[r];
-    fprintf(out, "  %4d  %-15.15s %8.1f  %-10.40s  %4d  %-12s  %s, %s\n", r, rank->host, rank->gflops,
-            rank->cpus, rank->numa, rank->info.pci[0] ? rank->info.pci : "-", rank->info.name,
+    char gflops[16] = "-";
+    if (!rank->info.emulated) snprintf(gflops, sizeof gflops, "%.1f", rank->gflops);
+    fprintf(out, "  %4d  %-15.15s %8s  %-10.40s  %4d  %-12s  %s, %s\n", r, rank->host, gflops, rank->cpus,
+            rank->numa, rank->info.pci[0] ? rank->info.pci : "-", rank->info.name,
             rank->info.uuid[0] ? rank->info.uuid : "no UUID");
   }
   if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", n - RANKS_SHOWN);
@@ -76,6 +78,20 @@ static void print_yardstick(const struct gemm_run *run, const struct gemm_series
             s->kernel->name, rate, s->status == STATUS_WRONG ? " with a WRONG result" : "", ours / rate);
   else
     fprintf(out, "  yardstick  %s %s\n", s->kernel->name, s->why);
+}
+
+/* An emulator has no speed. 12 QPUs can do a sum and a product of 16 lanes an instruction. */
+static void print_counts(const struct gemm_run *run, FILE *out)
+{
+  const struct gemm_series *s = &run->series[0];
+  double instructions = s->counts.instructions ? (double)s->counts.instructions : 1;
+  fprintf(out, "\n  emulated   no speed: the emulator took %.3f s for a product\n", s->seconds);
+  fprintf(out,
+          "  counts     %" PRIu64
+          " instructions issued, %.1f%% of them with float arithmetic; 2 m n k are %.1f%% of "
+          "what both ALUs could do\n",
+          s->counts.instructions, 100 * (double)s->counts.arithmetic / instructions,
+          100 * gemm_flop(&run->problem) / (32 * instructions));
 }
 
 static void print_speed(const struct gemm_run *run, FILE *out)
@@ -117,7 +133,7 @@ void gemm_report_text(const struct gemm_run *run, FILE *out)
 {
   print_what(run, out);
   print_ranks(run, out);
-  if (run->series[0].n_samples > 0) print_speed(run, out);
+  if (run->series[0].n_samples > 0) (run->placement.info.emulated ? print_counts : print_speed)(run, out);
   print_verdict(run, out);
   print_warnings(run, out);
 }

@@ -18,6 +18,7 @@ struct gemm_series {
   char why[GPU_TEXT_MAX];
   struct gemm_blocks blocks;
   struct gemm_resources resources;
+  struct gemm_counts counts; /**< of a product, where an emulator ran it */
   struct gemm_check check;
   int launches;    /**< products a block */
   double *samples; /**< seconds of each timed block on this rank */

@@ -7,7 +7,7 @@
 #include "base/log.h"
 
 const struct gpu_backend *const gpu_backends[] = {&gpu_backend_cuda, &gpu_backend_opencl, &gpu_backend_cpu,
-                                                  &gpu_backend_null, NULL};
+                                                  &gpu_backend_qpu,  &gpu_backend_null,   NULL};
 
 const struct gpu_backend *gpu_backend_find(const char *name)
 {

@@ -36,6 +36,7 @@ struct gpu_device_info {
   int numa;                    /**< NUMA node by its OS index, −1 if unknown */
   int fp64;                    /**< has doubles */
   int is_cpu;                  /**< runs on the host's own cores */
+  int emulated;                /**< its times are an emulator's, and no speed */
 };
 
 struct gpu_device {
@@ -141,6 +142,7 @@ struct gpu_backend {
 
 extern const struct gpu_backend gpu_backend_cpu;
 extern const struct gpu_backend gpu_backend_null;
+extern const struct gpu_backend gpu_backend_qpu;
 extern const struct gpu_backend gpu_backend_opencl;
 extern const struct gpu_backend gpu_backend_cuda;
 

@@ -112,7 +112,7 @@ static status_t memory_check(struct himeno_run *run, uint64_t least)
 /* The default size, or the largest named one below it that every rank can hold and that can be cut. */
 static status_t size_default(struct himeno_run *run, uint64_t least)
 {
-  int n = run->placement.info.is_cpu ? 2 : 3;
+  int n = himeno_is_emulated(run) ? 0 : run->placement.info.is_cpu ? 2 : 3;
   for (; n > 0; n--) {
     uint64_t need;
     run->config.size = *grid_size_named(n);

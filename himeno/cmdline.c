@@ -46,8 +46,8 @@ static const struct option_spec options[] = {
      .given = GIVEN(size_given),
      .metavar = "SIZE",
      .group = "Problem",
-     .help =
-         "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU, smaller where memory is."},
+     .help = "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU, XS on an "
+             "emulator, smaller where memory is."},
     {.name = "fill",
      .type = OPTION_REAL,
      .min = 1,
@@ -74,8 +74,8 @@ static const struct option_spec options[] = {
      .offset = AT(backend),
      .metavar = "NAME",
      .group = "Where and how",
-     .help = "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by "
-             "OpenCL, then the CPU."},
+     .help = "auto, cuda, opencl, cpu, qpu (a Raspberry Pi 1 to 3, elsewhere its emulator), or null (a test "
+             "device). auto takes CUDA, then a GPU by OpenCL, then the CPU."},
     {.name = "device",
      .type = OPTION_TEXT,
      .offset = AT(device),

@@ -12,8 +12,7 @@ static const struct himeno_kernel_set *const sets[] = {
 #if HAVE_OPENCL
     &himeno_kernels_opencl,
 #endif
-    &himeno_kernels_cpu,
-    &himeno_kernels_null,
+    &himeno_kernels_cpu,    &himeno_kernels_qpu, &himeno_kernels_null,
 };
 
 const struct himeno_kernel_set *himeno_kernels_find(const char *backend)

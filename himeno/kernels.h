@@ -24,6 +24,7 @@ struct himeno_kernel {
   int trial;        /**< -k auto tries it */
   const char *file; /**< the user's source, NULL for the suite's own kernels */
   int extra_arrays; /**< memory that it takes for itself at open, in arrays of the layout */
+  int toward_zero;  /**< rounds toward zero: its bits are those of himeno_kernel_toward_zero */
 };
 
 /** What the kernels work on. Memory belongs to the caller. Arrays are separate unless the variant packs them itself. */
@@ -41,6 +42,15 @@ struct himeno_exec;
 struct himeno_resources {
   int threads, registers, local_bytes;
   double occupancy;
+};
+
+/** What an emulator counted in all sweeps since open. Issue counts, no times. */
+struct himeno_counts {
+  uint64_t points;       /**< computed */
+  uint64_t instructions; /**< issued */
+  uint64_t arithmetic;   /**< of these, with a sum or product of floats in them */
+  uint64_t flop;
+  uint64_t stalls; /**< turns in which a processor waited */
 };
 
 /** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */
@@ -72,12 +82,18 @@ struct himeno_kernel_set {
   status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, int which, uint64_t *sum);
   /** \brief Resource use for the ladder; NULL where unknown. */
   status_t (*resources)(struct himeno_exec *exec, struct himeno_resources *resources);
+  /** \brief What the device's emulator counted; NULL where there is none. */
+  void (*counts)(const struct himeno_exec *exec, struct himeno_counts *counts);
 };
 
 extern const struct himeno_kernel_set himeno_kernels_cpu;
 extern const struct himeno_kernel_set himeno_kernels_null;
+extern const struct himeno_kernel_set himeno_kernels_qpu;
 extern const struct himeno_kernel_set himeno_kernels_opencl;
 extern const struct himeno_kernel_set himeno_kernels_cuda;
+
+/** The CPU backend's kernel that rounds as a QPU does: a model to compare with, no variant to choose. */
+extern const struct himeno_kernel himeno_kernel_toward_zero;
 
 /** \brief The set of a backend, NULL when it was not built. */
 const struct himeno_kernel_set *himeno_kernels_find(const char *backend);

@@ -22,6 +22,9 @@ static const struct himeno_kernel kernels[] = {
      .rung = 2},
 };
 
+const struct himeno_kernel himeno_kernel_toward_zero = {
+    .name = "toward-zero", .step = "plain loop, rounded as a QPU does", .sweeps = 1, .toward_zero = 1};
+
 /** One partial sum a thread, each on lines of its own. */
 struct partial {
   union {
@@ -50,7 +53,9 @@ static status_t cpu_open(struct gpu_device *device, const struct himeno_fields *
   if (!(x = malloc(sizeof *x))) return log_fail(STATUS_ENVIRONMENT, "no memory for the CPU kernels");
   x->fields = *fields;
   x->simd = simd;
-  x->rows = strcmp(kernel->name, "reference") ? simd->sweep : cpu_reference_rows;
+  x->rows = kernel->toward_zero                 ? cpu_toward_zero_rows
+            : strcmp(kernel->name, "reference") ? simd->sweep
+                                                : cpu_reference_rows;
   x->threads = omp_get_max_threads();
   if (!(x->partial = calloc((size_t)x->threads, sizeof *x->partial))) {
     free(x);

@@ -49,6 +49,7 @@ static void rung_fill(struct himeno_rung *rung, const struct himeno_run *run)
   rung->checksum = r->last.checksum;
   rung->verified = r->verified;
   rung->blocks = r->n_samples;
+  rung->counts = r->counts;
 }
 
 /* A kernel of the suite that does not fit this device leaves its rung empty; anything else that fails ends the run. */
@@ -64,6 +65,7 @@ static status_t rung_run(struct himeno_run *run, const struct verify_value *know
     return rung->status == STATUS_FAULT || rung->kernel->file ? rung->status : STATUS_OK;
   status_t status = himeno_measure(run, &value);
   if (status == STATUS_OK) status = solver_resources(run->solver, &rung->resources);
+  if (status == STATUS_OK) status = himeno_counts_gather(run);
   solver_close(run->solver);
   run->solver = NULL;
   if (status != STATUS_OK && status != STATUS_WRONG) return status;

@@ -18,6 +18,7 @@ struct himeno_rung {
   uint64_t checksum;
   enum verify_source verified;
   int blocks;
+  struct himeno_counts counts; /**< where an emulator ran it */
 };
 
 struct himeno_ladder {

@@ -14,7 +14,7 @@ static void list_device(const struct gpu_device_info *info, int index, FILE *out
   fprintf(out, "    device %d   %s", index, info->name);
   if (info->memory_bytes) fprintf(out, ", %s", report_bytes(info->memory_bytes));
   if (info->compute_units)
-    fprintf(out, ", %d %s", info->compute_units, info->is_cpu ? "cores" : "compute units");
+    fprintf(out, ", %d %s", info->compute_units, info->is_cpu && !info->emulated ? "cores" : "compute units");
   if (info->arch[0]) fprintf(out, ", %s", info->arch);
   if (info->pci[0]) fprintf(out, ", PCI %s", info->pci);
   if (info->uuid[0]) fprintf(out, ", %s", info->uuid);

@@ -44,15 +44,19 @@ static json_t *samples_json(const struct himeno_result *r)
 static json_t *result_json(const struct himeno_run *run)
 {
   const struct himeno_result *r = &run->result;
+  int emulated = himeno_is_emulated(run);
   double rate = himeno_bytes_per_second(run);
   json_t *result = json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:o}", "seconds", report_json_real(r->seconds),
-      "gflops", report_json_real(himeno_gflops(run)), "gbps", report_json_real(rate / 1e9), "ceiling_gbps",
+      "gflops", emulated ? json_null() : report_json_real(himeno_gflops(run)), "gbps",
+      emulated ? json_null() : report_json_real(rate / 1e9), "ceiling_gbps",
       r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null(), "ceiling_share",
       r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null(), "gosa",
       report_json_real(r->last.gosa), "checksum", hex64(r->last.checksum), "blocks", r->n_samples, "verified",
       verify_source_name(r->verified), "verdict", status_verdict(r->verdict), "samples", samples_json(r));
-  if (result && run->config.official)
+  if (result && emulated) json_object_set_new(result, "counts", himeno_counts_json(&r->counts));
+  if (result && run->kernel->toward_zero) json_object_set_new(result, "bound", himeno_bound_json(&r->counts));
+  if (result && run->config.official && !emulated)
     json_object_set_new(result, "score", report_json_real(himeno_gflops(run) * 1e3 / HIMENO_OFFICIAL_MFLOPS));
   return result;
 }
@@ -105,7 +109,8 @@ static json_t *rank_json(const struct himeno_rank *rank, int r)
                    rank->host, "device", rank->info.name, "uuid", rank->info.uuid, "pci", rank->info.pci,
                    "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus, "device_shared",
                    rank->shared > 0, "cpus_shared", rank->overlap, "gflops",
-                   report_json_real(himeno_rank_gflops(rank)), "phases", phases);
+                   rank->info.emulated ? json_null() : report_json_real(himeno_rank_gflops(rank)), "phases",
+                   phases);
 }
 
 static json_t *ranks_json(const struct himeno_run *run)

@@ -56,9 +56,11 @@ static void print_ranks(const struct himeno_run *run, FILE *out)
   fprintf(out, "\n  rank  host              GFLOPS  cores       NUMA  PCI           device, UUID\n");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct himeno_rank *rank = &run->result.ranks[r];
-    fprintf(out, "  %4d  %-15.15s %8.1f  %-10.40s  %4d  %-12s  %s, %s\n", r, rank->host,
-            himeno_rank_gflops(rank), rank->cpus, rank->numa, rank->info.pci[0] ? rank->info.pci : "-",
-            rank->info.name, rank->info.uuid[0] ? rank->info.uuid : "no UUID");
+    char gflops[16] = "-";
+    if (!rank->info.emulated) snprintf(gflops, sizeof gflops, "%.1f", himeno_rank_gflops(rank));
+    fprintf(out, "  %4d  %-15.15s %8s  %-10.40s  %4d  %-12s  %s, %s\n", r, rank->host, gflops, rank->cpus,
+            rank->numa, rank->info.pci[0] ? rank->info.pci : "-", rank->info.name,
+            rank->info.uuid[0] ? rank->info.uuid : "no UUID");
   }
   if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", n - RANKS_SHOWN);
 }
@@ -127,7 +129,8 @@ static const char *verdict_text(const struct himeno_run *run)
   static const char *const texts[] = {
       "NOT VERIFIED: the result was compared with nothing", "PASS: every block equals the known value",
       "PASS: every block equals the reference kernel's value",
-      "PASS: the rehearsal equals its value; the timed sweeps cannot be compared"};
+      "PASS: the rehearsal equals its value; the timed sweeps cannot be compared",
+      "PASS: every block equals the model that rounds toward zero, bit for bit"};
   return run->result.verdict == STATUS_OK ? texts[run->result.verified]
                                           : "WRONG: a block differs from what it must be";
 }
@@ -143,10 +146,13 @@ void himeno_report_text(const struct himeno_run *run, FILE *out)
 {
   print_what(run, out);
   print_ranks(run, out);
-  if (run->result.sweeps > 0) {
+  if (run->result.sweeps > 0 && himeno_is_emulated(run)) {
+    himeno_counts_text(run, out);
+  } else if (run->result.sweeps > 0) {
     print_phases(run, out);
     print_speed(run, out);
   }
+  if (run->kernel->toward_zero) himeno_bound_text(&run->result.counts, out);
   print_result(run, out);
   print_warnings(run, out);
 }

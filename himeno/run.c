@@ -15,6 +15,8 @@
 #include "himeno/measure.h"
 #include "himeno/tune.h"
 
+#define EMULATED_SWEEPS 10
+
 struct solver_config himeno_solver_config(const struct himeno_run *run)
 {
   const struct himeno_config *c = &run->config;
@@ -72,7 +74,24 @@ static status_t ranks_gather(struct himeno_run *run)
                    "MPI_Gather of ranks");
 }
 
+status_t himeno_counts_gather(struct himeno_run *run)
+{
+  enum { COUNTS = sizeof(struct himeno_counts) / sizeof(uint64_t) };
+  struct himeno_counts mine = solver_counts(run->solver);
+  return agree_mpi(
+      MPI_Allreduce(&mine, &run->result.counts, COUNTS, MPI_UINT64_T, MPI_SUM, run->placement.comm),
+      "MPI_Allreduce of counts");
+}
+
 /* ---- the whole ---- */
+
+/* A block that an emulator does in seconds, where nothing was asked for. */
+static void emulated_default(struct himeno_config *c)
+{
+  if (c->sweeps_given || c->seconds_given || c->block_given || c->official) return;
+  c->sweeps = EMULATED_SWEEPS;
+  c->sweeps_given = 1;
+}
 
 static status_t place(struct himeno_run *run)
 {
@@ -89,6 +108,7 @@ static status_t place(struct himeno_run *run)
 static status_t choose(struct himeno_run *run)
 {
   RETURN_IF_FAILED(place(run));
+  if (himeno_is_emulated(run)) emulated_default(&run->config);
   RETURN_IF_FAILED(himeno_choose(run));
   return run->config.kernel || run->config.kernel_file || run->config.ladder ? STATUS_OK : himeno_tune(run);
 }
@@ -108,6 +128,7 @@ static status_t one_kernel(struct himeno_run *run, struct verify_value *value)
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   run->result.verdict = agree_status(run->placement.comm, status);
   RETURN_IF_FAILED(ranks_gather(run));
+  RETURN_IF_FAILED(himeno_counts_gather(run));
   return run->result.verdict;
 }
 

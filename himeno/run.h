@@ -24,7 +24,8 @@ struct himeno_result {
   int64_t sweeps;  /**< timed */
   double *samples; /**< seconds of each timed block */
   int n_samples;
-  double ceiling; /**< bytes per second of the ceiling kernel, all ranks at once; 0 if unknown */
+  double ceiling;              /**< bytes per second of the ceiling kernel, all ranks at once; 0 if unknown */
+  struct himeno_counts counts; /**< of all ranks' emulators */
   struct solver_block last;
   enum verify_source verified;
   status_t verdict;
@@ -57,6 +58,15 @@ struct himeno_run {
  * When it fails with text held in the log, only this rank knows and the others wait: the caller ends the job. With
  * nothing held the ranks have agreed and said why. */
 status_t himeno_run(struct himeno_run *run);
+
+/** \brief Collective: sums the ranks' counts into the result. */
+status_t himeno_counts_gather(struct himeno_run *run);
+
+/** \brief Whether times are an emulator's, and no speed. */
+static inline int himeno_is_emulated(const struct himeno_run *run)
+{
+  return run->placement.info.emulated;
+}
 
 /** \brief Frees what himeno_run made. */
 void himeno_run_close(struct himeno_run *run);

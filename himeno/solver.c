@@ -181,6 +181,13 @@ const struct halo_route *solver_route(const struct solver *solver)
   return solver->route;
 }
 
+struct himeno_counts solver_counts(const struct solver *s)
+{
+  struct himeno_counts counts = {0};
+  if (s->set->counts) s->set->counts(s->exec, &counts);
+  return counts;
+}
+
 const struct decomp *solver_decomp(const struct solver *solver)
 {
   return &solver->decomp;

@@ -15,7 +15,7 @@
 
 const char *verify_source_name(enum verify_source source)
 {
-  static const char *const names[] = {"no", "known", "reference", "rehearsal"};
+  static const char *const names[] = {"no", "known", "reference", "rehearsal", "model"};
   return names[source];
 }
 
@@ -50,7 +50,8 @@ static status_t reference_run(const struct solver_config *config, enum himeno_ve
   if (status == STATUS_OK && affordable > 1) status = solver_block_run(solver, affordable, &block);
   solver_close(solver);
   if (status != STATUS_OK) return status;
-  *value = (struct verify_value){VERIFY_REFERENCE, affordable, block.gosa, block.checksum};
+  enum verify_source source = config->kernel->toward_zero ? VERIFY_MODEL : VERIFY_REFERENCE;
+  *value = (struct verify_value){source, affordable, block.gosa, block.checksum};
   return STATUS_OK;
 }
 
@@ -64,7 +65,7 @@ static status_t reference_value(const struct solver_config *config, enum himeno_
   status_t status = gpu_open(&gpu_backend_cpu, 0, &cpu);
   RETURN_IF_FAILED(agree_status(c.comm, status));
   c.device = cpu;
-  c.kernel = himeno_kernel_find(set, "reference");
+  c.kernel = config->kernel->toward_zero ? &himeno_kernel_toward_zero : himeno_kernel_find(set, "reference");
   c.transport = &halo_transport_staged;
   c.max_sweeps = sweeps;
   c.overlap = 1;
@@ -86,7 +87,7 @@ status_t verify_prepare(const struct solver_config *config, enum himeno_verify m
   *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
   if (mode == HIMENO_VERIFY_OFF) return STATUS_OK;
   const struct himeno_known *known = himeno_known_find(config->global, config->data, sweeps);
-  if (known) {
+  if (known && !config->kernel->toward_zero) {
     *value = (struct verify_value){VERIFY_KNOWN, sweeps, known->gosa, known->checksum};
     return STATUS_OK;
   }
@@ -94,19 +95,20 @@ status_t verify_prepare(const struct solver_config *config, enum himeno_verify m
 }
 
 /* Infinities and NaNs agree with nothing. */
-static int gosa_agrees(double a, double b)
+static int gosa_agrees(double a, double b, double tolerance)
 {
-  return isfinite(a) && isfinite(b) && fabs(a - b) <= VERIFY_GOSA_TOLERANCE * fmax(fabs(a), fabs(b));
+  return isfinite(a) && isfinite(b) && fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
 }
 
 status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what)
 {
+  double tolerance = value->source == VERIFY_MODEL ? VERIFY_GOSA_TOLERANCE_SINGLE : VERIFY_GOSA_TOLERANCE;
   if (value->source == VERIFY_NO) return STATUS_OK;
   if (block->checksum != value->checksum)
     return log_fail(STATUS_WRONG,
                     "%s: checksum %016" PRIx64 " after %d sweeps, must be %016" PRIx64 " (%s value)", what,
                     block->checksum, block->sweeps, value->checksum, verify_source_name(value->source));
-  if (!gosa_agrees(block->gosa, value->gosa))
+  if (!gosa_agrees(block->gosa, value->gosa, tolerance))
     return log_fail(STATUS_WRONG, "%s: gosa %.12e after %d sweeps, must be %.12e (%s value)", what,
                     block->gosa, block->sweeps, value->gosa, verify_source_name(value->source));
   return STATUS_OK;

@@ -9,12 +9,15 @@
 
 /** gosa agrees between runs to this, relative: the order of a double sum differs. */
 #define VERIFY_GOSA_TOLERANCE 1e-9
+/** Where sums are single ones that round toward zero. */
+#define VERIFY_GOSA_TOLERANCE_SINGLE 1e-3
 
 enum verify_source {
   VERIFY_NO,        /**< nothing to compare with */
   VERIFY_KNOWN,     /**< the table of himeno/known.c */
   VERIFY_REFERENCE, /**< the reference kernel, on the ranks' CPUs */
-  VERIFY_REHEARSAL  /**< only the rehearsal of --official was compared */
+  VERIFY_REHEARSAL, /**< only the rehearsal of --official was compared */
+  VERIFY_MODEL      /**< the same expression rounded toward zero, on the ranks' CPUs */
 };
 
 struct verify_value {
@@ -24,11 +27,12 @@ struct verify_value {
   uint64_t checksum;
 };
 
-/** \brief "known", "reference", "rehearsal" or "no". */
+/** \brief "known", "reference", "rehearsal", "model" or "no". */
 const char *verify_source_name(enum verify_source source);
 
 /** \brief Collective: the value for a block of \a sweeps of the solver's problem, from the table or computed by the
- * reference kernel (in HIMENO_VERIFY_AUTO a shorter block where that would take over a minute). */
+ * reference kernel (in HIMENO_VERIFY_AUTO a shorter block where that would take over a minute); for a kernel that rounds
+ * toward zero by its model. */
 status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps,
                         struct verify_value *value);
 

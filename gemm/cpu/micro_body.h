@@ -14,6 +14,16 @@ typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
 #define EACH                                                                                                 \
   _Pragma("GCC unroll 32") for (int r = 0; r < ROWS; r++)                                                    \
       _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++)
+/* Where inline assembly finds a vector. */
+#ifndef VECTOR_PLACE
+#if defined(__x86_64__) || defined(__i386__)
+#define VECTOR_PLACE "x"
+#elif defined(__aarch64__)
+#define VECTOR_PLACE "w"
+#else
+#define VECTOR_PLACE "m"
+#endif
+#endif
 /* How far ahead B is fetched, in steps. */
 #define AHEAD 8
 
@@ -43,8 +53,8 @@ static TARGET double FN(spin)(int64_t turns)
   EACH sums[r][v] = SPREAD((float)(r * VECTORS + v));
   for (int64_t t = 0; t < turns; t++) {
     EACH sums[r][v] = FMA(sums[r][v], factor, term);
-    __asm__ volatile("" : "+x"(factor));
+    __asm__ volatile("" : "+" VECTOR_PLACE(factor));
   }
-  EACH __asm__ volatile("" : : "x"(sums[r][v]));
+  EACH __asm__ volatile("" : : VECTOR_PLACE(sums[r][v]));
   return 2.0 * ROWS * VECTORS * LANES * (double)turns;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "gemm/qpu/qpu_sgemm.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -11,9 +13,10 @@
 #include "gemm/qpu/sgemm_dot_qpu.h"
 #include "gemm/qpu/sgemm_threads_qpu.h"
 #include "gemm/qpu/sgemm_tmu1_qpu.h"
+#include "gpu/qpu/qpu_device.h"
 
 #define MAX_PROGRAMS (2 * MAX_QPUS)
-#define MAX_QPUS     12
+#define MAX_QPUS     QPU_DEVICE_QPUS
 #define LANES        16
 #define RECORD_WORDS 12
 #define END_WORDS    2
@@ -49,13 +52,22 @@ const struct qpu_sgemm_kernel *qpu_sgemm_find(const char *name)
 /** The problem in the QPUs' memory: sizes filled up, strides in bytes. The outer-product kernels find C tile after
  * tile, each with its rows together: a DMA load cannot step over more than 8191 bytes. */
 struct layout {
-  struct qpu_emu *emu;
   const struct qpu_sgemm_kernel *kernel;
   const struct qpu_sgemm_problem *problem;
   size_t p, q, r;                  /* rows and columns as stored, without what look-ups need beyond */
   uint32_t a, b, c, code, records; /* bus addresses */
+  char *host_a, *host_b, *host_c, *host_records;
   uint32_t a_stride, b_stride, c_stride;
-  int n_programs, n_qpus;
+  int n_programs;
+};
+
+enum piece { PIECE_CODE, PIECE_A, PIECE_B, PIECE_C, PIECE_RECORDS, PIECES };
+
+struct qpu_sgemm {
+  struct gpu_device *device;
+  size_t p, q, r; /* of the product */
+  struct layout layout;
+  struct gpu_mem memory[PIECES];
 };
 
 static size_t round_up(size_t n, size_t multiple)
@@ -63,19 +75,16 @@ static size_t round_up(size_t n, size_t multiple)
   return (n + multiple - 1) / multiple * multiple;
 }
 
-static status_t size_layout(struct layout *l)
+static status_t size_layout(struct layout *l, size_t p, size_t q, size_t r)
 {
-  const struct qpu_sgemm_problem *problem = l->problem;
   const struct qpu_sgemm_kernel *kernel = l->kernel;
   int dot = kernel->kind == QPU_SGEMM_DOT;
-  if (problem->p == 0 || problem->q == 0 || problem->r == 0)
-    return log_fail(STATUS_USAGE, "matrices of %zu x %zu by %zu x %zu: every size must be 1 at least",
-                    problem->p, problem->q, problem->q, problem->r);
-  l->p = round_up(problem->p, kernel->tile_rows);
-  l->r = round_up(problem->r, kernel->tile_columns);
-  l->q = dot              ? round_up(problem->q, LANES)
-         : problem->q < 2 ? 2
-                          : problem->q; /* the turned loop runs twice at least */
+  if (p == 0 || q == 0 || r == 0)
+    return log_fail(STATUS_USAGE, "matrices of %zu x %zu by %zu x %zu: every size must be 1 at least", p, q,
+                    q, r);
+  l->p = round_up(p, kernel->tile_rows);
+  l->r = round_up(r, kernel->tile_columns);
+  l->q = dot ? round_up(q, LANES) : q < 2 ? 2 : q; /* the turned loop runs twice at least */
   size_t beyond = dot ? LANES : 1,
          inner = dot ? l->q + LANES : l->r; /* look-ups run ahead of the last turn */
   if ((l->q + beyond) * 4 >= MAX_A_STRIDE || inner * 4 >= UINT32_MAX)
@@ -109,23 +118,28 @@ static size_t record_bytes(const struct layout *l)
   return (count_tiles(l) * (RECORD_WORDS + 1) + MAX_PROGRAMS * (END_WORDS + 1) + 16) * 4;
 }
 
-static status_t allocate(struct layout *l, FILE *trace)
+static status_t allocate(struct qpu_sgemm *s)
 {
-  size_t a = l->p * l->a_stride, b = b_rows(l) * l->b_stride, c = l->p * l->r * 4;
-  int threads = threads_of(l->kernel);
-  struct qpu_emu_config config = {.n_qpus = l->n_qpus, .threads_per_qpu = threads, .trace = trace};
-  config.memory_bytes = a + b + c + record_bytes(l) + l->kernel->n_words * 8 + 16 * 4096;
-  RETURN_IF_FAILED(qpu_emu_create(&config, &l->emu));
-  RETURN_IF_FAILED(qpu_emu_alloc(l->emu, l->kernel->n_words * 8, &l->code));
-  RETURN_IF_FAILED(qpu_emu_alloc(l->emu, a, &l->a));
-  RETURN_IF_FAILED(qpu_emu_alloc(l->emu, b, &l->b));
-  RETURN_IF_FAILED(qpu_emu_alloc(l->emu, c, &l->c));
-  return qpu_emu_alloc(l->emu, record_bytes(l), &l->records);
+  struct layout *l = &s->layout;
+  const size_t bytes[PIECES] = {l->kernel->n_words * 8, l->p * l->a_stride, b_rows(l) * l->b_stride,
+                                l->p * l->r * 4, record_bytes(l)};
+  uint32_t *const addresses[PIECES] = {&l->code, &l->a, &l->b, &l->c, &l->records};
+  for (int piece = 0; piece < PIECES; piece++) {
+    RETURN_IF_FAILED(gpu_alloc(s->device, bytes[piece], &s->memory[piece]));
+    RETURN_IF_FAILED(qpu_device_address(s->device, s->memory[piece].handle, addresses[piece]));
+    memset(s->memory[piece].handle, 0, bytes[piece]); /* what lies beyond the matrices stays zero */
+  }
+  memcpy(s->memory[PIECE_CODE].handle, l->kernel->words, bytes[PIECE_CODE]);
+  l->host_a = s->memory[PIECE_A].handle;
+  l->host_b = s->memory[PIECE_B].handle;
+  l->host_c = s->memory[PIECE_C].handle;
+  l->host_records = s->memory[PIECE_RECORDS].handle;
+  return STATUS_OK;
 }
 
-static float *row_of(const struct layout *l, uint32_t matrix, uint32_t stride, size_t row)
+static float *row_of(char *matrix, uint32_t stride, size_t row)
 {
-  return qpu_emu_host(l->emu, matrix + (uint32_t)row * stride);
+  return (float *)(matrix + row * stride);
 }
 
 /* Where an element of C lies in the QPUs' memory: by rows, or by rows or columns within its tile. */
@@ -133,7 +147,7 @@ static float *element_of_c(const struct layout *l, size_t i, size_t j)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;
   size_t rows = kernel->tile_rows, columns = kernel->tile_columns;
-  float *base = qpu_emu_host(l->emu, l->c);
+  float *base = (float *)l->host_c;
   if (kernel->kind == QPU_SGEMM_DOT) return base + i * l->r + j;
   base += (i / rows * (l->r / columns) + j / columns) * rows * columns;
   if (kernel->kind == QPU_SGEMM_THREADS) return base + j % columns * rows + i % rows;
@@ -154,18 +168,18 @@ static void copy_c(const struct layout *l, int out)
     }
 }
 
-/* What lies beyond the matrices stays zero. The dot product reads B by columns, so they become rows. */
+/* The dot product reads B by columns, so they become rows. With beta 0 whatever C holds must not matter. */
 static void copy_in(const struct layout *l)
 {
   const struct qpu_sgemm_problem *m = l->problem;
-  memcpy(qpu_emu_host(l->emu, l->code), l->kernel->words, l->kernel->n_words * 8);
-  for (size_t i = 0; i < m->p; i++) memcpy(row_of(l, l->a, l->a_stride, i), m->a + i * m->lda, m->q * 4);
-  if (m->beta != 0) copy_c(l, 0); /* with beta 0 whatever C holds must not matter */
+  for (size_t i = 0; i < m->p; i++) memcpy(row_of(l->host_a, l->a_stride, i), m->a + i * m->lda, m->q * 4);
+  memset(l->host_c, 0, l->p * l->r * 4);
+  if (m->beta != 0) copy_c(l, 0);
   for (size_t k = 0; k < m->q; k++) {
     if (l->kernel->kind != QPU_SGEMM_DOT)
-      memcpy(row_of(l, l->b, l->b_stride, k), m->b + k * m->ldb, m->r * 4);
+      memcpy(row_of(l->host_b, l->b_stride, k), m->b + k * m->ldb, m->r * 4);
     else
-      for (size_t j = 0; j < m->r; j++) row_of(l, l->b, l->b_stride, j)[k] = m->b[k * m->ldb + j];
+      for (size_t j = 0; j < m->r; j++) row_of(l->host_b, l->b_stride, j)[k] = m->b[k * m->ldb + j];
   }
 }
 
@@ -248,7 +262,7 @@ static void write_record(const struct layout *l, size_t number, struct tile tile
 /* Program n gets the tiles n, n + programs, … as a chain of records that ends in its end record. */
 static void write_tiles(struct layout *l, struct qpu_job *jobs)
 {
-  uint32_t *words = qpu_emu_host(l->emu, l->records);
+  uint32_t *words = (uint32_t *)l->host_records;
   size_t n_tiles = count_tiles(l), ends = n_tiles * RECORD_WORDS, starts = ends + MAX_PROGRAMS * END_WORDS,
          pair = starts + MAX_PROGRAMS;
   uint32_t at = l->records, programs = (uint32_t)l->n_programs;
@@ -277,7 +291,7 @@ static void write_rows(struct layout *l, struct qpu_job *jobs)
 {
   uint32_t programs = (uint32_t)l->n_programs;
   for (uint32_t n = 0; n < programs; n++) {
-    uint32_t address = l->records + n * 64, *u = qpu_emu_host(l->emu, address);
+    uint32_t address = l->records + n * 64, *u = (uint32_t *)(l->host_records + n * 64);
     const uint32_t uniforms[13] = {l->a + n * l->a_stride,
                                    programs * l->a_stride,
                                    l->b,
@@ -296,36 +310,66 @@ static void write_rows(struct layout *l, struct qpu_job *jobs)
   }
 }
 
-static status_t compute(struct layout *l, FILE *trace, struct qpu_sgemm_counts *counts)
+int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_device *device,
+                   char why[GPU_TEXT_MAX])
 {
-  struct qpu_job jobs[MAX_PROGRAMS];
-  RETURN_IF_FAILED(allocate(l, trace));
+  if (threads_of(kernel) == 1 || device->info.emulated) return 1;
+  snprintf(why, GPU_TEXT_MAX, "needs two threads a QPU, which the firmware does not start");
+  return 0;
+}
+
+status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel *kernel, size_t p, size_t q,
+                        size_t r, struct qpu_sgemm **sgemm)
+{
+  status_t status;
+  struct qpu_sgemm *s = calloc(1, sizeof *s);
+  if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a QPU product");
+  s->device = device;
+  s->p = p;
+  s->q = q;
+  s->r = r;
+  s->layout.kernel = kernel;
+  TRY(size_layout(&s->layout, p, q, r), fail);
+  TRY(allocate(s), fail);
+  *sgemm = s;
+  return STATUS_OK;
+fail:
+  qpu_sgemm_close(s);
+  return status;
+}
+
+void qpu_sgemm_close(struct qpu_sgemm *s)
+{
+  if (!s) return;
+  for (int piece = 0; piece < PIECES; piece++) gpu_free(s->device, &s->memory[piece]);
+  free(s);
+}
+
+status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
+                       struct qpu_sgemm_counts *counts)
+{
+  struct layout *l = &s->layout;
+  struct qpu_job jobs[MAX_PROGRAMS] = {{0}};
+  struct qpu_emu *emu = qpu_device_emulator(s->device);
+  int dot = l->kernel->kind == QPU_SGEMM_DOT, most = n_qpus * threads_of(l->kernel);
+  size_t parts = dot ? l->p : count_tiles(l);
+  if (n_qpus < 1 || n_qpus > MAX_QPUS)
+    return log_fail(STATUS_USAGE, "%d QPUs: there are 1 to %d", n_qpus, MAX_QPUS);
+  if (problem->p != s->p || problem->q != s->q || problem->r != s->r)
+    return log_fail(STATUS_USAGE, "a product of another size than there is room for");
+  l->problem = problem;
+  l->n_programs = parts < (size_t)most ? (int)parts : most;
   copy_in(l);
-  if (l->kernel->kind == QPU_SGEMM_DOT)
+  if (dot)
     write_rows(l, jobs);
   else
     write_tiles(l, jobs);
-  RETURN_IF_FAILED(qpu_emu_run(l->emu, jobs, (size_t)l->n_programs));
+  RETURN_IF_FAILED(qpu_device_run(s->device, jobs, l->n_programs, threads_of(l->kernel)));
   copy_c(l, 1);
-  if (counts) {
-    counts->all = qpu_emu_stats(l->emu);
-    counts->loop_turns = qpu_emu_issued_at(l->emu, l->code + l->kernel->loop);
+  if (counts) *counts = (struct qpu_sgemm_counts){{0}, 0};
+  if (counts && emu) {
+    counts->all = qpu_emu_stats(emu);
+    counts->loop_turns = qpu_emu_issued_at(emu, l->code + l->kernel->loop);
   }
   return STATUS_OK;
-}
-
-status_t qpu_sgemm_emulate(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_problem *problem,
-                           int n_qpus, FILE *trace, struct qpu_sgemm_counts *counts)
-{
-  struct layout l = {.kernel = kernel, .problem = problem};
-  if (n_qpus < 1 || n_qpus > MAX_QPUS)
-    return log_fail(STATUS_USAGE, "%d QPUs: there are 1 to %d", n_qpus, MAX_QPUS);
-  RETURN_IF_FAILED(size_layout(&l));
-  size_t parts = kernel->kind == QPU_SGEMM_DOT ? l.p : count_tiles(&l);
-  int most = n_qpus * threads_of(kernel);
-  l.n_programs = parts < (size_t)most ? (int)parts : most;
-  l.n_qpus = l.n_programs < n_qpus ? l.n_programs : n_qpus;
-  status_t status = compute(&l, trace, counts);
-  qpu_emu_destroy(l.emu);
-  return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief SGEMM on emulated QPUs: the ladder of kernels after the article of 2015, from a dot product that computes
+ * \brief SGEMM on QPUs: the ladder of kernels after the article of 2015, from a dot product that computes
  * in one instruction of 14 to an outer product that does in 64 of 67, one that
  * takes B by the second TMU, and one of two threads a QPU.
  *
@@ -11,9 +11,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/status.h"
+#include "gpu/gpu.h"
 #include "gpu/qpu/qpu_emu.h"
 
 /** C (p × r) = alpha · A (p × q) · B (q × r) + beta · C; leading dimensions in elements. */
@@ -50,16 +50,27 @@ extern const size_t qpu_sgemm_n_kernels;
 /** \brief The kernel of that name, or NULL. */
 const struct qpu_sgemm_kernel *qpu_sgemm_find(const char *name);
 
-/** What a run tells besides its result. */
+/** \brief Why a device cannot run a kernel, in \a why; 1 where it can. Two threads a QPU take the emulator. */
+int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_device *device,
+                   char why[GPU_TEXT_MAX]);
+
+/** What a run tells besides its result; zeros on a Pi. */
 struct qpu_sgemm_counts {
   struct qpu_emu_stats all;
   uint64_t loop_turns; /**< turns of the innermost loop, over all QPUs */
 };
 
-/** \brief Computes the product on \a n_qpus emulated QPUs (1 to 12). STATUS_USAGE for a size of 0 or strides beyond
- * the 24 bits that the kernels multiply, STATUS_ENVIRONMENT without memory; else as qpu_emu_run. \a trace and
- * \a counts may be NULL. */
-status_t qpu_sgemm_emulate(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_problem *problem,
-                           int n_qpus, FILE *trace, struct qpu_sgemm_counts *counts);
+struct qpu_sgemm;
+
+/** \brief Makes room on a device of the backend "qpu" for p × q by q × r. STATUS_USAGE for a size of 0 or strides
+ * beyond the 24 bits that the kernels multiply, STATUS_ENVIRONMENT without memory. */
+status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel *kernel, size_t p, size_t q,
+                        size_t r, struct qpu_sgemm **sgemm);
+void qpu_sgemm_close(struct qpu_sgemm *sgemm);
+
+/** \brief Computes a product of the size that there is room for, on \a n_qpus QPUs (1 to 12); else as
+ * qpu_device_run. \a counts may be NULL. */
+status_t qpu_sgemm_run(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,
+                       struct qpu_sgemm_counts *counts);
 
 #endif

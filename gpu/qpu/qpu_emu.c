@@ -16,6 +16,7 @@ static status_t complete_config(struct qpu_emu_config *config)
   if (config->n_qpus == 0) config->n_qpus = 12;
   if (config->threads_per_qpu == 0) config->threads_per_qpu = 1;
   if (config->memory_bytes == 0) config->memory_bytes = (size_t)64 << 20;
+  if (config->base == 0) config->base = QPU_EMU_BASE;
   if (config->tmu_depth == 0) config->tmu_depth = 4;
   if (config->dma_turns == 0) config->dma_turns = 16;
   if (config->n_qpus < 1 || config->n_qpus > QPU_EMU_MAX_QPUS)
@@ -37,7 +38,7 @@ status_t qpu_emu_create(const struct qpu_emu_config *config, struct qpu_emu **em
   status_t status;
   if (!made) return log_fail(STATUS_ENVIRONMENT, "out of memory for the QPU emulator");
   made->config = complete;
-  TRY(qpu_memory_create(&made->memory, complete.memory_bytes, QPU_EMU_BASE), fail);
+  TRY(qpu_memory_create(&made->memory, complete.memory_bytes, complete.base), fail);
   made->n_pages = made->memory.size / (QPU_PAGE_WORDS * 8) + 1;
   made->pages = calloc(made->n_pages, sizeof *made->pages);
   made->qpus = aligned_alloc(_Alignof(struct qpu_qpu), (size_t)complete.n_qpus * sizeof *made->qpus);
@@ -55,10 +56,11 @@ fail:
 
 static void forget_code(struct qpu_emu *emu)
 {
-  for (size_t i = 0; i < emu->n_pages && emu->pages; i++) {
+  for (size_t i = emu->first_page; i < emu->end_page; i++) {
     free(emu->pages[i]);
     emu->pages[i] = NULL;
   }
+  emu->first_page = emu->end_page = 0;
 }
 
 void qpu_emu_destroy(struct qpu_emu *emu)
@@ -74,6 +76,21 @@ void qpu_emu_destroy(struct qpu_emu *emu)
 status_t qpu_emu_alloc(struct qpu_emu *emu, size_t bytes, uint32_t *address)
 {
   return qpu_memory_alloc(&emu->memory, bytes, address);
+}
+
+void qpu_emu_free(struct qpu_emu *emu, uint32_t address)
+{
+  qpu_memory_free(&emu->memory, address);
+}
+
+size_t qpu_emu_left(const struct qpu_emu *emu)
+{
+  return qpu_memory_left(&emu->memory);
+}
+
+void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu)
+{
+  emu->config.threads_per_qpu = threads_per_qpu;
 }
 
 void qpu_emu_reset(struct qpu_emu *emu)
@@ -217,7 +234,7 @@ static status_t run_all(struct qpu_emu *emu)
 /* What follows from how often each instruction was issued. */
 static void count_work(struct qpu_emu *emu)
 {
-  for (size_t page = 0; page < emu->n_pages; page++)
+  for (size_t page = emu->first_page; page < emu->end_page; page++)
     for (int i = 0; emu->pages[page] && i < QPU_PAGE_WORDS; i++) {
       const struct qpu_decoded *d = &emu->pages[page][i];
       if (!d->valid) continue;

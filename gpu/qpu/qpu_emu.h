@@ -17,12 +17,13 @@
 #include "base/status.h"
 
 #define QPU_EMU_MAX_QPUS 64
-#define QPU_EMU_BASE     0x20000000u /**< bus address of the emulated memory */
+#define QPU_EMU_BASE     0x20000000u
 
 struct qpu_emu_config {
   int n_qpus;          /**< 1 to 64; 0 means 12 */
   int threads_per_qpu; /**< 1 or 2 (0 means 1); of two, each sees ra0 to ra15 and rb0 to rb15 */
   size_t memory_bytes; /**< of emulated memory; 0 means 64 MiB */
+  uint32_t base;       /**< bus address of the emulated memory; 0 means QPU_EMU_BASE */
   int tmu_depth; /**< requests a TMU holds; 0 means 4. The guide allows 8, which is unreliable in practice */
   int dma_turns; /**< turns a DMA transfer takes besides one a row; 0 means 16 */
   int tolerate_hazards;      /**< 1: broken scheduling rules pass; registers then read their newest value */
@@ -67,10 +68,17 @@ void qpu_emu_destroy(struct qpu_emu *emu);
 
 /** \brief Zeroed memory that programs may touch; *address is its bus address, aligned to 4096. */
 status_t qpu_emu_alloc(struct qpu_emu *emu, size_t bytes, uint32_t *address);
+/** \brief Takes back the allocation that begins at \a address. */
+void qpu_emu_free(struct qpu_emu *emu, uint32_t address);
+/** \brief Bytes that can still be allocated, in one piece or several. */
+size_t qpu_emu_left(const struct qpu_emu *emu);
 /** \brief Forgets all allocations. */
 void qpu_emu_reset(struct qpu_emu *emu);
 /** \brief The host's pointer to allocated memory. */
 void *qpu_emu_host(const struct qpu_emu *emu, uint32_t address);
+
+/** \brief Threads a QPU from the next run on: 1 or 2. */
+void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu);
 
 /** \brief Runs all jobs to their end. STATUS_FAULT where a program does what it must not, STATUS_HANG for a deadlock
  * or too many instructions; the cause is logged. Registers, VPM and semaphores start from zero. */

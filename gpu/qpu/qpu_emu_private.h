@@ -89,7 +89,7 @@ struct qpu_emu {
   struct qpu_emu_config config;
   struct qpu_memory memory;
   struct qpu_decoded **pages;
-  size_t n_pages;
+  size_t n_pages, first_page, end_page; /**< pages outside of [first, end) hold no code */
   struct qpu_qpu *qpus;
   struct qpu_vpm vpm;
   uint8_t semaphores[16];

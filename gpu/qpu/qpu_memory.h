@@ -9,12 +9,19 @@
 
 #include "base/status.h"
 
+/** An allocation: offsets of its first byte and of the first page behind it. */
+struct qpu_region {
+  uint32_t begin, end;
+};
+
 struct qpu_memory {
-  uint8_t *bytes;   /**< as the host sees them */
-  uint8_t *allowed; /**< a bit for each 32-bit word that is part of an allocation */
-  uint32_t base;    /**< bus address of the first byte */
-  uint32_t size;    /**< a multiple of 4096 */
-  uint32_t next;    /**< offset of the first byte never allocated */
+  uint8_t *bytes;             /**< as the host sees them */
+  uint8_t *allowed;           /**< a bit for each 32-bit word that is part of an allocation */
+  uint32_t base;              /**< bus address of the first byte */
+  uint32_t size;              /**< a multiple of 4096 */
+  uint32_t fresh;             /**< offset from which on nothing was ever allocated: still zero */
+  struct qpu_region *regions; /**< the allocations, by offset */
+  size_t n_regions, room;
 };
 
 /** \brief Memory of at least \a bytes from bus address \a base on. */
@@ -24,8 +31,12 @@ void qpu_memory_destroy(struct qpu_memory *memory);
 /** \brief Sets *address to \a bytes of zeroed memory, aligned to 4096; whatever lies between allocations cannot be
  * touched. STATUS_ENVIRONMENT when there is not enough left. */
 status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address);
+/** \brief Takes back the allocation that begins at \a address. */
+void qpu_memory_free(struct qpu_memory *memory, uint32_t address);
 /** \brief Forgets all allocations. */
 void qpu_memory_reset(struct qpu_memory *memory);
+/** \brief Bytes that are neither allocated nor keep allocations apart. */
+size_t qpu_memory_left(const struct qpu_memory *memory);
 
 /** \brief Whether all of \a bytes from \a address on lie in allocations. */
 int qpu_memory_ok(const struct qpu_memory *memory, uint32_t address, uint32_t bytes);

@@ -115,6 +115,9 @@ struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address)
     emu->pages[page] = aligned_alloc(_Alignof(struct qpu_decoded), bytes);
     if (!emu->pages[page]) return NULL;
     memset(emu->pages[page], 0, bytes);
+    if (emu->first_page == emu->end_page) emu->first_page = page;
+    if (page < emu->first_page) emu->first_page = page;
+    if (page >= emu->end_page) emu->end_page = page + 1;
   }
   struct qpu_decoded *d = &emu->pages[page][offset / 8 % QPU_PAGE_WORDS];
   if (!qpu_memory_ok(&emu->memory, address, 8)) return NULL;

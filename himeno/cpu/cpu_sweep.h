@@ -27,6 +27,9 @@ typedef void (*cpu_ceiling_range)(const struct cpu_sweep *sweep, int64_t first, 
 /** \brief The plain loop that all others are compared with. */
 double cpu_reference_rows(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
+/** \brief The same rounded toward zero, denormals taken for zero: what a QPU must give. NaN where this host cannot. */
+double cpu_toward_zero_rows(const struct cpu_sweep *sweep, int64_t first, int64_t last);
+
 /** One instruction set. */
 struct cpu_simd {
   const char *name;

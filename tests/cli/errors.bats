@@ -58,7 +58,7 @@ bats_require_minimum_version 1.5.0
 @test "an unknown backend" {
   run on 2 "$himeno" -b metal
   expect_status 2
-  [[ $output == *"--backend metal: allowed are auto, cuda, opencl, cpu, null"* ]]
+  [[ $output == *"--backend metal: allowed are auto, cuda, opencl, cpu, qpu, null"* ]]
 }
 
 @test "a full disk leaves no document" {

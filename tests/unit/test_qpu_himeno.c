@@ -1,223 +1,152 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The Himeno kernel, bit for bit against the scalar expression rounded toward zero, and its gosa against the
- * reference in double precision. */
+ * \brief The Himeno kernels of the QPU: boxes of random places and sizes bit for bit as the model gives them, and what
+ * a sweep costs in instructions. */
 #include "tests/unit/qpu_unit.h"
 
-#include <fenv.h>
-#include <math.h>
+#include "gpu/qpu/qpu_device.h"
+#include "himeno/kernels.h"
+#include "himeno/qpu/naive_qpu.h"
+#include "himeno/qpu/sweep_qpu.h"
 
-#include "himeno/qpu/qpu_himeno.h"
-
-#define ARRAYS 13
-#define OMEGA  0.8f
-
-/** The arrays in DESIGN's numbering: a0 to a3, b0 to b2, c0 to c2, bnd, wrk1, p. */
-struct field {
-  struct qpu_himeno_fields view;
-  float *values[ARRAYS], *next;
+/** Fields on a device, twice: the QPU's and the model's. */
+struct side {
+  const struct himeno_kernel_set *set;
+  struct gpu_device *device;
+  struct gpu_queue *queue;
+  struct himeno_fields fields;
+  struct himeno_exec *exec;
 };
 
-static float dense(size_t g, unsigned m)
+static void side_open(struct side *side, const char *backend, const struct himeno_kernel *kernel,
+                      const int64_t extent[3])
 {
-  static const float low[ARRAYS] = {.8f, .8f, .8f, .15f, -.05f, -.05f, -.05f, .8f, .8f, .8f, .9f, -.001f, 0};
-  static const float wide[ARRAYS] = {.2f, .2f, .2f, .0166f, .1f, .1f, .1f, .2f, .2f, .2f, .1f, .002f, 1};
-  float u = (float)(hash_mix(hash_mix(g) + m) >> 40) * 0x1p-24f;
-  if (m == 10 && u < .0625f) return 0;
-  volatile float scaled = wide[m] * u;
-  return low[m] + scaled;
+  struct decomp decomp;
+  memset(side, 0, sizeof *side);
+  side->set = himeno_kernels_find(backend);
+  if (!kernel) kernel = himeno_kernel_find(side->set, "stream");
+  decomp_init(&decomp, extent, (const int[3]){1, 1, 1}, 0);
+  assert_int_equal(layout_init(&side->fields.layout, &decomp, 1, 0), STATUS_OK);
+  size_t bytes = (size_t)layout_floats(&side->fields.layout) * sizeof(float);
+  assert_int_equal(gpu_open(gpu_backend_find(backend), 0, &side->device), STATUS_OK);
+  assert_int_equal(gpu_queue_create(side->device, GPU_NORMAL, &side->queue), STATUS_OK);
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
+    assert_int_equal(gpu_alloc(side->device, bytes, &side->fields.coefficient[m]), STATUS_OK);
+  for (int n = 0; n < 2; n++) assert_int_equal(gpu_alloc(side->device, bytes, &side->fields.p[n]), STATUS_OK);
+  side->fields.gosa_slots = 1;
+  assert_int_equal(gpu_alloc(side->device, sizeof(double), &side->fields.gosa), STATUS_OK);
+  assert_int_equal(side->set->open(side->device, &side->fields, kernel, &side->exec), STATUS_OK);
+  for (int m = 0; m < HIMENO_ARRAYS; m++)
+    assert_int_equal(side->set->fill(side->exec, side->queue, m, HIMENO_DENSE), STATUS_OK);
 }
 
-static float standard(size_t i, size_t imax, unsigned m)
+static void side_close(struct side *side)
 {
-  static const float values[ARRAYS] = {1, 1, 1, (float)(1.0 / 6.0), 0, 0, 0, 1, 1, 1, 1, 0, 0};
-  return m == 12 ? (float)(i * i) / (float)((imax - 1) * (imax - 1)) : values[m];
+  side->set->close(side->exec);
+  gpu_free(side->device, &side->fields.gosa);
+  for (int n = 0; n < 2; n++) gpu_free(side->device, &side->fields.p[n]);
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) gpu_free(side->device, &side->fields.coefficient[m]);
+  gpu_queue_destroy(side->queue);
+  gpu_close(side->device);
 }
 
-static struct field make_field(size_t imax, size_t jmax, size_t kmax, int is_dense)
+static void side_sweep(struct side *side, const struct box *box, int source)
 {
-  struct field f = {.view = {.imax = imax, .jmax = jmax, .kmax = kmax, .omega = OMEGA}};
-  size_t n = imax * jmax * kmax;
-  for (unsigned m = 0; m < ARRAYS; m++) {
-    f.values[m] = malloc(n * sizeof(float));
-    assert_non_null(f.values[m]);
-    for (size_t g = 0; g < n; g++)
-      f.values[m][g] = is_dense ? dense(g, m) : standard(g / (jmax * kmax), imax, m);
-  }
-  f.next = malloc(n * sizeof(float));
-  assert_non_null(f.next);
-  memcpy(f.next, f.values[12], n * sizeof(float));
-  for (int i = 0; i < 4; i++) f.view.a[i] = f.values[i];
-  for (int i = 0; i < 3; i++) f.view.b[i] = f.values[4 + i], f.view.c[i] = f.values[7 + i];
-  f.view.bnd = f.values[10];
-  f.view.wrk1 = f.values[11];
-  f.view.p = f.values[12];
-  return f;
-}
-
-static void free_field(struct field *f)
-{
-  for (int m = 0; m < ARRAYS; m++) free(f->values[m]);
-  free(f->next);
-}
-
-static float flushed(volatile float x)
-{
-  return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
-}
-
-static float add(volatile float x, volatile float y)
-{
-  volatile float sum = flushed(x) + flushed(y);
-  return flushed(sum);
-}
-
-static float sub(float x, float y)
-{
-  return add(x, -y);
-}
-
-static float mul(volatile float x, volatile float y)
-{
-  volatile float product = flushed(x) * flushed(y);
-  return flushed(product);
-}
-
-/* One point of the sweep: every operation rounded by itself, toward zero. */
-static float point(const struct field *f, size_t g, float *square)
-{
-  const ptrdiff_t k = 1, j = (ptrdiff_t)f->view.kmax, i = j * (ptrdiff_t)f->view.jmax;
-  const float *p = f->values[12] + g;
-  float *const *v = (float *const *)f->values;
-  float s0 = mul(v[0][g], p[i]);
-  s0 = add(s0, mul(v[1][g], p[j]));
-  s0 = add(s0, mul(v[2][g], p[k]));
-  s0 = add(s0, mul(v[4][g], add(sub(sub(p[i + j], p[i - j]), p[-i + j]), p[-i - j])));
-  s0 = add(s0, mul(v[5][g], add(sub(sub(p[j + k], p[-j + k]), p[j - k]), p[-j - k])));
-  s0 = add(s0, mul(v[6][g], add(sub(sub(p[i + k], p[-i + k]), p[i - k]), p[-i - k])));
-  s0 = add(s0, mul(v[7][g], p[-i]));
-  s0 = add(s0, mul(v[8][g], p[-j]));
-  s0 = add(s0, mul(v[9][g], p[-k]));
-  s0 = add(s0, v[11][g]);
-  float ss = mul(sub(mul(s0, v[3][g]), p[0]), v[10][g]);
-  *square = mul(ss, ss);
-  return add(p[0], mul(OMEGA, ss));
-}
-
-static double model_sweep(struct field *f)
-{
-  double gosa = 0;
-  int mode = fegetround();
-  fesetround(FE_TOWARDZERO);
-  for (size_t i = 1; i + 1 < f->view.imax; i++)
-    for (size_t j = 1; j + 1 < f->view.jmax; j++)
-      for (size_t k = 1; k + 1 < f->view.kmax; k++) {
-        size_t g = (i * f->view.jmax + j) * f->view.kmax + k;
-        float square;
-        f->next[g] = point(f, g, &square);
-        gosa += (double)square;
-      }
-  fesetround(mode);
-  float *swap = f->values[12];
-  f->values[12] = f->next;
-  f->next = swap;
-  return gosa;
-}
-
-static void compare(size_t imax, size_t jmax, size_t kmax, int is_dense, int n_qpus, int sweeps)
-{
-  struct field f = make_field(imax, jmax, kmax, is_dense);
-  struct qpu_himeno *himeno;
-  log_hold(1);
-  status_t status = qpu_himeno_open(&f.view, n_qpus, NULL, &himeno);
-  for (int s = 0; s < sweeps && status == STATUS_OK; s++) {
-    double gosa = 0, expected = model_sweep(&f);
-    status = qpu_himeno_sweep(himeno, &gosa);
-    if (status != STATUS_OK) break;
-    assert_true(fabs(gosa - expected) <= 1e-4 * expected);
-    int same = memcmp(qpu_himeno_p(himeno), f.values[12], imax * jmax * kmax * sizeof(float)) == 0;
-    if (!same)
-      print_error("%zux%zux%zu dense %d, %d QPUs, sweep %d differs\n", imax, jmax, kmax, is_dense, n_qpus, s);
-    assert_true(same);
-  }
+  struct himeno_sweep sweep = {.box = *box, .source = source};
+  status_t status = side->set->sweep(side->exec, side->queue, &sweep);
   if (status != STATUS_OK) print_error("%s\n", log_held());
   assert_int_equal(status, STATUS_OK);
-  log_hold(0);
-  qpu_himeno_close(himeno);
-  free_field(&f);
 }
 
-static void the_field_is_the_models_bit_for_bit(void **state)
+static void compare(const int64_t extent[3], const struct box *box, const char *kernel)
 {
-  (void)state;
-  compare(12, 10, 34, 1, 12, 3);
-  compare(12, 10, 34, 0, 12, 3);
-  compare(32, 32, 64, 1, 12, 2);
+  struct side qpu, model;
+  log_hold(1);
+  side_open(&qpu, "qpu", himeno_kernel_find(himeno_kernels_find("qpu"), kernel), extent);
+  side_open(&model, "cpu", &himeno_kernel_toward_zero, extent);
+  for (int s = 0; s < 2; s++) {
+    side_sweep(&qpu, box, s);
+    side_sweep(&model, box, s);
+    const struct gpu_mem *got = &qpu.fields.p[1 - s], *expected = &model.fields.p[1 - s];
+    assert_memory_equal(got->handle, expected->handle, expected->bytes);
+  }
+  side_close(&model);
+  side_close(&qpu);
+  log_hold(0);
 }
 
-static void every_extent_from_3_on_works(void **state)
+static int64_t random_between(uint64_t *seed, int64_t low, int64_t high)
+{
+  return low + (int64_t)(qpu_random(seed) % (uint64_t)(high - low + 1));
+}
+
+static void any_box_of_any_grid_is_the_models(void **state)
 {
   uint64_t seed = 1;
   (void)state;
-  compare(3, 3, 3, 1, 12, 2);
-  for (size_t n = 3; n < 9; n++)
-    compare(n, 4, 5, 1, 7, 2); /* the loop over i leaves after each of its steps */
-  for (size_t n = 16; n < 21; n++) compare(4, 3, n, 1, 12, 2);
-  for (int round = 0; round < 20; round++)
-    compare(3 + qpu_random(&seed) % 9, 3 + qpu_random(&seed) % 9, 3 + qpu_random(&seed) % 60, 1,
-            1 + (int)(qpu_random(&seed) % 12), 2);
+  for (int round = 0; round < 60; round++) {
+    int64_t extent[3] = {random_between(&seed, 3, 11), random_between(&seed, 3, 11),
+                         random_between(&seed, 3, 60)};
+    struct box box;
+    for (int d = 0; d < 3; d++) {
+      box.lo[d] = random_between(&seed, 1, extent[d] - 2);
+      box.hi[d] = random_between(&seed, box.lo[d] + 1, extent[d] - 1);
+    }
+    compare(extent, &box, round % 4 ? "stream" : "naive");
+  }
 }
 
-/* 32 × 32 × 64 is XS; the reference is the suite's, see tests/golden/himeno.csv. */
-static void gosa_agrees_with_the_reference(void **state)
+static uint64_t round_up(uint64_t n, uint64_t multiple)
 {
-  struct field f = make_field(32, 32, 64, 0);
-  struct qpu_himeno *himeno;
-  double gosa = 0;
-  (void)state;
-  assert_int_equal(qpu_himeno_open(&f.view, 12, NULL, &himeno), STATUS_OK);
-  for (int s = 0; s < 10; s++) assert_int_equal(qpu_himeno_sweep(himeno, &gosa), STATUS_OK);
-  assert_true(fabs(gosa - 5.358265606109e-03) < 1e-3 * 5.358265606109e-03);
-  struct qpu_emu_stats stats = qpu_himeno_stats(himeno);
-  assert_int_equal(stats.interrupts, 1);
-  assert_int_equal(stats.dma_stores, 30 * 4 * 30 + 12);
-  assert_true(stats.tmu_depth_used <= 4);
-  qpu_himeno_close(himeno);
-  free_field(&f);
+  return (n + multiple - 1) / multiple * multiple;
 }
 
-static void the_bound_is_the_memorys(void **state)
+/* XS has 30 × 30 columns of 62 points, four vectors each, on 12 programs: one interrupt, a store a vector and one of
+ * sums a program. */
+static void a_sweep_costs_what_its_loop_says(void **state)
 {
-  struct qpu_himeno_fields xs = {.imax = 32, .jmax = 32, .kmax = 64};
-  (void)state;
-  assert_true(fabs(qpu_himeno_bound_seconds(&xs, 1e9) - 30 * 30 * 62 * 56e-9) < 1e-12);
-  assert_true(fabs(qpu_himeno_bound_gflops(1e9) - 34.0 / 56.0) < 1e-12);
-}
-
-static void what_cannot_be_is_refused(void **state)
-{
-  struct qpu_himeno_fields f = {.imax = 3, .jmax = 2, .kmax = 3};
-  struct qpu_himeno *himeno;
+  struct side side;
+  struct qpu_emu_stats stats;
   (void)state;
   log_hold(1);
-  assert_int_equal(qpu_himeno_open(&f, 12, NULL, &himeno), STATUS_USAGE);
-  log_drop();
-  f.jmax = 3;
-  assert_int_equal(qpu_himeno_open(&f, 0, NULL, &himeno), STATUS_USAGE);
-  log_drop();
-  f.imax = f.jmax = f.kmax = 1000;
-  assert_int_equal(qpu_himeno_open(&f, 12, NULL, &himeno), STATUS_USAGE);
-  assert_non_null(strstr(log_held(), "32-bit addresses"));
-  log_drop();
+  side_open(&side, "qpu", NULL, (const int64_t[3]){32, 32, 64});
+  side_sweep(&side, &side.fields.layout.owned, 0);
+  stats = qpu_emu_stats(qpu_device_emulator(side.device));
+  side_close(&side);
   log_hold(0);
+  assert_int_equal(stats.interrupts, 1);
+  assert_int_equal(stats.dma_stores, 30 * 4 * 30 + 12);
+  assert_int_equal(stats.tmu_loads, 30 * 4 * (32 * 9 + 30 * 12));
+  assert_int_equal(stats.tmu_depth_used, 4);
+  assert_int_equal(round_up(stats.issued, 1000), 272000);
+  assert_int_equal((sweep_loop_end - sweep_loop) / 8, 3 * 72 + 4);
+  assert_int_equal((naive_loop_end - naive_loop) / 8, 166);
+}
+
+static void a_boxs_points_are_counted(void **state)
+{
+  struct side side;
+  struct himeno_counts counts;
+  (void)state;
+  log_hold(1);
+  side_open(&side, "qpu", NULL, (const int64_t[3]){5, 6, 40});
+  side_sweep(&side, &side.fields.layout.owned, 0);
+  side_sweep(&side, &(struct box){{1, 1, 1}, {1, 2, 3}}, 0); /* no points */
+  side.set->counts(side.exec, &counts);
+  side_close(&side);
+  log_hold(0);
+  assert_int_equal(counts.points, 3 * 4 * 38);
+  assert_true(counts.arithmetic > 0 && counts.arithmetic < counts.instructions);
+  assert_int_equal(counts.flop % 16, 0);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_field_is_the_models_bit_for_bit), cmocka_unit_test(every_extent_from_3_on_works),
-      cmocka_unit_test(gosa_agrees_with_the_reference),      cmocka_unit_test(the_bound_is_the_memorys),
-      cmocka_unit_test(what_cannot_be_is_refused),
+      cmocka_unit_test(any_box_of_any_grid_is_the_models),
+      cmocka_unit_test(a_sweep_costs_what_its_loop_says),
+      cmocka_unit_test(a_boxs_points_are_counted),
   };
+  setenv("HIMENO_QPU", "emulator", 1);
   return cmocka_run_group_tests_name("qpu himeno", tests, NULL, NULL);
 }

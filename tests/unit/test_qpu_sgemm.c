@@ -74,12 +74,38 @@ static void expect_model(const struct qpu_sgemm_kernel *kernel, const struct qpu
   fesetround(mode);
 }
 
+static struct gpu_device *device;
+
+static int open_device(void **state)
+{
+  (void)state;
+  setenv("HIMENO_QPU", "emulator", 1);
+  return gpu_open(&gpu_backend_qpu, 0, &device);
+}
+
+static int close_device(void **state)
+{
+  (void)state;
+  gpu_close(device);
+  return 0;
+}
+
+static status_t multiply_on(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_problem *m,
+                            int n_qpus, struct qpu_sgemm_counts *counts)
+{
+  struct qpu_sgemm *sgemm;
+  RETURN_IF_FAILED(qpu_sgemm_open(device, kernel, m->p, m->q, m->r, &sgemm));
+  status_t status = qpu_sgemm_run(sgemm, m, n_qpus, counts);
+  qpu_sgemm_close(sgemm);
+  return status;
+}
+
 static void run(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_problem *m, int n_qpus,
                 struct qpu_sgemm_counts *counts)
 {
   memcpy(before, m->c, m->p * m->ldc * 4);
   log_hold(1);
-  status_t status = qpu_sgemm_emulate(kernel, m, n_qpus, NULL, counts);
+  status_t status = multiply_on(kernel, m, n_qpus, counts);
   if (status != STATUS_OK) print_error("%s: %s\n", kernel->name, log_held());
   assert_int_equal(status, STATUS_OK);
   log_hold(0);
@@ -199,16 +225,45 @@ static void each_rung_needs_fewer_instructions(void **state)
   }
 }
 
+/* What an earlier product left in the QPUs' memory is no part of a later one. */
+static void room_is_used_again(void **state)
+{
+  uint64_t seed = 7;
+  (void)state;
+  for (size_t k = 0; k < qpu_sgemm_n_kernels; k++) {
+    struct qpu_sgemm *sgemm;
+    assert_int_equal(qpu_sgemm_open(device, &qpu_sgemm_kernels[k], 17, 5, 66, &sgemm), STATUS_OK);
+    for (int round = 0; round < 3; round++) {
+      struct qpu_sgemm_problem m = problem(&seed, 17, 5, 66, round ? 1 : INFINITY, round < 2 ? 0 : 0.5f);
+      memcpy(before, m.c, m.p * m.ldc * 4);
+      assert_int_equal(qpu_sgemm_run(sgemm, &m, 12, NULL), STATUS_OK);
+      if (round) expect_model(&qpu_sgemm_kernels[k], &m);
+    }
+    qpu_sgemm_close(sgemm);
+  }
+}
+
+static void two_threads_take_the_emulator(void **state)
+{
+  struct gpu_device pi = {&gpu_backend_qpu, {.name = "Raspberry Pi"}};
+  char why[GPU_TEXT_MAX] = "";
+  (void)state;
+  assert_true(qpu_sgemm_fits(qpu_sgemm_find("threads"), device, why));
+  assert_true(qpu_sgemm_fits(qpu_sgemm_find("67"), &pi, why));
+  assert_false(qpu_sgemm_fits(qpu_sgemm_find("threads"), &pi, why));
+  assert_non_null(strstr(why, "two threads"));
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
   uint64_t seed = 6;
   (void)state;
   struct qpu_sgemm_problem m = problem(&seed, 4, 4, 4, 1, 0);
   log_hold(1);
-  assert_int_equal(qpu_sgemm_emulate(&qpu_sgemm_kernels[0], &m, 13, NULL, NULL), STATUS_USAGE);
+  assert_int_equal(multiply_on(&qpu_sgemm_kernels[0], &m, 13, NULL), STATUS_USAGE);
   log_drop();
   m.q = 0;
-  assert_int_equal(qpu_sgemm_emulate(&qpu_sgemm_kernels[4], &m, 12, NULL, NULL), STATUS_USAGE);
+  assert_int_equal(multiply_on(&qpu_sgemm_kernels[4], &m, 12, NULL), STATUS_USAGE);
   assert_non_null(strstr(log_held(), "1 at least"));
   log_drop();
   log_hold(0);
@@ -223,7 +278,9 @@ int main(void)
       cmocka_unit_test(the_innermost_loops_have_their_lengths),
       cmocka_unit_test(the_articles_product_is_within_the_types_bound),
       cmocka_unit_test(each_rung_needs_fewer_instructions),
+      cmocka_unit_test(room_is_used_again),
+      cmocka_unit_test(two_threads_take_the_emulator),
       cmocka_unit_test(what_cannot_be_is_refused),
   };
-  return cmocka_run_group_tests_name("qpu sgemm", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("qpu sgemm", tests, open_device, close_device);
 }

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/predict/geometry.h"
+
+#include <string.h>
+
+#include "comm/halo.h"
+#include "himeno/problem.h"
+
+static void messages_count(const struct halo_plan *plan, int rank, int per_host, struct geometry *g)
+{
+  for (int m = 0; m < plan->n; m++) {
+    const struct halo_message *message = &plan->messages[m];
+    int where = message->peer / per_host == rank / per_host ? STUDY_SAME_HOST : STUDY_OTHER_HOST;
+    g->messages[where]++;
+    g->bytes[where] += (double)message->count * (double)sizeof(float);
+  }
+  g->neighbours = plan->n;
+}
+
+/* Slabs stand in the order of dimensions and sides that have a neighbour. */
+static void slabs_count(const struct halo_cut *cut, const struct decomp *decomp, struct geometry *g)
+{
+  int next = 0;
+  for (int d = 0; d < 3; d++)
+    for (int side = -1; side <= 1; side += 2) {
+      int dir[3] = {0, 0, 0};
+      dir[d] = side;
+      if (decomp_neighbour(decomp, dir) < 0 || next >= cut->n) continue;
+      g->slab_points[d] += (double)box_points(&cut->boundary[next++]);
+    }
+  g->slabs = next;
+}
+
+static status_t rank_geometry(const struct geometry *all, int rank, int per_host, struct geometry *g)
+{
+  struct decomp decomp;
+  struct layout layout;
+  struct halo_plan plan;
+  struct halo_cut cut;
+  *g = *all;
+  decomp_init(&decomp, all->global, all->procs, rank);
+  RETURN_IF_FAILED(layout_init(&layout, &decomp, all->depth, 0));
+  halo_plan_init(&plan, &decomp, &layout, all->depth);
+  halo_cut_init(&cut, &plan, &layout);
+  g->points = (double)box_points(&decomp.owned);
+  messages_count(&plan, rank, per_host, g);
+  g->inner = g->points;
+  if (!all->overlap) return STATUS_OK;
+  g->inner = (double)box_points(&cut.inner);
+  slabs_count(&cut, &decomp, g);
+  return STATUS_OK;
+}
+
+static int is_busier(const struct geometry *a, const struct geometry *b)
+{
+  if (a->messages[STUDY_OTHER_HOST] != b->messages[STUDY_OTHER_HOST])
+    return a->messages[STUDY_OTHER_HOST] > b->messages[STUDY_OTHER_HOST];
+  if (a->neighbours != b->neighbours) return a->neighbours > b->neighbours;
+  return a->points > b->points;
+}
+
+status_t geometry_make(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
+                       struct geometry *geometry)
+{
+  struct geometry all = {.ranks = procs[0] * procs[1] * procs[2], .depth = depth, .overlap = overlap}, best,
+                  one;
+  const struct decomp_rules rules = {.depth = depth, .whole_planes = 0};
+  memcpy(all.global, global, sizeof all.global);
+  memcpy(all.procs, procs, sizeof all.procs);
+  RETURN_IF_FAILED(decomp_check(all.ranks, global, procs, &rules));
+  all.hosts = (all.ranks + per_host - 1) / per_host;
+  all.all_points = himeno_points(global);
+  RETURN_IF_FAILED(rank_geometry(&all, 0, per_host, &best));
+  for (int r = 1; r < all.ranks; r++) {
+    RETURN_IF_FAILED(rank_geometry(&all, r, per_host, &one));
+    if (is_busier(&one, &best)) best = one;
+  }
+  *geometry = best;
+  return STATUS_OK;
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# The yardstick of memory: reads 13 arrays and writes their sum, a vector of 16 a turn, four look-ups waiting in each
+# TMU. What a sweep could not beat on this part.
+#
+# Uniforms: addresses of the 13 arrays and of the result · bytes from a turn to the next · number of turns · VPM write
+# set-up and DMA store set-up of this program's row; then as meet.qinc says. A program of no turns is not started.
+
+.include "meet.qinc"
+
+.const step, rb13
+.const vpm_row, rb14
+.const result, rb15
+.const offset, ra0
+.const turns_left, ra1
+
+  .rep i, 13
+    mov rb0 + i, unif
+  .endr
+  mov result, unif
+  mov step, unif
+  mov turns_left, unif
+  mov vpm_row, unif
+  ldi vw_setup, 0xc0000000
+  shl offset, elem_num, 2
+  mov vw_setup, unif
+:loop
+  .rep i, 4
+    add t0s, offset, rb0 + 2 * i
+    add t1s, offset, rb1 + 2 * i
+  .endr
+  nop; ldtmu0
+  mov r0, r4; ldtmu1
+  add t0s, offset, rb8
+  fadd r0, r0, r4; ldtmu0
+  add t1s, offset, rb9
+  fadd r0, r0, r4; ldtmu1
+  add t0s, offset, rb10
+  fadd r0, r0, r4; ldtmu0
+  add t1s, offset, rb11
+  fadd r0, r0, r4; ldtmu1
+  add t0s, offset, rb12
+  fadd r0, r0, r4; ldtmu0
+  .rep i, 3
+    fadd r0, r0, r4; ldtmu1
+    fadd r0, r0, r4; ldtmu0
+  .endr
+  mov -, vw_wait
+  mov vw_setup, vpm_row
+  fadd vpm, r0, r4
+  sub.setf turns_left, turns_left, 1
+  brr.allnz -, r:loop
+  add vw_addr, offset, result
+  add offset, offset, step
+  nop
+  mov -, vw_wait
+  meet

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# HG_BUILD_CC: programs that run while building are made for this machine, whatever the others are made for.
+AC_DEFUN([HG_BUILD_CC],
+[AC_ARG_VAR([CC_FOR_BUILD], [C compiler for this machine, when building for another (default: gcc or cc)])
+AS_IF([test "x$cross_compiling" = xyes], [
+  AC_CHECK_PROGS([CC_FOR_BUILD], [$build_alias-gcc gcc cc clang])
+  AS_IF([test -z "$CC_FOR_BUILD"], [AC_MSG_ERROR([building for $host needs a compiler for this machine too: CC_FOR_BUILD])])
+  HG_NOTE([cross build], [on], [for $host; $CC_FOR_BUILD makes programs that run here])])
+AM_CONDITIONAL([CROSS_BUILD], [test "x$cross_compiling" = xyes])])

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/contract.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "gpu/qpu/qpu_device.h"
+
+static void the_device_is_known_as_emulated(void **state)
+{
+  struct gpu_device_info *infos;
+  char reason[GPU_TEXT_MAX];
+  int n;
+  (void)state;
+  gpu_backend_qpu.probe(&infos, &n, reason);
+  assert_int_equal(n, 1);
+  assert_true(infos->emulated && infos->is_cpu && !infos->fp64);
+  assert_int_equal(infos->compute_units, 12);
+  free(infos);
+}
+
+static void memory_that_was_freed_is_used_again_and_forbidden_till_then(void **state)
+{
+  struct gpu_device *device;
+  struct gpu_mem first, second, third;
+  uint32_t at_first, at_third, address;
+  (void)state;
+  log_hold(1);
+  assert_int_equal(gpu_open(&gpu_backend_qpu, 0, &device), STATUS_OK);
+  assert_int_equal(gpu_alloc(device, 100, &first), STATUS_OK);
+  assert_int_equal(gpu_alloc(device, 100, &second), STATUS_OK);
+  assert_int_equal(qpu_device_address(device, first.handle, &at_first), STATUS_OK);
+  void *stale = first.handle;
+  gpu_free(device, &first);
+  expect_failure(qpu_device_address(device, stale, &address), STATUS_FAULT);
+  assert_int_equal(gpu_alloc(device, 90, &third), STATUS_OK);
+  assert_int_equal(qpu_device_address(device, third.handle, &at_third), STATUS_OK);
+  assert_int_equal(at_third, at_first);
+  assert_int_equal(qpu_device_address(device, (char *)third.handle + 89, &address), STATUS_OK);
+  assert_int_equal(address, at_third + 89);
+  gpu_free(device, &third);
+  gpu_free(device, &second);
+  gpu_close(device);
+  log_hold(0);
+}
+
+static void a_choice_that_is_none_is_refused(void **state)
+{
+  struct gpu_device_info *infos;
+  char reason[GPU_TEXT_MAX];
+  int n;
+  (void)state;
+  setenv("HIMENO_QPU", "abacus", 1);
+  gpu_backend_qpu.probe(&infos, &n, reason);
+  assert_int_equal(n, 0);
+  assert_string_equal(reason, "HIMENO_QPU=abacus: allowed are pi and emulator");
+  setenv("HIMENO_QPU", "emulator", 1);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_device_is_known_as_emulated),
+      cmocka_unit_test(memory_that_was_freed_is_used_again_and_forbidden_till_then),
+      cmocka_unit_test(a_choice_that_is_none_is_refused),
+  };
+  setenv("HIMENO_QPU", "emulator", 1);
+  return contract_run(&gpu_backend_qpu, tests, sizeof tests / sizeof *tests);
+}
