@@ -91,7 +91,8 @@ static void find_folder(struct telemetry *t, const char *pci)
 static void sysfs_read(const struct telemetry *t, struct telemetry_sample *sample)
 {
   double microwatts;
-  if (read_value(t->hwmon, "power1_average", &microwatts) || read_value(t->hwmon, "power1_input", &microwatts))
+  if (read_value(t->hwmon, "power1_average", &microwatts) ||
+      read_value(t->hwmon, "power1_input", &microwatts))
     sample->watts = microwatts * 1e-6;
   read_int(t->hwmon, "temp1_input", 1e-3, &sample->celsius);
   read_int(t->hwmon, "freq1_input", 1e-6, &sample->sm_mhz);

@@ -24,6 +24,7 @@ enum telemetry_throttle {
   THROTTLE_HARDWARE_THERMAL = 0x40,
   THROTTLE_POWER_BRAKE = 0x80
 };
+#define THROTTLE_BITS 8
 
 /** One sample. */
 struct telemetry_sample {
@@ -35,9 +36,9 @@ struct telemetry_sample {
 /** What hardly changes in a run. */
 struct telemetry_state {
   int sm_mhz_max, memory_mhz_max;
-  int ecc;                       /**< 1 on, 0 off */
+  int ecc;                        /**< 1 on, 0 off */
   int64_t corrected, uncorrected; /**< ECC errors since the driver was loaded */
-  int retired;                   /**< memory pages or rows taken out of use */
+  int retired;                    /**< memory pages or rows taken out of use */
   int pcie_gen, pcie_gen_max, pcie_width, pcie_width_max;
   int nvlinks, nvlinks_active;
 };

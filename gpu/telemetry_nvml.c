@@ -8,18 +8,18 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#define NVML_SUCCESS             0
-#define NVML_INSUFFICIENT_SIZE   7
-#define NVML_CLOCK_SM            1
-#define NVML_CLOCK_MEMORY        2
-#define NVML_TEMPERATURE_GPU     0
-#define NVML_ERROR_CORRECTED     0
-#define NVML_ERROR_UNCORRECTED   1
-#define NVML_COUNTER_VOLATILE    0
-#define NVML_RETIRED_MULTIPLE    0
-#define NVML_RETIRED_DOUBLE_BIT  1
-#define NVML_LINKS_MAX           18
-#define NVML_THROTTLE_IDLE       1ull
+#define NVML_SUCCESS            0
+#define NVML_INSUFFICIENT_SIZE  7
+#define NVML_CLOCK_SM           1
+#define NVML_CLOCK_MEMORY       2
+#define NVML_TEMPERATURE_GPU    0
+#define NVML_ERROR_CORRECTED    0
+#define NVML_ERROR_UNCORRECTED  1
+#define NVML_COUNTER_VOLATILE   0
+#define NVML_RETIRED_MULTIPLE   0
+#define NVML_RETIRED_DOUBLE_BIT 1
+#define NVML_LINKS_MAX          18
+#define NVML_THROTTLE_IDLE      1ull
 
 typedef void *device_t;
 

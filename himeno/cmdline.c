@@ -200,6 +200,19 @@ static const struct option_spec options[] = {
      .group = "Result",
      .help = "Compare every block with the known value, or with one that the CPUs compute: in auto for at "
              "most about a minute, in full to the end of a block."},
+    {.name = "accept",
+     .type = OPTION_TEXT,
+     .offset = AT(accept),
+     .metavar = "POLICY",
+     .help = "Hold the run against a policy: default, h100, or a JSON file of limits (doc/acceptance.md). "
+             "Nothing "
+             "is tuned. Exit status 5 when a check fails."},
+    {.name = "reference",
+     .type = OPTION_TEXT,
+     .offset = AT(reference),
+     .metavar = "FILE",
+     .help =
+         "Compare with an earlier run's JSON, no finer than the noise of both. Exit status 5 when slower."},
     {.name = "json",
      .type = OPTION_TEXT,
      .offset = AT(json),
@@ -243,6 +256,9 @@ static status_t conflicts_check(const struct himeno_config *c)
     return conflict("--official", c->sweeps_given ? "--sweeps" : "--block");
   if (c->official && c->weak) return conflict("--official", "--weak");
   if (c->official && c->verify == HIMENO_VERIFY_FULL) return conflict("--official", "--verify full");
+  if (c->accept && c->tune) return conflict("--accept", "--tune");
+  if ((c->accept || c->reference) && (c->ladder || c->official))
+    return conflict(c->accept ? "--accept" : "--reference", c->ladder ? "--ladder" : "--official");
   if (c->tune && c->no_tune) return conflict("--tune", "--no-tune");
   if (c->kernel && (c->tune || c->kernel_file))
     return conflict("--kernel", c->tune ? "--tune" : "--kernel-file");

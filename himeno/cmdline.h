@@ -38,6 +38,7 @@ struct himeno_config {
   const char *kernel_file;
   int tune, no_tune;
   int ladder;
+  const char *accept, *reference; /**< NULL: not asked for */
   const char *json;
   int list;
 };

@@ -10,6 +10,7 @@
 #include "comm/agree.h"
 #include "himeno/choose.h"
 #include "himeno/measure.h"
+#include "himeno/ranks.h"
 
 #define RUNG_SECONDS 1.0
 

@@ -86,6 +86,7 @@ static status_t block_add(struct himeno_run *run, const struct verify_value *val
 {
   char what[48];
   RETURN_IF_FAILED(sample_add(run, block));
+  if (run->record) RETURN_IF_FAILED(record_add(run->record, block));
   last_set(run, block);
   snprintf(what, sizeof what, "block %d", run->result.n_samples);
   return verify_block(value, block, what);

@@ -46,17 +46,22 @@ static void widen_int(int value, int *low, int *high)
   *low = (int)l, *high = (int)h;
 }
 
+static void range_widen(struct record_telemetry *t, const struct telemetry_sample *by)
+{
+  widen(by->watts, &t->low.watts, &t->high.watts);
+  widen_int(by->sm_mhz, &t->low.sm_mhz, &t->high.sm_mhz);
+  widen_int(by->memory_mhz, &t->low.memory_mhz, &t->high.memory_mhz);
+  widen_int(by->celsius, &t->low.celsius, &t->high.celsius);
+}
+
 static void telemetry_add(struct record_telemetry *t, const struct telemetry_sample *now)
 {
   if (now->watts < 0 && now->sm_mhz < 0 && now->celsius < 0 && now->throttle < 0) return;
   if (t->samples++ == 0) t->low = t->high = *now;
-  widen(now->watts, &t->low.watts, &t->high.watts);
-  widen_int(now->sm_mhz, &t->low.sm_mhz, &t->high.sm_mhz);
-  widen_int(now->memory_mhz, &t->low.memory_mhz, &t->high.memory_mhz);
-  widen_int(now->celsius, &t->low.celsius, &t->high.celsius);
+  range_widen(t, now);
   if (now->throttle <= 0) return;
   t->throttled++;
-  t->reasons |= now->throttle;
+  for (int b = 0; b < THROTTLE_BITS; b++) t->by_reason[b] += now->throttle >> b & 1;
 }
 
 static status_t throttled_add(struct record *r, int throttled)
@@ -82,9 +87,9 @@ static void block_add(struct record *r, const struct solver_block *block)
     r->n = RECORDS_MAX / 2;
     r->stride *= 2;
   }
-  r->blocks[r->n++] = (struct record_block){
-      p[PHASE_INTERIOR] + p[PHASE_BOUNDARY],
-      p[PHASE_PACK] + p[PHASE_D2H] + p[PHASE_TRANSFER] + p[PHASE_H2D] + p[PHASE_UNPACK]};
+  r->blocks[r->n++] = (struct record_block){p[PHASE_INTERIOR] + p[PHASE_BOUNDARY],
+                                            p[PHASE_PACK] + p[PHASE_D2H] + p[PHASE_TRANSFER] + p[PHASE_H2D] +
+                                                p[PHASE_UNPACK]};
 }
 
 status_t record_add(struct record *record, const struct solver_block *block)
@@ -99,4 +104,21 @@ status_t record_add(struct record *record, const struct solver_block *block)
 void record_finish(struct record *record)
 {
   telemetry_state(record->device, &record->telemetry.after);
+}
+
+void record_merge(struct record_telemetry *all, const struct record_telemetry *other)
+{
+  if (other->samples == 0) return;
+  if (all->samples == 0) *all = *other;
+  all->samples += other->samples;
+  range_widen(all, &other->low);
+  range_widen(all, &other->high);
+}
+
+int record_reasons(const struct record_telemetry *telemetry)
+{
+  int reasons = 0;
+  for (int b = 0; b < THROTTLE_BITS; b++)
+    if (telemetry->by_reason[b]) reasons |= 1 << b;
+  return reasons;
 }

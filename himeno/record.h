@@ -17,10 +17,10 @@ struct record_block {
 
 /** A rank's telemetry over all timed blocks. */
 struct record_telemetry {
-  char source[8]; /**< "NVML", "sysfs", "" */
-  int samples;    /**< that told anything */
-  int throttled;  /**< blocks at whose end the device was throttled */
-  int reasons;    /**< of all of them, or-ed */
+  char source[8];                    /**< "NVML", "sysfs", "" */
+  int samples;                       /**< that told anything */
+  int throttled;                     /**< blocks at whose end the device was throttled */
+  int by_reason[THROTTLE_BITS];      /**< the same, by bit of enum telemetry_throttle */
   struct telemetry_sample low, high; /**< least and largest of each value */
   struct telemetry_state before, after;
 };
@@ -30,7 +30,7 @@ struct record {
   struct record_telemetry telemetry;
   struct record_block blocks[RECORDS_MAX];
   int n, stride, skipped;
-  unsigned char *throttled; /**< one a timed block */
+  unsigned char *throttled; /**< one a timed block: whether the device was throttled at its end */
   int n_throttled, room;
 };
 
@@ -38,10 +38,16 @@ struct record {
 status_t record_open(const char *pci, struct record **record);
 void record_close(struct record *record);
 
-/** \brief A timed block has ended. */
+/** \brief A timed block has ended. STATUS_ENVIRONMENT when memory ran out. */
 status_t record_add(struct record *record, const struct solver_block *block);
 
 /** \brief All timed blocks have ended. */
 void record_finish(struct record *record);
+
+/** \brief Widens \a all by what another device did. */
+void record_merge(struct record_telemetry *all, const struct record_telemetry *other);
+
+/** \brief Why the device was throttled, over all blocks: enum telemetry_throttle, or-ed. */
+int record_reasons(const struct record_telemetry *telemetry);
 
 #endif

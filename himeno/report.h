@@ -15,6 +15,12 @@ void himeno_report_text(const struct himeno_run *run, FILE *out);
 /** \brief The document of doc/result.schema.json; NULL when memory ran out. */
 json_t *himeno_report_json(const struct himeno_run *run);
 
+/** \brief What a rank's device told of itself; null where nothing answers. */
+json_t *himeno_telemetry_json(const struct himeno_rank *rank);
+
+/** \brief Ranks slower than chance explains. */
+json_t *himeno_stragglers_json(const struct himeno_run *run);
+
 /** \brief Counts of an emulator, which stand in for speed, and what bounds the part that it stands for. */
 void himeno_counts_text(const struct himeno_run *run, FILE *out);
 json_t *himeno_counts_json(const struct himeno_counts *counts);

@@ -8,6 +8,7 @@
 #include "base/report.h"
 #include "base/stats.h"
 #include "himeno/choose.h"
+#include "himeno/ranks.h"
 #include "himeno/report.h"
 
 #define SCHEMA "himeno-gpu/1"
@@ -41,6 +42,15 @@ static json_t *samples_json(const struct himeno_result *r)
   return samples;
 }
 
+/* Which samples were taken while a device was throttled. */
+static json_t *throttled_json(const struct himeno_result *r)
+{
+  json_t *list = json_array();
+  for (int s = 0; s < r->n_samples; s++)
+    if (r->throttled[s]) json_array_append_new(list, json_integer(s));
+  return list;
+}
+
 static json_t *result_json(const struct himeno_run *run)
 {
   const struct himeno_result *r = &run->result;
@@ -54,6 +64,8 @@ static json_t *result_json(const struct himeno_run *run)
       r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null(), "gosa",
       report_json_real(r->last.gosa), "checksum", hex64(r->last.checksum), "blocks", r->n_samples, "verified",
       verify_source_name(r->verified), "verdict", status_verdict(r->verdict), "samples", samples_json(r));
+  if (result) json_object_set_new(result, "throttled", throttled_json(r));
+  if (result && r->accept.asked) json_object_set_new(result, "accept", accept_json(run));
   if (result && emulated) json_object_set_new(result, "counts", himeno_counts_json(&r->counts));
   if (result && run->kernel->toward_zero) json_object_set_new(result, "bound", himeno_bound_json(&r->counts));
   if (result && run->config.official && !emulated)
@@ -105,12 +117,12 @@ static json_t *rank_json(const struct himeno_rank *rank, int r)
   json_t *phases = json_object();
   for (int p = 0; p < HIMENO_PHASES; p++)
     json_object_set_new(phases, himeno_phase_names[p], report_json_real(rank->phases[p]));
-  return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:b, s:o, s:o}", "rank", r, "host",
+  return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:b, s:o, s:o, s:o}", "rank", r, "host",
                    rank->host, "device", rank->info.name, "uuid", rank->info.uuid, "pci", rank->info.pci,
                    "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus, "device_shared",
                    rank->shared > 0, "cpus_shared", rank->overlap, "gflops",
                    rank->info.emulated ? json_null() : report_json_real(himeno_rank_gflops(rank)), "phases",
-                   phases);
+                   phases, "telemetry", himeno_telemetry_json(rank));
 }
 
 static json_t *ranks_json(const struct himeno_run *run)
@@ -128,7 +140,8 @@ json_t *himeno_report_json(const struct himeno_run *run)
                json_object_set_new(document, "result", result_json(run)) |
                json_object_set_new(document, "phases", phases_json(run)) |
                json_object_set_new(document, "paths", paths_json(run)) |
-               json_object_set_new(document, "ranks", ranks_json(run));
+               json_object_set_new(document, "ranks", ranks_json(run)) |
+               json_object_set_new(document, "stragglers", himeno_stragglers_json(run));
   if (!failed) return document;
   json_decref(document);
   return NULL;

@@ -7,6 +7,7 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "base/stats.h"
+#include "himeno/ranks.h"
 #include "himeno/report.h"
 
 #define BAR_CELLS   32
@@ -99,6 +100,36 @@ static void print_phases(const struct himeno_run *run, FILE *out)
   }
 }
 
+static void print_range(const char *what, int low, int high, const char *unit, FILE *out)
+{
+  if (low < 0) return;
+  fprintf(out, ", %s%d", what, low);
+  if (high > low) fprintf(out, " to %d", high);
+  fprintf(out, "%s", unit);
+}
+
+/* Over all ranks' devices. */
+static void print_telemetry(const struct himeno_run *run, FILE *out)
+{
+  struct record_telemetry all = {.samples = 0};
+  int reasons = 0, throttled = 0, blocks = run->result.n_samples;
+  char text[120];
+  for (int r = 0; r < run->placement.ranks; r++) {
+    record_merge(&all, &run->result.ranks[r].telemetry);
+    reasons |= record_reasons(&run->result.ranks[r].telemetry);
+  }
+  for (int b = 0; b < blocks; b++) throttled += run->result.throttled[b];
+  if (all.samples == 0) return;
+  fprintf(out, "  devices    by %s:", all.source);
+  if (all.low.watts >= 0) fprintf(out, " %.0f to %.0f W", all.low.watts, all.high.watts);
+  print_range("clock ", all.low.sm_mhz, all.high.sm_mhz, " MHz", out);
+  print_range("", all.low.celsius, all.high.celsius, " C", out);
+  fprintf(out, "\n");
+  if (throttled)
+    fprintf(out, "  WARNING    devices were throttled at the end of %d of %d blocks: %s\n", throttled, blocks,
+            telemetry_throttle_text(reasons, text, sizeof text));
+}
+
 static void print_speed(const struct himeno_run *run, FILE *out)
 {
   const struct himeno_result *r = &run->result;
@@ -155,4 +186,6 @@ void himeno_report_text(const struct himeno_run *run, FILE *out)
   if (run->kernel->toward_zero) himeno_bound_text(&run->result.counts, out);
   print_result(run, out);
   print_warnings(run, out);
+  print_telemetry(run, out);
+  accept_text(run, out);
 }

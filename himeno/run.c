@@ -10,9 +10,11 @@
 
 #include "base/log.h"
 #include "comm/agree.h"
+#include "himeno/accept/accept.h"
 #include "himeno/choose.h"
 #include "himeno/ladder.h"
 #include "himeno/measure.h"
+#include "himeno/ranks.h"
 #include "himeno/tune.h"
 
 #define EMULATED_SWEEPS 10
@@ -43,44 +45,9 @@ double himeno_gflops(const struct himeno_run *run)
   return r->seconds > 0 ? flop / r->seconds / 1e9 : 0;
 }
 
-double himeno_rank_gflops(const struct himeno_rank *rank)
-{
-  double seconds = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
-  return seconds > 0 ? (double)rank->points * HIMENO_FLOP_PER_POINT / seconds / 1e9 : 0;
-}
-
 double himeno_bytes_per_second(const struct himeno_run *run)
 {
   return himeno_gflops(run) * 1e9 / HIMENO_FLOP_PER_POINT * HIMENO_BYTES_PER_POINT;
-}
-
-/* ---- ranks ---- */
-
-static status_t ranks_gather(struct himeno_run *run)
-{
-  const struct placement *p = &run->placement;
-  struct himeno_rank mine = {
-      .info = p->info, .numa = p->numa, .n_cores = p->n_cores, .shared = p->shared, .overlap = p->overlap};
-  snprintf(mine.host, sizeof mine.host, "%s", p->host);
-  snprintf(mine.cpus, sizeof mine.cpus, "%s", p->cpus);
-  mine.points = box_points(&solver_decomp(run->solver)->owned);
-  memcpy(mine.phases, run->result.last.phases, sizeof mine.phases);
-  if (p->rank == 0) run->result.ranks = calloc((size_t)p->ranks, sizeof mine);
-  int have = p->rank != 0 || run->result.ranks;
-  RETURN_IF_FAILED(
-      agree_status(p->comm, have ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks")));
-  return agree_mpi(MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, run->result.ranks, (int)sizeof mine,
-                              MPI_BYTE, 0, p->comm),
-                   "MPI_Gather of ranks");
-}
-
-status_t himeno_counts_gather(struct himeno_run *run)
-{
-  enum { COUNTS = sizeof(struct himeno_counts) / sizeof(uint64_t) };
-  struct himeno_counts mine = solver_counts(run->solver);
-  return agree_mpi(
-      MPI_Allreduce(&mine, &run->result.counts, COUNTS, MPI_UINT64_T, MPI_SUM, run->placement.comm),
-      "MPI_Allreduce of counts");
 }
 
 /* ---- the whole ---- */
@@ -124,17 +91,19 @@ static status_t one_kernel(struct himeno_run *run, struct verify_value *value)
 {
   struct solver_config config = himeno_solver_config(run);
   RETURN_IF_FAILED(solver_open(&config, &run->solver));
+  RETURN_IF_FAILED(agree_status(config.comm, record_open(run->placement.info.pci, &run->record)));
   status_t status = himeno_measure(run, value);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   run->result.verdict = agree_status(run->placement.comm, status);
-  RETURN_IF_FAILED(ranks_gather(run));
+  RETURN_IF_FAILED(himeno_ranks_gather(run));
   RETURN_IF_FAILED(himeno_counts_gather(run));
-  return run->result.verdict;
+  return status_worst(run->result.verdict, himeno_accept(run));
 }
 
 status_t himeno_run(struct himeno_run *run)
 {
   struct verify_value value;
+  RETURN_IF_FAILED(himeno_accept_prepare(run));
   RETURN_IF_FAILED(choose(run));
   RETURN_IF_FAILED(value_prepare(run, &value));
   return run->config.ladder ? himeno_ladder(run, &value) : one_kernel(run, &value);
@@ -143,8 +112,10 @@ status_t himeno_run(struct himeno_run *run)
 void himeno_run_close(struct himeno_run *run)
 {
   solver_close(run->solver);
+  record_close(run->record);
   gpu_close(run->device);
   himeno_ladder_free(run);
   free(run->result.samples);
+  free(run->result.throttled);
   free(run->result.ranks);
 }

@@ -5,8 +5,12 @@
 #define HIMENO_RUN_H
 
 #include "comm/placement.h"
+#include "himeno/accept/accept.h"
+#include "himeno/accept/reference.h"
 #include "himeno/cmdline.h"
+#include "himeno/record.h"
 #include "himeno/solver.h"
+#include "himeno/straggler.h"
 #include "himeno/verify.h"
 
 /** One rank as the report shows it. */
@@ -16,8 +20,14 @@ struct himeno_rank {
   int numa, n_cores, shared, overlap;
   char cpus[128];
   int64_t points;               /**< owned */
+  int neighbours;               /**< ranks that it exchanges halos with */
   double phases[HIMENO_PHASES]; /**< mean seconds a sweep over all timed blocks */
+  struct record_telemetry telemetry;
+  int cards;         /**< network cards of its host that are up */
+  double cards_gbps; /**< rate of the slowest of them, Gbit/s; 0 if unknown */
 };
+
+#define HIMENO_STRAGGLERS_MAX 64
 
 struct himeno_result {
   double seconds;  /**< of all timed sweeps */
@@ -29,7 +39,11 @@ struct himeno_result {
   struct solver_block last;
   enum verify_source verified;
   status_t verdict;
+  unsigned char *throttled;  /**< a timed block: whether any device was throttled at its end; on rank 0 */
   struct himeno_rank *ranks; /**< on rank 0 */
+  int n_stragglers;          /**< on rank 0; more than HIMENO_STRAGGLERS_MAX are only counted */
+  struct straggler stragglers[HIMENO_STRAGGLERS_MAX];
+  struct accept accept; /**< on rank 0, with --accept or --reference */
 };
 
 /** How the kernel came to be the one. */
@@ -48,19 +62,19 @@ struct himeno_run {
   int64_t global[3];
   int procs[3];
   struct solver *solver;
+  struct record *record;
+  struct accept_policy policy; /**< on rank 0, with --accept */
+  struct reference reference;  /**< on rank 0, with --reference */
   struct himeno_result result;
   struct himeno_ladder *ladder; /**< with --ladder, on all ranks */
 };
 
-/** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK or
- * STATUS_WRONG.
+/** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK,
+ * STATUS_WRONG or STATUS_SLOW.
  *
  * When it fails with text held in the log, only this rank knows and the others wait: the caller ends the job. With
  * nothing held the ranks have agreed and said why. */
 status_t himeno_run(struct himeno_run *run);
-
-/** \brief Collective: sums the ranks' counts into the result. */
-status_t himeno_counts_gather(struct himeno_run *run);
 
 /** \brief Whether times are an emulator's, and no speed. */
 static inline int himeno_is_emulated(const struct himeno_run *run)
@@ -77,8 +91,5 @@ struct solver_config himeno_solver_config(const struct himeno_run *run);
 /** \brief Timed rates over all ranks. */
 double himeno_gflops(const struct himeno_run *run);
 double himeno_bytes_per_second(const struct himeno_run *run);
-
-/** \brief GFLOPS of one rank's own compute time; 0 where that is unknown. */
-double himeno_rank_gflops(const struct himeno_rank *rank);
 
 #endif

@@ -181,6 +181,11 @@ const struct halo_route *solver_route(const struct solver *solver)
   return solver->route;
 }
 
+int solver_neighbours(const struct solver *solver)
+{
+  return solver->plan.n;
+}
+
 struct himeno_counts solver_counts(const struct solver *s)
 {
   struct himeno_counts counts = {0};

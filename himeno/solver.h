@@ -75,6 +75,9 @@ status_t solver_resources(struct solver *solver, struct himeno_resources *resour
 /** \brief How the halos travel; NULL on a single rank. */
 const struct halo_route *solver_route(const struct solver *solver);
 
+/** \brief How many ranks this one exchanges halos with. */
+int solver_neighbours(const struct solver *solver);
+
 /** \brief What this rank's emulator counted; zeros where there is none. */
 struct himeno_counts solver_counts(const struct solver *solver);
 

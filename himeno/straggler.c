@@ -3,20 +3,104 @@
 
 #include "himeno/straggler.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/stats.h"
 
-#define NORMAL_MAD 1.4826 /* standard deviations in a MAD of normal times */
+#define NORMAL_MAD 1.4826 /* standard deviations in a MAD of normal values */
 
-struct straggler_scale straggler_scale(const double *times, int n)
+const char *straggler_of_name(enum straggler_of of)
 {
-  struct stats_summary s = stats_summarise(times, (size_t)n);
-  struct straggler_scale scale = {s.median, s.mad, 0};
-  double chance = STRAGGLER_SIGMAS * NORMAL_MAD * s.mad, least = STRAGGLER_LEAST * s.median;
-  if (n >= STRAGGLER_RANKS_MIN) scale.limit = s.median + (chance > least ? chance : least);
-  return scale;
+  return of == STRAGGLER_COMPUTE ? "compute" : "exchange";
 }
 
-int straggler_is(const struct straggler_scale *scale, double time)
+static double time_of(const struct straggler_ranks *in, enum straggler_of of, int rank, int block)
 {
-  return scale->limit > 0 && time > scale->limit;
+  const struct record_block *b = &in->times[(size_t)rank * (size_t)in->blocks + (size_t)block];
+  return of == STRAGGLER_COMPUTE ? b->compute / in->points[rank] : b->exchange;
+}
+
+static int peers_count(const struct straggler_ranks *in, int rank)
+{
+  int n = 0;
+  for (int r = 0; r < in->ranks; r++) n += in->neighbours[r] == in->neighbours[rank];
+  return n;
+}
+
+/* The usual time of \a rank's like in a block. */
+static double usual(const struct straggler_ranks *in, enum straggler_of of, int rank, int block,
+                    double *scratch)
+{
+  int alike = peers_count(in, rank) >= STRAGGLER_RANKS_MIN, n = 0;
+  for (int r = 0; r < in->ranks; r++)
+    if (!alike || in->neighbours[r] == in->neighbours[rank]) scratch[n++] = time_of(in, of, r, block);
+  return stats_summarise(scratch, (size_t)n).median;
+}
+
+/* ratios: [rank · blocks + block]; a rank with another number of neighbours has another usual time. */
+static void ratios_fill(const struct straggler_ranks *in, enum straggler_of of, double *ratios,
+                        double *scratch)
+{
+  for (int b = 0; b < in->blocks; b++) {
+    for (int r = 0; r < in->ranks; r++) {
+      int same = -1;
+      for (int s = 0; s < r && same < 0; s++)
+        if (in->neighbours[s] == in->neighbours[r]) same = s;
+      size_t at = (size_t)r * (size_t)in->blocks + (size_t)b;
+      double *median = &scratch[in->ranks + r];
+      *median = same < 0 ? usual(in, of, r, b, scratch) : scratch[in->ranks + same];
+      ratios[at] = *median > 0 ? time_of(in, of, r, b) / *median : 1;
+    }
+  }
+}
+
+static int beyond_count(const double *ratios, int blocks, double limit)
+{
+  int n = 0;
+  for (int b = 0; b < blocks; b++) n += ratios[b] > limit;
+  return n;
+}
+
+static int find_kind(const struct straggler_ranks *in, enum straggler_of of, double *ratios, double *scratch,
+                     struct straggler *found, int room)
+{
+  int n = 0;
+  double least = of == STRAGGLER_COMPUTE ? STRAGGLER_LEAST_COMPUTE : STRAGGLER_LEAST_EXCHANGE;
+  ratios_fill(in, of, ratios, scratch);
+  for (int r = 0; r < in->ranks; r++)
+    scratch[r] = stats_summarise(ratios + (size_t)r * (size_t)in->blocks, (size_t)in->blocks).median;
+  struct stats_summary s = stats_summarise(scratch, (size_t)in->ranks);
+  double limit = s.median + fmax(STRAGGLER_SIGMAS * NORMAL_MAD * s.mad, least * s.median);
+  for (int r = 0; r < in->ranks; r++) {
+    if (scratch[r] <= limit) continue;
+    if (n < room)
+      found[n] = (struct straggler){r, of, scratch[r], limit,
+                                    beyond_count(ratios + (size_t)r * (size_t)in->blocks, in->blocks, limit)};
+    n++;
+  }
+  return n;
+}
+
+static int slower(const void *a, const void *b)
+{
+  const struct straggler *s = a, *t = b;
+  if (s->of != t->of) return s->of < t->of ? -1 : 1;
+  return (s->slowness < t->slowness) - (s->slowness > t->slowness);
+}
+
+int straggler_find(const struct straggler_ranks *in, struct straggler *found, int room)
+{
+  int n = 0;
+  if (in->ranks < STRAGGLER_RANKS_MIN || in->blocks < 1) return 0;
+  double *ratios = malloc(sizeof *ratios * (size_t)in->ranks * (size_t)in->blocks);
+  double *scratch = malloc(sizeof *scratch * 2 * (size_t)in->ranks);
+  for (int of = 0; ratios && scratch && of < STRAGGLER_KINDS; of++)
+    n += find_kind(in, (enum straggler_of)of, ratios, scratch, found + (n < room ? n : room),
+                   n < room ? room - n : 0);
+  if (!ratios || !scratch) n = -1;
+  free(ratios);
+  free(scratch);
+  if (n > 0) qsort(found, (size_t)(n < room ? n : room), sizeof *found, slower);
+  return n;
 }

@@ -1,27 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Ranks that are slower than the others do not explain by chance.
+ * \brief Ranks that are slower than chance explains, compute and exchange apart.
  *
- * A rank's time is the median over its blocks, so that one interrupted block accuses nobody. Among the ranks' times the
- * median and the median absolute deviation (MAD) stand for the usual and its spread: a few slow ranks move neither. A
- * rank is a straggler when it lies above the median by more than STRAGGLER_SIGMAS times 1.4826·MAD (that many standard
- * deviations, were the times normal) and by more than STRAGGLER_LEAST of the median, below which nobody would change a part. */
+ * In each block a rank's time is divided by the median over the ranks that have as many neighbours as it has (over all
+ * ranks where fewer than STRAGGLER_RANKS_MIN have), so that what all share, a warming machine, say, cancels. The median of these
+ * ratios over the blocks is the rank's slowness: one interrupted block accuses nobody. Among the ranks' slownesses the median
+ * and the median absolute deviation (MAD) stand for the usual and its spread; a few slow ranks move neither. A straggler lies
+ * above the median by more than STRAGGLER_SIGMAS times 1.4826·MAD (so many standard deviations, were they normal), and by more than
+ * a least share, below which nobody would change a part. */
 #ifndef HIMENO_STRAGGLER_H
 #define HIMENO_STRAGGLER_H
 
-#define STRAGGLER_RANKS_MIN 4    /**< with fewer there is no usual */
-#define STRAGGLER_SIGMAS    5.0
-#define STRAGGLER_LEAST     0.03
+#include "himeno/record.h"
 
-struct straggler_scale {
-  double median, mad;
-  double limit; /**< times above it are a straggler's; 0 where there are too few ranks to say */
+#define STRAGGLER_RANKS_MIN      4 /**< with fewer there is no usual */
+#define STRAGGLER_SIGMAS         5.0
+#define STRAGGLER_LEAST_COMPUTE  0.03
+#define STRAGGLER_LEAST_EXCHANGE 0.25
+
+enum straggler_of { STRAGGLER_COMPUTE, STRAGGLER_EXCHANGE, STRAGGLER_KINDS };
+
+/** What is compared. */
+struct straggler_ranks {
+  int ranks, blocks;
+  const struct record_block *times; /**< [rank · blocks + block] */
+  const int *neighbours;            /**< of each rank */
+  const double *points;             /**< of each rank: compute time goes by points */
 };
 
-/** \brief The scale of \a n ranks' times. */
-struct straggler_scale straggler_scale(const double *times, int n);
+struct straggler {
+  int rank;
+  enum straggler_of of;
+  double slowness; /**< 1.05: five percent slower than the usual */
+  double limit;
+  int beyond; /**< of its blocks, those in which it was slower than the limit */
+};
 
-/** \brief Whether a rank's time is beyond the limit. */
-int straggler_is(const struct straggler_scale *scale, double time);
+/** \brief Finds the stragglers, slowest first; at most \a room. Returns how many there are; 0 with too few ranks or blocks, −1
+ * when memory ran out. */
+int straggler_find(const struct straggler_ranks *ranks, struct straggler *found, int room);
+
+/** \brief "compute" or "exchange". */
+const char *straggler_of_name(enum straggler_of of);
 
 #endif

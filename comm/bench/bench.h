@@ -7,7 +7,7 @@
 #ifndef COMM_BENCH_BENCH_H
 #define COMM_BENCH_BENCH_H
 
-#include "comm/bench/cards.h"
+#include "comm/cards.h"
 #include "comm/grid.h"
 #include "comm/placement.h"
 #include "comm/transport.h"

@@ -22,14 +22,31 @@ static const struct {
   size_t offset;
   enum kind kind;
 } keys[] = {
-#define KEY(name, kind) {#name, offsetof(struct accept_policy, name), kind}
-    KEY(ceiling_share_min, NUMBER),   KEY(device_gflops_min, NUMBER), KEY(efficiency_min, NUMBER),
-    KEY(device_spread_max, NUMBER),   KEY(noise_max, NUMBER),         KEY(stragglers_max, COUNT),
-    KEY(devices_per_host, COUNT),     KEY(binding, FLAG),             KEY(ecc, FLAG),
-    KEY(ecc_corrected_max, COUNT),    KEY(ecc_uncorrected_max, COUNT), KEY(retired_max, COUNT),
-    KEY(pcie_gen_min, COUNT),         KEY(pcie_width_min, COUNT),     KEY(pcie_full, FLAG),
-    KEY(nvlinks_min, COUNT),          KEY(sm_mhz_min, NUMBER),        KEY(celsius_max, NUMBER),
-    KEY(throttled_max, SHARE),        KEY(cards_min, COUNT),          KEY(card_gbps_min, NUMBER),
+#define KEY(name, kind)                                                                                      \
+  {                                                                                                          \
+#name, offsetof(struct accept_policy, name), kind                                                        \
+  }
+    KEY(ceiling_share_min, NUMBER),
+    KEY(device_gflops_min, NUMBER),
+    KEY(efficiency_min, NUMBER),
+    KEY(device_spread_max, NUMBER),
+    KEY(noise_max, NUMBER),
+    KEY(stragglers_max, COUNT),
+    KEY(devices_per_host, COUNT),
+    KEY(binding, FLAG),
+    KEY(ecc, FLAG),
+    KEY(ecc_corrected_max, COUNT),
+    KEY(ecc_uncorrected_max, COUNT),
+    KEY(retired_max, COUNT),
+    KEY(pcie_gen_min, COUNT),
+    KEY(pcie_width_min, COUNT),
+    KEY(pcie_full, FLAG),
+    KEY(nvlinks_min, COUNT),
+    KEY(sm_mhz_min, NUMBER),
+    KEY(celsius_max, NUMBER),
+    KEY(throttled_max, SHARE),
+    KEY(cards_min, COUNT),
+    KEY(card_gbps_min, NUMBER),
     KEY(unknown_fails, FLAG),
 #undef KEY
 };
@@ -50,12 +67,15 @@ static const struct {
 static const struct {
   const char *name, *text;
 } built_in[] = {
-    {"default", "{\"name\": \"default\", \"ceiling_share_min\": 0.9, \"device_spread_max\": 0.05, \"noise_max\": 0.05,"
-                " \"stragglers_max\": 0, \"binding\": true, \"ecc_uncorrected_max\": 0, \"pcie_full\": true,"
-                " \"throttled_max\": 0, \"throttle_forbidden\": [\"hardware\", \"thermal\", \"hardware_thermal\","
-                " \"power_brake\"]}"},
-    {"h100", "{\"name\": \"h100\", \"ceiling_share_min\": 0.95, \"device_gflops_min\": 1750, \"device_spread_max\": 0.03,"
-             " \"noise_max\": 0.02, \"stragglers_max\": 0, \"binding\": true, \"ecc\": true, \"ecc_uncorrected_max\": 0,"
+    {"default",
+     "{\"name\": \"default\", \"ceiling_share_min\": 0.9, \"device_spread_max\": 0.05, \"noise_max\": 0.05,"
+     " \"stragglers_max\": 0, \"binding\": true, \"ecc_uncorrected_max\": 0, \"pcie_full\": true,"
+     " \"throttled_max\": 0, \"throttle_forbidden\": [\"hardware\", \"thermal\", \"hardware_thermal\","
+     " \"power_brake\"]}"},
+    {"h100", "{\"name\": \"h100\", \"ceiling_share_min\": 0.95, \"device_gflops_min\": 1750, "
+             "\"device_spread_max\": 0.03,"
+             " \"noise_max\": 0.02, \"stragglers_max\": 0, \"binding\": true, \"ecc\": true, "
+             "\"ecc_uncorrected_max\": 0,"
              " \"pcie_full\": true, \"throttled_max\": 0, \"throttle_forbidden\": [\"hardware\", \"thermal\","
              " \"hardware_thermal\", \"power_brake\"], \"unknown_fails\": true}"},
 };
@@ -73,10 +93,14 @@ static int number_of(const json_t *value, enum kind kind, double *number)
 {
   *number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
   switch (kind) {
-  case SHARE: return json_is_number(value) && *number >= 0 && *number <= 1;
-  case NUMBER: return json_is_number(value) && *number >= 0;
-  case COUNT: return json_is_integer(value) && *number >= 0;
-  case FLAG: return json_is_boolean(value);
+  case SHARE:
+    return json_is_number(value) && *number >= 0 && *number <= 1;
+  case NUMBER:
+    return json_is_number(value) && *number >= 0;
+  case COUNT:
+    return json_is_integer(value) && *number >= 0;
+  case FLAG:
+    return json_is_boolean(value);
   }
   return 0;
 }
@@ -112,7 +136,8 @@ static status_t name_read(const json_t *value, const char *where, char *name)
   return STATUS_OK;
 }
 
-static status_t key_read(const char *key, const json_t *value, const char *where, struct accept_policy *policy)
+static status_t key_read(const char *key, const json_t *value, const char *where,
+                         struct accept_policy *policy)
 {
   if (strcmp(key, "name") == 0) return name_read(value, where, policy->name);
   if (strcmp(key, "throttle_forbidden") == 0) return reasons_read(value, where, &policy->throttle_forbidden);
@@ -124,7 +149,8 @@ static status_t key_read(const char *key, const json_t *value, const char *where
     *(double *)((char *)policy + keys[k].offset) = number;
     return STATUS_OK;
   }
-  return log_fail(STATUS_USAGE, "--accept %s: there is no key \"%.60s\"; doc/acceptance.md lists them", where, key);
+  return log_fail(STATUS_USAGE, "--accept %s: there is no key \"%.60s\"; doc/acceptance.md lists them", where,
+                  key);
 }
 
 status_t policy_parse(const char *text, size_t bytes, const char *where, struct accept_policy *policy)
@@ -137,7 +163,8 @@ status_t policy_parse(const char *text, size_t bytes, const char *where, struct 
 
   if (!document) return log_fail(STATUS_USAGE, "--accept %s: line %d: %s", where, error.line, error.text);
   for (size_t k = 0; k < KEYS; k++) *(double *)((char *)&p + keys[k].offset) = -1;
-  if (!json_is_object(document)) status = log_fail(STATUS_USAGE, "--accept %s: a policy is one JSON object", where);
+  if (!json_is_object(document))
+    status = log_fail(STATUS_USAGE, "--accept %s: a policy is one JSON object", where);
   json_object_foreach(document, key, value)
   {
     if (status == STATUS_OK) status = key_read(key, value, where, &p);
@@ -152,8 +179,9 @@ static status_t file_read(const char *path, char **text, size_t *bytes)
   struct stat about;
   FILE *file = fopen(path, "r");
   if (!file)
-    return log_fail(STATUS_ENVIRONMENT, "--accept %s: %s, and no built-in policy (default, h100) has this name",
-                    path, strerror(errno));
+    return log_fail(STATUS_ENVIRONMENT,
+                    "--accept %s: %s, and no built-in policy (default, h100) has this name", path,
+                    strerror(errno));
   if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > FILE_BYTES_MAX) {
     fclose(file);
     return log_fail(STATUS_USAGE, "--accept %s: a policy is a plain file of at most %d bytes", path,

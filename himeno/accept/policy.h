@@ -19,27 +19,27 @@
 struct accept_policy {
   char name[POLICY_NAME_MAX];
   double ceiling_share_min;
-  double device_gflops_min;       /**< of each rank's own compute time */
-  double efficiency_min;          /**< of all devices together over the sum of each one's own compute rate */
-  double device_spread_max;       /**< (fastest − slowest) / median of the devices' GFLOPS */
-  double noise_max;               /**< of the blocks' times */
+  double device_gflops_min; /**< of each rank's own compute time */
+  double efficiency_min;    /**< of all devices together over the sum of each one's own compute rate */
+  double device_spread_max; /**< (fastest − slowest) / median of the devices' GFLOPS */
+  double noise_max;         /**< of the blocks' times */
   double stragglers_max;
-  double devices_per_host;        /**< ranks a host, each with a device */
-  double binding;                 /**< 1: no device and no core is shared by ranks */
-  double ecc;                     /**< 1: on */
+  double devices_per_host; /**< ranks a host, each with a device */
+  double binding;          /**< 1: no device and no core is shared by ranks */
+  double ecc;              /**< 1: on */
   double ecc_corrected_max;
   double ecc_uncorrected_max;
-  double retired_max;             /**< pages or rows of memory out of use */
+  double retired_max; /**< pages or rows of memory out of use */
   double pcie_gen_min, pcie_width_min;
-  double pcie_full;               /**< 1: as many lanes as the device has */
-  double nvlinks_min;             /**< active */
-  double sm_mhz_min;              /**< the least seen after a block */
-  double celsius_max;             /**< the most seen */
-  double throttled_max;           /**< share of blocks with a forbidden reason */
-  int throttle_forbidden;         /**< enum telemetry_throttle, or-ed */
-  double cards_min;               /**< network cards of a host that are up */
-  double card_gbps_min;           /**< rate of each that is up */
-  double unknown_fails;           /**< 1: a check whose value nobody can tell fails */
+  double pcie_full;       /**< 1: as many lanes as the device has */
+  double nvlinks_min;     /**< active */
+  double sm_mhz_min;      /**< the least seen after a block */
+  double celsius_max;     /**< the most seen */
+  double throttled_max;   /**< share of blocks with a forbidden reason */
+  int throttle_forbidden; /**< enum telemetry_throttle, or-ed */
+  double cards_min;       /**< network cards of a host that are up */
+  double card_gbps_min;   /**< rate of each that is up */
+  double unknown_fails;   /**< 1: a check whose value nobody can tell fails */
 };
 
 /** \brief Reads a built-in policy by name, or a file. STATUS_ENVIRONMENT when it cannot be read, STATUS_USAGE, with key or

@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include "comm/bench/cards.h"
+#include "comm/cards.h"
 #include "comm/bench/fit.h"
 #include "comm/bench/pattern.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "comm/bench/cards.h"
+#include "comm/cards.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "config.h"
 
-#include "comm/bench/cards.h"
+#include "comm/cards.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -4,8 +4,8 @@
  *
  * InfiniBand and RoCE ports stand in /sys/class/infiniband, other cards in /sys/class/net; a net device of an RDMA card is
  * left out, since its counters miss RDMA traffic. The test variable HIMENO_SYSFS names another root than /sys. */
-#ifndef COMM_BENCH_CARDS_H
-#define COMM_BENCH_CARDS_H
+#ifndef COMM_CARDS_H
+#define COMM_CARDS_H
 
 #include <mpi.h>
 #include <stdint.h>

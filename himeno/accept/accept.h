@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Acceptance: a run held against a policy, and against an earlier run.
+ *
+ * Every check is listed with its value, limit and margin. A wrong result is graver than a slow one, so the exit code tells
+ * them apart: STATUS_WRONG before STATUS_SLOW. */
+#ifndef HIMENO_ACCEPT_ACCEPT_H
+#define HIMENO_ACCEPT_ACCEPT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "himeno/accept/policy.h"
+
+#define ACCEPT_CHECKS_MAX 40
+#define ACCEPT_WHY_MAX    200
+
+enum check_outcome {
+  CHECK_PASS,
+  CHECK_FAIL,
+  CHECK_UNKNOWN, /**< nobody can tell the value; fails only where the policy says so */
+};
+
+/** One check: of the rank that is worst in it, or of the whole run. */
+struct check {
+  const char *name, *unit;
+  double value; /**< NAN where unknown */
+  double limit;
+  int at_most; /**< the limit is the largest that passes, not the smallest */
+  enum check_outcome outcome;
+  int rank;                 /**< the worst, −1 for a check of the whole run */
+  char why[ACCEPT_WHY_MAX]; /**< what to add, "" for nothing */
+};
+
+struct accept {
+  int asked;
+  char policy[POLICY_NAME_MAX]; /**< "" with --reference alone */
+  int n;
+  struct check checks[ACCEPT_CHECKS_MAX];
+};
+
+struct himeno_run;
+
+/** \brief Collective: reads the policy and the reference on rank 0, before anything runs. */
+status_t himeno_accept_prepare(struct himeno_run *run);
+
+/** \brief Collective: makes the checks that were asked for, on rank 0. STATUS_SLOW when one fails, on all ranks. */
+status_t himeno_accept(struct himeno_run *run);
+
+/** \brief Distance from the limit in the check's unit; positive is good. */
+double check_margin(const struct check *check);
+
+/** \brief Sets the outcome from value and limit. */
+void check_judge(struct check *check, int unknown_fails);
+
+/** \brief How many checks fail. */
+int accept_failures(const struct accept *accept);
+
+/** \brief The list, and who is slower than the others. Rank 0. */
+void accept_text(const struct himeno_run *run, FILE *out);
+json_t *accept_json(const struct himeno_run *run);
+
+/** \brief "pass", "fail", "unknown". */
+const char *check_outcome_name(enum check_outcome outcome);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Comparison with an earlier run's JSON, no finer than the noise of both. */
+#ifndef HIMENO_ACCEPT_REFERENCE_H
+#define HIMENO_ACCEPT_REFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/** A slowdown is believed beyond this many standard deviations of both runs together, and beyond 1%. */
+#define REFERENCE_SIGMAS 3.0
+#define REFERENCE_LEAST  0.01
+/** Blocks without which a run's noise is unknown. */
+#define REFERENCE_BLOCKS 3
+
+/** What is needed of the earlier run. */
+struct reference {
+  int64_t global[3];
+  int ranks;
+  char data[16], backend[16], class_[16], device[128], kernel[64];
+  double gflops, noise; /**< noise: relative, of its blocks */
+};
+
+/** \brief Reads an earlier document. STATUS_ENVIRONMENT when it cannot be read; STATUS_USAGE when it is none, failed, or has
+ * too few blocks to know its noise. Nothing in it is trusted: sizes and types are checked. */
+status_t reference_read(const char *path, struct reference *reference);
+
+/** \brief The same from text, for tests; \a where names it in messages. */
+status_t reference_parse(const char *text, size_t bytes, const char *where, struct reference *reference);
+
+struct accept;
+struct himeno_run;
+
+/** \brief Adds the check. STATUS_USAGE when the earlier run was of something else. Rank 0. */
+status_t accept_reference_check(const struct himeno_run *run, const struct reference *reference,
+                                struct accept *accept);
+
+#endif

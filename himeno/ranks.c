@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/log.h"
+#include "comm/agree.h"
+#include "comm/cards.h"
+
+double himeno_rank_gflops(const struct himeno_rank *rank)
+{
+  double seconds = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
+  return seconds > 0 ? (double)rank->points * HIMENO_FLOP_PER_POINT / seconds / 1e9 : 0;
+}
+
+static status_t memory_agree(struct himeno_run *run, int have)
+{
+  return agree_status(run->placement.comm,
+                      have ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks"));
+}
+
+static void cards_fill(struct himeno_rank *mine)
+{
+  struct cards cards;
+  cards_read(mine->info.pci, &cards);
+  for (int c = 0; c < cards.n; c++) {
+    const struct card *card = &cards.card[c];
+    if (strcasecmp(card->state, "active") != 0 && strcasecmp(card->state, "up") != 0) continue;
+    mine->cards++;
+    if (mine->cards_gbps == 0 || card->gbps < mine->cards_gbps) mine->cards_gbps = card->gbps;
+  }
+}
+
+static void mine_fill(const struct himeno_run *run, struct himeno_rank *mine)
+{
+  const struct placement *p = &run->placement;
+  *mine = (struct himeno_rank){
+      .info = p->info, .numa = p->numa, .n_cores = p->n_cores, .shared = p->shared, .overlap = p->overlap};
+  snprintf(mine->host, sizeof mine->host, "%s", p->host);
+  snprintf(mine->cpus, sizeof mine->cpus, "%s", p->cpus);
+  mine->points = (int64_t)box_points(&solver_decomp(run->solver)->owned);
+  mine->neighbours = solver_neighbours(run->solver);
+  mine->telemetry = run->record->telemetry;
+  memcpy(mine->phases, run->result.last.phases, sizeof mine->phases);
+  cards_fill(mine);
+}
+
+static status_t mine_gather(struct himeno_run *run)
+{
+  const struct placement *p = &run->placement;
+  struct himeno_rank mine;
+  record_finish(run->record);
+  mine_fill(run, &mine);
+  if (p->rank == 0) run->result.ranks = calloc((size_t)p->ranks, sizeof mine);
+  RETURN_IF_FAILED(memory_agree(run, p->rank != 0 || run->result.ranks));
+  return agree_mpi(MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, run->result.ranks, (int)sizeof mine,
+                              MPI_BYTE, 0, p->comm),
+                   "MPI_Gather of ranks");
+}
+
+/* All ranks have the same number of blocks. */
+static status_t throttled_gather(struct himeno_run *run)
+{
+  const struct placement *p = &run->placement;
+  int n = run->result.n_samples;
+  if (p->rank == 0) run->result.throttled = calloc((size_t)n + 1, 1);
+  RETURN_IF_FAILED(memory_agree(run, p->rank != 0 || run->result.throttled));
+  return agree_mpi(
+      MPI_Reduce(run->record->throttled, run->result.throttled, n, MPI_UNSIGNED_CHAR, MPI_MAX, 0, p->comm),
+      "MPI_Reduce of throttled blocks");
+}
+
+/* ---- stragglers ---- */
+
+static status_t stragglers_find(struct himeno_run *run, const struct record_block *times)
+{
+  struct himeno_result *result = &run->result;
+  int n = run->placement.ranks;
+  int *neighbours = calloc((size_t)n, sizeof *neighbours);
+  double *points = calloc((size_t)n, sizeof *points);
+  for (int r = 0; neighbours && points && r < n; r++) {
+    neighbours[r] = result->ranks[r].neighbours;
+    points[r] = (double)result->ranks[r].points;
+  }
+  struct straggler_ranks ranks = {n, run->record->n, times, neighbours, points};
+  result->n_stragglers =
+      neighbours && points ? straggler_find(&ranks, result->stragglers, HIMENO_STRAGGLERS_MAX) : -1;
+  free(neighbours);
+  free(points);
+  return result->n_stragglers < 0 ? log_fail(STATUS_ENVIRONMENT, "out of host memory for stragglers")
+                                  : STATUS_OK;
+}
+
+static status_t stragglers_gather(struct himeno_run *run)
+{
+  const struct placement *p = &run->placement;
+  int bytes = run->record->n * (int)sizeof(struct record_block);
+  struct record_block *times = p->rank == 0 ? malloc((size_t)bytes * (size_t)p->ranks + 1) : NULL;
+  status_t status = memory_agree(run, p->rank != 0 || times);
+  if (status == STATUS_OK)
+    status = agree_mpi(MPI_Gather(run->record->blocks, bytes, MPI_BYTE, times, bytes, MPI_BYTE, 0, p->comm),
+                       "MPI_Gather of blocks");
+  if (status == STATUS_OK)
+    status = agree_status(p->comm, p->rank == 0 ? stragglers_find(run, times) : STATUS_OK);
+  free(times);
+  return status;
+}
+
+status_t himeno_ranks_gather(struct himeno_run *run)
+{
+  RETURN_IF_FAILED(mine_gather(run));
+  RETURN_IF_FAILED(throttled_gather(run));
+  return himeno_is_emulated(run) ? STATUS_OK : stragglers_gather(run);
+}
+
+status_t himeno_counts_gather(struct himeno_run *run)
+{
+  enum { COUNTS = sizeof(struct himeno_counts) / sizeof(uint64_t) };
+  struct himeno_counts mine = solver_counts(run->solver);
+  return agree_mpi(
+      MPI_Allreduce(&mine, &run->result.counts, COUNTS, MPI_UINT64_T, MPI_SUM, run->placement.comm),
+      "MPI_Allreduce of counts");
+}

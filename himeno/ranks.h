@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What each rank saw, brought together on rank 0. Collective; ranks agree on the outcome. */
+#ifndef HIMENO_RANKS_H
+#define HIMENO_RANKS_H
+
+#include "himeno/run.h"
+
+/** \brief Fills result.ranks, result.throttled and the stragglers. */
+status_t himeno_ranks_gather(struct himeno_run *run);
+
+/** \brief Sums the ranks' emulator counts into the result. */
+status_t himeno_counts_gather(struct himeno_run *run);
+
+/** \brief GFLOPS of one rank's own compute time; 0 where that is unknown. */
+double himeno_rank_gflops(const struct himeno_rank *rank);
+
+#endif
