@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "comm/agree.h"
 #include "comm/watch.h"
+#include "himeno/clock.h"
 #include "himeno/solver_state.h"
 
 static status_t restore(struct solver *s)
@@ -92,6 +93,18 @@ static void phases_fill(const struct solver *s, double seconds, int sweeps, stru
   block->phases[PHASE_EXPOSED] = exposed > 0 ? exposed / sweeps : 0;
 }
 
+static int rank_of(const struct decomp *d)
+{
+  return (d->coord[0] * d->procs[1] + d->coord[1]) * d->procs[2] + d->coord[2];
+}
+
+static void simulate(struct solver *s, int sweeps, double *mine)
+{
+  struct clock_block block = {rank_of(&s->decomp), sweeps, s->blocks++, box_points(&s->decomp.owned),
+                              &s->plan};
+  clock_block(&block, s->phases, mine);
+}
+
 status_t solver_block_continue(struct solver *s, int sweeps, struct solver_block *block)
 {
   struct solver_block b = {.sweeps = sweeps};
@@ -103,6 +116,7 @@ status_t solver_block_continue(struct solver *s, int sweeps, struct solver_block
   RETURN_IF_FAILED(gpu_clear(s->compute, s->fields.gosa, 0, s->fields.gosa.bytes));
   RETURN_IF_FAILED(timed_sweeps(s, sweeps, &mine));
   RETURN_IF_FAILED(s->route ? exchanged_finish(s) : local_finish(s, sweeps));
+  if (clock_simulates(s->set)) simulate(s, sweeps, &mine);
   RETURN_IF_FAILED(slowest(s, mine, &b.seconds));
   RETURN_IF_FAILED(checksum(s, &b.checksum));
   b.gosa = s->sum_gosa[sweeps - 1];
@@ -126,6 +140,7 @@ status_t solver_ceiling(struct solver *s, int passes, double *bytes_per_second)
   RETURN_IF_FAILED(gpu_record(s->block_end, s->compute));
   RETURN_IF_FAILED(gpu_sync(s->compute));
   RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &mine));
+  if (clock_simulates(s->set)) mine = clock_ceiling(rank_of(&s->decomp), bytes);
   RETURN_IF_FAILED(slowest(s, mine, &seconds));
   RETURN_IF_FAILED(
       watch_allreduce(s->config.comm, &bytes, &all, 1, MPI_DOUBLE, MPI_SUM, "the ceiling's bytes"));

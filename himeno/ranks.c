@@ -44,7 +44,9 @@ static void mine_fill(const struct himeno_run *run, struct himeno_rank *mine)
   snprintf(mine->host, sizeof mine->host, "%s", p->host);
   snprintf(mine->cpus, sizeof mine->cpus, "%s", p->cpus);
   mine->points = (int64_t)box_points(&solver_decomp(run->solver)->owned);
-  mine->neighbours = solver_neighbours(run->solver);
+  const struct halo_plan *plan = solver_plan(run->solver);
+  mine->neighbours = plan->n;
+  mine->halo_bytes = plan->floats * (int64_t)sizeof(float);
   mine->telemetry = run->record->telemetry;
   memcpy(mine->phases, run->result.last.phases, sizeof mine->phases);
   cards_fill(mine);
@@ -81,17 +83,14 @@ static status_t stragglers_find(struct himeno_run *run, const struct record_bloc
 {
   struct himeno_result *result = &run->result;
   int n = run->placement.ranks;
-  int *neighbours = calloc((size_t)n, sizeof *neighbours);
-  double *points = calloc((size_t)n, sizeof *points);
-  for (int r = 0; neighbours && points && r < n; r++) {
-    neighbours[r] = result->ranks[r].neighbours;
-    points[r] = (double)result->ranks[r].points;
+  struct straggler_work *work = calloc((size_t)n, sizeof *work);
+  for (int r = 0; work && r < n; r++) {
+    const struct himeno_rank *rank = &result->ranks[r];
+    work[r] = (struct straggler_work){(double)rank->points, rank->neighbours, (double)rank->halo_bytes};
   }
-  struct straggler_ranks ranks = {n, run->record->n, times, neighbours, points};
-  result->n_stragglers =
-      neighbours && points ? straggler_find(&ranks, result->stragglers, HIMENO_STRAGGLERS_MAX) : -1;
-  free(neighbours);
-  free(points);
+  struct straggler_ranks ranks = {n, run->record->n, times, work};
+  result->n_stragglers = work ? straggler_find(&ranks, result->stragglers, HIMENO_STRAGGLERS_MAX) : -1;
+  free(work);
   return result->n_stragglers < 0 ? log_fail(STATUS_ENVIRONMENT, "out of host memory for stragglers")
                                   : STATUS_OK;
 }

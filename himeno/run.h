@@ -21,6 +21,7 @@ struct himeno_rank {
   char cpus[128];
   int64_t points;               /**< owned */
   int neighbours;               /**< ranks that it exchanges halos with */
+  int64_t halo_bytes;           /**< sent to them in a pass */
   double phases[HIMENO_PHASES]; /**< mean seconds a sweep over all timed blocks */
   struct record_telemetry telemetry;
   int cards;         /**< network cards of its host that are up */

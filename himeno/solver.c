@@ -181,9 +181,9 @@ const struct halo_route *solver_route(const struct solver *solver)
   return solver->route;
 }
 
-int solver_neighbours(const struct solver *solver)
+const struct halo_plan *solver_plan(const struct solver *solver)
 {
-  return solver->plan.n;
+  return &solver->plan;
 }
 
 struct himeno_counts solver_counts(const struct solver *s)

@@ -75,8 +75,8 @@ status_t solver_resources(struct solver *solver, struct himeno_resources *resour
 /** \brief How the halos travel; NULL on a single rank. */
 const struct halo_route *solver_route(const struct solver *solver);
 
-/** \brief How many ranks this one exchanges halos with. */
-int solver_neighbours(const struct solver *solver);
+/** \brief What this rank sends to whom. */
+const struct halo_plan *solver_plan(const struct solver *solver);
 
 /** \brief What this rank's emulator counted; zeros where there is none. */
 struct himeno_counts solver_counts(const struct solver *solver);

@@ -8,6 +8,7 @@
 
 #include "base/stats.h"
 
+#define ALIKE      0.05   /* relative difference of bytes */
 #define NORMAL_MAD 1.4826 /* standard deviations in a MAD of normal values */
 
 const char *straggler_of_name(enum straggler_of of)
@@ -18,39 +19,46 @@ const char *straggler_of_name(enum straggler_of of)
 static double time_of(const struct straggler_ranks *in, enum straggler_of of, int rank, int block)
 {
   const struct record_block *b = &in->times[(size_t)rank * (size_t)in->blocks + (size_t)block];
-  return of == STRAGGLER_COMPUTE ? b->compute / in->points[rank] : b->exchange;
+  return of == STRAGGLER_COMPUTE ? b->compute / in->work[rank].points : b->exchange;
 }
 
-static int peers_count(const struct straggler_ranks *in, int rank)
+/* Whether two ranks' sweeps should take the same time. */
+static int alike(const struct straggler_work *a, const struct straggler_work *b)
 {
-  int n = 0;
-  for (int r = 0; r < in->ranks; r++) n += in->neighbours[r] == in->neighbours[rank];
-  return n;
+  return a->neighbours == b->neighbours && fabs(a->bytes - b->bytes) <= ALIKE * fmax(a->bytes, b->bytes);
 }
 
-/* The usual time of \a rank's like in a block. */
+/* The first rank like \a rank, which stands for all of them. */
+static int like_of(const struct straggler_ranks *in, int rank)
+{
+  int like = 0;
+  while (!alike(&in->work[like], &in->work[rank])) like++;
+  return like;
+}
+
+/* The usual time of \a rank and its like in a block. */
 static double usual(const struct straggler_ranks *in, enum straggler_of of, int rank, int block,
                     double *scratch)
 {
-  int alike = peers_count(in, rank) >= STRAGGLER_RANKS_MIN, n = 0;
+  int n = 0;
   for (int r = 0; r < in->ranks; r++)
-    if (!alike || in->neighbours[r] == in->neighbours[rank]) scratch[n++] = time_of(in, of, r, block);
+    if (alike(&in->work[r], &in->work[rank])) scratch[n++] = time_of(in, of, r, block);
+  if (n < STRAGGLER_ALIKE_MIN)
+    for (n = 0; n < in->ranks; n++) scratch[n] = time_of(in, of, n, block);
   return stats_summarise(scratch, (size_t)n).median;
 }
 
-/* ratios: [rank · blocks + block]; a rank with another number of neighbours has another usual time. */
+/* ratios: [rank · blocks + block]. */
 static void ratios_fill(const struct straggler_ranks *in, enum straggler_of of, double *ratios,
                         double *scratch)
 {
+  double *median = scratch + in->ranks;
   for (int b = 0; b < in->blocks; b++) {
     for (int r = 0; r < in->ranks; r++) {
-      int same = -1;
-      for (int s = 0; s < r && same < 0; s++)
-        if (in->neighbours[s] == in->neighbours[r]) same = s;
-      size_t at = (size_t)r * (size_t)in->blocks + (size_t)b;
-      double *median = &scratch[in->ranks + r];
-      *median = same < 0 ? usual(in, of, r, b, scratch) : scratch[in->ranks + same];
-      ratios[at] = *median > 0 ? time_of(in, of, r, b) / *median : 1;
+      int like = like_of(in, r);
+      median[r] = like == r ? usual(in, of, r, b, scratch) : median[like];
+      ratios[(size_t)r * (size_t)in->blocks + (size_t)b] =
+          median[r] > 0 ? time_of(in, of, r, b) / median[r] : 1;
     }
   }
 }

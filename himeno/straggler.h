@@ -2,8 +2,8 @@
 /** \file
  * \brief Ranks that are slower than chance explains, compute and exchange apart.
  *
- * In each block a rank's time is divided by the median over the ranks that have as many neighbours as it has (over all
- * ranks where fewer than STRAGGLER_RANKS_MIN have), so that what all share, a warming machine, say, cancels. The median of these
+ * In each block a rank's time is divided by the median over the ranks like it, which send as many messages and bytes (over all
+ * ranks where fewer than STRAGGLER_ALIKE_MIN do: a bad link has two ends), so that what all share, a warming machine, say, cancels. The median of these
  * ratios over the blocks is the rank's slowness: one interrupted block accuses nobody. Among the ranks' slownesses the median
  * and the median absolute deviation (MAD) stand for the usual and its spread; a few slow ranks move neither. A straggler lies
  * above the median by more than STRAGGLER_SIGMAS times 1.4826·MAD (so many standard deviations, were they normal), and by more than
@@ -14,18 +14,25 @@
 #include "himeno/record.h"
 
 #define STRAGGLER_RANKS_MIN      4 /**< with fewer there is no usual */
+#define STRAGGLER_ALIKE_MIN      5
 #define STRAGGLER_SIGMAS         5.0
 #define STRAGGLER_LEAST_COMPUTE  0.03
 #define STRAGGLER_LEAST_EXCHANGE 0.25
 
 enum straggler_of { STRAGGLER_COMPUTE, STRAGGLER_EXCHANGE, STRAGGLER_KINDS };
 
+/** What a rank has to do in a sweep. */
+struct straggler_work {
+  double points;
+  int neighbours;
+  double bytes; /**< that it sends them */
+};
+
 /** What is compared. */
 struct straggler_ranks {
   int ranks, blocks;
-  const struct record_block *times; /**< [rank · blocks + block] */
-  const int *neighbours;            /**< of each rank */
-  const double *points;             /**< of each rank: compute time goes by points */
+  const struct record_block *times;  /**< [rank · blocks + block] */
+  const struct straggler_work *work; /**< of each rank */
 };
 
 struct straggler {

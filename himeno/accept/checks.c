@@ -216,7 +216,7 @@ static void rank_check(const struct himeno_run *run, size_t c, const struct acce
 static void explain(const struct himeno_run *run, struct check *check)
 {
   size_t used = strlen(check->why);
-  if (check->outcome == CHECK_PASS || check->rank < 0) return;
+  if (check->outcome != CHECK_FAIL || check->rank < 0) return;
   snprintf(check->why + used, sizeof check->why - used, "%s", used ? "; " : "");
   used = strlen(check->why);
   suspect_name(run, check->rank, check->why + used, sizeof check->why - used);

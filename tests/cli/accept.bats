@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+# Acceptance: the verdict lists every check, and the exit code tells wrong from slow. Faults are planted in a simulated clock and in a
+# library that answers as NVML does: below any detector.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  export HIMENO_NULL_CLOCK="seed=4" HIMENO_NULL_DEVICES=16
+  export HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so OMP_NUM_THREADS=1
+}
+
+# accept RANKS POLICY OPTION...: a short run on null devices of a simulated clock.
+accept() {
+  local ranks=$1 policy=$2
+  shift 2
+  run --separate-stderr on "$ranks" "$himeno" -b null -s 34x34x66 --block 5 -t 0.2 --verify off --accept "$policy" "$@"
+}
+
+# check NAME FIELD: of the last document.
+check() {
+  "$PYTHON" -c 'import json, sys
+for check in json.load(open("r.json"))["result"]["accept"]["checks"]:
+    if check["check"] == sys.argv[1]:
+        print(check[sys.argv[2]])' "$1" "$2"
+}
+
+policy() { printf '%s' "$1" >policy.json; }
+
+@test "a good machine is accepted, and every check is listed with value, limit and margin" {
+  policy '{"name": "site", "ceiling_share_min": 0.5, "device_gflops_min": 10, "device_spread_max": 0.2, "noise_max": 0.5,
+    "stragglers_max": 0, "devices_per_host": 8, "ecc": true, "ecc_uncorrected_max": 0, "retired_max": 0, "pcie_gen_min": 5,
+    "pcie_width_min": 16, "pcie_full": true, "nvlinks_min": 18, "sm_mhz_min": 1900, "celsius_max": 80, "throttled_max": 0,
+    "throttle_forbidden": ["thermal"], "efficiency_min": 0.1}'
+  accept 8 policy.json --json r.json
+  expect_status 0
+  grep -q 'acceptance by policy site' <<<"$output"
+  grep -q 'accepted: 18 checks' <<<"$output"
+  [ "$(check 'ECC on' outcome)" = pass ]
+  [ "$(check 'NVLinks active' value)" = 18.0 ]
+  [ "$(check 'clock' margin)" = 80.0 ]
+}
+
+@test "a slow device is slow, not wrong, and named with what differs" {
+  HIMENO_NULL_CLOCK="seed=4 device=5:1.05" HIMENO_FAKE_NVML="clock@5=1845 throttle@5=32" \
+    accept 8 default --json r.json
+  expect_status 5
+  grep -q 'STRAGGLER  rank 5 on .*compute is 1.05 times the usual' <<<"$output"
+  grep -q 'clock in MHz 1845 where 1980 is usual, throttled in .*(thermal)' <<<"$output"
+  [ "$(grep -c STRAGGLER <<<"$output")" -eq 1 ]
+  [ "$(check stragglers outcome)" = fail ]
+  [ "$(check stragglers rank)" = 5 ]
+  [ "$(check 'throttled blocks' rank)" = 5 ]
+  grep -q 'NOT ACCEPTED' <<<"$output"
+}
+
+@test "both ends of a bad link are named, and the link suspected" {
+  HIMENO_NULL_CLOCK="seed=4 link=2-3:20" accept 8 default
+  expect_status 5
+  [ "$(grep -c STRAGGLER <<<"$output")" -eq 2 ]
+  grep -q 'STRAGGLER  rank 2 .*neighbour [ijk][-+], rank 3 .*suspect the link between them' <<<"$output"
+}
+
+@test "clean runs accuse nobody" {
+  for seed in 1 2 3 4 5; do
+    HIMENO_NULL_CLOCK="seed=$seed" accept 8 default
+    expect_status 0
+    ! grep -q STRAGGLER <<<"$output"
+  done
+}
+
+@test "device checks name the worst rank" {
+  policy '{"ecc": true, "ecc_uncorrected_max": 0, "pcie_full": true, "retired_max": 1, "nvlinks_min": 18}'
+  HIMENO_FAKE_NVML="ecc@1=0 broken@2=3 width@3=8 rows@0=2 links_up@1=17" accept 4 policy.json --json r.json
+  expect_status 5
+  [ "$(check 'ECC on' rank)" = 1 ]
+  [ "$(check 'ECC uncorrected' rank) $(check 'ECC uncorrected' value)" = "2 3.0" ]
+  [ "$(check 'all PCIe lanes in use' rank)" = 3 ]
+  [ "$(check 'retired memory' margin)" = -1.0 ]
+  [ "$(check 'NVLinks active' value)" = 17.0 ]
+  grep -q 'NOT ACCEPTED: 5 of 5 checks fail' <<<"$output"
+}
+
+@test "what nobody can tell passes as unknown, or fails where the policy says so" {
+  export HIMENO_NVML=/nonexistent
+  policy '{"ecc": true}'
+  accept 1 policy.json
+  expect_status 0
+  grep -q 'ECC on .*unknown' <<<"$output"
+  policy '{"ecc": true, "unknown_fails": true}'
+  accept 1 policy.json
+  expect_status 5
+}
+
+@test "samples taken while throttled are marked" {
+  HIMENO_FAKE_NVML="throttle@1=4" run on 2 "$himeno" -b null -s XS -n 3 --verify off --json r.json
+  expect_status 0
+  grep -q 'WARNING .*throttled at the end of 1 of 1 blocks: power cap' <<<"$output"
+  [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["result"]["throttled"])')" = "[0]" ]
+}
+
+@test "the document with all of it follows the schema" {
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
+  HIMENO_NULL_CLOCK="seed=4 device=1:1.2" HIMENO_FAKE_NVML="throttle@1=32" accept 4 default --json r.json
+  expect_status 5
+  "$PYTHON" -c 'import json, sys, jsonschema
+jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$top_srcdir/doc/result.schema.json"
+}
+
+@test "an earlier run is the measure, no finer than the noise of both" {
+  run on 2 "$himeno" -b null -s XS --block 5 -t 0.2 --verify off --json before.json
+  expect_status 0
+  run on 2 "$himeno" -b null -s XS --block 5 -t 0.2 --verify off --reference before.json
+  expect_status 0
+  grep -q 'rate over reference.*pass.*differences below [0-9.]*% are noise' <<<"$output"
+  HIMENO_NULL_CLOCK="seed=4 device=1:40" run on 2 "$himeno" -b null -s XS --block 5 -t 0.2 --verify off --reference before.json
+  expect_status 5
+  HIMENO_NULL_CLOCK="seed=4 noise=0.3 device=1:8" run on 2 "$himeno" -b null -s XS --block 5 -t 0.2 --verify off --reference before.json
+  expect_status 0
+  grep -q 'noisy: nothing below' <<<"$output"
+}
+
+@test "bad policies and references: one line, the right code" {
+  policy '{"ceiling": 1}'
+  accept 2 policy.json
+  expect_status 2
+  [ "$(grep -c '^himeno-gpu:' <<<"$stderr")" -eq 1 ]
+  grep -q 'no key "ceiling"' <<<"$stderr"
+  accept 2 missing.json
+  expect_status 3
+  run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --reference policy.json
+  expect_status 2
+  run --separate-stderr on 1 "$himeno" -b null -s S -n 1 --accept default --tune
+  expect_status 2
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* A library with NVML's functions for tests: devices 0000:10:00.0, 0000:11:00.0, … that say what HIMENO_FAKE_NVML tells them to, in words
+ * such as "throttle=64 clock@2=1305 width@3=8": a value for all devices, or after @ for the one of that number. Functions that
+ * HIMENO_FAKE_NVML_LACKS names are missing for the caller, as in an old driver: they answer "not supported". */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SUCCESS       0
+#define NOT_SUPPORTED 3
+#define NOT_FOUND     6
+#define FIRST_BUS     0x10
+#define DEVICES       64
+
+typedef void *device_t;
+
+static char places[DEVICES];
+
+static double said(const char *word, device_t device, double missing)
+{
+  char own[64], all[64];
+  const char *text = getenv("HIMENO_FAKE_NVML"), *at;
+  if (!text) return missing;
+  snprintf(own, sizeof own, "%s@%d=", word, (int)((char *)device - places));
+  snprintf(all, sizeof all, "%s=", word);
+  if ((at = strstr(text, own))) return strtod(at + strlen(own), NULL);
+  if ((at = strstr(text, all))) return strtod(at + strlen(all), NULL);
+  return missing;
+}
+
+static int answer(const char *word, device_t device, double missing, unsigned *value)
+{
+  const char *lacks = getenv("HIMENO_FAKE_NVML_LACKS");
+  if (lacks && strstr(lacks, word)) return NOT_SUPPORTED;
+  *value = (unsigned)said(word, device, missing);
+  return SUCCESS;
+}
+
+int nvmlInit_v2(void);
+int nvmlInit_v2(void)
+{
+  return SUCCESS;
+}
+
+int nvmlShutdown(void);
+int nvmlShutdown(void)
+{
+  return SUCCESS;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, device_t *device);
+int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, device_t *device)
+{
+  unsigned domain, bus;
+  if (sscanf(pci, "%x:%x:", &domain, &bus) != 2 || bus < FIRST_BUS || bus >= FIRST_BUS + DEVICES)
+    return NOT_FOUND;
+  *device = &places[bus - FIRST_BUS];
+  return SUCCESS;
+}
+
+#define NUMBER(function, word, missing)                                                                      \
+  int function(device_t device, unsigned *value);                                                            \
+  int function(device_t device, unsigned *value)                                                             \
+  {                                                                                                          \
+    return answer(word, device, missing, value);                                                             \
+  }
+NUMBER(nvmlDeviceGetPowerUsage, "milliwatts", 300000)
+NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "gen", 5)
+NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "gen_max", 5)
+NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "width", 16)
+NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "width_max", 16)
+
+int nvmlDeviceGetClockInfo(device_t device, int which, unsigned *mhz);
+int nvmlDeviceGetClockInfo(device_t device, int which, unsigned *mhz)
+{
+  return which == 1 ? answer("clock", device, 1980, mhz) : answer("memory", device, 2619, mhz);
+}
+
+int nvmlDeviceGetMaxClockInfo(device_t device, int which, unsigned *mhz);
+int nvmlDeviceGetMaxClockInfo(device_t device, int which, unsigned *mhz)
+{
+  return answer(which == 1 ? "top" : "memory_top", device, which == 1 ? 1980 : 2619, mhz);
+}
+
+int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius);
+int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius)
+{
+  return sensor == 0 ? answer("celsius", device, 55, celsius) : NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(device_t device, unsigned long long *reasons);
+int nvmlDeviceGetCurrentClocksThrottleReasons(device_t device, unsigned long long *reasons)
+{
+  unsigned value = 0;
+  int outcome = answer("throttle", device, 0, &value);
+  *reasons = value;
+  return outcome;
+}
+
+int nvmlDeviceGetEccMode(device_t device, unsigned *current, unsigned *pending);
+int nvmlDeviceGetEccMode(device_t device, unsigned *current, unsigned *pending)
+{
+  *pending = 1;
+  return answer("ecc", device, 1, current);
+}
+
+int nvmlDeviceGetTotalEccErrors(device_t device, int type, int counter, unsigned long long *count);
+int nvmlDeviceGetTotalEccErrors(device_t device, int type, int counter, unsigned long long *count)
+{
+  unsigned value = 0;
+  int outcome = answer(type == 0 ? "fixed" : "broken", device, 0, &value);
+  *count = value;
+  return counter == 0 ? outcome : NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetRemappedRows(device_t device, unsigned *corrected, unsigned *uncorrected, unsigned *pending,
+                              unsigned *failed);
+int nvmlDeviceGetRemappedRows(device_t device, unsigned *corrected, unsigned *uncorrected, unsigned *pending,
+                              unsigned *failed)
+{
+  *uncorrected = *pending = *failed = 0;
+  return answer("rows", device, 0, corrected);
+}
+
+int nvmlDeviceGetRetiredPages(device_t device, int cause, unsigned *count, unsigned long long *addresses);
+int nvmlDeviceGetRetiredPages(device_t device, int cause, unsigned *count, unsigned long long *addresses)
+{
+  (void)addresses;
+  return answer(cause == 0 ? "pages" : "pages_double", device, 0, count);
+}
+
+int nvmlDeviceGetNvLinkState(device_t device, unsigned link, unsigned *active);
+int nvmlDeviceGetNvLinkState(device_t device, unsigned link, unsigned *active)
+{
+  if (link >= said("links", device, 18)) return NOT_SUPPORTED;
+  *active = link < said("links_up", device, 18);
+  return SUCCESS;
+}
