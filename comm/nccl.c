@@ -122,10 +122,10 @@ static status_t buffers_create(struct halo_exchange *x)
   return gpu_event_create(device, &x->before);
 }
 
-/* NCCL refuses two ranks on one device, and waits for ranks that refused: they must find out together before. */
-static status_t devices_differ(const struct halo_context *context)
+/* Whether two ranks share a device, which NCCL refuses: all ranks find out together. */
+static status_t devices_shared(const struct halo_context *context, int *shared)
 {
-  int ranks, rank, twice = 0;
+  int ranks, rank;
   char mine[48], *all;
   MPI_Comm_size(context->comm, &ranks);
   MPI_Comm_rank(context->comm, &rank);
@@ -136,10 +136,12 @@ static status_t devices_differ(const struct halo_context *context)
                    all ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for NCCL's devices")));
   status_t status = agree_mpi(
       MPI_Allgather(mine, sizeof mine, MPI_CHAR, all, sizeof mine, MPI_CHAR, context->comm), "MPI_Allgather");
-  for (int r = 0; r < ranks && status == STATUS_OK; r++)
-    twice |= r != rank && strcmp(all + (size_t)r * sizeof mine, mine) == 0;
+  int twice = 0;
+  for (int r = 0; r < ranks; r++)
+    for (int s = r + 1; s < ranks && !twice; s++)
+      twice = strcmp(all + (size_t)r * sizeof mine, all + (size_t)s * sizeof mine) == 0;
   free(all);
-  if (twice) status = log_fail(STATUS_ENVIRONMENT, "--transport nccl: NCCL wants a device for each rank");
+  *shared = twice;
   return agree_status(context->comm, status);
 }
 
@@ -157,22 +159,30 @@ static status_t communicator_create(struct halo_exchange *x)
                       check(nccl.comm_init_rank(&x->comm, ranks, id, rank), "ncclCommInitRank"));
 }
 
+static void refuse_all(struct halo_exchange *x, struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  for (int m = 0; m < x->plan.n; m++)
+    reach[m] = (struct halo_reach){.why = "NCCL wants a device for each rank"};
+  x->plan = (struct halo_plan){.depth = x->plan.depth};
+}
+
 static status_t nccl_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                            struct halo_exchange **exchange)
 {
   status_t status = STATUS_OK;
-  (void)reach;
-  RETURN_IF_FAILED(devices_differ(context));
+  int shared;
+  RETURN_IF_FAILED(devices_shared(context, &shared));
   struct halo_exchange *x = calloc(1, sizeof *x);
   if (!x) status = log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
   if (x) {
     x->context = *context;
     x->plan = *context->plan;
     x->context.plan = &x->plan;
+    if (shared) refuse_all(x, reach);
     status = buffers_create(x);
   }
   TRY(agree_status(context->comm, status), fail);
-  TRY(communicator_create(x), fail);
+  if (!shared) TRY(communicator_create(x), fail);
   *exchange = x;
   return STATUS_OK;
 fail:
@@ -196,6 +206,7 @@ static status_t marks_read(struct halo_exchange *x)
 static status_t messages_put(struct halo_exchange *x)
 {
   cudaStream_t stream = cuda_queue_handle(x->queue);
+  if (x->plan.n == 0) return STATUS_OK;
   RETURN_IF_FAILED(check(nccl.group_start(), "ncclGroupStart"));
   for (int m = 0; m < x->plan.n; m++) {
     const struct halo_message *message = &x->plan.messages[m];
@@ -222,7 +233,7 @@ static status_t nccl_start(struct halo_exchange *x, struct gpu_mem field, struct
   }
   RETURN_IF_FAILED(gpu_wait(x->queue, computed));
   RETURN_IF_FAILED(gpu_record(x->mark[MARK_BEGIN], x->queue));
-  RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->queue, field, x->send));
+  if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->queue, field, x->send));
   RETURN_IF_FAILED(gpu_record(x->mark[MARK_PACKED], x->queue));
   RETURN_IF_FAILED(messages_put(x));
   return gpu_record(x->mark[MARK_HERE], x->queue);
@@ -258,7 +269,8 @@ static status_t event_await(struct halo_exchange *x, struct gpu_event *event, in
 
 static status_t nccl_finish(struct halo_exchange *x, struct gpu_event **arrived)
 {
-  RETURN_IF_FAILED(x->packer->unpack(x->packer_state, x->queue, x->field, x->recv));
+  if (x->plan.recv_floats > 0)
+    RETURN_IF_FAILED(x->packer->unpack(x->packer_state, x->queue, x->field, x->recv));
   RETURN_IF_FAILED(gpu_record(x->mark[MARK_UNPACKED], x->queue));
   RETURN_IF_FAILED(event_await(x, x->mark[MARK_PACKED], 0));
   RETURN_IF_FAILED(event_await(x, x->mark[MARK_UNPACKED], 1));

@@ -3,233 +3,46 @@
  * MPI the next is copied out, and another in. `mpi` gives MPI the device's own pointers. */
 #include "config.h"
 
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/agree.h"
 #include "comm/aware.h"
-#include "comm/chunks.h"
-#include "comm/transport.h"
+#include "comm/packed.h"
 #include "comm/watch.h"
 
 /* Added to a message's tag for its token. */
 #define TOKEN_TAG 32
 
-/* Longest part of a message that is copied and sent as one. */
-#define CHUNK_FLOATS (65536)
-
-/* Device timestamps of an exchange are read this many exchanges later, when they have surely passed: the copy out of
- * exchange n comes after the unpacking of exchange n − 2 in every sweep's dependencies. */
-#define RING 4
-
-enum mark { MARK_BEGIN, MARK_PACKED, MARK_OUT, MARK_BACK, MARK_IN, MARK_UNPACKED, MARKS };
-
-struct marks {
-  struct gpu_event *event[MARKS];
-  int used;
-};
-
-enum way { WAY_PINNED, WAY_PAGEABLE, WAY_DEVICE };
-
-/* MPI requests of one kind, in the order of chunks or messages. */
-struct requests {
-  MPI_Request *at;
-  int n;
-};
-
-struct halo_exchange {
-  struct halo_context context;
-  struct halo_plan plan;
-  enum way way;
-  const struct halo_packer *packer;
-  struct halo_packer_state *packer_state;
-  struct gpu_queue *out, *in; /* copies both ways at once */
-  struct gpu_mem send, recv[2];
-  float *host_send;          /* what MPI sends from: the device's buffer for WAY_DEVICE */
-  float *host_recv[2];       /* by turns: the device may still read one while the next halo arrives */
-  struct gpu_event *before;  /* where the caller has no event */
-  struct gpu_event **copied; /* a piece is in host memory */
-  struct halo_chunks outgoing, incoming;
-  struct marks ring[RING];
-  struct halo_times times;
-  long n; /* exchanges begun */
-
-  /* the exchange under way */
-  struct gpu_mem field;
-  struct requests tokens_in, tokens_out, data_in, data_out;
-  int *missing; /* chunks of each incoming piece */
-  int *indices; /* room for finished requests */
-  int sent;     /* chunks */
-  int tokens_left, data_left, out_left, in_transfer;
-  int arriving; /* the first piece has been copied in */
-  double since; /* time up to which wait and transfer are accounted */
-};
-
-static struct marks *marks_now(struct halo_exchange *x)
+static struct packed_marks *marks_now(struct halo_exchange *x)
 {
-  return &x->ring[x->n % RING];
+  return &x->ring[x->n % PACKED_RING];
 }
 
 /* ---- set-up ---- */
-
-static status_t events_create(struct halo_exchange *x)
-{
-  struct gpu_device *device = x->context.device;
-  RETURN_IF_FAILED(gpu_event_create(device, &x->before));
-  for (int r = 0; r < RING; r++)
-    for (int m = 0; m < MARKS; m++) RETURN_IF_FAILED(gpu_event_create(device, &x->ring[r].event[m]));
-  x->copied = calloc((size_t)x->outgoing.pieces + 1, sizeof(struct gpu_event *));
-  if (!x->copied) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
-  for (int p = 0; p < x->outgoing.pieces; p++) RETURN_IF_FAILED(gpu_event_create(device, &x->copied[p]));
-  return STATUS_OK;
-}
-
-static status_t requests_create(struct requests *requests, int n)
-{
-  *requests = (struct requests){calloc((size_t)n + 1, sizeof(MPI_Request)), n};
-  for (int r = 0; requests->at && r < n; r++) requests->at[r] = MPI_REQUEST_NULL;
-  return requests->at ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for MPI requests");
-}
-
-static status_t lists_create(struct halo_exchange *x)
-{
-  int most = x->incoming.n > x->outgoing.n ? x->incoming.n : x->outgoing.n;
-  RETURN_IF_FAILED(requests_create(&x->tokens_in, x->plan.n));
-  RETURN_IF_FAILED(requests_create(&x->tokens_out, x->plan.n));
-  RETURN_IF_FAILED(requests_create(&x->data_in, x->incoming.n));
-  RETURN_IF_FAILED(requests_create(&x->data_out, x->outgoing.n));
-  x->missing = calloc((size_t)x->incoming.pieces + 1, sizeof(int));
-  x->indices = calloc((size_t)(most + x->plan.n), sizeof(int));
-  if (x->missing && x->indices) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "out of host memory for MPI requests");
-}
-
-static void events_destroy(struct halo_exchange *x)
-{
-  for (int r = 0; r < RING; r++)
-    for (int m = 0; m < MARKS; m++) gpu_event_destroy(x->ring[r].event[m]);
-  for (int p = 0; x->copied && p < x->outgoing.pieces; p++) gpu_event_destroy(x->copied[p]);
-  free(x->copied);
-  gpu_event_destroy(x->before);
-}
-
-static enum gpu_host_kind host_kind(const struct halo_exchange *x)
-{
-  return x->way == WAY_PINNED ? GPU_HOST_PINNED : GPU_HOST_PAGEABLE;
-}
-
-static void packed_teardown(struct halo_exchange *x)
-{
-  if (!x) return;
-  struct gpu_device *device = x->context.device;
-  events_destroy(x);
-  for (int r = 0; r < 2 && x->way != WAY_DEVICE; r++) gpu_free_host(device, host_kind(x), x->host_recv[r]);
-  if (x->way != WAY_DEVICE) gpu_free_host(device, host_kind(x), x->host_send);
-  for (int r = 0; r < 2; r++) gpu_free(device, &x->recv[r]);
-  gpu_free(device, &x->send);
-  gpu_queue_destroy(x->in);
-  gpu_queue_destroy(x->out);
-  if (x->packer_state) x->packer->close(x->packer_state);
-  free(x->tokens_in.at);
-  free(x->tokens_out.at);
-  free(x->data_in.at);
-  free(x->data_out.at);
-  free(x->missing);
-  free(x->indices);
-  halo_chunks_free(&x->incoming);
-  halo_chunks_free(&x->outgoing);
-  free(x);
-}
-
-static status_t buffers_create(struct halo_exchange *x)
-{
-  struct gpu_device *device = x->context.device;
-  size_t send = (size_t)x->plan.floats * sizeof(float), recv = (size_t)x->plan.recv_floats * sizeof(float);
-  int direct = x->way == WAY_DEVICE;
-  if (send > 0) RETURN_IF_FAILED(gpu_alloc(device, send, &x->send));
-  if (send > 0 && !direct)
-    RETURN_IF_FAILED(gpu_alloc_host(device, send, host_kind(x), (void **)&x->host_send));
-  for (int r = 0; r < 2 && recv > 0; r++) {
-    if (r == 0 || direct) RETURN_IF_FAILED(gpu_alloc(device, recv, &x->recv[r]));
-    if (!direct) RETURN_IF_FAILED(gpu_alloc_host(device, recv, host_kind(x), (void **)&x->host_recv[r]));
-  }
-  if (!direct) return STATUS_OK;
-  x->host_send = x->send.handle;
-  for (int r = 0; r < 2; r++) x->host_recv[r] = x->recv[r].handle;
-  return STATUS_OK;
-}
-
-static status_t messages_check(const struct halo_plan *plan)
-{
-  for (int m = 0; m < plan->n; m++)
-    if (plan->messages[m].count > INT_MAX || plan->messages[m].recv_count > INT_MAX)
-      return log_fail(STATUS_USAGE,
-                      "a halo of %lld floats is more than one MPI message takes; use more ranks",
-                      (long long)plan->messages[m].count);
-  return STATUS_OK;
-}
-
-static status_t exchange_fill(struct halo_exchange *x)
-{
-  struct gpu_device *device = x->context.device;
-  int64_t most = x->way == WAY_DEVICE ? 0 : CHUNK_FLOATS;
-  x->packer = halo_packer_find(device->backend->name);
-  if (!x->packer) return log_fail(STATUS_ENVIRONMENT, "backend %s has no halo packer", device->backend->name);
-  RETURN_IF_FAILED(messages_check(&x->plan));
-  RETURN_IF_FAILED(x->packer->open(device, x->context.layout, &x->plan, &x->packer_state));
-  RETURN_IF_FAILED(halo_chunks_create(&x->outgoing, &x->plan, 0, most));
-  RETURN_IF_FAILED(halo_chunks_create(&x->incoming, &x->plan, 1, most));
-  RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->out));
-  RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->in));
-  RETURN_IF_FAILED(buffers_create(x));
-  RETURN_IF_FAILED(lists_create(x));
-  return events_create(x);
-}
-
-static status_t setup(const struct halo_context *context, enum way way, struct halo_exchange **exchange)
-{
-  status_t status = STATUS_OK;
-  struct halo_exchange *x = calloc(1, sizeof *x);
-  if (!x) status = log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
-  if (x) {
-    x->context = *context;
-    x->plan = *context->plan;
-    x->context.plan = &x->plan;
-    x->way = way;
-    status = exchange_fill(x);
-  }
-  TRY(agree_status(context->comm, status), fail);
-  *exchange = x;
-  return STATUS_OK;
-fail:
-  packed_teardown(x);
-  return status;
-}
 
 static status_t staged_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                              struct halo_exchange **exchange)
 {
   (void)reach;
-  return setup(context, WAY_PINNED, exchange);
+  return packed_setup(context, WAY_PINNED, exchange);
 }
 
 static status_t pageable_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                                struct halo_exchange **exchange)
 {
   (void)reach;
-  return setup(context, WAY_PAGEABLE, exchange);
+  return packed_setup(context, WAY_PAGEABLE, exchange);
 }
 
 static status_t mpi_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                           struct halo_exchange **exchange)
 {
   RETURN_IF_FAILED(aware_try(context, reach));
-  return setup(context, WAY_DEVICE, exchange);
+  return packed_setup(context, WAY_DEVICE, exchange);
 }
 
 static int packed_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
@@ -241,11 +54,11 @@ static int packed_available(const struct gpu_backend *backend, char reason[GPU_T
 
 /* ---- times ---- */
 
-static status_t marks_read(struct halo_exchange *x, struct marks *marks)
+static status_t marks_read(struct halo_exchange *x, struct packed_marks *marks)
 {
   static const struct {
     enum halo_phase phase;
-    enum mark begin, end;
+    enum packed_mark begin, end;
   } spans[] = {{HALO_PACK, MARK_BEGIN, MARK_PACKED},
                {HALO_D2H, MARK_PACKED, MARK_OUT},
                {HALO_H2D, MARK_BACK, MARK_IN},
@@ -262,7 +75,7 @@ static status_t marks_read(struct halo_exchange *x, struct marks *marks)
 
 static status_t packed_times(struct halo_exchange *x, struct halo_times *times)
 {
-  for (int r = 0; r < RING; r++) RETURN_IF_FAILED(marks_read(x, &x->ring[r]));
+  for (int r = 0; r < PACKED_RING; r++) RETURN_IF_FAILED(marks_read(x, &x->ring[r]));
   for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += x->times.seconds[p];
   times->exchanges += x->times.exchanges;
   memset(&x->times, 0, sizeof x->times);
@@ -328,7 +141,7 @@ static status_t copies_start(struct halo_exchange *x)
 
 static status_t packed_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
 {
-  struct marks *marks = marks_now(x);
+  struct packed_marks *marks = marks_now(x);
   x->field = field;
   x->sent = x->in_transfer = x->arriving = 0;
   RETURN_IF_FAILED(marks_read(x, marks));
@@ -381,7 +194,7 @@ static status_t chunk_arrived(struct halo_exchange *x, int c)
 }
 
 /* How many of \a requests have finished since the last look; which, in x->indices. */
-static status_t finished(struct halo_exchange *x, struct requests *requests, int n, int *done)
+static status_t finished(struct halo_exchange *x, struct packed_requests *requests, int n, int *done)
 {
   *done = 0;
   if (n == 0) return STATUS_OK;
@@ -461,7 +274,7 @@ static status_t halos_await(struct halo_exchange *x)
 
 static status_t packed_finish(struct halo_exchange *x, struct gpu_event **arrived)
 {
-  struct marks *marks = marks_now(x);
+  struct packed_marks *marks = marks_now(x);
   RETURN_IF_FAILED(halos_await(x));
   if (!x->arriving) RETURN_IF_FAILED(gpu_record(marks->event[MARK_BACK], x->in));
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_IN], x->in));
