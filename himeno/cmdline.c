@@ -111,7 +111,8 @@ static const struct option_spec options[] = {
      .parse = parse_transport,
      .offset = AT(transport),
      .metavar = "auto|TRANSPORT",
-     .help = "How halos travel; --list shows the ways."},
+     .help = "How halos travel; --list shows the ways. auto measures a few exchanges by each and takes the "
+             "fastest."},
     {.name = "procs",
      .letter = 'p',
      .type = OPTION_CUSTOM,

@@ -56,6 +56,21 @@ double himeno_bytes_per_second(const struct himeno_run *run)
 
 /* ---- ranks ---- */
 
+static void paths_fill(const struct solver *solver, struct himeno_rank *rank)
+{
+  rank->n_paths = solver_messages(solver);
+  for (int m = 0; m < rank->n_paths; m++) {
+    struct halo_path path;
+    const struct halo_message *message = solver_message(solver, m, &path);
+    struct himeno_path *p = &rank->paths[m];
+    p->peer = message->peer;
+    p->bytes = message->count * (int64_t)sizeof(float);
+    halo_dir_name(message->dir, p->face);
+    snprintf(p->used, sizeof p->used, "%s", path.used->name);
+    snprintf(p->why, sizeof p->why, "%s", path.why);
+  }
+}
+
 static status_t ranks_gather(struct himeno_run *run)
 {
   const struct placement *p = &run->placement;
@@ -65,6 +80,7 @@ static status_t ranks_gather(struct himeno_run *run)
   snprintf(mine.cpus, sizeof mine.cpus, "%s", p->cpus);
   mine.points = box_points(&solver_decomp(run->solver)->owned);
   memcpy(mine.phases, run->result.last.phases, sizeof mine.phases);
+  paths_fill(run->solver, &mine);
   if (p->rank == 0) run->result.ranks = calloc((size_t)p->ranks, sizeof mine);
   int have = p->rank != 0 || run->result.ranks;
   RETURN_IF_FAILED(
@@ -110,6 +126,7 @@ static status_t choose(struct himeno_run *run)
   RETURN_IF_FAILED(place(run));
   if (himeno_is_emulated(run)) emulated_default(&run->config);
   RETURN_IF_FAILED(himeno_choose(run));
+  RETURN_IF_FAILED(himeno_transport_tune(run));
   return run->config.kernel || run->config.kernel_file || run->config.ladder ? STATUS_OK : himeno_tune(run);
 }
 

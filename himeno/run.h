@@ -9,6 +9,15 @@
 #include "himeno/solver.h"
 #include "himeno/verify.h"
 
+/** How one message of a rank travels. */
+struct himeno_path {
+  int peer;
+  char face[8];
+  int64_t bytes;
+  char used[16];
+  char why[GPU_TEXT_MAX]; /**< "" where it is the transport of the run */
+};
+
 /** One rank as the report shows it. */
 struct himeno_rank {
   char host[64];
@@ -17,6 +26,8 @@ struct himeno_rank {
   char cpus[128];
   int64_t points;               /**< owned */
   double phases[HIMENO_PHASES]; /**< mean seconds a sweep over all timed blocks */
+  int n_paths;
+  struct himeno_path paths[HALO_MESSAGES_MAX];
 };
 
 struct himeno_result {
@@ -45,6 +56,7 @@ struct himeno_run {
   struct himeno_kernel own; /**< the user's kernel, when there is one */
   enum himeno_choice choice;
   const struct halo_transport *transport;
+  enum himeno_choice transport_choice;
   int64_t global[3];
   int procs[3];
   struct solver *solver;
