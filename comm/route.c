@@ -25,6 +25,7 @@ struct halo_route {
   struct part main, rest; /* as asked for, and staged */
   struct gpu_event *both; /* after which both have arrived */
   struct gpu_queue *join;
+  int unattended;       /* on all ranks */
   struct gpu_mem field; /* of the exchange under way */
   struct gpu_event *idle;
   long corrupt, exchanges; /* exchange to corrupt for a test, 0 for none; exchanges finished */
@@ -81,6 +82,14 @@ static long corrupt_when(MPI_Comm comm)
   return text && sscanf(text, "%d:%ld", &wanted, &when) == 2 && wanted == rank ? when : 0;
 }
 
+/* Ranks that need their host leave the others no choice: collectives go with every pass then. */
+static status_t unattended_agree(struct halo_route *route)
+{
+  int mine = route->main.transport->unattended && !route->rest.transport && !route->corrupt;
+  return watch_allreduce(route->context.comm, &mine, &route->unattended, 1, MPI_INT, MPI_MIN,
+                         "agreement on the halos' route");
+}
+
 status_t halo_route_open(const struct halo_transport *transport, const struct halo_context *context,
                          struct halo_route **opened)
 {
@@ -97,6 +106,7 @@ status_t halo_route_open(const struct halo_transport *transport, const struct ha
   TRY(part_open(route, transport, &route->main, route->reach), fail);
   TRY(rest_open(route), fail);
   TRY(agree_status(context->comm, gpu_event_create(context->device, &route->idle)), fail);
+  TRY(unattended_agree(route), fail);
   *opened = route;
   return STATUS_OK;
 fail:
@@ -189,31 +199,31 @@ static status_t check(struct halo_route *route, struct watch_wait *wait)
   return watch_expired(wait);
 }
 
-status_t halo_route_wait(struct halo_route *route, struct gpu_queue *queue)
+status_t halo_route_await(struct halo_route *route, struct gpu_event *event)
 {
   struct watch_wait wait;
   int ready = 0;
   watch_begin(&wait, route->context.comm, NULL, describe, route);
-  RETURN_IF_FAILED(gpu_record(route->idle, queue));
   for (;;) {
     RETURN_IF_FAILED(check(route, &wait));
-    RETURN_IF_FAILED(gpu_ready(route->idle, &ready));
+    RETURN_IF_FAILED(gpu_ready(event, &ready));
     if (ready) return check(route, &wait);
     RETURN_IF_FAILED(watch_serve(&wait));
     sched_yield();
   }
 }
 
-void halo_route_origin(struct halo_route *route)
+status_t halo_route_wait(struct halo_route *route, struct gpu_queue *queue)
 {
-  if (route->main.transport->origin) route->main.transport->origin(route->main.exchange);
+  RETURN_IF_FAILED(gpu_record(route->idle, queue));
+  return halo_route_await(route, route->idle);
 }
 
 /* ---- what it is ---- */
 
 status_t halo_route_times(struct halo_route *route, struct halo_times *times)
 {
-  struct halo_times rest = {{0}, 0};
+  struct halo_times rest = {.exchanges = 0};
   RETURN_IF_FAILED(route->main.transport->times(route->main.exchange, times));
   if (!route->rest.transport) return STATUS_OK;
   RETURN_IF_FAILED(route->rest.transport->times(route->rest.exchange, &rest));
@@ -223,13 +233,22 @@ status_t halo_route_times(struct halo_route *route, struct halo_times *times)
 
 int halo_route_unattended(const struct halo_route *route)
 {
-  return route->main.transport->unattended && !route->rest.transport && !route->corrupt;
+  return route->unattended;
 }
 
-const struct halo_link *halo_route_link(const struct halo_route *route)
+status_t halo_route_lap(struct halo_route *route)
 {
-  if (!route->main.transport->link || !halo_route_unattended(route)) return NULL;
-  return route->main.transport->link(route->main.exchange);
+  return route->main.transport->lap(route->main.exchange);
+}
+
+int halo_route_linked(const struct halo_route *route)
+{
+  return route->unattended && route->main.transport->link;
+}
+
+const struct halo_link *halo_route_link(const struct halo_route *route, uint64_t *step)
+{
+  return route->main.transport->link(route->main.exchange, step);
 }
 
 status_t halo_route_settle(struct halo_route *route)

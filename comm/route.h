@@ -37,17 +37,23 @@ status_t halo_route_progress(struct halo_route *route);
 status_t halo_route_finish(struct halo_route *route, struct gpu_event **arrived);
 status_t halo_route_times(struct halo_route *route, struct halo_times *times);
 
-/** \brief Holds the host until \a queue is empty, serving the watchdog. STATUS_HANG when the device found a neighbour silent. */
+/** \brief Holds the host until \a event has passed, serving the watchdog. STATUS_HANG when the device found a neighbour silent. */
+status_t halo_route_await(struct halo_route *route, struct gpu_event *event);
+
+/** \brief Holds the host until \a queue is empty, likewise. */
 status_t halo_route_wait(struct halo_route *route, struct gpu_queue *queue);
 
-/** \brief Sweeps are counted from here in what is said about hangs. */
-void halo_route_origin(struct halo_route *route);
-
-/** \brief Start and finish only put work into queues: nothing needs the host before halo_route_wait. */
+/** \brief Start and finish only put work into queues, on all ranks: nothing needs a host before halo_route_wait. */
 int halo_route_unattended(const struct halo_route *route);
 
-/** \brief For kernels that send and wait themselves; NULL unless the transport has that and carries every message. */
-const struct halo_link *halo_route_link(const struct halo_route *route);
+/** \brief Only where unattended: ends a block of exchanges, see the transport's `lap`. */
+status_t halo_route_lap(struct halo_route *route);
+
+/** \brief Whether kernels can send and wait themselves: the transport has a link, and every rank's messages go by it. */
+int halo_route_linked(const struct halo_route *route);
+
+/** \brief For such kernels: the link and the next exchange's number. */
+const struct halo_link *halo_route_link(const struct halo_route *route, uint64_t *step);
 
 /** \brief After kernels have used the link: later work in context.compute finds the halos valid. */
 status_t halo_route_settle(struct halo_route *route);

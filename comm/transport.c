@@ -5,8 +5,15 @@
 
 #include <string.h>
 
-const struct halo_transport *const halo_transports[] = {&halo_transport_staged, &halo_transport_pageable,
-                                                        NULL};
+const struct halo_transport *const halo_transports[] = {
+    &halo_transport_staged,
+    &halo_transport_pageable,
+    &halo_transport_mpi,
+    &halo_transport_nccl,
+    &halo_transport_ipc,
+    &halo_transport_p2p,
+    NULL,
+};
 
 const struct halo_transport *halo_transport_find(const char *name)
 {

@@ -24,6 +24,7 @@ enum halo_phase { HALO_PACK, HALO_D2H, HALO_WAIT, HALO_TRANSFER, HALO_H2D, HALO_
 
 struct halo_times {
   double seconds[HALO_PHASES];
+  double edge_seconds; /**< that kernels with the link took for what they sent */
   long exchanges;
 };
 
@@ -63,26 +64,34 @@ struct halo_transport {
   status_t (*finish)(struct halo_exchange *exchange, struct gpu_event **arrived);
   /** \brief Adds what has passed on the device to the times. Call when its queue is empty. */
   status_t (*times)(struct halo_exchange *exchange, struct halo_times *times);
-  /* The next three are NULL where the host does all waiting, or the device's queues cannot be held up. */
+  /* The next two are NULL where the host does all waiting. */
   /** \brief Whether the device has run into the deadline. */
   int (*hung)(struct halo_exchange *exchange);
   /** \brief Whom the device waits for just now, and in which sweep if plan.depth sweeps go with an exchange. */
   void (*describe)(const struct halo_exchange *exchange, struct watch_targets *targets);
-  /** \brief Such sweeps are counted from here. */
-  void (*origin)(struct halo_exchange *exchange);
   /** \brief Collective unless an exchange failed. */
   void (*teardown)(struct halo_exchange *exchange);
+  int trial;  /**< -x auto tries it */
   int shares; /**< neighbours reach the fields: they must come from gpu_alloc_shared */
   /** \brief Start and finish only put work into queues, so that a whole block needs no host. */
   int unattended;
-  /** \brief The halos of the last exchange that kernels made through the link are valid for later work in context.compute. */
+  /* The rest only where `unattended`. */
+  /** \brief Puts the end of a block into context.compute: exchanges are numbered from 1 again, so that what was put into
+   * queues since the last lap, this call included, may be recorded and launched again. */
+  status_t (*lap)(struct halo_exchange *exchange);
+  /** \brief For kernels that send and wait themselves (comm/link.h): the link, and the number of the exchange to make next.
+   * NULL where there is no such thing. */
+  const struct halo_link *(*link)(struct halo_exchange *exchange, uint64_t *step);
+  /** \brief Later work in context.compute finds the halos of the last exchange through the link valid. */
   status_t (*settle)(struct halo_exchange *exchange);
-  /** \brief For kernels that send and wait themselves (comm/link.h); NULL where there is no such thing. */
-  const struct halo_link *(*link)(struct halo_exchange *exchange);
 };
 
 extern const struct halo_transport halo_transport_staged;
 extern const struct halo_transport halo_transport_pageable;
+extern const struct halo_transport halo_transport_ipc;
+extern const struct halo_transport halo_transport_mpi;
+extern const struct halo_transport halo_transport_nccl;
+extern const struct halo_transport halo_transport_p2p;
 
 /** \brief All transports; ends with NULL. */
 extern const struct halo_transport *const halo_transports[];

@@ -23,7 +23,7 @@
 #define MESSAGE_MAX   900
 #define SPEAKERS_MAX  64   /* ranks that may speak, at most */
 #define OTHERS_NAMED  8    /* further waits in the message */
-#define SERVE_SECONDS 2e-3 /* between two looks for other ranks' reports */
+#define SERVE_SECONDS 1e-4 /* between two looks for other ranks' reports */
 #define GRACE_SECONDS 1.0  /* for reports to arrive */
 #define ABORT_SECONDS 5.0  /* for the speaker to end the job */
 #define REPORT_TAG    1

@@ -101,6 +101,10 @@ void host_memory_read(struct host_memory *memory)
   memory->available = memory->total >> 10;
   read_keyed("/proc/meminfo", "MemAvailable:", &memory->available);
   memory->available <<= 10;
+  /* A process of 32 bits has no use for more than it can address. */
+  const uint64_t limit = SIZE_MAX;
+  if (memory->total > limit) memory->total = limit;
+  if (memory->available > memory->total) memory->available = memory->total;
 
   FILE *stream = fopen("/proc/self/cgroup", "r");
   if (!stream) return;

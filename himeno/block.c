@@ -18,11 +18,36 @@ static status_t restore(struct solver *s)
   return STATUS_OK;
 }
 
-static status_t sweeps_run(struct solver *s, int sweeps)
+static status_t sweeps_put(struct solver *s, int sweeps)
 {
   int deep = s->config.kernel->sweeps, slot = 0;
   for (; slot + deep <= sweeps; slot += deep) RETURN_IF_FAILED(solver_pass(s, s->exec, deep, slot));
   for (; slot < sweeps; slot++) RETURN_IF_FAILED(solver_pass(s, s->plain, 1, slot));
+  return s->unattended ? solver_passes_end(s) : STATUS_OK;
+}
+
+/* Records a block that needs no host, unless the last one was alike. */
+static status_t graph_prepare(struct solver *s, int sweeps)
+{
+  const struct gpu_backend *backend = s->config.device->backend;
+  struct block_graph *g = &s->graph;
+  if (!s->unattended || !backend->graph_begin) return STATUS_OK;
+  if (g->graph && g->sweeps == sweeps && g->first == s->current) return STATUS_OK;
+  gpu_graph_destroy(g->graph);
+  *g = (struct block_graph){.sweeps = sweeps, .first = s->current};
+  RETURN_IF_FAILED(backend->graph_begin(s->compute));
+  RETURN_IF_FAILED(sweeps_put(s, sweeps));
+  RETURN_IF_FAILED(backend->graph_end(s->compute, &g->graph));
+  g->last = s->current;
+  s->current = g->first;
+  return STATUS_OK;
+}
+
+static status_t sweeps_run(struct solver *s, int sweeps)
+{
+  if (!s->graph.graph) return sweeps_put(s, sweeps);
+  RETURN_IF_FAILED(s->config.device->backend->graph_launch(s->graph.graph, s->compute));
+  s->current = s->graph.last;
   return STATUS_OK;
 }
 
@@ -55,25 +80,38 @@ static status_t local_finish(struct solver *s, int sweeps)
   return STATUS_OK;
 }
 
+/* Where passes leave no timestamps: the block's time, less what the exchange held up. */
+static status_t compute_time(struct solver *s)
+{
+  double block, held = 0;
+  RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &block));
+  for (int p = PHASE_PACK; p <= PHASE_UNPACK && !s->overlap; p++) held += s->phases[p];
+  held += s->phases[PHASE_BOUNDARY];
+  s->phases[PHASE_INTERIOR] = block > held ? block - held : 0;
+  return STATUS_OK;
+}
+
 static status_t exchanged_finish(struct solver *s)
 {
   static const enum himeno_phase phase_of[HALO_PHASES] = {PHASE_PACK,     PHASE_D2H, PHASE_WAIT,
                                                           PHASE_TRANSFER, PHASE_H2D, PHASE_UNPACK};
-  struct halo_times times = {{0}, 0};
+  struct halo_times times = {.exchanges = 0};
   RETURN_IF_FAILED(solver_pass_times(s));
   RETURN_IF_FAILED(halo_route_times(s->route, &times));
   for (int p = 0; p < HALO_PHASES; p++) s->phases[phase_of[p]] = times.seconds[p];
-  return STATUS_OK;
+  s->phases[PHASE_BOUNDARY] += times.edge_seconds;
+  return s->unattended ? compute_time(s) : STATUS_OK;
 }
 
 static status_t timed_sweeps(struct solver *s, int sweeps, double *mine)
 {
+  RETURN_IF_FAILED(graph_prepare(s, sweeps));
   RETURN_IF_FAILED(barrier(s));
   double begin = stats_now();
   RETURN_IF_FAILED(gpu_record(s->block_begin, s->compute));
   RETURN_IF_FAILED(sweeps_run(s, sweeps));
   RETURN_IF_FAILED(gpu_record(s->block_end, s->compute));
-  if (s->route) RETURN_IF_FAILED(gosa_drain(s));
+  if (s->route) RETURN_IF_FAILED(gosa_drain(s, sweeps));
   RETURN_IF_FAILED(queue_wait(s));
   *mine = stats_now() - begin;
   return STATUS_OK;

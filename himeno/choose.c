@@ -55,6 +55,7 @@ static status_t kernel_choose(struct himeno_run *run)
 static status_t transport_choose(struct himeno_run *run)
 {
   char reason[GPU_TEXT_MAX] = "";
+  run->transport_choice = run->config.transport ? CHOICE_ASKED : CHOICE_DEFAULT;
   run->transport = halo_transport_find(run->config.transport ? run->config.transport : "staged");
   if (run->transport->available(run->placement.backend, reason)) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", run->transport->name, reason);

@@ -16,6 +16,12 @@ status_t himeno_refit(struct himeno_run *run);
 /** \brief The kernel that --kernel-file names. */
 const struct himeno_kernel *himeno_own_kernel(struct himeno_run *run);
 
+/** \brief Measures a few exchanges by each transport, unless one was asked for, and takes the fastest. */
+status_t himeno_transport_tune(struct himeno_run *run);
+
+/** \brief Why it is the transport of the run, in words. */
+const char *himeno_transport_why(const struct himeno_run *run);
+
 /** \brief "default", "asked", "trial", "remembered". */
 const char *himeno_choice_name(enum himeno_choice choice);
 

@@ -11,10 +11,10 @@
 #include "base/hash.h"
 
 /* The simulated machine. */
-#define DEVICE_BYTES_PER_SECOND 2e12
+#define DEVICE_BYTES_PER_SECOND 2e10
 #define LINK_BYTES_PER_SECOND   2e10
-#define LINK_SECONDS            4e-6
-#define REDUCE_SECONDS          5e-6
+#define LINK_SECONDS            1e-6
+#define REDUCE_SECONDS          1e-6
 #define BOUNDARY_SHARE          0.1
 #define NOISE_DEFAULT           0.003
 #define CEILING_SHARE           0.98 /* of the ceiling that a sweep reaches */

@@ -7,7 +7,7 @@
 #ifndef HIMENO_KERNELS_H
 #define HIMENO_KERNELS_H
 
-#include "comm/decomp.h"
+#include "comm/halo.h"
 #include "gpu/gpu.h"
 #include "himeno/problem.h"
 
@@ -37,6 +37,7 @@ struct himeno_fields {
 };
 
 struct himeno_exec;
+struct halo_link;
 
 /** Launch geometry and use of resources of a variant, for --ladder; zero where the backend cannot say. */
 struct himeno_resources {
@@ -57,7 +58,16 @@ struct himeno_counts {
 struct himeno_sweep {
   struct box box;
   int source;
-  int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
+  int slot;  /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
+  int apart; /**< the box needs nothing of the launch before, which was `edges`: both may run at once */
+};
+
+/** The slabs that neighbours need, of a single sweep whose kernel exchanges them itself. */
+struct himeno_edges {
+  const struct halo_cut *cut;
+  const struct halo_link *link;
+  uint64_t step; /**< of the exchange that takes them away */
+  int source, slot;
 };
 
 struct himeno_kernel_set {
@@ -76,6 +86,9 @@ struct himeno_kernel_set {
                    enum himeno_data data);
   /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points and nowhere else. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
+  /** \brief Sweeps all slabs of the cut in one launch, once the halos of the exchange before have come, and sends the new
+   * points. Bits are those of any classic variant. NULL where there is no such kernel. */
+  status_t (*edges)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_edges *edges);
   /** \brief The yardstick: reads 13 arrays and writes p[1] over the whole local array (points = layout_floats). */
   status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
   /** \brief Checksum of p[which] over the counted box, complete when the call returns. */

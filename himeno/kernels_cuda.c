@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "gpu/cuda/cuda_device.h"
+#include "himeno/cuda/edges.h"
 #include "himeno/cuda/step.h"
 #include "himeno/cuda/temporal.h"
 #include "himeno/cuda/user.h"
@@ -311,6 +312,7 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   if (exec->trap && --exec->trap == 0)
     return check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
   pass.gosa = (double *)exec->fields.gosa.handle + sweep->slot;
+  pass.apart = sweep->apart;
   for (int d = 0; d < 3; d++) {
     pass.lo[d] = (int)sweep->box.lo[d];
     pass.hi[d] = (int)sweep->box.hi[d];
@@ -319,6 +321,26 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   if (is_slab(exec, &pass, &sweep->box))
     return check(exec, launch_slab(exec, queue, &pass, box_points(&sweep->box)), "launching a slab");
   return check(exec, launch_box(exec, queue, &pass), "launching a sweep");
+}
+
+static status_t edges(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_edges *edges)
+{
+  struct cuda_queue *q = (struct cuda_queue *)queue;
+  struct cuda_edges job = {.pass = exec->pass[edges->source],
+                           .n = edges->cut->n,
+                           .which = 1 - edges->source,
+                           .step = edges->step,
+                           .link = *edges->link};
+  job.pass.gosa = (double *)exec->fields.gosa.handle + edges->slot;
+  for (int b = 0; b < job.n; b++)
+    for (int d = 0; d < 3; d++) {
+      job.box[b].lo[d] = (int)edges->cut->boundary[b].lo[d];
+      job.box[b].hi[d] = (int)edges->cut->boundary[b].hi[d];
+    }
+  RETURN_IF_FAILED(cuda_use(exec->device));
+  int overlap = q->overlap && ((struct cuda_device *)exec->device)->properties.major >= 9;
+  q->overlap = 1;
+  return check(exec, cuda_edges_launch(&job, overlap, q->stream), "launching the edges");
 }
 
 static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
@@ -429,6 +451,7 @@ const struct himeno_kernel_set himeno_kernels_cuda = {
     .close = close_exec,
     .fill = fill,
     .sweep = sweep,
+    .edges = edges,
     .ceiling = ceiling,
     .checksum = checksum,
     .resources = resources,

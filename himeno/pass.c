@@ -2,8 +2,6 @@
 /* One pass: the points that neighbours need, the exchange, the rest meanwhile. */
 #include "config.h"
 
-#include <sched.h>
-
 #include "base/stats.h"
 #include "comm/agree.h"
 #include "comm/watch.h"
@@ -36,7 +34,7 @@ static status_t sweep_box(struct solver *s, struct himeno_exec *exec, const stru
 /* Whatever goes out first: the slabs when the rest overlaps with the exchange, everything when it does not. */
 static status_t sweep_first(struct solver *s, struct himeno_exec *exec, int slot)
 {
-  if (!s->config.overlap) return sweep_box(s, exec, &s->layout.owned, slot);
+  if (!s->overlap) return sweep_box(s, exec, &s->layout.owned, slot);
   for (int b = 0; b < s->cut.n; b++) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.boundary[b], slot));
   return STATUS_OK;
 }
@@ -55,7 +53,7 @@ static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int s
   RETURN_IF_FAILED(halo_route_start(s->route, target, marks->event[PASS_BOUNDARY]));
   RETURN_IF_FAILED(halo_route_progress(s->route));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_INNER_BEGIN], s->compute));
-  if (s->config.overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, slot));
+  if (s->overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, slot));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_END], s->compute));
   marks->used = 1;
   RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
@@ -63,9 +61,44 @@ static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int s
   return arrived ? gpu_wait(s->compute, arrived) : STATUS_OK;
 }
 
+/* Nothing here waits for the device. */
+static status_t unattended_pass(struct solver *s, struct himeno_exec *exec, int slot)
+{
+  struct gpu_event *computed = s->ring[s->passes++ % PASS_RING].event[PASS_BOUNDARY], *arrived;
+  struct gpu_mem target = s->fields.p[1 - s->current];
+  watch_sweep(s->config.comm, slot + 1);
+  RETURN_IF_FAILED(sweep_first(s, exec, slot));
+  if (s->overlap) RETURN_IF_FAILED(gpu_record(computed, s->compute));
+  RETURN_IF_FAILED(halo_route_start(s->route, target, s->overlap ? computed : NULL));
+  if (s->overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, slot));
+  RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
+  return arrived ? gpu_wait(s->compute, arrived) : STATUS_OK;
+}
+
+/* The kernel of the slabs exchanges them, and the rest runs beside it. */
+static status_t linked_pass(struct solver *s, int slot)
+{
+  struct himeno_edges edges = {.cut = &s->cut, .source = s->current, .slot = slot};
+  struct himeno_sweep inner = {.box = s->cut.inner, .source = s->current, .slot = slot, .apart = 1};
+  watch_sweep(s->config.comm, slot + 1);
+  edges.link = halo_route_link(s->route, &edges.step);
+  RETURN_IF_FAILED(s->set->edges(s->exec, s->compute, &edges));
+  return box_points(&inner.box) > 0 ? s->set->sweep(s->exec, s->compute, &inner) : STATUS_OK;
+}
+
+status_t solver_passes_end(struct solver *s)
+{
+  if (s->linked) RETURN_IF_FAILED(halo_route_settle(s->route));
+  return halo_route_lap(s->route);
+}
+
 status_t solver_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
 {
-  if (s->route)
+  if (s->linked)
+    RETURN_IF_FAILED(linked_pass(s, slot));
+  else if (s->unattended)
+    RETURN_IF_FAILED(unattended_pass(s, exec, slot));
+  else if (s->route)
     RETURN_IF_FAILED(exchanged_pass(s, exec, sweeps, slot));
   else
     RETURN_IF_FAILED(sweep_box(s, exec, &s->layout.owned, slot));
@@ -85,10 +118,7 @@ static status_t request_wait(struct solver *s)
 static status_t gosa_send(struct solver *s)
 {
   if (s->gosa_count == 0) return STATUS_OK;
-  for (int ready = 0; !ready;) {
-    RETURN_IF_FAILED(gpu_ready(s->gosa_event, &ready));
-    if (!ready) sched_yield();
-  }
+  RETURN_IF_FAILED(halo_route_await(s->route, s->gosa_event));
   RETURN_IF_FAILED(request_wait(s));
   RETURN_IF_FAILED(
       agree_mpi(MPI_Iallreduce(s->host_gosa + s->gosa_first, s->sum_gosa + s->gosa_first, s->gosa_count,
@@ -111,8 +141,19 @@ status_t gosa_advance(struct solver *s, int slot, int count)
   return STATUS_OK;
 }
 
-status_t gosa_drain(struct solver *s)
+/* Where no host took part in the sweeps, all slots at once. */
+static status_t gosa_all(struct solver *s, int sweeps)
 {
+  RETURN_IF_FAILED(
+      gpu_copy_out(s->compute, s->host_gosa, s->fields.gosa, 0, (size_t)sweeps * sizeof(double)));
+  RETURN_IF_FAILED(halo_route_wait(s->route, s->compute));
+  return watch_allreduce(s->config.comm, s->host_gosa, s->sum_gosa, sweeps, MPI_DOUBLE, MPI_SUM,
+                         "the sum of gosa");
+}
+
+status_t gosa_drain(struct solver *s, int sweeps)
+{
+  if (s->unattended) return gosa_all(s, sweeps);
   RETURN_IF_FAILED(gosa_send(s));
   return request_wait(s);
 }

@@ -36,6 +36,21 @@ static void cards_fill(struct himeno_rank *mine)
   }
 }
 
+static void paths_fill(const struct solver *solver, struct himeno_rank *rank)
+{
+  rank->n_paths = solver_messages(solver);
+  for (int m = 0; m < rank->n_paths; m++) {
+    struct halo_path path;
+    const struct halo_message *message = solver_message(solver, m, &path);
+    struct himeno_path *p = &rank->paths[m];
+    p->peer = message->peer;
+    p->bytes = message->count * (int64_t)sizeof(float);
+    halo_dir_name(message->dir, p->face);
+    snprintf(p->used, sizeof p->used, "%s", path.used->name);
+    snprintf(p->why, sizeof p->why, "%s", path.why);
+  }
+}
+
 static void mine_fill(const struct himeno_run *run, struct himeno_rank *mine)
 {
   const struct placement *p = &run->placement;
@@ -44,11 +59,9 @@ static void mine_fill(const struct himeno_run *run, struct himeno_rank *mine)
   snprintf(mine->host, sizeof mine->host, "%s", p->host);
   snprintf(mine->cpus, sizeof mine->cpus, "%s", p->cpus);
   mine->points = (int64_t)box_points(&solver_decomp(run->solver)->owned);
-  const struct halo_plan *plan = solver_plan(run->solver);
-  mine->neighbours = plan->n;
-  mine->halo_bytes = plan->floats * (int64_t)sizeof(float);
   mine->telemetry = run->record->telemetry;
   memcpy(mine->phases, run->result.last.phases, sizeof mine->phases);
+  paths_fill(run->solver, mine);
   cards_fill(mine);
 }
 
@@ -86,7 +99,8 @@ static status_t stragglers_find(struct himeno_run *run, const struct record_bloc
   struct straggler_work *work = calloc((size_t)n, sizeof *work);
   for (int r = 0; work && r < n; r++) {
     const struct himeno_rank *rank = &result->ranks[r];
-    work[r] = (struct straggler_work){(double)rank->points, rank->neighbours, (double)rank->halo_bytes};
+    work[r] = (struct straggler_work){(double)rank->points, rank->n_paths, 0};
+    for (int m = 0; m < rank->n_paths; m++) work[r].bytes += (double)rank->paths[m].bytes;
   }
   struct straggler_ranks ranks = {n, run->record->n, times, work};
   result->n_stragglers = work ? straggler_find(&ranks, result->stragglers, HIMENO_STRAGGLERS_MAX) : -1;

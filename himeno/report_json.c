@@ -88,25 +88,16 @@ static json_t *phases_json(const struct himeno_run *run)
   return phases;
 }
 
-/* Every rank's neighbours follow from the cut, so rank 0 can tell them all. */
 static json_t *paths_json(const struct himeno_run *run)
 {
   json_t *paths = json_array();
   for (int r = 0; r < run->placement.ranks; r++) {
-    struct decomp decomp;
-    struct layout layout;
-    struct halo_plan plan;
-    decomp_init(&decomp, run->global, run->procs, r);
-    if (layout_init(&layout, &decomp, run->kernel->sweeps, 0) != STATUS_OK) continue;
-    halo_plan_init(&plan, &decomp, &layout, run->kernel->sweeps);
-    for (int m = 0; m < plan.n; m++) {
-      char dir[8];
-      json_array_append_new(paths,
-                            json_pack("{s:i, s:i, s:s, s:I, s:s, s:s}", "rank", r, "peer",
-                                      plan.messages[m].peer, "face", halo_dir_name(plan.messages[m].dir, dir),
-                                      "bytes", (json_int_t)(plan.messages[m].count * (int64_t)sizeof(float)),
-                                      "used", run->transport->name, "why",
-                                      run->config.transport ? "asked for" : "chosen by default"));
+    const struct himeno_rank *rank = &run->result.ranks[r];
+    for (int m = 0; m < rank->n_paths; m++) {
+      const struct himeno_path *p = &rank->paths[m];
+      json_array_append_new(paths, json_pack("{s:i, s:i, s:s, s:I, s:s, s:s}", "rank", r, "peer", p->peer,
+                                             "face", p->face, "bytes", (json_int_t)p->bytes, "used", p->used,
+                                             "why", p->why[0] ? p->why : himeno_transport_why(run)));
     }
   }
   return paths;

@@ -7,12 +7,14 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "base/stats.h"
+#include "himeno/choose.h"
 #include "himeno/ranks.h"
 #include "himeno/report.h"
 
-#define BAR_CELLS   32
-#define NOISY       0.02
-#define RANKS_SHOWN 64
+#define BAR_CELLS     32
+#define NOISY         0.02
+#define RANKS_SHOWN   64
+#define DETOURS_SHOWN 8
 
 static const char *data_name(const struct himeno_run *run)
 {
@@ -31,6 +33,24 @@ static int hosts_count(const struct himeno_run *run)
   return hosts;
 }
 
+/* Pairs of ranks whose halos cannot take the run's transport, each once. */
+static void print_detours(const struct himeno_run *run, FILE *out)
+{
+  int n = 0;
+  for (int r = 0; r < run->placement.ranks; r++) {
+    const struct himeno_rank *rank = &run->result.ranks[r];
+    for (int m = 0; m < rank->n_paths; m++) {
+      const struct himeno_path *p = &rank->paths[m];
+      if (!p->why[0] || p->peer < r) continue;
+      if (n++ < DETOURS_SHOWN)
+        fprintf(out, "  path       ranks %d and %d, face %s: %s, since: %s\n", r, p->peer, p->face, p->used,
+                p->why);
+    }
+  }
+  if (n > DETOURS_SHOWN)
+    fprintf(out, "  path       ... and %d more: --json has them all\n", n - DETOURS_SHOWN);
+}
+
 static void print_what(const struct himeno_run *run, FILE *out)
 {
   static const char *const choices[] = {"the default", "asked for", "fastest in a short trial",
@@ -45,9 +65,11 @@ static void print_what(const struct himeno_run *run, FILE *out)
           run->procs[2]);
   fprintf(out, "  kernel     %s (%s), %s\n", run->kernel->name,
           run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", choices[run->choice]);
-  if (ranks > 1)
-    fprintf(out, "  transport  %s, %s\n", run->transport->name,
+  if (ranks > 1) {
+    fprintf(out, "  transport  %s (%s), %s\n", run->transport->name, himeno_transport_why(run),
             run->config.no_overlap ? "not overlapped" : "overlapped with the interior");
+    print_detours(run, out);
+  }
 }
 
 /* GFLOPS are of the rank's own compute time: a slow device shows, whoever it waits for. */

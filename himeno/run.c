@@ -77,6 +77,7 @@ static status_t choose(struct himeno_run *run)
   RETURN_IF_FAILED(place(run));
   if (himeno_is_emulated(run)) emulated_default(&run->config);
   RETURN_IF_FAILED(himeno_choose(run));
+  RETURN_IF_FAILED(himeno_transport_tune(run));
   return run->config.kernel || run->config.kernel_file || run->config.ladder ? STATUS_OK : himeno_tune(run);
 }
 

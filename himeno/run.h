@@ -13,6 +13,15 @@
 #include "himeno/straggler.h"
 #include "himeno/verify.h"
 
+/** How one message of a rank travels. */
+struct himeno_path {
+  int peer;
+  char face[8];
+  int64_t bytes;
+  char used[16];
+  char why[GPU_TEXT_MAX]; /**< "" where it is the transport of the run */
+};
+
 /** One rank as the report shows it. */
 struct himeno_rank {
   char host[64];
@@ -20,12 +29,12 @@ struct himeno_rank {
   int numa, n_cores, shared, overlap;
   char cpus[128];
   int64_t points;               /**< owned */
-  int neighbours;               /**< ranks that it exchanges halos with */
-  int64_t halo_bytes;           /**< sent to them in a pass */
   double phases[HIMENO_PHASES]; /**< mean seconds a sweep over all timed blocks */
   struct record_telemetry telemetry;
   int cards;         /**< network cards of its host that are up */
   double cards_gbps; /**< rate of the slowest of them, Gbit/s; 0 if unknown */
+  int n_paths;
+  struct himeno_path paths[HALO_MESSAGES_MAX];
 };
 
 #define HIMENO_STRAGGLERS_MAX 64
@@ -60,6 +69,7 @@ struct himeno_run {
   struct himeno_kernel own; /**< the user's kernel, when there is one */
   enum himeno_choice choice;
   const struct halo_transport *transport;
+  enum himeno_choice transport_choice;
   int64_t global[3];
   int procs[3];
   struct solver *solver;

@@ -120,7 +120,15 @@ static status_t route_open(struct solver *s)
                                  .plan = &s->plan,
                                  .fields = {s->fields.p[0], s->fields.p[1]},
                                  .compute = s->compute};
-  return halo_route_open(s->config.transport, &context, &s->route);
+  RETURN_IF_FAILED(halo_route_open(s->config.transport, &context, &s->route));
+  s->unattended = halo_route_unattended(s->route);
+  return STATUS_OK;
+}
+
+/* Thin slabs cost a temporal kernel T + 2 steps for a plane: more than halos take that need no host. */
+static int overlap_pays(const struct solver *s)
+{
+  return s->config.overlap && !(s->unattended && s->config.kernel->class_ == HIMENO_TEMPORAL);
 }
 
 status_t solver_open(const struct solver_config *config, struct solver **solver)
@@ -136,6 +144,9 @@ status_t solver_open(const struct solver_config *config, struct solver **solver)
   TRY(agree_status(config->comm, status), fail);
   int ranks = config->procs[0] * config->procs[1] * config->procs[2];
   if (ranks > 1) TRY(route_open(s), fail);
+  s->overlap = overlap_pays(s);
+  s->linked =
+      s->route && s->overlap && s->set->edges && s->config.kernel->sweeps == 1 && halo_route_linked(s->route);
   *solver = s;
   return STATUS_OK;
 fail:
@@ -156,6 +167,7 @@ void solver_close(struct solver *s)
 {
   if (!s) return;
   struct gpu_device *device = s->config.device;
+  gpu_graph_destroy(s->graph.graph);
   halo_route_close(s->route);
   if (s->plain) s->set->close(s->plain);
   if (s->exec) s->set->close(s->exec);
@@ -176,14 +188,15 @@ status_t solver_resources(struct solver *s, struct himeno_resources *resources)
   return s->set->resources ? s->set->resources(s->exec, resources) : STATUS_OK;
 }
 
-const struct halo_route *solver_route(const struct solver *solver)
+int solver_messages(const struct solver *solver)
 {
-  return solver->route;
+  return solver->plan.n;
 }
 
-const struct halo_plan *solver_plan(const struct solver *solver)
+const struct halo_message *solver_message(const struct solver *solver, int m, struct halo_path *path)
 {
-  return &solver->plan;
+  halo_route_path(solver->route, m, path);
+  return &solver->plan.messages[m];
 }
 
 struct himeno_counts solver_counts(const struct solver *s)

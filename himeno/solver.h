@@ -72,11 +72,9 @@ status_t solver_ceiling(struct solver *solver, int passes, double *bytes_per_sec
 /** \brief What the kernel takes of the device; zeros where the backend cannot say. */
 status_t solver_resources(struct solver *solver, struct himeno_resources *resources);
 
-/** \brief How the halos travel; NULL on a single rank. */
-const struct halo_route *solver_route(const struct solver *solver);
-
-/** \brief What this rank sends to whom. */
-const struct halo_plan *solver_plan(const struct solver *solver);
+/** \brief How many messages this rank sends in an exchange, and how the mth travels. */
+int solver_messages(const struct solver *solver);
+const struct halo_message *solver_message(const struct solver *solver, int m, struct halo_path *path);
 
 /** \brief What this rank's emulator counted; zeros where there is none. */
 struct himeno_counts solver_counts(const struct solver *solver);

@@ -29,6 +29,13 @@ struct solver {
   struct himeno_exec *plain; /* for the sweeps that are no multiple of the kernel's T; NULL when T is 1 */
   struct gpu_queue *compute;
   struct halo_route *route; /* NULL without neighbours */
+  int unattended;           /* the route needs no host during a block */
+  int linked;               /* the kernels exchange halos themselves */
+  int overlap;              /* slabs first, so that halos travel while the rest is computed */
+  struct block_graph {
+    struct gpu_graph *graph; /* NULL: none recorded */
+    int sweeps, first, last; /* length; `current` before and after */
+  } graph;
 
   struct gpu_event *block_begin, *block_end;
   struct pass_marks ring[PASS_RING];
@@ -47,13 +54,16 @@ struct solver {
 /** \brief One pass of \a exec, \a sweeps deep, whose first sweep has slot \a slot; halos are exchanged. */
 status_t solver_pass(struct solver *solver, struct himeno_exec *exec, int sweeps, int slot);
 
+/** \brief Ends the passes of a block, where the route needs no host. */
+status_t solver_passes_end(struct solver *solver);
+
 /** \brief Adds the timestamps of all passes to the phases. The compute queue must be empty. */
 status_t solver_pass_times(struct solver *solver);
 
 /** \brief Sends the slots that have reached the host, and begins to copy out [slot, slot + count). */
 status_t gosa_advance(struct solver *solver, int slot, int count);
 
-/** \brief Completes all slots on all ranks. */
-status_t gosa_drain(struct solver *solver);
+/** \brief Completes the slots [0, sweeps) on all ranks. */
+status_t gosa_drain(struct solver *solver, int sweeps);
 
 #endif

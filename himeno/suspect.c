@@ -109,18 +109,12 @@ static int is_straggler(const struct himeno_run *run, int rank, enum straggler_o
 /* Both ends of a bad link are slow in exchange. */
 static void link_ends(const struct himeno_run *run, int rank, char *text, size_t size)
 {
-  struct decomp decomp;
-  struct layout layout;
-  struct halo_plan plan;
-  decomp_init(&decomp, run->global, run->procs, rank);
-  if (layout_init(&layout, &decomp, run->kernel->sweeps, 0) != STATUS_OK) return;
-  halo_plan_init(&plan, &decomp, &layout, run->kernel->sweeps);
-  for (int m = 0; m < plan.n; m++) {
-    char dir[8];
-    int peer = plan.messages[m].peer;
-    if (!is_straggler(run, peer, STRAGGLER_EXCHANGE)) continue;
-    append(text, size, "; so is its neighbour %s, rank %d on %s: suspect the link between them",
-           halo_dir_name(plan.messages[m].dir, dir), peer, run->result.ranks[peer].host);
+  const struct himeno_rank *r = &run->result.ranks[rank];
+  for (int m = 0; m < r->n_paths; m++) {
+    const struct himeno_path *path = &r->paths[m];
+    if (!is_straggler(run, path->peer, STRAGGLER_EXCHANGE)) continue;
+    append(text, size, "; so is its neighbour %s, rank %d on %s: suspect the link between them", path->face,
+           path->peer, run->result.ranks[path->peer].host);
     return;
   }
 }

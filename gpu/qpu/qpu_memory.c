@@ -11,7 +11,7 @@
 status_t qpu_memory_create(struct qpu_memory *memory, size_t bytes, uint32_t base)
 {
   struct qpu_memory made = {.base = base, .fresh = PAGE};
-  if (bytes > UINT32_MAX - base - 2 * PAGE)
+  if (bytes >= UINT32_MAX - base - 2 * PAGE)
     return log_fail(STATUS_ENVIRONMENT, "the QPU's 32-bit addresses do not reach %zu bytes", bytes);
   made.size = ((uint32_t)bytes + 2 * PAGE - 1) & ~(PAGE - 1);
   made.bytes = calloc(made.size, 1);

@@ -114,7 +114,7 @@ static __device__ __forceinline__ double quad(const struct cuda_pass &pass, int 
 {
   int64_t at = i * pass.plane + (int64_t)j * pass.pitch + k;
   coefficients4 c = coefficients4_load<KEEP>(pass, at);
-  wait_for_previous();
+  wait_for_inputs(pass);
   rows r = rows_load(pass.p + at, pass.plane, pass.pitch, k == 0, k + 4 >= pass.pitch);
   float value[4], ss[4];
   double gosa = 0;

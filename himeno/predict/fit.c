@@ -113,6 +113,11 @@ static status_t enough_check(const struct fitting *f, const struct model *model)
                     "cost of a sweep and "
                     "that of a point cannot be told apart; measure a smaller and a larger --size",
                     model->points_most);
+  if (model->paths.n == 0)
+    return log_fail(
+        STATUS_ENVIRONMENT,
+        "too little to predict from: no run of two ranks or more; measure himeno-gpu and comm-gpu on two "
+        "ranks");
   return STATUS_OK;
 }
 

@@ -34,14 +34,24 @@ fails_well() {
   [ "$n" -gt 200 ]
 }
 
-@test "a call that fails on one of two ranks ends both, and names the rank" {
-  local n code=0
-  for n in 1 9 25 41 55 60 70 80 90 100 110 120 130 140 150; do
-    export HIMENO_NULL_RANK=1
-    run --separate-stderr env HIMENO_NULL_FAIL="$n" timeout 60 "$MPIRUN" -np 2 "$himeno" -b null -s 6x5x4 -n 4 --verify off
+# two_ranks TRANSPORT CALL...: the job ends with the failing rank's name and 3 or 7, at each call up to the one that no run has.
+two_ranks() {
+  local n transport=$1
+  shift
+  export HIMENO_NULL_RANK=1
+  for n in "$@"; do
+    run --separate-stderr env HIMENO_NULL_FAIL="$n" timeout 60 "$MPIRUN" -np 2 "$himeno" -b null -s 6x5x4 -n 4 -x "$transport" --verify off
     [ "$status" -eq 0 ] && break
     [ "$status" -eq 3 ] || [ "$status" -eq 7 ] || { printf 'call %s: %s\n%s\n' "$n" "$status" "$stderr"; return 1; }
     [[ $stderr == *"rank 1"* ]] || { printf 'call %s does not name the rank:\n%s\n' "$n" "$stderr"; return 1; }
   done
   [ "$n" -gt 60 ]
+}
+
+@test "a call that fails on one of two ranks ends both, and names the rank" {
+  two_ranks staged 1 9 25 41 55 60 70 80 90 100 110 120 130 140 150
+}
+
+@test "the same where ranks write each other's memory" {
+  two_ranks p2p 44 50 56 62 68 74 80 90 100 120
 }

@@ -3,7 +3,7 @@
  * tests/golden/himeno.csv, or the reference kernel's value. One MPI job runs all cases on sub-communicators of its ranks and
  * speaks TAP.
  *
- * Usage: mpirun -np 8 matrix TABLE BACKEND all|pairs|odd
+ * Usage: mpirun -np 8 matrix TABLE BACKEND all|pairs|odd [KERNEL,...]
  * `all` crosses every cut with data, transport and overlap at 24x37x53 and takes XS beside it; `pairs` takes S, with kernels,
  * data, transports, overlap and a few cuts paired off; `odd` takes extents that suit no tile, from the smallest there is, with
  * both data sets. */
@@ -42,6 +42,27 @@ static int n_golden, world_rank, world_ranks, cases, failures, odd;
 static const struct gpu_backend *backend;
 static struct gpu_device *device;
 static const struct himeno_kernel_set *set;
+
+static const struct halo_transport *transports[16]; /* that this backend can have */
+static int n_transports;
+
+/* NCCL wants a device for each rank. */
+static void transports_find(int n_devices)
+{
+  char reason[GPU_TEXT_MAX];
+  for (int t = 0; halo_transports[t]; t++) {
+    if (halo_transports[t] == &halo_transport_nccl && world_ranks > n_devices) continue;
+    if (halo_transports[t]->available(backend, reason)) transports[n_transports++] = halo_transports[t];
+  }
+}
+
+static int is_listed(const char *list, const char *name)
+{
+  size_t length = strlen(name);
+  for (const char *at = list; at && (at = strstr(at, name)); at += length)
+    if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) return 1;
+  return list == NULL;
+}
 
 static int table_read(const char *path)
 {
@@ -152,13 +173,19 @@ static void each_cut(int ranks, struct test_case *t, void (*act)(struct test_cas
     }
 }
 
-/* Dense data shows every edge; the rest is paired off, so that each cut meets each transport and each overlap. */
+/* The next transport; never in step with what else is paired off. */
+static const struct halo_transport *transport_next(void)
+{
+  return transports[(cases + cases / n_transports) % n_transports];
+}
+
+/* Dense data shows every edge; the rest is paired off. */
 static void cut_all(struct test_case *t)
 {
   t->sweeps = 3;
   for (int c = 0; c < 4; c++) {
     t->data = c < 2 ? HIMENO_DENSE : HIMENO_STANDARD;
-    t->transport = halo_transports[c % 2];
+    t->transport = transport_next();
     t->overlap = c == 0 || c == 3;
     case_do(t);
   }
@@ -166,8 +193,8 @@ static void cut_all(struct test_case *t)
 
 static void cut_paired(struct test_case *t)
 {
-  t->transport = halo_transports[cases % 2];
-  t->overlap = cases / 2 % 2;
+  t->transport = transport_next();
+  t->overlap = cases / n_transports % 2;
   t->data = cases % 3 ? HIMENO_DENSE : HIMENO_STANDARD;
   t->sweeps = cases % 5 == 4 ? 10 : 3;
   case_do(t);
@@ -176,8 +203,8 @@ static void cut_paired(struct test_case *t)
 static void cut_odd(struct test_case *t)
 {
   t->sweeps = 5;
-  t->transport = halo_transports[cases % 2];
-  t->overlap = cases / 2 % 2;
+  t->transport = transport_next();
+  t->overlap = cases / n_transports % 2;
   for (int data = 0; data < 2; data++) {
     t->data = data ? HIMENO_DENSE : HIMENO_STANDARD;
     case_do(t);
@@ -229,7 +256,8 @@ int main(int argc, char **argv)
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-  if (argc != 4 || !table_read(argv[1]) || !(backend = gpu_backend_find(argv[2])) || !mode_known(argv[3]))
+  if (argc < 4 || argc > 5 || !table_read(argv[1]) || !(backend = gpu_backend_find(argv[2])) ||
+      !mode_known(argv[3]))
     MPI_Abort(MPI_COMM_WORLD, STATUS_USAGE);
   odd = strcmp(argv[3], "odd") == 0;
   backend->probe(&devices, &n_devices, reason);
@@ -241,10 +269,11 @@ int main(int argc, char **argv)
     MPI_Finalize();
     return 0;
   }
+  transports_find(n_devices);
   if (gpu_open(backend, index, &device) != STATUS_OK) MPI_Abort(MPI_COMM_WORLD, STATUS_ENVIRONMENT);
   for (size_t r = 0; r < sizeof rank_counts / sizeof rank_counts[0]; r++)
     for (int k = 0; rank_counts[r] <= world_ranks && k < set->n; k++)
-      kernel_do(&set->kernels[k], rank_counts[r], argv[3]);
+      if (is_listed(argv[4], set->kernels[k].name)) kernel_do(&set->kernels[k], rank_counts[r], argv[3]);
   if (world_rank == 0) printf("1..%d\n", cases);
   gpu_close(device);
   MPI_Finalize();

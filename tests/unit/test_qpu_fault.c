@@ -116,7 +116,7 @@ static void configurations_that_cannot_be_are_refused(void **state)
     assert_int_equal(qpu_emu_create(&bad[i], &emu), STATUS_USAGE);
     log_drop();
   }
-  assert_int_equal(qpu_emu_create(&(struct qpu_emu_config){.memory_bytes = (size_t)1 << 33}, &emu),
+  assert_int_equal(qpu_emu_create(&(struct qpu_emu_config){.memory_bytes = SIZE_MAX}, &emu),
                    STATUS_ENVIRONMENT);
   log_drop();
   log_hold(0);

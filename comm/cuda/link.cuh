@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// The device's part of a link: waits for flags, stores to neighbours, raises flags.
+#ifndef COMM_CUDA_LINK_CUH
+#define COMM_CUDA_LINK_CUH
+
+#include <cuda_runtime.h>
+
+extern "C" {
+#include "comm/link.h"
+}
+
+// Waits longer than this are told to the host, so that it can say for whom.
+static const uint64_t LINK_TELL_NS = 20000000;
+
+__device__ __forceinline__ uint64_t link_nanoseconds()
+{
+  uint64_t now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
+__device__ __forceinline__ uint64_t link_acquire(const uint64_t *flag)
+{
+  uint64_t value;
+#if __CUDA_ARCH__ >= 700
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(flag) : "memory");
+#else
+  value = *(const volatile uint64_t *)flag;
+  __threadfence_system();
+#endif
+  return value;
+}
+
+__device__ __forceinline__ void link_set(uint64_t *flag, uint64_t value)
+{
+#if __CUDA_ARCH__ >= 700
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
+#else
+  *(volatile uint64_t *)flag = value;
+#endif
+}
+
+// Out of the way of link_await: few waits are that long.
+static __device__ __noinline__ void link_tell(const halo_link &link, uint64_t exchange, unsigned missing,
+                                              bool hung)
+{
+  link.plea->step = exchange - link.state->base;
+  link.plea->missing = missing;
+  __threadfence_system();
+  if (!hung) return;
+  link.plea->hung = 1;
+  link.state->broken = 1;
+  __threadfence_system();
+}
+
+// Returns when all flags have reached `exchange`, or the deadline has passed. For a whole warp, whose lane m
+// looks for message m.
+__device__ __forceinline__ void link_await(const halo_link &link, uint64_t exchange, unsigned lane)
+{
+  bool told = false;
+  uint64_t begin = 0;
+  if (*(volatile int *)&link.state->broken) return;
+  for (;;) {
+    bool here = lane >= (unsigned)link.n || link_acquire(link.message[lane].here) >= exchange;
+    unsigned missing = __ballot_sync(0xffffffffu, !here);
+    if (missing == 0) break;
+    uint64_t now = link_nanoseconds();
+    if (begin == 0) begin = now;
+    bool late = now - begin > link.timeout_ns;
+    late = __any_sync(0xffffffffu, late);
+    if (lane == 0 && (late || (!told && now - begin > LINK_TELL_NS)))
+      link_tell(link, exchange, missing, late);
+    told |= now - begin > LINK_TELL_NS;
+    if (late) return;
+  }
+  if (told && lane == 0) link.plea->missing = 0;
+}
+
+// Sends what the block's threads have stored so far. The last of `blocks` blocks to call it sets the flags.
+// For all threads of a block.
+__device__ __forceinline__ void link_sent(const halo_link &link, uint64_t exchange, unsigned blocks,
+                                          unsigned thread)
+{
+  __shared__ unsigned before;
+  __syncthreads();
+  if (thread == 0) {
+    __threadfence_system();
+    before = atomicAdd(&link.state->blocks, 1u);
+  }
+  __syncthreads();
+  if (before + 1 < blocks) return;
+  if (thread == 0) link.state->blocks = 0;
+  __threadfence_system();
+  if (thread < (unsigned)link.n && !*(volatile int *)&link.state->broken)
+    link_set(link.message[thread].flag, exchange);
+}
+
+// Stores the new value of a point into the halos of all neighbours that need it.
+__device__ __forceinline__ void link_store(const halo_link &link, int which, int i, int j, int k, float value)
+{
+  for (int m = 0; m < link.n; m++) {
+    const halo_link_message &to = link.message[m];
+    if (i < to.lo[0] || i >= to.hi[0] || j < to.lo[1] || j >= to.hi[1] || k < to.lo[2] || k >= to.hi[2])
+      continue;
+    to.to[which][(i - to.lo[0]) * to.plane + (j - to.lo[1]) * to.pitch + (k - to.lo[2])] = value;
+  }
+}
+
+#endif

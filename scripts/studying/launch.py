@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""Runs points of a study one after the other, here or inside of an allocation."""
+import math
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import settings
+import store
+from plan import Trouble
+
+STOPPED = 124
+# The order in which one verdict stands for many.
+WORST_FIRST = (7, 6, 4, 3, 2, 5)
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def command(options, point, target):
+    """Launcher, program and options of a point; its document goes to `target`."""
+    ranks = point["ranks"]
+    hosts = math.ceil(ranks / options["per_host"]) if options["per_host"] else 1
+    filled = options["launcher"].format(ranks=ranks, hosts=hosts, per_host=min(ranks, options["per_host"] or ranks))
+    launched = shlex.split(filled)
+    if point["kind"] == "paths":
+        beside = os.path.join(os.path.dirname(options["program"]), "comm-gpu")
+        # Without a given backend both programs choose alike.
+        return [*launched, beside, *options["paths_options"], "--json", target]
+    wanted = ["-s", point["size"], "-k", point["kernel"], "-p", point["procs"], "-t", str(options["seconds"])]
+    if point["transport"] not in ("auto", "none"):
+        wanted += ["-x", point["transport"]]
+    if point["scaling"] == "weak":
+        wanted.append("-w")
+    return [*launched, options["program"], *wanted, *options["program_options"], "--json", target]
+
+
+# ---- one point ----
+
+def end(process):
+    """The launcher's whole group: first politely, so that it ends its ranks."""
+    for sign, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 10)):
+        try:
+            os.killpg(process.pid, sign)
+            process.wait(patience)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            return
+
+
+def launch(options, words, log, held):
+    """Exit status of the command; its words go to the log."""
+    log.write("$ " + shlex.join(words) + "\n")
+    log.flush()
+    try:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+                                   pass_fds=(held.fileno(),) if held else ())
+    except OSError as error:
+        raise Trouble(f"{words[0]}: {error.strerror}") from error
+    try:
+        return process.wait(options["limit"])
+    except subprocess.TimeoutExpired:
+        end(process)
+        log.write(f"stopped after {options['limit']} s\n")
+        return STOPPED
+    except BaseException:
+        end(process)
+        raise
+
+
+def last_words(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = [line.strip() for line in file if line.strip() and not line.startswith("$ ")]
+    told = [line for line in lines if line.startswith(("himeno-gpu:", "comm-gpu:")) or "himeno-gpu: " in line]
+    return (told or lines or [""])[-1][:300]
+
+
+def attempt(folder, study, point, session, held=None):
+    """Runs a point and logs it. The document appears whole or not at all: a draft is renamed when it is complete."""
+    target, said = store.path_of(folder, point), store.said_of(folder, point)
+    draft = os.path.join(folder, "runs", "." + point["name"] + ".draft")
+    begin = time.time()
+    with open(said, "w", encoding="utf-8") as log:
+        code = launch(study["options"], command(study["options"], point, draft), log, held)
+    if code in (0, 5) and os.path.exists(draft):  # 5: right, and below a threshold
+        os.replace(draft, target)
+    elif os.path.exists(draft):
+        os.replace(draft, os.path.join(folder, "runs", point["name"] + ".failed"))
+    done = store.finished(folder, point)
+    entry = {"point": point["name"], "in": session, "exit": code, "finished": done is not None, "began": round(begin, 3),
+             "took": round(time.time() - begin, 3), "why": "" if done else last_words(said) or f"exit status {code}"}
+    store.log_add(folder, entry)
+    return entry, done
+
+
+# ---- many ----
+
+def duration(seconds):
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def rate_of(point, done):
+    if point["kind"] == "paths":
+        return f"{len(done['pairs'])} pairs"
+    return f"{done['result']['gflops']:9.4g} GFLOPS"
+
+
+def show(point, done, why, finished, total, left):
+    width = len(str(total))
+    what = f"{rate_of(point, done):>18}" if done else f"FAILED: {why}"
+    say(f"[{finished:>{width}}/{total}] {point['name']:<42} {what}{left}")
+
+
+def time_left(folder, study, remaining):
+    """By what points of as many ranks took, else by what all took."""
+    took = {}
+    ranks = {point["name"]: point["ranks"] for point in study["points"]}
+    for name, entry in store.attempts(folder).items():
+        if name in ranks:
+            took.setdefault(ranks[name], []).append(entry["took"])
+    every = [value for values in took.values() for value in values]
+    if not every or not remaining:
+        return ""
+    guess = sum(sum(own) / len(own) for own in (took.get(point["ranks"], every) for point in remaining))
+    return f"   about {duration(guess)} left"
+
+
+def unfinished(folder, study, retry):
+    tried = store.attempts(folder)
+    open_points = [point for point in study["points"] if not store.finished(folder, point)]
+    # What failed stays so until asked for; what a kill or a torn file left is run again.
+    return [point for point in open_points if retry or tried.get(point["name"], {}).get("finished", True)]
+
+
+def session_begin(folder, study):
+    before = store.sessions(folder)
+    now = settings.gather(study["options"])
+    entry = {"session": len(before) + 1, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "settings": now}
+    store.log_add(folder, entry)
+    for text in settings.differences(before[-1]["settings"], now) if before else []:
+        say(f"other than in the session before: {text}")
+    return entry["session"]
+
+
+def interrupted(number, frame):
+    raise KeyboardInterrupt
+
+
+def run(folder, study, retry):
+    """All points that are not finished. Returns the exit status."""
+    held = store.lock(folder, say)
+    signal.signal(signal.SIGTERM, interrupted)
+    todo = unfinished(folder, study, retry)
+    total = len(study["points"])
+    done_before = sum(1 for point in study["points"] if store.finished(folder, point))
+    if done_before:
+        say(f"{done_before} of {total} points are finished already")
+    session = session_begin(folder, study) if todo else 0
+    try:
+        for place, point in enumerate(todo):
+            entry, done = attempt(folder, study, point, session, held)
+            show(point, done, entry["why"], done_before + place + 1, total, time_left(folder, study, todo[place + 1:]))
+            store.csv_write(folder, study)
+    except KeyboardInterrupt:
+        say("stopped; the same command goes on from here")
+        return 7
+    store.csv_write(folder, study)
+    return verdict(folder, study)
+
+
+def verdict(folder, study):
+    """0 when all points are finished, else the worst of how they ended."""
+    tried = store.attempts(folder)
+    missing = [point for point in study["points"] if not store.finished(folder, point)]
+    for point in missing:
+        why = tried.get(point["name"], {}).get("why", "not run yet")
+        print(f"scaling: {point['name']}: {why}", file=sys.stderr)
+    codes = {tried.get(point["name"], {}).get("exit", 3) for point in missing}
+    if missing:
+        print(f"scaling: {len(missing)} of {len(study['points'])} points are not finished"
+              f"{'; --retry runs those again that failed' if tried else ''}", file=sys.stderr)
+    return next((code for code in WORST_FIRST if code in codes), 7 if codes else 0)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""What a scaling study runs: its points, in random order, and the file that holds them."""
+import itertools
+import json
+import os
+import random
+import re
+
+SCHEMA = "himeno-study/1"
+NAMED_SIZES = ("XS", "S", "M", "L", "XL")
+
+
+class BadInput(Exception):
+    """Its text is one line for the user; exit status 2."""
+
+
+class Trouble(Exception):
+    """The environment lacks something; exit status 3."""
+
+
+def words(option, text, allowed=None):
+    """A list with commas between, none twice."""
+    found = list(dict.fromkeys(word for word in text.split(",") if word))
+    if not found:
+        raise BadInput(f"{option} is empty")
+    for word in found:
+        if allowed and not re.fullmatch(allowed, word):
+            raise BadInput(f"{option} {text}: {word!r} is not allowed")
+    return found
+
+
+def sizes(text):
+    found = [size.upper() if size.upper() in NAMED_SIZES else size for size in words("--sizes", text)]
+    for size in found:
+        if size not in NAMED_SIZES and not re.fullmatch(r"\d+x\d+x\d+", size):
+            raise BadInput(f"--sizes {size}: allowed are {', '.join(NAMED_SIZES)}, or IxJxK")
+    return list(dict.fromkeys(found))
+
+
+def ranks(text):
+    return sorted({int(word) for word in words("--ranks", text, r"[1-9]\d{0,6}")})
+
+
+def cuts(count, wanted):
+    """The cuts of so many ranks, as himeno-gpu's -p takes them."""
+    if count == 1:
+        return ["1x1x1"]
+    found = []
+    for word in wanted:
+        if word == "auto":
+            found.append("auto")
+        elif word in ("i", "j", "k"):
+            found.append("x".join(str(count) if word == axis else "1" for axis in "ijk"))
+        elif word == "all":
+            found += [f"{p}x{q}x{count // p // q}" for p, q in itertools.product(range(1, count + 1), repeat=2) if count % (p * q) == 0]
+        else:
+            p, q, r = (int(part) for part in word.split("x"))
+            found += [word] if p * q * r == count else []
+    return list(dict.fromkeys(found))
+
+
+def points_of(options):
+    """Every combination once: one rank has no neighbours, so neither transport nor weak scaling makes a difference there."""
+    found = {}
+    for size, count, kernel in itertools.product(options["sizes"], options["ranks"], options["kernels"]):
+        for way, scaling, cut in itertools.product(options["transports"], options["scaling"], cuts(count, options["procs"])):
+            if count == 1:
+                way, scaling = "none", "strong"
+            name = f"{scaling}-{size}-{count}-{kernel}-{way}-{cut}"
+            found[name] = {"size": size, "ranks": count, "kernel": kernel, "transport": way, "scaling": scaling, "procs": cut}
+    return found
+
+
+def make(options):
+    """The points times the repeats, shuffled together, so that a slow hour falls on all alike."""
+    single = points_of(options)
+    if not single:
+        raise BadInput("--procs: none of the cuts fits one of --ranks")
+    runs = [{"name": f"{name}-r{repeat}", "kind": "run", "repeat": repeat, **point}
+            for name, point in single.items() for repeat in range(1, options["repeat"] + 1)]
+    random.Random(options["seed"]).shuffle(runs)
+    most = max(options["ranks"])
+    if options["paths"] and most > 1:
+        runs.insert(0, {"name": "paths", "kind": "paths", "repeat": 1, "ranks": most})
+    return {"schema": SCHEMA, "options": options, "points": runs}
+
+
+def write_whole(path, text):
+    """A file is replaced whole or not at all."""
+    draft = f"{path}.{os.getpid()}.new"
+    try:
+        with open(draft, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        raise Trouble(f"{path}: {error.strerror}") from error
+
+
+def read(folder):
+    """The study in a folder, None if there is none."""
+    path = os.path.join(folder, "study.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            study = json.load(file)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: {error}") from error
+    if not isinstance(study, dict) or study.get("schema") != SCHEMA:
+        raise BadInput(f"{path}: not a study of scripts/scaling")
+    return study
+
+
+def write(folder, study):
+    os.makedirs(os.path.join(folder, "runs"), exist_ok=True)
+    write_whole(os.path.join(folder, "study.json"), json.dumps(study, indent=1) + "\n")

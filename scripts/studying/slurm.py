@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""A study through Slurm: one allocation for all points, or a job a point. Jobs go on when this program ends."""
+import json
+import math
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+import launch
+import store
+from plan import Trouble, write_whole
+
+
+def jobs_path(folder):
+    return os.path.join(folder, "jobs.json")
+
+
+def jobs_read(folder):
+    return store.document(jobs_path(folder)) or {}
+
+
+def hosts_of(options, ranks):
+    return math.ceil(ranks / options["per_host"])
+
+
+def submit(options, ranks, name, log, words):
+    """Number of the job that runs these words."""
+    per_host = min(ranks, options["per_host"])
+    command = ["sbatch", "--parsable", f"--nodes={hosts_of(options, ranks)}", f"--ntasks={ranks}", f"--ntasks-per-node={per_host}",
+               f"--job-name={name}", f"--output={log}", *options["sbatch_options"],
+               "--wrap=" + shlex.join([sys.executable, os.path.abspath(sys.argv[0]), *words])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    number = done.stdout.strip().split(";")[0]
+    if done.returncode != 0 or not number.isdigit():
+        raise Trouble(f"sbatch: {(done.stderr or done.stdout).strip().splitlines()[-1] if done.stderr or done.stdout else 'no job number'}")
+    return number
+
+
+def alive(numbers):
+    """Those that wait or run."""
+    if not numbers:
+        return set()
+    done = subprocess.run(["squeue", "--noheader", "--format=%i", "--jobs=" + ",".join(sorted(numbers))], capture_output=True, text=True,
+                          check=False)
+    return {line.strip() for line in done.stdout.splitlines()} & set(numbers)
+
+
+def submit_all(folder, study, todo):
+    """Jobs of what is to do and has none that is alive, by point; one job for all is under the name "all"."""
+    options, jobs = study["options"], jobs_read(folder)
+    there = alive(set(jobs.values()))
+    jobs = {name: number for name, number in jobs.items() if number in there}
+    wanted = [("all", max(point["ranks"] for point in todo))] if options["slurm"] == "allocation" else \
+        [(point["name"], point["ranks"]) for point in todo]
+    for name, ranks in wanted:
+        if name in jobs:
+            continue
+        words = ["run", folder, "--here"] if name == "all" else ["point", folder, name]
+        jobs[name] = submit(options, ranks, f"himeno-{name}", os.path.join(folder, f"job-{name}.log"), words)
+        write_whole(jobs_path(folder), json.dumps(jobs, indent=1) + "\n")
+    return jobs
+
+
+def follow(folder, study, todo, jobs, poll):
+    """Shows points as they finish, until no job is left."""
+    total, waiting = len(study["points"]), list(todo)
+    shown = total - len(todo)
+    while waiting:
+        there = alive(set(jobs.values()))
+        tried = store.attempts(folder)
+        for point in list(waiting):
+            done, entry = store.finished(folder, point), tried.get(point["name"])
+            gone = jobs.get(point["name"], jobs.get("all")) not in there
+            if not done and not gone:
+                continue
+            waiting.remove(point)
+            shown += 1
+            why = entry["why"] if entry and not entry["finished"] else "its job ended without a result; see job-*.log"
+            launch.show(point, done, why, shown, total, launch.time_left(folder, study, waiting))
+        if waiting:
+            time.sleep(poll)
+
+
+def run(folder, study, retry, poll):
+    for program in ("sbatch", "squeue"):
+        if not shutil.which(program):
+            raise Trouble(f"{program} was not found: without Slurm leave --slurm away")
+    todo = launch.unfinished(folder, study, retry)
+    if todo:
+        jobs = submit_all(folder, study, todo)
+        launch.say(f"{len(set(jobs.values()))} job(s) are in the queue; this command can be stopped and given again")
+        try:
+            follow(folder, study, todo, jobs, poll)
+        except KeyboardInterrupt:
+            launch.say("jobs go on; the same command shows what became of them")
+            return 7
+    store.csv_write(folder, study)
+    return launch.verdict(folder, study)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""The folder of a study: which points are finished, the log of attempts, the CSV.
+
+    study.json   options and points, in their order
+    runs/        a document of himeno-gpu for each finished point, and what its run said (.log)
+    paths.json   comm-gpu's document
+    log.jsonl    a line a session and a line an attempt
+    study.csv    a row a finished point"""
+import csv
+import fcntl
+import io
+import json
+import os
+import time
+
+from plan import Trouble, write_whole
+
+PHASES = ("interior", "boundary", "pack", "d2h", "wait", "transfer", "h2d", "unpack", "reduce", "exposed")
+COLUMNS = ["name", "size", "scaling", "ranks", "hosts", "kernel", "class", "T", "transport", "procs", "repeat", "imax", "jmax", "kmax",
+           "backend", "device", "overlap", "data", "sweeps", "blocks", "seconds_a_sweep", "gflops", "gbps", "ceiling_share", "gosa",
+           "checksum", "verified", "verdict"] + [f"{phase}_{which}" for phase in PHASES for which in ("median", "max")] + \
+          ["time", "version", "session"]
+
+
+def path_of(folder, point):
+    return os.path.join(folder, "paths.json") if point["kind"] == "paths" else os.path.join(folder, "runs", point["name"] + ".json")
+
+
+def said_of(folder, point):
+    return os.path.join(folder, "runs", point["name"] + ".log")
+
+
+def document(path):
+    """A whole document, or None: what was torn does not count."""
+    def no_number(name):
+        raise ValueError(name)
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file, parse_constant=no_number)
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def finished(folder, point):
+    """The document of a point that is done; a file that is torn, or is not this point's, is none."""
+    found = document(path_of(folder, point))
+    if not found:
+        return None
+    try:
+        if point["kind"] == "paths":
+            return found if found["schema"] == "comm-gpu/1" and found["pairs"] else None
+        result, config = found["result"], found["config"]
+        whole = (found["schema"] == "himeno-gpu/1" and result["verdict"] in ("pass", "slow") and result["seconds"] > 0
+                 and config["size"] == point["size"] and len(found["ranks"]) == point["ranks"]
+                 and bool(config["weak"]) == (point["scaling"] == "weak") and found["phases"]["interior"]["median"] >= 0)
+    except (KeyError, TypeError):
+        return None
+    return found if whole else None
+
+
+# ---- the log ----
+
+def log_add(folder, entry):
+    with open(os.path.join(folder, "log.jsonl"), "a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def log_read(folder):
+    """All whole lines: the last one may be torn."""
+    entries = []
+    try:
+        with open(os.path.join(folder, "log.jsonl"), encoding="utf-8") as file:
+            for line in file:
+                try:
+                    entry = json.loads(line)
+                except ValueError:
+                    continue
+                entries += [entry] if isinstance(entry, dict) else []
+    except FileNotFoundError:
+        pass
+    return entries
+
+
+def attempts(folder):
+    """The last attempt of each point."""
+    return {entry["point"]: entry for entry in log_read(folder) if "point" in entry}
+
+
+def sessions(folder):
+    return [entry for entry in log_read(folder) if "session" in entry]
+
+
+# ---- one at a time ----
+
+def lock(folder, say):
+    """Holds the folder. Launchers inherit the lock: what a killed study left running is waited for and not run beside."""
+    file = open(os.path.join(folder, "lock"), "a+", encoding="utf-8")
+    for attempt in range(10**9):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip()
+            if holder.isdigit() and os.path.exists(f"/proc/{holder}/stat") and "scaling" in command_of(holder):
+                raise Trouble(f"{folder}: the study is running already, in process {holder}") from None
+            if attempt == 0:
+                say("a run that a killed study left behind is still going on; waiting for its end")
+            time.sleep(0.2)
+        except OSError as error:
+            raise Trouble(f"{folder}: cannot be locked: {error.strerror}") from error
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    os.set_inheritable(file.fileno(), True)
+    return file
+
+
+def command_of(process):
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+# ---- the table ----
+
+def seconds_a_sweep(found):
+    """The median block's."""
+    samples = sorted(found["result"]["samples"])
+    if not samples or not found["config"]["block"]:
+        return found["result"]["seconds"] / max(found["config"]["sweeps"], 1)
+    middle = len(samples) // 2
+    median = samples[middle] if len(samples) % 2 else (samples[middle - 1] + samples[middle]) / 2
+    return median / found["config"]["block"]
+
+
+def row(folder, point, found, tried):
+    config, result = found["config"], found["result"]
+    one = {**point, **{key: config[key] for key in ("imax", "jmax", "kmax", "backend", "kernel", "class", "T", "overlap", "data", "sweeps")},
+           **{key: result[key] for key in ("gflops", "gbps", "ceiling_share", "gosa", "checksum", "verified", "verdict", "blocks")},
+           "transport": config["transport"] if point["ranks"] > 1 else "none", "procs": "x".join(map(str, config["procs"])),
+           "hosts": len({rank["host"] for rank in found["ranks"]}), "device": found["ranks"][0]["device"],
+           "seconds_a_sweep": seconds_a_sweep(found), "time": found["time"], "version": found["version"],
+           "session": tried.get(point["name"], {}).get("in", "")}
+    for phase in PHASES:
+        for which in ("median", "max"):
+            one[f"{phase}_{which}"] = found["phases"][phase][which]
+    return one
+
+
+def rows(folder, study):
+    tried = attempts(folder)
+    found = []
+    for point in sorted((point for point in study["points"] if point["kind"] == "run"), key=lambda point: point["name"]):
+        one = finished(folder, point)
+        if one:
+            found.append(row(folder, point, one, tried))
+    return found
+
+
+def csv_write(folder, study):
+    text = io.StringIO()
+    table = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows(folder, study))
+    write_whole(os.path.join(folder, "study.csv"), text.getvalue())

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+# himeno-predict: from real runs to a prediction, seals, the report of 2009, and bad input.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+predict=$top_builddir/himeno-predict
+export OMP_NUM_THREADS=1
+
+setup_file() {
+  [ "$HAVE_LAPACK" = 1 ] || return 0
+  export measured=$BATS_FILE_TMPDIR
+  mkdir "$measured/study"
+  for size in XS 40x40x80 S 80x80x160; do
+    for ranks in 1 2 3; do
+      on $ranks "$himeno" -b cpu -k stream -s $size -t 0.05 --block 10 -p ${ranks}x1x1 --json "$measured/study/$size-$ranks.json" >/dev/null
+    done
+  done
+  on 2 "$himeno" -b cpu -k reference -s XS -n 2 --json "$measured/study/other-kernel.json" >/dev/null
+  echo '{"schema": "other/1"}' >"$measured/study/other.json"
+  on 2 "$top_builddir/comm-gpu" -b cpu --parts pairs -x staged --samples 3 --max 64K --json "$measured/paths.json" >/dev/null
+}
+
+setup() {
+  [ "$HAVE_LAPACK" = 1 ] || skip "himeno-predict was not built: no LAPACK"
+  cd "$BATS_TEST_TMPDIR"
+}
+
+from_study() { "$predict" --study "$measured/study" --comm "$measured/paths.json" "$@"; }
+
+json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
+
+follows_schema() {
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
+  "$PYTHON" - "$1" "$top_srcdir/doc/predict.schema.json" <<'PY'
+import json, sys, jsonschema
+result, schema = (json.load(open(path), parse_constant=lambda name: sys.exit("not JSON: " + name)) for path in sys.argv[1:])
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.validate(result, schema)
+PY
+}
+
+@test "a real study becomes predictions with interval, limit, ends and validation" {
+  run --separate-stderr from_study -n 1,2,4 -p auto --json p.json
+  expect_status 0
+  for word in 'Strong scaling by staged' 'Weak scaling by staged' 'Where strong scaling ends' 'Left out in turn' 'extrapolated'; do
+    [[ $output == *"$word"* ]] || { echo "no $word in: $output"; return 1; }
+  done
+  follows_schema p.json
+  [ "$(json p.json 'd["config"]["runs"], d["config"]["left_aside"], d["config"]["kernel"]')" = "12 2 stream" ]
+  [ "$(json p.json 'all(q["low"] < q["seconds"] < q["high"] for q in d["predictions"] if "seconds" in q)')" = True ]
+  [ "$(json p.json 'sorted({v["kind"] for v in d["validation"]["pairs"]})')" = "['cut', 'ranks', 'size']" ]
+}
+
+@test "terms add up to the time, and rates follow from it" {
+  from_study -s S -n 2 --scaling strong --json p.json >/dev/null
+  [ "$(json p.json 'all(abs(max(t["interior"], t["exchange_latency"] + t["exchange_bytes"]) + t["boundary"] + t["synchronisation"] + t["reduction"] - q["seconds"]) < 1e-9 * q["seconds"] for q in d["predictions"] for t in [q["terms"]])')" = True ]
+  [ "$(json p.json 'all(abs(q["gflops"] * q["seconds"] * 1e9 / (62*62*126*34) - 1) < 1e-9 for q in d["predictions"])')" = True ]
+}
+
+@test "a model that was written predicts the same without its study" {
+  from_study -s S -n 2 --json p.json >/dev/null
+  "$predict" --model p.json -s S -n 2 --json q.json >/dev/null
+  [ "$(json p.json '[(q["seconds"], q["low"]) for q in d["predictions"]]')" = "$(json q.json '[(q["seconds"], q["low"]) for q in d["predictions"]]')" ]
+}
+
+@test "a sealed prediction is opened after the run, and set beside it" {
+  run from_study --fit-ranks 2 -n 2,3 -p auto --seal sealed.json
+  expect_status 0
+  hash=$(sed -n 's/.*sha256 //p' <<<"$output")
+  [ ${#hash} -eq 64 ]
+  follows_schema sealed.json
+  run "$predict" --check sealed.json --hash "$hash" --against "$measured/study"
+  expect_status 0
+  [[ $output == *"seal       sealed.json is whole, sha256 $hash"*"predicted, median error"* ]]
+}
+
+@test "a seal that was broken, or made anew, is found" {
+  hash=$(from_study --fit-ranks 2 -n 2 --seal sealed.json | sed -n 's/.*sha256 //p')
+  "$PYTHON" -c 'import json; d=json.load(open("sealed.json")); d["predictions"][0]["seconds"] *= 1.001; json.dump(d, open("broken.json", "w"))'
+  run "$predict" --check broken.json --against "$measured/study"
+  expect_status 4
+  [[ $output == *"the seal is broken"* ]]
+  from_study --fit-ranks 2 -n 2 -s S --seal anew.json >/dev/null
+  run "$predict" --check anew.json --hash "$hash" --against "$measured/study"
+  expect_status 4
+  [[ $output == *"sealed anew"* ]]
+}
+
+@test "errors beyond --within are exit 5" {
+  run from_study --against "$measured/study" --within 1000
+  expect_status 0
+  run from_study --against "$measured/study" --within 0.01
+  expect_status 5
+  [[ $output == *"more than the 0.01% that --within allows"* ]]
+}
+
+@test "the report of 2009: 25.4 GFLOPS on its cluster, and 170 to 178 with GPUs in it" {
+  report() { "$predict" --model "$top_srcdir/doc/report-2009.json" -s L -n 1,4 -p 4x1x1 --scaling strong "$@" --json r.json >/dev/null; }
+  report
+  [ "$(json r.json '[round(q["gflops"], 1) for q in d["predictions"]]')" = "[6.6, 25.4]" ] # measured: 6.5 and 25.5
+  [ "$(json r.json 'round(1e3 * d["predictions"][1]["seconds"], 3)')" = 44.0 ]
+  report --compute-time 0.1 --exchange-time 2
+  [ "$(json r.json 'round(d["predictions"][1]["gflops"])')" = 178 ]
+  report --compute-time 0.1 --exchange-time 2.3
+  [ "$(json r.json 'round(d["predictions"][1]["gflops"]), d["predictions"][1]["limit"], d["predictions"][1]["low"]')" = "170 interior None" ]
+  follows_schema r.json
+}
+
+@test "too little is refused, and says what to measure" {
+  mkdir few && cp "$measured"/study/*-1.json few
+  run "$predict" --study few --comm "$measured/paths.json"
+  expect_status 3
+  [[ $output == *"no run of two ranks or more"* ]]
+  rm few/* && cp "$measured"/study/*-2.json few
+  run "$predict" --study few --comm "$measured/paths.json"
+  expect_status 3
+  [[ $output == *"measure himeno-gpu on one rank"* ]]
+  run from_study -n 4 -p 1x2x2
+  expect_status 3
+  [[ $output == *"a run that cuts j"* ]]
+}
+
+# says CODE PATTERN ARGUMENT...: one line that matches.
+says() {
+  local code=$1 pattern=$2
+  shift 2
+  run --separate-stderr "$predict" "$@"
+  expect_status "$code"
+  [ "$(wc -l <<<"$stderr")" -eq 1 ] || { printf 'not one line:\n%s\n' "$stderr"; return 1; }
+  grep -Eq -- "$pattern" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$pattern"; return 1; }
+}
+
+@test "bad input is one line with the right code" {
+  touch empty.json
+  echo '{"schema": "himeno-gpu/1", "result": {"verdict": "pass"}}' >lacking.json
+  says 2 'study is missing: give --study FOLDER and --comm FILE'
+  says 2 'comm is missing' --study x
+  says 2 '--model and --study exclude each other' --model x --study y
+  says 2 '--check needs the runs: --against' --check x
+  says 2 '--hash belongs to --check' --model x --hash y
+  says 2 '--within needs runs' --model x --within 5
+  says 2 '--ranks 0: allowed are' --model x -n 0
+  says 2 '--size XXL: allowed are' --model x -s S,XXL
+  says 3 'none: No such file' --study none --comm none
+  says 3 'empty.json: not a JSON document' --study empty.json --comm none
+  says 2 'lacking.json: not as its schema says' --study lacking.json --comm none
+  says 2 'study/S-1.json: not a document of comm-gpu' --study "$measured/study" --comm "$measured/study/S-1.json"
+  says 2 'lacking.json: not a model of himeno-predict' --model lacking.json
+  says 2 'lacking.json: has no seal' --check lacking.json --against "$measured/study"
+  says 3 'no run of that kernel' --study "$measured/study" --comm "$measured/paths.json" -k magic
+  says 3 'no/such.json' --study "$measured/study" --comm "$measured/paths.json" --json no/such.json
+}

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+# scripts/scaling: every point once, whatever happens in between; Slurm; what got slower.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+scaling=$top_srcdir/scripts/scaling
+export OMP_NUM_THREADS=1
+
+setup() {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  cd "$BATS_TEST_TMPDIR"
+  # A launcher that notes what it launched. The same run in another test of this file gives the document of the first.
+  cat >launch <<SH
+#!/bin/bash
+[ \$# -gt 3 ] || exit 0
+for last; do :; done
+basename "\$last" >>$PWD/launched
+words="\${*:1:\$#-1}"
+made=$BATS_FILE_TMPDIR/\$(tr -c 'a-zA-Z0-9' _ <<<"\$words")
+if [ -e "\$made" ]; then sleep 0.1; cp "\$made" "\$last"; exit; fi
+$MPIRUN -np "\$@" && cp "\$last" "\$made.new" && mv "\$made.new" "\$made"
+SH
+  chmod +x launch
+  plan=(--program "$himeno" --launcher "$PWD/launch {ranks}" --options "-b cpu --block 5" --sizes 8x8x16,12x12x16 --ranks 1,2
+        --repeat 1 --seconds 0.01 --no-paths)
+}
+
+json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
+points() { ls "$1"/runs/*.json | wc -l; }
+launched() { grep -c "$1" launched || true; }
+
+@test "a study: each point once, a row each, settings recorded, the environment not" {
+  UCX_TLS=tcp NCCL_DEBUG=WARN SECRET_TOKEN=hush run "$scaling" run study "${plan[@]}" --repeat 2
+  expect_status 0
+  [[ $output == *"[12/12]"* && $output == *left* ]]
+  [ "$(points study)" -eq 12 ]
+  [ "$(wc -l <launched)" -eq 12 ]
+  [ "$(wc -l <study/study.csv)" -eq 13 ]
+  head -n 1 study/study.csv | grep -q '^name,size,scaling,ranks,.*seconds_a_sweep,gflops,'
+  head -n 1 study/log.jsonl | grep -q '"UCX_TLS": "tcp"'
+  head -n 1 study/log.jsonl | grep -q '"NCCL_DEBUG": "WARN"'
+  run ! grep -rq hush study
+  run "$scaling" status study
+  expect_status 0
+  [[ $output == "12 of 12 points are finished"* ]]
+}
+
+@test "points run in a random order that the seed repeats" {
+  order() { json "$1/study.json" '[p["name"] for p in d["points"]]'; }
+  begin() { "$scaling" run "$1" "${plan[@]}" --launcher "true {ranks}" --seed "$2" >/dev/null 2>&1 || true; }
+  begin s1 1
+  begin s2 2
+  begin again 1
+  [ "$(order s1)" = "$(order again)" ]
+  [ "$(order s1)" != "$(order s2)" ]
+}
+
+@test "a study killed at any time goes on, and runs no finished point twice" {
+  "$scaling" run study "${plan[@]}" --repeat 2 >/dev/null 2>&1 3>&- &
+  pid=$!
+  for _ in $(seq 300); do
+    [ "$(ls study/runs/*.json 2>/dev/null | wc -l)" -ge 3 ] && break
+    sleep 0.1
+  done
+  kill -9 $pid
+  wait $pid || true
+  finished=$(cd study/runs && ls ./*.json | sed 's/^..//; s/\.json$//')
+  [ "$(wc -l <<<"$finished")" -lt 12 ]
+  run "$scaling" run study
+  expect_status 0
+  [[ $output == *"points are finished already"* ]]
+  [ "$(points study)" -eq 12 ]
+  for name in $finished; do [ "$(launched "^\.$name\.draft")" -eq 1 ]; done
+  run "$scaling" run study
+  expect_status 0
+  [ "$(sort launched | uniq -c | awk '$1 > 2' | wc -l)" -eq 0 ]
+}
+
+@test "what is torn, or another point's, is run again, and nothing else" {
+  "$scaling" run study "${plan[@]}" >/dev/null
+  : >launched
+  cd study/runs
+  truncate -s 700 strong-8x8x16-2-stream-staged-auto-r1.json
+  cp strong-8x8x16-1-stream-none-1x1x1-r1.json strong-12x12x16-1-stream-none-1x1x1-r1.json
+  cd ../..
+  printf '{"point": "weak-8x' >>study/log.jsonl
+  run "$scaling" run study
+  expect_status 0
+  [ "$(wc -l <launched)" -eq 2 ]
+  [ "$(json study/runs/strong-8x8x16-2-stream-staged-auto-r1.json 'd["result"]["verdict"]')" = pass ]
+  [ "$(json study/runs/strong-12x12x16-1-stream-none-1x1x1-r1.json 'd["config"]["size"]')" = 12x12x16 ]
+}
+
+@test "a second program in the same folder is refused while the first runs" {
+  printf '#!/bin/sh\ntouch %s/begun\nsleep 3\n' "$PWD" >slow
+  chmod +x slow
+  "$scaling" run study "${plan[@]}" --launcher "$PWD/slow {ranks}" >/dev/null 2>&1 3>&- &
+  pid=$!
+  for _ in $(seq 100); do [ -e begun ] && break; sleep 0.1; done
+  run "$scaling" run study
+  kill $pid
+  wait $pid || true
+  expect_status 3
+  [[ $output == *"running already, in process $pid"* ]]
+}
+
+@test "a point that fails is told with its reason, and run again only when asked for" {
+  run "$scaling" run study "${plan[@]}" --sizes 8x8x16 --procs 1x2x1 --scaling strong --transports staged,pigeon
+  expect_status 2
+  [[ $output == *"FAILED: himeno-gpu: "*pigeon* ]]
+  [ "$(points study)" -eq 2 ]
+  : >launched
+  run "$scaling" run study
+  expect_status 2
+  [ ! -s launched ]
+  run "$scaling" run study --retry
+  expect_status 2
+  [ "$(cat launched)" = .strong-8x8x16-2-stream-pigeon-1x2x1-r1.draft ]
+}
+
+@test "a run that takes too long is stopped" {
+  printf '#!/bin/sh\nsleep 60\n' >slow
+  chmod +x slow
+  run "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 --launcher "$PWD/slow {ranks}" --limit 1
+  expect_status 7
+  [[ $output == *"stopped after 1.0 s"* ]]
+}
+
+@test "compare tells what got slower beyond the noise, and what did not" {
+  "$scaling" run a "${plan[@]}" --sizes 12x12x16 --repeat 2 >/dev/null
+  cp -r a b
+  "$PYTHON" - <<'PY'
+import glob, json
+def scale(path, factor):
+    d = json.load(open(path))
+    d["result"]["samples"] = [factor * 1e-3] * 4
+    json.dump(d, open(path, "w"))
+for folder in "ab":
+    for path in glob.glob(folder + "/runs/*.json"):
+        off = 1 + 0.004 * (-1 if "-r1" in path else 1)
+        scale(path, off * (1.1 if folder == "b" and "/weak-" in path else 0.9 if folder == "b" and "-1x1x1" in path else 1))
+PY
+  run "$scaling" compare a a
+  expect_status 0
+  [[ $output == *"0 slower, 0 faster, 3 the same within noise"* ]]
+  run "$scaling" compare a b
+  expect_status 5
+  [[ $output == *"1 slower, 1 faster, 1 the same within noise"* ]]
+  grep -Eq '^weak 12x12x16, 2 ranks.*\+10\.00%.*slower$' <<<"$output"
+  grep -Eq '^strong 12x12x16, 1 rank,.*-10\.00%.*faster$' <<<"$output"
+}
+
+# A Slurm of a few lines: sbatch runs the job in the background, squeue knows it until it ends.
+fake_slurm() {
+  mkdir bin queue
+  cat >bin/sbatch <<'SH'
+#!/bin/bash
+echo "$*" >>"$FAKE/submitted"
+[ -e "$FAKE/closed" ] && { echo "sbatch: error: partition is down" >&2; exit 1; }
+for word; do case $word in --wrap=*) wrapped=${word#--wrap=} ;; --output=*) log=${word#--output=} ;; esac; done
+number=$(($(ls "$FAKE/queue" | wc -l) + 1))
+touch "$FAKE/queue/$number"
+(bash -c "$wrapped" >"$log" 2>&1; echo done >"$FAKE/queue/$number") >/dev/null 2>&1 3>&- &
+echo "$number"
+SH
+  cat >bin/squeue <<'SH'
+#!/bin/bash
+for number in "$FAKE"/queue/*; do [ -s "$number" ] || basename "$number"; done
+SH
+  cat >bin/srun <<'SH'
+#!/bin/bash
+exec "$FAKE/launch" "${1#--ntasks=}" "${@:4}"
+SH
+  chmod +x bin/*
+  export FAKE=$PWD PATH=$PWD/bin:$PATH
+  in_slurm=(--program "$himeno" --options "-b cpu --block 5" --sizes 8x8x16 --ranks 1,2 --repeat 1 --seconds 0.01 --no-paths
+            --per-host 1 --sbatch "-p gpu" --poll 0.1)
+}
+
+@test "in one allocation of Slurm all points run, and a second look submits nothing" {
+  fake_slurm
+  run "$scaling" run study "${in_slurm[@]}" --slurm allocation
+  expect_status 0
+  [ "$(points study)" -eq 3 ]
+  [ "$(wc -l <submitted)" -eq 1 ]
+  grep -q -- '--nodes=2 --ntasks=2 --ntasks-per-node=1 .*-p gpu' submitted
+  run "$scaling" run study
+  expect_status 0
+  [ "$(wc -l <submitted)" -eq 1 ]
+}
+
+@test "with a job a point each asks for its own nodes, and jobs in the queue are not submitted again" {
+  fake_slurm
+  echo 9 >queue/1
+  "$scaling" run study "${in_slurm[@]}" --slurm jobs >/dev/null
+  [ "$(points study)" -eq 3 ]
+  [ "$(wc -l <submitted)" -eq 3 ]
+  grep -q -- "--nodes=1 --ntasks=1 " submitted
+  rm study/runs/strong-*-2-*.json
+  touch queue/77
+  "$PYTHON" -c 'import json; json.dump({"strong-8x8x16-2-stream-staged-auto-r1": "77"}, open("study/jobs.json", "w"))'
+  (sleep 1; echo done >queue/77) 3>&- &
+  run "$scaling" run study --poll 0.1
+  expect_status 7
+  [ "$(wc -l <submitted)" -eq 3 ]
+  [[ $output == *"its job ended without a result"* ]]
+  touch closed
+  run "$scaling" run study --poll 0.1
+  expect_status 3
+  [[ $output == *"partition is down"* ]]
+}
+
+@test "wrong options are one line and exit 2, a missing program exit 3" {
+  says() {
+    local code=$1 pattern=$2
+    shift 2
+    run "$scaling" "$@"
+    expect_status "$code"
+    grep -Eq -- "$pattern" <<<"$output" || { printf '%s\ndoes not match %s\n' "$output" "$pattern"; return 1; }
+  }
+  says 2 'sizes Q: allowed are XS' run new --sizes Q
+  says 2 "ranks 0: '0' is not allowed" run new --ranks 0
+  says 2 'none of the cuts fits' run new --ranks 3 --procs 2x2x1 --program "$himeno"
+  says 2 'slurm needs --per-host' run new --slurm jobs
+  says 2 '\{where\}' run new --launcher 'go {where}' --program "$himeno"
+  says 3 'none/himeno-gpu was not found' run new --program none/himeno-gpu
+  says 2 'holds no study' status new
+  says 2 'holds no study' compare new newer
+  "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 >/dev/null
+  says 2 'has a study already, with other sizes' run study "${plan[@]}"
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* The performance model: known parameters are found again in made-up studies, intervals hold what they promise, and too
+ * little is refused. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/sha256.h"
+#include "himeno/predict/validate.h"
+#include "tests/unit/capture.h"
+
+/* ---- a machine of which all is known ---- */
+
+static const double PASS = 3e-6, POINT = 1.33e-11, SLAB = 4e-6, SLAB_POINT = 2e-11, SYNC = 6e-6,
+                    NEIGHBOUR = 1e-6, REDUCE = 1e-6, REDUCE_LOG = 0.5e-6, LATENCY = 25e-6, BANDWIDTH = 12e9;
+
+static uint64_t random_state;
+
+static double uniform(void)
+{
+  random_state++;
+  return ((double)(hash_mix(random_state) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Box and Muller. */
+static double normal(void)
+{
+  return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
+}
+
+struct machine {
+  double cache_points, cache_gain; /* points that cost less, and by how much each */
+  double noise;
+  int overlap;
+};
+
+static const struct machine plain = {0, 0, 0.01, 1};
+
+/* Written down a second time, not taken from the model. Halos go along i only. */
+static void machine_time(const struct machine *m, const struct geometry *g, struct study_run *run)
+{
+  double neighbours = g->ranks == 1 ? 0 : g->ranks == 2 ? 1 : 2;
+  double face = (double)(g->global[1] - 2) * (double)(g->global[2] - 2);
+  double owned = ceil((double)(g->global[0] - 2) / g->ranks) * face;
+  double inner = owned - (m->overlap ? neighbours * face : 0);
+  double interior = PASS + POINT * inner - m->cache_gain * fmin(inner, m->cache_points);
+  double boundary = m->overlap ? neighbours * (SLAB + SLAB_POINT * face) : 0;
+  double exchange = neighbours * (LATENCY + 4 * face / BANDWIDTH);
+  double rest = g->ranks > 1 ? SYNC + neighbours * NEIGHBOUR + REDUCE + REDUCE_LOG * log2(g->ranks) : 0;
+  double whole = (m->overlap ? fmax(interior, exchange) : interior + exchange) + boundary + rest;
+  double off = 1 + m->noise * normal();
+  run->seconds = whole * off;
+  run->interior = g->ranks > 1 && m->overlap ? interior * off : 0;
+  run->boundary = g->ranks > 1 ? (m->overlap ? boundary : interior) * off : 0;
+  run->reduce = g->ranks > 1 ? (REDUCE + REDUCE_LOG * log2(g->ranks)) * off : 0;
+}
+
+static struct study_run run_of(const struct machine *m, const char *size, const int64_t extent[3], int ranks,
+                               int weak)
+{
+  struct geometry geometry;
+  struct study_run run = {.transport = "staged",
+                          .kernel = "stream",
+                          .backend = "cuda",
+                          .device = "Made up",
+                          .procs = {ranks, 1, 1},
+                          .ranks = ranks,
+                          .hosts = 1,
+                          .weak = weak,
+                          .overlap = m->overlap,
+                          .depth = 1};
+  snprintf(run.size, sizeof run.size, "%s", size);
+  for (int d = 0; d < 3; d++) run.global[d] = extent[d];
+  if (weak) run.global[0] = (extent[0] - 2) * ranks + 2;
+  assert_int_equal(geometry_make(run.global, run.procs, 1, m->overlap, ranks, &geometry), STATUS_OK);
+  machine_time(m, &geometry, &run);
+  return run;
+}
+
+static const struct {
+  const char *name;
+  int64_t extent[3];
+} sizes[] = {
+    {"S", {64, 64, 128}}, {"M", {128, 128, 256}}, {"130x130x514", {130, 130, 514}}, {"L", {256, 256, 512}}};
+
+/* One to \a most ranks, each size, strong and weak. */
+static struct study study_make(const struct machine *m, int most)
+{
+  struct study study = {.runs = calloc(64, sizeof *study.runs)};
+  assert_non_null(study.runs);
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+    for (int ranks = 1; ranks <= most; ranks *= 2)
+      for (int weak = 0; weak < (ranks > 1 ? 2 : 1); weak++)
+        study.runs[study.n++] = run_of(m, sizes[s].name, sizes[s].extent, ranks, weak);
+  return study;
+}
+
+/* comm-gpu has them a little wrong. */
+static struct study_paths paths_make(void)
+{
+  struct study_paths paths = {.n = 1};
+  paths.ways[0] = (struct study_way){
+      .name = "staged", .known = {1, 0}, .latency = {1.1 * LATENCY}, .bandwidth = {0.92 * BANDWIDTH}};
+  return paths;
+}
+
+static struct model *fit_made(const struct machine *m, int most)
+{
+  struct model *model = calloc(1, sizeof *model);
+  struct study study = study_make(m, most);
+  struct study_paths paths = paths_make();
+  assert_int_equal(model_fit(&study, &paths, model), STATUS_OK);
+  study_free(&study);
+  return model;
+}
+
+static struct model_time predict(const struct model *model, const struct study_run *run)
+{
+  static const struct model_scale as_measured = {1, 1};
+  struct geometry geometry;
+  struct model_time time;
+  assert_int_equal(geometry_make(run->global, run->procs, 1, run->overlap, run->ranks, &geometry), STATUS_OK);
+  assert_int_equal(model_predict(model, &geometry, "staged", &as_measured, &time), STATUS_OK);
+  return time;
+}
+
+static void assert_near(double value, double truth, double share)
+{
+  if (!(fabs(value / truth - 1) <= share)) fail_msg("%g is not within %g%% of %g", value, 100 * share, truth);
+}
+
+/* ---- parameters ---- */
+
+static void known_parameters_are_found_again(void **state)
+{
+  (void)state;
+  random_state = 1;
+  struct model *model = fit_made(&plain, 4);
+  assert_near(model->value[TERM_PASS], PASS, 0.1);
+  assert_near(model->value[TERM_POINT], POINT, 0.01);
+  assert_near(model->value[TERM_SLAB], SLAB, 0.1);
+  assert_near(model->value[TERMS + WAY_LATENCY] * 1.1, 1, 0.08);
+  assert_near(model->value[TERMS + WAY_BANDWIDTH] / 0.92, 1, 0.1);
+  assert_true(model->cache_points == 0);
+  assert_true(model->spread > 0.004 && model->spread < 0.02);
+  free(model);
+}
+
+static void without_noise_predictions_are_exact(void **state)
+{
+  const struct machine exact = {0, 0, 0, 1};
+  (void)state;
+  struct model *model = fit_made(&exact, 4);
+  struct study later = study_make(&exact, 8);
+  for (int r = 0; r < later.n; r++)
+    assert_near(predict(model, &later.runs[r]).seconds, later.runs[r].seconds,
+                later.runs[r].ranks > 4 ? 0.02 : 0.01);
+  study_free(&later);
+  free(model);
+}
+
+static void eight_ranks_are_predicted_from_four(void **state)
+{
+  double worst = 0;
+  (void)state;
+  random_state = 77;
+  struct model *model = fit_made(&plain, 4);
+  struct study later = study_make(&plain, 8);
+  for (int r = 0; r < later.n; r++)
+    if (later.runs[r].ranks == 8)
+      worst = fmax(worst, fabs(predict(model, &later.runs[r]).seconds / later.runs[r].seconds - 1));
+  assert_true(worst < 0.06);
+  study_free(&later);
+  free(model);
+}
+
+static void a_cache_is_found_where_there_is_one(void **state)
+{
+  const struct machine cached = {8e5, 0.5 * 1.33e-11, 0.005, 1};
+  (void)state;
+  random_state = 5;
+  struct model *model = fit_made(&cached, 4);
+  assert_true(model->cache_points > 4e5 && model->cache_points < 1.6e6);
+  assert_near(model->value[TERM_CACHE] * model->cache_points, cached.cache_gain * cached.cache_points, 0.35);
+  free(model);
+}
+
+static void without_overlap_computing_and_exchange_add(void **state)
+{
+  const struct machine serial = {0, 0, 0.005, 0};
+  (void)state;
+  random_state = 9;
+  struct model *model = fit_made(&serial, 4);
+  struct study later = study_make(&serial, 4);
+  for (int r = 0; r < later.n; r++)
+    assert_near(predict(model, &later.runs[r]).seconds, later.runs[r].seconds, 0.04);
+  study_free(&later);
+  free(model);
+}
+
+/* ---- intervals ---- */
+
+static void nine_of_ten_later_runs_lie_in_the_interval(void **state)
+{
+  int inside = 0, all = 0;
+  (void)state;
+  random_state = 1000;
+  for (int trial = 0; trial < 60; trial++) {
+    struct model *model = fit_made(&plain, 4);
+    struct study later = study_make(&plain, 4);
+    for (int r = 0; r < later.n; r++) {
+      struct model_time time = predict(model, &later.runs[r]);
+      inside += later.runs[r].seconds >= time.low && later.runs[r].seconds <= time.high;
+      all++;
+    }
+    study_free(&later);
+    free(model);
+  }
+  if (inside < 0.86 * all || inside > 0.95 * all) fail_msg("%d of %d lie inside", inside, all);
+}
+
+static void noisier_runs_have_wider_intervals(void **state)
+{
+  const struct machine noisy = {0, 0, 0.05, 1};
+  (void)state;
+  random_state = 3;
+  struct model *quiet = fit_made(&plain, 4), *loud = fit_made(&noisy, 4);
+  struct study_run run = run_of(&plain, "L", sizes[3].extent, 2, 0);
+  struct model_time narrow = predict(quiet, &run), wide = predict(loud, &run);
+  assert_true(log(wide.high / wide.low) > 2.5 * log(narrow.high / narrow.low));
+  free(quiet);
+  free(loud);
+}
+
+static void the_quantiles_of_student_are_those_of_the_tables(void **state)
+{
+  static const double table[][2] = {{1, 6.3138},  {2, 2.9200},  {3, 2.3534},  {5, 2.0150},
+                                    {10, 1.8125}, {30, 1.6973}, {100, 1.6602}};
+  (void)state;
+  for (size_t t = 0; t < sizeof table / sizeof table[0]; t++)
+    assert_near(lsq_student(0.95, table[t][0]), table[t][1], 2e-3);
+}
+
+/* ---- what a prediction says ---- */
+
+static void the_limiting_term_is_named(void **state)
+{
+  (void)state;
+  random_state = 1;
+  struct model *model = fit_made(&plain, 4);
+  struct study_run large = run_of(&plain, "L", sizes[3].extent, 2, 0),
+                   small = run_of(&plain, "S", sizes[0].extent, 4, 0);
+  assert_string_equal(predict(model, &large).limit, "interior");
+  assert_string_equal(predict(model, &small).limit, "exchange latency");
+  struct study_run beyond = run_of(&plain, "S", sizes[0].extent, 16, 0);
+  assert_int_equal(predict(model, &beyond).extrapolated, BEYOND_RANKS | BEYOND_HOST | BEYOND_SMALL);
+  assert_int_equal(predict(model, &large).extrapolated, 0);
+  free(model);
+}
+
+static void left_out_runs_are_predicted_and_told(void **state)
+{
+  struct validate_table table;
+  double median, worst;
+  int n, kinds[3] = {0};
+  (void)state;
+  random_state = 21;
+  struct study study = study_make(&plain, 4);
+  struct study_paths paths = paths_make();
+  assert_int_equal(validate_run(&study, &paths, &table), STATUS_OK);
+  for (int p = 0; p < table.n; p++) kinds[table.pairs[p].kind]++;
+  assert_int_equal(kinds[LEFT_RANKS], 8); /* four ranks: four sizes, strong and weak */
+  assert_int_equal(kinds[LEFT_SIZE], study.n);
+  assert_int_equal(kinds[LEFT_CUT], 16); /* 2x1x1 and 4x1x1 */
+  validate_summary(&table, &median, &worst, &n);
+  assert_true(n > 0 && median > 0 && median < 0.05 && worst < 0.5);
+  validate_free(&table);
+  study_free(&study);
+}
+
+/* ---- too little ---- */
+
+/* The fit of \a study fails and says \a what. */
+static void refuses(struct study *study, const struct study_paths *paths, const char *what)
+{
+  struct model *model = calloc(1, sizeof *model);
+  struct capture capture = capture_begin(stderr);
+  status_t status = model_fit(study, paths, model);
+  char *text = capture_end(&capture);
+  assert_int_equal(status, STATUS_ENVIRONMENT);
+  if (!strstr(text, what)) fail_msg("no \"%s\" in: %s", what, text);
+  free(text);
+  free(model);
+  study_free(study);
+}
+
+static void too_little_is_refused_with_what_to_measure(void **state)
+{
+  struct study_paths paths = paths_make(), none = {.n = 0};
+  (void)state;
+  random_state = 2;
+  struct study empty = {.n = 0}, no_single = study_make(&plain, 2), one_size = study_make(&plain, 1),
+               no_paths = study_make(&plain, 2), few = study_make(&plain, 2), alone = study_make(&plain, 1);
+  int kept = 0;
+  for (int r = 0; r < no_single.n; r++)
+    if (no_single.runs[r].ranks > 1) no_single.runs[kept++] = no_single.runs[r];
+  no_single.n = kept;
+  one_size.n = 1;
+  few.n = 4;
+  refuses(&empty, &paths, "no run");
+  refuses(&no_single, &paths, "measure himeno-gpu on one rank");
+  refuses(&one_size, &paths, "measure a smaller and a larger --size");
+  refuses(&no_paths, &none, "comm-gpu -x staged");
+  refuses(&few, &paths, "measure more sizes, ranks or cuts");
+  refuses(&alone, &paths, "no run of two ranks or more");
+}
+
+static void a_cut_that_was_never_measured_is_refused(void **state)
+{
+  static const struct model_scale as_measured = {1, 1};
+  struct geometry geometry;
+  struct model_time time;
+  const int procs[3] = {2, 2, 1};
+  (void)state;
+  random_state = 4;
+  struct model *model = fit_made(&plain, 4);
+  assert_int_equal(geometry_make(sizes[3].extent, procs, 1, 1, 4, &geometry), STATUS_OK);
+  struct capture capture = capture_begin(stderr);
+  assert_int_equal(model_predict(model, &geometry, "staged", &as_measured, &time), STATUS_ENVIRONMENT);
+  assert_int_equal(model_predict(model, &geometry, "pigeon", &as_measured, &time), STATUS_ENVIRONMENT);
+  char *text = capture_end(&capture);
+  assert_non_null(strstr(text, "a run that cuts j"));
+  assert_non_null(strstr(text, "no parameters of transport pigeon"));
+  free(text);
+  free(model);
+}
+
+/* ---- parts ---- */
+
+static void the_busiest_rank_is_counted(void **state)
+{
+  struct geometry g;
+  const int64_t global[3] = {66, 34, 130};
+  const int procs[3] = {4, 2, 1};
+  (void)state;
+  assert_int_equal(geometry_make(global, procs, 1, 1, 4, &g), STATUS_OK);
+  assert_int_equal(g.neighbours, 5); /* i−, i+, j and two edges */
+  assert_int_equal(g.hosts, 2);
+  assert_true(g.points == 16 * 16 * 128);
+  assert_true(g.slab_points[0] == 2 * 16 * 128 && g.slab_points[1] == 14 * 128 && g.slab_points[2] == 0);
+  assert_true(g.inner == 14 * 15 * 128);
+  /* rank (1, ·) has i+ and an edge on the other host */
+  assert_true(g.messages[STUDY_OTHER_HOST] == 2 && g.bytes[STUDY_OTHER_HOST] == 4 * (16 * 128 + 128));
+  assert_true(g.bytes[STUDY_SAME_HOST] == 4 * (16 * 128 + 16 * 128 + 128));
+}
+
+static void least_squares_keeps_values_from_being_negative(void **state)
+{
+  struct lsq problem;
+  struct lsq_solution solution;
+  (void)state;
+  lsq_init(&problem, 3);
+  for (int r = 0; r < 6; r++) lsq_add(&problem, (const double[3]){1, r, 0}, 5 - 0.1 * r, 1);
+  assert_int_equal(lsq_solve(&problem, &solution), STATUS_OK);
+  assert_near(solution.value[0], 4.75, 1e-9); /* the slope would be negative: the mean is left */
+  assert_true(solution.value[1] == 0 && !solution.used[1]);
+  assert_true(solution.value[2] == 0 && !solution.used[2]); /* never seen */
+  assert_near(solution.covariance[0], 1.0 / 6, 1e-9);
+  assert_near(solution.leverage[3], 1.0 / 6, 1e-9);
+  lsq_solution_free(&solution);
+  lsq_free(&problem);
+}
+
+static void hashes_are_those_of_the_standard(void **state)
+{
+  char text[SHA256_TEXT], million[1000];
+  (void)state;
+  sha256_hex("", 0, text);
+  assert_string_equal(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  sha256_hex("abc", 3, text);
+  assert_string_equal(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, text);
+  assert_string_equal(text, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  memset(million, 'a', sizeof million);
+  sha256_hex(million, sizeof million, text);
+  assert_string_equal(text, "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(known_parameters_are_found_again),
+      cmocka_unit_test(without_noise_predictions_are_exact),
+      cmocka_unit_test(eight_ranks_are_predicted_from_four),
+      cmocka_unit_test(a_cache_is_found_where_there_is_one),
+      cmocka_unit_test(without_overlap_computing_and_exchange_add),
+      cmocka_unit_test(nine_of_ten_later_runs_lie_in_the_interval),
+      cmocka_unit_test(noisier_runs_have_wider_intervals),
+      cmocka_unit_test(the_quantiles_of_student_are_those_of_the_tables),
+      cmocka_unit_test(the_limiting_term_is_named),
+      cmocka_unit_test(left_out_runs_are_predicted_and_told),
+      cmocka_unit_test(too_little_is_refused_with_what_to_measure),
+      cmocka_unit_test(a_cut_that_was_never_measured_is_refused),
+      cmocka_unit_test(the_busiest_rank_is_counted),
+      cmocka_unit_test(least_squares_keeps_values_from_being_negative),
+      cmocka_unit_test(hashes_are_those_of_the_standard),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
