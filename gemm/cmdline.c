@@ -11,6 +11,7 @@
 #include "gemm/kernels.h"
 
 #define DEFAULT_SECONDS 2.0
+#define LADDER_SECONDS  0.2
 #define FACTOR_MAX      1e6
 
 #define AT(field)    offsetof(struct gemm_config, field)
@@ -21,18 +22,23 @@ static status_t parse_size(const char *option, const char *text, void *field)
   return gemm_size_parse(option, text, field);
 }
 
-static status_t parse_backend(const char *option, const char *text, void *field)
+/* A comma between sizes. */
+static status_t parse_sizes(const char *option, const char *text, void *field)
 {
-  const struct gpu_backend **backend = field;
-  char names[256] = "auto";
-  *backend = NULL;
-  if (strcmp(text, "auto") == 0) return STATUS_OK;
-  if ((*backend = gpu_backend_find(text))) return STATUS_OK;
-  for (int b = 0; gpu_backends[b]; b++) {
-    size_t used = strlen(names);
-    snprintf(names + used, sizeof names - used, ", %s", gpu_backends[b]->name);
+  struct gemm_sizes sizes = {.n = 0};
+  char one[64];
+  for (const char *rest = text; rest;) {
+    size_t length = strcspn(rest, ",");
+    if (sizes.n == GEMM_SIZES_MAX || length >= sizeof one)
+      return log_fail(STATUS_USAGE, "%s %s: allowed are up to %d sizes, N or MxNxK, with commas between them",
+                      option, text, GEMM_SIZES_MAX);
+    memcpy(one, rest, length);
+    one[length] = '\0';
+    RETURN_IF_FAILED(gemm_size_parse(option, one, sizes.size[sizes.n++]));
+    rest = rest[length] ? rest + length + 1 : NULL;
   }
-  return log_fail(STATUS_USAGE, "%s %s: allowed are %s", option, text, names);
+  memcpy(field, &sizes, sizeof sizes);
+  return STATUS_OK;
 }
 
 static status_t parse_kernel(const char *option, const char *text, void *field)
@@ -114,7 +120,7 @@ static const struct option_spec options[] = {
     {.name = "backend",
      .letter = 'b',
      .type = OPTION_CUSTOM,
-     .parse = parse_backend,
+     .parse = gpu_backend_parse,
      .offset = AT(backend),
      .metavar = "NAME",
      .group = "Where and how",
@@ -133,6 +139,18 @@ static const struct option_spec options[] = {
      .offset = AT(kernel),
      .metavar = "auto|KERNEL",
      .help = "Kernel; --list shows them. auto takes the highest rung that can do the problem."},
+    {.name = "ladder",
+     .type = OPTION_FLAG,
+     .offset = AT(ladder),
+     .help =
+         "Climb the backend's ladder instead: every rung over several sizes, with the model's prediction."},
+    {.name = "sizes",
+     .type = OPTION_CUSTOM,
+     .parse = parse_sizes,
+     .offset = AT(sizes),
+     .metavar = "N,N,...",
+     .help = "Sizes for --ladder, each N or MxNxK. Default: 1024 to 8192 by 1024 on a GPU; 256, 512, 1024 on "
+             "a CPU."},
     {.name = "no-yardstick",
      .type = OPTION_FLAG,
      .offset = AT(no_yardstick),
@@ -157,9 +175,10 @@ static const struct option_spec options[] = {
      .min = 0.01,
      .max = 1e7,
      .offset = AT(seconds),
+     .given = GIVEN(seconds_given),
      .metavar = "SECONDS",
      .group = "How long",
-     .help = "Repeat blocks of products for about this long a kernel (default 2)."},
+     .help = "Repeat blocks of products for about this long a kernel (default 2, with --ladder 0.2)."},
     {.name = "verify",
      .type = OPTION_CHOICE,
      .allowed = "auto|full|off",
@@ -188,6 +207,7 @@ static const struct option_program program = {
     .epilogue = "Examples:\n"
                 "  mpirun -np 8 gemm-gpu                    a verified product on each of eight devices\n"
                 "  gemm-gpu -s 1000x2000x3000 --trans NT    other shapes\n"
+                "  gemm-gpu --ladder -s 4096                every step from the naive loop up\n"
                 "  gemm-gpu --list                          what is here\n"
                 "\n"
                 "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
@@ -205,6 +225,17 @@ static status_t kernel_check(const struct gemm_config *c)
   if (set && gemm_kernel_find(set, c->kernel)) return STATUS_OK;
   return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", c->kernel,
                   c->backend->name);
+}
+
+static status_t ladder_check(const struct gemm_config *c)
+{
+  struct gemm_problem problem;
+  if (c->sizes.n && !c->ladder)
+    return log_fail(STATUS_USAGE, "--sizes: only with --ladder; --size is for one product");
+  if (c->sizes.n && c->size_given) return log_fail(STATUS_USAGE, "--sizes and --size exclude each other");
+  if (c->ladder && c->kernel) return log_fail(STATUS_USAGE, "--ladder and --kernel exclude each other");
+  for (int n = 0; n < c->sizes.n; n++) RETURN_IF_FAILED(gemm_config_problem(c, c->sizes.size[n], &problem));
+  return STATUS_OK;
 }
 
 static status_t data_check(const struct gemm_config *c)
@@ -244,6 +275,8 @@ status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, e
   if (wanted == OPTION_RUN) {
     RETURN_IF_FAILED(kernel_check(&c));
     RETURN_IF_FAILED(data_check(&c));
+    RETURN_IF_FAILED(ladder_check(&c));
+    if (c.ladder && !c.seconds_given) c.seconds = LADDER_SECONDS;
     if (c.size_given) RETURN_IF_FAILED(gemm_config_problem(&c, c.size, &problem));
   }
   *config = c;

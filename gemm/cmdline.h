@@ -10,9 +10,19 @@
 #include "gpu/binding.h"
 #include "gpu/gpu.h"
 
+#define GEMM_SIZES_MAX 32
+
+/** Sizes of a ladder, as m, n, k. */
+struct gemm_sizes {
+  int64_t size[GEMM_SIZES_MAX][3];
+  int n; /**< 0: by default */
+};
+
 struct gemm_config {
   int64_t size[3]; /**< m, n, k */
   int size_given;
+  int ladder;
+  struct gemm_sizes sizes;
   int trans; /**< NN, NT, TN, TT */
   int64_t ld[GEMM_MATRICES];
   double alpha, beta;
@@ -23,6 +33,7 @@ struct gemm_config {
   int binding;                       /**< enum binding_policy */
   int64_t expect;
   double seconds;
+  int seconds_given;
   int no_yardstick;
   int verify; /**< enum gemm_verify */
   const char *json;

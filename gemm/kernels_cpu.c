@@ -14,4 +14,5 @@ const struct gemm_kernel_set gemm_kernels_cpu = {
     .backend = "cpu",
     .kernels = kernels,
     .n = sizeof kernels / sizeof *kernels,
+    .ceilings = gemm_cpu_ceilings,
 };

@@ -139,4 +139,5 @@ const struct gemm_kernel_set gemm_kernels_opencl = {
     .backend = "opencl",
     .kernels = kernels,
     .n = sizeof kernels / sizeof *kernels,
+    .ceilings = gemm_opencl_ceilings,
 };

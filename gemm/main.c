@@ -10,15 +10,16 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "comm/agree.h"
+#include "gemm/ladder.h"
 #include "gemm/report.h"
 
 static status_t report(const struct gemm_run *run)
 {
   const char *json = run->config.json;
   int json_alone = json && strcmp(json, "-") == 0;
-  gemm_report_text(run, json_alone ? stderr : stdout);
+  (run->ladder ? gemm_ladder_text : gemm_report_text)(run, json_alone ? stderr : stdout);
   if (!json) return STATUS_OK;
-  json_t *document = gemm_report_json(run);
+  json_t *document = run->ladder ? gemm_ladder_json(run) : gemm_report_json(run);
   if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
   status_t status = report_json_write(document, json);
   json_decref(document);

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 
 #define BLOCK_SECONDS 0.05
 #define LAUNCHES_MAX  1000
@@ -63,7 +64,7 @@ static status_t product_verify(struct gemm_run *run, struct gemm_series *s)
   return gemm_verify(run->reference, s->kernel->truncates, m->out, s->kernel->name, &s->check);
 }
 
-/* A wrong yardstick is the library's affair: it is shown and left out. */
+/* A wrong yardstick is the library's affair: it is shown and left out. A wrong rung is left out too, and is the verdict. */
 static status_t series_verify(struct gemm_run *run, struct gemm_series *s)
 {
   if (s->kernel->yardstick) log_mute(1);
@@ -71,9 +72,8 @@ static status_t series_verify(struct gemm_run *run, struct gemm_series *s)
   if (s->kernel->yardstick) log_mute(0);
   if (status != STATUS_WRONG) return status;
   s->status = STATUS_WRONG;
-  if (!s->kernel->yardstick) return status;
   snprintf(s->why, sizeof s->why, "gives a wrong result");
-  return STATUS_OK;
+  return s->kernel->yardstick ? STATUS_OK : STATUS_WRONG;
 }
 
 /* All blocks start from the same C and do as many products, so their results have the same bits. */
@@ -93,16 +93,34 @@ static status_t block_compare(struct gemm_run *run, struct gemm_series *s)
 
 /* ---- open ---- */
 
+/* What a device lacks is no error of the run: the kernel is left out. */
+static status_t series_lacking(struct gemm_series *s)
+{
+  const char *prefix = "kernel ", *text = log_held();
+  size_t name = strlen(prefix) + strlen(s->kernel->name) + 1;
+  if (!strncmp(text, prefix, strlen(prefix)) && strlen(text) > name) text += name;
+  s->status = STATUS_ENVIRONMENT;
+  snprintf(s->why, sizeof s->why, "%s", text);
+  log_drop();
+  return STATUS_OK;
+}
+
 static status_t series_open(struct gemm_run *run, struct gemm_series *s)
 {
+  const struct gemm_machine machine = gemm_run_machine(run);
   const struct gemm_blocks none = {0}, *blocks = NULL;
-  if (!gemm_kernel_fits(s->kernel, run->device, &run->problem, s->why)) {
+  char why[GPU_TEXT_MAX];
+  if (!gemm_kernel_fits(s->kernel, run->device, &run->problem, why)) {
     s->status = STATUS_ENVIRONMENT;
+    snprintf(s->why, sizeof s->why, "%s", why);
     return STATUS_OK;
   }
   if (memcmp(&s->blocks, &none, sizeof none) != 0) blocks = &s->blocks;
-  RETURN_IF_FAILED(gemm_exec_open(s->kernel, run->device, &run->problem, blocks, &s->exec));
+  status_t status = gemm_exec_open(s->kernel, run->device, &run->problem, blocks, &s->exec);
+  if (status == STATUS_ENVIRONMENT) return series_lacking(s);
+  RETURN_IF_FAILED(status);
   s->blocks = s->exec->blocks;
+  s->predicted = gemm_predict(&machine, &run->problem, &s->blocks);
   if (s->kernel->ops->resources) s->kernel->ops->resources(s->exec, &s->resources);
   return series_verify(run, s);
 }
@@ -127,28 +145,37 @@ static status_t series_calibrate(struct gemm_run *run, struct gemm_series *s, co
     RETURN_IF_FAILED(block_time(run, s, timer, 1, &one));
     RETURN_IF_FAILED(block_time(run, s, timer, 1, &one));
   }
-  RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(&one, &slowest, 1, MPI_DOUBLE, MPI_MAX, run->placement.comm),
-                             "MPI_Allreduce of a product's time"));
-  s->launches = slowest > 0 ? (int)fmin(LAUNCHES_MAX, ceil(BLOCK_SECONDS / slowest)) : LAUNCHES_MAX;
+  RETURN_IF_FAILED(
+      watch_allreduce(run->placement.comm, &one, &slowest, 1, MPI_DOUBLE, MPI_MAX, "a product's time"));
+  double block = fmin(BLOCK_SECONDS, run->config.seconds);
+  s->launches = slowest > 0 ? (int)fmin(LAUNCHES_MAX, ceil(block / slowest)) : LAUNCHES_MAX;
+  return STATUS_OK;
+}
+
+/* A kernel runs on all ranks or on none. */
+static status_t series_agree(struct gemm_run *run, struct gemm_series *s)
+{
+  int able = s->status == STATUS_OK, all;
+  RETURN_IF_FAILED(
+      watch_allreduce(run->placement.comm, &able, &all, 1, MPI_INT, MPI_MIN, "whether a kernel fits"));
+  if (!able || all) return STATUS_OK;
+  s->status = STATUS_ENVIRONMENT;
+  snprintf(s->why, sizeof s->why, "cannot run on every rank's device");
   return STATUS_OK;
 }
 
 /* Ranks leave together, or stay together: each opens the same kernels. */
 static status_t prepare(struct gemm_run *run, struct gemm_series *series, int n, const struct timer *timer)
 {
+  status_t worst = STATUS_OK;
   for (int s = 0; s < n; s++) {
-    status_t status = series_open(run, &series[s]);
-    RETURN_IF_FAILED(agree_status(run->placement.comm, status));
-    int able = series[s].status == STATUS_OK, all;
-    RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(&able, &all, 1, MPI_INT, MPI_MIN, run->placement.comm),
-                               "MPI_Allreduce of kernels that fit"));
-    if (able && !all) {
-      series[s].status = STATUS_ENVIRONMENT;
-      snprintf(series[s].why, sizeof series[s].why, "cannot run on every rank's device");
-    }
+    status_t status = agree_status(run->placement.comm, series_open(run, &series[s]));
+    if (status != STATUS_OK && status != STATUS_WRONG) return status;
+    if (status == STATUS_WRONG) series[s].status = worst = STATUS_WRONG;
+    RETURN_IF_FAILED(series_agree(run, &series[s]));
     RETURN_IF_FAILED(series_calibrate(run, &series[s], timer));
   }
-  return STATUS_OK;
+  return worst;
 }
 
 /* ---- timed rounds ---- */
@@ -166,12 +193,12 @@ static status_t sample_add(struct gemm_series *s, double seconds)
 static status_t block_run(struct gemm_run *run, struct gemm_series *s, const struct timer *timer)
 {
   double seconds;
-  double settle = run->placement.info.emulated ? 0 : SETTLE_SECONDS;
+  double settle = run->placement.info.emulated ? 0 : fmin(SETTLE_SECONDS, run->config.seconds);
   for (double begin = stats_now(); stats_now() - begin < settle;)
     RETURN_IF_FAILED(block_time(run, s, timer, 1, &seconds));
   RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
   RETURN_IF_FAILED(gpu_sync(run->queue));
-  RETURN_IF_FAILED(agree_mpi(MPI_Barrier(run->placement.comm), "MPI_Barrier before a block"));
+  RETURN_IF_FAILED(watch_barrier(run->placement.comm, "the start of a block"));
   RETURN_IF_FAILED(block_time(run, s, timer, s->launches, &seconds));
   RETURN_IF_FAILED(sample_add(s, seconds));
   return block_compare(run, s);
@@ -191,8 +218,7 @@ static void progress_show(const struct gemm_run *run, double elapsed, double wan
 static status_t time_is_up(const struct gemm_run *run, double begin, double wanted, int *up)
 {
   double elapsed = stats_now() - begin;
-  RETURN_IF_FAILED(
-      agree_mpi(MPI_Bcast(&elapsed, 1, MPI_DOUBLE, 0, run->placement.comm), "MPI_Bcast of the clock"));
+  RETURN_IF_FAILED(watch_bcast(run->placement.comm, &elapsed, 1, MPI_DOUBLE, 0, "the clock"));
   progress_show(run, elapsed, wanted);
   *up = elapsed >= wanted;
   return STATUS_OK;
@@ -213,27 +239,37 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   return STATUS_OK;
 }
 
-/* The slowest rank's median. */
+/* The slowest rank's median, and a last product verified. */
 static status_t series_settle(struct gemm_run *run, struct gemm_series *s)
 {
-  double median = 0;
-  if (s->status == STATUS_OK) {
-    median = stats_summarise(s->samples, (size_t)s->n_samples).median / s->launches;
-    RETURN_IF_FAILED(series_verify(run, s));
+  if (s->status != STATUS_OK) return STATUS_OK;
+  double median = stats_summarise(s->samples, (size_t)s->n_samples).median / s->launches;
+  RETURN_IF_FAILED(
+      watch_allreduce(run->placement.comm, &median, &s->seconds, 1, MPI_DOUBLE, MPI_MAX, "times"));
+  status_t status = agree_status(run->placement.comm, series_verify(run, s));
+  if (status == STATUS_WRONG) s->status = STATUS_WRONG;
+  return status;
+}
+
+static status_t series_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds,
+                               const struct timer *timer)
+{
+  status_t worst = prepare(run, series, n, timer);
+  if (worst != STATUS_OK && worst != STATUS_WRONG) return worst;
+  RETURN_IF_FAILED(rounds_run(run, series, n, seconds, timer));
+  for (int s = 0; s < n; s++) {
+    status_t status = series_settle(run, &series[s]);
+    if (status != STATUS_OK && status != STATUS_WRONG) return status;
+    worst = status_worst(worst, status);
   }
-  return agree_mpi(MPI_Allreduce(&median, &s->seconds, 1, MPI_DOUBLE, MPI_MAX, run->placement.comm),
-                   "MPI_Allreduce of times");
+  return worst;
 }
 
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
   struct timer timer;
-  status_t status;
-  TRY(timer_open(&timer, run->device), done);
-  TRY(prepare(run, series, n, &timer), done);
-  TRY(rounds_run(run, series, n, seconds, &timer), done);
-  for (int s = 0; s < n; s++) TRY(series_settle(run, &series[s]), done);
-done:
+  status_t status = timer_open(&timer, run->device);
+  if (status == STATUS_OK) status = series_measure(run, series, n, seconds, &timer);
   for (int s = 0; s < n; s++) series_close(&series[s]);
   timer_close(&timer);
   return status;

@@ -8,7 +8,8 @@
 
 /** \brief Collective. Opens each series that fits, verifies one product on poisoned C, times blocks of all series in turns
  * for about \a seconds a series, and verifies another product at the end. STATUS_WRONG when a result of ours is wrong or
- * a block's result differs from the first's; a yardstick that is wrong only says so. */
+ * a block's result differs from the first's; a yardstick that is wrong only says so, and so does a kernel that this device
+ * cannot run (series->status). */
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds);
 
 #endif

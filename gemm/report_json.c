@@ -62,14 +62,30 @@ static json_t *check_json(const struct gemm_check *c)
                    done ? report_json_real(c->bounds.norm) : json_null());
 }
 
-/* One kernel: ours, or a yardstick. */
-static json_t *series_json(const struct gemm_run *run, const struct gemm_series *s)
+/* What the model says of the blocks; null where it says nothing. */
+static json_t *predicted_json(const struct gemm_run *run, const struct gemm_series *s)
 {
-  json_t *series = json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o, s:o, s:o}", "kernel", s->kernel->name,
-                             "step", s->kernel->step, "verdict", status_verdict(s->status), "gflops",
-                             speed_json(run, gemm_series_gflops(run, s)), "launches", s->launches, "samples",
-                             samples_json(s), "blocks", blocks_json(&s->blocks), "resources",
-                             resources_json(&s->resources), "check", check_json(&s->check));
+  const struct gemm_prediction *p = &s->predicted;
+  double peak = run->ceilings.flops / 1e9, gflops = p->seconds > 0 ? s->flop / p->seconds / 1e9 : 0;
+  if (gflops <= 0) return json_null();
+  return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "gflops",
+                   report_json_real(gflops * run->placement.ranks), "peak_share",
+                   report_json_real(gflops / peak), "bound", gemm_bound_name(p->bound), "device_intensity",
+                   report_json_real(p->device_intensity), "local_intensity",
+                   p->local_intensity > 0 ? report_json_real(p->local_intensity) : json_null(), "filled",
+                   report_json_real(p->filled));
+}
+
+json_t *gemm_series_json(const struct gemm_run *run, const struct gemm_series *s)
+{
+  double share = gemm_series_share(run, s);
+  json_t *series = json_pack(
+      "{s:s, s:s, s:b, s:i, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "kernel", s->kernel->name, "step",
+      s->kernel->step, "yardstick", s->kernel->yardstick, "rung", s->kernel->rung, "verdict",
+      status_verdict(s->status), "gflops", speed_json(run, gemm_series_gflops(run, s)), "peak_share",
+      share > 0 ? report_json_real(share) : json_null(), "predicted", predicted_json(run, s), "launches",
+      s->launches, "samples", samples_json(s), "blocks", blocks_json(&s->blocks), "resources",
+      resources_json(&s->resources), "check", check_json(&s->check));
   if (series && run->placement.info.emulated) json_object_set_new(series, "counts", counts_json(&s->counts));
   if (series && s->why[0]) json_object_set_new(series, "why", json_string(s->why));
   return series;
@@ -78,7 +94,7 @@ static json_t *series_json(const struct gemm_run *run, const struct gemm_series 
 static json_t *result_json(const struct gemm_run *run)
 {
   const struct gemm_series *s = &run->series[0];
-  json_t *result = series_json(run, s);
+  json_t *result = gemm_series_json(run, s);
   if (!result) return NULL;
   json_object_set_new(result, "verdict", json_string(status_verdict(run->verdict)));
   json_object_set_new(result, "seconds", report_json_real(s->seconds));
@@ -90,7 +106,7 @@ static json_t *yardsticks_json(const struct gemm_run *run)
   json_t *yardsticks = json_array();
   double ours = gemm_series_gflops(run, &run->series[0]);
   for (int y = 1; y < run->n_series; y++) {
-    json_t *one = series_json(run, &run->series[y]);
+    json_t *one = gemm_series_json(run, &run->series[y]);
     double rate = gemm_series_gflops(run, &run->series[y]);
     json_object_set_new(one, "ours_share", rate > 0 ? report_json_real(ours / rate) : json_null());
     json_array_append_new(yardsticks, one);
@@ -117,6 +133,7 @@ json_t *gemm_report_json(const struct gemm_run *run)
 {
   json_t *document = report_json_frame(SCHEMA, "gemm-gpu");
   int failed = json_object_set_new(document, "config", config_json(run)) |
+               json_object_set_new(document, "ceilings", gemm_ceilings_json(&run->ceilings)) |
                json_object_set_new(document, "result", result_json(run)) |
                json_object_set_new(document, "yardsticks", yardsticks_json(run)) |
                json_object_set_new(document, "ranks", ranks_json(run));

@@ -94,6 +94,19 @@ static void print_counts(const struct gemm_run *run, FILE *out)
           100 * gemm_flop(&run->problem) / (32 * instructions));
 }
 
+static void print_peak(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
+{
+  double share = gemm_series_share(run, s), seconds = s->predicted.seconds;
+  if (share <= 0) return;
+  fprintf(out,
+          "  peak       %.2f GFLOPS%s of multiply-adds in registers, in this run: the kernel reaches %.1f%%",
+          run->ceilings.flops / 1e9, run->placement.ranks > 1 ? " a device" : "", 100 * share);
+  if (seconds > 0)
+    fprintf(out, "; the model says %.1f%%, by %s", 100 * s->flop / seconds / run->ceilings.flops,
+            gemm_bound_name(s->predicted.bound));
+  fprintf(out, "\n");
+}
+
 static void print_speed(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_series *s = &run->series[0];
@@ -101,6 +114,7 @@ static void print_speed(const struct gemm_run *run, FILE *out)
   double noise = stats_noise(&summary);
   fprintf(out, "\n  speed      %.2f GFLOPS (2 m n k), the slowest rank's clock\n",
           gemm_series_gflops(run, s));
+  print_peak(run, s, out);
   for (int y = 1; y < run->n_series; y++) print_yardstick(run, &run->series[y], out);
   fprintf(out, "  timed      %d blocks of %d product%s, %.3f s", s->n_samples, s->launches,
           s->launches > 1 ? "s" : "", summary.mean * (double)s->n_samples);

@@ -1,120 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* One run: place the ranks, choose, prepare, verify, measure. */
+/* One run: place the ranks, choose, verify, measure. */
 #include "config.h"
 
 #include "gemm/run.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
-#include "base/report.h"
 #include "base/stats.h"
 #include "comm/agree.h"
+#include "gemm/choose.h"
+#include "gemm/ladder.h"
 #include "gemm/measure.h"
+#include "gemm/tune.h"
 
-#define SIZE_GPU 4096
-#define SIZE_CPU 1024
-/* On an emulator, a product that takes it no long time: the one of the QPU's earlier programs. */
-#define SIZE_EMULATED                                                                                        \
-  {                                                                                                          \
-    96, 3025, 363                                                                                            \
-  }
-/* Left free for the runtime's own needs. */
-#define MEMORY_SHARE 0.97
+struct gemm_machine gemm_run_machine(const struct gemm_run *run)
+{
+  const struct gpu_device_info *info = &run->placement.info;
+  return (struct gemm_machine){.name = info->name, .ceilings = run->ceilings, .units = info->compute_units};
+}
+
+double gemm_series_share(const struct gemm_run *run, const struct gemm_series *s)
+{
+  double peak = run->ceilings.flops * run->placement.ranks / 1e9;
+  return peak > 0 ? gemm_series_gflops(run, s) / peak : 0;
+}
 
 double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *s)
 {
-  return s->seconds > 0 ? gemm_flop(&run->problem) * run->placement.ranks / s->seconds / 1e9 : 0;
-}
-
-/* ---- choices ---- */
-
-static status_t place(struct gemm_run *run)
-{
-  struct placement *p = &run->placement;
-  struct placement_request request = {.backend = run->config.backend,
-                                      .device = run->config.device,
-                                      .binding = (enum binding_policy)run->config.binding,
-                                      .expect = (int)run->config.expect};
-  RETURN_IF_FAILED(placement_choose(p, &request));
-  status_t status = gpu_open(p->backend, p->device, &run->device);
-  if (status == STATUS_OK) status = gpu_queue_create(run->device, GPU_NORMAL, &run->queue);
-  return agree_status(p->comm, status);
-}
-
-/* Ranks on one device share its memory, and ranks on CPUs share the host's, which holds copies too. */
-static status_t memory_check(struct gemm_run *run)
-{
-  const struct placement *p = &run->placement;
-  int sharing = p->info.is_cpu ? p->host_ranks : p->shared + 1;
-  uint64_t have, need = gemm_matrices_bytes(&run->problem);
-  if (p->info.is_cpu) need = 2 * need + gemm_bytes(&run->problem, GEMM_C);
-  RETURN_IF_FAILED(gpu_memory_free(run->device, &have));
-  have = (uint64_t)((double)(have / (uint64_t)sharing) * MEMORY_SHARE);
-  if (need <= have) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT,
-                  "size %" PRId64 "x%" PRId64 "x%" PRId64 " needs %s on each device, and there "
-                  "are %s free",
-                  run->problem.m, run->problem.n, run->problem.k, report_bytes(need), report_bytes(have));
-}
-
-static status_t problem_choose(struct gemm_run *run)
-{
-  int64_t side = run->placement.info.is_cpu ? SIZE_CPU : SIZE_GPU, size[3] = {side, side, side};
-  const int64_t emulated[3] = SIZE_EMULATED;
-  if (run->placement.info.emulated) memcpy(size, emulated, sizeof size);
-  if (run->config.size_given) memcpy(size, run->config.size, sizeof size);
-  RETURN_IF_FAILED(gemm_config_problem(&run->config, size, &run->problem));
-  return memory_check(run);
-}
-
-/* The highest rung that can do the problem here. */
-static const struct gemm_kernel *kernel_default(struct gemm_run *run, const struct gemm_kernel_set *set)
-{
-  const struct gemm_kernel *best = NULL;
-  char why[GPU_TEXT_MAX];
-  for (int k = 0; k < set->n; k++) {
-    const struct gemm_kernel *kernel = set->kernels[k];
-    if (kernel->rung == 0 || kernel->yardstick || (best && kernel->rung < best->rung)) continue;
-    if (gemm_kernel_fits(kernel, run->device, &run->problem, why)) best = kernel;
-  }
-  return best;
-}
-
-static status_t kernel_choose(struct gemm_run *run, const struct gemm_kernel **kernel)
-{
-  const char *backend = run->placement.backend->name, *asked = run->config.kernel;
-  const struct gemm_kernel_set *set = gemm_kernels_find(backend);
-  char why[GPU_TEXT_MAX];
-  if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernels for matrix products", backend);
-  if (!asked) {
-    if ((*kernel = kernel_default(run, set))) return STATUS_OK;
-    return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernel of type %s for this device", backend,
-                    gemm_types[run->problem.type].name);
-  }
-  if (!(*kernel = gemm_kernel_find(set, asked)))
-    return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", asked,
-                    backend);
-  if (gemm_kernel_fits(*kernel, run->device, &run->problem, why)) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "--kernel %s: it %s", asked, why);
-}
-
-/* The kernel, and the yardsticks beside it. */
-static status_t series_choose(struct gemm_run *run)
-{
-  const struct gemm_kernel *kernel;
-  RETURN_IF_FAILED(kernel_choose(run, &kernel));
-  const struct gemm_kernel_set *set = gemm_kernels_find(run->placement.backend->name);
-  if (!(run->series = calloc((size_t)set->n + 1, sizeof *run->series)))
-    return log_fail(STATUS_ENVIRONMENT, "out of host memory for results");
-  run->series[run->n_series++].kernel = kernel;
-  for (int k = 0; k < set->n && !run->config.no_yardstick; k++)
-    if (set->kernels[k]->yardstick && set->kernels[k] != kernel)
-      run->series[run->n_series++].kernel = set->kernels[k];
-  return STATUS_OK;
+  return s->seconds > 0 ? s->flop * run->placement.ranks / s->seconds / 1e9 : 0;
 }
 
 /* ---- ranks ---- */
@@ -122,13 +37,14 @@ static status_t series_choose(struct gemm_run *run)
 static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
 {
   const struct placement *p = &run->placement;
-  const struct gemm_series *s = &run->series[0];
-  double median = stats_summarise(s->samples, (size_t)s->n_samples).median;
   *rank = (struct gemm_rank){
       .info = p->info, .numa = p->numa, .n_cores = p->n_cores, .shared = p->shared, .overlap = p->overlap};
   snprintf(rank->host, sizeof rank->host, "%s", p->host);
   snprintf(rank->cpus, sizeof rank->cpus, "%s", p->cpus);
-  rank->gflops = median > 0 ? gemm_flop(&run->problem) * s->launches / median / 1e9 : 0;
+  if (run->n_series == 0) return;
+  const struct gemm_series *s = &run->series[0];
+  double median = stats_summarise(s->samples, (size_t)s->n_samples).median;
+  rank->gflops = median > 0 ? s->flop * s->launches / median / 1e9 : 0;
 }
 
 static status_t ranks_gather(struct gemm_run *run)
@@ -147,34 +63,32 @@ static status_t ranks_gather(struct gemm_run *run)
 
 /* ---- the whole ---- */
 
-static status_t prepare(struct gemm_run *run)
+static status_t product_run(struct gemm_run *run)
 {
-  struct gemm_matrices *m = &run->matrices;
-  RETURN_IF_FAILED(problem_choose(run));
-  RETURN_IF_FAILED(series_choose(run));
-  RETURN_IF_FAILED(gemm_matrices_open(m, run->device, run->queue, &run->problem,
-                                      (enum gemm_data)run->config.data, (uint64_t)run->placement.rank));
-  return gemm_reference_open(&run->problem, (enum gemm_verify)run->config.verify, m->host[GEMM_A],
-                             m->host[GEMM_B], m->host[GEMM_C], &run->reference);
+  RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_problem_open(run, NULL)));
+  for (int s = 0; s < run->n_series; s++) RETURN_IF_FAILED(gemm_tune(run, &run->series[s]));
+  run->verdict = gemm_measure(run, run->series, run->n_series, run->config.seconds);
+  const struct gemm_series *ours = &run->series[0];
+  if (run->verdict != STATUS_OK || ours->status != STATUS_ENVIRONMENT) return run->verdict;
+  return agree_status(run->placement.comm,
+                      log_fail(STATUS_ENVIRONMENT, "kernel %s: %s", ours->kernel->name, ours->why));
 }
 
 status_t gemm_run(struct gemm_run *run)
 {
-  RETURN_IF_FAILED(place(run));
-  RETURN_IF_FAILED(agree_status(run->placement.comm, prepare(run)));
-  run->verdict = gemm_measure(run, run->series, run->n_series, run->config.seconds);
-  if (run->verdict != STATUS_OK && run->verdict != STATUS_WRONG) return run->verdict;
+  RETURN_IF_FAILED(gemm_place(run));
+  RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_ceilings_measure(run)));
+  status_t status = run->config.ladder ? gemm_ladder(run) : product_run(run);
+  if (status != STATUS_OK && status != STATUS_WRONG) return status;
   RETURN_IF_FAILED(ranks_gather(run));
-  return run->verdict;
+  return status;
 }
 
 void gemm_run_close(struct gemm_run *run)
 {
-  for (int s = 0; s < run->n_series; s++) free(run->series[s].samples);
-  free(run->series);
+  gemm_problem_close(run);
+  gemm_ladder_free(run);
   free(run->ranks);
-  gemm_reference_close(run->reference);
-  if (run->device) gemm_matrices_close(&run->matrices);
   gpu_queue_destroy(run->queue);
   gpu_close(run->device);
 }

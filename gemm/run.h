@@ -8,6 +8,7 @@
 #include "gemm/cmdline.h"
 #include "gemm/kernels.h"
 #include "gemm/matrices.h"
+#include "gemm/model.h"
 #include "gemm/verify.h"
 
 /** One kernel's measurement, one of ours or a yardstick. */
@@ -15,8 +16,10 @@ struct gemm_series {
   const struct gemm_kernel *kernel;
   struct gemm_exec *exec; /**< while measured */
   status_t status;        /**< STATUS_ENVIRONMENT: it cannot run here, and `why` says why */
-  char why[GPU_TEXT_MAX];
-  struct gemm_blocks blocks;
+  char why[256];
+  double flop;                      /**< of a product */
+  struct gemm_blocks blocks;        /**< as chosen */
+  struct gemm_prediction predicted; /**< of one product with those blocks */
   struct gemm_resources resources;
   struct gemm_counts counts; /**< of a product, where an emulator ran it */
   struct gemm_check check;
@@ -26,6 +29,8 @@ struct gemm_series {
   void *first;    /**< result of the first block, which all later ones must equal */
   double seconds; /**< median seconds of a product, the slowest rank's */
 };
+
+struct gemm_ladder;
 
 /** One rank as the report shows it. */
 struct gemm_rank {
@@ -41,12 +46,14 @@ struct gemm_run {
   struct placement placement;
   struct gpu_device *device;
   struct gpu_queue *queue;
+  struct gemm_ceilings ceilings; /**< of this rank's device, in this run */
   struct gemm_problem problem;
   struct gemm_matrices matrices;
   struct gemm_reference *reference;
-  struct gemm_series *series; /**< the kernel, then its yardsticks */
+  struct gemm_series *series; /**< the kernel or the ladder's rungs, then the yardsticks */
   int n_series;
-  struct gemm_rank *ranks; /**< on rank 0 */
+  struct gemm_ladder *ladder; /**< NULL without --ladder */
+  struct gemm_rank *ranks;    /**< on rank 0 */
   status_t verdict;
 };
 
@@ -60,7 +67,13 @@ status_t gemm_run(struct gemm_run *run);
 /** \brief Frees what gemm_run made. */
 void gemm_run_close(struct gemm_run *run);
 
+/** \brief This rank's device as the model sees it. */
+struct gemm_machine gemm_run_machine(const struct gemm_run *run);
+
 /** \brief GFLOPS of all ranks together by the slowest one's clock; 0 where nothing was timed. */
 double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *series);
+
+/** \brief The same as a share of what all ranks' devices can multiply and add in registers; 0 where unknown. */
+double gemm_series_share(const struct gemm_run *run, const struct gemm_series *series);
 
 #endif

@@ -57,7 +57,16 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const st
   return STATUS_OK;
 }
 
-static const struct gemm_ops ops = {.launch = launch};
+/* Blocks end where the matrices do. */
+static status_t open(struct gemm_exec *exec)
+{
+  struct gemm_blocks *b = &exec->blocks;
+  if (b->group_n > exec->problem.n) b->group_n = b->item_n = (int)exec->problem.n;
+  if (b->group_k > exec->problem.k) b->group_k = (int)exec->problem.k;
+  return STATUS_OK;
+}
+
+static const struct gemm_ops ops = {.open = open, .launch = launch};
 static const struct gemm_blocks blocks = {
     .group_m = ROWS, .group_n = WIDTH, .group_k = DEPTH, .item_m = ROWS, .item_n = WIDTH, .stages = 1};
 

@@ -8,16 +8,14 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/stats.h"
 #include "gemm/cpu/cpu_gemm.h"
 #include "gemm/cpu/micro.h"
 
 /* Depth of a block; rows of A (192 KiB) and columns of B (4 MiB) in one. */
-#define DEPTH        256
-#define ROWS         192
-#define COLUMNS      4096
-#define ALIGN        64
-#define SPIN_SECONDS 0.05
+#define DEPTH   256
+#define ROWS    192
+#define COLUMNS 4096
+#define ALIGN   64
 
 struct simd {
   const struct gemm_micro *micro;
@@ -160,8 +158,8 @@ static status_t open(struct gemm_exec *exec)
   s->a = aligned_floats(s->threads * round_up(ROWS, MICRO_ROWS_MAX) * DEPTH);
   if (!s->a || !s->b) return log_fail(STATUS_ENVIRONMENT, "out of host memory for packed panels");
   exec->blocks = (struct gemm_blocks){.group_m = (int)s->rows,
-                                      .group_n = COLUMNS,
-                                      .group_k = DEPTH,
+                                      .group_n = (int)least(COLUMNS, p->n),
+                                      .group_k = (int)least(DEPTH, p->k),
                                       .item_m = s->micro->rows,
                                       .item_n = s->micro->columns,
                                       .stages = 1};
@@ -181,17 +179,6 @@ static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
 {
   const struct simd *s = exec->state;
   r->threads = s->threads;
-}
-
-double gemm_cpu_peak(void)
-{
-  const struct gemm_micro *micro;
-  double done = 0, begin;
-  if (gemm_micro_choose(&micro) != STATUS_OK) return 0;
-  begin = stats_now();
-#pragma omp parallel reduction(+ : done)
-  while (stats_now() - begin < SPIN_SECONDS) done += micro->spin(100000);
-  return done / (stats_now() - begin);
 }
 
 static const struct gemm_ops ops = {.open = open, .close = close, .launch = launch, .resources = resources};

@@ -8,13 +8,16 @@
 #define MULTIPLY_ADD(a, b, c) mad(a, b, c)
 #endif
 
+// Arrays that are handed to a function stay in registers only where its code is put in place.
+#define INLINE static inline __attribute__((always_inline))
+
 #define GEMM_ARGS                                                                                            \
   const int m, const int n, const int k, const int lda, const int ldb, const int ldc, const float alpha,     \
       const float beta, __global const float *restrict a, __global const float *restrict b,                  \
       __global float *restrict c
 
 // C is not read when beta is 0: what stands there may be NaN.
-void result_store(__global float *out, float sum, float alpha, float beta)
+INLINE void result_store(__global float *out, float sum, float alpha, float beta)
 {
   float value = alpha * sum;
   if (beta != 0) value = MULTIPLY_ADD(beta, *out, value);

@@ -79,6 +79,14 @@ static status_t limits_check(const struct gemm_exec *exec, const struct state *s
 
 /* ---- build ---- */
 
+/* NVIDIA's compiler tells registers where it is asked to. */
+static int is_verbose(const struct state *s)
+{
+  char extensions[4096] = "";
+  clGetDeviceInfo(s->device->id, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
+  return strstr(extensions, "cl_nv_compiler_options") != NULL;
+}
+
 static int has_edges(const struct gemm_problem *p, const struct gemm_blocks *b)
 {
   return p->m % b->group_m || p->n % b->group_n || p->k % b->group_k;
@@ -96,10 +104,10 @@ static status_t options_write(const struct gemm_exec *exec, const struct state *
   snprintf(text, size,
            "-cl-std=CL1.2 -D GROUP_M=%d -D GROUP_N=%d -D GROUP_K=%d -D ITEM_M=%d -D ITEM_N=%d -D TRANS_A=%d "
            "-D TRANS_B=%d "
-           "-D LANES=%u -D OFFSET=%s%s%s",
+           "-D LANES=%u -D OFFSET=%s%s%s%s",
            b->group_m, b->group_n, b->group_k, b->item_m, b->item_n, p->trans_a, p->trans_b, (unsigned)lanes,
            is_near ? "uint" : "ulong", deep && has_edges(p, b) ? " -D EDGES" : "",
-           aligned ? " -D ALIGNED" : "");
+           aligned ? " -D ALIGNED" : "", is_verbose(s) ? " -cl-nv-verbose" : "");
   return STATUS_OK;
 }
 
@@ -266,11 +274,25 @@ static void close(struct gemm_exec *exec)
   free(s);
 }
 
+/* The first kernel of the log is ours. */
+static int registers_read(const struct state *s)
+{
+  char log[16384] = "";
+  const char *at;
+  int registers = 0;
+  clGetProgramBuildInfo(s->program, s->device->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+  if ((at = strstr(log, "Function properties for gemm")) || (at = strstr(log, "'gemm'")))
+    at = strstr(at, "Used ");
+  if (at && sscanf(at, "Used %d registers", &registers) == 1) return registers;
+  return 0;
+}
+
 static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
 {
   const struct state *s = exec->state;
   cl_ulong bytes = 0;
   r->threads = (int)items_of(variant_of(exec), &exec->blocks);
+  r->registers = registers_read(s);
   if (clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes,
                                NULL) == CL_SUCCESS)
     r->local_bytes = (int)bytes;

@@ -10,8 +10,8 @@
 
 // Panels of `width` lines: the l-th group of numbers is step l of each line. Lines past the last count as zero, and their
 // products fall outside of C.
-void panels_pack(__global const float *from, long across, long along, int lines, int depth, int width,
-                 __local float *to)
+INLINE void panels_pack(__global const float *from, long across, long along, int lines, int depth, int width,
+                        __local float *to)
 {
   for (int w = 0; w < lines; w += width, to += width * depth)
     for (int l = 0; l < depth; l++)
@@ -20,7 +20,7 @@ void panels_pack(__global const float *from, long across, long along, int lines,
 }
 
 // The same of whole rows.
-void rows_pack(__global const float *from, long along, int lines, int depth, __local float *to)
+INLINE void rows_pack(__global const float *from, long along, int lines, int depth, __local float *to)
 {
   for (int w = 0; w < lines; w += ITEM_N)
     for (int l = 0; l < depth; l++) {
@@ -35,7 +35,7 @@ void rows_pack(__global const float *from, long along, int lines, int depth, __l
     }
 }
 
-void vector_store(__global float *out, VECTOR sum, int columns, int first, float alpha, float beta)
+INLINE void vector_store(__global float *out, VECTOR sum, int columns, int first, float alpha, float beta)
 {
   VECTOR value = alpha * sum;
   if (columns >= LANES) {
@@ -57,8 +57,8 @@ void vector_store(__global float *out, VECTOR sum, int columns, int first, float
   }
 }
 
-void tile_multiply(const __local float *pa, const __local float *pb, int depth, int rows, int columns,
-                   int ldc, int first, float alpha, float beta, __global float *c)
+INLINE void tile_multiply(const __local float *pa, const __local float *pb, int depth, int rows, int columns,
+                          int ldc, int first, float alpha, float beta, __global float *c)
 {
   VECTOR sums[ITEM_M][2];
 #pragma unroll

@@ -17,8 +17,9 @@ TILE_KERNEL
 #pragma unroll
     for (int step = 0; step < GROUP_K; step++) {
       float fa[ITEM_M], fb[ITEM_N];
-      step_load(tiles[now], &p, step, fa, fb);
+      STEP_LOAD(tiles[now], step, fa, fb);
       step_multiply(fa, fb, sums);
+      STEP_END();
     }
     if (more) tile_store(tiles[now ^ 1], next_a, next_b);
     barrier(CLK_LOCAL_MEM_FENCE);

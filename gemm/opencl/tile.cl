@@ -15,6 +15,19 @@
 // Tiles that are worked on together lie in a band of rows, so that caches hold what they share.
 #define BAND 8
 
+// GCN's compiler wants to be told some things: that two groups a compute unit hide each other's waits, for which kernels may
+// take 128 registers; not to read all steps at once (STEP_END is no instruction, but reads stay on its sides); and that
+// what comes of a division is one number for the whole group.
+#ifdef __AMDGCN__
+#define RESIDENT   __attribute__((amdgpu_waves_per_eu(2, 2)))
+#define STEP_END() __builtin_amdgcn_wave_barrier()
+#define UNIFORM(x) __builtin_amdgcn_readfirstlane(x)
+#else
+#define RESIDENT
+#define STEP_END()
+#define UNIFORM(x) (x)
+#endif
+
 typedef __global const float *restrict source_t;
 typedef __local float *restrict tile_t;
 
@@ -25,15 +38,15 @@ struct place {
   int l0, end; // steps of k
 };
 
-struct place place_make(int m, int n, int k, int steps)
+INLINE struct place place_make(int m, int n, int k, int steps)
 {
   struct place p;
   const int t = get_local_id(0), g = get_group_id(0);
   const int tiles_m = (m + GROUP_M - 1) / GROUP_M, tiles_n = (n + GROUP_N - 1) / GROUP_N;
   const int band = g / (BAND * tiles_n), rows = min(BAND, tiles_m - band * BAND),
             in_band = g - band * BAND * tiles_n;
-  p.i0 = (band * BAND + in_band % rows) * GROUP_M;
-  p.j0 = in_band / rows * GROUP_N;
+  p.i0 = UNIFORM((band * BAND + in_band % rows) * GROUP_M);
+  p.j0 = UNIFORM(in_band / rows * GROUP_N);
   // 32 neighbours form a patch of 8 × 4, which reads the fewest chunks of local memory.
   p.x = t % 8 + 8 * (t / 32 % (ITEMS_N / 8));
   p.y = t / 8 % 4 + 4 * (t / 32 / (ITEMS_N / 8));
@@ -43,7 +56,7 @@ struct place place_make(int m, int n, int k, int steps)
 }
 
 // Four numbers that lie one after the other, of which `left` exist.
-float4 chunk_read(source_t from, OFFSET offset)
+INLINE float4 chunk_read(source_t from, OFFSET offset)
 {
 #ifdef ALIGNED
   return *(__global const float4 *)(from + offset);
@@ -53,7 +66,7 @@ float4 chunk_read(source_t from, OFFSET offset)
 }
 
 // Along k: what lies beyond the end counts as zero, in A and in B.
-float4 chunk_along_k(source_t from, OFFSET offset, int left)
+INLINE float4 chunk_along_k(source_t from, OFFSET offset, int left)
 {
 #ifdef EDGES
   if (left < 4)
@@ -64,7 +77,7 @@ float4 chunk_along_k(source_t from, OFFSET offset, int left)
 }
 
 // Across k: beyond the edge the last line is read again, and its sums are left out.
-float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
+INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
 {
 #ifdef EDGES
   if (left_k <= 0) return (float4)(0);
@@ -104,7 +117,7 @@ float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
 #endif
 
 // Offset of a chunk from its tile's first element, with lines beyond the edge moved to the last one.
-OFFSET offset_of(int line, int step, int across, int ld, int lines_left)
+INLINE OFFSET offset_of(int line, int step, int across, int ld, int lines_left)
 {
 #ifdef EDGES
   line = min(line, lines_left - 1);
@@ -112,8 +125,9 @@ OFFSET offset_of(int line, int step, int across, int ld, int lines_left)
   return across ? (OFFSET)step * ld + line : (OFFSET)line * ld + step;
 }
 
-void tile_fetch(source_t a, source_t b, int m_left, int n_left, int k_left, const OFFSET at_a[CHUNKS_A],
-                const OFFSET at_b[CHUNKS_B], float4 next_a[CHUNKS_A], float4 next_b[CHUNKS_B])
+INLINE void tile_fetch(source_t a, source_t b, int m_left, int n_left, int k_left,
+                       const OFFSET at_a[CHUNKS_A], const OFFSET at_b[CHUNKS_B], float4 next_a[CHUNKS_A],
+                       float4 next_b[CHUNKS_B])
 {
   const int t = get_local_id(0);
 #pragma unroll
@@ -131,7 +145,7 @@ void tile_fetch(source_t a, source_t b, int m_left, int n_left, int k_left, cons
 }
 
 // Puts a chunk where k is outermost: as it is, or turned.
-void chunk_store(tile_t tile, float4 chunk, int line, int step, int stride, int across)
+INLINE void chunk_store(tile_t tile, float4 chunk, int line, int step, int stride, int across)
 {
   if (across) {
     *(__local float4 *)(tile + step * stride + line) = chunk;
@@ -143,7 +157,7 @@ void chunk_store(tile_t tile, float4 chunk, int line, int step, int stride, int 
   }
 }
 
-void tile_store(tile_t tile, const float4 next_a[CHUNKS_A], const float4 next_b[CHUNKS_B])
+INLINE void tile_store(tile_t tile, const float4 next_a[CHUNKS_A], const float4 next_b[CHUNKS_B])
 {
   const int t = get_local_id(0);
 #pragma unroll
@@ -155,26 +169,29 @@ void tile_store(tile_t tile, const float4 next_a[CHUNKS_A], const float4 next_b[
                 !TRANS_B);
 }
 
-// A step's numbers of a work-item: every fourth of them a chunk further on, so that neighbours read neighbours.
-void terms_load(const __local float *line, int place, int items, int count, float *terms)
+INLINE void terms_take(float *terms, float4 four)
+{
+  terms[0] = four.x;
+  terms[1] = four.y;
+  terms[2] = four.z;
+  terms[3] = four.w;
+}
+
+// A step's numbers of a work-item: every fourth of them a chunk further on, so that neighbours read neighbours. `row` and
+// `column` are where its part of the step begins in A and in B.
+INLINE void step_load(tile_t row, tile_t column, float fa[ITEM_M], float fb[ITEM_N])
 {
 #pragma unroll
-  for (int q = 0; q < count / 4; q++) {
-    const float4 four = *(const __local float4 *)(line + q * 4 * items + 4 * place);
-    terms[4 * q] = four.x;
-    terms[4 * q + 1] = four.y;
-    terms[4 * q + 2] = four.z;
-    terms[4 * q + 3] = four.w;
-  }
+  for (int q = 0; q < ITEM_M / 4; q++)
+    terms_take(fa + 4 * q, *(const __local float4 *)(row + q * 4 * ITEMS_M));
+#pragma unroll
+  for (int q = 0; q < ITEM_N / 4; q++)
+    terms_take(fb + 4 * q, *(const __local float4 *)(column + q * 4 * ITEMS_N));
 }
+#define STEP_LOAD(tile, step, fa, fb)                                                                        \
+  step_load((tile) + row + (step)*STRIDE_A, (tile) + column + (step)*STRIDE_B, fa, fb)
 
-void step_load(const __local float *tile, const struct place *p, int step, float fa[ITEM_M], float fb[ITEM_N])
-{
-  terms_load(tile + step * STRIDE_A, p->y, ITEMS_M, ITEM_M, fa);
-  terms_load(tile + GROUP_K * STRIDE_A + step * STRIDE_B, p->x, ITEMS_N, ITEM_N, fb);
-}
-
-void step_multiply(const float fa[ITEM_M], const float fb[ITEM_N], float sums[ITEM_M][ITEM_N])
+INLINE void step_multiply(const float fa[ITEM_M], const float fb[ITEM_N], float sums[ITEM_M][ITEM_N])
 {
 #pragma unroll
   for (int r = 0; r < ITEM_M; r++)
@@ -182,8 +199,8 @@ void step_multiply(const float fa[ITEM_M], const float fb[ITEM_N], float sums[IT
     for (int q = 0; q < ITEM_N; q++) sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
 }
 
-void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n, int ldc, float alpha,
-                float beta, __global float *c)
+INLINE void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n, int ldc, float alpha,
+                       float beta, __global float *c)
 {
 #pragma unroll
   for (int r = 0; r < ITEM_M; r++)
@@ -205,6 +222,7 @@ void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n,
   float4 next_a[CHUNKS_A], next_b[CHUNKS_B];                                                                 \
   OFFSET at_a[CHUNKS_A], at_b[CHUNKS_B];                                                                     \
   const int m_left = m - p.i0, n_left = n - p.j0, t = get_local_id(0);                                       \
+  int row = 4 * p.y, column = GROUP_K * STRIDE_A + 4 * p.x;                                                  \
   a += TRANS_A ? (long)p.l0 * lda + p.i0 : (long)p.i0 * lda + p.l0;                                          \
   b += TRANS_B ? (long)p.j0 * ldb + p.l0 : (long)p.l0 * ldb + p.j0;                                          \
   c += (long)get_group_id(2) * m * ldc;                                                                      \
@@ -214,4 +232,4 @@ void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n,
     at_b[q] = offset_of(B_LINE(t + q * ITEMS), B_STEP(t + q * ITEMS), !TRANS_B, ldb, n_left);
 
 #define TILE_KERNEL                                                                                          \
-  __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void gemm(GEMM_ARGS, const int steps)
+  __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) RESIDENT void gemm(GEMM_ARGS, const int steps)

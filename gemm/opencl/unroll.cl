@@ -12,8 +12,9 @@ TILE_KERNEL
 #pragma unroll
     for (int step = 0; step < GROUP_K; step++) {
       float fa[ITEM_M], fb[ITEM_N];
-      step_load(tile, &p, step, fa, fb);
+      STEP_LOAD(tile, step, fa, fb);
       step_multiply(fa, fb, sums);
+      STEP_END();
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }

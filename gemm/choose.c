@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "gemm/choose.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "comm/agree.h"
+
+#define SIZE_GPU 4096
+#define SIZE_CPU 1024
+/* On an emulator, a product that takes it no long time: the one of the QPU's earlier programs. */
+#define SIZE_EMULATED                                                                                        \
+  {                                                                                                          \
+    96, 3025, 363                                                                                            \
+  }
+/* Left free for the runtime's own needs. */
+#define MEMORY_SHARE 0.97
+
+status_t gemm_place(struct gemm_run *run)
+{
+  struct placement *p = &run->placement;
+  struct placement_request request = {.backend = run->config.backend,
+                                      .device = run->config.device,
+                                      .binding = (enum binding_policy)run->config.binding,
+                                      .expect = (int)run->config.expect};
+  RETURN_IF_FAILED(placement_choose(p, &request));
+  status_t status = gpu_open(p->backend, p->device, &run->device);
+  if (status == STATUS_OK) status = gpu_queue_create(run->device, GPU_NORMAL, &run->queue);
+  return agree_status(p->comm, status);
+}
+
+status_t gemm_ceilings_measure(struct gemm_run *run)
+{
+  const struct gemm_kernel_set *set = gemm_kernels_find(run->placement.backend->name);
+  if (!set || !set->ceilings || run->placement.info.emulated) return STATUS_OK;
+  return set->ceilings(run->device, run->queue, (enum gemm_type)run->config.type, &run->ceilings);
+}
+
+/* Ranks on one device share its memory, and ranks on CPUs share the host's, which holds copies too. */
+static status_t memory_check(struct gemm_run *run)
+{
+  const struct placement *p = &run->placement;
+  int sharing = p->info.is_cpu ? p->host_ranks : p->shared + 1;
+  uint64_t have, need = gemm_matrices_bytes(&run->problem);
+  if (p->info.is_cpu) need = 2 * need + gemm_bytes(&run->problem, GEMM_C);
+  RETURN_IF_FAILED(gpu_memory_free(run->device, &have));
+  have = (uint64_t)((double)(have / (uint64_t)sharing) * MEMORY_SHARE);
+  if (need <= have) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT,
+                  "size %" PRId64 "x%" PRId64 "x%" PRId64 " needs %s on each device, and there "
+                  "are %s free",
+                  run->problem.m, run->problem.n, run->problem.k, report_bytes(need), report_bytes(have));
+}
+
+static status_t problem_choose(struct gemm_run *run, const int64_t wanted[3])
+{
+  int64_t side = run->placement.info.is_cpu ? SIZE_CPU : SIZE_GPU, size[3] = {side, side, side};
+  const int64_t emulated[3] = SIZE_EMULATED;
+  if (run->placement.info.emulated) memcpy(size, emulated, sizeof size);
+  if (run->config.size_given) memcpy(size, run->config.size, sizeof size);
+  if (wanted) memcpy(size, wanted, sizeof size);
+  RETURN_IF_FAILED(gemm_config_problem(&run->config, size, &run->problem));
+  return memory_check(run);
+}
+
+/* The highest rung that can do the problem here. */
+static const struct gemm_kernel *kernel_default(struct gemm_run *run, const struct gemm_kernel_set *set)
+{
+  const struct gemm_kernel *best = NULL;
+  char why[GPU_TEXT_MAX];
+  for (int k = 0; k < set->n; k++) {
+    const struct gemm_kernel *kernel = set->kernels[k];
+    if (kernel->rung == 0 || kernel->yardstick || (best && kernel->rung < best->rung)) continue;
+    if (gemm_kernel_fits(kernel, run->device, &run->problem, why)) best = kernel;
+  }
+  return best;
+}
+
+static status_t kernel_choose(struct gemm_run *run, const struct gemm_kernel **kernel)
+{
+  const char *backend = run->placement.backend->name, *asked = run->config.kernel;
+  const struct gemm_kernel_set *set = gemm_kernels_find(backend);
+  char why[GPU_TEXT_MAX];
+  if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernels for matrix products", backend);
+  if (!asked) {
+    if ((*kernel = kernel_default(run, set))) return STATUS_OK;
+    return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernel of type %s for this device", backend,
+                    gemm_types[run->problem.type].name);
+  }
+  if (!(*kernel = gemm_kernel_find(set, asked)))
+    return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", asked,
+                    backend);
+  if (gemm_kernel_fits(*kernel, run->device, &run->problem, why)) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "--kernel %s: it %s", asked, why);
+}
+
+static void series_add(struct gemm_run *run, const struct gemm_kernel *kernel)
+{
+  struct gemm_series *s = &run->series[run->n_series++];
+  s->kernel = kernel;
+  s->flop = gemm_flop(&run->problem);
+}
+
+/* The ladder's rungs from the lowest up, or the one kernel; then the yardsticks. */
+static status_t series_choose(struct gemm_run *run)
+{
+  const struct gemm_kernel_set *set = gemm_kernels_find(run->placement.backend->name);
+  const struct gemm_kernel *kernel = NULL;
+  RETURN_IF_FAILED(kernel_choose(run, &kernel));
+  if (!(run->series = calloc((size_t)set->n + 1, sizeof *run->series)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for results");
+  for (int rung = 1; run->config.ladder && rung <= set->n; rung++)
+    for (int k = 0; k < set->n; k++)
+      if (set->kernels[k]->rung == rung && !set->kernels[k]->yardstick) series_add(run, set->kernels[k]);
+  if (!run->config.ladder) series_add(run, kernel);
+  for (int k = 0; k < set->n && !run->config.no_yardstick; k++)
+    if (set->kernels[k]->yardstick && set->kernels[k] != kernel) series_add(run, set->kernels[k]);
+  return STATUS_OK;
+}
+
+status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3])
+{
+  struct gemm_matrices *m = &run->matrices;
+  RETURN_IF_FAILED(problem_choose(run, size));
+  RETURN_IF_FAILED(series_choose(run));
+  RETURN_IF_FAILED(gemm_matrices_open(m, run->device, run->queue, &run->problem,
+                                      (enum gemm_data)run->config.data, (uint64_t)run->placement.rank));
+  return gemm_reference_open(&run->problem, (enum gemm_verify)run->config.verify, m->host[GEMM_A],
+                             m->host[GEMM_B], m->host[GEMM_C], &run->reference);
+}
+
+void gemm_problem_close(struct gemm_run *run)
+{
+  for (int s = 0; s < run->n_series; s++) free(run->series[s].samples);
+  free(run->series);
+  run->series = NULL;
+  run->n_series = 0;
+  gemm_reference_close(run->reference);
+  run->reference = NULL;
+  if (run->device) gemm_matrices_close(&run->matrices);
+}

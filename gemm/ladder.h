@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief --ladder: every kernel of a backend's ladder over several sizes, beside what the model predicts. */
+#ifndef GEMM_LADDER_H
+#define GEMM_LADDER_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "gemm/run.h"
+
+/** One size: the rungs from the lowest up, then the yardsticks. */
+struct gemm_ladder_size {
+  struct gemm_problem problem;
+  struct gemm_series *series;
+  int n_series;
+};
+
+struct gemm_ladder {
+  struct gemm_ladder_size *sizes;
+  int n;
+};
+
+/** \brief Collective. Measures all rungs and yardsticks of each size in turns, into run->ladder. STATUS_WRONG when a rung's
+ * result is wrong; one that cannot run here is passed over and says so. */
+status_t gemm_ladder(struct gemm_run *run);
+void gemm_ladder_free(struct gemm_run *run);
+
+/** \brief The tables, rank 0 only. */
+void gemm_ladder_text(const struct gemm_run *run, FILE *out);
+
+/** \brief The document of doc/gemm.schema.json; NULL when memory ran out. */
+json_t *gemm_ladder_json(const struct gemm_run *run);
+
+#endif

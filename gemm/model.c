@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "gemm/model.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Around a launch, and a second one where parts are added up. */
+#define LAUNCH_SECONDS 5e-6
+
+/* 64 compute units at 1.05 GHz read 128 bytes of local memory a clock each. */
+const struct gemm_machine gemm_fury_x = {
+    .name = "AMD Radeon R9 Fury X",
+    .ceilings = {.flops = 8601.6e9, .bytes_per_second = 392e9, .local_bytes_per_second = 8601.6e9},
+    .units = 64};
+
+double gemm_fury_x_measured(const char *kernel)
+{
+  static const struct {
+    const char *kernel;
+    double gflops;
+  } measured[] = {{"naive", 567}, {"regblock", 2018}, {"unroll", 5141}, {"pipeline", 6351}};
+  for (size_t n = 0; n < sizeof measured / sizeof *measured; n++)
+    if (!strcmp(measured[n].kernel, kernel)) return measured[n].gflops;
+  return 0;
+}
+
+const char *gemm_bound_name(enum gemm_bound bound)
+{
+  static const char *const names[] = {"arithmetic", "device memory", "local memory"};
+  return names[bound];
+}
+
+/* Device memory answers in pieces of this many bytes. */
+#define SECTOR 32.0
+
+/* Operations a byte when a block of so many rows and columns is fed with `depth` numbers of each at a time, which lie one
+ * after the other in a row of op(A) and stand alone in a column of op(B), whose neighbours are in the block too. */
+static double intensity(const struct gemm_problem *p, double rows, double columns, double depth)
+{
+  double bytes = (double)gemm_types[p->type].operand_bytes;
+  double row = depth > 0 ? fmax(depth * bytes, SECTOR) / depth : bytes;
+  return 2 * rows * columns / (rows * (p->trans_a ? bytes : row) + columns * (p->trans_b ? row : bytes));
+}
+
+/* Groups beyond the last whole round leave units idle, and so does what tiles hold beyond the edge. */
+static double filled_share(const struct gemm_machine *machine, const struct gemm_problem *p,
+                           const struct gemm_blocks *b)
+{
+  double down = ceil((double)p->m / b->group_m), across = ceil((double)p->n / b->group_n);
+  double groups = down * across * (b->splits > 1 ? b->splits : 1);
+  double units = machine->units > 0 ? machine->units : 1;
+  double inside = (double)p->m * (double)p->n / (down * b->group_m * across * b->group_n);
+  return inside * groups / (ceil(groups / units) * units);
+}
+
+static double time_of(double work, double rate)
+{
+  return rate > 0 ? work / rate : 0;
+}
+
+/* Parts of C are written, read again and added up. */
+static double splits_time(const struct gemm_machine *machine, const struct gemm_problem *p, int splits)
+{
+  if (splits < 2) return 0;
+  double bytes = 2.0 * splits * (double)p->m * (double)p->n * sizeof(float);
+  return LAUNCH_SECONDS + time_of(bytes, machine->ceilings.bytes_per_second);
+}
+
+struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const struct gemm_problem *p,
+                                    const struct gemm_blocks *b)
+{
+  struct gemm_prediction out = {.seconds = 0};
+  const struct gemm_ceilings *c = &machine->ceilings;
+  if (c->flops <= 0 || b->item_m == 0 || b->group_m == 0) return out;
+  double flop = gemm_flop(p);
+  out.filled = filled_share(machine, p, b);
+  out.device_intensity = b->group_k > 0 ? intensity(p, b->group_m, b->group_n, b->group_k)
+                                        : intensity(p, b->item_m, b->item_n, 0);
+  out.local_intensity = b->group_k > 0 ? intensity(p, b->item_m, b->item_n, 0) : 0;
+  /* Each load of four numbers takes an issue slot that a multiply-add does not get. */
+  double slots = (double)b->item_m * b->item_n;
+  double share = b->group_k > 0 ? slots / (slots + (b->item_m + b->item_n) / 4.0) : 1;
+  double arithmetic = flop / (c->flops * share * out.filled);
+  double local = out.local_intensity > 0
+                     ? time_of(flop / out.local_intensity, c->local_bytes_per_second * out.filled)
+                     : 0;
+  double device = time_of(flop / out.device_intensity, c->bytes_per_second);
+  double compute = b->ahead ? fmax(arithmetic, local) : arithmetic + local;
+  /* Without local memory the loads of many work-items overlap the others' arithmetic. */
+  int overlapped = b->stages > 1 || b->group_k == 0;
+  out.seconds = LAUNCH_SECONDS + splits_time(machine, p, b->splits) +
+                (overlapped ? fmax(compute, device) : compute + device);
+  out.bound = device > arithmetic && device > local ? GEMM_BOUND_DEVICE : GEMM_BOUND_ARITHMETIC;
+  if (local > arithmetic && local >= device) out.bound = GEMM_BOUND_LOCAL;
+  return out;
+}
+
+int gemm_runs_on_fury_x(const struct gemm_kernel *kernel)
+{
+  const struct gpu_device card = {.info = {.compute_units = 64}};
+  const struct gemm_problem p = {.type = GEMM_F32, .m = 1, .n = 1, .k = 1, .ld = {1, 1, 1}};
+  char why[GPU_TEXT_MAX];
+  return gemm_kernel_fits(kernel, &card, &p, why) && kernel->n_blocks > 0 && kernel->blocks[0].item_m > 0 &&
+         kernel->blocks[0].group_m > 0;
+}
+
+double gemm_predict_best(const struct gemm_machine *machine, const struct gemm_kernel *kernel, int64_t side)
+{
+  const struct gemm_problem p = {.type = GEMM_F32, .m = side, .n = side, .k = side, .alpha = 1};
+  double best = 0;
+  for (int n = 0; n < kernel->n_blocks; n++) {
+    double seconds = gemm_predict(machine, &p, &kernel->blocks[n]).seconds;
+    if (seconds > 0) best = fmax(best, gemm_flop(&p) / seconds);
+  }
+  return best;
+}

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+# gemm-gpu: verified products of any shape, honest documents, one line for what cannot be.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+gemm=$top_builddir/gemm-gpu
+quick="-t 0.01 --no-yardstick"
+
+json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
+
+# valid DOCUMENT [EDIT...]: it follows the schema, and after none of the edits still does.
+valid() {
+  "$PYTHON" - "$top_srcdir/doc/gemm.schema.json" "$@" <<'PY'
+import copy, json, sys, jsonschema
+schema, document = (json.load(open(path), parse_constant=lambda name: sys.exit("not JSON: " + name)) for path in sys.argv[1:3])
+jsonschema.Draft202012Validator.check_schema(schema)
+validator = jsonschema.Draft202012Validator(schema)
+validator.validate(document)
+for edit in sys.argv[3:]:
+    d = copy.deepcopy(document)
+    exec(edit)
+    if validator.is_valid(d):
+        sys.exit("the schema takes " + edit)
+PY
+}
+
+has_jsonschema() { "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"; }
+
+# says CODE PATTERN ARGUMENT...: gemm-gpu ends with CODE, prints one line that matches PATTERN, and nothing else.
+says() {
+  local code=$1 pattern=$2
+  shift 2
+  run --separate-stderr ${ranks:+on "$ranks"} "$gemm" -b cpu "$@"
+  expect_status "$code"
+  local lines
+  lines=$(grep '^gemm-gpu:' <<<"$stderr")
+  [ "$(wc -l <<<"$lines")" -eq 1 ] || { printf 'not one line:\n%s\n' "$lines"; return 1; }
+  grep -Eq -- "$pattern" <<<"$lines" || { printf '%s\ndoes not match %s\n' "$lines" "$pattern"; return 1; }
+  [ -z "$output" ]
+}
+
+setup() { document=$BATS_TEST_TMPDIR/result.json; }
+
+@test "a product is verified, element by element" {
+  run "$gemm" -b cpu -s 65x33x129 -t 0.02 --json "$document"
+  expect_status 0
+  [[ $output == *"verdict    PASS: all elements agree with float64"* ]]
+  [ "$(json "$document" 'd["result"]["verdict"], d["result"]["check"]["how"], d["result"]["check"]["compared"]')" = "pass full 2145" ]
+  [ "$(json "$document" '0 < d["result"]["check"]["element_error"] <= d["result"]["check"]["element_bound"]')" = True ]
+}
+
+@test "each rank makes the whole product, and says how fast" {
+  OMP_NUM_THREADS=1 run on 2 "$gemm" -b cpu -s 64 $quick --json "$document"
+  expect_status 0
+  [ "$(grep -cE '^ +[01]  [^ ]+ +[0-9.]+  ' <<<"$output")" = 2 ]
+  [ "$(json "$document" '[r["rank"] for r in d["ranks"] if r["gflops"] > 0]')" = "[0, 1]" ]
+}
+
+@test "NaN and infinities come through, and C is not read when beta is 0" {
+  for kernel in naive blocked simd; do
+    "$gemm" -b cpu -k $kernel -s 70 $quick --data special --beta 0.5
+    "$gemm" -b cpu -k $kernel -s 70 $quick --data special
+  done
+}
+
+@test "leading dimensions, factors and transposition" {
+  for trans in NN NT TN TT; do
+    "$gemm" -b cpu -s 17x23x31 --trans $trans --lda 40 --ldb 41 --ldc 42 --alpha -1.5 --beta 0.75 $quick
+  done
+}
+
+@test "a sampled product finds no fault in a large one" {
+  run "$gemm" -b cpu -s 1400 -t 0.01 --no-yardstick --json "$document"
+  expect_status 0
+  [ "$(json "$document" 'd["result"]["check"]["how"]')" = sampled ]
+}
+
+@test "what was compared with nothing does not pass" {
+  run "$gemm" -b cpu -s 32 $quick --verify off
+  expect_status 0
+  [[ $output == *"NOT VERIFIED"* ]]
+}
+
+@test "a device that fails ends the run with one message" {
+  local n
+  for n in 4 9 12 15; do
+    HIMENO_NULL_FAIL=$n run --separate-stderr "$gemm" -b null -s 8 $quick
+    [ "$status" -eq 3 ] || [ "$status" -eq 7 ]
+    [ "$(grep -c '^gemm-gpu:' <<<"$stderr")" = 1 ]
+  done
+}
+
+@test "the ladder: every rung is right, beside the model's word" {
+  run "$gemm" -b cpu --ladder --sizes 64,48x80x33 -t 0.01 --json "$document"
+  expect_status 0
+  [ "$(grep -cE '^ +[123]  (naive|blocked|simd) .* right' <<<"$output")" = 6 ]
+  [ "$(json "$document" '[[s["m"], s["n"], s["k"]] for s in d["sizes"]]')" = "[[64, 64, 64], [48, 80, 33]]" ]
+  [ "$(json "$document" '[r["kernel"] for r in d["sizes"][1]["rungs"] if not r["yardstick"]]')" = "['naive', 'blocked', 'simd']" ]
+  [ "$(json "$document" 'all(r["gflops"] > 0 and r["predicted"]["gflops"] > 0 for s in d["sizes"] for r in s["rungs"] if not r["yardstick"])')" = True ]
+  [ "$(json "$document" 'all(abs(r["peak_share"] * d["ceilings"]["gflops"] / r["gflops"] - 1) < 1e-9 for s in d["sizes"] for r in s["rungs"])')" = True ]
+}
+
+@test "the ladder of OpenCL, and the seminar's card beside it" {
+  run "$gemm" -b opencl --device 0 --ladder -s 96x64x40 -t 0.01 --no-yardstick --json "$document"
+  [ "$status" -ne 3 ] || skip "no OpenCL device"
+  expect_status 0
+  [ "$(json "$document" '{r["verdict"] for r in d["sizes"][0]["rungs"] if r["kernel"] != "panel"}')" = "{'pass'}" ]
+  [ "$(json "$document" '[k["measured_gflops"] for k in d["fury_x"]["kernels"]][:5]')" = "[567.0, 2018.0, None, 5141.0, 6351.0]" ]
+  [[ $output == *"Fury X (8.6 TFLOPS, 392 GB/s)"* ]]
+}
+
+@test "an emulated ladder counts and has no speed" {
+  run "$gemm" -b qpu --ladder -s 32x64x32 --json "$document"
+  expect_status 0
+  [ "$(json "$document" '{(r["gflops"], r["verdict"], r["counts"]["instructions"] > 0) for r in d["sizes"][0]["rungs"]}')" = "{(None, 'pass', True)}" ]
+}
+
+@test "documents follow their schema" {
+  has_jsonschema
+  for options in "-b cpu -s 33" "-b null -s 16 --verify off" "-b qpu -s 16x32x16" "-b cpu -s 32 --ladder" "-b qpu -s 16x32x16 --ladder"; do
+    run "$gemm" $options -t 0.01 --json "$document"
+    expect_status 0
+    valid "$document"
+  done
+}
+
+@test "the schema refuses what is no result" {
+  has_jsonschema
+  "$gemm" -b cpu -s 16 --ladder -t 0.01 --json "$document" >/dev/null
+  valid "$document" 'd["sizes"] = []' 'del d["sizes"][0]["rungs"][0]["step"]' 'd["sizes"][0]["rungs"][0]["gflops"] = "1"' \
+    'd["extra"] = 1' 'd["sizes"][0]["rungs"][0]["samples"] = []' 'd["sizes"][0]["rungs"][0]["verdict"] = "environment"' \
+    'd["sizes"][0]["rungs"][0]["extra"] = 1' 'd["schema"] = "gemm-gpu/1"'
+}
+
+@test "the list names backends, kernels and types" {
+  run "$gemm" --list
+  expect_status 0
+  [[ $output == *"kernel     simd"* && $output == *"bf16"* ]]
+}
+
+@test "two ranks say one thing once" {
+  ranks=2
+  says 2 '--size 0.*from 1 to' -s 0
+  says 3 'size 2000000x2000000x2000000 needs .* on each device' -s 2000000
+}
+
+@test "an unknown option" { says 2 '--nonsense' --nonsense; }
+@test "a size of nothing" { says 2 '--size 0.*from 1 to' -s 0; }
+@test "a size that is no size" { says 2 '--size 4x4:' -s 4x4; }
+@test "a number that overflows" { says 2 '--size' -s 99999999999999999999; }
+@test "bytes that overflow" { says 2 'bytes of A overflow' -s 2147483647x1x2147483647 --lda 2147483647 --type f32; }
+@test "an unknown kernel" { says 2 '--kernel magic: no backend has' -k magic; }
+@test "another backend's kernel" { says 2 '--kernel lds-pipeline: backend cpu has no such' -k lds-pipeline; }
+@test "a leading dimension that is too small" { says 2 '--lda 9: too small.*A has 10' -s 10 --lda 9; }
+@test "a leading dimension that is too small for what is stored" { says 2 '--ldb 19: too small.*B has 30' -s 10x20x30 --trans NT --ldb 19; }
+@test "a factor that is no number" { says 2 '--alpha' --alpha nan; }
+@test "special data that nobody reads" { says 2 '--data special' --data special --alpha 0 -s 8; }
+@test "a type that no kernel takes" { says 3 'no kernel of type bf16' --type bf16 -s 8; }
+@test "a transposition that the kernel does not take" { says 3 '--kernel blocked.*transposed' -k blocked --trans NT -s 8; }
+@test "matrices that do not fit" { says 3 'size 2000000x2000000x2000000 needs .* on each device' -s 2000000; }
+@test "--sizes without --ladder" { says 2 '--sizes: only with --ladder' --sizes 8,9; }
+@test "--sizes with --size" { says 2 '--sizes and --size' --ladder --sizes 8,9 -s 8; }
+@test "--ladder with --kernel" { says 2 '--ladder and --kernel' --ladder -k simd; }
+@test "a list of sizes with a hole" { says 2 '--sizes.*from 1 to' --ladder --sizes 8,,9; }
+@test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json -s 8; }
+@test "a device that is not there" { says 3 '--device 77' --device 77 -s 8; }
