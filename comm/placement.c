@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/log.h"
 #include "base/meta.h"
-#include "base/options.h"
 #include "comm/agree.h"
 #include "comm/bind.h"
+#include "gpu/select.h"
 
 #define CPUSET_TEXT 1024
 
@@ -57,14 +56,6 @@ void placement_close(struct placement *placement)
 
 /* ---- which devices may this rank take ---- */
 
-static int device_matches(const char *wanted, const struct gpu_device_info *info, int index)
-{
-  long long n;
-  if (!wanted) return 1;
-  if (option_read_int(wanted, 0, 1 << 20, &n) == STATUS_OK) return n == index;
-  return strncasecmp(info->uuid, wanted, strlen(wanted)) == 0 || strcasestr(info->name, wanted) != NULL;
-}
-
 static status_t none_left(const struct gpu_backend *backend, const char *wanted, int probed,
                           const char *reason)
 {
@@ -93,7 +84,7 @@ static status_t choice_make(const struct gpu_backend *backend, const char *wante
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for the list of devices");
   }
   for (int d = 0; d < probed; d++) {
-    if (!device_matches(wanted, &c.devices[d], d)) continue;
+    if (!gpu_device_matches(wanted, &c.devices[d], d)) continue;
     c.devices[c.n] = c.devices[d];
     c.index[c.n++] = d;
   }

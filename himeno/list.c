@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "base/report.h"
 #include "comm/grid.h"
 #include "comm/transport.h"
+#include "gpu/select.h"
 #include "himeno/kernels.h"
 #include "himeno/report.h"
-
-static void list_device(const struct gpu_device_info *info, int index, FILE *out)
-{
-  fprintf(out, "    device %d   %s", index, info->name);
-  if (info->memory_bytes) fprintf(out, ", %s", report_bytes(info->memory_bytes));
-  if (info->compute_units)
-    fprintf(out, ", %d %s", info->compute_units, info->is_cpu && !info->emulated ? "cores" : "compute units");
-  if (info->arch[0]) fprintf(out, ", %s", info->arch);
-  if (info->pci[0]) fprintf(out, ", PCI %s", info->pci);
-  if (info->uuid[0]) fprintf(out, ", %s", info->uuid);
-  fprintf(out, "\n");
-}
-
-static void list_devices(const struct gpu_backend *backend, FILE *out)
-{
-  char reason[GPU_TEXT_MAX] = "";
-  struct gpu_device_info *devices = NULL;
-  int n = 0;
-  backend->probe(&devices, &n, reason);
-  if (n == 0) fprintf(out, "    no device: %s\n", reason);
-  for (int d = 0; d < n; d++) list_device(&devices[d], d, out);
-  free(devices);
-}
 
 static void list_kernels(const struct gpu_backend *backend, FILE *out)
 {
@@ -45,7 +21,7 @@ void himeno_report_list(FILE *out)
                "(--kernel):\n");
   for (int b = 0; gpu_backends[b]; b++) {
     fprintf(out, "  %s: %s\n", gpu_backends[b]->name, gpu_backends[b]->about);
-    list_devices(gpu_backends[b], out);
+    gpu_list_devices(gpu_backends[b], out);
     list_kernels(gpu_backends[b], out);
   }
   fprintf(out, "Transports (--transport):\n");

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "gpu/mem/levels.h"
+
+#include <stdio.h>
+
+/** Two steps are at one place when their ranges, widened by this factor, overlap. */
+#define NEAR 1.5
+/** At this many times its reach a table that is replaced at random misses seven times of eight. */
+#define REACH_FULL 8
+/** Up to here the first cache of a GPU is a multiprocessor's own. */
+#define GPU_L1_MAX ((uint64_t)1 << 20)
+
+/** A rise from one plateau to the next. */
+struct rise {
+  const struct levels_curve *curve;
+  double from, to;     /* footprints: the last below, the first above */
+  double below, above; /* latencies */
+};
+
+static struct rise rise_at(const struct levels_curve *c, int p)
+{
+  const struct steps_plateau *a = &c->plateaus[p], *b = a + 1;
+  return (struct rise){c, (double)c->bytes[a->last], (double)c->bytes[b->first], a->level, b->level};
+}
+
+static int overlap(double from_a, double to_a, double from_b, double to_b)
+{
+  return from_a <= to_b * NEAR && from_b <= to_a * NEAR;
+}
+
+static int cache_explains(const struct levels_level *levels, int caches, const struct rise *r, uint64_t line)
+{
+  double narrower = (double)line / (double)r->curve->stride;
+  for (int i = 0; i < caches; i++)
+    if (overlap((double)levels[i].bytes, (double)levels[i].next_bytes, r->from * narrower, r->to * narrower))
+      return 1;
+  return 0;
+}
+
+/* Whether a curve of a wider stride has a rise where so many lines, or such a footprint, would put it. A rise that a cache
+ * found before explains tells nothing of a footprint. */
+static int seen(const struct levels_curve *curves, int n, const struct rise *r, uint64_t line, int same_lines,
+                const struct levels_level *levels, int caches)
+{
+  for (int c = 0; c < n; c++) {
+    double wider = same_lines ? (double)curves[c].stride / (double)line : 1;
+    if (curves[c].stride <= line) continue;
+    for (int p = 0; p + 1 < curves[c].n_plateaus; p++) {
+      struct rise other = rise_at(&curves[c], p);
+      if (!same_lines && cache_explains(levels, caches, &other, line)) continue;
+      if (overlap(r->from * wider, r->to * wider, other.from, other.to)) return 1;
+    }
+  }
+  return 0;
+}
+
+/* The curve with the least stride that is no less than a line: the one on which caches show. */
+static struct levels_curve *line_curve(struct levels_curve *curves, int n, uint64_t line)
+{
+  struct levels_curve *best = NULL;
+  for (int c = 0; c < n; c++)
+    if (curves[c].stride >= line && (!best || curves[c].stride < best->stride)) best = &curves[c];
+  return best ? best : &curves[0];
+}
+
+static void name_caches(struct levels_level *levels, int n, int is_cpu)
+{
+  for (int i = 0; i < n; i++) {
+    int number = !is_cpu && n == 1 && levels[i].bytes > GPU_L1_MAX ? 2 : i + 1;
+    snprintf(levels[i].name, sizeof levels[i].name, "L%d", number);
+  }
+  if (is_cpu || n != 3) return;
+  snprintf(levels[1].name, sizeof levels[1].name, "L2 near");
+  snprintf(levels[2].name, sizeof levels[2].name, "L2 far");
+}
+
+/* A rise on a wider stride that no cache explains is a TLB's; each is listed once, for the widest stride. It has one
+ * reach as long as strides are narrower than a page, and as many entries where they are wider. */
+static int tlb_known(const struct levels_level *levels, int first, int n, const struct rise *r)
+{
+  for (int i = first; i < n; i++) {
+    double from = (double)levels[i].bytes, to = (double)levels[i].next_bytes;
+    double narrower = (double)r->curve->stride / (double)levels[i].stride;
+    if (overlap(from, to, r->from, r->to) || overlap(from * narrower, to * narrower, r->from, r->to))
+      return 1;
+  }
+  return 0;
+}
+
+static struct levels_level level_of(enum levels_kind kind, const struct rise *r, double ns)
+{
+  return (struct levels_level){.kind = kind,
+                               .ns = ns,
+                               .bytes = (uint64_t)r->from,
+                               .next_bytes = (uint64_t)r->to,
+                               .stride = r->curve->stride};
+}
+
+static int find_caches(const struct levels_curve *curves, int n, const struct levels_curve *lines,
+                       uint64_t line, uint64_t cache, struct levels_level *levels)
+{
+  int found = 0;
+  double memory = lines->plateaus[0].level;
+  for (int p = 0; p + 1 < lines->n_plateaus && found < LEVELS_MAX - 1; p++) {
+    struct rise r = rise_at(lines, p);
+    int beyond = cache && r.from > NEAR * (double)cache;
+    int cached = seen(curves, n, &r, line, 1, levels, found);
+    int paged = seen(curves, n, &r, line, 0, levels, found);
+    if (!cached && (beyond || paged)) continue;
+    levels[found++] = level_of(LEVELS_CACHE, &r, r.below);
+    memory = r.above;
+  }
+  levels[found] =
+      (struct levels_level){.kind = LEVELS_MEMORY, .name = "DRAM", .ns = memory, .stride = lines->stride};
+  return found;
+}
+
+static int find_tlbs(const struct levels_curve *curves, int n, int caches, uint64_t line,
+                     struct levels_level *levels)
+{
+  int found = caches + 1;
+  for (int c = n - 1; c >= 0; c--) { /* wide strides first: there a TLB shows best */
+    for (int p = 0; p + 1 < curves[c].n_plateaus && found < LEVELS_MAX; p++) {
+      struct rise r = rise_at(&curves[c], p);
+      if (cache_explains(levels, caches, &r, line) || tlb_known(levels, caches + 1, found, &r)) continue;
+      levels[found++] = level_of(LEVELS_TLB, &r, r.above - r.below);
+    }
+  }
+  return found;
+}
+
+/* What a wide stride adds to a level that it reaches late is small where a walk of the page tables hits a cache. The first
+ * plateau, which the first cache serves, is left out: it rises a little as its sets fill. Narrow strides come first: there
+ * no first cache holds a share of the nodes. */
+static int find_small(const struct levels_curve *curves, int n, int caches, int found,
+                      struct levels_level *levels)
+{
+  for (int c = 0; c < n; c++)
+    for (int p = 1; p < curves[c].n_plateaus && found < LEVELS_MAX; p++) {
+      int at;
+      double rise;
+      if (!steps_reach(curves[c].bytes, curves[c].ns, &curves[c].plateaus[p], &at, &rise)) continue;
+      double reach = (double)curves[c].bytes[at];
+      struct rise r = {&curves[c], reach, REACH_FULL * reach, 0, rise};
+      if (!tlb_known(levels, caches + 1, found, &r)) levels[found++] = level_of(LEVELS_TLB, &r, rise);
+    }
+  return found;
+}
+
+/* By reach. */
+static void sort_tlbs(struct levels_level *tlbs, int n)
+{
+  for (int i = 1; i < n; i++)
+    for (int j = i; j > 0 && tlbs[j].bytes < tlbs[j - 1].bytes; j--) {
+      struct levels_level swap = tlbs[j];
+      tlbs[j] = tlbs[j - 1];
+      tlbs[j - 1] = swap;
+    }
+  for (int i = 0; i < n; i++) snprintf(tlbs[i].name, sizeof tlbs[i].name, "TLB %d", i + 1);
+}
+
+int levels_find(struct levels_curve *curves, int n, uint64_t line, uint64_t cache, int is_cpu,
+                struct levels_level levels[LEVELS_MAX])
+{
+  if (n < 1) return 0;
+  for (int c = 0; c < n; c++)
+    curves[c].n_plateaus = steps_find(curves[c].ns, curves[c].n, curves[c].plateaus);
+  const struct levels_curve *lines = line_curve(curves, n, line);
+  if (lines->n_plateaus < 1) return 0;
+  int caches = find_caches(curves, n, lines, line, cache, levels);
+  name_caches(levels, caches, is_cpu);
+  int all = find_small(curves, n, caches, find_tlbs(curves, n, caches, line, levels), levels);
+  sort_tlbs(levels + caches + 1, all - caches - 1);
+  return all;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Choosing one device and listing all: for programs that run on one. */
+#ifndef GPU_SELECT_H
+#define GPU_SELECT_H
+
+#include <stdio.h>
+
+#include "gpu/gpu.h"
+
+/** \brief Whether the device at \a index of the probe is one that --device \a wanted means: its position, the start of
+ * its UUID, or a part of its name; NULL means any. */
+int gpu_device_matches(const char *wanted, const struct gpu_device_info *info, int index);
+
+/** \brief Takes the first device that \a wanted means, of \a backend, or (NULL) of CUDA, of OpenCL if that has a
+ * GPU, or of the CPU. STATUS_ENVIRONMENT, with the reason, where there is none. */
+status_t gpu_select(const struct gpu_backend *backend, const char *wanted, const struct gpu_backend **chosen,
+                    int *index);
+
+/** \brief Prints a backend's devices, a line each, or why there is none. */
+void gpu_list_devices(const struct gpu_backend *backend, FILE *out);
+
+#endif

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+# mem-gpu: what it measures, that damage is found, and what it says to bad input.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+mem=$top_builddir/mem-gpu
+export OMP_NUM_THREADS=2 POCL_MAX_PTHREAD_COUNT=1
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# quick ARGUMENT...: a short run, small enough for sanitizers.
+quick() { "$mem" -t 0.02 "$@"; }
+
+# follows_schema FILE
+follows_schema() {
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
+  "$PYTHON" - "$1" "$top_srcdir/doc/mem.schema.json" <<'PY'
+import json, sys, jsonschema
+result, schema = (json.load(open(path), parse_constant=lambda name: sys.exit("not JSON: " + name)) for path in sys.argv[1:])
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.validate(result, schema)
+PY
+}
+
+json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
+
+@test "copies, mixes, latency and host of the CPU: a report with every part, and a document that follows its schema" {
+  run --separate-stderr quick -b cpu --copies --mixes --latency --host --sizes 64K,1M --footprint 1M --json cpu.json
+  expect_status 0
+  for word in 'unpaced copies' 'paced copies' 'ways to copy' BabelStream memcpy '13:1 reads' 'pointer chase' DRAM TRIADD MEMCPY PASS; do
+    [[ $output == *"$word"* ]] || { echo "no $word in: $output"; return 1; }
+  done
+  follows_schema cpu.json
+  [ "$(json cpu.json '[(m["reads"], m["writes"]) for m in d["mixes"]]')" = "[(1, 0), (0, 1), (1, 1), (3, 1), (13, 1)]" ]
+  [ "$(json cpu.json '{(p["streams"], p["paced"]) for p in d["copies"]["points"]} == {(s, p) for s in (1, 2, 4, 8, 16) for p in (False, True)}')" = True ]
+  [ "$(json cpu.json '{p["assign"] for p in d["copies"]["points"]}  == {"cyclic", "block"}')" = True ]
+  [ "$(json cpu.json '{h["access"] for h in d["host"]} == {"COPY", "TRIADD", "READ", "MEMCPY"}')" = True ]
+  [ "$(json cpu.json 'd["roofline"], d["pairs"], d["result"]["verdict"]')" = "None None pass" ]
+}
+
+@test "OpenCL devices, when there are: every section, and each way to deal elements out" {
+  run --separate-stderr quick -b opencl --copies --mixes --latency --roofline --pairs --sizes 1M --streams 1,16 --footprint 256K --json cl.json
+  [ "$status" -ne 3 ] || skip "$stderr"
+  expect_status 0
+  follows_schema cl.json
+  [ "$(json cl.json '{(p["assign"], p["width"], p["paced"]) for p in d["copies"]["points"]} == {(a, w, p) for a in ("cyclic", "block", "group") for w in (4, 16) for p in (False, True)}')" = True ]
+  [ "$(json cl.json 'len(d["pairs"]), all(p["before_gwords"]["median"] > 0 for p in d["pairs"])')" = "6 True" ]
+}
+
+@test "the roofline has ceilings, points from 1/16 to 512 operations a byte, and kernels of other documents" {
+  results=$top_srcdir/doc/results/h100-2026-11
+  quick -b cpu --roofline --sizes 1M --kernels "$results/ladder-cuda-L.json,$results/run-cuda-XL.json" --json roof.json >/dev/null
+  follows_schema roof.json
+  [ "$(json roof.json '[p["intensity"] for p in d["roofline"]["points"]] == [2.0 ** e for e in range(-4, 10)]')" = True ]
+  [ "$(json roof.json 'max(p["gflops"]["median"] for p in d["roofline"]["points"]) == d["roofline"]["peaks"][0]["gflops"]')" = True ]
+  # A pass of three sweeps does three times the work for the same bytes.
+  [ "$(json roof.json 'sorted({(k["name"].split()[0], round(k["intensity"] * 56)) for k in d["roofline"]["kernels"]} & {("stream", 34), ("temporal2", 68), ("temporal3", 102)})')" = \
+    "[('stream', 34), ('temporal2', 68), ('temporal3', 102)]" ]
+}
+
+@test "the document alone goes to standard output" {
+  run --separate-stderr quick -b cpu --mixes --sizes 64K --json -
+  expect_status 0
+  [[ $stderr == *"13:1 reads"* ]]
+  "$PYTHON" -c 'import json,sys; assert json.loads(sys.argv[1])["schema"] == "mem-gpu/1"' "$output"
+}
+
+@test "the list shows devices, and why one is missing" {
+  run "$mem" --list
+  expect_status 0
+  [[ $output == *"cpu: "*"device 0"* && $output != *null:* ]]
+}
+
+# damaged N PATTERN ARGUMENT...: the Nth comparison of a run sees a flipped bit, ends with 4 and one line that names it.
+damaged() {
+  local n=$1 pattern=$2
+  shift 2
+  HIMENO_MEM_CORRUPT=$n run --separate-stderr quick -b cpu "$@"
+  expect_status 4
+  [ "$(wc -l <<<"$stderr")" -eq 1 ]
+  grep -Eq -- "$pattern" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$pattern"; return 1; }
+  [[ $output == *WRONG* ]]
+}
+
+@test "damage is found in a copy" { damaged 2 'study copy of 64.0 KiB, 1 stream.*: 1 of 16384 words are wrong, the first is word 8192' --copies --sizes 64K; }
+@test "damage is found in what a mix read or wrote" {
+  damaged 1 '1 reads and 0 writes: the sum is' --mixes --sizes 64K
+  damaged 5 '13 reads and 1 writes: 1 of 16384 words' --mixes --sizes 64K
+}
+@test "damage is found in a chase" { damaged 3 'chase of stride .*: the chase came to' --latency --footprint 16K; }
+@test "damage is found in host memory" { damaged 4 'host TRIADD, .*1 of 16384 words are wrong|host TRIADD with' --host --sizes 64K; }
+@test "damage is found in the roofline's kernels" {
+  damaged 1 'reading from L1: the sum is' --roofline --sizes 1M
+  damaged 9 'multiply-adds for each 16 bytes: the sum is' --roofline --sizes 1M
+}
+@test "damage is found in a kernel of a pair" {
+  HIMENO_MEM_CORRUPT=3 run quick -b opencl --pairs
+  [ "$status" -ne 3 ] || skip "$output"
+  expect_status 4
+  [[ $output == *'pair "pixel a thread, row a thread", before: word'* ]]
+}
+
+# says CODE PATTERN ARGUMENT...: ends with CODE and one line on standard error that matches; nothing on standard output.
+says() {
+  local code=$1 pattern=$2
+  shift 2
+  run --separate-stderr quick "$@"
+  expect_status "$code"
+  [ -z "$output" ]
+  [ "$(wc -l <<<"$stderr")" -eq 1 ] || { printf 'not one line:\n%s\n' "$stderr"; return 1; }
+  grep -Eq -- "^mem-gpu: .*$pattern" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$pattern"; return 1; }
+}
+
+@test "a footprint or a copy larger than the memory" {
+  says 3 'too little host memory: 100.0 TiB more needed, .* free' -b cpu --latency --footprint 100T
+  says 3 'too little host memory: 1.0 TiB more needed, .* free' -b cpu --copies --sizes 1T
+  says 3 'too little host memory: 4.0 TiB more needed' -b cpu --host --sizes 4T
+  says 3 'too little memory for --sizes 4.0 TiB: .* free' -b cpu --mixes --sizes 4T
+  says 3 'too little host memory: 4.0 TiB more needed' -b cpu --roofline --sizes 4T
+}
+@test "a stride of 0, one that is no multiple of 8, one that does not fit the footprint" {
+  says 2 '--strides 0: allowed are sizes .* from 8 B in steps of 8 B' --strides 0
+  says 2 '--strides 64,7: allowed' --strides 64,7
+  says 2 '--strides 1.0 MiB: a footprint of 2.0 MiB does not hold four' -b cpu --latency --strides 1M --footprint 2M
+}
+@test "no device" {
+  says 3 '--device 9: none of the 1 device of backend cpu has that position, UUID or name' -b cpu --device 9
+  CUDA_VISIBLE_DEVICES='' says 3 'backend cuda: ' -b cuda --mixes
+  OCL_ICD_VENDORS=/nowhere OCL_ICD_FILENAMES='' says 3 'backend opencl: ' -b opencl --mixes
+  says 3 'backend qpu has no memory kernels|backend qpu: ' -b qpu --mixes
+}
+@test "a backend that is none" {
+  says 2 '--backend tpu: allowed are auto, cuda, opencl, cpu' -b tpu
+  says 2 '--backend null: allowed are auto, cuda, opencl, cpu' -b null
+}
+@test "streams that are none, too many, or do not divide a copy" {
+  for n in 0 3 17 x 1,,2; do says 2 "--streams $n: allowed" --streams "$n"; done
+}
+@test "sizes that are none or no multiple of a page of each stream" {
+  for size in 0 100 64Q -64K 1e400; do says 2 "--sizes $size: allowed are sizes as 64K" --sizes "$size"; done
+}
+@test "threads and blocks that a device does not take" {
+  says 2 '--threads 0: allowed are numbers from 1 to 1024' --threads 0
+  says 3 '--threads 1024: .* takes at most' -b cpu --copies --threads 1024
+  says 2 '--blocks 1025: allowed are numbers from 1 to 1024' --blocks 1025
+  says 2 '--assign group: backend cpu has one block' -b cpu --copies --assign group
+}
+@test "widths, pace, assignment and time that are none" {
+  says 2 '--widths 8: allowed are 4, 16 and 4,16' --widths 8
+  says 2 '--pace "often": must be both, free or paced' --pace often
+  says 2 '--assign "odd": must be all, cyclic, block or group' --assign odd
+  says 2 '--time is given twice' -t 1
+  says 2 '--sizes needs a value' --sizes ''
+  says 2 '--footprint 1K: allowed' --footprint 1K
+  says 2 '--footprint 1M,2M: allowed is one size' --footprint 1M,2M
+}
+@test "a section that the backend has not" { says 2 '--pairs: backend cpu has no kernel pairs, cuda and opencl have' -b cpu --pairs; }
+@test "documents that cannot be placed" {
+  says 2 '--kernels goes with --roofline' --kernels some.json
+  says 3 '--kernels none.json: the file cannot be read' -b cpu --roofline --kernels none.json
+  echo '{"schema": "comm-gpu/1"}' >other.json
+  says 2 '--kernels other.json: no document of himeno-gpu or gemm-gpu' -b cpu --roofline --kernels other.json
+  echo '{"schema": "himeno-gpu/1", "config": {"kernel": "x"}}' >half.json
+  says 2 '--kernels half.json: it has no class, T and rate' -b cpu --roofline --kernels half.json
+  echo 'no JSON' >text.json
+  says 2 '--kernels text.json: ' -b cpu --roofline --kernels text.json
+}
+@test "a JSON path in a folder that is not there" { says 3 'none/such.json' -b cpu --mixes --json none/such.json; }
+@test "an unknown option, or a word that is none" {
+  says 2 'unknown option "--nonsense"' --nonsense
+  says 2 '"word" is no option' word
+}
+
+@test "help names the exit codes and the variable for tests" {
+  run "$mem" --help
+  expect_status 0
+  [[ $output == *HIMENO_MEM_CORRUPT*"Exit status: 0 pass, 2 usage"* ]]
+}

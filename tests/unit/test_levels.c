@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Levels of a memory are found in latency curves of machines that are known. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+#include "gpu/mem/levels.h"
+
+#define KIB (uint64_t)1024
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+
+#define POINTS 200
+#define CURVES 3
+
+/** A machine: what a load takes by the lines that were touched, and what is added by the footprint. */
+struct machine {
+  uint64_t line;
+  struct {
+    uint64_t bytes;
+    double ns;
+  } caches[4]; /* up to the one of 0 bytes, which is the memory */
+  uint64_t reach;
+  double miss; /* of a TLB that is replaced at random */
+  int tlb_in_use_order;
+  double noise;
+};
+
+/** Curves, and where their points are kept. */
+struct curves {
+  uint64_t bytes[CURVES][POINTS];
+  double ns[CURVES][POINTS];
+  struct levels_curve curve[CURVES];
+};
+
+/* From -1 to 1, always the same. */
+static double noise(uint32_t n)
+{
+  uint32_t z = n * 2654435769u;
+  z = (z ^ z >> 15) * 0x85ebca6bu;
+  z = (z ^ z >> 13) * 0xc2b2ae35u;
+  return (double)(z ^ z >> 16) / 2147483648.0 - 1;
+}
+
+static double latency(const struct machine *m, uint64_t stride, uint64_t bytes)
+{
+  int c = 0;
+  uint64_t touched = bytes / stride * m->line;
+  while (m->caches[c].bytes && touched > m->caches[c].bytes) c++;
+  double ns = m->caches[c].ns;
+  if (c > 0 && m->reach && bytes > m->reach)
+    ns += m->miss * (m->tlb_in_use_order ? 1 : 1 - (double)m->reach / (double)bytes);
+  return ns * (1 + m->noise * noise((uint32_t)(bytes / stride * 7 + stride)));
+}
+
+static void measure(const struct machine *m, const uint64_t strides[CURVES], uint64_t most, struct curves *c)
+{
+  for (int s = 0; s < CURVES; s++) {
+    uint64_t least = 4 * strides[s] > 4096 ? 4 * strides[s] : 4096;
+    int n = 0;
+    for (double at = (double)least; at <= (double)most && n < POINTS; at *= exp2(1.0 / 6)) {
+      c->bytes[s][n] = (uint64_t)at / strides[s] * strides[s];
+      c->ns[s][n] = latency(m, strides[s], c->bytes[s][n]);
+      n++;
+    }
+    c->curve[s] = (struct levels_curve){.stride = strides[s], .n = n, .bytes = c->bytes[s], .ns = c->ns[s]};
+  }
+}
+
+static void assert_level(const struct levels_level *l, const char *name, double ns, uint64_t ends)
+{
+  assert_string_equal(l->name, name);
+  assert_true(fabs(l->ns - ns) < 0.02 * ns);
+  if (!ends) return;
+  assert_true(l->bytes <= ends && ends < l->next_bytes);
+  assert_true(l->next_bytes < 1.3 * (double)l->bytes);
+}
+
+static const struct machine gpu = {.line = 128,
+                                   .caches = {{192 * KIB, 16}, {24 * MIB, 136}, {48 * MIB, 260}, {0, 341}},
+                                   .reach = 256 * MIB,
+                                   .miss = 20,
+                                   .noise = 0.002};
+static const uint64_t gpu_strides[CURVES] = {128, 64 * 1024, 2 * 1024 * 1024};
+
+static void a_gpu_has_a_first_cache_two_halves_of_a_second_and_memory(void **state)
+{
+  static struct curves c;
+  struct levels_level l[LEVELS_MAX];
+  (void)state;
+  measure(&gpu, gpu_strides, 64 * GIB, &c);
+  int n = levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l);
+  assert_in_range(n, 5, LEVELS_MAX);
+  assert_level(&l[0], "L1", 16, 192 * KIB);
+  assert_level(&l[1], "L2 near", 136, 24 * MIB);
+  assert_level(&l[2], "L2 far", 260, 48 * MIB);
+  assert_true(l[3].kind == LEVELS_MEMORY && fabs(l[3].ns - 350) < 12);
+}
+
+static void a_table_that_is_replaced_at_random_shows_its_reach(void **state)
+{
+  static struct curves c;
+  struct levels_level l[LEVELS_MAX];
+  (void)state;
+  measure(&gpu, gpu_strides, 64 * GIB, &c);
+  int n = levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l);
+  assert_int_equal(n, 5);
+  assert_string_equal(l[4].name, "TLB 1");
+  assert_true(fabs(l[4].ns - gpu.miss) < 0.1 * gpu.miss);
+  assert_true((double)l[4].bytes > 0.75 * (double)gpu.reach && (double)l[4].bytes < 1.34 * (double)gpu.reach);
+}
+
+static void no_table_is_found_where_there_is_none(void **state)
+{
+  static struct curves c;
+  struct machine flat = gpu;
+  struct levels_level l[LEVELS_MAX];
+  (void)state;
+  flat.reach = 0;
+  flat.noise = 0.01;
+  measure(&flat, gpu_strides, 64 * GIB, &c);
+  assert_int_equal(levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l), 4);
+}
+
+static void a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint(void **state)
+{
+  static const struct machine cpu = {.line = 64,
+                                     .caches = {{32 * KIB, 1.2}, {1 * MIB, 4}, {32 * MIB, 15}, {0, 90}},
+                                     .reach = 8 * MIB,
+                                     .miss = 9,
+                                     .tlb_in_use_order = 1,
+                                     .noise = 0.02};
+  static const uint64_t strides[CURVES] = {64, 4 * 1024, 64 * 1024};
+  static struct curves c;
+  struct levels_level l[LEVELS_MAX];
+  (void)state;
+  measure(&cpu, strides, 1 * GIB, &c);
+  int n = levels_find(c.curve, CURVES, 64, 32 * MIB, 1, l);
+  assert_in_range(n, 5, 6);
+  assert_level(&l[0], "L1", 1.2, 32 * KIB);
+  assert_level(&l[1], "L2", 4, 1 * MIB);
+  assert_string_equal(l[n - 1].name, n == 6 ? "TLB 2" : "TLB 1");
+  int at = 0;
+  for (int i = 0; i < n; i++)
+    at |= l[i].kind == LEVELS_TLB && l[i].bytes <= 8 * MIB && 8 * MIB <= l[i].next_bytes;
+  assert_true(at);
+}
+
+static void noise_makes_no_levels(void **state)
+{
+  static const struct machine even = {.line = 128, .caches = {{0, 100}}, .noise = 0.05};
+  static struct curves c;
+  struct levels_level l[LEVELS_MAX];
+  (void)state;
+  measure(&even, gpu_strides, 64 * GIB, &c);
+  assert_int_equal(levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l), 1);
+  assert_string_equal(l[0].name, "DRAM");
+}
+
+static void single_loads_split_into_near_and_far(void **state)
+{
+  double values[1000], one[1000];
+  struct steps_split split;
+  (void)state;
+  for (uint32_t i = 0; i < 1000; i++) {
+    values[i] = (i % 4 == 0 ? 276 : 512) * (1 + 0.03 * noise(i));
+    one[i] = 276 * (1 + 0.1 * noise(i));
+  }
+  assert_true(steps_split(values, 1000, &split));
+  assert_true(fabs(split.low - 276) < 3 && fabs(split.high - 512) < 5 && fabs(split.share - 0.25) < 0.001);
+  assert_false(steps_split(one, 1000, &split));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_gpu_has_a_first_cache_two_halves_of_a_second_and_memory),
+      cmocka_unit_test(a_table_that_is_replaced_at_random_shows_its_reach),
+      cmocka_unit_test(no_table_is_found_where_there_is_none),
+      cmocka_unit_test(a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint),
+      cmocka_unit_test(noise_makes_no_levels),
+      cmocka_unit_test(single_loads_split_into_near_and_far),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
