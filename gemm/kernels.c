@@ -9,12 +9,13 @@
 #include "config.h"
 
 static const struct gemm_kernel_set *const sets[] = {
+    &gemm_kernels_cpu,    &gemm_kernels_null, &gemm_kernels_qpu,
+#if HAVE_CUDA
+    &gemm_kernels_cuda,
+#endif
 #if HAVE_OPENCL
     &gemm_kernels_opencl,
 #endif
-    &gemm_kernels_cpu,
-    &gemm_kernels_null,
-    &gemm_kernels_qpu,
 };
 
 const struct gemm_kernel_set *gemm_kernels_find(const char *backend)

@@ -105,6 +105,7 @@ struct gemm_kernel_set {
 };
 
 extern const struct gemm_kernel_set gemm_kernels_cpu;
+extern const struct gemm_kernel_set gemm_kernels_cuda;
 extern const struct gemm_kernel_set gemm_kernels_null;
 extern const struct gemm_kernel_set gemm_kernels_opencl;
 extern const struct gemm_kernel_set gemm_kernels_qpu;

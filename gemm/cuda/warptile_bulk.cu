@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// The host side of bulk copies.
+#include "gemm/cuda/warptile_bulk.cuh"
+
+#include "gemm/cuda/warptile.h"
+
+typedef void (*bulk_kernel)(bulk_args);
+
+struct bulk_variant {
+  bulk_kernel kernel[2][2]; // turn A, turn B
+  int stage, a, b;          // bytes
+};
+
+template <class S> struct bulk_row {
+  static constexpr warptile_tile tile(double rate)
+  {
+    return {S::m, S::n, S::k, S::item_m, S::item_n, S::threads, S::blocks, rate};
+  }
+
+  static bulk_variant variant()
+  {
+    return {{{warptile_bulk<S, false, false>, warptile_bulk<S, false, true>},
+             {warptile_bulk<S, true, false>, warptile_bulk<S, true, true>}},
+            bulk_layout<S>::stage,
+            bulk_layout<S>::a,
+            bulk_layout<S>::b};
+  }
+};
+
+typedef bulk_row<warptile_shape<128, 256, 16, 64, 64, 8, 16, 1>> row_128x256;
+typedef bulk_row<warptile_shape<128, 128, 16, 32, 64, 8, 8, 2>> row_128x128;
+typedef bulk_row<warptile_shape<64, 128, 16, 32, 64, 8, 8, 3>> row_64x128;
+typedef bulk_row<warptile_shape<64, 64, 16, 32, 32, 8, 4, 4>> row_64x64;
+static constexpr warptile_tile tiles[] = {row_128x256::tile(0.80), row_128x128::tile(0.78),
+                                          row_64x128::tile(0.75), row_64x64::tile(0.65)};
+static const bulk_variant variants[] = {row_128x256::variant(), row_128x128::variant(), row_64x128::variant(),
+                                        row_64x64::variant()};
+
+// Of a multiprocessor's shared memory each block takes 1 KiB more; as much goes to barriers and alignment.
+#define RESERVED 2048
+
+static bool turns_a(const fp32_job *job)
+{
+  return !job->trans_a;
+}
+
+static bool turns_b(const fp32_job *job)
+{
+  return job->trans_b;
+}
+
+static int buffer_bytes(const fp32_job *job, const bulk_variant &v)
+{
+  return 2 * ((turns_a(job) ? v.a : 0) + (turns_b(job) ? v.b : 0));
+}
+
+static bool able(const fp32_job *job, const fp32_chip *chip)
+{
+  return chip->number >= 90 && job->lda % 4 == 0 && job->ldb % 4 == 0;
+}
+
+// As many as there is room for. Parts of k are added up in the stages' room.
+static int stages(const fp32_job *job, const fp32_chip *chip, int tile, int splits)
+{
+  const warptile_tile &t = tiles[tile];
+  const bulk_variant &v = variants[tile];
+  const int all = chip->shared_bytes + 1024, buffers = buffer_bytes(job, v);
+  int count = (all / t.blocks - RESERVED - buffers) / v.stage;
+  if (count < 2) count = (all - RESERVED - buffers) / v.stage;
+  if (count > BULK_STAGES_MAX) count = BULK_STAGES_MAX;
+  const int room = count * v.stage + buffers, sums = t.m * t.n * (int)sizeof(float);
+  return count < 2 || (splits > 1 && room < sums) ? 0 : count;
+}
+
+static size_t work(const fp32_job *, int)
+{
+  return 0;
+}
+
+static fp32_launch describe(const fp32_job *job, int tile, int stages)
+{
+  const bulk_variant &v = variants[tile];
+  return {(const void *)v.kernel[turns_a(job)][turns_b(job)], tiles[tile].threads,
+          stages * v.stage + buffer_bytes(job, v)};
+}
+
+// ---- maps of the matrices ----
+
+typedef CUresult (*map_encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                               const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
+                               CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                               CUtensorMapFloatOOBfill);
+
+// The driver's, found through the runtime: programs start where there is no driver.
+static cudaError_t encode_find(map_encode *encode)
+{
+  void *function = nullptr;
+  cudaDriverEntryPointQueryResult result;
+#if CUDART_VERSION >= 12050
+  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
+                                                             cudaEnableDefault, &result);
+#else
+  const cudaError_t error =
+      cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &result);
+#endif
+  if (error != cudaSuccess) return error;
+  *encode = (map_encode)function;
+  return function ? cudaSuccess : cudaErrorNotSupported;
+}
+
+// A matrix stored as rows×columns, and the box that one copy takes. Rows that are turned come swizzled.
+struct map_shape {
+  const float *data;
+  int rows, columns;
+  int64_t ld;
+  int box_rows, box_columns;
+  bool turns;
+};
+
+static cudaError_t map_make(map_encode encode, const map_shape &s, CUtensorMap *map)
+{
+  const cuuint64_t extent[] = {(cuuint64_t)s.columns, (cuuint64_t)s.rows};
+  const cuuint64_t stride[] = {(cuuint64_t)s.ld * sizeof(float)};
+  const cuuint32_t box[] = {(cuuint32_t)s.box_columns, (cuuint32_t)s.box_rows}, step[] = {1, 1};
+  const CUresult result =
+      encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, (void *)s.data, extent, stride, box, step,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, s.turns ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_NONE,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// Along m or n: extent and box; along k the other way round.
+static map_shape shape_of(const float *data, int64_t ld, bool turns, int extent, int box, int k, int box_k)
+{
+  return turns ? map_shape{data, extent, k, ld, box, box_k, true}
+               : map_shape{data, k, extent, ld, box_k, box, false};
+}
+
+static cudaError_t maps_make(const fp32_job *job, const warptile_tile &t, bulk_args *args)
+{
+  map_encode encode;
+  cudaError_t error = encode_find(&encode);
+  if (error == cudaSuccess)
+    error = map_make(encode, shape_of(job->a, job->lda, turns_a(job), job->m, t.m, job->k, t.k), &args->a);
+  if (error == cudaSuccess)
+    error = map_make(encode, shape_of(job->b, job->ldb, turns_b(job), job->n, t.n, job->k, t.k), &args->b);
+  return error;
+}
+
+// ---- launch ----
+
+static cudaError_t launch(const fp32_job *job, int tile, int stages, int splits, cudaStream_t stream)
+{
+  const warptile_tile &t = tiles[tile];
+  bulk_args args;
+  cudaError_t error = maps_make(job, t, &args);
+  if (error != cudaSuccess) return error;
+  args.job = *job;
+  args.rows = (job->m - 1) / t.m + 1;
+  args.columns = (job->n - 1) / t.n + 1;
+  args.stages = stages;
+  args.splits = splits;
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {(unsigned)splits, 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)((int64_t)args.rows * args.columns * splits));
+  config.blockDim = dim3((unsigned)t.threads);
+  config.dynamicSmemBytes = (size_t)describe(job, tile, stages).shared_bytes;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = splits > 1;
+  return cudaLaunchKernelEx(&config, variants[tile].kernel[turns_a(job)][turns_b(job)], args);
+}
+
+extern const warptile_path warptile_bulk_path = {
+    tiles, sizeof tiles / sizeof tiles[0], 0, 1.6e-10, able, stages, work, describe, launch};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The CUDA set. Kernels stand beside their code in gemm/cuda/. */
+#include "gemm/cuda/cuda_gemm.h"
+
+static const struct gemm_kernel *const kernels[] = {
+    &gemm_cuda_naive,    &gemm_cuda_regblock,     &gemm_cuda_local,    &gemm_cuda_unroll,
+    &gemm_cuda_pipeline, &gemm_cuda_lds_pipeline, &gemm_cuda_warptile,
+#if HAVE_CUBLAS
+    &gemm_cuda_cublas,
+#endif
+};
+
+const struct gemm_kernel_set gemm_kernels_cuda = {
+    .backend = "cuda",
+    .kernels = kernels,
+    .n = sizeof kernels / sizeof *kernels,
+    .ceilings = gemm_cuda_ceilings,
+};

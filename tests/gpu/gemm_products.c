@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Every kernel of a backend's set of products, over shapes, transpositions, factors, leading dimensions, blocks and data,
+ * against float64: C poisoned before, and the same bits twice. Speaks TAP.
+ *   gemm_products BACKEND [few]     few: what a sanitizer has the patience for */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gemm/matrices.h"
+#include "gemm/verify.h"
+
+static const int64_t shapes[][3] = {
+    {1, 1, 1},      {5, 7, 3},      {130, 258, 17},  {64, 64, 64},   {200, 129, 300},
+    {1, 1, 300},    {1, 300, 1},    {300, 1, 7},     {1, 129, 129},  {16, 16, 16},
+    {128, 256, 16}, {127, 129, 65}, {33, 513, 100},  {256, 256, 1},  {257, 300, 130},
+    {512, 384, 96}, {1000, 4, 12},  {3, 1025, 1000}, {384, 520, 33}, {640, 257, 24},
+};
+#define SHAPES     (int)(sizeof shapes / sizeof shapes[0])
+#define SHAPES_FEW 5
+
+static const float factors[][2] = {{1, 0}, {-0.75f, 0}, {1, 1}, {0.5f, -2}};
+#define FACTORS (int)(sizeof factors / sizeof factors[0])
+
+/* Added to the least leading dimension of A, B and C: none, rows of whole vectors, rows of none. */
+static const int64_t pads[][3] = {{0, 0, 0}, {4, 8, 4}, {1, 3, 5}};
+#define PADS (int)(sizeof pads / sizeof pads[0])
+
+struct bench {
+  const struct gemm_kernel_set *set;
+  struct gpu_device *device;
+  struct gpu_queue *queue;
+  int few;
+  int tests, failed;
+};
+
+struct subject {
+  const struct gemm_kernel *kernel;
+  enum gemm_type type;
+  int trans;
+};
+
+static int64_t up4(int64_t x)
+{
+  return (x + 3) / 4 * 4;
+}
+
+static status_t problem_make(const struct subject *s, const int64_t shape[3], const float factor[2],
+                             const int64_t pad[3], struct gemm_problem *p)
+{
+  *p = (struct gemm_problem){.type = s->type,
+                             .m = shape[0],
+                             .n = shape[1],
+                             .k = shape[2],
+                             .trans_a = s->trans >> 1,
+                             .trans_b = s->trans & 1,
+                             .alpha = factor[0],
+                             .beta = factor[1]};
+  for (int m = 0; m < GEMM_MATRICES; m++) {
+    int64_t least = gemm_columns(p, (enum gemm_matrix)m);
+    p->ld[m] = pad[m] % 4 == 0 && pad[m] > 0 ? up4(least) + pad[m] : least + pad[m];
+  }
+  return gemm_problem_complete(p);
+}
+
+static status_t product(struct bench *b, struct gemm_exec *exec, struct gemm_matrices *m)
+{
+  RETURN_IF_FAILED(gemm_matrices_reset(m));
+  RETURN_IF_FAILED(gemm_launch(exec, b->queue, &m->on));
+  return gemm_matrices_fetch(m, m->out);
+}
+
+/* One way to cut the work: right, and the same again. */
+static status_t blocks_check(struct bench *b, const struct subject *s, const struct gemm_blocks *blocks,
+                             struct gemm_matrices *m, const struct gemm_reference *reference)
+{
+  const size_t bytes = gemm_bytes(&m->problem, GEMM_C);
+  struct gemm_exec *exec = NULL;
+  struct gemm_check check;
+  void *first = malloc(bytes);
+  status_t status = first ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory");
+  if (status == STATUS_OK) TRY(gemm_exec_open(s->kernel, b->device, &m->problem, blocks, &exec), done);
+  TRY(product(b, exec, m), done);
+  TRY(gemm_verify(reference, s->kernel->truncates, m->out, s->kernel->name, &check), done);
+  memcpy(first, m->out, bytes);
+  TRY(product(b, exec, m), done);
+  if (memcmp(first, m->out, bytes) != 0) status = log_fail(STATUS_WRONG, "the second product differs");
+done:
+  gemm_exec_close(exec);
+  free(first);
+  return status;
+}
+
+static void diagnose(const struct gemm_problem *p, const struct gemm_blocks *g)
+{
+  printf("# %s %s %lldx%lldx%lld ld %lld %lld %lld alpha %g beta %g", gemm_types[p->type].name,
+         gemm_trans_name(p), (long long)p->m, (long long)p->n, (long long)p->k, (long long)p->ld[GEMM_A],
+         (long long)p->ld[GEMM_B], (long long)p->ld[GEMM_C], p->alpha, p->beta);
+  if (g) printf(" blocks %dx%dx%d splits %d", g->group_m, g->group_n, g->group_k, g->splits);
+  printf(": %s\n", log_held());
+}
+
+/* All blocks of a kernel on one problem. Blocks that are none for the problem are passed by, the first never. */
+static status_t problem_check(struct bench *b, const struct subject *s, const struct gemm_problem *p,
+                              enum gemm_data data)
+{
+  struct gemm_matrices m;
+  struct gemm_reference *reference = NULL;
+  const struct gemm_blocks *blocks = NULL;
+  status_t status;
+  TRY(gemm_matrices_open(&m, b->device, b->queue, p, data, 1), done);
+  TRY(gemm_reference_open(p, GEMM_VERIFY_FULL, m.host[GEMM_A], m.host[GEMM_B], m.host[GEMM_C], &reference),
+      done);
+  for (int n = 0; status == STATUS_OK && (n == 0 || n < s->kernel->n_blocks); n++) {
+    blocks = s->kernel->n_blocks ? &s->kernel->blocks[n] : NULL;
+    status = blocks_check(b, s, blocks, &m, reference);
+    if (status == STATUS_ENVIRONMENT && n > 0) status = STATUS_OK;
+  }
+done:
+  if (status != STATUS_OK) diagnose(p, blocks);
+  log_drop();
+  gemm_reference_close(reference);
+  gemm_matrices_close(&m);
+  return status;
+}
+
+static int shapes_check(struct bench *b, const struct subject *s, int pad, enum gemm_data data)
+{
+  int count = 0;
+  for (int shape = 0; shape < (b->few ? SHAPES_FEW : SHAPES); shape++)
+    for (int factor = 0; factor < FACTORS; factor += b->few ? 3 : 1) {
+      struct gemm_problem p;
+      char why[GPU_TEXT_MAX];
+      if (problem_make(s, shapes[shape], factors[factor], pads[pad], &p) != STATUS_OK) return -1;
+      if (!gemm_kernel_fits(s->kernel, b->device, &p, why)) continue;
+      if (problem_check(b, s, &p, data) != STATUS_OK) return -1;
+      count++;
+    }
+  return count;
+}
+
+static void subject_check(struct bench *b, const struct subject *s)
+{
+  static const char *const data_names[] = {"random", "wide", "special"};
+  static const char *const pad_names[] = {"least ld", "whole vectors", "odd ld"};
+  const struct gemm_problem p = {.trans_a = s->trans >> 1, .trans_b = s->trans & 1};
+  for (int data = GEMM_RANDOM; data <= GEMM_SPECIAL; data++)
+    for (int pad = 0; pad < PADS; pad++) {
+      if (data != GEMM_RANDOM && (pad != 1 || b->few)) continue;
+      int count = shapes_check(b, s, pad, (enum gemm_data)data);
+      if (count == 0) continue;
+      printf("%s %d - %s %s %s, %s, %s\n", count > 0 ? "ok" : "not ok", ++b->tests, s->kernel->name,
+             gemm_types[s->type].name, gemm_trans_name(&p), data_names[data], pad_names[pad]);
+      fflush(stdout);
+      b->failed += count < 0;
+    }
+}
+
+static void set_check(struct bench *b)
+{
+  for (int k = 0; k < b->set->n; k++) {
+    const struct gemm_kernel *kernel = b->set->kernels[k];
+    for (int type = 0; type < GEMM_TYPES; type++)
+      for (int trans = 0; trans < (kernel->transposes ? 4 : 1); trans++)
+        if (kernel->types & GEMM_BIT(type) && !kernel->yardstick)
+          subject_check(b, &(struct subject){kernel, (enum gemm_type)type, trans});
+  }
+}
+
+int main(int argc, char **argv)
+{
+  struct bench b = {.few = argc > 2 && strcmp(argv[2], "few") == 0};
+  const struct gpu_backend *backend = argc > 1 ? gpu_backend_find(argv[1]) : NULL;
+  log_hold(1);
+  if (!backend || !(b.set = gemm_kernels_find(argv[1]))) {
+    fprintf(stderr, "usage: gemm_products BACKEND [few]\n");
+    return 2;
+  }
+  if (gpu_open(backend, 0, &b.device) != STATUS_OK) {
+    printf("1..0 # SKIP %s\n", log_held());
+    return 0;
+  }
+  status_t status = gpu_queue_create(b.device, GPU_NORMAL, &b.queue);
+  if (status == STATUS_OK) set_check(&b);
+  if (status == STATUS_OK) printf("1..%d\n", b.tests);
+  gpu_queue_destroy(b.queue);
+  gpu_close(b.device);
+  return status != STATUS_OK || b.failed > 0;
+}
