@@ -9,6 +9,7 @@
 #include "comm/agree.h"
 #include "comm/watch.h"
 #include "himeno/clock.h"
+#include "himeno/flip.h"
 #include "himeno/solver_state.h"
 
 static status_t restore(struct solver *s)
@@ -120,7 +121,7 @@ static status_t timed_sweeps(struct solver *s, int sweeps, double *mine)
 static status_t checksum(struct solver *s, uint64_t *sum)
 {
   uint64_t mine;
-  RETURN_IF_FAILED(s->set->checksum(s->exec, s->compute, s->current, &mine));
+  RETURN_IF_FAILED(solver_array_checksum(s, SOLVER_NEWEST, &mine));
   return watch_allreduce(s->config.comm, &mine, sum, 1, MPI_UINT64_T, MPI_SUM, "the checksum");
 }
 
@@ -151,6 +152,8 @@ status_t solver_block_continue(struct solver *s, int sweeps, struct solver_block
     return log_fail(STATUS_USAGE, "a block of %d sweeps in a solver made for 1 to %d", sweeps,
                     s->config.max_sweeps);
   memset(s->phases, 0, sizeof s->phases);
+  if (s->config.plant) RETURN_IF_FAILED(flip_plant(s, s->swept, s->swept + sweeps));
+  s->swept += sweeps;
   RETURN_IF_FAILED(gpu_clear(s->compute, s->fields.gosa, 0, s->fields.gosa.bytes));
   RETURN_IF_FAILED(timed_sweeps(s, sweeps, &mine));
   RETURN_IF_FAILED(s->route ? exchanged_finish(s) : local_finish(s, sweeps));

@@ -12,6 +12,7 @@
 #include "comm/transport.h"
 #include "comm/watch.h"
 #include "himeno/kernels.h"
+#include "himeno/soak/soak.h"
 
 #define AT(field)    offsetof(struct himeno_config, field)
 #define GIVEN(field) (offsetof(struct himeno_config, field) + 1)
@@ -65,6 +66,7 @@ static const struct option_spec options[] = {
      .type = OPTION_CHOICE,
      .allowed = "standard|dense",
      .offset = AT(data),
+     .given = GIVEN(data_given),
      .metavar = "standard|dense",
      .help = "Standard Himeno data, or dense data in which every term of the stencil counts."},
     {.name = "backend",
@@ -188,6 +190,28 @@ static const struct option_spec options[] = {
      .help = "The original protocol: 3 rehearsal sweeps, then about 60 s without resetting the field, and "
              "its score. Only "
              "the rehearsal is verified."},
+    {.name = "soak",
+     .type = OPTION_CUSTOM,
+     .parse = soak_duration_parse,
+     .offset = AT(soak),
+     .given = GIVEN(soak_given),
+     .metavar = "DURATION",
+     .help = "Blocks in both data sets for so long (90, 15m, 8h, 2d), every bit of the field checked after "
+             "every sweep and "
+             "of the coefficients after every block. Nothing is tuned."},
+    {.name = "soak-log",
+     .type = OPTION_TEXT,
+     .offset = AT(soak_log),
+     .metavar = "FILE",
+     .help = "Append one JSON line a block, on the disk before the next block begins."},
+    {.name = "soak-every",
+     .type = OPTION_INT,
+     .min = 1,
+     .max = 10000000,
+     .offset = AT(soak_every),
+     .given = GIVEN(soak_every_given),
+     .metavar = "PASSES",
+     .help = "Check the field after so many passes instead of each: less checking, more memory traffic."},
     {.name = "ladder",
      .type = OPTION_FLAG,
      .offset = AT(ladder),
@@ -257,6 +281,16 @@ static status_t conflicts_check(const struct himeno_config *c)
     return conflict("--official", c->sweeps_given ? "--sweeps" : "--block");
   if (c->official && c->weak) return conflict("--official", "--weak");
   if (c->official && c->verify == HIMENO_VERIFY_FULL) return conflict("--official", "--verify full");
+  if (c->soak_given &&
+      (c->sweeps_given || c->seconds_given || c->official || c->ladder || c->data_given || c->tune))
+    return conflict("--soak", c->sweeps_given    ? "--sweeps"
+                              : c->seconds_given ? "--time"
+                              : c->official      ? "--official"
+                              : c->ladder        ? "--ladder"
+                              : c->data_given    ? "--data"
+                                                 : "--tune");
+  if (!c->soak_given && (c->soak_log || c->soak_every_given))
+    return log_fail(STATUS_USAGE, "%s goes with --soak", c->soak_log ? "--soak-log" : "--soak-every");
   if (c->accept && c->tune) return conflict("--accept", "--tune");
   if ((c->accept || c->reference) && (c->ladder || c->official))
     return conflict(c->accept ? "--accept" : "--reference", c->ladder ? "--ladder" : "--official");
@@ -281,8 +315,10 @@ static status_t kernel_check(const struct himeno_config *c)
 status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config,
                               enum option_request *request)
 {
-  struct himeno_config c = {
-      .block = HIMENO_BLOCK_SWEEPS, .seconds = HIMENO_BLOCK_SECONDS, .timeout = WATCH_SECONDS};
+  struct himeno_config c = {.block = HIMENO_BLOCK_SWEEPS,
+                            .soak_every = 1,
+                            .seconds = HIMENO_BLOCK_SECONDS,
+                            .timeout = WATCH_SECONDS};
   enum option_request wanted;
   RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
   if (wanted == OPTION_RUN) {

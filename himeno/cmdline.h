@@ -39,6 +39,10 @@ struct himeno_config {
   int tune, no_tune;
   int ladder;
   const char *accept, *reference; /**< NULL: not asked for */
+  double soak;                    /**< seconds */
+  int soak_given, soak_every_given, data_given;
+  int64_t soak_every; /**< passes from check to check */
+  const char *soak_log;
   const char *json;
   int list;
 };

@@ -91,8 +91,9 @@ struct himeno_kernel_set {
   status_t (*edges)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_edges *edges);
   /** \brief The yardstick: reads 13 arrays and writes p[1] over the whole local array (points = layout_floats). */
   status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
-  /** \brief Checksum of p[which] over the counted box, complete when the call returns. */
-  status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, int which, uint64_t *sum);
+  /** \brief Checksum of one of the fields' arrays over the counted box, complete when the call returns. */
+  status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, struct gpu_mem array,
+                       uint64_t *sum);
   /** \brief Resource use for the ladder; NULL where unknown. */
   status_t (*resources)(struct himeno_exec *exec, struct himeno_resources *resources);
   /** \brief What the device's emulator counted; NULL where there is none. */

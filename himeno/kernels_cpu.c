@@ -182,7 +182,8 @@ static uint64_t checksum_row(const float *p, const struct layout *layout, int64_
   return sum;
 }
 
-static status_t cpu_checksum(struct himeno_exec *exec, struct gpu_queue *queue, int which, uint64_t *sum)
+static status_t cpu_checksum(struct himeno_exec *exec, struct gpu_queue *queue, struct gpu_mem array,
+                             uint64_t *sum)
 {
   const struct layout *layout = &exec->fields.layout;
   const struct box *b = &layout->counted;
@@ -194,8 +195,7 @@ static status_t cpu_checksum(struct himeno_exec *exec, struct gpu_queue *queue, 
   {
     int64_t first, last = my_part(box_extent(b, 0) * rows, &first);
     for (int64_t row = first; row < last; row++)
-      total +=
-          checksum_row(exec->fields.p[which].handle, layout, b->lo[0] + row / rows, b->lo[1] + row % rows);
+      total += checksum_row(array.handle, layout, b->lo[0] + row / rows, b->lo[1] + row % rows);
   }
   *sum = total;
   return STATUS_OK;

@@ -392,11 +392,11 @@ static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum him
   return STATUS_OK;
 }
 
-static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, int which, uint64_t *sum)
+static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, struct gpu_mem array,
+                         uint64_t *sum)
 {
   const struct layout *layout = &exec->fields.layout;
-  struct cuda_checksum_job job = {
-      .p = exec->fields.p[which].handle, .pitch = layout->pitch, .plane = layout->plane};
+  struct cuda_checksum_job job = {.p = array.handle, .pitch = layout->pitch, .plane = layout->plane};
   memcpy(job.lo, layout->counted.lo, sizeof job.lo);
   memcpy(job.hi, layout->counted.hi, sizeof job.hi);
   memcpy(job.origin, layout->origin, sizeof job.origin);

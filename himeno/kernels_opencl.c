@@ -217,7 +217,8 @@ static status_t opencl_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
   return launch_end(&launch, queue, 1, &groups, &x->field_group);
 }
 
-static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, int which, uint64_t *sum)
+static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, struct gpu_mem array,
+                                uint64_t *sum)
 {
   const cl_long2 stride = stride_of(&x->fields.layout);
   const cl_int8 box = box_argument(&x->fields.layout.counted, 0, 0);
@@ -226,7 +227,7 @@ static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, 
   struct launch launch = launch_begin(x, ENTRY_CHECKSUM);
   uint64_t total = 0;
 
-  buffer_argument(&launch, x->fields.p[which].handle);
+  buffer_argument(&launch, array.handle);
   buffer_argument(&launch, x->partial);
   argument(&launch, sizeof stride, &stride);
   argument(&launch, sizeof box, &box);

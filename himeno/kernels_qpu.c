@@ -128,9 +128,10 @@ static status_t qpu_fill(struct himeno_exec *x, struct gpu_queue *queue, enum hi
   return himeno_kernels_cpu.fill(x->host, queue, array, data);
 }
 
-static status_t qpu_checksum(struct himeno_exec *x, struct gpu_queue *queue, int which, uint64_t *sum)
+static status_t qpu_checksum(struct himeno_exec *x, struct gpu_queue *queue, struct gpu_mem array,
+                             uint64_t *sum)
 {
-  return himeno_kernels_cpu.checksum(x->host, queue, which, sum);
+  return himeno_kernels_cpu.checksum(x->host, queue, array, sum);
 }
 
 /* ---- a sweep ---- */

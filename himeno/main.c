@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/stop.h"
 #include "comm/agree.h"
 #include "comm/watch.h"
 #include "himeno/ladder.h"
@@ -62,6 +63,7 @@ int main(int argc, char **argv)
   enum option_request request = OPTION_RUN;
   log_set_program("himeno-gpu");
   log_hold(1);
+  stop_catch();
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return STATUS_ENVIRONMENT;
   status_t status = placement_open(MPI_COMM_WORLD, &run.placement);
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);

@@ -12,7 +12,9 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "base/stop.h"
 #include "comm/watch.h"
+#include "himeno/partial.h"
 
 #define CEILING_BATCH_SECONDS  0.02
 #define CEILING_BATCHES        5
@@ -71,13 +73,26 @@ static void progress_clear(const struct himeno_run *run)
   if (run->placement.rank == 0 && isatty(STDERR_FILENO)) fprintf(stderr, "\r%60s\r", "");
 }
 
-/* Rank 0's clock decides for all. */
-static status_t time_is_up(const struct himeno_run *run, double begin, double wanted, int *up)
+/* Rank 0's clock decides for all; any rank's signal does. */
+status_t himeno_time_is_up(struct himeno_run *run, double begin, double wanted, int *up)
 {
-  double elapsed = stats_now() - begin;
-  RETURN_IF_FAILED(watch_bcast(run->placement.comm, &elapsed, 1, MPI_DOUBLE, 0, "the clock"));
-  progress_show(run, elapsed, wanted);
-  *up = elapsed >= wanted;
+  enum { ELAPSED, STOP, FACTS };
+  int first = run->placement.rank == 0;
+  double mine[FACTS] = {first ? stats_now() - begin : 0, stop_asked()}, all[FACTS];
+  RETURN_IF_FAILED(watch_allreduce(run->placement.comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
+  progress_show(run, all[ELAPSED], wanted);
+  run->result.partial = all[STOP] > 0;
+  *up = all[ELAPSED] >= wanted || run->result.partial;
+  if (*up || all[ELAPSED] < run->result.next_partial) return STATUS_OK;
+  run->result.next_partial = all[ELAPSED] + PARTIAL_SECONDS;
+  return himeno_partial_write(run);
+}
+
+status_t himeno_block_add(struct himeno_run *run, const struct solver_block *block)
+{
+  RETURN_IF_FAILED(sample_add(run, block));
+  if (run->record) RETURN_IF_FAILED(record_add(run->record, block));
+  last_set(run, block);
   return STATUS_OK;
 }
 
@@ -85,9 +100,7 @@ static status_t block_add(struct himeno_run *run, const struct verify_value *val
                           const struct solver_block *block)
 {
   char what[48];
-  RETURN_IF_FAILED(sample_add(run, block));
-  if (run->record) RETURN_IF_FAILED(record_add(run->record, block));
-  last_set(run, block);
+  RETURN_IF_FAILED(himeno_block_add(run, block));
   snprintf(what, sizeof what, "block %d", run->result.n_samples);
   return verify_block(value, block, what);
 }
@@ -121,7 +134,7 @@ static status_t blocks_run(struct himeno_run *run, struct verify_value *value)
     if (c->sweeps_given)
       up = 1;
     else
-      RETURN_IF_FAILED(time_is_up(run, begin, c->seconds, &up));
+      RETURN_IF_FAILED(himeno_time_is_up(run, begin, c->seconds, &up));
   }
   return STATUS_OK;
 }
@@ -139,7 +152,7 @@ static status_t official_run(struct himeno_run *run, struct verify_value *value)
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_continue(run->solver, (int)run->config.block, &block));
     RETURN_IF_FAILED(block_add(run, &nothing, &block));
-    RETURN_IF_FAILED(time_is_up(run, begin, wanted, &up));
+    RETURN_IF_FAILED(himeno_time_is_up(run, begin, wanted, &up));
   }
   return STATUS_OK;
 }

@@ -71,7 +71,7 @@ static status_t mine_gather(struct himeno_run *run)
   struct himeno_rank mine;
   record_finish(run->record);
   mine_fill(run, &mine);
-  if (p->rank == 0) run->result.ranks = calloc((size_t)p->ranks, sizeof mine);
+  if (p->rank == 0 && !run->result.ranks) run->result.ranks = calloc((size_t)p->ranks, sizeof mine);
   RETURN_IF_FAILED(memory_agree(run, p->rank != 0 || run->result.ranks));
   return agree_mpi(MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, run->result.ranks, (int)sizeof mine,
                               MPI_BYTE, 0, p->comm),
@@ -83,7 +83,8 @@ static status_t throttled_gather(struct himeno_run *run)
 {
   const struct placement *p = &run->placement;
   int n = run->result.n_samples;
-  if (p->rank == 0) run->result.throttled = calloc((size_t)n + 1, 1);
+  free(run->result.throttled);
+  run->result.throttled = p->rank == 0 ? calloc((size_t)n + 1, 1) : NULL;
   RETURN_IF_FAILED(memory_agree(run, p->rank != 0 || run->result.throttled));
   return agree_mpi(
       MPI_Reduce(run->record->throttled, run->result.throttled, n, MPI_UNSIGNED_CHAR, MPI_MAX, 0, p->comm),

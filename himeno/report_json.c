@@ -51,6 +51,12 @@ static json_t *throttled_json(const struct himeno_result *r)
   return list;
 }
 
+/* Nothing passes before it has ended. */
+static const char *verdict_word(const struct himeno_result *r)
+{
+  return r->partial && r->verdict == STATUS_OK ? "partial" : status_verdict(r->verdict);
+}
+
 static json_t *result_json(const struct himeno_run *run)
 {
   const struct himeno_result *r = &run->result;
@@ -63,8 +69,9 @@ static json_t *result_json(const struct himeno_run *run)
       r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null(), "ceiling_share",
       r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null(), "gosa",
       report_json_real(r->last.gosa), "checksum", hex64(r->last.checksum), "blocks", r->n_samples, "verified",
-      verify_source_name(r->verified), "verdict", status_verdict(r->verdict), "samples", samples_json(r));
+      verify_source_name(r->verified), "verdict", verdict_word(r), "samples", samples_json(r));
   if (result) json_object_set_new(result, "throttled", throttled_json(r));
+  if (result && r->soak.blocks > 0) json_object_set_new(result, "soak", soak_json(run));
   if (result && r->accept.asked) json_object_set_new(result, "accept", accept_json(run));
   if (result && emulated) json_object_set_new(result, "counts", himeno_counts_json(&r->counts));
   if (result && run->kernel->toward_zero) json_object_set_new(result, "bound", himeno_bound_json(&r->counts));
@@ -73,10 +80,16 @@ static json_t *result_json(const struct himeno_run *run)
   return result;
 }
 
+/* None before the solver is made. */
+static int ranks_known(const struct himeno_run *run)
+{
+  return run->result.ranks ? run->placement.ranks : 0;
+}
+
 static json_t *phases_json(const struct himeno_run *run)
 {
-  int n = run->placement.ranks;
-  double values[n];
+  int n = ranks_known(run);
+  double values[run->placement.ranks];
   json_t *phases = json_object();
   for (int p = 0; p < HIMENO_PHASES; p++) {
     for (int r = 0; r < n; r++) values[r] = run->result.ranks[r].phases[p];
@@ -91,7 +104,7 @@ static json_t *phases_json(const struct himeno_run *run)
 static json_t *paths_json(const struct himeno_run *run)
 {
   json_t *paths = json_array();
-  for (int r = 0; r < run->placement.ranks; r++) {
+  for (int r = 0; r < ranks_known(run); r++) {
     const struct himeno_rank *rank = &run->result.ranks[r];
     for (int m = 0; m < rank->n_paths; m++) {
       const struct himeno_path *p = &rank->paths[m];
@@ -119,7 +132,7 @@ static json_t *rank_json(const struct himeno_rank *rank, int r)
 static json_t *ranks_json(const struct himeno_run *run)
 {
   json_t *ranks = json_array();
-  for (int r = 0; r < run->placement.ranks; r++)
+  for (int r = 0; r < ranks_known(run); r++)
     json_array_append_new(ranks, rank_json(&run->result.ranks[r], r));
   return ranks;
 }
@@ -128,6 +141,7 @@ json_t *himeno_report_json(const struct himeno_run *run)
 {
   json_t *document = report_json_frame(SCHEMA, "himeno-gpu");
   int failed = json_object_set_new(document, "config", config_json(run)) |
+               json_object_set_new(document, "partial", json_boolean(run->result.partial)) |
                json_object_set_new(document, "result", result_json(run)) |
                json_object_set_new(document, "phases", phases_json(run)) |
                json_object_set_new(document, "paths", paths_json(run)) |

@@ -184,6 +184,8 @@ static const char *verdict_text(const struct himeno_run *run)
       "PASS: every block equals the reference kernel's value",
       "PASS: the rehearsal equals its value; the timed sweeps cannot be compared",
       "PASS: every block equals the model that rounds toward zero, bit for bit"};
+  if (run->result.partial && run->result.verdict == STATUS_OK)
+    return "PARTIAL: a signal ended the run; what was measured is right";
   return run->result.verdict == STATUS_OK ? texts[run->result.verified]
                                           : "WRONG: a block differs from what it must be";
 }
@@ -207,6 +209,7 @@ void himeno_report_text(const struct himeno_run *run, FILE *out)
   }
   if (run->kernel->toward_zero) himeno_bound_text(&run->result.counts, out);
   print_result(run, out);
+  soak_text(run, out);
   print_warnings(run, out);
   print_telemetry(run, out);
   accept_text(run, out);

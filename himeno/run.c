@@ -14,6 +14,7 @@
 #include "himeno/choose.h"
 #include "himeno/ladder.h"
 #include "himeno/measure.h"
+#include "himeno/partial.h"
 #include "himeno/ranks.h"
 #include "himeno/tune.h"
 
@@ -31,6 +32,7 @@ struct solver_config himeno_solver_config(const struct himeno_run *run)
       .max_sweeps = himeno_block_sweeps(c),
       .overlap = !c->no_overlap,
       .pad = (int)c->pad,
+      .plant = 1,
   };
   if (config.max_sweeps < OFFICIAL_REHEARSAL) config.max_sweeps = OFFICIAL_REHEARSAL;
   memcpy(config.global, run->global, sizeof config.global);
@@ -93,7 +95,8 @@ static status_t one_kernel(struct himeno_run *run, struct verify_value *value)
   struct solver_config config = himeno_solver_config(run);
   RETURN_IF_FAILED(solver_open(&config, &run->solver));
   RETURN_IF_FAILED(agree_status(config.comm, record_open(run->placement.info.pci, &run->record)));
-  status_t status = himeno_measure(run, value);
+  RETURN_IF_FAILED(himeno_partial_write(run));
+  status_t status = run->config.soak_given ? himeno_soak(run) : himeno_measure(run, value);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   run->result.verdict = agree_status(run->placement.comm, status);
   RETURN_IF_FAILED(himeno_ranks_gather(run));
@@ -103,10 +106,11 @@ static status_t one_kernel(struct himeno_run *run, struct verify_value *value)
 
 status_t himeno_run(struct himeno_run *run)
 {
-  struct verify_value value;
+  struct verify_value value = {.source = VERIFY_NO};
   RETURN_IF_FAILED(himeno_accept_prepare(run));
   RETURN_IF_FAILED(choose(run));
-  RETURN_IF_FAILED(value_prepare(run, &value));
+  RETURN_IF_FAILED(himeno_partial_write(run));
+  if (!run->config.soak_given) RETURN_IF_FAILED(value_prepare(run, &value));
   return run->config.ladder ? himeno_ladder(run, &value) : one_kernel(run, &value);
 }
 

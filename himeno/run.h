@@ -9,6 +9,7 @@
 #include "himeno/accept/reference.h"
 #include "himeno/cmdline.h"
 #include "himeno/record.h"
+#include "himeno/soak/soak.h"
 #include "himeno/solver.h"
 #include "himeno/straggler.h"
 #include "himeno/verify.h"
@@ -49,11 +50,14 @@ struct himeno_result {
   struct solver_block last;
   enum verify_source verified;
   status_t verdict;
+  double next_partial;       /**< seconds of the clock of blocks at which the next partial document is due */
+  int partial;               /**< ended by a signal, or not yet ended */
   unsigned char *throttled;  /**< a timed block: whether any device was throttled at its end; on rank 0 */
   struct himeno_rank *ranks; /**< on rank 0 */
   int n_stragglers;          /**< on rank 0; more than HIMENO_STRAGGLERS_MAX are only counted */
   struct straggler stragglers[HIMENO_STRAGGLERS_MAX];
-  struct accept accept; /**< on rank 0, with --accept or --reference */
+  struct soak_result soak; /**< with --soak */
+  struct accept accept;    /**< on rank 0, with --accept or --reference */
 };
 
 /** How the kernel came to be the one. */

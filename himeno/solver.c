@@ -60,13 +60,6 @@ static status_t kernels_open(struct solver *s)
   return s->set->open(s->config.device, &s->fields, plain, &s->plain);
 }
 
-static status_t data_fill(struct solver *s)
-{
-  for (int a = 0; a < HIMENO_ARRAYS; a++)
-    RETURN_IF_FAILED(s->set->fill(s->exec, s->compute, (enum himeno_array)a, s->config.data));
-  return gpu_sync(s->compute);
-}
-
 static status_t events_create(struct solver *s)
 {
   struct gpu_device *device = s->config.device;
@@ -95,7 +88,7 @@ static status_t device_open(struct solver *s)
   RETURN_IF_FAILED(fields_alloc(s));
   RETURN_IF_FAILED(gosa_create(s));
   RETURN_IF_FAILED(kernels_open(s));
-  return data_fill(s);
+  return solver_fill(s, s->config.data);
 }
 
 static status_t geometry_init(struct solver *s)

@@ -40,6 +40,7 @@ struct solver_config {
   int max_sweeps; /**< longest block that will be asked for */
   int overlap;    /**< compute the interior while halos travel */
   int pad;        /**< floats added to a row */
+  int plant;      /**< faults may be planted in its memory (himeno/flip.h) */
 };
 
 /** One block's outcome; the same on all ranks but for `phases`. */
@@ -65,6 +66,24 @@ status_t solver_block_run(struct solver *solver, int sweeps, struct solver_block
 
 /** \brief Like solver_block_run from the field as it is: for the original protocol, which never resets it. */
 status_t solver_block_continue(struct solver *solver, int sweeps, struct solver_block *block);
+
+/** \brief Fills everything with \a data; the next block continues from the initial field. */
+status_t solver_fill(struct solver *solver, enum himeno_data data);
+
+/** The arrays that a solver keeps: the coefficients by enum himeno_array, then both fields. */
+enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
+
+/** \brief "a0", …, "wrk1", "p", "older p". */
+const char *solver_array_name(int array);
+
+/** \brief Checksum of one array over the points that this rank counts; not summed over ranks. */
+status_t solver_array_checksum(struct solver *solver, int array, uint64_t *sum);
+
+/** \brief Copies \a n floats from \a offset of an array to the host, or back. */
+status_t solver_array_read(struct solver *solver, int array, int64_t offset, int64_t n, float *host);
+status_t solver_array_write(struct solver *solver, int array, int64_t offset, int64_t n, const float *host);
+
+const struct layout *solver_layout(const struct solver *solver);
 
 /** \brief Times \a passes of the ceiling kernel on all ranks at once: bytes per second over all ranks, slowest's time. */
 status_t solver_ceiling(struct solver *solver, int passes, double *bytes_per_second);

@@ -40,6 +40,7 @@ struct solver {
   struct gpu_event *block_begin, *block_end;
   struct pass_marks ring[PASS_RING];
   long passes, blocks;
+  int64_t swept;                /* sweeps of all blocks so far */
   double phases[HIMENO_PHASES]; /* seconds since the block began */
   int current;                  /* which of p is the newest */
 

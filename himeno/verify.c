@@ -37,47 +37,60 @@ static status_t memory_suffices(MPI_Comm comm, struct gpu_device *cpu, const str
 }
 
 /* One sweep tells how long a block would take; the time is the slowest rank's, so all ranks choose alike. */
-static status_t reference_run(const struct solver_config *config, enum himeno_verify mode, int sweeps,
+static status_t reference_run(struct verify_reference *reference, enum himeno_verify mode, int sweeps,
                               struct verify_value *value)
 {
-  struct solver *solver;
   struct solver_block block;
-  RETURN_IF_FAILED(solver_open(config, &solver));
-  status_t status = solver_block_run(solver, 1, &block);
+  RETURN_IF_FAILED(solver_block_run(reference->solver, 1, &block));
   int affordable = sweeps;
-  if (status == STATUS_OK && mode != HIMENO_VERIFY_FULL && block.seconds * sweeps > REFERENCE_SECONDS)
+  if (mode != HIMENO_VERIFY_FULL && block.seconds * sweeps > REFERENCE_SECONDS)
     affordable = (int)fmax(1, REFERENCE_SECONDS / block.seconds);
-  if (status == STATUS_OK && affordable > 1) status = solver_block_run(solver, affordable, &block);
-  solver_close(solver);
-  if (status != STATUS_OK) return status;
-  enum verify_source source = config->kernel->toward_zero ? VERIFY_MODEL : VERIFY_REFERENCE;
-  *value = (struct verify_value){source, affordable, block.gosa, block.checksum};
+  if (affordable > 1) RETURN_IF_FAILED(solver_block_run(reference->solver, affordable, &block));
+  *value = (struct verify_value){reference->source, affordable, block.gosa, block.checksum};
   return STATUS_OK;
+}
+
+status_t verify_reference_open(const struct solver_config *config, int max_sweeps,
+                               struct verify_reference *reference)
+{
+  struct verify_reference r = {.source = config->kernel->toward_zero ? VERIFY_MODEL : VERIFY_REFERENCE};
+  struct solver_config c = *config;
+  int suffices = 0;
+  RETURN_IF_FAILED(agree_status(c.comm, gpu_open(&gpu_backend_cpu, 0, &r.cpu)));
+  c.device = r.cpu;
+  c.kernel = config->kernel->toward_zero ? &himeno_kernel_toward_zero
+                                         : himeno_kernel_find(himeno_kernels_find("cpu"), "reference");
+  c.transport = &halo_transport_staged;
+  c.max_sweeps = max_sweeps;
+  c.overlap = 1;
+  c.pad = c.plant = 0;
+  status_t status = memory_suffices(c.comm, r.cpu, &c, &suffices);
+  if (status == STATUS_OK && suffices) status = solver_open(&c, &r.solver);
+  if (status != STATUS_OK)
+    verify_reference_close(&r);
+  else
+    *reference = r;
+  return status;
+}
+
+void verify_reference_close(struct verify_reference *reference)
+{
+  solver_close(reference->solver);
+  gpu_close(reference->cpu);
 }
 
 static status_t reference_value(const struct solver_config *config, enum himeno_verify mode, int sweeps,
                                 struct verify_value *value)
 {
-  struct solver_config c = *config;
-  struct gpu_device *cpu = NULL;
-  int suffices = 0;
-  const struct himeno_kernel_set *set = himeno_kernels_find("cpu");
-  status_t status = gpu_open(&gpu_backend_cpu, 0, &cpu);
-  RETURN_IF_FAILED(agree_status(c.comm, status));
-  c.device = cpu;
-  c.kernel = config->kernel->toward_zero ? &himeno_kernel_toward_zero : himeno_kernel_find(set, "reference");
-  c.transport = &halo_transport_staged;
-  c.max_sweeps = sweeps;
-  c.overlap = 1;
-  c.pad = 0;
-  TRY(memory_suffices(c.comm, cpu, &c, &suffices), done);
+  struct verify_reference reference;
+  status_t status = STATUS_OK;
+  RETURN_IF_FAILED(verify_reference_open(config, sweeps, &reference));
   *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
-  if (suffices)
-    status = reference_run(&c, mode, sweeps, value);
+  if (reference.solver)
+    status = reference_run(&reference, mode, sweeps, value);
   else
     log_warn("not verified: the hosts' memory is too small for the reference on the CPU");
-done:
-  gpu_close(cpu);
+  verify_reference_close(&reference);
   return status;
 }
 

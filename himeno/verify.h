@@ -36,6 +36,18 @@ const char *verify_source_name(enum verify_source source);
 status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps,
                         struct verify_value *value);
 
+/** A solver on the ranks' CPUs, cut like another, whose values are right. */
+struct verify_reference {
+  struct gpu_device *cpu;
+  struct solver *solver; /**< NULL where the hosts' memory is too small for it */
+  enum verify_source source;
+};
+
+/** \brief Collective: the reference of \a config's problem, for blocks of at most \a max_sweeps. */
+status_t verify_reference_open(const struct solver_config *config, int max_sweeps,
+                               struct verify_reference *reference);
+void verify_reference_close(struct verify_reference *reference);
+
 /** \brief STATUS_WRONG, with both values, when the block differs from \a value. */
 status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what);
 

@@ -46,7 +46,7 @@ static status_t files_read(struct himeno_run *run)
 
 status_t himeno_accept_prepare(struct himeno_run *run)
 {
-  if (run->config.accept) run->config.no_tune = 1;
+  if (run->config.accept || run->config.soak_given) run->config.no_tune = 1;
   return agree_status(run->placement.comm, run->placement.rank == 0 ? files_read(run) : STATUS_OK);
 }
 

@@ -108,7 +108,7 @@ static double gosa_of(struct rig *rig, int slot)
 static uint64_t checksum_of(struct rig *rig, int which)
 {
   uint64_t sum;
-  expect_ok(rig->set->checksum(rig->exec, rig->queue, which, &sum));
+  expect_ok(rig->set->checksum(rig->exec, rig->queue, rig->fields.p[which], &sum));
   return sum;
 }
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/flip.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+  int known, due;
+  struct flip flip;
+} plan;
+
+void flip_plan(const struct flip *flip)
+{
+  plan.known = 1;
+  plan.due = flip != NULL;
+  if (flip) plan.flip = *flip;
+}
+
+int flip_parse(const char *text, struct flip *flip)
+{
+  char name[16];
+  struct flip f = {.array = -1};
+  if (sscanf(text, "%15s %" SCNd64 ",%" SCNd64 ",%" SCNd64 " %d %" SCNd64, name, &f.point[0], &f.point[1],
+             &f.point[2], &f.bit, &f.sweep) != 6)
+    return 0;
+  for (int a = 0; a < SOLVER_ARRAYS; a++)
+    if (strcmp(name, solver_array_name(a)) == 0) f.array = a;
+  if (strcmp(name, "older-p") == 0) f.array = SOLVER_OLDER;
+  if (f.array < 0 || f.bit < 0 || f.bit > 31 || f.sweep < 1) return 0;
+  *flip = f;
+  return 1;
+}
+
+static void environment_read(void)
+{
+  struct flip flip;
+  const char *text = getenv("HIMENO_FLIP");
+  flip_plan(text && flip_parse(text, &flip) ? &flip : NULL);
+}
+
+/* The place in the local array; −1 where this rank does not count the point. */
+static int64_t place_of(const struct layout *layout, const int64_t point[3])
+{
+  int64_t local[3];
+  for (int d = 0; d < 3; d++) {
+    local[d] = point[d] - layout->origin[d];
+    if (local[d] < layout->counted.lo[d] || local[d] >= layout->counted.hi[d]) return -1;
+  }
+  return local[0] * layout->plane + local[1] * layout->pitch + local[2];
+}
+
+status_t flip_plant(struct solver *solver, int64_t from, int64_t to)
+{
+  float value;
+  uint32_t bits;
+  if (!plan.known) environment_read();
+  if (!plan.due || plan.flip.sweep <= from || plan.flip.sweep > to) return STATUS_OK;
+  plan.due = 0;
+  int64_t at = place_of(solver_layout(solver), plan.flip.point);
+  if (at < 0) return STATUS_OK;
+  RETURN_IF_FAILED(solver_array_read(solver, plan.flip.array, at, 1, &value));
+  memcpy(&bits, &value, sizeof bits);
+  bits ^= (uint32_t)1 << plan.flip.bit;
+  memcpy(&value, &bits, sizeof bits);
+  return solver_array_write(solver, plan.flip.array, at, 1, &value);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Faults planted in device memory, below every detector: for tests.
+ *
+ * HIMENO_FLIP="a3 10,20,30 5 17" flips bit 5 of a3 at the global point (10, 20, 30) before sweep 17 of the run, on the rank that
+ * counts the point; "p" is the newest field, "older p" the one before it, written "older-p". Nothing is flipped twice. */
+#ifndef HIMENO_FLIP_H
+#define HIMENO_FLIP_H
+
+#include "himeno/solver.h"
+
+struct flip {
+  int array; /**< as solver_array_name numbers them */
+  int64_t point[3];
+  int bit;
+  int64_t sweep; /**< from 1 */
+};
+
+/** \brief What is planted instead of what the environment says; NULL: nothing. Copied. */
+void flip_plan(const struct flip *flip);
+
+/** \brief Reads the text of HIMENO_FLIP; whether it is one. */
+int flip_parse(const char *text, struct flip *flip);
+
+/** \brief Plants what is due before one of the sweeps (from, to]. */
+status_t flip_plant(struct solver *solver, int64_t from, int64_t to);
+
+#endif

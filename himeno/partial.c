@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/partial.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "comm/agree.h"
+#include "himeno/ranks.h"
+#include "himeno/report.h"
+
+int himeno_partial_wanted(const struct himeno_run *run)
+{
+  const char *json = run->config.json;
+  return json && strcmp(json, "-") != 0 && !run->config.ladder;
+}
+
+/* The result as it stands, with means for sums. */
+static status_t document_write(struct himeno_run *run)
+{
+  const struct solver_block last = run->result.last;
+  int n = run->result.n_samples > 0 ? run->result.n_samples : 1, partial = run->result.partial;
+  for (int p = 0; p < HIMENO_PHASES; p++) run->result.last.phases[p] /= n;
+  run->result.partial = 1;
+  status_t status = run->solver ? himeno_ranks_gather(run) : STATUS_OK;
+  if (status == STATUS_OK && run->placement.rank == 0) {
+    json_t *document = himeno_report_json(run);
+    status = document ? report_json_write(document, run->config.json)
+                      : log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+    json_decref(document);
+  }
+  run->result.last = last;
+  run->result.partial = partial;
+  return status;
+}
+
+status_t himeno_partial_write(struct himeno_run *run)
+{
+  if (!himeno_partial_wanted(run)) return STATUS_OK;
+  return agree_status(run->placement.comm, document_write(run));
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/soak/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "comm/agree.h"
+#include "comm/watch.h"
+
+static status_t any(MPI_Comm comm, int mine, int *all)
+{
+  return watch_allreduce(comm, &mine, all, 1, MPI_INT, MPI_MAX, "the soak's checks");
+}
+
+/* ---- what is wrong, by sums ---- */
+
+static status_t array_check(struct solver *s, int array, uint64_t must_be, unsigned *wrong)
+{
+  uint64_t sum;
+  RETURN_IF_FAILED(solver_array_checksum(s, array, &sum));
+  if (sum != must_be) *wrong |= 1u << array;
+  return STATUS_OK;
+}
+
+static status_t fields_check(struct solver *s, const struct soak_known *k, enum himeno_data data, int pass,
+                             unsigned *wrong)
+{
+  RETURN_IF_FAILED(array_check(s, SOLVER_NEWEST, k->field[data][pass], wrong));
+  return array_check(s, SOLVER_OLDER, k->field[data][pass - 1], wrong);
+}
+
+static status_t coefficients_check(struct solver *s, const struct soak_known *k, enum himeno_data data,
+                                   unsigned *wrong)
+{
+  for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
+    RETURN_IF_FAILED(array_check(s, a, k->coefficient[data][a], wrong));
+  return STATUS_OK;
+}
+
+/* ---- passes ---- */
+
+static void pass_add(struct soak_block *b, const struct solver_block *pass)
+{
+  b->seconds += pass->seconds;
+  b->sweeps += pass->sweeps;
+  b->gosa = pass->gosa;
+  b->checksum = pass->checksum;
+  for (int p = 0; p < HIMENO_PHASES; p++) b->phases[p] += pass->phases[p] * pass->sweeps;
+}
+
+/* Runs passes until one is wrong, at most \a passes; the coefficients are checked when it ends. */
+static status_t passes_run(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
+                           int passes, int every, struct soak_block *b, unsigned *wrong)
+{
+  struct solver_block block;
+  *wrong = 0;
+  b->wrong = 0;
+  RETURN_IF_FAILED(solver_fill(s, data));
+  for (int p = 1; p <= passes && !b->wrong; p++) {
+    RETURN_IF_FAILED(solver_block_continue(s, k->deep, &block));
+    pass_add(b, &block);
+    b->sweep = p * k->deep;
+    if (p % every && p < passes) continue;
+    RETURN_IF_FAILED(fields_check(s, k, data, p, wrong));
+    RETURN_IF_FAILED(any(comm, *wrong != 0, &b->wrong));
+  }
+  RETURN_IF_FAILED(coefficients_check(s, k, data, wrong));
+  return any(comm, *wrong != 0, &b->wrong);
+}
+
+/* ---- what is wrong, by points ---- */
+
+static int64_t row_offset(const struct layout *l, const int64_t global[3])
+{
+  return (global[0] - l->origin[0]) * l->plane + (global[1] - l->origin[1]) * l->pitch +
+         (global[2] - l->origin[2]);
+}
+
+static void row_compare(const float *is, const float *must_be, int64_t n, const int64_t begin[3],
+                        struct soak_corruption *c)
+{
+  for (int64_t k = 0; k < n; k++) {
+    if (memcmp(&is[k], &must_be[k], sizeof *is) == 0 || c->points++ > 0) continue;
+    memcpy(c->first, begin, sizeof c->first);
+    c->first[2] += k;
+    memcpy(&c->is, &is[k], sizeof c->is);
+    memcpy(&c->must_be, &must_be[k], sizeof c->must_be);
+  }
+}
+
+/* Device and reference may hold rows of other lengths, so points are found by their global place. */
+static status_t points_compare(struct solver *s, struct solver *reference, int array, float *rows,
+                               struct soak_corruption *c)
+{
+  const struct layout *mine = solver_layout(s), *other = solver_layout(reference);
+  const struct box *b = &mine->counted;
+  const int64_t n = box_extent(b, 2);
+  for (int64_t i = b->lo[0]; i < b->hi[0]; i++)
+    for (int64_t j = b->lo[1]; j < b->hi[1]; j++) {
+      const int64_t begin[3] = {mine->origin[0] + i, mine->origin[1] + j, mine->origin[2] + b->lo[2]};
+      RETURN_IF_FAILED(solver_array_read(s, array, row_offset(mine, begin), n, rows));
+      RETURN_IF_FAILED(solver_array_read(reference, array, row_offset(other, begin), n, rows + n));
+      row_compare(rows, rows + n, n, begin, c);
+    }
+  return STATUS_OK;
+}
+
+static status_t arrays_compare(struct solver *s, struct soak_known *k, unsigned wrong, int rank,
+                               struct soak_block *b)
+{
+  float *rows = malloc(2 * (size_t)box_extent(&solver_layout(s)->counted, 2) * sizeof *rows);
+  status_t status = rows ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for rows");
+  for (int a = 0; a < SOLVER_ARRAYS && status == STATUS_OK; a++) {
+    if (!(wrong >> a & 1)) continue;
+    struct soak_corruption *c = &b->corruption[b->n++];
+    *c = (struct soak_corruption){.rank = rank, .array = a};
+    status = points_compare(s, k->reference.solver, a, rows, c);
+  }
+  free(rows);
+  return status;
+}
+
+/* The reference at the same sweep, and its sums of both fields; fields that were not checked on the way are looked at too. */
+static status_t explain(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
+                        unsigned wrong, struct soak_block *b)
+{
+  struct solver_block block;
+  int rank, pass = b->sweep / k->deep;
+  MPI_Comm_rank(comm, &rank);
+  RETURN_IF_FAILED(fields_check(s, k, data, pass, &wrong));
+  RETURN_IF_FAILED(solver_fill(k->reference.solver, data));
+  for (int p = 0; p < pass; p++)
+    RETURN_IF_FAILED(solver_block_continue(k->reference.solver, k->deep, &block));
+  return arrays_compare(s, k, wrong, rank, b);
+}
+
+status_t soak_block_run(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
+                        int every, struct soak_block *block)
+{
+  struct soak_block b = {.seconds = 0}, again = {.seconds = 0};
+  unsigned wrong, wrong_again;
+  RETURN_IF_FAILED(passes_run(s, k, comm, data, k->passes, every, &b, &wrong));
+  for (int p = 0; p < HIMENO_PHASES; p++) b.phases[p] /= b.sweeps;
+  if (b.wrong) {
+    RETURN_IF_FAILED(explain(s, k, comm, data, wrong, &b));
+    RETURN_IF_FAILED(passes_run(s, k, comm, data, b.sweep / k->deep, 1, &again, &wrong_again));
+    b.first = again.wrong ? again.sweep : 0;
+  }
+  *block = b;
+  return STATUS_OK;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* How long, and what was found, in words and in JSON. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "himeno/run.h"
+#include "himeno/soak/soak.h"
+
+/* ---- durations ---- */
+
+status_t soak_duration_parse(const char *option, const char *text, void *seconds)
+{
+  static const struct {
+    char letter;
+    double seconds;
+  } units[] = {{'\0', 1}, {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  char *end;
+  double number = strtod(text, &end);
+  for (size_t u = 0; end != text && u < sizeof units / sizeof *units; u++) {
+    if (*end != units[u].letter || (*end && end[1])) continue;
+    if (!(number * units[u].seconds >= 0.01 && number * units[u].seconds <= 1e8)) break;
+    *(double *)seconds = number * units[u].seconds;
+    return STATUS_OK;
+  }
+  return log_fail(STATUS_USAGE, "%s %s: a duration is a number with s, m, h or d, as in 15m or 8h", option,
+                  text);
+}
+
+/* ---- what was found ---- */
+
+const char *soak_corruption_text(const struct soak_corruption *c, char *text, size_t size)
+{
+  int bits = __builtin_popcount(c->is ^ c->must_be);
+  if (c->points == 0)
+    snprintf(text, size, "%s summed up wrong, but every point was right when it was read back",
+             solver_array_name(c->array));
+  else
+    snprintf(text, size, "%s has %lld wrong point%s, first (%lld, %lld, %lld): %08x must be %08x, %d bit%s",
+             solver_array_name(c->array), (long long)c->points, c->points > 1 ? "s" : "",
+             (long long)c->first[0], (long long)c->first[1], (long long)c->first[2], c->is, c->must_be, bits,
+             bits > 1 ? "s" : "");
+  return text;
+}
+
+json_t *soak_found_json(const struct soak_found *f)
+{
+  const struct soak_corruption *c = &f->corruption;
+  char is[12], must_be[12];
+  snprintf(is, sizeof is, "%08x", c->is);
+  snprintf(must_be, sizeof must_be, "%08x", c->must_be);
+  return json_pack("{s:i, s:s, s:i, s:b, s:o, s:i, s:s, s:I, s:[I,I,I], s:s, s:s}", "block", f->block, "data",
+                   f->data == HIMENO_DENSE ? "dense" : "standard", "sweep", f->sweep, "repeats", f->first > 0,
+                   "first_when_repeated", f->first ? json_integer(f->first) : json_null(), "rank", c->rank,
+                   "array", solver_array_name(c->array), "points", (json_int_t)c->points, "first",
+                   (json_int_t)c->first[0], (json_int_t)c->first[1], (json_int_t)c->first[2], "is", is,
+                   "must_be", must_be);
+}
+
+json_t *soak_json(const struct himeno_run *run)
+{
+  const struct soak_result *r = &run->result.soak;
+  json_t *found = json_array();
+  for (int f = 0; f < r->n; f++) json_array_append_new(found, soak_found_json(&r->found[f]));
+  return json_pack("{s:f, s:i, s:i, s:I, s:I, s:o}", "seconds", r->seconds, "blocks", r->blocks,
+                   "wrong_blocks", r->wrong_blocks, "corruptions", (json_int_t)r->corruptions, "every",
+                   (json_int_t)run->config.soak_every, "found", found);
+}
+
+void soak_text(const struct himeno_run *run, FILE *out)
+{
+  const struct soak_result *r = &run->result.soak;
+  char text[256];
+  if (r->blocks == 0) return;
+  fprintf(out, "  soak       %.0f s, %d blocks in both data sets, %d of them wrong\n", r->seconds, r->blocks,
+          r->wrong_blocks);
+  for (int f = 0; f < r->n; f++) {
+    const struct soak_found *found = &r->found[f];
+    const struct himeno_rank *rank = &run->result.ranks[found->corruption.rank];
+    fprintf(out, "  CORRUPTED  block %d, %s data, after sweep %d, rank %d on %s, %s: %s; %s\n", found->block,
+            found->data == HIMENO_DENSE ? "dense" : "standard", found->sweep, found->corruption.rank,
+            rank->host, rank->info.uuid[0] ? rank->info.uuid : rank->info.name,
+            soak_corruption_text(&found->corruption, text, sizeof text),
+            found->first ? "REPEATS when the block is run again" : "does not repeat");
+  }
+  if (r->corruptions > r->n)
+    fprintf(out, "  ... and %lld more: --soak-log has them all\n", (long long)(r->corruptions - r->n));
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/soak/soak.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/meta.h"
+#include "base/report.h"
+#include "base/stats.h"
+#include "comm/agree.h"
+#include "comm/watch.h"
+#include "himeno/measure.h"
+#include "himeno/run.h"
+#include "himeno/soak/log.h"
+
+struct soak {
+  struct himeno_run *run;
+  struct soak_known known;
+  struct soak_block block;
+  struct soak_corruption *gathered; /* rank 0: SOAK_CORRUPTIONS_MAX a rank */
+  int *counts;                      /* rank 0: of each rank */
+  double begin;
+  FILE *log; /* rank 0, NULL without --soak-log */
+};
+
+/* ---- what was found ---- */
+
+/* Says it at once: a soak may run for days. */
+static void found_say(const struct soak_found *f)
+{
+  char text[256];
+  const struct soak_corruption *c = &f->corruption;
+  log_warn("block %d, %s data: WRONG after sweep %d on rank %d: %s; %s", f->block,
+           f->data == HIMENO_DENSE ? "dense" : "standard", f->sweep, c->rank,
+           soak_corruption_text(c, text, sizeof text),
+           f->first ? "the same block was wrong again" : "the same block was right when it was run again");
+}
+
+static void found_add(struct soak *s, enum himeno_data data, const struct soak_corruption *c, json_t *list)
+{
+  struct soak_result *r = &s->run->result.soak;
+  struct soak_found f = {s->run->result.n_samples, s->block.sweep, s->block.first, data, *c};
+  found_say(&f);
+  r->corruptions++;
+  if (r->n < SOAK_FOUND_MAX) r->found[r->n++] = f;
+  json_array_append_new(list, soak_found_json(&f));
+}
+
+static status_t found_gather(struct soak *s, enum himeno_data data, json_t *list)
+{
+  enum { BYTES = SOAK_CORRUPTIONS_MAX * sizeof(struct soak_corruption) };
+  const struct placement *p = &s->run->placement;
+  RETURN_IF_FAILED(agree_mpi(MPI_Gather(&s->block.n, 1, MPI_INT, s->counts, 1, MPI_INT, 0, p->comm),
+                             "MPI_Gather of corruptions"));
+  RETURN_IF_FAILED(
+      agree_mpi(MPI_Gather(s->block.corruption, BYTES, MPI_BYTE, s->gathered, BYTES, MPI_BYTE, 0, p->comm),
+                "MPI_Gather of corruptions"));
+  for (int r = 0; p->rank == 0 && r < p->ranks; r++)
+    for (int c = 0; c < s->counts[r]; c++)
+      found_add(s, data, &s->gathered[r * SOAK_CORRUPTIONS_MAX + c], list);
+  return STATUS_OK;
+}
+
+/* ---- blocks ---- */
+
+static json_t *block_line(const struct soak *s, enum himeno_data data, json_t *list, int throttled)
+{
+  const struct soak_block *b = &s->block;
+  double flop = himeno_points(s->run->global) * HIMENO_FLOP_PER_POINT * b->sweeps;
+  char time[32];
+  meta_time(time);
+  return json_pack("{s:s, s:i, s:s, s:i, s:f, s:o, s:s, s:b, s:o}", "time", time, "block",
+                   s->run->result.n_samples, "data", data == HIMENO_DENSE ? "dense" : "standard", "sweeps",
+                   b->sweeps, "seconds", b->seconds, "gflops",
+                   report_json_real(b->seconds > 0 ? flop / b->seconds / 1e9 : NAN), "verdict",
+                   b->wrong ? "wrong" : "pass", "throttled", throttled, "corruptions", json_incref(list));
+}
+
+/* A wrong block's time is that of fewer sweeps: it is no sample of speed. */
+static status_t block_add(struct soak *s)
+{
+  struct solver_block block = {.sweeps = s->block.sweeps, .seconds = s->block.seconds};
+  block.gosa = s->block.gosa;
+  block.checksum = s->block.checksum;
+  memcpy(block.phases, s->block.phases, sizeof block.phases);
+  return himeno_block_add(s->run, &block);
+}
+
+static status_t block_run(struct soak *s, enum himeno_data data)
+{
+  struct himeno_run *run = s->run;
+  struct soak_result *r = &run->result.soak;
+  MPI_Comm comm = run->placement.comm;
+  json_t *list = json_array();
+  int throttled;
+  status_t status =
+      soak_block_run(run->solver, &s->known, comm, data, (int)run->config.soak_every, &s->block);
+  if (status == STATUS_OK) status = block_add(s);
+  if (status == STATUS_OK && s->block.wrong) status = found_gather(s, data, list);
+  if (status == STATUS_OK) {
+    r->blocks++;
+    r->wrong_blocks += s->block.wrong;
+    throttled = run->record->throttled[run->record->n_throttled - 1];
+    status = watch_allreduce(comm, MPI_IN_PLACE, &throttled, 1, MPI_INT, MPI_MAX, "a block's telemetry");
+  }
+  if (status == STATUS_OK && s->log)
+    status = soak_log_add(s->log, block_line(s, data, list, throttled), run->config.soak_log);
+  json_decref(list);
+  return agree_status(comm, status);
+}
+
+static status_t blocks_run(struct soak *s)
+{
+  struct himeno_run *run = s->run;
+  for (int up = 0, n = 0; !up; n++) {
+    RETURN_IF_FAILED(block_run(s, n % 2 ? HIMENO_STANDARD : HIMENO_DENSE));
+    RETURN_IF_FAILED(himeno_time_is_up(run, s->begin, run->config.soak, &up));
+  }
+  run->result.soak.seconds = stats_now() - s->begin;
+  return STATUS_OK;
+}
+
+static status_t soak_open(struct soak *s, const struct solver_config *config)
+{
+  const struct himeno_config *c = &s->run->config;
+  const struct placement *p = &s->run->placement;
+  int passes = himeno_block_sweeps(c) / config->kernel->sweeps;
+  status_t status = STATUS_OK;
+  if (config->kernel->extra_arrays)
+    return log_fail(STATUS_USAGE, "--soak: kernel %s keeps copies of its own, which cannot be checked",
+                    config->kernel->name);
+  if (p->rank == 0) {
+    s->gathered = calloc((size_t)p->ranks * SOAK_CORRUPTIONS_MAX, sizeof *s->gathered);
+    s->counts = calloc((size_t)p->ranks, sizeof *s->counts);
+    if (!s->gathered || !s->counts)
+      status = log_fail(STATUS_ENVIRONMENT, "out of host memory for corruptions");
+    if (status == STATUS_OK && c->soak_log) status = soak_log_open(c->soak_log, &s->log);
+  }
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  return soak_known_open(config, passes > 0 ? passes : 1, &s->known);
+}
+
+static void soak_close(struct soak *s)
+{
+  soak_known_close(&s->known);
+  if (s->log) fclose(s->log);
+  free(s->gathered);
+  free(s->counts);
+}
+
+status_t himeno_soak(struct himeno_run *run)
+{
+  struct soak s = {.run = run};
+  struct solver_config config = himeno_solver_config(run);
+  status_t status = soak_open(&s, &config);
+  s.begin = stats_now();
+  if (status == STATUS_OK) status = blocks_run(&s);
+  if (status == STATUS_OK) {
+    run->result.verified = s.known.reference.source;
+    for (int p = 0; p < HIMENO_PHASES; p++) run->result.last.phases[p] /= run->result.n_samples;
+  }
+  soak_close(&s);
+  if (status != STATUS_OK || run->result.soak.wrong_blocks == 0) return status;
+  return log_fail(STATUS_WRONG, "%d of %d blocks were wrong", run->result.soak.wrong_blocks,
+                  run->result.soak.blocks);
+}
