@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Bits flipped in device memory, below every detector: each that is still there at the next check is reported, with its place. With
+ * HIMENO_FLIP_TABLE set the rates are printed, by array, bit and interval, as doc/acceptance.md shows them. */
+#include "tests/unit/unit.h"
+
+#include <mpi.h>
+
+#include "base/hash.h"
+#include "himeno/flip.h"
+#include "himeno/soak/check.h"
+#include "himeno/soak/log.h"
+#include "himeno/soak/soak.h"
+
+#define TRIALS 1000
+#define PASSES 12
+
+static const int64_t extents[3] = {12, 13, 37};
+
+struct rig {
+  struct gpu_device *device;
+  struct solver *solver;
+  struct soak_known known;
+};
+
+static int rig_open(void **state)
+{
+  static struct rig rig;
+  struct solver_config config = {.comm = MPI_COMM_SELF,
+                                 .kernel = himeno_kernel_find(himeno_kernels_find("cpu"), "stream"),
+                                 .transport = &halo_transport_staged,
+                                 .procs = {1, 1, 1},
+                                 .max_sweeps = 1,
+                                 .plant = 1};
+  memcpy(config.global, extents, sizeof extents);
+  if (gpu_open(&gpu_backend_cpu, 0, &rig.device) != STATUS_OK) return -1;
+  config.device = rig.device;
+  if (solver_open(&config, &rig.solver) != STATUS_OK) return -1;
+  if (soak_known_open(&config, PASSES, &rig.known) != STATUS_OK) return -1;
+  *state = &rig;
+  return 0;
+}
+
+static int rig_close(void **state)
+{
+  struct rig *rig = *state;
+  soak_known_close(&rig->known);
+  solver_close(rig->solver);
+  gpu_close(rig->device);
+  return 0;
+}
+
+static struct soak_block block_of(struct rig *rig, enum himeno_data data, int every)
+{
+  struct soak_block block;
+  assert_int_equal(soak_block_run(rig->solver, &rig->known, MPI_COMM_SELF, data, every, &block), STATUS_OK);
+  return block;
+}
+
+/* The solver's sweeps since it was opened, which a flip's sweep is counted from. */
+static int64_t swept;
+
+static uint64_t random_below(uint64_t *state, uint64_t n)
+{
+  *state += 0x9e3779b97f4a7c15u;
+  return hash_mix(*state) % n;
+}
+
+static struct flip random_flip(uint64_t *random)
+{
+  struct flip flip = {.array = (int)random_below(random, SOLVER_ARRAYS),
+                      .bit = (int)random_below(random, 32)};
+  for (int d = 0; d < 3; d++) flip.point[d] = (int64_t)random_below(random, (uint64_t)extents[d]);
+  flip.sweep = 1 + (int64_t)random_below(random, PASSES);
+  return flip;
+}
+
+static int is_inside(const int64_t point[3])
+{
+  for (int d = 0; d < 3; d++)
+    if (point[d] == 0 || point[d] == extents[d] - 1) return 0;
+  return 1;
+}
+
+/* The sweep writes the inner points of the older field over, whatever stood there. */
+static int is_overwritten(const struct flip *flip)
+{
+  return flip->array == SOLVER_OLDER && is_inside(flip->point);
+}
+
+/* One block with the fault planted before its sweep flip->sweep. */
+static struct soak_block trial(struct rig *rig, struct flip flip, enum himeno_data data, int every)
+{
+  flip.sweep += swept;
+  flip_plan(&flip);
+  struct soak_block block = block_of(rig, data, every);
+  flip_plan(NULL);
+  swept += block.sweeps + (block.wrong ? block.sweep : 0); /* run again */
+  return block;
+}
+
+static const struct soak_corruption *corruption_of(const struct soak_block *block, int array)
+{
+  for (int c = 0; c < block->n; c++)
+    if (block->corruption[c].array == array) return &block->corruption[c];
+  return NULL;
+}
+
+/* After the sweep that followed, the newest field at the time of the flip is the older one, and the other way round. */
+static int array_after(int array)
+{
+  if (array == SOLVER_NEWEST) return SOLVER_OLDER;
+  return array == SOLVER_OLDER ? SOLVER_NEWEST : array;
+}
+
+static void clean_blocks_are_right(void **state)
+{
+  struct rig *rig = *state;
+  for (int n = 0; n < 4; n++) {
+    struct soak_block block = block_of(rig, (enum himeno_data)(n % 2), 1 + n);
+    assert_false(block.wrong);
+    assert_int_equal(block.sweeps, PASSES);
+    assert_int_equal(block.n, 0);
+    swept += block.sweeps;
+  }
+}
+
+static void every_flip_still_in_memory_is_reported_with_its_place(void **state)
+{
+  struct rig *rig = *state;
+  uint64_t random = 2009;
+  int overwritten = 0;
+  for (int n = 0; n < TRIALS; n++) {
+    struct flip flip = random_flip(&random);
+    struct soak_block block = trial(rig, flip, (enum himeno_data)(n % 2), 1);
+    if (is_overwritten(&flip)) {
+      assert_false(block.wrong);
+      overwritten++;
+      continue;
+    }
+    const struct soak_corruption *c = corruption_of(&block, array_after(flip.array));
+    assert_true(block.wrong);
+    assert_int_equal(block.sweep <= PASSES && block.sweep >= flip.sweep, 1);
+    assert_int_equal(block.first, 0); /* planted once: it does not repeat */
+    assert_non_null(c);
+    assert_int_equal(c->points, 1);
+    assert_memory_equal(c->first, flip.point, sizeof c->first);
+    assert_int_equal(c->is ^ c->must_be, (uint32_t)1 << flip.bit);
+    if (flip.array >= SOLVER_NEWEST) assert_int_equal(block.sweep, flip.sweep);
+  }
+  assert_in_range(overwritten, TRIALS / 40, TRIALS / 14);
+}
+
+/* ---- rates ---- */
+
+enum { GROUP_COEFFICIENT, GROUP_NEWEST, GROUP_EDGE, GROUPS };
+enum { BITS_LOW, BITS_HIGH, BITS_EXPONENT, BITS_SIGN, BIT_CLASSES };
+static const int intervals[] = {1, 4, 12};
+#define INTERVALS 3
+
+static int group_of(const struct flip *flip)
+{
+  if (flip->array < HIMENO_COEFFICIENTS) return GROUP_COEFFICIENT;
+  return is_inside(flip->point) ? GROUP_NEWEST : GROUP_EDGE;
+}
+
+static int bits_of(int bit)
+{
+  return bit < 12 ? BITS_LOW : bit < 23 ? BITS_HIGH : bit < 31 ? BITS_EXPONENT : BITS_SIGN;
+}
+
+static void table_print(int seen[GROUPS][BIT_CLASSES][INTERVALS], int n[GROUPS][BIT_CLASSES][INTERVALS])
+{
+  static const char *const groups[] = {"a coefficient", "p, inside", "p or older p, edge"};
+  static const char *const bits[] = {"0-11", "12-22", "23-30", "31"};
+  for (int g = 0; g < GROUPS; g++)
+    for (int b = 0; b < BIT_CLASSES; b++) {
+      printf("| %s | %s |", groups[g], bits[b]);
+      for (int i = 0; i < INTERVALS; i++) printf(" %d of %d |", seen[g][b][i], n[g][b][i]);
+      printf("\n");
+    }
+}
+
+/* Between rarer checks a flip in the field can fade: rounding takes it away. Coefficients are never written, so theirs stay. */
+static void rarer_checks_miss_only_what_has_faded_from_the_field(void **state)
+{
+  struct rig *rig = *state;
+  static int seen[GROUPS][BIT_CLASSES][INTERVALS], n[GROUPS][BIT_CLASSES][INTERVALS];
+  int trials = getenv("HIMENO_FLIP_TABLE") ? 4 * TRIALS : TRIALS / 4;
+  for (int i = 0; i < INTERVALS; i++) {
+    uint64_t random = 2022;
+    for (int t = 0; t < trials; t++) {
+      struct flip flip = random_flip(&random);
+      if (is_overwritten(&flip)) continue;
+      int g = group_of(&flip), b = bits_of(flip.bit),
+          wrong = trial(rig, flip, (enum himeno_data)(t % 2), intervals[i]).wrong;
+      n[g][b][i]++;
+      seen[g][b][i] += wrong;
+      if (g != GROUP_NEWEST) assert_true(wrong);
+    }
+  }
+  for (int b = 0; b < BIT_CLASSES; b++) assert_int_equal(seen[GROUP_NEWEST][b][0], n[GROUP_NEWEST][b][0]);
+  if (getenv("HIMENO_FLIP_TABLE")) table_print(seen, n);
+}
+
+static void a_planted_fault_is_read_from_text(void **state)
+{
+  struct flip flip;
+  (void)state;
+  assert_true(flip_parse("a3 10,20,30 5 17", &flip));
+  assert_true(flip.array == HIMENO_A3 && flip.point[1] == 20 && flip.bit == 5 && flip.sweep == 17);
+  assert_true(flip_parse("older-p 0,0,0 31 1", &flip) && flip.array == SOLVER_OLDER);
+  assert_false(flip_parse("a4 0,0,0 1 1", &flip));
+  assert_false(flip_parse("p 0,0,0 32 1", &flip));
+  assert_false(flip_parse("p 0,0 3 1", &flip));
+}
+
+static void durations_have_units(void **state)
+{
+  double s;
+  (void)state;
+  assert_true(soak_duration_parse("--soak", "90", &s) == STATUS_OK && s == 90);
+  assert_true(soak_duration_parse("--soak", "1.5h", &s) == STATUS_OK && s == 5400);
+  assert_true(soak_duration_parse("--soak", "15m", &s) == STATUS_OK && s == 900);
+  assert_true(soak_duration_parse("--soak", "2d", &s) == STATUS_OK && s == 172800);
+}
+
+static void a_torn_line_is_ended_before_the_next(void **state)
+{
+  char path[] = "/tmp/soak-XXXXXX", text[64] = "";
+  FILE *file = fdopen(mkstemp(path), "w"), *log;
+  (void)state;
+  assert_non_null(file);
+  fputs("{\"block\":1}\n{\"blo", file);
+  fclose(file);
+  assert_int_equal(soak_log_open(path, &log), STATUS_OK);
+  assert_int_equal(soak_log_add(log, json_pack("{s:i}", "block", 3), path), STATUS_OK);
+  fclose(log);
+  file = fopen(path, "r");
+  assert_int_equal(fread(text, 1, sizeof text - 1, file) > 0, 1);
+  fclose(file);
+  remove(path);
+  assert_string_equal(text, "{\"block\":1}\n{\"blo\n{\"block\":3}\n");
+}
+
+int main(int argc, char **argv)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(clean_blocks_are_right),
+      cmocka_unit_test(every_flip_still_in_memory_is_reported_with_its_place),
+      cmocka_unit_test(rarer_checks_miss_only_what_has_faded_from_the_field),
+      cmocka_unit_test(a_planted_fault_is_read_from_text),
+      cmocka_unit_test(durations_have_units),
+      cmocka_unit_test(a_torn_line_is_ended_before_the_next),
+  };
+  setenv("OMP_NUM_THREADS", "1", 0);
+  MPI_Init(&argc, &argv);
+  int failed = cmocka_run_group_tests(tests, rig_open, rig_close);
+  MPI_Finalize();
+  return failed;
+}
