@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+# --soak finds planted bits and names their place; whatever ends a run, what it measured stays, whole and marked.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  export OMP_NUM_THREADS=1
+}
+
+soak() { run --separate-stderr on 2 "$himeno" -b null -s 20x20x36 --block 10 --soak "$@"; }
+
+# value EXPRESSION: of r, the document; of log, the lines of the soak's log.
+value() {
+  "$PYTHON" -c 'import json, os, sys
+r = json.load(open("r.json")) if os.path.exists("r.json") else None
+log = [json.loads(line) for line in open("log")] if os.path.exists("log") else None
+print(eval(sys.argv[1]))' "$1"
+}
+
+follows_schema() {
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
+  "$PYTHON" -c 'import json, sys, jsonschema
+jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$top_srcdir/doc/result.schema.json"
+}
+
+@test "a clean soak passes, in both data sets, a line a block" {
+  soak 1 --json r.json --soak-log log
+  expect_status 0
+  grep -q 'soak .* blocks in both data sets, 0 of them wrong' <<<"$output"
+  [ "$(value 'len(log) == r["result"]["soak"]["blocks"] > 1')" = True ]
+  [ "$(value 'sorted({line["data"] for line in log})')" = "['dense', 'standard']" ]
+  [ "$(value '{line["verdict"] for line in log}')" = "{'pass'}" ]
+  follows_schema
+}
+
+@test "a flipped bit is wrong, with rank, sweep, array, point and bit" {
+  HIMENO_FLIP="c1 12,7,30 19 14" soak 0.5 --json r.json --soak-log log
+  expect_status 4
+  grep -q 'CORRUPTED  block 2, standard data, after sweep 4, rank 1 on .*c1 has 1 wrong point, first (12, 7, 30).*1 bit; does not repeat' <<<"$output"
+  [ "$(value '[line["block"] for line in log if line["verdict"] == "wrong"]')" = "[2]" ]
+  [ "$(value 'len(log) > 2')" = True ]
+  [ "$(value 'r["result"]["verdict"], r["result"]["soak"]["wrong_blocks"]')" = "('wrong', 1)" ]
+  follows_schema
+}
+
+@test "a killed soak leaves whole lines and a valid partial document" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  "$himeno" -b null -s 20x20x36 --block 10 --soak 60 --json r.json --soak-log log >/dev/null 2>&1 3>&- &
+  for _ in $(seq 100); do [ -s log ] && [ "$(wc -l <log)" -gt 5 ] && [ -s r.json ] && break; sleep 0.1; done
+  kill -KILL $!
+  wait $! || true
+  [ "$(value 'len(log) > 5')" = True ]
+  [ "$(value 'r["partial"], r["result"]["verdict"]')" = "(True, 'partial')" ]
+  follows_schema
+}
+
+@test "SIGTERM ends a run with what it has, marked as partial" {
+  "$himeno" -b null -s 20x20x36 --block 10 -t 60 --json r.json >out 2>&1 3>&- &
+  for _ in $(seq 100); do [ -s r.json ] && break; sleep 0.1; done
+  sleep 0.5
+  kill -TERM $!
+  wait $!
+  grep -q 'PARTIAL' out
+  [ "$(value 'r["partial"], r["result"]["verdict"], r["result"]["blocks"] > 0')" = "(True, 'partial', True)" ]
+  follows_schema
+}
+
+@test "SIGTERM at once leaves a valid document too" {
+  for wait in 0.05 0.1 0.2 0.4; do
+    rm -f r.json
+    "$himeno" -b null -s XS -t 60 --json r.json >/dev/null 2>&1 3>&- &
+    sleep $wait
+    kill -TERM $! 2>/dev/null
+    wait $! || true
+    [ ! -e r.json ] || [ "$(value 'r["partial"]')" = True ]
+    ls -A | grep -v -e '^r.json$' && return 1 || true
+  done
+  [ -e r.json ]
+}
+
+@test "a run that ended by itself is not partial" {
+  run on 1 "$himeno" -b null -s XS -n 2 --json r.json
+  expect_status 0
+  [ "$(value 'r["partial"]')" = False ]
+}
+
+@test "bad options of a soak" {
+  soak forever
+  expect_status 2
+  grep -q '15m or 8h' <<<"$stderr"
+  soak 1 -n 3
+  expect_status 2
+  soak 1 --data dense
+  expect_status 2
+  run on 1 "$himeno" -b null -s XS --soak-log log
+  expect_status 2
+  soak 1 --soak-log /nonexistent/log
+  expect_status 3
+}
+
+@test "a full disk under the log is said, once" {
+  [ -w /dev/full ] || skip "no /dev/full"
+  soak 5 --soak-log /dev/full
+  expect_status 3
+  [ "$(grep -c '^himeno-gpu:.*No space' <<<"$stderr")" -eq 1 ]
+}
