@@ -4,7 +4,8 @@
 
 build_packages=(build-essential autoconf automake pkg-config libopenmpi-dev openmpi-bin libhwloc-dev libjansson-dev
                 ocl-icd-opencl-dev libopenblas-dev liblapack-dev help2man)
-test_packages=(libcmocka-dev bats pocl-opencl-icd python3-jsonschema python3-matplotlib clang-format-14 mpich libmpich-dev)
+test_packages=(libcmocka-dev bats pocl-opencl-icd python3-jsonschema python3-matplotlib clang-format-14 clang-14
+               libclc-14-dev mpich libmpich-dev)
 
 say() { printf '\n==> %s\n' "$*"; }
 die() {

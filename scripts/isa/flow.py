@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""The hot loop of a kernel, and what each of its instructions is there for."""
+import dataclasses
+
+CLASSES = ("arithmetic", "address", "load", "store", "scalar", "control", "wait", "move")
+# A loop is taken to run so many times each time that it is entered.
+TRIPS = 10
+
+
+@dataclasses.dataclass
+class Block:
+    first: int
+    end: int
+    next: list = dataclasses.field(default_factory=list)
+
+
+def leaders(kernel):
+    starts = {0}
+    for place, one in enumerate(kernel.code):
+        if one.target in kernel.labels:
+            starts.add(kernel.labels[one.target])
+        if one.ends or one.target:
+            starts.add(place + 1)
+    return sorted(start for start in starts if start < len(kernel.code))
+
+
+def blocks(kernel):
+    """Basic blocks and the ways from one to the next."""
+    starts = leaders(kernel)
+    place = {start: index for index, start in enumerate(starts)}
+    found = [Block(start, end) for start, end in zip(starts, starts[1:] + [len(kernel.code)])]
+    for index, block in enumerate(found):
+        last = kernel.code[block.end - 1]
+        if last.target in kernel.labels and kernel.labels[last.target] in place:
+            block.next.append(place[kernel.labels[last.target]])
+        if (not last.ends or last.conditional) and index + 1 < len(found):
+            block.next.append(index + 1)
+    return found
+
+
+def dominators(graph):
+    """For each block that can be reached, the blocks on every way to it."""
+    reached, rest = {0}, [0]
+    while rest:
+        for follower in graph[rest.pop()].next:
+            if follower not in reached:
+                reached.add(follower)
+                rest.append(follower)
+    before = {block: [other for other in reached if block in graph[other].next] for block in reached}
+    over = {block: set(reached) for block in reached}
+    over[0] = {0}
+    changed = True
+    while changed:
+        changed = False
+        for block in sorted(reached - {0}):
+            new = {block} | set.intersection(*(over[other] for other in before[block]))
+            changed |= new != over[block]
+            over[block] = new
+    return over, before
+
+
+def loops(graph):
+    """Natural loops: each back edge leads to a block that dominates where it comes from. {head: blocks}."""
+    over, before = dominators(graph)
+    found = {}
+    for block in over:
+        for head in graph[block].next:
+            if head not in over[block]:
+                continue
+            body, rest = {head, block}, [block]
+            while rest:
+                inner = rest.pop()
+                for other in before[inner] if inner != head else ():
+                    if other not in body:
+                        body.add(other)
+                        rest.append(other)
+            found[head] = found.get(head, set()) | body
+    return found
+
+
+def size_of(graph, some):
+    return sum(graph[block].end - graph[block].first for block in some)
+
+
+def own_blocks(head, found):
+    """A loop's blocks that are not part of a loop within it."""
+    within = [body for other, body in found.items() if other != head and body < found[head]]
+    return found[head] - set().union(*within) if within else found[head]
+
+
+def hot_loop(graph):
+    """The blocks of the loop where most instructions are executed, loops within it left out, and its depth. A kernel without a
+    loop, apart from the endless one behind its end, is all of it, at depth 0."""
+    found = {head: body for head, body in loops(graph).items() if size_of(graph, body) > 1}
+    best = (0, set(dominators(graph)[0]), 0)
+    for head in found:
+        depth = sum(head in other for other in found.values())
+        own = own_blocks(head, found)
+        weight = size_of(graph, own) * TRIPS ** depth
+        if weight > best[0]:
+            best = (weight, own, depth)
+    return best[1], best[2]
+
+
+def sources(kernel, graph, some):
+    """A function that tells, for an instruction and a register, which instructions may have written it last: backward through
+    the blocks of a loop, around it as well. What is written under a predicate leaves what was there before in sight."""
+    block_of = {place: block for block in some for place in range(graph[block].first, graph[block].end)}
+    before = {block: [other for other in some if block in graph[other].next] for block in some}
+
+    def look(block, end, name):
+        """Those in a block, last first, and whether none of them hides what came before."""
+        found = []
+        for place in range(end - 1, graph[block].first - 1, -1):
+            if name in kernel.code[place].writes:
+                found.append(place)
+                if not kernel.code[place].guard:
+                    return found, False
+        return found, True
+
+    def find(place, name):
+        block = block_of[place]
+        found, open_ended = look(block, place, name)
+        seen, rest = set(), list(before[block]) if open_ended else []
+        while rest:
+            other = rest.pop()
+            if other in seen:
+                continue
+            seen.add(other)
+            more, open_ended = look(other, graph[other].end, name)
+            found += more
+            rest += before[other] if open_ended else []
+        return found
+    return find
+
+
+def slice_back(code, wanted, find, floating=True):
+    """Instructions whose results reach the wanted (place, register) through others that are no memory instructions."""
+    found, rest = set(), list(wanted)
+    while rest:
+        for place in find(*rest.pop()):
+            one = code[place]
+            if place not in found and not one.memory and (floating or not one.floating):
+                found.add(place)
+                rest += [(place, name) for name in one.reads + one.guard]
+    return found
+
+
+def classify(kernel, graph, some):
+    """A class for each instruction of some blocks. Work of the scalar unit is scalar, whatever for; other instructions lead to
+    an address, to a branch, or are arithmetic."""
+    find = sources(kernel, graph, some)
+    code = kernel.code
+    places = sorted(place for block in some for place in range(graph[block].first, graph[block].end))
+    address = slice_back(code, [(place, name) for place in places if code[place].space != "constant"
+                                for name in code[place].address], find, floating=False)
+    control = slice_back(code, [(place, name) for place in places if code[place].unit == "branch"
+                                for name in code[place].guard + code[place].reads], find)
+    data = slice_back(code, [(place, name) for place in places if code[place].memory == "store"
+                             for name in code[place].reads], find)
+
+    def kind(place):
+        one = code[place]
+        if one.memory or one.unit in ("wait", "scalar"):
+            return one.memory or one.unit
+        if one.unit == "branch":
+            return "control"
+        if place in address:
+            return "address"
+        if place in control and place not in data:
+            return "control"
+        return "move" if one.unit == "move" else "arithmetic"
+    return [(kind(place), code[place]) for place in places]
+
+
+def widths(code, kind):
+    """{"global 16": 3} and so on."""
+    found = {}
+    for one in code:
+        if one.memory == kind:
+            key = f"{one.space} {one.width}"
+            found[key] = found.get(key, 0) + 1
+    return found
+
+
+def count(kernel):
+    """What a report says of a kernel."""
+    graph = blocks(kernel)
+    some, depth = hot_loop(graph)
+    classified = classify(kernel, graph, some)
+    classes = [name for name, _ in classified]
+    code = [one for _, one in classified]
+    return {"kernel": kernel.name, "isa": kernel.isa, "instructions": len(kernel.code), "depth": depth, "loop": len(code),
+            "classes": {name: classes.count(name) for name in CLASSES},
+            "shares": {name: classes.count(name) / len(code) for name in CLASSES},
+            "loads": widths(code, "load"), "stores": widths(code, "store"),
+            "words": sum(one.width for one in code if one.memory == "store" and one.space == "global") / 4,
+            "text": [f"{name:10} {one.text}" for name, one in classified]}

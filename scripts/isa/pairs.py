@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""The article's kernel pairs: what a word costs before and after."""
+import flow
+
+ROWS = (("pointer", "index product, pointer increment", ("sass", "ptx", "gcn")),
+        ("row", "pixel a thread, row a thread", ("sass", "ptx", "gcn")),
+        ("column", "pixel a thread, column a thread", ("sass", "ptx", "gcn")),
+        ("scalar", "vector address, scalar address", ("gcn",)),
+        ("byte", "vector address, byte pointer", ("gcn",)),
+        ("shared", "two shared arrays, one with constant offsets", ("sass", "ptx", "gcn")))
+BEFORE = {"column": "row", "byte": "scalar"}
+
+
+def vector(counted):
+    """What the vector unit of a GCN chip issues: all but scalar work, control that is scalar, and waits."""
+    return sum(one.split()[1].startswith(("v_", "ds_", "global_", "flat_", "buffer_")) for one in counted["text"])
+
+
+def measured(counted, pair, isa):
+    """Instructions a word stored; of the scalar unit's pairs, those that the vector unit issues."""
+    words = counted["words"] or 1
+    if isa == "gcn" and pair in ("scalar", "byte"):
+        return vector(counted) / words
+    return counted["loop"] / words
+
+
+def table(kernels, isa):
+    """A row a pair: name, what is counted, before, after, whether it may not rise. Kernels that are missing end it."""
+    by_name = {kernel.name: flow.count(kernel) for kernel in kernels}
+    rows = []
+    for pair, about, strict in ROWS:
+        names = (f"pair_{BEFORE.get(pair, pair)}_before", f"pair_{pair}_after")
+        missing = [name for name in names if name not in by_name]
+        if missing:
+            raise LookupError(missing[0])
+        before, after = (measured(by_name[name], pair, isa) for name in names)
+        unit = "vector instructions" if isa == "gcn" and pair in ("scalar", "byte") else "instructions"
+        rows.append({"pair": pair, "about": about, "counted": f"{unit} a word", "before": before, "after": after,
+                     "asserted": isa in strict, "spoiled": isa in strict and after > before})
+    return rows

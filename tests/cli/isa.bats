@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+# isa-report: it finds the hot loop, tells what instructions are for, and fails where a compiler spoils a kernel.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+report="$top_srcdir/scripts/isa-report"
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# value FILE EXPRESSION: of the document d, whose first kernel is k.
+value() {
+  "$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); k=d.get("kernels", [None])[0]; print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+# needs_gcn: clang and its libraries; needs_nvcc
+needs_gcn() {
+  "$report" --isa gcn --json probe.json "$top_srcdir/gpu/mem/opencl/pairs.cl" >probe 2>&1 || skip "$(cat probe)"
+}
+needs_nvcc() { command -v nvcc >/dev/null || skip "there is no nvcc"; }
+
+# An outer loop around an inner one, a part before and an endless loop behind the end, as nvdisasm writes it.
+sass_listing() {
+  cat <<'END'
+	.section	.text.nested,"ax",@progbits
+.text.nested:
+        /*0000*/                   MOV R1, c[0x0][0x28] ;
+        /*0010*/                   IMAD.WIDE R2, R0, 0x4, R8 ;
+.L_x_1:
+        /*0020*/                   LDG.E.128 R4, desc[UR4][R2.64] ;
+        /*0030*/                   VIADD R20, R20, 0x1 ;
+.L_x_0:
+        /*0040*/                   LDS.64 R10, [R12+0x80] ;
+        /*0050*/                   FFMA R14, R10, R11, R14 ;
+        /*0060*/                   VIADD R12, R12, 0x8 ;
+        /*0070*/                   IADD3 R16, R16, 0x1, RZ ;
+        /*0080*/                   ISETP.NE.AND P0, PT, R16, 0x20, PT ;
+        /*0090*/                   UIADD3 UR6, UR6, 0x1, URZ ;
+        /*00a0*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*00b0*/               @P0 BRA `(.L_x_0) ;
+        /*00c0*/                   STG.E desc[UR4][R2.64], R14 ;
+        /*00d0*/                   ISETP.NE.AND P1, PT, R20, 0x9, PT ;
+        /*00e0*/               @P1 BRA `(.L_x_1) ;
+        /*00f0*/                   EXIT ;
+.L_x_2:
+        /*0100*/                   BRA `(.L_x_2);
+END
+}
+
+# What a kernel whose inner loop is the one above is said to be.
+expect_nested() {
+  [ "$(value "$1" 'k["loop"], k["depth"], k["isa"]')" = "(8, 2, 'SASS')" ]
+  [ "$(value "$1" '{n: c for n, c in k["classes"].items() if c}')" = \
+    "{'arithmetic': 1, 'address': 1, 'load': 1, 'scalar': 1, 'control': 3, 'wait': 1}" ]
+  [ "$(value "$1" 'k["loads"], k["stores"], round(sum(k["shares"].values()), 9)')" = "({'shared 8': 1}, {}, 1.0)" ]
+}
+
+@test "SASS: the innermost hot loop by its back edge, and each instruction by what its result reaches" {
+  sass_listing >nested.sass
+  run "$report" --json out.json --listing nested.sass
+  expect_status 0
+  expect_nested out.json
+  [[ $output == *"hot loop 8 of 17 instructions, depth 2"* && $output == *"address    VIADD R12"* && $output == *"control    IADD3 R16"* ]]
+}
+
+@test "SASS as cuobjdump writes it, with addresses for labels" {
+  { echo '		Function : nested'; sass_listing | sed -n '/\/\*/p' | sed 's/`(.L_x_0)/0x40/; s/`(.L_x_1)/0x20/; s/`(.L_x_2)/0x100/'; } >nested.sass
+  "$report" --json out.json nested.sass >/dev/null
+  expect_nested out.json
+}
+
+@test "PTX: loads of several words, waits, and a loop's counter that is also its address" {
+  cat >one.ptx <<'END'
+.visible .entry one(
+	.param .u64 one_param_0
+)
+{
+	.reg .pred 	%p<3>;
+	ld.param.u64 	%rd1, [one_param_0];
+$L__BB0_1:
+	ld.global.v4.f32 	{%f1, %f2, %f3, %f4}, [%rd1+16];
+	fma.rn.f32 	%f5, %f1, %f2, %f5;
+	bar.sync 	0;
+	st.global.f32 	[%rd1], %f5;
+	add.s64 	%rd1, %rd1, 16;
+	setp.lt.s64 	%p1, %rd1, 4096;
+	@%p1 bra 	$L__BB0_1;
+	ret;
+}
+END
+  "$report" --json out.json one.ptx >/dev/null
+  [ "$(value out.json '{n: c for n, c in k["classes"].items() if c}')" = "{'arithmetic': 1, 'address': 1, 'load': 1, 'store': 1, 'control': 2, 'wait': 1}" ]
+  [ "$(value out.json 'k["loads"], k["stores"], k["words"], k["isa"]')" = "({'global 16': 1}, {'global 4': 1}, 1.0, 'PTX')" ]
+}
+
+@test "GCN: scalar and vector work apart, a register that is used twice for different ends" {
+  cat >one.s <<'END'
+one:
+	.amd_kernel_code_t
+		priority = 0
+	.end_amd_kernel_code_t
+	s_load_dwordx2 s[0:1], s[4:5], 0x0
+.LBB0_1:
+	v_lshlrev_b32_e32 v5, 2, v0
+	global_load_dwordx2 v[2:3], v5, s[0:1]
+	s_waitcnt vmcnt(0)
+	v_add_f32_e32 v5, v2, v3
+	global_store_dword v0, v5, s[0:1]
+	s_add_u32 s6, s6, 1
+	s_cmp_lt_u32 s6, s7
+	s_cbranch_scc1 .LBB0_1
+	s_endpgm
+END
+  "$report" --json out.json one.s >/dev/null
+  [ "$(value out.json '{n: c for n, c in k["classes"].items() if c}')" = "{'arithmetic': 1, 'address': 1, 'load': 1, 'store': 1, 'scalar': 2, 'control': 1, 'wait': 1}" ]
+  [ "$(value out.json 'k["loads"], k["isa"]')" = "({'global 8': 1}, 'GCN')" ]
+}
+
+@test "a kernel without a loop is counted as a whole" {
+  sass_listing | grep -v 'BRA `(.L_x_[01])' >straight.sass
+  run "$report" straight.sass
+  expect_status 0
+  [[ $output == *"nested: no loop, 14 instructions"* ]]
+}
+
+@test "GCN: no pair's second kernel takes more than its first" {
+  needs_gcn
+  run "$report" --isa gcn --pairs --json gcn.json
+  expect_status 0
+  [ "$(value gcn.json '[p["pair"] for p in d["inputs"][0]["pairs"] if p["asserted"] and p["after"] <= p["before"]]')" = \
+    "['pointer', 'row', 'column', 'scalar', 'byte', 'shared']" ]
+  [ "$(value gcn.json '[p["after"] < p["before"] for p in d["inputs"][0]["pairs"] if p["pair"] in ("row", "scalar", "byte")]')" = "[True, True, True]" ]
+}
+
+@test "PTX of clang: no pair's second kernel takes more than its first" {
+  needs_gcn
+  "$report" --isa ptx --pairs --json ptx.json "$top_srcdir/gpu/mem/opencl/pairs.cl"
+  [ "$(value ptx.json 'all(p["after"] <= p["before"] for p in d["inputs"][0]["pairs"] if p["asserted"])')" = True ]
+}
+
+@test "PTX of nvcc: no pair's second kernel takes more than its first" {
+  needs_nvcc
+  "$report" --isa ptx --pairs --json ptx.json
+  [ "$(value ptx.json '[p["after"] < p["before"] for p in d["inputs"][0]["pairs"] if p["asserted"]]')" = "[True, True, True, True]" ]
+}
+
+@test "without a disassembler SASS becomes PTX, and that is said" {
+  needs_nvcc
+  command -v nvdisasm >/dev/null || command -v cuobjdump >/dev/null && skip "there is a disassembler"
+  run "$report" --isa sass --pairs
+  expect_status 0
+  [[ $output == *"PTX and not SASS: neither cuobjdump nor nvdisasm was found"* ]]
+}
+
+@test "a pair that a compiler spoiled ends with 5, and is named" {
+  {
+    for name in pointer_before pointer_after row_before row_after column_after scalar_before scalar_after byte_after shared_before shared_after; do
+      printf 'pair_%s:\n\t.amd_kernel_code_t\n.L%s:\n\tglobal_store_dword v[0:1], v2, off\n' $name $name
+      [ $name != pointer_after ] || printf '\tv_add_u32_e32 v0, 8, v0\n'
+      printf '\ts_cbranch_scc1 .L%s\n\ts_endpgm\n' $name
+    done
+  } >spoiled.s
+  run --separate-stderr "$report" --pairs spoiled.s
+  expect_status 5
+  [[ $stderr == "isa-report: spoiled.s, GCN: index product, pointer increment: 3.00 after 2.00 instructions a word" ]]
+}
+
+@test "kernels of the suite that CI can compile: the sweep and the product in OpenCL" {
+  needs_gcn
+  "$report" --isa gcn --json suite.json "$top_srcdir"/himeno/opencl/{naive,stream}.cl "$top_srcdir"/gemm/opencl/pipeline.cl >/dev/null
+  [ "$(value suite.json 'sorted({r["kernel"] for r in d["kernels"]} & {"sweep", "gemm"})')" = "['gemm', 'sweep']" ]
+  # stream loads its arrays 16 bytes at a time, naive does not.
+  [ "$(value suite.json '[r["loads"].get("global 16", 0) >= 13 for r in d["kernels"] if r["kernel"] == "sweep"]')" = "[False, True]" ]
+}
+
+# says CODE PATTERN ARGUMENT...
+says() {
+  local code=$1 pattern=$2
+  shift 2
+  run --separate-stderr "$report" "$@"
+  expect_status "$code"
+  [ "$(wc -l <<<"$stderr")" -eq 1 ]
+  grep -Eq -- "^isa-report: .*$pattern" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$pattern"; return 1; }
+}
+
+@test "bad input: no such file, no code in it, the wrong kind, no such kernel" {
+  sass_listing >nested.sass
+  echo 'nothing' >empty.ptx
+  says 2 'none.cu: there is no such file' none.cu
+  says 2 'empty.ptx: no kernel was found in it' empty.ptx
+  says 2 'nested.sass: it is SASS, not GCN' --isa gcn nested.sass
+  says 2 'README.md: neither a source' "$top_srcdir/README.md"
+  says 2 'naive.cu: GCN is made from OpenCL sources' --isa gcn "$top_srcdir/himeno/cuda/naive.cu"
+  says 2 'no kernel is named other' -k other nested.sass
+  says 2 'nested.sass: it has no pair_pointer_before: --pairs compares' --pairs nested.sass
+  run "$report" --isa arm
+  expect_status 2
+}
+
+@test "a tool that is missing, and a result that cannot be written" {
+  sass_listing >nested.sass
+  says 3 'none/out.json' --json none/out.json nested.sass
+  python=$(python3 -c 'import sys; print(sys.executable)') # what is on PATH may be a script
+  mkdir bin
+  cp "$top_srcdir/himeno/opencl/naive.cl" .
+  run --separate-stderr env PATH="$PWD/bin" "$python" "$report" naive.cl
+  expect_status 3
+  [[ $stderr == "isa-report: clang was not found"* ]]
+}
