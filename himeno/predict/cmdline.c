@@ -10,45 +10,6 @@
 #define AT(field)    offsetof(struct predict_config, field)
 #define GIVEN(field) (offsetof(struct predict_config, field) + 1)
 
-#define RANKS_MOST 65536
-
-/* The next of a list with commas between; NULL at its end. */
-static const char *next_word(const char *rest, char word[64])
-{
-  size_t length = strcspn(rest, ",");
-  snprintf(word, 64, "%.*s", (int)(length < 63 ? length : 63), rest);
-  return rest[length] ? rest + length + 1 : NULL;
-}
-
-static status_t parse_sizes(const char *option, const char *text, void *field)
-{
-  struct predict_config *c = (struct predict_config *)((char *)field - AT(sizes));
-  char word[64];
-  for (const char *rest = text; rest;) {
-    rest = next_word(rest, word);
-    if (c->sizes.n == PREDICT_SIZES_MAX)
-      return log_fail(STATUS_USAGE, "%s %s: at most %d sizes are allowed", option, text, PREDICT_SIZES_MAX);
-    RETURN_IF_FAILED(grid_size_parse(option, word, &c->sizes.list[c->sizes.n++]));
-  }
-  return STATUS_OK;
-}
-
-static status_t parse_ranks(const char *option, const char *text, void *field)
-{
-  struct predict_config *c = (struct predict_config *)((char *)field - AT(ranks));
-  char word[64];
-  for (const char *rest = text; rest;) {
-    long long value;
-    rest = next_word(rest, word);
-    if (c->ranks.n == PREDICT_RANKS_MAX || option_read_int(word, 1, RANKS_MOST, &value) != STATUS_OK)
-      return log_fail(STATUS_USAGE,
-                      "%s %s: allowed are up to %d whole numbers from 1 to %d, with commas between", option,
-                      text, PREDICT_RANKS_MAX, RANKS_MOST);
-    c->ranks.list[c->ranks.n++] = (int)value;
-  }
-  return STATUS_OK;
-}
-
 static const struct option_spec options[] = {
     {.name = "study",
      .type = OPTION_TEXT,
@@ -75,14 +36,14 @@ static const struct option_spec options[] = {
     {.name = "fit-ranks",
      .type = OPTION_INT,
      .min = 1,
-     .max = RANKS_MOST,
+     .max = LIST_RANKS_TOP,
      .offset = AT(fit_ranks),
      .metavar = "N",
      .help = "Fit only runs of at most N ranks."},
     {.name = "size",
      .letter = 's',
      .type = OPTION_CUSTOM,
-     .parse = parse_sizes,
+     .parse = size_list_parse,
      .offset = AT(sizes),
      .metavar = "SIZE[,SIZE]",
      .group = "What is predicted",
@@ -90,7 +51,7 @@ static const struct option_spec options[] = {
     {.name = "ranks",
      .letter = 'n',
      .type = OPTION_CUSTOM,
-     .parse = parse_ranks,
+     .parse = rank_list_parse,
      .offset = AT(ranks),
      .metavar = "N[,N]",
      .help = "Numbers of ranks. Default: 1, 2, 4 and so on, up to twice the study's most."},
@@ -117,7 +78,7 @@ static const struct option_spec options[] = {
     {.name = "per-host",
      .type = OPTION_INT,
      .min = 1,
-     .max = RANKS_MOST,
+     .max = LIST_RANKS_TOP,
      .offset = AT(per_host),
      .metavar = "N",
      .help = "Ranks of a host. Default: as in the study."},

@@ -61,17 +61,34 @@ static int is_busier(const struct geometry *a, const struct geometry *b)
   return a->points > b->points;
 }
 
-status_t geometry_make(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
-                       struct geometry *geometry)
+/* What all ranks have in common. */
+static status_t grid_geometry(const int64_t global[3], const int procs[3], int depth, int overlap,
+                              int per_host, struct geometry *geometry)
 {
-  struct geometry all = {.ranks = procs[0] * procs[1] * procs[2], .depth = depth, .overlap = overlap}, best,
-                  one;
+  struct geometry all = {.ranks = procs[0] * procs[1] * procs[2], .depth = depth, .overlap = overlap};
   const struct decomp_rules rules = {.depth = depth, .whole_planes = 0};
   memcpy(all.global, global, sizeof all.global);
   memcpy(all.procs, procs, sizeof all.procs);
   RETURN_IF_FAILED(decomp_check(all.ranks, global, procs, &rules));
   all.hosts = (all.ranks + per_host - 1) / per_host;
   all.all_points = himeno_points(global);
+  *geometry = all;
+  return STATUS_OK;
+}
+
+status_t geometry_of_rank(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
+                          int rank, struct geometry *geometry)
+{
+  struct geometry all;
+  RETURN_IF_FAILED(grid_geometry(global, procs, depth, overlap, per_host, &all));
+  return rank_geometry(&all, rank, per_host, geometry);
+}
+
+status_t geometry_make(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
+                       struct geometry *geometry)
+{
+  struct geometry all, best, one;
+  RETURN_IF_FAILED(grid_geometry(global, procs, depth, overlap, per_host, &all));
   RETURN_IF_FAILED(rank_geometry(&all, 0, per_host, &best));
   for (int r = 1; r < all.ranks; r++) {
     RETURN_IF_FAILED(rank_geometry(&all, r, per_host, &one));

@@ -24,4 +24,8 @@ struct geometry {
 status_t geometry_make(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
                        struct geometry *geometry);
 
+/** \brief That of one rank. */
+status_t geometry_of_rank(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
+                          int rank, struct geometry *geometry);
+
 #endif

@@ -100,7 +100,7 @@ static void size_add(struct predict *p, const char *name)
   struct grid_size size;
   for (int s = 0; s < p->config.sizes.n; s++)
     if (strcmp(p->config.sizes.list[s].name, name) == 0) return;
-  if (p->config.sizes.n == PREDICT_SIZES_MAX || grid_size_parse("size", name, &size) != STATUS_OK) return;
+  if (p->config.sizes.n == LIST_SIZES_MAX || grid_size_parse("size", name, &size) != STATUS_OK) return;
   p->config.sizes.list[p->config.sizes.n++] = size;
 }
 
@@ -110,7 +110,7 @@ static void defaults_fill(struct predict *p)
   int sizes_given = c->sizes.n > 0, ranks_given = c->ranks.n > 0;
   for (int r = 0; !sizes_given && r < p->study.n; r++) size_add(p, p->study.runs[r].size);
   if (c->sizes.n == 0) size_add(p, "L");
-  for (int n = 1; !ranks_given && c->ranks.n < PREDICT_RANKS_MAX && n <= 2 * p->model.ranks_most; n *= 2)
+  for (int n = 1; !ranks_given && c->ranks.n < LIST_RANKS_MAX && n <= 2 * p->model.ranks_most; n *= 2)
     c->ranks.list[c->ranks.n++] = n;
 }
 

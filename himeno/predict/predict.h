@@ -5,24 +5,15 @@
 #define HIMENO_PREDICT_PREDICT_H
 
 #include "base/options.h"
-#include "comm/grid.h"
+#include "himeno/predict/lists.h"
 #include "himeno/predict/validate.h"
-
-#define PREDICT_SIZES_MAX 16
-#define PREDICT_RANKS_MAX 32
 
 enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
 
 struct predict_config {
   const char *study, *comm, *model, *kernel, *transport, *against, *seal, *check, *hash, *json;
-  struct {
-    int n;
-    struct grid_size list[PREDICT_SIZES_MAX];
-  } sizes; /**< n 0: those of the study */
-  struct {
-    int n;
-    int list[PREDICT_RANKS_MAX];
-  } ranks; /**< n 0: powers of two up to twice the study's most */
+  struct size_list sizes; /**< n 0: those of the study */
+  struct rank_list ranks; /**< n 0: powers of two up to twice the study's most */
   int procs[3], procs_given;
   int64_t per_host, fit_ranks; /**< 0: as in the study; all */
   int scaling;                 /**< enum predict_scaling */

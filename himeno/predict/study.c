@@ -87,7 +87,7 @@ static int run_is_whole(const struct study_run *run)
          run->kernel[0] && run->size[0];
 }
 
-static int run_fill(const json_t *document, const char *path, struct study_run *run)
+static void run_read(const json_t *document, const char *path, struct study_run *run)
 {
   static const char *const extents[] = {"imax", "jmax", "kmax"};
   const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");
@@ -112,27 +112,49 @@ static int run_fill(const json_t *document, const char *path, struct study_run *
   run->interior = phase(document, "interior", "max");
   run->boundary = phase(document, "boundary", "max");
   run->reduce = phase(document, "reduce", "median");
-  return run_is_whole(run);
+}
+
+static status_t run_keep(struct study *study, const struct study_run *run)
+{
+  struct study_run *longer = realloc(study->runs, (size_t)(study->n + 1) * sizeof *longer);
+  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
+  study->runs = longer;
+  study->runs[study->n++] = *run;
+  return STATUS_OK;
+}
+
+/* A document of himeno-sim holds all its runs; ranks and hosts are numbers there. */
+static status_t simulated_add(struct study *study, const json_t *document, const char *path)
+{
+  const json_t *runs = json_object_get(document, "runs");
+  struct study_run run;
+  for (size_t r = 0; r < json_array_size(runs); r++) {
+    const json_t *one = json_array_get(runs, r), *config = json_object_get(one, "config");
+    run_read(one, path, &run);
+    run.ranks = (int)json_integer_value(json_object_get(config, "ranks"));
+    run.hosts = (int)json_integer_value(json_object_get(config, "hosts"));
+    if (!run_is_whole(&run)) return log_fail(STATUS_USAGE, "%s: not as its schema says", path);
+    RETURN_IF_FAILED(run_keep(study, &run));
+  }
+  return STATUS_OK;
 }
 
 static status_t run_add(struct study *study, const json_t *document, const char *path)
 {
   const char *verdict = json_string_value(json_object_get(json_object_get(document, "result"), "verdict"));
-  struct study_run run, *longer;
-  if ((!has_schema(document, "himeno-gpu/1") && !has_schema(document, "himeno-sim/1")) || !verdict ||
+  struct study_run run;
+  if (has_schema(document, "himeno-sim/1")) return simulated_add(study, document, path);
+  if (!has_schema(document, "himeno-gpu/1") || !verdict ||
       (strcmp(verdict, "pass") != 0 && strcmp(verdict, "slow") != 0)) {
     study->skipped++;
     return STATUS_OK;
   }
-  if (!run_fill(document, path, &run))
+  run_read(document, path, &run);
+  if (!run_is_whole(&run))
     return log_fail(STATUS_USAGE,
                     "%s: not as its schema says: no sweeps were timed, or the cut does not fit the ranks",
                     path);
-  longer = realloc(study->runs, (size_t)(study->n + 1) * sizeof *longer);
-  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
-  study->runs = longer;
-  study->runs[study->n++] = run;
-  return STATUS_OK;
+  return run_keep(study, &run);
 }
 
 static status_t file_add(struct study *study, const char *path)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+# himeno-sim: the halo plan's own messages, times that agree with the model where it claims to hold, and what networks do.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+sim=$top_builddir/himeno-sim
+model=$top_srcdir/tests/golden/model.json
+
+setup() {
+  [ "$HAVE_SIMGRID" = 1 ] || skip "himeno-sim was not built: no SimGrid"
+  cd "$BATS_TEST_TMPDIR"
+}
+
+json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
+simulate() { "$sim" --model "$model" "$@" --json s.json >/dev/null; }
+
+# exchanged: messages, tokens and bytes of an exchange, over all ranks.
+exchanged() { json s.json '[int(d["runs"][0]["exchange"][key]) for key in ("messages", "tokens", "bytes")]'; }
+
+@test "messages and bytes are those of the halo plan, counted by hand" {
+  # 16 x 8 x 32 points each: three faces and three edges a corner rank.
+  simulate -s 34x18x66 -n 8 -p 2x2x2
+  [ "$(exchanged)" = "[48, 48, $((8 * 4 * (16*8 + 16*32 + 8*32 + 16 + 8 + 32)))]" ]
+  # Two ends with one neighbour, two between with two: whole faces of 16 x 64.
+  simulate -s 34x18x66 -n 4 -p 4x1x1
+  [ "$(exchanged)" = "[6, 6, $((6 * 4 * 16*64))]" ]
+  # In weak scaling every rank has the whole of it.
+  simulate -s 34x18x66 -n 4 -p 1x2x2 -w
+  [ "$(exchanged)" = "[12, 12, $((4 * 4 * (32*16 + 32*64 + 32)))]" ]
+}
+
+@test "halos of two sweeps are two layers deep and go to corners too" {
+  sed 's/"T": 1/"T": 2/' "$model" >deep.json
+  "$sim" --model deep.json -s 34x18x66 -n 8 -p 2x2x2 --json s.json >/dev/null
+  [ "$(exchanged)" = "[56, 56, $((8 * 4 * (2*(16*8 + 16*32 + 8*32) + 4*(16 + 8 + 32) + 8)))]" ]
+}
+
+@test "the document follows its schema, and himeno-predict agrees with it within 10%" {
+  run --separate-stderr "$sim" --model "$model" -s S,L -n 1,2,8,24 --json s.json
+  expect_status 0
+  [[ $output == *"fat tree with 16 hosts a switch"* ]]
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null && "$PYTHON" - s.json "$top_srcdir/doc/sim.schema.json" <<'PY'
+import json, sys, jsonschema
+result, schema = (json.load(open(path)) for path in sys.argv[1:])
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.validate(result, schema)
+PY
+  run "$top_builddir/himeno-predict" --model "$model" -s L -n 2 --against s.json --within 10
+  expect_status 0
+  [[ $output == *"8 of 8 predicted"* ]]
+}
+
+@test "a network with too little between its switches costs time, in a tree and in a dragonfly" {
+  for network in fat-tree dragonfly; do
+    for taper in 1 60; do
+      "$sim" --model "$model" -s M -w -n 64 -p 4x4x4 --per-host 2 --leaf 2 --network $network --taper $taper --passes 2 --json $network-$taper.json >/dev/null
+    done
+    [ "$("$PYTHON" -c 'import json,sys; a,b=(json.load(open(p))["runs"][0]["phases"]["sweep"]["max"] for p in sys.argv[1:]); print(b > 1.2*a)' $network-1.json $network-60.json)" = True ]
+  done
+}
+
+@test "platform files can be kept, with links as fitted" {
+  "$sim" --model "$model" -s S -n 12 --keep files >/dev/null
+  [ "$(wc -l <files/hosts)" -eq 12 ]
+  [ "$(grep -c '<host id' files/platform.xml)" -eq 12 ]
+  grep -q '<link id="peer-0-7" bandwidth="12000000000Bps"' files/platform.xml
+  grep -q '<link id="card-1-3" bandwidth="20000000000Bps"' files/platform.xml
+}
+
+@test "wrong input is one line" {
+  says() {
+    local code=$1 pattern=$2
+    shift 2
+    run "$sim" "$@"
+    expect_status "$code"
+    grep -Eq -- "$pattern" <<<"$output" || { printf '%s\ndoes not match %s\n' "$output" "$pattern"; return 1; }
+  }
+  says 2 '--model is missing'
+  says 2 'has no transport pigeon' --model "$model" -x pigeon
+  says 2 '--ranks 0: allowed' --model "$model" -n 0
+  says 2 'himeno-sim: .*[Rr]ank' --model "$model" -s 8x8x8 -n 4096
+  says 3 'none: ' --model none
+  says 3 'no/such.json' --model "$model" --json no/such.json
+}
