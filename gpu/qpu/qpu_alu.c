@@ -243,41 +243,18 @@ static void mul_v8muld(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
   }
 }
 
-static void nop(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
-{
-  (void)a;
-  (void)b;
-  *out = (qpu_vec){0};
-}
-
 const qpu_alu_function qpu_alu_add[32] = {
-    [QPU_A_NOP] = nop,
-    [QPU_A_FADD] = add_fadd,
-    [QPU_A_FSUB] = add_fsub,
-    [QPU_A_FMIN] = add_fmin,
-    [QPU_A_FMAX] = add_fmax,
-    [QPU_A_FTOI] = add_ftoi,
-    [QPU_A_FMINABS] = add_fminabs,
-    [QPU_A_ITOF] = add_itof,
-    [QPU_A_FMAXABS] = add_fmaxabs,
-    [QPU_A_ADD] = add_add,
-    [QPU_A_SUB] = add_sub,
-    [QPU_A_SHR] = add_shr,
-    [QPU_A_ASR] = add_asr,
-    [QPU_A_ROR] = add_ror,
-    [QPU_A_SHL] = add_shl,
-    [QPU_A_MIN] = add_min,
-    [QPU_A_MAX] = add_max,
-    [QPU_A_AND] = add_and,
-    [QPU_A_OR] = add_or,
-    [QPU_A_XOR] = add_xor,
-    [QPU_A_NOT] = add_not,
-    [QPU_A_CLZ] = add_clz,
-    [QPU_A_V8ADDS] = v8adds,
-    [QPU_A_V8SUBS] = v8subs,
+    [QPU_A_FADD] = add_fadd, [QPU_A_FSUB] = add_fsub,       [QPU_A_FMIN] = add_fmin,
+    [QPU_A_FMAX] = add_fmax, [QPU_A_FTOI] = add_ftoi,       [QPU_A_FMINABS] = add_fminabs,
+    [QPU_A_ITOF] = add_itof, [QPU_A_FMAXABS] = add_fmaxabs, [QPU_A_ADD] = add_add,
+    [QPU_A_SUB] = add_sub,   [QPU_A_SHR] = add_shr,         [QPU_A_ASR] = add_asr,
+    [QPU_A_ROR] = add_ror,   [QPU_A_SHL] = add_shl,         [QPU_A_MIN] = add_min,
+    [QPU_A_MAX] = add_max,   [QPU_A_AND] = add_and,         [QPU_A_OR] = add_or,
+    [QPU_A_XOR] = add_xor,   [QPU_A_NOT] = add_not,         [QPU_A_CLZ] = add_clz,
+    [QPU_A_V8ADDS] = v8adds, [QPU_A_V8SUBS] = v8subs,
 };
 
-const qpu_alu_function qpu_alu_mul[8] = {nop, mul_fmul, mul_mul24, mul_v8muld, v8min, v8max, v8adds, v8subs};
+const qpu_alu_function qpu_alu_mul[8] = {NULL, mul_fmul, mul_mul24, mul_v8muld, v8min, v8max, v8adds, v8subs};
 
 static uint32_t scalar(qpu_alu_function function, uint32_t a, uint32_t b)
 {

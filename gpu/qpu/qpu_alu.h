@@ -30,11 +30,11 @@ void qpu_alu_leave(const struct qpu_alu_mode *mode);
 /** One operation: *out = f(*a, *b). The outputs may be the inputs. */
 typedef void (*qpu_alu_function)(qpu_vec *out, const qpu_vec *a, const qpu_vec *b);
 
-/** \brief By operation code; NULL where the code is reserved. */
+/** \brief By operation code; NULL for nop and where the code is reserved. */
 extern const qpu_alu_function qpu_alu_add[32];
 extern const qpu_alu_function qpu_alu_mul[8];
 
-/** \brief One lane of an operation, for the assembler. Reserved codes give 0. */
+/** \brief One lane of an operation, for the assembler. Nop and reserved codes give 0. */
 uint32_t qpu_alu_add_scalar(int op, uint32_t a, uint32_t b);
 uint32_t qpu_alu_mul_scalar(int op, uint32_t a, uint32_t b);
 

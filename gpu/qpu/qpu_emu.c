@@ -93,11 +93,6 @@ void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu)
   emu->config.threads_per_qpu = threads_per_qpu;
 }
 
-void qpu_emu_reset(struct qpu_emu *emu)
-{
-  qpu_memory_reset(&emu->memory);
-}
-
 void *qpu_emu_host(const struct qpu_emu *emu, uint32_t address)
 {
   return qpu_memory_at(&emu->memory, address);

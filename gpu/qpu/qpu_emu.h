@@ -28,7 +28,7 @@ struct qpu_emu_config {
   int dma_turns; /**< turns a DMA transfer takes besides one a row; 0 means 16 */
   int tolerate_hazards;      /**< 1: broken scheduling rules pass; registers then read their newest value */
   uint64_t max_instructions; /**< the run is given up after so many; 0 for no limit */
-  FILE *trace;               /**< where every instruction is shown with what it writes; NULL for nowhere */
+  FILE *trace; /**< where every instruction is shown with what it reads and writes; NULL for nowhere */
 };
 
 /** One program to run: each takes a free QPU (or thread), in order. */
@@ -72,8 +72,6 @@ status_t qpu_emu_alloc(struct qpu_emu *emu, size_t bytes, uint32_t *address);
 void qpu_emu_free(struct qpu_emu *emu, uint32_t address);
 /** \brief Bytes that can still be allocated, in one piece or several. */
 size_t qpu_emu_left(const struct qpu_emu *emu);
-/** \brief Forgets all allocations. */
-void qpu_emu_reset(struct qpu_emu *emu);
 /** \brief The host's pointer to allocated memory. */
 void *qpu_emu_host(const struct qpu_emu *emu, uint32_t address);
 

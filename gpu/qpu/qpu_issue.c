@@ -54,12 +54,19 @@ static void set_flags(struct qpu_thread *thread, const qpu_vec *result, unsigned
   thread->c = (thread->c & ~lanes) | (carry & lanes);
 }
 
-static void rotate(const struct qpu_decoded *d, const struct qpu_thread *thread, qpu_vec *value)
+/* Lanes change places on the way into the mul ALU, so its carries do too. */
+static void rotate(const struct qpu_decoded *d, const struct qpu_thread *thread, qpu_vec *value,
+                   unsigned *carry)
 {
   int n = d->rotation == 16 ? (int)(thread->reg[REG_ACC + 5][0] & 15) : d->rotation;
   qpu_vec from = *value;
-  for (int i = 0; i < QPU_LANES; i++)
-    (*value)[i] = d->quads ? from[(i & ~3) | ((i - n) & 3)] : from[(i - n) & 15];
+  unsigned carry_from = *carry;
+  *carry = 0;
+  for (int i = 0; i < QPU_LANES; i++) {
+    int lane = d->quads ? (i & ~3) | ((i - n) & 3) : (i - n) & 15;
+    (*value)[i] = from[lane];
+    *carry |= (carry_from >> lane & 1) << i;
+  }
 }
 
 /* A source as its ALU sees it: unpacking depends on whether the operation takes floats. */
@@ -108,14 +115,16 @@ static status_t run_alu(struct qpu_issue *issue)
   for (int i = 0; i < 4; i++) s[i] = source(issue, i, i < 2 ? add->float_in : mul->float_in, &room[i]);
   if (d->add) d->add(&added, s[0], s[1]);
   if (d->mul) d->mul(&multiplied, s[2], s[3]);
-  if (d->mul && d->rotation) rotate(d, thread, &multiplied);
-  int saturates =
-      inst->pack == 8 && !inst->pm && !inst->ws && (inst->op_add == QPU_A_ADD || inst->op_add == QPU_A_SUB);
+  int mul_flags = inst->sf && !d->add && d->mul;
+  unsigned mul_carry = mul_flags ? qpu_alu_mul_carry(inst->op_mul, s[2], s[3]) : 0;
+  if (d->mul && d->rotation) rotate(d, thread, &multiplied, &mul_carry);
+  int saturates = inst->pack == 8 && !inst->pm && !inst->ws && inst->waddr_add < 32 &&
+                  (inst->op_add == QPU_A_ADD || inst->op_add == QPU_A_SUB);
   if (saturates) qpu_saturate(&added, inst->op_add, s[0], s[1]);
   if (inst->sf && d->add)
     set_flags(thread, &added, qpu_alu_add_carry(inst->op_add, s[0], s[1], &added), add_lanes);
-  else if (inst->sf && d->mul)
-    set_flags(thread, &multiplied, qpu_alu_mul_carry(inst->op_mul, s[2], s[3]), mul_lanes);
+  else if (mul_flags)
+    set_flags(thread, &multiplied, mul_carry, mul_lanes);
   if (d->add) RETURN_IF_FAILED(write_target(issue, 0, &added, add->float_out, add_lanes));
   if (d->mul) RETURN_IF_FAILED(write_target(issue, 1, &multiplied, mul->float_out, mul_lanes));
   return STATUS_OK;

@@ -106,12 +106,6 @@ void qpu_memory_free(struct qpu_memory *memory, uint32_t address)
   }
 }
 
-void qpu_memory_reset(struct qpu_memory *memory)
-{
-  for (size_t n = 0; n < memory->n_regions; n++) forbid(memory, &memory->regions[n]);
-  memory->n_regions = 0;
-}
-
 size_t qpu_memory_left(const struct qpu_memory *memory)
 {
   size_t left = memory->size - PAGE;

@@ -33,8 +33,6 @@ void qpu_memory_destroy(struct qpu_memory *memory);
 status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address);
 /** \brief Takes back the allocation that begins at \a address. */
 void qpu_memory_free(struct qpu_memory *memory, uint32_t address);
-/** \brief Forgets all allocations. */
-void qpu_memory_reset(struct qpu_memory *memory);
 /** \brief Bytes that are neither allocated nor keep allocations apart. */
 size_t qpu_memory_left(const struct qpu_memory *memory);
 

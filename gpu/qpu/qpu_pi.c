@@ -8,8 +8,10 @@
  * process that it can see: close, exit, and the signals that end it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +26,15 @@
 #include "gpu/qpu/qpu_mailbox.h"
 #include "gpu/qpu/qpu_system.h"
 
-#define SHARED_PATH    "/dev/vcsm-cma"
-#define FIRMWARE_PATH  "/dev/vc-mem"
-#define PAGE           4096u
-#define BUS_ALIAS      0xc0000000u /* the bits of a bus address that choose caches */
-#define JOBS_MAX       QPU_DEVICE_QPUS
-#define MILLISECONDS   60000
-#define SHARED_NAME    32
-#define HANDLES_MAX    256
-#define CONFIG_SETTING "dtoverlay=vc4-kms-v3d"
+#define SHARED_PATH   "/dev/vcsm-cma"
+#define FIRMWARE_PATH "/dev/vc-mem"
+#define PAGE          4096u
+#define BUS_ALIAS     0xc0000000u /* the bits of a bus address that choose caches */
+#define JOBS_MAX      QPU_DEVICE_QPUS
+#define MILLISECONDS  60000
+#define SHARED_NAME   32
+#define HANDLES_MAX   256
+#define SETTING_MAX   32 /* of a reason's room */
 
 /* The allocation of /dev/vcsm-cma, as the kernel's vc_sm_cma_ioctl.h defines it. */
 struct shared_alloc {
@@ -79,19 +81,37 @@ static const struct chip *chip_find(void)
   return NULL;
 }
 
-static int kms_is_here(void)
+/* The line of the firmware's settings that loads the driver, as it stands there, or as it usually does. */
+static void kms_setting(const char *path, char line[SETTING_MAX])
 {
-  return qpu_system->exists("/sys/module/vc4");
+  static char text[65536];
+  strcpy(line, "dtoverlay=vc4-kms-v3d");
+  ssize_t n = qpu_system->read_file(path, text, sizeof text - 1);
+  if (n <= 0) return;
+  text[n] = '\0';
+  for (const char *at = text; at; at = strchr(at, '\n')) {
+    at += *at == '\n';
+    if (strncmp(at, "dtoverlay=vc4-", strlen("dtoverlay=vc4-")) == 0)
+      snprintf(line, SETTING_MAX, "%.*s", (int)strcspn(at, ",# \r\n"), at);
+  }
+}
+
+static void kms_reason(char reason[GPU_TEXT_MAX])
+{
+  static const char newer[] = "/boot/firmware/config.txt",
+                    older[] = "/boot/config.txt"; /* before Debian 12 */
+  const char *path = !qpu_system->exists(newer) && qpu_system->exists(older) ? older : newer;
+  char line[SETTING_MAX];
+  kms_setting(path, line);
+  snprintf(reason, GPU_TEXT_MAX, "the KMS driver has the QPUs: put # before %s in %s and reboot", line, path);
 }
 
 int qpu_pi_here(char reason[GPU_TEXT_MAX])
 {
   reason[0] = '\0';
   if (!chip_find()) return 0;
-  if (kms_is_here())
-    snprintf(reason, GPU_TEXT_MAX,
-             "the KMS driver has the QPUs: put # before " CONFIG_SETTING
-             " in /boot/firmware/config.txt and reboot");
+  if (qpu_system->exists("/sys/module/vc4"))
+    kms_reason(reason);
   else if (!qpu_system->exists(QPU_MAILBOX_PATH))
     snprintf(reason, GPU_TEXT_MAX, "there is no %s: the kernel needs CONFIG_BCM_VCIO", QPU_MAILBOX_PATH);
   return 1;
@@ -133,16 +153,30 @@ static uint64_t pi_left(const struct qpu_device *device)
 
 static struct qpu_pi *volatile in_use;
 
-/* From here to signals_allow no handler can see a table half made. */
+static atomic_flag table_is_taken = ATOMIC_FLAG_INIT;
+
+static void table_take(void)
+{
+  while (atomic_flag_test_and_set(&table_is_taken)) poll(NULL, 0, 1);
+}
+
+static void table_leave(void)
+{
+  atomic_flag_clear(&table_is_taken);
+}
+
+/* From here to signals_allow no handler sees a table half made: none of this thread, and another thread's waits. */
 static void signals_block(sigset_t *before)
 {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, before);
+  table_take();
 }
 
 static void signals_allow(const sigset_t *before)
 {
+  table_leave();
   pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
@@ -157,12 +191,13 @@ static void handle_release(struct qpu_pi *pi, uint32_t *handle)
 /* Only calls that a signal handler can make. */
 static void give_back(void)
 {
+  table_take();
   struct qpu_pi *pi = in_use;
   in_use = NULL;
-  if (!pi) return;
-  for (int h = 0; h < HANDLES_MAX; h++) handle_release(pi, &pi->handles[h]);
-  if (pi->on) qpu_mailbox_enable(pi->mailbox, 0);
-  pi->on = 0;
+  for (int h = 0; pi && h < HANDLES_MAX; h++) handle_release(pi, &pi->handles[h]);
+  if (pi && pi->on) qpu_mailbox_enable(pi->mailbox, 0);
+  if (pi) pi->on = 0;
+  table_leave();
 }
 
 /* Faults end the process whoever handles them; the others where nobody else does. */
@@ -259,13 +294,28 @@ static status_t firmware_alloc(struct qpu_device *device, struct qpu_piece *piec
   return STATUS_OK;
 }
 
+static status_t piece_alloc(struct qpu_device *device, struct qpu_piece *piece)
+{
+  if (!in_use) return log_fail(STATUS_ENVIRONMENT, "the QPUs were given back: the process is ending");
+  return device->pi->shared >= 0 ? shared_alloc(device, piece) : firmware_alloc(device, piece);
+}
+
+static void piece_free(struct qpu_device *device, struct qpu_piece *piece)
+{
+  if (!piece->host) return;
+  qpu_system->unmap(piece->host, whole_pages(piece->bytes));
+  for (int h = 0; piece->handle && h < HANDLES_MAX; h++)
+    if (device->pi->handles[h] == piece->handle) handle_release(device->pi, &device->pi->handles[h]);
+  if (piece->file >= 0) qpu_system->close(piece->file);
+}
+
 static status_t pi_alloc(struct qpu_device *device, struct qpu_piece *piece)
 {
   sigset_t before;
   if (piece->bytes > UINT32_MAX - PAGE)
     return too_little(device, piece->bytes, "a machine of 32-bit addresses");
   signals_block(&before);
-  status_t status = device->pi->shared >= 0 ? shared_alloc(device, piece) : firmware_alloc(device, piece);
+  status_t status = piece_alloc(device, piece);
   signals_allow(&before);
   return status;
 }
@@ -273,12 +323,8 @@ static status_t pi_alloc(struct qpu_device *device, struct qpu_piece *piece)
 static void pi_free(struct qpu_device *device, struct qpu_piece *piece)
 {
   sigset_t before;
-  if (!piece->host) return;
   signals_block(&before);
-  qpu_system->unmap(piece->host, whole_pages(piece->bytes));
-  for (int h = 0; piece->handle && h < HANDLES_MAX; h++)
-    if (device->pi->handles[h] == piece->handle) handle_release(device->pi, &device->pi->handles[h]);
-  if (piece->file >= 0) qpu_system->close(piece->file);
+  piece_free(device, piece);
   signals_allow(&before);
 }
 
@@ -309,11 +355,6 @@ static status_t switch_on(struct qpu_pi *pi)
     pi->on = 1;
     return STATUS_OK;
   }
-  if (kms_is_here())
-    return log_fail(STATUS_ENVIRONMENT,
-                    "the KMS driver has the QPUs: put a # before " CONFIG_SETTING
-                    " (or dtoverlay=vc4-fkms-v3d) in /boot/firmware/config.txt, before Debian 12 "
-                    "/boot/config.txt, and reboot; HIMENO_QPU=emulator runs on the emulator");
   return log_fail(STATUS_ENVIRONMENT,
                   "the firmware does not switch the QPUs on: it is older than 2014, or the device tree gives "
                   "them to the kernel (no dtoverlay=vc4-kms-v3d or vc4-fkms-v3d may stand in config.txt)");
@@ -322,7 +363,7 @@ static status_t switch_on(struct qpu_pi *pi)
 static void pi_shut(struct qpu_device *device)
 {
   struct qpu_pi *pi = device->pi;
-  if (pi->control.host) pi_free(device, &pi->control);
+  piece_free(device, &pi->control);
   if (pi->on) qpu_mailbox_enable(pi->mailbox, 0);
   if (pi->firmware >= 0) qpu_system->close(pi->firmware);
   if (pi->shared >= 0) qpu_system->close(pi->shared);
@@ -333,6 +374,7 @@ static void pi_shut(struct qpu_device *device)
 static status_t pi_open(struct qpu_device *device)
 {
   status_t status;
+  sigset_t before;
   struct qpu_pi *pi = calloc(1, sizeof *pi);
   if (in_use) {
     free(pi);
@@ -344,14 +386,19 @@ static status_t pi_open(struct qpu_device *device)
   pi->chip = chip_find();
   pi->control.bytes = JOBS_MAX * sizeof(uint32_t[2]);
   TRY(files_open(pi), fail);
+  signals_block(&before); /* a signal finds all of it, or nothing */
   handlers_install();
   in_use = pi;
   TRY(switch_on(pi), in_use);
-  TRY(pi_alloc(device, &pi->control), in_use);
+  TRY(piece_alloc(device, &pi->control), in_use);
+  signals_allow(&before);
   return STATUS_OK;
 in_use:
   in_use = NULL;
+  pi_shut(device);
   handlers_remove();
+  signals_allow(&before);
+  return status;
 fail:
   pi_shut(device);
   return status;

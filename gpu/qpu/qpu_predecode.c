@@ -30,8 +30,8 @@ static int uses_mux(const struct qpu_decoded *d, int mux)
 static void decode_alu(struct qpu_decoded *d)
 {
   const struct qpu_inst *inst = &d->inst;
-  d->add = inst->op_add ? qpu_alu_add[inst->op_add] : NULL;
-  d->mul = inst->op_mul ? qpu_alu_mul[inst->op_mul] : NULL;
+  d->add = qpu_alu_add[inst->op_add];
+  d->mul = qpu_alu_mul[inst->op_mul];
   if (!qpu_add_ops[inst->op_add].name) d->error = "reserved operation of the add ALU";
   d->source[0] = source_index(inst, inst->add_a);
   d->source[1] = source_index(inst, inst->add_b);

@@ -76,7 +76,8 @@ static int fake_exists(const char *path)
 {
   if (strcmp(path, "/dev/vcio") == 0) return fake_pi->has_vcio;
   if (strcmp(path, "/dev/vcsm-cma") == 0) return fake_pi->has_shared;
-  return strcmp(path, "/sys/module/vc4") == 0 && fake_pi->has_kms;
+  if (strcmp(path, "/sys/module/vc4") == 0) return fake_pi->has_kms;
+  return fake_pi->config_path && strcmp(path, fake_pi->config_path) == 0;
 }
 
 static ssize_t fake_read_file(const char *path, char *text, size_t size)
@@ -91,6 +92,8 @@ static ssize_t fake_read_file(const char *path, char *text, size_t size)
   if (strcmp(path, "/proc/meminfo") == 0)
     return snprintf(text, size, "MemTotal: %zu kB\nCmaTotal: %zu kB\nCmaFree: %zu kB\n", MEMORY_BYTES >> 10,
                     MEMORY_BYTES >> 10, (size_t)(MEMORY_BYTES - held) >> 10);
+  if (fake_pi->config_path && strcmp(path, fake_pi->config_path) == 0)
+    return snprintf(text, size, "%s", fake_pi->config);
   return -1;
 }
 

@@ -14,6 +14,7 @@ struct fake_pi {
   const char *compatible; /**< of the device tree, with its ends: "raspberrypi,3-model-b\0brcm,bcm2837" */
   size_t compatible_bytes;
   int has_vcio, has_shared, has_kms;
+  const char *config_path, *config; /**< the firmware's settings; NULL where there is no file */
   int refuses_enable, refuses_lock, refuses_map, refuses_execute, times_out;
   int forbids_open; /**< EACCES */
 

@@ -3,6 +3,7 @@
  * \brief The driver of a real Raspberry Pi, with the kernel and the firmware faked behind its system calls. */
 #include "tests/unit/contract.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,6 +114,18 @@ static void the_kms_driver_is_named_with_the_setting(void **state)
   unsetenv("HIMENO_QPU");
 }
 
+static void the_kms_drivers_line_is_quoted_from_the_settings(void **state)
+{
+  (void)state;
+  fake_pi->has_kms = 1;
+  fake_pi->config_path = "/boot/config.txt";
+  fake_pi->config = "# dtoverlay=vc4-kms-v3d\ngpu_mem=128\ndtoverlay=vc4-fkms-v3d,cma-256\n[all]\n";
+  expect_no_device("put # before dtoverlay=vc4-fkms-v3d in /boot/config.txt and reboot");
+  fake_pi->config_path = "/boot/firmware/config.txt";
+  fake_pi->config = "dtoverlay=vc4-kms-v3d-pi3 # graphics\n";
+  expect_no_device("put # before dtoverlay=vc4-kms-v3d-pi3 in /boot/firmware/config.txt and reboot");
+}
+
 static void what_is_missing_is_named(void **state)
 {
   (void)state;
@@ -214,6 +227,23 @@ static void a_process_opens_the_qpus_once(void **state)
   gpu_close(opened());
 }
 
+static void pieces_of_memory_are_limited_in_number_and_size(void **state)
+{
+  struct gpu_mem mem[300];
+  int n = 0;
+  (void)state;
+  fake_pi->has_shared = 0;
+  struct gpu_device *device = opened();
+  expect_failure(gpu_alloc(device, (size_t)200 << 20 << 1, &mem[0]), STATUS_ENVIRONMENT);
+  while (n < 300 && gpu_alloc(device, 4096, &mem[n]) == STATUS_OK) n++;
+  assert_in_range(n, 100, 299);
+  assert_non_null(strstr(log_held(), "memory"));
+  log_drop();
+  gpu_free(device, &mem[n - 1]);
+  assert_int_equal(gpu_alloc(device, 4096, &mem[n - 1]), STATUS_OK);
+  gpu_close(device);
+}
+
 static void closing_takes_back_what_was_never_freed(void **state)
 {
   struct gpu_mem mem;
@@ -258,6 +288,41 @@ static void every_signal_that_ends_the_process_gives_back(void **state)
     int end = child_ends(signals[s]);
     if (end != 128 + signals[s]) print_error("signal %d: the child ended with %d\n", signals[s], end);
     assert_int_equal(end, 128 + signals[s]);
+    assert_int_equal(fake_pi->enabled | fake_pi->allocated | fake_pi->locked, 0);
+  }
+  fake_pi_be("bcm2837");
+}
+
+static void *send_term(void *unused)
+{
+  (void)unused;
+  raise(SIGTERM); /* to this thread, while the other allocates and frees */
+  return NULL;
+}
+
+/* Wherever the one thread is, the other's handler finds a whole table. */
+static void a_signal_to_another_thread_gives_back(void **state)
+{
+  (void)state;
+  for (int round = 0; round < 20; round++) {
+    int how;
+    fake_pi_be("bcm2835");
+    fake_pi->has_shared = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+      struct gpu_device *device;
+      struct gpu_mem mem;
+      pthread_t other;
+      if (gpu_open(&gpu_backend_qpu, 0, &device) != STATUS_OK ||
+          pthread_create(&other, NULL, send_term, NULL) != 0)
+        _exit(99);
+      for (;;)
+        if (gpu_alloc(device, 5000, &mem) == STATUS_OK) gpu_free(device, &mem);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGTERM);
     assert_int_equal(fake_pi->enabled | fake_pi->allocated | fake_pi->locked, 0);
   }
   fake_pi_be("bcm2837");
@@ -308,12 +373,15 @@ int main(void)
       PI_TEST(the_firmwares_memory_has_the_flags_of_the_model),
       PI_TEST(another_chip_is_no_pi_1_to_3),
       PI_TEST(the_kms_driver_is_named_with_the_setting),
+      PI_TEST(the_kms_drivers_line_is_quoted_from_the_settings),
       PI_TEST(what_is_missing_is_named),
       PI_TEST(a_sweep_runs_through_the_mailbox),
       PI_TEST(programs_that_do_not_end_are_a_hang),
       PI_TEST(a_process_opens_the_qpus_once),
+      PI_TEST(pieces_of_memory_are_limited_in_number_and_size),
       PI_TEST(closing_takes_back_what_was_never_freed),
       PI_TEST(every_signal_that_ends_the_process_gives_back),
+      PI_TEST(a_signal_to_another_thread_gives_back),
       PI_TEST(an_exit_without_close_gives_back),
       PI_TEST(a_signal_that_somebody_handles_ends_nothing),
       PI_TEST(handlers_go_with_the_device),

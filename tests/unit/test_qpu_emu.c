@@ -373,20 +373,27 @@ static void the_report_says_what_it_counts(void **state)
   free(text);
 }
 
-static void the_trace_shows_instructions_and_what_they_write(void **state)
+static void the_trace_shows_instructions_and_what_they_read_and_write(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .trace = tmpfile()};
-  char text[4096] = "";
+  char text[4096] = "", unif[64];
   (void)state;
   assert_non_null(config.trace);
   struct qpu_rig rig =
-      rig_open(&config, "ldi r0, 0x40400000\nfadd ra1, r0, 1.0; mov rb2, r0\nthrend\nnop\nnop\n");
+      rig_open(&config, "ldi r0, 0x40400000\nfadd ra1, r0, 1.0; mov rb2, r0\n"
+                        "mov r1, 1; mov t0s, unif\nsub.setf r5rep, elem_num, r1; ldtmu0\nthrend\nnop\nnop\n");
+  rig.in[0] = 0x77;
   rig_run(&rig, 1);
   rewind(config.trace);
   text[fread(text, 1, sizeof text - 1, config.trace)] = '\0';
   assert_non_null(strstr(text, "QPU  0.0 0x20001000  ldi r0, 0x40400000\n        r0 = 40400000(3)"));
   assert_non_null(strstr(text, "fadd ra1, r0, 1.0; "));
   assert_non_null(strstr(text, "        ra1 = 40800000(4)\n        rb2 = 40400000(3)\n"));
+  snprintf(unif, sizeof unif, "        unif = %08x\n", rig.in_at);
+  assert_non_null(strstr(text, unif));
+  assert_non_null(strstr(text, "        elem_num = 00000000 00000001 00000002"));
+  assert_non_null(strstr(text, "        r5rep = ffffffff\n        r4 = 00000077\n"));
+  assert_non_null(strstr(text, "        flags z = 0002 n = 0001 c = 0001, a bit a lane\n"));
   fclose(config.trace);
   rig_close(&rig);
 }
@@ -430,7 +437,7 @@ int main(void)
       cmocka_unit_test(two_threads_have_half_the_registers_each),
       cmocka_unit_test(counts_are_of_instructions),
       cmocka_unit_test(the_report_says_what_it_counts),
-      cmocka_unit_test(the_trace_shows_instructions_and_what_they_write),
+      cmocka_unit_test(the_trace_shows_instructions_and_what_they_read_and_write),
       cmocka_unit_test(runs_repeat_exactly),
   };
   return cmocka_run_group_tests_name("qpu emulator", tests, NULL, NULL);

@@ -41,6 +41,8 @@ static const struct {
      "mov r3, r0; thrend\nnop\nnop\n"},
     {"thrend\nnop\nmov rb14, r0\n", "ra14 or rb14", "thrend\nnop\nmov rb13, r0\n"},
     {"thrend\nmov r0, ra14\nnop\n", "ra14 or rb14", "thrend\nmov r0, ra13\nnop\n"},
+    {"mov r0, rb14; thrend\nnop\nnop\n", "test:1: thread end and its two",
+     "mov r0, rb13; thrend\nnop\nnop\n"},
     {"nop\nnop\nthrend\nnop\nmov tlbz, r0\n", "TLB Z write", "nop\nnop\nthrend\nmov tlbz, r0\nnop\n"},
     {"thrend\nthrend\nnop\nnop\n", "delay slots of thread end", "nop" END},
     {"thrsw\nnop\nthrsw\nnop\nnop" END, "two delay slots of a thread switch",

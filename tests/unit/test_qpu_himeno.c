@@ -4,8 +4,13 @@
  * a sweep costs in instructions. */
 #include "tests/unit/qpu_unit.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include "gpu/qpu/qpu_device.h"
 #include "himeno/kernels.h"
+#include "himeno/qpu/ceiling_qpu.h"
 #include "himeno/qpu/naive_qpu.h"
 #include "himeno/qpu/sweep_qpu.h"
 
@@ -123,6 +128,14 @@ static void a_sweep_costs_what_its_loop_says(void **state)
   assert_int_equal((naive_loop_end - naive_loop) / 8, 166);
 }
 
+static void every_kernel_survives_the_round_trip(void **state)
+{
+  (void)state;
+  qpu_must_survive(ceiling, ceiling_words);
+  qpu_must_survive(naive, naive_words);
+  qpu_must_survive(sweep, sweep_words);
+}
+
 static void a_boxs_points_are_counted(void **state)
 {
   struct side side;
@@ -145,8 +158,12 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_box_of_any_grid_is_the_models),
       cmocka_unit_test(a_sweep_costs_what_its_loop_says),
+      cmocka_unit_test(every_kernel_survives_the_round_trip),
       cmocka_unit_test(a_boxs_points_are_counted),
   };
+#ifdef _OPENMP
+  omp_set_num_threads(1); /* the grids are too small for more, and the machine may be full */
+#endif
   setenv("HIMENO_QPU", "emulator", 1);
   return cmocka_run_group_tests_name("qpu himeno", tests, NULL, NULL);
 }

@@ -268,6 +268,20 @@ static void programs_reach_all_of_it(void **state)
   rig_close(&rig);
 }
 
+/* A second read can be set up while one vector of the first is left. */
+static void reads_set_up_ahead_follow_each_other(void **state)
+{
+  (void)state;
+  struct qpu_rig rig =
+      rig_open(NULL, "mov ra30, unif\nmov ra31, unif\nldi vw_setup, 0x1a00\nmov vpm, 5\nmov vpm, 6\n"
+                     "ldi vr_setup, 0x101a00\nldi vr_setup, 0x101a01\nnop\nmov r0, vpm\nmov r1, vpm\n"
+                     "ldi vw_setup, 0x1a00\nmov vpm, r1\nmov vpm, r0\n" RIG_END(2));
+  rig_run(&rig, 1);
+  assert_int_equal(rig.out[0], 6);
+  assert_int_equal(rig.out[16], 5);
+  rig_close(&rig);
+}
+
 /* What is read without waiting is what the VPM held before. */
 static void a_load_is_not_there_before_it_is_waited_for(void **state)
 {
@@ -293,6 +307,7 @@ int main(void)
       cmocka_unit_test(every_store_comes_from_where_it_is_set_up_to),
       cmocka_unit_test(transfers_stay_in_their_allocation),
       cmocka_unit_test(programs_reach_all_of_it),
+      cmocka_unit_test(reads_set_up_ahead_follow_each_other),
       cmocka_unit_test(a_load_is_not_there_before_it_is_waited_for),
   };
   return cmocka_run_group_tests_name("qpu vpm and dma", tests, open_memory, close_memory);

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Whole ALU instructions of random fields: what both ALUs, conditions, flags, packing, rotation, small
+ * immediates and the write swap do together, against an interpreter of one lane after the other. */
+#include "tests/unit/qpu_model.h"
+
+#include "gpu/qpu/qpu_disasm.h"
+#include "gpu/qpu/qpu_emu_private.h"
+
+#define ROUNDS 60000
+
+/** What an instruction reads and writes: files A and B, r0 to r5, flags; a word or bit a lane. */
+struct registers {
+  uint32_t file[2][32][QPU_LANES], acc[6][QPU_LANES];
+  unsigned z, n, c;
+};
+
+static unsigned field(uint64_t word, int low, int bits)
+{
+  return (unsigned)(word >> low & ((1u << bits) - 1));
+}
+
+static int takes_floats(int is_mul, int op)
+{
+  return is_mul ? op == QPU_M_FMUL : op >= QPU_A_FADD && op <= QPU_A_FTOI;
+}
+
+static int gives_floats(int is_mul, int op)
+{
+  return is_mul ? op == QPU_M_FMUL : (op >= QPU_A_FADD && op <= QPU_A_FMAXABS) || op == QPU_A_ITOF;
+}
+
+static uint32_t float_bits(double value)
+{
+  float single = (float)value;
+  uint32_t bits;
+  memcpy(&bits, &single, sizeof bits);
+  return bits;
+}
+
+static double value_of(uint32_t bits)
+{
+  float single;
+  memcpy(&single, &bits, sizeof single);
+  return (double)single;
+}
+
+static uint32_t widened(uint32_t half)
+{
+  int exponent = half >> 10 & 31;
+  if (exponent == 31) return (half & 0x8000) << 16 | 0x7f800000 | (half & 1023) << 13;
+  double magnitude = exponent ? ldexp(1024 + (half & 1023), exponent - 25) : 0;
+  return float_bits(half & 0x8000 ? -magnitude : magnitude);
+}
+
+static uint32_t unpacked(uint32_t x, unsigned how, int as_float)
+{
+  uint8_t byte[4] = {(uint8_t)x, (uint8_t)(x >> 8), (uint8_t)(x >> 16), (uint8_t)(x >> 24)};
+  if (how == 0) return x;
+  if (how == 3) return byte[3] * 0x01010101u;
+  if (how >= 4) return as_float ? float_bits(byte[how - 4] / 255.0) : byte[how - 4];
+  uint16_t half = (uint16_t)(how == 1 ? x : x >> 16);
+  return as_float ? widened(half) : (uint32_t)(half & 0x8000 ? half - 0x10000 : half);
+}
+
+static uint32_t halved(uint32_t x)
+{
+  int exponent = (int)(x >> 23 & 255) - 127;
+  uint32_t sign = x >> 31 << 15;
+  if (exponent < -14) return sign;
+  if (exponent > 15) return sign | 0x7c00;
+  return sign | (uint32_t)(exponent + 15) << 10 | (x & 0x7fffff) >> 13;
+}
+
+static uint32_t between(uint32_t x, int32_t low, int32_t high)
+{
+  int32_t value = (int32_t)x;
+  return (uint32_t)(value < low ? low : value > high ? high : value);
+}
+
+static uint32_t with_byte(uint32_t old, unsigned at, uint32_t byte)
+{
+  return (old & ~(0xffu << 8 * at)) | (byte & 255) << 8 * at;
+}
+
+static uint32_t packed(uint32_t old, uint32_t x, unsigned how, int is_float)
+{
+  unsigned form = how & 7;
+  if (form == 0) return x;
+  if (form >= 3) {
+    uint32_t byte = (how & 8 ? between(x, 0, 255) : x) & 255;
+    return form == 3 ? byte * 0x01010101u : with_byte(old, form - 4, byte);
+  }
+  uint32_t half = is_float ? halved(x) : (how & 8 ? between(x, -32768, 32767) : x) & 0xffff;
+  return form == 1 ? (old & 0xffff0000) | half : (old & 0xffff) | half << 16;
+}
+
+static uint32_t packed_by_mul(uint32_t old, uint32_t x, unsigned how)
+{
+  double value = is_infinite(x) ? 1 : value_of(no_denormal(x));
+  uint32_t byte = x >> 31 || value <= 0 ? 0 : value >= 1 ? 255 : (uint32_t)floor(value * 255 + 0.5);
+  return how == 3 ? byte * 0x01010101u : with_byte(old, how - 4, byte);
+}
+
+static int allowed(const struct registers *r, unsigned cond, int lane)
+{
+  unsigned flags[4] = {0xffff, r->z, r->n, r->c};
+  if (cond < 2) return cond == 1;
+  return (flags[cond >> 1] >> lane & 1) != (cond & 1);
+}
+
+/* An operand, from the lane that a rotation takes it from. */
+static uint32_t operand(const struct registers *r, uint64_t word, unsigned mux, int as_float, int lane)
+{
+  int small = field(word, 60, 4) == QPU_SIG_SMALL_IMMEDIATE, pm = field(word, 56, 1) != 0;
+  unsigned a = field(word, 18, 6), b = field(word, 12, 6), how = field(word, 57, 3);
+  uint32_t x = mux < 6 ? r->acc[mux][lane] : 0;
+  if (mux == QPU_MUX_A) x = a < 32 ? r->file[0][a][lane] : a == QPU_R_ELEMENT ? (uint32_t)lane : 0;
+  if (mux == QPU_MUX_B && small) return qpu_small_value((int)b);
+  if (mux == QPU_MUX_B) x = b < 32 ? r->file[1][b][lane] : 0;
+  return mux == (pm ? QPU_MUX_R4 : QPU_MUX_A) ? unpacked(x, how, pm || as_float) : x;
+}
+
+static int source_lane(const struct registers *r, uint64_t word, int lane)
+{
+  unsigned b = field(word, 12, 6), n = b == 48 ? r->acc[5][0] & 15 : b - 48;
+  if (field(word, 60, 4) != QPU_SIG_SMALL_IMMEDIATE || b < 48) return lane;
+  int full = field(word, 3, 3) < 4 && field(word, 0, 3) < 4;
+  return full ? (lane - (int)n) & 15 : (lane & 12) | ((lane - (int)n) & 3);
+}
+
+struct outcome {
+  uint32_t value[QPU_LANES];
+  unsigned carry;
+};
+
+static struct outcome computed(const struct registers *r, uint64_t word, int is_mul)
+{
+  struct outcome out = {{0}, 0};
+  int op = (int)(is_mul ? field(word, 29, 3) : field(word, 24, 5)), floats = takes_floats(is_mul, op);
+  for (int lane = 0; lane < QPU_LANES; lane++) {
+    int from = is_mul ? source_lane(r, word, lane) : lane;
+    uint32_t x = operand(r, word, field(word, is_mul ? 3 : 9, 3), floats, from),
+             y = operand(r, word, field(word, is_mul ? 0 : 6, 3), floats, from);
+    out.value[lane] = is_mul ? model_mul(op, x, y) : model_add(op, x, y);
+    int wide = op == QPU_M_MUL24 && ((uint64_t)(x & 0xffffff) * (y & 0xffffff)) >> 32 != 0;
+    out.carry |= (unsigned)(is_mul ? wide : model_carry(op, x, y)) << lane;
+    int saturates = !is_mul && (op == QPU_A_ADD || op == QPU_A_SUB) && field(word, 52, 5) == 8 &&
+                    !field(word, 44, 1) && field(word, 38, 6) < 32;
+    int64_t exact = (int64_t)(int32_t)x + (op == QPU_A_ADD ? (int64_t)(int32_t)y : -(int64_t)(int32_t)y);
+    if (saturates)
+      out.value[lane] = (uint32_t)(exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : exact);
+  }
+  return out;
+}
+
+static void written(struct registers *r, const struct registers *before, uint64_t word, int is_mul,
+                    const struct outcome *out)
+{
+  unsigned to = field(word, is_mul ? 32 : 38, 6), cond = field(word, is_mul ? 46 : 49, 3),
+           how = field(word, 52, 4);
+  int op = (int)(is_mul ? field(word, 29, 3) : field(word, 24, 5)), pm = field(word, 56, 1) != 0,
+      file = (field(word, 44, 1) != 0) != is_mul;
+  if (op == 0 || to == QPU_W_NOP) return;
+  uint32_t *lanes = to < 32 ? r->file[file][to] : r->acc[to - 32];
+  for (int lane = 0; lane < QPU_LANES; lane++) {
+    uint32_t x = out->value[lane];
+    if (!allowed(before, cond, lane)) continue;
+    if (pm && how && is_mul) x = packed_by_mul(lanes[lane], x, how);
+    if (!pm && file == 0 && to < 32) x = packed(lanes[lane], x, how, gives_floats(is_mul, op));
+    lanes[lane] = x;
+  }
+}
+
+static void flagged(struct registers *r, const struct registers *before, uint64_t word,
+                    const struct outcome out[2])
+{
+  int of_mul = field(word, 24, 5) == 0;
+  if (!field(word, 45, 1) || (of_mul && field(word, 29, 3) == 0)) return;
+  for (int lane = 0; lane < QPU_LANES; lane++) {
+    unsigned bit = 1u << lane, x = out[of_mul].value[lane];
+    if (!allowed(before, field(word, of_mul ? 46 : 49, 3), lane)) continue;
+    r->z = (r->z & ~bit) | (x == 0 ? bit : 0);
+    r->n = (r->n & ~bit) | (x >> 31 ? bit : 0);
+    r->c = (r->c & ~bit) | (out[of_mul].carry & bit);
+  }
+}
+
+static void interpret(struct registers *r, uint64_t word)
+{
+  struct registers before = *r;
+  struct outcome out[2] = {computed(r, word, 0), computed(r, word, 1)};
+  for (int is_mul = 0; is_mul < 2; is_mul++) written(r, &before, word, is_mul, &out[is_mul]);
+  flagged(r, &before, word, out);
+}
+
+static unsigned one_of(uint64_t *seed, unsigned n)
+{
+  return (unsigned)(qpu_random(seed) % n);
+}
+
+static uint64_t target(uint64_t *seed)
+{
+  static const uint8_t others[] = {32, 33, 34, 35, 39};
+  return one_of(seed, 2) ? one_of(seed, 4) : others[one_of(seed, sizeof others)];
+}
+
+/* Four registers of each file, so that results meet sources. */
+static uint64_t random_instruction(uint64_t *seed)
+{
+  for (;;) {
+    uint64_t word = qpu_random(seed);
+    int small = one_of(seed, 3) == 0;
+    word = (word & ~(UINT64_C(15) << 60)) | (uint64_t)(small ? QPU_SIG_SMALL_IMMEDIATE : QPU_SIG_NONE) << 60;
+    word = (word & ~(UINT64_C(0xfff) << 32)) | target(seed) << 38 | target(seed) << 32;
+    unsigned a = one_of(seed, 8) ? one_of(seed, 4) : one_of(seed, 2) ? QPU_R_ELEMENT : QPU_R_NOP;
+    unsigned b = small ? one_of(seed, 64) : one_of(seed, 8) ? one_of(seed, 4) : QPU_R_NOP;
+    word = (word & ~(UINT64_C(0xfff) << 12)) | (uint64_t)a << 18 | (uint64_t)b << 12;
+    if (one_of(seed, 2)) word &= ~(UINT64_C(0xff) << 52);
+    if (one_of(seed, 4) == 0) word = (word & ~(UINT64_C(63) << 46)) | UINT64_C(9) << 46; /* always */
+    if (field(word, 56, 1)) word &= ~(UINT64_C(15) << 52);
+    if (field(word, 56, 1) && one_of(seed, 2)) word |= (uint64_t)(3 + one_of(seed, 5)) << 52;
+    struct qpu_inst inst = qpu_decode(word);
+    if (qpu_add_ops[inst.op_add].name && !qpu_hazard_within(&inst)) return word;
+  }
+}
+
+static void fill(uint64_t *seed, struct registers *r)
+{
+  for (int i = 0; i < 4; i++)
+    for (int lane = 0; lane < QPU_LANES; lane++) {
+      r->file[0][i][lane] = interesting(seed);
+      r->file[1][i][lane] = interesting(seed);
+    }
+  for (int i = 0; i < 6; i++)
+    for (int lane = 0; lane < QPU_LANES; lane++) r->acc[i][lane] = interesting(seed);
+  r->z = (unsigned)qpu_random(seed) & 0xffff;
+  r->n = (unsigned)qpu_random(seed) & 0xffff;
+  r->c = (unsigned)qpu_random(seed) & 0xffff;
+}
+
+static void store(struct qpu_thread *thread, const struct registers *r)
+{
+  for (int i = 0; i < 32; i++) memcpy(&thread->reg[REG_A + i], r->file[0][i], sizeof(qpu_vec));
+  for (int i = 0; i < 32; i++) memcpy(&thread->reg[REG_B + i], r->file[1][i], sizeof(qpu_vec));
+  for (int i = 0; i < 6; i++) memcpy(&thread->reg[REG_ACC + i], r->acc[i], sizeof(qpu_vec));
+  thread->z = r->z;
+  thread->n = r->n;
+  thread->c = r->c;
+}
+
+static char tried[QPU_TEXT_MAX];
+
+static void expect_vector(const char *name, int number, const qpu_vec *got, const uint32_t *expected)
+{
+  for (int lane = 0; lane < QPU_LANES; lane++) {
+    if ((*got)[lane] != expected[lane])
+      print_error("%s: %s%d, lane %d: %08x instead of %08x\n", tried, name, number, lane, (*got)[lane],
+                  expected[lane]);
+    assert_int_equal((*got)[lane], expected[lane]);
+  }
+}
+
+static void expect_registers(const struct qpu_thread *thread, const struct registers *r)
+{
+  for (int i = 0; i < 4; i++) expect_vector("ra", i, &thread->reg[REG_A + i], r->file[0][i]);
+  for (int i = 0; i < 4; i++) expect_vector("rb", i, &thread->reg[REG_B + i], r->file[1][i]);
+  for (int i = 0; i < 6; i++) expect_vector("r", i, &thread->reg[REG_ACC + i], r->acc[i]);
+  if (thread->z != r->z || thread->n != r->n || thread->c != r->c) print_error("%s: flags\n", tried);
+  assert_int_equal(thread->z, r->z);
+  assert_int_equal(thread->n, r->n);
+  assert_int_equal(thread->c, r->c);
+}
+
+/* As a run does it: the fast way where that will, else the other. */
+static void issue(struct qpu_emu *emu, struct qpu_thread *thread)
+{
+  struct qpu_issue one = {emu, &emu->qpus[0], thread, NULL, 0};
+  int issued = 1;
+  if (!qpu_issue_fast(emu, thread)) assert_int_equal(qpu_issue(&one, &issued), STATUS_OK);
+  assert_int_equal(issued, 1);
+}
+
+#define LENGTH 8
+
+static void random_instructions_do_what_the_interpreter_says(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .tolerate_hazards = 1};
+  static struct registers model;
+  struct qpu_alu_mode mode;
+  struct qpu_emu *emu;
+  uint32_t code;
+  uint64_t seed = 1;
+  int fast = 0;
+  (void)state;
+  for (int round = 0; round < ROUNDS / LENGTH; round++) {
+    if (round % 200 == 0) {
+      if (round) qpu_emu_destroy(emu);
+      assert_int_equal(qpu_emu_create(&config, &emu), STATUS_OK);
+    }
+    assert_int_equal(qpu_emu_alloc(emu, 8 * LENGTH, &code), STATUS_OK);
+    uint64_t *words = qpu_emu_host(emu, code);
+    for (int i = 0; i < LENGTH; i++) words[i] = random_instruction(&seed);
+    struct qpu_thread *thread = &emu->qpus[0].thread[0];
+    fill(&seed, &model);
+    store(thread, &model);
+    thread->pc = code;
+    for (int i = 0; i < LENGTH; i++) {
+      fast += qpu_fetch(emu, thread->pc)->fast;
+      qpu_describe(words[i], tried);
+      assert_int_equal(qpu_alu_enter(&mode), STATUS_OK);
+      issue(emu, thread);
+      qpu_alu_leave(&mode);
+      interpret(&model, words[i]);
+      expect_registers(thread, &model);
+    }
+  }
+  qpu_emu_destroy(emu);
+  if (fast < ROUNDS / 200) print_error("only %d took the fast way\n", fast);
+  assert_true(fast >= ROUNDS / 200);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_instructions_do_what_the_interpreter_says)};
+  return cmocka_run_group_tests_name("qpu instructions", tests, NULL, NULL);
+}
