@@ -198,6 +198,16 @@ static const struct option_spec options[] = {
      .type = OPTION_FLAG,
      .offset = AT(list),
      .help = "Show backends, devices and kernels, with the reason where one is missing, and end."},
+    {.name = "fragment-map",
+     .type = OPTION_FLAG,
+     .offset = AT(fragment_map),
+     .group = "Studies of tensor cores (CUDA)",
+     .help = "Show which lane holds which element of each WMMA fragment, measured, and end."},
+    {.name = "load-study",
+     .type = OPTION_FLAG,
+     .offset = AT(load_study),
+     .help = "Time load_matrix_sync against loads written by hand, show the loads in their machine code, and "
+             "end."},
 };
 
 static const struct option_program program = {

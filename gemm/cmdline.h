@@ -38,6 +38,7 @@ struct gemm_config {
   int verify; /**< enum gemm_verify */
   const char *json;
   int list;
+  int fragment_map, load_study;
 };
 
 /** \brief Parses and checks argv: everything that is wrong without looking at a device is found here. STATUS_USAGE. */

@@ -12,6 +12,7 @@
 #include "comm/agree.h"
 #include "gemm/ladder.h"
 #include "gemm/report.h"
+#include "gemm/study.h"
 
 static status_t report(const struct gemm_run *run)
 {
@@ -43,6 +44,8 @@ static status_t run_and_report(struct gemm_run *run)
 static status_t serve(struct gemm_run *run, enum option_request request)
 {
   int first = run->placement.rank == 0;
+  if (request == OPTION_RUN && !run->config.list && (run->config.fragment_map || run->config.load_study))
+    return gemm_study_run(&run->placement, &run->config, stdout);
   if (request == OPTION_RUN && !run->config.list) return run_and_report(run);
   if (first && request == OPTION_SHOW_HELP) gemm_cmdline_help();
   if (first && request == OPTION_SHOW_VERSION) printf("gemm-gpu %s\n", meta_version());

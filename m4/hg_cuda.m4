@@ -19,6 +19,8 @@ AS_IF([test $hg_cuda = 1],
 AC_SUBST([CUDA_CFLAGS])
 AC_SUBST([CUDA_LIBS])
 AC_SUBST([CUDA_GENCODE])
+AC_SUBST([CUDA_GENCODE_TENSOR])
+AC_SUBST([CUDA_GENCODE_HOPPER])
 AC_DEFINE_UNQUOTED([HAVE_CUDA], [$hg_cuda], [1 when the CUDA backend is built, else 0])
 AM_CONDITIONAL([HAVE_CUDA], [test $hg_cuda = 1])
 AC_SUBST([HAVE_CUDA], [$hg_cuda])])
@@ -58,7 +60,40 @@ for hg_chip in $hg_cuda_arch; do
   CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$hg_chip,code=sm_$hg_chip"
 done
 CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$hg_chip,code=compute_$hg_chip"
-AC_MSG_RESULT([$hg_cuda_arch])])
+AC_MSG_RESULT([$hg_cuda_arch])
+HG_CUDA_TENSOR
+HG_CUDA_HOPPER])
+
+# HG_CUDA_TENSOR sets CUDA_GENCODE_TENSOR, for sources with tensor cores, which take long to compile: the chips that have some,
+# one of those that run the same machine code (8.6 runs 8.0's), and PTX as above.
+AC_DEFUN([HG_CUDA_TENSOR],
+[CUDA_GENCODE_TENSOR=
+hg_tensor=
+for hg_chip in $hg_cuda_arch; do
+  AS_CASE([$hg_chip], [5*|6?|6?@<:@a-z@:>@], [continue])
+  AS_CASE([" $hg_tensor "], [*" ${hg_chip%?}0 "*], [continue])
+  hg_tensor="$hg_tensor $hg_chip"
+  CUDA_GENCODE_TENSOR="$CUDA_GENCODE_TENSOR -gencode arch=compute_$hg_chip,code=sm_$hg_chip"
+done
+AS_IF([test -z "$hg_tensor"], [hg_tensor=$(echo "$hg_known" | grep -x '7@<:@05@:>@' | head -n 1)])
+for hg_chip in $hg_tensor; do :; done
+CUDA_GENCODE_TENSOR="$CUDA_GENCODE_TENSOR -gencode arch=compute_$hg_chip,code=compute_$hg_chip"])
+
+# HG_CUDA_HOPPER sets CUDA_GENCODE_HOPPER, for sources that are Hopper's alone: its own instructions are in sm_90a and not in
+# sm_90. Where they cannot be had those sources are compiled like the others, without HAVE_SM90A, and say so when they run.
+AC_DEFUN([HG_CUDA_HOPPER],
+[CUDA_GENCODE_HOPPER=$CUDA_GENCODE
+AS_CASE([" $hg_cuda_arch "], [*" 90 "*|*" 90a "*], [
+  AC_MSG_CHECKING([whether $NVCC knows Hopper's warpgroup instructions])
+  cat >conftest.cu <<'HG_END'
+__global__ void kernel() { asm volatile("wgmma.fence.sync.aligned;"); }
+HG_END
+  hg_gencode="-gencode arch=compute_90a,code=sm_90a"
+  AS_IF([AC_RUN_LOG(["$NVCC" $NVCCFLAGS $hg_gencode -cubin -o conftest.cubin conftest.cu >&AS_MESSAGE_LOG_FD])],
+    [CUDA_GENCODE_HOPPER="-DHAVE_SM90A $hg_gencode"
+     AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])])
+  rm -f conftest.cu conftest.cubin])])
 
 # HG_CUDA_LIBRARIES builds a kernel and links it with the static runtime.
 AC_DEFUN([HG_CUDA_LIBRARIES],

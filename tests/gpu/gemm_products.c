@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every kernel of a backend's set of products, over shapes, transpositions, factors, leading dimensions, blocks and data,
  * against float64: C poisoned before, and the same bits twice. Speaks TAP.
- *   gemm_products BACKEND [few]     few: what a sanitizer has the patience for */
+ *   gemm_products BACKEND [all|few [KERNEL]...]     few: what a sanitizer has the patience for; only those kernels */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,7 @@ struct bench {
   struct gpu_device *device;
   struct gpu_queue *queue;
   int few;
+  char **only; /* names, ended by NULL; none: all */
   int tests, failed;
 };
 
@@ -156,10 +157,18 @@ static void subject_check(struct bench *b, const struct subject *s)
     }
 }
 
+static int is_wanted(const struct bench *b, const struct gemm_kernel *kernel)
+{
+  char **name = b->only;
+  while (*name && strcmp(*name, kernel->name) != 0) name++;
+  return *name || !b->only[0];
+}
+
 static void set_check(struct bench *b)
 {
   for (int k = 0; k < b->set->n; k++) {
     const struct gemm_kernel *kernel = b->set->kernels[k];
+    if (!is_wanted(b, kernel)) continue;
     for (int type = 0; type < GEMM_TYPES; type++)
       for (int trans = 0; trans < (kernel->transposes ? 4 : 1); trans++)
         if (kernel->types & GEMM_BIT(type) && !kernel->yardstick)
@@ -169,11 +178,12 @@ static void set_check(struct bench *b)
 
 int main(int argc, char **argv)
 {
-  struct bench b = {.few = argc > 2 && strcmp(argv[2], "few") == 0};
+  struct bench b = {.few = argc > 2 && strcmp(argv[2], "few") == 0,
+                    .only = argc > 3 ? argv + 3 : argv + argc};
   const struct gpu_backend *backend = argc > 1 ? gpu_backend_find(argv[1]) : NULL;
   log_hold(1);
   if (!backend || !(b.set = gemm_kernels_find(argv[1]))) {
-    fprintf(stderr, "usage: gemm_products BACKEND [few]\n");
+    fprintf(stderr, "usage: gemm_products BACKEND [all|few [KERNEL]...]\n");
     return 2;
   }
   if (gpu_open(backend, 0, &b.device) != STATUS_OK) {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Between the tensor-core kernels of the CUDA set (plain C) and their code (a .cu a rung). */
+#ifndef GEMM_CUDA_TENSOR_H
+#define GEMM_CUDA_TENSOR_H
+
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+
+#include "gemm/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One product as gemm/problem.h says it, in device memory. */
+struct tensor_job {
+  enum gemm_type type;
+  int m, n, k;
+  int64_t lda, ldb, ldc; /**< elements */
+  int trans_a, trans_b;
+  float alpha, beta;
+  const void *a, *b;
+  void *c;
+  void *work;           /**< as many bytes as tensor_step.work says */
+  int processors, chip; /**< of the device; the chip as its compute capability, in 90 for 9.0 */
+};
+
+struct tensor_step {
+  int chip;   /**< least compute capability, as in 80 */
+  int family; /**< 1: only that compute capability, since later chips dropped the instructions */
+  int built;  /**< there is code for such a chip in this program */
+  /** \brief Bytes of device memory that a job needs beside its matrices; NULL: none. */
+  size_t (*work)(const struct tensor_job *job);
+  /** \brief Puts the product into the stream. */
+  cudaError_t (*launch)(const struct tensor_job *job, cudaStream_t stream);
+};
+
+extern const struct tensor_step tensor_f16x2;
+extern const struct tensor_step tensor_wmma, tensor_wmma_32x8, tensor_wmma_8x32;
+extern const struct tensor_step tensor_mma;
+extern const struct tensor_step tensor_wgmma;
+extern const struct tensor_step tensor_sgemm_tc;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "gemm/study.h"
+
+#include "base/log.h"
+#include "comm/agree.h"
+
+#if HAVE_CUDA
+
+static status_t studies_run(const struct gemm_config *config, struct gpu_device *device, FILE *out)
+{
+  struct gpu_queue *queue = NULL;
+  status_t status;
+  TRY(gpu_queue_create(device, GPU_NORMAL, &queue), done);
+  if (config->fragment_map) TRY(gemm_study_fragments(device, queue, out), done);
+  if (config->load_study) TRY(gemm_study_loads(device, queue, out), done);
+done:
+  gpu_queue_destroy(queue);
+  return status;
+}
+
+#else
+
+static status_t studies_run(const struct gemm_config *config, struct gpu_device *device, FILE *out)
+{
+  (void)config;
+  (void)device;
+  (void)out;
+  return log_fail(STATUS_ENVIRONMENT, "fragments are CUDA's, and this program was built without CUDA");
+}
+
+#endif
+
+static status_t study_here(const struct placement *p, const struct gemm_config *config, FILE *out)
+{
+  struct gpu_device *device = NULL;
+  RETURN_IF_FAILED(gpu_open(p->backend, p->device, &device));
+  fprintf(out, "%s (%s)\n", p->info.name, p->info.arch);
+  status_t status = studies_run(config, device, out);
+  gpu_close(device);
+  return status;
+}
+
+status_t gemm_study_run(struct placement *p, const struct gemm_config *config, FILE *out)
+{
+  struct placement_request request = {.backend = gpu_backend_find("cuda"),
+                                      .device = config->device,
+                                      .binding = (enum binding_policy)config->binding,
+                                      .expect = (int)config->expect};
+  status_t status = STATUS_OK;
+  if (config->backend && config->backend != request.backend)
+    status = log_fail(STATUS_USAGE, "--backend %s: WMMA fragments are CUDA's", config->backend->name);
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  RETURN_IF_FAILED(placement_choose(p, &request));
+  return agree_status(p->comm, p->rank == 0 ? study_here(p, config, out) : STATUS_OK);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* The tensor-core kernels beside their products: which chip each needs, the studies of WMMA fragments, and what sums beyond
+ * the range become. */
+#include <limits.h>
+#include <math.h>
+
+#include "base/log.h"
+#include "config.h"
+#include "gemm/study.h"
+#include "tests/unit/unit.h"
+#if HAVE_CUDA
+#include "gemm/cuda/study_cuda.h"
+#include "gemm/kernels.h"
+
+static struct gpu_device *device;
+static struct gpu_queue *queue;
+static char text[1 << 18];
+
+static void expect_ok(status_t status)
+{
+  if (status != STATUS_OK) print_error("%s\n", log_held());
+  assert_int_equal(status, STATUS_OK);
+}
+
+static void study_print(status_t (*study)(struct gpu_device *, struct gpu_queue *, FILE *))
+{
+  FILE *out = fmemopen(text, sizeof text - 1, "w");
+  assert_non_null(out);
+  expect_ok(study(device, queue, out));
+  fclose(out);
+}
+
+/* Chips are told apart without being there. */
+static void test_chips(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *kernel;
+    int major, minor;
+    const char *why;
+  } cases[] = {{"wgmma", 8, 0, "needs sm_90a (H100, H200), this is sm_80"},
+               {"sgemm-tc", 10, 0, "needs sm_90a (H100, H200), this is sm_100"},
+               {"mma", 7, 5, "needs sm_80 or later, this is sm_75"},
+               {"wmma", 6, 0, "needs sm_70 or later, this is sm_60"},
+               {"f16x2", 5, 2, "needs sm_60 or later, this is sm_52"},
+               {"wmma", 7, 0, ""},
+               {"mma", 12, 0, ""}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    struct cuda_device fake = {.properties.major = cases[c].major, .properties.minor = cases[c].minor};
+    const struct gemm_kernel *kernel = gemm_kernel_find(gemm_kernels_find("cuda"), cases[c].kernel);
+    struct gemm_problem p = {.m = 64, .n = 64, .k = 64, .ld = {64, 64, 64}, .alpha = 1};
+    char why[GPU_TEXT_MAX];
+    while (!(kernel->types & GEMM_BIT(p.type))) p.type++;
+    assert_int_equal(gemm_kernel_fits(kernel, &fake.base, &p, why), !cases[c].why[0]);
+    if (strncmp(why, cases[c].why, strlen(cases[c].why)) != 0) fail_msg("%s: \"%s\"", cases[c].kernel, why);
+  }
+}
+
+static void test_map(void **state)
+{
+  static const char *const kinds[] = {"matrix_a, half, 16x16x16",
+                                      "matrix_a, half, 32x8x16",
+                                      "matrix_b, half, 8x32x16",
+                                      "accumulator, half, 32x8x16",
+                                      "accumulator, float, 16x16x16, stored by rows or by columns alike: 8",
+                                      "accumulator, float, 8x32x16"};
+  (void)state;
+  study_print(gemm_study_fragments);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    if (!strstr(text, kinds[k])) fail_msg("no \"%s\"", kinds[k]);
+}
+
+static void test_loads(void **state)
+{
+  (void)state;
+  study_print(gemm_study_loads);
+  assert_non_null(strstr(text, "load_matrix_sync"));
+  assert_non_null(strstr(text, "by elements"));
+}
+
+/* Half sums overflow to infinity and NaN stays NaN; saturated by hand they are what `satf` gave. Integers have it still. */
+static void test_satf(void **state)
+{
+  static const struct {
+    float factor, start, plain, saturated;
+    int integer, wrapped, cut;
+  } cases[] = {{2, 1, 65, 65, 5, 258069, 258069},
+               {64, 0, INFINITY, 65504, INT_MAX - 100, INT_MIN + 257963, INT_MAX},
+               {1, -INFINITY, -INFINITY, -65504, INT_MIN, INT_MIN + 258064, INT_MIN + 258064},
+               {1, NAN, NAN, 0, INT_MAX, INT_MIN + 258063, INT_MAX}};
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    struct gpu_mem on;
+    int32_t bits[4];
+    float half[2];
+    expect_ok(gpu_alloc(device, sizeof bits, &on));
+    assert_int_equal(fragment_satf_measure(cases[c].factor, cases[c].start, cases[c].integer, on.handle,
+                                           cuda_queue_handle(queue)),
+                     cudaSuccess);
+    expect_ok(gpu_copy_out(queue, bits, on, 0, sizeof bits));
+    expect_ok(gpu_sync(queue));
+    gpu_free(device, &on);
+    memcpy(half, bits, sizeof half);
+    if (isnan(cases[c].plain))
+      assert_true(isnan(half[0]));
+    else
+      assert_true(half[0] == cases[c].plain);
+    assert_true(half[1] == cases[c].saturated);
+    assert_int_equal(bits[2], cases[c].wrapped);
+    assert_int_equal(bits[3], cases[c].cut);
+  }
+}
+
+static int teardown(void **state)
+{
+  (void)state;
+  gpu_queue_destroy(queue);
+  gpu_close(device);
+  return 0;
+}
+
+static int device_open(void)
+{
+  const struct gpu_backend *backend = gpu_backend_find("cuda");
+  struct gpu_device_info *devices = NULL;
+  char reason[GPU_TEXT_MAX];
+  int n = 0;
+  backend->probe(&devices, &n, reason);
+  free(devices);
+  return n > 0 && gpu_open(backend, 0, &device) == STATUS_OK &&
+         gpu_queue_create(device, GPU_NORMAL, &queue) == STATUS_OK;
+}
+
+int main(void)
+{
+  static const struct CMUnitTest chips[] = {cmocka_unit_test(test_chips)};
+  static const struct CMUnitTest all[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_map),
+                                          cmocka_unit_test(test_loads), cmocka_unit_test(test_satf)};
+  log_hold(1);
+  return device_open() ? cmocka_run_group_tests(all, NULL, teardown)
+                       : cmocka_run_group_tests(chips, NULL, teardown);
+}
+
+#else
+
+int main(void)
+{
+  return 77;
+}
+
+#endif
