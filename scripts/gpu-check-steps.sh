@@ -143,6 +143,34 @@ pairs_sass() {
   note "$(value isa-pairs '", ".join("%s %.2f to %.2f" % (p["pair"], p["before"], p["after"]) for p in d["inputs"][0]["pairs"] if p["asserted"])') instructions a word"
 }
 
+# instrument NAME ARGUMENT...: mem-gpu on the first CUDA device.
+instrument() {
+  local name=$1
+  shift
+  printf 'mem-gpu -b cuda %s\n' "$*" | tee "$out/json/$name.cmd"
+  "$build/mem-gpu" -b cuda "$@" --json "$out/json/$name.json"
+}
+
+memory() {
+  needs cuda
+  [ -x "$build/mem-gpu" ] || skip "mem-gpu was not built"
+  instrument memory --copies --mixes --latency --host -t 3
+  note "$(value memory '", ".join("%s %.0f ns" % (l["name"], l["ns"]) for l in d["latency"]["levels"])')"
+}
+
+# roofline SIZE: with the ladder of that size, and its real traffic where hardware counters can be read.
+roofline() {
+  needs cuda
+  [ -x "$build/mem-gpu" ] || skip "mem-gpu was not built"
+  local kernels=$out/json/ladder-cuda-$1.json
+  [ -f "$kernels" ] || kernels=
+  if "$source_folder/scripts/dram-traffic" -s "$1" -k stream,temporal2,temporal3 -o "$out/json/traffic.json" "$himeno"; then
+    kernels=$kernels${kernels:+,}$out/json/traffic.json
+  fi
+  instrument roofline --roofline --pairs -t 3 ${kernels:+--kernels "$kernels"}
+  note "$(value roofline '", ".join("%s %.1f TFLOPS" % (p["type"], p["gflops"] / 1e3) for p in d["roofline"]["peaks"])')"
+}
+
 memory_exhausted() {
   needs cuda
   local backend kernel sums=()

@@ -175,7 +175,9 @@ static const struct option_spec options[] = {
      .type = OPTION_TEXT,
      .offset = AT(kernels),
      .metavar = "FILE,...",
-     .help = "JSON documents of himeno-gpu and gemm-gpu: their kernels are placed on the roofline."},
+     .help = "JSON documents of himeno-gpu, gemm-gpu and their ladders: their kernels are placed on the "
+             "roofline, sweeps by the "
+             "traffic that scripts/dram-traffic measured where its document is among them."},
     {.name = "time",
      .letter = 't',
      .type = OPTION_REAL,

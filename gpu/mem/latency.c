@@ -237,6 +237,7 @@ static status_t halves_measure(struct walk *w)
   l->traced = 1;
   l->trace_bytes = bytes;
   l->halves = steps_split(values, MEM_TRACE_MAX, &l->split);
+  for (int q = 0; q < MEM_QUANTILES; q++) l->trace[q] = values[q * (MEM_TRACE_MAX - 1) / (MEM_QUANTILES - 1)];
   return STATUS_OK;
 }
 

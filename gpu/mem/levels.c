@@ -8,7 +8,13 @@
 /** Two steps are at one place when their ranges, widened by this factor, overlap. */
 #define NEAR 1.5
 /** At this many times its reach a table that is replaced at random misses seven times of eight. */
-#define REACH_FULL 8
+#define GRADUAL_FULL 8
+/** What it must add, as a share of the level. */
+#define GRADUAL_RISE 0.015
+/** A plateau is this level's when it is faster than the next by so much. */
+#define BASE_ABOVE 1.02
+/** A rise to less than this many times the first cache's latency is still that cache. */
+#define FIRST_FILLS 1.5
 /** Up to here the first cache of a GPU is a multiprocessor's own. */
 #define GPU_L1_MAX ((uint64_t)1 << 20)
 
@@ -117,34 +123,53 @@ static int find_caches(const struct levels_curve *curves, int n, const struct le
   return found;
 }
 
-static int find_tlbs(const struct levels_curve *curves, int n, int caches, uint64_t line,
+/* What rises before a GPU's first cache ends are its sets that fill: it is looked up by virtual addresses. */
+static int fills_first(const struct levels_level *levels, int caches, const struct rise *r, int is_cpu)
+{
+  return !is_cpu && caches > 0 && r->above < FIRST_FILLS * levels[0].ns;
+}
+
+static int find_tlbs(const struct levels_curve *curves, int n, int caches, uint64_t line, int is_cpu,
                      struct levels_level *levels)
 {
   int found = caches + 1;
   for (int c = n - 1; c >= 0; c--) { /* wide strides first: there a TLB shows best */
     for (int p = 0; p + 1 < curves[c].n_plateaus && found < LEVELS_MAX; p++) {
       struct rise r = rise_at(&curves[c], p);
-      if (cache_explains(levels, caches, &r, line) || tlb_known(levels, caches + 1, found, &r)) continue;
+      if (fills_first(levels, caches, &r, is_cpu) || cache_explains(levels, caches, &r, line) ||
+          tlb_known(levels, caches + 1, found, &r))
+        continue;
       levels[found++] = level_of(LEVELS_TLB, &r, r.above - r.below);
     }
   }
   return found;
 }
 
-/* What a wide stride adds to a level that it reaches late is small where a walk of the page tables hits a cache. The first
- * plateau, which the first cache serves, is left out: it rises a little as its sets fill. Narrow strides come first: there
- * no first cache holds a share of the nodes. */
-static int find_small(const struct levels_curve *curves, int n, int caches, int found,
-                      struct levels_level *levels)
+/* The level that a plateau of a wide stride belongs to: the slowest that is hardly slower. */
+static double base_of(const struct levels_level *levels, int caches, double ns)
+{
+  double base = 0;
+  for (int i = 0; i <= caches; i++)
+    if (levels[i].ns < ns * BASE_ABOVE) base = levels[i].ns;
+  return base;
+}
+
+/* A table that is replaced at random adds to a level little by little: at a footprint F it misses 1 − reach / F of the time.
+ * How much it adds in full is told by the same level at a narrow stride, which stays within its reach. */
+static int find_gradual(const struct levels_curve *curves, int n, const struct levels_curve *lines,
+                        int caches, int found, struct levels_level *levels)
 {
   for (int c = 0; c < n; c++)
     for (int p = 1; p < curves[c].n_plateaus && found < LEVELS_MAX; p++) {
-      int at;
-      double rise;
-      if (!steps_reach(curves[c].bytes, curves[c].ns, &curves[c].plateaus[p], &at, &rise)) continue;
-      double reach = (double)curves[c].bytes[at];
-      struct rise r = {&curves[c], reach, REACH_FULL * reach, 0, rise};
-      if (!tlb_known(levels, caches + 1, found, &r)) levels[found++] = level_of(LEVELS_TLB, &r, rise);
+      const struct steps_plateau *plateau = &curves[c].plateaus[p];
+      double far, near, base = base_of(levels, caches, plateau->level);
+      if (&curves[c] == lines || base <= 0 || base == levels[caches].ns ||
+          !steps_approach(curves[c].bytes, curves[c].ns, plateau, &far, &near))
+        continue;
+      double miss = far - base, reach = near / miss;
+      if (miss < GRADUAL_RISE * base || reach < (double)curves[c].bytes[plateau->first]) continue;
+      struct rise r = {&curves[c], reach, GRADUAL_FULL * reach, base, far};
+      if (!tlb_known(levels, caches + 1, found, &r)) levels[found++] = level_of(LEVELS_TLB, &r, miss);
     }
   return found;
 }
@@ -171,7 +196,8 @@ int levels_find(struct levels_curve *curves, int n, uint64_t line, uint64_t cach
   if (lines->n_plateaus < 1) return 0;
   int caches = find_caches(curves, n, lines, line, cache, levels);
   name_caches(levels, caches, is_cpu);
-  int all = find_small(curves, n, caches, find_tlbs(curves, n, caches, line, levels), levels);
+  int all = find_tlbs(curves, n, caches, line, is_cpu, levels);
+  if (!is_cpu) all = find_gradual(curves, n, lines, caches, all, levels);
   sort_tlbs(levels + caches + 1, all - caches - 1);
   return all;
 }

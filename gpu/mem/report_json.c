@@ -119,9 +119,13 @@ static json_t *level_json(const struct levels_level *l)
 static json_t *halves_json(const struct mem_latency *l)
 {
   if (!l->traced) return json_null();
-  if (!l->halves) return json_pack("{s:I, s:b}", "bytes", (json_int_t)l->trace_bytes, "two_groups", 0);
-  return json_pack("{s:I, s:b, s:o, s:o, s:o}", "bytes", (json_int_t)l->trace_bytes, "two_groups", 1,
-                   "near_cycles", report_json_real(l->split.low), "far_cycles",
+  json_t *quantiles = json_array();
+  for (int q = 0; q < MEM_QUANTILES; q++) json_array_append_new(quantiles, report_json_real(l->trace[q]));
+  if (!l->halves)
+    return json_pack("{s:I, s:o, s:b}", "bytes", (json_int_t)l->trace_bytes, "quantiles", quantiles,
+                     "two_groups", 0);
+  return json_pack("{s:I, s:o, s:b, s:o, s:o, s:o}", "bytes", (json_int_t)l->trace_bytes, "quantiles",
+                   quantiles, "two_groups", 1, "near_cycles", report_json_real(l->split.low), "far_cycles",
                    report_json_real(l->split.high), "near_share", report_json_real(l->split.share));
 }
 

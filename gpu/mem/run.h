@@ -19,7 +19,9 @@
 #define MEM_HOST_MAX    24
 #define MEM_INTENSITIES 14 /**< 1/16 … 512 operations a byte, each twice the last */
 #define MEM_WINDOWS     3
+#define MEM_QUANTILES   21
 #define MEM_PLACED_MAX  64
+#define MEM_TRAFFIC_MAX 32
 
 /* ---- copies ---- */
 
@@ -76,8 +78,9 @@ struct mem_latency {
   int n_levels;
   int traced; /**< single loads were timed at trace_bytes, and these are their groups: */
   uint64_t trace_bytes;
-  int halves;               /**< two groups: near and far */
-  struct steps_split split; /**< cycles */
+  double trace[MEM_QUANTILES]; /**< cycles: least, every twentieth of the loads, greatest */
+  int halves;                  /**< two groups: near and far */
+  struct steps_split split;    /**< cycles */
 };
 
 /* ---- host ---- */
@@ -115,7 +118,14 @@ struct mem_placed {
   char name[96];
   enum mem_type type;
   double intensity, rate;
+  double sweeps;     /**< of a pass; 0: it is no sweep */
   char traffic[160]; /**< how its bytes were counted */
+};
+
+/** What hardware counters saw of a sweep. */
+struct mem_traffic {
+  char name[96]; /**< as of mem_placed */
+  double bytes;  /**< a point for each pass */
 };
 
 struct mem_roofline {
@@ -127,6 +137,8 @@ struct mem_roofline {
   int n_peaks;
   struct mem_placed placed[MEM_PLACED_MAX];
   int n_placed;
+  struct mem_traffic traffic[MEM_TRAFFIC_MAX];
+  int n_traffic;
 };
 
 /* ---- pairs ---- */

@@ -26,13 +26,13 @@
 #define SPLIT_EXPLAINED 0.7
 #define SPLIT_APART     1.15
 #define SPLIT_LEAST     0.1
+/** This part at either end is taken for outliers. */
+#define SPLIT_OUTER 50
 
 /** A plateau's first and last eighth belong to the steps beside it. */
-#define REACH_ENDS      8
-#define REACH_RISE      0.015
-#define REACH_POINTS    3
-#define REACH_SCATTER   4
-#define REACH_EXPLAINED 0.7
+#define APPROACH_ENDS      8
+#define APPROACH_POINTS    8
+#define APPROACH_EXPLAINED 0.8
 
 #define POINTS_MAX 256
 
@@ -168,26 +168,18 @@ static struct line line_through(const double *x, const double *y, int n)
   return (struct line){mean_y - slope * mean_x, slope, fmax(0, yy - slope * xy), yy};
 }
 
-int steps_reach(const uint64_t *bytes, const double *y, const struct steps_plateau *plateau, int *at,
-                double *rise)
+int steps_approach(const uint64_t *bytes, const double *y, const struct steps_plateau *plateau, double *far,
+                   double *near)
 {
-  int cut = (plateau->last - plateau->first + 1) / REACH_ENDS, place = -1;
+  int cut = (plateau->last - plateau->first + 1) / APPROACH_ENDS;
   int first = plateau->first + cut, n = plateau->last - cut - first + 1;
-  struct line best = {0, 0, INFINITY, 0};
-  for (int reach = REACH_POINTS - 1; reach + REACH_POINTS < n; reach++) {
-    double misses[POINTS_MAX];
-    for (int i = 0; i < n; i++)
-      misses[i] = fmax(0, 1 - (double)bytes[first + reach] / (double)bytes[first + i]);
-    struct line line = line_through(misses, y + first, n);
-    if (line.left >= best.left) continue;
-    best = line;
-    place = first + reach;
-  }
-  if (place < 0 || best.slope < REACH_RISE * best.base || best.left > (1 - REACH_EXPLAINED) * best.all ||
-      best.slope < REACH_SCATTER * sqrt(best.left / n))
-    return 0;
-  *at = place;
-  *rise = best.slope;
+  double inverse[POINTS_MAX];
+  if (n < APPROACH_POINTS) return 0;
+  for (int i = 0; i < n; i++) inverse[i] = 1 / (double)bytes[first + i];
+  struct line line = line_through(inverse, y + first, n);
+  if (line.slope >= 0 || line.left > (1 - APPROACH_EXPLAINED) * line.all) return 0;
+  *far = line.base;
+  *near = -line.slope;
   return 1;
 }
 
@@ -226,6 +218,8 @@ int steps_split(double *values, size_t n, struct steps_split *split)
   double explained;
   if (n < 2) return 0;
   qsort(values, n, sizeof *values, compare);
+  values += n / SPLIT_OUTER;
+  n -= 2 * (n / SPLIT_OUTER);
   size_t below = otsu(values, n, &explained);
   struct steps_split s = {.share = (double)below / (double)n};
   if (explained < SPLIT_EXPLAINED || s.share < SPLIT_LEAST || s.share > 1 - SPLIT_LEAST) return 0;

@@ -26,11 +26,10 @@ struct steps_plateau {
  * more lie on each side. */
 int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATEAUS_MAX]);
 
-/** \brief Whether the latencies of one plateau rise as when a table of the reach R misses: level + rise · (1 − R / footprint)
- * beyond R, which is a table that is replaced at random. It must explain most of the variance between the plateau's ends,
- * rise by at least 1.5%, and by four times the scatter that is left. Then *at is the last point within reach. */
-int steps_reach(const uint64_t *bytes, const double *y, const struct steps_plateau *plateau, int *at,
-                double *rise);
+/** \brief Whether the latencies of one plateau come nearer and nearer to \a far: y = far − near / footprint, as when a table
+ * that is replaced at random misses more and more. It must explain most of the variance between the plateau's ends. */
+int steps_approach(const uint64_t *bytes, const double *y, const struct steps_plateau *plateau, double *far,
+                   double *near);
 
 /** Two groups of values, as those of a cache with a near and a far half. */
 struct steps_split {
@@ -39,7 +38,8 @@ struct steps_split {
 };
 
 /** \brief Whether \a n values fall into two groups: Otsu's threshold (1979), which must explain most of the variance, with
- * medians at least 15% apart and a tenth of the values on each side. Sorts the values. */
+ * medians at least 15% apart and a tenth of the values on each side. The outermost fiftieth at either end is left out. Sorts
+ * the values. */
 int steps_split(double *values, size_t n, struct steps_split *split);
 
 #endif

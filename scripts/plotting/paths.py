@@ -87,7 +87,7 @@ def draw_matrix(axes, matrix_data, limit):
 
 def draw_curves(axes, data, style):
     for index, found in enumerate(data["curves"]):
-        look = dict(style.line(index), markersize=4, linewidth=0)
+        look = dict(style.line(index), markersize=4, linestyle="none")
         axes[0].plot(found["bytes"], [1e6 * value for value in found["seconds"]], label=found["name"], **look)
         axes[1].plot(found["bytes"], [size / value / 1e9 for size, value in zip(found["bytes"], found["seconds"])], **look)
         if found["fit"]:

@@ -58,6 +58,47 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
     "[('stream', 34), ('temporal2', 68), ('temporal3', 102)]" ]
 }
 
+@test "measured traffic moves a sweep on the roofline, wherever its document stands among the others" {
+  echo '{"schema": "himeno-traffic/1", "kernels": [{"kernel": "temporal3", "size": "L", "bytes_a_point": 68}]}' >traffic.json
+  quick -b cpu --roofline --sizes 1M --kernels "traffic.json,$top_srcdir/doc/results/h100-2026-11/ladder-cuda-L.json" --json roof.json >/dev/null
+  [ "$(json roof.json '[(k["intensity"], k["traffic"]) for k in d["roofline"]["kernels"] if k["name"] == "temporal3 L"]')" = \
+    "[(1.5, '68.0 bytes a point for each pass, by hardware counters')]" ]
+}
+
+@test "dram-traffic without ncu, and without a program" {
+  dram=$top_srcdir/scripts/dram-traffic
+  mkdir bin && printf '#!/bin/sh\necho "no such thing" >&2\nexit 1\n' >bin/ncu && chmod +x bin/ncu
+  python=$(python3 -c 'import sys; print(sys.executable)')
+  run --separate-stderr env PATH=/nowhere "$python" "$dram" -o out.json "$himeno"
+  expect_status 3
+  [[ $stderr == "dram-traffic: ncu was not found"* ]]
+  PATH=$PWD/bin:$PATH run --separate-stderr "$dram" -o out.json none
+  expect_status 2
+  PATH=$PWD/bin:$PATH run --separate-stderr "$dram" -k stream -o out.json "$himeno"
+  expect_status 7
+  [[ $stderr == "dram-traffic: stream: no such thing" && ! -e out.json ]]
+}
+
+@test "dram-traffic adds up what the counters saw" {
+  mkdir bin
+  cat >bin/ncu <<'END'
+#!/bin/sh
+for last; do :; done
+echo '{"config": {"size": "T", "imax": 12, "jmax": 12, "kmax": 12, "T": 2}}' >"$last"
+cat <<'CSV'
+==PROF== Connected
+"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","temporal_kernel","dram__bytes_read.sum","Kbyte","52.5"
+"0","temporal_kernel","dram__bytes_write.sum","byte","4,000"
+"1","temporal_kernel","dram__bytes_read.sum","Kbyte","51.5"
+"1","temporal_kernel","dram__bytes_write.sum","byte","4,000"
+CSV
+END
+  chmod +x bin/ncu
+  PATH=$PWD/bin:$PATH "$top_srcdir/scripts/dram-traffic" -s T -k temporal2 -o out.json "$himeno"
+  [ "$(json out.json 'd["schema"], round(d["kernels"][0]["bytes_a_point"], 6), d["kernels"][0]["launches"]')" = 'himeno-traffic/1 56.0 2' ]
+}
+
 @test "the document alone goes to standard output" {
   run --separate-stderr quick -b cpu --mixes --sizes 64K --json -
   expect_status 0

@@ -11,6 +11,8 @@ setup_file() {
   on 1 "$himeno" -b cpu -s XS -n 3 --json "$documents/XS.json" >/dev/null
   on 2 "$himeno" -b cpu -s 20x30x40 -n 3 --data dense --json "$documents/small.json" >/dev/null
   OMP_NUM_THREADS=1 on 3 "$top_builddir/comm-gpu" -b null --samples 1 --step 16 --max 32K -s XS --json "$documents/paths.json" >/dev/null
+  "$top_builddir/mem-gpu" -b cpu -t 0.01 --copies --latency --roofline --sizes 1M --footprint 256K --json "$documents/mem.json" \
+    --kernels "$documents/ladder.json" >/dev/null
   "$PYTHON" - "$documents" <<'PY'
 import json, sys
 folder = sys.argv[1]
@@ -83,6 +85,25 @@ refuses() {
   for word in staged pageable 'GB/s of the largest below' 'pinned host memory, in' 'staged 0–1' 'GB/s one way' 'Null device 0'; do
     grep -qF -- "$word" picture.svg
   done
+}
+
+@test "copies, latency and roofline are drawn from one document of mem-gpu, levels and kernels by name" {
+  draws copies "$documents/mem.json"
+  grep -q '16 streams, paced' picture.svg
+  grep -q 'paced, % of unpaced' picture.svg
+  draws latency "$documents/mem.json"
+  grep -q 'DRAM' picture.svg
+  grep -q 'stride 64 B' picture.svg
+  draws roofline "$documents/mem.json"
+  grep -q 'operations a byte' picture.svg
+  grep -q 'naive XS\|stream XS' picture.svg
+}
+
+@test "what mem-gpu did not measure is not drawn" {
+  "$top_builddir/mem-gpu" -b cpu -t 0.01 --mixes --sizes 64K --json mixes.json >/dev/null
+  refuses 'mixes.json: it has no roofline: run mem-gpu --roofline' roofline mixes.json
+  refuses 'XS.json: of schema himeno-gpu/1: copies is drawn from mem-gpu/1' copies "$documents/XS.json"
+  refuses 'latency is drawn from one document' latency "$documents/mem.json" "$documents/mem.json"
 }
 
 @test "what is no document is refused in one line" {

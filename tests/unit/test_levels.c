@@ -79,7 +79,7 @@ static void assert_level(const struct levels_level *l, const char *name, double 
 static const struct machine gpu = {.line = 128,
                                    .caches = {{192 * KIB, 16}, {24 * MIB, 136}, {48 * MIB, 260}, {0, 341}},
                                    .reach = 256 * MIB,
-                                   .miss = 20,
+                                   .miss = 6,
                                    .noise = 0.002};
 static const uint64_t gpu_strides[CURVES] = {128, 64 * 1024, 2 * 1024 * 1024};
 
@@ -106,7 +106,7 @@ static void a_table_that_is_replaced_at_random_shows_its_reach(void **state)
   int n = levels_find(c.curve, CURVES, 128, 50 * MIB, 0, l);
   assert_int_equal(n, 5);
   assert_string_equal(l[4].name, "TLB 1");
-  assert_true(fabs(l[4].ns - gpu.miss) < 0.1 * gpu.miss);
+  assert_true(fabs(l[4].ns - gpu.miss) < 0.2 * gpu.miss);
   assert_true((double)l[4].bytes > 0.75 * (double)gpu.reach && (double)l[4].bytes < 1.34 * (double)gpu.reach);
 }
 
@@ -163,11 +163,11 @@ static void single_loads_split_into_near_and_far(void **state)
   struct steps_split split;
   (void)state;
   for (uint32_t i = 0; i < 1000; i++) {
-    values[i] = (i % 4 == 0 ? 276 : 512) * (1 + 0.03 * noise(i));
+    values[i] = (i % 4 == 0 ? 276 : 512) * (1 + 0.03 * noise(i)) * (i % 97 == 0 ? 9 : 1); /* and outliers */
     one[i] = 276 * (1 + 0.1 * noise(i));
   }
   assert_true(steps_split(values, 1000, &split));
-  assert_true(fabs(split.low - 276) < 3 && fabs(split.high - 512) < 5 && fabs(split.share - 0.25) < 0.001);
+  assert_true(fabs(split.low - 276) < 3 && fabs(split.high - 512) < 5 && fabs(split.share - 0.25) < 0.02);
   assert_false(steps_split(one, 1000, &split));
 }
 

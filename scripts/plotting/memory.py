@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""Copies, latency and roofline of mem-gpu's documents, for scripts/plot."""
+import math
+
+import documents
+
+PREFIXES = ("", "Ki", "Mi", "Gi", "Ti")
+# Between two labels of kernels that stand above each other, as a factor.
+LABEL_GAP = 1.17
+SAME_COLUMN = 1.12
+
+
+def bytes_text(value):
+    place = 0
+    while value >= 1024 and place + 1 < len(PREFIXES):
+        value /= 1024
+        place += 1
+    return f"{value:.3g} {PREFIXES[place]}B"
+
+
+# ---- what is drawn ----
+
+def copies(document):
+    """Of the copies that every size has: the cyclic ones of the first threads and blocks."""
+    section = document["copies"]
+    points, first = section["points"], section["points"][0]
+    same = [point for point in points if point["assign"] == "cyclic" and point["threads"] == first["threads"]
+            and point["blocks"] == first["blocks"]]
+    curves = {}
+    for point in same:
+        curves.setdefault((point["width"], point["streams"], point["paced"]), []).append((point["bytes"], point["gbps"]["median"]))
+    return {"curves": {key: sorted(found) for key, found in curves.items()}, "widths": sorted({key[0] for key in curves}),
+            "ways": [(way["bytes"], way["native_gbps"]["median"], way["tuned_gbps"]["median"]) for way in section["ways"]],
+            "native": section["ways"][0]["native"], "pacing": section["pacing"],
+            "shape": f"{first['threads']} threads, {first['blocks']} blocks a unit", "cache": document["device"]["cache_bytes"]}
+
+
+def latency(document):
+    section = document["latency"]
+    curves = [{"stride": curve["stride"], "bytes": [point["bytes"] for point in curve["points"]],
+               "ns": [point["ns"] for point in curve["points"]]} for curve in section["curves"]]
+    return {"curves": curves, "levels": [(level["kind"], level["name"], level["ns"], level["bytes"], level["next_bytes"])
+                                         for level in section["levels"]], "cycles": section["single_loads"]}
+
+
+def roofline(document):
+    section = document["roofline"]
+    points = {}
+    for point in section["points"]:
+        points.setdefault(point["type"], []).append((point["intensity"], point["gflops"]["median"]))
+    return {"levels": [(level["level"], level["gbps"]["median"]) for level in section["levels"]],
+            "peaks": [(peak["type"], peak["gflops"]) for peak in section["peaks"]], "points": points,
+            "kernels": [{"name": one["name"], "x": one["intensity"], "y": one["gflops"], "counted": "counters" in one["traffic"]}
+                        for one in section["kernels"]]}
+
+
+BUILDERS = {"copies": copies, "latency": latency, "roofline": roofline}
+
+
+def read(kind, read_documents):
+    """What is drawn of one document."""
+    if len(read_documents) != 1:
+        raise documents.BadInput(f"{kind} is drawn from one document of mem-gpu at a time")
+    path, document = read_documents[0]
+    if document["schema"] != "mem-gpu/1":
+        raise documents.BadInput(f"{path}: of schema {document['schema']}: {kind} is drawn from mem-gpu/1")
+    if not document.get(kind):
+        raise documents.BadInput(f"{path}: it has no {kind}: run mem-gpu --{kind}")
+    data = documents.described(path, document, BUILDERS[kind])
+    data["origin"] = documents.origin(document, document["device"]["name"])
+    data["backend"] = document["config"]["backend"]
+    return data
+
+
+# ---- copies ----
+
+def draw_copy_panel(axes, data, width, style):
+    streams = sorted({key[1] for key in data["curves"]})
+    for (one_width, n, paced), points in sorted(data["curves"].items()):
+        if one_width != width:
+            continue
+        look = dict(style.line(streams.index(n)), linestyle="--" if paced else "-", markersize=5)
+        if paced:
+            look["markerfacecolor"] = "white"
+        axes.plot([x for x, _ in points], [y for _, y in points],
+                  label=f"{n} stream{'s' if n > 1 else ''}{', paced' if paced else ''}", **look)
+    axes.plot([way[0] for way in data["ways"]], [way[1] for way in data["ways"]], label=data["native"], **style.CEILING)
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    axes.set_title(f"{width or 4096} bytes a thread at once", loc="left")
+    axes.set_xlabel("bytes copied")
+    axes.set_ylabel("GB/s read and written")
+    label_bytes(axes)
+
+
+def label_bytes(axes):
+    """Powers of two, every few octaves."""
+    low, high = (math.log2(limit) for limit in axes.get_xlim())
+    step = max(2, 2 * math.ceil((high - low) / 14))
+    ticks = [2 ** power for power in range(math.ceil(low / 2) * 2, math.floor(high) + 1, step)]
+    axes.set_xticks(ticks, [bytes_text(tick) for tick in ticks], rotation=30, ha="right", rotation_mode="anchor", fontsize=8)
+    axes.minorticks_off()
+
+
+def draw_pacing(axes, data, style):
+    for index, width in enumerate(data["widths"]):
+        mine = [one for one in data["pacing"] if one["width"] == width]
+        if not mine:
+            continue
+        places = [place + 0.06 * (2 * index - 1) for place in range(len(mine))]
+        middles = [100 * one["ratio"] for one in mine]
+        look = style.line(index)
+        axes.errorbar(places, middles, yerr=[[m - 100 * one["min"] for m, one in zip(middles, mine)],
+                                             [100 * one["max"] - m for m, one in zip(middles, mine)]],
+                      capsize=4, label=f"{width or 4096} bytes a thread at once", **look)
+        axes.set_xticks(range(len(mine)), [one["streams"] for one in mine])
+    axes.axhline(100, **style.CEILING)
+    axes.set_xlabel("streams at once")
+    axes.set_ylabel("paced, % of unpaced")
+    axes.set_title("What pacing gains beyond the caches: median, least and greatest over sizes", loc="left")
+    axes.margins(y=0.3)
+    axes.legend(loc="lower right", ncols=2)
+
+
+def draw_copies(data, style):
+    from matplotlib import pyplot
+    figure = pyplot.figure(figsize=(8, 7.6))
+    grid = figure.add_gridspec(2, len(data["widths"]), height_ratios=[4, 2.4])
+    panels = [figure.add_subplot(grid[0, place]) for place in range(len(data["widths"]))]
+    for panel, width in zip(panels, data["widths"]):
+        draw_copy_panel(panel, data, width, style)
+    draw_pacing(figure.add_subplot(grid[1, :]), data, style)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.24 / 7.6))
+    return figure, -(-len(handles) // 4), data["shape"]
+
+
+# ---- latency ----
+
+def draw_level(axes, level, greatest, last_end):
+    """A cache reaches to a dotted line, its name on the side that has room; a TLB's reach is an arrow."""
+    kind, name, ns, end, beyond = level
+    if kind == "memory":
+        axes.annotate(f"{name} {ns:.0f} ns", (axes.get_xlim()[1], ns), xytext=(-4, 7), textcoords="offset points", ha="right", fontsize=8.5)
+        return
+    if kind == "cache":
+        axes.axvline((end * beyond) ** 0.5, color="black", linewidth=0.9, linestyle=(0, (1, 2)))
+        side = 1 if last_end and end < 8 * last_end else -1
+        axes.annotate(f"{name} {ns:.3g} ns\nto {bytes_text(end)}", ((end * beyond) ** 0.5, greatest * 2.1), xytext=(4 * side, 0),
+                      textcoords="offset points", ha="left" if side > 0 else "right", va="top", fontsize=8.5)
+        return
+    axes.annotate(f"{name}: +{ns:.2g} ns\nbeyond {bytes_text(end)}", (end, greatest), xytext=(0, -46), textcoords="offset points",
+                  ha="center", va="top", fontsize=8.5, arrowprops={"arrowstyle": "->", "linewidth": 0.9})
+
+
+def draw_latency(data, style):
+    from matplotlib import pyplot
+    figure, axes = pyplot.subplots(figsize=(8, 5))
+    for index, curve in enumerate(data["curves"]):
+        look = dict(style.line(index), markersize=3.2, linewidth=1.1, markevery=2)
+        axes.plot(curve["bytes"], curve["ns"], label=f"stride {bytes_text(curve['stride'])}", **look)
+    greatest = max(max(curve["ns"]) for curve in data["curves"])
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_ylim(top=greatest * 2.3)
+    ends = [level[3] if level[0] == "cache" else None for level in data["levels"]]
+    for level, last_end in zip(data["levels"], [None] + ends):
+        draw_level(axes, level, greatest, last_end)
+    axes.set_yticks([tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if axes.get_ylim()[0] <= tick <= axes.get_ylim()[1]])
+    axes.get_yaxis().set_major_formatter("{x:g}")
+    axes.get_yaxis().set_minor_formatter("")
+    label_bytes(axes)
+    axes.set_xlabel("footprint of the chase")
+    axes.set_ylabel("ns a load")
+    figure.legend(loc="lower center", ncols=len(data["curves"]), bbox_to_anchor=(0.5, 0.24 / 5))
+    return figure, 1, "pointer chase in random order"
+
+
+# ---- roofline ----
+
+def label_columns(kernels):
+    """Numbers kernels from left to right and top to bottom; gives each label a place that no other has."""
+    ordered = sorted(kernels, key=lambda one: (one["x"], -one["y"]))
+    last = None
+    for number, one in enumerate(ordered, 1):
+        one["number"] = number
+        one["label_y"] = one["y"]
+        if last and one["x"] / last["x"] < SAME_COLUMN:
+            one["label_y"] = min(one["y"], last["label_y"] / LABEL_GAP)
+        last = one
+    return ordered
+
+
+def rate_text(rate, unit):
+    return f"{rate / 1e3:.3g} T{unit}" if rate >= 1e3 else f"{rate:.3g} G{unit}"
+
+
+def merged_peaks(peaks):
+    """Types whose peaks are nearly one share a label: [(rate, text)]."""
+    found = []
+    for name, rate in sorted(peaks, key=lambda peak: -peak[1]):
+        if found and rate > 0.9 * found[-1][0]:
+            found[-1] = (found[-1][0], f"{found[-1][1]}, {name} {rate_text(rate, 'FLOPS')}")
+        else:
+            found.append((rate, f"{name} {rate_text(rate, 'FLOPS')}"))
+    return found
+
+
+def draw_ceilings(axes, data, low, high):
+    """Slopes of the levels and flat peaks. The axes' limits are set, so that names can lie along their slopes."""
+    peak = max(rate for _, rate in data["peaks"])
+    (x0, y0), (x1, y1) = axes.transData.transform([(low, low), (high, high)])
+    angle = math.degrees(math.atan2(y1 - y0, x1 - x0))
+    for place, (name, rate) in enumerate(data["levels"]):
+        dashes = ("-", "--", "-.")[len(data["levels"]) - 1 - place]
+        axes.plot([low, peak / rate], [low * rate, peak], color="black", linewidth=1.3, linestyle=dashes)
+        axes.annotate(f"{name} {rate_text(rate, 'B/s')}", (low * 1.25, low * 1.25 * rate), xytext=(0, 4), textcoords="offset points", ha="left",
+                      va="bottom", rotation=angle, rotation_mode="anchor", fontsize=8.5)
+    steepest = max(rate for _, rate in data["levels"])
+    for name, rate in data["peaks"]:
+        axes.plot([rate / steepest, high], [rate, rate], color="black", linewidth=1.1)
+    for rate, text in merged_peaks(data["peaks"]):
+        axes.annotate(text, (high, rate), xytext=(-3, 3), textcoords="offset points", ha="right", va="bottom", fontsize=8.5)
+
+
+def draw_roofline(data, style):
+    from matplotlib import pyplot
+    kernels = label_columns(data["kernels"])
+    rows = -(-len(kernels) // 4)
+    height = 6.2 + 0.2 * rows
+    figure, axes = pyplot.subplots(figsize=(8, height))
+    every = [point for points in data["points"].values() for point in points] + [(one["x"], one["y"]) for one in kernels]
+    low, high = min(x for x, _ in every) / 1.4, max(x for x, _ in every) * 1.6
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlim(low, high)
+    axes.set_ylim(0.45 * min(y for _, y in every), 2.6 * max([rate for _, rate in data["peaks"]] + [y for _, y in every]))
+    figure.tight_layout(rect=(0, (0.3 + 0.22 * rows * 0.82) / height, 1, 1))
+    draw_ceilings(axes, data, low, high)
+    for index, (name, points) in enumerate(data["points"].items()):
+        look = dict(style.line(index), linestyle="none", markersize=5, markerfacecolor="white")
+        axes.plot([x for x, _ in points], [y for _, y in points], label=f"measured, {name}", **look)
+    for one in kernels:
+        axes.plot(one["x"], one["y"], marker="*", markersize=9, color="black", markeredgecolor="white", markeredgewidth=0.5, zorder=3)
+        axes.annotate(str(one["number"]), (one["x"], one["label_y"]), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8,
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.8})
+    ticks = [2.0 ** power for power in range(-4, 10)]
+    axes.set_xticks([tick for tick in ticks if low <= tick <= high], [f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}" for tick in ticks if low <= tick <= high])
+    axes.minorticks_off()
+    axes.set_xlabel("operations a byte of device memory")
+    axes.set_ylabel("GFLOPS")
+    axes.legend(loc="upper left")
+    text = [f"{one['number']} {one['name']}{' +' if one['counted'] else ''}" for one in kernels]
+    for column in range(4):
+        part = text[column * rows:(column + 1) * rows]
+        figure.text(0.06 + 0.235 * column, 0.34 / height, "\n".join(part + [""] * (rows - len(part))), fontsize=8, va="bottom", linespacing=1.3)
+    extra = " · * kernels of the suite" + (" · + traffic by hardware counters" if any(one["counted"] for one in kernels) else "")
+    return figure, rows * 0.82, extra.removeprefix(" · ") if kernels else ""
+
+
+def draw(kind, data, title, name):
+    import style
+    figure, rows, extra = {"copies": draw_copies, "latency": draw_latency, "roofline": draw_roofline}[kind](data, style)
+    words = [word for word in (data["backend"], extra) if word]
+    style.save(figure, name, style.caption([data["origin"]], " · " + " · ".join(words)), title, legend_rows=rows)
