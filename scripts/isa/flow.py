@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The hot loop of a kernel, and what each of its instructions is there for."""
 import dataclasses
+import re
 
 CLASSES = ("arithmetic", "address", "load", "store", "scalar", "control", "wait", "move")
 # A loop is taken to run so many times each time that it is entered.
 TRIPS = 10
+# What a product of matrices weighs beside other instructions: of a warpgroup, of a warp.
+PRODUCTS = ((re.compile(r"[HIQ]GMMA|wgmma\.mma"), 100), (re.compile(r"[HIDQ]MMA|mma\.sync|wmma\.mma"), 8))
 
 
 @dataclasses.dataclass
@@ -82,21 +85,28 @@ def size_of(graph, some):
     return sum(graph[block].end - graph[block].first for block in some)
 
 
+def weight_of(kernel, graph, some):
+    """What executing them once takes, roughly: instructions, and products for many."""
+    def weigh(one):
+        return next((weight for pattern, weight in PRODUCTS if pattern.match(one.op)), 1)
+    return sum(weigh(one) for block in some for one in kernel.code[graph[block].first:graph[block].end])
+
+
 def own_blocks(head, found):
     """A loop's blocks that are not part of a loop within it."""
     within = [body for other, body in found.items() if other != head and body < found[head]]
     return found[head] - set().union(*within) if within else found[head]
 
 
-def hot_loop(graph):
-    """The blocks of the loop where most instructions are executed, loops within it left out, and its depth. A kernel without a
+def hot_loop(kernel, graph):
+    """The blocks of the loop where most work is done, loops within it left out, and its depth. A kernel without a
     loop, apart from the endless one behind its end, is all of it, at depth 0."""
     found = {head: body for head, body in loops(graph).items() if size_of(graph, body) > 1}
     best = (0, set(dominators(graph)[0]), 0)
     for head in found:
         depth = sum(head in other for other in found.values())
         own = own_blocks(head, found)
-        weight = size_of(graph, own) * TRIPS ** depth
+        weight = weight_of(kernel, graph, own) * TRIPS ** depth
         if weight > best[0]:
             best = (weight, own, depth)
     return best[1], best[2]
@@ -186,7 +196,7 @@ def widths(code, kind):
 def count(kernel):
     """What a report says of a kernel."""
     graph = blocks(kernel)
-    some, depth = hot_loop(graph)
+    some, depth = hot_loop(kernel, graph)
     classified = classify(kernel, graph, some)
     classes = [name for name, _ in classified]
     code = [one for _, one in classified]

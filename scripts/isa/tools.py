@@ -79,9 +79,10 @@ def cuda_compiled(source, kind, chip, folder):
         raise NoTool(f"nvcc was not found: it compiles {source}")
     target = os.path.join(folder, f"code.{kind}")
     code = re.sub(r"^sm_", "", chip)
-    # The warpgroup instructions are machine code of one chip alone.
-    own = "a" if code == "90" and "wgmma" in pathlib.Path(source).read_text(encoding="utf-8") else ""
-    run([nvcc, "-std=c++17", "-fmad=false", f"-I{ROOT}", f"-gencode=arch=compute_{code}{own},code={'sm' if kind == 'cubin' else 'compute'}_{code}{own}",
+    # Hopper's own instructions are machine code of one chip alone.
+    hopper = code == "90" and re.search("wgmma|HAVE_SM90A", pathlib.Path(source).read_text(encoding="utf-8"))
+    own = "a" if hopper else ""
+    run([nvcc, "-std=c++17", "-fmad=false", f"-I{ROOT}", *(["-DHAVE_SM90A"] if hopper else []), f"-gencode=arch=compute_{code}{own},code={'sm' if kind == 'cubin' else 'compute'}_{code}{own}",
          f"-{kind}", "-o", target, source], source)
     return target
 

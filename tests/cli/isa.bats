@@ -114,6 +114,17 @@ END
   [ "$(value out.json 'k["loads"], k["isa"]')" = "({'global 8': 1}, 'GCN')" ]
 }
 
+@test "a short loop of matrix products is hotter than a long one around it" {
+  {
+    printf '.visible .entry product(\n)\n{\n$L__BB0_1:\n'
+    for n in $(seq 40); do printf '\tadd.s32 \t%%r%d, %%r%d, 1;\n' "$n" "$n"; done
+    printf '$L__BB0_2:\n\tmma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%%f1}, {%%r1}, {%%r2}, {%%f1};\n'
+    printf '\t@%%p1 bra $L__BB0_2;\n\t@%%p2 bra $L__BB0_1;\n\tret;\n}\n'
+  } >product.ptx
+  "$report" --json out.json product.ptx >/dev/null
+  [ "$(value out.json 'k["loop"], k["depth"], k["classes"]["arithmetic"]')" = "(2, 2, 1)" ]
+}
+
 @test "a kernel without a loop is counted as a whole" {
   sass_listing | grep -v 'BRA `(.L_x_[01])' >straight.sass
   run "$report" straight.sass

@@ -2,6 +2,7 @@
 /* Levels of a memory are found in latency curves of machines that are known. */
 #include "tests/unit/unit.h"
 
+#include <jansson.h>
 #include <math.h>
 
 #include "gpu/mem/levels.h"
@@ -157,6 +158,53 @@ static void noise_makes_no_levels(void **state)
   assert_string_equal(l[0].name, "DRAM");
 }
 
+/* Reads the curves of a document of mem-gpu. */
+static void read_curves(const char *name, struct curves *c)
+{
+  char path[4096];
+  json_t *curve, *point, *document;
+  size_t s, n;
+  snprintf(path, sizeof path, "%s/doc/results/h100-2026-11/%s",
+           getenv("top_srcdir") ? getenv("top_srcdir") : "..", name);
+  assert_non_null(document = json_load_file(path, 0, NULL));
+  json_array_foreach(json_object_get(json_object_get(document, "latency"), "curves"), s, curve)
+  {
+    json_array_foreach(json_object_get(curve, "points"), n, point)
+    {
+      c->bytes[s][n] = (uint64_t)json_integer_value(json_object_get(point, "bytes"));
+      c->ns[s][n] = json_number_value(json_object_get(point, "ns"));
+    }
+    c->curve[s] =
+        (struct levels_curve){.stride = (uint64_t)json_integer_value(json_object_get(curve, "stride")),
+                              .n = (int)json_array_size(json_object_get(curve, "points")),
+                              .bytes = c->bytes[s],
+                              .ns = c->ns[s]};
+  }
+  json_decref(document);
+}
+
+/* By CUDA, and by OpenCL, whose driver does not tell the last cache's size. */
+static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
+{
+  static const char *const names[] = {"mem-latency.json", "mem-opencl.json"};
+  static const uint64_t caches[] = {50 * MIB, 0};
+  static struct curves c;
+  struct levels_level l[LEVELS_MAX];
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    read_curves(names[d], &c);
+    assert_int_equal(levels_find(c.curve, CURVES, 128, caches[d], 0, l), 5);
+    assert_string_equal(l[0].name, "L1");
+    assert_string_equal(l[1].name, "L2 near");
+    assert_true(l[1].bytes > 20 * MIB && l[1].next_bytes < 34 * MIB);
+    assert_string_equal(l[2].name, "L2 far");
+    assert_true(l[2].bytes > 40 * MIB && l[2].next_bytes < 60 * MIB);
+    assert_string_equal(l[3].name, "DRAM");
+    assert_string_equal(l[4].name, "TLB 1");
+    assert_true(l[4].bytes > 200 * MIB && l[4].bytes < 280 * MIB && fabs(l[4].ns - 5) < 0.5);
+  }
+}
+
 static void single_loads_split_into_near_and_far(void **state)
 {
   double values[1000], one[1000];
@@ -179,6 +227,7 @@ int main(void)
       cmocka_unit_test(no_table_is_found_where_there_is_none),
       cmocka_unit_test(a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint),
       cmocka_unit_test(noise_makes_no_levels),
+      cmocka_unit_test(a_recorded_h100_has_the_levels_that_it_is_known_for),
       cmocka_unit_test(single_loads_split_into_near_and_far),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

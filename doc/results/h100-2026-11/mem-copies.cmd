@@ -1,0 +1,1 @@
+mem-gpu -b cuda --copies --mixes --host -t 6

@@ -1,0 +1,1 @@
+scripts/isa-report --pairs mem-gpu

@@ -1,0 +1,1 @@
+scripts/dram-traffic -s XL -k stream,temporal2,temporal3
