@@ -47,7 +47,9 @@ void meta_time(char text[32])
 void meta_host(char *text, size_t size)
 {
   struct utsname names;
-  snprintf(text, size, "%s", uname(&names) == 0 && names.nodename[0] ? names.nodename : "unknown");
+  const char *node = getenv("SLURMD_NODENAME");
+  if (!node || !node[0]) node = uname(&names) == 0 && names.nodename[0] ? names.nodename : "unknown";
+  snprintf(text, size, "%s", node);
   text[strcspn(text, ".")] = '\0';
 }
 

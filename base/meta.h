@@ -13,7 +13,7 @@ const char *meta_version(void);
 /** \brief UTC time as 2026-01-31T12:00:00Z. */
 void meta_time(char text[32]);
 
-/** \brief Host name without its domain. */
+/** \brief Host name without its domain; in a Slurm step the name that Slurm has for it, by which it can be drained. */
 void meta_host(char *text, size_t size);
 
 /** \brief CPU model as the operating system names it, "unknown" if it does not. */

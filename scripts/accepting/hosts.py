@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Which hosts there are, how they are reached, and which switch they hang on."""
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+
+class BadInput(Exception):
+    """What was asked for cannot be."""
+
+
+class Trouble(Exception):
+    """Something is missing here."""
+
+
+def duration(text):
+    """Seconds of 90, 15m, 8h or 2d."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text)
+    if not match or float(match[1]) <= 0:
+        raise argparse.ArgumentTypeError(f"{text}: a number with s, m, h or d, as in 15m or 8h")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
+
+
+# ---- lists ----
+
+def split(text):
+    """The parts between commas that stand outside of brackets."""
+    return [part for part in re.split(r",(?![^\[]*\])", text.strip()) if part]
+
+
+def expand(text):
+    """n[01-03,7],m1 → n01 n02 n03 n7 m1"""
+    found = []
+    for part in split(text):
+        match = re.fullmatch(r"([^\[\]]*)\[([\d,-]+)\]([^\[\]]*)", part)
+        if not match:
+            if not re.fullmatch(r"[A-Za-z0-9._-]+", part):
+                raise BadInput(f"{part}: is no host name, nor a list such as n[01-16]")
+            found.append(part)
+            continue
+        for piece in match[2].split(","):
+            ends = re.fullmatch(r"(\d+)(?:-(\d+))?", piece)
+            if not ends or int(ends[2] or ends[1]) < int(ends[1]) or int(ends[2] or ends[1]) - int(ends[1]) > 100000:
+                raise BadInput(f"{part}: {piece} is no range")
+            found += [f"{match[1]}{n:0{len(ends[1])}d}{match[3]}" for n in range(int(ends[1]), int(ends[2] or ends[1]) + 1)]
+    return found
+
+
+def fold(names):
+    """A Slurm host list: n01 n02 n03 m1 → m1,n[01-03]"""
+    groups, rest = {}, []
+    for name in sorted(set(names)):
+        match = re.fullmatch(r"(.*?)(\d+)", name)
+        if match:
+            groups.setdefault((match[1], len(match[2])), []).append(int(match[2]))
+        else:
+            rest.append(name)
+    folded = []
+    for (stem, width), numbers in groups.items():
+        ranges, numbers = [], sorted(numbers)
+        for n in numbers:
+            if ranges and ranges[-1][1] == n - 1:
+                ranges[-1][1] = n
+            else:
+                ranges.append([n, n])
+        texts = [f"{a:0{width}d}" if a == b else f"{a:0{width}d}-{b:0{width}d}" for a, b in ranges]
+        one = len(texts) == 1 and "-" not in texts[0]
+        folded.append(stem + (texts[0] if one else f"[{','.join(texts)}]"))
+    return ",".join(sorted(folded + rest))
+
+
+# ---- who ----
+
+def output(words):
+    try:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def from_file(path):
+    with open(path, encoding="utf-8") as file:
+        lines = [line.split("#")[0].split() for line in file]
+    return [name for words in lines if words for name in expand(words[0].split(":")[0])]
+
+
+def names(a):
+    """Each once, in the order given."""
+    if a.hosts and a.hostfile:
+        raise BadInput("--hosts and --hostfile exclude each other")
+    given = os.environ.get("SLURM_JOB_NODELIST")
+    found = expand(a.hosts) if a.hosts else from_file(a.hostfile) if a.hostfile else expand(given) if given else []
+    if not found:
+        raise BadInput("no hosts: name them with --hosts or --hostfile, or run inside of a Slurm allocation")
+    return list(dict.fromkeys(found))
+
+
+def slurm_per_host():
+    for name in ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE", "SLURM_NTASKS_PER_NODE"):
+        match = re.search(r"(\d+)$", os.environ.get(name, ""))
+        if match and int(match[1]) > 0:
+            return int(match[1])
+    return 1
+
+
+def launcher(a):
+    """Words with {ranks}, {hosts}, {list}, {per_host}."""
+    in_slurm = "SLURM_JOB_ID" in os.environ
+    given = a.launcher or ("srun --overlap --exact --nodelist={list} --nodes={hosts} --ntasks={ranks} --ntasks-per-node={per_host} --kill-on-bad-exit=1"
+                           if in_slurm else f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}")
+    try:
+        first = shlex.split(filled(given, ["host"], 1))[0]
+    except (KeyError, IndexError, ValueError) as error:
+        raise BadInput(f"--launcher {given}: {{ranks}}, {{hosts}}, {{list}}, {{slots}} and {{per_host}} are what it can hold") from error
+    if not shutil.which(first):
+        raise Trouble(f"{first} was not found: name a launcher with --launcher")
+    return given
+
+
+def filled(text, on, per_host):
+    return text.format(ranks=len(on) * per_host, hosts=len(on), per_host=per_host, list=",".join(on),
+                       slots=",".join(f"{name}:{per_host}" for name in on))
+
+
+def leaves(a):
+    """{switch: hosts} of the lowest switches that hold hosts; empty where nobody tells."""
+    if a.topology:
+        with open(a.topology, encoding="utf-8") as file:
+            text = file.read()
+    else:
+        text = output(["scontrol", "show", "topology"]) if shutil.which("scontrol") else None
+    found = {}
+    for line in (text or "").splitlines():
+        fields = dict(re.findall(r"(\w+)=(\S+)", line))
+        if fields.get("Level") == "0" and "SwitchName" in fields and "Nodes" in fields:
+            below = set(expand(fields["Nodes"]))
+            mine = [name for name in a.names if name in below]
+            if mine:
+                found[fields["SwitchName"]] = mine
+    return found

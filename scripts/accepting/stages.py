@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: MIT
+"""The stages: alone, pairs, switches, all, devices; or a soak."""
+import json
+import statistics
+
+from steps import read, say
+
+# A pair is slow beyond so many standard deviations, and beyond this share, of the pairs' usual exchange.
+SIGMAS = 5
+LEAST = 0.25
+PAIRS_MIN = 4  # with fewer there is no usual
+NORMAL_MAD = 1.4826
+
+
+def all_of_them(run):
+    left = alone(run)
+    left = pairs(run, left)
+    left = switches(run, left)
+    everything(run, left)
+    devices(run)
+
+
+def accepted_by(run, *more):
+    return ["-s", run.a.size, "-w", "-t", str(run.a.seconds), "--accept", run.a.policy, *more, *run.a.options]
+
+
+# ---- each host by itself ----
+
+def alone(run):
+    done = run.together("alone", [(f"alone-{name}", [name], {"options": accepted_by(run)}) for name in run.a.names])
+    good = []
+    for name in run.a.names:
+        step = done.get(f"alone-{name}")
+        if step and step["outcome"] == "pass":
+            good.append(name)
+        elif step:
+            run.find(step["outcome"], [name], step["why"], step)
+    run.tested = [name for name in run.a.names if f"alone-{name}" in done]
+    return good
+
+
+# ---- pairs ----
+
+def rounds_of(names, rounds):
+    """Each host meets another in each round, and none twice: the circle method."""
+    ring = list(names) + ([None] if len(names) % 2 else [])
+    for _ in range(min(rounds, len(ring) - 1)):
+        half = len(ring) // 2
+        yield [(a, b) for a, b in zip(ring[:half], reversed(ring[half:])) if a and b]
+        ring = [ring[0], ring[-1], *ring[1:-1]]
+
+
+def exchange_of(document):
+    """Seconds a sweep in which the slowest rank packs, copies and sends; not of waiting for a late neighbour."""
+    phases = ("pack", "d2h", "transfer", "h2d", "unpack")
+    try:
+        return max(sum(rank["phases"][phase] for phase in phases) for rank in document["ranks"])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def limit_of(times):
+    middle = statistics.median(times)
+    mad = statistics.median(abs(time - middle) for time in times)
+    return middle + max(SIGMAS * NORMAL_MAD * mad, LEAST * middle)
+
+
+def pair_name(pair, kind):
+    return f"{kind}-{pair[0]}-{pair[1]}"
+
+
+def pair_job(run, pair, kind):
+    # Classic and without a policy: the hosts passed theirs; here the way between them is looked at.
+    return pair_name(pair, kind), list(pair), {"options": ["-s", run.a.size, "-w", "-t", str(run.a.seconds), "--no-tune", *run.a.options]}
+
+
+def again_alone(run, slow, limit):
+    """Those that are slow with nothing beside them, too: congestion is no bad cable."""
+    done = run.together("again", [pair_job(run, pair, "again") for pair in slow], width=1)
+    kept = {}
+    for pair in slow:
+        name = pair_name(pair, "again")
+        time = exchange_of(run.document(name)) if name in done else None
+        if time is not None and time > limit:
+            kept[pair] = (time, done[name])
+    return kept
+
+
+def accuse(run, slow, limit, met):
+    """A host that is slow with each of several partners is bad; else the way between two is."""
+    partners = {}
+    for a, b in slow:
+        partners.setdefault(a, []).append(b)
+        partners.setdefault(b, []).append(a)
+    bad = {name for name, others in partners.items() if len(others) >= 2 and len(others) == met[name]}
+    for name in sorted(bad):
+        pair = next(pair for pair in slow if name in pair)
+        run.find("slow", [name], f"exchange is slow with each of {met[name]} partners ({', '.join(partners[name])}): "
+                 f"{slow[pair][0] * 1e6:.0f} us a sweep, limit {limit * 1e6:.0f}", slow[pair][1])
+    for pair, (time, step) in slow.items():
+        if not bad.intersection(pair):
+            run.find("path", list(pair), f"the way between them is slow: {time * 1e6:.0f} us a sweep, limit {limit * 1e6:.0f}; neither is slow "
+                     "with its other partners", step)
+    return bad
+
+
+def broken(run, done, pairs_):
+    """Pairs that did not compute or end; a host with two of them is bad, else the way is."""
+    failed = {pair: done[pair_name(pair, "pair")] for pair in pairs_
+              if pair_name(pair, "pair") in done and done[pair_name(pair, "pair")]["outcome"] not in ("pass", "slow")}
+    count = {}
+    for pair in failed:
+        for name in pair:
+            count[name] = count.get(name, 0) + 1
+    bad = {name for name, n in count.items() if n >= 2}
+    for pair, step in failed.items():
+        guilty = sorted(bad.intersection(pair))
+        run.find(step["outcome"] if guilty else "path", guilty or list(pair), f"with {pair[0]} and {pair[1]} together: {step['outcome']}: {step['why']}", step)
+    return bad
+
+
+def pairs(run, names):
+    if len(names) < 2:
+        return names
+    met, times, done, everyone = {}, {}, {}, []
+    for number, matches in enumerate(rounds_of(names, run.a.rounds)):
+        done.update(run.together(f"round {number + 1}", [pair_job(run, pair, "pair") for pair in matches]))
+        everyone += matches
+    for pair in everyone:
+        time = exchange_of(run.document(pair_name(pair, "pair")))
+        if pair_name(pair, "pair") in done and time is not None:
+            times[pair] = time
+            for name in pair:
+                met[name] = met.get(name, 0) + 1
+    bad = broken(run, done, everyone)
+    if len(times) >= PAIRS_MIN:
+        limit = limit_of(list(times.values()))
+        slow = again_alone(run, [pair for pair, time in times.items() if time > limit], limit)
+        bad |= accuse(run, slow, limit, met)
+    elif times:
+        say(f"{len(times)} pairs tell no usual exchange: {PAIRS_MIN} do")
+    return [name for name in names if name not in bad]
+
+
+# ---- more at once ----
+
+def stragglers(run, step, document):
+    """Devices that a larger job finds slower than the others; exchange is the pairs' business. Returns their hosts."""
+    found = set()
+    for one in (document or {}).get("stragglers", []):
+        if one["of"] != "compute":
+            continue
+        found.add(one["host"])
+        run.find("slow", [one["host"]], one["words"], step, device=one["uuid"] or f"rank {one['rank']}")
+    return found
+
+
+def is_known(run, document):
+    """Whether the only thing amiss is exchange between hosts whose way was found slow before."""
+    ends = {name for finding in run.findings if finding["kind"] == "path" for name in finding["hosts"]}
+    late = {one["host"] for one in (document or {}).get("stragglers", [])}
+    checks = (document or {}).get("result", {}).get("accept", {}).get("checks", [])
+    return bool(late) and late <= ends and {check["check"] for check in checks if check["outcome"] == "fail"} <= {"stragglers", "efficiency", "share of ceiling"}
+
+
+def group(run, what, name, members):
+    """One job over the members. Returns those that are left."""
+    done = run.together(what, [(name, members, {"options": accepted_by(run)})]).get(name)
+    if not done:
+        return members
+    document = run.document(name)
+    bad = stragglers(run, done, document)
+    if done["outcome"] != "pass" and not bad and not is_known(run, document):
+        run.find("path" if done["outcome"] == "slow" else done["outcome"], members, f"all of {what} together: {done['why']}", done)
+    return [member for member in members if member not in bad]
+
+
+def switches(run, names):
+    left = list(names)
+    for switch, members in run.a.leaves.items():
+        mine = [name for name in members if name in left]
+        if len(mine) > 2 and len(mine) < len(names):
+            kept = group(run, f"switch {switch}", f"switch-{switch}", mine)
+            left = [name for name in left if name not in mine or name in kept]
+    return left
+
+
+def everything(run, names):
+    if len(names) > 1:
+        group(run, "all", "all", names)
+
+
+def devices(run):
+    """Each device of the hosts that are slow or wrong by themselves, one after the other on a host."""
+    suspects = sorted({name for finding in run.findings if finding["kind"] in ("slow", "wrong", "fault") for name in finding["hosts"]
+                       if len(finding["hosts"]) == 1})
+    jobs = [(f"device-{name}-{device}", [name], {"per_host": 1, "options": accepted_by(run, "--device", str(device))})
+            for device in range(run.a.per_host) for name in suspects]
+    if run.a.per_host < 2:
+        return
+    done = run.together("device", jobs)
+    for name, step in done.items():
+        document = read(run.path(name, "doc"))
+        if step["outcome"] != "pass":
+            rank = ((document or {}).get("ranks") or [{}])[0]
+            run.find(step["outcome"], step["hosts"], f"device {name.rsplit('-', 1)[1]} by itself: {step['why']}", step,
+                     device=rank.get("uuid") or name.rsplit("-", 1)[1])
+
+
+# ---- soak ----
+
+def soak(run):
+    """Memory-bound and compute-bound work by turns: a device is seldom wrong under one load alone."""
+    slices = max(1, round(run.a.soak / run.a.slice))
+    length = run.a.soak / slices
+    log = run.path("soak", "jsonl")
+    for n in range(slices):
+        if n % 2 == 0:
+            job = (f"soak-{n:04d}-memory", run.a.names, {"options": ["-s", run.a.size, "-w", "--soak", f"{length:g}s", "--soak-log", log, *run.a.options]})
+        else:
+            job = (f"soak-{n:04d}-compute", run.a.names, {"program": "gemm-gpu", "options": ["-t", f"{length:g}", *backend_of(run.a.options), *run.a.gemm_options]})
+        job[2]["limit"] = length + run.a.limit
+        for name, step in run.together("soak", [job]).items():
+            if step["outcome"] not in ("pass", "slow"):
+                wrong = culprits(run.document(name)) or run.a.names
+                run.find(step["outcome"], wrong, step["why"] or json.dumps(wrong), step)
+    run.tested = run.a.names
+
+
+def backend_of(options):
+    for flag in ("-b", "--backend"):
+        if flag in options:
+            return ["-b", options[options.index(flag) + 1]]
+    return []
+
+
+def culprits(document):
+    """Hosts whose ranks had a wrong bit."""
+    if not document:
+        return []
+    ranks = document.get("ranks", [])
+    found = document.get("result", {}).get("soak", {}).get("found", [])
+    return sorted({ranks[one["rank"]]["host"] for one in found if one["rank"] < len(ranks)})

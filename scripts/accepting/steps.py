@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""Steps: a program on some hosts, run once, its document and its words kept.
+
+    plan.json        what was asked for; another question needs another folder
+    steps/NAME.json  the outcome of a finished step
+    steps/NAME.doc   its document
+    steps/NAME.log   its command and its words
+    accept.json      the verdict"""
+import concurrent.futures
+import fcntl
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import hosts
+
+STOPPED = "stopped"
+WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault"}
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def write_whole(path, document):
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(document, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(path + ".new", path)
+
+
+def read(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+class Run:
+    """One acceptance: its options, its steps so far, its findings, its clock."""
+
+    def __init__(self, a):
+        self.a = a
+        self.begin = time.time()
+        self.findings, self.left_out, self.tested = [], [], []
+        os.makedirs(os.path.join(a.folder, "steps"), exist_ok=True)
+        self.lock = open(os.path.join(a.folder, ".lock"), "w", encoding="utf-8")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise hosts.Trouble(f"{a.folder}: is in use by another run") from error
+        self.plan_check()
+        self.kept = sum(name.endswith(".json") for name in os.listdir(os.path.join(a.folder, "steps")))
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        self.processes = set()
+
+    def plan_check(self):
+        keys = ("names", "per_host", "policy", "size", "seconds", "rounds", "options", "launcher", "program", "soak")
+        plan = {key: getattr(self.a, key) for key in keys}
+        path = os.path.join(self.a.folder, "plan.json")
+        before = read(path)
+        if before is None:
+            write_whole(path, plan)
+        elif before != plan:
+            other = ", ".join(key.replace("_", " ") for key in keys if before.get(key) != plan[key])
+            raise hosts.BadInput(f"{self.a.folder} has another acceptance in it ({other} differ): take another folder")
+
+    def out_of_time(self):
+        return self.a.budget is not None and time.time() - self.begin > self.a.budget
+
+    def path(self, name, kind):
+        return os.path.join(self.a.folder, "steps", f"{name}.{kind}")
+
+    def words(self, on, per_host, program, options, target):
+        beside = os.path.join(os.path.dirname(self.a.program), program)
+        return [*shlex.split(hosts.filled(self.a.launcher, on, per_host)), beside, *options, "--json", target]
+
+    # ---- one step ----
+
+    def launch(self, words, log, limit):
+        """The exit status; STOPPED past the limit."""
+        log.write("$ " + shlex.join(words) + "\n")
+        log.flush()
+        try:
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+                                       pass_fds=(self.lock.fileno(),))
+        except OSError as error:
+            log.write(f"{words[0]}: {error.strerror}\n")
+            return 3
+        self.processes.add(process)
+        try:
+            return process.wait(limit)
+        except subprocess.TimeoutExpired:
+            log.write(f"stopped after {limit:g} s\n")
+            end(process)
+            return STOPPED
+        finally:
+            self.processes.discard(process)
+
+    def step(self, name, on, per_host=None, program="himeno-gpu", options=(), limit=None):
+        """The outcome of a step, which is run unless it has been: {outcome, why, seconds, command, hosts}."""
+        done = read(self.path(name, "json"))
+        if done:
+            return done
+        per_host = per_host or self.a.per_host
+        words = self.words(on, per_host, program, options, self.path(name, "doc"))
+        begin = time.time()
+        if os.path.exists(self.path(name, "doc")):
+            os.remove(self.path(name, "doc"))
+        with open(self.path(name, "log"), "w", encoding="utf-8") as log:
+            code = self.launch(words, log, limit or self.a.limit)
+        outcome, why = judge(code, read(self.path(name, "doc")), self.path(name, "log"))
+        done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "seconds": round(time.time() - begin, 3),
+                "command": shlex.join(words[:-2])}
+        write_whole(self.path(name, "json"), done)
+        return done
+
+    def document(self, name):
+        found = read(self.path(name, "doc"))
+        return found if found and not found.get("partial") else None
+
+    # ---- many ----
+
+    def together(self, what, jobs, width=None):
+        """Runs [(name, hosts, keywords)] side by side; {name: outcome}. Those that no longer fit the budget are left out, and said."""
+        found, total = {}, len(jobs)
+        with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, min(width or self.a.parallel, total or 1))) as pool:
+            waiting = {pool.submit(self.if_time, name, on, keywords): name for name, on, keywords in jobs}
+            try:
+                for future in concurrent.futures.as_completed(waiting):
+                    name, done = waiting[future], future.result()
+                    if done is None:
+                        self.left_out.append(name)
+                        continue
+                    found[name] = done
+                    say(f"[{len(found):>{len(str(total))}}/{total}] {what:<8} {name:<32} {done['outcome']:<12} {done['why'][:120]}")
+            except KeyboardInterrupt:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in list(self.processes):
+                    end(process)
+                raise
+        return found
+
+    def if_time(self, name, on, keywords):
+        if self.out_of_time() and not read(self.path(name, "json")):
+            return None
+        return self.step(name, on, **keywords)
+
+    def find(self, kind, on, why, step, device=None):
+        """Something to report: `kind` is an outcome or "path"; `on` are hosts."""
+        self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why, "command": step["command"], "step": step["name"]})
+
+
+def end(process):
+    for sign, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(process.pid, sign)
+            process.wait(patience)
+            return
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            return
+
+
+def judge(code, document, log):
+    """Outcome and reason. A step that left no document never began, or broke."""
+    said = last_words(log)
+    if code == STOPPED:
+        return "hang", "did not end within its time" + (f": {said}" if said else "")
+    if document is None or document.get("partial"):
+        if code in (2, 3, 4, 6, 7) and said.startswith(("himeno-gpu:", "gemm-gpu:", "comm-gpu:")):
+            return WORDS[code], said
+        return "not started", said or f"exit status {code}"
+    verdict = document.get("result", {}).get("verdict", WORDS.get(code, "fault"))
+    outcome = WORDS.get(code, "fault") if code not in (0, 1) else verdict
+    return ("pass", "") if outcome == "pass" and code == 0 else (outcome if outcome != "pass" else "fault", reason(document) or said)
+
+
+def reason(document):
+    failed = [check for check in document.get("result", {}).get("accept", {}).get("checks", []) if check["outcome"] == "fail"]
+    return "; ".join(f"{check['check']} {shown(check['value'])}, limit {shown(check['limit'])}{' (' + check['why'] + ')' if check['why'] else ''}"
+                     for check in failed)
+
+
+def shown(value):
+    return "unknown" if value is None else f"{value:.4g}"
+
+
+def last_words(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = [line.strip() for line in file if line.strip() and not line.startswith(("$ ", "stopped after"))]
+    told = [line for line in lines if re.match(r"(himeno|gemm|comm)-gpu: (?!warning)", line)]
+    plain = [line for line in lines if not re.fullmatch(r"[-=*\s]*", line)]
+    return (told or plain or [""])[-1][:300]
+
+
+def fatal(text):
+    print(f"accept: {text}", file=sys.stderr)

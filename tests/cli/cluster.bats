@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+# scripts/accept over a cluster that this machine plays, with faults planted below every detector: all are named, nothing else is.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  export MPIRUN FAULTS=$BATS_TEST_TMPDIR/faults
+  cd "$BATS_TEST_TMPDIR"
+  : >faults
+}
+
+# cluster HOSTS OPTION...: an acceptance; two ranks a host, each with a null device.
+cluster() {
+  local hosts=$1
+  shift
+  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts "$hosts" --per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 \
+    --options "-b null --block 5 --verify off" --policy site.json --parallel 2 --limit 60 --rounds 3 \
+    --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" "$@"
+}
+
+site() {
+  cat >site.json <<'JSON'
+{"name": "site", "ceiling_share_min": 0.2, "device_gflops_min": 11.5, "noise_max": 0.2, "stragglers_max": 0}
+JSON
+}
+
+verdict() { "$PYTHON" -c 'import json, sys; r = json.load(open("out/accept.json")); print(eval(sys.argv[1]))' "$1"; }
+
+@test "a good cluster is accepted" {
+  site
+  cluster 'n[1-4]'
+  expect_status 0
+  grep -q 'n\[1-4\]: 4 pass' <<<"$output"
+  grep -q '  ACCEPTED' <<<"$output"
+  [ "$(verdict 'r["accepted"], r["findings"]')" = "(True, [])" ]
+}
+
+@test "a slow device, a bad link, and hosts that do not start or hang: all named, nothing else" {
+  site
+  printf '%s\n' 'dead n3' 'hang n4' 'slow n6 1 1.1' 'link n7 n8 60' >faults
+  cluster 'n[1-10]' --limit 15 --rounds 5
+  expect_status 7
+  [ "$(verdict 'sorted(r["drain"])')" = "['n3', 'n4', 'n6']" ]
+  [ "$(verdict '[f["hosts"] for f in r["findings"] if f["kind"] == "path"]')" = "[['n7', 'n8']]" ]
+  [ "$(verdict '{f["kind"] for f in r["findings"] if f["hosts"] == ["n3"]}')" = "{'not started'}" ]
+  [ "$(verdict '{f["kind"] for f in r["findings"] if f["hosts"] == ["n4"]}')" = "{'hang'}" ]
+  [ "$(verdict '[f["step"] for f in r["findings"] if f["step"].startswith("device-")]')" = "['device-n6-1']" ]
+  grep -q 'drain: n\[3-4,6\]' <<<"$output"
+  grep -q "does not answer" <<<"$output"
+}
+
+@test "a host with a bad cable is slow with every partner" {
+  site
+  printf '%s\n' 'link n2 all 60' >faults
+  cluster 'n[1-8]'
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], len(r["findings"])')" = "('n2', 1)" ]
+}
+
+@test "a wrong bit is graver than a slow device" {
+  site
+  printf '%s\n' 'flip n2 5,5,5' 'slow n3 0 1.2' >faults
+  cluster 'n[1-3]' --options '-b null --block 5'
+  expect_status 4
+  [ "$(verdict 'sorted(r["drain"])')" = "['n2', 'n3']" ]
+}
+
+@test "a killed acceptance goes on, and runs no finished step twice" {
+  site
+  cluster 'n[1-2]' --budget 0.001s
+  expect_status 5
+  grep -q 'left out for want of time' <<<"$output"
+  cluster 'n[1-2]'
+  expect_status 0
+  before=$(stat -c %Y.%s out/steps/alone-n1.log)
+  sleep 1.1
+  cluster 'n[1-2]'
+  expect_status 0
+  [ "$(stat -c %Y.%s out/steps/alone-n1.log)" = "$before" ]
+  cluster 'n[1-3]'
+  expect_status 2
+  grep -q 'another acceptance in it' <<<"$stderr"
+}
+
+@test "leaf switches are tried between pairs and all" {
+  site
+  cat >topology <<'TEXT'
+SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-3]
+SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n[4-6]
+SwitchName=spine Level=1 LinkSpeed=1 Nodes=n[1-6] Switches=leaf[1-2]
+TEXT
+  cluster 'n[1-6]' --topology topology --rounds 1
+  expect_status 0
+  [ -s out/steps/switch-leaf1.json ] && [ -s out/steps/switch-leaf2.json ] && [ ! -e out/steps/switch-spine.json ]
+}
+
+@test "a soak turns from memory to arithmetic and names the host of a wrong bit" {
+  site
+  printf '%s\n' 'flip n2 50,5,20' >faults
+  cluster 'n[1-2]' --soak 2s --slice 1s --gemm-options '-s 64' --options '-b null --block 5 -p 4x1x1'
+  expect_status 4
+  [ "$(verdict 'r["drain_list"]')" = n2 ]
+  [ -s out/steps/soak-0000-memory.json ] && [ -s out/steps/soak-0001-compute.json ]
+  grep -q '"verdict":"wrong"' out/steps/soak.jsonl
+}
+
+@test "bad input" {
+  run "$top_srcdir/scripts/accept" out --program "$himeno"
+  expect_status 2
+  run "$top_srcdir/scripts/accept" out --program "$himeno" --hosts 'n[3-1]'
+  expect_status 2
+  run "$top_srcdir/scripts/accept" out --program "$himeno" --hosts 'n;reboot'
+  expect_status 2
+  run "$top_srcdir/scripts/accept" out --program /nonexistent --hosts n1
+  expect_status 3
+  run "$top_srcdir/scripts/accept" out --program "$himeno" --hosts n1 --launcher '/nonexistent {list}'
+  expect_status 3
+}
