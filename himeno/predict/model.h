@@ -46,7 +46,8 @@ struct model {
   double covariance[MODEL_COLUMNS_MAX * MODEL_COLUMNS_MAX]; /**< in units of spread² */
   double spread;                                            /**< relative error of one run about the model */
   double freedom;                                           /**< degrees of freedom behind it */
-  double far_spread; /**< of runs beyond the measured ranks: by leaving out the most ranks; 0 if unknown */
+  double
+      far_spread; /**< of runs beyond the measured ranks: by leaving out the most ranks, or else sizes or cuts; 0 if unknown */
   /* the range that was measured */
   int runs, ranks_most, hosts_most, depth, overlap;
   int per_host; /**< 0: all runs were on one host */
