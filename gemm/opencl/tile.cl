@@ -16,10 +16,14 @@
 #define BAND 8
 
 // GCN's compiler wants to be told some things: that two groups a compute unit hide each other's waits, for which kernels may
-// take 128 registers; not to read all steps at once (STEP_END is no instruction, but reads stay on its sides); and that
-// what comes of a division is one number for the whole group.
+// take 128 registers, but for those that mind edges; not to read all steps at once (STEP_END is no instruction, but reads
+// stay on its sides); and that what comes of a division is one number for the whole group.
 #ifdef __AMDGCN__
-#define RESIDENT   __attribute__((amdgpu_waves_per_eu(2, 2)))
+#ifdef EDGES
+#define RESIDENT __attribute__((amdgpu_waves_per_eu(1, 2)))
+#else
+#define RESIDENT __attribute__((amdgpu_waves_per_eu(2, 2)))
+#endif
 #define STEP_END() __builtin_amdgcn_wave_barrier()
 #define UNIFORM(x) __builtin_amdgcn_readfirstlane(x)
 #else
