@@ -130,6 +130,9 @@ static const struct gemm_kernel *const kernels[] = {
     &small,
     &split,
     &panel,
+#if HAVE_CLBLAST
+    &gemm_opencl_clblast,
+#endif
 #if HAVE_CBLAS
     &gemm_opencl_cblas,
 #endif
