@@ -203,6 +203,19 @@ INLINE void step_multiply(const float fa[ITEM_M], const float fb[ITEM_N], float 
     for (int q = 0; q < ITEM_N; q++) sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
 }
 
+// The same to and fro along the rows: of each multiply-add's three operands one is the last one's, which a register file
+// that delivers two a cycle need not deliver again.
+INLINE void step_multiply_turning(const float fa[ITEM_M], const float fb[ITEM_N], float sums[ITEM_M][ITEM_N])
+{
+#pragma unroll
+  for (int r = 0; r < ITEM_M; r++)
+#pragma unroll
+    for (int turn = 0; turn < ITEM_N; turn++) {
+      const int q = r % 2 ? ITEM_N - 1 - turn : turn;
+      sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
+    }
+}
+
 INLINE void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n, int ldc, float alpha,
                        float beta, __global float *c)
 {
