@@ -11,7 +11,7 @@
 
 /* The model is rarely that wrong. OpenCL on a CPU compiles for seconds. */
 #define TRIALS     8
-#define TRIALS_CPU 3
+#define TRIALS_CPU 2
 #define LAUNCHES   3
 
 struct candidate {

@@ -103,7 +103,8 @@ static status_t options_write(const struct gemm_exec *exec, const struct state *
   const struct gemm_blocks *b = &exec->blocks;
   cl_uint lanes = 1;
   RETURN_IF_FAILED(query(s->device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof lanes, &lanes));
-  int deep = b->group_k > 0, is_near = p->ld[GEMM_A] <= NEAR_ROWS && p->ld[GEMM_B] <= NEAR_ROWS;
+  int tiled = variant_of(exec)->geometry == OPENCL_TILES,
+      is_near = p->ld[GEMM_A] <= NEAR_ROWS && p->ld[GEMM_B] <= NEAR_ROWS;
   int aligned = p->ld[GEMM_A] % 4 == 0 && p->ld[GEMM_B] % 4 == 0;
   if (variant_of(exec)->geometry == OPENCL_SINGLE) lanes = (cl_uint)b->item_n / 2;
   snprintf(text, size,
@@ -111,8 +112,8 @@ static status_t options_write(const struct gemm_exec *exec, const struct state *
            "-D TRANS_B=%d "
            "-D LANES=%u -D OFFSET=%s%s%s%s",
            b->group_m, b->group_n, b->group_k, b->item_m, b->item_n, p->trans_a, p->trans_b, (unsigned)lanes,
-           is_near ? "uint" : "ulong", deep && has_edges(p, b) ? " -D EDGES" : "",
-           aligned ? " -D ALIGNED" : "", is_verbose(s) ? " -cl-nv-verbose" : "");
+           is_near ? "uint" : "ulong", tiled && has_edges(p, b) ? " -D EDGES" : "",
+           tiled && aligned ? " -D ALIGNED" : "", is_verbose(s) ? " -cl-nv-verbose" : "");
   return STATUS_OK;
 }
 

@@ -101,7 +101,7 @@ setup() { document=$BATS_TEST_TMPDIR/result.json; }
 }
 
 @test "the ladder of OpenCL, and the seminar's card beside it" {
-  run "$gemm" -b opencl --device 0 --ladder -s 96x64x40 -t 0.01 --no-yardstick --json "$document"
+  run "$gemm" -b opencl --device 0 --ladder -s 96x64x40 --lda 41 --ldb 65 -t 0.01 --no-yardstick --json "$document"
   [ "$status" -ne 3 ] || skip "no OpenCL device"
   expect_status 0
   [ "$(json "$document" '{r["verdict"] for r in d["sizes"][0]["rungs"] if r["kernel"] != "panel"}')" = "{'pass'}" ]
