@@ -106,11 +106,12 @@ static void series_add(struct gemm_run *run, const struct gemm_kernel *kernel)
   s->flop = gemm_flop(&run->problem);
 }
 
-/* The ladder's rungs from the lowest up, or the one kernel; then the yardsticks. */
+/* The ladder's rungs from the lowest up, or the one kernel; then the yardsticks that there are for such a device. */
 static status_t series_choose(struct gemm_run *run)
 {
   const struct gemm_kernel_set *set = gemm_kernels_find(run->placement.backend->name);
   const struct gemm_kernel *kernel = NULL;
+  char why[GPU_TEXT_MAX];
   RETURN_IF_FAILED(kernel_choose(run, &kernel));
   if (!(run->series = calloc((size_t)set->n + 1, sizeof *run->series)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for results");
@@ -119,7 +120,9 @@ static status_t series_choose(struct gemm_run *run)
       if (set->kernels[k]->rung == rung && !set->kernels[k]->yardstick) series_add(run, set->kernels[k]);
   if (!run->config.ladder) series_add(run, kernel);
   for (int k = 0; k < set->n && !run->config.no_yardstick; k++)
-    if (set->kernels[k]->yardstick && set->kernels[k] != kernel) series_add(run, set->kernels[k]);
+    if (set->kernels[k]->yardstick && set->kernels[k] != kernel &&
+        gemm_kernel_fits(set->kernels[k], run->device, &run->problem, why))
+      series_add(run, set->kernels[k]);
   return STATUS_OK;
 }
 

@@ -84,9 +84,11 @@ static const struct gemm_kernel lds_pipeline = {
     ONE(&lds_blocks),
     COMMON};
 
+/* 16x8 elements an item suit devices with 255 registers a thread. */
 #define SIZES(parts)                                                                                         \
-  TILE(128, 128, 8, 8, 8, parts), TILE(128, 128, 16, 8, 8, parts), TILE(128, 64, 8, 8, 8, parts),            \
-      TILE(64, 64, 8, 8, 8, parts), TILE(64, 64, 16, 4, 4, parts), TILE(32, 32, 8, 4, 4, parts)
+  TILE(128, 128, 8, 8, 8, parts), TILE(128, 128, 8, 16, 8, parts), TILE(256, 128, 8, 16, 8, parts),          \
+      TILE(128, 64, 8, 8, 8, parts), TILE(64, 128, 16, 8, 8, parts), TILE(64, 64, 8, 8, 8, parts),           \
+      TILE(64, 64, 16, 8, 4, parts), TILE(32, 32, 8, 4, 4, parts)
 static const struct gemm_blocks small_blocks[] = {SIZES(1)};
 static const struct gemm_kernel small = {.name = "small-tiles",
                                          .step = "tiles as small as the size and the device ask for",
@@ -130,6 +132,9 @@ static const struct gemm_kernel *const kernels[] = {
     &small,
     &split,
     &panel,
+#if HAVE_CLBLAST
+    &gemm_opencl_clblast,
+#endif
 #if HAVE_CBLAS
     &gemm_opencl_cblas,
 #endif

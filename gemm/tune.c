@@ -9,9 +9,10 @@
 #include "base/log.h"
 #include "comm/watch.h"
 
-/* The model is rarely that wrong. */
-#define TRIALS   5
-#define LAUNCHES 3
+/* The model is rarely that wrong. OpenCL on a CPU compiles for seconds. */
+#define TRIALS     8
+#define TRIALS_CPU 2
+#define LAUNCHES   3
 
 struct candidate {
   int index;
@@ -55,8 +56,9 @@ done:
 static int fastest(struct gemm_run *run, const struct gemm_kernel *kernel, const struct candidate *candidates)
 {
   int best = -1, tried = 0;
+  int most = run->placement.info.is_cpu ? TRIALS_CPU : TRIALS;
   double least = DBL_MAX;
-  for (int n = 0; n < kernel->n_blocks && (tried < TRIALS || best < 0); n++, tried++) {
+  for (int n = 0; n < kernel->n_blocks && (tried < most || best < 0); n++, tried++) {
     double seconds = trial(run, kernel, &kernel->blocks[candidates[n].index]);
     if (seconds >= least) continue;
     least = seconds;

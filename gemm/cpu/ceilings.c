@@ -9,9 +9,9 @@
 #include "base/stats.h"
 #include "gemm/cpu/micro.h"
 
-#define SPIN_SECONDS 0.01
-#define SPIN_ROUNDS  5
-#define SPIN_TURNS   20000
+#define SPIN_SECONDS 0.003
+#define SPIN_ROUNDS  20
+#define SPIN_TURNS   5000
 #define READ_FLOATS  ((int64_t)16 << 20)
 #define READ_ROUNDS  3
 

@@ -7,12 +7,17 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/stats.h"
 #include "gemm/opencl/combine_cl.h"
 #include "gemm/opencl/common_cl.h"
 #include "gemm/opencl/opencl_gemm.h"
 
 /* Offsets within a tile take 32 bits while a tile's rows lie no further apart than this. */
 #define NEAR_ROWS (INT64_C(1) << 22)
+
+#define OPTIONS_MAX 400
+/* Programs whose registers are remembered. */
+#define KNOWN_MAX 64
 
 struct state {
   struct opencl_device *device;
@@ -98,7 +103,8 @@ static status_t options_write(const struct gemm_exec *exec, const struct state *
   const struct gemm_blocks *b = &exec->blocks;
   cl_uint lanes = 1;
   RETURN_IF_FAILED(query(s->device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof lanes, &lanes));
-  int deep = b->group_k > 0, is_near = p->ld[GEMM_A] <= NEAR_ROWS && p->ld[GEMM_B] <= NEAR_ROWS;
+  int tiled = variant_of(exec)->geometry == OPENCL_TILES,
+      is_near = p->ld[GEMM_A] <= NEAR_ROWS && p->ld[GEMM_B] <= NEAR_ROWS;
   int aligned = p->ld[GEMM_A] % 4 == 0 && p->ld[GEMM_B] % 4 == 0;
   if (variant_of(exec)->geometry == OPENCL_SINGLE) lanes = (cl_uint)b->item_n / 2;
   snprintf(text, size,
@@ -106,24 +112,24 @@ static status_t options_write(const struct gemm_exec *exec, const struct state *
            "-D TRANS_B=%d "
            "-D LANES=%u -D OFFSET=%s%s%s%s",
            b->group_m, b->group_n, b->group_k, b->item_m, b->item_n, p->trans_a, p->trans_b, (unsigned)lanes,
-           is_near ? "uint" : "ulong", deep && has_edges(p, b) ? " -D EDGES" : "",
-           aligned ? " -D ALIGNED" : "", is_verbose(s) ? " -cl-nv-verbose" : "");
+           is_near ? "uint" : "ulong", tiled && has_edges(p, b) ? " -D EDGES" : "",
+           tiled && aligned ? " -D ALIGNED" : "", is_verbose(s) ? " -cl-nv-verbose" : "");
   return STATUS_OK;
 }
 
-static status_t program_build(const struct gemm_exec *exec, struct state *s)
+static status_t program_build(const struct gemm_exec *exec, const struct state *s, const char *options,
+                              cl_program *program)
 {
   const struct opencl_variant *v = variant_of(exec);
   const char *parts[] = {gemm_common_cl, v->shared_source ? v->shared_source : "", v->source,
                          exec->blocks.splits > 1 ? gemm_combine_cl : ""};
-  char options[400], *source;
+  char *source;
   size_t bytes = 1;
-  RETURN_IF_FAILED(options_write(exec, s, options, sizeof options));
   for (int n = 0; n < 4; n++) bytes += strlen(parts[n]);
   if (!(source = calloc(bytes, 1)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for OpenCL sources");
   for (int n = 0; n < 4; n++) strcat(source, parts[n]);
-  status_t status = opencl_program_build(s->device, source, options, &s->program);
+  status_t status = opencl_program_build(s->device, source, options, program);
   free(source);
   return status;
 }
@@ -255,7 +261,9 @@ static status_t open(struct gemm_exec *exec)
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
   s->device = (struct opencl_device *)exec->device;
   splits_settle(exec, s);
-  RETURN_IF_FAILED(program_build(exec, s));
+  char options[OPTIONS_MAX];
+  RETURN_IF_FAILED(options_write(exec, s, options, sizeof options));
+  RETURN_IF_FAILED(program_build(exec, s, options, &s->program));
   RETURN_IF_FAILED(kernel_create(s, "gemm", &s->gemm));
   RETURN_IF_FAILED(limits_check(exec, s));
   if (exec->blocks.splits == 1) return STATUS_OK;
@@ -274,17 +282,54 @@ static void close(struct gemm_exec *exec)
   free(s);
 }
 
-/* The first kernel of the log is ours. */
-static int registers_read(const struct state *s)
+/* ---- resources ---- */
+
+/* The first kernel of the log is ours. 0 where the log does not say. */
+static int log_registers(const struct state *s, cl_program program)
 {
   char log[16384] = "";
   const char *at;
+  int registers;
+  clGetProgramBuildInfo(program, s->device->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+  if (!(at = strstr(log, "Function properties for gemm")) || !(at = strstr(at, "Used "))) return 0;
+  return sscanf(at, "Used %d registers", &registers) == 1 ? registers : 0;
+}
+
+/* What came from the driver's cache has no log: the program is built once more under a name that is not in there. */
+static int registers_again(const struct gemm_exec *exec, const struct state *s, const char *options)
+{
+  char salted[OPTIONS_MAX + 64];
+  cl_program program = NULL;
   int registers = 0;
-  clGetProgramBuildInfo(s->program, s->device->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
-  if ((at = strstr(log, "Function properties for gemm")) || (at = strstr(log, "'gemm'")))
-    at = strstr(at, "Used ");
-  if (at && sscanf(at, "Used %d registers", &registers) == 1) return registers;
-  return 0;
+  snprintf(salted, sizeof salted, "%s -D SALT=%.0f", options, stats_now() * 1e9);
+  log_mute(1);
+  if (program_build(exec, s, salted, &program) == STATUS_OK) registers = log_registers(s, program);
+  log_mute(0);
+  if (program) clReleaseProgram(program);
+  return registers;
+}
+
+/* A program is asked for only once: sizes share it. */
+static int registers_of(const struct gemm_exec *exec, const struct state *s)
+{
+  static struct {
+    const void *variant;
+    char options[OPTIONS_MAX];
+    int registers;
+  } known[KNOWN_MAX];
+  static int n;
+  char options[OPTIONS_MAX];
+  if (!is_verbose(s) || options_write(exec, s, options, sizeof options) != STATUS_OK) return 0;
+  for (int x = 0; x < n; x++)
+    if (known[x].variant == variant_of(exec) && !strcmp(known[x].options, options)) return known[x].registers;
+  int registers = log_registers(s, s->program);
+  if (registers == 0) registers = registers_again(exec, s, options);
+  if (n < KNOWN_MAX) {
+    known[n].variant = variant_of(exec);
+    known[n].registers = registers;
+    snprintf(known[n++].options, OPTIONS_MAX, "%s", options);
+  }
+  return registers;
 }
 
 static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
@@ -292,7 +337,7 @@ static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
   const struct state *s = exec->state;
   cl_ulong bytes = 0;
   r->threads = (int)items_of(variant_of(exec), &exec->blocks);
-  r->registers = registers_read(s);
+  r->registers = registers_of(exec, s);
   if (clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes,
                                NULL) == CL_SUCCESS)
     r->local_bytes = (int)bytes;

@@ -22,13 +22,13 @@ TILE_KERNEL
 #pragma unroll
       for (int step = 0; step < GROUP_K - 1; step++) {
         STEP_LOAD(tiles[now], step + 1, fa[(step + 1) % 2], fb[(step + 1) % 2]);
-        step_multiply(fa[step % 2], fb[step % 2], sums);
+        step_multiply_turning(fa[step % 2], fb[step % 2], sums);
         STEP_END();
       }
       tile_store(tiles[now ^ 1], next_a, next_b);
       barrier(CLK_LOCAL_MEM_FENCE);
       STEP_LOAD(tiles[now ^ 1], 0, fa[0], fb[0]);
-      step_multiply(fa[1], fb[1], sums);
+      step_multiply_turning(fa[1], fb[1], sums);
     }
     move_a = move_b = ahead = 0;
   }

@@ -16,7 +16,9 @@ __kernel __attribute__((reqd_work_group_size(ITEMS_N, ITEMS_M, 1))) void gemm(GE
     for (int r = t; r < GROUP_M; r += ITEMS) column[r] = a[(long)min(i0 + r, m - 1) * lda + l];
     for (int q = t; q < GROUP_N; q += ITEMS) row[q] = b[(long)l * ldb + min(j0 + q, n - 1)];
     barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
     for (int r = 0; r < ITEM_M; r++)
+#pragma unroll
       for (int q = 0; q < ITEM_N; q++)
         sums[r][q] = MULTIPLY_ADD(column[y + r * ITEMS_M], row[x + q * ITEMS_N], sums[r][q]);
     barrier(CLK_LOCAL_MEM_FENCE);

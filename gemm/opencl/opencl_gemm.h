@@ -26,6 +26,9 @@ struct opencl_variant {
 /** What the library's kernels use. */
 extern const struct gemm_ops gemm_opencl_ops;
 
+#if HAVE_CLBLAST
+extern const struct gemm_kernel gemm_opencl_clblast;
+#endif
 #if HAVE_CBLAS
 extern const struct gemm_kernel gemm_opencl_cblas;
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Two tiles in local memory: while one is multiplied, the next is on its way from device memory into registers, and goes
-// to the other half when the products are done. One barrier a tile.
+// to the other half when the products are done. One barrier a tile. Behind the last tile nobody reads what is stored.
 TILE_KERNEL
 {
   __local float tiles[2][TILE] __attribute__((aligned(16)));
@@ -21,7 +21,7 @@ TILE_KERNEL
       step_multiply(fa, fb, sums);
       STEP_END();
     }
-    if (more) tile_store(tiles[now ^ 1], next_a, next_b);
+    tile_store(tiles[now ^ 1], next_a, next_b);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   sums_store(&p, sums, m, n, ldc, alpha, beta, c);

@@ -15,7 +15,9 @@ __kernel void gemm(GEMM_ARGS)
     float fa[ITEM_M], fb[ITEM_N];
     for (int r = 0; r < ITEM_M; r++) fa[r] = a[row[r] + l];
     for (int q = 0; q < ITEM_N; q++) fb[q] = b[(long)l * ldb + column[q]];
+#pragma unroll
     for (int r = 0; r < ITEM_M; r++)
+#pragma unroll
       for (int q = 0; q < ITEM_N; q++) sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
   }
   for (int r = 0; r < ITEM_M; r++)

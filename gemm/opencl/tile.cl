@@ -16,10 +16,14 @@
 #define BAND 8
 
 // GCN's compiler wants to be told some things: that two groups a compute unit hide each other's waits, for which kernels may
-// take 128 registers; not to read all steps at once (STEP_END is no instruction, but reads stay on its sides); and that
-// what comes of a division is one number for the whole group.
+// take 128 registers, but for those that mind edges; not to read all steps at once (STEP_END is no instruction, but reads
+// stay on its sides); and that what comes of a division is one number for the whole group.
 #ifdef __AMDGCN__
-#define RESIDENT   __attribute__((amdgpu_waves_per_eu(2, 2)))
+#ifdef EDGES
+#define RESIDENT __attribute__((amdgpu_waves_per_eu(1, 2)))
+#else
+#define RESIDENT __attribute__((amdgpu_waves_per_eu(2, 2)))
+#endif
 #define STEP_END() __builtin_amdgcn_wave_barrier()
 #define UNIFORM(x) __builtin_amdgcn_readfirstlane(x)
 #else
@@ -197,6 +201,19 @@ INLINE void step_multiply(const float fa[ITEM_M], const float fb[ITEM_N], float 
   for (int r = 0; r < ITEM_M; r++)
 #pragma unroll
     for (int q = 0; q < ITEM_N; q++) sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
+}
+
+// The same to and fro along the rows: of each multiply-add's three operands one is the last one's, which a register file
+// that delivers two a cycle need not deliver again.
+INLINE void step_multiply_turning(const float fa[ITEM_M], const float fb[ITEM_N], float sums[ITEM_M][ITEM_N])
+{
+#pragma unroll
+  for (int r = 0; r < ITEM_M; r++)
+#pragma unroll
+    for (int turn = 0; turn < ITEM_N; turn++) {
+      const int q = r % 2 ? ITEM_N - 1 - turn : turn;
+      sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
+    }
 }
 
 INLINE void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n, int ldc, float alpha,

@@ -51,7 +51,7 @@ def find_clang():
     for name in [os.environ.get("CLANG", "")] + ["clang"] + [f"clang-{n}" for n in range(21, 12, -1)]:
         if name and shutil.which(name):
             return name
-    raise NoTool("clang was not found: it compiles OpenCL sources (Debian and Ubuntu: clang-14 libclc-14-dev)")
+    raise NoTool("clang was not found: it compiles OpenCL sources (Debian and Ubuntu: clang-14 libclc-14)")
 
 
 def run(command, what):
@@ -117,7 +117,7 @@ def clc_library(chip, target):
         for name in names:
             if os.path.exists(os.path.join(folder, name)):
                 return os.path.join(folder, name)
-    raise NoTool(f"libclc's {names[0]} was not found: clang takes get_global_id from it (Debian and Ubuntu: libclc-14-dev)")
+    raise NoTool(f"libclc's {names[0]} was not found: clang takes get_global_id from it (Debian and Ubuntu: libclc-14)")
 
 
 def opencl_parts(source):

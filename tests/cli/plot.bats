@@ -87,6 +87,15 @@ refuses() {
   done
 }
 
+@test "products are drawn: share of peak, measured and predicted" {
+  refuses 'XS.json: of schema himeno-gpu/1: products are drawn from gemm-ladder/1' products "$documents/XS.json"
+  "$top_builddir/gemm-gpu" -b cpu --ladder --sizes 32,64,96x32x64 -t 0.01 --no-yardstick --json products.json >/dev/null
+  draws products products.json
+  for word in simd blocked 96x32x64 'share of peak, %' predicted 'cpu, f32 NN'; do
+    grep -qF -- "$word" picture.svg
+  done
+}
+
 @test "copies, latency and roofline are drawn from one document of mem-gpu, levels and kernels by name" {
   draws copies "$documents/mem.json"
   grep -q '16 streams, paced' picture.svg

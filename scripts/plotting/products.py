@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Share of peak of gemm-gpu's ladders, measured and predicted, for scripts/plot products."""
+import documents
+
+SCHEMA = "gemm-ladder/1"
+
+
+def share(value):
+    return None if value is None else 100 * value
+
+
+def point(size, rung):
+    """Sizes that are no cubes have their whole name."""
+    name = str(size["m"]) if size["m"] == size["n"] == size["k"] else f"{size['m']}x{size['n']}x{size['k']}"
+    predicted = rung["predicted"] and share(rung["predicted"]["peak_share"])
+    return {"size": name, "measured": share(rung["peak_share"]), "predicted": predicted}
+
+
+def panel(document):
+    """Kernels with their points, in the order of the ladder."""
+    config, lines = document["config"], {}
+    for size in document["sizes"]:
+        for rung in size["rungs"]:
+            if rung["verdict"] == "pass" and rung["peak_share"] is not None:
+                one = lines.setdefault(rung["kernel"], {"kernel": rung["kernel"], "yardstick": rung["yardstick"], "points": []})
+                one["points"].append(point(size, rung))
+    ranks = f", {config['ranks']} ranks" if config["ranks"] > 1 else ""
+    sizes = list(dict.fromkeys(one["size"] for line in lines.values() for one in line["points"]))
+    return {"name": f"{config['backend']}, {config['type']} {config['trans']}{ranks}", "sizes": sizes, "lines": list(lines.values()),
+            "peak": document["ceilings"]["gflops"], "origin": documents.origin(document, config["device"])}
+
+
+def card(document):
+    """The seminar's card: what the model says of it, and what was measured on it."""
+    fury, lines = document["fury_x"], []
+    peak = fury["ceilings"]["gflops"]
+    for kernel in fury["kernels"]:
+        points = [{"size": str(one["n"]), "measured": None, "predicted": 100 * one["gflops"] / peak} for one in kernel["predicted"]]
+        best = kernel["measured_gflops"] and 100 * kernel["measured_gflops"] / peak
+        lines.append({"kernel": kernel["kernel"], "yardstick": False, "points": points, "best": best})
+    return {"name": f"{fury['device']}: model, and best of 2022", "sizes": [one["size"] for one in lines[0]["points"]],
+            "lines": lines, "peak": peak, "origin": None}
+
+
+def read(read_documents):
+    """A panel a document, and one of the card beside those of OpenCL."""
+    panels, cards = [], []
+    for path, document in read_documents:
+        if document["schema"] != SCHEMA:
+            raise documents.BadInput(f"{path}: of schema {document['schema']}: products are drawn from {SCHEMA}")
+        found = documents.described(path, document, panel)
+        if not found["lines"]:
+            raise documents.BadInput(f"{path}: no rung of it has a share of peak to draw")
+        panels.append(found)
+        if document["config"]["backend"] == "opencl" and not cards:
+            cards.append(documents.described(path, document, card))
+    return panels + cards
+
+
+def look_of(style, line, index):
+    return {"color": "black", "marker": "x", "linestyle": "-", "linewidth": 1, "markersize": 6} if line["yardstick"] else style.line(index)
+
+
+def draw_lines(axes, one, style, looks):
+    """Measured: markers on full lines; predicted: thin dashes of the same colour."""
+    for line in one["lines"]:
+        look = looks[line["kernel"]]
+        places = [one["sizes"].index(spot["size"]) for spot in line["points"]]
+        measured = [spot["measured"] for spot in line["points"]]
+        if measured[0] is not None:
+            axes.plot(places, measured, **look)
+        said = [(place, spot["predicted"]) for place, spot in zip(places, line["points"]) if spot["predicted"]]
+        axes.plot([place for place, _ in said], [value for _, value in said], color=look["color"], linestyle=(0, (2, 2)), linewidth=1)
+        if line.get("best"):
+            axes.plot([len(one["sizes"]) - 0.6], [line["best"]], color=look["color"], marker=look["marker"], markersize=8)
+    axes.set_xticks(range(len(one["sizes"])), one["sizes"])
+    axes.set_xlim(-0.4, len(one["sizes"]) - 0.3)
+    axes.set_xlabel("m = n = k" + ("; markers at the right: the best measured" if any(line.get("best") for line in one["lines"]) else ""))
+    axes.set_ylabel("share of peak, %")
+    axes.set_ylim(bottom=0)
+
+
+def draw_bars(axes, one, style, looks):
+    """One size: a bar a kernel, and a tick where the model puts it."""
+    for place, line in enumerate(one["lines"]):
+        spot = line["points"][0]
+        axes.barh(place, spot["measured"], height=0.62, color=looks[line["kernel"]]["color"], alpha=0.35 if line["yardstick"] else 0.85)
+        axes.annotate(f"{spot['measured']:.1f}", (spot["measured"], place), xytext=(4, 0), textcoords="offset points", va="center",
+                      fontsize=8.5, zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+        if spot["predicted"]:
+            axes.plot([spot["predicted"]] * 2, [place - 0.42, place + 0.42], color="black", linewidth=1.8)
+    axes.set_yticks(range(len(one["lines"])), [line["kernel"] for line in one["lines"]])
+    axes.grid(axis="y", visible=False)
+    axes.set_xlim(0, 105)
+    axes.set_xlabel(f"share of peak, %, {one['sizes'][0]}; black ticks: the model")
+
+
+def draw(panels, title, name):
+    from matplotlib import lines, pyplot
+    import style
+    kernels = list(dict.fromkeys((line["kernel"], line["yardstick"]) for one in panels for line in one["lines"]))
+    looks = {kernel: look_of(style, {"yardstick": yardstick}, index) for index, (kernel, yardstick) in enumerate(kernels)}
+    rows = -(-(len(kernels) + 1) // 5)
+    columns = min(2, len(panels))
+    figure, grid = pyplot.subplots(-(-len(panels) // columns), columns, squeeze=False,
+                                   figsize=(5.2 * columns, 3.9 * -(-len(panels) // columns) + 0.4 + 0.22 * rows))
+    for axes in grid.flat[len(panels):]:
+        axes.set_visible(False)
+    for axes, one in zip(grid.flat, panels):
+        (draw_bars if len(one["sizes"]) == 1 else draw_lines)(axes, one, style, looks)
+        axes.set_title(f"{one['name']}\npeak {one['peak'] / 1000:.1f} TFLOPS", loc="left", fontsize=9)
+    handles = [lines.Line2D([], [], label=kernel, **looks[kernel]) for kernel, _ in kernels]
+    handles.append(lines.Line2D([], [], label="predicted", color="#606060", linestyle=(0, (2, 2)), linewidth=1))
+    figure.legend(handles=handles, loc="lower center", ncols=5, bbox_to_anchor=(0.5, 0.24 / figure.get_size_inches()[1]))
+    style.save(figure, name, style.caption([one["origin"] for one in panels if one["origin"]]), title, legend_rows=rows)

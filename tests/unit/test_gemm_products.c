@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* The ladders of the CPU and of OpenCL over random shapes: sizes, leading dimensions, factors, transpositions, tiles and data
+ * by a fixed seed, each product against float64, on C that was poisoned. */
+#include "tests/unit/unit.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "config.h"
+#include "gemm/matrices.h"
+#include "gemm/verify.h"
+
+#define EXTENT_MAX 150
+#define PAD_MAX    5
+
+struct rig {
+  const struct gemm_kernel_set *set;
+  struct gpu_device *device;
+  struct gpu_queue *queue;
+  uint64_t drawn; /**< random numbers so far */
+};
+
+static int draw(struct rig *rig, int choices)
+{
+  return (int)(hash_mix(rig->drawn++) % (uint64_t)choices);
+}
+
+static int rig_open(struct rig *rig, const char *backend)
+{
+  const struct gpu_backend *found = gpu_backend_find(backend);
+  *rig = (struct rig){.set = gemm_kernels_find(backend)};
+  log_mute(1);
+  int there = found && rig->set && gpu_open(found, 0, &rig->device) == STATUS_OK;
+  log_mute(0);
+  if (there) assert_int_equal(gpu_queue_create(rig->device, GPU_NORMAL, &rig->queue), STATUS_OK);
+  return there;
+}
+
+static void rig_close(struct rig *rig)
+{
+  gpu_queue_destroy(rig->queue);
+  gpu_close(rig->device);
+}
+
+static struct gemm_problem problem_draw(struct rig *rig, int trans)
+{
+  static const float alphas[] = {1, -0.75f, 0, 1e-3f}, betas[] = {0, 1, -2, 0.5f};
+  struct gemm_problem p = {.m = 1 + draw(rig, EXTENT_MAX),
+                           .n = 1 + draw(rig, EXTENT_MAX),
+                           .k = 1 + draw(rig, EXTENT_MAX),
+                           .alpha = alphas[draw(rig, 4)],
+                           .beta = betas[draw(rig, 4)],
+                           .trans_a = trans >> 1,
+                           .trans_b = trans & 1};
+  for (int x = 0; x < GEMM_MATRICES; x++)
+    p.ld[x] = gemm_columns(&p, (enum gemm_matrix)x) + draw(rig, PAD_MAX);
+  return p;
+}
+
+static void product_check(struct rig *rig, const struct gemm_kernel *kernel, const struct gemm_problem *p,
+                          const struct gemm_blocks *blocks)
+{
+  enum gemm_data data = p->alpha == 0 ? GEMM_RANDOM : (enum gemm_data)draw(rig, 3);
+  struct gemm_matrices m;
+  struct gemm_reference *reference;
+  struct gemm_exec *exec;
+  struct gemm_check check;
+  assert_int_equal(gemm_matrices_open(&m, rig->device, rig->queue, p, data, rig->drawn), STATUS_OK);
+  assert_int_equal(
+      gemm_reference_open(p, GEMM_VERIFY_FULL, m.host[GEMM_A], m.host[GEMM_B], m.host[GEMM_C], &reference),
+      STATUS_OK);
+  assert_int_equal(gemm_exec_open(kernel, rig->device, p, blocks, &exec), STATUS_OK);
+  assert_int_equal(gemm_matrices_reset(&m), STATUS_OK);
+  assert_int_equal(gemm_launch(exec, rig->queue, &m.on), STATUS_OK);
+  assert_int_equal(gemm_matrices_fetch(&m, m.out), STATUS_OK);
+  if (gemm_verify(reference, kernel->truncates, m.out, kernel->name, &check) != STATUS_OK)
+    fail_msg("%s %s %lldx%lldx%lld ld %lld %lld %lld alpha %g beta %g data %d", kernel->name,
+             gemm_trans_name(p), (long long)p->m, (long long)p->n, (long long)p->k, (long long)p->ld[GEMM_A],
+             (long long)p->ld[GEMM_B], (long long)p->ld[GEMM_C], (double)p->alpha, (double)p->beta,
+             (int)data);
+  assert_int_equal(check.compared, p->m * p->n);
+  gemm_exec_close(exec);
+  gemm_reference_close(reference);
+  gemm_matrices_close(&m);
+}
+
+/* Kernels that take transposed matrices do all four in turns. Of many tiles the last are taken, the smallest: OpenCL on a CPU
+ * compiles the large ones for seconds, and they differ by numbers only. */
+static void kernel_check(struct rig *rig, const struct gemm_kernel *kernel, int shapes)
+{
+  char why[GPU_TEXT_MAX];
+  int large = kernel->n_blocks == 1 && kernel->blocks[0].ahead;
+  for (int shape = 0; shape < shapes; shape++) {
+    struct gemm_problem p = problem_draw(rig, kernel->transposes && !large ? shape % 4 : 0);
+    const struct gemm_blocks *blocks = kernel->n_blocks > 1 ? &kernel->blocks[kernel->n_blocks - 1] : NULL;
+    if (gemm_kernel_fits(kernel, rig->device, &p, why)) product_check(rig, kernel, &p, blocks);
+  }
+}
+
+static void set_check(const char *backend, int shapes)
+{
+  struct rig rig;
+  if (!rig_open(&rig, backend)) skip();
+  for (int k = 0; k < rig.set->n; k++)
+    if (!rig.set->kernels[k]->yardstick) kernel_check(&rig, rig.set->kernels[k], shapes);
+  rig_close(&rig);
+}
+
+static void every_kernel_of_the_cpu_multiplies_any_shape(void **state)
+{
+  (void)state;
+  set_check("cpu", 32);
+}
+
+static void every_kernel_of_opencl_multiplies_any_shape(void **state)
+{
+  (void)state;
+  set_check("opencl", 8);
+}
+
+/* Whole tiles of aligned rows take another way through the code. */
+static void opencl_kernels_multiply_whole_tiles(void **state)
+{
+  struct rig rig;
+  (void)state;
+  if (!rig_open(&rig, "opencl")) skip();
+  const struct gemm_kernel *kernel = gemm_kernel_find(rig.set, "small-tiles");
+  assert_non_null(kernel);
+  struct gemm_problem p = {.m = 128, .n = 256, .k = 40, .alpha = 2};
+  assert_int_equal(gemm_problem_complete(&p), STATUS_OK);
+  product_check(&rig, kernel, &p, &kernel->blocks[kernel->n_blocks - 1]);
+  rig_close(&rig);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_kernel_of_the_cpu_multiplies_any_shape),
+      cmocka_unit_test(every_kernel_of_opencl_multiplies_any_shape),
+      cmocka_unit_test(opencl_kernels_multiply_whole_tiles),
+  };
+  cmocka_set_message_output(CM_OUTPUT_TAP);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

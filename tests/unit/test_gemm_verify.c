@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* What the verification of products must see, and what it must let pass. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+#include "base/log.h"
+#include "gemm/data.h"
+#include "gemm/verify.h"
+
+struct product {
+  struct gemm_problem p;
+  float *a, *b, *c, *out;
+  struct gemm_reference *reference;
+};
+
+/* A row of the result, summed in double. */
+static void row_make(const struct product *x, int64_t i, double *sums)
+{
+  const struct gemm_problem *p = &x->p;
+  memset(sums, 0, (size_t)p->n * sizeof *sums);
+  for (int64_t l = 0; l < p->k; l++)
+    for (int64_t j = 0; j < p->n; j++)
+      sums[j] += (double)x->a[i * p->ld[GEMM_A] + l] * (double)x->b[l * p->ld[GEMM_B] + j];
+  for (int64_t j = 0; j < p->n; j++) {
+    float *out = &x->out[i * p->ld[GEMM_C] + j];
+    *out = (float)(sums[j] + (p->beta == 0 ? 0 : (double)p->beta * (double)*out));
+  }
+}
+
+/* A right result of an m×n×k product with rows of C two elements apart. */
+static struct product product_make(int64_t m, int64_t n, int64_t k, enum gemm_data data, float beta)
+{
+  struct product x = {.p = {.m = m, .n = n, .k = k, .ld = {0, 0, n + 2}, .alpha = 1, .beta = beta}};
+  float **const all[] = {&x.a, &x.b, &x.c};
+  assert_int_equal(gemm_problem_complete(&x.p), STATUS_OK);
+  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++) {
+    *all[matrix] = malloc(gemm_bytes(&x.p, (enum gemm_matrix)matrix));
+    assert_non_null(*all[matrix]);
+    gemm_data_fill(&x.p, (enum gemm_matrix)matrix, data, 7, *all[matrix]);
+  }
+  x.out = malloc(gemm_bytes(&x.p, GEMM_C));
+  assert_non_null(x.out);
+  memcpy(x.out, x.c, gemm_bytes(&x.p, GEMM_C));
+  double *sums = malloc((size_t)n * sizeof *sums);
+  assert_non_null(sums);
+  for (int64_t i = 0; i < m; i++) row_make(&x, i, sums);
+  free(sums);
+  assert_int_equal(gemm_reference_open(&x.p, GEMM_VERIFY_AUTO, x.a, x.b, x.c, &x.reference), STATUS_OK);
+  return x;
+}
+
+static void product_free(struct product *x)
+{
+  gemm_reference_close(x->reference);
+  free(x->a), free(x->b), free(x->c), free(x->out);
+}
+
+static status_t verdict(const struct product *x, struct gemm_check *check)
+{
+  log_mute(1);
+  status_t status = gemm_verify(x->reference, 0, x->out, "test", check);
+  log_mute(0);
+  return status;
+}
+
+/* The verdict when one element is another. */
+static status_t with(struct product *x, int64_t i, int64_t j, float value)
+{
+  struct gemm_check check;
+  float *where = &x->out[i * x->p.ld[GEMM_C] + j], right = *where;
+  *where = value;
+  status_t status = verdict(x, &check);
+  *where = right;
+  return status;
+}
+
+static void a_right_product_passes_and_all_of_it_was_compared(void **state)
+{
+  struct product x = product_make(40, 30, 50, GEMM_RANDOM, 0.5f);
+  struct gemm_check check;
+  (void)state;
+  assert_int_equal(verdict(&x, &check), STATUS_OK);
+  assert_int_equal(check.how, GEMM_VERIFIED_FULL);
+  assert_int_equal(check.compared, 40 * 30);
+  assert_true(check.element_error > 0 && check.element_error < check.bounds.element);
+  product_free(&x);
+}
+
+static void one_wrong_element_is_found_wherever_it_stands(void **state)
+{
+  struct product x = product_make(9, 11, 20, GEMM_RANDOM, 0);
+  (void)state;
+  for (int64_t i = 0; i < 9; i++)
+    for (int64_t j = 0; j < 11; j++) {
+      float right = x.out[i * x.p.ld[GEMM_C] + j];
+      assert_int_equal(with(&x, i, j, right + 1e-4f), STATUS_WRONG);
+      assert_int_equal(with(&x, i, j, nextafterf(right, 2)), STATUS_OK);
+    }
+  product_free(&x);
+}
+
+static void nan_infinity_and_poison_never_pass_for_a_number(void **state)
+{
+  struct product x = product_make(20, 20, 8, GEMM_RANDOM, 0);
+  float poison;
+  const uint32_t bits = GEMM_POISON_FLOAT;
+  (void)state;
+  memcpy(&poison, &bits, sizeof poison);
+  assert_int_equal(with(&x, 3, 4, NAN), STATUS_WRONG);
+  assert_int_equal(with(&x, 3, 4, INFINITY), STATUS_WRONG);
+  assert_int_equal(with(&x, 19, 19, poison), STATUS_WRONG);
+  product_free(&x);
+}
+
+static void nan_and_infinity_must_come_through(void **state)
+{
+  struct product x = product_make(30, 30, 30, GEMM_SPECIAL, 1);
+  struct gemm_check check;
+  (void)state;
+  assert_int_equal(verdict(&x, &check), STATUS_OK);
+  assert_true(isnan(x.out[0]));
+  assert_int_equal(with(&x, 0, 0, 1), STATUS_WRONG);
+  int64_t infinite = 0;
+  for (int64_t i = 0; i < 30; i++)
+    for (int64_t j = 0; j < 30; j++) {
+      float value = x.out[i * x.p.ld[GEMM_C] + j];
+      if (!isinf(value)) continue;
+      infinite++;
+      assert_int_equal(with(&x, i, j, -value), STATUS_WRONG);
+      assert_int_equal(with(&x, i, j, NAN), STATUS_WRONG);
+    }
+  assert_true(infinite > 0);
+  product_free(&x);
+}
+
+static void what_stands_behind_the_rows_must_not_change(void **state)
+{
+  struct product x = product_make(6, 5, 4, GEMM_RANDOM, 0);
+  (void)state;
+  assert_int_equal(with(&x, 2, 5, 0), STATUS_WRONG);
+  assert_int_equal(with(&x, 4, 6, NAN), STATUS_WRONG);
+  product_free(&x);
+}
+
+/* Each element within its bound, all in one direction: only the norm shows it. */
+static void errors_that_lean_one_way_are_found_by_the_norm(void **state)
+{
+  struct product x = product_make(64, 64, 400, GEMM_RANDOM, 0);
+  struct gemm_check check;
+  (void)state;
+  assert_int_equal(verdict(&x, &check), STATUS_OK);
+  for (int64_t i = 0; i < 64; i++)
+    for (int64_t j = 0; j < 64; j++) x.out[i * x.p.ld[GEMM_C] + j] += 8e-5f;
+  assert_int_equal(verdict(&x, &check), STATUS_WRONG);
+  assert_true(check.norm_wrong);
+  product_free(&x);
+}
+
+/* Too large to compare in full: a wrong block that no sampled row or column need meet. */
+static void random_vectors_find_a_wrong_block_of_a_large_product(void **state)
+{
+  struct product x = product_make(1300, 1300, 1300, GEMM_RANDOM, 0);
+  struct gemm_check check;
+  (void)state;
+  assert_int_equal(verdict(&x, &check), STATUS_OK);
+  assert_int_equal(check.how, GEMM_VERIFIED_SAMPLED);
+  for (int64_t i = 701; i < 709; i++)
+    for (int64_t j = 501; j < 509; j++) x.out[i * x.p.ld[GEMM_C] + j] = 0;
+  assert_int_equal(verdict(&x, &check), STATUS_WRONG);
+  product_free(&x);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_right_product_passes_and_all_of_it_was_compared),
+      cmocka_unit_test(one_wrong_element_is_found_wherever_it_stands),
+      cmocka_unit_test(nan_infinity_and_poison_never_pass_for_a_number),
+      cmocka_unit_test(nan_and_infinity_must_come_through),
+      cmocka_unit_test(what_stands_behind_the_rows_must_not_change),
+      cmocka_unit_test(errors_that_lean_one_way_are_found_by_the_norm),
+      cmocka_unit_test(random_vectors_find_a_wrong_block_of_a_large_product),
+  };
+  cmocka_set_message_output(CM_OUTPUT_TAP);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
