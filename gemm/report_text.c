@@ -124,6 +124,14 @@ static void print_speed(const struct gemm_run *run, FILE *out)
     fprintf(out, "  WARNING    this run was noisy: differences below %.1f%% mean nothing\n", 100 * noise);
 }
 
+/* What a library makes of the same product. */
+static void print_yardstick_error(const struct gemm_series *s, FILE *out)
+{
+  if (s->n_samples == 0 || s->check.how == GEMM_NOT_VERIFIED) return;
+  fprintf(out, "             %.3g and %.3g with %s\n", s->check.element_error, s->check.norm_error,
+          s->kernel->name);
+}
+
 /* A run that was compared with nothing does not pass: it only ran. */
 static void print_verdict(const struct gemm_run *run, FILE *out)
 {
@@ -133,6 +141,7 @@ static void print_verdict(const struct gemm_run *run, FILE *out)
             c->element_error, c->compared, c->bounds.element);
     fprintf(out, "             %.3g of the result in norm%s (bound %.3g)\n", c->norm_error,
             c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
+    for (int y = 1; y < run->n_series; y++) print_yardstick_error(&run->series[y], out);
   }
   if (run->verdict != STATUS_OK)
     fprintf(out, "  verdict    WRONG: the product differs from what it must be\n");

@@ -273,6 +273,70 @@ ladder() {
   [ "$(value "$step" 'all(r["verdict"] == "pass" for r in d["rungs"])')" = True ]
 }
 
+# ---- half precision and the tensor cores ----
+
+tensor_kernels="f16x2 wmma wmma-32x8 wmma-8x32 mma wgmma sgemm-tc"
+
+tensor_studies() {
+  needs cuda
+  [ -x "$build/tests/unit/test_gemm_tensor" ] || skip "tests/unit/test_gemm_tensor was not built"
+  "$build/gemm-gpu" --fragment-map
+  "$build/gemm-gpu" --load-study
+  export CMOCKA_MESSAGE_OUTPUT=tap
+  tap "$build/tests/unit/test_gemm_tensor"
+}
+
+# KERNEL TYPE SIZE [OPTION]...: measured beside cuBLAS in turns. Those that this chip lacks are left out.
+tensor_products() {
+  cat <<END
+wgmma f16 4096
+wgmma f16 8192
+wgmma f16 4095x4097x4099
+wgmma f16 8191
+wgmma f16 8192 --trans NT
+wgmma bf16 4096
+wgmma bf16 8192
+wgmma bf16 8191
+wgmma tf32 8192
+mma bf16 8192
+wmma f16 8192
+wmma f16-f16 8192
+f16x2 f16-f16 8192
+sgemm-tc f32 8192
+sgemm-tc f32 8192 --data wide
+END
+}
+
+tensor() {
+  local kernel type size options name code arguments shares=()
+  needs cuda
+  while read -r kernel type size options; do
+    name=tensor-$kernel-$type-$size$(tr -d -- '- ' <<<"${options#--trans}")
+    # shellcheck disable=SC2206 # several words
+    arguments=(-b cuda -k "$kernel" --type "$type" -s "$size" -t 2 $options)
+    printf 'gemm-gpu %s\n' "${arguments[*]}" | tee "$out/json/$name.cmd"
+    code=0
+    launch 1 "$build/gemm-gpu" "${arguments[@]}" --json "$out/json/$name.json" </dev/null || code=$?
+    [ $code = 0 ] || [ $code = 3 ] || fail "$kernel $type $size: exit code $code"
+    [ $code = 3 ] || shares+=("$kernel $type $size ${options:+$options }$(value "$name" \
+      '" ".join("%.3f" % y["ours_share"] for y in d["yardsticks"] if y["ours_share"])')")
+  done < <(tensor_products)
+  note "of cuBLAS: $(printf '%s, ' "${shares[@]}" | sed 's/, $//')"
+}
+
+# Every kernel on a few shapes.
+tensor_sanitizer() {
+  local log=$out/logs/$step-tool.log
+  command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
+  needs cuda
+  [ -x "$build/tests/gpu/gemm_products" ] || skip "tests/gpu/gemm_products was not built"
+  # shellcheck disable=SC2086 # several names
+  tap launch 1 compute-sanitizer --tool "$1" --error-exitcode 99 --print-limit 50 --log-file "$log" \
+    "$build/tests/gpu/gemm_products" cuda few $tensor_kernels
+  tail -n 3 "$log"
+  grep -qE 'SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))' "$log"
+}
+
 himeno=$build/himeno-gpu python=python3
 if [ "$1" != machine ] && [ "$1" != build ]; then
   # shellcheck source=/dev/null

@@ -16,6 +16,12 @@ CEILING_TARGET = {"XL": 0.99, "L": 0.99, "M": 0.97}
 COPY_TARGET = 0.99
 BEST_COPY_TARGET = 0.97
 OPENCL_TARGET = 0.97
+# Of cuBLAS on the same operands.
+TENSOR_TARGETS = {
+    "tensor-wgmma-f16-4096": 1.00, "tensor-wgmma-f16-8192": 1.02, "tensor-wgmma-f16-4095x4097x4099": 0.9,
+    "tensor-wgmma-f16-8191": 0.9, "tensor-wgmma-bf16-4096": 1.00, "tensor-wgmma-bf16-8192": 1.02,
+    "tensor-wgmma-bf16-8191": 0.9, "tensor-wmma-f16-f16-8192": 0.55, "tensor-sgemm-tc-f32-8192": 2.0,
+}
 
 
 def read_json(path):
@@ -69,6 +75,14 @@ def figure(name, value, target=None):
     return {"name": name, "value": value, "target": target, "verdict": verdict}
 
 
+def tensor_figures(runs):
+    for name, target in TENSOR_TARGETS.items():
+        document = (runs.get(name) or {}).get("document") or {}
+        for yardstick in document.get("yardsticks", []):
+            if yardstick.get("ours_share"):
+                yield figure(f"{name.removeprefix('tensor-')} / {yardstick['kernel']}", yardstick["ours_share"], target)
+
+
 def figures(runs):
     found, copies, share = [], copy_rates(runs), copy_share(runs)
     if share:
@@ -84,6 +98,7 @@ def figures(runs):
             found.append(figure(f"{size}: ceiling / device-to-device copy", cuda["ceiling_gbps"] / copies[size], COPY_TARGET))
         if cuda and opencl:
             found.append(figure(f"{size}: OpenCL stream / CUDA stream", opencl["gflops"] / cuda["gflops"], OPENCL_TARGET))
+    found += tensor_figures(runs)
     return found
 
 

@@ -55,7 +55,7 @@ template <class T> struct tensor_map_shape {
 
 template <class T> static inline bool tensor_map_make(const tensor_map_shape<T> &s, CUtensorMap *map)
 {
-  const tensor_map_encode encode = tensor_map_find();
+  static const tensor_map_encode encode = tensor_map_find();
   const cuuint64_t extent[3] = {(cuuint64_t)s.columns, (cuuint64_t)s.rows, (cuuint64_t)s.planes};
   const cuuint64_t stride[2] = {(cuuint64_t)s.ld * sizeof(T), (cuuint64_t)s.plane * sizeof(T)};
   const cuuint32_t box[3] = {(cuuint32_t)s.box_columns, (cuuint32_t)s.box_rows, (cuuint32_t)s.box_planes};

@@ -37,7 +37,8 @@ static cudaError_t tile_launch(const tensor_job *job, cudaStream_t stream)
   cudaFuncAttributes code;
   cudaError_t error = cudaFuncGetAttributes(&code, kernel);
   if (error != cudaSuccess) return error;
-  const int bytes = max(tile_stages(code.ptxVersion) * S::stage * (int)sizeof(uint16_t), W::store_bytes);
+  const int stage = S::stage * sizeof(uint16_t);
+  const int bytes = max(tile_stages(code.ptxVersion, stage) * stage, W::store_bytes);
   error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (error != cudaSuccess) return error;
   kernel<<<args.order.tiles, S::threads, bytes, stream>>>(args);

@@ -19,11 +19,12 @@ struct tile_args {
   tile_order order;
 };
 
-// Stages that fit the shared memory of chips for which code was compiled as sm_`arch`; before Ampere nothing is
-// asynchronous.
-static constexpr int tile_stages(int arch)
+// Stages of so many bytes that fit the shared memory of the chips on which code for sm_`arch` runs: that for 8.0 runs on
+// 8.6 and 8.9 too, which have less. Before Ampere nothing is asynchronous, and two take turns.
+static constexpr int tile_stages(int arch, int bytes)
 {
-  return arch < 80 ? 2 : arch == 90 || arch / 10 == 10 ? 4 : 3;
+  const int room = (arch == 90 || arch / 10 == 10 || arch / 10 == 11 ? 227 : 99) * 1024 / bytes;
+  return arch < 80 || room < 2 ? 2 : room > 4 ? 4 : room;
 }
 
 // Operands as stored: transposed ones run along m, n.
@@ -37,7 +38,7 @@ template <int m_, int n_, int k_, int warp_m_, int warp_n_, bool trans_a_, bool 
   static constexpr int a_elements = a_rows * a_pitch, b_elements = b_rows * b_pitch;
   static constexpr int stage = a_elements + b_elements;
 #ifdef __CUDA_ARCH__
-  static constexpr int stages = tile_stages(__CUDA_ARCH__ / 10);
+  static constexpr int stages = tile_stages(__CUDA_ARCH__ / 10, stage * sizeof(uint16_t));
 #endif
   static_assert(k % 32 == 0, "two sets of registers take turns");
 };
@@ -93,6 +94,7 @@ template <class W> struct tile_march {
 #pragma unroll
     for (int i = 0; i < W::down; i++) {
       load<1 - set>(tile, stage, k, i);
+      asm volatile("" ::: "memory"); // else the compiler puts off all loads to where they are used
       tile.template multiply<set>(i);
     }
   }
