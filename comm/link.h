@@ -39,7 +39,7 @@ struct halo_plea {
 struct halo_link_message {
   int lo[3], hi[3];     /**< points to send, local indices */
   float *to[2];         /**< where the first of them goes, in the neighbour's fields; NULL if not by stores */
-  int64_t plane, pitch; /**< of the neighbour's fields */
+  int64_t plane, pitch; /**< of the neighbour's fields, multiples of 4 */
   uint64_t *flag;       /**< at the neighbour */
   const uint64_t *here; /**< own flag, which the neighbour sets */
 };
@@ -65,6 +65,9 @@ struct halo_linker {
   /** \brief The queue goes on once all own flags have reached base + \a step, or the deadline has passed. NULL where the host
    * has to look at the flags. */
   status_t (*await)(struct gpu_queue *queue, const struct halo_link *link, uint64_t step);
+  /** \brief Push and await at once. NULL where await is. */
+  status_t (*exchange)(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field, int which,
+                       uint64_t step);
   /** \brief Adds \a steps to base. */
   status_t (*advance)(struct gpu_queue *queue, const struct halo_link *link, uint64_t steps);
 };

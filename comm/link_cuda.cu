@@ -8,19 +8,88 @@ extern "C" {
 #include "gpu/cuda/cuda_device.h"
 }
 
-static const unsigned THREADS = 256, EACH = 4; // a block moves THREADS·EACH floats
-static const unsigned WARP = 32;
+static const unsigned THREADS = 256, EACH = 4; // quads that a thread has in flight
+static const unsigned BLOCKS = 512;            // of a message, at most
+static const unsigned WARP = 32, QUAD = 4;
 
 // First block of each message, and one behind the last.
 struct shares {
   unsigned first[HALO_MESSAGES_MAX + 1];
 };
 
-static __host__ __device__ unsigned points(const halo_link_message &m)
+// A face as rows of quads: four floats that are aligned where they go. The first and the last of a row may be
+// cut short.
+struct face {
+  float *out;
+  const float *in;
+  int64_t out_plane, out_pitch, in_plane, in_pitch;
+  unsigned rows, width, lead,
+      quads;    // rows of a plane, floats of a row, cut off the first quad, quads of a row
+  bool aligned; // quads are aligned where they come from, too
+};
+
+static __device__ __forceinline__ unsigned lead_of(const float *at)
 {
-  return (unsigned)(m.hi[0] - m.lo[0]) * (unsigned)(m.hi[1] - m.lo[1]) * (unsigned)(m.hi[2] - m.lo[2]);
+  return (unsigned)((uintptr_t)at / sizeof(float) % QUAD);
 }
 
+static __device__ face face_of(const halo_link &link, const halo_link_message &m, const float *field,
+                               int which)
+{
+  face f;
+  f.out = m.to[which];
+  f.in = field + m.lo[0] * link.plane + m.lo[1] * link.pitch + m.lo[2];
+  f.out_plane = m.plane, f.out_pitch = m.pitch, f.in_plane = link.plane, f.in_pitch = link.pitch;
+  f.rows = m.hi[1] - m.lo[1], f.width = m.hi[2] - m.lo[2];
+  f.lead = lead_of(f.out);
+  f.quads = (f.lead + f.width + QUAD - 1) / QUAD;
+  f.aligned = f.lead == lead_of(f.in);
+  return f;
+}
+
+static __device__ __forceinline__ float4 quad_load(const face &f, unsigned n)
+{
+  unsigned row = n / f.quads;
+  int k = (int)(n % f.quads * QUAD) - (int)f.lead;
+  const float *in = f.in + row / f.rows * f.in_plane + row % f.rows * f.in_pitch + k;
+  float v[QUAD] = {};
+  if (f.aligned && k >= 0 && k + (int)QUAD <= (int)f.width) return *(const float4 *)in;
+  for (int x = 0; x < (int)QUAD; x++)
+    if (k + x >= 0 && k + x < (int)f.width) v[x] = in[x];
+  return make_float4(v[0], v[1], v[2], v[3]);
+}
+
+static __device__ __forceinline__ void quad_store(const face &f, unsigned n, float4 value)
+{
+  unsigned row = n / f.quads;
+  int k = (int)(n % f.quads * QUAD) - (int)f.lead;
+  float *out = f.out + row / f.rows * f.out_plane + row % f.rows * f.out_pitch + k;
+  const float v[QUAD] = {value.x, value.y, value.z, value.w};
+  if (k >= 0 && k + (int)QUAD <= (int)f.width) {
+    *(float4 *)out = value;
+    return;
+  }
+  for (int x = 0; x < (int)QUAD; x++)
+    if (k + x >= 0 && k + x < (int)f.width) out[x] = v[x];
+}
+
+// Block `block` of `blocks` stores its part of a face.
+static __device__ void face_push(const face &f, unsigned planes, unsigned block, unsigned blocks)
+{
+  unsigned total = planes * f.rows * f.quads, stride = blocks * THREADS;
+  for (unsigned first = block * THREADS + threadIdx.x; first < total; first += EACH * stride) {
+    float4 value[EACH];
+#pragma unroll
+    for (unsigned e = 0; e < EACH; e++)
+      if (first + e * stride < total) value[e] = quad_load(f, first + e * stride);
+#pragma unroll
+    for (unsigned e = 0; e < EACH; e++)
+      if (first + e * stride < total) quad_store(f, first + e * stride, value[e]);
+  }
+}
+
+// Stores the faces and sets the flags; with AWAIT it also ends only once the own flags are set.
+template <bool AWAIT>
 static __global__ void __launch_bounds__(THREADS)
     push_faces(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
                const float *field, int which, uint64_t step)
@@ -28,18 +97,19 @@ static __global__ void __launch_bounds__(THREADS)
   int m = 0;
   while (m < link.n - 1 && blockIdx.x >= share.first[m + 1]) m++;
   const halo_link_message &to = link.message[m];
-  unsigned begin = (blockIdx.x - share.first[m]) * THREADS * EACH + threadIdx.x, count = points(to);
-  unsigned rows = to.hi[1] - to.lo[1], width = to.hi[2] - to.lo[2];
-  uint64_t start = link_nanoseconds();
-  for (unsigned e = 0; e < EACH; e++) {
-    unsigned n = begin + e * THREADS;
-    if (n >= count || *(volatile int *)&link.state->broken) break;
-    int i = n / width / rows, j = n / width % rows, k = n % width;
-    to.to[which][i * to.plane + j * to.pitch + k] =
-        field[(to.lo[0] + i) * link.plane + (to.lo[1] + j) * link.pitch + to.lo[2] + k];
-  }
-  link_sent(link, link.state->base + step, gridDim.x, threadIdx.x);
-  if (blockIdx.x == 0 && threadIdx.x == 0) link.state->push_ns += link_nanoseconds() - start;
+  link_next_may_start();
+  link_wait_for_previous();
+  uint64_t start = link_nanoseconds(), exchange = link.state->base + step;
+  if (link.n > 0 && !*(volatile int *)&link.state->broken)
+    face_push(face_of(link, to, field, which), to.hi[0] - to.lo[0], blockIdx.x - share.first[m],
+              share.first[m + 1] - share.first[m]);
+  bool last = link_sent(link, exchange, gridDim.x, threadIdx.x);
+  if (!last || threadIdx.x >= WARP) return;
+  uint64_t sent = link_nanoseconds();
+  if (AWAIT) link_await(link, exchange, threadIdx.x);
+  if (threadIdx.x > 0) return;
+  link.state->push_ns += sent - start;
+  if (AWAIT) link.state->wait_ns += link_nanoseconds() - sent;
 }
 
 static __global__ void raise_flags(const CUDA_GRID_CONSTANT halo_link link, uint64_t step)
@@ -71,17 +141,57 @@ static cudaStream_t stream_of(struct gpu_queue *queue)
   return cuda_queue_handle(queue);
 }
 
+static unsigned quads_most(const halo_link_message &m)
+{
+  unsigned rows = (unsigned)(m.hi[0] - m.lo[0]) * (unsigned)(m.hi[1] - m.lo[1]);
+  return rows * ((unsigned)(m.hi[2] - m.lo[2]) / QUAD + 2);
+}
+
+// While there are few quads each goes to a thread of its own, so that all travel at once.
+static shares shares_plan(const struct halo_link *link)
+{
+  shares share = {};
+  for (int m = 0; m < link->n; m++) {
+    unsigned blocks = (quads_most(link->message[m]) + THREADS - 1) / THREADS;
+    share.first[m + 1] = share.first[m] + (blocks < BLOCKS ? blocks : BLOCKS);
+  }
+  if (link->n == 0) share.first[1] = 1;
+  return share;
+}
+
+// On Hopper and later the launch may overlap the end of the kernel before it.
+static status_t faces_launch(const void *kernel, struct gpu_queue *queue, const struct halo_link *link,
+                             struct gpu_mem field, int which, uint64_t step)
+{
+  cuda_queue *q = (cuda_queue *)queue;
+  shares share = shares_plan(link);
+  const float *from = (const float *)field.handle;
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(share.first[link->n ? link->n : 1]);
+  config.blockDim = dim3(THREADS);
+  config.stream = q->stream;
+  config.attrs = &attribute;
+  config.numAttrs = q->overlap && ((struct cuda_device *)queue->device)->properties.major >= 9;
+  void *arguments[] = {(void *)link, &share, &from, &which, &step};
+  RETURN_IF_FAILED(cuda_use(queue->device));
+  q->overlap = 1;
+  cudaError_t error = cudaLaunchKernelExC(&config, kernel, arguments);
+  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "launching the push of faces");
+}
+
 static status_t push(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field, int which,
                      uint64_t step)
 {
-  shares share = {};
-  RETURN_IF_FAILED(cuda_use(queue->device));
-  for (int m = 0; m < link->n; m++)
-    share.first[m + 1] = share.first[m] + (points(link->message[m]) + THREADS * EACH - 1) / (THREADS * EACH);
-  unsigned blocks = share.first[link->n] ? share.first[link->n] : 1;
-  push_faces<<<blocks, THREADS, 0, stream_of(queue)>>>(*link, share, (const float *)field.handle, which,
-                                                       step);
-  return launched("launching the push of faces");
+  return faces_launch((const void *)push_faces<false>, queue, link, field, which, step);
+}
+
+static status_t exchange(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field,
+                         int which, uint64_t step)
+{
+  return faces_launch((const void *)push_faces<true>, queue, link, field, which, step);
 }
 
 static status_t raise(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
@@ -105,4 +215,4 @@ static status_t advance(struct gpu_queue *queue, const struct halo_link *link, u
   return launched("launching the advance of flags");
 }
 
-const struct halo_linker halo_linker_cuda = {"cuda", push, raise, await, advance};
+const struct halo_linker halo_linker_cuda = {"cuda", push, raise, await, exchange, advance};

@@ -9,12 +9,15 @@
 #include "base/log.h"
 #include "comm/agree.h"
 #include "comm/bench/bench.h"
+#include "comm/bench/copy.h"
 #include "comm/bench/fit.h"
 #include "comm/bench/rig.h"
 
 /* A batch lasts about this long, and no more than BATCH_MAX exchanges. */
 #define BATCH_SECONDS 2e-3
-#define BATCH_MAX     64
+#define BATCH_MAX     512
+/* The first tells how long an exchange takes with the host's calls in it, the next without. */
+#define WARM_UPS 3
 /* Up to this many ranks pairs are measured one after the other, beyond it in rounds of pairs that share no rank. */
 #define SERIAL_RANKS 8
 /* Sizes of pairs whose curve is not drawn: enough for the matrix and a fit. */
@@ -23,7 +26,9 @@ static const int64_t few_sizes[] = {4096, 1 << 20, 16 << 20};
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport)
 {
   char reason[GPU_TEXT_MAX];
-  if (bench->config.transport && bench->config.transport != transport) return 0;
+  const struct halo_transport *asked = bench->config.transport;
+  int yardstick = transport == &bench_copy && asked && asked->unattended;
+  if (asked && asked != transport && !yardstick) return 0;
   return transport->available(bench->placement.backend, reason);
 }
 
@@ -38,21 +43,26 @@ static int batch_size(const struct bench *bench, double seconds)
   return n < 2 ? 2 : n > BATCH_MAX ? BATCH_MAX : n;
 }
 
-/* Batches until there are samples enough. All ranks of the rig agree on each batch's outcome. */
+/* Batches until there are samples enough. All ranks of the rig agree on each batch's outcome. *exchanges counts the
+ * warm-up too. */
 static status_t samples_take(struct bench *bench, struct bench_rig *rig, MPI_Comm comm, int64_t bytes,
-                             struct bench_point *point)
+                             struct bench_point *point, int64_t *exchanges)
 {
   double samples[BENCH_SAMPLES_MAX], warm_up, slowest;
   int count = (int)bench->config.samples;
-  RETURN_IF_FAILED(agree_status(comm, bench_rig_batch(rig, 2, &warm_up)));
-  RETURN_IF_FAILED(agree_status(comm, bench_rig_batch(rig, 2, &warm_up)));
-  RETURN_IF_FAILED(
-      agree_mpi(MPI_Allreduce(&warm_up, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce of times"));
-  int n = batch_size(bench, slowest);
+  int n = 2, untimed = 0;
+  for (int w = 0; w < WARM_UPS; w++) {
+    RETURN_IF_FAILED(agree_status(comm, bench_rig_batch(rig, n, &warm_up)));
+    RETURN_IF_FAILED(
+        agree_mpi(MPI_Allreduce(&warm_up, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce of times"));
+    untimed += n;
+    n = batch_size(bench, slowest);
+  }
   struct halo_times dropped;
   RETURN_IF_FAILED(bench_rig_times(rig, &dropped));
   for (int s = 0; s < count; s++) RETURN_IF_FAILED(agree_status(comm, bench_rig_batch(rig, n, &samples[s])));
-  bench->transfers += (int64_t)(n * count + 4) * bench_rig_plan(rig)->n;
+  bench->transfers += (int64_t)(n * count + untimed) * bench_rig_plan(rig)->n;
+  *exchanges = (int64_t)n * count + untimed;
   return bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point);
 }
 
@@ -66,14 +76,24 @@ static void traffic_count(struct bench *bench, const struct halo_plan *plan, con
 }
 
 static status_t pair_point(struct bench *bench, const struct halo_transport *transport, MPI_Comm comm,
-                           const int *world, int64_t bytes, struct bench_point *point)
+                           int64_t bytes, struct bench_path *path, struct bench_point *point)
 {
-  struct bench_rig_config config = {
-      .comm = comm, .device = bench->device, .transport = transport, .pair_bytes = bytes, .depth = 1};
+  struct bench_rig_config config = {.comm = comm,
+                                    .device = bench->device,
+                                    .transport = transport,
+                                    .pair_bytes = bytes,
+                                    .one_way = strcmp(path->direction, "one") == 0,
+                                    .depth = 1};
+  const int world[2] = {path->rank, path->peer};
   struct bench_rig *rig;
+  struct halo_path used;
+  int64_t exchanges = 0;
   RETURN_IF_FAILED(bench_rig_open(&config, &rig));
-  status_t status = samples_take(bench, rig, comm, bytes, point);
-  if (status == STATUS_OK) traffic_count(bench, bench_rig_plan(rig), world, point->transfers + 4);
+  bench_rig_path(rig, 0, &used);
+  snprintf(path->used, sizeof path->used, "%s", used.used->name);
+  if (used.why[0]) snprintf(path->why, sizeof path->why, "%s", used.why);
+  status_t status = samples_take(bench, rig, comm, bytes, point, &exchanges);
+  if (status == STATUS_OK) traffic_count(bench, bench_rig_plan(rig), world, exchanges);
   bench_rig_close(rig);
   return status;
 }
@@ -94,12 +114,13 @@ static int64_t next_size(const struct bench_config *c, int64_t bytes, int all_si
 }
 
 static status_t pair_curve(struct bench *bench, const struct halo_transport *transport, MPI_Comm comm,
-                           const int *world, int all_sizes, struct bench_curve *curve)
+                           int all_sizes, struct bench_path *path)
 {
   const struct bench_config *c = &bench->config;
+  struct bench_curve *curve = &path->curve;
   curve->n = 0;
   for (int64_t bytes = c->min_bytes; bytes > 0; bytes = next_size(c, bytes, all_sizes))
-    RETURN_IF_FAILED(pair_point(bench, transport, comm, world, bytes, &curve->points[curve->n++]));
+    RETURN_IF_FAILED(pair_point(bench, transport, comm, bytes, path, &curve->points[curve->n++]));
   bench_fit(curve);
   return STATUS_OK;
 }
@@ -108,7 +129,7 @@ static status_t pair_curve(struct bench *bench, const struct halo_transport *tra
 
 struct round {
   int *partner; /* of each rank, −1: idle */
-  const char *company;
+  const char *company, *direction;
   int all_sizes;
 };
 
@@ -130,14 +151,12 @@ static status_t round_run(struct bench *bench, const struct halo_transport *tran
   snprintf(path.way, sizeof path.way, "%s", transport->name);
   snprintf(path.used, sizeof path.used, "%s", transport->name);
   snprintf(path.why, sizeof path.why, "%s", bench->config.transport ? "asked for" : "one of all");
-  snprintf(path.direction, sizeof path.direction, "both");
+  snprintf(path.direction, sizeof path.direction, "%s", round->direction);
   snprintf(path.company, sizeof path.company, "%s", round->company);
   RETURN_IF_FAILED(
       agree_mpi(MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair), "MPI_Comm_split"));
   status_t status = STATUS_OK;
-  if (peer >= 0)
-    status = pair_curve(bench, transport, pair, (const int[2]){path.rank, path.peer}, round->all_sizes,
-                        &path.curve);
+  if (peer >= 0) status = pair_curve(bench, transport, pair, round->all_sizes, &path);
   if (pair != MPI_COMM_NULL) MPI_Comm_free(&pair);
   RETURN_IF_FAILED(agree_status(p->comm, status));
   return round_collect(bench, round, &path);
@@ -162,6 +181,10 @@ static status_t serial_pairs(struct bench *bench, const struct halo_transport *t
       round->all_sizes = draws_curve(bench, a, b);
       round->company = "alone";
       RETURN_IF_FAILED(round_run(bench, transport, round));
+      if (!round->all_sizes) continue;
+      round->direction = "one";
+      RETURN_IF_FAILED(round_run(bench, transport, round));
+      round->direction = "both";
     }
   return STATUS_OK;
 }
@@ -202,7 +225,7 @@ static status_t all_at_once(struct bench *bench, const struct halo_transport *tr
 
 static status_t transport_pairs(struct bench *bench, const struct halo_transport *transport)
 {
-  struct round round = {.partner = malloc((size_t)bench->placement.ranks * sizeof(int))};
+  struct round round = {.direction = "both", .partner = malloc((size_t)bench->placement.ranks * sizeof(int))};
   status_t status = round.partner ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for pairs");
   status = agree_status(bench->placement.comm, status);
   if (status == STATUS_OK)
@@ -218,6 +241,8 @@ status_t bench_pairs_run(struct bench *bench)
   for (int t = 0; halo_transports[t] && bench->placement.ranks > 1; t++)
     if (bench_transport_wanted(bench, halo_transports[t]))
       RETURN_IF_FAILED(transport_pairs(bench, halo_transports[t]));
+  if (bench->placement.ranks > 1 && bench_transport_wanted(bench, &bench_copy))
+    return transport_pairs(bench, &bench_copy);
   return STATUS_OK;
 }
 
@@ -231,6 +256,23 @@ static status_t halo_describe(struct bench *bench, struct bench_rig *rig, struct
                              "MPI_Allreduce of halos"));
   halo->bytes = most[0];
   halo->messages = (int)most[1];
+  return STATUS_OK;
+}
+
+/* What carries the messages of all ranks: the transport, staged in its place, or some each. */
+static status_t halo_used(struct bench *bench, const struct bench_rig *rig,
+                          const struct halo_transport *transport, struct bench_halo *halo)
+{
+  int mine[2] = {0, 0}, any[2];
+  for (int m = 0; m < bench_rig_plan(rig)->n; m++) {
+    struct halo_path path;
+    bench_rig_path(rig, m, &path);
+    mine[path.why[0] != 0] = 1;
+  }
+  RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(mine, any, 2, MPI_INT, MPI_MAX, bench->placement.comm),
+                             "MPI_Allreduce of paths"));
+  snprintf(halo->used, sizeof halo->used, "%s%s%s", any[0] ? transport->name : "",
+           any[0] && any[1] ? "+" : "", any[1] ? halo_transport_staged.name : "");
   return STATUS_OK;
 }
 
@@ -250,18 +292,19 @@ static status_t halo_measure(struct bench *bench, const struct halo_transport *t
   struct bench_rig_config config = {
       .comm = comm, .device = bench->device, .transport = transport, .depth = (int)bench->config.depth};
   struct bench_rig *rig;
+  int64_t exchanges = 0;
   int world[bench->placement.ranks];
   for (int r = 0; r < bench->placement.ranks; r++) world[r] = r;
   memcpy(config.global, bench->global, sizeof config.global);
   memcpy(config.procs, bench->procs, sizeof config.procs);
   *halo = (struct bench_halo){.messages = 0};
   snprintf(halo->way, sizeof halo->way, "%s", transport->name);
-  snprintf(halo->used, sizeof halo->used, "%s", transport->name);
   RETURN_IF_FAILED(bench_rig_open(&config, &rig));
   status_t status = halo_describe(bench, rig, halo);
-  if (status == STATUS_OK) status = samples_take(bench, rig, comm, halo->bytes, &halo->point);
+  if (status == STATUS_OK) status = halo_used(bench, rig, transport, halo);
+  if (status == STATUS_OK) status = samples_take(bench, rig, comm, halo->bytes, &halo->point, &exchanges);
   if (status == STATUS_OK) status = agree_status(comm, halo_times_take(rig, halo));
-  if (status == STATUS_OK) traffic_count(bench, bench_rig_plan(rig), world, halo->point.transfers + 4);
+  if (status == STATUS_OK) traffic_count(bench, bench_rig_plan(rig), world, exchanges);
   bench_rig_close(rig);
   return status;
 }

@@ -85,7 +85,7 @@ static const struct bench_path *pair_find(const struct bench *bench, const char 
   for (int p = 0; p < bench->n_pairs; p++) {
     const struct bench_path *path = &bench->pairs[p];
     int here = (path->rank == a && path->peer == b) || (path->rank == b && path->peer == a);
-    if (here && strcmp(path->way, way) == 0) return path;
+    if (here && strcmp(path->direction, "both") == 0 && strcmp(path->way, way) == 0) return path;
   }
   return NULL;
 }
@@ -114,11 +114,12 @@ static void print_matrix(const struct bench *bench, const char *way, FILE *out)
 
 static void print_curves(const struct bench *bench, FILE *out)
 {
-  fprintf(out, "\n  Fits of pairs\n  transport   pair       company  fit\n");
+  fprintf(out, "\n  Fits of pairs\n  transport   pair       ways  company  fit\n");
   for (int p = 0; p < bench->n_pairs; p++) {
     const struct bench_path *path = &bench->pairs[p];
     if (path->rank >= RANKS_SHOWN || path->peer >= RANKS_SHOWN) continue;
-    fprintf(out, "  %-10s  %3d - %-3d  %-7s", path->way, path->rank, path->peer, path->company);
+    fprintf(out, "  %-10s  %3d - %-3d  %-4s  %-7s", path->way, path->rank, path->peer, path->direction,
+            path->company);
     print_fit(&path->curve.fit, out);
     if (strcmp(path->used, path->way) != 0) fprintf(out, "  by %s: %s", path->used, path->why);
     fprintf(out, "\n");

@@ -10,7 +10,6 @@
 #include "base/stats.h"
 #include "comm/agree.h"
 #include "comm/bench/pattern.h"
-#include "comm/route.h"
 
 #define FIELDS 2
 /* Rows of a pair's field begin at lines of a GPU's memory. */
@@ -25,7 +24,8 @@ struct bench_rig {
   struct layout layout;
   struct halo_plan plan;
   struct gpu_queue *queue;
-  struct gpu_event *computed;
+  struct gpu_graph *graph; /* of a batch of graph_n exchanges from an even one on; NULL: none yet */
+  int graph_n;
   struct gpu_mem fields[FIELDS];
   size_t bytes;              /* of a field */
   uint32_t *host, *expected; /* one field each */
@@ -154,16 +154,18 @@ static void pair_init(struct bench_rig *rig)
   int64_t n = rig->config.pair_bytes / (int64_t)sizeof(float);
   int64_t row = (n + LINE_FLOATS - 1) / LINE_FLOATS * LINE_FLOATS;
   int side = rig->rank == 0 ? 1 : -1;
+  int64_t out = rig->config.one_way && rig->rank != 0 ? 0 : n;
+  int64_t in = rig->config.one_way && rig->rank == 0 ? 0 : n;
   rig->layout = (struct layout){
       .extent = {1, 1, 2 * row}, .pitch = 2 * row, .plane = 2 * row, .global = {1, 1, 2 * row}};
   rig->layout.owned = (struct box){{0, 0, 0}, {1, 1, n}};
-  rig->plan = (struct halo_plan){.depth = 1, .n = 1, .floats = n, .recv_floats = n};
+  rig->plan = (struct halo_plan){.depth = 1, .n = 1, .floats = out, .recv_floats = in};
   rig->plan.messages[0] = (struct halo_message){.peer = 1 - rig->rank,
                                                 .dir = {side, 0, 0},
-                                                .send = rig->layout.owned,
-                                                .recv = {{0, 0, row}, {1, 1, row + n}},
-                                                .count = n,
-                                                .recv_count = n,
+                                                .send = {{0, 0, 0}, {1, 1, out}},
+                                                .recv = {{0, 0, row}, {1, 1, row + in}},
+                                                .count = out,
+                                                .recv_count = in,
                                                 .send_tag = rig->rank,
                                                 .recv_tag = 1 - rig->rank};
 }
@@ -185,7 +187,6 @@ static status_t geometry_init(struct bench_rig *rig)
 static status_t memory_alloc(struct bench_rig *rig)
 {
   RETURN_IF_FAILED(gpu_queue_create(rig->config.device, GPU_NORMAL, &rig->queue));
-  RETURN_IF_FAILED(gpu_event_create(rig->config.device, &rig->computed));
   for (int f = 0; f < FIELDS; f++)
     RETURN_IF_FAILED(gpu_alloc_shared(rig->config.device, rig->bytes, &rig->fields[f]));
   rig->host = malloc(rig->bytes);
@@ -228,11 +229,11 @@ fail:
 void bench_rig_close(struct bench_rig *rig)
 {
   if (!rig) return;
+  gpu_graph_destroy(rig->graph);
   halo_route_close(rig->route);
   free(rig->expected);
   free(rig->host);
   for (int f = 0; f < FIELDS; f++) gpu_free(rig->config.device, &rig->fields[f]);
-  gpu_event_destroy(rig->computed);
   gpu_queue_destroy(rig->queue);
   free(rig);
 }
@@ -243,19 +244,47 @@ static status_t exchange_once(struct bench_rig *rig)
 {
   struct gpu_event *arrived = NULL;
   struct gpu_mem field = rig->fields[rig->exchanges++ % FIELDS];
-  RETURN_IF_FAILED(gpu_record(rig->computed, rig->queue));
-  RETURN_IF_FAILED(halo_route_start(rig->route, field, rig->computed));
+  RETURN_IF_FAILED(halo_route_start(rig->route, field, NULL));
   RETURN_IF_FAILED(halo_route_finish(rig->route, &arrived));
   return arrived ? gpu_wait(rig->queue, arrived) : STATUS_OK;
+}
+
+static status_t exchanges_put(struct bench_rig *rig, int n)
+{
+  for (int e = 0; e < n; e++) RETURN_IF_FAILED(exchange_once(rig));
+  return halo_route_unattended(rig->route) ? halo_route_lap(rig->route) : STATUS_OK;
+}
+
+/* Records the batch where that can be: then a host's calls do not stand in the way of short exchanges. */
+static status_t graph_prepare(struct bench_rig *rig, int n)
+{
+  const struct gpu_backend *backend = rig->config.device->backend;
+  int can = halo_route_unattended(rig->route) && backend->graph_begin && n % FIELDS == 0;
+  if (can && rig->graph && rig->graph_n == n) return STATUS_OK;
+  gpu_graph_destroy(rig->graph);
+  rig->graph = NULL;
+  rig->graph_n = n;
+  if (!can) return STATUS_OK;
+  RETURN_IF_FAILED(backend->graph_begin(rig->queue));
+  RETURN_IF_FAILED(exchanges_put(rig, n));
+  RETURN_IF_FAILED(backend->graph_end(rig->queue, &rig->graph));
+  return STATUS_OK;
+}
+
+static status_t batch_run(struct bench_rig *rig, int n)
+{
+  RETURN_IF_FAILED(rig->graph ? rig->config.device->backend->graph_launch(rig->graph, rig->queue)
+                              : exchanges_put(rig, n));
+  return halo_route_wait(rig->route, rig->queue);
 }
 
 status_t bench_rig_batch(struct bench_rig *rig, int n, double *seconds)
 {
   RETURN_IF_FAILED(content_make(rig));
+  RETURN_IF_FAILED(graph_prepare(rig, n));
   RETURN_IF_FAILED(agree_mpi(MPI_Barrier(rig->config.comm), "MPI_Barrier"));
   double begin = stats_now();
-  for (int e = 0; e < n; e++) RETURN_IF_FAILED(exchange_once(rig));
-  RETURN_IF_FAILED(halo_route_wait(rig->route, rig->queue));
+  RETURN_IF_FAILED(batch_run(rig, n));
   double taken = (stats_now() - begin) / n;
   RETURN_IF_FAILED(corrupt(rig, n));
   RETURN_IF_FAILED(content_check(rig));
@@ -267,6 +296,11 @@ status_t bench_rig_times(struct bench_rig *rig, struct halo_times *times)
 {
   memset(times, 0, sizeof *times);
   return halo_route_times(rig->route, times);
+}
+
+void bench_rig_path(const struct bench_rig *rig, int m, struct halo_path *path)
+{
+  halo_route_path(rig->route, m, path);
 }
 
 const struct halo_plan *bench_rig_plan(const struct bench_rig *rig)

@@ -40,6 +40,20 @@ __device__ __forceinline__ void link_set(uint64_t *flag, uint64_t value)
 #endif
 }
 
+// Programmatic launches, as in himeno/cuda/point.cuh: nothing may be read or written before the second returns.
+__device__ __forceinline__ void link_next_may_start()
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void link_wait_for_previous()
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // Out of the way of link_await: few waits are that long.
 static __device__ __noinline__ void link_tell(const halo_link &link, uint64_t exchange, unsigned missing,
                                               bool hung)
@@ -76,9 +90,9 @@ __device__ __forceinline__ void link_await(const halo_link &link, uint64_t excha
   if (told && lane == 0) link.plea->missing = 0;
 }
 
-// Sends what the block's threads have stored so far. The last of `blocks` blocks to call it sets the flags.
-// For all threads of a block.
-__device__ __forceinline__ void link_sent(const halo_link &link, uint64_t exchange, unsigned blocks,
+// Sends what the block's threads have stored so far. The last of `blocks` blocks to call it sets the flags, and
+// gets true. For all threads of a block.
+__device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchange, unsigned blocks,
                                           unsigned thread)
 {
   __shared__ unsigned before;
@@ -88,11 +102,12 @@ __device__ __forceinline__ void link_sent(const halo_link &link, uint64_t exchan
     before = atomicAdd(&link.state->blocks, 1u);
   }
   __syncthreads();
-  if (before + 1 < blocks) return;
+  if (before + 1 < blocks) return false;
   if (thread == 0) link.state->blocks = 0;
   __threadfence_system();
   if (thread < (unsigned)link.n && !*(volatile int *)&link.state->broken)
     link_set(link.message[thread].flag, exchange);
+  return true;
 }
 
 // Stores the new value of a point into the halos of all neighbours that need it.

@@ -127,8 +127,10 @@ status_t cuda_graph_end(struct gpu_queue *queue, struct gpu_graph **graph)
   if (error == cudaSuccess) {
     error = cudaGraphInstantiate(&g->exec, recorded, 0);
     cudaGraphDestroy(recorded);
+    if (error == cudaSuccess) error = cudaGraphUpload(g->exec, cuda_queue_handle(queue));
   }
   if (error != cudaSuccess) {
+    if (g->exec) cudaGraphExecDestroy(g->exec);
     free(g);
     return cuda_fail(error, "recording a CUDA graph");
   }
