@@ -37,7 +37,7 @@ static status_t cpu_raise(struct gpu_queue *queue, const struct halo_link *link,
 {
   (void)queue;
   for (int m = 0; m < link->n; m++)
-    __atomic_store_n(link->message[m].flag, link->state->base + step, __ATOMIC_RELEASE);
+    __atomic_store_n(link->message[m].flag, (link->state->base + step) * HALO_FLAG_UNIT, __ATOMIC_RELEASE);
   return STATUS_OK;
 }
 

@@ -13,10 +13,12 @@
 
 #define HALO_TAGS       27
 #define HALO_FLAG_WORDS 16 /**< a flag has 128 bytes of its own */
+#define HALO_FLAG_UNIT                                                                                       \
+  ((uint64_t)1 << 20) /**< what one exchange adds to a flag, in one or in several parts */
 
 /** Device memory of a rank that its neighbours write. */
 struct halo_mailbox {
-  uint64_t flag[HALO_TAGS][HALO_FLAG_WORDS]; /**< by recv_tag: exchanges that have arrived */
+  uint64_t flag[HALO_TAGS][HALO_FLAG_WORDS]; /**< by recv_tag: exchanges that have arrived, in units */
   uint64_t trial[HALO_TAGS + 5]; /**< by recv_tag: what the neighbour stored when the link was tried */
 };
 
@@ -48,6 +50,7 @@ struct halo_link_message {
 struct halo_link {
   int n;
   int64_t plane, pitch; /**< of the own fields */
+  int adds;             /**< the device can add to the neighbours' flags, as well as set them */
   uint64_t timeout_ns;
   struct halo_state *state;
   struct halo_plea *plea;
@@ -57,6 +60,8 @@ struct halo_link {
 /** What a backend's devices do with a link; asynchronous where queues are. */
 struct halo_linker {
   const char *backend;
+  /** \brief Whether additions to the memory of the neighbour's device \a uuid are atomic; NULL where all are. */
+  int (*adds)(struct gpu_device *device, const char *uuid);
   /** \brief Stores the faces of \a field into the fields `which` of the neighbours, then sets the flags to base + \a step. */
   status_t (*push)(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field, int which,
                    uint64_t step);

@@ -73,19 +73,34 @@ static __device__ __forceinline__ void quad_store(const face &f, unsigned n, flo
     if (k + x >= 0 && k + x < (int)f.width) out[x] = v[x];
 }
 
-// Block `block` of `blocks` stores its part of a face.
+// Block `block` of `blocks` stores its part of a face, N quads a thread in flight.
+template <unsigned N>
+static __device__ __forceinline__ void quads_push(const face &f, unsigned total, unsigned block,
+                                                  unsigned blocks)
+{
+  for (unsigned first = block * THREADS * N; first < total; first += blocks * THREADS * N) {
+    float4 value[N];
+#pragma unroll
+    for (unsigned e = 0; e < N; e++) {
+      unsigned n = first + e * THREADS + threadIdx.x;
+      if (n < total) value[e] = quad_load(f, n);
+    }
+#pragma unroll
+    for (unsigned e = 0; e < N; e++) {
+      unsigned n = first + e * THREADS + threadIdx.x;
+      if (n < total) quad_store(f, n, value[e]);
+    }
+  }
+}
+
+// While there are few quads each goes to a thread of its own, so that all travel at once.
 static __device__ void face_push(const face &f, unsigned planes, unsigned block, unsigned blocks)
 {
-  unsigned total = planes * f.rows * f.quads, stride = blocks * THREADS;
-  for (unsigned first = block * THREADS + threadIdx.x; first < total; first += EACH * stride) {
-    float4 value[EACH];
-#pragma unroll
-    for (unsigned e = 0; e < EACH; e++)
-      if (first + e * stride < total) value[e] = quad_load(f, first + e * stride);
-#pragma unroll
-    for (unsigned e = 0; e < EACH; e++)
-      if (first + e * stride < total) quad_store(f, first + e * stride, value[e]);
-  }
+  unsigned total = planes * f.rows * f.quads;
+  if (total > blocks * THREADS)
+    quads_push<EACH>(f, total, block, blocks);
+  else
+    quads_push<1>(f, total, block, blocks);
 }
 
 // Stores the faces and sets the flags; with AWAIT it also ends only once the own flags are set.
@@ -97,14 +112,18 @@ static __global__ void __launch_bounds__(THREADS)
   int m = 0;
   while (m < link.n - 1 && blockIdx.x >= share.first[m + 1]) m++;
   const halo_link_message &to = link.message[m];
+  unsigned block = blockIdx.x - share.first[m], blocks = share.first[m + 1] - share.first[m];
   link_next_may_start();
   link_wait_for_previous();
   uint64_t start = link_nanoseconds(), exchange = link.state->base + step;
   if (link.n > 0 && !*(volatile int *)&link.state->broken)
-    face_push(face_of(link, to, field, which), to.hi[0] - to.lo[0], blockIdx.x - share.first[m],
-              share.first[m + 1] - share.first[m]);
-  bool last = link_sent(link, exchange, gridDim.x, threadIdx.x);
-  if (!last || threadIdx.x >= WARP) return;
+    face_push(face_of(link, to, field, which), to.hi[0] - to.lo[0], block, blocks);
+  bool mine = blockIdx.x == 0;
+  if (link.adds && link.n > 0)
+    link_part_sent(link, to.flag, block, blocks, threadIdx.x);
+  else
+    mine = link_sent(link, exchange, gridDim.x, threadIdx.x);
+  if (!mine || threadIdx.x >= WARP) return;
   uint64_t sent = link_nanoseconds();
   if (AWAIT) link_await(link, exchange, threadIdx.x);
   if (threadIdx.x > 0) return;
@@ -147,7 +166,6 @@ static unsigned quads_most(const halo_link_message &m)
   return rows * ((unsigned)(m.hi[2] - m.lo[2]) / QUAD + 2);
 }
 
-// While there are few quads each goes to a thread of its own, so that all travel at once.
 static shares shares_plan(const struct halo_link *link)
 {
   shares share = {};
@@ -215,4 +233,14 @@ static status_t advance(struct gpu_queue *queue, const struct halo_link *link, u
   return launched("launching the advance of flags");
 }
 
-const struct halo_linker halo_linker_cuda = {"cuda", push, raise, await, exchange, advance};
+static int adds(struct gpu_device *device, const char *uuid)
+{
+  int own = ((struct cuda_device *)device)->ordinal, peer = cuda_ordinal_of(uuid), native = 0;
+  if (peer == own) return 1;
+  if (peer < 0 ||
+      cudaDeviceGetP2PAttribute(&native, cudaDevP2PAttrNativeAtomicSupported, own, peer) != cudaSuccess)
+    native = 0;
+  return native;
+}
+
+const struct halo_linker halo_linker_cuda = {"cuda", adds, push, raise, await, exchange, advance};

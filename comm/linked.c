@@ -52,6 +52,7 @@ static void message_link(struct linked *l, const struct halo_message *message, c
   to->pitch = peer->pitch;
   to->flag = flag_of(peer->mailbox, message->send_tag);
   to->here = flag_of(l->mailbox, message->recv_tag);
+  l->link.adds &= !l->linker->adds || l->linker->adds(l->context.device, peer->uuid);
 }
 
 /* Keeps the messages that are carried, packed as the others' absence lets them. */
@@ -63,6 +64,7 @@ static void messages_link(struct linked *l, const struct halo_plan *whole,
   l->plan = (struct halo_plan){.depth = whole->depth};
   l->link = (struct halo_link){.plane = l->context.layout->plane,
                                .pitch = l->context.layout->pitch,
+                               .adds = 1,
                                .timeout_ns = (uint64_t)(watch_seconds(l->context.comm) * 1e9),
                                .state = l->state.handle,
                                .plea = l->plea};
@@ -114,7 +116,8 @@ status_t linked_begin(struct linked *l, struct gpu_event *computed, struct gpu_q
 
 static int has_come(const struct linked *l, int m)
 {
-  return __atomic_load_n(l->link.message[m].here, __ATOMIC_ACQUIRE) >= l->link.state->base + l->step;
+  uint64_t flag = __atomic_load_n(l->link.message[m].here, __ATOMIC_ACQUIRE);
+  return flag >= (l->link.state->base + l->step) * HALO_FLAG_UNIT;
 }
 
 static void describe_here(const void *of, struct watch_targets *targets)
@@ -148,7 +151,6 @@ status_t linked_await(struct linked *l, struct gpu_queue *queue)
 
 status_t linked_end(struct linked *l, struct gpu_event **arrived)
 {
-  l->times.exchanges++;
   if (l->current == l->context.compute) {
     *arrived = NULL;
     return STATUS_OK;
@@ -177,7 +179,8 @@ status_t linked_times(struct linked *l, struct halo_times *times)
   l->seen = now;
   for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += l->times.seconds[p];
   times->edge_seconds += l->times.edge_seconds;
-  times->exchanges += l->times.exchanges;
+  times->exchanges += (long)(now.base + l->step - l->counted);
+  l->counted = now.base + l->step;
   memset(&l->times, 0, sizeof l->times);
   return STATUS_OK;
 }

@@ -19,6 +19,7 @@ struct linked {
   uint64_t step;             /**< exchanges begun since the last lap */
   struct gpu_queue *current; /**< the queue of the exchange under way */
   struct halo_times times;
+  uint64_t counted; /**< exchanges when the times were read last: a recorded one counts as often as it runs */
   struct halo_state seen; /**< the device's counters when the times were read last */
 };
 

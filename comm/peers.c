@@ -120,6 +120,7 @@ static int peer_attach(struct gpu_device *device, const struct hello *hello, str
                        char why[GPU_TEXT_MAX])
 {
   struct halo_peer p = {.plane = hello->plane, .pitch = hello->pitch, .first = hello->first, .owner = 1};
+  snprintf(p.uuid, sizeof p.uuid, "%s", hello->mailbox.uuid);
   if (!gpu_attach(device, &hello->mailbox, &p.mailbox, why)) return 0;
   if (gpu_attach(device, &hello->target[0], &p.target[0], why)) {
     if (gpu_attach(device, &hello->target[1], &p.target[1], why)) {

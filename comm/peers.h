@@ -18,7 +18,8 @@ struct halo_offer {
 struct halo_peer {
   struct gpu_mem target[2], mailbox; /**< attached; handles are NULL where that could not be */
   int64_t plane, pitch, first;
-  int owner; /**< this entry's attachments are its own, and not another message's to the same rank */
+  char uuid[48]; /**< of its device */
+  int owner;     /**< this entry's attachments are its own, and not another message's to the same rank */
 };
 
 /** \brief Collective. Attaches the neighbours of all messages of the plan, stores a mark in their mailboxes and looks for

@@ -58,15 +58,14 @@ struct himeno_counts {
 struct himeno_sweep {
   struct box box;
   int source;
-  int slot;  /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
-  int apart; /**< the box needs nothing of the launch before, which was `edges`: both may run at once */
+  int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
 };
 
-/** The slabs that neighbours need, of a single sweep whose kernel exchanges them itself. */
-struct himeno_edges {
+/** A single sweep of all owned points that exchanges the halos itself. */
+struct himeno_linked {
   const struct halo_cut *cut;
   const struct halo_link *link;
-  uint64_t step; /**< of the exchange that takes them away */
+  uint64_t step; /**< of the exchange that takes the new points away */
   int source, slot;
 };
 
@@ -86,9 +85,11 @@ struct himeno_kernel_set {
                    enum himeno_data data);
   /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points and nowhere else. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
-  /** \brief Sweeps all slabs of the cut in one launch, once the halos of the exchange before have come, and sends the new
-   * points. Bits are those of any classic variant. NULL where there is no such kernel. */
-  status_t (*edges)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_edges *edges);
+  /** \brief Whether the variant has such a sweep; both NULL where none has. */
+  int (*links)(const struct himeno_exec *exec);
+  /** \brief Sweeps the slabs of the cut once the halos of the exchange before have come, and sends their new points; sweeps
+   * the rest meanwhile. */
+  status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
   /** \brief The yardstick: reads 13 arrays and writes p[1] over the whole local array (points = layout_floats). */
   status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
   /** \brief Checksum of one of the fields' arrays over the counted box, complete when the call returns. */

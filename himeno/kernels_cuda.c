@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "gpu/cuda/cuda_device.h"
-#include "himeno/cuda/edges.h"
 #include "himeno/cuda/step.h"
 #include "himeno/cuda/temporal.h"
 #include "himeno/cuda/user.h"
@@ -312,7 +311,6 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   if (exec->trap && --exec->trap == 0)
     return check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
   pass.gosa = (double *)exec->fields.gosa.handle + sweep->slot;
-  pass.apart = sweep->apart;
   for (int d = 0; d < 3; d++) {
     pass.lo[d] = (int)sweep->box.lo[d];
     pass.hi[d] = (int)sweep->box.hi[d];
@@ -323,24 +321,50 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   return check(exec, launch_box(exec, queue, &pass), "launching a sweep");
 }
 
-static status_t edges(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_edges *edges)
+static int links(const struct himeno_exec *exec)
 {
-  struct cuda_queue *q = (struct cuda_queue *)queue;
-  struct cuda_edges job = {.pass = exec->pass[edges->source],
-                           .n = edges->cut->n,
-                           .which = 1 - edges->source,
-                           .step = edges->step,
-                           .link = *edges->link};
-  job.pass.gosa = (double *)exec->fields.gosa.handle + edges->slot;
-  for (int b = 0; b < job.n; b++)
+  return !exec->temporal && !exec->kernel->file && exec->step->linked != NULL;
+}
+
+/* Blocks of the slabs, and then those of the rest. */
+static unsigned linked_plan(const struct cuda_step *step, const struct halo_cut *cut, struct cuda_linked *job)
+{
+  const unsigned threads = (unsigned)(step->threads[0] * step->threads[1] * step->threads[2]);
+  unsigned blocks[3] = {0, 0, 0};
+  for (int b = 0; b < cut->n; b++) {
+    struct cuda_linked_box *box = &job->box[job->n++];
     for (int d = 0; d < 3; d++) {
-      job.box[b].lo[d] = (int)edges->cut->boundary[b].lo[d];
-      job.box[b].hi[d] = (int)edges->cut->boundary[b].hi[d];
+      box->lo[d] = (int)cut->boundary[b].lo[d];
+      box->hi[d] = (int)cut->boundary[b].hi[d];
     }
+    box->quads = (unsigned)((box->hi[2] + 3) / 4 - box->lo[2] / 4);
+    box->first_block = job->slab_blocks;
+    uint64_t quads = (uint64_t)(box->hi[0] - box->lo[0]) * (uint64_t)(box->hi[1] - box->lo[1]) * box->quads;
+    job->slab_blocks += (unsigned)((quads + threads - 1) / threads);
+  }
+  for (int d = 0; d < 3; d++) {
+    job->pass.lo[d] = (int)cut->inner.lo[d];
+    job->pass.hi[d] = (int)cut->inner.hi[d];
+  }
+  if (box_points(&cut->inner) > 0) tile_box(step, &job->pass, blocks);
+  job->grid = (uint3){blocks[step->axis[0]], blocks[step->axis[1]], blocks[step->axis[2]]};
+  return job->slab_blocks + job->grid.x * job->grid.y * job->grid.z;
+}
+
+static status_t linked(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked)
+{
+  const struct cuda_step *step = exec->step;
+  struct cuda_linked job = {.pass = exec->pass[linked->source],
+                            .which = 1 - linked->source,
+                            .step = linked->step,
+                            .link = *linked->link};
+  const dim3 threads = {(unsigned)step->threads[0], (unsigned)step->threads[1], (unsigned)step->threads[2]};
+  void *arguments[] = {&job};
   RETURN_IF_FAILED(cuda_use(exec->device));
-  int overlap = q->overlap && ((struct cuda_device *)exec->device)->properties.major >= 9;
-  q->overlap = 1;
-  return check(exec, cuda_edges_launch(&job, overlap, q->stream), "launching the edges");
+  job.pass.gosa = (double *)exec->fields.gosa.handle + linked->slot;
+  dim3 grid = {linked_plan(step, linked->cut, &job), 1, 1};
+  return check(exec, launch(exec, queue, (const void *)step->linked, grid, threads, arguments),
+               "launching a linked sweep");
 }
 
 static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
@@ -451,7 +475,8 @@ const struct himeno_kernel_set himeno_kernels_cuda = {
     .close = close_exec,
     .fill = fill,
     .sweep = sweep,
-    .edges = edges,
+    .links = links,
+    .linked = linked,
     .ceiling = ceiling,
     .checksum = checksum,
     .resources = resources,

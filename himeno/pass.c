@@ -75,15 +75,13 @@ static status_t unattended_pass(struct solver *s, struct himeno_exec *exec, int 
   return arrived ? gpu_wait(s->compute, arrived) : STATUS_OK;
 }
 
-/* The kernel of the slabs exchanges them, and the rest runs beside it. */
+/* The sweep exchanges its halos itself. */
 static status_t linked_pass(struct solver *s, int slot)
 {
-  struct himeno_edges edges = {.cut = &s->cut, .source = s->current, .slot = slot};
-  struct himeno_sweep inner = {.box = s->cut.inner, .source = s->current, .slot = slot, .apart = 1};
+  struct himeno_linked linked = {.cut = &s->cut, .source = s->current, .slot = slot};
   watch_sweep(s->config.comm, slot + 1);
-  edges.link = halo_route_link(s->route, &edges.step);
-  RETURN_IF_FAILED(s->set->edges(s->exec, s->compute, &edges));
-  return box_points(&inner.box) > 0 ? s->set->sweep(s->exec, s->compute, &inner) : STATUS_OK;
+  linked.link = halo_route_link(s->route, &linked.step);
+  return s->set->linked(s->exec, s->compute, &linked);
 }
 
 status_t solver_passes_end(struct solver *s)

@@ -139,7 +139,7 @@ status_t solver_open(const struct solver_config *config, struct solver **solver)
   if (ranks > 1) TRY(route_open(s), fail);
   s->overlap = overlap_pays(s);
   s->linked =
-      s->route && s->overlap && s->set->edges && s->config.kernel->sweeps == 1 && halo_route_linked(s->route);
+      s->route && s->overlap && halo_route_linked(s->route) && s->set->links && s->set->links(s->exec);
   *solver = s;
   return STATUS_OK;
 fail:

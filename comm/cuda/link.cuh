@@ -54,6 +54,15 @@ __device__ __forceinline__ void link_wait_for_previous()
 #endif
 }
 
+__device__ __forceinline__ void link_add(uint64_t *flag, uint64_t value)
+{
+#if __CUDA_ARCH__ >= 700
+  asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
+#else
+  atomicAdd_system((unsigned long long *)flag, (unsigned long long)value);
+#endif
+}
+
 // Out of the way of link_await: few waits are that long.
 static __device__ __noinline__ void link_tell(const halo_link &link, uint64_t exchange, unsigned missing,
                                               bool hung)
@@ -75,7 +84,8 @@ __device__ __forceinline__ void link_await(const halo_link &link, uint64_t excha
   uint64_t begin = 0;
   if (*(volatile int *)&link.state->broken) return;
   for (;;) {
-    bool here = lane >= (unsigned)link.n || link_acquire(link.message[lane].here) >= exchange;
+    bool here =
+        lane >= (unsigned)link.n || link_acquire(link.message[lane].here) >= exchange * HALO_FLAG_UNIT;
     unsigned missing = __ballot_sync(0xffffffffu, !here);
     if (missing == 0) break;
     uint64_t now = link_nanoseconds();
@@ -88,6 +98,17 @@ __device__ __forceinline__ void link_await(const halo_link &link, uint64_t excha
     if (late) return;
   }
   if (told && lane == 0) link.plea->missing = 0;
+}
+
+// Sends what the block's threads have stored for one neighbour, and adds this block's part to the flag there: the
+// parts of \a blocks blocks come to one unit. For all threads of a block, where link.adds.
+__device__ __forceinline__ void link_part_sent(const halo_link &link, uint64_t *flag, unsigned block,
+                                               unsigned blocks, unsigned thread)
+{
+  __syncthreads();
+  if (thread > 0 || *(volatile int *)&link.state->broken) return;
+  __threadfence_system();
+  link_add(flag, block == 0 ? HALO_FLAG_UNIT - (blocks - 1) : 1);
 }
 
 // Sends what the block's threads have stored so far. The last of `blocks` blocks to call it sets the flags, and
@@ -106,19 +127,8 @@ __device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchan
   if (thread == 0) link.state->blocks = 0;
   __threadfence_system();
   if (thread < (unsigned)link.n && !*(volatile int *)&link.state->broken)
-    link_set(link.message[thread].flag, exchange);
+    link_set(link.message[thread].flag, exchange * HALO_FLAG_UNIT);
   return true;
-}
-
-// Stores the new value of a point into the halos of all neighbours that need it.
-__device__ __forceinline__ void link_store(const halo_link &link, int which, int i, int j, int k, float value)
-{
-  for (int m = 0; m < link.n; m++) {
-    const halo_link_message &to = link.message[m];
-    if (i < to.lo[0] || i >= to.hi[0] || j < to.lo[1] || j >= to.hi[1] || k < to.lo[2] || k >= to.hi[2])
-      continue;
-    to.to[which][(i - to.lo[0]) * to.plane + (j - to.lo[1]) * to.pitch + (k - to.lo[2])] = value;
-  }
 }
 
 #endif

@@ -38,6 +38,9 @@ status_t cuda_fail(cudaError_t error, const char *what);
 /** \brief Makes \a device the calling thread's: allocations and launches go there. */
 status_t cuda_use(struct gpu_device *device);
 
+/** \brief The place of a device among those that this process sees, −1 where it does not. */
+int cuda_ordinal_of(const char *uuid);
+
 static inline cudaStream_t cuda_queue_handle(struct gpu_queue *queue)
 {
   return ((struct cuda_queue *)queue)->stream;

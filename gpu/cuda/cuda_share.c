@@ -38,8 +38,7 @@ status_t cuda_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_sh
   return STATUS_OK;
 }
 
-/* The place of a device among those that this process sees, -1 where it does not. */
-static int ordinal_of(const char *uuid)
+int cuda_ordinal_of(const char *uuid)
 {
   int count = 0;
   struct cudaDeviceProp properties;
@@ -56,7 +55,7 @@ static int ordinal_of(const char *uuid)
 static void explain_attach(struct gpu_device *device, const struct gpu_share *share, cudaError_t error,
                            char reason[GPU_TEXT_MAX])
 {
-  int peer = ordinal_of(share->uuid), reaches = 1;
+  int peer = cuda_ordinal_of(share->uuid), reaches = 1;
   if (peer >= 0 && peer != ((struct cuda_device *)device)->ordinal &&
       cudaDeviceCanAccessPeer(&reaches, ((struct cuda_device *)device)->ordinal, peer) != cudaSuccess)
     reaches = 0;

@@ -22,7 +22,6 @@ struct cuda_pass {
   int pitch;             /**< floats, a multiple of 4 */
   int lo[3], hi[3];      /**< the box */
   int first_k;           /**< where the tiles start: lo[2] rounded down, so that loads are aligned */
-  int apart;             /**< set where the pass reads nothing that the launch before it writes */
   int backward;          /**< set in every other sweep, which may run through the box from its end */
 };
 

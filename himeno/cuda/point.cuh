@@ -136,11 +136,5 @@ __device__ __forceinline__ void wait_for_previous()
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-// What the pass reads has been written. Whoever returns from here at once must still wait for the previous
-// launch before its end, so that whatever comes later need not.
-__device__ __forceinline__ void wait_for_inputs(const struct cuda_pass &pass)
-{
-  if (!pass.apart) wait_for_previous();
-}
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "himeno/cuda/linked.h"
 #include "himeno/cuda/pass.h"
 
 #ifdef __cplusplus
@@ -19,6 +20,7 @@ struct cuda_step {
   int tile[3];    /**< points of a block along i, j, k */
   int axis[3]; /**< dimension that the grid's x, y, z run along: the first is that of neighbouring blocks */
   int packed;  /**< reads `pack` instead of `coefficient` */
+  void (*linked)(struct cuda_linked); /**< a whole sweep that exchanges its halos itself; NULL for none */
 };
 
 extern const struct cuda_step cuda_step_naive, cuda_step_block16, cuda_step_packed;

@@ -2,6 +2,7 @@
 // Four neighbouring points a thread, one plane a block: the coefficients come in aligned loads of 16 bytes
 // and pass the caches by, which are left to p. What no sweep writes is on its way before the sweep before is
 // complete.
+#include "himeno/cuda/linked.cuh"
 #include "himeno/cuda/point.cuh"
 
 // p along k from k0 − 1 to k0 + 4: the four points of a thread and their outer neighbours.
@@ -108,22 +109,57 @@ static __device__ __forceinline__ void store(float *out, const float value[4], i
   }
 }
 
-// Sum of ss² of the four points at (i, j, k …), k a multiple of 4.
+// New values of the four points at (i, j, k …), k a multiple of 4, and the sum of ss² of those in [lo, hi).
 template <bool KEEP>
-static __device__ __forceinline__ double quad(const struct cuda_pass &pass, int i, int j, int k)
+static __device__ __forceinline__ double quad(const struct cuda_pass &pass, int64_t at, int k, int lo, int hi,
+                                              const coefficients4 &c, float value[4])
 {
-  int64_t at = i * pass.plane + (int64_t)j * pass.pitch + k;
-  coefficients4 c = coefficients4_load<KEEP>(pass, at);
-  wait_for_inputs(pass);
   rows r = rows_load(pass.p + at, pass.plane, pass.pitch, k == 0, k + 4 >= pass.pitch);
-  float value[4], ss[4];
+  float ss[4];
   double gosa = 0;
 #pragma unroll
   for (int x = 0; x < 4; x++) {
     value[x] = relax(rows_stencil(r, x + 1), coefficients4_at(c, x), &ss[x]);
-    if (k + x >= pass.lo[2] && k + x < pass.hi[2]) gosa += squared(ss[x]);
+    if (k + x >= lo && k + x < hi) gosa += squared(ss[x]);
   }
-  store(pass.out + at, value, k, pass.lo[2], pass.hi[2]);
+  store(pass.out + at, value, k, lo, hi);
+  return gosa;
+}
+
+// Sweeps the quad at (i, j, k).
+template <bool KEEP>
+static __device__ __forceinline__ double quad_sweep(const struct cuda_pass &pass, int i, int j, int k)
+{
+  int64_t at = i * pass.plane + (int64_t)j * pass.pitch + k;
+  coefficients4 c = coefficients4_load<KEEP>(pass, at);
+  float value[4];
+  wait_for_previous();
+  return quad<KEEP>(pass, at, k, pass.lo[2], pass.hi[2], c, value);
+}
+
+// The slabs' part of a linked sweep: a quad a thread, whose halos may still be on their way.
+template <bool KEEP>
+static __device__ __forceinline__ double slab_sweep(const struct cuda_linked &job, unsigned thread,
+                                                    unsigned threads)
+{
+  const struct cuda_pass &pass = job.pass;
+  const cuda_linked_box &box = linked_box(job);
+  unsigned n = (blockIdx.x - box.first_block) * threads + thread;
+  unsigned rows = box.hi[1] - box.lo[1], row = n / box.quads;
+  int i = box.lo[0] + (int)(row / rows), j = box.lo[1] + (int)(row % rows);
+  int k = box.lo[2] / 4 * 4 + (int)(n % box.quads) * 4;
+  bool inside = i < box.hi[0];
+  int64_t at = inside ? i * pass.plane + (int64_t)j * pass.pitch + k : 0;
+  coefficients4 c = coefficients4_load<KEEP>(pass, at);
+  double gosa = 0;
+  wait_for_previous();
+  uint64_t here = linked_await(job, thread);
+  if (inside) {
+    float value[4];
+    gosa = quad<KEEP>(pass, at, k, box.lo[2], box.hi[2], c, value);
+    linked_store(job, i, j, k, value, box.lo[2], box.hi[2]);
+  }
+  linked_sent(job, here, thread);
   return gosa;
 }
 
@@ -131,24 +167,46 @@ static __device__ __forceinline__ double quad(const struct cuda_pass &pass, int 
 // Every other sweep runs backward in i and j: the cache still holds what the sweep before read and wrote
 // last.
 template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
-static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
-    stream(const CUDA_GRID_CONSTANT struct cuda_pass pass)
+static __device__ __forceinline__ double tile_sweep(const struct cuda_pass &pass, uint3 block, uint3 grid)
 {
-  int block_i = AXIS_X == 0 ? blockIdx.x : blockIdx.z;
-  int block_j = AXIS_X == 1 ? blockIdx.x : blockIdx.y;
-  int block_k = AXIS_X == 2 ? blockIdx.x : AXIS_X == 1 ? blockIdx.y : blockIdx.z;
+  int block_i = AXIS_X == 0 ? block.x : block.z;
+  int block_j = AXIS_X == 1 ? block.x : block.y;
+  int block_k = AXIS_X == 2 ? block.x : AXIS_X == 1 ? block.y : block.z;
   if (pass.backward) {
-    block_i = (AXIS_X == 0 ? gridDim.x : gridDim.z) - 1 - block_i;
-    block_j = (AXIS_X == 1 ? gridDim.x : gridDim.y) - 1 - block_j;
+    block_i = (AXIS_X == 0 ? grid.x : grid.z) - 1 - block_i;
+    block_j = (AXIS_X == 1 ? grid.x : grid.y) - 1 - block_j;
   }
   int i = pass.lo[0] + block_i;
   int j = pass.lo[1] + block_j * THREADS_J + threadIdx.y;
   int k = pass.first_k + (block_k * THREADS_K + threadIdx.x) * 4;
   double gosa = 0;
-  next_may_start();
-  if (j < pass.hi[1] && k < pass.hi[2]) gosa = quad<KEEP>(pass, i, j, k);
+  if (j < pass.hi[1] && k < pass.hi[2]) gosa = quad_sweep<KEEP>(pass, i, j, k);
   wait_for_previous();
+  return gosa;
+}
+
+template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
+static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
+    stream(const CUDA_GRID_CONSTANT struct cuda_pass pass)
+{
+  next_may_start();
+  double gosa =
+      tile_sweep<THREADS_K, THREADS_J, AXIS_X, KEEP>(pass, blockIdx, {gridDim.x, gridDim.y, gridDim.z});
   gosa_add(gosa, pass.gosa);
+}
+
+// The slabs that neighbours need come first, so that they are on their way while the rest is swept.
+template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
+static __global__ void __launch_bounds__(THREADS_K *THREADS_J, KEEP ? 2 : 1)
+    linked(const CUDA_GRID_CONSTANT struct cuda_linked job)
+{
+  double gosa;
+  next_may_start();
+  if (blockIdx.x < job.slab_blocks)
+    gosa = slab_sweep<KEEP>(job, threadIdx.x + threadIdx.y * THREADS_K, THREADS_K * THREADS_J);
+  else
+    gosa = tile_sweep<THREADS_K, THREADS_J, AXIS_X, KEEP>(job.pass, linked_tile(job), job.grid);
+  gosa_add(gosa, job.pass.gosa);
 }
 
 #define STEP(name, threads_k, threads_j, axis_x, axis_y, axis_z, keep)                                       \
@@ -156,7 +214,8 @@ static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
                                  {threads_k, threads_j, 1},                                                  \
                                  {1, threads_j, 4 * threads_k},                                              \
                                  {axis_x, axis_y, axis_z},                                                   \
-                                 0}
+                                 0,                                                                          \
+                                 linked<threads_k, threads_j, axis_x, keep>}
 
 STEP(cuda_step_stream, 64, 4, 2, 1, 0, false);
 STEP(cuda_step_stream_32x2, 32, 2, 2, 1, 0, false);
