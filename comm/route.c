@@ -58,17 +58,24 @@ static status_t part_open(struct halo_route *route, const struct halo_transport 
   return STATUS_OK;
 }
 
+/* Opening is collective: ranks without a rest take part, and then leave theirs alone. */
 static status_t rest_open(struct halo_route *route)
 {
   struct halo_reach reach[HALO_MESSAGES_MAX];
-  status_t status = STATUS_OK;
+  int any;
   rest_plan(route);
-  if (route->rest.plan.n > 0) {
-    status = part_open(route, &halo_transport_staged, &route->rest, reach);
-    if (status == STATUS_OK) status = gpu_event_create(route->context.device, &route->both);
-    if (status == STATUS_OK) status = gpu_queue_create(route->context.device, GPU_URGENT, &route->join);
-  }
+  RETURN_IF_FAILED(watch_allreduce(route->context.comm, &route->rest.plan.n, &any, 1, MPI_INT, MPI_MAX,
+                                   "agreement on the halos' route"));
+  if (any == 0) return STATUS_OK;
+  RETURN_IF_FAILED(part_open(route, &halo_transport_staged, &route->rest, reach));
+  status_t status = gpu_event_create(route->context.device, &route->both);
+  if (status == STATUS_OK) status = gpu_queue_create(route->context.device, GPU_URGENT, &route->join);
   return agree_status(route->context.comm, status);
+}
+
+static int has_rest(const struct halo_route *route)
+{
+  return route->rest.plan.n > 0;
 }
 
 /* A test hook: with HIMENO_HALO_CORRUPT=R:N in the environment, a bit of what rank R receives in its Nth exchange
@@ -136,14 +143,14 @@ status_t halo_route_start(struct halo_route *route, struct gpu_mem field, struct
 {
   route->field = field;
   RETURN_IF_FAILED(route->main.transport->start(route->main.exchange, field, computed));
-  if (!route->rest.transport) return STATUS_OK;
+  if (!has_rest(route)) return STATUS_OK;
   return route->rest.transport->start(route->rest.exchange, field, computed);
 }
 
 status_t halo_route_progress(struct halo_route *route)
 {
   RETURN_IF_FAILED(route->main.transport->progress(route->main.exchange));
-  return route->rest.transport ? route->rest.transport->progress(route->rest.exchange) : STATUS_OK;
+  return has_rest(route) ? route->rest.transport->progress(route->rest.exchange) : STATUS_OK;
 }
 
 /* One event for both parts. */
@@ -181,7 +188,7 @@ status_t halo_route_finish(struct halo_route *route, struct gpu_event **arrived)
 {
   *arrived = NULL;
   RETURN_IF_FAILED(route->main.transport->finish(route->main.exchange, arrived));
-  if (route->rest.transport) RETURN_IF_FAILED(arrivals_join(route, arrived));
+  if (has_rest(route)) RETURN_IF_FAILED(arrivals_join(route, arrived));
   return ++route->exchanges == route->corrupt ? corrupt(route, *arrived) : STATUS_OK;
 }
 
@@ -225,7 +232,7 @@ status_t halo_route_times(struct halo_route *route, struct halo_times *times)
 {
   struct halo_times rest = {.exchanges = 0};
   RETURN_IF_FAILED(route->main.transport->times(route->main.exchange, times));
-  if (!route->rest.transport) return STATUS_OK;
+  if (!has_rest(route)) return STATUS_OK;
   RETURN_IF_FAILED(route->rest.transport->times(route->rest.exchange, &rest));
   for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += rest.seconds[p];
   return STATUS_OK;

@@ -321,6 +321,9 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   return check(exec, launch_box(exec, queue, &pass), "launching a sweep");
 }
 
+/* Slabs' blocks are one of so many while they last: their waiting leaves most of a processor to others. */
+#define LINKED_SPREAD 4
+
 static int links(const struct himeno_exec *exec)
 {
   return !exec->temporal && !exec->kernel->file && exec->step->linked != NULL;
@@ -348,7 +351,9 @@ static unsigned linked_plan(const struct cuda_step *step, const struct halo_cut 
   }
   if (box_points(&cut->inner) > 0) tile_box(step, &job->pass, blocks);
   job->grid = (uint3){blocks[step->axis[0]], blocks[step->axis[1]], blocks[step->axis[2]]};
-  return job->slab_blocks + job->grid.x * job->grid.y * job->grid.z;
+  unsigned all = job->slab_blocks + job->grid.x * job->grid.y * job->grid.z, most = all / job->slab_blocks;
+  job->spread = most < LINKED_SPREAD ? most : LINKED_SPREAD;
+  return all;
 }
 
 static status_t linked(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked)

@@ -6,19 +6,28 @@
 #include "comm/cuda/link.cuh"
 #include "himeno/cuda/linked.h"
 
-// The slab of this block.
-static __device__ __forceinline__ const cuda_linked_box &linked_box(const cuda_linked &job)
+// Whether this block takes a part of a slab, and its number among those or among the others.
+static __device__ __forceinline__ bool linked_is_slab(const cuda_linked &job, unsigned *number)
+{
+  unsigned share = blockIdx.x / job.spread;
+  bool slab = share < job.slab_blocks && blockIdx.x % job.spread == 0;
+  *number = slab ? share : blockIdx.x - min(share + 1, job.slab_blocks);
+  return slab;
+}
+
+// The slab of a slab's block.
+static __device__ __forceinline__ const cuda_linked_box &linked_box(const cuda_linked &job, unsigned number)
 {
   int b = job.n - 1;
-  while (b > 0 && blockIdx.x < job.box[b].first_block) b--;
+  while (b > 0 && number < job.box[b].first_block) b--;
   return job.box[b];
 }
 
 // The tile of a block of the inner box.
-static __device__ __forceinline__ uint3 linked_tile(const cuda_linked &job)
+static __device__ __forceinline__ uint3 linked_tile(const cuda_linked &job, unsigned number)
 {
-  unsigned n = blockIdx.x - job.slab_blocks, yz = n / job.grid.x;
-  return {n % job.grid.x, yz % job.grid.y, yz / job.grid.y};
+  unsigned yz = number / job.grid.x;
+  return {number % job.grid.x, yz % job.grid.y, yz / job.grid.y};
 }
 
 // Holds the block until the halos of the exchange before are here. Returns the time.

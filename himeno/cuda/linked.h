@@ -16,14 +16,16 @@ struct cuda_linked_box {
   unsigned first_block; /**< of the launch */
 };
 
-/** One launch, by value: a one-dimensional grid of the slabs' blocks, and behind them those of the inner box, which is pass.lo,
+/** One launch, by value: a one-dimensional grid, whose every spread-th block is a slab's as long as there are such, and all others the
+ * inner box's, which is pass.lo,
  * pass.hi. */
 struct cuda_linked {
   struct cuda_pass pass;
   uint3 grid;           /**< tiles of the inner box, as a grid of the plain kernel */
   unsigned slab_blocks; /**< a quad a thread */
-  int n, which;         /**< slabs; the neighbours' field that is written, as the link counts them */
-  uint64_t step;        /**< the exchange that takes the new points away; the one before brings the halos */
+  unsigned spread;
+  int n, which;  /**< slabs; the neighbours' field that is written, as the link counts them */
+  uint64_t step; /**< the exchange that takes the new points away; the one before brings the halos */
   struct cuda_linked_box box[HALO_BOUNDARIES_MAX];
   struct halo_link link;
 };

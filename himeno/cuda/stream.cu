@@ -139,12 +139,12 @@ static __device__ __forceinline__ double quad_sweep(const struct cuda_pass &pass
 
 // The slabs' part of a linked sweep: a quad a thread, whose halos may still be on their way.
 template <bool KEEP>
-static __device__ __forceinline__ double slab_sweep(const struct cuda_linked &job, unsigned thread,
-                                                    unsigned threads)
+static __device__ __forceinline__ double slab_sweep(const struct cuda_linked &job, unsigned number,
+                                                    unsigned thread, unsigned threads)
 {
   const struct cuda_pass &pass = job.pass;
-  const cuda_linked_box &box = linked_box(job);
-  unsigned n = (blockIdx.x - box.first_block) * threads + thread;
+  const cuda_linked_box &box = linked_box(job, number);
+  unsigned n = (number - box.first_block) * threads + thread;
   unsigned rows = box.hi[1] - box.lo[1], row = n / box.quads;
   int i = box.lo[0] + (int)(row / rows), j = box.lo[1] + (int)(row % rows);
   int k = box.lo[2] / 4 * 4 + (int)(n % box.quads) * 4;
@@ -195,17 +195,19 @@ static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
   gosa_add(gosa, pass.gosa);
 }
 
-// The slabs that neighbours need come first, so that they are on their way while the rest is swept.
+// The slabs that neighbours need come early, so that they are on their way while the rest is swept, but among blocks of
+// the rest: theirs wait more than they work.
 template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
 static __global__ void __launch_bounds__(THREADS_K *THREADS_J, KEEP ? 2 : 1)
     linked(const CUDA_GRID_CONSTANT struct cuda_linked job)
 {
   double gosa;
+  unsigned number;
   next_may_start();
-  if (blockIdx.x < job.slab_blocks)
-    gosa = slab_sweep<KEEP>(job, threadIdx.x + threadIdx.y * THREADS_K, THREADS_K * THREADS_J);
+  if (linked_is_slab(job, &number))
+    gosa = slab_sweep<KEEP>(job, number, threadIdx.x + threadIdx.y * THREADS_K, THREADS_K * THREADS_J);
   else
-    gosa = tile_sweep<THREADS_K, THREADS_J, AXIS_X, KEEP>(job.pass, linked_tile(job), job.grid);
+    gosa = tile_sweep<THREADS_K, THREADS_J, AXIS_X, KEEP>(job.pass, linked_tile(job, number), job.grid);
   gosa_add(gosa, job.pass.gosa);
 }
 

@@ -55,6 +55,13 @@ host=$(uname -n)
   [ -z "$(ranks)" ]
 }
 
+@test "p2p, a rank stopped: its neighbours find its flags missing" {
+  in_mid_run 3 STOP 2 -b null -s S -p 3x1x1 -x p2p --timeout 2
+  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 2 on host $host, face i\+, .*over 2 s; silent: rank 2 on host $host; also rank 0"
+  [ "$seconds" -le 8 ]
+  [ -z "$(ranks)" ]
+}
+
 @test "the first rank stopped: another one speaks" {
   in_mid_run 2 STOP 0 -b null -s S -p 1x2x1 -x staged --timeout 1
   one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 0 on host $host, face j-, .*silent: rank 0"
@@ -63,6 +70,12 @@ host=$(uname -n)
 
 @test "a rank killed: the job fails, all ranks gone" {
   in_mid_run 3 KILL 1 -b null -s S -x staged --timeout 5
+  [ "$code" -ne 0 ]
+  [ -z "$(ranks)" ]
+}
+
+@test "p2p, a rank killed: the job fails, all ranks gone" {
+  in_mid_run 3 KILL 1 -b null -s S -x p2p --timeout 5
   [ "$code" -ne 0 ]
   [ -z "$(ranks)" ]
 }

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# Halos that cannot take the way that was asked for, and halos that arrive changed.
+load ../helper
+
+# paths FILE: "0-1 p2p" and so on, each pair of neighbours once, and the reason where there is one.
+paths() {
+  "$PYTHON" - "$1" <<'END'
+import json, sys
+for p in json.load(open(sys.argv[1]))["paths"]:
+    if p["rank"] < p["peer"]:
+        print("%d-%d %s: %s" % (p["rank"], p["peer"], p["used"], p["why"]))
+END
+}
+
+setup() { json=$BATS_TEST_TMPDIR/run.json; }
+
+@test "each pair takes the way that it can: p2p where memory is reached, staged elsewhere, and the report says why" {
+  HIMENO_NULL_APART=3 run on 4 "$himeno" -b null -s XS -n 3 -p 4x1x1 -x p2p --json "$json"
+  expect_status 0
+  [[ $output == *"path       ranks 2 and 3, face i+: staged, since: no peer access between the devices, on demand"* ]]
+  [[ $output != *"ranks 0 and 1"* ]]
+  [[ $output == *"PASS"* ]]
+  [ "$(paths "$json")" = "0-1 p2p: asked for
+1-2 p2p: asked for
+2-3 staged: no peer access between the devices, on demand" ]
+}
+
+@test "nobody reaches anybody: the run goes on, staged" {
+  HIMENO_NULL_APART=0 run on 2 "$himeno" -b null -s XS -n 3 -x ipc --json "$json"
+  expect_status 0
+  [[ $(paths "$json") == "0-1 staged: no peer access"* ]]
+}
+
+@test "without -x the fastest of a trial carries the halos" {
+  run on 2 "$himeno" -b cpu -s XS -n 3 --json "$json"
+  expect_status 0
+  [[ $output =~ "transport  "(staged|mpi|ipc|p2p)" (fastest in a short trial)" ]]
+  [[ $(paths "$json") == "0-1 ${BASH_REMATCH[1]}: fastest in a short trial" ]]
+}
+
+@test "a bit that changes on the way, below anything that could notice, ends with 4 on every transport" {
+  local x
+  for x in staged pageable mpi ipc p2p; do
+    HIMENO_HALO_CORRUPT=1:2 run on 2 "$himeno" -b null -s XS -n 4 --data dense -x "$x"
+    expect_status 4
+    [[ $output == *WRONG* || $output == *wrong* || $output == *differs* ]] || { echo "$x: $output"; return 1; }
+  done
+}
+
+@test "a transport that the backend cannot have is refused, with the reason" {
+  run on 2 "$himeno" -b cpu -s XS -n 1 -x nccl
+  expect_status 3
+  [[ $output == *"--transport nccl: "*CUDA* ]]
+}

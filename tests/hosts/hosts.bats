@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+# Several hosts on one machine: network namespaces in the place of nodes, a relay between them, mpirun across it over TCP. Needs root
+# and the right to make namespaces; skipped elsewhere.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+network() { "$BATS_TEST_DIRNAME/network" "$@"; }
+
+setup_file() {
+  export NETWORK=hg$$
+  "$BATS_TEST_DIRNAME/network" up "$NETWORK" >"$BATS_FILE_TMPDIR/up" 2>&1 || touch "$BATS_FILE_TMPDIR/cannot"
+}
+teardown_file() { "$BATS_TEST_DIRNAME/network" down "$NETWORK"; }
+
+setup() {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  [ ! -e "$BATS_FILE_TMPDIR/cannot" ] || skip "no network namespaces here: $(tail -n 1 "$BATS_FILE_TMPDIR/up")"
+  [ "$MPI_FLAVOUR" = openmpi ] || skip "only Open MPI is told how to reach the hosts"
+  export OMPI_MCA_plm_rsh_agent="$BATS_TEST_DIRNAME/network rsh"
+  export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=wire OMPI_MCA_oob_tcp_if_include=wire OMP_NUM_THREADS=1
+  json=$BATS_TEST_TMPDIR/run.json
+}
+
+# over HOSTS COMMAND...: the command with one rank on each of the first hosts, started from the first.
+over() {
+  local all=10.77.1.2:1,10.77.2.2:1,10.77.3.2:1 n=$1
+  shift
+  timeout -k 5 60 "$BATS_TEST_DIRNAME/network" exec "$NETWORK" a "$(command -v "$MPIRUN")" -np "$n" --host "$(cut -d, "-f1-$n" <<<"$all")" "$@"
+}
+
+@test "three hosts: right bits over TCP; p2p gives way to staged between hosts, and says so" {
+  run over 3 "$himeno" -b null -s XS -n 3 -p 3x1x1 -x p2p --json "$json"
+  expect_status 0
+  [[ $output == *"3 ranks on 3 hosts"* && $output == *PASS* ]]
+  [[ $output == *"path       ranks 0 and 1, face i+: staged, since: on another host"* ]]
+}
+
+@test "a wire of limited rate: right bits, and the time shows in transfer or wait" {
+  network rate "$NETWORK" b 20mbit || skip "the kernel cannot limit rates"
+  # 64 KB a sweep to each side: 26 ms at 20 Mbit a second.
+  run over 2 "$himeno" -b null -s M -n 6 -x staged -k reference --verify off --json "$json"
+  network rate "$NETWORK" b 10gbit
+  expect_status 0
+  "$PYTHON" - "$json" <<'END'
+import json, sys
+p = json.load(open(sys.argv[1]))["ranks"][1]["phases"]
+assert p["wait"] + p["transfer"] > 0.02, p
+END
+}
+
+@test "comm-gpu over a slow relay: its fit finds the rate" {
+  network rate "$NETWORK" a 80mbit || skip "the kernel cannot limit rates"
+  network rate "$NETWORK" b 80mbit
+  run over 2 "$top_builddir/comm-gpu" -b cpu --parts pairs -x staged --min 64K --max 1M --samples 3 --json "$json"
+  network rate "$NETWORK" a 10gbit
+  network rate "$NETWORK" b 10gbit
+  expect_status 0
+  "$PYTHON" - "$json" <<'END'
+import json, sys
+pairs = json.load(open(sys.argv[1]))["pairs"]
+rates = [p["fit"]["bytes_per_second"] for p in pairs if p["way"] == "staged" and p["fit"]]
+assert rates and all(5e6 < r < 11e6 for r in rates), rates
+END
+}
+
+@test "a host cut off in mid-run: exit 6 within the deadline, and the message names it" {
+  # mpirun itself finds out by these, and not before five minutes without.
+  export OMPI_MCA_oob_tcp_keepalive_time=1 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=3
+  over 3 timeout -k 1 40 "$himeno" -b null -s XS -t 60 -p 3x1x1 -x staged --verify off --timeout 2 >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+  local job=$! code=0 begin
+  sleep 4
+  network cut "$NETWORK" c
+  begin=$SECONDS
+  wait "$job" || code=$?
+  cat "$BATS_TEST_TMPDIR/out"
+  [ "$code" -eq 6 ]
+  [ $((SECONDS - begin)) -le 15 ]
+  # Whichever wait it is that the others were in.
+  grep -qE "^himeno-gpu: rank [01] on host $NETWORK-[ab] waits in sweep [0-9]+ for .*, for over 2 s; silent: rank 2 on host $NETWORK-c" "$BATS_TEST_TMPDIR/out"
+}
