@@ -52,3 +52,13 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
   expect_status 3
   [[ $output == *"--transport nccl: "*CUDA* ]]
 }
+
+@test "a neighbour that never sends: exit 6 and its name, whoever waits for it" {
+  local x host
+  host=$(uname -n)
+  for x in staged ipc p2p; do
+    run on 2 "$top_builddir/tests/mpi/silent" null "$x"
+    expect_status 6
+    [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, face i+"*"silent: rank 1"* ]] || { echo "$x: $output"; return 1; }
+  done
+}

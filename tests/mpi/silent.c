@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* A neighbour that never sends: rank 0 exchanges halos, rank 1 opens the route and then sleeps. Rank 0 must run into the
+ * deadline, on the device where that waits by itself, and end the job with 6.
+ *
+ * Usage: mpirun -np 2 silent BACKEND TRANSPORT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "comm/agree.h"
+#include "comm/route.h"
+
+#define SECONDS 2.0
+#define SILENCE 60
+#define ROW     32
+#define ROWS    8
+
+static void give_up(status_t status)
+{
+  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
+}
+
+static struct gpu_device *device_open(const char *name, int rank)
+{
+  char reason[GPU_TEXT_MAX] = "";
+  struct gpu_device_info *devices = NULL;
+  struct gpu_device *device;
+  int n = 0;
+  const struct gpu_backend *backend = gpu_backend_find(name);
+  if (!backend) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
+  backend->probe(&devices, &n, reason);
+  free(devices);
+  give_up(n > 0 ? gpu_open(backend, rank % n, &device) : STATUS_ENVIRONMENT);
+  return device;
+}
+
+/* Eight planes of eight rows, cut in two along i. */
+static void geometry_init(int rank, struct decomp *decomp, struct layout *layout, struct halo_plan *plan)
+{
+  static const int64_t global[3] = {2 * ROWS - 2, ROWS, ROW};
+  static const int procs[3] = {2, 1, 1};
+  decomp_init(decomp, global, procs, rank);
+  give_up(layout_init(layout, decomp, 1, 0));
+  halo_plan_init(plan, decomp, layout, 1);
+}
+
+int main(int argc, char **argv)
+{
+  int rank;
+  struct decomp decomp;
+  struct layout layout;
+  struct halo_plan plan;
+  struct halo_route *route;
+  struct gpu_event *arrived;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const struct halo_transport *transport = argc == 3 ? halo_transport_find(argv[2]) : NULL;
+  if (!transport) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
+  struct halo_context context = {
+      .comm = MPI_COMM_WORLD, .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
+  geometry_init(rank, &decomp, &layout, &plan);
+  give_up(watch_open(MPI_COMM_WORLD, SECONDS));
+  give_up(gpu_queue_create(context.device, GPU_NORMAL, &context.compute));
+  for (int f = 0; f < 2; f++) {
+    size_t bytes = (size_t)layout_floats(&layout) * sizeof(float);
+    give_up(gpu_alloc_shared(context.device, bytes, &context.fields[f]));
+    give_up(gpu_clear(context.compute, context.fields[f], 0, bytes));
+  }
+  give_up(gpu_sync(context.compute));
+  give_up(halo_route_open(transport, &context, &route));
+  if (rank == 1) sleep(SILENCE);
+  give_up(halo_route_start(route, context.fields[0], NULL));
+  give_up(halo_route_finish(route, &arrived));
+  give_up(halo_route_wait(route, context.compute));
+  MPI_Finalize();
+  return 0;
+}
