@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,7 @@ static void smpirun_exec(const struct files *f, const char *ranks, const char *p
                                program,
                                f->plan,
                                NULL};
+  setpgid(0, 0);
   int log = open(f->log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (log >= 0) {
     dup2(log, STDOUT_FILENO);
@@ -145,6 +147,25 @@ static void last_line(const char *path, char text[200])
   if (file) fclose(file);
 }
 
+/* ---- what stops this program stops the simulation too ---- */
+
+static volatile sig_atomic_t group, stopped;
+
+static void stop(int number)
+{
+  stopped = number;
+  if (group > 0) kill(-group, SIGTERM);
+}
+
+static void stop_with_us(pid_t child)
+{
+  struct sigaction action = {.sa_handler = stop};
+  setpgid(child, child); /* the child does the same, whoever is first */
+  group = child;
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
 static status_t smpirun(const struct files *f, int n_ranks)
 {
   char program[PATH_MAX], ranks[16], said[200];
@@ -154,7 +175,10 @@ static status_t smpirun(const struct files *f, int n_ranks)
   pid_t child = fork();
   if (child < 0) return log_fail(STATUS_ENVIRONMENT, "smpirun cannot be started: %m");
   if (child == 0) smpirun_exec(f, ranks, program);
+  stop_with_us(child);
   while (waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
+  group = 0;
+  if (stopped) return log_fail(STATUS_FAULT, "stopped by signal %d", (int)stopped);
   if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && access(f->result, R_OK) == 0) return STATUS_OK;
   if (WIFEXITED(how) && WEXITSTATUS(how) == 127)
     return log_fail(STATUS_ENVIRONMENT, SMPIRUN " cannot be started");

@@ -67,6 +67,23 @@ PY
   grep -q '<link id="card-1-3" bandwidth="20000000000Bps"' files/platform.xml
 }
 
+@test "a simulation that is stopped leaves no process and no file behind" {
+  export TMPDIR=$PWD/files
+  mkdir files
+  "$sim" --model "$model" -s L -n 512 --passes 1000 >/dev/null 2>said 3>&- &
+  pid=$!
+  for _ in $(seq 200); do [ -e files/*/log ] && break; sleep 0.1; done
+  sleep 0.5
+  kill $pid
+  code=0
+  wait $pid || code=$?
+  [ $code -eq 7 ] || { echo "exit code $code"; cat said; return 1; }
+  grep -q 'stopped by signal 15' said
+  [ -z "$(ls files)" ]
+  for _ in $(seq 50); do pgrep -f "$PWD/files" >/dev/null || break; sleep 0.1; done
+  run ! pgrep -f "$PWD/files"
+}
+
 @test "wrong input is one line" {
   says() {
     local code=$1 pattern=$2
