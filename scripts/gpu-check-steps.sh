@@ -324,18 +324,46 @@ tensor() {
   note "of cuBLAS: $(printf '%s, ' "${shares[@]}" | sed 's/, $//')"
 }
 
-# Every kernel on a few shapes.
-tensor_sanitizer() {
-  local log=$out/logs/$step-tool.log
+# ---- products of floats ----
+
+fp32_kernels="naive regblock local unroll pipeline lds-pipeline warptile"
+
+# The ladder where plots of it begin, in their middle and at their end.
+products() {
+  local arguments
+  needs "$1"
+  # shellcheck disable=SC2046,SC2054,SC2207 # several words, and commas in one of them
+  arguments=($(place "$1") --ladder --sizes 1024,4096,8192 -t 0.1)
+  printf 'gemm-gpu %s\n' "${arguments[*]}" | tee "$out/json/$step.cmd"
+  launch 1 "$build/gemm-gpu" "${arguments[@]}" --json "$out/json/$step.json"
+  note "$(value "$step" '"; ".join("%d: " % s["m"] + ", ".join("%s %.0f" % (r["kernel"], r["gflops"])
+    for r in s["rungs"] if r["verdict"] == "pass") for s in d["sizes"])') GFLOPS"
+}
+
+products_right() {
+  needs "$1"
+  [ -x "$build/tests/gpu/gemm_products" ] || skip "tests/gpu/gemm_products was not built"
+  # shellcheck disable=SC2086 # several names
+  tap launch 1 "$build/tests/gpu/gemm_products" "$1" few
+}
+
+# sanitized TOOL KERNEL...: kernels on a few shapes.
+sanitized() {
+  local log=$out/logs/$step-tool.log tool=$1
+  shift
   command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
   needs cuda
   [ -x "$build/tests/gpu/gemm_products" ] || skip "tests/gpu/gemm_products was not built"
-  # shellcheck disable=SC2086 # several names
-  tap launch 1 compute-sanitizer --tool "$1" --error-exitcode 99 --print-limit 50 --log-file "$log" \
-    "$build/tests/gpu/gemm_products" cuda few $tensor_kernels
+  tap launch 1 compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 50 --log-file "$log" \
+    "$build/tests/gpu/gemm_products" cuda few "$@"
   tail -n 3 "$log"
   grep -qE 'SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))' "$log"
 }
+
+# shellcheck disable=SC2086 # several names
+tensor_sanitizer() { sanitized "$1" $tensor_kernels; }
+# shellcheck disable=SC2086
+products_sanitizer() { sanitized "$1" $fp32_kernels; }
 
 himeno=$build/himeno-gpu python=python3
 if [ "$1" != machine ] && [ "$1" != build ]; then

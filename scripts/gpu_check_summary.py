@@ -22,6 +22,9 @@ TENSOR_TARGETS = {
     "tensor-wgmma-f16-8191": 0.9, "tensor-wgmma-bf16-4096": 1.00, "tensor-wgmma-bf16-8192": 1.02,
     "tensor-wgmma-bf16-8191": 0.9, "tensor-wmma-f16-f16-8192": 0.55, "tensor-sgemm-tc-f32-8192": 2.0,
 }
+# The best rung over cuBLAS, and OpenCL's best over CUDA's.
+PRODUCT_TARGETS = {1024: 0.95, 4096: 1.00, 8192: 1.00}
+PRODUCT_OPENCL_TARGET = 0.85
 
 
 def read_json(path):
@@ -83,6 +86,27 @@ def tensor_figures(runs):
                 yield figure(f"{name.removeprefix('tensor-')} / {yardstick['kernel']}", yardstick["ours_share"], target)
 
 
+def best_products(runs, backend):
+    """GFLOPS of the fastest rung and of each yardstick, by size."""
+    document = (runs.get(f"products-{backend}") or {}).get("document") or {}
+    sizes = {}
+    for size in document.get("sizes", []):
+        passed = [rung for rung in size["rungs"] if rung["verdict"] == "pass"]
+        ours = [rung["gflops"] for rung in passed if not rung["yardstick"]]
+        if ours:
+            sizes[size["m"]] = {"best": max(ours), "yardsticks": {rung["kernel"]: rung["gflops"] for rung in passed if rung["yardstick"]}}
+    return sizes
+
+
+def product_figures(runs):
+    cuda, opencl = best_products(runs, "cuda"), best_products(runs, "opencl")
+    for size, one in cuda.items():
+        for name, rate in one["yardsticks"].items():
+            yield figure(f"{size}: CUDA product / {name}", one["best"] / rate, PRODUCT_TARGETS.get(size))
+    for size in sorted(cuda.keys() & opencl.keys()):
+        yield figure(f"{size}: OpenCL product / CUDA product", opencl[size]["best"] / cuda[size]["best"], PRODUCT_OPENCL_TARGET)
+
+
 def figures(runs):
     found, copies, share = [], copy_rates(runs), copy_share(runs)
     if share:
@@ -98,6 +122,7 @@ def figures(runs):
             found.append(figure(f"{size}: ceiling / device-to-device copy", cuda["ceiling_gbps"] / copies[size], COPY_TARGET))
         if cuda and opencl:
             found.append(figure(f"{size}: OpenCL stream / CUDA stream", opencl["gflops"] / cuda["gflops"], OPENCL_TARGET))
+    found += product_figures(runs)
     found += tensor_figures(runs)
     return found
 

@@ -1,0 +1,1 @@
+gemm-gpu -b cpu -s 1024

@@ -1,0 +1,1 @@
+gemm-gpu -b opencl --ladder -s 4096 -t 0.05
