@@ -13,10 +13,12 @@
 #include "base/report.h"
 #include "gpu/mem/run.h"
 
-#define GPU_SHARE      0.8
-#define CPU_MOST       ((uint64_t)1 << 30)
-#define LEAST_BYTES    ((uint64_t)4096)
-#define OCTAVE         6 /* footprints between one and its double */
+#define GPU_SHARE   0.8
+#define CPU_MOST    ((uint64_t)1 << 30)
+#define LEAST_BYTES ((uint64_t)4096)
+/* Footprints between one and its double: a GPU links a ring in no time. */
+#define GPU_OCTAVE     6
+#define CPU_OCTAVE     4
 #define ROUNDS_MAX     9
 #define SAMPLE_SECONDS 1e-3
 #define HOPS_MIN       2048
@@ -59,12 +61,12 @@ static struct mem_values plan_strides(const struct mem_run *run)
 }
 
 /* Footprints are whole slots, at least four. */
-static void plan_curve(struct mem_curve *curve, uint64_t stride, uint64_t most)
+static void plan_curve(struct mem_curve *curve, uint64_t stride, uint64_t most, int octave)
 {
   uint64_t least = LEAST_BYTES > 4 * stride ? LEAST_BYTES : 4 * stride;
   curve->stride = stride;
   for (int p = 0; curve->n < MEM_POINTS_MAX; p++) {
-    uint64_t bytes = (uint64_t)((double)least * exp2((double)p / OCTAVE)) / stride * stride;
+    uint64_t bytes = (uint64_t)((double)least * exp2((double)p / octave)) / stride * stride;
     if (bytes > most) break;
     if (curve->n == 0 || bytes > curve->bytes[curve->n - 1]) curve->bytes[curve->n++] = bytes;
   }
@@ -77,7 +79,7 @@ static status_t plan(struct mem_run *run, uint64_t most)
   l->curves = calloc((size_t)strides.n, sizeof *l->curves);
   if (!l->curves) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the latency curves");
   for (int s = 0; s < strides.n; s++) {
-    plan_curve(&l->curves[l->n], strides.at[s], most);
+    plan_curve(&l->curves[l->n], strides.at[s], most, run->device->info.is_cpu ? CPU_OCTAVE : GPU_OCTAVE);
     if (l->curves[l->n].n > 0)
       l->n++;
     else if (run->config.strides.n)

@@ -40,7 +40,8 @@ def latency(document):
     curves = [{"stride": curve["stride"], "bytes": [point["bytes"] for point in curve["points"]],
                "ns": [point["ns"] for point in curve["points"]]} for curve in section["curves"]]
     return {"curves": curves, "levels": [(level["kind"], level["name"], level["ns"], level["bytes"], level["next_bytes"])
-                                         for level in section["levels"]], "cycles": section["single_loads"]}
+                                         for level in section["levels"]],
+            "strides": [level["stride"] for level in section["levels"]]}
 
 
 def roofline(document):
@@ -129,6 +130,8 @@ def draw_copies(data, style):
     panels = [figure.add_subplot(grid[0, place]) for place in range(len(data["widths"]))]
     for panel, width in zip(panels, data["widths"]):
         draw_copy_panel(panel, data, width, style)
+    for panel in panels:
+        panel.set_ylim(0, max(other.get_ylim()[1] for other in panels))
     draw_pacing(figure.add_subplot(grid[1, :]), data, style)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.24 / 7.6))
@@ -137,8 +140,13 @@ def draw_copies(data, style):
 
 # ---- latency ----
 
-def draw_level(axes, level, greatest, last_end):
-    """A cache reaches to a dotted line, its name on the side that has room; a TLB's reach is an arrow."""
+def nearest(curve, footprint):
+    """The curve's latency at a footprint."""
+    return min(zip(curve["bytes"], curve["ns"]), key=lambda point: abs(math.log(point[0] / footprint)))[1]
+
+
+def draw_level(axes, level, greatest, last_end, curve):
+    """A cache reaches to a dotted line, its name on the side that has room; a TLB's reach is an arrow to its curve."""
     kind, name, ns, end, beyond = level
     if kind == "memory":
         axes.annotate(f"{name} {ns:.0f} ns", (axes.get_xlim()[1], ns), xytext=(-4, 7), textcoords="offset points", ha="right", fontsize=8.5)
@@ -149,8 +157,11 @@ def draw_level(axes, level, greatest, last_end):
         axes.annotate(f"{name} {ns:.3g} ns\nto {bytes_text(end)}", ((end * beyond) ** 0.5, greatest * 2.1), xytext=(4 * side, 0),
                       textcoords="offset points", ha="left" if side > 0 else "right", va="top", fontsize=8.5)
         return
-    axes.annotate(f"{name}: +{ns:.2g} ns\nbeyond {bytes_text(end)}", (end, greatest), xytext=(0, -46), textcoords="offset points",
-                  ha="center", va="top", fontsize=8.5, arrowprops={"arrowstyle": "->", "linewidth": 0.9})
+    place = (end, nearest(curve, end))
+    across, up = axes.transAxes.inverted().transform(axes.transData.transform(place))
+    axes.annotate(f"{name}: +{ns:.2g} ns\nbeyond {bytes_text(end)}", place, xytext=(-14 if across > 0.7 else 12, -30 if up > 0.5 else 34),
+                  textcoords="offset points", ha="right" if across > 0.7 else "left", va="top", fontsize=8.5,
+                  arrowprops={"arrowstyle": "->", "linewidth": 0.9})
 
 
 def draw_latency(data, style):
@@ -164,8 +175,10 @@ def draw_latency(data, style):
     axes.set_yscale("log")
     axes.set_ylim(top=greatest * 2.3)
     ends = [level[3] if level[0] == "cache" else None for level in data["levels"]]
-    for level, last_end in zip(data["levels"], [None] + ends):
-        draw_level(axes, level, greatest, last_end)
+    axes.set_xlim(axes.get_xlim())
+    by_stride = {curve["stride"]: curve for curve in data["curves"]}
+    for level, last_end, stride in zip(data["levels"], [None] + ends, data["strides"]):
+        draw_level(axes, level, greatest, last_end, by_stride[stride])
     axes.set_yticks([tick for tick in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if axes.get_ylim()[0] <= tick <= axes.get_ylim()[1]])
     axes.get_yaxis().set_major_formatter("{x:g}")
     axes.get_yaxis().set_minor_formatter("")

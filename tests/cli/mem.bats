@@ -39,7 +39,7 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
 }
 
 @test "OpenCL devices, when there are: every section, and each way to deal elements out" {
-  run --separate-stderr quick -b opencl --copies --mixes --latency --roofline --pairs --sizes 1M --streams 1,16 --footprint 256K --json cl.json
+  run --separate-stderr quick -b opencl --copies --mixes --latency --roofline --pairs --sizes 64K --streams 16 --footprint 16K --json cl.json
   [ "$status" -ne 3 ] || skip "$stderr"
   expect_status 0
   follows_schema cl.json
