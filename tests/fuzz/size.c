@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
   char *text = fuzz_text_begin(bytes, n);
   struct grid_size size;
-  int procs[3];
+  int procs[3] = {0};
   double seconds;
   fuzz_verdict(grid_size_parse("--size", text, &size));
   if (log_held()[0] == 0)
