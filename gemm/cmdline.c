@@ -124,8 +124,8 @@ static const struct option_spec options[] = {
      .offset = AT(backend),
      .metavar = "NAME",
      .group = "Where and how",
-     .help = "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by "
-             "OpenCL, then the CPU."},
+     .help = "auto, cuda, opencl, cpu, qpu (a Raspberry Pi 1 to 3, elsewhere its emulator), or null (a test "
+             "device). auto takes CUDA, then a GPU by OpenCL, then the CPU."},
     {.name = "device",
      .type = OPTION_TEXT,
      .offset = AT(device),

@@ -6,6 +6,8 @@ build_packages=(build-essential autoconf automake pkg-config libopenmpi-dev open
                 ocl-icd-opencl-dev libopenblas-dev liblapack-dev libsimgrid-dev help2man)
 test_packages=(libcmocka-dev bats pocl-opencl-icd python3-jsonschema python3-matplotlib clang-format-14 clang-14
                libclc-14-dev mpich libmpich-dev)
+# Where apt has them; a test that lacks one is skipped.
+optional_packages=(chromium)
 
 say() { printf '\n==> %s\n' "$*"; }
 die() {
@@ -40,6 +42,14 @@ install() {
   say "Packages: installing ${missing[*]}"
   as_root apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# offered PACKAGE...: those that apt knows.
+offered() {
+  local package
+  for package in "$@"; do
+    if apt-cache show "$package" >/dev/null 2>&1; then echo "$package"; fi
+  done
 }
 
 # configure FOLDER [FLAG]...: configures there, or looks again with the same flags for what was installed since.

@@ -21,11 +21,10 @@ int model_way(const struct model *model, const char *transport)
 
 const char *model_term_name(const struct model *model, int column, char text[96])
 {
-  static const char *const names[TERMS] = {"pass",         "point",        "cache",
-                                           "slab",         "slab_point_i", "slab_point_j",
-                                           "slab_point_k", "reduction",    "reduction_log2"};
+  static const char *const names[TERMS] = {"pass",         "point",        "cache",     "slab_point_i",
+                                           "slab_point_j", "slab_point_k", "reduction", "reduction_log2"};
   static const char *const way_names[WAY_TERMS] = {"synchronisation", "neighbour", "latency_factor",
-                                                   "bytes_factor"};
+                                                   "bytes_factor", "slab"};
   if (column < TERMS)
     snprintf(text, 96, "%s", names[column]);
   else
@@ -40,6 +39,12 @@ static int path_of(const struct study_way *way, int where)
   return way->known[where] ? where : 1 - where;
 }
 
+/* p2p computes all slabs in the launch that sends them; with the others each is a sweep of its own. */
+static int slab_launches(const char *transport, int slabs)
+{
+  return strcmp(transport, "p2p") == 0 ? slabs > 0 : slabs;
+}
+
 void model_rows_make(const struct model *model, const struct geometry *g, int way, struct model_rows *rows)
 {
   memset(rows, 0, sizeof *rows);
@@ -48,7 +53,7 @@ void model_rows_make(const struct model *model, const struct geometry *g, int wa
   if (model->cache_points > 0) rows->interior[TERM_CACHE] = -fmin(g->inner, model->cache_points);
   if (way < 0) return;
   const struct study_way *path = &model->paths.ways[way];
-  rows->boundary[TERM_SLAB] = g->slabs;
+  rows->boundary[model_way_column(way, WAY_SLAB)] = slab_launches(path->name, g->slabs);
   for (int d = 0; d < 3; d++) rows->boundary[TERM_SLAB_I + d] = g->slab_points[d];
   for (int where = 0; where < STUDY_WHERES; where++) {
     int by = path_of(path, where);

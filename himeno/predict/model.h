@@ -3,7 +3,7 @@
  * \brief The performance model: seconds a sweep = max(interior, exchange) + boundary + synchronisation + reduction.
  *
  *     interior        = a + V/b − g·min(V, C)       V points; C of them stay in the cache from sweep to sweep
- *     boundary        = slabs·s + Σ over cut dimensions d of points·β_d
+ *     boundary        = launches·s + Σ over cut dimensions d of points·β_d; a launch a slab, but one for all with p2p
  *     exchange        = λ·Σ over neighbours (latency of the path) + φ·Σ over neighbours (bytes / bandwidth of the path),
  *                       a T-th of it a sweep; latencies and bandwidths are comm-gpu's, λ and φ near 1 are the study's
  *     synchronisation = σ + ν·neighbours            as soon as there are neighbours
@@ -22,7 +22,6 @@ enum model_term {
   TERM_PASS,
   TERM_POINT,
   TERM_CACHE,
-  TERM_SLAB,
   TERM_SLAB_I,
   TERM_SLAB_J,
   TERM_SLAB_K,
@@ -32,7 +31,7 @@ enum model_term {
 };
 
 /** Terms that each way between neighbours has for itself. */
-enum model_way_term { WAY_SYNC, WAY_NEIGHBOUR, WAY_LATENCY, WAY_BANDWIDTH, WAY_TERMS };
+enum model_way_term { WAY_SYNC, WAY_NEIGHBOUR, WAY_LATENCY, WAY_BANDWIDTH, WAY_SLAB, WAY_TERMS };
 
 #define MODEL_COLUMNS_MAX (TERMS + WAY_TERMS * STUDY_WAYS_MAX)
 
@@ -47,7 +46,8 @@ struct model {
   double covariance[MODEL_COLUMNS_MAX * MODEL_COLUMNS_MAX]; /**< in units of spread² */
   double spread;                                            /**< relative error of one run about the model */
   double freedom;                                           /**< degrees of freedom behind it */
-  double far_spread; /**< of runs beyond the measured ranks: by leaving out the most ranks; 0 if unknown */
+  double
+      far_spread; /**< of runs beyond the measured ranks: by leaving out the most ranks, or else sizes or cuts; 0 if unknown */
   /* the range that was measured */
   int runs, ranks_most, hosts_most, depth, overlap;
   int per_host; /**< 0: all runs were on one host */

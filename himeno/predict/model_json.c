@@ -15,9 +15,9 @@ static const char *const where_names[STUDY_WHERES] = {"same_host", "other_host"}
 /* Unit of a term, for readers. */
 static const char *term_unit(int column)
 {
-  static const char *const units[TERMS] = {"s",       "s/point", "s/point", "s/slab", "s/point",
+  static const char *const units[TERMS] = {"s",       "s/point", "s/point", "s/point",
                                            "s/point", "s/point", "s",       "s"};
-  static const char *const way_units[WAY_TERMS] = {"s", "s/message", "1", "1"};
+  static const char *const way_units[WAY_TERMS] = {"s", "s/message", "1", "1", "s/launch"};
   return column < TERMS ? units[column] : way_units[(column - TERMS) % WAY_TERMS];
 }
 

@@ -181,6 +181,13 @@ static status_t points_make(struct predict *p)
 
 /* ---- the whole ---- */
 
+/* Where leaving out the most ranks leaves too little, other runs that a fit has not seen say how far off it can be. */
+static double unseen_spread(const struct validate_table *table)
+{
+  double size = validate_spread(table, LEFT_SIZE), cut = validate_spread(table, LEFT_CUT);
+  return size > cut ? size : cut;
+}
+
 static status_t model_make(struct predict *p)
 {
   if (p->config.model) return model_json_read(p->config.model, &p->model);
@@ -190,6 +197,7 @@ static status_t model_make(struct predict *p)
   RETURN_IF_FAILED(model_fit(&p->study, &p->paths, &p->model));
   RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->validation));
   p->model.far_spread = validate_spread(&p->validation, LEFT_RANKS);
+  if (p->model.far_spread == 0) p->model.far_spread = unseen_spread(&p->validation);
   return STATUS_OK;
 }
 

@@ -40,12 +40,12 @@ def caption(origins, extra=""):
 
 
 def save(figure, name, text, title, legend_rows):
-    """Writes NAME.png and NAME.svg with the caption at the foot and room for the legend above it."""
+    """Writes NAME.png, NAME.svg and NAME.pdf with the caption at the foot and room for the legend above it."""
     height = figure.get_size_inches()[1]
     figure.text(0.5, 0.08 / height, text, ha="center", va="bottom", fontsize=8, color="#404040")
     if title:
         figure.suptitle(title)
     figure.tight_layout(rect=(0, (0.3 + 0.22 * legend_rows) / height, 1, 1))
-    for kind, metadata in (("png", None), ("svg", {"Date": None})):
+    for kind, metadata in (("png", None), ("svg", {"Date": None}), ("pdf", {"CreationDate": None})):
         figure.savefig(f"{name}.{kind}", metadata=metadata)
         print(f"{name}.{kind}")

@@ -12,7 +12,7 @@ setup_file() {
   mkdir "$measured/study"
   for size in XS 40x40x80 S 80x80x160; do
     for ranks in 1 2 3; do
-      on $ranks "$himeno" -b cpu -k stream -s $size -t 0.05 --block 10 -p ${ranks}x1x1 --json "$measured/study/$size-$ranks.json" >/dev/null
+      on $ranks "$himeno" -b cpu -k stream -x staged -s $size -t 0.05 --block 10 -p ${ranks}x1x1 --json "$measured/study/$size-$ranks.json" >/dev/null
     done
   done
   on 2 "$himeno" -b cpu -k reference -s XS -n 2 --json "$measured/study/other-kernel.json" >/dev/null
@@ -60,7 +60,12 @@ PY
 @test "a model that was written predicts the same without its study" {
   from_study -s S -n 2 --json p.json >/dev/null
   "$predict" --model p.json -s S -n 2 --json q.json >/dev/null
-  [ "$(json p.json '[(q["seconds"], q["low"]) for q in d["predictions"]]')" = "$(json q.json '[(q["seconds"], q["low"]) for q in d["predictions"]]')" ]
+  "$PYTHON" - <<'PY'
+import json
+a, b = ([(q["seconds"], q["low"], q["high"]) for q in json.load(open(path))["predictions"]] for path in ("p.json", "q.json"))
+assert len(a) == len(b) == 2
+assert all(abs(x - y) <= 1e-6 * y for one, other in zip(a, b) for x, y in zip(one, other)), (a, b)
+PY
 }
 
 @test "a sealed prediction is opened after the run, and set beside it" {
@@ -104,6 +109,15 @@ PY
   report --compute-time 0.1 --exchange-time 2.3
   [ "$(json r.json 'round(d["predictions"][1]["gflops"]), d["predictions"][1]["limit"], d["predictions"][1]["low"]')" = "170 interior None" ]
   follows_schema r.json
+}
+
+@test "four H200 are predicted from one and two within 5%, as recorded" {
+  recorded=$top_srcdir/doc/results/h200-x4-2026-11
+  run "$predict" --study "$recorded/runs" --comm "$recorded/paths.json" --fit-ranks 2 -n 4 -p 4x1x1 --against "$recorded/runs" --within 5 --json four.json
+  expect_status 0
+  [ "$(json four.json 'sorted((q["size"], q["scaling"]) for q in d["against"]["pairs"] if q["ranks"] == 4 and q["predicted"])')" = \
+    "[('L', 'strong'), ('L', 'weak'), ('XL', 'strong')]" ]
+  [ "$(json four.json 'max(abs(q["error"]) for q in d["against"]["pairs"] if q["ranks"] == 4 and q["predicted"]) < 0.02')" = True ]
 }
 
 @test "too little is refused, and says what to measure" {

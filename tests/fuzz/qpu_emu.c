@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
                                   .tmu_depth = 4 << (setup[0] >> 5 & 1),
                                   .dma_turns = 1 + (setup[0] >> 6) * 20,
                                   .memory_bytes = MEMORY - 4096,
-                                  .max_instructions = 3000};
+                                  .max_instructions = 600};
   log_hold(1);
   must(qpu_emu_create(&config, &emu) == STATUS_OK, "no emulator");
   run(emu, &input, 1 + setup[1] % 128);

@@ -140,7 +140,7 @@ static void known_parameters_are_found_again(void **state)
   struct model *model = fit_made(&plain, 4);
   assert_near(model->value[TERM_PASS], PASS, 0.1);
   assert_near(model->value[TERM_POINT], POINT, 0.01);
-  assert_near(model->value[TERM_SLAB], SLAB, 0.1);
+  assert_near(model->value[TERMS + WAY_SLAB], SLAB, 0.1);
   assert_near(model->value[TERMS + WAY_LATENCY] * 1.1, 1, 0.08);
   assert_near(model->value[TERMS + WAY_BANDWIDTH] / 0.92, 1, 0.1);
   assert_true(model->cache_points == 0);

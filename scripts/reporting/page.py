@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""One HTML file that needs nothing else: style, pictures and the table's sorting are inside."""
+import base64
+import html
+
+STYLE = """
+:root { --ink: #1a1f26; --dim: #5b6672; --line: #d9dee4; --good: #2f7d4f; --bad: #b3392a; --mark: #1b3a5c; --page: #ffffff; --band: #f5f7f9; }
+* { box-sizing: border-box; }
+body { font: 15px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; color: var(--ink); background: var(--page); max-width: 76rem;
+  margin: 0 auto; padding: 2rem 1.5rem 4rem; }
+h1 { font-size: 1.7rem; margin: 0 0 .2rem; } h2 { font-size: 1.15rem; margin: 2.4rem 0 .6rem; border-bottom: 2px solid var(--mark); padding-bottom: .2rem; }
+p { max-width: 60rem; } .dim { color: var(--dim); }
+ul.verdicts { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .8rem; }
+ul.verdicts li { border: 1px solid var(--line); border-left: 6px solid var(--dim); border-radius: 4px; padding: .5rem .9rem; background: var(--band); }
+ul.verdicts li.good { border-left-color: var(--good); } ul.verdicts li.bad { border-left-color: var(--bad); }
+ul.verdicts b { display: block; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .88rem; }
+th, td { padding: .28rem .65rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+th { text-align: right; background: var(--band); position: sticky; top: 0; } tbody tr:hover { background: var(--band); }
+td.text, th.text { text-align: left; } td.long { white-space: normal; overflow-wrap: anywhere; } th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid var(--mark); }
+th[aria-sort=ascending] button::after { content: " \\2191"; } th[aria-sort=descending] button::after { content: " \\2193"; }
+img { max-width: 100%; height: auto; } pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; overflow: auto; max-height: 28rem; font-size: .8rem; }
+@media print { body { max-width: none; padding: 0; } pre { max-height: none; white-space: pre-wrap; } h2 { break-after: avoid; } }
+"""
+
+SCRIPT = """
+document.querySelectorAll('table.sorts').forEach(table => {
+  const body = table.tBodies[0], order = [...body.rows];
+  table.querySelectorAll('th').forEach((head, column) => {
+    const button = document.createElement('button');
+    button.textContent = head.textContent;
+    head.replaceChildren(button);
+    button.addEventListener('click', () => {
+      const up = head.getAttribute('aria-sort') !== 'ascending';
+      table.querySelectorAll('th').forEach(other => other.removeAttribute('aria-sort'));
+      head.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+      const value = row => row.cells[column].textContent, number = text => parseFloat(text);
+      order.sort((a, b) => {
+        const x = number(value(a)), y = number(value(b));
+        const both = isNaN(x) || isNaN(y) ? value(a).localeCompare(value(b)) : x - y;
+        return up ? both : -both;
+      });
+      body.append(...order);
+    });
+  });
+});
+document.documentElement.dataset.pictures = [...document.images].filter(image => image.complete && image.naturalWidth > 0).length;
+"""
+
+
+def escaped(value):
+    return html.escape(str(value))
+
+
+def is_text(value):
+    return isinstance(value, str) and not any(character.isdigit() for character in value[:2].lstrip("+-"))
+
+
+def table(head, rows, sorts=True):
+    left = [all(is_text(row[column]) for row in rows) for column in range(len(head))]
+    def cells(row, tag):
+        return "".join(f"<{tag}{' class=text' if left[column] else ''}>{escaped(value)}</{tag}>" for column, value in enumerate(row))
+    body = "\n".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
+    return (f"<div class=wide><table{' class=sorts' if sorts else ''}><thead><tr>{cells(head, 'th')}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>")
+
+
+def facts(pairs):
+    rows = "\n".join(f"<tr><th class=text scope=row>{escaped(name)}</th><td class=\"text long\">{escaped(value)}</td></tr>" for name, value in pairs)
+    return f"<div class=wide><table><tbody>\n{rows}\n</tbody></table></div>"
+
+
+def verdicts(checks):
+    classes = {True: "good", False: "bad", None: "open"}
+    marks = {True: "yes", False: "no", None: "not shown"}
+    items = "\n".join(f"<li class={classes[good]}><b>{escaped(name)}: {marks[good]}</b>{escaped(what)}</li>" for name, good, what in checks)
+    return f"<ul class=verdicts>\n{items}\n</ul>"
+
+
+def picture(path, what):
+    with open(path, "rb") as file:
+        data = base64.b64encode(file.read()).decode()
+    return f'<img alt="{escaped(what)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def section(title, *parts):
+    return f"<section>\n<h2>{escaped(title)}</h2>\n" + "\n".join(parts) + "\n</section>"
+
+
+def paragraph(text, style=""):
+    return f"<p{f' class={style}' if style else ''}>{escaped(text)}</p>"
+
+
+def preformatted(lines):
+    return "<pre>" + escaped("\n".join(lines)) + "</pre>"
+
+
+def page(title, subtitle, parts):
+    return (f"<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
+            f"<title>{escaped(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{escaped(title)}</h1>\n{paragraph(subtitle, 'dim')}\n"
+            + "\n".join(parts) + f"\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
