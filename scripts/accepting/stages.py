@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The stages: alone, pairs, switches, all, devices; or a soak."""
+import argparse
 import json
 import statistics
 
@@ -12,12 +13,24 @@ PAIRS_MIN = 4  # with fewer there is no usual
 NORMAL_MAD = 1.4826
 
 
+NAMES = ["alone", "pairs", "switches", "all", "devices"]
+
+
+def chosen(text):
+    """The stages of a list, in their order."""
+    words = text.split(",")
+    for word in words:
+        if word not in NAMES:
+            raise argparse.ArgumentTypeError(f"{word}: the stages are {', '.join(NAMES)}")
+    return [name for name in NAMES if name in words]
+
+
 def all_of_them(run):
-    left = alone(run)
-    left = pairs(run, left)
-    left = switches(run, left)
-    everything(run, left)
-    devices(run)
+    """Each stage gets what the ones before it left."""
+    work = {"alone": alone, "pairs": pairs, "switches": switches, "all": everything, "devices": devices}
+    left = run.tested = run.a.names
+    for name in run.a.stages:
+        left = work[name](run, left)
 
 
 def accepted_by(run, *more):
@@ -26,16 +39,16 @@ def accepted_by(run, *more):
 
 # ---- each host by itself ----
 
-def alone(run):
-    done = run.together("alone", [(f"alone-{name}", [name], {"options": accepted_by(run)}) for name in run.a.names])
+def alone(run, names):
+    done = run.together("alone", [(f"alone-{name}", [name], {"options": accepted_by(run)}) for name in names])
     good = []
-    for name in run.a.names:
+    for name in names:
         step = done.get(f"alone-{name}")
         if step and step["outcome"] == "pass":
             good.append(name)
         elif step:
             run.find(step["outcome"], [name], step["why"], step)
-    run.tested = [name for name in run.a.names if f"alone-{name}" in done]
+    run.tested = [name for name in names if f"alone-{name}" in done]
     return good
 
 
@@ -186,18 +199,17 @@ def switches(run, names):
 
 
 def everything(run, names):
-    if len(names) > 1:
-        group(run, "all", "all", names)
+    return group(run, "all", "all", names) if len(names) > 1 else names
 
 
-def devices(run):
+def devices(run, names):
     """Each device of the hosts that are slow or wrong by themselves, one after the other on a host."""
     suspects = sorted({name for finding in run.findings if finding["kind"] in ("slow", "wrong", "fault") for name in finding["hosts"]
                        if len(finding["hosts"]) == 1})
     jobs = [(f"device-{name}-{device}", [name], {"per_host": 1, "options": accepted_by(run, "--device", str(device))})
             for device in range(run.a.per_host) for name in suspects]
     if run.a.per_host < 2:
-        return
+        return names
     done = run.together("device", jobs)
     for name, step in done.items():
         document = read(run.path(name, "doc"))
@@ -205,6 +217,7 @@ def devices(run):
             rank = ((document or {}).get("ranks") or [{}])[0]
             run.find(step["outcome"], step["hosts"], f"device {name.rsplit('-', 1)[1]} by itself: {step['why']}", step,
                      device=rank.get("uuid") or name.rsplit("-", 1)[1])
+    return names
 
 
 # ---- soak ----

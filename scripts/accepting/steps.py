@@ -63,7 +63,7 @@ class Run:
         self.processes = set()
 
     def plan_check(self):
-        keys = ("names", "per_host", "policy", "size", "seconds", "rounds", "options", "launcher", "program", "soak")
+        keys = ("names", "per_host", "policy", "size", "seconds", "rounds", "options", "launcher", "program", "soak", "stages")
         plan = {key: getattr(self.a, key) for key in keys}
         path = os.path.join(self.a.folder, "plan.json")
         before = read(path)

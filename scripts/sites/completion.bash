@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# Bash completion of the suite's programs: what they can do is asked of themselves, so it is never out of date.
+#     . scripts/sites/completion.bash
+
+_himeno_gpu_options() { "$1" --help 2>/dev/null | grep -oE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort -u; }
+
+# What --list shows below a heading such as "kernel" or "device".
+_himeno_gpu_listed() { "$1" --list 2>/dev/null | awk -v what="$2" '$1 == what { print $2 }' | sort -u; }
+
+_himeno_gpu() {
+  local program=$1 word=$2 before=$3 words=
+  case $before in
+    -s | --size) words="XS S M L XL" ;;
+    --data) words="standard dense" ;;
+    -b | --backend) words="auto cuda opencl cpu qpu null" ;;
+    -k | --kernel) words="auto $(_himeno_gpu_listed "$program" kernel)" ;;
+    -x | --transport) words="auto $("$program" --list 2>/dev/null | awk '/^Transports/ { on = 1; next } /^[^ ]/ { on = 0 } on { print $1 }')" ;;
+    --verify) words="auto full off" ;;
+    --bind) words="auto keep share" ;;
+    --accept) words="default h100 $(compgen -f -X '!*.json' -- "$word")" ;;
+    --json | --reference | --kernel-file | --soak-log) words=$(compgen -f -- "$word") ;;
+    *) words=$(_himeno_gpu_options "$program") ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -o filenames -F _himeno_gpu himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-predict himeno-sim

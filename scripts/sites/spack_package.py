@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Spack recipe: put it as packages/himeno_gpu/package.py (older Spack: packages/himeno-gpu) into a repository of your own."""
+from spack.package import *
+
+
+class HimenoGpu(AutotoolsPackage, CudaPackage):
+    """Himeno benchmark for GPU clusters: right bits, right speed, right scale."""
+
+    homepage = "https://example.org/himeno-gpu"  # your copy
+    git = "https://example.org/himeno-gpu.git"
+
+    license("MIT")
+    version("main", branch="main")
+
+    variant("opencl", default=False, description="OpenCL devices, through an ICD loader")
+    variant("blas", default=True, description="OpenBLAS as gemm-gpu's yardstick on CPUs")
+    variant("predict", default=True, description="himeno-predict, which needs LAPACK")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build", when="+cuda")
+    depends_on("autoconf@2.69:", type="build")
+    depends_on("automake@1.16:", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("mpi")
+    depends_on("hwloc@2:")
+    depends_on("jansson")
+    depends_on("opencl", when="+opencl")
+    depends_on("openblas threads=openmp", when="+blas")
+    depends_on("lapack", when="+predict")
+    depends_on("cuda@12:", when="+cuda")
+
+    def autoreconf(self, spec, prefix):
+        Executable("./autogen.sh")()
+
+    def configure_args(self):
+        spec = self.spec
+        args = self.with_or_without("opencl")
+        args += self.with_or_without("cblas", variant="blas")
+        args += self.with_or_without("lapack", variant="predict")
+        if not spec.satisfies("+cuda"):
+            return args + ["--without-cuda"]
+        args.append(f"--with-cuda={spec['cuda'].prefix}")
+        chosen = [arch for arch in spec.variants["cuda_arch"].value if arch != "none"]
+        return args + ([f"--with-cuda-arch={' '.join(chosen)}"] if chosen else [])

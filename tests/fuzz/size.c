@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Any text as a size, a cut or a duration: it is read or refused with a message, and what is read is within its limits. */
+#include <string.h>
+
+#include "comm/grid.h"
+#include "himeno/soak/soak.h"
+#include "tests/fuzz/reader.h"
+
+const char fuzz_corpus[] = "size";
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+  char *text = fuzz_text_begin(bytes, n);
+  struct grid_size size;
+  int procs[3] = {0};
+  double seconds;
+  fuzz_verdict(grid_size_parse("--size", text, &size));
+  if (log_held()[0] == 0)
+    for (int d = 0; d < 3; d++) fuzz_must(size.extent[d] >= 3, "an extent below 3 was read");
+  log_drop();
+  fuzz_verdict(grid_procs_parse("--procs", text, procs));
+  if (log_held()[0] == 0)
+    for (int d = 0; d < 3; d++) fuzz_must(procs[d] >= 0, "a negative number of ranks was read");
+  log_drop();
+  fuzz_verdict(soak_duration_parse("--soak", text, &seconds));
+  if (log_held()[0] == 0) fuzz_must(seconds > 0 && seconds <= 1e8, "a duration out of its limits was read");
+  fuzz_text_end(text);
+  return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Any bytes as the file of remembered kernels: reading finds a kernel or none, and storing leaves a file that can be read. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "himeno/tune_cache.h"
+#include "tests/fuzz/reader.h"
+
+const char fuzz_corpus[] = "tune-cache";
+
+/* A file of this process, in memory where there is such a place. */
+static const char *path(void)
+{
+  static char name[64];
+  if (name[0]) return name;
+  snprintf(name, sizeof name, "%s/fuzz-tune-%ld.json", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
+           (long)getpid());
+  setenv("HIMENO_TUNE_CACHE", name, 1);
+  return name;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+  char kernel[64] = "";
+  int file = open(path(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (file < 0) return 0;
+  int whole = write(file, bytes, n) == (ssize_t)n;
+  close(file);
+  log_mute(1); /* its warnings are wanted, and many */
+  if (whole) {
+    if (tune_cache_find("key", kernel, sizeof kernel))
+      fuzz_must(kernel[0] != 0, "a kernel without a name was found");
+    fuzz_must(tune_cache_store("key", "stream", 1.5), "could not be stored");
+    fuzz_must(tune_cache_find("key", kernel, sizeof kernel) && strcmp(kernel, "stream") == 0,
+              "what was stored is not found");
+  }
+  log_mute(0);
+  unlink(path());
+  return 0;
+}
