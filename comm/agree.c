@@ -49,6 +49,7 @@ static void print_once(const struct verdict *all, int n, int r)
 status_t agree_status(MPI_Comm comm, status_t status)
 {
   int rank, n, bad = status != STATUS_OK, any = 0;
+  if (status == STATUS_HANG) agree_abort(comm, status);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &n);
   RETURN_IF_FAILED(watch_allreduce(comm, &bad, &any, 1, MPI_INT, MPI_MAX, "agreement"));

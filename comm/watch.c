@@ -43,6 +43,7 @@ struct watch {
   int rank, ranks;
   long sweep;
   char (*hosts)[HOST_MAX];
+  int *names; /* numbers of the ranks in the whole job: what messages call them */
   struct report mine;
   struct report *reports; /* of those heard of, by rank; NULL before an alarm */
   char *heard;
@@ -65,6 +66,7 @@ static void watch_free(struct watch *watch)
 {
   if (watch->comm != MPI_COMM_NULL) MPI_Comm_free(&watch->comm);
   free(watch->hosts);
+  free(watch->names);
   free(watch->reports);
   free(watch->heard);
   free(watch);
@@ -85,6 +87,16 @@ static status_t hosts_gather(struct watch *watch, MPI_Comm comm)
                    "MPI_Allgather of hosts");
 }
 
+static void names_fill(struct watch *watch, MPI_Comm comm)
+{
+  MPI_Group own, all;
+  MPI_Comm_group(comm, &own);
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  for (int r = 0; r < watch->ranks; r++) MPI_Group_translate_ranks(own, 1, &r, all, &watch->names[r]);
+  MPI_Group_free(&own);
+  MPI_Group_free(&all);
+}
+
 status_t watch_open(MPI_Comm comm, double seconds)
 {
   status_t status;
@@ -97,7 +109,8 @@ status_t watch_open(MPI_Comm comm, double seconds)
   watch->hosts = calloc((size_t)watch->ranks, HOST_MAX);
   watch->reports = calloc((size_t)watch->ranks, sizeof *watch->reports);
   watch->heard = calloc((size_t)watch->ranks, 1);
-  if (!watch->hosts || !watch->reports || !watch->heard) {
+  watch->names = calloc((size_t)watch->ranks, sizeof *watch->names);
+  if (!watch->hosts || !watch->names || !watch->reports || !watch->heard) {
     status = log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
     goto fail;
   }
@@ -105,6 +118,7 @@ status_t watch_open(MPI_Comm comm, double seconds)
     TRY(agree_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, attribute_delete, &keyval, NULL),
                   "MPI_Comm_create_keyval"),
         fail);
+  names_fill(watch, comm);
   TRY(agree_mpi(MPI_Comm_dup(comm, &watch->comm), "MPI_Comm_dup"), fail);
   TRY(hosts_gather(watch, comm), fail);
   TRY(agree_mpi(MPI_Comm_set_attr(comm, keyval, watch), "MPI_Comm_set_attr"), fail);
@@ -243,7 +257,7 @@ static int nearness(const struct watch *watch, const struct report *report)
 
 static void add_wait(struct text *text, const struct watch *watch, const struct report *report)
 {
-  add(text, "rank %d on host %s ", report->rank, watch->hosts[report->rank]);
+  add(text, "rank %d on host %s ", watch->names[report->rank], watch->hosts[report->rank]);
   add(text, report->computing ? "computes" : "waits");
   if (report->sweep > 0) add(text, " in sweep %ld", report->sweep);
   if (report->computing) return;
@@ -252,9 +266,11 @@ static void add_wait(struct text *text, const struct watch *watch, const struct 
     return;
   }
   int first = target_choose(watch, report), rank = report->targets.at[first].rank;
-  add(text, " for rank %d on host %s, face %s", rank, watch->hosts[rank], report->targets.at[first].face);
+  add(text, " for rank %d on host %s, face %s", watch->names[rank], watch->hosts[rank],
+      report->targets.at[first].face);
   for (int t = 0; t < report->targets.n; t++)
-    if (t != first) add(text, ", rank %d face %s", report->targets.at[t].rank, report->targets.at[t].face);
+    if (t != first)
+      add(text, ", rank %d face %s", watch->names[report->targets.at[t].rank], report->targets.at[t].face);
 }
 
 static void add_silent(struct text *text, const struct watch *watch)
@@ -262,7 +278,8 @@ static void add_silent(struct text *text, const struct watch *watch)
   int n = 0;
   for (int r = 0; r < watch->ranks; r++) {
     if (!is_silent(watch, r)) continue;
-    if (n++ < OTHERS_NAMED) add(text, "%s rank %d on host %s", n > 1 ? "," : "; silent:", r, watch->hosts[r]);
+    if (n++ < OTHERS_NAMED)
+      add(text, "%s rank %d on host %s", n > 1 ? "," : "; silent:", watch->names[r], watch->hosts[r]);
   }
   if (n > OTHERS_NAMED) add(text, " and %d more", n - OTHERS_NAMED);
 }
@@ -365,6 +382,21 @@ status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what)
     RETURN_IF_FAILED(agree_mpi(MPI_Test(request, &done, MPI_STATUS_IGNORE), what));
     if (done) return STATUS_OK;
     RETURN_IF_FAILED(watch_look(&wait));
+    sched_yield();
+  }
+}
+
+status_t watch_patiently(MPI_Comm comm)
+{
+  struct watch_wait wait;
+  MPI_Request request;
+  int done = 0;
+  RETURN_IF_FAILED(agree_mpi(MPI_Ibarrier(comm, &request), "MPI_Ibarrier"));
+  watch_begin(&wait, comm, NULL, NULL, NULL);
+  for (;;) {
+    RETURN_IF_FAILED(agree_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
+    if (done) return STATUS_OK;
+    RETURN_IF_FAILED(watch_serve(&wait));
     sched_yield();
   }
 }

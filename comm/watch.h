@@ -70,6 +70,9 @@ status_t watch_serve(struct watch_wait *wait);
 /** \brief MPI_Wait with the deadline. \a what: "the sum of gosa", … */
 status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what);
 
+/** \brief A barrier without a deadline, for ranks that have nothing to do while others are busy, and those watch each other. */
+status_t watch_patiently(MPI_Comm comm);
+
 /** \brief Collectives with the deadline. */
 status_t watch_barrier(MPI_Comm comm, const char *what);
 status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int count, MPI_Datatype type,

@@ -31,6 +31,7 @@ struct bench_config {
   int64_t min_bytes, max_bytes; /**< of a transfer */
   int max_given;
   int64_t step, samples;
+  double timeout; /**< seconds that a rank waits for another */
   const char *json;
   int list;
 };

@@ -168,6 +168,14 @@ static const struct option_spec options[] = {
      .help = "Cores: keep the launcher's binding, share the host's cores among its ranks, or (auto) share "
              "them only "
              "where the launcher bound ranks to one core each or to the same cores."},
+    {.name = "timeout",
+     .type = OPTION_REAL,
+     .min = 0.1,
+     .max = 1e6,
+     .offset = AT(timeout),
+     .metavar = "SECONDS",
+     .help = "Longest wait for another rank (default 60). Past it the job ends with exit status 6 and says "
+             "who waits for whom."},
     {.name = "json",
      .type = OPTION_TEXT,
      .offset = AT(json),
@@ -205,7 +213,12 @@ static const struct option_program program = {
 
 status_t bench_cmdline_parse(int argc, char **argv, struct bench_config *config, enum option_request *request)
 {
-  struct bench_config c = {.parts = BENCH_ALL, .min_bytes = WORD_BYTES, .step = 4, .samples = 7, .depth = 1};
+  struct bench_config c = {.parts = BENCH_ALL,
+                           .min_bytes = WORD_BYTES,
+                           .step = 4,
+                           .samples = 7,
+                           .depth = 1,
+                           .timeout = WATCH_SECONDS};
   enum option_request wanted;
   RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
   c.procs_given = c.procs_given && c.procs[0] > 0;

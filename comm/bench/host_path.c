@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 #include "comm/bench/bench.h"
 #include "comm/bench/fit.h"
 #include "comm/bench/pattern.h"
@@ -123,7 +124,7 @@ static status_t batch(struct rig *rig, MPI_Comm comm, enum direction way, size_t
                       double *seconds)
 {
   RETURN_IF_FAILED(content_make(rig, way, bytes * (size_t)n));
-  RETURN_IF_FAILED(agree_mpi(MPI_Barrier(comm), "MPI_Barrier"));
+  RETURN_IF_FAILED(watch_barrier(comm, "a barrier"));
   double begin = stats_now();
   for (int t = 0; t < n; t++) RETURN_IF_FAILED(copy_once(rig, way, (size_t)t * bytes, bytes));
   *seconds = (stats_now() - begin) / n;
@@ -186,6 +187,7 @@ static status_t turn(struct bench *bench, struct rig *rig, enum direction way, i
       "MPI_Comm_split"));
   status_t status = mine ? curve_measure(rig, self, way, &path.curve) : STATUS_OK;
   if (self != MPI_COMM_NULL) MPI_Comm_free(&self);
+  RETURN_IF_FAILED(watch_patiently(p->comm));
   RETURN_IF_FAILED(agree_status(p->comm, status));
   for (int r = 0; r < p->ranks; r++) {
     int has = 0;

@@ -30,10 +30,11 @@ static status_t run_and_report(struct bench *bench)
 {
   MPI_Comm comm = bench->placement.comm;
   int first = bench->placement.rank == 0;
+  RETURN_IF_FAILED(agree_status(comm, watch_open(comm, bench->config.timeout)));
   if (bench->config.json)
     RETURN_IF_FAILED(agree_status(comm, first ? report_json_check(bench->config.json) : STATUS_OK));
   status_t status = bench_run(bench);
-  if (log_held()[0] && bench->placement.ranks > 1) agree_abort(comm, status);
+  if (status == STATUS_HANG || (log_held()[0] && bench->placement.ranks > 1)) agree_abort(comm, status);
   if (status != STATUS_OK) return agree_status(comm, status);
   return agree_status(comm, first ? report(bench) : STATUS_OK);
 }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 #include "comm/bench/bench.h"
 #include "comm/bench/fit.h"
 #include "comm/bench/pattern.h"
@@ -50,7 +51,7 @@ static status_t batch(struct bench *bench, const struct buffers *b, int64_t each
     b->mine[e] = summand(bench->placement.rank, e, version);
     b->sum[e] = -1;
   }
-  RETURN_IF_FAILED(agree_mpi(MPI_Barrier(comm), "MPI_Barrier"));
+  RETURN_IF_FAILED(watch_barrier(comm, "a barrier"));
   double begin = stats_now();
   for (int c = 0; c < n; c++)
     RETURN_IF_FAILED(

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 #include "comm/bench/pattern.h"
 
 #define FIELDS 2
@@ -282,7 +283,7 @@ status_t bench_rig_batch(struct bench_rig *rig, int n, double *seconds)
 {
   RETURN_IF_FAILED(content_make(rig));
   RETURN_IF_FAILED(graph_prepare(rig, n));
-  RETURN_IF_FAILED(agree_mpi(MPI_Barrier(rig->config.comm), "MPI_Barrier"));
+  RETURN_IF_FAILED(watch_barrier(rig->config.comm, "a barrier"));
   double begin = stats_now();
   RETURN_IF_FAILED(batch_run(rig, n));
   double taken = (stats_now() - begin) / n;
