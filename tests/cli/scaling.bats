@@ -211,6 +211,21 @@ SH
   [[ $output == *"partition is down"* ]]
 }
 
+@test "a real Slurm runs both kinds of study" {
+  mkdir slurm
+  cat >script <<SH
+for how in allocation jobs; do
+  "$scaling" run \$how --program "$himeno" --options "-b cpu --block 5" --sizes 16x16x32 --ranks 1,2 --scaling strong --repeat 1 \\
+    --seconds 0.01 --no-paths --per-host 2 --poll 0.5 --slurm \$how || exit
+  [ "\$(ls \$how/runs/*.json | wc -l)" -eq 2 ] || exit 9
+done
+grep -q 'SLURM_JOB_ID' jobs/log.jsonl
+SH
+  run --separate-stderr "$top_srcdir/tests/sites/slurm-here" slurm 2 bash script
+  [ "$status" -ne 77 ] || skip "${stderr##*slurm-here: }"
+  [ "$status" -eq 0 ] || { echo "$output"; echo "$stderr"; tail -n 3 */job-*.log; return 1; }
+}
+
 @test "wrong options are one line and exit 2, a missing program exit 3" {
   says() {
     local code=$1 pattern=$2
