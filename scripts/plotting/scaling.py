@@ -184,6 +184,7 @@ def draw_phases(axes, points, mode, key, style):
                 bottom += value
             highest = max(highest, bottom)
     axes.set_xticks(range(len(ranks)), [str(number) for number in ranks])
+    axes.set_xlim(-0.6, len(ranks) - 0.4)
     axes.set_ylim(0, highest * 1.1 or 1)
     axes.set_xlabel("ranks")
     axes.grid(axis="x", visible=False)

@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 export OMP_NUM_THREADS=1
 
 setup_file() {
+  [ -n "$MPIRUN" ] && [ "${SANITIZERS:-no}" = no ] || return 0
   export study=$BATS_FILE_TMPDIR/study
   UCX_TLS=tcp "$top_srcdir/scripts/scaling" run "$study" --program "$top_builddir/himeno-gpu" --launcher "$MPIRUN -np {ranks}" \
     --options "-b cpu --block 5" --sizes 16x16x32,24x24x48 --ranks 1,2 --repeat 1 --seconds 0.01 --no-paths >/dev/null
@@ -30,6 +31,7 @@ PY
 
 setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  [ "${SANITIZERS:-no}" = no ] || skip "scripts are the same without sanitizers"
   cd "$BATS_TEST_TMPDIR"
 }
 

@@ -8,6 +8,7 @@ export OMP_NUM_THREADS=1
 
 setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  [ "${SANITIZERS:-no}" = no ] || skip "scripts are the same without sanitizers"
   cd "$BATS_TEST_TMPDIR"
   # A launcher that notes what it launched. The same run in another test of this file gives the document of the first.
   cat >launch <<SH
@@ -208,6 +209,21 @@ SH
   run "$scaling" run study --poll 0.1
   expect_status 3
   [[ $output == *"partition is down"* ]]
+}
+
+@test "a real Slurm runs both kinds of study" {
+  mkdir slurm
+  cat >script <<SH
+for how in allocation jobs; do
+  "$scaling" run \$how --program "$himeno" --options "-b cpu --block 5" --sizes 16x16x32 --ranks 1,2 --scaling strong --repeat 1 \\
+    --seconds 0.01 --no-paths --per-host 2 --poll 0.5 --slurm \$how || exit
+  [ "\$(ls \$how/runs/*.json | wc -l)" -eq 2 ] || exit 9
+done
+grep -q 'SLURM_JOB_ID' jobs/log.jsonl
+SH
+  run --separate-stderr "$top_srcdir/tests/sites/slurm-here" slurm 2 bash script
+  [ "$status" -ne 77 ] || skip "${stderr##*slurm-here: }"
+  [ "$status" -eq 0 ] || { echo "$output"; echo "$stderr"; tail -n 3 */job-*.log; return 1; }
 }
 
 @test "wrong options are one line and exit 2, a missing program exit 3" {
