@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 
 #define SIZE_GPU 4096
 #define SIZE_CPU 1024
@@ -31,7 +32,12 @@ status_t gemm_place(struct gemm_run *run)
   RETURN_IF_FAILED(placement_choose(p, &request));
   status_t status = gpu_open(p->backend, p->device, &run->device);
   if (status == STATUS_OK) status = gpu_queue_create(run->device, GPU_NORMAL, &run->queue);
-  return agree_status(p->comm, status);
+  if (status == STATUS_OK) status = gpu_memory_free(run->device, &run->memory);
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  /* Ranks on one device share its memory, and ranks on CPUs share the host's. */
+  int sharing = p->info.is_cpu ? p->host_ranks : p->shared + 1;
+  uint64_t mine = (uint64_t)((double)(run->memory / (uint64_t)sharing) * MEMORY_SHARE);
+  return watch_allreduce(p->comm, &mine, &run->memory, 1, MPI_UINT64_T, MPI_MIN, "the least free memory");
 }
 
 status_t gemm_ceilings_measure(struct gemm_run *run)
@@ -41,20 +47,31 @@ status_t gemm_ceilings_measure(struct gemm_run *run)
   return set->ceilings(run->device, run->queue, (enum gemm_type)run->config.type, &run->ceilings);
 }
 
-/* Ranks on one device share its memory, and ranks on CPUs share the host's, which holds copies too. */
-static status_t memory_check(struct gemm_run *run)
+/* What a problem takes of run->memory: on a CPU the host's copies too. */
+static uint64_t memory_needed(const struct gemm_run *run, const struct gemm_problem *problem)
 {
-  const struct placement *p = &run->placement;
-  int sharing = p->info.is_cpu ? p->host_ranks : p->shared + 1;
-  uint64_t have, need = gemm_matrices_bytes(&run->problem);
-  if (p->info.is_cpu) need = 2 * need + gemm_bytes(&run->problem, GEMM_C);
-  RETURN_IF_FAILED(gpu_memory_free(run->device, &have));
-  have = (uint64_t)((double)(have / (uint64_t)sharing) * MEMORY_SHARE);
-  if (need <= have) return STATUS_OK;
+  uint64_t matrices = gemm_matrices_bytes(problem);
+  return run->placement.info.is_cpu ? 2 * matrices + gemm_bytes(problem, GEMM_C) : matrices;
+}
+
+int gemm_size_fits(const struct gemm_run *run, const int64_t size[3])
+{
+  struct gemm_problem problem;
+  log_mute(1);
+  status_t status = gemm_config_problem(&run->config, size, &problem);
+  log_mute(0);
+  return status == STATUS_OK && memory_needed(run, &problem) <= run->memory;
+}
+
+static status_t memory_check(const struct gemm_run *run)
+{
+  const struct gemm_problem *p = &run->problem;
+  uint64_t need = memory_needed(run, p);
+  if (need <= run->memory) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT,
                   "size %" PRId64 "x%" PRId64 "x%" PRId64 " needs %s on each device, and there "
                   "are %s free",
-                  run->problem.m, run->problem.n, run->problem.k, report_bytes(need), report_bytes(have));
+                  p->m, p->n, p->k, report_bytes(need), report_bytes(run->memory));
 }
 
 static status_t problem_choose(struct gemm_run *run, const int64_t wanted[3])

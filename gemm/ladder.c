@@ -64,6 +64,8 @@ status_t gemm_ladder(struct gemm_run *run)
 {
   const struct gemm_sizes *sizes = sizes_choose(run);
   int n = sizes->n ? sizes->n : 1;
+  /* Sizes by default end where memory does. */
+  while (!run->config.sizes.n && n > 1 && !gemm_size_fits(run, sizes->size[n - 1])) n--;
   RETURN_IF_FAILED(agree_status(run->placement.comm, ladder_make(run, n)));
   for (int s = 0; s < n; s++) {
     status_t status = size_climb(run, sizes->n ? sizes->size[s] : NULL);

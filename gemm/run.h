@@ -46,6 +46,7 @@ struct gemm_run {
   struct placement placement;
   struct gpu_device *device;
   struct gpu_queue *queue;
+  uint64_t memory;               /**< bytes that a rank may take of its device: the least over ranks */
   struct gemm_ceilings ceilings; /**< of this rank's device, in this run */
   struct gemm_problem problem;
   struct gemm_matrices matrices;

@@ -141,7 +141,7 @@ setup() { document=$BATS_TEST_TMPDIR/result.json; }
 @test "two ranks say one thing once" {
   ranks=2
   says 2 '--size 0.*from 1 to' -s 0
-  says 3 '--device 77' --device 77 -s 8
+  says 3 'size 2000000x2000000x2000000 needs .* on each device' -s 2000000
 }
 
 @test "an unknown option" { says 2 '--nonsense' --nonsense; }
