@@ -123,6 +123,13 @@ matrix() {
   tap launch "$3" "$build/tests/mpi/matrix" "$source_folder/tests/golden/himeno.csv" "$1" "$2"
 }
 
+# products BACKEND: every kernel for matrix products against float64.
+products() {
+  needs "$1"
+  [ -x "$build/tests/gpu/gemm_products" ] || skip "tests/gpu/gemm_products was not built"
+  tap launch 1 "$build/tests/gpu/gemm_products" "$1"
+}
+
 two_gpus() {
   needs cuda
   [ "$(devices cuda)" -ge 2 ] || skip "there is one GPU"
@@ -233,6 +240,18 @@ sanitizer() {
   [ $code = 0 ] && [ "$(grep -hEc 'SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))' "${logs[@]}" | grep -c 1)" = 3 ]
 }
 
+products_sanitizer() {
+  local log=$out/logs/$step-tool.log
+  command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
+  needs cuda
+  [ -x "$build/tests/gpu/gemm_products" ] || skip "tests/gpu/gemm_products was not built"
+  tap launch 1 compute-sanitizer --tool "$1" --error-exitcode 99 --print-limit 50 --log-file "$log" \
+    "$build/tests/gpu/gemm_products" cuda few naive regblock local unroll pipeline lds-pipeline warptile
+  tail -n 3 "$log"
+  note "$(cat "$out/notes/$step"); $(grep -h SUMMARY "$log" | sed 's/^=* //')"
+  grep -qE 'SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))' "$log"
+}
+
 # ---- benchmarks: NAME.json and, beside it, the command line that made it ----
 
 bench() {
@@ -335,6 +354,18 @@ tensor_sanitizer() {
     "$build/tests/gpu/gemm_products" cuda few $tensor_kernels
   tail -n 3 "$log"
   grep -qE 'SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))' "$log"
+}
+
+# gemm_ladder BACKEND: every rung and the yardsticks, in turns.
+gemm_ladder() {
+  local arguments
+  needs "$1"
+  # shellcheck disable=SC2046 # several words
+  arguments=($(place "$1") --ladder --sizes 1024,2048,4096,8192)
+  printf 'gemm-gpu %s\n' "${arguments[*]}" | tee "$out/json/$step.cmd"
+  launch 1 "$build/gemm-gpu" "${arguments[@]}" --json "$out/json/$step.json"
+  note "$(value "$step" '", ".join("%d: %s" % (s["n"], " ".join("%s %.0f" % (r["kernel"], r["gflops"]) for r in s["rungs"][-2:]
+    if r["gflops"])) for s in d["sizes"])') GFLOPS"
 }
 
 himeno=$build/himeno-gpu python=python3
