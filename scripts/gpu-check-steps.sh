@@ -360,8 +360,8 @@ tensor_sanitizer() {
 gemm_ladder() {
   local arguments
   needs "$1"
-  # shellcheck disable=SC2046 # several words
-  arguments=($(place "$1") --ladder --sizes 1024,2048,4096,8192)
+  # shellcheck disable=SC2207 # several words
+  arguments=($(place "$1") --ladder --sizes "1024,2048,4096,8192")
   printf 'gemm-gpu %s\n' "${arguments[*]}" | tee "$out/json/$step.cmd"
   launch 1 "$build/gemm-gpu" "${arguments[@]}" --json "$out/json/$step.json"
   note "$(value "$step" '", ".join("%d: %s" % (s["n"], " ".join("%s %.0f" % (r["kernel"], r["gflops"]) for r in s["rungs"][-2:]
