@@ -25,6 +25,7 @@ struct gemm_blocks {
   int stages;           /**< buffers in local memory: 1 loads and then computes, 2 and more overlap */
   int ahead;            /**< 1: the next operands come from local memory while these are multiplied */
   int splits;           /**< parts of k, added up at the end; 0 counts as 1 */
+  int stays;            /**< 1: as many groups as run at one time share all tiles and steps of k evenly */
 };
 
 /** What a launch uses, for the ladder; zero where the backend cannot say. */

@@ -40,9 +40,9 @@ static json_t *samples_json(const struct gemm_series *s)
 
 static json_t *blocks_json(const struct gemm_blocks *b)
 {
-  return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:i}", "group_m", b->group_m, "group_n", b->group_n,
-                   "group_k", b->group_k, "item_m", b->item_m, "item_n", b->item_n, "stages", b->stages,
-                   "ahead", b->ahead, "splits", b->splits > 0 ? b->splits : 1);
+  return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:i, s:b}", "group_m", b->group_m, "group_n",
+                   b->group_n, "group_k", b->group_k, "item_m", b->item_m, "item_n", b->item_n, "stages",
+                   b->stages, "ahead", b->ahead, "splits", b->splits > 0 ? b->splits : 1, "stays", b->stays);
 }
 
 static json_t *resources_json(const struct gemm_resources *r)

@@ -76,7 +76,10 @@ static status_t open(struct gemm_exec *exec)
   RETURN_IF_FAILED(chip_read(exec, &s->chip));
   RETURN_IF_FAILED(blocks_choose(exec, s));
   size_t bytes = step->work ? step->work(&s->job, &s->chip, &exec->blocks) : 0;
-  if (bytes > 0) RETURN_IF_FAILED(gpu_alloc(exec->device, bytes, &s->work));
+  if (bytes > 0) {
+    RETURN_IF_FAILED(gpu_alloc(exec->device, bytes, &s->work));
+    RETURN_IF_FAILED(check(exec, cudaMemset(s->work.handle, 0, bytes)));
+  }
   s->job.work = s->work.handle;
   struct fp32_launch launch = step->describe(&s->job, &s->chip, &exec->blocks);
   return check(exec, cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -183,16 +186,17 @@ const struct gemm_kernel gemm_cuda_lds_pipeline = {.name = "lds-pipeline",
                                                    ONE(lds_blocks),
                                                    COMMON};
 
-#define TILE(m, n, depth, im, in, parts)                                                                     \
+#define TILE(m, n, im, in, parts, stay)                                                                      \
   {                                                                                                          \
-    .group_m = (m), .group_n = (n), .group_k = (depth), .item_m = (im), .item_n = (in), .stages = 4,         \
-    .ahead = 1, .splits = (parts)                                                                            \
+    .group_m = (m), .group_n = (n), .group_k = 16, .item_m = (im), .item_n = (in), .stages = 4, .ahead = 1,  \
+    .splits = (parts), .stays = (stay)                                                                       \
   }
-#define SIZES(parts)                                                                                         \
-  TILE(128, 256, 16, 8, 16, parts), TILE(128, 128, 16, 8, 8, parts), TILE(64, 128, 16, 8, 8, parts),         \
-      TILE(64, 64, 16, 8, 4, parts)
+#define SIZES(parts, stay, item_128)                                                                         \
+  TILE(128, 256, 8, 16, parts, stay), TILE(128, 128, 8, item_128, parts, stay),                              \
+      TILE(64, 128, 8, 8, parts, stay), TILE(64, 64, 8, 4, parts, stay)
 /* The first leaves the choice to the rung's own model. */
-static const struct gemm_blocks warptile_blocks[] = {{0}, SIZES(1), SIZES(2), SIZES(4)};
+static const struct gemm_blocks warptile_blocks[] = {
+    {0}, SIZES(1, 0, 8), SIZES(1, 1, 16), SIZES(2, 0, 8), SIZES(4, 0, 8)};
 const struct gemm_kernel gemm_cuda_warptile = {
     .name = "warptile",
     .step = "tiles in tiles of warps, fed by asynchronous copies; small tiles and parts of k for small sizes",

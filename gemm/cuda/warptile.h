@@ -11,21 +11,44 @@ struct warptile_tile {
   int m, n, k, item_m, item_n, threads;
   int blocks;  /**< that a multiprocessor shall hold at one time */
   double rate; /**< share of the peak on an H100 where tiles fill it, by measurement: to compare tiles */
+  bool whole,
+      stays; /**< a block or cluster a tile; blocks that stay and share all tiles and steps of k evenly */
+};
+
+/** How a product is cut. */
+struct warptile_cut {
+  int tile;   /**< of the path's */
+  int splits; /**< parts of k, 1 for none */
+  bool stays; /**< as warptile_tile.stays */
+  int stages; /**< tiles of k in shared memory */
 };
 
 struct warptile_path {
   const warptile_tile *tiles; /**< best first */
   int n_tiles;
-  double split_seconds;         /**< what a part of k costs beside its share, a launch */
-  double split_element_seconds; /**< the same, an element of a tile, a round of blocks */
   /** \brief Whether the chip, this program's code and the matrices allow it. */
   bool (*able)(const fp32_job *job, const fp32_chip *chip);
-  /** \brief Tiles of k that are kept in shared memory; 0: they do not fit. */
-  int (*stages)(const fp32_job *job, const fp32_chip *chip, int tile, int splits);
-  size_t (*work)(const fp32_job *job, int splits);
-  fp32_launch (*describe)(const fp32_job *job, int tile, int stages);
-  cudaError_t (*launch)(const fp32_job *job, int tile, int stages, int splits, cudaStream_t stream);
+  /** \brief Stages for a cut that is whole but for them; 0: it does not fit. */
+  int (*stages)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut);
+  /** \brief Seconds on an H100, to compare cuts. */
+  double (*predict)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut);
+  size_t (*work)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut);
+  fp32_launch (*describe)(const fp32_job *job, const warptile_cut &cut);
+  cudaError_t (*launch)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut,
+                        cudaStream_t stream);
 };
+
+/** \brief Seconds of whole tiles in rounds of blocks, each split into so many parts: of the multiprocessor with most.
+ * \a part_seconds is what a part costs beside its share, a round. */
+double warptile_rounds(const fp32_job *job, const fp32_chip *chip, const warptile_tile &tile, int splits,
+                       double part_seconds);
+
+/** Of one multiprocessor of an H100, to weigh arithmetic against the rest. */
+#define WARPTILE_FLOPS 5.07e11
+/** Of its device memory. */
+#define WARPTILE_BYTES_PER_SECOND 2.5e12
+/** Of a round of blocks: the first tile's way from device memory, and storing C. */
+#define WARPTILE_ROUND_SECONDS 2e-6
 
 /** Bulk copies: sm_90 and later, rows that begin at multiples of 16 bytes. */
 extern const warptile_path warptile_bulk_path;

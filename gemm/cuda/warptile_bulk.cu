@@ -1,43 +1,61 @@
 // SPDX-License-Identifier: MIT
-// The host side of bulk copies.
-#include "gemm/cuda/warptile_bulk.cuh"
-
+// The host side of bulk copies: a block or a cluster of blocks a tile, or blocks that stay and share all out.
 #include "gemm/cuda/warptile.h"
+#include "gemm/cuda/warptile_bulk.cuh"
+#include "gemm/cuda/warptile_stream.cuh"
 
 typedef void (*bulk_kernel)(bulk_args);
 
 struct bulk_variant {
-  bulk_kernel kernel[2][2]; // turn A, turn B
-  int stage, a, b;          // bytes
+  bulk_kernel bulk[2][2], stream[2][2]; // turn A, turn B
+  int stage, a, b;                      // bytes
 };
 
-template <class S> struct bulk_row {
+enum { WHOLE = 1, STAYS = 2 };
+
+// Kernels are made only for what a tile is used for.
+template <class S, int ways> struct bulk_row {
   static constexpr warptile_tile tile(double rate)
   {
-    return {S::m, S::n, S::k, S::item_m, S::item_n, S::threads, S::blocks, rate};
+    return {S::m,       S::n,      S::k, S::item_m,           S::item_n,
+            S::threads, S::blocks, rate, (ways & WHOLE) != 0, (ways & STAYS) != 0};
   }
 
   static bulk_variant variant()
   {
-    return {{{warptile_bulk<S, false, false>, warptile_bulk<S, false, true>},
-             {warptile_bulk<S, true, false>, warptile_bulk<S, true, true>}},
-            bulk_layout<S>::stage,
-            bulk_layout<S>::a,
-            bulk_layout<S>::b};
+    bulk_variant v = {{}, {}, bulk_layout<S>::stage, bulk_layout<S>::a, bulk_layout<S>::b};
+    if constexpr (ways & WHOLE) {
+      v.bulk[0][0] = warptile_bulk<S, false, false>, v.bulk[0][1] = warptile_bulk<S, false, true>;
+      v.bulk[1][0] = warptile_bulk<S, true, false>, v.bulk[1][1] = warptile_bulk<S, true, true>;
+    }
+    if constexpr (ways & STAYS) {
+      v.stream[0][0] = warptile_stream<S, false, false>, v.stream[0][1] = warptile_stream<S, false, true>;
+      v.stream[1][0] = warptile_stream<S, true, false>, v.stream[1][1] = warptile_stream<S, true, true>;
+    }
+    return v;
   }
 };
 
-typedef bulk_row<warptile_shape<128, 256, 16, 64, 64, 8, 16, 1>> row_128x256;
-typedef bulk_row<warptile_shape<128, 128, 16, 32, 64, 8, 8, 2>> row_128x128;
-typedef bulk_row<warptile_shape<64, 128, 16, 32, 64, 8, 8, 3>> row_64x128;
-typedef bulk_row<warptile_shape<64, 64, 16, 32, 32, 8, 4, 4>> row_64x64;
+typedef bulk_row<warptile_shape<128, 256, 16, 64, 64, 8, 16, 1>, WHOLE | STAYS> row_128x256;
+typedef bulk_row<warptile_shape<128, 128, 16, 32, 64, 8, 8, 2>, WHOLE> row_128x128;
+typedef bulk_row<warptile_shape<128, 128, 16, 64, 64, 8, 16, 2>, STAYS> row_128x128_stays;
+typedef bulk_row<warptile_shape<64, 128, 16, 32, 64, 8, 8, 3>, WHOLE | STAYS> row_64x128;
+typedef bulk_row<warptile_shape<64, 64, 16, 32, 32, 8, 4, 4>, WHOLE | STAYS> row_64x64;
 static constexpr warptile_tile tiles[] = {row_128x256::tile(0.80), row_128x128::tile(0.78),
-                                          row_64x128::tile(0.75), row_64x64::tile(0.65)};
-static const bulk_variant variants[] = {row_128x256::variant(), row_128x128::variant(), row_64x128::variant(),
+                                          row_128x128_stays::tile(0.79), row_64x128::tile(0.75),
+                                          row_64x64::tile(0.65)};
+static const bulk_variant variants[] = {row_128x256::variant(), row_128x128::variant(),
+                                        row_128x128_stays::variant(), row_64x128::variant(),
                                         row_64x64::variant()};
 
 // Of a multiprocessor's shared memory each block takes 1 KiB more; as much goes to barriers and alignment.
 #define RESERVED 2048
+// Of k, in tiles, that a block is worth.
+#define STEPS_LEAST 4
+// What an element of a tile costs that a cluster adds up, a part.
+#define CLUSTER_ELEMENT_SECONDS 1.6e-10
+// Of the speed of whole tiles, what blocks that stay reach in their loop.
+#define STREAM_SHARE 0.96
 
 static bool turns_a(const fp32_job *job)
 {
@@ -60,28 +78,63 @@ static bool able(const fp32_job *job, const fp32_chip *chip)
 }
 
 // As many as there is room for. Parts of k are added up in the stages' room.
-static int stages(const fp32_job *job, const fp32_chip *chip, int tile, int splits)
+static int stages(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
 {
-  const warptile_tile &t = tiles[tile];
-  const bulk_variant &v = variants[tile];
+  const warptile_tile &t = tiles[cut.tile];
+  const bulk_variant &v = variants[cut.tile];
   const int all = chip->shared_bytes + 1024, buffers = buffer_bytes(job, v);
   int count = (all / t.blocks - RESERVED - buffers) / v.stage;
   if (count < 2) count = (all - RESERVED - buffers) / v.stage;
   if (count > BULK_STAGES_MAX) count = BULK_STAGES_MAX;
   const int room = count * v.stage + buffers, sums = t.m * t.n * (int)sizeof(float);
-  return count < 2 || (splits > 1 && room < sums) ? 0 : count;
+  return count < 2 || (cut.splits > 1 && room < sums) ? 0 : count;
 }
 
-static size_t work(const fp32_job *, int)
+// Blocks that stay: as many as run at one time, each with a few steps at least.
+static int stream_blocks(const fp32_job *job, const fp32_chip *chip, const warptile_tile &t)
 {
-  return 0;
+  const int64_t steps = tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
+  const int64_t least = steps / STEPS_LEAST, most = (int64_t)chip->processors * t.blocks;
+  return (int)(least < 1 ? 1 : least < most ? least : most);
 }
 
-static fp32_launch describe(const fp32_job *job, int tile, int stages)
+// Tiles that two blocks and more work on.
+static bool stream_shares(const fp32_job *job, const fp32_chip *chip, const warptile_tile &t)
 {
-  const bulk_variant &v = variants[tile];
-  return {(const void *)v.kernel[turns_a(job)][turns_b(job)], tiles[tile].threads,
-          stages * v.stage + buffer_bytes(job, v)};
+  return tiles_of(job, t.m, t.n) % stream_blocks(job, chip, t) != 0;
+}
+
+// A parcel and a word for each block that stays.
+static size_t work(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
+{
+  const warptile_tile &t = tiles[cut.tile];
+  if (!cut.stays || !stream_shares(job, chip, t)) return 0;
+  return (size_t)stream_blocks(job, chip, t) * ((size_t)t.m * (size_t)t.n + 1) * sizeof(float);
+}
+
+static double predict(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
+{
+  const warptile_tile &t = tiles[cut.tile];
+  if (!cut.stays)
+    return warptile_rounds(job, chip, t, cut.splits,
+                           cut.splits > 1 ? CLUSTER_ELEMENT_SECONDS * t.m * t.n : 0);
+  const double steps = (double)tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
+  const double flop = 2.0 * t.m * t.n * t.k * steps, share = (double)stream_blocks(job, chip, t) / t.blocks;
+  return flop / (STREAM_SHARE * t.rate * WARPTILE_FLOPS * share) + 2 * WARPTILE_ROUND_SECONDS +
+         2 * work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND;
+}
+
+static bulk_kernel kernel_of(const fp32_job *job, const warptile_cut &cut)
+{
+  const bulk_variant &v = variants[cut.tile];
+  return (cut.stays ? v.stream : v.bulk)[turns_a(job)][turns_b(job)];
+}
+
+static fp32_launch describe(const fp32_job *job, const warptile_cut &cut)
+{
+  const bulk_variant &v = variants[cut.tile];
+  return {(const void *)kernel_of(job, cut), tiles[cut.tile].threads,
+          cut.stages * v.stage + buffer_bytes(job, v)};
 }
 
 // ---- maps of the matrices ----
@@ -149,29 +202,31 @@ static cudaError_t maps_make(const fp32_job *job, const warptile_tile &t, bulk_a
 
 // ---- launch ----
 
-static cudaError_t launch(const fp32_job *job, int tile, int stages, int splits, cudaStream_t stream)
+static cudaError_t launch(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut,
+                          cudaStream_t stream)
 {
-  const warptile_tile &t = tiles[tile];
+  const warptile_tile &t = tiles[cut.tile];
   bulk_args args;
   cudaError_t error = maps_make(job, t, &args);
   if (error != cudaSuccess) return error;
   args.job = *job;
   args.rows = (job->m - 1) / t.m + 1;
   args.columns = (job->n - 1) / t.n + 1;
-  args.stages = stages;
-  args.splits = splits;
+  args.stages = cut.stages;
+  args.splits = cut.splits;
   cudaLaunchAttribute cluster = {};
   cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {(unsigned)splits, 1, 1};
+  cluster.val.clusterDim = {(unsigned)cut.splits, 1, 1};
+  const int blocks = cut.stays ? stream_blocks(job, chip, t) : args.rows * args.columns * cut.splits;
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((unsigned)((int64_t)args.rows * args.columns * splits));
+  config.gridDim = dim3((unsigned)blocks);
   config.blockDim = dim3((unsigned)t.threads);
-  config.dynamicSmemBytes = (size_t)describe(job, tile, stages).shared_bytes;
+  config.dynamicSmemBytes = (size_t)describe(job, cut).shared_bytes;
   config.stream = stream;
   config.attrs = &cluster;
-  config.numAttrs = splits > 1;
-  return cudaLaunchKernelEx(&config, variants[tile].kernel[turns_a(job)][turns_b(job)], args);
+  config.numAttrs = cut.splits > 1;
+  return cudaLaunchKernelEx(&config, kernel_of(job, cut), args);
 }
 
 extern const warptile_path warptile_bulk_path = {
-    tiles, sizeof tiles / sizeof tiles[0], 0, 1.6e-10, able, stages, work, describe, launch};
+    tiles, sizeof tiles / sizeof tiles[0], able, stages, predict, work, describe, launch};

@@ -78,25 +78,61 @@ template <int extent, int depth, int threads> struct tile_turn {
   }
 };
 
+// Where a pair of boxes begins.
+struct bulk_place {
+  int i, j, l;
+};
+
 // The ring of stages as one thread fills it and all threads use it.
 template <class S, bool turn_a, bool turn_b> struct bulk_ring {
   typedef bulk_layout<S> bytes;
+  static constexpr bool turns = turn_a || turn_b;
+  static constexpr uint32_t turned_a = turn_a ? bytes::a : 0, turned = turned_a + (turn_b ? bytes::b : 0);
+  static constexpr int lead = turns ? 2 : 1; // tiles that have to be there: this one, and the one to turn
   uint32_t begin, barriers;
-  int stages, first; // first: tile of k where this block's part begins
-  int i, j;
 
   __device__ __forceinline__ uint32_t barrier(int stage) const
   {
     return barriers + stage * (int)sizeof(uint64_t);
   }
 
-  __device__ __forceinline__ void ask(const bulk_args &args, int tile, int stage) const
+  __device__ __forceinline__ void ask(const bulk_args &args, const bulk_place &at, int stage) const
   {
-    const int l = (first + tile) * S::k;
     const uint32_t to = begin + stage * bytes::stage;
     arrival_expect(barrier(stage), bytes::stage);
-    box_copy(to, args.a, turn_a ? l : i, turn_a ? i : l, barrier(stage));
-    box_copy(to + bytes::a, args.b, turn_b ? l : j, turn_b ? j : l, barrier(stage));
+    box_copy(to, args.a, turn_a ? at.l : at.i, turn_a ? at.i : at.l, barrier(stage));
+    box_copy(to + bytes::a, args.b, turn_b ? at.l : at.j, turn_b ? at.j : at.l, barrier(stage));
+  }
+
+  // Turns the tile of the first stage.
+  __device__ __forceinline__ void turn_first(uint32_t buffers) const
+  {
+    tile_turn<S::m, S::k, S::threads> first_a;
+    tile_turn<S::n, S::k, S::threads> first_b;
+    if (turns) arrival_wait(barrier(0), 0);
+    if (turn_a) first_a.read(begin), first_a.write(begin + buffers);
+    if (turn_b) first_b.read(begin + bytes::a), first_b.write(begin + buffers + turned_a);
+  }
+
+  // Multiplies a tile but for its last step, and the last step of the one before; turns the tile at `after` into the buffer
+  // at `other`. After the last tile old numbers are turned, which nobody uses. Returns whether the awaited stage is there.
+  __device__ __forceinline__ bool multiply(warptile_item<S> &item, uint32_t at_a, uint32_t at_b,
+                                           uint32_t after, uint32_t other, int awaited, uint32_t parity) const
+  {
+    tile_turn<S::m, S::k, S::threads> next_a;
+    tile_turn<S::n, S::k, S::threads> next_b;
+    bool there = false;
+#pragma unroll
+    for (int step = 0; step < S::k; step++) {
+      item.load(step, at_a + step * S::m * (int)sizeof(float), at_b + step * S::n * (int)sizeof(float));
+      if (turn_a && step == 2) next_a.read(begin + after);
+      if (turn_b && step == 2) next_b.read(begin + after + bytes::a);
+      if (turn_a && step == S::k / 2 + 1) next_a.write(begin + other);
+      if (turn_b && step == S::k / 2 + 1) next_b.write(begin + other + turned_a);
+      if (step == S::k - 3) there = arrival_test(barrier(awaited), parity);
+      item.multiply(step + 1);
+    }
+    return there;
   }
 };
 
@@ -137,10 +173,8 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
     warptile_bulk(const CUDA_GRID_CONSTANT bulk_args args)
 {
 #if __CUDA_ARCH__ >= 900
+  typedef bulk_ring<S, turn_a, turn_b> ring_type;
   typedef bulk_layout<S> bytes;
-  constexpr bool turns = turn_a || turn_b;
-  constexpr uint32_t turned_a = turn_a ? bytes::a : 0, turned = turned_a + (turn_b ? bytes::b : 0);
-  constexpr int lead = turns ? 2 : 1; // tiles that have to be there: this one, and the one to turn
   extern __shared__ __align__(1024) char memory[];
   __shared__ __align__(8) uint64_t barriers[BULK_STAGES_MAX];
   const int all = (args.job.k - 1) / S::k + 1, part = blockIdx.x % args.splits;
@@ -148,48 +182,35 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   const int tiles = (int)((int64_t)all * (part + 1) / args.splits) - first;
   const corner at = warptile_corner(blockIdx.x / args.splits, args.rows, args.columns, S::m, S::n);
   const uint32_t begin = shared_address(memory), buffers = args.stages * bytes::stage;
-  const bulk_ring<S, turn_a, turn_b> ring = {begin, shared_address(barriers), args.stages, first, at.i, at.j};
+  const ring_type ring = {begin, shared_address(barriers)};
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < args.stages; stage++) arrival_init(ring.barrier(stage));
     arrivals_publish();
-    for (int tile = 0; tile < min(args.stages, tiles); tile++) ring.ask(args, tile, tile);
+    for (int tile = 0; tile < min(args.stages, tiles); tile++)
+      ring.ask(args, {at.i, at.j, (first + tile) * S::k}, tile);
   }
   __syncthreads();
   warptile_item<S> item;
-  tile_turn<S::m, S::k, S::threads> next_a;
-  tile_turn<S::n, S::k, S::threads> next_b;
   item.begin();
-  if (turns) arrival_wait(ring.barrier(0), 0);
-  if (turn_a) next_a.read(begin), next_a.write(begin + buffers);
-  if (turn_b) next_b.read(begin + bytes::a), next_b.write(begin + buffers + turned_a);
+  ring.turn_first(buffers);
   const uint32_t of_a = begin + item.i * (int)sizeof(float);
-  const uint32_t of_b = begin + (turn_b ? turned_a : bytes::a) + item.j * (int)sizeof(float);
+  const uint32_t of_b = begin + (turn_b ? ring.turned_a : bytes::a) + item.j * (int)sizeof(float);
   uint32_t now = 0, buffer = buffers, parity = 0; // of this tile; of the stage that is waited for
-  int stage = 0, awaited = lead - 1;
+  int stage = 0, awaited = ring.lead - 1;
   bool there = false;
 #pragma unroll 1
   for (int tile = 0; tile < tiles; tile++) {
     __syncthreads();
     if (threadIdx.x == 0 && tile > 0 && tile - 1 + args.stages < tiles)
-      ring.ask(args, tile - 1 + args.stages, stage == 0 ? args.stages - 1 : stage - 1);
-    if (!there && tile + lead - 1 < tiles) arrival_wait(ring.barrier(awaited), parity);
+      ring.ask(args, {at.i, at.j, (first + tile - 1 + args.stages) * S::k},
+               stage == 0 ? args.stages - 1 : stage - 1);
+    if (!there && tile + ring.lead - 1 < tiles) arrival_wait(ring.barrier(awaited), parity);
     if (++awaited == args.stages) awaited = 0, parity ^= 1;
     uint32_t after = now + bytes::stage;
     if (++stage == args.stages) stage = 0, after = 0;
-    const uint32_t at_a = of_a + (turn_a ? buffer : now), at_b = of_b + (turn_b ? buffer : now);
-    const uint32_t other = buffers + (buffer == buffers ? turned : 0);
-    // The last tile's last step is multiplied while this one's first arrives. After the last tile old numbers are turned,
-    // which nobody uses.
-#pragma unroll
-    for (int step = 0; step < S::k; step++) {
-      item.load(step, at_a + step * S::m * (int)sizeof(float), at_b + step * S::n * (int)sizeof(float));
-      if (turn_a && step == 2) next_a.read(begin + after);
-      if (turn_b && step == 2) next_b.read(begin + after + bytes::a);
-      if (turn_a && step == S::k / 2 + 1) next_a.write(begin + other);
-      if (turn_b && step == S::k / 2 + 1) next_b.write(begin + other + turned_a);
-      if (step == S::k - 3) there = arrival_test(ring.barrier(awaited), parity);
-      item.multiply(step + 1);
-    }
+    const uint32_t other = buffers + (buffer == buffers ? ring.turned : 0);
+    there = ring.multiply(item, of_a + (turn_a ? buffer : now), of_b + (turn_b ? buffer : now), after, other,
+                          awaited, parity);
     now = after;
     buffer = other;
   }

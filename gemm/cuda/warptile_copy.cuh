@@ -9,47 +9,57 @@
 #define COPY_STAGES 4
 #define COPY_PAD    4 // floats; copies that turn then meet no bank twice
 
-// A thread's share of an operand's tiles, which have a row a step of k.
+// A thread's share of an operand's tiles, which have a row a step of k. Its copies are one step apart in memory and another
+// in shared memory, and those within the matrix come first.
 template <int extent, int depth, int threads> struct tile_copy {
+  static_assert(threads % depth == 0 && threads % extent == 0, "a thread's copies lie in a line");
   static constexpr int pitch = extent + COPY_PAD, bytes = depth * pitch * (int)sizeof(float);
   static constexpr int share = extent * depth / threads;
-  const float *data;
-  int64_t along, down; // elements from one to the next along m or n, and along k
-  int first, count;    // of the tile's rows or columns, and how many there are of them
-  bool quads;          // four neighbours along m or n lie in one aligned vector
+  const float *from;
+  int64_t step,
+      rewind; // elements from one copy to the next, and from behind the last to the next tile's first
+  uint32_t to, to_step; // bytes
+  int k, k_step;        // of the first copy, and from one to the next: 0 when they lie along m or n
+  int inside;           // copies that end where m or n does
+  bool quads;           // four neighbours along m or n lie in one aligned vector
 
-  __device__ __forceinline__ void begin(const float *matrix, int64_t ld, bool runs_along_k, int from, int all)
+  __device__ __forceinline__ void begin(const float *matrix, int64_t ld, bool runs_along_k, int first,
+                                        int all, int l)
   {
-    data = matrix;
-    along = runs_along_k ? ld : 1;
-    down = runs_along_k ? 1 : ld;
-    first = from;
-    count = all;
     quads = !runs_along_k && ld % 4 == 0 && (uintptr_t)matrix % 16 == 0 && all % 4 == 0;
+    const int wide = quads ? 4 : 1, across = extent / wide, id = threadIdx.x;
+    const int x = runs_along_k ? id / depth : id % across * wide, x_step = runs_along_k ? threads / depth : 0;
+    const int left = max(0, all - first - x);
+    k = runs_along_k ? id % depth : id / across;
+    k_step = runs_along_k ? 0 : threads / across;
+    inside = runs_along_k ? (left + x_step - 1) / x_step : left > 0 ? share : 0;
+    step = runs_along_k ? x_step * ld : k_step * ld;
+    rewind = (runs_along_k ? depth : depth * ld) - share / wide * step;
+    from = matrix + (runs_along_k ? (first + x) * ld + l + k : (l + k) * ld + first + x);
+    to = (uint32_t)(k * pitch + x) * (uint32_t)sizeof(float);
+    to_step = (uint32_t)(k_step * pitch + x_step) * (uint32_t)sizeof(float);
   }
 
-  // The tile whose first step is l, of k in all.
-  __device__ __forceinline__ void copy(uint32_t to, int l, int k) const
+  // Copies within the matrix when so many steps of k are left.
+  __device__ __forceinline__ int valid(int k_left) const
   {
+    if (k_left >= depth) return inside;
+    if (k_left <= k) return 0;
+    return k_step == 0 ? inside : min(inside, (k_left - k - 1) / k_step + 1);
+  }
+
+  // The next tile, of which the matrix has so many steps of k.
+  __device__ __forceinline__ void copy(uint32_t stage, int k_left)
+  {
+    const int count = valid(k_left);
     if (quads) {
 #pragma unroll
-      for (int n = 0; n < share / 4; n++) {
-        const int id = threadIdx.x + n * threads, x = id % (extent / 4) * 4, y = id / (extent / 4);
-        const bool valid = first + x < count && l + y < k;
-        copy_quad(to + (y * pitch + x) * (int)sizeof(float), valid ? data + (l + y) * down + first + x : data,
-                  valid);
-      }
-      return;
-    }
-    const bool turns = down == 1;
+      for (int n = 0; n < share / 4; n++, from += step) copy_quad(stage + to + n * to_step, from, n < count);
+    } else {
 #pragma unroll
-    for (int n = 0; n < share; n++) {
-      const int id = threadIdx.x + n * threads;
-      const int x = turns ? id / depth : id % extent, y = turns ? id % depth : id / extent;
-      const bool valid = first + x < count && l + y < k;
-      copy_float(to + (y * pitch + x) * (int)sizeof(float),
-                 valid ? data + (first + x) * along + (l + y) * down : data, valid);
+      for (int n = 0; n < share; n++, from += step) copy_float(stage + to + n * to_step, from, n < count);
     }
+    from += rewind;
   }
 };
 
@@ -69,14 +79,14 @@ static __device__ __forceinline__ void copy_multiply(const fp32_job &job, const 
   const uint32_t begin = shared_address(tiles);
   typename stage::side_a side_a;
   typename stage::side_b side_b;
-  side_a.begin(job.a, job.lda, !job.trans_a, at.i, job.m);
-  side_b.begin(job.b, job.ldb, job.trans_b, at.j, job.n);
+  side_a.begin(job.a, job.lda, !job.trans_a, at.i, job.m, first * S::k);
+  side_b.begin(job.b, job.ldb, job.trans_b, at.j, job.n, first * S::k);
   item.begin();
   auto ask = [&](int tile) {
     const uint32_t to = begin + tile % COPY_STAGES * stage::bytes;
     if (tile < end) {
-      side_a.copy(to, tile * S::k, job.k);
-      side_b.copy(to + side_a.bytes, tile * S::k, job.k);
+      side_a.copy(to, job.k - tile * S::k);
+      side_b.copy(to + side_a.bytes, job.k - tile * S::k);
     }
     copies_commit();
   };

@@ -32,7 +32,7 @@ struct bench {
   struct gpu_queue *queue;
   int few;
   char **only; /* names, ended by NULL; none: all */
-  int tests, failed;
+  int problems, tests, failed;
 };
 
 struct subject {
@@ -101,10 +101,12 @@ static void diagnose(const struct gemm_problem *p, const struct gemm_blocks *g)
   printf(": %s\n", log_held());
 }
 
-/* All blocks of a kernel on one problem. Blocks that are none for the problem are passed by, the first never. */
+/* All blocks of a kernel on one problem; with few, a third of them, others each time. Blocks that are none for the problem
+ * are passed by, the first never. */
 static status_t problem_check(struct bench *b, const struct subject *s, const struct gemm_problem *p,
                               enum gemm_data data)
 {
+  const int stride = b->few && s->kernel->n_blocks > 1 ? 3 : 1, first = b->problems++ % stride;
   struct gemm_matrices m;
   struct gemm_reference *reference = NULL;
   const struct gemm_blocks *blocks = NULL;
@@ -112,7 +114,7 @@ static status_t problem_check(struct bench *b, const struct subject *s, const st
   TRY(gemm_matrices_open(&m, b->device, b->queue, p, data, 1), done);
   TRY(gemm_reference_open(p, GEMM_VERIFY_FULL, m.host[GEMM_A], m.host[GEMM_B], m.host[GEMM_C], &reference),
       done);
-  for (int n = 0; status == STATUS_OK && (n == 0 || n < s->kernel->n_blocks); n++) {
+  for (int n = first; status == STATUS_OK && (n == 0 || n < s->kernel->n_blocks); n += stride) {
     blocks = s->kernel->n_blocks ? &s->kernel->blocks[n] : NULL;
     status = blocks_check(b, s, blocks, &m, reference);
     if (status == STATUS_ENVIRONMENT && n > 0) status = STATUS_OK;

@@ -1,0 +1,1 @@
+gemm-gpu -b cuda -s 2560 -t 0.25

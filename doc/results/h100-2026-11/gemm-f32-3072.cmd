@@ -1,0 +1,1 @@
+gemm-gpu -b cuda -s 3072 -t 0.25

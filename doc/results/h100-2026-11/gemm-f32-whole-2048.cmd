@@ -1,0 +1,1 @@
+gemm-gpu -b cuda -s 2048 -t 0.7

@@ -1,0 +1,1 @@
+gemm-gpu -b cuda -s 4096 --trans TT -t 0.5
