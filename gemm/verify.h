@@ -41,7 +41,7 @@ struct gemm_reference;
 /** \brief "full", "sampled", "no". */
 const char *gemm_verified_name(enum gemm_verified how);
 
-/** \brief Bounds for a problem on a kernel whose sums round to nearest or (\a truncates) toward zero. */
+/** \brief Bounds for a problem on a kernel whose float sums round to nearest or (\a truncates) toward zero. */
 struct gemm_bounds gemm_bounds_of(const struct gemm_problem *problem, int truncates);
 
 /** \brief Whether all of the product is compared, for a way of verifying. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tensor-core rungs of the CUDA set, and the packed half rung below them: host side. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,6 +8,9 @@
 #include "gemm/cuda/tensor_kernels.h"
 #include "gemm/cuda/tensor.h"
 #include "gpu/cuda/cuda_device.h"
+
+/* The last tile's rows, columns and steps are counted in int, also where they lie beyond the matrix. */
+#define EXTENT_MOST (INT_MAX - 511)
 
 struct state {
   struct gpu_mem work;
@@ -41,17 +45,20 @@ static struct tensor_job job_of(const struct gemm_problem *p, const struct gpu_d
 }
 
 static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
-                const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
+                const struct gemm_problem *p, char why[GPU_TEXT_MAX])
 {
   const struct tensor_step *step = step_of(kernel);
   const int chip = chip_of(device), only = step->family;
-  (void)problem;
   if (only ? chip != step->chip : chip < step->chip)
     snprintf(why, GPU_TEXT_MAX, "needs sm_%d%s, this is sm_%d (%.60s)", step->chip,
              only ? "a (H100, H200)" : " or later", chip, device->info.name);
   else if (!step->built)
     snprintf(why, GPU_TEXT_MAX,
              "was not built for sm_%da: configure --with-cuda-arch=%d with CUDA 12 or later", chip, chip);
+  else if (p->m > EXTENT_MOST || p->n > EXTENT_MOST || p->k > EXTENT_MOST)
+    snprintf(why, GPU_TEXT_MAX, "takes extents up to %d", EXTENT_MOST);
+  else if (step->rows_most && p->m > step->rows_most)
+    snprintf(why, GPU_TEXT_MAX, "takes up to %d rows", step->rows_most);
   else
     return 1;
   return 0;

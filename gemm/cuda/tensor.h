@@ -34,6 +34,7 @@ struct tensor_step {
   size_t (*work)(const struct tensor_job *job);
   /** \brief Puts the product into the stream. */
   cudaError_t (*launch)(const struct tensor_job *job, cudaStream_t stream);
+  int rows_most; /**< of C, where the grid limits them; 0: nothing does */
 };
 
 extern const struct tensor_step tensor_f16x2;

@@ -30,6 +30,31 @@ static void study_print(status_t (*study)(struct gpu_device *, struct gpu_queue 
   fclose(out);
 }
 
+/* What is counted in int may not overflow, nor the grid. */
+static void test_extents(void **state)
+{
+  static const struct {
+    const char *kernel;
+    enum gemm_type type;
+    int64_t m, k;
+    const char *why;
+  } cases[] = {{"wmma", GEMM_F16, GEMM_EXTENT_MAX, 1, "takes extents up to 2147483136"},
+               {"mma", GEMM_BF16, 1, GEMM_EXTENT_MAX, "takes extents up to 2147483136"},
+               {"wmma", GEMM_F16, 2147483136, 1, ""},
+               {"f16x2", GEMM_F16_F16, 8388481, 1, "takes up to 8388480 rows"},
+               {"f16x2", GEMM_F16_F16, 8388480, 1, ""}};
+  const struct cuda_device fake = {.properties.major = 9};
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    const struct gemm_kernel *kernel = gemm_kernel_find(gemm_kernels_find("cuda"), cases[c].kernel);
+    struct gemm_problem p = {.type = cases[c].type, .m = cases[c].m, .n = 1, .k = cases[c].k, .alpha = 1};
+    char why[GPU_TEXT_MAX];
+    expect_ok(gemm_problem_complete(&p));
+    assert_int_equal(gemm_kernel_fits(kernel, &fake.base, &p, why), !cases[c].why[0]);
+    assert_string_equal(why, cases[c].why);
+  }
+}
+
 /* Chips are told apart without being there. */
 static void test_chips(void **state)
 {
@@ -133,9 +158,10 @@ static int device_open(void)
 
 int main(void)
 {
-  static const struct CMUnitTest chips[] = {cmocka_unit_test(test_chips)};
-  static const struct CMUnitTest all[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_map),
-                                          cmocka_unit_test(test_loads), cmocka_unit_test(test_satf)};
+  static const struct CMUnitTest chips[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents)};
+  static const struct CMUnitTest all[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents),
+                                          cmocka_unit_test(test_map), cmocka_unit_test(test_loads),
+                                          cmocka_unit_test(test_satf)};
   log_hold(1);
   return device_open() ? cmocka_run_group_tests(all, NULL, teardown)
                        : cmocka_run_group_tests(chips, NULL, teardown);
