@@ -38,6 +38,7 @@ struct decomp {
 struct decomp_rules {
   int depth;        /**< halo depth T: every rank keeps at least T points in each dimension that is cut */
   int whole_planes; /**< only i may be cut */
+  int whole_grid;   /**< nothing may be cut: one rank */
 };
 
 /** \brief Chooses P×Q×R for \a ranks by the least modelled exchange time. STATUS_USAGE when no cut leaves each rank

@@ -21,7 +21,7 @@ static status_t restore(struct solver *s)
 
 static status_t sweeps_put(struct solver *s, int sweeps)
 {
-  int deep = s->config.kernel->sweeps, slot = 0;
+  int deep = s->config.kernel->resident ? sweeps : s->config.kernel->sweeps, slot = 0;
   for (; slot + deep <= sweeps; slot += deep) RETURN_IF_FAILED(solver_pass(s, s->exec, deep, slot));
   for (; slot < sweeps; slot++) RETURN_IF_FAILED(solver_pass(s, s->plain, 1, slot));
   return s->unattended ? solver_passes_end(s) : STATUS_OK;

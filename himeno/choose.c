@@ -64,7 +64,9 @@ static status_t transport_choose(struct himeno_run *run)
 static status_t cut_choose(struct himeno_run *run, const int64_t extent[3])
 {
   const struct himeno_config *c = &run->config;
-  struct decomp_rules rules = {.depth = run->kernel->sweeps, .whole_planes = run->kernel->whole_planes};
+  struct decomp_rules rules = {.depth = run->kernel->sweeps,
+                               .whole_planes = run->kernel->whole_planes,
+                               .whole_grid = run->kernel->resident};
   int ranks = run->placement.ranks;
   memcpy(run->procs, c->procs, sizeof run->procs);
   if (!c->procs_given) RETURN_IF_FAILED(decomp_choose(ranks, extent, c->weak, &rules, run->procs));

@@ -20,6 +20,7 @@ struct himeno_kernel {
   enum himeno_class class_;
   int sweeps;       /**< T: sweeps a pass over memory, 1 for classic */
   int whole_planes; /**< needs the rank to hold whole (j, k) planes */
+  int resident;     /**< needs the whole grid on one rank, and does any number of sweeps in a pass over it */
   int rung;         /**< place on the ladder, 0 = not on it */
   int trial;        /**< -k auto tries it */
   const char *file; /**< the user's source, NULL for the suite's own kernels */
@@ -57,6 +58,7 @@ struct himeno_counts {
 /** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */
 struct himeno_sweep {
   struct box box;
+  int sweeps; /**< of a resident variant over all owned points; others have their own number */
   int source;
   int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
 };

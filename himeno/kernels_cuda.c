@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA kernel set: what is on the ladder, and the host side of a launch. The steps are in
- * himeno/cuda/. */
+/* The CUDA kernel set: the host side of a launch. What is on the ladder, and the steps, are in himeno/cuda/. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "gpu/cuda/cuda_device.h"
+#include "himeno/cuda/resident.h"
 #include "himeno/cuda/step.h"
 #include "himeno/cuda/temporal.h"
 #include "himeno/cuda/user.h"
+#include "himeno/cuda/variants.h"
 #include "himeno/kernels.h"
 
 /* Largest y and z of a grid, on every chip. */
@@ -19,92 +20,6 @@
 /* Parts that fill less than this share of their tiles go to the slab kernel. */
 #define SLAB_SHARE 0.25
 
-/* The set and, beside it in the same order, the steps. Variants that are not on the ladder are there for
- * tuning. */
-static const struct himeno_kernel kernels[] = {
-    {.name = "naive", .step = "one thread a point, caches alone", .sweeps = 1, .rung = 1},
-    {.name = "block16",
-     .step = "16x16x8 tile with its halo in shared memory before use, as in 2008",
-     .sweeps = 1,
-     .rung = 2},
-    {.name = "paced",
-     .step = "64x4 columns march over 64 planes, three in shared memory, barriers keep the pace, as in 2009",
-     .sweeps = 1,
-     .rung = 3},
-    {.name = "packed",
-     .step = "coefficients interleaved: 3 streams of 16 bytes a point instead of 12 of 4",
-     .sweeps = 1,
-     .rung = 4,
-     .extra_arrays = HIMENO_COEFFICIENTS},
-    {.name = "stream",
-     .step =
-         "4 points a thread, one plane a block, coefficients pass the caches by, every other sweep backward",
-     .sweeps = 1,
-     .trial = 1,
-     .rung = 5},
-    {.name = "temporal2",
-     .step = "two sweeps a pass over memory: tiles march along i, coefficients stay on the chip in between",
-     .class_ = HIMENO_TEMPORAL,
-     .sweeps = 2,
-     .rung = 6,
-     .trial = 1},
-    {.name = "temporal3",
-     .step = "three sweeps a pass over memory, 10x64 tiles",
-     .class_ = HIMENO_TEMPORAL,
-     .sweeps = 3,
-     .rung = 7,
-     .trial = 1},
-    {.name = "temporal3-16x32",
-     .step = "three sweeps a pass, 16x32 tiles: more of them, for smaller grids",
-     .class_ = HIMENO_TEMPORAL,
-     .sweeps = 3,
-     .trial = 1},
-    {.name = "temporal2-async",
-     .step = "two sweeps a pass without the bulk copy engine, for chips before Hopper",
-     .class_ = HIMENO_TEMPORAL,
-     .sweeps = 2},
-    {.name = "paced-16", .step = "paced, marching over 16 planes", .sweeps = 1},
-    {.name = "paced-128", .step = "paced, 128x4 columns", .sweeps = 1},
-    {.name = "paced-j", .step = "paced, marching along j", .sweeps = 1},
-    {.name = "stream-32x2", .step = "stream, blocks of 32x2 threads", .sweeps = 1},
-    {.name = "stream-32x8", .step = "stream, blocks of 32x8 threads", .sweeps = 1, .trial = 1},
-    {.name = "stream-32x16", .step = "stream, blocks of 32x16 threads", .sweeps = 1, .trial = 1},
-    {.name = "stream-128x1", .step = "stream, blocks of 128x1 threads: one row", .sweeps = 1},
-    {.name = "stream-j", .step = "stream, neighbouring blocks along j", .sweeps = 1},
-    {.name = "stream-i", .step = "stream, neighbouring blocks along i", .sweeps = 1},
-    {.name = "stream-keep",
-     .step = "stream, 32x16 threads, coefficients kept in L2: for grids that fit there",
-     .sweeps = 1,
-     .trial = 1},
-};
-/* A classic kernel has a step; a temporal one has its own launch, and sweeps single boxes like `stream`. */
-static const struct variant {
-  const struct cuda_step *step;
-  const struct cuda_temporal *temporal;
-} variants[] = {
-    {.step = &cuda_step_naive},
-    {.step = &cuda_step_block16},
-    {.step = &cuda_step_paced},
-    {.step = &cuda_step_packed},
-    {.step = &cuda_step_stream},
-    {.temporal = &cuda_temporal_2_64x15},
-    {.temporal = &cuda_temporal_3_64x10},
-    {.temporal = &cuda_temporal_3_32x16},
-    {.temporal = &cuda_temporal_2_64x10_async},
-    {.step = &cuda_step_paced_16},
-    {.step = &cuda_step_paced_128},
-    {.step = &cuda_step_paced_j},
-    {.step = &cuda_step_stream_32x2},
-    {.step = &cuda_step_stream_32x8},
-    {.step = &cuda_step_stream_32x16},
-    {.step = &cuda_step_stream_128x1},
-    {.step = &cuda_step_stream_j},
-    {.step = &cuda_step_stream_i},
-    {.step = &cuda_step_stream_keep},
-};
-#define KERNELS (sizeof kernels / sizeof kernels[0])
-_Static_assert(KERNELS == sizeof variants / sizeof variants[0], "every kernel has its variant");
-
 struct himeno_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
@@ -112,8 +27,9 @@ struct himeno_exec {
   const struct cuda_step *step;
   const struct cuda_temporal *temporal; /* NULL for classic kernels */
   struct cuda_temporal_chip chip;
-  struct cuda_user user;    /* the kernel of a file, unless kernel->file is NULL */
-  struct cuda_pass pass[2]; /* by source: all but the box and the slot */
+  struct cuda_resident resident; /* without shelves for others */
+  struct cuda_user user;         /* the kernel of a file, unless kernel->file is NULL */
+  struct cuda_pass pass[2];      /* by source: all but the box and the slot */
   struct gpu_mem pack[CUDA_PACKS];
   struct gpu_mem sum;
   uint64_t *host_sum;
@@ -137,7 +53,6 @@ static void pass_init(struct himeno_exec *exec, int source)
   pass->p = f->p[source].handle;
   pass->out = f->p[1 - source].handle;
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) pass->coefficient[m] = f->coefficient[m].handle;
-  for (int g = 0; g < CUDA_PACKS; g++) pass->pack[g] = exec->pack[g].handle;
   pass->plane = f->layout.plane;
   pass->pitch = (int)f->layout.pitch;
   pass->backward = source;
@@ -150,7 +65,8 @@ static void close_exec(struct himeno_exec *exec)
   gpu_free(exec->device, &exec->sum);
   for (int g = 0; g < CUDA_PACKS; g++) gpu_free(exec->device, &exec->pack[g]);
   cuda_user_close(&exec->user);
-  if (exec->chip.scratch) cuda_temporal_close(&exec->chip);
+  if (exec->chip.progress) cuda_temporal_close(&exec->chip);
+  if (exec->resident.shelves) cuda_resident_close(&exec->resident);
   free(exec);
 }
 
@@ -162,26 +78,76 @@ static long trap_count(void)
   return text ? strtol(text, NULL, 10) : 0;
 }
 
-static status_t temporal_open(struct himeno_exec *exec)
+/* Whether the chip runs a form of a temporal kernel. HIMENO_CUDA_BULK=0 in the environment takes the copy engine
+ * away, so that tests reach what older chips run. */
+static int form_runs(const struct cudaDeviceProp *chip, const struct cuda_temporal *form)
+{
+  const char *bulk = getenv("HIMENO_CUDA_BULK");
+  int major = bulk && strcmp(bulk, "0") == 0 ? 8 : chip->major;
+  return major >= form->major && (size_t)form->shared_bytes <= chip->sharedMemPerBlockOptin;
+}
+
+static status_t temporal_open(struct himeno_exec *exec, const struct cuda_temporal *forms)
 {
   const struct cudaDeviceProp *chip = &((struct cuda_device *)exec->device)->properties;
-  if (chip->major < exec->temporal->major)
-    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs compute capability %d.0 or later, and %s has %d.%d",
-                    exec->kernel->name, exec->temporal->major, chip->name, chip->major, chip->minor);
-  return check(exec, cuda_temporal_open(&exec->chip), "preparing temporal passes");
+  for (int f = 0; f < CUDA_TEMPORAL_FORMS && !exec->temporal; f++)
+    if (form_runs(chip, &forms[f])) exec->temporal = &forms[f];
+  if (exec->temporal) return check(exec, cuda_temporal_open(&exec->chip), "preparing temporal passes");
+  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %d bytes of shared memory a block, and %s has %zu",
+                  exec->kernel->name, forms[CUDA_TEMPORAL_FORMS - 1].shared_bytes, chip->name,
+                  chip->sharedMemPerBlockOptin);
+}
+
+static void box_set(struct cuda_pass *pass, const struct box *box)
+{
+  for (int d = 0; d < 3; d++) {
+    pass->lo[d] = (int)box->lo[d];
+    pass->hi[d] = (int)box->hi[d];
+  }
+}
+
+static status_t resident_open(struct himeno_exec *exec)
+{
+  const struct layout *layout = &exec->fields.layout;
+  const int extent[3] = {(int)layout->extent[0], (int)layout->extent[1], (int)layout->extent[2]};
+  struct cuda_pass pass = exec->pass[0];
+  int fits;
+  if (memcmp(layout->extent, layout->global, sizeof layout->global) != 0)
+    return log_fail(STATUS_USAGE, "kernel %s needs the whole grid on one rank", exec->kernel->name);
+  box_set(&pass, &layout->owned);
+  RETURN_IF_FAILED(
+      check(exec, cuda_resident_open(&pass, extent, &exec->resident, &fits), "preparing resident sweeps"));
+  if (fits) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT,
+                  "kernel %s: the coefficients of %dx%dx%d do not fit into %s's shared memory",
+                  exec->kernel->name, extent[0], extent[1], extent[2], exec->device->info.name);
 }
 
 /* Finds the step, or compiles the user's; loads its code, so that no sweep has to. */
 static status_t step_open(struct himeno_exec *exec)
 {
   struct cudaFuncAttributes attributes;
-  const struct variant *variant = exec->kernel->file ? NULL : &variants[exec->kernel - kernels];
+  const struct cuda_variant *variant =
+      exec->kernel->file ? NULL : &cuda_variants[exec->kernel - cuda_kernels];
   exec->step = !variant ? &exec->user.step : (variant->step ? variant->step : &cuda_step_stream);
-  exec->temporal = variant ? variant->temporal : NULL;
   if (exec->kernel->file) return cuda_user_open(exec->device, exec->kernel->file, &exec->user);
-  if (exec->temporal) return temporal_open(exec);
+  if (variant->temporal) return temporal_open(exec, variant->temporal);
+  if (exec->kernel->resident) RETURN_IF_FAILED(resident_open(exec));
   return check(exec, cudaFuncGetAttributes(&attributes, (const void *)exec->step->kernel),
                "loading the kernel");
+}
+
+static int is_packed(const struct himeno_exec *exec)
+{
+  return exec->step->packed || exec->temporal;
+}
+
+static status_t pack_alloc(struct himeno_exec *exec, int g)
+{
+  const size_t bytes = (size_t)layout_floats(&exec->fields.layout) * 4 * sizeof(float);
+  RETURN_IF_FAILED(gpu_alloc(exec->device, bytes, &exec->pack[g]));
+  for (int source = 0; source < 2; source++) exec->pass[source].pack[g] = exec->pack[g].handle;
+  return STATUS_OK;
 }
 
 static status_t open_exec(struct gpu_device *device, const struct himeno_fields *fields,
@@ -194,13 +160,12 @@ static status_t open_exec(struct gpu_device *device, const struct himeno_fields 
   x->fields = *fields;
   x->kernel = kernel;
   x->trap = trap_count();
+  for (int source = 0; source < 2; source++) pass_init(x, source);
   TRY(cuda_use(device), fail);
   TRY(step_open(x), fail);
-  for (int g = 0; g < CUDA_PACKS && x->step->packed; g++)
-    TRY(gpu_alloc(device, (size_t)layout_floats(&fields->layout) * 4 * sizeof(float), &x->pack[g]), fail);
+  for (int g = 0; g < CUDA_PACKS && is_packed(x); g++) TRY(pack_alloc(x, g), fail);
   TRY(gpu_alloc(device, sizeof *x->host_sum, &x->sum), fail);
   TRY(gpu_alloc_host(device, sizeof *x->host_sum, GPU_HOST_PINNED, (void **)&x->host_sum), fail);
-  for (int source = 0; source < 2; source++) pass_init(x, source);
   *exec = x;
   return STATUS_OK;
 fail:
@@ -268,6 +233,11 @@ static cudaError_t launch_box(struct himeno_exec *exec, struct gpu_queue *queue,
   return error;
 }
 
+static int is_owned(const struct himeno_exec *exec, const struct box *box)
+{
+  return memcmp(box, &exec->fields.layout.owned, sizeof *box) == 0;
+}
+
 /* Whether the box is a part whose tiles would be mostly idle, as the points next to a neighbour are. A whole
  * grid always runs the kernel that was asked for. */
 static int is_slab(const struct himeno_exec *exec, struct cuda_pass *pass, const struct box *box)
@@ -276,8 +246,8 @@ static int is_slab(const struct himeno_exec *exec, struct cuda_pass *pass, const
   unsigned blocks[3];
   tile_box(exec->step, pass, blocks);
   double room = (double)blocks[0] * blocks[1] * blocks[2] * tile[0] * tile[1] * tile[2];
-  return memcmp(box, &exec->fields.layout.owned, sizeof *box) != 0 &&
-         (double)box_points(box) < SLAB_SHARE * room && box_points(box) < INT32_MAX / 2;
+  return !is_owned(exec, box) && (double)box_points(box) < SLAB_SHARE * room &&
+         box_points(box) < INT32_MAX / 2;
 }
 
 static cudaError_t launch_slab(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
@@ -303,6 +273,13 @@ static cudaError_t launch_temporal(struct himeno_exec *exec, struct gpu_queue *q
   return exec->temporal->launch(&exec->chip, &job, cuda_queue_handle(queue));
 }
 
+static cudaError_t launch_resident(struct himeno_exec *exec, struct gpu_queue *queue,
+                                   const struct cuda_pass *pass, int sweeps)
+{
+  ((struct cuda_queue *)queue)->overlap = 0;
+  return cuda_resident_launch(&exec->resident, pass, sweeps, cuda_queue_handle(queue));
+}
+
 static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   struct cuda_pass pass = exec->pass[sweep->source];
@@ -311,10 +288,9 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   if (exec->trap && --exec->trap == 0)
     return check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
   pass.gosa = (double *)exec->fields.gosa.handle + sweep->slot;
-  for (int d = 0; d < 3; d++) {
-    pass.lo[d] = (int)sweep->box.lo[d];
-    pass.hi[d] = (int)sweep->box.hi[d];
-  }
+  box_set(&pass, &sweep->box);
+  if (exec->resident.shelves && is_owned(exec, &sweep->box))
+    return check(exec, launch_resident(exec, queue, &pass, sweep->sweeps), "launching resident sweeps");
   if (exec->temporal) return check(exec, launch_temporal(exec, queue, &pass), "launching a temporal pass");
   if (is_slab(exec, &pass, &sweep->box))
     return check(exec, launch_slab(exec, queue, &pass, box_points(&sweep->box)), "launching a slab");
@@ -395,7 +371,7 @@ static float *packed_place(const struct himeno_exec *exec, enum himeno_array arr
       [HIMENO_A0] = {0, 0}, [HIMENO_A1] = {0, 1}, [HIMENO_A2] = {0, 2}, [HIMENO_A3] = {0, 3},
       [HIMENO_B0] = {1, 0}, [HIMENO_B1] = {1, 1}, [HIMENO_B2] = {1, 2}, [HIMENO_WRK1] = {1, 3},
       [HIMENO_C0] = {2, 0}, [HIMENO_C1] = {2, 1}, [HIMENO_C2] = {2, 2}, [HIMENO_BND] = {2, 3}};
-  if (!exec->step->packed || array == HIMENO_P) return NULL;
+  if (!is_packed(exec) || array == HIMENO_P) return NULL;
   return (float *)exec->pack[place[array].pack].handle + place[array].component;
 }
 
@@ -404,6 +380,7 @@ static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum him
 {
   const struct layout *layout = &exec->fields.layout;
   struct cuda_fill_job job = {.packed = packed_place(exec, array),
+                              .swapped = exec->temporal != NULL,
                               .pitch = layout->pitch,
                               .plane = layout->plane,
                               .rule = himeno_rules[array],
@@ -440,32 +417,46 @@ static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, stru
   return STATUS_OK;
 }
 
-/* Registers and shared memory of a block, and how many blocks a multiprocessor holds. */
-static cudaError_t step_resources(const struct himeno_exec *exec, int threads, struct himeno_resources *found,
-                                  int *blocks)
+/* What a block of the kernel takes. */
+struct block_shape {
+  const void *kernel;
+  int threads, shared_bytes; /* shared_bytes: those given at launch */
+};
+
+static struct block_shape shape_of(const struct himeno_exec *exec)
 {
+  const int *threads = exec->step->threads;
+  if (exec->temporal)
+    return (struct block_shape){exec->temporal->kernel, exec->temporal->threads,
+                                exec->temporal->shared_bytes};
+  if (exec->resident.shelves)
+    return (struct block_shape){cuda_resident_kernel(&exec->resident), exec->resident.threads,
+                                exec->resident.bytes};
+  return (struct block_shape){(const void *)exec->step->kernel, threads[0] * threads[1] * threads[2], 0};
+}
+
+/* Registers and shared memory of a block, and how many blocks a multiprocessor holds. */
+static cudaError_t step_resources(const struct himeno_exec *exec, struct himeno_resources *found, int *blocks)
+{
+  const struct block_shape shape = shape_of(exec);
   struct cudaFuncAttributes attributes;
-  const void *kernel = (const void *)exec->step->kernel;
-  if (exec->temporal) kernel = exec->temporal->kernel;
+  found->threads = shape.threads;
   if (exec->kernel->file)
     return cuda_user_resources(&exec->user, &found->registers, &found->local_bytes, blocks);
-  cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+  cudaError_t error = cudaFuncGetAttributes(&attributes, shape.kernel);
   if (error != cudaSuccess) return error;
   found->registers = attributes.numRegs;
-  int dynamic = exec->temporal ? exec->temporal->shared_bytes : 0;
-  found->local_bytes = (int)attributes.sharedSizeBytes + dynamic;
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, (size_t)dynamic);
+  found->local_bytes = (int)attributes.sharedSizeBytes + shape.shared_bytes;
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, shape.kernel, shape.threads,
+                                                       (size_t)shape.shared_bytes);
 }
 
 static status_t resources(struct himeno_exec *exec, struct himeno_resources *resources)
 {
-  const int *shape = exec->step->threads;
   int blocks, most = ((struct cuda_device *)exec->device)->properties.maxThreadsPerMultiProcessor;
-  struct himeno_resources found = {.threads = exec->temporal ? exec->temporal->threads
-                                                             : shape[0] * shape[1] * shape[2]};
+  struct himeno_resources found = {0};
   RETURN_IF_FAILED(cuda_use(exec->device));
-  RETURN_IF_FAILED(
-      check(exec, step_resources(exec, found.threads, &found, &blocks), "reading its resources"));
+  RETURN_IF_FAILED(check(exec, step_resources(exec, &found, &blocks), "reading its resources"));
   found.occupancy = (double)(blocks * found.threads) / most;
   *resources = found;
   return STATUS_OK;
@@ -473,8 +464,8 @@ static status_t resources(struct himeno_exec *exec, struct himeno_resources *res
 
 const struct himeno_kernel_set himeno_kernels_cuda = {
     .backend = "cuda",
-    .kernels = kernels,
-    .n = (int)KERNELS,
+    .kernels = cuda_kernels,
+    .n = CUDA_KERNELS,
     .takes_files = 1,
     .open = open_exec,
     .close = close_exec,

@@ -31,6 +31,13 @@ static status_t sweep_box(struct solver *s, struct himeno_exec *exec, const stru
   return box_points(box) > 0 ? s->set->sweep(exec, s->compute, &sweep) : STATUS_OK;
 }
 
+/* Without neighbours a resident kernel does many sweeps at once. */
+static status_t whole_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
+{
+  struct himeno_sweep sweep = {.box = s->layout.owned, .sweeps = sweeps, .source = s->current, .slot = slot};
+  return s->set->sweep(exec, s->compute, &sweep);
+}
+
 /* Whatever goes out first: the slabs when the rest overlaps with the exchange, everything when it does not. */
 static status_t sweep_first(struct solver *s, struct himeno_exec *exec, int slot)
 {
@@ -99,7 +106,7 @@ status_t solver_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int
   else if (s->route)
     RETURN_IF_FAILED(exchanged_pass(s, exec, sweeps, slot));
   else
-    RETURN_IF_FAILED(sweep_box(s, exec, &s->layout.owned, slot));
+    RETURN_IF_FAILED(whole_pass(s, exec, sweeps, slot));
   s->current = 1 - s->current;
   return STATUS_OK;
 }

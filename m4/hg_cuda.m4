@@ -57,7 +57,10 @@ done
 hg_cuda_arch=$(echo $hg_cuda_arch)
 CUDA_GENCODE=
 for hg_chip in $hg_cuda_arch; do
-  CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$hg_chip,code=sm_$hg_chip"
+  # Every chip of capability 9.0 has what 90a adds: registers that warps hand to each other, matrix instructions.
+  hg_code=$hg_chip
+  AS_IF([test $hg_chip = 90], [hg_code=90a])
+  CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$hg_code,code=sm_$hg_code"
 done
 CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$hg_chip,code=compute_$hg_chip"
 AC_MSG_RESULT([$hg_cuda_arch])

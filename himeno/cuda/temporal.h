@@ -16,10 +16,8 @@ extern "C" {
 /** What the temporal kernels keep on a device. One for each stream that they are launched in: launches that
  * run at the same time must not share it. */
 struct cuda_temporal_chip {
-  int processors[2]; /**< multiprocessors near to each half of the L2 cache; [1] is 0 where it is one */
-  unsigned char
-      *near;    /**< device memory: the half near to a multiprocessor, by its number; NULL where it is one */
-  int *scratch; /**< device memory: counters of the launch in flight */
+  int processors; /**< multiprocessors */
+  int *progress;  /**< device memory: counters of the launch in flight */
 };
 
 /** One launch: as for a classic sweep, and what lies around the box. pass.p must be valid T points around the
@@ -31,7 +29,7 @@ struct cuda_temporal_job {
   int interior_lo[3], interior_hi[3]; /**< the points that sweeps update at all; the box lies inside */
 };
 
-/** A kernel of one tile shape. */
+/** A kernel of one tile shape. pass.pack holds its coefficients, in the order of CUDA_PACK_PLACE. */
 struct cuda_temporal {
   int sweeps;                /**< T */
   int tile[2];               /**< points along j and k that a block writes in each plane */
@@ -42,12 +40,13 @@ struct cuda_temporal {
                         cudaStream_t stream);
 };
 
-/* Best on an H100: 3_64x10 from 256x256x512 on, 3_32x16 for 128x128x256. */
-extern const struct cuda_temporal cuda_temporal_3_64x10, cuda_temporal_3_32x16, cuda_temporal_2_64x15;
-/* Without the bulk copy engine, for chips before Hopper. */
-extern const struct cuda_temporal cuda_temporal_2_64x10_async;
+/** Each number of sweeps has a form for chips with the bulk copy engine, and behind it one with asynchronous copies
+ * for those without it, or with less shared memory. */
+enum { CUDA_TEMPORAL_FORMS = 2 };
+extern const struct cuda_temporal cuda_temporal_2[CUDA_TEMPORAL_FORMS], cuda_temporal_3[CUDA_TEMPORAL_FORMS],
+    cuda_temporal_4[CUDA_TEMPORAL_FORMS];
 
-/** \brief Measures the current device and allocates. \a chip is set only on success. */
+/** \brief Allocates on the current device. \a chip is set only on success. */
 cudaError_t cuda_temporal_open(struct cuda_temporal_chip *chip);
 void cuda_temporal_close(struct cuda_temporal_chip *chip);
 

@@ -6,8 +6,6 @@
 
 #include "himeno/cuda/temporal_tile.cuh"
 
-// Blocks count their progress every so many planes; a block may be one count ahead of the slowest.
-#define TEMPORAL_TICK 4
 // Looks of about 100 ns each before a block goes on by itself.
 #define TEMPORAL_PATIENCE 40
 
@@ -71,13 +69,14 @@ template <class S> static __device__ void barriers_init(const temporal_tile<S> &
 }
 
 // Blocks that march side by side find each other's halos in the L2 cache only while they stay within a few
-// planes. So they wait for the slowest, but never for long: not all of them need be running.
+// planes. So every S::tick stages they count, and wait for the others, but never for long: not all of them need
+// be running.
 template <class S> static __device__ void keep_step(const temporal_tile<S> &tile, int tick)
 {
-  const temporal_share &share = tile.args.share[tile.side];
-  int wave = tile.unit / share.processors;
-  int members = min(share.processors, share.units - wave * share.processors);
-  int *progress = tile.args.progress + TEMPORAL_WAVES * tile.side + wave % TEMPORAL_WAVES;
+  const temporal_args &args = tile.args;
+  int wave = blockIdx.x / args.processors;
+  int members = min(args.processors, args.units - wave * args.processors);
+  int *progress = args.progress + wave % TEMPORAL_WAVES;
   atomicAdd(progress, 1);
   for (int look = 0; look < TEMPORAL_PATIENCE && *(volatile int *)progress < members * tick; look++)
     __nanosleep(100);
@@ -89,11 +88,11 @@ static __device__ void stage_load(const temporal_tile<S> &tile, const temporal_m
   uint64_t *arrived = tile.full + (stage & 1);
   int plane = tile.first + stage;
   box_load(tile.p(stage), maps.p, tile.k - S::p_lead, tile.j - 1, plane + 1, arrived);
-  for (int c = 0; c < HIMENO_COEFFICIENTS; c++) {
-    float *to = tile.coefficients(stage) + c * S::plane_floats, *edges = to + S::out_k * S::H;
-    box_load(to, maps.body[c], tile.k, tile.j, plane, arrived);
-    box_load(edges, maps.edge[c], tile.k - S::edge_width, tile.j, plane, arrived);
-    box_load(edges + S::edge_floats, maps.edge[c], tile.k + S::out_k, tile.j, plane, arrived);
+  for (int g = 0; g < CUDA_PACKS; g++) {
+    float *to = tile.coefficients(stage) + g * S::pack_floats, *edges = to + S::body_floats;
+    box_load(to, maps.body[g], 4 * tile.k, tile.j, plane, arrived);
+    box_load(edges, maps.edge[g], 4 * (tile.k - S::halo_k), tile.j, plane, arrived);
+    box_load(edges + S::edge_floats, maps.edge[g], 4 * (tile.k + S::out_k), tile.j, plane, arrived);
   }
 }
 
@@ -104,8 +103,8 @@ template <class S> static __device__ void feed(const temporal_tile<S> &tile, con
   for (int n = 0; n < 2; n++)
     box_load(tile.early_p(n), maps.p, tile.k - S::p_lead, tile.j - 1, tile.first - 1 + n, tile.full);
   for (int stage = 0; stage < tile.steps(); stage++) {
-    if (tile.args.progress && stage % TEMPORAL_TICK == 0) keep_step(tile, stage / TEMPORAL_TICK);
-    if (stage >= 2) barrier_wait(tile.spent + ((stage - 1) & 1), (stage - 1) >> 1 & 1);
+    if (tile.args.progress && stage % S::tick == 0) keep_step(tile, stage / S::tick);
+    if (stage >= 2) barrier_wait(tile.spent + (stage & 1), (stage - 2) >> 1 & 1);
     if (stage > 0) barrier_expect(tile.full + (stage & 1), S::stage_bytes);
     stage_load(tile, maps, stage);
   }
@@ -113,23 +112,44 @@ template <class S> static __device__ void feed(const temporal_tile<S> &tile, con
 
 #endif
 
-// Eight bytes, or zeros where the source lies outside of the array.
+// Eight bytes, or zeros where the source lies outside of the array. Chips before Ampere have no asynchronous
+// copies: there the words pass through registers, and the barriers of the march make them visible.
 static __device__ __forceinline__ void pair_load(float *to, const float *from, bool valid)
 {
+#if __CUDA_ARCH__ < 800
+  *(float2 *)to = valid ? *(const float2 *)from : make_float2(0.0f, 0.0f);
+#else
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared_address(to)), "l"(from),
                "r"(valid ? 8 : 0)
                : "memory");
+#endif
+}
+
+// The same with sixteen, past the L1 cache.
+static __device__ __forceinline__ void quad_load(float *to, const float *from, bool valid)
+{
+#if __CUDA_ARCH__ < 800
+  *(float4 *)to = valid ? *(const float4 *)from : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#else
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+               "r"(valid ? 16 : 0)
+               : "memory");
+#endif
 }
 
 static __device__ __forceinline__ void pairs_commit()
 {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
 }
 
 // Waits until all but the newest group of this thread's copies are done.
 static __device__ __forceinline__ void pairs_wait()
 {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group 1;" ::: "memory");
+#endif
 }
 
 static __device__ __forceinline__ bool in_array(const temporal_args &args, int i, int j, int k)
@@ -156,10 +176,10 @@ static __device__ void pair_coefficients_load(const temporal_tile<S> &tile, floa
 {
   const cuda_pass &pass = tile.args.job.pass;
   bool valid = in_array(tile.args, i, j, k);
-  int64_t at = valid ? i * pass.plane + (int64_t)j * pass.pitch + k : 0;
+  int64_t at = valid ? 4 * (i * pass.plane + (int64_t)j * pass.pitch + k) : 0;
 #pragma unroll
-  for (int c = 0; c < HIMENO_COEFFICIENTS; c++)
-    pair_load(to + c * S::plane_floats, pass.coefficient[c] + at, valid);
+  for (int g = 0; g < CUDA_PACKS; g++)
+    for (int v = 0; v < 8; v += 4) quad_load(to + g * S::pack_floats + v, pass.pack[g] + at + v, valid);
 }
 
 #endif

@@ -25,24 +25,24 @@ static __device__ __forceinline__ void cross_bracket(float (&bracket)[2], const 
   }
 }
 
-static __device__ __forceinline__ float residual(const float2 (&c)[HIMENO_COEFFICIENTS],
-                                                 const temporal_rows &below, const temporal_rows &mid,
-                                                 const temporal_rows &above, float cross, int v)
+static __device__ __forceinline__ float residual(const float4 (&c)[CUDA_PACKS], const temporal_rows &below,
+                                                 const temporal_rows &mid, const temporal_rows &above,
+                                                 float cross, int v)
 {
-  auto at = [&](int m) { return rounded(v ? c[m].y : c[m].x); };
+  const float4 &a = c[0], &b = c[1], &d = c[2];
   rounded b0 = rounded(above.north[v]) - above.south[v] - below.north[v] + below.south[v];
   rounded b2 = rounded(above.here[v + 2]) - below.here[v + 2] - above.here[v] + below.here[v];
-  rounded s = at(HIMENO_A0) * above.here[v + 1];
-  s = s + at(HIMENO_A1) * mid.north[v];
-  s = s + at(HIMENO_A2) * mid.here[v + 2];
-  s = s + at(HIMENO_B0) * b0;
-  s = s + at(HIMENO_B1) * cross;
-  s = s + at(HIMENO_B2) * b2;
-  s = s + at(HIMENO_C0) * below.here[v + 1];
-  s = s + at(HIMENO_C1) * mid.south[v];
-  s = s + at(HIMENO_C2) * mid.here[v];
-  s = s + at(HIMENO_WRK1);
-  return ((s * at(HIMENO_A3) - mid.here[v + 1]) * at(HIMENO_BND)).value;
+  rounded s = rounded(a.x) * above.here[v + 1];
+  s = s + rounded(a.y) * mid.north[v];
+  s = s + rounded(a.z) * mid.here[v + 2];
+  s = s + rounded(b.x) * b0;
+  s = s + rounded(b.y) * cross;
+  s = s + rounded(b.z) * b2;
+  s = s + rounded(d.x) * below.here[v + 1];
+  s = s + rounded(d.y) * mid.south[v];
+  s = s + rounded(d.z) * mid.here[v];
+  s = s + b.w;
+  return ((s * a.w - mid.here[v + 1]) * d.w).value;
 }
 
 // A thread's pair of points on its way through the box.
@@ -54,9 +54,8 @@ template <class S> struct temporal_pair {
   int ring_offset;          // of the pair in a plane of the ring
   int cell;                 // of the pair in a plane of a level
   unsigned claims;          // a bit a point: 0, 1 ever updated; 2, 3 written by this block
-  float *out;               // the pair in p_out, plane 0
+  int out;                  // the pair's place in a plane of the field
   int step, slot;           // and where in the ring the step's coefficients are
-  float fresh[T][2];        // the pair as level t last left it
   float cross[T][2];        // the bracket of b1 in the middle plane of level t
   temporal_rows rows[T][3]; // three planes of level t, whose roles rotate with the step
   double gosa[T];
@@ -68,7 +67,7 @@ template <class S> struct temporal_pair {
     step = slot = 0;
     for (int l = 0; l < T; l++) {
       gosa[l] = 0.0;
-      for (int v = 0; v < 2; v++) fresh[l][v] = cross[l][v] = 0.0f;
+      for (int v = 0; v < 2; v++) cross[l][v] = 0.0f;
       for (int n = 0; n < 3; n++) rows[l][n] = temporal_rows{};
     }
   }
@@ -80,14 +79,15 @@ template <class S> struct temporal_pair {
     if (beyond < 0) {
       row = threadIdx.x / S::body;
       x = S::edge + threadIdx.x % S::body;
-      ring_offset = row * S::out_k + threadIdx.x % S::body * 2;
+      ring_offset = 4 * (row * S::out_k + threadIdx.x % S::body * 2);
     } else {
       int n = beyond % (2 * S::edge);
       row = beyond / (2 * S::edge);
       x = n < S::edge ? n : n + S::body;
-      ring_offset = S::out_k * S::H + row * S::edge_width;
-      ring_offset += n < S::edge ? S::edge_width - S::halo_k + n * 2 : S::edge_floats + (n - S::edge) * 2;
+      ring_offset = S::body_floats + 4 * (row * S::halo_k + n % S::edge * 2);
+      if (n >= S::edge) ring_offset += S::edge_floats;
     }
+    if (CUDA_PACK_PLACE(k()) != k()) ring_offset += 4;
     cell = row * S::lanes + x;
     depth = min(row, S::H - 1 - row);
   }
@@ -114,7 +114,7 @@ template <class S> struct temporal_pair {
       if (j_interior && k + v >= job.interior_lo[2] && k + v < job.interior_hi[2]) claims |= 1 << v;
       if (j_owned && k + v >= k_lo && k + v < k_hi) claims |= 4 << v;
     }
-    out = job.pass.out + (int64_t)j * job.pass.pitch + k;
+    out = j * job.pass.pitch + k;
   }
 
   static __device__ void row_read(float (&r)[4], const float *at)
@@ -142,13 +142,12 @@ template <class S> struct temporal_pair {
   }
 
   // First and second points of the pairs are apart: every access is free of bank conflicts.
-  __device__ void level_read(temporal_rows &r, float (&next_cross)[2], const float *plane,
-                             const float (&own)[2]) const
+  __device__ void level_read(temporal_rows &r, float (&next_cross)[2], const float *plane) const
   {
     const float *even = plane + cell, *odd = even + S::pairs;
     float north[4] = {odd[S::lanes - 1], even[S::lanes], odd[S::lanes], even[S::lanes + 1]};
     float south[4] = {odd[-S::lanes - 1], even[-S::lanes], odd[-S::lanes], even[-S::lanes + 1]};
-    r.here[0] = odd[-1], r.here[1] = own[0], r.here[2] = own[1], r.here[3] = even[1];
+    r.here[0] = odd[-1], r.here[1] = even[0], r.here[2] = odd[0], r.here[3] = even[1];
     rows_split(r, next_cross, north, south);
   }
 
@@ -163,16 +162,19 @@ template <class S> struct temporal_pair {
     if constexpr (t == 1)
       p_read(above, next_cross, tile.p(made));
     else
-      level_read(above, next_cross, tile.level(t - 1, made), fresh[t - 1]);
-    float2 c[HIMENO_COEFFICIENTS];
+      level_read(above, next_cross, tile.level(t - 1, made));
+    const uint32_t own = shared_address(ring + ring_offset), other = own ^ 16;
+    float4 c[2][CUDA_PACKS];
 #pragma unroll
-    for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
-      c[m] = *(const float2 *)(ring + m * S::plane_floats + ring_offset);
+    for (int g = 0; g < CUDA_PACKS; g++) {
+      c[0][g] = *(const float4 *)__cvta_shared_to_generic(own + 4 * g * S::pack_floats);
+      c[1][g] = *(const float4 *)__cvta_shared_to_generic(other + 4 * g * S::pack_floats);
+    }
     bool live = q >= tile.args.job.interior_lo[0] && q < tile.args.job.interior_hi[0];
     bool mine = q >= tile.i_lo && q < tile.i_hi;
 #pragma unroll
     for (int v = 0; v < 2; v++) {
-      float ss = residual(c, below, mid, above, cross[t - 1][v], v);
+      float ss = residual(c[v], below, mid, above, cross[t - 1][v], v);
       double counted = mine && claims & 4 << v ? ss : 0.0f;
       gosa[t - 1] = fma(counted, counted, gosa[t - 1]);
       rounded updated = rounded(mid.here[v + 1]) + rounded(HIMENO_OMEGA) * ss;
@@ -190,12 +192,12 @@ template <class S> struct temporal_pair {
   {
     float *plane = tile.level(t, step);
 #pragma unroll
-    for (int v = 0; v < 2; v++) fresh[t][v] = plane[v * S::pairs + cell] = value[v];
+    for (int v = 0; v < 2; v++) plane[v * S::pairs + cell] = value[v];
   }
 
   __device__ void store(int q, const float (&value)[2]) const
   {
-    float *to = out + q * tile.args.job.pass.plane;
+    float *to = tile.args.job.pass.out + q * tile.args.job.pass.plane + out;
     if (claims >> 2 == 3)
       *(float2 *)to = make_float2(value[0], value[1]);
     else if (claims & 4)
@@ -213,19 +215,20 @@ template <class S> struct temporal_pair {
   __device__ void fetch(int stage) const
   {
     if (stage < tile.steps() && depth >= 0)
-      pair_coefficients_load(tile, tile.coefficients(stage) + ring_offset, tile.first + stage, j(), k());
+      pair_coefficients_load(tile, tile.coefficients(stage) + (ring_offset & ~4), tile.first + stage, j(),
+                             k());
     if (stage + 1 < tile.steps()) p_load(tile, tile.p(stage + 1), tile.first + stage + 2);
     pairs_commit();
   }
 
   // The thread has read all that it needs of level T's coefficients: their slot may be filled for the next
-  // stage.
+  // stage. In step 0 that slot is still empty, and nobody waits.
   __device__ void release() const
   {
     if constexpr (S::BULK) {
 #if __CUDA_ARCH__ >= 900
       __syncwarp();
-      if (threadIdx.x % 32 == 0) barrier_arrive(tile.spent + (step & 1));
+      if (threadIdx.x % 32 == 0 && step > 0) barrier_arrive(tile.spent + ((step - 1) & 1));
 #endif
     } else {
       fetch(step + 1);
@@ -310,26 +313,45 @@ template <class S> struct temporal_pair {
   }
 };
 
+// The feeding group of warps gives registers, and the working ones take them; each in a branch of its own, or the
+// compiler does not count with them.
+template <class S> static __device__ __forceinline__ void registers_give()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  if constexpr (S::SHIFTS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(S::feeder_registers));
+#endif
+}
+template <class S> static __device__ __forceinline__ void registers_take()
+{
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  if constexpr (S::SHIFTS) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(S::worker_registers));
+#endif
+}
+
 template <class S>
 static __global__ void __launch_bounds__(S::threads, 1)
     temporal_kernel(const CUDA_GRID_CONSTANT temporal_args args, const CUDA_GRID_CONSTANT temporal_maps maps)
 {
-#if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(1024) float shared_memory[];
   temporal_tile<S> tile(args, shared_memory);
 #if __CUDA_ARCH__ >= 900
   if constexpr (S::BULK) {
     barriers_init(tile);
-    if (threadIdx.x == S::workers) feed(tile, maps);
-    if (threadIdx.x >= S::workers) return;
+    if (threadIdx.x >= S::workers) {
+      registers_give<S>();
+      if (threadIdx.x == S::workers) feed(tile, maps);
+      return;
+    }
+    registers_take<S>();
   }
+#else
+  if constexpr (S::BULK) return; // never launched
 #endif
   temporal_pair<S> pair(tile);
   pair.start();
   while (pair.template advance<0>() && pair.template advance<1>() && pair.template advance<2>()) {
   }
   pair.gosa_add();
-#endif
 }
 
 #endif

@@ -99,12 +99,18 @@ static status_t value_find(const struct solver_config *config, const struct test
   return STATUS_OK;
 }
 
+static struct decomp_rules kernel_rules(const struct himeno_kernel *kernel)
+{
+  return (struct decomp_rules){
+      .depth = kernel->sweeps, .whole_planes = kernel->whole_planes, .whole_grid = kernel->resident};
+}
+
 static status_t case_run(const struct test_case *t, MPI_Comm comm, struct solver_block *block)
 {
   struct grid_size size;
   struct solver *solver;
   struct verify_value value;
-  struct decomp_rules rules = {.depth = t->kernel->sweeps, .whole_planes = t->kernel->whole_planes};
+  struct decomp_rules rules = kernel_rules(t->kernel);
   RETURN_IF_FAILED(grid_size_parse("--size", t->size, &size));
   struct solver_config config = {.comm = comm,
                                  .device = device,
@@ -152,7 +158,7 @@ static void case_do(const struct test_case *t)
 static int cut_fits(const struct test_case *t)
 {
   struct grid_size size;
-  struct decomp_rules rules = {.depth = t->kernel->sweeps, .whole_planes = t->kernel->whole_planes};
+  struct decomp_rules rules = kernel_rules(t->kernel);
   grid_size_parse("--size", t->size, &size);
   log_hold(1);
   int fits =
