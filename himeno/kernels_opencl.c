@@ -11,6 +11,7 @@
 #include "himeno/opencl/naive_cl.h"
 #include "himeno/opencl/paced_cl.h"
 #include "himeno/opencl/stream_cl.h"
+#include "himeno/opencl/temporal_cl.h"
 
 static const struct himeno_kernel kernels[] = {
     {.name = "naive", .step = "one work-item a point, caches alone", .sweeps = 1, .trial = 1, .rung = 1},
@@ -27,16 +28,61 @@ static const struct himeno_kernel kernels[] = {
      .sweeps = 1,
      .trial = 1,
      .rung = 4},
+    {.name = "temporal2",
+     .step = "two sweeps a pass over memory: tiles march along i, p in between in local memory",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 2,
+     .trial = 1,
+     .rung = 5},
+    {.name = "temporal3",
+     .step = "three sweeps a pass over memory",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 3,
+     .trial = 1,
+     .rung = 6},
+    {.name = "temporal2-32x16",
+     .step = "two sweeps a pass, 512 work-items of 128 registers",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 2,
+     .trial = 1},
+    {.name = "temporal3-32x16",
+     .step = "three sweeps a pass, 512 work-items of 128 registers",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 3,
+     .trial = 1},
 };
 
-static const struct opencl_step stream_cached = {himeno_stream_cl, {32, 4, 1}, {128, 4, 1}, 4, 1,
-                                                 "-D KEEP",        NULL};
+static const struct opencl_step stream_cached = {.source = himeno_stream_cl,
+                                                 .group = {32, 4, 1},
+                                                 .points = {128, 4, 1},
+                                                 .align = 4,
+                                                 .shrinks = 1,
+                                                 .options = "-D KEEP"};
+/* In small grids tiles are cut into more pieces along i, so that there are enough of them. */
+#define TEMPORAL(T, K, J, REGISTERS, PLANES, CACHED)                                                         \
+  {                                                                                                          \
+    .source = himeno_temporal_cl, .group = {K, J, 1}, .points = {(K)-2 * ((T)-1), (J)-2 * ((T)-1), PLANES},  \
+    .align = 1, .shrinks = 1, .halo = (T)-1, .registers = REGISTERS,                                         \
+    .options = "-D SWEEPS=" #T " -D PLANES=" #PLANES, .cached = CACHED                                       \
+  }
+static const struct opencl_step small[] = {TEMPORAL(2, 32, 8, 0, 32, NULL), TEMPORAL(3, 16, 12, 0, 32, NULL),
+                                           TEMPORAL(2, 32, 16, 128, 32, NULL),
+                                           TEMPORAL(3, 32, 16, 128, 32, NULL)};
 
 static const struct opencl_step steps[] = {
-    {himeno_naive_cl, {64, 4, 1}, {64, 4, 1}, 32, 1, NULL, NULL},
-    {himeno_block16_cl, {16, 16, 1}, {16, 16, 8}, 16, 0, NULL, NULL},
-    {himeno_paced_cl, {64, 4, 1}, {64, 4, 64}, 1, 0, NULL, NULL},
-    {himeno_stream_cl, {64, 4, 1}, {256, 4, 1}, 4, 1, NULL, &stream_cached},
+    {.source = himeno_naive_cl, .group = {64, 4, 1}, .points = {64, 4, 1}, .align = 32, .shrinks = 1},
+    {.source = himeno_block16_cl, .group = {16, 16, 1}, .points = {16, 16, 8}, .align = 16},
+    {.source = himeno_paced_cl, .group = {64, 4, 1}, .points = {64, 4, 64}, .align = 1},
+    {.source = himeno_stream_cl,
+     .group = {64, 4, 1},
+     .points = {256, 4, 1},
+     .align = 4,
+     .shrinks = 1,
+     .cached = &stream_cached},
+    TEMPORAL(2, 32, 8, 0, 128, &small[0]),
+    TEMPORAL(3, 16, 12, 0, 128, &small[1]),
+    TEMPORAL(2, 32, 16, 128, 128, &small[2]),
+    TEMPORAL(3, 32, 16, 128, 128, &small[3]),
 };
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 _Static_assert(KERNELS == sizeof steps / sizeof steps[0], "every kernel has its step");
@@ -151,8 +197,8 @@ static status_t opencl_fill(struct himeno_exec *x, struct gpu_queue *queue, enum
   return fill_field(x, queue, x->fields.p[1].handle, array, data);
 }
 
-/** Adds the first n partial sums to gosa[slot], through chunks where they are many. */
-static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, size_t n, int slot)
+/** Adds n partial sums from `from` on to gosa[slot], through chunks where they are many. */
+static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, size_t from, size_t n, int slot)
 {
   const size_t one = 1;
   cl_mem in = x->partial, out = x->chunks;
@@ -160,9 +206,10 @@ static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, siz
 
   while (n > REDUCE_CHUNK) {
     struct launch reduce = launch_begin(x, ENTRY_REDUCE);
-    cl_ulong all = n, chunk = REDUCE_CHUNK;
+    cl_ulong begin = from, all = n, chunk = REDUCE_CHUNK;
     size_t groups = opencl_chunks(n);
     buffer_argument(&reduce, in);
+    argument(&reduce, sizeof begin, &begin);
     argument(&reduce, sizeof all, &all);
     argument(&reduce, sizeof chunk, &chunk);
     buffer_argument(&reduce, out);
@@ -171,14 +218,26 @@ static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, siz
     in = out;
     out = swap;
     n = groups;
+    from = 0;
   }
   struct launch add = launch_begin(x, ENTRY_ADD);
-  cl_ulong rest = n;
+  cl_ulong begin = from, rest = n;
   buffer_argument(&add, in);
+  argument(&add, sizeof begin, &begin);
   argument(&add, sizeof rest, &rest);
   buffer_argument(&add, x->fields.gosa.handle);
   argument(&add, sizeof place, &place);
   return launch_end(&add, queue, 1, &one, &x->reduce_group);
+}
+
+/** What a pass of several sweeps must know of the points around its box. */
+static void around_arguments(struct launch *launch)
+{
+  const struct layout *layout = &launch->exec->fields.layout;
+  cl_int8 interior = box_argument(&layout->interior, 0, 0);
+  cl_int4 extent = {{(cl_int)layout->extent[0], (cl_int)layout->extent[1], (cl_int)layout->extent[2], 0}};
+  argument(launch, sizeof interior, &interior);
+  argument(launch, sizeof extent, &extent);
 }
 
 static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *sweep)
@@ -199,9 +258,13 @@ static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, con
   argument(&launch, sizeof stride, &stride);
   argument(&launch, sizeof box, &box);
   argument(&launch, sizeof slot, &slot);
+  if (x->kernel->sweeps > 1) around_arguments(&launch);
   RETURN_IF_FAILED(launch_end(&launch, queue, 3, groups, group));
   if (x->gosa != GOSA_LAUNCH) return STATUS_OK;
-  return add_partials(x, queue, groups[0] * groups[1] * groups[2], sweep->slot);
+  const size_t n = groups[0] * groups[1] * groups[2];
+  for (int t = 0; t < x->kernel->sweeps; t++)
+    RETURN_IF_FAILED(add_partials(x, queue, (size_t)t * n, n, sweep->slot + t));
+  return STATUS_OK;
 }
 
 static status_t opencl_ceiling(struct himeno_exec *x, struct gpu_queue *queue)

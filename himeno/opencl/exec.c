@@ -69,12 +69,27 @@ static int fits(const struct opencl_step *step, const size_t limits[3])
          (size_t)step->group[1] <= limits[2];
 }
 
+/** Of a group with a halo: its work-items must be enough to load a ring around it. */
+#define LEAST_SIDE 8
+
+/** Halves the longer side of a group; 0 where too little would be left beside the halo. */
+static int halve_with_halo(struct opencl_step *s)
+{
+  int d = s->group[1] >= s->group[0];
+  if (s->group[d] / 2 <= 2 * s->halo || s->group[d] / 2 < LEAST_SIDE) return 0;
+  s->group[d] /= 2;
+  s->points[d] = s->group[d] - 2 * s->halo;
+  return 1;
+}
+
 /** Halves a group in j, then in k, until the device takes it; steps whose tile is their point say that they
  * cannot. */
 static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
 {
   struct opencl_step *s = &x->step;
   while (s->shrinks && !fits(s, limits) && s->group[0] * s->group[1] > 1) {
+    if (s->halo > 0 && !halve_with_halo(s)) break;
+    if (s->halo > 0) continue;
     int d = s->group[1] > 1 ? 1 : 0;
     s->group[d] /= 2;
     s->points[d] /= 2;
@@ -89,14 +104,17 @@ static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
 static const char *device_options(const struct himeno_exec *x)
 {
   static const char *const means[] = {"", " -D GOSA_ADD", " -D GOSA_EXCHANGE"};
-  static _Thread_local char options[80];
-  snprintf(options, sizeof options, "-cl-std=CL1.2%s%s", x->fp64 ? " -D HIMENO_FP64" : "", means[x->gosa]);
+  static _Thread_local char options[120];
+  int n = snprintf(options, sizeof options, "-cl-std=CL1.2%s%s", x->fp64 ? " -D HIMENO_FP64" : "",
+                   means[x->gosa]);
+  if (x->step.registers > 0 && !strcmp(x->device->base.info.platform, "NVIDIA CUDA"))
+    snprintf(options + n, sizeof options - (size_t)n, " -cl-nv-maxrregcount=%d", x->step.registers);
   return options;
 }
 
 static status_t build(struct himeno_exec *x)
 {
-  char options[240];
+  char options[280];
   const char *parts[] = {himeno_common_cl, himeno_field_cl, x->own ? "" : x->step.source};
   size_t bytes = 1;
   char *source;
@@ -243,7 +261,7 @@ static status_t create_buffers(struct himeno_exec *x)
   size_t groups[3], n;
 
   opencl_groups(&x->step, &x->fields.layout.interior, groups);
-  n = x->gosa == GOSA_LAUNCH ? groups[0] * groups[1] * groups[2] : 0;
+  n = x->gosa == GOSA_LAUNCH ? groups[0] * groups[1] * groups[2] * (size_t)x->kernel->sweeps : 0;
   if (n < CHECKSUM_GROUPS) n = CHECKSUM_GROUPS;
   RETURN_IF_FAILED(create_buffer(x, n * sizeof(double), NULL, &x->partial));
   RETURN_IF_FAILED(create_buffer(x, opencl_chunks(n) * sizeof(double), NULL, &x->chunks));

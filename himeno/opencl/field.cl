@@ -88,19 +88,21 @@ sum_t chunk_sum(__global const sum_t *in, ulong first, ulong last, __local sum_t
   return scratch[0];
 }
 
-// A group sums `chunk` partial sums into one.
-__kernel void reduce(__global const sum_t *in, const ulong n, const ulong chunk, __global sum_t *out)
+// A group sums `chunk` of n partial sums from `from` on into one.
+__kernel void reduce(__global const sum_t *in, const ulong from, const ulong n, const ulong chunk,
+                     __global sum_t *out)
 {
   __local sum_t scratch[REDUCE_GROUP];
   ulong first = get_group_id(0) * chunk;
-  sum_t sum = chunk_sum(in, first, min(first + chunk, n), scratch);
+  sum_t sum = chunk_sum(in + from, first, min(first + chunk, n), scratch);
   if (get_local_id(0) == 0) out[get_group_id(0)] = sum;
 }
 
-// One group adds n partial sums to gosa[slot], a double.
-__kernel void reduce_add(__global const sum_t *in, const ulong n, __global ulong *gosa, const int slot)
+// One group adds n partial sums from `from` on to gosa[slot], a double.
+__kernel void reduce_add(__global const sum_t *in, const ulong from, const ulong n, __global ulong *gosa,
+                         const int slot)
 {
   __local sum_t scratch[REDUCE_GROUP];
-  sum_t sum = chunk_sum(in, 0, n, scratch);
+  sum_t sum = chunk_sum(in + from, 0, n, scratch);
   if (get_local_id(0) == 0) gosa[slot] = sum_to_bits(sum_add(sum_from_bits(gosa[slot]), sum));
 }

@@ -6,15 +6,17 @@
 
 int main(void)
 {
-  static const char *const kernels[] = {"naive", "block16", "paced", "stream"};
-  struct kernel_subject subjects[12];
+  static const char *const kernels[] = {"naive", "block16", "paced", "stream", "temporal2", "temporal3"};
+  struct kernel_subject subjects[20];
   size_t n = 0;
 
   if (!HAVE_OPENCL) return TEST_SKIPPED;
-  for (size_t k = 0; k < 4; k++) {
+  for (size_t k = 0; k < 6; k++) {
     subjects[n++] = (struct kernel_subject){"opencl", kernels[k], NULL, NULL};
     subjects[n++] = (struct kernel_subject){"opencl", kernels[k], "HIMENO_OPENCL_ATOMICS", "0"};
     subjects[n++] = (struct kernel_subject){"opencl", kernels[k], "HIMENO_OPENCL_FP64", "0"};
   }
+  subjects[n++] = (struct kernel_subject){"opencl", "temporal2-32x16", NULL, NULL};
+  subjects[n++] = (struct kernel_subject){"opencl", "temporal3-32x16", NULL, NULL};
   return kernels_run(subjects, n);
 }
