@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "himeno/cpu/cpu_sweep.h"
+#include "himeno/cpu/wavefront.h"
 #include "himeno/kernels.h"
 
 /** Bytes of all arrays that one thread passes between two uses of a row of p: about what its cache holds. */
@@ -19,7 +20,26 @@ static const struct himeno_kernel kernels[] = {
     {.name = "stream",
      .step = "vectors, rows in cache-sized blocks, stores past the caches",
      .sweeps = 1,
+     .trial = 1,
      .rung = 2},
+    {.name = "wavefront",
+     .step = "two sweeps a pass over memory: the second follows two planes behind, through the caches",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 2,
+     .trial = 1,
+     .rung = 3},
+    {.name = "wavefront3",
+     .step = "three sweeps a pass over memory",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 3,
+     .trial = 1,
+     .rung = 4},
+    {.name = "wavefront4",
+     .step = "four sweeps a pass over memory",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 4,
+     .trial = 1,
+     .rung = 5},
 };
 
 const struct himeno_kernel himeno_kernel_toward_zero = {
@@ -38,38 +58,44 @@ struct himeno_exec {
   struct himeno_fields fields;
   const struct cpu_simd *simd;
   cpu_sweep_rows rows;
+  struct cpu_wavefront *wavefront; /* NULL for single sweeps */
   int threads;
   struct partial *partial;
 };
+
+static void cpu_close(struct himeno_exec *exec)
+{
+  if (!exec) return;
+  cpu_wavefront_close(exec->wavefront);
+  free(exec->partial);
+  free(exec);
+}
 
 static status_t cpu_open(struct gpu_device *device, const struct himeno_fields *fields,
                          const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
   const struct cpu_simd *simd;
+  status_t status = STATUS_OK;
   struct himeno_exec *x;
 
   (void)device;
   RETURN_IF_FAILED(cpu_simd_choose(&simd));
-  if (!(x = malloc(sizeof *x))) return log_fail(STATUS_ENVIRONMENT, "no memory for the CPU kernels");
+  if (!(x = calloc(1, sizeof *x))) return log_fail(STATUS_ENVIRONMENT, "no memory for the CPU kernels");
   x->fields = *fields;
   x->simd = simd;
   x->rows = kernel->toward_zero                 ? cpu_toward_zero_rows
             : strcmp(kernel->name, "reference") ? simd->sweep
                                                 : cpu_reference_rows;
   x->threads = omp_get_max_threads();
-  if (!(x->partial = calloc((size_t)x->threads, sizeof *x->partial))) {
-    free(x);
-    return log_fail(STATUS_ENVIRONMENT, "no memory for partial sums of %d threads", omp_get_max_threads());
-  }
-  *exec = x;
-  return STATUS_OK;
-}
-
-static void cpu_close(struct himeno_exec *exec)
-{
-  if (!exec) return;
-  free(exec->partial);
-  free(exec);
+  if (!(x->partial = calloc((size_t)x->threads, sizeof *x->partial)))
+    status = log_fail(STATUS_ENVIRONMENT, "no memory for partial sums of %d threads", x->threads);
+  else if (kernel->sweeps > 1)
+    status = cpu_wavefront_open(&fields->layout, simd, kernel->sweeps, x->threads, &x->wavefront);
+  if (status == STATUS_OK)
+    *exec = x;
+  else
+    cpu_close(x);
+  return status;
 }
 
 /** This thread's part of n units: \a first and the return value bound it. */
@@ -143,6 +169,10 @@ static status_t cpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, con
   (void)queue;
   s.box = sweep->box;
   if (!box_points(&s.box)) return STATUS_OK;
+  if (exec->wavefront) {
+    cpu_wavefront_pass(exec->wavefront, &s, gosa + sweep->slot);
+    return STATUS_OK;
+  }
   for (int n = 0; n < exec->threads; n++) exec->partial[n].gosa = 0;
 #pragma omp parallel num_threads(exec->threads)
   {

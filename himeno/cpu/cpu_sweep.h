@@ -21,6 +21,19 @@ struct cpu_sweep {
 /** \brief Sweeps rows [first, last) of the box, counted j first, then i. Returns the sum of ss² over them. */
 typedef double (*cpu_sweep_rows)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
+/** Points of one row whose planes of p stand anywhere. Pointers are those of the first point; rows of p have the arrays'
+ * pitch and begin at multiples of 64 bytes like theirs. */
+struct cpu_row {
+  const float *const *coefficient;     /**< the arrays */
+  const float *below, *middle, *above; /**< p in plane i − 1, i, i + 1 */
+  float *out;
+  int64_t pitch, x, n; /**< the first point's element of the arrays, and how many points */
+  int64_t next;        /**< from there to the first point of the row whose coefficients are used next */
+};
+
+/** \brief Sweeps the row. Returns the sum of ss². */
+typedef double (*cpu_row_sweep)(const struct cpu_row *row);
+
 /** \brief out = sum of the other 13 arrays for elements [first, last), the field's padding included. */
 typedef void (*cpu_ceiling_range)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
@@ -35,6 +48,8 @@ struct cpu_simd {
   const char *name;
   int (*supported)(void);
   cpu_sweep_rows sweep;
+  cpu_row_sweep row_keep, row_stream; /**< out stays in the caches; goes past them */
+  void (*fence)(void);                /**< what row_stream wrote is complete when it returns */
   cpu_ceiling_range ceiling;
 };
 

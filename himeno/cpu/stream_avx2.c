@@ -22,5 +22,11 @@ static int supported(void)
   return __builtin_cpu_supports("avx2");
 }
 
-const struct cpu_simd cpu_simd_avx2 = {"avx2", supported, avx2_sweep, avx2_ceiling};
+const struct cpu_simd cpu_simd_avx2 = {.name = "avx2",
+                                       .supported = supported,
+                                       .sweep = avx2_sweep,
+                                       .row_keep = avx2_row_keep,
+                                       .row_stream = avx2_row_stream,
+                                       .fence = avx2_fence,
+                                       .ceiling = avx2_ceiling};
 #endif

@@ -23,5 +23,11 @@ static int supported(void)
   return __builtin_cpu_supports("avx512f");
 }
 
-const struct cpu_simd cpu_simd_avx512 = {"avx512", supported, avx512_sweep, avx512_ceiling};
+const struct cpu_simd cpu_simd_avx512 = {.name = "avx512",
+                                         .supported = supported,
+                                         .sweep = avx512_sweep,
+                                         .row_keep = avx512_row_keep,
+                                         .row_stream = avx512_row_stream,
+                                         .fence = avx512_fence,
+                                         .ceiling = avx512_ceiling};
 #endif

@@ -42,13 +42,19 @@ struct FN(row) {
   int64_t skip;       /**< from there to the first line of the row that is swept next */
 };
 
+/** A line of p and the same in the planes before and behind. */
+struct FN(place) {
+  const char *p, *up, *down;
+  float *out;
+};
+
 /** The residuals of the line at element x, term by term from left to right; `ahead` is the line to fetch. */
-static inline TARGET __attribute__((always_inline)) void FN(residual)(const struct cpu_sweep *s, int64_t x,
+static inline TARGET __attribute__((always_inline)) void FN(residual)(const float *const *c, int64_t pitch,
+                                                                      const struct FN(place) * at, int64_t x,
                                                                       int64_t ahead, VF ss[VECTORS])
 {
-  const float *const *c = s->coefficient;
-  const char *p = (const char *)(s->p + x), *up = p + 4 * s->plane, *down = p - 4 * s->plane;
-  int64_t j = 4 * s->pitch, back = -j;
+  const char *p = at->p, *up = at->up, *down = at->down;
+  int64_t j = 4 * pitch, back = -j;
   /* Opaque, so that rows are addressed by these two and not by nine pointers that have no registers. */
   __asm__("" : "+r"(j), "+r"(back));
 
@@ -82,17 +88,21 @@ static inline TARGET __attribute__((always_inline)) void FN(residual)(const stru
 }
 
 /** Sweeps the line at element x, which the box covers as a `whole` or in part, and adds its squares to the
- * sums. */
-static inline TARGET __attribute__((always_inline)) void
-FN(line)(const struct cpu_sweep *s, const struct FN(row) * row, int64_t x, int whole, VD sums[2])
+ * sums. What is to be read again soon is kept in the caches. */
+static inline TARGET __attribute__((always_inline)) void FN(line)(const float *const *c, int64_t pitch,
+                                                                  const struct FN(place) * at,
+                                                                  const struct FN(row) * row, int64_t x,
+                                                                  int whole, int keep, VD sums[2])
 {
   const int64_t ahead = x + AHEAD < row->last ? x + AHEAD : x + AHEAD + row->skip;
-  const float *p = s->p + x;
-  float *out = s->out + x;
+  const float *p = (const float *)(const void *)at->p;
+  float *out = at->out;
   VF ss[VECTORS];
 
-  FN(residual)(s, x, ahead, ss);
-  if (whole) {
+  FN(residual)(c, pitch, at, x, ahead, ss);
+  if (whole && keep) {
+    EACH *(FN(loose) *)(out + v * LANES) = LOAD(p + v * LANES) + HIMENO_OMEGA * ss[v];
+  } else if (whole) {
     EACH STORE_STREAM(out + v * LANES, LOAD(p + v * LANES) + HIMENO_OMEGA * ss[v]);
   } else {
     EACH
@@ -111,6 +121,15 @@ FN(line)(const struct cpu_sweep *s, const struct FN(row) * row, int64_t x, int w
   }
 }
 
+/** The same in the arrays of a sweep. */
+static inline TARGET __attribute__((always_inline)) void
+FN(sweep_line)(const struct cpu_sweep *s, const struct FN(row) * row, int64_t x, int whole, VD sums[2])
+{
+  const char *p = (const char *)(s->p + x);
+  const struct FN(place) at = {p, p + 4 * s->plane, p - 4 * s->plane, s->out + x};
+  FN(line)(s->coefficient, s->pitch, &at, row, x, whole, 0, sums);
+}
+
 /** Sweeps a row; `next` is the way from its first point to that of the row that is swept after it. */
 static inline TARGET __attribute__((always_inline)) void
 FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next, VD sums[2])
@@ -124,11 +143,11 @@ FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next,
   __builtin_prefetch(s->out + row.end - 1, 1, 3);
   __builtin_prefetch(s->out + first + next, 1, 3);
   if (row.line < first || n < LINE) {
-    FN(line)(s, &row, x, 0, sums);
+    FN(sweep_line)(s, &row, x, 0, sums);
     x += LINE;
   }
-  for (; x + LINE <= row.end; x += LINE) FN(line)(s, &row, x, 1, sums);
-  if (x < row.end) FN(line)(s, &row, x, 0, sums);
+  for (; x + LINE <= row.end; x += LINE) FN(sweep_line)(s, &row, x, 1, sums);
+  if (x < row.end) FN(sweep_line)(s, &row, x, 0, sums);
 }
 
 static TARGET double FN(sweep)(const struct cpu_sweep *shared, int64_t first, int64_t last)
@@ -154,6 +173,54 @@ static TARGET double FN(sweep)(const struct cpu_sweep *shared, int64_t first, in
   sums[0] += sums[1];
   for (int lane = 0; lane < LANES / 2; lane++) sum += sums[0][lane];
   return sum;
+}
+
+/** One line of a row that stands apart. */
+static inline TARGET __attribute__((always_inline)) void FN(apart_line)(const struct cpu_row *r,
+                                                                        const struct FN(row) * row, int64_t x,
+                                                                        int whole, int keep, VD sums[2])
+{
+  const int64_t n = x - r->x;
+  const struct FN(place) at = {(const char *)(r->middle + n), (const char *)(r->above + n),
+                               (const char *)(r->below + n), r->out + n};
+  FN(line)(r->coefficient, r->pitch, &at, row, x, whole, keep, sums);
+}
+
+static inline TARGET __attribute__((always_inline)) double FN(apart)(const struct cpu_row *shared, int keep)
+{
+  const struct cpu_row copy = *shared, *const r = &copy; /* no store can change it */
+  const int64_t skew = (int64_t)((uintptr_t)r->out / sizeof(float) % LINE);
+  const int64_t last = r->x - skew + (skew + r->n + LINE - 1) / LINE * LINE;
+  const struct FN(row) row = {r->x, r->x + r->n, r->x - skew, last, r->x - skew + r->next - last};
+  int64_t x = row.line;
+  VD sums[2] = {{0}, {0}};
+  double sum = 0;
+
+  __builtin_prefetch(r->out + r->n - 1, 1, 3); /* written in part, it has to be read first */
+  if (row.line < row.first || r->n < LINE) {
+    FN(apart_line)(r, &row, x, 0, keep, sums);
+    x += LINE;
+  }
+  for (; x + LINE <= row.end; x += LINE) FN(apart_line)(r, &row, x, 1, keep, sums);
+  if (x < row.end) FN(apart_line)(r, &row, x, 0, keep, sums);
+  sums[0] += sums[1];
+  for (int lane = 0; lane < LANES / 2; lane++) sum += sums[0][lane];
+  return sum;
+}
+
+static TARGET double FN(row_keep)(const struct cpu_row *row)
+{
+  return FN(apart)(row, 1);
+}
+
+static TARGET double FN(row_stream)(const struct cpu_row *row)
+{
+  return FN(apart)(row, 0);
+}
+
+static TARGET void FN(fence)(void)
+{
+  STREAM_FENCE();
 }
 
 static TARGET void FN(ceiling)(const struct cpu_sweep *shared, int64_t first, int64_t last)

@@ -27,4 +27,10 @@ static int supported(void)
   return 1;
 }
 
-const struct cpu_simd cpu_simd_generic = {"generic", supported, generic_sweep, generic_ceiling};
+const struct cpu_simd cpu_simd_generic = {.name = "generic",
+                                          .supported = supported,
+                                          .sweep = generic_sweep,
+                                          .row_keep = generic_row_keep,
+                                          .row_stream = generic_row_stream,
+                                          .fence = generic_fence,
+                                          .ceiling = generic_ceiling};

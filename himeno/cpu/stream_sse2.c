@@ -26,5 +26,11 @@ static int supported(void)
   return __builtin_cpu_supports("sse2");
 }
 
-const struct cpu_simd cpu_simd_sse2 = {"sse2", supported, sse2_sweep, sse2_ceiling};
+const struct cpu_simd cpu_simd_sse2 = {.name = "sse2",
+                                       .supported = supported,
+                                       .sweep = sse2_sweep,
+                                       .row_keep = sse2_row_keep,
+                                       .row_stream = sse2_row_stream,
+                                       .fence = sse2_fence,
+                                       .ceiling = sse2_ceiling};
 #endif

@@ -4,15 +4,23 @@
 #include "tests/unit/kernels.h"
 
 #define SETTING "HIMENO_CPU_SIMD"
-#define MAX     16
+#define MAX     20
 
 int main(void)
 {
   struct kernel_subject subjects[MAX] = {{"cpu", "reference", NULL, NULL}};
+  static const char *const wavefronts[] = {"wavefront", "wavefront3", "wavefront4"};
   const struct cpu_simd *simd;
   size_t n = 1;
 
   for (int level = 0; (simd = cpu_simd_at(level)); level++)
-    if (simd->supported()) subjects[n++] = (struct kernel_subject){"cpu", "stream", SETTING, simd->name};
+    if (simd->supported()) {
+      subjects[n++] = (struct kernel_subject){"cpu", "stream", SETTING, simd->name};
+      subjects[n++] = (struct kernel_subject){"cpu", "wavefront", SETTING, simd->name};
+    }
+  for (int k = 0; k < 3; k++) {
+    subjects[n++] = (struct kernel_subject){"cpu", wavefronts[k], NULL, NULL};
+    subjects[n++] = (struct kernel_subject){"cpu", wavefronts[k], "HIMENO_CPU_CACHE", "1"}; /* many blocks */
+  }
   return kernels_run(subjects, n);
 }
