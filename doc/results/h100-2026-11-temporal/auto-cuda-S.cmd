@@ -1,0 +1,1 @@
+himeno-gpu -b cuda -s S -t 0.5

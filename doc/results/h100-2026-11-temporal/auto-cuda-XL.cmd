@@ -1,0 +1,1 @@
+himeno-gpu -b cuda -s XL -t 0.5

@@ -1,0 +1,1 @@
+himeno-gpu -b cuda -s L --ladder -t 0.3
