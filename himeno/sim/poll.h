@@ -27,7 +27,7 @@ void poll_background(status_t (*progress)(void *of), void *of, MPI_Request *requ
 const struct sim_sent *poll_sent(int rank);
 void poll_sent_reset(int rank);
 
-/** \brief MPI_Testsome, which also tells sim_yield what to wait for. */
+/** \brief In place of MPI_Testsome: tells what sim_yield found finished, and sim_yield what to wait for. */
 int sim_testsome(int n, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[]);
 
 /** \brief MPI_Isend, counted. */
