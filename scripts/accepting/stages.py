@@ -10,10 +10,11 @@ from steps import read, say
 SIGMAS = 5
 LEAST = 0.25
 PAIRS_MIN = 4  # with fewer there is no usual
+PRODUCTS_LEAST = 0.05  # a device this much below the usual is slow at arithmetic
 NORMAL_MAD = 1.4826
 
 
-NAMES = ["alone", "pairs", "switches", "all", "devices"]
+NAMES = ["alone", "products", "pairs", "switches", "all", "devices"]
 
 
 def chosen(text):
@@ -27,7 +28,7 @@ def chosen(text):
 
 def all_of_them(run):
     """Each stage gets what the ones before it left."""
-    work = {"alone": alone, "pairs": pairs, "switches": switches, "all": everything, "devices": devices}
+    work = {"alone": alone, "products": products, "pairs": pairs, "switches": switches, "all": everything, "devices": devices}
     left = run.tested = run.a.names
     for name in run.a.stages:
         left = work[name](run, left)
@@ -50,6 +51,41 @@ def alone(run, names):
             run.find(step["outcome"], [name], step["why"], step)
     run.tested = [name for name in names if f"alone-{name}" in done]
     return good
+
+
+# ---- arithmetic ----
+
+def products(run, names):
+    """Where gemm-gpu is built: right products on each host, and devices no slower than the others'."""
+    if not run.has("gemm-gpu"):
+        return names
+    options = ["-t", str(run.a.seconds), "--no-yardstick", *backend_of(run.a.options), *run.a.gemm_options]
+    done = run.together("products", [(f"products-{name}", [name], {"program": "gemm-gpu", "options": options}) for name in names])
+    bad, rates = set(), {}
+    for name in names:
+        step = done.get(f"products-{name}")
+        if step and step["outcome"] != "pass":
+            bad.add(name)
+            run.find(step["outcome"], [name], f"gemm-gpu: {step['why']}", step)
+        elif step:
+            for rank in run.document(step["name"])["ranks"]:
+                rates[name, rank["uuid"] or f"rank {rank['rank']}"] = rank["gflops"]
+    return [name for name in names if name not in bad | slow_at_products(run, rates, done)]
+
+
+def slow_at_products(run, rates, done):
+    if len({name for name, _ in rates}) < PAIRS_MIN:
+        return set()
+    usual = statistics.median(rates.values())
+    mad = statistics.median(abs(rate - usual) for rate in rates.values())
+    limit = usual - max(SIGMAS * NORMAL_MAD * mad, PRODUCTS_LEAST * usual)
+    bad = set()
+    for (name, device), rate in rates.items():
+        if rate < limit:
+            bad.add(name)
+            run.find("slow", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, the usual is {usual:.1f}, limit {limit:.1f}", done[f"products-{name}"],
+                     device=device)
+    return bad
 
 
 # ---- pairs ----
@@ -99,6 +135,23 @@ def again_alone(run, slow, limit):
     return kept
 
 
+def path_told(run, pair):
+    """What comm-gpu finds between two hosts, in words: the way that carried the bytes, its rate, and cards that stood idle."""
+    if not run.has("comm-gpu"):
+        return ""
+    options = ["--parts", "pairs", "--samples", "3", "--max", "4M", *backend_of(run.a.options)]
+    name = pair_name(pair, "path")
+    run.together("path", [(name, list(pair), {"program": "comm-gpu", "options": options})], width=1)
+    found = run.document(name) or {}
+    host = {rank["rank"]: rank["host"] for rank in found.get("ranks", [])}
+    across = [one for one in found.get("pairs", []) if host.get(one["rank"]) != host.get(one["peer"]) and one["points"]]
+    if not across:
+        return ""
+    best = max(across, key=lambda one: one["points"][-1]["gbps"])
+    idle = sorted({card["card"] for card in found.get("cards", []) if card.get("idle")})
+    return f"; comm-gpu: {best['points'][-1]['gbps']:.3g} GB/s by {best['used']}" + (f", idle cards {', '.join(idle)}" if idle else "")
+
+
 def accuse(run, slow, limit, met):
     """A host that is slow with each of several partners is bad; else the way between two is."""
     partners = {}
@@ -109,11 +162,11 @@ def accuse(run, slow, limit, met):
     for name in sorted(bad):
         pair = next(pair for pair in slow if name in pair)
         run.find("slow", [name], f"exchange is slow with each of {met[name]} partners ({', '.join(partners[name])}): "
-                 f"{slow[pair][0] * 1e6:.0f} us a sweep, limit {limit * 1e6:.0f}", slow[pair][1])
+                 f"{slow[pair][0] * 1e6:.0f} us a sweep, limit {limit * 1e6:.0f}{path_told(run, pair)}", slow[pair][1])
     for pair, (time, step) in slow.items():
         if not bad.intersection(pair):
             run.find("path", list(pair), f"the way between them is slow: {time * 1e6:.0f} us a sweep, limit {limit * 1e6:.0f}; neither is slow "
-                     "with its other partners", step)
+                     f"with its other partners{path_told(run, pair)}", step)
     return bad
 
 

@@ -79,6 +79,10 @@ class Run:
     def path(self, name, kind):
         return os.path.join(self.a.folder, "steps", f"{name}.{kind}")
 
+    def has(self, program):
+        """Whether a program of the suite was built beside himeno-gpu."""
+        return os.access(os.path.join(os.path.dirname(self.a.program), program), os.X_OK)
+
     def words(self, on, per_host, program, options, target):
         beside = os.path.join(os.path.dirname(self.a.program), program)
         return [*shlex.split(hosts.filled(self.a.launcher, on, per_host)), beside, *options, "--json", target]

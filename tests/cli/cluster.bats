@@ -15,7 +15,7 @@ cluster() {
   local hosts=$1
   shift
   run --separate-stderr "$top_srcdir/scripts/accept" out --hosts "$hosts" --per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 \
-    --options "-b null --block 5 --verify off" --policy site.json --parallel 2 --limit 60 --rounds 3 \
+    --options "-b null --block 5 --verify off" --policy site.json --parallel 2 --limit 60 --rounds 3 --gemm-options '-s 64' \
     --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" "$@"
 }
 
@@ -29,7 +29,7 @@ verdict() { "$PYTHON" -c 'import json, sys; r = json.load(open("out/accept.json"
 
 @test "a good cluster is accepted" {
   site
-  cluster 'n[1-4]'
+  cluster 'n[1-4]' --stages alone,pairs,switches,all,devices
   expect_status 0
   grep -q 'n\[1-4\]: 4 pass' <<<"$output"
   grep -q '  ACCEPTED' <<<"$output"
@@ -39,7 +39,7 @@ verdict() { "$PYTHON" -c 'import json, sys; r = json.load(open("out/accept.json"
 @test "a slow device, a bad link, and hosts that do not start or hang: all named, nothing else" {
   site
   printf '%s\n' 'dead n3' 'hang n4' 'slow n6 1 1.1' 'link n7 n8 60' >faults
-  cluster 'n[1-10]' --limit 15 --rounds 5
+  cluster 'n[1-10]' --limit 15 --rounds 5 --stages alone,pairs,all,devices
   expect_status 7
   [ "$(verdict 'sorted(r["drain"])')" = "['n3', 'n4', 'n6']" ]
   [ "$(verdict '[f["hosts"] for f in r["findings"] if f["kind"] == "path"]')" = "[['n7', 'n8']]" ]
@@ -50,10 +50,21 @@ verdict() { "$PYTHON" -c 'import json, sys; r = json.load(open("out/accept.json"
   grep -q "does not answer" <<<"$output"
 }
 
+@test "products must be right on each host" {
+  site
+  cluster 'n[1-2]' --stages alone,products
+  expect_status 0
+  [ -s out/steps/products-n1.doc ] && [ -s out/steps/products-n2.doc ]
+  rm -r out
+  cluster 'n[1-2]' --stages products --gemm-options '-s 64 --nonsense'
+  expect_status 3
+  [ "$(verdict 'sorted(r["drain"])')" = "['n1', 'n2']" ]
+}
+
 @test "a host with a bad cable is slow with every partner" {
   site
   printf '%s\n' 'link n2 all 60' >faults
-  cluster 'n[1-8]'
+  cluster 'n[1-8]' --stages alone,pairs,all
   expect_status 5
   [ "$(verdict 'r["drain_list"], len(r["findings"])')" = "('n2', 1)" ]
 }
@@ -90,7 +101,7 @@ SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-3]
 SwitchName=leaf2 Level=0 LinkSpeed=1 Nodes=n[4-6]
 SwitchName=spine Level=1 LinkSpeed=1 Nodes=n[1-6] Switches=leaf[1-2]
 TEXT
-  cluster 'n[1-6]' --topology topology --rounds 1
+  cluster 'n[1-6]' --topology topology --rounds 1 --stages alone,pairs,switches,all
   expect_status 0
   [ -s out/steps/switch-leaf1.json ] && [ -s out/steps/switch-leaf2.json ] && [ ! -e out/steps/switch-spine.json ]
 }
@@ -98,7 +109,7 @@ TEXT
 @test "a soak turns from memory to arithmetic and names the host of a wrong bit" {
   site
   printf '%s\n' 'flip n2 50,5,20' >faults
-  cluster 'n[1-2]' --soak 2s --slice 1s --gemm-options '-s 64' --options '-b null --block 5 -p 4x1x1'
+  cluster 'n[1-2]' --soak 2s --slice 1s --options '-b null --block 5 -p 4x1x1'
   expect_status 4
   [ "$(verdict 'r["drain_list"]')" = n2 ]
   [ -s out/steps/soak-0000-memory.json ] && [ -s out/steps/soak-0001-compute.json ]

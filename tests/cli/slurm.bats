@@ -35,7 +35,7 @@ in_slurm() {
   echo 'slow h5 1 1.1' >faults
   echo '{"name": "site", "device_gflops_min": 11.5}' >site.json
   in_slurm 6 "export FAULTS=$PWD/faults OMPI_MCA_plm=^slurm OMPI_MCA_ras=^slurm
-    salloc -N 6 --exclusive \"$top_srcdir/scripts/accept\" out ${options[*]} --options '-b null --block 5 --verify off' --rounds 1 --parallel 2 \
+    salloc -N 6 --exclusive \"$top_srcdir/scripts/accept\" out ${options[*]} --options '-b null --block 5 --verify off' --rounds 1 --parallel 2 --stages alone,pairs,switches,all,devices \
       --launcher 'srun --overlap --nodelist={list} --nodes={hosts} --ntasks=1 --mpi=none $top_srcdir/tests/sites/fake-cluster {list} {per_host}'"
   expect_status 5
   grep -q '  drain: h5' <<<"$output"
