@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/stats.h"
+#include "base/stop.h"
 #include "comm/agree.h"
 
 #define HOST_MAX      64
@@ -300,6 +301,7 @@ static status_t speak(const struct watch *watch)
 {
   struct text text = {"", 0};
   int first = watch->rank;
+  if (stop_asked()) return STATUS_HANG; /* the job is being ended already: who did that has said why */
   for (int r = 0; r < watch->ranks; r++)
     if (!is_silent(watch, r) && nearness(watch, &watch->reports[r]) > nearness(watch, &watch->reports[first]))
       first = r;

@@ -23,7 +23,7 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
   run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder -t 0.02 --block 10 --json "$document"
   expect_status 0
   [ "$(grep -cE '^ +[12]  (reference|stream) .*% +right' <<<"$output")" = 2 ]
-  [ "$(json "$document" '[r["kernel"] for r in d["rungs"]]')" = "['reference', 'stream']" ]
+  [ "$(json "$document" '[r["kernel"] for r in d["rungs"]]')" = "['reference', 'stream', 'wavefront', 'wavefront3', 'wavefront4']" ]
   [ "$(json "$document" '{(r["verdict"], r["verified"], r["checksum"]) for r in d["rungs"]}')" = "{('pass', 'known', 'eedfdcdacafead9a')}" ]
   [ "$(json "$document" 'all(r["ceiling_gbps"] > 0 and r["blocks"] > 0 for r in d["rungs"])')" = True ]
 }
