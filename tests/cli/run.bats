@@ -79,7 +79,7 @@ PY
 }
 
 @test "every neighbour pair's path is in the document" {
-  on 8 "$himeno" -b cpu -s XS -p 2x2x2 -n 1 --json "$document" >/dev/null
+  on 8 "$himeno" -b cpu -k stream -s XS -p 2x2x2 -n 1 --json "$document" >/dev/null
   [ "$(json "$document" 'len(d["paths"]), sum(p["bytes"] for p in d["paths"])')" = "48 $((8 * 4 * (15*15 + 2*15*31 + 2*15 + 31)))" ]
 }
 

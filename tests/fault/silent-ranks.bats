@@ -18,13 +18,13 @@ pid_of() {
   return 1
 }
 
-# in_mid_run RANKS SIGNAL RANK OPTION...: starts a long job, sends the signal to the rank once all ranks have run for a second, and
+# in_mid_run RANKS SIGNAL RANK OPTION...: starts a long job of one block, sends the signal to the rank once all ranks have run for a second, and
 # waits for the end. Sets code, text and seconds from the signal to the end.
 in_mid_run() {
   local n=$1 signal=$2 victim=$3 job
   shift 3
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
-  "$MPIRUN" -np "$n" "$himeno" -t 60 --verify off --json "$mark" "$@" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+  "$MPIRUN" -np "$n" "$himeno" -n 1000000 --verify off --json "$mark" "$@" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
   job=$!
   for _ in $(seq 100); do
     [ "$(ranks | wc -l)" -eq "$n" ] && pid_of "$victim" >/dev/null && break
