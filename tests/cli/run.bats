@@ -23,8 +23,26 @@ import json, sys, jsonschema
 result, schema = (json.load(open(path), parse_constant=lambda name: sys.exit("not JSON: " + name)) for path in sys.argv[1:])
 jsonschema.Draft202012Validator.check_schema(schema)
 jsonschema.validate(result, schema)
+assert {"partial", "stragglers"} <= set(result) and "throttled" in result["result"]
+assert all("telemetry" in rank for rank in result["ranks"])
 PY
   done
+}
+
+@test "the documents in doc/results follow their schemas" {
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
+  "$PYTHON" - "$top_srcdir/doc" <<'PY'
+import glob, json, sys, jsonschema
+names = {"himeno-gpu": "result", "himeno-ladder": "ladder", "gemm-gpu": "gemm", "gemm-ladder": "gemm", "mem-gpu": "mem",
+         "comm-gpu": "comm", "himeno-predict": "predict", "himeno-sim": "sim"}
+schemas = {program: json.load(open(f"{sys.argv[1]}/{name}.schema.json")) for program, name in names.items()}
+assert not any("$id" in schema for schema in schemas.values())  # Debian 12's jsonschema looks for it on the net
+for path in glob.glob(f"{sys.argv[1]}/results/**/*.json", recursive=True):
+    document = json.load(open(path))
+    program = document["schema"].split("/")[0]
+    if program in schemas:
+        jsonschema.validate(document, schemas[program])
+PY
 }
 
 @test "with --json - the document alone goes to standard output" {
