@@ -177,6 +177,16 @@ static shares shares_plan(const struct halo_link *link)
   return share;
 }
 
+// Whether this program's code for the device knows programmatic launches: a chip may run an older one's PTX.
+static bool overlaps(const void *kernel)
+{
+  static const int code = [kernel] {
+    cudaFuncAttributes attributes = {};
+    return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess ? attributes.ptxVersion : 0;
+  }();
+  return code >= 90;
+}
+
 // On Hopper and later the launch may overlap the end of the kernel before it.
 static status_t faces_launch(const void *kernel, struct gpu_queue *queue, const struct halo_link *link,
                              struct gpu_mem field, int which, uint64_t step)
@@ -192,9 +202,9 @@ static status_t faces_launch(const void *kernel, struct gpu_queue *queue, const 
   config.blockDim = dim3(THREADS);
   config.stream = q->stream;
   config.attrs = &attribute;
-  config.numAttrs = q->overlap && ((struct cuda_device *)queue->device)->properties.major >= 9;
   void *arguments[] = {(void *)link, &share, &from, &which, &step};
   RETURN_IF_FAILED(cuda_use(queue->device));
+  config.numAttrs = q->overlap && overlaps(kernel);
   q->overlap = 1;
   cudaError_t error = cudaLaunchKernelExC(&config, kernel, arguments);
   return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "launching the push of faces");

@@ -33,7 +33,8 @@ struct himeno_exec {
   struct gpu_mem pack[CUDA_PACKS];
   struct gpu_mem sum;
   uint64_t *host_sum;
-  long trap; /* sweeps left until the planted fault, 0 for none */
+  int overlaps; /* kernels know programmatic launches */
+  long trap;    /* sweeps left until the planted fault, 0 for none */
 };
 
 static status_t check(const struct himeno_exec *exec, cudaError_t error, const char *what)
@@ -78,20 +79,33 @@ static long trap_count(void)
   return text ? strtol(text, NULL, 10) : 0;
 }
 
+/* The compute capability that this program's code for the chip was built for, 90 for 9.0: a chip may run what the driver
+ * made of an older one's PTX, which lacks what came later. */
+static status_t code_number(const struct himeno_exec *exec, const void *kernel, int *number)
+{
+  struct cudaFuncAttributes attributes;
+  RETURN_IF_FAILED(check(exec, cudaFuncGetAttributes(&attributes, kernel), "loading the kernel"));
+  *number = attributes.ptxVersion;
+  return STATUS_OK;
+}
+
 /* Whether the chip runs a form of a temporal kernel. HIMENO_CUDA_BULK=0 in the environment takes the copy engine
  * away, so that tests reach what older chips run. */
-static int form_runs(const struct cudaDeviceProp *chip, const struct cuda_temporal *form)
+static int form_runs(const struct cudaDeviceProp *chip, int code, const struct cuda_temporal *form)
 {
   const char *bulk = getenv("HIMENO_CUDA_BULK");
-  int major = bulk && strcmp(bulk, "0") == 0 ? 8 : chip->major;
+  int major = bulk && strcmp(bulk, "0") == 0 ? 8 : code / 10;
   return major >= form->major && (size_t)form->shared_bytes <= chip->sharedMemPerBlockOptin;
 }
 
 static status_t temporal_open(struct himeno_exec *exec, const struct cuda_temporal *forms)
 {
   const struct cudaDeviceProp *chip = &((struct cuda_device *)exec->device)->properties;
-  for (int f = 0; f < CUDA_TEMPORAL_FORMS && !exec->temporal; f++)
-    if (form_runs(chip, &forms[f])) exec->temporal = &forms[f];
+  for (int f = 0; f < CUDA_TEMPORAL_FORMS && !exec->temporal; f++) {
+    int code;
+    RETURN_IF_FAILED(code_number(exec, forms[f].kernel, &code));
+    if (form_runs(chip, code, &forms[f])) exec->temporal = &forms[f];
+  }
   if (exec->temporal) return check(exec, cuda_temporal_open(&exec->chip), "preparing temporal passes");
   return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %d bytes of shared memory a block, and %s has %zu",
                   exec->kernel->name, forms[CUDA_TEMPORAL_FORMS - 1].shared_bytes, chip->name,
@@ -126,15 +140,16 @@ static status_t resident_open(struct himeno_exec *exec)
 /* Finds the step, or compiles the user's; loads its code, so that no sweep has to. */
 static status_t step_open(struct himeno_exec *exec)
 {
-  struct cudaFuncAttributes attributes;
+  int code;
   const struct cuda_variant *variant =
       exec->kernel->file ? NULL : &cuda_variants[exec->kernel - cuda_kernels];
+  RETURN_IF_FAILED(code_number(exec, (const void *)cuda_ceiling, &code));
+  exec->overlaps = code >= 90;
   exec->step = !variant ? &exec->user.step : (variant->step ? variant->step : &cuda_step_stream);
   if (exec->kernel->file) return cuda_user_open(exec->device, exec->kernel->file, &exec->user);
   if (variant->temporal) return temporal_open(exec, variant->temporal);
   if (exec->kernel->resident) RETURN_IF_FAILED(resident_open(exec));
-  return check(exec, cudaFuncGetAttributes(&attributes, (const void *)exec->step->kernel),
-               "loading the kernel");
+  return code_number(exec, (const void *)exec->step->kernel, &code);
 }
 
 static int is_packed(const struct himeno_exec *exec)
@@ -184,8 +199,8 @@ static cudaError_t launch(struct himeno_exec *exec, struct gpu_queue *queue, con
   cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization,
                                  .val.programmaticStreamSerializationAllowed = 1};
   cudaLaunchConfig_t config = {.gridDim = grid, .blockDim = threads, .stream = q->stream, .attrs = &overlap};
-  config.numAttrs = q->overlap && ((struct cuda_device *)exec->device)->properties.major >= 9;
-  q->overlap = 1;
+  config.numAttrs = q->overlap && exec->overlaps;
+  q->overlap = exec->overlaps;
   return cudaLaunchKernelExC(&config, kernel, arguments);
 }
 

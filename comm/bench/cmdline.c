@@ -206,7 +206,7 @@ static const struct option_program program = {
                 "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
                 "content that "
                 "arrived changed,\n"
-                "6 hang, 7 runtime fault.",
+                "6 hang, 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
 };

@@ -27,7 +27,20 @@ static int chip_of(const struct gpu_device *device)
   return 10 * properties->major + properties->minor;
 }
 
-static struct tensor_job job_of(const struct gemm_problem *p, const struct gpu_device *device)
+/* A chip may run what the driver made of an older one's PTX, which lacks what came later. */
+static int code_of(const struct tensor_step *step, const struct gpu_device *device)
+{
+  struct cudaFuncAttributes attributes;
+  int chip = chip_of(device);
+  if (!step->kernel) return chip;
+  if (cudaFuncGetAttributes(&attributes, step->kernel()) == cudaSuccess)
+    return attributes.ptxVersion < chip ? attributes.ptxVersion : chip;
+  cudaGetLastError();
+  return chip;
+}
+
+static struct tensor_job job_of(const struct tensor_step *step, const struct gemm_problem *p,
+                                const struct gpu_device *device)
 {
   return (struct tensor_job){.type = p->type,
                              .m = (int)p->m,
@@ -41,7 +54,7 @@ static struct tensor_job job_of(const struct gemm_problem *p, const struct gpu_d
                              .alpha = p->alpha,
                              .beta = p->beta,
                              .processors = device->info.compute_units,
-                             .chip = chip_of(device)};
+                             .chip = code_of(step, device)};
 }
 
 static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
@@ -55,6 +68,9 @@ static int fits(const struct gemm_kernel *kernel, const struct gpu_device *devic
   else if (!step->built)
     snprintf(why, GPU_TEXT_MAX,
              "was not built for sm_%da: configure --with-cuda-arch=%d with CUDA 12 or later", chip, chip);
+  else if (code_of(step, device) < step->chip)
+    snprintf(why, GPU_TEXT_MAX, "was not built for sm_%d or later: configure --with-cuda-arch=%d", step->chip,
+             chip);
   else if (p->m > EXTENT_MOST || p->n > EXTENT_MOST || p->k > EXTENT_MOST)
     snprintf(why, GPU_TEXT_MAX, "takes extents up to %d", EXTENT_MOST);
   else if (step->rows_most && p->m > step->rows_most)
@@ -67,7 +83,7 @@ static int fits(const struct gemm_kernel *kernel, const struct gpu_device *devic
 static status_t open(struct gemm_exec *exec)
 {
   const struct tensor_step *step = step_of(exec->kernel);
-  struct tensor_job job = job_of(&exec->problem, exec->device);
+  struct tensor_job job = job_of(step, &exec->problem, exec->device);
   struct state *state = exec->state = calloc(1, sizeof *state);
   if (!state) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
   size_t bytes = step->work ? step->work(&job) : 0;
@@ -84,7 +100,7 @@ static void close(struct gemm_exec *exec)
 static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands)
 {
   const struct state *state = exec->state;
-  struct tensor_job job = job_of(&exec->problem, exec->device);
+  struct tensor_job job = job_of(step_of(exec->kernel), &exec->problem, exec->device);
   job.a = operands->a.handle;
   job.b = operands->b.handle;
   job.c = operands->c.handle;

@@ -22,8 +22,9 @@ struct tensor_job {
   float alpha, beta;
   const void *a, *b;
   void *c;
-  void *work;           /**< as many bytes as tensor_step.work says */
-  int processors, chip; /**< of the device; the chip as its compute capability, in 90 for 9.0 */
+  void *work;     /**< as many bytes as tensor_step.work says */
+  int processors; /**< of the device */
+  int chip;       /**< compute capability that the code was built for, 90 for 9.0 */
 };
 
 struct tensor_step {
@@ -35,6 +36,8 @@ struct tensor_step {
   /** \brief Puts the product into the stream. */
   cudaError_t (*launch)(const struct tensor_job *job, cudaStream_t stream);
   int rows_most; /**< of C, where the grid limits them; 0: nothing does */
+  /** \brief One of its kernels, which knows what it was built for; NULL where `built` says enough. */
+  const void *(*kernel)(void);
 };
 
 extern const struct tensor_step tensor_f16x2;

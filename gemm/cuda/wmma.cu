@@ -134,6 +134,12 @@ template <int rows, int columns> static cudaError_t launch(const tensor_job *job
                                    : launch_by_trans<rows, columns, float>(job, stream);
 }
 
-extern "C" const struct tensor_step tensor_wmma = {70, 0, 1, NULL, launch<16, 16>};
-extern "C" const struct tensor_step tensor_wmma_32x8 = {70, 0, 1, NULL, launch<32, 8>};
-extern "C" const struct tensor_step tensor_wmma_8x32 = {70, 0, 1, NULL, launch<8, 32>};
+static const void *kernel(void)
+{
+  typedef wmma_tile<32, 8, float, tile_shape<128, 128, 32, 64, 32, 0, 0>, false> tile;
+  return (const void *)wmma_kernel<tile, 2, 0, ANY>;
+}
+
+extern "C" const struct tensor_step tensor_wmma = {70, 0, 1, NULL, launch<16, 16>, 0, kernel};
+extern "C" const struct tensor_step tensor_wmma_32x8 = {70, 0, 1, NULL, launch<32, 8>, 0, kernel};
+extern "C" const struct tensor_step tensor_wmma_8x32 = {70, 0, 1, NULL, launch<8, 32>, 0, kernel};

@@ -215,7 +215,7 @@ static const struct option_program program = {
                 "\n"
                 "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
                 "wrong contents,\n"
-                "7 runtime fault.",
+                "7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
 };

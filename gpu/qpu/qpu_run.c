@@ -104,7 +104,7 @@ static const struct option_program about = {
     .usage = "-i FILE [-q N] [-b SIZES] [-u UNIFORMS] [OPTION]...",
     .epilogue =
         "Counts are of instructions, never of time. Exit codes: 0 done, 2 usage or a mistake in the source, "
-        "3 a file cannot be read or written, 6 deadlock, 7 the program did what it must not.",
+        "3 a file cannot be read or written, 6 deadlock, 7 the program did what it must not.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
 };

@@ -147,7 +147,7 @@ static const struct option_program program = {
                 "\n"
                 "Exit status: 0 done, 2 usage, 3 environment (files, or too little to predict from: the "
                 "message says what to measure),\n"
-                "4 a broken seal, 5 an error beyond --within, 7 runtime fault.",
+                "4 a broken seal, 5 an error beyond --within, 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
 };

@@ -108,7 +108,7 @@ static const struct option_program program = {
                 "  himeno-predict --model model.json --against sim.json --within 10\n"
                 "  himeno-sim --model model.json -s XL -n 1024 --network dragonfly --taper 4\n"
                 "\n"
-                "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 7 runtime fault.",
+                "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
 };

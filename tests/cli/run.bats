@@ -93,6 +93,9 @@ PY
   run on 2 "$himeno" --help
   expect_status 0
   [[ $output == *"Exit status"* ]]
+  for program in himeno-gpu gemm-gpu mem-gpu comm-gpu; do
+    [ -z "$("$top_builddir/$program" --help | tail -c 1)" ] # a whole line
+  done
   run on 1 "$himeno" --version
   expect_status 0
   [[ $output == "himeno-gpu "[0-9]* ]]
