@@ -139,6 +139,7 @@ fail:
 static void opencl_close(struct gpu_device *base)
 {
   struct opencl_device *device = native(base);
+  opencl_programs_release(device);
   clReleaseCommandQueue(device->service);
   clReleaseContext(device->context);
   clReleaseDevice(device->id); /* which does nothing to a device that is not a part of one */

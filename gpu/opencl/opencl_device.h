@@ -11,6 +11,7 @@
 #include "gpu/gpu.h"
 
 struct opencl_pinned;
+struct opencl_built;
 
 enum { NOTICE_NONE, NOTICE_WRITING, NOTICE_COMPLETE };
 
@@ -21,6 +22,7 @@ struct opencl_device {
   cl_context context;
   cl_command_queue service;     /**< places and maps memory */
   struct opencl_pinned *pinned; /**< what alloc_host mapped */
+  struct opencl_built *built;   /**< programs so far */
   uint64_t held_bytes;          /**< allocated now */
   uint64_t host_free_at_open;   /**< of a CPU device's memory, which is the host's */
   atomic_int noticed;           /**< state of the text below, which any thread of the driver may write */
@@ -33,14 +35,17 @@ struct opencl_queue {
   cl_command_queue queue;
 };
 
-/** \brief Builds \a source for the device. On failure logs the build log's first lines: STATUS_ENVIRONMENT.
- */
+/** \brief Builds \a source for the device, once for all who ask for the same while it is open; each releases what it got. On
+ * failure logs the build log's first lines: STATUS_ENVIRONMENT. */
 status_t opencl_program_build(struct opencl_device *device, const char *source, const char *options,
                               cl_program *program);
 
 /** \brief The same for a user's kernel from the file \a path: what does not compile is STATUS_USAGE. */
 status_t opencl_program_build_file(struct opencl_device *device, const char *path, const char *source,
                                    const char *options, cl_program *program);
+
+/** \brief Releases the device's own hold on what was built. */
+void opencl_programs_release(struct opencl_device *device);
 
 /** \brief "CL_OUT_OF_RESOURCES" and so on; "OpenCL error -1234" for the unknown, in a buffer of the thread's
  * own. */

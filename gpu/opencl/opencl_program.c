@@ -135,8 +135,61 @@ status_t opencl_program_build_file(struct opencl_device *device, const char *pat
   return STATUS_OK;
 }
 
+/* What is built once for a device: compilers are slow, some even where their own cache has the result. */
+struct opencl_built {
+  struct opencl_built *next;
+  cl_program program;
+  size_t options_length;
+  char text[]; /**< options, then source */
+};
+
+static struct opencl_built *built_find(const struct opencl_device *device, const char *source,
+                                       const char *options)
+{
+  const size_t length = strlen(options);
+  struct opencl_built *at = device->built;
+  while (at && (at->options_length != length || strncmp(at->text, options, length) != 0 ||
+                strcmp(at->text + length, source) != 0))
+    at = at->next;
+  return at;
+}
+
+/* Without memory it is not kept. */
+static void built_keep(struct opencl_device *device, const char *source, const char *options,
+                       cl_program program)
+{
+  const size_t length = strlen(options);
+  struct opencl_built *built = malloc(sizeof *built + length + strlen(source) + 1);
+  if (!built) return;
+  strcpy(built->text, options);
+  strcpy(built->text + length, source);
+  built->options_length = length;
+  clRetainProgram(program);
+  built->program = program;
+  built->next = device->built;
+  device->built = built;
+}
+
+void opencl_programs_release(struct opencl_device *device)
+{
+  while (device->built) {
+    struct opencl_built *next = device->built->next;
+    clReleaseProgram(device->built->program);
+    free(device->built);
+    device->built = next;
+  }
+}
+
 status_t opencl_program_build(struct opencl_device *device, const char *source, const char *options,
                               cl_program *program)
 {
-  return opencl_program_build_file(device, NULL, source, options, program);
+  const struct opencl_built *built = built_find(device, source, options);
+  if (built) {
+    clRetainProgram(built->program);
+    *program = built->program;
+    return STATUS_OK;
+  }
+  RETURN_IF_FAILED(opencl_program_build_file(device, NULL, source, options, program));
+  built_keep(device, source, options, *program);
+  return STATUS_OK;
 }
