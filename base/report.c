@@ -137,10 +137,19 @@ status_t report_json_write(const json_t *document, const char *path)
   struct target target;
   if (is_stdout(path)) {
     int cause = dump(document, stdout);
-    return cause ? cannot_write("standard output", cause) : STATUS_OK;
+    if (!cause) return STATUS_OK;
+    clearerr(stdout); /* it is said here, and not by report_flush again */
+    return cannot_write("standard output", cause);
   }
   RETURN_IF_FAILED(target_init(&target, path));
   return target.replace ? replace(document, target.path) : write_through(document, target.path);
+}
+
+status_t report_flush(void)
+{
+  if (fflush(stdout) != 0) return cannot_write("standard output", errno);
+  if (!ferror(stdout)) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "cannot write \"standard output\": a part of it was lost");
 }
 
 /** Whether the user's terminal reads UTF-8. Programs stay in the C locale, so that numbers keep their point.

@@ -27,6 +27,9 @@ status_t report_json_check(const char *path);
  * STATUS_ENVIRONMENT, with the cause, when that fails. */
 status_t report_json_write(const json_t *document, const char *path);
 
+/** \brief Fails where something that was printed did not reach standard output: a full disk, a closed descriptor. */
+status_t report_flush(void);
+
 /** \brief A bar of at most \a width cells, drawn with eighths of a block in UTF-8 locales, else with '#'. */
 void report_bar(char *text, size_t size, double share, int width);
 

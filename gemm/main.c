@@ -64,6 +64,8 @@ int main(int argc, char **argv)
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
   status = agree_status(run.placement.comm, gemm_cmdline_parse(argc, argv, &run.config, &request));
   if (status == STATUS_OK) status = serve(&run, request);
+  status_t printed = run.placement.rank == 0 ? report_flush() : STATUS_OK;
+  status = status_worst(status, agree_status(run.placement.comm, printed));
   gemm_run_close(&run);
   placement_close(&run.placement);
   MPI_Finalize();

@@ -61,6 +61,8 @@ int main(int argc, char **argv)
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
   status = agree_status(bench.placement.comm, bench_cmdline_parse(argc, argv, &bench.config, &request));
   if (status == STATUS_OK) status = serve(&bench, request);
+  status_t printed = bench.placement.rank == 0 ? report_flush() : STATUS_OK;
+  status = status_worst(status, agree_status(bench.placement.comm, printed));
   bench_close(&bench);
   placement_close(&bench.placement);
   MPI_Finalize();

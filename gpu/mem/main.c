@@ -50,5 +50,5 @@ int main(int argc, char **argv)
     status = run_and_report(&run);
   }
   mem_run_close(&run);
-  return (int)status;
+  return (int)status_worst(status, report_flush());
 }

@@ -70,5 +70,5 @@ int main(int argc, char **argv)
   status_t status = predict_cmdline_parse(argc, argv, &p.config, &request);
   if (status == STATUS_OK) status = serve(&p, request);
   predict_close(&p);
-  return (int)status;
+  return (int)status_worst(status, report_flush());
 }

@@ -169,5 +169,5 @@ int main(int argc, char **argv)
   status_t status = sim_cmdline_parse(argc, argv, &s.config, &request);
   if (status == STATUS_OK) status = serve(&s, request);
   json_decref(s.runs);
-  return (int)status;
+  return (int)status_worst(status, report_flush());
 }

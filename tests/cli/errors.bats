@@ -67,6 +67,15 @@ bats_require_minimum_version 1.5.0
   expect_status 3
 }
 
+@test "a report that is lost is no success" {
+  [ -w /dev/full ] || skip "there is no /dev/full"
+  for command in "himeno-gpu -b cpu -s XS -n 1" "himeno-gpu --list" "gemm-gpu --help" "mem-gpu --version" "comm-gpu --list"; do
+    run bash -c "'$top_builddir'/$command >/dev/full"
+    expect_status 3
+    [[ $output == *'cannot write "standard output": No space left on device'* ]]
+  done
+}
+
 @test "a run that fails leaves an older document as it was" {
   echo old >"$BATS_TEST_TMPDIR/old.json"
   run on 2 "$himeno" -b cpu -s 8000x8000x8000 --json "$BATS_TEST_TMPDIR/old.json"
