@@ -59,6 +59,25 @@ PY
   done
 }
 
+# cpu_a_message N: what the simulation of N ranks takes of a CPU for each message, in seconds, however busy the machine is.
+cpu_a_message() {
+  "$PYTHON" - "$sim" "$model" "$1" <<'PY'
+import json, resource, subprocess, sys
+sim, model, ranks = sys.argv[1:]
+subprocess.run([sim, "--model", model, "-s", "L", "-n", ranks, "--passes", "1", "--json", "s.json"], check=True, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+exchange = json.load(open("s.json"))["runs"][0]["exchange"]
+print((used.ru_utime + used.ru_stime) / (exchange["messages"] + exchange["tokens"]))
+PY
+}
+
+@test "four times as many ranks do not make each message of theirs dearer to simulate" {
+  local few many
+  few=$(cpu_a_message 64)
+  many=$(cpu_a_message 256)
+  "$PYTHON" -c 'import sys; few, many = map(float, sys.argv[1:]); print(few, many); sys.exit(many > 1.7 * few)' "$few" "$many"
+}
+
 @test "platform files can be kept, with links as fitted" {
   "$sim" --model "$model" -s S -n 12 --keep files >/dev/null
   [ "$(wc -l <files/hosts)" -eq 12 ]
