@@ -36,7 +36,7 @@ exchanged() { json s.json '[int(d["runs"][0]["exchange"][key]) for key in ("mess
 }
 
 @test "the document follows its schema, and himeno-predict agrees with it within 10%" {
-  run --separate-stderr "$sim" --model "$model" -s S,L -n 1,2,8,24 --json s.json
+  run --separate-stderr "$sim" --model "$model" -s S,L,XL -n 1,2,8,24,64 --json s.json
   expect_status 0
   [[ $output == *"fat tree with 16 hosts a switch"* ]]
   "$PYTHON" -c 'import jsonschema' 2>/dev/null && "$PYTHON" - s.json "$top_srcdir/doc/sim.schema.json" <<'PY'
@@ -47,7 +47,7 @@ jsonschema.validate(result, schema)
 PY
   run "$top_builddir/himeno-predict" --model "$model" -s L -n 2 --against s.json --within 10
   expect_status 0
-  [[ $output == *"8 of 8 predicted"* ]]
+  [[ $output == *"15 of 15 predicted"* ]]
 }
 
 @test "a network with too little between its switches costs time, in a tree and in a dragonfly" {
