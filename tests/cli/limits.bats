@@ -9,11 +9,11 @@ setup() {
   export OMP_NUM_THREADS=1 HIMENO_TUNE_CACHE=$BATS_TEST_TMPDIR/tune.json
 }
 
-# limited OPTION VALUE PROGRAM [ARGUMENT]...: each of two ranks with that limit of ulimit.
+# limited OPTION VALUE PROGRAM [ARGUMENT]...: one rank with that limit of ulimit; the launcher has none.
 limited() {
   local option=$1 value=$2
   shift 2
-  run --separate-stderr on 2 bash -c 'ulimit "$1" "$2" && shift 2 && exec "$@"' limited "$option" "$value" "$@"
+  run --separate-stderr on 1 bash -c 'ulimit "$1" "$2" && shift 2 && exec "$@"' limited "$option" "$value" "$@"
 }
 
 # on_disk small|full|ro SCRIPT [ARGUMENT]...: a shell script, of which $himeno is the program and disk a file system of one page: empty, full, or one
@@ -44,7 +44,7 @@ warned() { grep -Eq "^himeno-gpu: warning: .*$1" <<<"$stderr"; }
 
 @test "too little address space is an environment that lacks memory, also after the start" {
   [ "$SANITIZERS" = no ] || skip "the address sanitizer needs all of the address space"
-  limited -v 800000 "$himeno" -b cpu -k stream -s L -w -n 1
+  limited -v 700000 "$himeno" -b cpu -k stream -s L -n 1
   expect_status 3
   said 'too little host memory: the system refuses .*[KMG]iB'
 }
