@@ -5,13 +5,15 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
-static volatile sig_atomic_t asked;
+static volatile sig_atomic_t asked, patience;
 
 static void note(int number)
 {
   (void)number;
   asked = 1;
+  if (patience) alarm((unsigned)patience);
 }
 
 void stop_catch(void)
@@ -22,6 +24,12 @@ void stop_catch(void)
   action.sa_flags = SA_RESTART | SA_RESETHAND;
   sigaction(SIGTERM, &action, NULL);
   sigaction(SIGINT, &action, NULL);
+}
+
+void stop_within(int seconds)
+{
+  patience = seconds;
+  if (!seconds) alarm(0);
 }
 
 int stop_asked(void)

@@ -10,6 +10,7 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "comm/agree.h"
+#include "comm/begin.h"
 #include "gemm/ladder.h"
 #include "gemm/report.h"
 #include "gemm/study.h"
@@ -59,7 +60,7 @@ int main(int argc, char **argv)
   enum option_request request = OPTION_RUN;
   log_set_program("gemm-gpu");
   log_hold(1);
-  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return STATUS_ENVIRONMENT;
+  if (begin_mpi(&argc, &argv) != STATUS_OK) return STATUS_ENVIRONMENT;
   status_t status = placement_open(MPI_COMM_WORLD, &run.placement);
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
   status = agree_status(run.placement.comm, gemm_cmdline_parse(argc, argv, &run.config, &request));

@@ -11,6 +11,7 @@
 #include "base/report.h"
 #include "base/stop.h"
 #include "comm/agree.h"
+#include "comm/begin.h"
 #include "comm/watch.h"
 #include "himeno/ladder.h"
 #include "himeno/report.h"
@@ -64,7 +65,7 @@ int main(int argc, char **argv)
   log_set_program("himeno-gpu");
   log_hold(1);
   stop_catch();
-  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return STATUS_ENVIRONMENT;
+  if (begin_mpi(&argc, &argv) != STATUS_OK) return STATUS_ENVIRONMENT;
   status_t status = placement_open(MPI_COMM_WORLD, &run.placement);
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
   status = agree_status(run.placement.comm, himeno_cmdline_parse(argc, argv, &run.config, &request));

@@ -11,13 +11,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
 
-#define SCHEMA "himeno-tune/1"
+#define SCHEMA      "himeno-tune/1"
+#define LOCK_TENTHS 20 /* of a second; others hold it for a moment */
 
 /* The file's path; 0 where there is no home to keep it in. */
 static int cache_path(char path[PATH_MAX])
@@ -39,13 +41,28 @@ static int is_cache(const json_t *document)
   return schema && strcmp(schema, SCHEMA) == 0 && json_is_object(json_object_get(document, "choices"));
 }
 
-/* The document, or a new one. */
+/* Not a pipe, which would be waited for. */
+static FILE *open_regular(const char *path)
+{
+  struct stat info;
+  int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return NULL;
+  if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) return fdopen(descriptor, "r");
+  close(descriptor);
+  errno = EINVAL;
+  return NULL;
+}
+
+/* The document, or a new one. NULL, with errno, where there is one that cannot be opened: what it holds is not to be lost. */
 static json_t *cache_read(const char *path)
 {
   json_error_t error;
-  json_t *document = access(path, F_OK) == 0 ? json_load_file(path, 0, &error) : NULL;
+  FILE *file = open_regular(path);
+  if (!file && errno != ENOENT && errno != ENOTDIR) return NULL;
+  json_t *document = file ? json_loadf(file, 0, &error) : NULL;
+  if (file) fclose(file);
   if (document && is_cache(document)) return document;
-  if (access(path, F_OK) == 0) log_warn("%s is damaged or of another version: ignored", path);
+  if (file) log_warn("%s is damaged or of another version: ignored", path);
   json_decref(document);
   return json_pack("{s:s, s:{}}", "schema", SCHEMA, "choices");
 }
@@ -55,6 +72,7 @@ int tune_cache_find(const char *key, char *kernel, size_t size)
   char path[PATH_MAX];
   if (!cache_path(path)) return 0;
   json_t *document = cache_read(path);
+  if (!document) log_warn("%s: %s: no choice of kernel is remembered", path, strerror(errno));
   const char *name = json_string_value(
       json_object_get(json_object_get(json_object_get(document, "choices"), key), "kernel"));
   int found = name && name[0] && strlen(name) < size;
@@ -76,14 +94,21 @@ static int folders_make(const char *path)
   return 1;
 }
 
-/* Waits for the file's only writer to be us; −1 if that cannot be. */
+/* Waits for the file's only writer to be us, but not for ever; −1, with errno, if that cannot be. */
 static int lock_take(const char *path)
 {
   char name[PATH_MAX];
   snprintf(name, sizeof name, "%.*s.lock", PATH_MAX - 8, path);
   int lock = open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-  if (lock >= 0 && flock(lock, LOCK_EX) == 0) return lock;
-  if (lock >= 0) close(lock);
+  if (lock < 0) return -1;
+  for (int tenths = 0; tenths < LOCK_TENTHS; tenths++) {
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
+    if (errno != EWOULDBLOCK) break;
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+  }
+  int cause = errno;
+  close(lock);
+  errno = cause;
   return -1;
 }
 

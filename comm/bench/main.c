@@ -10,6 +10,7 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "comm/agree.h"
+#include "comm/begin.h"
 #include "comm/bench/cmdline.h"
 #include "comm/bench/report.h"
 
@@ -56,7 +57,7 @@ int main(int argc, char **argv)
   enum option_request request = OPTION_RUN;
   log_set_program("comm-gpu");
   log_hold(1);
-  if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return STATUS_ENVIRONMENT;
+  if (begin_mpi(&argc, &argv) != STATUS_OK) return STATUS_ENVIRONMENT;
   status_t status = placement_open(MPI_COMM_WORLD, &bench.placement);
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
   status = agree_status(bench.placement.comm, bench_cmdline_parse(argc, argv, &bench.config, &request));

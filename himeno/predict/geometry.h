@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What the busiest rank has to compute and to send, from himeno-gpu's own decomposition and halo plan. */
+ * \brief What a rank, the busiest unless another is asked for, has to compute and to send, from himeno-gpu's own decomposition and halo plan. */
 #ifndef HIMENO_PREDICT_GEOMETRY_H
 #define HIMENO_PREDICT_GEOMETRY_H
 
@@ -11,7 +11,7 @@ struct geometry {
   int64_t global[3];
   int procs[3];
   double all_points;     /**< of the grid, interior */
-  double points;         /**< that the busiest rank owns */
+  double points;         /**< that the rank owns */
   double inner;          /**< of these, computed while halos travel; all without neighbours or overlap */
   double slab_points[3]; /**< of these, computed first, by the dimension that is cut */
   int slabs;

@@ -59,7 +59,9 @@ void model_rows_make(const struct model *model, const struct geometry *g, int wa
     int by = path_of(path, where);
     if (g->messages[where] == 0) continue;
     rows->latency[model_way_column(way, WAY_LATENCY)] += g->messages[where] * path->latency[by] / g->depth;
-    rows->bytes[model_way_column(way, WAY_BANDWIDTH)] += g->bytes[where] / path->bandwidth[by] / g->depth;
+    double *bytes =
+        &rows->bytes[model_way_column(way, WAY_BANDWIDTH)]; /* both ways out of a device at once */
+    *bytes = fmax(*bytes, g->bytes[where] / path->bandwidth[by] / g->depth);
   }
   rows->synchronisation[model_way_column(way, WAY_SYNC)] = 1;
   rows->synchronisation[model_way_column(way, WAY_NEIGHBOUR)] = g->neighbours;
@@ -197,5 +199,22 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
   t.limit = limit_name(&t, g->overlap);
   interval_set(model, total, &t);
   *time = t;
+  return STATUS_OK;
+}
+
+status_t model_slowest(const struct model *model, int per_host, const char *transport,
+                       const struct model_scale *scale, struct geometry *geometry, struct model_time *time)
+{
+  struct geometry slowest = *geometry, one;
+  struct model_time longest, t;
+  RETURN_IF_FAILED(model_predict(model, geometry, transport, scale, &longest));
+  for (int r = 0; r < geometry->ranks; r++) {
+    RETURN_IF_FAILED(geometry_of_rank(geometry->global, geometry->procs, geometry->depth, geometry->overlap,
+                                      per_host, r, &one));
+    RETURN_IF_FAILED(model_predict(model, &one, transport, scale, &t));
+    if (t.seconds > longest.seconds) slowest = one, longest = t;
+  }
+  *geometry = slowest;
+  *time = longest;
   return STATUS_OK;
 }

@@ -4,8 +4,9 @@
  *
  *     interior        = a + V/b − g·min(V, C)       V points; C of them stay in the cache from sweep to sweep
  *     boundary        = launches·s + Σ over cut dimensions d of points·β_d; a launch a slab, but one for all with p2p
- *     exchange        = λ·Σ over neighbours (latency of the path) + φ·Σ over neighbours (bytes / bandwidth of the path),
- *                       a T-th of it a sweep; latencies and bandwidths are comm-gpu's, λ and φ near 1 are the study's
+ *     exchange        = λ·Σ over neighbours (latency of the path) + φ·max over the paths, within the host and
+ *                       beyond, of Σ over neighbours (bytes / bandwidth of the path), a T-th of it a sweep;
+ *                       latencies and bandwidths are comm-gpu's, λ and φ near 1 are the study's
  *     synchronisation = σ + ν·neighbours            as soon as there are neighbours
  *     reduction       = ρ + κ·log2(ranks)
  *
@@ -85,6 +86,11 @@ status_t model_fit(const struct study *study, const struct study_paths *paths, s
 /** \brief Predicts. STATUS_ENVIRONMENT, saying what to measure, when a term that matters was never seen. */
 status_t model_predict(const struct model *model, const struct geometry *geometry, const char *transport,
                        const struct model_scale *scale, struct model_time *time);
+
+/** \brief Predicts for each rank of the grid that \a geometry is of, and keeps the slowest one's geometry and time: next to the edge of a
+ * host some messages take one way and some the other, and which rank is slowest depends on both. As model_predict. */
+status_t model_slowest(const struct model *model, int per_host, const char *transport,
+                       const struct model_scale *scale, struct geometry *geometry, struct model_time *time);
 
 /** \brief Ranks of a host in the study's runs on several hosts; 0 when there are none. */
 int model_per_host(const struct study *study);

@@ -70,9 +70,11 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
   RETURN_IF_FAILED(cut_choose(p, point, procs, global));
   RETURN_IF_FAILED(geometry_make(global, procs, p->model.depth, p->model.overlap, per_host(p, point->ranks),
                                  &point->geometry));
+  struct geometry other = point->geometry;
+  RETURN_IF_FAILED(model_slowest(&p->model, per_host(p, point->ranks), point->transport, &p->config.scale,
+                                 &point->geometry, &point->time));
   RETURN_IF_FAILED(
-      model_predict(&p->model, &point->geometry, point->transport, &p->config.scale, &point->time));
-  RETURN_IF_FAILED(model_predict(&p->model, &point->geometry, point->transport, &faster, &twice));
+      model_slowest(&p->model, per_host(p, point->ranks), point->transport, &faster, &other, &twice));
   RETURN_IF_FAILED(one_rank(p, point, &alone));
   point->twice_network = twice.seconds;
   point->gflops = gflops(&point->geometry, point->time.seconds);

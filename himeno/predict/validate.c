@@ -51,7 +51,7 @@ static void run_predict(const struct model *model, const struct study_run *run, 
   log_mute(1);
   pair->predicted =
       geometry_make(run->global, run->procs, run->depth, run->overlap, per_host, &geometry) == STATUS_OK &&
-      model_predict(model, &geometry, run->transport, &as_measured, &pair->time) == STATUS_OK;
+      model_slowest(model, per_host, run->transport, &as_measured, &geometry, &pair->time) == STATUS_OK;
   log_mute(0);
   pair->error = pair->predicted ? pair->time.seconds / run->seconds - 1 : 0;
 }

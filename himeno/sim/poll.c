@@ -96,6 +96,19 @@ int sim_isend(const void *buffer, int count, MPI_Datatype type, int peer, int ta
   return MPI_Isend(buffer, count, type, peer, tag, comm, request);
 }
 
+int sim_iallreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request)
+{
+  *request = MPI_REQUEST_NULL;
+  return MPI_Allreduce(send, receive, count, type, op, comm);
+}
+
+int sim_test(MPI_Request *request, int *done, MPI_Status *status)
+{
+  *done = *request == MPI_REQUEST_NULL;
+  return *done ? MPI_SUCCESS : MPI_Test(request, done, status);
+}
+
 /* ---- polling ---- */
 
 static void array_note(struct poll *p, int n, MPI_Request *requests)

@@ -34,6 +34,14 @@ int sim_testsome(int n, MPI_Request requests[], int *done, int indices[], MPI_St
 int sim_isend(const void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
               MPI_Request *request);
 
+/** \brief MPI_Iallreduce that is complete when it returns, for what comm/ agrees on before the first sweep. SimGrid's own sends from
+ * each rank to all, and keeps a record of every such message to the end, through which it searches at each later one. */
+int sim_iallreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request);
+
+/** \brief MPI_Test; no request is a finished one, as MPI says and SimGrid 3.32 does not. */
+int sim_test(MPI_Request *request, int *done, MPI_Status *status);
+
 /** \brief Waits for the next thing that can happen: the device, or a message. */
 int sim_yield(void);
 

@@ -12,9 +12,13 @@
 
 #undef MPI_Testsome
 #undef MPI_Isend
+#undef MPI_Iallreduce
+#undef MPI_Test
 #undef sched_yield
-#define MPI_Testsome sim_testsome
-#define MPI_Isend    sim_isend
-#define sched_yield  sim_yield
+#define MPI_Testsome   sim_testsome
+#define MPI_Isend      sim_isend
+#define MPI_Iallreduce sim_iallreduce
+#define MPI_Test       sim_test
+#define sched_yield    sim_yield
 
 #endif

@@ -6,15 +6,15 @@ import time
 from hosts import fold
 from steps import say, write_whole
 
-EXIT = {"not started": 7, "fault": 7, "hang": 6, "wrong": 4, "environment": 3, "usage": 3, "slow": 5, "path": 5}
-GRAVEST = (7, 6, 4, 3, 5)
+EXIT = {"not started": 7, "fault": 7, "hang": 6, "wrong": 4, "environment": 3, "usage": 2, "slow": 5, "path": 5}
+GRAVEST = (7, 6, 4, 3, 2, 5)
 
 
 def drained(run):
-    """{host: reasons} of findings that name one host; a way between two is no reason to drain either."""
+    """{host: reasons} of findings that name one host; a way between two is no reason to drain either, nor are wrong options."""
     found = {}
     for finding in run.findings:
-        if finding["kind"] == "path" or len(finding["hosts"]) != 1:
+        if finding["kind"] in ("path", "usage") or len(finding["hosts"]) != 1:
             continue
         found.setdefault(finding["hosts"][0], []).append(finding)
     return found
@@ -32,11 +32,12 @@ def table(run, drain):
             say(f"  {name if place == 0 else '':<{width}}  {finding['kind']}: {device}{finding['why']}")
         if name in untested:
             say(f"  {name:<{width}}  not tested: out of time")
-    good = [name for name in run.a.names if name not in shown]
+    failed = {name for finding in run.findings if finding["kind"] != "path" for name in finding["hosts"]}
+    good = [name for name in run.a.names if name not in shown and name not in failed]
     if good:
         say(f"  {fold(good)}: {len(good)} pass")
     for finding in run.findings:
-        if finding["kind"] == "path" or len(finding["hosts"]) > 1:
+        if finding["kind"] in ("path", "usage") or len(finding["hosts"]) > 1:
             say(f"  {' and '.join(finding['hosts']) if len(finding['hosts']) < 4 else fold(finding['hosts'])}: {finding['why']}")
 
 

@@ -12,6 +12,7 @@ LEAST = 0.25
 PAIRS_MIN = 4  # with fewer there is no usual
 PRODUCTS_LEAST = 0.05  # a device this much below the usual is slow at arithmetic
 NORMAL_MAD = 1.4826
+NOT_BEGUN = {"not started", "environment", "usage"}
 
 
 NAMES = ["alone", "products", "pairs", "switches", "all", "devices"]
@@ -42,15 +43,22 @@ def accepted_by(run, *more):
 
 def alone(run, names):
     done = run.together("alone", [(f"alone-{name}", [name], {"options": accepted_by(run)}) for name in names])
-    good = []
-    for name in names:
-        step = done.get(f"alone-{name}")
-        if step and step["outcome"] == "pass":
-            good.append(name)
-        elif step:
-            run.find(step["outcome"], [name], step["why"], step)
     run.tested = [name for name in names if f"alone-{name}" in done]
-    return good
+    return sort_out(run, "himeno-gpu", {name: done[f"alone-{name}"] for name in run.tested})
+
+
+def sort_out(run, program, steps):
+    """Reports the hosts whose {host: step} failed, and returns the others. What no host at all can begin is no host's fault."""
+    bad = [name for name, step in steps.items() if step["outcome"] != "pass"]
+    kinds = {steps[name]["outcome"] for name in bad}
+    if len(kinds) == 1 and kinds <= NOT_BEGUN and len(bad) == len(steps) and (len(bad) > 1 or kinds == {"usage"}):
+        first = steps[bad[0]]
+        run.find(first["outcome"], bad, f"no host can begin, look at launcher, program and options: {program}: {first['why']}", first)
+    else:
+        for name in bad:
+            prefix = "" if program == "himeno-gpu" else f"{program}: "
+            run.find(steps[name]["outcome"], [name], prefix + steps[name]["why"], steps[name])
+    return [name for name in steps if name not in bad]
 
 
 # ---- arithmetic ----
@@ -61,16 +69,14 @@ def products(run, names):
         return names
     options = ["-t", str(run.a.seconds), "--no-yardstick", *backend_of(run.a.options), *run.a.gemm_options]
     done = run.together("products", [(f"products-{name}", [name], {"program": "gemm-gpu", "options": options}) for name in names])
-    bad, rates = set(), {}
-    for name in names:
-        step = done.get(f"products-{name}")
-        if step and step["outcome"] != "pass":
-            bad.add(name)
-            run.find(step["outcome"], [name], f"gemm-gpu: {step['why']}", step)
-        elif step:
-            for rank in run.document(step["name"])["ranks"]:
-                rates[name, rank["uuid"] or f"rank {rank['rank']}"] = rank["gflops"]
-    return [name for name in names if name not in bad | slow_at_products(run, rates, done)]
+    steps = {name: done[f"products-{name}"] for name in names if f"products-{name}" in done}
+    good = sort_out(run, "gemm-gpu", steps)
+    rates = {}
+    for name in good:
+        for rank in run.document(f"products-{name}")["ranks"]:
+            rates[name, rank["uuid"] or f"rank {rank['rank']}"] = rank["gflops"]
+    slow = slow_at_products(run, rates, done)
+    return [name for name in names if name not in steps or name in good and name not in slow]
 
 
 def slow_at_products(run, rates, done):

@@ -7,6 +7,7 @@
     steps/NAME.log   its command and its words
     accept.json      the verdict"""
 import concurrent.futures
+import contextlib
 import fcntl
 import json
 import os
@@ -14,12 +15,13 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
+import tempfile
 import time
 
 import hosts
 
 STOPPED = "stopped"
+ROOM = 65536  # bytes of a document, its log and its outcome
 WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault"}
 
 
@@ -28,11 +30,29 @@ def say(text):
 
 
 def write_whole(path, document):
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(document, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(path + ".new", path)
+    """A file is replaced whole or not at all."""
+    draft = path + ".new"
+    try:
+        with open(draft, "w", encoding="utf-8") as file:
+            json.dump(document, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.remove(draft)
+        raise hosts.Trouble(f"{path}: {error.strerror}") from error
+
+
+def needs_room(folder):
+    """No host is to blame where the folder itself takes no more."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(ROOM))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise hosts.Trouble(f"{folder}: {error.strerror}") from error
 
 
 def read(path):
@@ -121,6 +141,8 @@ class Run:
             os.remove(self.path(name, "doc"))
         with open(self.path(name, "log"), "w", encoding="utf-8") as log:
             code = self.launch(words, log, limit or self.a.limit)
+        if code != 0:
+            needs_room(self.a.folder)
         outcome, why = judge(code, read(self.path(name, "doc")), self.path(name, "log"))
         done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "seconds": round(time.time() - begin, 3),
                 "command": shlex.join(words[:-2])}
@@ -146,7 +168,7 @@ class Run:
                         continue
                     found[name] = done
                     say(f"[{len(found):>{len(str(total))}}/{total}] {what:<8} {name:<32} {done['outcome']:<12} {done['why'][:120]}")
-            except KeyboardInterrupt:
+            except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for process in list(self.processes):
                     end(process)
@@ -206,6 +228,3 @@ def last_words(path):
     plain = [line for line in lines if not re.fullmatch(r"[-=*\s]*", line)]
     return (told or plain or [""])[-1][:300]
 
-
-def fatal(text):
-    print(f"accept: {text}", file=sys.stderr)

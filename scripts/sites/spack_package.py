@@ -15,11 +15,13 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
     variant("opencl", default=False, description="OpenCL devices, through an ICD loader")
     variant("blas", default=True, description="OpenBLAS as gemm-gpu's yardstick on CPUs")
     variant("predict", default=True, description="himeno-predict, which needs LAPACK")
+    variant("nccl", default=True, when="+cuda", description="NCCL beside the other transports (-x nccl)")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build", when="+cuda")
     depends_on("autoconf@2.69:", type="build")
     depends_on("automake@1.16:", type="build")
+    depends_on("help2man", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi")
     depends_on("hwloc@2:")
@@ -28,13 +30,15 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
     depends_on("openblas threads=openmp", when="+blas")
     depends_on("lapack", when="+predict")
     depends_on("cuda@12:", when="+cuda")
+    depends_on("nccl", when="+nccl")  # opened at run time, found by the run path that a link dependency gets
 
     def autoreconf(self, spec, prefix):
         Executable("./autogen.sh")()
 
     def configure_args(self):
         spec = self.spec
-        args = self.with_or_without("opencl")
+        args = [f"MPICC={spec['mpi'].mpicc}", "--without-clblast", "--without-simgrid"]
+        args += self.with_or_without("opencl")
         args += self.with_or_without("cblas", variant="blas")
         args += self.with_or_without("lapack", variant="predict")
         if not spec.satisfies("+cuda"):

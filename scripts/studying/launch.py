@@ -2,6 +2,7 @@
 """Runs points of a study one after the other, here or inside of an allocation."""
 import math
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -78,7 +79,8 @@ def last_words(path):
     with open(path, encoding="utf-8", errors="replace") as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith("$ ")]
     told = [line for line in lines if line.startswith(("himeno-gpu:", "comm-gpu:")) or "himeno-gpu: " in line]
-    return (told or lines or [""])[-1][:300]
+    plain = [line for line in lines if not re.fullmatch(r"[-=*\s]*", line)]
+    return (told or plain or [""])[-1][:300]
 
 
 def attempt(folder, study, point, session, held=None):

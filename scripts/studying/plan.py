@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a scaling study runs: its points, in random order, and the file that holds them."""
+import contextlib
 import itertools
 import json
 import os
@@ -95,6 +96,8 @@ def write_whole(path, text):
             os.fsync(file.fileno())
         os.replace(draft, path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            os.remove(draft)
         raise Trouble(f"{path}: {error.strerror}") from error
 
 
@@ -106,7 +109,9 @@ def read(folder):
             study = json.load(file)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise Trouble(f"{path}: {error.strerror}") from error
+    except ValueError as error:
         raise BadInput(f"{path}: {error}") from error
     if not isinstance(study, dict) or study.get("schema") != SCHEMA:
         raise BadInput(f"{path}: not a study of scripts/scaling")

@@ -62,8 +62,12 @@ def finished(folder, point):
 # ---- the log ----
 
 def log_add(folder, entry):
-    with open(os.path.join(folder, "log.jsonl"), "a", encoding="utf-8") as file:
-        file.write(json.dumps(entry) + "\n")
+    path = os.path.join(folder, "log.jsonl")
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+    except OSError as error:
+        raise Trouble(f"{path}: {error.strerror}") from error
 
 
 def log_read(folder):

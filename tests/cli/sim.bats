@@ -36,7 +36,7 @@ exchanged() { json s.json '[int(d["runs"][0]["exchange"][key]) for key in ("mess
 }
 
 @test "the document follows its schema, and himeno-predict agrees with it within 10%" {
-  run --separate-stderr "$sim" --model "$model" -s S,L -n 1,2,8,24 --json s.json
+  run --separate-stderr "$sim" --model "$model" -s S,L,XL -n 1,2,8,24,64 --json s.json
   expect_status 0
   [[ $output == *"fat tree with 16 hosts a switch"* ]]
   "$PYTHON" -c 'import jsonschema' 2>/dev/null && "$PYTHON" - s.json "$top_srcdir/doc/sim.schema.json" <<'PY'
@@ -47,7 +47,7 @@ jsonschema.validate(result, schema)
 PY
   run "$top_builddir/himeno-predict" --model "$model" -s L -n 2 --against s.json --within 10
   expect_status 0
-  [[ $output == *"8 of 8 predicted"* ]]
+  [[ $output == *"15 of 15 predicted"* ]]
 }
 
 @test "a network with too little between its switches costs time, in a tree and in a dragonfly" {
@@ -57,6 +57,25 @@ PY
     done
     [ "$("$PYTHON" -c 'import json,sys; a,b=(json.load(open(p))["runs"][0]["phases"]["sweep"]["max"] for p in sys.argv[1:]); print(b > 1.2*a)' $network-1.json $network-60.json)" = True ]
   done
+}
+
+# cpu_a_message N: what the simulation of N ranks takes of a CPU for each message, in seconds, however busy the machine is.
+cpu_a_message() {
+  "$PYTHON" - "$sim" "$model" "$1" <<'PY'
+import json, resource, subprocess, sys
+sim, model, ranks = sys.argv[1:]
+subprocess.run([sim, "--model", model, "-s", "L", "-n", ranks, "--passes", "1", "--json", "s.json"], check=True, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+exchange = json.load(open("s.json"))["runs"][0]["exchange"]
+print((used.ru_utime + used.ru_stime) / (exchange["messages"] + exchange["tokens"]))
+PY
+}
+
+@test "four times as many ranks do not make each message of theirs dearer to simulate" {
+  local few many
+  few=$(cpu_a_message 64)
+  many=$(cpu_a_message 256)
+  "$PYTHON" -c 'import sys; few, many = map(float, sys.argv[1:]); print(few, many); sys.exit(many > 1.7 * few)' "$few" "$many"
 }
 
 @test "platform files can be kept, with links as fitted" {

@@ -356,6 +356,33 @@ static void the_busiest_rank_is_counted(void **state)
   assert_true(g.bytes[STUDY_SAME_HOST] == 4 * (16 * 128 + 16 * 128 + 128));
 }
 
+/* Six ranks in a row, three a host: the second has both neighbours on its own host, the third one there and one elsewhere. */
+static void the_slowest_rank_decides_and_ways_carry_bytes_at_once(void **state)
+{
+  static const struct model_scale as_measured = {1, 1};
+  struct model *model = calloc(1, sizeof *model);
+  struct geometry g;
+  struct model_time time;
+  const int64_t global[3] = {98, 34, 130};
+  const int procs[3] = {6, 1, 1};
+  const double face = 4 * 32 * 128;
+  (void)state;
+  assert_non_null(model);
+  model->paths = (struct study_paths){1, {{"staged", {1, 1}, {0, 0}, {1e9, 4e9}, {0, 0}}}};
+  model->columns = TERMS + WAY_TERMS;
+  model->depth = model->overlap = 1;
+  model->value[TERMS + WAY_BANDWIDTH] = 1;
+  for (int c = 0; c < model->columns; c++) model->seen[c] = 1;
+  assert_int_equal(geometry_make(global, procs, 1, 1, 3, &g), STATUS_OK);
+  assert_true(g.bytes[STUDY_SAME_HOST] == face && g.bytes[STUDY_OTHER_HOST] == face);
+  assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
+  assert_near(time.seconds / (face / 1e9), 1, 1e-9); /* the other host's are here sooner */
+  assert_int_equal(model_slowest(model, 3, "staged", &as_measured, &g, &time), STATUS_OK);
+  assert_near(time.seconds / (2 * face / 1e9), 1, 1e-9);
+  assert_true(g.bytes[STUDY_SAME_HOST] == 2 * face && g.bytes[STUDY_OTHER_HOST] == 0);
+  free(model);
+}
+
 static void least_squares_keeps_values_from_being_negative(void **state)
 {
   struct lsq problem;
@@ -404,6 +431,7 @@ int main(void)
       cmocka_unit_test(too_little_is_refused_with_what_to_measure),
       cmocka_unit_test(a_cut_that_was_never_measured_is_refused),
       cmocka_unit_test(the_busiest_rank_is_counted),
+      cmocka_unit_test(the_slowest_rank_decides_and_ways_carry_bytes_at_once),
       cmocka_unit_test(least_squares_keeps_values_from_being_negative),
       cmocka_unit_test(hashes_are_those_of_the_standard),
   };

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The start of a program of many ranks. */
+#ifndef COMM_BEGIN_H
+#define COMM_BEGIN_H
+
+#include "base/status.h"
+
+/** \brief MPI_Init, which a signal ends also where it hangs. From here on a file that would grow beyond the limit is an error like
+ * a full disk, and does not end the process. */
+status_t begin_mpi(int *argc, char ***argv);
+
+#endif

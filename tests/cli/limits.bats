@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+# Little memory, few files, full disks, folders that cannot be written: one line that names the cause, the right exit code, and no file
+# that is half there. No limit is one that root may pass by: folders below a file, a file system of its own in a mount namespace.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  export OMP_NUM_THREADS=1 HIMENO_TUNE_CACHE=$BATS_TEST_TMPDIR/tune.json
+}
+
+# limited OPTION VALUE PROGRAM [ARGUMENT]...: one rank with that limit of ulimit; the launcher has none.
+limited() {
+  local option=$1 value=$2
+  shift 2
+  run --separate-stderr on 1 bash -c 'ulimit "$1" "$2" && shift 2 && exec "$@"' limited "$option" "$value" "$@"
+}
+
+# on_disk small|full|ro SCRIPT [ARGUMENT]...: a shell script, of which $himeno is the program and disk a file system of one page: empty, full, or one
+# that cannot be written.
+on_disk() {
+  local kind=$1 script=$2
+  shift 2
+  unshare -m true 2>/dev/null || skip "no mount namespace is allowed here"
+  mkdir -p disk
+  himeno=$himeno run --separate-stderr unshare -m bash -c '
+    mount -t tmpfs -o size=4k tmpfs disk || exit 77
+    case $1 in
+      full) head -c 4096 /dev/zero >disk/filling ;;
+      ro) mount -o remount,ro disk || exit 77 ;;
+    esac
+    script=$2; shift 2; eval "$script"' bash "$kind" "$script" "$@"
+  [ "$status" -ne 77 ] || skip "no file system can be mounted here"
+}
+
+# said PATTERN: the suite's programs and scripts said one line alone, and it matches.
+said() {
+  local lines
+  lines=$(grep -E '^(himeno-gpu|comm-gpu|accept|scaling):' <<<"$stderr" | grep -v ': warning: ')
+  [ "$(wc -l <<<"$lines")" -eq 1 ] && grep -Eq -- "$1" <<<"$lines" || { printf 'not one line with %s:\n%s\n' "$1" "$stderr"; return 1; }
+}
+
+warned() { grep -Eq "^himeno-gpu: warning: .*$1" <<<"$stderr"; }
+
+@test "too little address space is an environment that lacks memory, also after the start" {
+  [ "$SANITIZERS" = no ] || skip "the address sanitizer needs all of the address space"
+  limited -v 700000 "$himeno" -b cpu -k stream -s L -n 1
+  expect_status 3
+  said 'too little host memory: the system refuses .*[KMG]iB'
+}
+
+@test "no core file, no locked memory, few files: a run needs none of them" {
+  ulimit -c 0
+  ulimit -l 0
+  limited -n 40 "$himeno" -b cpu -s XS -k stream -n 1
+  expect_status 0
+}
+
+@test "a file beyond the size limit is an error like a full disk" {
+  truncate -s 40M log
+  echo >>log
+  limited -f 40960 "$himeno" -b null -s 20x20x36 --block 10 --soak 5s --soak-log log
+  expect_status 3
+  said '--soak-log log: File too large'
+}
+
+@test "a full disk or one that cannot be written takes no document, and loses none" {
+  for kind in full ro; do
+    on_disk $kind '"$himeno" -b cpu -s XS -n 1 --json disk/r.json; code=$?; ls -A disk >left; exit $code'
+    expect_status 3
+    said 'cannot write "disk/r.json": (No space left on device|Read-only file system)'
+    [ "$(cat left)" = "$([ $kind = ro ] || echo filling)" ]
+  done
+  run --separate-stderr "$top_builddir/comm-gpu" -b cpu --json /dev/null/r.json
+  expect_status 3
+  said 'cannot write "/dev/null/r.json": Not a directory'
+}
+
+@test "a disk that fills up keeps the last whole document, and no draft" {
+  on_disk small '"$himeno" -b null -s 20x20x36 --block 10 --soak 3s --json disk/r.json; code=$?; ls -A disk >left; cp disk/r.json .; exit $code'
+  expect_status 3
+  said 'cannot write ".*disk/r.json": No space left on device'
+  [ "$(cat left)" = r.json ]
+  [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["partial"])')" = True ]
+}
+
+@test "nowhere to remember the kernel: a warning, and the run goes on" {
+  unset HIMENO_TUNE_CACHE
+  XDG_CACHE_HOME=/dev/null/cache run --separate-stderr "$himeno" -b cpu -s XS -n 1
+  expect_status 0
+  warned 'not remembered: /dev/null/cache/himeno-gpu/tune.json: Not a directory'
+  on_disk full 'XDG_CACHE_HOME=$PWD/disk "$himeno" -b cpu -s XS -n 1; code=$?; find disk -name "*.json.*" ! -name "*.lock" >left; exit $code'
+  expect_status 0
+  warned 'not remembered: .*disk/himeno-gpu/tune.json'
+  [ ! -s left ]
+  env -u HOME -u XDG_CACHE_HOME "$himeno" -b cpu -s XS -n 1
+}
+
+@test "what was remembered is not lost where it cannot be read, and a pipe or a lock in its place is not waited for" {
+  mkfifo tune.json
+  run --separate-stderr timeout 20 "$himeno" -b cpu -s XS -n 1
+  expect_status 0
+  warned 'tune.json: Invalid argument: no choice of kernel is remembered'
+  rm tune.json
+  exec {held}>tune.json.lock
+  flock "$held"
+  run --separate-stderr timeout 20 "$himeno" -b cpu -s XS -n 1
+  exec {held}>&-
+  expect_status 0
+  warned 'not remembered: .*tune.json: Resource temporarily unavailable'
+}
+
+@test "a remembered kernel is a name, and whatever else stands there does no harm" {
+  "$himeno" -b cpu -s XS -n 1
+  for text in '../../etc/passwd' '$(touch harm)' "$(printf 'x%.0s' {1..5000})"; do
+    NAME=$text "$PYTHON" -c 'import json, os
+document = json.load(open("tune.json"))
+for choice in document["choices"].values():
+    choice["kernel"] = os.environ["NAME"]
+json.dump(document, open("tune.json", "w"))'
+    run "$himeno" -b cpu -s XS -n 1
+    expect_status 0
+    grep -q 'fastest in a short trial' <<<"$output"
+  done
+  [ ! -e harm ]
+}
+
+# An acceptance of two hosts that this machine plays.
+acceptance() {
+  printf '%s\n' "$top_srcdir/scripts/accept" "$1" --hosts n1,n2 --program "$himeno" --size 18x18x34 --seconds 0.05 --parallel 1 --limit 20 \
+    --stages alone --options "-b null --block 5 --verify off" --launcher "${2:-$top_srcdir/tests/sites/fake-cluster {list\} {per_host\}}"
+}
+
+@test "scripts/accept blames no host for its own folder" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  export MPIRUN
+  mapfile -t words < <(acceptance disk)
+  for kind in full ro; do
+    on_disk $kind '"$@"; code=$?; find disk -name "*.new" >left; exit $code' "${words[@]}"
+    expect_status 3
+    said '(disk|disk/.*|output): (No space left on device|Read-only file system)'
+    [ ! -s left ]
+    ! grep -q drain <<<"$output"
+  done
+  mapfile -t words < <(acceptance /dev/null/folder)
+  run --separate-stderr "${words[@]}"
+  expect_status 3
+  said '/dev/null/folder: Not a directory'
+}
+
+@test "scripts/accept drains no host where none can begin, or where the options are wrong" {
+  mapfile -t words < <(acceptance out 'false {list}')
+  run --separate-stderr "${words[@]}"
+  expect_status 7
+  grep -q 'n\[1-2\]\|n1 and n2: no host can begin' <<<"$output"
+  ! grep -q -e 'drain:' -e ' pass' <<<"$output"
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  export MPIRUN
+  mapfile -t words < <(acceptance options)
+  run --separate-stderr "${words[@]}" --policy nowhere
+  expect_status 3
+  ! grep -q 'drain:' <<<"$output"
+  run --separate-stderr "${words[@]/--block/--blick}"
+  expect_status 2
+}
+
+@test "scripts/scaling says which file could not be written, and leaves no draft" {
+  words=("$top_srcdir/scripts/scaling" run --program "$himeno" --options '-b null --verify off' --kernels auto --sizes XS --ranks 1 --seconds 0.1 --repeat 1 --no-paths)
+  for folder in disk /dev/null/folder; do
+    on_disk full '"$@"; code=$?; find disk -name "*.new" >left; exit $code' "${words[@]}" "$folder"
+    expect_status 3
+    said "$folder.*: (No space left on device|Not a directory)"
+    [ ! -s left ]
+  done
+}
