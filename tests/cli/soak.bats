@@ -35,7 +35,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
 }
 
 @test "a flipped bit is wrong, with rank, sweep, array, point and bit" {
-  HIMENO_FLIP="c1 12,7,30 19 14" soak 0.5 --json r.json --soak-log log
+  HIMENO_FLIP="c1 12,7,30 19 14" soak 2 --json r.json --soak-log log
   expect_status 4
   grep -q 'CORRUPTED  block 2, standard data, after sweep 4, rank 1 on .*c1 has 1 wrong point, first (12, 7, 30).*1 bit; does not repeat' <<<"$output"
   [ "$(value '[line["block"] for line in log if line["verdict"] == "wrong"]')" = "[2]" ]
@@ -95,7 +95,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
   expect_status 2
   run on 1 "$himeno" -b null -s XS --soak-log log
   expect_status 2
-  soak 1 --soak-log /nonexistent/log
+  soak 1 --soak-log /dev/null/log
   expect_status 3
 }
 
