@@ -3,6 +3,7 @@
 
 #include "himeno/accept/policy.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stddef.h>
@@ -129,8 +130,12 @@ static status_t reasons_read(const json_t *list, const char *where, int *mask)
 static status_t name_read(const json_t *value, const char *where, char *name)
 {
   const char *text = json_string_value(value);
-  if (!text || !*text || strlen(text) >= POLICY_NAME_MAX)
-    return log_fail(STATUS_USAGE, "--accept %s: name must be a text of 1 to %d bytes", where,
+  size_t bytes = text ? strlen(text) : 0;
+  for (size_t b = 0; b < bytes; b++) /* it is printed in the report, which nothing in it may break up */
+    if (iscntrl((unsigned char)text[b])) bytes = POLICY_NAME_MAX;
+  if (!bytes || bytes >= POLICY_NAME_MAX)
+    return log_fail(STATUS_USAGE,
+                    "--accept %s: name must be a text of 1 to %d bytes without control characters", where,
                     POLICY_NAME_MAX - 1);
   strcpy(name, text);
   return STATUS_OK;
@@ -153,6 +158,30 @@ static status_t key_read(const char *key, const json_t *value, const char *where
                   key);
 }
 
+/* Whether anything can be held against it. */
+static int is_empty(const struct accept_policy *policy)
+{
+  for (size_t k = 0; k < KEYS; k++) {
+    double number = *(const double *)((const char *)policy + keys[k].offset);
+    if (number >= 0 && (keys[k].kind != FLAG || number > 0) && strcmp(keys[k].key, "unknown_fails") != 0)
+      return 0;
+  }
+  return 1;
+}
+
+/* Refuses what could not fail. */
+static status_t whole(const struct accept_policy *policy, const char *where)
+{
+  if ((policy->throttled_max >= 0) != (policy->throttle_forbidden != 0))
+    return log_fail(STATUS_USAGE,
+                    "--accept %s: throttled_max and throttle_forbidden mean nothing without each other",
+                    where);
+  if (is_empty(policy))
+    return log_fail(STATUS_USAGE, "--accept %s: names nothing to check, so that all would be accepted",
+                    where);
+  return STATUS_OK;
+}
+
 status_t policy_parse(const char *text, size_t bytes, const char *where, struct accept_policy *policy)
 {
   struct accept_policy p = {.name = "unnamed"};
@@ -170,6 +199,7 @@ status_t policy_parse(const char *text, size_t bytes, const char *where, struct 
     if (status == STATUS_OK) status = key_read(key, value, where, &p);
   }
   json_decref(document);
+  if (status == STATUS_OK) status = whole(&p, where);
   if (status == STATUS_OK) *policy = p;
   return status;
 }

@@ -35,9 +35,9 @@ def expand(text):
     """n[01-03,7],m1 → n01 n02 n03 n7 m1"""
     found = []
     for part in split(text):
-        match = re.fullmatch(r"([^\[\]]*)\[([\d,-]+)\]([^\[\]]*)", part)
+        match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*|)\[([\d,-]+)\]([A-Za-z0-9._-]*)", part)
         if not match:
-            if not re.fullmatch(r"[A-Za-z0-9._-]+", part):
+            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", part):
                 raise BadInput(f"{part}: is no host name, nor a list such as n[01-16]")
             found.append(part)
             continue

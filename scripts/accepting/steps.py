@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -21,6 +22,8 @@ import time
 import hosts
 
 STOPPED = "stopped"
+LOCK_TENTHS = 50  # of a second
+LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  # what is launched ends when this ends, however it does
 ROOM = 65536  # bytes of a document, its log and its outcome
 WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault"}
 
@@ -73,14 +76,22 @@ class Run:
         self.findings, self.left_out, self.tested = [], [], []
         os.makedirs(os.path.join(a.folder, "steps"), exist_ok=True)
         self.lock = open(os.path.join(a.folder, ".lock"), "w", encoding="utf-8")
-        try:
-            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise hosts.Trouble(f"{a.folder}: is in use by another run") from error
+        self.take_lock()
         self.plan_check()
         self.kept = sum(name.endswith(".json") for name in os.listdir(os.path.join(a.folder, "steps")))
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         self.processes = set()
+
+    def take_lock(self):
+        """Steps hold the lock too, and those of a run that was killed need a moment to end."""
+        for tenths in range(LOCK_TENTHS, -1, -1):
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError as error:
+                if not tenths:
+                    raise hosts.Trouble(f"{self.a.folder}: is in use by another run") from error
+                time.sleep(0.1)
 
     def plan_check(self):
         keys = ("names", "per_host", "policy", "size", "seconds", "rounds", "options", "launcher", "program", "soak", "stages")
@@ -114,7 +125,7 @@ class Run:
         log.write("$ " + shlex.join(words) + "\n")
         log.flush()
         try:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+            process = subprocess.Popen(LEASH + words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
                                        pass_fds=(self.lock.fileno(),))
         except OSError as error:
             log.write(f"{words[0]}: {error.strerror}\n")

@@ -127,6 +127,12 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
   expect_status 2
   [ "$(grep -c '^himeno-gpu:' <<<"$stderr")" -eq 1 ]
   grep -q 'no key "ceiling"' <<<"$stderr"
+  for text in '{}' '{"ecc": false, "unknown_fails": true}' '{"throttled_max": 0}' '{"name": "good\n  ACCEPTED", "ecc": true}' '{"name": "\u001b[2J", "ecc": true}'; do
+    policy "$text"
+    accept 1 policy.json
+    expect_status 2
+    grep -Eq 'names nothing to check|without each other|control characters' <<<"$stderr"
+  done
   accept 2 missing.json
   expect_status 3
   run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --reference policy.json

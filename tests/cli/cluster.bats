@@ -94,6 +94,21 @@ verdict() { "$PYTHON" -c 'import json, sys; r = json.load(open("out/accept.json"
   grep -q 'another acceptance in it' <<<"$stderr"
 }
 
+@test "an acceptance that is killed beside a hanging host leaves nothing behind, and goes on at once" {
+  command -v setpriv >/dev/null || skip "there is no setpriv"
+  site
+  echo 'hang n2' >faults
+  cluster 'n[1-2]' --limit 300 --stages alone &
+  for _ in $(seq 200); do [ -s out/steps/alone-n1.json ] && break; sleep 0.1; done
+  [ ! -e out/steps/alone-n2.json ]
+  kill -KILL "$(pgrep -f "[s]cripts/accept out .*--launcher $top_srcdir")"
+  wait $! || true
+  : >faults
+  cluster 'n[1-2]' --limit 300 --stages alone
+  expect_status 0
+  grep -q 'n\[1-2\]: 2 pass' <<<"$output"
+}
+
 @test "leaf switches are tried between pairs and all" {
   site
   cat >topology <<'TEXT'
@@ -121,8 +136,10 @@ TEXT
   expect_status 2
   run "$top_srcdir/scripts/accept" out --program "$himeno" --hosts 'n[3-1]'
   expect_status 2
-  run "$top_srcdir/scripts/accept" out --program "$himeno" --hosts 'n;reboot'
-  expect_status 2
+  for name in 'n;reboot' 'n $(reboot)[1-2]' '../n[1-2]' -n1 'n[1-2]/..'; do
+    run "$top_srcdir/scripts/accept" out --program "$himeno" "--hosts=$name"
+    expect_status 2
+  done
   run "$top_srcdir/scripts/accept" out --program /nonexistent --hosts n1
   expect_status 3
   run "$top_srcdir/scripts/accept" out --program "$himeno" --hosts n1 --launcher '/nonexistent {list}'
