@@ -62,8 +62,8 @@ static status_t rung_run(struct himeno_run *run, const struct verify_value *know
   rung->status = agree_status(run->placement.comm, himeno_refit(run));
   struct solver_config config = himeno_solver_config(run);
   if (rung->status == STATUS_OK) rung->status = solver_open(&config, &run->solver);
-  if (rung->status != STATUS_OK)
-    return rung->status == STATUS_FAULT || rung->kernel->file ? rung->status : STATUS_OK;
+  if (rung->status == STATUS_FAULT || rung->status == STATUS_HANG) return rung->status;
+  if (rung->status != STATUS_OK) return rung->kernel->file ? rung->status : STATUS_OK;
   status_t status = himeno_measure(run, &value);
   if (status == STATUS_OK) status = solver_resources(run->solver, &rung->resources);
   if (status == STATUS_OK) status = himeno_counts_gather(run);

@@ -31,11 +31,12 @@ static int candidates_count(const struct himeno_kernel_set *set)
 static void key_make(const struct himeno_run *run, char key[KEY_MAX])
 {
   const struct gpu_device_info *info = &run->placement.info;
-  snprintf(key, KEY_MAX, "%s|%s|%s|%s|%" PRId64 "x%" PRId64 "x%" PRId64 "|%s|%dx%dx%d|%s|%s",
+  snprintf(key, KEY_MAX,
+           "%s|%s|%s|%s|%" PRId64 "x%" PRId64 "x%" PRId64 "|%s|%dx%dx%d|%s|%s|%d units|%" PRId64 " padded",
            run->placement.backend->name, info->name, info->driver, meta_version(), run->global[0],
            run->global[1], run->global[2], run->config.data == HIMENO_DENSE ? "dense" : "standard",
            run->procs[0], run->procs[1], run->procs[2], run->transport->name,
-           run->config.no_overlap ? "apart" : "overlap");
+           run->config.no_overlap ? "apart" : "overlap", info->compute_units, run->config.pad);
 }
 
 /* Makes \a kernel the run's, with a cut that suits it; 0 where it cannot be. Says nothing: the next one may. */

@@ -71,7 +71,7 @@ static void cuda_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK | 1 << MEM_GROUP,
                                 .cycles = 1,
                                 .types = 1 << MEM_FP32};
-  if (p->major >= 8) traits->types |= 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;
+  if (mem_cuda_tensor_built()) traits->types |= 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;
   if (x->peaks) traits->peaks = 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;
 }
 

@@ -130,10 +130,10 @@ static status_t reasons_read(const json_t *list, const char *where, int *mask)
 static status_t name_read(const json_t *value, const char *where, char *name)
 {
   const char *text = json_string_value(value);
-  size_t bytes = text ? strlen(text) : 0;
-  for (size_t b = 0; b < bytes; b++) /* it is printed in the report, which nothing in it may break up */
-    if (iscntrl((unsigned char)text[b])) bytes = POLICY_NAME_MAX;
-  if (!bytes || bytes >= POLICY_NAME_MAX)
+  int plain = text && *text && strlen(text) < POLICY_NAME_MAX;
+  /* It is printed in the report, which nothing in it may break up. */
+  for (const char *c = text; plain && *c; c++) plain = !iscntrl((unsigned char)*c);
+  if (!plain)
     return log_fail(STATUS_USAGE,
                     "--accept %s: name must be a text of 1 to %d bytes without control characters", where,
                     POLICY_NAME_MAX - 1);

@@ -35,6 +35,8 @@ cudaError_t mem_cuda_chase(uint64_t start, uint64_t hops, unsigned long long *re
 
 cudaError_t mem_cuda_flops(const struct mem_flops *flops, int units, cudaStream_t stream);
 cudaError_t mem_cuda_tensor(struct mem_flops *flops, int units, cudaStream_t stream);
+/** \brief Whether this program's code for the device has matrix units: a chip may run an older one's PTX, which lacks them. */
+int mem_cuda_tensor_built(void);
 /** \brief Sets *flag, on the device, to whether the warpgroup instructions of sm_90a were compiled in. */
 cudaError_t mem_cuda_peak_built(unsigned *flag, cudaStream_t stream);
 cudaError_t mem_cuda_peak(enum mem_type type, int passes, int units, float *sum, double *flop, double *expect,

@@ -90,6 +90,12 @@ static __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
 }
 
+int mem_cuda_tensor_built(void)
+{
+  cudaFuncAttributes attributes = {};
+  return cudaFuncGetAttributes(&attributes, tensor<MEM_FP16>) == cudaSuccess && attributes.ptxVersion >= 80;
+}
+
 cudaError_t mem_cuda_tensor(struct mem_flops *f, int units, cudaStream_t stream)
 {
   int one = f->type == MEM_TF32 ? MEM_TENSOR_FLOP16 / 2 : MEM_TENSOR_FLOP16;
