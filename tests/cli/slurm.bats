@@ -8,7 +8,7 @@ setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   cd "$BATS_TEST_TMPDIR"
   export MPIRUN HIMENO_SOURCE=$top_srcdir OMP_NUM_THREADS=1
-  echo '{"name": "site", "noise_max": 1}' >site.json
+  echo '{"name": "site", "noise_max": 100}' >site.json
   options=(--per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 --policy site.json --limit 20)
 }
 
