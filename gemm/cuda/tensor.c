@@ -14,6 +14,7 @@
 
 struct state {
   struct gpu_mem work;
+  struct tensor_job job; /* all but the operands */
 };
 
 static const struct tensor_step *step_of(const struct gemm_kernel *kernel)
@@ -83,11 +84,13 @@ static int fits(const struct gemm_kernel *kernel, const struct gpu_device *devic
 static status_t open(struct gemm_exec *exec)
 {
   const struct tensor_step *step = step_of(exec->kernel);
-  struct tensor_job job = job_of(step, &exec->problem, exec->device);
   struct state *state = exec->state = calloc(1, sizeof *state);
   if (!state) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
-  size_t bytes = step->work ? step->work(&job) : 0;
-  return bytes ? gpu_alloc(exec->device, bytes, &state->work) : STATUS_OK;
+  state->job = job_of(step, &exec->problem, exec->device);
+  size_t bytes = step->work ? step->work(&state->job) : 0;
+  if (bytes) RETURN_IF_FAILED(gpu_alloc(exec->device, bytes, &state->work));
+  state->job.work = state->work.handle;
+  return STATUS_OK;
 }
 
 static void close(struct gemm_exec *exec)
@@ -100,11 +103,10 @@ static void close(struct gemm_exec *exec)
 static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands)
 {
   const struct state *state = exec->state;
-  struct tensor_job job = job_of(step_of(exec->kernel), &exec->problem, exec->device);
+  struct tensor_job job = state->job;
   job.a = operands->a.handle;
   job.b = operands->b.handle;
   job.c = operands->c.handle;
-  job.work = state->work.handle;
   RETURN_IF_FAILED(cuda_use(exec->device));
   cudaError_t error = step_of(exec->kernel)->launch(&job, cuda_queue_handle(queue));
   return error == cudaSuccess ? STATUS_OK : cuda_fail(error, exec->kernel->name);
