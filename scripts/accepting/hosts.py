@@ -7,13 +7,11 @@ import shlex
 import shutil
 import subprocess
 
+from files import Trouble
+
 
 class BadInput(Exception):
     """What was asked for cannot be."""
-
-
-class Trouble(Exception):
-    """Something is missing here."""
 
 
 def duration(text):

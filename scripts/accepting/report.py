@@ -4,7 +4,7 @@ import os
 import time
 
 from hosts import fold
-from steps import say, write_whole
+from steps import say, write_document
 
 EXIT = {"not started": 7, "fault": 7, "hang": 6, "wrong": 4, "environment": 3, "usage": 2, "slow": 5, "path": 5}
 GRAVEST = (7, 6, 4, 3, 2, 5)
@@ -57,7 +57,7 @@ def write(run):
     code = next((one for one in GRAVEST if one in codes), 0)
     accepted = not run.findings and not run.left_out
     say("\n  ACCEPTED" if accepted else "\n  NOT ACCEPTED" if run.findings else "\n  nothing found, but not all was tested")
-    write_whole(os.path.join(run.a.folder, "accept.json"), {
+    write_document(os.path.join(run.a.folder, "accept.json"), {
         "schema": "himeno-accept/1", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "accepted": accepted, "hosts": run.a.names,
         "tested": run.tested, "drain": {name: [finding["why"] for finding in found] for name, found in drain.items()}, "drain_list": fold(drain),
         "findings": run.findings, "left_out": run.left_out, "seconds": round(time.time() - run.begin, 1)})

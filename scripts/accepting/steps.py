@@ -7,7 +7,6 @@
     steps/NAME.log   its command and its words
     accept.json      the verdict"""
 import concurrent.futures
-import contextlib
 import fcntl
 import json
 import os
@@ -20,6 +19,7 @@ import tempfile
 import time
 
 import hosts
+from files import Trouble, write_whole
 
 STOPPED = "stopped"
 LOCK_TENTHS = 50  # of a second
@@ -32,19 +32,8 @@ def say(text):
     print(text, flush=True)
 
 
-def write_whole(path, document):
-    """A file is replaced whole or not at all."""
-    draft = path + ".new"
-    try:
-        with open(draft, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.remove(draft)
-        raise hosts.Trouble(f"{path}: {error.strerror}") from error
+def write_document(path, document):
+    write_whole(path, json.dumps(document, indent=1))
 
 
 def needs_room(folder):
@@ -55,7 +44,7 @@ def needs_room(folder):
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise hosts.Trouble(f"{folder}: {error.strerror}") from error
+        raise Trouble(f"{folder}: {error.strerror}") from error
 
 
 def read(path):
@@ -90,7 +79,7 @@ class Run:
                 return
             except OSError as error:
                 if not tenths:
-                    raise hosts.Trouble(f"{self.a.folder}: is in use by another run") from error
+                    raise Trouble(f"{self.a.folder}: is in use by another run") from error
                 time.sleep(0.1)
 
     def plan_check(self):
@@ -99,7 +88,7 @@ class Run:
         path = os.path.join(self.a.folder, "plan.json")
         before = read(path)
         if before is None:
-            write_whole(path, plan)
+            write_document(path, plan)
         elif before != plan:
             other = ", ".join(key.replace("_", " ") for key in keys if before.get(key) != plan[key])
             raise hosts.BadInput(f"{self.a.folder} has another acceptance in it ({other} differ): take another folder")
@@ -157,7 +146,7 @@ class Run:
         outcome, why = judge(code, read(self.path(name, "doc")), self.path(name, "log"))
         done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "seconds": round(time.time() - begin, 3),
                 "command": shlex.join(words[:-2])}
-        write_whole(self.path(name, "json"), done)
+        write_document(self.path(name, "json"), done)
         return done
 
     def document(self, name):

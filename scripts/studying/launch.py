@@ -11,7 +11,7 @@ import time
 
 import settings
 import store
-from plan import Trouble
+from files import Trouble
 
 STOPPED = 124
 # The order in which one verdict stands for many.

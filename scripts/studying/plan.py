@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What a scaling study runs: its points, in random order, and the file that holds them."""
-import contextlib
 import itertools
 import json
 import os
 import random
 import re
+
+from files import Trouble, write_whole
 
 SCHEMA = "himeno-study/1"
 NAMED_SIZES = ("XS", "S", "M", "L", "XL")
@@ -13,10 +14,6 @@ NAMED_SIZES = ("XS", "S", "M", "L", "XL")
 
 class BadInput(Exception):
     """Its text is one line for the user; exit status 2."""
-
-
-class Trouble(Exception):
-    """The environment lacks something; exit status 3."""
 
 
 def words(option, text, allowed=None):
@@ -84,21 +81,6 @@ def make(options):
     if options["paths"] and most > 1:
         runs.insert(0, {"name": "paths", "kind": "paths", "repeat": 1, "ranks": most})
     return {"schema": SCHEMA, "options": options, "points": runs}
-
-
-def write_whole(path, text):
-    """A file is replaced whole or not at all."""
-    draft = f"{path}.{os.getpid()}.new"
-    try:
-        with open(draft, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.remove(draft)
-        raise Trouble(f"{path}: {error.strerror}") from error
 
 
 def read(folder):

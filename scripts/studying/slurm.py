@@ -11,7 +11,7 @@ import time
 
 import launch
 import store
-from plan import Trouble, write_whole
+from files import Trouble, write_whole
 
 
 def jobs_path(folder):

@@ -13,7 +13,7 @@ import json
 import os
 import time
 
-from plan import Trouble, write_whole
+from files import Trouble, write_whole
 
 PHASES = ("interior", "boundary", "pack", "d2h", "wait", "transfer", "h2d", "unpack", "reduce", "exposed")
 COLUMNS = ["name", "size", "scaling", "ranks", "hosts", "kernel", "class", "T", "transport", "procs", "repeat", "imax", "jmax", "kmax",
