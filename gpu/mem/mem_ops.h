@@ -24,7 +24,7 @@ enum mem_assign {
 /** Ways to copy. */
 enum mem_method {
   MEM_STUDY,  /**< streams, pacing and assignment as asked for */
-  MEM_TUNED,  /**< the suite's fastest */
+  MEM_TUNED,  /**< the suite's own, in the shape that is fastest here */
   MEM_BABEL,  /**< as BabelStream does: a double a thread, blocks of 1024 */
   MEM_NATIVE, /**< the library's own */
   MEM_METHODS
@@ -40,6 +40,7 @@ struct mem_copy {
   int width;   /**< bytes a thread moves at once: 4 or 16 */
   int threads; /**< a block */
   int blocks;  /**< a compute unit */
+  int shape;   /**< of MEM_TUNED: one of mem_traits.shapes */
 };
 
 /** Reads `reads` arrays (numbers 0 …) and writes `writes` (0 or 1) by exclusive or. */
@@ -100,6 +101,7 @@ struct mem_traits {
   int threads_max; /**< of a block */
   int blocks_max;  /**< worth having a compute unit */
   int assign;      /**< bit set of enum mem_assign */
+  int shapes;      /**< that MEM_TUNED has; which is fastest differs from chip to chip and with the size */
   int cycles;      /**< the chase counts cycles */
   int types;       /**< bit set of enum mem_type */
   int peaks;       /**< types that peak() has: bit set of enum mem_type */
