@@ -213,7 +213,7 @@ static void batch_store(struct mem_copies *copies, const struct batch *batch, in
 static status_t size_run(struct mem_run *run, int first, int points, struct mem_copy plain, double seconds)
 {
   struct mem_copies *copies = &run->copies;
-  int shapes = run->traits.shapes;
+  int shapes = run->traits.copy_shapes;
   struct batch batch = {.n = points + shapes + MEM_METHODS - MEM_BABEL, .points = points};
   status_t status = STATUS_ENVIRONMENT;
   batch.jobs = calloc((size_t)batch.n, sizeof *batch.jobs);

@@ -69,7 +69,8 @@ static void cuda_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .threads_max = p->maxThreadsPerBlock,
                                 .blocks_max = p->maxThreadsPerMultiProcessor,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK | 1 << MEM_GROUP,
-                                .shapes = mem_cuda_copy_shapes(),
+                                .copy_shapes = mem_cuda_copy_shapes(),
+                                .mix_shapes = mem_cuda_mix_shapes(),
                                 .cycles = 1,
                                 .types = 1 << MEM_FP32};
   if (mem_cuda_tensor_built()) traits->types |= 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;

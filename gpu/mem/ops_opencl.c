@@ -156,7 +156,8 @@ static void cl_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .threads_max = (int)x->group,
                                 .blocks_max = 2048,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK | 1 << MEM_GROUP,
-                                .shapes = 2,
+                                .copy_shapes = 2,
+                                .mix_shapes = 1,
                                 .types = 1 << MEM_FP32};
 }
 

@@ -26,6 +26,7 @@ cudaError_t mem_cuda_copy(const struct mem_copy *copy, int units, cudaStream_t s
 /** \brief How many shapes MEM_TUNED has. */
 int mem_cuda_copy_shapes(void);
 cudaError_t mem_cuda_mix(const struct mem_mix *mix, int units, cudaStream_t stream);
+int mem_cuda_mix_shapes(void);
 cudaError_t mem_cuda_window(struct mem_window *window, int units, cudaStream_t stream);
 
 cudaError_t mem_cuda_ring_fill(void *mem, const struct mem_ring *ring, int units, cudaStream_t stream);
