@@ -89,7 +89,7 @@ template <int THREADS, int WORDS> static void tile_launch(const struct mem_copy 
 
 /* Beyond the caches one 16-byte word a thread is fastest: in blocks of 1024 on an H100 (98 to 105% of cudaMemcpy), of 256 on an
  * H200 (100%, and blocks of 1024 97%). Inside them bytes in flight count: a block loads a tile before it stores the
- * first word. These are the best of 23 shapes on the one and of 53 on the other, loops and bulk copies among them. */
+ * first word. These are the best of 23 shapes on the one and of 52 on the other, loops and bulk copies among them. */
 static void (*const tuned[])(const struct mem_copy *, cudaStream_t) = {
     tile_launch<1024, 1>, tile_launch<512, 1>,  tile_launch<256, 1>,
     tile_launch<128, 1>,  tile_launch<1024, 2>, tile_launch<256, 8>};
