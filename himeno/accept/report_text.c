@@ -40,7 +40,8 @@ static void stragglers_text(const struct himeno_run *run, FILE *out)
 void accept_text(const struct himeno_run *run, FILE *out)
 {
   const struct accept *a = &run->result.accept;
-  int failures = accept_failures(a);
+  int failures = accept_failures(a), passed = 0;
+  for (int c = 0; c < a->n; c++) passed += a->checks[c].outcome == CHECK_PASS;
   stragglers_text(run, out);
   if (!a->asked) return;
   fprintf(out, "\n  acceptance %s%s\n", a->policy[0] ? "by policy " : "by reference alone", a->policy);
@@ -51,5 +52,5 @@ void accept_text(const struct himeno_run *run, FILE *out)
   else if (failures)
     fprintf(out, "  NOT ACCEPTED: %d of %d checks fail\n", failures, a->n);
   else
-    fprintf(out, "  accepted: %d checks\n", a->n);
+    fprintf(out, "  accepted: %d of %d checks pass, none fails\n", passed, a->n);
 }

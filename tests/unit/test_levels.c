@@ -164,8 +164,7 @@ static void read_curves(const char *name, struct curves *c)
   char path[4096];
   json_t *curve, *point, *document;
   size_t s, n;
-  snprintf(path, sizeof path, "%s/doc/results/%s",
-           getenv("top_srcdir") ? getenv("top_srcdir") : "..", name);
+  snprintf(path, sizeof path, "%s/doc/results/%s", getenv("top_srcdir") ? getenv("top_srcdir") : "..", name);
   assert_non_null(document = json_load_file(path, 0, NULL));
   json_array_foreach(json_object_get(json_object_get(document, "latency"), "curves"), s, curve)
   {
