@@ -40,16 +40,6 @@ static const struct himeno_kernel kernels[] = {
      .sweeps = 3,
      .trial = 1,
      .rung = 6},
-    {.name = "temporal2-32x16",
-     .step = "two sweeps a pass, 512 work-items of 128 registers",
-     .class_ = HIMENO_TEMPORAL,
-     .sweeps = 2,
-     .trial = 1},
-    {.name = "temporal3-32x16",
-     .step = "three sweeps a pass, 512 work-items of 128 registers",
-     .class_ = HIMENO_TEMPORAL,
-     .sweeps = 3,
-     .trial = 1},
 };
 
 static const struct opencl_step stream_cached = {.source = himeno_stream_cl,
@@ -58,16 +48,13 @@ static const struct opencl_step stream_cached = {.source = himeno_stream_cl,
                                                  .align = 4,
                                                  .shrinks = 1,
                                                  .options = "-D KEEP"};
-/* In small grids tiles are cut into more pieces along i, so that there are enough of them. */
-#define TEMPORAL(T, K, J, REGISTERS, PLANES, CACHED)                                                         \
+/* Groups of 640 work-items of 96 registers and of 1024 of 64 fill a multiprocessor. Others take what any device does. */
+#define TEMPORAL(T, K, J, WIDE)                                                                              \
   {                                                                                                          \
-    .source = himeno_temporal_cl, .group = {K, J, 1}, .points = {(K)-2 * ((T)-1), (J)-2 * ((T)-1), PLANES},  \
-    .align = 1, .shrinks = 1, .halo = (T)-1, .registers = REGISTERS,                                         \
-    .options = "-D SWEEPS=" #T " -D PLANES=" #PLANES, .cached = CACHED                                       \
+    .source = himeno_temporal_cl, .group = {K, J, 1}, .points = {(K)-2 * ((T)-1), (J)-2 * ((T)-1), 1},       \
+    .align = 1, .shrinks = 1, .halo = (T)-1, .options = "-D SWEEPS=" #T, .wide = WIDE                        \
   }
-static const struct opencl_step small[] = {TEMPORAL(2, 32, 8, 0, 32, NULL), TEMPORAL(3, 16, 12, 0, 32, NULL),
-                                           TEMPORAL(2, 32, 16, 128, 32, NULL),
-                                           TEMPORAL(3, 32, 16, 128, 32, NULL)};
+static const struct opencl_step wide[] = {TEMPORAL(2, 64, 16, NULL), TEMPORAL(3, 32, 20, NULL)};
 
 static const struct opencl_step steps[] = {
     {.source = himeno_naive_cl, .group = {64, 4, 1}, .points = {64, 4, 1}, .align = 32, .shrinks = 1},
@@ -79,10 +66,8 @@ static const struct opencl_step steps[] = {
      .align = 4,
      .shrinks = 1,
      .cached = &stream_cached},
-    TEMPORAL(2, 32, 8, 0, 128, &small[0]),
-    TEMPORAL(3, 16, 12, 0, 128, &small[1]),
-    TEMPORAL(2, 32, 16, 128, 128, &small[2]),
-    TEMPORAL(3, 32, 16, 128, 128, &small[3]),
+    TEMPORAL(2, 32, 8, &wide[0]),
+    TEMPORAL(3, 16, 16, &wide[1]),
 };
 #define KERNELS (sizeof kernels / sizeof kernels[0])
 _Static_assert(KERNELS == sizeof steps / sizeof steps[0], "every kernel has its step");
@@ -235,7 +220,8 @@ static void around_arguments(struct launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
   cl_int8 interior = box_argument(&layout->interior, 0, 0);
-  cl_int4 extent = {{(cl_int)layout->extent[0], (cl_int)layout->extent[1], (cl_int)layout->extent[2], 0}};
+  cl_int4 extent = {{(cl_int)layout->extent[0], (cl_int)layout->extent[1], (cl_int)layout->extent[2],
+                     launch->exec->step.points[2]}};
   argument(launch, sizeof interior, &interior);
   argument(launch, sizeof extent, &extent);
 }

@@ -16,18 +16,19 @@
 #define SWEEP_ARGUMENTS 18
 
 /** Geometry of a variant: a group covers points[d] points in k, j, i, and may be made smaller where
- * `shrinks`. A group with a halo has a work-item for each point, those of the halo included. */
+ * `shrinks`. A group with a halo has a work-item for each point, those of the halo included, and marches along i: how far is
+ * found when it is opened. */
 struct opencl_step {
   const char *source;
   int group[3]; /**< work-items in k, j, i */
   int points[3];
   int align; /**< groups start at multiples of this many floats in k */
   int shrinks;
-  int halo; /**< points that a group computes on each side, in k and j, beyond those it covers */
-  int registers; /**< most of them that a work-item may take where the compiler can be told (NVIDIA's), 0 for any */
+  int halo;            /**< points that a group computes on each side, in k and j, beyond those it covers */
   const char *options; /**< for the compiler, NULL for none */
   const struct opencl_step
       *cached; /**< taken instead where all arrays are small enough for caches to help, or NULL */
+  const struct opencl_step *wide; /**< taken instead on NVIDIA's devices, or NULL */
 };
 
 /** The kernels of a program. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels around the sweep: initial data, the ceiling, the checksum, and the reduction of partial sums.
-// Groups have FIELD_GROUP work-items in one dimension, those of reductions REDUCE_GROUP.
+// Groups have FIELD_GROUP work-items in one dimension, those of reductions REDUCE_GROUP, which is said for compilers that else
+// assume fewer.
 
 ulong mix(ulong z)
 {
@@ -89,8 +90,8 @@ sum_t chunk_sum(__global const sum_t *in, ulong first, ulong last, __local sum_t
 }
 
 // A group sums `chunk` of n partial sums from `from` on into one.
-__kernel void reduce(__global const sum_t *in, const ulong from, const ulong n, const ulong chunk,
-                     __global sum_t *out)
+__kernel __attribute__((reqd_work_group_size(REDUCE_GROUP, 1, 1))) void
+reduce(__global const sum_t *in, const ulong from, const ulong n, const ulong chunk, __global sum_t *out)
 {
   __local sum_t scratch[REDUCE_GROUP];
   ulong first = get_group_id(0) * chunk;
@@ -99,8 +100,8 @@ __kernel void reduce(__global const sum_t *in, const ulong from, const ulong n, 
 }
 
 // One group adds n partial sums from `from` on to gosa[slot], a double.
-__kernel void reduce_add(__global const sum_t *in, const ulong from, const ulong n, __global ulong *gosa,
-                         const int slot)
+__kernel __attribute__((reqd_work_group_size(REDUCE_GROUP, 1, 1))) void
+reduce_add(__global const sum_t *in, const ulong from, const ulong n, __global ulong *gosa, const int slot)
 {
   __local sum_t scratch[REDUCE_GROUP];
   sum_t sum = chunk_sum(in + from, 0, n, scratch);

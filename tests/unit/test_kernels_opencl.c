@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every OpenCL kernel on the first device, once more with gosa from a second launch, as without atomics, and
- * once more with sums in two floats, as without doubles. */
+ * once more with sums in two floats, as without doubles. Temporal ones also in the shapes that NVIDIA's devices take. */
 #include "config.h"
 #include "tests/unit/kernels.h"
 
@@ -16,7 +16,7 @@ int main(void)
     subjects[n++] = (struct kernel_subject){"opencl", kernels[k], "HIMENO_OPENCL_ATOMICS", "0"};
     subjects[n++] = (struct kernel_subject){"opencl", kernels[k], "HIMENO_OPENCL_FP64", "0"};
   }
-  subjects[n++] = (struct kernel_subject){"opencl", "temporal2-32x16", NULL, NULL};
-  subjects[n++] = (struct kernel_subject){"opencl", "temporal3-32x16", NULL, NULL};
+  for (size_t k = 4; k < 6; k++)
+    subjects[n++] = (struct kernel_subject){"opencl", kernels[k], "HIMENO_OPENCL_WIDE", "1"};
   return kernels_run(subjects, n);
 }
