@@ -15,6 +15,13 @@ static inline bool tile_is_aligned(const void *data, int64_t ld)
   return ld % 8 == 0 && (uintptr_t)data % 16 == 0;
 }
 
+// For shapes that are `whole`.
+static inline bool tile_is_whole(const tensor_job *job)
+{
+  return tile_is_aligned(job->a, job->lda) && tile_is_aligned(job->b, job->ldb) &&
+         (job->trans_a ? job->m : job->k) % 8 == 0 && (job->trans_b ? job->k : job->n) % 8 == 0;
+}
+
 // Shared memory: the stages of the code that runs here, or what the results pass through.
 template <class W, void (*kernel)(tile_args)>
 static cudaError_t tile_launch(const tensor_job *job, cudaStream_t stream)
