@@ -177,12 +177,12 @@ static shares shares_plan(const struct halo_link *link)
   return share;
 }
 
-// Whether this program's code for the device knows programmatic launches: a chip may run an older one's PTX.
+// Whether this program's code for the device knows programmatic launches.
 static bool overlaps(const void *kernel)
 {
   static const int code = [kernel] {
-    cudaFuncAttributes attributes = {};
-    return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess ? attributes.ptxVersion : 0;
+    int built = 0;
+    return cuda_code_of(kernel, &built) == cudaSuccess ? built : 0;
   }();
   return code >= 90;
 }

@@ -79,14 +79,9 @@ static long trap_count(void)
   return text ? strtol(text, NULL, 10) : 0;
 }
 
-/* The compute capability that this program's code for the chip was built for, 90 for 9.0: a chip may run what the driver
- * made of an older one's PTX, which lacks what came later. */
 static status_t code_number(const struct himeno_exec *exec, const void *kernel, int *number)
 {
-  struct cudaFuncAttributes attributes;
-  RETURN_IF_FAILED(check(exec, cudaFuncGetAttributes(&attributes, kernel), "loading the kernel"));
-  *number = attributes.ptxVersion;
-  return STATUS_OK;
+  return check(exec, cuda_code_of(kernel, number), "loading the kernel");
 }
 
 /* Whether the chip runs a form of a temporal kernel. HIMENO_CUDA_BULK=0 in the environment takes the copy engine

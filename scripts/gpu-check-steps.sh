@@ -349,17 +349,39 @@ products_right() {
   tap launch 1 "$build/tests/gpu/gemm_products" "$1" few
 }
 
+# together TOOL KERNEL...: each kernel under the tool in a process of its own, all at the same time, since a tool makes them
+# many times slower; then what they said, as one list of tests.
+together() {
+  local tool=$1 kernel tests plan=0 code=0 running=() text=$scratch/$step-tests
+  shift
+  for kernel; do
+    OMP_NUM_THREADS=1 compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 50 \
+      --log-file "$out/logs/$step-tool-$kernel.log" "$build/tests/gpu/gemm_products" cuda few "$kernel" \
+      >"$text-$kernel" 2>&1 &
+    running+=($!)
+  done
+  for kernel in "${running[@]}"; do wait "$kernel" || code=$?; done
+  for kernel; do
+    grep -v '^1\.\.' "$text-$kernel" || true
+    tests=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$text-$kernel")
+    plan=$((plan + ${tests:-0}))
+  done
+  echo "1..$plan"
+  return $code
+}
+
 # sanitized TOOL KERNEL...: kernels on a few shapes.
 sanitized() {
-  local log=$out/logs/$step-tool.log tool=$1
-  shift
+  local logs=$out/logs/$step-tool log code=0
   command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
   needs cuda
   [ -x "$build/tests/gpu/gemm_products" ] || skip "tests/gpu/gemm_products was not built"
-  tap launch 1 compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 50 --log-file "$log" \
-    "$build/tests/gpu/gemm_products" cuda few "$@"
-  tail -n 3 "$log"
-  grep -qE 'SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))' "$log"
+  tap together "$@" || code=$?
+  for log in "$logs"-*.log; do
+    tail -n 3 "$log"
+    grep -qE 'SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))' "$log" || code=1
+  done
+  return $code
 }
 
 # shellcheck disable=SC2086 # several names

@@ -42,14 +42,12 @@ static struct fp32_job job_of(const struct gemm_problem *p)
                            .beta = p->beta};
 }
 
-/* A chip may run what the driver made of an older one's PTX, which lacks what came later. */
 static status_t chip_read(const struct gemm_exec *exec, struct fp32_chip *chip)
 {
   const struct cudaDeviceProp *properties = &((const struct cuda_device *)exec->device)->properties;
-  struct cudaFuncAttributes attributes;
-  RETURN_IF_FAILED(
-      check(exec, cudaFuncGetAttributes(&attributes, fp32_naive.describe(NULL, NULL, NULL).kernel)));
-  *chip = (struct fp32_chip){.number = attributes.ptxVersion,
+  int code = 0;
+  RETURN_IF_FAILED(check(exec, cuda_code_of(fp32_naive.describe(NULL, NULL, NULL).kernel, &code)));
+  *chip = (struct fp32_chip){.number = code,
                              .processors = properties->multiProcessorCount,
                              .shared_bytes = (int)properties->sharedMemPerBlockOptin};
   return STATUS_OK;

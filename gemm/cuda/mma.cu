@@ -88,7 +88,7 @@ template <class T, class Shape> struct mma_tile {
   __device__ __forceinline__ void store(const tile_args &args, int m, int n, uint16_t *) const
   {
     const int lane = threadIdx.x % 32;
-    const bool pairs = args.ldc % 2 == 0 && args.beta == 0;
+    const bool pairs = args.ldc % 2 == 0 && (uintptr_t)args.c % 8 == 0 && args.beta == 0;
 #pragma unroll
     for (int i = 0; i < 2 * rows; i++) {
       int row = m + 8 * i + lane / 4;
@@ -122,7 +122,7 @@ static __global__ void __launch_bounds__(W::S::threads) mma_kernel(const CUDA_GR
 template <class T, bool trans_a, bool trans_b>
 static cudaError_t launch_as(const tensor_job *job, cudaStream_t stream)
 {
-  typedef mma_tile<T, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b>> tile;
+  typedef mma_tile<T, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 0>> tile;
   return tile_launch<tile, mma_kernel<tile>>(job, stream);
 }
 
@@ -140,7 +140,7 @@ static cudaError_t launch(const tensor_job *job, cudaStream_t stream)
 
 static const void *kernel(void)
 {
-  return (const void *)mma_kernel<mma_tile<__half, tile_shape<128, 256, 32, 64, 64, 0, 0>>>;
+  return (const void *)mma_kernel<mma_tile<__half, tile_shape<128, 256, 32, 64, 64, 0, 0, 0>>>;
 }
 
 extern "C" const struct tensor_step tensor_mma = {80, 0, 1, NULL, launch, 0, kernel};

@@ -28,14 +28,11 @@ static int chip_of(const struct gpu_device *device)
   return 10 * properties->major + properties->minor;
 }
 
-/* A chip may run what the driver made of an older one's PTX, which lacks what came later. */
 static int code_of(const struct tensor_step *step, const struct gpu_device *device)
 {
-  struct cudaFuncAttributes attributes;
-  int chip = chip_of(device);
+  int chip = chip_of(device), code = 0;
   if (!step->kernel) return chip;
-  if (cudaFuncGetAttributes(&attributes, step->kernel()) == cudaSuccess)
-    return attributes.ptxVersion < chip ? attributes.ptxVersion : chip;
+  if (cuda_code_of(step->kernel(), &code) == cudaSuccess) return code < chip ? code : chip;
   cudaGetLastError();
   return chip;
 }

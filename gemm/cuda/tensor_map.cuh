@@ -3,33 +3,12 @@
 #ifndef GEMM_CUDA_TENSOR_MAP_CUH
 #define GEMM_CUDA_TENSOR_MAP_CUH
 
-#include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <cuda_runtime_api.h>
 #include <stdint.h>
 
 #include "gemm/cuda/wgmma_op.cuh"
-
-typedef CUresult (*tensor_map_encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                                      const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                                      const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                                      CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
-// NULL where the driver has no such function. Found through the runtime: programs start where there is no driver.
-static inline tensor_map_encode tensor_map_find(void)
-{
-  void *function = nullptr;
-  cudaDriverEntryPointQueryResult result;
-#if CUDART_VERSION >= 12050
-  cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                                       cudaEnableDefault, &result);
-#else
-  cudaError_t error =
-      cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &result);
-#endif
-  return error == cudaSuccess ? (tensor_map_encode)function : nullptr;
-}
+#include "gpu/cuda/cuda_tensor_map.h"
 
 template <class T> struct tensor_map_type;
 template <> struct tensor_map_type<__half> {
@@ -55,13 +34,13 @@ template <class T> struct tensor_map_shape {
 
 template <class T> static inline bool tensor_map_make(const tensor_map_shape<T> &s, CUtensorMap *map)
 {
-  static const tensor_map_encode encode = tensor_map_find();
+  cuda_tensor_map_encode encode;
   const cuuint64_t extent[3] = {(cuuint64_t)s.columns, (cuuint64_t)s.rows, (cuuint64_t)s.planes};
   const cuuint64_t stride[2] = {(cuuint64_t)s.ld * sizeof(T), (cuuint64_t)s.plane * sizeof(T)};
   const cuuint32_t box[3] = {(cuuint32_t)s.box_columns, (cuuint32_t)s.box_rows, (cuuint32_t)s.box_planes};
   const cuuint32_t step[3] = {1, 1, 1};
   const bool wide = s.box_columns * sizeof(T) == 128;
-  return encode &&
+  return cuda_tensor_map_find(&encode) == cudaSuccess &&
          encode(map, tensor_map_type<T>::value, s.planes > 1 ? 3 : 2, (void *)s.data, extent, stride, box,
                 step, CU_TENSOR_MAP_INTERLEAVE_NONE,
                 wide ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,

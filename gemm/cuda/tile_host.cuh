@@ -15,6 +15,13 @@ static inline bool tile_is_aligned(const void *data, int64_t ld)
   return ld % 8 == 0 && (uintptr_t)data % 16 == 0;
 }
 
+// For shapes that are `whole`.
+static inline bool tile_is_whole(const tensor_job *job)
+{
+  return tile_is_aligned(job->a, job->lda) && tile_is_aligned(job->b, job->ldb) &&
+         (job->trans_a ? job->m : job->k) % 8 == 0 && (job->trans_b ? job->k : job->n) % 8 == 0;
+}
+
 // Shared memory: the stages of the code that runs here, or what the results pass through.
 template <class W, void (*kernel)(tile_args)>
 static cudaError_t tile_launch(const tensor_job *job, cudaStream_t stream)
@@ -34,11 +41,11 @@ static cudaError_t tile_launch(const tensor_job *job, cudaStream_t stream)
   args.alpha = job->alpha;
   args.beta = job->beta;
   args.order = tile_order_of(job->m, job->n, S::m, S::n, TILE_BAND);
-  cudaFuncAttributes code;
-  cudaError_t error = cudaFuncGetAttributes(&code, kernel);
+  int code = 0;
+  cudaError_t error = cuda_code_of((const void *)kernel, &code);
   if (error != cudaSuccess) return error;
   const int stage = S::stage * sizeof(uint16_t);
-  const int bytes = max(tile_stages(code.ptxVersion, stage) * stage, W::store_bytes);
+  const int bytes = max(tile_stages(code, stage) * stage, W::store_bytes);
   error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (error != cudaSuccess) return error;
   kernel<<<args.order.tiles, S::threads, bytes, stream>>>(args);

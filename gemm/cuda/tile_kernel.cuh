@@ -27,9 +27,10 @@ static constexpr int tile_stages(int arch, int bytes)
   return arch < 80 || room < 2 ? 2 : room > 4 ? 4 : room;
 }
 
-// Operands as stored: transposed ones run along m, n.
-template <int m_, int n_, int k_, int warp_m_, int warp_n_, bool trans_a_, bool trans_b_> struct tile_shape {
-  static constexpr bool trans_a = trans_a_, trans_b = trans_b_;
+// Operands as stored: transposed ones run along m, n. `whole`: see tile_reader.
+template <int m_, int n_, int k_, int warp_m_, int warp_n_, bool trans_a_, bool trans_b_, bool whole_>
+struct tile_shape {
+  static constexpr bool trans_a = trans_a_, trans_b = trans_b_, whole = whole_;
   static constexpr int m = m_, n = n_, k = k_, warp_m = warp_m_, warp_n = warp_n_;
   static constexpr int down = m / warp_m, threads = down * (n / warp_n) * 32;
   static constexpr int a_rows = trans_a ? k : m, a_columns = trans_a ? m : k;
@@ -49,8 +50,8 @@ template <int m_, int n_, int k_, int warp_m_, int warp_n_, bool trans_a_, bool 
 // another block on the multiprocessor has to fill the gaps.
 template <class W> struct tile_march {
   typedef typename W::S S;
-  tile_reader<S::a_rows, S::a_columns, S::threads, !S::trans_a> a;
-  tile_reader<S::b_rows, S::b_columns, S::threads, S::trans_b> b;
+  tile_reader<S::a_rows, S::a_columns, S::threads, !S::trans_a, S::whole> a;
+  tile_reader<S::b_rows, S::b_columns, S::threads, S::trans_b, S::whole> b;
   uint16_t *shared;
   const bool aligned;
   int a_first, b_first; // this warp's, in a stage

@@ -17,20 +17,15 @@ struct tile_source {
   int rows, columns; // as stored
 };
 
-static __device__ __forceinline__ void copy_16_bytes(uint16_t *to, const uint16_t *from, int bytes)
+// All 16 bytes, or zeros; never fewer, since the copy of a part of them counts as a read of all.
+static __device__ __forceinline__ void copy_16_bytes(uint16_t *to, const uint16_t *from, bool valid)
 {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
-               "l"(from), "r"(bytes)
+               "l"(from), "r"(valid ? 16 : 0)
                : "memory");
 #else
-  uint4 x = make_uint4(0, 0, 0, 0);
-  if (bytes == 16) {
-    x = *(const uint4 *)from;
-  } else {
-    for (int i = 0; i < bytes / 2; i++) ((uint16_t *)&x)[i] = from[i];
-  }
-  *(uint4 *)to = x;
+  *(uint4 *)to = valid ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
 #endif
 }
 
@@ -60,8 +55,10 @@ static __device__ __forceinline__ void copy_elements(uint16_t *to, const uint16_
 }
 
 // A thread's share of one tile after the other along k: eight elements of every `hop`-th row. `along`: k runs along the
-// stored rows, and the tile moves to the right; else it moves down. What lies beyond the matrix becomes zero.
-template <int rows, int columns, int threads, bool along> struct tile_reader {
+// stored rows, and the tile moves to the right; else it moves down. What lies beyond the matrix becomes zero. `whole`: every
+// stored row begins at a multiple of 16 bytes and is as long; without the branch that others need, the copies mix with
+// the products.
+template <int rows, int columns, int threads, bool along, bool whole> struct tile_reader {
   static constexpr int vectors = columns / 8, hop = threads / vectors, copies = (rows + hop - 1) / hop,
                        pitch = columns + TILE_PAD;
   static_assert(threads % vectors == 0, "a thread stays in its columns");
@@ -81,16 +78,16 @@ template <int rows, int columns, int threads, bool along> struct tile_reader {
     offset = row * pitch + column;
   }
 
-  // The same for all threads: `aligned`, every stored row begins at a multiple of 16 bytes.
+  // The same for all threads: `aligned`, every stored row begins at a multiple of 16 bytes. The last elements of a row that
+  // are no whole 16 bytes are copied one by one all the same.
   __device__ __forceinline__ void load(uint16_t *tile, bool aligned)
   {
     const int wide = min(max(columns_left, 0), 8);
-    if (aligned) {
+    if (whole || (aligned && wide % 8 == 0)) {
 #pragma unroll
       for (int i = 0; i < copies; i++)
         if (has(i))
-          copy_16_bytes(tile + offset + i * hop * pitch, at + i * hop_elements,
-                        i * hop < rows_left ? 2 * wide : 0);
+          copy_16_bytes(tile + offset + i * hop * pitch, at + i * hop_elements, i * hop < rows_left && wide);
     } else {
 #pragma unroll 1
       for (int i = 0; i < copies; i++)

@@ -3,6 +3,7 @@
 #include "gemm/cuda/warptile.h"
 #include "gemm/cuda/warptile_bulk.cuh"
 #include "gemm/cuda/warptile_stream.cuh"
+#include "gpu/cuda/cuda_tensor_map.h"
 
 typedef void (*bulk_kernel)(bulk_args);
 
@@ -139,28 +140,6 @@ static fp32_launch describe(const fp32_job *job, const warptile_cut &cut)
 
 // ---- maps of the matrices ----
 
-typedef CUresult (*map_encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
-                               const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
-                               CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
-                               CUtensorMapFloatOOBfill);
-
-// The driver's, found through the runtime: programs start where there is no driver.
-static cudaError_t encode_find(map_encode *encode)
-{
-  void *function = nullptr;
-  cudaDriverEntryPointQueryResult result;
-#if CUDART_VERSION >= 12050
-  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                                             cudaEnableDefault, &result);
-#else
-  const cudaError_t error =
-      cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &result);
-#endif
-  if (error != cudaSuccess) return error;
-  *encode = (map_encode)function;
-  return function ? cudaSuccess : cudaErrorNotSupported;
-}
-
 // A matrix stored as rows×columns, and the box that one copy takes. Rows that are turned come swizzled.
 struct map_shape {
   const float *data;
@@ -170,7 +149,7 @@ struct map_shape {
   bool turns;
 };
 
-static cudaError_t map_make(map_encode encode, const map_shape &s, CUtensorMap *map)
+static cudaError_t map_make(cuda_tensor_map_encode encode, const map_shape &s, CUtensorMap *map)
 {
   const cuuint64_t extent[] = {(cuuint64_t)s.columns, (cuuint64_t)s.rows};
   const cuuint64_t stride[] = {(cuuint64_t)s.ld * sizeof(float)};
@@ -191,8 +170,8 @@ static map_shape shape_of(const float *data, int64_t ld, bool turns, int extent,
 
 static cudaError_t maps_make(const fp32_job *job, const warptile_tile &t, bulk_args *args)
 {
-  map_encode encode;
-  cudaError_t error = encode_find(&encode);
+  cuda_tensor_map_encode encode;
+  cudaError_t error = cuda_tensor_map_find(&encode);
   if (error == cudaSuccess)
     error = map_make(encode, shape_of(job->a, job->lda, turns_a(job), job->m, t.m, job->k, t.k), &args->a);
   if (error == cudaSuccess)

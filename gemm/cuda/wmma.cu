@@ -89,34 +89,35 @@ template <int rows, int columns, class Acc, class Shape, bool ahead_> struct wmm
   }
 };
 
-// For chips from `least` to before `below`.
-template <class W, int blocks, int least, int below>
+// For chips from `least` on.
+template <class W, int blocks, int least>
 static __global__ void __launch_bounds__(W::S::threads, blocks)
     wmma_kernel(const CUDA_GRID_CONSTANT tile_args args)
 {
 #if __CUDA_ARCH__ >= 700
   extern __shared__ __align__(128) uint16_t shared[];
-  if constexpr (__CUDA_ARCH__ >= 10 * least && __CUDA_ARCH__ < 10 * below) tile_product<W>(args, shared);
+  if constexpr (__CUDA_ARCH__ >= 10 * least) tile_product<W>(args, shared);
 #endif
 }
 
-#define ANY 10000
-
 // The square fragments are the rung, with the tiles that feed the tensor cores best. Half sums leave registers for larger
-// ones, for which chips before Ampere have too little shared memory. The other fragments show their shapes.
+// ones, for which chips before Ampere have too little shared memory. Rows that are no whole 16 bytes keep to the small
+// tile, and the other fragments show their shapes with it.
 template <int rows, int columns, class Acc, bool trans_a, bool trans_b>
 static cudaError_t launch_as(const tensor_job *job, cudaStream_t stream)
 {
-  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 128, 32, 64, 32, trans_a, trans_b>, false> small;
-  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b>, true> middle;
-  typedef wmma_tile<rows, columns, Acc, tile_shape<256, 256, 32, 128, 64, trans_a, trans_b>, true> large;
-  if constexpr (rows != columns)
-    return tile_launch<small, wmma_kernel<small, 2, 0, ANY>>(job, stream);
-  else if constexpr (sizeof(Acc) == 4)
-    return tile_launch<middle, wmma_kernel<middle, 1, 0, ANY>>(job, stream);
-  else
-    return job->chip < 80 ? tile_launch<small, wmma_kernel<small, 2, 0, 80>>(job, stream)
-                          : tile_launch<large, wmma_kernel<large, 1, 80, ANY>>(job, stream);
+  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 128, 32, 64, 32, trans_a, trans_b, 0>, false> small;
+  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 1>, true> middle;
+  typedef wmma_tile<rows, columns, Acc, tile_shape<256, 256, 32, 128, 64, trans_a, trans_b, 1>, true> large;
+  if constexpr (rows == columns) {
+    if constexpr (sizeof(Acc) == 4) {
+      if (tile_is_whole(job)) return tile_launch<middle, wmma_kernel<middle, 1, 0>>(job, stream);
+    } else {
+      if (tile_is_whole(job) && job->chip >= 80)
+        return tile_launch<large, wmma_kernel<large, 1, 80>>(job, stream);
+    }
+  }
+  return tile_launch<small, wmma_kernel<small, 2, 0>>(job, stream);
 }
 
 template <int rows, int columns, class Acc>
@@ -136,8 +137,8 @@ template <int rows, int columns> static cudaError_t launch(const tensor_job *job
 
 static const void *kernel(void)
 {
-  typedef wmma_tile<32, 8, float, tile_shape<128, 128, 32, 64, 32, 0, 0>, false> tile;
-  return (const void *)wmma_kernel<tile, 2, 0, ANY>;
+  typedef wmma_tile<32, 8, float, tile_shape<128, 128, 32, 64, 32, 0, 0, 0>, false> tile;
+  return (const void *)wmma_kernel<tile, 2, 0>;
 }
 
 extern "C" const struct tensor_step tensor_wmma = {70, 0, 1, NULL, launch<16, 16>, 0, kernel};

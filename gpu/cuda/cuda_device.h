@@ -41,6 +41,16 @@ status_t cuda_use(struct gpu_device *device);
 /** \brief The place of a device among those that this process sees, −1 where it does not. */
 int cuda_ordinal_of(const char *uuid);
 
+/** \brief The compute capability that this program's code of a kernel was built for, 90 for 9.0, on the device in use: a chip
+ * may run what the driver made of an older one's PTX, which lacks what came later. */
+static inline cudaError_t cuda_code_of(const void *kernel, int *code)
+{
+  struct cudaFuncAttributes attributes;
+  cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+  if (error == cudaSuccess) *code = attributes.ptxVersion;
+  return error;
+}
+
 static inline cudaStream_t cuda_queue_handle(struct gpu_queue *queue)
 {
   return ((struct cuda_queue *)queue)->stream;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The temporal kernels' host side: how a box goes over the chip, the copy engine's maps, the launch.
+#include "gpu/cuda/cuda_tensor_map.h"
 #include "himeno/cuda/temporal_march.cuh"
 
 // Least planes of a box for which blocks keep step: in shorter ones they do not drift apart.
@@ -32,28 +33,8 @@ void cuda_temporal_close(struct cuda_temporal_chip *chip)
 
 // ---- tensor maps ----
 
-typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                                    const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                                    const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                                    CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
-static encode_function encode_find(void)
-{
-  void *function = nullptr;
-  cudaDriverEntryPointQueryResult result;
-#if CUDART_VERSION >= 12050
-  cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                                       cudaEnableDefault, &result);
-#else
-  cudaError_t error =
-      cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &result);
-#endif
-  if (error != cudaSuccess) return nullptr;
-  return (encode_function)function;
-}
-
 // A box of width×rows floats in a plane of an array whose rows have `pitch` floats.
-static bool map_encode(encode_function encode, const cuda_temporal_job &job, const float *array,
+static bool map_encode(cuda_tensor_map_encode encode, const cuda_temporal_job &job, const float *array,
                        int64_t floats_a_point, int width, int rows, CUtensorMap *map)
 {
   // The padding belongs to the interleaved arrays' rows: a point at their end may stand in it.
@@ -69,8 +50,9 @@ static bool map_encode(encode_function encode, const cuda_temporal_job &job, con
 
 template <class S> static cudaError_t maps_encode(const cuda_temporal_job &job, temporal_maps *maps)
 {
-  encode_function encode = encode_find();
-  if (!encode) return cudaErrorNotSupported;
+  cuda_tensor_map_encode encode;
+  cudaError_t error = cuda_tensor_map_find(&encode);
+  if (error != cudaSuccess) return error;
   bool done = map_encode(encode, job, job.pass.p, 1, S::p_width, S::p_rows, &maps->p);
   for (int g = 0; g < CUDA_PACKS && done; g++)
     done = map_encode(encode, job, job.pass.pack[g], 4, 4 * S::out_k, S::H, &maps->body[g]) &&

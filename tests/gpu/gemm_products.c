@@ -22,8 +22,9 @@ static const int64_t shapes[][3] = {
 static const float factors[][2] = {{1, 0}, {-0.75f, 0}, {1, 1}, {0.5f, -2}};
 #define FACTORS (int)(sizeof factors / sizeof factors[0])
 
-/* Added to the least leading dimension of A, B and C: none, rows of whole vectors, rows of none. */
-static const int64_t pads[][3] = {{0, 0, 0}, {4, 8, 4}, {1, 3, 5}};
+/* Added to the least leading dimension of A, B and C: none; rows of whole vectors, of which the last elements fill one only in
+ * part and are the last of the matrix; rows of none. */
+static const int64_t pads[][3] = {{0, 0, 0}, {8, 16, 4}, {1, 3, 5}};
 #define PADS (int)(sizeof pads / sizeof pads[0])
 
 struct bench {
@@ -41,9 +42,10 @@ struct subject {
   int trans;
 };
 
-static int64_t up4(int64_t x)
+/* Eight halves are 16 bytes. */
+static int64_t up8(int64_t x)
 {
-  return (x + 3) / 4 * 4;
+  return (x + 7) / 8 * 8;
 }
 
 static status_t problem_make(const struct subject *s, const int64_t shape[3], const float factor[2],
@@ -59,7 +61,7 @@ static status_t problem_make(const struct subject *s, const int64_t shape[3], co
                              .beta = factor[1]};
   for (int m = 0; m < GEMM_MATRICES; m++) {
     int64_t least = gemm_columns(p, (enum gemm_matrix)m);
-    p->ld[m] = pad[m] % 4 == 0 && pad[m] > 0 ? up4(least) + pad[m] : least + pad[m];
+    p->ld[m] = pad[m] % 4 == 0 && pad[m] > 0 ? up8(least) + pad[m] : least + pad[m];
   }
   return gemm_problem_complete(p);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Matrix units at a chosen number of operations a byte: warps load fragments of the first factor from memory, as many
  * loads a product or products a load as that needs; the second factor stays in registers. PTX ISA, "mma.m16n8k16". */
+#include "gpu/cuda/cuda_device.h"
 #include "gpu/mem/cuda/mem_cuda.h"
 #include "gpu/mem/flops.h"
 
@@ -92,8 +93,8 @@ static __global__ void __launch_bounds__(THREADS)
 
 int mem_cuda_tensor_built(void)
 {
-  cudaFuncAttributes attributes = {};
-  return cudaFuncGetAttributes(&attributes, tensor<MEM_FP16>) == cudaSuccess && attributes.ptxVersion >= 80;
+  int code = 0;
+  return cuda_code_of((const void *)tensor<MEM_FP16>, &code) == cudaSuccess && code >= 80;
 }
 
 cudaError_t mem_cuda_tensor(struct mem_flops *f, int units, cudaStream_t stream)
