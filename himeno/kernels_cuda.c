@@ -97,7 +97,7 @@ static status_t temporal_open(struct himeno_exec *exec, const struct cuda_tempor
 {
   const struct cudaDeviceProp *chip = &((struct cuda_device *)exec->device)->properties;
   for (int f = 0; f < CUDA_TEMPORAL_FORMS && !exec->temporal; f++) {
-    int code;
+    int code = 0;
     RETURN_IF_FAILED(code_number(exec, forms[f].kernel, &code));
     if (form_runs(chip, code, &forms[f])) exec->temporal = &forms[f];
   }
@@ -135,7 +135,7 @@ static status_t resident_open(struct himeno_exec *exec)
 /* Finds the step, or compiles the user's; loads its code, so that no sweep has to. */
 static status_t step_open(struct himeno_exec *exec)
 {
-  int code;
+  int code = 0;
   const struct cuda_variant *variant =
       exec->kernel->file ? NULL : &cuda_variants[exec->kernel - cuda_kernels];
   RETURN_IF_FAILED(code_number(exec, (const void *)cuda_ceiling, &code));
