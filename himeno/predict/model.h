@@ -3,10 +3,11 @@
  * \brief The performance model: seconds a sweep = max(interior, exchange) + boundary + synchronisation + reduction.
  *
  *     interior        = a + V/b − g·min(V, C)       V points; C of them stay in the cache from sweep to sweep
- *     boundary        = launches·s + Σ over cut dimensions d of points·β_d; a launch a slab, but one for all with p2p
+ *     boundary        = slabs·s + Σ over cut dimensions d of points·β_d
  *     exchange        = λ·Σ over neighbours (latency of the path) + φ·max over the paths, within the host and
  *                       beyond, of Σ over neighbours (bytes / bandwidth of the path), a T-th of it a sweep;
- *                       latencies and bandwidths are comm-gpu's, λ and φ near 1 are the study's
+ *                       latencies and bandwidths are comm-gpu's, λ and φ near 1 are the study's. With p2p one launch
+ *                       computes all slabs, beside the interior, and sends them: s + one λ·latency + the bytes
  *     synchronisation = σ + ν·neighbours            as soon as there are neighbours
  *     reduction       = ρ + κ·log2(ranks)
  *
