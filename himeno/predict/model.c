@@ -53,23 +53,23 @@ void model_rows_make(const struct model *model, const struct geometry *g, int wa
   if (way < 0) return;
   const struct study_way *path = &model->paths.ways[way];
   const int at_once = model_at_once(path->name);
-  if (at_once)
+  if (at_once) {
     rows->chain[model_way_column(way, WAY_SLAB)] = g->slabs > 0;
-  else
+  } else {
     rows->boundary[model_way_column(way, WAY_SLAB)] = g->slabs;
+    rows->latency[model_way_column(way, WAY_NEIGHBOUR)] = (double)g->neighbours / g->depth;
+  }
   for (int d = 0; d < 3; d++) rows->boundary[TERM_SLAB_I + d] = g->slab_points[d];
   for (int where = 0; where < STUDY_WHERES; where++) {
     int by = path_of(path, where);
     if (g->messages[where] == 0) continue;
     double *latency = &rows->latency[model_way_column(way, WAY_LATENCY)];
-    *latency = at_once ? fmax(*latency, path->latency[by] / g->depth)
-                       : *latency + g->messages[where] * path->latency[by] / g->depth;
+    *latency = fmax(*latency, path->latency[by] / g->depth);
     double *bytes =
         &rows->bytes[model_way_column(way, WAY_BANDWIDTH)]; /* both ways out of a device at once */
     *bytes = fmax(*bytes, g->bytes[where] / path->bandwidth[by] / g->depth);
   }
   rows->synchronisation[model_way_column(way, WAY_SYNC)] = 1;
-  rows->synchronisation[model_way_column(way, WAY_NEIGHBOUR)] = g->neighbours;
   rows->reduction[TERM_REDUCE] = 1;
   rows->reduction[TERM_REDUCE_LOG] = log2(g->ranks);
 }

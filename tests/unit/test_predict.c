@@ -48,9 +48,9 @@ static void machine_time(const struct machine *m, const struct geometry *g, stru
   double interior = PASS + POINT * inner - m->cache_gain * fmin(inner, m->cache_points);
   double slab = m->at_once ? SLAB_POINT * face : SLAB + SLAB_POINT * face;
   double boundary = m->overlap ? neighbours * slab : 0;
-  double exchange = neighbours * (LATENCY + 4 * face / BANDWIDTH);
-  if (m->at_once && neighbours > 0) exchange = SLAB + LATENCY + neighbours * 4 * face / BANDWIDTH;
-  double rest = g->ranks > 1 ? SYNC + neighbours * NEIGHBOUR + REDUCE + REDUCE_LOG * log2(g->ranks) : 0;
+  double messages = m->at_once ? SLAB : neighbours * NEIGHBOUR;
+  double exchange = neighbours > 0 ? LATENCY + messages + neighbours * 4 * face / BANDWIDTH : 0;
+  double rest = g->ranks > 1 ? SYNC + REDUCE + REDUCE_LOG * log2(g->ranks) : 0;
   double whole = (m->overlap ? fmax(interior, exchange) : interior + exchange) + boundary + rest;
   double off = 1 + m->noise * normal();
   run->seconds = whole * off;
