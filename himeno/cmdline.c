@@ -229,9 +229,8 @@ static const struct option_spec options[] = {
      .type = OPTION_TEXT,
      .offset = AT(accept),
      .metavar = "POLICY",
-     .help = "Hold the run against a policy: default, h100, or a JSON file of limits (doc/acceptance.md). "
-             "Nothing "
-             "is tuned. Exit status 5 when a check fails."},
+     .help = "Hold the run against a policy: default, h100, h200, or a JSON file of limits "
+             "(doc/acceptance.md). Nothing is tuned. Exit status 5 when a check fails."},
     {.name = "reference",
      .type = OPTION_TEXT,
      .offset = AT(reference),

@@ -194,6 +194,7 @@ static status_t batch_sample(struct mem_run *run, struct batch *batch, double se
   return sampler_run(&run->sampler, batch->items, batch->n, seconds);
 }
 
+/* Of the shapes of one method the fastest counts. */
 static void batch_store(struct mem_copies *copies, const struct batch *batch, int first,
                         struct mem_rivals *rivals)
 {
@@ -202,15 +203,18 @@ static void batch_store(struct mem_copies *copies, const struct batch *batch, in
     copies->points[first + i].rate = rate;
     if (rate.median > rivals->rate[MEM_STUDY].median) rivals->rate[MEM_STUDY] = rate;
   }
-  for (int i = batch->points; i < batch->n; i++)
-    rivals->rate[batch->jobs[i].copy.method] = batch->items[i].rate;
+  for (int i = batch->points; i < batch->n; i++) {
+    struct stats_summary *rate = &rivals->rate[batch->jobs[i].copy.method];
+    if (batch->items[i].rate.median > rate->median) *rate = batch->items[i].rate;
+  }
 }
 
 /* Measures all points of one size, which follow each other from \a first. */
 static status_t size_run(struct mem_run *run, int first, int points, struct mem_copy plain, double seconds)
 {
   struct mem_copies *copies = &run->copies;
-  struct batch batch = {.n = points + MEM_METHODS - 1, .points = points};
+  int shapes = run->traits.copy_shapes;
+  struct batch batch = {.n = points + shapes + MEM_METHODS - MEM_BABEL, .points = points};
   status_t status = STATUS_ENVIRONMENT;
   batch.jobs = calloc((size_t)batch.n, sizeof *batch.jobs);
   batch.items = calloc((size_t)batch.n, sizeof *batch.items);
@@ -219,8 +223,11 @@ static status_t size_run(struct mem_run *run, int first, int points, struct mem_
     goto done;
   }
   for (int i = 0; i < batch.n; i++) {
-    batch.jobs[i] = (struct job){run, i < points ? copies->points[first + i].copy : plain};
-    if (i >= points) batch.jobs[i].copy.method = (enum mem_method)(MEM_TUNED + i - points);
+    int rival = i - points, other = rival - shapes;
+    batch.jobs[i] = (struct job){run, rival < 0 ? copies->points[first + i].copy : plain};
+    if (rival < 0) continue;
+    batch.jobs[i].copy.method = other < 0 ? MEM_TUNED : (enum mem_method)(MEM_BABEL + other);
+    batch.jobs[i].copy.shape = other < 0 ? rival : 0;
   }
   TRY(batch_sample(run, &batch, seconds), done);
   struct mem_rivals *rivals = &copies->rivals[copies->n_rivals++];

@@ -168,8 +168,10 @@ static int find_gradual(const struct levels_curve *curves, int n, const struct l
         continue;
       double miss = far - base, reach = near / miss;
       if (miss < GRADUAL_RISE * base || reach < (double)curves[c].bytes[plateau->first]) continue;
-      struct rise r = {&curves[c], reach, GRADUAL_FULL * reach, base, far};
-      if (!tlb_known(levels, caches + 1, found, &r)) levels[found++] = level_of(LEVELS_TLB, &r, miss);
+      struct rise r = {&curves[c], reach, reach, base, far};
+      if (tlb_known(levels, caches + 1, found, &r)) continue;
+      r.to = GRADUAL_FULL * reach;
+      levels[found++] = level_of(LEVELS_TLB, &r, miss);
     }
   return found;
 }

@@ -11,6 +11,7 @@
 
 #define MEM_STREAMS_MAX 16
 #define MEM_ARRAYS_MAX  14
+#define MEM_SHAPES_MAX  4
 /** Every size of a copy is a multiple of this: 16 streams of pages. */
 #define MEM_GRAIN ((uint64_t)MEM_STREAMS_MAX * 4096)
 
@@ -24,7 +25,7 @@ enum mem_assign {
 /** Ways to copy. */
 enum mem_method {
   MEM_STUDY,  /**< streams, pacing and assignment as asked for */
-  MEM_TUNED,  /**< the suite's fastest */
+  MEM_TUNED,  /**< the suite's own, in the shape that is fastest here */
   MEM_BABEL,  /**< as BabelStream does: a double a thread, blocks of 1024 */
   MEM_NATIVE, /**< the library's own */
   MEM_METHODS
@@ -40,6 +41,7 @@ struct mem_copy {
   int width;   /**< bytes a thread moves at once: 4 or 16 */
   int threads; /**< a block */
   int blocks;  /**< a compute unit */
+  int shape;   /**< of MEM_TUNED: one of mem_traits.shapes */
 };
 
 /** Reads `reads` arrays (numbers 0 …) and writes `writes` (0 or 1) by exclusive or. */
@@ -48,6 +50,7 @@ struct mem_mix {
   struct gpu_mem arrays[MEM_ARRAYS_MAX]; /**< what is read, then what is written */
   struct gpu_mem sum;                    /**< one word: a read-only mix adds all that it saw */
   uint64_t bytes;                        /**< of each array */
+  int shape;                             /**< one of mem_traits.mix_shapes */
 };
 
 /** What a word of memory must be. */
@@ -100,6 +103,8 @@ struct mem_traits {
   int threads_max; /**< of a block */
   int blocks_max;  /**< worth having a compute unit */
   int assign;      /**< bit set of enum mem_assign */
+  int copy_shapes; /**< that MEM_TUNED has; which is fastest differs from chip to chip and with the size */
+  int mix_shapes;  /**< likewise, of the mixes: at most MEM_SHAPES_MAX */
   int cycles;      /**< the chase counts cycles */
   int types;       /**< bit set of enum mem_type */
   int peaks;       /**< types that peak() has: bit set of enum mem_type */

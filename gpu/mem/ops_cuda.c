@@ -69,6 +69,8 @@ static void cuda_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .threads_max = p->maxThreadsPerBlock,
                                 .blocks_max = p->maxThreadsPerMultiProcessor,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK | 1 << MEM_GROUP,
+                                .copy_shapes = mem_cuda_copy_shapes(),
+                                .mix_shapes = mem_cuda_mix_shapes(),
                                 .cycles = 1,
                                 .types = 1 << MEM_FP32};
   if (mem_cuda_tensor_built()) traits->types |= 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;
@@ -102,8 +104,7 @@ static status_t cuda_check(struct mem_exec *x, struct gpu_queue *queue, struct g
 
 static status_t cuda_copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *copy)
 {
-  return check(mem_cuda_copy(copy, x->units, x->device->base.info.cache_bytes, cuda_queue_handle(queue)),
-               "copying");
+  return check(mem_cuda_copy(copy, x->units, cuda_queue_handle(queue)), "copying");
 }
 
 static status_t cuda_mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *mix)

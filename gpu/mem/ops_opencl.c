@@ -30,6 +30,7 @@
   K(study_4_paced)                                                                                           \
   K(study_16_paced)                                                                                          \
   K(tile)                                                                                                    \
+  K(word)                                                                                                    \
   K(babel)                                                                                                   \
   K(read_words)                                                                                              \
   K(write_words)                                                                                             \
@@ -155,6 +156,8 @@ static void cl_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .threads_max = (int)x->group,
                                 .blocks_max = 2048,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK | 1 << MEM_GROUP,
+                                .copy_shapes = 2,
+                                .mix_shapes = 1,
                                 .types = 1 << MEM_FP32};
 }
 
@@ -252,13 +255,13 @@ static status_t cl_copy(struct mem_exec *x, struct gpu_queue *queue, const struc
 {
   cl_mem from = c->from.handle, to = c->to.handle;
   cl_ulong n = c->bytes / 16;
-  size_t tile = x->group * TILE_WORDS;
+  size_t each = x->group * (c->shape == 0 ? TILE_WORDS : 1);
   switch (c->method) {
   case MEM_STUDY:
     return study(x, queue, c);
   case MEM_TUNED:
-    return launch(x, queue, KERNEL_tile, (size_t)((n + tile - 1) / tile), 1, x->group,
-                  ARGS(ARG(from), ARG(to), ARG(n)));
+    return launch(x, queue, c->shape == 0 ? KERNEL_tile : KERNEL_word, (size_t)((n + each - 1) / each), 1,
+                  x->group, ARGS(ARG(from), ARG(to), ARG(n)));
   case MEM_BABEL:
     return launch(x, queue, KERNEL_babel, (size_t)(c->bytes / 8 / x->group), 1, x->group,
                   ARGS(ARG(from), ARG(to)));

@@ -13,7 +13,7 @@
 
 const char *check_outcome_name(enum check_outcome outcome)
 {
-  static const char *const names[] = {"pass", "fail", "unknown"};
+  static const char *const names[] = {"pass", "fail", "unknown", "inapplicable"};
   return names[outcome];
 }
 
@@ -24,7 +24,9 @@ double check_margin(const struct check *check)
 
 void check_judge(struct check *check, int unknown_fails)
 {
-  if (isnan(check->value))
+  if (check->inapplicable)
+    check->outcome = CHECK_INAPPLICABLE;
+  else if (isnan(check->value))
     check->outcome = unknown_fails ? CHECK_FAIL : CHECK_UNKNOWN;
   else
     check->outcome = check_margin(check) >= 0 ? CHECK_PASS : CHECK_FAIL;

@@ -18,14 +18,16 @@
 enum check_outcome {
   CHECK_PASS,
   CHECK_FAIL,
-  CHECK_UNKNOWN, /**< nobody can tell the value; fails only where the policy says so */
+  CHECK_UNKNOWN,      /**< nobody can tell the value; fails only where the policy says so */
+  CHECK_INAPPLICABLE, /**< a run of this kind has no such value; never fails */
 };
 
 /** One check: of the rank that is worst in it, or of the whole run. */
 struct check {
   const char *name, *unit;
-  double value; /**< NAN where unknown */
+  double value; /**< NAN where unknown or inapplicable */
   double limit;
+  int inapplicable;
   int at_most; /**< the limit is the largest that passes, not the smallest */
   enum check_outcome outcome;
   int rank;                 /**< the worst, −1 for a check of the whole run */
@@ -60,7 +62,7 @@ int accept_failures(const struct accept *accept);
 void accept_text(const struct himeno_run *run, FILE *out);
 json_t *accept_json(const struct himeno_run *run);
 
-/** \brief "pass", "fail", "unknown". */
+/** \brief "pass", "fail", "unknown", "inapplicable". */
 const char *check_outcome_name(enum check_outcome outcome);
 
 #endif

@@ -64,7 +64,13 @@ static const struct {
                {"hardware_thermal", THROTTLE_HARDWARE_THERMAL},
                {"power_brake", THROTTLE_POWER_BRAKE}};
 
-/* The floors of h100 are 0.95 of what doc/results/h100-2026-11 holds for L and XL. */
+/* The floors of h100 and h200 are 0.95 of what doc/results/h100-2026-11 and h200-2026-11 hold for L and XL. */
+#define OF_A_GPU(name, gflops)                                                                               \
+  "{\"name\": \"" name "\", \"ceiling_share_min\": 0.95, \"device_gflops_min\": " gflops                     \
+  ", \"device_spread_max\": 0.03, \"noise_max\": 0.02, \"stragglers_max\": 0, \"binding\": true, "           \
+  "\"ecc\": true, \"ecc_uncorrected_max\": 0, \"pcie_full\": true, \"throttled_max\": 0, "                   \
+  "\"throttle_forbidden\": [\"hardware\", \"thermal\", \"hardware_thermal\", \"power_brake\"], "             \
+  "\"unknown_fails\": true}"
 static const struct {
   const char *name, *text;
 } built_in[] = {
@@ -73,13 +79,10 @@ static const struct {
      " \"stragglers_max\": 0, \"binding\": true, \"ecc_uncorrected_max\": 0, \"pcie_full\": true,"
      " \"throttled_max\": 0, \"throttle_forbidden\": [\"hardware\", \"thermal\", \"hardware_thermal\","
      " \"power_brake\"]}"},
-    {"h100", "{\"name\": \"h100\", \"ceiling_share_min\": 0.95, \"device_gflops_min\": 1750, "
-             "\"device_spread_max\": 0.03,"
-             " \"noise_max\": 0.02, \"stragglers_max\": 0, \"binding\": true, \"ecc\": true, "
-             "\"ecc_uncorrected_max\": 0,"
-             " \"pcie_full\": true, \"throttled_max\": 0, \"throttle_forbidden\": [\"hardware\", \"thermal\","
-             " \"hardware_thermal\", \"power_brake\"], \"unknown_fails\": true}"},
+    {"h100", OF_A_GPU("h100", "1750")},
+    {"h200", OF_A_GPU("h200", "2550")},
 };
+#undef OF_A_GPU
 #define BUILT_IN (sizeof built_in / sizeof *built_in)
 
 static const char *allowed(enum kind kind)
@@ -210,7 +213,7 @@ static status_t file_read(const char *path, char **text, size_t *bytes)
   FILE *file = fopen(path, "r");
   if (!file)
     return log_fail(STATUS_ENVIRONMENT,
-                    "--accept %s: %s, and no built-in policy (default, h100) has this name", path,
+                    "--accept %s: %s, and no built-in policy (default, h100, h200) has this name", path,
                     strerror(errno));
   if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > FILE_BYTES_MAX) {
     fclose(file);

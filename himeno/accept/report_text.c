@@ -19,10 +19,12 @@ static const char *number(double value, char text[24])
 static void check_text(const struct check *c, FILE *out)
 {
   char value[24], limit[24], margin[24];
-  fprintf(out, "    %-26s %10s  %s %8s  %9s %-7s %-8s%s\n", c->name, number(c->value, value),
-          c->at_most ? "<=" : ">=", number(c->limit, limit),
-          isnan(c->value) ? "" : number(check_margin(c), margin), c->unit,
-          c->outcome == CHECK_FAIL ? "FAIL" : check_outcome_name(c->outcome), c->why);
+  const char *outcome = check_outcome_name(c->outcome);
+  if (c->outcome == CHECK_FAIL) outcome = "FAIL";
+  if (c->outcome == CHECK_INAPPLICABLE) outcome = "n/a";
+  fprintf(out, "    %-26s %10s  %s %8s  %9s %-7s %-8s%s\n", c->name,
+          c->inapplicable ? "" : number(c->value, value), c->at_most ? "<=" : ">=", number(c->limit, limit),
+          isnan(c->value) ? "" : number(check_margin(c), margin), c->unit, outcome, c->why);
 }
 
 static void stragglers_text(const struct himeno_run *run, FILE *out)
@@ -38,7 +40,8 @@ static void stragglers_text(const struct himeno_run *run, FILE *out)
 void accept_text(const struct himeno_run *run, FILE *out)
 {
   const struct accept *a = &run->result.accept;
-  int failures = accept_failures(a);
+  int failures = accept_failures(a), passed = 0;
+  for (int c = 0; c < a->n; c++) passed += a->checks[c].outcome == CHECK_PASS;
   stragglers_text(run, out);
   if (!a->asked) return;
   fprintf(out, "\n  acceptance %s%s\n", a->policy[0] ? "by policy " : "by reference alone", a->policy);
@@ -49,5 +52,5 @@ void accept_text(const struct himeno_run *run, FILE *out)
   else if (failures)
     fprintf(out, "  NOT ACCEPTED: %d of %d checks fail\n", failures, a->n);
   else
-    fprintf(out, "  accepted: %d checks\n", a->n);
+    fprintf(out, "  accepted: %d of %d checks pass, none fails\n", passed, a->n);
 }

@@ -17,7 +17,7 @@ _himeno_gpu() {
     -x | --transport) words="auto $("$program" --list 2>/dev/null | awk '/^Transports/ { on = 1; next } /^[^ ]/ { on = 0 } on { print $1 }')" ;;
     --verify) words="auto full off" ;;
     --bind) words="auto keep share" ;;
-    --accept) words="default h100 $(compgen -f -X '!*.json' -- "$word")" ;;
+    --accept) words="default h100 h200 $(compgen -f -X '!*.json' -- "$word")" ;;
     --json | --reference | --kernel-file | --soak-log) words=$(compgen -f -- "$word") ;;
     *) words=$(_himeno_gpu_options "$program") ;;
   esac

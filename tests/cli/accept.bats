@@ -35,7 +35,7 @@ policy() { printf '%s' "$1" >policy.json; }
   accept 8 policy.json --json r.json
   expect_status 0
   grep -q 'acceptance by policy site' <<<"$output"
-  grep -q 'accepted: 17 checks' <<<"$output"
+  grep -q 'accepted: 17 of 17 checks pass' <<<"$output"
   [ "$(check 'ECC on' outcome)" = pass ]
   [ "$(check 'NVLinks active' value)" = 18.0 ]
   [ "$(check 'clock' margin)" = 80.0 ]

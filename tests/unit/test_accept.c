@@ -71,6 +71,9 @@ static void the_built_in_policies_are_policies(void **state)
   assert_string_equal(p.name, "default");
   assert_int_equal(policy_read("h100", &p), STATUS_OK);
   assert_true(p.device_gflops_min > 1000 && p.unknown_fails == 1);
+  double h100 = p.device_gflops_min;
+  assert_int_equal(policy_read("h200", &p), STATUS_OK);
+  assert_true(p.device_gflops_min > h100 && p.unknown_fails == 1);
 }
 
 static void a_missing_file_is_of_the_environment(void **state)
@@ -98,6 +101,9 @@ static void a_check_is_judged_by_its_side_of_the_limit(void **state)
   assert_int_equal(unknown.outcome, CHECK_UNKNOWN);
   check_judge(&unknown, 1);
   assert_int_equal(unknown.outcome, CHECK_FAIL);
+  unknown.inapplicable = 1;
+  check_judge(&unknown, 1);
+  assert_int_equal(unknown.outcome, CHECK_INAPPLICABLE);
 }
 
 /* ---- references ---- */

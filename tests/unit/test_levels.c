@@ -158,14 +158,13 @@ static void noise_makes_no_levels(void **state)
   assert_string_equal(l[0].name, "DRAM");
 }
 
-/* Reads the curves of a document of mem-gpu. */
+/* Reads the curves of a document of mem-gpu in doc/results. */
 static void read_curves(const char *name, struct curves *c)
 {
   char path[4096];
   json_t *curve, *point, *document;
   size_t s, n;
-  snprintf(path, sizeof path, "%s/doc/results/h100-2026-11/%s",
-           getenv("top_srcdir") ? getenv("top_srcdir") : "..", name);
+  snprintf(path, sizeof path, "%s/doc/results/%s", getenv("top_srcdir") ? getenv("top_srcdir") : "..", name);
   assert_non_null(document = json_load_file(path, 0, NULL));
   json_array_foreach(json_object_get(json_object_get(document, "latency"), "curves"), s, curve)
   {
@@ -186,7 +185,7 @@ static void read_curves(const char *name, struct curves *c)
 /* By CUDA, and by OpenCL, whose driver does not tell the last cache's size. */
 static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
 {
-  static const char *const names[] = {"mem-latency.json", "mem-opencl.json"};
+  static const char *const names[] = {"h100-2026-11/mem-latency.json", "h100-2026-11/mem-opencl.json"};
   static const uint64_t caches[] = {50 * MIB, 0};
   static struct curves c;
   struct levels_level l[LEVELS_MAX];
@@ -203,6 +202,20 @@ static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
     assert_string_equal(l[4].name, "TLB 1");
     assert_true(l[4].bytes > 200 * MIB && l[4].bytes < 280 * MIB && fabs(l[4].ns - 5) < 0.5);
   }
+}
+
+/* With 140 GB a second table shows, whose reach in entries lies where the first one has just been passed in bytes. */
+static void a_recorded_h200_has_two_tables(void **state)
+{
+  static struct curves c;
+  struct levels_level l[LEVELS_MAX];
+  (void)state;
+  read_curves("h200-2026-11/mem-memory.json", &c);
+  assert_int_equal(levels_find(c.curve, CURVES, 128, 60 * MIB, 0, l), 6);
+  assert_string_equal(l[4].name, "TLB 1");
+  assert_true(l[4].bytes > 230 * MIB && l[4].bytes < 300 * MIB && fabs(l[4].ns - 5) < 0.5);
+  assert_string_equal(l[5].name, "TLB 2");
+  assert_true(l[5].bytes > 64 * GIB && l[5].bytes < 80 * GIB && fabs(l[5].ns - 15) < 1);
 }
 
 static void single_loads_split_into_near_and_far(void **state)
@@ -228,6 +241,7 @@ int main(void)
       cmocka_unit_test(a_cpu_has_three_caches_and_a_tlb_that_stays_at_its_footprint),
       cmocka_unit_test(noise_makes_no_levels),
       cmocka_unit_test(a_recorded_h100_has_the_levels_that_it_is_known_for),
+      cmocka_unit_test(a_recorded_h200_has_two_tables),
       cmocka_unit_test(single_loads_split_into_near_and_far),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,9 +22,11 @@ cudaError_t mem_cuda_fill(void *mem, uint64_t bytes, int number, int units, cuda
 /** \brief Adds to *found, which is on the device and starts as {0, ~0, 0}. */
 cudaError_t mem_cuda_check(const void *mem, uint64_t bytes, const struct mem_check *check,
                            struct mem_cuda_found *found, int units, cudaStream_t stream);
-/** \brief \a cache: bytes of the last one, which changes what is fastest. */
-cudaError_t mem_cuda_copy(const struct mem_copy *copy, int units, uint64_t cache, cudaStream_t stream);
+cudaError_t mem_cuda_copy(const struct mem_copy *copy, int units, cudaStream_t stream);
+/** \brief How many shapes MEM_TUNED has. */
+int mem_cuda_copy_shapes(void);
 cudaError_t mem_cuda_mix(const struct mem_mix *mix, int units, cudaStream_t stream);
+int mem_cuda_mix_shapes(void);
 cudaError_t mem_cuda_window(struct mem_window *window, int units, cudaStream_t stream);
 
 cudaError_t mem_cuda_ring_fill(void *mem, const struct mem_ring *ring, int units, cudaStream_t stream);

@@ -3,8 +3,7 @@
 #include "gpu/cuda/cuda_device.h"
 #include "gpu/mem/cuda/mem_cuda.h"
 
-#define THREADS 1024
-#define WORDS   4 /* of 16 bytes that a thread has in flight from one array */
+#define WORDS 4 /* of 16 bytes that a thread has in flight from one array */
 /* A window goes to smaller blocks, so that one that fits a multiprocessor's own cache is long enough for each thread. */
 #define WINDOW_THREADS 256
 
@@ -29,7 +28,9 @@ static __device__ void sum_add(uint32_t *sum, uint32_t mine)
   if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
 }
 
-static __global__ void read_only(const uint4 *__restrict__ from, uint64_t n, uint32_t *sum)
+template <int THREADS>
+static __global__ void __launch_bounds__(THREADS)
+    read_only(const uint4 *__restrict__ from, uint64_t n, uint32_t *sum)
 {
   uint64_t step = (uint64_t)gridDim.x * THREADS;
   uint32_t mine = 0;
@@ -45,7 +46,7 @@ static __global__ void read_only(const uint4 *__restrict__ from, uint64_t n, uin
   sum_add(sum, mine);
 }
 
-static __global__ void write_only(uint4 *to, uint64_t n)
+template <int THREADS> static __global__ void __launch_bounds__(THREADS) write_only(uint4 *to, uint64_t n)
 {
   uint64_t i = blockIdx.x * (uint64_t)THREADS + threadIdx.x;
   if (i < n)
@@ -53,9 +54,9 @@ static __global__ void write_only(uint4 *to, uint64_t n)
                               mem_word_written(4 * i + 2), mem_word_written(4 * i + 3)));
 }
 
-template <int READS>
-static __global__ void combine(const CUDA_GRID_CONSTANT struct arrays from, uint4 *__restrict__ to,
-                               uint64_t n)
+template <int THREADS, int READS>
+static __global__ void __launch_bounds__(THREADS)
+    combine(const CUDA_GRID_CONSTANT struct arrays from, uint4 *__restrict__ to, uint64_t n)
 {
   uint64_t i = blockIdx.x * (uint64_t)THREADS + threadIdx.x;
   if (i >= n) return;
@@ -67,7 +68,7 @@ static __global__ void combine(const CUDA_GRID_CONSTANT struct arrays from, uint
   to[i] = v[0];
 }
 
-cudaError_t mem_cuda_mix(const struct mem_mix *mix, int units, cudaStream_t stream)
+template <int THREADS> static void mix_launch(const struct mem_mix *mix, int units, cudaStream_t stream)
 {
   uint64_t n = mix->bytes / sizeof(uint4);
   unsigned groups = (unsigned)((n + THREADS - 1) / THREADS);
@@ -75,15 +76,30 @@ cudaError_t mem_cuda_mix(const struct mem_mix *mix, int units, cudaStream_t stre
   struct arrays from;
   for (int r = 0; r < mix->reads; r++) from.at[r] = (const uint4 *)mix->arrays[r].handle;
   if (!mix->writes)
-    read_only<<<units * 2, THREADS, 0, stream>>>(from.at[0], n, (uint32_t *)mix->sum.handle);
+    read_only<THREADS>
+        <<<units *(2048 / THREADS), THREADS, 0, stream>>>(from.at[0], n, (uint32_t *)mix->sum.handle);
   else if (mix->reads == 0)
-    write_only<<<groups, THREADS, 0, stream>>>(to, n);
+    write_only<THREADS><<<groups, THREADS, 0, stream>>>(to, n);
   else if (mix->reads == 1)
-    combine<1><<<groups, THREADS, 0, stream>>>(from, to, n);
+    combine<THREADS, 1><<<groups, THREADS, 0, stream>>>(from, to, n);
   else if (mix->reads == 3)
-    combine<3><<<groups, THREADS, 0, stream>>>(from, to, n);
+    combine<THREADS, 3><<<groups, THREADS, 0, stream>>>(from, to, n);
   else
-    combine<13><<<groups, THREADS, 0, stream>>>(from, to, n);
+    combine<THREADS, 13><<<groups, THREADS, 0, stream>>>(from, to, n);
+}
+
+/* Which is fastest differs from chip to chip, as for the copies. */
+static void (*const mixes[])(const struct mem_mix *, int, cudaStream_t) = {mix_launch<1024>, mix_launch<512>,
+                                                                           mix_launch<256>};
+
+int mem_cuda_mix_shapes(void)
+{
+  return (int)(sizeof mixes / sizeof *mixes);
+}
+
+cudaError_t mem_cuda_mix(const struct mem_mix *mix, int units, cudaStream_t stream)
+{
+  mixes[mix->shape](mix, units, stream);
   return cudaGetLastError();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The copies, as in cuda/copy.cu: study for 4 and 16 bytes at a time, without and with pacing; tile; babel.
+// The copies, as in cuda/copy.cu: study for 4 and 16 bytes at a time, without and with pacing; tile and word; babel.
 // Defined by the host: TILE_GROUP, TILE_WORDS.
 
 #define CYCLIC 0
@@ -55,6 +55,12 @@ __kernel void tile(__global const uint4 *restrict from, __global uint4 *restrict
     if (first + w * TILE_GROUP < n) word[w] = from[first + w * TILE_GROUP];
   for (int w = 0; w < TILE_WORDS; w++)
     if (first + w * TILE_GROUP < n) to[first + w * TILE_GROUP] = word[w];
+}
+
+__kernel void word(__global const uint4 *restrict from, __global uint4 *restrict to, ulong n)
+{
+  ulong i = get_global_id(0);
+  if (i < n) to[i] = from[i];
 }
 
 __kernel void babel(__global const uint2 *restrict from, __global uint2 *restrict to)

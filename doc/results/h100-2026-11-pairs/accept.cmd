@@ -1,0 +1,1 @@
+himeno-gpu -b cuda -s L -t 3 --accept h100

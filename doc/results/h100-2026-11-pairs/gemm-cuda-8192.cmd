@@ -1,0 +1,1 @@
+gemm-gpu -b cuda -s 8192 -t 0.7

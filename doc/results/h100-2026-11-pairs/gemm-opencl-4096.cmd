@@ -1,0 +1,1 @@
+gemm-gpu -b opencl -s 4096 -t 0.7

@@ -1,0 +1,1 @@
+gemm-gpu -b opencl -s 8192 -t 0.7

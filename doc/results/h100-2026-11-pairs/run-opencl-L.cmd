@@ -1,0 +1,1 @@
+himeno-gpu -b opencl -s L -k stream -t 2

@@ -1,0 +1,1 @@
+himeno-gpu -b opencl -s M -k stream -t 2

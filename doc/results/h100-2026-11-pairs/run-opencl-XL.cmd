@@ -1,0 +1,1 @@
+himeno-gpu -b opencl -s XL -k stream -t 2

@@ -1,0 +1,1 @@
+himeno-gpu -b cuda -s M -k stream -t 1

@@ -1,0 +1,1 @@
+himeno-gpu -b cuda -s M -k temporal3 -t 1

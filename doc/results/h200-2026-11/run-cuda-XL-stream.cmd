@@ -1,0 +1,1 @@
+himeno-gpu -b cuda -s XL -k stream -t 1

@@ -1,0 +1,1 @@
+himeno-gpu -b cuda -s XL -k temporal2 -t 1
