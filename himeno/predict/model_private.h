@@ -29,8 +29,8 @@ double model_product(const struct model *model, const double *row);
 /** \brief The row of the whole sweep: with interior, with exchange, or with both where nothing overlaps. */
 void model_row_total(const struct model *model, const struct model_rows *rows, int overlap, double *total);
 
-/** \brief Whether one launch computes all slabs, sends all messages and waits for all halos, as p2p's does: then latencies pass at the
- * same time, and the phases of a run do not tell slabs from interior. With the others each slab is a sweep of its own. */
+/** \brief Whether one launch computes all slabs, sends all messages and waits for all halos, as p2p's does: then the slabs' launch is a part
+ * of the exchange, a further message costs only its bytes, and the phases of a run do not tell slabs from interior. */
 int model_at_once(const char *transport);
 
 /** \brief Block of a transport's columns; −1 if it has none. */
