@@ -9,7 +9,7 @@ extern "C" {
 }
 
 static const unsigned THREADS = 256, EACH = 4; // quads that a thread has in flight
-static const unsigned BLOCKS = 512;            // of a message, at most
+static const unsigned BLOCKS = 264;            // of a message, at most
 static const unsigned WARP = 32, QUAD = 4;
 
 // First block of each message, and one behind the last.
@@ -66,17 +66,17 @@ static __device__ __forceinline__ void quad_store(const face &f, unsigned n, flo
   float *out = f.out + row / f.rows * f.out_plane + row % f.rows * f.out_pitch + k;
   const float v[QUAD] = {value.x, value.y, value.z, value.w};
   if (k >= 0 && k + (int)QUAD <= (int)f.width) {
-    *(float4 *)out = value;
+    link_store(out, value);
     return;
   }
   for (int x = 0; x < (int)QUAD; x++)
     if (k + x >= 0 && k + x < (int)f.width) out[x] = v[x];
 }
 
-// Block `block` of `blocks` stores its part of a face, N quads a thread in flight.
+// Block `block` of `blocks` stores its part of a face, N quads a thread in flight; `silent`: it loads only.
 template <unsigned N>
 static __device__ __forceinline__ void quads_push(const face &f, unsigned total, unsigned block,
-                                                  unsigned blocks)
+                                                  unsigned blocks, bool silent)
 {
   for (unsigned first = block * THREADS * N; first < total; first += blocks * THREADS * N) {
     float4 value[N];
@@ -88,19 +88,19 @@ static __device__ __forceinline__ void quads_push(const face &f, unsigned total,
 #pragma unroll
     for (unsigned e = 0; e < N; e++) {
       unsigned n = first + e * THREADS + threadIdx.x;
-      if (n < total) quad_store(f, n, value[e]);
+      if (n < total && !silent) quad_store(f, n, value[e]);
     }
   }
 }
 
 // While there are few quads each goes to a thread of its own, so that all travel at once.
-static __device__ void face_push(const face &f, unsigned planes, unsigned block, unsigned blocks)
+static __device__ void face_push(const face &f, unsigned planes, unsigned block, unsigned blocks, bool silent)
 {
   unsigned total = planes * f.rows * f.quads;
   if (total > blocks * THREADS)
-    quads_push<EACH>(f, total, block, blocks);
+    quads_push<EACH>(f, total, block, blocks, silent);
   else
-    quads_push<1>(f, total, block, blocks);
+    quads_push<1>(f, total, block, blocks, silent);
 }
 
 // Stores the faces and sets the flags; with AWAIT it also ends only once the own flags are set.
@@ -116,11 +116,10 @@ static __global__ void __launch_bounds__(THREADS)
   link_next_may_start();
   link_wait_for_previous();
   uint64_t start = link_nanoseconds(), exchange = link.state->base + step;
-  if (link.n > 0 && !*(volatile int *)&link.state->broken)
-    face_push(face_of(link, to, field, which), to.hi[0] - to.lo[0], block, blocks);
-  bool mine = blockIdx.x == 0;
+  bool mine = blockIdx.x == 0, broken = link_broken(link);
+  if (link.n > 0) face_push(face_of(link, to, field, which), to.hi[0] - to.lo[0], block, blocks, broken);
   if (link.adds && link.n > 0)
-    link_part_sent(link, to.flag, block, blocks, threadIdx.x);
+    link_part_sent(to.flag, block, blocks, threadIdx.x, broken);
   else
     mine = link_sent(link, exchange, gridDim.x, threadIdx.x);
   if (!mine || threadIdx.x >= WARP) return;

@@ -51,7 +51,7 @@ static __device__ __forceinline__ void linked_store(const cuda_linked &job, int 
     int first = max(lo, to.lo[2]), last = min(hi, to.hi[2]);
     float *out = to.to[job.which] + (i - to.lo[0]) * to.plane + (j - to.lo[1]) * to.pitch + (k - to.lo[2]);
     if (k >= first && k + 4 <= last && (uintptr_t)out % sizeof(float4) == 0) {
-      *(float4 *)out = make_float4(value[0], value[1], value[2], value[3]);
+      link_store(out, make_float4(value[0], value[1], value[2], value[3]));
       continue;
     }
 #pragma unroll

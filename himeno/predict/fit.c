@@ -135,6 +135,7 @@ static status_t phases_add(const struct sample *s, const struct model_rows *rows
   double both[MODEL_COLUMNS_MAX];
   if (run->ranks == 1) return STATUS_OK;
   RETURN_IF_FAILED(phase_add(problem, rows->reduction, run->reduce, run->seconds));
+  if (run->overlap && model_at_once(run->transport)) return STATUS_OK;
   if (run->overlap) RETURN_IF_FAILED(phase_add(problem, rows->boundary, run->boundary, run->seconds));
   if (run->overlap) return phase_add(problem, rows->interior, run->interior, run->seconds);
   for (int c = 0; c < problem->columns; c++) both[c] = rows->interior[c] + rows->boundary[c];
@@ -179,16 +180,31 @@ static double squared(const struct lsq *problem, const struct lsq_solution *s)
   return sum;
 }
 
-/* Parameters that make every run bound by its interior at first: the exchange as comm-gpu has it. */
-static void values_begin(const struct fitting *f, struct model *model)
+/* Where the search for parameters begins: the exchange as comm-gpu has it, so that most runs are bound by their interior; and
+ * slabs that take, where they are part of the exchange, the whole of the shortest run, so that the shorter ones are bound by it. */
+enum beginning { BEGIN_INTERIOR, BEGIN_EXCHANGE, BEGINNINGS };
+
+static double shortest_run(const struct fitting *f, int way)
+{
+  double seconds = 0;
+  for (int n = 0; n < f->n; n++)
+    if (f->samples[n].way == way && (seconds == 0 || f->samples[n].run->seconds < seconds))
+      seconds = f->samples[n].run->seconds;
+  return seconds;
+}
+
+static void values_begin(const struct fitting *f, enum beginning beginning, struct model *model)
 {
   memset(model->value, 0, sizeof model->value);
   for (int n = 0; n < f->n; n++)
     if (f->samples[n].run->ranks == 1)
       model->value[TERM_POINT] =
           fmax(model->value[TERM_POINT], f->samples[n].run->seconds / f->samples[n].geometry.points);
-  for (int w = 0; w < model->paths.n; w++)
+  for (int w = 0; w < model->paths.n; w++) {
     model->value[model_way_column(w, WAY_LATENCY)] = model->value[model_way_column(w, WAY_BANDWIDTH)] = 1;
+    if (beginning == BEGIN_EXCHANGE && model_at_once(model->paths.ways[w].name))
+      model->value[model_way_column(w, WAY_SLAB)] = shortest_run(f, w);
+  }
 }
 
 /** A finished fit with C given. */
@@ -204,12 +220,13 @@ static void attempt_free(struct attempt *attempt)
   lsq_solution_free(&attempt->solution);
 }
 
-static status_t attempt_make(const struct fitting *f, struct model *model, struct attempt *attempt)
+static status_t attempt_from(const struct fitting *f, enum beginning beginning, struct model *model,
+                             struct attempt *attempt)
 {
   double last = 0;
   status_t status = STATUS_OK;
   *attempt = (struct attempt){.squares = 0};
-  values_begin(f, model);
+  values_begin(f, beginning, model);
   for (int round = 0; round < ROUNDS_MAX; round++) {
     attempt_free(attempt);
     TRY(problem_make(f, model, &attempt->problem), fail);
@@ -223,6 +240,29 @@ static status_t attempt_make(const struct fitting *f, struct model *model, struc
 fail:
   attempt_free(attempt);
   return status;
+}
+
+/* The better of the solutions that the beginnings lead to. */
+static status_t attempt_make(const struct fitting *f, struct model *model, struct attempt *best)
+{
+  double value[MODEL_COLUMNS_MAX];
+  RETURN_IF_FAILED(attempt_from(f, BEGIN_INTERIOR, model, best));
+  memcpy(value, model->value, sizeof value);
+  for (int b = BEGIN_INTERIOR + 1; b < BEGINNINGS; b++) {
+    struct attempt other;
+    status_t status = attempt_from(f, (enum beginning)b, model, &other);
+    if (status != STATUS_OK) attempt_free(best);
+    RETURN_IF_FAILED(status);
+    if (other.squares < best->squares) {
+      attempt_free(best);
+      *best = other;
+      memcpy(value, model->value, sizeof value);
+    } else {
+      attempt_free(&other);
+    }
+  }
+  memcpy(model->value, value, sizeof value);
+  return STATUS_OK;
 }
 
 /* ---- the cache regime ---- */

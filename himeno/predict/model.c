@@ -39,10 +39,9 @@ static int path_of(const struct study_way *way, int where)
   return way->known[where] ? where : 1 - where;
 }
 
-/* p2p computes all slabs in the launch that sends them; with the others each is a sweep of its own. */
-static int slab_launches(const char *transport, int slabs)
+int model_at_once(const char *transport)
 {
-  return strcmp(transport, "p2p") == 0 ? slabs > 0 : slabs;
+  return strcmp(transport, "p2p") == 0;
 }
 
 void model_rows_make(const struct model *model, const struct geometry *g, int way, struct model_rows *rows)
@@ -53,18 +52,24 @@ void model_rows_make(const struct model *model, const struct geometry *g, int wa
   if (model->cache_points > 0) rows->interior[TERM_CACHE] = -fmin(g->inner, model->cache_points);
   if (way < 0) return;
   const struct study_way *path = &model->paths.ways[way];
-  rows->boundary[model_way_column(way, WAY_SLAB)] = slab_launches(path->name, g->slabs);
+  const int at_once = model_at_once(path->name);
+  if (at_once) {
+    rows->chain[model_way_column(way, WAY_SLAB)] = g->slabs > 0;
+  } else {
+    rows->boundary[model_way_column(way, WAY_SLAB)] = g->slabs;
+    rows->latency[model_way_column(way, WAY_NEIGHBOUR)] = (double)g->neighbours / g->depth;
+  }
   for (int d = 0; d < 3; d++) rows->boundary[TERM_SLAB_I + d] = g->slab_points[d];
   for (int where = 0; where < STUDY_WHERES; where++) {
     int by = path_of(path, where);
     if (g->messages[where] == 0) continue;
-    rows->latency[model_way_column(way, WAY_LATENCY)] += g->messages[where] * path->latency[by] / g->depth;
+    double *latency = &rows->latency[model_way_column(way, WAY_LATENCY)];
+    *latency = fmax(*latency, path->latency[by] / g->depth);
     double *bytes =
         &rows->bytes[model_way_column(way, WAY_BANDWIDTH)]; /* both ways out of a device at once */
     *bytes = fmax(*bytes, g->bytes[where] / path->bandwidth[by] / g->depth);
   }
   rows->synchronisation[model_way_column(way, WAY_SYNC)] = 1;
-  rows->synchronisation[model_way_column(way, WAY_NEIGHBOUR)] = g->neighbours;
   rows->reduction[TERM_REDUCE] = 1;
   rows->reduction[TERM_REDUCE_LOG] = log2(g->ranks);
 }
@@ -84,10 +89,12 @@ static void row_add(const struct model *model, const double *row, double *total)
 void model_row_total(const struct model *model, const struct model_rows *rows, int overlap, double *total)
 {
   double interior = model_product(model, rows->interior);
-  double exchange = model_product(model, rows->latency) + model_product(model, rows->bytes);
+  double exchange = model_product(model, rows->chain) + model_product(model, rows->latency) +
+                    model_product(model, rows->bytes);
   memset(total, 0, MODEL_COLUMNS_MAX * sizeof *total);
   if (!overlap || interior >= exchange) row_add(model, rows->interior, total);
   if (!overlap || interior < exchange) {
+    row_add(model, rows->chain, total);
     row_add(model, rows->latency, total);
     row_add(model, rows->bytes, total);
   }
@@ -103,6 +110,7 @@ static void scale_rows(const struct model *model, const struct model_scale *scal
   for (int c = 0; c < model->columns; c++) {
     rows->interior[c] *= scale->compute;
     rows->boundary[c] *= scale->compute;
+    rows->chain[c] *= scale->compute;
     rows->latency[c] *= scale->exchange;
     rows->bytes[c] *= scale->exchange;
   }
@@ -190,7 +198,7 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
   RETURN_IF_FAILED(seen_check(model, g, transport, total));
   struct model_time t = {.seconds = model_product(model, total),
                          .interior = model_product(model, rows.interior),
-                         .latency = model_product(model, rows.latency),
+                         .latency = model_product(model, rows.chain) + model_product(model, rows.latency),
                          .bytes = model_product(model, rows.bytes),
                          .boundary = model_product(model, rows.boundary),
                          .synchronisation = model_product(model, rows.synchronisation),

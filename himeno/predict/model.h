@@ -3,11 +3,13 @@
  * \brief The performance model: seconds a sweep = max(interior, exchange) + boundary + synchronisation + reduction.
  *
  *     interior        = a + V/b − g·min(V, C)       V points; C of them stay in the cache from sweep to sweep
- *     boundary        = launches·s + Σ over cut dimensions d of points·β_d; a launch a slab, but one for all with p2p
- *     exchange        = λ·Σ over neighbours (latency of the path) + φ·max over the paths, within the host and
+ *     boundary        = slabs·s + Σ over cut dimensions d of points·β_d
+ *     exchange        = λ·latency of the longest path + ν·messages + φ·max over the paths, within the host and
  *                       beyond, of Σ over neighbours (bytes / bandwidth of the path), a T-th of it a sweep;
- *                       latencies and bandwidths are comm-gpu's, λ and φ near 1 are the study's
- *     synchronisation = σ + ν·neighbours            as soon as there are neighbours
+ *                       latencies and bandwidths are comm-gpu's, λ and φ near 1 are the study's. All messages are
+ *                       under way at once, so that a further one costs ν. With p2p one launch computes all slabs, beside
+ *                       the interior, and sends them: s + λ·latency + the bytes, and nothing for a further message
+ *     synchronisation = σ                           as soon as there are neighbours
  *     reduction       = ρ + κ·log2(ranks)
  *
  * Without overlap interior and exchange add. All terms are linear in the parameters but for the maximum and C, so the fit is

@@ -28,7 +28,7 @@ struct halo_packer_state {
 /* One memory for all ranks, since nothing is ever read from it: SimGrid does not copy messages that lie in it. */
 static void *memory;
 static size_t memory_bytes;
-static sim_latency *message_latency;
+static const struct sim_exchange *exchange;
 
 static struct sim_queue *queue_of(struct gpu_queue *queue)
 {
@@ -181,14 +181,14 @@ static const struct gpu_backend backend = {
     .sync = sim_sync,
 };
 
-status_t sim_device_open(sim_latency *latency, size_t bytes, struct gpu_device **device)
+status_t sim_device_open(const struct sim_exchange *seconds, size_t bytes, struct gpu_device **device)
 {
   struct gpu_device *d = calloc(1, sizeof *d);
   if (!d) return log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
   if (!memory) {
     memory_bytes = bytes;
     memory = SMPI_SHARED_MALLOC(bytes);
-    message_latency = latency;
+    exchange = seconds;
   }
   d->backend = &backend;
   *device = d;
@@ -209,12 +209,8 @@ static status_t packer_open(struct gpu_device *device, const struct layout *layo
   (void)device, (void)layout;
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of memory for a packer");
   double longest = 0;
-  for (int m = 0; m < plan->n; m++) {
-    double latency = message_latency(&plan->messages[m]);
-    s->latency += latency;
-    longest = later(longest, latency);
-  }
-  s->latency -= SIM_WIRE_SHARE * longest;
+  for (int m = 0; m < plan->n; m++) longest = later(longest, exchange->latency(&plan->messages[m]));
+  s->latency = (1 - SIM_WIRE_SHARE) * longest + exchange->ends(plan);
   *state = s;
   return STATUS_OK;
 }

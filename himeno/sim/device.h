@@ -7,12 +7,15 @@
 #include "comm/pack.h"
 #include "gpu/gpu.h"
 
-/** Latency of a message. All but the wire's share passes in packing and unpacking, half before the messages leave and half after
- * they arrived. */
-typedef double sim_latency(const struct halo_message *message);
+/** Latency of a message, and what the ends of an exchange take besides, in seconds. The longest latency of an exchange counts; all but the
+ * wire's share of it passes in packing and unpacking, as the rest does: half before the messages leave, half after they arrived. */
+struct sim_exchange {
+  double (*latency)(const struct halo_message *message);
+  double (*ends)(const struct halo_plan *plan);
+};
 
 /** \brief A device of this rank. Buffers of all ranks are one and the same memory, of \a bytes. */
-status_t sim_device_open(sim_latency *latency, size_t bytes, struct gpu_device **device);
+status_t sim_device_open(const struct sim_exchange *exchange, size_t bytes, struct gpu_device **device);
 void sim_device_close(struct gpu_device *device);
 
 /** \brief Work of so many seconds in a queue. */

@@ -115,6 +115,14 @@ static double latency_between(const struct halo_message *message)
   return sim_latency_of(&plan.model, plan.way, other ? STUDY_OTHER_HOST : STUDY_SAME_HOST);
 }
 
+static double ends_of(const struct halo_plan *halo)
+{
+  const double *value = plan.model.value;
+  int at_once = model_at_once(plan.model.paths.ways[plan.way].name);
+  return at_once ? value[model_way_column(plan.way, WAY_SLAB)]
+                 : halo->n * value[model_way_column(plan.way, WAY_NEIGHBOUR)];
+}
+
 static void times_set(struct rank *r)
 {
   struct model_rows rows;
@@ -139,6 +147,7 @@ static status_t transport_open(struct rank *r)
 
 static status_t rank_open(struct rank *r)
 {
+  static const struct sim_exchange exchange = {latency_between, ends_of};
   int depth = plan.model.depth;
   RETURN_IF_FAILED(geometry_of_rank(plan.global, plan.procs, depth, plan.model.overlap, plan.per_host,
                                     r->rank, &r->geometry));
@@ -146,7 +155,7 @@ static status_t rank_open(struct rank *r)
   RETURN_IF_FAILED(layout_init(&r->layout, &r->decomp, depth, 0));
   halo_plan_init(&r->halo, &r->decomp, &r->layout, depth);
   times_set(r);
-  RETURN_IF_FAILED(sim_device_open(latency_between, plan.buffer_bytes, &r->device));
+  RETURN_IF_FAILED(sim_device_open(&exchange, plan.buffer_bytes, &r->device));
   RETURN_IF_FAILED(gpu_queue_create(r->device, GPU_NORMAL, &r->compute));
   RETURN_IF_FAILED(gpu_event_create(r->device, &r->computed));
   RETURN_IF_FAILED(reduce_create(r->rank, r->ranks, &r->reduce));

@@ -11,8 +11,8 @@
 #include "himeno/predict/lists.h"
 #include "himeno/predict/model.h"
 
-/** Share of a message's latency that passes on the wire; the rest before it leaves and after it arrived, one message after the
- * other, since that is the work of its ends. */
+/** Share of an exchange's latency that passes on the wire; the rest before messages leave and after they arrived, since that is the work of
+ * its ends. */
 #define SIM_WIRE_SHARE 0.1
 
 enum sim_network { NETWORK_FAT_TREE, NETWORK_DRAGONFLY };

@@ -33,10 +33,10 @@ static double normal(void)
 struct machine {
   double cache_points, cache_gain; /* points that cost less, and by how much each */
   double noise;
-  int overlap;
+  int overlap, at_once; /* at_once: all messages and all slabs in one launch */
 };
 
-static const struct machine plain = {0, 0, 0.01, 1};
+static const struct machine plain = {0, 0, 0.01, 1, 0};
 
 /* Written down a second time, not taken from the model. Halos go along i only. */
 static void machine_time(const struct machine *m, const struct geometry *g, struct study_run *run)
@@ -46,13 +46,15 @@ static void machine_time(const struct machine *m, const struct geometry *g, stru
   double owned = ceil((double)(g->global[0] - 2) / g->ranks) * face;
   double inner = owned - (m->overlap ? neighbours * face : 0);
   double interior = PASS + POINT * inner - m->cache_gain * fmin(inner, m->cache_points);
-  double boundary = m->overlap ? neighbours * (SLAB + SLAB_POINT * face) : 0;
-  double exchange = neighbours * (LATENCY + 4 * face / BANDWIDTH);
-  double rest = g->ranks > 1 ? SYNC + neighbours * NEIGHBOUR + REDUCE + REDUCE_LOG * log2(g->ranks) : 0;
+  double slab = m->at_once ? SLAB_POINT * face : SLAB + SLAB_POINT * face;
+  double boundary = m->overlap ? neighbours * slab : 0;
+  double messages = m->at_once ? SLAB : neighbours * NEIGHBOUR;
+  double exchange = neighbours > 0 ? LATENCY + messages + neighbours * 4 * face / BANDWIDTH : 0;
+  double rest = g->ranks > 1 ? SYNC + REDUCE + REDUCE_LOG * log2(g->ranks) : 0;
   double whole = (m->overlap ? fmax(interior, exchange) : interior + exchange) + boundary + rest;
   double off = 1 + m->noise * normal();
   run->seconds = whole * off;
-  run->interior = g->ranks > 1 && m->overlap ? interior * off : 0;
+  run->interior = g->ranks > 1 && m->overlap ? (m->at_once ? whole / 2 : interior) * off : 0;
   run->boundary = g->ranks > 1 ? (m->overlap ? boundary : interior) * off : 0;
   run->reduce = g->ranks > 1 ? (REDUCE + REDUCE_LOG * log2(g->ranks)) * off : 0;
 }
@@ -61,7 +63,7 @@ static struct study_run run_of(const struct machine *m, const char *size, const 
                                int weak)
 {
   struct geometry geometry;
-  struct study_run run = {.transport = "staged",
+  struct study_run run = {.transport = "",
                           .kernel = "stream",
                           .backend = "cuda",
                           .device = "Made up",
@@ -72,6 +74,7 @@ static struct study_run run_of(const struct machine *m, const char *size, const 
                           .overlap = m->overlap,
                           .depth = 1};
   snprintf(run.size, sizeof run.size, "%s", size);
+  snprintf(run.transport, sizeof run.transport, "%s", m->at_once ? "p2p" : "staged");
   for (int d = 0; d < 3; d++) run.global[d] = extent[d];
   if (weak) run.global[0] = (extent[0] - 2) * ranks + 2;
   assert_int_equal(geometry_make(run.global, run.procs, 1, m->overlap, ranks, &geometry), STATUS_OK);
@@ -100,9 +103,13 @@ static struct study study_make(const struct machine *m, int most)
 /* comm-gpu has them a little wrong. */
 static struct study_paths paths_make(void)
 {
-  struct study_paths paths = {.n = 1};
-  paths.ways[0] = (struct study_way){
-      .name = "staged", .known = {1, 0}, .latency = {1.1 * LATENCY}, .bandwidth = {0.92 * BANDWIDTH}};
+  static const char *const names[] = {"staged", "p2p"};
+  struct study_paths paths = {.n = 2};
+  for (int w = 0; w < paths.n; w++) {
+    paths.ways[w] =
+        (struct study_way){.known = {1, 0}, .latency = {1.1 * LATENCY}, .bandwidth = {0.92 * BANDWIDTH}};
+    snprintf(paths.ways[w].name, sizeof paths.ways[w].name, "%s", names[w]);
+  }
   return paths;
 }
 
@@ -122,7 +129,7 @@ static struct model_time predict(const struct model *model, const struct study_r
   struct geometry geometry;
   struct model_time time;
   assert_int_equal(geometry_make(run->global, run->procs, 1, run->overlap, run->ranks, &geometry), STATUS_OK);
-  assert_int_equal(model_predict(model, &geometry, "staged", &as_measured, &time), STATUS_OK);
+  assert_int_equal(model_predict(model, &geometry, run->transport, &as_measured, &time), STATUS_OK);
   return time;
 }
 
@@ -150,7 +157,7 @@ static void known_parameters_are_found_again(void **state)
 
 static void without_noise_predictions_are_exact(void **state)
 {
-  const struct machine exact = {0, 0, 0, 1};
+  const struct machine exact = {0, 0, 0, 1, 0};
   (void)state;
   struct model *model = fit_made(&exact, 4);
   struct study later = study_make(&exact, 8);
@@ -178,7 +185,7 @@ static void eight_ranks_are_predicted_from_four(void **state)
 
 static void a_cache_is_found_where_there_is_one(void **state)
 {
-  const struct machine cached = {8e5, 0.5 * 1.33e-11, 0.005, 1};
+  const struct machine cached = {8e5, 0.5 * 1.33e-11, 0.005, 1, 0};
   (void)state;
   random_state = 5;
   struct model *model = fit_made(&cached, 4);
@@ -189,13 +196,31 @@ static void a_cache_is_found_where_there_is_one(void **state)
 
 static void without_overlap_computing_and_exchange_add(void **state)
 {
-  const struct machine serial = {0, 0, 0.005, 0};
+  const struct machine serial = {0, 0, 0.005, 0, 0};
   (void)state;
   random_state = 9;
   struct model *model = fit_made(&serial, 4);
   struct study later = study_make(&serial, 4);
   for (int r = 0; r < later.n; r++)
     assert_near(predict(model, &later.runs[r]).seconds, later.runs[r].seconds, 0.04);
+  study_free(&later);
+  free(model);
+}
+
+/* With one launch for all, latencies do not add, and small grids take what slab, store and flag take one after the other. */
+static void a_launch_for_all_messages_is_one_latency(void **state)
+{
+  const struct machine linked = {0, 0, 0.005, 1, 1};
+  (void)state;
+  random_state = 11;
+  struct model *model = fit_made(&linked, 4);
+  struct study later = study_make(&linked, 8);
+  struct study_run two = run_of(&linked, "S", sizes[0].extent, 2, 0),
+                   four = run_of(&linked, "S", sizes[0].extent, 4, 0);
+  for (int r = 0; r < later.n; r++)
+    assert_near(predict(model, &later.runs[r]).seconds, later.runs[r].seconds, 0.06);
+  assert_near(predict(model, &four).latency, SLAB + LATENCY, 0.1);
+  assert_near(predict(model, &four).latency, predict(model, &two).latency, 1e-6);
   study_free(&later);
   free(model);
 }
@@ -223,7 +248,7 @@ static void nine_of_ten_later_runs_lie_in_the_interval(void **state)
 
 static void noisier_runs_have_wider_intervals(void **state)
 {
-  const struct machine noisy = {0, 0, 0.05, 1};
+  const struct machine noisy = {0, 0, 0.05, 1, 0};
   (void)state;
   random_state = 3;
   struct model *quiet = fit_made(&plain, 4), *loud = fit_made(&noisy, 4);
@@ -422,6 +447,7 @@ int main(void)
       cmocka_unit_test(without_noise_predictions_are_exact),
       cmocka_unit_test(eight_ranks_are_predicted_from_four),
       cmocka_unit_test(a_cache_is_found_where_there_is_one),
+      cmocka_unit_test(a_launch_for_all_messages_is_one_latency),
       cmocka_unit_test(without_overlap_computing_and_exchange_add),
       cmocka_unit_test(nine_of_ten_later_runs_lie_in_the_interval),
       cmocka_unit_test(noisier_runs_have_wider_intervals),
