@@ -16,6 +16,10 @@ CEILING_TARGET = {"XL": 0.99, "L": 0.99, "M": 0.97}
 COPY_TARGET = 0.99
 BEST_COPY_TARGET = 0.97
 OPENCL_TARGET = 0.97
+# The best kernel of several sweeps a pass, and that of two, over the ceiling.
+TEMPORAL_TARGETS = {"cuda-XL": 2.5, "cuda-L": 2.3, "cuda-M": 1.8, "opencl-XL": 1.5, "opencl-L": 1.5, "cpu-L": 1.5}
+H200_TARGETS = {"cuda-XL": 2.2}
+TWO_SWEEPS_TARGET = 1.8
 # Of cuBLAS on the same operands.
 TENSOR_TARGETS = {
     "tensor-wgmma-f16-4096": 1.00, "tensor-wgmma-f16-8192": 1.02, "tensor-wgmma-f16-4095x4097x4099": 0.9,
@@ -78,6 +82,21 @@ def figure(name, value, target=None):
     return {"name": name, "value": value, "target": target, "verdict": verdict}
 
 
+def temporal_figures(runs):
+    for name, target in TEMPORAL_TARGETS.items():
+        document = (runs.get(f"ladder-{name}") or {}).get("document") or {}
+        shares = {rung["kernel"]: rung["ceiling_share"] for rung in document.get("rungs", [])
+                  if rung["class"] == "temporal" and rung["verdict"] == "pass" and rung["ceiling_share"]}
+        if not shares:
+            continue
+        if "H200" in str(document["config"].get("device")):
+            target = H200_TARGETS.get(name)
+        best = max(shares, key=shares.get)
+        yield figure(f"{name}: {best} / ceiling", shares[best], target)
+        if name == "cuda-XL" and "temporal2" in shares:
+            yield figure(f"{name}: temporal2 / ceiling", shares["temporal2"], TWO_SWEEPS_TARGET if target == 2.5 else None)
+
+
 def tensor_figures(runs):
     for name, target in TENSOR_TARGETS.items():
         document = (runs.get(name) or {}).get("document") or {}
@@ -122,6 +141,7 @@ def figures(runs):
             found.append(figure(f"{size}: ceiling / device-to-device copy", cuda["ceiling_gbps"] / copies[size], COPY_TARGET))
         if cuda and opencl:
             found.append(figure(f"{size}: OpenCL stream / CUDA stream", opencl["gflops"] / cuda["gflops"], OPENCL_TARGET))
+    found += temporal_figures(runs)
     found += product_figures(runs)
     found += tensor_figures(runs)
     return found

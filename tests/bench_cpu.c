@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Is the CPU's ceiling kernel a ceiling, and how near is the sweep? Interleaves a STREAM triad, the ceiling
  * kernel and the sweep on the same threads, so that all see the same machine, and prints medians: `bench_cpu
- * SIZE [ROUNDS]`. Rates count the bytes that must travel: 12 an element of the triad, 56 a point of the
- * others; none of the three reads what it writes, so nothing is hidden by write-allocation. */
+ * SIZE [ROUNDS [KERNEL]]`. Rates count the bytes that must travel: 12 an element of the triad, 56 a point of the
+ * others (nominal where a kernel makes several sweeps a pass); none of the three reads what it writes, so nothing is hidden by
+ * write-allocation. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,27 +45,28 @@ static void triad(const struct himeno_fields *f)
   }
 }
 
-static status_t fields_open(struct gpu_device *device, const struct grid_size *size, struct himeno_fields *f)
+static status_t fields_open(struct gpu_device *device, const struct grid_size *size, int sweeps,
+                            struct himeno_fields *f)
 {
   struct decomp whole;
   decomp_init(&whole, size->extent, (const int[3]){1, 1, 1}, 0);
   memset(f, 0, sizeof *f);
-  RETURN_IF_FAILED(layout_init(&f->layout, &whole, 1, 0));
+  RETURN_IF_FAILED(layout_init(&f->layout, &whole, sweeps, 0));
   size_t bytes = (size_t)layout_floats(&f->layout) * sizeof(float);
   for (int n = 0; n < 2; n++) RETURN_IF_FAILED(gpu_alloc(device, bytes, &f->p[n]));
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
     RETURN_IF_FAILED(gpu_alloc(device, bytes, &f->coefficient[m]));
-  f->gosa_slots = 1;
-  return gpu_alloc(device, sizeof(double), &f->gosa);
+  f->gosa_slots = sweeps;
+  return gpu_alloc(device, (size_t)sweeps * sizeof(double), &f->gosa);
 }
 
-static status_t measure(const struct himeno_fields *f, struct himeno_exec *exec, int rounds)
+static status_t measure(const struct himeno_fields *f, struct himeno_exec *exec, int sweeps, int rounds)
 {
-  static double triads[ROUNDS_MAX], ceilings[ROUNDS_MAX], sweeps[ROUNDS_MAX], shares[ROUNDS_MAX];
+  static double triads[ROUNDS_MAX], ceilings[ROUNDS_MAX], rates[ROUNDS_MAX], shares[ROUNDS_MAX];
   const double floats = (double)layout_floats(&f->layout), points = (double)box_points(&f->layout.owned);
 
   for (int r = 0; r < rounds; r++) {
-    struct himeno_sweep pass = {.box = f->layout.owned, .sweeps = 1, .source = r % 2};
+    struct himeno_sweep pass = {.box = f->layout.owned, .sweeps = sweeps, .source = r % 2};
     double t0 = stats_now();
     RETURN_IF_FAILED(himeno_kernels_cpu.ceiling(exec, NULL));
     double t1 = stats_now();
@@ -73,15 +75,15 @@ static status_t measure(const struct himeno_fields *f, struct himeno_exec *exec,
     triad(f);
     triads[r] = 48e-9 * floats / (stats_now() - t2);
     ceilings[r] = 1e-9 * HIMENO_BYTES_PER_POINT * floats / (t1 - t0);
-    sweeps[r] = 1e-9 * HIMENO_BYTES_PER_POINT * points / (t2 - t1);
-    shares[r] = sweeps[r] / ceilings[r];
+    rates[r] = 1e-9 * HIMENO_BYTES_PER_POINT * points * sweeps / (t2 - t1);
+    shares[r] = rates[r] / ceilings[r];
   }
   size_t n = (size_t)rounds;
   double triad_rate = stats_summarise(triads, n).median, ceiling_rate = stats_summarise(ceilings, n).median;
   printf(
       "threads %d: triad %.1f GB/s, ceiling %.1f GB/s (%.3f of triad), sweep %.1f GB/s (%.3f of ceiling)\n",
       omp_get_max_threads(), triad_rate, ceiling_rate, ceiling_rate / triad_rate,
-      stats_summarise(sweeps, n).median, stats_summarise(shares, n).median);
+      stats_summarise(rates, n).median, stats_summarise(shares, n).median);
   return STATUS_OK;
 }
 
@@ -91,20 +93,20 @@ int main(int argc, char **argv)
   struct himeno_fields fields;
   struct gpu_device *device;
   struct himeno_exec *exec;
+  const struct himeno_kernel *kernel = himeno_kernel_find(&himeno_kernels_cpu, argc > 3 ? argv[3] : "stream");
   int rounds = argc > 2 ? atoi(argv[2]) : 20;
   status_t status;
 
-  if (argc < 2 || rounds < 1 || rounds > ROUNDS_MAX) {
-    fprintf(stderr, "usage: bench_cpu SIZE [ROUNDS up to %d]\n", ROUNDS_MAX);
+  if (argc < 2 || rounds < 1 || rounds > ROUNDS_MAX || !kernel) {
+    fprintf(stderr, "usage: bench_cpu SIZE [ROUNDS up to %d [KERNEL of the CPU]]\n", ROUNDS_MAX);
     return STATUS_USAGE;
   }
   RETURN_IF_FAILED(grid_size_parse("SIZE", argv[1], &size));
   RETURN_IF_FAILED(gpu_open(&gpu_backend_cpu, 0, &device));
-  TRY(fields_open(device, &size, &fields), done);
-  TRY(himeno_kernels_cpu.open(device, &fields, himeno_kernel_find(&himeno_kernels_cpu, "stream"), &exec),
-      done);
+  TRY(fields_open(device, &size, kernel->sweeps, &fields), done);
+  TRY(himeno_kernels_cpu.open(device, &fields, kernel, &exec), done);
   for (int m = 0; m < HIMENO_ARRAYS; m++) TRY(himeno_kernels_cpu.fill(exec, NULL, m, HIMENO_STANDARD), close);
-  TRY(measure(&fields, exec, rounds), close);
+  TRY(measure(&fields, exec, kernel->sweeps, rounds), close);
 close:
   himeno_kernels_cpu.close(exec);
   gpu_free(device, &fields.gosa);
