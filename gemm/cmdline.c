@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "gemm/kernels.h"
+#include "gpu/device_options.h"
 
 #define DEFAULT_SECONDS 2.0
 #define LADDER_SECONDS  0.2
@@ -117,21 +118,8 @@ static const struct option_spec options[] = {
      .offset = AT(data),
      .metavar = "random|wide|special",
      .help = "Even in [-1, 1); over many magnitudes; or with NaN and infinities, which must come through."},
-    {.name = "backend",
-     .letter = 'b',
-     .type = OPTION_CUSTOM,
-     .parse = gpu_backend_parse,
-     .offset = AT(backend),
-     .metavar = "NAME",
-     .group = "Where and how",
-     .help = "auto, cuda, opencl, cpu, qpu (a Raspberry Pi 1 to 3, elsewhere its emulator), or null (a test "
-             "device). auto takes CUDA, then a GPU by OpenCL, then the CPU."},
-    {.name = "device",
-     .type = OPTION_TEXT,
-     .offset = AT(device),
-     .metavar = "N|UUID|NAME",
-     .help = "Only devices with this position, UUID or part of a name. Default: one device a rank, by place "
-             "on the host."},
+    DEVICE_OPTION_BACKEND,
+    DEVICE_OPTION_DEVICE,
     {.name = "kernel",
      .letter = 'k',
      .type = OPTION_CUSTOM,
@@ -155,20 +143,8 @@ static const struct option_spec options[] = {
      .type = OPTION_FLAG,
      .offset = AT(no_yardstick),
      .help = "Measure no library beside the kernel."},
-    {.name = "bind",
-     .type = OPTION_CHOICE,
-     .allowed = "auto|keep|share",
-     .offset = AT(binding),
-     .metavar = "auto|keep|share",
-     .help = "Cores: keep the launcher's binding, share the host's cores among its ranks, or (auto) share "
-             "them only where the launcher bound ranks to one core each or to the same cores."},
-    {.name = "expect",
-     .type = OPTION_INT,
-     .min = 1,
-     .max = 1024,
-     .offset = AT(expect),
-     .metavar = "N",
-     .help = "Fail, naming the host, where fewer than N devices are seen."},
+    DEVICE_OPTION_BIND,
+    DEVICE_OPTION_EXPECT,
     {.name = "time",
      .letter = 't',
      .type = OPTION_REAL,

@@ -9,8 +9,10 @@
 
 #include "base/log.h"
 #include "comm/grid.h"
+#include "comm/ranks_options.h"
 #include "comm/transport.h"
 #include "comm/watch.h"
+#include "gpu/device_options.h"
 #include "himeno/kernels.h"
 #include "himeno/soak/soak.h"
 
@@ -69,21 +71,8 @@ static const struct option_spec options[] = {
      .given = GIVEN(data_given),
      .metavar = "standard|dense",
      .help = "Standard Himeno data, or dense data in which every term of the stencil counts."},
-    {.name = "backend",
-     .letter = 'b',
-     .type = OPTION_CUSTOM,
-     .parse = gpu_backend_parse,
-     .offset = AT(backend),
-     .metavar = "NAME",
-     .group = "Where and how",
-     .help = "auto, cuda, opencl, cpu, qpu (a Raspberry Pi 1 to 3, elsewhere its emulator), or null (a test "
-             "device). auto takes CUDA, then a GPU by OpenCL, then the CPU."},
-    {.name = "device",
-     .type = OPTION_TEXT,
-     .offset = AT(device),
-     .metavar = "N|UUID|NAME",
-     .help = "Only devices with this position, UUID or part of a name. Default: one device a rank, by place "
-             "on the host."},
+    DEVICE_OPTION_BACKEND,
+    DEVICE_OPTION_DEVICE,
     {.name = "kernel",
      .letter = 'k',
      .type = OPTION_CUSTOM,
@@ -115,14 +104,7 @@ static const struct option_spec options[] = {
      .metavar = "auto|TRANSPORT",
      .help = "How halos travel; --list shows the ways. auto measures a few exchanges by each and takes the "
              "fastest."},
-    {.name = "procs",
-     .letter = 'p',
-     .type = OPTION_CUSTOM,
-     .parse = grid_procs_parse,
-     .offset = AT(procs),
-     .given = GIVEN(procs_given),
-     .metavar = "auto|PxQxR",
-     .help = "Ranks along i, j and k. auto takes the cheapest exchange by model."},
+    RANKS_OPTION_PROCS,
     {.name = "no-overlap",
      .type = OPTION_FLAG,
      .offset = AT(no_overlap),
@@ -134,29 +116,9 @@ static const struct option_spec options[] = {
      .offset = AT(pad),
      .metavar = "FLOATS",
      .help = "Lengthen each row in memory by at least this much (in steps of 32 floats)."},
-    {.name = "bind",
-     .type = OPTION_CHOICE,
-     .allowed = "auto|keep|share",
-     .offset = AT(binding),
-     .metavar = "auto|keep|share",
-     .help = "Cores: keep the launcher's binding, share the host's cores among its ranks, or (auto) share "
-             "them only where "
-             "the launcher bound ranks to one core each or to the same cores."},
-    {.name = "expect",
-     .type = OPTION_INT,
-     .min = 1,
-     .max = 1024,
-     .offset = AT(expect),
-     .metavar = "N",
-     .help = "Fail, naming the host, where fewer than N devices are seen."},
-    {.name = "timeout",
-     .type = OPTION_REAL,
-     .min = 0.1,
-     .max = 1e6,
-     .offset = AT(timeout),
-     .metavar = "SECONDS",
-     .help = "Longest wait for another rank (default 60). Past it the job ends with exit status 6 and says "
-             "who waits for whom."},
+    DEVICE_OPTION_BIND,
+    DEVICE_OPTION_EXPECT,
+    RANKS_OPTION_TIMEOUT,
     {.name = "sweeps",
      .letter = 'n',
      .type = OPTION_INT,

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "comm/ranks_options.h"
+#include "gpu/device_options.h"
 
 #define AT(field)    offsetof(struct bench_config, field)
 #define GIVEN(field) (offsetof(struct bench_config, field) + 1)
@@ -130,14 +132,7 @@ static const struct option_spec options[] = {
      .type = OPTION_FLAG,
      .offset = AT(weak),
      .help = "Every rank gets the interior of SIZE."},
-    {.name = "procs",
-     .letter = 'p',
-     .type = OPTION_CUSTOM,
-     .parse = grid_procs_parse,
-     .offset = AT(procs),
-     .given = GIVEN(procs_given),
-     .metavar = "auto|PxQxR",
-     .help = "Ranks along i, j and k. auto takes the cheapest exchange by model."},
+    RANKS_OPTION_PROCS,
     {.name = "depth",
      .type = OPTION_INT,
      .min = 1,
@@ -154,28 +149,9 @@ static const struct option_spec options[] = {
      .group = "Where",
      .help = "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by OpenCL, then "
              "the CPU."},
-    {.name = "device",
-     .type = OPTION_TEXT,
-     .offset = AT(device),
-     .metavar = "N|UUID|NAME",
-     .help = "Only devices with this position, UUID or part of a name. Default: one device a rank, by place "
-             "on the host."},
-    {.name = "bind",
-     .type = OPTION_CHOICE,
-     .allowed = "auto|keep|share",
-     .offset = AT(binding),
-     .metavar = "auto|keep|share",
-     .help = "Cores: keep the launcher's binding, share the host's cores among its ranks, or (auto) share "
-             "them only "
-             "where the launcher bound ranks to one core each or to the same cores."},
-    {.name = "timeout",
-     .type = OPTION_REAL,
-     .min = 0.1,
-     .max = 1e6,
-     .offset = AT(timeout),
-     .metavar = "SECONDS",
-     .help = "Longest wait for another rank (default 60). Past it the job ends with exit status 6 and says "
-             "who waits for whom."},
+    DEVICE_OPTION_DEVICE,
+    DEVICE_OPTION_BIND,
+    RANKS_OPTION_TIMEOUT,
     {.name = "json",
      .type = OPTION_TEXT,
      .offset = AT(json),
