@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "gemm/cuda/async_copy.cuh"
+
 // Elements between rows in shared memory beyond those of the tile: eight rows begin in different banks, and at multiples
 // of 16 bytes.
 #define TILE_PAD 8
@@ -21,26 +23,11 @@ struct tile_source {
 static __device__ __forceinline__ void copy_16_bytes(uint16_t *to, const uint16_t *from, bool valid)
 {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
-               "l"(from), "r"(valid ? 16 : 0)
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+               "r"(valid ? 16 : 0)
                : "memory");
 #else
   *(uint4 *)to = valid ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
-#endif
-}
-
-static __device__ __forceinline__ void copies_commit()
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-// Until all but the last \a pending commits of this thread have landed.
-template <int pending> static __device__ __forceinline__ void copies_wait()
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 #endif
 }
 

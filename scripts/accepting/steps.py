@@ -20,6 +20,7 @@ import time
 
 import hosts
 from files import Trouble, write_whole
+from processes import end
 
 STOPPED = "stopped"
 LOCK_TENTHS = 50  # of a second
@@ -124,7 +125,7 @@ class Run:
             return process.wait(limit)
         except subprocess.TimeoutExpired:
             log.write(f"stopped after {limit:g} s\n")
-            end(process)
+            end(process, 5)
             return STOPPED
         finally:
             self.processes.discard(process)
@@ -171,7 +172,7 @@ class Run:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for process in list(self.processes):
-                    end(process)
+                    end(process, 5)
                 raise
         return found
 
@@ -183,18 +184,6 @@ class Run:
     def find(self, kind, on, why, step, device=None):
         """Something to report: `kind` is an outcome or "path"; `on` are hosts."""
         self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why, "command": step["command"], "step": step["name"]})
-
-
-def end(process):
-    for sign, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
-        try:
-            os.killpg(process.pid, sign)
-            process.wait(patience)
-            return
-        except subprocess.TimeoutExpired:
-            continue
-        except ProcessLookupError:
-            return
 
 
 def judge(code, document, log):

@@ -12,6 +12,7 @@ import time
 import settings
 import store
 from files import Trouble
+from processes import end
 
 STOPPED = 124
 # The order in which one verdict stands for many.
@@ -41,19 +42,6 @@ def command(options, point, target):
 
 
 # ---- one point ----
-
-def end(process):
-    """The launcher's whole group: first politely, so that it ends its ranks."""
-    for sign, patience in ((signal.SIGTERM, 10), (signal.SIGKILL, 10)):
-        try:
-            os.killpg(process.pid, sign)
-            process.wait(patience)
-            return
-        except subprocess.TimeoutExpired:
-            continue
-        except ProcessLookupError:
-            return
-
 
 def launch(options, words, log, held):
     """Exit status of the command; its words go to the log."""
