@@ -27,7 +27,9 @@ def draw_bar(axes, place, rung, best, longest):
     axes.barh(place, rung["gflops"], height=0.66, **bar_style(rung, best))
     inside = rung["gflops"] > 0.35 * longest
     look = {"color": "white" if inside and rung is best else "black", "ha": "right" if inside else "left"}
-    if inside and rung["class"]:
+    if not inside:
+        look.update(bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, zorder=4)
+    elif rung["class"]:
         look["bbox"] = {"facecolor": style.TEMPORAL["facecolor"], "edgecolor": "none", "pad": 1}
     axes.annotate(bar_label(rung), (rung["gflops"], place), xytext=(-5 if inside else 5, 0), textcoords="offset points",
                   va="center", fontsize=8.5, **look)

@@ -86,6 +86,8 @@ def draw_copy_panel(axes, data, width, style):
         axes.plot([x for x, _ in points], [y for _, y in points],
                   label=f"{n} stream{'s' if n > 1 else ''}{', paced' if paced else ''}", **look)
     axes.plot([way[0] for way in data["ways"]], [way[1] for way in data["ways"]], label=data["native"], **style.CEILING)
+    axes.plot([way[0] for way in data["ways"]], [way[2] for way in data["ways"]], label="mem-gpu's own copy",
+              color="black", linestyle=":", linewidth=1.4)
     axes.set_xscale("log", base=2)
     axes.set_ylim(bottom=0)
     axes.set_title(f"{width or 4096} bytes a thread at once", loc="left")

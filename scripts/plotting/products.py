@@ -100,8 +100,9 @@ def draw(panels, title, name):
     import style
     kernels = list(dict.fromkeys((line["kernel"], line["yardstick"]) for one in panels for line in one["lines"]))
     looks = {kernel: look_of(style, {"yardstick": yardstick}, index) for index, (kernel, yardstick) in enumerate(kernels)}
-    rows = -(-(len(kernels) + 1) // 5)
     columns = min(2, len(panels))
+    abreast = 4 if columns == 1 else 5
+    rows = -(-(len(kernels) + 1) // abreast)
     figure, grid = pyplot.subplots(-(-len(panels) // columns), columns, squeeze=False,
                                    figsize=(5.2 * columns, 3.9 * -(-len(panels) // columns) + 0.4 + 0.22 * rows))
     for axes in grid.flat[len(panels):]:
@@ -111,5 +112,5 @@ def draw(panels, title, name):
         axes.set_title(f"{one['name']}\npeak {one['peak'] / 1000:.1f} TFLOPS", loc="left", fontsize=9)
     handles = [lines.Line2D([], [], label=kernel, **looks[kernel]) for kernel, _ in kernels]
     handles.append(lines.Line2D([], [], label="predicted", color="#606060", linestyle=(0, (2, 2)), linewidth=1))
-    figure.legend(handles=handles, loc="lower center", ncols=5, bbox_to_anchor=(0.5, 0.24 / figure.get_size_inches()[1]))
+    figure.legend(handles=handles, loc="lower center", ncols=abreast, bbox_to_anchor=(0.5, 0.24 / figure.get_size_inches()[1]))
     style.save(figure, name, style.caption([one["origin"] for one in panels if one["origin"]]), title, legend_rows=rows)
