@@ -162,7 +162,7 @@ static status_t needs_check(const struct predict_config *c)
   if (c->check) {
     if (c->study || c->comm || c->model)
       return excludes("--check", c->study ? "--study" : c->comm ? "--comm" : "--model");
-    if (c->seal) return excludes("--check", "--seal");
+    if (c->seal || c->json) return excludes("--check", c->seal ? "--seal" : "--json");
     return c->against ? STATUS_OK : log_fail(STATUS_USAGE, "--check needs the runs: --against PATH");
   }
   if (c->hash) return log_fail(STATUS_USAGE, "--hash belongs to --check");

@@ -164,6 +164,7 @@ says() {
   says 2 'study is missing: give --study FOLDER and --comm FILE'
   says 2 'comm is missing' --study x
   says 2 '--model and --study exclude each other' --model x --study y
+  says 2 '--check and --json exclude each other' --check x --against y --json z
   says 2 '--check needs the runs: --against' --check x
   says 2 '--hash belongs to --check' --model x --hash y
   says 2 '--within needs runs' --model x --within 5
