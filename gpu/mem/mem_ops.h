@@ -41,7 +41,7 @@ struct mem_copy {
   int width;   /**< bytes a thread moves at once: 4 or 16 */
   int threads; /**< a block */
   int blocks;  /**< a compute unit */
-  int shape;   /**< of MEM_TUNED: one of mem_traits.shapes */
+  int shape;   /**< of MEM_TUNED: below mem_traits.copy_shapes */
 };
 
 /** Reads `reads` arrays (numbers 0 …) and writes `writes` (0 or 1) by exclusive or. */
@@ -50,7 +50,7 @@ struct mem_mix {
   struct gpu_mem arrays[MEM_ARRAYS_MAX]; /**< what is read, then what is written */
   struct gpu_mem sum;                    /**< one word: a read-only mix adds all that it saw */
   uint64_t bytes;                        /**< of each array */
-  int shape;                             /**< one of mem_traits.mix_shapes */
+  int shape;                             /**< below mem_traits.mix_shapes */
 };
 
 /** What a word of memory must be. */

@@ -54,6 +54,14 @@ const char *opencl_error_name(cl_int error);
 /** \brief Logs "what: error" and returns STATUS_ENVIRONMENT for lack of memory, else STATUS_FAULT. */
 status_t opencl_fail(cl_int error, const char *what);
 
+/** \brief Whether the driver is NVIDIA's, which differs from the rest here and there. */
+int opencl_is_nvidia(const struct opencl_device *device);
+
+/** \brief Work-items of a group that the device takes of a compiled kernel, which registers may make fewer than the device does,
+ * and those in x, y, z that the kernel requires by its attribute, zeros where it has none. */
+status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kernel, size_t *most,
+                              size_t required[3]);
+
 static inline cl_command_queue opencl_queue_handle(struct gpu_queue *queue)
 {
   return ((struct opencl_queue *)queue)->queue;

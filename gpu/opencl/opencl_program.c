@@ -193,3 +193,25 @@ status_t opencl_program_build(struct opencl_device *device, const char *source, 
   built_keep(device, source, options, *program);
   return STATUS_OK;
 }
+
+int opencl_is_nvidia(const struct opencl_device *device)
+{
+  return !strcmp(device->base.info.platform, "NVIDIA CUDA");
+}
+
+/* NVIDIA's driver says 256 of every kernel, also of those that it compiled for larger groups and runs. */
+status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kernel, size_t *most,
+                              size_t required[3])
+{
+  size_t told, group[3];
+  cl_int error =
+      clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof told, &told, NULL);
+  if (error == CL_SUCCESS)
+    error = clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof group,
+                                     group, NULL);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
+  const size_t items = group[0] * group[1] * group[2];
+  *most = opencl_is_nvidia(device) && items > told ? items : told;
+  memcpy(required, group, sizeof group);
+  return STATUS_OK;
+}

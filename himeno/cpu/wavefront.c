@@ -20,7 +20,8 @@
 #define RING 3  /* planes of a level: the next one reads three */
 #define LINE 16 /* floats */
 /* How far what waits may exceed a core's second cache, since narrower tiles compute more rows twice: on 16 cores with 2 MB each
- * 0.75 was 4% and 16% slower for two and four sweeps. And the cache's size where the system does not tell. */
+ * 0.75 was 4% and 16% slower for two and four sweeps, when threads still waited for each other. And the cache's size where the
+ * system does not tell. */
 #define CACHE_SHARE 1.5
 #define CACHE_BYTES (1 << 20)
 /* Rows of a tile for each row of its halo, whatever the cache: on a core with 512 KB three and four sweeps gained more by 8 than

@@ -38,11 +38,6 @@ void opencl_groups(const struct opencl_step *step, const struct box *b, size_t g
   }
 }
 
-static int is_nvidia(const struct opencl_device *device)
-{
-  return !strcmp(device->base.info.platform, "NVIDIA CUDA");
-}
-
 static status_t query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value)
 {
   cl_int error = clGetDeviceInfo(device->id, what, bytes, value, NULL);
@@ -165,22 +160,6 @@ static size_t group_within(size_t limit, size_t most, const size_t limits[3])
   return limit;
 }
 
-/** Work-items that a compiled kernel takes, which registers may make fewer than the device does. NVIDIA's driver says 256 of
- * every kernel, also of those that it compiled for larger groups and runs. */
-static status_t compiled_limit(const struct himeno_exec *x, enum opencl_entry entry, size_t *limit)
-{
-  size_t most, compiled[3];
-  cl_int error = clGetKernelWorkGroupInfo(x->entries[entry], x->device->id, CL_KERNEL_WORK_GROUP_SIZE,
-                                          sizeof most, &most, NULL);
-  if (error == CL_SUCCESS)
-    error = clGetKernelWorkGroupInfo(x->entries[entry], x->device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
-                                     sizeof compiled, compiled, NULL);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
-  const size_t required = compiled[0] * compiled[1] * compiled[2];
-  *limit = is_nvidia(x->device) && required > most ? required : most;
-  return STATUS_OK;
-}
-
 /** Kernels that share one size of group. */
 enum { OF_SWEEP, OF_FIELDS, OF_SUMS, KINDS };
 
@@ -197,8 +176,8 @@ static status_t groups_run(const struct himeno_exec *x, int *run, size_t most[KI
   *run = 1;
   for (int n = 0; n < ENTRIES; n++) {
     const int kind = kind_of(n);
-    size_t limit = 0;
-    RETURN_IF_FAILED(compiled_limit(x, n, &limit));
+    size_t limit, required[3];
+    RETURN_IF_FAILED(opencl_kernel_limits(x->device, x->entries[n], &limit, required));
     if (limit >= want[kind]) continue;
     *run = 0;
     if (limit < most[kind]) most[kind] = limit;
@@ -352,7 +331,7 @@ static status_t gosa_choose(struct himeno_exec *x)
   x->gosa = GOSA_LAUNCH;
   x->fp64 = info->fp64 && !setting_off("HIMENO_OPENCL_FP64");
   if (!x->fp64 || setting_off("HIMENO_OPENCL_ATOMICS")) return STATUS_OK;
-  if (is_nvidia(x->device)) {
+  if (opencl_is_nvidia(x->device)) {
     if (!strncmp(info->arch, "sm_", 3) && atoi(info->arch + 3) >= 60) x->gosa = GOSA_ADD;
     return STATUS_OK;
   }
@@ -380,7 +359,7 @@ static int caches_help(const struct himeno_exec *x)
 static int wide_wanted(const struct himeno_exec *x)
 {
   const char *value = getenv("HIMENO_OPENCL_WIDE");
-  return value ? strcmp(value, "0") != 0 : is_nvidia(x->device);
+  return value ? strcmp(value, "0") != 0 : opencl_is_nvidia(x->device);
 }
 
 static status_t step_open(struct himeno_exec *x, const struct opencl_step *step)

@@ -63,14 +63,9 @@ struct limits {
 
 static status_t limits_read(const struct opencl_device *device, cl_kernel kernel, struct limits *limits)
 {
-  cl_int error = clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof limits->most,
-                                          &limits->most, NULL);
-  if (error == CL_SUCCESS)
-    error = clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
-                                     sizeof limits->required, limits->required, NULL);
-  if (error == CL_SUCCESS)
-    error =
-        clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof limits->items, limits->items, NULL);
+  RETURN_IF_FAILED(opencl_kernel_limits(device, kernel, &limits->most, limits->required));
+  cl_int error =
+      clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof limits->items, limits->items, NULL);
   return error == CL_SUCCESS ? STATUS_OK
                              : opencl_fail(error, "reading the limits of the kernel file's kernel");
 }

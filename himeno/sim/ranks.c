@@ -115,12 +115,13 @@ static double latency_between(const struct halo_message *message)
   return sim_latency_of(&plan.model, plan.way, other ? STUDY_OTHER_HOST : STUDY_SAME_HOST);
 }
 
+/* The launch of slabs is the model's for a sweep, and there is one only beside an interior; ν is that of a message. */
 static double ends_of(const struct halo_plan *halo)
 {
-  const double *value = plan.model.value;
-  int at_once = model_at_once(plan.model.paths.ways[plan.way].name);
-  return at_once ? value[model_way_column(plan.way, WAY_SLAB)]
-                 : halo->n * value[model_way_column(plan.way, WAY_NEIGHBOUR)];
+  const struct model *m = &plan.model;
+  if (!model_at_once(m->paths.ways[plan.way].name))
+    return halo->n * m->value[model_way_column(plan.way, WAY_NEIGHBOUR)];
+  return m->overlap ? m->depth * m->value[model_way_column(plan.way, WAY_SLAB)] : 0;
 }
 
 static void times_set(struct rank *r)

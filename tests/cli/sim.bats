@@ -50,6 +50,21 @@ PY
   [[ $output == *"15 of 15 predicted"* ]]
 }
 
+@test "with p2p the launch of slabs takes what it takes in the model: with sweeps that share an exchange, and without overlap" {
+  local sweeps overlap
+  for sweeps in 1 2; do
+    for overlap in true false; do
+      sed 's/staged/p2p/g; s/"T": 1/"T": '$sweeps'/; s/"overlap": true/"overlap": '$overlap'/' "$model" |
+        sed '/"p2p slab"/{n;s/: [^,]*/: 4e-05/}' >linked.json
+      [ "$(json linked.json '[t["value"] for t in d["model"]["terms"] if t["name"] == "p2p slab"]')" = "[4e-05]" ]
+      "$sim" --model linked.json -s S -n 8 -p 8x1x1 --json s.json >/dev/null
+      run "$top_builddir/himeno-predict" --model linked.json -s S -n 2 --against s.json --within 1
+      expect_status 0
+      [[ $output == *"1 of 1 predicted"* ]]
+    done
+  done
+}
+
 @test "a network with too little between its switches costs time, in a tree and in a dragonfly" {
   for network in fat-tree dragonfly; do
     for taper in 1 60; do
