@@ -109,14 +109,14 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
 }
 
 @test "an earlier run is the measure, no finer than the noise of both" {
-  run on 2 "$himeno" -b null -s XS --block 5 -t 0.2 --verify off --json before.json
+  run on 2 "$himeno" -b null -s XS --block 5 -t 1 --verify off --json before.json
   expect_status 0
-  run on 2 "$himeno" -b null -s XS --block 5 -t 0.2 --verify off --reference before.json
+  run on 2 "$himeno" -b null -s XS --block 5 -t 1 --verify off --reference before.json
   expect_status 0
   grep -q 'rate over reference.*pass.*differences below [0-9.]*% are noise' <<<"$output"
-  HIMENO_NULL_CLOCK="seed=4 device=1:2" run on 2 "$himeno" -b null -s XS --block 5 -t 0.2 --verify off --reference before.json
+  HIMENO_NULL_CLOCK="seed=4 device=1:2" run on 2 "$himeno" -b null -s XS --block 5 -t 1 --verify off --reference before.json
   expect_status 5
-  HIMENO_NULL_CLOCK="seed=4 noise=0.5 device=1:2" run on 2 "$himeno" -b null -s XS --block 1 -t 0.3 --verify off --reference before.json
+  HIMENO_NULL_CLOCK="seed=4 noise=0.5 device=1:2" run on 2 "$himeno" -b null -s XS --block 1 -t 1 --verify off --reference before.json
   expect_status 0
   grep -q 'noisy: nothing below' <<<"$output"
 }
