@@ -242,13 +242,22 @@ fail:
   return status;
 }
 
+/* Where no way has its slabs in the exchange, all beginnings are one. */
+static int beginnings_of(const struct model *model)
+{
+  for (int w = 0; w < model->paths.n; w++)
+    if (model_at_once(model->paths.ways[w].name)) return BEGINNINGS;
+  return 1;
+}
+
 /* The better of the solutions that the beginnings lead to. */
 static status_t attempt_make(const struct fitting *f, struct model *model, struct attempt *best)
 {
   double value[MODEL_COLUMNS_MAX];
+  const int beginnings = beginnings_of(model);
   RETURN_IF_FAILED(attempt_from(f, BEGIN_INTERIOR, model, best));
   memcpy(value, model->value, sizeof value);
-  for (int b = BEGIN_INTERIOR + 1; b < BEGINNINGS; b++) {
+  for (int b = BEGIN_INTERIOR + 1; b < beginnings; b++) {
     struct attempt other;
     status_t status = attempt_from(f, (enum beginning)b, model, &other);
     if (status != STATUS_OK) attempt_free(best);
