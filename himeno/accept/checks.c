@@ -63,7 +63,7 @@ static double noise(const struct himeno_run *run, struct check *check)
 {
   struct stats_summary s = stats_summarise(run->result.samples, (size_t)run->result.n_samples);
   (void)check;
-  return s.n < 3 ? NAN : stats_noise(&s);
+  return s.n < ACCEPT_BLOCKS_MIN ? NAN : stats_noise(&s);
 }
 
 static double stragglers(const struct himeno_run *run, struct check *check)

@@ -13,7 +13,9 @@
 
 #include "base/status.h"
 
-#define POLICY_NAME_MAX 64
+/** Timed blocks that tell the noise of a run. */
+#define ACCEPT_BLOCKS_MIN 3
+#define POLICY_NAME_MAX   64
 
 /** Limits; a negative one is not checked. Shares and spreads are fractions of 1. */
 struct accept_policy {

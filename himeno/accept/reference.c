@@ -46,7 +46,7 @@ static int extents_get(const json_t *config, int64_t global[3])
 static double noise_get(const json_t *samples)
 {
   size_t n = json_array_size(samples);
-  double *times = n >= REFERENCE_BLOCKS && n <= SAMPLES_MAX ? malloc(n * sizeof *times) : NULL, noise = -1;
+  double *times = n >= ACCEPT_BLOCKS_MIN && n <= SAMPLES_MAX ? malloc(n * sizeof *times) : NULL, noise = -1;
   if (!times) return -1;
   size_t good = 0;
   while (good < n && json_number_value(json_array_get(samples, good)) > 0) {
@@ -146,11 +146,11 @@ status_t accept_reference_check(const struct himeno_run *run, const struct refer
          tolerance = fmax(REFERENCE_LEAST, REFERENCE_SIGMAS * noise);
   struct check *check = &accept->checks[accept->n++];
   *check = (struct check){.name = "rate over reference", .unit = "", .limit = 1 - tolerance, .rank = -1};
-  check->value = s.n < REFERENCE_BLOCKS ? NAN : himeno_gflops(run) / r->gflops;
+  check->value = s.n < ACCEPT_BLOCKS_MIN ? NAN : himeno_gflops(run) / r->gflops;
   check_judge(check, 0);
-  if (s.n < REFERENCE_BLOCKS)
+  if (s.n < ACCEPT_BLOCKS_MIN)
     snprintf(check->why, sizeof check->why, "fewer than %d blocks: this run's noise is unknown",
-             REFERENCE_BLOCKS);
+             ACCEPT_BLOCKS_MIN);
   else if (tolerance > 0.05)
     snprintf(check->why, sizeof check->why, "noisy: nothing below %.1f%% can be told from %.2f GFLOPS",
              100 * tolerance, r->gflops);

@@ -13,7 +13,6 @@
 #define REFERENCE_SIGMAS 3.0
 #define REFERENCE_LEAST  0.01
 /** Blocks without which a run's noise is unknown. */
-#define REFERENCE_BLOCKS 3
 
 /** What is needed of the earlier run. */
 struct reference {
