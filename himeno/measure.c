@@ -137,11 +137,9 @@ static status_t blocks_run(struct himeno_run *run, struct verify_value *value)
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_run(run->solver, sweeps, &block));
     RETURN_IF_FAILED(block_add(run, value, &block));
-    if (c->sweeps_given)
-      up = 1;
-    else
-      RETURN_IF_FAILED(himeno_time_is_up(run, begin, c->seconds, &up));
-    if (!c->sweeps_given && !run->result.partial && !blocks_suffice(run)) up = 0;
+    if (c->sweeps_given) return STATUS_OK;
+    RETURN_IF_FAILED(himeno_time_is_up(run, begin, c->seconds, &up));
+    up = up && (run->result.partial || blocks_suffice(run));
   }
   return STATUS_OK;
 }

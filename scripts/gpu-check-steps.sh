@@ -216,11 +216,14 @@ device_lost() {
   note "exit 7, with host and device on one rank, and the rank too on each of two; no rank is left"
 }
 
+# The last line of a sanitizer's log that found nothing.
+nothing_found='SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))'
+
 # sanitized_well WANTED CODE: that many logs of this step, each without a finding.
 sanitized_well() {
   local wanted=$1 code=$2 logs=("$out/logs/$step"-*.log) clean
   tail -n 3 "${logs[@]}"
-  clean=$(grep -hEc 'SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))' "${logs[@]}" | grep -c 1) || true
+  clean=$(grep -hEc "$nothing_found" "${logs[@]}" | grep -c 1) || true
   note "$(grep -h SUMMARY "${logs[@]}" | sed 's/^=* //' | sort | uniq -c | xargs), exit code $code"
   [ "$code" = 0 ] && [ "$clean" = "$wanted" ]
 }
@@ -402,7 +405,7 @@ sanitized() {
   tap together "$@" || code=$?
   for log in "$logs"-*.log; do
     tail -n 3 "$log"
-    grep -qE 'SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))' "$log" || code=1
+    grep -qE "$nothing_found" "$log" || code=1
   done
   return $code
 }

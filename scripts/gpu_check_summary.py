@@ -94,7 +94,7 @@ def temporal_figures(runs):
         best = max(shares, key=shares.get)
         yield figure(f"{name}: {best} / ceiling", shares[best], target)
         if name == "cuda-XL" and "temporal2" in shares:
-            yield figure(f"{name}: temporal2 / ceiling", shares["temporal2"], TWO_SWEEPS_TARGET if target == 2.5 else None)
+            yield figure(f"{name}: temporal2 / ceiling", shares["temporal2"], TWO_SWEEPS_TARGET if target == TEMPORAL_TARGETS[name] else None)
 
 
 def tensor_figures(runs):

@@ -24,9 +24,8 @@ double check_margin(const struct check *check)
 
 void check_judge(struct check *check, int unknown_fails)
 {
-  if (check->inapplicable)
-    check->outcome = CHECK_INAPPLICABLE;
-  else if (isnan(check->value))
+  if (check->outcome == CHECK_INAPPLICABLE) return;
+  if (isnan(check->value))
     check->outcome = unknown_fails ? CHECK_FAIL : CHECK_UNKNOWN;
   else
     check->outcome = check_margin(check) >= 0 ? CHECK_PASS : CHECK_FAIL;

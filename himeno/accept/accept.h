@@ -27,7 +27,6 @@ struct check {
   const char *name, *unit;
   double value; /**< NAN where unknown or inapplicable */
   double limit;
-  int inapplicable;
   int at_most; /**< the limit is the largest that passes, not the smallest */
   enum check_outcome outcome;
   int rank;                 /**< the worst, −1 for a check of the whole run */
@@ -52,7 +51,7 @@ status_t himeno_accept(struct himeno_run *run);
 /** \brief Distance from the limit in the check's unit; positive is good. */
 double check_margin(const struct check *check);
 
-/** \brief Sets the outcome from value and limit. */
+/** \brief Sets the outcome from value and limit, unless it is inapplicable already. */
 void check_judge(struct check *check, int unknown_fails);
 
 /** \brief How many checks fail. */

@@ -69,7 +69,7 @@ static double noise(const struct himeno_run *run, struct check *check)
 static double stragglers(const struct himeno_run *run, struct check *check)
 {
   if (run->placement.ranks < STRAGGLER_RANKS_MIN) {
-    check->inapplicable = 1;
+    check->outcome = CHECK_INAPPLICABLE;
     snprintf(check->why, sizeof check->why, "needs %d ranks", STRAGGLER_RANKS_MIN);
     return NAN;
   }

@@ -12,7 +12,6 @@
 /** A slowdown is believed beyond this many standard deviations of both runs together, and beyond 1%. */
 #define REFERENCE_SIGMAS 3.0
 #define REFERENCE_LEAST  0.01
-/** Blocks without which a run's noise is unknown. */
 
 /** What is needed of the earlier run. */
 struct reference {

@@ -19,11 +19,12 @@ static const char *number(double value, char text[24])
 static void check_text(const struct check *c, FILE *out)
 {
   char value[24], limit[24], margin[24];
-  const char *outcome = check_outcome_name(c->outcome);
-  if (c->outcome == CHECK_FAIL) outcome = "FAIL";
-  if (c->outcome == CHECK_INAPPLICABLE) outcome = "n/a";
+  const int inapplicable = c->outcome == CHECK_INAPPLICABLE;
+  const char *outcome = c->outcome == CHECK_FAIL ? "FAIL"
+                        : inapplicable           ? "n/a"
+                                                 : check_outcome_name(c->outcome);
   fprintf(out, "    %-26s %10s  %s %8s  %9s %-7s %-8s%s\n", c->name,
-          c->inapplicable ? "" : number(c->value, value), c->at_most ? "<=" : ">=", number(c->limit, limit),
+          inapplicable ? "" : number(c->value, value), c->at_most ? "<=" : ">=", number(c->limit, limit),
           isnan(c->value) ? "" : number(check_margin(c), margin), c->unit, outcome, c->why);
 }
 

@@ -101,7 +101,7 @@ static void a_check_is_judged_by_its_side_of_the_limit(void **state)
   assert_int_equal(unknown.outcome, CHECK_UNKNOWN);
   check_judge(&unknown, 1);
   assert_int_equal(unknown.outcome, CHECK_FAIL);
-  unknown.inapplicable = 1;
+  unknown.outcome = CHECK_INAPPLICABLE;
   check_judge(&unknown, 1);
   assert_int_equal(unknown.outcome, CHECK_INAPPLICABLE);
 }

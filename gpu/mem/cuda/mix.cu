@@ -91,6 +91,7 @@ template <int THREADS> static void mix_launch(const struct mem_mix *mix, int uni
 /* Which is fastest differs from chip to chip, as for the copies. */
 static void (*const mixes[])(const struct mem_mix *, int, cudaStream_t) = {mix_launch<1024>, mix_launch<512>,
                                                                            mix_launch<256>};
+static_assert(sizeof mixes / sizeof *mixes <= MEM_SHAPES_MAX, "mixes.c has room for so many");
 
 int mem_cuda_mix_shapes(void)
 {
