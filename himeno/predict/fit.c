@@ -173,11 +173,18 @@ static status_t problem_make(const struct fitting *f, const struct model *model,
   return priors_add(model, problem);
 }
 
-static double squared(const struct lsq *problem, const struct lsq_solution *s)
+/* Squared error of the model's present values, each run bound by what is longer with them. */
+static status_t squared_error(const struct fitting *f, const struct model *model, double *squares)
 {
-  double sum = 0;
-  for (int r = 0; r < problem->rows; r++) sum += s->residual[r] * s->residual[r];
-  return sum;
+  struct lsq problem = {.rows = 0};
+  status_t status = problem_make(f, model, &problem);
+  *squares = 0;
+  for (int r = 0; status == STATUS_OK && r < problem.rows; r++) {
+    const double *row = problem.matrix + (size_t)r * (size_t)problem.columns;
+    *squares += pow(problem.right[r] - model_product(model, row), 2);
+  }
+  lsq_free(&problem);
+  return status;
 }
 
 /* Where the search for parameters begins: the exchange as comm-gpu has it, so that most runs are bound by their interior; and
@@ -211,7 +218,7 @@ static void values_begin(const struct fitting *f, enum beginning beginning, stru
 struct attempt {
   struct lsq problem;
   struct lsq_solution solution;
-  double squares;
+  double squares; /**< squared error of the solution, not of the problem that led to it */
 };
 
 static void attempt_free(struct attempt *attempt)
@@ -220,26 +227,55 @@ static void attempt_free(struct attempt *attempt)
   lsq_solution_free(&attempt->solution);
 }
 
-static status_t attempt_from(const struct fitting *f, enum beginning beginning, struct model *model,
-                             struct attempt *attempt)
+static void values_take(const struct attempt *attempt, struct model *model)
 {
-  double last = 0;
+  memcpy(model->value, attempt->solution.value, (size_t)model->columns * sizeof *model->value);
+}
+
+/* The values that fit best while each run stays bound by what it is bound by with the present ones. */
+static status_t attempt_round(const struct fitting *f, struct model *model, struct attempt *attempt)
+{
   status_t status = STATUS_OK;
   *attempt = (struct attempt){.squares = 0};
-  values_begin(f, beginning, model);
-  for (int round = 0; round < ROUNDS_MAX; round++) {
-    attempt_free(attempt);
-    TRY(problem_make(f, model, &attempt->problem), fail);
-    TRY(lsq_solve(&attempt->problem, &attempt->solution), fail);
-    memcpy(model->value, attempt->solution.value, (size_t)model->columns * sizeof *model->value);
-    attempt->squares = squared(&attempt->problem, &attempt->solution);
-    if (round > 0 && fabs(attempt->squares - last) <= 1e-12 * last) break;
-    last = attempt->squares;
-  }
+  TRY(problem_make(f, model, &attempt->problem), fail);
+  TRY(lsq_solve(&attempt->problem, &attempt->solution), fail);
+  values_take(attempt, model);
+  TRY(squared_error(f, model, &attempt->squares), fail);
   return STATUS_OK;
 fail:
   attempt_free(attempt);
   return status;
+}
+
+/* The better of two, into the first; the other is freed. */
+static void attempt_better(struct attempt *best, struct attempt *other)
+{
+  if (other->squares < best->squares) {
+    struct attempt worse = *best;
+    *best = *other;
+    *other = worse;
+  }
+  attempt_free(other);
+}
+
+/* Where comm-gpu and the runs disagree, what binds a run may swing from round to round: the best round counts, not the last. */
+static status_t attempt_from(const struct fitting *f, enum beginning beginning, struct model *model,
+                             struct attempt *best)
+{
+  values_begin(f, beginning, model);
+  RETURN_IF_FAILED(attempt_round(f, model, best));
+  double last = best->squares;
+  for (int round = 1; round < ROUNDS_MAX; round++) {
+    struct attempt next;
+    status_t status = attempt_round(f, model, &next);
+    if (status != STATUS_OK) attempt_free(best);
+    RETURN_IF_FAILED(status);
+    int settled = fabs(next.squares - last) <= 1e-12 * last;
+    last = next.squares;
+    attempt_better(best, &next);
+    if (settled) break;
+  }
+  return STATUS_OK;
 }
 
 /* Where no way has its slabs in the exchange, all beginnings are one. */
@@ -253,24 +289,16 @@ static int beginnings_of(const struct model *model)
 /* The better of the solutions that the beginnings lead to. */
 static status_t attempt_make(const struct fitting *f, struct model *model, struct attempt *best)
 {
-  double value[MODEL_COLUMNS_MAX];
   const int beginnings = beginnings_of(model);
   RETURN_IF_FAILED(attempt_from(f, BEGIN_INTERIOR, model, best));
-  memcpy(value, model->value, sizeof value);
   for (int b = BEGIN_INTERIOR + 1; b < beginnings; b++) {
     struct attempt other;
     status_t status = attempt_from(f, (enum beginning)b, model, &other);
     if (status != STATUS_OK) attempt_free(best);
     RETURN_IF_FAILED(status);
-    if (other.squares < best->squares) {
-      attempt_free(best);
-      *best = other;
-      memcpy(value, model->value, sizeof value);
-    } else {
-      attempt_free(&other);
-    }
+    attempt_better(best, &other);
   }
-  memcpy(model->value, value, sizeof value);
+  values_take(best, model);
   return STATUS_OK;
 }
 
@@ -324,6 +352,12 @@ static status_t spread_set(const struct fitting *f, const struct attempt *attemp
       f->n, f->n == 1 ? "" : "s", (int)ceil(held));
 }
 
+/* What a neighbour adds is told by runs that are bound by their exchange; without one, comm-gpu's latency is all there is. */
+static void neighbours_known(struct model *model)
+{
+  for (int w = 0; w < model->paths.n; w++) model->seen[model_way_column(w, WAY_NEIGHBOUR)] = 1;
+}
+
 static void errors_set(const struct attempt *attempt, struct model *model)
 {
   for (int c = 0; c < model->columns; c++) {
@@ -345,6 +379,7 @@ static status_t fit_samples(struct fitting *f, struct model *model)
   RETURN_IF_FAILED(attempt_make(f, model, &attempt));
   status_t status = spread_set(f, &attempt, model);
   if (status == STATUS_OK) errors_set(&attempt, model);
+  neighbours_known(model);
   attempt_free(&attempt);
   return status;
 }

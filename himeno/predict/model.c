@@ -145,8 +145,9 @@ static status_t seen_check(const struct model *model, const struct geometry *g, 
           g->procs[0], g->procs[1], g->procs[2], "ijk"[c - TERM_SLAB_I]);
     if (c >= TERMS)
       return log_fail(STATUS_ENVIRONMENT,
-                      "the study has no run of two ranks or more by %s: measure one with -x %s", transport,
-                      transport);
+                      "no run of the study is bound by its exchange by %s: measure a smaller --size, or more "
+                      "ranks, with -x %s",
+                      transport, transport);
     return log_fail(STATUS_ENVIRONMENT,
                     "the study tells nothing of the term \"%s\": measure more sizes and ranks",
                     model_term_name(model, c, name));

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* What the performance model is made of: the geometry of a rank, least squares, quantiles and the seal's hash. */
+#include "tests/unit/unit.h"
+
+#include "base/sha256.h"
+#include "himeno/predict/model_private.h"
+#include "tests/unit/near.h"
+
+static void the_busiest_rank_is_counted(void **state)
+{
+  struct geometry g;
+  const int64_t global[3] = {66, 34, 130};
+  const int procs[3] = {4, 2, 1};
+  (void)state;
+  assert_int_equal(geometry_make(global, procs, 1, 1, 4, &g), STATUS_OK);
+  assert_int_equal(g.neighbours, 5); /* i−, i+, j and two edges */
+  assert_int_equal(g.hosts, 2);
+  assert_true(g.points == 16 * 16 * 128);
+  assert_true(g.slab_points[0] == 2 * 16 * 128 && g.slab_points[1] == 14 * 128 && g.slab_points[2] == 0);
+  assert_true(g.inner == 14 * 15 * 128);
+  /* rank (1, ·) has i+ and an edge on the other host */
+  assert_true(g.messages[STUDY_OTHER_HOST] == 2 && g.bytes[STUDY_OTHER_HOST] == 4 * (16 * 128 + 128));
+  assert_true(g.bytes[STUDY_SAME_HOST] == 4 * (16 * 128 + 16 * 128 + 128));
+}
+
+/* Six ranks in a row, three a host: the second has both neighbours on its own host, the third one there and one elsewhere. */
+static void the_slowest_rank_decides_and_ways_carry_bytes_at_once(void **state)
+{
+  static const struct model_scale as_measured = {1, 1};
+  struct model *model = calloc(1, sizeof *model);
+  struct geometry g;
+  struct model_time time;
+  const int64_t global[3] = {98, 34, 130};
+  const int procs[3] = {6, 1, 1};
+  const double face = 4 * 32 * 128;
+  (void)state;
+  assert_non_null(model);
+  model->paths = (struct study_paths){1, {{"staged", {1, 1}, {0, 0}, {1e9, 4e9}, {0, 0}}}};
+  model->columns = TERMS + WAY_TERMS;
+  model->depth = model->overlap = 1;
+  model->value[TERMS + WAY_BANDWIDTH] = 1;
+  for (int c = 0; c < model->columns; c++) model->seen[c] = 1;
+  assert_int_equal(geometry_make(global, procs, 1, 1, 3, &g), STATUS_OK);
+  assert_true(g.bytes[STUDY_SAME_HOST] == face && g.bytes[STUDY_OTHER_HOST] == face);
+  assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
+  assert_near(time.seconds / (face / 1e9), 1, 1e-9); /* the other host's are here sooner */
+  assert_int_equal(model_slowest(model, 3, "staged", &as_measured, &g, &time), STATUS_OK);
+  assert_near(time.seconds / (2 * face / 1e9), 1, 1e-9);
+  assert_true(g.bytes[STUDY_SAME_HOST] == 2 * face && g.bytes[STUDY_OTHER_HOST] == 0);
+  free(model);
+}
+
+static void least_squares_keeps_values_from_being_negative(void **state)
+{
+  struct lsq problem;
+  struct lsq_solution solution;
+  (void)state;
+  lsq_init(&problem, 3);
+  for (int r = 0; r < 6; r++) lsq_add(&problem, (const double[3]){1, r, 0}, 5 - 0.1 * r, 1);
+  assert_int_equal(lsq_solve(&problem, &solution), STATUS_OK);
+  assert_near(solution.value[0], 4.75, 1e-9); /* the slope would be negative: the mean is left */
+  assert_true(solution.value[1] == 0 && !solution.used[1]);
+  assert_true(solution.value[2] == 0 && !solution.used[2]); /* never seen */
+  assert_near(solution.covariance[0], 1.0 / 6, 1e-9);
+  assert_near(solution.leverage[3], 1.0 / 6, 1e-9);
+  lsq_solution_free(&solution);
+  lsq_free(&problem);
+}
+
+static void the_quantiles_of_student_are_those_of_the_tables(void **state)
+{
+  static const double table[][2] = {{1, 6.3138},  {2, 2.9200},  {3, 2.3534},  {5, 2.0150},
+                                    {10, 1.8125}, {30, 1.6973}, {100, 1.6602}};
+  (void)state;
+  for (size_t t = 0; t < sizeof table / sizeof table[0]; t++)
+    assert_near(lsq_student(0.95, table[t][0]), table[t][1], 2e-3);
+}
+
+static void hashes_are_those_of_the_standard(void **state)
+{
+  char text[SHA256_TEXT], million[1000];
+  (void)state;
+  sha256_hex("", 0, text);
+  assert_string_equal(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  sha256_hex("abc", 3, text);
+  assert_string_equal(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, text);
+  assert_string_equal(text, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  memset(million, 'a', sizeof million);
+  sha256_hex(million, sizeof million, text);
+  assert_string_equal(text, "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_busiest_rank_is_counted),
+      cmocka_unit_test(the_slowest_rank_decides_and_ways_carry_bytes_at_once),
+      cmocka_unit_test(least_squares_keeps_values_from_being_negative),
+      cmocka_unit_test(the_quantiles_of_student_are_those_of_the_tables),
+      cmocka_unit_test(hashes_are_those_of_the_standard),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
