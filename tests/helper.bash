@@ -6,10 +6,16 @@ export top_srcdir
 . "$top_srcdir/tests/settings.sh"
 himeno=$top_builddir/himeno-gpu
 
-# A Python that has jsonschema, if there is one: the first on PATH need not be the distribution's.
-for PYTHON in python3 /usr/bin/python3; do
-  "$PYTHON" -c 'import jsonschema' 2>/dev/null && break
-done
+# Looked up once a file, since each test reads this anew: python3 itself where PATH has a script that looks for it, and a Python that
+# has jsonschema, if there is one (the first on PATH need not be the distribution's).
+if [ -z "${PYTHON_OF_TESTS-}" ]; then
+  PATH=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))'):$PATH
+  for PYTHON_OF_TESTS in python3 /usr/bin/python3; do
+    "$PYTHON_OF_TESTS" -c 'import jsonschema' 2>/dev/null && break
+  done
+  export PATH PYTHON_OF_TESTS
+fi
+PYTHON=$PYTHON_OF_TESTS
 
 # on RANKS PROGRAM [ARGUMENT]...: runs the program on that many ranks.
 on() {
