@@ -13,6 +13,9 @@ struct host_memory {
   uint64_t available; /**< free now, page cache that can be dropped included */
 };
 
+/** Less than this is allocated without a look at what is free: the look reads a dozen files. */
+#define HOST_SMALL_BYTES ((size_t)1 << 20)
+
 /** \brief Reads /proc/meminfo and the limits of the process's control group (versions 1 and 2) and its
  * parents. */
 void host_memory_read(struct host_memory *memory);

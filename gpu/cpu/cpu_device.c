@@ -185,8 +185,8 @@ static size_t bytes_behind(const struct cpu_block *block)
 static status_t cpu_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)
 {
   struct cpu_device *device = (struct cpu_device *)base;
-  uint64_t available;
-  RETURN_IF_FAILED(cpu_memory_free(base, &available));
+  uint64_t available = HOST_SMALL_BYTES;
+  if (bytes >= HOST_SMALL_BYTES) RETURN_IF_FAILED(cpu_memory_free(base, &available));
   if (bytes > available)
     return log_fail(STATUS_ENVIRONMENT, "too little host memory: %s more needed, %s free",
                     report_bytes(bytes), report_bytes(available));

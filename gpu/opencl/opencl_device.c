@@ -207,9 +207,9 @@ static status_t alloc_failed(struct opencl_device *device, size_t bytes, cl_int 
 static status_t opencl_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)
 {
   struct opencl_device *device = native(base);
-  uint64_t left;
+  uint64_t left = HOST_SMALL_BYTES;
   cl_mem buffer = NULL;
-  RETURN_IF_FAILED(opencl_memory_free(base, &left));
+  if (bytes >= HOST_SMALL_BYTES || !base->info.is_cpu) RETURN_IF_FAILED(opencl_memory_free(base, &left));
   cl_int error =
       bytes > left ? CL_MEM_OBJECT_ALLOCATION_FAILURE : create_buffer(device, 0, bytes ? bytes : 1, &buffer);
   if (error != CL_SUCCESS) return alloc_failed(device, bytes, error);
