@@ -205,7 +205,9 @@ static void batch_store(struct mem_copies *copies, const struct batch *batch, in
   }
   for (int i = batch->points; i < batch->n; i++) {
     struct stats_summary *rate = &rivals->rate[batch->jobs[i].copy.method];
-    if (batch->items[i].rate.median > rate->median) *rate = batch->items[i].rate;
+    if (batch->items[i].rate.median <= rate->median) continue;
+    *rate = batch->items[i].rate;
+    if (batch->jobs[i].copy.method == MEM_TUNED) rivals->shape = batch->jobs[i].copy.shape;
   }
 }
 
@@ -213,7 +215,7 @@ static void batch_store(struct mem_copies *copies, const struct batch *batch, in
 static status_t size_run(struct mem_run *run, int first, int points, struct mem_copy plain, double seconds)
 {
   struct mem_copies *copies = &run->copies;
-  int shapes = run->traits.copy_shapes;
+  int shapes = run->traits.copy_shapes.n;
   struct batch batch = {.n = points + shapes + MEM_METHODS - MEM_BABEL, .points = points};
   status_t status = STATUS_ENVIRONMENT;
   batch.jobs = calloc((size_t)batch.n, sizeof *batch.jobs);

@@ -11,7 +11,7 @@
 
 #define MEM_STREAMS_MAX 16
 #define MEM_ARRAYS_MAX  14
-#define MEM_SHAPES_MAX  4
+#define MEM_SHAPES_MAX  8
 /** Every size of a copy is a multiple of this: 16 streams of pages. */
 #define MEM_GRAIN ((uint64_t)MEM_STREAMS_MAX * 4096)
 
@@ -41,7 +41,7 @@ struct mem_copy {
   int width;   /**< bytes a thread moves at once: 4 or 16 */
   int threads; /**< a block */
   int blocks;  /**< a compute unit */
-  int shape;   /**< of MEM_TUNED: below mem_traits.copy_shapes */
+  int shape;   /**< of MEM_TUNED: below mem_traits.copy_shapes.n */
 };
 
 /** Reads `reads` arrays (numbers 0 …) and writes `writes` (0 or 1) by exclusive or. */
@@ -50,7 +50,7 @@ struct mem_mix {
   struct gpu_mem arrays[MEM_ARRAYS_MAX]; /**< what is read, then what is written */
   struct gpu_mem sum;                    /**< one word: a read-only mix adds all that it saw */
   uint64_t bytes;                        /**< of each array */
-  int shape;                             /**< below mem_traits.mix_shapes */
+  int shape;                             /**< below mem_traits.mix_shapes.n */
 };
 
 /** What a word of memory must be. */
@@ -96,6 +96,12 @@ struct mem_flops {
       threads; /**< out, of matrix products: words of 16 bytes at a time, of which each load takes one a thread */
 };
 
+/** Ways to launch one kernel: "256 threads a block, 1 word a thread", ... */
+struct mem_shapes {
+  int n;
+  const char *names[MEM_SHAPES_MAX];
+};
+
 /** Limits of a device that the plan of a run needs. */
 struct mem_traits {
   uint64_t line;   /**< bytes of a cache line */
@@ -103,11 +109,12 @@ struct mem_traits {
   int threads_max; /**< of a block */
   int blocks_max;  /**< worth having a compute unit */
   int assign;      /**< bit set of enum mem_assign */
-  int copy_shapes; /**< that MEM_TUNED has; which is fastest differs from chip to chip and with the size */
-  int mix_shapes;  /**< likewise, of the mixes: at most MEM_SHAPES_MAX */
-  int cycles;      /**< the chase counts cycles */
-  int types;       /**< bit set of enum mem_type */
-  int peaks;       /**< types that peak() has: bit set of enum mem_type */
+  struct mem_shapes
+      copy_shapes; /**< of MEM_TUNED: which is fastest differs from chip to chip and with the size */
+  struct mem_shapes mix_shapes; /**< likewise, of the mixes */
+  int cycles;                   /**< the chase counts cycles */
+  int types;                    /**< bit set of enum mem_type */
+  int peaks;                    /**< types that peak() has: bit set of enum mem_type */
 };
 
 struct mem_exec;

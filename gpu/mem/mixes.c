@@ -72,7 +72,7 @@ static status_t measure(struct mem_run *run, struct gpu_mem arrays[MEM_ARRAYS_MA
 {
   struct job jobs[MEM_MIXES * MEM_SHAPES_MAX];
   struct sampler_item items[MEM_MIXES * MEM_SHAPES_MAX];
-  int n = MEM_MIXES * run->traits.mix_shapes;
+  int n = MEM_MIXES * run->traits.mix_shapes.n;
   for (int i = 0; i < n; i++) {
     int m = i % MEM_MIXES;
     RETURN_IF_FAILED(job_prepare(run, &jobs[i], arrays, sum, bytes, m, i / MEM_MIXES));
@@ -83,7 +83,7 @@ static status_t measure(struct mem_run *run, struct gpu_mem arrays[MEM_ARRAYS_MA
   for (int i = 0; i < n; i++) {
     int m = i % MEM_MIXES;
     if (i >= MEM_MIXES && items[i].rate.median <= run->mixes[m].rate.median) continue;
-    run->mixes[m] = (struct mem_mix_point){shares[m][0], shares[m][1], bytes, items[i].rate};
+    run->mixes[m] = (struct mem_mix_point){shares[m][0], shares[m][1], bytes, items[i].rate, i / MEM_MIXES};
   }
   run->n_mixes = MEM_MIXES;
   return STATUS_OK;

@@ -37,8 +37,8 @@ static void cpu_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .threads_max = omp_get_max_threads(),
                                 .blocks_max = 1,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK,
-                                .copy_shapes = 1,
-                                .mix_shapes = 1,
+                                .copy_shapes = {1, {"a part a thread"}},
+                                .mix_shapes = {1, {"a part a thread"}},
                                 .types = 1 << MEM_FP32};
 }
 

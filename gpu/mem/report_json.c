@@ -50,10 +50,11 @@ static double best_rival(const struct mem_rivals *r)
 
 static json_t *rivals_json(const struct mem_run *run, const struct mem_rivals *r)
 {
-  return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "bytes", (json_int_t)r->bytes, "native",
+  return json_pack("{s:I, s:s, s:o, s:o, s:o, s:s, s:o, s:o}", "bytes", (json_int_t)r->bytes, "native",
                    run->ops->native, "native_gbps", rate_json(&r->rate[MEM_NATIVE], 1e9), "babelstream_gbps",
                    rate_json(&r->rate[MEM_BABEL], 1e9), "tuned_gbps", rate_json(&r->rate[MEM_TUNED], 1e9),
-                   "best_point_gbps", rate_json(&r->rate[MEM_STUDY], 1e9), "share",
+                   "tuned_shape", run->traits.copy_shapes.names[r->shape], "best_point_gbps",
+                   rate_json(&r->rate[MEM_STUDY], 1e9), "share",
                    report_json_real(r->rate[MEM_TUNED].median / best_rival(r)));
 }
 
@@ -87,8 +88,10 @@ static json_t *mixes_json(const struct mem_run *run)
   json_t *mixes = json_array();
   for (int m = 0; m < run->n_mixes; m++) {
     const struct mem_mix_point *p = &run->mixes[m];
-    json_array_append_new(mixes, json_pack("{s:i, s:i, s:I, s:o}", "reads", p->reads, "writes", p->writes,
-                                           "bytes", (json_int_t)p->bytes, "gbps", rate_json(&p->rate, 1e9)));
+    json_array_append_new(mixes,
+                          json_pack("{s:i, s:i, s:I, s:o, s:s}", "reads", p->reads, "writes", p->writes,
+                                    "bytes", (json_int_t)p->bytes, "gbps", rate_json(&p->rate, 1e9), "shape",
+                                    run->traits.mix_shapes.names[p->shape]));
   }
   return mixes;
 }

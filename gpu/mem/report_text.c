@@ -82,14 +82,16 @@ static void print_pacing(const struct mem_copies *c, FILE *out)
 static void print_ways(const struct mem_run *run, FILE *out)
 {
   const struct mem_copies *c = &run->copies;
-  fprintf(out, "\n  ways to copy, GB/s; the last column is tuned against the better of the first two\n");
+  fprintf(out,
+          "\n  ways to copy, GB/s; share: tuned against the better of the first two, and tuned's launch\n");
   fprintf(out, "    copied     %20.20s  BabelStream       tuned  best of study   share\n", run->ops->native);
   for (int r = 0; r < c->n_rivals; r++) {
     const struct stats_summary *rate = c->rivals[r].rate;
     double native = rate[MEM_NATIVE].median, babel = rate[MEM_BABEL].median;
-    fprintf(out, "    %-11s%20.1f %12.1f %11.1f %14.1f %6.1f%%\n", report_bytes(c->rivals[r].bytes),
+    fprintf(out, "    %-11s%20.1f %12.1f %11.1f %14.1f %6.1f%%  %s\n", report_bytes(c->rivals[r].bytes),
             native / 1e9, babel / 1e9, rate[MEM_TUNED].median / 1e9, rate[MEM_STUDY].median / 1e9,
-            100 * rate[MEM_TUNED].median / (native > babel ? native : babel));
+            100 * rate[MEM_TUNED].median / (native > babel ? native : babel),
+            run->traits.copy_shapes.names[c->rivals[r].shape]);
   }
 }
 

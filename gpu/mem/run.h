@@ -34,6 +34,7 @@ struct mem_copy_point {
 struct mem_rivals {
   uint64_t bytes;
   struct stats_summary rate[MEM_METHODS]; /**< of MEM_STUDY: the fastest point of this size */
+  int shape;                              /**< MEM_TUNED's fastest */
 };
 
 /** What pacing gained with a number of streams, over all sizes beyond the last cache. */
@@ -59,6 +60,7 @@ struct mem_mix_point {
   int reads, writes;
   uint64_t bytes; /**< of each array */
   struct stats_summary rate;
+  int shape; /**< the fastest */
 };
 
 /* ---- latency ---- */

@@ -90,13 +90,22 @@ template <int THREADS, int WORDS> static void tile_launch(const struct mem_copy 
 /* Beyond the caches one 16-byte word a thread is fastest: in blocks of 1024 on an H100 (98 to 105% of cudaMemcpy), of 256 on an
  * H200 (100%, and blocks of 1024 97%). Inside them bytes in flight count: a block loads a tile before it stores the
  * first word. These are the best of 23 shapes on the one and of 52 on the other, loops and bulk copies among them. */
-static void (*const tuned[])(const struct mem_copy *, cudaStream_t) = {
-    tile_launch<1024, 1>, tile_launch<512, 1>,  tile_launch<256, 1>,
-    tile_launch<128, 1>,  tile_launch<1024, 2>, tile_launch<256, 8>};
+static const struct {
+  void (*launch)(const struct mem_copy *, cudaStream_t);
+  const char *name;
+} tuned[] = {{tile_launch<1024, 1>, "1024 threads a block, 1 word a thread"},
+             {tile_launch<512, 1>, "512 threads a block, 1 word a thread"},
+             {tile_launch<256, 1>, "256 threads a block, 1 word a thread"},
+             {tile_launch<128, 1>, "128 threads a block, 1 word a thread"},
+             {tile_launch<1024, 2>, "1024 threads a block, 2 words a thread"},
+             {tile_launch<256, 8>, "256 threads a block, 8 words a thread"}};
+static_assert(sizeof tuned / sizeof *tuned <= MEM_SHAPES_MAX, "there is room for so many");
 
-int mem_cuda_copy_shapes(void)
+struct mem_shapes mem_cuda_copy_shapes(void)
 {
-  return (int)(sizeof tuned / sizeof *tuned);
+  struct mem_shapes shapes = {0, {NULL}};
+  for (const auto &shape : tuned) shapes.names[shapes.n++] = shape.name;
+  return shapes;
 }
 
 cudaError_t mem_cuda_copy(const struct mem_copy *c, int units, cudaStream_t stream)
@@ -105,7 +114,7 @@ cudaError_t mem_cuda_copy(const struct mem_copy *c, int units, cudaStream_t stre
   case MEM_STUDY:
     return c->width == 4 ? study_launch<uint32_t>(c, units, stream) : study_launch<uint4>(c, units, stream);
   case MEM_TUNED:
-    tuned[c->shape](c, stream);
+    tuned[c->shape].launch(c, stream);
     return cudaGetLastError();
   case MEM_BABEL:
     babel<<<groups(c->bytes / 8, BABEL_THREADS), BABEL_THREADS, 0, stream>>>((const double *)c->from.handle,

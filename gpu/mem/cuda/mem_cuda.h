@@ -23,10 +23,10 @@ cudaError_t mem_cuda_fill(void *mem, uint64_t bytes, int number, int units, cuda
 cudaError_t mem_cuda_check(const void *mem, uint64_t bytes, const struct mem_check *check,
                            struct mem_cuda_found *found, int units, cudaStream_t stream);
 cudaError_t mem_cuda_copy(const struct mem_copy *copy, int units, cudaStream_t stream);
-/** \brief How many shapes MEM_TUNED has. */
-int mem_cuda_copy_shapes(void);
+/** \brief The shapes that MEM_TUNED has. */
+struct mem_shapes mem_cuda_copy_shapes(void);
 cudaError_t mem_cuda_mix(const struct mem_mix *mix, int units, cudaStream_t stream);
-int mem_cuda_mix_shapes(void);
+struct mem_shapes mem_cuda_mix_shapes(void);
 cudaError_t mem_cuda_window(struct mem_window *window, int units, cudaStream_t stream);
 
 cudaError_t mem_cuda_ring_fill(void *mem, const struct mem_ring *ring, int units, cudaStream_t stream);

@@ -89,18 +89,24 @@ template <int THREADS> static void mix_launch(const struct mem_mix *mix, int uni
 }
 
 /* Which is fastest differs from chip to chip, as for the copies. */
-static void (*const mixes[])(const struct mem_mix *, int, cudaStream_t) = {mix_launch<1024>, mix_launch<512>,
-                                                                           mix_launch<256>};
-static_assert(sizeof mixes / sizeof *mixes <= MEM_SHAPES_MAX, "mixes.c has room for so many");
+static const struct {
+  void (*launch)(const struct mem_mix *, int, cudaStream_t);
+  const char *name;
+} mixes[] = {{mix_launch<1024>, "1024 threads a block"},
+             {mix_launch<512>, "512 threads a block"},
+             {mix_launch<256>, "256 threads a block"}};
+static_assert(sizeof mixes / sizeof *mixes <= MEM_SHAPES_MAX, "there is room for so many");
 
-int mem_cuda_mix_shapes(void)
+struct mem_shapes mem_cuda_mix_shapes(void)
 {
-  return (int)(sizeof mixes / sizeof *mixes);
+  struct mem_shapes shapes = {0, {NULL}};
+  for (const auto &shape : mixes) shapes.names[shapes.n++] = shape.name;
+  return shapes;
 }
 
 cudaError_t mem_cuda_mix(const struct mem_mix *mix, int units, cudaStream_t stream)
 {
-  mixes[mix->shape](mix, units, stream);
+  mixes[mix->shape].launch(mix, units, stream);
   return cudaGetLastError();
 }
 
