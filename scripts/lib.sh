@@ -52,7 +52,8 @@ offered() {
   done
 }
 
-# configure FOLDER [FLAG]...: configures there, or looks again with the same flags for what was installed since.
+# configure FOLDER [FLAG]...: configures there; without flags, where that was done before, looks again with the same ones for what
+# was installed since.
 configure() {
   local folder=$1
   shift
@@ -61,7 +62,7 @@ configure() {
   mkdir -p "$folder"
   (
     cd "$folder"
-    if [ -x config.status ]; then
+    if [ -x config.status ] && [ $# = 0 ]; then
       ./config.status --recheck && ./config.status
     else
       ../configure "$@"

@@ -19,6 +19,23 @@ load ../helper
   done
 }
 
+@test "quickstart hands on options of configure, and later takes the same again" {
+  mkdir "$BATS_TEST_TMPDIR/scripts"
+  cd "$BATS_TEST_TMPDIR"
+  cp "$top_srcdir"/scripts/{quickstart,lib.sh} scripts
+  cat >configure <<'SH'
+#!/bin/sh
+echo "configure $*" >>../calls
+printf '#!/bin/sh\necho "config.status $*" >>../calls\n' >config.status
+chmod +x config.status
+printf 'all:\n' >Makefile
+SH
+  chmod +x configure
+  scripts/quickstart --no-install --no-run --with-cuda-arch=75,90 NVCC=none
+  scripts/quickstart --no-install --no-run
+  [ "$(sed -n 1,2p calls)" = $'configure --with-cuda-arch=75,90 NVCC=none\nconfig.status --recheck' ]
+}
+
 @test "an OpenCL source arrives in C as it is" {
   mkdir -p "$BATS_TEST_TMPDIR/room/opencl"
   cd "$BATS_TEST_TMPDIR"
