@@ -91,17 +91,22 @@ static int64_t ring_plane(const struct cpu_wavefront *w)
   return (w->rows + 2 * (w->sweeps - 1)) * w->layout.pitch;
 }
 
+/* Each thread is the first to touch its own, so that they lie in the memory next to it. */
 static int rings_open(struct cpu_wavefront *w)
 {
   /* Lines are read whole, and a little before and behind. */
   const size_t floats = (size_t)((w->sweeps - 1) * RING * ring_plane(w)) + 2 * LINE;
+  const size_t bytes = (size_t)divide_up((int64_t)floats, LINE) * LINE * sizeof(float);
+  int missing = 0;
+#pragma omp parallel for schedule(static, 1) num_threads(w->threads) reduction(+ : missing)
   for (int n = 0; n < w->threads; n++) {
-    float *memory = aligned_alloc(LINE * sizeof(float), divide_up(floats, LINE) * LINE * sizeof(float));
-    if (!memory) return 0;
-    memset(memory, 0, floats * sizeof(float));
-    w->workers[n].rings = memory + LINE;
+    float *memory = aligned_alloc(LINE * sizeof(float), bytes);
+    if (memory)
+      w->workers[n].rings = (float *)memset(memory, 0, bytes) + LINE;
+    else
+      missing++;
   }
-  return 1;
+  return missing == 0;
 }
 
 status_t cpu_wavefront_open(const struct layout *layout, const struct cpu_simd *simd, int sweeps, int threads,
