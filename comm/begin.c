@@ -5,13 +5,47 @@
 
 #include <mpi.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/options.h"
 #include "base/stop.h"
 
 /* Seconds in which a start that works has ended after someone wished for the end. */
 #define START_SECONDS 10
+
+/* What launchers tell each rank of how many there are; the first that does counts, since a step of Slurm may hold a launcher. */
+static const struct {
+  const char *ranks, *rank;
+} told[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+            {"PMI_SIZE", "PMI_RANK"},
+            {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+
+static long long number_of(const char *name)
+{
+  const char *text = getenv(name);
+  long long value = 0;
+  return text && option_read_int(text, 0, 1 << 30, &value) == STATUS_OK ? value : 0;
+}
+
+/* A launcher of another MPI starts as many programs of one rank each, which would all report as if they were alone. */
+static status_t together_check(void)
+{
+  char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+  int ranks, length, t = 0, n = (int)(sizeof told / sizeof *told);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  while (t < n && !getenv(told[t].ranks)) t++;
+  if (ranks > 1 || t == n || number_of(told[t].ranks) <= 1) return STATUS_OK;
+  log_mute(number_of(told[t].rank) > 0);
+  MPI_Get_library_version(mpi, &length);
+  mpi[strcspn(mpi, ",\n")] = '\0';
+  return log_fail(
+      STATUS_ENVIRONMENT,
+      "%lld ranks were started (%s), and each is alone: this program's MPI is %s, and the launcher is "
+      "another one's. Start it by the mpirun that belongs to that MPI, or by srun --mpi=pmix",
+      number_of(told[t].ranks), told[t].ranks, mpi);
+}
 
 static void go_on(int number)
 {
@@ -23,7 +57,15 @@ status_t begin_mpi(int *argc, char ***argv)
   stop_within(START_SECONDS);
   int error = MPI_Init(argc, argv);
   stop_within(0);
-  if (error != MPI_SUCCESS) return log_fail(STATUS_ENVIRONMENT, "MPI does not start");
+  if (error != MPI_SUCCESS) {
+    log_hold(0); /* there is nobody to compare it with */
+    return log_fail(STATUS_ENVIRONMENT, "MPI does not start");
+  }
+  if (together_check() != STATUS_OK) {
+    log_hold(0);
+    MPI_Finalize();
+    return STATUS_ENVIRONMENT;
+  }
 
   struct sigaction action; /* only now: MPI's daemons wait for ever for one that could not write */
   memset(&action, 0, sizeof action);

@@ -6,7 +6,8 @@
 
 #include "base/status.h"
 
-/** \brief MPI_Init, which a signal ends also where it hangs. From here on a file that would grow beyond the limit is an error like
+/** \brief MPI_Init, which a signal ends also where it hangs. STATUS_ENVIRONMENT, printed, where it fails or where a launcher
+ * started several ranks that do not see each other. From here on a file that would grow beyond the limit is an error like
  * a full disk, and does not end the process. */
 status_t begin_mpi(int *argc, char ***argv);
 

@@ -23,11 +23,7 @@ AS_IF([test -z "$MPI_FLAVOUR"], [MPI_FLAVOUR=other])
 # gcc takes MPICH's MPI_STATUSES_IGNORE, an address that is never written to, for an array of no elements.
 AS_IF([test "$MPI_FLAVOUR" = mpich], [HG_TRY_CFLAG([-Wno-stringop-overflow])])
 AC_SUBST([MPI_FLAVOUR])
-AS_CASE([$CC], [smpicc*], [], [
-  hg_compiler=$(set x $CC && command -v "$[2]")
-  hg_folder=$(dirname "${hg_compiler:-/}")
-  AC_PATH_PROGS([MPIRUN], [mpirun.$MPI_FLAVOUR mpiexec.$MPI_FLAVOUR mpirun mpiexec srun], [],
-                [$hg_folder$PATH_SEPARATOR$PATH])])
+AS_CASE([$CC], [smpicc*], [], [HG_MPI_LAUNCHER])
 HG_NOTE([MPI], [on], [$MPI_FLAVOUR with $CC, launched by ${MPIRUN:-nothing that was found}])])
 
 # HG_MPI_FLAVOUR(NAME, MACRO): MACRO of mpi.h tells whose MPI this is.
@@ -36,3 +32,28 @@ AC_DEFUN([HG_MPI_FLAVOUR],
 #ifndef $2
 #error not $1
 #endif]], [])], [MPI_FLAVOUR=$1])])
+
+# HG_MPI_LAUNCHER sets MPIRUN: the first launcher whose two ranks see each other. A library and the launcher packaged with it may not
+# (Ubuntu 24.04's MPICH asks by PMIx, its mpirun answers by PMI). Where none can be tried, as when cross compiling, the first found.
+AC_DEFUN([HG_MPI_LAUNCHER],
+[hg_compiler=$(set x $CC && command -v "$[2]")
+hg_folder=$(dirname "${hg_compiler:-/}")
+hg_launchers="mpirun.$MPI_FLAVOUR mpiexec.$MPI_FLAVOUR mpirun mpiexec srun mpirun.openmpi"
+AS_IF([test -z "$MPIRUN" && test "$cross_compiling" != yes],
+  [AC_MSG_CHECKING([for a launcher whose ranks see each other])
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [[int n;
+MPI_Init(0, 0);
+MPI_Comm_size(MPI_COMM_WORLD, &n);
+MPI_Finalize();
+return n != 2;]])],
+    [for hg_launcher in $hg_launchers; do
+      hg_launcher=$(PATH=$hg_folder$PATH_SEPARATOR$PATH; command -v $hg_launcher) || continue
+      AS_IF([HG_MPI_TRY($hg_launcher)], [MPIRUN=$hg_launcher && break])
+    done])
+  AC_MSG_RESULT([${MPIRUN:-none could be tried}])])
+AC_PATH_PROGS([MPIRUN], [$hg_launchers], [], [$hg_folder$PATH_SEPARATOR$PATH])])
+
+# HG_MPI_TRY(LAUNCHER): conftest on two ranks of this host, whoever runs it and whatever cores there are.
+m4_define([HG_MPI_TRY],
+[OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe timeout 20 $1 -n 2 ./conftest$ac_exeext </dev/null >&AS_MESSAGE_LOG_FD 2>&1])

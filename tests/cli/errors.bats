@@ -17,6 +17,18 @@ says() {
 
 bats_require_minimum_version 1.5.0
 
+@test "ranks that a launcher of another MPI started" {
+  for program in himeno-gpu gemm-gpu comm-gpu; do
+    OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 run "$top_builddir/$program" -b cpu
+    expect_status 3
+    [[ $output == "$program: 2 ranks were started (OMPI_COMM_WORLD_SIZE), and each is alone: this program's MPI is "* ]]
+    [ "${#lines[@]}" -eq 1 ]
+    PMI_SIZE=2 PMI_RANK=1 run "$top_builddir/$program" -b cpu # the first has said it
+    expect_status 3
+    [ -z "$output" ]
+  done
+}
+
 @test "an unknown option" { says 2 '--nonsense' --nonsense; }
 @test "an abbreviated option" { says 2 '--siz' --siz S; }
 @test "a word that is no option" { says 2 'extra' extra; }
