@@ -15,12 +15,13 @@
 /* Seconds in which a start that works has ended after someone wished for the end. */
 #define START_SECONDS 10
 
-/* What launchers tell each rank of how many there are; the first that does counts, since a step of Slurm may hold a launcher. */
+/* What launchers tell each rank of how many there are; the first that does counts, since a step of Slurm may hold a launcher. A shell
+ * that srun --pty opened tells it to all that is started there. */
 static const struct {
-  const char *ranks, *rank;
-} told[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-            {"PMI_SIZE", "PMI_RANK"},
-            {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+  const char *ranks, *rank, *shell;
+} told[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", NULL},
+            {"PMI_SIZE", "PMI_RANK", NULL},
+            {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_PTY_PORT"}};
 
 static long long number_of(const char *name)
 {
@@ -37,6 +38,7 @@ static status_t together_check(void)
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   while (t < n && !getenv(told[t].ranks)) t++;
   if (ranks > 1 || t == n || number_of(told[t].ranks) <= 1) return STATUS_OK;
+  if (told[t].shell && getenv(told[t].shell)) return STATUS_OK;
   log_mute(number_of(told[t].rank) > 0);
   MPI_Get_library_version(mpi, &length);
   mpi[strcspn(mpi, ",\n")] = '\0';

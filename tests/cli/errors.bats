@@ -27,6 +27,10 @@ bats_require_minimum_version 1.5.0
     expect_status 3
     [ -z "$output" ]
   done
+  SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 run "$himeno" --list
+  expect_status 3
+  SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 SLURM_PTY_PORT=1 run "$himeno" --list # in a shell of srun --pty
+  expect_status 0
 }
 
 @test "an unknown option" { says 2 '--nonsense' --nonsense; }
