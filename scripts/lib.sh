@@ -15,6 +15,18 @@ die() {
   exit "${2:-3}"
 }
 
+# common_option OPTION: what quickstart and test both take, and what is for configure. The script has usage().
+with_install=1
+for_configure=()
+common_option() {
+  case $1 in
+    --no-install) with_install=0 ;;
+    --help) usage && exit ;;
+    --with-* | --without-* | --enable-* | --disable-* | [A-Z]*=*) for_configure+=("$1") ;;
+    *) die "unknown option \"$1\": see --help" 2 ;;
+  esac
+}
+
 # show COMMAND...: prints the command and runs it.
 show() {
   printf '  $ %s\n' "$*"

@@ -68,7 +68,7 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
 @test "dram-traffic without ncu, and without a program" {
   dram=$top_srcdir/scripts/dram-traffic
   mkdir bin && printf '#!/bin/sh\necho "no such thing" >&2\nexit 1\n' >bin/ncu && chmod +x bin/ncu
-  python=$(python3 -c 'import sys; print(sys.executable)')
+  python=$(command -v python3)
   run --separate-stderr env PATH=/nowhere "$python" "$dram" -o out.json "$himeno"
   expect_status 3
   [[ $stderr == "dram-traffic: ncu was not found"* ]]
