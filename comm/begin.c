@@ -59,14 +59,12 @@ status_t begin_mpi(int *argc, char ***argv)
   stop_within(START_SECONDS);
   int error = MPI_Init(argc, argv);
   stop_within(0);
-  if (error != MPI_SUCCESS) {
+  status_t status =
+      error == MPI_SUCCESS ? together_check() : log_fail(STATUS_ENVIRONMENT, "MPI does not start");
+  if (status != STATUS_OK) {
     log_hold(0); /* there is nobody to compare it with */
-    return log_fail(STATUS_ENVIRONMENT, "MPI does not start");
-  }
-  if (together_check() != STATUS_OK) {
-    log_hold(0);
-    MPI_Finalize();
-    return STATUS_ENVIRONMENT;
+    if (error == MPI_SUCCESS) MPI_Finalize();
+    return status;
   }
 
   struct sigaction action; /* only now: MPI's daemons wait for ever for one that could not write */

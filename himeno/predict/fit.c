@@ -378,8 +378,10 @@ static status_t fit_samples(struct fitting *f, struct model *model)
   RETURN_IF_FAILED(cache_choose(f, model));
   RETURN_IF_FAILED(attempt_make(f, model, &attempt));
   status_t status = spread_set(f, &attempt, model);
-  if (status == STATUS_OK) errors_set(&attempt, model);
-  neighbours_known(model);
+  if (status == STATUS_OK) {
+    errors_set(&attempt, model);
+    neighbours_known(model);
+  }
   attempt_free(&attempt);
   return status;
 }
