@@ -45,16 +45,18 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   // drift apart cost it time.
   static constexpr int tick = T == 2 ? 1 : 2;
 
-  // Level 0 reaches one point further than level 1.
-  static constexpr int p_lead = 4, p_width = round_up(p_lead + out_k + T, 4), p_rows = H + 2;
-  static constexpr int p_floats = round_up(p_width * p_rows, 32);
+  // Level 0 reaches one point further than level 1. Where its rows have no room for that beside the halo, a thread at
+  // a row's end reads a point of the next row, which nothing depends on; beyond the first row and the last one such
+  // reads meet a gap that nobody writes.
+  static constexpr int p_lead = 4, p_width = round_up(p_lead + out_k + T, 4), p_rows = H + 2, p_gap = 32;
+  static constexpr int p_floats = round_up(p_width * p_rows + 1, 32);
   static constexpr int p_slots = BULK ? 2 : 3;
 
   // Levels 1 to T - 1: the first points of all pairs, then the second points. One plane each; two of level 1 that
   // take turns where it is also level T - 1, which level T reads in the next step.
   static constexpr int level_floats = 2 * pairs, copies = T == 2 ? 2 : 1;
 
-  static constexpr int p_offset = slots * slot_floats;
+  static constexpr int p_offset = slots * slot_floats + p_gap;
   static constexpr int level_offset = p_offset + p_slots * p_floats;
   static constexpr int barrier_offset = round_up(level_offset + (copies + T - 2) * level_floats, 4);
   static constexpr int shared_bytes = barrier_offset * 4 + 64;
