@@ -39,6 +39,17 @@ static status_t buffers_create(struct halo_exchange *x, const struct halo_contex
   return STATUS_OK;
 }
 
+/* So that checkers of memory find contents where a recorded copy reads, at which they look before its graph packs the faces, and
+ * where another process writes, which they do not see. No neighbour writes before all ranks agreed. */
+static status_t buffers_clear(struct halo_exchange *x)
+{
+  struct gpu_queue *queue = x->base.queue;
+  const struct gpu_mem buffers[] = {x->send, x->recv[0], x->recv[1]};
+  for (int n = 0; n < 3; n++)
+    if (buffers[n].bytes > 0) RETURN_IF_FAILED(gpu_clear(queue, buffers[n], 0, buffers[n].bytes));
+  return gpu_sync(queue);
+}
+
 static status_t ipc_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                           struct halo_exchange **exchange)
 {
@@ -54,6 +65,7 @@ static status_t ipc_setup(const struct halo_context *context, struct halo_reach 
   for (int t = 0; t < 2; t++) offer.target[t] = x->recv[t];
   for (int m = 0; m < context->plan->n; m++) offer.first[m] = context->plan->messages[m].recv_offset;
   TRY(linked_open(&x->base, context, &offer, reach), fail);
+  TRY(agree_status(context->comm, buffers_clear(x)), fail);
   TRY(agree_status(context->comm,
                    x->packer->open(context->device, context->layout, &x->base.plan, &x->packer_state)),
       fail);

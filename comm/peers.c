@@ -180,10 +180,18 @@ static uint64_t mark_of(int rank, int tag)
   return hash_mix(((uint64_t)rank << 8 | (uint64_t)tag) + 1);
 }
 
+static status_t mail_store(struct gpu_queue *queue, const struct halo_peer *peer, size_t offset,
+                           const uint64_t *value)
+{
+  return gpu_copy_in(queue, peer->mailbox, offset, value, sizeof *value);
+}
+
+/* The flag too gets its zero from who will add to it: a checker of memory that sees one process then knows what is read. */
 static status_t marks_store(const struct halo_context *context, struct gpu_queue *queue,
                             const struct halo_reach reach[HALO_MESSAGES_MAX],
                             const struct halo_peer peers[HALO_MESSAGES_MAX])
 {
+  static const uint64_t none = 0;
   int rank;
   uint64_t marks[HALO_MESSAGES_MAX];
   MPI_Comm_rank(context->comm, &rank);
@@ -191,9 +199,10 @@ static status_t marks_store(const struct halo_context *context, struct gpu_queue
     int tag = context->plan->messages[m].send_tag;
     if (!reach[m].carried) continue;
     marks[m] = mark_of(rank, tag);
-    RETURN_IF_FAILED(gpu_copy_in(queue, peers[m].mailbox,
-                                 offsetof(struct halo_mailbox, trial) + (size_t)tag * sizeof marks[m],
-                                 &marks[m], sizeof marks[m]));
+    size_t flag = offsetof(struct halo_mailbox, flag) + (size_t)tag * HALO_FLAG_WORDS * sizeof none,
+           trial = offsetof(struct halo_mailbox, trial) + (size_t)tag * sizeof marks[m];
+    RETURN_IF_FAILED(mail_store(queue, &peers[m], flag, &none));
+    RETURN_IF_FAILED(mail_store(queue, &peers[m], trial, &marks[m]));
   }
   return gpu_sync(queue);
 }
