@@ -11,6 +11,9 @@ extern "C" {
 #include "himeno/cuda/step.h"
 #endif
 }
+#ifndef __CUDACC_RTC__
+#include "gpu/cuda/cuda_overlap.cuh"
+#endif
 
 // A float whose operations are rounded one by one, whatever the compiler's flags say about contraction.
 struct rounded {
@@ -119,22 +122,6 @@ __device__ __forceinline__ bool in_box(const struct cuda_pass &pass, int i, int 
 {
   return i >= pass.lo[0] && i < pass.hi[0] && j >= pass.lo[1] && j < pass.hi[1] && k >= pass.lo[2] &&
          k < pass.hi[2];
-}
-
-// Programmatic launches (Hopper and later): next_may_start lets the next sweep's blocks take the places that
-// this one's leave; before wait_for_previous returns, only what no sweep writes may be read, and nothing
-// written. On older chips a sweep starts when the one before is complete.
-__device__ __forceinline__ void next_may_start()
-{
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_for_previous()
-{
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
 }
 
 #endif
