@@ -47,63 +47,67 @@ static __device__ face face_of(const halo_link &link, const halo_link_message &m
   return f;
 }
 
-static __device__ __forceinline__ float4 quad_load(const face &f, unsigned n)
+// Where a quad comes from and goes to; k: of its first float in the row, which may lie outside.
+struct place {
+  const float *in;
+  float *out;
+  int k;
+};
+
+static __device__ __forceinline__ place place_of(const face &f, unsigned n)
 {
-  unsigned row = n / f.quads;
+  unsigned row = n / f.quads, i = row / f.rows, j = row % f.rows;
   int k = (int)(n % f.quads * QUAD) - (int)f.lead;
-  const float *in = f.in + row / f.rows * f.in_plane + row % f.rows * f.in_pitch + k;
+  return {f.in + i * f.in_plane + j * f.in_pitch + k, f.out + i * f.out_plane + j * f.out_pitch + k, k};
+}
+
+static __device__ __forceinline__ float4 quad_load(const face &f, const place &at)
+{
   float v[QUAD] = {};
-  if (f.aligned && k >= 0 && k + (int)QUAD <= (int)f.width) return *(const float4 *)in;
+  if (f.aligned && at.k >= 0 && at.k + (int)QUAD <= (int)f.width) return *(const float4 *)at.in;
   for (int x = 0; x < (int)QUAD; x++)
-    if (k + x >= 0 && k + x < (int)f.width) v[x] = in[x];
+    if (at.k + x >= 0 && at.k + x < (int)f.width) v[x] = at.in[x];
   return make_float4(v[0], v[1], v[2], v[3]);
 }
 
-static __device__ __forceinline__ void quad_store(const face &f, unsigned n, float4 value)
+static __device__ __forceinline__ void quad_store(const face &f, const place &at, float4 value)
 {
-  unsigned row = n / f.quads;
-  int k = (int)(n % f.quads * QUAD) - (int)f.lead;
-  float *out = f.out + row / f.rows * f.out_plane + row % f.rows * f.out_pitch + k;
   const float v[QUAD] = {value.x, value.y, value.z, value.w};
-  if (k >= 0 && k + (int)QUAD <= (int)f.width) {
-    link_store(out, value);
+  if (at.k >= 0 && at.k + (int)QUAD <= (int)f.width) {
+    link_store(at.out, value);
     return;
   }
   for (int x = 0; x < (int)QUAD; x++)
-    if (k + x >= 0 && k + x < (int)f.width) out[x] = v[x];
+    if (at.k + x >= 0 && at.k + x < (int)f.width) at.out[x] = v[x];
 }
 
-// Block `block` of `blocks` stores its part of a face, N quads a thread in flight; `silent`: it loads only.
-template <unsigned N>
-static __device__ __forceinline__ void quads_push(const face &f, unsigned total, unsigned block,
-                                                  unsigned blocks, bool silent)
+// Block `block` of `blocks` stores its part of a face, EACH quads a thread in flight.
+static __device__ void quads_push(const face &f, unsigned total, unsigned block, unsigned blocks)
 {
-  for (unsigned first = block * THREADS * N; first < total; first += blocks * THREADS * N) {
-    float4 value[N];
+  for (unsigned first = block * THREADS * EACH; first < total; first += blocks * THREADS * EACH) {
+    float4 value[EACH];
+    place at[EACH];
 #pragma unroll
-    for (unsigned e = 0; e < N; e++) {
+    for (unsigned e = 0; e < EACH; e++) {
       unsigned n = first + e * THREADS + threadIdx.x;
-      if (n < total) value[e] = quad_load(f, n);
+      at[e] = place_of(f, n);
+      if (n < total) value[e] = quad_load(f, at[e]);
     }
 #pragma unroll
-    for (unsigned e = 0; e < N; e++) {
-      unsigned n = first + e * THREADS + threadIdx.x;
-      if (n < total && !silent) quad_store(f, n, value[e]);
-    }
+    for (unsigned e = 0; e < EACH; e++)
+      if (first + e * THREADS + threadIdx.x < total) quad_store(f, at[e], value[e]);
   }
 }
 
-// While there are few quads each goes to a thread of its own, so that all travel at once.
-static __device__ void face_push(const face &f, unsigned planes, unsigned block, unsigned blocks, bool silent)
+// Computed here and now: not to be put off, or done again, behind a wait.
+static __device__ __forceinline__ void settle(place &at)
 {
-  unsigned total = planes * f.rows * f.quads;
-  if (total > blocks * THREADS)
-    quads_push<EACH>(f, total, block, blocks, silent);
-  else
-    quads_push<1>(f, total, block, blocks, silent);
+  asm volatile("" : "+l"(at.in), "+l"(at.out), "+r"(at.k));
+  __builtin_assume(__isGlobal(at.in) && __isGlobal(at.out));
 }
 
-// Stores the faces and sets the flags; with AWAIT it also ends only once the own flags are set.
+// Stores the faces and sets the flags; with AWAIT it also ends only once the own flags are set. While there are few
+// quads each goes to a thread of its own, so that all travel at once, and its place is known before the wait.
 template <bool AWAIT>
 static __global__ void __launch_bounds__(THREADS)
     push_faces(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
@@ -113,18 +117,27 @@ static __global__ void __launch_bounds__(THREADS)
   while (m < link.n - 1 && blockIdx.x >= share.first[m + 1]) m++;
   const halo_link_message &to = link.message[m];
   unsigned block = blockIdx.x - share.first[m], blocks = share.first[m + 1] - share.first[m];
-  link_next_may_start();
-  link_wait_for_previous();
-  uint64_t start = link_nanoseconds(), exchange = link.state->base + step;
-  bool mine = blockIdx.x == 0, broken = link_broken(link);
-  if (link.n > 0) face_push(face_of(link, to, field, which), to.hi[0] - to.lo[0], block, blocks, broken);
+  const face f = face_of(link, to, field, which);
+  unsigned total = link.n > 0 ? (to.hi[0] - to.lo[0]) * f.rows * f.quads : 0;
+  unsigned own = block * THREADS + threadIdx.x;
+  place at = total > 0 ? place_of(f, own) : place{};
+  next_may_start();
+  settle(at);
+  wait_for_previous();
+  uint64_t start = link_nanoseconds();
+  bool mine = blockIdx.x == 0, few = total <= blocks * THREADS;
+  float4 value = {};
+  if (few && own < total) value = quad_load(f, at);
+  bool broken = link_broken(link);
+  if (few && own < total && !broken) quad_store(f, at, value);
+  if (!few && !broken) quads_push(f, total, block, blocks);
   if (link.adds && link.n > 0)
     link_part_sent(to.flag, block, blocks, threadIdx.x, broken);
   else
-    mine = link_sent(link, exchange, gridDim.x, threadIdx.x);
+    mine = link_sent(link, link.state->base + step, gridDim.x, threadIdx.x);
   if (!mine || threadIdx.x >= WARP) return;
   uint64_t sent = link_nanoseconds();
-  if (AWAIT) link_await(link, exchange, threadIdx.x);
+  if (AWAIT) link_await(link, link.state->base + step, threadIdx.x);
   if (threadIdx.x > 0) return;
   link.state->push_ns += sent - start;
   if (AWAIT) link.state->wait_ns += link_nanoseconds() - sent;

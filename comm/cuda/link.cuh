@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include "gpu/cuda/cuda_overlap.cuh"
+
 extern "C" {
 #include "comm/link.h"
 }
@@ -37,20 +39,6 @@ __device__ __forceinline__ void link_set(uint64_t *flag, uint64_t value)
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
 #else
   *(volatile uint64_t *)flag = value;
-#endif
-}
-
-// Programmatic launches, as in himeno/cuda/point.cuh: nothing may be read or written before the second returns.
-__device__ __forceinline__ void link_next_may_start()
-{
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void link_wait_for_previous()
-{
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
@@ -139,19 +127,19 @@ __device__ __forceinline__ void link_part_sent(uint64_t *flag, unsigned block, u
 __device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchange, unsigned blocks,
                                           unsigned thread)
 {
-  __shared__ unsigned before;
+  bool last = false;
   __syncthreads();
   if (thread == 0) {
     link_fence();
-    before = atomicAdd(&link.state->blocks, 1u);
+    last = atomicAdd(&link.state->blocks, 1u) + 1 >= blocks;
   }
-  __syncthreads();
-  if (before + 1 < blocks) return false;
-  if (thread == 0) link.state->blocks = 0;
-  link_fence();
-  if (thread < (unsigned)link.n && !link_broken(link))
-    link_set(link.message[thread].flag, exchange * HALO_FLAG_UNIT);
-  return true;
+  if (last) {
+    link.state->blocks = 0;
+    link_fence(); // what the other blocks have stored is seen through the counter, and goes before the flags
+    if (!link_broken(link))
+      for (int m = 0; m < link.n; m++) link_set(link.message[m].flag, exchange * HALO_FLAG_UNIT);
+  }
+  return __syncthreads_or(last);
 }
 
 #endif
