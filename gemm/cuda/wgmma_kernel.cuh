@@ -9,6 +9,7 @@
 #include "gemm/cuda/hopper.cuh"
 #include "gemm/cuda/tile_order.cuh"
 #include "gemm/cuda/wgmma_op.cuh"
+#include "gpu/cuda/cuda_overlap.cuh"
 
 struct wgmma_args {
   int m, n, k; // elements
@@ -16,8 +17,11 @@ struct wgmma_args {
   float *c;
   int64_t ldc;
   int bulk_store; // C can be addressed by map_c, and beta is 0
+  int spread; // clock cycles by which the pairs of blocks begin after each other, in turns of SPREAD_TURNS
   tile_order order;
 };
+
+enum { SPREAD_TURNS = 4 };
 
 template <class T, bool a_across_, bool b_across_> struct wgmma_shape {
   typedef T type;
@@ -95,7 +99,15 @@ static __device__ __forceinline__ void wgmma_load(const wgmma_room<S> &room, con
   }
 }
 
-// One thread: waits for stages that both blocks have used up, and fills them.
+// All tiles take as long, so their stores would meet: a pair of blocks waits for its turn once, before its first tile.
+static __device__ void begin_apart(int spread)
+{
+  const int64_t begin = clock64(), wait = (int64_t)spread * (blockIdx.x / 2 % SPREAD_TURNS);
+  while (clock64() - begin < wait) continue;
+}
+
+// One thread: waits for stages that both blocks have used up, and fills them. Every other tile goes backwards along k, and
+// finds in the L2 cache what the one before it read last.
 template <class S>
 static __device__ void wgmma_produce(const wgmma_room<S> &room, const CUtensorMap &a, const CUtensorMap &b,
                                      const wgmma_args &args)
@@ -104,11 +116,15 @@ static __device__ void wgmma_produce(const wgmma_room<S> &room, const CUtensorMa
   ring<S::stages> at;
   map_prefetch(a);
   map_prefetch(b);
-  for (int tile = blockIdx.x / 2; tile < args.order.tiles; tile += gridDim.x / 2) {
+  begin_apart(args.spread);
+  const int end = (args.k - 1) / S::depth * S::depth; // where the last stage begins
+  bool back = false;
+  for (int tile = blockIdx.x / 2; tile < args.order.tiles; tile += gridDim.x / 2, back = !back) {
     int row, column;
     args.order.place(tile, &row, &column);
     int m = (2 * row + rank) * S::rows, n = column * S::columns;
-    for (int k = 0; k < args.k; k += S::depth) {
+    for (int along = 0; along <= end; along += S::depth) {
+      const int k = back ? end - along : along;
       barrier_wait(room.empty(at.stage), at.parity ^ 1);
       wgmma_load<S>(room, a, b, at.stage, m, n, k, rank);
       at.next();
@@ -245,7 +261,9 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1
     }
     barrier_init_fence();
   }
+  next_may_start();
   cluster_sync();
+  wait_for_previous();
   if (threadIdx.x < 128) {
     registers_less<24>();
     if (threadIdx.x == 0) wgmma_produce<S>(room, a, b, args);
