@@ -100,13 +100,15 @@ template <class W> struct tile_march {
     }
   }
 
-  // A whole stage, the last 16 of it together with the first of the next.
+  // A whole stage, the last 16 of it together with the first of the next. The copies of a long stage are asked for once the
+  // tensor cores have something to do.
   __device__ __forceinline__ void stage_ahead(W &tile, int &read, int &write)
   {
-    fetch(write);
+    if (S::k == 32) fetch(write);
 #pragma unroll
     for (int k = 0; k < S::k - 32; k += 32) {
       work<0>(tile, read, k + 16);
+      if (k == 0) fetch(write);
       work<1>(tile, read, k + 32);
     }
     work<0>(tile, read, S::k - 16);

@@ -100,7 +100,8 @@ static __global__ void __launch_bounds__(W::S::threads, blocks)
 #endif
 }
 
-// The square fragments are the rung, with the tiles that feed the tensor cores best. Half sums leave registers for larger
+// The square fragments are the rung, with the tiles that feed the tensor cores best: stages of 64 along k where shared memory has
+// room for four of them. Half sums leave registers for larger
 // ones, for which chips before Ampere have too little shared memory. Rows that are no whole 16 bytes keep to the small
 // tile, and the other fragments show their shapes with it.
 template <int rows, int columns, class Acc, bool trans_a, bool trans_b>
@@ -108,9 +109,12 @@ static cudaError_t launch_as(const tensor_job *job, cudaStream_t stream)
 {
   typedef wmma_tile<rows, columns, Acc, tile_shape<128, 128, 32, 64, 32, trans_a, trans_b, 0>, false> small;
   typedef wmma_tile<rows, columns, Acc, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 1>, true> middle;
+  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 256, 64, 64, 64, trans_a, trans_b, 1>, true> deep;
   typedef wmma_tile<rows, columns, Acc, tile_shape<256, 256, 32, 128, 64, trans_a, trans_b, 1>, true> large;
   if constexpr (rows == columns) {
     if constexpr (sizeof(Acc) == 4) {
+      if (tile_is_whole(job) && job->chip >= 90 && job->chip < 120)
+        return tile_launch<deep, wmma_kernel<deep, 1, 90>>(job, stream);
       if (tile_is_whole(job)) return tile_launch<middle, wmma_kernel<middle, 1, 0>>(job, stream);
     } else {
       if (tile_is_whole(job) && job->chip >= 80)
