@@ -154,7 +154,7 @@ instrument() {
 memory() {
   needs cuda
   [ -x "$build/mem-gpu" ] || skip "mem-gpu was not built"
-  instrument memory --copies --mixes --latency --host -t 3
+  instrument memory --copies --mixes --latency --host -t 1
   note "$(value memory '", ".join("%s %.0f ns" % (l["name"], l["ns"]) for l in d["latency"]["levels"])')"
 }
 
@@ -238,25 +238,27 @@ sanitizer() {
   [ "$tool" != racecheck ] || kernels=("naive,block16,paced,packed,stream") wanted=2
   guard=(compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 50)
   launch 2 "${guard[@]}" --log-file "$out/logs/$step-matrix.%p.log" \
-    "$build/tests/mpi/matrix" "$source_folder/tests/golden/himeno.csv" cuda all "${kernels[@]}" || code=$?
+    "$build/tests/mpi/matrix" "$source_folder/tests/golden/himeno.csv" cuda cuts "${kernels[@]}" || code=$?
   [ "$tool" = racecheck ] || launch 1 "${guard[@]}" --log-file "$out/logs/$step-ladder.%p.log" \
     "$himeno" -b cuda -s XS --ladder -t 0.01 --block 2 --data dense || code=$?
   sanitized_well $wanted $code
 }
 
-# temporal_sanitizer TOOL: kernels of several sweeps a pass with bulk copies and without, on a grid of a few tiles; the ceiling and
-# the checksum too.
+# temporal_sanitizer TOOL: kernels of several sweeps a pass with bulk copies and without, at the same time, on a grid of a few
+# tiles; the ceiling and the checksum too.
 temporal_sanitizer() {
-  local bulk kernel code=0
+  local bulk kernel process running=() code=0
   command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
   needs cuda
   export OMP_NUM_THREADS=1
   for bulk in 1 0; do
     for kernel in temporal2 temporal3 temporal4 resident; do
       launch 1 env HIMENO_CUDA_BULK=$bulk compute-sanitizer --tool "$1" --error-exitcode 99 --print-limit 50 \
-        --log-file "$out/logs/$step-$kernel-$bulk.log" "$himeno" -b cuda -s 8x20x70 --data dense -k $kernel -n 12 || code=$?
+        --log-file "$out/logs/$step-$kernel-$bulk.log" "$himeno" -b cuda -s 8x20x70 --data dense -k $kernel -n 12 </dev/null &
+      running+=($!)
     done
   done
+  for process in "${running[@]}"; do wait "$process" || code=$?; done
   sanitized_well 8 $code
 }
 
@@ -341,7 +343,7 @@ tensor() {
   while read -r kernel type size options; do
     name=tensor-$kernel-$type-$size$(tr -d -- '- ' <<<"${options#--trans}")
     # shellcheck disable=SC2206 # several words
-    arguments=(-b cuda -k "$kernel" --type "$type" -s "$size" -t 2 $options)
+    arguments=(-b cuda -k "$kernel" --type "$type" -s "$size" -t 1 $options)
     printf 'gemm-gpu %s\n' "${arguments[*]}" | tee "$out/json/$name.cmd"
     code=0
     launch 1 "$build/gemm-gpu" "${arguments[@]}" --json "$out/json/$name.json" </dev/null || code=$?
@@ -355,6 +357,7 @@ tensor() {
 # ---- products of floats ----
 
 fp32_kernels="naive regblock local unroll pipeline lds-pipeline warptile"
+opencl_kernels="naive regblock local unroll pipeline lds-pipeline small-tiles split-k panel"
 
 # The ladder where plots of it begin, in their middle and at their end.
 products() {
@@ -369,21 +372,25 @@ products() {
 }
 
 products_right() {
+  local names="$fp32_kernels $tensor_kernels"
   needs "$1"
   [ -x "$build/tests/gpu/gemm_products" ] || skip "tests/gpu/gemm_products was not built"
+  [ "$1" = cuda ] || names=$opencl_kernels
   # shellcheck disable=SC2086 # several names
-  tap launch 1 "$build/tests/gpu/gemm_products" "$1" few
+  tap together "$1" none $names
 }
 
-# together TOOL KERNEL...: each kernel under the tool in a process of its own, all at the same time, since a tool makes them
-# many times slower; then what they said, as one list of tests.
+# together BACKEND TOOL KERNEL...: each kernel, under a sanitizer's tool or none, in a process of its own, all at the same time:
+# a tool makes them many times slower, and a driver takes long to build OpenCL. Then what they said, as one list of tests.
 together() {
-  local tool=$1 kernel tests plan=0 code=0 running=() text=$scratch/$step-tests
-  shift
+  local backend=$1 tool=$2 kernel tests plan=0 code=0 shapes=few guard running=() text=$scratch/$step-tests
+  shift 2
+  [ "$tool" != racecheck ] || shapes=tiny
   for kernel; do
-    OMP_NUM_THREADS=1 compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 50 \
-      --log-file "$out/logs/$step-tool-$kernel.log" "$build/tests/gpu/gemm_products" cuda few "$kernel" \
-      >"$text-$kernel" 2>&1 &
+    guard=()
+    [ "$tool" = none ] || guard=(compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 50
+      --log-file "$out/logs/$step-tool-$kernel.log")
+    OMP_NUM_THREADS=1 "${guard[@]}" "$build/tests/gpu/gemm_products" "$backend" $shapes "$kernel" >"$text-$kernel" 2>&1 &
     running+=($!)
   done
   for kernel in "${running[@]}"; do wait "$kernel" || code=$?; done
@@ -398,12 +405,12 @@ together() {
 
 # sanitized TOOL KERNEL...: kernels on a few shapes.
 sanitized() {
-  local logs=$out/logs/$step-tool log code=0
+  local log code=0
   command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
   needs cuda
   [ -x "$build/tests/gpu/gemm_products" ] || skip "tests/gpu/gemm_products was not built"
-  tap together "$@" || code=$?
-  for log in "$logs"-*.log; do
+  tap together cuda "$@" || code=$?
+  for log in "$out/logs/$step"-tool-*.log; do
     tail -n 3 "$log"
     grep -qE "$nothing_found" "$log" || code=1
   done

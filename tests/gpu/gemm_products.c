@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every kernel of a backend's set of products, over shapes, transpositions, factors, leading dimensions, blocks and data,
  * against float64: C poisoned before, and the same bits twice. Speaks TAP.
- *   gemm_products BACKEND [all|few [KERNEL]...]     few: what a sanitizer has the patience for; only those kernels */
+ *   gemm_products BACKEND [all|few|tiny [KERNEL]...]     only those kernels
+ * few is what a sanitizer has the patience for, tiny what one that follows each access to shared memory has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,9 @@ static const int64_t shapes[][3] = {
     {128, 256, 16}, {127, 129, 65}, {33, 513, 100},  {256, 256, 1},  {257, 300, 130},
     {512, 384, 96}, {1000, 4, 12},  {3, 1025, 1000}, {384, 520, 33}, {640, 257, 24},
 };
-#define SHAPES     (int)(sizeof shapes / sizeof shapes[0])
-#define SHAPES_FEW 5
+
+/* Points only; several tiles each way; more steps along k than any kernel has stages. */
+static const int64_t tiny_shapes[][3] = {{5, 7, 3}, {130, 258, 17}, {24, 40, 330}};
 
 static const float factors[][2] = {{1, 0}, {-0.75f, 0}, {1, 1}, {0.5f, -2}};
 #define FACTORS (int)(sizeof factors / sizeof factors[0])
@@ -27,11 +29,25 @@ static const float factors[][2] = {{1, 0}, {-0.75f, 0}, {1, 1}, {0.5f, -2}};
 static const int64_t pads[][3] = {{0, 0, 0}, {8, 16, 4}, {1, 3, 5}};
 #define PADS (int)(sizeof pads / sizeof pads[0])
 
+struct effort {
+  const char *name;
+  const int64_t (*shapes)[3];
+  int n_shapes;
+  int factors; /* every so manieth pair; beyond their number one pair a shape, by turns the first and the last */
+  int blocks; /* every so manieth way to cut the work, others each time */
+  int wide;   /* data of wide exponents and special values too */
+};
+#define ALL_OF(list) list, (int)(sizeof list / sizeof list[0])
+static const struct effort efforts[] = {{"all", ALL_OF(shapes), 1, 1, 1},
+                                        {"few", shapes, 5, 3, 3, 0},
+                                        {"tiny", ALL_OF(tiny_shapes), FACTORS, 3, 0}};
+#define EFFORTS (int)(sizeof efforts / sizeof efforts[0])
+
 struct bench {
   const struct gemm_kernel_set *set;
   struct gpu_device *device;
   struct gpu_queue *queue;
-  int few;
+  const struct effort *effort;
   char **only; /* names, ended by NULL; none: all */
   int problems, tests, failed;
 };
@@ -103,12 +119,11 @@ static void diagnose(const struct gemm_problem *p, const struct gemm_blocks *g)
   printf(": %s\n", log_held());
 }
 
-/* All blocks of a kernel on one problem; with few, a third of them, others each time. Blocks that are none for the problem
- * are passed by, the first never. */
+/* All blocks of a kernel on one problem, or some of them. Blocks that are none for the problem are passed by, the first never. */
 static status_t problem_check(struct bench *b, const struct subject *s, const struct gemm_problem *p,
                               enum gemm_data data)
 {
-  const int stride = b->few && s->kernel->n_blocks > 1 ? 3 : 1, first = b->problems++ % stride;
+  const int stride = s->kernel->n_blocks > 1 ? b->effort->blocks : 1, first = b->problems++ % stride;
   struct gemm_matrices m;
   struct gemm_reference *reference = NULL;
   const struct gemm_blocks *blocks = NULL;
@@ -131,12 +146,14 @@ done:
 
 static int shapes_check(struct bench *b, const struct subject *s, int pad, enum gemm_data data)
 {
+  const struct effort *effort = b->effort;
   int count = 0;
-  for (int shape = 0; shape < (b->few ? SHAPES_FEW : SHAPES); shape++)
-    for (int factor = 0; factor < FACTORS; factor += b->few ? 3 : 1) {
+  for (int shape = 0; shape < effort->n_shapes; shape++)
+    for (int factor = effort->factors < FACTORS || shape % 2 == 0 ? 0 : FACTORS - 1; factor < FACTORS;
+         factor += effort->factors) {
       struct gemm_problem p;
       char why[GPU_TEXT_MAX];
-      if (problem_make(s, shapes[shape], factors[factor], pads[pad], &p) != STATUS_OK) return -1;
+      if (problem_make(s, effort->shapes[shape], factors[factor], pads[pad], &p) != STATUS_OK) return -1;
       if (!gemm_kernel_fits(s->kernel, b->device, &p, why)) continue;
       if (problem_check(b, s, &p, data) != STATUS_OK) return -1;
       count++;
@@ -151,7 +168,7 @@ static void subject_check(struct bench *b, const struct subject *s)
   const struct gemm_problem p = {.trans_a = s->trans >> 1, .trans_b = s->trans & 1};
   for (int data = GEMM_RANDOM; data <= GEMM_SPECIAL; data++)
     for (int pad = 0; pad < PADS; pad++) {
-      if (data != GEMM_RANDOM && (pad != 1 || b->few)) continue;
+      if (data != GEMM_RANDOM && (pad != 1 || !b->effort->wide)) continue;
       int count = shapes_check(b, s, pad, (enum gemm_data)data);
       if (count == 0) continue;
       printf("%s %d - %s %s %s, %s, %s\n", count > 0 ? "ok" : "not ok", ++b->tests, s->kernel->name,
@@ -182,12 +199,13 @@ static void set_check(struct bench *b)
 
 int main(int argc, char **argv)
 {
-  struct bench b = {.few = argc > 2 && strcmp(argv[2], "few") == 0,
-                    .only = argc > 3 ? argv + 3 : argv + argc};
+  struct bench b = {.only = argc > 3 ? argv + 3 : argv + argc};
+  for (int e = 0; e < EFFORTS; e++)
+    if (strcmp(argc > 2 ? argv[2] : "all", efforts[e].name) == 0) b.effort = &efforts[e];
   const struct gpu_backend *backend = argc > 1 ? gpu_backend_find(argv[1]) : NULL;
   log_hold(1);
-  if (!backend || !(b.set = gemm_kernels_find(argv[1]))) {
-    fprintf(stderr, "usage: gemm_products BACKEND [all|few [KERNEL]...]\n");
+  if (!backend || !b.effort || !(b.set = gemm_kernels_find(argv[1]))) {
+    fprintf(stderr, "usage: gemm_products BACKEND [all|few|tiny [KERNEL]...]\n");
     return 2;
   }
   if (gpu_open(backend, 0, &b.device) != STATUS_OK) {

@@ -3,9 +3,9 @@
  * tests/golden/himeno.csv, or the reference kernel's value. One MPI job runs all cases on sub-communicators of its ranks and
  * speaks TAP.
  *
- * Usage: mpirun -np 8 matrix TABLE BACKEND all|pairs|odd [KERNEL,...]
- * `all` crosses every cut with data, transport and overlap at 24x37x53 and takes XS beside it; `pairs` takes S, with kernels,
- * data, transports, overlap and a few cuts paired off; `odd` takes extents that suit no tile, from the smallest there is, with
+ * Usage: mpirun -np 8 matrix TABLE BACKEND all|cuts|pairs|odd [KERNEL,...]
+ * `all` crosses every cut with data, transport and overlap at 24x37x53 and takes XS beside it; `cuts` takes each of these cuts
+ * once, the rest paired off; `pairs` takes S, with kernels, data, transports, overlap and a few cuts paired off; `odd` takes extents that suit no tile, from the smallest there is, with
  * both data sets. */
 #include "config.h"
 
@@ -206,6 +206,15 @@ static void cut_paired(struct test_case *t)
   case_do(t);
 }
 
+static void cut_once(struct test_case *t)
+{
+  t->sweeps = 3;
+  t->transport = transport_next();
+  t->overlap = cases / n_transports % 2;
+  t->data = cases % 3 ? HIMENO_DENSE : HIMENO_STANDARD;
+  case_do(t);
+}
+
 static void cut_odd(struct test_case *t)
 {
   t->sweeps = 5;
@@ -228,6 +237,9 @@ static void kernel_do(const struct himeno_kernel *kernel, int ranks, const char 
       t.size = odd_sizes[s];
       each_cut(ranks, &t, cut_odd);
     }
+  } else if (strcmp(mode, "cuts") == 0) {
+    t.size = "24x37x53";
+    each_cut(ranks, &t, cut_once);
   } else {
     t.size = "24x37x53";
     each_cut(ranks, &t, cut_all);
@@ -250,7 +262,10 @@ static int device_index(const struct gpu_device_info *devices, int n)
 
 static int mode_known(const char *mode)
 {
-  return strcmp(mode, "all") == 0 || strcmp(mode, "pairs") == 0 || strcmp(mode, "odd") == 0;
+  static const char *const modes[] = {"all", "cuts", "pairs", "odd"};
+  size_t m = 0;
+  while (m < sizeof modes / sizeof modes[0] && strcmp(modes[m], mode) != 0) m++;
+  return m < sizeof modes / sizeof modes[0];
 }
 
 int main(int argc, char **argv)
