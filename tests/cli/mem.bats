@@ -48,7 +48,7 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
 }
 
 @test "the roofline has ceilings, points from 1/16 to 512 operations a byte, and kernels of other documents" {
-  results=$top_srcdir/doc/results/h100-2026-11
+  results=$top_srcdir/doc/results/h100-2026-11-check
   quick -b cpu --roofline --sizes 1M --kernels "$results/ladder-cuda-L.json,$results/run-cuda-XL.json" --json roof.json >/dev/null
   follows_schema roof.json
   [ "$(json roof.json '[p["intensity"] for p in d["roofline"]["points"]] == [2.0 ** e for e in range(-4, 10)]')" = True ]
@@ -60,7 +60,7 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
 
 @test "measured traffic moves a sweep on the roofline, wherever its document stands among the others" {
   echo '{"schema": "himeno-traffic/1", "kernels": [{"kernel": "temporal3", "size": "L", "bytes_a_point": 68}]}' >traffic.json
-  quick -b cpu --roofline --sizes 1M --kernels "traffic.json,$top_srcdir/doc/results/h100-2026-11/ladder-cuda-L.json" --json roof.json >/dev/null
+  quick -b cpu --roofline --sizes 1M --kernels "traffic.json,$top_srcdir/doc/results/h100-2026-11-check/ladder-cuda-L.json" --json roof.json >/dev/null
   [ "$(json roof.json '[(k["intensity"], k["traffic"]) for k in d["roofline"]["kernels"] if k["name"] == "temporal3 L"]')" = \
     "[(1.5, '68.0 bytes a point for each pass, by hardware counters')]" ]
 }

@@ -1,0 +1,1 @@
+mpirun -np 1 himeno-gpu -b cpu -s L --ladder
