@@ -383,8 +383,9 @@ products_right() {
 # together BACKEND TOOL KERNEL...: each kernel, under a sanitizer's tool or none, in a process of its own, all at the same time:
 # a tool makes them many times slower, and a driver takes long to build OpenCL. Then what they said, as one list of tests.
 together() {
-  local backend=$1 tool=$2 kernel tests plan=0 code=0 shapes=few guard running=() text=$scratch/$step-tests
+  local backend=$1 tool=$2 kernel process tests plan=0 code=0 shapes=few guard running=() text=$scratch/$step-tests
   shift 2
+  [ "$backend $tool" != "cuda none" ] || shapes=all
   [ "$tool" != racecheck ] || shapes=tiny
   for kernel; do
     guard=()
@@ -393,7 +394,7 @@ together() {
     OMP_NUM_THREADS=1 "${guard[@]}" "$build/tests/gpu/gemm_products" "$backend" $shapes "$kernel" >"$text-$kernel" 2>&1 &
     running+=($!)
   done
-  for kernel in "${running[@]}"; do wait "$kernel" || code=$?; done
+  for process in "${running[@]}"; do wait "$process" || code=$?; done
   for kernel; do
     grep -v '^1\.\.' "$text-$kernel" || true
     tests=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$text-$kernel")

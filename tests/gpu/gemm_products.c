@@ -11,11 +11,14 @@
 #include "gemm/matrices.h"
 #include "gemm/verify.h"
 
-static const int64_t shapes[][3] = {
-    {1, 1, 1},      {5, 7, 3},      {130, 258, 17},  {64, 64, 64},   {200, 129, 300},
-    {1, 1, 300},    {1, 300, 1},    {300, 1, 7},     {1, 129, 129},  {16, 16, 16},
-    {128, 256, 16}, {127, 129, 65}, {33, 513, 100},  {256, 256, 1},  {257, 300, 130},
-    {512, 384, 96}, {1000, 4, 12},  {3, 1025, 1000}, {384, 520, 33}, {640, 257, 24},
+static const int64_t shapes[]
+                           [3] = {
+                               {1, 1, 1},       {5, 7, 3},       {130, 258, 17},  {64, 64, 64},
+                               {200, 129, 300}, {1, 1, 300},     {1, 300, 1},     {300, 1, 7},
+                               {1, 129, 129},   {16, 16, 16},    {128, 256, 16},  {127, 129, 65},
+                               {33, 513, 100},  {256, 256, 1},   {257, 300, 130}, {512, 384, 96},
+                               {1000, 4, 12},   {3, 1025, 1000}, {384, 520, 33},  {640, 257, 24},
+                               {40, 17200, 70}, /* more tiles than blocks that stay: they take a second one */
 };
 
 /* Points only; several tiles each way; more steps along k than any kernel has stages. */
@@ -33,8 +36,8 @@ struct effort {
   const char *name;
   const int64_t (*shapes)[3];
   int n_shapes;
-  int factors; /* every so manieth pair; beyond their number one pair a shape, by turns the first and the last */
-  int blocks; /* every so manieth way to cut the work, others each time */
+  int factors; /* every n-th pair of them; from their number on one pair a shape, by turns the first and the last */
+  int blocks; /* every n-th way to cut the work, others each time */
   int wide;   /* data of wide exponents and special values too */
 };
 #define ALL_OF(list) list, (int)(sizeof list / sizeof list[0])
@@ -185,6 +188,17 @@ static int is_wanted(const struct bench *b, const struct gemm_kernel *kernel)
   return *name || !b->only[0];
 }
 
+/* Whether each name that was asked for is one of the set's. */
+static int names_known(const struct bench *b)
+{
+  for (char **name = b->only; *name; name++) {
+    int k = 0;
+    while (k < b->set->n && strcmp(b->set->kernels[k]->name, *name) != 0) k++;
+    if (k == b->set->n) return 0;
+  }
+  return 1;
+}
+
 static void set_check(struct bench *b)
 {
   for (int k = 0; k < b->set->n; k++) {
@@ -204,7 +218,7 @@ int main(int argc, char **argv)
     if (strcmp(argc > 2 ? argv[2] : "all", efforts[e].name) == 0) b.effort = &efforts[e];
   const struct gpu_backend *backend = argc > 1 ? gpu_backend_find(argv[1]) : NULL;
   log_hold(1);
-  if (!backend || !b.effort || !(b.set = gemm_kernels_find(argv[1]))) {
+  if (!backend || !b.effort || !(b.set = gemm_kernels_find(argv[1])) || !names_known(&b)) {
     fprintf(stderr, "usage: gemm_products BACKEND [all|few|tiny [KERNEL]...]\n");
     return 2;
   }
