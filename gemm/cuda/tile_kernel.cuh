@@ -104,7 +104,8 @@ template <class W> struct tile_march {
   // tensor cores have something to do.
   __device__ __forceinline__ void stage_ahead(W &tile, int &read, int &write)
   {
-    if (S::k == 32) fetch(write);
+    const bool is_short = S::k == 32;
+    if (is_short) fetch(write);
 #pragma unroll
     for (int k = 0; k < S::k - 32; k += 32) {
       work<0>(tile, read, k + 16);

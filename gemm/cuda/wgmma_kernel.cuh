@@ -99,7 +99,7 @@ static __device__ __forceinline__ void wgmma_load(const wgmma_room<S> &room, con
   }
 }
 
-// All tiles take as long, so their stores would meet: a pair of blocks waits for its turn once, before its first tile.
+// All tiles take equally long, so their stores would meet: a pair of blocks waits for its turn once, before its first tile.
 static __device__ void begin_apart(int spread)
 {
   const int64_t begin = clock64(), wait = (int64_t)spread * (blockIdx.x / 2 % SPREAD_TURNS);

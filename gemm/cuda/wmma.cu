@@ -100,10 +100,10 @@ static __global__ void __launch_bounds__(W::S::threads, blocks)
 #endif
 }
 
-// The square fragments are the rung, with the tiles that feed the tensor cores best: stages of 64 along k where shared memory has
-// room for four of them. Half sums leave registers for larger
-// ones, for which chips before Ampere have too little shared memory. Rows that are no whole 16 bytes keep to the small
-// tile, and the other fragments show their shapes with it.
+// The square fragments are the rung, with the tiles that feed the tensor cores best: stages of 64 along k where shared
+// memory has room for four of them. Half sums leave registers for larger tiles, for which chips before Ampere have too
+// little shared memory. Rows that are no whole 16 bytes keep to the small tile, and the other fragments show their shapes
+// with it.
 template <int rows, int columns, class Acc, bool trans_a, bool trans_b>
 static cudaError_t launch_as(const tensor_job *job, cudaStream_t stream)
 {

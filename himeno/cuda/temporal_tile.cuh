@@ -46,8 +46,8 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int tick = T == 2 ? 1 : 2;
 
   // Level 0 reaches one point further than level 1. Where its rows have no room for that beside the halo, a thread at
-  // a row's end reads a point of the next row, which nothing depends on; beyond the first row and the last one such
-  // reads meet a gap that nobody writes.
+  // an end of a row reads a point of the row beside it, which nothing depends on; before the first row and behind the
+  // last one such reads meet a gap that nobody writes.
   static constexpr int p_lead = 4, p_width = round_up(p_lead + out_k + T, 4), p_rows = H + 2, p_gap = 32;
   static constexpr int p_floats = round_up(p_width * p_rows + 1, 32);
   static constexpr int p_slots = BULK ? 2 : 3;
