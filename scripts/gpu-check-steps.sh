@@ -380,18 +380,25 @@ products_right() {
   tap together "$1" none $names
 }
 
+# shapes_for TOOL KERNEL: as many as it has the patience for. Blocks of wgmma stay, and take a second tile only of the largest.
+shapes_for() {
+  case "$1 $2" in
+    racecheck*) echo tiny ;;
+    "none wgmma") echo all ;;
+    *) echo few ;;
+  esac
+}
+
 # together BACKEND TOOL KERNEL...: each kernel, under a sanitizer's tool or none, in a process of its own, all at the same time:
 # a tool makes them many times slower, and a driver takes long to build OpenCL. Then what they said, as one list of tests.
 together() {
-  local backend=$1 tool=$2 kernel process tests plan=0 code=0 shapes=few guard running=() text=$scratch/$step-tests
+  local backend=$1 tool=$2 kernel process tests plan=0 code=0 guard running=() text=$scratch/$step-tests
   shift 2
-  [ "$backend $tool" != "cuda none" ] || shapes=all
-  [ "$tool" != racecheck ] || shapes=tiny
   for kernel; do
     guard=()
     [ "$tool" = none ] || guard=(compute-sanitizer --tool "$tool" --error-exitcode 99 --print-limit 50
       --log-file "$out/logs/$step-tool-$kernel.log")
-    OMP_NUM_THREADS=1 "${guard[@]}" "$build/tests/gpu/gemm_products" "$backend" $shapes "$kernel" >"$text-$kernel" 2>&1 &
+    OMP_NUM_THREADS=1 "${guard[@]}" "$build/tests/gpu/gemm_products" "$backend" "$(shapes_for "$tool" "$kernel")" "$kernel" >"$text-$kernel" 2>&1 &
     running+=($!)
   done
   for process in "${running[@]}"; do wait "$process" || code=$?; done
