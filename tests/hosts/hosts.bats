@@ -48,7 +48,7 @@ assert p["wait"] + p["transfer"] > 0.02, p
 END
 }
 
-# rate_found: comm-gpu's fit between two hosts lies within a quarter of the wire's 10 MB/s. One way may get less: on a busy machine.
+# rate_found: comm-gpu's fits between two hosts find the wire's 10 MB/s, both ways.
 rate_found() {
   rm -f "$json"
   run over 2 "$top_builddir/comm-gpu" -b cpu --parts pairs -x staged --min 64K --max 2M --samples 3 --json "$json"
@@ -57,8 +57,7 @@ rate_found() {
 import json, sys
 pairs = json.load(open(sys.argv[1]))["pairs"]
 rates = [p["fit"]["bytes_per_second"] for p in pairs if p["way"] == "staged" and p["fit"]]
-print(rates)
-sys.exit(not (rates and 7.5e6 < max(rates) < 12.5e6))
+assert rates and all(5e6 < r < 11e6 for r in rates), rates
 END
 }
 
