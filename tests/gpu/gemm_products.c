@@ -11,14 +11,12 @@
 #include "gemm/matrices.h"
 #include "gemm/verify.h"
 
-static const int64_t shapes[]
-                           [3] = {
-                               {1, 1, 1},       {5, 7, 3},       {130, 258, 17},  {64, 64, 64},
-                               {200, 129, 300}, {1, 1, 300},     {1, 300, 1},     {300, 1, 7},
-                               {1, 129, 129},   {16, 16, 16},    {128, 256, 16},  {127, 129, 65},
-                               {33, 513, 100},  {256, 256, 1},   {257, 300, 130}, {512, 384, 96},
-                               {1000, 4, 12},   {3, 1025, 1000}, {384, 520, 33},  {640, 257, 24},
-                               {40, 17200, 70}, /* more tiles than blocks that stay: they take a second one */
+/* Of the last one there are more tiles than blocks that stay: they take a second one. */
+static const int64_t shapes[][3] = {
+    {1, 1, 1},      {5, 7, 3},      {130, 258, 17},  {64, 64, 64},   {200, 129, 300}, {1, 1, 300},
+    {1, 300, 1},    {300, 1, 7},    {1, 129, 129},   {16, 16, 16},   {128, 256, 16},  {127, 129, 65},
+    {33, 513, 100}, {256, 256, 1},  {257, 300, 130}, {512, 384, 96}, {1000, 4, 12},   {3, 1025, 1000},
+    {384, 520, 33}, {640, 257, 24}, {40, 17200, 70},
 };
 
 /* Points only; several tiles each way; more steps along k than any kernel has stages. */

@@ -206,30 +206,35 @@ static void cut_all(struct test_case *t)
   }
 }
 
-static void cut_paired(struct test_case *t)
+static void pair_off(struct test_case *t)
 {
   t->transport = transport_next();
   t->overlap = cases / n_transports % 2;
   t->data = cases % 3 ? HIMENO_DENSE : HIMENO_STANDARD;
+}
+
+static void cut_paired(struct test_case *t)
+{
+  pair_off(t);
   t->sweeps = cases % 5 == 4 ? 10 : 3;
   case_do(t);
 }
 
 static void cut_once(struct test_case *t)
 {
-  const int slabs = t->procs[0] > 1 && t->procs[1] * t->procs[2] == 1;
+  pair_off(t);
   t->sweeps = 3;
-  t->transport = slabs ? transport_named("p2p") : transport_next();
-  t->overlap = slabs || cases / n_transports % 2;
-  t->data = cases % 3 ? HIMENO_DENSE : HIMENO_STANDARD;
+  if (t->procs[0] > 1 && t->procs[1] * t->procs[2] == 1) {
+    t->transport = transport_named("p2p");
+    t->overlap = 1;
+  }
   case_do(t);
 }
 
 static void cut_odd(struct test_case *t)
 {
+  pair_off(t);
   t->sweeps = 5;
-  t->transport = transport_next();
-  t->overlap = cases / n_transports % 2;
   for (int data = 0; data < 2; data++) {
     t->data = data ? HIMENO_DENSE : HIMENO_STANDARD;
     case_do(t);
