@@ -145,7 +145,7 @@ def path_told(run, pair):
     """What comm-gpu finds between two hosts, in words: the way that carried the bytes, its rate, and cards that stood idle."""
     if not run.has("comm-gpu"):
         return ""
-    options = ["--parts", "pairs", "--samples", "3", "--max", "4M", *backend_of(run.a.options)]
+    options = ["--parts", "pairs", "--samples", "3", "--min", "1M", "--max", "1M", *backend_of(run.a.options)]
     name = pair_name(pair, "path")
     run.together("path", [(name, list(pair), {"program": "comm-gpu", "options": options})], width=1)
     found = run.document(name) or {}

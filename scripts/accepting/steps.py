@@ -138,17 +138,26 @@ class Run:
         per_host = per_host or self.a.per_host
         words = self.words(on, per_host, program, options, self.path(name, "doc"))
         begin = time.time()
-        if os.path.exists(self.path(name, "doc")):
-            os.remove(self.path(name, "doc"))
-        with open(self.path(name, "log"), "w", encoding="utf-8") as log:
-            code = self.launch(words, log, limit or self.a.limit)
-        if code != 0:
-            needs_room(self.a.folder)
-        outcome, why = judge(code, read(self.path(name, "doc")), self.path(name, "log"))
-        done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "seconds": round(time.time() - begin, 3),
+        outcome, why = self.tried(name, words, limit or self.a.limit, "w")
+        tries = 1
+        if outcome == "not started":
+            # Launchers that run side by side get in each other's way now and then; a host that is down fails again.
+            outcome, why = self.tried(name, words, limit or self.a.limit, "a")
+            tries = 2
+        done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "tries": tries, "seconds": round(time.time() - begin, 3),
                 "command": shlex.join(words[:-2])}
         write_document(self.path(name, "json"), done)
         return done
+
+    def tried(self, name, words, limit, mode):
+        """Outcome and reason of one launch, whose words the log gets."""
+        if os.path.exists(self.path(name, "doc")):
+            os.remove(self.path(name, "doc"))
+        with open(self.path(name, "log"), mode, encoding="utf-8") as log:
+            code = self.launch(words, log, limit)
+        if code != 0:
+            needs_room(self.a.folder)
+        return judge(code, read(self.path(name, "doc")), self.path(name, "log"))
 
     def document(self, name):
         found = read(self.path(name, "doc"))
@@ -168,7 +177,8 @@ class Run:
                         self.left_out.append(name)
                         continue
                     found[name] = done
-                    say(f"[{len(found):>{len(str(total))}}/{total}] {what:<8} {name:<32} {done['outcome']:<12} {done['why'][:120]}")
+                    again = " (second try)" if done.get("tries") == 2 else ""
+                    say(f"[{len(found):>{len(str(total))}}/{total}] {what:<8} {name:<32} {done['outcome'] + again:<12} {done['why'][:120]}")
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for process in list(self.processes):

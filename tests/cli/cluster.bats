@@ -27,6 +27,9 @@ JSON
 
 verdict() { "$PYTHON" -c 'import json, sys; r = json.load(open("out/accept.json")); print(eval(sys.argv[1]))' "$1"; }
 
+# Told where a test fails, since the folder goes with it.
+teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"' out/steps/*.json out/accept.json | tail -n 80 || true; }
+
 @test "a good cluster is accepted" {
   site
   cluster 'n[1-4]' --stages alone,pairs,switches,all,devices
@@ -39,7 +42,7 @@ verdict() { "$PYTHON" -c 'import json, sys; r = json.load(open("out/accept.json"
 @test "a slow device, a bad link, and hosts that do not start or hang: all named, nothing else" {
   site
   printf '%s\n' 'dead n3' 'hang n4' 'slow n6 1 1.1' 'link n7 n8 60' >faults
-  cluster 'n[1-10]' --limit 15 --rounds 5 --stages alone,pairs,all,devices
+  cluster 'n[1-10]' --limit 30 --rounds 5 --stages alone,pairs,all,devices
   expect_status 7
   [ "$(verdict 'sorted(r["drain"])')" = "['n3', 'n4', 'n6']" ]
   [ "$(verdict '[f["hosts"] for f in r["findings"] if f["kind"] == "path"]')" = "[['n7', 'n8']]" ]
@@ -48,6 +51,16 @@ verdict() { "$PYTHON" -c 'import json, sys; r = json.load(open("out/accept.json"
   [ "$(verdict '[f["step"] for f in r["findings"] if f["step"].startswith("device-")]')" = "['device-n6-1']" ]
   grep -q 'drain: n\[3-4,6\]' <<<"$output"
   grep -q "does not answer" <<<"$output"
+}
+
+@test "a host that starts at the second try is told, and no finding" {
+  site
+  echo 'late n2' >faults
+  cluster 'n[1-2]' --stages alone
+  expect_status 0
+  grep -q 'alone-n2  *pass (second try)' <<<"$output"
+  [ "$(grep -c '^\$ ' out/steps/alone-n2.log)" = 2 ]
+  [ "$(grep -c '^\$ ' out/steps/alone-n1.log)" = 1 ]
 }
 
 @test "products must be right on each host" {
