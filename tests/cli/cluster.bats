@@ -112,7 +112,7 @@ teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"
   site
   echo 'hang n2' >faults
   cluster 'n[1-2]' --limit 300 --stages alone &
-  for _ in $(seq 200); do [ -s out/steps/alone-n1.json ] && break; sleep 0.1; done
+  for _ in $(seq 600); do [ -s out/steps/alone-n1.json ] && break; sleep 0.1; done
   [ ! -e out/steps/alone-n2.json ]
   kill -KILL "$(pgrep -f "[s]cripts/accept out .*--launcher $top_srcdir")"
   wait $! || true

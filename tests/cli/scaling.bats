@@ -59,7 +59,7 @@ launched() { grep -c "$1" launched || true; }
 @test "a study killed at any time goes on, and runs no finished point twice" {
   "$scaling" run study "${plan[@]}" --repeat 2 >/dev/null 2>&1 3>&- &
   pid=$!
-  for _ in $(seq 300); do
+  for _ in $(seq 600); do
     [ "$(ls study/runs/*.json 2>/dev/null | wc -l)" -ge 3 ] && break
     sleep 0.1
   done
@@ -97,7 +97,7 @@ launched() { grep -c "$1" launched || true; }
   chmod +x slow
   "$scaling" run study "${plan[@]}" --launcher "$PWD/slow {ranks}" >/dev/null 2>&1 3>&- &
   pid=$!
-  for _ in $(seq 100); do [ -e begun ] && break; sleep 0.1; done
+  for _ in $(seq 600); do [ -e begun ] && break; sleep 0.1; done
   run "$scaling" run study
   kill $pid
   wait $pid || true

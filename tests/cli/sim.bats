@@ -106,7 +106,7 @@ PY
   mkdir files
   "$sim" --model "$model" -s L -n 512 --passes 1000 >/dev/null 2>said 3>&- &
   pid=$!
-  for _ in $(seq 200); do [ -e files/*/log ] && break; sleep 0.1; done
+  for _ in $(seq 600); do [ -e files/*/log ] && break; sleep 0.1; done
   sleep 0.5
   kill $pid
   code=0
@@ -114,7 +114,7 @@ PY
   [ $code -eq 7 ] || { echo "exit code $code"; cat said; return 1; }
   grep -q 'stopped by signal 15' said
   [ -z "$(ls files)" ]
-  for _ in $(seq 50); do pgrep -f "$PWD/files" >/dev/null || break; sleep 0.1; done
+  for _ in $(seq 600); do pgrep -f "$PWD/files" >/dev/null || break; sleep 0.1; done
   run ! pgrep -f "$PWD/files"
 }
 

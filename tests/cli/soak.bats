@@ -47,7 +47,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
 @test "a killed soak leaves whole lines and a valid partial document" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   "$himeno" -b null -s 20x20x36 --block 10 --soak 60 --json r.json --soak-log log >/dev/null 2>&1 3>&- &
-  for _ in $(seq 100); do [ -s log ] && [ "$(wc -l <log)" -gt 5 ] && [ -s r.json ] && break; sleep 0.1; done
+  for _ in $(seq 600); do [ -s log ] && [ "$(wc -l <log)" -gt 5 ] && [ -s r.json ] && break; sleep 0.1; done
   kill -KILL $!
   wait $! || true
   [ "$(value 'len(log) > 5')" = True ]
@@ -57,7 +57,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
 
 @test "SIGTERM ends a run with what it has, marked as partial" {
   "$himeno" -b null -s 20x20x36 --block 10 -t 60 --json r.json >out 2>&1 3>&- &
-  for _ in $(seq 100); do [ -s r.json ] && break; sleep 0.1; done
+  for _ in $(seq 600); do [ -s r.json ] && break; sleep 0.1; done
   sleep 0.5
   kill -TERM $!
   wait $!

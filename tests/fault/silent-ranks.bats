@@ -18,20 +18,30 @@ pid_of() {
   return 1
 }
 
-# in_mid_run RANKS SIGNAL RANK OPTION...: starts a long job of one block, sends the signal to the rank once all ranks have run for a second, and
-# waits for the end. Sets code, text and seconds from the signal to the end.
+# in_mid_run RANKS SIGNAL RANK OPTION...: signal_sent a while after all ranks have started, and where they say that they had not yet come to
+# their sweeps, once more after a longer while.
 in_mid_run() {
-  local n=$1 signal=$2 victim=$3 job
-  shift 3
+  local lead
+  for lead in 1.5 6 20; do
+    signal_sent "$lead" "$@"
+    grep -q 'waits for all ranks' <<<"$text" || return 0
+  done
+}
+
+# signal_sent SECONDS RANKS SIGNAL RANK OPTION...: starts a long job of one block, sends the signal to the rank so long after all ranks are
+# there, and waits for the end. Sets code, text and seconds from the signal to the end.
+signal_sent() {
+  local lead=$1 n=$2 signal=$3 victim=$4 job
+  shift 4
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   "$MPIRUN" -np "$n" "$himeno" -n 1000000 --verify off --json "$mark" "$@" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
   job=$!
-  for _ in $(seq 100); do
+  for _ in $(seq 600); do
     [ "$(ranks | wc -l)" -eq "$n" ] && pid_of "$victim" >/dev/null && break
     sleep 0.1
   done
   pid_of "$victim" >/dev/null || skip "this launcher does not tell the ranks of its processes"
-  sleep 1.5
+  sleep "$lead"
   local begin=$SECONDS
   kill -"$signal" "$(pid_of "$victim")"
   code=0
