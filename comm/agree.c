@@ -58,8 +58,8 @@ status_t agree_status(MPI_Comm comm, status_t status)
   struct verdict mine, *all = calloc((size_t)n, sizeof *all);
   if (!all) agree_abort(comm, status != STATUS_OK ? status : STATUS_ENVIRONMENT);
   verdict_fill(&mine, status);
-  MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, comm);
-  status_t worst = STATUS_OK;
+  status_t worst = watch_allgather(comm, &mine, all, sizeof mine, "what went wrong");
+  if (worst != STATUS_OK) agree_abort(comm, worst);
   for (int r = 0; r < n; r++) worst = status_worst(worst, (status_t)all[r].status);
   for (int r = 0; rank == 0 && r < n; r++) print_once(all, n, r);
   log_drop();

@@ -11,6 +11,8 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/stop.h"
+#include "comm/guard.h"
+#include "comm/watch.h"
 
 /* Seconds in which a start that works has ended after someone wished for the end. */
 #define START_SECONDS 10
@@ -67,10 +69,16 @@ status_t begin_mpi(int *argc, char ***argv)
     return status;
   }
 
+  guard_open(WATCH_SECONDS);
   struct sigaction action; /* only now: MPI's daemons wait for ever for one that could not write */
   memset(&action, 0, sizeof action);
   action.sa_handler = go_on;
   action.sa_flags = SA_RESTART;
   sigaction(SIGXFSZ, &action, NULL);
   return STATUS_OK;
+}
+
+void end_mpi(void)
+{
+  guard_mpi(MPI_Finalize(), "MPI_Finalize");
 }

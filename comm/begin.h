@@ -11,4 +11,7 @@
  * a full disk, and does not end the process. */
 status_t begin_mpi(int *argc, char ***argv);
 
+/** \brief MPI_Finalize, with the deadline of all waits. */
+void end_mpi(void);
+
 #endif

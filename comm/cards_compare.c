@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 
 /* A card below this share of what its host was to send carried none of it: chatter of the system. */
 #define IDLE_SHARE 0.01
@@ -96,9 +97,7 @@ status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct c
     mine->before = *before;
     mine->after = *after;
     mine->sent = sent;
-    status = agree_mpi(
-        MPI_Gather(mine, (int)sizeof *mine, MPI_BYTE, readings, (int)sizeof *mine, MPI_BYTE, 0, comm),
-        "MPI_Gather of cards");
+    status = watch_gather(comm, mine, readings, sizeof *mine, "network cards");
   }
   if (status == STATUS_OK && rank == 0) status = table_make(readings, ranks, table);
   free(mine);

@@ -134,8 +134,7 @@ static status_t devices_shared(const struct halo_context *context, int *shared)
   RETURN_IF_FAILED(
       agree_status(context->comm,
                    all ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for NCCL's devices")));
-  status_t status = agree_mpi(
-      MPI_Allgather(mine, sizeof mine, MPI_CHAR, all, sizeof mine, MPI_CHAR, context->comm), "MPI_Allgather");
+  status_t status = watch_allgather(context->comm, mine, all, sizeof mine, "NCCL's devices");
   int twice = 0;
   for (int r = 0; r < ranks; r++)
     for (int s = r + 1; s < ranks && !twice; s++)

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "comm/agree.h"
+#include "comm/guard.h"
 #include "comm/watch.h"
 
 /* Added to a message's tag. */
@@ -99,7 +100,7 @@ static status_t hosts_compare(const struct halo_context *context, struct halo_re
   MPI_Comm host;
   MPI_Group all, near;
   RETURN_IF_FAILED(
-      agree_mpi(MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+      guard_mpi(MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                 "MPI_Comm_split_type"));
   MPI_Comm_group(context->comm, &all);
   MPI_Comm_group(host, &near);

@@ -11,6 +11,8 @@
 #include "base/meta.h"
 #include "comm/agree.h"
 #include "comm/bind.h"
+#include "comm/guard.h"
+#include "comm/watch.h"
 #include "gpu/select.h"
 
 #define CPUSET_TEXT 1024
@@ -34,11 +36,11 @@ status_t placement_open(MPI_Comm world, struct placement *placement)
 {
   struct placement p = {.device = -1, .numa = -1};
   MPI_Comm host;
-  RETURN_IF_FAILED(agree_mpi(MPI_Comm_dup(world, &p.comm), "MPI_Comm_dup"));
+  RETURN_IF_FAILED(guard_mpi(MPI_Comm_dup(world, &p.comm), "MPI_Comm_dup"));
   MPI_Comm_set_errhandler(p.comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(p.comm, &p.rank);
   MPI_Comm_size(p.comm, &p.ranks);
-  RETURN_IF_FAILED(agree_mpi(MPI_Comm_split_type(p.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+  RETURN_IF_FAILED(guard_mpi(MPI_Comm_split_type(p.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                              "MPI_Comm_split_type"));
   MPI_Comm_rank(host, &p.host_rank);
   MPI_Comm_size(host, &p.host_ranks);
@@ -115,8 +117,7 @@ static status_t backend_choose(struct placement *p, const struct placement_reque
   p->backend = request->backend;
   for (int b = 0; !p->backend && gpu_backends[b]; b++) {
     int fits = fits_auto(gpu_backends[b]), all = 0;
-    RETURN_IF_FAILED(
-        agree_mpi(MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN, p->comm), "MPI_Allreduce of backends"));
+    RETURN_IF_FAILED(watch_allreduce(p->comm, &fits, &all, 1, MPI_INT, MPI_MIN, "the choice of a backend"));
     if (all) p->backend = gpu_backends[b];
   }
   return p->backend ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "no backend has a device on all ranks");
@@ -137,8 +138,7 @@ static status_t devices_gather(MPI_Comm host, const struct choice *choice, struc
 {
   int counts[table->n], offsets[table->n], bytes[table->n], total = 0;
   int mine = choice->n;
-  RETURN_IF_FAILED(
-      agree_mpi(MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, host), "MPI_Allgather of devices"));
+  RETURN_IF_FAILED(watch_allgather(host, &mine, counts, sizeof mine, "the host's devices"));
   const int each = (int)sizeof(struct gpu_device_info);
   for (int r = 0; r < table->n; r++) {
     offsets[r] = total * each;
@@ -147,7 +147,7 @@ static status_t devices_gather(MPI_Comm host, const struct choice *choice, struc
   }
   table->devices = calloc((size_t)total + 1, sizeof *table->devices);
   if (!table->devices) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the host's devices");
-  RETURN_IF_FAILED(agree_mpi(
+  RETURN_IF_FAILED(guard_mpi(
       MPI_Allgatherv(choice->devices, mine * each, MPI_BYTE, table->devices, bytes, offsets, MPI_BYTE, host),
       "MPI_Allgatherv of devices"));
   for (int r = 0; r < table->n; r++) {
@@ -167,8 +167,7 @@ static status_t bindings_gather(MPI_Comm host, hwloc_topology_t topology, struct
   hwloc_bitmap_snprintf(mine, sizeof mine, bound);
   hwloc_bitmap_free(bound);
   if (!all) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the host's bindings");
-  status_t status = agree_mpi(MPI_Allgather(mine, CPUSET_TEXT, MPI_CHAR, all, CPUSET_TEXT, MPI_CHAR, host),
-                              "MPI_Allgather of bindings");
+  status_t status = watch_allgather(host, mine, all, CPUSET_TEXT, "the host's bindings");
   for (int r = 0; r < table->n && status == STATUS_OK; r++) {
     table->bound[r] = hwloc_bitmap_alloc();
     hwloc_bitmap_sscanf(table->bound[r], all + (size_t)r * CPUSET_TEXT);
@@ -254,7 +253,7 @@ static status_t host_choose(struct placement *p, const struct placement_request 
   MPI_Comm host;
   hwloc_topology_t topology = NULL;
   TRY(agree_status(p->comm, binding_topology_load(NULL, &topology)), out);
-  TRY(agree_mpi(MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+  TRY(guard_mpi(MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                 "MPI_Comm_split_type"),
       unload);
   status = host_assign(p, request, host, topology, choice);

@@ -18,6 +18,7 @@
 #include "base/stats.h"
 #include "base/stop.h"
 #include "comm/agree.h"
+#include "comm/guard.h"
 
 #define HOST_MAX      64
 #define WHAT_MAX      48
@@ -84,8 +85,7 @@ static status_t hosts_gather(struct watch *watch, MPI_Comm comm)
 {
   char mine[HOST_MAX] = "";
   meta_host(mine, sizeof mine);
-  return agree_mpi(MPI_Allgather(mine, HOST_MAX, MPI_CHAR, watch->hosts, HOST_MAX, MPI_CHAR, comm),
-                   "MPI_Allgather of hosts");
+  return watch_allgather(comm, mine, watch->hosts, HOST_MAX, "names of hosts");
 }
 
 static void names_fill(struct watch *watch, MPI_Comm comm)
@@ -120,7 +120,8 @@ status_t watch_open(MPI_Comm comm, double seconds)
                   "MPI_Comm_create_keyval"),
         fail);
   names_fill(watch, comm);
-  TRY(agree_mpi(MPI_Comm_dup(comm, &watch->comm), "MPI_Comm_dup"), fail);
+  guard_seconds(seconds);
+  TRY(guard_mpi(MPI_Comm_dup(comm, &watch->comm), "MPI_Comm_dup"), fail);
   TRY(hosts_gather(watch, comm), fail);
   TRY(agree_mpi(MPI_Comm_set_attr(comm, keyval, watch), "MPI_Comm_set_attr"), fail);
   return STATUS_OK;
@@ -415,6 +416,22 @@ status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int cou
 {
   MPI_Request request;
   RETURN_IF_FAILED(agree_mpi(MPI_Iallreduce(send, receive, count, type, op, comm, &request), what));
+  return watch_request(comm, &request, what);
+}
+
+status_t watch_gather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(
+      MPI_Igather(send, (int)bytes, MPI_BYTE, receive, (int)bytes, MPI_BYTE, 0, comm, &request), what));
+  return watch_request(comm, &request, what);
+}
+
+status_t watch_allgather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(
+      MPI_Iallgather(send, (int)bytes, MPI_BYTE, receive, (int)bytes, MPI_BYTE, comm, &request), what));
   return watch_request(comm, &request, what);
 }
 

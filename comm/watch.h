@@ -9,6 +9,7 @@
 #define COMM_WATCH_H
 
 #include <mpi.h>
+#include <stddef.h>
 
 #include "base/status.h"
 
@@ -77,6 +78,9 @@ status_t watch_patiently(MPI_Comm comm);
 status_t watch_barrier(MPI_Comm comm, const char *what);
 status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int count, MPI_Datatype type,
                          MPI_Op op, const char *what);
+/** \brief \a bytes of each rank, in the order of ranks, at rank 0 (elsewhere \a receive does not matter) or everywhere. */
+status_t watch_gather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what);
+status_t watch_allgather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what);
 status_t watch_bcast(MPI_Comm comm, void *buffer, int count, MPI_Datatype type, int root, const char *what);
 
 #endif

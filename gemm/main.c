@@ -69,6 +69,6 @@ int main(int argc, char **argv)
   status = status_worst(status, agree_status(run.placement.comm, printed));
   gemm_run_close(&run);
   placement_close(&run.placement);
-  MPI_Finalize();
+  end_mpi();
   return (int)status;
 }

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 #include "gemm/choose.h"
 #include "gemm/ladder.h"
 #include "gemm/measure.h"
@@ -56,9 +57,7 @@ static status_t ranks_gather(struct gemm_run *run)
   int have = p->rank != 0 || run->ranks;
   RETURN_IF_FAILED(
       agree_status(p->comm, have ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks")));
-  return agree_mpi(
-      MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, run->ranks, (int)sizeof mine, MPI_BYTE, 0, p->comm),
-      "MPI_Gather of ranks");
+  return watch_gather(p->comm, &mine, run->ranks, sizeof mine, "what the ranks found");
 }
 
 /* ---- the whole ---- */

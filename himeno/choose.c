@@ -96,8 +96,8 @@ static status_t memory_least(struct himeno_run *run, uint64_t *least)
   status_t status = gpu_memory_free(run->device, &mine);
   RETURN_IF_FAILED(agree_status(run->placement.comm, status));
   mine /= (uint64_t)sharing;
-  return agree_mpi(MPI_Allreduce(&mine, least, 1, MPI_UINT64_T, MPI_MIN, run->placement.comm),
-                   "MPI_Allreduce of memory");
+  return watch_allreduce(run->placement.comm, &mine, least, 1, MPI_UINT64_T, MPI_MIN,
+                         "the least free memory");
 }
 
 static status_t memory_check(struct himeno_run *run, uint64_t least)

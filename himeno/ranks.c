@@ -73,9 +73,7 @@ static status_t mine_gather(struct himeno_run *run)
   mine_fill(run, &mine);
   if (p->rank == 0 && !run->result.ranks) run->result.ranks = calloc((size_t)p->ranks, sizeof mine);
   RETURN_IF_FAILED(memory_agree(run, p->rank != 0 || run->result.ranks));
-  return agree_mpi(MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, run->result.ranks, (int)sizeof mine,
-                              MPI_BYTE, 0, p->comm),
-                   "MPI_Gather of ranks");
+  return watch_gather(p->comm, &mine, run->result.ranks, sizeof mine, "what the ranks found");
 }
 
 /* All ranks have the same number of blocks. */
@@ -117,8 +115,7 @@ static status_t stragglers_gather(struct himeno_run *run)
   struct record_block *times = p->rank == 0 ? malloc((size_t)bytes * (size_t)p->ranks + 1) : NULL;
   status_t status = memory_agree(run, p->rank != 0 || times);
   if (status == STATUS_OK)
-    status = agree_mpi(MPI_Gather(run->record->blocks, bytes, MPI_BYTE, times, bytes, MPI_BYTE, 0, p->comm),
-                       "MPI_Gather of blocks");
+    status = watch_gather(p->comm, run->record->blocks, times, bytes, "times of blocks");
   if (status == STATUS_OK)
     status = agree_status(p->comm, p->rank == 0 ? stragglers_find(run, times) : STATUS_OK);
   free(times);
@@ -136,7 +133,6 @@ status_t himeno_counts_gather(struct himeno_run *run)
 {
   enum { COUNTS = sizeof(struct himeno_counts) / sizeof(uint64_t) };
   struct himeno_counts mine = solver_counts(run->solver);
-  return agree_mpi(
-      MPI_Allreduce(&mine, &run->result.counts, COUNTS, MPI_UINT64_T, MPI_SUM, run->placement.comm),
-      "MPI_Allreduce of counts");
+  return watch_allreduce(run->placement.comm, &mine, &run->result.counts, COUNTS, MPI_UINT64_T, MPI_SUM,
+                         "counts");
 }

@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "comm/agree.h"
+#include "comm/guard.h"
+#include "comm/watch.h"
 #include "himeno/known.h"
 
 #define REFERENCE_SECONDS 60.0
@@ -28,12 +30,12 @@ static status_t memory_suffices(MPI_Comm comm, struct gpu_device *cpu, const str
   int host_ranks, mine;
   RETURN_IF_FAILED(solver_bytes(config, &need));
   RETURN_IF_FAILED(gpu_memory_free(cpu, &have));
-  RETURN_IF_FAILED(agree_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+  RETURN_IF_FAILED(guard_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                              "MPI_Comm_split_type"));
   MPI_Comm_size(host, &host_ranks);
   MPI_Comm_free(&host);
   mine = need <= have / (uint64_t)host_ranks / 10 * 9;
-  return agree_mpi(MPI_Allreduce(&mine, suffices, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce of memory");
+  return watch_allreduce(comm, &mine, suffices, 1, MPI_INT, MPI_MIN, "whether memory suffices");
 }
 
 /* One sweep tells how long a block would take; the time is the slowest rank's, so all ranks choose alike. */

@@ -13,6 +13,7 @@
 #include "comm/bench/bench.h"
 #include "comm/bench/fit.h"
 #include "comm/bench/pattern.h"
+#include "comm/guard.h"
 
 /* Small transfers are repeated within this region, each at a place of its own. */
 #define REGION_BYTES ((int64_t)4 << 20)
@@ -182,7 +183,7 @@ static status_t turn(struct bench *bench, struct rig *rig, enum direction way, i
   int mine = p->host_rank >= first && p->host_rank < last;
   struct bench_path path = path_make(bench, rig->kind, way, last - first == 1);
   MPI_Comm self = MPI_COMM_NULL;
-  RETURN_IF_FAILED(agree_mpi(
+  RETURN_IF_FAILED(guard_mpi(
       MPI_Comm_split(p->comm, mine ? (last - first == 1 ? p->rank : 0) : MPI_UNDEFINED, p->rank, &self),
       "MPI_Comm_split"));
   status_t status = mine ? curve_measure(rig, self, way, &path.curve) : STATUS_OK;
@@ -192,7 +193,7 @@ static status_t turn(struct bench *bench, struct rig *rig, enum direction way, i
   for (int r = 0; r < p->ranks; r++) {
     int has = 0;
     if (r == p->rank) has = mine;
-    RETURN_IF_FAILED(agree_mpi(MPI_Bcast(&has, 1, MPI_INT, r, p->comm), "MPI_Bcast"));
+    RETURN_IF_FAILED(watch_bcast(p->comm, &has, 1, MPI_INT, r, "who measured"));
     if (has) RETURN_IF_FAILED(bench_path_collect(bench, r, &path, &bench->host, &bench->n_host));
   }
   return STATUS_OK;
@@ -200,8 +201,7 @@ static status_t turn(struct bench *bench, struct rig *rig, enum direction way, i
 
 static status_t host_ranks_most(const struct placement *p, int *most)
 {
-  return agree_mpi(MPI_Allreduce(&p->host_ranks, most, 1, MPI_INT, MPI_MAX, p->comm),
-                   "MPI_Allreduce of host ranks");
+  return watch_allreduce(p->comm, &p->host_ranks, most, 1, MPI_INT, MPI_MAX, "ranks of a host");
 }
 
 static status_t kind_run(struct bench *bench, enum gpu_host_kind kind)

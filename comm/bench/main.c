@@ -66,6 +66,6 @@ int main(int argc, char **argv)
   status = status_worst(status, agree_status(bench.placement.comm, printed));
   bench_close(&bench);
   placement_close(&bench.placement);
-  MPI_Finalize();
+  end_mpi();
   return (int)status;
 }

@@ -12,6 +12,7 @@
 #include "comm/bench/copy.h"
 #include "comm/bench/fit.h"
 #include "comm/bench/rig.h"
+#include "comm/guard.h"
 
 /* A batch lasts about this long, and no more than BATCH_MAX exchanges. */
 #define BATCH_SECONDS 2e-3
@@ -53,8 +54,7 @@ static status_t samples_take(struct bench *bench, struct bench_rig *rig, MPI_Com
   int n = 2, untimed = 0;
   for (int w = 0; w < WARM_UPS; w++) {
     RETURN_IF_FAILED(agree_status(comm, bench_rig_batch(rig, n, &warm_up)));
-    RETURN_IF_FAILED(
-        agree_mpi(MPI_Allreduce(&warm_up, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce of times"));
+    RETURN_IF_FAILED(watch_allreduce(comm, &warm_up, &slowest, 1, MPI_DOUBLE, MPI_MAX, "times"));
     untimed += n;
     n = batch_size(bench, slowest);
   }
@@ -154,7 +154,7 @@ static status_t round_run(struct bench *bench, const struct halo_transport *tran
   snprintf(path.direction, sizeof path.direction, "%s", round->direction);
   snprintf(path.company, sizeof path.company, "%s", round->company);
   RETURN_IF_FAILED(
-      agree_mpi(MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair), "MPI_Comm_split"));
+      guard_mpi(MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair), "MPI_Comm_split"));
   status_t status = peer >= 0 ? watch_open(pair, bench->config.timeout) : STATUS_OK;
   if (peer >= 0 && status == STATUS_OK) status = pair_curve(bench, transport, pair, round->all_sizes, &path);
   if (status == STATUS_HANG) agree_abort(p->comm, status);
@@ -254,8 +254,8 @@ static status_t halo_describe(struct bench *bench, struct bench_rig *rig, struct
 {
   const struct halo_plan *plan = bench_rig_plan(rig);
   int64_t mine[2] = {plan->floats * (int64_t)sizeof(float), plan->n}, most[2];
-  RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(mine, most, 2, MPI_INT64_T, MPI_MAX, bench->placement.comm),
-                             "MPI_Allreduce of halos"));
+  RETURN_IF_FAILED(
+      watch_allreduce(bench->placement.comm, mine, most, 2, MPI_INT64_T, MPI_MAX, "halos' sizes"));
   halo->bytes = most[0];
   halo->messages = (int)most[1];
   return STATUS_OK;
@@ -271,8 +271,7 @@ static status_t halo_used(struct bench *bench, const struct bench_rig *rig,
     bench_rig_path(rig, m, &path);
     mine[path.why[0] != 0] = 1;
   }
-  RETURN_IF_FAILED(agree_mpi(MPI_Allreduce(mine, any, 2, MPI_INT, MPI_MAX, bench->placement.comm),
-                             "MPI_Allreduce of paths"));
+  RETURN_IF_FAILED(watch_allreduce(bench->placement.comm, mine, any, 2, MPI_INT, MPI_MAX, "paths"));
   snprintf(halo->used, sizeof halo->used, "%s%s%s", any[0] ? transport->name : "",
            any[0] && any[1] ? "+" : "", any[1] ? halo_transport_staged.name : "");
   return STATUS_OK;

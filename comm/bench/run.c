@@ -23,8 +23,7 @@ status_t bench_point_make(MPI_Comm comm, int64_t bytes, double *samples, int n, 
                           struct bench_point *point)
 {
   double slowest[BENCH_SAMPLES_MAX];
-  RETURN_IF_FAILED(
-      agree_mpi(MPI_Allreduce(samples, slowest, n, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce of samples"));
+  RETURN_IF_FAILED(watch_allreduce(comm, samples, slowest, n, MPI_DOUBLE, MPI_MAX, "samples"));
   struct stats_summary s = stats_summarise(slowest, (size_t)n);
   *point = (struct bench_point){bytes, s.median, s.min, stats_noise(&s), transfers};
   return STATUS_OK;
@@ -74,9 +73,7 @@ static status_t ranks_gather(struct bench *bench)
   bench->ranks = calloc((size_t)p->ranks, sizeof mine);
   RETURN_IF_FAILED(agree_status(
       p->comm, bench->ranks ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks")));
-  return agree_mpi(
-      MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, bench->ranks, (int)sizeof mine, MPI_BYTE, p->comm),
-      "MPI_Allgather of ranks");
+  return watch_allgather(p->comm, &mine, bench->ranks, sizeof mine, "where the ranks are");
 }
 
 static status_t place(struct bench *bench)
@@ -108,7 +105,7 @@ static status_t sizes_choose(struct bench *bench)
   RETURN_IF_FAILED(agree_status(p->comm, gpu_memory_free(bench->device, &mine)));
   mine /= (uint64_t)sharing * PAIR_COPIES;
   RETURN_IF_FAILED(
-      agree_mpi(MPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, p->comm), "MPI_Allreduce of memory"));
+      watch_allreduce(p->comm, &mine, &least, 1, MPI_UINT64_T, MPI_MIN, "the least free memory"));
   int64_t usual = p->info.is_cpu ? CPU_MAX_BYTES : GPU_MAX_BYTES;
   if (!c->max_given) {
     c->max_bytes = usual > c->min_bytes ? usual : c->min_bytes;
@@ -165,8 +162,8 @@ static status_t parts_run(struct bench *bench)
 static status_t transfers_sum(struct bench *bench)
 {
   int64_t mine = bench->transfers;
-  return agree_mpi(MPI_Allreduce(&mine, &bench->transfers, 1, MPI_INT64_T, MPI_SUM, bench->placement.comm),
-                   "MPI_Allreduce of transfers");
+  return watch_allreduce(bench->placement.comm, &mine, &bench->transfers, 1, MPI_INT64_T, MPI_SUM,
+                         "transfers");
 }
 
 static status_t measure(struct bench *bench, struct cards *before, struct cards *after)

@@ -56,11 +56,8 @@ static status_t found_gather(struct soak *s, enum himeno_data data, json_t *list
 {
   enum { BYTES = SOAK_CORRUPTIONS_MAX * sizeof(struct soak_corruption) };
   const struct placement *p = &s->run->placement;
-  RETURN_IF_FAILED(agree_mpi(MPI_Gather(&s->block.n, 1, MPI_INT, s->counts, 1, MPI_INT, 0, p->comm),
-                             "MPI_Gather of corruptions"));
-  RETURN_IF_FAILED(
-      agree_mpi(MPI_Gather(s->block.corruption, BYTES, MPI_BYTE, s->gathered, BYTES, MPI_BYTE, 0, p->comm),
-                "MPI_Gather of corruptions"));
+  RETURN_IF_FAILED(watch_gather(p->comm, &s->block.n, s->counts, sizeof s->block.n, "corruptions"));
+  RETURN_IF_FAILED(watch_gather(p->comm, s->block.corruption, s->gathered, BYTES, "corruptions"));
   for (int r = 0; p->rank == 0 && r < p->ranks; r++)
     for (int c = 0; c < s->counts[r]; c++)
       found_add(s, data, &s->gathered[r * SOAK_CORRUPTIONS_MAX + c], list);

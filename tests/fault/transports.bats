@@ -62,3 +62,14 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
     [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, face i+"*"silent: rank 1"* ]] || { echo "$x: $output"; return 1; }
   done
 }
+
+@test "a rank that takes no part in making a communicator: exit 6, and one of the others says so" {
+  local absent speaker=0
+  for absent in 1 0; do
+    run on 3 "$top_builddir/tests/mpi/silent" $absent
+    expect_status 6
+    [ "$(grep -c '^silent: ' <<<"$output")" -eq 1 ]
+    grep -qx "silent: rank $speaker on host $(uname -n) waits for all ranks (MPI_Comm_split_type), for over 2 s" <<<"$output"
+    speaker=1
+  done
+}

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* A neighbour that never sends: rank 0 exchanges halos, rank 1 opens the route and then sleeps. Rank 0 must run into the
- * deadline, on the device where that waits by itself, and end the job with 6.
+ * deadline, on the device where that waits by itself, and end the job with 6. Or a rank that takes no part in making a
+ * communicator: the other one must end the job.
  *
- * Usage: mpirun -np 2 silent BACKEND TRANSPORT */
+ * Usage: mpirun -np N silent BACKEND TRANSPORT | mpirun -np N silent RANK */
 #include "config.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "comm/agree.h"
+#include "comm/begin.h"
+#include "comm/guard.h"
 #include "comm/route.h"
 
 #define SECONDS 2.0
@@ -35,6 +39,15 @@ static struct gpu_device *device_open(const char *name, int rank)
   return device;
 }
 
+static void split_without(int absent, int rank)
+{
+  MPI_Comm host;
+  guard_seconds(SECONDS);
+  if (rank == absent) sleep(SILENCE);
+  give_up(guard_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+                    "MPI_Comm_split_type"));
+}
+
 /* Eight planes of eight rows, cut in two along i. */
 static void geometry_init(int rank, struct decomp *decomp, struct layout *layout, struct halo_plan *plan)
 {
@@ -53,8 +66,10 @@ int main(int argc, char **argv)
   struct halo_plan plan;
   struct halo_route *route;
   struct gpu_event *arrived;
-  MPI_Init(&argc, &argv);
+  log_set_program("silent");
+  give_up(begin_mpi(&argc, &argv));
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argc == 2) split_without(atoi(argv[1]), rank);
   const struct halo_transport *transport = argc == 3 ? halo_transport_find(argv[2]) : NULL;
   if (!transport) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
   struct halo_context context = {
