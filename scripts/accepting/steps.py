@@ -138,12 +138,11 @@ class Run:
         per_host = per_host or self.a.per_host
         words = self.words(on, per_host, program, options, self.path(name, "doc"))
         begin = time.time()
-        outcome, why = self.tried(name, words, limit or self.a.limit, "w")
-        tries = 1
-        if outcome == "not started":
-            # Launchers that run side by side get in each other's way now and then; a host that is down fails again.
-            outcome, why = self.tried(name, words, limit or self.a.limit, "a")
-            tries = 2
+        # Launchers that run side by side get in each other's way now and then; a host that is down fails again.
+        for tries, mode in (1, "w"), (2, "a"):
+            outcome, why = self.tried(name, words, limit or self.a.limit, mode)
+            if outcome != "not started":
+                break
         done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "tries": tries, "seconds": round(time.time() - begin, 3),
                 "command": shlex.join(words[:-2])}
         write_document(self.path(name, "json"), done)

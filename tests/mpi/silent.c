@@ -67,7 +67,7 @@ int main(int argc, char **argv)
   struct halo_route *route;
   struct gpu_event *arrived;
   log_set_program("silent");
-  give_up(begin_mpi(&argc, &argv));
+  if (begin_mpi(&argc, &argv) != STATUS_OK) return STATUS_ENVIRONMENT;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (argc == 2) split_without(atoi(argv[1]), rank);
   const struct halo_transport *transport = argc == 3 ? halo_transport_find(argv[2]) : NULL;
