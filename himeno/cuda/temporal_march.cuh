@@ -55,7 +55,7 @@ template <class S> struct temporal_pair {
   int outward;              // -1 or 1 where the pair lies beside the own columns, before or behind them, else 0
   int depth;                // the pair takes part in levels up to depth + 1: rows to the tile's edge, if not less
   int ring_offset;          // of the pair in a plane of the ring
-  int cell;                 // of the pair in a plane of a level
+  int p_cell, cell;         // of the pair in a plane of level 0, and of another level
   unsigned claims;          // a bit a point: 0, 1 ever updated; 2, 3 written by this block; 4 the outer point, as 0
   int out;                  // the pair's place in a plane of the field
   int step, slot;           // and where in the ring the step's coefficients are
@@ -93,6 +93,7 @@ template <class S> struct temporal_pair {
       ring_offset += outward < 0 ? 4 * (S::halo_k - 2) : S::edge_floats;
     }
     if (CUDA_PACK_PLACE(j(), k()) != k()) ring_offset += 4;
+    p_cell = (row + 1) * S::p_width + S::p_lead - S::halo_k + x * 2;
     cell = row * S::level_width + x;
     depth = min(row, S::H - 1 - row);
     if (outward) depth = min(depth, T - 2);
@@ -143,7 +144,7 @@ template <class S> struct temporal_pair {
 
   __device__ const float *p_place(int stage) const
   {
-    return tile.p(stage) + (row + 1) * S::p_width + S::p_lead - S::halo_k + x * 2;
+    return tile.p(stage) + p_cell;
   }
 
   __device__ void p_read(temporal_rows &r, float (&next_cross)[2], int stage) const

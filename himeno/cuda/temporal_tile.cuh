@@ -27,9 +27,9 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int body = out_k / 2, edge = halo_k / 2; // pairs of a row: its own, and those to each side
   static constexpr bool FOLDS = edge > 1;
   static constexpr int pairs = (body + 2) * H; // that have a thread
-  // One more warp feeds the ring. Four levels take more registers than 16 warps have: there a group of four warps
-  // feeds, and gives most of its registers to the groups that work.
-  static constexpr bool SHIFTS = T > 3 && BULK;
+  // One more warp feeds the ring. Three and four levels take more registers than 16 warps have: there a group of four
+  // warps feeds, and gives most of its registers to the groups that work.
+  static constexpr bool SHIFTS = T > 2 && BULK;
   static constexpr int workers = round_up(pairs, SHIFTS ? 128 : 32), feeders = BULK ? (SHIFTS ? 128 : 32) : 0;
   static constexpr int threads = workers + feeders;
   static constexpr int worker_registers = 160, feeder_registers = 32;
