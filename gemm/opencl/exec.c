@@ -101,10 +101,11 @@ static int has_edges(const struct gemm_problem *p, const struct gemm_blocks *b)
   return p->m % b->group_m || p->n % b->group_n || p->k % b->group_k;
 }
 
-/* Rows of C, and those of its parts, start at a multiple of 16 bytes. */
+/* C comes in parts whose rows, like its own, start at a multiple of 16 bytes. C in one part is stored column by column: it is
+ * written once, and chunks of four columns take registers that a long product has better use for. */
 static int has_aligned_c(const struct gemm_problem *p, const struct gemm_blocks *b)
 {
-  return p->ld[GEMM_C] % 4 == 0 && (b->splits == 1 || p->n % 4 == 0);
+  return b->splits > 1 && p->ld[GEMM_C] % 4 == 0 && p->n % 4 == 0;
 }
 
 static status_t options_write(const struct gemm_exec *exec, const struct state *s, char *text, size_t size)

@@ -2,7 +2,7 @@
 // What the kernels with deep tiles share: a group fetches GROUP_K steps of its part of A and B in chunks of four, keeps
 // both in local memory with k outermost, and each work-item multiplies ITEM_M × ITEM_N of them. Defined by the host
 // besides: TRANS_A and TRANS_B (0 or 1), EDGES where a size is no multiple of its tile, ALIGNED where every row of A
-// and B starts at a multiple of 16 bytes, ALIGNED_C where every row of C does, ON_CPU, and OFFSET, a type that
+// and B starts at a multiple of 16 bytes, ALIGNED_C where C is a part whose rows do, ON_CPU, and OFFSET, a type that
 // holds offsets within a tile.
 #define ITEMS_M (GROUP_M / ITEM_M)
 #define ITEMS_N (GROUP_N / ITEM_N)
@@ -230,7 +230,7 @@ INLINE void columns_store(__global float *out, const float sums[4], int left, fl
 #ifdef ALIGNED_C
   if (left >= 4) {
     KEPT four[4] = {sums[0], sums[1], sums[2], sums[3]};
-    results_store(out, (float4)(four[0], four[1], four[2], four[3]), alpha, beta);
+    results_store(out, (float4)(four[0], four[1], four[2], four[3]), alpha, 0); // parts are not read
     return;
   }
 #endif
@@ -239,7 +239,7 @@ INLINE void columns_store(__global float *out, const float sums[4], int left, fl
     if (q < left) result_store(out + q, sums[q], alpha, beta);
 }
 
-INLINE void rows_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n, int ldc, float alpha,
+INLINE void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n, int ldc, float alpha,
                        float beta, __global float *c)
 {
 #pragma unroll
@@ -255,19 +255,6 @@ INLINE void rows_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m,
 #endif
       columns_store(c + (long)i * ldc + j, sums[r] + q, left, alpha, beta);
     }
-}
-
-// Two codes, so that where beta is 0 no store waits behind a read that is skipped.
-INLINE void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n, int ldc, float alpha,
-                       float beta, __global float *c)
-{
-#ifdef ALIGNED_C
-  if (beta == 0) {
-    rows_store(p, sums, m, n, ldc, alpha, 0, c);
-    return;
-  }
-#endif
-  rows_store(p, sums, m, n, ldc, alpha, beta, c);
 }
 
 // Common beginning: places, and where this work-item's chunks lie. A split's part of C follows the one before.

@@ -51,23 +51,26 @@ static __device__ __forceinline__ float residual(const float4 (&c)[CUDA_PACKS], 
 template <class S> struct temporal_pair {
   static constexpr int T = S::T;
   const temporal_tile<S> &tile;
-  int row, x;               // in the tile; x counts pairs
-  int outward;              // -1 or 1 where the pair lies beside the own columns, before or behind them, else 0
-  int depth;                // the pair takes part in levels up to depth + 1: rows to the tile's edge, if not less
-  int ring_offset;          // of the pair in a plane of the ring
-  int p_cell, cell;         // of the pair in a plane of level 0, and of another level
-  unsigned claims;          // a bit a point: 0, 1 ever updated; 2, 3 written by this block; 4 the outer point, as 0
-  int out;                  // the pair's place in a plane of the field
-  int step, slot;           // and where in the ring the step's coefficients are
-  float cross[T][2];        // the bracket of b1 in the middle plane of level t
+  int row, x;        // in the tile; x counts pairs
+  int outward;       // -1 or 1 where the pair lies beside the own columns, before or behind them, else 0
+  int depth;         // the pair takes part in levels up to depth + 1: rows to the tile's edge, if not less
+  int ring_offset;   // of the pair in a plane of the ring
+  int cell;          // of the pair in a plane of a level
+  unsigned claims;   // a bit a point: 0, 1 ever updated; 2, 3 written by this block; 4 the outer point, as 0
+  int out;           // the pair's place in a plane of the field
+  int step, slot;    // and where in the ring the step's coefficients are
+  float cross[T][2]; // the bracket of b1 in the middle plane of level t
   temporal_rows rows[T][3]; // three planes of level t, whose roles rotate with the step
   double gosa[T];
+  float4 c[2][CUDA_PACKS]; // coefficients of the level that comes next
 
   __device__ temporal_pair(const temporal_tile<S> &t) : tile(t)
   {
     find_place();
     find_claims();
     step = slot = 0;
+    for (int v = 0; v < 2; v++)
+      for (int g = 0; g < CUDA_PACKS; g++) c[v][g] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     for (int l = 0; l < T; l++) {
       gosa[l] = 0.0;
       for (int v = 0; v < 2; v++) cross[l][v] = 0.0f;
@@ -86,17 +89,17 @@ template <class S> struct temporal_pair {
       outward = 0;
       ring_offset = 4 * (row * S::out_k + 2 * n);
     } else {
-      row = beyond / 2;
+      row = min(beyond / 2, S::H - 1);
       outward = beyond % 2 ? 1 : -1;
       x = outward < 0 ? S::edge - 1 : S::edge + S::body;
       ring_offset = S::body_floats + 4 * row * S::halo_k;
       ring_offset += outward < 0 ? 4 * (S::halo_k - 2) : S::edge_floats;
     }
     if (CUDA_PACK_PLACE(j(), k()) != k()) ring_offset += 4;
-    p_cell = (row + 1) * S::p_width + S::p_lead - S::halo_k + x * 2;
     cell = row * S::level_width + x;
     depth = min(row, S::H - 1 - row);
     if (outward) depth = min(depth, T - 2);
+    if (threadIdx.x >= S::pairs) depth = -1; // has no pair
   }
 
   __device__ int j() const
@@ -144,7 +147,7 @@ template <class S> struct temporal_pair {
 
   __device__ const float *p_place(int stage) const
   {
-    return tile.p(stage) + p_cell;
+    return tile.p(stage) + 2 * cell + S::p_width + S::p_lead - S::halo_k;
   }
 
   __device__ void p_read(temporal_rows &r, float (&next_cross)[2], int stage) const
@@ -168,9 +171,22 @@ template <class S> struct temporal_pair {
     rows_split(r, next_cross, north, south);
   }
 
+  // Level t's coefficients, from plane n of the ring. Beside the copy engine threads read those of levels 1 and T that they
+  // take no part in as well: so nothing of what `c` was has to be kept until then.
+  template <int t> __device__ void coefficients_read(int n)
+  {
+    if ((!S::BULK || (t > 1 && t < T)) && depth < t - 1) return;
+    const uint32_t own = shared_address(ring(n) + ring_offset), other = own ^ 16;
+#pragma unroll
+    for (int g = 0; g < CUDA_PACKS; g++) {
+      c[0][g] = *(const float4 *)__cvta_shared_to_generic(own + 4 * g * S::pack_floats);
+      c[1][g] = *(const float4 *)__cvta_shared_to_generic(other + 4 * g * S::pack_floats);
+    }
+  }
+
   // Level t of plane q, from level t - 1. ROLE says which of its three sets of rows is the oldest plane;
-  // `made` is the step in which the newest was made.
-  template <int t, int ROLE> __device__ void level(int q, const float *ring, int made)
+  // `made` is the step in which the newest was made, `plane` that of the ring with the coefficients.
+  template <int t, int ROLE> __device__ void level(int q, int plane, int made)
   {
     if (depth < t - 1) return;
     temporal_rows &below = rows[t - 1][ROLE], &mid = rows[t - 1][(ROLE + 1) % 3],
@@ -180,13 +196,7 @@ template <class S> struct temporal_pair {
       p_read(above, next_cross, made);
     else
       level_read(above, next_cross, tile.level(t - 1, made));
-    const uint32_t own = shared_address(ring + ring_offset), other = own ^ 16;
-    float4 c[2][CUDA_PACKS];
-#pragma unroll
-    for (int g = 0; g < CUDA_PACKS; g++) {
-      c[0][g] = *(const float4 *)__cvta_shared_to_generic(own + 4 * g * S::pack_floats);
-      c[1][g] = *(const float4 *)__cvta_shared_to_generic(other + 4 * g * S::pack_floats);
-    }
+    if constexpr (t < T) coefficients_read<t>(plane);
     bool live = q >= tile.args.job.interior_lo[0] && q < tile.args.job.interior_hi[0];
     bool mine = q >= tile.i_lo && q < tile.i_hi;
 #pragma unroll
@@ -205,7 +215,7 @@ template <class S> struct temporal_pair {
       store(q, value);
   }
 
-  // Level 1 of the point beside the pair, outward of it, which has no thread of its own.
+  // Level 1 of the point beside the pair, outward of it, which has no thread of its own; while `c` is free.
   __device__ void outer_level(int q, const float *ring)
   {
     if (!outward || depth < 0) return;
@@ -214,12 +224,17 @@ template <class S> struct temporal_pair {
     float4 c[CUDA_PACKS];
 #pragma unroll
     for (int g = 0; g < CUDA_PACKS; g++) c[g] = *(const float4 *)(coefficients + g * S::pack_floats);
-    const stencil p = stencil_at(p_place(step - 2) + beside, p_place(step - 1) + beside, p_place(step) + beside,
-                                 S::p_width);
+    const stencil p = stencil_at(p_place(step - 2) + beside, p_place(step - 1) + beside,
+                                 p_place(step) + beside, S::p_width);
     const float ss = residual(c, p, bracket(p.ne, p.se, p.nw, p.sw));
     const bool live = q >= tile.args.job.interior_lo[0] && q < tile.args.job.interior_hi[0] && claims & 16;
     rounded updated = rounded(p.here) + rounded(HIMENO_OMEGA) * ss;
-    tile.level(1, step)[cell + (outward < 0 ? S::level_plane - 1 : 1)] = live ? updated.value : p.here;
+    const float value = live ? updated.value : p.here;
+    float *at = tile.level(1, step) + cell;
+    if (outward < 0)
+      at[S::level_plane - 1] = value;
+    else
+      at[1] = value;
   }
 
   template <int t> __device__ void keep(const float (&value)[2], int step)
@@ -298,36 +313,41 @@ template <class S> struct temporal_pair {
     for (int n = 0; n < 2; n++) p_read(rows[0][n], cross[0], n - 2);
   }
 
-  template <int t, int ROLE> __device__ void middle_levels()
-  {
-    if constexpr (t < T) {
-      int back = slot - (t - 1);
-      level<t, ROLE>(tile.first + step - (t - 1), ring(back < 0 ? back + S::slots : back), step);
-      meet();
-      middle_levels<t + 1, ROLE>();
-    }
-  }
-
   __device__ const float *ring(int n) const
   {
     return tile.shared + n * S::slot_floats;
+  }
+
+  // The slot of the ring that level t reads in this step; of level T, in the next.
+  template <int t> __device__ int slot_of() const
+  {
+    int back = slot - (t < T ? t - 1 : T - 1);
+    return back < 0 ? back + S::slots : back;
+  }
+
+  template <int t, int ROLE> __device__ void later_levels()
+  {
+    if constexpr (t == T) coefficients_read<T>(slot_of<T>());
+    meet();
+    if constexpr (t < T) {
+      level<t, ROLE>(tile.first + step - (t - 1), slot_of<t>(), step);
+      later_levels<t + 1, ROLE>();
+    }
   }
 
   // A step; false after the last. Level T lags a step behind, so that it and level 1 need no barrier between
   // them.
   template <int ROLE> __device__ bool advance()
   {
-    int oldest = slot + 1 == S::slots ? 0 : slot + 1;
-    level<T, ROLE>(tile.first + step - T, ring(oldest), step - 1);
+    level<T, ROLE>(tile.first + step - T, slot, step - 1);
     if (step == tile.steps()) return false;
     release();
     await_stage();
-    level<1, ROLE>(tile.first + step, ring(slot), step);
     if constexpr (S::FOLDS) outer_level(tile.first + step, ring(slot));
-    meet();
-    middle_levels<2, ROLE>();
+    level<1, ROLE>(tile.first + step, slot, step);
+    later_levels<2, ROLE>();
     step++;
-    slot = oldest;
+    slot = slot + 1 == S::slots ? 0 : slot + 1;
     return true;
   }
 

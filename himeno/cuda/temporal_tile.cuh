@@ -54,9 +54,10 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int p_slots = BULK ? 4 : 5;
 
   // Levels 1 to T - 1: the first points of all pairs, then the second points. One plane each; two of level 1 that
-  // take turns where it is also level T - 1, which level T reads in the next step. Of 32 banks rows eight apart are
-  // sixteen apart, and the ends of sixteen rows share none.
-  static constexpr int level_width = W / 2 + (W / 2 % 4 == 2 ? 0 : 2), level_plane = level_width * H;
+  // take turns where it is also level T - 1, which level T reads in the next step. Their rows are as long as those of level
+  // 0, so that one number is a pair's place in both. Where a warp has two rows of own columns, eight apart, they lie in
+  // different banks, and so do the ends of sixteen rows.
+  static constexpr int level_width = p_width / 2, level_plane = level_width * H;
   static constexpr int level_floats = 2 * level_plane, copies = T == 2 ? 2 : 1;
 
   static constexpr int p_offset = slots * slot_floats;

@@ -20,7 +20,7 @@ CLANG_CHIP = "sm_70"  # a clang may not know the newest
 # What the host puts before an OpenCL source, and the numbers it defines, for the shapes that it prefers on a GPU.
 OPENCL_ROOMS = {
     "himeno/opencl": (("common.cl", "field.cl"), "GROUP_K=64 GROUP_J=4 FIELD_GROUP=256 REDUCE_GROUP=256"),
-    "gemm/opencl": (("common.cl",), "GROUP_M=128 GROUP_N=128 GROUP_K=8 ITEM_M=8 ITEM_N=8 TRANS_A=0 TRANS_B=0 LANES=4 OFFSET=uint ALIGNED=1 ALIGNED_C=1"),
+    "gemm/opencl": (("common.cl",), "GROUP_M=128 GROUP_N=128 GROUP_K=8 ITEM_M=8 ITEM_N=8 TRANS_A=0 TRANS_B=0 LANES=4 OFFSET=uint ALIGNED=1"),
     "gpu/mem/opencl": (("common.cl",), "LINE=128 SUM_GROUP=256 TILE_GROUP=256 TILE_WORDS=8 PAIR_LANES=32 PAIR_SHARED_WORDS=1024"),
     "comm/opencl": ((), "GROUP=256 EACH=4"),
 }

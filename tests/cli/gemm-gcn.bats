@@ -50,16 +50,16 @@ NN="-D TRANS_A=0 -D TRANS_B=0"
     rung $chip naive 8
     rung $chip regblock 40
     rung $chip local 60
-    rung $chip unroll 85 $NN -D GROUP_K=8 -D ALIGNED -D ALIGNED_C
+    rung $chip unroll 85 $NN -D GROUP_K=8 -D ALIGNED
     [ "$scratch" = 0 ]
-    rung $chip pipeline 85 $NN -D GROUP_K=8 -D ALIGNED -D ALIGNED_C
+    rung $chip pipeline 85 $NN -D GROUP_K=8 -D ALIGNED
     [ "$scratch" = 0 ]
   done
 }
 
 @test "lds-pipeline: at least 85% of the hot loop multiply and add, no scratch, at most 128 registers" {
   for chip in fiji gfx906; do
-    rung $chip lds_pipeline 85 $NN -D GROUP_K=8 -D ALIGNED -D ALIGNED_C
+    rung $chip lds_pipeline 85 $NN -D GROUP_K=8 -D ALIGNED
     [ "$registers" -le 128 ]
     [ "$scratch" = 0 ]
   done
@@ -68,10 +68,9 @@ NN="-D TRANS_A=0 -D TRANS_B=0"
 @test "lds-pipeline transposed, and with tiles that reach over the edge: the hot loop spills nothing" {
   for a in 0 1; do
     for b in 0 1; do
-      rung gfx906 lds_pipeline 85 -D TRANS_A=$a -D TRANS_B=$b -D GROUP_K=8 -D ALIGNED -D ALIGNED_C
+      rung gfx906 lds_pipeline 85 -D TRANS_A=$a -D TRANS_B=$b -D GROUP_K=8 -D ALIGNED
       [ "$registers" -le 128 ]
       rung gfx906 lds_pipeline 75 -D TRANS_A=$a -D TRANS_B=$b -D GROUP_K=8 -D EDGES
-      rung gfx906 lds_pipeline 75 -D TRANS_A=$a -D TRANS_B=$b -D GROUP_K=8 -D EDGES -D ALIGNED -D ALIGNED_C
     done
   done
 }
