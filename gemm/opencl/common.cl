@@ -23,3 +23,12 @@ INLINE void result_store(__global float *out, float sum, float alpha, float beta
   if (beta != 0) value = MULTIPLY_ADD(beta, *out, value);
   *out = value;
 }
+
+// The same for four columns at a multiple of 16 bytes.
+INLINE void results_store(__global float *out, float4 sums, float alpha, float beta)
+{
+  __global float4 *four = (__global float4 *)out;
+  float4 values = alpha * sums;
+  if (beta != 0) values = MULTIPLY_ADD((float4)(beta), *four, values);
+  *four = values;
+}

@@ -15,6 +15,10 @@
 /* Offsets within a tile take 32 bits while a tile's rows lie no further apart than this. */
 #define NEAR_ROWS (INT64_C(1) << 22)
 
+/* Work-items of a group of combine. */
+#define COMBINE_ACROSS 32
+#define COMBINE_DOWN   4
+
 #define OPTIONS_MAX 400
 /* Programs whose registers are remembered. */
 #define KNOWN_MAX 64
@@ -97,6 +101,13 @@ static int has_edges(const struct gemm_problem *p, const struct gemm_blocks *b)
   return p->m % b->group_m || p->n % b->group_n || p->k % b->group_k;
 }
 
+/* C comes in parts whose rows, like its own, start at a multiple of 16 bytes. C in one part is stored column by column: it is
+ * written once, and chunks of four columns take registers that a long product has better use for. */
+static int has_aligned_c(const struct gemm_problem *p, const struct gemm_blocks *b)
+{
+  return b->splits > 1 && p->ld[GEMM_C] % 4 == 0 && p->n % 4 == 0;
+}
+
 static status_t options_write(const struct gemm_exec *exec, const struct state *s, char *text, size_t size)
 {
   const struct gemm_problem *p = &exec->problem;
@@ -110,10 +121,11 @@ static status_t options_write(const struct gemm_exec *exec, const struct state *
   snprintf(text, size,
            "-cl-std=CL1.2 -D GROUP_M=%d -D GROUP_N=%d -D GROUP_K=%d -D ITEM_M=%d -D ITEM_N=%d -D TRANS_A=%d "
            "-D TRANS_B=%d "
-           "-D LANES=%u -D OFFSET=%s%s%s%s",
+           "-D LANES=%u -D SPLITS=%d -D OFFSET=%s%s%s%s%s%s",
            b->group_m, b->group_n, b->group_k, b->item_m, b->item_n, p->trans_a, p->trans_b, (unsigned)lanes,
-           is_near ? "uint" : "ulong", tiled && has_edges(p, b) ? " -D EDGES" : "",
-           tiled && aligned ? " -D ALIGNED" : "", is_verbose(s) ? " -cl-nv-verbose" : "");
+           b->splits, is_near ? "uint" : "ulong", tiled && has_edges(p, b) ? " -D EDGES" : "",
+           tiled && aligned ? " -D ALIGNED" : "", tiled && has_aligned_c(p, b) ? " -D ALIGNED_C" : "",
+           tiled && exec->device->info.is_cpu ? " -D ON_CPU" : "", is_verbose(s) ? " -cl-nv-verbose" : "");
   return STATUS_OK;
 }
 
@@ -184,18 +196,18 @@ static status_t combine_arguments(const struct gemm_exec *exec, const struct sta
                                   const struct gemm_operands *o)
 {
   const struct gemm_problem *p = &exec->problem;
-  cl_int m = (cl_int)p->m, n = (cl_int)p->n, ldc = (cl_int)p->ld[GEMM_C], splits = exec->blocks.splits;
+  cl_int m = (cl_int)p->m, n = (cl_int)p->n, ldc = (cl_int)p->ld[GEMM_C];
   cl_float alpha = p->alpha, beta = p->beta;
   cl_mem c = o->c.handle;
-  const struct argument arguments[] = {ARGUMENT(m),    ARGUMENT(n),      ARGUMENT(ldc),      ARGUMENT(alpha),
-                                       ARGUMENT(beta), ARGUMENT(splits), ARGUMENT(s->parts), ARGUMENT(c)};
-  return arguments_set(s->combine, arguments, 8);
+  const struct argument arguments[] = {ARGUMENT(m),    ARGUMENT(n),        ARGUMENT(ldc), ARGUMENT(alpha),
+                                       ARGUMENT(beta), ARGUMENT(s->parts), ARGUMENT(c)};
+  return arguments_set(s->combine, arguments, 7);
 }
 
 /* ---- launch ---- */
 
 static status_t enqueue(struct gpu_queue *queue, cl_kernel kernel, const size_t global[3],
-                        const size_t *local)
+                        const size_t local[3])
 {
   cl_int error =
       clEnqueueNDRangeKernel(opencl_queue_handle(queue), kernel, 3, NULL, global, local, 0, NULL, NULL);
@@ -221,15 +233,24 @@ static status_t gemm_enqueue(const struct gemm_exec *exec, const struct state *s
   return enqueue(queue, s->gemm, global, local);
 }
 
+static status_t combine_enqueue(const struct gemm_exec *exec, const struct state *s, struct gpu_queue *queue)
+{
+  const struct gemm_problem *p = &exec->problem;
+  int64_t columns = has_aligned_c(p, &exec->blocks) ? 4 : 1;
+  const size_t local[3] = {COMBINE_ACROSS, COMBINE_DOWN, 1};
+  const size_t global[3] = {(size_t)tiles(p->n, columns * COMBINE_ACROSS) * COMBINE_ACROSS,
+                            (size_t)tiles(p->m, COMBINE_DOWN) * COMBINE_DOWN, 1};
+  return enqueue(queue, s->combine, global, local);
+}
+
 static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
   const struct state *s = exec->state;
   RETURN_IF_FAILED(gemm_arguments(exec, s, o));
   RETURN_IF_FAILED(gemm_enqueue(exec, s, queue));
   if (!s->combine) return STATUS_OK;
-  const size_t global[3] = {(size_t)exec->problem.n, (size_t)exec->problem.m, 1};
   RETURN_IF_FAILED(combine_arguments(exec, s, o));
-  return enqueue(queue, s->combine, global, NULL);
+  return combine_enqueue(exec, s, queue);
 }
 
 /* ---- open and close ---- */

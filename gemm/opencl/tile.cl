@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the kernels with deep tiles share: a group fetches GROUP_K steps of its part of A and B in chunks of four, keeps
 // both in local memory with k outermost, and each work-item multiplies ITEM_M × ITEM_N of them. Defined by the host
-// besides: TRANS_A and TRANS_B (0 or 1), EDGES where a size is no multiple of its tile, ALIGNED where every row starts
-// at a multiple of 16 bytes, and OFFSET, a type that holds offsets within a tile.
+// besides: TRANS_A and TRANS_B (0 or 1), EDGES where a size is no multiple of its tile, ALIGNED where every row of A
+// and B starts at a multiple of 16 bytes, ALIGNED_C where C is a part whose rows do, ON_CPU, and OFFSET, a type that
+// holds offsets within a tile.
 #define ITEMS_M (GROUP_M / ITEM_M)
 #define ITEMS_N (GROUP_N / ITEM_N)
 #define ITEMS   (ITEMS_M * ITEMS_N)
@@ -30,6 +31,13 @@
 #define RESIDENT
 #define STEP_END()
 #define UNIFORM(x) (x)
+#endif
+
+// A CPU's compiler that sees four sums stored at once makes vectors of four of all products too, and not of sixteen.
+#ifdef ON_CPU
+#define KEPT volatile float
+#else
+#define KEPT const float
 #endif
 
 typedef __global const float *restrict source_t;
@@ -216,19 +224,36 @@ INLINE void step_multiply_turning(const float fa[ITEM_M], const float fb[ITEM_N]
     }
 }
 
+// Four columns of a row of C, of which `left` exist.
+INLINE void columns_store(__global float *out, const float sums[4], int left, float alpha, float beta)
+{
+#ifdef ALIGNED_C
+  if (left >= 4) {
+    KEPT four[4] = {sums[0], sums[1], sums[2], sums[3]};
+    results_store(out, (float4)(four[0], four[1], four[2], four[3]), alpha, 0); // parts are not read
+    return;
+  }
+#endif
+#pragma unroll
+  for (int q = 0; q < 4; q++)
+    if (q < left) result_store(out + q, sums[q], alpha, beta);
+}
+
 INLINE void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m, int n, int ldc, float alpha,
                        float beta, __global float *c)
 {
 #pragma unroll
   for (int r = 0; r < ITEM_M; r++)
 #pragma unroll
-    for (int q = 0; q < ITEM_N; q++) {
+    for (int q = 0; q < ITEM_N; q += 4) {
       const int i = p->i0 + r / 4 * 4 * ITEMS_M + 4 * p->y + r % 4;
-      const int j = p->j0 + q / 4 * 4 * ITEMS_N + 4 * p->x + q % 4;
+      const int j = p->j0 + q * ITEMS_N + 4 * p->x;
+      int left = 4;
 #ifdef EDGES
-      if (i >= m || j >= n) continue;
+      if (i >= m) continue;
+      left = n - j;
 #endif
-      result_store(c + (long)i * ldc + j, sums[r][q], alpha, beta);
+      columns_store(c + (long)i * ldc + j, sums[r] + q, left, alpha, beta);
     }
 }
 

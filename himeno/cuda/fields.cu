@@ -48,7 +48,7 @@ static __global__ void fill_kernel(const CUDA_GRID_CONSTANT struct cuda_fill_job
     int64_t i = at / f.plane, j = at % f.plane / f.pitch, k = at % f.pitch;
     float value = k < f.extent[2] ? value_at(f, i, j, k) : 0;
     f.out[at] = value;
-    int64_t place = f.swapped ? CUDA_PACK_PLACE(k) : k;
+    int64_t place = f.swapped ? CUDA_PACK_PLACE(j, k) : k;
     if (f.packed) f.packed[4 * (at - k + place)] = value;
   }
 }

@@ -127,6 +127,6 @@ template <class S> constexpr cuda_temporal form()
 extern const struct cuda_temporal cuda_temporal_2[CUDA_TEMPORAL_FORMS] = {
     form<temporal_shape<2, 64, 12, true>>(), form<temporal_shape<2, 64, 10, false>>()};
 extern const struct cuda_temporal cuda_temporal_3[CUDA_TEMPORAL_FORMS] = {
-    form<temporal_shape<3, 32, 16, true>>(), form<temporal_shape<3, 32, 12, false>>()};
+    form<temporal_shape<3, 32, 17, true>>(), form<temporal_shape<3, 32, 12, false>>()};
 extern const struct cuda_temporal cuda_temporal_4[CUDA_TEMPORAL_FORMS] = {
-    form<temporal_shape<4, 32, 13, true>>(), form<temporal_shape<4, 32, 8, false>>()};
+    form<temporal_shape<4, 32, 15, true>>(), form<temporal_shape<4, 32, 8, false>>()};

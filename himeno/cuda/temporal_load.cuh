@@ -83,11 +83,18 @@ template <class S> static __device__ void keep_step(const temporal_tile<S> &tile
 }
 
 template <class S>
+static __device__ void stage_p_load(const temporal_tile<S> &tile, const temporal_maps &maps, int stage,
+                                    uint64_t *arrived)
+{
+  box_load(tile.p(stage), maps.p, tile.k - S::p_lead, tile.j - 1, tile.first + stage + 1, arrived);
+}
+
+template <class S>
 static __device__ void stage_load(const temporal_tile<S> &tile, const temporal_maps &maps, int stage)
 {
   uint64_t *arrived = tile.full + (stage & 1);
   int plane = tile.first + stage;
-  box_load(tile.p(stage), maps.p, tile.k - S::p_lead, tile.j - 1, plane + 1, arrived);
+  stage_p_load(tile, maps, stage, arrived);
   for (int g = 0; g < CUDA_PACKS; g++) {
     float *to = tile.coefficients(stage) + g * S::pack_floats, *edges = to + S::body_floats;
     box_load(to, maps.body[g], 4 * tile.k, tile.j, plane, arrived);
@@ -100,8 +107,7 @@ static __device__ void stage_load(const temporal_tile<S> &tile, const temporal_m
 template <class S> static __device__ void feed(const temporal_tile<S> &tile, const temporal_maps &maps)
 {
   barrier_expect(tile.full, S::stage_bytes + 2 * S::p_bytes);
-  for (int n = 0; n < 2; n++)
-    box_load(tile.early_p(n), maps.p, tile.k - S::p_lead, tile.j - 1, tile.first - 1 + n, tile.full);
+  for (int stage = -2; stage < 0; stage++) stage_p_load(tile, maps, stage, tile.full);
   for (int stage = 0; stage < tile.steps(); stage++) {
     if (tile.args.progress && stage % S::tick == 0) keep_step(tile, stage / S::tick);
     if (stage >= 2) barrier_wait(tile.spent + (stage & 1), (stage - 2) >> 1 & 1);
@@ -158,11 +164,13 @@ static __device__ __forceinline__ bool in_array(const temporal_args &args, int i
   return i >= 0 && i < extent[0] && j >= 0 && j < extent[1] && k >= 0 && k < extent[2];
 }
 
-// One plane of level 0, by all workers together.
-template <class S> static __device__ void p_load(const temporal_tile<S> &tile, float *to, int plane)
+// A stage's plane of level 0, by all workers together.
+template <class S> static __device__ void p_load(const temporal_tile<S> &tile, int stage)
 {
   const cuda_pass &pass = tile.args.job.pass;
   constexpr int width = S::p_width / 2;
+  const int plane = tile.first + stage + 1;
+  float *to = tile.p(stage);
   for (int n = threadIdx.x; n < width * S::p_rows; n += S::workers) {
     int j = tile.j - 1 + n / width, k = tile.k - S::p_lead + n % width * 2;
     bool valid = in_array(tile.args, plane, j, k);

@@ -14,57 +14,63 @@ struct temporal_rows {
   float here[4], north[2], south[2];
 };
 
-// The bracket of b1 at each point of a pair, from the rows beside it, k - 1 to k + 2.
-static __device__ __forceinline__ void cross_bracket(float (&bracket)[2], const float (&north)[4],
-                                                     const float (&south)[4])
+static __device__ __forceinline__ float bracket(float plus, float minus, float less, float more)
 {
-#pragma unroll
-  for (int v = 0; v < 2; v++) {
-    rounded n = north[v + 2];
-    bracket[v] = (n - south[v + 2] - north[v] + south[v]).value;
-  }
+  return (rounded(plus) - minus - less + more).value;
 }
 
-static __device__ __forceinline__ float residual(const float4 (&c)[CUDA_PACKS], const temporal_rows &below,
-                                                 const temporal_rows &mid, const temporal_rows &above,
-                                                 float cross, int v)
+// What a point's residual takes of its three planes, in stencil's names, without the bracket of b1.
+static __device__ __forceinline__ stencil stencil_of(const temporal_rows &below, const temporal_rows &mid,
+                                                     const temporal_rows &above, int v)
+{
+  stencil p;
+  p.here = mid.here[v + 1], p.u = above.here[v + 1], p.d = below.here[v + 1];
+  p.n = mid.north[v], p.s = mid.south[v], p.e = mid.here[v + 2], p.w = mid.here[v];
+  p.un = above.north[v], p.us = above.south[v], p.dn = below.north[v], p.ds = below.south[v];
+  p.ue = above.here[v + 2], p.de = below.here[v + 2], p.uw = above.here[v], p.dw = below.here[v];
+  return p;
+}
+
+static __device__ __forceinline__ float residual(const float4 (&c)[CUDA_PACKS], const stencil &p, float cross)
 {
   const float4 &a = c[0], &b = c[1], &d = c[2];
-  rounded b0 = rounded(above.north[v]) - above.south[v] - below.north[v] + below.south[v];
-  rounded b2 = rounded(above.here[v + 2]) - below.here[v + 2] - above.here[v] + below.here[v];
-  rounded s = rounded(a.x) * above.here[v + 1];
-  s = s + rounded(a.y) * mid.north[v];
-  s = s + rounded(a.z) * mid.here[v + 2];
-  s = s + rounded(b.x) * b0;
+  rounded s = rounded(a.x) * p.u;
+  s = s + rounded(a.y) * p.n;
+  s = s + rounded(a.z) * p.e;
+  s = s + rounded(b.x) * bracket(p.un, p.us, p.dn, p.ds);
   s = s + rounded(b.y) * cross;
-  s = s + rounded(b.z) * b2;
-  s = s + rounded(d.x) * below.here[v + 1];
-  s = s + rounded(d.y) * mid.south[v];
-  s = s + rounded(d.z) * mid.here[v];
+  s = s + rounded(b.z) * bracket(p.ue, p.de, p.uw, p.dw);
+  s = s + rounded(d.x) * p.d;
+  s = s + rounded(d.y) * p.s;
+  s = s + rounded(d.z) * p.w;
   s = s + b.w;
-  return ((s * a.w - mid.here[v + 1]) * d.w).value;
+  return ((s * a.w - p.here) * d.w).value;
 }
 
 // A thread's pair of points on its way through the box.
 template <class S> struct temporal_pair {
   static constexpr int T = S::T;
   const temporal_tile<S> &tile;
-  int row, x;               // in the tile; x counts pairs
-  int depth;                // rows to the tile's edge: the row takes part in levels up to depth + 1
-  int ring_offset;          // of the pair in a plane of the ring
-  int cell;                 // of the pair in a plane of a level
-  unsigned claims;          // a bit a point: 0, 1 ever updated; 2, 3 written by this block
-  int out;                  // the pair's place in a plane of the field
-  int step, slot;           // and where in the ring the step's coefficients are
-  float cross[T][2];        // the bracket of b1 in the middle plane of level t
+  int row, x;        // in the tile; x counts pairs
+  int outward;       // -1 or 1 where the pair lies beside the own columns, before or behind them, else 0
+  int depth;         // the pair takes part in levels up to depth + 1: rows to the tile's edge, if not less
+  int ring_offset;   // of the pair in a plane of the ring
+  int cell;          // of the pair in a plane of a level
+  unsigned claims;   // a bit a point: 0, 1 ever updated; 2, 3 written by this block; 4 the outer point, as 0
+  int out;           // the pair's place in a plane of the field
+  int step, slot;    // and where in the ring the step's coefficients are
+  float cross[T][2]; // the bracket of b1 in the middle plane of level t
   temporal_rows rows[T][3]; // three planes of level t, whose roles rotate with the step
   double gosa[T];
+  float4 c[2][CUDA_PACKS]; // coefficients of the level that comes next
 
   __device__ temporal_pair(const temporal_tile<S> &t) : tile(t)
   {
     find_place();
     find_claims();
     step = slot = 0;
+    for (int v = 0; v < 2; v++)
+      for (int g = 0; g < CUDA_PACKS; g++) c[v][g] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     for (int l = 0; l < T; l++) {
       gosa[l] = 0.0;
       for (int v = 0; v < 2; v++) cross[l][v] = 0.0f;
@@ -75,21 +81,25 @@ template <class S> struct temporal_pair {
   // Edges come after the own columns of all rows: warps then read whole rows, without bank conflicts.
   __device__ void find_place()
   {
-    int beyond = (int)threadIdx.x - S::H * S::body;
+    const int beyond = (int)threadIdx.x - S::H * S::body;
     if (beyond < 0) {
-      row = threadIdx.x / S::body;
-      x = S::edge + threadIdx.x % S::body;
-      ring_offset = 4 * (row * S::out_k + threadIdx.x % S::body * 2);
+      const int n = threadIdx.x % S::body;
+      row = S::row_of(threadIdx.x / S::body);
+      x = S::edge + n;
+      outward = 0;
+      ring_offset = 4 * (row * S::out_k + 2 * n);
     } else {
-      int n = beyond % (2 * S::edge);
-      row = beyond / (2 * S::edge);
-      x = n < S::edge ? n : n + S::body;
-      ring_offset = S::body_floats + 4 * (row * S::halo_k + n % S::edge * 2);
-      if (n >= S::edge) ring_offset += S::edge_floats;
+      row = min(beyond / 2, S::H - 1);
+      outward = beyond % 2 ? 1 : -1;
+      x = outward < 0 ? S::edge - 1 : S::edge + S::body;
+      ring_offset = S::body_floats + 4 * row * S::halo_k;
+      ring_offset += outward < 0 ? 4 * (S::halo_k - 2) : S::edge_floats;
     }
-    if (CUDA_PACK_PLACE(k()) != k()) ring_offset += 4;
-    cell = row * S::lanes + x;
+    if (CUDA_PACK_PLACE(j(), k()) != k()) ring_offset += 4;
+    cell = row * S::level_width + x;
     depth = min(row, S::H - 1 - row);
+    if (outward) depth = min(depth, T - 2);
+    if (threadIdx.x >= S::pairs) depth = -1; // has no pair
   }
 
   __device__ int j() const
@@ -114,6 +124,8 @@ template <class S> struct temporal_pair {
       if (j_interior && k + v >= job.interior_lo[2] && k + v < job.interior_hi[2]) claims |= 1 << v;
       if (j_owned && k + v >= k_lo && k + v < k_hi) claims |= 4 << v;
     }
+    const int beside = outward < 0 ? k - 1 : k + 2;
+    if (j_interior && beside >= job.interior_lo[2] && beside < job.interior_hi[2]) claims |= 16;
     out = j * job.pass.pitch + k;
   }
 
@@ -127,13 +139,20 @@ template <class S> struct temporal_pair {
                                     const float (&south)[4])
   {
 #pragma unroll
-    for (int v = 0; v < 2; v++) r.north[v] = north[v + 1], r.south[v] = south[v + 1];
-    cross_bracket(next_cross, north, south);
+    for (int v = 0; v < 2; v++) {
+      r.north[v] = north[v + 1], r.south[v] = south[v + 1];
+      next_cross[v] = bracket(north[v + 2], south[v + 2], north[v], south[v]);
+    }
   }
 
-  __device__ void p_read(temporal_rows &r, float (&next_cross)[2], const float *plane) const
+  __device__ const float *p_place(int stage) const
   {
-    const float *at = plane + (row + 1) * S::p_width + S::p_lead - S::halo_k + x * 2;
+    return tile.p(stage) + 2 * cell + S::p_width + S::p_lead - S::halo_k;
+  }
+
+  __device__ void p_read(temporal_rows &r, float (&next_cross)[2], int stage) const
+  {
+    const float *at = p_place(stage);
     float north[4], south[4];
     row_read(r.here, at);
     row_read(north, at + S::p_width);
@@ -144,37 +163,45 @@ template <class S> struct temporal_pair {
   // First and second points of the pairs are apart: every access is free of bank conflicts.
   __device__ void level_read(temporal_rows &r, float (&next_cross)[2], const float *plane) const
   {
-    const float *even = plane + cell, *odd = even + S::pairs;
-    float north[4] = {odd[S::lanes - 1], even[S::lanes], odd[S::lanes], even[S::lanes + 1]};
-    float south[4] = {odd[-S::lanes - 1], even[-S::lanes], odd[-S::lanes], even[-S::lanes + 1]};
+    const float *even = plane + cell, *odd = even + S::level_plane;
+    constexpr int row = S::level_width;
+    float north[4] = {odd[row - 1], even[row], odd[row], even[row + 1]};
+    float south[4] = {odd[-row - 1], even[-row], odd[-row], even[-row + 1]};
     r.here[0] = odd[-1], r.here[1] = even[0], r.here[2] = odd[0], r.here[3] = even[1];
     rows_split(r, next_cross, north, south);
   }
 
+  // Level t's coefficients, from plane n of the ring. Beside the copy engine threads read those of levels 1 and T that they
+  // take no part in as well: so nothing of what `c` was has to be kept until then.
+  template <int t> __device__ void coefficients_read(int n)
+  {
+    if ((!S::BULK || (t > 1 && t < T)) && depth < t - 1) return;
+    const uint32_t own = shared_address(ring(n) + ring_offset), other = own ^ 16;
+#pragma unroll
+    for (int g = 0; g < CUDA_PACKS; g++) {
+      c[0][g] = *(const float4 *)__cvta_shared_to_generic(own + 4 * g * S::pack_floats);
+      c[1][g] = *(const float4 *)__cvta_shared_to_generic(other + 4 * g * S::pack_floats);
+    }
+  }
+
   // Level t of plane q, from level t - 1. ROLE says which of its three sets of rows is the oldest plane;
-  // `made` is the step in which the newest was made.
-  template <int t, int ROLE> __device__ void level(int q, const float *ring, int made)
+  // `made` is the step in which the newest was made, `plane` that of the ring with the coefficients.
+  template <int t, int ROLE> __device__ void level(int q, int plane, int made)
   {
     if (depth < t - 1) return;
     temporal_rows &below = rows[t - 1][ROLE], &mid = rows[t - 1][(ROLE + 1) % 3],
                   &above = rows[t - 1][(ROLE + 2) % 3];
     float next_cross[2], value[2];
     if constexpr (t == 1)
-      p_read(above, next_cross, tile.p(made));
+      p_read(above, next_cross, made);
     else
       level_read(above, next_cross, tile.level(t - 1, made));
-    const uint32_t own = shared_address(ring + ring_offset), other = own ^ 16;
-    float4 c[2][CUDA_PACKS];
-#pragma unroll
-    for (int g = 0; g < CUDA_PACKS; g++) {
-      c[0][g] = *(const float4 *)__cvta_shared_to_generic(own + 4 * g * S::pack_floats);
-      c[1][g] = *(const float4 *)__cvta_shared_to_generic(other + 4 * g * S::pack_floats);
-    }
+    if constexpr (t < T) coefficients_read<t>(plane);
     bool live = q >= tile.args.job.interior_lo[0] && q < tile.args.job.interior_hi[0];
     bool mine = q >= tile.i_lo && q < tile.i_hi;
 #pragma unroll
     for (int v = 0; v < 2; v++) {
-      float ss = residual(c[v], below, mid, above, cross[t - 1][v], v);
+      float ss = residual(c[v], stencil_of(below, mid, above, v), cross[t - 1][v]);
       double counted = mine && claims & 4 << v ? ss : 0.0f;
       gosa[t - 1] = fma(counted, counted, gosa[t - 1]);
       rounded updated = rounded(mid.here[v + 1]) + rounded(HIMENO_OMEGA) * ss;
@@ -188,17 +215,39 @@ template <class S> struct temporal_pair {
       store(q, value);
   }
 
+  // Level 1 of the point beside the pair, outward of it, which has no thread of its own; while `c` is free.
+  __device__ void outer_level(int q, const float *ring)
+  {
+    if (!outward || depth < 0) return;
+    const int beside = outward < 0 ? -1 : 2; // from the pair's first point
+    const float *coefficients = ring + (outward < 0 ? (ring_offset ^ 4) - 8 : ring_offset + 8);
+    float4 c[CUDA_PACKS];
+#pragma unroll
+    for (int g = 0; g < CUDA_PACKS; g++) c[g] = *(const float4 *)(coefficients + g * S::pack_floats);
+    const stencil p = stencil_at(p_place(step - 2) + beside, p_place(step - 1) + beside,
+                                 p_place(step) + beside, S::p_width);
+    const float ss = residual(c, p, bracket(p.ne, p.se, p.nw, p.sw));
+    const bool live = q >= tile.args.job.interior_lo[0] && q < tile.args.job.interior_hi[0] && claims & 16;
+    rounded updated = rounded(p.here) + rounded(HIMENO_OMEGA) * ss;
+    const float value = live ? updated.value : p.here;
+    float *at = tile.level(1, step) + cell;
+    if (outward < 0)
+      at[S::level_plane - 1] = value;
+    else
+      at[1] = value;
+  }
+
   template <int t> __device__ void keep(const float (&value)[2], int step)
   {
     float *plane = tile.level(t, step);
 #pragma unroll
-    for (int v = 0; v < 2; v++) plane[v * S::pairs + cell] = value[v];
+    for (int v = 0; v < 2; v++) plane[v * S::level_plane + cell] = value[v];
   }
 
   __device__ void store(int q, const float (&value)[2]) const
   {
     float *to = tile.args.job.pass.out + q * tile.args.job.pass.plane + out;
-    if (claims >> 2 == 3)
+    if ((claims & 12) == 12)
       *(float2 *)to = make_float2(value[0], value[1]);
     else if (claims & 4)
       to[0] = value[0];
@@ -214,10 +263,13 @@ template <class S> struct temporal_pair {
   // Puts the thread's coefficients of a stage, and level 0 of the stage after it, on their way.
   __device__ void fetch(int stage) const
   {
-    if (stage < tile.steps() && depth >= 0)
-      pair_coefficients_load(tile, tile.coefficients(stage) + (ring_offset & ~4), tile.first + stage, j(),
-                             k());
-    if (stage + 1 < tile.steps()) p_load(tile, tile.p(stage + 1), tile.first + stage + 2);
+    if (stage < tile.steps() && depth >= 0) {
+      float *to = tile.coefficients(stage) + (ring_offset & ~4);
+      pair_coefficients_load(tile, to, tile.first + stage, j(), k());
+      if (S::FOLDS && outward)
+        pair_coefficients_load(tile, to + 8 * outward, tile.first + stage, j(), k() + 2 * outward);
+    }
+    if (stage + 1 < tile.steps()) p_load(tile, stage + 1);
     pairs_commit();
   }
 
@@ -251,25 +303,14 @@ template <class S> struct temporal_pair {
     if constexpr (S::BULK) {
       await_stage();
     } else {
-      for (int n = 0; n < 2; n++) p_load(tile, tile.early_p(n), tile.first - 1 + n);
-      p_load(tile, tile.p(0), tile.first + 1);
+      for (int stage = -2; stage <= 0; stage++) p_load(tile, stage);
       pairs_commit();
       fetch(0);
       pairs_wait();
       meet();
     }
     if (depth < 0) return;
-    for (int n = 0; n < 2; n++) p_read(rows[0][n], cross[0], tile.early_p(n));
-  }
-
-  template <int t, int ROLE> __device__ void middle_levels()
-  {
-    if constexpr (t < T) {
-      int back = slot - (t - 1);
-      level<t, ROLE>(tile.first + step - (t - 1), ring(back < 0 ? back + S::slots : back), step);
-      meet();
-      middle_levels<t + 1, ROLE>();
-    }
+    for (int n = 0; n < 2; n++) p_read(rows[0][n], cross[0], n - 2);
   }
 
   __device__ const float *ring(int n) const
@@ -277,20 +318,36 @@ template <class S> struct temporal_pair {
     return tile.shared + n * S::slot_floats;
   }
 
+  // The slot of the ring that level t reads in this step; of level T, in the next.
+  template <int t> __device__ int slot_of() const
+  {
+    int back = slot - (t < T ? t - 1 : T - 1);
+    return back < 0 ? back + S::slots : back;
+  }
+
+  template <int t, int ROLE> __device__ void later_levels()
+  {
+    if constexpr (t == T) coefficients_read<T>(slot_of<T>());
+    meet();
+    if constexpr (t < T) {
+      level<t, ROLE>(tile.first + step - (t - 1), slot_of<t>(), step);
+      later_levels<t + 1, ROLE>();
+    }
+  }
+
   // A step; false after the last. Level T lags a step behind, so that it and level 1 need no barrier between
   // them.
   template <int ROLE> __device__ bool advance()
   {
-    int oldest = slot + 1 == S::slots ? 0 : slot + 1;
-    level<T, ROLE>(tile.first + step - T, ring(oldest), step - 1);
+    level<T, ROLE>(tile.first + step - T, slot, step - 1);
     if (step == tile.steps()) return false;
     release();
     await_stage();
-    level<1, ROLE>(tile.first + step, ring(slot), step);
-    meet();
-    middle_levels<2, ROLE>();
+    if constexpr (S::FOLDS) outer_level(tile.first + step, ring(slot));
+    level<1, ROLE>(tile.first + step, slot, step);
+    later_levels<2, ROLE>();
     step++;
-    slot = oldest;
+    slot = slot + 1 == S::slots ? 0 : slot + 1;
     return true;
   }
 

@@ -17,17 +17,19 @@ constexpr int round_up(int n, int to)
 }
 
 // A block computes level 1 on W×H points of a plane and writes level T on OUT_K×OUT_J of them. Threads own
-// pairs along k.
+// pairs along k: those of the tile's own columns, and one to each side of every row. Halos of more than two columns have
+// one more pair there, of which level 1 alone needs the inner point: the thread beside it computes that too.
 template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int T = T_, out_k = OUT_K, out_j = OUT_J;
   static constexpr bool BULK = BULK_;
   static constexpr int halo = T - 1, halo_k = round_up(T - 1, 2);
   static constexpr int W = out_k + 2 * halo_k, H = out_j + 2 * halo;
-  static constexpr int lanes = W / 2, pairs = lanes * H;
   static constexpr int body = out_k / 2, edge = halo_k / 2; // pairs of a row: its own, and those to each side
-  // One more warp feeds the ring. Four levels take more registers than 16 warps have: there a group of four warps
-  // feeds, and gives most of its registers to the groups that work.
-  static constexpr bool SHIFTS = T > 3 && BULK;
+  static constexpr bool FOLDS = edge > 1;
+  static constexpr int pairs = (body + 2) * H; // that have a thread
+  // One more warp feeds the ring. Three and four levels take more registers than 16 warps have: there a group of four
+  // warps feeds, and gives most of its registers to the groups that work.
+  static constexpr bool SHIFTS = T > 2 && BULK;
   static constexpr int workers = round_up(pairs, SHIFTS ? 128 : 32), feeders = BULK ? (SHIFTS ? 128 : 32) : 0;
   static constexpr int threads = workers + feeders;
   static constexpr int worker_registers = 160, feeder_registers = 32;
@@ -45,24 +47,33 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   // drift apart cost it time.
   static constexpr int tick = T == 2 ? 1 : 2;
 
-  // Level 0 reaches one point further than level 1. Where its rows have no room for that beside the halo, a thread at
-  // an end of a row reads a point of the row beside it, which nothing depends on; before the first row and behind the
-  // last one such reads meet a gap that nobody writes.
-  static constexpr int p_lead = 4, p_width = round_up(p_lead + out_k + T, 4), p_rows = H + 2, p_gap = 32;
-  static constexpr int p_floats = round_up(p_width * p_rows + 1, 32);
-  static constexpr int p_slots = BULK ? 2 : 3;
+  // Level 0 reaches one point further than level 1. A step reads three planes of it while the next is on its way, or
+  // the next two. The ends of eight rows share no banks.
+  static constexpr int p_lead = 4, p_width = round_up(p_lead + out_k + T, 8) + 4, p_rows = H + 2;
+  static constexpr int p_floats = round_up(p_width * p_rows, 32);
+  static constexpr int p_slots = BULK ? 4 : 5;
 
   // Levels 1 to T - 1: the first points of all pairs, then the second points. One plane each; two of level 1 that
-  // take turns where it is also level T - 1, which level T reads in the next step.
-  static constexpr int level_floats = 2 * pairs, copies = T == 2 ? 2 : 1;
+  // take turns where it is also level T - 1, which level T reads in the next step. Their rows are as long as those of level
+  // 0, so that one number is a pair's place in both. Where a warp has two rows of own columns, eight apart, they lie in
+  // different banks, and so do the ends of sixteen rows.
+  static constexpr int level_width = p_width / 2, level_plane = level_width * H;
+  static constexpr int level_floats = 2 * level_plane, copies = T == 2 ? 2 : 1;
 
-  static constexpr int p_offset = slots * slot_floats + p_gap;
+  static constexpr int p_offset = slots * slot_floats;
   static constexpr int level_offset = p_offset + p_slots * p_floats;
   static constexpr int barrier_offset = round_up(level_offset + (copies + T - 2) * level_floats, 4);
   static constexpr int shared_bytes = barrier_offset * 4 + 64;
   static constexpr unsigned p_bytes = p_width * p_rows * 4;
   static constexpr unsigned stage_bytes = CUDA_PACKS * 16 * (out_k + 2 * halo_k) * H + p_bytes;
-  static_assert(T >= 2 && out_k % 32 == 0 && 4 * out_k <= 256 && shared_bytes <= 227 * 1024, "");
+  static_assert(T >= 2 && T <= 4 && out_k % 32 == 0 && 4 * out_k <= 256 && shared_bytes <= 227 * 1024, "");
+
+  // The row of the own columns that the n-th group of `body` threads has. Where a warp has two rows, eight lie between
+  // them, so that it meets no bank twice.
+  static constexpr __device__ int row_of(int n)
+  {
+    return body == 16 && n < H / 16 * 16 ? n / 16 * 16 + n % 2 * 8 + n % 16 / 2 : n;
+  }
 };
 
 // Counters of progress, one a wave of units that march side by side; waves beyond take turns with the first.
@@ -126,16 +137,10 @@ template <class S> struct temporal_tile {
     return shared + stage % S::slots * S::slot_floats;
   }
 
-  // Level 0 of the plane after that of the stage's coefficients.
+  // Level 0 of the plane after that of the stage's coefficients. The first two planes are those of stages -2 and -1.
   __device__ float *p(int stage) const
   {
-    return shared + S::p_offset + stage % S::p_slots * S::p_floats;
-  }
-
-  // The two planes of level 0 before stage 0's: in the slot of coefficients that is filled last.
-  __device__ float *early_p(int n) const
-  {
-    return shared + S::T * S::slot_floats + n * S::p_floats;
+    return shared + S::p_offset + (unsigned)(stage + S::p_slots) % S::p_slots * S::p_floats;
   }
 
   __device__ float *level(int t, int step) const

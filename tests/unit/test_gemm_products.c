@@ -131,12 +131,37 @@ static void opencl_kernels_multiply_whole_tiles(void **state)
   rig_close(&rig);
 }
 
+/* Columns of C go in fours where its rows and those of its parts begin at a multiple of 16 bytes, one by one elsewhere: n and ldc,
+ * in one part and in 16, over an edge of tiles and not, with C read and not. */
+static void opencl_kernels_store_c_in_fours_and_one_by_one(void **state)
+{
+  static const int64_t shapes[][2] = {{64, 64}, {64, 66}, {70, 72}, {72, 72}, {72, 73}, {71, 71}};
+  struct rig rig;
+  (void)state;
+  if (!rig_open(&rig, "opencl")) skip();
+  const struct gemm_kernel *kernel = gemm_kernel_find(rig.set, "split-k");
+  assert_non_null(kernel);
+  for (size_t x = 0; x < sizeof shapes / sizeof shapes[0]; x++)
+    for (int splits = 1; splits <= 16; splits += 15)
+      for (int beta = 0; beta <= 1; beta++) {
+        struct gemm_problem p = {.m = x < 2 ? 64 : 37, .n = shapes[x][0], .k = 128, .alpha = 2};
+        struct gemm_blocks blocks = kernel->blocks[kernel->n_blocks - 1];
+        p.beta = -1.5f * (float)beta;
+        p.ld[GEMM_C] = shapes[x][1];
+        blocks.splits = splits;
+        assert_int_equal(gemm_problem_complete(&p), STATUS_OK);
+        product_check(&rig, kernel, &p, &blocks);
+      }
+  rig_close(&rig);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_kernel_of_the_cpu_multiplies_any_shape),
       cmocka_unit_test(every_kernel_of_opencl_multiplies_any_shape),
       cmocka_unit_test(opencl_kernels_multiply_whole_tiles),
+      cmocka_unit_test(opencl_kernels_store_c_in_fours_and_one_by_one),
   };
   cmocka_set_message_output(CM_OUTPUT_TAP);
   return cmocka_run_group_tests(tests, NULL, NULL);
