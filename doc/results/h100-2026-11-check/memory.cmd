@@ -1,1 +1,1 @@
-mem-gpu -b cuda --copies --mixes --latency --host -t 2
+mem-gpu -b cuda --copies --mixes --latency --host -t 1

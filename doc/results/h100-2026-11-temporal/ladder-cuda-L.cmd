@@ -1,1 +1,1 @@
-himeno-gpu -b cuda -s L --ladder -t 0.3
+mpirun -np 1 himeno-gpu -b cuda --device 0 -s L --ladder

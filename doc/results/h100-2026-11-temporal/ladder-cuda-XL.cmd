@@ -1,1 +1,1 @@
-himeno-gpu -b cuda -s XL --ladder -t 0.3
+mpirun -np 1 himeno-gpu -b cuda --device 0 -s XL --ladder
