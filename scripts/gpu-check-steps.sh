@@ -154,7 +154,7 @@ instrument() {
 memory() {
   needs cuda
   [ -x "$build/mem-gpu" ] || skip "mem-gpu was not built"
-  instrument memory --copies --mixes --latency --host -t 1
+  instrument memory --copies --mixes --latency --host -t 0.6
   note "$(value memory '", ".join("%s %.0f ns" % (l["name"], l["ns"]) for l in d["latency"]["levels"])')"
 }
 
@@ -343,7 +343,7 @@ tensor() {
   while read -r kernel type size options; do
     name=tensor-$kernel-$type-$size$(tr -d -- '- ' <<<"${options#--trans}")
     # shellcheck disable=SC2206 # several words
-    arguments=(-b cuda -k "$kernel" --type "$type" -s "$size" -t 1 $options)
+    arguments=(-b cuda -k "$kernel" --type "$type" -s "$size" -t 2 $options)
     printf 'gemm-gpu %s\n' "${arguments[*]}" | tee "$out/json/$name.cmd"
     code=0
     launch 1 "$build/gemm-gpu" "${arguments[@]}" --json "$out/json/$name.json" </dev/null || code=$?

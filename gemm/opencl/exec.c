@@ -26,7 +26,7 @@
 struct state {
   struct opencl_device *device;
   cl_program program;
-  cl_kernel gemm, combine; /* combine: NULL without splits */
+  cl_kernel gemm, combine; /* each of its own program; combine: NULL without splits */
   cl_mem parts;            /* of C, one after the other */
   int64_t steps;           /* of k in a part */
 };
@@ -120,39 +120,48 @@ static status_t options_write(const struct gemm_exec *exec, const struct state *
   if (variant_of(exec)->geometry == OPENCL_SINGLE) lanes = (cl_uint)b->item_n / 2;
   snprintf(text, size,
            "-cl-std=CL1.2 -D GROUP_M=%d -D GROUP_N=%d -D GROUP_K=%d -D ITEM_M=%d -D ITEM_N=%d -D TRANS_A=%d "
-           "-D TRANS_B=%d "
-           "-D LANES=%u -D SPLITS=%d -D OFFSET=%s%s%s%s%s%s",
+           "-D TRANS_B=%d -D LANES=%u -D OFFSET=%s%s%s%s%s%s",
            b->group_m, b->group_n, b->group_k, b->item_m, b->item_n, p->trans_a, p->trans_b, (unsigned)lanes,
-           b->splits, is_near ? "uint" : "ulong", tiled && has_edges(p, b) ? " -D EDGES" : "",
+           is_near ? "uint" : "ulong", tiled && has_edges(p, b) ? " -D EDGES" : "",
            tiled && aligned ? " -D ALIGNED" : "", tiled && has_aligned_c(p, b) ? " -D ALIGNED_C" : "",
            tiled && exec->device->info.is_cpu ? " -D ON_CPU" : "", is_verbose(s) ? " -cl-nv-verbose" : "");
   return STATUS_OK;
 }
 
-static status_t program_build(const struct gemm_exec *exec, const struct state *s, const char *options,
+/* Of \a v's kernel with those options. */
+static status_t program_build(const struct state *s, const struct opencl_variant *v, const char *options,
                               cl_program *program)
 {
-  const struct opencl_variant *v = variant_of(exec);
-  const char *parts[] = {gemm_common_cl, v->shared_source ? v->shared_source : "", v->source,
-                         exec->blocks.splits > 1 ? gemm_combine_cl : ""};
-  char *source;
-  size_t bytes = 1;
-  for (int n = 0; n < 4; n++) bytes += strlen(parts[n]);
-  if (!(source = calloc(bytes, 1)))
-    return log_fail(STATUS_ENVIRONMENT, "out of host memory for OpenCL sources");
-  for (int n = 0; n < 4; n++) strcat(source, parts[n]);
+  const char *shared = v->shared_source ? v->shared_source : "";
+  char *source = calloc(strlen(gemm_common_cl) + strlen(shared) + strlen(v->source) + 1, 1);
+  if (!source) return log_fail(STATUS_ENVIRONMENT, "out of host memory for OpenCL sources");
+  strcat(strcat(strcat(source, gemm_common_cl), shared), v->source);
   status_t status = opencl_program_build(s->device, source, options, program);
   free(source);
   return status;
 }
 
-static status_t kernel_create(const struct state *s, const char *name, cl_kernel *kernel)
+static status_t kernel_create(cl_program program, const char *name, cl_kernel *kernel)
 {
   cl_int error;
-  cl_kernel made = clCreateKernel(s->program, name, &error);
+  cl_kernel made = clCreateKernel(program, name, &error);
   if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel of a matrix product");
   *kernel = made;
   return STATUS_OK;
+}
+
+/* A program apart: what splits change is built in no time, and the product's own program serves any number of them. */
+static status_t combine_create(const struct gemm_exec *exec, struct state *s)
+{
+  static const struct opencl_variant combine = {.source = gemm_combine_cl};
+  char options[OPTIONS_MAX];
+  cl_program program;
+  snprintf(options, sizeof options, "-cl-std=CL1.2 -D SPLITS=%d%s", exec->blocks.splits,
+           has_aligned_c(&exec->problem, &exec->blocks) ? " -D ALIGNED_C" : "");
+  RETURN_IF_FAILED(program_build(s, &combine, options, &program));
+  status_t status = kernel_create(program, "combine", &s->combine);
+  clReleaseProgram(program);
+  return status;
 }
 
 /* ---- arguments ---- */
@@ -284,11 +293,11 @@ static status_t open(struct gemm_exec *exec)
   splits_settle(exec, s);
   char options[OPTIONS_MAX];
   RETURN_IF_FAILED(options_write(exec, s, options, sizeof options));
-  RETURN_IF_FAILED(program_build(exec, s, options, &s->program));
-  RETURN_IF_FAILED(kernel_create(s, "gemm", &s->gemm));
+  RETURN_IF_FAILED(program_build(s, variant_of(exec), options, &s->program));
+  RETURN_IF_FAILED(kernel_create(s->program, "gemm", &s->gemm));
   RETURN_IF_FAILED(limits_check(exec, s));
   if (exec->blocks.splits == 1) return STATUS_OK;
-  RETURN_IF_FAILED(kernel_create(s, "combine", &s->combine));
+  RETURN_IF_FAILED(combine_create(exec, s));
   return parts_create(exec, s);
 }
 
@@ -324,7 +333,8 @@ static int registers_again(const struct gemm_exec *exec, const struct state *s, 
   int registers = 0;
   snprintf(salted, sizeof salted, "%s -D SALT=%.0f", options, stats_now() * 1e9);
   log_mute(1);
-  if (program_build(exec, s, salted, &program) == STATUS_OK) registers = log_registers(s, program);
+  if (program_build(s, variant_of(exec), salted, &program) == STATUS_OK)
+    registers = log_registers(s, program);
   log_mute(0);
   if (program) clReleaseProgram(program);
   return registers;

@@ -327,6 +327,7 @@ int kernels_run(const struct kernel_subject *subjects, size_t n)
       count++;
     }
   int failed = _cmocka_run_group_tests("himeno kernels", tests, count, NULL, NULL);
+  rig_end();
   free(names);
   free(tests);
   return failed;

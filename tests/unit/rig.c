@@ -14,6 +14,26 @@ void rig_expect_ok(status_t status)
   assert_int_equal(status, STATUS_OK);
 }
 
+/* Stays open from test to test of a subject: a driver may take a second to build its programs again. */
+static struct {
+  const struct kernel_subject *subject;
+  struct gpu_device *device;
+} kept;
+
+void rig_end(void)
+{
+  if (kept.device) gpu_close(kept.device);
+  kept.device = NULL;
+}
+
+static struct gpu_device *device_of(const struct kernel_subject *subject)
+{
+  if (kept.subject != subject) rig_end();
+  if (!kept.device) rig_expect_ok(gpu_open(gpu_backend_find(subject->backend), 0, &kept.device));
+  kept.subject = subject;
+  return kept.device;
+}
+
 void rig_open(struct rig *rig, const struct kernel_subject *subject, const int64_t extent[3],
               const int procs[3], int rank)
 {
@@ -22,7 +42,7 @@ void rig_open(struct rig *rig, const struct kernel_subject *subject, const int64
   rig->set = himeno_kernels_find(subject->backend);
   const struct himeno_kernel *kernel = himeno_kernel_find(rig->set, subject->kernel);
   rig->toward_zero = kernel->toward_zero;
-  rig_expect_ok(gpu_open(gpu_backend_find(subject->backend), 0, &rig->device));
+  rig->device = device_of(subject);
   rig_expect_ok(gpu_queue_create(rig->device, GPU_NORMAL, &rig->queue));
   decomp_init(&rig->decomp, extent, procs, rank);
   rig_expect_ok(layout_init(&rig->fields.layout, &rig->decomp, kernel->sweeps, 0));
@@ -53,7 +73,6 @@ void rig_close(struct rig *rig)
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) gpu_free(rig->device, &rig->fields.coefficient[m]);
   for (int n = 0; n < 2; n++) gpu_free(rig->device, &rig->fields.p[n]);
   gpu_queue_destroy(rig->queue);
-  gpu_close(rig->device);
 }
 
 void rig_sweep(struct rig *rig, const struct box *box, int source, int slot)
