@@ -14,6 +14,8 @@
 /* comm-gpu's figures hold for the solver's exchange within about a quarter: a prior of that width, where runs agree with the
  * model to about 3%. */
 #define PRIOR_WEIGHT 0.12
+/* Of two ranks that send as much: what is the other's share of the time, as four H200 had it by `staged`. */
+#define PRIOR_PEER 0.33
 /* Rounds of guessing which runs are bound by the exchange. */
 #define ROUNDS_MAX 20
 /* Candidates for the points that a cache holds, between the smallest and the largest part of a rank. */
@@ -142,15 +144,23 @@ static status_t phases_add(const struct sample *s, const struct model_rows *rows
   return phase_add(problem, both, run->interior + run->boundary, run->seconds);
 }
 
-/* comm-gpu's parameters hold until the study says otherwise. */
+/* comm-gpu's parameters hold until the study says otherwise. Its bandwidth is of two ranks that send as much. */
+static status_t prior_add(struct lsq *problem, int column, int other, double value)
+{
+  double row[MODEL_COLUMNS_MAX] = {0};
+  row[column] = row[other] = 1;
+  return lsq_add(problem, row, value, PRIOR_WEIGHT);
+}
+
 static status_t priors_add(const struct model *model, struct lsq *problem)
 {
-  for (int w = 0; w < model->paths.n; w++)
-    for (int term = WAY_LATENCY; term <= WAY_BANDWIDTH; term++) {
-      double row[MODEL_COLUMNS_MAX] = {0};
-      row[model_way_column(w, (enum model_way_term)term)] = 1;
-      RETURN_IF_FAILED(lsq_add(problem, row, 1, PRIOR_WEIGHT));
-    }
+  for (int w = 0; w < model->paths.n; w++) {
+    const int latency = model_way_column(w, WAY_LATENCY), bytes = model_way_column(w, WAY_BANDWIDTH),
+              peer = model_way_column(w, WAY_PEER), at_once = model_at_once(model->paths.ways[w].name);
+    RETURN_IF_FAILED(prior_add(problem, latency, latency, 1));
+    RETURN_IF_FAILED(prior_add(problem, bytes, at_once ? bytes : peer, 1));
+    if (!at_once) RETURN_IF_FAILED(prior_add(problem, peer, peer, PRIOR_PEER));
+  }
   return STATUS_OK;
 }
 

@@ -3,20 +3,55 @@
 
 #include "himeno/predict/geometry.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "comm/halo.h"
 #include "himeno/problem.h"
 
-static void messages_count(const struct halo_plan *plan, int rank, int per_host, struct geometry *g)
+/* A rank's part and what it sends. */
+struct part {
+  struct decomp decomp;
+  struct layout layout;
+  struct halo_plan plan;
+};
+
+static status_t part_make(const struct geometry *all, int rank, struct part *part)
+{
+  decomp_init(&part->decomp, all->global, all->procs, rank);
+  RETURN_IF_FAILED(layout_init(&part->layout, &part->decomp, all->depth, 0));
+  halo_plan_init(&part->plan, &part->decomp, &part->layout, all->depth);
+  return STATUS_OK;
+}
+
+static enum study_where where_of(int rank, int peer, int per_host)
+{
+  return peer / per_host == rank / per_host ? STUDY_SAME_HOST : STUDY_OTHER_HOST;
+}
+
+static void messages_count(const struct halo_plan *plan, int rank, int per_host,
+                           double messages[STUDY_WHERES], double bytes[STUDY_WHERES])
 {
   for (int m = 0; m < plan->n; m++) {
     const struct halo_message *message = &plan->messages[m];
-    int where = message->peer / per_host == rank / per_host ? STUDY_SAME_HOST : STUDY_OTHER_HOST;
-    g->messages[where]++;
-    g->bytes[where] += (double)message->count * (double)sizeof(float);
+    enum study_where where = where_of(rank, message->peer, per_host);
+    messages[where]++;
+    bytes[where] += (double)message->count * (double)sizeof(float);
   }
-  g->neighbours = plan->n;
+}
+
+static status_t peers_count(const struct halo_plan *plan, int rank, int per_host, struct geometry *g)
+{
+  struct part part;
+  for (int m = 0; m < plan->n; m++) {
+    double messages[STUDY_WHERES] = {0}, bytes[STUDY_WHERES] = {0};
+    int peer = plan->messages[m].peer;
+    enum study_where where = where_of(rank, peer, per_host);
+    RETURN_IF_FAILED(part_make(g, peer, &part));
+    messages_count(&part.plan, peer, per_host, messages, bytes);
+    g->peer_bytes[where] = fmax(g->peer_bytes[where], bytes[where]);
+  }
+  return STATUS_OK;
 }
 
 /* Slabs stand in the order of dimensions and sides that have a neighbour. */
@@ -35,21 +70,19 @@ static void slabs_count(const struct halo_cut *cut, const struct decomp *decomp,
 
 static status_t rank_geometry(const struct geometry *all, int rank, int per_host, struct geometry *g)
 {
-  struct decomp decomp;
-  struct layout layout;
-  struct halo_plan plan;
+  struct part part;
   struct halo_cut cut;
   *g = *all;
-  decomp_init(&decomp, all->global, all->procs, rank);
-  RETURN_IF_FAILED(layout_init(&layout, &decomp, all->depth, 0));
-  halo_plan_init(&plan, &decomp, &layout, all->depth);
-  halo_cut_init(&cut, &plan, &layout);
-  g->points = (double)box_points(&decomp.owned);
-  messages_count(&plan, rank, per_host, g);
+  RETURN_IF_FAILED(part_make(all, rank, &part));
+  halo_cut_init(&cut, &part.plan, &part.layout);
+  g->points = (double)box_points(&part.decomp.owned);
+  g->neighbours = part.plan.n;
+  messages_count(&part.plan, rank, per_host, g->messages, g->bytes);
+  RETURN_IF_FAILED(peers_count(&part.plan, rank, per_host, g));
   g->inner = g->points;
   if (!all->overlap) return STATUS_OK;
   g->inner = (double)box_points(&cut.inner);
-  slabs_count(&cut, &decomp, g);
+  slabs_count(&cut, &part.decomp, g);
   return STATUS_OK;
 }
 

@@ -17,6 +17,7 @@ struct geometry {
   int slabs;
   int neighbours;                                     /**< messages in an exchange */
   double messages[STUDY_WHERES], bytes[STUDY_WHERES]; /**< in an exchange */
+  double peer_bytes[STUDY_WHERES];                    /**< of the peer that sends most that way */
 };
 
 /** \brief The busiest of all ranks: most messages to other hosts, then most messages, then most points. Ranks fill hosts one

@@ -23,8 +23,8 @@ const char *model_term_name(const struct model *model, int column, char text[96]
 {
   static const char *const names[TERMS] = {"pass",         "point",        "cache",     "slab_point_i",
                                            "slab_point_j", "slab_point_k", "reduction", "reduction_log2"};
-  static const char *const way_names[WAY_TERMS] = {"synchronisation", "neighbour", "latency_factor",
-                                                   "bytes_factor", "slab"};
+  static const char *const way_names[WAY_TERMS] = {"synchronisation", "neighbour",         "latency_factor",
+                                                   "bytes_factor",    "peer_bytes_factor", "slab"};
   if (column < TERMS)
     snprintf(text, 96, "%s", names[column]);
   else
@@ -42,6 +42,21 @@ static int path_of(const struct study_way *way, int where)
 int model_at_once(const char *transport)
 {
   return strcmp(transport, "p2p") == 0;
+}
+
+/* The path, within the host or beyond, that is longest at work: both are at the same time. */
+static void bytes_row_make(const struct geometry *g, const struct study_way *path, int way, double *row)
+{
+  const int at_once = model_at_once(path->name);
+  double longest = 0;
+  for (int where = 0; where < STUDY_WHERES; where++) {
+    const double rate = path->bandwidth[path_of(path, where)] * g->depth;
+    const double own = g->bytes[where] / rate, peer = at_once ? 0 : g->peer_bytes[where] / rate;
+    if (g->messages[where] == 0 || own + peer <= longest) continue;
+    longest = own + peer;
+    row[model_way_column(way, WAY_BANDWIDTH)] = own;
+    row[model_way_column(way, WAY_PEER)] = peer;
+  }
 }
 
 void model_rows_make(const struct model *model, const struct geometry *g, int way, struct model_rows *rows)
@@ -65,10 +80,8 @@ void model_rows_make(const struct model *model, const struct geometry *g, int wa
     if (g->messages[where] == 0) continue;
     double *latency = &rows->latency[model_way_column(way, WAY_LATENCY)];
     *latency = fmax(*latency, path->latency[by] / g->depth);
-    double *bytes =
-        &rows->bytes[model_way_column(way, WAY_BANDWIDTH)]; /* both ways out of a device at once */
-    *bytes = fmax(*bytes, g->bytes[where] / path->bandwidth[by] / g->depth);
   }
+  bytes_row_make(g, path, way, rows->bytes);
   rows->synchronisation[model_way_column(way, WAY_SYNC)] = 1;
   rows->reduction[TERM_REDUCE] = 1;
   rows->reduction[TERM_REDUCE_LOG] = log2(g->ranks);

@@ -4,11 +4,12 @@
  *
  *     interior        = a + V/b − g·min(V, C)       V points; C of them stay in the cache from sweep to sweep
  *     boundary        = slabs·s + Σ over cut dimensions d of points·β_d
- *     exchange        = λ·latency of the longest path + ν·messages + φ·max over the paths, within the host and
- *                       beyond, of Σ over neighbours (bytes / bandwidth of the path), a T-th of it a sweep;
- *                       latencies and bandwidths are comm-gpu's, λ and φ near 1 are the study's. All messages are
+ *     exchange        = λ·latency of the longest path + ν·messages + max over the paths, within the host and
+ *                       beyond, of (φ·B + ψ·B′) / bandwidth of the path, a T-th of it a sweep: B bytes that the rank
+ *                       sends, B′ bytes that the busiest of its peers does, since both ends of a message work for it;
+ *                       latencies and bandwidths are comm-gpu's, λ and φ + ψ near 1 are the study's. All messages are
  *                       under way at once, so that a further one costs ν. With p2p one launch computes all slabs, beside
- *                       the interior, and sends them: s + λ·latency + the bytes, and nothing for a further message
+ *                       the interior, and sends them: s + λ·latency + φ·B / bandwidth, and nothing for a further message
  *     synchronisation = σ                           as soon as there are neighbours
  *     reduction       = ρ + κ·log2(ranks)
  *
@@ -34,7 +35,7 @@ enum model_term {
 };
 
 /** Terms that each way between neighbours has for itself. */
-enum model_way_term { WAY_SYNC, WAY_NEIGHBOUR, WAY_LATENCY, WAY_BANDWIDTH, WAY_SLAB, WAY_TERMS };
+enum model_way_term { WAY_SYNC, WAY_NEIGHBOUR, WAY_LATENCY, WAY_BANDWIDTH, WAY_PEER, WAY_SLAB, WAY_TERMS };
 
 #define MODEL_COLUMNS_MAX (TERMS + WAY_TERMS * STUDY_WAYS_MAX)
 

@@ -17,7 +17,7 @@ static const char *term_unit(int column)
 {
   static const char *const units[TERMS] = {"s",       "s/point", "s/point", "s/point",
                                            "s/point", "s/point", "s",       "s"};
-  static const char *const way_units[WAY_TERMS] = {"s", "s/message", "1", "1", "s/launch"};
+  static const char *const way_units[WAY_TERMS] = {"s", "s/message", "1", "1", "1", "s/launch"};
   return column < TERMS ? units[column] : way_units[(column - TERMS) % WAY_TERMS];
 }
 
