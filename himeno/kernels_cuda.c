@@ -79,6 +79,11 @@ static long trap_count(void)
   return text ? strtol(text, NULL, 10) : 0;
 }
 
+static int trap_is_due(struct himeno_exec *exec)
+{
+  return exec->trap > 0 && --exec->trap == 0;
+}
+
 static status_t code_number(const struct himeno_exec *exec, const void *kernel, int *number)
 {
   return check(exec, cuda_code_of(kernel, number), "loading the kernel");
@@ -295,8 +300,7 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   struct cuda_pass pass = exec->pass[sweep->source];
   if (box_points(&sweep->box) == 0) return STATUS_OK;
   RETURN_IF_FAILED(cuda_use(exec->device));
-  if (exec->trap && --exec->trap == 0)
-    return check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
+  if (trap_is_due(exec)) return check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
   pass.gosa = (double *)exec->fields.gosa.handle + sweep->slot;
   box_set(&pass, &sweep->box);
   if (exec->resident.shelves && is_owned(exec, &sweep->box))
@@ -352,6 +356,7 @@ static status_t linked(struct himeno_exec *exec, struct gpu_queue *queue, const 
   const dim3 threads = {(unsigned)step->threads[0], (unsigned)step->threads[1], (unsigned)step->threads[2]};
   void *arguments[] = {&job};
   RETURN_IF_FAILED(cuda_use(exec->device));
+  if (trap_is_due(exec)) return check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
   job.pass.gosa = (double *)exec->fields.gosa.handle + linked->slot;
   dim3 grid = {linked_plan(step, linked->cut, &job), 1, 1};
   return check(exec, launch(exec, queue, (const void *)step->linked, grid, threads, arguments),

@@ -203,17 +203,19 @@ gone() {
 
 device_lost() {
   needs cuda
-  local arguments=(-b cuda -s S -n 50 -k stream) host trap=(env HIMENO_CUDA_TRAP=5)
+  local arguments=(-b cuda -s S -n 50 -k stream) host way trap=(env HIMENO_CUDA_TRAP=5)
   host=$(hostname -s)
   expect 7 "himeno-gpu: host $host.*, device .*assert" launch 1 "${trap[@]}" "$himeno" "${arguments[@]}"
   gone
-  expect 7 "rank 0, host $host.*, device .*assert" \
-    launch 1 "${trap[@]}" "$himeno" "${arguments[@]}" : -np 1 "$himeno" "${arguments[@]}"
-  gone
-  expect 7 "rank 1, host $host.*, device .*assert" \
-    launch 1 "$himeno" "${arguments[@]}" : -np 1 "${trap[@]}" "$himeno" "${arguments[@]}"
-  gone
-  note "exit 7, with host and device on one rank, and the rank too on each of two; no rank is left"
+  for way in staged p2p; do
+    expect 7 "rank 0, host $host.*, device .*assert" \
+      launch 1 "${trap[@]}" "$himeno" "${arguments[@]}" -x $way : -np 1 "$himeno" "${arguments[@]}" -x $way
+    gone
+    expect 7 "rank 1, host $host.*, device .*assert" \
+      launch 1 "$himeno" "${arguments[@]}" -x $way : -np 1 "${trap[@]}" "$himeno" "${arguments[@]}" -x $way
+    gone
+  done
+  note "exit 7, with host and device on one rank, and the rank too on each of two, by staged and p2p; no rank is left"
 }
 
 # The last line of a sanitizer's log that found nothing.
@@ -343,7 +345,7 @@ tensor() {
   while read -r kernel type size options; do
     name=tensor-$kernel-$type-$size$(tr -d -- '- ' <<<"${options#--trans}")
     # shellcheck disable=SC2206 # several words
-    arguments=(-b cuda -k "$kernel" --type "$type" -s "$size" -t 2 $options)
+    arguments=(-b cuda -k "$kernel" --type "$type" -s "$size" -t 1 $options)
     printf 'gemm-gpu %s\n' "${arguments[*]}" | tee "$out/json/$name.cmd"
     code=0
     launch 1 "$build/gemm-gpu" "${arguments[@]}" --json "$out/json/$name.json" </dev/null || code=$?
@@ -383,7 +385,7 @@ products_right() {
 # shapes_for TOOL KERNEL: as many as it has the patience for. Blocks of wgmma stay, and take a second tile only of the largest.
 shapes_for() {
   case "$1 $2" in
-    racecheck*) echo tiny ;;
+    racecheck* | synccheck*) echo tiny ;;
     "none wgmma") echo all ;;
     *) echo few ;;
   esac

@@ -2,7 +2,7 @@
 /* Every kernel of a backend's set of products, over shapes, transpositions, factors, leading dimensions, blocks and data,
  * against float64: C poisoned before, and the same bits twice. Speaks TAP.
  *   gemm_products BACKEND [all|few|tiny [KERNEL]...]     only those kernels
- * few is what a sanitizer has the patience for, tiny what one that follows each access to shared memory has. */
+ * few is what a sanitizer has the patience for, tiny what one that follows barriers or each access to shared memory has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ struct effort {
 #define ALL_OF(list) list, (int)(sizeof list / sizeof list[0])
 static const struct effort efforts[] = {{"all", ALL_OF(shapes), 1, 1, 1},
                                         {"few", shapes, 5, 3, 3, 0},
-                                        {"tiny", ALL_OF(tiny_shapes), FACTORS, 3, 0}};
+                                        {"tiny", ALL_OF(tiny_shapes), FACTORS, 6, 0}};
 #define EFFORTS (int)(sizeof efforts / sizeof efforts[0])
 
 struct bench {
