@@ -27,8 +27,10 @@ struct cpu_row {
   const float *const *coefficient;     /**< the arrays */
   const float *below, *middle, *above; /**< p in plane i − 1, i, i + 1 */
   float *out;
-  int64_t pitch, x, n; /**< the first point's element of the arrays, and how many points */
-  int64_t next;        /**< from there to the first point of the row whose coefficients are used next */
+  int64_t pitch, x, n;       /**< the first point's element of the arrays, and how many points */
+  int64_t next;              /**< from there to the first point of the row whose coefficients are used next */
+  const float *const *fetch; /**< first points of rows that the second cache fetches meanwhile */
+  int64_t fetches;           /**< how many rows */
 };
 
 /** \brief Sweeps the row. Returns the sum of ss². */

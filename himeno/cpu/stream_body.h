@@ -183,6 +183,7 @@ static inline TARGET __attribute__((always_inline)) void FN(apart_line)(const st
   const int64_t n = x - r->x;
   const struct FN(place) at = {(const char *)(r->middle + n), (const char *)(r->above + n),
                                (const char *)(r->below + n), r->out + n};
+  for (int64_t m = 0; m < r->fetches; m++) __builtin_prefetch(r->fetch[m] + n, 0, 2);
   FN(line)(r->coefficient, r->pitch, &at, row, x, whole, keep, sums);
 }
 

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread takes a tile of rows and marches through its planes: in step m level 1 (the first sweep) is at plane m, level 2 one
- * plane behind it, and so on, while the coefficients are still in its second cache. Planes of the levels between p and out stand
- * in rings of its own. Level t computes sweeps − t rows more on each side of the tile than are written, and as many planes before
- * and behind a run of planes, so that threads need nothing of each other: where cores are shared with others, a thread that
- * falls behind stops none. Tiles are marched in chunks of planes; who has none left takes half of those that another one has
- * before it.
- * Source of the scheme: G. Wellein et al., "Efficient temporal blocking for stencil computations by multicore-aware wavefront
+/* A thread takes a tile of rows and marches through the planes of a chunk: in step m level 1 (the first sweep) is at plane m,
+ * level 2 one plane behind it, and so on, while the coefficients are still in its second cache. Planes of the levels between p
+ * and out stand in rings of its own.
+ * Tiles are skewed: each level begins and ends one row before the level below it. So of the tile before, which the same thread has
+ * marched, a tile needs but two rows of each level, which that one left in the border store. Only where a thread starts are
+ * rows computed that others compute too, and only the planes at both ends of a march: level t reaches sweeps − t further than
+ * what is written.
+ * Memory is busy all the time: while a step computes, mostly from the caches, it fetches what the next one reads for the first time.
+ * Threads need nothing of each other: where cores are shared with others, a thread that falls behind stops none. Tiles are
+ * marched in blocks of planes; who has none left takes half of the tiles that another one has before it, or of the blocks of its
+ * last tile.
+ * Sources of the scheme: G. Wellein et al., "Efficient temporal blocking for stencil computations by multicore-aware wavefront
  * parallelization", COMPSAC 2009; halos computed twice instead of barriers: T. Muranushi and J. Makino, "Optimal temporal
  * blocking for stencil computation", ICCS 2015. */
 #include "himeno/cpu/wavefront.h"
@@ -17,27 +22,33 @@
 
 #include "base/log.h"
 
-#define RING 3  /* planes of a level: the next one reads three */
-#define LINE 16 /* floats */
-/* How far what waits may exceed a core's second cache, since narrower tiles compute more rows twice: on 16 cores with 2 MB each
- * 0.75 was 4% and 16% slower for two and four sweeps, when threads still waited for each other. And the cache's size where the
- * system does not tell. */
+#define RING   3  /* planes of a level: the next one reads three */
+#define BORDER 2  /* rows of a level that the next tile needs */
+#define LINE   16 /* floats */
+#define BLOCK  16 /* planes, about: a tile is shared no finer */
+/* How far what waits may exceed a core's second cache, and the cache's size where the system does not tell. */
 #define CACHE_SHARE 1.5
 #define CACHE_BYTES (1 << 20)
-/* Rows of a tile for each row of its halo, whatever the cache: on a core with 512 KB three and four sweeps gained more by 8 than
- * they lost to the third cache. */
-#define ROWS_A_HALO 8
-/* Planes of a chunk. A run that another thread goes on with computes 2·(sweeps − 1) of them again. */
-#define CHUNK 16
+/* Rows of a tile for each one that later levels read from memory again, whatever the cache. */
+#define ROWS_A_HALO 4
 
-/* Chunks of a tile that a thread has before it. */
+/* Blocks that a thread has before it, counted chunk by chunk and tile by tile. */
 struct run {
-  int64_t tile, from, to;
+  int64_t from, to;
+};
+
+/* Rows, by their first point, that the next step reads for the first time. Rows that are swept in this step fetch them in even
+ * shares. */
+struct fetch {
+  const float **rows;
+  int64_t n, shares, share;
 };
 
 struct worker {
   struct run run;
+  struct fetch fetch;
   float *rings;                               /* sweeps − 1 levels of RING planes of a tile */
+  float *border;                              /* sweeps − 1 levels of BORDER rows a plane of a chunk */
   double plane_gosa[CPU_WAVEFRONT_SWEEPS][8]; /* of the last planes of each level, by the plane's number */
   char apart[64];
 };
@@ -46,9 +57,9 @@ struct cpu_wavefront {
   struct layout layout;
   const struct cpu_simd *simd;
   int sweeps, threads;
-  int64_t rows;                   /* of a tile, at most */
-  int64_t tiles, chunks, untaken; /* of the pass; tiles that nobody began */
-  double *gosa;                   /* of a chunk, level by level */
+  int64_t rows;                  /* of a tile, at most */
+  int64_t chunks, tiles, blocks; /* of the pass, of a chunk, of a tile */
+  double *gosa;                  /* of a block, level by level */
   struct worker *workers;
 };
 
@@ -75,15 +86,19 @@ static int64_t divide_up(int64_t n, int64_t by)
   return (n + by - 1) / by;
 }
 
-/* Rows that a tile writes: as many as let what waits stay near, but an even part for each thread where that is less. */
+/* Where part `index` of `of` begins, when n elements from `lo` on are shared evenly. */
+static int64_t part(int64_t lo, int64_t n, int64_t index, int64_t of)
+{
+  return lo + n * index / of;
+}
+
+/* Rows that a tile writes: as many as let what waits stay near, with the plane that is fetched. */
 static int64_t tile_rows(const struct cpu_wavefront *w)
 {
-  const int halo = w->sweeps - 1;
-  const double planes = HIMENO_COEFFICIENTS * w->sweeps + RING * w->sweeps;
-  const double row = planes * (double)w->layout.pitch * sizeof(float);
-  const int64_t fit = (int64_t)(cache_bytes() * CACHE_SHARE / row) - 2 * halo;
-  const int64_t all = box_extent(&w->layout.owned, 1), even = divide_up(all, w->threads);
-  return most(least(even, most(fit, ROWS_A_HALO * halo)), 1);
+  const int planes = HIMENO_COEFFICIENTS * (w->sweeps + 1) + RING * w->sweeps + 1;
+  const double row = (double)(planes * w->layout.pitch) * sizeof(float);
+  const int64_t fit = (int64_t)(cache_bytes() * CACHE_SHARE / row);
+  return least(most(fit, ROWS_A_HALO * (w->sweeps - 1)), w->layout.extent[1]);
 }
 
 static int64_t ring_plane(const struct cpu_wavefront *w)
@@ -91,35 +106,46 @@ static int64_t ring_plane(const struct cpu_wavefront *w)
   return (w->rows + 2 * (w->sweeps - 1)) * w->layout.pitch;
 }
 
-/* Each thread is the first to touch its own, so that they lie in the memory next to it. */
-static int rings_open(struct cpu_wavefront *w)
+/* Rows of a step: those of a tile's start in all arrays that level 1 reads, p's neighbours, and what later levels begin with. */
+static size_t fetch_rows(const struct cpu_wavefront *w)
 {
+  const int64_t rows = w->rows + 2 * (w->sweeps - 1);
+  return (size_t)((HIMENO_COEFFICIENTS + 1) * rows + 2 + (w->sweeps - 1) * (HIMENO_COEFFICIENTS + BORDER));
+}
+
+static int worker_open(const struct cpu_wavefront *w, struct worker *me)
+{
+  const int64_t levels = w->sweeps - 1, border = levels * w->layout.extent[0] * BORDER * w->layout.pitch;
   /* Lines are read whole, and a little before and behind. */
-  const size_t floats = (size_t)((w->sweeps - 1) * RING * ring_plane(w)) + 2 * LINE;
-  const size_t bytes = (size_t)divide_up((int64_t)floats, LINE) * LINE * sizeof(float);
+  const size_t rings =
+      (size_t)(divide_up(levels * RING * ring_plane(w) + 2 * LINE, LINE) * LINE) * sizeof(float);
+  float *memory = aligned_alloc(LINE * sizeof(float), rings);
+  if (memory) me->rings = (float *)memset(memory, 0, rings) + LINE;
+  me->border = aligned_alloc(LINE * sizeof(float), (size_t)border * sizeof(float));
+  me->fetch.rows = malloc(fetch_rows(w) * sizeof *me->fetch.rows);
+  return me->rings && me->border && me->fetch.rows;
+}
+
+/* Each thread is the first to touch its own, so that they lie in the memory next to it. */
+static int workers_open(struct cpu_wavefront *w)
+{
   int missing = 0;
 #pragma omp parallel for schedule(static, 1) num_threads(w->threads) reduction(+ : missing)
-  for (int n = 0; n < w->threads; n++) {
-    float *memory = aligned_alloc(LINE * sizeof(float), bytes);
-    if (memory)
-      w->workers[n].rings = (float *)memset(memory, 0, bytes) + LINE;
-    else
-      missing++;
-  }
+  for (int n = 0; n < w->threads; n++) missing += !worker_open(w, &w->workers[n]);
   return missing == 0;
 }
 
 status_t cpu_wavefront_open(const struct layout *layout, const struct cpu_simd *simd, int sweeps, int threads,
                             struct cpu_wavefront **wavefront)
 {
+  const int64_t blocks = (layout->extent[0] / BLOCK + 2 * threads) * layout->extent[1];
   struct cpu_wavefront *w = calloc(1, sizeof *w);
   if (!w) return log_fail(STATUS_ENVIRONMENT, "no memory for the wavefront");
   *w = (struct cpu_wavefront){.layout = *layout, .simd = simd, .sweeps = sweeps, .threads = threads};
   w->rows = tile_rows(w);
-  const int64_t tiles = divide_up(layout->extent[1], w->rows), chunks = divide_up(layout->extent[0], CHUNK);
   w->workers = calloc((size_t)threads, sizeof *w->workers);
-  w->gosa = malloc((size_t)(tiles * chunks * sweeps) * sizeof *w->gosa);
-  if (w->workers && w->gosa && rings_open(w)) {
+  w->gosa = malloc((size_t)(blocks * sweeps) * sizeof *w->gosa);
+  if (w->workers && w->gosa && workers_open(w)) {
     *wavefront = w;
     return STATUS_OK;
   }
@@ -130,8 +156,11 @@ status_t cpu_wavefront_open(const struct layout *layout, const struct cpu_simd *
 void cpu_wavefront_close(struct cpu_wavefront *w)
 {
   if (!w) return;
-  for (int n = 0; w->workers && n < w->threads; n++)
+  for (int n = 0; w->workers && n < w->threads; n++) {
     if (w->workers[n].rings) free(w->workers[n].rings - LINE);
+    free(w->workers[n].border);
+    free(w->workers[n].fetch.rows);
+  }
   free(w->workers);
   free(w->gosa);
   free(w);
@@ -144,9 +173,18 @@ struct march {
   struct cpu_wavefront *w;
   const struct cpu_sweep *sweep;
   struct worker *me;
-  int64_t lo, hi;     /* rows of the tile that are written */
-  int64_t first, end; /* planes of the chunk that are written */
-  int64_t start;      /* and of the run's first */
+  int64_t lo, hi;              /* rows of the tile that are written */
+  int64_t first, end;          /* planes of the block that are written */
+  int64_t start;               /* the march's first plane */
+  int64_t chunk_lo, chunk_end; /* planes of the chunk */
+  int fresh;                   /* the border store does not hold what the tile before left */
+};
+
+/* What a row brings near while it is swept, as in struct cpu_row. */
+struct ahead {
+  int64_t next;
+  const float *const *fetch;
+  int64_t fetches;
 };
 
 /* Element (i, j, k) of a level between p and out. */
@@ -170,7 +208,7 @@ static float *to(const struct march *s, int level, int64_t i, int64_t j, int64_t
 }
 
 static double points_sweep(const struct march *s, int level, int64_t i, int64_t j, int64_t k, int64_t end,
-                           int64_t next)
+                           const struct ahead *ahead)
 {
   if (k >= end) return 0;
   const struct cpu_row row = {.coefficient = s->sweep->coefficient,
@@ -181,7 +219,9 @@ static double points_sweep(const struct march *s, int level, int64_t i, int64_t 
                               .pitch = s->sweep->pitch,
                               .x = i * s->sweep->plane + j * s->sweep->pitch + k,
                               .n = end - k,
-                              .next = next};
+                              .next = ahead->next,
+                              .fetch = ahead->fetch,
+                              .fetches = ahead->fetches};
   return level < s->w->sweeps ? s->w->simd->row_keep(&row) : s->w->simd->row_stream(&row);
 }
 
@@ -190,20 +230,35 @@ static void points_copy(const struct march *s, int level, int64_t i, int64_t j, 
   if (k < end) memcpy(to(s, level, i, j, k), from(s, level - 1, i, j, k), (size_t)(end - k) * sizeof(float));
 }
 
-/* Level `level` reaches this much further than what is written, as far as the array goes. */
+/* Level `level` reaches this much further than what is written. */
+static int64_t reach_of(const struct march *s, int level)
+{
+  return s->w->sweeps - level;
+}
+
+/* As far as the array goes. */
 static int64_t begin_of(const struct march *s, int level, int64_t lo)
 {
-  return most(lo - (s->w->sweeps - level), 0);
+  return most(lo - reach_of(s, level), 0);
 }
 
 static int64_t end_of(const struct march *s, int level, int64_t hi, int d)
 {
-  return least(hi + (s->w->sweeps - level), s->w->layout.extent[d]);
+  return least(hi + reach_of(s, level), s->w->layout.extent[d]);
 }
 
-/* A row of a level: points that sweeps leave alone are copied, and those outside of the tile do not count. */
-static double row_do(const struct march *s, int level, int64_t i, int64_t j, int64_t next)
+/* A row of a level counts for the tile that would sweep it if no thread started there. */
+static int counts(const struct march *s, int level, int64_t j)
 {
+  const struct box *box = &s->sweep->box;
+  const int64_t reach = reach_of(s, level), lo = s->lo > box->lo[1] ? s->lo + reach : s->lo;
+  return j >= lo && j < least(s->hi + reach, box->hi[1]);
+}
+
+/* A row of a level: points that sweeps leave alone are copied. Returns what it counts. */
+static double row_do(const struct march *s, int level, int64_t i, int64_t j, const struct ahead *ahead)
+{
+  static const struct ahead nothing;
   const struct box *box = &s->sweep->box, *in = &s->w->layout.interior;
   const int64_t k = begin_of(s, level, box->lo[2]), end = end_of(s, level, box->hi[2], 2);
   if (i < in->lo[0] || i >= in->hi[0] || j < in->lo[1] || j >= in->hi[1]) {
@@ -212,102 +267,218 @@ static double row_do(const struct march *s, int level, int64_t i, int64_t j, int
   }
   points_copy(s, level, i, j, k, in->lo[2]);
   points_copy(s, level, i, j, most(k, in->hi[2]), end);
-  points_sweep(s, level, i, j, most(k, in->lo[2]), box->lo[2], 0);
-  points_sweep(s, level, i, j, box->hi[2], least(end, in->hi[2]), 0);
-  double gosa = points_sweep(s, level, i, j, box->lo[2], box->hi[2], next);
-  return j >= s->lo && j < s->hi ? gosa : 0;
+  points_sweep(s, level, i, j, most(k, in->lo[2]), box->lo[2], &nothing);
+  points_sweep(s, level, i, j, box->hi[2], least(end, in->hi[2]), &nothing);
+  double gosa = points_sweep(s, level, i, j, box->lo[2], box->hi[2], ahead);
+  return counts(s, level, j) ? gosa : 0;
 }
 
-/* ---- a chunk ---- */
+/* ---- a step ---- */
 
-/* Level `level` of the step in which level 1 is at plane `front`. */
+/* Plane of the level in the step in which level 1 is at plane `front`, and whether a march to plane `end` has it. */
+static int plane_of(const struct march *s, int level, int64_t front, int64_t end, int64_t *i)
+{
+  *i = front - (level - 1);
+  return *i >= begin_of(s, level, s->start) && *i < end_of(s, level, end, 0);
+}
+
+/* Rows of the level, from *lo on: after another tile those that it has not swept. */
+static int64_t rows_of(const struct march *s, int level, int64_t *lo)
+{
+  *lo = s->fresh ? begin_of(s, level, s->lo) : s->lo + reach_of(s, level);
+  return most(end_of(s, level, s->hi, 1) - *lo, 0);
+}
+
+/* Row n of the level's plane i in the border store. */
+static float *border_at(const struct march *s, int level, int64_t i, int64_t n)
+{
+  const struct layout *layout = &s->w->layout;
+  const int64_t plane = (level - 1) * layout->extent[0] + i - begin_of(s, 1, s->chunk_lo);
+  return s->me->border + (plane * BORDER + n) * layout->pitch;
+}
+
+/* Of all levels the rows before those that begin a tile at row `lo`: out of the store, or into it. */
+static void borders_move(const struct march *s, int64_t front, int64_t lo, int store)
+{
+  const struct box *box = &s->sweep->box;
+  int64_t i;
+  for (int level = 1; level < s->w->sweeps; level++) {
+    if (!plane_of(s, level, front, s->end, &i)) continue;
+    const int64_t k = begin_of(s, level, box->lo[2]), n = end_of(s, level, box->hi[2], 2) - k;
+    for (int b = 0; b < BORDER; b++) {
+      float *row = ring_at(s, level, i, lo + reach_of(s, level) - BORDER + b, k),
+            *kept = border_at(s, level, i, b) + k;
+      memcpy(store ? kept : row, store ? row : kept, (size_t)n * sizeof(float));
+    }
+  }
+}
+
+static void fetch_coefficients(const struct march *s, int64_t i, int64_t j)
+{
+  struct fetch *f = &s->me->fetch;
+  const int64_t x = i * s->sweep->plane + j * s->sweep->pitch + s->sweep->box.lo[2];
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) f->rows[f->n++] = s->sweep->coefficient[m] + x;
+}
+
+/* What a level reads first of all levels: level 1 the whole plane, and, after another tile, the others their first row, since they
+ * begin before the level below. */
+static void fetch_level(const struct march *s, int level, int64_t front)
+{
+  const int64_t *extent = s->w->layout.extent, k = s->sweep->box.lo[2];
+  struct fetch *f = &s->me->fetch;
+  int64_t i, lo, rows = rows_of(s, level, &lo);
+  if (!plane_of(s, level, front, s->chunk_end, &i)) return;
+  const int64_t cold = level == 1 ? rows : s->fresh ? 0 : least(rows, 1);
+  for (int64_t j = lo; j < lo + cold; j++) fetch_coefficients(s, i, j);
+  for (int64_t j = most(lo - 1, 0); level == 1 && i + 1 < extent[0] && j < least(lo + rows + 1, extent[1]);
+       j++)
+    f->rows[f->n++] = from(s, 0, i + 1, j, k);
+  for (int b = 0; level < s->w->sweeps && !s->fresh && b < BORDER; b++)
+    f->rows[f->n++] = border_at(s, level, i, b) + k;
+}
+
+static void fetch_begin(const struct march *s, int64_t front)
+{
+  struct fetch *f = &s->me->fetch;
+  int64_t i, lo;
+  f->n = f->shares = f->share = 0;
+  for (int level = 1; level <= s->w->sweeps; level++) {
+    if (plane_of(s, level, front, s->end, &i)) f->shares += rows_of(s, level, &lo);
+    fetch_level(s, level, front + 1);
+  }
+}
+
 static void level_do(const struct march *s, int level, int64_t front)
 {
-  const int64_t i = front - (level - 1);
-  if (i < begin_of(s, level, s->start) || i >= end_of(s, level, s->end, 0)) return;
-  const int64_t lo = begin_of(s, level, s->lo), hi = end_of(s, level, s->hi, 1);
-  const int64_t beyond = level == 1 ? s->sweep->plane : 0; /* later levels find theirs in the caches */
+  const int64_t plane = level == 1 ? s->sweep->plane : 0; /* later levels find theirs in the caches */
+  struct fetch *f = &s->me->fetch;
+  int64_t i, lo, rows = rows_of(s, level, &lo);
   double gosa = 0;
-  for (int64_t j = lo; j < hi; j++)
-    gosa += row_do(s, level, i, j, j + 1 < hi ? s->sweep->pitch : beyond - (j - lo) * s->sweep->pitch);
+  if (!plane_of(s, level, front, s->end, &i)) return;
+  for (int64_t j = 0; j < rows; j++, f->share++) {
+    const int64_t fetched = part(0, f->n, f->share, f->shares);
+    const struct ahead ahead = {.next = j + 1 < rows ? s->sweep->pitch : plane - j * s->sweep->pitch,
+                                .fetch = f->rows + fetched,
+                                .fetches = part(0, f->n, f->share + 1, f->shares) - fetched};
+    gosa += row_do(s, level, i, lo + j, &ahead);
+  }
   s->me->plane_gosa[level - 1][i % 8] = gosa;
 }
 
+/* ---- a block ---- */
+
 /* Who writes a plane counts all of its levels, whoever else computed them. */
-static void chunk_do(const struct march *s, double *gosa)
+static void block_do(const struct march *s, double *gosa)
 {
   const int sweeps = s->w->sweeps;
   const int64_t begin = s->first > s->start ? s->first + (sweeps - 1) : s->first - (sweeps - 1);
   for (int t = 0; t < sweeps; t++) gosa[t] = 0;
   for (int64_t front = begin; front < s->end + (sweeps - 1); front++) {
     const int64_t written = front - (sweeps - 1);
+    fetch_begin(s, front);
+    if (!s->fresh) borders_move(s, front, s->lo, 0);
     for (int level = 1; level <= sweeps; level++) level_do(s, level, front);
+    if (s->hi < s->sweep->box.hi[1]) borders_move(s, front, s->hi, 1);
     for (int t = 0; t < sweeps && written >= s->first; t++) gosa[t] += s->me->plane_gosa[t][written % 8];
   }
 }
 
 /* ---- a thread ---- */
 
-/* What another thread has before it is shared with the one that has most. */
-static int run_steal(struct cpu_wavefront *w, struct run *run)
+/* What the one that has most has before it is shared with another thread: tiles that it has not begun, or else what is left of its
+ * last one. */
+static void run_steal(struct cpu_wavefront *w, struct run *run)
 {
   struct run *richest = run;
   for (int n = 0; n < w->threads; n++) {
     struct run *other = &w->workers[n].run;
     if (other->to - other->from > richest->to - richest->from) richest = other;
   }
-  const int64_t taken = (richest->to - richest->from + 1) / 2;
-  if (taken < 1) return 0;
-  *run = (struct run){richest->tile, richest->to - taken, richest->to};
-  richest->to -= taken;
-  return 1;
+  const int64_t tiles_from = divide_up(richest->from, w->blocks) * w->blocks;
+  int64_t at = richest->from + (richest->to - richest->from) / 2;
+  if (tiles_from < richest->to)
+    at = tiles_from + divide_up(richest->to - tiles_from, w->blocks) / 2 * w->blocks;
+  *run = (struct run){at, richest->to};
+  richest->to = at;
 }
 
-/* The next chunk of a thread; 0 when there is none anywhere. *fresh: it does not follow the one before. */
-static int chunk_take(struct cpu_wavefront *w, struct run *run, int64_t *tile, int64_t *chunk, int *fresh)
+/* The next block of a thread, or −1 when there is none anywhere. */
+static int64_t block_take(struct cpu_wavefront *w, struct run *run)
 {
-  int some = 1;
-#pragma omp critical(cpu_wavefront_chunks)
+  int64_t block = -1;
+#pragma omp critical(cpu_wavefront_blocks)
   {
-    *fresh = run->from >= run->to;
-    if (*fresh && w->untaken > 0)
-      *run = (struct run){w->tiles - w->untaken--, 0, w->chunks};
-    else if (*fresh)
-      some = run_steal(w, run);
-    *tile = run->tile;
-    *chunk = run->from;
-    if (some) run->from++;
+    if (run->from >= run->to) run_steal(w, run);
+    if (run->from < run->to) block = run->from++;
   }
-  return some;
+  return block;
+}
+
+/* Sets the march to a block. What follows the last one goes on from it; a tile goes on from one that was marched whole. */
+static void march_place(struct march *s, int64_t block, int follows)
+{
+  const struct cpu_wavefront *w = s->w;
+  const struct box *box = &s->sweep->box;
+  const int64_t n = block % w->blocks, tile = block / w->blocks % w->tiles,
+                chunk = block / w->blocks / w->tiles;
+  const int whole = follows && s->start == s->chunk_lo;
+
+  s->lo = part(box->lo[1], box_extent(box, 1), tile, w->tiles);
+  s->hi = part(box->lo[1], box_extent(box, 1), tile + 1, w->tiles);
+  s->chunk_lo = part(box->lo[0], box_extent(box, 0), chunk, w->chunks);
+  s->chunk_end = part(box->lo[0], box_extent(box, 0), chunk + 1, w->chunks);
+  s->first = part(s->chunk_lo, s->chunk_end - s->chunk_lo, n, w->blocks);
+  s->end = part(s->chunk_lo, s->chunk_end - s->chunk_lo, n + 1, w->blocks);
+  if (n > 0 && follows) return;
+  s->start = s->first;
+  s->fresh = n > 0 || tile == 0 || !whole;
 }
 
 static void worker_do(struct cpu_wavefront *w, const struct cpu_sweep *sweep, struct worker *me)
 {
-  const struct box *box = &sweep->box;
   struct march s = {.w = w, .sweep = sweep, .me = me};
-  int64_t tile, chunk;
-  int fresh;
+  int64_t block, last = -1;
 
-  while (chunk_take(w, &me->run, &tile, &chunk, &fresh)) {
-    s.lo = box->lo[1] + box_extent(box, 1) * tile / w->tiles;
-    s.hi = box->lo[1] + box_extent(box, 1) * (tile + 1) / w->tiles;
-    s.first = box->lo[0] + chunk * CHUNK;
-    s.end = least(s.first + CHUNK, box->hi[0]);
-    if (fresh) s.start = s.first;
-    chunk_do(&s, w->gosa + (tile * w->chunks + chunk) * w->sweeps);
+  for (; (block = block_take(w, &me->run)) >= 0; last = block) {
+    march_place(&s, block, last >= 0 && block == last + 1);
+    block_do(&s, w->gosa + block * w->sweeps);
   }
   w->simd->fence();
 }
 
+/* ---- a pass ---- */
+
+/* How much a thread computes for each point that it writes, where planes are cut into so many chunks. A thread that goes on in
+ * another chunk starts twice. */
+static double work_of(const struct cpu_wavefront *w, const struct box *box, int64_t chunks)
+{
+  const double halo = 2 * (w->sweeps - 1), starts = w->threads % chunks ? 2 : 1;
+  const double planes = (double)box_extent(box, 0) / (double)chunks;
+  const double rows = (double)(box_extent(box, 1) * chunks) / w->threads;
+  return (1 + halo / planes) * (1 + halo * starts / rows);
+}
+
+/* Chunks for the least work, and tiles so that threads get equally many. */
+static void pass_cut(struct cpu_wavefront *w, const struct box *box)
+{
+  const int64_t planes = box_extent(box, 0), rows = box_extent(box, 1);
+  int64_t even = 1;
+  w->chunks = 1;
+  for (int64_t n = 2; n <= least(w->threads, planes); n++)
+    if (work_of(w, box, n) < work_of(w, box, w->chunks)) w->chunks = n;
+  while (even * w->chunks % w->threads) even++;
+  w->tiles = least(divide_up(divide_up(rows, w->rows), even) * even, rows);
+  w->blocks = divide_up(planes / w->chunks, BLOCK);
+  for (int n = 0; n < w->threads; n++)
+    w->workers[n].run = (struct run){part(0, w->chunks * w->tiles, n, w->threads) * w->blocks,
+                                     part(0, w->chunks * w->tiles, n + 1, w->threads) * w->blocks};
+}
+
 void cpu_wavefront_pass(struct cpu_wavefront *w, const struct cpu_sweep *sweep, double *gosa)
 {
-  const struct box *box = &sweep->box;
-
-  w->untaken = w->tiles = divide_up(box_extent(box, 1), w->rows);
-  w->chunks = divide_up(box_extent(box, 0), CHUNK);
-  for (int n = 0; n < w->threads; n++) w->workers[n].run = (struct run){0, 0, 0};
+  pass_cut(w, &sweep->box);
 #pragma omp parallel num_threads(w->threads)
   worker_do(w, sweep, w->workers + omp_get_thread_num());
-  for (int64_t n = 0; n < w->tiles * w->chunks; n++)
+  for (int64_t n = 0; n < w->chunks * w->tiles * w->blocks; n++)
     for (int t = 0; t < w->sweeps; t++) gosa[t] += w->gosa[n * w->sweeps + t];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief Several sweeps in one pass over memory: each thread takes its rows from plane to plane, and follows with the
- * later sweeps two planes behind each other while the coefficients are still in its caches. */
+ * later sweeps one plane behind each other while the coefficients are still in its caches. */
 #ifndef HIMENO_CPU_WAVEFRONT_H
 #define HIMENO_CPU_WAVEFRONT_H
 
