@@ -66,7 +66,7 @@ policy() { printf '%s' "$1" >policy.json; }
   for seed in 1 2 3 4 5; do
     HIMENO_NULL_CLOCK="seed=$seed" accept 8 policy.json
     expect_status 0
-    ! grep -q STRAGGLER <<<"$output"
+    ! grep -q STRAGGLER <<<"$output" || return 1
   done
 }
 
@@ -91,6 +91,10 @@ policy() { printf '%s' "$1" >policy.json; }
   policy '{"ecc": true, "unknown_fails": true}'
   accept 1 policy.json
   expect_status 5
+  policy '{"ecc": false, "ceiling_share_min": 0, "unknown_fails": true}'
+  accept 1 policy.json
+  expect_status 0
+  ! grep -q ECC <<<"$output"
 }
 
 @test "samples taken while throttled are marked" {
