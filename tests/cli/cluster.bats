@@ -67,7 +67,8 @@ teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"
   site
   cluster 'n[1-2]' --stages alone,products
   expect_status 0
-  [ -s out/steps/products-n1.doc ] && [ -s out/steps/products-n2.doc ]
+  [ -s out/steps/products-n1.doc ]
+  [ -s out/steps/products-n2.doc ]
   rm -r out
   cluster 'n[1-2]' --stages products --gemm-options '-s 64 --nonsense'
   expect_status 2
@@ -140,7 +141,8 @@ TEXT
   cluster 'n[1-2]' --soak 2s --slice 1s --options '-b null --block 5 -p 4x1x1'
   expect_status 4
   [ "$(verdict 'r["drain_list"]')" = n2 ]
-  [ -s out/steps/soak-0000-memory.json ] && [ -s out/steps/soak-0001-compute.json ]
+  [ -s out/steps/soak-0000-memory.json ]
+  [ -s out/steps/soak-0001-compute.json ]
   grep -q '"verdict":"wrong"' out/steps/soak.jsonl
 }
 
