@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "gpu/telemetry.h"
 
@@ -211,13 +212,13 @@ status_t policy_parse(const char *text, size_t bytes, const char *where, struct 
 static status_t file_read(const char *path, char **text, size_t *bytes)
 {
   struct stat about;
-  FILE *file = fopen(path, "r");
-  if (!file)
+  FILE *file = file_open_regular(path);
+  if (!file && errno != EINVAL)
     return log_fail(STATUS_ENVIRONMENT,
                     "--accept %s: %s, and no built-in policy (default, h100, h200) has this name", path,
                     strerror(errno));
-  if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > FILE_BYTES_MAX) {
-    fclose(file);
+  if (!file || fstat(fileno(file), &about) != 0 || about.st_size > FILE_BYTES_MAX) {
+    if (file) fclose(file);
     return log_fail(STATUS_USAGE, "--accept %s: a policy is a plain file of at most %d bytes", path,
                     FILE_BYTES_MAX);
   }
