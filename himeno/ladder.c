@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/stop.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 #include "himeno/choose.h"
 #include "himeno/measure.h"
 #include "himeno/ranks.h"
@@ -75,6 +77,18 @@ static status_t rung_run(struct himeno_run *run, const struct verify_value *know
   return STATUS_OK;
 }
 
+/* A signal, to any rank, ends the ladder after its rung. */
+static status_t stop_heed(struct himeno_run *run, int rung)
+{
+  struct himeno_ladder *ladder = run->ladder;
+  int mine = stop_asked(), stop;
+  RETURN_IF_FAILED(watch_allreduce(run->placement.comm, &mine, &stop, 1, MPI_INT, MPI_MAX, "the ladder"));
+  if (!stop) return STATUS_OK;
+  ladder->partial = run->result.partial || rung + 1 < ladder->n;
+  ladder->n = rung + 1;
+  return STATUS_OK;
+}
+
 status_t himeno_ladder(struct himeno_run *run, struct verify_value *value)
 {
   status_t worst = STATUS_OK;
@@ -83,6 +97,7 @@ status_t himeno_ladder(struct himeno_run *run, struct verify_value *value)
   for (int r = 0; r < run->ladder->n; r++) {
     RETURN_IF_FAILED(rung_run(run, value, &run->ladder->rungs[r]));
     if (run->ladder->rungs[r].status == STATUS_WRONG) worst = STATUS_WRONG;
+    RETURN_IF_FAILED(stop_heed(run, r));
   }
   run->result.verdict = worst;
   return worst;

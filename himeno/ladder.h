@@ -24,6 +24,7 @@ struct himeno_rung {
 struct himeno_ladder {
   struct himeno_rung *rungs;
   int n;
+  int partial; /**< a signal ended it in the last of its rungs, or before there were more */
 };
 
 /** \brief Runs every kernel that stands on the backend's ladder, and the user's own above them. Collective. STATUS_WRONG when a

@@ -63,6 +63,7 @@ void himeno_ladder_text(const struct himeno_run *run, FILE *out)
   }
   fprintf(out, "      kernel            GFLOPS      GB/s  ceiling   regs   shared threads   occ.  result\n");
   for (int r = 0; r < ladder->n; r++) rung_text(&ladder->rungs[r], r + 1, best, out);
+  if (ladder->partial) fprintf(out, "  PARTIAL: a signal ended the ladder\n");
 }
 
 static json_t *rung_json(const struct himeno_rung *rung, int emulated)
@@ -96,8 +97,9 @@ json_t *himeno_ladder_json(const struct himeno_run *run)
                 p->ranks, "procs", run->procs[0], run->procs[1], run->procs[2]);
   for (int r = 0; r < run->ladder->n; r++)
     json_array_append_new(rungs, rung_json(&run->ladder->rungs[r], himeno_is_emulated(run)));
-  int failed =
-      json_object_set_new(document, "config", config) | json_object_set_new(document, "rungs", rungs);
+  int failed = json_object_set_new(document, "config", config) |
+               json_object_set_new(document, "partial", json_boolean(run->ladder->partial)) |
+               json_object_set_new(document, "rungs", rungs);
   if (!failed) return document;
   json_decref(document);
   return NULL;

@@ -109,6 +109,7 @@ status_t himeno_run(struct himeno_run *run)
   struct verify_value value = {.source = VERIFY_NO};
   RETURN_IF_FAILED(himeno_accept_prepare(run));
   RETURN_IF_FAILED(choose(run));
+  RETURN_IF_FAILED(himeno_accept_comparable(run));
   RETURN_IF_FAILED(himeno_partial_write(run));
   if (!run->config.soak_given) RETURN_IF_FAILED(value_prepare(run, &value));
   return run->config.ladder ? himeno_ladder(run, &value) : one_kernel(run, &value);

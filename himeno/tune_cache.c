@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
@@ -41,23 +42,11 @@ static int is_cache(const json_t *document)
   return schema && strcmp(schema, SCHEMA) == 0 && json_is_object(json_object_get(document, "choices"));
 }
 
-/* Not a pipe, which would be waited for. */
-static FILE *open_regular(const char *path)
-{
-  struct stat info;
-  int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return NULL;
-  if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) return fdopen(descriptor, "r");
-  close(descriptor);
-  errno = EINVAL;
-  return NULL;
-}
-
 /* The document, or a new one. NULL, with errno, where there is one that cannot be opened: what it holds is not to be lost. */
 static json_t *cache_read(const char *path)
 {
   json_error_t error;
-  FILE *file = open_regular(path);
+  FILE *file = file_open_regular(path);
   if (!file && errno != ENOENT && errno != ENOTDIR) return NULL;
   json_t *document = file ? json_loadf(file, 0, &error) : NULL;
   if (file) fclose(file);

@@ -51,6 +51,13 @@ status_t himeno_accept_prepare(struct himeno_run *run)
   return agree_status(run->placement.comm, run->placement.rank == 0 ? files_read(run) : STATUS_OK);
 }
 
+status_t himeno_accept_comparable(struct himeno_run *run)
+{
+  if (!run->config.reference) return STATUS_OK;
+  return agree_status(run->placement.comm,
+                      run->placement.rank == 0 ? reference_same(run, &run->reference) : STATUS_OK);
+}
+
 /* On rank 0. The policy and the reference were read at the start, so nothing here fails for a bad file. */
 static status_t judge(struct himeno_run *run)
 {
@@ -60,8 +67,8 @@ static status_t judge(struct himeno_run *run)
     snprintf(a->policy, sizeof a->policy, "%s", run->policy.name);
     accept_policy_checks(run, &run->policy, a);
   }
-  if (run->config.reference) RETURN_IF_FAILED(accept_reference_check(run, &run->reference, a));
-  return accept_failures(a) ? STATUS_SLOW : STATUS_OK;
+  if (run->config.reference) accept_reference_check(run, &run->reference, a);
+  return accept_failures(a) || run->result.partial ? STATUS_SLOW : STATUS_OK;
 }
 
 status_t himeno_accept(struct himeno_run *run)

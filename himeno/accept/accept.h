@@ -45,6 +45,9 @@ struct himeno_run;
 /** \brief Collective: reads the policy and the reference on rank 0, before anything runs. */
 status_t himeno_accept_prepare(struct himeno_run *run);
 
+/** \brief Collective: once grid and kernel are chosen, whether the reference is of the same. STATUS_USAGE where it is not. */
+status_t himeno_accept_comparable(struct himeno_run *run);
+
 /** \brief Collective: makes the checks that were asked for, on rank 0. STATUS_SLOW when one fails, on all ranks. */
 status_t himeno_accept(struct himeno_run *run);
 

@@ -33,7 +33,11 @@ static struct check *check_add(struct accept *accept, const char *name, const ch
 
 static double ceiling_share(const struct himeno_run *run, struct check *check)
 {
-  (void)check;
+  if (run->config.soak_given || himeno_is_emulated(run)) {
+    check->outcome = CHECK_INAPPLICABLE;
+    snprintf(check->why, sizeof check->why, "no ceiling is measured in a run of this kind");
+    return NAN;
+  }
   return run->result.ceiling > 0 ? himeno_bytes_per_second(run) / run->result.ceiling : NAN;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "gpu/telemetry.h"
 
@@ -155,7 +156,8 @@ static status_t key_read(const char *key, const json_t *value, const char *where
     if (strcmp(key, keys[k].key) != 0) continue;
     if (!number_of(value, keys[k].kind, &number))
       return log_fail(STATUS_USAGE, "--accept %s: %s must be %s", where, key, allowed(keys[k].kind));
-    *(double *)((char *)policy + keys[k].offset) = number;
+    /* What is switched off is not checked. */
+    *(double *)((char *)policy + keys[k].offset) = keys[k].kind == FLAG && number == 0 ? -1 : number;
     return STATUS_OK;
   }
   return log_fail(STATUS_USAGE, "--accept %s: there is no key \"%.60s\"; doc/acceptance.md lists them", where,
@@ -167,8 +169,7 @@ static int is_empty(const struct accept_policy *policy)
 {
   for (size_t k = 0; k < KEYS; k++) {
     double number = *(const double *)((const char *)policy + keys[k].offset);
-    if (number >= 0 && (keys[k].kind != FLAG || number > 0) && strcmp(keys[k].key, "unknown_fails") != 0)
-      return 0;
+    if (number >= 0 && strcmp(keys[k].key, "unknown_fails") != 0) return 0;
   }
   return 1;
 }
@@ -211,13 +212,13 @@ status_t policy_parse(const char *text, size_t bytes, const char *where, struct 
 static status_t file_read(const char *path, char **text, size_t *bytes)
 {
   struct stat about;
-  FILE *file = fopen(path, "r");
-  if (!file)
+  FILE *file = file_open_regular(path);
+  if (!file && errno != EINVAL)
     return log_fail(STATUS_ENVIRONMENT,
                     "--accept %s: %s, and no built-in policy (default, h100, h200) has this name", path,
                     strerror(errno));
-  if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > FILE_BYTES_MAX) {
-    fclose(file);
+  if (!file || fstat(fileno(file), &about) != 0 || about.st_size > FILE_BYTES_MAX) {
+    if (file) fclose(file);
     return log_fail(STATUS_USAGE, "--accept %s: a policy is a plain file of at most %d bytes", path,
                     FILE_BYTES_MAX);
   }

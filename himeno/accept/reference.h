@@ -31,8 +31,12 @@ status_t reference_parse(const char *text, size_t bytes, const char *where, stru
 struct accept;
 struct himeno_run;
 
-/** \brief Adds the check. STATUS_USAGE when the earlier run was of something else. Rank 0. */
-status_t accept_reference_check(const struct himeno_run *run, const struct reference *reference,
-                                struct accept *accept);
+/** \brief STATUS_USAGE when the earlier run was of something else than this one, which is not measured yet; warns of another device or
+ * kernel. Rank 0. */
+status_t reference_same(const struct himeno_run *run, const struct reference *reference);
+
+/** \brief Adds the check. Rank 0. */
+void accept_reference_check(const struct himeno_run *run, const struct reference *reference,
+                            struct accept *accept);
 
 #endif

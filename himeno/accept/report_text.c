@@ -50,6 +50,8 @@ void accept_text(const struct himeno_run *run, FILE *out)
   for (int c = 0; c < a->n; c++) check_text(&a->checks[c], out);
   if (run->result.verdict != STATUS_OK)
     fprintf(out, "  NOT ACCEPTED: the result is wrong\n");
+  else if (run->result.partial && !failures)
+    fprintf(out, "  NOT ACCEPTED: a signal ended the run\n");
   else if (failures)
     fprintf(out, "  NOT ACCEPTED: %d of %d checks fail\n", failures, a->n);
   else

@@ -79,7 +79,7 @@ static json_t *block_line(const struct soak *s, enum himeno_data data, json_t *l
                    b->wrong ? "wrong" : "pass", "throttled", throttled, "corruptions", json_incref(list));
 }
 
-/* A wrong block's time is that of fewer sweeps: it is no sample of speed. */
+/* A wrong block's time is that of the fewer sweeps that it ran. */
 static status_t block_add(struct soak *s)
 {
   struct solver_block block = {.sweeps = s->block.sweeps, .seconds = s->block.seconds};

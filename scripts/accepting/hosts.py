@@ -108,7 +108,8 @@ def slurm_per_host():
 def launcher(a):
     """Words with {ranks}, {hosts}, {list}, {per_host}."""
     in_slurm = "SLURM_JOB_ID" in os.environ
-    given = a.launcher or ("srun --overlap --exact --nodelist={list} --nodes={hosts} --ntasks={ranks} --ntasks-per-node={per_host} --kill-on-bad-exit=1"
+    # Not --exact, which leaves each rank one core.
+    given = a.launcher or ("srun --overlap --nodelist={list} --nodes={hosts} --ntasks={ranks} --ntasks-per-node={per_host} --kill-on-bad-exit=1"
                            if in_slurm else f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}")
     try:
         first = shlex.split(filled(given, ["host"], 1))[0]

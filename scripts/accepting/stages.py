@@ -286,8 +286,11 @@ def soak(run):
     slices = max(1, round(run.a.soak / run.a.slice))
     length = run.a.soak / slices
     log = run.path("soak", "jsonl")
+    with_products = run.has("gemm-gpu")
+    if not with_products:
+        say("gemm-gpu is not beside himeno-gpu: memory-bound work alone")
     for n in range(slices):
-        if n % 2 == 0:
+        if n % 2 == 0 or not with_products:
             job = (f"soak-{n:04d}-memory", run.a.names, {"options": ["-s", run.a.size, "-w", "--soak", f"{length:g}s", "--soak-log", log, *run.a.options]})
         else:
             job = (f"soak-{n:04d}-compute", run.a.names, {"program": "gemm-gpu", "options": ["-t", f"{length:g}", *backend_of(run.a.options), *run.a.gemm_options]})

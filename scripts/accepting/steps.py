@@ -9,6 +9,7 @@
 import concurrent.futures
 import fcntl
 import json
+import math
 import os
 import re
 import shlex
@@ -57,6 +58,15 @@ def read(path):
     return found if isinstance(found, dict) else None
 
 
+def contents(path):
+    """Of a policy's file, which may change under its name; None for one that is built in."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(ROOM) if os.path.isfile(path) else None
+    except OSError:
+        return None
+
+
 class Run:
     """One acceptance: its options, its steps so far, its findings, its clock."""
 
@@ -84,18 +94,19 @@ class Run:
                 time.sleep(0.1)
 
     def plan_check(self):
-        keys = ("names", "per_host", "policy", "size", "seconds", "rounds", "options", "launcher", "program", "soak", "stages")
-        plan = {key: getattr(self.a, key) for key in keys}
+        keys = ("names", "per_host", "policy", "size", "seconds", "rounds", "options", "gemm_options", "launcher", "program", "leaves",
+                "soak", "slice", "stages")
+        plan = {**{key: getattr(self.a, key) for key in keys}, "limits of the policy": contents(self.a.policy)}
         path = os.path.join(self.a.folder, "plan.json")
         before = read(path)
         if before is None:
             write_document(path, plan)
         elif before != plan:
-            other = ", ".join(key.replace("_", " ") for key in keys if before.get(key) != plan[key])
+            other = ", ".join(key.replace("_", " ") for key in plan if before.get(key) != plan[key])
             raise hosts.BadInput(f"{self.a.folder} has another acceptance in it ({other} differ): take another folder")
 
-    def out_of_time(self):
-        return self.a.budget is not None and time.time() - self.begin > self.a.budget
+    def time_left(self):
+        return math.inf if self.a.budget is None else self.begin + self.a.budget - time.time()
 
     def path(self, name, kind):
         return os.path.join(self.a.folder, "steps", f"{name}.{kind}")
@@ -131,16 +142,19 @@ class Run:
             self.processes.discard(process)
 
     def step(self, name, on, per_host=None, program="himeno-gpu", options=(), limit=None):
-        """The outcome of a step, which is run unless it has been: {outcome, why, seconds, command, hosts}."""
+        """The outcome of a step, which is run unless it has been: {outcome, why, seconds, command, hosts}; None where the budget ended it."""
         done = read(self.path(name, "json"))
         if done:
             return done
-        per_host = per_host or self.a.per_host
+        per_host, limit = per_host or self.a.per_host, limit or self.a.limit
         words = self.words(on, per_host, program, options, self.path(name, "doc"))
         begin = time.time()
         # Launchers that run side by side get in each other's way now and then; a host that is down fails again.
         for tries, mode in (1, "w"), (2, "a"):
-            outcome, why = self.tried(name, words, limit or self.a.limit, mode)
+            ended = self.tried(name, words, limit, mode)
+            if not ended:
+                return None
+            outcome, why = ended
             if outcome != "not started":
                 break
         done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "tries": tries, "seconds": round(time.time() - begin, 3),
@@ -149,11 +163,16 @@ class Run:
         return done
 
     def tried(self, name, words, limit, mode):
-        """Outcome and reason of one launch, whose words the log gets."""
+        """Outcome and reason of one launch, whose words the log gets; None where the budget left it no time, or too little."""
+        left = self.time_left()
+        if left <= 0:
+            return None
         if os.path.exists(self.path(name, "doc")):
             os.remove(self.path(name, "doc"))
         with open(self.path(name, "log"), mode, encoding="utf-8") as log:
-            code = self.launch(words, log, limit)
+            code = self.launch(words, log, min(limit, left))
+        if code == STOPPED and left < limit:
+            return None
         if code != 0:
             needs_room(self.a.folder)
         return judge(code, read(self.path(name, "doc")), self.path(name, "log"))
@@ -168,7 +187,7 @@ class Run:
         """Runs [(name, hosts, keywords)] side by side; {name: outcome}. Those that no longer fit the budget are left out, and said."""
         found, total = {}, len(jobs)
         with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, min(width or self.a.parallel, total or 1))) as pool:
-            waiting = {pool.submit(self.if_time, name, on, keywords): name for name, on, keywords in jobs}
+            waiting = {pool.submit(self.step, name, on, **keywords): name for name, on, keywords in jobs}
             try:
                 for future in concurrent.futures.as_completed(waiting):
                     name, done = waiting[future], future.result()
@@ -184,11 +203,6 @@ class Run:
                     end(process, 5)
                 raise
         return found
-
-    def if_time(self, name, on, keywords):
-        if self.out_of_time() and not read(self.path(name, "json")):
-            return None
-        return self.step(name, on, **keywords)
 
     def find(self, kind, on, why, step, device=None):
         """Something to report: `kind` is an outcome or "path"; `on` are hosts."""

@@ -2,7 +2,10 @@
 # Bash completion of the suite's programs: what they can do is asked of themselves, so it is never out of date.
 #     . scripts/sites/completion.bash
 
-_himeno_gpu_options() { "$1" --help 2>/dev/null | grep -oE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort -u; }
+_himeno_gpu_options() { "$1" --help 2>/dev/null | grep -oE -- '^ +(-[A-Za-z], )?--[a-z][a-z-]*' | grep -o -- '--.*' | sort -u; }
+
+# Whether --help shows a file or a folder behind the option.
+_himeno_gpu_takes_file() { "$1" --help 2>/dev/null | grep -qE -- "^ +(-[a-z], )?$2=(FILE|FOLDER|PATH)"; }
 
 # What --list shows below a heading such as "kernel" or "device".
 _himeno_gpu_listed() { "$1" --list 2>/dev/null | awk -v what="$2" '$1 == what { print $2 }' | sort -u; }
@@ -18,7 +21,12 @@ _himeno_gpu() {
     --verify) words="auto full off" ;;
     --bind) words="auto keep share" ;;
     --accept) words="default h100 h200 $(compgen -f -X '!*.json' -- "$word")" ;;
-    --json | --reference | --kernel-file | --soak-log) words=$(compgen -f -- "$word") ;;
+    --?*)
+      if _himeno_gpu_takes_file "$program" "$before"; then
+        words=$(compgen -f -- "$word")
+      else
+        words=$(_himeno_gpu_options "$program")
+      fi ;;
     *) words=$(_himeno_gpu_options "$program") ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")

@@ -66,7 +66,7 @@ policy() { printf '%s' "$1" >policy.json; }
   for seed in 1 2 3 4 5; do
     HIMENO_NULL_CLOCK="seed=$seed" accept 8 policy.json
     expect_status 0
-    ! grep -q STRAGGLER <<<"$output"
+    ! grep -q STRAGGLER <<<"$output" || return 1
   done
 }
 
@@ -91,6 +91,10 @@ policy() { printf '%s' "$1" >policy.json; }
   policy '{"ecc": true, "unknown_fails": true}'
   accept 1 policy.json
   expect_status 5
+  policy '{"ecc": false, "ceiling_share_min": 0, "unknown_fails": true}'
+  accept 1 policy.json
+  expect_status 0
+  ! grep -q ECC <<<"$output"
 }
 
 @test "samples taken while throttled are marked" {
@@ -121,6 +125,40 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
   grep -q 'noisy: nothing below' <<<"$output"
 }
 
+@test "an earlier run of something else is told before anything is measured, and one of another kernel is warned of" {
+  run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 0.1 --json before.json
+  expect_status 0
+  SECONDS=0
+  run --separate-stderr on 1 "$himeno" -b cpu -s S -k stream -t 600 --reference before.json
+  expect_status 2
+  [ "$SECONDS" -lt 100 ]
+  grep -q 'that run was of 32x32x64 points' <<<"$stderr"
+  run --separate-stderr on 1 "$himeno" -b cpu -s XS -k stream --block 5 -t 0.1 --reference before.json
+  [ "$status" -eq 0 ] || [ "$status" -eq 5 ]
+  grep -q 'that run was of kernel reference, this one is of stream' <<<"$stderr"
+}
+
+@test "a run that a signal ended is not accepted" {
+  policy '{"device_gflops_min": 0.001}'
+  "$himeno" -b null -s XS --block 5 -t 60 --verify off --accept policy.json --json r.json >out 2>&1 3>&- &
+  for _ in $(seq 600); do [ -s r.json ] && break; sleep 0.1; done
+  sleep 1
+  kill -TERM $!
+  code=0
+  wait $! || code=$?
+  [ "$code" -eq 5 ]
+  grep -q 'NOT ACCEPTED: a signal ended the run' out
+  [ "$("$PYTHON" -c 'import json; r = json.load(open("r.json")); print(r["partial"], r["result"]["verdict"], r["result"]["accept"]["accepted"])')" = \
+    "True partial False" ]
+}
+
+@test "a soak has no ceiling, which no policy can ask of it" {
+  policy '{"ceiling_share_min": 0.9, "unknown_fails": true}'
+  run on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json
+  expect_status 0
+  grep -q 'share of ceiling .*n/a' <<<"$output"
+}
+
 @test "bad policies and references: one line, the right code" {
   policy '{"ceiling": 1}'
   accept 2 policy.json
@@ -135,6 +173,10 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
   done
   accept 2 missing.json
   expect_status 3
+  mkfifo pipe
+  run --separate-stderr timeout 20 "$himeno" -b null -s XS -n 1 --accept pipe
+  expect_status 2
+  grep -q 'a plain file' <<<"$stderr"
   run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --reference policy.json
   expect_status 2
   run --separate-stderr on 1 "$himeno" -b null -s S -n 1 --accept default --tune

@@ -67,7 +67,8 @@ teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"
   site
   cluster 'n[1-2]' --stages alone,products
   expect_status 0
-  [ -s out/steps/products-n1.doc ] && [ -s out/steps/products-n2.doc ]
+  [ -s out/steps/products-n1.doc ]
+  [ -s out/steps/products-n2.doc ]
   rm -r out
   cluster 'n[1-2]' --stages products --gemm-options '-s 64 --nonsense'
   expect_status 2
@@ -107,6 +108,31 @@ teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"
   grep -q 'another acceptance in it' <<<"$stderr"
 }
 
+@test "a hanging host does not outlast the budget, and is not accused of what it had no time for" {
+  site
+  echo 'hang n2' >faults
+  SECONDS=0
+  cluster 'n[1-2]' --stages alone --budget 8s
+  expect_status 5
+  [ "$SECONDS" -lt 40 ]
+  [ "$(verdict 'r["findings"], r["left_out"]')" = "([], ['alone-n2'])" ]
+  grep -q 'n2 *not tested: out of time' <<<"$output"
+}
+
+@test "a folder answers one question: other limits in the policy's file are another" {
+  site
+  cluster n1 --stages alone
+  expect_status 0
+  echo '{"name": "site", "device_gflops_min": 1000}' >site.json
+  cluster n1 --stages alone
+  expect_status 2
+  grep -q 'limits of the policy differ' <<<"$stderr"
+  site
+  cluster n1 --stages alone --gemm-options '-s 128'
+  expect_status 2
+  grep -q 'gemm options differ' <<<"$stderr"
+}
+
 @test "an acceptance that is killed beside a hanging host leaves nothing behind, and goes on at once" {
   command -v setpriv >/dev/null || skip "there is no setpriv"
   site
@@ -140,8 +166,28 @@ TEXT
   cluster 'n[1-2]' --soak 2s --slice 1s --options '-b null --block 5 -p 4x1x1'
   expect_status 4
   [ "$(verdict 'r["drain_list"]')" = n2 ]
-  [ -s out/steps/soak-0000-memory.json ] && [ -s out/steps/soak-0001-compute.json ]
+  [ -s out/steps/soak-0000-memory.json ]
+  [ -s out/steps/soak-0001-compute.json ]
   grep -q '"verdict":"wrong"' out/steps/soak.jsonl
+}
+
+@test "a soak where gemm-gpu was not built is one of the memory alone" {
+  site
+  mkdir only
+  cp "$himeno" only
+  himeno=only/himeno-gpu cluster n1 --soak 2s --slice 1s --options '-b null --block 5'
+  expect_status 0
+  grep -q 'gemm-gpu is not beside himeno-gpu' <<<"$output"
+  [ -s out/steps/soak-0001-memory.json ]
+}
+
+@test "a device and a host 5% slower show only among the others, and are named alone" {
+  echo '{"name": "site", "stragglers_max": 0}' >site.json
+  printf '%s\n' 'slow n3 1 1.05' 'host n6 1.05' >faults
+  cluster 'n[1-8]' --stages alone,all
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], [(f["hosts"][0], f["step"]) for f in r["findings"]]')" = \
+    "('n[3,6]', [('n3', 'all'), ('n6', 'all'), ('n6', 'all')])" ]
 }
 
 @test "bad input" {

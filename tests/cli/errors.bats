@@ -46,7 +46,10 @@ bats_require_minimum_version 1.5.0
 @test "a time that is no number" { says 2 '--time.*soon' -t soon; }
 @test "a time that is not a number by IEEE" { says 2 '--time.*nan' -t nan; }
 @test "an unknown kernel" { says 2 '--kernel.*magic' -k magic; }
-@test "another backend's kernel" { says 2 '--kernel block16.*cpu' -k block16; }
+@test "another backend's kernel" {
+  [ "$HAVE_CUDA$HAVE_OPENCL" != 00 ] || skip "no other backend has kernels of its own"
+  says 2 '--kernel block16.*cpu' -k block16
+}
 @test "an unknown transport" { says 2 '--transport.*pigeon' -x pigeon; }
 @test "an unknown data set" { says 2 '--data.*sparse.*standard' --data sparse; }
 @test "--sweeps with --time" { says 2 '--sweeps and --time' -n 3 -t 3; }

@@ -140,7 +140,7 @@ acceptance() {
     expect_status 3
     said '(disk|disk/.*|output): (No space left on device|Read-only file system)'
     [ ! -s left ]
-    ! grep -q drain <<<"$output"
+    ! grep -q drain <<<"$output" || return 1
   done
   mapfile -t words < <(acceptance /dev/null/folder)
   run --separate-stderr "${words[@]}"
@@ -153,13 +153,13 @@ acceptance() {
   run --separate-stderr "${words[@]}"
   expect_status 7
   grep -q 'n\[1-2\]\|n1 and n2: no host can begin' <<<"$output"
-  ! grep -q -e 'drain:' -e ' pass' <<<"$output"
+  ! grep -q -e 'drain:' -e ' pass' <<<"$output" || return 1
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   export MPIRUN
   mapfile -t words < <(acceptance options)
   run --separate-stderr "${words[@]}" --policy nowhere
   expect_status 3
-  ! grep -q 'drain:' <<<"$output"
+  ! grep -q 'drain:' <<<"$output" || return 1
   run --separate-stderr "${words[@]/--block/--blick}"
   expect_status 2
 }

@@ -5,9 +5,10 @@ bats_require_minimum_version 1.5.0
 
 sites=$top_srcdir/scripts/sites
 
-# completes WORD BEFORE: what completion offers for himeno-gpu.
+# completes WORD BEFORE [PROGRAM]: what completion offers, for himeno-gpu if for none else.
 completes() {
-  bash -c '. "$1"; COMPREPLY=(); _himeno_gpu "$2" "$3" "$4"; printf "%s\n" "${COMPREPLY[@]}"' bash "$sites/completion.bash" "$himeno" "$1" "$2"
+  bash -c '. "$1"; COMPREPLY=(); _himeno_gpu "$2" "$3" "$4"; printf "%s\n" "${COMPREPLY[@]}"' bash \
+    "$sites/completion.bash" "$top_builddir/${3:-himeno-gpu}" "$1" "$2"
 }
 
 @test "completion asks the program itself" {
@@ -17,6 +18,20 @@ completes() {
   completes '' -x | grep -qx staged
   completes X -s | grep -qx XL
   [ -z "$(completes --nonsense x)" ]
+}
+
+@test "completion offers every option of every program, and files where an option takes one" {
+  cd "$BATS_TEST_TMPDIR"
+  touch known.json
+  for program in himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-predict himeno-sim; do
+    [ -x "$top_builddir/$program" ] || continue
+    [ "$("$top_builddir/$program" --help | grep -oE -- '^ +(-[A-Za-z], )?--[^ =]+' | grep -o -- '--.*' | sort -u)" = \
+      "$(completes -- x "$program" | sort -u)" ]
+    completes known --json "$program" | grep -qx known.json
+  done
+  completes known --soak-log | grep -qx known.json
+  completes known --kernels mem-gpu | grep -qx known.json
+  [ ! -x "$top_builddir/himeno-predict" ] || completes known --study himeno-predict | grep -qx known.json
 }
 
 @test "recipes are Python, and name this version" {
@@ -91,6 +106,7 @@ PY
 
 @test "the easyconfig is one that EasyBuild can resolve" {
   eb=$(command -v eb) || skip "there is no eb"
+  [ "$(id -u)" != 0 ] || skip "eb does not run as root"
   run "$eb" --dry-run --robot "$sites"/*.eb
   expect_status 0
   grep -q 'module: Jansson/' <<<"$output"

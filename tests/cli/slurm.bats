@@ -24,8 +24,12 @@ in_slurm() {
 @test "in an allocation each host gets a step; one whose slurmd is dead is named and the others pass" {
   in_slurm 4 "salloc -N 4 --exclusive bash -c '
     pkill -KILL -f \"[s]lurmd -D -N h3\"
-    \"$top_srcdir/scripts/accept\" out ${options[*]} --options \"-b null --block 5 --verify off\" --stages alone'"
+    \"$top_srcdir/scripts/accept\" out ${options[*]} --options \"-b null --block 5 --verify off\" --stages alone
+    code=\$?
+    sed -n \"s/^. \(srun.* --kill-on-bad-exit=1\).*/\1/p\" out/steps/alone-h1.log | sed \"s/.*/& printenv SLURM_CPUS_ON_NODE/\" | sh | sort -u >cores
+    exit \$code'"
   expect_status 7
+  [ "$(cat cores)" = 16 ]
   grep -q '  drain: h3' <<<"$output"
   grep -q 'h\[1-2,4\]: 3 pass' <<<"$output"
   grep -q 'srun .*--nodelist=h3' <<<"$output"

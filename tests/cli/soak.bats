@@ -41,6 +41,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
   [ "$(value '[line["block"] for line in log if line["verdict"] == "wrong"]')" = "[2]" ]
   [ "$(value 'len(log) > 2')" = True ]
   [ "$(value 'r["result"]["verdict"], r["result"]["soak"]["wrong_blocks"]')" = "('wrong', 1)" ]
+  [ "$(value 'r["system"]["settings"]["HIMENO_FLIP"]')" = "c1 12,7,30 19 14" ]
   follows_schema
 }
 

@@ -37,6 +37,14 @@ static void only_what_is_named_is_checked(void **state)
   assert_true(p.device_gflops_min < 0 && p.celsius_max < 0 && p.binding < 0 && p.throttle_forbidden == 0);
 }
 
+static void what_is_false_is_not_checked(void **state)
+{
+  struct accept_policy p =
+      good("{\"ecc\": false, \"binding\": false, \"pcie_full\": true, \"unknown_fails\": false}");
+  (void)state;
+  assert_true(p.ecc < 0 && p.binding < 0 && p.pcie_full == 1 && p.unknown_fails <= 0);
+}
+
 static void throttle_reasons_are_named(void **state)
 {
   struct accept_policy p =
@@ -153,6 +161,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(only_what_is_named_is_checked),
+      cmocka_unit_test(what_is_false_is_not_checked),
       cmocka_unit_test(throttle_reasons_are_named),
       cmocka_unit_test(what_is_no_policy_is_refused),
       cmocka_unit_test(the_built_in_policies_are_policies),
