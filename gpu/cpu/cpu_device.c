@@ -26,11 +26,14 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* A sweep reads 13 arrays and writes one at the same index. If all began at the same place of a page, the 14
- * streams would meet in the same few sets of the L1 cache, which repeat every 4 KiB. So the nth array starts
- * 256·n bytes, n modulo 16, after a page. One thread that streamed 13 reads and a write gained 8% by it on an
- * Intel Xeon and 11% on an AMD EPYC. Steps of whole pages alone gained nothing on either. */
+/* A sweep reads 13 arrays and writes one at the same index. If all began at the same place of a page, the 14 streams would
+ * meet in the same few sets of the L1 cache, which repeat every 4 KiB, and in huge pages in those of the L2 cache, which repeat
+ * every 64 or 128 KiB. So the nth array starts n steps, n modulo 16, after a page: 256 bytes, and for large arrays two pages more.
+ * One thread that streamed 13 reads and a write gained 8% by the 256 bytes on an Intel Xeon and 11% on an AMD EPYC. Steps of whole
+ * pages alone gained nothing on either. With the two pages, two sweeps a pass by 16 threads of a Xeon went from ×1.26 to ×1.43 of the
+ * ceiling. */
 #define STAGGER_STEP   ((size_t)256)
+#define STAGGER_LARGE  (STAGGER_STEP + 8192)
 #define STAGGER_PLACES 16
 
 /** One mapping: what alloc handed out lies somewhere inside. */
@@ -191,7 +194,7 @@ static status_t cpu_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem 
     return log_fail(STATUS_ENVIRONMENT, "too little host memory: %s more needed, %s free",
                     report_bytes(bytes), report_bytes(available));
   struct cpu_block *block = malloc(sizeof *block);
-  size_t lead = device->allocations % STAGGER_PLACES * STAGGER_STEP;
+  size_t lead = device->allocations % STAGGER_PLACES * (bytes >= HUGE_PAGE ? STAGGER_LARGE : STAGGER_STEP);
   if (!block || !cpu_map(block, bytes, bytes >= HUGE_PAGE ? HUGE_PAGE : host_page_bytes(), lead)) {
     free(block);
     return log_fail(STATUS_ENVIRONMENT, "too little host memory: the system refuses %s", report_bytes(bytes));
