@@ -154,7 +154,7 @@ instrument() {
 memory() {
   needs cuda
   [ -x "$build/mem-gpu" ] || skip "mem-gpu was not built"
-  instrument memory --copies --mixes --latency --host -t 0.6
+  instrument memory --copies --mixes --latency --host -t 1
   note "$(value memory '", ".join("%s %.0f ns" % (l["name"], l["ns"]) for l in d["latency"]["levels"])')"
 }
 
@@ -385,9 +385,9 @@ products_right() {
 # shapes_for TOOL KERNEL: as many as it has the patience for. Blocks of wgmma stay, and take a second tile only of the largest.
 shapes_for() {
   case "$1 $2" in
-    racecheck* | synccheck*) echo tiny ;;
     "none wgmma") echo all ;;
-    *) echo few ;;
+    none* | memcheck*) echo few ;;
+    *) echo tiny ;;
   esac
 }
 
