@@ -318,34 +318,35 @@ tensor_studies() {
   tap "$build/tests/unit/test_gemm_tensor"
 }
 
-# KERNEL TYPE SIZE [OPTION]...: measured beside cuBLAS in turns. Those that this chip lacks are left out.
+# KERNEL TYPE SIZE SECONDS [OPTION]...: measured beside cuBLAS in turns, longer where there is little between them. Those that
+# this chip lacks are left out.
 tensor_products() {
   cat <<END
-wgmma f16 4096
-wgmma f16 8192
-wgmma f16 4095x4097x4099
-wgmma f16 8191
-wgmma f16 8192 --trans NT
-wgmma bf16 4096
-wgmma bf16 8192
-wgmma bf16 8191
-wgmma tf32 8192
-mma bf16 8192
-wmma f16 8192
-wmma f16-f16 8192
-f16x2 f16-f16 8192
-sgemm-tc f32 8192
-sgemm-tc f32 8192 --data wide
+wgmma f16 4096 2
+wgmma f16 8192 2
+wgmma f16 4095x4097x4099 0.5
+wgmma f16 8191 0.5
+wgmma f16 8192 1 --trans NT
+wgmma bf16 4096 2
+wgmma bf16 8192 2
+wgmma bf16 8191 0.5
+wgmma tf32 8192 0.5
+mma bf16 8192 0.5
+wmma f16 8192 0.5
+wmma f16-f16 8192 0.5
+f16x2 f16-f16 8192 0.5
+sgemm-tc f32 8192 0.5
+sgemm-tc f32 8192 0.5 --data wide
 END
 }
 
 tensor() {
-  local kernel type size options name code arguments shares=()
+  local kernel type size seconds options name code arguments shares=()
   needs cuda
-  while read -r kernel type size options; do
+  while read -r kernel type size seconds options; do
     name=tensor-$kernel-$type-$size$(tr -d -- '- ' <<<"${options#--trans}")
     # shellcheck disable=SC2206 # several words
-    arguments=(-b cuda -k "$kernel" --type "$type" -s "$size" -t 1 $options)
+    arguments=(-b cuda -k "$kernel" --type "$type" -s "$size" -t "$seconds" $options)
     printf 'gemm-gpu %s\n' "${arguments[*]}" | tee "$out/json/$name.cmd"
     code=0
     launch 1 "$build/gemm-gpu" "${arguments[@]}" --json "$out/json/$name.json" </dev/null || code=$?
