@@ -81,8 +81,8 @@ static const struct {
      " \"stragglers_max\": 0, \"binding\": true, \"ecc_uncorrected_max\": 0, \"pcie_full\": true,"
      " \"throttled_max\": 0, \"throttle_forbidden\": [\"hardware\", \"thermal\", \"hardware_thermal\","
      " \"power_brake\"]}"},
-    {"h100", OF_A_GPU("h100", "1750")},
-    {"h200", OF_A_GPU("h200", "2550")},
+    {"h100", OF_A_GPU("h100", "1660")},
+    {"h200", OF_A_GPU("h200", "2400")},
 };
 #undef OF_A_GPU
 #define BUILT_IN (sizeof built_in / sizeof *built_in)
