@@ -146,6 +146,16 @@ void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state)
   if (telemetry->nvml) nvml_state(telemetry->nvml, state);
 }
 
+const char *const telemetry_fact_names[TELEMETRY_FACTS] = {"corrected", "uncorrected", "retired",
+                                                           "pcie_gen",  "pcie_width",  "nvlinks_active"};
+
+int64_t telemetry_fact(const struct telemetry_state *state, enum telemetry_fact fact)
+{
+  const int64_t facts[TELEMETRY_FACTS] = {state->corrected, state->uncorrected, state->retired,
+                                          state->pcie_gen,  state->pcie_width,  state->nvlinks_active};
+  return facts[fact];
+}
+
 const char *telemetry_throttle_text(int throttle, char *text, size_t size)
 {
   static const struct {
