@@ -2,8 +2,8 @@
 /** \file
  * \brief What a device says of its own state: power, clocks, temperature, throttling, errors, link.
  *
- * NVIDIA devices are asked through NVML, which is looked for at run time and needs no privilege; what the PCI bus and
- * the hwmon class of sysfs tell (AMD, Intel, and the link of any device) is read from there. A device is named by its place on
+ * NVIDIA devices are asked through NVML, which is looked for at run time and needs no privilege; what drivers tell in
+ * sysfs (AMD, Intel, and the link of any device) is read from there. A device is named by its place on
  * the PCI bus. Nothing here fails a run: what is not known stays unknown. */
 #ifndef GPU_TELEMETRY_H
 #define GPU_TELEMETRY_H
