@@ -2,8 +2,8 @@
 /** \file
  * \brief What a device says of its own state: power, clocks, temperature, throttling, errors, link.
  *
- * NVIDIA devices are asked through NVML, which is looked for at run time and needs no privilege; what the PCI bus and
- * the hwmon class of sysfs tell (AMD, Intel, and the link of any device) is read from there. A device is named by its place on
+ * NVIDIA devices are asked through NVML, which is looked for at run time and needs no privilege; what drivers tell in
+ * sysfs (AMD, Intel, and the link of any device) is read from there. A device is named by its place on
  * the PCI bus. Nothing here fails a run: what is not known stays unknown. */
 #ifndef GPU_TELEMETRY_H
 #define GPU_TELEMETRY_H
@@ -26,6 +26,9 @@ enum telemetry_throttle {
 };
 #define THROTTLE_BITS 8
 
+/** Room for all reasons' names. */
+#define TELEMETRY_THROTTLE_BYTES 120
+
 /** One sample. */
 struct telemetry_sample {
   double watts;
@@ -43,6 +46,21 @@ struct telemetry_state {
   int nvlinks, nvlinks_active;
 };
 
+/** What of a state can change while a run goes on, and means something then. */
+enum telemetry_fact {
+  FACT_CORRECTED,
+  FACT_UNCORRECTED,
+  FACT_RETIRED,
+  FACT_PCIE_GEN,
+  FACT_PCIE_WIDTH,
+  FACT_NVLINKS_ACTIVE,
+  TELEMETRY_FACTS
+};
+extern const char *const telemetry_fact_names[TELEMETRY_FACTS];
+
+/** \brief One of them by number. */
+int64_t telemetry_fact(const struct telemetry_state *state, enum telemetry_fact fact);
+
 struct telemetry;
 
 /** \brief A device by its place on the PCI bus ("" where there is none). Never NULL but when memory ran out; where nothing
@@ -54,7 +72,7 @@ void telemetry_close(struct telemetry *telemetry);
 /** \brief What answers: "NVML", "sysfs" or "". */
 const char *telemetry_source(const struct telemetry *telemetry);
 
-/** \brief Takes about a millisecond: between blocks, not inside. */
+/** \brief Takes about a millisecond: between blocks, not inside. telemetry_state takes some times longer. */
 void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample);
 void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state);
 

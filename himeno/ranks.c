@@ -89,6 +89,17 @@ static status_t throttled_gather(struct himeno_run *run)
       "MPI_Reduce of throttled blocks");
 }
 
+static status_t series_gather(struct himeno_run *run)
+{
+  const struct placement *p = &run->placement;
+  const struct series *mine = &run->record->series;
+  size_t bytes = (size_t)series_rows(mine) * sizeof *mine->rows;
+  free(run->result.series);
+  run->result.series = p->rank == 0 ? malloc(bytes * (size_t)p->ranks + 1) : NULL;
+  RETURN_IF_FAILED(memory_agree(run, p->rank != 0 || run->result.series));
+  return watch_gather(p->comm, mine->rows, run->result.series, bytes, "devices' samples");
+}
+
 /* ---- stragglers ---- */
 
 static status_t stragglers_find(struct himeno_run *run, const struct record_block *times)
@@ -126,6 +137,7 @@ status_t himeno_ranks_gather(struct himeno_run *run)
 {
   RETURN_IF_FAILED(mine_gather(run));
   RETURN_IF_FAILED(throttled_gather(run));
+  RETURN_IF_FAILED(series_gather(run));
   return himeno_is_emulated(run) ? STATUS_OK : stragglers_gather(run);
 }
 

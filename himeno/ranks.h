@@ -6,7 +6,7 @@
 
 #include "himeno/run.h"
 
-/** \brief Fills result.ranks, result.throttled and the stragglers. */
+/** \brief Fills result.ranks, result.throttled, result.series and the stragglers. */
 status_t himeno_ranks_gather(struct himeno_run *run);
 
 /** \brief Sums the ranks' emulator counts into the result. */

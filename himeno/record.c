@@ -7,8 +7,20 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/stats.h"
 
-status_t record_open(const char *pci, struct record **record)
+/* Looking at the state takes at most this share of the time. */
+#define LOOK_SHARE 0.05
+
+static double state_read(struct record *r, struct telemetry_state *state)
+{
+  double begin = stats_now();
+  telemetry_state(r->device, state);
+  r->looked = stats_now();
+  return r->looked - begin;
+}
+
+status_t record_open(const char *pci, int ranks, struct record **record)
 {
   struct record *r = calloc(1, sizeof *r);
   if (r) r->device = telemetry_open(pci);
@@ -18,8 +30,9 @@ status_t record_open(const char *pci, struct record **record)
   }
   r->stride = 1;
   snprintf(r->telemetry.source, sizeof r->telemetry.source, "%s", telemetry_source(r->device));
-  telemetry_state(r->device, &r->telemetry.before);
-  telemetry_state(r->device, &r->telemetry.after);
+  r->look_seconds = state_read(r, &r->telemetry.before);
+  r->telemetry.after = r->telemetry.before;
+  series_open(&r->series, ranks);
   *record = r;
   return STATUS_OK;
 }
@@ -92,18 +105,38 @@ static void block_add(struct record *r, const struct solver_block *block)
                                                 p[PHASE_UNPACK]};
 }
 
+static void change_add(struct record_telemetry *t, const struct record_change *change)
+{
+  if (t->n_changes++ < RECORD_CHANGES_MAX) t->changes[t->n_changes - 1] = *change;
+}
+
+static void look(struct record *r)
+{
+  struct record_telemetry *t = &r->telemetry;
+  struct telemetry_state before = t->after;
+  r->look_seconds = state_read(r, &t->after);
+  for (enum telemetry_fact f = 0; f < TELEMETRY_FACTS; f++) {
+    int64_t from = telemetry_fact(&before, f), to = telemetry_fact(&t->after, f);
+    int block = r->series.blocks > 0 ? r->series.blocks - 1 : 0;
+    if (from != to) change_add(t, &(struct record_change){block, f, from, to});
+  }
+}
+
 status_t record_add(struct record *record, const struct solver_block *block)
 {
-  struct telemetry_sample now;
-  telemetry_read(record->device, &now);
-  telemetry_add(&record->telemetry, &now);
+  telemetry_read(record->device, &record->now);
+  telemetry_add(&record->telemetry, &record->now);
+  series_add(&record->series, &record->now);
+  if ((stats_now() - record->looked) * LOOK_SHARE >= record->look_seconds) look(record);
   block_add(record, block);
-  return throttled_add(record, now.throttle > 0);
+  return throttled_add(record, record->now.throttle > 0);
 }
 
 void record_finish(struct record *record)
 {
-  telemetry_state(record->device, &record->telemetry.after);
+  look(record);
+  record->telemetry.each = record->series.each;
+  record->telemetry.rows = series_rows(&record->series);
 }
 
 void record_merge(struct record_telemetry *all, const struct record_telemetry *other)

@@ -5,6 +5,7 @@
 #define HIMENO_RECORD_H
 
 #include "gpu/telemetry.h"
+#include "himeno/series.h"
 #include "himeno/solver.h"
 
 /** At most this many blocks of a rank are kept: when there are more, every second is dropped, again and again. */
@@ -15,6 +16,16 @@ struct record_block {
   double exchange; /**< of packing, copies and transfer; not of waiting for a late neighbour */
 };
 
+/** Changes of a rank's device that are kept, the first ones; all are counted. */
+#define RECORD_CHANGES_MAX 32
+
+/** A fact that was another one after an earlier block. */
+struct record_change {
+  int block; /**< from 0, after which it was seen */
+  enum telemetry_fact of;
+  int64_t from, to;
+};
+
 /** A rank's telemetry over all timed blocks. */
 struct record_telemetry {
   char source[8];                    /**< "NVML", "sysfs", "" */
@@ -23,22 +34,29 @@ struct record_telemetry {
   int by_reason[THROTTLE_BITS];      /**< the same, by bit of enum telemetry_throttle */
   struct telemetry_sample low, high; /**< least and largest of each value */
   struct telemetry_state before, after;
+  int each, rows; /**< blocks a row, and rows, of the series; the same on all ranks */
+  int n_changes;
+  struct record_change changes[RECORD_CHANGES_MAX];
 };
 
 struct record {
   struct telemetry *device;
   struct record_telemetry telemetry;
+  struct telemetry_sample now; /**< after the last block */
+  struct series series;
+  double looked, look_seconds; /**< when the state was read last, and how long that took */
   struct record_block blocks[RECORDS_MAX];
   int n, stride, skipped;
   unsigned char *throttled; /**< one a timed block: whether the device was throttled at its end */
   int n_throttled, room;
 };
 
-/** \brief Starts to watch the device at \a pci. */
-status_t record_open(const char *pci, struct record **record);
+/** \brief Starts to watch the device at \a pci, of one of \a ranks ranks. */
+status_t record_open(const char *pci, int ranks, struct record **record);
 void record_close(struct record *record);
 
-/** \brief A timed block has ended. STATUS_ENVIRONMENT when memory ran out. */
+/** \brief A timed block has ended: takes the sample of it, and looks at the device's state unless that would take more than
+ * a twentieth of the time; then a later block does. STATUS_ENVIRONMENT when memory ran out. */
 status_t record_add(struct record *record, const struct solver_block *block);
 
 /** \brief All timed blocks have ended. */

@@ -16,7 +16,7 @@ void himeno_report_text(const struct himeno_run *run, FILE *out);
 json_t *himeno_report_json(const struct himeno_run *run);
 
 /** \brief What a rank's device told of itself; null where nothing answers. */
-json_t *himeno_telemetry_json(const struct himeno_rank *rank);
+json_t *himeno_telemetry_json(const struct himeno_run *run, int rank);
 
 /** \brief Ranks slower than chance explains. */
 json_t *himeno_stragglers_json(const struct himeno_run *run);

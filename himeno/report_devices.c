@@ -52,10 +52,74 @@ static json_t *link_json(const struct telemetry_state *s)
                    "nvlinks_active", integer_unless_unknown(s->nvlinks_active));
 }
 
-json_t *himeno_telemetry_json(const struct himeno_rank *rank)
+/* ---- blocks ---- */
+
+static json_t *watts_of(const struct telemetry_sample *s)
 {
-  const struct record_telemetry *t = &rank->telemetry;
-  if (!t->source[0]) return json_null();
+  return unless_unknown(s->watts);
+}
+
+static json_t *sm_mhz_of(const struct telemetry_sample *s)
+{
+  return integer_unless_unknown(s->sm_mhz);
+}
+
+static json_t *memory_mhz_of(const struct telemetry_sample *s)
+{
+  return integer_unless_unknown(s->memory_mhz);
+}
+
+static json_t *celsius_of(const struct telemetry_sample *s)
+{
+  return integer_unless_unknown(s->celsius);
+}
+
+static json_t *throttled_of(const struct telemetry_sample *s)
+{
+  char text[TELEMETRY_THROTTLE_BYTES];
+  return s->throttle < 0 ? json_null() : json_string(telemetry_throttle_text(s->throttle, text, sizeof text));
+}
+
+/* A value of each row; null where none is known. */
+static json_t *column(const struct telemetry_sample *rows, int n, json_t *of(const struct telemetry_sample *))
+{
+  json_t *values = json_array();
+  int known = 0;
+  for (int r = 0; r < n; r++) {
+    json_t *value = of(&rows[r]);
+    known += !json_is_null(value);
+    json_array_append_new(values, value);
+  }
+  if (known) return values;
+  json_decref(values);
+  return json_null();
+}
+
+static json_t *blocks_json(const struct record_telemetry *t, const struct telemetry_sample *rows)
+{
+  return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "each", t->each, "watts",
+                   column(rows, t->rows, watts_of), "sm_mhz", column(rows, t->rows, sm_mhz_of), "memory_mhz",
+                   column(rows, t->rows, memory_mhz_of), "celsius", column(rows, t->rows, celsius_of),
+                   "throttled", column(rows, t->rows, throttled_of));
+}
+
+static json_t *changes_json(const struct record_telemetry *t)
+{
+  json_t *list = json_array();
+  for (int c = 0; c < t->n_changes && c < RECORD_CHANGES_MAX; c++) {
+    const struct record_change *change = &t->changes[c];
+    json_array_append_new(list, json_pack("{s:i, s:s, s:o, s:o}", "block", change->block, "of",
+                                          telemetry_fact_names[change->of], "from",
+                                          integer_unless_unknown(change->from), "to",
+                                          integer_unless_unknown(change->to)));
+  }
+  return list;
+}
+
+/* ---- all of it ---- */
+
+static json_t *telemetry_json(const struct record_telemetry *t)
+{
   return json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "source", t->source,
                    "samples", t->samples, "throttled", t->throttled, "reasons", reasons_json(t), "watts",
                    range(t->samples ? t->low.watts : -1, t->high.watts), "sm_mhz",
@@ -64,6 +128,17 @@ json_t *himeno_telemetry_json(const struct himeno_rank *rank)
                    range(t->samples ? t->low.celsius : -1, t->high.celsius), "sm_mhz_max",
                    unless_unknown(t->after.sm_mhz_max), "memory_mhz_max",
                    unless_unknown(t->after.memory_mhz_max), "ecc", ecc_json(t), "link", link_json(&t->after));
+}
+
+json_t *himeno_telemetry_json(const struct himeno_run *run, int rank)
+{
+  const struct record_telemetry *t = &run->result.ranks[rank].telemetry;
+  if (!t->source[0]) return json_null();
+  json_t *all = telemetry_json(t);
+  json_object_set_new(all, "blocks", blocks_json(t, run->result.series + (size_t)rank * (size_t)t->rows));
+  json_object_set_new(all, "changes", changes_json(t));
+  json_object_set_new(all, "changes_seen", json_integer(t->n_changes));
+  return all;
 }
 
 json_t *himeno_stragglers_json(const struct himeno_run *run)

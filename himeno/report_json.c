@@ -116,8 +116,9 @@ static json_t *paths_json(const struct himeno_run *run)
   return paths;
 }
 
-static json_t *rank_json(const struct himeno_rank *rank, int r)
+static json_t *rank_json(const struct himeno_run *run, int r)
 {
+  const struct himeno_rank *rank = &run->result.ranks[r];
   json_t *phases = json_object();
   for (int p = 0; p < HIMENO_PHASES; p++)
     json_object_set_new(phases, himeno_phase_names[p], report_json_real(rank->phases[p]));
@@ -126,14 +127,13 @@ static json_t *rank_json(const struct himeno_rank *rank, int r)
                    "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus, "device_shared",
                    rank->shared > 0, "cpus_shared", rank->overlap, "gflops",
                    rank->info.emulated ? json_null() : report_json_real(himeno_rank_gflops(rank)), "phases",
-                   phases, "telemetry", himeno_telemetry_json(rank));
+                   phases, "telemetry", himeno_telemetry_json(run, r));
 }
 
 static json_t *ranks_json(const struct himeno_run *run)
 {
   json_t *ranks = json_array();
-  for (int r = 0; r < ranks_known(run); r++)
-    json_array_append_new(ranks, rank_json(&run->result.ranks[r], r));
+  for (int r = 0; r < ranks_known(run); r++) json_array_append_new(ranks, rank_json(run, r));
   return ranks;
 }
 

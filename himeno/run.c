@@ -94,7 +94,8 @@ static status_t one_kernel(struct himeno_run *run, struct verify_value *value)
 {
   struct solver_config config = himeno_solver_config(run);
   RETURN_IF_FAILED(solver_open(&config, &run->solver));
-  RETURN_IF_FAILED(agree_status(config.comm, record_open(run->placement.info.pci, &run->record)));
+  RETURN_IF_FAILED(
+      agree_status(config.comm, record_open(run->placement.info.pci, run->placement.ranks, &run->record)));
   RETURN_IF_FAILED(himeno_partial_write(run));
   status_t status = run->config.soak_given ? himeno_soak(run) : himeno_measure(run, value);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
@@ -123,5 +124,6 @@ void himeno_run_close(struct himeno_run *run)
   himeno_ladder_free(run);
   free(run->result.samples);
   free(run->result.throttled);
+  free(run->result.series);
   free(run->result.ranks);
 }

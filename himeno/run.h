@@ -54,7 +54,8 @@ struct himeno_result {
   int partial;               /**< ended by a signal, or not yet ended */
   unsigned char *throttled;  /**< a timed block: whether any device was throttled at its end; on rank 0 */
   struct himeno_rank *ranks; /**< on rank 0 */
-  int n_stragglers;          /**< on rank 0; more than HIMENO_STRAGGLERS_MAX are only counted */
+  struct telemetry_sample *series; /**< [rank · rows + row], on rank 0 */
+  int n_stragglers;                /**< on rank 0; more than HIMENO_STRAGGLERS_MAX are only counted */
   struct straggler stragglers[HIMENO_STRAGGLERS_MAX];
   struct soak_result soak; /**< with --soak */
   struct accept accept;    /**< on rank 0, with --accept or --reference */

@@ -17,6 +17,7 @@
 #include "comm/watch.h"
 #include "himeno/measure.h"
 #include "himeno/run.h"
+#include "himeno/soak/devices.h"
 #include "himeno/soak/log.h"
 
 struct soak {
@@ -25,6 +26,7 @@ struct soak {
   struct soak_block block;
   struct soak_corruption *gathered; /* rank 0: SOAK_CORRUPTIONS_MAX a rank */
   int *counts;                      /* rank 0: of each rank */
+  struct soak_devices devices;      /* with --soak-log */
   double begin;
   FILE *log; /* rank 0, NULL without --soak-log */
 };
@@ -66,17 +68,18 @@ static status_t found_gather(struct soak *s, enum himeno_data data, json_t *list
 
 /* ---- blocks ---- */
 
-static json_t *block_line(const struct soak *s, enum himeno_data data, json_t *list, int throttled)
+static json_t *block_line(const struct soak *s, enum himeno_data data, json_t *list)
 {
   const struct soak_block *b = &s->block;
   double flop = himeno_points(s->run->global) * HIMENO_FLOP_PER_POINT * b->sweeps;
   char time[32];
   meta_time(time);
-  return json_pack("{s:s, s:i, s:s, s:i, s:f, s:o, s:s, s:b, s:o}", "time", time, "block",
+  return json_pack("{s:s, s:i, s:s, s:i, s:f, s:o, s:s, s:b, s:o, s:o}", "time", time, "block",
                    s->run->result.n_samples, "data", data == HIMENO_DENSE ? "dense" : "standard", "sweeps",
                    b->sweeps, "seconds", b->seconds, "gflops",
                    report_json_real(b->seconds > 0 ? flop / b->seconds / 1e9 : NAN), "verdict",
-                   b->wrong ? "wrong" : "pass", "throttled", throttled, "corruptions", json_incref(list));
+                   b->wrong ? "wrong" : "pass", "throttled", soak_devices_throttled(&s->devices), "telemetry",
+                   soak_devices_json(&s->devices), "corruptions", json_incref(list));
 }
 
 /* A wrong block's time is that of the fewer sweeps that it ran. */
@@ -95,7 +98,6 @@ static status_t block_run(struct soak *s, enum himeno_data data)
   struct soak_result *r = &run->result.soak;
   MPI_Comm comm = run->placement.comm;
   json_t *list = json_array();
-  int throttled;
   status_t status =
       soak_block_run(run->solver, &s->known, comm, data, (int)run->config.soak_every, &s->block);
   if (status == STATUS_OK) status = block_add(s);
@@ -103,11 +105,10 @@ static status_t block_run(struct soak *s, enum himeno_data data)
   if (status == STATUS_OK) {
     r->blocks++;
     r->wrong_blocks += s->block.wrong;
-    throttled = run->record->throttled[run->record->n_throttled - 1];
-    status = watch_allreduce(comm, MPI_IN_PLACE, &throttled, 1, MPI_INT, MPI_MAX, "a block's telemetry");
   }
+  if (status == STATUS_OK && run->config.soak_log) status = soak_devices_gather(run->record, &s->devices);
   if (status == STATUS_OK && s->log)
-    status = soak_log_add(s->log, block_line(s, data, list, throttled), run->config.soak_log);
+    status = soak_log_add(s->log, block_line(s, data, list), run->config.soak_log);
   json_decref(list);
   return agree_status(comm, status);
 }
@@ -140,12 +141,14 @@ static status_t soak_open(struct soak *s, const struct solver_config *config)
     if (status == STATUS_OK && c->soak_log) status = soak_log_open(c->soak_log, &s->log);
   }
   RETURN_IF_FAILED(agree_status(p->comm, status));
+  if (c->soak_log) RETURN_IF_FAILED(soak_devices_open(p->comm, p->host, s->run->record, &s->devices));
   return soak_known_open(config, passes > 0 ? passes : 1, &s->known);
 }
 
 static void soak_close(struct soak *s)
 {
   soak_known_close(&s->known);
+  soak_devices_close(&s->devices);
   if (s->log) fclose(s->log);
   free(s->gathered);
   free(s->counts);

@@ -104,6 +104,24 @@ policy() { printf '%s' "$1" >policy.json; }
   [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["result"]["throttled"])')" = "[0]" ]
 }
 
+# told EXPRESSION: of the last document's telemetry, a list over ranks.
+told() {
+  "$PYTHON" -c 'import json, sys
+r = json.load(open("r.json"))
+t = [rank["telemetry"] for rank in r["ranks"]]
+print(eval(sys.argv[1]))' "$1"
+}
+
+@test "each sample has its telemetry, and what changed meanwhile its place" {
+  HIMENO_FAKE_NVML="celsius-late@1=91 throttle-late@1=32 fixed-late@1=4" accept 2 default --json r.json
+  [ "$(told '{len(rank["blocks"][of]) == len(r["result"]["samples"]) for rank in t for of in ("watts", "sm_mhz", "memory_mhz", "celsius")}')" = "{True}" ]
+  [ "$(told 't[1]["blocks"]["each"], t[1]["blocks"]["celsius"][:5]')" = "(1, [55, 55, 55, 91, 91])" ]
+  [ "$(told 't[1]["blocks"]["throttled"][:5]')" = "['', '', 'thermal', 'thermal', 'thermal']" ]
+  [ "$(told 'set(t[0]["blocks"]["celsius"]), t[0]["changes"]')" = "({55}, [])" ]
+  [ "$(told '[[c["of"], c["from"], c["to"]] for c in t[1]["changes"]], t[1]["changes_seen"]')" = "([['corrected', 0, 4]], 1)" ]
+  [ "$(told '2 <= t[1]["changes"][0]["block"] < len(r["result"]["samples"])')" = True ]
+}
+
 @test "the document with all of it follows the schema" {
   "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
   HIMENO_NULL_CLOCK="seed=4 device=1:1.2" HIMENO_FAKE_NVML="throttle@1=32" accept 4 default --json r.json

@@ -45,6 +45,25 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
   follows_schema
 }
 
+@test "a line tells the devices' extremes, who has them, and what changed" {
+  HIMENO_NULL_DEVICES=4 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so \
+    HIMENO_FAKE_NVML="celsius-late@1=91 throttle-late@1=32 width@0=8 fixed-late@1=4" soak 2 --json r.json --soak-log log
+  expect_status 0
+  [ "$(value '[log[0]["telemetry"]["celsius"][end]["value"] for end in ("low", "high")], log[0]["throttled"]')" = "([55, 55], False)" ]
+  [ "$(value '[(log[-1]["telemetry"]["celsius"][end]["value"], log[-1]["telemetry"]["celsius"][end]["rank"]) for end in ("low", "high")]')" = "[(55, 0), (91, 1)]" ]
+  [ "$(value 'log[-1]["throttled"], log[-1]["telemetry"]["throttled"]["thermal"]["rank"]')" = "(True, 1)" ]
+  [ "$(value 'log[-1]["telemetry"]["celsius"]["high"]["host"] == r["ranks"][1]["host"]')" = True ]
+  [ "$(value 'log[-1]["telemetry"]["pcie_width"]["value"], log[-1]["telemetry"]["pcie_width"]["rank"]')" = "(8, 0)" ]
+  [ "$(value '[(c["rank"], c["of"], c["from"], c["to"]) for line in log for c in line["telemetry"]["changes"]]')" = "[(1, 'corrected', 0, 4)]" ]
+  follows_schema
+}
+
+@test "devices that tell nothing have no telemetry in the log" {
+  HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent soak 1 --soak-log log
+  expect_status 0
+  [ "$(value '{line["telemetry"] for line in log}')" = "{None}" ]
+}
+
 @test "a killed soak leaves whole lines and a valid partial document" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   "$himeno" -b null -s 20x20x36 --block 10 --soak 60 --json r.json --soak-log log >/dev/null 2>&1 3>&- &

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A library with NVML's functions for tests: devices 0000:10:00.0, 0000:11:00.0, … that say what HIMENO_FAKE_NVML tells them to, in words
- * such as "throttle=64 clock@2=1305 width@3=8": a value for all devices, or after @ for the one of that number. Functions that
+ * such as "throttle=64 clock@2=1305 width@3=8": a value for all devices, or after @ for the one of that number. A word with "-late"
+ * after it counts once the device has told its temperature LATE times, as in "celsius-late@1=90". Functions that
  * HIMENO_FAKE_NVML_LACKS names are missing for the caller, as in an old driver: they answer "not supported". */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +12,13 @@
 #define NOT_FOUND     6
 #define FIRST_BUS     0x10
 #define DEVICES       64
+#define LATE          3
 
 typedef void *device_t;
 
-static char places[DEVICES];
+static char places[DEVICES]; /* how often each told its temperature, up to LATE */
 
-static double said(const char *word, device_t device, double missing)
+static double said_now(const char *word, device_t device, double missing)
 {
   char own[64], all[64];
   const char *text = getenv("HIMENO_FAKE_NVML"), *at;
@@ -26,6 +28,14 @@ static double said(const char *word, device_t device, double missing)
   if ((at = strstr(text, own))) return strtod(at + strlen(own), NULL);
   if ((at = strstr(text, all))) return strtod(at + strlen(all), NULL);
   return missing;
+}
+
+static double said(const char *word, device_t device, double missing)
+{
+  char late[64];
+  double value = said_now(word, device, missing);
+  snprintf(late, sizeof late, "%s-late", word);
+  return *(char *)device < LATE ? value : said_now(late, device, value);
 }
 
 static int answer(const char *word, device_t device, double missing, unsigned *value)
@@ -85,7 +95,10 @@ int nvmlDeviceGetMaxClockInfo(device_t device, int which, unsigned *mhz)
 int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius);
 int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius)
 {
-  return sensor == 0 ? answer("celsius", device, 55, celsius) : NOT_SUPPORTED;
+  int outcome = sensor == 0 ? answer("celsius", device, 55, celsius) : NOT_SUPPORTED;
+  char *told = device;
+  if (*told < LATE) ++*told;
+  return outcome;
 }
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(device_t device, unsigned long long *reasons);

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "himeno/flip.h"
 #include "himeno/soak/check.h"
+#include "himeno/soak/devices.h"
 #include "himeno/soak/log.h"
 #include "himeno/soak/soak.h"
 
@@ -224,6 +225,57 @@ static void durations_have_units(void **state)
   assert_true(soak_duration_parse("--soak", "2d", &s) == STATUS_OK && s == 172800);
 }
 
+/* Three ranks: a good one, one that tells nothing, and one that is hot, throttled and has lost lanes. */
+static void a_line_names_who_has_the_extremes(void **state)
+{
+  struct soak_device before[3], after[3];
+  const struct soak_devices devices = {.ranks = 3, .before = before, .after = after};
+  const int none = TELEMETRY_UNKNOWN;
+  const char *of, *host;
+  int value, rank, ranks, from, to;
+  (void)state;
+  before[0] =
+      (struct soak_device){"a", {300, 1980, 2619, 55, 0}, {1980, 2619, 1, 0, 0, 0, 5, 5, 16, 16, 18, 18}};
+  before[1] = (struct soak_device){"b",
+                                   {none, none, none, none, none},
+                                   {none, none, none, none, none, none, none, none, none, none, none, none}};
+  before[2] = before[0];
+  memcpy(before[2].host, "c", 2);
+  memcpy(after, before, sizeof before);
+  after[2].now = (struct telemetry_sample){290.5, 1200, 2619, 91, THROTTLE_THERMAL};
+  after[2].state.pcie_width = 8;
+  json_t *line = soak_devices_json(&devices);
+  assert_true(soak_devices_throttled(&devices));
+  assert_int_equal(json_unpack(line, "{s:{s:{s:i, s:i, s:s}}}", "celsius", "high", "value", &value, "rank",
+                               &rank, "host", &host),
+                   0);
+  assert_true(value == 91 && rank == 2 && strcmp(host, "c") == 0);
+  assert_int_equal(json_unpack(line, "{s:{s:{s:i, s:i}}}", "celsius", "low", "value", &value, "rank", &rank),
+                   0);
+  assert_true(value == 55 && rank == 0);
+  assert_int_equal(
+      json_unpack(line, "{s:{s:{s:i, s:i}}}", "throttled", "thermal", "ranks", &ranks, "rank", &rank), 0);
+  assert_true(ranks == 1 && rank == 2);
+  assert_int_equal(json_unpack(line, "{s:[{s:i, s:s, s:i, s:i}!]}", "changes", "rank", &rank, "of", &of,
+                               "from", &from, "to", &to),
+                   0);
+  assert_true(rank == 2 && strcmp(of, "pcie_width") == 0 && from == 16 && to == 8);
+  json_decref(line);
+}
+
+static void devices_that_tell_nothing_are_null(void **state)
+{
+  const int none = TELEMETRY_UNKNOWN;
+  struct soak_device silent = {"a",
+                               {none, none, none, none, none},
+                               {none, none, none, none, none, none, none, none, none, none, none, none}};
+  const struct soak_devices devices = {.ranks = 1, .before = &silent, .after = &silent};
+  json_t *line = soak_devices_json(&devices);
+  (void)state;
+  assert_true(json_is_null(line) && !soak_devices_throttled(&devices));
+  json_decref(line);
+}
+
 static void a_torn_line_is_ended_before_the_next(void **state)
 {
   char path[] = "/tmp/soak-XXXXXX", text[64] = "";
@@ -250,6 +302,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(rarer_checks_miss_only_what_has_faded_from_the_field),
       cmocka_unit_test(a_planted_fault_is_read_from_text),
       cmocka_unit_test(durations_have_units),
+      cmocka_unit_test(a_line_names_who_has_the_extremes),
+      cmocka_unit_test(devices_that_tell_nothing_are_null),
       cmocka_unit_test(a_torn_line_is_ended_before_the_next),
   };
   setenv("OMP_NUM_THREADS", "1", 0);

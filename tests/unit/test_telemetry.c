@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/stats.h"
 #include "gpu/telemetry.h"
 
 static void write_file(const char *path, const char *text)
@@ -95,40 +96,191 @@ static void without_a_library_or_a_place_nothing_is_known(void **state)
   }
 }
 
-/* As an AMD driver shows a card. */
-static void sysfs_tells_power_temperature_and_link(void **state)
+/* ---- sysfs ---- */
+
+static char root[] = "/tmp/telemetry-XXXXXX", folder[120];
+
+static int tree_open(void **state)
 {
-  static const char *const files[][2] = {{"vendor", "0x1002\n"},
-                                         {"current_link_speed", "16.0 GT/s PCIe\n"},
-                                         {"max_link_speed", "32.0 GT/s PCIe\n"},
-                                         {"current_link_width", "8\n"},
-                                         {"max_link_width", "16\n"},
-                                         {"hwmon/hwmon3/power1_average", "305000000\n"},
-                                         {"hwmon/hwmon3/temp1_input", "61500\n"},
-                                         {"hwmon/hwmon3/freq1_input", "1700000000\n"}};
-  char root[] = "/tmp/telemetry-XXXXXX", path[200], command[260];
-  struct telemetry_sample sample;
-  struct telemetry_state s;
   (void)state;
-  assert_non_null(mkdtemp(root));
-  snprintf(command, sizeof command, "mkdir -p %s/bus/pci/devices/0000:c1:00.0/hwmon/hwmon3", root);
-  assert_int_equal(system(command), 0);
-  for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
-    snprintf(path, sizeof path, "%s/bus/pci/devices/0000:c1:00.0/%s", root, files[f][0]);
-    write_file(path, files[f][1]);
-  }
+  strcpy(root + strlen(root) - 6, "XXXXXX");
+  if (!mkdtemp(root)) return -1;
+  snprintf(folder, sizeof folder, "%s/bus/pci/devices/0000:c1:00.0", root);
   setenv("HIMENO_NVML", "/nonexistent", 1);
   setenv("HIMENO_SYSFS", root, 1);
+  return 0;
+}
+
+static int tree_close(void **state)
+{
+  char command[200];
+  (void)state;
+  snprintf(command, sizeof command, "rm -r %s", root);
+  return system(command);
+}
+
+static void put(const char *name, const char *text)
+{
+  char path[260], command[300];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(command, sizeof command, "mkdir -p $(dirname %s)", path);
+  assert_int_equal(system(command), 0);
+  write_file(path, text);
+}
+
+static struct telemetry *card(void)
+{
   struct telemetry *t = telemetry_open("0000:C1:00.0");
   assert_string_equal(telemetry_source(t), "sysfs");
+  return t;
+}
+
+static struct telemetry_sample sample_of(struct telemetry *t)
+{
+  struct telemetry_sample sample;
   telemetry_read(t, &sample);
+  return sample;
+}
+
+static void sysfs_tells_power_temperature_and_link(void **state)
+{
+  struct telemetry_state s;
+  (void)state;
+  put("vendor", "0x1002\n");
+  put("current_link_speed", "16.0 GT/s PCIe\n");
+  put("max_link_speed", "32.0 GT/s PCIe\n");
+  put("current_link_width", "8\n");
+  put("max_link_width", "16\n");
+  put("hwmon/hwmon3/power1_average", "305000000\n");
+  put("hwmon/hwmon3/temp1_input", "61500\n");
+  put("hwmon/hwmon3/freq1_input", "1700000000\n");
+  put("hwmon/hwmon3/freq2_input", "1300000000\n");
+  struct telemetry *t = card();
+  struct telemetry_sample sample = sample_of(t);
   telemetry_state(t, &s);
-  assert_true(sample.watts == 305 && sample.celsius == 61 && sample.sm_mhz == 1700);
+  assert_true(sample.watts == 305 && sample.celsius == 61 && sample.sm_mhz == 1700 &&
+              sample.memory_mhz == 1300);
   assert_true(s.pcie_gen == 4 && s.pcie_gen_max == 5 && s.pcie_width == 8 && s.pcie_width_max == 16);
-  assert_true(s.ecc == TELEMETRY_UNKNOWN && sample.throttle == TELEMETRY_UNKNOWN);
+  assert_true(s.ecc == TELEMETRY_UNKNOWN && s.corrected == TELEMETRY_UNKNOWN &&
+              s.retired == TELEMETRY_UNKNOWN && sample.throttle == TELEMETRY_UNKNOWN);
   telemetry_close(t);
-  snprintf(command, sizeof command, "rm -r %s", root);
-  assert_int_equal(system(command), 0);
+}
+
+static void amdgpu_counts_errors_and_bad_pages(void **state)
+{
+  struct telemetry_state s;
+  (void)state;
+  put("vendor", "0x1002\n");
+  put("ras/umc_err_count", "ue: 1\nce: 12\nde: 3\n");
+  put("ras/gpu_vram_bad_pages", "0x027f5d43 : 0x00001000 : R\n0x027f5d4b : 0x00001000 : P\n"
+                                "0x027f5d53 : 0x00001000 : F\n");
+  struct telemetry *t = card();
+  telemetry_state(t, &s);
+  assert_true(s.uncorrected == 1 && s.corrected == 12 && s.retired == 2);
+  put("ras/umc_err_count", "ue: 1\nce: 13\nde: 3\n");
+  put("ras/gpu_vram_bad_pages", "");
+  telemetry_state(t, &s);
+  assert_true(s.corrected == 13 && s.retired == 0);
+  telemetry_close(t);
+}
+
+static void newer_amdgpus_count_errors_elsewhere(void **state)
+{
+  struct telemetry_state s;
+  (void)state;
+  put("vendor", "0x1002\n");
+  put("ras/aca_umc", "ue: 0\nce: 4\nde: 0\n");
+  struct telemetry *t = card();
+  telemetry_state(t, &s);
+  assert_true(s.uncorrected == 0 && s.corrected == 4);
+  telemetry_close(t);
+}
+
+/* Microjoules over the time between two samples: the test knows bounds of it. */
+static void power_is_the_difference_of_energies(void **state)
+{
+  (void)state;
+  put("vendor", "0x8086\n");
+  put("hwmon/hwmon4/name", "i915_gt0\n");
+  put("hwmon/hwmon4/energy1_input", "77\n");
+  put("hwmon/hwmon5/name", "i915\n");
+  put("hwmon/hwmon5/energy1_input", "5000000000\n");
+  put("hwmon/hwmon6/name", "i915_gt1\n");
+  put("hwmon/hwmon6/energy1_input", "78\n");
+  double begin = stats_now();
+  struct telemetry *t = card();
+  assert_true(sample_of(t).watts <= 0); /* unknown, unless the test was interrupted */
+  double opened = stats_now();
+  put("hwmon/hwmon5/energy1_input", "5020000000\n");
+  usleep(100000);
+  double before = stats_now();
+  struct telemetry_sample sample = sample_of(t);
+  double after = stats_now();
+  assert_true(sample.watts > 0.99 * 20 / (after - begin) && sample.watts < 1.01 * 20 / (before - opened));
+  put("hwmon/hwmon5/energy1_input", "1000\n"); /* the driver was loaded again */
+  usleep(20000);
+  assert_true(sample_of(t).watts == TELEMETRY_UNKNOWN);
+  put("hwmon/hwmon5/energy1_input", "2000\n");
+  usleep(20000);
+  assert_true(sample_of(t).watts > 0);
+  telemetry_close(t);
+}
+
+static void i915_tells_clock_and_reasons_of_its_first_gt(void **state)
+{
+  struct telemetry_state s;
+  (void)state;
+  put("vendor", "0x8086\n");
+  put("drm/renderD128/dev", "226:128\n");
+  put("drm/card1/gt_act_freq_mhz", "900\n");
+  put("drm/card1/gt/gt0/rps_act_freq_mhz", "2050\n");
+  put("drm/card1/gt/gt0/rps_RP0_freq_mhz", "2400\n");
+  put("drm/card1/gt/gt0/throttle_reason_status", "0\n");
+  put("drm/card1/gt/gt1/rps_act_freq_mhz", "400\n");
+  struct telemetry *t = card();
+  telemetry_state(t, &s);
+  assert_true(sample_of(t).sm_mhz == 2050 && sample_of(t).throttle == 0 && s.sm_mhz_max == 2400);
+  put("drm/card1/gt/gt0/throttle_reason_status", "1\n");
+  put("drm/card1/gt/gt0/throttle_reason_pl1", "1\n");
+  put("drm/card1/gt/gt0/throttle_reason_thermal", "1\n");
+  put("drm/card1/gt/gt0/throttle_reason_prochot", "0\n");
+  assert_int_equal(sample_of(t).throttle, THROTTLE_POWER_CAP | THROTTLE_THERMAL);
+  telemetry_close(t);
+}
+
+static void older_i915_tell_the_clock_of_the_card(void **state)
+{
+  (void)state;
+  put("vendor", "0x8086\n");
+  put("drm/card0/gt_act_freq_mhz", "1150\n");
+  struct telemetry *t = card();
+  assert_true(sample_of(t).sm_mhz == 1150 && sample_of(t).throttle == TELEMETRY_UNKNOWN);
+  telemetry_close(t);
+}
+
+static void xe_tells_the_slowest_tile_and_all_reasons(void **state)
+{
+  (void)state;
+  put("vendor", "0x8086\n");
+  put("tile0/gt0/freq0/act_freq", "1600\n");
+  put("tile0/gt0/freq0/throttle/status", "0\n");
+  put("tile0/gt1/freq0/act_freq", "300\n"); /* of media */
+  put("tile1/gt2/freq0/act_freq", "1450\n");
+  put("tile1/gt2/freq0/throttle/status", "1\n");
+  put("tile1/gt2/freq0/throttle/reason_vr_tdc", "0\n");
+  put("tile1/gt2/freq0/throttle/reason_ratl", "1\n");
+  put("hwmon/hwmon2/name", "xe\n");
+  put("hwmon/hwmon2/temp2_input", "83000\n");
+  put("hwmon/hwmon2/energy2_input", "0\n");
+  struct telemetry *t = card();
+  assert_true(sample_of(t).sm_mhz == 1450 && sample_of(t).celsius == 83);
+  assert_int_equal(sample_of(t).throttle, THROTTLE_THERMAL);
+  put("tile1/gt2/freq0/throttle/reason_ratl", "0\n"); /* one that is not known by name */
+  assert_int_equal(sample_of(t).throttle, THROTTLE_HARDWARE);
+  put("hwmon/hwmon2/energy2_input", "3000000\n");
+  usleep(20000);
+  assert_true(sample_of(t).watts > 0);
+  telemetry_close(t);
 }
 
 static void reasons_are_named(void **state)
@@ -151,7 +303,13 @@ int main(void)
       cmocka_unit_test(pages_stand_in_for_rows_on_older_devices),
       cmocka_unit_test(what_a_driver_lacks_stays_unknown),
       cmocka_unit_test(without_a_library_or_a_place_nothing_is_known),
-      cmocka_unit_test(sysfs_tells_power_temperature_and_link),
+      cmocka_unit_test_setup_teardown(sysfs_tells_power_temperature_and_link, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(amdgpu_counts_errors_and_bad_pages, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(newer_amdgpus_count_errors_elsewhere, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(power_is_the_difference_of_energies, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(i915_tells_clock_and_reasons_of_its_first_gt, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(older_i915_tell_the_clock_of_the_card, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(xe_tells_the_slowest_tile_and_all_reasons, tree_open, tree_close),
       cmocka_unit_test(reasons_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* What is kept of the devices' words: every block while there is room, the worst of neighbours beyond. */
+#include "tests/unit/unit.h"
+
+#include "base/stats.h"
+#include "himeno/record.h"
+
+static struct telemetry_sample cool(void)
+{
+  return (struct telemetry_sample){300, 1980, 2619, 55, 0};
+}
+
+static void each_block_has_its_row_while_there_is_room(void **state)
+{
+  static struct series s;
+  (void)state;
+  series_open(&s, 1);
+  for (int b = 0; b < SERIES_ROWS_MAX; b++) {
+    struct telemetry_sample sample = cool();
+    sample.celsius = b;
+    series_add(&s, &sample);
+  }
+  assert_true(s.each == 1 && series_rows(&s) == SERIES_ROWS_MAX);
+  for (int b = 0; b < SERIES_ROWS_MAX; b++) assert_int_equal(s.rows[b].celsius, b);
+}
+
+static void a_hot_block_among_a_million_is_in_its_row(void **state)
+{
+  static struct series s;
+  const struct telemetry_sample hot = {700, 1200, 2619, 91, THROTTLE_THERMAL};
+  const int blocks = 1000000, at = 654321;
+  int hot_rows = 0;
+  (void)state;
+  series_open(&s, 1);
+  for (int b = 0; b < blocks; b++) {
+    struct telemetry_sample sample = cool();
+    series_add(&s, b == at ? &hot : &sample);
+  }
+  assert_true(s.each == 1024 && series_rows(&s) == (blocks + 1023) / 1024);
+  for (int r = 0; r < series_rows(&s); r++) hot_rows += s.rows[r].celsius == 91;
+  const struct telemetry_sample *row = &s.rows[at / s.each];
+  assert_int_equal(hot_rows, 1);
+  assert_true(row->celsius == 91 && row->watts == 700 && row->sm_mhz == 1200 &&
+              row->throttle == THROTTLE_THERMAL);
+}
+
+static void many_ranks_have_fewer_rows_each(void **state)
+{
+  static const int ranks[] = {1, 16, 17, 100, 100000}, most[] = {1024, 1024, 962, 162, 64};
+  static struct series s;
+  (void)state;
+  for (int n = 0; n < 5; n++) {
+    series_open(&s, ranks[n]);
+    assert_int_equal(s.most, most[n]);
+  }
+}
+
+static void unknown_values_are_not_the_least(void **state)
+{
+  const struct telemetry_sample none = {-1, -1, -1, -1, -1};
+  struct telemetry_sample worst = none, sample = cool();
+  (void)state;
+  series_worst(&worst, &sample);
+  assert_true(worst.sm_mhz == 1980 && worst.celsius == 55 && worst.throttle == 0);
+  series_worst(&worst, &none);
+  assert_true(worst.sm_mhz == 1980 && worst.watts == 300 && worst.throttle == 0);
+}
+
+/* ---- changes ---- */
+
+static struct record *record_of(const char *says)
+{
+  char library[600];
+  const char *built = getenv("top_builddir");
+  struct record *r;
+  snprintf(library, sizeof library, "%s/tests/unit/fake_nvml.so", built ? built : ".");
+  setenv("HIMENO_NVML", library, 1);
+  setenv("HIMENO_SYSFS", "/nonexistent", 1);
+  setenv("HIMENO_FAKE_NVML", says, 1);
+  assert_int_equal(record_open("0000:12:00.0", 1, &r), STATUS_OK);
+  return r;
+}
+
+static void blocks_pass(struct record *r, int n)
+{
+  const struct solver_block block = {.sweeps = 1};
+  for (int b = 0; b < n; b++) {
+    double begin = stats_now();
+    while (stats_now() - begin < 40 * r->look_seconds) {
+    }
+    assert_int_equal(record_add(r, &block), STATUS_OK);
+  }
+}
+
+static void a_change_is_kept_with_its_block_and_both_values(void **state)
+{
+  struct record *r = record_of("fixed=2 width=16");
+  const struct record_change *c = r->telemetry.changes;
+  (void)state;
+  blocks_pass(r, 3);
+  assert_int_equal(r->telemetry.n_changes, 0);
+  setenv("HIMENO_FAKE_NVML", "fixed=5 width=8", 1);
+  blocks_pass(r, 2);
+  record_finish(r);
+  assert_int_equal(r->telemetry.n_changes, 2);
+  assert_true(c[0].of == FACT_CORRECTED && c[0].from == 2 && c[0].to == 5 && c[0].block == 3);
+  assert_true(c[1].of == FACT_PCIE_WIDTH && c[1].from == 16 && c[1].to == 8 && c[1].block == 3);
+  assert_true(r->telemetry.before.corrected == 2 && r->telemetry.after.corrected == 5);
+  record_close(r);
+}
+
+static void changes_beyond_room_are_counted(void **state)
+{
+  struct record *r = record_of("rows=0");
+  char says[16];
+  (void)state;
+  for (int n = 1; n <= 2 * RECORD_CHANGES_MAX; n++) {
+    snprintf(says, sizeof says, "rows=%d", n);
+    setenv("HIMENO_FAKE_NVML", says, 1);
+    record_finish(r);
+  }
+  assert_int_equal(r->telemetry.n_changes, 2 * RECORD_CHANGES_MAX);
+  assert_int_equal(r->telemetry.changes[RECORD_CHANGES_MAX - 1].to, RECORD_CHANGES_MAX);
+  record_close(r);
+}
+
+/* Blocks shorter than the look itself are not slowed to its pace; what changed is seen at the end. */
+static void short_blocks_are_not_all_looked_after(void **state)
+{
+  struct record *r = record_of("fixed=0");
+  const struct solver_block block = {.sweeps = 1};
+  (void)state;
+  r->look_seconds = 3600;
+  setenv("HIMENO_FAKE_NVML", "fixed=1", 1);
+  for (int b = 0; b < 100; b++) assert_int_equal(record_add(r, &block), STATUS_OK);
+  assert_int_equal(r->telemetry.n_changes, 0);
+  record_finish(r);
+  assert_int_equal(r->telemetry.n_changes, 1);
+  assert_int_equal(r->telemetry.changes[0].block, 99);
+  assert_int_equal(r->telemetry.rows, 100);
+  record_close(r);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_block_has_its_row_while_there_is_room),
+      cmocka_unit_test(a_hot_block_among_a_million_is_in_its_row),
+      cmocka_unit_test(many_ranks_have_fewer_rows_each),
+      cmocka_unit_test(unknown_values_are_not_the_least),
+      cmocka_unit_test(a_change_is_kept_with_its_block_and_both_values),
+      cmocka_unit_test(changes_beyond_room_are_counted),
+      cmocka_unit_test(short_blocks_are_not_all_looked_after),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
