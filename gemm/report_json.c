@@ -114,6 +114,20 @@ static json_t *yardsticks_json(const struct gemm_run *run)
   return yardsticks;
 }
 
+static json_t *error_json(const struct gemm_check *c, double error)
+{
+  return c->how == GEMM_NOT_VERIFIED ? json_null() : report_json_real(error);
+}
+
+/* A rank's own finding, whatever the others found. */
+static void rank_judge(json_t *rank, const struct gemm_rank *r)
+{
+  json_object_set_new(rank, "verdict", json_string(status_verdict(r->fault[0] ? STATUS_WRONG : STATUS_OK)));
+  json_object_set_new(rank, "element_error", error_json(&r->check, r->check.element_error));
+  json_object_set_new(rank, "norm_error", error_json(&r->check, r->check.norm_error));
+  if (r->fault[0]) json_object_set_new(rank, "why", json_string(r->fault));
+}
+
 static json_t *ranks_json(const struct gemm_run *run)
 {
   json_t *ranks = json_array();
@@ -125,6 +139,7 @@ static json_t *ranks_json(const struct gemm_run *run)
                          rank->info.pci, "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus,
                          "device_shared", rank->shared > 0, "cpus_shared", rank->overlap, "gflops",
                          rank->info.emulated ? json_null() : report_json_real(rank->gflops)));
+    rank_judge(json_array_get(ranks, (size_t)r), rank);
   }
   return ranks;
 }

@@ -46,6 +46,8 @@ static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
   const struct gemm_series *s = &run->series[0];
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median;
   rank->gflops = median > 0 ? s->flop * s->launches / median / 1e9 : 0;
+  rank->check = s->check;
+  snprintf(rank->fault, sizeof rank->fault, "%s", s->fault);
 }
 
 static status_t ranks_gather(struct gemm_run *run)
@@ -75,6 +77,7 @@ static status_t product_run(struct gemm_run *run)
 
 status_t gemm_run(struct gemm_run *run)
 {
+  RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_flip_read(&run->flip)));
   RETURN_IF_FAILED(gemm_place(run));
   RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_ceilings_measure(run)));
   status_t status = run->config.ladder ? gemm_ladder(run) : product_run(run);

@@ -6,6 +6,7 @@
 
 #include "comm/placement.h"
 #include "gemm/cmdline.h"
+#include "gemm/flip.h"
 #include "gemm/kernels.h"
 #include "gemm/matrices.h"
 #include "gemm/model.h"
@@ -17,6 +18,7 @@ struct gemm_series {
   struct gemm_exec *exec; /**< while measured */
   status_t status;        /**< STATUS_ENVIRONMENT: it cannot run here, and `why` says why */
   char why[256];
+  char fault[256];                  /**< what was wrong on this rank; "" where nothing was */
   double flop;                      /**< of a product */
   struct gemm_blocks blocks;        /**< as chosen */
   struct gemm_prediction predicted; /**< of one product with those blocks */
@@ -38,7 +40,9 @@ struct gemm_rank {
   struct gpu_device_info info;
   int numa, n_cores, shared, overlap;
   char cpus[128];
-  double gflops; /**< of the rank's own median */
+  double gflops;           /**< of the rank's own median */
+  struct gemm_check check; /**< of the kernel, or the first rung */
+  char fault[256];         /**< what was wrong on this rank; "" where nothing was */
 };
 
 struct gemm_run {
@@ -55,6 +59,8 @@ struct gemm_run {
   int n_series;
   struct gemm_ladder *ladder; /**< NULL without --ladder */
   struct gemm_rank *ranks;    /**< on rank 0 */
+  struct gemm_flip flip;
+  int wrong; /**< a block of this rank was, so that no rank begins another one */
   status_t verdict;
 };
 
