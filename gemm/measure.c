@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "base/stop.h"
 #include "comm/agree.h"
 #include "comm/watch.h"
 
@@ -229,10 +230,12 @@ static status_t sample_add(struct gemm_series *s, double seconds)
 /* All ranks begin a block together, or none does: a rank that left alone would be waited for. */
 static status_t block_agree(struct gemm_run *run, int *go)
 {
-  int wrong = 0;
+  enum { SIGNAL, WRONG, FACTS };
+  int mine[FACTS] = {stop_asked(), run->wrong}, any[FACTS];
   RETURN_IF_FAILED(
-      watch_allreduce(run->placement.comm, &run->wrong, &wrong, 1, MPI_INT, MPI_MAX, "the start of a block"));
-  *go = !wrong;
+      watch_allreduce(run->placement.comm, mine, any, FACTS, MPI_INT, MPI_MAX, "the start of a block"));
+  run->partial = any[SIGNAL];
+  *go = !any[SIGNAL] && !any[WRONG];
   return STATUS_OK;
 }
 

@@ -160,6 +160,10 @@ static void print_verdict(const struct gemm_run *run, FILE *out)
   }
   if (run->verdict != STATUS_OK)
     print_wrong(run, out);
+  else if (run->partial)
+    fprintf(out, "  verdict    PARTIAL: a signal ended the run%s\n",
+            c->how == GEMM_NOT_VERIFIED ? "; the result was compared with nothing"
+                                        : "; what was measured is right");
   else if (c->how == GEMM_NOT_VERIFIED)
     fprintf(out, "  verdict    NOT VERIFIED: the result was compared with nothing\n");
   else

@@ -28,6 +28,13 @@ double gemm_series_share(const struct gemm_run *run, const struct gemm_series *s
   return peak > 0 ? gemm_series_gflops(run, s) / peak : 0;
 }
 
+/* A ladder's rungs that were timed before the signal have ended. */
+const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *s)
+{
+  int ended = !run->partial || (run->ladder && s->n_samples > 0);
+  return s->status == STATUS_OK && !ended ? "partial" : status_verdict(s->status);
+}
+
 double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *s)
 {
   return s->seconds > 0 ? s->flop * run->placement.ranks / s->seconds / 1e9 : 0;

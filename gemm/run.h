@@ -62,6 +62,7 @@ struct gemm_run {
   struct gemm_flip flip;
   int wrong; /**< a block of this rank was, so that no rank begins another one */
   status_t verdict;
+  int partial; /**< a signal to any rank ended it: no rank begins another block */
 };
 
 /** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK or
@@ -76,6 +77,9 @@ void gemm_run_close(struct gemm_run *run);
 
 /** \brief This rank's device as the model sees it. */
 struct gemm_machine gemm_run_machine(const struct gemm_run *run);
+
+/** \brief What a series' verdict is in words: status_verdict's, but nothing passes before it has ended. */
+const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *series);
 
 /** \brief GFLOPS of all ranks together by the slowest one's clock; 0 where nothing was timed. */
 double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *series);

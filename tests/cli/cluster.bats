@@ -75,6 +75,15 @@ teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"
   [ "$(verdict 'r["drain"], [f["hosts"] for f in r["findings"]]')" = "({}, [['n1', 'n2']])" ]
 }
 
+@test "products that a signal ended do not pass" {
+  site
+  echo 'ended n2 2' >faults
+  cluster 'n[1-2]' --stages products --seconds 5
+  expect_status 7
+  [ "$(verdict 'r["accepted"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "(False, [('partial', ['n2'])])" ]
+  grep -q 'products-n2  *partial (second try)' <<<"$output"
+}
+
 @test "a host with a bad cable is slow with every partner" {
   site
   printf '%s\n' 'link n2 all 60' >faults

@@ -77,6 +77,41 @@ spoilt() {
   [ "$(json "$document" 'all(0 < r["element_error"] <= d["result"]["check"]["element_bound"] for r in d["ranks"])')" = True ]
 }
 
+# ended SECONDS OPTION...: a run that is told to end after so long.
+ended() {
+  OMP_NUM_THREADS=1 run timeout --foreground --preserve-status -s TERM "$1" "$gemm" -b cpu --no-yardstick --json "$document" "${@:2}"
+}
+
+@test "SIGTERM ends a run after its block with what it has, marked as partial" {
+  ended 2 -s 64 -t 60
+  expect_status 0
+  grep -q 'verdict    PARTIAL: a signal ended the run; what was measured is right' <<<"$output"
+  [ "$(json "$document" 'd["partial"], d["result"]["verdict"], len(d["result"]["samples"]) > 3, {r["verdict"] for r in d["ranks"]}')" = \
+    "True partial True {'partial'}" ]
+  has_jsonschema
+  valid "$document" 'd["partial"] = 1' 'del d["result"]["why"]'
+}
+
+@test "SIGTERM to one rank ends all, before their first block too" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  for seconds in 0.5 1.5; do
+    rm -f "$document"
+    OMP_NUM_THREADS=1 run on 2 bash -c '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" != 1 ] || set -- timeout --foreground --preserve-status -s TERM '$seconds' "$@"; exec "$@"' \
+      rank "$gemm" -b cpu -s 400 -t 60 --json "$document"
+    [ "$status" = 0 ] || [ ! -e "$document" ]
+  done
+  [ "$(json "$document" 'd["partial"], d["result"]["verdict"]')" = "True partial" ]
+}
+
+@test "SIGTERM ends a ladder with the kernels that were timed" {
+  ended 3 --ladder --sizes 64,96 -t 20
+  expect_status 0
+  grep -q 'PARTIAL: a signal ended the ladder' <<<"$output"
+  [ "$(json "$document" 'd["partial"], len(d["sizes"]), d["sizes"][0]["rungs"][0]["verdict"]')" = "True 1 pass" ]
+  has_jsonschema
+  valid "$document"
+}
+
 @test "a fault to plant that is none is refused" {
   local text
   for text in '' '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x'; do
