@@ -36,6 +36,7 @@ static const char *const allowed_settings[] = {
     "UCX_NET_DEVICES",
     /* What was planted, or stood in for: its figures are no machine's. */
     "HIMENO_FLIP",
+    "HIMENO_GEMM_FLIP",
     "HIMENO_NULL_CLOCK",
     "HIMENO_NVML",
 };

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/stop.h"
 #include "comm/agree.h"
+#include "comm/watch.h"
 #include "gemm/choose.h"
 #include "gemm/measure.h"
 #include "gemm/tune.h"
@@ -60,6 +62,13 @@ static status_t size_climb(struct gemm_run *run, const int64_t size[3])
   return status;
 }
 
+/* A signal between two sizes ends the ladder before the next one is prepared. */
+static status_t stop_agree(struct gemm_run *run)
+{
+  int mine = run->partial || stop_asked();
+  return watch_allreduce(run->placement.comm, &mine, &run->partial, 1, MPI_INT, MPI_MAX, "the next size");
+}
+
 status_t gemm_ladder(struct gemm_run *run)
 {
   const struct gemm_sizes *sizes = sizes_choose(run);
@@ -67,10 +76,11 @@ status_t gemm_ladder(struct gemm_run *run)
   /* Sizes by default end where memory does. */
   while (!run->config.sizes.n && n > 1 && !gemm_size_fits(run, sizes->size[n - 1])) n--;
   RETURN_IF_FAILED(agree_status(run->placement.comm, ladder_make(run, n)));
-  for (int s = 0; s < n; s++) {
+  for (int s = 0; s < n && !run->partial; s++) {
     status_t status = size_climb(run, sizes->n ? sizes->size[s] : NULL);
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     run->verdict = status_worst(run->verdict, status);
+    if (s + 1 < n) RETURN_IF_FAILED(stop_agree(run));
   }
   return run->verdict;
 }

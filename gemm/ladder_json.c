@@ -68,7 +68,8 @@ json_t *gemm_ladder_json(const struct gemm_run *run)
   json_t *document = report_json_frame(SCHEMA, "gemm-gpu"), *sizes = json_array();
   for (int n = 0; n < run->ladder->n; n++)
     json_array_append_new(sizes, size_json(run, &run->ladder->sizes[n]));
-  int failed = json_object_set_new(document, "config", config_json(run)) |
+  int failed = json_object_set_new(document, "partial", json_boolean(run->partial)) |
+               json_object_set_new(document, "config", config_json(run)) |
                json_object_set_new(document, "ceilings", gemm_ceilings_json(&run->ceilings)) |
                json_object_set_new(document, "sizes", sizes) |
                json_object_set_new(document, "fury_x", fury_json(&run->ladder->sizes[0]));

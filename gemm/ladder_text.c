@@ -14,6 +14,7 @@
 
 static const char *verdict_of(const struct gemm_series *s)
 {
+  if (s->status == STATUS_OK && s->n_samples == 0) return "not timed";
   if (s->status == STATUS_ENVIRONMENT) return "cannot run here";
   if (s->status != STATUS_OK) return "WRONG";
   return s->check.how == GEMM_NOT_VERIFIED ? "not verified" : "right";
@@ -169,5 +170,6 @@ void gemm_ladder_text(const struct gemm_run *run, FILE *out)
       print_size(run, &l->sizes[n], n == 0, out);
   }
   print_shares(run, out);
+  if (run->partial) fprintf(out, "  PARTIAL: a signal ended the ladder\n");
   if (!strcmp(run->placement.backend->name, "opencl")) print_fury(&l->sizes[0], out);
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/stop.h"
 #include "comm/agree.h"
 #include "comm/begin.h"
 #include "gemm/ladder.h"
@@ -60,6 +61,7 @@ int main(int argc, char **argv)
   enum option_request request = OPTION_RUN;
   log_set_program("gemm-gpu");
   log_hold(1);
+  stop_catch();
   if (begin_mpi(&argc, &argv) != STATUS_OK) return STATUS_ENVIRONMENT;
   status_t status = placement_open(MPI_COMM_WORLD, &run.placement);
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);

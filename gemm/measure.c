@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "base/stop.h"
 #include "comm/agree.h"
 #include "comm/watch.h"
 
@@ -54,12 +55,47 @@ static status_t block_time(struct gemm_run *run, struct gemm_series *s, const st
 
 /* ---- right? ---- */
 
+static status_t result_fetch(struct gemm_run *run)
+{
+  RETURN_IF_FAILED(gemm_flip_plant(&run->flip, &run->matrices, run->placement.rank));
+  return gemm_matrices_fetch(&run->matrices, run->matrices.out);
+}
+
+/* What the log holds, without such a beginning. */
+static const char *held_without(const char *text, const char *beginning)
+{
+  size_t length = strlen(beginning);
+  return strncmp(text, beginning, length) == 0 && text[length] ? text + length : text;
+}
+
+/* The last of what the log holds is of this kernel. */
+static const char *held_of(const struct gemm_series *s)
+{
+  char name[128];
+  const char *text = log_held(), *line = strrchr(text, '\n');
+  snprintf(name, sizeof name, "kernel %s: ", s->kernel->name);
+  return held_without(held_without(line ? line + 1 : text, name), "WRONG, ");
+}
+
+static void fault_keep(struct gemm_series *s)
+{
+  const char *text = held_of(s);
+  snprintf(s->fault, sizeof s->fault, "%s", text[0] ? text : "gives a wrong result");
+}
+
+/* Which of the ranks it was does not matter: none goes on with it. */
+static void series_condemn(struct gemm_series *s)
+{
+  s->status = STATUS_WRONG;
+  snprintf(s->why, sizeof s->why, "gives a wrong result");
+}
+
 static status_t product_verify(struct gemm_run *run, struct gemm_series *s)
 {
   struct gemm_matrices *m = &run->matrices;
   RETURN_IF_FAILED(gemm_matrices_reset(m));
   RETURN_IF_FAILED(gemm_launch(s->exec, run->queue, &m->on));
-  RETURN_IF_FAILED(gemm_matrices_fetch(m, m->out));
+  RETURN_IF_FAILED(result_fetch(run));
   if (s->kernel->ops->counts) s->kernel->ops->counts(s->exec, &s->counts);
   return gemm_verify(run->reference, s->kernel->truncates, m->out, s->kernel->name, &s->check);
 }
@@ -71,9 +107,10 @@ static status_t series_verify(struct gemm_run *run, struct gemm_series *s)
   status_t status = product_verify(run, s);
   if (s->kernel->yardstick) log_mute(0);
   if (status != STATUS_WRONG) return status;
-  s->status = STATUS_WRONG;
-  snprintf(s->why, sizeof s->why, "gives a wrong result");
-  return s->kernel->yardstick ? STATUS_OK : STATUS_WRONG;
+  series_condemn(s);
+  if (s->kernel->yardstick) return STATUS_OK;
+  fault_keep(s);
+  return STATUS_WRONG;
 }
 
 /* All blocks start from the same C and do as many products, so their results have the same bits. A yardstick's may differ, and are
@@ -82,7 +119,7 @@ static status_t block_compare(struct gemm_run *run, struct gemm_series *s)
 {
   size_t bytes = gemm_bytes(&run->problem, GEMM_C);
   if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
-  RETURN_IF_FAILED(gemm_matrices_fetch(&run->matrices, run->matrices.out));
+  RETURN_IF_FAILED(result_fetch(run));
   if (s->first && memcmp(s->first, run->matrices.out, bytes) != 0 && !s->kernel->yardstick)
     return log_fail(STATUS_WRONG, "kernel %s: WRONG, block %d differs from the first", s->kernel->name,
                     s->n_samples);
@@ -97,11 +134,8 @@ static status_t block_compare(struct gemm_run *run, struct gemm_series *s)
 /* What a device lacks is no error of the run: the kernel is left out. */
 static status_t series_lacking(struct gemm_series *s)
 {
-  const char *prefix = "kernel ", *text = log_held();
-  size_t name = strlen(prefix) + strlen(s->kernel->name) + 1;
-  if (!strncmp(text, prefix, strlen(prefix)) && strlen(text) > name) text += name;
   s->status = STATUS_ENVIRONMENT;
-  snprintf(s->why, sizeof s->why, "%s", text);
+  snprintf(s->why, sizeof s->why, "%s", held_of(s));
   log_drop();
   return STATUS_OK;
 }
@@ -172,7 +206,10 @@ static status_t prepare(struct gemm_run *run, struct gemm_series *series, int n,
   for (int s = 0; s < n; s++) {
     status_t status = agree_status(run->placement.comm, series_open(run, &series[s]));
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
-    if (status == STATUS_WRONG) series[s].status = worst = STATUS_WRONG;
+    if (status == STATUS_WRONG) {
+      series_condemn(&series[s]);
+      worst = STATUS_WRONG;
+    }
     RETURN_IF_FAILED(series_agree(run, &series[s]));
     RETURN_IF_FAILED(series_calibrate(run, &series[s], timer));
   }
@@ -190,8 +227,20 @@ static status_t sample_add(struct gemm_series *s, double seconds)
   return STATUS_OK;
 }
 
-/* Untimed products first: caches and clocks are this kernel's then. All ranks begin together. */
-static status_t block_run(struct gemm_run *run, struct gemm_series *s, const struct timer *timer)
+/* All ranks begin a block together, or none does: a rank that left alone would be waited for. */
+static status_t block_agree(struct gemm_run *run, int *go)
+{
+  enum { SIGNAL, WRONG, FACTS };
+  int mine[FACTS] = {stop_asked(), run->wrong}, any[FACTS];
+  RETURN_IF_FAILED(
+      watch_allreduce(run->placement.comm, mine, any, FACTS, MPI_INT, MPI_MAX, "the start of a block"));
+  run->partial = any[SIGNAL];
+  *go = !any[SIGNAL] && !any[WRONG];
+  return STATUS_OK;
+}
+
+/* Untimed products first: caches and clocks are this kernel's then. */
+static status_t block_run(struct gemm_run *run, struct gemm_series *s, const struct timer *timer, int *go)
 {
   double seconds;
   double settle = run->placement.info.emulated ? 0 : fmin(SETTLE_SECONDS, run->config.seconds);
@@ -199,10 +248,15 @@ static status_t block_run(struct gemm_run *run, struct gemm_series *s, const str
     RETURN_IF_FAILED(block_time(run, s, timer, 1, &seconds));
   RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
   RETURN_IF_FAILED(gpu_sync(run->queue));
-  RETURN_IF_FAILED(watch_barrier(run->placement.comm, "the start of a block"));
+  RETURN_IF_FAILED(block_agree(run, go));
+  if (!*go) return STATUS_OK;
   RETURN_IF_FAILED(block_time(run, s, timer, s->launches, &seconds));
   RETURN_IF_FAILED(sample_add(s, seconds));
-  return block_compare(run, s);
+  status_t status = block_compare(run, s);
+  if (status != STATUS_WRONG) return status;
+  fault_keep(s);
+  run->wrong = 1;
+  return STATUS_OK;
 }
 
 static void progress_show(const struct gemm_run *run, double elapsed, double wanted)
@@ -229,14 +283,14 @@ static status_t time_is_up(const struct gemm_run *run, double begin, double want
 static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int n, double seconds,
                            const struct timer *timer)
 {
-  int able = 0, up = 0;
+  int able = 0, up = 0, go = 1;
   int emulated = run->placement.info.emulated, least = emulated ? ROUNDS_EMULATED : ROUNDS_LEAST;
   for (int s = 0; s < n; s++) able += series[s].status == STATUS_OK;
   double begin = stats_now();
-  for (int round = 0; able > 0 && (round < least || (!up && !emulated)); round++) {
-    for (int turn = 0; turn < n; turn++) {
+  for (int round = 0; able > 0 && go && (round < least || (!up && !emulated)); round++) {
+    for (int turn = 0; go && turn < n; turn++) {
       struct gemm_series *s = &series[round % 2 ? n - 1 - turn : turn];
-      if (s->status == STATUS_OK) RETURN_IF_FAILED(block_run(run, s, timer));
+      if (s->status == STATUS_OK) RETURN_IF_FAILED(block_run(run, s, timer, &go));
     }
     RETURN_IF_FAILED(time_is_up(run, begin, seconds * able, &up));
   }
@@ -250,8 +304,8 @@ static status_t series_settle(struct gemm_run *run, struct gemm_series *s)
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median / s->launches;
   RETURN_IF_FAILED(
       watch_allreduce(run->placement.comm, &median, &s->seconds, 1, MPI_DOUBLE, MPI_MAX, "times"));
-  status_t status = agree_status(run->placement.comm, series_verify(run, s));
-  if (status == STATUS_WRONG) s->status = STATUS_WRONG;
+  status_t status = agree_status(run->placement.comm, s->fault[0] ? STATUS_WRONG : series_verify(run, s));
+  if (status == STATUS_WRONG) series_condemn(s);
   return status;
 }
 
@@ -272,6 +326,7 @@ static status_t series_measure(struct gemm_run *run, struct gemm_series *series,
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
   struct timer timer;
+  run->wrong = 0;
   status_t status = timer_open(&timer, run->device);
   if (status == STATUS_OK) status = series_measure(run, series, n, seconds, &timer);
   for (int s = 0; s < n; s++) series_close(&series[s]);

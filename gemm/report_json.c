@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/report.h"
 #include "gemm/report.h"
 
@@ -82,12 +84,14 @@ json_t *gemm_series_json(const struct gemm_run *run, const struct gemm_series *s
   json_t *series = json_pack(
       "{s:s, s:s, s:b, s:i, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "kernel", s->kernel->name, "step",
       s->kernel->step, "yardstick", s->kernel->yardstick, "rung", s->kernel->rung, "verdict",
-      status_verdict(s->status), "gflops", speed_json(run, gemm_series_gflops(run, s)), "peak_share",
+      gemm_series_verdict(run, s), "gflops", speed_json(run, gemm_series_gflops(run, s)), "peak_share",
       share > 0 ? report_json_real(share) : json_null(), "predicted", predicted_json(run, s), "launches",
       s->launches, "samples", samples_json(s), "blocks", blocks_json(&s->blocks), "resources",
       resources_json(&s->resources), "check", check_json(&s->check));
   if (series && run->placement.info.emulated) json_object_set_new(series, "counts", counts_json(&s->counts));
   if (series && s->why[0]) json_object_set_new(series, "why", json_string(s->why));
+  if (series && strcmp(gemm_series_verdict(run, s), "partial") == 0)
+    json_object_set_new(series, "why", json_string("a signal ended the run"));
   return series;
 }
 
@@ -96,7 +100,6 @@ static json_t *result_json(const struct gemm_run *run)
   const struct gemm_series *s = &run->series[0];
   json_t *result = gemm_series_json(run, s);
   if (!result) return NULL;
-  json_object_set_new(result, "verdict", json_string(status_verdict(run->verdict)));
   json_object_set_new(result, "seconds", report_json_real(s->seconds));
   return result;
 }
@@ -114,6 +117,21 @@ static json_t *yardsticks_json(const struct gemm_run *run)
   return yardsticks;
 }
 
+static json_t *error_json(const struct gemm_check *c, double error)
+{
+  return c->how == GEMM_NOT_VERIFIED ? json_null() : report_json_real(error);
+}
+
+/* A rank's own finding, whatever the others found. */
+static void rank_judge(const struct gemm_run *run, json_t *rank, const struct gemm_rank *r)
+{
+  const char *verdict = r->fault[0] ? "wrong" : run->partial ? "partial" : "pass";
+  json_object_set_new(rank, "verdict", json_string(verdict));
+  json_object_set_new(rank, "element_error", error_json(&r->check, r->check.element_error));
+  json_object_set_new(rank, "norm_error", error_json(&r->check, r->check.norm_error));
+  if (r->fault[0]) json_object_set_new(rank, "why", json_string(r->fault));
+}
+
 static json_t *ranks_json(const struct gemm_run *run)
 {
   json_t *ranks = json_array();
@@ -125,6 +143,7 @@ static json_t *ranks_json(const struct gemm_run *run)
                          rank->info.pci, "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus,
                          "device_shared", rank->shared > 0, "cpus_shared", rank->overlap, "gflops",
                          rank->info.emulated ? json_null() : report_json_real(rank->gflops)));
+    rank_judge(run, json_array_get(ranks, (size_t)r), rank);
   }
   return ranks;
 }
@@ -132,7 +151,8 @@ static json_t *ranks_json(const struct gemm_run *run)
 json_t *gemm_report_json(const struct gemm_run *run)
 {
   json_t *document = report_json_frame(SCHEMA, "gemm-gpu");
-  int failed = json_object_set_new(document, "config", config_json(run)) |
+  int failed = json_object_set_new(document, "partial", json_boolean(run->partial)) |
+               json_object_set_new(document, "config", config_json(run)) |
                json_object_set_new(document, "ceilings", gemm_ceilings_json(&run->ceilings)) |
                json_object_set_new(document, "result", result_json(run)) |
                json_object_set_new(document, "yardsticks", yardsticks_json(run)) |

@@ -132,6 +132,21 @@ static void print_yardstick_error(const struct gemm_series *s, FILE *out)
           s->kernel->name);
 }
 
+/* Each rank that is wrong, with its device, so that nobody has to try them all. */
+static void print_wrong(const struct gemm_run *run, FILE *out)
+{
+  int n = run->placement.ranks, wrong = 0;
+  for (int r = 0; r < n; r++) {
+    const struct gemm_rank *rank = &run->ranks[r];
+    if (!rank->fault[0] || ++wrong > RANKS_SHOWN) continue;
+    fprintf(out, "  wrong      rank %d on %s, device %s: %s\n", r, rank->host,
+            rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->fault);
+  }
+  if (wrong > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", wrong - RANKS_SHOWN);
+  fprintf(out, "  verdict    WRONG: %d of %d rank%s made a product that differs from what it must be\n",
+          wrong, n, n > 1 ? "s" : "");
+}
+
 /* A run that was compared with nothing does not pass: it only ran. */
 static void print_verdict(const struct gemm_run *run, FILE *out)
 {
@@ -144,7 +159,11 @@ static void print_verdict(const struct gemm_run *run, FILE *out)
     for (int y = 1; y < run->n_series; y++) print_yardstick_error(&run->series[y], out);
   }
   if (run->verdict != STATUS_OK)
-    fprintf(out, "  verdict    WRONG: the product differs from what it must be\n");
+    print_wrong(run, out);
+  else if (run->partial)
+    fprintf(out, "  verdict    PARTIAL: a signal ended the run%s\n",
+            c->how == GEMM_NOT_VERIFIED ? "; the result was compared with nothing"
+                                        : "; what was measured is right");
   else if (c->how == GEMM_NOT_VERIFIED)
     fprintf(out, "  verdict    NOT VERIFIED: the result was compared with nothing\n");
   else

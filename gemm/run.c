@@ -28,6 +28,13 @@ double gemm_series_share(const struct gemm_run *run, const struct gemm_series *s
   return peak > 0 ? gemm_series_gflops(run, s) / peak : 0;
 }
 
+/* A ladder's rungs that were timed before the signal have ended. */
+const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *s)
+{
+  int ended = !run->partial || (run->ladder && s->n_samples > 0);
+  return s->status == STATUS_OK && !ended ? "partial" : status_verdict(s->status);
+}
+
 double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *s)
 {
   return s->seconds > 0 ? s->flop * run->placement.ranks / s->seconds / 1e9 : 0;
@@ -46,6 +53,8 @@ static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
   const struct gemm_series *s = &run->series[0];
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median;
   rank->gflops = median > 0 ? s->flop * s->launches / median / 1e9 : 0;
+  rank->check = s->check;
+  snprintf(rank->fault, sizeof rank->fault, "%s", s->fault);
 }
 
 static status_t ranks_gather(struct gemm_run *run)
@@ -75,6 +84,7 @@ static status_t product_run(struct gemm_run *run)
 
 status_t gemm_run(struct gemm_run *run)
 {
+  RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_flip_read(&run->flip)));
   RETURN_IF_FAILED(gemm_place(run));
   RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_ceilings_measure(run)));
   status_t status = run->config.ladder ? gemm_ladder(run) : product_run(run);

@@ -6,6 +6,7 @@
 
 #include "comm/placement.h"
 #include "gemm/cmdline.h"
+#include "gemm/flip.h"
 #include "gemm/kernels.h"
 #include "gemm/matrices.h"
 #include "gemm/model.h"
@@ -17,6 +18,7 @@ struct gemm_series {
   struct gemm_exec *exec; /**< while measured */
   status_t status;        /**< STATUS_ENVIRONMENT: it cannot run here, and `why` says why */
   char why[256];
+  char fault[256];                  /**< what was wrong on this rank; "" where nothing was */
   double flop;                      /**< of a product */
   struct gemm_blocks blocks;        /**< as chosen */
   struct gemm_prediction predicted; /**< of one product with those blocks */
@@ -38,7 +40,9 @@ struct gemm_rank {
   struct gpu_device_info info;
   int numa, n_cores, shared, overlap;
   char cpus[128];
-  double gflops; /**< of the rank's own median */
+  double gflops;           /**< of the rank's own median */
+  struct gemm_check check; /**< of the kernel, or the first rung */
+  char fault[256];         /**< what was wrong on this rank; "" where nothing was */
 };
 
 struct gemm_run {
@@ -55,7 +59,10 @@ struct gemm_run {
   int n_series;
   struct gemm_ladder *ladder; /**< NULL without --ladder */
   struct gemm_rank *ranks;    /**< on rank 0 */
+  struct gemm_flip flip;
+  int wrong; /**< a block of this rank was, so that no rank begins another one */
   status_t verdict;
+  int partial; /**< a signal to any rank ended it: no rank begins another block */
 };
 
 /** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK or
@@ -70,6 +77,9 @@ void gemm_run_close(struct gemm_run *run);
 
 /** \brief This rank's device as the model sees it. */
 struct gemm_machine gemm_run_machine(const struct gemm_run *run);
+
+/** \brief What a series' verdict is in words: status_verdict's, but nothing passes before it has ended. */
+const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *series);
 
 /** \brief GFLOPS of all ranks together by the slowest one's clock; 0 where nothing was timed. */
 double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *series);

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
+
 static struct {
-  int known, due;
+  int due;
   struct flip flip;
 } plan;
 
 void flip_plan(const struct flip *flip)
 {
-  plan.known = 1;
   plan.due = flip != NULL;
   if (flip) plan.flip = *flip;
 }
@@ -24,22 +25,30 @@ int flip_parse(const char *text, struct flip *flip)
 {
   char name[16];
   struct flip f = {.array = -1};
-  if (sscanf(text, "%15s %" SCNd64 ",%" SCNd64 ",%" SCNd64 " %d %" SCNd64, name, &f.point[0], &f.point[1],
-             &f.point[2], &f.bit, &f.sweep) != 6)
+  int end = -1;
+  if (sscanf(text, "%15s %" SCNd64 ",%" SCNd64 ",%" SCNd64 " %d %" SCNd64 "%n", name, &f.point[0],
+             &f.point[1], &f.point[2], &f.bit, &f.sweep, &end) != 6 ||
+      text[end])
     return 0;
   for (int a = 0; a < SOLVER_ARRAYS; a++)
     if (strcmp(name, solver_array_name(a)) == 0) f.array = a;
   if (strcmp(name, "older-p") == 0) f.array = SOLVER_OLDER;
+  if (f.point[0] < 0 || f.point[1] < 0 || f.point[2] < 0) return 0;
   if (f.array < 0 || f.bit < 0 || f.bit > 31 || f.sweep < 1) return 0;
   *flip = f;
   return 1;
 }
 
-static void environment_read(void)
+status_t flip_read(void)
 {
   struct flip flip;
   const char *text = getenv("HIMENO_FLIP");
-  flip_plan(text && flip_parse(text, &flip) ? &flip : NULL);
+  if (text && !flip_parse(text, &flip))
+    return log_fail(STATUS_USAGE,
+                    "HIMENO_FLIP=%s: \"ARRAY I,J,K BIT SWEEP\" is asked for, as in \"a3 10,20,30 5 17\"",
+                    text);
+  flip_plan(text ? &flip : NULL);
+  return STATUS_OK;
 }
 
 /* The place in the local array; −1 where this rank does not count the point. */
@@ -57,7 +66,6 @@ status_t flip_plant(struct solver *solver, int64_t from, int64_t to)
 {
   float value;
   uint32_t bits;
-  if (!plan.known) environment_read();
   if (!plan.due || plan.flip.sweep <= from || plan.flip.sweep > to) return STATUS_OK;
   plan.due = 0;
   int64_t at = place_of(solver_layout(solver), plan.flip.point);

@@ -16,11 +16,14 @@ struct flip {
   int64_t sweep; /**< from 1 */
 };
 
-/** \brief What is planted instead of what the environment says; NULL: nothing. Copied. */
+/** \brief What is planted; NULL: nothing. Copied. */
 void flip_plan(const struct flip *flip);
 
 /** \brief Reads the text of HIMENO_FLIP; whether it is one. */
 int flip_parse(const char *text, struct flip *flip);
+
+/** \brief Plans what the environment says. STATUS_USAGE, with one line, for a text that is no fault. */
+status_t flip_read(void);
 
 /** \brief Plants what is due before one of the sweeps (from, to]. */
 status_t flip_plant(struct solver *solver, int64_t from, int64_t to);

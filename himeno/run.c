@@ -12,6 +12,7 @@
 #include "comm/agree.h"
 #include "himeno/accept/accept.h"
 #include "himeno/choose.h"
+#include "himeno/flip.h"
 #include "himeno/ladder.h"
 #include "himeno/measure.h"
 #include "himeno/partial.h"
@@ -108,6 +109,7 @@ static status_t one_kernel(struct himeno_run *run, struct verify_value *value)
 status_t himeno_run(struct himeno_run *run)
 {
   struct verify_value value = {.source = VERIFY_NO};
+  RETURN_IF_FAILED(agree_status(run->placement.comm, flip_read()));
   RETURN_IF_FAILED(himeno_accept_prepare(run));
   RETURN_IF_FAILED(choose(run));
   RETURN_IF_FAILED(himeno_accept_comparable(run));

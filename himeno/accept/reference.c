@@ -3,12 +3,14 @@
 
 #include "himeno/accept/reference.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/stats.h"
 #include "himeno/accept/accept.h"
@@ -101,11 +103,12 @@ status_t reference_read(const char *path, struct reference *reference)
 {
   struct reference r = {.ranks = 0};
   json_error_t error;
-  json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-  if (!document)
-    return log_fail(json_error_code(&error) == json_error_cannot_open_file ? STATUS_ENVIRONMENT
-                                                                           : STATUS_USAGE,
-                    "--reference %s: %s", path, error.text);
+  FILE *file = file_open_regular(path);
+  if (!file && errno == EINVAL) return unfit(path, "a reference is a plain file");
+  if (!file) return log_fail(STATUS_ENVIRONMENT, "--reference %s: %s", path, strerror(errno));
+  json_t *document = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+  fclose(file);
+  if (!document) return log_fail(STATUS_USAGE, "--reference %s: %s", path, error.text);
   status_t status = document_read(document, path, &r);
   json_decref(document);
   if (status == STATUS_OK) *reference = r;

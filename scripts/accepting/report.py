@@ -6,7 +6,7 @@ import time
 from hosts import fold
 from steps import say, write_document
 
-EXIT = {"not started": 7, "fault": 7, "hang": 6, "wrong": 4, "environment": 3, "usage": 2, "slow": 5, "path": 5}
+EXIT = {"not started": 7, "partial": 7, "fault": 7, "hang": 6, "wrong": 4, "environment": 3, "usage": 2, "slow": 5, "path": 5}
 GRAVEST = (7, 6, 4, 3, 2, 5)
 
 

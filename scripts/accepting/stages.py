@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The stages: alone, pairs, switches, all, devices; or a soak."""
+"""The stages: alone, products, pairs, switches, all, devices."""
 import argparse
-import json
 import statistics
 
 from steps import read, say
@@ -12,7 +11,7 @@ LEAST = 0.25
 PAIRS_MIN = 4  # with fewer there is no usual
 PRODUCTS_LEAST = 0.05  # a device this much below the usual is slow at arithmetic
 NORMAL_MAD = 1.4826
-NOT_BEGUN = {"not started", "environment", "usage"}
+NOT_BEGUN = {"not started", "partial", "environment", "usage"}
 
 
 NAMES = ["alone", "products", "pairs", "switches", "all", "devices"]
@@ -42,9 +41,15 @@ def accepted_by(run, *more):
 # ---- each host by itself ----
 
 def alone(run, names):
-    done = run.together("alone", [(f"alone-{name}", [name], {"options": accepted_by(run)}) for name in names])
-    run.tested = [name for name in names if f"alone-{name}" in done]
-    return sort_out(run, "himeno-gpu", {name: done[f"alone-{name}"] for name in run.tested})
+    steps = by_themselves(run, names, "alone")
+    run.tested = list(steps)
+    return sort_out(run, "himeno-gpu", steps)
+
+
+def by_themselves(run, names, prefix):
+    """{host: step} of those that had the time; the prefix keeps steps apart that are run more than once."""
+    done = run.together(prefix, [(f"{prefix}-{name}", [name], {"options": accepted_by(run)}) for name in names])
+    return {name: done[f"{prefix}-{name}"] for name in names if f"{prefix}-{name}" in done}
 
 
 def sort_out(run, program, steps):
@@ -63,23 +68,30 @@ def sort_out(run, program, steps):
 
 # ---- arithmetic ----
 
-def products(run, names):
+def backend_of(options):
+    for flag in ("-b", "--backend"):
+        if flag in options:
+            return ["-b", options[options.index(flag) + 1]]
+    return []
+
+
+def products(run, names, prefix="products"):
     """Where gemm-gpu is built: right products on each host, and devices no slower than the others'."""
     if not run.has("gemm-gpu"):
         return names
     options = ["-t", str(run.a.seconds), "--no-yardstick", *backend_of(run.a.options), *run.a.gemm_options]
-    done = run.together("products", [(f"products-{name}", [name], {"program": "gemm-gpu", "options": options}) for name in names])
-    steps = {name: done[f"products-{name}"] for name in names if f"products-{name}" in done}
+    done = run.together(prefix, [(f"{prefix}-{name}", [name], {"program": "gemm-gpu", "options": options}) for name in names])
+    steps = {name: done[f"{prefix}-{name}"] for name in names if f"{prefix}-{name}" in done}
     good = sort_out(run, "gemm-gpu", steps)
     rates = {}
     for name in good:
-        for rank in run.document(f"products-{name}")["ranks"]:
+        for rank in run.document(f"{prefix}-{name}")["ranks"]:
             rates[name, rank["uuid"] or f"rank {rank['rank']}"] = rank["gflops"]
-    slow = slow_at_products(run, rates, done)
+    slow = slow_at_products(run, rates, steps)
     return [name for name in names if name not in steps or name in good and name not in slow]
 
 
-def slow_at_products(run, rates, done):
+def slow_at_products(run, rates, steps):
     if len({name for name, _ in rates}) < PAIRS_MIN:
         return set()
     usual = statistics.median(rates.values())
@@ -89,8 +101,7 @@ def slow_at_products(run, rates, done):
     for (name, device), rate in rates.items():
         if rate < limit:
             bad.add(name)
-            run.find("slow", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, the usual is {usual:.1f}, limit {limit:.1f}", done[f"products-{name}"],
-                     device=device)
+            run.find("slow", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, the usual is {usual:.1f}, limit {limit:.1f}", steps[name], device=device)
     return bad
 
 
@@ -277,42 +288,3 @@ def devices(run, names):
             run.find(step["outcome"], step["hosts"], f"device {name.rsplit('-', 1)[1]} by itself: {step['why']}", step,
                      device=rank.get("uuid") or name.rsplit("-", 1)[1])
     return names
-
-
-# ---- soak ----
-
-def soak(run):
-    """Memory-bound and compute-bound work by turns: a device is seldom wrong under one load alone."""
-    slices = max(1, round(run.a.soak / run.a.slice))
-    length = run.a.soak / slices
-    log = run.path("soak", "jsonl")
-    with_products = run.has("gemm-gpu")
-    if not with_products:
-        say("gemm-gpu is not beside himeno-gpu: memory-bound work alone")
-    for n in range(slices):
-        if n % 2 == 0 or not with_products:
-            job = (f"soak-{n:04d}-memory", run.a.names, {"options": ["-s", run.a.size, "-w", "--soak", f"{length:g}s", "--soak-log", log, *run.a.options]})
-        else:
-            job = (f"soak-{n:04d}-compute", run.a.names, {"program": "gemm-gpu", "options": ["-t", f"{length:g}", *backend_of(run.a.options), *run.a.gemm_options]})
-        job[2]["limit"] = length + run.a.limit
-        for name, step in run.together("soak", [job]).items():
-            if step["outcome"] not in ("pass", "slow"):
-                wrong = culprits(run.document(name)) or run.a.names
-                run.find(step["outcome"], wrong, step["why"] or json.dumps(wrong), step)
-    run.tested = run.a.names
-
-
-def backend_of(options):
-    for flag in ("-b", "--backend"):
-        if flag in options:
-            return ["-b", options[options.index(flag) + 1]]
-    return []
-
-
-def culprits(document):
-    """Hosts whose ranks had a wrong bit."""
-    if not document:
-        return []
-    ranks = document.get("ranks", [])
-    found = document.get("result", {}).get("soak", {}).get("found", [])
-    return sorted({ranks[one["rank"]]["host"] for one in found if one["rank"] < len(ranks)})

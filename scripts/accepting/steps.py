@@ -27,6 +27,7 @@ STOPPED = "stopped"
 LOCK_TENTHS = 50  # of a second
 LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  # what is launched ends when this ends, however it does
 ROOM = 65536  # bytes of a document, its log and its outcome
+PARTIAL_CODES = (0, 5)
 WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault"}
 
 
@@ -155,7 +156,7 @@ class Run:
             if not ended:
                 return None
             outcome, why = ended
-            if outcome != "not started":
+            if outcome not in ("not started", "partial"):
                 break
         done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "tries": tries, "seconds": round(time.time() - begin, 3),
                 "command": shlex.join(words[:-2])}
@@ -214,6 +215,8 @@ def judge(code, document, log):
     said = last_words(log)
     if code == STOPPED:
         return "hang", "did not end within its time" + (f": {said}" if said else "")
+    if document and document.get("partial") and code in PARTIAL_CODES:
+        return "partial", "a signal ended it before its time"
     if document is None or document.get("partial"):
         if code in (2, 3, 4, 6, 7) and said.startswith(("himeno-gpu:", "gemm-gpu:", "comm-gpu:")):
             return WORDS[code], said

@@ -195,6 +195,11 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
   run --separate-stderr timeout 20 "$himeno" -b null -s XS -n 1 --accept pipe
   expect_status 2
   grep -q 'a plain file' <<<"$stderr"
+  run --separate-stderr timeout 20 "$himeno" -b null -s XS -n 1 --reference pipe
+  expect_status 2
+  [ "$(grep '^himeno-gpu:' <<<"$stderr")" = "himeno-gpu: --reference pipe: a reference is a plain file" ]
+  run --separate-stderr timeout 20 "$himeno" -b null -s XS -n 1 --reference missing.json
+  expect_status 3
   run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --reference policy.json
   expect_status 2
   run --separate-stderr on 1 "$himeno" -b null -s S -n 1 --accept default --tune

@@ -75,6 +75,15 @@ teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"
   [ "$(verdict 'r["drain"], [f["hosts"] for f in r["findings"]]')" = "({}, [['n1', 'n2']])" ]
 }
 
+@test "products that a signal ended do not pass" {
+  site
+  echo 'ended n2 2' >faults
+  cluster 'n[1-2]' --stages products --seconds 5
+  expect_status 7
+  [ "$(verdict 'r["accepted"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "(False, [('partial', ['n2'])])" ]
+  grep -q 'products-n2  *partial (second try)' <<<"$output"
+}
+
 @test "a host with a bad cable is slow with every partner" {
   site
   printf '%s\n' 'link n2 all 60' >faults
@@ -163,12 +172,51 @@ TEXT
 @test "a soak turns from memory to arithmetic and names the host of a wrong bit" {
   site
   printf '%s\n' 'flip n2 50,5,20' >faults
-  cluster 'n[1-2]' --soak 2s --slice 1s --options '-b null --block 5 -p 4x1x1'
+  cluster 'n[1-2]' --soak 2s --slice 1s --options '-b null --block 5'
   expect_status 4
   [ "$(verdict 'r["drain_list"]')" = n2 ]
   [ -s out/steps/soak-0000-memory.json ]
   [ -s out/steps/soak-0001-compute.json ]
   grep -q '"verdict":"wrong"' out/steps/soak.jsonl
+}
+
+@test "a soak names the host and the device of a wrong product, and goes on without it" {
+  site
+  echo 'worn n2' >faults
+  cluster 'n[1-3]' --soak 2s --slice 0.5s
+  expect_status 4
+  [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = "('n2', [('wrong', ['n2'], 'soak-0001-compute')])" ]
+  [ "$(verdict 'r["findings"][0]["device"] == json.load(open("out/steps/soak-0001-compute.doc"))["ranks"][3]["uuid"]')" = True ]
+  grep -q 'n2  *wrong: .*: rank 3: block 2 differs from the first' <<<"$output"
+  grep -A1 'to repeat:' <<<"$output" | grep -q 'n1,n2,n3 .*gemm-gpu'
+  grep -q '"outcome": "pass"' out/steps/soak-0003-compute.json
+  grep -q 'soaked for 2 of 2 s' <<<"$output"
+}
+
+@test "a soak begins without a host that is dead, drops one that dies, and goes on to the end with the others" {
+  site
+  printf '%s\n' 'dead n3' 'dies n4 2' >faults
+  cluster 'n[1-4]' --soak 2s --slice 0.5s
+  expect_status 7
+  [ "$(verdict 'r["drain_list"], sorted((f["hosts"], f["step"]) for f in r["findings"])')" = "('n[3-4]', [(['n3'], 'alone-n3'), (['n4'], 'alone-0001-n4')])" ]
+  grep -q 'n\[1-2\]: 2 pass' <<<"$output"
+  [ "$(verdict '[json.load(open(f"out/steps/soak-000{n}-{kind}.json"))["outcome"] for n, kind in ((0, "memory"), (1, "compute"), (2, "memory"), (3, "compute"))]')" = \
+    "['pass', 'not started', 'pass', 'pass']" ]
+  grep -q 'soaked for 2 of 2 s' <<<"$output"
+  before=$(cat out/steps/*.json | sha256sum)
+  cluster 'n[1-4]' --soak 2s --slice 0.5s
+  expect_status 7
+  [ "$(cat out/steps/*.json | sha256sum)" = "$before" ]
+}
+
+@test "a soak that fails with nobody to blame ends, and says so" {
+  site
+  echo 'apart n2' >faults
+  cluster 'n[1-3]' --soak 8h --slice 1h
+  expect_status 7
+  [ "$(verdict 'r["accepted"], r["drain_list"], [f["hosts"] for f in r["findings"]]')" = "(False, '', [['n1', 'n2', 'n3']])" ]
+  grep -q 'each passes by itself: no host is to blame: fake-cluster: n2 finds no other' <<<"$output"
+  ls out/steps | grep -c '^soak-.*json$' | grep -qx 1
 }
 
 @test "a soak where gemm-gpu was not built is one of the memory alone" {

@@ -56,6 +56,69 @@ setup() { document=$BATS_TEST_TMPDIR/result.json; }
   [ "$(json "$document" '[r["rank"] for r in d["ranks"] if r["gflops"] > 0]')" = "[0, 1]" ]
 }
 
+# spoilt FLIP OPTION...: four ranks, one of whose C has a bit flipped in memory.
+spoilt() {
+  HIMENO_GEMM_FLIP=$1 HIMENO_NULL_DEVICES=4 OMP_NUM_THREADS=1 run --separate-stderr on 4 "$gemm" -b null -s 64 -t 0.05 --json "$document" "${@:2}"
+}
+
+@test "a wrong rank is told, with host, device and error, and the others pass: at the first product, and in a later block" {
+  local look why
+  for look in 1:'1 of 4096 elements' 3:'block 2 differs from the first'; do
+    why=${look#*:}
+    spoilt "2 3,40 30 ${look%%:*}"
+    expect_status 4
+    grep -Eq "wrong      rank 2 on .*, device .*: $why" <<<"$output"
+    grep -q 'verdict    WRONG: 1 of 4 ranks' <<<"$output"
+    [ "$(grep -c '^gemm-gpu: rank 2, host .*, device .*WRONG' <<<"$stderr")" = 1 ]
+    [ "$(json "$document" 'd["result"]["verdict"], [r["verdict"] for r in d["ranks"]]')" = "wrong ['pass', 'pass', 'wrong', 'pass']" ]
+    [ "$(json "$document" 'd["ranks"][2]["why"].startswith("'"$why"'"), "why" in d["ranks"][1]')" = "True False" ]
+    [ "$(json "$document" 'd["system"]["settings"]["HIMENO_GEMM_FLIP"][:6]')" = "2 3,40" ]
+  done
+  [ "$(json "$document" 'all(0 < r["element_error"] <= d["result"]["check"]["element_bound"] for r in d["ranks"])')" = True ]
+}
+
+# ended SECONDS OPTION...: a run that is told to end after so long.
+ended() {
+  OMP_NUM_THREADS=1 run timeout --foreground --preserve-status -s TERM "$1" "$gemm" -b cpu --no-yardstick --json "$document" "${@:2}"
+}
+
+@test "SIGTERM ends a run after its block with what it has, marked as partial" {
+  ended 2 -s 64 -t 60
+  expect_status 0
+  grep -q 'verdict    PARTIAL: a signal ended the run; what was measured is right' <<<"$output"
+  [ "$(json "$document" 'd["partial"], d["result"]["verdict"], len(d["result"]["samples"]) > 3, {r["verdict"] for r in d["ranks"]}')" = \
+    "True partial True {'partial'}" ]
+  has_jsonschema
+  valid "$document" 'd["partial"] = 1' 'del d["result"]["why"]'
+}
+
+@test "SIGTERM to one rank ends all, before their first block too" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  for seconds in 0.5 1.5; do
+    rm -f "$document"
+    OMP_NUM_THREADS=1 run on 2 bash -c '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" != 1 ] || set -- timeout --foreground --preserve-status -s TERM '$seconds' "$@"; exec "$@"' \
+      rank "$gemm" -b cpu -s 400 -t 60 --json "$document"
+    [ "$status" = 0 ] || [ ! -e "$document" ]
+  done
+  [ "$(json "$document" 'd["partial"], d["result"]["verdict"]')" = "True partial" ]
+}
+
+@test "SIGTERM ends a ladder with the kernels that were timed" {
+  ended 3 --ladder --sizes 64,96 -t 20
+  expect_status 0
+  grep -q 'PARTIAL: a signal ended the ladder' <<<"$output"
+  [ "$(json "$document" 'd["partial"], len(d["sizes"]), d["sizes"][0]["rungs"][0]["verdict"]')" = "True 1 pass" ]
+  has_jsonschema
+  valid "$document"
+}
+
+@test "a fault to plant that is none is refused" {
+  local text
+  for text in '' '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x'; do
+    HIMENO_GEMM_FLIP=$text says 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
+  done
+}
+
 @test "NaN and infinities come through, and C is not read when beta is 0" {
   for kernel in naive blocked simd; do
     "$gemm" -b cpu -k $kernel -s 70 $quick --data special --beta 0.5
@@ -121,6 +184,10 @@ setup() { document=$BATS_TEST_TMPDIR/result.json; }
     run "$gemm" $options -t 0.01 --json "$document"
     expect_status 0
     valid "$document"
+  done
+  for look in 1 3; do
+    spoilt "1 3,40 30 $look"
+    valid "$document" 'd["ranks"][1]["verdict"] = "fault"' 'del d["ranks"][1]["why"]' 'd["ranks"][0]["why"] = "it"'
   done
 }
 

@@ -64,6 +64,16 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
   [ "$(value '{line["telemetry"] for line in log}')" = "{None}" ]
 }
 
+@test "a fault to plant that is none is refused, in one line" {
+  local text
+  for text in '' 'a4 0,0,0 1 1' 'a3 10,20 5 17' 'a3 10,20,30 5 17 x' 'a3 10,20,30 32 17' 'a3 -1,20,30 5 17'; do
+    HIMENO_FLIP=$text soak 1
+    expect_status 2
+    grep '^himeno-gpu:' <<<"$stderr" >said
+    [ "$(grep -c 'HIMENO_FLIP=.* is asked for, as in' said)" = 1 ] && [ "$(wc -l <said)" = 1 ]
+  done
+}
+
 @test "a killed soak leaves whole lines and a valid partial document" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   "$himeno" -b null -s 20x20x36 --block 10 --soak 60 --json r.json --soak-log log >/dev/null 2>&1 3>&- &

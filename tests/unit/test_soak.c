@@ -213,6 +213,8 @@ static void a_planted_fault_is_read_from_text(void **state)
   assert_false(flip_parse("a4 0,0,0 1 1", &flip));
   assert_false(flip_parse("p 0,0,0 32 1", &flip));
   assert_false(flip_parse("p 0,0 3 1", &flip));
+  assert_false(flip_parse("p 0,0,0 3 1 1", &flip));
+  assert_false(flip_parse("p 0,-1,0 3 1", &flip));
 }
 
 static void durations_have_units(void **state)

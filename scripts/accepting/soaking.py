@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""A soak: all hosts for hours. What fails is dropped, and the others go on."""
+import stages
+from steps import read, say
+
+SHORTEST = 0.05  # of a slice: a shorter rest is none
+
+
+def soak(run):
+    """Memory-bound and compute-bound work by turns: a device is seldom wrong under one load alone."""
+    length = run.a.soak / max(1, round(run.a.soak / run.a.slice))
+    kinds = ["memory", "compute"] if run.has("gemm-gpu") else ["memory"]
+    if len(kinds) == 1:
+        say("gemm-gpu is not beside himeno-gpu: memory-bound work alone")
+    names, left, number = stages.alone(run, run.a.names), run.a.soak, 0
+    while names and left > SHORTEST * length:
+        name = f"soak-{number:04d}-{kinds[number % len(kinds)]}"
+        seconds = min(length, left)
+        step = run.together("soak", [(name, names, job(run, name, seconds))]).get(name)
+        if not step:
+            break
+        passed = step["outcome"] in ("pass", "slow")
+        left -= seconds if passed else min(seconds, step["seconds"])
+        number += 1
+        if not passed:
+            names = after_failure(run, step, names)
+    say(f"soaked for {run.a.soak - max(left, 0):.3g} of {run.a.soak:g} s")
+
+
+def job(run, name, seconds):
+    if name.endswith("compute"):
+        work = {"program": "gemm-gpu", "options": ["-t", f"{seconds:g}", *stages.backend_of(run.a.options), *run.a.gemm_options]}
+    else:
+        work = {"options": ["-s", run.a.size, "-w", "--soak", f"{seconds:g}s", "--soak-log", run.path("soak", "jsonl"), *run.a.options]}
+    return {**work, "limit": seconds + run.a.limit}
+
+
+# ---- who was it? ----
+
+def after_failure(run, step, names):
+    """Reports who failed in a slice, and returns those that go on: none where nobody is found, since the next slice would fail too."""
+    before = len(run.findings)
+    for host, device, why in culprits(read(run.path(step["name"], "doc"))):
+        run.find("wrong", [named(host, names)], why, step, device=device)
+    untested = len(run.left_out)
+    if len(run.findings) == before:
+        each_by_itself(run, step, names)
+    if len(run.findings) == before:
+        why = "there was no time to find out who it was" if len(run.left_out) > untested else \
+            "it passes a step by itself" if len(names) == 1 else "each passes by itself: no host is to blame"
+        run.find(step["outcome"], names, f"the soak ended early, {why}: {step['why']}", step)
+        return []
+    blamed = {name for finding in run.findings[before:] for name in finding["hosts"]}
+    kept = [name for name in names if name not in blamed]
+    return kept if len(kept) < len(names) else []
+
+
+def each_by_itself(run, step, names):
+    """The stage alone again, and the products where those failed."""
+    number = step["name"].split("-")[1]
+    kept = stages.sort_out(run, "himeno-gpu", stages.by_themselves(run, names, f"alone-{number}"))
+    if kept == names and step["name"].endswith("compute"):
+        stages.products(run, kept, f"products-{number}")
+
+
+def named(host, names):
+    """The name by which it was asked for: documents leave the domain out."""
+    return next((name for name in names if name.split(".")[0] == host), host)
+
+
+def culprits(document):
+    """(host, device, why) of each rank that was wrong: a bit in a soak, or a product."""
+    ranks = (document or {}).get("ranks", [])
+    found = (document or {}).get("result", {}).get("soak", {}).get("found", [])
+    wrong = {one["rank"]: f"{one['array']} was wrong after sweep {one['sweep']} of block {one['block']}" for one in reversed(found)}
+    wrong.update({rank["rank"]: rank["why"] for rank in ranks if rank.get("verdict") == "wrong"})
+    return [(ranks[rank]["host"], ranks[rank].get("uuid") or f"rank {rank}", f"rank {rank}: {why}")
+            for rank, why in sorted(wrong.items()) if rank < len(ranks)]
