@@ -35,7 +35,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
 }
 
 @test "a flipped bit is wrong, with rank, sweep, array, point and bit" {
-  HIMENO_FLIP="c1 12,7,30 19 14" soak 2 --json r.json --soak-log log
+  HIMENO_FLIP="c1 12,7,30 19 14" soak 4 --json r.json --soak-log log
   expect_status 4
   grep -q 'CORRUPTED  block 2, standard data, after sweep 4, rank 1 on .*c1 has 1 wrong point, first (12, 7, 30).*1 bit; does not repeat' <<<"$output"
   [ "$(value '[line["block"] for line in log if line["verdict"] == "wrong"]')" = "[2]" ]
@@ -47,7 +47,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
 
 @test "a line tells the devices' extremes, who has them, and what changed" {
   HIMENO_NULL_DEVICES=4 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so \
-    HIMENO_FAKE_NVML="celsius-late@1=91 throttle-late@1=32 width@0=8 fixed-late@1=4" soak 2 --json r.json --soak-log log
+    HIMENO_FAKE_NVML="celsius-late@1=91 throttle-late@1=32 width@0=8 fixed-late@1=4" soak 4 --json r.json --soak-log log
   expect_status 0
   [ "$(value '[log[0]["telemetry"]["celsius"][end]["value"] for end in ("low", "high")], log[0]["throttled"]')" = "([55, 55], False)" ]
   [ "$(value '[(log[-1]["telemetry"]["celsius"][end]["value"], log[-1]["telemetry"]["celsius"][end]["rank"]) for end in ("low", "high")]')" = "[(55, 0), (91, 1)]" ]
