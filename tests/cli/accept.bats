@@ -145,7 +145,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
 }
 
 @test "an earlier run of something else is told before anything is measured, and one of another kernel is warned of" {
-  run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 0.1 --json before.json
+  run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 2 --json before.json
   expect_status 0
   SECONDS=0
   run --separate-stderr on 1 "$himeno" -b cpu -s S -k stream -t 600 --reference before.json
