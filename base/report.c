@@ -31,6 +31,11 @@ json_t *report_json_real(double value)
   return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *report_json_known(int64_t value)
+{
+  return value < 0 ? json_null() : json_integer((json_int_t)value);
+}
+
 static status_t cannot_write(const char *path, int cause)
 {
   return log_fail(STATUS_ENVIRONMENT, "cannot write \"%s\": %s", path, strerror(cause));

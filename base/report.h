@@ -17,6 +17,9 @@ json_t *report_json_frame(const char *schema, const char *program);
 /** \brief A JSON number; null where the value is not finite, since JSON knows no NaN. */
 json_t *report_json_real(double value);
 
+/** \brief A JSON integer; null where the value is below 0, which stands for unknown. */
+json_t *report_json_known(int64_t value);
+
 /** \brief Whether \a path could be written, without leaving anything there; logs the cause, if not, and returns
  * STATUS_ENVIRONMENT. */
 status_t report_json_check(const char *path);

@@ -2,6 +2,7 @@
 /* The devices' own words, and who is slower than the others, in JSON. */
 #include "config.h"
 
+#include "base/report.h"
 #include "himeno/report.h"
 #include "himeno/suspect.h"
 
@@ -10,11 +11,6 @@
 static json_t *unless_unknown(double value)
 {
   return value < 0 ? json_null() : json_real(value);
-}
-
-static json_t *integer_unless_unknown(int64_t value)
-{
-  return value < 0 ? json_null() : json_integer((json_int_t)value);
 }
 
 static json_t *range(double low, double high)
@@ -38,18 +34,18 @@ static json_t *ecc_json(const struct record_telemetry *t)
   const struct telemetry_state *b = &t->before, *a = &t->after;
   int64_t meanwhile = a->corrected < 0 || b->corrected < 0 ? -1 : a->corrected - b->corrected;
   return json_pack("{s:o, s:o, s:o, s:o, s:o}", "on", a->ecc < 0 ? json_null() : json_boolean(a->ecc),
-                   "corrected", integer_unless_unknown(a->corrected), "corrected_meanwhile",
-                   integer_unless_unknown(meanwhile), "uncorrected", integer_unless_unknown(a->uncorrected),
-                   "retired", integer_unless_unknown(a->retired));
+                   "corrected", report_json_known(a->corrected), "corrected_meanwhile",
+                   report_json_known(meanwhile), "uncorrected", report_json_known(a->uncorrected), "retired",
+                   report_json_known(a->retired));
 }
 
 static json_t *link_json(const struct telemetry_state *s)
 {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "pcie_gen", integer_unless_unknown(s->pcie_gen),
-                   "pcie_gen_max", integer_unless_unknown(s->pcie_gen_max), "pcie_width",
-                   integer_unless_unknown(s->pcie_width), "pcie_width_max",
-                   integer_unless_unknown(s->pcie_width_max), "nvlinks", integer_unless_unknown(s->nvlinks),
-                   "nvlinks_active", integer_unless_unknown(s->nvlinks_active));
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "pcie_gen", report_json_known(s->pcie_gen),
+                   "pcie_gen_max", report_json_known(s->pcie_gen_max), "pcie_width",
+                   report_json_known(s->pcie_width), "pcie_width_max", report_json_known(s->pcie_width_max),
+                   "nvlinks", report_json_known(s->nvlinks), "nvlinks_active",
+                   report_json_known(s->nvlinks_active));
 }
 
 /* ---- blocks ---- */
@@ -61,17 +57,17 @@ static json_t *watts_of(const struct telemetry_sample *s)
 
 static json_t *sm_mhz_of(const struct telemetry_sample *s)
 {
-  return integer_unless_unknown(s->sm_mhz);
+  return report_json_known(s->sm_mhz);
 }
 
 static json_t *memory_mhz_of(const struct telemetry_sample *s)
 {
-  return integer_unless_unknown(s->memory_mhz);
+  return report_json_known(s->memory_mhz);
 }
 
 static json_t *celsius_of(const struct telemetry_sample *s)
 {
-  return integer_unless_unknown(s->celsius);
+  return report_json_known(s->celsius);
 }
 
 static json_t *throttled_of(const struct telemetry_sample *s)
@@ -108,10 +104,10 @@ static json_t *changes_json(const struct record_telemetry *t)
   json_t *list = json_array();
   for (int c = 0; c < t->n_changes && c < RECORD_CHANGES_MAX; c++) {
     const struct record_change *change = &t->changes[c];
-    json_array_append_new(list, json_pack("{s:i, s:s, s:o, s:o}", "block", change->block, "of",
-                                          telemetry_fact_names[change->of], "from",
-                                          integer_unless_unknown(change->from), "to",
-                                          integer_unless_unknown(change->to)));
+    json_array_append_new(list,
+                          json_pack("{s:i, s:s, s:o, s:o}", "block", change->block, "of",
+                                    telemetry_fact_names[change->of], "from", report_json_known(change->from),
+                                    "to", report_json_known(change->to)));
   }
   return list;
 }

@@ -27,8 +27,7 @@
 #define LINE  16 /* floats */
 #define BLOCK 16 /* planes, about: a tile is shared no finer */
 /* How much of a core's second cache what waits may fill, with the plane that is fetched and where none is, and the cache's size
- * where the system does not tell. On an Intel Xeon narrow tiles were best, on an AMD EPYC those that
- * exceed it. */
+ * where the system does not tell. On an Intel Xeon narrow tiles were best, on an AMD EPYC wide ones. */
 #define CACHE_SHARE       0.5
 #define CACHE_SHARE_FETCH 1.5
 #define CACHE_BYTES       (1 << 20)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/report.h"
 #include "comm/agree.h"
 #include "comm/watch.h"
 
@@ -119,11 +120,6 @@ static json_t *throttled_json(const struct soak_devices *d)
   return reasons;
 }
 
-static json_t *unless_unknown(int64_t value)
-{
-  return value < 0 ? json_null() : json_integer((json_int_t)value);
-}
-
 static json_t *changes_json(const struct soak_devices *d)
 {
   json_t *list = json_array();
@@ -132,8 +128,8 @@ static json_t *changes_json(const struct soak_devices *d)
       int64_t from = telemetry_fact(&d->before[r].state, f), to = telemetry_fact(&d->after[r].state, f);
       if (from == to) continue;
       json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:o, s:o}", "rank", r, "host", d->after[r].host,
-                                            "of", telemetry_fact_names[f], "from", unless_unknown(from), "to",
-                                            unless_unknown(to)));
+                                            "of", telemetry_fact_names[f], "from", report_json_known(from),
+                                            "to", report_json_known(to)));
     }
   return list;
 }

@@ -2,7 +2,7 @@
 /* Every kernel of a backend's set of products, over shapes, transpositions, factors, leading dimensions, blocks and data,
  * against float64: C poisoned before, and the same bits twice. Speaks TAP.
  *   gemm_products BACKEND [all|few|tiny [KERNEL]...]     only those kernels
- * few is what a sanitizer has the patience for, tiny what one that follows barriers or each access to shared memory has. */
+ * few is what compute-sanitizer's memcheck has the patience for, tiny what its other tools have. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
