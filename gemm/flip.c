@@ -31,6 +31,19 @@ status_t gemm_flip_read(struct gemm_flip *flip)
                   text);
 }
 
+status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks)
+{
+  const int bits = 8 * (int)gemm_element_bytes(problem, GEMM_C);
+  if (!flip->due) return STATUS_OK;
+  if (flip->rank >= ranks)
+    return log_fail(STATUS_USAGE, "HIMENO_GEMM_FLIP: rank %d of %d", flip->rank, ranks);
+  if (flip->row < problem->m && flip->column < problem->n && flip->bit < bits) return STATUS_OK;
+  return log_fail(STATUS_USAGE,
+                  "HIMENO_GEMM_FLIP: bit %d of %" PRId64 ",%" PRId64 " is not in a C of %" PRId64
+                  " x %" PRId64 " elements of %d bits",
+                  flip->bit, flip->row, flip->column, problem->m, problem->n, bits);
+}
+
 status_t gemm_flip_plant(struct gemm_flip *flip, const struct gemm_matrices *m, int rank)
 {
   const struct gemm_problem *p = &m->problem;

@@ -74,6 +74,8 @@ static status_t ranks_gather(struct gemm_run *run)
 static status_t product_run(struct gemm_run *run)
 {
   RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_problem_open(run, NULL)));
+  RETURN_IF_FAILED(agree_status(run->placement.comm,
+                                gemm_flip_check(&run->flip, &run->matrices.problem, run->placement.ranks)));
   for (int s = 0; s < run->n_series; s++) RETURN_IF_FAILED(gemm_tune(run, &run->series[s]));
   run->verdict = gemm_measure(run, run->series, run->n_series, run->config.seconds);
   const struct gemm_series *ours = &run->series[0];

@@ -117,6 +117,10 @@ ended() {
   for text in '' '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x'; do
     HIMENO_GEMM_FLIP=$text says 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
   done
+  for text in '0 8,0 0 1' '0 0,8 0 1'; do
+    HIMENO_GEMM_FLIP=$text says 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
+  done
+  HIMENO_GEMM_FLIP='1 0,0 0 1' says 2 'HIMENO_GEMM_FLIP: rank 1 of 1' -s 8
 }
 
 @test "NaN and infinities come through, and C is not read when beta is 0" {

@@ -18,10 +18,16 @@ log = [json.loads(line) for line in open("log")] if os.path.exists("log") else N
 print(eval(sys.argv[1]))' "$1"
 }
 
+# The document and the log's lines, where there are any.
 follows_schema() {
   "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
-  "$PYTHON" -c 'import json, sys, jsonschema
-jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$top_srcdir/doc/result.schema.json"
+  "$PYTHON" -c 'import json, os, sys, jsonschema
+result, line = (json.load(open(f"{sys.argv[1]}/{name}.schema.json")) for name in ("result", "soak"))
+if os.path.exists("r.json"):
+    jsonschema.validate(json.load(open("r.json")), result)
+if os.path.exists("log"):
+    for text in open("log"):
+        jsonschema.validate(json.loads(text), line)' "$top_srcdir/doc"
 }
 
 @test "a clean soak passes, in both data sets, a line a block" {
@@ -62,6 +68,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
   HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent soak 1 --soak-log log
   expect_status 0
   [ "$(value '{line["telemetry"] for line in log}')" = "{None}" ]
+  follows_schema
 }
 
 @test "a fault to plant that is none is refused, in one line" {
@@ -71,6 +78,15 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
     expect_status 2
     grep '^himeno-gpu:' <<<"$stderr" >said
     [ "$(grep -c 'HIMENO_FLIP=.* is asked for, as in' said)" = 1 ] && [ "$(wc -l <said)" = 1 ]
+  done
+}
+
+@test "a fault to plant outside of the grid is refused, in one line" {
+  local text
+  for text in 'a3 20,0,0 5 17' 'p 0,20,0 5 1' 'older-p 0,0,36 5 1'; do
+    HIMENO_FLIP=$text soak 1
+    expect_status 2
+    [ "$(grep -c '^himeno-gpu: HIMENO_FLIP: point .* is not in a grid of 20 x 20 x 36$' <<<"$stderr")" = 1 ]
   done
 }
 
