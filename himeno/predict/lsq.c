@@ -81,6 +81,57 @@ static double column_length(const struct lsq *p, int column)
   return sqrt(sum);
 }
 
+/* Takes the part of a column below its k-th entry away by a reflection that all columns after it share. Source: Golub and Van
+ * Loan, Matrix Computations, 5.2.1. */
+static void column_reflect(double *a, int rows, int columns, int k)
+{
+  double *v = a + (size_t)k * (size_t)rows, length = 0;
+  for (int r = k; r < rows; r++) length += v[r] * v[r];
+  length = sqrt(length);
+  if (length == 0) return;
+  const double diagonal = v[k] > 0 ? -length : length, first = v[k] - diagonal;
+  for (int c = k + 1; c < columns; c++) {
+    double *other = a + (size_t)c * (size_t)rows, product = first * other[k];
+    for (int r = k + 1; r < rows; r++) product += v[r] * other[r];
+    const double share = product / (diagonal * first);
+    other[k] += share * first;
+    for (int r = k + 1; r < rows; r++) other[r] += share * v[r];
+  }
+  v[k] = diagonal;
+  for (int r = k + 1; r < rows; r++) v[r] = 0;
+}
+
+/** Columns + 1 equations that have the same least squares as all rows, column-major, the right side as the last column: a fit
+ * of hundreds of rows is solved again and again, each time with other columns left out. */
+struct triangle {
+  int rows;
+  double *matrix;
+};
+
+static status_t triangle_make(const struct lsq *p, const double *length, struct triangle *t)
+{
+  const int columns = p->columns + 1, rows = p->rows > columns ? p->rows : columns;
+  double *a = calloc((size_t)rows * (size_t)columns, sizeof *a);
+  t->rows = columns;
+  t->matrix = calloc((size_t)columns * (size_t)columns, sizeof *t->matrix);
+  if (!a || !t->matrix) {
+    free(a);
+    free(t->matrix);
+    return log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d rows", p->rows);
+  }
+  for (int c = 0; c < columns; c++)
+    for (int r = 0; r < p->rows; r++)
+      a[(size_t)c * (size_t)rows + (size_t)r] =
+          c == p->columns ? p->right[r]
+          : length[c] > 0 ? p->matrix[(size_t)r * (size_t)p->columns + (size_t)c] / length[c]
+                          : 0;
+  for (int k = 0; k < columns; k++) column_reflect(a, rows, columns, k);
+  for (int c = 0; c < columns; c++)
+    memcpy(t->matrix + c * columns, a + (size_t)c * (size_t)rows, (size_t)columns * sizeof *a);
+  free(a);
+  return STATUS_OK;
+}
+
 /* The pseudo-inverse, n × m column-major, of the scaled columns in use: least squares with the unit matrix on the right. */
 static status_t pseudo_inverse(double *a, int m, int n, double *inverse, int *rank)
 {
@@ -113,50 +164,56 @@ done:
   return status;
 }
 
-/* With the columns in use: values, covariance, residuals and leverages. */
-static status_t solve_used(const struct lsq *p, const double *length, struct lsq_solution *s)
+/* Values and covariance of n columns in use from their pseudo-inverse. */
+static void values_set(const struct triangle *t, const double *length, const int *index, int n,
+                       const double *inverse, int columns, struct lsq_solution *s)
 {
-  int n = 0, m = p->rows, columns = p->columns, index[columns];
+  const double *right = t->matrix + (size_t)columns * (size_t)t->rows;
+  for (int r = 0; r < t->rows; r++)
+    for (int c = 0; c < n; c++) {
+      const double at = inverse[(size_t)r * (size_t)n + (size_t)c] / length[index[c]];
+      s->value[index[c]] += at * right[r];
+      for (int d = 0; d < n; d++)
+        s->covariance[index[c] * columns + index[d]] +=
+            at * inverse[(size_t)r * (size_t)n + (size_t)d] / length[index[d]];
+    }
+}
+
+/* With the columns in use: values and covariance. */
+static status_t solve_used(const struct triangle *t, const double *length, int columns,
+                           struct lsq_solution *s)
+{
+  int n = 0, index[columns];
+  const size_t m = (size_t)t->rows;
   status_t status = STATUS_OK;
   for (int c = 0; c < columns; c++) {
     if (s->used[c]) index[n++] = c;
     s->value[c] = 0;
   }
   memset(s->covariance, 0, (size_t)columns * (size_t)columns * sizeof *s->covariance);
-  double *a = calloc((size_t)m * (size_t)n + 1, sizeof *a),
-         *inverse = calloc((size_t)n * (size_t)m + 1, sizeof *inverse);
-  if (!a || !inverse) {
-    status = log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d rows", m);
-    goto done;
-  }
-  for (int c = 0; c < n; c++)
-    for (int r = 0; r < m; r++)
-      a[(size_t)c * (size_t)m + (size_t)r] =
-          p->matrix[(size_t)r * (size_t)columns + (size_t)index[c]] / length[index[c]];
   s->rank = 0;
-  if (n > 0) TRY(pseudo_inverse(a, m, n, inverse, &s->rank), done);
-  for (int r = 0; r < m; r++)
-    for (int c = 0; c < n; c++)
-      s->value[index[c]] += inverse[(size_t)r * (size_t)n + (size_t)c] * p->right[r] / length[index[c]];
-  for (int r = 0; r < m; r++)
-    for (int c = 0; c < n; c++)
-      for (int d = 0; d < n; d++)
-        s->covariance[index[c] * columns + index[d]] += inverse[(size_t)r * (size_t)n + (size_t)c] *
-                                                        inverse[(size_t)r * (size_t)n + (size_t)d] /
-                                                        (length[index[c]] * length[index[d]]);
-  for (int r = 0; r < m; r++) {
-    const double *row = p->matrix + (size_t)r * (size_t)columns;
-    s->residual[r] = p->right[r];
-    s->leverage[r] = 0;
-    for (int c = 0; c < n; c++) {
-      s->residual[r] -= row[index[c]] * s->value[index[c]];
-      s->leverage[r] += row[index[c]] / length[index[c]] * inverse[(size_t)r * (size_t)n + (size_t)c];
-    }
+  if (n == 0) return STATUS_OK;
+  double *a = calloc(m * (size_t)n, sizeof *a), *inverse = calloc((size_t)n * m, sizeof *inverse);
+  if (a && inverse) {
+    for (int c = 0; c < n; c++) memcpy(a + (size_t)c * m, t->matrix + (size_t)index[c] * m, m * sizeof *a);
+    status = pseudo_inverse(a, t->rows, n, inverse, &s->rank);
+    if (status == STATUS_OK) values_set(t, length, index, n, inverse, columns, s);
+  } else {
+    status = log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d columns", n);
   }
-done:
   free(inverse);
   free(a);
   return status;
+}
+
+static void residuals_set(const struct lsq *p, struct lsq_solution *s)
+{
+  for (int r = 0; r < p->rows; r++) {
+    const double *row = p->matrix + (size_t)r * (size_t)p->columns;
+    s->residual[r] = p->right[r];
+    for (int c = 0; c < p->columns; c++) s->residual[r] -= row[c] * s->value[c];
+    s->leverage[r] = lsq_variance(s, p->columns, row);
+  }
 }
 
 /* The column whose value is the most negative in units of its error; −1 when none is. */
@@ -178,30 +235,33 @@ static int most_negative(const struct lsq *p, const struct lsq_solution *s)
 status_t lsq_solve(const struct lsq *p, struct lsq_solution *solution)
 {
   struct lsq_solution s;
+  struct triangle triangle;
   status_t status;
   double length[p->columns];
-  RETURN_IF_FAILED(solution_alloc(p, &s));
-  for (int c = 0; c < p->columns; c++) {
-    length[c] = column_length(p, c);
-    s.used[c] = length[c] > 0;
-  }
-  for (int worst = 0; worst >= 0;) {
-    TRY(solve_used(p, length, &s), fail);
-    worst = most_negative(p, &s);
+  for (int c = 0; c < p->columns; c++) length[c] = column_length(p, c);
+  RETURN_IF_FAILED(triangle_make(p, length, &triangle));
+  TRY(solution_alloc(p, &s), done);
+  for (int c = 0; c < p->columns; c++) s.used[c] = length[c] > 0;
+  for (int worst = 0; worst >= 0 && status == STATUS_OK;) {
+    status = solve_used(&triangle, length, p->columns, &s);
+    worst = status == STATUS_OK ? most_negative(p, &s) : -1;
     if (worst >= 0) s.used[worst] = 0;
   }
-  *solution = s;
-  return STATUS_OK;
-fail:
-  lsq_solution_free(&s);
+  if (status == STATUS_OK) residuals_set(p, &s);
+  if (status == STATUS_OK) *solution = s;
+  if (status != STATUS_OK) lsq_solution_free(&s);
+done:
+  free(triangle.matrix);
   return status;
 }
 
 double lsq_variance(const struct lsq_solution *s, int columns, const double *x)
 {
   double sum = 0;
-  for (int c = 0; c < columns; c++)
+  for (int c = 0; c < columns; c++) {
+    if (x[c] == 0) continue;
     for (int d = 0; d < columns; d++) sum += x[c] * s->covariance[c * columns + d] * x[d];
+  }
   return sum;
 }
 
