@@ -9,7 +9,7 @@ static int dir_number(const int dir[3], int sign)
 }
 
 /* The sweep reads points that differ in at most two indices; T sweeps reach all 26 neighbours. */
-static int is_needed(const int dir[3], int depth)
+int halo_dir_is_needed(const int dir[3], int depth)
 {
   int differing = (dir[0] != 0) + (dir[1] != 0) + (dir[2] != 0);
   return differing > 0 && (depth > 1 || differing < 3);
@@ -33,7 +33,7 @@ static void plan_add(struct halo_plan *plan, const struct decomp *decomp, const 
                      const int dir[3])
 {
   int peer = decomp_neighbour(decomp, dir);
-  if (peer < 0 || !is_needed(dir, plan->depth)) return;
+  if (peer < 0 || !halo_dir_is_needed(dir, plan->depth)) return;
   struct halo_message *message = &plan->messages[plan->n++];
   message->peer = peer;
   for (int d = 0; d < 3; d++) message->dir[d] = dir[d];

@@ -46,6 +46,9 @@ struct halo_cut {
 /** \brief Cuts slabs of the plan's depth off the owned box, at the sides where neighbours are. */
 void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout);
 
+/** \brief Whether a halo of that depth has points in direction \a dir. */
+int halo_dir_is_needed(const int dir[3], int depth);
+
 /** \brief "i-", "j+k+", … for messages. */
 const char *halo_dir_name(const int dir[3], char text[8]);
 

@@ -7,35 +7,25 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "himeno/predict/model_private.h"
+#include "himeno/predict/fit_private.h"
 
-/* Phases steer how a time is split; the times themselves weigh more. */
-#define PHASE_WEIGHT 0.3
-/* comm-gpu's figures hold for the solver's exchange within about a quarter: a prior of that width, where runs agree with the
- * model to about 3%. */
-#define PRIOR_WEIGHT 0.12
-/* Of two ranks that send as much: what is the other's share of the time, as four H200 had it by `staged`. */
-#define PRIOR_PEER 0.33
+/* Relative error at which a run has the weight 1; how small the error of a way's runs may be taken for, and the runs that it takes to believe that
+ * it is not that of all. */
+#define USUAL_SPREAD 0.03
+#define LEAST_SPREAD 0.005
+#define SPREAD_RUNS  3
 /* Rounds of guessing which runs are bound by the exchange. */
 #define ROUNDS_MAX 20
 /* Candidates for the points that a cache holds, between the smallest and the largest part of a rank. */
 #define CACHE_STEPS 24
-/* A cache regime must explain so much of the squared error to be believed. */
-#define CACHE_GAIN    0.25
+/* Candidates for the points of a tile: doubled from here. */
+#define TILE_LEAST 64
+#define TILE_STEPS 4
+/* A cache must explain so much of the squared error to be believed. */
+#define CACHE_GAIN 0.25
+/* Idle ends of tiles must explain what chance would explain less than so often. */
+#define TILE_CHANCE   0.01
 #define FREEDOM_LEAST 2.0
-
-/** One run with its geometry. */
-struct sample {
-  const struct study_run *run;
-  struct geometry geometry;
-  int way;
-};
-
-struct fitting {
-  const struct study *study;
-  struct sample *samples;
-  int n;
-};
 
 int model_per_host(const struct study *study)
 {
@@ -125,69 +115,11 @@ static status_t enough_check(const struct fitting *f, const struct model *model)
 
 /* ---- one solution ---- */
 
-static status_t phase_add(struct lsq *problem, const double *row, double seconds, double whole)
-{
-  return seconds > 0 && seconds <= 2 * whole ? lsq_add(problem, row, seconds, PHASE_WEIGHT / whole)
-                                             : STATUS_OK;
-}
-
-static status_t phases_add(const struct sample *s, const struct model_rows *rows, struct lsq *problem)
-{
-  const struct study_run *run = s->run;
-  double both[MODEL_COLUMNS_MAX];
-  if (run->ranks == 1) return STATUS_OK;
-  RETURN_IF_FAILED(phase_add(problem, rows->reduction, run->reduce, run->seconds));
-  if (run->overlap && model_at_once(run->transport)) return STATUS_OK;
-  if (run->overlap) RETURN_IF_FAILED(phase_add(problem, rows->boundary, run->boundary, run->seconds));
-  if (run->overlap) return phase_add(problem, rows->interior, run->interior, run->seconds);
-  for (int c = 0; c < problem->columns; c++) both[c] = rows->interior[c] + rows->boundary[c];
-  return phase_add(problem, both, run->interior + run->boundary, run->seconds);
-}
-
-/* comm-gpu's parameters hold until the study says otherwise. Its bandwidth is of two ranks that send as much. */
-static status_t prior_add(struct lsq *problem, int column, int other, double value)
-{
-  double row[MODEL_COLUMNS_MAX] = {0};
-  row[column] = row[other] = 1;
-  return lsq_add(problem, row, value, PRIOR_WEIGHT);
-}
-
-static status_t priors_add(const struct model *model, struct lsq *problem)
-{
-  for (int w = 0; w < model->paths.n; w++) {
-    const int latency = model_way_column(w, WAY_LATENCY), bytes = model_way_column(w, WAY_BANDWIDTH),
-              peer = model_way_column(w, WAY_PEER), at_once = model_at_once(model->paths.ways[w].name);
-    RETURN_IF_FAILED(prior_add(problem, latency, latency, 1));
-    RETURN_IF_FAILED(prior_add(problem, bytes, at_once ? bytes : peer, 1));
-    if (!at_once) RETURN_IF_FAILED(prior_add(problem, peer, peer, PRIOR_PEER));
-  }
-  return STATUS_OK;
-}
-
-/* The first rows are the runs' own times, in their order. */
-static status_t problem_make(const struct fitting *f, const struct model *model, struct lsq *problem)
-{
-  struct model_rows rows;
-  double total[MODEL_COLUMNS_MAX];
-  RETURN_IF_FAILED(lsq_init(problem, model->columns));
-  for (int n = 0; n < f->n; n++) {
-    const struct sample *s = &f->samples[n];
-    model_rows_make(model, &s->geometry, s->way, &rows);
-    model_row_total(model, &rows, s->run->overlap, total);
-    RETURN_IF_FAILED(lsq_add(problem, total, s->run->seconds, 1 / s->run->seconds));
-  }
-  for (int n = 0; n < f->n; n++) {
-    model_rows_make(model, &f->samples[n].geometry, f->samples[n].way, &rows);
-    RETURN_IF_FAILED(phases_add(&f->samples[n], &rows, problem));
-  }
-  return priors_add(model, problem);
-}
-
 /* Squared error of the model's present values, each run bound by what is longer with them. */
 static status_t squared_error(const struct fitting *f, const struct model *model, double *squares)
 {
   struct lsq problem = {.rows = 0};
-  status_t status = problem_make(f, model, &problem);
+  status_t status = fit_problem_make(f, model, &problem);
   *squares = 0;
   for (int r = 0; status == STATUS_OK && r < problem.rows; r++) {
     const double *row = problem.matrix + (size_t)r * (size_t)problem.columns;
@@ -247,7 +179,7 @@ static status_t attempt_round(const struct fitting *f, struct model *model, stru
 {
   status_t status = STATUS_OK;
   *attempt = (struct attempt){.squares = 0};
-  TRY(problem_make(f, model, &attempt->problem), fail);
+  TRY(fit_problem_make(f, model, &attempt->problem), fail);
   TRY(lsq_solve(&attempt->problem, &attempt->solution), fail);
   values_take(attempt, model);
   TRY(squared_error(f, model, &attempt->squares), fail);
@@ -312,49 +244,129 @@ static status_t attempt_make(const struct fitting *f, struct model *model, struc
   return STATUS_OK;
 }
 
-/* ---- the cache regime ---- */
+/* ---- regimes ---- */
 
-/* The C that leaves the least error, if it leaves clearly less than none. */
-static status_t cache_choose(const struct fitting *f, struct model *model)
+/* Steps of a search: cache_points or tile_points of each, its term, and how much of the squared error it must explain. */
+struct regime {
+  int steps;
+  double (*candidate)(const struct model *model, int step);
+  enum model_term term;
+  double gain;
+};
+
+static double cache_candidate(const struct model *model, int step)
+{
+  return model->points_least *
+         pow(model->points_most / model->points_least, (double)step / (CACHE_STEPS - 1));
+}
+
+static double tile_candidate(const struct model *model, int step)
+{
+  (void)model;
+  return TILE_LEAST << step;
+}
+
+/* The candidate that leaves the least error, if it leaves clearly less than none does. A cached point is gained at most, and an idle one
+ * costs no more than one that is computed. */
+static status_t regime_choose(const struct fitting *f, const struct regime *regime, double *chosen,
+                              struct model *model)
 {
   struct attempt attempt;
   double best = 0, least = 0, none = 0;
-  for (int step = -1; step < CACHE_STEPS; step++) {
-    double share = (double)step / (CACHE_STEPS - 1);
-    model->cache_points =
-        step < 0 ? 0 : model->points_least * pow(model->points_most / model->points_least, share);
+  for (int step = -1; step < regime->steps; step++) {
+    *chosen = step < 0 ? 0 : regime->candidate(model, step);
     RETURN_IF_FAILED(attempt_make(f, model, &attempt));
     if (step < 0) none = least = attempt.squares;
-    if (attempt.squares < least && model->value[TERM_CACHE] < model->value[TERM_POINT]) {
+    if (attempt.squares < least && model->value[regime->term] < model->value[TERM_POINT]) {
       least = attempt.squares;
-      best = model->cache_points;
+      best = *chosen;
     }
     attempt_free(&attempt);
   }
-  model->cache_points = least < (1 - CACHE_GAIN) * none ? best : 0;
+  *chosen = least < (1 - regime->gain) * none ? best : 0;
   return STATUS_OK;
+}
+
+static status_t cache_choose(const struct fitting *f, struct model *model)
+{
+  static const struct regime cache = {CACHE_STEPS, cache_candidate, TERM_CACHE, CACHE_GAIN};
+  return regime_choose(f, &cache, &model->cache_points, model);
+}
+
+/* By Student's t for the one parameter, of each of the candidates. */
+static double tile_gain(const struct fitting *f, const struct model *model)
+{
+  double freedom = f->n;
+  for (int c = 0; c < model->columns; c++) freedom -= model->value[c] > 0;
+  double t = lsq_student(1 - TILE_CHANCE / (2 * TILE_STEPS), freedom);
+  return freedom > 1 ? t * t / (t * t + freedom) : 1;
+}
+
+/* Tiles, and then the cache again, which may have stood for them. */
+static status_t tile_choose(const struct fitting *f, struct model *model)
+{
+  const struct regime tile = {TILE_STEPS, tile_candidate, TERM_IDLE, tile_gain(f, model)};
+  RETURN_IF_FAILED(regime_choose(f, &tile, &model->tile_points, model));
+  return model->tile_points > 0 ? cache_choose(f, model) : STATUS_OK;
 }
 
 /* ---- how sure ---- */
 
-static double noise_median(const struct study *study)
+/** Relative errors of runs about the model, and noise of their blocks. */
+struct errors {
+  int n;
+  double squares, noise;
+};
+
+/* A residual understates the error by its run's share in the fit. */
+static void errors_add(const struct fitting *f, const struct attempt *attempt, int n, struct errors *errors)
 {
-  double sum = 0;
-  for (int r = 0; r < study->n; r++) sum += study->runs[r].noise;
-  return study->n > 0 ? sum / study->n : 0;
+  double residual = attempt->solution.residual[n] / f->weight[fit_group(&f->samples[n])];
+  errors->squares += residual * residual / fmax(1 - attempt->solution.leverage[n], 0.05);
+  errors->noise += f->samples[n].run->noise;
+  errors->n++;
 }
 
-/* Spread of the runs' own times about the model: a residual understates it by its run's share in the fit. */
+static double errors_spread(const struct errors *e)
+{
+  return e->n > 0 ? fmax(sqrt(e->squares / e->n), e->noise / e->n) : 0;
+}
+
+static void errors_sum(const struct fitting *f, const struct attempt *attempt,
+                       struct errors groups[STUDY_WAYS_MAX + 1], struct errors *all)
+{
+  *all = (struct errors){0, 0, 0};
+  memset(groups, 0, (STUDY_WAYS_MAX + 1) * sizeof *groups);
+  for (int n = 0; n < f->n; n++) {
+    errors_add(f, attempt, n, &groups[fit_group(&f->samples[n])]);
+    errors_add(f, attempt, n, all);
+  }
+}
+
+/* Runs by a way that agree with the model, or with each other, to 1% tell more than those of one that do to 10%. */
+static status_t weights_set(struct fitting *f, struct model *model)
+{
+  struct errors groups[STUDY_WAYS_MAX + 1], all;
+  struct attempt attempt;
+  RETURN_IF_FAILED(attempt_make(f, model, &attempt));
+  errors_sum(f, &attempt, groups, &all);
+  for (int g = 0; g <= STUDY_WAYS_MAX; g++) {
+    double squares = groups[g].squares + SPREAD_RUNS * all.squares / all.n;
+    f->weight[g] = USUAL_SPREAD / fmax(sqrt(squares / (groups[g].n + SPREAD_RUNS)), LEAST_SPREAD);
+  }
+  attempt_free(&attempt);
+  return STATUS_OK;
+}
+
 static status_t spread_set(const struct fitting *f, const struct attempt *attempt, struct model *model)
 {
-  double squares = 0, held = 0;
-  for (int n = 0; n < f->n; n++) {
-    double free_share = fmax(1 - attempt->solution.leverage[n], 0.05);
-    squares += attempt->solution.residual[n] * attempt->solution.residual[n] / free_share;
-    held += attempt->solution.leverage[n];
-  }
+  struct errors groups[STUDY_WAYS_MAX + 1], all;
+  double held = 0;
+  for (int n = 0; n < f->n; n++) held += attempt->solution.leverage[n];
+  errors_sum(f, attempt, groups, &all);
   model->freedom = f->n - held;
-  model->spread = fmax(sqrt(squares / f->n), noise_median(f->study));
+  model->spread = errors_spread(&all);
+  for (int w = 0; w < model->paths.n; w++) model->way_spread[w] = errors_spread(&groups[w]);
   if (model->freedom >= FREEDOM_LEAST) return STATUS_OK;
   return log_fail(
       STATUS_ENVIRONMENT,
@@ -370,12 +382,14 @@ static void neighbours_known(struct model *model)
 
 static void errors_set(const struct attempt *attempt, struct model *model)
 {
+  const double unit = model->spread > 0 ? USUAL_SPREAD / model->spread : 0;
   for (int c = 0; c < model->columns; c++) {
     model->seen[c] = 0;
     for (int r = 0; r < attempt->problem.rows; r++)
       model->seen[c] |= attempt->problem.matrix[(size_t)r * (size_t)model->columns + (size_t)c] != 0;
     for (int d = 0; d < model->columns; d++)
-      model->covariance[c * MODEL_COLUMNS_MAX + d] = attempt->solution.covariance[c * model->columns + d];
+      model->covariance[c * MODEL_COLUMNS_MAX + d] =
+          unit * unit * attempt->solution.covariance[c * model->columns + d];
     model->error[c] = model->spread * sqrt(model->covariance[c * MODEL_COLUMNS_MAX + c]);
   }
 }
@@ -385,7 +399,11 @@ static status_t fit_samples(struct fitting *f, struct model *model)
   struct attempt attempt;
   range_note(f, model);
   RETURN_IF_FAILED(enough_check(f, model));
+  for (int g = 0; g <= STUDY_WAYS_MAX; g++) f->weight[g] = 1;
   RETURN_IF_FAILED(cache_choose(f, model));
+  RETURN_IF_FAILED(weights_set(f, model));
+  RETURN_IF_FAILED(cache_choose(f, model));
+  RETURN_IF_FAILED(tile_choose(f, model));
   RETURN_IF_FAILED(attempt_make(f, model, &attempt));
   status_t status = spread_set(f, &attempt, model);
   if (status == STATUS_OK) {

@@ -40,16 +40,28 @@ static void messages_count(const struct halo_plan *plan, int rank, int per_host,
   }
 }
 
-static status_t peers_count(const struct halo_plan *plan, int rank, int per_host, struct geometry *g)
+/* Bytes that all ranks together send in one direction: the others' extents add up to the grid's, whatever the cut. */
+static double direction_bytes(const struct geometry *all, const int dir[3])
 {
+  double points = 1;
+  if (!halo_dir_is_needed(dir, all->depth)) return 0;
+  for (int d = 0; d < 3; d++)
+    points *= dir[d] == 0 ? (double)(all->global[d] - 2) : (double)all->depth * (all->procs[d] - 1);
+  return points * (double)sizeof(float);
+}
+
+static status_t host_bytes_count(const struct geometry *all, int rank, int per_host, double *host_bytes)
+{
+  const int first = rank / per_host * per_host, end = first + per_host;
+  double messages[STUDY_WHERES] = {0}, bytes[STUDY_WHERES] = {0};
   struct part part;
-  for (int m = 0; m < plan->n; m++) {
-    double messages[STUDY_WHERES] = {0}, bytes[STUDY_WHERES] = {0};
-    int peer = plan->messages[m].peer;
-    enum study_where where = where_of(rank, peer, per_host);
-    RETURN_IF_FAILED(part_make(g, peer, &part));
-    messages_count(&part.plan, peer, per_host, messages, bytes);
-    g->peer_bytes[where] = fmax(g->peer_bytes[where], bytes[where]);
+  *host_bytes = 0;
+  for (int n = 0; n < 27 && all->hosts == 1; n++)
+    *host_bytes += direction_bytes(all, (const int[3]){n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1});
+  for (int r = first; r < end && r < all->ranks && all->hosts > 1; r++) {
+    RETURN_IF_FAILED(part_make(all, r, &part));
+    messages_count(&part.plan, r, per_host, messages, bytes);
+    *host_bytes = bytes[STUDY_SAME_HOST];
   }
   return STATUS_OK;
 }
@@ -78,11 +90,12 @@ static status_t rank_geometry(const struct geometry *all, int rank, int per_host
   g->points = (double)box_points(&part.decomp.owned);
   g->neighbours = part.plan.n;
   messages_count(&part.plan, rank, per_host, g->messages, g->bytes);
-  RETURN_IF_FAILED(peers_count(&part.plan, rank, per_host, g));
-  g->inner = g->points;
-  if (!all->overlap) return STATUS_OK;
-  g->inner = (double)box_points(&cut.inner);
-  slabs_count(&cut, &part.decomp, g);
+  RETURN_IF_FAILED(host_bytes_count(all, rank, per_host, &g->host_bytes));
+  const struct box *inner = all->overlap ? &cut.inner : &part.decomp.owned;
+  g->inner = (double)box_points(inner);
+  g->row = (double)box_extent(inner, 2);
+  g->rows = (double)(box_extent(inner, 0) * box_extent(inner, 1));
+  if (all->overlap) slabs_count(&cut, &part.decomp, g);
   return STATUS_OK;
 }
 

@@ -13,11 +13,12 @@ struct geometry {
   double all_points;     /**< of the grid, interior */
   double points;         /**< that the rank owns */
   double inner;          /**< of these, computed while halos travel; all without neighbours or overlap */
+  double rows, row;      /**< these, as rows along k of so many points */
   double slab_points[3]; /**< of these, computed first, by the dimension that is cut */
   int slabs;
   int neighbours;                                     /**< messages in an exchange */
   double messages[STUDY_WHERES], bytes[STUDY_WHERES]; /**< in an exchange */
-  double peer_bytes[STUDY_WHERES];                    /**< of the peer that sends most that way */
+  double host_bytes;                                  /**< that all ranks of its host send within it */
 };
 
 /** \brief The busiest of all ranks: most messages to other hosts, then most messages, then most points. Ranks fill hosts one

@@ -21,10 +21,11 @@ int model_way(const struct model *model, const char *transport)
 
 const char *model_term_name(const struct model *model, int column, char text[96])
 {
-  static const char *const names[TERMS] = {"pass",         "point",        "cache",     "slab_point_i",
-                                           "slab_point_j", "slab_point_k", "reduction", "reduction_log2"};
+  static const char *const names[TERMS] = {"pass",         "point",        "cache",
+                                           "idle",         "slab_point_i", "slab_point_j",
+                                           "slab_point_k", "reduction",    "reduction_log2"};
   static const char *const way_names[WAY_TERMS] = {"synchronisation", "neighbour",         "latency_factor",
-                                                   "bytes_factor",    "peer_bytes_factor", "slab"};
+                                                   "bytes_factor",    "host_bytes_factor", "slab"};
   if (column < TERMS)
     snprintf(text, 96, "%s", names[column]);
   else
@@ -44,19 +45,27 @@ int model_at_once(const char *transport)
   return strcmp(transport, "p2p") == 0;
 }
 
-/* The path, within the host or beyond, that is longest at work: both are at the same time. */
+/* The path, within the host or beyond, that is longest at work: both are at the same time. What comm-gpu measures between hosts it
+ * measures with a pair for each path, and there are no more: for a host's term they send as much as two. */
 static void bytes_row_make(const struct geometry *g, const struct study_way *path, int way, double *row)
 {
   const int at_once = model_at_once(path->name);
+  const double company[STUDY_WHERES] = {g->host_bytes, 2 * g->bytes[STUDY_OTHER_HOST]};
   double longest = 0;
   for (int where = 0; where < STUDY_WHERES; where++) {
     const double rate = path->bandwidth[path_of(path, where)] * g->depth;
-    const double own = g->bytes[where] / rate, peer = at_once ? 0 : g->peer_bytes[where] / rate;
-    if (g->messages[where] == 0 || own + peer <= longest) continue;
-    longest = own + peer;
+    const double own = g->bytes[where] / rate, host = at_once ? 0 : company[where] / rate;
+    if (g->messages[where] == 0 || own + host <= longest) continue;
+    longest = own + host;
     row[model_way_column(way, WAY_BANDWIDTH)] = own;
-    row[model_way_column(way, WAY_PEER)] = peer;
+    row[model_way_column(way, WAY_HOST)] = host;
   }
+}
+
+/* Points that the last tile of each row has and the row has not. */
+static double idle_points(const struct geometry *g, double tile_points)
+{
+  return tile_points > 0 ? g->rows * (ceil(g->row / tile_points) * tile_points - g->row) : 0;
 }
 
 void model_rows_make(const struct model *model, const struct geometry *g, int way, struct model_rows *rows)
@@ -65,6 +74,7 @@ void model_rows_make(const struct model *model, const struct geometry *g, int wa
   rows->interior[TERM_PASS] = 1;
   rows->interior[TERM_POINT] = g->inner;
   if (model->cache_points > 0) rows->interior[TERM_CACHE] = -fmin(g->inner, model->cache_points);
+  rows->interior[TERM_IDLE] = idle_points(g, model->tile_points);
   if (way < 0) return;
   const struct study_way *path = &model->paths.ways[way];
   const int at_once = model_at_once(path->name);
@@ -182,15 +192,17 @@ static const char *limit_name(const struct model_time *t, int overlap)
 }
 
 /* Spread of a run about the model, and what the parameters' own errors add; wider beyond the measured ranks. */
-static void interval_set(const struct model *model, const double *total, struct model_time *t)
+static void interval_set(const struct model *model, int way, const double *total, struct model_time *t)
 {
-  double sum = 0, spread = model->spread;
+  double sum = 0, spread = way < 0 ? model->spread : model->way_spread[way];
   if (model->freedom <= 0) return;
   for (int c = 0; c < model->columns; c++)
     for (int d = 0; d < model->columns; d++)
       sum += total[c] * model->covariance[c * MODEL_COLUMNS_MAX + d] * total[d];
-  if (t->extrapolated & (BEYOND_RANKS | BEYOND_HOSTS)) spread = fmax(spread, model->far_spread);
-  double off = lsq_student(QUANTILE, model->freedom) * spread * sqrt(1 + sum / (t->seconds * t->seconds));
+  if (t->extrapolated & (BEYOND_RANKS | BEYOND_HOSTS))
+    spread = fmax(spread, way < 0 ? model->far_spread : model->way_far_spread[way]);
+  double parameters = model->spread * model->spread * sum / (t->seconds * t->seconds);
+  double off = lsq_student(QUANTILE, model->freedom) * sqrt(spread * spread + parameters);
   t->low = t->seconds * exp(-off);
   t->high = t->seconds * exp(off);
 }
@@ -219,7 +231,7 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
                          .reduction = model_product(model, rows.reduction),
                          .extrapolated = beyond(model, g, way)};
   t.limit = limit_name(&t, g->overlap);
-  interval_set(model, total, &t);
+  interval_set(model, way, total, &t);
   *time = t;
   return STATUS_OK;
 }

@@ -2,20 +2,23 @@
 /** \file
  * \brief The performance model: seconds a sweep = max(interior, exchange) + boundary + synchronisation + reduction.
  *
- *     interior        = a + V/b − g·min(V, C)       V points; C of them stay in the cache from sweep to sweep
+ *     interior        = a + V/b − g·min(V, C) + u·idle       V points; C of them stay in the cache from sweep to sweep; a kernel
+ *                       sweeps rows in tiles of W points, and of the last tile of each row some are idle
  *     boundary        = slabs·s + Σ over cut dimensions d of points·β_d
  *     exchange        = λ·latency of the longest path + ν·messages + max over the paths, within the host and
- *                       beyond, of (φ·B + ψ·B′) / bandwidth of the path, a T-th of it a sweep: B bytes that the rank
- *                       sends, B′ bytes that the busiest of its peers does, since both ends of a message work for it;
- *                       latencies and bandwidths are comm-gpu's, λ and φ + ψ near 1 are the study's. All messages are
- *                       under way at once, so that a further one costs ν. With p2p one launch computes all slabs, beside
- *                       the interior, and sends them: s + λ·latency + φ·B / bandwidth, and nothing for a further message
+ *                       beyond, of (φ·B + χ·ΣB) / bandwidth of the path, a T-th of it a sweep: B bytes that the rank
+ *                       sends, ΣB bytes that all ranks of its host send within it, since their copies share its memory and
+ *                       wait for each other; latencies and bandwidths are comm-gpu's, λ and φ + 2χ (a pair) near 1 are the study's.
+ *                       All messages are under way at once, so that a further one costs ν. With p2p, where no host takes part, one launch
+ *                       computes all slabs, beside the interior, and sends them: s + λ·latency + φ·B / bandwidth, and nothing for
+ *                       a further message
  *     synchronisation = σ                           as soon as there are neighbours
  *     reduction       = ρ + κ·log2(ranks)
  *
  * Without overlap interior and exchange add. All terms are linear in the parameters but for the maximum and C, so the fit is
  * a least-squares problem solved over and over: each run is taken as bound by interior or by exchange, whichever the last
- * parameters say, until that no longer changes; C is searched. Errors are relative to each run's time. */
+ * parameters say, until that no longer changes; C and W are searched. Errors are relative to each run's time, and runs by a way
+ * that scatters count for less. */
 #ifndef HIMENO_PREDICT_MODEL_H
 #define HIMENO_PREDICT_MODEL_H
 
@@ -26,6 +29,7 @@ enum model_term {
   TERM_PASS,
   TERM_POINT,
   TERM_CACHE,
+  TERM_IDLE,
   TERM_SLAB_I,
   TERM_SLAB_J,
   TERM_SLAB_K,
@@ -35,7 +39,7 @@ enum model_term {
 };
 
 /** Terms that each way between neighbours has for itself. */
-enum model_way_term { WAY_SYNC, WAY_NEIGHBOUR, WAY_LATENCY, WAY_BANDWIDTH, WAY_PEER, WAY_SLAB, WAY_TERMS };
+enum model_way_term { WAY_SYNC, WAY_NEIGHBOUR, WAY_LATENCY, WAY_BANDWIDTH, WAY_HOST, WAY_SLAB, WAY_TERMS };
 
 #define MODEL_COLUMNS_MAX (TERMS + WAY_TERMS * STUDY_WAYS_MAX)
 
@@ -43,15 +47,17 @@ struct model {
   struct study_paths paths; /**< the ways of the study, in the order of their columns */
   int columns;
   double cache_points; /**< C; 0: no cache regime */
+  double tile_points;  /**< W; 0: no point of a row is idle */
   double value[MODEL_COLUMNS_MAX];
   double error[MODEL_COLUMNS_MAX]; /**< standard errors */
   int seen[MODEL_COLUMNS_MAX];     /**< runs told something of it */
   /* what the interval needs; without an interval freedom is 0 */
   double covariance[MODEL_COLUMNS_MAX * MODEL_COLUMNS_MAX]; /**< in units of spread² */
   double spread;                                            /**< relative error of one run about the model */
+  double way_spread[STUDY_WAYS_MAX];                        /**< of runs by each way */
   double freedom;                                           /**< degrees of freedom behind it */
-  double
-      far_spread; /**< of runs beyond the measured ranks: by leaving out the most ranks, or else sizes or cuts; 0 if unknown */
+  /** Of runs beyond the measured ranks: by leaving out the most ranks, or else sizes or cuts; 0 if unknown. */
+  double far_spread, way_far_spread[STUDY_WAYS_MAX];
   /* the range that was measured */
   int runs, ranks_most, hosts_most, depth, overlap;
   int per_host; /**< 0: all runs were on one host */

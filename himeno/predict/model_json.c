@@ -15,7 +15,7 @@ static const char *const where_names[STUDY_WHERES] = {"same_host", "other_host"}
 /* Unit of a term, for readers. */
 static const char *term_unit(int column)
 {
-  static const char *const units[TERMS] = {"s",       "s/point", "s/point", "s/point",
+  static const char *const units[TERMS] = {"s",       "s/point", "s/point", "s/point", "s/point",
                                            "s/point", "s/point", "s",       "s"};
   static const char *const way_units[WAY_TERMS] = {"s", "s/message", "1", "1", "1", "s/launch"};
   return column < TERMS ? units[column] : way_units[(column - TERMS) % WAY_TERMS];
@@ -40,7 +40,9 @@ static json_t *paths_json(const struct model *model)
   json_t *paths = json_array();
   for (int w = 0; w < model->paths.n; w++) {
     const struct study_way *way = &model->paths.ways[w];
-    json_t *path = json_pack("{s:s}", "transport", way->name);
+    json_t *path =
+        json_pack("{s:s, s:o, s:o}", "transport", way->name, "spread", report_json_real(model->way_spread[w]),
+                  "far_spread", report_json_real(model->way_far_spread[w]));
     for (int where = 0; where < STUDY_WHERES; where++)
       json_object_set_new(path, where_names[where],
                           way->known[where]
@@ -72,14 +74,15 @@ static json_t *covariance_json(const struct model *model)
 
 json_t *model_json(const struct model *model)
 {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:b, s:[o,o], s:o}", "terms",
-                   terms_json(model), "paths", paths_json(model), "cache_points",
-                   report_json_real(model->cache_points), "covariance", covariance_json(model), "spread",
-                   report_json_real(model->spread), "freedom", report_json_real(model->freedom), "far_spread",
-                   report_json_real(model->far_spread), "runs", model->runs, "ranks_most", model->ranks_most,
-                   "hosts_most", model->hosts_most, "per_host", model->per_host, "T", model->depth, "overlap",
-                   model->overlap, "points", report_json_real(model->points_least),
-                   report_json_real(model->points_most), "bytes_most", report_json_real(model->bytes_most));
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:b, s:[o,o], s:o}",
+                   "terms", terms_json(model), "paths", paths_json(model), "cache_points",
+                   report_json_real(model->cache_points), "tile_points", report_json_real(model->tile_points),
+                   "covariance", covariance_json(model), "spread", report_json_real(model->spread), "freedom",
+                   report_json_real(model->freedom), "far_spread", report_json_real(model->far_spread),
+                   "runs", model->runs, "ranks_most", model->ranks_most, "hosts_most", model->hosts_most,
+                   "per_host", model->per_host, "T", model->depth, "overlap", model->overlap, "points",
+                   report_json_real(model->points_least), report_json_real(model->points_most), "bytes_most",
+                   report_json_real(model->bytes_most));
 }
 
 /* ---- reading ---- */
@@ -91,6 +94,8 @@ static int paths_read(const json_t *paths, struct model *model)
   for (size_t p = 0; p < n; p++) {
     const json_t *path = json_array_get(paths, p);
     struct study_way *way = &model->paths.ways[model->paths.n++];
+    model->way_spread[p] = json_number_value(json_object_get(path, "spread"));
+    model->way_far_spread[p] = json_number_value(json_object_get(path, "far_spread"));
     const char *name = json_string_value(json_object_get(path, "transport"));
     if (!name) return 0;
     snprintf(way->name, sizeof way->name, "%s", name);
@@ -133,6 +138,7 @@ static int range_read(const json_t *json, struct model *model)
 {
   const json_t *points = json_object_get(json, "points");
   model->cache_points = json_number_value(json_object_get(json, "cache_points"));
+  model->tile_points = json_number_value(json_object_get(json, "tile_points"));
   model->spread = json_number_value(json_object_get(json, "spread"));
   model->far_spread = json_number_value(json_object_get(json, "far_spread"));
   model->runs = (int)json_integer_value(json_object_get(json, "runs"));

@@ -184,9 +184,12 @@ static status_t points_make(struct predict *p)
 /* ---- the whole ---- */
 
 /* Where leaving out the most ranks leaves too little, other runs that a fit has not seen say how far off it can be. */
-static double unseen_spread(const struct validate_table *table)
+static double far_spread(const struct validate_table *table, const char *transport)
 {
-  double size = validate_spread(table, LEFT_SIZE), cut = validate_spread(table, LEFT_CUT);
+  double ranks = validate_spread(table, LEFT_RANKS, transport),
+         size = validate_spread(table, LEFT_SIZE, transport),
+         cut = validate_spread(table, LEFT_CUT, transport);
+  if (ranks > 0) return ranks;
   return size > cut ? size : cut;
 }
 
@@ -198,8 +201,9 @@ static status_t model_make(struct predict *p)
   study_select(&p->study, p->config.kernel, (int)p->config.fit_ranks);
   RETURN_IF_FAILED(model_fit(&p->study, &p->paths, &p->model));
   RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->validation));
-  p->model.far_spread = validate_spread(&p->validation, LEFT_RANKS);
-  if (p->model.far_spread == 0) p->model.far_spread = unseen_spread(&p->validation);
+  p->model.far_spread = far_spread(&p->validation, NULL);
+  for (int w = 0; w < p->model.paths.n; w++)
+    p->model.way_far_spread[w] = far_spread(&p->validation, p->model.paths.ways[w].name);
   return STATUS_OK;
 }
 

@@ -34,6 +34,7 @@ static void print_model(const struct model *m, FILE *out)
     if (m->seen[c] && m->value[c] > 0)
       fprintf(out, "    %-28s %12.4g  +- %.2g\n", model_term_name(m, c, name), m->value[c], m->error[c]);
   if (m->cache_points > 0) fprintf(out, "    cache holds about            %12.4g points\n", m->cache_points);
+  if (m->tile_points > 0) fprintf(out, "    rows are swept in tiles of   %12.4g points\n", m->tile_points);
   for (int w = 0; w < m->paths.n; w++)
     for (int where = 0; where < STUDY_WHERES; where++)
       if (m->paths.ways[w].known[where])
@@ -45,6 +46,9 @@ static void print_model(const struct model *m, FILE *out)
   else
     fprintf(out, "    no interval: the model tells nothing of its errors");
   if (m->far_spread > 0) fprintf(out, ", beyond the measured ranks by %.1f%%", 100 * m->far_spread);
+  for (int w = 0; w < m->paths.n && m->freedom > 0; w++)
+    fprintf(out, "%s by %s %.1f%% and %.1f%%", w ? "," : ":", m->paths.ways[w].name, 100 * m->way_spread[w],
+            100 * m->way_far_spread[w]);
   fprintf(out, "\n");
 }
 

@@ -136,13 +136,14 @@ void validate_free(struct validate_table *table)
   *table = (struct validate_table){.n = 0};
 }
 
-double validate_spread(const struct validate_table *table, enum validate_kind kind)
+double validate_spread(const struct validate_table *table, enum validate_kind kind, const char *transport)
 {
   double squares = 0;
   int n = 0;
   for (int p = 0; p < table->n; p++) {
     const struct validate_pair *pair = &table->pairs[p];
     if (pair->kind != kind || !pair->predicted) continue;
+    if (transport && (pair->run.ranks == 1 || strcmp(pair->run.transport, transport) != 0)) continue;
     squares += pow(log(pair->time.seconds / pair->run.seconds), 2);
     n++;
   }

@@ -25,7 +25,7 @@ double sim_bandwidth(const struct model *model, int way, enum study_where where)
   const struct study_way *path = &model->paths.ways[way];
   int by = path->known[where] ? (int)where : 1 - (int)where;
   double factor =
-      model->value[model_way_column(way, WAY_BANDWIDTH)] + model->value[model_way_column(way, WAY_PEER)];
+      model->value[model_way_column(way, WAY_BANDWIDTH)] + 2 * model->value[model_way_column(way, WAY_HOST)];
   return path->bandwidth[by] / (factor > 0 ? factor : 1);
 }
 

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* A made-up machine of which all is known, and studies of it. */
+#ifndef TESTS_UNIT_PREDICT_MACHINE_H
+#define TESTS_UNIT_PREDICT_MACHINE_H
+
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "himeno/predict/validate.h"
+#include "tests/unit/near.h"
+
+static const double PASS = 3e-6, POINT = 1.33e-11, SLAB = 4e-6, SLAB_POINT = 2e-11, SYNC = 6e-6,
+                    NEIGHBOUR = 1e-6, IDLE = 0.4 * 1.33e-11, REDUCE = 1e-6, REDUCE_LOG = 0.5e-6,
+                    LATENCY = 25e-6, BANDWIDTH = 12e9;
+
+static uint64_t random_state;
+
+static double uniform(void)
+{
+  random_state++;
+  return ((double)(hash_mix(random_state) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Box and Muller. */
+static double normal(void)
+{
+  return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
+}
+
+struct machine {
+  double cache_points, cache_gain; /* points that cost less, and by how much each */
+  double noise;
+  int overlap, at_once; /* at_once: all messages and all slabs in one launch */
+  double company; /* share of a byte's time, of two that send as much, that all bytes of the host cost */
+  double tile;    /* points of a tile: of those that the last one of a row lacks each costs IDLE */
+};
+
+static const struct machine plain = {.noise = 0.01, .overlap = 1};
+
+/* Written down a second time, not taken from the model. Halos go along i only. */
+static void machine_time(const struct machine *m, const struct geometry *g, struct study_run *run)
+{
+  double neighbours = g->ranks == 1 ? 0 : g->ranks == 2 ? 1 : 2;
+  double face = (double)(g->global[1] - 2) * (double)(g->global[2] - 2);
+  double owned = ceil((double)(g->global[0] - 2) / g->ranks) * face;
+  double inner = owned - (m->overlap ? neighbours * face : 0);
+  double row = (double)(g->global[2] - 2), idle = m->tile > 0 ? ceil(row / m->tile) * m->tile - row : 0;
+  double interior =
+      PASS + POINT * inner - m->cache_gain * fmin(inner, m->cache_points) + IDLE * idle * inner / row;
+  double slab = m->at_once ? SLAB_POINT * face : SLAB + SLAB_POINT * face;
+  double boundary = m->overlap ? neighbours * slab : 0;
+  double messages = m->at_once ? SLAB : neighbours * NEIGHBOUR;
+  double all = 2 * (g->ranks - 1); /* messages of the host */
+  double bytes = ((1 - m->company) * neighbours + m->company * all / 2) * 4 * face;
+  double exchange = neighbours > 0 ? LATENCY + messages + bytes / BANDWIDTH : 0;
+  double rest = g->ranks > 1 ? SYNC + REDUCE + REDUCE_LOG * log2(g->ranks) : 0;
+  double whole = (m->overlap ? fmax(interior, exchange) : interior + exchange) + boundary + rest;
+  double off = 1 + m->noise * normal();
+  run->seconds = whole * off;
+  run->interior = g->ranks > 1 && m->overlap ? (m->at_once ? whole / 2 : interior) * off : 0;
+  run->boundary = g->ranks > 1 ? (m->overlap ? boundary : interior) * off : 0;
+  run->reduce = g->ranks > 1 ? (REDUCE + REDUCE_LOG * log2(g->ranks)) * off : 0;
+}
+
+static struct study_run run_of(const struct machine *m, const char *size, const int64_t extent[3], int ranks,
+                               int weak)
+{
+  struct geometry geometry;
+  struct study_run run = {.transport = "",
+                          .kernel = "stream",
+                          .backend = "cuda",
+                          .device = "Made up",
+                          .procs = {ranks, 1, 1},
+                          .ranks = ranks,
+                          .hosts = 1,
+                          .weak = weak,
+                          .overlap = m->overlap,
+                          .depth = 1};
+  snprintf(run.size, sizeof run.size, "%s", size);
+  snprintf(run.transport, sizeof run.transport, "%s", m->at_once ? "p2p" : "staged");
+  for (int d = 0; d < 3; d++) run.global[d] = extent[d];
+  if (weak) run.global[0] = (extent[0] - 2) * ranks + 2;
+  assert_int_equal(geometry_make(run.global, run.procs, 1, m->overlap, ranks, &geometry), STATUS_OK);
+  machine_time(m, &geometry, &run);
+  return run;
+}
+
+static const struct {
+  const char *name;
+  int64_t extent[3];
+} sizes[] = {
+    {"S", {64, 64, 128}}, {"M", {128, 128, 256}}, {"130x130x514", {130, 130, 514}}, {"L", {256, 256, 512}}};
+
+#define SIZES (sizeof sizes / sizeof sizes[0])
+
+/* Strong and weak. */
+static void study_add(const struct machine *m, size_t size, int ranks, struct study *study)
+{
+  for (int weak = 0; weak < (ranks > 1 ? 2 : 1); weak++)
+    study->runs[study->n++] = run_of(m, sizes[size].name, sizes[size].extent, ranks, weak);
+}
+
+/* Each size on one to \a most ranks. */
+static struct study study_make(const struct machine *m, int most)
+{
+  struct study study = {.runs = calloc(64, sizeof *study.runs)};
+  assert_non_null(study.runs);
+  for (size_t s = 0; s < SIZES; s++)
+    for (int ranks = 1; ranks <= most; ranks *= 2) study_add(m, s, ranks, &study);
+  return study;
+}
+
+/* comm-gpu has them a little wrong. */
+static struct study_paths paths_make(void)
+{
+  static const char *const names[] = {"staged", "p2p"};
+  struct study_paths paths = {.n = 2};
+  for (int w = 0; w < paths.n; w++) {
+    paths.ways[w] =
+        (struct study_way){.known = {1, 0}, .latency = {1.1 * LATENCY}, .bandwidth = {0.92 * BANDWIDTH}};
+    snprintf(paths.ways[w].name, sizeof paths.ways[w].name, "%s", names[w]);
+  }
+  return paths;
+}
+
+static struct model *fit_made(const struct machine *m, int most)
+{
+  struct model *model = calloc(1, sizeof *model);
+  struct study study = study_make(m, most);
+  struct study_paths paths = paths_make();
+  assert_int_equal(model_fit(&study, &paths, model), STATUS_OK);
+  study_free(&study);
+  return model;
+}
+
+static struct model_time predict(const struct model *model, const struct study_run *run)
+{
+  static const struct model_scale as_measured = {1, 1};
+  struct geometry geometry;
+  struct model_time time;
+  assert_int_equal(geometry_make(run->global, run->procs, 1, run->overlap, run->ranks, &geometry), STATUS_OK);
+  assert_int_equal(model_predict(model, &geometry, run->transport, &as_measured, &time), STATUS_OK);
+  return time;
+}
+
+#endif

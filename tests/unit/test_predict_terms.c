@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The performance model's terms of hosts with many ranks, of kernels' tiles, and of ways that scatter. */
+#include "tests/unit/predict_machine.h"
+
+static struct model *fit_to_four(const struct machine *m, struct study *study)
+{
+  struct study_paths paths = paths_make();
+  struct model *model = calloc(1, sizeof *model);
+  *study = study_make(m, 4);
+  for (size_t s = 0; s < SIZES; s++) study_add(m, s, 3, study);
+  assert_int_equal(model_fit(study, &paths, model), STATUS_OK);
+  return model;
+}
+
+static double worst_on_eight(const struct model *model, const struct machine *m)
+{
+  double worst = 0;
+  struct study later = study_make(m, 8);
+  for (int r = 0; r < later.n; r++)
+    if (later.runs[r].ranks == 8)
+      worst = fmax(worst, fabs(predict(model, &later.runs[r]).seconds / later.runs[r].seconds - 1));
+  study_free(&later);
+  return worst;
+}
+
+/* Three and four in a row tell: the ones between send as much, and the host carries half as much again. */
+static void the_bytes_of_a_host_share_it(void **state)
+{
+  const struct machine shared = {.noise = 0.002, .overlap = 1, .company = 0.45};
+  struct study study;
+  (void)state;
+  random_state = 21;
+  struct model *model = fit_to_four(&shared, &study);
+  assert_near(2 * model->value[TERMS + WAY_HOST] / 0.92, 0.45, 0.15);
+  assert_near(model->value[TERMS + WAY_BANDWIDTH] / 0.92, 0.55, 0.15);
+  assert_true(worst_on_eight(model, &shared) < 0.06);
+  study_free(&study);
+  free(model);
+}
+
+/* S has rows of 126 points, the others of 254 and more: half of its threads are idle. */
+static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
+{
+  const struct machine tiled = {.noise = 0.002, .overlap = 1, .tile = 256};
+  const int64_t narrow[3] = {130, 130, 130};
+  struct study study;
+  (void)state;
+  random_state = 31;
+  struct model *model = fit_to_four(&tiled, &study);
+  assert_near(model->tile_points, 256, 1e-9);
+  assert_near(model->value[TERM_IDLE] / IDLE, 1, 0.25);
+  struct study_run run = run_of(&tiled, "130x130x130", narrow, 1, 0);
+  assert_near(predict(model, &run).seconds / run.seconds, 1, 0.03);
+  study_free(&study);
+  free(model);
+  model = fit_made(&plain, 4);
+  assert_true(model->tile_points == 0);
+  free(model);
+}
+
+/* Two ways, one of which scatters by a tenth: what the other tells is not lost in it, and each has its own interval. */
+static void a_way_that_scatters_does_not_spoil_the_others(void **state)
+{
+  const struct machine scattered = {.noise = 0.12, .overlap = 1},
+                       quiet = {.noise = 0.002, .overlap = 1, .at_once = 1};
+  struct study_paths paths = paths_make();
+  struct study study, fine = study_make(&quiet, 4);
+  (void)state;
+  random_state = 12;
+  free(fit_to_four(&scattered, &study));
+  for (int r = 0; r < fine.n; r++)
+    if (fine.runs[r].ranks > 1) study.runs[study.n++] = fine.runs[r];
+  struct model *model = calloc(1, sizeof *model);
+  assert_int_equal(model_fit(&study, &paths, model), STATUS_OK);
+  assert_true(worst_on_eight(model, &quiet) < 0.06);
+  assert_true(model->way_spread[0] > 0.05 && model->way_spread[1] < 0.04);
+  study_free(&study);
+  study_free(&fine);
+  free(model);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_bytes_of_a_host_share_it),
+      cmocka_unit_test(idle_ends_of_tiles_are_found_where_there_are_some),
+      cmocka_unit_test(a_way_that_scatters_does_not_spoil_the_others),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
