@@ -134,6 +134,27 @@ errors_of() {
   [ "$(errors_of "$recorded" "('staged',)" "(len(e), e[-1] < 0.15)")" = "(32, True)" ]
 }
 
+@test "eight H200 from one to four, as recorded: by p2p 15 of 16 within 5%, by staged half within 9% and all within 25%" {
+  recorded=$top_srcdir/doc/results/h200-x8-2026-11
+  run "$predict" --study "$recorded/runs" --comm "$recorded/paths.json" --fit-ranks 4 -n 8 -p 8x1x1 --against "$recorded/runs" --json eight.json
+  expect_status 0
+  errors() { json eight.json "(lambda e: ($2))(sorted(abs(q['error']) for q in d['against']['pairs'] if q['ranks'] == 8 and q['predicted'] and q['transport'] == '$1'))"; }
+  [ "$(errors p2p 'len(e), e[7] < 0.02, e[14] < 0.05')" = "(16, True, True)" ]
+  [ "$(errors staged 'len(e), e[7] < 0.09, e[-1] < 0.25')" = "(16, True, True)" ]
+  [ "$(json eight.json "sum(q['inside'] for q in d['against']['pairs'] if q['ranks'] == 8)")" = 31 ]
+  [ "$(json eight.json 'd["model"]["tile_points"]')" = 256.0 ]
+  follows_schema eight.json
+}
+
+@test "the seals that eight H200 were held against are whole" {
+  local cut recorded=$top_srcdir/doc/results/h200-x8-2026-11
+  for cut in 8x1x1 2x2x2; do
+    run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/runs"
+    expect_status 0
+    [[ $output == *" is whole"* && $output == *"$(grep "median error" "$recorded/sealed/$cut.txt")"* ]]
+  done
+}
+
 @test "the seals that four H200 were held against are whole" {
   local cut recorded
   for recorded in "$top_srcdir/doc/results/h200-x4-2026-11" "$top_srcdir/doc/results/h200-x4-2026-11/repeated"; do
