@@ -16,6 +16,8 @@
 void dgelsd_(const int *m, const int *n, const int *nrhs, double *a, const int *lda, double *b,
              const int *ldb, double *s, const double *rcond, int *rank, double *work, const int *lwork,
              int *iwork, int *info);
+void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
+             const int *lwork, int *info);
 
 status_t lsq_init(struct lsq *problem, int columns)
 {
@@ -81,26 +83,6 @@ static double column_length(const struct lsq *p, int column)
   return sqrt(sum);
 }
 
-/* Takes the part of a column below its k-th entry away by a reflection that all columns after it share. Source: Golub and Van
- * Loan, Matrix Computations, 5.2.1. */
-static void column_reflect(double *a, int rows, int columns, int k)
-{
-  double *v = a + (size_t)k * (size_t)rows, length = 0;
-  for (int r = k; r < rows; r++) length += v[r] * v[r];
-  length = sqrt(length);
-  if (length == 0) return;
-  const double diagonal = v[k] > 0 ? -length : length, first = v[k] - diagonal;
-  for (int c = k + 1; c < columns; c++) {
-    double *other = a + (size_t)c * (size_t)rows, product = first * other[k];
-    for (int r = k + 1; r < rows; r++) product += v[r] * other[r];
-    const double share = product / (diagonal * first);
-    other[k] += share * first;
-    for (int r = k + 1; r < rows; r++) other[r] += share * v[r];
-  }
-  v[k] = diagonal;
-  for (int r = k + 1; r < rows; r++) v[r] = 0;
-}
-
 /** Columns + 1 equations that have the same least squares as all rows, column-major, the right side as the last column: a fit
  * of hundreds of rows is solved again and again, each time with other columns left out. */
 struct triangle {
@@ -108,26 +90,42 @@ struct triangle {
   double *matrix;
 };
 
+/* R of a = QR in the place of a; info is LAPACK's, or −1 for lack of memory. */
+static int triangulate(double *a, int rows, int columns)
+{
+  double best, *tau = calloc((size_t)columns, sizeof *tau), *work = NULL;
+  int info = 0, query = -1;
+  dgeqrf_(&rows, &columns, a, &rows, tau, &best, &query, &info);
+  int lwork = (int)best;
+  work = calloc((size_t)lwork + 1, sizeof *work);
+  if (tau && work)
+    dgeqrf_(&rows, &columns, a, &rows, tau, work, &lwork, &info);
+  else
+    info = -1;
+  free(work);
+  free(tau);
+  return info;
+}
+
 static status_t triangle_make(const struct lsq *p, const double *length, struct triangle *t)
 {
   const int columns = p->columns + 1, rows = p->rows > columns ? p->rows : columns;
   double *a = calloc((size_t)rows * (size_t)columns, sizeof *a);
   t->rows = columns;
   t->matrix = calloc((size_t)columns * (size_t)columns, sizeof *t->matrix);
-  if (!a || !t->matrix) {
-    free(a);
-    free(t->matrix);
-    return log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d rows", p->rows);
-  }
-  for (int c = 0; c < columns; c++)
+  for (int c = 0; a && c < columns; c++)
     for (int r = 0; r < p->rows; r++)
       a[(size_t)c * (size_t)rows + (size_t)r] =
           c == p->columns ? p->right[r]
           : length[c] > 0 ? p->matrix[(size_t)r * (size_t)p->columns + (size_t)c] / length[c]
                           : 0;
-  for (int k = 0; k < columns; k++) column_reflect(a, rows, columns, k);
+  if (!a || !t->matrix || triangulate(a, rows, columns) != 0) {
+    free(a);
+    free(t->matrix);
+    return log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d rows", p->rows);
+  }
   for (int c = 0; c < columns; c++)
-    memcpy(t->matrix + c * columns, a + (size_t)c * (size_t)rows, (size_t)columns * sizeof *a);
+    memcpy(t->matrix + c * columns, a + (size_t)c * (size_t)rows, ((size_t)c + 1) * sizeof *a);
   free(a);
   return STATUS_OK;
 }
