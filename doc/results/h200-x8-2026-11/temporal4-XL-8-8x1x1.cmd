@@ -1,1 +1,1 @@
-mpirun -np 8 himeno-gpu -b cuda --no-tune -s XL -k temporal4 -x p2p -p 8x1x1
+mpirun -np 8 himeno-gpu -b cuda -t 0.6 --no-tune -s XL -k temporal4 -x p2p -p 8x1x1
