@@ -59,7 +59,7 @@ struct himeno_exec {
   const struct cpu_simd *simd;
   cpu_sweep_rows rows;
   struct cpu_wavefront *wavefront; /* NULL for single sweeps */
-  int threads;
+  int threads, fetches;
   struct partial *partial;
 };
 
@@ -83,6 +83,7 @@ static status_t cpu_open(struct gpu_device *device, const struct himeno_fields *
   if (!(x = calloc(1, sizeof *x))) return log_fail(STATUS_ENVIRONMENT, "no memory for the CPU kernels");
   x->fields = *fields;
   x->simd = simd;
+  x->fetches = cpu_fetches();
   x->rows = kernel->toward_zero                 ? cpu_toward_zero_rows
             : strcmp(kernel->name, "reference") ? simd->sweep
                                                 : cpu_reference_rows;
@@ -156,7 +157,8 @@ static struct cpu_sweep prepare(const struct himeno_exec *exec, int source)
                             .out = exec->fields.p[1 - source].handle,
                             .pitch = layout->pitch,
                             .plane = layout->plane,
-                            .block = rows > 8 ? rows : 8};
+                            .block = rows > 8 ? rows : 8,
+                            .fetches = exec->fetches};
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) sweep.coefficient[m] = exec->fields.coefficient[m].handle;
   return sweep;
 }

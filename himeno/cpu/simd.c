@@ -35,3 +35,16 @@ status_t cpu_simd_choose(const struct cpu_simd **simd)
   return log_fail(STATUS_USAGE, "HIMENO_CPU_SIMD=%s: no such instruction set was compiled",
                   wanted ? wanted : "");
 }
+
+/* HIMENO_CPU_FETCH in the environment, 0 or 1, is for tests: either way on any CPU. */
+int cpu_fetches(void)
+{
+  const char *text = getenv("HIMENO_CPU_FETCH");
+  if (text) return strcmp(text, "0") != 0;
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  return !__builtin_cpu_is("intel");
+#else
+  return 1;
+#endif
+}

@@ -15,6 +15,7 @@
 #define LANE_NUMBERS                     ((VI){0, 1, 2, 3, 4, 5, 6, 7})
 #define STORE_MASKED(address, inside, v) _mm256_maskstore_ps((address), (__m256i)(inside), (v))
 #define PIN(v)                           __asm__("" : "+x"(v))
+#define ADD_SQUARE(sum, v)               ((sum) += (v) * (v))
 #include "himeno/cpu/stream_body.h"
 
 static int supported(void)

@@ -15,7 +15,8 @@
 #define LANE_NUMBERS             ((VI){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
 #define STORE_MASKED(address, inside, v)                                                                     \
   _mm512_mask_storeu_ps((address), _mm512_test_epi32_mask((__m512i)(inside), (__m512i)(inside)), (v))
-#define PIN(v) __asm__("" : "+x"(v))
+#define PIN(v)             __asm__("" : "+x"(v))
+#define ADD_SQUARE(sum, v) ((sum) = _mm512_fmadd_pd((v), (v), (sum)))
 #include "himeno/cpu/stream_body.h"
 
 static int supported(void)

@@ -6,7 +6,9 @@
  * vector), LOW(v) and HIGH(v) (halves of a float vector as doubles), LANE_NUMBERS (an int vector 0, 1, …),
  * STORE_STREAM(address, v), a store past the caches, STREAM_FENCE(), which ends a series of them,
  * STORE_MASKED(address, inside, v), which writes the lanes whose bits are set in the int vector `inside` and
- * touches no other, and PIN(v), which keeps the compiler from moving what makes v to a later place.
+ * touches no other, PIN(v), which keeps the compiler from moving what makes v to a later place, and
+ * ADD_SQUARE(sum, v), which adds the square of each double of v to sum: exact in double for what was a float, so that a fused
+ * multiply-add gives the same bits.
  *
  * Rows are walked by cache lines of 16 floats. Whole lines are stored past the caches, which saves reading
  * them first; a line that the box covers in part goes through the cache, since a line written both ways
@@ -14,11 +16,16 @@
 
 #define LINE 16
 /** How far ahead of their use lines are fetched, in floats. Hardware prefetchers follow fewer streams than
- * there are arrays here, and lose them where rows do not follow each other. They are fetched into all caches: past them
- * (the non-temporal hint) is no better on AMD and halves the rate on Intel, whose second-level prefetchers then see
- * nothing. */
-#define AHEAD      128
-#define AHEAD_NEAR 32 /* for lines of p that a cache holds already */
+ * there are arrays here, and lose them where rows do not follow each other.
+ *
+ * Where the CPU's own prefetchers do the most (Intel), lines are fetched into all caches: past them (the non-temporal hint) halves
+ * the rate there, since the second level's prefetchers then see nothing. Elsewhere (AMD) a core that waits for a line fills
+ * its window with a few lines' arithmetic and issues no more fetches. There the second cache fetches the row that is swept next,
+ * which keeps memory busy whatever the core waits for, and the first cache takes lines from there, shortly before their use
+ * and as what is used once. */
+#define AHEAD        128
+#define AHEAD_SECOND 80 /* for lines that the second cache has fetched */
+#define AHEAD_NEAR   32 /* for lines of p that a cache holds already */
 
 typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
 typedef float FN(loose) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
@@ -39,7 +46,8 @@ typedef int FN(ints) __attribute__((vector_size(4 * LANES)));
 struct FN(row) {
   int64_t first, end; /**< what the box covers */
   int64_t line, last; /**< where its lines begin and end */
-  int64_t skip;       /**< from there to the first line of the row that is swept next */
+  int64_t next;       /**< from its first point to that of the row that is swept next */
+  int64_t skip;       /**< from where its lines end to the first line of the row that is swept next */
 };
 
 /** A line of p and the same in the planes before and behind. */
@@ -48,28 +56,51 @@ struct FN(place) {
   float *out;
 };
 
-/** The residuals of the line at element x, term by term from left to right; `ahead` is the line to fetch. */
-static inline TARGET __attribute__((always_inline)) void FN(residual)(const float *const *c, int64_t pitch,
-                                                                      const struct FN(place) * at, int64_t x,
-                                                                      int64_t ahead, VF ss[VECTORS])
+/** Fetches lines of p: in row j + 1 (`j` bytes on) those `ahead` of this one and, if `by_row`, the same of the next row. */
+static inline TARGET __attribute__((always_inline)) void
+FN(fetch_p)(int64_t j, const struct FN(place) * at, const struct FN(row) * row, int64_t ahead, int by_row)
 {
+  const int64_t next = j + 4 * row->next;
+  __builtin_prefetch(at->up + j + 4 * ahead, 0, 3);
+  __builtin_prefetch(at->p + j + 4 * AHEAD_NEAR, 0, 3);
+  __builtin_prefetch(at->down + j + 4 * AHEAD_NEAR, 0, 3);
+  if (!by_row) return;
+  __builtin_prefetch(at->up + next, 0, 2);
+  __builtin_prefetch(at->p + next, 0, 2);
+  __builtin_prefetch(at->down + next, 0, 2);
+}
+
+/** The residuals of the line at element x, term by term from left to right. The next row is fetched with it if `by_row`. */
+static inline TARGET __attribute__((always_inline)) void FN(residual)(const float *const *c, int64_t pitch,
+                                                                      const struct FN(place) * at,
+                                                                      const struct FN(row) * row, int64_t x,
+                                                                      int by_row, VF ss[VECTORS])
+{
+  const int64_t ahead = by_row ? AHEAD_SECOND : x + AHEAD < row->last ? AHEAD : AHEAD + row->skip;
   const char *p = at->p, *up = at->up, *down = at->down;
   int64_t j = 4 * pitch, back = -j;
   /* Opaque, so that rows are addressed by these two and not by nine pointers that have no registers. */
   __asm__("" : "+r"(j), "+r"(back));
 
 #define P(row, dk) LOAD((row) + 4 * ((dk) + v * LANES))
-#define C(array)   LOAD(c[HIMENO_##array] + x + v * LANES)
+#define C(array)   LOAD(line + v * LANES)
+/* Arrays' addresses are loaded where they are used (volatile): kept, they would fill the vector registers. */
 #define TERM(array, expression)                                                                              \
-  __builtin_prefetch(c[HIMENO_##array] + ahead, 0, 3);                                                       \
-  EACH                                                                                                       \
   {                                                                                                          \
-    ss[v] = expression;                                                                                      \
-    PIN(ss[v]);                                                                                              \
+    const float *line = ((const float *const volatile *)c)[HIMENO_##array] + x;                              \
+    if (by_row) {                                                                                            \
+      __builtin_prefetch(line + ahead, 0, 0);                                                                \
+      __builtin_prefetch(line + row->next, 0, 2);                                                            \
+    } else {                                                                                                 \
+      __builtin_prefetch(line + ahead, 0, 3);                                                                \
+    }                                                                                                        \
+    EACH                                                                                                     \
+    {                                                                                                        \
+      ss[v] = expression;                                                                                    \
+      PIN(ss[v]);                                                                                            \
+    }                                                                                                        \
   }
-  __builtin_prefetch(up + j + 4 * (ahead - x), 0, 3);
-  __builtin_prefetch(p + j + 4 * AHEAD_NEAR, 0, 3);
-  __builtin_prefetch(down + j + 4 * AHEAD_NEAR, 0, 3);
+  FN(fetch_p)(j, at, row, ahead, by_row);
   TERM(A0, C(A0) * P(up, 0))
   TERM(A1, ss[v] + C(A1) * P(p + j, 0))
   TERM(A2, ss[v] + C(A2) * P(p, 1))
@@ -87,24 +118,19 @@ static inline TARGET __attribute__((always_inline)) void FN(residual)(const floa
 #undef TERM
 }
 
-/** Sweeps the line at element x, which the box covers as a `whole` or in part, and adds its squares to the
- * sums. What is to be read again soon is kept in the caches. */
+/** Sweeps the line at element x, which the box covers as a whole or in part, and adds its squares to the
+ * sums. What is to be read again soon (`keep`) is kept in the caches. */
 static inline TARGET __attribute__((always_inline)) void FN(line)(const float *const *c, int64_t pitch,
                                                                   const struct FN(place) * at,
                                                                   const struct FN(row) * row, int64_t x,
-                                                                  int whole, int keep, VD sums[2])
+                                                                  int keep, int by_row, VD sums[2])
 {
-  const int64_t ahead = x + AHEAD < row->last ? x + AHEAD : x + AHEAD + row->skip;
   const float *p = (const float *)(const void *)at->p;
   float *out = at->out;
   VF ss[VECTORS];
 
-  FN(residual)(c, pitch, at, x, ahead, ss);
-  if (whole && keep) {
-    EACH *(FN(loose) *)(out + v * LANES) = LOAD(p + v * LANES) + HIMENO_OMEGA * ss[v];
-  } else if (whole) {
-    EACH STORE_STREAM(out + v * LANES, LOAD(p + v * LANES) + HIMENO_OMEGA * ss[v]);
-  } else {
+  FN(residual)(c, pitch, at, row, x, by_row, ss);
+  if (__builtin_expect(x < row->first || x + LINE > row->end, 0)) {
     EACH
     {
       const VI lane = LANE_NUMBERS + (int)(x + v * LANES - row->first);
@@ -113,44 +139,38 @@ static inline TARGET __attribute__((always_inline)) void FN(line)(const float *c
       STORE_MASKED(out + v * LANES, inside, value);
       ss[v] = (VF)((VI)ss[v] & inside);
     }
+  } else if (keep) {
+    EACH *(FN(loose) *)(out + v * LANES) = LOAD(p + v * LANES) + HIMENO_OMEGA * ss[v];
+  } else {
+    EACH STORE_STREAM(out + v * LANES, LOAD(p + v * LANES) + HIMENO_OMEGA * ss[v]);
   }
   EACH
   {
-    sums[0] += LOW(ss[v]) * LOW(ss[v]);
-    sums[1] += HIGH(ss[v]) * HIGH(ss[v]);
+    ADD_SQUARE(sums[0], LOW(ss[v]));
+    ADD_SQUARE(sums[1], HIGH(ss[v]));
   }
-}
-
-/** The same in the arrays of a sweep. */
-static inline TARGET __attribute__((always_inline)) void
-FN(sweep_line)(const struct cpu_sweep *s, const struct FN(row) * row, int64_t x, int whole, VD sums[2])
-{
-  const char *p = (const char *)(s->p + x);
-  const struct FN(place) at = {p, p + 4 * s->plane, p - 4 * s->plane, s->out + x};
-  FN(line)(s->coefficient, s->pitch, &at, row, x, whole, 0, sums);
 }
 
 /** Sweeps a row; `next` is the way from its first point to that of the row that is swept after it. */
 static inline TARGET __attribute__((always_inline)) void
-FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next, VD sums[2])
+FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next, int by_row, VD sums[2])
 {
   const int64_t skew = (int64_t)((uintptr_t)(s->out + first) / sizeof(float) % LINE);
   const int64_t last = first - skew + (skew + n + LINE - 1) / LINE * LINE;
-  const struct FN(row) row = {first, first + n, first - skew, last, first - skew + next - last};
-  int64_t x = row.line;
+  const struct FN(row) row = {first, first + n, first - skew, last, next, first - skew + next - last};
 
   /* Lines that are written in part have to be read first. */
   __builtin_prefetch(s->out + row.end - 1, 1, 3);
   __builtin_prefetch(s->out + first + next, 1, 3);
-  if (row.line < first || n < LINE) {
-    FN(sweep_line)(s, &row, x, 0, sums);
-    x += LINE;
+  for (int64_t x = row.line; x < row.last; x += LINE) {
+    const char *p = (const char *)(s->p + x);
+    const struct FN(place) at = {p, p + 4 * s->plane, p - 4 * s->plane, s->out + x};
+    FN(line)(s->coefficient, s->pitch, &at, &row, x, 0, by_row, sums);
   }
-  for (; x + LINE <= row.end; x += LINE) FN(sweep_line)(s, &row, x, 1, sums);
-  if (x < row.end) FN(sweep_line)(s, &row, x, 0, sums);
 }
 
-static TARGET double FN(sweep)(const struct cpu_sweep *shared, int64_t first, int64_t last)
+static inline TARGET __attribute__((always_inline)) double
+FN(sweep_rows)(const struct cpu_sweep *shared, int64_t first, int64_t last, int by_row)
 {
   const struct cpu_sweep copy = *shared, *const s =
                                              &copy; /* no store can change it, so its pointers stay loaded */
@@ -166,7 +186,8 @@ static TARGET double FN(sweep)(const struct cpu_sweep *shared, int64_t first, in
       if (i * rows + end > last) end = last - i * rows;
       for (const int64_t begin = j; j < end; j++) {
         int64_t next = j + 1 < end ? s->pitch : s->plane - (j - begin) * s->pitch;
-        FN(sweep_row)(s, (b->lo[0] + i) * s->plane + (b->lo[1] + j) * s->pitch + b->lo[2], n, next, sums);
+        int64_t point = (b->lo[0] + i) * s->plane + (b->lo[1] + j) * s->pitch + b->lo[2];
+        FN(sweep_row)(s, point, n, next, by_row, sums);
       }
     }
   STREAM_FENCE();
@@ -175,16 +196,20 @@ static TARGET double FN(sweep)(const struct cpu_sweep *shared, int64_t first, in
   return sum;
 }
 
+static TARGET double FN(sweep)(const struct cpu_sweep *sweep, int64_t first, int64_t last)
+{
+  return sweep->fetches ? FN(sweep_rows)(sweep, first, last, 1) : FN(sweep_rows)(sweep, first, last, 0);
+}
+
 /** One line of a row that stands apart. */
-static inline TARGET __attribute__((always_inline)) void FN(apart_line)(const struct cpu_row *r,
-                                                                        const struct FN(row) * row, int64_t x,
-                                                                        int whole, int keep, VD sums[2])
+static inline TARGET __attribute__((always_inline)) void
+FN(apart_line)(const struct cpu_row *r, const struct FN(row) * row, int64_t x, int keep, VD sums[2])
 {
   const int64_t n = x - r->x;
   const struct FN(place) at = {(const char *)(r->middle + n), (const char *)(r->above + n),
                                (const char *)(r->below + n), r->out + n};
   for (int64_t m = 0; m < r->fetches; m++) __builtin_prefetch(r->fetch[m] + n, 0, 2);
-  FN(line)(r->coefficient, r->pitch, &at, row, x, whole, keep, sums);
+  FN(line)(r->coefficient, r->pitch, &at, row, x, keep, 0, sums);
 }
 
 static inline TARGET __attribute__((always_inline)) double FN(apart)(const struct cpu_row *shared, int keep)
@@ -192,18 +217,12 @@ static inline TARGET __attribute__((always_inline)) double FN(apart)(const struc
   const struct cpu_row copy = *shared, *const r = &copy; /* no store can change it */
   const int64_t skew = (int64_t)((uintptr_t)r->out / sizeof(float) % LINE);
   const int64_t last = r->x - skew + (skew + r->n + LINE - 1) / LINE * LINE;
-  const struct FN(row) row = {r->x, r->x + r->n, r->x - skew, last, r->x - skew + r->next - last};
-  int64_t x = row.line;
+  const struct FN(row) row = {r->x, r->x + r->n, r->x - skew, last, r->next, r->x - skew + r->next - last};
   VD sums[2] = {{0}, {0}};
   double sum = 0;
 
   __builtin_prefetch(r->out + r->n - 1, 1, 3); /* written in part, it has to be read first */
-  if (row.line < row.first || r->n < LINE) {
-    FN(apart_line)(r, &row, x, 0, keep, sums);
-    x += LINE;
-  }
-  for (; x + LINE <= row.end; x += LINE) FN(apart_line)(r, &row, x, 1, keep, sums);
-  if (x < row.end) FN(apart_line)(r, &row, x, 0, keep, sums);
+  for (int64_t x = row.line; x < row.last; x += LINE) FN(apart_line)(r, &row, x, keep, sums);
   sums[0] += sums[1];
   for (int lane = 0; lane < LANES / 2; lane++) sum += sums[0][lane];
   return sum;

@@ -20,6 +20,7 @@
       if ((inside)[lane_]) (address)[lane_] = (v)[lane_];                                                    \
   } while (0)
 #define PIN(v)
+#define ADD_SQUARE(sum, v) ((sum) += (v) * (v))
 #include "himeno/cpu/stream_body.h"
 
 static int supported(void)

@@ -18,7 +18,8 @@
     for (int lane_ = 0; lane_ < LANES; lane_++)                                                              \
       if ((inside)[lane_]) (address)[lane_] = (v)[lane_];                                                    \
   } while (0)
-#define PIN(v) __asm__("" : "+x"(v))
+#define PIN(v)             __asm__("" : "+x"(v))
+#define ADD_SQUARE(sum, v) ((sum) += (v) * (v))
 #include "himeno/cpu/stream_body.h"
 
 static int supported(void)

@@ -42,17 +42,6 @@ static double cache_bytes(void)
   return bytes > 0 ? (double)bytes : CACHE_BYTES;
 }
 
-/* Intel's prefetchers follow all streams of a row by themselves: on a Xeon four sweeps took 1.2 times as long with fetching. */
-static int is_fetching(void)
-{
-#ifdef __x86_64__
-  __builtin_cpu_init();
-  return !__builtin_cpu_is("intel");
-#else
-  return 1;
-#endif
-}
-
 /* Rows that a tile writes: as many as let what waits stay near. */
 static int64_t tile_rows(const struct cpu_wavefront *w)
 {
@@ -98,7 +87,7 @@ status_t cpu_wavefront_open(const struct layout *layout, const struct cpu_simd *
   struct cpu_wavefront *w = calloc(1, sizeof *w);
   if (!w) return log_fail(STATUS_ENVIRONMENT, "no memory for the wavefront");
   *w = (struct cpu_wavefront){
-      .layout = *layout, .simd = simd, .sweeps = sweeps, .threads = threads, .fetches = is_fetching()};
+      .layout = *layout, .simd = simd, .sweeps = sweeps, .threads = threads, .fetches = cpu_fetches()};
   w->rows = tile_rows(w);
   w->workers = calloc((size_t)threads, sizeof *w->workers);
   w->gosa = malloc((size_t)(blocks * sweeps) * sizeof *w->gosa);

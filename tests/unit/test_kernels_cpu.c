@@ -18,6 +18,11 @@ int main(void)
       subjects[n++] = (struct kernel_subject){"cpu", "stream", SETTING, simd->name};
       subjects[n++] = (struct kernel_subject){"cpu", "wavefront", SETTING, simd->name};
     }
+  for (int fetch = 0; fetch < 2; fetch++) { /* what some CPUs do and others do not */
+    const char *setting = fetch ? "1" : "0";
+    subjects[n++] = (struct kernel_subject){"cpu", "stream", "HIMENO_CPU_FETCH", setting};
+    subjects[n++] = (struct kernel_subject){"cpu", "wavefront3", "HIMENO_CPU_FETCH", setting};
+  }
   for (int k = 0; k < 3; k++) {
     subjects[n++] = (struct kernel_subject){"cpu", wavefronts[k], NULL, NULL};
     subjects[n++] = (struct kernel_subject){"cpu", wavefronts[k], "HIMENO_CPU_CACHE", "1"}; /* many blocks */
