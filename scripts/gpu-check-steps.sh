@@ -325,6 +325,7 @@ tensor_products() {
 wgmma f16 4096 2
 wgmma f16 8192 2
 wgmma f16 4095x4097x4099 0.5
+wgmma bf16 4095x4097x4099 0.5
 wgmma f16 8191 0.5
 wgmma f16 8192 1 --trans NT
 wgmma bf16 4096 2
