@@ -25,8 +25,8 @@ int flip_parse(const char *text, struct flip *flip);
 /** \brief Plans what the environment says. STATUS_USAGE, with one line, for a text that is no fault. */
 status_t flip_read(void);
 
-/** \brief STATUS_USAGE, with one line, where what is planned lies outside of a grid. */
-status_t flip_check(const int64_t global[3]);
+/** \brief Warns where what is planned lies outside of a grid, as one host's does of a fault meant for several. */
+void flip_check(const int64_t global[3]);
 
 /** \brief Plants what is due before one of the sweeps (from, to]. */
 status_t flip_plant(struct solver *solver, int64_t from, int64_t to);
