@@ -158,6 +158,7 @@ static struct cpu_sweep prepare(const struct himeno_exec *exec, int source)
                             .pitch = layout->pitch,
                             .plane = layout->plane,
                             .block = rows > 8 ? rows : 8,
+                            .backward = source,
                             .fetches = exec->fetches};
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) sweep.coefficient[m] = exec->fields.coefficient[m].handle;
   return sweep;

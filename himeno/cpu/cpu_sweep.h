@@ -15,7 +15,8 @@ struct cpu_sweep {
   int64_t pitch, plane;
   struct box box; /**< local indices */
   int64_t block;  /**< rows in j that are swept over all planes before the next ones: p stays in cache */
-  int fetches;    /**< whether the second cache fetches the row that is swept next: see cpu_fetches */
+  int backward; /**< through planes and blocks of rows: what the sweep before touched last may still be cached */
+  int fetches; /**< whether the second cache fetches the row that is swept next: see cpu_fetches */
 };
 
 /** \brief Sweeps rows [first, last) of the box, counted j first, then i. Returns the sum of ss² over them. */

@@ -179,17 +179,19 @@ FN(sweep_rows)(const struct cpu_sweep *shared, int64_t first, int64_t last, int 
   VD sums[2] = {{0}, {0}};
   double sum = 0;
 
-  for (int64_t block = 0; block < rows; block += s->block)
-    for (int64_t i = first / rows; i * rows < last; i++) {
-      int64_t j = block, end = block + s->block < rows ? block + s->block : rows;
-      if (i * rows + j < first) j = first - i * rows;
-      if (i * rows + end > last) end = last - i * rows;
-      for (const int64_t begin = j; j < end; j++) {
-        int64_t next = j + 1 < end ? s->pitch : s->plane - (j - begin) * s->pitch;
-        int64_t point = (b->lo[0] + i) * s->plane + (b->lo[1] + j) * s->pitch + b->lo[2];
-        FN(sweep_row)(s, point, n, next, by_row, sums);
-      }
+  const int64_t blocks = (rows + s->block - 1) / s->block, low = first / rows,
+                planes = (last - 1) / rows - low + 1;
+  for (int64_t m = 0; m < blocks * planes && first < last; m++) {
+    const int64_t at = s->backward ? blocks * planes - 1 - m : m, i = low + at % planes;
+    int64_t j = at / planes * s->block, end = j + s->block < rows ? j + s->block : rows;
+    if (i * rows + j < first) j = first - i * rows;
+    if (i * rows + end > last) end = last - i * rows;
+    for (const int64_t begin = j; j < end; j++) {
+      int64_t next = j + 1 < end ? s->pitch : (s->backward ? -s->plane : s->plane) - (j - begin) * s->pitch;
+      int64_t point = (b->lo[0] + i) * s->plane + (b->lo[1] + j) * s->pitch + b->lo[2];
+      FN(sweep_row)(s, point, n, next, by_row, sums);
     }
+  }
   STREAM_FENCE();
   sums[0] += sums[1];
   for (int lane = 0; lane < LANES / 2; lane++) sum += sums[0][lane];
