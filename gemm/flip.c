@@ -31,17 +31,26 @@ status_t gemm_flip_read(struct gemm_flip *flip)
                   text);
 }
 
+static int element_bits(const struct gemm_problem *problem)
+{
+  return 8 * (int)gemm_element_bytes(problem, GEMM_C);
+}
+
+static int is_in_c(const struct gemm_flip *flip, const struct gemm_problem *problem)
+{
+  return flip->row < problem->m && flip->column < problem->n && flip->bit < element_bits(problem);
+}
+
 status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks)
 {
-  const int bits = 8 * (int)gemm_element_bytes(problem, GEMM_C);
   if (!flip->due) return STATUS_OK;
   if (flip->rank >= ranks)
     return log_fail(STATUS_USAGE, "HIMENO_GEMM_FLIP: rank %d of %d", flip->rank, ranks);
-  if (flip->row < problem->m && flip->column < problem->n && flip->bit < bits) return STATUS_OK;
+  if (is_in_c(flip, problem)) return STATUS_OK;
   return log_fail(STATUS_USAGE,
                   "HIMENO_GEMM_FLIP: bit %d of %" PRId64 ",%" PRId64 " is not in a C of %" PRId64
                   " x %" PRId64 " elements of %d bits",
-                  flip->bit, flip->row, flip->column, problem->m, problem->n, bits);
+                  flip->bit, flip->row, flip->column, problem->m, problem->n, element_bits(problem));
 }
 
 status_t gemm_flip_plant(struct gemm_flip *flip, const struct gemm_matrices *m, int rank)
@@ -51,7 +60,7 @@ status_t gemm_flip_plant(struct gemm_flip *flip, const struct gemm_matrices *m, 
   unsigned char element[4];
   if (!flip->due || flip->rank != rank || ++flip->looks < flip->look) return STATUS_OK;
   flip->due = 0;
-  if (flip->row >= p->m || flip->column >= p->n || flip->bit >= 8 * (int)bytes) return STATUS_OK;
+  if (!is_in_c(flip, p)) return STATUS_OK;
   size_t at = (size_t)(flip->row * p->ld[GEMM_C] + flip->column) * bytes;
   RETURN_IF_FAILED(gpu_copy_out(m->queue, element, m->on.c, at, bytes));
   RETURN_IF_FAILED(gpu_sync(m->queue));

@@ -50,6 +50,15 @@ struct FN(row) {
   int64_t skip;       /**< from where its lines end to the first line of the row that is swept next */
 };
 
+/** The row of n points from element `first` on, stored to `out`; `next` as above. */
+static inline TARGET __attribute__((always_inline)) struct FN(row)
+    FN(row_of)(const float *out, int64_t first, int64_t n, int64_t next)
+{
+  const int64_t skew = (int64_t)((uintptr_t)out / sizeof(float) % LINE), line = first - skew;
+  const int64_t last = line + (skew + n + LINE - 1) / LINE * LINE;
+  return (struct FN(row)){first, first + n, line, last, next, line + next - last};
+}
+
 /** A line of p and the same in the planes before and behind. */
 struct FN(place) {
   const char *p, *up, *down;
@@ -155,9 +164,7 @@ static inline TARGET __attribute__((always_inline)) void FN(line)(const float *c
 static inline TARGET __attribute__((always_inline)) void
 FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next, int by_row, VD sums[2])
 {
-  const int64_t skew = (int64_t)((uintptr_t)(s->out + first) / sizeof(float) % LINE);
-  const int64_t last = first - skew + (skew + n + LINE - 1) / LINE * LINE;
-  const struct FN(row) row = {first, first + n, first - skew, last, next, first - skew + next - last};
+  const struct FN(row) row = FN(row_of)(s->out + first, first, n, next);
 
   /* Lines that are written in part have to be read first. */
   __builtin_prefetch(s->out + row.end - 1, 1, 3);
@@ -217,9 +224,7 @@ FN(apart_line)(const struct cpu_row *r, const struct FN(row) * row, int64_t x, i
 static inline TARGET __attribute__((always_inline)) double FN(apart)(const struct cpu_row *shared, int keep)
 {
   const struct cpu_row copy = *shared, *const r = &copy; /* no store can change it */
-  const int64_t skew = (int64_t)((uintptr_t)r->out / sizeof(float) % LINE);
-  const int64_t last = r->x - skew + (skew + r->n + LINE - 1) / LINE * LINE;
-  const struct FN(row) row = {r->x, r->x + r->n, r->x - skew, last, r->next, r->x - skew + r->next - last};
+  const struct FN(row) row = FN(row_of)(r->out, r->x, r->n, r->next);
   VD sums[2] = {{0}, {0}};
   double sum = 0;
 

@@ -50,19 +50,29 @@ static double direction_bytes(const struct geometry *all, const int dir[3])
   return points * (double)sizeof(float);
 }
 
-static status_t host_bytes_count(const struct geometry *all, int rank, int per_host, double *host_bytes)
+static double grid_bytes(const struct geometry *all)
 {
-  const int first = rank / per_host * per_host, end = first + per_host;
+  double bytes = 0;
+  for (int n = 0; n < 27; n++)
+    bytes += direction_bytes(all, (const int[3]){n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1});
+  return bytes;
+}
+
+/* Of the host of the rank that \a g is of. One host may stand for thousands of ranks, so its sum is not taken over them. */
+static status_t host_bytes_set(int rank, int per_host, struct geometry *g)
+{
+  const int first = rank / per_host * per_host;
   double messages[STUDY_WHERES] = {0}, bytes[STUDY_WHERES] = {0};
   struct part part;
-  *host_bytes = 0;
-  for (int n = 0; n < 27 && all->hosts == 1; n++)
-    *host_bytes += direction_bytes(all, (const int[3]){n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1});
-  for (int r = first; r < end && r < all->ranks && all->hosts > 1; r++) {
-    RETURN_IF_FAILED(part_make(all, r, &part));
-    messages_count(&part.plan, r, per_host, messages, bytes);
-    *host_bytes = bytes[STUDY_SAME_HOST];
+  if (g->hosts == 1) {
+    g->host_bytes = grid_bytes(g);
+    return STATUS_OK;
   }
+  for (int r = first; r < first + per_host && r < g->ranks; r++) {
+    RETURN_IF_FAILED(part_make(g, r, &part));
+    messages_count(&part.plan, r, per_host, messages, bytes);
+  }
+  g->host_bytes = bytes[STUDY_SAME_HOST];
   return STATUS_OK;
 }
 
@@ -90,7 +100,6 @@ static status_t rank_geometry(const struct geometry *all, int rank, int per_host
   g->points = (double)box_points(&part.decomp.owned);
   g->neighbours = part.plan.n;
   messages_count(&part.plan, rank, per_host, g->messages, g->bytes);
-  RETURN_IF_FAILED(host_bytes_count(all, rank, per_host, &g->host_bytes));
   const struct box *inner = all->overlap ? &cut.inner : &part.decomp.owned;
   g->inner = (double)box_points(inner);
   g->row = (double)box_extent(inner, 2);
@@ -127,19 +136,21 @@ status_t geometry_of_rank(const int64_t global[3], const int procs[3], int depth
 {
   struct geometry all;
   RETURN_IF_FAILED(grid_geometry(global, procs, depth, overlap, per_host, &all));
-  return rank_geometry(&all, rank, per_host, geometry);
+  RETURN_IF_FAILED(rank_geometry(&all, rank, per_host, geometry));
+  return host_bytes_set(rank, per_host, geometry);
 }
 
 status_t geometry_make(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
                        struct geometry *geometry)
 {
   struct geometry all, best, one;
+  int busiest = 0;
   RETURN_IF_FAILED(grid_geometry(global, procs, depth, overlap, per_host, &all));
   RETURN_IF_FAILED(rank_geometry(&all, 0, per_host, &best));
   for (int r = 1; r < all.ranks; r++) {
     RETURN_IF_FAILED(rank_geometry(&all, r, per_host, &one));
-    if (is_busier(&one, &best)) best = one;
+    if (is_busier(&one, &best)) best = one, busiest = r;
   }
   *geometry = best;
-  return STATUS_OK;
+  return host_bytes_set(busiest, per_host, geometry);
 }
