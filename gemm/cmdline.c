@@ -155,6 +155,15 @@ static const struct option_spec options[] = {
      .metavar = "SECONDS",
      .group = "How long",
      .help = "Repeat blocks of products for about this long a kernel (default 2, with --ladder 0.2)."},
+    {.name = "block",
+     .type = OPTION_REAL,
+     .min = 0.001,
+     .max = 60,
+     .offset = AT(block),
+     .metavar = "SECONDS",
+     .help =
+         "How long a block is, after which the result is checked and the next kernel has its turn. Default: "
+         "0.005 on a GPU, 0.05 on a CPU. Long ones show what a GPU sustains at its power limit."},
     {.name = "verify",
      .type = OPTION_CHOICE,
      .allowed = "auto|full|off",

@@ -34,6 +34,7 @@ struct gemm_config {
   int64_t expect;
   double seconds;
   int seconds_given;
+  double block; /**< seconds; 0: by default */
   int no_yardstick;
   int verify; /**< enum gemm_verify */
   const char *json;

@@ -15,9 +15,8 @@
 #include "comm/agree.h"
 #include "comm/watch.h"
 
-#define BLOCK_SECONDS 0.05
-#define LAUNCHES_MAX  1000
-#define ROUNDS_LEAST  3
+#define LAUNCHES_MAX 10000
+#define ROUNDS_LEAST 3
 /* The times of an emulator are no speed: once is enough. */
 #define ROUNDS_EMULATED 1
 /* Threads of the kernel that ran before may spin on for this long. */
@@ -182,7 +181,7 @@ static status_t series_calibrate(struct gemm_run *run, struct gemm_series *s, co
   }
   RETURN_IF_FAILED(
       watch_allreduce(run->placement.comm, &one, &slowest, 1, MPI_DOUBLE, MPI_MAX, "a product's time"));
-  double block = fmin(BLOCK_SECONDS, run->config.seconds);
+  double block = fmin(run->config.block, run->config.seconds);
   s->launches = slowest > 0 ? (int)fmin(LAUNCHES_MAX, ceil(block / slowest)) : LAUNCHES_MAX;
   return STATUS_OK;
 }
@@ -239,13 +238,21 @@ static status_t block_agree(struct gemm_run *run, int *go)
   return STATUS_OK;
 }
 
-/* Untimed products first: caches and clocks are this kernel's then. */
+/* Untimed products first: caches and clocks are this kernel's then. On a GPU as many as follow, and as close together. */
+static status_t settle(struct gemm_run *run, struct gemm_series *s, const struct timer *timer)
+{
+  double unused, wanted = fmin(SETTLE_SECONDS, run->config.seconds);
+  if (run->placement.info.emulated) return STATUS_OK;
+  if (!run->placement.info.is_cpu) return block_time(run, s, timer, s->launches, &unused);
+  for (double begin = stats_now(); stats_now() - begin < wanted;)
+    RETURN_IF_FAILED(block_time(run, s, timer, 1, &unused));
+  return STATUS_OK;
+}
+
 static status_t block_run(struct gemm_run *run, struct gemm_series *s, const struct timer *timer, int *go)
 {
   double seconds;
-  double settle = run->placement.info.emulated ? 0 : fmin(SETTLE_SECONDS, run->config.seconds);
-  for (double begin = stats_now(); stats_now() - begin < settle;)
-    RETURN_IF_FAILED(block_time(run, s, timer, 1, &seconds));
+  RETURN_IF_FAILED(settle(run, s, timer));
   RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
   RETURN_IF_FAILED(gpu_sync(run->queue));
   RETURN_IF_FAILED(block_agree(run, go));

@@ -56,6 +56,18 @@ setup() { document=$BATS_TEST_TMPDIR/result.json; }
   [ "$(json "$document" '[r["rank"] for r in d["ranks"] if r["gflops"] > 0]')" = "[0, 1]" ]
 }
 
+@test "a block is as long as --block says, and the document holds it" {
+  run "$gemm" -b cpu -s 128 -t 0.2 --block 0.2 --no-yardstick --json "$document"
+  expect_status 0
+  local long
+  long=$(json "$document" 'd["result"]["launches"]')
+  [ "$(json "$document" 'd["config"]["block_seconds"]')" = 0.2 ]
+  run "$gemm" -b cpu -s 128 -t 0.2 --block 0.002 --no-yardstick --json "$document"
+  expect_status 0
+  [ "$(json "$document" 'd["config"]["block_seconds"]')" = 0.002 ]
+  [ "$(json "$document" 'd["result"]["launches"]')" -lt $((long / 10)) ] || { echo "not far fewer than $long"; false; }
+}
+
 # spoilt FLIP OPTION...: four ranks, one of whose C has a bit flipped in memory.
 spoilt() {
   HIMENO_GEMM_FLIP=$1 HIMENO_NULL_DEVICES=4 OMP_NUM_THREADS=1 run --separate-stderr on 4 "$gemm" -b null -s 64 -t 0.05 --json "$document" "${@:2}"
@@ -229,6 +241,7 @@ ended() {
 @test "a type that no kernel takes" { says 3 'no kernel of type bf16' --type bf16 -s 8; }
 @test "a transposition that the kernel does not take" { says 3 '--kernel blocked.*transposed' -k blocked --trans NT -s 8; }
 @test "matrices that do not fit" { says 3 'size 2000000x2000000x2000000 needs .* on each device' -s 2000000; }
+@test "blocks of no length" { says 2 '--block "0": must be' --block 0 -s 8; }
 @test "--sizes without --ladder" { says 2 '--sizes: only with --ladder' --sizes 8,9; }
 @test "--sizes with --size" { says 2 '--sizes and --size' --ladder --sizes 8,9 -s 8; }
 @test "--ladder with --kernel" { says 2 '--ladder and --kernel' --ladder -k simd; }
