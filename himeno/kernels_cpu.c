@@ -12,8 +12,10 @@
 #include "himeno/cpu/wavefront.h"
 #include "himeno/kernels.h"
 
-/** Bytes of all arrays that one thread passes between two uses of a row of p: about what its cache holds. */
-#define CACHE_BYTES (1 << 20)
+/** Bytes of all arrays that one thread passes between two uses of a row of p: about what its cache holds. Where the second cache
+ * fetches what is next, long runs of rows are worth more to it than rows of p that it still has. */
+#define CACHE_BYTES         (1 << 20)
+#define CACHE_BYTES_FETCHES (2 << 20)
 
 static const struct himeno_kernel kernels[] = {
     {.name = "reference", .step = "plain loop, one point after the other", .sweeps = 1, .rung = 1},
@@ -152,7 +154,8 @@ static status_t cpu_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum
 static struct cpu_sweep prepare(const struct himeno_exec *exec, int source)
 {
   const struct layout *layout = &exec->fields.layout;
-  int64_t rows = CACHE_BYTES / (HIMENO_ARRAYS * layout->pitch * (int64_t)sizeof(float));
+  const int64_t bytes = exec->fetches ? CACHE_BYTES_FETCHES : CACHE_BYTES;
+  int64_t rows = bytes / (HIMENO_ARRAYS * layout->pitch * (int64_t)sizeof(float));
   struct cpu_sweep sweep = {.p = exec->fields.p[source].handle,
                             .out = exec->fields.p[1 - source].handle,
                             .pitch = layout->pitch,

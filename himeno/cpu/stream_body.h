@@ -26,6 +26,8 @@
 #define AHEAD        128
 #define AHEAD_SECOND 80 /* for lines that the second cache has fetched */
 #define AHEAD_NEAR   32 /* for lines of p that a cache holds already */
+/** For the ceiling kernel, where the second cache fetches: it has nothing else to wait for. */
+#define AHEAD_CEILING 256
 
 typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
 typedef float FN(loose) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
@@ -250,18 +252,27 @@ static TARGET void FN(fence)(void)
   STREAM_FENCE();
 }
 
-static TARGET void FN(ceiling)(const struct cpu_sweep *shared, int64_t first, int64_t last)
+static inline TARGET __attribute__((always_inline)) void FN(fetch)(const float *line, int second)
+{
+  if (second)
+    __builtin_prefetch(line + AHEAD_CEILING, 0, 2);
+  else
+    __builtin_prefetch(line + AHEAD, 0, 3);
+}
+
+static inline TARGET __attribute__((always_inline)) void
+FN(sum_lines)(const struct cpu_sweep *shared, int64_t first, int64_t last, int second)
 {
   const struct cpu_sweep copy = *shared, *const s = &copy;
   int64_t x = first;
 
   for (; x + LINE <= last; x += LINE) {
     VF sum[VECTORS];
-    __builtin_prefetch(s->p + x + AHEAD, 0, 3);
+    FN(fetch)(s->p + x, second);
     EACH sum[v] = LOAD(s->p + x + v * LANES);
 #pragma GCC unroll 12
     for (int m = 0; m < HIMENO_COEFFICIENTS; m++) {
-      __builtin_prefetch(s->coefficient[m] + x + AHEAD, 0, 3);
+      FN(fetch)(s->coefficient[m] + x, second);
       EACH sum[v] += LOAD(s->coefficient[m] + x + v * LANES);
     }
     EACH STORE_STREAM(s->out + x + v * LANES, sum[v]);
@@ -272,4 +283,12 @@ static TARGET void FN(ceiling)(const struct cpu_sweep *shared, int64_t first, in
     s->out[x] = sum;
   }
   STREAM_FENCE();
+}
+
+static TARGET void FN(ceiling)(const struct cpu_sweep *sweep, int64_t first, int64_t last)
+{
+  if (sweep->fetches)
+    FN(sum_lines)(sweep, first, last, 1);
+  else
+    FN(sum_lines)(sweep, first, last, 0);
 }
