@@ -30,6 +30,7 @@ PY
 }
 
 @test "the documents in doc/results follow their schemas" {
+  [ "${SANITIZERS:-no}" = no ] || skip "documents are the same without sanitizers"
   "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
   "$PYTHON" - "$top_srcdir/doc" <<'PY'
 import glob, json, sys, jsonschema
@@ -37,11 +38,14 @@ names = {"himeno-gpu": "result", "himeno-ladder": "ladder", "gemm-gpu": "gemm", 
          "comm-gpu": "comm", "himeno-predict": "predict", "himeno-sim": "sim"}
 schemas = {program: json.load(open(f"{sys.argv[1]}/{name}.schema.json")) for program, name in names.items()}
 assert not any("$id" in schema for schema in schemas.values())  # Debian 12's jsonschema looks for it on the net
+for schema in schemas.values():
+    jsonschema.Draft202012Validator.check_schema(schema)
+validators = {program: jsonschema.Draft202012Validator(schema) for program, schema in schemas.items()}
 for path in glob.glob(f"{sys.argv[1]}/results/**/*.json", recursive=True):
     document = json.load(open(path))
     program = document["schema"].split("/")[0]
-    if program in schemas:
-        jsonschema.validate(document, schemas[program])
+    if program in validators:
+        validators[program].validate(document)
 PY
 }
 
