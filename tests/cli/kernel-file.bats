@@ -23,7 +23,7 @@ edited() {
 
 # sweeps FILE [OPTION]...: three sweeps of the kernel in FILE.
 sweeps() {
-  run --separate-stderr on 1 "$himeno" -b opencl -s XS -n 3 --kernel-file "$@"
+  run --separate-stderr "$himeno" -b opencl -s XS -n 3 --kernel-file "$@"
 }
 
 # refused CODE PATTERN: the last run ended with CODE after one message, in which PATTERN is found.
