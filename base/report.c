@@ -150,10 +150,13 @@ status_t report_json_write(const json_t *document, const char *path)
   return target.replace ? replace(document, target.path) : write_through(document, target.path);
 }
 
+/* Where an earlier write failed, its reason is gone: another one, of an empty line, finds it again. */
 status_t report_flush(void)
 {
   if (fflush(stdout) != 0) return cannot_write("standard output", errno);
   if (!ferror(stdout)) return STATUS_OK;
+  fputc('\n', stdout);
+  if (fflush(stdout) != 0) return cannot_write("standard output", errno);
   return log_fail(STATUS_ENVIRONMENT, "cannot write \"standard output\": a part of it was lost");
 }
 
