@@ -33,14 +33,21 @@ static void triad_part(float *a, const float *b, const float *c, int64_t n)
 #endif
 }
 
+/** The calling thread's floats of an array, whole lines: where they begin and how many. */
+static int64_t my_floats(const struct himeno_fields *f, int64_t *first)
+{
+  const int64_t lines = layout_floats(&f->layout) / 16;
+  int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+  *first = lines * me / threads * 16;
+  return lines * (me + 1) / threads * 16 - *first;
+}
+
 /** Over four triples of arrays, as many bytes as one pass of the ceiling less a seventh. */
 static void triad(const struct himeno_fields *f)
 {
-  const int64_t lines = layout_floats(&f->layout) / 16;
 #pragma omp parallel
   {
-    int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
-    int64_t first = lines * me / threads * 16, n = lines * (me + 1) / threads * 16 - first;
+    int64_t first, n = my_floats(f, &first);
     for (int m = 0; m < HIMENO_COEFFICIENTS; m += 3)
       triad_part((float *)f->coefficient[m].handle + first, (float *)f->coefficient[m + 1].handle + first,
                  (float *)f->coefficient[m + 2].handle + first, n);
@@ -78,12 +85,10 @@ static void write_part(float *a, float value, int64_t n)
 /** Four arrays, read or written. */
 static void one_way(const struct himeno_fields *f, int writes)
 {
-  const int64_t lines = layout_floats(&f->layout) / 16;
   float all = 0;
 #pragma omp parallel reduction(+ : all)
   {
-    int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
-    int64_t first = lines * me / threads * 16, n = lines * (me + 1) / threads * 16 - first;
+    int64_t first, n = my_floats(f, &first);
     for (int m = 0; m < HIMENO_COEFFICIENTS; m += 3) {
       float *array = (float *)f->coefficient[m].handle + first;
       if (writes)
