@@ -163,7 +163,8 @@ static const struct option_spec options[] = {
      .metavar = "SECONDS",
      .help =
          "How long a block is, after which the result is checked and the next kernel has its turn. Default: "
-         "0.005 on a GPU, 0.05 on a CPU. Long ones show what a GPU sustains at its power limit."},
+         "0.005 on a GPU, 0.05 on a CPU. Long ones, of 10000 products at most, show what a GPU sustains at "
+         "its power limit."},
     {.name = "verify",
      .type = OPTION_CHOICE,
      .allowed = "auto|full|off",
