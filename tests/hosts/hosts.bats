@@ -75,7 +75,7 @@ END
 }
 
 @test "a host cut off in mid-run: exit 6 within the deadline, and the message names it" {
-  # mpirun itself finds out by these, and not before five minutes without.
+  # mpirun itself finds out by these while its connections are idle, and not before five minutes without.
   export OMPI_MCA_oob_tcp_keepalive_time=1 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=3
   over 3 timeout -k 1 40 "$himeno" -b null -s XS -t 60 -p 3x1x1 -x staged --verify off --timeout 2 \
     --json "$BATS_TEST_TMPDIR/run.json" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
@@ -85,6 +85,8 @@ END
     ! grep -qE '"blocks": [1-9]' "$BATS_TEST_TMPDIR/run.json" 2>/dev/null || break
     sleep 0.2
   done
+  # For the cut to fall into a sweep and not between two blocks.
+  sleep 0.5
   network cut "$NETWORK" c
   begin=$SECONDS
   wait "$job" || code=$?
