@@ -18,7 +18,7 @@ static int run(int ranks, const char *clock, struct straggler found[FOUND_MAX])
 {
   static struct record_block times[RANKS_MAX * BLOCKS];
   const int64_t global[3] = {256, 256, 512};
-  const struct decomp_rules rules = {1, 0};
+  const struct decomp_rules rules = {.depth = 1};
   struct straggler_work work[RANKS_MAX];
   int procs[3];
   double phases[HIMENO_PHASES], seconds;
