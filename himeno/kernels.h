@@ -61,6 +61,8 @@ struct himeno_sweep {
   int sweeps; /**< of a resident variant over all owned points; others have their own number */
   int source;
   int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
+  int ends_alike; /**< where rows of the box end at the grid's own sides, all behind their ends is alike in both p, and a
+                   * sweep may write it again; else nothing outside of the box is written */
 };
 
 /** A single sweep of all owned points that exchanges the halos itself. */

@@ -167,6 +167,14 @@ static struct cpu_sweep prepare(const struct himeno_exec *exec, int source)
   return sweep;
 }
 
+/** Whether rows of the box end at the grid's own sides. */
+static int rows_are_whole(const struct layout *layout, const struct box *box)
+{
+  const int k = 2;
+  return box->lo[k] == layout->owned.lo[k] && box->hi[k] == layout->owned.hi[k] &&
+         layout->counted.lo[k] == 0 && layout->counted.hi[k] == layout->extent[k];
+}
+
 static status_t cpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   struct cpu_sweep s = prepare(exec, sweep->source);
@@ -174,6 +182,7 @@ static status_t cpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, con
 
   (void)queue;
   s.box = sweep->box;
+  s.whole = sweep->ends_alike && rows_are_whole(&exec->fields.layout, &s.box);
   if (!box_points(&s.box)) return STATUS_OK;
   if (exec->wavefront) {
     cpu_wavefront_pass(exec->wavefront, &s, gosa + sweep->slot);

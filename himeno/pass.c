@@ -27,14 +27,15 @@ status_t solver_pass_times(struct solver *s)
 
 static status_t sweep_box(struct solver *s, struct himeno_exec *exec, const struct box *box, int slot)
 {
-  struct himeno_sweep sweep = {.box = *box, .source = s->current, .slot = slot};
+  struct himeno_sweep sweep = {.box = *box, .source = s->current, .slot = slot, .ends_alike = 1};
   return box_points(box) > 0 ? s->set->sweep(exec, s->compute, &sweep) : STATUS_OK;
 }
 
 /* Without neighbours a resident kernel does many sweeps at once. */
 static status_t whole_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
 {
-  struct himeno_sweep sweep = {.box = s->layout.owned, .sweeps = sweeps, .source = s->current, .slot = slot};
+  struct himeno_sweep sweep = {
+      .box = s->layout.owned, .sweeps = sweeps, .source = s->current, .slot = slot, .ends_alike = 1};
   return s->set->sweep(exec, s->compute, &sweep);
 }
 

@@ -11,11 +11,12 @@
 struct cpu_sweep {
   const float *coefficient[HIMENO_COEFFICIENTS];
   const float *p; /**< read */
-  float *out;     /**< written, on the box's points only */
+  float *out;     /**< written, on the points of the box only unless `whole` */
   int64_t pitch, plane;
   struct box box; /**< local indices */
   int64_t block;  /**< rows in j that are swept over all planes before the next ones: p stays in cache */
   int backward; /**< through planes and blocks of rows: what the sweep before touched last may still be cached */
+  int whole; /**< the rest of the cache lines that rows of the box begin and end in is alike in p and out, and may be written */
   int fetches; /**< whether the second cache fetches the row that is swept next: see cpu_fetches */
 };
 

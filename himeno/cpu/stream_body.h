@@ -11,8 +11,8 @@
  * multiply-add gives the same bits.
  *
  * Rows are walked by cache lines of 16 floats. Whole lines are stored past the caches, which saves reading
- * them first; a line that the box covers in part goes through the cache, since a line written both ways
- * would travel twice. */
+ * them first. A line that the box covers in part is whole where the sweep may write the rest (see cpu_sweep); else it goes through
+ * the cache, since a line written both ways would travel twice. */
 
 #define LINE 16
 /** How far ahead of their use lines are fetched, in floats. Hardware prefetchers follow fewer streams than
@@ -50,15 +50,16 @@ struct FN(row) {
   int64_t line, last; /**< where its lines begin and end */
   int64_t next;       /**< from its first point to that of the row that is swept next */
   int64_t skip;       /**< from where its lines end to the first line of the row that is swept next */
+  int whole; /**< whether lines that the box covers in part are stored whole, with what p has there */
 };
 
-/** The row of n points from element `first` on, stored to `out`; `next` as above. */
+/** The row of n points from element `first` on, stored to `out`; `next` and `whole` as above. */
 static inline TARGET __attribute__((always_inline)) struct FN(row)
-    FN(row_of)(const float *out, int64_t first, int64_t n, int64_t next)
+    FN(row_of)(const float *out, int64_t first, int64_t n, int64_t next, int whole)
 {
   const int64_t skew = (int64_t)((uintptr_t)out / sizeof(float) % LINE), line = first - skew;
   const int64_t last = line + (skew + n + LINE - 1) / LINE * LINE;
-  return (struct FN(row)){first, first + n, line, last, next, line + next - last};
+  return (struct FN(row)){first, first + n, line, last, next, line + next - last, whole};
 }
 
 /** A line of p and the same in the planes before and behind. */
@@ -146,8 +147,11 @@ static inline TARGET __attribute__((always_inline)) void FN(line)(const float *c
     {
       const VI lane = LANE_NUMBERS + (int)(x + v * LANES - row->first);
       const VI inside = (lane >= 0) & (lane < (int)(row->end - row->first));
-      VF value = LOAD(p + v * LANES) + HIMENO_OMEGA * ss[v];
-      STORE_MASKED(out + v * LANES, inside, value);
+      const VF old = LOAD(p + v * LANES), value = old + HIMENO_OMEGA * ss[v];
+      if (row->whole)
+        STORE_STREAM(out + v * LANES, (VF)(((VI)value & inside) | ((VI)old & ~inside)));
+      else
+        STORE_MASKED(out + v * LANES, inside, value);
       ss[v] = (VF)((VI)ss[v] & inside);
     }
   } else if (keep) {
@@ -166,11 +170,12 @@ static inline TARGET __attribute__((always_inline)) void FN(line)(const float *c
 static inline TARGET __attribute__((always_inline)) void
 FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next, int by_row, VD sums[2])
 {
-  const struct FN(row) row = FN(row_of)(s->out + first, first, n, next);
+  const struct FN(row) row = FN(row_of)(s->out + first, first, n, next, s->whole);
 
-  /* Lines that are written in part have to be read first. */
-  __builtin_prefetch(s->out + row.end - 1, 1, 3);
-  __builtin_prefetch(s->out + first + next, 1, 3);
+  if (!row.whole) { /* lines that are written in part have to be read first */
+    __builtin_prefetch(s->out + row.end - 1, 1, 3);
+    __builtin_prefetch(s->out + first + next, 1, 3);
+  }
   for (int64_t x = row.line; x < row.last; x += LINE) {
     const char *p = (const char *)(s->p + x);
     const struct FN(place) at = {p, p + 4 * s->plane, p - 4 * s->plane, s->out + x};
@@ -226,7 +231,7 @@ FN(apart_line)(const struct cpu_row *r, const struct FN(row) * row, int64_t x, i
 static inline TARGET __attribute__((always_inline)) double FN(apart)(const struct cpu_row *shared, int keep)
 {
   const struct cpu_row copy = *shared, *const r = &copy; /* no store can change it */
-  const struct FN(row) row = FN(row_of)(r->out, r->x, r->n, r->next);
+  const struct FN(row) row = FN(row_of)(r->out, r->x, r->n, r->next, 0);
   VD sums[2] = {{0}, {0}};
   double sum = 0;
 

@@ -93,8 +93,9 @@ static float expected_point(const int64_t extent[3], enum himeno_data data, int6
 #undef CROSS
 }
 
-/** p[1] holds the new values inside the box and poison everywhere else, and the slot the box's gosa. */
-static void assert_swept(struct rig *rig, enum himeno_data data, const struct box *box, int slot)
+/** p[1] holds the new values inside the box and everywhere else what it held before, and the slot the box's gosa. */
+static void assert_swept_over(struct rig *rig, enum himeno_data data, const struct box *box, int slot,
+                              const uint32_t *before)
 {
   const struct layout *l = &rig->fields.layout;
   uint32_t *bits = rig_bits_of(rig, rig->fields.p[1]);
@@ -103,7 +104,7 @@ static void assert_swept(struct rig *rig, enum himeno_data data, const struct bo
 
   for (int64_t x = 0; x < rig->floats; x++) {
     int64_t i = x / l->plane, j = x % l->plane / l->pitch, k = x % l->pitch;
-    uint32_t expected = RIG_POISON;
+    uint32_t expected = before[x];
     if (rig->toward_zero) fesetround(FE_TOWARDZERO);
     if (rig_in_box(box, i, j, k)) {
       float value = expected_point(l->global, data, i, j, k, &gosa);
@@ -115,6 +116,22 @@ static void assert_swept(struct rig *rig, enum himeno_data data, const struct bo
   }
   free(bits);
   rig_assert_close(rig, rig_gosa_of(rig, slot), gosa);
+}
+
+static uint32_t *poison_of(const struct rig *rig)
+{
+  uint32_t *bits = malloc((size_t)rig->floats * sizeof *bits);
+  assert_non_null(bits);
+  for (int64_t x = 0; x < rig->floats; x++) bits[x] = RIG_POISON;
+  return bits;
+}
+
+/** The same where p[1] was poison. */
+static void assert_swept(struct rig *rig, enum himeno_data data, const struct box *box, int slot)
+{
+  uint32_t *before = poison_of(rig);
+  assert_swept_over(rig, data, box, slot, before);
+  free(before);
 }
 
 /* ---- the checks ---- */
@@ -167,6 +184,34 @@ static void check_boxes(void **state)
     rig_sweep(&rig, &boxes[n], 0, 1);
     assert_swept(&rig, HIMENO_DENSE, &boxes[n], 1);
     assert_true(rig_gosa_of(&rig, 0) == 0 && rig_gosa_of(&rig, 2) == 0);
+  }
+  rig_close(&rig);
+}
+
+/** Behind the ends of the box's rows p[1] holds what p[0] does, which may be written again; everywhere else poison, which may
+ * not. */
+static void check_ends(void **state)
+{
+  static const struct box boxes[] = {{{1, 1, 1}, {9, 12, 99}},  {{3, 2, 1}, {5, 9, 99}},
+                                     {{8, 11, 1}, {9, 12, 99}}, {{3, 2, 2}, {5, 9, 99}},
+                                     {{3, 2, 1}, {5, 9, 98}},   {{2, 3, 16}, {7, 9, 80}}};
+  struct rig rig;
+  rig_open_whole(&rig, *state, (const int64_t[3]){10, 13, 100}, HIMENO_DENSE);
+  for (size_t n = 0; n < sizeof boxes / sizeof *boxes; n++) {
+    const struct box *b = &boxes[n];
+    const struct layout *l = &rig.fields.layout;
+    const struct himeno_sweep sweep = {.box = *b, .sweeps = 1, .source = 0, .slot = 1, .ends_alike = 1};
+    uint32_t *before = poison_of(&rig), *p = rig_bits_of(&rig, rig.fields.p[0]);
+    for (int64_t x = 0; x < rig.floats; x++)
+      if (rig_in_box(b, x / l->plane, x % l->plane / l->pitch, b->lo[2])) before[x] = p[x];
+    for (int64_t x = 0; x < rig.floats; x++)
+      if (rig_in_box(b, x / l->plane, x % l->plane / l->pitch, x % l->pitch)) before[x] = RIG_POISON;
+    rig_expect_ok(gpu_copy_in(rig.queue, rig.fields.p[1], 0, before, (size_t)rig.floats * sizeof *before));
+    rig_expect_ok(gpu_clear(rig.queue, rig.fields.gosa, 0, RIG_SLOTS * sizeof(double)));
+    rig_expect_ok(rig.set->sweep(rig.exec, rig.queue, &sweep));
+    assert_swept_over(&rig, HIMENO_DENSE, b, 1, before);
+    free(before);
+    free(p);
   }
   rig_close(&rig);
 }
@@ -262,6 +307,7 @@ static const struct {
     {"gives the known values", check_known, SINGLE},
     {"sweeps small grids to the bit", check_small_grids, SINGLE},
     {"writes any box and nothing else", check_boxes, SINGLE},
+    {"writes at most the ends of rows beside a box", check_ends, SINGLE},
     {"adds up from pieces", check_pieces, SINGLE},
     {"fills and sums a rank's part", check_parts, PARTS},
     {"has a ceiling over all arrays", check_ceiling, SINGLE | SEVERAL},
