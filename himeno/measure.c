@@ -19,21 +19,45 @@
 #define CEILING_BATCH_SECONDS  0.02
 #define CEILING_BATCHES        5
 #define CEILING_PASSES_MAX     100
+#define CEILING_EVERY_SECONDS  0.5
 #define PROGRESS_AFTER_SECONDS 2.0
 #define OFFICIAL_SECONDS       60.0
 
 /* ---- ceiling ---- */
 
-/* Batches before and after the timed blocks, so that the yardstick and the measured thing share the machine's mood. */
-static status_t ceiling_measure(struct himeno_run *run, double *rates, int *n)
+/* Rates of batches of passes. */
+struct ceiling {
+  double *rates, since;   /* seconds of blocks since the last batch */
+  int n, passes, between; /* blocks as well as before and after them */
+};
+
+static status_t ceiling_batch(struct himeno_run *run, struct ceiling *c)
+{
+  double *rates = realloc(c->rates, (size_t)(c->n + 1) * sizeof *rates);
+  if (!rates) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the ceiling's rates");
+  c->rates = rates;
+  c->since = 0;
+  return solver_ceiling(run->solver, c->passes, &rates[c->n++]);
+}
+
+/* Before and after the timed blocks, so that the yardstick and the measured thing share the machine's mood. */
+static status_t ceiling_measure(struct himeno_run *run, struct ceiling *c)
 {
   double rate, bytes = himeno_points(run->global) * HIMENO_BYTES_PER_POINT;
   RETURN_IF_FAILED(solver_ceiling(run->solver, 1, &rate));
   RETURN_IF_FAILED(solver_ceiling(run->solver, 3, &rate));
-  int passes = rate > 0 ? (int)fmin(CEILING_PASSES_MAX, ceil(CEILING_BATCH_SECONDS * rate / bytes)) : 1;
-  for (int b = 0; b < CEILING_BATCHES; b++)
-    RETURN_IF_FAILED(solver_ceiling(run->solver, passes, &rates[(*n)++]));
+  c->passes = rate > 0 ? (int)fmin(CEILING_PASSES_MAX, ceil(CEILING_BATCH_SECONDS * rate / bytes)) : 1;
+  for (int b = 0; b < CEILING_BATCHES; b++) RETURN_IF_FAILED(ceiling_batch(run, c));
   return STATUS_OK;
+}
+
+/* CPUs share their memory with whatever else runs there, and it changes within seconds: there it is measured between blocks too. A
+ * GPU's clocks are those of the kernel before, which stays the sweep. All ranks have the same seconds of a block. */
+static status_t ceiling_between(struct himeno_run *run, struct ceiling *c, double block_seconds)
+{
+  if (!c->between) return STATUS_OK;
+  c->since += block_seconds;
+  return c->since < CEILING_EVERY_SECONDS ? STATUS_OK : ceiling_batch(run, c);
 }
 
 /* ---- timed blocks ---- */
@@ -127,7 +151,7 @@ static int blocks_suffice(const struct himeno_run *run)
   return (!run->config.accept && !run->config.reference) || run->result.n_samples >= ACCEPT_BLOCKS_MIN;
 }
 
-static status_t blocks_run(struct himeno_run *run, struct verify_value *value)
+static status_t blocks_run(struct himeno_run *run, struct verify_value *value, struct ceiling *ceiling)
 {
   const struct himeno_config *c = &run->config;
   int sweeps = himeno_block_sweeps(c);
@@ -140,6 +164,7 @@ static status_t blocks_run(struct himeno_run *run, struct verify_value *value)
     if (c->sweeps_given) return STATUS_OK;
     RETURN_IF_FAILED(himeno_time_is_up(run, begin, c->seconds, &up));
     up = up && (run->result.partial || blocks_suffice(run));
+    if (!up) RETURN_IF_FAILED(ceiling_between(run, ceiling, block.seconds));
   }
   return STATUS_OK;
 }
@@ -162,18 +187,28 @@ static status_t official_run(struct himeno_run *run, struct verify_value *value)
   return STATUS_OK;
 }
 
-status_t himeno_measure(struct himeno_run *run, struct verify_value *value)
+static status_t measure(struct himeno_run *run, struct verify_value *value, struct ceiling *ceiling)
 {
-  double rates[2 * CEILING_BATCHES];
-  int n = 0;
-  int with_ceiling = !himeno_is_emulated(run);
-  if (with_ceiling) RETURN_IF_FAILED(ceiling_measure(run, rates, &n));
-  status_t status = run->config.official ? official_run(run, value) : blocks_run(run, value);
+  int with_ceiling = !himeno_is_emulated(run), on_cpu = run->placement.info.is_cpu;
+  if (with_ceiling) {
+    RETURN_IF_FAILED(ceiling_measure(run, ceiling));
+    RETURN_IF_FAILED(watch_allreduce(run->placement.comm, &on_cpu, &ceiling->between, 1, MPI_INT, MPI_MIN,
+                                     "the ceiling's times"));
+  }
+  status_t status = run->config.official ? official_run(run, value) : blocks_run(run, value, ceiling);
   progress_clear(run);
   for (int p = 0; p < HIMENO_PHASES && run->result.n_samples > 0; p++)
     run->result.last.phases[p] /= run->result.n_samples;
   if (status != STATUS_OK || !with_ceiling) return status;
-  RETURN_IF_FAILED(ceiling_measure(run, rates, &n));
-  run->result.ceiling = stats_summarise(rates, (size_t)n).median;
+  RETURN_IF_FAILED(ceiling_measure(run, ceiling));
+  run->result.ceiling = stats_summarise(ceiling->rates, (size_t)ceiling->n).median;
   return STATUS_OK;
+}
+
+status_t himeno_measure(struct himeno_run *run, struct verify_value *value)
+{
+  struct ceiling ceiling = {.n = 0};
+  status_t status = measure(run, value, &ceiling);
+  free(ceiling.rates);
+  return status;
 }
