@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "base/stats.h"
 
 /** Makes the MAD of normally distributed samples an estimate of their standard deviation. */
@@ -22,6 +23,15 @@ static double sort_median(double *values, size_t n)
 {
   qsort(values, n, sizeof *values, compare);
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+status_t stats_add(double **samples, int *n, double sample)
+{
+  double *longer = realloc(*samples, (size_t)(*n + 1) * sizeof *longer);
+  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of host memory for samples");
+  longer[(*n)++] = sample;
+  *samples = longer;
+  return STATUS_OK;
 }
 
 struct stats_summary stats_summarise(const double *samples, size_t n)

@@ -6,11 +6,16 @@
 
 #include <stddef.h>
 
+#include "base/status.h"
+
 struct stats_summary {
   size_t n;
   double min, median, max, mean;
   double mad; /**< median absolute deviation from the median, unscaled */
 };
+
+/** \brief Puts another sample behind the \a n ones, which the caller frees. STATUS_ENVIRONMENT when memory ran out. */
+status_t stats_add(double **samples, int *n, double sample);
 
 /** \brief Summary of \a n samples in any order; all zero when n is 0, or when memory ran out. */
 struct stats_summary stats_summarise(const double *samples, size_t n);

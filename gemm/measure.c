@@ -230,15 +230,6 @@ static status_t prepare(struct gemm_run *run, struct gemm_series *series, int n,
 
 /* ---- timed rounds ---- */
 
-static status_t sample_add(struct gemm_series *s, double seconds)
-{
-  double *samples = realloc(s->samples, (size_t)(s->n_samples + 1) * sizeof *samples);
-  if (!samples) return log_fail(STATUS_ENVIRONMENT, "out of host memory for samples");
-  s->samples = samples;
-  s->samples[s->n_samples++] = seconds;
-  return STATUS_OK;
-}
-
 /* All ranks begin a block together, or none does: a rank that left alone would be waited for. */
 static status_t block_agree(struct gemm_run *run, int *go)
 {
@@ -271,7 +262,7 @@ static status_t block_run(struct gemm_run *run, struct gemm_series *s, const str
   RETURN_IF_FAILED(block_agree(run, go));
   if (!*go) return STATUS_OK;
   RETURN_IF_FAILED(block_time(run, s, timer, s->launches, &seconds));
-  RETURN_IF_FAILED(sample_add(s, seconds));
+  RETURN_IF_FAILED(stats_add(&s->samples, &s->n_samples, seconds));
   status_t status = block_compare(run, s);
   if (status != STATUS_WRONG) return status;
   fault_keep(s);

@@ -33,11 +33,10 @@ struct ceiling {
 
 static status_t ceiling_batch(struct himeno_run *run, struct ceiling *c)
 {
-  double *rates = realloc(c->rates, (size_t)(c->n + 1) * sizeof *rates);
-  if (!rates) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the ceiling's rates");
-  c->rates = rates;
+  double rate;
+  RETURN_IF_FAILED(solver_ceiling(run->solver, c->passes, &rate));
   c->since = 0;
-  return solver_ceiling(run->solver, c->passes, &rates[c->n++]);
+  return stats_add(&c->rates, &c->n, rate);
 }
 
 /* Before and after the timed blocks, so that the yardstick and the measured thing share the machine's mood. */
@@ -65,10 +64,7 @@ static status_t ceiling_between(struct himeno_run *run, struct ceiling *c, doubl
 static status_t sample_add(struct himeno_run *run, const struct solver_block *block)
 {
   struct himeno_result *r = &run->result;
-  double *samples = realloc(r->samples, (size_t)(r->n_samples + 1) * sizeof *samples);
-  if (!samples) return log_fail(STATUS_ENVIRONMENT, "out of host memory for samples");
-  r->samples = samples;
-  r->samples[r->n_samples++] = block->seconds;
+  RETURN_IF_FAILED(stats_add(&r->samples, &r->n_samples, block->seconds));
   r->seconds += block->seconds;
   r->sweeps += block->sweeps;
   for (int p = 0; p < HIMENO_PHASES; p++) r->last.phases[p] += block->phases[p];
