@@ -19,10 +19,21 @@ static status_t restore(struct solver *s)
   return STATUS_OK;
 }
 
+/* Sweeps of the next pass: of single ones without neighbours an odd number, after which the newest p is where it is after one. */
+static int pass_depth(const struct solver *s, int left)
+{
+  const struct himeno_kernel *kernel = s->config.kernel;
+  if (kernel->resident) return left;
+  if (s->route || kernel->sweeps > 1 || !s->set->at_once) return kernel->sweeps;
+  const int most = s->set->at_once(s->exec), n = left < most ? left : most;
+  return n % 2 ? n : n - 1;
+}
+
 static status_t sweeps_put(struct solver *s, int sweeps)
 {
-  int deep = s->config.kernel->resident ? sweeps : s->config.kernel->sweeps, slot = 0;
-  for (; slot + deep <= sweeps; slot += deep) RETURN_IF_FAILED(solver_pass(s, s->exec, deep, slot));
+  int slot = 0;
+  for (int deep; slot < sweeps && (deep = pass_depth(s, sweeps - slot)) <= sweeps - slot; slot += deep)
+    RETURN_IF_FAILED(solver_pass(s, s->exec, deep, slot));
   for (; slot < sweeps; slot++) RETURN_IF_FAILED(solver_pass(s, s->plain, 1, slot));
   return s->unattended ? solver_passes_end(s) : STATUS_OK;
 }

@@ -58,7 +58,8 @@ struct himeno_counts {
 /** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */
 struct himeno_sweep {
   struct box box;
-  int sweeps; /**< of a resident variant over all owned points; others have their own number */
+  int sweeps; /**< over all owned points: any number of a resident variant, up to at_once() of one of single sweeps; others
+               * have their own number */
   int source;
   int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
   int ends_alike; /**< where rows of the box end at the grid's own sides, all behind their ends is alike in both p, and a
@@ -89,7 +90,10 @@ struct himeno_kernel_set {
                    enum himeno_data data);
   /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points and nowhere else. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
-  /** \brief Whether the variant has such a sweep; both NULL where none has. */
+  /** \brief How many sweeps over all owned points one call takes of a variant of single ones, where nothing is exchanged: 1, or
+   * an odd number, so that p[1 − source] is the newest. Less must be odd too. NULL: 1. */
+  int (*at_once)(const struct himeno_exec *exec);
+  /** \brief Whether the variant has a linked sweep; both NULL where none has. */
   int (*links)(const struct himeno_exec *exec);
   /** \brief Sweeps the slabs of the cut once the halos of the exchange before have come, and sends their new points; sweeps
    * the rest meanwhile. */

@@ -7,9 +7,10 @@
 
 #include "base/log.h"
 #include "himeno/opencl/block16_cl.h"
-#include "himeno/opencl/exec.h"
+#include "himeno/opencl/launch.h"
 #include "himeno/opencl/naive_cl.h"
 #include "himeno/opencl/paced_cl.h"
+#include "himeno/opencl/persistent.h"
 #include "himeno/opencl/stream_cl.h"
 #include "himeno/opencl/temporal_cl.h"
 
@@ -42,12 +43,15 @@ static const struct himeno_kernel kernels[] = {
      .rung = 6},
 };
 
+static const struct opencl_step stream_persistent = {
+    .source = himeno_stream_cl, .group = {64, 2, 1}, .points = {256, 2, 1}, .align = 4, .options = "-D KEEP"};
 static const struct opencl_step stream_cached = {.source = himeno_stream_cl,
                                                  .group = {32, 4, 1},
                                                  .points = {128, 4, 1},
                                                  .align = 4,
                                                  .shrinks = 1,
-                                                 .options = "-D KEEP"};
+                                                 .options = "-D KEEP",
+                                                 .persistent = &stream_persistent};
 /* Groups of 640 work-items of 96 registers and of 1024 of 64 fill a multiprocessor. Others take what any device does. */
 #define TEMPORAL(T, K, J, WIDE)                                                                              \
   {                                                                                                          \
@@ -78,74 +82,22 @@ static status_t opencl_open(struct gpu_device *device, const struct himeno_field
   return opencl_exec_open(device, fields, kernel, kernel->file ? NULL : &steps[kernel - kernels], exec);
 }
 
-/** Arguments of one launch, set in order; the first error stays. */
-struct launch {
-  struct himeno_exec *exec;
-  enum opencl_entry entry;
-  cl_uint n;
-  cl_int error;
-};
-
-static struct launch launch_begin(struct himeno_exec *exec, enum opencl_entry entry)
-{
-  return (struct launch){exec, entry, 0, CL_SUCCESS};
-}
-
-static void argument(struct launch *launch, size_t bytes, const void *value)
-{
-  cl_int error = clSetKernelArg(launch->exec->entries[launch->entry], launch->n++, bytes, value);
-  if (launch->error == CL_SUCCESS) launch->error = error;
-}
-
-static void buffer_argument(struct launch *launch, void *handle)
-{
-  cl_mem buffer = handle;
-  argument(launch, sizeof buffer, &buffer);
-}
-
-static status_t launch_end(struct launch *launch, struct gpu_queue *queue, cl_uint dimensions,
-                           const size_t *groups, const size_t *group)
-{
-  char what[96];
-  size_t global[3];
-
-  for (cl_uint d = 0; d < dimensions; d++) global[d] = groups[d] * group[d];
-  if (launch->error == CL_SUCCESS)
-    launch->error = clEnqueueNDRangeKernel(opencl_queue_handle(queue), launch->exec->entries[launch->entry],
-                                           dimensions, NULL, global, group, 0, NULL, NULL);
-  if (launch->error == CL_SUCCESS) return STATUS_OK;
-  snprintf(what, sizeof what, "launch of OpenCL kernel %s of %s", opencl_entry_name(launch->entry),
-           launch->exec->kernel->name);
-  return opencl_fail(launch->error, what);
-}
-
-static cl_long2 stride_of(const struct layout *layout)
-{
-  return (cl_long2){{layout->plane, layout->pitch}};
-}
-
-static cl_int8 box_argument(const struct box *b, int odd, int64_t first_k)
-{
-  return (cl_int8){{(cl_int)b->lo[0], (cl_int)b->lo[1], (cl_int)b->lo[2], (cl_int)b->hi[0], (cl_int)b->hi[1],
-                    (cl_int)b->hi[2], odd, (cl_int)first_k}};
-}
-
 /** A group a row, with work-items along k. */
-static status_t launch_rows(struct launch *launch, struct gpu_queue *queue)
+static status_t launch_rows(struct opencl_launch *launch, struct gpu_queue *queue)
 {
   const struct layout *layout = &launch->exec->fields.layout;
   size_t rows = (size_t)(layout->extent[0] * layout->extent[1]);
-  return launch_end(launch, queue, 1, &rows, &launch->exec->field_group);
+  return opencl_launch_end(launch, queue, 1, &rows, &launch->exec->field_group);
 }
 
 /** Where the local array lies in the grid. */
-static void place_arguments(struct launch *launch)
+static void place_arguments(struct opencl_launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
   cl_long4 origin = {{layout->origin[0], layout->origin[1], layout->origin[2], 0}};
   cl_long2 global = {{layout->global[1], layout->global[2]}};
-  argument(launch, sizeof origin, &origin);
-  argument(launch, sizeof global, &global);
+  opencl_argument(launch, sizeof origin, &origin);
+  opencl_argument(launch, sizeof global, &global);
 }
 
 static status_t fill_field(struct himeno_exec *x, struct gpu_queue *queue, void *out, enum himeno_array array,
@@ -153,23 +105,23 @@ static status_t fill_field(struct himeno_exec *x, struct gpu_queue *queue, void 
 {
   const struct layout *layout = &x->fields.layout;
   const struct himeno_rule *rule = &himeno_rules[array];
-  const cl_long2 stride = stride_of(layout);
+  const cl_long2 stride = opencl_stride(layout);
   const cl_int4 extent = {
       {(cl_int)layout->extent[0], (cl_int)layout->extent[1], (cl_int)layout->extent[2], 0}};
-  struct launch launch = launch_begin(x, data == HIMENO_DENSE ? ENTRY_DENSE : ENTRY_STANDARD);
+  struct opencl_launch launch = opencl_launch_begin(x, data == HIMENO_DENSE ? ENTRY_DENSE : ENTRY_STANDARD);
 
-  buffer_argument(&launch, out);
+  opencl_buffer(&launch, out);
   if (data == HIMENO_DENSE) {
     cl_float4 lo_w_zero = {{rule->lo, rule->w, rule->zero_below, 0}};
     cl_ulong number = array;
-    argument(&launch, sizeof lo_w_zero, &lo_w_zero);
-    argument(&launch, sizeof number, &number);
+    opencl_argument(&launch, sizeof lo_w_zero, &lo_w_zero);
+    opencl_argument(&launch, sizeof number, &number);
   } else {
-    buffer_argument(&launch, array == HIMENO_P ? x->standard_p : NULL);
-    argument(&launch, sizeof rule->standard, &rule->standard);
+    opencl_buffer(&launch, array == HIMENO_P ? x->standard_p : NULL);
+    opencl_argument(&launch, sizeof rule->standard, &rule->standard);
   }
-  argument(&launch, sizeof stride, &stride);
-  argument(&launch, sizeof extent, &extent);
+  opencl_argument(&launch, sizeof stride, &stride);
+  opencl_argument(&launch, sizeof extent, &extent);
   if (data == HIMENO_DENSE) place_arguments(&launch);
   return launch_rows(&launch, queue);
 }
@@ -190,62 +142,54 @@ static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, siz
   cl_int place = slot;
 
   while (n > REDUCE_CHUNK) {
-    struct launch reduce = launch_begin(x, ENTRY_REDUCE);
+    struct opencl_launch reduce = opencl_launch_begin(x, ENTRY_REDUCE);
     cl_ulong begin = from, all = n, chunk = REDUCE_CHUNK;
     size_t groups = opencl_chunks(n);
-    buffer_argument(&reduce, in);
-    argument(&reduce, sizeof begin, &begin);
-    argument(&reduce, sizeof all, &all);
-    argument(&reduce, sizeof chunk, &chunk);
-    buffer_argument(&reduce, out);
-    RETURN_IF_FAILED(launch_end(&reduce, queue, 1, &groups, &x->reduce_group));
+    opencl_buffer(&reduce, in);
+    opencl_argument(&reduce, sizeof begin, &begin);
+    opencl_argument(&reduce, sizeof all, &all);
+    opencl_argument(&reduce, sizeof chunk, &chunk);
+    opencl_buffer(&reduce, out);
+    RETURN_IF_FAILED(opencl_launch_end(&reduce, queue, 1, &groups, &x->reduce_group));
     cl_mem swap = in;
     in = out;
     out = swap;
     n = groups;
     from = 0;
   }
-  struct launch add = launch_begin(x, ENTRY_ADD);
+  struct opencl_launch add = opencl_launch_begin(x, ENTRY_ADD);
   cl_ulong begin = from, rest = n;
-  buffer_argument(&add, in);
-  argument(&add, sizeof begin, &begin);
-  argument(&add, sizeof rest, &rest);
-  buffer_argument(&add, x->fields.gosa.handle);
-  argument(&add, sizeof place, &place);
-  return launch_end(&add, queue, 1, &one, &x->reduce_group);
+  opencl_buffer(&add, in);
+  opencl_argument(&add, sizeof begin, &begin);
+  opencl_argument(&add, sizeof rest, &rest);
+  opencl_buffer(&add, x->fields.gosa.handle);
+  opencl_argument(&add, sizeof place, &place);
+  return opencl_launch_end(&add, queue, 1, &one, &x->reduce_group);
 }
 
 /** What a pass of several sweeps must know of the points around its box. */
-static void around_arguments(struct launch *launch)
+static void around_arguments(struct opencl_launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
-  cl_int8 interior = box_argument(&layout->interior, 0, 0);
+  cl_int8 interior = opencl_box(&layout->interior, 0, 0);
   cl_int4 extent = {{(cl_int)layout->extent[0], (cl_int)layout->extent[1], (cl_int)layout->extent[2],
                      launch->exec->step.points[2]}};
-  argument(launch, sizeof interior, &interior);
-  argument(launch, sizeof extent, &extent);
+  opencl_argument(launch, sizeof interior, &interior);
+  opencl_argument(launch, sizeof extent, &extent);
 }
 
 static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
-  const cl_long2 stride = stride_of(&x->fields.layout);
-  const cl_int8 box = box_argument(&sweep->box, sweep->source, opencl_first_k(&x->step, &sweep->box));
   const size_t group[3] = {(size_t)x->step.group[0], (size_t)x->step.group[1], (size_t)x->step.group[2]};
-  const cl_int slot = sweep->slot;
-  struct launch launch = launch_begin(x, ENTRY_SWEEP);
+  struct opencl_launch launch = opencl_launch_begin(x, ENTRY_SWEEP);
   size_t groups[3];
 
   if (!box_points(&sweep->box)) return STATUS_OK;
+  if (sweep->sweeps > x->kernel->sweeps) return opencl_persistent_sweep(x, queue, sweep);
   opencl_groups(&x->step, &sweep->box, groups);
-  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) buffer_argument(&launch, x->fields.coefficient[m].handle);
-  buffer_argument(&launch, x->fields.p[sweep->source].handle);
-  buffer_argument(&launch, x->fields.p[1 - sweep->source].handle);
-  buffer_argument(&launch, x->gosa == GOSA_LAUNCH ? x->partial : x->fields.gosa.handle);
-  argument(&launch, sizeof stride, &stride);
-  argument(&launch, sizeof box, &box);
-  argument(&launch, sizeof slot, &slot);
+  opencl_sweep_arguments(&launch, sweep, opencl_first_k(&x->step, &sweep->box));
   if (x->kernel->sweeps > 1) around_arguments(&launch);
-  RETURN_IF_FAILED(launch_end(&launch, queue, 3, groups, group));
+  RETURN_IF_FAILED(opencl_launch_end(&launch, queue, 3, groups, group));
   if (x->gosa != GOSA_LAUNCH) return STATUS_OK;
   const size_t n = groups[0] * groups[1] * groups[2];
   for (int t = 0; t < x->kernel->sweeps; t++)
@@ -255,33 +199,33 @@ static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, con
 
 static status_t opencl_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
 {
-  struct launch launch = launch_begin(x, ENTRY_CEILING);
+  struct opencl_launch launch = opencl_launch_begin(x, ENTRY_CEILING);
   cl_ulong vectors = (cl_ulong)layout_floats(&x->fields.layout) / 4;
   size_t groups = (vectors + x->field_group - 1) / x->field_group;
 
-  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) buffer_argument(&launch, x->fields.coefficient[m].handle);
-  buffer_argument(&launch, x->fields.p[0].handle);
-  buffer_argument(&launch, x->fields.p[1].handle);
-  argument(&launch, sizeof vectors, &vectors);
-  return launch_end(&launch, queue, 1, &groups, &x->field_group);
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) opencl_buffer(&launch, x->fields.coefficient[m].handle);
+  opencl_buffer(&launch, x->fields.p[0].handle);
+  opencl_buffer(&launch, x->fields.p[1].handle);
+  opencl_argument(&launch, sizeof vectors, &vectors);
+  return opencl_launch_end(&launch, queue, 1, &groups, &x->field_group);
 }
 
 static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, struct gpu_mem array,
                                 uint64_t *sum)
 {
-  const cl_long2 stride = stride_of(&x->fields.layout);
-  const cl_int8 box = box_argument(&x->fields.layout.counted, 0, 0);
+  const cl_long2 stride = opencl_stride(&x->fields.layout);
+  const cl_int8 box = opencl_box(&x->fields.layout.counted, 0, 0);
   const size_t groups = CHECKSUM_GROUPS;
   cl_ulong partial[CHECKSUM_GROUPS];
-  struct launch launch = launch_begin(x, ENTRY_CHECKSUM);
+  struct opencl_launch launch = opencl_launch_begin(x, ENTRY_CHECKSUM);
   uint64_t total = 0;
 
-  buffer_argument(&launch, array.handle);
-  buffer_argument(&launch, x->partial);
-  argument(&launch, sizeof stride, &stride);
-  argument(&launch, sizeof box, &box);
+  opencl_buffer(&launch, array.handle);
+  opencl_buffer(&launch, x->partial);
+  opencl_argument(&launch, sizeof stride, &stride);
+  opencl_argument(&launch, sizeof box, &box);
   place_arguments(&launch);
-  RETURN_IF_FAILED(launch_end(&launch, queue, 1, &groups, &x->field_group));
+  RETURN_IF_FAILED(opencl_launch_end(&launch, queue, 1, &groups, &x->field_group));
   cl_int error = clEnqueueReadBuffer(opencl_queue_handle(queue), x->partial, CL_TRUE, 0, sizeof partial,
                                      partial, 0, NULL, NULL);
   if (error != CL_SUCCESS) return opencl_fail(error, "clEnqueueReadBuffer of the checksum");
@@ -310,6 +254,7 @@ const struct himeno_kernel_set himeno_kernels_opencl = {
     .close = opencl_exec_close,
     .fill = opencl_fill,
     .sweep = opencl_sweep,
+    .at_once = opencl_persistent_most,
     .ceiling = opencl_ceiling,
     .checksum = opencl_checksum,
     .resources = opencl_resources,

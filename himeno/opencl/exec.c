@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "himeno/opencl/common_cl.h"
 #include "himeno/opencl/field_cl.h"
+#include "himeno/opencl/persistent.h"
 #include "himeno/opencl/user.h"
 
 #define FIELD_GROUP_MAX 256
@@ -109,23 +110,29 @@ static const char *device_options(const struct himeno_exec *x)
   return options;
 }
 
-static status_t build(struct himeno_exec *x)
+status_t opencl_exec_build(const struct himeno_exec *x, const struct opencl_step *step,
+                           const char *const parts[], cl_program *program)
 {
   char options[280];
-  const char *parts[] = {himeno_common_cl, himeno_field_cl, x->own ? "" : x->step.source};
   size_t bytes = 1;
   char *source;
 
-  for (int n = 0; n < 3; n++) bytes += strlen(parts[n]);
+  for (int n = 0; parts[n]; n++) bytes += strlen(parts[n]);
   if (!(source = calloc(bytes, 1))) return log_fail(STATUS_ENVIRONMENT, "no memory for OpenCL sources");
-  for (int n = 0; n < 3; n++) strcat(source, parts[n]);
+  for (int n = 0; parts[n]; n++) strcat(source, parts[n]);
   snprintf(options, sizeof options,
            "%s -D GROUP_K=%d -D GROUP_J=%d -D FIELD_GROUP=%zu -D REDUCE_GROUP=%zu %s", device_options(x),
-           x->step.group[0], x->step.group[1], x->field_group, x->reduce_group,
-           x->step.options ? x->step.options : "");
-  status_t status = opencl_program_build(x->device, source, options, &x->program);
+           step->group[0], step->group[1], x->field_group, x->reduce_group,
+           step->options ? step->options : "");
+  status_t status = opencl_program_build(x->device, source, options, program);
   free(source);
   return status;
+}
+
+static status_t build(struct himeno_exec *x)
+{
+  const char *const parts[] = {himeno_common_cl, himeno_field_cl, x->own ? NULL : x->step.source, NULL};
+  return opencl_exec_build(x, &x->step, parts, &x->program);
 }
 
 static status_t create_entries(struct himeno_exec *x)
@@ -297,6 +304,7 @@ static status_t create_buffers(struct himeno_exec *x)
 void opencl_exec_close(struct himeno_exec *x)
 {
   if (!x) return;
+  opencl_persistent_close(x);
   if (x->standard_p) clReleaseMemObject(x->standard_p);
   if (x->chunks) clReleaseMemObject(x->chunks);
   if (x->partial) clReleaseMemObject(x->partial);
@@ -389,6 +397,7 @@ status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields 
   TRY(set_scratch(x), fail);
   TRY(check_local_memory(x), fail);
   TRY(create_buffers(x), fail);
+  TRY(opencl_persistent_open(x), fail);
   *exec = x;
   return STATUS_OK;
 fail:

@@ -28,7 +28,8 @@ struct opencl_step {
   const char *options; /**< for the compiler, NULL for none */
   const struct opencl_step
       *cached; /**< taken instead where all arrays are small enough for caches to help, or NULL */
-  const struct opencl_step *wide; /**< taken instead on NVIDIA's devices, or NULL */
+  const struct opencl_step *wide;       /**< taken instead on NVIDIA's devices, or NULL */
+  const struct opencl_step *persistent; /**< the same for many sweeps in one launch (persistent.h), or NULL */
 };
 
 /** The kernels of a program. */
@@ -50,6 +51,14 @@ enum opencl_gosa {
   GOSA_EXCHANGE /**< 64-bit compare and exchange: CPUs, which have few groups at work at a time */
 };
 
+/** A launch of many sweeps; NULLs where there is none such. */
+struct opencl_persistent {
+  struct opencl_step step; /**< its group fits the rows */
+  cl_program program;
+  cl_kernel kernel;
+  cl_mem state;
+};
+
 struct himeno_exec {
   struct opencl_device *device;
   struct himeno_fields fields;
@@ -62,6 +71,7 @@ struct himeno_exec {
   cl_kernel entries[ENTRIES];
   cl_mem partial, chunks; /**< sums of groups, and of REDUCE_CHUNK groups */
   cl_mem standard_p;      /**< standard p of each local plane */
+  struct opencl_persistent persistent;
 };
 
 /** \brief Builds \a step for the device, with smaller groups where it must and may: STATUS_ENVIRONMENT if the
@@ -70,6 +80,10 @@ status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields 
                           const struct himeno_kernel *kernel, const struct opencl_step *step,
                           struct himeno_exec **exec);
 void opencl_exec_close(struct himeno_exec *exec);
+
+/** \brief Builds the parts, up to a NULL, for groups of the step. */
+status_t opencl_exec_build(const struct himeno_exec *exec, const struct opencl_step *step,
+                           const char *const parts[], cl_program *program);
 
 /** \brief The kernel's name in its source. */
 const char *opencl_entry_name(enum opencl_entry entry);

@@ -33,6 +33,24 @@ sum_t sum_lanes(float4 ss)
   return sum_add(sum_add(sum_square(ss.x), sum_square(ss.y)), sum_add(sum_square(ss.z), sum_square(ss.w)));
 }
 
+// Writes the points of the quad from k on that lie in the box, of p and its residual. Returns the sum of their ss².
+sum_t quad_store(__global float *out, float4 p, float4 ss, int k, int8 box)
+{
+  const int4 lane = k + (int4)(0, 1, 2, 3);
+  const int4 inside = lane >= box.s2 && lane < box.s5;
+  const float4 correction = OMEGA * ss;
+  const float4 result = p + correction;
+  if (all(inside)) {
+    *(__global float4 *)out = result;
+  } else {
+    if (inside.x) out[0] = result.x;
+    if (inside.y) out[1] = result.y;
+    if (inside.z) out[2] = result.z;
+    if (inside.w) out[3] = result.w;
+  }
+  return sum_lanes(select((float4)(0.0f), ss, inside));
+}
+
 __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(SWEEP_ARGS)
 {
   __local sum_t scratch[GROUP];
@@ -46,20 +64,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
   if (k < box.s5 && j < box.s4) {
 #define C(array)      load_once(array + x)
 #define P(di, dj, dk) row_at(p + x + (di)*stride.x + (dj)*stride.y, dk)
-    const int4 lane = k + (int4)(0, 1, 2, 3);
-    const int4 inside = lane >= box.s2 && lane < box.s5;
-    float4 ss = RESIDUAL(C, P);
-    float4 correction = OMEGA * ss;
-    float4 result = P(0, 0, 0) + correction;
-    gosa = sum_lanes(select((float4)(0.0f), ss, inside));
-    if (all(inside)) {
-      *(__global float4 *)(out + x) = result;
-    } else {
-      if (inside.x) out[x] = result.x;
-      if (inside.y) out[x + 1] = result.y;
-      if (inside.z) out[x + 2] = result.z;
-      if (inside.w) out[x + 3] = result.w;
-    }
+    gosa = quad_store(out + x, P(0, 0, 0), RESIDUAL(C, P), k, box);
+#undef C
+#undef P
   }
   group_sum(gosa, scratch, GROUP, sums, slot);
 }
