@@ -1,0 +1,1 @@
+tests/gpu/copy_rate M L XL
