@@ -140,11 +140,13 @@ void log_hold(int hold)
   pthread_mutex_unlock(&lock);
 }
 
-void log_mute(int mute)
+int log_mute(int mute)
 {
   pthread_mutex_lock(&lock);
+  const int before = state.mute;
   state.mute = mute;
   pthread_mutex_unlock(&lock);
+  return before;
 }
 
 const char *log_held(void)

@@ -29,8 +29,8 @@ void log_hold(int hold);
 /** \brief The held text ("" when none); it stays held. */
 const char *log_held(void);
 
-/** \brief While muted, errors are neither printed nor held: for trying what may fail. */
-void log_mute(int mute);
+/** \brief While muted, errors are neither printed nor held: for trying what may fail. Returns whether they were muted before. */
+int log_mute(int mute);
 
 /** \brief Forgets the held text: the ranks have printed it together. */
 void log_drop(void);

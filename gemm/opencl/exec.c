@@ -332,10 +332,10 @@ static int registers_again(const struct gemm_exec *exec, const struct state *s, 
   cl_program program = NULL;
   int registers = 0;
   snprintf(salted, sizeof salted, "%s -D SALT=%.0f", options, stats_now() * 1e9);
-  log_mute(1);
+  const int muted = log_mute(1);
   if (program_build(s, variant_of(exec), salted, &program) == STATUS_OK)
     registers = log_registers(s, program);
-  log_mute(0);
+  log_mute(muted);
   if (program) clReleaseProgram(program);
   return registers;
 }

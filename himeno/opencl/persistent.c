@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "himeno/opencl/persistent.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "himeno/opencl/common_cl.h"
 #include "himeno/opencl/launch.h"
 #include "himeno/opencl/persistent_cl.h"
@@ -59,12 +59,24 @@ static status_t build(struct himeno_exec *x)
   return STATUS_OK;
 }
 
+/* Older drivers may not know all instructions. */
+static void try_build(struct himeno_exec *x)
+{
+  const int muted = log_mute(1);
+  const status_t status = build(x);
+  log_mute(muted);
+  if (status == STATUS_OK) return;
+  opencl_persistent_close(x);
+  log_warn("kernel %s: one sweep a launch on %s, whose driver does not build the kernel for many",
+           x->kernel->name, x->device->base.info.name);
+}
+
 status_t opencl_persistent_open(struct himeno_exec *x)
 {
   cl_int error;
   if (!wanted(x)) return STATUS_OK;
   shape(x);
-  RETURN_IF_FAILED(build(x));
+  try_build(x);
   if (!x->persistent.kernel) return STATUS_OK;
   cl_mem state =
       clCreateBuffer(x->device->context, CL_MEM_READ_WRITE, STATE_WORDS * sizeof(cl_uint), NULL, &error);
