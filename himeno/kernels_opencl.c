@@ -25,7 +25,8 @@ static const struct himeno_kernel kernels[] = {
      .sweeps = 1,
      .rung = 3},
     {.name = "stream",
-     .step = "4 points in a vector a work-item, p through the caches",
+     .step =
+         "4 points in a vector a work-item, p through the caches; by one rank on NVIDIA many sweeps a launch",
      .sweeps = 1,
      .trial = 1,
      .rung = 4},
