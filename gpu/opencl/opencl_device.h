@@ -57,6 +57,9 @@ status_t opencl_fail(cl_int error, const char *what);
 /** \brief Whether the driver is NVIDIA's, which differs from the rest here and there. */
 int opencl_is_nvidia(const struct opencl_device *device);
 
+/** \brief 90 for sm_90, and 0 where the driver is another's or tells no chip. */
+int opencl_nvidia_chip(const struct opencl_device *device);
+
 /** \brief Work-items of a group that the device takes of a compiled kernel, which registers may make fewer than the device does,
  * and those in x, y, z that the kernel requires by its attribute, zeros where it has none. */
 status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kernel, size_t *most,

@@ -199,6 +199,12 @@ int opencl_is_nvidia(const struct opencl_device *device)
   return !strcmp(device->base.info.platform, "NVIDIA CUDA");
 }
 
+int opencl_nvidia_chip(const struct opencl_device *device)
+{
+  const char *arch = device->base.info.arch;
+  return opencl_is_nvidia(device) && !strncmp(arch, "sm_", 3) ? atoi(arch + 3) : 0;
+}
+
 /* NVIDIA's driver says 256 of every kernel, also of those that it compiled for larger groups and runs. */
 status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kernel, size_t *most,
                               size_t required[3])

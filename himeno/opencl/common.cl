@@ -10,13 +10,15 @@
 // stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi, then 1 in every other
 // sweep, then where the first group starts in k: a multiple of what the step asks for, at or before lo. sums:
 // gosa, where groups add to gosa[slot]; else one partial sum a group.
-#define SWEEP_ARGS                                                                                           \
+#define COEFFICIENT_ARGS                                                                                     \
   __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,   \
       __global const float *restrict a3, __global const float *restrict b0,                                  \
       __global const float *restrict b1, __global const float *restrict b2,                                  \
       __global const float *restrict c0, __global const float *restrict c1,                                  \
       __global const float *restrict c2, __global const float *restrict bnd,                                 \
-      __global const float *restrict wrk1, __global const float *restrict p, __global float *restrict out,   \
+      __global const float *restrict wrk1
+#define SWEEP_ARGS                                                                                           \
+  COEFFICIENT_ARGS, __global const float *restrict p, __global float *restrict out,                          \
       __global sum_t *restrict sums, const long2 stride, const int8 box, const int slot
 
 // The residual, left to right: C(array) is a coefficient of the point, P(di, dj, dk) its neighbour.

@@ -322,10 +322,10 @@ static status_t check_extents(const struct layout *layout)
   return STATUS_OK;
 }
 
-static int setting_off(const char *name)
+int opencl_setting(const char *name, int unset)
 {
   const char *value = getenv(name);
-  return value && !strcmp(value, "0");
+  return value ? strcmp(value, "0") != 0 : unset;
 }
 
 /** The best way that the device has to sum up gosa. HIMENO_OPENCL_ATOMICS=0 and HIMENO_OPENCL_FP64=0 are for
@@ -337,10 +337,10 @@ static status_t gosa_choose(struct himeno_exec *x)
   char *extensions;
 
   x->gosa = GOSA_LAUNCH;
-  x->fp64 = info->fp64 && !setting_off("HIMENO_OPENCL_FP64");
-  if (!x->fp64 || setting_off("HIMENO_OPENCL_ATOMICS")) return STATUS_OK;
+  x->fp64 = info->fp64 && opencl_setting("HIMENO_OPENCL_FP64", 1);
+  if (!x->fp64 || !opencl_setting("HIMENO_OPENCL_ATOMICS", 1)) return STATUS_OK;
   if (opencl_is_nvidia(x->device)) {
-    if (!strncmp(info->arch, "sm_", 3) && atoi(info->arch + 3) >= 60) x->gosa = GOSA_ADD;
+    if (opencl_nvidia_chip(x->device) >= 60) x->gosa = GOSA_ADD;
     return STATUS_OK;
   }
   cl_int error = clGetDeviceInfo(x->device->id, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes);
@@ -366,8 +366,7 @@ static int caches_help(const struct himeno_exec *x)
  * HIMENO_OPENCL_WIDE=0 or 1 is for tests. */
 static int wide_wanted(const struct himeno_exec *x)
 {
-  const char *value = getenv("HIMENO_OPENCL_WIDE");
-  return value ? strcmp(value, "0") != 0 : opencl_is_nvidia(x->device);
+  return opencl_setting("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device));
 }
 
 static status_t step_open(struct himeno_exec *x, const struct opencl_step *step)

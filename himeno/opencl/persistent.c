@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "himeno/opencl/persistent.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/log.h"
 #include "himeno/opencl/common_cl.h"
 #include "himeno/opencl/launch.h"
@@ -18,17 +15,11 @@
 /* Counters, each in a line of its own: persistent.cl. */
 #define STATE_WORDS 64
 
-static int nvidia_arch(const struct himeno_exec *x)
-{
-  const char *arch = x->device->base.info.arch;
-  return opencl_is_nvidia(x->device) && !strncmp(arch, "sm_", 3) ? atoi(arch + 3) : 0;
-}
-
 static int wanted(const struct himeno_exec *x)
 {
-  const char *value = getenv("HIMENO_OPENCL_PERSISTENT");
-  if (!x->step.persistent || (value && !strcmp(value, "0"))) return 0;
-  return nvidia_arch(x) >= 70 ? x->gosa == GOSA_ADD : value && x->gosa == GOSA_EXCHANGE;
+  const int ordered = opencl_nvidia_chip(x->device) >= 70;
+  return x->step.persistent && opencl_setting("HIMENO_OPENCL_PERSISTENT", ordered) &&
+         x->gosa == (ordered ? GOSA_ADD : GOSA_EXCHANGE);
 }
 
 /* As wide as the rows, with as many work-items. */
@@ -107,14 +98,11 @@ static status_t state_clear(struct himeno_exec *x, struct gpu_queue *queue)
 }
 
 /* As many groups as run at a time, if there are tiles for all. */
-static status_t groups_plan(const struct himeno_exec *x, size_t tiles, size_t *groups)
+static size_t groups_of(const struct himeno_exec *x, size_t tiles)
 {
-  cl_uint units;
-  cl_int error = clGetDeviceInfo(x->device->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clGetDeviceInfo");
+  const size_t units = (size_t)x->device->base.info.compute_units;
   const size_t most = units * UNIT_ITEMS / opencl_group_items(&x->persistent.step);
-  *groups = tiles < most ? tiles : most;
-  return STATUS_OK;
+  return tiles < most ? tiles : most;
 }
 
 status_t opencl_persistent_sweep(struct himeno_exec *x, struct gpu_queue *queue,
@@ -123,13 +111,13 @@ status_t opencl_persistent_sweep(struct himeno_exec *x, struct gpu_queue *queue,
   const struct opencl_step *step = &x->persistent.step;
   const size_t group[2] = {(size_t)step->group[0], (size_t)step->group[1]};
   struct opencl_launch launch = {.exec = x, .kernel = x->persistent.kernel, .name = "persistent"};
-  size_t n[3], groups[2] = {0, 1};
+  size_t n[3];
   const cl_int sweeps = sweep->sweeps;
 
   opencl_groups(step, &sweep->box, n);
   const size_t all = n[0] * n[1] * n[2];
   const cl_int4 tiles = {{(cl_int)n[0], (cl_int)n[1], (cl_int)n[2], (cl_int)all}};
-  RETURN_IF_FAILED(groups_plan(x, all, &groups[0]));
+  const size_t groups[2] = {groups_of(x, all), 1};
   RETURN_IF_FAILED(state_clear(x, queue));
   opencl_sweep_arguments(&launch, sweep, opencl_first_k(step, &sweep->box));
   opencl_argument(&launch, sizeof tiles, &tiles);

@@ -94,12 +94,9 @@ struct quad quad_of(int tile, int backward, int4 tiles, long2 stride, int8 box)
 
 // first: p before the first sweep; second: what that writes, and the next one reads.
 __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void
-persistent(__global const float *a0, __global const float *a1, __global const float *a2,
-           __global const float *a3, __global const float *b0, __global const float *b1,
-           __global const float *b2, __global const float *c0, __global const float *c1,
-           __global const float *c2, __global const float *bnd, __global const float *wrk1,
-           __global float *first, __global float *second, __global sum_t *sums, const long2 stride,
-           const int8 box, const int slot, const int4 tiles, const int sweeps, __global uint *state)
+persistent(COEFFICIENT_ARGS, __global float *first, __global float *second, __global sum_t *sums,
+           const long2 stride, const int8 box, const int slot, const int4 tiles, const int sweeps,
+           __global uint *state)
 {
   __local sum_t scratch[GROUP];
   __local uint drawn[2]; // in turns: one is read while the other is written

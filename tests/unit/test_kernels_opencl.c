@@ -8,7 +8,7 @@
 int main(void)
 {
   static const char *const kernels[] = {"naive", "block16", "paced", "stream", "temporal2", "temporal3"};
-  struct kernel_subject subjects[24];
+  struct kernel_subject subjects[21];
   size_t n = 0;
 
   if (!HAVE_OPENCL) return TEST_SKIPPED;
