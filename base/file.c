@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "config.h"
 
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/log.h"
+
+#define LINKS_MAX 40
+#define NAMES_MAX 100
+
+/** Where bytes go. */
+struct target {
+  char path[PATH_MAX]; /**< the last link resolved, so that it stays a link */
+  int replace;         /**< a file, or nothing yet */
+  int descriptor;      /**< that this process has open already, else −1 */
+  int exists;
+  struct stat before; /**< where it exists */
+};
 
 FILE *file_open_regular(const char *path)
 {
@@ -17,4 +38,323 @@ FILE *file_open_regular(const char *path)
   close(descriptor);
   errno = EINVAL;
   return NULL;
+}
+
+static status_t cannot_write(const char *path, int cause)
+{
+  return log_fail(STATUS_ENVIRONMENT, "cannot write \"%s\": %s", path, strerror(cause));
+}
+
+/* ---- where ---- */
+
+/* What /dev/stdout and /dev/fd/3 lead to has its place in a file, which opening it anew would lose. */
+static int descriptor_of(const char *path)
+{
+  static const char *const folders[] = {"/proc/self/fd/", "/dev/fd/"};
+  char *end;
+  for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
+    size_t length = strlen(folders[f]);
+    if (strncmp(path, folders[f], length) != 0 || path[length] < '0' || path[length] > '9') continue;
+    long number = strtol(path + length, &end, 10);
+    if (!*end && number <= INT_MAX) return (int)number;
+  }
+  return -1;
+}
+
+/* Goes from a link to what it names, which need not be there. Returns 0, or the cause. */
+static int follow(struct target *target)
+{
+  char link[PATH_MAX];
+  for (int links = 0; links < LINKS_MAX; links++) {
+    ssize_t length = -1;
+    target->descriptor = descriptor_of(target->path);
+    if (target->descriptor < 0) length = readlink(target->path, link, sizeof link - 1);
+    if (length < 0) return 0;
+    link[length] = '\0';
+    const char *slash = strrchr(target->path, '/');
+    size_t folder = slash && link[0] != '/' ? (size_t)(slash - target->path) + 1 : 0;
+    if (folder + (size_t)length >= sizeof target->path) return ENAMETOOLONG;
+    memcpy(target->path + folder, link, (size_t)length + 1);
+  }
+  return ELOOP;
+}
+
+/* Returns 0, or why nothing can be written there. */
+static int target_init(struct target *target, const char *path)
+{
+  memset(target, 0, sizeof *target);
+  if (strlen(path) >= sizeof target->path) return ENAMETOOLONG;
+  strcpy(target->path, path);
+  int cause = follow(target);
+  if (cause) return cause;
+  if (target->descriptor >= 0) {
+    int flags = fcntl(target->descriptor, F_GETFL);
+    return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0;
+  }
+  if (stat(target->path, &target->before) != 0) {
+    target->replace = 1;
+    return errno == ENOENT ? 0 : errno;
+  }
+  target->exists = 1;
+  if (S_ISDIR(target->before.st_mode)) return EISDIR;
+  if (faccessat(AT_FDCWD, target->path, W_OK, AT_EACCESS) != 0) return errno;
+  target->replace = S_ISREG(target->before.st_mode);
+  return 0;
+}
+
+int file_is_replaced(const char *path)
+{
+  struct target target;
+  return strcmp(path, "-") != 0 && target_init(&target, path) == 0 && target.replace;
+}
+
+/* The folder with its slash, "" for this one. */
+static int folder_of(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? (int)(slash - path) + 1 : 0;
+}
+
+static int same_inode(const struct stat *a, const struct stat *b)
+{
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static int same_name(const char *a, const char *b)
+{
+  char folder[PATH_MAX + 1];
+  struct stat info[2];
+  const char *const paths[] = {a, b};
+  if (strcmp(a + folder_of(a), b + folder_of(b)) != 0) return 0;
+  for (int i = 0; i < 2; i++) {
+    snprintf(folder, sizeof folder, "%.*s.", folder_of(paths[i]), paths[i]);
+    if (stat(folder, &info[i]) != 0) return 0;
+  }
+  return same_inode(&info[0], &info[1]);
+}
+
+int file_is_same(const char *a, const char *b)
+{
+  struct target x, y;
+  int no_x = target_init(&x, a), no_y = target_init(&y, b);
+  if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0 || x.descriptor >= 0 || y.descriptor >= 0) return 0;
+  if (x.exists && y.exists) return S_ISREG(x.before.st_mode) && same_inode(&x.before, &y.before);
+  return !no_x && !no_y && !x.exists && !y.exists && same_name(x.path, y.path);
+}
+
+/* ---- files that were read ---- */
+
+static struct {
+  struct stat *list;
+  size_t n;
+} inputs;
+
+void file_is_input(const char *path)
+{
+  struct stat *longer = realloc(inputs.list, (inputs.n + 1) * sizeof *longer);
+  if (!longer) return;
+  inputs.list = longer;
+  inputs.n += stat(path, &longer[inputs.n]) == 0 && S_ISREG(longer[inputs.n].st_mode);
+}
+
+static int was_input(const struct target *target)
+{
+  for (size_t i = 0; i < inputs.n; i++)
+    if (target->exists && same_inode(&inputs.list[i], &target->before)) return 1;
+  return 0;
+}
+
+/* ---- signals while there is a draft ---- */
+
+static const int endings[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGUSR1, SIGUSR2};
+#define ENDINGS (sizeof endings / sizeof *endings)
+static volatile sig_atomic_t came;
+
+static void note(int number)
+{
+  came = number;
+}
+
+/* Handlers and no mask: another thread would take what this one blocks. */
+static void signals_hold(struct sigaction before[ENDINGS])
+{
+  struct sigaction later;
+  memset(&later, 0, sizeof later);
+  later.sa_handler = note;
+  later.sa_flags = SA_RESTART;
+  came = 0;
+  for (size_t e = 0; e < ENDINGS; e++) {
+    sigaction(endings[e], NULL, &before[e]);
+    if (before[e].sa_handler == SIG_DFL) sigaction(endings[e], &later, NULL);
+  }
+}
+
+static void signals_release(const struct sigaction before[ENDINGS])
+{
+  for (size_t e = 0; e < ENDINGS; e++) sigaction(endings[e], &before[e], NULL);
+  if (came) raise(came);
+}
+
+/* ---- writing ---- */
+
+/* Returns 0, or the cause. */
+static int put(int descriptor, const char *bytes, size_t size)
+{
+  while (size > 0) {
+    ssize_t n = write(descriptor, bytes, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 ? errno : EIO;
+    bytes += n;
+    size -= (size_t)n;
+  }
+  return 0;
+}
+
+/* Gives \a draft a name of its own beside the target: to the nameless file \a descriptor, or, where that is −1, to a new one.
+ * Returns the descriptor, or −1 with errno. */
+static int name_take(const struct target *target, int descriptor, char draft[PATH_MAX])
+{
+  char nameless[32];
+  struct timespec now;
+  int made = -1;
+  snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", descriptor);
+  for (int tries = 0; tries < NAMES_MAX; tries++) {
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (snprintf(draft, PATH_MAX, "%.*s.%lx-%lx.new", folder_of(target->path), target->path, (long)getpid(),
+                 now.tv_nsec) >= PATH_MAX) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    if (descriptor < 0)
+      made = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    else if (linkat(AT_FDCWD, nameless, AT_FDCWD, draft, AT_SYMLINK_FOLLOW) == 0)
+      made = descriptor;
+    if (made >= 0 || errno != EEXIST) break;
+  }
+  return made;
+}
+
+/* A file without a name, which no end of the process leaves behind, and where the file system has none, one with a name. */
+static int draft_open(const struct target *target, char draft[PATH_MAX])
+{
+  char folder[PATH_MAX + 1];
+  draft[0] = '\0';
+  snprintf(folder, sizeof folder, "%.*s.", folder_of(target->path), target->path);
+  int descriptor = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (descriptor >= 0 && access("/proc/self/fd", X_OK) == 0) return descriptor;
+  if (descriptor >= 0) close(descriptor);
+  descriptor = name_take(target, -1, draft);
+  if (descriptor < 0) draft[0] = '\0';
+  return descriptor;
+}
+
+static void draft_drop(int descriptor, const char *draft)
+{
+  close(descriptor);
+  if (draft[0]) unlink(draft);
+}
+
+/* As the file was, as far as that is allowed; then on the disk. */
+static int draft_fill(int descriptor, const struct target *target, const char *bytes, size_t size)
+{
+  const struct stat *before = &target->before;
+  int cause = put(descriptor, bytes, size);
+  if (cause) return cause;
+  if (target->exists) {
+    int kept = fchown(descriptor, before->st_uid, before->st_gid);
+    if (kept != 0) kept = fchown(descriptor, (uid_t)-1, before->st_gid);
+    (void)kept; /* only root gives files away */
+    if (fchmod(descriptor, before->st_mode & 0777) != 0) return errno;
+  }
+  return fsync(descriptor) == 0 ? 0 : errno;
+}
+
+/* Returns 0, or the cause. */
+static int replace(const struct target *target, const char *bytes, size_t size)
+{
+  char draft[PATH_MAX];
+  struct sigaction before[ENDINGS];
+  signals_hold(before);
+  int descriptor = draft_open(target, draft);
+  int cause = descriptor < 0 ? errno : draft_fill(descriptor, target, bytes, size);
+  if (!cause && !draft[0] && name_take(target, descriptor, draft) < 0) {
+    cause = errno;
+    draft[0] = '\0';
+  }
+  if (!cause && rename(draft, target->path) != 0) cause = errno;
+  if (!cause) draft[0] = '\0';
+  if (descriptor >= 0) draft_drop(descriptor, draft);
+  signals_release(before);
+  return cause;
+}
+
+static int write_into(const struct target *target, const char *bytes, size_t size)
+{
+  int descriptor = target->descriptor >= 0 ? fcntl(target->descriptor, F_DUPFD_CLOEXEC, 0)
+                                           : open(target->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0) return errno;
+  int cause = put(descriptor, bytes, size);
+  return close(descriptor) != 0 && !cause ? errno : cause;
+}
+
+/* What was printed before comes first. */
+static int write_stdout(const char *bytes, size_t size)
+{
+  int cause = fflush(stdout) != 0 ? errno : put(STDOUT_FILENO, bytes, size);
+  if (cause) {
+    __fpurge(stdout); /* it is said by the caller, and not by file_flush_stdout again */
+    clearerr(stdout);
+  }
+  return cause;
+}
+
+FILE *file_open_append(const char *path)
+{
+  struct target target;
+  errno = target_init(&target, path);
+  if (errno) return NULL;
+  if (target.descriptor < 0) return fopen(path, target.replace ? "a+" : "a");
+  int descriptor = fcntl(target.descriptor, F_DUPFD_CLOEXEC, 0);
+  return descriptor < 0 ? NULL : fdopen(descriptor, "w");
+}
+
+status_t file_check(const char *path)
+{
+  struct target target;
+  char draft[PATH_MAX];
+  struct sigaction before[ENDINGS];
+  if (strcmp(path, "-") == 0) return STATUS_OK;
+  int cause = target_init(&target, path);
+  if (cause) return cannot_write(path, cause);
+  if (!target.replace) return STATUS_OK;
+  signals_hold(before);
+  int descriptor = draft_open(&target, draft);
+  cause = errno;
+  if (descriptor >= 0) draft_drop(descriptor, draft);
+  signals_release(before);
+  return descriptor < 0 ? cannot_write(path, cause) : STATUS_OK;
+}
+
+status_t file_write(const char *path, const void *bytes, size_t size)
+{
+  struct target target;
+  int is_stdout = strcmp(path, "-") == 0, cause = is_stdout ? 0 : target_init(&target, path);
+  if (cause) return cannot_write(path, cause);
+  if (is_stdout || target.descriptor == STDOUT_FILENO)
+    cause = write_stdout(bytes, size);
+  else if (was_input(&target))
+    return log_fail(STATUS_USAGE, "\"%s\" is not written: it was read, and is wanted as it is", path);
+  else
+    cause = target.replace ? replace(&target, bytes, size) : write_into(&target, bytes, size);
+  return cause ? cannot_write(is_stdout ? "standard output" : path, cause) : STATUS_OK;
+}
+
+/* Where an earlier write failed, its reason is gone: another one, of an empty line, finds it again. */
+status_t file_flush_stdout(void)
+{
+  if (fflush(stdout) != 0) return cannot_write("standard output", errno);
+  if (!ferror(stdout)) return STATUS_OK;
+  fputc('\n', stdout);
+  if (fflush(stdout) != 0) return cannot_write("standard output", errno);
+  return log_fail(STATUS_ENVIRONMENT, "cannot write \"standard output\": a part of it was lost");
 }

@@ -11,7 +11,7 @@
 
 #include "base/status.h"
 
-/** \brief The frame of every document: schema, program, version, time, system. NULL when memory ran out. */
+/** \brief The frame of every document: schema, program, version, time, system, ignored options. NULL when memory ran out. */
 json_t *report_json_frame(const char *schema, const char *program);
 
 /** \brief A JSON number; null where the value is not finite, since JSON knows no NaN. */
@@ -20,18 +20,8 @@ json_t *report_json_real(double value);
 /** \brief A JSON integer; null where the value is below 0, which stands for unknown. */
 json_t *report_json_known(int64_t value);
 
-/** \brief Whether \a path could be written, without leaving anything there; logs the cause, if not, and returns
- * STATUS_ENVIRONMENT. */
-status_t report_json_check(const char *path);
-
-/** \brief Writes \a document to \a path, or to standard output for "-".
- *
- * A file is replaced whole or not at all (temporary file, rename); a device such as /dev/stdout is written to.
- * STATUS_ENVIRONMENT, with the cause, when that fails. */
+/** \brief Writes \a document by file_write, or to standard output for "-". */
 status_t report_json_write(const json_t *document, const char *path);
-
-/** \brief Fails where something that was printed did not reach standard output: a full disk, a closed descriptor. */
-status_t report_flush(void);
 
 /** \brief A bar of at most \a width cells, drawn with eighths of a block in UTF-8 locales, else with '#'. */
 void report_bar(char *text, size_t size, double share, int width);

@@ -4,7 +4,7 @@
 #ifndef BASE_STATUS_H
 #define BASE_STATUS_H
 
-/** The values are the exit codes. */
+/** The low byte of a value is the exit code. */
 typedef enum {
   STATUS_OK = 0,
   STATUS_USAGE = 2,       /**< the command line asks for something that cannot be */
@@ -12,13 +12,20 @@ typedef enum {
   STATUS_WRONG = 4,       /**< a result or a message differs from what it must be */
   STATUS_SLOW = 5,        /**< below a threshold that the user set */
   STATUS_HANG = 6,        /**< a neighbour did not answer within the deadline */
-  STATUS_FAULT = 7        /**< a device or library failed in mid-run */
+  STATUS_FAULT = 7,       /**< a device or library failed in mid-run */
+  STATUS_NOISY = 0x100 | STATUS_ENVIRONMENT /**< measured, but too noisy to be judged: run again */
 } status_t;
 
-/** \brief One word for reports: "pass", "usage", "environment", "wrong", "slow", "hang", "fault". */
+/** \brief The exit code: 0, or one of 2 to 7. */
+static inline int status_exit_code(status_t status)
+{
+  return (int)status & 0xff;
+}
+
+/** \brief One word for reports: "pass", "usage", "environment", "noisy", "wrong", "slow", "hang", "fault". */
 const char *status_verdict(status_t status);
 
-/** \brief The graver of two, in the order fault, hang, wrong, environment, usage, slow, ok. */
+/** \brief The graver of two, in the order fault, hang, wrong, environment, noisy, usage, slow, ok. */
 status_t status_worst(status_t a, status_t b);
 
 /** \brief Evaluates \a call; when it fails, stores its status in the local `status` and jumps to \a label. */

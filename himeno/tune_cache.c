@@ -36,32 +36,38 @@ static int cache_path(char path[PATH_MAX])
   return length > 0 && length < PATH_MAX - 8;
 }
 
-static int is_cache(const json_t *document)
+static int is_ours(const json_t *document)
 {
   const char *schema = json_string_value(json_object_get(document, "schema"));
-  return schema && strcmp(schema, SCHEMA) == 0 && json_is_object(json_object_get(document, "choices"));
+  return schema && strcmp(schema, SCHEMA) == 0;
 }
 
-/* The document, or a new one. NULL, with errno, where there is one that cannot be opened: what it holds is not to be lost. */
-static json_t *cache_read(const char *path)
+/* The document, or a new one where there is none, with *trouble where it is damaged. NULL, with why, where what is there cannot be
+ * opened or is not ours: it is not to be lost. */
+static json_t *cache_read(const char *path, const char **trouble)
 {
   json_error_t error;
   FILE *file = file_open_regular(path);
-  if (!file && errno != ENOENT && errno != ENOTDIR) return NULL;
+  *trouble = file || errno == ENOENT || errno == ENOTDIR ? NULL : strerror(errno);
+  if (*trouble) return NULL;
   json_t *document = file ? json_loadf(file, 0, &error) : NULL;
+  int empty = !file || (fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0);
+  int ours = is_ours(document);
   if (file) fclose(file);
-  if (document && is_cache(document)) return document;
-  if (file) log_warn("%s is damaged or of another version: ignored", path);
+  if (ours && json_is_object(json_object_get(document, "choices"))) return document;
   json_decref(document);
-  return json_pack("{s:s, s:{}}", "schema", SCHEMA, "choices");
+  if (file)
+    *trouble = ours || empty ? "it is damaged" : "it is no file of remembered kernels, and stays as it is";
+  return ours || empty ? json_pack("{s:s, s:{}}", "schema", SCHEMA, "choices") : NULL;
 }
 
 int tune_cache_find(const char *key, char *kernel, size_t size)
 {
   char path[PATH_MAX];
+  const char *trouble;
   if (!cache_path(path)) return 0;
-  json_t *document = cache_read(path);
-  if (!document) log_warn("%s: %s: no choice of kernel is remembered", path, strerror(errno));
+  json_t *document = cache_read(path, &trouble);
+  if (trouble) log_warn("%s: %s: no choice of kernel is remembered", path, trouble);
   const char *name = json_string_value(
       json_object_get(json_object_get(json_object_get(document, "choices"), key), "kernel"));
   int found = name && name[0] && strlen(name) < size;
@@ -101,25 +107,37 @@ static int lock_take(const char *path)
   return -1;
 }
 
-int tune_cache_store(const char *key, const char *kernel, double gflops)
+/* With the lock held, if there could be one. */
+static const char *choice_add(const char *path, const char *key, const char *kernel, double gflops)
 {
-  char path[PATH_MAX], now[32];
-  if (!cache_path(path)) return 0;
-  int lock = folders_make(path) ? lock_take(path) : -1;
-  if (lock < 0) {
-    log_warn("the choice of kernel is not remembered: %s: %s", path, strerror(errno));
-    return 0;
-  }
+  char now[32];
+  const char *trouble;
+  json_t *document = cache_read(path, &trouble);
+  if (!document) return trouble;
   meta_time(now);
-  json_t *document = cache_read(path);
   json_t *choice =
       json_pack("{s:s, s:o, s:s}", "kernel", kernel, "gflops", report_json_real(gflops), "time", now);
-  int stored = json_object_set_new(json_object_get(document, "choices"), key, choice) == 0;
-  log_mute(1);
+  int muted = log_mute(1),
+      stored = json_object_set_new(json_object_get(document, "choices"), key, choice) == 0;
   stored = stored && report_json_write(document, path) == STATUS_OK;
-  log_mute(0);
-  if (!stored) log_warn("the choice of kernel is not remembered: %s cannot be written", path);
+  log_mute(muted);
   json_decref(document);
-  close(lock);
-  return stored;
+  return stored ? NULL : "it cannot be written";
+}
+
+int tune_cache_store(const char *key, const char *kernel, double gflops)
+{
+  char path[PATH_MAX];
+  const char *trouble;
+  int lock = -1;
+  if (!cache_path(path)) return 0;
+  json_t *there = cache_read(path, &trouble); /* no lock beside what is not ours */
+  if (there) {
+    lock = folders_make(path) ? lock_take(path) : -1;
+    trouble = lock < 0 ? strerror(errno) : choice_add(path, key, kernel, gflops);
+  }
+  json_decref(there);
+  if (lock >= 0) close(lock);
+  if (trouble) log_warn("the choice of kernel is not remembered: %s: %s", path, trouble);
+  return !trouble;
 }

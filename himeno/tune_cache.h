@@ -4,7 +4,7 @@
  * that HIMENO_TUNE_CACHE names.
  *
  * It is a convenience: what is wrong with it is a warning, never an error. One process writes at a time, and readers see the
- * old file or the new one. */
+ * old file or the new one. A file of another format is never replaced: the variable may name anything. */
 #ifndef HIMENO_TUNE_CACHE_H
 #define HIMENO_TUNE_CACHE_H
 

@@ -6,23 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "gpu/qpu/qpu_machine.h"
-
-#define CHOICE "HIMENO_QPU"
 
 /* The machine that there is, or NULL with the reason. */
 static const struct qpu_machine *machine_choose(char reason[GPU_TEXT_MAX])
 {
-  const char *choice = getenv(CHOICE);
+  const char *choice = environment_text("HIMENO_QPU");
   reason[0] = '\0';
   if (choice && strcmp(choice, "emulator") == 0) return &qpu_machine_emulator;
-  if (choice && *choice && strcmp(choice, "pi") != 0) {
-    snprintf(reason, GPU_TEXT_MAX, CHOICE "=%.40s: allowed are pi and emulator", choice);
-    return NULL;
-  }
   if (qpu_pi_here(reason)) return reason[0] ? NULL : &qpu_machine_pi;
-  if (!choice || !*choice) return &qpu_machine_emulator;
+  if (!choice) return &qpu_machine_emulator;
   snprintf(reason, GPU_TEXT_MAX, "this is no Raspberry Pi 1 to 3");
   return NULL;
 }

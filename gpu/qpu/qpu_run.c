@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/start.h"
 #include "gpu/qpu/qpu_asm.h"
 #include "gpu/qpu/qpu_emu.h"
 #include "gpu/qpu/qpu_words.h"
@@ -27,12 +29,15 @@ struct config {
 
 static const struct option_spec options[] = {
     {.name = "input",
+     .readers = OPTION_ALWAYS,
      .letter = 'i',
      .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
      .offset = FIELD(input),
      .metavar = "FILE",
      .help = "Program: source if it ends in .qasm, else words as 0x numbers in text or binary."},
     {.name = "qpus",
+     .readers = OPTION_ALWAYS,
      .letter = 'q',
      .type = OPTION_INT,
      .offset = FIELD(qpus),
@@ -41,6 +46,7 @@ static const struct option_spec options[] = {
      .max = 64,
      .help = "QPUs, each of which runs the program once (default: 1)."},
     {.name = "uniforms",
+     .readers = OPTION_ALWAYS,
      .letter = 'u',
      .type = OPTION_TEXT,
      .offset = FIELD(uniforms),
@@ -49,29 +55,36 @@ static const struct option_spec options[] = {
              "buffer K, "
              "% for the program's number."},
     {.name = "buffers",
+     .readers = OPTION_ALWAYS,
      .letter = 'b',
      .type = OPTION_TEXT,
      .offset = FIELD(buffers),
      .metavar = "LIST",
      .help = "Sizes of buffers in bytes, separated by commas."},
     {.name = "load",
+     .readers = OPTION_ALWAYS,
      .letter = 'l',
      .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
      .offset = FIELD(load),
      .metavar = "FILE",
      .help = "What buffer 0 holds at the start."},
     {.name = "save",
+     .readers = OPTION_ALWAYS,
      .letter = 's',
      .type = OPTION_TEXT,
+     .file = OPTION_OUTPUT,
      .offset = FIELD(save),
      .metavar = "FILE",
      .help = "Where the last buffer goes at the end."},
     {.name = "trace",
+     .readers = OPTION_ALWAYS,
      .letter = 't',
      .type = OPTION_FLAG,
      .offset = FIELD(trace),
      .help = "Shows every instruction with what it writes, on standard error."},
     {.name = "threads",
+     .readers = OPTION_ALWAYS,
      .type = OPTION_INT,
      .offset = FIELD(threads),
      .metavar = "N",
@@ -79,6 +92,7 @@ static const struct option_spec options[] = {
      .max = 2,
      .help = "Threads a QPU (default: 1)."},
     {.name = "tmu-depth",
+     .readers = OPTION_ALWAYS,
      .type = OPTION_INT,
      .offset = FIELD(tmu_depth),
      .metavar = "N",
@@ -86,6 +100,7 @@ static const struct option_spec options[] = {
      .max = 8,
      .help = "Look-ups that a TMU holds (default: 4, what is reliable; the guide says 8)."},
     {.name = "limit",
+     .readers = OPTION_ALWAYS,
      .type = OPTION_INT,
      .offset = FIELD(limit),
      .metavar = "N",
@@ -93,6 +108,7 @@ static const struct option_spec options[] = {
      .max = 1e15,
      .help = "Instructions after which the run is given up (default: none)."},
     {.name = "tolerate",
+     .readers = OPTION_ALWAYS,
      .type = OPTION_FLAG,
      .offset = FIELD(tolerate),
      .help = "Goes on where a scheduling rule is broken."},
@@ -204,11 +220,7 @@ static status_t save_buffer(const char *path, const struct setting *setting)
 {
   if (setting->n_buffers == 0) return log_fail(STATUS_USAGE, "--save needs --buffers");
   int last = setting->n_buffers - 1;
-  FILE *file = fopen(path, "wb");
-  if (!file) return log_fail(STATUS_ENVIRONMENT, "cannot write %s: %s", path, strerror(errno));
-  size_t n = fwrite(qpu_emu_host(setting->emu, setting->buffers[last]), 1, setting->buffer_bytes[last], file);
-  int failed = fclose(file) != 0 || n != setting->buffer_bytes[last];
-  return failed ? log_fail(STATUS_ENVIRONMENT, "cannot write %s: %s", path, strerror(errno)) : STATUS_OK;
+  return file_write(path, qpu_emu_host(setting->emu, setting->buffers[last]), setting->buffer_bytes[last]);
 }
 
 static status_t prepare(const struct config *config, const uint64_t *words, size_t n_words,
@@ -253,18 +265,20 @@ int main(int argc, char **argv)
   enum option_request request;
   uint64_t *words = NULL;
   size_t n_words = 0;
-  log_set_program("qpu-run");
+  start_program("qpu-run");
+  start_signals();
   status_t status = option_parse_all(&about, argc, argv, &config, &request);
   if (status != STATUS_OK) return status;
   if (request == OPTION_SHOW_HELP) option_print_help(&about, stdout);
   if (request == OPTION_SHOW_VERSION) printf("qpu-run %s\n", PACKAGE_VERSION);
-  if (request != OPTION_RUN) return STATUS_OK;
+  if (request != OPTION_RUN) return file_flush_stdout();
   if (!config.input) return log_fail(STATUS_USAGE, "--input names no file");
   TRY(read_program(&config, &words, &n_words), done);
+  if (config.save) TRY(file_check(config.save), done);
   TRY(prepare(&config, words, n_words, &setting), done);
   status = run(&config, &setting);
 done:
   qpu_emu_destroy(setting.emu);
   free(words);
-  return status;
+  return status_worst(status, file_flush_stdout());
 }

@@ -12,19 +12,24 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/report.h"
 #include "base/stats.h"
 #include "himeno/sim/sim.h"
 
 #define RANKS_PROGRAM "himeno-sim-ranks"
+#define KEEPER_TRIES  100 /* a twentieth of a second each */
 
-/** Files of a point. */
+/** Files of a point, in a folder of its own. */
 struct files {
   char folder[PATH_MAX / 2], platform[PATH_MAX], hosts[PATH_MAX], plan[PATH_MAX], result[PATH_MAX],
       log[PATH_MAX];
+  int keeper[2]; /**< a pipe: its end tells the keeper that this program has ended */
+  pid_t group;   /**< the keeper's, and the simulation's */
 };
 
 static void name(char path[PATH_MAX], const char *folder, const char *file)
@@ -32,35 +37,123 @@ static void name(char path[PATH_MAX], const char *folder, const char *file)
   snprintf(path, PATH_MAX, "%s/%s", folder, file);
 }
 
-static status_t files_make(const struct sim_config *c, struct files *f)
+/* ---- what ends this program ends the simulation too, and its folder ---- */
+
+static volatile sig_atomic_t group, stopped;
+static const int endings[] = {SIGHUP, SIGINT, SIGTERM};
+#define ENDINGS (sizeof endings / sizeof *endings)
+
+static void stop(int number)
+{
+  stopped = number;
+  if (group > 0) kill(-group, SIGTERM);
+}
+
+/* What was ignored, as nohup wants it, stays so. */
+static void signals_to(void (*handler)(int))
+{
+  for (size_t e = 0; e < ENDINGS; e++)
+    if (signal(endings[e], handler) == SIG_IGN) signal(endings[e], SIG_IGN);
+}
+
+/* 0 while something of it is left. */
+static int files_remove(const struct files *f)
+{
+  unlink(f->result);
+  unlink(f->platform);
+  unlink(f->hosts);
+  unlink(f->plan);
+  unlink(f->log);
+  return rmdir(f->folder) == 0 || errno != ENOTEMPTY;
+}
+
+/* Outlives this program, which nothing else does that cannot be caught. */
+static void keep(const struct files *f)
+{
+  char byte;
+  const struct timespec moment = {.tv_nsec = 50000000};
+  setpgid(0, 0);
+  signals_to(SIG_IGN);
+  close(f->keeper[1]);
+  while (read(f->keeper[0], &byte, 1) < 0 && errno == EINTR) continue;
+  for (int tries = 0; tries < KEEPER_TRIES; tries++) {
+    kill(0, SIGTERM);
+    if (files_remove(f)) break;
+    nanosleep(&moment, NULL);
+  }
+  kill(0, SIGKILL);
+}
+
+static status_t keeper_start(struct files *f)
+{
+  if (pipe2(f->keeper, O_CLOEXEC) != 0) return log_fail(STATUS_ENVIRONMENT, "a pipe cannot be made: %m");
+  f->group = fork();
+  if (f->group == 0) keep(f);
+  if (f->group > 0) {
+    setpgid(f->group, f->group); /* the keeper does the same, whoever is first */
+    group = f->group;
+    return STATUS_OK;
+  }
+  close(f->keeper[0]);
+  close(f->keeper[1]);
+  return log_fail(STATUS_ENVIRONMENT, "a process cannot be started: %m");
+}
+
+/* ---- files ---- */
+
+static status_t files_make(struct files *f)
 {
   const char *temporary = getenv("TMPDIR");
-  if (c->keep) {
-    snprintf(f->folder, sizeof f->folder, "%s", c->keep);
-    if (mkdir(f->folder, 0777) != 0 && errno != EEXIST)
-      return log_fail(STATUS_ENVIRONMENT, "%s: %m", f->folder);
-  } else {
-    snprintf(f->folder, sizeof f->folder, "%s/himeno-sim.XXXXXX",
-             temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(f->folder)) return log_fail(STATUS_ENVIRONMENT, "%s: %m", f->folder);
-  }
+  signals_to(stop);
+  snprintf(f->folder, sizeof f->folder, "%s/himeno-sim.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+  if (!mkdtemp(f->folder)) return log_fail(STATUS_ENVIRONMENT, "%s: %m", f->folder);
   name(f->platform, f->folder, "platform.xml");
   name(f->hosts, f->folder, "hosts");
   name(f->plan, f->folder, "plan.json");
   name(f->result, f->folder, "result.json");
   name(f->log, f->folder, "log");
-  return STATUS_OK;
+  status_t status = keeper_start(f);
+  if (status != STATUS_OK) rmdir(f->folder);
+  return status;
 }
 
-static void files_remove(const struct sim_config *c, const struct files *f)
+static void files_close(struct files *f)
 {
-  unlink(f->result);
-  if (c->keep) return;
-  unlink(f->platform);
-  unlink(f->hosts);
-  unlink(f->plan);
-  unlink(f->log);
-  rmdir(f->folder);
+  files_remove(f);
+  group = 0;
+  close(f->keeper[0]);
+  close(f->keeper[1]);
+  while (waitpid(f->group, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
+static status_t file_keep(const char *from, const char *folder)
+{
+  char path[PATH_MAX];
+  struct stat info;
+  status_t status = STATUS_OK;
+  FILE *file = fopen(from, "r");
+  if (!file || fstat(fileno(file), &info) != 0) {
+    if (file) fclose(file);
+    return STATUS_OK; /* it did not come so far */
+  }
+  char *bytes = malloc((size_t)info.st_size + 1);
+  name(path, folder, strrchr(from, '/') + 1);
+  if (bytes)
+    status = file_write(path, bytes, fread(bytes, 1, (size_t)info.st_size, file));
+  else
+    status = log_fail(STATUS_ENVIRONMENT, "out of memory for %s", path);
+  free(bytes);
+  fclose(file);
+  return status;
+}
+
+/* A copy, whole or not at all, so that what a folder holds besides is safe. */
+static status_t files_keep(const struct files *f, const char *folder)
+{
+  RETURN_IF_FAILED(file_keep(f->platform, folder));
+  RETURN_IF_FAILED(file_keep(f->hosts, folder));
+  RETURN_IF_FAILED(file_keep(f->plan, folder));
+  return file_keep(f->log, folder);
 }
 
 static status_t plan_write(const struct sim_config *c, const struct model *model, int way,
@@ -126,7 +219,6 @@ static void smpirun_exec(const struct files *f, const char *ranks, const char *p
                                program,
                                f->plan,
                                NULL};
-  setpgid(0, 0);
   int log = open(f->log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (log >= 0) {
     dup2(log, STDOUT_FILENO);
@@ -149,23 +241,23 @@ static void last_line(const char *path, char text[200])
   if (file) fclose(file);
 }
 
-/* ---- what stops this program stops the simulation too ---- */
-
-static volatile sig_atomic_t group, stopped;
-
-static void stop(int number)
+/* In the keeper's group. A signal meanwhile waits until it finds all of it. */
+static pid_t smpirun_start(const struct files *f, const char *ranks, const char *program)
 {
-  stopped = number;
-  if (group > 0) kill(-group, SIGTERM);
-}
-
-static void stop_with_us(pid_t child)
-{
-  struct sigaction action = {.sa_handler = stop};
-  setpgid(child, child); /* the child does the same, whoever is first */
-  group = child;
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  sigset_t waiting, before;
+  sigemptyset(&waiting);
+  for (size_t e = 0; e < ENDINGS; e++) sigaddset(&waiting, endings[e]);
+  sigprocmask(SIG_BLOCK, &waiting, &before);
+  pid_t child = stopped ? 0 : fork();
+  if (child == 0 && !stopped) {
+    setpgid(0, f->group);
+    signals_to(SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    smpirun_exec(f, ranks, program);
+  }
+  if (child > 0) setpgid(child, f->group); /* the child does the same, whoever is first */
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return child;
 }
 
 static status_t smpirun(const struct files *f, int n_ranks)
@@ -174,12 +266,9 @@ static status_t smpirun(const struct files *f, int n_ranks)
   int how = 0;
   RETURN_IF_FAILED(ranks_program(program));
   snprintf(ranks, sizeof ranks, "%d", n_ranks);
-  pid_t child = fork();
+  pid_t child = smpirun_start(f, ranks, program);
   if (child < 0) return log_fail(STATUS_ENVIRONMENT, "smpirun cannot be started: %m");
-  if (child == 0) smpirun_exec(f, ranks, program);
-  stop_with_us(child);
-  while (waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
-  group = 0;
+  while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
   if (stopped) return log_fail(STATUS_FAULT, "stopped by signal %d", (int)stopped);
   if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && access(f->result, R_OK) == 0) return STATUS_OK;
   if (WIFEXITED(how) && WEXITSTATUS(how) == 127)
@@ -195,7 +284,9 @@ status_t sim_point_run(const struct sim_config *config, const struct model *mode
   json_error_t error;
   status_t status = STATUS_OK;
   double begin = stats_now();
-  RETURN_IF_FAILED(files_make(config, &f));
+  if (config->keep && mkdir(config->keep, 0777) != 0 && errno != EEXIST)
+    return log_fail(STATUS_ENVIRONMENT, "%s: %m", config->keep);
+  RETURN_IF_FAILED(files_make(&f));
   TRY(sim_platform_write(config, model, way, point->ranks, f.platform, f.hosts), done);
   TRY(plan_write(config, model, way, point, &f), done);
   TRY(smpirun(&f, point->ranks), done);
@@ -203,6 +294,7 @@ status_t sim_point_run(const struct sim_config *config, const struct model *mode
   if (!*outcome) TRY(log_fail(STATUS_FAULT, "the simulation's outcome is no JSON: %s", error.text), done);
   json_object_set_new(*outcome, "simulated_in", report_json_real(stats_now() - begin));
 done:
-  files_remove(config, &f);
+  if (config->keep) status = status_worst(status, files_keep(&f, config->keep));
+  files_close(&f);
   return status;
 }

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/start.h"
 #include "comm/decomp.h"
 #include "himeno/predict/model_json.h"
 #include "himeno/predict/model_private.h"
@@ -141,8 +143,8 @@ static status_t document_write(const struct sim *s)
 static status_t simulate(struct sim *s)
 {
   const struct sim_config *c = &s->config;
-  if (c->json) RETURN_IF_FAILED(report_json_check(c->json));
-  RETURN_IF_FAILED(model_json_read(c->model, &s->model));
+  if (c->json) RETURN_IF_FAILED(file_check(c->json));
+  RETURN_IF_FAILED(model_json_read(c->model, NULL, &s->model));
   RETURN_IF_FAILED(way_choose(s));
   head_print(s);
   for (int n = 0; n < c->sizes.n; n++)
@@ -164,10 +166,11 @@ int main(int argc, char **argv)
 {
   static struct sim s;
   enum option_request request = OPTION_RUN;
-  log_set_program("himeno-sim");
+  start_program("himeno-sim");
+  start_signals();
   s.runs = json_array();
   status_t status = sim_cmdline_parse(argc, argv, &s.config, &request);
   if (status == STATUS_OK) status = serve(&s, request);
   json_decref(s.runs);
-  return (int)status_worst(status, report_flush());
+  return (int)status_worst(status, file_flush_stdout());
 }

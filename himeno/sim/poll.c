@@ -32,6 +32,7 @@ struct poll {
   struct {
     MPI_Request *array;
     int index;
+    MPI_Status status;
   } finished[REQUESTS_MAX]; /* by the yield, and not yet told */
   int n_finished;
   struct sim_sent sent;
@@ -122,14 +123,16 @@ static void array_note(struct poll *p, int n, MPI_Request *requests)
 }
 
 /* What the yield found finished in this array. */
-static int finished_take(struct poll *p, const MPI_Request *requests, int indices[])
+static int finished_take(struct poll *p, const MPI_Request *requests, int indices[], MPI_Status statuses[])
 {
   int taken = 0, kept = 0;
   for (int f = 0; f < p->n_finished; f++)
-    if (p->finished[f].array == requests)
+    if (p->finished[f].array == requests) {
+      statuses[taken] = p->finished[f].status;
       indices[taken++] = p->finished[f].index;
-    else
+    } else {
       p->finished[kept++] = p->finished[f];
+    }
   p->n_finished = kept;
   return taken;
 }
@@ -138,9 +141,8 @@ static int finished_take(struct poll *p, const MPI_Request *requests, int indice
 int sim_testsome(int n, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
 {
   struct poll *p = mine();
-  (void)statuses;
   array_note(p, n, requests);
-  *done = finished_take(p, requests, indices);
+  *done = finished_take(p, requests, indices, statuses);
   return MPI_SUCCESS;
 }
 
@@ -152,6 +154,7 @@ static int any_wait(struct poll *p)
     MPI_Request *array;
     int index;
   } from[REQUESTS_MAX];
+  MPI_Status status;
   int n = 0, which;
   for (int a = 0; a < p->n_arrays; a++)
     for (int r = 0; r < p->arrays[a].n && n < REQUESTS_MAX - 1; r++) {
@@ -167,10 +170,11 @@ static int any_wait(struct poll *p)
     from[n++].index = 0;
   }
   if (n == 0) return 0;
-  if (MPI_Waitany(n, all, &which, MPI_STATUS_IGNORE) != MPI_SUCCESS || which == MPI_UNDEFINED) return 0;
+  if (MPI_Waitany(n, all, &which, &status) != MPI_SUCCESS || which == MPI_UNDEFINED) return 0;
   from[which].array[from[which].index] = MPI_REQUEST_NULL;
   if (from[which].array != behind && p->n_finished < REQUESTS_MAX) {
     p->finished[p->n_finished].array = from[which].array;
+    p->finished[p->n_finished].status = status;
     p->finished[p->n_finished++].index = from[which].index;
   }
   return 1;

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
+#include "base/start.h"
 #include "base/stats.h"
 #include "comm/agree.h"
 #include "comm/transport.h"
@@ -68,7 +69,7 @@ static status_t plan_fill(const json_t *document)
     return log_fail(STATUS_USAGE, "the plan is not as himeno-sim writes it");
   for (int d = 0; d < 3; d++) plan.global[d] = g[d];
   snprintf(plan.result, sizeof plan.result, "%s", result);
-  RETURN_IF_FAILED(model_json_read(model, &plan.model));
+  RETURN_IF_FAILED(model_json_read(model, NULL, &plan.model));
   plan.way = model_way(&plan.model, transport);
   return STATUS_OK;
 }
@@ -291,7 +292,8 @@ static status_t simulate(struct rank *r, const char *path)
 int main(int argc, char **argv)
 {
   struct rank r = {.rank = 0};
-  log_set_program("himeno-sim");
+  start_program("himeno-sim");
+  start_signals();
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS || argc != 2) return STATUS_ENVIRONMENT;
   MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &r.ranks);

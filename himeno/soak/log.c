@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 
 static status_t failed(const char *path)
@@ -22,9 +23,10 @@ static int is_torn(FILE *log)
 
 status_t soak_log_open(const char *path, FILE **log)
 {
-  FILE *file = fopen(path, "a+");
+  int has_lines = file_is_replaced(path);
+  FILE *file = file_open_append(path);
   if (!file) return failed(path);
-  if (is_torn(file) && (fseek(file, 0, SEEK_END) != 0 || fputc('\n', file) == EOF)) {
+  if (has_lines && is_torn(file) && (fseek(file, 0, SEEK_END) != 0 || fputc('\n', file) == EOF)) {
     fclose(file);
     return failed(path);
   }

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 
-/** \brief Opens \a path to append to; a last line that a kill tore is ended first. STATUS_ENVIRONMENT. */
+/** \brief Opens \a path to append to by file_open_append; a last line that a kill tore is ended first. STATUS_ENVIRONMENT. */
 status_t soak_log_open(const char *path, FILE **log);
 
 /** \brief Writes one line and waits until it is on the disk. Takes \a line. STATUS_ENVIRONMENT (full disk, …). */

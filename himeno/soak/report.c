@@ -73,8 +73,8 @@ void soak_text(const struct himeno_run *run, FILE *out)
   const struct soak_result *r = &run->result.soak;
   char text[256];
   if (r->blocks == 0) return;
-  fprintf(out, "  soak       %.0f s, %d blocks in both data sets, %d of them wrong\n", r->seconds, r->blocks,
-          r->wrong_blocks);
+  fprintf(out, "  soak       %.0f s, %d block%s, %d of them wrong\n", r->seconds, r->blocks,
+          r->blocks < SOAK_DATA_SETS ? " in dense data alone" : "s in both data sets", r->wrong_blocks);
   for (int f = 0; f < r->n; f++) {
     const struct soak_found *found = &r->found[f];
     const struct himeno_rank *rank = &run->result.ranks[found->corruption.rank];

@@ -119,6 +119,7 @@ static status_t blocks_run(struct soak *s)
   for (int up = 0, n = 0; !up; n++) {
     RETURN_IF_FAILED(block_run(s, n % 2 ? HIMENO_STANDARD : HIMENO_DENSE));
     RETURN_IF_FAILED(himeno_time_is_up(run, s->begin, run->config.soak, &up));
+    up = up && (run->result.partial || (n + 1 >= SOAK_DATA_SETS && n + 1 >= run->blocks_min));
   }
   run->result.soak.seconds = stats_now() - s->begin;
   return STATUS_OK;

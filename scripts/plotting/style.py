@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One style for all plots: readable in black and white, on a page and on a screen."""
+import io
+
 import matplotlib
+from files import write_whole
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
@@ -47,5 +50,7 @@ def save(figure, name, text, title, legend_rows):
         figure.suptitle(title)
     figure.tight_layout(rect=(0, (0.3 + 0.22 * legend_rows) / height, 1, 1))
     for kind, metadata in (("png", None), ("svg", {"Date": None}), ("pdf", {"CreationDate": None})):
-        figure.savefig(f"{name}.{kind}", metadata=metadata)
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=kind, metadata=metadata)
+        write_whole(f"{name}.{kind}", drawn.getvalue())
         print(f"{name}.{kind}")

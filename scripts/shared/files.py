@@ -1,23 +1,94 @@
 # SPDX-License-Identifier: MIT
-"""Files of which a reader sees the old or the new, and never a part."""
+"""Files of which a reader sees the old or the new, and never a part: the rules of base/file.c."""
 import contextlib
 import os
+import re
+import signal
+import stat
+import sys
 
 
 class Trouble(Exception):
     """The environment lacks something: its text is one line for the user; exit status 3."""
 
 
-def write_whole(path, text):
-    """A file is replaced whole or not at all."""
-    draft = f"{path}.{os.getpid()}.new"
+class Refused(Exception):
+    """What was asked for is not done: its text is one line for the user; exit status 2."""
+
+
+def end_cleanly():
+    """Signals end the script through its finally blocks, so that no draft and no program of its own stays."""
+    def end(number, _):
+        sys.exit(128 + number)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, end)
+
+
+def keep_inputs(outputs, inputs):
+    """Refuses an output that is one of the inputs, by whatever name."""
+    for output in outputs:
+        for one in inputs:
+            with contextlib.suppress(OSError):
+                if os.path.samefile(output, one) and stat.S_ISREG(os.stat(one).st_mode):
+                    raise Refused(f"{output}: is also read, as {one}")
+
+
+def descriptor_of(path):
+    """What /dev/stdout and /dev/fd/3 lead to; None for all else."""
+    for _ in range(40):
+        found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", path)
+        if found or not os.path.islink(path):
+            return int(found[1]) if found else None
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    return None
+
+
+def write_into(path, descriptor, data):
+    """What is no file, or is open already."""
+    sys.stdout.flush()
+    with os.fdopen(os.dup(descriptor), "wb") if descriptor is not None else open(path, "r+b", buffering=0) as file:
+        file.write(data)
+
+
+def replace(path, before, data):
+    """By a draft, without a name until it is whole where the system has such files."""
+    draft = f"{os.path.dirname(path) or '.'}/.{os.getpid()}-{os.urandom(4).hex()}.new"
     try:
-        with open(draft, "w", encoding="utf-8") as file:
-            file.write(text)
+        descriptor, named = os.open(os.path.dirname(path) or ".", os.O_TMPFILE | os.O_WRONLY, 0o666), False
+    except OSError:
+        descriptor, named = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), True
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            if before:
+                with contextlib.suppress(OSError):
+                    os.fchown(file.fileno(), before.st_uid, before.st_gid)
+                os.fchmod(file.fileno(), before.st_mode & 0o777)
             file.flush()
             os.fsync(file.fileno())
+            if not named:
+                os.link(f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno())  # which makes it follow the link
         os.replace(draft, path)
-    except OSError as error:
+    finally:
         with contextlib.suppress(OSError):
             os.remove(draft)
+
+
+def write_whole(path, data):
+    """Text or bytes. A file is replaced whole or not at all, where links lead, and keeps its permissions; what is no file is written to."""
+    data = data.encode() if isinstance(data, str) else data
+    try:
+        descriptor = descriptor_of(path)
+        try:
+            before = os.stat(path)
+        except FileNotFoundError:
+            before = None
+        if descriptor is not None or before and not stat.S_ISREG(before.st_mode):
+            write_into(path, descriptor, data)
+        else:
+            if before and not os.access(path, os.W_OK):
+                raise PermissionError(0, "Permission denied")
+            replace(os.path.realpath(path), before, data)
+    except OSError as error:
         raise Trouble(f"{path}: {error.strerror}") from error

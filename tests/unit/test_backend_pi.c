@@ -172,7 +172,7 @@ static uint64_t swept(struct gpu_device *device)
     assert_int_equal(set->fill(exec, queue, m, HIMENO_DENSE), STATUS_OK);
   struct himeno_sweep sweep = {.box = fields.layout.owned};
   assert_int_equal(set->sweep(exec, queue, &sweep), STATUS_OK);
-  assert_int_equal(set->checksum(exec, queue, fields.p[1], &sum), STATUS_OK);
+  assert_int_equal(set->checksum(exec, queue, &fields.p[1], 1, &fields.layout.counted, &sum), STATUS_OK);
   set->close(exec);
   gpu_free(device, &fields.gosa);
   for (int n = 0; n < 2; n++) gpu_free(device, &fields.p[n]);

@@ -44,25 +44,11 @@ static void memory_that_was_freed_is_used_again_and_forbidden_till_then(void **s
   log_hold(0);
 }
 
-static void a_choice_that_is_none_is_refused(void **state)
-{
-  struct gpu_device_info *infos;
-  char reason[GPU_TEXT_MAX];
-  int n;
-  (void)state;
-  setenv("HIMENO_QPU", "abacus", 1);
-  gpu_backend_qpu.probe(&infos, &n, reason);
-  assert_int_equal(n, 0);
-  assert_string_equal(reason, "HIMENO_QPU=abacus: allowed are pi and emulator");
-  setenv("HIMENO_QPU", "emulator", 1);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_device_is_known_as_emulated),
       cmocka_unit_test(memory_that_was_freed_is_used_again_and_forbidden_till_then),
-      cmocka_unit_test(a_choice_that_is_none_is_refused),
   };
   setenv("HIMENO_QPU", "emulator", 1);
   return contract_run(&gpu_backend_qpu, tests, sizeof tests / sizeof *tests);

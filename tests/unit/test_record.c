@@ -4,6 +4,8 @@
 
 #include "base/stats.h"
 #include "himeno/record.h"
+#include "himeno/run.h"
+#include "himeno/suspect.h"
 
 static struct telemetry_sample cool(void)
 {
@@ -141,6 +143,75 @@ static void short_blocks_are_not_all_looked_after(void **state)
   record_close(r);
 }
 
+/* ---- what differs ---- */
+
+static void the_lowest_clock_of_a_device_is_what_differs(void **state)
+{
+  static struct himeno_rank ranks[3];
+  static struct himeno_run run = {.placement = {.ranks = 3}, .result = {.ranks = ranks}};
+  char text[300];
+  (void)state;
+  for (int r = 0; r < 3; r++) {
+    ranks[r].info.numa = ranks[r].numa = -1;
+    ranks[r].telemetry.low.sm_mhz = r == 1 ? 1500 : 1980;
+    ranks[r].telemetry.high.sm_mhz = 1980;
+    ranks[r].telemetry.after.pcie_width = ranks[r].telemetry.after.pcie_gen = -1;
+  }
+  assert_string_equal(suspect_differs(&run, 1, text, sizeof text), "clock in MHz 1500 where 1980 is usual");
+  assert_string_equal(suspect_differs(&run, 2, text, sizeof text), "nothing that its device tells differs");
+}
+
+/* ---- times ---- */
+
+static void exchange_is_all_but_computing_waiting_and_reducing(void **state)
+{
+  struct record *r = record_of("");
+  struct solver_block block = {.sweeps = 1};
+  (void)state;
+  for (int p = 0; p < HIMENO_PHASES; p++) block.phases[p] = 1 << p;
+  assert_int_equal(record_add(r, &block), STATUS_OK);
+  assert_true(r->blocks[0].compute == (1 << PHASE_INTERIOR) + (1 << PHASE_BOUNDARY));
+  assert_true(r->blocks[0].exchange == (1 << PHASE_PACK) + (1 << PHASE_D2H) + (1 << PHASE_TRANSFER) +
+                                           (1 << PHASE_H2D) + (1 << PHASE_UNPACK));
+  record_close(r);
+}
+
+static void of_more_blocks_than_there_is_room_for_those_kept_are_spread_over_all(void **state)
+{
+  struct record *r = record_of("");
+  (void)state;
+  for (int b = 1; b <= 5 * RECORDS_MAX; b++) {
+    const struct solver_block block = {.sweeps = 1, .phases = {[PHASE_INTERIOR] = b}};
+    assert_int_equal(record_add(r, &block), STATUS_OK);
+  }
+  assert_int_equal(r->stride, 8);
+  assert_int_equal(r->n, 5 * RECORDS_MAX / 8);
+  for (int b = 1; b < r->n; b++) {
+    double apart = r->blocks[b].compute - r->blocks[b - 1].compute;
+    assert_true(apart >= 1 && apart <= 8);
+  }
+  record_close(r);
+}
+
+static void each_reason_of_a_throttled_block_counts(void **state)
+{
+  struct record *r = record_of("throttle=96");
+  const struct solver_block block = {.sweeps = 1};
+  (void)state;
+  for (int b = 0; b < 3; b++) assert_int_equal(record_add(r, &block), STATUS_OK);
+  setenv("HIMENO_FAKE_NVML", "throttle=32", 1);
+  assert_int_equal(record_add(r, &block), STATUS_OK);
+  setenv("HIMENO_FAKE_NVML", "throttle=0", 1);
+  assert_int_equal(record_add(r, &block), STATUS_OK);
+  assert_true(r->telemetry.samples == 5 && r->telemetry.throttled == 4);
+  for (int b = 0; b < THROTTLE_BITS; b++)
+    assert_int_equal(r->telemetry.by_reason[b], 1 << b == THROTTLE_THERMAL            ? 4
+                                                : 1 << b == THROTTLE_HARDWARE_THERMAL ? 3
+                                                                                      : 0);
+  assert_int_equal(record_reasons(&r->telemetry), THROTTLE_THERMAL | THROTTLE_HARDWARE_THERMAL);
+  record_close(r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -151,6 +222,10 @@ int main(void)
       cmocka_unit_test(a_change_is_kept_with_its_block_and_both_values),
       cmocka_unit_test(changes_beyond_room_are_counted),
       cmocka_unit_test(short_blocks_are_not_all_looked_after),
+      cmocka_unit_test(the_lowest_clock_of_a_device_is_what_differs),
+      cmocka_unit_test(exchange_is_all_but_computing_waiting_and_reducing),
+      cmocka_unit_test(of_more_blocks_than_there_is_room_for_those_kept_are_spread_over_all),
+      cmocka_unit_test(each_reason_of_a_throttled_block_counts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/report.h"
 #include "tests/unit/capture.h"
@@ -192,16 +193,16 @@ static void a_device_is_written_to_and_not_replaced(void **state)
 static void a_writable_path_passes_and_nothing_is_left(void **state)
 {
   (void)state;
-  assert_int_equal(report_json_check(in_folder("a.json")), STATUS_OK);
+  assert_int_equal(file_check(in_folder("a.json")), STATUS_OK);
   assert_int_equal(files_in_folder(), 0);
-  assert_int_equal(report_json_check("-"), STATUS_OK);
+  assert_int_equal(file_check("-"), STATUS_OK);
 }
 
 static void checking_does_not_touch_what_is_there(void **state)
 {
   (void)state;
   put(in_folder("a.json"), "older");
-  assert_int_equal(report_json_check(in_folder("a.json")), STATUS_OK);
+  assert_int_equal(file_check(in_folder("a.json")), STATUS_OK);
   assert_contents(in_folder("a.json"), "older");
 }
 
@@ -210,7 +211,7 @@ static void assert_unwritable(const char *path, const char *cause)
   char expected[512];
   snprintf(expected, sizeof expected, "cannot write \"%s\": %s", path, cause);
   log_drop();
-  assert_int_equal(report_json_check(path), STATUS_ENVIRONMENT);
+  assert_int_equal(file_check(path), STATUS_ENVIRONMENT);
   assert_string_equal(log_held(), expected);
   log_drop();
   assert_int_equal(write_example(path), STATUS_ENVIRONMENT);

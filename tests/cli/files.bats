@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+# What an output option names, in every program: a file is replaced whole where it is or stays as it was, what is read is not written, what is
+# no file is written to. (The writer itself: unit/test_file.c.)
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  export OMP_NUM_THREADS=1 HIMENO_TUNE_CACHE=$BATS_TEST_TMPDIR/../tune.json
+  export model=$top_srcdir/tests/golden/model.json
+  printf 'mov r0, 3\nthrend\nnop\nnop\n' >count.qasm
+  mkdir out
+}
+
+# Every output option, as a command that ends in it.
+commands() {
+  local b=$top_builddir
+  echo "$b/himeno-gpu -b null -k reference -s XS -n 1 --verify off --json"
+  echo "$b/gemm-gpu -b null -s 16 -t 0.01 --no-yardstick --verify off --json"
+  echo "$b/comm-gpu -b null --samples 1 --max 1K -s XS --json"
+  alone
+}
+
+# Those without MPI, which start at once and under any limit.
+alone() {
+  local b=$top_builddir
+  echo "$b/mem-gpu -b cpu -t 0.001 --mixes --sizes 64K --json"
+  [ "$HAVE_LAPACK" = 0 ] || echo "$b/himeno-predict --model $model -s L -n 2 --json"
+  [ "$HAVE_LAPACK" = 0 ] || echo "$b/himeno-predict --model $model -s L -n 2 --seal"
+  [ "$HAVE_SIMGRID" = 0 ] || echo "$b/himeno-sim --model $model -s XS -n 2 --passes 1 --json"
+  echo "$b/gpu/qpu/qpu-as -i count.qasm -o"
+  echo "$b/gpu/qpu/qpu-run -i count.qasm -b 64 -s"
+}
+
+# refused STATUS PATTERN COMMAND...: with one line that matches, and neither a draft nor a change in the folder out.
+refused() {
+  local code=$1 pattern=$2 before
+  shift 2
+  before=$(ls -lAi --time-style=full-iso out; cat out/* 2>/dev/null || true)
+  run --separate-stderr "$@"
+  expect_status "$code" || { echo "of $*: $stderr"; return 1; }
+  stderr=$(grep -E '^(himeno|gemm|comm|mem|qpu)-[a-z]+: ' <<<"$stderr")
+  [ "$(wc -l <<<"$stderr")" -eq 1 ] && grep -Eq -- "$pattern" <<<"$stderr" || { printf '%s: not one line with %s:\n%s\n' "$*" "$pattern" "$stderr"; return 1; }
+  [ "$before" = "$(ls -lAi --time-style=full-iso out; cat out/* 2>/dev/null || true)" ] || { ls -lA out; return 1; }
+}
+
+@test "a link stays, also one that leads nowhere yet, and its target gets the document" {
+  local command
+  while read -r -u 4 command; do
+    rm -rf out link
+    mkdir out
+    ln -s out/target link
+    $command link >/dev/null
+    [ -L link ] && [ "$(ls -A out)" = target ]
+    chmod 640 out/target
+    cp out/target before
+    : >out/target
+    $command link >/dev/null
+    [ -L link ] && [ "$(ls -A out)" = target ] && [ "$(stat -c %a out/target)" = 640 ]
+    [ "$(wc -c <out/target)" -gt 30 ]
+  done 4< <(commands)
+}
+
+@test "a device is written to, and stays" {
+  local command
+  [ -w /dev/full ] || skip "there is no /dev/full"
+  while read -r -u 4 command; do
+    mkdir -p dev
+    rm -f dev/full
+    target=/dev/full
+    [ "$(id -u)" -ne 0 ] || ! mknod dev/full c 1 7 2>/dev/null || ! { : >dev/full; } 2>/dev/null || target=dev/full
+    refused 3 "cannot write \"$target\": No space left on device" $command $target
+    [ -c $target ]
+    $command /dev/null >/dev/null
+    [ -c /dev/null ]
+  done 4< <(alone)
+}
+
+@test "a disk or a limit that takes no more leaves the file as it was" {
+  local command
+  printf older >out/file
+  chmod 600 out/file
+  while read -r -u 4 command; do
+    # What is said goes through a pipe, which has no limit.
+    refused 3 'File too large' bash -c '(ulimit -f 0; exec "$@" 2>&1 >/dev/null) | cat >&2; exit ${PIPESTATUS[0]}' limit $command out/file
+  done 4< <(alone)
+}
+
+@test "a folder, a circle of links, a folder that is not there, a file as a folder" {
+  local command
+  printf older >out/file
+  ln -s round out/round
+  while read -r -u 4 command; do
+    refused 3 'cannot write "out": Is a directory' $command out
+    refused 3 'cannot write "out/none/x": No such file' $command out/none/x
+    refused 3 'cannot write "out/file/x": Not a directory' $command out/file/x
+    rm out/round
+    ln -s round out/round
+    refused 3 'cannot write "out/round": Too many levels' $command out/round
+  done 4< <(alone)
+}
+
+@test "what is read is not written, by whatever name" {
+  local b=$top_builddir command name read
+  cp count.qasm out/read.qasm
+  cp "$model" out/read
+  printf '{"stragglers_max": 0}' >out/policy
+  ln out/read out/hard
+  ln -s read out/soft
+  ln out/read.qasm out/hard.qasm
+  ln -s read.qasm out/soft.qasm
+  for name in read ./read hard soft ../out/read; do
+    refused 2 "--json \"out/$name\": is also the file of --kernels" "$b/mem-gpu" -b cpu --kernels "none,out/read" --json "out/$name"
+    refused 2 "is also the file of --reference" "$himeno" -b null --reference out/read --json "out/$name"
+    refused 2 "is also the file of --kernel-file" "$himeno" -b null --kernel-file out/read --json "out/$name"
+    refused 2 "\"out/$name\": is also the file of --accept" "$himeno" -b null --soak 1 --accept out/read --soak-log "out/$name"
+    if [ "$HAVE_LAPACK" = 1 ]; then
+      refused 2 "--json \"out/$name\": is also the file of --model" "$b/himeno-predict" --model out/read --json "out/$name"
+      refused 2 "--seal \"out/$name\": is also the file of --model" "$b/himeno-predict" --model out/read --seal "out/$name"
+    fi
+    [ "$HAVE_SIMGRID" = 0 ] || refused 2 "is also the file of --model" "$b/himeno-sim" --model out/read --json "out/$name"
+  done
+  for name in read.qasm ./read.qasm hard.qasm soft.qasm; do
+    refused 2 "--output \"out/$name\": is also the file of --input" "$b/gpu/qpu/qpu-as" -i out/read.qasm -o "out/$name"
+    refused 2 "--output" "$b/gpu/qpu/qpu-as" -d -i out/read.qasm -o "out/$name"
+    refused 2 "--save \"out/$name\": is also the file of --input" "$b/gpu/qpu/qpu-run" -i out/read.qasm -s "out/$name"
+    refused 2 "is also the file of --load" "$b/gpu/qpu/qpu-run" -i count.qasm -b 64 -l out/read.qasm -s "out/$name"
+  done
+  refused 2 'is also the file of --json' "$himeno" -b null --soak 1 --soak-log out/new --json ./out/new
+  refused 2 'is also the file of' on 2 "$himeno" -b null --reference out/read --json out/hard
+}
+
+@test "what is read without being named is not written either" {
+  printf '.include "part.qinc"\nthrend\nnop\nnop\n' >out/whole.qasm
+  echo 'mov r0, 3' >out/part.qinc
+  refused 2 '"out/part.qinc" is not written: it was read' "$top_builddir/gpu/qpu/qpu-as" -i out/whole.qasm -o out/part.qinc
+}
+
+@test "a mistake in the source leaves an older result" {
+  echo 'mov r0, nowhere' >wrong.qasm
+  printf older >out/file
+  refused 2 'nowhere' "$top_builddir/gpu/qpu/qpu-as" -i wrong.qasm -o out/file
+  [ ! -w /dev/full ] || refused 2 'nowhere' "$top_builddir/gpu/qpu/qpu-as" -i wrong.qasm -o /dev/full
+  refused 3 'cannot read none' "$top_builddir/gpu/qpu/qpu-as" -i none -o out/file
+}
+
+@test "standard output by any name gets the report and one document, also where it is a file" {
+  local name
+  for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
+    "$himeno" -b null -k reference -s XS -t 1.2 --json $name >file
+    [ "$(grep -c '"schema"' file)" = 1 ] && grep -q 'verdict *PASS' file
+    "$top_builddir/gpu/qpu/qpu-as" -i count.qasm -o $name >file
+    grep -q 'count\|program' file
+  done
+  "$himeno" -b null -k reference -s XS -t 1.2 --json /dev/stdout | cat >file
+  [ "$(grep -c '"schema"' file)" = 1 ] && grep -q 'verdict *PASS' file
+  "$top_builddir/gpu/qpu/qpu-as" -i count.qasm -o - >file
+  grep -q program file
+  [ ! -e ./- ]
+}
+
+@test "a report that nobody reads to its end: the document is written, and it is said" {
+  local command
+  mkfifo pipe
+  while read -r -u 4 command; do
+    [[ $command != *gpu/qpu/qpu-as* ]] || continue # says nothing
+    exec 5<>pipe 6>pipe 5<&- # a pipe without a reader
+    refused 3 'cannot write "standard output": Broken pipe' bash -c 'exec "$@" >&6 6>&-' nobody $command other
+    exec 6>&-
+    [ -s other ]
+    rm other
+  done 4< <(commands)
+}
+
+@test "closed standard descriptors take nothing that is meant for a file" {
+  local command
+  while read -r -u 4 command; do
+    [[ $command != *qpu-* ]] || continue
+    rm -f out/file
+    for open in '' '<&- 2>&-'; do
+      code=0
+      bash -c "exec \"\$@\" >&- $open" closed $command out/file 2>said || code=$?
+      [ $code -eq 3 ] || { echo "$command: $code"; cat said; return 1; }
+      "$PYTHON" -c 'import json; json.load(open("out/file"))'
+      [ "$open" ] || grep -q 'cannot write "standard output": Bad file descriptor' said
+    done
+    [ "$(ls -A out)" = file ]
+  done 4< <(commands)
+}

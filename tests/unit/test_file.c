@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* What is written to a name that a user gave: which file changes, what of it stays, and what a signal in the midst of it leaves. */
+#define _GNU_SOURCE
+#include "tests/unit/unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+
+static char folder[] = "/tmp/test_file.XXXXXX";
+
+/* ---- the system, as the writer meets it ---- */
+
+static int at_the_draft; /* a signal that comes when all is in the draft */
+static int no_nameless;  /* a system where a file needs a name from the start */
+
+int fsync(int descriptor)
+{
+  if (at_the_draft) raise(at_the_draft);
+  return (int)syscall(SYS_fsync, descriptor);
+}
+
+int access(const char *path, int mode)
+{
+  if (no_nameless && strcmp(path, "/proc/self/fd") == 0) return errno = ENOENT, -1;
+  return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
+}
+
+/* ---- the folder ---- */
+
+static int enter(void **state)
+{
+  (void)state;
+  log_hold(1);
+  strcpy(folder + strlen(folder) - 6, "XXXXXX");
+  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+  char command[256];
+  (void)state;
+  log_drop();
+  at_the_draft = no_nameless = 0;
+  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  return chdir("/") == 0 ? system(command) : -1;
+}
+
+static void put(const char *path, const char *text)
+{
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void assert_contents(const char *path, const char *expected)
+{
+  char text[256];
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  assert_string_equal(text, expected);
+}
+
+static void assert_files(int expected)
+{
+  int n = -2; /* itself and the one above */
+  DIR *directory = opendir(".");
+  while (readdir(directory)) n++;
+  closedir(directory);
+  assert_int_equal(n, expected);
+}
+
+static status_t write_new(const char *path)
+{
+  return file_write(path, "new", 3);
+}
+
+/* ---- which file ---- */
+
+static void a_link_that_leads_to_nothing_yet_stays_and_its_target_is_made(void **state)
+{
+  char name[64];
+  (void)state;
+  mkdir("there", 0777);
+  assert_int_equal(symlink("two", "one"), 0);
+  assert_int_equal(symlink("there/three", "two"), 0);
+  assert_int_equal(file_check("one"), STATUS_OK);
+  assert_int_equal(write_new("one"), STATUS_OK);
+  assert_contents("there/three", "new");
+  assert_true(readlink("one", name, sizeof name) == 3 && readlink("two", name, sizeof name) == 11);
+  assert_files(3);
+}
+
+static void a_link_in_a_circle_is_an_error(void **state)
+{
+  (void)state;
+  assert_int_equal(symlink("round", "round"), 0);
+  assert_int_equal(file_check("round"), STATUS_ENVIRONMENT);
+  assert_string_equal(log_held(), "cannot write \"round\": Too many levels of symbolic links");
+}
+
+static void permissions_and_owner_stay(void **state)
+{
+  struct stat info;
+  (void)state;
+  put("a", "older");
+  assert_int_equal(chmod("a", 0640), 0);
+  if (geteuid() == 0) assert_int_equal(chown("a", 33, 34), 0);
+  for (no_nameless = 0; no_nameless < 2; no_nameless++) {
+    assert_int_equal(write_new("a"), STATUS_OK);
+    stat("a", &info);
+    assert_int_equal(info.st_mode & 07777, 0640);
+    if (geteuid() == 0) assert_true(info.st_uid == 33 && info.st_gid == 34);
+  }
+}
+
+static void another_name_of_the_file_keeps_what_it_had(void **state)
+{
+  (void)state;
+  put("a", "older");
+  assert_int_equal(link("a", "b"), 0);
+  assert_int_equal(write_new("a"), STATUS_OK);
+  assert_contents("a", "new");
+  assert_contents("b", "older");
+}
+
+static void a_name_as_long_as_any_can_be_written(void **state)
+{
+  char name[256];
+  (void)state;
+  memset(name, 'n', 255);
+  name[255] = '\0';
+  assert_int_equal(write_new(name), STATUS_OK);
+  assert_int_equal(write_new(name), STATUS_OK);
+  assert_files(1);
+}
+
+/* A place in a file that is open is not lost: what stood there before stays, and what follows comes after. */
+static void an_open_descriptor_is_written_to(void **state)
+{
+  char name[32];
+  (void)state;
+  int file = open("a", O_WRONLY | O_CREAT, 0666);
+  assert_int_equal(write(file, "before ", 7), 7);
+  for (int way = 0; way < 3; way++) {
+    snprintf(name, sizeof name, way ? "/proc/self/fd/%d" : "/dev/fd/%d", file);
+    if (way == 2) assert_int_equal(symlink(name, "link"), 0);
+    assert_false(file_is_replaced(way == 2 ? "link" : name));
+    assert_int_equal(write_new(way == 2 ? "link" : name), STATUS_OK);
+  }
+  assert_int_equal(write(file, " after", 6), 6);
+  close(file);
+  assert_contents("a", "before newnewnew after");
+  assert_int_equal(file_check(name), STATUS_ENVIRONMENT);
+  assert_non_null(strstr(log_held(), "Bad file descriptor"));
+}
+
+static void a_pipe_is_written_to_and_stays(void **state)
+{
+  struct stat info;
+  char text[4] = "";
+  (void)state;
+  assert_int_equal(mkfifo("pipe", 0666), 0);
+  int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+  assert_false(file_is_replaced("pipe"));
+  assert_int_equal(write_new("pipe"), STATUS_OK);
+  assert_true(read(reader, text, 3) == 3 && strcmp(text, "new") == 0);
+  close(reader);
+  assert_true(lstat("pipe", &info) == 0 && S_ISFIFO(info.st_mode));
+}
+
+/* ---- one file by two names ---- */
+
+static void one_file_has_many_names(void **state)
+{
+  (void)state;
+  put("a", "a");
+  put("b", "a");
+  mkdir("c", 0777);
+  assert_int_equal(link("a", "hard"), 0);
+  assert_int_equal(symlink("a", "soft"), 0);
+  assert_true(file_is_same("a", "a") && file_is_same("a", "./a") && file_is_same("c/../a", "a"));
+  assert_true(file_is_same("a", "hard") && file_is_same("soft", "a") && file_is_same("soft", "hard"));
+  assert_false(file_is_same("a", "b") || file_is_same("c", "c") || file_is_same("a", "none"));
+  assert_true(file_is_same("none", "./none") && file_is_same("c/none", "./c/none"));
+  assert_false(file_is_same("none", "c/none") || file_is_same("x/none", "x/none"));
+  assert_false(file_is_same("-", "-") || file_is_same("/dev/null", "/dev/null"));
+  assert_false(file_is_same("/dev/stdout", "/dev/stdout"));
+}
+
+static void what_was_read_is_not_written(void **state)
+{
+  (void)state;
+  put("read", "older");
+  file_is_input("read");
+  file_is_input("none");
+  assert_int_equal(symlink("read", "soft"), 0);
+  assert_int_equal(write_new("soft"), STATUS_USAGE);
+  assert_contents("read", "older");
+  assert_int_equal(write_new("none"), STATUS_OK);
+}
+
+/* ---- in the midst of it ---- */
+
+/* The way a process ends that a signal meets when it has a draft. */
+static int meets(int number, int ignores)
+{
+  int how;
+  pid_t child = fork();
+  if (child == 0) {
+    at_the_draft = number;
+    signal(number, ignores ? SIG_IGN : SIG_DFL);
+    _exit(write_new("a") == STATUS_OK ? 42 : 43);
+  }
+  waitpid(child, &how, 0);
+  return how;
+}
+
+static void a_signal_leaves_the_file_whole_and_no_draft(void **state)
+{
+  static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGUSR1, SIGUSR2};
+  struct rlimit none = {0, 0};
+  (void)state;
+  setrlimit(RLIMIT_CORE, &none);
+  for (int n = 0; n < 14; n++) {
+    no_nameless = n % 2;
+    put("a", "older");
+    int how = meets(numbers[n / 2], 0);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == numbers[n / 2]);
+    assert_contents("a", "new");
+    how = meets(numbers[n / 2], 1);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 42);
+    assert_files(1);
+  }
+}
+
+static void a_signal_that_none_can_catch_leaves_the_older_file_and_no_draft(void **state)
+{
+  (void)state;
+  int nameless = open(".", O_TMPFILE | O_WRONLY, 0666);
+  if (nameless < 0) skip();
+  close(nameless);
+  put("a", "older");
+  int how = meets(SIGKILL, 0);
+  assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+  assert_contents("a", "older");
+  assert_files(1);
+}
+
+static void an_error_leaves_the_older_file_as_it_was(void **state)
+{
+  struct rlimit whole, tiny;
+  struct stat before, after;
+  (void)state;
+  put("a", "older");
+  stat("a", &before);
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &whole);
+  tiny = (struct rlimit){.rlim_cur = 1, .rlim_max = whole.rlim_max};
+  for (no_nameless = 0; no_nameless < 2; no_nameless++) {
+    log_drop();
+    setrlimit(RLIMIT_FSIZE, &tiny);
+    status_t status = write_new("a");
+    setrlimit(RLIMIT_FSIZE, &whole);
+    assert_int_equal(status, STATUS_ENVIRONMENT);
+    assert_string_equal(log_held(), "cannot write \"a\": File too large");
+    stat("a", &after);
+    assert_true(before.st_ino == after.st_ino && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
+    assert_contents("a", "older");
+    assert_files(1);
+  }
+}
+
+static void checking_leaves_nothing(void **state)
+{
+  (void)state;
+  for (no_nameless = 0; no_nameless < 2; no_nameless++) {
+    assert_int_equal(file_check("a"), STATUS_OK);
+    assert_files(0);
+  }
+}
+
+#define SPECIFY(test) cmocka_unit_test_setup_teardown(test, enter, leave)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      SPECIFY(a_link_that_leads_to_nothing_yet_stays_and_its_target_is_made),
+      SPECIFY(a_link_in_a_circle_is_an_error),
+      SPECIFY(permissions_and_owner_stay),
+      SPECIFY(another_name_of_the_file_keeps_what_it_had),
+      SPECIFY(a_name_as_long_as_any_can_be_written),
+      SPECIFY(an_open_descriptor_is_written_to),
+      SPECIFY(a_pipe_is_written_to_and_stays),
+      SPECIFY(one_file_has_many_names),
+      SPECIFY(a_signal_leaves_the_file_whole_and_no_draft),
+      SPECIFY(a_signal_that_none_can_catch_leaves_the_older_file_and_no_draft),
+      SPECIFY(an_error_leaves_the_older_file_as_it_was),
+      SPECIFY(checking_leaves_nothing),
+      SPECIFY(what_was_read_is_not_written), /* last: what it told of stays told */
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
