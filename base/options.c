@@ -9,20 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/options.h"
 
 #define HELP_COLUMN 26
 #define HELP_WIDTH  79
 #define TEXT_MAX    256
+#define OPTIONS_MAX 64
 
 /** What parsing knows besides the table. */
 struct parser {
   const struct option_program *program;
   char **argv; /**< the rest of it, NULL at its end */
   char *config;
-  unsigned char *seen; /**< one an option */
 };
+
+/** Options of this process's command line: all, and those that nothing reads. */
+static struct {
+  const struct option_spec *given[OPTIONS_MAX], *ignored[OPTIONS_MAX];
+  int n_given, n_ignored;
+} line;
 
 /* Numbers */
 
@@ -88,11 +96,10 @@ static const char *describe_allowed(const struct option_spec *option, char text[
   return text;
 }
 
-static status_t bad_value(const struct option_spec *option, const char *text)
+static status_t bad_value(const struct option_spec *option, const char *shown, const char *text)
 {
   char allowed[TEXT_MAX];
-  return log_fail(STATUS_USAGE, "--%s \"%s\": must be %s", option->name, text,
-                  describe_allowed(option, allowed));
+  return log_fail(STATUS_USAGE, "%s \"%s\": must be %s", shown, text, describe_allowed(option, allowed));
 }
 
 /** Abbreviations are refused, but the option that is meant is named. */
@@ -121,10 +128,8 @@ static int find_choice(const char *choices, const char *text)
   }
 }
 
-/** Writes \a text (NULL for flags) into the option's field. */
-static status_t store(const struct option_spec *option, const char *text, char *config)
+status_t option_read(const struct option_spec *option, const char *shown, const char *text, void *field)
 {
-  void *field = config + option->offset;
   long long integer;
   switch (option->type) {
   case OPTION_FLAG:
@@ -132,33 +137,31 @@ static status_t store(const struct option_spec *option, const char *text, char *
     return STATUS_OK;
   case OPTION_INT:
     if (option_read_int(text, integer_bound(option->min), integer_bound(option->max), &integer) != STATUS_OK)
-      return bad_value(option, text);
+      return bad_value(option, shown, text);
     *(int64_t *)field = integer;
     return STATUS_OK;
   case OPTION_REAL:
-    if (option_read_real(text, option->min, option->max, field) != STATUS_OK) return bad_value(option, text);
-    return STATUS_OK;
+    return option_read_real(text, option->min, option->max, field) == STATUS_OK
+               ? STATUS_OK
+               : bad_value(option, shown, text);
   case OPTION_TEXT:
     *(const char **)field = text;
     return STATUS_OK;
   case OPTION_CHOICE:
-    if (find_choice(option->allowed, text) < 0) return bad_value(option, text);
+    if (find_choice(option->allowed, text) < 0) return bad_value(option, shown, text);
     *(int *)field = find_choice(option->allowed, text);
     return STATUS_OK;
   case OPTION_CUSTOM:
     break;
   }
-  char name[TEXT_MAX];
-  snprintf(name, sizeof name, "--%s", option->name);
-  return option->parse(name, text, field);
+  return option->parse(shown, text, field);
 }
 
 /** Refuses an option that was given before, and a flag whose field another flag has set. */
-static status_t check_first(const struct parser *parser, const struct option_spec *option)
+static status_t check_first(const struct option_spec *option)
 {
-  for (size_t i = 0; i < parser->program->n_options; i++) {
-    const struct option_spec *other = &parser->program->options[i];
-    if (!parser->seen[i]) continue;
+  for (int i = 0; i < line.n_given; i++) {
+    const struct option_spec *other = line.given[i];
     if (other == option) return log_fail(STATUS_USAGE, "--%s is given twice", option->name);
     if (option->type == OPTION_FLAG && other->type == OPTION_FLAG && other->offset == option->offset)
       return log_fail(STATUS_USAGE, "--%s and --%s exclude each other", other->name, option->name);
@@ -170,8 +173,9 @@ static status_t check_first(const struct parser *parser, const struct option_spe
 static status_t take(struct parser *parser, const struct option_spec *option, const char *attached)
 {
   const char *text = attached;
-  RETURN_IF_FAILED(check_first(parser, option));
-  parser->seen[option - parser->program->options] = 1;
+  char shown[TEXT_MAX];
+  RETURN_IF_FAILED(check_first(option));
+  line.given[line.n_given++] = option;
   if (option->type == OPTION_FLAG) {
     if (attached) return log_fail(STATUS_USAGE, "--%s takes no value, not \"%s\"", option->name, attached);
   } else {
@@ -186,7 +190,8 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
                           : describe_allowed(option, allowed));
     }
   }
-  RETURN_IF_FAILED(store(option, text, parser->config));
+  snprintf(shown, sizeof shown, "--%s", option->name);
+  RETURN_IF_FAILED(option_read(option, shown, text, parser->config + option->offset));
   if (option->given) *(int *)(parser->config + option->given - 1) = 1;
   return STATUS_OK;
 }
@@ -236,15 +241,80 @@ static status_t parse_words(struct parser *parser, enum option_request *request)
   return STATUS_OK;
 }
 
+/** A new option says who reads it before it can be used at all. */
+static status_t check_table(const struct option_program *program)
+{
+  for (size_t i = 0; i < program->n_options; i++)
+    if (!program->options[i].readers || i == OPTIONS_MAX)
+      return log_fail(STATUS_FAULT, "--%s: the table of options does not say what reads it, or is too long",
+                      program->options[i].name);
+  return STATUS_OK;
+}
+
+/** The file that an option names; NULL where it names none. */
+static const char *file_of(const struct parser *parser, const struct option_spec *option)
+{
+  return option->file ? *(const char **)(parser->config + option->offset) : NULL;
+}
+
+/** Whether a value, which may be a list of files, names \a output. */
+static int names(const char *value, const char *output)
+{
+  char part[PATH_MAX];
+  if (file_is_same(value, output)) return 1;
+  while (*value) {
+    size_t length = strcspn(value, ",");
+    snprintf(part, sizeof part, "%.*s", (int)length, value);
+    if (file_is_same(part, output)) return 1;
+    value += length + (value[length] == ',');
+  }
+  return 0;
+}
+
+/** Refuses to write what another option reads or writes. */
+static status_t check_files(const struct parser *parser)
+{
+  for (int o = 0; o < line.n_given; o++)
+    for (int i = 0; i < line.n_given; i++) {
+      const struct option_spec *writer = line.given[o], *other = line.given[i];
+      const char *output = file_of(parser, writer), *path = file_of(parser, other);
+      if (i != o && output && path && writer->file == OPTION_OUTPUT && names(path, output))
+        return log_fail(STATUS_USAGE, "--%s \"%s\": is also the file of --%s", writer->name, output,
+                        other->name);
+    }
+  return STATUS_OK;
+}
+
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request)
 {
   struct parser parser = {.program = program, .argv = argv + (argc > 0), .config = config};
-  parser.seen = calloc(program->n_options + 1, 1);
-  if (!parser.seen) return log_fail(STATUS_ENVIRONMENT, "out of memory for %zu options", program->n_options);
-  status_t status = parse_words(&parser, request);
-  free(parser.seen);
-  return status;
+  line.n_given = line.n_ignored = 0;
+  RETURN_IF_FAILED(check_table(program));
+  RETURN_IF_FAILED(parse_words(&parser, request));
+  if (*request != OPTION_RUN) return STATUS_OK;
+  RETURN_IF_FAILED(check_files(&parser));
+  return environment_check();
+}
+
+/* What nothing reads */
+
+void option_ignore(unsigned readers, const char *asked)
+{
+  char names[3 * TEXT_MAX] = "";
+  line.n_ignored = 0;
+  for (int i = 0; i < line.n_given; i++) {
+    size_t used = strlen(names);
+    if (line.given[i]->readers & (readers | OPTION_ALWAYS)) continue;
+    line.ignored[line.n_ignored++] = line.given[i];
+    snprintf(names + used, sizeof names - used, "%s--%s", used ? ", " : "", line.given[i]->name);
+  }
+  if (line.n_ignored) log_warn("%s: ignored, not read by %s", names, asked);
+}
+
+const char *option_ignored(int n)
+{
+  return n < line.n_ignored ? line.ignored[n]->name : NULL;
 }
 
 /* Help */

@@ -18,6 +18,10 @@ enum option_type {
   OPTION_CUSTOM  /**< whatever `parse` writes */
 };
 
+/** What an OPTION_TEXT names: a file that is read (or several, with commas between them), or one that is written. Two options that
+ * name one file, which one of them writes, are STATUS_USAGE. */
+enum option_file { OPTION_NO_FILE, OPTION_INPUT, OPTION_OUTPUT };
+
 /** \brief Reads \a text into \a field; logs (naming option, value and what is allowed) and returns
  * STATUS_USAGE. */
 typedef status_t (*option_parse)(const char *option, const char *text, void *field);
@@ -26,6 +30,7 @@ struct option_spec {
   const char *name; /**< long name without dashes */
   char letter;      /**< short name, 0 for none */
   enum option_type type;
+  enum option_file file;
   size_t offset;       /**< of the field in the configuration struct */
   const char *metavar; /**< shown in --help, NULL for flags */
   const char *allowed; /**< choices as "auto|full|off", or a phrase for messages: what is allowed */
@@ -33,6 +38,7 @@ struct option_spec {
   int value;           /**< for OPTION_FLAG */
   option_parse parse;  /**< for OPTION_CUSTOM */
   size_t given;        /**< offset + 1 of an int that is set to 1 when the option is given; 0 for none */
+  unsigned readers;    /**< modes and parts that read it, as bits of the program's own; never 0 */
   const char *group;   /**< heading in --help, on the first option of a group */
   const char *help;    /**< one or two sentences */
 };
@@ -46,18 +52,32 @@ struct option_program {
   size_t n_options;
 };
 
+/** Of an option that is read whatever is asked for. */
+#define OPTION_ALWAYS (1u << 31)
+
 /** What the command line asked for besides the configuration. */
 enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION };
 
 /** \brief Parses all of argv into \a config. --help and --version are known to every program.
  *
- * Accepts --name value, --name=value, -n value, -nvalue; an option twice, an unknown one, an abbreviation, a
- * missing value and any word that is no option are STATUS_USAGE with one clear line. */
+ * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value, -n value, -nvalue; an option
+ * twice, an unknown one, an abbreviation, a missing value, any word that is no option and a HIMENO_* variable that is not understood
+ * (base/environment.h) are STATUS_USAGE with one clear line. */
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request);
 
+/** \brief Names in one warning the options of the last command line that none of \a readers reads, and keeps their names.
+ * \a readers are the modes and parts that \a asked, in words, stands for. */
+void option_ignore(unsigned readers, const char *asked);
+
+/** \brief The name, without dashes, of the \a n-th option that was ignored; NULL past the last. */
+const char *option_ignored(int n);
+
 /** \brief Prints --help in the form that help2man reads. */
 void option_print_help(const struct option_program *program, FILE *out);
+
+/** \brief Reads \a text into \a field as the option's type demands; \a shown names the option in the message. STATUS_USAGE. */
+status_t option_read(const struct option_spec *option, const char *shown, const char *text, void *field);
 
 /** \brief Strict whole-string number readers: STATUS_USAGE, silently, on anything but one number in range. */
 status_t option_read_int(const char *text, long long min, long long max, long long *value);

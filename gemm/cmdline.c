@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "comm/ranks_options.h"
+#include "comm/watch.h"
 #include "gemm/kernels.h"
 #include "gpu/device_options.h"
 
@@ -17,6 +19,9 @@
 
 #define AT(field)    offsetof(struct gemm_config, field)
 #define GIVEN(field) (offsetof(struct gemm_config, field) + 1)
+
+/* What reads an option. */
+enum { PRODUCT = 1, LADDER = 2, RUN = PRODUCT | LADDER, STUDY = 4, TIMED = 8 };
 
 static status_t parse_size(const char *option, const char *text, void *field)
 {
@@ -57,6 +62,7 @@ static status_t parse_kernel(const char *option, const char *text, void *field)
 
 static const struct option_spec options[] = {
     {.name = "size",
+     .readers = RUN,
      .letter = 's',
      .type = OPTION_CUSTOM,
      .parse = parse_size,
@@ -66,18 +72,21 @@ static const struct option_spec options[] = {
      .group = "Problem",
      .help = "C is MxN and K the length of the dot products. Default: 4096 on a GPU, 1024 on a CPU."},
     {.name = "type",
+     .readers = RUN,
      .type = OPTION_CHOICE,
      .allowed = "f32|tf32|f16|f16-f16|bf16",
      .offset = AT(type),
      .metavar = "TYPE",
      .help = "Operands: f32, tf32, f16, f16-f16 (half sums and result too) or bf16. Default f32."},
     {.name = "trans",
+     .readers = RUN,
      .type = OPTION_CHOICE,
      .allowed = "NN|NT|TN|TT",
      .offset = AT(trans),
      .metavar = "NN|NT|TN|TT",
      .help = "Which of A and B are stored transposed. All matrices are row-major."},
     {.name = "alpha",
+     .readers = RUN,
      .type = OPTION_REAL,
      .min = -FACTOR_MAX,
      .max = FACTOR_MAX,
@@ -85,6 +94,7 @@ static const struct option_spec options[] = {
      .metavar = "REAL",
      .help = "Factor of the product (default 1)."},
     {.name = "beta",
+     .readers = RUN,
      .type = OPTION_REAL,
      .min = -FACTOR_MAX,
      .max = FACTOR_MAX,
@@ -92,6 +102,7 @@ static const struct option_spec options[] = {
      .metavar = "REAL",
      .help = "Factor of C as it was (default 0: C is not read)."},
     {.name = "lda",
+     .readers = RUN,
      .type = OPTION_INT,
      .min = 1,
      .max = GEMM_EXTENT_MAX,
@@ -99,6 +110,7 @@ static const struct option_spec options[] = {
      .metavar = "N",
      .help = "Elements from one stored row of A to the next. Default: a row's length."},
     {.name = "ldb",
+     .readers = RUN,
      .type = OPTION_INT,
      .min = 1,
      .max = GEMM_EXTENT_MAX,
@@ -106,6 +118,7 @@ static const struct option_spec options[] = {
      .metavar = "N",
      .help = "The same of B."},
     {.name = "ldc",
+     .readers = RUN,
      .type = OPTION_INT,
      .min = 1,
      .max = GEMM_EXTENT_MAX,
@@ -113,14 +126,16 @@ static const struct option_spec options[] = {
      .metavar = "N",
      .help = "The same of C."},
     {.name = "data",
+     .readers = RUN,
      .type = OPTION_CHOICE,
      .allowed = "random|wide|special",
      .offset = AT(data),
      .metavar = "random|wide|special",
      .help = "Even in [-1, 1); over many magnitudes; or with NaN and infinities, which must come through."},
-    DEVICE_OPTION_BACKEND,
-    DEVICE_OPTION_DEVICE,
+    DEVICE_OPTION_BACKEND(RUN | STUDY),
+    DEVICE_OPTION_DEVICE(RUN | STUDY),
     {.name = "kernel",
+     .readers = PRODUCT,
      .letter = 'k',
      .type = OPTION_CUSTOM,
      .parse = parse_kernel,
@@ -128,11 +143,13 @@ static const struct option_spec options[] = {
      .metavar = "auto|KERNEL",
      .help = "Kernel; --list shows them. auto takes the highest rung that can do the problem."},
     {.name = "ladder",
+     .readers = RUN,
      .type = OPTION_FLAG,
      .offset = AT(ladder),
      .help =
          "Climb the backend's ladder instead: every rung over several sizes, with the model's prediction."},
     {.name = "sizes",
+     .readers = LADDER,
      .type = OPTION_CUSTOM,
      .parse = parse_sizes,
      .offset = AT(sizes),
@@ -140,12 +157,15 @@ static const struct option_spec options[] = {
      .help = "Sizes for --ladder, each N or MxNxK. Default: 1024 to 8192 by 1024 on a GPU; 256, 512, 1024 on "
              "a CPU."},
     {.name = "no-yardstick",
+     .readers = RUN,
      .type = OPTION_FLAG,
      .offset = AT(no_yardstick),
      .help = "Measure no library beside the kernel."},
-    DEVICE_OPTION_BIND,
-    DEVICE_OPTION_EXPECT,
+    DEVICE_OPTION_BIND(RUN | STUDY),
+    DEVICE_OPTION_EXPECT(RUN | STUDY),
+    RANKS_OPTION_TIMEOUT(RUN | STUDY),
     {.name = "time",
+     .readers = TIMED,
      .letter = 't',
      .type = OPTION_REAL,
      .min = 0.01,
@@ -156,6 +176,7 @@ static const struct option_spec options[] = {
      .group = "How long",
      .help = "Repeat blocks of products for about this long a kernel (default 2, with --ladder 0.2)."},
     {.name = "block",
+     .readers = TIMED,
      .type = OPTION_REAL,
      .min = 0.001,
      .max = 60,
@@ -166,6 +187,7 @@ static const struct option_spec options[] = {
          "0.005 on a GPU, 0.05 on a CPU. Long ones, of 10000 products at most, show what a GPU sustains at "
          "its power limit."},
     {.name = "verify",
+     .readers = RUN,
      .type = OPTION_CHOICE,
      .allowed = "auto|full|off",
      .offset = AT(verify),
@@ -174,22 +196,34 @@ static const struct option_spec options[] = {
      .help = "Compare with a float64 product: auto computes rows, columns and random vectors of a large one, "
              "full "
              "every element."},
+    {.name = "accept",
+     .readers = RUN,
+     .type = OPTION_FLAG,
+     .offset = AT(accept),
+     .help = "This run accepts devices: a wrong result of a library counts as the device's, exit status 4, "
+             "and not as a "
+             "warning."},
     {.name = "json",
+     .readers = RUN,
      .type = OPTION_TEXT,
+     .file = OPTION_OUTPUT,
      .offset = AT(json),
      .metavar = "FILE|-",
      .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "
              "standard error."},
     {.name = "list",
+     .readers = OPTION_ALWAYS,
      .type = OPTION_FLAG,
      .offset = AT(list),
      .help = "Show backends, devices and kernels, with the reason where one is missing, and end."},
     {.name = "fragment-map",
+     .readers = STUDY,
      .type = OPTION_FLAG,
      .offset = AT(fragment_map),
      .group = "Studies of tensor cores (CUDA)",
      .help = "Show which lane holds which element of each WMMA fragment, measured, and end."},
     {.name = "load-study",
+     .readers = STUDY,
      .type = OPTION_FLAG,
      .offset = AT(load_study),
      .help = "Time load_matrix_sync against loads written by hand, show the loads in their machine code, and "
@@ -234,6 +268,12 @@ static status_t ladder_check(const struct gemm_config *c)
   return STATUS_OK;
 }
 
+static status_t accept_check(const struct gemm_config *c)
+{
+  if (!c->accept || c->verify != GEMM_VERIFY_OFF) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "--accept: what --verify off compares with nothing cannot be accepted");
+}
+
 static status_t data_check(const struct gemm_config *c)
 {
   if (c->data != GEMM_SPECIAL) return STATUS_OK;
@@ -264,12 +304,13 @@ status_t gemm_config_problem(const struct gemm_config *c, const int64_t size[3],
 
 status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, enum option_request *request)
 {
-  struct gemm_config c = {.seconds = DEFAULT_SECONDS, .alpha = 1};
+  struct gemm_config c = {.seconds = DEFAULT_SECONDS, .alpha = 1, .timeout = WATCH_SECONDS};
   struct gemm_problem problem;
   enum option_request wanted;
   RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
   if (wanted == OPTION_RUN) {
     RETURN_IF_FAILED(kernel_check(&c));
+    RETURN_IF_FAILED(accept_check(&c));
     RETURN_IF_FAILED(data_check(&c));
     RETURN_IF_FAILED(ladder_check(&c));
     if (c.ladder && !c.seconds_given) c.seconds = LADDER_SECONDS;
@@ -278,6 +319,20 @@ status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, e
   *config = c;
   *request = wanted;
   return STATUS_OK;
+}
+
+void gemm_cmdline_ignore(const struct gemm_config *c, int timed)
+{
+  int study = c->fragment_map || c->load_study, run = c->ladder ? LADDER : PRODUCT;
+  option_ignore((unsigned)(c->list ? 0
+                           : study ? STUDY
+                                   : run | (timed ? TIMED : 0)),
+                c->list           ? "--list"
+                : c->fragment_map ? "--fragment-map"
+                : c->load_study   ? "--load-study"
+                : !timed          ? "an emulated run"
+                : c->ladder       ? "--ladder"
+                                  : "a plain run");
 }
 
 void gemm_cmdline_help(void)

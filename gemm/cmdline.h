@@ -34,9 +34,11 @@ struct gemm_config {
   int64_t expect;
   double seconds;
   int seconds_given;
-  double block; /**< seconds; 0: by default */
+  double timeout; /**< seconds that a rank waits for another */
+  double block;   /**< seconds; 0: by default */
   int no_yardstick;
   int verify; /**< enum gemm_verify */
+  int accept; /**< a library's wrong result is the device's */
   const char *json;
   int list;
   int fragment_map, load_study;
@@ -48,6 +50,9 @@ status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, e
 /** \brief The problem of a size: STATUS_USAGE for leading dimensions that do not fit it and for overflow. */
 status_t gemm_config_problem(const struct gemm_config *config, const int64_t size[3],
                              struct gemm_problem *problem);
+
+/** \brief Names the options that nothing reads, where \a timed tells whether the device has a speed. */
+void gemm_cmdline_ignore(const struct gemm_config *config, int timed);
 
 /** \brief Prints --help. */
 void gemm_cmdline_help(void);

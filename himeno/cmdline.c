@@ -19,6 +19,17 @@
 #define AT(field)    offsetof(struct himeno_config, field)
 #define GIVEN(field) (offsetof(struct himeno_config, field) + 1)
 
+/* What reads an option: the modes, and trials of kernels or of transports too. */
+enum {
+  PLAIN = 1,
+  OFFICIAL = 2,
+  LADDER = 4,
+  SOAK = 8,
+  RUN = PLAIN | OFFICIAL | LADDER | SOAK,
+  TRIALS = 16,
+  KERNEL_TRIALS = 32
+};
+
 static status_t parse_kernel(const char *option, const char *text, void *field)
 {
   const char **kernel = field;
@@ -42,6 +53,7 @@ static status_t parse_transport(const char *option, const char *text, void *fiel
 
 static const struct option_spec options[] = {
     {.name = "size",
+     .readers = RUN,
      .letter = 's',
      .type = OPTION_CUSTOM,
      .parse = grid_size_parse,
@@ -52,6 +64,7 @@ static const struct option_spec options[] = {
      .help = "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU, XS on an "
              "emulator, smaller where memory is."},
     {.name = "fill",
+     .readers = RUN,
      .type = OPTION_REAL,
      .min = 1,
      .max = 95,
@@ -60,20 +73,23 @@ static const struct option_spec options[] = {
      .metavar = "PERCENT",
      .help = "Take the largest grid that fills this share of each device's free memory."},
     {.name = "weak",
+     .readers = RUN,
      .letter = 'w',
      .type = OPTION_FLAG,
      .offset = AT(weak),
      .help = "Weak scaling: every rank gets the interior of SIZE."},
     {.name = "data",
+     .readers = PLAIN | LADDER | OFFICIAL,
      .type = OPTION_CHOICE,
      .allowed = "standard|dense",
      .offset = AT(data),
      .given = GIVEN(data_given),
      .metavar = "standard|dense",
      .help = "Standard Himeno data, or dense data in which every term of the stencil counts."},
-    DEVICE_OPTION_BACKEND,
-    DEVICE_OPTION_DEVICE,
+    DEVICE_OPTION_BACKEND(RUN),
+    DEVICE_OPTION_DEVICE(RUN),
     {.name = "kernel",
+     .readers = PLAIN | OFFICIAL | SOAK,
      .letter = 'k',
      .type = OPTION_CUSTOM,
      .parse = parse_kernel,
@@ -82,21 +98,26 @@ static const struct option_spec options[] = {
      .help = "Kernel variant; --list shows them. auto tries a few on this device, size and data, and "
              "remembers the fastest."},
     {.name = "kernel-file",
+     .readers = RUN,
      .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
      .offset = AT(kernel_file),
      .metavar = "FILE",
      .help = "Your own kernel: OpenCL source, or CUDA where NVRTC is found; doc/kernel-file.md has a "
              "template. With --ladder it "
              "is the last rung."},
     {.name = "tune",
+     .readers = KERNEL_TRIALS,
      .type = OPTION_FLAG,
      .offset = AT(tune),
      .help = "Try the kernels again even if a choice is remembered."},
     {.name = "no-tune",
+     .readers = TRIALS,
      .type = OPTION_FLAG,
      .offset = AT(no_tune),
      .help = "Try nothing and remember nothing: kernel stream, transport staged."},
     {.name = "transport",
+     .readers = RUN,
      .letter = 'x',
      .type = OPTION_CUSTOM,
      .parse = parse_transport,
@@ -104,22 +125,25 @@ static const struct option_spec options[] = {
      .metavar = "auto|TRANSPORT",
      .help = "How halos travel; --list shows the ways. auto measures a few exchanges by each and takes the "
              "fastest."},
-    RANKS_OPTION_PROCS,
+    RANKS_OPTION_PROCS(RUN),
     {.name = "no-overlap",
+     .readers = RUN,
      .type = OPTION_FLAG,
      .offset = AT(no_overlap),
      .help = "Compute everything, then exchange halos, instead of both at once."},
     {.name = "pad",
+     .readers = RUN,
      .type = OPTION_INT,
      .min = 0,
      .max = 65536,
      .offset = AT(pad),
      .metavar = "FLOATS",
      .help = "Lengthen each row in memory by at least this much (in steps of 32 floats)."},
-    DEVICE_OPTION_BIND,
-    DEVICE_OPTION_EXPECT,
-    RANKS_OPTION_TIMEOUT,
+    DEVICE_OPTION_BIND(RUN),
+    DEVICE_OPTION_EXPECT(RUN),
+    RANKS_OPTION_TIMEOUT(RUN),
     {.name = "sweeps",
+     .readers = PLAIN | LADDER,
      .letter = 'n',
      .type = OPTION_INT,
      .min = 1,
@@ -130,6 +154,7 @@ static const struct option_spec options[] = {
      .group = "How long",
      .help = "One block of this many sweeps."},
     {.name = "time",
+     .readers = PLAIN | LADDER | OFFICIAL,
      .letter = 't',
      .type = OPTION_REAL,
      .min = 0.01,
@@ -139,6 +164,7 @@ static const struct option_spec options[] = {
      .metavar = "SECONDS",
      .help = "Repeat blocks for about this long (default 10)."},
     {.name = "block",
+     .readers = PLAIN | LADDER | SOAK,
      .type = OPTION_INT,
      .min = 1,
      .max = 10000000,
@@ -147,12 +173,14 @@ static const struct option_spec options[] = {
      .metavar = "SWEEPS",
      .help = "Sweeps a block (default 120). Each block starts from the initial field."},
     {.name = "official",
+     .readers = RUN,
      .type = OPTION_FLAG,
      .offset = AT(official),
      .help = "The original protocol: 3 rehearsal sweeps, then about 60 s without resetting the field, and "
              "its score. Only "
              "the rehearsal is verified."},
     {.name = "soak",
+     .readers = RUN,
      .type = OPTION_CUSTOM,
      .parse = soak_duration_parse,
      .offset = AT(soak),
@@ -162,11 +190,14 @@ static const struct option_spec options[] = {
              "every sweep and "
              "of the coefficients after every block. Nothing is tuned."},
     {.name = "soak-log",
+     .readers = SOAK,
      .type = OPTION_TEXT,
+     .file = OPTION_OUTPUT,
      .offset = AT(soak_log),
      .metavar = "FILE",
      .help = "Append one JSON line a block, on the disk before the next block begins."},
     {.name = "soak-every",
+     .readers = SOAK,
      .type = OPTION_INT,
      .min = 1,
      .max = 10000000,
@@ -175,11 +206,13 @@ static const struct option_spec options[] = {
      .metavar = "PASSES",
      .help = "Check the field after so many passes instead of each: less checking, more memory traffic."},
     {.name = "ladder",
+     .readers = RUN,
      .type = OPTION_FLAG,
      .offset = AT(ladder),
      .help = "Run the kernels one after the other, from the simplest up, about a second each (--time), and "
              "show what each step gains."},
     {.name = "verify",
+     .readers = PLAIN | LADDER | OFFICIAL,
      .type = OPTION_CHOICE,
      .allowed = "auto|full|off",
      .offset = AT(verify),
@@ -188,24 +221,32 @@ static const struct option_spec options[] = {
      .help = "Compare every block with the known value, or with one that the CPUs compute: in auto for at "
              "most about a minute, in full to the end of a block."},
     {.name = "accept",
+     .readers = PLAIN | SOAK,
      .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
      .offset = AT(accept),
      .metavar = "POLICY",
      .help = "Hold the run against a policy: default, h100, h200, or a JSON file of limits "
-             "(doc/acceptance.md). Nothing is tuned. Exit status 5 when a check fails."},
+             "(doc/acceptance.md). Nothing is tuned. Exit status 5 when a check fails, 3 when the run is too "
+             "noisy to be judged, 2 when it was not verified or nothing could be checked."},
     {.name = "reference",
+     .readers = PLAIN | SOAK,
      .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
      .offset = AT(reference),
      .metavar = "FILE",
-     .help =
-         "Compare with an earlier run's JSON, no finer than the noise of both. Exit status 5 when slower."},
+     .help = "Compare with an earlier run's JSON, no finer than the noise of both. Exit status 5 when "
+             "slower, 3 when too noisy to tell."},
     {.name = "json",
+     .readers = RUN,
      .type = OPTION_TEXT,
+     .file = OPTION_OUTPUT,
      .offset = AT(json),
      .metavar = "FILE|-",
      .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "
              "standard error."},
     {.name = "list",
+     .readers = OPTION_ALWAYS,
      .type = OPTION_FLAG,
      .offset = AT(list),
      .help =
@@ -290,6 +331,31 @@ status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *confi
   *config = c;
   *request = wanted;
   return STATUS_OK;
+}
+
+static int readers_of(const struct himeno_config *c, const struct gpu_backend *backend)
+{
+  if (!backend) return 0;
+  if (c->soak_given) return SOAK;
+  int mode = c->official ? OFFICIAL : c->ladder ? LADDER : PLAIN;
+  int tried = mode != LADDER && !c->kernel && !c->kernel_file &&
+              himeno_kernel_trials(himeno_kernels_find(backend->name)) > 1;
+  return mode | (c->accept ? 0 : TRIALS | (tried ? KERNEL_TRIALS : 0));
+}
+
+void himeno_cmdline_ignore(const struct himeno_config *c, const struct gpu_backend *backend)
+{
+  char asked[64];
+  snprintf(asked, sizeof asked, "%s%s%s",
+           c->list          ? "--list"
+           : c->soak_given  ? "--soak"
+           : c->official    ? "--official"
+           : c->ladder      ? "--ladder"
+           : c->accept      ? "--accept"
+           : c->kernel_file ? "--kernel-file"
+                            : "a plain run",
+           backend ? " on backend " : "", backend ? backend->name : "");
+  option_ignore((unsigned)readers_of(c, backend), asked);
 }
 
 int himeno_block_sweeps(const struct himeno_config *config)

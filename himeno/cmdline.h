@@ -51,6 +51,9 @@ struct himeno_config {
 status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config,
                               enum option_request *request);
 
+/** \brief Names the options that nothing reads on \a backend (NULL: --list). */
+void himeno_cmdline_ignore(const struct himeno_config *config, const struct gpu_backend *backend);
+
 /** \brief Sweeps of a timed block. */
 int himeno_block_sweeps(const struct himeno_config *config);
 

@@ -78,6 +78,7 @@ static status_t parse_transport(const char *option, const char *text, void *fiel
 
 static const struct option_spec options[] = {
     {.name = "parts",
+     .readers = BENCH_ALL,
      .type = OPTION_CUSTOM,
      .parse = parse_parts,
      .offset = AT(parts),
@@ -85,6 +86,7 @@ static const struct option_spec options[] = {
      .group = "What",
      .help = "Any of host, pairs, halo, allreduce, with commas between. Default: all."},
     {.name = "transport",
+     .readers = BENCH_PAIRS | BENCH_HALO,
      .letter = 'x',
      .type = OPTION_CUSTOM,
      .parse = parse_transport,
@@ -92,12 +94,14 @@ static const struct option_spec options[] = {
      .metavar = "all|TRANSPORT",
      .help = "Only this way between devices; --list shows them."},
     {.name = "min",
+     .readers = BENCH_HOST | BENCH_PAIRS,
      .type = OPTION_CUSTOM,
      .parse = parse_bytes,
      .offset = AT(min_bytes),
      .metavar = "BYTES",
      .help = "Smallest transfer (default 8)."},
     {.name = "max",
+     .readers = BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE,
      .type = OPTION_CUSTOM,
      .parse = parse_bytes,
      .offset = AT(max_bytes),
@@ -105,6 +109,7 @@ static const struct option_spec options[] = {
      .metavar = "BYTES",
      .help = "Largest transfer, with K, M or G. Default: 256M on a GPU, 16M on a CPU, less where memory is."},
     {.name = "step",
+     .readers = BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE,
      .type = OPTION_INT,
      .min = 2,
      .max = 1024,
@@ -112,6 +117,7 @@ static const struct option_spec options[] = {
      .metavar = "N",
      .help = "From one size to the next (default 4)."},
     {.name = "samples",
+     .readers = BENCH_ALL,
      .type = OPTION_INT,
      .min = 1,
      .max = BENCH_SAMPLES_MAX,
@@ -119,6 +125,7 @@ static const struct option_spec options[] = {
      .metavar = "N",
      .help = "Batches a point (default 7); their median counts."},
     {.name = "size",
+     .readers = BENCH_HALO,
      .letter = 's',
      .type = OPTION_CUSTOM,
      .parse = grid_size_parse,
@@ -128,12 +135,14 @@ static const struct option_spec options[] = {
      .group = "The halo part",
      .help = "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU."},
     {.name = "weak",
+     .readers = BENCH_HALO,
      .letter = 'w',
      .type = OPTION_FLAG,
      .offset = AT(weak),
      .help = "Every rank gets the interior of SIZE."},
-    RANKS_OPTION_PROCS,
+    RANKS_OPTION_PROCS(BENCH_HALO),
     {.name = "depth",
+     .readers = BENCH_HALO,
      .type = OPTION_INT,
      .min = 1,
      .max = 8,
@@ -141,6 +150,7 @@ static const struct option_spec options[] = {
      .metavar = "T",
      .help = "Layers of a halo: the T of a temporal kernel (default 1)."},
     {.name = "backend",
+     .readers = BENCH_ALL,
      .letter = 'b',
      .type = OPTION_CUSTOM,
      .parse = gpu_backend_parse,
@@ -149,11 +159,13 @@ static const struct option_spec options[] = {
      .group = "Where",
      .help = "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by OpenCL, then "
              "the CPU."},
-    DEVICE_OPTION_DEVICE,
-    DEVICE_OPTION_BIND,
-    RANKS_OPTION_TIMEOUT,
+    DEVICE_OPTION_DEVICE(BENCH_ALL),
+    DEVICE_OPTION_BIND(BENCH_ALL),
+    RANKS_OPTION_TIMEOUT(BENCH_ALL),
     {.name = "json",
+     .readers = BENCH_ALL,
      .type = OPTION_TEXT,
+     .file = OPTION_OUTPUT,
      .offset = AT(json),
      .metavar = "FILE|-",
      .group = "Result",
@@ -161,6 +173,7 @@ static const struct option_spec options[] = {
              "standard error. "
              "himeno-predict reads it, and scripts/plot draws it."},
     {.name = "list",
+     .readers = OPTION_ALWAYS,
      .type = OPTION_FLAG,
      .offset = AT(list),
      .help = "Show devices, transports and network cards, with the reason where one is missing, and end."},
@@ -186,6 +199,15 @@ static const struct option_program program = {
     .options = options,
     .n_options = sizeof options / sizeof options[0],
 };
+
+void bench_cmdline_ignore(const struct bench_config *c)
+{
+  char asked[64] = "--parts";
+  for (size_t p = 0, n = strlen(asked), first = n; p < PARTS; p++)
+    if (c->parts & (int)parts[p].part)
+      n += (size_t)sprintf(asked + n, "%c%s", n == first ? ' ' : ',', parts[p].name);
+  option_ignore(c->list ? 0 : (unsigned)c->parts, c->list ? "--list" : asked);
+}
 
 status_t bench_cmdline_parse(int argc, char **argv, struct bench_config *config, enum option_request *request)
 {

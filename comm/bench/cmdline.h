@@ -11,6 +11,9 @@
 status_t bench_cmdline_parse(int argc, char **argv, struct bench_config *config,
                              enum option_request *request);
 
+/** \brief Names what was given and what was asked for never reads, once ranks are known. */
+void bench_cmdline_ignore(const struct bench_config *config);
+
 /** \brief Prints --help. */
 void bench_cmdline_help(void);
 

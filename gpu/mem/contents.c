@@ -5,15 +5,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "gpu/mem/run.h"
 
-/* Whether this comparison is the one that a test wants to fail. */
-static int corrupts(struct mem_run *run)
+int mem_contents_corrupt(struct mem_run *run)
 {
-  const char *wanted = getenv("HIMENO_MEM_CORRUPT");
-  run->checks++;
-  return wanted && strtoull(wanted, NULL, 10) == run->checks;
+  return environment_number("HIMENO_MEM_CORRUPT", 0) == (long long)++run->checks;
 }
 
 static status_t flip_bit(struct mem_run *run, struct gpu_mem mem, uint64_t at)
@@ -29,7 +27,7 @@ static status_t flip_bit(struct mem_run *run, struct gpu_mem mem, uint64_t at)
 status_t mem_contents_check(struct mem_run *run, struct gpu_mem mem, uint64_t bytes, struct mem_check check,
                             const char *what)
 {
-  if (corrupts(run)) RETURN_IF_FAILED(flip_bit(run, mem, bytes / 8 * 4));
+  if (mem_contents_corrupt(run)) RETURN_IF_FAILED(flip_bit(run, mem, bytes / 8 * 4));
   RETURN_IF_FAILED(run->ops->check(run->exec, run->sampler.queue, mem, bytes, &check));
   if (!check.wrong) return STATUS_OK;
   return log_fail(STATUS_WRONG, "%s: %" PRIu64 " of %" PRIu64 " words are wrong, the first is word %" PRIu64,
@@ -39,7 +37,7 @@ status_t mem_contents_check(struct mem_run *run, struct gpu_mem mem, uint64_t by
 status_t mem_word_check(struct mem_run *run, struct gpu_mem word, uint32_t want, const char *what)
 {
   uint32_t got;
-  if (corrupts(run)) RETURN_IF_FAILED(flip_bit(run, word, 0));
+  if (mem_contents_corrupt(run)) RETURN_IF_FAILED(flip_bit(run, word, 0));
   RETURN_IF_FAILED(gpu_copy_out(run->sampler.queue, &got, word, 0, sizeof got));
   RETURN_IF_FAILED(gpu_sync(run->sampler.queue));
   if (got == want) return STATUS_OK;
@@ -48,7 +46,7 @@ status_t mem_word_check(struct mem_run *run, struct gpu_mem word, uint32_t want,
 
 status_t mem_position_check(struct mem_run *run, uint64_t got, uint64_t want, const char *what)
 {
-  if (corrupts(run)) got ^= 8;
+  if (mem_contents_corrupt(run)) got ^= 8;
   if (got == want) return STATUS_OK;
   return log_fail(STATUS_WRONG, "%s: the chase came to %" PRIx64 " and must come to %" PRIx64, what, got,
                   want);

@@ -311,13 +311,19 @@ int mem_pacing_from(const struct mem_copies *copies, int width)
   return from;
 }
 
+status_t mem_threads_check(const struct mem_values *threads, int most, const char *device)
+{
+  for (int i = 0; i < threads->n; i++)
+    if (threads->at[i] > (uint64_t)most)
+      return log_fail(STATUS_ENVIRONMENT, "--threads %d: %s takes at most %d", (int)threads->at[i], device,
+                      most);
+  return STATUS_OK;
+}
+
 static status_t limits_check(const struct mem_run *run)
 {
   const struct mem_config *c = &run->config;
-  for (int i = 0; i < c->threads.n; i++)
-    if (c->threads.at[i] > (uint64_t)run->traits.threads_max)
-      return log_fail(STATUS_ENVIRONMENT, "--threads %d: %s takes at most %d", (int)c->threads.at[i],
-                      run->device->info.name, run->traits.threads_max);
+  RETURN_IF_FAILED(mem_threads_check(&c->threads, run->traits.threads_max, run->device->info.name));
   if (c->deal == MEM_DEAL_GROUP && !(run->traits.assign >> MEM_GROUP & 1))
     return log_fail(STATUS_USAGE, "--assign group: backend %s has one block", run->ops->backend);
   return STATUS_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory in the report's four ways, by one thread and by all, through the caches and past them. Bytes are what the loop
- * names: a store that reads its line first moves more. */
+/* Host memory in the report's four ways, by one thread and by all or by as many as asked for,
+ * through the caches and past them. Bytes are what the loop names: a store that reads its line first moves more. */
 #include "config.h"
 
 #include <omp.h>
@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/report.h"
 #include "gpu/mem/cpu/kernels.h"
 #include "gpu/mem/flops.h"
 #include "gpu/mem/run.h"
 
 #define LEAST_BYTES ((uint64_t)64 << 20)
 #define MOST_BYTES  ((uint64_t)512 << 20)
+#define ARRAYS      3
 
 enum access { COPY, TRIADD, READ, MEMCPY, ACCESSES };
 static const char *const access_names[] = {"COPY", "TRIADD", "READ", "MEMCPY"};
@@ -23,7 +25,7 @@ static const int access_arrays[] = {2, 3, 1, 2};
 /** One way, with some threads, on three arrays of n floats. */
 struct job {
   enum access access;
-  int streaming, threads;
+  int streaming, threads, team; /**< team: threads that OpenMP gave */
   float *to, *x, *y;
   size_t n;
   uint32_t sum;
@@ -60,6 +62,7 @@ static status_t job_run(void *context)
 #pragma omp parallel num_threads(job->threads) reduction(+ : sum)
   {
     size_t id = (size_t)omp_get_thread_num(), threads = (size_t)omp_get_num_threads();
+    if (id == 0) job->team = (int)threads;
     size_t begin = job->n / 16 * id / threads * 16, end = job->n / 16 * (id + 1) / threads * 16;
     job_share(job, begin, end - begin, &sum);
   }
@@ -92,11 +95,12 @@ static uint64_t count_wrong(const struct job *job)
 
 static status_t contents(struct mem_run *run, struct job *job)
 {
-  const char *corrupt = getenv("HIMENO_MEM_CORRUPT");
   memset(job->to, 0xff, job->n * sizeof *job->to);
   RETURN_IF_FAILED(job_run(job));
-  run->checks++;
-  if (corrupt && strtoull(corrupt, NULL, 10) == run->checks) {
+  if (job->team != job->threads)
+    return log_fail(STATUS_ENVIRONMENT, "host: OpenMP gives %d threads where %d were asked for", job->team,
+                    job->threads);
+  if (mem_contents_corrupt(run)) {
     job->to[job->n / 2] = -job->to[job->n / 2];
     job->sum ^= 1;
   }
@@ -109,54 +113,59 @@ static status_t contents(struct mem_run *run, struct job *job)
 
 /* ---- measuring ---- */
 
-static int plan(struct job jobs[MEM_HOST_MAX], struct job plain)
+/** Each access with and without streaming stores, for each number of threads. */
+#define JOBS_MAX (2 * ACCESSES * MEM_VALUES_MAX)
+
+static int plan(struct job jobs[JOBS_MAX], const struct mem_values *threads, struct job plain)
 {
-  int n = 0, threads = omp_get_max_threads();
-  for (int all = 0; all <= (threads > 1); all++)
+  int n = 0;
+  for (int t = 0; t < threads->n; t++)
     for (int access = 0; access < ACCESSES; access++)
       for (int streaming = 0; streaming < 2; streaming++) {
         int stores = access == COPY || access == TRIADD;
         if (streaming && (!stores || !mem_cpu_copy_streaming)) continue;
         plain.access = (enum access)access;
         plain.streaming = streaming;
-        plain.threads = all ? threads : 1;
+        plain.threads = (int)threads->at[t];
         jobs[n++] = plain;
       }
   return n;
 }
 
-static status_t measure(struct mem_run *run, struct sampler *sampler, struct job plain)
+static status_t measure(struct mem_run *run, struct sampler *sampler, const struct mem_values *threads,
+                        struct job plain, double seconds)
 {
-  struct job jobs[MEM_HOST_MAX];
-  struct sampler_item items[MEM_HOST_MAX];
+  struct job jobs[JOBS_MAX];
   uint64_t bytes = plain.n * sizeof(float);
-  int n = plan(jobs, plain);
+  int n = plan(jobs, threads, plain);
+  status_t status = STATUS_ENVIRONMENT;
+  struct sampler_item *items = calloc((size_t)n, sizeof *items);
+  struct mem_host_point *longer = realloc(run->host, (size_t)(run->n_host + n) * sizeof *longer);
+  if (longer) run->host = longer;
+  if (!items || !longer) {
+    log_fail(status, "out of host memory for %d measurements", n);
+    goto done;
+  }
   for (int i = 0; i < n; i++) {
-    RETURN_IF_FAILED(contents(run, &jobs[i]));
+    TRY(contents(run, &jobs[i]), done);
     items[i] = (struct sampler_item){
         .run = job_run, .context = &jobs[i], .work = (double)bytes * access_arrays[jobs[i].access]};
   }
-  RETURN_IF_FAILED(sampler_run(sampler, items, n, run->config.seconds));
+  TRY(sampler_run(sampler, items, n, seconds), done);
   for (int i = 0; i < n; i++)
-    run->host[i] = (struct mem_host_point){access_names[jobs[i].access], jobs[i].streaming, jobs[i].threads,
-                                           bytes, items[i].rate};
-  run->n_host = n;
-  return STATUS_OK;
+    run->host[run->n_host++] = (struct mem_host_point){access_names[jobs[i].access], jobs[i].streaming,
+                                                       jobs[i].threads, bytes, items[i].rate};
+done:
+  free(items);
+  return status;
 }
 
-static uint64_t plan_bytes(const struct mem_run *run, const struct gpu_device *cpu)
+/* Threads touch first what they will work on, with as many as ever do. */
+static void fill(const struct job *job, const struct mem_values *threads)
 {
-  uint64_t bytes = 4 * cpu->info.cache_bytes;
-  if (run->config.sizes.n) return run->config.sizes.at[0];
-  if (bytes < LEAST_BYTES) bytes = LEAST_BYTES;
-  return bytes > MOST_BYTES ? MOST_BYTES : bytes;
-}
-
-/* Threads touch first what they will work on. */
-static void fill(const struct job *job)
-{
-  int threads = omp_get_max_threads();
-#pragma omp parallel for schedule(static) num_threads(threads)
+  uint64_t most = 1;
+  for (int t = 0; t < threads->n; t++) most = threads->at[t] > most ? threads->at[t] : most;
+#pragma omp parallel for schedule(static) num_threads((int)most)
   for (size_t i = 0; i < job->n; i++) {
     job->x[i] = word_float(0, i);
     job->y[i] = word_float(1, i);
@@ -164,22 +173,65 @@ static void fill(const struct job *job)
   }
 }
 
+static status_t size_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler,
+                         const struct mem_values *threads, uint64_t bytes, double seconds)
+{
+  struct gpu_mem arrays[ARRAYS] = {{NULL, 0}};
+  status_t status;
+  for (int a = 0; a < ARRAYS; a++) TRY(gpu_alloc(cpu, bytes, &arrays[a]), done);
+  struct job plain = {
+      .to = arrays[0].handle, .x = arrays[1].handle, .y = arrays[2].handle, .n = bytes / sizeof(float)};
+  fill(&plain, threads);
+  status = measure(run, sampler, threads, plain, seconds);
+done:
+  for (int a = 0; a < ARRAYS; a++) gpu_free(cpu, &arrays[a]);
+  return status;
+}
+
+/* ---- the whole ---- */
+
+/* As asked for; else four times the last cache, within reason. */
+static struct mem_values plan_sizes(const struct mem_run *run, const struct gpu_device *cpu)
+{
+  uint64_t bytes = 4 * cpu->info.cache_bytes;
+  if (run->config.sizes.n) return run->config.sizes;
+  if (bytes < LEAST_BYTES) bytes = LEAST_BYTES;
+  return (struct mem_values){{bytes > MOST_BYTES ? MOST_BYTES : bytes}, 1};
+}
+
+/* As asked for, unless that is of a GPU's blocks; else one and all. */
+static struct mem_values plan_threads(const struct mem_run *run)
+{
+  int all = omp_get_max_threads(), of_blocks = run->config.sections.copies && run->traits.blocks_max > 1;
+  if (run->config.threads.n && !of_blocks) return run->config.threads;
+  return (struct mem_values){{1, (uint64_t)all}, all > 1 ? 2 : 1};
+}
+
+/* A list may be a GPU's, and have sizes that the host cannot hold. */
+static status_t sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
+{
+  const struct mem_values sizes = plan_sizes(run, cpu), threads = plan_threads(run);
+  RETURN_IF_FAILED(mem_threads_check(&threads, omp_get_max_threads(), cpu->info.name));
+  for (int i = 0; i < sizes.n; i++) {
+    uint64_t available;
+    RETURN_IF_FAILED(gpu_memory_free(cpu, &available));
+    if (sizes.n > 1 && sizes.at[i] > available / ARRAYS)
+      log_warn("--sizes %s: left out of --host, %d such arrays are more than the %s free",
+               report_bytes(sizes.at[i]), ARRAYS, report_bytes(available));
+    else
+      RETURN_IF_FAILED(size_run(run, cpu, sampler, &threads, sizes.at[i], run->config.seconds / sizes.n));
+  }
+  return run->n_host ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "too little host memory for any of --sizes");
+}
+
 status_t mem_host_run(struct mem_run *run)
 {
   struct gpu_device *cpu = NULL;
   struct sampler sampler = {NULL, NULL, NULL, 0};
-  struct gpu_mem arrays[3] = {{NULL, 0}};
   status_t status;
   RETURN_IF_FAILED(gpu_open(&gpu_backend_cpu, 0, &cpu));
   TRY(sampler_open(cpu, &sampler), close_device);
-  uint64_t bytes = plan_bytes(run, cpu);
-  for (int a = 0; a < 3; a++) TRY(gpu_alloc(cpu, bytes, &arrays[a]), done);
-  struct job plain = {
-      .to = arrays[0].handle, .x = arrays[1].handle, .y = arrays[2].handle, .n = bytes / sizeof(float)};
-  fill(&plain);
-  status = measure(run, &sampler, plain);
-done:
-  for (int a = 0; a < 3; a++) gpu_free(cpu, &arrays[a]);
+  status = sizes_run(run, cpu, &sampler);
   sampler_close(&sampler);
 close_device:
   gpu_close(cpu);

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/start.h"
 #include "gpu/mem/run.h"
 
 static status_t report(const struct mem_run *run)
@@ -24,7 +26,7 @@ static status_t report(const struct mem_run *run)
 
 static status_t run_and_report(struct mem_run *run)
 {
-  if (run->config.json) RETURN_IF_FAILED(report_json_check(run->config.json));
+  if (run->config.json) RETURN_IF_FAILED(file_check(run->config.json));
   status_t status = mem_run(run);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   return status_worst(status, report(run));
@@ -35,20 +37,22 @@ int main(int argc, char **argv)
   static struct mem_run run;
   enum option_request request = OPTION_RUN;
   char host[256];
-  log_set_program("mem-gpu");
+  start_program("mem-gpu");
+  start_signals();
   status_t status = mem_cmdline_parse(argc, argv, &run.config, &request);
   if (status != STATUS_OK) return (int)status;
   if (request == OPTION_SHOW_HELP)
     mem_cmdline_help();
   else if (request == OPTION_SHOW_VERSION)
     printf("mem-gpu %s\n", meta_version());
-  else if (run.config.list)
+  else if (run.config.list) {
+    mem_cmdline_ignore(&run.config, 0);
     mem_report_list(stdout);
-  else {
+  } else {
     meta_host(host, sizeof host);
     log_set_rank(-1, host);
     status = run_and_report(&run);
   }
   mem_run_close(&run);
-  return (int)status_worst(status, report_flush());
+  return (int)status_worst(status, file_flush_stdout());
 }

@@ -135,12 +135,14 @@ static void print_host(const struct mem_run *run, FILE *out)
 {
   double most = 0;
   char name[64];
-  fprintf(out, "\n  host memory, arrays of %s; bytes of the loop, without lines that a store reads first\n",
-          report_bytes(run->host[0].bytes));
   for (int h = 0; h < run->n_host; h++)
     if (run->host[h].rate.median > most) most = run->host[h].rate.median;
   for (int h = 0; h < run->n_host; h++) {
     const struct mem_host_point *p = &run->host[h];
+    if (h == 0 || p->bytes != p[-1].bytes)
+      fprintf(out,
+              "\n  host memory, arrays of %s; bytes of the loop, without lines that a store reads first\n",
+              report_bytes(p->bytes));
     snprintf(name, sizeof name, "%d thread%s %s%s", p->threads, p->threads > 1 ? "s" : " ", p->access,
              p->streaming ? ", streaming" : "");
     print_rate(name, &p->rate, most, "GB/s", out);

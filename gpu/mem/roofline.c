@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/report.h"
 #include "gpu/mem/cpu/kernels.h"
 #include "gpu/mem/flops.h"
 #include "gpu/mem/run.h"
@@ -292,6 +293,8 @@ status_t mem_roofline_run(struct mem_run *run)
   RETURN_IF_FAILED(gpu_memory_free(run->device, &available));
   while (rig.bytes > CHECK_BYTES && rig.bytes > available / 2) rig.bytes /= 2;
   if (run->config.sizes.n) rig.bytes = run->config.sizes.at[0];
+  if (run->config.sizes.n > 1)
+    log_warn("--sizes: the roofline takes the first alone, %s", report_bytes(rig.bytes));
   if (rig.bytes < CHECK_BYTES) rig.bytes = CHECK_BYTES;
   RETURN_IF_FAILED(gpu_alloc(run->device, rig.bytes, &rig.mem));
   TRY(gpu_alloc(run->device, 64, &rig.sum), done);

@@ -19,6 +19,7 @@ static status_t open_device(struct mem_run *run)
   log_set_device(run->device->info.uuid[0] ? run->device->info.uuid : run->device->info.name);
   RETURN_IF_FAILED(run->ops->open(run->device, &run->exec));
   run->ops->traits(run->exec, &run->traits);
+  mem_cmdline_ignore(&run->config, run->traits.blocks_max > 1);
   return sampler_open(run->device, &run->sampler);
 }
 
@@ -44,6 +45,7 @@ void mem_run_close(struct mem_run *run)
 {
   free(run->latency.curves);
   free(run->copies.points);
+  free(run->host);
   if (!run->device) return;
   sampler_close(&run->sampler);
   if (run->exec) run->ops->close(run->exec);

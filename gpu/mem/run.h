@@ -16,7 +16,6 @@
 #define MEM_MIXES       5
 #define MEM_CURVES_MAX  MEM_VALUES_MAX
 #define MEM_POINTS_MAX  192
-#define MEM_HOST_MAX    24
 #define MEM_INTENSITIES 14 /**< 1/16 … 512 operations a byte, each twice the last */
 #define MEM_WINDOWS     3
 #define MEM_QUANTILES   21
@@ -164,7 +163,7 @@ struct mem_run {
   struct mem_mix_point mixes[MEM_MIXES];
   int n_mixes;
   struct mem_latency latency;
-  struct mem_host_point host[MEM_HOST_MAX];
+  struct mem_host_point *host;
   int n_host;
   struct mem_roofline roofline;
   struct mem_pair_point pairs[MEM_PAIRS];
@@ -184,11 +183,16 @@ status_t mem_host_run(struct mem_run *run);
 status_t mem_roofline_run(struct mem_run *run);
 status_t mem_pairs_run(struct mem_run *run);
 
+/** \brief Refuses --threads beyond the \a most of a device. STATUS_ENVIRONMENT. */
+status_t mem_threads_check(const struct mem_values *threads, int most, const char *device);
+
 /** \brief From how many streams pacing gains with every number of them up to the most; 0: it does not pay. */
 int mem_pacing_from(const struct mem_copies *copies, int width);
 
 /* Contents. HIMENO_MEM_CORRUPT=N is for tests: it flips a bit in what is compared for the Nth time. */
 
+/** \brief Counts a comparison; whether it is the one that a test wants to fail. */
+int mem_contents_corrupt(struct mem_run *run);
 /** \brief Compares memory with what it must be; \a what names it in the message. STATUS_WRONG. */
 status_t mem_contents_check(struct mem_run *run, struct gpu_mem mem, uint64_t bytes, struct mem_check check,
                             const char *what);

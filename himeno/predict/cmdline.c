@@ -10,30 +10,41 @@
 #define AT(field)    offsetof(struct predict_config, field)
 #define GIVEN(field) (offsetof(struct predict_config, field) + 1)
 
+/* What reads an option. */
+enum { STUDY = 1, MODEL = 2, PREDICTION = STUDY | MODEL, CHECK = 4 };
+
 static const struct option_spec options[] = {
     {.name = "study",
+     .readers = PREDICTION,
      .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
      .offset = AT(study),
      .metavar = "FOLDER",
      .group = "What was measured",
      .help = "JSON documents of himeno-gpu, a run each: one rank and more, small and large sizes."},
     {.name = "comm",
+     .readers = PREDICTION,
      .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
      .offset = AT(comm),
      .metavar = "FILE",
      .help = "The JSON document of comm-gpu."},
     {.name = "model",
+     .readers = PREDICTION,
      .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
      .offset = AT(model),
      .metavar = "FILE",
      .help = "Instead of both: the model in an earlier document of himeno-predict."},
     {.name = "kernel",
+     .readers = OPTION_ALWAYS,
      .letter = 'k',
      .type = OPTION_TEXT,
      .offset = AT(kernel),
      .metavar = "KERNEL",
      .help = "Runs of this kernel. Default: the kernel, backend and device of most runs."},
     {.name = "fit-ranks",
+     .readers = STUDY,
      .type = OPTION_INT,
      .min = 1,
      .max = LIST_RANKS_TOP,
@@ -41,6 +52,7 @@ static const struct option_spec options[] = {
      .metavar = "N",
      .help = "Fit only runs of at most N ranks."},
     {.name = "size",
+     .readers = PREDICTION,
      .letter = 's',
      .type = OPTION_CUSTOM,
      .parse = size_list_parse,
@@ -49,6 +61,7 @@ static const struct option_spec options[] = {
      .group = "What is predicted",
      .help = "XS, S, M, L, XL or IxJxK. Default: the sizes of the study."},
     {.name = "ranks",
+     .readers = PREDICTION,
      .letter = 'n',
      .type = OPTION_CUSTOM,
      .parse = rank_list_parse,
@@ -56,18 +69,21 @@ static const struct option_spec options[] = {
      .metavar = "N[,N]",
      .help = "Numbers of ranks. Default: 1, 2, 4 and so on, up to twice the study's most."},
     {.name = "scaling",
+     .readers = PREDICTION,
      .type = OPTION_CHOICE,
      .allowed = "both|strong|weak",
      .offset = AT(scaling),
      .metavar = "both|strong|weak",
      .help = "Strong: SIZE is the whole grid. Weak: SIZE is a rank's."},
     {.name = "transport",
+     .readers = PREDICTION,
      .letter = 'x',
      .type = OPTION_TEXT,
      .offset = AT(transport),
      .metavar = "TRANSPORT",
      .help = "Only this way between neighbours. Default: all of the study."},
     {.name = "procs",
+     .readers = PREDICTION,
      .letter = 'p',
      .type = OPTION_CUSTOM,
      .parse = grid_procs_parse,
@@ -76,6 +92,7 @@ static const struct option_spec options[] = {
      .metavar = "auto|PxQxR",
      .help = "Ranks along i, j and k. auto is himeno-gpu's own choice."},
     {.name = "per-host",
+     .readers = PREDICTION,
      .type = OPTION_INT,
      .min = 1,
      .max = LIST_RANKS_TOP,
@@ -83,6 +100,7 @@ static const struct option_spec options[] = {
      .metavar = "N",
      .help = "Ranks of a host. Default: as in the study."},
     {.name = "compute-time",
+     .readers = PREDICTION,
      .type = OPTION_REAL,
      .min = 1e-6,
      .max = 1e6,
@@ -90,6 +108,7 @@ static const struct option_spec options[] = {
      .metavar = "FACTOR",
      .help = "What if computing took this many times as long (0.1: ten times as fast)."},
     {.name = "exchange-time",
+     .readers = PREDICTION,
      .type = OPTION_REAL,
      .min = 1e-6,
      .max = 1e6,
@@ -97,13 +116,16 @@ static const struct option_spec options[] = {
      .metavar = "FACTOR",
      .help = "What if latencies and bytes took this many times as long."},
     {.name = "against",
+     .readers = OPTION_ALWAYS,
      .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
      .offset = AT(against),
      .metavar = "PATH",
      .group = "Prediction and measurement",
      .help = "Set the model against these runs too, of a folder or a file: measured, or simulated by "
              "himeno-sim."},
     {.name = "within",
+     .readers = OPTION_ALWAYS,
      .type = OPTION_REAL,
      .min = 0.01,
      .max = 1000,
@@ -111,22 +133,29 @@ static const struct option_spec options[] = {
      .metavar = "PERCENT",
      .help = "Exit status 5 when an error against them is larger."},
     {.name = "seal",
+     .readers = PREDICTION,
      .type = OPTION_TEXT,
+     .file = OPTION_OUTPUT,
      .offset = AT(seal),
      .metavar = "FILE",
      .help = "Write the predictions with a hash of them, before the runs; note the hash that is printed."},
     {.name = "check",
+     .readers = CHECK,
      .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
      .offset = AT(check),
      .metavar = "FILE",
      .help = "Open sealed predictions and set them beside the runs of --against."},
     {.name = "hash",
+     .readers = CHECK,
      .type = OPTION_TEXT,
      .offset = AT(hash),
      .metavar = "HEX",
      .help = "With --check: the hash that was noted."},
     {.name = "json",
+     .readers = PREDICTION,
      .type = OPTION_TEXT,
+     .file = OPTION_OUTPUT,
      .offset = AT(json),
      .metavar = "FILE|-",
      .group = "Result",
@@ -180,7 +209,15 @@ status_t predict_cmdline_parse(int argc, char **argv, struct predict_config *con
   enum option_request wanted;
   RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
   c.procs_given = c.procs_given && c.procs[0] > 0;
-  if (wanted == OPTION_RUN) RETURN_IF_FAILED(needs_check(&c));
+  if (wanted == OPTION_RUN) {
+    RETURN_IF_FAILED(needs_check(&c));
+    option_ignore(c.check   ? CHECK
+                  : c.model ? MODEL
+                            : STUDY,
+                  c.check   ? "--check"
+                  : c.model ? "--model"
+                            : "--study");
+  }
   *config = c;
   *request = wanted;
   return STATUS_OK;

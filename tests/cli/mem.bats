@@ -49,7 +49,9 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
 
 @test "the roofline has ceilings, points from 1/16 to 512 operations a byte, and kernels of other documents" {
   results=$top_srcdir/doc/results/h100-2026-11-check
-  quick -b cpu --roofline --sizes 1M --kernels "$results/ladder-cuda-L.json,$results/run-cuda-XL.json" --json roof.json >/dev/null
+  run --separate-stderr quick -b cpu --roofline --sizes 1M,64K --kernels "$results/ladder-cuda-L.json,$results/run-cuda-XL.json" --json roof.json
+  expect_status 0
+  [[ $stderr == *'warning: --sizes: the roofline takes the first alone, 1.0 MiB' ]]
   follows_schema roof.json
   [ "$(json roof.json '[p["intensity"] for p in d["roofline"]["points"]] == [2.0 ** e for e in range(-4, 10)]')" = True ]
   [ "$(json roof.json 'max(p["gflops"]["median"] for p in d["roofline"]["points"]) == d["roofline"]["peaks"][0]["gflops"]')" = True ]
@@ -129,6 +131,30 @@ damaged() {
   damaged 5 '13 reads and 1 writes: 1 of 16384 words' --mixes --sizes 64K
 }
 @test "damage is found in a chase" { damaged 3 'chase of stride .*: the chase came to' --latency --footprint 16K; }
+@test "host memory with the threads and at the sizes asked for, each by itself" {
+  run --separate-stderr env OMP_NUM_THREADS=3 "$mem" -t 0.02 -b cpu --host --threads 2,3 --sizes 64K,1M,128K --json host.json
+  expect_status 0
+  follows_schema host.json
+  [ "$(json host.json 'sorted({(h["bytes"], h["threads"]) for h in d["host"]})')" = \
+    "[(65536, 2), (65536, 3), (131072, 2), (131072, 3), (1048576, 2), (1048576, 3)]" ]
+  [ "$(json host.json 'len(d["host"]) // 6 == len({(h["access"], h["streaming"]) for h in d["host"]})')" = True ]
+  [ "$(grep -c 'host memory, arrays of' <<<"$output")" = 3 ]
+  # By default one thread and all; a size that the host cannot hold is left out where another one is left.
+  run --separate-stderr quick -b cpu --host --sizes 64K,4T --json host.json
+  expect_status 0
+  [[ $stderr == *'warning: --sizes 4.0 TiB: left out of --host, 3 such arrays are more than the '* ]]
+  [ "$(json host.json 'sorted({(h["bytes"], h["threads"]) for h in d["host"]})')" = "[(65536, 1), (65536, 2)]" ]
+}
+
+@test "threads of the host's memory that there are not, or that OpenMP does not give, are an error" {
+  run --separate-stderr quick -b cpu --host --sizes 64K --threads 3
+  expect_status 3
+  [[ $stderr == *'--threads 3: '*' takes at most 2'* ]]
+  OMP_THREAD_LIMIT=1 run --separate-stderr quick -b cpu --host --sizes 64K --threads 2
+  expect_status 3
+  [[ $stderr == *'OpenMP gives 1 threads where 2 were asked for'* ]]
+}
+
 @test "damage is found in host memory" { damaged 4 'host TRIADD, .*1 of 16384 words are wrong|host TRIADD with' --host --sizes 64K; }
 @test "damage is found in the roofline's kernels" {
   damaged 1 'reading from L1: the sum is' --roofline --sizes 1M

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "tests/unit/capture.h"
 
 struct settings {
   int64_t sweeps;
@@ -24,8 +25,11 @@ static status_t parse_size(const char *option, const char *text, void *field)
 
 #define AT(field) .offset = offsetof(struct settings, field)
 
+enum { SWEEPS = 1, SECONDS = 2 };
+
 static const struct option_spec table[] = {
     {.name = "size",
+     .readers = OPTION_ALWAYS,
      .letter = 's',
      .type = OPTION_CUSTOM,
      AT(size),
@@ -34,6 +38,7 @@ static const struct option_spec table[] = {
      .group = "Problem",
      .help = "grid"},
     {.name = "sweeps",
+     .readers = SWEEPS,
      .letter = 'n',
      .type = OPTION_INT,
      AT(sweeps),
@@ -43,6 +48,7 @@ static const struct option_spec table[] = {
      .given = offsetof(struct settings, sweeps_given) + 1,
      .help = "number of sweeps"},
     {.name = "seconds",
+     .readers = SECONDS,
      .letter = 't',
      .type = OPTION_REAL,
      AT(seconds),
@@ -51,17 +57,38 @@ static const struct option_spec table[] = {
      .max = 60,
      .help = "time to run for, in a sentence that is so long that it does not fit into one line of the help "
              "text"},
-    {.name = "weak", .letter = 'w', .type = OPTION_FLAG, AT(weak), .help = "weak scaling"},
+    {.name = "weak",
+     .readers = OPTION_ALWAYS,
+     .letter = 'w',
+     .type = OPTION_FLAG,
+     AT(weak),
+     .help = "weak scaling"},
     {.name = "verify",
+     .readers = OPTION_ALWAYS,
      .type = OPTION_CHOICE,
      AT(verify),
      .metavar = "HOW",
      .allowed = "auto|full|off",
      .group = "Result",
      .help = "what is checked"},
-    {.name = "json", .type = OPTION_TEXT, AT(file), .metavar = "FILE", .help = "document"},
-    {.name = "overlap", .type = OPTION_FLAG, AT(overlap), .value = 1, .help = "compute meanwhile"},
-    {.name = "no-overlap", .type = OPTION_FLAG, AT(overlap), .value = 2, .help = "do not"},
+    {.name = "json",
+     .readers = OPTION_ALWAYS,
+     .type = OPTION_TEXT,
+     AT(file),
+     .metavar = "FILE",
+     .help = "document"},
+    {.name = "overlap",
+     .readers = OPTION_ALWAYS,
+     .type = OPTION_FLAG,
+     AT(overlap),
+     .value = 1,
+     .help = "compute meanwhile"},
+    {.name = "no-overlap",
+     .readers = OPTION_ALWAYS,
+     .type = OPTION_FLAG,
+     AT(overlap),
+     .value = 2,
+     .help = "do not"},
 };
 
 static const struct option_program program = {.name = "prog",
@@ -276,7 +303,11 @@ static void whole_numbers_are_read_strictly(void **state)
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     assert_int_equal(option_read_int(bad[i], INT64_MIN, INT64_MAX, &value), STATUS_USAGE);
   assert_int_equal(option_read_int("5", 6, 7, &value), STATUS_USAGE);
+  assert_int_equal(option_read_int("8", 6, 7, &value), STATUS_USAGE);
   assert_true(value == 77);
+  assert_int_equal(option_read_int("6", 6, 7, &value), STATUS_OK);
+  assert_int_equal(option_read_int("7", 6, 7, &value), STATUS_OK);
+  assert_true(value == 7);
 }
 
 static void numbers_are_read_strictly(void **state)
@@ -290,7 +321,75 @@ static void numbers_are_read_strictly(void **state)
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     assert_int_equal(option_read_real(bad[i], -1e308, 1e308, &value), STATUS_USAGE);
   assert_int_equal(option_read_real("5", 6, 7, &value), STATUS_USAGE);
+  assert_int_equal(option_read_real("7.1", 6, 7, &value), STATUS_USAGE);
   assert_true(value == 77);
+  assert_int_equal(option_read_real("7", 6, 7, &value), STATUS_OK);
+  assert_int_equal(option_read_real("6", 6, 7, &value), STATUS_OK);
+  assert_true(value == 6);
+}
+
+/** What the last line's given options are warned of, where only \a readers are at work. */
+static void assert_ignored(unsigned readers, const char *warning, int n, const char *first)
+{
+  struct capture capture = capture_begin(stderr);
+  option_ignore(readers, "--list");
+  char *text = capture_end(&capture);
+  assert_string_equal(text, warning);
+  free(text);
+  for (int i = 0; i < n; i++) assert_non_null(option_ignored(i));
+  assert_null(option_ignored(n));
+  if (n) assert_string_equal(option_ignored(0), first);
+}
+
+static void options_that_nothing_reads_are_named_in_one_warning(void **state)
+{
+  (void)state;
+  assert_int_equal(parse("-n 7 -w --seconds 2 --json a"), STATUS_OK);
+  assert_ignored(SWEEPS | SECONDS, "", 0, NULL);
+  assert_ignored(SWEEPS, "warning: --seconds: ignored, not read by --list\n", 1, "seconds");
+  assert_ignored(0, "warning: --sweeps, --seconds: ignored, not read by --list\n", 2, "sweeps");
+  assert_int_equal(parse("-w"), STATUS_OK);
+  assert_null(option_ignored(0));
+  assert_ignored(0, "", 0, NULL);
+}
+
+static void an_option_that_does_not_say_who_reads_it_is_refused(void **state)
+{
+  struct option_spec silent = {.name = "new", .type = OPTION_FLAG, AT(weak), .help = "is new"};
+  struct option_program with = {.name = "prog", .options = &silent, .n_options = 1};
+  char *argv[] = {"prog", NULL};
+  (void)state;
+  log_drop();
+  log_hold(1);
+  assert_int_equal(option_parse_all(&with, 1, argv, &settings, &request), STATUS_FAULT);
+  assert_non_null(strstr(log_held(), "--new: the table of options does not say what reads it"));
+}
+
+static void variables_are_read_strictly(void **state)
+{
+  static const struct {
+    const char *name, *good, *bad[5];
+  } cases[] = {{"HIMENO_NULL_FAIL", "1", {"0", "1x", " 1", "1e3", "99999999999999999999"}},
+               {"HIMENO_NULL_DEVICES", "0", {"65", "-1", "+1", "none", "0x8"}},
+               {"HIMENO_NULL_RANK", "0", {"-1", "2147483648", "1.0", "1 ", "one"}},
+               {"HIMENO_OPENCL_FP64", "0", {"2", "no", "-1", "true", "00x"}},
+               {"HIMENO_QPU", "pi", {"PI", "pi|emulator", "emu", "abacus", " pi"}},
+               {"HIMENO_HALO_CORRUPT", "0:1", {"1", "1:", ":2", "-1:2", "1:2:3"}}};
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    for (int b = 0; b < 5; b++) {
+      setenv(cases[c].name, cases[c].bad[b], 1);
+      assert_int_equal(parse("-n 3"), STATUS_USAGE);
+      assert_non_null(strstr(log_held(), cases[c].name));
+      assert_non_null(strstr(log_held(), cases[c].bad[b]));
+      assert_int_equal(parse("--help"), STATUS_OK);
+    }
+    setenv(cases[c].name, cases[c].good, 1);
+    assert_int_equal(parse("-n 3"), STATUS_OK);
+    setenv(cases[c].name, "", 1); /* as if it were not set */
+    assert_int_equal(parse("-n 3"), STATUS_OK);
+    unsetenv(cases[c].name);
+  }
 }
 
 int main(void)
@@ -313,6 +412,9 @@ int main(void)
       cmocka_unit_test(help_shows_each_option_in_its_group),
       cmocka_unit_test(whole_numbers_are_read_strictly),
       cmocka_unit_test(numbers_are_read_strictly),
+      cmocka_unit_test(options_that_nothing_reads_are_named_in_one_warning),
+      cmocka_unit_test(an_option_that_does_not_say_who_reads_it_is_refused),
+      cmocka_unit_test(variables_are_read_strictly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

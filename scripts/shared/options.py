@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""Options that say what reads them, so that one which nothing reads is named and not taken in silence."""
+import argparse
+import sys
+
+ALWAYS = frozenset({"always"})
+
+
+class Parser(argparse.ArgumentParser):
+    """Every option is added with `reads`: ALWAYS, or the names of those modes, stages or inputs that read it."""
+
+    def add_argument(self, *names, reads=None, **keywords):
+        action = super().add_argument(*names, **keywords)
+        if names[0].startswith("-") and action.dest != "help":
+            class Given(type(action)):
+                def __call__(self, parser, namespace, *rest):
+                    namespace.given = {**getattr(namespace, "given", {}), self.option_strings[-1]: frozenset(reads)}
+                    super().__call__(parser, namespace, *rest)
+            if not reads:
+                raise TypeError(f"{names[0]}: who reads it?")
+            action.__class__ = Given
+        return action
+
+
+def ignored(program, arguments, readers, asked):
+    """Names the given options that none of the readers reads in one warning, and returns them."""
+    names = [name for name, reads in getattr(arguments, "given", {}).items() if not reads & (ALWAYS | set(readers))]
+    if names:
+        print(f"{program}: warning: {', '.join(names)}: ignored, not read by {asked}", file=sys.stderr)
+    return names
