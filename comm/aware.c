@@ -14,6 +14,7 @@
 #include <mpi-ext.h>
 #endif
 
+#include "base/environment.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "comm/agree.h"
@@ -35,13 +36,12 @@ static int library_says(void)
 
 int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
 {
-  const char *asked = getenv("HIMENO_MPI_DEVICE");
   if (strcmp(backend->name, "cpu") == 0 || strcmp(backend->name, "null") == 0) return 1;
   if (strcmp(backend->name, "cuda") != 0) {
     snprintf(reason, GPU_TEXT_MAX, "memory of backend %s has no pointer that MPI could take", backend->name);
     return 0;
   }
-  if (library_says() || (asked && strcmp(asked, "1") == 0)) return 1;
+  if (library_says() || environment_number("HIMENO_MPI_DEVICE", 0)) return 1;
   snprintf(reason, GPU_TEXT_MAX,
            "this MPI library takes no CUDA memory (HIMENO_MPI_DEVICE=1 tries it nevertheless)");
   return 0;

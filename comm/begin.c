@@ -4,14 +4,16 @@
 #include "comm/begin.h"
 
 #include <mpi.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/log.h"
-#include "base/options.h"
+#include "base/start.h"
 #include "base/stop.h"
+#include "comm/agree.h"
 #include "comm/guard.h"
+#include "comm/heartbeat.h"
 #include "comm/watch.h"
 
 /* Seconds in which a start that works has ended after someone wished for the end. */
@@ -25,13 +27,6 @@ static const struct {
             {"PMI_SIZE", "PMI_RANK", NULL},
             {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_PTY_PORT"}};
 
-static long long number_of(const char *name)
-{
-  const char *text = getenv(name);
-  long long value = 0;
-  return text && option_read_int(text, 0, 1 << 30, &value) == STATUS_OK ? value : 0;
-}
-
 /* A launcher of another MPI starts as many programs of one rank each, which would all report as if they were alone. */
 static status_t together_check(void)
 {
@@ -39,24 +34,25 @@ static status_t together_check(void)
   int ranks, length, t = 0, n = (int)(sizeof told / sizeof *told);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   while (t < n && !getenv(told[t].ranks)) t++;
-  if (ranks > 1 || t == n || number_of(told[t].ranks) <= 1) return STATUS_OK;
+  if (ranks > 1 || t == n || environment_number(told[t].ranks, 0) <= 1) return STATUS_OK;
   if (told[t].shell && getenv(told[t].shell)) return STATUS_OK;
-  log_mute(number_of(told[t].rank) > 0);
+  log_mute(environment_number(told[t].rank, 0) > 0);
   MPI_Get_library_version(mpi, &length);
   mpi[strcspn(mpi, ",\n")] = '\0';
   return log_fail(
       STATUS_ENVIRONMENT,
       "%lld ranks were started (%s), and each is alone: this program's MPI is %s, and the launcher is "
       "another one's. Start it by the mpirun that belongs to that MPI, or by srun --mpi=pmix",
-      number_of(told[t].ranks), told[t].ranks, mpi);
+      environment_number(told[t].ranks, 0), told[t].ranks, mpi);
 }
 
-static void go_on(int number)
+static status_t watches_open(double seconds)
 {
-  (void)number;
+  RETURN_IF_FAILED(watch_open(seconds));
+  return heartbeat_open();
 }
 
-status_t begin_mpi(int *argc, char ***argv)
+status_t begin_mpi(int *argc, char ***argv, double seconds)
 {
   stop_within(START_SECONDS);
   int error = MPI_Init(argc, argv);
@@ -69,16 +65,16 @@ status_t begin_mpi(int *argc, char ***argv)
     return status;
   }
 
-  guard_open(WATCH_SECONDS);
-  struct sigaction action; /* only now: MPI's daemons wait for ever for one that could not write */
-  memset(&action, 0, sizeof action);
-  action.sa_handler = go_on;
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGXFSZ, &action, NULL);
+  status = watches_open(seconds > 0 ? seconds : WATCH_SECONDS);
+  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
+  start_signals(); /* only now: MPI's daemons wait for ever for one that could not write */
   return STATUS_OK;
 }
 
 void end_mpi(void)
 {
-  guard_mpi(MPI_Finalize(), "MPI_Finalize");
+  if (guard_mpi(MPI_COMM_WORLD, MPI_Finalize(), "MPI_Finalize") == STATUS_HANG)
+    agree_abort(MPI_COMM_WORLD, STATUS_HANG);
+  heartbeat_close();
+  watch_close();
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/meta.h"
 
 /* InfiniBand counts data in units of four bytes. */
@@ -27,8 +28,8 @@ static const char *const net_errors[] = {"rx_errors", "tx_errors", "rx_dropped",
 
 const char *cards_sysfs(void)
 {
-  const char *root = getenv("HIMENO_SYSFS");
-  return root && root[0] ? root : "/sys";
+  const char *root = environment_text("HIMENO_SYSFS");
+  return root ? root : "/sys";
 }
 
 const char *cards_near_name(enum cards_near near)

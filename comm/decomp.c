@@ -132,14 +132,20 @@ void decomp_init(struct decomp *decomp, const int64_t global[3], const int procs
   }
 }
 
+int decomp_rank(const struct decomp *decomp)
+{
+  const int *coord = decomp->coord, *procs = decomp->procs;
+  return (coord[0] * procs[1] + coord[1]) * procs[2] + coord[2];
+}
+
 int decomp_neighbour(const struct decomp *decomp, const int dir[3])
 {
-  int coord[3];
+  struct decomp there = *decomp;
   for (int d = 0; d < 3; d++) {
-    coord[d] = decomp->coord[d] + dir[d];
-    if (coord[d] < 0 || coord[d] >= decomp->procs[d]) return -1;
+    there.coord[d] += dir[d];
+    if (there.coord[d] < 0 || there.coord[d] >= decomp->procs[d]) return -1;
   }
-  return (coord[0] * decomp->procs[1] + coord[1]) * decomp->procs[2] + coord[2];
+  return decomp_rank(&there);
 }
 
 /* Extents and boxes of one dimension: the halo where a neighbour is, the single fixed layer where the grid ends. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A deadline for MPI calls that have no form that does not block: making communicators, and the end.
+ * \brief A deadline for calls that have no form that does not block: making communicators, sums that are measured, and the end.
  *
- * While such a call lasts a timer runs. Nobody can be asked then who is missing, so the process says that it waits, and ends with
- * STATUS_HANG; the launcher ends the others. Rank 0 is the first to give up, so that one rank speaks. */
+ * All ranks meet first, in a wait that knows whom it is for. Who falls silent behind that is found by the others' heartbeats. */
 #ifndef COMM_GUARD_H
 #define COMM_GUARD_H
 
@@ -11,18 +10,13 @@
 
 #include "base/status.h"
 
-/** \brief After MPI_Init: from here on calls have this deadline. Without it they have none. */
-void guard_open(double seconds);
-
-/** \brief Another deadline, where there is one. */
-void guard_seconds(double seconds);
-
-/** \brief Around a blocking call: guard_mpi(MPI_Comm_dup(…), "MPI_Comm_dup") is agree_mpi with a deadline. Not in threads that run
- * at the same time. */
-#define guard_mpi(call, what) (guard_begin(what), guard_end((call), (what)))
+/** \brief Around a blocking call on all of \a comm: guard_mpi(comm, MPI_Comm_dup(comm, …), "MPI_Comm_dup") is agree_mpi with a
+ * deadline. Not in threads that run at the same time. */
+#define guard_mpi(comm, call, what)                                                                          \
+  (guard_begin(comm, what) == STATUS_OK ? guard_end((call), (what)) : STATUS_HANG)
 
 /** \brief The two halves of guard_mpi. */
-void guard_begin(const char *what);
+status_t guard_begin(MPI_Comm comm, const char *what);
 status_t guard_end(int error, const char *what);
 
 #endif

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "comm/agree.h"
+#include "comm/guard.h"
 #include "comm/transport.h"
 #include "comm/watch.h"
 #include "gpu/cuda/cuda_device.h"
@@ -61,7 +63,7 @@ static int symbol_find(const char *name, void *function)
 
 static int library_open(char reason[GPU_TEXT_MAX])
 {
-  const char *path = getenv("HIMENO_NCCL");
+  const char *path = environment_text("HIMENO_NCCL");
   if (nccl.handle) return 1;
   nccl.handle = dlopen(path ? path : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   if (!nccl.handle) {
@@ -154,8 +156,10 @@ static status_t communicator_create(struct halo_exchange *x)
   RETURN_IF_FAILED(agree_status(x->context.comm, status));
   RETURN_IF_FAILED(watch_bcast(x->context.comm, &id, sizeof id, MPI_BYTE, 0, "NCCL's name"));
   RETURN_IF_FAILED(cuda_use(x->context.device));
-  return agree_status(x->context.comm,
-                      check(nccl.comm_init_rank(&x->comm, ranks, id, rank), "ncclCommInitRank"));
+  RETURN_IF_FAILED(guard_begin(x->context.comm, "ncclCommInitRank"));
+  status = check(nccl.comm_init_rank(&x->comm, ranks, id, rank), "ncclCommInitRank");
+  RETURN_IF_FAILED(guard_end(MPI_SUCCESS, "ncclCommInitRank"));
+  return agree_status(x->context.comm, status);
 }
 
 static void refuse_all(struct halo_exchange *x, struct halo_reach reach[HALO_MESSAGES_MAX])

@@ -41,7 +41,8 @@ static status_t lists_create(struct halo_exchange *x)
   RETURN_IF_FAILED(requests_create(&x->data_out, x->outgoing.n));
   x->missing = calloc((size_t)x->incoming.pieces + 1, sizeof(int));
   x->indices = calloc((size_t)(most + x->plan.n), sizeof(int));
-  if (x->missing && x->indices) return STATUS_OK;
+  x->statuses = calloc((size_t)(most + x->plan.n), sizeof *x->statuses);
+  if (x->missing && x->indices && x->statuses) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for MPI requests");
 }
 
@@ -77,6 +78,7 @@ void packed_teardown(struct halo_exchange *x)
   free(x->data_out.at);
   free(x->missing);
   free(x->indices);
+  free(x->statuses);
   halo_chunks_free(&x->incoming);
   halo_chunks_free(&x->outgoing);
   free(x);

@@ -47,8 +47,9 @@ struct halo_exchange {
   struct gpu_mem field;
   struct packed_requests tokens_in, tokens_out, data_in, data_out;
   int *missing; /* chunks of each incoming piece */
-  int *indices; /* room for finished requests */
-  int sent;     /* chunks */
+  int *indices; /* room for finished requests, and what they got */
+  MPI_Status *statuses;
+  int sent; /* chunks */
   int tokens_left, data_left, out_left, in_transfer;
   int arriving; /* the first piece has been copied in */
   double since; /* time up to which wait and transfer are accounted */

@@ -28,6 +28,7 @@ struct hello {
 struct swap {
   const struct halo_context *context;
   MPI_Request requests[2 * HALO_MESSAGES_MAX];
+  MPI_Status statuses[2 * HALO_MESSAGES_MAX];
 };
 
 /* ---- one word with every neighbour ---- */
@@ -49,8 +50,8 @@ static status_t swap_await(struct swap *swap)
   int done = 0;
   watch_begin(&wait, swap->context->comm, "setting up", describe, swap);
   while (!done) {
-    RETURN_IF_FAILED(agree_mpi(
-        MPI_Testall(2 * swap->context->plan->n, swap->requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall"));
+    RETURN_IF_FAILED(agree_mpi(MPI_Testall(2 * swap->context->plan->n, swap->requests, &done, swap->statuses),
+                               "MPI_Testall"));
     if (done) break;
     RETURN_IF_FAILED(watch_look(&wait));
     sched_yield();
@@ -73,7 +74,15 @@ static status_t swap_all(const struct halo_context *context, int tag, const void
                             tag + message->send_tag, context->comm, &swap.requests[plan->n + m]),
                   "MPI_Isend of an offer"));
   }
-  return swap_await(&swap);
+  RETURN_IF_FAILED(swap_await(&swap));
+  for (int m = 0; m < plan->n; m++) {
+    int bytes = 0;
+    MPI_Get_count(&swap.statuses[m], MPI_BYTE, &bytes);
+    if (bytes != (int)size)
+      return log_fail(STATUS_WRONG, "an offer from rank %d has %d bytes and must have %zu: WRONG",
+                      plan->messages[m].peer, bytes, size);
+  }
+  return STATUS_OK;
 }
 
 /* A message is carried if both ends can; one end's reason is told at both. */
@@ -99,9 +108,9 @@ static status_t hosts_compare(const struct halo_context *context, struct halo_re
 {
   MPI_Comm host;
   MPI_Group all, near;
-  RETURN_IF_FAILED(
-      guard_mpi(MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
-                "MPI_Comm_split_type"));
+  RETURN_IF_FAILED(guard_mpi(
+      context->comm, MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+      "MPI_Comm_split_type"));
   MPI_Comm_group(context->comm, &all);
   MPI_Comm_group(host, &near);
   for (int m = 0; m < context->plan->n; m++) {

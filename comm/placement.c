@@ -36,11 +36,12 @@ status_t placement_open(MPI_Comm world, struct placement *placement)
 {
   struct placement p = {.device = -1, .numa = -1};
   MPI_Comm host;
-  RETURN_IF_FAILED(guard_mpi(MPI_Comm_dup(world, &p.comm), "MPI_Comm_dup"));
+  RETURN_IF_FAILED(guard_mpi(world, MPI_Comm_dup(world, &p.comm), "MPI_Comm_dup"));
   MPI_Comm_set_errhandler(p.comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(p.comm, &p.rank);
   MPI_Comm_size(p.comm, &p.ranks);
-  RETURN_IF_FAILED(guard_mpi(MPI_Comm_split_type(p.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+  RETURN_IF_FAILED(guard_mpi(p.comm,
+                             MPI_Comm_split_type(p.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                              "MPI_Comm_split_type"));
   MPI_Comm_rank(host, &p.host_rank);
   MPI_Comm_size(host, &p.host_ranks);
@@ -148,6 +149,7 @@ static status_t devices_gather(MPI_Comm host, const struct choice *choice, struc
   table->devices = calloc((size_t)total + 1, sizeof *table->devices);
   if (!table->devices) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the host's devices");
   RETURN_IF_FAILED(guard_mpi(
+      host,
       MPI_Allgatherv(choice->devices, mine * each, MPI_BYTE, table->devices, bytes, offsets, MPI_BYTE, host),
       "MPI_Allgatherv of devices"));
   for (int r = 0; r < table->n; r++) {
@@ -253,7 +255,7 @@ static status_t host_choose(struct placement *p, const struct placement_request 
   MPI_Comm host;
   hwloc_topology_t topology = NULL;
   TRY(agree_status(p->comm, binding_topology_load(NULL, &topology)), out);
-  TRY(guard_mpi(MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+  TRY(guard_mpi(p->comm, MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                 "MPI_Comm_split_type"),
       unload);
   status = host_assign(p, request, host, topology, choice);

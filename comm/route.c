@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "comm/agree.h"
 #include "comm/watch.h"
@@ -82,11 +83,10 @@ static int has_rest(const struct halo_route *route)
  * flips, below anything that could notice. */
 static long corrupt_when(MPI_Comm comm)
 {
-  const char *text = getenv("HIMENO_HALO_CORRUPT");
-  int rank, wanted;
-  long when;
+  long long corrupt[2];
+  int rank;
   MPI_Comm_rank(comm, &rank);
-  return text && sscanf(text, "%d:%ld", &wanted, &when) == 2 && wanted == rank ? when : 0;
+  return environment_pair("HIMENO_HALO_CORRUPT", corrupt) && corrupt[0] == rank ? (long)corrupt[1] : 0;
 }
 
 /* Ranks that need their host leave the others no choice: collectives go with every pass then. */

@@ -198,7 +198,32 @@ static status_t finished(struct halo_exchange *x, struct packed_requests *reques
 {
   *done = 0;
   if (n == 0) return STATUS_OK;
-  return agree_mpi(MPI_Testsome(n, requests->at, done, x->indices, MPI_STATUSES_IGNORE), "MPI_Testsome");
+  int error = MPI_Testsome(n, requests->at, done, x->indices, x->statuses);
+  for (int r = 0; error == MPI_SUCCESS && r < *done; r++) x->statuses[r].MPI_ERROR = MPI_SUCCESS;
+  /* A message that is too long is the affair of who takes it. */
+  return error == MPI_ERR_IN_STATUS && requests == &x->data_in ? STATUS_OK : agree_mpi(error, "MPI_Testsome");
+}
+
+/* A halo that is shorter or longer than its chunk is no halo. \a r: of the finished ones. */
+static status_t arrival_check(const struct halo_exchange *x, int r)
+{
+  const struct halo_chunk *chunk = &x->incoming.chunk[x->indices[r]];
+  const struct halo_message *message = &x->plan.messages[chunk->message];
+  int floats = 0, class = MPI_SUCCESS;
+  char dir[8], came[32] = "more";
+  MPI_Error_class(x->statuses[r].MPI_ERROR, &class);
+  if (class != MPI_SUCCESS && class != MPI_ERR_TRUNCATE)
+    return agree_mpi(x->statuses[r].MPI_ERROR, "MPI_Testsome");
+  if (class == MPI_SUCCESS) {
+    RETURN_IF_FAILED(agree_mpi(MPI_Get_count(&x->statuses[r], MPI_FLOAT, &floats), "MPI_Get_count"));
+    if (floats == chunk->count) return STATUS_OK;
+    if (floats == MPI_UNDEFINED)
+      snprintf(came, sizeof came, "a part of one");
+    else
+      snprintf(came, sizeof came, "%d", floats);
+  }
+  return log_fail(STATUS_WRONG, "a halo from rank %d, face %s, has %s floats and must have %lld: WRONG",
+                  message->peer, halo_dir_name(message->dir, dir), came, (long long)chunk->count);
 }
 
 static int chunks_of(const struct halo_exchange *x, int message)
@@ -217,7 +242,10 @@ static status_t arrivals_take(struct halo_exchange *x)
   for (int r = 0; r < done; r++) x->tokens_left--, x->in_transfer += chunks_of(x, x->indices[r]);
   RETURN_IF_FAILED(finished(x, &x->data_in, x->incoming.n, &done));
   if (done > 0) account(x);
-  for (int r = 0; r < done; r++) RETURN_IF_FAILED(chunk_arrived(x, x->indices[r]));
+  for (int r = 0; r < done; r++) {
+    RETURN_IF_FAILED(arrival_check(x, r));
+    RETURN_IF_FAILED(chunk_arrived(x, x->indices[r]));
+  }
   return STATUS_OK;
 }
 

@@ -2,31 +2,28 @@
 /** \file
  * \brief Every wait on another rank has a deadline. Past it the job ends with STATUS_HANG and one message: who waits for whom.
  *
- * A watch belongs to a communicator. Ranks that wait tell each other, over a communicator of their own, what for; the
- * lowest rank that still answers speaks for all. Waits on a communicator without a watch have WATCH_SECONDS, and the message
- * then knows this rank's wait alone. */
+ * A wait for named ranks, as for halos, ends at the deadline, unless one of them is seen to get on. One for all ranks goes on while another rank of this host works
+ * or gets on, for ten deadlines at most, since an untroubled rank may have the longer work. A rank that gives no sign of life at
+ * all for a deadline is told whether anybody waits for it or not (heartbeat.h). Without watch_open waits have WATCH_SECONDS, and
+ * the message knows this rank's wait alone. */
 #ifndef COMM_WATCH_H
 #define COMM_WATCH_H
 
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
 #define WATCH_SECONDS     60.0 /**< default deadline */
 #define WATCH_TARGETS_MAX 26
 
-/** \brief Collective: watches the waits on \a comm. \a seconds > 0 is the deadline of each. */
-status_t watch_open(MPI_Comm comm, double seconds);
+/** \brief Collective over all ranks, right after MPI_Init: watches all waits. \a seconds > 0 is the deadline of each. */
+status_t watch_open(double seconds);
+void watch_close(void);
 
-/** \brief Frees the watch; also happens when \a comm is freed. */
-void watch_close(MPI_Comm comm);
-
-/** \brief Deadline of waits on \a comm. */
-double watch_seconds(MPI_Comm comm);
-
-/** \brief Host of a rank of \a comm; "" where unknown. */
-const char *watch_host(MPI_Comm comm, int rank);
+/** \brief The deadline. */
+double watch_seconds(void);
 
 /** \brief The sweep that this rank is in from now on, from 1; 0 for none. Costs nothing. */
 void watch_sweep(MPI_Comm comm, long sweep);
@@ -37,7 +34,7 @@ struct watch_targets {
   int n;
   struct {
     int rank;
-    char face[8]; /**< "i-", … */
+    char face[8]; /**< "i-", …; "" where there is none */
   } at[WATCH_TARGETS_MAX];
 };
 
@@ -51,7 +48,7 @@ struct watch_wait {
   const void *of;
   const char *
       what; /**< "halos", "the sum of gosa", …; NULL while it waits for its own device, unless that waits for targets */
-  double begin, served;
+  uint64_t begin, served; /**< nanoseconds in which this process ran */
 };
 
 /** \brief Begins a wait for \a what; with \a describe NULL, of all ranks. The texts must outlive the wait. */
@@ -71,8 +68,12 @@ status_t watch_serve(struct watch_wait *wait);
 /** \brief MPI_Wait with the deadline. \a what: "the sum of gosa", … */
 status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what);
 
-/** \brief A barrier without a deadline, for ranks that have nothing to do while others are busy, and those watch each other. */
-status_t watch_patiently(MPI_Comm comm);
+/** \brief The same where one rank of \a comm alone is waited for. */
+status_t watch_peer(MPI_Comm comm, MPI_Request *request, int peer, const char *what);
+
+/** \brief A barrier without a deadline of its own, for ranks that have nothing to do while others are busy: those watch each other,
+ * and whoever falls silent is told all the same. */
+status_t watch_patiently(MPI_Comm comm, const char *what);
 
 /** \brief Collectives with the deadline. */
 status_t watch_barrier(MPI_Comm comm, const char *what);

@@ -125,6 +125,9 @@ status_t bench_point_make(MPI_Comm comm, int64_t bytes, double *samples, int n, 
 /** \brief agree_status within \a comm; a rank by itself keeps its text for all ranks to agree on. */
 status_t bench_agree(MPI_Comm comm, status_t status);
 
+/** \brief The end of a turn in which some ranks measured: those wait for each other, and whoever was idle for as long as it takes. */
+status_t bench_rest(const struct bench *bench, int measured);
+
 /** \brief Rank 0 appends \a path of rank \a owner to the list. Collective over all ranks. */
 status_t bench_path_collect(struct bench *bench, int owner, const struct bench_path *path,
                             struct bench_path **list, int *n);

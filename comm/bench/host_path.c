@@ -184,11 +184,12 @@ static status_t turn(struct bench *bench, struct rig *rig, enum direction way, i
   struct bench_path path = path_make(bench, rig->kind, way, last - first == 1);
   MPI_Comm self = MPI_COMM_NULL;
   RETURN_IF_FAILED(guard_mpi(
+      p->comm,
       MPI_Comm_split(p->comm, mine ? (last - first == 1 ? p->rank : 0) : MPI_UNDEFINED, p->rank, &self),
       "MPI_Comm_split"));
   status_t status = mine ? curve_measure(rig, self, way, &path.curve) : STATUS_OK;
   if (self != MPI_COMM_NULL) MPI_Comm_free(&self);
-  RETURN_IF_FAILED(watch_patiently(p->comm));
+  RETURN_IF_FAILED(bench_rest(bench, mine));
   RETURN_IF_FAILED(agree_status(p->comm, status));
   for (int r = 0; r < p->ranks; r++) {
     int has = 0;

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/start.h"
 #include "comm/agree.h"
 #include "comm/begin.h"
 #include "comm/bench/cmdline.h"
@@ -31,9 +33,8 @@ static status_t run_and_report(struct bench *bench)
 {
   MPI_Comm comm = bench->placement.comm;
   int first = bench->placement.rank == 0;
-  RETURN_IF_FAILED(agree_status(comm, watch_open(comm, bench->config.timeout)));
   if (bench->config.json)
-    RETURN_IF_FAILED(agree_status(comm, first ? report_json_check(bench->config.json) : STATUS_OK));
+    RETURN_IF_FAILED(agree_status(comm, first ? file_check(bench->config.json) : STATUS_OK));
   status_t status = bench_run(bench);
   if (status == STATUS_HANG || (log_held()[0] && bench->placement.ranks > 1)) agree_abort(comm, status);
   if (status != STATUS_OK) return agree_status(comm, status);
@@ -44,6 +45,7 @@ static status_t run_and_report(struct bench *bench)
 static status_t serve(struct bench *bench, enum option_request request)
 {
   int first = bench->placement.rank == 0;
+  if (request == OPTION_RUN) bench_cmdline_ignore(&bench->config);
   if (request == OPTION_RUN && !bench->config.list) return run_and_report(bench);
   if (first && request == OPTION_SHOW_HELP) bench_cmdline_help();
   if (first && request == OPTION_SHOW_VERSION) printf("comm-gpu %s\n", meta_version());
@@ -55,14 +57,15 @@ int main(int argc, char **argv)
 {
   struct bench bench = {.device = NULL};
   enum option_request request = OPTION_RUN;
-  log_set_program("comm-gpu");
+  start_program("comm-gpu");
   log_hold(1);
-  if (begin_mpi(&argc, &argv) != STATUS_OK) return STATUS_ENVIRONMENT;
+  status_t parsed = bench_cmdline_parse(argc, argv, &bench.config, &request);
+  if (begin_mpi(&argc, &argv, bench.config.timeout) != STATUS_OK) return STATUS_ENVIRONMENT;
   status_t status = placement_open(MPI_COMM_WORLD, &bench.placement);
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
-  status = agree_status(bench.placement.comm, bench_cmdline_parse(argc, argv, &bench.config, &request));
+  status = agree_status(bench.placement.comm, parsed);
   if (status == STATUS_OK) status = serve(&bench, request);
-  status_t printed = bench.placement.rank == 0 ? report_flush() : STATUS_OK;
+  status_t printed = bench.placement.rank == 0 ? file_flush_stdout() : STATUS_OK;
   status = status_worst(status, agree_status(bench.placement.comm, printed));
   bench_close(&bench);
   placement_close(&bench.placement);

@@ -153,13 +153,12 @@ static status_t round_run(struct bench *bench, const struct halo_transport *tran
   snprintf(path.why, sizeof path.why, "%s", bench->config.transport ? "asked for" : "one of all");
   snprintf(path.direction, sizeof path.direction, "%s", round->direction);
   snprintf(path.company, sizeof path.company, "%s", round->company);
-  RETURN_IF_FAILED(
-      guard_mpi(MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair), "MPI_Comm_split"));
-  status_t status = peer >= 0 ? watch_open(pair, bench->config.timeout) : STATUS_OK;
-  if (peer >= 0 && status == STATUS_OK) status = pair_curve(bench, transport, pair, round->all_sizes, &path);
-  if (status == STATUS_HANG) agree_abort(p->comm, status);
+  RETURN_IF_FAILED(guard_mpi(
+      p->comm, MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair), "MPI_Comm_split"));
+  status_t status = STATUS_OK;
+  if (peer >= 0) status = pair_curve(bench, transport, pair, round->all_sizes, &path);
   if (pair != MPI_COMM_NULL) MPI_Comm_free(&pair);
-  RETURN_IF_FAILED(watch_patiently(p->comm));
+  RETURN_IF_FAILED(bench_rest(bench, peer >= 0));
   RETURN_IF_FAILED(agree_status(p->comm, status));
   return round_collect(bench, round, &path);
 }

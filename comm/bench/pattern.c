@@ -3,9 +3,7 @@
 
 #include "comm/bench/pattern.h"
 
-#include <stdlib.h>
-
-#include "base/options.h"
+#include "base/environment.h"
 
 /* Below this many words threads cost more than they save. */
 #define PARALLEL_WORDS 65536
@@ -31,10 +29,7 @@ size_t pattern_check(const void *buffer, size_t bytes, uint64_t version)
 int pattern_corrupt_now(int64_t transfers)
 {
   static int64_t counted;
-  long long wanted;
-  const char *text = getenv("HIMENO_BENCH_CORRUPT");
-  int64_t before = counted;
+  int64_t before = counted, wanted = environment_number("HIMENO_BENCH_CORRUPT", 0);
   counted += transfers;
-  if (!text || option_read_int(text, 1, INT64_MAX, &wanted) != STATUS_OK) return 0;
   return before < wanted && wanted <= counted;
 }

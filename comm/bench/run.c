@@ -36,6 +36,29 @@ status_t bench_agree(MPI_Comm comm, status_t status)
   return ranks > 1 ? agree_status(comm, status) : status;
 }
 
+status_t bench_rest(const struct bench *bench, int measured)
+{
+  MPI_Comm comm = bench->placement.comm;
+  return (measured ? watch_barrier : watch_patiently)(comm, "others that measure");
+}
+
+/* The path of another rank. */
+static status_t path_receive(const struct placement *p, int owner, struct bench_path *path)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(MPI_Irecv(path, (int)sizeof *path, MPI_BYTE, owner, 0, p->comm, &request),
+                             "MPI_Irecv of a path"));
+  return watch_peer(p->comm, &request, owner, "a path");
+}
+
+static status_t path_send(const struct placement *p, const struct bench_path *path)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(MPI_Isend(path, (int)sizeof *path, MPI_BYTE, 0, 0, p->comm, &request),
+                             "MPI_Isend of a path"));
+  return watch_peer(p->comm, &request, 0, "a path");
+}
+
 status_t bench_path_collect(struct bench *bench, int owner, const struct bench_path *path,
                             struct bench_path **list, int *n)
 {
@@ -53,11 +76,9 @@ status_t bench_path_collect(struct bench *bench, int owner, const struct bench_p
     if (owner == 0)
       *longer = *path;
     else
-      status =
-          agree_mpi(MPI_Recv(longer, (int)sizeof *longer, MPI_BYTE, owner, 0, p->comm, MPI_STATUS_IGNORE),
-                    "MPI_Recv of a path");
+      status = path_receive(p, owner, longer);
   } else if (p->rank == owner) {
-    status = agree_mpi(MPI_Send(path, (int)sizeof *path, MPI_BYTE, 0, 0, p->comm), "MPI_Send of a path");
+    status = path_send(p, path);
   }
   return status;
 }

@@ -55,3 +55,9 @@ two_ranks() {
 @test "the same where ranks write each other's memory" {
   two_ranks p2p 44 50 56 62 68 74 80 90 100 120
 }
+
+@test "a fault that all ranks have names each of them: it is their devices'" {
+  HIMENO_NULL_FAIL=2 run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --verify off
+  expect_status 7
+  [ "$(grep -cE '^himeno-gpu: rank 0, .*; rank 1, .*memory_free' <<<"$stderr")" = 1 ]
+}

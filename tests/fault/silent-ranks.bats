@@ -7,7 +7,7 @@ setup() { mark=$BATS_TEST_TMPDIR/json; }
 teardown() { [ -z "$(ranks)" ] || kill -KILL $(ranks); }
 
 # The processes of this test's job: their command lines have its folder.
-ranks() { pgrep -f "(himeno|comm)-gpu .*$mark" | while read -r pid; do grep -qz OMPI_COMM_WORLD_RANK= "/proc/$pid/environ" 2>/dev/null && echo "$pid"; done; }
+ranks() { pgrep -f "(himeno|comm|gemm)-gpu .*$mark" | while read -r pid; do grep -qz OMPI_COMM_WORLD_RANK= "/proc/$pid/environ" 2>/dev/null && echo "$pid"; done; }
 
 # pid_of RANK: the process of that rank.
 pid_of() {
@@ -29,12 +29,13 @@ in_mid_run() {
 }
 
 # signal_sent SECONDS RANKS SIGNAL RANK PROGRAM OPTION...: starts the job, sends the signal to the rank so long after all ranks are there, and
-# waits for the end. Sets code, text and seconds from the signal to the end.
+# waits for the end. Sets code, text, spoken and gone: milliseconds from the signal to the program's line, and to the end. The function
+# after_stop, if there is one, is called then.
 signal_sent() {
   local lead=$1 n=$2 signal=$3 victim=$4 job
   shift 4
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
-  "$MPIRUN" -np "$n" "$@" --json "$mark" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+  "$MPIRUN" -np "$n" "$@" --json "$mark" > >(stamp >"$BATS_TEST_TMPDIR/out") 2>&1 3>&- &
   job=$!
   for _ in $(seq 600); do
     [ "$(ranks | wc -l)" -eq "$n" ] && pid_of "$victim" >/dev/null && break
@@ -42,41 +43,49 @@ signal_sent() {
   done
   pid_of "$victim" >/dev/null || skip "this launcher does not tell the ranks of its processes"
   sleep "$lead"
-  local begin=$SECONDS
+  local begin
+  begin=$(now)
   kill -"$signal" "$(pid_of "$victim")"
+  ! declare -F after_stop >/dev/null || after_stop
   code=0
   wait "$job" || code=$?
-  seconds=$((SECONDS - begin))
-  text=$(cat "$BATS_TEST_TMPDIR/out")
+  gone=$(($(now) - begin))
+  # Who stamps has read all once the line is there: the launcher does not wait for it.
+  sleep 0.2
+  spoken=$(sed -n 's/^\([0-9]*\) [a-z]*-gpu: rank .*/\1/p' "$BATS_TEST_TMPDIR/out" | head -n 1)
+  spoken=$((${spoken:-0} - begin))
+  text=$(cut -d ' ' -f 2- "$BATS_TEST_TMPDIR/out")
 }
 
-# one_message PATTERN: exit code 6 and one line of the program's, which matches.
+now() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
+stamp() { local line; while read -r line; do echo "$(now) $line"; done; }
+
+# one_message PATTERN DEADLINE: exit code 6 and one line of the program's, which matches and stands within two seconds of the deadline, and no
+# rank is left three seconds later.
 one_message() {
-  [ "$code" -eq 6 ] || { printf 'exit code %s\n%s\n' "$code" "$text"; return 1; }
-  [ "$(grep -c '^himeno-gpu:' <<<"$text")" -eq 1 ] && grep -qE "^himeno-gpu: $1" <<<"$text" || { echo "$text"; return 1; }
+  echo "exit code $code, the line after $spoken ms, gone after $gone ms"
+  echo "$text"
+  [ "$code" -eq 6 ] && [ "$(grep -cE '^[a-z]+-gpu: rank' <<<"$text")" -eq 1 ] && grep -qE "^[a-z]+-gpu: $1" <<<"$text"
+  [ "$spoken" -ge $(($2 * 1000 - 500)) ] && [ "$spoken" -le $(($2 * 1000 + 2000)) ]
+  [ "$gone" -le $(($2 * 1000 + 5000)) ] && [ -z "$(ranks)" ]
 }
 
 host=$(uname -n)
 long=("$himeno" -n 1000000 --verify off) # one block
 
 @test "staged, a rank stopped: exit 6 within the deadline, right names, all ranks gone" {
-  in_mid_run 3 STOP 2 "${long[@]}" -b null -s S -p 3x1x1 -x staged --timeout 2
-  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 2 on host $host, face i\+, .*over 2 s; silent: rank 2 on host $host; also rank 0"
-  [ "$seconds" -le 8 ]
-  [ -z "$(ranks)" ]
+  in_mid_run 3 STOP 2 "${long[@]}" -b null -s S -p 3x1x1 -x staged --timeout 4
+  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 2 on host $host, face i\+, .*over 4 s; silent: rank 2 on host $host; also rank 0" 4
 }
 
 @test "p2p, a rank stopped: its neighbours find its flags missing" {
   in_mid_run 3 STOP 2 "${long[@]}" -b null -s S -p 3x1x1 -x p2p --timeout 2
-  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 2 on host $host, face i\+, .*over 2 s; silent: rank 2 on host $host; also rank 0"
-  [ "$seconds" -le 8 ]
-  [ -z "$(ranks)" ]
+  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 2 on host $host, face i\+, .*over 2 s; silent: rank 2 on host $host; also rank 0" 2
 }
 
 @test "the first rank stopped: another one speaks" {
   in_mid_run 2 STOP 0 "${long[@]}" -b null -s S -p 1x2x1 -x staged --timeout 1
-  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 0 on host $host, face j-, .*silent: rank 0"
-  [ -z "$(ranks)" ]
+  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 0 on host $host, face j-, .*silent: rank 0" 1
 }
 
 @test "a rank killed: the job fails, all ranks gone" {
@@ -92,8 +101,34 @@ long=("$himeno" -n 1000000 --verify off) # one block
 }
 
 @test "comm-gpu, a rank stopped while a pair of others waits for it: exit 6, and its number in the whole job" {
-  in_mid_run 3 STOP 1 "$top_builddir/comm-gpu" -b cpu --parts pairs -x staged --samples 100 --timeout 2
-  cat "$BATS_TEST_TMPDIR/out"
-  [ "$code" -eq 6 ]
-  grep -qE "^comm-gpu: rank [02] on host $host waits .*rank 1 on host $host" "$BATS_TEST_TMPDIR/out"
+  signal_sent 1 3 STOP 1 "$top_builddir/comm-gpu" -b cpu --parts pairs -x staged --samples 100 --timeout 2
+  one_message "rank [02] on host $host waits .*silent: rank 1 on host $host" 2
+}
+
+@test "comm-gpu, a rank stopped that measures alone while all others are idle" {
+  signal_sent 1 4 STOP 3 "$top_builddir/comm-gpu" -b cpu --parts host --samples 100 --timeout 3
+  one_message "rank [012] on host $host waits .*silent: rank 3 on host $host" 3
+}
+
+@test "gemm-gpu, a rank stopped: --timeout, and one line that names it" {
+  signal_sent 1 3 STOP 0 "$top_builddir/gemm-gpu" -b cpu -s 128 -t 100 --timeout 1
+  one_message "rank [12] on host $host waits .*, for over 1 s; silent: rank 0 on host $host" 1
+}
+
+@test "a ladder by p2p, a rank stopped: told once" {
+  signal_sent 1 2 STOP 1 "$himeno" -b null -s S --ladder -t 100 -x p2p --timeout 1
+  one_message "rank 0 on host $host waits .*silent: rank 1 on host $host" 1
+}
+
+@test "a rank that hangs after SIGTERM: told as well" {
+  after_stop() { kill -TERM $(ranks); }
+  signal_sent 1 2 STOP 1 "$himeno" -b null -s S -t 100 --verify off -x staged --timeout 1
+  one_message "rank 0 on host $host waits .*silent: rank 1 on host $host" 1
+}
+
+@test "all ranks suspended for longer than the deadline, and continued: no hang" {
+  after_stop() { kill -STOP $(ranks); sleep 3; kill -CONT $(ranks); sleep 1; kill -TERM $(ranks); }
+  signal_sent 1 2 STOP 1 "$himeno" -b null -s XS -t 100 --verify off -x staged --timeout 1
+  echo "$text"
+  [ "$code" -eq 0 ]
 }

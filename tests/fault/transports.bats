@@ -53,23 +53,44 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
   [[ $output == *"--transport nccl: "*CUDA* ]]
 }
 
-@test "a neighbour that never sends: exit 6 and its name, whoever waits for it" {
+@test "a neighbour that never sends: exit 6 and its name, whoever waits for it, whether it stopped or only does something else" {
   local x host
   host=$(uname -n)
   for x in staged ipc p2p; do
-    run on 2 "$top_builddir/tests/mpi/silent" null "$x"
+    run on 2 "$top_builddir/tests/mpi/silent" null "$x" stop
     expect_status 6
     [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, face i+"*"silent: rank 1"* ]] || { echo "$x: $output"; return 1; }
   done
+  run on 2 "$top_builddir/tests/mpi/silent" null staged sleep
+  expect_status 6
+  [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, face i+, for over 2 s; also rank 1 on host $host computes"* ]]
+  [[ $output =~ after\ ([23])\.[0-9]\ s ]] # two seconds, and up to two for who speaks
 }
 
-@test "a rank that takes no part in making a communicator: exit 6, and one of the others says so" {
-  local absent speaker=0
+@test "a rank that stops where the others make a communicator: exit 6, and one line that names it" {
+  local absent host
+  host=$(uname -n)
   for absent in 1 0; do
-    run on 3 "$top_builddir/tests/mpi/silent" $absent
+    run on 3 "$top_builddir/tests/mpi/silent" stop $absent
     expect_status 6
     [ "$(grep -c '^silent: ' <<<"$output")" -eq 1 ]
-    grep -qx "silent: rank $speaker on host $(uname -n) waits for all ranks (MPI_Comm_split_type), for over 2 s" <<<"$output"
-    speaker=1
+    grep -qE "^silent: rank [012] on host $host waits for all ranks \(MPI_Comm_split_type\), for over 2 s; silent: rank $absent on host $host; also" <<<"$output"
+  done
+}
+
+@test "a rank that works for three deadlines while the others wait for all is no hang" {
+  run on 3 "$top_builddir/tests/mpi/silent" work 1
+  expect_status 0
+}
+
+@test "a halo that is shorter or longer than it must be: exit 4, and who sent it" {
+  [ "${SANITIZERS:-no}" = no ] || skip "their library has to come first"
+  local x fewer
+  for x in staged pageable mpi; do
+    for fewer in 1 -1; do
+      run on 2 env LD_PRELOAD="$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE=4:$fewer "$himeno" -b null -s XS -n 4 -x $x
+      expect_status 4
+      grep -qE "^himeno-gpu: rank 0, host .*: a halo from rank 1, face i\+, has .* floats and must have [0-9]+: WRONG" <<<"$output" || { echo "$x: $output"; return 1; }
+    done
   done
 }

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* A neighbour that never sends: rank 0 exchanges halos, rank 1 opens the route and then sleeps. Rank 0 must run into the
- * deadline, on the device where that waits by itself, and end the job with 6. Or a rank that takes no part in making a
- * communicator: the other one must end the job.
+/* A neighbour that never sends: rank 0 exchanges halos, rank 1 opens the route and then stops, or only sleeps. Rank 0 must run into
+ * the deadline, on the device where that waits by itself, and end the job with 6. Or a rank that stops where the others make a
+ * communicator: they must end the job. Or one that is busy for longer than the deadline, while others wait for all: that is none.
  *
- * Usage: mpirun -np N silent BACKEND TRANSPORT | mpirun -np N silent RANK */
+ * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep | mpirun -np N silent stop|work RANK */
 #include "config.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/stats.h"
 #include "comm/agree.h"
 #include "comm/begin.h"
 #include "comm/guard.h"
 #include "comm/route.h"
+#include "comm/watch.h"
 
 #define SECONDS 2.0
 #define SILENCE 60
+#define WORK    6
 #define ROW     32
 #define ROWS    8
 
@@ -39,13 +45,32 @@ static struct gpu_device *device_open(const char *name, int rank)
   return device;
 }
 
-static void split_without(int absent, int rank)
+/* Says how long it took to find a hang. */
+static status_t timed(status_t status, double begin)
+{
+  if (status == STATUS_HANG) fprintf(stderr, "after %.1f s\n", stats_now() - begin);
+  return status;
+}
+
+static void be_silent(const char *how)
+{
+  if (strcmp(how, "stop") == 0)
+    raise(SIGSTOP);
+  else
+    sleep(SILENCE);
+}
+
+static int split_without(const char *how, int rank)
 {
   MPI_Comm host;
-  guard_seconds(SECONDS);
-  if (rank == absent) sleep(SILENCE);
-  give_up(guard_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+  if (rank >= 0 && strcmp(how, "work") == 0) sleep(WORK);
+  if (rank >= 0 && strcmp(how, "stop") == 0) be_silent(how);
+  give_up(guard_mpi(MPI_COMM_WORLD,
+                    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                     "MPI_Comm_split_type"));
+  MPI_Comm_free(&host);
+  end_mpi();
+  return 0;
 }
 
 /* Eight planes of eight rows, cut in two along i. */
@@ -67,15 +92,14 @@ int main(int argc, char **argv)
   struct halo_route *route;
   struct gpu_event *arrived;
   log_set_program("silent");
-  if (begin_mpi(&argc, &argv) != STATUS_OK) return STATUS_ENVIRONMENT;
+  if (begin_mpi(&argc, &argv, SECONDS) != STATUS_OK) return STATUS_ENVIRONMENT;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (argc == 2) split_without(atoi(argv[1]), rank);
-  const struct halo_transport *transport = argc == 3 ? halo_transport_find(argv[2]) : NULL;
+  if (argc == 3) return split_without(argv[1], atoi(argv[2]) == rank ? rank : -1);
+  const struct halo_transport *transport = argc == 4 ? halo_transport_find(argv[2]) : NULL;
   if (!transport) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
   struct halo_context context = {
       .comm = MPI_COMM_WORLD, .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
   geometry_init(rank, &decomp, &layout, &plan);
-  give_up(watch_open(MPI_COMM_WORLD, SECONDS));
   give_up(gpu_queue_create(context.device, GPU_NORMAL, &context.compute));
   for (int f = 0; f < 2; f++) {
     size_t bytes = (size_t)layout_floats(&layout) * sizeof(float);
@@ -84,10 +108,11 @@ int main(int argc, char **argv)
   }
   give_up(gpu_sync(context.compute));
   give_up(halo_route_open(transport, &context, &route));
-  if (rank == 1) sleep(SILENCE);
-  give_up(halo_route_start(route, context.fields[0], NULL));
-  give_up(halo_route_finish(route, &arrived));
-  give_up(halo_route_wait(route, context.compute));
-  MPI_Finalize();
+  if (rank == 1) be_silent(argv[3]);
+  double begin = stats_now();
+  give_up(timed(halo_route_start(route, context.fields[0], NULL), begin));
+  give_up(timed(halo_route_finish(route, &arrived), begin));
+  give_up(timed(halo_route_wait(route, context.compute), begin));
+  end_mpi();
   return 0;
 }

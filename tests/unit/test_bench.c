@@ -73,8 +73,11 @@ static void content_is_its_own_by_place_and_version(void **state)
   assert_int_equal(pattern_check(words, sizeof words, 7), sizeof words);
   assert_int_equal(pattern_check(words, sizeof words, 8), 0);
   assert_int_equal(pattern_check(words + 1, sizeof words - 4, 7), 0);
-  words[200] ^= 1u << 3;
-  assert_int_equal(pattern_check(words, sizeof words, 7), 800);
+  for (int bit = 0; bit < 32; bit++) {
+    words[200] ^= 1u << bit;
+    assert_int_equal(pattern_check(words, sizeof words, 7), 800);
+    words[200] ^= 1u << bit;
+  }
 }
 
 /* ---- network cards ---- */

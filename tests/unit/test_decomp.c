@@ -5,6 +5,7 @@
 #include "tests/unit/unit.h"
 
 #include "base/log.h"
+#include "comm/chunks.h"
 #include "comm/halo.h"
 
 static const int64_t odd_grid[3] = {13, 11, 17};
@@ -126,6 +127,41 @@ static void each_halo_is_what_the_neighbour_sends(void **state)
   }
 }
 
+/* Chunks of all messages, one after the other, are the packed buffer; so are the pieces, each as long as its chunks. */
+static void chunks_and_pieces_cover_the_buffer(void **state)
+{
+  static const int64_t grid[3] = {15, 16, 17};
+  static const int cut[3] = {2, 3, 2};
+  static const int64_t limits[] = {0, 1, 7, 50, 1000000};
+  struct rank_plan mine;
+  (void)state;
+  make_plan(&mine, grid, cut, 5, 2);
+  for (size_t l = 0; l < sizeof limits / sizeof *limits; l++)
+    for (int receive = 0; receive < 2; receive++) {
+      struct halo_chunks c;
+      int64_t at = 0, held = 0;
+      assert_int_equal(halo_chunks_create(&c, &mine.plan, receive, limits[l]), STATUS_OK);
+      for (int n = 0; n < c.n; n++) {
+        assert_true(c.chunk[n].begin == at && c.chunk[n].count > 0);
+        assert_true(limits[l] == 0 || c.chunk[n].count <= limits[l]);
+        at += c.chunk[n].count;
+      }
+      assert_int_equal(at, receive ? mine.plan.recv_floats : mine.plan.floats);
+      for (int p = 0, n = 0; p < c.pieces; held += c.piece[p++].count) {
+        int64_t sum = 0;
+        assert_int_equal(c.piece[p].begin, held);
+        for (int k = 0; k < c.piece[p].chunks; k++, n++) {
+          assert_int_equal(c.chunk[n].piece, p);
+          sum += c.chunk[n].count;
+        }
+        assert_int_equal(sum, c.piece[p].count);
+        assert_true(limits[l] == 0 || sum <= limits[l]);
+      }
+      assert_int_equal(held, at);
+      halo_chunks_free(&c);
+    }
+}
+
 static void depth_one_needs_no_corners(void **state)
 {
   (void)state;
@@ -237,6 +273,7 @@ int main(void)
       cmocka_unit_test(counted_boxes_cover_the_grid_once),
       cmocka_unit_test(sizes_differ_by_one_at_most),
       cmocka_unit_test(each_halo_is_what_the_neighbour_sends),
+      cmocka_unit_test(chunks_and_pieces_cover_the_buffer),
       cmocka_unit_test(depth_one_needs_no_corners),
       cmocka_unit_test(slabs_and_rest_make_up_the_owned_points),
       cmocka_unit_test(a_sent_point_is_in_a_slab),

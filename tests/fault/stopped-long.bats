@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+# Each rank stopped in each part of each program: the line stands in time, once, and the job is gone.
+load ../helper
+
+stopped() {
+  run "$PYTHON" "$top_srcdir/tests/fault/stopped.py" "$1"
+  echo "$output"
+  [ "$status" = 0 ]
+}
+
+@test "ranks of himeno-gpu" { stopped himeno-gpu; }
+@test "ranks of gemm-gpu" { stopped gemm-gpu; }
+@test "ranks of comm-gpu" { stopped comm-gpu; }
