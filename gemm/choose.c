@@ -151,6 +151,7 @@ static status_t series_choose(struct gemm_run *run)
 status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3])
 {
   struct gemm_matrices *m = &run->matrices;
+  run->damage[0] = '\0';
   RETURN_IF_FAILED(problem_choose(run, size));
   RETURN_IF_FAILED(series_choose(run));
   RETURN_IF_FAILED(gemm_matrices_open(m, run->device, run->queue, &run->problem,

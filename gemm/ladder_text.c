@@ -153,6 +153,19 @@ static void print_ceilings(const struct gemm_run *run, FILE *out)
   fprintf(out, "\n");
 }
 
+/* A rung of ours is the verdict. */
+static void print_warnings(const struct gemm_ladder *l, FILE *out)
+{
+  for (int n = 0; n < l->n; n++)
+    for (int s = 0; s < l->sizes[n].n_series; s++) {
+      const struct gemm_series *one = &l->sizes[n].series[s];
+      if (one->kernel->yardstick && one->status == STATUS_WRONG)
+        fprintf(out, "  WARNING    yardstick %s at %" PRId64 " x %" PRId64 " x %" PRId64 " %s\n",
+                one->kernel->name, l->sizes[n].problem.m, l->sizes[n].problem.n, l->sizes[n].problem.k,
+                one->why);
+    }
+}
+
 void gemm_ladder_text(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_ladder *l = run->ladder;
@@ -170,6 +183,7 @@ void gemm_ladder_text(const struct gemm_run *run, FILE *out)
       print_size(run, &l->sizes[n], n == 0, out);
   }
   print_shares(run, out);
+  print_warnings(l, out);
   if (run->partial) fprintf(out, "  PARTIAL: a signal ended the ladder\n");
   if (!strcmp(run->placement.backend->name, "opencl")) print_fury(&l->sizes[0], out);
 }

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/start.h"
 #include "base/stop.h"
 #include "comm/agree.h"
 #include "comm/begin.h"
@@ -34,7 +36,7 @@ static status_t run_and_report(struct gemm_run *run)
   MPI_Comm comm = run->placement.comm;
   int first = run->placement.rank == 0;
   if (run->config.json)
-    RETURN_IF_FAILED(agree_status(comm, first ? report_json_check(run->config.json) : STATUS_OK));
+    RETURN_IF_FAILED(agree_status(comm, first ? file_check(run->config.json) : STATUS_OK));
   status_t status = gemm_run(run);
   if (log_held()[0] && run->placement.ranks > 1) agree_abort(comm, status);
   if (status != STATUS_OK && status != STATUS_WRONG) return agree_status(comm, status);
@@ -46,9 +48,11 @@ static status_t run_and_report(struct gemm_run *run)
 static status_t serve(struct gemm_run *run, enum option_request request)
 {
   int first = run->placement.rank == 0;
-  if (request == OPTION_RUN && !run->config.list && (run->config.fragment_map || run->config.load_study))
+  int study = run->config.fragment_map || run->config.load_study;
+  if (request == OPTION_RUN && !run->config.list && !study) return run_and_report(run);
+  if (request == OPTION_RUN) gemm_cmdline_ignore(&run->config, 0);
+  if (request == OPTION_RUN && !run->config.list)
     return gemm_study_run(&run->placement, &run->config, stdout);
-  if (request == OPTION_RUN && !run->config.list) return run_and_report(run);
   if (first && request == OPTION_SHOW_HELP) gemm_cmdline_help();
   if (first && request == OPTION_SHOW_VERSION) printf("gemm-gpu %s\n", meta_version());
   if (first && request == OPTION_RUN) gemm_report_list(stdout);
@@ -59,15 +63,16 @@ int main(int argc, char **argv)
 {
   struct gemm_run run = {.device = NULL};
   enum option_request request = OPTION_RUN;
-  log_set_program("gemm-gpu");
+  start_program("gemm-gpu");
   log_hold(1);
   stop_catch();
-  if (begin_mpi(&argc, &argv) != STATUS_OK) return STATUS_ENVIRONMENT;
+  status_t parsed = gemm_cmdline_parse(argc, argv, &run.config, &request);
+  if (begin_mpi(&argc, &argv, run.config.timeout) != STATUS_OK) return STATUS_ENVIRONMENT;
   status_t status = placement_open(MPI_COMM_WORLD, &run.placement);
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
-  status = agree_status(run.placement.comm, gemm_cmdline_parse(argc, argv, &run.config, &request));
+  status = agree_status(run.placement.comm, parsed);
   if (status == STATUS_OK) status = serve(&run, request);
-  status_t printed = run.placement.rank == 0 ? report_flush() : STATUS_OK;
+  status_t printed = run.placement.rank == 0 ? file_flush_stdout() : STATUS_OK;
   status = status_worst(status, agree_status(run.placement.comm, printed));
   gemm_run_close(&run);
   placement_close(&run.placement);

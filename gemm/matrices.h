@@ -28,6 +28,10 @@ void gemm_matrices_close(struct gemm_matrices *matrices);
 /** \brief C on the device as it was before the product: with beta 0 all poison. */
 status_t gemm_matrices_reset(struct gemm_matrices *matrices);
 
+/** \brief STATUS_WRONG, logged with the first element, where A or B on the device is no longer what was copied there: no product
+ * writes to them. */
+status_t gemm_matrices_check(struct gemm_matrices *matrices);
+
 /** \brief Copies C from the device into \a out and waits for it. */
 status_t gemm_matrices_fetch(struct gemm_matrices *matrices, void *out);
 

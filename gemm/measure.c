@@ -14,6 +14,7 @@
 #include "base/stop.h"
 #include "comm/agree.h"
 #include "comm/watch.h"
+#include "gemm/compare.h"
 
 #define LAUNCHES_MAX 10000
 #define PROBES       5
@@ -53,89 +54,13 @@ static status_t block_time(struct gemm_run *run, struct gemm_series *s, const st
   return gpu_elapsed(timer->begin, timer->end, seconds);
 }
 
-/* ---- right? ---- */
-
-static status_t result_fetch(struct gemm_run *run)
-{
-  RETURN_IF_FAILED(gemm_flip_plant(&run->flip, &run->matrices, run->placement.rank));
-  return gemm_matrices_fetch(&run->matrices, run->matrices.out);
-}
-
-/* What the log holds, without such a beginning. */
-static const char *held_without(const char *text, const char *beginning)
-{
-  size_t length = strlen(beginning);
-  return strncmp(text, beginning, length) == 0 && text[length] ? text + length : text;
-}
-
-/* The last of what the log holds is of this kernel. */
-static const char *held_of(const struct gemm_series *s)
-{
-  char name[128];
-  const char *text = log_held(), *line = strrchr(text, '\n');
-  snprintf(name, sizeof name, "kernel %s: ", s->kernel->name);
-  return held_without(held_without(line ? line + 1 : text, name), "WRONG, ");
-}
-
-static void fault_keep(struct gemm_series *s)
-{
-  const char *text = held_of(s);
-  snprintf(s->fault, sizeof s->fault, "%s", text[0] ? text : "gives a wrong result");
-}
-
-/* Which of the ranks it was does not matter: none goes on with it. */
-static void series_condemn(struct gemm_series *s)
-{
-  s->status = STATUS_WRONG;
-  snprintf(s->why, sizeof s->why, "gives a wrong result");
-}
-
-static status_t product_verify(struct gemm_run *run, struct gemm_series *s)
-{
-  struct gemm_matrices *m = &run->matrices;
-  RETURN_IF_FAILED(gemm_matrices_reset(m));
-  RETURN_IF_FAILED(gemm_launch(s->exec, run->queue, &m->on));
-  RETURN_IF_FAILED(result_fetch(run));
-  if (s->kernel->ops->counts) s->kernel->ops->counts(s->exec, &s->counts);
-  return gemm_verify(run->reference, s->kernel->truncates, m->out, s->kernel->name, &s->check);
-}
-
-/* A wrong yardstick is the library's affair: it is shown and left out. A wrong rung is left out too, and is the verdict. */
-static status_t series_verify(struct gemm_run *run, struct gemm_series *s)
-{
-  if (s->kernel->yardstick) log_mute(1);
-  status_t status = product_verify(run, s);
-  if (s->kernel->yardstick) log_mute(0);
-  if (status != STATUS_WRONG) return status;
-  series_condemn(s);
-  if (s->kernel->yardstick) return STATUS_OK;
-  fault_keep(s);
-  return STATUS_WRONG;
-}
-
-/* All blocks start from the same C and do as many products, so their results have the same bits. A yardstick's may differ, and are
- * fetched and compared all the same: a device at its power limit is cooler after such a rest, whoever comes next. */
-static status_t block_compare(struct gemm_run *run, struct gemm_series *s)
-{
-  size_t bytes = gemm_bytes(&run->problem, GEMM_C);
-  if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
-  RETURN_IF_FAILED(result_fetch(run));
-  if (s->first && memcmp(s->first, run->matrices.out, bytes) != 0 && !s->kernel->yardstick)
-    return log_fail(STATUS_WRONG, "kernel %s: WRONG, block %d differs from the first", s->kernel->name,
-                    s->n_samples);
-  if (!s->first && !(s->first = malloc(bytes)))
-    return log_fail(STATUS_ENVIRONMENT, "out of host memory for a result of %zu bytes", bytes);
-  memcpy(s->first, run->matrices.out, bytes);
-  return STATUS_OK;
-}
-
 /* ---- open ---- */
 
 /* What a device lacks is no error of the run: the kernel is left out. */
 static status_t series_lacking(struct gemm_series *s)
 {
   s->status = STATUS_ENVIRONMENT;
-  snprintf(s->why, sizeof s->why, "%s", held_of(s));
+  snprintf(s->why, sizeof s->why, "%s", gemm_compare_held(s));
   log_drop();
   return STATUS_OK;
 }
@@ -145,6 +70,7 @@ static status_t series_open(struct gemm_run *run, struct gemm_series *s)
   const struct gemm_machine machine = gemm_run_machine(run);
   const struct gemm_blocks none = {0}, *blocks = NULL;
   char why[GPU_TEXT_MAX];
+  if (s->fault[0]) return gemm_compare_counts(run, s) ? STATUS_WRONG : STATUS_OK;
   if (!gemm_kernel_fits(s->kernel, run->device, &run->problem, why)) {
     s->status = STATUS_ENVIRONMENT;
     snprintf(s->why, sizeof s->why, "%s", why);
@@ -157,7 +83,7 @@ static status_t series_open(struct gemm_run *run, struct gemm_series *s)
   s->blocks = s->exec->blocks;
   s->predicted = gemm_predict(&machine, &run->problem, &s->blocks);
   if (s->kernel->ops->resources) s->kernel->ops->resources(s->exec, &s->resources);
-  return series_verify(run, s);
+  return gemm_compare_product(run, s, 0);
 }
 
 static void series_close(struct gemm_series *s)
@@ -165,7 +91,8 @@ static void series_close(struct gemm_series *s)
   gemm_exec_close(s->exec);
   s->exec = NULL;
   free(s->first);
-  s->first = NULL;
+  free(s->first_block);
+  s->first = s->first_block = NULL;
 }
 
 /* Seconds of the fastest of a few products, the first aside: what else runs on a CPU may hold any of them up. Where they are long
@@ -199,16 +126,30 @@ static status_t series_calibrate(struct gemm_run *run, struct gemm_series *s, co
   return STATUS_OK;
 }
 
-/* A kernel runs on all ranks or on none. */
-static status_t series_agree(struct gemm_run *run, struct gemm_series *s)
+/* All ranks say of a kernel what the first rank says on which it was wrong. */
+static status_t series_condemn(struct gemm_run *run, struct gemm_series *s, int first)
 {
-  int able = s->status == STATUS_OK, all;
-  RETURN_IF_FAILED(
-      watch_allreduce(run->placement.comm, &able, &all, 1, MPI_INT, MPI_MIN, "whether a kernel fits"));
-  if (!able || all) return STATUS_OK;
+  if (run->placement.rank == first)
+    snprintf(s->why, sizeof s->why, "gives a wrong result: %s: %s", log_identity(), s->fault);
+  s->status = STATUS_WRONG;
+  return watch_bcast(run->placement.comm, s->why, sizeof s->why, MPI_CHAR, first, "what was wrong");
+}
+
+/* A kernel goes on on all ranks or on none. STATUS_WRONG where it was wrong on one of them and that is the verdict. */
+static status_t series_agree(struct gemm_run *run, struct gemm_series *s, status_t mine)
+{
+  enum { WRONG, ABLE, FACTS };
+  int ranks = run->placement.ranks, least[FACTS];
+  int facts[FACTS] = {s->fault[0] ? run->placement.rank : ranks, s->status != STATUS_ENVIRONMENT};
+  status_t status = agree_status(run->placement.comm, mine);
+  if (status != STATUS_OK && status != STATUS_WRONG) return status;
+  RETURN_IF_FAILED(watch_allreduce(run->placement.comm, facts, least, FACTS, MPI_INT, MPI_MIN,
+                                   "whether a kernel fits and is right"));
+  if (least[WRONG] < ranks) RETURN_IF_FAILED(series_condemn(run, s, least[WRONG]));
+  if (s->status != STATUS_OK || least[ABLE]) return status;
   s->status = STATUS_ENVIRONMENT;
   snprintf(s->why, sizeof s->why, "cannot run on every rank's device");
-  return STATUS_OK;
+  return status;
 }
 
 /* Ranks leave together, or stay together: each opens the same kernels. */
@@ -216,13 +157,9 @@ static status_t prepare(struct gemm_run *run, struct gemm_series *series, int n,
 {
   status_t worst = STATUS_OK;
   for (int s = 0; s < n; s++) {
-    status_t status = agree_status(run->placement.comm, series_open(run, &series[s]));
+    status_t status = series_agree(run, &series[s], series_open(run, &series[s]));
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
-    if (status == STATUS_WRONG) {
-      series_condemn(&series[s]);
-      worst = STATUS_WRONG;
-    }
-    RETURN_IF_FAILED(series_agree(run, &series[s]));
+    worst = status_worst(worst, status);
     RETURN_IF_FAILED(series_calibrate(run, &series[s], timer));
   }
   return worst;
@@ -263,9 +200,8 @@ static status_t block_run(struct gemm_run *run, struct gemm_series *s, const str
   if (!*go) return STATUS_OK;
   RETURN_IF_FAILED(block_time(run, s, timer, s->launches, &seconds));
   RETURN_IF_FAILED(stats_add(&s->samples, &s->n_samples, seconds));
-  status_t status = block_compare(run, s);
+  status_t status = gemm_compare_block(run, s, s->n_samples);
   if (status != STATUS_WRONG) return status;
-  fault_keep(s);
   run->wrong = 1;
   return STATUS_OK;
 }
@@ -315,9 +251,8 @@ static status_t series_settle(struct gemm_run *run, struct gemm_series *s)
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median / s->launches;
   RETURN_IF_FAILED(
       watch_allreduce(run->placement.comm, &median, &s->seconds, 1, MPI_DOUBLE, MPI_MAX, "times"));
-  status_t status = agree_status(run->placement.comm, s->fault[0] ? STATUS_WRONG : series_verify(run, s));
-  if (status == STATUS_WRONG) series_condemn(s);
-  return status;
+  if (!s->fault[0]) return series_agree(run, s, gemm_compare_product(run, s, GEMM_BLOCK_LAST));
+  return series_agree(run, s, gemm_compare_counts(run, s) ? STATUS_WRONG : STATUS_OK);
 }
 
 static status_t series_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds,
@@ -325,13 +260,15 @@ static status_t series_measure(struct gemm_run *run, struct gemm_series *series,
 {
   status_t worst = prepare(run, series, n, timer);
   if (worst != STATUS_OK && worst != STATUS_WRONG) return worst;
+  /* An acceptance has its answer then, and a soak need not go on for hours. */
+  run->wrong = worst == STATUS_WRONG && run->config.accept;
   RETURN_IF_FAILED(rounds_run(run, series, n, seconds, timer));
   for (int s = 0; s < n; s++) {
     status_t status = series_settle(run, &series[s]);
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     worst = status_worst(worst, status);
   }
-  return worst;
+  return status_worst(worst, agree_status(run->placement.comm, gemm_compare_operands(run)));
 }
 
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds)

@@ -7,9 +7,9 @@
 #include "gemm/run.h"
 
 /** \brief Collective. Opens each series that fits, verifies one product on poisoned C, times blocks of all series in turns
- * for about \a seconds a series, and verifies another product at the end. STATUS_WRONG when a result of ours is wrong or
- * a block's result differs from the first's; a yardstick that is wrong only says so, and so does a kernel that this device
- * cannot run (series->status). */
+ * for about \a seconds a series, compares each of them, and verifies another product at the end. STATUS_WRONG when a result of ours
+ * is wrong on any rank, or A or B changed on its device; a library that is wrong only says so unless --accept is given, and so does a
+ * kernel that this device cannot run (series->status). */
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds);
 
 #endif

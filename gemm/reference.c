@@ -130,3 +130,17 @@ void gemm_reference_vector(const struct gemm_view *view, int64_t m, int64_t n, c
     y[i] = sum;
   }
 }
+
+/* As above: along the stored rows. */
+void gemm_reference_norms(const struct gemm_view *view, int64_t m, int64_t n, double *y)
+{
+#pragma omp parallel for schedule(static)
+  for (int64_t i0 = 0; i0 < m; i0 += WIDTH) {
+    int64_t end = i0 + WIDTH < m ? i0 + WIDTH : m, inner = view->row == 1 ? 1 : n;
+    for (int64_t i = i0; i < end; i++) y[i] = 0;
+    for (int64_t j0 = 0; j0 < n; j0 += inner)
+      for (int64_t i = i0; i < end; i++)
+        for (int64_t j = j0; j < j0 + inner; j++) y[i] += element(view, i, j) * element(view, i, j);
+    for (int64_t i = i0; i < end; i++) y[i] = sqrt(y[i]);
+  }
+}

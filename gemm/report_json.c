@@ -12,13 +12,14 @@ static json_t *config_json(const struct gemm_run *run)
 {
   static const char *const data[] = {"random", "wide", "special"};
   const struct gemm_problem *p = &run->problem;
-  return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o}", "m",
+  return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:b}", "m",
                    (json_int_t)p->m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "type",
                    gemm_types[p->type].name, "trans", gemm_trans_name(p), "lda", (json_int_t)p->ld[GEMM_A],
                    "ldb", (json_int_t)p->ld[GEMM_B], "ldc", (json_int_t)p->ld[GEMM_C], "alpha",
                    report_json_real((double)p->alpha), "beta", report_json_real((double)p->beta), "data",
                    data[run->config.data], "backend", run->placement.backend->name, "kernel",
-                   run->series[0].kernel->name, "block_seconds", report_json_real(run->config.block));
+                   run->series[0].kernel->name, "block_seconds", report_json_real(run->config.block),
+                   "accept", run->config.accept);
 }
 
 /* null for an emulator, which has none. */
@@ -92,8 +93,20 @@ json_t *gemm_series_json(const struct gemm_run *run, const struct gemm_series *s
   if (series && run->placement.info.emulated) json_object_set_new(series, "counts", counts_json(&s->counts));
   if (series && s->why[0]) json_object_set_new(series, "why", json_string(s->why));
   if (series && strcmp(gemm_series_verdict(run, s), "partial") == 0)
-    json_object_set_new(series, "why", json_string("a signal ended the run"));
+    json_object_set_new(
+        series, "why", json_string(run->partial ? "a signal ended the run" : "a wrong result ended the run"));
   return series;
+}
+
+/* The kernel may be right where the run is not: a library in an acceptance, or A and B in device memory. */
+static void run_judge(const struct gemm_run *run, json_t *result)
+{
+  char why[sizeof run->ranks->fault + 32];
+  int r = 0;
+  while (r + 1 < run->placement.ranks && !run->ranks[r].fault[0]) r++;
+  snprintf(why, sizeof why, "rank %d: %s", r, run->ranks[r].fault);
+  json_object_set_new(result, "verdict", json_string(status_verdict(run->verdict)));
+  json_object_set_new(result, "why", json_string(why));
 }
 
 static json_t *result_json(const struct gemm_run *run)
@@ -101,6 +114,7 @@ static json_t *result_json(const struct gemm_run *run)
   const struct gemm_series *s = &run->series[0];
   json_t *result = gemm_series_json(run, s);
   if (!result) return NULL;
+  if (run->verdict == STATUS_WRONG && s->status != STATUS_WRONG) run_judge(run, result);
   json_object_set_new(result, "seconds", report_json_real(s->seconds));
   return result;
 }
@@ -131,6 +145,7 @@ static void rank_judge(const struct gemm_run *run, json_t *rank, const struct ge
   json_object_set_new(rank, "element_error", error_json(&r->check, r->check.element_error));
   json_object_set_new(rank, "norm_error", error_json(&r->check, r->check.norm_error));
   if (r->fault[0]) json_object_set_new(rank, "why", json_string(r->fault));
+  if (r->warning[0]) json_object_set_new(rank, "warning", json_string(r->warning));
 }
 
 static json_t *ranks_json(const struct gemm_run *run)

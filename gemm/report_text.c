@@ -58,6 +58,9 @@ static void print_warnings(const struct gemm_run *run, FILE *out)
 {
   for (int r = 0; r < run->placement.ranks; r++) {
     const struct gemm_rank *rank = &run->ranks[r];
+    if (rank->warning[0])
+      fprintf(out, "  WARNING    WRONG on rank %d on %s, device %s: %s\n", r, rank->host,
+              rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->warning);
     if (rank->shared)
       fprintf(out,
               "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: times are not those of "
@@ -77,7 +80,7 @@ static void print_yardstick(const struct gemm_run *run, const struct gemm_series
     fprintf(out, "  yardstick  %s %.2f GFLOPS%s, measured in turns: the kernel reaches %.3f of it\n",
             s->kernel->name, rate, s->status == STATUS_WRONG ? " with a WRONG result" : "", ours / rate);
   else
-    fprintf(out, "  yardstick  %s %s\n", s->kernel->name, s->why);
+    fprintf(out, "  yardstick  %s %s\n", s->kernel->name, s->why[0] ? s->why : "was not timed");
 }
 
 /* An emulator has no speed. 12 QPUs can do a sum and a product of 16 lanes an instruction. */

@@ -12,6 +12,7 @@
 #include "comm/agree.h"
 #include "comm/watch.h"
 #include "gemm/choose.h"
+#include "gemm/compare.h"
 #include "gemm/ladder.h"
 #include "gemm/measure.h"
 #include "gemm/tune.h"
@@ -28,10 +29,10 @@ double gemm_series_share(const struct gemm_run *run, const struct gemm_series *s
   return peak > 0 ? gemm_series_gflops(run, s) / peak : 0;
 }
 
-/* A ladder's rungs that were timed before the signal have ended. */
+/* A ladder's rungs that were timed before the signal have ended. A wrong block ends what stands behind it. */
 const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *s)
 {
-  int ended = !run->partial || (run->ladder && s->n_samples > 0);
+  int ended = s->n_samples > 0 && (!run->partial || run->ladder);
   return s->status == STATUS_OK && !ended ? "partial" : status_verdict(s->status);
 }
 
@@ -41,6 +42,18 @@ double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *
 }
 
 /* ---- ranks ---- */
+
+/* What is wrong with the device goes before what is wrong with a kernel, and ours before a library. */
+static void rank_judge(const struct gemm_run *run, struct gemm_rank *rank)
+{
+  snprintf(rank->fault, sizeof rank->fault, "%s", run->damage[0] ? run->damage : run->series[0].fault);
+  for (int y = 1; y < run->n_series; y++) {
+    const struct gemm_series *s = &run->series[y];
+    char *text = gemm_compare_counts(run, s) ? rank->fault : rank->warning;
+    if (s->fault[0] && !text[0])
+      snprintf(text, sizeof rank->fault, "yardstick %s: %.200s", s->kernel->name, s->fault);
+  }
+}
 
 static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
 {
@@ -54,7 +67,8 @@ static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median;
   rank->gflops = median > 0 ? s->flop * s->launches / median / 1e9 : 0;
   rank->check = s->check;
-  snprintf(rank->fault, sizeof rank->fault, "%s", s->fault);
+  rank->unflipped = run->flip.due && run->flip.rank == p->rank;
+  rank_judge(run, rank);
 }
 
 static status_t ranks_gather(struct gemm_run *run)
@@ -66,7 +80,11 @@ static status_t ranks_gather(struct gemm_run *run)
   int have = p->rank != 0 || run->ranks;
   RETURN_IF_FAILED(
       agree_status(p->comm, have ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks")));
-  return watch_gather(p->comm, &mine, run->ranks, sizeof mine, "what the ranks found");
+  RETURN_IF_FAILED(watch_gather(p->comm, &mine, run->ranks, sizeof mine, "what the ranks found"));
+  for (int r = 0; p->rank == 0 && r < p->ranks; r++)
+    if (run->ranks[r].unflipped)
+      log_warn("HIMENO_GEMM_FLIP: nothing was flipped, rank %d had no such look", r);
+  return STATUS_OK;
 }
 
 /* ---- the whole ---- */
@@ -88,6 +106,7 @@ status_t gemm_run(struct gemm_run *run)
 {
   RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_flip_read(&run->flip)));
   RETURN_IF_FAILED(gemm_place(run));
+  gemm_cmdline_ignore(&run->config, !run->placement.info.emulated);
   RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_ceilings_measure(run)));
   status_t status = run->config.ladder ? gemm_ladder(run) : product_run(run);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;

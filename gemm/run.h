@@ -16,8 +16,8 @@
 struct gemm_series {
   const struct gemm_kernel *kernel;
   struct gemm_exec *exec; /**< while measured */
-  status_t status;        /**< STATUS_ENVIRONMENT: it cannot run here, and `why` says why */
-  char why[256];
+  status_t status; /**< STATUS_ENVIRONMENT: it cannot run here; STATUS_WRONG: on some rank. `why` says more */
+  char why[512];
   char fault[256];                  /**< what was wrong on this rank; "" where nothing was */
   double flop;                      /**< of a product */
   struct gemm_blocks blocks;        /**< as chosen */
@@ -28,8 +28,9 @@ struct gemm_series {
   int launches;    /**< products a block */
   double *samples; /**< seconds of each timed block on this rank */
   int n_samples;
-  void *first;    /**< result of the first block, which all later ones must equal */
-  double seconds; /**< median seconds of a product, the slowest rank's */
+  void *first;       /**< result of the first product, which that of all later ones must equal */
+  void *first_block; /**< of the first block, where C goes through all its products */
+  double seconds;    /**< median seconds of a product, the slowest rank's */
 };
 
 struct gemm_ladder;
@@ -43,6 +44,8 @@ struct gemm_rank {
   double gflops;           /**< of the rank's own median */
   struct gemm_check check; /**< of the kernel, or the first rung */
   char fault[256];         /**< what was wrong on this rank; "" where nothing was */
+  char warning[256];       /**< what a library made wrong on this rank, where that is no verdict */
+  int unflipped;           /**< a fault that was to be planted here was not */
 };
 
 struct gemm_run {
@@ -60,7 +63,8 @@ struct gemm_run {
   struct gemm_ladder *ladder; /**< NULL without --ladder */
   struct gemm_rank *ranks;    /**< on rank 0 */
   struct gemm_flip flip;
-  int wrong; /**< a block of this rank was, so that no rank begins another one */
+  int wrong;        /**< a block of this rank was, so that no rank begins another one */
+  char damage[256]; /**< how A or B changed on this rank's device; "" where they did not */
   status_t verdict;
   int partial; /**< a signal to any rank ended it: no rank begins another block */
 };

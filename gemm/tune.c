@@ -5,9 +5,12 @@
 
 #include <float.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
+#include "comm/agree.h"
 #include "comm/watch.h"
+#include "gemm/compare.h"
 
 /* The model is rarely that wrong. OpenCL on a CPU compiles for seconds. */
 #define TRIALS     8
@@ -26,69 +29,93 @@ static int by_prediction(const void *a, const void *b)
   return x->index - y->index;
 }
 
-/* Seconds of a product with those blocks, after one that is not counted; DBL_MAX where they do not run. */
-static double trial(struct gemm_run *run, const struct gemm_kernel *kernel, const struct gemm_blocks *blocks)
+/* Seconds of a product, after one that is not counted. C holds what the counted ones left. */
+static status_t trial_time(struct gemm_run *run, struct gemm_exec *exec, double *seconds)
 {
   struct gpu_event *begin = NULL, *end = NULL;
-  struct gemm_exec *exec = NULL;
-  double seconds = DBL_MAX;
   status_t status;
-  log_mute(1);
-  TRY(gemm_exec_open(kernel, run->device, &run->problem, blocks, &exec), done);
   TRY(gpu_event_create(run->device, &begin), done);
   TRY(gpu_event_create(run->device, &end), done);
   TRY(gemm_launch(exec, run->queue, &run->matrices.on), done);
+  TRY(gemm_matrices_reset(&run->matrices), done);
   TRY(gpu_sync(run->queue), done);
   TRY(gpu_record(begin, run->queue), done);
   for (int n = 0; n < LAUNCHES; n++) TRY(gemm_launch(exec, run->queue, &run->matrices.on), done);
   TRY(gpu_record(end, run->queue), done);
   TRY(gpu_sync(run->queue), done);
-  if (gpu_elapsed(begin, end, &seconds) != STATUS_OK) seconds = DBL_MAX;
+  status = gpu_elapsed(begin, end, seconds);
 done:
-  log_mute(0);
   gpu_event_destroy(end);
   gpu_event_destroy(begin);
-  gemm_exec_close(exec);
-  return seconds;
+  return status;
+}
+
+/* What does not run here is passed over. STATUS_WRONG where it computes something else than the first one. */
+static status_t trial(struct gemm_run *run, struct gemm_series *trials, const struct gemm_blocks *blocks,
+                      double *seconds)
+{
+  status_t status;
+  TRY(gemm_exec_open(trials->kernel, run->device, &run->problem, blocks, &trials->exec), done);
+  if (!trials->first && run->config.verify != GEMM_VERIFY_OFF)
+    TRY(gemm_compare_product(run, trials, GEMM_BLOCK_TRIAL), done);
+  if (!trials->fault[0]) TRY(trial_time(run, trials->exec, seconds), done);
+  if (!trials->fault[0]) TRY(gemm_compare_block(run, trials, GEMM_BLOCK_TRIAL), done);
+done:
+  gemm_exec_close(trials->exec);
+  trials->exec = NULL;
+  if (status == STATUS_WRONG) return status;
+  if (status != STATUS_OK) *seconds = DBL_MAX;
+  log_drop();
+  return STATUS_OK;
 }
 
 /* Rank 0 tries, the others follow. */
-static int fastest(struct gemm_run *run, const struct gemm_kernel *kernel, const struct candidate *candidates)
+static status_t fastest(struct gemm_run *run, struct gemm_series *trials, const struct candidate *candidates,
+                        int *best)
 {
-  int best = -1, tried = 0;
-  int most = run->placement.info.is_cpu ? TRIALS_CPU : TRIALS;
+  const struct gemm_kernel *kernel = trials->kernel;
+  int tried = 0, most = run->placement.info.is_cpu ? TRIALS_CPU : TRIALS;
   double least = DBL_MAX;
-  for (int n = 0; n < kernel->n_blocks && (tried < most || best < 0); n++, tried++) {
-    double seconds = trial(run, kernel, &kernel->blocks[candidates[n].index]);
+  for (int n = 0; n < kernel->n_blocks && !trials->fault[0] && (tried < most || *best < 0); n++, tried++) {
+    double seconds = DBL_MAX;
+    RETURN_IF_FAILED(trial(run, trials, &kernel->blocks[candidates[n].index], &seconds));
     if (seconds >= least) continue;
     least = seconds;
-    best = candidates[n].index;
+    *best = candidates[n].index;
   }
-  return best;
+  return STATUS_OK;
 }
 
-static int choose(struct gemm_run *run, const struct gemm_kernel *kernel)
+static status_t choose(struct gemm_run *run, struct gemm_series *s, int *best)
 {
   const struct gemm_machine machine = gemm_run_machine(run);
+  const struct gemm_kernel *kernel = s->kernel;
+  struct gemm_series trials = {.kernel = kernel, .launches = LAUNCHES};
   struct candidate *candidates = malloc((size_t)kernel->n_blocks * sizeof *candidates);
-  if (!candidates) return 0;
+  if (!candidates) return STATUS_OK;
   for (int n = 0; n < kernel->n_blocks; n++)
     candidates[n] = (struct candidate){n, gemm_predict(&machine, &run->problem, &kernel->blocks[n]).seconds};
   qsort(candidates, (size_t)kernel->n_blocks, sizeof *candidates, by_prediction);
-  int best = fastest(run, kernel, candidates);
+  status_t status = fastest(run, &trials, candidates, best);
+  memcpy(s->fault, trials.fault, sizeof s->fault);
   free(candidates);
-  return best;
+  free(trials.first);
+  free(trials.first_block);
+  return status;
 }
 
 status_t gemm_tune(struct gemm_run *run, struct gemm_series *s)
 {
   const struct gemm_kernel *kernel = s->kernel;
   char why[GPU_TEXT_MAX];
-  int best = 0;
+  int best = -1;
+  status_t status = STATUS_OK;
   if (kernel->n_blocks == 0) return STATUS_OK;
   if (kernel->n_blocks > 1 && run->placement.rank == 0 &&
       gemm_kernel_fits(kernel, run->device, &run->problem, why))
-    best = choose(run, kernel);
+    status = choose(run, s, &best);
+  status = agree_status(run->placement.comm, status);
+  if (status != STATUS_OK && status != STATUS_WRONG) return status;
   RETURN_IF_FAILED(watch_bcast(run->placement.comm, &best, 1, MPI_INT, 0, "the choice of tiles"));
   s->blocks = kernel->blocks[best < 0 ? 0 : best];
   return STATUS_OK;

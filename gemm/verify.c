@@ -31,7 +31,7 @@ struct lines {
 
 struct gemm_reference {
   struct gemm_problem problem;
-  const void *c;
+  const void *a, *b, *c;
   enum gemm_verified how;
   struct lines rows, columns;
   double *x;       /**< VECTORS × n of ±1 */
@@ -154,6 +154,8 @@ status_t gemm_reference_open(const struct gemm_problem *p, enum gemm_verify veri
   status_t status = STATUS_OK;
   if (!r) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a reference");
   r->problem = *p;
+  r->a = a;
+  r->b = b;
   r->c = c;
   if (verify == GEMM_VERIFY_OFF) goto done;
   r->how = gemm_verify_is_full(p, verify) ? GEMM_VERIFIED_FULL : GEMM_VERIFIED_SAMPLED;
@@ -330,4 +332,107 @@ status_t gemm_verify(const struct gemm_reference *r, int truncates, const void *
   c.overwritten = count_overwritten(&r->problem, out);
   *check = c;
   return verdict(r, out, who, &c);
+}
+
+/* ---- another result of the same product ---- */
+
+static status_t differences(const struct gemm_reference *r, const struct tally *t, const void *out,
+                            const char *who, const char *what)
+{
+  if (t->wrong == 0) return STATUS_OK;
+  return log_fail(STATUS_WRONG,
+                  "kernel %s: WRONG, %s differs from the first product: %" PRId64 " of %" PRId64
+                  " elements, one at row %" PRId64 ", column %" PRId64 ", where %.9g stands",
+                  who, what, t->wrong, t->compared, t->row, t->column,
+                  (double)gemm_result_get(r->problem.type, out, t->row * r->problem.ld[GEMM_C] + t->column));
+}
+
+status_t gemm_verify_bits(const struct gemm_reference *r, const void *right, const void *out, const char *who,
+                          const char *what)
+{
+  const struct gemm_problem *p = &r->problem;
+  const unsigned char *x = right, *y = out;
+  int64_t elements = gemm_elements(p, GEMM_C);
+  size_t bytes = gemm_element_bytes(p, GEMM_C);
+  struct tally t = {.compared = elements};
+  if (memcmp(x, y, gemm_bytes(p, GEMM_C)) == 0) return STATUS_OK;
+  for (int64_t at = elements - 1; at >= 0; at--) {
+    if (memcmp(x + (size_t)at * bytes, y + (size_t)at * bytes, bytes) == 0) continue;
+    t.wrong++;
+    t.row = at / p->ld[GEMM_C];
+    t.column = at % p->ld[GEMM_C];
+  }
+  return differences(r, &t, out, who, what);
+}
+
+/** C after so many products: growth·(alpha·A·B) + decay·C. */
+struct repeated {
+  int launches;
+  double growth, decay;           /**< Σβ^i and β^launches */
+  double growth_most, decay_most; /**< the same of |β| */
+};
+
+static struct repeated repeated_make(double beta, int launches)
+{
+  struct repeated of = {.launches = launches, .growth = 0, .decay = 1, .decay_most = 1};
+  for (int n = 0; n < launches && isfinite(of.growth_most); n++) {
+    of.growth += of.decay;
+    of.growth_most += of.decay_most;
+    of.decay *= beta;
+    of.decay_most *= fabs(beta);
+  }
+  return of;
+}
+
+/* One row. What is amiss by rounding is handed on by later products, each of which adds as much. */
+static void row_near(const struct gemm_reference *r, const struct repeated *of, double bound, double row,
+                     const double *columns, int64_t i, const void *right, const void *out, struct tally *t)
+{
+  const struct gemm_problem *p = &r->problem;
+  double largest = result_largest(p->type), step = p->type == GEMM_F16_F16 ? 0x1p-24 : 0x1p-148;
+  for (int64_t j = 0; j < p->n; j++) {
+    int64_t at = i * p->ld[GEMM_C] + j;
+    double before = p->beta == 0 ? 0 : (double)gemm_result_get(p->type, r->c, at);
+    double expected = (double)gemm_result_get(p->type, right, at),
+           value = (double)gemm_result_get(p->type, out, at);
+    double scale = of->growth_most * fabs((double)p->alpha) * row * columns[j] +
+                   (of->decay_most + of->growth_most * fabs((double)p->beta)) * fabs(before);
+    if (of->launches > 1 && p->beta != 0) {
+      if (!(scale < largest) || !isfinite(expected)) continue;
+      expected = (expected - (double)p->beta * before) * of->growth + of->decay * before;
+    }
+    double limit = 2 * of->launches * (bound * scale + step);
+    tally_add(t, value, expected, scale, is_right(value, expected, limit, largest), i, j);
+  }
+}
+
+status_t gemm_verify_near(const struct gemm_reference *r, int truncates, int launches, const void *right,
+                          const void *out, const char *who, const char *what)
+{
+  const struct gemm_problem *p = &r->problem;
+  const struct gemm_bounds bounds = gemm_bounds_of(p, truncates);
+  const struct repeated of = repeated_make((double)p->beta, p->beta == 0 ? 1 : launches);
+  struct gemm_view a = gemm_view_make(p, GEMM_A, r->a, 0), b = gemm_view_make(p, GEMM_B, r->b, 1);
+  double *rows = malloc((size_t)p->m * sizeof *rows), *columns = malloc((size_t)p->n * sizeof *columns);
+  struct tally t = {0};
+  status_t status = STATUS_OK;
+  if (!rows || !columns) TRY(log_fail(STATUS_ENVIRONMENT, "out of host memory for norms"), done);
+  gemm_reference_norms(&a, p->m, p->k, rows);
+  gemm_reference_norms(&b, p->n, p->k, columns);
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < p->m; i++) {
+    struct tally part = {0};
+    row_near(r, &of, bounds.element, rows[i], columns, i, right, out, &part);
+#pragma omp critical
+    tally_merge(&t, &part);
+  }
+  TRY(differences(r, &t, out, who, what), done);
+  struct gemm_check all = {.overwritten = count_overwritten(p, out), .bounds.norm = 2 * bounds.norm};
+  all.norm_error = t.difference == 0 ? 0 : sqrt(t.difference / t.size);
+  all.norm_wrong = of.launches == 1 && t.compared >= NORM_LEAST && !(all.norm_error <= all.bounds.norm);
+  status = verdict(r, out, who, &all);
+done:
+  free(rows);
+  free(columns);
+  return status;
 }

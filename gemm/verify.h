@@ -57,4 +57,15 @@ void gemm_reference_close(struct gemm_reference *reference);
 status_t gemm_verify(const struct gemm_reference *reference, int truncates, const void *out, const char *who,
                      struct gemm_check *check);
 
+/** \brief Whether \a out, stored like C, has the bits of \a right. STATUS_WRONG, logged with how many elements differ and one of
+ * them; \a who names the kernel and \a what the result, as in "block 3". */
+status_t gemm_verify_bits(const struct gemm_reference *reference, const void *right, const void *out,
+                          const char *who, const char *what);
+
+/** \brief Whether each element of \a out, C after \a launches products, lies within two bounds of what follows from \a right, C
+ * after one that was verified, and of one product the whole: for results that are right without having the same bits. |A||B| is taken
+ * as at most ‖row‖‖column‖. Of several products, elements that C's type cannot hold or that are NaN or infinite are left out. */
+status_t gemm_verify_near(const struct gemm_reference *reference, int truncates, int launches,
+                          const void *right, const void *out, const char *who, const char *what);
+
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "gemm/cpu/micro.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 
 static const struct gemm_micro *const micros[] = {
@@ -21,7 +21,7 @@ const struct gemm_micro *gemm_micro_at(int n)
 
 status_t gemm_micro_choose(const struct gemm_micro **micro)
 {
-  const char *wanted = getenv("HIMENO_CPU_SIMD");
+  const char *wanted = environment_text("HIMENO_CPU_SIMD");
   const struct gemm_micro *one;
   for (int n = 0; (one = gemm_micro_at(n)); n++) {
     if (wanted && strcmp(wanted, one->name)) continue;

@@ -89,6 +89,64 @@ spoilt() {
   [ "$(json "$document" 'all(0 < r["element_error"] <= d["result"]["check"]["element_bound"] for r in d["ranks"])')" = True ]
 }
 
+# worn FLIP OPTION...: two ranks on the CPU with the library beside the kernel, and a bit flipped in one's memory.
+worn() {
+  "$gemm" --list | grep -q 'yardstick  cblas' || skip "no CBLAS was found"
+  HIMENO_GEMM_FLIP=$1 OMP_NUM_THREADS=1 run --separate-stderr on 2 "$gemm" -b cpu -t 0.03 --json "$document" "${@:2}"
+}
+
+@test "a library's wrong block is a warning, and with --accept exit status 4: its first product, any block, its last" {
+  local when
+  for when in 2 cblas:2 cblas:last; do
+    worn "1 3,40 30 $when" -s 64
+    expect_status 0
+    [ -z "$stderr" ]
+    grep -Eq 'WARNING    WRONG on rank 1 on .*, device .*: yardstick cblas: ' <<<"$output"
+    grep -Eq 'yardstick  cblas .*(WRONG|wrong result)' <<<"$output"
+    ! grep -q 'cannot run' <<<"$output"
+    [ "$(json "$document" 'd["result"]["verdict"], d["yardsticks"][0]["verdict"], [r["verdict"] for r in d["ranks"]], ["warning" in r for r in d["ranks"]]')" = \
+      "pass wrong ['pass', 'pass'] [False, True]" ]
+    [ "$(json "$document" 'd["yardsticks"][0]["why"].startswith("gives a wrong result: rank 1, ")')" = True ]
+    worn "1 3,40 30 $when" -s 64 --accept
+    expect_status 4
+    grep -q 'verdict    WRONG: 1 of 2 ranks' <<<"$output"
+    [ "$(grep -c '^gemm-gpu: rank 1, .*kernel cblas: WRONG' <<<"$stderr")" = 1 ]
+    [ "$(json "$document" 'd["config"]["accept"], d["result"]["verdict"], [r["verdict"] for r in d["ranks"]], d["ranks"][1]["why"][:16]')" = \
+      "True wrong ['pass', 'wrong'] yardstick cblas:" ]
+  done
+  has_jsonschema
+  valid "$document" 'd["config"]["accept"] = 1' 'd["ranks"][0]["warning"] = ""'
+}
+
+@test "a library that is wrong in a ladder is a warning, and with --accept exit status 4" {
+  worn '0 3,10 30 cblas:1' --ladder --sizes 32,48
+  expect_status 0
+  grep -q 'WARNING    yardstick cblas at 32 x 32 x 32 gives a wrong result: rank 0, ' <<<"$output"
+  [ "$(json "$document" '[[r["verdict"] for r in s["rungs"]] for s in d["sizes"]]')" = "[['pass', 'pass', 'pass', 'wrong'], ['pass', 'pass', 'pass', 'pass']]" ]
+  has_jsonschema
+  valid "$document"
+  worn '0 3,10 30 cblas:1' --ladder --sizes 32,48 --accept
+  expect_status 4
+}
+
+@test "A or B that changes in device memory is the device's fault, whoever multiplies next, and after the last product too" {
+  local fault
+  for fault in 'A 3,40 0 simd:2' 'A 3,40 30 cblas:1' 'B 63,63 0 cblas:last'; do
+    worn "1 $fault" -s 64 -k simd
+    expect_status 4
+    grep -Eq "wrong      rank 1 on .*: ${fault%% *} in device memory: WRONG, it changed: at stored row ${fault:2:1}" <<<"$output"
+    [ "$(json "$document" 'd["result"]["verdict"], [r["verdict"] for r in d["ranks"]]')" = "wrong ['pass', 'wrong']" ]
+  done
+  has_jsonschema
+  valid "$document"
+}
+
+@test "a fault that the run has no time for is told" {
+  HIMENO_GEMM_FLIP='0 3,4 30 simd:999999' run --separate-stderr "$gemm" -b cpu -s 16 -k simd $quick
+  expect_status 0
+  grep -q 'warning: HIMENO_GEMM_FLIP: nothing was flipped, rank 0 had no such look' <<<"$stderr"
+}
+
 # ended SECONDS OPTION...: a run that is told to end after so long.
 ended() {
   OMP_NUM_THREADS=1 run timeout --foreground --preserve-status -s TERM "$1" "$gemm" -b cpu --no-yardstick --json "$document" "${@:2}"
@@ -126,12 +184,14 @@ ended() {
 
 @test "a fault to plant that is none is refused" {
   local text
-  for text in '' '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x'; do
+  for text in '' '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x' '2 D 3,40 30 1' '2 3,40 30 simd' \
+    '2 3,40 30 simd:-1' '2 3,40 30 simd:first' '2 3,40 30 simd:1 x' '2 3,40 30 :1' '2 3,40 30 simd:trial' '2 3,40 30 simd:trial0'; do
     HIMENO_GEMM_FLIP=$text says 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
   done
   for text in '0 8,0 0 1' '0 0,8 0 1'; do
     HIMENO_GEMM_FLIP=$text says 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
   done
+  HIMENO_GEMM_FLIP='0 B 0,8 0 simd:1' says 2 'is not in a B of 8 x 8 elements of 32 bits' -s 8
   HIMENO_GEMM_FLIP='1 0,0 0 1' says 2 'HIMENO_GEMM_FLIP: rank 1 of 1' -s 8
 }
 
@@ -227,6 +287,7 @@ ended() {
   says 3 'size 2000000x2000000x2000000 needs .* on each device' -s 2000000
 }
 
+@test "an acceptance without verification" { says 2 '--accept: what --verify off compares with nothing' --accept --verify off; }
 @test "an unknown option" { says 2 '--nonsense' --nonsense; }
 @test "a size of nothing" { says 2 '--size 0.*from 1 to' -s 0; }
 @test "a size that is no size" { says 2 '--size 4x4:' -s 4x4; }

@@ -126,9 +126,11 @@ static status_t case_run(const struct test_case *t, MPI_Comm comm, struct solver
   RETURN_IF_FAILED(decomp_check(ranks, config.global, config.procs, &rules));
   RETURN_IF_FAILED(value_find(&config, t, &value));
   RETURN_IF_FAILED(solver_open(&config, &solver));
-  status_t status = solver_block_run(solver, t->sweeps, block);
+  status_t status = solver_block_run(solver, t->sweeps, 1, block);
+  if (status == STATUS_OK) status = verify_block(&value, block, "case");
   solver_close(solver);
-  return status == STATUS_OK ? verify_block(&value, block, "case") : status;
+  verify_value_free(&value);
+  return status;
 }
 
 static void case_report(const struct test_case *t, status_t status, const struct solver_block *block)

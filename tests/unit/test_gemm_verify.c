@@ -171,6 +171,136 @@ static void random_vectors_find_a_wrong_block_of_a_large_product(void **state)
   product_free(&x);
 }
 
+/* ---- another right result ---- */
+
+static status_t near(struct product *x, const float *right, int launches)
+{
+  log_mute(1);
+  status_t status = gemm_verify_near(x->reference, 0, launches, right, x->out, "test", "block 2");
+  log_mute(0);
+  return status;
+}
+
+static float *copy_of(const struct product *x)
+{
+  size_t bytes = gemm_bytes(&x->p, GEMM_C);
+  float *copy = malloc(bytes);
+  assert_non_null(copy);
+  memcpy(copy, x->out, bytes);
+  return copy;
+}
+
+static float flipped(float value, int bit)
+{
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  bits ^= 1u << bit;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static void a_result_of_other_bits_is_right_and_one_beyond_the_bounds_is_not(void **state)
+{
+  struct product x = product_make(40, 33, 64, GEMM_RANDOM, 0);
+  float *right = copy_of(&x), *at = &x.out[7 * x.p.ld[GEMM_C] + 5];
+  (void)state;
+  assert_int_equal(gemm_verify_bits(x.reference, right, x.out, "test", "block 2"), STATUS_OK);
+  for (int64_t i = 0; i < 40; i++)
+    for (int64_t j = 0; j < 33; j++) {
+      float *one = &x.out[i * x.p.ld[GEMM_C] + j];
+      *one = nextafterf(*one, (i + j) % 2 ? 9 : -9);
+    }
+  assert_int_equal(near(&x, right, 1), STATUS_OK);
+  *at += 3e-4f;
+  assert_int_equal(near(&x, right, 1), STATUS_WRONG);
+  for (int64_t i = 0; i < 40; i++)
+    for (int64_t j = 0; j < 33; j++) x.out[i * x.p.ld[GEMM_C] + j] = right[i * x.p.ld[GEMM_C] + j] + 2e-5f;
+  assert_int_equal(near(&x, right, 1), STATUS_WRONG);
+  memcpy(x.out, right, gemm_bytes(&x.p, GEMM_C));
+  *at = NAN;
+  assert_int_equal(near(&x, right, 1), STATUS_WRONG);
+  *at = right[7 * x.p.ld[GEMM_C] + 5];
+  x.out[8 * x.p.ld[GEMM_C] - 1] = 0;
+  assert_int_equal(near(&x, right, 1), STATUS_WRONG);
+  free(right);
+  product_free(&x);
+}
+
+static void any_bit_of_c_and_behind_its_rows_is_one_of_those_compared(void **state)
+{
+  struct product x = product_make(9, 11, 20, GEMM_RANDOM, 0);
+  float *right = copy_of(&x);
+  (void)state;
+  log_mute(1);
+  for (int64_t at = 0; at < gemm_elements(&x.p, GEMM_C); at++)
+    for (int bit = 0; bit < 32; bit++) {
+      float was = x.out[at], now = flipped(was, bit);
+      memcpy(&x.out[at], &now, sizeof now);
+      assert_int_equal(gemm_verify_bits(x.reference, right, x.out, "test", "block 2"), STATUS_WRONG);
+      memcpy(&x.out[at], &was, sizeof was);
+    }
+  log_mute(0);
+  free(right);
+  product_free(&x);
+}
+
+/* Of 144 elements, those whose flip shows. */
+static int shown(struct product *x, const float *right, int bit)
+{
+  int wrong = 0;
+  for (int64_t i = 0; i < 12; i++)
+    for (int64_t j = 0; j < 12; j++) {
+      float *one = &x->out[i * x->p.ld[GEMM_C] + j], was = *one;
+      *one = flipped(was, bit);
+      wrong += near(x, right, 1) == STATUS_WRONG;
+      *one = was;
+    }
+  return wrong;
+}
+
+/* The table of doc/gemm.md: what no flip, two flips of three and all flips show of a library's C. */
+static void the_bits_that_a_block_of_a_library_is_held_to(void **state)
+{
+  static const struct {
+    int64_t k;
+    int none, most, all;
+  } table[] = {{64, 7, 10, 16}, {1024, 11, 14, 18}, {4096, 13, 16, 23}};
+  (void)state;
+  for (size_t row = 0; row < sizeof table / sizeof *table; row++) {
+    struct product x = product_make(12, 12, table[row].k, GEMM_RANDOM, 0);
+    float *right = copy_of(&x);
+    assert_int_equal(shown(&x, right, table[row].none), 0);
+    assert_in_range(shown(&x, right, table[row].most), 90, 120);
+    assert_int_equal(shown(&x, right, table[row].all), 144);
+    assert_int_equal(shown(&x, right, 23), 144);
+    assert_int_equal(shown(&x, right, 31), 144);
+    free(right);
+    product_free(&x);
+  }
+}
+
+/* C after many products follows from C after one, whatever beta is. */
+static void c_that_went_through_many_products_follows_from_the_first(void **state)
+{
+  static const float betas[] = {0.5f, 1, -1, -1.25f};
+  (void)state;
+  for (size_t b = 0; b < sizeof betas / sizeof *betas; b++) {
+    struct product x = product_make(20, 20, 30, GEMM_RANDOM, betas[b]);
+    float *right = copy_of(&x), *at = &x.out[3 * x.p.ld[GEMM_C] + 4];
+    double *sums = malloc(20 * sizeof *sums);
+    assert_non_null(sums);
+    for (int n = 1; n < 12; n++)
+      for (int64_t i = 0; i < 20; i++) row_make(&x, i, sums);
+    assert_int_equal(near(&x, right, 12), STATUS_OK);
+    assert_int_equal(near(&x, right, 11), STATUS_WRONG);
+    *at += 0.05f;
+    assert_int_equal(near(&x, right, 12), STATUS_WRONG);
+    free(sums);
+    free(right);
+    product_free(&x);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -181,6 +311,10 @@ int main(void)
       cmocka_unit_test(what_stands_behind_the_rows_must_not_change),
       cmocka_unit_test(errors_that_lean_one_way_are_found_by_the_norm),
       cmocka_unit_test(random_vectors_find_a_wrong_block_of_a_large_product),
+      cmocka_unit_test(a_result_of_other_bits_is_right_and_one_beyond_the_bounds_is_not),
+      cmocka_unit_test(any_bit_of_c_and_behind_its_rows_is_one_of_those_compared),
+      cmocka_unit_test(the_bits_that_a_block_of_a_library_is_held_to),
+      cmocka_unit_test(c_that_went_through_many_products_follows_from_the_first),
   };
   cmocka_set_message_output(CM_OUTPUT_TAP);
   return cmocka_run_group_tests(tests, NULL, NULL);
