@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "himeno/ranks.h"
 #include "himeno/run.h"
 #include "himeno/suspect.h"
 
@@ -31,23 +30,32 @@ static struct check *check_add(struct accept *accept, const char *name, const ch
 
 /* ---- of the whole run ---- */
 
+/* A few interrupted blocks are no slow machine: rates are those of the median block. */
+static double typical_gflops(const struct himeno_run *run)
+{
+  struct stats_summary s = stats_summarise(run->result.samples, (size_t)run->result.n_samples);
+  return s.median > 0 ? himeno_gflops(run) * s.mean / s.median : NAN;
+}
+
+static double device_gflops(const struct himeno_rank *rank)
+{
+  return rank->compute > 0 ? (double)rank->points * HIMENO_FLOP_PER_POINT / rank->compute / 1e9 : NAN;
+}
+
 static double ceiling_share(const struct himeno_run *run, struct check *check)
 {
-  if (run->config.soak_given || himeno_is_emulated(run)) {
-    check->outcome = CHECK_INAPPLICABLE;
-    snprintf(check->why, sizeof check->why, "no ceiling is measured in a run of this kind");
-    return NAN;
-  }
-  return run->result.ceiling > 0 ? himeno_bytes_per_second(run) / run->result.ceiling : NAN;
+  double rate = typical_gflops(run) * 1e9 / HIMENO_FLOP_PER_POINT * HIMENO_BYTES_PER_POINT;
+  (void)check;
+  return run->result.ceiling > 0 ? rate / run->result.ceiling : NAN;
 }
 
 /* All devices together over what each reaches by itself: what exchange, waiting and reduction leave. */
 static double efficiency(const struct himeno_run *run, struct check *check)
 {
   double sum = 0;
-  for (int r = 0; r < run->placement.ranks; r++) sum += himeno_rank_gflops(&run->result.ranks[r]);
+  for (int r = 0; r < run->placement.ranks; r++) sum += device_gflops(&run->result.ranks[r]);
   (void)check;
-  return sum > 0 ? himeno_gflops(run) / sum : NAN;
+  return sum > 0 ? typical_gflops(run) / sum : NAN;
 }
 
 static double spread(const struct himeno_run *run, struct check *check)
@@ -55,7 +63,7 @@ static double spread(const struct himeno_run *run, struct check *check)
   int n = run->placement.ranks, slowest = 0;
   double rates[n];
   for (int r = 0; r < n; r++) {
-    rates[r] = himeno_rank_gflops(&run->result.ranks[r]);
+    rates[r] = device_gflops(&run->result.ranks[r]);
     if (rates[r] < rates[slowest]) slowest = r;
   }
   struct stats_summary s = stats_summarise(rates, (size_t)n);
@@ -63,20 +71,20 @@ static double spread(const struct himeno_run *run, struct check *check)
   return s.median > 0 ? (s.max - s.min) / s.median : NAN;
 }
 
-static double noise(const struct himeno_run *run, struct check *check)
+static double noise_of(const struct himeno_run *run)
 {
   struct stats_summary s = stats_summarise(run->result.samples, (size_t)run->result.n_samples);
+  return stats_noise(&s);
+}
+
+static double noise(const struct himeno_run *run, struct check *check)
+{
   (void)check;
-  return s.n < ACCEPT_BLOCKS_MIN ? NAN : stats_noise(&s);
+  return noise_of(run);
 }
 
 static double stragglers(const struct himeno_run *run, struct check *check)
 {
-  if (run->placement.ranks < STRAGGLER_RANKS_MIN) {
-    check->outcome = CHECK_INAPPLICABLE;
-    snprintf(check->why, sizeof check->why, "needs %d ranks", STRAGGLER_RANKS_MIN);
-    return NAN;
-  }
   if (run->result.n_stragglers > 0) check->rank = run->result.stragglers[0].rank;
   return run->result.n_stragglers;
 }
@@ -97,19 +105,49 @@ static double devices_per_host(const struct himeno_run *run, struct check *check
   return round(least);
 }
 
-static const struct {
+/* What a value is made of. */
+enum of { OF_STATE, OF_SPEED, OF_CEILING, OF_NOISE, OF_STRAGGLERS };
+
+static const struct run_check {
   const char *name, *unit;
   size_t limit;
   int at_most;
+  enum of of;
+  int ranks; /* with fewer there is no such value */
   double (*value)(const struct himeno_run *, struct check *);
 } run_checks[] = {
-    {"share of ceiling", "", LIMIT(ceiling_share_min), 0, ceiling_share},
-    {"efficiency", "", LIMIT(efficiency_min), 0, efficiency},
-    {"spread of devices", "", LIMIT(device_spread_max), 1, spread},
-    {"noise of blocks", "", LIMIT(noise_max), 1, noise},
-    {"stragglers", "", LIMIT(stragglers_max), 1, stragglers},
-    {"devices a host", "", LIMIT(devices_per_host), 0, devices_per_host},
+    {"share of ceiling", "", LIMIT(ceiling_share_min), 0, OF_CEILING, 1, ceiling_share},
+    {"efficiency", "", LIMIT(efficiency_min), 0, OF_SPEED, 1, efficiency},
+    {"spread of devices", "", LIMIT(device_spread_max), 1, OF_SPEED, 2, spread},
+    {"noise of blocks", "", LIMIT(noise_max), 1, OF_NOISE, 1, noise},
+    {"stragglers", "", LIMIT(stragglers_max), 1, OF_STRAGGLERS, STRAGGLER_RANKS_MIN, stragglers},
+    {"devices a host", "", LIMIT(devices_per_host), 0, OF_STATE, 1, devices_per_host},
 };
+#define RUN_CHECKS (sizeof run_checks / sizeof *run_checks)
+
+/* Whether a run of this kind has such a value; else the check gets the reason. */
+static int applies(const struct himeno_run *run, enum of of, int ranks, struct check *check)
+{
+  const int emulated = of != OF_STATE && himeno_is_emulated(run);
+  if (!emulated && run->placement.ranks >= ranks && !(of == OF_CEILING && run->config.soak_given)) return 1;
+  check->outcome = CHECK_INAPPLICABLE;
+  if (emulated)
+    snprintf(check->why, sizeof check->why, "an emulator has no speed");
+  else if (run->placement.ranks < ranks)
+    snprintf(check->why, sizeof check->why, "needs %d ranks", ranks);
+  else
+    snprintf(check->why, sizeof check->why, "no ceiling is measured in a run of this kind");
+  return 0;
+}
+
+/* Whether there are blocks enough to tell the value; else the check gets the reason. */
+static int enough_blocks(const struct himeno_run *run, enum of of, struct check *check)
+{
+  int need = of == OF_STRAGGLERS ? straggler_blocks_min(run->placement.ranks) : ACCEPT_BLOCKS_MIN;
+  if (of == OF_STATE || run->result.n_samples >= need) return 1;
+  snprintf(check->why, sizeof check->why, "needs %d timed blocks", need);
+  return 0;
+}
 
 /* ---- of each rank ---- */
 
@@ -121,7 +159,7 @@ static double known(double value)
 static double rank_gflops(const struct himeno_rank *rank, const struct accept_policy *policy)
 {
   (void)policy;
-  return rank->info.emulated ? NAN : himeno_rank_gflops(rank);
+  return device_gflops(rank);
 }
 
 static double alone(const struct himeno_rank *rank, const struct accept_policy *policy)
@@ -181,38 +219,42 @@ static const struct {
   size_t limit;
   int at_most;
   double (*value)(const struct himeno_rank *, const struct accept_policy *);
+  enum of of;
 } rank_checks[] = {
-    {"device", "GFLOPS", LIMIT(device_gflops_min), 0, rank_gflops},
-    {"device and cores unshared", "", LIMIT(binding), 0, alone},
-    {"ECC on", "", LIMIT(ecc), 0, ecc},
-    {"ECC corrected", "errors", LIMIT(ecc_corrected_max), 1, corrected},
-    {"ECC uncorrected", "errors", LIMIT(ecc_uncorrected_max), 1, uncorrected},
-    {"retired memory", "pages", LIMIT(retired_max), 1, retired},
-    {"PCIe generation", "", LIMIT(pcie_gen_min), 0, pcie_gen},
-    {"PCIe lanes", "", LIMIT(pcie_width_min), 0, pcie_width},
-    {"all PCIe lanes in use", "", LIMIT(pcie_full), 0, pcie_full},
-    {"NVLinks active", "", LIMIT(nvlinks_min), 0, nvlinks},
-    {"clock", "MHz", LIMIT(sm_mhz_min), 0, sm_mhz},
-    {"temperature", "C", LIMIT(celsius_max), 1, celsius},
-    {"throttled blocks", "", LIMIT(throttled_max), 1, throttled},
-    {"network cards up", "", LIMIT(cards_min), 0, cards},
-    {"slowest network card", "Gbit/s", LIMIT(card_gbps_min), 0, card_gbps},
+    {"device", "GFLOPS", LIMIT(device_gflops_min), 0, rank_gflops, OF_SPEED},
+    {"device and cores unshared", "", LIMIT(binding), 0, alone, OF_STATE},
+    {"ECC on", "", LIMIT(ecc), 0, ecc, OF_STATE},
+    {"ECC corrected", "errors", LIMIT(ecc_corrected_max), 1, corrected, OF_STATE},
+    {"ECC uncorrected", "errors", LIMIT(ecc_uncorrected_max), 1, uncorrected, OF_STATE},
+    {"retired memory", "pages", LIMIT(retired_max), 1, retired, OF_STATE},
+    {"PCIe generation", "", LIMIT(pcie_gen_min), 0, pcie_gen, OF_STATE},
+    {"PCIe lanes", "", LIMIT(pcie_width_min), 0, pcie_width, OF_STATE},
+    {"all PCIe lanes in use", "", LIMIT(pcie_full), 0, pcie_full, OF_STATE},
+    {"NVLinks active", "", LIMIT(nvlinks_min), 0, nvlinks, OF_STATE},
+    {"clock", "MHz", LIMIT(sm_mhz_min), 0, sm_mhz, OF_STATE},
+    {"temperature", "C", LIMIT(celsius_max), 1, celsius, OF_STATE},
+    {"throttled blocks", "", LIMIT(throttled_max), 1, throttled, OF_STATE},
+    {"network cards up", "", LIMIT(cards_min), 0, cards, OF_STATE},
+    {"slowest network card", "Gbit/s", LIMIT(card_gbps_min), 0, card_gbps, OF_STATE},
 };
+#define RANK_CHECKS (sizeof rank_checks / sizeof *rank_checks)
 
 /* The worst rank's value; one that nobody can tell is worst only where unknown values fail. */
 static void rank_check(const struct himeno_run *run, size_t c, const struct accept_policy *policy,
                        struct check *check)
 {
-  int unknown_fails = policy->unknown_fails > 0, unknown = -1;
+  int unknown_fails = policy->unknown_fails > 0, unknown = -1, unknowns = 0;
   check->value = NAN;
   for (int r = 0; r < run->placement.ranks; r++) {
     double value = rank_checks[c].value(&run->result.ranks[r], policy);
     int worse = check->at_most ? value > check->value : value < check->value;
-    if (isnan(value) && unknown < 0) unknown = r;
+    if (isnan(value) && unknowns++ == 0) unknown = r;
     if (isnan(value) || (check->rank >= 0 && !worse)) continue;
     check->value = value;
     check->rank = r;
   }
+  if (unknowns > 0 && unknowns < run->placement.ranks)
+    snprintf(check->why, sizeof check->why, "not known of %d of %d ranks", unknowns, run->placement.ranks);
   if (unknown < 0 || (check->rank >= 0 && !unknown_fails)) return;
   check->value = NAN;
   check->rank = unknown;
@@ -227,25 +269,61 @@ static void explain(const struct himeno_run *run, struct check *check)
   suspect_name(run, check->rank, check->why + used, sizeof check->why - used);
 }
 
+/* ---- all ---- */
+
+int accept_policy_applies(const struct himeno_run *run, const struct accept_policy *policy)
+{
+  struct check check;
+  int some = 0;
+  for (size_t c = 0; c < RUN_CHECKS; c++)
+    some |= limit_of(policy, run_checks[c].limit) >= 0 &&
+            applies(run, run_checks[c].of, run_checks[c].ranks, &check);
+  for (size_t c = 0; c < RANK_CHECKS; c++)
+    some |= limit_of(policy, rank_checks[c].limit) >= 0 && applies(run, rank_checks[c].of, 1, &check);
+  return some;
+}
+
+/* What noise hides is not judged: it does not make a rank slow, and beyond what the policy allows nothing else is told either. */
+static void noise_heed(const struct himeno_run *run, const struct accept_policy *policy, enum of of,
+                       struct check *check)
+{
+  double most = policy->noise_max >= 0 ? policy->noise_max : ACCEPT_NOISE_MAX, is = noise_of(run);
+  if (check->outcome != CHECK_FAIL || isnan(check->value) || of == OF_STATE || of == OF_STRAGGLERS) return;
+  if (!(is > most)) return;
+  check->outcome = CHECK_NOISY;
+  check->rank = -1;
+  snprintf(check->why, sizeof check->why, "blocks vary by %.1f%%: run again", 100 * is);
+}
+
+static void judge(const struct himeno_run *run, const struct accept_policy *policy, enum of of,
+                  struct check *check)
+{
+  check_judge(check, policy->unknown_fails > 0);
+  noise_heed(run, policy, of, check);
+  explain(run, check);
+}
+
 void accept_policy_checks(const struct himeno_run *run, const struct accept_policy *policy,
                           struct accept *accept)
 {
-  int unknown_fails = policy->unknown_fails > 0, first = accept->n;
-  for (size_t c = 0; c < sizeof run_checks / sizeof *run_checks; c++) {
-    double limit = limit_of(policy, run_checks[c].limit);
+  for (size_t c = 0; c < RUN_CHECKS; c++) {
+    const struct run_check *is = &run_checks[c];
+    double limit = limit_of(policy, is->limit);
     if (limit < 0) continue;
-    struct check *check =
-        check_add(accept, run_checks[c].name, run_checks[c].unit, limit, run_checks[c].at_most);
-    check->value = run_checks[c].value(run, check);
+    struct check *check = check_add(accept, is->name, is->unit, limit, is->at_most);
+    check->value = applies(run, is->of, is->ranks, check) && enough_blocks(run, is->of, check)
+                       ? is->value(run, check)
+                       : NAN;
+    judge(run, policy, is->of, check);
   }
-  for (size_t c = 0; c < sizeof rank_checks / sizeof *rank_checks; c++) {
+  for (size_t c = 0; c < RANK_CHECKS; c++) {
     double limit = limit_of(policy, rank_checks[c].limit);
     if (limit < 0) continue;
-    rank_check(run, c, policy,
-               check_add(accept, rank_checks[c].name, rank_checks[c].unit, limit, rank_checks[c].at_most));
-  }
-  for (int c = first; c < accept->n; c++) {
-    check_judge(&accept->checks[c], unknown_fails);
-    explain(run, &accept->checks[c]);
+    struct check *check =
+        check_add(accept, rank_checks[c].name, rank_checks[c].unit, limit, rank_checks[c].at_most);
+    check->value = NAN;
+    if (applies(run, rank_checks[c].of, 1, check) && enough_blocks(run, rank_checks[c].of, check))
+      rank_check(run, c, policy, check);
+    judge(run, policy, rank_checks[c].of, check);
   }
 }

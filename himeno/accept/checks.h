@@ -8,4 +8,7 @@
 void accept_policy_checks(const struct himeno_run *run, const struct accept_policy *policy,
                           struct accept *accept);
 
+/** \brief Whether a run of this kind can have any of the values that \a policy names. Rank 0, before it is measured. */
+int accept_policy_applies(const struct himeno_run *run, const struct accept_policy *policy);
+
 #endif

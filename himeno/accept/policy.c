@@ -50,6 +50,7 @@ static const struct {
     KEY(cards_min, COUNT),
     KEY(card_gbps_min, NUMBER),
     KEY(unknown_fails, FLAG),
+    KEY(unverified_passes, FLAG),
 #undef KEY
 };
 #define KEYS (sizeof keys / sizeof *keys)
@@ -169,7 +170,9 @@ static int is_empty(const struct accept_policy *policy)
 {
   for (size_t k = 0; k < KEYS; k++) {
     double number = *(const double *)((const char *)policy + keys[k].offset);
-    if (number >= 0 && strcmp(keys[k].key, "unknown_fails") != 0) return 0;
+    int how = keys[k].offset == offsetof(struct accept_policy, unknown_fails) ||
+              keys[k].offset == offsetof(struct accept_policy, unverified_passes);
+    if (number >= 0 && !how) return 0;
   }
   return 1;
 }

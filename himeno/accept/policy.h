@@ -15,7 +15,9 @@
 
 /** Timed blocks that tell the noise of a run. */
 #define ACCEPT_BLOCKS_MIN 3
-#define POLICY_NAME_MAX   64
+/** Noise of the blocks' times beyond which no check of speed fails where the policy does not say. */
+#define ACCEPT_NOISE_MAX 0.05
+#define POLICY_NAME_MAX  64
 
 /** Limits; a negative one is not checked. Shares and spreads are fractions of 1. */
 struct accept_policy {
@@ -24,7 +26,7 @@ struct accept_policy {
   double device_gflops_min; /**< of each rank's own compute time */
   double efficiency_min;    /**< of all devices together over the sum of each one's own compute rate */
   double device_spread_max; /**< (fastest − slowest) / median of the devices' GFLOPS */
-  double noise_max;         /**< of the blocks' times */
+  double noise_max;         /**< of the blocks' times; a run noisier than that is not judged */
   double stragglers_max;
   double devices_per_host; /**< ranks a host, each with a device */
   double binding;          /**< 1: no device and no core is shared by ranks */
@@ -33,15 +35,16 @@ struct accept_policy {
   double ecc_uncorrected_max;
   double retired_max; /**< pages or rows of memory out of use */
   double pcie_gen_min, pcie_width_min;
-  double pcie_full;       /**< 1: as many lanes as the device has */
-  double nvlinks_min;     /**< active */
-  double sm_mhz_min;      /**< the least seen after a block */
-  double celsius_max;     /**< the most seen */
-  double throttled_max;   /**< share of blocks with a forbidden reason */
-  int throttle_forbidden; /**< enum telemetry_throttle, or-ed */
-  double cards_min;       /**< network cards of a host that are up */
-  double card_gbps_min;   /**< rate of each that is up */
-  double unknown_fails;   /**< 1: a check whose value nobody can tell fails */
+  double pcie_full;         /**< 1: as many lanes as the device has */
+  double nvlinks_min;       /**< active */
+  double sm_mhz_min;        /**< the least seen after a block */
+  double celsius_max;       /**< the most seen */
+  double throttled_max;     /**< share of blocks with a forbidden reason */
+  int throttle_forbidden;   /**< enum telemetry_throttle, or-ed */
+  double cards_min;         /**< network cards of a host that are up */
+  double card_gbps_min;     /**< rate of each that is up */
+  double unknown_fails;     /**< 1: a check whose value nobody can tell fails */
+  double unverified_passes; /**< 1: a run whose result was compared with nothing is accepted */
 };
 
 /** \brief Reads a built-in policy by name, or a file. STATUS_ENVIRONMENT when it cannot be read, STATUS_USAGE, with key or

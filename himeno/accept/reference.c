@@ -44,12 +44,18 @@ static int extents_get(const json_t *config, int64_t global[3])
   return 1;
 }
 
-/* The blocks' noise; −1 for what is no list of times, or a short one. */
-static double noise_get(const json_t *samples)
+/* One interrupted block does not make a run slow: rates are compared by the median block's time. */
+static double tail_of(const struct stats_summary *s)
+{
+  return s->median > 0 ? s->mean / s->median - 1 : 0;
+}
+
+/* The blocks' noise and tail. 0 for what is no list of times, or a short one. */
+static int noise_get(const json_t *samples, struct reference *r)
 {
   size_t n = json_array_size(samples);
-  double *times = n >= ACCEPT_BLOCKS_MIN && n <= SAMPLES_MAX ? malloc(n * sizeof *times) : NULL, noise = -1;
-  if (!times) return -1;
+  double *times = n >= ACCEPT_BLOCKS_MIN && n <= SAMPLES_MAX ? malloc(n * sizeof *times) : NULL;
+  if (!times) return 0;
   size_t good = 0;
   while (good < n && json_number_value(json_array_get(samples, good)) > 0) {
     times[good] = json_number_value(json_array_get(samples, good));
@@ -57,17 +63,37 @@ static double noise_get(const json_t *samples)
   }
   if (good == n) {
     struct stats_summary s = stats_summarise(times, n);
-    noise = stats_noise(&s);
+    r->noise = stats_noise(&s);
+    r->tail = tail_of(&s);
   }
   free(times);
-  return noise;
+  return good == n;
+}
+
+static int is_one_of(const char *word, const char *const *words)
+{
+  while (*words && strcmp(word, *words) != 0) words++;
+  return *words != NULL;
+}
+
+/* Whatever became of that run's speed, its bits must have been right. */
+static status_t verdict_check(const json_t *result, const char *where)
+{
+  static const char *const right[] = {"pass", "slow", "noisy", "usage", NULL};
+  static const char *const verified_by[] = {"known", "reference", "model", NULL};
+  char verdict[16], verified[16];
+  if (!text_get(result, "verdict", verdict, sizeof verdict) || !is_one_of(verdict, right))
+    return unfit(where, "that run did not compute right, or did not end");
+  if (!text_get(result, "verified", verified, sizeof verified) || !is_one_of(verified, verified_by))
+    return unfit(where, "the timed part of that run was not verified");
+  return STATUS_OK;
 }
 
 static status_t document_read(const json_t *document, const char *where, struct reference *r)
 {
   const json_t *config = json_object_get(document, "config"), *result = json_object_get(document, "result"),
                *ranks = json_object_get(document, "ranks");
-  char verdict[16], schema[16];
+  char schema[16];
   if (!text_get(document, "schema", schema, sizeof schema) || strcmp(schema, "himeno-gpu/1") != 0)
     return unfit(where, "not a result of himeno-gpu (schema himeno-gpu/1)");
   if (!extents_get(config, r->global) || !text_get(config, "data", r->data, sizeof r->data) ||
@@ -77,12 +103,10 @@ static status_t document_read(const json_t *document, const char *where, struct 
       !text_get(json_array_get(ranks, 0), "device", r->device, sizeof r->device))
     return unfit(where, "its config or ranks are damaged");
   r->ranks = (int)json_array_size(ranks);
-  if (!text_get(result, "verdict", verdict, sizeof verdict) ||
-      (strcmp(verdict, "pass") != 0 && strcmp(verdict, "slow") != 0))
-    return unfit(where, "that run did not compute right");
+  RETURN_IF_FAILED(verdict_check(result, where));
   r->gflops = json_number_value(json_object_get(result, "gflops"));
   if (!(r->gflops > 0)) return unfit(where, "it has no rate");
-  if ((r->noise = noise_get(json_object_get(result, "samples"))) < 0)
+  if (!noise_get(json_object_get(result, "samples"), r))
     return unfit(where, "it has fewer than 3 blocks, so its noise is unknown");
   return STATUS_OK;
 }
@@ -143,22 +167,38 @@ status_t reference_same(const struct himeno_run *run, const struct reference *r)
   return STATUS_OK;
 }
 
-void accept_reference_check(const struct himeno_run *run, const struct reference *r, struct accept *accept)
+static void compare(const struct himeno_run *run, const struct reference *r, struct check *check)
 {
   struct stats_summary s = stats_summarise(run->result.samples, (size_t)run->result.n_samples);
   double noise = hypot(r->noise, stats_noise(&s)),
          tolerance = fmax(REFERENCE_LEAST, REFERENCE_SIGMAS * noise);
-  struct check *check = &accept->checks[accept->n++];
-  *check = (struct check){.name = "rate over reference", .unit = "", .limit = 1 - tolerance, .rank = -1};
-  check->value = s.n < ACCEPT_BLOCKS_MIN ? NAN : himeno_gflops(run) / r->gflops;
+  check->limit = fmax(0, 1 - tolerance);
+  check->value = himeno_gflops(run) * (1 + tail_of(&s)) / (r->gflops * (1 + r->tail));
   check_judge(check, 0);
-  if (s.n < ACCEPT_BLOCKS_MIN)
-    snprintf(check->why, sizeof check->why, "fewer than %d blocks: this run's noise is unknown",
-             ACCEPT_BLOCKS_MIN);
-  else if (tolerance > 0.05)
+  if (check->outcome == CHECK_PASS && tolerance > REFERENCE_NOISY &&
+      check->value < 1 + tolerance - REFERENCE_NOISY)
+    check->outcome = CHECK_NOISY;
+  if (tolerance > REFERENCE_NOISY)
     snprintf(check->why, sizeof check->why, "noisy: nothing below %.1f%% can be told from %.2f GFLOPS",
              100 * tolerance, r->gflops);
   else
     snprintf(check->why, sizeof check->why, "%.2f GFLOPS then; differences below %.1f%% are noise", r->gflops,
              100 * tolerance);
+}
+
+void accept_reference_check(const struct himeno_run *run, const struct reference *r, struct accept *accept)
+{
+  struct check *check = &accept->checks[accept->n++];
+  *check = (struct check){
+      .name = "rate over reference", .unit = "", .value = NAN, .limit = 1 - REFERENCE_LEAST, .rank = -1};
+  if (himeno_is_emulated(run)) {
+    check->outcome = CHECK_INAPPLICABLE;
+    snprintf(check->why, sizeof check->why, "an emulator has no speed");
+  } else if (run->result.n_samples < ACCEPT_BLOCKS_MIN) {
+    check->outcome = CHECK_UNKNOWN;
+    snprintf(check->why, sizeof check->why, "fewer than %d blocks: this run's noise is unknown",
+             ACCEPT_BLOCKS_MIN);
+  } else {
+    compare(run, r, check);
+  }
 }

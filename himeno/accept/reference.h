@@ -9,9 +9,11 @@
 
 #include "base/status.h"
 
-/** A slowdown is believed beyond this many standard deviations of both runs together, and beyond 1%. */
+/** A slowdown is believed beyond this many standard deviations of both runs together, and beyond 1%. Where that is more than 5%, a
+ * run is as fast as the earlier one only if it is so much faster that no slowdown by more than 5% hides in the noise. */
 #define REFERENCE_SIGMAS 3.0
 #define REFERENCE_LEAST  0.01
+#define REFERENCE_NOISY  0.05
 
 /** What is needed of the earlier run. */
 struct reference {
@@ -19,10 +21,11 @@ struct reference {
   int ranks;
   char data[16], backend[16], class_[16], device[128], kernel[64];
   double gflops, noise; /**< noise: relative, of its blocks */
+  double tail;          /**< how much longer its mean block took than the median one, relative */
 };
 
-/** \brief Reads an earlier document. STATUS_ENVIRONMENT when it cannot be read; STATUS_USAGE when it is none, failed, or has
- * too few blocks to know its noise. Nothing in it is trusted: sizes and types are checked. */
+/** \brief Reads an earlier document. STATUS_ENVIRONMENT when it cannot be read; STATUS_USAGE when it is none, was wrong, ended early
+ * or not verified, or has too few blocks to know its noise. Nothing in it is trusted: sizes and types are checked. */
 status_t reference_read(const char *path, struct reference *reference);
 
 /** \brief The same from text, for tests; \a where names it in messages. */

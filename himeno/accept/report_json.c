@@ -21,7 +21,6 @@ json_t *accept_json(const struct himeno_run *run)
   const struct accept *a = &run->result.accept;
   json_t *checks = json_array();
   for (int c = 0; c < a->n; c++) json_array_append_new(checks, check_json(&a->checks[c]));
-  return json_pack(
-      "{s:o, s:b, s:o}", "policy", a->policy[0] ? json_string(a->policy) : json_null(), "accepted",
-      run->result.verdict == STATUS_OK && !run->result.partial && accept_failures(a) == 0, "checks", checks);
+  return json_pack("{s:o, s:b, s:o}", "policy", a->policy[0] ? json_string(a->policy) : json_null(),
+                   "accepted", run->result.verdict == STATUS_OK && !run->result.partial, "checks", checks);
 }

@@ -31,29 +31,64 @@ static void check_text(const struct check *c, FILE *out)
 static void stragglers_text(const struct himeno_run *run, FILE *out)
 {
   const struct himeno_result *r = &run->result;
+  const int ranks = run->placement.ranks, blocks = straggler_blocks_min(ranks);
   char line[LINE_MAX_BYTES];
+  if (ranks >= STRAGGLER_RANKS_MIN && run->record->n < blocks && !himeno_is_emulated(run))
+    fprintf(out, "  stragglers not looked for: %d timed block%s, %d ranks need %d\n", run->record->n,
+            run->record->n == 1 ? "" : "s", ranks, blocks);
   for (int s = 0; s < r->n_stragglers && s < HIMENO_STRAGGLERS_MAX; s++)
     fprintf(out, "  STRAGGLER  %s\n", suspect_straggler(run, &r->stragglers[s], line, sizeof line));
   if (r->n_stragglers > HIMENO_STRAGGLERS_MAX)
     fprintf(out, "  ... and %d more stragglers\n", r->n_stragglers - HIMENO_STRAGGLERS_MAX);
 }
 
+/* Why nothing was accepted, or NULL where it was. */
+static const char *refusal(const struct himeno_run *run)
+{
+  if (run->result.verdict == STATUS_WRONG) return "the result is wrong";
+  if (run->result.partial) return "a signal ended the run";
+  if (!accept_verified(run)) return "the result was not verified";
+  if (run->result.verdict == STATUS_NOISY) return "too noisy to be judged, run again";
+  if (run->result.verdict == STATUS_USAGE) return "nothing could be checked";
+  return NULL;
+}
+
+/* What an accepted run was not held against. */
+static void unchecked_text(const struct accept *a, FILE *out)
+{
+  int n = 0;
+  for (int c = 0; c < a->n; c++)
+    if (a->checks[c].outcome == CHECK_UNKNOWN || a->checks[c].outcome == CHECK_INAPPLICABLE)
+      fprintf(out, "%s%s", n++ ? ", " : "; not checked: ", a->checks[c].name);
+}
+
+static void conclusion_text(const struct himeno_run *run, FILE *out)
+{
+  const struct accept *a = &run->result.accept;
+  const int failures = accept_count(a, CHECK_FAIL);
+  const char *why = refusal(run);
+  if (why && failures && !run->result.partial)
+    fprintf(out, "  NOT ACCEPTED: %s; %d of %d checks fail\n", why, failures, a->n);
+  else if (why)
+    fprintf(out, "  NOT ACCEPTED: %s\n", why);
+  else if (failures)
+    fprintf(out, "  NOT ACCEPTED: %d of %d checks fail\n", failures, a->n);
+  else {
+    fprintf(out, "  accepted%s: %d of %d checks pass, none fails",
+            run->result.verified == VERIFY_NO ? ", though NOT VERIFIED" : "", accept_count(a, CHECK_PASS),
+            a->n);
+    unchecked_text(a, out);
+    fprintf(out, "\n");
+  }
+}
+
 void accept_text(const struct himeno_run *run, FILE *out)
 {
   const struct accept *a = &run->result.accept;
-  int failures = accept_failures(a), passed = 0;
-  for (int c = 0; c < a->n; c++) passed += a->checks[c].outcome == CHECK_PASS;
   stragglers_text(run, out);
   if (!a->asked) return;
   fprintf(out, "\n  acceptance %s%s\n", a->policy[0] ? "by policy " : "by reference alone", a->policy);
   fprintf(out, "    %-26s %10s  %11s  %9s %-7s\n", "check", "value", "limit", "margin", "");
   for (int c = 0; c < a->n; c++) check_text(&a->checks[c], out);
-  if (run->result.verdict != STATUS_OK)
-    fprintf(out, "  NOT ACCEPTED: the result is wrong\n");
-  else if (run->result.partial && !failures)
-    fprintf(out, "  NOT ACCEPTED: a signal ended the run\n");
-  else if (failures)
-    fprintf(out, "  NOT ACCEPTED: %d of %d checks fail\n", failures, a->n);
-  else
-    fprintf(out, "  accepted: %d of %d checks pass, none fails\n", passed, a->n);
+  conclusion_text(run, out);
 }

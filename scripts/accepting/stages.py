@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT
 """The stages: alone, products, pairs, switches, all, devices."""
 import argparse
+import os
 import statistics
 
-from steps import read, say
+from steps import checks_of, read, say, write_document
 
 # A pair is slow beyond so many standard deviations, and beyond this share, of the pairs' usual exchange.
 SIGMAS = 5
 LEAST = 0.25
 PAIRS_MIN = 4  # with fewer there is no usual
+PAIRS_POLICY = "pairs of hosts"
 PRODUCTS_LEAST = 0.05  # a device this much below the usual is slow at arithmetic
+BLOCKS_MIN = 3  # with fewer there is no noise
 NORMAL_MAD = 1.4826
-NOT_BEGUN = {"not started", "partial", "environment", "usage"}
+NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified"}
 
 
 NAMES = ["alone", "products", "pairs", "switches", "all", "devices"]
@@ -66,6 +69,16 @@ def sort_out(run, program, steps):
     return [name for name in steps if name not in bad]
 
 
+# ---- noise ----
+
+def noise_of(samples):
+    """Relative, of blocks' times; None where there are too few to tell."""
+    if len(samples) < BLOCKS_MIN:
+        return None
+    middle = statistics.median(samples)
+    return NORMAL_MAD * statistics.median(abs(one - middle) for one in samples) / middle
+
+
 # ---- arithmetic ----
 
 def backend_of(options):
@@ -79,7 +92,7 @@ def products(run, names, prefix="products"):
     """Where gemm-gpu is built: right products on each host, and devices no slower than the others'."""
     if not run.has("gemm-gpu"):
         return names
-    options = ["-t", str(run.a.seconds), "--no-yardstick", *backend_of(run.a.options), *run.a.gemm_options]
+    options = ["--accept", "-t", str(run.a.seconds), "--no-yardstick", *backend_of(run.a.options), *run.a.gemm_options]
     done = run.together(prefix, [(f"{prefix}-{name}", [name], {"program": "gemm-gpu", "options": options}) for name in names])
     steps = {name: done[f"{prefix}-{name}"] for name in names if f"{prefix}-{name}" in done}
     good = sort_out(run, "gemm-gpu", steps)
@@ -101,7 +114,11 @@ def slow_at_products(run, rates, steps):
     for (name, device), rate in rates.items():
         if rate < limit:
             bad.add(name)
-            run.find("slow", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, the usual is {usual:.1f}, limit {limit:.1f}", steps[name], device=device)
+            noise = noise_of(run.document(steps[name]["name"])["result"]["samples"])
+            steady = noise is not None and noise <= PRODUCTS_LEAST
+            run.find("slow" if steady else "noisy", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, the usual is {usual:.1f}, limit {limit:.1f}"
+                     + ("" if steady else "; its blocks are too few to tell" if noise is None else f"; its blocks vary by {noise:.1%}"),
+                     steps[name], device=device)
     return bad
 
 
@@ -117,10 +134,12 @@ def rounds_of(names, rounds):
 
 
 def exchange_of(document):
-    """Seconds a sweep in which the slowest rank packs, copies and sends; not of waiting for a late neighbour."""
+    """Seconds a sweep in which the slowest rank packs, copies and sends; not of waiting for a late neighbour. Means over the blocks, and
+    so brought to the median block: one that was interrupted is no slow exchange."""
     phases = ("pack", "d2h", "transfer", "h2d", "unpack")
     try:
-        return max(sum(rank["phases"][phase] for phase in phases) for rank in document["ranks"])
+        samples = document["result"]["samples"]
+        return max(sum(rank["phases"][phase] for phase in phases) for rank in document["ranks"]) * statistics.median(samples) / statistics.mean(samples)
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -136,8 +155,17 @@ def pair_name(pair, kind):
 
 
 def pair_job(run, pair, kind):
-    # Classic and without a policy: the hosts passed theirs; here the way between them is looked at.
-    return pair_name(pair, kind), list(pair), {"options": ["-s", run.a.size, "-w", "-t", str(run.a.seconds), "--no-tune", *run.a.options]}
+    # Classic and by a policy of noise alone: the hosts passed theirs; here the way between them is looked at.
+    options = ["-s", run.a.size, "-w", "-t", str(run.a.seconds), "--accept", pairs_policy(run), *run.a.options]
+    return pair_name(pair, kind), list(pair), {"options": options}
+
+
+def pairs_policy(run):
+    """Blocks that vary by more than what makes an exchange slow tell nothing of it."""
+    path = os.path.join(run.a.folder, "pairs.json")
+    if not os.path.exists(path):
+        write_document(path, {"name": PAIRS_POLICY, "noise_max": LEAST, "unverified_passes": run.unverified_passes})
+    return path
 
 
 def again_alone(run, slow, limit):
@@ -145,11 +173,20 @@ def again_alone(run, slow, limit):
     done = run.together("again", [pair_job(run, pair, "again") for pair in slow], width=1)
     kept = {}
     for pair in slow:
-        name = pair_name(pair, "again")
-        time = exchange_of(run.document(name)) if name in done else None
-        if time is not None and time > limit:
-            kept[pair] = (time, done[name])
+        step = done.get(pair_name(pair, "again"))
+        time = exchange_of(run.document(step["name"])) if step else None
+        if time is None or time <= limit or unjudged(run, pair, step):
+            continue
+        kept[pair] = (time, step)
     return kept
+
+
+def unjudged(run, pair, step):
+    """Whether the step tells nothing of two hosts; that is said, and nobody accused."""
+    if step["outcome"] not in ("noisy", "unverified"):
+        return False
+    run.find(step["outcome"], list(pair), f"with {pair[0]} and {pair[1]} together: {step['why']}", step)
+    return True
 
 
 def path_told(run, pair):
@@ -189,8 +226,8 @@ def accuse(run, slow, limit, met):
 
 def broken(run, done, pairs_):
     """Pairs that did not compute or end; a host with two of them is bad, else the way is."""
-    failed = {pair: done[pair_name(pair, "pair")] for pair in pairs_
-              if pair_name(pair, "pair") in done and done[pair_name(pair, "pair")]["outcome"] not in ("pass", "slow")}
+    failed = {pair: done[pair_name(pair, "pair")] for pair in pairs_ if pair_name(pair, "pair") in done}
+    failed = {pair: step for pair, step in failed.items() if step["outcome"] not in ("pass", "slow") and not unjudged(run, pair, step)}
     count = {}
     for pair in failed:
         for name in pair:
@@ -210,8 +247,9 @@ def pairs(run, names):
         done.update(run.together(f"round {number + 1}", [pair_job(run, pair, "pair") for pair in matches]))
         everyone += matches
     for pair in everyone:
-        time = exchange_of(run.document(pair_name(pair, "pair")))
-        if pair_name(pair, "pair") in done and time is not None:
+        step = done.get(pair_name(pair, "pair"))
+        time = exchange_of(run.document(step["name"])) if step and step["outcome"] == "pass" else None
+        if time is not None:
             times[pair] = time
             for name in pair:
                 met[name] = met.get(name, 0) + 1
@@ -242,8 +280,7 @@ def is_known(run, document):
     """Whether the only thing amiss is exchange between hosts whose way was found slow before."""
     ends = {name for finding in run.findings if finding["kind"] == "path" for name in finding["hosts"]}
     late = {one["host"] for one in (document or {}).get("stragglers", [])}
-    checks = (document or {}).get("result", {}).get("accept", {}).get("checks", [])
-    return bool(late) and late <= ends and {check["check"] for check in checks if check["outcome"] == "fail"} <= {"stragglers", "efficiency", "share of ceiling"}
+    return bool(late) and late <= ends and {check["check"] for check in checks_of(document) if check["outcome"] == "fail"} <= {"stragglers", "efficiency", "share of ceiling"}
 
 
 def group(run, what, name, members):
@@ -252,7 +289,7 @@ def group(run, what, name, members):
     if not done:
         return members
     document = run.document(name)
-    bad = stragglers(run, done, document)
+    bad = stragglers(run, done, document) if done["outcome"] in ("pass", "slow") else set()
     if done["outcome"] != "pass" and not bad and not is_known(run, document):
         run.find("path" if done["outcome"] == "slow" else done["outcome"], members, f"all of {what} together: {done['why']}", done)
     return [member for member in members if member not in bad]

@@ -75,6 +75,8 @@ class Run:
         self.a = a
         self.begin = time.time()
         self.findings, self.left_out, self.tested = [], [], []
+        self.done = {}
+        self.unverified_passes = (read(a.policy) or {}).get("unverified_passes") is True
         os.makedirs(os.path.join(a.folder, "steps"), exist_ok=True)
         self.lock = open(os.path.join(a.folder, ".lock"), "w", encoding="utf-8")
         self.take_lock()
@@ -146,6 +148,7 @@ class Run:
         """The outcome of a step, which is run unless it has been: {outcome, why, seconds, command, hosts}; None where the budget ended it."""
         done = read(self.path(name, "json"))
         if done:
+            self.done[name] = done
             return done
         per_host, limit = per_host or self.a.per_host, limit or self.a.limit
         words = self.words(on, per_host, program, options, self.path(name, "doc"))
@@ -161,6 +164,7 @@ class Run:
         done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "tries": tries, "seconds": round(time.time() - begin, 3),
                 "command": shlex.join(words[:-2])}
         write_document(self.path(name, "json"), done)
+        self.done[name] = done
         return done
 
     def tried(self, name, words, limit, mode):
@@ -176,7 +180,7 @@ class Run:
             return None
         if code != 0:
             needs_room(self.a.folder)
-        return judge(code, read(self.path(name, "doc")), self.path(name, "log"))
+        return judge(code, read(self.path(name, "doc")), self.path(name, "log"), self.unverified_passes)
 
     def document(self, name):
         found = read(self.path(name, "doc"))
@@ -210,7 +214,7 @@ class Run:
         self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why, "command": step["command"], "step": step["name"]})
 
 
-def judge(code, document, log):
+def judge(code, document, log, unverified_passes=False):
     """Outcome and reason. A step that left no document never began, or broke."""
     said = last_words(log)
     if code == STOPPED:
@@ -222,12 +226,27 @@ def judge(code, document, log):
             return WORDS[code], said
         return "not started", said or f"exit status {code}"
     verdict = document.get("result", {}).get("verdict", WORDS.get(code, "fault"))
+    if code in (0, 2, 3, 5) and is_unverified(document) and not unverified_passes:
+        return "unverified", "its result was compared with nothing"
+    if (code, verdict) == (3, "noisy"):
+        return "noisy", reason(document) or said
+    if (code, verdict) == (2, "usage") and not is_unverified(document):
+        return "pass", "nothing of the policy can be checked here"
     outcome = WORDS.get(code, "fault") if code not in (0, 1) else verdict
     return ("pass", "") if outcome == "pass" and code == 0 else (outcome if outcome != "pass" else "fault", reason(document) or said)
 
 
+def is_unverified(document):
+    result = document.get("result", {})
+    return result.get("verified") == "no" or (result.get("check") or {}).get("how") == "no"
+
+
+def checks_of(document):
+    return (document or {}).get("result", {}).get("accept", {}).get("checks", [])
+
+
 def reason(document):
-    failed = [check for check in document.get("result", {}).get("accept", {}).get("checks", []) if check["outcome"] == "fail"]
+    failed = [check for check in checks_of(document) if check["outcome"] in ("fail", "noisy")]
     return "; ".join(f"{check['check']} {shown(check['value'])}, limit {shown(check['limit'])}{' (' + check['why'] + ')' if check['why'] else ''}"
                      for check in failed)
 

@@ -15,7 +15,7 @@ accept() {
   local launch="on $1" policy=$2
   [ "$1" -gt 1 ] || launch= # which takes two seconds to see a failure through
   shift 2
-  run --separate-stderr $launch "$himeno" -b null -s 34x34x66 --block 5 -t 0.2 --verify off --accept "$policy" "$@"
+  run --separate-stderr $launch "$himeno" -b null -s 34x34x66 --block 5 -t 0.2 --accept "$policy" "$@"
 }
 
 # check NAME FIELD: of the last document.
@@ -24,6 +24,15 @@ check() {
 for check in json.load(open("r.json"))["result"]["accept"]["checks"]:
     if check["check"] == sys.argv[1]:
         print(check[sys.argv[2]])' "$1" "$2"
+}
+
+# What the last document says.
+verdict() { "$PYTHON" -c 'import json; r = json.load(open("r.json"))["result"]; print(r["verdict"], r["accept"]["accepted"])'; }
+
+follows_schema() {
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null || return 0
+  "$PYTHON" -c 'import json, sys, jsonschema
+jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$top_srcdir/doc/result.schema.json"
 }
 
 policy() { printf '%s' "$1" >policy.json; }
@@ -85,10 +94,14 @@ policy() { printf '%s' "$1" >policy.json; }
 
 @test "what nobody can tell passes as unknown, or fails where the policy says so" {
   export HIMENO_NVML=/nonexistent
-  policy '{"ecc": true}'
+  policy '{"ecc": true, "devices_per_host": 1}'
   accept 1 policy.json
   expect_status 0
   grep -q 'ECC on .*unknown' <<<"$output"
+  grep -q 'accepted: 1 of 2 checks pass, none fails; not checked: ECC on$' <<<"$output"
+  policy '{"ecc": true}'
+  accept 1 policy.json
+  expect_status 2
   policy '{"ecc": true, "unknown_fails": true}'
   accept 1 policy.json
   expect_status 5
@@ -115,7 +128,7 @@ print(eval(sys.argv[1]))' "$1"
 
 @test "each sample has its telemetry, and what changed meanwhile its place" {
   HIMENO_FAKE_NVML="celsius-late@1=91 throttle-late@1=32 fixed-late@1=4" \
-    run on 2 "$himeno" -b null -s 34x34x66 --block 5 -t 3 --verify off --accept default --json r.json
+    run on 2 "$himeno" -b null -s 34x34x66 --block 5 -t 3 --accept default --json r.json
   [ "$(told '{len(rank["blocks"][of]) == len(r["result"]["samples"]) for rank in t for of in ("watts", "sm_mhz", "memory_mhz", "celsius")}')" = "{True}" ]
   [ "$(told 't[1]["blocks"]["each"], t[1]["blocks"]["celsius"][:5]')" = "(1, [55, 55, 55, 91, 91])" ]
   [ "$(told 't[1]["blocks"]["throttled"][:5]')" = "['', '', 'thermal', 'thermal', 'thermal']" ]
@@ -128,21 +141,104 @@ print(eval(sys.argv[1]))' "$1"
   "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
   HIMENO_NULL_CLOCK="seed=4 device=1:1.2" HIMENO_FAKE_NVML="throttle@1=32" accept 4 default --json r.json
   expect_status 5
-  "$PYTHON" -c 'import json, sys, jsonschema
-jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$top_srcdir/doc/result.schema.json"
+  follows_schema
 }
 
 @test "an earlier run is the measure, no finer than the noise of both" {
-  run on 2 "$himeno" -b null -s XS --block 5 -t 1 --verify off --json before.json
+  measured() { run --separate-stderr on 2 "$himeno" -b null -s XS --block 5 -t 1 "$@"; }
+  measured --json before.json
   expect_status 0
-  run on 2 "$himeno" -b null -s XS --block 5 -t 1 --verify off --reference before.json
+  measured --reference before.json
   expect_status 0
   grep -q 'rate over reference.*pass.*differences below [0-9.]*% are noise' <<<"$output"
-  HIMENO_NULL_CLOCK="seed=4 device=1:2" run on 2 "$himeno" -b null -s XS --block 5 -t 1 --verify off --reference before.json
+  HIMENO_NULL_CLOCK="seed=4 device=1:2" measured --reference before.json --json r.json
   expect_status 5
-  HIMENO_NULL_CLOCK="seed=4 noise=0.5 device=1:2" run on 2 "$himeno" -b null -s XS --block 1 -t 1 --verify off --reference before.json
-  expect_status 0
+  grep -q 'verdict    SLOW: every block equals' <<<"$output"
+  [ "$(verdict)" = "slow False" ]
+  HIMENO_NULL_CLOCK="seed=4 noise=0.5 device=1:2" measured --reference before.json --json r.json
+  expect_status 3
   grep -q 'noisy: nothing below' <<<"$output"
+  grep -q 'verdict    NOISY: every block equals' <<<"$output"
+  grep -q 'NOT ACCEPTED: too noisy to be judged, run again' <<<"$output"
+  [ "$(verdict)" = "noisy False" ]
+  follows_schema
+}
+
+@test "an earlier run that was not verified is no measure" {
+  run on 1 "$himeno" -b null -s XS --block 5 -t 0.1 --verify off --json before.json
+  expect_status 0
+  run --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.1 --reference before.json
+  expect_status 2
+  [ "$(grep -c 'the timed part of that run was not verified' <<<"$stderr")" -eq 1 ]
+}
+
+@test "what was not verified is not accepted, unless the policy says so by name" {
+  policy '{"device_gflops_min": 0.001}'
+  accept 1 policy.json --json r.json
+  expect_status 0
+  for ranks in 1 2; do
+    accept $ranks policy.json --verify off --json r.json
+    expect_status 2
+    grep -q 'NOT ACCEPTED: the result was not verified' <<<"$output"
+    ! grep -q 'PASS\|  accepted' <<<"$output" || return 1
+    [ "$(grep -c 'unverified_passes' <<<"$stderr")" -eq 1 ]
+    [ "$(verdict)" = "usage False" ]
+    follows_schema
+  done
+  run on 1 "$himeno" -b null -s XS --block 5 -t 0.1 --json before.json
+  run --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.1 --verify off --reference before.json
+  expect_status 2
+  policy '{"device_gflops_min": 0.001, "unverified_passes": true}'
+  accept 1 policy.json --verify off --json r.json
+  expect_status 0
+  grep -q '  accepted, though NOT VERIFIED: 1 of 1 checks pass' <<<"$output"
+  ! grep -q 'PASS' <<<"$output" || return 1
+}
+
+@test "a policy of which nothing can be checked accepts nothing" {
+  policy '{"stragglers_max": 0, "device_spread_max": 0.1}'
+  accept 1 policy.json --json r.json
+  expect_status 2
+  grep -q 'NOT ACCEPTED: nothing could be checked' <<<"$output"
+  grep -q 'verdict    NOT JUDGED: every block equals' <<<"$output"
+  [ "$(grep -c '^himeno-gpu: --accept policy.json: nothing in it could be checked$' <<<"$stderr")" -eq 1 ]
+  [ "$(verdict)" = "usage False" ]
+  follows_schema
+  accept 2 policy.json
+  expect_status 0
+  grep -q 'accepted: 1 of 2 checks pass, none fails; not checked: stragglers$' <<<"$output"
+  policy '{"device_gflops_min": 0.001, "stragglers_max": 0, "noise_max": 1}'
+  run --separate-stderr on 4 "$himeno" -b null -s 34x34x66 -n 5 --accept policy.json
+  expect_status 2
+  grep -q 'stragglers not looked for: 1 timed block, 4 ranks need 6' <<<"$output"
+  policy '{"ceiling_share_min": 0.5}'
+  run --separate-stderr timeout 60 "$himeno" -b null -s XS --block 5 --soak 1h --accept policy.json
+  expect_status 2
+  grep -q 'nothing in it can be checked in such a soak' <<<"$stderr"
+}
+
+@test "a run too noisy to be judged is neither slow nor accepted, and accuses nobody" {
+  policy '{"device_gflops_min": 1000, "noise_max": 0.03, "ecc": true}'
+  HIMENO_NULL_CLOCK="seed=4 noise=1" accept 2 policy.json --json r.json
+  expect_status 3
+  [ "$(verdict)" = "noisy False" ]
+  [ "$(check 'noise of blocks' outcome) $(check device outcome) $(check device rank)" = "noisy noisy None" ]
+  grep -q 'verdict    NOISY' <<<"$output"
+  ! grep -q 'FAIL' <<<"$output" || return 1
+  HIMENO_FAKE_NVML="ecc@1=0" HIMENO_NULL_CLOCK="seed=4 noise=1" accept 2 policy.json
+  expect_status 3
+  grep -q 'too noisy to be judged, run again; 1 of 3 checks fail' <<<"$output"
+  accept 2 policy.json --json r.json
+  expect_status 5
+  [ "$(verdict)" = "slow False" ]
+}
+
+@test "a wrong result is graver than noise, and both than a slow device" {
+  policy '{"device_gflops_min": 1000, "noise_max": 0.03}'
+  HIMENO_FLIP="a2 9,9,9 30 3" HIMENO_NULL_CLOCK="seed=4 noise=1" accept 1 policy.json --json r.json
+  expect_status 4
+  [ "$(verdict)" = "wrong False" ]
+  ! grep -q 'himeno-gpu: .*accept' <<<"$stderr" || return 1
 }
 
 @test "an earlier run of something else is told before anything is measured, and one of another kernel is warned of" {
@@ -160,7 +256,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
 
 @test "a run that a signal ended is not accepted" {
   policy '{"device_gflops_min": 0.001}'
-  "$himeno" -b null -s XS --block 5 -t 60 --verify off --accept policy.json --json r.json >out 2>&1 3>&- &
+  "$himeno" -b null -s XS --block 5 -t 60 --accept policy.json --json r.json >out 2>&1 3>&- &
   for _ in $(seq 600); do [ -s r.json ] && break; sleep 0.1; done
   sleep 1
   kill -TERM $!
@@ -173,7 +269,7 @@ jsonschema.validate(json.load(open("r.json")), json.load(open(sys.argv[1])))' "$
 }
 
 @test "a soak has no ceiling, which no policy can ask of it" {
-  policy '{"ceiling_share_min": 0.9, "unknown_fails": true}'
+  policy '{"ceiling_share_min": 0.9, "devices_per_host": 1, "unknown_fails": true}'
   run on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json
   expect_status 0
   grep -q 'share of ceiling .*n/a' <<<"$output"

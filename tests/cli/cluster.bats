@@ -15,7 +15,7 @@ cluster() {
   local hosts=$1
   shift
   run --separate-stderr "$top_srcdir/scripts/accept" out --hosts "$hosts" --per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 \
-    --options "-b null --block 5 --verify off" --policy site.json --parallel 2 --limit 60 --rounds 3 --gemm-options '-s 64' \
+    --options "-b null --block 5" --policy site.json --parallel 2 --limit 60 --rounds 3 --gemm-options '-s 64' \
     --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" "$@"
 }
 
@@ -81,7 +81,67 @@ teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"
   cluster 'n[1-2]' --stages products --seconds 5
   expect_status 7
   [ "$(verdict 'r["accepted"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "(False, [('partial', ['n2'])])" ]
+  [ "$(verdict 'r["drain_list"], r["run_again_list"]')" = "('', 'n2')" ]
   grep -q 'products-n2  *partial (second try)' <<<"$output"
+}
+
+@test "a host too noisy to be judged has to run again, and is not drained" {
+  site
+  echo 'noisy n2 all 2' >faults
+  cluster 'n[1-3]' --stages alone,pairs,all,devices
+  expect_status 3
+  [ "$(verdict 'r["accepted"], r["drain_list"], r["run_again_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = \
+    "(False, '', 'n2', [('noisy', ['n2'], 'alone-n2')])" ]
+  grep -q 'n2  *noisy: noise of blocks .*blocks vary by' <<<"$output"
+  grep -q '^  run again: n2$' <<<"$output"
+  grep -q 'n\[1,3\]: 2 pass' <<<"$output"
+  ! grep -q 'drain:' <<<"$output" || return 1
+}
+
+@test "a noisy pair and a noisy whole accuse nobody, however slow the link between them seems" {
+  echo '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.05, "stragglers_max": 0}' >site.json
+  printf '%s\n' 'noisy n1 n8 2' 'link n1 n8 60' >faults # which meet in the first round
+  cluster 'n[1-8]' --rounds 1 --seconds 0.5 --stages alone,pairs,all,devices
+  expect_status 3
+  [ "$(verdict 'r["drain_list"], r["run_again_list"], {f["kind"] for f in r["findings"]}')" = "('', 'n[1-8]', {'noisy'})" ]
+  [ "$(verdict 'sorted(f["hosts"] for f in r["findings"])[-1]')" = "['n1', 'n8']" ]
+}
+
+@test "what was not verified is not accepted, and drains nobody; a policy may do without by name" {
+  site
+  cluster 'n[1-2]' --stages alone,pairs --options '-b null --block 5 --verify off'
+  expect_status 3
+  [ "$(verdict 'r["accepted"], r["drain_list"], {f["kind"] for f in r["findings"]}')" = "(False, '', {'unverified'})" ]
+  rm -r out
+  cluster 'n[1-4]' --stages pairs --options '-b null --block 5 --verify off'
+  expect_status 3
+  [ "$(verdict 'r["accepted"], r["drain_list"], {f["kind"] for f in r["findings"]}')" = "(False, '', {'unverified'})" ]
+  rm -r out
+  echo '{"name": "site", "device_gflops_min": 11.5, "unverified_passes": true}' >site.json
+  cluster 'n[1-2]' --stages alone,pairs --options '-b null --block 5 --verify off'
+  expect_status 0
+}
+
+@test "a policy of which nothing could be checked accepts no cluster, and what was checked nowhere is said" {
+  echo '{"name": "site", "stragglers_max": 0}' >site.json
+  cluster 'n[1-2]' --stages alone
+  expect_status 2
+  [ "$(verdict 'r["accepted"], r["drain_list"], [f["why"] for f in r["findings"]]')" = \
+    "(False, '', ['nothing of the policy could be checked: stragglers'])" ]
+  rm -r out
+  cluster 'n[1-2]' --stages alone,all
+  expect_status 0
+  [ "$(verdict 'r["accepted"], r["unchecked"]')" = "(True, {})" ]
+  rm -r out
+  echo '{"name": "site", "stragglers_max": 0, "device_gflops_min": 11.5}' >site.json
+  cluster 'n[1-2]' --stages alone
+  expect_status 0
+  grep -q '  not checked: stragglers: n\[1-2\]' <<<"$output"
+  rm -r out
+  cluster 'n[1-2]' --stages pairs
+  expect_status 0
+  [ "$(verdict 'r["accepted"]')" = False ]
+  grep -q 'nothing found, but these stages hold nothing against the policy' <<<"$output"
 }
 
 @test "a host with a bad cable is slow with every partner" {
@@ -187,10 +247,26 @@ TEXT
   expect_status 4
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = "('n2', [('wrong', ['n2'], 'soak-0001-compute')])" ]
   [ "$(verdict 'r["findings"][0]["device"] == json.load(open("out/steps/soak-0001-compute.doc"))["ranks"][3]["uuid"]')" = True ]
-  grep -q 'n2  *wrong: .*: rank 3: block 2 differs from the first' <<<"$output"
+  grep -q 'n2  *wrong: .*: rank 3: block 1 differs from the first' <<<"$output"
   grep -A1 'to repeat:' <<<"$output" | grep -q 'n1,n2,n3 .*gemm-gpu'
   grep -q '"outcome": "pass"' out/steps/soak-0003-compute.json
   grep -q 'soaked for 2 of 2 s' <<<"$output"
+}
+
+@test "a library's wrong product in a soak is the device's: its host is named" {
+  "$top_builddir/gemm-gpu" --list | grep -q 'yardstick  cblas' || skip "no CBLAS was found"
+  echo '{"name": "site", "device_gflops_min": 0.001}' >site.json
+  HIMENO_GEMM_FLIP='1 3,40 30 cblas:2' OMP_NUM_THREADS=1 cluster n1 --soak 1s --slice 0.5s --options '-b cpu'
+  expect_status 4
+  [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = "('n1', [('wrong', ['n1'], 'soak-0001-compute')])" ]
+  grep -q 'n1  *wrong: .*: rank 1: yardstick cblas: block 2 differs' <<<"$output"
+}
+
+@test "products that nothing was compared with accept no host" {
+  site
+  cluster 'n[1-2]' --stages products --gemm-options '-s 64 --verify off'
+  expect_status 2
+  grep -q 'accept: what --verify off compares with nothing cannot be accepted' <<<"$output"
 }
 
 @test "a soak begins without a host that is dead, drops one that dies, and goes on to the end with the others" {

@@ -43,6 +43,12 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   follows_schema
 }
 
+@test "a soak takes both data sets, however short it is" {
+  soak 0.01 --json r.json --soak-log log
+  expect_status 0
+  [ "$(value 'r["result"]["soak"]["blocks"] >= 2 and [line["data"] for line in log[:2]]')" = "['dense', 'standard']" ]
+}
+
 @test "a flipped bit is wrong, with rank, sweep, array, point and bit" {
   HIMENO_FLIP="c1 12,7,30 19 14" soak 4 --json r.json --soak-log log
   expect_status 4
@@ -96,11 +102,13 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 @test "a killed soak leaves whole lines and a valid partial document" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   "$himeno" -b null -s 20x20x36 --block 10 --soak 60 --json r.json --soak-log log >/dev/null 2>&1 3>&- &
-  for _ in $(seq 600); do [ -s log ] && [ "$(wc -l <log)" -gt 5 ] && [ -s r.json ] && break; sleep 0.1; done
+  for _ in $(seq 600); do [ -s log ] && [ -s r.json ] && [ "$(value 'len(log) > 5 and r["result"]["blocks"] > 2')" = True ] && break; sleep 0.1; done
   kill -KILL $!
   wait $! || true
   [ "$(value 'len(log) > 5')" = True ]
   [ "$(value 'r["partial"], r["result"]["verdict"]')" = "(True, 'partial')" ]
+  # Phases are means, as at the end: of a sweep.
+  [ "$(value 'r["phases"]["interior"]["max"] < 2 * r["result"]["seconds"] / r["config"]["sweeps"]')" = True ]
   follows_schema
 }
 
@@ -146,6 +154,13 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   expect_status 2
   soak 1 --soak-log /dev/null/log
   expect_status 3
+}
+
+@test "a log on standard output loses nothing, also where that is a file" {
+  "$himeno" -b null -s 20x20x36 --block 10 --soak 1 --soak-log /dev/stdout >log
+  grep -q PASS log
+  grep '^{' log >lines && mv lines log
+  [ "$(value '[line["block"] for line in log] == list(range(1, len(log) + 1)) and len(log) > 1')" = True ]
 }
 
 @test "a full disk under the log is said, once" {

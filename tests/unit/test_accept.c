@@ -5,7 +5,9 @@
 #include <math.h>
 
 #include "himeno/accept/accept.h"
+#include "himeno/accept/checks.h"
 #include "himeno/accept/reference.h"
+#include "himeno/run.h"
 #include "tests/unit/capture.h"
 
 static struct accept_policy good(const char *text)
@@ -95,6 +97,16 @@ static void a_missing_file_is_of_the_environment(void **state)
   assert_int_equal(folder, STATUS_USAGE);
 }
 
+static void what_is_not_verified_passes_only_by_name(void **state)
+{
+  (void)state;
+  assert_true(good("{\"ecc\": true}").unverified_passes < 0);
+  assert_true(good("{\"ecc\": true, \"unverified_passes\": false}").unverified_passes < 0);
+  assert_true(good("{\"ecc\": true, \"unverified_passes\": true}").unverified_passes == 1);
+  refused("{\"ecc\": true, \"unverified_passes\": 1}", "true or false");
+  refused("{\"unverified_passes\": true, \"unknown_fails\": true}", "names nothing to check");
+}
+
 static void a_check_is_judged_by_its_side_of_the_limit(void **state)
 {
   struct check floor = {.value = 0.95, .limit = 0.9}, most = {.value = 3, .limit = 2, .at_most = 1};
@@ -120,8 +132,8 @@ static void a_check_is_judged_by_its_side_of_the_limit(void **state)
   "{\"schema\": \"" schema                                                                                   \
   "\", \"config\": {\"imax\": 32, \"jmax\": 32, \"kmax\": 64, \"data\": \"dense\", \"backend\": "            \
   "\"cpu\", \"class\": \"classic\", \"kernel\": \"stream\"}, \"ranks\": [{\"device\": \"A CPU\"}], "         \
-  "\"result\": "                                                                                             \
-  "{\"verdict\": \"" verdict "\", \"gflops\": " gflops ", \"samples\": " samples "}}"
+  "\"result\": {" VERDICT(verdict, "known") ", \"gflops\": " gflops ", \"samples\": " samples "}}"
+#define VERDICT(verdict, verified) "\"verdict\": \"" verdict "\", \"verified\": \"" verified "\""
 
 static void an_earlier_run_is_read_with_its_noise(void **state)
 {
@@ -131,6 +143,7 @@ static void an_earlier_run_is_read_with_its_noise(void **state)
   assert_int_equal(reference_parse(text, strlen(text), "test", &r), STATUS_OK);
   assert_true(r.gflops == 12.5 && r.ranks == 1 && r.global[2] == 64);
   assert_true(fabs(r.noise - 1.4826 * 0.05) < 1e-9);
+  assert_true(fabs(r.tail - 0.01) < 1e-9); /* mean 1.01, median 1 */
 }
 
 static void what_is_no_earlier_run_is_refused(void **state)
@@ -142,6 +155,13 @@ static void what_is_no_earlier_run_is_refused(void **state)
       "{\"schema\": 3}",
       DOCUMENT("gemm-gpu/1", "pass", "12.5", "[1, 1, 1]"),
       DOCUMENT("himeno-gpu/1", "wrong", "12.5", "[1, 1, 1]"),
+      DOCUMENT("himeno-gpu/1", "partial", "12.5", "[1, 1, 1]"),
+      DOCUMENT("himeno-gpu/1", "pass\", \"x\": \"", "0", "[1, 1, 1]"),
+      DOCUMENT("himeno-gpu/1", "pass", "-12.5", "[1, 1, 1]"),
+      DOCUMENT("himeno-gpu/1", "pass", "1e999", "[1, 1, 1]"),
+      DOCUMENT("himeno-gpu/1", "pass", "NaN", "[1, 1, 1]"),
+      DOCUMENT("himeno-gpu/1", "pass", "12.5", "[1, 0, 1]"),
+      DOCUMENT("himeno-gpu/1", "pass", "12.5", "[1, NaN, 1]"),
       DOCUMENT("himeno-gpu/1", "pass", "null", "[1, 1, 1]"),
       DOCUMENT("himeno-gpu/1", "pass", "12.5", "[1, 1]"),
       DOCUMENT("himeno-gpu/1", "pass", "12.5", "[1, \"two\", 1]"),
@@ -157,6 +177,221 @@ static void what_is_no_earlier_run_is_refused(void **state)
   }
 }
 
+static status_t status_of(const char *verdict)
+{
+  char text[800], *at;
+  struct reference r;
+  snprintf(text, sizeof text, "%s", DOCUMENT("himeno-gpu/1", "pass", "12.5", "[1, 1, 1]"));
+  at = strstr(text, VERDICT("pass", "known"));
+  char rest[800];
+  snprintf(rest, sizeof rest, "%s", at + strlen(VERDICT("pass", "known")));
+  snprintf(at, sizeof text - (size_t)(at - text), "%s%s", verdict, rest);
+  struct capture capture = capture_begin(stderr);
+  status_t status = reference_parse(text, strlen(text), "test", &r);
+  free(capture_end(&capture));
+  return status;
+}
+
+static void an_earlier_run_counts_whatever_its_speed_if_it_was_verified(void **state)
+{
+  (void)state;
+  assert_int_equal(status_of(VERDICT("pass", "known")), STATUS_OK);
+  assert_int_equal(status_of(VERDICT("slow", "reference")), STATUS_OK);
+  assert_int_equal(status_of(VERDICT("noisy", "model")), STATUS_OK);
+  assert_int_equal(status_of(VERDICT("pass", "no")), STATUS_USAGE);
+  assert_int_equal(status_of(VERDICT("pass", "rehearsal")), STATUS_USAGE);
+  assert_int_equal(status_of(VERDICT("environment", "known")), STATUS_USAGE);
+  assert_int_equal(status_of("\"verdict\": \"pass\""), STATUS_USAGE);
+}
+
+/* ---- comparing ---- */
+
+static const double steady[] = {1, 1, 1, 1, 1};
+
+/* A run of 1 GFLOPS. */
+static struct check compared_with(const struct reference *reference, const double *samples, int n)
+{
+  struct himeno_run run = {.global = {3, 3, 3}};
+  struct accept accept = {.n = 0};
+  run.result.samples = (double *)samples;
+  run.result.n_samples = n;
+  run.result.seconds = 34e-9; /* of the one inner point, swept once: 1 GFLOPS */
+  run.result.sweeps = 1;
+  accept_reference_check(&run, reference, &accept);
+  assert_int_equal(accept.n, 1);
+  return accept.checks[0];
+}
+
+/* Against an earlier one that it is \a rate times as fast as, of noise \a then. */
+static struct check compared(double rate, double then, const double *samples, int n)
+{
+  const struct reference reference = {.gflops = 1 / rate, .noise = then};
+  return compared_with(&reference, samples, n);
+}
+
+static void outcome_is(struct check check, enum check_outcome outcome, double limit)
+{
+  assert_string_equal(check_outcome_name(check.outcome), check_outcome_name(outcome));
+  assert_true(fabs(check.limit - limit) < 1e-9);
+}
+
+static void a_slowdown_counts_beyond_one_percent(void **state)
+{
+  (void)state;
+  outcome_is(compared(0.9901, 0, steady, 5), CHECK_PASS, 0.99);
+  outcome_is(compared(0.9899, 0, steady, 5), CHECK_FAIL, 0.99);
+  outcome_is(compared(1.5, 0, steady, 5), CHECK_PASS, 0.99);
+}
+
+static void and_beyond_three_standard_deviations_of_both_runs(void **state)
+{
+  const double varied[] = {0.99, 0.99, 1, 1.01, 1.01}; /* noise 0.014826 */
+  (void)state;
+  outcome_is(compared(0.9701, 0.01, steady, 5), CHECK_PASS, 0.97);
+  outcome_is(compared(0.9699, 0.01, steady, 5), CHECK_FAIL, 0.97);
+  outcome_is(compared(0.97, 0.005, varied, 5), CHECK_PASS, 0.953060757526);
+  outcome_is(compared(0.94, 0.005, varied, 5), CHECK_FAIL, 0.953060757526);
+}
+
+static void what_noise_hides_is_neither_as_fast_nor_slow(void **state)
+{
+  (void)state;
+  outcome_is(compared(1, 0.0166, steady, 5), CHECK_PASS, 0.9502);
+  outcome_is(compared(0.96, 0.0168, steady, 5), CHECK_NOISY, 0.9496);
+  outcome_is(compared(0.94, 0.0168, steady, 5), CHECK_FAIL, 0.9496);
+  outcome_is(compared(1.04, 0.03, steady, 5), CHECK_PASS, 0.91);
+  outcome_is(compared(1.039, 0.03, steady, 5), CHECK_NOISY, 0.91);
+  outcome_is(compared(1, 1.3, steady, 5), CHECK_NOISY, 0);
+}
+
+static void one_block_of_a_comparison_accuses_nobody(void **state)
+{
+  const double interrupted[] = {1, 1, 1, 1, 6};
+  (void)state;
+  outcome_is(compared(0.5, 0, interrupted, 5), CHECK_PASS, 0.99); /* its mean is twice its median */
+  const struct reference then = {.gflops = 0.5, .tail = 1};       /* and so was the earlier run's */
+  assert_true(fabs(compared_with(&then, steady, 5).value - 1) < 1e-9);
+  outcome_is(compared(0.5, 0, steady, 2), CHECK_UNKNOWN, 0.99);
+  outcome_is(compared(0.5, 0, steady, 3), CHECK_FAIL, 0.99);
+}
+
+/* ---- a whole run ---- */
+
+/* Devices of 1 GFLOPS, 1.02 the first and 0.95 the last; the run makes 3.6, 0.9 of the ceiling. */
+static struct himeno_run whole_run(const double *samples, int n, int ranks, struct himeno_rank *rank)
+{
+  struct himeno_run run = {.global = {6, 3, 3}, .placement = {.ranks = ranks}};
+  run.result.samples = (double *)samples;
+  run.result.n_samples = n;
+  run.result.seconds = 34e-9 * 4 / 3.6;
+  run.result.sweeps = 1;
+  run.result.ceiling = 56.0 / 34 * 4e9;
+  run.result.ranks = rank;
+  for (int r = 0; r < ranks; r++) rank[r] = (struct himeno_rank){.points = 1, .compute = 34e-9};
+  rank[0].compute = 34e-9 / 1.02;
+  rank[ranks - 1].compute = 34e-9 / 0.95;
+  return run;
+}
+
+static struct check checked(const struct himeno_run *run, const char *text)
+{
+  struct accept_policy policy = good(text);
+  struct accept accept = {.n = 0};
+  accept_policy_checks(run, &policy, &accept);
+  return accept.checks[accept.n - 1];
+}
+
+static void the_checks_of_speed_stand_at_their_limits(void **state)
+{
+  static const struct {
+    const char *pass, *fail;
+    double value;
+  } checks[] = {
+      {"{\"ceiling_share_min\": 0.8999}", "{\"ceiling_share_min\": 0.9001}", 0.9},
+      {"{\"efficiency_min\": 0.9067}", "{\"efficiency_min\": 0.9069}", 3.6 / 3.97},
+      {"{\"device_spread_max\": 0.0701}", "{\"device_spread_max\": 0.0699}", 0.07},
+      {"{\"device_gflops_min\": 0.9499}", "{\"device_gflops_min\": 0.9501}", 0.95},
+  };
+  struct himeno_rank rank[4];
+  struct himeno_run run = whole_run(steady, 5, 4, rank);
+  (void)state;
+  for (size_t c = 0; c < sizeof checks / sizeof *checks; c++) {
+    struct check pass = checked(&run, checks[c].pass), fail = checked(&run, checks[c].fail);
+    assert_true(fabs(pass.value - checks[c].value) < 1e-9 && fail.value == pass.value);
+    assert_int_equal(pass.outcome, CHECK_PASS);
+    assert_int_equal(fail.outcome, CHECK_FAIL);
+  }
+}
+
+static void one_interrupted_block_is_no_slow_machine(void **state)
+{
+  const double interrupted[] = {1, 1, 1, 1, 6};
+  struct himeno_rank rank[4];
+  struct himeno_run run = whole_run(interrupted, 5, 4, rank);
+  (void)state;
+  run.result.seconds *= 2;
+  struct check share = checked(&run, "{\"ceiling_share_min\": 0.89}");
+  assert_true(share.outcome == CHECK_PASS && fabs(share.value - 0.9) < 1e-9);
+}
+
+static void two_blocks_tell_no_speed(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_run run = whole_run(steady, 2, 4, rank);
+  (void)state;
+  static const char *const texts[] = {"{\"ceiling_share_min\": 0}", "{\"efficiency_min\": 0}",
+                                      "{\"device_spread_max\": 9}", "{\"noise_max\": 9}",
+                                      "{\"device_gflops_min\": 0}"};
+  for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+    struct check check = checked(&run, texts[t]);
+    assert_int_equal(check.outcome, CHECK_UNKNOWN);
+    assert_string_equal(check.why, "needs 3 timed blocks");
+  }
+  run.result.n_samples = 5;
+  assert_string_equal(checked(&run, "{\"stragglers_max\": 0}").why, "needs 6 timed blocks");
+  assert_int_equal(checked(&run, "{\"devices_per_host\": 4}").outcome, CHECK_PASS);
+}
+
+static void one_rank_has_no_other_to_be_compared_with(void **state)
+{
+  struct himeno_rank rank[3];
+  struct himeno_run one = whole_run(steady, 5, 1, rank), three = whole_run(steady, 5, 3, rank);
+  (void)state;
+  assert_int_equal(checked(&one, "{\"device_spread_max\": 0.01}").outcome, CHECK_INAPPLICABLE);
+  assert_int_equal(checked(&three, "{\"stragglers_max\": 9}").outcome, CHECK_INAPPLICABLE);
+}
+
+static void a_noisy_run_is_not_slow(void **state)
+{
+  const double varied[] = {0.96, 0.96, 1, 1.04, 1.04}; /* noise 0.0593 */
+  struct himeno_rank rank[4];
+  struct himeno_run run = whole_run(varied, 5, 4, rank);
+  const struct accept_policy tolerant = good("{\"noise_max\": 0.06, \"device_gflops_min\": 2}");
+  struct accept accept = {.n = 0};
+  (void)state;
+  assert_int_equal(checked(&run, "{\"noise_max\": 0.0593}").outcome, CHECK_NOISY);
+  assert_int_equal(checked(&run, "{\"noise_max\": 0.0594}").outcome, CHECK_PASS);
+  assert_int_equal(checked(&run, "{\"device_gflops_min\": 2}").outcome, CHECK_NOISY);
+  assert_int_equal(checked(&run, "{\"device_gflops_min\": 0.9}").outcome, CHECK_PASS);
+  assert_int_equal(checked(&run, "{\"devices_per_host\": 9}").outcome, CHECK_FAIL);
+  accept_policy_checks(&run, &tolerant, &accept);
+  assert_int_equal(accept_count(&accept, CHECK_FAIL), 1);
+  run.result.samples = (double[]){0.967, 0.967, 1, 1.033, 1.033}; /* noise 0.0489 */
+  assert_int_equal(checked(&run, "{\"device_gflops_min\": 2}").outcome, CHECK_FAIL);
+}
+
+static void what_only_some_ranks_tell_is_said(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_run run = whole_run(steady, 5, 4, rank);
+  (void)state;
+  for (int r = 0; r < 4; r++) rank[r].telemetry.after.ecc = r == 2 ? -1 : 1;
+  struct check check = checked(&run, "{\"ecc\": true}");
+  assert_int_equal(check.outcome, CHECK_PASS);
+  assert_string_equal(check.why, "not known of 1 of 4 ranks");
+  assert_int_equal(checked(&run, "{\"ecc\": true, \"unknown_fails\": true}").outcome, CHECK_FAIL);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -166,9 +401,21 @@ int main(void)
       cmocka_unit_test(what_is_no_policy_is_refused),
       cmocka_unit_test(the_built_in_policies_are_policies),
       cmocka_unit_test(a_missing_file_is_of_the_environment),
+      cmocka_unit_test(what_is_not_verified_passes_only_by_name),
       cmocka_unit_test(a_check_is_judged_by_its_side_of_the_limit),
       cmocka_unit_test(an_earlier_run_is_read_with_its_noise),
       cmocka_unit_test(what_is_no_earlier_run_is_refused),
+      cmocka_unit_test(an_earlier_run_counts_whatever_its_speed_if_it_was_verified),
+      cmocka_unit_test(a_slowdown_counts_beyond_one_percent),
+      cmocka_unit_test(and_beyond_three_standard_deviations_of_both_runs),
+      cmocka_unit_test(what_noise_hides_is_neither_as_fast_nor_slow),
+      cmocka_unit_test(one_block_of_a_comparison_accuses_nobody),
+      cmocka_unit_test(the_checks_of_speed_stand_at_their_limits),
+      cmocka_unit_test(one_interrupted_block_is_no_slow_machine),
+      cmocka_unit_test(two_blocks_tell_no_speed),
+      cmocka_unit_test(one_rank_has_no_other_to_be_compared_with),
+      cmocka_unit_test(a_noisy_run_is_not_slow),
+      cmocka_unit_test(what_only_some_ranks_tell_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

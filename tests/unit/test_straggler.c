@@ -2,6 +2,9 @@
 /* The simulated clock plants faults below the detector: all are named, nothing else is. */
 #include "tests/unit/unit.h"
 
+#include <math.h>
+
+#include "base/hash.h"
 #include "himeno/clock.h"
 #include "himeno/straggler.h"
 
@@ -123,6 +126,207 @@ static void one_interrupted_block_accuses_nobody(void **state)
   assert_int_equal(straggler_find(&in, found, FOUND_MAX), 0);
 }
 
+/* ---- a busy machine ---- */
+
+static uint64_t state;
+
+static double uniform(void)
+{
+  state = hash_mix(state);
+  return ((double)(state >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(void)
+{
+  return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+/* How the ranks of a run are disturbed: each block by noise, some blocks, in bursts, by whatever else runs there. */
+struct busy {
+  double noise, begins, ends; /* noise; probabilities that a disturbance begins in a block, and ends */
+};
+
+/* A disturbed block takes 2% longer, or any number of times as long: the tail is heavy. */
+static double busy_block(const struct busy *busy, int *disturbed)
+{
+  *disturbed = *disturbed ? uniform() > busy->ends : uniform() < busy->begins;
+  double tail = *disturbed ? 0.02 / pow(uniform(), 1.5) : 0;
+  return fmax(0.5, 1 + busy->noise * normal()) * (1 + fmin(tail, 50));
+}
+
+/* A run of equal ranks, one of which may be slow, on a busy machine. */
+static int busy_run(int ranks, int blocks, const struct busy *busy, double slow,
+                    struct straggler found[FOUND_MAX])
+{
+  static struct record_block times[RANKS_MAX * 256];
+  struct straggler_work work[RANKS_MAX];
+  for (int r = 0; r < ranks; r++) {
+    int computing = 0, sending = 0;
+    work[r] = (struct straggler_work){1e6, 2, 1e5};
+    for (int b = 0; b < blocks; b++)
+      times[r * blocks + b] =
+          (struct record_block){1e-3 * busy_block(busy, &computing) * (r == 0 ? slow : 1),
+                                1e-4 * busy_block(busy, &sending) * busy_block(busy, &sending)};
+  }
+  struct straggler_ranks in = {ranks, blocks, times, work};
+  return straggler_find(&in, found, FOUND_MAX);
+}
+
+/* From quiet machines to those where a third of all blocks are disturbed, and disturbances last two blocks in the mean. */
+static void ten_thousand_runs_on_a_busy_machine_accuse_in_ten_at_most(void **state_)
+{
+  static const int ranks[] = {4, 5, 8, 16}, blocks[] = {1, 3, 6, 7, 8, 10, 13, 20, 40};
+  struct straggler found[FOUND_MAX];
+  int accusing = 0;
+  (void)state_;
+  state = 23;
+  for (int n = 0; n < 10000; n++) {
+    struct busy busy = {.noise = 0.003 * pow(10, uniform()), .ends = 0.5 + 0.5 * uniform()};
+    busy.begins = 0.3 * uniform();
+    accusing += busy_run(ranks[n % 4], blocks[n / 4 % 9], &busy, 1, found) > 0;
+  }
+  if (getenv("STRAGGLER_RATES")) print_message("%d of 10000 runs accuse somebody\n", accusing);
+  assert_true(accusing <= 10);
+}
+
+static void a_rank_three_percent_slow_is_found_in_ten_blocks(void **state_)
+{
+  static const int ranks[] = {4, 8, 16, 64}, blocks[] = {10, 12, 20};
+  const struct busy quiet = {.noise = 0.003};
+  struct straggler found[FOUND_MAX];
+  int named = 0;
+  (void)state_;
+  state = 42;
+  for (int n = 0; n < 1200; n++)
+    named += busy_run(ranks[n % 4], blocks[n / 4 % 3], &quiet, 1.03, found) == 1 && found[0].rank == 0 &&
+             found[0].of == STRAGGLER_COMPUTE;
+  if (getenv("STRAGGLER_RATES")) print_message("%d of 1200 slow ranks named\n", named);
+  assert_true(named >= 1188);
+}
+
+/* ---- the edges ---- */
+
+/* Ranks of which all blocks take the same time, by its own factor, in compute; rank 0's exchange, too. */
+static int still_run(int ranks, int blocks, const double *factors, double exchange,
+                     struct straggler found[FOUND_MAX])
+{
+  static struct record_block times[RANKS_MAX * BLOCKS];
+  struct straggler_work work[RANKS_MAX];
+  for (int r = 0; r < ranks; r++) {
+    work[r] = (struct straggler_work){1e6, 2, 1e5};
+    for (int b = 0; b < blocks; b++)
+      times[r * blocks + b] = (struct record_block){1e-3 * factors[r], 1e-4 * (r == 0 ? exchange : 1)};
+  }
+  struct straggler_ranks in = {ranks, blocks, times, work};
+  return straggler_find(&in, found, FOUND_MAX);
+}
+
+static void the_least_share_that_counts_is_two_percent_of_compute_and_a_quarter_of_exchange(void **state_)
+{
+  const double above[] = {1.021, 1, 1, 1, 1}, below[] = {1.019, 1, 1, 1, 1}, equal[] = {1, 1, 1, 1, 1};
+  struct straggler found[FOUND_MAX];
+  (void)state_;
+  assert_int_equal(still_run(5, 10, above, 1, found), 1);
+  assert_true(fabs(found[0].limit - 1.02) < 1e-12 && fabs(found[0].slowness - 1.021) < 1e-12);
+  assert_int_equal(found[0].beyond, 10);
+  assert_int_equal(still_run(5, 10, below, 1, found), 0);
+  assert_int_equal(still_run(5, 10, equal, 1.26, found), 1);
+  assert_true(fabs(found[0].limit - 1.25) < 1e-12 && found[0].of == STRAGGLER_EXCHANGE);
+  assert_int_equal(still_run(5, 10, equal, 1.24, found), 0);
+}
+
+/* The MAD of these is 0.01: 1 + 5·1.4826·0.01. */
+static void the_limit_is_five_standard_deviations_of_the_ranks(void **state_)
+{
+  const double above[] = {1.075, 0.99, 0.99, 1, 1, 1.01, 1.01},
+               below[] = {1.074, 0.99, 0.99, 1, 1, 1.01, 1.01};
+  struct straggler found[FOUND_MAX];
+  (void)state_;
+  assert_int_equal(still_run(7, 10, above, 1, found), 1);
+  assert_true(fabs(found[0].limit - 1.07413) < 1e-9);
+  assert_int_equal(still_run(7, 10, below, 1, found), 0);
+}
+
+/* Every usual rank's blocks have a MAD of 0.03: 1 + 5·1.4826·1.2533·0.03/√18. */
+static void nor_is_it_finer_than_the_noise_of_so_many_blocks(void **state_)
+{
+  static const double turns[] = {0.97, 0.97, 1, 1, 1.03, 1.03};
+  struct straggler found[FOUND_MAX];
+  struct record_block times[7 * 18];
+  struct straggler_work work[7];
+  const struct straggler_ranks in = {7, 18, times, work};
+  (void)state_;
+  for (int r = 0; r < 7; r++) work[r] = (struct straggler_work){1, 1, 1};
+  for (int t = 0; t < 7 * 18; t++)
+    times[t] = (struct record_block){t < 18 ? 1.07 : turns[(t / 18 + t % 18) % 6], 1};
+  assert_int_equal(straggler_find(&in, found, FOUND_MAX), 1);
+  assert_true(fabs(found[0].limit - 1.0656953) < 1e-6);
+  for (int t = 0; t < 18; t++) times[t].compute = 1.065;
+  assert_int_equal(straggler_find(&in, found, FOUND_MAX), 0);
+}
+
+static void with_fewer_blocks_than_the_test_needs_nobody_is_accused(void **state_)
+{
+  static const struct {
+    int ranks, blocks;
+  } least[] = {{4, 6}, {8, 7}, {16, 7}, {64, 8}, {1024, 10}, {65536, 12}};
+  const double slow[RANKS_MAX] = {2, 1, 1, 1};
+  struct straggler found[FOUND_MAX];
+  (void)state_;
+  for (size_t l = 0; l < sizeof least / sizeof *least; l++)
+    assert_int_equal(straggler_blocks_min(least[l].ranks), least[l].blocks);
+  for (int blocks = 0; blocks < 6; blocks++) assert_int_equal(still_run(4, blocks, slow, 1, found), 0);
+  assert_int_equal(still_run(4, 6, slow, 1, found), 1);
+}
+
+/* Chance alone, of a block in five, makes 7 of 10 in 0.09% of all cases, 8 in 0.008%: four ranks and both kinds allow for 0.0125%. */
+static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
+{
+  struct straggler found[FOUND_MAX];
+  struct record_block times[4 * 10];
+  const struct straggler_work work[4] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+  const struct straggler_ranks in = {4, 10, times, work};
+  (void)state_;
+  for (int beyond = 0; beyond <= 10; beyond++) {
+    for (int t = 0; t < 40; t++) times[t] = (struct record_block){t < beyond ? 1.5 : 1, 1};
+    assert_int_equal(straggler_find(&in, found, FOUND_MAX), beyond >= 8);
+  }
+}
+
+/* With so many blocks 24 of 40 are no chance, but they are no bad part either. */
+static void what_comes_and_goes_is_no_bad_part(void **state_)
+{
+  struct straggler found[FOUND_MAX];
+  struct record_block times[4 * 40];
+  const struct straggler_work work[4] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+  const struct straggler_ranks in = {4, 40, times, work};
+  (void)state_;
+  for (int beyond = 24; beyond <= 40; beyond++) {
+    for (int t = 0; t < 160; t++) times[t] = (struct record_block){t < beyond ? 1.5 : 1, 1};
+    assert_int_equal(straggler_find(&in, found, FOUND_MAX), beyond >= 32);
+  }
+}
+
+/* Where the others' blocks are disturbed as well, more is asked for: by how many of them are, and by how long that lasts. */
+static void what_disturbs_all_accuses_nobody(void **state_)
+{
+  enum { NONE, APART, IN_BURSTS, RANKS = 9 };
+  struct straggler found[FOUND_MAX];
+  struct record_block times[RANKS * 10];
+  struct straggler_work work[RANKS];
+  const struct straggler_ranks in = {RANKS, 10, times, work};
+  (void)state_;
+  for (int r = 0; r < RANKS; r++) work[r] = (struct straggler_work){1, 1, 1};
+  for (int others = NONE; others <= IN_BURSTS; others++) {
+    for (int t = 0; t < RANKS * 10; t++) {
+      int r = t / 10, b = t % 10, apart = (r + 3 * b) % 8 < 3, in_bursts = b / 2 == r % 5;
+      int disturbed = r == 0 ? b < 9 : (others == APART && apart) || (others == IN_BURSTS && in_bursts);
+      times[t] = (struct record_block){disturbed ? 1.5 : 1, 1};
+    }
+    assert_int_equal(straggler_find(&in, found, FOUND_MAX), others == NONE);
+  }
+}
+
 static void fewer_than_four_ranks_have_no_usual(void **state)
 {
   struct straggler found[FOUND_MAX];
@@ -133,13 +337,13 @@ static void fewer_than_four_ranks_have_no_usual(void **state)
 static void more_than_there_is_room_for_are_counted(void **state)
 {
   struct straggler_ranks in;
-  struct record_block times[8];
+  struct record_block times[8 * BLOCKS];
   struct straggler_work work[8];
   struct straggler found[1];
   (void)state;
-  for (int r = 0; r < 8; r++)
-    work[r] = (struct straggler_work){1, 1, 1}, times[r] = (struct record_block){r < 5 ? 1 : 2, 1};
-  in = (struct straggler_ranks){8, 1, times, work};
+  for (int r = 0; r < 8; r++) work[r] = (struct straggler_work){1, 1, 1};
+  for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct record_block){t < 5 * BLOCKS ? 1 : 2, 1};
+  in = (struct straggler_ranks){8, BLOCKS, times, work};
   assert_int_equal(straggler_find(&in, found, 1), 3);
 }
 
@@ -152,6 +356,15 @@ int main(void)
       cmocka_unit_test(a_slow_device_and_a_bad_link_at_once),
       cmocka_unit_test(a_whole_host_of_eight_among_sixty_four),
       cmocka_unit_test(one_interrupted_block_accuses_nobody),
+      cmocka_unit_test(ten_thousand_runs_on_a_busy_machine_accuse_in_ten_at_most),
+      cmocka_unit_test(a_rank_three_percent_slow_is_found_in_ten_blocks),
+      cmocka_unit_test(the_least_share_that_counts_is_two_percent_of_compute_and_a_quarter_of_exchange),
+      cmocka_unit_test(the_limit_is_five_standard_deviations_of_the_ranks),
+      cmocka_unit_test(nor_is_it_finer_than_the_noise_of_so_many_blocks),
+      cmocka_unit_test(with_fewer_blocks_than_the_test_needs_nobody_is_accused),
+      cmocka_unit_test(a_rank_is_accused_of_more_blocks_than_chance_explains),
+      cmocka_unit_test(what_comes_and_goes_is_no_bad_part),
+      cmocka_unit_test(what_disturbs_all_accuses_nobody),
       cmocka_unit_test(fewer_than_four_ranks_have_no_usual),
       cmocka_unit_test(more_than_there_is_room_for_are_counted),
   };

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+# What scripts make of figures and outcomes, function by function: whom they accuse, what they accept, which way is slower.
+load ../helper
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# piece FOLDER <<PY: Python with that folder's modules.
+piece() {
+  { printf 'import sys\nsys.path[:0] = [f"%s/scripts/{folder}" for folder in ("%s", "shared", "")]\n' "$top_srcdir" "${1// /\", \"}" && cat; } >piece.py
+  run "$PYTHON" -B piece.py
+  expect_status 0
+}
+
+# A run of scripts/accept without hosts: what is found is kept, what is launched is made up.
+a_run='
+class Options:
+    names, folder, soak, slice, limit, seconds, per_host, options, gemm_options, size = ["a", "b", "c", "d"], ".", 100, 25, 5, 1, 1, [], [], "XS"
+    policy, ignored = "default", []
+class Run:
+    def __init__(self, outcomes=None, documents=None):
+        self.a, self.findings, self.left_out, self.begin, self.outcomes, self.documents, self.launched = Options(), [], [], 0, outcomes or {}, documents or {}, []
+        self.tested, self.done, self.unverified_passes = self.a.names, {}, False
+    def has(self, program):
+        return program != "comm-gpu"
+    def path(self, name, kind):
+        return f"{name}.{kind}"
+    def document(self, name):
+        return self.documents.get(name)
+    def together(self, what, jobs, width=None):
+        self.launched += [name for name, _, _ in jobs]
+        return {name: {"name": name, "outcome": "pass", "why": "", "seconds": 1, "command": name, "hosts": hosts, **self.outcomes.get(name, {})}
+                for name, hosts, _ in jobs}
+    def find(self, kind, on, why, step, device=None):
+        self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why, "command": "", "step": ""})
+    def found(self):
+        return sorted((one["kind"], *one["hosts"]) for one in self.findings)
+'
+
+@test "lists of hosts keep their zeros" {
+  piece accepting <<'PY'
+import hosts
+for names, folded in ((["n01", "n02", "n03", "m1"], "m1,n[01-03]"), (["n09"], "n09"), (["n1", "n3", "n04"], "n04,n[1,3]"), (["n08", "n09", "n10", "n12"], "n[08-10,12]")):
+    assert hosts.fold(names) == folded, (names, hosts.fold(names))
+    assert sorted(hosts.expand(folded)) == sorted(names)
+PY
+}
+
+@test "waiting for a late neighbour is no exchange, and the slowest rank counts" {
+  piece accepting <<'PY'
+import stages
+phases = ("interior", "boundary", "pack", "d2h", "wait", "transfer", "h2d", "unpack", "reduce", "exposed")
+ranks = [{"phases": {name: scale * 2**place for place, name in enumerate(phases)}} for scale in (1, 3, 2)]
+assert stages.exchange_of({"ranks": ranks, "result": {"samples": [1, 1, 1]}}) == 3 * (4 + 8 + 32 + 64 + 128)
+assert stages.exchange_of({"ranks": ranks, "result": {"samples": [1, 1, 4]}}) == 3 * (4 + 8 + 32 + 64 + 128) / 2
+assert stages.exchange_of(None) is None
+PY
+}
+
+@test "a pair is tried again alone, a host is accused by all of its partners, else the way between two is" {
+  piece accepting <<PY
+import stages
+$a_run
+def document(seconds):
+    return {"ranks": [{"phases": {"pack": 0, "d2h": 0, "transfer": seconds, "h2d": 0, "unpack": 0}}], "result": {"samples": [1, 1, 1]}}
+run = Run(documents={"again-a-b": document(9), "again-a-c": document(1), "again-a-d": document(2)})
+kept = stages.again_alone(run, [("a", "b"), ("a", "c"), ("a", "d")], 2)
+assert list(kept) == [("a", "b")] and kept["a", "b"][0] == 9, kept
+met = {"a": 2, "b": 2, "c": 2, "d": 2}
+step = {"command": "", "name": ""}
+run = Run()
+assert stages.accuse(run, {("a", "b"): (9, step)}, 2, met) == set()
+assert run.found() == [("path", "a", "b")]
+run = Run()
+assert stages.accuse(run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, met) == {"a"}
+assert run.found() == [("slow", "a")]
+run = Run()
+assert stages.accuse(run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, {**met, "a": 3}) == set()
+assert run.found() == [("path", "a", "b"), ("path", "a", "c")]
+PY
+}
+
+@test "a device that is a twentieth slower at products than its equals is slow, and one within their spread is not" {
+  piece accepting <<PY
+import stages
+$a_run
+steps = {name: {"command": "", "name": name} for name in "abcde"}
+documents = {name: {"result": {"samples": [1, 1, 1]}} for name in "abcde"}
+for rates, slow in (((100, 100, 100.1, 99.9, 94), {"e"}), ((100, 100, 100.1, 99.9, 96), set()), ((100, 110, 120, 90, 80), set()), ((100, 101, 80), set())):
+    assert stages.slow_at_products(Run(documents=documents), {(name, "gpu"): rate for name, rate in zip("abcde", rates)}, steps) == slow, rates
+PY
+}
+
+@test "a larger job accuses devices that compute slowly, and leaves ways to the pairs" {
+  piece accepting <<PY
+import stages
+$a_run
+run = Run()
+slow = [{"of": "compute", "host": "a", "words": "", "uuid": "x"}, {"of": "exchange", "host": "b", "words": "", "uuid": "y"}]
+assert stages.stragglers(run, {}, {"stragglers": slow}) == {"a"}
+assert run.found() == [("slow", "a")]
+PY
+}
+
+@test "a step passes that ended by itself with a document that passes" {
+  piece accepting <<'PY'
+import steps
+open("log", "w").close()
+def judged(code, verdict="pass", **more):
+    return steps.judge(code, {"result": {"verdict": verdict}, **more}, "log")[0]
+assert judged(0) == "pass" and judged(5, "slow") == "slow" and judged(4, "wrong") == "wrong"
+assert judged(0, partial=True) == "partial" and judged(5, partial=True) == "partial" and judged(1) == "fault"
+assert steps.judge(0, None, "log")[0] == "not started" and steps.judge(steps.STOPPED, None, "log")[0] == "hang"
+PY
+}
+
+@test "the verdict: the gravest finding is the exit status, one host's findings drain it, and what was left out is not accepted" {
+  piece accepting <<PY
+import json, report
+$a_run
+def told(*findings, left_out=()):
+    run = Run()
+    for kind, *on in findings:
+        run.find(kind, on, "why", {})
+    run.left_out = list(left_out)
+    run.done = {"one": {"hosts": run.a.names, "command": ""}}
+    run.documents = {"one": {"result": {"accept": {"policy": "default", "checks": [{"check": "ECC on", "outcome": "pass"}]}}}}
+    code = report.write(run)
+    document = json.load(open("accept.json"))
+    return code, document["accepted"], sorted(document["drain"])
+assert told() == (0, True, [])
+assert told(left_out=["pair-a-b"]) == (5, False, [])
+assert told(("slow", "a"), ("wrong", "b"), ("environment", "c")) == (4, False, ["a", "b", "c"])
+assert told(("hang", "a"), ("wrong", "b"), ("fault", "c"))[0] == 7
+assert told(("slow", "a"), ("environment", "c"))[0] == 3
+assert told(("path", "a", "b")) == (5, False, [])
+assert told(("path", "a"), ("usage", "b"), ("hang", "c", "d")) == (6, False, [])
+PY
+}
+
+@test "a soak goes on for the time that a slice did not have" {
+  piece accepting <<PY
+import soaking
+$a_run
+soaking.stages.alone = lambda run, names: names
+soaking.after_failure = lambda run, step, names: [name for name in names if name != "a"]
+run = Run()
+soaking.soak(run)
+assert run.launched == ["soak-0000-memory", "soak-0001-compute", "soak-0002-memory", "soak-0003-compute"], run.launched
+run = Run({"soak-0001-compute": {"outcome": "wrong", "seconds": 1}})
+soaking.soak(run)
+assert len(run.launched) == 5, run.launched
+PY
+}
+
+@test "a study is compared point by point: noise of both, the number of points, which way, and the exit status" {
+  piece studying <<'PY'
+import compare, contextlib, io
+def rows(*groups):
+    return [{"scaling": "strong", "size": size, "ranks": 1, "kernel": "stream", "transport": "none", "procs": "1x1x1", "seconds_a_sweep": time}
+            for size, times in groups for time in times]
+def verdicts(before, after):
+    found = compare.compare(rows(*before), rows(*after), 0.005)
+    with contextlib.redirect_stdout(io.StringIO()):
+        code = compare.show(found, 0.005)
+    return [entry["verdict"] for entry in found["entries"]], code
+quiet, slower, noisy = (1.0, 1.0001, 0.9999), (1.05, 1.0501, 1.0499), (0.9, 1.0, 1.1)
+assert verdicts([("L", quiet)], [("L", slower)]) == (["slower"], 5)
+assert verdicts([("L", slower)], [("L", quiet)]) == (["faster"], 0)
+assert verdicts([("L", quiet)], [("L", quiet)]) == (["same"], 0)
+assert verdicts([("L", noisy)], [("L", (1.1, 1.1001, 1.0999))]) == (["same"], 0)
+assert verdicts([("L", quiet)], [("L", noisy)]) == (["same"], 0)
+# What one point makes certain, twenty do not.
+before, after = (1.0, 1.01, 0.99), (1.035, 1.045, 1.025)
+assert verdicts([("L", before)], [("L", after)])[0] == ["slower"]
+alike = [(str(n), (1.0, 1.02, 0.98)) for n in range(20)]
+assert "slower" not in verdicts([("L", before), *alike], [("L", after), *alike])[0]
+PY
+}
+
+@test "a point is finished by a right run of its own, its time is the median block's, and one rank is one point" {
+  piece studying <<'PY'
+import json, os, plan, store
+os.mkdir("runs")
+point = {"name": "one", "kind": "run", "size": "L", "ranks": 1, "scaling": "strong"}
+def finished(verdict, **config):
+    document = {"schema": "himeno-gpu/1", "config": {"size": "L", "weak": False, **config}, "ranks": [{}], "phases": {"interior": {"median": 1}},
+                "result": {"verdict": verdict, "seconds": 1}}
+    with open("runs/one.json", "w") as file:
+        json.dump(document, file)
+    return store.finished(".", point) is not None
+assert finished("pass") and finished("slow")
+assert not finished("wrong") and not finished("pass", size="M") and not finished("pass", weak=True)
+def time(samples):
+    return store.seconds_a_sweep({"result": {"samples": samples, "seconds": 9}, "config": {"block": 2, "sweeps": 3}})
+assert (time([9, 2, 4]), time([8, 2, 4, 6]), time([])) == (2, 2.5, 3)
+options = {"sizes": ["L"], "ranks": [1, 2], "kernels": ["stream"], "transports": ["staged", "p2p"], "scaling": ["strong", "weak"], "procs": ["auto"]}
+assert len(plan.points_of(options)) == 1 + 4
+PY
+}
+
+@test "a study that is not finished ends as its worst point did" {
+  piece studying <<'PY'
+import contextlib, io, launch, os, store
+os.mkdir("runs")
+study = {"points": [{"name": name, "kind": "run", "size": "L", "ranks": 1, "scaling": "strong"} for name in "ab"]}
+def verdict():
+    with contextlib.redirect_stderr(io.StringIO()):
+        return launch.verdict(".", study)
+assert verdict() == 3
+store.log_add(".", {"point": "a", "exit": 4})
+store.log_add(".", {"point": "b", "exit": 6})
+assert verdict() == 6
+assert launch.verdict(".", {"points": []}) == 0
+PY
+}
+
+@test "plots: of several cuts the fastest, efficiency by ranks in strong scaling alone, what passed, and the ceiling in operations" {
+  piece plotting <<'PY'
+import documents, scaling
+def point(ranks, procs, seconds, mode="strong"):
+    return {"kind": scaling.MEASURED, "mode": mode, "key": ("L", "staged" if ranks > 1 else None), "ranks": ranks, "procs": procs, "seconds": seconds}
+points = [point(1, "1x1x1", 8), point(2, "2x1x1", 5), point(2, "1x2x1", 4), point(2, "1x1x2", 6), point(2, "2x1x1", 10, "weak")]
+strong, weak = (scaling.of_series(points, scaling.MEASURED, mode, "L", "staged") for mode in ("strong", "weak"))
+assert [one["procs"] for one in strong[2]] == ["1x2x1"]
+assert scaling.efficiencies(strong, "strong") == {1: 1, 2: 1} and scaling.efficiencies(weak, "weak") == {1: 1, 2: 0.8}
+rung = {"kernel": "stream", "class": "classic", "gflops": 1, "ceiling_share": 0.9, "ceiling_gbps": 560, "verified": "known", "verdict": "pass"}
+config = {"backend": "cpu", "size": "L", "ranks": 1, "data": "dense", "imax": 4, "jmax": 4, "kmax": 4, "device": "it"}
+found = documents.ladder({"config": config, "rungs": [rung, {**rung, "verdict": "wrong"}], "time": "2026-01-01", "version": "1"})
+assert len(found["rungs"]) == 1 and abs(found["rungs"][0]["ceiling"] - 340) < 1e-9
+PY
+}
+
+@test "a report tells efficiency by ranks, repeats that differ, and runs that were compared with nothing" {
+  piece "reporting studying plotting" <<'PY'
+import content
+def row(ranks, time, verified="known"):
+    return {"scaling": "strong", "size": "L", "ranks": ranks, "kernel": "stream", "transport": "staged", "procs": "auto", "imax": 4, "jmax": 4, "kmax": 4,
+            "seconds_a_sweep": time, "ceiling_share": 0.9, "gflops": 1, "verified": verified}
+class Study:
+    predictions, points = None, []
+    def __init__(self, *rows):
+        self.rows, self.study = rows, {"points": [{"kind": "run"}] * len(rows)}
+head, table = content.measurements(Study(row(1, 8e-6), row(2, 5e-6)))
+assert [line[head.index("efficiency")] for line in table] == ["100.0%", "80.0%"], table
+def good(*rows):
+    return {name: verdict for name, verdict, _ in content.verdicts(Study(*rows))}
+assert good(row(1, 1.0), row(1, 1.04)) == {"finished": True, "right bits": True, "quiet": True}
+assert good(row(1, 1.0), row(1, 1.06), row(2, 1.0, "no")) == {"finished": True, "right bits": None, "quiet": False}
+PY
+}
+
+@test "a file is replaced whole: where there is no room the old one stays" {
+  piece shared <<'PY'
+import resource
+from files import Trouble, write_whole
+write_whole("file", "old")
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    write_whole("file", "new" * 1000)
+    raise AssertionError
+except Trouble:
+    pass
+assert open("file").read() == "old"
+PY
+}
+
+@test "a figure that misses its target is slow" {
+  piece "" <<'PY'
+import gpu_check_summary
+assert [gpu_check_summary.figure("", value, 0.99)["verdict"] for value in (0.989, 0.99, 1)] == ["slow", "met", "met"]
+assert gpu_check_summary.figure("", 1)["verdict"] is None
+PY
+}
