@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/log.h"
+#include "base/options.h"
 
 /* The simulated machine. */
 #define DEVICE_BYTES_PER_SECOND 2e10
@@ -18,6 +20,7 @@
 #define BOUNDARY_SHARE          0.1
 #define NOISE_DEFAULT           0.003
 #define CEILING_SHARE           0.98 /* of the ceiling that a sweep reaches */
+#define LEAST                   0.05 /* of its usual time, that noise leaves of a block */
 
 static const char *words(void)
 {
@@ -28,6 +31,35 @@ static const char *words(void)
 int clock_simulates(const struct himeno_kernel_set *set)
 {
   return set == &himeno_kernels_null && words()[0];
+}
+
+/* One of seed=N, noise=X, device=RANK:X and link=LOWER-HIGHER:X, written as it is looked for. */
+static int is_understood(const char *word)
+{
+  char key[64] = "noise=";
+  int a, b;
+  long long seed;
+  double value;
+  if (strncmp(word, "seed=", 5) == 0) return option_read_int(word + 5, 0, 1LL << 53, &seed) == STATUS_OK;
+  if (sscanf(word, "device=%d:", &a) == 1 && a >= 0) snprintf(key, sizeof key, "device=%d:", a);
+  if (sscanf(word, "link=%d-%d:", &a, &b) == 2 && a >= 0 && a < b)
+    snprintf(key, sizeof key, "link=%d-%d:", a, b);
+  return strncmp(word, key, strlen(key)) == 0 &&
+         option_read_real(word + strlen(key), key[0] == 'n' ? 0 : 1e-9, 1e9, &value) == STATUS_OK;
+}
+
+status_t clock_check(void)
+{
+  char word[64];
+  for (const char *at = words(); *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+    int n = snprintf(word, sizeof word, "%.*s", (int)strcspn(at, " "), at);
+    if (n >= (int)sizeof word || (n && !is_understood(word)))
+      return log_fail(
+          STATUS_USAGE,
+          "HIMENO_NULL_CLOCK \"%s\": must be of seed=N, noise=X, device=RANK:X, link=LOWER-HIGHER:X",
+          words());
+  }
+  return STATUS_OK;
 }
 
 static double number_of(const char *word, double missing)
@@ -57,7 +89,7 @@ static double noisy(int rank, long number, int part)
       hash_mix((uint64_t)number_of("seed=", 1)) + (uint64_t)rank * 1000003u + (uint64_t)number * 101u;
   for (int n = 0; n < 12; n++)
     sum += (double)(hash_mix(state + (uint64_t)(part * 12 + n) * 7919u) >> 11) * 0x1p-53;
-  return 1 + number_of("noise=", NOISE_DEFAULT) * sum;
+  return fmax(LEAST, 1 + number_of("noise=", NOISE_DEFAULT) * sum);
 }
 
 static double transfer_seconds(const struct clock_block *b)

@@ -23,6 +23,9 @@ struct clock_block {
   const struct halo_plan *plan;
 };
 
+/** \brief STATUS_USAGE, logged, if the variable holds a word that is none of these. */
+status_t clock_check(void);
+
 /** \brief Whether the times of \a set are simulated. */
 int clock_simulates(const struct himeno_kernel_set *set);
 

@@ -28,3 +28,10 @@ const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *s
     if (!strcmp(set->kernels[n].name, name)) return &set->kernels[n];
   return NULL;
 }
+
+int himeno_kernel_trials(const struct himeno_kernel_set *set)
+{
+  int trials = 0;
+  for (int n = 0; set && n < set->n; n++) trials += set->kernels[n].trial;
+  return trials;
+}

@@ -100,9 +100,10 @@ struct himeno_kernel_set {
   status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
   /** \brief The yardstick: reads 13 arrays and writes p[1] over the whole local array (points = layout_floats). */
   status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
-  /** \brief Checksum of one of the fields' arrays over the counted box, complete when the call returns. */
-  status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, struct gpu_mem array,
-                       uint64_t *sum);
+  /** \brief Sum of the checksums of \a n of the fields' arrays (1 … HIMENO_COEFFICIENTS) over a box of local points, complete when
+   * the call returns. */
+  status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays, int n,
+                       const struct box *box, uint64_t *sum);
   /** \brief Resource use for the ladder; NULL where unknown. */
   status_t (*resources)(struct himeno_exec *exec, struct himeno_resources *resources);
   /** \brief What the device's emulator counted; NULL where there is none. */
@@ -123,5 +124,8 @@ const struct himeno_kernel_set *himeno_kernels_find(const char *backend);
 
 /** \brief The variant of that name, NULL if there is none. */
 const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *set, const char *name);
+
+/** \brief How many kernels -k auto tries; none of no set. */
+int himeno_kernel_trials(const struct himeno_kernel_set *set);
 
 #endif

@@ -213,34 +213,38 @@ static status_t cpu_ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
   return STATUS_OK;
 }
 
-static uint64_t checksum_row(const float *p, const struct layout *layout, int64_t i, int64_t j)
+/** Adds the checksum of a row of each of \a n arrays, from \a begin on, k from lo to hi; g is the global index of k = 0. */
+static uint64_t checksum_row(const struct gpu_mem *arrays, int n, int64_t begin, const struct box *box,
+                             uint64_t g)
 {
-  const int64_t *origin = layout->origin, *global = layout->global;
-  const int64_t g = ((origin[0] + i) * global[1] + origin[1] + j) * global[2] + origin[2];
   uint64_t sum = 0;
-
-  for (int64_t k = layout->counted.lo[2]; k < layout->counted.hi[2]; k++) {
-    uint32_t bits;
-    memcpy(&bits, &p[i * layout->plane + j * layout->pitch + k], sizeof bits);
-    sum += hash_mix(hash_mix((uint64_t)(g + k)) + bits);
+  for (int64_t k = box->lo[2]; k < box->hi[2]; k++) {
+    const uint64_t mixed = hash_mix(g + (uint64_t)k);
+    for (int a = 0; a < n; a++) {
+      uint32_t bits;
+      memcpy(&bits, (const float *)arrays[a].handle + begin + k, sizeof bits);
+      sum += hash_mix(mixed + bits);
+    }
   }
   return sum;
 }
 
-static status_t cpu_checksum(struct himeno_exec *exec, struct gpu_queue *queue, struct gpu_mem array,
-                             uint64_t *sum)
+static status_t cpu_checksum(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays,
+                             int n, const struct box *box, uint64_t *sum)
 {
   const struct layout *layout = &exec->fields.layout;
-  const struct box *b = &layout->counted;
-  const int64_t rows = box_extent(b, 1);
+  const int64_t *origin = layout->origin, *global = layout->global, rows = box_extent(box, 1);
   uint64_t total = 0;
 
   (void)queue;
 #pragma omp parallel num_threads(exec->threads) reduction(+ : total)
   {
-    int64_t first, last = my_part(box_extent(b, 0) * rows, &first);
-    for (int64_t row = first; row < last; row++)
-      total += checksum_row(array.handle, layout, b->lo[0] + row / rows, b->lo[1] + row % rows);
+    int64_t first, last = my_part(box_extent(box, 0) * rows, &first);
+    for (int64_t row = first; row < last; row++) {
+      const int64_t i = box->lo[0] + row / rows, j = box->lo[1] + row % rows;
+      const int64_t g = ((origin[0] + i) * global[1] + origin[1] + j) * global[2] + origin[2];
+      total += checksum_row(arrays, n, i * layout->plane + j * layout->pitch, box, (uint64_t)g);
+    }
   }
   *sum = total;
   return STATUS_OK;

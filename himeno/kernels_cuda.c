@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "gpu/cuda/cuda_device.h"
 #include "himeno/cuda/resident.h"
@@ -75,8 +76,7 @@ static void close_exec(struct himeno_exec *exec)
  * a failing assertion on the device. */
 static long trap_count(void)
 {
-  const char *text = getenv("HIMENO_CUDA_TRAP");
-  return text ? strtol(text, NULL, 10) : 0;
+  return (long)environment_number("HIMENO_CUDA_TRAP", 0);
 }
 
 static int trap_is_due(struct himeno_exec *exec)
@@ -93,8 +93,7 @@ static status_t code_number(const struct himeno_exec *exec, const void *kernel, 
  * away, so that tests reach what older chips run. */
 static int form_runs(const struct cudaDeviceProp *chip, int code, const struct cuda_temporal *form)
 {
-  const char *bulk = getenv("HIMENO_CUDA_BULK");
-  int major = bulk && strcmp(bulk, "0") == 0 ? 8 : code / 10;
+  int major = environment_number("HIMENO_CUDA_BULK", 1) ? code / 10 : 8;
   return major >= form->major && (size_t)form->shared_bytes <= chip->sharedMemPerBlockOptin;
 }
 
@@ -413,13 +412,12 @@ static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum him
   return STATUS_OK;
 }
 
-static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, struct gpu_mem array,
-                         uint64_t *sum)
+static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays,
+                         int n, const struct box *box, uint64_t *sum)
 {
   const struct layout *layout = &exec->fields.layout;
-  struct cuda_checksum_job job = {.p = array.handle, .pitch = layout->pitch, .plane = layout->plane};
-  memcpy(job.lo, layout->counted.lo, sizeof job.lo);
-  memcpy(job.hi, layout->counted.hi, sizeof job.hi);
+  struct cuda_checksum_job job = {.n = n, .box = *box, .pitch = layout->pitch, .plane = layout->plane};
+  for (int a = 0; a < n; a++) job.array[a] = arrays[a].handle;
   memcpy(job.origin, layout->origin, sizeof job.origin);
   memcpy(job.global, layout->global, sizeof job.global);
   RETURN_IF_FAILED(cuda_use(exec->device));

@@ -40,11 +40,11 @@ static status_t null_ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
   return himeno_kernels_cpu.ceiling(exec, queue);
 }
 
-static status_t null_checksum(struct himeno_exec *exec, struct gpu_queue *queue, struct gpu_mem array,
-                              uint64_t *sum)
+static status_t null_checksum(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays,
+                              int n, const struct box *box, uint64_t *sum)
 {
   RETURN_IF_FAILED(null_call("launch checksum", STATUS_FAULT));
-  return himeno_kernels_cpu.checksum(exec, queue, array, sum);
+  return himeno_kernels_cpu.checksum(exec, queue, arrays, n, box, sum);
 }
 
 const struct himeno_kernel_set himeno_kernels_null = {

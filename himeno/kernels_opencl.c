@@ -211,20 +211,23 @@ static status_t opencl_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
   return opencl_launch_end(&launch, queue, 1, &groups, &x->field_group);
 }
 
-static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, struct gpu_mem array,
-                                uint64_t *sum)
+/* The kernel has arguments for all coefficients: where there are fewer arrays the last one stands in, unread. */
+static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, const struct gpu_mem *arrays,
+                                int n, const struct box *box, uint64_t *sum)
 {
   const cl_long2 stride = opencl_stride(&x->fields.layout);
-  const cl_int8 box = opencl_box(&x->fields.layout.counted, 0, 0);
+  const cl_int8 bounds = opencl_box(box, 0, 0);
+  const cl_int all = n;
   const size_t groups = CHECKSUM_GROUPS;
   cl_ulong partial[CHECKSUM_GROUPS];
   struct opencl_launch launch = opencl_launch_begin(x, ENTRY_CHECKSUM);
   uint64_t total = 0;
 
-  opencl_buffer(&launch, array.handle);
+  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) opencl_buffer(&launch, arrays[a < n ? a : n - 1].handle);
+  opencl_argument(&launch, sizeof all, &all);
   opencl_buffer(&launch, x->partial);
   opencl_argument(&launch, sizeof stride, &stride);
-  opencl_argument(&launch, sizeof box, &box);
+  opencl_argument(&launch, sizeof bounds, &bounds);
   place_arguments(&launch);
   RETURN_IF_FAILED(opencl_launch_end(&launch, queue, 1, &groups, &x->field_group));
   cl_int error = clEnqueueReadBuffer(opencl_queue_handle(queue), x->partial, CL_TRUE, 0, sizeof partial,

@@ -128,10 +128,10 @@ static status_t qpu_fill(struct himeno_exec *x, struct gpu_queue *queue, enum hi
   return himeno_kernels_cpu.fill(x->host, queue, array, data);
 }
 
-static status_t qpu_checksum(struct himeno_exec *x, struct gpu_queue *queue, struct gpu_mem array,
-                             uint64_t *sum)
+static status_t qpu_checksum(struct himeno_exec *x, struct gpu_queue *queue, const struct gpu_mem *arrays,
+                             int n, const struct box *box, uint64_t *sum)
 {
-  return himeno_kernels_cpu.checksum(x->host, queue, array, sum);
+  return himeno_kernels_cpu.checksum(x->host, queue, arrays, n, box, sum);
 }
 
 /* ---- a sweep ---- */

@@ -100,6 +100,7 @@ status_t himeno_ladder(struct himeno_run *run, struct verify_value *value)
     RETURN_IF_FAILED(stop_heed(run, r));
   }
   run->result.verdict = worst;
+  run->result.ended = 1;
   return worst;
 }
 

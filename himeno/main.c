@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/start.h"
 #include "base/stop.h"
 #include "comm/agree.h"
 #include "comm/begin.h"
-#include "comm/watch.h"
 #include "himeno/ladder.h"
 #include "himeno/report.h"
 
@@ -29,21 +30,15 @@ static status_t report(const struct himeno_run *run)
   return status;
 }
 
-static int has_result(status_t status)
-{
-  return status == STATUS_OK || status == STATUS_WRONG || status == STATUS_SLOW;
-}
-
 static status_t run_and_report(struct himeno_run *run)
 {
   MPI_Comm comm = run->placement.comm;
   int first = run->placement.rank == 0;
-  RETURN_IF_FAILED(agree_status(comm, watch_open(comm, run->config.timeout)));
   if (run->config.json)
-    RETURN_IF_FAILED(agree_status(comm, first ? report_json_check(run->config.json) : STATUS_OK));
+    RETURN_IF_FAILED(agree_status(comm, first ? file_check(run->config.json) : STATUS_OK));
   status_t status = himeno_run(run);
   if ((log_held()[0] || status == STATUS_HANG) && run->placement.ranks > 1) agree_abort(comm, status);
-  if (!has_result(status)) return agree_status(comm, status);
+  if (!run->result.ended) return agree_status(comm, status);
   return status_worst(status, agree_status(comm, first ? report(run) : STATUS_OK));
 }
 
@@ -54,7 +49,9 @@ static status_t serve(struct himeno_run *run, enum option_request request)
   if (request == OPTION_RUN && !run->config.list) return run_and_report(run);
   if (first && request == OPTION_SHOW_HELP) himeno_cmdline_help();
   if (first && request == OPTION_SHOW_VERSION) printf("himeno-gpu %s\n", meta_version());
-  if (first && request == OPTION_RUN) himeno_report_list(stdout);
+  if (request != OPTION_RUN) return STATUS_OK;
+  himeno_cmdline_ignore(&run->config, NULL);
+  if (first) himeno_report_list(stdout);
   return STATUS_OK;
 }
 
@@ -62,18 +59,19 @@ int main(int argc, char **argv)
 {
   struct himeno_run run = {.device = NULL};
   enum option_request request = OPTION_RUN;
-  log_set_program("himeno-gpu");
+  start_program("himeno-gpu");
   log_hold(1);
   stop_catch();
-  if (begin_mpi(&argc, &argv) != STATUS_OK) return STATUS_ENVIRONMENT;
+  status_t parsed = himeno_cmdline_parse(argc, argv, &run.config, &request);
+  if (begin_mpi(&argc, &argv, run.config.timeout) != STATUS_OK) return STATUS_ENVIRONMENT;
   status_t status = placement_open(MPI_COMM_WORLD, &run.placement);
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
-  status = agree_status(run.placement.comm, himeno_cmdline_parse(argc, argv, &run.config, &request));
+  status = agree_status(run.placement.comm, parsed);
   if (status == STATUS_OK) status = serve(&run, request);
-  status_t printed = run.placement.rank == 0 ? report_flush() : STATUS_OK;
+  status_t printed = run.placement.rank == 0 ? file_flush_stdout() : STATUS_OK;
   status = status_worst(status, agree_status(run.placement.comm, printed));
   himeno_run_close(&run);
   placement_close(&run.placement);
   end_mpi();
-  return (int)status;
+  return status_exit_code(status);
 }

@@ -22,6 +22,10 @@
 #define CEILING_EVERY_SECONDS  0.5
 #define PROGRESS_AFTER_SECONDS 2.0
 #define OFFICIAL_SECONDS       60.0
+/* Sweeps between check points that last so long are paused behind in timed blocks too: a pause costs some 30 us, untimed, and as much
+ * in the first launches after it. Else every so many timed blocks one with pauses runs between them. */
+#define PAUSE_SECONDS     0.02
+#define CHECK_BLOCK_EVERY 20
 
 /* ---- ceiling ---- */
 
@@ -116,35 +120,62 @@ status_t himeno_block_add(struct himeno_run *run, const struct solver_block *blo
   return STATUS_OK;
 }
 
+/* Without a reference blocks are still held against each other. */
+static int compares(const struct himeno_run *run)
+{
+  return run->config.verify != HIMENO_VERIFY_OFF;
+}
+
+/* The value that all ranks know, and what each of them keeps for itself. */
+static status_t block_check(struct himeno_run *run, const struct verify_value *value,
+                            const struct solver_block *block, const char *what)
+{
+  status_t status = verify_block(value, block, what);
+  return compares(run) ? status_worst(status, solver_baseline_compare(run->solver, what)) : status;
+}
+
 static status_t block_add(struct himeno_run *run, const struct verify_value *value,
                           const struct solver_block *block)
 {
   char what[48];
   RETURN_IF_FAILED(himeno_block_add(run, block));
   snprintf(what, sizeof what, "block %d", run->result.n_samples);
-  return verify_block(value, block, what);
+  return block_check(run, value, block, what);
+}
+
+/* An untimed block that pauses at its check points. */
+static status_t check_block(struct himeno_run *run, const struct verify_value *value, int sweeps,
+                            const char *what, struct solver_block *block)
+{
+  RETURN_IF_FAILED(solver_block_run(run->solver, sweeps, compares(run), block));
+  run->result.check_blocks += compares(run);
+  return block_check(run, value, block, what);
 }
 
 /* The value that timed blocks are held against: as prepared, or of the first block where the reference is shorter; then that
- * shorter block is compared, untimed. */
+ * shorter block is compared, untimed. Tells whether timed blocks pause at check points. */
 static status_t value_settle(struct himeno_run *run, int sweeps, struct verify_value *value)
 {
+  const struct verify_value nothing = {.source = VERIFY_NO};
+  int is_short = value->sweeps < sweeps && value->source != VERIFY_NO;
   struct solver_block block;
-  RETURN_IF_FAILED(solver_block_run(run->solver, value->sweeps, &block));
-  last_set(run, &block);
-  RETURN_IF_FAILED(verify_block(value, &block, value->sweeps < sweeps ? "check block" : "first block"));
-  run->result.verified = value->source;
-  if (value->sweeps < sweeps && value->source != VERIFY_NO) {
-    RETURN_IF_FAILED(solver_block_run(run->solver, sweeps, &block));
-    *value = (struct verify_value){value->source, sweeps, block.gosa, block.checksum};
+  if (compares(run)) {
+    RETURN_IF_FAILED(solver_baseline_begin(run->solver));
+    RETURN_IF_FAILED(verify_coefficients(run->solver, run->placement.comm, value, &run->result.coefficients));
   }
-  return STATUS_OK;
-}
-
-/* A run that is held against a policy or an earlier run has to tell its noise, whatever that takes. */
-static int blocks_suffice(const struct himeno_run *run)
-{
-  return (!run->config.accept && !run->config.reference) || run->result.n_samples >= ACCEPT_BLOCKS_MIN;
+  RETURN_IF_FAILED(check_block(run, value, value->sweeps, is_short ? "check block" : "first block", &block));
+  last_set(run, &block);
+  run->result.verified = value->source;
+  if (is_short) {
+    RETURN_IF_FAILED(check_block(run, &nothing, sweeps, "first block", &block));
+    value->sweeps = sweeps;
+    value->gosa = block.gosa;
+    value->checksum = block.checksum;
+    value->n_checks = 0;
+  }
+  run->result.pauses =
+      compares(run) && block.seconds / block.sweeps * solver_check_sweeps(run->kernel) >= PAUSE_SECONDS;
+  return compares(run) ? solver_baseline_take(run->solver) : STATUS_OK;
 }
 
 static status_t blocks_run(struct himeno_run *run, struct verify_value *value, struct ceiling *ceiling)
@@ -155,11 +186,13 @@ static status_t blocks_run(struct himeno_run *run, struct verify_value *value, s
   RETURN_IF_FAILED(value_settle(run, sweeps, value));
   double begin = stats_now();
   for (int up = 0; !up;) {
-    RETURN_IF_FAILED(solver_block_run(run->solver, sweeps, &block));
+    RETURN_IF_FAILED(solver_block_run(run->solver, sweeps, run->result.pauses, &block));
     RETURN_IF_FAILED(block_add(run, value, &block));
     if (c->sweeps_given) return STATUS_OK;
+    if (compares(run) && !run->result.pauses && run->result.n_samples % CHECK_BLOCK_EVERY == 0)
+      RETURN_IF_FAILED(check_block(run, value, sweeps, "check block", &block));
     RETURN_IF_FAILED(himeno_time_is_up(run, begin, c->seconds, &up));
-    up = up && (run->result.partial || blocks_suffice(run));
+    up = up && (run->result.partial || run->result.n_samples >= run->blocks_min);
     if (!up) RETURN_IF_FAILED(ceiling_between(run, ceiling, block.seconds));
   }
   return STATUS_OK;
@@ -168,16 +201,15 @@ static status_t blocks_run(struct himeno_run *run, struct verify_value *value, s
 /* The original protocol: the field is never reset, so nothing after the rehearsal can be compared. */
 static status_t official_run(struct himeno_run *run, struct verify_value *value)
 {
-  const struct verify_value nothing = {.source = VERIFY_NO};
   double begin, wanted = run->config.seconds_given ? run->config.seconds : OFFICIAL_SECONDS;
   struct solver_block block;
-  RETURN_IF_FAILED(solver_block_run(run->solver, OFFICIAL_REHEARSAL, &block));
+  RETURN_IF_FAILED(solver_block_run(run->solver, OFFICIAL_REHEARSAL, 1, &block));
   RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));
   run->result.verified = value->source == VERIFY_NO ? VERIFY_NO : VERIFY_REHEARSAL;
   begin = stats_now();
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_continue(run->solver, (int)run->config.block, &block));
-    RETURN_IF_FAILED(block_add(run, &nothing, &block));
+    RETURN_IF_FAILED(himeno_block_add(run, &block));
     RETURN_IF_FAILED(himeno_time_is_up(run, begin, wanted, &up));
   }
   return STATUS_OK;

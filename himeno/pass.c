@@ -148,18 +148,19 @@ status_t gosa_advance(struct solver *s, int slot, int count)
 }
 
 /* Where no host took part in the sweeps, all slots at once. */
-static status_t gosa_all(struct solver *s, int sweeps)
+static status_t gosa_all(struct solver *s, int first, int end)
 {
+  size_t bytes = (size_t)(end - first) * sizeof(double);
   RETURN_IF_FAILED(
-      gpu_copy_out(s->compute, s->host_gosa, s->fields.gosa, 0, (size_t)sweeps * sizeof(double)));
+      gpu_copy_out(s->compute, s->host_gosa + first, s->fields.gosa, (size_t)first * sizeof(double), bytes));
   RETURN_IF_FAILED(halo_route_wait(s->route, s->compute));
-  return watch_allreduce(s->config.comm, s->host_gosa, s->sum_gosa, sweeps, MPI_DOUBLE, MPI_SUM,
-                         "the sum of gosa");
+  return watch_allreduce(s->config.comm, s->host_gosa + first, s->sum_gosa + first, end - first, MPI_DOUBLE,
+                         MPI_SUM, "the sum of gosa");
 }
 
-status_t gosa_drain(struct solver *s, int sweeps)
+status_t gosa_drain(struct solver *s, int first, int end)
 {
-  if (s->unattended) return gosa_all(s, sweeps);
+  if (s->unattended) return gosa_all(s, first, end);
   RETURN_IF_FAILED(gosa_send(s));
   return request_wait(s);
 }

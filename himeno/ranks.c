@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/log.h"
+#include "base/stats.h"
 #include "comm/agree.h"
 #include "comm/cards.h"
 
@@ -82,11 +83,10 @@ static status_t throttled_gather(struct himeno_run *run)
   const struct placement *p = &run->placement;
   int n = run->result.n_samples;
   free(run->result.throttled);
-  run->result.throttled = p->rank == 0 ? calloc((size_t)n + 1, 1) : NULL;
-  RETURN_IF_FAILED(memory_agree(run, p->rank != 0 || run->result.throttled));
-  return agree_mpi(
-      MPI_Reduce(run->record->throttled, run->result.throttled, n, MPI_UNSIGNED_CHAR, MPI_MAX, 0, p->comm),
-      "MPI_Reduce of throttled blocks");
+  run->result.throttled = calloc((size_t)n + 1, 1);
+  RETURN_IF_FAILED(memory_agree(run, run->result.throttled != NULL));
+  return watch_allreduce(p->comm, run->record->throttled, run->result.throttled, n, MPI_UNSIGNED_CHAR,
+                         MPI_MAX, "throttled blocks");
 }
 
 static status_t series_gather(struct himeno_run *run)
@@ -100,7 +100,21 @@ static status_t series_gather(struct himeno_run *run)
   return watch_gather(p->comm, mine->rows, run->result.series, bytes, "devices' samples");
 }
 
-/* ---- stragglers ---- */
+/* ---- blocks ---- */
+
+/* times: [rank · blocks + block]. The median, since one interrupted block is no slow device. */
+static status_t compute_fill(struct himeno_run *run, const struct record_block *times)
+{
+  const int n = run->record->n;
+  double *compute = malloc(((size_t)n + 1) * sizeof *compute);
+  if (!compute) return log_fail(STATUS_ENVIRONMENT, "out of host memory for times of blocks");
+  for (int r = 0; r < run->placement.ranks; r++) {
+    for (int b = 0; b < n; b++) compute[b] = times[r * n + b].compute;
+    run->result.ranks[r].compute = stats_summarise(compute, (size_t)n).median;
+  }
+  free(compute);
+  return STATUS_OK;
+}
 
 static status_t stragglers_find(struct himeno_run *run, const struct record_block *times)
 {
@@ -119,7 +133,13 @@ static status_t stragglers_find(struct himeno_run *run, const struct record_bloc
                                   : STATUS_OK;
 }
 
-static status_t stragglers_gather(struct himeno_run *run)
+static status_t blocks_judge(struct himeno_run *run, const struct record_block *times)
+{
+  RETURN_IF_FAILED(compute_fill(run, times));
+  return stragglers_find(run, times);
+}
+
+static status_t blocks_gather(struct himeno_run *run)
 {
   const struct placement *p = &run->placement;
   int bytes = run->record->n * (int)sizeof(struct record_block);
@@ -128,7 +148,7 @@ static status_t stragglers_gather(struct himeno_run *run)
   if (status == STATUS_OK)
     status = watch_gather(p->comm, run->record->blocks, times, bytes, "times of blocks");
   if (status == STATUS_OK)
-    status = agree_status(p->comm, p->rank == 0 ? stragglers_find(run, times) : STATUS_OK);
+    status = agree_status(p->comm, p->rank == 0 ? blocks_judge(run, times) : STATUS_OK);
   free(times);
   return status;
 }
@@ -138,7 +158,7 @@ status_t himeno_ranks_gather(struct himeno_run *run)
   RETURN_IF_FAILED(mine_gather(run));
   RETURN_IF_FAILED(throttled_gather(run));
   RETURN_IF_FAILED(series_gather(run));
-  return himeno_is_emulated(run) ? STATUS_OK : stragglers_gather(run);
+  return himeno_is_emulated(run) ? STATUS_OK : blocks_gather(run);
 }
 
 status_t himeno_counts_gather(struct himeno_run *run)

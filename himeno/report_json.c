@@ -54,7 +54,23 @@ static json_t *throttled_json(const struct himeno_result *r)
 /* Nothing passes before it has ended. */
 static const char *verdict_word(const struct himeno_result *r)
 {
-  return r->partial && r->verdict == STATUS_OK ? "partial" : status_verdict(r->verdict);
+  return r->partial && r->verdict != STATUS_WRONG ? "partial" : status_verdict(r->verdict);
+}
+
+/* What was compared beside the ends of blocks; null where nothing was. */
+static json_t *checks_json(const struct himeno_run *run)
+{
+  int n = 0;
+  const struct solver_check *checks = run->solver ? solver_baseline_checks(run->solver, &n) : NULL;
+  if (n == 0) return json_null();
+  json_t *points = json_array();
+  for (int c = 0; c < n; c++)
+    json_array_append_new(points,
+                          json_pack("{s:i, s:o, s:o}", "sweeps", checks[c].sweeps, "gosa",
+                                    report_json_real(checks[c].gosa), "checksum", hex64(checks[c].checksum)));
+  return json_pack("{s:i, s:b, s:i, s:o, s:o}", "every", solver_check_sweeps(run->kernel), "timed",
+                   run->result.pauses, "untimed", run->result.check_blocks, "coefficients",
+                   hex64(run->result.coefficients), "points", points);
 }
 
 static json_t *result_json(const struct himeno_run *run)
@@ -70,6 +86,7 @@ static json_t *result_json(const struct himeno_run *run)
       r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null(), "gosa",
       report_json_real(r->last.gosa), "checksum", hex64(r->last.checksum), "blocks", r->n_samples, "verified",
       verify_source_name(r->verified), "verdict", verdict_word(r), "samples", samples_json(r));
+  if (result) json_object_set_new(result, "checks", checks_json(run));
   if (result) json_object_set_new(result, "throttled", throttled_json(r));
   if (result && r->soak.blocks > 0) json_object_set_new(result, "soak", soak_json(run));
   if (result && r->accept.asked) json_object_set_new(result, "accept", accept_json(run));

@@ -176,25 +176,54 @@ static void print_speed(const struct himeno_run *run, FILE *out)
             himeno_gflops(run) * 1e3, himeno_gflops(run) * 1e3 / HIMENO_OFFICIAL_MFLOPS);
 }
 
-/* A run that was compared with nothing does not pass: it only ran. */
-static const char *verdict_text(const struct himeno_run *run)
+/* How fast a right run was is told by the lines of its acceptance. */
+static const char *verdict_word(status_t verdict)
 {
-  static const char *const texts[] = {
-      "NOT VERIFIED: the result was compared with nothing", "PASS: every block equals the known value",
-      "PASS: every block equals the reference kernel's value",
-      "PASS: the rehearsal equals its value; the timed sweeps cannot be compared",
-      "PASS: every block equals the model that rounds toward zero, bit for bit"};
-  if (run->result.partial && run->result.verdict == STATUS_OK)
-    return "PARTIAL: a signal ended the run; what was measured is right";
-  return run->result.verdict == STATUS_OK ? texts[run->result.verified]
-                                          : "WRONG: a block differs from what it must be";
+  if (verdict == STATUS_NOISY) return "NOISY";
+  return verdict == STATUS_SLOW ? "SLOW" : verdict == STATUS_OK ? "PASS" : "NOT JUDGED";
+}
+
+/* A run that was compared with nothing does not pass: it only ran. */
+static void print_verdict(const struct himeno_run *run, FILE *out)
+{
+  static const char *const compared[] = {
+      "the result was compared with nothing", "every block equals the known value",
+      "every block equals the reference kernel's value",
+      "the rehearsal equals its value; the timed sweeps cannot be compared",
+      "every block equals the model that rounds toward zero, bit for bit"};
+  const struct himeno_result *r = &run->result;
+  if (r->verdict == STATUS_WRONG)
+    fprintf(out, "  verdict    WRONG: a block differs from what it must be\n");
+  else if (r->partial)
+    fprintf(out, "  verdict    PARTIAL: a signal ended the run; what was measured %s\n",
+            r->verified == VERIFY_NO ? "was compared with nothing" : "is right");
+  else if (r->verified == VERIFY_NO)
+    fprintf(out, "  verdict    NOT VERIFIED: %s\n", compared[VERIFY_NO]);
+  else
+    fprintf(out, "  verdict    %s: %s\n", verdict_word(r->verdict), compared[r->verified]);
+}
+
+/* What a verdict is about. */
+static void print_checks(const struct himeno_run *run, FILE *out)
+{
+  const struct himeno_result *r = &run->result;
+  int n = 0, every = solver_check_sweeps(run->kernel);
+  if (run->solver) solver_baseline_checks(run->solver, &n);
+  if (n == 0) return;
+  fprintf(out, "  checked    p at the end of every block and each %d sweeps of ", every);
+  if (r->pauses)
+    fprintf(out, "it");
+  else
+    fprintf(out, "%d untimed block%s", r->check_blocks, r->check_blocks > 1 ? "s" : "");
+  fprintf(out, "; gosa of every sweep on each rank; all 12 constant arrays\n");
 }
 
 static void print_result(const struct himeno_run *run, FILE *out)
 {
   const struct solver_block *last = &run->result.last;
   fprintf(out, "\n  gosa       %.12e\n  checksum   %016" PRIx64 "\n", last->gosa, last->checksum);
-  fprintf(out, "  verdict    %s\n", verdict_text(run));
+  print_checks(run, out);
+  print_verdict(run, out);
 }
 
 void himeno_report_text(const struct himeno_run *run, FILE *out)

@@ -12,6 +12,7 @@
 #include "comm/agree.h"
 #include "himeno/accept/accept.h"
 #include "himeno/choose.h"
+#include "himeno/clock.h"
 #include "himeno/flip.h"
 #include "himeno/ladder.h"
 #include "himeno/measure.h"
@@ -78,6 +79,7 @@ static status_t place(struct himeno_run *run)
 static status_t choose(struct himeno_run *run)
 {
   RETURN_IF_FAILED(place(run));
+  himeno_cmdline_ignore(&run->config, run->placement.backend);
   if (himeno_is_emulated(run)) emulated_default(&run->config);
   RETURN_IF_FAILED(himeno_choose(run));
   RETURN_IF_FAILED(himeno_transport_tune(run));
@@ -103,20 +105,30 @@ static status_t one_kernel(struct himeno_run *run, struct verify_value *value)
   run->result.verdict = agree_status(run->placement.comm, status);
   RETURN_IF_FAILED(himeno_ranks_gather(run));
   RETURN_IF_FAILED(himeno_counts_gather(run));
-  return status_worst(run->result.verdict, himeno_accept(run));
+  status = himeno_accept(run);
+  run->result.verdict = status_worst(run->result.verdict, status);
+  run->result.ended = status != STATUS_FAULT && status != STATUS_HANG;
+  return run->result.verdict;
+}
+
+static status_t run_with(struct himeno_run *run, struct verify_value *value)
+{
+  RETURN_IF_FAILED(agree_status(run->placement.comm, status_worst(flip_read(), clock_check())));
+  RETURN_IF_FAILED(himeno_accept_prepare(run));
+  RETURN_IF_FAILED(choose(run));
+  RETURN_IF_FAILED(agree_status(run->placement.comm, flip_check(run->global, run->placement.ranks)));
+  RETURN_IF_FAILED(himeno_accept_comparable(run));
+  RETURN_IF_FAILED(himeno_partial_write(run));
+  if (!run->config.soak_given) RETURN_IF_FAILED(value_prepare(run, value));
+  return run->config.ladder ? himeno_ladder(run, value) : one_kernel(run, value);
 }
 
 status_t himeno_run(struct himeno_run *run)
 {
   struct verify_value value = {.source = VERIFY_NO};
-  RETURN_IF_FAILED(agree_status(run->placement.comm, flip_read()));
-  RETURN_IF_FAILED(himeno_accept_prepare(run));
-  RETURN_IF_FAILED(choose(run));
-  flip_check(run->global);
-  RETURN_IF_FAILED(himeno_accept_comparable(run));
-  RETURN_IF_FAILED(himeno_partial_write(run));
-  if (!run->config.soak_given) RETURN_IF_FAILED(value_prepare(run, &value));
-  return run->config.ladder ? himeno_ladder(run, &value) : one_kernel(run, &value);
+  status_t status = run_with(run, &value);
+  verify_value_free(&value);
+  return status;
 }
 
 void himeno_run_close(struct himeno_run *run)

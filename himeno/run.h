@@ -31,6 +31,7 @@ struct himeno_rank {
   char cpus[128];
   int64_t points;               /**< owned */
   double phases[HIMENO_PHASES]; /**< mean seconds a sweep over all timed blocks */
+  double compute;               /**< median seconds a sweep of its blocks' interior and boundary; on rank 0 */
   struct record_telemetry telemetry;
   int cards;         /**< network cards of its host that are up */
   double cards_gbps; /**< rate of the slowest of them, Gbit/s; 0 if unknown */
@@ -49,9 +50,13 @@ struct himeno_result {
   struct himeno_counts counts; /**< of all ranks' emulators */
   struct solver_block last;
   enum verify_source verified;
+  int pauses;            /**< timed blocks pause at check points */
+  int check_blocks;      /**< untimed ones that did */
+  uint64_t coefficients; /**< sum of the constant arrays' checksums */
   status_t verdict;
   double next_partial;       /**< seconds of the clock of blocks at which the next partial document is due */
   int partial;               /**< ended by a signal, or not yet ended */
+  int ended;                 /**< there is a result to report, whatever the verdict is */
   unsigned char *throttled;  /**< a timed block: whether any device was throttled at its end; on rank 0 */
   struct himeno_rank *ranks; /**< on rank 0 */
   struct telemetry_sample *series; /**< [rank · rows + row], on rank 0 */
@@ -81,12 +86,12 @@ struct himeno_run {
   struct record *record;
   struct accept_policy policy; /**< on rank 0, with --accept */
   struct reference reference;  /**< on rank 0, with --reference */
+  int blocks_min;              /**< timed blocks without which nothing can be judged; on all ranks */
   struct himeno_result result;
   struct himeno_ladder *ladder; /**< with --ladder, on all ranks */
 };
 
-/** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK,
- * STATUS_WRONG or STATUS_SLOW.
+/** \brief Everything after the command line was read. There is a result to report where result.ended is set.
  *
  * When it fails with text held in the log, only this rank knows and the others wait: the caller ends the job. With
  * nothing held the ranks have agreed and said why. */

@@ -77,8 +77,16 @@ static status_t gosa_create(struct solver *s)
   RETURN_IF_FAILED(gpu_queue_create(s->config.device, GPU_URGENT, &s->gosa_queue));
   RETURN_IF_FAILED(gpu_alloc_host(s->config.device, (size_t)s->config.max_sweeps * sizeof(double),
                                   GPU_HOST_PINNED, (void **)&s->host_gosa));
-  s->sum_gosa = calloc((size_t)s->config.max_sweeps, sizeof(double));
-  return s->sum_gosa ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for gosa");
+  /* A check point more than whole ones, the end, and a planted fault's. */
+  size_t parts = (size_t)(s->config.max_sweeps / s->config.check_sweeps) + 3;
+  s->sum_gosa = calloc((size_t)s->config.max_sweeps, sizeof *s->sum_gosa);
+  s->seconds = calloc(2 * parts, sizeof *s->seconds);
+  s->checks = calloc(parts, sizeof *s->checks);
+  s->sums = calloc(2 * parts, sizeof *s->sums);
+  return s->sum_gosa && s->seconds && s->checks && s->sums
+             ? STATUS_OK
+             : log_fail(STATUS_ENVIRONMENT, "out of host memory for what %d sweeps leave",
+                        s->config.max_sweeps);
 }
 
 static status_t device_open(struct solver *s)
@@ -131,6 +139,7 @@ status_t solver_open(const struct solver_config *config, struct solver **solver)
   if (!s) status = log_fail(STATUS_ENVIRONMENT, "out of host memory for the solver");
   if (s) {
     s->config = *config;
+    if (!s->config.check_sweeps) s->config.check_sweeps = solver_check_sweeps(config->kernel);
     status = geometry_init(s);
   }
   if (status == STATUS_OK) status = device_open(s);
@@ -164,6 +173,10 @@ void solver_close(struct solver *s)
   halo_route_close(s->route);
   if (s->plain) s->set->close(s->plain);
   if (s->exec) s->set->close(s->exec);
+  solver_baseline_free(s->baseline);
+  free(s->sums);
+  free(s->checks);
+  free(s->seconds);
   free(s->sum_gosa);
   gpu_free_host(device, GPU_HOST_PINNED, s->host_gosa);
   gpu_queue_destroy(s->gosa_queue);
@@ -202,4 +215,9 @@ struct himeno_counts solver_counts(const struct solver *s)
 const struct decomp *solver_decomp(const struct solver *solver)
 {
   return &solver->decomp;
+}
+
+int64_t solver_swept(const struct solver *solver)
+{
+  return solver->swept;
 }

@@ -37,10 +37,25 @@ struct solver_config {
   int64_t global[3];
   int procs[3]; /**< checked */
   enum himeno_data data;
-  int max_sweeps; /**< longest block that will be asked for */
-  int overlap;    /**< compute the interior while halos travel */
-  int pad;        /**< floats added to a row */
-  int plant;      /**< faults may be planted in its memory (himeno/flip.h) */
+  int max_sweeps;   /**< longest block that will be asked for */
+  int overlap;      /**< compute the interior while halos travel */
+  int pad;          /**< floats added to a row */
+  int plant;        /**< faults may be planted in its memory (himeno/flip.h) */
+  int check_sweeps; /**< sweeps from check point to check point: solver_check_sweeps() */
+};
+
+/** In dense data, which contract fastest, a wrong bit of p may be below rounding this many sweeps later: doc/method.md has
+ * what was seen of flips by their distance to the next check. */
+#define SOLVER_CHECK_SWEEPS 12
+
+/** \brief Sweeps from check point to check point for a kernel: whole passes of it. */
+int solver_check_sweeps(const struct himeno_kernel *kernel);
+
+/** What all ranks have at a check point. */
+struct solver_check {
+  int sweeps;  /**< of the block, so far */
+  double gosa; /**< of the last of them */
+  uint64_t checksum;
 };
 
 /** One block's outcome; the same on all ranks but for `phases`. */
@@ -49,6 +64,9 @@ struct solver_block {
   double seconds; /**< all sweeps, the slowest rank's */
   double gosa;    /**< of the last sweep */
   uint64_t checksum;
+  const struct solver_check
+      *checks; /**< the solver's, until its next block; the last one is the block's end */
+  int n_checks;
   double phases[HIMENO_PHASES]; /**< this rank's seconds a sweep */
 };
 
@@ -61,8 +79,9 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes);
 status_t solver_open(const struct solver_config *config, struct solver **solver);
 void solver_close(struct solver *solver);
 
-/** \brief Restores the initial field, runs and times \a sweeps sweeps, sums the checksum. */
-status_t solver_block_run(struct solver *solver, int sweeps, struct solver_block *block);
+/** \brief Restores the initial field, runs and times \a sweeps sweeps, sums the checksum. \a cut: the sweeps pause at each
+ * check point for the checksum there; pauses are not timed. */
+status_t solver_block_run(struct solver *solver, int sweeps, int cut, struct solver_block *block);
 
 /** \brief Like solver_block_run from the field as it is: for the original protocol, which never resets it. */
 status_t solver_block_continue(struct solver *solver, int sweeps, struct solver_block *block);
@@ -75,6 +94,29 @@ enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
 
 /** \brief "a0", …, "wrk1", "p", "older p". */
 const char *solver_array_name(int array);
+
+/** \brief Sum of the twelve coefficients' checksums over the points that this rank counts; not summed over ranks. */
+status_t solver_coefficients_checksum(struct solver *solver, uint64_t *sum);
+
+/** Relative, where gosa is a sum of single floats that round toward zero. */
+#define SOLVER_GOSA_TOLERANCE_SINGLE 1e-3
+
+/** \brief Whether two gosa differ by at most \a tolerance, relative; infinities and NaNs agree with nothing. */
+int solver_gosa_agrees(double a, double b, double tolerance);
+
+/** \brief The coefficients' checksums over all that this rank holds are kept: solver_baseline_compare looks for changes. */
+status_t solver_baseline_begin(struct solver *solver);
+
+/** \brief The block that has just run becomes the one that later ones of as many sweeps must repeat. */
+status_t solver_baseline_take(struct solver *solver);
+
+/** \brief What the block that was taken had at its check points: \a n of them, none before. The solver's. */
+const struct solver_check *solver_baseline_checks(const struct solver *solver, int *n);
+
+/** \brief STATUS_WRONG on all ranks, and a line from each that saw it, where the block that has just run differs from the one
+ * that was taken (in a rank's own gosa of any sweep, in the older field, in p at check points that both have), or where a
+ * coefficient has changed. \a what names the block. */
+status_t solver_baseline_compare(struct solver *solver, const char *what);
 
 /** \brief Checksum of one array over the points that this rank counts; not summed over ranks. */
 status_t solver_array_checksum(struct solver *solver, int array, uint64_t *sum);
@@ -97,6 +139,9 @@ const struct halo_message *solver_message(const struct solver *solver, int m, st
 
 /** \brief What this rank's emulator counted; zeros where there is none. */
 struct himeno_counts solver_counts(const struct solver *solver);
+
+/** \brief Sweeps of all blocks so far. */
+int64_t solver_swept(const struct solver *solver);
 
 const struct decomp *solver_decomp(const struct solver *solver);
 

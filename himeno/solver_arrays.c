@@ -28,7 +28,14 @@ status_t solver_fill(struct solver *s, enum himeno_data data)
 
 status_t solver_array_checksum(struct solver *s, int array, uint64_t *sum)
 {
-  return s->set->checksum(s->exec, s->compute, memory(s, array), sum);
+  const struct gpu_mem mem = memory(s, array);
+  return s->set->checksum(s->exec, s->compute, &mem, 1, &s->layout.counted, sum);
+}
+
+status_t solver_coefficients_checksum(struct solver *s, uint64_t *sum)
+{
+  return s->set->checksum(s->exec, s->compute, s->fields.coefficient, HIMENO_COEFFICIENTS, &s->layout.counted,
+                          sum);
 }
 
 status_t solver_array_read(struct solver *s, int array, int64_t offset, int64_t n, float *host)

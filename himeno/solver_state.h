@@ -41,8 +41,13 @@ struct solver {
   struct pass_marks ring[PASS_RING];
   long passes, blocks;
   int64_t swept;                /* sweeps of all blocks so far */
-  double phases[HIMENO_PHASES]; /* seconds since the block began */
-  int current;                  /* which of p is the newest */
+  double phases[HIMENO_PHASES]; /* seconds since this part of the block began */
+  double *seconds;              /* of each part of the block: this rank's, then the slowest's */
+  struct solver_check *checks;  /* of the last block */
+  uint64_t *sums;               /* room for its checksums: this rank's, then all ranks' */
+  int n_checks;
+  struct solver_baseline *baseline; /* NULL: none taken */
+  int current;                      /* which of p is the newest */
 
   /* gosa on its way to all ranks, one pass late */
   struct gpu_queue *gosa_queue;
@@ -64,7 +69,9 @@ status_t solver_pass_times(struct solver *solver);
 /** \brief Sends the slots that have reached the host, and begins to copy out [slot, slot + count). */
 status_t gosa_advance(struct solver *solver, int slot, int count);
 
-/** \brief Completes the slots [0, sweeps) on all ranks. */
-status_t gosa_drain(struct solver *solver, int sweeps);
+/** \brief Completes the slots [first, end) on all ranks. */
+status_t gosa_drain(struct solver *solver, int first, int end);
+
+void solver_baseline_free(struct solver_baseline *baseline);
 
 #endif

@@ -20,13 +20,6 @@
 #define TRIAL_BLOCKS     3
 #define KEY_MAX          512
 
-static int candidates_count(const struct himeno_kernel_set *set)
-{
-  int n = 0;
-  for (int k = 0; k < set->n; k++) n += set->kernels[k].trial;
-  return n;
-}
-
 /* What the choice depends on. Ranks are taken to have devices like rank 0's. */
 static void key_make(const struct himeno_run *run, char key[KEY_MAX])
 {
@@ -53,13 +46,13 @@ static int kernel_fits(struct himeno_run *run, const struct himeno_kernel *kerne
 static status_t solver_time(struct solver *solver, int deep, double *seconds)
 {
   struct solver_block block;
-  RETURN_IF_FAILED(solver_block_run(solver, 3 * deep, &block));
-  RETURN_IF_FAILED(solver_block_run(solver, 3 * deep, &block));
+  RETURN_IF_FAILED(solver_block_run(solver, 3 * deep, 0, &block));
+  RETURN_IF_FAILED(solver_block_run(solver, 3 * deep, 0, &block));
   double passes = fmin(TRIAL_SWEEPS_MAX / deep, fmax(3, ceil(TRIAL_SECONDS / (block.seconds / 3))));
   int sweeps = (int)passes * deep;
   double best = INFINITY;
   for (int b = 0; b < TRIAL_BLOCKS; b++) {
-    RETURN_IF_FAILED(solver_block_run(solver, sweeps, &block));
+    RETURN_IF_FAILED(solver_block_run(solver, sweeps, 0, &block));
     best = fmin(best, block.seconds / sweeps);
   }
   *seconds = best;
@@ -115,7 +108,7 @@ status_t himeno_tune(struct himeno_run *run)
   const struct himeno_kernel_set *set = himeno_kernels_find(run->placement.backend->name);
   const struct himeno_kernel *plain = run->kernel, *kernel = NULL;
   double seconds;
-  if (run->config.no_tune || candidates_count(set) < 2) return STATUS_OK;
+  if (run->config.no_tune || himeno_kernel_trials(set) < 2) return STATUS_OK;
   key_make(run, key);
   RETURN_IF_FAILED(remembered(run, set, key, &kernel));
   if (kernel && kernel_fits(run, kernel)) {

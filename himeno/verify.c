@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/report.h"
@@ -30,7 +32,7 @@ static status_t memory_suffices(MPI_Comm comm, struct gpu_device *cpu, const str
   int host_ranks, mine;
   RETURN_IF_FAILED(solver_bytes(config, &need));
   RETURN_IF_FAILED(gpu_memory_free(cpu, &have));
-  RETURN_IF_FAILED(guard_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+  RETURN_IF_FAILED(guard_mpi(comm, MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                              "MPI_Comm_split_type"));
   MPI_Comm_size(host, &host_ranks);
   MPI_Comm_free(&host);
@@ -38,18 +40,36 @@ static status_t memory_suffices(MPI_Comm comm, struct gpu_device *cpu, const str
   return watch_allreduce(comm, &mine, suffices, 1, MPI_INT, MPI_MIN, "whether memory suffices");
 }
 
+static status_t coefficients_sum(struct solver *solver, MPI_Comm comm, uint64_t *sum)
+{
+  uint64_t mine;
+  RETURN_IF_FAILED(solver_coefficients_checksum(solver, &mine));
+  return watch_allreduce(comm, &mine, sum, 1, MPI_UINT64_T, MPI_SUM, "the coefficients' checksum");
+}
+
 /* One sweep tells how long a block would take; the time is the slowest rank's, so all ranks choose alike. */
-static status_t reference_run(struct verify_reference *reference, enum himeno_verify mode, int sweeps,
-                              struct verify_value *value)
+static status_t reference_run(struct verify_reference *reference, MPI_Comm comm, enum himeno_verify mode,
+                              int sweeps, struct verify_value *value)
 {
   struct solver_block block;
-  RETURN_IF_FAILED(solver_block_run(reference->solver, 1, &block));
+  RETURN_IF_FAILED(solver_block_run(reference->solver, 1, 1, &block));
   int affordable = sweeps;
   if (mode != HIMENO_VERIFY_FULL && block.seconds * sweeps > REFERENCE_SECONDS)
     affordable = (int)fmax(1, REFERENCE_SECONDS / block.seconds);
-  if (affordable > 1) RETURN_IF_FAILED(solver_block_run(reference->solver, affordable, &block));
-  *value = (struct verify_value){reference->source, affordable, block.gosa, block.checksum};
-  return STATUS_OK;
+  if (affordable > 1) RETURN_IF_FAILED(solver_block_run(reference->solver, affordable, 1, &block));
+  *value = (struct verify_value){reference->source, affordable, block.gosa, block.checksum,
+                                 .n_checks = block.n_checks};
+  if (!(value->checks = malloc((size_t)block.n_checks * sizeof *value->checks)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the reference's values");
+  memcpy(value->checks, block.checks, (size_t)block.n_checks * sizeof *value->checks);
+  return coefficients_sum(reference->solver, comm, &value->coefficients);
+}
+
+void verify_value_free(struct verify_value *value)
+{
+  free(value->checks);
+  value->checks = NULL;
+  value->n_checks = 0;
 }
 
 status_t verify_reference_open(const struct solver_config *config, int max_sweeps,
@@ -63,6 +83,7 @@ status_t verify_reference_open(const struct solver_config *config, int max_sweep
   c.kernel = config->kernel->toward_zero ? &himeno_kernel_toward_zero
                                          : himeno_kernel_find(himeno_kernels_find("cpu"), "reference");
   c.transport = &halo_transport_staged;
+  c.check_sweeps = solver_check_sweeps(config->kernel);
   c.max_sweeps = max_sweeps;
   c.overlap = 1;
   c.pad = c.plant = 0;
@@ -89,11 +110,34 @@ static status_t reference_value(const struct solver_config *config, enum himeno_
   RETURN_IF_FAILED(verify_reference_open(config, sweeps, &reference));
   *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
   if (reference.solver)
-    status = reference_run(&reference, mode, sweeps, value);
+    status = reference_run(&reference, config->comm, mode, sweeps, value);
   else
     log_warn("not verified: the hosts' memory is too small for the reference on the CPU");
   verify_reference_close(&reference);
   return status;
+}
+
+/* From the table where it has all check points of the block; else \a value stays as it is. */
+static status_t known_value(const struct solver_config *config, int sweeps, struct verify_value *value)
+{
+  int every = solver_check_sweeps(config->kernel), n = (sweeps + every - 1) / every;
+  struct verify_value v = {VERIFY_KNOWN, sweeps, .n_checks = n};
+  if (!himeno_known_coefficients(config->global, config->data, &v.coefficients)) return STATUS_OK;
+  if (!(v.checks = malloc((size_t)n * sizeof *v.checks)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the known values");
+  for (int c = 0; c < n; c++) {
+    int at = c + 1 < n ? (c + 1) * every : sweeps;
+    const struct himeno_known *known = himeno_known_find(config->global, config->data, at);
+    if (!known) {
+      free(v.checks);
+      return STATUS_OK;
+    }
+    v.checks[c] = (struct solver_check){at, known->gosa, known->checksum};
+  }
+  v.gosa = v.checks[n - 1].gosa;
+  v.checksum = v.checks[n - 1].checksum;
+  *value = v;
+  return STATUS_OK;
 }
 
 status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps,
@@ -101,30 +145,46 @@ status_t verify_prepare(const struct solver_config *config, enum himeno_verify m
 {
   *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
   if (mode == HIMENO_VERIFY_OFF) return STATUS_OK;
-  const struct himeno_known *known = himeno_known_find(config->global, config->data, sweeps);
-  if (known && !config->kernel->toward_zero) {
-    *value = (struct verify_value){VERIFY_KNOWN, sweeps, known->gosa, known->checksum};
-    return STATUS_OK;
-  }
-  return reference_value(config, mode, sweeps, value);
+  if (!config->kernel->toward_zero) RETURN_IF_FAILED(known_value(config, sweeps, value));
+  return value->source == VERIFY_KNOWN ? STATUS_OK : reference_value(config, mode, sweeps, value);
 }
 
-/* Infinities and NaNs agree with nothing. */
-static int gosa_agrees(double a, double b, double tolerance)
+/* Also one of a block on the way. */
+static status_t check_verify(const struct verify_value *value, int sweeps, const struct solver_check *is,
+                             const struct solver_check *must_be, const char *what)
 {
-  return isfinite(a) && isfinite(b) && fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
+  double tolerance = value->source == VERIFY_MODEL ? SOLVER_GOSA_TOLERANCE_SINGLE : VERIFY_GOSA_TOLERANCE;
+  const char *source = verify_source_name(value->source);
+  if (is->checksum != must_be->checksum)
+    return log_fail(STATUS_WRONG,
+                    "%s: checksum %016" PRIx64 " after %d sweeps, must be %016" PRIx64 " (%s value)", what,
+                    is->checksum, sweeps, must_be->checksum, source);
+  if (!solver_gosa_agrees(is->gosa, must_be->gosa, tolerance))
+    return log_fail(STATUS_WRONG, "%s: gosa %.12e after %d sweeps, must be %.12e (%s value)", what, is->gosa,
+                    sweeps, must_be->gosa, source);
+  return STATUS_OK;
 }
 
 status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what)
 {
-  double tolerance = value->source == VERIFY_MODEL ? VERIFY_GOSA_TOLERANCE_SINGLE : VERIFY_GOSA_TOLERANCE;
+  const struct solver_check is = {block->sweeps, block->gosa, block->checksum},
+                            must_be = {value->sweeps, value->gosa, value->checksum};
   if (value->source == VERIFY_NO) return STATUS_OK;
-  if (block->checksum != value->checksum)
-    return log_fail(STATUS_WRONG,
-                    "%s: checksum %016" PRIx64 " after %d sweeps, must be %016" PRIx64 " (%s value)", what,
-                    block->checksum, block->sweeps, value->checksum, verify_source_name(value->source));
-  if (!gosa_agrees(block->gosa, value->gosa, tolerance))
-    return log_fail(STATUS_WRONG, "%s: gosa %.12e after %d sweeps, must be %.12e (%s value)", what,
-                    block->gosa, block->sweeps, value->gosa, verify_source_name(value->source));
-  return STATUS_OK;
+  for (int c = 0, v = 0; c + 1 < block->n_checks; c++) {
+    while (v < value->n_checks && value->checks[v].sweeps < block->checks[c].sweeps) v++;
+    if (v < value->n_checks && value->checks[v].sweeps == block->checks[c].sweeps)
+      RETURN_IF_FAILED(
+          check_verify(value, block->checks[c].sweeps, &block->checks[c], &value->checks[v], what));
+  }
+  return check_verify(value, block->sweeps, &is, &must_be, what);
+}
+
+status_t verify_coefficients(struct solver *solver, MPI_Comm comm, const struct verify_value *value,
+                             uint64_t *sum)
+{
+  RETURN_IF_FAILED(coefficients_sum(solver, comm, sum));
+  if (value->source == VERIFY_NO || *sum == value->coefficients) return STATUS_OK;
+  return log_fail(STATUS_WRONG,
+                  "the constant arrays' checksum is %016" PRIx64 ", must be %016" PRIx64 " (%s value)", *sum,
+                  value->coefficients, verify_source_name(value->source));
 }

@@ -9,8 +9,6 @@
 
 /** gosa agrees between runs to this, relative: the order of a double sum differs. */
 #define VERIFY_GOSA_TOLERANCE 1e-9
-/** Where sums are single ones that round toward zero. */
-#define VERIFY_GOSA_TOLERANCE_SINGLE 1e-3
 
 enum verify_source {
   VERIFY_NO,        /**< nothing to compare with */
@@ -25,7 +23,13 @@ struct verify_value {
   int sweeps; /**< the value is for a block of this many; may be fewer than a timed block's */
   double gosa;
   uint64_t checksum;
+  struct solver_check *checks; /**< on the way, the last one at the end; NULL: none */
+  int n_checks;
+  uint64_t coefficients; /**< sum of the twelve constant arrays' checksums */
 };
+
+/** \brief Frees what verify_prepare allocated. */
+void verify_value_free(struct verify_value *value);
 
 /** \brief "known", "reference", "rehearsal", "model" or "no". */
 const char *verify_source_name(enum verify_source source);
@@ -48,7 +52,11 @@ status_t verify_reference_open(const struct solver_config *config, int max_sweep
                                struct verify_reference *reference);
 void verify_reference_close(struct verify_reference *reference);
 
-/** \brief STATUS_WRONG, with both values, when the block differs from \a value. */
+/** \brief Collective: the checksum of the solver's coefficients; STATUS_WRONG, with both, when \a value has another. */
+status_t verify_coefficients(struct solver *solver, MPI_Comm comm, const struct verify_value *value,
+                             uint64_t *sum);
+
+/** \brief STATUS_WRONG, with both values, when the block differs from \a value at its end or at a check point that both have. */
 status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what);
 
 #endif

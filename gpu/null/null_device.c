@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/report.h"
@@ -12,7 +13,6 @@
 #include "gpu/host_share.h"
 
 #define DEVICES_DEFAULT 8
-#define DEVICES_MAX     64
 #define MEMORY_BYTES    ((uint64_t)16 << 30)
 
 struct null_device {
@@ -22,22 +22,12 @@ struct null_device {
 
 static long calls;
 
-/** A whole number from the environment; \a missing when it is not set or not a number. */
-static long environment_number(const char *name, long missing)
-{
-  char *end;
-  const char *text = getenv(name);
-  if (!text || !*text) return missing;
-  long value = strtol(text, &end, 10);
-  return *end ? missing : value;
-}
-
 /** The global rank as the launcher tells it, −1 when there is no launcher. */
-static long launcher_rank(void)
+static long long launcher_rank(void)
 {
   static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    long rank = environment_number(names[i], -1);
+    long long rank = environment_number(names[i], -1);
     if (rank >= 0) return rank;
   }
   return -1;
@@ -52,16 +42,14 @@ status_t null_call(const char *verb, status_t status)
 {
   calls++;
   if (calls != environment_number("HIMENO_NULL_FAIL", 0)) return STATUS_OK;
-  long only = environment_number("HIMENO_NULL_RANK", -1);
+  long long only = environment_number("HIMENO_NULL_RANK", -1);
   if (only >= 0 && launcher_rank() != only) return STATUS_OK;
   return log_fail(status, "null device: call %ld, %s, fails on demand", calls, verb);
 }
 
 static int null_devices(void)
 {
-  long n = environment_number("HIMENO_NULL_DEVICES", DEVICES_DEFAULT);
-  if (n < 0) return 0;
-  return n < DEVICES_MAX ? (int)n : DEVICES_MAX;
+  return (int)environment_number("HIMENO_NULL_DEVICES", DEVICES_DEFAULT);
 }
 
 static void null_describe(int index, struct gpu_device_info *info)
@@ -163,8 +151,8 @@ static int null_attach(struct gpu_device *device, const struct gpu_share *share,
                        char reason[GPU_TEXT_MAX])
 {
   (void)device;
-  if (environment_number("HIMENO_NULL_APART", -1) >= 0 &&
-      environment_number("HIMENO_NULL_APART", -1) == launcher_rank()) {
+  long long apart = environment_number("HIMENO_NULL_APART", -1);
+  if (apart >= 0 && apart == launcher_rank()) {
     snprintf(reason, GPU_TEXT_MAX, "no peer access between the devices, on demand");
     return 0;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "himeno/cpu/stream.h"
 
@@ -21,7 +21,7 @@ const struct cpu_simd *cpu_simd_at(int n)
 
 status_t cpu_simd_choose(const struct cpu_simd **simd)
 {
-  const char *wanted = getenv("HIMENO_CPU_SIMD");
+  const char *wanted = environment_text("HIMENO_CPU_SIMD");
   const struct cpu_simd *s;
 
   for (int n = 0; (s = cpu_simd_at(n)); n++) {
@@ -39,12 +39,10 @@ status_t cpu_simd_choose(const struct cpu_simd **simd)
 /* HIMENO_CPU_FETCH in the environment, 0 or 1, is for tests: either way on any CPU. */
 int cpu_fetches(void)
 {
-  const char *text = getenv("HIMENO_CPU_FETCH");
-  if (text) return strcmp(text, "0") != 0;
+  int fetches = 1;
 #ifdef __x86_64__
   __builtin_cpu_init();
-  return !__builtin_cpu_is("intel");
-#else
-  return 1;
+  fetches = !__builtin_cpu_is("intel");
 #endif
+  return (int)environment_number("HIMENO_CPU_FETCH", fetches);
 }

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "himeno/cpu/wavefront_private.h"
 
@@ -37,8 +38,7 @@
 /* HIMENO_CPU_CACHE in the environment, in bytes, is for tests: a small one makes many tiles. */
 static double cache_bytes(void)
 {
-  const char *text = getenv("HIMENO_CPU_CACHE");
-  long bytes = text ? strtol(text, NULL, 10) : sysconf(_SC_LEVEL2_CACHE_SIZE);
+  long long bytes = environment_number("HIMENO_CPU_CACHE", sysconf(_SC_LEVEL2_CACHE_SIZE));
   return bytes > 0 ? (double)bytes : CACHE_BYTES;
 }
 

@@ -75,16 +75,22 @@ static __global__ void __launch_bounds__(CUDA_CEILING_THREADS)
   ((float4 *)pass.out)[at] = total;
 }
 
+// A warp a row, lanes along k.
 static __global__ void checksum_kernel(const CUDA_GRID_CONSTANT struct cuda_checksum_job c,
                                        unsigned long long *sum)
 {
-  int64_t rows = c.hi[1] - c.lo[1], width = c.hi[2] - c.lo[2];
-  int64_t points = (c.hi[0] - c.lo[0]) * rows * width, step = (int64_t)gridDim.x * THREADS;
+  int64_t width = c.box.hi[1] - c.box.lo[1], rows = (c.box.hi[0] - c.box.lo[0]) * width;
+  int64_t first = ((int64_t)blockIdx.x * THREADS + threadIdx.x) / 32,
+          step = (int64_t)gridDim.x * THREADS / 32;
   unsigned long long mine = 0;
-  for (int64_t n = (int64_t)blockIdx.x * THREADS + threadIdx.x; n < points; n += step) {
-    int64_t i = c.lo[0] + n / (rows * width), j = c.lo[1] + n / width % rows, k = c.lo[2] + n % width;
-    uint64_t g = ((c.origin[0] + i) * c.global[1] + c.origin[1] + j) * c.global[2] + c.origin[2] + k;
-    mine += mix(mix(g) + __float_as_uint(c.p[i * c.plane + j * c.pitch + k]));
+  for (int64_t row = first; row < rows; row += step) {
+    int64_t i = c.box.lo[0] + row / width, j = c.box.lo[1] + row % width, at = i * c.plane + j * c.pitch;
+    uint64_t g = ((c.origin[0] + i) * c.global[1] + c.origin[1] + j) * c.global[2] + c.origin[2];
+    for (int64_t k = c.box.lo[2] + threadIdx.x % 32; k < c.box.hi[2]; k += 32) {
+      uint64_t mixed = mix(g + k);
+#pragma unroll 4
+      for (int a = 0; a < c.n; a++) mine += mix(mixed + __float_as_uint(__ldcs(c.array[a] + at + k)));
+    }
   }
   for (int lane = 16; lane > 0; lane /= 2) mine += __shfl_down_sync(0xffffffffu, mine, lane);
   if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
@@ -106,9 +112,8 @@ void (*const cuda_ceiling)(struct cuda_pass, int64_t) = ceiling;
 extern "C" cudaError_t cuda_checksum(const struct cuda_checksum_job *job, unsigned long long *sum,
                                      cudaStream_t stream)
 {
-  int64_t points = 1;
-  for (int d = 0; d < 3; d++) points *= job->hi[d] - job->lo[d];
-  checksum_kernel<<<blocks_for(points), THREADS, 0, stream>>>(*job, sum);
+  int64_t rows = box_extent(&job->box, 0) * box_extent(&job->box, 1);
+  checksum_kernel<<<blocks_for(rows * 32), THREADS, 0, stream>>>(*job, sum);
   return cudaGetLastError();
 }
 

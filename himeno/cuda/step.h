@@ -54,12 +54,13 @@ struct cuda_fill_job {
 cudaError_t cuda_fill(const struct cuda_fill_job *job, cudaStream_t stream);
 
 struct cuda_checksum_job {
-  const float *p;
-  int64_t lo[3], hi[3]; /**< the box to sum, local indices */
+  const float *array[HIMENO_COEFFICIENTS];
+  int n;          /**< arrays */
+  struct box box; /**< to sum, local indices */
   int64_t origin[3], global[3], pitch, plane;
 };
 
-/** \brief Adds the checksum of the box to *sum, which is device memory. */
+/** \brief Adds the checksums of the arrays over the box to *sum, which is device memory. */
 cudaError_t cuda_checksum(const struct cuda_checksum_job *job, unsigned long long *sum, cudaStream_t stream);
 
 /** \brief Fails an assertion on the device: plants the loss of a device, for tests. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "himeno/opencl/common_cl.h"
 #include "himeno/opencl/field_cl.h"
@@ -322,12 +323,6 @@ static status_t check_extents(const struct layout *layout)
   return STATUS_OK;
 }
 
-int opencl_setting(const char *name, int unset)
-{
-  const char *value = getenv(name);
-  return value ? strcmp(value, "0") != 0 : unset;
-}
-
 /** The best way that the device has to sum up gosa. HIMENO_OPENCL_ATOMICS=0 and HIMENO_OPENCL_FP64=0 are for
  * tests: they make a device one that has none, or no doubles. */
 static status_t gosa_choose(struct himeno_exec *x)
@@ -337,8 +332,8 @@ static status_t gosa_choose(struct himeno_exec *x)
   char *extensions;
 
   x->gosa = GOSA_LAUNCH;
-  x->fp64 = info->fp64 && opencl_setting("HIMENO_OPENCL_FP64", 1);
-  if (!x->fp64 || !opencl_setting("HIMENO_OPENCL_ATOMICS", 1)) return STATUS_OK;
+  x->fp64 = info->fp64 && environment_number("HIMENO_OPENCL_FP64", 1);
+  if (!x->fp64 || !environment_number("HIMENO_OPENCL_ATOMICS", 1)) return STATUS_OK;
   if (opencl_is_nvidia(x->device)) {
     if (opencl_nvidia_chip(x->device) >= 60) x->gosa = GOSA_ADD;
     return STATUS_OK;
@@ -366,7 +361,7 @@ static int caches_help(const struct himeno_exec *x)
  * HIMENO_OPENCL_WIDE=0 or 1 is for tests. */
 static int wide_wanted(const struct himeno_exec *x)
 {
-  return opencl_setting("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device));
+  return environment_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1;
 }
 
 static status_t step_open(struct himeno_exec *x, const struct opencl_step *step)

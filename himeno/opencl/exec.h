@@ -85,9 +85,6 @@ void opencl_exec_close(struct himeno_exec *exec);
 status_t opencl_exec_build(const struct himeno_exec *exec, const struct opencl_step *step,
                            const char *const parts[], cl_program *program);
 
-/** \brief A choice for tests by the environment: 0 for "0", 1 for anything else, \a unset where there is no such variable. */
-int opencl_setting(const char *name, int unset);
-
 /** \brief The kernel's name in its source. */
 const char *opencl_entry_name(enum opencl_entry entry);
 

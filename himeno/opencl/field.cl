@@ -51,8 +51,14 @@ __kernel void ceiling13(__global const float4 *restrict a0, __global const float
              wrk1[x] + p[x];
 }
 
-// Sums mix(mix(g) + bits) over the box, rows dealt out to groups in turn.
-__kernel void checksum(__global const float *p, __global ulong *partial, const long2 stride, const int8 box,
+// Sums mix(mix(g) + bits) of the first n arrays over the box, rows dealt out to groups in turn.
+#define ADD(m, array)                                                                                        \
+  if (n > m) sum += mix(mixed + as_uint(array[at + k]))
+__kernel void checksum(__global const float *m0, __global const float *m1, __global const float *m2,
+                       __global const float *m3, __global const float *m4, __global const float *m5,
+                       __global const float *m6, __global const float *m7, __global const float *m8,
+                       __global const float *m9, __global const float *m10, __global const float *m11,
+                       const int n, __global ulong *partial, const long2 stride, const int8 box,
                        const long4 origin, const long2 global_extent)
 {
   __local ulong scratch[FIELD_GROUP];
@@ -61,10 +67,23 @@ __kernel void checksum(__global const float *p, __global ulong *partial, const l
   ulong sum = 0;
 
   for (long row = get_group_id(0); row < all; row += get_num_groups(0)) {
-    long i = box.s0 + row / rows, j = box.s1 + row % rows;
-    ulong g = ((origin.s0 + i) * global_extent.s0 + origin.s1 + j) * global_extent.s1 + origin.s2;
-    for (int k = box.s2 + me; k < box.s5; k += FIELD_GROUP)
-      sum += mix(mix(g + k) + as_uint(p[i * stride.x + j * stride.y + k]));
+    const long i = box.s0 + row / rows, j = box.s1 + row % rows, at = i * stride.x + j * stride.y;
+    const ulong g = ((origin.s0 + i) * global_extent.s0 + origin.s1 + j) * global_extent.s1 + origin.s2;
+    for (int k = box.s2 + me; k < box.s5; k += FIELD_GROUP) {
+      const ulong mixed = mix(g + k);
+      ADD(0, m0);
+      ADD(1, m1);
+      ADD(2, m2);
+      ADD(3, m3);
+      ADD(4, m4);
+      ADD(5, m5);
+      ADD(6, m6);
+      ADD(7, m7);
+      ADD(8, m8);
+      ADD(9, m9);
+      ADD(10, m10);
+      ADD(11, m11);
+    }
   }
   scratch[me] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);

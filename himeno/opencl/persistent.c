@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "himeno/opencl/persistent.h"
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "himeno/opencl/common_cl.h"
 #include "himeno/opencl/launch.h"
@@ -18,7 +19,7 @@
 static int wanted(const struct himeno_exec *x)
 {
   const int ordered = opencl_nvidia_chip(x->device) >= 70;
-  return x->step.persistent && opencl_setting("HIMENO_OPENCL_PERSISTENT", ordered) &&
+  return x->step.persistent && environment_number("HIMENO_OPENCL_PERSISTENT", ordered) &&
          x->gosa == (ordered ? GOSA_ADD : GOSA_EXCHANGE);
 }
 

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/start.h"
 #include "himeno/predict/report.h"
 #include "himeno/predict/seal.h"
 
@@ -29,8 +31,8 @@ static status_t documents_write(const struct predict *p, FILE *out)
 
 static status_t paths_check(const struct predict_config *c)
 {
-  if (c->json) RETURN_IF_FAILED(report_json_check(c->json));
-  return c->seal ? report_json_check(c->seal) : STATUS_OK;
+  if (c->json) RETURN_IF_FAILED(file_check(c->json));
+  return c->seal ? file_check(c->seal) : STATUS_OK;
 }
 
 static status_t predict(struct predict *p, FILE *out)
@@ -66,9 +68,10 @@ int main(int argc, char **argv)
 {
   static struct predict p;
   enum option_request request = OPTION_RUN;
-  log_set_program("himeno-predict");
+  start_program("himeno-predict");
+  start_signals();
   status_t status = predict_cmdline_parse(argc, argv, &p.config, &request);
   if (status == STATUS_OK) status = serve(&p, request);
   predict_close(&p);
-  return (int)status_worst(status, report_flush());
+  return (int)status_worst(status, file_flush_stdout());
 }

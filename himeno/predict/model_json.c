@@ -155,7 +155,16 @@ static int range_read(const json_t *json, struct model *model)
   return model->per_host >= 0 && model->depth > 0 && model->ranks_most > 0;
 }
 
-status_t model_json_read(const char *path, struct model *model)
+/* A model is of one kernel, which its document names. */
+static status_t kernel_check(const char *path, const json_t *document, const char *kernel)
+{
+  const char *fitted = json_string_value(json_object_get(json_object_get(document, "config"), "kernel"));
+  if (!kernel || (fitted && strcmp(fitted, kernel) == 0)) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "--kernel %s: %s is a model of %s", kernel, path,
+                  fitted ? fitted : "a kernel that it does not name");
+}
+
+status_t model_json_read(const char *path, const char *kernel, struct model *model)
 {
   json_error_t error;
   json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
@@ -167,9 +176,10 @@ status_t model_json_read(const char *path, struct model *model)
   model->columns = TERMS + WAY_TERMS * model->paths.n;
   whole = whole && terms_read(json_object_get(json, "terms"), model) && range_read(json, model);
   if (whole) covariance_read(json_object_get(json, "covariance"), model);
+  status_t status =
+      whole ? kernel_check(path, document, kernel)
+            : log_fail(STATUS_USAGE,
+                       "%s: not a model of himeno-predict: its terms, paths or ranges are not whole", path);
   json_decref(document);
-  return whole
-             ? STATUS_OK
-             : log_fail(STATUS_USAGE,
-                        "%s: not a model of himeno-predict: its terms, paths or ranges are not whole", path);
+  return status;
 }

@@ -12,7 +12,7 @@
 json_t *model_json(const struct model *model);
 
 /** \brief Reads the `model` of a document of himeno-predict. Without covariance it predicts without an interval.
- * STATUS_ENVIRONMENT or STATUS_USAGE. */
-status_t model_json_read(const char *path, struct model *model);
+ * STATUS_ENVIRONMENT, or STATUS_USAGE: also where it is not of \a kernel (NULL: of any). */
+status_t model_json_read(const char *path, const char *kernel, struct model *model);
 
 #endif

@@ -195,7 +195,7 @@ static double far_spread(const struct validate_table *table, const char *transpo
 
 static status_t model_make(struct predict *p)
 {
-  if (p->config.model) return model_json_read(p->config.model, &p->model);
+  if (p->config.model) return model_json_read(p->config.model, p->config.kernel, &p->model);
   RETURN_IF_FAILED(study_read(p->config.study, &p->study));
   RETURN_IF_FAILED(study_paths_read(p->config.comm, &p->paths));
   study_select(&p->study, p->config.kernel, (int)p->config.fit_ranks);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/stats.h"
 
@@ -161,7 +162,9 @@ static status_t file_add(struct study *study, const char *path)
 {
   json_t *document = NULL;
   RETURN_IF_FAILED(document_read(path, &document));
+  int before = study->n;
   status_t status = run_add(study, document, path);
+  if (study->n > before) file_is_input(path);
   json_decref(document);
   return status;
 }

@@ -3,7 +3,11 @@
  * HIMENO_FLIP_TABLE set the rates are printed, by array, bit and interval, as doc/acceptance.md shows them. */
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <mpi.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "himeno/flip.h"
@@ -68,8 +72,8 @@ static uint64_t random_below(uint64_t *state, uint64_t n)
 
 static struct flip random_flip(uint64_t *random)
 {
-  struct flip flip = {.array = (int)random_below(random, SOLVER_ARRAYS),
-                      .bit = (int)random_below(random, 32)};
+  struct flip flip = {
+      .array = (int)random_below(random, SOLVER_ARRAYS), .rank = -1, .bit = (int)random_below(random, 32)};
   for (int d = 0; d < 3; d++) flip.point[d] = (int64_t)random_below(random, (uint64_t)extents[d]);
   flip.sweep = 1 + (int64_t)random_below(random, PASSES);
   return flip;
@@ -203,6 +207,15 @@ static void rarer_checks_miss_only_what_has_faded_from_the_field(void **state)
   if (getenv("HIMENO_FLIP_TABLE")) table_print(seen, n);
 }
 
+static void the_last_sweep_is_checked_where_the_block_is_no_multiple(void **state)
+{
+  const struct flip flip = {.array = SOLVER_NEWEST, .point = {5, 6, 7}, .bit = 22, .sweep = PASSES};
+  for (int every = 5; every <= PASSES + 1; every += 4) {
+    struct soak_block block = trial(*state, flip, HIMENO_DENSE, every);
+    assert_true(block.wrong && block.sweep == PASSES);
+  }
+}
+
 static void a_planted_fault_is_read_from_text(void **state)
 {
   struct flip flip;
@@ -210,6 +223,11 @@ static void a_planted_fault_is_read_from_text(void **state)
   assert_true(flip_parse("a3 10,20,30 5 17", &flip));
   assert_true(flip.array == HIMENO_A3 && flip.point[1] == 20 && flip.bit == 5 && flip.sweep == 17);
   assert_true(flip_parse("older-p 0,0,0 31 1", &flip) && flip.array == SOLVER_OLDER);
+  assert_true(flip.rank == -1);
+  assert_true(flip_parse("p@12 1,2,3 4 5", &flip) && flip.array == SOLVER_NEWEST && flip.rank == 12);
+  assert_false(flip_parse("p@-1 0,0,0 3 1", &flip));
+  assert_false(flip_parse("p@ 0,0,0 3 1", &flip));
+  assert_false(flip_parse("p@1x 0,0,0 3 1", &flip));
   assert_false(flip_parse("a4 0,0,0 1 1", &flip));
   assert_false(flip_parse("p 0,0,0 32 1", &flip));
   assert_false(flip_parse("p 0,0 3 1", &flip));
@@ -296,17 +314,53 @@ static void a_torn_line_is_ended_before_the_next(void **state)
   assert_string_equal(text, "{\"block\":1}\n{\"blo\n{\"block\":3}\n");
 }
 
+/* ---- the disk, as the log meets it ---- */
+
+static off_t synced;   /* bytes of the file when its last fsync began; −1 before */
+static int sync_fails; /* the errno of the next */
+
+int fsync(int descriptor)
+{
+  struct stat info;
+  synced = fstat(descriptor, &info) == 0 ? info.st_size : -1;
+  if (sync_fails) return errno = sync_fails, -1;
+  return (int)syscall(SYS_fsync, descriptor);
+}
+
+static void a_line_is_whole_on_the_disk_before_the_next_slice(void **state)
+{
+  char path[] = "/tmp/soak-XXXXXX";
+  FILE *log;
+  (void)state;
+  close(mkstemp(path));
+  assert_int_equal(soak_log_open(path, &log), STATUS_OK);
+  for (int block = 1; block <= 3; block++) {
+    synced = -1;
+    assert_int_equal(soak_log_add(log, json_pack("{s:i}", "block", block), path), STATUS_OK);
+    assert_int_equal(synced, block * (long)strlen("{\"block\":1}\n"));
+  }
+  sync_fails = EIO;
+  assert_int_equal(soak_log_add(log, json_pack("{s:i}", "block", 4), path), STATUS_ENVIRONMENT);
+  sync_fails = EINVAL; /* a pipe's */
+  assert_int_equal(soak_log_add(log, json_pack("{s:i}", "block", 5), path), STATUS_OK);
+  sync_fails = 0;
+  fclose(log);
+  remove(path);
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(clean_blocks_are_right),
       cmocka_unit_test(every_flip_still_in_memory_is_reported_with_its_place),
+      cmocka_unit_test(the_last_sweep_is_checked_where_the_block_is_no_multiple),
       cmocka_unit_test(rarer_checks_miss_only_what_has_faded_from_the_field),
       cmocka_unit_test(a_planted_fault_is_read_from_text),
       cmocka_unit_test(durations_have_units),
       cmocka_unit_test(a_line_names_who_has_the_extremes),
       cmocka_unit_test(devices_that_tell_nothing_are_null),
       cmocka_unit_test(a_torn_line_is_ended_before_the_next),
+      cmocka_unit_test(a_line_is_whole_on_the_disk_before_the_next_slice),
   };
   setenv("OMP_NUM_THREADS", "1", 0);
   MPI_Init(&argc, &argv);

@@ -10,7 +10,8 @@
 #include "himeno/known.h"
 #include "himeno/verify.h"
 
-static const struct verify_value expected = {VERIFY_KNOWN, 10, 0.5, 0x1234};
+static struct solver_check on_the_way[] = {{4, 0.75, 0x44}, {8, 0.625, 0x88}, {10, 0.5, 0x1234}};
+static const struct verify_value expected = {VERIFY_KNOWN, 10, 0.5, 0x1234, on_the_way, 3, 0};
 
 static status_t verdict(double gosa, uint64_t checksum)
 {
@@ -27,6 +28,30 @@ static void equal_is_right(void **state)
   (void)state;
   assert_int_equal(verdict(0.5, 0x1234), STATUS_OK);
   assert_int_equal(verdict(0.5 * (1 + 5e-10), 0x1234), STATUS_OK);
+}
+
+/* A block of the same end whose check point after \a sweeps has that. */
+static status_t verdict_at(int sweeps, double gosa, uint64_t checksum)
+{
+  const struct solver_check checks[] = {{sweeps, gosa, checksum}, {10, 0.5, 0x1234}};
+  struct solver_block block = {
+      .sweeps = 10, .gosa = 0.5, .checksum = 0x1234, .checks = checks, .n_checks = 2};
+  log_hold(1);
+  status_t status = verify_block(&expected, &block, "block");
+  log_drop();
+  log_hold(0);
+  return status;
+}
+
+static void a_check_point_is_compared_where_both_have_it(void **state)
+{
+  (void)state;
+  assert_int_equal(verdict_at(4, 0.75, 0x44), STATUS_OK);
+  assert_int_equal(verdict_at(8, 0.625, 0x88), STATUS_OK);
+  assert_int_equal(verdict_at(4, 0.75, 0x45), STATUS_WRONG);
+  assert_int_equal(verdict_at(8, 0.625, 0x44), STATUS_WRONG);
+  assert_int_equal(verdict_at(8, 0.625 * (1 + 5e-9), 0x88), STATUS_WRONG);
+  assert_int_equal(verdict_at(6, 0.1, 0x1), STATUS_OK);
 }
 
 static void one_bit_of_the_checksum_is_wrong(void **state)
@@ -80,24 +105,30 @@ static void other_grids_and_lengths_are_not_known(void **state)
   assert_null(himeno_known_find((int64_t[]){32, 32, 65}, HIMENO_DENSE, 10));
 }
 
-static void every_named_size_has_its_block(void **state)
+static void every_named_size_has_its_check_points_and_constants(void **state)
 {
+  uint64_t sum;
   (void)state;
   for (int n = 0; n < grid_size_count(); n++)
-    for (int data = 0; data < 2; data++)
-      assert_non_null(
-          himeno_known_find(grid_size_named(n)->extent, (enum himeno_data)data, HIMENO_BLOCK_SWEEPS));
+    for (int data = 0; data < 2; data++) {
+      const int64_t *extent = grid_size_named(n)->extent;
+      assert_int_equal(himeno_known_coefficients(extent, (enum himeno_data)data, &sum), 1);
+      for (int at = SOLVER_CHECK_SWEEPS; at <= HIMENO_BLOCK_SWEEPS; at += SOLVER_CHECK_SWEEPS)
+        assert_non_null(himeno_known_find(extent, (enum himeno_data)data, at));
+    }
+  assert_int_equal(himeno_known_coefficients((int64_t[]){32, 32, 65}, HIMENO_DENSE, &sum), 0);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(equal_is_right),
+      cmocka_unit_test(a_check_point_is_compared_where_both_have_it),
       cmocka_unit_test(one_bit_of_the_checksum_is_wrong),
       cmocka_unit_test(gosa_beyond_the_tolerance_is_wrong),
       cmocka_unit_test(known_values_are_the_golden_ones),
       cmocka_unit_test(other_grids_and_lengths_are_not_known),
-      cmocka_unit_test(every_named_size_has_its_block),
+      cmocka_unit_test(every_named_size_has_its_check_points_and_constants),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+# One bit that flips in a run is reported, wherever and whenever it does.
+load ../helper
+
+# flipped FLIP OPTION...: two ranks, which end with the wrong block. The first one has sweeps 1 to 120 and is not timed, timed
+# block 2 those from 241 to 360.
+flipped() {
+  HIMENO_FLIP=$1 run on 2 "$himeno" -b null -s 16x16x32 -t 9 -x staged "${@:2}"
+  [ "$status" = 4 ] || { echo "$1 ${*:2}: ended with $status: $output"; false; }
+}
+
+@test "a flip of p in block 2 is seen, early and late" {
+  for data in standard dense; do
+    for sweep in 260 300 350; do
+      flipped "p 9,7,11 10 $sweep" --data $data
+      [[ $output == *"block 2: this rank's gosa of sweep $((sweep - 240)) is "* ]]
+    done
+  done
+}
+
+@test "a flip in the first block is seen" {
+  flipped "p 9,7,11 12 1"
+  flipped "p 9,7,11 12 59" --data dense
+}
+
+@test "a constant that changes is named, with the rank, where its value is zero too" {
+  for array in a0 b1 wrk1; do
+    flipped "$array 3,3,3 10 300"
+    [[ $output == *"rank 0, host "*"block 2: array $array has changed on this rank"* ]]
+  done
+  flipped "b2@1 7,3,3 10 300" # in rank 1's copy of what rank 0 owns
+}
+
+@test "a flip in a halo is seen on the rank that holds it" {
+  flipped "p@1 7,7,11 10 300" # rank 0 owns planes 1 to 7
+  flipped "p@0 8,7,11 14 250" --data dense
+  [[ $output == *"rank 0, host "*"block 2: this rank's gosa of sweep 10 is "* ]]
+}
+
+@test "a copy that a rank does not hold is refused" {
+  for flip in "p@0 9,7,11 10 3" "p@2 9,7,11 10 3"; do
+    HIMENO_FLIP=$flip run on 2 "$himeno" -b null -s 16x16x32 -n 10
+    [ "$status" = 2 ]
+    [[ $output == *"HIMENO_FLIP: "* ]]
+  done
+}
+
+@test "a flip in the field before the last sweep is seen where no sweep writes it" {
+  flipped "older-p 0,7,11 10 300"
+}
+
+@test "one corrupted halo value on its way is seen after 120 sweeps" {
+  for x in staged p2p; do
+    HIMENO_HALO_CORRUPT=1:5 run on 3 "$himeno" -b null -s XS -n 120 -x $x
+    [ "$status" = 4 ]
+  done
+}
+
+@test "a run without a fault says what was checked" {
+  run on 2 "$himeno" -b null -s 16x16x32 -t 0.1 --json "$BATS_TEST_TMPDIR/r.json"
+  [ "$status" = 0 ]
+  [[ $output == *"checked    p at the end of every block and each 12 sweeps of "*"; gosa of every sweep on each rank; all 12 constant arrays"* ]]
+  "$PYTHON" - "$BATS_TEST_TMPDIR/r.json" <<'PY'
+import json, sys
+checks = json.load(open(sys.argv[1]))["result"]["checks"]
+assert [point["sweeps"] for point in checks["points"]] == list(range(12, 121, 12)) and checks["every"] == 12
+PY
+  run on 1 "$himeno" -b null -s 16x16x32 -n 3 --verify off
+  [[ $output != *"checked "* ]]
+}
