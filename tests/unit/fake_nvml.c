@@ -131,7 +131,8 @@ int nvmlDeviceGetRemappedRows(device_t device, unsigned *corrected, unsigned *un
 int nvmlDeviceGetRemappedRows(device_t device, unsigned *corrected, unsigned *uncorrected, unsigned *pending,
                               unsigned *failed)
 {
-  *uncorrected = *pending = *failed = 0;
+  *uncorrected = (unsigned)said("rows_lost", device, 0);
+  *pending = *failed = 0;
   return answer("rows", device, 0, corrected);
 }
 

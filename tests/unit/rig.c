@@ -97,7 +97,8 @@ double rig_gosa_of(struct rig *rig, int slot)
 uint64_t rig_checksum_of(struct rig *rig, int which)
 {
   uint64_t sum;
-  rig_expect_ok(rig->set->checksum(rig->exec, rig->queue, rig->fields.p[which], &sum));
+  rig_expect_ok(
+      rig->set->checksum(rig->exec, rig->queue, &rig->fields.p[which], 1, &rig->fields.layout.counted, &sum));
   return sum;
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/log.h"
 #include "gpu/null/null_device.h"
+#include "gpu/range.h"
+#include "gpu/select.h"
 
 enum verb {
   OPEN,
@@ -145,6 +147,33 @@ static void as_many_devices_show_as_are_asked_for(void **state)
   free(infos);
 }
 
+static void of_devices_that_are_meant_the_first_is_taken(void **state)
+{
+  static const struct {
+    const char *wanted;
+    int index;
+  } cases[] = {{NULL, 0}, {"0", 0}, {"2", 2}, {"null", 0}, {"Device 1", 1}};
+  const struct gpu_backend *chosen;
+  int index;
+  (void)state;
+  setenv("HIMENO_NULL_DEVICES", "3", 1);
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    assert_int_equal(gpu_select(&gpu_backend_null, cases[c].wanted, &chosen, &index), STATUS_OK);
+    assert_ptr_equal(chosen, &gpu_backend_null);
+    assert_int_equal(index, cases[c].index);
+  }
+  expect_failure(gpu_select(&gpu_backend_null, "3", &chosen, &index), STATUS_ENVIRONMENT);
+}
+
+static void bytes_that_overflow_lie_outside(void **state)
+{
+  const struct gpu_mem mem = {.bytes = 64};
+  (void)state;
+  assert_int_equal(gpu_range_check("copy", mem, 2, 62), STATUS_OK);
+  expect_failure(gpu_range_check("copy", mem, 2, 63), STATUS_FAULT);
+  expect_failure(gpu_range_check("copy", mem, 2, SIZE_MAX), STATUS_FAULT);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -152,6 +181,8 @@ int main(void)
       cmocka_unit_test_setup(the_nth_call_fails_as_on_a_real_device, forget_environment),
       cmocka_unit_test_setup(only_the_named_rank_fails, forget_environment),
       cmocka_unit_test_setup(as_many_devices_show_as_are_asked_for, forget_environment),
+      cmocka_unit_test_setup(of_devices_that_are_meant_the_first_is_taken, forget_environment),
+      cmocka_unit_test_setup(bytes_that_overflow_lie_outside, forget_environment),
   };
   setenv("HIMENO_NULL_DEVICES", "2", 1);
   return contract_run(&gpu_backend_null, tests, sizeof tests / sizeof *tests);

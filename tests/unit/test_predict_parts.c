@@ -4,6 +4,7 @@
 
 #include "base/sha256.h"
 #include "himeno/predict/model_private.h"
+#include "himeno/predict/validate.h"
 #include "tests/unit/near.h"
 
 static void the_busiest_rank_is_counted(void **state)
@@ -21,6 +22,10 @@ static void the_busiest_rank_is_counted(void **state)
   /* rank (1, ·) has i+ and an edge on the other host */
   assert_true(g.messages[STUDY_OTHER_HOST] == 2 && g.bytes[STUDY_OTHER_HOST] == 4 * (16 * 128 + 128));
   assert_true(g.bytes[STUDY_SAME_HOST] == 4 * (16 * 128 + 16 * 128 + 128));
+  for (int rank = 2; rank < 6; rank++) { /* at the border of the hosts, on either side */
+    assert_int_equal(geometry_of_rank(global, procs, 1, 1, 4, rank, &g), STATUS_OK);
+    assert_true(g.messages[STUDY_OTHER_HOST] == 2 && g.messages[STUDY_SAME_HOST] == 3);
+  }
 }
 
 /* Six ranks in a row, three a host: the second has both neighbours on its own host, the third one there and one elsewhere. */
@@ -76,6 +81,20 @@ static void the_quantiles_of_student_are_those_of_the_tables(void **state)
     assert_near(lsq_student(0.95, table[t][0]), table[t][1], 2e-3);
 }
 
+static void the_worst_error_is_the_largest_whatever_its_sign(void **state)
+{
+  struct validate_pair pairs[] = {{.predicted = 1, .error = 0.1},
+                                  {.predicted = 1, .error = -0.3},
+                                  {.predicted = 0, .error = 0.9},
+                                  {.predicted = 1, .error = 0.2}};
+  const struct validate_table table = {.n = 4, .pairs = pairs};
+  double median, worst;
+  int n;
+  (void)state;
+  validate_summary(&table, &median, &worst, &n);
+  assert_true(median == 0.2 && worst == 0.3 && n == 3);
+}
+
 static void hashes_are_those_of_the_standard(void **state)
 {
   char text[SHA256_TEXT], million[1000];
@@ -98,6 +117,7 @@ int main(void)
       cmocka_unit_test(the_slowest_rank_decides_and_ways_carry_bytes_at_once),
       cmocka_unit_test(least_squares_keeps_values_from_being_negative),
       cmocka_unit_test(the_quantiles_of_student_are_those_of_the_tables),
+      cmocka_unit_test(the_worst_error_is_the_largest_whatever_its_sign),
       cmocka_unit_test(hashes_are_those_of_the_standard),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

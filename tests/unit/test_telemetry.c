@@ -48,10 +48,10 @@ static void nvml_tells_ecc_links_and_retired_memory(void **state)
 {
   struct telemetry_state s;
   struct telemetry *t =
-      fake("ecc=0 fixed=7 broken=2 rows=3 gen=4 width=8 width_max=16 links=18 links_up=17", "");
+      fake("ecc=0 fixed=7 broken=2 rows=3 rows_lost=4 gen=4 width=8 width_max=16 links=18 links_up=17", "");
   (void)state;
   telemetry_state(t, &s);
-  assert_true(s.ecc == 0 && s.corrected == 7 && s.uncorrected == 2 && s.retired == 3);
+  assert_true(s.ecc == 0 && s.corrected == 7 && s.uncorrected == 2 && s.retired == 7);
   assert_true(s.pcie_gen == 4 && s.pcie_gen_max == 5 && s.pcie_width == 8 && s.pcie_width_max == 16);
   assert_true(s.nvlinks == 18 && s.nvlinks_active == 17 && s.sm_mhz_max == 1980 && s.memory_mhz_max == 2619);
   telemetry_close(t);

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# Programs by the virtual clock: `load clock`. CLOCK_MACHINE says what work costs (tests/clock/*.c), and figures come out exactly.
+load ../helper
+bats_require_minimum_version 1.5.0
+export OMP_NUM_THREADS=1
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  unset CLOCK_MACHINE
+}
+
+# clocked RANKS PROGRAM [ARGUMENT]...: runs it with `--json d.json` and expects exit code 0.
+clocked() {
+  local ranks=$1 program=$2
+  shift 2
+  run --separate-stderr on "$ranks" "$top_builddir/tests/clock/$program" "$@" --json d.json
+  expect_status 0
+}
+
+# says LINE...: the report has each of them.
+says() {
+  local line
+  for line; do
+    grep -qF -- "$line" <<<"$output" || { printf 'no "%s" in\n%s\n' "$line" "$output"; return 1; }
+  done
+}
+
+# figures: d.json has the values that stand on standard input, a line each: an expression over the document `d`, then, behind " = ",
+# what it must be, to nine digits.
+figures() {
+  "$PYTHON" /dev/fd/3 3<<'PY'
+import json, sys
+def near(a, b):
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(near, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(near(a[key], b[key]) for key in a)
+    if isinstance(a, float) and isinstance(b, float):
+        return abs(a - b) <= 1e-9 * max(abs(a), abs(b)) + 1e-16
+    return a == b
+class Node(dict):
+    __getattr__ = dict.__getitem__
+document = {"d": json.load(open("d.json"), object_hook=Node)}
+bad = 0
+for line in filter(str.strip, sys.stdin):
+    expression, value = line.split(" = ")
+    found, wanted = (eval(text, {"median": None}, document) for text in (expression, value))
+    if not near(found, wanted):
+        print(f"{expression.strip()} is {found!r} and not {wanted!r}")
+        bad = 1
+sys.exit(bad)
+PY
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# comm-gpu by the virtual clock: each path's latency and bandwidth are those of the machine.
+load clock
+
+setup_file() {
+  export CLOCK_MACHINE="copy=1000 in=0.25 out=0.125 pack=0.5 unpack=0.25 peer=0.0625 latency=2000 link=3 reduce=5000 barrier=4000"
+}
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$@"; }
+
+@test "host and device: each way, and both, alone and together" {
+  bench --parts host
+  figures <<'FIGURES'
+[(p.way, p.direction, p.company, p.rank) for p in d.host] = [(way, direction, company, rank) for way in ("pinned", "pageable") for direction in ("in", "out", "both") for company, rank in (("alone", 0), ("alone", 1), ("all", 0), ("all", 1))]
+{p.direction: [q.seconds for q in p.points] for p in d.host} = {"in": [1.256e-6, 5.096e-6], "out": [1.128e-6, 3.048e-6], "both": [2.384e-6, 8.144e-6]}
+{p.direction: [q.gbps for q in p.points] for p in d.host} = {"in": [0.815286624, 3.215070644], "out": [0.907801418, 5.375328084], "both": [0.429530201, 2.011787819]}
+{p.direction: (p.fit.latency_seconds, p.fit.bytes_per_second) for p in d.host} = {"in": (1e-6, 4e9), "out": (1e-6, 8e9), "both": (2e-6, 8e9 / 3)}
+FIGURES
+}
+
+@test "pairs: a transfer to the peer, both ways at once and one way" {
+  bench --parts pairs
+  figures <<'FIGURES'
+{p.way: [q.seconds for q in p.points] for p in d.pairs if p.direction == "both"} = {"staged": [8.224e-6, 71.584e-6], "pageable": [8.224e-6, 71.584e-6], "mpi": [5.84e-6, 63.44e-6], "ipc": [3.832e-6, 16.312e-6], "p2p": [2.064e-6, 3.024e-6], "copy": [3.064e-6, 4.024e-6]}
+[p.points[1].gbps for p in d.pairs if p.way == "p2p"] = [16.384 / 3.024, 16.384 / 2.512]
+{p.way: (p.fit.latency_seconds, p.fit.bytes_per_second) for p in d.pairs if p.direction == "both"} = {"staged": (4e-6, 8e9 / 33), "pageable": (4e-6, 8e9 / 33), "mpi": (2e-6, 8e9 / 30), "ipc": (3e-6, 16e9 / 13), "p2p": (2e-6, 16e9), "copy": (3e-6, 16e9)}
+{p.way: [q.seconds for q in p.points] for p in d.pairs if p.direction == "one"} = {"staged": [5.114748718e-6, 49.7128e-6], "pageable": [5.114748718e-6, 49.7128e-6], "mpi": [3.922110236e-6, 49.5092e-6], "ipc": [2.916e-6, 10.24742268e-6], "p2p": [2.032e-6, 2.512e-6], "copy": [2.532e-6, 3.012046875e-6]}
+FIGURES
+}
+
+@test "halos: an exchange and its phases" {
+  bench --parts halo -s XS -p 2x1x1
+  figures <<'FIGURES'
+{h.way: h.seconds for h in d.halo} = {"staged": 34.69e-6, "pageable": 34.69e-6, "mpi": 29.9e-6, "ipc": 9.045e-6, "p2p": 2.465e-6}
+{h.way: list(h.phases.values()) for h in d.halo if h.way in ("staged", "mpi", "ipc")} = {"staged": [3.72e-6, 1.93e-6, 2e-6, 22.32e-6, 2.86e-6, 1.86e-6], "mpi": [3.72e-6, 0.0, 2e-6, 22.32e-6, 0.0, 1.86e-6], "ipc": [0.0, 0.0, 2e-6, 5.185e-6, 0.0, 0.0]}
+[(h.bytes, h.messages) for h in d.halo] = [(7440, 1)] * 5
+FIGURES
+}
+
+@test "sums over all ranks" {
+  bench --parts allreduce
+  figures <<'FIGURES'
+[(q.bytes, q.seconds) for q in d.allreduce[0].points] = [(8, 5.024e-6), (128, 5.384e-6), (2048, 11.144e-6)]
+d.allreduce[0].fit.latency_seconds = 5e-6
+d.allreduce[0].fit.bytes_per_second = 1e9 / 3
+FIGURES
+}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# gemm-gpu by the virtual clock. A multiplication and addition takes 4 ns: 0.5 GFLOPS a device, of a peak of 8.
+load clock
+
+@test "two ranks: the slowest rank's median counts, for all of them" {
+  export CLOCK_MACHINE="product=4 product@1=5 jitter=0.01 reduce=5000 barrier=4000"
+  clocked 2 gemm-gpu -b null -s 64 --block 0.001 -t 0.0125
+  figures <<'FIGURES'
+d.result.launches = 1
+sorted(d.result.samples) = [0.001027604, 0.00103809, 0.001048576, 0.001059062, 0.001080033]
+d.result.seconds = 0.00131072
+d.result.gflops = 0.8
+d.result.peak_share = 0.05
+[r.gflops for r in d.ranks] = [0.5, 0.4]
+d.ceilings.gflops = 8.0
+FIGURES
+  says "speed      0.80 GFLOPS (2 m n k), the slowest rank's clock" "the kernel reaches 5.0%" \
+    "timed      5 blocks of 1 product, 0.005 s; blocks vary by 1.5%"
+}
+
+@test "short products are timed several at once" {
+  export CLOCK_MACHINE="product=4"
+  clocked 1 gemm-gpu -b null -s 16 --block 0.001 -t 0.0105
+  figures <<'FIGURES'
+d.result.launches = 62
+d.result.seconds = 1.6384e-05
+d.result.gflops = 0.5
+sorted(set(round(s, 12) for s in d.result.samples)) = [0.001015808]
+FIGURES
+}
+
+@test "a ladder: each rung at each size" {
+  export CLOCK_MACHINE="product=4 product@1=5 jitter=0.01 reduce=5000 barrier=4000"
+  clocked 2 gemm-gpu -b null --ladder --sizes 64,128x64x32 --block 0.001 -t 0.0125
+  figures <<'FIGURES'
+[(s.m, s.n, s.k, [(r.kernel, r.gflops, r.peak_share, len(r.samples)) for r in s.rungs]) for s in d.sizes] = [(64, 64, 64, [("naive", 0.8, 0.05, 5)]), (128, 64, 32, [("naive", 0.8, 0.05, 5)])]
+FIGURES
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Packing and links by the virtual clock. A flag is raised in words beside it, with the time at which it can be seen; the neighbour
+ * that looks for it without success sets its own flag at that time. */
+#include <mpi.h>
+#include <string.h>
+
+#include "clock.h"
+#include "comm/link.h"
+#include "comm/pack.h"
+
+/* ---- packing ---- */
+
+extern const struct halo_packer __real_halo_packer_null;
+struct halo_packer __wrap_halo_packer_null;
+
+static status_t pack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                     struct gpu_mem buffer)
+{
+  clock_work("pack", (double)buffer.bytes);
+  return __real_halo_packer_null.pack(state, queue, field, buffer);
+}
+
+static status_t unpack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                       struct gpu_mem buffer)
+{
+  clock_work("unpack", (double)buffer.bytes);
+  return __real_halo_packer_null.unpack(state, queue, field, buffer);
+}
+
+/* ---- links ---- */
+
+/* Words of a flag, from its first: what is raised, and when it is seen, of even and of odd exchanges. */
+enum { RAISED = 8, SEEN = 10 };
+
+static const struct halo_linker *linker;
+static const struct halo_link *last; /* until its flags have been seen */
+static uint64_t number;              /* of its exchange */
+
+static struct halo_link beside(const struct halo_link *link, uint64_t step)
+{
+  struct halo_link other = *link;
+  const uint64_t seen = (uint64_t)(clock_now() + (int64_t)clock_word("latency", 0));
+  last = link;
+  number = link->state->base + step;
+  for (int m = 0; m < link->n; m++) {
+    link->message[m].flag[SEEN + number % 2] = seen;
+    other.message[m].flag += RAISED;
+  }
+  return other;
+}
+
+static status_t raise_flags(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
+{
+  const struct halo_link other = beside(link, step);
+  return linker->raise(queue, &other, step);
+}
+
+static status_t push(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field, int which,
+                     uint64_t step)
+{
+  double points = 0;
+  for (int m = 0; m < link->n; m++) {
+    const struct halo_link_message *message = &link->message[m];
+    points += (double)(message->hi[0] - message->lo[0]) * (message->hi[1] - message->lo[1]) *
+              (message->hi[2] - message->lo[2]);
+  }
+  clock_work("peer", points * sizeof(float));
+  const struct halo_link other = beside(link, step);
+  return linker->push(queue, &other, field, which, step);
+}
+
+/* In truth it waits until they are raised, and lets MPI go on. */
+void clock_flags(void)
+{
+  int unseen = 0;
+  for (int m = 0; last && m < last->n; m++) {
+    uint64_t *flag = (uint64_t *)last->message[m].here;
+    for (int any; __atomic_load_n(flag + RAISED, __ATOMIC_ACQUIRE) < number * HALO_FLAG_UNIT;)
+      PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
+    const int64_t seen = (int64_t)flag[SEEN + number % 2];
+    if (seen <= clock_now()) {
+      __atomic_store_n(flag, number * HALO_FLAG_UNIT, __ATOMIC_RELEASE);
+    } else {
+      clock_expect(seen);
+      unseen = 1;
+    }
+  }
+  if (!unseen) last = NULL;
+}
+
+const struct halo_linker *__real_halo_linker_find(const char *backend);
+const struct halo_linker *__wrap_halo_linker_find(const char *backend);
+const struct halo_linker *__wrap_halo_linker_find(const char *backend)
+{
+  static struct halo_linker timed;
+  linker = __real_halo_linker_find(backend);
+  if (!linker || strcmp(backend, "null") != 0) return linker;
+  timed = *linker;
+  timed.push = push;
+  timed.raise = raise_flags;
+  return &timed;
+}
+
+__attribute__((constructor)) static void packer_wrap(void)
+{
+  __wrap_halo_packer_null = __real_halo_packer_null;
+  __wrap_halo_packer_null.pack = pack;
+  __wrap_halo_packer_null.unpack = unpack;
+}

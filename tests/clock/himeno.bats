@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+# himeno-gpu by the virtual clock: every figure of whole runs, to the digit. A sweep takes 10 ns a point where nothing else is said:
+# 3.4 GFLOPS and 5.6 GB/s a device. XS has 55800 interior points; cut in two along i, a face has 1860.
+load clock
+
+alone="sweep=10 ceiling=7 worn=1.142857142857142857"
+together="ceiling=7 pack=0.5 unpack=0.25 copy=1000 in=0.25 out=0.125 peer=0.0625 latency=2000 link=3 reduce=5000 barrier=4000"
+
+@test "one rank: ten blocks of 10 sweeps in the time asked for, their noise, and a ceiling from before and after them" {
+  export CLOCK_MACHINE="$alone jitter=0.01"
+  clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.0535
+  figures <<'FIGURES'
+d.result.blocks = 10
+d.config.sweeps = 100
+d.result.seconds = 0.0559116
+sorted(d.result.samples) = [0.0054684, 0.0054684, 0.0055242, 0.0055242, 0.00558, 0.00558, 0.0056358, 0.0056358, 0.0057474, 0.0057474]
+sum(d.result.samples) = 0.0559116
+d.result.gflops = 3.393213572854
+d.result.gbps = 5.588822355289
+d.result.ceiling_gbps = 7.5
+d.result.ceiling_share = 0.745176314039
+d.result.verdict = "pass"
+d.config["class"] = "classic"
+[r.gflops for r in d.ranks] = [3.393213572854]
+d.phases.interior = {"min": 0.000559116, "median": 0.000559116, "max": 0.000559116}
+d.phases.exposed.max = 0.0
+FIGURES
+  says "time a sweep  559.116 us;" "interior      559.116 us  (559.116 ... 559.116)" \
+    "speed      3.39 GFLOPS (34 flop a point), 5.59 GB/s (56 bytes a point)" \
+    "ceiling    7.50 GB/s reading 13 arrays and writing one, in this run: the sweep reaches 74.5%" \
+    "timed      100 sweeps in 10 blocks, 0.056 s, slowest rank's clock; blocks vary by 1.5%"
+}
+
+@test "what is not a sweep is in no sample, and ends the time asked for earlier" {
+  export CLOCK_MACHINE="$alone fill=2000000 checksum=1000000"
+  clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05
+  figures <<'FIGURES'
+sorted(set(round(s, 12) for s in d.result.samples)) = [0.00558]
+d.result.gflops = 3.4
+d.result.blocks < 0.05 / 0.00858 + 1 = True
+FIGURES
+  says "speed      3.40 GFLOPS (34 flop a point), 5.60 GB/s (56 bytes a point)"
+}
+
+@test "pauses at check points, where 12 sweeps last 20 ms, are in no sample" {
+  for sweep in 25 50; do
+    export CLOCK_MACHINE="sweep=$sweep ceiling=7 checksum=1000000"
+    clocked 1 himeno-gpu -b null -s XS -n 120
+    figures <<FIGURES
+d.result.checks.timed = $([ $sweep = 50 ] && echo True || echo False)
+d.result.seconds = round(120 * 55800 * $sweep * 1e-9, 12)
+d.phases.interior.median = round(55800 * $sweep * 1e-9, 12)
+d.phases.exposed.max = 0.0
+FIGURES
+  done
+}
+
+@test "two ranks without overlap: each phase of an exchange, by staged and pageable" {
+  export CLOCK_MACHINE="sweep=10 $together"
+  for transport in staged pageable; do
+    clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x $transport --no-overlap -n 10
+    figures <<'FIGURES'
+d.result.blocks = 1
+d.result.seconds = 0.003155909
+d.result.gflops = 6.011580181684
+d.result.gbps = 9.901426181597
+d.result.ceiling_gbps = 16.0
+d.result.ceiling_share = 0.61883913635
+d.config.overlap = False
+d.phases.interior.median = 0.0
+d.phases.boundary.median = 279e-6
+d.phases.pack.median = 3.72e-6
+d.phases.d2h.median = 1.93e-6
+d.phases.wait.median = 2e-6
+d.phases.transfer.median = 22.32e-6
+d.phases.h2d.median = 2.86e-6
+d.phases.unpack.median = 1.86e-6
+d.phases.reduce.median = 0.8999e-6
+d.phases.exposed.median = 36.5909e-6
+[r.gflops for r in d.ranks] = [3.4, 3.4]
+FIGURES
+  done
+}
+
+@test "two ranks with overlap: messages travel while the rest is computed" {
+  export CLOCK_MACHINE="sweep=10 $together"
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged -n 10
+  figures <<'FIGURES'
+d.result.seconds = 0.002912709
+d.config.overlap = True
+d.phases.interior.median = 260.4e-6
+d.phases.boundary.median = 18.6e-6
+d.phases.wait.median = 260.4e-6
+d.phases.transfer.median = 0.0
+d.phases.h2d.median = 2.86e-6
+d.phases.unpack.median = 1.86e-6
+d.phases.exposed.median = 12.2709e-6
+FIGURES
+  says "transport  staged (asked for), overlapped with the interior"
+}
+
+@test "two ranks with a slow link: what is computed meanwhile is not exposed" {
+  export CLOCK_MACHINE="sweep=10 ${together/link=3/link=40}"
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged -n 10
+  figures <<'FIGURES'
+d.result.seconds = 0.003304709
+d.phases.wait.median = 260.4e-6
+d.phases.transfer.median = 39.2e-6
+d.phases.exposed.median = 51.4709e-6
+FIGURES
+}
+
+@test "three ranks, one of them slow: minimum, median and maximum, the slowest rank's clock, and the checks of a policy" {
+  export CLOCK_MACHINE="sweep=10 sweep@1=13 sweep@2=10.5 ceiling@1=8 jitter=0.01 reduce@2=6000 $together"
+  echo '{"ceiling_share_min": 0.1, "efficiency_min": 0.1, "device_spread_max": 0.9, "noise_max": 0.5, "device_gflops_min": 1}' >policy.json
+  clocked 3 himeno-gpu -b null -s XS -p 3x1x1 -x staged --block 10 -t 0.0252 --accept policy.json
+  figures <<'FIGURES'
+d.result.blocks = 10
+d.result.seconds = 0.02631241
+d.result.gflops = 7.210285945
+d.result.gbps = 11.87576509
+d.result.ceiling_gbps = 21.0
+d.result.ceiling_share = 0.5655126231
+sorted(d.result.samples) = [0.002578039, 0.002578039, 0.002602229, 0.002602229, 0.002626409, 0.002626409, 0.002650589, 0.002650589, 0.002698939, 0.002698939]
+[r.gflops for r in d.ranks] = [3.393213573, 2.610168596, 3.231631974]
+[r.phases.interior for r in d.ranks] = [167.7348e-6, 193.8268e-6, 176.1216e-6]
+[r.phases.boundary for r in d.ranks] = [18.6372e-6, 48.4564e-6, 19.569e-6]
+[r.phases.pack for r in d.ranks] = [3.72e-6, 7.44e-6, 3.72e-6]
+[r.phases.d2h for r in d.ranks] = [1.93e-6, 2.86e-6, 1.93e-6]
+[r.phases.wait for r in d.ranks] = [197.10764e-6, 0.0, 183.34742e-6]
+[r.phases.transfer for r in d.ranks] = [17.58568e-6, 0.0, 32.6461e-6]
+[r.phases.unpack for r in d.ranks] = [1.86e-6, 3.72e-6, 1.86e-6]
+[r.phases.reduce for r in d.ranks] = [18.32258e-6, 0.9999e-6, 16.19058e-6]
+[r.phases.exposed for r in d.ranks] = [76.6521e-6, 20.7409e-6, 67.4335e-6]
+d.phases.interior = {"min": 167.7348e-6, "median": 176.1216e-6, "max": 193.8268e-6}
+d.phases.wait = {"min": 0.0, "median": 183.34742e-6, "max": 197.10764e-6}
+d.phases.transfer = {"min": 0.0, "median": 17.58568e-6, "max": 32.6461e-6}
+d.phases.reduce = {"min": 0.9999e-6, "median": 16.19058e-6, "max": 18.32258e-6}
+d.phases.exposed = {"min": 20.7409e-6, "median": 67.4335e-6, "max": 76.6521e-6}
+{c.check: c.value for c in d.result.accept.checks} = {"share of ceiling": 0.5665530388, "efficiency": 0.7806307852, "spread of devices": 0.2423076923, "noise of blocks": 0.01364953745, "device": 2.615384615}
+FIGURES
+  says "time a sweep  263.124 us;" "wait          183.347 us  (0.000 ... 197.108)" "exposed        67.43" \
+    "speed      7.21 GFLOPS (34 flop a point), 11.88 GB/s" "the sweep reaches 56.6%" "efficiency                     0.7806"
+}
+
+@test "two ranks by links: waiting is for the neighbour's flag, transfer is storing or copying" {
+  export CLOCK_MACHINE="sweep=10 $together"
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x p2p --no-overlap -n 10
+  figures <<'FIGURES'
+d.result.seconds = 0.00282066
+d.phases.interior.median = 279e-6
+d.phases.wait.median = 2e-6
+d.phases.transfer.median = 0.465e-6
+d.phases.exposed.median = 3.066e-6
+FIGURES
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x p2p -n 10
+  figures <<'FIGURES'
+d.result.seconds = 0.00280066
+d.phases.wait.median = 0.0
+FIGURES
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x ipc --no-overlap -n 10
+  figures <<'FIGURES'
+d.result.seconds = 0.00288646
+d.phases.interior.median = 280.86e-6
+d.phases.wait.median = 2e-6
+d.phases.transfer.median = 5.185e-6
+FIGURES
+}
+
+@test "weak scaling: every rank has all of XS" {
+  export CLOCK_MACHINE="sweep=10 sweep@1=13 $together"
+  clocked 2 himeno-gpu -b null -s XS -w -x staged --no-overlap -n 10
+  figures <<'FIGURES'
+d.result.seconds = 0.007401029
+d.result.gflops = 5.126854658
+d.config.imax = 62
+[r.gflops for r in d.ranks] = [3.4, 34 / 13]
+d.phases.boundary = {"min": 558e-6, "median": 641.7e-6, "max": 725.4e-6}
+d.phases.exposed = {"min": 14.7029e-6, "median": 98.4029e-6, "max": 182.1029e-6}
+FIGURES
+}
+
+@test "three sweeps a pass are temporal, and their GB/s nominal" {
+  export CLOCK_MACHINE="$alone"
+  clocked 1 himeno-gpu -b cpu -s XS -k wavefront3 --block 12 -t 0.0215
+  figures <<'FIGURES'
+d.result.blocks = 10
+d.result.seconds = 0.02232
+d.result.gflops = 10.2
+d.result.gbps = 16.8
+d.result.ceiling_gbps = 7.5
+d.result.ceiling_share = 2.24
+d.config["class"] = "temporal"
+d.config.T = 3
+FIGURES
+  says "wavefront3 (temporal), asked for" "10.20 GFLOPS (34 flop a point), 16.80 GB/s nominal"
+}
+
+@test "beside the blocks of a CPU there is a batch of the ceiling every half second" {
+  export CLOCK_MACHINE="sweep=10000 ceiling=7 worn=1.142857142857142857"
+  clocked 1 himeno-gpu -b cpu -s XS -k reference --block 1 -t 5.3
+  figures <<'FIGURES'
+d.result.blocks = 10
+d.result.seconds = 5.58
+d.result.ceiling_gbps = 7.0
+d.phases.interior.max = 0.558
+FIGURES
+}
+
+@test "a ladder: each rung by its own blocks, of which the first is not timed" {
+  export CLOCK_MACHINE="$alone"
+  clocked 1 himeno-gpu -b cpu -s XS --ladder --block 12 -t 0.0255
+  figures <<'FIGURES'
+[(r.kernel, r["class"], r.T) for r in d.rungs] = [("reference", "classic", 1), ("stream", "classic", 1), ("wavefront", "temporal", 2), ("wavefront3", "temporal", 3), ("wavefront4", "temporal", 4)]
+[r.gflops for r in d.rungs] = [3.4, 3.4, 6.8, 10.2, 13.6]
+[r.gbps for r in d.rungs] = [5.6, 5.6, 11.2, 16.8, 22.4]
+[r.ceiling_gbps for r in d.rungs] = [7.5, 7.0, 7.0, 7.0, 7.0]
+[r.ceiling_share for r in d.rungs] = [5.6 / 7.5, 0.8, 1.6, 2.4, 3.2]
+[r.blocks for r in d.rungs] = [4, 4, 8, 12, 16]
+FIGURES
+  says "reference            3.4       5.6    74.7%" "wavefront4          13.6      22.4   320.0%"
+  export CLOCK_MACHINE="sweep=10 sweep@1=13 jitter=0.01 $together"
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged --ladder --block 10 -t 0.0169
+  figures <<'FIGURES'
+d.rungs[0].blocks = 5
+d.rungs[0].gflops = 5.04982348775
+d.rungs[0].ceiling_share = 0.519834770798
+FIGURES
+}
+
+@test "a run that a signal ended has the rates of what it had done" {
+  export CLOCK_MACHINE="$alone stop=60000000"
+  clocked 1 himeno-gpu -b null -s XS --block 10 -t 1000
+  figures <<'FIGURES'
+d.partial = True
+d.result.verdict = "partial"
+d.result.seconds / d.result.blocks = 0.00558
+d.result.gflops = 3.4
+d.result.ceiling_gbps = 7.5
+d.phases.interior.median = 0.000558
+FIGURES
+}
+
+@test "the original protocol: MFLOPS and the score, over the time asked for" {
+  export CLOCK_MACHINE="$alone"
+  clocked 1 himeno-gpu -b null -s XS --official -t 0.195
+  figures <<'FIGURES'
+d.result.blocks = 3
+d.result.seconds = 0.20088
+d.result.gflops = 3.4
+FIGURES
+  says "official   3400.00 MFLOPS, score 41.04 against 82.84 MFLOPS"
+}
+
+@test "a soak counts its sweeps and its seconds" {
+  export CLOCK_MACHINE="sweep=10 $together"
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged --soak 0.02 --block 10
+  figures <<'FIGURES'
+d.result.blocks = 7
+d.result.seconds = 0.02067597
+d.result.soak.seconds = 0.02214597
+d.result.gflops = 6.423108565
+FIGURES
+}

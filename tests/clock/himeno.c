@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Himeno's kernels by the virtual clock. The words: nanoseconds a point of a `sweep`, a float of a `ceiling` pass, a `fill`, a
+ * `checksum`. */
+#include "clock.h"
+#include "himeno/kernels.h"
+
+extern const struct himeno_kernel_set __real_himeno_kernels_cpu;
+struct himeno_kernel_set __wrap_himeno_kernels_cpu;
+
+static double floats;     /* of an array */
+static int blocks, begun; /* fields filled; 1 after a ceiling pass, 2 after a sweep behind it */
+
+static status_t open(struct gpu_device *device, const struct himeno_fields *fields,
+                     const struct himeno_kernel *kernel, struct himeno_exec **exec)
+{
+  floats = (double)layout_floats(&fields->layout);
+  return __real_himeno_kernels_cpu.open(device, fields, kernel, exec);
+}
+
+static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
+                     enum himeno_data data)
+{
+  blocks += array == HIMENO_P;
+  clock_work("fill", 1);
+  return __real_himeno_kernels_cpu.fill(exec, queue, array, data);
+}
+
+/* Blocks differ by `jitter` with a period of five: whichever of them are timed, five in a row are these. */
+static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
+{
+  static const int jitter[] = {0, 1, -1, 3, -2};
+  if (begun == 1) begun = 2;
+  clock_work("sweep", box_points(&sweep->box) * (1 + clock_word("jitter", 0) * jitter[blocks % 5]));
+  return __real_himeno_kernels_cpu.sweep(exec, queue, sweep);
+}
+
+/* Memory is slower by `worn` once there was a sweep. */
+static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
+{
+  if (begun == 0) begun = 1;
+  clock_work("ceiling", floats * (begun == 2 ? clock_word("worn", 1) : 1));
+  return __real_himeno_kernels_cpu.ceiling(exec, queue);
+}
+
+static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays,
+                         int n, const struct box *box, uint64_t *sum)
+{
+  clock_work("checksum", 1);
+  return __real_himeno_kernels_cpu.checksum(exec, queue, arrays, n, box, sum);
+}
+
+__attribute__((constructor)) static void kernels_wrap(void)
+{
+  __wrap_himeno_kernels_cpu = __real_himeno_kernels_cpu;
+  __wrap_himeno_kernels_cpu.open = open;
+  __wrap_himeno_kernels_cpu.fill = fill;
+  __wrap_himeno_kernels_cpu.sweep = sweep;
+  __wrap_himeno_kernels_cpu.ceiling = ceiling;
+  __wrap_himeno_kernels_cpu.checksum = checksum;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* mem-gpu's kernels on the CPU by the virtual clock. The words: nanoseconds a byte that is `read` or `written`, a `flop`, a call of
+ * a loop over `host` memory. A hop takes 1, 8 or 80 ns, by where its ring fits. */
+#include <omp.h>
+
+#include "clock.h"
+#include "gpu/mem/mem_ops.h"
+
+#define FIRST_CACHE ((uint64_t)32 << 10)
+#define LAST_CACHE  ((uint64_t)512 << 10)
+
+extern const struct mem_ops __real_mem_ops_cpu;
+struct mem_ops __wrap_mem_ops_cpu;
+
+static int busy; /* in one of the kernels: its threads are not those of a loop over host memory */
+static uint64_t ring_bytes;
+
+static status_t copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
+{
+  busy = 1;
+  clock_work("read", (double)c->bytes);
+  clock_work("written", (double)c->bytes);
+  status_t status = __real_mem_ops_cpu.copy(x, queue, c);
+  busy = 0;
+  return status;
+}
+
+static status_t mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *m)
+{
+  busy = 1;
+  clock_work("read", (double)m->bytes * m->reads);
+  clock_work("written", (double)m->bytes * m->writes);
+  status_t status = __real_mem_ops_cpu.mix(x, queue, m);
+  busy = 0;
+  return status;
+}
+
+static status_t ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
+                          const struct mem_ring *ring)
+{
+  ring_bytes = ring->nodes * ring->stride;
+  return __real_mem_ops_cpu.ring_fill(x, queue, mem, ring);
+}
+
+static status_t chase(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *c)
+{
+  RETURN_IF_FAILED(__real_mem_ops_cpu.chase(x, queue, c));
+  clock_spend((double)c->hops * (ring_bytes <= FIRST_CACHE ? 1 : ring_bytes <= LAST_CACHE ? 8 : 80));
+  return gpu_record(c->end_event, queue);
+}
+
+static status_t window(struct mem_exec *x, struct gpu_queue *queue, struct mem_window *w)
+{
+  busy = 1;
+  clock_work("read", (double)w->bytes * w->passes);
+  status_t status = __real_mem_ops_cpu.window(x, queue, w);
+  busy = 0;
+  return status;
+}
+
+static status_t flops(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *f)
+{
+  busy = 1;
+  clock_work("read", (double)f->bytes);
+  clock_work("flop", (double)f->bytes / 16 * f->flop16);
+  status_t status = __real_mem_ops_cpu.flops(x, queue, f);
+  busy = 0;
+  return status;
+}
+
+int __real_omp_get_thread_num(void);
+int __wrap_omp_get_thread_num(void);
+int __wrap_omp_get_thread_num(void)
+{
+  const int thread = __real_omp_get_thread_num();
+  if (thread == 0 && !busy) clock_work("host", 1);
+  return thread;
+}
+
+__attribute__((constructor)) static void ops_wrap(void)
+{
+  __wrap_mem_ops_cpu = __real_mem_ops_cpu;
+  __wrap_mem_ops_cpu.copy = copy;
+  __wrap_mem_ops_cpu.mix = mix;
+  __wrap_mem_ops_cpu.ring_fill = ring_fill;
+  __wrap_mem_ops_cpu.chase = chase;
+  __wrap_mem_ops_cpu.window = window;
+  __wrap_mem_ops_cpu.flops = flops;
+}

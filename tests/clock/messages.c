@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* MPI by the virtual clock. A message carries, on a tag of its own, when it arrives; a collective call ends when the last rank has
+ * entered it. A request is done once that time has come, and then at once. A test of requests waits in truth until it knows:
+ * ranks send all of an exchange before they ask for anything of it, so that nobody waits for nothing. */
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "clock.h"
+
+#define STAMP_TAG   16384
+#define FLIGHTS_MAX 4096
+
+/* A request under way. */
+struct flight {
+  MPI_Request request, stamp;
+  int64_t at; /* of a message, when it arrives; of a collective call, when the last rank entered it */
+  int64_t mine, cost;
+};
+
+static struct flight flights[FLIGHTS_MAX];
+static int n_flights;
+
+/* Flights are never moved: MPI writes into them. */
+static struct flight *flight_add(int64_t cost)
+{
+  int f = 0;
+  while (f < n_flights && flights[f].request != MPI_REQUEST_NULL) f++;
+  if (f == FLIGHTS_MAX) abort();
+  if (f == n_flights) n_flights++;
+  flights[f] = (struct flight){MPI_REQUEST_NULL, MPI_REQUEST_NULL, 0, clock_now(), cost};
+  return &flights[f];
+}
+
+static struct flight *flight_find(MPI_Request request)
+{
+  for (int f = 0; f < n_flights; f++)
+    if (flights[f].request == request) return &flights[f];
+  return NULL;
+}
+
+/* Whether its time has come. */
+static int has_come(MPI_Request request)
+{
+  struct flight *flight = request == MPI_REQUEST_NULL ? NULL : flight_find(request);
+  if (!flight) return 1;
+  PMPI_Wait(&flight->stamp, MPI_STATUS_IGNORE);
+  if (flight->at + flight->cost <= clock_now()) return 1;
+  clock_expect(flight->at + flight->cost);
+  return 0;
+}
+
+static int finish(MPI_Request *request, MPI_Status *status)
+{
+  struct flight *flight = *request == MPI_REQUEST_NULL ? NULL : flight_find(*request);
+  if (flight) flight->request = MPI_REQUEST_NULL;
+  return PMPI_Wait(request, status);
+}
+
+static int64_t bytes_of(int count, MPI_Datatype type)
+{
+  int size;
+  PMPI_Type_size(type, &size);
+  return (int64_t)count * size;
+}
+
+/* ---- messages ---- */
+
+/* What a rank sends goes out one after the other. */
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+  static int64_t out;
+  if (out < clock_now()) out = clock_now();
+  out += (int64_t)((double)bytes_of(count, type) * clock_word("link", 0));
+  const int64_t arrives = out + (int64_t)clock_word("latency", 0);
+  PMPI_Send(&arrives, 1, MPI_INT64_T, peer, STAMP_TAG + tag, comm);
+  return PMPI_Isend(buffer, count, type, peer, tag, comm, request);
+}
+
+int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+  struct flight *flight = flight_add(0);
+  PMPI_Irecv(&flight->at, 1, MPI_INT64_T, peer, STAMP_TAG + tag, comm, &flight->stamp);
+  int error = PMPI_Irecv(buffer, count, type, peer, tag, comm, request);
+  flight->request = *request;
+  return error;
+}
+
+/* ---- collective calls ---- */
+
+static struct flight *enter(const char *word, MPI_Comm comm)
+{
+  struct flight *flight = flight_add((int64_t)clock_word(word, 0));
+  PMPI_Iallreduce(&flight->mine, &flight->at, 1, MPI_INT64_T, MPI_MAX, comm, &flight->stamp);
+  return flight;
+}
+
+static int entered(struct flight *flight, int error, const MPI_Request *request)
+{
+  flight->request = *request;
+  return error;
+}
+
+int MPI_Iallreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request)
+{
+  struct flight *flight = enter("reduce", comm);
+  return entered(flight, PMPI_Iallreduce(send, receive, count, type, op, comm, request), request);
+}
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+  struct flight *flight = enter("barrier", comm);
+  return entered(flight, PMPI_Ibarrier(comm, request), request);
+}
+
+int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request)
+{
+  struct flight *flight = enter("barrier", comm);
+  return entered(flight, PMPI_Ibcast(buffer, count, type, root, comm, request), request);
+}
+
+int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  int64_t mine = clock_now(), last;
+  PMPI_Allreduce(&mine, &last, 1, MPI_INT64_T, MPI_MAX, comm);
+  clock_spend((double)(last - mine) + clock_word("reduce", 0) +
+              (double)bytes_of(count, type) * clock_word("link", 0));
+  return PMPI_Allreduce(send, receive, count, type, op, comm);
+}
+
+/* ---- tests ---- */
+
+int MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
+{
+  *done = has_come(*request);
+  return *done ? finish(request, status) : MPI_SUCCESS;
+}
+
+int MPI_Testall(int n, MPI_Request *requests, int *done, MPI_Status *statuses)
+{
+  *done = 1;
+  for (int r = 0; r < n; r++) *done &= has_come(requests[r]);
+  for (int r = 0; r < n && *done; r++)
+    finish(&requests[r], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[r]);
+  return MPI_SUCCESS;
+}
+
+int MPI_Testsome(int n, MPI_Request *requests, int *done, int *indices, MPI_Status *statuses)
+{
+  int active = 0;
+  *done = 0;
+  for (int r = 0; r < n; r++) {
+    active += requests[r] != MPI_REQUEST_NULL;
+    if (requests[r] == MPI_REQUEST_NULL || !has_come(requests[r])) continue;
+    finish(&requests[r], statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[*done]);
+    indices[(*done)++] = r;
+  }
+  if (!active) *done = MPI_UNDEFINED;
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+# What scripts make of figures: a study of runs by the virtual clock. Rank 1 is slower by a quarter.
+load clock
+
+setup_file() {
+  [ -n "$MPIRUN" ] && [ "${SANITIZERS:-no}" = no ] || return 0
+  export CLOCK_MACHINE="sweep=10 sweep@1=12.5 ceiling=7 pack=0.5 unpack=0.25 copy=1000 in=0.25 out=0.125 latency=2000 link=3 reduce=5000 barrier=4000"
+  "$top_srcdir/scripts/scaling" run "$BATS_FILE_TMPDIR/study" --program "$top_builddir/tests/clock/himeno-gpu" --launcher "$MPIRUN -np {ranks}" \
+    --options "-b null --block 10 --no-overlap" --kernels reference --sizes XS --ranks 1,2 --procs 2x1x1 --repeat 1 --seconds 0.012 --no-paths >/dev/null
+}
+
+setup() {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  [ "${SANITIZERS:-no}" = no ] || skip "scripts are the same without sanitizers"
+  cd "$BATS_FILE_TMPDIR"
+}
+
+@test "strong and weak scaling: times, rates, efficiency and share, in the study's rows, its table and its plot" {
+  "$PYTHON" -B - "$top_srcdir/scripts" <<'PY' >d.json
+import csv, json, sys
+sys.path[:0] = [f"{sys.argv[1]}/{folder}" for folder in ("reporting", "studying", "plotting", "shared")]
+import content, scaling
+study = content.Study("study", [])
+points = scaling.read([("", document) for document in study.documents])
+head, table = content.measurements(study)
+lines = {mode: scaling.of_series(points, scaling.MEASURED, mode, "XS", "staged") for mode in ("strong", "weak")}
+json.dump({"rows": sorted(([row["scaling"], int(row["ranks"]), float(row["seconds_a_sweep"]), float(row["gflops"]), float(row["ceiling_share"])]
+                           for row in csv.DictReader(open("study/study.csv"))), key=str),
+           "table": [[row[head.index(name)] for name in ("scaling", "ranks", "µs a sweep", "GFLOPS", "efficiency", "of ceiling")] for row in table],
+           "plot": {mode: {str(ranks): share for ranks, share in scaling.efficiencies(line, mode).items()} for mode, line in lines.items()}}, sys.stdout)
+PY
+  figures <<'FIGURES'
+d.rows = [["strong", 1, 558e-6, 3.4, 0.7], ["strong", 2, 363.4529e-6, 5.219933586993, 0.537346104543], ["weak", 2, 712.2029e-6, 5.327695239657, 0.548439215847]]
+d.table = [["–", 1, "558.00", "3.4", "100.0%", "70.0%"], ["strong", 2, "363.45", "5.2199", "76.8%", "53.7%"], ["weak", 2, "712.20", "5.3277", "78.3%", "54.8%"]]
+d.plot = {"strong": {"1": 1.0, "2": 0.767637292204}, "weak": {"1": 1.0, "2": 0.783484594067}}
+FIGURES
+}
+
+@test "a prediction's rates and efficiency follow from its seconds" {
+  [ "$HAVE_LAPACK" = 1 ] || skip "himeno-predict was not built: no LAPACK"
+  run --separate-stderr "$top_builddir/himeno-predict" --model "$top_srcdir/tests/golden/model.json" -s XS -n 1,2 -x staged --json d.json
+  expect_status 0
+  figures <<'FIGURES'
+[(p.scaling, p.ranks, p.seconds, p.gflops, p.efficiency) for p in d.predictions] = [("strong", 1, 3.73098e-6, 508.499107473, 1.0), ("strong", 2, 19.1479e-6, 99.0813614026, 0.097425305125), ("weak", 1, 3.73098e-6, 508.499107473, 1.0), ("weak", 2, 19.1479e-6, 198.162722805, 0.19485061025)]
+FIGURES
+}
