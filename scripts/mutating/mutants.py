@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""Mutants as they are written down, and where they are in the tree."""
+import ast
+import fnmatch
+import os
+import re
+
+SUFFIXES = (".c", ".h", ".cu", ".cuh", ".cl", ".qasm", ".qinc", ".py", ".sh")
+NOT_ROOMS = ("tests", "doc", "m4", "autom4te.cache", "build*", ".*")
+
+# The tests that a file belongs to: of all lines whose pattern matches its path, the last one.
+ROOMS = (
+    ("base/*", "tests/unit/test_stats tests/unit/test_log tests/unit/test_meta tests/unit/test_options tests/unit/test_report tests/unit/test_file "
+               "tests/unit/test_hash tests/unit/test_status tests/clock/himeno.bats tests/cli/files.bats tests/cli/errors.bats tests/cli/run.bats"),
+    ("gpu/*", "tests/unit/test_backend_* tests/unit/test_binding_* tests/unit/test_telemetry tests/clock/himeno.bats tests/cli/errors.bats "
+              "tests/fault/null-calls.bats"),
+    ("gpu/mem/*", "tests/unit/test_levels tests/unit/test_mem tests/clock/mem.bats tests/cli/mem.bats"),
+    ("gpu/qpu/*", "tests/unit/test_qpu_* tests/unit/test_backend_qpu tests/unit/test_backend_pi tests/cli/qpu*.bats"),
+    ("comm/*", "tests/unit/test_decomp tests/clock/himeno.bats tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd tests/fault/transports.bats"),
+    ("comm/*watch.*", "tests/fault/silent-ranks.bats"),
+    ("comm/*agree.*", "tests/cli/errors.bats tests/fault/null-calls.bats tests/fault/silent-ranks.bats"),
+    ("comm/*placement.*", "tests/cli/errors.bats tests/cli/run.bats tests/hosts/hosts.bats"),
+    ("comm/*cards*", "tests/unit/test_bench tests/cli/comm.bats"),
+    ("comm/bench/*", "tests/unit/test_bench tests/clock/comm.bats tests/cli/comm.bats"),
+    ("himeno/*", "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler tests/unit/test_accept tests/unit/test_report "
+                 "tests/clock/himeno.bats tests/cli/flips.bats tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats"),
+    ("himeno/*kernels*", "tests/unit/test_kernels_*"),
+    ("himeno/*ladder*", "tests/clock/himeno.bats tests/cli/ladder.bats"),
+    ("himeno/*tune*", "tests/cli/tune.bats"),
+    ("himeno/cpu/*", "tests/unit/test_kernels_cpu"),
+    ("himeno/opencl/*", "tests/unit/test_kernels_opencl tests/cli/kernel-file.bats"),
+    ("himeno/qpu/*", "tests/unit/test_kernels_qpu tests/cli/qpu.bats"),
+    ("himeno/accept/*", "tests/unit/test_accept tests/clock/himeno.bats tests/cli/accept.bats"),
+    ("himeno/soak/*", "tests/unit/test_soak tests/cli/soak.bats"),
+    ("himeno/predict/*", "tests/unit/test_predict* tests/cli/predict.bats"),
+    ("himeno/sim/*", "tests/cli/sim.bats"),
+    ("gemm/*", "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats"),
+    ("gemm/qpu/*", "tests/unit/test_qpu_sgemm tests/cli/gemm.bats"),
+    ("scripts/*", "tests/cli/scripts.bats"),
+    ("scripts/accepting/*", "tests/cli/judging.bats tests/cli/cluster.bats"),
+    ("scripts/studying/*", "tests/cli/judging.bats tests/clock/studies.bats tests/cli/scaling.bats"),
+    ("scripts/plotting/*", "tests/cli/judging.bats tests/cli/plot.bats"),
+    ("scripts/reporting/*", "tests/cli/judging.bats tests/cli/report.bats"),
+    ("scripts/shared/*", "tests/cli/judging.bats tests/cli/files.bats tests/cli/scaling.bats"),
+    ("scripts/isa/*", "tests/cli/isa.bats"),
+    ("scripts/gpu*", "tests/cli/judging.bats tests/cli/gpu-check.bats"),
+)
+
+
+class BadInput(Exception):
+    """A mutant that is written wrongly, or none of that name."""
+
+
+class NotFound(Exception):
+    """A mutant that has no place in the tree, or several."""
+
+
+class Tree:
+    """The sources of the product; tests are no part of it."""
+
+    def __init__(self, root):
+        self.root = root
+        self.texts = {}
+        for folder in sorted(os.listdir(root)):
+            if os.path.isdir(root / folder) and not any(fnmatch.fnmatch(folder, pattern) for pattern in NOT_ROOMS):
+                self.walk(folder)
+
+    def walk(self, folder):
+        for path, _, names in os.walk(self.root / folder):
+            for name in sorted(names):
+                file = os.path.join(path, name)
+                if name.endswith(SUFFIXES) or is_script(file):
+                    with open(file, encoding="utf-8") as source:
+                        self.texts[os.path.relpath(file, self.root)] = source.read()
+
+    def tests_of(self, file):
+        """Of the last line of the table that matches."""
+        patterns = [tests for room, tests in ROOMS if fnmatch.fnmatch(file, room)]
+        if not patterns:
+            raise NotFound(f"{file} belongs to no tests: see ROOMS in scripts/mutating/mutants.py")
+        return patterns[-1]
+
+    def tests(self, patterns):
+        """Paths as make knows them: a program's without .c."""
+        found = []
+        for pattern in patterns.split():
+            paths = sorted(self.root.glob(pattern)) + sorted(self.root.glob(pattern + ".c"))
+            if not paths:
+                raise NotFound(f"there is no test \"{pattern}\"")
+            found += [str(path.relative_to(self.root)).removesuffix(".c") for path in paths]
+        return list(dict.fromkeys(found))
+
+
+def is_script(file):
+    if os.path.splitext(file)[1]:
+        return False
+    with open(file, "rb") as source:
+        return source.read(2) == b"#!"
+
+
+def code_only(text):
+    """Comments and texts become spaces, so that brackets can be counted."""
+    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
+                  lambda match: re.sub(r"[^\n]", " ", match.group()), text, flags=re.DOTALL)
+
+
+def closing(code, at):
+    """Behind the bracket that closes the one at this place."""
+    depth = 0
+    for match in re.compile(r"[(){}]").finditer(code, at):
+        depth += 1 if match.group() in "({" else -1
+        if depth == 0:
+            return match.end()
+    return len(code)
+
+
+def c_definitions(text, name):
+    """Functions, tables and macros of that name, as (begin, end)."""
+    word = re.escape(name)
+    for macro in re.finditer(rf"^[ \t]*#[ \t]*define[ \t]+{word}\b(?:[^\n]*\\\n)*[^\n]*", text, re.MULTILINE):
+        yield macro.span()
+    code = code_only(text)
+    for function in re.finditer(rf"\b{word}\s*\(", code):
+        body = re.compile(r"\s*\{").match(code, closing(code, function.end() - 1))
+        if body:
+            yield function.start(), closing(code, body.end() - 1)
+    for table in re.finditer(rf"\b{word}\s*(?:\[[^]]*\]\s*)*=\s*\{{", code):
+        yield table.start(), closing(code, table.end() - 1)
+
+
+def python_definitions(text, name):
+    lines = [0]
+    for line in text.splitlines(keepends=True):
+        lines.append(lines[-1] + len(line))
+    for node in ast.walk(ast.parse(text)):
+        names = [getattr(node, "name", None)] + [getattr(target, "id", None) for target in getattr(node, "targets", [])]
+        if name in names and hasattr(node, "end_lineno"):
+            yield lines[node.lineno - 1], lines[node.end_lineno]
+
+
+def shell_definitions(text, name):
+    for function in re.finditer(rf"^{re.escape(name)}\(\) *[({{](?:[^\n]*[)}}]$|.*?\n[)}}])", text, re.MULTILINE | re.DOTALL):
+        yield function.span()
+
+
+def definitions(file, text, name):
+    if name not in text:
+        return []
+    first = text[:text.find("\n")]
+    if file.endswith(".py") or "python" in first:
+        return python_definitions(text, name)
+    if file.endswith(".sh") or first.startswith("#!"):
+        return shell_definitions(text, name)
+    return c_definitions(text, name)
+
+
+def anyhow_set(expression):
+    """Matches the expression with any white space between its words."""
+    words = re.findall(r"\w+|[^\w\s]", expression)
+    parts = [r"\s+" if before[-1:].isalnum() and word[:1].isalnum() else r"\s*" for before, word in zip(words, words[1:])] + [""]
+    text = "".join(re.escape(word) + gap for word, gap in zip(words, parts))
+    return re.compile((r"(?<!\w)" if words[0][:1].isalnum() else "") + text + (r"(?!\w)" if words[-1][-1:].isalnum() else ""))
+
+
+class Mutant:
+    """One lie."""
+
+    def __init__(self, name, lie, keys):
+        self.name, self.lie = name, lie
+        self.function, self.old, self.new = (keys.get(key, "") for key in ("in", "from", "to"))
+        self.asked_tests = keys.get("tests")
+        self.file = self.at = self.tests = None
+        if not self.function or not self.old or "to" not in keys or set(keys) - {"in", "from", "to", "tests"}:
+            raise BadInput(f"{name}: a mutant has \"in\", \"from\", \"to\" and perhaps \"tests\"")
+
+    def find(self, tree):
+        """Its only place in the tree, and its tests."""
+        places, functions = [], 0
+        for file, text in tree.texts.items():
+            for begin, end in definitions(file, text, self.function):
+                functions += 1
+                places += [(file, match.span()) for match in anyhow_set(self.old).finditer(text, begin, end)]
+        if len(places) != 1:
+            raise NotFound(f"\"{self.old}\" stands {len(places)} times in {self.function}" if functions else f"no {self.function} was found")
+        self.file, self.at = places[0]
+        self.tests = tree.tests(self.asked_tests or tree.tests_of(self.file))
+
+    def planted(self, text):
+        return text[:self.at[0]] + self.new + text[self.at[1]:]
+
+
+def read(tree):
+    found = {}
+    for path in sorted((tree.root / "tests" / "mutants").glob("*.txt")):
+        for paragraph in re.split(r"\n\s*\n", path.read_text(encoding="utf-8")):
+            lines = [line for line in paragraph.splitlines() if line and not line.startswith("#")]
+            if not lines:
+                continue
+            name, _, lie = lines[0].partition(": ")
+            keys = {}
+            for line in lines[1:]:
+                key, _, value = line.strip().partition(" ")
+                keys[key] = f"{keys[key]}\n{value.strip()}" if key in keys else value.strip()
+            if name in found or not lie:
+                raise BadInput(f"{path.name}: \"{lines[0]}\" is no \"name: the lie\" of its own")
+            found[name] = Mutant(name, lie, keys)
+    return list(found.values())

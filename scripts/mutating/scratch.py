@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""A copy of the tree, and a build of it that follows."""
+import fcntl
+import fnmatch
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+
+from files import Trouble
+
+NOT_COPIED = ("build*", ".git", "autom4te.cache", "__pycache__", "config.log")
+
+
+class Scratch:
+    """SCRATCH/tree and SCRATCH/build. An earlier copy is brought up to date: only what differs is built again."""
+
+    def __init__(self, tree, folder, configure, jobs):
+        self.original, self.texts = tree.root, tree.texts
+        self.folder = pathlib.Path(folder).resolve()
+        self.tree, self.build = self.folder / "tree", self.folder / "build"
+        self.jobs = jobs
+        for name in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES"):  # of a make that runs this
+            os.environ.pop(name, None)
+        self.build.mkdir(parents=True, exist_ok=True)
+        self.lock = open(self.folder / "lock", "w", encoding="utf-8")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Trouble(f"{self.folder}: is in use by another run") from error
+        self.copy()
+        self.prepare(configure)
+        self.programs, self.for_tests = (set(self.variable(name).split()) for name in ("$(bin_PROGRAMS) $(noinst_PROGRAMS) $(pkglibexec_SCRIPTS)", "$(check_PROGRAMS)"))
+
+    def copy(self):
+        here = set()
+        for path, folders, names in os.walk(self.original):
+            folders[:] = [name for name in folders if not skipped(name) and pathlib.Path(path, name) != self.folder]
+            for name in names:
+                if not skipped(name):
+                    file = pathlib.Path(path, name)
+                    here.add(file.relative_to(self.original))
+                    copy_file(file, self.tree / file.relative_to(self.original))
+        for file in list(self.tree.rglob("*")):
+            if not file.is_dir() and file.relative_to(self.tree) not in here and not generated(file.relative_to(self.tree)):
+                file.unlink()
+
+    def prepare(self, configure):
+        steps = []
+        if not (self.tree / "configure").exists():
+            steps.append((self.tree, ["./autogen.sh"]))
+        if not (self.build / "Makefile").exists():
+            steps.append((self.build, ["../tree/configure", *shlex.split(configure)]))
+        for folder, command in [*steps, (self.build, ["make", "-s", f"-j{self.jobs}"]), (self.build, ["make", "-s", "$(check_DATA)"])]:
+            if command[-1] == "$(check_DATA)":
+                command = ["make", "-s", *self.variable("$(check_DATA)").split(), "Makefile"]
+            with open(self.folder / "build.log", "w", encoding="utf-8") as log:
+                if subprocess.run(command, cwd=folder, stdout=log, stderr=log, check=False).returncode:
+                    raise Trouble(f"{shlex.join(command)} failed: see {self.folder / 'build.log'}")
+
+    def variable(self, words):
+        """As make has it."""
+        done = subprocess.run(["make", "-s", "-f", "Makefile", "-f", "-", "mutate-tell"], cwd=self.build, text=True, check=True, stdout=subprocess.PIPE,
+                              input=f"mutate-tell:\n\t@echo {words}\n")
+        return done.stdout.strip()
+
+    def targets(self, test):
+        """What must be built for a test: itself, or the programs, those beside it and what its text names."""
+        if test in self.for_tests:
+            return [test]
+        words = set(re.findall(r"tests/\w+/[\w-]+", (self.tree / test).read_text(encoding="utf-8")))
+        words |= {program for program in self.for_tests if os.path.dirname(program) == "tests/clock" == os.path.dirname(test)}
+        return sorted((self.programs if test.endswith(".bats") else set()) | (words & self.for_tests))
+
+    def make(self, targets):
+        """Whether they were built."""
+        with open(self.folder / "build.log", "w", encoding="utf-8") as log:
+            return subprocess.run(["make", "-s", f"-j{self.jobs}", *targets], cwd=self.build, stdout=log, stderr=log, check=False).returncode == 0
+
+    def write(self, file, text):
+        (self.tree / file).write_text(text, encoding="utf-8")
+
+
+def skipped(name):
+    return any(fnmatch.fnmatch(name, pattern) for pattern in NOT_COPIED) and name != "build-aux"
+
+
+def generated(path):
+    """Of autogen.sh, in the copy."""
+    return path.parts[0] in ("build-aux", "autom4te.cache") or path.name in ("configure", "configure~", "aclocal.m4", "config.h.in", "Makefile.in")
+
+
+def copy_file(file, to):
+    """Only where it differs, so that make does not build it again."""
+    if to.is_file() and not to.is_symlink() and to.stat().st_size == file.stat().st_size and to.read_bytes() == file.read_bytes():
+        return
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_bytes(file.read_bytes())
+    to.chmod(file.stat().st_mode)

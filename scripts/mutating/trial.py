@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Each mutant against its tests."""
+import collections
+import contextlib
+import hashlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+from files import write_whole
+
+KILLED, SURVIVED, NOT_BUILT, NOT_TRIED = "killed", "survived", "not built", "not tried"
+TRIES = 3
+SLOWER = 4  # than without the mutant: no test takes so much longer for want of a core
+MARK = "MUTATE_TRIAL"
+
+Line = collections.namedtuple("Line", "name verdict seconds by")
+Outcome = collections.namedtuple("Outcome", "failed ran seconds late")
+
+
+class Trials:
+    """Mutants against tests, by what these take without a mutant, which is measured before their first use."""
+
+    def __init__(self, rig, patience, quick):
+        self.rig, self.patience, self.quick = rig, patience, quick
+        self.file = rig.folder / "tests.tsv"
+        self.known = {}
+        if self.file.exists():
+            for line in self.file.read_text(encoding="utf-8").splitlines():
+                test, text, state, seconds = line.split("\t")
+                self.known[test] = (text, state, float(seconds))
+
+    def passes(self, test):
+        """Whether it does without a mutant, which is tried where it is not known."""
+        text = self.text_of(test)
+        if self.known.get(test, ("",))[0] != text:
+            self.measure(test, text)
+        return self.known[test][1] == "passes"
+
+    def expected(self, test):
+        """Seconds; of one that is not known yet a guess."""
+        return self.known[test][2] if test in self.known else 2 if test in self.rig.for_tests else 60
+
+    def text_of(self, test):
+        file = self.rig.tree / test
+        return hashlib.sha256((file if file.exists() else file.with_suffix(".c")).read_bytes()).hexdigest()[:16]
+
+    def measure(self, test, text):
+        built = self.rig.make(self.rig.targets(test))
+        outcome = run(self.rig, test, 600) if built else Outcome("it is not built", False, 0, False)
+        state = "fails" if outcome.failed else "passes" if outcome.ran else "skipped"
+        if state != "passes":
+            print(f"{test} is not used, it {state} without a mutant: {outcome.failed or 'nothing in it ran'}", flush=True)
+        self.known[test] = (text, state, max(outcome.seconds, self.known.get(test, (0, 0, 0))[2]))
+        lines = [f"{name}\t{mark}\t{how}\t{seconds:.2f}\n" for name, (mark, how, seconds) in self.known.items() if how != "fails"]
+        write_whole(str(self.file), "".join(lines))
+
+    def of(self, mutant):
+        """Quickest first, until one fails."""
+        tests = sorted((test for test in mutant.tests if not self.quick or test in self.rig.for_tests), key=self.expected)
+        begin, ran = time.monotonic(), 0
+        verdict, by = NOT_TRIED, "no test of it runs here"
+        for test in tests:
+            if not self.passes(test):
+                continue
+            verdict, by = self.face(mutant, test)
+            if verdict != SURVIVED:
+                break
+            ran += 1
+            by = f"{ran} tests"
+        return Line(mutant.name, verdict, time.monotonic() - begin, by)
+
+    def face(self, mutant, test):
+        """Verdict and what it is by. Where a test takes too long it is looked at whether it does so without the mutant too: others may need the cores."""
+        for _ in range(TRIES):
+            limit = self.limit(test)
+            built, outcome = self.planted(mutant, test, limit)
+            if not built:
+                return NOT_BUILT, (self.rig.folder / "build.log").read_text(encoding="utf-8")[:300].replace("\n", " ").replace("\t", " ")
+            if not outcome.late:
+                break
+            self.measure(test, self.text_of(test))
+            if self.limit(test) <= limit + 1:
+                break
+        return (KILLED, f"{test}: {outcome.failed}") if outcome.failed else (SURVIVED, "")
+
+    def limit(self, test):
+        return self.patience + SLOWER * self.known[test][2]
+
+    def planted(self, mutant, test, limit):
+        original = self.rig.texts[mutant.file]
+        self.rig.write(mutant.file, mutant.planted(original))
+        try:
+            built = self.rig.make(self.rig.targets(test))
+            return built, run(self.rig, test, limit) if built else None
+        finally:
+            self.rig.write(mutant.file, original)
+
+
+def run(rig, test, limit):
+    """The first case that failed, "" if none did; whether a case ran."""
+    begin, failed, ran, skips = time.monotonic(), "", False, False
+    command = ('top_srcdir=$1 top_builddir=$PWD; export top_srcdir top_builddir; . tests/env.sh; . "$1/tests/settings.sh"; exec "$1/tests/tap" "$2"')
+    temporary = rig.folder / "tmp"
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    mark = f"{os.getpid()}.{begin}"
+    environment = {**os.environ, MARK: mark, "TMPDIR": str(temporary)}
+    file = test if (rig.build / test).exists() else str(rig.tree / test)
+    late = threading.Event()
+    with subprocess.Popen(["sh", "-c", command, "sh", str(rig.tree), file], cwd=rig.build, env=environment, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        timer = threading.Timer(limit, lambda: (late.set(), end(mark)))
+        timer.start()
+        try:
+            for line in process.stdout:
+                if line.startswith(("not ok", "Bail out!")) and "# SKIP" not in line:
+                    failed = line.strip().removeprefix("not ok ")
+                    break
+                skips = skips or "# SKIP" in line.upper()
+                ran = ran or (line.startswith("ok") and "# SKIP" not in line.upper())
+        finally:
+            timer.cancel()
+            end(mark)
+    if not (failed or ran or skips):
+        failed = "ended without a word"
+    if late.is_set():
+        failed = f"took over {limit:.0f} s"
+    return Outcome(failed, ran, time.monotonic() - begin, late.is_set())
+
+
+def marked(mark):
+    """Processes of a trial, whatever became of their parents."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if f"{MARK}={mark}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                yield int(process.name)
+
+
+def end(mark):
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        left = list(marked(mark))
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+                os.kill(process, sign)
+        patience = time.monotonic() + 3
+        while left and time.monotonic() < patience and any(marked(mark)):
+            time.sleep(0.05)
+
+
+def read_results(path):
+    if not path.exists():
+        return {}
+    lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    return {name: Line(name, verdict, float(seconds), by) for name, verdict, seconds, by in lines}
+
+
+def write_results(path, lines):
+    write_whole(str(path), "".join(f"{line.name}\t{line.verdict}\t{line.seconds:.1f}\t{line.by}\n" for line in lines))
+
+
+def summary(tried):
+    """Says what survived and the share, of (mutant, line); returns 1 if anything did."""
+    count = collections.Counter(line.verdict for _, line in tried)
+    print()
+    for mutant, line in tried:
+        if line.verdict != KILLED:
+            print(f"{line.verdict}: {mutant.name}: {mutant.lie} ({mutant.file}, {mutant.function})")
+    ran = count[KILLED] + count[SURVIVED]
+    share = f", {100 * count[KILLED] / ran:.1f}% killed" if ran else ""
+    print(f"{count[KILLED]} killed, {count[SURVIVED]} survived, {count[NOT_BUILT]} not built, {count[NOT_TRIED]} not tried{share}")
+    return int(count[KILLED] < len(tried))
