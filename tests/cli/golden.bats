@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# What users are shown goes on working: tests/golden/commands says which command lines, and what of them is held.
+load ../helper
+
+golden() { "$PYTHON" "${folder:-$top_srcdir/tests/golden}/golden.py" "$1" "${2:-$top_srcdir}" "$top_builddir" "$BATS_TEST_TMPDIR/work"; }
+
+export PYTHONDONTWRITEBYTECODE=1
+
+@test "every command line of README, doc, recipes and examples is frozen, and its options are there" { golden whole; }
+
+@test "frozen command lines run as they did: exit code, lines and keys" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  golden run
+}
+
+@test "options of recorded measurements are still there" { golden recorded; }
+
+@test "schemas keep their keys, types, units and words" { golden schemas; }
+
+@test "what breaks the contract is found" {
+  folder=$BATS_TEST_TMPDIR/golden
+  cp -r "$top_srcdir/tests/golden" "$folder"
+  # A new command line, one with an option that is not there, a recorded one, and a key that schemas lost.
+  mkdir -p "$BATS_TEST_TMPDIR/tree/doc/results"
+  cp "$top_srcdir"/*.md "$BATS_TEST_TMPDIR/tree"
+  cp "$top_srcdir"/doc/*.json "$BATS_TEST_TMPDIR/tree/doc"
+  ln -s "$top_srcdir/scripts" "$BATS_TEST_TMPDIR/tree/scripts"
+  printf '\n    mpirun -np 9 build/himeno-gpu -s M    # new\n    build/gemm-gpu --gone\n' >>"$BATS_TEST_TMPDIR/tree/README.md"
+  run golden whole "$BATS_TEST_TMPDIR/tree"
+  expect_status 1
+  [[ $output == *"README.md: mpirun -np 9 build/himeno-gpu -s M"*"is not in tests/golden/commands"*"gemm-gpu has no option --gone"* ]]
+  echo 'himeno-gpu -s L --gone 3' >"$BATS_TEST_TMPDIR/tree/doc/results/old.cmd"
+  run golden recorded "$BATS_TEST_TMPDIR/tree"
+  expect_status 1
+  [ "$output" = "doc/results/old.cmd: himeno-gpu has no option --gone" ]
+  sed -i 's/"ceiling_share"/"share_of_ceiling"/; s/"wrong"/"bad"/' "$BATS_TEST_TMPDIR/tree/doc/result.schema.json"
+  run golden schemas "$BATS_TEST_TMPDIR/tree"
+  expect_status 1
+  [[ $output == *"schema result: no key result.ceiling_share"* && $output == *word:wrong* ]]
+  # A run with another exit code, without its line, and with a document that lost a key or changed a type.
+  sed -i '/^\[result\]/a result.planted number' "$folder/keys"
+  sed -i 's/^result.gflops .*/result.gflops string/' "$folder/keys"
+  printf '%s\n' 'here: one' '  run build/himeno-gpu -b cpu -s XS -n 3 --json r.json' '  says ^never' '  exit 4' '  writes r.json result' >"$folder/commands"
+  run golden run
+  expect_status 1
+  [[ $output == *"exit code 0, not 4"*"no line like '^never'"*"r.json: result.gflops is number and was string"* ]]
+  [[ $output == *"r.json: no key result.planted"* ]]
+}

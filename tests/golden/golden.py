@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: MIT
+"""golden.py CHECK SOURCE BUILD FOLDER: holds what users are shown against what tests/golden/commands and tests/golden/keys freeze.
+
+    whole     every documented command line stands in `commands`, and its options in the --help of what it starts
+    run       the lines of `commands` run as they did, in FOLDER
+    recorded  the options of each doc/results/**/*.cmd are still there
+    schemas   the schemas of doc/ have all frozen keys, with their types, units and words
+    keys      prints `keys` anew, from FOLDER/run.json of a run before; = KIND there stands for all keys of that kind"""
+import json
+import os
+import pathlib
+import re
+import resource
+import shlex
+import shutil
+import subprocess
+import sys
+
+import documented
+
+HERE = pathlib.Path(__file__).parent
+SUBCOMMANDS = ("scripts/scaling", "scripts/plot")
+FREE = {"system.settings", "settings"}  # their keys are the site's
+UNITS = re.compile(r"1e9|flops?\b|GFLOPS|MFLOPS|GB/s|\b(?:seconds?|bytes|cycles|operations|watts|joules|words|points|ranks|share|relative|squared)\b", re.I)
+
+
+# ---- the frozen command lines ----
+
+class Line:
+    """One documented command line: `WHERE: COMMAND`, and indented below it what is frozen of it."""
+
+    def __init__(self, where, command):
+        self.where, self.command = where, command
+        self.run, self.given, self.absent = None, [], None
+        self.exit, self.says, self.writes, self.needs = 0, [], [], []
+
+
+def read_lines(text):
+    lines = []
+    for number, row in enumerate(text.splitlines(), 1):
+        if not row.strip() or row.startswith("#"):
+            continue
+        if not row.startswith(" "):
+            lines.append(Line(*row.split(": ", 1)))
+            continue
+        word, _, rest = row.strip().partition(" ")
+        line = lines[-1]
+        if word in ("given", "says", "writes", "needs"):
+            getattr(line, word).append(rest)
+        elif word in ("run", "absent"):
+            setattr(line, word, rest)
+        elif word == "exit":
+            line.exit = int(rest)
+        else:
+            sys.exit(f"commands, line {number}: no such word: {word}")
+    return lines
+
+
+# ---- options ----
+
+def shown_options(program, source, build, known={}):
+    """What --help names of a program of the suite, None of anything else."""
+    name = program.split("/")[-1]
+    if program not in known:
+        if name.split()[0] in documented.PROGRAMS:
+            words = [str(build / ("gpu/qpu/" + name if name.startswith("qpu") else name))]
+        else:
+            words = [str(source / program.split()[0]), *program.split()[1:]]
+        text = ""
+        if os.access(words[0], os.X_OK):
+            text = subprocess.run([*words, "--help"], capture_output=True, text=True).stdout
+        known[program] = set(re.findall(r"(?<![\w-])--?[A-Za-z][a-z-]*", text)) if text else None
+    return known[program]
+
+
+def words_of(command):
+    try:
+        return shlex.split(command)
+    except ValueError:  # a lone quotation mark
+        return command.split()
+
+
+def unknown_options(command, source, build):
+    """Options in a documented line that --help of what it starts does not name."""
+    unknown = []
+    for part in re.split(r" (?:&&|[;|]) ", command):
+        program = None
+        for at, word in enumerate(words := words_of(part)):
+            found = re.search(rf"(?:^|/)({'|'.join(documented.PROGRAMS)})$|(scripts/[a-z-]+)$", word)
+            if found and not program:
+                program = found[1] or found[2]
+                if program in SUBCOMMANDS and at + 1 < len(words):
+                    program += " " + words[at + 1]
+            elif program and re.match(r"--?[A-Za-z]", word) and " " not in word:
+                shown = shown_options(program, source, build)
+                if shown is not None and word.split("=")[0] not in shown:
+                    unknown.append(f"{program} has no option {word}")
+    return unknown
+
+
+# ---- documents ----
+
+def type_of(value):
+    return {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}.get(type(value), "null")
+
+
+def paths_of(value, path=""):
+    """(path, type) of a document; [] stands for each element of an array."""
+    yield path, type_of(value)
+    if isinstance(value, list):
+        for element in value:
+            yield from paths_of(element, path + "[]")
+    elif isinstance(value, dict) and path not in FREE:
+        for key, inner in value.items():
+            yield from paths_of(inner, f"{path}.{key}" if path else key)
+
+
+def collect(documents):
+    """{path: types} of what all of them have."""
+    found = {}
+    for document in documents:
+        for path, kind in paths_of(document):
+            found.setdefault(path, set()).add(kind)
+    return found
+
+
+def load(path):
+    text = path.read_text()
+    if path.suffix == ".csv":
+        return [dict.fromkeys(text.splitlines()[0].split(","), "")]
+    return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else [json.loads(text)]
+
+
+def parent_of(path):
+    return path[:-2] if path.endswith("[]") else path.rpartition(".")[0]
+
+
+def lost(frozen, found):
+    """What of the frozen keys is missing or has another type. What lies in an array without elements or in a null cannot be told."""
+    complaints = []
+    for path, kinds in frozen.items():
+        above = parent_of(path)
+        if path not in found:
+            missing_above = above and (above not in found or found[above] == {"null"})
+            if not missing_above and not path.endswith("[]"):
+                complaints.append(f"no key {path}")
+        elif kinds != {"null"} and not found[path] <= kinds | {"null"}:
+            complaints.append(f"{path} is {'|'.join(sorted(found[path]))} and was {'|'.join(sorted(kinds))}")
+    return complaints
+
+
+def read_keys():
+    """{section: {path: types or words}} of the file `keys`."""
+    sections, section = {}, None
+    path = HERE / "keys"
+    for row in path.read_text().splitlines() if path.exists() else []:
+        if row.startswith("["):
+            section = sections.setdefault(row[1:-1], {})
+        elif row.startswith("= "):
+            section.update(sections[row[2:]])
+        elif row and not row.startswith("#"):
+            name, _, rest = row.partition(" ")
+            section["" if name == "." else name] = set(rest.split("|"))
+    return sections
+
+
+def print_keys(name, keys, base="", printed={}):
+    """What `base`, a section before this one, has too is not said again."""
+    print(f"\n[{name}]")
+    shared = printed.get(base, {})
+    if not set(shared) <= set(keys):
+        shared = {}
+    if shared:
+        print("=", base)
+    printed[name] = keys
+    for path in sorted(keys):
+        if keys[path] != shared.get(path):
+            print(path or ".", "|".join(sorted(keys[path])))
+
+
+# ---- schemas ----
+
+def schema_words(schema):
+    """{path: types, !required, unit words and words of an enumeration} of a schema."""
+    found = {}
+
+    def walk(node, path, depth=0):
+        if not isinstance(node, dict) or depth > 12:
+            return
+        if "$ref" in node:
+            walk(schema["$defs"][node["$ref"].split("/")[-1]], path, depth + 1)
+        words = found.setdefault(path, set())
+        kind = node.get("type", [])
+        words |= set([kind] if isinstance(kind, str) else kind)
+        words |= {f"unit:{unit.lower()}" for unit in UNITS.findall(node.get("description", ""))}
+        words |= {f"word:{re.sub(r'[| ]', '_', str(word))}" for word in [*node.get("enum", []), *([node["const"]] if "const" in node else [])]}
+        for part in [*node.get("anyOf", []), *node.get("oneOf", []), *node.get("allOf", [])]:
+            walk(part, path, depth + 1)
+        if isinstance(node.get("items"), dict):
+            walk(node["items"], path + "[]", depth + 1)
+        for key, inner in node.get("properties", {}).items():
+            below = f"{path}.{key}" if path else key
+            walk(inner, below, depth + 1)
+            if key in node.get("required", []):
+                found[below].add("!required")
+    walk(schema, "")
+    return found
+
+
+def schemas_of(source):
+    return {f"schema {path.name.split('.')[0]}": schema_words(json.loads(path.read_text())) for path in sorted(source.glob("doc/*.schema.json"))}
+
+
+# ---- running ----
+
+def environment_of(source, build, folder):
+    """A folder's programs as the documents call them, on this machine."""
+    bin_folder = folder / "bin"
+    bin_folder.mkdir(parents=True, exist_ok=True)
+    for name in documented.PROGRAMS:
+        program = build / ("gpu/qpu/" + name if name.startswith("qpu") else name)
+        if program.exists():
+            (bin_folder / name).symlink_to(program)
+    (bin_folder / "mpirun").write_text(f'#!/bin/sh\nexec "{os.environ["MPIRUN"]}" "$@"\n')
+    (bin_folder / "mpirun").chmod(0o755)
+    return dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", HIMENO_TUNE_CACHE=str(folder / "tune.json"), OMP_NUM_THREADS="1",
+                HIMENO_SOURCE=str(source), top_srcdir=str(source), top_builddir=str(build))
+
+
+def work_in(folder, source, build):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, target in (("build", build), ("scripts", source / "scripts"), ("doc", source / "doc"), ("tests", source / "tests"),
+                         ("himeno", source / "himeno"), ("gpu", source / "gpu")):
+        if not (folder / name).exists():
+            (folder / name).symlink_to(target)
+    return folder
+
+
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def lacks(need):
+    return os.environ.get({"opencl": "HAVE_OPENCL", "lapack": "HAVE_LAPACK", "simgrid": "HAVE_SIMGRID"}.get(need, ""), "1") in ("0", "no") or (
+        need not in ("opencl", "lapack", "simgrid") and not shutil.which(need))
+
+
+def shell(command, folder, env):
+    return subprocess.run(["timeout", "60", "bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def run_line(line, folder, env, keys, documents):
+    """What is not as it was, in words."""
+    for given in line.given:
+        shell(given, folder, env)
+    done = shell(line.run, folder, env)
+    complaints = []
+    if done.returncode != line.exit:
+        complaints.append(f"exit code {done.returncode}, not {line.exit}:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
+    for pattern in line.says:
+        if not re.search(pattern, done.stdout, re.M):
+            complaints.append(f"no line like {pattern!r} in:\n{done.stdout[-3000:]}")
+    for written in line.writes:
+        name, _, kind = written.partition(" ")
+        path = folder / name
+        if not path.exists():
+            complaints.append(f"{name} was not written")
+            continue
+        if kind:
+            found = collect(load(path))
+            documents.setdefault(kind, []).append({path: sorted(kinds) for path, kinds in found.items()})
+            complaints += [f"{name}: {text}" for text in lost(keys.get(kind, {}), found)]
+    return complaints
+
+
+# ---- the checks ----
+
+def check_whole(source, build, folder):
+    frozen = {(line.where, line.command) for line in read_lines((HERE / "commands").read_text())}
+    for where, command in dict.fromkeys(documented.documented(source, build)):
+        if (where, command) not in frozen:
+            yield f"{where}: {command}\n    is not in tests/golden/commands: freeze it there"
+        yield from (f"{where}: {command}\n    {text}" for text in unknown_options(command, source, build))
+    for line in read_lines((HERE / "commands").read_text()):
+        if not line.run and not line.absent:
+            yield f"{line.where}: {line.command}\n    neither runs nor says why not"
+        yield from (f"{line.where}: {line.command}\n    {text}" for text in unknown_options(line.command, source, build))
+
+
+def check_run(source, build, folder):
+    env, keys, documents, seen = environment_of(source, build, folder), read_keys(), {}, set()
+    for line in read_lines((HERE / "commands").read_text()):
+        place = work_in(folder / re.sub(r"[^A-Za-z0-9]+", "-", line.where), source, build)
+        if not line.run or any(lacks(need) for need in line.needs) or (str(place), line.run) in seen:
+            continue
+        seen.add((str(place), line.run))
+        began = cpu_seconds()
+        for text in run_line(line, place, env, keys, documents):
+            yield f"{line.where}: {line.command}\n    {line.run}\n    {text}"
+        if os.environ.get("GOLDEN_TIMES"):
+            print(f"{cpu_seconds() - began:6.2f} {line.run}", file=sys.stderr)
+    (folder / "run.json").write_text(json.dumps(documents))
+
+
+def check_recorded(source, build, folder):
+    for path in sorted(source.glob("doc/results/**/*.cmd")):
+        for command in path.read_text().splitlines():
+            yield from (f"{path.relative_to(source)}: {text}" for text in unknown_options(re.sub(r"  .*", "", command), source, build))
+
+
+def check_schemas(source, build, folder):
+    found = schemas_of(source)
+    for name, keys in read_keys().items():
+        if not name.startswith("schema "):
+            continue
+        for path, words in keys.items():
+            if path not in found.get(name, {}):
+                yield f"{name}: no key {path}"
+            elif words - found[name][path]:
+                yield f"{name}: {path} is no longer {' '.join(sorted(words - found[name][path]))}"
+
+
+def print_all(source, build, folder):
+    print("# SPDX-License-Identifier: MIT\n# The keys of each document that a line of `commands` writes, with their types, and of each schema with units and words too."
+          "\n# Made by `golden.py keys`; a line may be added, and none may go.")
+    for kind, found in sorted(json.loads((folder / "run.json").read_text()).items()):
+        always = set.intersection(*(set(one) for one in found))
+        print_keys(kind, {path: set().union(*(one[path] for one in found)) for path in always}, kind.split()[0])
+    for name, words in schemas_of(source).items():
+        print_keys(name, words)
+    return ()
+
+
+def main():
+    checks = {"whole": check_whole, "run": check_run, "recorded": check_recorded, "schemas": check_schemas, "keys": print_all}
+    source, build, folder = (pathlib.Path(word).resolve() for word in sys.argv[2:5])
+    complaints = list(checks[sys.argv[1]](source, build, folder))
+    print("\n".join(complaints), end="\n" if complaints else "")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
