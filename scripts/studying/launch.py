@@ -148,7 +148,9 @@ def interrupted(number, frame):
 def run(folder, study, retry):
     """All points that are not finished. Returns the exit status."""
     held = store.lock(folder, say)
-    signal.signal(signal.SIGTERM, interrupted)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one
+            signal.signal(number, interrupted)
     todo = unfinished(folder, study, retry)
     total = len(study["points"])
     done_before = sum(1 for point in study["points"] if store.finished(folder, point))

@@ -79,7 +79,7 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
   HIMENO_SYSFS=$PWD/sysfs run "$comm" --list
   expect_status 0
   [[ $output == *"mlx5_0/1"*"active, 400 Gbit/s, PCI 0000:18:00.0, 4 errors"* ]]
-  HIMENO_SYSFS=$PWD/sysfs quick 4 -b null --parts allreduce --json cards.json >report
+  HIMENO_SYSFS=$PWD/sysfs quick 4 -b null -x staged --parts pairs,allreduce --json cards.json >report
   follows_schema cards.json
   grep -q 'mlx5_0/1.*rank 0 switch, rank 1 root, rank 2 node, rank 3 system' report
   [ "$(json cards.json '[c["idle"] for c in d["cards"]]')" = "[False, False, False, False]" ]

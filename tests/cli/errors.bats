@@ -33,6 +33,29 @@ bats_require_minimum_version 1.5.0
   expect_status 0
 }
 
+# Names that the sources read, less those that may be any path. There are no devices: none of them is looked for before.
+@test "a variable HIMENO_* that is not understood" {
+  local names name program
+  names=$(cd "$top_srcdir" && grep -rhoE '"HIMENO_[A-Z0-9_]+"' base gpu comm himeno gemm --include='*.c' | tr -d '"' | sort -u |
+    grep -vxE 'HIMENO_(NCCL|NVML|SYSFS|TUNE_CACHE)')
+  [ "$(wc -w <<<"$names")" -ge 20 ]
+  for name in $names; do
+    program=himeno-gpu
+    [ "$name" != HIMENO_GEMM_FLIP ] || program=gemm-gpu
+    run env HIMENO_NULL_DEVICES=0 "$name=1x" "$top_builddir/$program" -b null -s 8x8x8
+    expect_status 2
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == *"$name"*1x*": "* ]] || { echo "$output"; return 1; }
+  done
+  for program in gemm-gpu mem-gpu comm-gpu gpu/qpu/qpu-run; do
+    HIMENO_QPU=abacus run "$top_builddir/$program"
+    expect_status 2
+    [[ $output == *'HIMENO_QPU "abacus": must be pi or emulator'* ]]
+  done
+  HIMENO_HALO_CORRUPT=1 says 2 'HIMENO_HALO_CORRUPT "1": must be RANK:NUMBER' -s XS
+  HIMENO_NULL_CLOCK="seed=4 link=3-2:5" says 2 'HIMENO_NULL_CLOCK "seed=4 link=3-2:5": must be ' -s XS
+}
+
 @test "an unknown option" { says 2 '--nonsense' --nonsense; }
 @test "an abbreviated option" { says 2 '--siz' --siz S; }
 @test "a word that is no option" { says 2 'extra' extra; }
@@ -101,6 +124,11 @@ bats_require_minimum_version 1.5.0
   expect_status 3
   [ "$(cat "$BATS_TEST_TMPDIR/old.json")" = old ]
   [ "$(ls "$BATS_TEST_TMPDIR")" = old.json ]
+  for call in 5 40 80; do # the last when the solver stands
+    HIMENO_NULL_FAIL=$call run on 1 "$himeno" -b null -s 3x4x5 -n 2 --verify off --json "$BATS_TEST_TMPDIR/old.json"
+    [ "$status" -eq 3 ] || [ "$status" -eq 7 ]
+    [ "$(cat "$BATS_TEST_TMPDIR/old.json")" = old ]
+  done
 }
 
 @test "a backend that was not built says so" {

@@ -28,6 +28,16 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
   [ "$(json "$document" 'all(r["ceiling_gbps"] > 0 and r["blocks"] > 0 for r in d["rungs"])')" = True ]
 }
 
+@test "a rung that was compared with nothing is not right, and a wrong one is the ladder's exit code" {
+  run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder -t 0.02 --block 10 --verify off
+  expect_status 0
+  [ "$(grep -cE '^ +[1-5]  .*% +not verified' <<<"$output")" = 5 ]
+  HIMENO_FLIP="a0 5,6,7 20 1" run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder -t 0.02 --block 10 --json "$document"
+  expect_status 4
+  [ "$(grep -cE '^ +1  .*% +WRONG' <<<"$output")" = 1 ]
+  [ "$(json "$document" '[r["verdict"] for r in d["rungs"]]')" = "['wrong', 'pass', 'pass', 'pass', 'pass']" ]
+}
+
 @test "SIGTERM ends the ladder after its rung, with what it has, marked as partial" {
   "$himeno" -b cpu -s XS --ladder -t 30 --json "$document" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
   sleep 3

@@ -58,6 +58,26 @@ PY
   from_study -s S -n 2 --scaling strong --json p.json >/dev/null
   [ "$(json p.json 'all(abs(max(t["interior"], t["exchange_latency"] + t["exchange_bytes"]) + t["boundary"] + t["synchronisation"] + t["reduction"] - q["seconds"]) < 1e-9 * q["seconds"] for q in d["predictions"] for t in [q["terms"]])')" = True ]
   [ "$(json p.json 'all(abs(q["gflops"] * q["seconds"] * 1e9 / (62*62*126*34) - 1) < 1e-9 for q in d["predictions"])')" = True ]
+  [ "$(json p.json 'all(abs(q[rate] * q[time] / (q["gflops"] * q["seconds"]) - 1) < 1e-9 for q in d["predictions"] for rate, time in (("gflops_low", "high"), ("gflops_high", "low")))')" = True ]
+  from_study -s S -n 1,2 --json p.json >/dev/null
+  [ "$(json p.json 'all(abs(q["efficiency"] * q["seconds"] * (q["ranks"] if q["scaling"] == "strong" else 1) / d["predictions"][0]["seconds"] - 1) < 1e-9 for q in d["predictions"])')" = True ]
+}
+
+@test "options that a model or a check never reads are named, and a model answers for its own kernel only" {
+  from_study -s S -n 2 --json p.json >/dev/null
+  run --separate-stderr "$predict" --model p.json -k stream --fit-ranks 2 -s S -n 2 --json q.json
+  expect_status 0
+  [ "$stderr" = "himeno-predict: warning: --fit-ranks: ignored, not read by --model" ]
+  [ "$("$PYTHON" -c 'import json; print(json.load(open("p.json"))["ignored"], json.load(open("q.json"))["ignored"])')" = "[] ['--fit-ranks']" ]
+  run --separate-stderr "$predict" --model p.json -k temporal2 -s S -n 2
+  expect_status 2
+  [ "$stderr" = "himeno-predict: --kernel temporal2: p.json is a model of stream" ]
+  from_study -n 2 --seal sealed.json >/dev/null
+  run --separate-stderr "$predict" --check sealed.json --against "$measured/study" --kernel stream --within 1000 -s S -n 2 --scaling weak --fit-ranks 2 \
+    -x staged -p auto --per-host 2 --compute-time 2 --exchange-time 2
+  expect_status 0
+  [ "$stderr" = "himeno-predict: warning: --size, --ranks, --scaling, --fit-ranks, --transport, --procs, --per-host, --compute-time, --exchange-time: ignored, \
+not read by --check" ]
 }
 
 @test "a model that was written predicts the same without its study" {

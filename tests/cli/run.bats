@@ -108,6 +108,28 @@ PY
   [ "$(json "$document" 'd["config"]["kmax"] % 32 == 0 and d["config"]["imax"] * 2 == d["config"]["kmax"]')" = True ]
 }
 
+@test "ranks that share a device share its memory, and a grid leaves some of it free" {
+  for ranks in 1 2; do
+    HIMENO_NULL_DEVICES=1 on $ranks "$himeno" -b null --fill 1 -n 1 --verify off --json "$document" >/dev/null
+    [ "$(json "$document" 'd["config"]["kmax"]')" = 224 ]
+  done
+  HIMENO_NULL_DEVICES=2 on 2 "$himeno" -b null --fill 1 -n 1 --verify off --json "$document" >/dev/null
+  [ "$(json "$document" 'd["config"]["kmax"]')" = 288 ]
+  ulimit -v 8000000 # should it be taken after all
+  run "$himeno" -b null -s 512x512x1152 -n 1
+  expect_status 3
+  [[ $output == *"needs 15.8 GiB on each device, and there are 16.0 GiB free"* ]]
+}
+
+@test "a noisy run is called one, and a quiet one is not" {
+  HIMENO_NULL_CLOCK="noise=0.1" run "$himeno" -b null -s 16x16x32 --block 5 -t 0.1
+  expect_status 0
+  [[ $output == *"WARNING    this run was noisy"* ]]
+  HIMENO_NULL_CLOCK="noise=0.001" run "$himeno" -b null -s 16x16x32 --block 5 -t 0.1
+  expect_status 0
+  [[ $output != *"this run was noisy"* ]]
+}
+
 @test "every neighbour pair's path is in the document" {
   on 8 "$himeno" -b cpu -k stream -s XS -p 2x2x2 -n 1 --json "$document" >/dev/null
   [ "$(json "$document" 'len(d["paths"]), sum(p["bytes"] for p in d["paths"])')" = "48 $((8 * 4 * (15*15 + 2*15*31 + 2*15 + 31)))" ]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The scripts that users and the build start.
 load ../helper
+bats_require_minimum_version 1.5.0
 
 @test "quickstart and test say what they do" {
   for script in quickstart test; do
@@ -36,6 +37,44 @@ SH
   [ "$(sed -n 1,2p calls)" = $'configure --with-cuda-arch=75,90 NVCC=none\nconfig.status --recheck' ]
 }
 
+@test "the tests tell how far they are and at once what fails, and --long adds the long ones" {
+  cd "$BATS_TEST_TMPDIR"
+  mkdir -p tree/scripts bin
+  cp "$top_srcdir/scripts/test" "$top_srcdir/scripts/lib.sh" tree/scripts
+  printf '#!/bin/sh\n' >tree/configure
+  cat >bin/make <<'MAKE'
+#!/bin/sh
+case "$*" in
+  *print-tests*) echo 7; exit ;;
+  *check*) ;;
+  *) exit ;;
+esac
+echo "make $*" >>"$MADE"
+printf '%s\n' 'begun quick' 'begun slow' 'failed quick: not ok 3 what it is to do' 'ended quick' >>"$TEST_PROGRESS"
+sleep 4
+printf '# PASS:  5\n# FAIL:  1\n# ERROR: 0\n# XPASS: 0\n# SKIP:  0\n' >build/test-suite.log
+MAKE
+  chmod +x tree/configure bin/make
+  MADE=$BATS_TEST_TMPDIR/made TELL_SECONDS=1 PATH=$BATS_TEST_TMPDIR/bin:$PATH run tree/scripts/test --no-install --quick
+  expect_status 1
+  [[ $output == *"  FAIL: quick: not ok 3 what it is to do"*" s: 1 of 7 tests are done, 1 cases failed; now  slow"* ]]
+  [ "${lines[-1]}" = "5 passed, 1 failed" ]
+  ! grep LONG_TESTS made
+  MADE=$BATS_TEST_TMPDIR/made PATH=$BATS_TEST_TMPDIR/bin:$PATH run tree/scripts/test --no-install --quick --long
+  [ "${lines[-1]}" = "10 passed, 2 failed" ]
+  grep -qF 'TESTS=$(LONG_TESTS)' made
+}
+
+@test "flags that configure takes reach a compiler or a linker" {
+  local names name unused=
+  names=$(sed -n 's/^S\["\([A-Z_]*\(FLAGS\|LIBS\)\)"\].*/\1/p' "$top_builddir/config.status")
+  [ "$(wc -w <<<"$names")" -ge 20 ]
+  for name in $names; do
+    grep -qF "\$($name)" "$top_builddir/Makefile" || unused+=" $name"
+  done
+  [ -z "$unused" ] || { echo "never used:$unused"; return 1; }
+}
+
 @test "an OpenCL source arrives in C as it is" {
   mkdir -p "$BATS_TEST_TMPDIR/room/opencl"
   cd "$BATS_TEST_TMPDIR"
@@ -44,6 +83,63 @@ SH
   printf '#include "two_cl.h"\n#include <stdio.h>\nint main(void) { return fputs(room_two_words_cl, stdout) < 0; }\n' >main.c
   ${CC:-cc} main.c -o main
   ./main | cmp - room/opencl/two-words.cl
+}
+
+# python SCRIPT [ARGUMENT]...: with what all scripts write their files by.
+python() {
+  local script="import os, signal, sys
+sys.path.insert(0, '$top_srcdir/scripts/shared')
+sys.dont_write_bytecode = True
+import files
+$1"
+  shift
+  "$PYTHON" -c "$script" "$@"
+}
+
+@test "a script's file is replaced where links lead and keeps its permissions; what is no file is written to" {
+  cd "$BATS_TEST_TMPDIR"
+  ln -s there link
+  python 'files.write_whole("link", "one")'
+  [ -L link ] && [ "$(cat there)" = one ]
+  chmod 640 there
+  python 'files.write_whole("link", b"two")'
+  [ -L link ] && [ "$(cat there)" = two ] && [ "$(stat -c %a there)" = 640 ]
+  python 'print("before"); files.write_whole("/dev/stdout", "two\n"); print("after")' >printed
+  [ "$(tr '\n' ' ' <printed)" = 'before two after ' ]
+  ln -s round round
+  for path in /dev/full . none/x there/x round; do
+    run python 'files.write_whole(sys.argv[1], "three")' $path
+    expect_status 1
+    [[ ${lines[-1]} == "files.Trouble: $path: "* ]]
+  done
+  [ "$(cat there)" = two ] && [ "$(ls -A | tr '\n' ' ')" = 'link printed round there ' ]
+}
+
+@test "a signal that meets a script at its draft leaves the older file, and no draft" {
+  cd "$BATS_TEST_TMPDIR"
+  for nameless in 1 0; do
+    for signal in HUP INT TERM; do
+      echo older >file
+      run python 'files.end_cleanly()
+os.O_TMPFILE = os.O_TMPFILE if int(sys.argv[1]) else os.O_CREAT | os.O_EXCL
+os.fsync = lambda descriptor: os.kill(os.getpid(), getattr(signal, "SIG" + sys.argv[2]))
+files.write_whole("file", "new")' $nameless $signal
+      expect_status $((128 + $(kill -l $signal)))
+      [ -z "$output" ] && [ "$(cat file)" = older ] && [ "$(ls -A)" = file ]
+    done
+  done
+}
+
+@test "a script does not write what it reads" {
+  cd "$BATS_TEST_TMPDIR"
+  echo x >x.ptx
+  ln x.ptx hard
+  ln -s x.ptx soft
+  for path in x.ptx ./x.ptx hard soft; do
+    run "$top_srcdir/scripts/isa-report" x.ptx --json $path
+    expect_status 2
+    [ "$output" = "isa-report: $path: is also read, as x.ptx" ] && [ "$(cat x.ptx)" = x ]
+  done
 }
 
 # Copies the style check into a folder of its own, with the rooms that it looks into.
@@ -91,4 +187,92 @@ a_tree_of_its_own() {
   run scripts/check-style format
   expect_status 1
   [[ $output == *base/loose.c* ]]
+}
+
+# warns NAMES ASKED SCRIPT WORD...: the script's one warning of options, however it ends.
+warns() {
+  local names=$1 asked=$2 script=$3
+  shift 3
+  run --separate-stderr "$top_srcdir/scripts/$script" "$@"
+  [ "$(grep -o 'warning: .*' <<<"$stderr")" = "warning: $names: ignored, not read by $asked" ] || { echo "$script $*: $stderr"; return 1; }
+}
+
+@test "options that a stage, a study or an input never reads are named, and an option that names no reader is none" {
+  cd "$BATS_TEST_TMPDIR"
+  printf '%s\n' '.visible .entry k(){' ' ret;' '}' >k.ptx
+  none=(--launcher no-such-launcher)
+  warns '--rounds, --stages, --topology' --soak accept out "${none[@]}" --hosts a --soak 10 --slice 5 --gemm-options '-s 64' --rounds 3 --stages alone --topology f
+  warns '--size, --policy, --slice' '--stages products' accept out "${none[@]}" --hosts a --stages products --seconds 5 --size L --policy p --slice 5m
+  warns '--poll, --here, --sbatch, --per-host, --paths-options' 'a study without --slurm, with --no-paths, launched by false' scaling run study --program "$himeno" \
+    --sizes XS --ranks 1 --repeat 1 --no-paths --poll 3 --here --sbatch=-p --per-host 2 --paths-options=-x --launcher false
+  [ "$("$PYTHON" -c 'import json; print(len(json.load(open("study/study.json"))["ignored"]))')" = 5 ]
+  warns '--arch, -D, --listing' 'a count of .ptx as --json -' isa-report --arch sm_80 -D A=1 --listing -k k --json - k.ptx
+  [ "$("$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["ignored"])' <<<"$output")" = "['--arch', '-D', '--listing']" ]
+  warns '--kernel, --listing' '--pairs of .ptx' isa-report --pairs -k k --listing k.ptx
+  warns '--only, --seconds' --steps gpu-check --only machine --steps --seconds 3
+  run "$PYTHON" -c 'import sys; sys.path.insert(0, sys.argv[1]); import options; options.Parser().add_argument("--new")' "$top_srcdir/scripts/shared"
+  [[ $status -eq 1 && $output == *"--new: who reads it?" ]]
+}
+
+@test "every lie of tests/mutants is found exactly once in the tree, and has tests" {
+  run "$top_srcdir/scripts/mutate" --check
+  expect_status 0
+  [[ $output == *" mutants, 0 not found" ]]
+}
+
+# A tree with a function, a test of it, and a configure that takes a moment.
+a_tree_to_mutate() {
+  mkdir -p "$BATS_TEST_TMPDIR"/{base,scripts,tests/unit,tests/mutants}
+  cd "$BATS_TEST_TMPDIR"
+  cp -r "$top_srcdir"/scripts/{mutate,mutating,shared} scripts
+  cp "$top_srcdir/tests/tap" tests
+  printf 'int one(int x)\n{\n  return x + 1; /* x + 1 */\n}\n' >base/one.c
+  printf 'int one(int);\nint main(void)\n{\n  return one(1) != 2;\n}\n' >tests/unit/test_one.c
+  : >tests/settings.sh
+  cat >configure <<'SH'
+#!/bin/sh
+mkdir -p tests/unit && : >tests/env.sh
+printf 'check_PROGRAMS = tests/unit/test_one\nall: $(check_PROGRAMS)\ntests/unit/test_one: ../tree/base/one.c ../tree/tests/unit/test_one.c\n' >Makefile
+printf '\tcc -o $@ $^ && printf "#!/bin/sh\\n./$@.bin && echo ok 1 || echo not ok 1 - one\\n" >$@.sh && mv $@ $@.bin && mv $@.sh $@ && chmod +x $@\n' >>Makefile
+SH
+  chmod +x configure
+}
+
+# mutant NAME TO: in one(), tried by its test alone.
+mutant() { printf '%s: a lie\n  in one\n  from x+1\n  to %s\n  tests tests/unit/test_one\n\n' "$1" "$2" >>tests/mutants/one.txt; }
+
+@test "mutate tells what is killed, hangs, survives and is not built, and leaves the tree alone" {
+  a_tree_to_mutate
+  sed -i 's,/\* x + 1 \*/,,' base/one.c
+  cp base/one.c before.c
+  mutant changed 'x + 2'
+  mutant same '1 + x'
+  mutant broken 'x +'
+  mutant endless '({ for (;;); x; })'
+  run scripts/mutate --patience 5
+  expect_status 1
+  [[ $output == *"killed "*changed*"tests/unit/test_one: 1 - one"* ]]
+  [[ $output == *"survived: same: a lie (base/one.c, one)"* ]]
+  [[ $output == *"not built: broken"* ]]
+  [[ $output == *"killed "*endless*"tests/unit/test_one: took over "* ]]
+  [[ $output == *"2 killed, 1 survived, 1 not built, 0 not tried, 66.7% killed" ]]
+  cmp base/one.c before.c
+  run scripts/mutate --resume changed
+  expect_status 0
+  [[ $output == *"1 killed, 0 survived, 0 not built, 0 not tried, 100.0% killed" ]]
+}
+
+@test "mutate names a lie that stands nowhere or twice, and an unknown one" {
+  a_tree_to_mutate
+  mutant twice 'x + 2'
+  run scripts/mutate --check
+  expect_status 1
+  [[ $output == *'twice: "x+1" stands 2 times in one'* ]]
+  sed -i 's/in one/in two/' tests/mutants/one.txt
+  run scripts/mutate --check
+  expect_status 1
+  [[ $output == *"twice: no two was found"* ]]
+  run scripts/mutate nothing
+  expect_status 2
+  [ "$output" = 'mutate: no mutant is called "nothing": see --list' ]
 }

@@ -101,21 +101,54 @@ PY
   grep -q '<link id="card-1-3" bandwidth="20000000000Bps"' files/platform.xml
 }
 
-@test "a simulation that is stopped leaves no process and no file behind" {
+# simulates SIGNAL: sends it in the midst of a simulation, whose exit code is then in code; nothing of it is left.
+simulates() {
   export TMPDIR=$PWD/files
-  mkdir files
+  mkdir -p files
   "$sim" --model "$model" -s L -n 512 --passes 1000 >/dev/null 2>said 3>&- &
   pid=$!
   for _ in $(seq 600); do [ -e files/*/log ] && break; sleep 0.1; done
   sleep 0.5
-  kill $pid
+  kill -"$1" $pid
   code=0
   wait $pid || code=$?
-  [ $code -eq 7 ] || { echo "exit code $code"; cat said; return 1; }
-  grep -q 'stopped by signal 15' said
-  [ -z "$(ls files)" ]
-  for _ in $(seq 600); do pgrep -f "$PWD/files" >/dev/null || break; sleep 0.1; done
-  run ! pgrep -f "$PWD/files"
+  for _ in $(seq 100); do [ -z "$(ls files)" ] && ! pgrep -f "$PWD/files" >/dev/null && return; sleep 0.1; done
+  echo "left after $1: $(ls files) $(pgrep -af "$PWD/files")"
+  return 1
+}
+
+@test "a simulation that is stopped leaves no process and no file behind" {
+  for signal in TERM HUP; do
+    simulates $signal
+    [ $code -eq 7 ] || { echo "exit code $code"; cat said; return 1; }
+    grep -q "stopped by signal $(kill -l $signal)" said
+  done
+}
+
+@test "a simulation whose program is killed leaves none either" {
+  simulates KILL
+  [ $code -eq 137 ]
+}
+
+@test "a signal that is ignored stays so" {
+  mkdir files
+  TMPDIR=$PWD/files bash -c 'trap "" HUP; exec "$@"' ignores "$sim" --model "$model" -s S -n 64 --passes 20 --json s.json >/dev/null 3>&- &
+  pid=$!
+  for _ in $(seq 600); do [ -e files/*/log ] && break; sleep 0.1; done
+  kill -HUP $pid
+  wait $pid
+  [ -s s.json ] && [ -z "$(ls files)" ]
+}
+
+@test "a folder to keep files in loses nothing that it had" {
+  mkdir keep
+  echo mine >keep/result.json
+  echo theirs >theirs
+  ln theirs keep/hosts
+  "$sim" --model "$model" -s S -n 12 --keep keep >/dev/null
+  [ "$(cat keep/result.json)" = mine ] && [ "$(cat theirs)" = theirs ]
+  [ "$(wc -l <keep/hosts)" -eq 12 ]
+  [ "$(ls keep | tr '\n' ' ')" = 'hosts log plan.json platform.xml result.json ' ]
 }
 
 @test "wrong input is one line" {

@@ -24,7 +24,7 @@ in_slurm() {
 @test "in an allocation each host gets a step; one whose slurmd is dead is named and the others pass" {
   in_slurm 4 "salloc -N 4 --exclusive bash -c '
     pkill -KILL -f \"[s]lurmd -D -N h3\"
-    \"$top_srcdir/scripts/accept\" out ${options[*]} --options \"-b null --block 5 --verify off\" --stages alone
+    \"$top_srcdir/scripts/accept\" out ${options[*]} --options \"-b null --block 5\" --stages alone
     code=\$?
     sed -n \"s/^. \(srun.* --kill-on-bad-exit=1\).*/\1/p\" out/steps/alone-h1.log | sed \"s/.*/& printenv SLURM_CPUS_ON_NODE/\" | sh | sort -u >cores
     exit \$code'"
@@ -39,7 +39,7 @@ in_slurm() {
   echo 'slow h5 1 1.1' >faults
   echo '{"name": "site", "device_gflops_min": 11.5}' >site.json
   in_slurm 6 "export FAULTS=$PWD/faults OMPI_MCA_plm=^slurm OMPI_MCA_ras=^slurm
-    salloc -N 6 --exclusive \"$top_srcdir/scripts/accept\" out ${options[*]} --options '-b null --block 5 --verify off' --rounds 1 --parallel 2 --stages alone,pairs,switches,all,devices \
+    salloc -N 6 --exclusive \"$top_srcdir/scripts/accept\" out ${options[*]} --options '-b null --block 5' --rounds 1 --parallel 2 --stages alone,pairs,switches,all,devices \
       --launcher 'srun --overlap --nodelist={list} --nodes={hosts} --ntasks=1 --mpi=none $top_srcdir/tests/sites/fake-cluster {list} {per_host}'"
   expect_status 5
   grep -q '  drain: h5' <<<"$output"

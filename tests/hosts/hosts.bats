@@ -74,6 +74,26 @@ END
   [ $found = 1 ]
 }
 
+@test "a rank stopped that is alone on its host, while each measures for itself: exit 6, and its name" {
+  over 3 "$top_builddir/comm-gpu" -b cpu --parts host --samples 100 --max 64K --timeout 2 --json "$json" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+  local job=$! code=0 begin pid stopped=""
+  while [ -z "$stopped" ] && kill -0 $job; do
+    sleep 0.1
+    for pid in $(pgrep -f "comm-gpu .*$json"); do
+      ! grep -qzx OMPI_COMM_WORLD_RANK=2 "/proc/$pid/environ" || stopped=$pid
+    done
+  done
+  sleep 1.5
+  kill -STOP "$stopped"
+  begin=$SECONDS
+  wait "$job" || code=$?
+  cat "$BATS_TEST_TMPDIR/out"
+  [ "$code" -eq 6 ]
+  [ $((SECONDS - begin)) -le 15 ] # each ends its curve first
+  [ "$(grep -c '^comm-gpu: rank' "$BATS_TEST_TMPDIR/out")" -eq 1 ]
+  grep -qE "^comm-gpu: rank [01] on host $NETWORK-[ab] waits .*, for over 2 s; silent: rank 2 on host $NETWORK-c" "$BATS_TEST_TMPDIR/out"
+}
+
 @test "a host cut off in mid-run: exit 6 within the deadline, and the message names it" {
   # mpirun itself finds out by these while its connections are idle, and not before five minutes without.
   export OMPI_MCA_oob_tcp_keepalive_time=1 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=3
