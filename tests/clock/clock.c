@@ -2,6 +2,7 @@
 /* The clock, and the device whose work moves it: copies, packing, and links between devices. */
 #include "clock.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,7 @@ void clock_expect(int64_t time)
 }
 
 /* The calendar goes three times as fast: whoever takes it for a stop watch is found out. */
+int __real_clock_gettime(clockid_t id, struct timespec *time);
 int __wrap_clock_gettime(clockid_t id, struct timespec *time);
 int __wrap_clock_gettime(clockid_t id, struct timespec *time)
 {
@@ -84,6 +86,20 @@ int __wrap_sched_yield(void)
   if (expected != INT64_MAX && expected > now) now = expected;
   expected = INT64_MAX;
   return __real_sched_yield();
+}
+
+/* Whoever sleeps until then has no work to spend: it looks again soon by the world's clock, and burns no core in between. */
+int __real_pthread_cond_timedwait(pthread_cond_t *wake, pthread_mutex_t *lock, const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *wake, pthread_mutex_t *lock, const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *wake, pthread_mutex_t *lock, const struct timespec *until)
+{
+  struct timespec soon;
+  (void)until;
+  __real_clock_gettime(CLOCK_MONOTONIC, &soon);
+  soon.tv_nsec += 100000000;
+  soon.tv_sec += soon.tv_nsec / 1000000000;
+  soon.tv_nsec %= 1000000000;
+  return __real_pthread_cond_timedwait(wake, lock, &soon);
 }
 
 /* ---- copies of the CPU's device layer, which the null backend forwards to ---- */
