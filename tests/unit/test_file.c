@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is written to a name that a user gave: which file changes, what of it stays, and what a signal in the midst of it leaves. */
 #define _GNU_SOURCE
-#include "tests/unit/unit.h"
+#include "tests/unit/text_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -53,24 +53,6 @@ static int leave(void **state)
   at_the_draft = no_nameless = 0;
   snprintf(command, sizeof command, "rm -rf '%s'", folder);
   return chdir("/") == 0 ? system(command) : -1;
-}
-
-static void put(const char *path, const char *text)
-{
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-}
-
-static void assert_contents(const char *path, const char *expected)
-{
-  char text[256];
-  FILE *file = fopen(path, "r");
-  assert_non_null(file);
-  text[fread(text, 1, sizeof text - 1, file)] = '\0';
-  fclose(file);
-  assert_string_equal(text, expected);
 }
 
 static void assert_files(int expected)

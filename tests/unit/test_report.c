@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/unit/unit.h"
+#include "tests/unit/text_files.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -51,24 +51,6 @@ static int files_in_folder(void)
     n += entry->d_name[0] != '.';
   closedir(directory);
   return n;
-}
-
-static void put(const char *path, const char *text)
-{
-  FILE *file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-}
-
-static void assert_contents(const char *path, const char *expected)
-{
-  char text[4096];
-  FILE *file = fopen(path, "r");
-  assert_non_null(file);
-  text[fread(text, 1, sizeof text - 1, file)] = '\0';
-  fclose(file);
-  assert_string_equal(text, expected);
 }
 
 static json_t *example(void)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/unit.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/stop.h"
+
+/* How a process ends that gets the signal so many times: the number of the signal that ended it, or else 0. */
+static int ended_by(int number, int times)
+{
+  int how = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    stop_catch();
+    for (int t = 0; t < times; t++) raise(number);
+    _exit(stop_asked() ? 0 : 1);
+  }
+  assert_int_equal(waitpid(child, &how, 0), child);
+  assert_true(WIFSIGNALED(how) || WEXITSTATUS(how) == 0);
+  return WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+}
+
+static void the_first_signal_is_noted(void **state)
+{
+  (void)state;
+  assert_int_equal(stop_asked(), 0);
+  assert_int_equal(ended_by(SIGTERM, 1), 0);
+  assert_int_equal(ended_by(SIGINT, 1), 0);
+}
+
+static void the_second_ends_the_program(void **state)
+{
+  (void)state;
+  assert_int_equal(ended_by(SIGTERM, 2), SIGTERM);
+  assert_int_equal(ended_by(SIGINT, 2), SIGINT);
+}
+
+static void a_program_that_stays_is_ended_within_its_time(void **state)
+{
+  int how = 0;
+  (void)state;
+  pid_t child = fork();
+  if (child == 0) {
+    stop_catch();
+    stop_within(1);
+    raise(SIGTERM);
+    for (;;) pause();
+  }
+  assert_int_equal(waitpid(child, &how, 0), child);
+  assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGALRM);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_first_signal_is_noted),
+      cmocka_unit_test(the_second_ends_the_program),
+      cmocka_unit_test(a_program_that_stays_is_ended_within_its_time),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
