@@ -15,7 +15,7 @@
 //   first_k        a multiple of 32 at or below lo[2]: from there on, loads are aligned
 //   backward       1 in every other sweep, which may run through the box from its end
 //
-// What helps (himeno/opencl/user.cl):
+// What helps (himeno/kernels/opencl/user.cl):
 //   in_box            whether a point is to be computed
 //   stencil_at        gathers the nineteen neighbours, from global or local memory
 //   coefficients_at   the twelve coefficients of a point

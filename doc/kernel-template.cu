@@ -6,7 +6,7 @@
 // Every sweep of it is verified: a wrong bit anywhere is reported, and the program ends with code 4. As it
 // stands it is the ladder's first rung: one thread a point.
 //
-// What you get, in `pass` (himeno/cuda/pass.h):
+// What you get, in `pass` (himeno/kernels/cuda/pass.h):
 //   p, out         the field before the sweep, and where the new values go
 //   coefficient    twelve arrays, by the names HIMENO_A0 … HIMENO_WRK1
 //   gosa           where the squares of the residuals are added up
@@ -15,13 +15,13 @@
 //   lo, hi         the box of points to compute, in the order i, j, k; hi is outside. Write no others.
 //   first_k        a multiple of 32 at or below lo[2]: from there on, loads are aligned
 //
-// What helps (himeno/cuda/point.cuh):
+// What helps (himeno/kernels/cuda/point.cuh):
 //   in_box            whether a point is to be computed
 //   stencil_at        gathers the nineteen neighbours, from global or shared memory
 //   coefficients_at   the twelve coefficients of a point
 //   relax             the new value, with the roundings that the checksum expects
 //   squared, gosa_add sum up the residuals; all threads of the block must call gosa_add
-#include "himeno/cuda/point.cuh"
+#include "himeno/kernels/cuda/point.cuh"
 
 // Threads of a block along x, y, z, and how many points along i, j, k a block computes. There are as many
 // blocks as cover the box: blockIdx.x counts them along k, y along j, z along i.

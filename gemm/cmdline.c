@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "comm/ranks_options.h"
-#include "comm/watch.h"
-#include "gemm/kernels.h"
+#include "comm/ranks/options.h"
+#include "comm/ranks/watch.h"
+#include "gemm/kernels/kernels.h"
 #include "gpu/device_options.h"
 
 #define DEFAULT_SECONDS 2.0

@@ -6,7 +6,7 @@
 
 #include "base/options.h"
 #include "gemm/data.h"
-#include "gemm/verify.h"
+#include "gemm/verify/verify.h"
 #include "gpu/binding.h"
 #include "gpu/gpu.h"
 

@@ -7,11 +7,11 @@
 
 #include "base/log.h"
 #include "base/stop.h"
-#include "comm/agree.h"
-#include "comm/watch.h"
-#include "gemm/choose.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "gemm/tune/choose.h"
 #include "gemm/measure.h"
-#include "gemm/tune.h"
+#include "gemm/tune/tune.h"
 
 /* The sizes of the seminar's plots; a CPU takes minutes for the larger ones. */
 static const struct gemm_sizes sizes_gpu = {.size = {{1024, 1024, 1024},

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/report.h"
-#include "gemm/report.h"
+#include "gemm/report/report.h"
 
 static void list_device(const struct gpu_device_info *info, int index, FILE *out)
 {

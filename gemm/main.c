@@ -12,10 +12,10 @@
 #include "base/report.h"
 #include "base/start.h"
 #include "base/stop.h"
-#include "comm/agree.h"
-#include "comm/begin.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/begin.h"
 #include "gemm/ladder.h"
-#include "gemm/report.h"
+#include "gemm/report/report.h"
 #include "gemm/study.h"
 
 static status_t report(const struct gemm_run *run)

@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "base/stop.h"
-#include "comm/agree.h"
-#include "comm/watch.h"
-#include "gemm/compare.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "gemm/verify/compare.h"
 
 #define LAUNCHES_MAX 10000
 #define PROBES       5

@@ -10,7 +10,7 @@
 #ifndef GEMM_MODEL_H
 #define GEMM_MODEL_H
 
-#include "gemm/kernels.h"
+#include "gemm/kernels/kernels.h"
 
 /** A device as the model sees it; 0 where unknown, which then limits nothing. */
 struct gemm_machine {

@@ -9,13 +9,13 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "comm/agree.h"
-#include "comm/watch.h"
-#include "gemm/choose.h"
-#include "gemm/compare.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "gemm/tune/choose.h"
+#include "gemm/verify/compare.h"
 #include "gemm/ladder.h"
 #include "gemm/measure.h"
-#include "gemm/tune.h"
+#include "gemm/tune/tune.h"
 
 struct gemm_machine gemm_run_machine(const struct gemm_run *run)
 {

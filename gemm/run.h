@@ -4,13 +4,13 @@
 #ifndef GEMM_RUN_H
 #define GEMM_RUN_H
 
-#include "comm/placement.h"
+#include "comm/ranks/placement.h"
 #include "gemm/cmdline.h"
-#include "gemm/flip.h"
-#include "gemm/kernels.h"
-#include "gemm/matrices.h"
+#include "gemm/verify/flip.h"
+#include "gemm/kernels/kernels.h"
+#include "gemm/verify/matrices.h"
 #include "gemm/model.h"
-#include "gemm/verify.h"
+#include "gemm/verify/verify.h"
 
 /** One kernel's measurement, one of ours or a yardstick. */
 struct gemm_series {

@@ -4,7 +4,7 @@
 #include "gemm/study.h"
 
 #include "base/log.h"
-#include "comm/agree.h"
+#include "comm/ranks/agree.h"
 
 #if HAVE_CUDA
 

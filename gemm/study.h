@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "comm/placement.h"
+#include "comm/ranks/placement.h"
 #include "gemm/cmdline.h"
 
 /** \brief Prints which lane holds which element of each fragment, measured on the device. STATUS_WRONG when an element is

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "comm/grid.h"
-#include "comm/ranks_options.h"
-#include "comm/transport.h"
-#include "comm/watch.h"
+#include "comm/halo/grid.h"
+#include "comm/ranks/options.h"
+#include "comm/halo/transport.h"
+#include "comm/ranks/watch.h"
 #include "gpu/device_options.h"
-#include "himeno/kernels.h"
+#include "himeno/kernels/kernels.h"
 #include "himeno/soak/soak.h"
 
 #define AT(field)    offsetof(struct himeno_config, field)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/options.h"
-#include "comm/grid.h"
+#include "comm/halo/grid.h"
 #include "gpu/binding.h"
 #include "gpu/gpu.h"
 #include "himeno/problem.h"

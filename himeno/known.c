@@ -3,7 +3,7 @@
 
 #include "himeno/known.h"
 
-#include "comm/grid.h"
+#include "comm/halo/grid.h"
 
 #include <string.h>
 

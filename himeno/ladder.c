@@ -8,9 +8,9 @@
 
 #include "base/log.h"
 #include "base/stop.h"
-#include "comm/agree.h"
-#include "comm/watch.h"
-#include "himeno/choose.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "himeno/tune/choose.h"
 #include "himeno/measure.h"
 #include "himeno/ranks.h"
 

@@ -2,11 +2,11 @@
 #include "config.h"
 
 #include "base/report.h"
-#include "comm/grid.h"
-#include "comm/transport.h"
+#include "comm/halo/grid.h"
+#include "comm/halo/transport.h"
 #include "gpu/select.h"
-#include "himeno/kernels.h"
-#include "himeno/report.h"
+#include "himeno/kernels/kernels.h"
+#include "himeno/report/report.h"
 
 static void list_kernels(const struct gpu_backend *backend, FILE *out)
 {

@@ -12,10 +12,10 @@
 #include "base/report.h"
 #include "base/start.h"
 #include "base/stop.h"
-#include "comm/agree.h"
-#include "comm/begin.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/begin.h"
 #include "himeno/ladder.h"
-#include "himeno/report.h"
+#include "himeno/report/report.h"
 
 static status_t report(const struct himeno_run *run)
 {

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "base/stop.h"
-#include "comm/watch.h"
+#include "comm/ranks/watch.h"
 #include "himeno/partial.h"
 
 #define CEILING_BATCH_SECONDS  0.02

@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/report.h"
-#include "comm/agree.h"
+#include "comm/ranks/agree.h"
 #include "himeno/ranks.h"
-#include "himeno/report.h"
+#include "himeno/report/report.h"
 
 int himeno_partial_wanted(const struct himeno_run *run)
 {

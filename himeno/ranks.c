@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "comm/agree.h"
-#include "comm/cards.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/cards.h"
 
 double himeno_rank_gflops(const struct himeno_rank *rank)
 {

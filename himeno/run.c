@@ -9,16 +9,16 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "comm/agree.h"
+#include "comm/ranks/agree.h"
 #include "himeno/accept/accept.h"
-#include "himeno/choose.h"
-#include "himeno/clock.h"
-#include "himeno/flip.h"
+#include "himeno/tune/choose.h"
+#include "himeno/solver/clock.h"
+#include "himeno/solver/flip.h"
 #include "himeno/ladder.h"
 #include "himeno/measure.h"
 #include "himeno/partial.h"
 #include "himeno/ranks.h"
-#include "himeno/tune.h"
+#include "himeno/tune/tune.h"
 
 #define EMULATED_SWEEPS 10
 

@@ -4,14 +4,14 @@
 #ifndef HIMENO_RUN_H
 #define HIMENO_RUN_H
 
-#include "comm/placement.h"
+#include "comm/ranks/placement.h"
 #include "himeno/accept/accept.h"
 #include "himeno/accept/reference.h"
 #include "himeno/cmdline.h"
 #include "himeno/record.h"
 #include "himeno/soak/soak.h"
-#include "himeno/solver.h"
-#include "himeno/straggler.h"
+#include "himeno/solver/solver.h"
+#include "himeno/accept/straggler.h"
 #include "himeno/verify.h"
 
 /** How one message of a rank travels. */

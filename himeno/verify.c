@@ -10,9 +10,9 @@
 
 #include "base/log.h"
 #include "base/report.h"
-#include "comm/agree.h"
-#include "comm/guard.h"
-#include "comm/watch.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/guard.h"
+#include "comm/ranks/watch.h"
 #include "himeno/known.h"
 
 #define REFERENCE_SECONDS 60.0

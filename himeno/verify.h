@@ -5,7 +5,7 @@
 #define HIMENO_VERIFY_H
 
 #include "himeno/cmdline.h"
-#include "himeno/solver.h"
+#include "himeno/solver/solver.h"
 
 /** gosa agrees between runs to this, relative: the order of a double sum differs. */
 #define VERIFY_GOSA_TOLERANCE 1e-9

@@ -137,7 +137,7 @@ END
 # A compiler that spoils the second kernel of a pair fails: in its machine code no word may take more instructions.
 pairs_sass() {
   command -v cuobjdump >/dev/null || command -v nvdisasm >/dev/null || skip "neither cuobjdump nor nvdisasm was found"
-  local input=$source_folder/gpu/mem/cuda/pairs.cu
+  local input=$source_folder/tools/memory/cuda/pairs.cu
   command -v nvcc >/dev/null || input=$build/mem-gpu
   "$python" "$source_folder/scripts/isa-report" --isa sass --pairs --json "$out/json/isa-pairs.json" "$input"
   note "$(value isa-pairs '", ".join("%s %.2f to %.2f" % (p["pair"], p["before"], p["after"]) for p in d["inputs"][0]["pairs"] if p["asserted"])') instructions a word"

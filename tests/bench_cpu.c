@@ -15,8 +15,8 @@
 #endif
 
 #include "base/stats.h"
-#include "comm/grid.h"
-#include "himeno/kernels.h"
+#include "comm/halo/grid.h"
+#include "himeno/kernels/kernels.h"
 
 #define ROUNDS_MAX 1000
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "gpu/qpu/qpu_asm.h"
-#include "gpu/qpu/qpu_emu.h"
-#include "gpu/qpu/qpu_words.h"
+#include "gpu/qpu/asm/asm.h"
+#include "gpu/qpu/emulator/emu.h"
+#include "gpu/qpu/asm/words.h"
 
 #define LANES 16
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "comm/agree.h"
-#include "comm/watch.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
 #include "himeno/accept/checks.h"
 #include "himeno/accept/reference.h"
 #include "himeno/run.h"

@@ -11,7 +11,7 @@
 
 #include "base/stats.h"
 #include "himeno/run.h"
-#include "himeno/suspect.h"
+#include "himeno/accept/suspect.h"
 
 #define LIMIT(field) offsetof(struct accept_policy, field)
 

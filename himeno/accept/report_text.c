@@ -6,7 +6,7 @@
 
 #include "himeno/accept/accept.h"
 #include "himeno/run.h"
-#include "himeno/suspect.h"
+#include "himeno/accept/suspect.h"
 
 #define LINE_MAX_BYTES 800
 

@@ -8,8 +8,8 @@
 
 #include "base/log.h"
 #include "base/report.h"
-#include "comm/agree.h"
-#include "comm/watch.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
 
 /* ---- gathering ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "comm/agree.h"
+#include "comm/ranks/agree.h"
 #include "himeno/soak/check.h"
 
 static status_t data_known(struct soak_known *k, enum himeno_data data)

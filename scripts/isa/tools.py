@@ -19,10 +19,10 @@ CLANG_CHIP = "sm_70"  # a clang may not know the newest
 
 # What the host puts before an OpenCL source, and the numbers it defines, for the shapes that it prefers on a GPU.
 OPENCL_ROOMS = {
-    "himeno/opencl": (("common.cl", "field.cl"), "GROUP_K=64 GROUP_J=4 FIELD_GROUP=256 REDUCE_GROUP=256"),
-    "gemm/opencl": (("common.cl",), "GROUP_M=128 GROUP_N=128 GROUP_K=8 ITEM_M=8 ITEM_N=8 TRANS_A=0 TRANS_B=0 LANES=4 OFFSET=uint ALIGNED=1"),
-    "gpu/mem/opencl": (("common.cl",), "LINE=128 SUM_GROUP=256 TILE_GROUP=256 TILE_WORDS=8 PAIR_LANES=32 PAIR_SHARED_WORDS=1024"),
-    "comm/opencl": ((), "GROUP=256 EACH=4"),
+    "himeno/kernels/opencl": (("common.cl", "field.cl"), "GROUP_K=64 GROUP_J=4 FIELD_GROUP=256 REDUCE_GROUP=256"),
+    "gemm/kernels/opencl": (("common.cl",), "GROUP_M=128 GROUP_N=128 GROUP_K=8 ITEM_M=8 ITEM_N=8 TRANS_A=0 TRANS_B=0 LANES=4 OFFSET=uint ALIGNED=1"),
+    "tools/memory/opencl": (("common.cl",), "LINE=128 SUM_GROUP=256 TILE_GROUP=256 TILE_WORDS=8 PAIR_LANES=32 PAIR_SHARED_WORDS=1024"),
+    "comm/halo/opencl": ((), "GROUP=256 EACH=4"),
 }
 OPENCL_OWN = {"block16.cl": "GROUP_K=16 GROUP_J=16"}
 OPENCL_TILED = ("unroll.cl", "pipeline.cl", "lds_pipeline.cl")
@@ -151,7 +151,7 @@ def opencl_compiled(source, isa, chip, defines, folder):
 # ---- any of them ----
 
 def suite_sources(isa):
-    rooms = ("himeno/cuda", "gemm/cuda", "gpu/mem/cuda", "comm") if isa != "gcn" else tuple(OPENCL_ROOMS)
+    rooms = ("himeno/kernels/cuda", "gemm/kernels/cuda", "tools/memory/cuda", "comm") if isa != "gcn" else tuple(OPENCL_ROOMS)
     found = [str(path) for room in rooms for path in sorted((ROOT / room).glob("*.cu" if isa != "gcn" else "*.cl"))]
     return [path for path in found if os.path.basename(path) not in OPENCL_PARTS]
 

@@ -3,7 +3,7 @@
 # (gfx906).
 load ../helper
 
-opencl=$top_srcdir/gemm/opencl
+opencl=$top_srcdir/gemm/kernels/opencl
 
 setup_file() {
   local name
@@ -14,7 +14,7 @@ setup_file() {
   export CLANG=$name
 }
 
-# compile CHIP RUNG OPTION...: the rung's assembly, in RUNG.s. Arguments are those of gemm/opencl/exec.c.
+# compile CHIP RUNG OPTION...: the rung's assembly, in RUNG.s. Arguments are those of gemm/kernels/opencl/exec.c.
 compile() {
   local chip=$1 rung=$2 library=/usr/lib/clc/$1-amdgcn-mesa-mesa3d.bc source=$BATS_TEST_TMPDIR/$2.cl
   shift 2

@@ -13,7 +13,7 @@ value() {
 
 # needs_gcn: clang and its libraries; needs_nvcc
 needs_gcn() {
-  "$report" --isa gcn --json probe.json "$top_srcdir/gpu/mem/opencl/pairs.cl" >probe 2>&1 || skip "$(cat probe)"
+  "$report" --isa gcn --json probe.json "$top_srcdir/tools/memory/opencl/pairs.cl" >probe 2>&1 || skip "$(cat probe)"
 }
 needs_nvcc() { command -v nvcc >/dev/null || skip "there is no nvcc"; }
 
@@ -143,7 +143,7 @@ END
 
 @test "PTX of clang: no pair's second kernel takes more than its first" {
   needs_gcn
-  "$report" --isa ptx --pairs --json ptx.json "$top_srcdir/gpu/mem/opencl/pairs.cl"
+  "$report" --isa ptx --pairs --json ptx.json "$top_srcdir/tools/memory/opencl/pairs.cl"
   [ "$(value ptx.json 'all(p["after"] <= p["before"] for p in d["inputs"][0]["pairs"] if p["asserted"])')" = True ]
 }
 
@@ -176,7 +176,7 @@ END
 
 @test "kernels of the suite that CI can compile: the sweep and the product in OpenCL" {
   needs_gcn
-  "$report" --isa gcn --json suite.json "$top_srcdir"/himeno/opencl/{naive,stream}.cl "$top_srcdir"/gemm/opencl/pipeline.cl >/dev/null
+  "$report" --isa gcn --json suite.json "$top_srcdir"/himeno/kernels/opencl/{naive,stream}.cl "$top_srcdir"/gemm/kernels/opencl/pipeline.cl >/dev/null
   [ "$(value suite.json 'sorted({r["kernel"] for r in d["kernels"]} & {"sweep", "gemm"})')" = "['gemm', 'sweep']" ]
   # stream loads its arrays 16 bytes at a time, naive does not.
   [ "$(value suite.json '[r["loads"].get("global 16", 0) >= 13 for r in d["kernels"] if r["kernel"] == "sweep"]')" = "[False, True]" ]
@@ -199,7 +199,7 @@ says() {
   says 2 'empty.ptx: no kernel was found in it' empty.ptx
   says 2 'nested.sass: it is SASS, not GCN' --isa gcn nested.sass
   says 2 'README.md: neither a source' "$top_srcdir/README.md"
-  says 2 'naive.cu: GCN is made from OpenCL sources' --isa gcn "$top_srcdir/himeno/cuda/naive.cu"
+  says 2 'naive.cu: GCN is made from OpenCL sources' --isa gcn "$top_srcdir/himeno/kernels/cuda/naive.cu"
   says 2 'no kernel is named other' -k other nested.sass
   says 2 'nested.sass: it has no pair_pointer_before: --pairs compares' --pairs nested.sass
   run "$report" --isa arm
@@ -211,7 +211,7 @@ says() {
   says 3 'none/out.json' --json none/out.json nested.sass
   python=$(command -v python3)
   mkdir bin
-  cp "$top_srcdir/himeno/opencl/naive.cl" .
+  cp "$top_srcdir/himeno/kernels/opencl/naive.cl" .
   run --separate-stderr env PATH="$PWD/bin" "$python" "$report" naive.cl
   expect_status 3
   [[ $stderr == "isa-report: clang was not found"* ]]

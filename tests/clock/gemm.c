@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Products by the virtual clock: nanoseconds a multiplication and addition of a `product`. The null device gets a known peak. */
 #include "clock.h"
-#include "gemm/kernels.h"
+#include "gemm/kernels/kernels.h"
 
 extern const struct gemm_kernel_set __real_gemm_kernels_null;
 struct gemm_kernel_set __wrap_gemm_kernels_null;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "clock.h"
-#include "comm/link.h"
-#include "comm/pack.h"
+#include "comm/halo/link.h"
+#include "comm/halo/pack.h"
 
 /* ---- packing ---- */
 

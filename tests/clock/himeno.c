@@ -2,7 +2,7 @@
 /* Himeno's kernels by the virtual clock. The words: nanoseconds a point of a `sweep`, a float of a `ceiling` pass, a `fill`, a
  * `checksum`. */
 #include "clock.h"
-#include "himeno/kernels.h"
+#include "himeno/kernels/kernels.h"
 
 extern const struct himeno_kernel_set __real_himeno_kernels_cpu;
 struct himeno_kernel_set __wrap_himeno_kernels_cpu;

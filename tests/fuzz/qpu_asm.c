@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "gpu/qpu/qpu_asm.h"
-#include "gpu/qpu/qpu_disasm.h"
+#include "gpu/qpu/asm/asm.h"
+#include "gpu/qpu/asm/disasm.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "qpu-asm";

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "gpu/qpu/qpu_emu.h"
+#include "gpu/qpu/emulator/emu.h"
 #include "tests/fuzz/fuzz.h"
 
 const char fuzz_corpus[] = "qpu-emu";

@@ -3,7 +3,7 @@
  * \brief Any text as a size, a cut or a duration: it is read or refused with a message, and what is read is within its limits. */
 #include <string.h>
 
-#include "comm/grid.h"
+#include "comm/halo/grid.h"
 #include "himeno/soak/soak.h"
 #include "tests/fuzz/reader.h"
 

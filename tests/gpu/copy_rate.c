@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "base/stats.h"
-#include "comm/grid.h"
+#include "comm/halo/grid.h"
 #include "himeno/problem.h"
 
 #define SCHEMA        "himeno-copy/1"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "gemm/matrices.h"
-#include "gemm/verify.h"
+#include "gemm/verify/matrices.h"
+#include "gemm/verify/verify.h"
 
 /* Of the last one there are more tiles than blocks that stay: they take a second one. */
 static const int64_t shapes[][3] = {

@@ -13,9 +13,9 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "comm/agree.h"
-#include "comm/grid.h"
-#include "himeno/flip.h"
+#include "comm/ranks/agree.h"
+#include "comm/halo/grid.h"
+#include "himeno/solver/flip.h"
 #include "himeno/verify.h"
 
 #define SWEEPS    120

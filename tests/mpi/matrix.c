@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "comm/agree.h"
-#include "comm/grid.h"
-#include "himeno/solver.h"
+#include "comm/ranks/agree.h"
+#include "comm/halo/grid.h"
+#include "himeno/solver/solver.h"
 #include "himeno/verify.h"
 
 #define VALUES_MAX 64

@@ -13,11 +13,11 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "comm/agree.h"
-#include "comm/begin.h"
-#include "gemm/choose.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/begin.h"
+#include "gemm/tune/choose.h"
 #include "gemm/measure.h"
-#include "gemm/tune.h"
+#include "gemm/tune/tune.h"
 
 static const int64_t size[3] = {40, 33, 64};
 static struct gemm_run run;

@@ -14,11 +14,11 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "comm/agree.h"
-#include "comm/begin.h"
-#include "comm/guard.h"
-#include "comm/route.h"
-#include "comm/watch.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/begin.h"
+#include "comm/ranks/guard.h"
+#include "comm/halo/route.h"
+#include "comm/ranks/watch.h"
 
 #define SECONDS 2.0
 #define SILENCE 60

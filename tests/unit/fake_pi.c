@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "gpu/qpu/qpu_emu.h"
-#include "gpu/qpu/qpu_system.h"
+#include "gpu/qpu/emulator/emu.h"
+#include "gpu/qpu/system.h"
 
 #define MEMORY_BYTES ((size_t)256 << 20)
 #define BUS_BASE     0xc1000000u /* as bus addresses look: an alias, and where the memory lies */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What himeno/kernels.h promises, checked in the same way on the kernels of every backend. */
+ * \brief What himeno/kernels/kernels.h promises, checked in the same way on the kernels of every backend. */
 #ifndef TESTS_UNIT_KERNELS_H
 #define TESTS_UNIT_KERNELS_H
 
-#include "himeno/kernels.h"
+#include "himeno/kernels/kernels.h"
 #include "tests/unit/unit.h"
 
 #define TEST_SKIPPED 77

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "himeno/predict/validate.h"
+#include "tools/predict/validate.h"
 #include "tests/unit/near.h"
 
 static const double PASS = 3e-6, POINT = 1.33e-11, SLAB = 4e-6, SLAB_POINT = 2e-11, SYNC = 6e-6,

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "gpu/qpu/qpu_isa.h"
+#include "gpu/qpu/isa/isa.h"
 
 static inline uint32_t no_denormal(uint32_t x)
 {

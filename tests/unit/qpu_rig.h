@@ -6,8 +6,8 @@
 
 #include "tests/unit/qpu_unit.h"
 
-#include "gpu/qpu/qpu_emu.h"
-#include "gpu/qpu/qpu_isa.h"
+#include "gpu/qpu/emulator/emu.h"
+#include "gpu/qpu/isa/isa.h"
 
 #define RIG_WORDS 16384
 

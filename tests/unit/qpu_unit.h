@@ -8,8 +8,8 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "gpu/qpu/qpu_asm.h"
-#include "gpu/qpu/qpu_disasm.h"
+#include "gpu/qpu/asm/asm.h"
+#include "gpu/qpu/asm/disasm.h"
 
 /** \brief Random 64 bits, the same ones in every run. */
 static inline uint64_t qpu_random(uint64_t *seed)

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "gpu/qpu/qpu_device.h"
-#include "himeno/kernels.h"
+#include "gpu/qpu/device.h"
+#include "himeno/kernels/kernels.h"
 #include "tests/unit/fake_pi.h"
 
 static struct gpu_device *opened(void)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "gpu/qpu/qpu_device.h"
+#include "gpu/qpu/device.h"
 
 static void the_device_is_known_as_emulated(void **state)
 {

@@ -6,9 +6,9 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include "comm/cards.h"
-#include "comm/bench/fit.h"
-#include "comm/bench/pattern.h"
+#include "comm/ranks/cards.h"
+#include "tools/network/fit.h"
+#include "tools/network/pattern.h"
 
 /* ---- fit ---- */
 

@@ -5,8 +5,8 @@
 #include "tests/unit/unit.h"
 
 #include "base/log.h"
-#include "comm/chunks.h"
-#include "comm/halo.h"
+#include "comm/halo/chunks.h"
+#include "comm/halo/halo.h"
 
 static const int64_t odd_grid[3] = {13, 11, 17};
 

@@ -6,8 +6,8 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "config.h"
-#include "gemm/matrices.h"
-#include "gemm/verify.h"
+#include "gemm/verify/matrices.h"
+#include "gemm/verify/verify.h"
 
 #define EXTENT_MAX 150
 #define PAD_MAX    5

@@ -9,8 +9,8 @@
 #include "gemm/study.h"
 #include "tests/unit/unit.h"
 #if HAVE_CUDA
-#include "gemm/cuda/study_cuda.h"
-#include "gemm/kernels.h"
+#include "gemm/kernels/cuda/tensor/study_cuda.h"
+#include "gemm/kernels/kernels.h"
 
 static struct gpu_device *device;
 static struct gpu_queue *queue;

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "gemm/data.h"
-#include "gemm/verify.h"
+#include "gemm/verify/verify.h"
 
 struct product {
   struct gemm_problem p;

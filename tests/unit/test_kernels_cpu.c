@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/log.h"
-#include "himeno/cpu/cpu_sweep.h"
+#include "himeno/kernels/cpu/cpu_sweep.h"
 #include "tests/unit/kernels.h"
 
 #define SETTING "HIMENO_CPU_SIMD"

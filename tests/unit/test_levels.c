@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "gpu/mem/levels.h"
+#include "tools/memory/levels.h"
 
 #define KIB (uint64_t)1024
 #define MIB (1024 * KIB)

@@ -3,8 +3,8 @@
 #include "tests/unit/unit.h"
 
 #include "base/sha256.h"
-#include "himeno/predict/model_private.h"
-#include "himeno/predict/validate.h"
+#include "tools/predict/model_private.h"
+#include "tools/predict/validate.h"
 #include "tests/unit/near.h"
 
 static void the_busiest_rank_is_counted(void **state)

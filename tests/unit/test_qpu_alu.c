@@ -6,8 +6,8 @@
 #include <fenv.h>
 #include <math.h>
 
-#include "gpu/qpu/qpu_alu.h"
-#include "gpu/qpu/qpu_sfu.h"
+#include "gpu/qpu/isa/alu.h"
+#include "gpu/qpu/isa/sfu.h"
 
 #define ROUNDS 20000
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/qpu_unit.h"
 
-#include "gpu/qpu/qpu_disasm.h"
-#include "gpu/qpu/qpu_isa.h"
+#include "gpu/qpu/asm/disasm.h"
+#include "gpu/qpu/isa/isa.h"
 
 #define ROUNDS 200000
 

@@ -8,11 +8,11 @@
 #include <omp.h>
 #endif
 
-#include "gpu/qpu/qpu_device.h"
-#include "himeno/kernels.h"
-#include "himeno/qpu/ceiling_qpu.h"
-#include "himeno/qpu/naive_qpu.h"
-#include "himeno/qpu/sweep_qpu.h"
+#include "gpu/qpu/device.h"
+#include "himeno/kernels/kernels.h"
+#include "himeno/kernels/qpu/ceiling_qpu.h"
+#include "himeno/kernels/qpu/naive_qpu.h"
+#include "himeno/kernels/qpu/sweep_qpu.h"
 
 /** Fields on a device, twice: the QPU's and the model's. */
 struct side {

@@ -4,8 +4,8 @@
  * immediates and the write swap do together, against an interpreter of one lane after the other. */
 #include "tests/unit/qpu_model.h"
 
-#include "gpu/qpu/qpu_disasm.h"
-#include "gpu/qpu/qpu_emu_private.h"
+#include "gpu/qpu/asm/disasm.h"
+#include "gpu/qpu/emulator/emu_private.h"
 
 #define ROUNDS 60000
 

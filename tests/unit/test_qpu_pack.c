@@ -4,7 +4,7 @@
 #include <fenv.h>
 #include <math.h>
 
-#include "gpu/qpu/qpu_pack.h"
+#include "gpu/qpu/isa/pack.h"
 
 static struct qpu_alu_mode mode;
 

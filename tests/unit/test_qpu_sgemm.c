@@ -7,8 +7,8 @@
 #include <fenv.h>
 #include <math.h>
 
-#include "gemm/qpu/qpu_sgemm.h"
-#include "gpu/qpu/qpu_isa.h"
+#include "gemm/kernels/qpu/qpu_sgemm.h"
+#include "gpu/qpu/isa/isa.h"
 
 #define MAX_ELEMENTS (1 << 18)
 

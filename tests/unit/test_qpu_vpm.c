@@ -4,8 +4,8 @@
  * down a column. */
 #include "tests/unit/qpu_rig.h"
 
-#include "gpu/qpu/qpu_dma.h"
-#include "gpu/qpu/qpu_vpm.h"
+#include "gpu/qpu/emulator/dma.h"
+#include "gpu/qpu/emulator/vpm.h"
 
 static struct qpu_vpm vpm;
 

@@ -5,7 +5,7 @@
 #include "base/stats.h"
 #include "himeno/record.h"
 #include "himeno/run.h"
-#include "himeno/suspect.h"
+#include "himeno/accept/suspect.h"
 
 static struct telemetry_sample cool(void)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "himeno/flip.h"
+#include "himeno/solver/flip.h"
 #include "himeno/soak/check.h"
 #include "himeno/soak/devices.h"
 #include "himeno/soak/log.h"

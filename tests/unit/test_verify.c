@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/log.h"
-#include "comm/grid.h"
+#include "comm/halo/grid.h"
 #include "himeno/known.h"
 #include "himeno/verify.h"
 

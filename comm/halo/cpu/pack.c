@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Packers in host memory: the CPU's, the QPU's, whose memory the host sees, and the null backend's, which is the same
+   behind calls that fail on demand. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "comm/halo/pack.h"
+#include "gpu/null/null_device.h"
+
+/** Copies below this many floats are not worth waking threads for. */
+#define PARALLEL_FLOATS 16384
+
+struct halo_packer_state {
+  struct layout layout;
+  struct halo_plan plan;
+};
+
+static status_t cpu_open(struct gpu_device *device, const struct layout *layout, const struct halo_plan *plan,
+                         struct halo_packer_state **state)
+{
+  struct halo_packer_state *s = malloc(sizeof *s);
+
+  (void)device;
+  if (!s) return log_fail(STATUS_ENVIRONMENT, "no memory for the halo packer");
+  s->layout = *layout;
+  s->plan = *plan;
+  *state = s;
+  return STATUS_OK;
+}
+
+static void cpu_close(struct halo_packer_state *state)
+{
+  free(state);
+}
+
+/** Copies the rows of a box between the field and a contiguous buffer. */
+static void copy_box(const struct layout *layout, const struct box *b, float *field, float *buffer,
+                     int gather)
+{
+  const int64_t rows = box_extent(b, 1), n = box_extent(b, 2), all = box_extent(b, 0) * rows;
+
+#pragma omp parallel for schedule(static) if (all * n >= PARALLEL_FLOATS)
+  for (int64_t row = 0; row < all; row++) {
+    float *line =
+        field + (b->lo[0] + row / rows) * layout->plane + (b->lo[1] + row % rows) * layout->pitch + b->lo[2];
+    float *packed = buffer + row * n;
+    if (gather)
+      memcpy(packed, line, (size_t)n * sizeof *line);
+    else
+      memcpy(line, packed, (size_t)n * sizeof *line);
+  }
+}
+
+static status_t cpu_pack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                         struct gpu_mem buffer)
+{
+  (void)queue;
+  for (int n = 0; n < state->plan.n; n++) {
+    const struct halo_message *m = &state->plan.messages[n];
+    copy_box(&state->layout, &m->send, field.handle, (float *)buffer.handle + m->send_offset, 1);
+  }
+  return STATUS_OK;
+}
+
+static status_t cpu_unpack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                           struct gpu_mem buffer)
+{
+  (void)queue;
+  for (int n = 0; n < state->plan.n; n++) {
+    const struct halo_message *m = &state->plan.messages[n];
+    copy_box(&state->layout, &m->recv, field.handle, (float *)buffer.handle + m->recv_offset, 0);
+  }
+  return STATUS_OK;
+}
+
+static status_t null_open(struct gpu_device *device, const struct layout *layout,
+                          const struct halo_plan *plan, struct halo_packer_state **state)
+{
+  RETURN_IF_FAILED(null_call("open packer", STATUS_ENVIRONMENT));
+  return cpu_open(device, layout, plan, state);
+}
+
+static status_t null_pack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                          struct gpu_mem buffer)
+{
+  RETURN_IF_FAILED(null_call("launch pack", STATUS_FAULT));
+  return cpu_pack(state, queue, field, buffer);
+}
+
+static status_t null_unpack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                            struct gpu_mem buffer)
+{
+  RETURN_IF_FAILED(null_call("launch unpack", STATUS_FAULT));
+  return cpu_unpack(state, queue, field, buffer);
+}
+
+const struct halo_packer halo_packer_cpu = {"cpu", cpu_open, cpu_pack, cpu_unpack, cpu_close};
+const struct halo_packer halo_packer_qpu = {"qpu", cpu_open, cpu_pack, cpu_unpack, cpu_close};
+const struct halo_packer halo_packer_null = {"null", null_open, null_pack, null_unpack, cpu_close};

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// Links between CUDA devices of a host, or between processes on one: kernels that store faces over the wire,
+// set flags and wait for them.
+#include "comm/halo/cuda/link.cuh"
+
+extern "C" {
+#include "base/log.h"
+#include "gpu/cuda/cuda_device.h"
+}
+
+static const unsigned THREADS = 256, EACH = 4; // quads that a thread has in flight
+static const unsigned BLOCKS = 264;            // of a message, at most
+static const unsigned WARP = 32, QUAD = 4;
+
+// First block of each message, and one behind the last.
+struct shares {
+  unsigned first[HALO_MESSAGES_MAX + 1];
+};
+
+// A face as rows of quads: four floats that are aligned where they go. The first and the last of a row may be
+// cut short.
+struct face {
+  float *out;
+  const float *in;
+  int64_t out_plane, out_pitch, in_plane, in_pitch;
+  unsigned rows, width, lead,
+      quads;    // rows of a plane, floats of a row, cut off the first quad, quads of a row
+  bool aligned; // quads are aligned where they come from, too
+};
+
+static __device__ __forceinline__ unsigned lead_of(const float *at)
+{
+  return (unsigned)((uintptr_t)at / sizeof(float) % QUAD);
+}
+
+static __device__ face face_of(const halo_link &link, const halo_link_message &m, const float *field,
+                               int which)
+{
+  face f;
+  f.out = m.to[which];
+  f.in = field + m.lo[0] * link.plane + m.lo[1] * link.pitch + m.lo[2];
+  f.out_plane = m.plane, f.out_pitch = m.pitch, f.in_plane = link.plane, f.in_pitch = link.pitch;
+  f.rows = m.hi[1] - m.lo[1], f.width = m.hi[2] - m.lo[2];
+  f.lead = lead_of(f.out);
+  f.quads = (f.lead + f.width + QUAD - 1) / QUAD;
+  f.aligned = f.lead == lead_of(f.in);
+  return f;
+}
+
+// Where a quad comes from and goes to; k: of its first float in the row, which may lie outside.
+struct place {
+  const float *in;
+  float *out;
+  int k;
+};
+
+static __device__ __forceinline__ place place_of(const face &f, unsigned n)
+{
+  unsigned row = n / f.quads, i = row / f.rows, j = row % f.rows;
+  int k = (int)(n % f.quads * QUAD) - (int)f.lead;
+  return {f.in + i * f.in_plane + j * f.in_pitch + k, f.out + i * f.out_plane + j * f.out_pitch + k, k};
+}
+
+static __device__ __forceinline__ float4 quad_load(const face &f, const place &at)
+{
+  float v[QUAD] = {};
+  if (f.aligned && at.k >= 0 && at.k + (int)QUAD <= (int)f.width) return *(const float4 *)at.in;
+  for (int x = 0; x < (int)QUAD; x++)
+    if (at.k + x >= 0 && at.k + x < (int)f.width) v[x] = at.in[x];
+  return make_float4(v[0], v[1], v[2], v[3]);
+}
+
+static __device__ __forceinline__ void quad_store(const face &f, const place &at, float4 value)
+{
+  const float v[QUAD] = {value.x, value.y, value.z, value.w};
+  if (at.k >= 0 && at.k + (int)QUAD <= (int)f.width) {
+    link_store(at.out, value);
+    return;
+  }
+  for (int x = 0; x < (int)QUAD; x++)
+    if (at.k + x >= 0 && at.k + x < (int)f.width) at.out[x] = v[x];
+}
+
+// Block `block` of `blocks` stores its part of a face, EACH quads a thread in flight.
+static __device__ void quads_push(const face &f, unsigned total, unsigned block, unsigned blocks)
+{
+  for (unsigned first = block * THREADS * EACH; first < total; first += blocks * THREADS * EACH) {
+    float4 value[EACH];
+    place at[EACH];
+#pragma unroll
+    for (unsigned e = 0; e < EACH; e++) {
+      unsigned n = first + e * THREADS + threadIdx.x;
+      at[e] = place_of(f, n);
+      if (n < total) value[e] = quad_load(f, at[e]);
+    }
+#pragma unroll
+    for (unsigned e = 0; e < EACH; e++)
+      if (first + e * THREADS + threadIdx.x < total) quad_store(f, at[e], value[e]);
+  }
+}
+
+// Computed here and now: not to be put off, or done again, behind a wait.
+static __device__ __forceinline__ void settle(place &at)
+{
+  asm volatile("" : "+l"(at.in), "+l"(at.out), "+r"(at.k));
+  __builtin_assume(__isGlobal(at.in) && __isGlobal(at.out));
+}
+
+// Stores the faces and sets the flags; with AWAIT it also ends only once the own flags are set. While there are few
+// quads each goes to a thread of its own, so that all travel at once, and its place is known before the wait.
+template <bool AWAIT>
+static __global__ void __launch_bounds__(THREADS)
+    push_faces(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
+               const float *field, int which, uint64_t step)
+{
+  int m = 0;
+  while (m < link.n - 1 && blockIdx.x >= share.first[m + 1]) m++;
+  const halo_link_message &to = link.message[m];
+  unsigned block = blockIdx.x - share.first[m], blocks = share.first[m + 1] - share.first[m];
+  const face f = face_of(link, to, field, which);
+  unsigned total = link.n > 0 ? (to.hi[0] - to.lo[0]) * f.rows * f.quads : 0;
+  unsigned own = block * THREADS + threadIdx.x;
+  place at = total > 0 ? place_of(f, own) : place{};
+  next_may_start();
+  settle(at);
+  wait_for_previous();
+  uint64_t start = link_nanoseconds();
+  bool mine = blockIdx.x == 0, few = total <= blocks * THREADS;
+  float4 value = {};
+  if (few && own < total) value = quad_load(f, at);
+  bool broken = link_broken(link);
+  if (few && own < total && !broken) quad_store(f, at, value);
+  if (!few && !broken) quads_push(f, total, block, blocks);
+  if (link.adds && link.n > 0)
+    link_part_sent(to.flag, block, blocks, threadIdx.x, broken);
+  else
+    mine = link_sent(link, link.state->base + step, gridDim.x, threadIdx.x);
+  if (!mine || threadIdx.x >= WARP) return;
+  uint64_t sent = link_nanoseconds();
+  if (AWAIT) link_await(link, link.state->base + step, threadIdx.x);
+  if (threadIdx.x > 0) return;
+  link.state->push_ns += sent - start;
+  if (AWAIT) link.state->wait_ns += link_nanoseconds() - sent;
+}
+
+static __global__ void raise_flags(const CUDA_GRID_CONSTANT halo_link link, uint64_t step)
+{
+  link_sent(link, link.state->base + step, 1, threadIdx.x);
+}
+
+static __global__ void await_flags(const CUDA_GRID_CONSTANT halo_link link, uint64_t step)
+{
+  uint64_t start = link_nanoseconds();
+  link_await(link, link.state->base + step, threadIdx.x);
+  if (threadIdx.x == 0) link.state->wait_ns += link_nanoseconds() - start;
+}
+
+static __global__ void advance_base(halo_state *state, uint64_t steps)
+{
+  state->base += steps;
+}
+
+static status_t launched(const char *what)
+{
+  cudaError_t error = cudaGetLastError();
+  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, what);
+}
+
+static cudaStream_t stream_of(struct gpu_queue *queue)
+{
+  ((struct cuda_queue *)queue)->overlap = 0;
+  return cuda_queue_handle(queue);
+}
+
+static unsigned quads_most(const halo_link_message &m)
+{
+  unsigned rows = (unsigned)(m.hi[0] - m.lo[0]) * (unsigned)(m.hi[1] - m.lo[1]);
+  return rows * ((unsigned)(m.hi[2] - m.lo[2]) / QUAD + 2);
+}
+
+static shares shares_plan(const struct halo_link *link)
+{
+  shares share = {};
+  for (int m = 0; m < link->n; m++) {
+    unsigned blocks = (quads_most(link->message[m]) + THREADS - 1) / THREADS;
+    share.first[m + 1] = share.first[m] + (blocks < BLOCKS ? blocks : BLOCKS);
+  }
+  if (link->n == 0) share.first[1] = 1;
+  return share;
+}
+
+// Whether this program's code for the device knows programmatic launches.
+static bool overlaps(const void *kernel)
+{
+  static const int code = [kernel] {
+    int built = 0;
+    return cuda_code_of(kernel, &built) == cudaSuccess ? built : 0;
+  }();
+  return code >= 90;
+}
+
+// On Hopper and later the launch may overlap the end of the kernel before it.
+static status_t faces_launch(const void *kernel, struct gpu_queue *queue, const struct halo_link *link,
+                             struct gpu_mem field, int which, uint64_t step)
+{
+  cuda_queue *q = (cuda_queue *)queue;
+  shares share = shares_plan(link);
+  const float *from = (const float *)field.handle;
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(share.first[link->n ? link->n : 1]);
+  config.blockDim = dim3(THREADS);
+  config.stream = q->stream;
+  config.attrs = &attribute;
+  void *arguments[] = {(void *)link, &share, &from, &which, &step};
+  RETURN_IF_FAILED(cuda_use(queue->device));
+  config.numAttrs = q->overlap && overlaps(kernel);
+  q->overlap = 1;
+  cudaError_t error = cudaLaunchKernelExC(&config, kernel, arguments);
+  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "launching the push of faces");
+}
+
+static status_t push(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field, int which,
+                     uint64_t step)
+{
+  return faces_launch((const void *)push_faces<false>, queue, link, field, which, step);
+}
+
+static status_t exchange(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field,
+                         int which, uint64_t step)
+{
+  return faces_launch((const void *)push_faces<true>, queue, link, field, which, step);
+}
+
+static status_t raise(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
+{
+  RETURN_IF_FAILED(cuda_use(queue->device));
+  raise_flags<<<1, WARP, 0, stream_of(queue)>>>(*link, step);
+  return launched("launching the raising of flags");
+}
+
+static status_t await(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
+{
+  RETURN_IF_FAILED(cuda_use(queue->device));
+  await_flags<<<1, WARP, 0, stream_of(queue)>>>(*link, step);
+  return launched("launching the wait for flags");
+}
+
+static status_t advance(struct gpu_queue *queue, const struct halo_link *link, uint64_t steps)
+{
+  RETURN_IF_FAILED(cuda_use(queue->device));
+  advance_base<<<1, 1, 0, stream_of(queue)>>>(link->state, steps);
+  return launched("launching the advance of flags");
+}
+
+static int adds(struct gpu_device *device, const char *uuid)
+{
+  int own = ((struct cuda_device *)device)->ordinal, peer = cuda_ordinal_of(uuid), native = 0;
+  if (peer == own) return 1;
+  if (peer < 0 ||
+      cudaDeviceGetP2PAttribute(&native, cudaDevP2PAttrNativeAtomicSupported, own, peer) != cudaSuccess)
+    native = 0;
+  return native;
+}
+
+const struct halo_linker halo_linker_cuda = {"cuda", adds, push, raise, await, exchange, advance};

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// The device's part of a link: waits for flags, stores to neighbours, raises flags.
+#ifndef COMM_HALO_CUDA_LINK_CUH
+#define COMM_HALO_CUDA_LINK_CUH
+
+#include <cuda_runtime.h>
+
+#include "gpu/cuda/cuda_overlap.cuh"
+
+extern "C" {
+#include "comm/halo/link.h"
+}
+
+// Waits longer than this are told to the host, so that it can say for whom.
+static const uint64_t LINK_TELL_NS = 20000000;
+
+__device__ __forceinline__ uint64_t link_nanoseconds()
+{
+  uint64_t now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  return now;
+}
+
+__device__ __forceinline__ uint64_t link_acquire(const uint64_t *flag)
+{
+  uint64_t value;
+#if __CUDA_ARCH__ >= 700
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(flag) : "memory");
+#else
+  value = *(const volatile uint64_t *)flag;
+  __threadfence_system();
+#endif
+  return value;
+}
+
+__device__ __forceinline__ void link_set(uint64_t *flag, uint64_t value)
+{
+#if __CUDA_ARCH__ >= 700
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
+#else
+  *(volatile uint64_t *)flag = value;
+#endif
+}
+
+// Orders what the thread has stored, and what others of its block had before a barrier, before what it stores next, for
+// all devices. Cheaper than __threadfence_system, which also joins one order of all such fences.
+__device__ __forceinline__ void link_fence()
+{
+#if __CUDA_ARCH__ >= 700
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+#else
+  __threadfence_system();
+#endif
+}
+
+// One store of 16 bytes: the compiler would take it apart into four where other branches store single floats.
+__device__ __forceinline__ void link_store(float *to, float4 v)
+{
+  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
+               : "memory");
+}
+
+// A wait has run into its deadline: from then on nothing is sent, and nobody is waited for.
+__device__ __forceinline__ bool link_broken(const halo_link &link)
+{
+  return *(volatile int *)&link.state->broken;
+}
+
+__device__ __forceinline__ void link_add(uint64_t *flag, uint64_t value)
+{
+#if __CUDA_ARCH__ >= 700
+  asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
+#else
+  atomicAdd_system((unsigned long long *)flag, (unsigned long long)value);
+#endif
+}
+
+// Out of the way of link_await: few waits are that long.
+static __device__ __noinline__ void link_tell(const halo_link &link, uint64_t exchange, unsigned missing,
+                                              bool hung)
+{
+  link.plea->step = exchange - link.state->base;
+  link.plea->missing = missing;
+  __threadfence_system();
+  if (!hung) return;
+  link.plea->hung = 1;
+  link.state->broken = 1;
+  __threadfence_system();
+}
+
+// Returns when all flags have reached `exchange`, or the deadline has passed. For a whole warp, whose lane m
+// looks for message m.
+__device__ __forceinline__ void link_await(const halo_link &link, uint64_t exchange, unsigned lane)
+{
+  bool told = false;
+  uint64_t begin = 0;
+  for (;;) {
+    bool here =
+        lane >= (unsigned)link.n || link_acquire(link.message[lane].here) >= exchange * HALO_FLAG_UNIT;
+    unsigned missing = __ballot_sync(0xffffffffu, !here);
+    if (missing == 0) break;
+    if (begin == 0 && link_broken(link)) return;
+    uint64_t now = link_nanoseconds();
+    if (begin == 0) begin = now;
+    bool late = now - begin > link.timeout_ns;
+    late = __any_sync(0xffffffffu, late);
+    if (lane == 0 && (late || (!told && now - begin > LINK_TELL_NS)))
+      link_tell(link, exchange, missing, late);
+    told |= now - begin > LINK_TELL_NS;
+    if (late) return;
+  }
+  if (told && lane == 0) link.plea->missing = 0;
+}
+
+// Sends what the block's threads have stored for one neighbour, and adds this block's part to the flag there: the
+// parts of \a blocks blocks come to one unit. For all threads of a block, where link.adds.
+__device__ __forceinline__ void link_part_sent(uint64_t *flag, unsigned block, unsigned blocks,
+                                               unsigned thread, bool broken)
+{
+  if (__syncthreads_or(broken) || thread > 0) return;
+  link_fence();
+  link_add(flag, block == 0 ? HALO_FLAG_UNIT - (blocks - 1) : 1);
+}
+
+// Sends what the block's threads have stored so far. The last of `blocks` blocks to call it sets the flags, and
+// gets true. For all threads of a block.
+__device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchange, unsigned blocks,
+                                          unsigned thread)
+{
+  bool last = false;
+  __syncthreads();
+  if (thread == 0) {
+    link_fence();
+    last = atomicAdd(&link.state->blocks, 1u) + 1 >= blocks;
+  }
+  if (last) {
+    link.state->blocks = 0;
+    link_fence(); // what the other blocks have stored is seen through the counter, and goes before the flags
+    if (!link_broken(link))
+      for (int m = 0; m < link.n; m++) link_set(link.message[m].flag, exchange * HALO_FLAG_UNIT);
+  }
+  return __syncthreads_or(last);
+}
+
+#endif

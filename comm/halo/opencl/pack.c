@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Halo packing on OpenCL devices: all messages of a rank in one launch. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "comm/halo/opencl/pack_cl.h"
+#include "comm/halo/pack.h"
+#include "gpu/opencl/opencl_device.h"
+
+#define GROUP_MAX     256
+#define EACH          4 /* floats a work-item */
+#define PIECE_NUMBERS 6 /* of a line of the table in pack.cl */
+
+/** One direction: the kernel, and the table of its boxes. */
+struct mover {
+  const char *name;
+  cl_kernel kernel;
+  cl_mem pieces;
+  size_t groups;
+};
+
+struct halo_packer_state {
+  struct opencl_device *device;
+  struct layout layout;
+  int messages;
+  size_t group;
+  cl_program program;
+  struct mover pack, unpack;
+};
+
+/** Appends a message to the table; returns its groups. */
+static size_t piece_add(const struct halo_packer_state *s, cl_long *piece, const struct box *b,
+                        int64_t offset, size_t first_group)
+{
+  const int64_t share = (int64_t)s->group * EACH;
+  piece[0] = b->lo[0] * s->layout.plane + b->lo[1] * s->layout.pitch + b->lo[2];
+  piece[1] = offset;
+  piece[2] = box_extent(b, 1);
+  piece[3] = box_extent(b, 2);
+  piece[4] = box_points(b);
+  piece[5] = (cl_long)first_group;
+  return (size_t)((piece[4] + share - 1) / share);
+}
+
+static status_t mover_init(struct halo_packer_state *s, struct mover *mover, const char *name,
+                           const struct halo_plan *plan, int gather)
+{
+  cl_long table[HALO_MESSAGES_MAX * PIECE_NUMBERS] = {0};
+  cl_int error;
+
+  mover->name = name;
+  for (int n = 0; n < plan->n; n++) {
+    const struct halo_message *m = &plan->messages[n];
+    mover->groups += piece_add(s, table + n * PIECE_NUMBERS, gather ? &m->send : &m->recv,
+                               gather ? m->send_offset : m->recv_offset, mover->groups);
+  }
+  mover->kernel = clCreateKernel(s->program, name, &error);
+  if (error != CL_SUCCESS) {
+    mover->kernel = NULL;
+    return opencl_fail(error, gather ? "clCreateKernel pack" : "clCreateKernel unpack");
+  }
+  mover->pieces = clCreateBuffer(s->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof table,
+                                 table, &error);
+  if (error != CL_SUCCESS) {
+    mover->pieces = NULL;
+    return opencl_fail(error, "clCreateBuffer for the halo's table");
+  }
+  return STATUS_OK;
+}
+
+static void mover_release(struct mover *mover)
+{
+  if (mover->pieces) clReleaseMemObject(mover->pieces);
+  if (mover->kernel) clReleaseKernel(mover->kernel);
+}
+
+static void opencl_close(struct halo_packer_state *s)
+{
+  if (!s) return;
+  mover_release(&s->unpack);
+  mover_release(&s->pack);
+  if (s->program) clReleaseProgram(s->program);
+  free(s);
+}
+
+static status_t opencl_open(struct gpu_device *device, const struct layout *layout,
+                            const struct halo_plan *plan, struct halo_packer_state **state)
+{
+  char options[64];
+  status_t status;
+  struct halo_packer_state *s = calloc(1, sizeof *s);
+
+  if (!s) return log_fail(STATUS_ENVIRONMENT, "no memory for the halo packer");
+  s->device = (struct opencl_device *)device;
+  s->layout = *layout;
+  s->messages = plan->n;
+  cl_int error =
+      clGetDeviceInfo(s->device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof s->group, &s->group, NULL);
+  if (error != CL_SUCCESS) {
+    status = opencl_fail(error, "clGetDeviceInfo");
+    goto fail;
+  }
+  if (s->group > GROUP_MAX) s->group = GROUP_MAX;
+  snprintf(options, sizeof options, "-cl-std=CL1.2 -D GROUP=%zu -D EACH=%d", s->group, EACH);
+  TRY(opencl_program_build(s->device, comm_pack_cl, options, &s->program), fail);
+  TRY(mover_init(s, &s->pack, "pack", plan, 1), fail);
+  TRY(mover_init(s, &s->unpack, "unpack", plan, 0), fail);
+  *state = s;
+  return STATUS_OK;
+fail:
+  opencl_close(s);
+  return status;
+}
+
+static status_t move(struct halo_packer_state *s, const struct mover *mover, struct gpu_queue *queue,
+                     struct gpu_mem field, struct gpu_mem buffer)
+{
+  const cl_long2 stride = {{s->layout.plane, s->layout.pitch}};
+  const size_t global = mover->groups * s->group;
+  cl_mem memories[] = {field.handle, buffer.handle, mover->pieces};
+  cl_int messages = s->messages, error = CL_SUCCESS;
+  char what[64];
+
+  if (!mover->groups) return STATUS_OK;
+  for (cl_uint n = 0; n < 3 && error == CL_SUCCESS; n++)
+    error = clSetKernelArg(mover->kernel, n, sizeof *memories, &memories[n]);
+  if (error == CL_SUCCESS) error = clSetKernelArg(mover->kernel, 3, sizeof messages, &messages);
+  if (error == CL_SUCCESS) error = clSetKernelArg(mover->kernel, 4, sizeof stride, &stride);
+  if (error == CL_SUCCESS)
+    error = clEnqueueNDRangeKernel(opencl_queue_handle(queue), mover->kernel, 1, NULL, &global, &s->group, 0,
+                                   NULL, NULL);
+  if (error == CL_SUCCESS) return STATUS_OK;
+  snprintf(what, sizeof what, "launch of OpenCL kernel %s", mover->name);
+  return opencl_fail(error, what);
+}
+
+static status_t opencl_pack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                            struct gpu_mem buffer)
+{
+  return move(state, &state->pack, queue, field, buffer);
+}
+
+static status_t opencl_unpack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                              struct gpu_mem buffer)
+{
+  return move(state, &state->unpack, queue, field, buffer);
+}
+
+const struct halo_packer halo_packer_opencl = {"opencl", opencl_open, opencl_pack, opencl_unpack,
+                                               opencl_close};

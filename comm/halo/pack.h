@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Device kernels between a field and the contiguous halo buffers: one const struct a backend, by name. */
+#ifndef COMM_HALO_PACK_H
+#define COMM_HALO_PACK_H
+
+#include "comm/halo/halo.h"
+#include "gpu/gpu.h"
+
+struct halo_packer_state;
+
+struct halo_packer {
+  const char *backend;
+  status_t (*open)(struct gpu_device *device, const struct layout *layout, const struct halo_plan *plan,
+                   struct halo_packer_state **state);
+  /** \brief Gathers all send boxes of \a field into \a buffer, in the queue. */
+  status_t (*pack)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                   struct gpu_mem buffer);
+  /** \brief Scatters \a buffer into all receive boxes of \a field. */
+  status_t (*unpack)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                     struct gpu_mem buffer);
+  void (*close)(struct halo_packer_state *state);
+};
+
+extern const struct halo_packer halo_packer_cpu;
+extern const struct halo_packer halo_packer_null;
+extern const struct halo_packer halo_packer_qpu;
+extern const struct halo_packer halo_packer_opencl;
+extern const struct halo_packer halo_packer_cuda;
+
+/** \brief The packer of a backend, NULL when it was not built. */
+const struct halo_packer *halo_packer_find(const char *backend);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "comm/halo/route.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+
+/* A part of the plan with the transport that carries it. */
+struct part {
+  const struct halo_transport *transport; /* NULL: there is no such part */
+  struct halo_plan plan;
+  struct halo_exchange *exchange;
+};
+
+struct halo_route {
+  struct halo_context context;
+  struct halo_plan plan;
+  struct halo_reach reach[HALO_MESSAGES_MAX];
+  struct part main, rest; /* as asked for, and staged */
+  struct gpu_event *both; /* after which both have arrived */
+  struct gpu_queue *join;
+  int unattended;       /* on all ranks */
+  struct gpu_mem field; /* of the exchange under way */
+  struct gpu_event *idle;
+  long corrupt, exchanges; /* exchange to corrupt for a test, 0 for none; exchanges finished */
+};
+
+/* ---- open and close ---- */
+
+static void rest_plan(struct halo_route *route)
+{
+  struct halo_plan *rest = &route->rest.plan;
+  *rest = (struct halo_plan){.depth = route->plan.depth};
+  for (int m = 0; m < route->plan.n; m++) {
+    if (route->reach[m].carried) continue;
+    struct halo_message *message = &rest->messages[rest->n++];
+    *message = route->plan.messages[m];
+    message->send_offset = rest->floats;
+    message->recv_offset = rest->recv_floats;
+    rest->floats += message->count;
+    rest->recv_floats += message->recv_count;
+  }
+}
+
+static status_t part_open(struct halo_route *route, const struct halo_transport *transport, struct part *part,
+                          struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  struct halo_context context = route->context;
+  context.plan = &part->plan;
+  RETURN_IF_FAILED(transport->setup(&context, reach, &part->exchange));
+  part->transport = transport;
+  return STATUS_OK;
+}
+
+/* Opening is collective: ranks without a rest take part, and then leave theirs alone. */
+static status_t rest_open(struct halo_route *route)
+{
+  struct halo_reach reach[HALO_MESSAGES_MAX];
+  int any;
+  rest_plan(route);
+  RETURN_IF_FAILED(watch_allreduce(route->context.comm, &route->rest.plan.n, &any, 1, MPI_INT, MPI_MAX,
+                                   "agreement on the halos' route"));
+  if (any == 0) return STATUS_OK;
+  RETURN_IF_FAILED(part_open(route, &halo_transport_staged, &route->rest, reach));
+  status_t status = gpu_event_create(route->context.device, &route->both);
+  if (status == STATUS_OK) status = gpu_queue_create(route->context.device, GPU_URGENT, &route->join);
+  return agree_status(route->context.comm, status);
+}
+
+static int has_rest(const struct halo_route *route)
+{
+  return route->rest.plan.n > 0;
+}
+
+/* A test hook: with HIMENO_HALO_CORRUPT=R:N in the environment, a bit of what rank R receives in its Nth exchange
+ * flips, below anything that could notice. */
+static long corrupt_when(MPI_Comm comm)
+{
+  long long corrupt[2];
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  return environment_pair("HIMENO_HALO_CORRUPT", corrupt) && corrupt[0] == rank ? (long)corrupt[1] : 0;
+}
+
+/* Ranks that need their host leave the others no choice: collectives go with every pass then. */
+static status_t unattended_agree(struct halo_route *route)
+{
+  int mine = route->main.transport->unattended && !route->rest.transport && !route->corrupt;
+  return watch_allreduce(route->context.comm, &mine, &route->unattended, 1, MPI_INT, MPI_MIN,
+                         "agreement on the halos' route");
+}
+
+status_t halo_route_open(const struct halo_transport *transport, const struct halo_context *context,
+                         struct halo_route **opened)
+{
+  status_t status;
+  struct halo_route *route = calloc(1, sizeof *route);
+  TRY(agree_status(context->comm,
+                   route ? STATUS_OK
+                         : log_fail(STATUS_ENVIRONMENT, "out of host memory for the halos' route")),
+      fail);
+  route->context = *context;
+  route->plan = route->main.plan = *context->plan;
+  route->corrupt = corrupt_when(context->comm);
+  for (int m = 0; m < HALO_MESSAGES_MAX; m++) route->reach[m].carried = 1;
+  TRY(part_open(route, transport, &route->main, route->reach), fail);
+  TRY(rest_open(route), fail);
+  TRY(agree_status(context->comm, gpu_event_create(context->device, &route->idle)), fail);
+  TRY(unattended_agree(route), fail);
+  *opened = route;
+  return STATUS_OK;
+fail:
+  halo_route_close(route);
+  return status;
+}
+
+static void part_close(struct part *part)
+{
+  if (part->transport) part->transport->teardown(part->exchange);
+}
+
+void halo_route_close(struct halo_route *route)
+{
+  if (!route) return;
+  part_close(&route->rest);
+  part_close(&route->main);
+  gpu_queue_destroy(route->join);
+  gpu_event_destroy(route->both);
+  gpu_event_destroy(route->idle);
+  free(route);
+}
+
+/* ---- an exchange ---- */
+
+status_t halo_route_start(struct halo_route *route, struct gpu_mem field, struct gpu_event *computed)
+{
+  route->field = field;
+  RETURN_IF_FAILED(route->main.transport->start(route->main.exchange, field, computed));
+  if (!has_rest(route)) return STATUS_OK;
+  return route->rest.transport->start(route->rest.exchange, field, computed);
+}
+
+status_t halo_route_progress(struct halo_route *route)
+{
+  RETURN_IF_FAILED(route->main.transport->progress(route->main.exchange));
+  return has_rest(route) ? route->rest.transport->progress(route->rest.exchange) : STATUS_OK;
+}
+
+/* One event for both parts. */
+static status_t arrivals_join(struct halo_route *route, struct gpu_event **arrived)
+{
+  struct gpu_event *rest;
+  RETURN_IF_FAILED(route->rest.transport->finish(route->rest.exchange, &rest));
+  if (!*arrived) {
+    *arrived = rest;
+    return STATUS_OK;
+  }
+  RETURN_IF_FAILED(gpu_wait(route->join, *arrived));
+  RETURN_IF_FAILED(gpu_wait(route->join, rest));
+  RETURN_IF_FAILED(gpu_record(route->both, route->join));
+  *arrived = route->both;
+  return STATUS_OK;
+}
+
+static status_t corrupt(struct halo_route *route, struct gpu_event *arrived)
+{
+  const struct layout *layout = route->context.layout;
+  const struct box *box = &route->plan.messages[0].recv;
+  size_t at = (size_t)(box->lo[0] * layout->plane + box->lo[1] * layout->pitch + box->lo[2]) * sizeof(float);
+  struct gpu_queue *queue = route->context.compute;
+  uint32_t bits;
+  if (arrived) RETURN_IF_FAILED(gpu_wait(queue, arrived));
+  RETURN_IF_FAILED(gpu_copy_out(queue, &bits, route->field, at, sizeof bits));
+  RETURN_IF_FAILED(gpu_sync(queue));
+  bits ^= 1u << 20;
+  RETURN_IF_FAILED(gpu_copy_in(queue, route->field, at, &bits, sizeof bits));
+  return gpu_sync(queue);
+}
+
+status_t halo_route_finish(struct halo_route *route, struct gpu_event **arrived)
+{
+  *arrived = NULL;
+  RETURN_IF_FAILED(route->main.transport->finish(route->main.exchange, arrived));
+  if (has_rest(route)) RETURN_IF_FAILED(arrivals_join(route, arrived));
+  return ++route->exchanges == route->corrupt ? corrupt(route, *arrived) : STATUS_OK;
+}
+
+/* ---- waiting ---- */
+
+static void describe(const void *of, struct watch_targets *targets)
+{
+  const struct halo_route *route = of;
+  if (route->main.transport->describe) route->main.transport->describe(route->main.exchange, targets);
+}
+
+static status_t check(struct halo_route *route, struct watch_wait *wait)
+{
+  if (!route->main.transport->hung || !route->main.transport->hung(route->main.exchange)) return STATUS_OK;
+  return watch_expired(wait);
+}
+
+status_t halo_route_await(struct halo_route *route, struct gpu_event *event)
+{
+  struct watch_wait wait;
+  int ready = 0;
+  watch_begin(&wait, route->context.comm, NULL, describe, route);
+  for (;;) {
+    RETURN_IF_FAILED(check(route, &wait));
+    RETURN_IF_FAILED(gpu_ready(event, &ready));
+    if (ready) return check(route, &wait);
+    RETURN_IF_FAILED(watch_serve(&wait));
+    sched_yield();
+  }
+}
+
+status_t halo_route_wait(struct halo_route *route, struct gpu_queue *queue)
+{
+  RETURN_IF_FAILED(gpu_record(route->idle, queue));
+  return halo_route_await(route, route->idle);
+}
+
+/* ---- what it is ---- */
+
+status_t halo_route_times(struct halo_route *route, struct halo_times *times)
+{
+  struct halo_times rest = {.exchanges = 0};
+  RETURN_IF_FAILED(route->main.transport->times(route->main.exchange, times));
+  if (!has_rest(route)) return STATUS_OK;
+  RETURN_IF_FAILED(route->rest.transport->times(route->rest.exchange, &rest));
+  for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += rest.seconds[p];
+  return STATUS_OK;
+}
+
+int halo_route_unattended(const struct halo_route *route)
+{
+  return route->unattended;
+}
+
+status_t halo_route_lap(struct halo_route *route)
+{
+  return route->main.transport->lap(route->main.exchange);
+}
+
+int halo_route_linked(const struct halo_route *route)
+{
+  return route->unattended && route->main.transport->link;
+}
+
+const struct halo_link *halo_route_link(const struct halo_route *route, uint64_t *step)
+{
+  return route->main.transport->link(route->main.exchange, step);
+}
+
+status_t halo_route_settle(struct halo_route *route)
+{
+  return route->main.transport->settle(route->main.exchange);
+}
+
+void halo_route_path(const struct halo_route *route, int m, struct halo_path *path)
+{
+  const struct halo_reach *reach = &route->reach[m];
+  path->used = reach->carried ? route->main.transport : &halo_transport_staged;
+  snprintf(path->why, sizeof path->why, "%s", reach->carried ? "" : reach->why);
+}

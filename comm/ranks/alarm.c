@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* When a wait is over, the rank says what it waits for: in its slot for the ranks of its host, and by messages to those that may
+ * speak. So does every rank that hears of it while it waits. After a grace time the lowest rank that has said something composes the
+ * message. A rank that is stopped, dead or cut off is not heard of, and that is what the message says. */
+#include "config.h"
+
+#include "comm/ranks/alarm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/meta.h"
+#include "base/stop.h"
+
+#define MESSAGE_MAX  900
+#define SPEAKERS_MAX 64                 /* ranks that get messages, at most */
+#define OTHERS_NAMED 8                  /* further waits in the message */
+#define GRACE_HERE   0.3                /* for reports to arrive in the table */
+#define GRACE        1.0                /* and as messages */
+#define GRACE_QUIET  0.6                /* for those that get none to hear nothing */
+#define ABORT        5.0                /* for the speaker to end the job */
+#define ALIVE        ALARM_SECOND       /* since the last beat */
+#define WAITING      (ALARM_SECOND / 2) /* since the last look */
+#define LAUNCHER     1.2                /* from a launcher's SIGTERM to its SIGKILL */
+#define WORK         10                 /* deadlines that a rank may work without a wait */
+#define REPORT_TAG   32000              /* in MPI_COMM_WORLD, where nothing else is sent */
+
+static struct {
+  struct alarm_table table;
+  struct alarm_slot slot[1];
+} alone = {.table = {.n = 1}};
+
+struct alarm alarm_state = {.seconds = WATCH_SECONDS, .table = &alone.table, .own = alone.slot};
+
+static struct alarm *const a = &alarm_state;
+
+uint64_t alarm_clock(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * ALARM_SECOND + (uint64_t)now.tv_nsec;
+}
+
+status_t alarm_picture_open(struct alarm_picture *picture, int ranks)
+{
+  picture->reports = calloc((size_t)ranks, sizeof *picture->reports);
+  picture->heard = calloc((size_t)ranks, 1);
+  if (picture->reports && picture->heard) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
+}
+
+void alarm_picture_close(struct alarm_picture *picture)
+{
+  free(picture->reports);
+  free(picture->heard);
+}
+
+/* ---- what the table shows ---- */
+
+static int is_alive(const struct alarm_slot *slot, uint64_t now)
+{
+  uint64_t beat = slot->beat;
+  return beat > 0 && (now < beat || now - beat < ALIVE);
+}
+
+/* A rank that lives and says nothing is at work, or in a call that does not let it. */
+static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_picture *picture)
+{
+  char *heard = &picture->heard[slot->rank];
+  struct alarm_report *report = &picture->reports[slot->rank];
+  if (slot->state == ALARM_AWAY || *heard == ALARM_TOLD) return;
+  if (slot->told) {
+    *heard = ALARM_TOLD;
+    *report = slot->report;
+    return;
+  }
+  *heard = slot->state == ALARM_LEFT ? ALARM_UNKNOWN : is_alive(slot, now) ? ALARM_ALIVE : ALARM_SILENT;
+  *report = (struct alarm_report){.rank = slot->rank, .computing = !slot->blocked};
+  if (slot->blocked) snprintf(report->what, sizeof report->what, "%s", slot->call);
+}
+
+static void table_read(struct alarm_picture *picture)
+{
+  uint64_t now = alarm_clock();
+  for (int s = 0; a->ranks > 1 && s < a->table->n; s++) slot_read(&a->table->slot[s], now, picture);
+}
+
+/* ---- reports ---- */
+
+/* Targets are told by their numbers in the whole job. */
+static void targets_name(MPI_Comm comm, struct watch_targets *targets)
+{
+  MPI_Group own, all;
+  MPI_Comm_group(comm, &own);
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  for (int t = 0; t < targets->n; t++) {
+    int rank = targets->at[t].rank;
+    MPI_Group_translate_ranks(own, 1, &rank, all, &targets->at[t].rank);
+  }
+  MPI_Group_free(&own);
+  MPI_Group_free(&all);
+}
+
+static int is_target(const struct watch_targets *targets, int rank)
+{
+  for (int t = 0; t < targets->n; t++)
+    if (targets->at[t].rank == rank) return 1;
+  return 0;
+}
+
+int alarm_others_work(const struct watch_wait *wait)
+{
+  uint64_t now = alarm_clock();
+  struct watch_targets targets = {.n = 0};
+  if (wait->describe) wait->describe(wait->of, &targets);
+  targets_name(wait->comm, &targets);
+  for (int s = 0; s < a->table->n; s++) {
+    const struct alarm_slot *slot = &a->table->slot[s];
+    if (slot == a->own || slot->state != ALARM_HERE) continue;
+    int waits = slot->blocked || now - slot->looked < WAITING;
+    if (wait->describe && (!waits || !is_target(&targets, slot->rank))) continue;
+    if ((double)(now - slot->moved) < a->seconds * (waits ? 1 : WORK) * ALARM_SECOND) return 1;
+  }
+  return 0;
+}
+
+static void report_fill(const struct watch_wait *wait, struct alarm_report *report)
+{
+  memset(report, 0, sizeof *report);
+  report->rank = a->rank;
+  report->sweep = a->sweep;
+  meta_host(report->host, sizeof report->host);
+  snprintf(report->what, sizeof report->what, "%s", wait->what ? wait->what : "");
+  if (wait->describe) wait->describe(wait->of, &report->targets);
+  targets_name(wait->comm, &report->targets);
+  if (report->targets.sweep > 0) report->sweep = report->targets.sweep;
+  report->computing = wait->what == NULL && report->targets.n == 0;
+}
+
+static void report_keep(const struct alarm_report *report)
+{
+  a->picture.reports[report->rank] = *report;
+  a->picture.heard[report->rank] = ALARM_TOLD;
+  if (a->hosts[report->rank][0] == '\0') memcpy(a->hosts[report->rank], report->host, ALARM_HOST_MAX);
+}
+
+/* Evenly spaced, so that a host that is cut off does not take all of them. */
+static int may_speak(int rank)
+{
+  int stride = (a->ranks + SPEAKERS_MAX - 1) / SPEAKERS_MAX;
+  return rank % stride == 0;
+}
+
+/* Nobody waits for the messages: the job ends anyway. */
+static void raise_all(const struct watch_wait *wait)
+{
+  struct alarm_report *mine = &a->own->report;
+  report_fill(wait, mine);
+  report_keep(mine);
+  a->own->told = 1;
+  a->table->raised = 1;
+  for (int r = 0; r < a->ranks; r++) {
+    MPI_Request request;
+    if (r == a->rank || !may_speak(r)) continue;
+    if (MPI_Isend(mine, (int)sizeof *mine, MPI_BYTE, r, REPORT_TAG, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
+      MPI_Request_free(&request);
+  }
+}
+
+int alarm_reports_take(void)
+{
+  int any = 0;
+  for (;;) {
+    struct alarm_report report;
+    int here = 0;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, REPORT_TAG, MPI_COMM_WORLD, &here, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+        !here)
+      return any;
+    if (MPI_Recv(&report, (int)sizeof report, MPI_BYTE, MPI_ANY_SOURCE, REPORT_TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      return any;
+    report_keep(&report);
+    any = 1;
+  }
+}
+
+static void reports_await(double seconds)
+{
+  const struct timespec pause = {0, 1000000};
+  uint64_t end = alarm_clock() + (uint64_t)(seconds * ALARM_SECOND);
+  while (alarm_clock() < end) {
+    alarm_reports_take();
+    nanosleep(&pause, NULL);
+  }
+}
+
+/* ---- the message ---- */
+
+struct text {
+  char at[MESSAGE_MAX];
+  size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  int n = vsnprintf(text->at + text->used, MESSAGE_MAX - text->used, format, arguments);
+  va_end(arguments);
+  text->used += (size_t)n < MESSAGE_MAX - text->used ? (size_t)n : MESSAGE_MAX - text->used - 1;
+}
+
+static void add_rank(struct text *text, int rank)
+{
+  add(text, "rank %d", rank);
+  if (a->hosts[rank][0]) add(text, " on host %s", a->hosts[rank]);
+}
+
+static int is_silent(const struct alarm_picture *picture, int rank)
+{
+  return picture->heard[rank] == ALARM_SILENT;
+}
+
+static int is_heard(const struct alarm_picture *picture, int rank)
+{
+  return picture->heard[rank] == ALARM_ALIVE || picture->heard[rank] == ALARM_TOLD;
+}
+
+/* The target to name first: one that is silent, if there is any. */
+static int target_choose(const struct alarm_picture *picture, const struct alarm_report *report)
+{
+  for (int t = 0; t < report->targets.n; t++)
+    if (is_silent(picture, report->targets.at[t].rank)) return t;
+  return 0;
+}
+
+/* How near a wait is to the cause: a silent neighbour, a neighbour, all ranks, its own device. */
+static int nearness(const struct alarm_picture *picture, const struct alarm_report *report)
+{
+  if (report->computing) return 0;
+  if (report->targets.n == 0) return 1;
+  return is_silent(picture, report->targets.at[target_choose(picture, report)].rank) ? 3 : 2;
+}
+
+static void add_wait(struct text *text, const struct alarm_picture *picture,
+                     const struct alarm_report *report)
+{
+  add_rank(text, report->rank);
+  add(text, report->computing ? " computes" : " waits");
+  if (report->sweep > 0) add(text, " in sweep %ld", report->sweep);
+  if (report->computing) return;
+  if (report->targets.n == 0) {
+    add(text, " for all ranks (%s)", report->what);
+    return;
+  }
+  int first = target_choose(picture, report);
+  add(text, " for ");
+  add_rank(text, report->targets.at[first].rank);
+  if (report->targets.at[first].face[0]) add(text, ", face %s", report->targets.at[first].face);
+  for (int t = 0; t < report->targets.n; t++)
+    if (t != first) {
+      add(text, ", rank %d", report->targets.at[t].rank);
+      if (report->targets.at[t].face[0]) add(text, " face %s", report->targets.at[t].face);
+    }
+}
+
+/* Where all that answer compute, what they wait for is the answer. */
+static void add_answer(struct text *text, const struct alarm_picture *picture,
+                       const struct alarm_report *report)
+{
+  for (int r = 0; report->computing && r < a->ranks; r++) {
+    if (!is_silent(picture, r)) continue;
+    add(text, ", and waits for ");
+    add_rank(text, r);
+    add(text, " to answer");
+    return;
+  }
+}
+
+static void add_silent(struct text *text, const struct alarm_picture *picture)
+{
+  int n = 0;
+  for (int r = 0; r < a->ranks; r++) {
+    if (!is_silent(picture, r) || n++ >= OTHERS_NAMED) continue;
+    add(text, n > 1 ? ", " : "; silent: ");
+    add_rank(text, r);
+  }
+  if (n > OTHERS_NAMED) add(text, " and %d more", n - OTHERS_NAMED);
+}
+
+static void add_others(struct text *text, const struct alarm_picture *picture, int first)
+{
+  int n = 0;
+  for (int r = 0; r < a->ranks; r++) {
+    if (r == first || !is_heard(picture, r) || n++ >= OTHERS_NAMED) continue;
+    add(text, n > 1 ? "; " : "; also ");
+    add_wait(text, picture, &picture->reports[r]);
+  }
+  if (n > OTHERS_NAMED) add(text, "; and %d more", n - OTHERS_NAMED);
+}
+
+/* Once on each host. */
+static void speak(const struct alarm_picture *picture)
+{
+  struct text text = {"", 0};
+  int first = a->rank;
+  if (atomic_exchange(&a->table->spoken, 1)) return;
+  for (int r = 0; r < a->ranks; r++)
+    if (is_heard(picture, r) &&
+        nearness(picture, &picture->reports[r]) > nearness(picture, &picture->reports[first]))
+      first = r;
+  add_wait(&text, picture, &picture->reports[first]);
+  add_answer(&text, picture, &picture->reports[first]);
+  add(&text, ", for over %g s", a->seconds);
+  add_silent(&text, picture);
+  add_others(&text, picture, first);
+  log_print("", text.at);
+}
+
+void alarm_speak_for(struct alarm_picture *picture)
+{
+  memset(picture->heard, ALARM_UNKNOWN, (size_t)a->ranks);
+  table_read(picture);
+  speak(picture);
+}
+
+/* ---- the program's own way here ---- */
+
+/* The lowest that has said something; of those that get no messages none is known but this one. */
+static int speaker(void)
+{
+  for (int r = 0; r < a->ranks; r++)
+    if (a->picture.heard[r] == ALARM_TOLD) return r;
+  return a->rank;
+}
+
+double alarm_launcher_ends(void)
+{
+  uint64_t stopped = a->stopped, now = alarm_clock();
+  double since = stopped > 0 && stopped < now ? (double)(now - stopped) / ALARM_SECOND : 0;
+  return stop_asked() && since < LAUNCHER ? LAUNCHER - since : 0;
+}
+
+/* Without a watch there is nobody to ask. */
+static status_t hang_alone(const struct watch_wait *wait)
+{
+  int rank = 0;
+  struct watch_targets targets = {.n = 0};
+  MPI_Comm_rank(wait->comm, &rank);
+  if (wait->describe) wait->describe(wait->of, &targets);
+  if (targets.n == 0)
+    return log_fail(STATUS_HANG, "rank %d waits for all ranks (%s), for over %g s", rank, wait->what,
+                    a->seconds);
+  return log_fail(STATUS_HANG, "rank %d waits for rank %d, face %s, for over %g s", rank, targets.at[0].rank,
+                  targets.at[0].face, a->seconds);
+}
+
+status_t alarm_hang(const struct watch_wait *wait)
+{
+  if (a->ranks < 2) return hang_alone(wait);
+  if (atomic_exchange(&a->hung, 1)) return STATUS_HANG;
+  raise_all(wait);
+  reports_await(a->table->n == a->ranks ? GRACE_HERE : GRACE);
+  reports_await(alarm_launcher_ends());
+  table_read(&a->picture);
+  if (!may_speak(a->rank) && a->table->n < a->ranks && speaker() == a->rank) reports_await(GRACE_QUIET);
+  if (speaker() == a->rank)
+    speak(&a->picture);
+  else
+    reports_await(ABORT);
+  return STATUS_HANG;
+}

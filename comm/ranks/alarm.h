@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What ranks know of each other, and what becomes of a wait that is over: behind watch.h, guard.h and heartbeat.h.
+ *
+ * The ranks of one host share a table with a slot each. Its owner writes there what it is at, and a thread of its own that it
+ * lives; others read it without asking. Ranks of other hosts are asked by messages. Times are nanoseconds of the host's clock. */
+#ifndef COMM_RANKS_ALARM_H
+#define COMM_RANKS_ALARM_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "comm/ranks/watch.h"
+
+#define ALARM_HOST_MAX 64
+#define ALARM_WHAT_MAX 48
+#define ALARM_SECOND   1000000000u
+
+/** What a rank tells the others. */
+struct alarm_report {
+  int rank;
+  int computing; /**< waits for its own device only, or for nobody */
+  long sweep;
+  char host[ALARM_HOST_MAX], what[ALARM_WHAT_MAX];
+  struct watch_targets targets;
+};
+
+/** Never came to the table, is there, waits for nobody any more. */
+enum alarm_presence { ALARM_AWAY, ALARM_HERE, ALARM_LEFT };
+
+struct alarm_slot {
+  _Alignas(128) _Atomic uint64_t beat; /**< when its thread last said that it lives; 0 before */
+  _Atomic uint64_t moved;              /**< when the rank last began a wait, or ended a call that blocks */
+  _Atomic uint64_t looked;             /**< when it last looked for what it waits for from others */
+  _Atomic int blocked;                 /**< in a call that comes back only once others have come */
+  _Atomic int told;                    /**< report is filled in */
+  _Atomic int state;                   /**< enum alarm_presence */
+  int rank;                            /**< in MPI_COMM_WORLD, as everywhere here */
+  char call[ALARM_WHAT_MAX];           /**< the call that blocks */
+  struct alarm_report report;
+};
+
+struct alarm_table {
+  _Atomic int raised; /**< somebody's wait is over: all report */
+  _Atomic int spoken; /**< the message stands, or is being written */
+  int n;
+  struct alarm_slot slot[];
+};
+
+enum alarm_heard { ALARM_SILENT, ALARM_ALIVE, ALARM_TOLD, ALARM_UNKNOWN };
+
+/** What one thread of this process has heard of all ranks. */
+struct alarm_picture {
+  struct alarm_report *reports;
+  char *heard; /**< enum alarm_heard */
+};
+
+struct alarm {
+  int rank, ranks; /**< ranks 0: nobody watches */
+  double seconds;
+  char (*hosts)[ALARM_HOST_MAX];
+  struct alarm_table *table; /**< of this host; never NULL */
+  struct alarm_slot *own;
+  struct alarm_picture picture; /**< the program's own */
+  long sweep;
+  _Atomic uint64_t paused;  /**< for how long this process has stood still */
+  _Atomic uint64_t stopped; /**< when SIGTERM was seen; 0: never */
+  _Atomic int hung;         /**< the program has come here: all its further waits end at once */
+};
+
+extern struct alarm alarm_state;
+
+/** \brief The host's clock. */
+uint64_t alarm_clock(void);
+
+/** \brief Whether others of this host excuse a wait beyond its deadline. One for all ranks: somebody works, or has begun a wait within
+ * the deadline. One for named ranks: one of those has, so that they get on, and only the machine is busy. */
+int alarm_others_work(const struct watch_wait *wait);
+
+/** \brief A wait is over, or another rank's is. Comes back with STATUS_HANG once the message stands and the job is to be ended. */
+status_t alarm_hang(const struct watch_wait *wait);
+
+/** \brief Seconds in which a launcher that sent SIGTERM will have ended the job: who made it do that has said why. 0 where that is
+ * not so: someone wished for the end of a run, and it goes on to its report. */
+double alarm_launcher_ends(void);
+
+/** \brief Reads reports of other ranks; whether there were any. */
+int alarm_reports_take(void);
+
+/** \brief Room for a picture of \a ranks. */
+status_t alarm_picture_open(struct alarm_picture *picture, int ranks);
+void alarm_picture_close(struct alarm_picture *picture);
+
+/** \brief Prints the message from what the table shows, unless somebody has: for a thread, whose program does not answer. */
+void alarm_speak_for(struct alarm_picture *picture);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "comm/ranks/begin.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "base/start.h"
+#include "base/stop.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/guard.h"
+#include "comm/ranks/heartbeat.h"
+#include "comm/ranks/watch.h"
+
+/* Seconds in which a start that works has ended after someone wished for the end. */
+#define START_SECONDS 10
+
+/* What launchers tell each rank of how many there are; the first that does counts, since a step of Slurm may hold a launcher. A shell
+ * that srun --pty opened tells it to all that is started there. */
+static const struct {
+  const char *ranks, *rank, *shell;
+} told[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", NULL},
+            {"PMI_SIZE", "PMI_RANK", NULL},
+            {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_PTY_PORT"}};
+
+/* A launcher of another MPI starts as many programs of one rank each, which would all report as if they were alone. */
+static status_t together_check(void)
+{
+  char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+  int ranks, length, t = 0, n = (int)(sizeof told / sizeof *told);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  while (t < n && !getenv(told[t].ranks)) t++;
+  if (ranks > 1 || t == n || environment_number(told[t].ranks, 0) <= 1) return STATUS_OK;
+  if (told[t].shell && getenv(told[t].shell)) return STATUS_OK;
+  log_mute(environment_number(told[t].rank, 0) > 0);
+  MPI_Get_library_version(mpi, &length);
+  mpi[strcspn(mpi, ",\n")] = '\0';
+  return log_fail(
+      STATUS_ENVIRONMENT,
+      "%lld ranks were started (%s), and each is alone: this program's MPI is %s, and the launcher is "
+      "another one's. Start it by the mpirun that belongs to that MPI, or by srun --mpi=pmix",
+      environment_number(told[t].ranks, 0), told[t].ranks, mpi);
+}
+
+static status_t watches_open(double seconds)
+{
+  RETURN_IF_FAILED(watch_open(seconds));
+  return heartbeat_open();
+}
+
+status_t begin_mpi(int *argc, char ***argv, double seconds)
+{
+  stop_within(START_SECONDS);
+  int error = MPI_Init(argc, argv);
+  stop_within(0);
+  status_t status =
+      error == MPI_SUCCESS ? together_check() : log_fail(STATUS_ENVIRONMENT, "MPI does not start");
+  if (status != STATUS_OK) {
+    log_hold(0); /* there is nobody to compare it with */
+    if (error == MPI_SUCCESS) MPI_Finalize();
+    return status;
+  }
+
+  status = watches_open(seconds > 0 ? seconds : WATCH_SECONDS);
+  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
+  start_signals(); /* only now: MPI's daemons wait for ever for one that could not write */
+  return STATUS_OK;
+}
+
+void end_mpi(void)
+{
+  if (guard_mpi(MPI_COMM_WORLD, MPI_Finalize(), "MPI_Finalize") == STATUS_HANG)
+    agree_abort(MPI_COMM_WORLD, STATUS_HANG);
+  heartbeat_close();
+  watch_close();
+}

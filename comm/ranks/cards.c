@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include "comm/ranks/cards.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/environment.h"
+#include "base/meta.h"
+
+/* InfiniBand counts data in units of four bytes. */
+#define IB_DATA_UNIT 4
+
+static const char *const ib_errors[] = {"symbol_error",
+                                        "link_error_recovery",
+                                        "link_downed",
+                                        "port_rcv_errors",
+                                        "port_xmit_discards",
+                                        "port_rcv_remote_physical_errors",
+                                        "local_link_integrity_errors",
+                                        "excessive_buffer_overrun_errors"};
+static const char *const net_errors[] = {"rx_errors", "tx_errors", "rx_dropped", "tx_dropped"};
+
+const char *cards_sysfs(void)
+{
+  const char *root = environment_text("HIMENO_SYSFS");
+  return root ? root : "/sys";
+}
+
+const char *cards_near_name(enum cards_near near)
+{
+  static const char *const names[] = {"switch", "root", "node", "system", "unknown"};
+  return names[near];
+}
+
+/* ---- small files ---- */
+
+/* First line of a file, without its end. Returns whether there is one. */
+static int line_read(const char *folder, const char *name, char *text, size_t size)
+{
+  char path[PATH_MAX];
+  text[0] = '\0';
+  if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return 0;
+  FILE *file = fopen(path, "r");
+  if (!file) return 0;
+  if (!fgets(text, (int)size, file)) text[0] = '\0';
+  fclose(file);
+  text[strcspn(text, "\n")] = '\0';
+  return text[0] != '\0';
+}
+
+static int64_t number_read(const char *folder, const char *name, int64_t otherwise)
+{
+  char text[64];
+  return line_read(folder, name, text, sizeof text) ? strtoll(text, NULL, 0) : otherwise;
+}
+
+static int is_there(const char *folder, const char *name)
+{
+  char path[PATH_MAX];
+  DIR *there;
+  if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path || !(there = opendir(path)))
+    return 0;
+  closedir(there);
+  return 1;
+}
+
+static int64_t sum_read(const char *folder, const char *const *names, size_t n)
+{
+  int64_t sum = 0;
+  for (size_t e = 0; e < n; e++) sum += number_read(folder, names[e], 0);
+  return sum;
+}
+
+/* ---- where on the PCI ---- */
+
+/* The path of a PCI device in sysfs, links resolved; bus numbers are lower case there. */
+static int pci_path(const char *pci, char path[PATH_MAX])
+{
+  char link[PATH_MAX];
+  if (!pci[0]) return 0;
+  snprintf(link, sizeof link, "%s/bus/pci/devices/%s", cards_sysfs(), pci);
+  for (char *c = link + strlen(link) - strlen(pci); *c; c++)
+    if (*c >= 'A' && *c <= 'Z') *c += 'a' - 'A';
+  return realpath(link, path) != NULL;
+}
+
+/* Bridges that two paths share below "/devices/pciDDDD:BB", or −1 when not even that. A device's own folder is no bridge. */
+static int shared_bridges(const char *a, const char *b)
+{
+  const char *root = strstr(a, "/devices/pci");
+  int shared = -1;
+  if (!root) return -1;
+  root += strlen("/devices");
+  for (const char *end = strchr(root + 1, '/'); end; end = strchr(end + 1, '/')) {
+    if (strncmp(a, b, (size_t)(end - a + 1)) != 0) break;
+    shared++;
+  }
+  return shared;
+}
+
+enum cards_near cards_near(const char *pci, const char *other)
+{
+  char a[PATH_MAX], b[PATH_MAX];
+  if (!pci_path(pci, a) || !pci_path(other, b)) return CARDS_UNKNOWN;
+  int shared = shared_bridges(a, b);
+  if (shared > 1) return CARDS_SWITCH; /* a root port with a switch below it */
+  if (shared >= 0) return CARDS_ROOT;
+  int64_t node = number_read(a, "numa_node", -1);
+  return node >= 0 && node == number_read(b, "numa_node", -1) ? CARDS_NODE : CARDS_SYSTEM;
+}
+
+/* The PCI place of what `folder`/device links to. */
+static void device_locate(const char *folder, const char *pci, struct card *card)
+{
+  char link[PATH_MAX], path[PATH_MAX];
+  unsigned domain, bus, slot, function;
+  card->numa = -1;
+  card->near = CARDS_UNKNOWN;
+  if (snprintf(link, sizeof link, "%s/device", folder) >= (int)sizeof link || !realpath(link, path)) return;
+  card->numa = (int)number_read(path, "numa_node", -1);
+  const char *name = strrchr(path, '/') + 1;
+  if (sscanf(name, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4) return;
+  snprintf(card->pci, sizeof card->pci, "%.15s", name);
+  card->near = cards_near(pci, card->pci);
+}
+
+/* ---- cards ---- */
+
+/* "4: ACTIVE" becomes "active". */
+static void state_set(struct card *card, const char *text)
+{
+  const char *word = strchr(text, ':');
+  snprintf(card->state, sizeof card->state, "%.15s", word ? word + 1 + strspn(word + 1, " ") : text);
+  for (char *c = card->state; *c; c++)
+    if (*c >= 'A' && *c <= 'Z') *c += 'a' - 'A';
+}
+
+static void ib_port_read(const char *folder, struct card *card)
+{
+  char text[64], counters[PATH_MAX];
+  card->gbps = line_read(folder, "rate", text, sizeof text) ? strtod(text, NULL) : 0;
+  line_read(folder, "link_layer", text, sizeof text);
+  snprintf(card->link, sizeof card->link, "%.15s", text[0] ? text : "InfiniBand");
+  line_read(folder, "state", text, sizeof text);
+  state_set(card, text[0] ? text : "unknown");
+  if (snprintf(counters, sizeof counters, "%s/counters", folder) >= (int)sizeof counters) return;
+  card->received = number_read(counters, "port_rcv_data", 0) * IB_DATA_UNIT;
+  card->sent = number_read(counters, "port_xmit_data", 0) * IB_DATA_UNIT;
+  card->errors = sum_read(counters, ib_errors, sizeof ib_errors / sizeof ib_errors[0]);
+}
+
+static void net_read(const char *folder, struct card *card)
+{
+  char text[64], counters[PATH_MAX];
+  int64_t mbps = number_read(folder, "speed", 0);
+  card->gbps = mbps > 0 ? (double)mbps / 1000 : 0;
+  snprintf(card->link, sizeof card->link, "Ethernet");
+  line_read(folder, "operstate", text, sizeof text);
+  state_set(card, strcmp(text, "up") == 0 ? "active" : text[0] ? text : "unknown");
+  if (snprintf(counters, sizeof counters, "%s/statistics", folder) >= (int)sizeof counters) return;
+  card->received = number_read(counters, "rx_bytes", 0);
+  card->sent = number_read(counters, "tx_bytes", 0);
+  card->errors = sum_read(counters, net_errors, sizeof net_errors / sizeof net_errors[0]);
+}
+
+static struct card *card_add(struct cards *cards, const char *folder, const char *pci)
+{
+  struct card *card = &cards->card[cards->n++];
+  memset(card, 0, sizeof *card);
+  meta_host(card->host, sizeof card->host);
+  device_locate(folder, pci, card);
+  return card;
+}
+
+static int visible(const struct dirent *entry)
+{
+  return entry->d_name[0] != '.';
+}
+
+static void ib_device_read(const char *folder, const char *name, const char *pci, struct cards *cards)
+{
+  char ports[PATH_MAX], port[PATH_MAX];
+  struct dirent **entries;
+  if (snprintf(ports, sizeof ports, "%s/ports", folder) >= (int)sizeof ports) return;
+  int n = scandir(ports, &entries, visible, alphasort);
+  for (int p = 0; p < n; p++) {
+    if (cards->n < CARDS_MAX &&
+        snprintf(port, sizeof port, "%s/%s", ports, entries[p]->d_name) < (int)sizeof port) {
+      struct card *card = card_add(cards, folder, pci);
+      snprintf(card->name, sizeof card->name, "%.30s/%.8s", name, entries[p]->d_name);
+      ib_port_read(port, card);
+    }
+    free(entries[p]);
+  }
+  if (n >= 0) free(entries);
+}
+
+/* Loopback has no address family of cards; the net device of an RDMA card shows the folder device/infiniband. */
+static void net_device_read(const char *folder, const char *name, const char *pci, struct cards *cards)
+{
+  if (cards->n >= CARDS_MAX || strcmp(name, "lo") == 0 || is_there(folder, "device/infiniband")) return;
+  struct card *card = card_add(cards, folder, pci);
+  snprintf(card->name, sizeof card->name, "%.47s", name);
+  net_read(folder, card);
+}
+
+static void class_read(const char *class,
+                       void (*read)(const char *, const char *, const char *, struct cards *),
+                       const char *pci, struct cards *cards)
+{
+  char root[PATH_MAX], folder[PATH_MAX];
+  struct dirent **entries;
+  if (snprintf(root, sizeof root, "%s/class/%s", cards_sysfs(), class) >= (int)sizeof root) return;
+  int n = scandir(root, &entries, visible, alphasort);
+  for (int e = 0; e < n; e++) {
+    if (snprintf(folder, sizeof folder, "%s/%s", root, entries[e]->d_name) < (int)sizeof folder)
+      read(folder, entries[e]->d_name, pci, cards);
+    free(entries[e]);
+  }
+  if (n >= 0) free(entries);
+}
+
+void cards_read(const char *pci, struct cards *cards)
+{
+  cards->n = 0;
+  class_read("infiniband", ib_device_read, pci, cards);
+  class_read("net", net_device_read, pci, cards);
+}

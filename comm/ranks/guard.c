@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "comm/ranks/guard.h"
+
+#include <stdio.h>
+
+#include "comm/ranks/agree.h"
+#include "comm/ranks/alarm.h"
+
+static struct alarm_slot *own(void)
+{
+  return alarm_state.own;
+}
+
+status_t guard_begin(MPI_Comm comm, const char *what)
+{
+  RETURN_IF_FAILED(watch_barrier(comm, what));
+  snprintf(own()->call, sizeof own()->call, "%s", what);
+  own()->moved = alarm_clock();
+  own()->blocked = 1;
+  return STATUS_OK;
+}
+
+status_t guard_end(int error, const char *what)
+{
+  own()->blocked = 0;
+  own()->moved = alarm_clock();
+  return agree_mpi(error, what);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief A deadline for calls that have no form that does not block: making communicators, sums that are measured, and the end.
+ *
+ * All ranks meet first, in a wait that knows whom it is for. Who falls silent behind that is found by the others' heartbeats. */
+#ifndef COMM_RANKS_GUARD_H
+#define COMM_RANKS_GUARD_H
+
+#include <mpi.h>
+
+#include "base/status.h"
+
+/** \brief Around a blocking call on all of \a comm: guard_mpi(comm, MPI_Comm_dup(comm, …), "MPI_Comm_dup") is agree_mpi with a
+ * deadline. Not in threads that run at the same time. */
+#define guard_mpi(comm, call, what)                                                                          \
+  (guard_begin(comm, what) == STATUS_OK ? guard_end((call), (what)) : STATUS_HANG)
+
+/** \brief The two halves of guard_mpi. */
+status_t guard_begin(MPI_Comm comm, const char *what);
+status_t guard_end(int error, const char *what);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "comm/ranks/heartbeat.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/stop.h"
+#include "comm/ranks/alarm.h"
+#include "gpu/host_share.h"
+
+#define BEAT_SECONDS   0.2
+#define SILENT_SECONDS 1.0 /* at least: a busy machine may be late by some beats */
+/* After an alarm: the first host, and others if that does not end the job; they cannot ask each other. A program that answers asks
+ * other hosts, and speaks sooner than SPEAK_ASKED. */
+#define SPEAK_FIRST  0.7
+#define SPEAK_ASKED  1.4
+#define SPEAK_SECOND 1.5
+#define SPEAK_LATER  3.0 /* more for hosts behind those, the longer the further */
+#define END_SECONDS  3.5 /* after an alarm, for the job to end */
+
+static struct alarm *const a = &alarm_state;
+
+static struct {
+  pthread_t thread;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  int running, ending;
+  struct alarm_picture picture;
+  struct gpu_mem memory;   /* the table, where another rank made it */
+  struct alarm_table *own; /* where this one did */
+  uint64_t last;           /* beat */
+  uint64_t raised; /* when the alarm was seen; 0: none. Here and below in time that this process ran */
+  double patience; /* from the alarm to this thread's word */
+  struct {
+    uint64_t beat, since; /* the last one, and when it was new */
+  } * heard;              /* by slot */
+} h = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- the thread ---- */
+
+static int is_over(uint64_t now, uint64_t since, double seconds)
+{
+  return now > since && (double)(now - since) > seconds * ALARM_SECOND;
+}
+
+/* Time in which this process, or all of the job, was suspended is nobody's silence. */
+static uint64_t beat(void)
+{
+  const uint64_t step = (uint64_t)(BEAT_SECONDS * ALARM_SECOND);
+  uint64_t clock = alarm_clock();
+  if (clock - h.last > 3 * step) {
+    a->paused += clock - h.last - step;
+    a->own->moved += clock - h.last - step;
+  }
+  h.last = clock;
+  a->own->beat = clock;
+  if (stop_asked() && a->stopped == 0) a->stopped = clock;
+  return clock - a->paused;
+}
+
+static int anyone_silent(uint64_t now)
+{
+  int any = 0;
+  for (int s = 0; s < a->table->n; s++) {
+    const struct alarm_slot *slot = &a->table->slot[s];
+    uint64_t last = slot->beat;
+    if (last != h.heard[s].beat || h.heard[s].since == 0) {
+      h.heard[s].beat = last;
+      h.heard[s].since = now;
+    }
+    any |= slot->state == ALARM_HERE && is_over(now, h.heard[s].since, fmax(a->seconds, SILENT_SECONDS));
+  }
+  return any;
+}
+
+static int is_stuck(void)
+{
+  return a->own->blocked && is_over(h.last, a->own->moved, a->seconds);
+}
+
+static double patience_now(void)
+{
+  for (int s = 0; a->table->n < a->ranks && s < a->table->n; s++)
+    if (a->table->slot[s].told) return fmax(h.patience, SPEAK_ASKED);
+  return h.patience;
+}
+
+/* Whose program answers leaves the word to it, and the end too, for a while. */
+static void heed(uint64_t now)
+{
+  if (!a->table->raised || alarm_launcher_ends() > 0) return;
+  if (h.raised == 0) h.raised = now;
+  double patience = patience_now();
+  if (!a->hung && is_over(now, h.raised, patience)) alarm_speak_for(&h.picture);
+  if (is_over(now, h.raised, a->hung ? END_SECONDS : patience + BEAT_SECONDS)) _exit(STATUS_HANG);
+}
+
+static void *run(void *unused)
+{
+  struct timespec until;
+  (void)unused;
+  pthread_mutex_lock(&h.lock);
+  while (!h.ending) {
+    uint64_t now = beat();
+    if (anyone_silent(now) || is_stuck()) a->table->raised = 1;
+    heed(now);
+    uint64_t next = h.last + (uint64_t)(BEAT_SECONDS * ALARM_SECOND);
+    until = (struct timespec){(time_t)(next / ALARM_SECOND), (long)(next % ALARM_SECOND)};
+    pthread_cond_timedwait(&h.wake, &h.lock, &until);
+  }
+  pthread_mutex_unlock(&h.lock);
+  return NULL;
+}
+
+/* Signals are the program's affair. */
+static status_t thread_start(void)
+{
+  sigset_t all, before;
+  pthread_condattr_t clock;
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+  pthread_cond_init(&h.wake, &clock);
+  pthread_condattr_destroy(&clock);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  h.last = alarm_clock();
+  h.running = pthread_create(&h.thread, NULL, run, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return h.running ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "the watchdog's thread cannot be started");
+}
+
+/* ---- the table ---- */
+
+/* The first rank of the host makes it. */
+static void table_offer(int n, struct gpu_share *offer)
+{
+  size_t bytes = sizeof(struct alarm_table) + (size_t)n * sizeof(struct alarm_slot);
+  h.own = host_share_alloc(bytes);
+  if (!h.own) return;
+  h.own->n = n;
+  if (host_share_tell((struct gpu_mem){h.own, bytes}, offer) != STATUS_OK) offer->bytes = 0;
+}
+
+static struct alarm_table *table_find(const struct gpu_share *offer)
+{
+  char reason[GPU_TEXT_MAX];
+  if (h.own) return offer->bytes > 0 ? h.own : NULL;
+  if (offer->bytes == 0 || !host_share_attach(offer, &h.memory, reason)) return NULL;
+  return h.memory.handle;
+}
+
+static void table_take(struct alarm_table *table, int slot)
+{
+  struct alarm_slot *own = &table->slot[slot];
+  a->table = table;
+  a->own = own;
+  own->rank = a->rank;
+  own->moved = own->looked = alarm_clock();
+  own->state = ALARM_HERE;
+}
+
+/* Where this rank stands among those of its host, how many they are, who is the first, and which host in the job it is. */
+struct place {
+  int slot, n, first, host;
+};
+
+static int same_host(int r, int s)
+{
+  return strcmp(a->hosts[r], a->hosts[s]) == 0;
+}
+
+static struct place place_find(void)
+{
+  struct place place = {.first = -1};
+  for (int r = 0; r < a->ranks; r++) {
+    if (same_host(r, a->rank)) {
+      if (place.first < 0) place.first = r;
+      place.slot += r < a->rank;
+      place.n++;
+    } else if (place.first < 0 && (r == 0 || !same_host(r, r - 1))) {
+      place.host++;
+    }
+  }
+  return place;
+}
+
+static double patience_of(const struct place *place)
+{
+  return place->host == 0 ? SPEAK_FIRST : SPEAK_SECOND + SPEAK_LATER * log2(place->host);
+}
+
+/* A slot counts only once its rank has come: so nobody waits for one that cannot. */
+static status_t table_share(const struct place *place)
+{
+  struct gpu_share mine = {.bytes = 0}, *offers = calloc((size_t)a->ranks, sizeof mine);
+  if (!offers) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
+  if (place->first == a->rank) table_offer(place->n, &mine);
+  status_t status = watch_allgather(MPI_COMM_WORLD, &mine, offers, sizeof mine, "the table of heartbeats");
+  struct alarm_table *table = status == STATUS_OK ? table_find(&offers[place->first]) : NULL;
+  if (table) table_take(table, place->slot);
+  free(offers);
+  return status == STATUS_OK ? watch_barrier(MPI_COMM_WORLD, "the table of heartbeats") : status;
+}
+
+status_t heartbeat_open(void)
+{
+  if (a->ranks < 2) return STATUS_OK;
+  struct place place = place_find();
+  h.patience = patience_of(&place);
+  RETURN_IF_FAILED(alarm_picture_open(&h.picture, a->ranks));
+  if (!(h.heard = calloc((size_t)place.n, sizeof *h.heard)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
+  RETURN_IF_FAILED(table_share(&place));
+  return thread_start();
+}
+
+/* The thread lives until all have come: until then one that stops on its way is missed. */
+static void others_await(void)
+{
+  const struct timespec pause = {0, 500000};
+  a->own->state = ALARM_LEFT;
+  for (int s = 0; s < a->table->n; s++)
+    while (a->table->slot[s].state == ALARM_HERE) nanosleep(&pause, NULL);
+}
+
+void heartbeat_close(void)
+{
+  if (!h.running) return;
+  others_await();
+  pthread_mutex_lock(&h.lock);
+  h.ending = 1;
+  pthread_cond_signal(&h.wake);
+  pthread_mutex_unlock(&h.lock);
+  pthread_join(h.thread, NULL);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "comm/ranks/placement.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/meta.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/bind.h"
+#include "comm/ranks/guard.h"
+#include "comm/ranks/watch.h"
+#include "gpu/select.h"
+
+#define CPUSET_TEXT 1024
+
+/* Devices that this rank may take: those of the probe that --device leaves. */
+struct choice {
+  struct gpu_device_info *devices;
+  int *index; /* in the probe */
+  int n;
+};
+
+/* What the ranks of one host tell each other. */
+struct host_table {
+  struct binding_rank *ranks;
+  struct gpu_device_info *devices; /* of all ranks, one behind the other */
+  hwloc_cpuset_t *bound;
+  int n;
+};
+
+status_t placement_open(MPI_Comm world, struct placement *placement)
+{
+  struct placement p = {.device = -1, .numa = -1};
+  MPI_Comm host;
+  RETURN_IF_FAILED(guard_mpi(world, MPI_Comm_dup(world, &p.comm), "MPI_Comm_dup"));
+  MPI_Comm_set_errhandler(p.comm, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(p.comm, &p.rank);
+  MPI_Comm_size(p.comm, &p.ranks);
+  RETURN_IF_FAILED(guard_mpi(p.comm,
+                             MPI_Comm_split_type(p.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+                             "MPI_Comm_split_type"));
+  MPI_Comm_rank(host, &p.host_rank);
+  MPI_Comm_size(host, &p.host_ranks);
+  MPI_Comm_free(&host);
+  meta_host(p.host, sizeof p.host);
+  log_set_rank(p.ranks > 1 ? p.rank : -1, p.host);
+  *placement = p;
+  return STATUS_OK;
+}
+
+void placement_close(struct placement *placement)
+{
+  if (placement->comm != MPI_COMM_NULL) MPI_Comm_free(&placement->comm);
+}
+
+/* ---- which devices may this rank take ---- */
+
+static status_t none_left(const struct gpu_backend *backend, const char *wanted, int probed,
+                          const char *reason)
+{
+  if (probed == 0) return log_fail(STATUS_ENVIRONMENT, "backend %s: %s", backend->name, reason);
+  return log_fail(STATUS_ENVIRONMENT,
+                  "--device %s: none of the %d device%s of backend %s has that position, UUID or name; "
+                  "--list shows them",
+                  wanted, probed, probed > 1 ? "s" : "", backend->name);
+}
+
+static void choice_free(struct choice *choice)
+{
+  free(choice->devices);
+  free(choice->index);
+}
+
+static status_t choice_make(const struct gpu_backend *backend, const char *wanted, struct choice *choice)
+{
+  char reason[GPU_TEXT_MAX] = "";
+  struct choice c = {NULL, NULL, 0};
+  int probed = 0;
+  backend->probe(&c.devices, &probed, reason);
+  c.index = calloc((size_t)probed + 1, sizeof *c.index);
+  if (!c.index) {
+    free(c.devices);
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the list of devices");
+  }
+  for (int d = 0; d < probed; d++) {
+    if (!gpu_device_matches(wanted, &c.devices[d], d)) continue;
+    c.devices[c.n] = c.devices[d];
+    c.index[c.n++] = d;
+  }
+  if (c.n == 0) {
+    choice_free(&c);
+    return none_left(backend, wanted, probed, reason);
+  }
+  *choice = c;
+  return STATUS_OK;
+}
+
+/* Automatic choice takes CUDA, then OpenCL's GPUs, then the CPU. */
+static int fits_auto(const struct gpu_backend *backend)
+{
+  char reason[GPU_TEXT_MAX];
+  struct gpu_device_info *devices = NULL;
+  int n = 0, fits = strcmp(backend->name, "cpu") == 0;
+  if (fits) return 1;
+  if (strcmp(backend->name, "cuda") != 0 && strcmp(backend->name, "opencl") != 0) return 0;
+  backend->probe(&devices, &n, reason);
+  for (int d = 0; d < n; d++) fits |= !devices[d].is_cpu;
+  free(devices);
+  return fits;
+}
+
+static status_t backend_choose(struct placement *p, const struct placement_request *request)
+{
+  p->backend = request->backend;
+  for (int b = 0; !p->backend && gpu_backends[b]; b++) {
+    int fits = fits_auto(gpu_backends[b]), all = 0;
+    RETURN_IF_FAILED(watch_allreduce(p->comm, &fits, &all, 1, MPI_INT, MPI_MIN, "the choice of a backend"));
+    if (all) p->backend = gpu_backends[b];
+  }
+  return p->backend ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "no backend has a device on all ranks");
+}
+
+/* ---- what the ranks of this host have ---- */
+
+static void table_free(struct host_table *table)
+{
+  for (int r = 0; table->bound && r < table->n; r++) hwloc_bitmap_free(table->bound[r]);
+  for (int r = 0; table->ranks && r < table->n; r++) hwloc_bitmap_free(table->ranks[r].cpus);
+  free(table->bound);
+  free(table->devices);
+  free(table->ranks);
+}
+
+static status_t devices_gather(MPI_Comm host, const struct choice *choice, struct host_table *table)
+{
+  int counts[table->n], offsets[table->n], bytes[table->n], total = 0;
+  int mine = choice->n;
+  RETURN_IF_FAILED(watch_allgather(host, &mine, counts, sizeof mine, "the host's devices"));
+  const int each = (int)sizeof(struct gpu_device_info);
+  for (int r = 0; r < table->n; r++) {
+    offsets[r] = total * each;
+    bytes[r] = counts[r] * each;
+    total += counts[r];
+  }
+  table->devices = calloc((size_t)total + 1, sizeof *table->devices);
+  if (!table->devices) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the host's devices");
+  RETURN_IF_FAILED(guard_mpi(
+      host,
+      MPI_Allgatherv(choice->devices, mine * each, MPI_BYTE, table->devices, bytes, offsets, MPI_BYTE, host),
+      "MPI_Allgatherv of devices"));
+  for (int r = 0; r < table->n; r++) {
+    table->ranks[r].devices = table->devices + offsets[r] / each;
+    table->ranks[r].n_devices = counts[r];
+  }
+  return STATUS_OK;
+}
+
+static status_t bindings_gather(MPI_Comm host, hwloc_topology_t topology, struct host_table *table)
+{
+  char mine[CPUSET_TEXT] = "";
+  hwloc_cpuset_t bound = hwloc_bitmap_alloc();
+  char *all = calloc((size_t)table->n, CPUSET_TEXT);
+  if (hwloc_get_cpubind(topology, bound, HWLOC_CPUBIND_PROCESS) != 0 || hwloc_bitmap_iszero(bound))
+    hwloc_bitmap_copy(bound, hwloc_topology_get_topology_cpuset(topology));
+  hwloc_bitmap_snprintf(mine, sizeof mine, bound);
+  hwloc_bitmap_free(bound);
+  if (!all) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the host's bindings");
+  status_t status = watch_allgather(host, mine, all, CPUSET_TEXT, "the host's bindings");
+  for (int r = 0; r < table->n && status == STATUS_OK; r++) {
+    table->bound[r] = hwloc_bitmap_alloc();
+    hwloc_bitmap_sscanf(table->bound[r], all + (size_t)r * CPUSET_TEXT);
+    table->ranks[r].bound = table->bound[r];
+  }
+  free(all);
+  return status;
+}
+
+static status_t table_make(MPI_Comm host, hwloc_topology_t topology, const struct choice *choice,
+                           struct host_table *table)
+{
+  status_t status;
+  struct host_table t = {0};
+  MPI_Comm_size(host, &t.n);
+  t.ranks = calloc((size_t)t.n, sizeof *t.ranks);
+  t.bound = calloc((size_t)t.n, sizeof *t.bound);
+  if (!t.ranks || !t.bound) {
+    status = log_fail(STATUS_ENVIRONMENT, "out of host memory for the host's ranks");
+    goto fail;
+  }
+  TRY(devices_gather(host, choice, &t), fail);
+  TRY(bindings_gather(host, topology, &t), fail);
+  *table = t;
+  return STATUS_OK;
+fail:
+  table_free(&t);
+  return status;
+}
+
+/* ---- choose and bind ---- */
+
+static status_t expect_check(const struct placement *p, const struct placement_request *request,
+                             const struct host_table *table)
+{
+  int distinct = 0, total = 0;
+  for (int r = 0; r < table->n; r++) total += table->ranks[r].n_devices;
+  for (int d = 0; d < total; d++) {
+    int seen = 0;
+    for (int e = 0; e < d; e++) seen |= binding_same_device(&table->devices[d], &table->devices[e]);
+    distinct += !seen;
+  }
+  if (distinct >= request->expect) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "host %s shows %d device%s of backend %s, and --expect wants %d",
+                  p->host, distinct, distinct == 1 ? "" : "s", p->backend->name, request->expect);
+}
+
+static void placement_take(struct placement *p, hwloc_topology_t topology, const struct choice *choice,
+                           const struct binding_rank *mine)
+{
+  p->device = choice->index[mine->device];
+  p->info = choice->devices[mine->device];
+  p->numa = p->info.numa >= 0 ? p->info.numa : binding_device_numa(topology, &p->info);
+  p->shared = mine->shared;
+  p->overlap = mine->overlap;
+  p->n_cores = bind_cores(topology, mine->cpus);
+  hwloc_bitmap_list_snprintf(p->cpus, sizeof p->cpus, mine->cpus);
+  log_set_device(p->info.uuid[0] ? p->info.uuid : p->info.name);
+  bind_process(topology, mine->cpus, strcmp(p->backend->name, "cpu") == 0);
+}
+
+static status_t host_assign(struct placement *p, const struct placement_request *request, MPI_Comm host,
+                            hwloc_topology_t topology, const struct choice *choice)
+{
+  status_t status;
+  struct host_table table = {NULL, NULL, NULL, 0};
+  RETURN_IF_FAILED(table_make(host, topology, choice, &table));
+  if (request->expect > 0) TRY(expect_check(p, request, &table), done);
+  TRY(binding_assign_devices(topology, table.ranks, table.n), done);
+  TRY(binding_assign_cpus(topology, request->binding, table.ranks, table.n), done);
+  placement_take(p, topology, choice, &table.ranks[p->host_rank]);
+  status = STATUS_OK;
+done:
+  table_free(&table);
+  return status;
+}
+
+/* The shared-memory communicator tells who shares the host: never the global rank. */
+static status_t host_choose(struct placement *p, const struct placement_request *request,
+                            const struct choice *choice)
+{
+  status_t status;
+  MPI_Comm host;
+  hwloc_topology_t topology = NULL;
+  TRY(agree_status(p->comm, binding_topology_load(NULL, &topology)), out);
+  TRY(guard_mpi(p->comm, MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+                "MPI_Comm_split_type"),
+      unload);
+  status = host_assign(p, request, host, topology, choice);
+  MPI_Comm_free(&host);
+unload:
+  hwloc_topology_destroy(topology);
+out:
+  return status;
+}
+
+status_t placement_choose(struct placement *p, const struct placement_request *request)
+{
+  struct choice choice = {NULL, NULL, 0};
+  RETURN_IF_FAILED(backend_choose(p, request));
+  status_t status = choice_make(p->backend, request->device, &choice);
+  status = agree_status(p->comm, status);
+  if (status == STATUS_OK) status = agree_status(p->comm, host_choose(p, request, &choice));
+  choice_free(&choice);
+  return status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Where this rank runs: host, device, cores. Chosen once, by all ranks together. */
+#ifndef COMM_RANKS_PLACEMENT_H
+#define COMM_RANKS_PLACEMENT_H
+
+#include <mpi.h>
+
+#include "gpu/binding.h"
+#include "gpu/gpu.h"
+
+struct placement_request {
+  const struct gpu_backend
+      *backend;       /**< NULL: CUDA, else a GPU by OpenCL, else the CPU; the same on all ranks */
+  const char *device; /**< position, UUID or part of a name; NULL for any */
+  enum binding_policy binding;
+  int expect; /**< devices that every host must show, 0 for no such check */
+};
+
+struct placement {
+  MPI_Comm comm; /**< a duplicate that returns errors */
+  int rank, ranks;
+  int host_rank, host_ranks;
+  char host[64];
+  const struct gpu_backend *backend;
+  int device; /**< index in the backend's probe */
+  struct gpu_device_info info;
+  int numa;    /**< of the device, −1 if unknown */
+  int shared;  /**< other ranks of the host on the same device; 0 on CPUs */
+  int overlap; /**< a core is another rank's too */
+  int n_cores;
+  char cpus[128]; /**< list of processing units, "0-7,16-23" */
+};
+
+/** \brief Sets up the communicators and the rank's identity in the log. */
+status_t placement_open(MPI_Comm world, struct placement *placement);
+
+/** \brief Collective: chooses backend, device and cores, and binds this process to them. Ranks agree on the outcome. */
+status_t placement_choose(struct placement *placement, const struct placement_request *request);
+
+void placement_close(struct placement *placement);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "comm/ranks/watch.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/meta.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/alarm.h"
+
+#define SERVE (ALARM_SECOND / 10000) /* between two looks for other ranks' reports */
+#define STALE (ALARM_SECOND / 2)     /* a heart that has not beaten for so long: this process stood still */
+
+static struct alarm *const a = &alarm_state;
+
+/* Before the ranks have told where they are only the launcher knows, and only whether all are here. */
+static int all_are_here(int ranks)
+{
+  static const char *const told[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+  int here = 0;
+  for (int t = 0; t < 2; t++) {
+    const char *text = getenv(told[t]);
+    here |= text && atoi(text) == ranks;
+  }
+  return here;
+}
+
+status_t watch_open(double seconds)
+{
+  char mine[ALARM_HOST_MAX] = "";
+  int ranks;
+  a->seconds = seconds;
+  MPI_Comm_rank(MPI_COMM_WORLD, &a->rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (ranks < 2) return STATUS_OK;
+  a->hosts = calloc((size_t)ranks, ALARM_HOST_MAX);
+  if (!a->hosts) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
+  RETURN_IF_FAILED(alarm_picture_open(&a->picture, ranks));
+  meta_host(mine, sizeof mine);
+  for (int r = 0; r < ranks; r++)
+    if (r == a->rank || all_are_here(ranks)) memcpy(a->hosts[r], mine, sizeof mine);
+  a->own->rank = a->rank;
+  a->ranks = ranks;
+  return watch_allgather(MPI_COMM_WORLD, mine, a->hosts, sizeof mine, "names of hosts");
+}
+
+void watch_close(void)
+{
+  alarm_picture_close(&a->picture);
+  free(a->hosts);
+  a->ranks = 0;
+}
+
+double watch_seconds(void)
+{
+  return a->seconds;
+}
+
+void watch_sweep(MPI_Comm comm, long sweep)
+{
+  (void)comm;
+  a->sweep = sweep;
+}
+
+/* ---- waits ---- */
+
+/* While this process stood still, as where a whole job is suspended, no time passes. */
+static uint64_t time_of(uint64_t clock)
+{
+  return clock - a->paused;
+}
+
+void watch_begin(struct watch_wait *wait, MPI_Comm comm, const char *what, watch_describe *describe,
+                 const void *of)
+{
+  uint64_t clock = alarm_clock();
+  atomic_store_explicit(&a->own->moved, clock, memory_order_relaxed);
+  *wait = (struct watch_wait){.comm = comm, .what = what, .describe = describe, .of = of};
+  wait->begin = wait->served = time_of(clock);
+}
+
+status_t watch_expired(struct watch_wait *wait)
+{
+  return alarm_hang(wait);
+}
+
+status_t watch_serve(struct watch_wait *wait)
+{
+  uint64_t clock = alarm_clock(), now = time_of(clock);
+  if (now < wait->served + SERVE) return STATUS_OK;
+  wait->served = now;
+  if (a->ranks < 2) return STATUS_OK;
+  if (wait->what) atomic_store_explicit(&a->own->looked, clock, memory_order_relaxed);
+  return a->hung || a->table->raised || alarm_reports_take() ? alarm_hang(wait) : STATUS_OK;
+}
+
+/* Just after a pause the thread has not yet seen how long it was. */
+static int is_stale(void)
+{
+  uint64_t beat = a->own->beat, clock = alarm_clock();
+  return beat > 0 && clock > beat + STALE;
+}
+
+status_t watch_look(struct watch_wait *wait)
+{
+  RETURN_IF_FAILED(watch_serve(wait));
+  if ((double)(wait->served - wait->begin) < a->seconds * ALARM_SECOND || is_stale()) return STATUS_OK;
+  if (a->ranks > 1 && alarm_others_work(wait)) return STATUS_OK;
+  return watch_expired(wait);
+}
+
+static status_t request_await(struct watch_wait *wait, MPI_Request *request)
+{
+  int done = 0;
+  for (;;) {
+    RETURN_IF_FAILED(agree_mpi(MPI_Test(request, &done, MPI_STATUS_IGNORE), wait->what));
+    if (done) return STATUS_OK;
+    RETURN_IF_FAILED(watch_look(wait));
+    sched_yield();
+  }
+}
+
+status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what)
+{
+  struct watch_wait wait;
+  watch_begin(&wait, comm, what, NULL, NULL);
+  return request_await(&wait, request);
+}
+
+static void describe_one(const void *of, struct watch_targets *targets)
+{
+  targets->at[targets->n++].rank = *(const int *)of;
+}
+
+status_t watch_peer(MPI_Comm comm, MPI_Request *request, int peer, const char *what)
+{
+  struct watch_wait wait;
+  watch_begin(&wait, comm, what, describe_one, &peer);
+  return request_await(&wait, request);
+}
+
+status_t watch_patiently(MPI_Comm comm, const char *what)
+{
+  struct watch_wait wait;
+  MPI_Request request;
+  int done = 0;
+  RETURN_IF_FAILED(agree_mpi(MPI_Ibarrier(comm, &request), what));
+  watch_begin(&wait, comm, what, NULL, NULL);
+  for (;;) {
+    RETURN_IF_FAILED(agree_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what));
+    if (done) return STATUS_OK;
+    RETURN_IF_FAILED(watch_serve(&wait));
+    sched_yield();
+  }
+}
+
+status_t watch_barrier(MPI_Comm comm, const char *what)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(MPI_Ibarrier(comm, &request), what));
+  return watch_request(comm, &request, what);
+}
+
+status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int count, MPI_Datatype type,
+                         MPI_Op op, const char *what)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(MPI_Iallreduce(send, receive, count, type, op, comm, &request), what));
+  return watch_request(comm, &request, what);
+}
+
+status_t watch_gather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(
+      MPI_Igather(send, (int)bytes, MPI_BYTE, receive, (int)bytes, MPI_BYTE, 0, comm, &request), what));
+  return watch_request(comm, &request, what);
+}
+
+status_t watch_allgather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(
+      MPI_Iallgather(send, (int)bytes, MPI_BYTE, receive, (int)bytes, MPI_BYTE, comm, &request), what));
+  return watch_request(comm, &request, what);
+}
+
+status_t watch_bcast(MPI_Comm comm, void *buffer, int count, MPI_Datatype type, int root, const char *what)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(MPI_Ibcast(buffer, count, type, root, comm, &request), what));
+  return watch_request(comm, &request, what);
+}

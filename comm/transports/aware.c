@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "comm/transports/aware.h"
+
+#include <mpi.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+#include "base/environment.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+
+/* Long enough for the ways that MPI takes with long messages. */
+#define TRY_FLOATS 65536
+#define TRY_TAG    128
+
+/* What the library says of itself; 1 where it cannot be asked. */
+static int library_says(void)
+{
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+  return MPIX_Query_cuda_support();
+#else
+  return 1;
+#endif
+}
+
+int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
+{
+  if (strcmp(backend->name, "cpu") == 0 || strcmp(backend->name, "null") == 0) return 1;
+  if (strcmp(backend->name, "cuda") != 0) {
+    snprintf(reason, GPU_TEXT_MAX, "memory of backend %s has no pointer that MPI could take", backend->name);
+    return 0;
+  }
+  if (library_says() || environment_number("HIMENO_MPI_DEVICE", 0)) return 1;
+  snprintf(reason, GPU_TEXT_MAX,
+           "this MPI library takes no CUDA memory (HIMENO_MPI_DEVICE=1 tries it nevertheless)");
+  return 0;
+}
+
+/* ---- alone: an MPI that knows nothing of devices reads their addresses as the host's ---- */
+
+static sigjmp_buf crashed;
+
+static void on_crash(int signal)
+{
+  siglongjmp(crashed, signal);
+}
+
+/* Sends from the first half of \a memory to the second. */
+static status_t try_alone(float *memory)
+{
+  struct sigaction guard = {.sa_handler = on_crash}, segv, bus;
+  status_t status;
+  sigaction(SIGSEGV, &guard, &segv);
+  sigaction(SIGBUS, &guard, &bus);
+  if (sigsetjmp(crashed, 1) == 0)
+    status = agree_mpi(MPI_Sendrecv(memory, TRY_FLOATS, MPI_FLOAT, 0, TRY_TAG, memory + TRY_FLOATS,
+                                    TRY_FLOATS, MPI_FLOAT, 0, TRY_TAG, MPI_COMM_SELF, MPI_STATUS_IGNORE),
+                       "MPI_Sendrecv of device memory");
+  else
+    status = log_fail(STATUS_ENVIRONMENT, "--transport mpi: this MPI library crashes on device memory");
+  sigaction(SIGSEGV, &segv, NULL);
+  sigaction(SIGBUS, &bus, NULL);
+  return status;
+}
+
+/* ---- with the neighbours ---- */
+
+static void pattern_fill(float *values, int rank, int tag)
+{
+  for (int n = 0; n < TRY_FLOATS; n++)
+    values[n] = (float)(hash_mix((uint64_t)rank << 40 | (uint64_t)tag << 32 | (uint64_t)n) >> 40);
+}
+
+struct trial {
+  const struct halo_context *context;
+  struct gpu_queue *queue;
+  struct gpu_mem send, recv;
+  float *values, *wanted;
+  int rank;
+};
+
+static void trial_free(struct trial *t)
+{
+  free(t->values);
+  free(t->wanted);
+  gpu_free(t->context->device, &t->recv);
+  gpu_free(t->context->device, &t->send);
+  gpu_queue_destroy(t->queue);
+}
+
+static status_t trial_create(struct trial *t)
+{
+  struct gpu_device *device = t->context->device;
+  size_t bytes = TRY_FLOATS * sizeof(float);
+  t->values = calloc(TRY_FLOATS, sizeof(float));
+  t->wanted = calloc(TRY_FLOATS, sizeof(float));
+  if (!t->values || !t->wanted) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a trial of MPI");
+  RETURN_IF_FAILED(gpu_queue_create(device, GPU_NORMAL, &t->queue));
+  RETURN_IF_FAILED(gpu_alloc(device, 2 * bytes, &t->send));
+  RETURN_IF_FAILED(gpu_alloc(device, bytes, &t->recv));
+  return try_alone(t->send.handle);
+}
+
+static void describe(const void *of, struct watch_targets *targets)
+{
+  const struct halo_message *message = of;
+  targets->at[0].rank = message->peer;
+  halo_dir_name(message->dir, targets->at[0].face);
+  targets->n = 1;
+}
+
+static status_t both_await(const struct trial *t, const struct halo_message *message, MPI_Request requests[2])
+{
+  struct watch_wait wait;
+  int done = 0;
+  watch_begin(&wait, t->context->comm, "a trial of MPI", describe, message);
+  for (;;) {
+    RETURN_IF_FAILED(agree_mpi(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall"));
+    if (done) return STATUS_OK;
+    RETURN_IF_FAILED(watch_look(&wait));
+    sched_yield();
+  }
+}
+
+static status_t try_message(struct trial *t, const struct halo_message *message, struct halo_reach *reach)
+{
+  size_t bytes = TRY_FLOATS * sizeof(float);
+  MPI_Request requests[2];
+  pattern_fill(t->values, t->rank, message->send_tag);
+  pattern_fill(t->wanted, message->peer, message->recv_tag);
+  RETURN_IF_FAILED(gpu_copy_in(t->queue, t->send, 0, t->values, bytes));
+  RETURN_IF_FAILED(gpu_clear(t->queue, t->recv, 0, bytes));
+  RETURN_IF_FAILED(gpu_sync(t->queue));
+  RETURN_IF_FAILED(agree_mpi(MPI_Irecv(t->recv.handle, TRY_FLOATS, MPI_FLOAT, message->peer,
+                                       TRY_TAG + message->recv_tag, t->context->comm, &requests[0]),
+                             "MPI_Irecv into device memory"));
+  RETURN_IF_FAILED(agree_mpi(MPI_Isend(t->send.handle, TRY_FLOATS, MPI_FLOAT, message->peer,
+                                       TRY_TAG + message->send_tag, t->context->comm, &requests[1]),
+                             "MPI_Isend of device memory"));
+  RETURN_IF_FAILED(both_await(t, message, requests));
+  RETURN_IF_FAILED(gpu_copy_out(t->queue, t->values, t->recv, 0, bytes));
+  RETURN_IF_FAILED(gpu_sync(t->queue));
+  if (memcmp(t->values, t->wanted, bytes) == 0) return STATUS_OK;
+  reach->carried = 0;
+  snprintf(reach->why, sizeof reach->why, "device memory came through MPI with other content");
+  return STATUS_OK;
+}
+
+/* Both ends of a message must come to the same: one that fails either way is not carried. */
+static status_t verdict_share(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  int bad = 0, any = 0;
+  for (int m = 0; m < context->plan->n; m++) bad |= !reach[m].carried;
+  RETURN_IF_FAILED(watch_allreduce(context->comm, &bad, &any, 1, MPI_INT, MPI_MAX, "a trial of MPI"));
+  for (int m = 0; m < context->plan->n && any; m++) {
+    if (reach[m].carried)
+      snprintf(reach[m].why, sizeof reach[m].why,
+               "device memory came through MPI with other content elsewhere");
+    reach[m].carried = 0;
+  }
+  return STATUS_OK;
+}
+
+status_t aware_try(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  struct trial t = {.context = context};
+  MPI_Comm_rank(context->comm, &t.rank);
+  status_t status = agree_status(context->comm, trial_create(&t));
+  for (int m = 0; m < context->plan->n && status == STATUS_OK; m++)
+    status = try_message(&t, &context->plan->messages[m], &reach[m]);
+  trial_free(&t);
+  RETURN_IF_FAILED(agree_status(context->comm, status));
+  return verdict_share(context, reach);
+}

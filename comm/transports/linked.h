@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What the transports on links share: mailbox, neighbours, deadline, times. */
+#ifndef COMM_TRANSPORTS_LINKED_H
+#define COMM_TRANSPORTS_LINKED_H
+
+#include "comm/transports/peers.h"
+
+struct linked {
+  struct halo_context context;
+  struct halo_plan plan; /**< carried messages only */
+  const struct halo_linker *linker;
+  struct gpu_queue *queue; /**< for exchanges that go beside computing */
+  struct gpu_event *arrived;
+  struct gpu_mem mailbox, state;
+  struct halo_plea *plea;
+  struct halo_peer peers[HALO_MESSAGES_MAX];
+  struct halo_link link;
+  uint64_t step;             /**< exchanges begun since the last lap */
+  struct gpu_queue *current; /**< the queue of the exchange under way */
+  struct halo_times times;
+  uint64_t counted; /**< exchanges when the times were read last: a recorded one counts as often as it runs */
+  struct halo_state seen; /**< the device's counters when the times were read last */
+};
+
+/** \brief Whether a backend can link; if not, why. */
+int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
+
+/** \brief Collective; ranks agree. \a offer has the targets; the mailbox is made here. Clears reach as halo_peers_open does. */
+status_t linked_open(struct linked *linked, const struct halo_context *context, struct halo_offer *offer,
+                     struct halo_reach reach[HALO_MESSAGES_MAX]);
+
+/** \brief Collective unless an exchange failed. Neighbours have let go of this rank's memory when it returns. */
+void linked_close(struct linked *linked);
+
+/** \brief Begins an exchange: the queue that its work goes to, after \a computed. */
+status_t linked_begin(struct linked *linked, struct gpu_event *computed, struct gpu_queue **queue);
+
+/** \brief Waits for the flags of \a step, in the queue or here. */
+status_t linked_await(struct linked *linked, struct gpu_queue *queue);
+
+/** \brief Ends an exchange: *arrived as halo_transport.finish sets it. */
+status_t linked_end(struct linked *linked, struct gpu_event **arrived);
+
+status_t linked_lap(struct linked *linked);
+status_t linked_times(struct linked *linked, struct halo_times *times);
+int linked_hung(const struct linked *linked);
+void linked_describe(const struct linked *linked, struct watch_targets *targets);
+
+#endif

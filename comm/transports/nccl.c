@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* Packed halos through NCCL, whose library is looked for when it is wanted. NCCL's kernels wait without a deadline, so the
+ * host looks after them. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/guard.h"
+#include "comm/halo/transport.h"
+#include "comm/ranks/watch.h"
+#include "gpu/cuda/cuda_device.h"
+
+/* What is used of nccl.h, whose binary interface has been the same since 2.7. */
+#define NCCL_SUCCESS 0
+#define NCCL_FLOAT   7
+typedef struct {
+  char internal[128];
+} nccl_id;
+typedef void *nccl_comm;
+
+static struct library {
+  void *handle;
+  int (*get_unique_id)(nccl_id *);
+  int (*comm_init_rank)(nccl_comm *, int, nccl_id, int);
+  int (*comm_destroy)(nccl_comm);
+  int (*group_start)(void);
+  int (*group_end)(void);
+  int (*send)(const void *, size_t, int, int, nccl_comm, cudaStream_t);
+  int (*recv)(void *, size_t, int, int, nccl_comm, cudaStream_t);
+  const char *(*get_error_string)(int);
+} nccl;
+
+enum mark { MARK_BEGIN, MARK_PACKED, MARK_HERE, MARK_UNPACKED, MARKS };
+
+struct halo_exchange {
+  struct halo_context context;
+  struct halo_plan plan;
+  nccl_comm comm;
+  const struct halo_packer *packer;
+  struct halo_packer_state *packer_state;
+  struct gpu_queue *queue;
+  struct gpu_mem send, recv;
+  struct gpu_event *before, *mark[MARKS];
+  struct gpu_mem field; /* of the exchange under way */
+  struct halo_times times;
+};
+
+/* ---- the library ---- */
+
+static int symbol_find(const char *name, void *function)
+{
+  void *found = dlsym(nccl.handle, name);
+  memcpy(function, &found, sizeof found);
+  return found != NULL;
+}
+
+static int library_open(char reason[GPU_TEXT_MAX])
+{
+  const char *path = environment_text("HIMENO_NCCL");
+  if (nccl.handle) return 1;
+  nccl.handle = dlopen(path ? path : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (!nccl.handle) {
+    snprintf(reason, GPU_TEXT_MAX, "libnccl.so.2 was not found (HIMENO_NCCL names another place)");
+    return 0;
+  }
+  if (symbol_find("ncclGetUniqueId", &nccl.get_unique_id) &&
+      symbol_find("ncclCommInitRank", &nccl.comm_init_rank) &&
+      symbol_find("ncclCommDestroy", &nccl.comm_destroy) &&
+      symbol_find("ncclGroupStart", &nccl.group_start) && symbol_find("ncclGroupEnd", &nccl.group_end) &&
+      symbol_find("ncclSend", &nccl.send) && symbol_find("ncclRecv", &nccl.recv) &&
+      symbol_find("ncclGetErrorString", &nccl.get_error_string))
+    return 1;
+  dlclose(nccl.handle);
+  nccl.handle = NULL;
+  snprintf(reason, GPU_TEXT_MAX, "libnccl.so.2 is older than 2.7: it has no ncclSend");
+  return 0;
+}
+
+static int nccl_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
+{
+  if (strcmp(backend->name, "cuda") == 0) return library_open(reason);
+  snprintf(reason, GPU_TEXT_MAX, "NCCL moves CUDA memory only");
+  return 0;
+}
+
+static status_t check(int result, const char *what)
+{
+  return result == NCCL_SUCCESS ? STATUS_OK
+                                : log_fail(STATUS_ENVIRONMENT, "%s: %s", what, nccl.get_error_string(result));
+}
+
+/* ---- set-up ---- */
+
+static void nccl_teardown(struct halo_exchange *x)
+{
+  if (!x) return;
+  struct gpu_device *device = x->context.device;
+  if (x->comm) nccl.comm_destroy(x->comm);
+  for (int m = 0; m < MARKS; m++) gpu_event_destroy(x->mark[m]);
+  gpu_event_destroy(x->before);
+  gpu_free(device, &x->recv);
+  gpu_free(device, &x->send);
+  gpu_queue_destroy(x->queue);
+  if (x->packer_state) x->packer->close(x->packer_state);
+  free(x);
+}
+
+static status_t buffers_create(struct halo_exchange *x)
+{
+  struct gpu_device *device = x->context.device;
+  x->packer = halo_packer_find(device->backend->name);
+  RETURN_IF_FAILED(x->packer->open(device, x->context.layout, &x->plan, &x->packer_state));
+  RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->queue));
+  RETURN_IF_FAILED(gpu_alloc(device, (size_t)x->plan.floats * sizeof(float), &x->send));
+  RETURN_IF_FAILED(gpu_alloc(device, (size_t)x->plan.recv_floats * sizeof(float), &x->recv));
+  for (int m = 0; m < MARKS; m++) RETURN_IF_FAILED(gpu_event_create(device, &x->mark[m]));
+  return gpu_event_create(device, &x->before);
+}
+
+/* Whether two ranks share a device, which NCCL refuses: all ranks find out together. */
+static status_t devices_shared(const struct halo_context *context, int *shared)
+{
+  int ranks, rank;
+  char mine[48], *all;
+  MPI_Comm_size(context->comm, &ranks);
+  MPI_Comm_rank(context->comm, &rank);
+  snprintf(mine, sizeof mine, "%s", context->device->info.uuid);
+  all = calloc((size_t)ranks, sizeof mine);
+  RETURN_IF_FAILED(
+      agree_status(context->comm,
+                   all ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for NCCL's devices")));
+  status_t status = watch_allgather(context->comm, mine, all, sizeof mine, "NCCL's devices");
+  int twice = 0;
+  for (int r = 0; r < ranks; r++)
+    for (int s = r + 1; s < ranks && !twice; s++)
+      twice = strcmp(all + (size_t)r * sizeof mine, all + (size_t)s * sizeof mine) == 0;
+  free(all);
+  *shared = twice;
+  return agree_status(context->comm, status);
+}
+
+static status_t communicator_create(struct halo_exchange *x)
+{
+  nccl_id id = {{0}};
+  int rank, ranks;
+  MPI_Comm_rank(x->context.comm, &rank);
+  MPI_Comm_size(x->context.comm, &ranks);
+  status_t status = rank == 0 ? check(nccl.get_unique_id(&id), "ncclGetUniqueId") : STATUS_OK;
+  RETURN_IF_FAILED(agree_status(x->context.comm, status));
+  RETURN_IF_FAILED(watch_bcast(x->context.comm, &id, sizeof id, MPI_BYTE, 0, "NCCL's name"));
+  RETURN_IF_FAILED(cuda_use(x->context.device));
+  RETURN_IF_FAILED(guard_begin(x->context.comm, "ncclCommInitRank"));
+  status = check(nccl.comm_init_rank(&x->comm, ranks, id, rank), "ncclCommInitRank");
+  RETURN_IF_FAILED(guard_end(MPI_SUCCESS, "ncclCommInitRank"));
+  return agree_status(x->context.comm, status);
+}
+
+static void refuse_all(struct halo_exchange *x, struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  for (int m = 0; m < x->plan.n; m++)
+    reach[m] = (struct halo_reach){.why = "NCCL wants a device for each rank"};
+  x->plan = (struct halo_plan){.depth = x->plan.depth};
+}
+
+static status_t nccl_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
+                           struct halo_exchange **exchange)
+{
+  status_t status = STATUS_OK;
+  int shared;
+  RETURN_IF_FAILED(devices_shared(context, &shared));
+  struct halo_exchange *x = calloc(1, sizeof *x);
+  if (!x) status = log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
+  if (x) {
+    x->context = *context;
+    x->plan = *context->plan;
+    x->context.plan = &x->plan;
+    if (shared) refuse_all(x, reach);
+    status = buffers_create(x);
+  }
+  TRY(agree_status(context->comm, status), fail);
+  if (!shared) TRY(communicator_create(x), fail);
+  *exchange = x;
+  return STATUS_OK;
+fail:
+  nccl_teardown(x);
+  return status;
+}
+
+/* ---- one exchange ---- */
+
+static status_t marks_read(struct halo_exchange *x)
+{
+  static const enum halo_phase phase[] = {HALO_PACK, HALO_TRANSFER, HALO_UNPACK};
+  for (int m = 0; m + 1 < MARKS; m++) {
+    double seconds;
+    RETURN_IF_FAILED(gpu_elapsed(x->mark[m], x->mark[m + 1], &seconds));
+    x->times.seconds[phase[m]] += seconds;
+  }
+  return STATUS_OK;
+}
+
+static status_t messages_put(struct halo_exchange *x)
+{
+  cudaStream_t stream = cuda_queue_handle(x->queue);
+  if (x->plan.n == 0) return STATUS_OK;
+  RETURN_IF_FAILED(check(nccl.group_start(), "ncclGroupStart"));
+  for (int m = 0; m < x->plan.n; m++) {
+    const struct halo_message *message = &x->plan.messages[m];
+    if (message->count > 0)
+      RETURN_IF_FAILED(check(nccl.send((float *)x->send.handle + message->send_offset, (size_t)message->count,
+                                       NCCL_FLOAT, message->peer, x->comm, stream),
+                             "ncclSend"));
+    if (message->recv_count > 0)
+      RETURN_IF_FAILED(
+          check(nccl.recv((float *)x->recv.handle + message->recv_offset, (size_t)message->recv_count,
+                          NCCL_FLOAT, message->peer, x->comm, stream),
+                "ncclRecv"));
+  }
+  return check(nccl.group_end(), "ncclGroupEnd");
+}
+
+static status_t nccl_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
+{
+  x->field = field;
+  RETURN_IF_FAILED(cuda_use(x->context.device));
+  if (!computed) {
+    RETURN_IF_FAILED(gpu_record(x->before, x->context.compute));
+    computed = x->before;
+  }
+  RETURN_IF_FAILED(gpu_wait(x->queue, computed));
+  RETURN_IF_FAILED(gpu_record(x->mark[MARK_BEGIN], x->queue));
+  if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->queue, field, x->send));
+  RETURN_IF_FAILED(gpu_record(x->mark[MARK_PACKED], x->queue));
+  RETURN_IF_FAILED(messages_put(x));
+  return gpu_record(x->mark[MARK_HERE], x->queue);
+}
+
+static status_t nccl_progress(struct halo_exchange *x)
+{
+  (void)x;
+  return STATUS_OK;
+}
+
+/* NCCL does not tell whose message is missing. */
+static void describe(const void *of, struct watch_targets *targets)
+{
+  const struct halo_exchange *x = of;
+  for (int m = 0; m < x->plan.n; m++) {
+    targets->at[targets->n].rank = x->plan.messages[m].peer;
+    halo_dir_name(x->plan.messages[m].dir, targets->at[targets->n++].face);
+  }
+}
+
+static status_t event_await(struct halo_exchange *x, struct gpu_event *event, int deadline)
+{
+  struct watch_wait wait;
+  watch_begin(&wait, x->context.comm, deadline ? "halos" : NULL, deadline ? describe : NULL, x);
+  for (int ready = 0;;) {
+    RETURN_IF_FAILED(gpu_ready(event, &ready));
+    if (ready) return STATUS_OK;
+    RETURN_IF_FAILED(deadline ? watch_look(&wait) : watch_serve(&wait));
+    sched_yield();
+  }
+}
+
+static status_t nccl_finish(struct halo_exchange *x, struct gpu_event **arrived)
+{
+  if (x->plan.recv_floats > 0)
+    RETURN_IF_FAILED(x->packer->unpack(x->packer_state, x->queue, x->field, x->recv));
+  RETURN_IF_FAILED(gpu_record(x->mark[MARK_UNPACKED], x->queue));
+  RETURN_IF_FAILED(event_await(x, x->mark[MARK_PACKED], 0));
+  RETURN_IF_FAILED(event_await(x, x->mark[MARK_UNPACKED], 1));
+  RETURN_IF_FAILED(marks_read(x));
+  x->times.exchanges++;
+  *arrived = x->mark[MARK_UNPACKED];
+  return STATUS_OK;
+}
+
+static status_t nccl_times(struct halo_exchange *x, struct halo_times *times)
+{
+  for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += x->times.seconds[p];
+  times->exchanges += x->times.exchanges;
+  memset(&x->times, 0, sizeof x->times);
+  return STATUS_OK;
+}
+
+const struct halo_transport halo_transport_nccl = {
+    .name = "nccl",
+    .about = "pack on the device, NCCL's send and receive, where its library is found",
+    .available = nccl_available,
+    .setup = nccl_setup,
+    .start = nccl_start,
+    .progress = nccl_progress,
+    .finish = nccl_finish,
+    .times = nccl_times,
+    .teardown = nccl_teardown,
+    .trial = 1,
+};

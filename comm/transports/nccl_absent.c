@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "comm/halo/transport.h"
+
+static int absent_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
+{
+  (void)backend;
+  snprintf(reason, GPU_TEXT_MAX, "not built: configured without CUDA");
+  return 0;
+}
+
+/** Where it is not available no other verb is reached. */
+const struct halo_transport halo_transport_nccl = {
+    .name = "nccl",
+    .about = "pack on the device, NCCL's send and receive, where its library is found",
+    .available = absent_available,
+};

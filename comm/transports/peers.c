@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "comm/transports/peers.h"
+
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/guard.h"
+#include "comm/ranks/watch.h"
+
+/* Added to a message's tag. */
+#define HELLO_TAG   64
+#define VERDICT_TAG 96
+
+/* What neighbours tell each other first. */
+struct hello {
+  struct gpu_share target[2], mailbox;
+  int64_t plane, pitch, first;
+};
+
+struct swap {
+  const struct halo_context *context;
+  MPI_Request requests[2 * HALO_MESSAGES_MAX];
+  MPI_Status statuses[2 * HALO_MESSAGES_MAX];
+};
+
+/* ---- one word with every neighbour ---- */
+
+static void describe(const void *of, struct watch_targets *targets)
+{
+  const struct swap *swap = of;
+  const struct halo_plan *plan = swap->context->plan;
+  for (int m = 0; m < plan->n; m++) {
+    if (swap->requests[m] == MPI_REQUEST_NULL) continue;
+    targets->at[targets->n].rank = plan->messages[m].peer;
+    halo_dir_name(plan->messages[m].dir, targets->at[targets->n++].face);
+  }
+}
+
+static status_t swap_await(struct swap *swap)
+{
+  struct watch_wait wait;
+  int done = 0;
+  watch_begin(&wait, swap->context->comm, "setting up", describe, swap);
+  while (!done) {
+    RETURN_IF_FAILED(agree_mpi(MPI_Testall(2 * swap->context->plan->n, swap->requests, &done, swap->statuses),
+                               "MPI_Testall"));
+    if (done) break;
+    RETURN_IF_FAILED(watch_look(&wait));
+    sched_yield();
+  }
+  return STATUS_OK;
+}
+
+/* Sends out[m] and receives in[m], \a size bytes each, for every message of the plan. */
+static status_t swap_all(const struct halo_context *context, int tag, const void *out, void *in, size_t size)
+{
+  struct swap swap = {.context = context};
+  const struct halo_plan *plan = context->plan;
+  for (int m = 0; m < plan->n; m++) {
+    const struct halo_message *message = &plan->messages[m];
+    RETURN_IF_FAILED(agree_mpi(MPI_Irecv((char *)in + (size_t)m * size, (int)size, MPI_BYTE, message->peer,
+                                         tag + message->recv_tag, context->comm, &swap.requests[m]),
+                               "MPI_Irecv of a neighbour's offer"));
+    RETURN_IF_FAILED(
+        agree_mpi(MPI_Isend((const char *)out + (size_t)m * size, (int)size, MPI_BYTE, message->peer,
+                            tag + message->send_tag, context->comm, &swap.requests[plan->n + m]),
+                  "MPI_Isend of an offer"));
+  }
+  RETURN_IF_FAILED(swap_await(&swap));
+  for (int m = 0; m < plan->n; m++) {
+    int bytes = 0;
+    MPI_Get_count(&swap.statuses[m], MPI_BYTE, &bytes);
+    if (bytes != (int)size)
+      return log_fail(STATUS_WRONG, "an offer from rank %d has %d bytes and must have %zu: WRONG",
+                      plan->messages[m].peer, bytes, size);
+  }
+  return STATUS_OK;
+}
+
+/* A message is carried if both ends can; one end's reason is told at both. */
+static status_t verdicts_swap(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  struct halo_reach theirs[HALO_MESSAGES_MAX];
+  RETURN_IF_FAILED(swap_all(context, VERDICT_TAG, reach, theirs, sizeof *reach));
+  for (int m = 0; m < context->plan->n; m++)
+    if (reach[m].carried && !theirs[m].carried) reach[m] = theirs[m];
+  return STATUS_OK;
+}
+
+static void refuse(struct halo_reach *reach, const char *why)
+{
+  if (!reach->carried) return;
+  reach->carried = 0;
+  snprintf(reach->why, sizeof reach->why, "%s", why);
+}
+
+/* ---- who is on this host ---- */
+
+static status_t hosts_compare(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  MPI_Comm host;
+  MPI_Group all, near;
+  RETURN_IF_FAILED(guard_mpi(
+      context->comm, MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+      "MPI_Comm_split_type"));
+  MPI_Comm_group(context->comm, &all);
+  MPI_Comm_group(host, &near);
+  for (int m = 0; m < context->plan->n; m++) {
+    int there;
+    MPI_Group_translate_ranks(all, 1, &context->plan->messages[m].peer, near, &there);
+    if (there == MPI_UNDEFINED) refuse(&reach[m], "on another host");
+  }
+  MPI_Group_free(&near);
+  MPI_Group_free(&all);
+  MPI_Comm_free(&host);
+  return STATUS_OK;
+}
+
+/* ---- attach ---- */
+
+static int peer_attach(struct gpu_device *device, const struct hello *hello, struct halo_peer *peer,
+                       char why[GPU_TEXT_MAX])
+{
+  struct halo_peer p = {.plane = hello->plane, .pitch = hello->pitch, .first = hello->first, .owner = 1};
+  snprintf(p.uuid, sizeof p.uuid, "%s", hello->mailbox.uuid);
+  if (!gpu_attach(device, &hello->mailbox, &p.mailbox, why)) return 0;
+  if (gpu_attach(device, &hello->target[0], &p.target[0], why)) {
+    if (gpu_attach(device, &hello->target[1], &p.target[1], why)) {
+      *peer = p;
+      return 1;
+    }
+    gpu_detach(device, &p.target[0]);
+  }
+  gpu_detach(device, &p.mailbox);
+  return 0;
+}
+
+/* An earlier message to the same rank has opened the same memory. */
+static const struct halo_peer *attached_before(const struct halo_plan *plan, const struct halo_peer *peers,
+                                               int m)
+{
+  for (int e = 0; e < m; e++)
+    if (plan->messages[e].peer == plan->messages[m].peer && peers[e].mailbox.handle) return &peers[e];
+  return NULL;
+}
+
+static void peers_attach(const struct halo_context *context, const struct hello *hellos,
+                         struct halo_reach reach[HALO_MESSAGES_MAX],
+                         struct halo_peer peers[HALO_MESSAGES_MAX])
+{
+  for (int m = 0; m < context->plan->n; m++) {
+    char why[GPU_TEXT_MAX] = "";
+    if (!reach[m].carried) continue;
+    const struct halo_peer *same = attached_before(context->plan, peers, m);
+    if (same) {
+      peers[m] = *same;
+      peers[m].first = hellos[m].first;
+      peers[m].owner = 0;
+    } else if (!peer_attach(context->device, &hellos[m], &peers[m], why)) {
+      refuse(&reach[m], why);
+    }
+  }
+}
+
+static status_t hellos_fill(const struct halo_context *context, const struct halo_offer *offer,
+                            struct hello *hellos)
+{
+  struct hello all = {.plane = offer->plane, .pitch = offer->pitch};
+  RETURN_IF_FAILED(gpu_share(context->device, offer->mailbox, &all.mailbox));
+  for (int t = 0; t < 2; t++) RETURN_IF_FAILED(gpu_share(context->device, offer->target[t], &all.target[t]));
+  for (int m = 0; m < context->plan->n; m++) {
+    hellos[m] = all;
+    hellos[m].first = offer->first[m];
+  }
+  return STATUS_OK;
+}
+
+/* ---- try ---- */
+
+static uint64_t mark_of(int rank, int tag)
+{
+  return hash_mix(((uint64_t)rank << 8 | (uint64_t)tag) + 1);
+}
+
+static status_t mail_store(struct gpu_queue *queue, const struct halo_peer *peer, size_t offset,
+                           const uint64_t *value)
+{
+  return gpu_copy_in(queue, peer->mailbox, offset, value, sizeof *value);
+}
+
+/* The flag too gets its zero from who will add to it: a checker of memory that sees one process then knows what is read. */
+static status_t marks_store(const struct halo_context *context, struct gpu_queue *queue,
+                            const struct halo_reach reach[HALO_MESSAGES_MAX],
+                            const struct halo_peer peers[HALO_MESSAGES_MAX])
+{
+  static const uint64_t none = 0;
+  int rank;
+  uint64_t marks[HALO_MESSAGES_MAX];
+  MPI_Comm_rank(context->comm, &rank);
+  for (int m = 0; m < context->plan->n; m++) {
+    int tag = context->plan->messages[m].send_tag;
+    if (!reach[m].carried) continue;
+    marks[m] = mark_of(rank, tag);
+    size_t flag = offsetof(struct halo_mailbox, flag) + (size_t)tag * HALO_FLAG_WORDS * sizeof none,
+           trial = offsetof(struct halo_mailbox, trial) + (size_t)tag * sizeof marks[m];
+    RETURN_IF_FAILED(mail_store(queue, &peers[m], flag, &none));
+    RETURN_IF_FAILED(mail_store(queue, &peers[m], trial, &marks[m]));
+  }
+  return gpu_sync(queue);
+}
+
+static status_t marks_check(const struct halo_context *context, struct gpu_queue *queue,
+                            struct gpu_mem mailbox, struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  uint64_t found[HALO_TAGS];
+  RETURN_IF_FAILED(gpu_copy_out(queue, found, mailbox, offsetof(struct halo_mailbox, trial), sizeof found));
+  RETURN_IF_FAILED(gpu_sync(queue));
+  for (int m = 0; m < context->plan->n; m++) {
+    const struct halo_message *message = &context->plan->messages[m];
+    if (found[message->recv_tag] != mark_of(message->peer, message->recv_tag))
+      refuse(&reach[m], "a trial store did not arrive");
+  }
+  return STATUS_OK;
+}
+
+status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *queue,
+                         const struct halo_offer *offer, struct halo_reach reach[HALO_MESSAGES_MAX],
+                         struct halo_peer peers[HALO_MESSAGES_MAX])
+{
+  static struct hello mine[HALO_MESSAGES_MAX], theirs[HALO_MESSAGES_MAX];
+  memset(peers, 0, HALO_MESSAGES_MAX * sizeof *peers);
+  RETURN_IF_FAILED(agree_status(context->comm, hellos_fill(context, offer, mine)));
+  RETURN_IF_FAILED(hosts_compare(context, reach));
+  RETURN_IF_FAILED(swap_all(context, HELLO_TAG, mine, theirs, sizeof *mine));
+  peers_attach(context, theirs, reach, peers);
+  RETURN_IF_FAILED(verdicts_swap(context, reach));
+  RETURN_IF_FAILED(agree_status(context->comm, marks_store(context, queue, reach, peers)));
+  RETURN_IF_FAILED(agree_status(context->comm, marks_check(context, queue, offer->mailbox, reach)));
+  return verdicts_swap(context, reach);
+}
+
+void halo_peers_close(struct gpu_device *device, struct halo_peer peers[HALO_MESSAGES_MAX])
+{
+  for (int m = 0; m < HALO_MESSAGES_MAX; m++) {
+    if (peers[m].owner) {
+      gpu_detach(device, &peers[m].target[1]);
+      gpu_detach(device, &peers[m].target[0]);
+      gpu_detach(device, &peers[m].mailbox);
+    }
+    peers[m] = (struct halo_peer){.owner = 0};
+  }
+}

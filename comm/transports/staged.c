@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* Packed halos through MPI. `staged` and `pageable` go through host memory, pinned or plain, in chunks: while one is with
+ * MPI the next is copied out, and another in. `mpi` gives MPI the device's own pointers. */
+#include "config.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "comm/ranks/agree.h"
+#include "comm/transports/aware.h"
+#include "comm/transports/packed.h"
+#include "comm/ranks/watch.h"
+
+/* Added to a message's tag for its token. */
+#define TOKEN_TAG 32
+
+static struct packed_marks *marks_now(struct halo_exchange *x)
+{
+  return &x->ring[x->n % PACKED_RING];
+}
+
+/* ---- set-up ---- */
+
+static status_t staged_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
+                             struct halo_exchange **exchange)
+{
+  (void)reach;
+  return packed_setup(context, WAY_PINNED, exchange);
+}
+
+static status_t pageable_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
+                               struct halo_exchange **exchange)
+{
+  (void)reach;
+  return packed_setup(context, WAY_PAGEABLE, exchange);
+}
+
+static status_t mpi_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
+                          struct halo_exchange **exchange)
+{
+  RETURN_IF_FAILED(aware_try(context, reach));
+  return packed_setup(context, WAY_DEVICE, exchange);
+}
+
+static int packed_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
+{
+  if (halo_packer_find(backend->name)) return 1;
+  snprintf(reason, GPU_TEXT_MAX, "backend %s has no halo packer", backend->name);
+  return 0;
+}
+
+/* ---- times ---- */
+
+static status_t marks_read(struct halo_exchange *x, struct packed_marks *marks)
+{
+  static const struct {
+    enum halo_phase phase;
+    enum packed_mark begin, end;
+  } spans[] = {{HALO_PACK, MARK_BEGIN, MARK_PACKED},
+               {HALO_D2H, MARK_PACKED, MARK_OUT},
+               {HALO_H2D, MARK_BACK, MARK_IN},
+               {HALO_UNPACK, MARK_IN, MARK_UNPACKED}};
+  for (size_t s = 0; marks->used && s < sizeof spans / sizeof spans[0]; s++) {
+    double seconds;
+    if (x->way == WAY_DEVICE && (spans[s].phase == HALO_D2H || spans[s].phase == HALO_H2D)) continue;
+    RETURN_IF_FAILED(gpu_elapsed(marks->event[spans[s].begin], marks->event[spans[s].end], &seconds));
+    x->times.seconds[spans[s].phase] += seconds;
+  }
+  marks->used = 0;
+  return STATUS_OK;
+}
+
+static status_t packed_times(struct halo_exchange *x, struct halo_times *times)
+{
+  for (int r = 0; r < PACKED_RING; r++) RETURN_IF_FAILED(marks_read(x, &x->ring[r]));
+  for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += x->times.seconds[p];
+  times->exchanges += x->times.exchanges;
+  memset(&x->times, 0, sizeof x->times);
+  return STATUS_OK;
+}
+
+/* Time since the last look belongs to `transfer` while bytes are on their way, and to `wait` while the halo is late. */
+static void account(struct halo_exchange *x)
+{
+  double now = stats_now();
+  if (x->sent > 0 && x->in_transfer > 0) x->times.seconds[HALO_TRANSFER] += now - x->since;
+  if (x->sent > 0 && x->tokens_left > 0) x->times.seconds[HALO_WAIT] += now - x->since;
+  x->since = now;
+}
+
+/* ---- one exchange ---- */
+
+static status_t receives_post(struct halo_exchange *x)
+{
+  for (int m = 0; m < x->plan.n; m++)
+    RETURN_IF_FAILED(
+        agree_mpi(MPI_Irecv(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
+                            TOKEN_TAG + x->plan.messages[m].recv_tag, x->context.comm, &x->tokens_in.at[m]),
+                  "MPI_Irecv of a token"));
+  for (int c = 0; c < x->incoming.n; c++) {
+    const struct halo_chunk *chunk = &x->incoming.chunk[c];
+    const struct halo_message *message = &x->plan.messages[chunk->message];
+    RETURN_IF_FAILED(
+        agree_mpi(MPI_Irecv(x->host_recv[x->n % 2] + chunk->begin, (int)chunk->count, MPI_FLOAT,
+                            message->peer, message->recv_tag, x->context.comm, &x->data_in.at[c]),
+                  "MPI_Irecv of a halo"));
+  }
+  for (int p = 0; p < x->incoming.pieces; p++) x->missing[p] = x->incoming.piece[p].chunks;
+  x->tokens_left = x->plan.n;
+  x->data_left = x->incoming.n;
+  x->out_left = x->plan.n + x->outgoing.n;
+  return STATUS_OK;
+}
+
+static status_t tokens_send(struct halo_exchange *x)
+{
+  for (int m = 0; m < x->plan.n; m++)
+    RETURN_IF_FAILED(
+        agree_mpi(MPI_Isend(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
+                            TOKEN_TAG + x->plan.messages[m].send_tag, x->context.comm, &x->tokens_out.at[m]),
+                  "MPI_Isend of a token"));
+  x->since = stats_now();
+  return STATUS_OK;
+}
+
+static status_t copies_start(struct halo_exchange *x)
+{
+  for (int p = 0; p < x->outgoing.pieces; p++) {
+    const struct halo_piece *piece = &x->outgoing.piece[p];
+    if (x->way != WAY_DEVICE)
+      RETURN_IF_FAILED(gpu_copy_out(x->out, x->host_send + piece->begin, x->send,
+                                    (size_t)piece->begin * sizeof(float),
+                                    (size_t)piece->count * sizeof(float)));
+    RETURN_IF_FAILED(gpu_record(x->copied[p], x->out));
+  }
+  return STATUS_OK;
+}
+
+static status_t packed_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
+{
+  struct packed_marks *marks = marks_now(x);
+  x->field = field;
+  x->sent = x->in_transfer = x->arriving = 0;
+  RETURN_IF_FAILED(marks_read(x, marks));
+  RETURN_IF_FAILED(receives_post(x));
+  if (!computed) {
+    RETURN_IF_FAILED(gpu_record(x->before, x->context.compute));
+    computed = x->before;
+  }
+  RETURN_IF_FAILED(gpu_wait(x->out, computed));
+  RETURN_IF_FAILED(gpu_wait(x->in, computed));
+  RETURN_IF_FAILED(gpu_record(marks->event[MARK_BEGIN], x->out));
+  if (x->send.bytes > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->out, field, x->send));
+  RETURN_IF_FAILED(gpu_record(marks->event[MARK_PACKED], x->out));
+  RETURN_IF_FAILED(copies_start(x));
+  RETURN_IF_FAILED(gpu_record(marks->event[MARK_OUT], x->out));
+  return x->outgoing.n == 0 ? tokens_send(x) : STATUS_OK;
+}
+
+/* Sends what has been copied out, in order. */
+static status_t chunks_send(struct halo_exchange *x)
+{
+  while (x->sent < x->outgoing.n) {
+    const struct halo_chunk *chunk = &x->outgoing.chunk[x->sent];
+    const struct halo_message *message = &x->plan.messages[chunk->message];
+    int copied = 0;
+    RETURN_IF_FAILED(gpu_ready(x->copied[chunk->piece], &copied));
+    if (!copied) return STATUS_OK;
+    if (x->sent == 0) RETURN_IF_FAILED(tokens_send(x));
+    RETURN_IF_FAILED(
+        agree_mpi(MPI_Isend(x->host_send + chunk->begin, (int)chunk->count, MPI_FLOAT, message->peer,
+                            message->send_tag, x->context.comm, &x->data_out.at[x->sent]),
+                  "MPI_Isend of a halo"));
+    x->sent++;
+  }
+  return STATUS_OK;
+}
+
+/* Copies a piece to the device once all its chunks are here. */
+static status_t chunk_arrived(struct halo_exchange *x, int c)
+{
+  int p = x->incoming.chunk[c].piece;
+  const struct halo_piece *piece = &x->incoming.piece[p];
+  x->in_transfer--;
+  x->data_left--;
+  if (--x->missing[p] > 0) return STATUS_OK;
+  if (!x->arriving++) RETURN_IF_FAILED(gpu_record(marks_now(x)->event[MARK_BACK], x->in));
+  if (x->way == WAY_DEVICE) return STATUS_OK;
+  return gpu_copy_in(x->in, x->recv[0], (size_t)piece->begin * sizeof(float),
+                     x->host_recv[x->n % 2] + piece->begin, (size_t)piece->count * sizeof(float));
+}
+
+/* How many of \a requests have finished since the last look; which, in x->indices. */
+static status_t finished(struct halo_exchange *x, struct packed_requests *requests, int n, int *done)
+{
+  *done = 0;
+  if (n == 0) return STATUS_OK;
+  int error = MPI_Testsome(n, requests->at, done, x->indices, x->statuses);
+  for (int r = 0; error == MPI_SUCCESS && r < *done; r++) x->statuses[r].MPI_ERROR = MPI_SUCCESS;
+  /* A message that is too long is the affair of who takes it. */
+  return error == MPI_ERR_IN_STATUS && requests == &x->data_in ? STATUS_OK : agree_mpi(error, "MPI_Testsome");
+}
+
+/* A halo that is shorter or longer than its chunk is no halo. \a r: of the finished ones. */
+static status_t arrival_check(const struct halo_exchange *x, int r)
+{
+  const struct halo_chunk *chunk = &x->incoming.chunk[x->indices[r]];
+  const struct halo_message *message = &x->plan.messages[chunk->message];
+  int floats = 0, class = MPI_SUCCESS;
+  char dir[8], came[32] = "more";
+  MPI_Error_class(x->statuses[r].MPI_ERROR, &class);
+  if (class != MPI_SUCCESS && class != MPI_ERR_TRUNCATE)
+    return agree_mpi(x->statuses[r].MPI_ERROR, "MPI_Testsome");
+  if (class == MPI_SUCCESS) {
+    RETURN_IF_FAILED(agree_mpi(MPI_Get_count(&x->statuses[r], MPI_FLOAT, &floats), "MPI_Get_count"));
+    if (floats == chunk->count) return STATUS_OK;
+    if (floats == MPI_UNDEFINED)
+      snprintf(came, sizeof came, "a part of one");
+    else
+      snprintf(came, sizeof came, "%d", floats);
+  }
+  return log_fail(STATUS_WRONG, "a halo from rank %d, face %s, has %s floats and must have %lld: WRONG",
+                  message->peer, halo_dir_name(message->dir, dir), came, (long long)chunk->count);
+}
+
+static int chunks_of(const struct halo_exchange *x, int message)
+{
+  int n = 0;
+  for (int c = 0; c < x->incoming.n; c++) n += x->incoming.chunk[c].message == message;
+  return n;
+}
+
+/* Data can be here before its token is seen. */
+static status_t arrivals_take(struct halo_exchange *x)
+{
+  int done;
+  RETURN_IF_FAILED(finished(x, &x->tokens_in, x->plan.n, &done));
+  if (done > 0) account(x);
+  for (int r = 0; r < done; r++) x->tokens_left--, x->in_transfer += chunks_of(x, x->indices[r]);
+  RETURN_IF_FAILED(finished(x, &x->data_in, x->incoming.n, &done));
+  if (done > 0) account(x);
+  for (int r = 0; r < done; r++) {
+    RETURN_IF_FAILED(arrival_check(x, r));
+    RETURN_IF_FAILED(chunk_arrived(x, x->indices[r]));
+  }
+  return STATUS_OK;
+}
+
+static status_t packed_progress(struct halo_exchange *x)
+{
+  int done;
+  RETURN_IF_FAILED(chunks_send(x));
+  if (x->tokens_left + x->data_left > 0) RETURN_IF_FAILED(arrivals_take(x));
+  if (x->out_left == 0) return STATUS_OK;
+  RETURN_IF_FAILED(finished(x, &x->tokens_out, x->plan.n, &done));
+  if (done > 0) x->out_left -= done;
+  RETURN_IF_FAILED(finished(x, &x->data_out, x->sent, &done));
+  if (done > 0) x->out_left -= done;
+  return STATUS_OK;
+}
+
+/* Who has not been heard of, or has not taken what was sent to it. */
+static void describe(const void *of, struct watch_targets *targets)
+{
+  const struct halo_exchange *x = of;
+  for (int m = 0; m < x->plan.n; m++) {
+    int pending = x->tokens_in.at[m] != MPI_REQUEST_NULL || x->tokens_out.at[m] != MPI_REQUEST_NULL;
+    for (int c = 0; c < x->incoming.n; c++)
+      pending |= x->incoming.chunk[c].message == m && x->data_in.at[c] != MPI_REQUEST_NULL;
+    for (int c = 0; c < x->sent; c++)
+      pending |= x->outgoing.chunk[c].message == m && x->data_out.at[c] != MPI_REQUEST_NULL;
+    if (!pending) continue;
+    targets->at[targets->n].rank = x->plan.messages[m].peer;
+    halo_dir_name(x->plan.messages[m].dir, targets->at[targets->n++].face);
+  }
+}
+
+static int left(const struct halo_exchange *x)
+{
+  return x->outgoing.n - x->sent + x->tokens_left + x->data_left + x->out_left;
+}
+
+/* Until the own halos are out, only the own device is waited for. */
+static status_t halos_await(struct halo_exchange *x)
+{
+  struct watch_wait wait;
+  watch_begin(&wait, x->context.comm, NULL, NULL, NULL);
+  while (left(x) > 0) {
+    int before = left(x), out = x->sent == x->outgoing.n;
+    RETURN_IF_FAILED(packed_progress(x));
+    if (x->sent == x->outgoing.n && (!out || !wait.what))
+      watch_begin(&wait, x->context.comm, "halos", describe, x);
+    if (left(x) != before) continue;
+    RETURN_IF_FAILED(wait.what ? watch_look(&wait) : watch_serve(&wait));
+    sched_yield();
+  }
+  return STATUS_OK;
+}
+
+static status_t packed_finish(struct halo_exchange *x, struct gpu_event **arrived)
+{
+  struct packed_marks *marks = marks_now(x);
+  RETURN_IF_FAILED(halos_await(x));
+  if (!x->arriving) RETURN_IF_FAILED(gpu_record(marks->event[MARK_BACK], x->in));
+  RETURN_IF_FAILED(gpu_record(marks->event[MARK_IN], x->in));
+  if (x->recv[0].bytes > 0)
+    RETURN_IF_FAILED(
+        x->packer->unpack(x->packer_state, x->in, x->field, x->recv[x->way == WAY_DEVICE ? x->n % 2 : 0]));
+  RETURN_IF_FAILED(gpu_record(marks->event[MARK_UNPACKED], x->in));
+  marks->used = 1;
+  x->times.exchanges++;
+  x->n++;
+  *arrived = marks->event[MARK_UNPACKED];
+  return STATUS_OK;
+}
+
+#define PACKED                                                                                               \
+  .start = packed_start, .progress = packed_progress, .finish = packed_finish, .times = packed_times,        \
+  .teardown = packed_teardown
+
+const struct halo_transport halo_transport_staged = {
+    .name = "staged",
+    .about = "pack on the device, pinned host buffers, non-blocking MPI, in chunks",
+    .available = packed_available,
+    .setup = staged_setup,
+    .trial = 1,
+    PACKED,
+};
+
+const struct halo_transport halo_transport_pageable = {
+    .name = "pageable",
+    .about = "the baseline: like staged, with pageable host buffers",
+    .available = packed_available,
+    .setup = pageable_setup,
+    PACKED,
+};
+
+const struct halo_transport halo_transport_mpi = {
+    .name = "mpi",
+    .about = "pack on the device, MPI takes the device's pointers: needs an MPI that can",
+    .available = aware_available,
+    .setup = mpi_setup,
+    .trial = 1,
+    PACKED,
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops in another order and in blocks: a block of B stays in the L2 cache while all rows of A pass, and four rows of
+ * sums in the L1 cache share each row of it. What the compiler makes of that for any x86-64 or other machine. */
+#include "gemm/kernels/cpu/cpu_gemm.h"
+
+#define DEPTH 128
+#define WIDTH 512
+#define ROWS  4
+
+/* Sums of up to ROWS rows over one block of B. */
+static void rows_add(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t rows, int64_t depth,
+                     int64_t width, float sums[ROWS][WIDTH])
+{
+  for (int64_t l = 0; l < depth; l++)
+    for (int64_t r = 0; r < rows; r++) {
+      float factor = a[r * lda + l];
+      for (int64_t j = 0; j < width; j++) sums[r][j] += factor * b[l * ldb + j];
+    }
+}
+
+/* C takes the first block's sums by beta, and the others' on top. */
+static void rows_store(const struct gemm_problem *p, int first, int64_t rows, int64_t width,
+                       const float sums[ROWS][WIDTH], float *c)
+{
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t j = 0; j < width; j++) {
+      float *out = &c[r * p->ld[GEMM_C] + j], before = 0;
+      if (!first)
+        before = *out;
+      else if (p->beta != 0)
+        before = p->beta * *out;
+      *out = p->alpha * sums[r][j] + before;
+    }
+}
+
+static void block_multiply(const struct gemm_problem *p, const float *a, const float *b, float *c, int64_t l,
+                           int64_t j)
+{
+  int64_t depth = p->k - l < DEPTH ? p->k - l : DEPTH, width = p->n - j < WIDTH ? p->n - j : WIDTH;
+#pragma omp for schedule(static)
+  for (int64_t i = 0; i < p->m; i += ROWS) {
+    int64_t rows = p->m - i < ROWS ? p->m - i : ROWS;
+    float sums[ROWS][WIDTH] = {{0}};
+    rows_add(a + i * p->ld[GEMM_A] + l, p->ld[GEMM_A], b + l * p->ld[GEMM_B] + j, p->ld[GEMM_B], rows, depth,
+             width, sums);
+    rows_store(p, l == 0, rows, width, sums, c + i * p->ld[GEMM_C] + j);
+  }
+}
+
+static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+{
+  const struct gemm_problem *p = &exec->problem;
+  (void)queue;
+#pragma omp parallel
+  for (int64_t j = 0; j < p->n; j += WIDTH)
+    for (int64_t l = 0; l < p->k; l += DEPTH) block_multiply(p, o->a.handle, o->b.handle, o->c.handle, l, j);
+  return STATUS_OK;
+}
+
+/* Blocks end where the matrices do. */
+static status_t open(struct gemm_exec *exec)
+{
+  struct gemm_blocks *b = &exec->blocks;
+  if (b->group_n > exec->problem.n) b->group_n = b->item_n = (int)exec->problem.n;
+  if (b->group_k > exec->problem.k) b->group_k = (int)exec->problem.k;
+  return STATUS_OK;
+}
+
+static const struct gemm_ops ops = {.open = open, .launch = launch};
+static const struct gemm_blocks blocks = {
+    .group_m = ROWS, .group_n = WIDTH, .group_k = DEPTH, .item_m = ROWS, .item_n = WIDTH, .stages = 1};
+
+const struct gemm_kernel gemm_cpu_blocked = {
+    .name = "blocked",
+    .step = "a block of B stays in the cache, rows of sums share each row of it",
+    .rung = 2,
+    .types = GEMM_BIT(GEMM_F32),
+    .blocks = &blocks,
+    .n_blocks = 1,
+    .ops = &ops,
+};

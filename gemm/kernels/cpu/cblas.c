@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The yardstick: OpenBLAS, or whatever else stands behind CBLAS, with as many threads as ours. */
+#include "config.h"
+
+#include <cblas.h>
+#include <limits.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "gemm/kernels/cpu/cblas.h"
+#include "gemm/kernels/cpu/cpu_gemm.h"
+
+/* CBLAS counts in int. */
+int gemm_cblas_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                    const struct gemm_problem *p, char why[GPU_TEXT_MAX])
+{
+  (void)kernel, (void)device;
+  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++)
+    if (p->ld[matrix] > INT_MAX) snprintf(why, GPU_TEXT_MAX, "takes leading dimensions up to %d", INT_MAX);
+  return !why[0];
+}
+
+#if HAVE_OPENBLAS_SET_NUM_THREADS
+/* Threads inherit the cores of the one that starts them, and ours are pinned to one each: so the library's start from a
+ * thread that may run on all of them. */
+void gemm_cblas_start(void)
+{
+  cpu_set_t mine, all;
+  CPU_ZERO(&all);
+#pragma omp parallel
+  {
+    cpu_set_t one;
+    if (sched_getaffinity(0, sizeof one, &one) == 0)
+#pragma omp critical
+      CPU_OR(&all, &all, &one);
+  }
+  int pinned = sched_getaffinity(0, sizeof mine, &mine) == 0 && sched_setaffinity(0, sizeof all, &all) == 0;
+  openblas_set_num_threads(1);
+  openblas_set_num_threads(omp_get_max_threads());
+  if (pinned) sched_setaffinity(0, sizeof mine, &mine);
+}
+#else
+void gemm_cblas_start(void)
+{
+}
+#endif
+
+static status_t open(struct gemm_exec *exec)
+{
+  (void)exec;
+  gemm_cblas_start();
+  return STATUS_OK;
+}
+
+void gemm_cblas(const struct gemm_problem *p, const float *a, const float *b, float *c)
+{
+  cblas_sgemm(CblasRowMajor, p->trans_a ? CblasTrans : CblasNoTrans, p->trans_b ? CblasTrans : CblasNoTrans,
+              (int)p->m, (int)p->n, (int)p->k, p->alpha, a, (int)p->ld[GEMM_A], b, (int)p->ld[GEMM_B],
+              p->beta, c, (int)p->ld[GEMM_C]);
+}
+
+static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+{
+  (void)queue;
+  gemm_cblas(&exec->problem, o->a.handle, o->b.handle, o->c.handle);
+  return STATUS_OK;
+}
+
+static const struct gemm_ops ops = {.fits = gemm_cblas_fits, .open = open, .launch = launch};
+
+const struct gemm_kernel gemm_cpu_cblas = {
+    .name = "cblas",
+    .step = CBLAS_NAME ", with as many threads",
+    .yardstick = 1,
+    .types = GEMM_BIT(GEMM_F32),
+    .transposes = 1,
+    .ops = &ops,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What the cores can do at most: multiply and add in registers, and read memory. */
+#include "gemm/kernels/cpu/cpu_gemm.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "gemm/kernels/cpu/micro.h"
+
+#define SPIN_SECONDS 0.003
+#define SPIN_ROUNDS  20
+#define SPIN_TURNS   5000
+#define READ_FLOATS  ((int64_t)16 << 20)
+#define READ_ROUNDS  3
+
+/* The best of some short rounds: other programs take cores away at times. */
+static status_t spin_measure(double *flops)
+{
+  const struct gemm_micro *micro;
+  double best = 0;
+  RETURN_IF_FAILED(gemm_micro_choose(&micro));
+  for (int round = 0; round < SPIN_ROUNDS; round++) {
+    double done = 0, begin = stats_now();
+#pragma omp parallel reduction(+ : done)
+    while (stats_now() - begin < SPIN_SECONDS) done += micro->spin(SPIN_TURNS);
+    best = fmax(best, done / (stats_now() - begin));
+  }
+  *flops = best;
+  return STATUS_OK;
+}
+
+/* Threads read what they wrote: their own parts, in memory near them. */
+static status_t read_measure(double *bytes_per_second)
+{
+  int *numbers = malloc((size_t)READ_FLOATS * sizeof *numbers);
+  double best = INFINITY;
+  int64_t total = 0;
+  if (!numbers) return log_fail(STATUS_ENVIRONMENT, "out of host memory to measure it");
+#pragma omp parallel for schedule(static)
+  for (int64_t n = 0; n < READ_FLOATS; n++) numbers[n] = 1;
+  for (int round = 0; round < READ_ROUNDS; round++) {
+    int64_t sum = 0;
+    double begin = stats_now();
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int64_t n = 0; n < READ_FLOATS; n++) sum += numbers[n];
+    best = fmin(best, stats_now() - begin);
+    total += sum;
+  }
+  free(numbers);
+  if (total != READ_ROUNDS * READ_FLOATS)
+    return log_fail(STATUS_FAULT, "host memory does not hold what was written");
+  *bytes_per_second = (double)READ_FLOATS * sizeof *numbers / best;
+  return STATUS_OK;
+}
+
+status_t gemm_cpu_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
+                           struct gemm_ceilings *ceilings)
+{
+  struct gemm_ceilings found = {0};
+  (void)device, (void)queue, (void)type;
+  RETURN_IF_FAILED(spin_measure(&found.flops));
+  RETURN_IF_FAILED(read_measure(&found.bytes_per_second));
+  *ceilings = found;
+  return STATUS_OK;
+}

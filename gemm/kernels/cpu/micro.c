@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "gemm/kernels/cpu/micro.h"
+
+#include <string.h>
+
+#include "base/environment.h"
+#include "base/log.h"
+
+static const struct gemm_micro *const micros[] = {
+#ifdef __x86_64__
+    &gemm_micro_avx512,
+    &gemm_micro_avx2,
+#endif
+    &gemm_micro_generic,
+};
+
+const struct gemm_micro *gemm_micro_at(int n)
+{
+  return n >= 0 && n < (int)(sizeof micros / sizeof *micros) ? micros[n] : NULL;
+}
+
+status_t gemm_micro_choose(const struct gemm_micro **micro)
+{
+  const char *wanted = environment_text("HIMENO_CPU_SIMD");
+  const struct gemm_micro *one;
+  for (int n = 0; (one = gemm_micro_at(n)); n++) {
+    if (wanted && strcmp(wanted, one->name)) continue;
+    if (one->supported()) {
+      *micro = one;
+      return STATUS_OK;
+    }
+    if (wanted) return log_fail(STATUS_ENVIRONMENT, "HIMENO_CPU_SIMD=%s: this CPU does not have it", wanted);
+  }
+  return log_fail(STATUS_USAGE, "HIMENO_CPU_SIMD=%s: kernel simd was not compiled for that",
+                  wanted ? wanted : "");
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* AVX-512: 24 of 32 registers hold sums. */
+#include "gemm/kernels/cpu/micro.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+#define FN(name)     avx512_##name
+#define TARGET       __attribute__((target("avx512f")))
+#define LANES        16
+#define ROWS         12
+#define VECTORS      2
+#define FMA(a, b, c) _mm512_fmadd_ps((a), (b), (c))
+#define SPREAD(x)    _mm512_set1_ps(x)
+#include "gemm/kernels/cpu/micro_body.h"
+
+static int supported(void)
+{
+  return __builtin_cpu_supports("avx512f");
+}
+
+const struct gemm_micro gemm_micro_avx512 = {"avx512",       supported,   ROWS,
+                                             VECTORS *LANES, avx512_tile, avx512_spin};
+#endif

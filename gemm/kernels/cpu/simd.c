@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Tiles of C in vector registers, fed from packed panels: a panel of B for the L1 cache, a block of A for the L2, a block
+ * of B for the L3 that all threads share. Packing also straightens out transposed matrices and fills panels up with zeros,
+ * whose products fall outside of C. Source: Goto and van de Geijn, "Anatomy of high-performance matrix
+ * multiplication", ACM TOMS 34, 2008. */
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gemm/kernels/cpu/cpu_gemm.h"
+#include "gemm/kernels/cpu/micro.h"
+
+/* Depth of a block; rows of A (192 KiB) and columns of B (4 MiB) in one. */
+#define DEPTH   256
+#define ROWS    192
+#define COLUMNS 4096
+#define ALIGN   64
+
+struct simd {
+  const struct gemm_micro *micro;
+  int threads;
+  int64_t rows; /**< of a block of A, whole tiles; fewer than ROWS where there are many threads */
+  float *b;     /**< packed, shared */
+  float *a;     /**< packed, a block for each thread */
+};
+
+/** What one launch works on. */
+struct job {
+  const struct gemm_problem *p;
+  const struct simd *s;
+  const float *a, *b;
+  float *c;
+};
+
+static int64_t least(int64_t x, int64_t y)
+{
+  return x < y ? x : y;
+}
+
+static int64_t round_up(int64_t x, int64_t step)
+{
+  return (x + step - 1) / step * step;
+}
+
+/* ---- packing ---- */
+
+/* A panel of `width` lines for the micro kernel: its l-th group of numbers is element l of each line. Lines lie `across`
+ * apart, their elements `along`. */
+static void panel_pack(const float *from, int64_t across, int64_t along, int64_t lines, int64_t depth,
+                       int64_t width, float *to)
+{
+  if (lines < width) memset(to, 0, (size_t)(width * depth) * sizeof *to);
+  if (across == 1)
+    for (int64_t l = 0; l < depth; l++)
+      for (int64_t w = 0; w < lines; w++) to[l * width + w] = from[l * along + w];
+  else
+    for (int64_t w = 0; w < lines; w++)
+      for (int64_t l = 0; l < depth; l++) to[l * width + w] = from[w * across + l * along];
+}
+
+/* All threads share the panels of a block of B. */
+static void b_pack(const struct job *job, int64_t l, int64_t depth, int64_t j, int64_t columns)
+{
+  int64_t ld = job->p->ld[GEMM_B], width = job->s->micro->columns;
+  int64_t across = job->p->trans_b ? ld : 1, along = job->p->trans_b ? 1 : ld;
+#pragma omp for schedule(static)
+  for (int64_t x = 0; x < columns; x += width)
+    panel_pack(job->b + l * along + (j + x) * across, across, along, least(width, columns - x), depth, width,
+               job->s->b + x * depth);
+}
+
+static void a_pack(const struct job *job, int64_t l, int64_t depth, int64_t i, int64_t rows, float *to)
+{
+  int64_t ld = job->p->ld[GEMM_A], height = job->s->micro->rows;
+  int64_t across = job->p->trans_a ? 1 : ld, along = job->p->trans_a ? ld : 1;
+  for (int64_t y = 0; y < rows; y += height)
+    panel_pack(job->a + l * along + (i + y) * across, across, along, least(height, rows - y), depth, height,
+               to + y * depth);
+}
+
+/* ---- multiplying ---- */
+
+/* C takes the first block's sums by beta, and the others' on top. */
+static void tile_store(const struct gemm_problem *p, const float *tile, int64_t stride, int first,
+                       int64_t rows, int64_t columns, float *c)
+{
+  for (int64_t r = 0; r < rows; r++) {
+    float *out = c + r * p->ld[GEMM_C];
+    const float *sums = tile + r * stride;
+    if (first && p->beta == 0)
+      for (int64_t j = 0; j < columns; j++) out[j] = p->alpha * sums[j];
+    else if (first)
+      for (int64_t j = 0; j < columns; j++) out[j] = p->alpha * sums[j] + p->beta * out[j];
+    else
+      for (int64_t j = 0; j < columns; j++) out[j] += p->alpha * sums[j];
+  }
+}
+
+static void block_multiply(const struct job *job, const float *a, int64_t l, int64_t depth, int64_t i,
+                           int64_t rows, int64_t j, int64_t columns)
+{
+  const struct gemm_micro *micro = job->s->micro;
+  float tile[MICRO_ROWS_MAX * MICRO_COLUMNS_MAX] __attribute__((aligned(ALIGN)));
+  for (int64_t x = 0; x < columns; x += micro->columns)
+    for (int64_t y = 0; y < rows; y += micro->rows) {
+      micro->tile(depth, a + y * depth, job->s->b + x * depth, tile);
+      tile_store(job->p, tile, micro->columns, l == 0, least(micro->rows, rows - y),
+                 least(micro->columns, columns - x), job->c + (i + y) * job->p->ld[GEMM_C] + j + x);
+    }
+}
+
+/* One block of B against all rows of A, which threads take in turns. */
+static void slice_multiply(const struct job *job, int64_t l, int64_t j)
+{
+  int64_t depth = least(DEPTH, job->p->k - l), columns = least(COLUMNS, job->p->n - j);
+  int64_t step = job->s->rows;
+  float *a = job->s->a + omp_get_thread_num() * round_up(ROWS, MICRO_ROWS_MAX) * DEPTH;
+  b_pack(job, l, depth, j, columns);
+#pragma omp for schedule(dynamic)
+  for (int64_t i = 0; i < job->p->m; i += step) {
+    int64_t rows = least(step, job->p->m - i);
+    a_pack(job, l, depth, i, rows, a);
+    block_multiply(job, a, l, depth, i, rows, j, columns);
+  }
+}
+
+static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+{
+  const struct gemm_problem *p = &exec->problem;
+  struct simd *s = exec->state;
+  const struct job job = {.p = p, .s = s, .a = o->a.handle, .b = o->b.handle, .c = o->c.handle};
+  (void)queue;
+#pragma omp parallel num_threads(s->threads)
+  for (int64_t j = 0; j < p->n; j += COLUMNS)
+    for (int64_t l = 0; l < p->k; l += DEPTH) slice_multiply(&job, l, j);
+  return STATUS_OK;
+}
+
+/* ---- open and close ---- */
+
+static float *aligned_floats(int64_t n)
+{
+  void *memory = NULL;
+  return posix_memalign(&memory, ALIGN, (size_t)n * sizeof(float)) ? NULL : memory;
+}
+
+static status_t open(struct gemm_exec *exec)
+{
+  const struct gemm_problem *p = &exec->problem;
+  struct simd *s = exec->state = calloc(1, sizeof *s);
+  if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel simd");
+  RETURN_IF_FAILED(gemm_micro_choose(&s->micro));
+  s->threads = omp_get_max_threads();
+  s->rows = least(round_up((p->m + s->threads - 1) / s->threads, s->micro->rows),
+                  ROWS / s->micro->rows * s->micro->rows);
+  s->b = aligned_floats(round_up(least(COLUMNS, p->n), MICRO_COLUMNS_MAX) * DEPTH);
+  s->a = aligned_floats(s->threads * round_up(ROWS, MICRO_ROWS_MAX) * DEPTH);
+  if (!s->a || !s->b) return log_fail(STATUS_ENVIRONMENT, "out of host memory for packed panels");
+  exec->blocks = (struct gemm_blocks){.group_m = (int)s->rows,
+                                      .group_n = (int)least(COLUMNS, p->n),
+                                      .group_k = (int)least(DEPTH, p->k),
+                                      .item_m = s->micro->rows,
+                                      .item_n = s->micro->columns,
+                                      .stages = 1};
+  return STATUS_OK;
+}
+
+static void close(struct gemm_exec *exec)
+{
+  struct simd *s = exec->state;
+  if (!s) return;
+  free(s->a);
+  free(s->b);
+  free(s);
+}
+
+static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
+{
+  const struct simd *s = exec->state;
+  r->threads = s->threads;
+}
+
+static const struct gemm_ops ops = {.open = open, .close = close, .launch = launch, .resources = resources};
+
+const struct gemm_kernel gemm_cpu_simd = {
+    .name = "simd",
+    .step = "tiles of C in vector registers, A and B packed for each cache",
+    .rung = 3,
+    .types = GEMM_BIT(GEMM_F32),
+    .transposes = 1,
+    .ops = &ops,
+};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Ceilings of a CUDA device: each kernel takes ever more turns until it can be timed. */
+#include "gemm/kernels/cuda/peaks.h"
+
+#include "gemm/kernels/cuda/cuda_gemm.h"
+#include "gpu/cuda/cuda_device.h"
+
+#define BLOCKS_EACH  8 /* a multiprocessor */
+#define LONG_ENOUGH  0.01
+#define TURNS_MAX    (1 << 20)
+#define DEVICE_BYTES ((size_t)512 << 20)
+
+struct bench {
+  struct gpu_queue *queue;
+  struct gpu_event *begin, *end;
+  struct gpu_mem in, out;
+  int blocks;
+};
+
+typedef cudaError_t (*launch_turns)(const struct bench *bench, int turns);
+
+static cudaError_t fma_launch(const struct bench *b, int turns)
+{
+  return cuda_peak_fma(b->out.handle, b->blocks, turns, cuda_queue_handle(b->queue));
+}
+
+static cudaError_t local_launch(const struct bench *b, int turns)
+{
+  return cuda_peak_local(b->out.handle, b->blocks, turns, cuda_queue_handle(b->queue));
+}
+
+static cudaError_t read_launch(const struct bench *b, int turns)
+{
+  return cuda_peak_read(b->out.handle, b->in.handle, (int64_t)(b->in.bytes / sizeof(float)), b->blocks, turns,
+                        cuda_queue_handle(b->queue));
+}
+
+static status_t timed(const struct bench *b, launch_turns launch, int turns, double *seconds)
+{
+  RETURN_IF_FAILED(gpu_record(b->begin, b->queue));
+  cudaError_t error = launch(b, turns);
+  if (error != cudaSuccess) return cuda_fail(error, "CUDA kernel of a ceiling");
+  RETURN_IF_FAILED(gpu_record(b->end, b->queue));
+  RETURN_IF_FAILED(gpu_sync(b->queue));
+  return gpu_elapsed(b->begin, b->end, seconds);
+}
+
+/* `work` is a turn's, of the whole device. The first launch only loads the kernel. */
+static status_t rate_measure(const struct bench *b, launch_turns launch, double work, double *rate)
+{
+  double seconds = 0;
+  int turns = 1;
+  RETURN_IF_FAILED(timed(b, launch, turns, &seconds));
+  for (seconds = 0; turns < TURNS_MAX && seconds < LONG_ENOUGH; turns *= 2) {
+    RETURN_IF_FAILED(timed(b, launch, 2 * turns, &seconds));
+  }
+  *rate = seconds > 0 ? work * turns / seconds : 0;
+  return STATUS_OK;
+}
+
+static status_t bench_open(struct gpu_device *device, struct bench *b)
+{
+  b->blocks = BLOCKS_EACH * device->info.compute_units;
+  RETURN_IF_FAILED(cuda_use(device));
+  RETURN_IF_FAILED(gpu_alloc(device, DEVICE_BYTES, &b->in));
+  RETURN_IF_FAILED(gpu_alloc(device, sizeof(float), &b->out));
+  RETURN_IF_FAILED(gpu_clear(b->queue, b->in, 0, b->in.bytes));
+  RETURN_IF_FAILED(gpu_event_create(device, &b->begin));
+  return gpu_event_create(device, &b->end);
+}
+
+status_t gemm_cuda_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
+                            struct gemm_ceilings *ceilings)
+{
+  struct bench b = {.queue = queue};
+  struct gemm_ceilings found = {0};
+  const double threads = (double)BLOCKS_EACH * device->info.compute_units * CUDA_PEAK_THREADS;
+  status_t status;
+  TRY(bench_open(device, &b), done);
+  /* Tensor cores have other peaks. */
+  if (type == GEMM_F32) TRY(rate_measure(&b, fma_launch, 2 * CUDA_PEAK_FMA * threads, &found.flops), done);
+  TRY(rate_measure(&b, local_launch, CUDA_PEAK_LOCAL_BYTES * threads, &found.local_bytes_per_second), done);
+  TRY(rate_measure(&b, read_launch, (double)b.in.bytes, &found.bytes_per_second), done);
+  *ceilings = found;
+done:
+  gpu_event_destroy(b.end);
+  gpu_event_destroy(b.begin);
+  gpu_free(device, &b.out);
+  gpu_free(device, &b.in);
+  return status;
+}

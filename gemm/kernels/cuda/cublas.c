@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* The yardstick on NVIDIA's devices, as its users set it up: one handle, workspace by the library's default, its own choice
+ * of algorithm. float32 is multiplied as float32, without TF32. */
+#include <cublas_v2.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "gemm/kernels/cuda/cuda_gemm.h"
+#include "gpu/cuda/cuda_device.h"
+
+static status_t fail(cublasStatus_t result, const char *what)
+{
+  int lacks = result == CUBLAS_STATUS_NOT_INITIALIZED || result == CUBLAS_STATUS_ALLOC_FAILED ||
+              result == CUBLAS_STATUS_ARCH_MISMATCH || result == CUBLAS_STATUS_NOT_SUPPORTED;
+  return log_fail(lacks ? STATUS_ENVIRONMENT : STATUS_FAULT, "%s: %s", what, cublasGetStatusString(result));
+}
+
+/* This interface counts in int. */
+static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                const struct gemm_problem *p, char why[GPU_TEXT_MAX])
+{
+  (void)kernel, (void)device;
+  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++)
+    if (p->ld[matrix] > INT_MAX) snprintf(why, GPU_TEXT_MAX, "takes leading dimensions up to %d", INT_MAX);
+  return !why[0];
+}
+
+struct state {
+  cublasHandle_t handle;
+  uint16_t alpha, beta; /* as halves */
+};
+
+static status_t open(struct gemm_exec *exec)
+{
+  struct state *s = exec->state = calloc(1, sizeof *s);
+  if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
+  s->alpha = gemm_half(exec->problem.alpha);
+  s->beta = gemm_half(exec->problem.beta);
+  RETURN_IF_FAILED(cuda_use(exec->device));
+  cublasStatus_t result = cublasCreate(&s->handle);
+  return result == CUBLAS_STATUS_SUCCESS ? STATUS_OK : fail(result, "cublasCreate");
+}
+
+static void close(struct gemm_exec *exec)
+{
+  struct state *s = exec->state;
+  if (s && s->handle) cublasDestroy(s->handle);
+  free(s);
+}
+
+static const struct {
+  cudaDataType_t operand, result;
+  cublasComputeType_t arithmetic;
+} types[GEMM_TYPES] = {
+    [GEMM_F32] = {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    [GEMM_TF32] = {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
+    [GEMM_F16] = {CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    [GEMM_F16_F16] = {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F},
+    [GEMM_BF16] = {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+};
+
+static cublasOperation_t operation(int transposed)
+{
+  return transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+}
+
+/* To the library, which counts along columns, our rows are columns: it computes the transpose, B times A. */
+static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+{
+  const struct state *s = exec->state;
+  const struct gemm_problem *p = &exec->problem;
+  const enum gemm_type t = p->type;
+  const void *alpha = t == GEMM_F16_F16 ? (const void *)&s->alpha : &p->alpha;
+  const void *beta = t == GEMM_F16_F16 ? (const void *)&s->beta : &p->beta;
+  cublasStatus_t result = cublasSetStream(s->handle, cuda_queue_handle(queue));
+  if (result != CUBLAS_STATUS_SUCCESS) return fail(result, "cublasSetStream");
+  result = cublasGemmEx(s->handle, operation(p->trans_b), operation(p->trans_a), (int)p->n, (int)p->m,
+                        (int)p->k, alpha, o->b.handle, types[t].operand, (int)p->ld[GEMM_B], o->a.handle,
+                        types[t].operand, (int)p->ld[GEMM_A], beta, o->c.handle, types[t].result,
+                        (int)p->ld[GEMM_C], types[t].arithmetic, CUBLAS_GEMM_DEFAULT);
+  return result == CUBLAS_STATUS_SUCCESS ? STATUS_OK : fail(result, "cublasGemmEx");
+}
+
+static const struct gemm_ops ops = {.fits = fits, .open = open, .close = close, .launch = launch};
+
+const struct gemm_kernel gemm_cuda_cublas = {
+    .name = "cublas",
+    .step = "cuBLAS",
+    .yardstick = 1,
+    .types = GEMM_BIT(GEMM_TYPES) - 1,
+    .transposes = 1,
+    .truncates = 1,
+    .ops = &ops,
+};

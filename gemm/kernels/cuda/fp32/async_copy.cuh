@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Shared memory by its addresses, and the copies that fill it while threads multiply: cp.async from sm_80 on, ordinary
+// loads and stores before; bulk copies of boxes of a matrix, which arrive on a barrier, from sm_90 on. PTX ISA 8.0.
+#ifndef GEMM_KERNELS_CUDA_FP32_ASYNC_COPY_CUH
+#define GEMM_KERNELS_CUDA_FP32_ASYNC_COPY_CUH
+
+#include <cuda.h>
+#include <stdint.h>
+
+static __device__ __forceinline__ uint32_t shared_address(const void *p)
+{
+  return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+static __device__ __forceinline__ float4 shared_load(uint32_t from)
+{
+  float4 v;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "r"(from));
+  return v;
+}
+
+static __device__ __forceinline__ float2 shared_load_pair(uint32_t from)
+{
+  float2 v;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "r"(from));
+  return v;
+}
+
+static __device__ __forceinline__ void shared_store(uint32_t to, float x, float y, float z, float w)
+{
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(x), "f"(y), "f"(z), "f"(w)
+               : "memory");
+}
+
+// ---- a thread's own copies: 4 or 16 bytes; 0 where `valid` is false ----
+
+static __device__ __forceinline__ void copy_float(uint32_t to, const float *from, bool valid)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(valid ? 4 : 0)
+               : "memory");
+#else
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(to), "f"(valid ? *from : 0.0f) : "memory");
+#endif
+}
+
+static __device__ __forceinline__ void copy_quad(uint32_t to, const float *from, bool valid)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid ? 16 : 0)
+               : "memory");
+#else
+  const float4 zero = {0, 0, 0, 0}, v = valid ? __ldg((const float4 *)from) : zero;
+  shared_store(to, v.x, v.y, v.z, v.w);
+#endif
+}
+
+// What was asked for since the last call is one group.
+static __device__ __forceinline__ void copies_commit()
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Until all but the last `pending` groups have arrived.
+template <int pending> static __device__ __forceinline__ void copies_wait()
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+#endif
+}
+
+#if __CUDA_ARCH__ >= 900
+
+// ---- bulk copies ----
+
+static __device__ __forceinline__ void arrival_init(uint32_t barrier)
+{
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+}
+
+// Barriers that were made before are seen by the copy engine after.
+static __device__ __forceinline__ void arrivals_publish()
+{
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// The phase ends when so many bytes have come.
+static __device__ __forceinline__ void arrival_expect(uint32_t barrier, uint32_t bytes)
+{
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+
+static __device__ __forceinline__ bool arrival_test(uint32_t barrier, uint32_t parity)
+{
+  uint32_t done;
+  asm volatile("{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+               "selp.u32 %0, 1, 0, p;\n}"
+               : "=r"(done)
+               : "r"(barrier), "r"(parity)
+               : "memory");
+  return done;
+}
+
+static __device__ __forceinline__ void arrival_wait(uint32_t barrier, uint32_t parity)
+{
+  asm volatile("{\n.reg .pred p;\nmore%=:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+               "@!p bra more%=;\n}" ::"r"(barrier),
+               "r"(parity)
+               : "memory");
+}
+
+// The box whose first element is (x, y) of the map; beyond the matrix it is 0.
+static __device__ __forceinline__ void box_copy(uint32_t to, const CUtensorMap &map, int x, int y,
+                                                uint32_t barrier)
+{
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+               "l"(&map), "r"(x), "r"(y), "r"(barrier)
+               : "memory");
+}
+
+// ---- blocks of a cluster ----
+
+// All threads of the cluster: what was written before is seen after.
+static __device__ __forceinline__ void cluster_meet()
+{
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// Four floats of block `rank`'s shared memory.
+static __device__ __forceinline__ float4 cluster_load(uint32_t from, int rank)
+{
+  uint32_t there;
+  float4 v;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(from), "r"(rank));
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "r"(there));
+  return v;
+}
+
+#endif
+
+#endif

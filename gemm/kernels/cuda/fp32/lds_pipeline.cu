@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The way from shared memory to registers is overlapped too: while a step is multiplied, the next one's numbers arrive,
+// across the seam of two tiles as well.
+#include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
+
+struct step_numbers {
+  float a[ITEM], b[ITEM];
+
+  __device__ __forceinline__ void load(const tile_pair &tile, int step, const tile_sums &sums)
+  {
+    item_load(tile.a[step], sums.ti, a);
+    item_load(tile.b[step], sums.tj, b);
+  }
+};
+
+static __global__ void __launch_bounds__(TILE_THREADS, 2) lds_pipeline(fp32_job job)
+{
+  __shared__ __align__(16) tile_pair tiles[2];
+  const corner at = corner_of(job.n, TILE, TILE);
+  tile_fetch next;
+  tile_sums sums;
+  step_numbers numbers[2];
+  next.begin(job, at);
+  sums.begin(at);
+  next.load();
+  next.store(tiles[0]);
+  __syncthreads();
+  numbers[0].load(tiles[0], 0, sums);
+  for (int now = 0, more = 1; more; now ^= 1) {
+    more = next.k_left > 0;
+    if (more) next.load();
+#pragma unroll
+    for (int step = 0; step < DEPTH - 1; step++) {
+      numbers[(step + 1) % 2].load(tiles[now], step + 1, sums);
+      sums.multiply(numbers[step % 2].a, numbers[step % 2].b);
+    }
+    if (more) next.store(tiles[now ^ 1]);
+    __syncthreads();
+    // After the last tile old numbers, which nobody uses.
+    numbers[0].load(tiles[now ^ 1], 0, sums);
+    sums.multiply(numbers[1].a, numbers[1].b);
+  }
+  sums.store(job);
+}
+
+typedef fixed_rung<lds_pipeline, TILE, TILE, TILE_THREADS> rung;
+extern "C" const fp32_step fp32_lds_pipeline = {nullptr, nullptr, rung::describe, rung::launch};

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// What both kernels of the warptile rung share: the shape, and a warp's way from shared memory through registers to C.
+#ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_CUH
+#define GEMM_KERNELS_CUDA_FP32_WARPTILE_CUH
+
+#include "gemm/kernels/cuda/fp32/async_copy.cuh"
+#include "gemm/kernels/cuda/fp32/fp32.cuh"
+
+// A block makes m×n of C, k steps at a time; a warp warp_m×warp_n of that, a thread item_m×item_n.
+template <int m_, int n_, int k_, int warp_m_, int warp_n_, int item_m_, int item_n_, int blocks_>
+struct warptile_shape {
+  static constexpr int m = m_, n = n_, k = k_, warp_m = warp_m_, warp_n = warp_n_, item_m = item_m_,
+                       item_n = item_n_;
+  static constexpr int blocks = blocks_; // that a multiprocessor shall hold
+  static constexpr int lanes_m = warp_m / item_m, lanes_n = warp_n / item_n;
+  static constexpr int threads = m / warp_m * (n / warp_n) * 32;
+  static_assert(lanes_m * lanes_n == 32, "32 lanes");
+};
+
+// In which order blocks take tiles: down a band of 8 rows of tiles, then on to the next column, so that those that run
+// at one time share rows and columns in the L2 cache.
+#define WARPTILE_BAND 8
+static __device__ __forceinline__ corner warptile_corner(int number, int rows, int columns, int tile_m,
+                                                         int tile_n)
+{
+  const int band = number / (WARPTILE_BAND * columns), rest = number - band * WARPTILE_BAND * columns;
+  const int height = min(WARPTILE_BAND, rows - band * WARPTILE_BAND);
+  return {(band * WARPTILE_BAND + rest % height) * tile_m, rest / height * tile_n};
+}
+
+// A thread's part of a tile. Its rows lie in groups of four, lanes_m groups apart, and its columns likewise: each load is
+// of 16 bytes, and the lanes of a warp read neighbouring ones or the same.
+template <class S> struct warptile_item {
+  float sums[S::item_m][S::item_n];
+  float a[2][S::item_m], b[2][S::item_n]; // the step at hand and the next one
+  int i, j;                               // first row and column within the tile
+
+  __device__ __forceinline__ void begin()
+  {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    i = warp % (S::m / S::warp_m) * S::warp_m + lane / S::lanes_n * 4;
+    j = warp / (S::m / S::warp_m) * S::warp_n + lane % S::lanes_n * 4;
+#pragma unroll
+    for (int x = 0; x < S::item_m; x++)
+#pragma unroll
+      for (int y = 0; y < S::item_n; y++) sums[x][y] = 0;
+#pragma unroll
+    for (int x = 0; x < S::item_m; x++) a[1][x] = 0;
+#pragma unroll
+    for (int y = 0; y < S::item_n; y++) b[1][y] = 0;
+  }
+
+  static __device__ __forceinline__ int row(int x)
+  {
+    return x / 4 * S::lanes_m * 4 + x % 4;
+  }
+
+  static __device__ __forceinline__ int column(int y)
+  {
+    return y / 4 * S::lanes_n * 4 + y % 4;
+  }
+
+  // A step's numbers; addresses of the thread's first row and column in it.
+  __device__ __forceinline__ void load(int step, uint32_t at_a, uint32_t at_b)
+  {
+#pragma unroll
+    for (int x = 0; x < S::item_m; x += 4) {
+      const float4 v = shared_load(at_a + row(x) * sizeof(float));
+      a[step & 1][x] = v.x, a[step & 1][x + 1] = v.y, a[step & 1][x + 2] = v.z, a[step & 1][x + 3] = v.w;
+    }
+#pragma unroll
+    for (int y = 0; y < S::item_n; y += 4) {
+      const float4 v = shared_load(at_b + column(y) * sizeof(float));
+      b[step & 1][y] = v.x, b[step & 1][y + 1] = v.y, b[step & 1][y + 2] = v.z, b[step & 1][y + 3] = v.w;
+    }
+  }
+
+  // To and fro along the rows: of each multiply-add's three operands one is the last one's, which the register file then
+  // need not deliver again. It delivers two a cycle.
+  __device__ __forceinline__ void multiply(int step)
+  {
+#pragma unroll
+    for (int x = 0; x < S::item_m; x++)
+#pragma unroll
+      for (int turn = 0; turn < S::item_n; turn++) {
+        const int y = x & 1 ? S::item_n - 1 - turn : turn;
+        sums[x][y] = fmaf(a[step & 1][x], b[step & 1][y], sums[x][y]);
+      }
+  }
+};
+
+// Four neighbours of a row of C, of which `valid` exist.
+static __device__ __forceinline__ void warptile_store(float *out, float4 sum, int valid, bool aligned,
+                                                      float alpha, float beta)
+{
+  if (aligned && valid >= 4) {
+    float4 v = {alpha * sum.x, alpha * sum.y, alpha * sum.z, alpha * sum.w};
+    if (beta != 0) {
+      const float4 old = *(const float4 *)out;
+      v.x = fmaf(beta, old.x, v.x), v.y = fmaf(beta, old.y, v.y);
+      v.z = fmaf(beta, old.z, v.z), v.w = fmaf(beta, old.w, v.w);
+    }
+    *(float4 *)out = v;
+    return;
+  }
+  if (valid > 0) result_store(out, sum.x, alpha, beta);
+  if (valid > 1) result_store(out + 1, sum.y, alpha, beta);
+  if (valid > 2) result_store(out + 2, sum.z, alpha, beta);
+  if (valid > 3) result_store(out + 3, sum.w, alpha, beta);
+}
+
+static __device__ __forceinline__ bool warptile_aligned(const fp32_job &job)
+{
+  return job.ldc % 4 == 0 && (uintptr_t)job.c % 16 == 0;
+}
+
+template <class S>
+static __device__ __forceinline__ void warptile_finish(const warptile_item<S> &item, const fp32_job &job,
+                                                       const corner &at)
+{
+  const bool aligned = warptile_aligned(job);
+#pragma unroll
+  for (int x = 0; x < S::item_m; x++) {
+    const int i = at.i + item.i + item.row(x);
+    float *out = job.c + i * job.ldc;
+#pragma unroll
+    for (int y = 0; y < S::item_n; y += 4) {
+      const int j = at.j + item.j + item.column(y);
+      const float4 sum = {item.sums[x][y], item.sums[x][y + 1], item.sums[x][y + 2], item.sums[x][y + 3]};
+      if (i < job.m) warptile_store(out + j, sum, job.n - j, aligned, job.alpha, job.beta);
+    }
+  }
+}
+
+#endif

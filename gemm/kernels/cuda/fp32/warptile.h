@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The two ways in which the warptile rung brings tiles to shared memory, and their tiles. C++. */
+#ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_H
+#define GEMM_KERNELS_CUDA_FP32_WARPTILE_H
+
+#include "gemm/kernels/cuda/fp32/fp32.h"
+
+/** A tile of C as one kernel makes it. */
+struct warptile_tile {
+  int m, n, k, item_m, item_n, threads;
+  int blocks;  /**< that a multiprocessor shall hold at one time */
+  double rate; /**< share of the peak on an H100 where tiles fill it, by measurement: to compare tiles */
+  bool whole,
+      stays; /**< a block or cluster a tile; blocks that stay and share all tiles and steps of k evenly */
+};
+
+/** How a product is cut. */
+struct warptile_cut {
+  int tile;   /**< of the path's */
+  int splits; /**< parts of k, 1 for none */
+  bool stays; /**< as warptile_tile.stays */
+  int stages; /**< tiles of k in shared memory */
+};
+
+struct warptile_path {
+  const warptile_tile *tiles; /**< best first */
+  int n_tiles;
+  /** \brief Whether the chip, this program's code and the matrices allow it. */
+  bool (*able)(const fp32_job *job, const fp32_chip *chip);
+  /** \brief Stages for a cut that is whole but for them; 0: it does not fit. */
+  int (*stages)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut);
+  /** \brief Seconds on an H100, to compare cuts. */
+  double (*predict)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut);
+  size_t (*work)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut);
+  fp32_launch (*describe)(const fp32_job *job, const warptile_cut &cut);
+  cudaError_t (*launch)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut,
+                        cudaStream_t stream);
+};
+
+/** \brief Seconds of whole tiles in rounds of blocks, each split into so many parts: of the multiprocessor with most.
+ * \a part_seconds is what a part costs beside its share, a round. */
+double warptile_rounds(const fp32_job *job, const fp32_chip *chip, const warptile_tile &tile, int splits,
+                       double part_seconds);
+
+/** Of one multiprocessor of an H100, to weigh arithmetic against the rest. */
+#define WARPTILE_FLOPS 5.07e11
+/** Of its device memory. */
+#define WARPTILE_BYTES_PER_SECOND 2.5e12
+/** Of a round of blocks: the first tile's way from device memory, and storing C. */
+#define WARPTILE_ROUND_SECONDS 2e-6
+
+/** Bulk copies: sm_90 and later, rows that begin at multiples of 16 bytes. */
+extern const warptile_path warptile_bulk_path;
+/** Copies by threads: everything. */
+extern const warptile_path warptile_copy_path;
+
+#endif

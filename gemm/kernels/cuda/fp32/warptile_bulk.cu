@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// The host side of bulk copies: a block or a cluster of blocks a tile, or blocks that stay and share all out.
+#include "gemm/kernels/cuda/fp32/warptile.h"
+#include "gemm/kernels/cuda/fp32/warptile_bulk.cuh"
+#include "gemm/kernels/cuda/fp32/warptile_stream.cuh"
+#include "gpu/cuda/cuda_tensor_map.h"
+
+typedef void (*bulk_kernel)(bulk_args);
+
+struct bulk_variant {
+  bulk_kernel bulk[2][2], stream[2][2]; // turn A, turn B
+  int stage, a, b;                      // bytes
+};
+
+enum { WHOLE = 1, STAYS = 2 };
+
+// Kernels are made only for what a tile is used for.
+template <class S, int ways> struct bulk_row {
+  static constexpr warptile_tile tile(double rate)
+  {
+    return {S::m,       S::n,      S::k, S::item_m,           S::item_n,
+            S::threads, S::blocks, rate, (ways & WHOLE) != 0, (ways & STAYS) != 0};
+  }
+
+  static bulk_variant variant()
+  {
+    bulk_variant v = {{}, {}, bulk_layout<S>::stage, bulk_layout<S>::a, bulk_layout<S>::b};
+    if constexpr (ways & WHOLE) {
+      v.bulk[0][0] = warptile_bulk<S, false, false>, v.bulk[0][1] = warptile_bulk<S, false, true>;
+      v.bulk[1][0] = warptile_bulk<S, true, false>, v.bulk[1][1] = warptile_bulk<S, true, true>;
+    }
+    if constexpr (ways & STAYS) {
+      v.stream[0][0] = warptile_stream<S, false, false>, v.stream[0][1] = warptile_stream<S, false, true>;
+      v.stream[1][0] = warptile_stream<S, true, false>, v.stream[1][1] = warptile_stream<S, true, true>;
+    }
+    return v;
+  }
+};
+
+typedef bulk_row<warptile_shape<128, 256, 16, 64, 64, 8, 16, 1>, WHOLE | STAYS> row_128x256;
+typedef bulk_row<warptile_shape<128, 128, 16, 32, 64, 8, 8, 2>, WHOLE> row_128x128;
+typedef bulk_row<warptile_shape<128, 128, 16, 64, 64, 8, 16, 2>, STAYS> row_128x128_stays;
+typedef bulk_row<warptile_shape<64, 128, 16, 32, 64, 8, 8, 3>, WHOLE | STAYS> row_64x128;
+typedef bulk_row<warptile_shape<64, 64, 16, 32, 32, 8, 4, 4>, WHOLE | STAYS> row_64x64;
+static constexpr warptile_tile tiles[] = {row_128x256::tile(0.80), row_128x128::tile(0.78),
+                                          row_128x128_stays::tile(0.79), row_64x128::tile(0.75),
+                                          row_64x64::tile(0.65)};
+static const bulk_variant variants[] = {row_128x256::variant(), row_128x128::variant(),
+                                        row_128x128_stays::variant(), row_64x128::variant(),
+                                        row_64x64::variant()};
+
+// Of a multiprocessor's shared memory each block takes 1 KiB more; as much goes to barriers and alignment.
+#define RESERVED 2048
+// Of k, in tiles, that a block is worth.
+#define STEPS_LEAST 4
+// What an element of a tile costs that a cluster adds up, a part.
+#define CLUSTER_ELEMENT_SECONDS 1.6e-10
+// Of the speed of whole tiles, what blocks that stay reach in their loop.
+#define STREAM_SHARE 0.96
+
+static bool turns_a(const fp32_job *job)
+{
+  return !job->trans_a;
+}
+
+static bool turns_b(const fp32_job *job)
+{
+  return job->trans_b;
+}
+
+static int buffer_bytes(const fp32_job *job, const bulk_variant &v)
+{
+  return 2 * ((turns_a(job) ? v.a : 0) + (turns_b(job) ? v.b : 0));
+}
+
+static bool able(const fp32_job *job, const fp32_chip *chip)
+{
+  return chip->number >= 90 && job->lda % 4 == 0 && job->ldb % 4 == 0;
+}
+
+// As many as there is room for. Parts of k are added up in the stages' room.
+static int stages(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
+{
+  const warptile_tile &t = tiles[cut.tile];
+  const bulk_variant &v = variants[cut.tile];
+  const int all = chip->shared_bytes + 1024, buffers = buffer_bytes(job, v);
+  int count = (all / t.blocks - RESERVED - buffers) / v.stage;
+  if (count < 2) count = (all - RESERVED - buffers) / v.stage;
+  if (count > BULK_STAGES_MAX) count = BULK_STAGES_MAX;
+  const int room = count * v.stage + buffers, sums = t.m * t.n * (int)sizeof(float);
+  return count < 2 || (cut.splits > 1 && room < sums) ? 0 : count;
+}
+
+// Blocks that stay: as many as run at one time, each with a few steps at least.
+static int stream_blocks(const fp32_job *job, const fp32_chip *chip, const warptile_tile &t)
+{
+  const int64_t steps = tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
+  const int64_t least = steps / STEPS_LEAST, most = (int64_t)chip->processors * t.blocks;
+  return (int)(least < 1 ? 1 : least < most ? least : most);
+}
+
+// Tiles that two blocks and more work on.
+static bool stream_shares(const fp32_job *job, const fp32_chip *chip, const warptile_tile &t)
+{
+  return tiles_of(job, t.m, t.n) % stream_blocks(job, chip, t) != 0;
+}
+
+// A parcel and a word for each block that stays.
+static size_t work(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
+{
+  const warptile_tile &t = tiles[cut.tile];
+  if (!cut.stays || !stream_shares(job, chip, t)) return 0;
+  return (size_t)stream_blocks(job, chip, t) * ((size_t)t.m * (size_t)t.n + 1) * sizeof(float);
+}
+
+static double predict(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
+{
+  const warptile_tile &t = tiles[cut.tile];
+  if (!cut.stays)
+    return warptile_rounds(job, chip, t, cut.splits,
+                           cut.splits > 1 ? CLUSTER_ELEMENT_SECONDS * t.m * t.n : 0);
+  const double steps = (double)tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
+  const double flop = 2.0 * t.m * t.n * t.k * steps, share = (double)stream_blocks(job, chip, t) / t.blocks;
+  return flop / (STREAM_SHARE * t.rate * WARPTILE_FLOPS * share) + 2 * WARPTILE_ROUND_SECONDS +
+         2 * work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND;
+}
+
+static bulk_kernel kernel_of(const fp32_job *job, const warptile_cut &cut)
+{
+  const bulk_variant &v = variants[cut.tile];
+  return (cut.stays ? v.stream : v.bulk)[turns_a(job)][turns_b(job)];
+}
+
+static fp32_launch describe(const fp32_job *job, const warptile_cut &cut)
+{
+  const bulk_variant &v = variants[cut.tile];
+  return {(const void *)kernel_of(job, cut), tiles[cut.tile].threads,
+          cut.stages * v.stage + buffer_bytes(job, v)};
+}
+
+// ---- maps of the matrices ----
+
+// A matrix stored as rows×columns, and the box that one copy takes. Rows that are turned come swizzled.
+struct map_shape {
+  const float *data;
+  int rows, columns;
+  int64_t ld;
+  int box_rows, box_columns;
+  bool turns;
+};
+
+static cudaError_t map_make(cuda_tensor_map_encode encode, const map_shape &s, CUtensorMap *map)
+{
+  const cuuint64_t extent[] = {(cuuint64_t)s.columns, (cuuint64_t)s.rows};
+  const cuuint64_t stride[] = {(cuuint64_t)s.ld * sizeof(float)};
+  const cuuint32_t box[] = {(cuuint32_t)s.box_columns, (cuuint32_t)s.box_rows}, step[] = {1, 1};
+  const CUresult result =
+      encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, (void *)s.data, extent, stride, box, step,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, s.turns ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_NONE,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// Along m or n: extent and box; along k the other way round.
+static map_shape shape_of(const float *data, int64_t ld, bool turns, int extent, int box, int k, int box_k)
+{
+  return turns ? map_shape{data, extent, k, ld, box, box_k, true}
+               : map_shape{data, k, extent, ld, box_k, box, false};
+}
+
+static cudaError_t maps_make(const fp32_job *job, const warptile_tile &t, bulk_args *args)
+{
+  cuda_tensor_map_encode encode;
+  cudaError_t error = cuda_tensor_map_find(&encode);
+  if (error == cudaSuccess)
+    error = map_make(encode, shape_of(job->a, job->lda, turns_a(job), job->m, t.m, job->k, t.k), &args->a);
+  if (error == cudaSuccess)
+    error = map_make(encode, shape_of(job->b, job->ldb, turns_b(job), job->n, t.n, job->k, t.k), &args->b);
+  return error;
+}
+
+// ---- launch ----
+
+static cudaError_t launch(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut,
+                          cudaStream_t stream)
+{
+  const warptile_tile &t = tiles[cut.tile];
+  bulk_args args;
+  cudaError_t error = maps_make(job, t, &args);
+  if (error != cudaSuccess) return error;
+  args.job = *job;
+  args.rows = (job->m - 1) / t.m + 1;
+  args.columns = (job->n - 1) / t.n + 1;
+  args.stages = cut.stages;
+  args.splits = cut.splits;
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {(unsigned)cut.splits, 1, 1};
+  const int blocks = cut.stays ? stream_blocks(job, chip, t) : args.rows * args.columns * cut.splits;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)blocks);
+  config.blockDim = dim3((unsigned)t.threads);
+  config.dynamicSmemBytes = (size_t)describe(job, cut).shared_bytes;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = cut.splits > 1;
+  return cudaLaunchKernelEx(&config, kernel_of(job, cut), args);
+}
+
+extern const warptile_path warptile_bulk_path = {
+    tiles, sizeof tiles / sizeof tiles[0], able, stages, predict, work, describe, launch};

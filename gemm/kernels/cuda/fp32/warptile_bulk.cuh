@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// The warptile kernel for sm_90 and later: one thread has the copy engine fetch boxes of the matrices, edges and zeros
+// beyond them included, several tiles deep. An operand whose rows run along k arrives with k in the inner dimension; all
+// threads then turn the next tile by blocks of 4×4 or 4×2 between the multiplications of this one, so that the inner loop
+// is the same for NN, NT, TN and TT. Small products are split along k over the blocks of a cluster, which add up their
+// parts through each other's shared memory.
+#ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
+#define GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
+
+#include "gemm/kernels/cuda/fp32/warptile.cuh"
+
+#define BULK_STAGES_MAX 8
+
+struct bulk_args {
+  CUtensorMap a, b;
+  fp32_job job;
+  int rows, columns; // of tiles
+  int stages, splits;
+};
+
+// Bytes of shared memory: stages, and two buffers for what is turned.
+template <class S> struct bulk_layout {
+  static constexpr int a = S::m * S::k * (int)sizeof(float), b = S::n * S::k * (int)sizeof(float),
+                       stage = a + b;
+};
+
+#if __CUDA_ARCH__ >= 900
+
+// Turns tiles [extent][depth], swizzled as the copy engine does for rows of 64 bytes, into [depth][extent].
+template <int extent, int depth, int threads> struct tile_turn {
+  static_assert(depth == 16, "rows of 64 bytes");
+  static constexpr int width = extent * depth / 4 / threads >= 4 ? 4 : 2; // of a block, along k
+  static constexpr int share = extent * depth / 4 / width / threads;      // blocks of a thread
+  static_assert(share * width * 4 * threads == extent * depth, "whole blocks");
+  float blocks[share][4][width];
+
+  // Eight neighbouring lanes take 4 blocks along m or n and 2 along k: their accesses meet a bank at most twice.
+  static __device__ __forceinline__ void place(int id, int *x, int *y)
+  {
+    const int pairs = depth / width / 2;
+    *y = (id % 2 + id / 8 % pairs * 2) * width;
+    *x = (id / 2 % 4 + id / 8 / pairs * 4) * 4;
+  }
+
+  __device__ __forceinline__ void read(uint32_t from)
+  {
+#pragma unroll
+    for (int n = 0; n < share; n++) {
+      int x, y;
+      place(threadIdx.x + n * threads, &x, &y);
+#pragma unroll
+      for (int r = 0; r < 4; r++) {
+        const int row = x + r, swizzled = (y / 4 ^ (row / 2 & 3)) * 16 + y % 4 * (int)sizeof(float);
+        const uint32_t at = from + row * depth * (int)sizeof(float) + swizzled;
+        if (width == 4) {
+          const float4 v = shared_load(at);
+          blocks[n][r][0] = v.x, blocks[n][r][1] = v.y, blocks[n][r][width - 2] = v.z,
+          blocks[n][r][width - 1] = v.w;
+        } else {
+          const float2 v = shared_load_pair(at);
+          blocks[n][r][0] = v.x, blocks[n][r][1] = v.y;
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ void write(uint32_t to) const
+  {
+#pragma unroll
+    for (int n = 0; n < share; n++) {
+      int x, y;
+      place(threadIdx.x + n * threads, &x, &y);
+#pragma unroll
+      for (int c = 0; c < width; c++)
+        shared_store(to + ((y + c) * extent + x) * (int)sizeof(float), blocks[n][0][c], blocks[n][1][c],
+                     blocks[n][2][c], blocks[n][3][c]);
+    }
+  }
+};
+
+// Where a pair of boxes begins.
+struct bulk_place {
+  int i, j, l;
+};
+
+// The ring of stages as one thread fills it and all threads use it.
+template <class S, bool turn_a, bool turn_b> struct bulk_ring {
+  typedef bulk_layout<S> bytes;
+  static constexpr bool turns = turn_a || turn_b;
+  static constexpr uint32_t turned_a = turn_a ? bytes::a : 0, turned = turned_a + (turn_b ? bytes::b : 0);
+  static constexpr int lead = turns ? 2 : 1; // tiles that have to be there: this one, and the one to turn
+  uint32_t begin, barriers;
+
+  __device__ __forceinline__ uint32_t barrier(int stage) const
+  {
+    return barriers + stage * (int)sizeof(uint64_t);
+  }
+
+  __device__ __forceinline__ void ask(const bulk_args &args, const bulk_place &at, int stage) const
+  {
+    const uint32_t to = begin + stage * bytes::stage;
+    arrival_expect(barrier(stage), bytes::stage);
+    box_copy(to, args.a, turn_a ? at.l : at.i, turn_a ? at.i : at.l, barrier(stage));
+    box_copy(to + bytes::a, args.b, turn_b ? at.l : at.j, turn_b ? at.j : at.l, barrier(stage));
+  }
+
+  // Turns the tile of the first stage.
+  __device__ __forceinline__ void turn_first(uint32_t buffers) const
+  {
+    tile_turn<S::m, S::k, S::threads> first_a;
+    tile_turn<S::n, S::k, S::threads> first_b;
+    if (turns) arrival_wait(barrier(0), 0);
+    if (turn_a) first_a.read(begin), first_a.write(begin + buffers);
+    if (turn_b) first_b.read(begin + bytes::a), first_b.write(begin + buffers + turned_a);
+  }
+
+  // Multiplies a tile but for its last step, and the last step of the one before; turns the tile at `after` into the buffer
+  // at `other`. After the last tile old numbers are turned, which nobody uses. Returns whether the awaited stage is there.
+  __device__ __forceinline__ bool multiply(warptile_item<S> &item, uint32_t at_a, uint32_t at_b,
+                                           uint32_t after, uint32_t other, int awaited, uint32_t parity) const
+  {
+    tile_turn<S::m, S::k, S::threads> next_a;
+    tile_turn<S::n, S::k, S::threads> next_b;
+    bool there = false;
+#pragma unroll
+    for (int step = 0; step < S::k; step++) {
+      item.load(step, at_a + step * S::m * (int)sizeof(float), at_b + step * S::n * (int)sizeof(float));
+      if (turn_a && step == 2) next_a.read(begin + after);
+      if (turn_b && step == 2) next_b.read(begin + after + bytes::a);
+      if (turn_a && step == S::k / 2 + 1) next_a.write(begin + other);
+      if (turn_b && step == S::k / 2 + 1) next_b.write(begin + other + turned_a);
+      if (step == S::k - 3) there = arrival_test(barrier(awaited), parity);
+      item.multiply(step + 1);
+    }
+    return there;
+  }
+};
+
+// The blocks of a cluster write their sums to their own shared memory; each stores its share of the tile's rows, adding up
+// in the order of the parts.
+template <class S>
+static __device__ __forceinline__ void bulk_combine(const warptile_item<S> &item, const bulk_args &args,
+                                                    const corner &at, uint32_t begin)
+{
+  const fp32_job &job = args.job;
+  const bool aligned = warptile_aligned(job);
+  const int rows = S::m / args.splits, first = blockIdx.x % args.splits * rows;
+  __syncthreads();
+#pragma unroll
+  for (int x = 0; x < S::item_m; x++)
+#pragma unroll
+    for (int y = 0; y < S::item_n; y += 4)
+      shared_store(begin + ((item.i + item.row(x)) * S::n + item.j + item.column(y)) * (int)sizeof(float),
+                   item.sums[x][y], item.sums[x][y + 1], item.sums[x][y + 2], item.sums[x][y + 3]);
+  cluster_meet();
+  for (int id = threadIdx.x * 4; id < rows * S::n; id += S::threads * 4) {
+    const int row = first + id / S::n, i = at.i + row, j = at.j + id % S::n;
+    float4 sum = {0, 0, 0, 0};
+    for (int part = 0; part < args.splits; part++) {
+      const float4 v = cluster_load(begin + (row * S::n + id % S::n) * (int)sizeof(float), part);
+      sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
+    }
+    if (i < job.m) warptile_store(job.c + i * job.ldc + j, sum, job.n - j, aligned, job.alpha, job.beta);
+  }
+  // Nobody leaves while others read here.
+  cluster_meet();
+}
+
+#endif
+
+template <class S, bool turn_a, bool turn_b>
+static __global__ void __launch_bounds__(S::threads, S::blocks)
+    warptile_bulk(const CUDA_GRID_CONSTANT bulk_args args)
+{
+#if __CUDA_ARCH__ >= 900
+  typedef bulk_ring<S, turn_a, turn_b> ring_type;
+  typedef bulk_layout<S> bytes;
+  extern __shared__ __align__(1024) char memory[];
+  __shared__ __align__(8) uint64_t barriers[BULK_STAGES_MAX];
+  const int all = (args.job.k - 1) / S::k + 1, part = blockIdx.x % args.splits;
+  const int first = (int)((int64_t)all * part / args.splits);
+  const int tiles = (int)((int64_t)all * (part + 1) / args.splits) - first;
+  const corner at = warptile_corner(blockIdx.x / args.splits, args.rows, args.columns, S::m, S::n);
+  const uint32_t begin = shared_address(memory), buffers = args.stages * bytes::stage;
+  const ring_type ring = {begin, shared_address(barriers)};
+  if (threadIdx.x == 0) {
+    for (int stage = 0; stage < args.stages; stage++) arrival_init(ring.barrier(stage));
+    arrivals_publish();
+    for (int tile = 0; tile < min(args.stages, tiles); tile++)
+      ring.ask(args, {at.i, at.j, (first + tile) * S::k}, tile);
+  }
+  __syncthreads();
+  warptile_item<S> item;
+  item.begin();
+  ring.turn_first(buffers);
+  const uint32_t of_a = begin + item.i * (int)sizeof(float);
+  const uint32_t of_b = begin + (turn_b ? ring.turned_a : bytes::a) + item.j * (int)sizeof(float);
+  uint32_t now = 0, buffer = buffers, parity = 0; // of this tile; of the stage that is waited for
+  int stage = 0, awaited = ring.lead - 1;
+  bool there = false;
+#pragma unroll 1
+  for (int tile = 0; tile < tiles; tile++) {
+    __syncthreads();
+    if (threadIdx.x == 0 && tile > 0 && tile - 1 + args.stages < tiles)
+      ring.ask(args, {at.i, at.j, (first + tile - 1 + args.stages) * S::k},
+               stage == 0 ? args.stages - 1 : stage - 1);
+    if (!there && tile + ring.lead - 1 < tiles) arrival_wait(ring.barrier(awaited), parity);
+    if (++awaited == args.stages) awaited = 0, parity ^= 1;
+    uint32_t after = now + bytes::stage;
+    if (++stage == args.stages) stage = 0, after = 0;
+    const uint32_t other = buffers + (buffer == buffers ? ring.turned : 0);
+    there = ring.multiply(item, of_a + (turn_a ? buffer : now), of_b + (turn_b ? buffer : now), after, other,
+                          awaited, parity);
+    now = after;
+    buffer = other;
+  }
+  item.multiply(S::k - 1);
+  if (args.splits > 1)
+    bulk_combine(item, args, at, begin);
+  else
+    warptile_finish(item, args.job, at);
+#endif
+}
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The host side of copies by threads.
+#include "gemm/kernels/cuda/fp32/warptile_copy.cuh"
+
+#include "gemm/kernels/cuda/fp32/warptile.h"
+
+typedef warptile_shape<128, 128, 8, 32, 64, 8, 8, 2> shape_128x128;
+typedef warptile_shape<64, 128, 8, 32, 64, 8, 8, 3> shape_64x128;
+typedef warptile_shape<64, 64, 8, 32, 32, 8, 4, 4> shape_64x64;
+
+template <class S> static constexpr warptile_tile tile_of(double rate)
+{
+  return {S::m, S::n, S::k, S::item_m, S::item_n, S::threads, S::blocks, rate, true, false};
+}
+
+static constexpr warptile_tile tiles[] = {tile_of<shape_128x128>(0.73), tile_of<shape_64x128>(0.7),
+                                          tile_of<shape_64x64>(0.6)};
+static void (*const kernels[])(fp32_job) = {warptile_copy<shape_128x128>, warptile_copy<shape_64x128>,
+                                            warptile_copy<shape_64x64>};
+
+#define COMBINE_BLOCKS  2048
+#define COMBINE_SECONDS 8e-6
+
+static bool able(const fp32_job *, const fp32_chip *)
+{
+  return true;
+}
+
+static int stages(const fp32_job *, const fp32_chip *, const warptile_cut &)
+{
+  return COPY_STAGES;
+}
+
+static size_t work(const fp32_job *job, const fp32_chip *, const warptile_cut &cut)
+{
+  return cut.splits > 1 ? (size_t)cut.splits * (size_t)job->m * (size_t)job->n * sizeof(float) : 0;
+}
+
+// With splits the parts are written, read and added up by another kernel.
+static double predict(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
+{
+  const double seconds = warptile_rounds(job, chip, tiles[cut.tile], cut.splits, 0);
+  return cut.splits > 1 ? seconds + COMBINE_SECONDS + 2 * work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND
+                        : seconds;
+}
+
+static fp32_launch describe(const fp32_job *, const warptile_cut &cut)
+{
+  return {(const void *)kernels[cut.tile], tiles[cut.tile].threads, 0};
+}
+
+static cudaError_t launch(const fp32_job *job, const fp32_chip *, const warptile_cut &cut,
+                          cudaStream_t stream)
+{
+  const warptile_tile &t = tiles[cut.tile];
+  const dim3 grid((unsigned)tiles_of(job, t.m, t.n), (unsigned)cut.splits);
+  kernels[cut.tile]<<<grid, t.threads, 0, stream>>>(*job);
+  const cudaError_t error = cudaGetLastError();
+  if (cut.splits == 1 || error != cudaSuccess) return error;
+  warptile_combine<<<COMBINE_BLOCKS, 256, 0, stream>>>(*job, cut.splits);
+  return cudaGetLastError();
+}
+
+extern const warptile_path warptile_copy_path = {
+    tiles, sizeof tiles / sizeof tiles[0], able, stages, predict, work, describe, launch};

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// The warptile kernel for every chip, every leading dimension and every transposition: threads copy for themselves, four
+// tiles deep, and what runs along k is turned on the way by copies of single floats.
+#ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
+#define GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
+
+#include "gemm/kernels/cuda/fp32/warptile.cuh"
+
+#define COPY_STAGES 4
+#define COPY_PAD    4 // floats; copies that turn then meet no bank twice
+
+// A thread's share of an operand's tiles, which have a row a step of k. Its copies are one step apart in memory and another
+// in shared memory, and those within the matrix come first.
+template <int extent, int depth, int threads> struct tile_copy {
+  static_assert(threads % depth == 0 && threads % extent == 0, "a thread's copies lie in a line");
+  static constexpr int pitch = extent + COPY_PAD, bytes = depth * pitch * (int)sizeof(float);
+  static constexpr int share = extent * depth / threads;
+  const float *from;
+  int64_t step,
+      rewind; // elements from one copy to the next, and from behind the last to the next tile's first
+  uint32_t to, to_step; // bytes
+  int k, k_step;        // of the first copy, and from one to the next: 0 when they lie along m or n
+  int inside;           // copies that end where m or n does
+  bool quads;           // four neighbours along m or n lie in one aligned vector
+
+  __device__ __forceinline__ void begin(const float *matrix, int64_t ld, bool runs_along_k, int first,
+                                        int all, int l)
+  {
+    quads = !runs_along_k && ld % 4 == 0 && (uintptr_t)matrix % 16 == 0 && all % 4 == 0;
+    const int wide = quads ? 4 : 1, across = extent / wide, id = threadIdx.x;
+    const int x = runs_along_k ? id / depth : id % across * wide, x_step = runs_along_k ? threads / depth : 0;
+    const int left = max(0, all - first - x);
+    k = runs_along_k ? id % depth : id / across;
+    k_step = runs_along_k ? 0 : threads / across;
+    inside = runs_along_k ? (left + x_step - 1) / x_step : left > 0 ? share : 0;
+    step = runs_along_k ? x_step * ld : k_step * ld;
+    rewind = (runs_along_k ? depth : depth * ld) - share / wide * step;
+    from = matrix + (runs_along_k ? (first + x) * ld + l + k : (l + k) * ld + first + x);
+    to = (uint32_t)(k * pitch + x) * (uint32_t)sizeof(float);
+    to_step = (uint32_t)(k_step * pitch + x_step) * (uint32_t)sizeof(float);
+  }
+
+  // Copies within the matrix when so many steps of k are left.
+  __device__ __forceinline__ int valid(int k_left) const
+  {
+    if (k_left >= depth) return inside;
+    if (k_left <= k) return 0;
+    return k_step == 0 ? inside : min(inside, (k_left - k - 1) / k_step + 1);
+  }
+
+  // The next tile, of which the matrix has so many steps of k.
+  __device__ __forceinline__ void copy(uint32_t stage, int k_left)
+  {
+    const int count = valid(k_left);
+    if (quads) {
+#pragma unroll
+      for (int n = 0; n < share / 4; n++, from += step) copy_quad(stage + to + n * to_step, from, n < count);
+    } else {
+#pragma unroll
+      for (int n = 0; n < share; n++, from += step) copy_float(stage + to + n * to_step, from, n < count);
+    }
+    from += rewind;
+  }
+};
+
+template <class S> struct copy_stage {
+  typedef tile_copy<S::m, S::k, S::threads> side_a;
+  typedef tile_copy<S::n, S::k, S::threads> side_b;
+  static constexpr int bytes = side_a::bytes + side_b::bytes;
+};
+
+// Tiles of k from `first` to `end`.
+template <class S>
+static __device__ __forceinline__ void copy_multiply(const fp32_job &job, const corner &at, int first,
+                                                     int end, warptile_item<S> &item)
+{
+  typedef copy_stage<S> stage;
+  __shared__ __align__(16) char tiles[COPY_STAGES * stage::bytes];
+  const uint32_t begin = shared_address(tiles);
+  typename stage::side_a side_a;
+  typename stage::side_b side_b;
+  side_a.begin(job.a, job.lda, !job.trans_a, at.i, job.m, first * S::k);
+  side_b.begin(job.b, job.ldb, job.trans_b, at.j, job.n, first * S::k);
+  item.begin();
+  auto ask = [&](int tile) {
+    const uint32_t to = begin + tile % COPY_STAGES * stage::bytes;
+    if (tile < end) {
+      side_a.copy(to, job.k - tile * S::k);
+      side_b.copy(to + side_a.bytes, job.k - tile * S::k);
+    }
+    copies_commit();
+  };
+  for (int tile = first; tile < first + COPY_STAGES - 1; tile++) ask(tile);
+#pragma unroll 1
+  for (int tile = first; tile < end; tile++) {
+    copies_wait<COPY_STAGES - 2>();
+    __syncthreads();
+    ask(tile + COPY_STAGES - 1);
+    const uint32_t from = begin + tile % COPY_STAGES * stage::bytes;
+    const uint32_t at_a = from + item.i * sizeof(float), at_b = from + side_a.bytes + item.j * sizeof(float);
+    // The last tile's last step is multiplied while this one's first arrives.
+#pragma unroll
+    for (int step = 0; step < S::k; step++) {
+      item.load(step, at_a + step * side_a.pitch * sizeof(float), at_b + step * side_b.pitch * sizeof(float));
+      item.multiply(step + 1);
+    }
+  }
+  item.multiply(S::k - 1);
+}
+
+// With parts of k, each along the grid's y, the sums go to the job's work: a matrix m×n a part.
+template <class S>
+static __global__ void __launch_bounds__(S::threads, S::blocks)
+    warptile_copy(const CUDA_GRID_CONSTANT fp32_job job)
+{
+  const corner at = warptile_corner(blockIdx.x, (job.m - 1) / S::m + 1, (job.n - 1) / S::n + 1, S::m, S::n);
+  const int64_t all = (job.k - 1) / S::k + 1, part = blockIdx.y, parts = gridDim.y;
+  warptile_item<S> item;
+  copy_multiply<S>(job, at, (int)(all * part / parts), (int)(all * (part + 1) / parts), item);
+  if (parts == 1) return warptile_finish(item, job, at);
+  fp32_job partial = job;
+  partial.c = job.work + part * job.m * job.n;
+  partial.ldc = job.n;
+  partial.alpha = 1;
+  partial.beta = 0;
+  warptile_finish(item, partial, at);
+}
+
+// Adds up the parts in their order.
+static __global__ void __launch_bounds__(256)
+    warptile_combine(const CUDA_GRID_CONSTANT fp32_job job, int parts)
+{
+  const int64_t all = (int64_t)job.m * job.n;
+  for (int64_t at = blockIdx.x * 256ll + threadIdx.x; at < all; at += gridDim.x * 256ll) {
+    float sum = 0;
+    for (int part = 0; part < parts; part++) sum += job.work[part * all + at];
+    result_store(job.c + at / job.n * job.ldc + at % job.n, sum, job.alpha, job.beta);
+  }
+}
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// What Hopper's tensor cores are fed with, in PTX: bulk tensor copies that complete on barriers in shared memory,
+// clusters, warpgroup products and their descriptors. PTX ISA 8.0 and later, sm_90a.
+#ifndef GEMM_KERNELS_CUDA_TENSOR_HOPPER_CUH
+#define GEMM_KERNELS_CUDA_TENSOR_HOPPER_CUH
+
+#include <cuda.h>
+#include <stdint.h>
+
+// Shared memory addresses, as PTX takes them.
+static __device__ __forceinline__ uint32_t smem_address(const void *p)
+{
+  return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+static __device__ __forceinline__ uint32_t cluster_rank()
+{
+  uint32_t rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+// All threads of the cluster: what was written before is seen after.
+static __device__ __forceinline__ void cluster_sync()
+{
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void barrier_init(uint32_t barrier, int count)
+{
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+
+static __device__ __forceinline__ void barrier_init_fence()
+{
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+// Arrives, and the phase ends only when so many bytes were copied.
+static __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
+{
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+
+// Arrives at the same barrier of a block of the cluster.
+static __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint32_t rank)
+{
+  asm volatile("{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
+               "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+               "r"(rank)
+               : "memory");
+}
+
+static __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity)
+{
+  asm volatile("{\n.reg .pred done;\nwaiting:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+               "@!done bra waiting;\n}" ::"r"(barrier),
+               "r"(parity)
+               : "memory");
+}
+
+// A barrier of one warpgroup; number 0 is the block's own.
+static __device__ __forceinline__ void group_sync(int number)
+{
+  asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");
+}
+
+// Copies a box of the map at element (x, y) into this block's shared memory.
+static __device__ __forceinline__ void box_load(uint32_t to, const CUtensorMap &map, int x, int y,
+                                                uint32_t barrier)
+{
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+               "l"(&map), "r"(x), "r"(y), "r"(barrier)
+               : "memory");
+}
+
+// The same, into every block of the mask, at the same place; each block's barrier counts its bytes.
+static __device__ __forceinline__ void box_load_all(uint32_t to, const CUtensorMap &map, int x, int y,
+                                                    uint32_t barrier, uint16_t mask)
+{
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+      " [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+      "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(mask)
+      : "memory");
+}
+
+static __device__ __forceinline__ void box_load_3d(uint32_t to, const CUtensorMap &map, int x, int y, int z,
+                                                   uint32_t barrier)
+{
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+               "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+               : "memory");
+}
+
+static __device__ __forceinline__ void box_load_3d_all(uint32_t to, const CUtensorMap &map, int x, int y,
+                                                       int z, uint32_t barrier, uint16_t mask)
+{
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+      " [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+      "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"(mask)
+      : "memory");
+}
+
+// Writes a box back; what lies outside of the array is left out. The L2 cache lets go of it first: C is not read again,
+// A and B are.
+static __device__ __forceinline__ void box_store(const CUtensorMap &map, int x, int y, uint32_t from)
+{
+  asm volatile("{\n.reg .b64 policy;\ncreatepolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
+               "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%1, %2}], [%3], "
+               "policy;\n}" ::"l"(&map),
+               "r"(x), "r"(y), "r"(from)
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Until all but the last \a pending stores have read their shared memory.
+template <int pending> static __device__ __forceinline__ void box_store_read()
+{
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+
+static __device__ __forceinline__ void box_store_wait()
+{
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+static __device__ __forceinline__ void map_prefetch(const CUtensorMap &map)
+{
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+// Ordinary stores to shared memory before, bulk copies and tensor cores after.
+static __device__ __forceinline__ void proxy_fence()
+{
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+template <int registers> static __device__ __forceinline__ void registers_more()
+{
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+template <int registers> static __device__ __forceinline__ void registers_less()
+{
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+// --- warpgroup products ---
+
+static __device__ __forceinline__ void wgmma_fence()
+{
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void wgmma_commit()
+{
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+template <int pending> static __device__ __forceinline__ void wgmma_wait()
+{
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+
+// Keeps the compiler from using a product's registers before the wait.
+template <int n> static __device__ __forceinline__ void registers_fence(float (&d)[n])
+{
+#pragma unroll
+  for (int i = 0; i < n; i++) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+// An operand in shared memory: swizzled rows, `leading` and `stride` in bytes as PTX names them ("matrix descriptor
+// format"). Operands whose rows run along k step from eight rows to the next by the stride. Others are boxes of eight
+// rows along k, one under the other by the stride; side by side, along m or n, by the leading distance.
+enum swizzle_bytes { SWIZZLE_128 = 1, SWIZZLE_64 = 2 };
+static __device__ __forceinline__ uint64_t operand(uint32_t address, uint32_t leading, uint32_t stride,
+                                                   swizzle_bytes swizzle)
+{
+  return (uint64_t)((address & 0x3ffff) >> 4) | (uint64_t)(leading >> 4) << 16 |
+         (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62;
+}
+
+#endif

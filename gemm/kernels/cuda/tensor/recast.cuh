@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Passes over an operand before a product: into rows that bulk copies can address, rows along k, and into the types that
+// the tensor cores multiply.
+#ifndef GEMM_KERNELS_CUDA_TENSOR_RECAST_CUH
+#define GEMM_KERNELS_CUDA_TENSOR_RECAST_CUH
+
+#include <cuda_bf16.h>
+#include <stdint.h>
+
+// Rows of whole 128-byte lines.
+static inline int64_t padded(int64_t elements, int64_t size)
+{
+  int64_t line = 128 / size;
+  return (elements + line - 1) / line * line;
+}
+
+// --- as they are, into padded rows ---
+
+// Sixteen bytes from `shift` bytes (an even number below 16) into 32.
+static __device__ __forceinline__ uint4 bytes_from(uint4 low, uint4 high, unsigned shift)
+{
+  if (shift & 8) low = make_uint4(low.z, low.w, high.x, high.y), high = make_uint4(high.z, high.w, 0, 0);
+  if (shift & 4) low = make_uint4(low.y, low.z, low.w, high.x), high.x = high.y;
+  if (shift & 2)
+    low = make_uint4(__funnelshift_r(low.x, low.y, 16), __funnelshift_r(low.y, low.z, 16),
+                     __funnelshift_r(low.z, low.w, 16), __funnelshift_r(low.w, high.x, 16));
+  return low;
+}
+
+// 16-bit elements: a block a row. Two aligned loads give each 16 bytes of the new row, except where they would reach
+// beyond the matrix.
+static __global__ void repack_kernel(const uint16_t *from, int64_t ld, int rows, int columns, uint16_t *to,
+                                     int64_t to_ld)
+{
+  const uintptr_t begin = (uintptr_t)from, end = (uintptr_t)(from + (rows - 1) * ld + columns);
+  for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+    const uint16_t *source = from + row * ld;
+    const unsigned shift = (uintptr_t)source & 15;
+    const uintptr_t words = (uintptr_t)source - shift;
+    uint4 *out = (uint4 *)(to + row * to_ld);
+#pragma unroll 4
+    for (int i = threadIdx.x; i < (columns + 7) / 8; i += blockDim.x) {
+      uintptr_t at = words + 16 * (uintptr_t)i;
+      if (at >= begin && at + 32 <= end) {
+        out[i] = bytes_from(__ldcs((const uint4 *)at), __ldg((const uint4 *)at + 1), shift);
+      } else {
+        uint16_t x[8];
+        for (int j = 0; j < 8; j++) x[j] = 8 * i + j < columns ? source[8 * i + j] : 0;
+        out[i] = make_uint4(x[0] | x[1] << 16, x[2] | x[3] << 16, x[4] | x[5] << 16, x[6] | x[7] << 16);
+      }
+    }
+  }
+}
+
+// --- float32 into others, rows along k ---
+
+// Rounded to TF32: the nearest, halves away from zero.
+struct recast_tf32 {
+  float *out;
+  int64_t ld;
+  __device__ __forceinline__ void put(int64_t row, int k, const float (&x)[4]) const
+  {
+    uint32_t y[4];
+    for (int i = 0; i < 4; i++) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y[i]) : "f"(x[i]));
+    *(uint4 *)(out + row * ld + k) = make_uint4(y[0], y[1], y[2], y[3]);
+  }
+};
+
+// x = high + middle + low, exactly: 24 bits in three times 8, each the nearest to what is left, so that the parts that
+// are multiplied with each other come with either sign. A value that would round to infinity is cut instead;
+// infinity and NaN are all in the first part.
+struct recast_bf16x3 {
+  __nv_bfloat16 *out;
+  int64_t ld, plane;
+  __device__ __forceinline__ static void split(float x, uint16_t (&part)[3])
+  {
+    float rest = x;
+    for (int i = 0; i < 3; i++) {
+      part[i] = __bfloat16_as_ushort(__float2bfloat16_rn(rest));
+      if ((part[i] & 0x7fff) == 0x7f80) part[i] = __float_as_uint(rest) >> 16;
+      rest = isfinite(x) ? rest - __uint_as_float((uint32_t)part[i] << 16) : 0;
+    }
+  }
+  __device__ __forceinline__ void put(int64_t row, int k, const float (&x)[4]) const
+  {
+    uint16_t part[4][3];
+    for (int i = 0; i < 4; i++) split(x[i], part[i]);
+    for (int p = 0; p < 3; p++)
+      *(uint2 *)(out + p * plane + row * ld + k) =
+          make_uint2(part[0][p] | part[1][p] << 16, part[2][p] | part[3][p] << 16);
+  }
+};
+
+// From rows along k; each thread four elements, zeros beyond k. Grid: x along k, y strides over rows.
+template <class Sink>
+static __global__ void recast_along(const float *from, int64_t ld, int rows, int k, Sink sink)
+{
+  const int at = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+  if (at >= k) return;
+  const bool whole = at + 4 <= k && ld % 4 == 0 && (uintptr_t)from % 16 == 0;
+#pragma unroll 2
+  for (int row = blockIdx.y; row < rows; row += gridDim.y) {
+    const float *source = from + row * ld + at;
+    float x[4];
+    if (whole) {
+      *(float4 *)x = __ldcs((const float4 *)source);
+    } else {
+      for (int i = 0; i < 4; i++) x[i] = at + i < k ? source[i] : 0;
+    }
+    sink.put(row, at, x);
+  }
+}
+
+// From rows across k, by 64×64 tiles in shared memory; 256 threads. Grid: x along the rows to be, y strides along k.
+template <class Sink>
+static __global__ void recast_across(const float *from, int64_t ld, int rows, int k, Sink sink)
+{
+  __shared__ float tile[64][65];
+  const int row0 = 64 * blockIdx.x, along = threadIdx.x % 64, group = threadIdx.x / 64;
+  for (int k0 = 64 * blockIdx.y; k0 < k; k0 += 64 * gridDim.y) {
+#pragma unroll
+    for (int i = 0; i < 16; i++) {
+      int depth = k0 + 4 * i + group;
+      tile[4 * i + group][along] =
+          depth < k && row0 + along < rows ? __ldcs(from + depth * ld + row0 + along) : 0;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      int row = 16 * i + threadIdx.x / 16, depth = threadIdx.x % 16 * 4;
+      float x[4];
+      for (int j = 0; j < 4; j++) x[j] = tile[depth + j][row];
+      if (row0 + row < rows && k0 + depth < k) sink.put(row0 + row, k0 + depth, x);
+    }
+    __syncthreads();
+  }
+}
+
+// --- launches ---
+
+static inline cudaError_t repack(const uint16_t *from, int64_t ld, int rows, int columns, uint16_t *to,
+                                 int64_t to_ld, cudaStream_t stream)
+{
+  repack_kernel<<<rows, 256, 0, stream>>>(from, ld, rows, columns, to, to_ld);
+  return cudaGetLastError();
+}
+
+// Into `rows` rows of k elements; `turned`: they are stored across.
+template <class Sink>
+static inline cudaError_t recast(const float *from, int64_t ld, int turned, int rows, int k, const Sink &sink,
+                                 cudaStream_t stream)
+{
+  if (turned) {
+    dim3 grid((rows - 1) / 64 + 1, min((k - 1) / 64 + 1, 64));
+    recast_across<<<grid, 256, 0, stream>>>(from, ld, rows, k, sink);
+  } else {
+    dim3 grid((k - 1) / 1024 + 1, min(rows, 4096));
+    recast_along<<<grid, 256, 0, stream>>>(from, ld, rows, k, sink);
+  }
+  return cudaGetLastError();
+}
+
+#endif

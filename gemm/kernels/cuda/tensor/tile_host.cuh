@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The host side of the wmma and mma rungs.
+#ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_HOST_CUH
+#define GEMM_KERNELS_CUDA_TENSOR_TILE_HOST_CUH
+
+#include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
+
+// Rows of tiles that go together: with the columns beside them, what runs at one time makes about a square of C.
+#define TILE_BAND 12
+
+typedef cudaError_t tile_launcher(const tensor_job *, cudaStream_t);
+
+static inline bool tile_is_aligned(const void *data, int64_t ld)
+{
+  return ld % 8 == 0 && (uintptr_t)data % 16 == 0;
+}
+
+// For shapes that are `whole`.
+static inline bool tile_is_whole(const tensor_job *job)
+{
+  return tile_is_aligned(job->a, job->lda) && tile_is_aligned(job->b, job->ldb) &&
+         (job->trans_a ? job->m : job->k) % 8 == 0 && (job->trans_b ? job->k : job->n) % 8 == 0;
+}
+
+// Shared memory: the stages of the code that runs here, or what the results pass through.
+template <class W, void (*kernel)(tile_args)>
+static cudaError_t tile_launch(const tensor_job *job, cudaStream_t stream)
+{
+  typedef typename W::S S;
+  tile_args args = {};
+  args.a = tile_source{(const uint16_t *)job->a, job->lda, S::trans_a ? job->k : job->m,
+                       S::trans_a ? job->m : job->k};
+  args.b = tile_source{(const uint16_t *)job->b, job->ldb, S::trans_b ? job->n : job->k,
+                       S::trans_b ? job->k : job->n};
+  args.aligned = tile_is_aligned(job->a, job->lda) && tile_is_aligned(job->b, job->ldb);
+  args.c = job->c;
+  args.ldc = job->ldc;
+  args.m = job->m;
+  args.n = job->n;
+  args.k = job->k;
+  args.alpha = job->alpha;
+  args.beta = job->beta;
+  args.order = tile_order_of(job->m, job->n, S::m, S::n, TILE_BAND);
+  int code = 0;
+  cudaError_t error = cuda_code_of((const void *)kernel, &code);
+  if (error != cudaSuccess) return error;
+  const int stage = S::stage * sizeof(uint16_t);
+  const int bytes = max(tile_stages(code, stage) * stage, W::store_bytes);
+  error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  if (error != cudaSuccess) return error;
+  kernel<<<args.order.tiles, S::threads, bytes, stream>>>(args);
+  return cudaGetLastError();
+}
+
+#endif

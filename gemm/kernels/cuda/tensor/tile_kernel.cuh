@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// The frame that the wmma and mma rungs share: a block of warps makes a tile of C from stages in shared memory that are
+// filled ahead; each warp multiplies its own part, operands in registers one step of 16 ahead of the products.
+#ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
+#define GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
+
+#include "gemm/kernels/cuda/tensor/tensor.h"
+#include "gemm/kernels/cuda/tensor/tile_load.cuh"
+#include "gemm/kernels/cuda/tensor/tile_order.cuh"
+#include "gpu/cuda/cuda_device.h"
+
+struct tile_args {
+  tile_source a, b;
+  void *c;
+  int64_t ldc;
+  int m, n, k;
+  int aligned; // every stored row of A and B begins at a multiple of 16 bytes
+  float alpha, beta;
+  tile_order order;
+};
+
+// Stages of so many bytes that fit the shared memory of the chips on which code for sm_`arch` runs: that for 8.0 runs on
+// 8.6 and 8.9 too, which have less. Before Ampere nothing is asynchronous, and two take turns.
+static constexpr int tile_stages(int arch, int bytes)
+{
+  const int room = (arch == 90 || arch / 10 == 10 || arch / 10 == 11 ? 227 : 99) * 1024 / bytes;
+  return arch < 80 || room < 2 ? 2 : room > 4 ? 4 : room;
+}
+
+// Operands as stored: transposed ones run along m, n. `whole`: see tile_reader.
+template <int m_, int n_, int k_, int warp_m_, int warp_n_, bool trans_a_, bool trans_b_, bool whole_>
+struct tile_shape {
+  static constexpr bool trans_a = trans_a_, trans_b = trans_b_, whole = whole_;
+  static constexpr int m = m_, n = n_, k = k_, warp_m = warp_m_, warp_n = warp_n_;
+  static constexpr int down = m / warp_m, threads = down * (n / warp_n) * 32;
+  static constexpr int a_rows = trans_a ? k : m, a_columns = trans_a ? m : k;
+  static constexpr int b_rows = trans_b ? n : k, b_columns = trans_b ? k : n;
+  static constexpr int a_pitch = a_columns + TILE_PAD, b_pitch = b_columns + TILE_PAD;
+  static constexpr int a_elements = a_rows * a_pitch, b_elements = b_rows * b_pitch;
+  static constexpr int stage = a_elements + b_elements;
+#ifdef __CUDA_ARCH__
+  static constexpr int stages = tile_stages(__CUDA_ARCH__ / 10, stage * sizeof(uint16_t));
+#endif
+  static_assert(k % 32 == 0, "two sets of registers take turns");
+};
+
+// W multiplies: W::load_a<s>(i, a, k) and W::load_b<s>(j, b, k) take 16 along k of one of its W::down pieces of A and W::across
+// of B into their s-th set of registers, W::multiply<s>(i) multiplies a piece of A by all of B's, W::store(args, m, n,
+// shared) hands the sums on. With W::ahead there are two sets, and one is filled while the other is multiplied; without,
+// another block on the multiprocessor has to fill the gaps.
+template <class W> struct tile_march {
+  typedef typename W::S S;
+  tile_reader<S::a_rows, S::a_columns, S::threads, !S::trans_a, S::whole> a;
+  tile_reader<S::b_rows, S::b_columns, S::threads, S::trans_b, S::whole> b;
+  uint16_t *shared;
+  const bool aligned;
+  int a_first, b_first; // this warp's, in a stage
+
+  __device__ __forceinline__ tile_march(const tile_args &args, uint16_t *shared, int m, int n)
+      : a(args.a, S::trans_a ? 0 : m, S::trans_a ? m : 0), b(args.b, S::trans_b ? n : 0, S::trans_b ? 0 : n),
+        shared(shared), aligned(args.aligned)
+  {
+    const int warp = threadIdx.x / 32, warp_m = warp % S::down * S::warp_m,
+              warp_n = warp / S::down * S::warp_n;
+    a_first = S::trans_a ? warp_m : warp_m * S::a_pitch;
+    b_first = S::a_elements + (S::trans_b ? warp_n * S::b_pitch : warp_n);
+  }
+
+  __device__ __forceinline__ void fetch(int stage)
+  {
+    a.load(shared + stage, aligned);
+    b.load(shared + stage + S::a_elements, aligned);
+    copies_commit();
+  }
+
+  // The oldest stage under way has landed, and all warps have read what is overwritten next.
+  __device__ __forceinline__ void land() const
+  {
+    copies_wait<S::stages - 2>();
+    __syncthreads();
+  }
+
+  template <int set> __device__ __forceinline__ void load(W &tile, int stage, int k, int i) const
+  {
+    constexpr int b_each = (W::across + W::down - 1) / W::down;
+    tile.template load_a<set>(i, shared + stage + a_first, k);
+#pragma unroll
+    for (int j = i * b_each; j < (i + 1) * b_each && j < W::across; j++)
+      tile.template load_b<set>(j, shared + stage + b_first, k);
+  }
+
+  // Multiplies one set while the other is filled for what follows.
+  template <int set> __device__ __forceinline__ void work(W &tile, int stage, int k) const
+  {
+#pragma unroll
+    for (int i = 0; i < W::down; i++) {
+      load<1 - set>(tile, stage, k, i);
+      asm volatile("" ::: "memory"); // else the compiler puts off all loads to where they are used
+      tile.template multiply<set>(i);
+    }
+  }
+
+  // A whole stage, the last 16 of it together with the first of the next. The copies of a long stage are asked for once the
+  // tensor cores have something to do.
+  __device__ __forceinline__ void stage_ahead(W &tile, int &read, int &write)
+  {
+    const bool is_short = S::k == 32;
+    if (is_short) fetch(write);
+#pragma unroll
+    for (int k = 0; k < S::k - 32; k += 32) {
+      work<0>(tile, read, k + 16);
+      if (k == 0) fetch(write);
+      work<1>(tile, read, k + 32);
+    }
+    work<0>(tile, read, S::k - 16);
+    turn(read, write);
+    land();
+    work<1>(tile, read, 0);
+  }
+
+  __device__ __forceinline__ void stage_plain(W &tile, int &read, int &write)
+  {
+    fetch(write);
+#pragma unroll
+    for (int k = 0; k < S::k; k += 16) {
+#pragma unroll
+      for (int i = 0; i < W::down; i++) load<0>(tile, read, k, i);
+#pragma unroll
+      for (int i = 0; i < W::down; i++) tile.template multiply<0>(i);
+    }
+    turn(read, write);
+    land();
+  }
+
+  __device__ __forceinline__ static void turn(int &read, int &write)
+  {
+    write = read;
+    read = read + S::stage == S::stages * S::stage ? 0 : read + S::stage;
+  }
+
+  __device__ __forceinline__ void run(W &tile, int steps)
+  {
+    int read = 0, write = (S::stages - 1) * S::stage;
+#pragma unroll
+    for (int stage = 0; stage < S::stages - 1; stage++) fetch(stage * S::stage);
+    land();
+    if constexpr (W::ahead) {
+#pragma unroll
+      for (int i = 0; i < W::down; i++) load<0>(tile, read, 0, i);
+    }
+#pragma unroll 1
+    for (int step = 0; step < steps; step++) {
+      if constexpr (W::ahead)
+        stage_ahead(tile, read, write);
+      else
+        stage_plain(tile, read, write);
+    }
+    copies_wait<0>();
+    __syncthreads();
+  }
+};
+
+template <class W>
+static __device__ __forceinline__ void tile_product(const tile_args &args, uint16_t *shared)
+{
+  typedef typename W::S S;
+  const int warp = threadIdx.x / 32;
+  int row, column;
+  args.order.place(blockIdx.x, &row, &column);
+  const int m = row * S::m, n = column * S::n;
+  W tile;
+  tile_march<W>(args, shared, m, n).run(tile, (args.k - 1) / S::k + 1);
+  tile.store(args, m + warp % S::down * S::warp_m, n + warp / S::down * S::warp_n, shared);
+}
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Tiles of 16-bit matrices on their way to shared memory, as they are stored: rows stay rows. Where rows begin at
+// multiples of 16 bytes the copies are asynchronous; elsewhere, and on chips before Ampere, threads load and store, which
+// is what lets the tensor cores' loads, which need that alignment, serve any matrix.
+#ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_LOAD_CUH
+#define GEMM_KERNELS_CUDA_TENSOR_TILE_LOAD_CUH
+
+#include <stdint.h>
+
+#include "gemm/kernels/cuda/fp32/async_copy.cuh"
+
+// Elements between rows in shared memory beyond those of the tile: eight rows begin in different banks, and at multiples
+// of 16 bytes.
+#define TILE_PAD 8
+
+struct tile_source {
+  const uint16_t *data;
+  int64_t ld;
+  int rows, columns; // as stored
+};
+
+// All 16 bytes, or zeros; never fewer, since the copy of a part of them counts as a read of all.
+static __device__ __forceinline__ void copy_16_bytes(uint16_t *to, const uint16_t *from, bool valid)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+               "r"(valid ? 16 : 0)
+               : "memory");
+#else
+  *(uint4 *)to = valid ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
+#endif
+}
+
+// Eight elements, those from `left` on zero.
+static __device__ __forceinline__ void copy_elements(uint16_t *to, const uint16_t *from, int left)
+{
+#pragma unroll 1
+  for (int i = 0; i < 8; i += 2) {
+    uint32_t low = i < left ? from[i] : 0, high = i + 1 < left ? from[i + 1] : 0;
+    *(uint32_t *)(to + i) = low | high << 16;
+  }
+}
+
+// A thread's share of one tile after the other along k: eight elements of every `hop`-th row. `along`: k runs along the
+// stored rows, and the tile moves to the right; else it moves down. What lies beyond the matrix becomes zero. `whole`: every
+// stored row begins at a multiple of 16 bytes and is as long; without the branch that others need, the copies mix with
+// the products.
+template <int rows, int columns, int threads, bool along, bool whole> struct tile_reader {
+  static constexpr int vectors = columns / 8, hop = threads / vectors, copies = (rows + hop - 1) / hop,
+                       pitch = columns + TILE_PAD;
+  static_assert(threads % vectors == 0, "a thread stays in its columns");
+  const uint16_t *at;
+  int64_t hop_elements, step_elements;
+  int rows_left, columns_left; // from this thread's first element
+  int offset;                  // of its first element in the tile
+
+  __device__ __forceinline__ tile_reader(const tile_source &from, int row0, int column0)
+  {
+    int row = threadIdx.x / vectors, column = threadIdx.x % vectors * 8;
+    at = from.data + (row0 + row) * from.ld + column0 + column;
+    hop_elements = hop * from.ld;
+    step_elements = along ? columns : rows * from.ld;
+    rows_left = from.rows - row0 - row;
+    columns_left = from.columns - column0 - column;
+    offset = row * pitch + column;
+  }
+
+  // The same for all threads: `aligned`, every stored row begins at a multiple of 16 bytes. The last elements of a row that
+  // are no whole 16 bytes are copied one by one all the same.
+  __device__ __forceinline__ void load(uint16_t *tile, bool aligned)
+  {
+    const int wide = min(max(columns_left, 0), 8);
+    if (whole || (aligned && wide % 8 == 0)) {
+#pragma unroll
+      for (int i = 0; i < copies; i++)
+        if (has(i))
+          copy_16_bytes(tile + offset + i * hop * pitch, at + i * hop_elements, i * hop < rows_left && wide);
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < copies; i++)
+        if (has(i))
+          copy_elements(tile + offset + i * hop * pitch, at + i * hop_elements,
+                        i * hop < rows_left ? wide : 0);
+    }
+    at += step_elements;
+    if (along)
+      columns_left -= columns;
+    else
+      rows_left -= rows;
+  }
+
+  // The last round may not be every thread's.
+  __device__ __forceinline__ static bool has(int i)
+  {
+    return rows % hop == 0 || i < copies - 1 || (int)threadIdx.x / vectors + i * hop < rows;
+  }
+};
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// C = alpha op(A) op(B) + beta C on Hopper's warpgroup tensor cores. Blocks stay and take one tile of C after the other;
+// two blocks side by side along m form a cluster and share the columns of B. One warp feeds a ring of stages in shared
+// memory by bulk tensor copies, two warpgroups multiply 64 rows each, and the copy engine writes a finished tile while
+// the next one is under way.
+#ifndef GEMM_KERNELS_CUDA_TENSOR_WGMMA_KERNEL_CUH
+#define GEMM_KERNELS_CUDA_TENSOR_WGMMA_KERNEL_CUH
+
+#include "gemm/kernels/cuda/tensor/hopper.cuh"
+#include "gemm/kernels/cuda/tensor/tile_order.cuh"
+#include "gemm/kernels/cuda/tensor/wgmma_op.cuh"
+#include "gpu/cuda/cuda_overlap.cuh"
+
+struct wgmma_args {
+  int m, n, k; // elements
+  float alpha, beta;
+  float *c;
+  int64_t ldc;
+  int bulk_store; // C can be addressed by map_c, and beta is 0
+  int spread; // clock cycles by which the pairs of blocks begin after each other, in turns of SPREAD_TURNS
+  tile_order order;
+};
+
+enum { SPREAD_TURNS = 4 };
+
+template <class T, bool a_across_, bool b_across_> struct wgmma_shape {
+  typedef T type;
+  static constexpr bool a_across = a_across_, b_across = b_across_; // stored along m, n
+  static constexpr int rows = 128, columns = 256, depth = 128 / sizeof(T), stages = 4;
+  static constexpr int slices = 2; // 32 floats of each of 64 rows: a warpgroup's room for stores
+  static constexpr uint32_t a_bytes = rows * 128, b_bytes = columns * 128, stage_bytes = a_bytes + b_bytes;
+  static constexpr uint32_t slice_bytes = 64 * 128, box_bytes = 64 * 128;
+  static constexpr uint32_t smem_bytes = 1024 + stages * stage_bytes + 2 * slices * slice_bytes + 16 * stages;
+  static constexpr int threads = 384;
+};
+
+// Addresses in shared memory; the same in both blocks of the cluster.
+template <class S> struct wgmma_room {
+  uint32_t base;
+  __device__ explicit wgmma_room(uint32_t start) : base((start + 1023) & ~1023u)
+  {
+  }
+  __device__ uint32_t a(int stage) const
+  {
+    return base + stage * S::stage_bytes;
+  }
+  __device__ uint32_t b(int stage) const
+  {
+    return a(stage) + S::a_bytes;
+  }
+  __device__ uint32_t slice(int group, int n) const
+  {
+    return base + S::stages * S::stage_bytes + (group * S::slices + n) * S::slice_bytes;
+  }
+  __device__ uint32_t full(int stage) const
+  {
+    return slice(2, 0) + 8 * stage;
+  }
+  __device__ uint32_t empty(int stage) const
+  {
+    return full(S::stages) + 8 * stage;
+  }
+};
+
+// Where in the ring of stages, and which time around.
+template <int stages> struct ring {
+  int stage = 0;
+  uint32_t parity = 0;
+  __device__ __forceinline__ void next()
+  {
+    if (++stage == stages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+template <class S>
+static __device__ __forceinline__ void wgmma_load(const wgmma_room<S> &room, const CUtensorMap &a,
+                                                  const CUtensorMap &b, int stage, int m, int n, int k,
+                                                  uint32_t rank)
+{
+  uint32_t full = room.full(stage), to = room.b(stage);
+  barrier_expect(full, S::stage_bytes);
+  if (S::a_across) {
+    box_load(room.a(stage), a, m, k, full);
+    box_load(room.a(stage) + S::box_bytes, a, m + 64, k, full);
+  } else {
+    box_load(room.a(stage), a, k, m, full);
+  }
+  constexpr int half = S::columns / 2;
+  n += rank * half;
+  to += rank * half * 128;
+  if (S::b_across) {
+    for (int box = 0; box < half / 64; box++)
+      box_load_all(to + box * S::box_bytes, b, n + 64 * box, k, full, 3);
+  } else {
+    box_load_all(to, b, k, n, full, 3);
+  }
+}
+
+// All tiles take equally long, so their stores would meet: a pair of blocks waits for its turn once, before its first tile.
+static __device__ void begin_apart(int spread)
+{
+  const int64_t begin = clock64(), wait = (int64_t)spread * (blockIdx.x / 2 % SPREAD_TURNS);
+  while (clock64() - begin < wait) continue;
+}
+
+// One thread: waits for stages that both blocks have used up, and fills them. Every other tile goes backwards along k, and
+// finds in the L2 cache what the one before it read last.
+template <class S>
+static __device__ void wgmma_produce(const wgmma_room<S> &room, const CUtensorMap &a, const CUtensorMap &b,
+                                     const wgmma_args &args)
+{
+  const uint32_t rank = cluster_rank();
+  ring<S::stages> at;
+  map_prefetch(a);
+  map_prefetch(b);
+  begin_apart(args.spread);
+  const int end = (args.k - 1) / S::depth * S::depth; // where the last stage begins
+  bool back = false;
+  for (int tile = blockIdx.x / 2; tile < args.order.tiles; tile += gridDim.x / 2, back = !back) {
+    int row, column;
+    args.order.place(tile, &row, &column);
+    int m = (2 * row + rank) * S::rows, n = column * S::columns;
+    for (int along = 0; along <= end; along += S::depth) {
+      const int k = back ? end - along : along;
+      barrier_wait(room.empty(at.stage), at.parity ^ 1);
+      wgmma_load<S>(room, a, b, at.stage, m, n, k, rank);
+      at.next();
+    }
+  }
+}
+
+// Four products of 32 bytes along k.
+template <class S>
+static __device__ __forceinline__ void wgmma_stage(float (&d)[S::columns / 2], uint32_t a, uint32_t b,
+                                                   int accumulate)
+{
+  uint64_t a_operand = operand(a, S::box_bytes, 1024, SWIZZLE_128);
+  uint64_t b_operand = operand(b, S::box_bytes, 1024, SWIZZLE_128);
+  wgmma_fence();
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    wgmma_op<typename S::type, S::columns>::template run<S::a_across, S::b_across>(
+        d, a_operand + i * (S::a_across ? 2048 : 32) / 16, b_operand + i * (S::b_across ? 2048 : 32) / 16,
+        i ? 1 : accumulate);
+  wgmma_commit();
+}
+
+// The k loop of a tile: one stage's products are in flight while the next one's are issued. A stage is given back to
+// both blocks, whose copies of B write into both.
+template <class S>
+static __device__ __forceinline__ void wgmma_multiply(const wgmma_room<S> &room, float (&d)[S::columns / 2],
+                                                      ring<S::stages> &at, int group, int steps)
+{
+  const int thread = threadIdx.x % 128;
+  int last = 0;
+  for (int step = 0; step < steps; step++) {
+    barrier_wait(room.full(at.stage), at.parity);
+    wgmma_stage<S>(d, room.a(at.stage) + group * S::box_bytes, room.b(at.stage), step > 0);
+    wgmma_wait<1>();
+    if (step > 0 && thread % 32 == 0 && thread < 64) barrier_arrive_at(room.empty(last), thread / 32);
+    last = at.stage;
+    at.next();
+  }
+  wgmma_wait<0>();
+  registers_fence(d);
+  if (thread % 32 == 0 && thread < 64) barrier_arrive_at(room.empty(last), thread / 32);
+}
+
+// A slice, that is 128 bytes of each of 64 rows, goes to shared memory, swizzled.
+static __device__ __forceinline__ void slice_write(uint32_t slice, const float (&d)[16], float alpha)
+{
+  const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    int at = row + i % 2 * 8;
+    uint32_t to = slice + at * 128 + ((i / 2 * 2 + lane % 4 / 2) ^ (at & 7)) * 16 + lane % 2 * 8;
+    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(alpha * d[2 * i]),
+                 "f"(alpha * d[2 * i + 1])
+                 : "memory");
+  }
+}
+
+// Slice by slice from shared memory to C by the copy engine.
+template <class S>
+static __device__ __forceinline__ void wgmma_store_bulk(const wgmma_room<S> &room, const CUtensorMap &map,
+                                                        float (&d)[S::columns / 2], int group, int m, int n,
+                                                        float alpha)
+{
+  const int thread = threadIdx.x % 128;
+#pragma unroll
+  for (int part = 0; part < S::columns / 32; part++) {
+    uint32_t slice = room.slice(group, part % S::slices);
+    if (thread == 0) box_store_read<S::slices - 1>();
+    group_sync(1 + group);
+    float x[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++) x[i] = d[part * 16 + i];
+    slice_write(slice, x, alpha);
+    proxy_fence();
+    group_sync(1 + group);
+    if (thread == 0) box_store(map, n + 32 * part, m, slice);
+  }
+}
+
+// Each thread its own pairs of elements: any leading dimension, and C read where beta asks for it.
+template <class S>
+static __device__ __forceinline__ void wgmma_store_plain(float (&d)[S::columns / 2], const wgmma_args &args,
+                                                         int m, int n)
+{
+  const int thread = threadIdx.x % 128, lane = thread % 32;
+  const int row = m + thread / 32 * 16 + lane / 4, column = n + lane % 4 * 2;
+#pragma unroll
+  for (int high = 0; high < 2; high++) {
+    if (row + 8 * high >= args.m) continue;
+    float *c = args.c + (row + 8 * high) * args.ldc + column;
+#pragma unroll
+    for (int j = 0; j < S::columns / 8; j++)
+#pragma unroll
+      for (int i = 0; i < 2; i++)
+        if (column + 8 * j + i < args.n) {
+          float x = args.alpha * d[4 * j + 2 * high + i];
+          c[8 * j + i] = args.beta == 0 ? x : __fmaf_rn(args.beta, c[8 * j + i], x);
+        }
+  }
+}
+
+template <class S>
+static __device__ void wgmma_consume(const wgmma_room<S> &room, const CUtensorMap &c, const wgmma_args &args,
+                                     int group)
+{
+  const int steps = (args.k + S::depth - 1) / S::depth;
+  ring<S::stages> at;
+  float d[S::columns / 2];
+  for (int tile = blockIdx.x / 2; tile < args.order.tiles; tile += gridDim.x / 2) {
+    int row, column;
+    args.order.place(tile, &row, &column);
+    int m = (2 * row + cluster_rank()) * S::rows + 64 * group, n = column * S::columns;
+    wgmma_multiply<S>(room, d, at, group, steps);
+    if (args.bulk_store)
+      wgmma_store_bulk<S>(room, c, d, group, m, n, args.alpha);
+    else
+      wgmma_store_plain<S>(d, args, m, n);
+  }
+  if (threadIdx.x % 128 == 0) box_store_wait();
+}
+
+template <class S>
+static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1)
+    wgmma_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+                 const __grid_constant__ CUtensorMap c, const __grid_constant__ wgmma_args args)
+{
+  extern __shared__ uint8_t shared[];
+  const wgmma_room<S> room(smem_address(shared));
+  if (threadIdx.x == 0) {
+    for (int stage = 0; stage < S::stages; stage++) {
+      barrier_init(room.full(stage), 1);
+      barrier_init(room.empty(stage), 4); // two warpgroups in each of two blocks
+    }
+    barrier_init_fence();
+  }
+  next_may_start();
+  cluster_sync();
+  wait_for_previous();
+  if (threadIdx.x < 128) {
+    registers_less<24>();
+    if (threadIdx.x == 0) wgmma_produce<S>(room, a, b, args);
+  } else {
+    registers_more<240>();
+    wgmma_consume<S>(room, c, args, threadIdx.x / 128 - 1);
+  }
+  cluster_sync(); // the other block's copies and arrivals still land here
+}
+
+#endif

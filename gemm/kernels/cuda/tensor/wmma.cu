@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// wmma: the tensor cores through CUDA's own interface, in each of its three shapes for half. Its loads and stores ask for
+// rows at multiples of 16 bytes; any matrix gets there through shared memory, and results leave the same way.
+#include <cuda_fp16.h>
+#include <mma.h>
+
+#include "gemm/kernels/cuda/tensor/tile_host.cuh"
+#include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
+
+// Acc is both the sums' type and C's: float for half products with float sums, half where all is half.
+template <int rows, int columns, class Acc, class Shape, bool ahead_> struct wmma_tile {
+  typedef Shape S;
+  template <bool across>
+  using layout = typename std::conditional<across, nvcuda::wmma::col_major, nvcuda::wmma::row_major>::type;
+  typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, rows, columns, 16, __half, layout<S::trans_a>>
+      a_fragment;
+  typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, rows, columns, 16, __half, layout<S::trans_b>>
+      b_fragment;
+  typedef nvcuda::wmma::fragment<nvcuda::wmma::accumulator, rows, columns, 16, Acc> c_fragment;
+  static constexpr int down = S::warp_m / rows, across = S::warp_n / columns;
+  static constexpr bool ahead = ahead_;
+  // What a warp's results pass through: a row of fragments, or half of it where they are tall.
+  static constexpr int width = rows == 32 ? 32 : S::warp_n, pitch = width + 32 / sizeof(Acc);
+  static constexpr int store_bytes = S::threads / 32 * rows * pitch * sizeof(Acc);
+
+  c_fragment sum[down][across];
+  a_fragment a[ahead ? 2 : 1][down];
+  b_fragment b[ahead ? 2 : 1][across];
+
+  __device__ __forceinline__ wmma_tile()
+  {
+#pragma unroll
+    for (int i = 0; i < down * across; i++)
+      nvcuda::wmma::fill_fragment(sum[i / across][i % across], (Acc)0.0f);
+  }
+
+  template <int set> __device__ __forceinline__ void load_a(int i, const uint16_t *tile, int k)
+  {
+    tile += S::trans_a ? k * S::a_pitch + i * rows : i * rows * S::a_pitch + k;
+    nvcuda::wmma::load_matrix_sync(a[set][i], (const __half *)tile, S::a_pitch);
+  }
+
+  template <int set> __device__ __forceinline__ void load_b(int j, const uint16_t *tile, int k)
+  {
+    tile += S::trans_b ? j * columns * S::b_pitch + k : k * S::b_pitch + j * columns;
+    nvcuda::wmma::load_matrix_sync(b[set][j], (const __half *)tile, S::b_pitch);
+  }
+
+  template <int set> __device__ __forceinline__ void multiply(int i)
+  {
+#pragma unroll
+    for (int j = 0; j < across; j++) nvcuda::wmma::mma_sync(sum[i][j], a[set][i], b[set][j], sum[i][j]);
+  }
+
+  // From this warp's room in shared memory to C, whole rows of it.
+  __device__ __forceinline__ static void write(const tile_args &args, const Acc *room, int m, int n)
+  {
+    constexpr int lanes = width / 2;
+    static_assert(lanes <= 32, "a warp writes whole rows");
+    const int lane = threadIdx.x % 32;
+#pragma unroll 4
+    for (int row = lane / lanes; row < rows && m + row < args.m; row += 32 / lanes) {
+      Acc *c = (Acc *)args.c + (m + row) * args.ldc;
+      const Acc *x = room + row * pitch + lane % lanes * 2;
+      int column = n + lane % lanes * 2;
+      for (int e = 0; e < 2 && column + e < args.n; e++) {
+        float value = args.alpha * (float)x[e];
+        c[column + e] = (Acc)(args.beta == 0 ? value : __fmaf_rn(args.beta, (float)c[column + e], value));
+      }
+    }
+  }
+
+  __device__ __forceinline__ void store(const tile_args &args, int m, int n, uint16_t *shared) const
+  {
+    constexpr int together = width / columns;
+    Acc *room = (Acc *)shared + threadIdx.x / 32 * rows * pitch;
+#pragma unroll
+    for (int i = 0; i < down; i++)
+#pragma unroll
+      for (int j = 0; j < across; j += together) {
+#pragma unroll
+        for (int t = 0; t < together; t++)
+          nvcuda::wmma::store_matrix_sync(room + t * columns, sum[i][j + t], pitch,
+                                          nvcuda::wmma::mem_row_major);
+        __syncwarp();
+        write(args, room, m + i * rows, n + j * columns);
+        __syncwarp();
+      }
+  }
+};
+
+// For chips from `least` on.
+template <class W, int blocks, int least>
+static __global__ void __launch_bounds__(W::S::threads, blocks)
+    wmma_kernel(const CUDA_GRID_CONSTANT tile_args args)
+{
+#if __CUDA_ARCH__ >= 700
+  extern __shared__ __align__(128) uint16_t shared[];
+  if constexpr (__CUDA_ARCH__ >= 10 * least) tile_product<W>(args, shared);
+#endif
+}
+
+// The square fragments are the rung, with the tiles that feed the tensor cores best: stages of 64 along k where shared
+// memory has room for four of them. Half sums leave registers for larger tiles, for which chips before Ampere have too
+// little shared memory. Rows that are no whole 16 bytes keep to the small tile, and the other fragments show their shapes
+// with it.
+template <int rows, int columns, class Acc, bool trans_a, bool trans_b>
+static cudaError_t launch_as(const tensor_job *job, cudaStream_t stream)
+{
+  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 128, 32, 64, 32, trans_a, trans_b, 0>, false> small;
+  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 1>, true> middle;
+  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 256, 64, 64, 64, trans_a, trans_b, 1>, true> deep;
+  typedef wmma_tile<rows, columns, Acc, tile_shape<256, 256, 32, 128, 64, trans_a, trans_b, 1>, true> large;
+  if constexpr (rows == columns) {
+    if constexpr (sizeof(Acc) == 4) {
+      if (tile_is_whole(job) && job->chip >= 90 && job->chip < 120)
+        return tile_launch<deep, wmma_kernel<deep, 1, 90>>(job, stream);
+      if (tile_is_whole(job)) return tile_launch<middle, wmma_kernel<middle, 1, 0>>(job, stream);
+    } else {
+      if (tile_is_whole(job) && job->chip >= 80)
+        return tile_launch<large, wmma_kernel<large, 1, 80>>(job, stream);
+    }
+  }
+  return tile_launch<small, wmma_kernel<small, 2, 0>>(job, stream);
+}
+
+template <int rows, int columns, class Acc>
+static cudaError_t launch_by_trans(const tensor_job *job, cudaStream_t stream)
+{
+  static constexpr tile_launcher *const by_trans[2][2] = {
+      {launch_as<rows, columns, Acc, 0, 0>, launch_as<rows, columns, Acc, 0, 1>},
+      {launch_as<rows, columns, Acc, 1, 0>, launch_as<rows, columns, Acc, 1, 1>}};
+  return by_trans[job->trans_a != 0][job->trans_b != 0](job, stream);
+}
+
+template <int rows, int columns> static cudaError_t launch(const tensor_job *job, cudaStream_t stream)
+{
+  return job->type == GEMM_F16_F16 ? launch_by_trans<rows, columns, __half>(job, stream)
+                                   : launch_by_trans<rows, columns, float>(job, stream);
+}
+
+static const void *kernel(void)
+{
+  typedef wmma_tile<32, 8, float, tile_shape<128, 128, 32, 64, 32, 0, 0, 0>, false> tile;
+  return (const void *)wmma_kernel<tile, 2, 0>;
+}
+
+extern "C" const struct tensor_step tensor_wmma = {70, 0, 1, NULL, launch<16, 16>, 0, kernel};
+extern "C" const struct tensor_step tensor_wmma_32x8 = {70, 0, 1, NULL, launch<32, 8>, 0, kernel};
+extern "C" const struct tensor_step tensor_wmma_8x32 = {70, 0, 1, NULL, launch<8, 32>, 0, kernel};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The null backend's kernel: the CPU's plain loop behind calls that fail on demand. */
+#include "gemm/kernels/cpu/cpu_gemm.h"
+#include "gpu/null/null_device.h"
+
+static status_t open(struct gemm_exec *exec)
+{
+  (void)exec;
+  return null_call("open kernel", STATUS_ENVIRONMENT);
+}
+
+static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands)
+{
+  RETURN_IF_FAILED(null_call("launch product", STATUS_FAULT));
+  return gemm_cpu_naive.ops->launch(exec, queue, operands);
+}
+
+static const struct gemm_ops ops = {.open = open, .launch = launch};
+
+static const struct gemm_kernel naive = {
+    .name = "naive",
+    .step = "the CPU's plain loop, which can fail on demand",
+    .rung = 1,
+    .types = GEMM_BIT(GEMM_F32),
+    .transposes = 1,
+    .ops = &ops,
+};
+
+static const struct gemm_kernel *const kernels[] = {&naive};
+
+const struct gemm_kernel_set gemm_kernels_null = {
+    .backend = "null",
+    .kernels = kernels,
+    .n = sizeof kernels / sizeof *kernels,
+};

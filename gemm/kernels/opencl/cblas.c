@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The yardstick on devices that are CPUs: the host's own library on the device's memory, mapped and not copied. */
+#include "gemm/kernels/cpu/cblas.h"
+
+#include <stdio.h>
+
+#include "config.h"
+#include "gemm/kernels/opencl/opencl_gemm.h"
+
+static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                const struct gemm_problem *p, char why[GPU_TEXT_MAX])
+{
+  if (device->info.is_cpu) return gemm_cblas_fits(kernel, device, p, why);
+  snprintf(why, GPU_TEXT_MAX, "is for CPUs");
+  return 0;
+}
+
+static status_t open(struct gemm_exec *exec)
+{
+  (void)exec;
+  gemm_cblas_start();
+  return STATUS_OK;
+}
+
+static status_t map(cl_command_queue queue, struct gpu_mem mem, cl_map_flags flags, void **host)
+{
+  cl_int error;
+  void *mapped = clEnqueueMapBuffer(queue, mem.handle, CL_TRUE, flags, 0, mem.bytes, 0, NULL, NULL, &error);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clEnqueueMapBuffer of a matrix");
+  *host = mapped;
+  return STATUS_OK;
+}
+
+static status_t unmap(cl_command_queue queue, struct gpu_mem mem, void *host)
+{
+  cl_int error = host ? clEnqueueUnmapMemObject(queue, mem.handle, host, 0, NULL, NULL) : CL_SUCCESS;
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueUnmapMemObject of a matrix");
+}
+
+static status_t launch(struct gemm_exec *exec, struct gpu_queue *gpu_queue, const struct gemm_operands *o)
+{
+  cl_command_queue queue = opencl_queue_handle(gpu_queue);
+  void *a = NULL, *b = NULL, *c = NULL;
+  status_t status;
+  TRY(map(queue, o->a, CL_MAP_READ, &a), done);
+  TRY(map(queue, o->b, CL_MAP_READ, &b), done);
+  TRY(map(queue, o->c, CL_MAP_READ | CL_MAP_WRITE, &c), done);
+  gemm_cblas(&exec->problem, a, b, c);
+done:
+  status = status_worst(status, unmap(queue, o->c, c));
+  status = status_worst(status, unmap(queue, o->b, b));
+  return status_worst(status, unmap(queue, o->a, a));
+}
+
+static const struct gemm_ops ops = {.fits = fits, .open = open, .launch = launch};
+
+const struct gemm_kernel gemm_opencl_cblas = {
+    .name = "cblas",
+    .step = CBLAS_NAME " on the device's memory, where the device is a CPU",
+    .yardstick = 1,
+    .types = GEMM_BIT(GEMM_F32),
+    .transposes = 1,
+    .ops = &ops,
+};

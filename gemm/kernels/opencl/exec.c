@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* Builds a kernel for one problem: sizes are arguments, all that shapes the code is a constant of its program. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "gemm/kernels/opencl/combine_cl.h"
+#include "gemm/kernels/opencl/common_cl.h"
+#include "gemm/kernels/opencl/opencl_gemm.h"
+
+/* Offsets within a tile take 32 bits while a tile's rows lie no further apart than this. */
+#define NEAR_ROWS (INT64_C(1) << 22)
+
+/* Work-items of a group of combine. */
+#define COMBINE_ACROSS 32
+#define COMBINE_DOWN   4
+
+#define OPTIONS_MAX 400
+/* Programs whose registers are remembered. */
+#define KNOWN_MAX 64
+
+struct state {
+  struct opencl_device *device;
+  cl_program program;
+  cl_kernel gemm, combine; /* each of its own program; combine: NULL without splits */
+  cl_mem parts;            /* of C, one after the other */
+  int64_t steps;           /* of k in a part */
+};
+
+static const struct opencl_variant *variant_of(const struct gemm_exec *exec)
+{
+  return exec->kernel->variant;
+}
+
+static int64_t tiles(int64_t extent, int64_t tile)
+{
+  return (extent + tile - 1) / tile;
+}
+
+static size_t items_of(const struct opencl_variant *v, const struct gemm_blocks *b)
+{
+  return v->geometry == OPENCL_SINGLE ? 1
+                                      : (size_t)(b->group_m / b->item_m) * (size_t)(b->group_n / b->item_n);
+}
+
+/* ---- limits ---- */
+
+static status_t query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value)
+{
+  cl_int error = clGetDeviceInfo(device->id, what, bytes, value, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetDeviceInfo");
+}
+
+static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                const struct gemm_problem *p, char why[GPU_TEXT_MAX])
+{
+  const struct opencl_variant *v = kernel->variant;
+  (void)p;
+  if (v->cpus_only && !device->info.is_cpu) snprintf(why, GPU_TEXT_MAX, "is for CPUs");
+  return !why[0];
+}
+
+/* The compiled kernel may take fewer work-items than the device does, and local memory may be too small. */
+static status_t limits_check(const struct gemm_exec *exec, const struct state *s)
+{
+  size_t items = items_of(variant_of(exec), &exec->blocks), most;
+  cl_ulong need, have;
+  cl_int error =
+      clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+  if (error == CL_SUCCESS)
+    error =
+        clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof need, &need, NULL);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
+  RETURN_IF_FAILED(query(s->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
+  if (items > most)
+    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs groups of %zu work-items, and %s takes %zu",
+                    exec->kernel->name, items, exec->device->info.name, most);
+  if (need > have)
+    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %llu bytes of local memory, and %s has %llu",
+                    exec->kernel->name, (unsigned long long)need, exec->device->info.name,
+                    (unsigned long long)have);
+  return STATUS_OK;
+}
+
+/* ---- build ---- */
+
+/* NVIDIA's compiler tells registers where it is asked to. */
+static int is_verbose(const struct state *s)
+{
+  char extensions[4096] = "";
+  clGetDeviceInfo(s->device->id, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
+  return strstr(extensions, "cl_nv_compiler_options") != NULL;
+}
+
+static int has_edges(const struct gemm_problem *p, const struct gemm_blocks *b)
+{
+  return p->m % b->group_m || p->n % b->group_n || p->k % b->group_k;
+}
+
+/* C comes in parts whose rows, like its own, start at a multiple of 16 bytes. C in one part is stored column by column: it is
+ * written once, and chunks of four columns take registers that a long product has better use for. */
+static int has_aligned_c(const struct gemm_problem *p, const struct gemm_blocks *b)
+{
+  return b->splits > 1 && p->ld[GEMM_C] % 4 == 0 && p->n % 4 == 0;
+}
+
+static status_t options_write(const struct gemm_exec *exec, const struct state *s, char *text, size_t size)
+{
+  const struct gemm_problem *p = &exec->problem;
+  const struct gemm_blocks *b = &exec->blocks;
+  cl_uint lanes = 1;
+  RETURN_IF_FAILED(query(s->device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof lanes, &lanes));
+  int tiled = variant_of(exec)->geometry == OPENCL_TILES,
+      is_near = p->ld[GEMM_A] <= NEAR_ROWS && p->ld[GEMM_B] <= NEAR_ROWS;
+  int aligned = p->ld[GEMM_A] % 4 == 0 && p->ld[GEMM_B] % 4 == 0;
+  if (variant_of(exec)->geometry == OPENCL_SINGLE) lanes = (cl_uint)b->item_n / 2;
+  snprintf(text, size,
+           "-cl-std=CL1.2 -D GROUP_M=%d -D GROUP_N=%d -D GROUP_K=%d -D ITEM_M=%d -D ITEM_N=%d -D TRANS_A=%d "
+           "-D TRANS_B=%d -D LANES=%u -D OFFSET=%s%s%s%s%s%s",
+           b->group_m, b->group_n, b->group_k, b->item_m, b->item_n, p->trans_a, p->trans_b, (unsigned)lanes,
+           is_near ? "uint" : "ulong", tiled && has_edges(p, b) ? " -D EDGES" : "",
+           tiled && aligned ? " -D ALIGNED" : "", tiled && has_aligned_c(p, b) ? " -D ALIGNED_C" : "",
+           tiled && exec->device->info.is_cpu ? " -D ON_CPU" : "", is_verbose(s) ? " -cl-nv-verbose" : "");
+  return STATUS_OK;
+}
+
+/* Of \a v's kernel with those options. */
+static status_t program_build(const struct state *s, const struct opencl_variant *v, const char *options,
+                              cl_program *program)
+{
+  const char *shared = v->shared_source ? v->shared_source : "";
+  char *source = calloc(strlen(gemm_common_cl) + strlen(shared) + strlen(v->source) + 1, 1);
+  if (!source) return log_fail(STATUS_ENVIRONMENT, "out of host memory for OpenCL sources");
+  strcat(strcat(strcat(source, gemm_common_cl), shared), v->source);
+  status_t status = opencl_program_build(s->device, source, options, program);
+  free(source);
+  return status;
+}
+
+static status_t kernel_create(cl_program program, const char *name, cl_kernel *kernel)
+{
+  cl_int error;
+  cl_kernel made = clCreateKernel(program, name, &error);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel of a matrix product");
+  *kernel = made;
+  return STATUS_OK;
+}
+
+/* A program apart: what splits change is built in no time, and the product's own program serves any number of them. */
+static status_t combine_create(const struct gemm_exec *exec, struct state *s)
+{
+  static const struct opencl_variant combine = {.source = gemm_combine_cl};
+  char options[OPTIONS_MAX];
+  cl_program program;
+  snprintf(options, sizeof options, "-cl-std=CL1.2 -D SPLITS=%d%s", exec->blocks.splits,
+           has_aligned_c(&exec->problem, &exec->blocks) ? " -D ALIGNED_C" : "");
+  RETURN_IF_FAILED(program_build(s, &combine, options, &program));
+  status_t status = kernel_create(program, "combine", &s->combine);
+  clReleaseProgram(program);
+  return status;
+}
+
+/* ---- arguments ---- */
+
+struct argument {
+  size_t bytes;
+  const void *value;
+};
+
+static status_t arguments_set(cl_kernel kernel, const struct argument *arguments, cl_uint n)
+{
+  for (cl_uint x = 0; x < n; x++) {
+    cl_int error = clSetKernelArg(kernel, x, arguments[x].bytes, arguments[x].value);
+    if (error != CL_SUCCESS) return opencl_fail(error, "clSetKernelArg of a matrix product");
+  }
+  return STATUS_OK;
+}
+
+#define ARGUMENT(value)                                                                                      \
+  {                                                                                                          \
+    sizeof(value), &(value)                                                                                  \
+  }
+
+/* With splits the products go to their parts, unscaled; combine scales. */
+static status_t gemm_arguments(const struct gemm_exec *exec, const struct state *s,
+                               const struct gemm_operands *o)
+{
+  const struct gemm_problem *p = &exec->problem;
+  int split = exec->blocks.splits > 1, deep = variant_of(exec)->geometry == OPENCL_TILES;
+  cl_int m = (cl_int)p->m, n = (cl_int)p->n, k = (cl_int)p->k, steps = (cl_int)s->steps;
+  cl_int lda = (cl_int)p->ld[GEMM_A], ldb = (cl_int)p->ld[GEMM_B], ldc = split ? n : (cl_int)p->ld[GEMM_C];
+  cl_float alpha = split ? 1 : p->alpha, beta = split ? 0 : p->beta;
+  cl_mem a = o->a.handle, b = o->b.handle, c = split ? s->parts : o->c.handle;
+  const struct argument arguments[] = {ARGUMENT(m),   ARGUMENT(n),   ARGUMENT(k),     ARGUMENT(lda),
+                                       ARGUMENT(ldb), ARGUMENT(ldc), ARGUMENT(alpha), ARGUMENT(beta),
+                                       ARGUMENT(a),   ARGUMENT(b),   ARGUMENT(c),     ARGUMENT(steps)};
+  return arguments_set(s->gemm, arguments, deep ? 12 : 11);
+}
+
+static status_t combine_arguments(const struct gemm_exec *exec, const struct state *s,
+                                  const struct gemm_operands *o)
+{
+  const struct gemm_problem *p = &exec->problem;
+  cl_int m = (cl_int)p->m, n = (cl_int)p->n, ldc = (cl_int)p->ld[GEMM_C];
+  cl_float alpha = p->alpha, beta = p->beta;
+  cl_mem c = o->c.handle;
+  const struct argument arguments[] = {ARGUMENT(m),    ARGUMENT(n),        ARGUMENT(ldc), ARGUMENT(alpha),
+                                       ARGUMENT(beta), ARGUMENT(s->parts), ARGUMENT(c)};
+  return arguments_set(s->combine, arguments, 7);
+}
+
+/* ---- launch ---- */
+
+static status_t enqueue(struct gpu_queue *queue, cl_kernel kernel, const size_t global[3],
+                        const size_t local[3])
+{
+  cl_int error =
+      clEnqueueNDRangeKernel(opencl_queue_handle(queue), kernel, 3, NULL, global, local, 0, NULL, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueNDRangeKernel of a matrix product");
+}
+
+static status_t gemm_enqueue(const struct gemm_exec *exec, const struct state *s, struct gpu_queue *queue)
+{
+  const struct gemm_blocks *b = &exec->blocks;
+  const struct opencl_variant *v = variant_of(exec);
+  size_t down = (size_t)tiles(exec->problem.m, b->group_m),
+         across = (size_t)tiles(exec->problem.n, b->group_n);
+  size_t local[3] = {(size_t)(b->group_n / b->item_n), (size_t)(b->group_m / b->item_m), 1};
+  if (v->geometry == OPENCL_SINGLE) local[0] = local[1] = 1;
+  size_t global[3] = {across * local[0], down * local[1], 1};
+  if (v->geometry == OPENCL_TILES) {
+    local[0] *= local[1];
+    local[1] = 1;
+    global[0] = down * across * local[0];
+    global[1] = 1;
+    global[2] = (size_t)b->splits;
+  }
+  return enqueue(queue, s->gemm, global, local);
+}
+
+static status_t combine_enqueue(const struct gemm_exec *exec, const struct state *s, struct gpu_queue *queue)
+{
+  const struct gemm_problem *p = &exec->problem;
+  int64_t columns = has_aligned_c(p, &exec->blocks) ? 4 : 1;
+  const size_t local[3] = {COMBINE_ACROSS, COMBINE_DOWN, 1};
+  const size_t global[3] = {(size_t)tiles(p->n, columns * COMBINE_ACROSS) * COMBINE_ACROSS,
+                            (size_t)tiles(p->m, COMBINE_DOWN) * COMBINE_DOWN, 1};
+  return enqueue(queue, s->combine, global, local);
+}
+
+static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+{
+  const struct state *s = exec->state;
+  RETURN_IF_FAILED(gemm_arguments(exec, s, o));
+  RETURN_IF_FAILED(gemm_enqueue(exec, s, queue));
+  if (!s->combine) return STATUS_OK;
+  RETURN_IF_FAILED(combine_arguments(exec, s, o));
+  return combine_enqueue(exec, s, queue);
+}
+
+/* ---- open and close ---- */
+
+/* Whole tiles a part, and no part without any. */
+static void splits_settle(struct gemm_exec *exec, struct state *s)
+{
+  struct gemm_blocks *b = &exec->blocks;
+  int64_t k = exec->problem.k, tile = b->group_k > 0 ? b->group_k : 1;
+  if (b->splits < 1) b->splits = 1;
+  s->steps = tiles(tiles(k, b->splits), tile) * tile;
+  b->splits = (int)tiles(k, s->steps);
+}
+
+static status_t parts_create(const struct gemm_exec *exec, struct state *s)
+{
+  cl_int error;
+  size_t bytes =
+      (size_t)exec->problem.m * (size_t)exec->problem.n * sizeof(float) * (size_t)exec->blocks.splits;
+  s->parts = clCreateBuffer(s->device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+  if (error == CL_SUCCESS) return STATUS_OK;
+  s->parts = NULL;
+  return opencl_fail(error, "clCreateBuffer for parts of a product");
+}
+
+static status_t open(struct gemm_exec *exec)
+{
+  struct state *s = exec->state = calloc(1, sizeof *s);
+  if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
+  s->device = (struct opencl_device *)exec->device;
+  splits_settle(exec, s);
+  char options[OPTIONS_MAX];
+  RETURN_IF_FAILED(options_write(exec, s, options, sizeof options));
+  RETURN_IF_FAILED(program_build(s, variant_of(exec), options, &s->program));
+  RETURN_IF_FAILED(kernel_create(s->program, "gemm", &s->gemm));
+  RETURN_IF_FAILED(limits_check(exec, s));
+  if (exec->blocks.splits == 1) return STATUS_OK;
+  RETURN_IF_FAILED(combine_create(exec, s));
+  return parts_create(exec, s);
+}
+
+static void close(struct gemm_exec *exec)
+{
+  struct state *s = exec->state;
+  if (!s) return;
+  if (s->parts) clReleaseMemObject(s->parts);
+  if (s->combine) clReleaseKernel(s->combine);
+  if (s->gemm) clReleaseKernel(s->gemm);
+  if (s->program) clReleaseProgram(s->program);
+  free(s);
+}
+
+/* ---- resources ---- */
+
+/* The first kernel of the log is ours. 0 where the log does not say. */
+static int log_registers(const struct state *s, cl_program program)
+{
+  char log[16384] = "";
+  const char *at;
+  int registers;
+  clGetProgramBuildInfo(program, s->device->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+  if (!(at = strstr(log, "Function properties for gemm")) || !(at = strstr(at, "Used "))) return 0;
+  return sscanf(at, "Used %d registers", &registers) == 1 ? registers : 0;
+}
+
+/* What came from the driver's cache has no log: the program is built once more under a name that is not in there. */
+static int registers_again(const struct gemm_exec *exec, const struct state *s, const char *options)
+{
+  char salted[OPTIONS_MAX + 64];
+  cl_program program = NULL;
+  int registers = 0;
+  snprintf(salted, sizeof salted, "%s -D SALT=%.0f", options, stats_now() * 1e9);
+  const int muted = log_mute(1);
+  if (program_build(s, variant_of(exec), salted, &program) == STATUS_OK)
+    registers = log_registers(s, program);
+  log_mute(muted);
+  if (program) clReleaseProgram(program);
+  return registers;
+}
+
+/* A program is asked for only once: sizes share it. */
+static int registers_of(const struct gemm_exec *exec, const struct state *s)
+{
+  static struct {
+    const void *variant;
+    char options[OPTIONS_MAX];
+    int registers;
+  } known[KNOWN_MAX];
+  static int n;
+  char options[OPTIONS_MAX];
+  if (!is_verbose(s) || options_write(exec, s, options, sizeof options) != STATUS_OK) return 0;
+  for (int x = 0; x < n; x++)
+    if (known[x].variant == variant_of(exec) && !strcmp(known[x].options, options)) return known[x].registers;
+  int registers = log_registers(s, s->program);
+  if (registers == 0) registers = registers_again(exec, s, options);
+  if (n < KNOWN_MAX) {
+    known[n].variant = variant_of(exec);
+    known[n].registers = registers;
+    snprintf(known[n++].options, OPTIONS_MAX, "%s", options);
+  }
+  return registers;
+}
+
+static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
+{
+  const struct state *s = exec->state;
+  cl_ulong bytes = 0;
+  r->threads = (int)items_of(variant_of(exec), &exec->blocks);
+  r->registers = registers_of(exec, s);
+  if (clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes,
+                               NULL) == CL_SUCCESS)
+    r->local_bytes = (int)bytes;
+}
+
+const struct gemm_ops gemm_opencl_ops = {
+    .fits = fits, .open = open, .close = close, .launch = launch, .resources = resources};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* QPU kernels: the ladder of gemm/kernels/qpu. The host lays matrices out in whole tiles before a product and takes C back
+ * after it, so both count as part of the launch. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "gemm/kernels/kernels.h"
+#include "gemm/kernels/qpu/qpu_sgemm.h"
+#include "gpu/qpu/device.h"
+
+struct state {
+  struct qpu_sgemm *sgemm;
+  struct gemm_counts counts;
+};
+
+static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
+{
+  (void)problem;
+  return qpu_sgemm_fits(qpu_sgemm_find(kernel->name), device, why);
+}
+
+static status_t open(struct gemm_exec *exec)
+{
+  const struct gemm_problem *p = &exec->problem;
+  struct state *state = calloc(1, sizeof *state);
+  if (!state) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a QPU product");
+  exec->state = state;
+  return qpu_sgemm_open(exec->device, qpu_sgemm_find(exec->kernel->name), (size_t)p->m, (size_t)p->k,
+                        (size_t)p->n, &state->sgemm);
+}
+
+static void close(struct gemm_exec *exec)
+{
+  struct state *state = exec->state;
+  if (state) qpu_sgemm_close(state->sgemm);
+  free(state);
+}
+
+static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands)
+{
+  const struct gemm_problem *p = &exec->problem;
+  struct state *state = exec->state;
+  struct qpu_sgemm_problem problem = {.p = (size_t)p->m,
+                                      .q = (size_t)p->k,
+                                      .r = (size_t)p->n,
+                                      .alpha = p->alpha,
+                                      .beta = p->beta,
+                                      .a = operands->a.handle,
+                                      .b = operands->b.handle,
+                                      .c = operands->c.handle,
+                                      .lda = (size_t)p->ld[GEMM_A],
+                                      .ldb = (size_t)p->ld[GEMM_B],
+                                      .ldc = (size_t)p->ld[GEMM_C]};
+  struct qpu_sgemm_counts counts;
+  (void)queue;
+  RETURN_IF_FAILED(qpu_sgemm_run(state->sgemm, &problem, QPU_DEVICE_QPUS, &counts));
+  state->counts =
+      (struct gemm_counts){counts.all.issued, counts.all.arithmetic, counts.all.flops, counts.loop_turns};
+  return STATUS_OK;
+}
+
+static void counts(const struct gemm_exec *exec, struct gemm_counts *counts)
+{
+  *counts = ((const struct state *)exec->state)->counts;
+}
+
+static const struct gemm_ops ops = {
+    .fits = fits, .open = open, .close = close, .launch = launch, .counts = counts};
+
+#define KERNEL(id, text, place)                                                                              \
+  static const struct gemm_kernel kernel_##id = {                                                            \
+      .name = #id, .step = text, .rung = place, .types = GEMM_BIT(GEMM_F32), .truncates = 1, .ops = &ops}
+
+/* The last rung is the one that was published as the fastest on the part. */
+KERNEL(dot, "dot products of 16 through two TMUs: 1 product in 14 instructions", 1);
+KERNEL(138, "outer product, one operation an instruction: 64 products in 138", 2);
+KERNEL(72, "both ALUs at once, full delay slots: 64 products in 72", 3);
+KERNEL(68, "counter and address in one vector, look-ups a turn ahead: 64 products in 68", 4);
+KERNEL(67, "loop turned by four instructions, C overlapped with its tail: 64 products in 67", 5);
+KERNEL(threads, "two threads a QPU, 16 x 32 tiles: 32 products in 35", 6);
+KERNEL(tmu1, "B by the second TMU, free of the uniform stream, 48 x 16 tiles: 48 products in 78", 7);
+
+static const struct gemm_kernel *const kernels[] = {&kernel_dot, &kernel_138,     &kernel_72,  &kernel_68,
+                                                    &kernel_67,  &kernel_threads, &kernel_tmu1};
+
+const struct gemm_kernel_set gemm_kernels_qpu = {
+    .backend = "qpu",
+    .kernels = kernels,
+    .n = sizeof kernels / sizeof *kernels,
+};

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+#include "gemm/kernels/qpu/qpu_sgemm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gemm/kernels/qpu/sgemm_138_qpu.h"
+#include "gemm/kernels/qpu/sgemm_67_qpu.h"
+#include "gemm/kernels/qpu/sgemm_68_qpu.h"
+#include "gemm/kernels/qpu/sgemm_72_qpu.h"
+#include "gemm/kernels/qpu/sgemm_dot_qpu.h"
+#include "gemm/kernels/qpu/sgemm_threads_qpu.h"
+#include "gemm/kernels/qpu/sgemm_tmu1_qpu.h"
+#include "gpu/qpu/device.h"
+
+#define MAX_PROGRAMS (2 * MAX_QPUS)
+#define MAX_QPUS     QPU_DEVICE_QPUS
+#define LANES        16
+#define RECORD_WORDS 12
+#define END_WORDS    2
+#define MAX_A_STRIDE (1 << 24) /* bytes between rows of A, which mul24 multiplies */
+
+#define KERNEL(id, text, products, kind, rows, columns)                                                      \
+  {                                                                                                          \
+#id, text, sgemm_##id, sgemm_##id##_words, sgemm_##id##_loop, sgemm_##id##_loop_end, products, kind,     \
+        rows, columns                                                                                        \
+  }
+
+const struct qpu_sgemm_kernel qpu_sgemm_kernels[] = {
+    KERNEL(dot, "dot products of 16, two TMUs: 1 product in 14 instructions", 1, QPU_SGEMM_DOT, 1, 1),
+    KERNEL(138, "outer product, one operation an instruction: 64 products in 138", 64, QPU_SGEMM_UNIFORM, 16,
+           64),
+    KERNEL(72, "both ALUs at once and full delay slots: 64 products in 72", 64, QPU_SGEMM_UNIFORM, 16, 64),
+    KERNEL(68, "counter and address in one vector, look-ups a turn ahead: 64 products in 68", 64,
+           QPU_SGEMM_UNIFORM, 16, 64),
+    KERNEL(67, "loop turned by four instructions, C overlapped with its tail: 64 products in 67", 64,
+           QPU_SGEMM_UNIFORM, 16, 64),
+    KERNEL(tmu1, "B by the second TMU, 48 x 16 tiles: 48 products in 78", 48, QPU_SGEMM_TMU1, 48, 16),
+    KERNEL(threads, "two threads a QPU, 16 x 32 tiles: 32 products in 35", 32, QPU_SGEMM_THREADS, 16, 32),
+};
+const size_t qpu_sgemm_n_kernels = sizeof qpu_sgemm_kernels / sizeof qpu_sgemm_kernels[0];
+
+const struct qpu_sgemm_kernel *qpu_sgemm_find(const char *name)
+{
+  for (size_t i = 0; i < qpu_sgemm_n_kernels; i++)
+    if (strcmp(qpu_sgemm_kernels[i].name, name) == 0) return &qpu_sgemm_kernels[i];
+  return NULL;
+}
+
+/** The problem in the QPUs' memory: sizes filled up, strides in bytes. The outer-product kernels find C tile after
+ * tile, each with its rows together: a DMA load cannot step over more than 8191 bytes. */
+struct layout {
+  const struct qpu_sgemm_kernel *kernel;
+  const struct qpu_sgemm_problem *problem;
+  size_t p, q, r;                  /* rows and columns as stored, without what look-ups need beyond */
+  uint32_t a, b, c, code, records; /* bus addresses */
+  char *host_a, *host_b, *host_c, *host_records;
+  uint32_t a_stride, b_stride, c_stride;
+  int n_programs;
+};
+
+enum piece { PIECE_CODE, PIECE_A, PIECE_B, PIECE_C, PIECE_RECORDS, PIECES };
+
+struct qpu_sgemm {
+  struct gpu_device *device;
+  size_t p, q, r; /* of the product */
+  struct layout layout;
+  struct gpu_mem memory[PIECES];
+};
+
+static size_t round_up(size_t n, size_t multiple)
+{
+  return (n + multiple - 1) / multiple * multiple;
+}
+
+static status_t size_layout(struct layout *l, size_t p, size_t q, size_t r)
+{
+  const struct qpu_sgemm_kernel *kernel = l->kernel;
+  int dot = kernel->kind == QPU_SGEMM_DOT;
+  if (p == 0 || q == 0 || r == 0)
+    return log_fail(STATUS_USAGE, "matrices of %zu x %zu by %zu x %zu: every size must be 1 at least", p, q,
+                    q, r);
+  l->p = round_up(p, kernel->tile_rows);
+  l->r = round_up(r, kernel->tile_columns);
+  l->q = dot ? round_up(q, LANES) : q < 2 ? 2 : q; /* the turned loop runs twice at least */
+  size_t beyond = dot ? LANES : 1,
+         inner = dot ? l->q + LANES : l->r; /* look-ups run ahead of the last turn */
+  if ((l->q + beyond) * 4 >= MAX_A_STRIDE || inner * 4 >= UINT32_MAX)
+    return log_fail(STATUS_USAGE, "rows of %zu and %zu numbers are longer than the QPU kernels can step over",
+                    l->q, inner);
+  l->a_stride = (uint32_t)((l->q + beyond) * 4);
+  l->b_stride = (uint32_t)(inner * 4);
+  l->c_stride = (uint32_t)(dot ? l->r : kernel->tile_columns) * 4;
+  return STATUS_OK;
+}
+
+static int threads_of(const struct qpu_sgemm_kernel *kernel)
+{
+  return kernel->kind == QPU_SGEMM_THREADS ? 2 : 1;
+}
+
+static size_t count_tiles(const struct layout *l)
+{
+  return l->p / l->kernel->tile_rows * (l->r / l->kernel->tile_columns);
+}
+
+static size_t b_rows(const struct layout *l)
+{
+  if (l->kernel->kind == QPU_SGEMM_DOT) return l->r;
+  return l->kernel->kind == QPU_SGEMM_TMU1 ? l->q + 1 : l->q;
+}
+
+static size_t record_bytes(const struct layout *l)
+{
+  if (l->kernel->kind == QPU_SGEMM_DOT) return MAX_PROGRAMS * 64;
+  return (count_tiles(l) * (RECORD_WORDS + 1) + MAX_PROGRAMS * (END_WORDS + 1) + 16) * 4;
+}
+
+static status_t allocate(struct qpu_sgemm *s)
+{
+  struct layout *l = &s->layout;
+  const size_t bytes[PIECES] = {l->kernel->n_words * 8, l->p * l->a_stride, b_rows(l) * l->b_stride,
+                                l->p * l->r * 4, record_bytes(l)};
+  uint32_t *const addresses[PIECES] = {&l->code, &l->a, &l->b, &l->c, &l->records};
+  for (int piece = 0; piece < PIECES; piece++) {
+    RETURN_IF_FAILED(gpu_alloc(s->device, bytes[piece], &s->memory[piece]));
+    RETURN_IF_FAILED(qpu_device_address(s->device, s->memory[piece].handle, addresses[piece]));
+    memset(s->memory[piece].handle, 0, bytes[piece]); /* what lies beyond the matrices stays zero */
+  }
+  memcpy(s->memory[PIECE_CODE].handle, l->kernel->words, bytes[PIECE_CODE]);
+  l->host_a = s->memory[PIECE_A].handle;
+  l->host_b = s->memory[PIECE_B].handle;
+  l->host_c = s->memory[PIECE_C].handle;
+  l->host_records = s->memory[PIECE_RECORDS].handle;
+  return STATUS_OK;
+}
+
+static float *row_of(char *matrix, uint32_t stride, size_t row)
+{
+  return (float *)(matrix + row * stride);
+}
+
+/* Where an element of C lies in the QPUs' memory: by rows, or by rows or columns within its tile. */
+static float *element_of_c(const struct layout *l, size_t i, size_t j)
+{
+  const struct qpu_sgemm_kernel *kernel = l->kernel;
+  size_t rows = kernel->tile_rows, columns = kernel->tile_columns;
+  float *base = (float *)l->host_c;
+  if (kernel->kind == QPU_SGEMM_DOT) return base + i * l->r + j;
+  base += (i / rows * (l->r / columns) + j / columns) * rows * columns;
+  if (kernel->kind == QPU_SGEMM_THREADS) return base + j % columns * rows + i % rows;
+  return base + i % rows * columns + j % columns;
+}
+
+/* Copies C into the QPUs' memory, or out of it. */
+static void copy_c(const struct layout *l, int out)
+{
+  const struct qpu_sgemm_problem *m = l->problem;
+  for (size_t i = 0; i < m->p; i++)
+    for (size_t j = 0; j < m->r; j++) {
+      float *here = &m->c[i * m->ldc + j], *there = element_of_c(l, i, j);
+      if (out)
+        *here = *there;
+      else
+        *there = *here;
+    }
+}
+
+/* The dot product reads B by columns, so they become rows. With beta 0 whatever C holds must not matter. */
+static void copy_in(const struct layout *l)
+{
+  const struct qpu_sgemm_problem *m = l->problem;
+  for (size_t i = 0; i < m->p; i++) memcpy(row_of(l->host_a, l->a_stride, i), m->a + i * m->lda, m->q * 4);
+  memset(l->host_c, 0, l->p * l->r * 4);
+  if (m->beta != 0) copy_c(l, 0);
+  for (size_t k = 0; k < m->q; k++) {
+    if (l->kernel->kind != QPU_SGEMM_DOT)
+      memcpy(row_of(l->host_b, l->b_stride, k), m->b + k * m->ldb, m->r * 4);
+    else
+      for (size_t j = 0; j < m->r; j++) row_of(l->host_b, l->b_stride, j)[k] = m->b[k * m->ldb + j];
+  }
+}
+
+static uint32_t bits_of(float value)
+{
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/** What a record of a tile is made of, whatever its order. */
+struct tile {
+  uint32_t a, b, c, next, coefficients, record, program;
+};
+
+/* See sgemm.qinc. */
+static void write_uniform_record(const struct layout *l, const struct tile *tile, uint32_t *record)
+{
+  const uint32_t words[] = {l->a_stride,
+                            tile->a,
+                            tile->b,
+                            l->b_stride,
+                            (uint32_t)l->q,
+                            tile->c,
+                            tile->next,
+                            tile->coefficients,
+                            9u << 28 | l->c_stride,
+                            3u << 30 | (l->c_stride - LANES * 4)};
+  memcpy(record, words, sizeof words);
+}
+
+/* See sgemm_tmu1.qasm. */
+static void write_tmu1_record(const struct layout *l, const struct tile *tile, uint32_t *record)
+{
+  const uint32_t words[] = {l->a_stride,
+                            tile->a,
+                            LANES * l->a_stride,
+                            tile->b,
+                            l->b_stride,
+                            (uint32_t)l->q,
+                            tile->c,
+                            bits_of(l->problem->alpha),
+                            bits_of(l->problem->beta),
+                            tile->next};
+  memcpy(record, words, sizeof words);
+}
+
+/* See sgemm_threads.qasm. */
+static void write_threads_record(const struct layout *l, const struct tile *tile, uint32_t *record)
+{
+  const uint32_t words[] = {l->a_stride,
+                            tile->a,
+                            tile->b,
+                            l->b_stride,
+                            (uint32_t)l->q,
+                            tile->record + 6 * 4,
+                            bits_of(l->problem->alpha),
+                            bits_of(l->problem->beta),
+                            tile->c,
+                            2u << 30 | 1u << 23 | (uint32_t)LANES << 16 | 1u << 14 | tile->program << 7,
+                            1u << 12 | 1u << 11 | 2u << 8 | tile->program,
+                            tile->next};
+  memcpy(record, words, sizeof words);
+}
+
+static void write_record(const struct layout *l, size_t number, struct tile tile, uint32_t *record)
+{
+  size_t rows = l->kernel->tile_rows, columns = l->kernel->tile_columns, across = l->r / columns;
+  tile.a = l->a + (uint32_t)(number / across * rows) * l->a_stride;
+  tile.b = l->b + (uint32_t)(number % across * columns * 4);
+  tile.c = l->c + (uint32_t)(number * rows * columns * 4);
+  if (l->kernel->kind == QPU_SGEMM_TMU1)
+    write_tmu1_record(l, &tile, record);
+  else if (l->kernel->kind == QPU_SGEMM_THREADS)
+    write_threads_record(l, &tile, record);
+  else
+    write_uniform_record(l, &tile, record);
+}
+
+/* Program n gets the tiles n, n + programs, … as a chain of records that ends in its end record. */
+static void write_tiles(struct layout *l, struct qpu_job *jobs)
+{
+  uint32_t *words = (uint32_t *)l->host_records;
+  size_t n_tiles = count_tiles(l), ends = n_tiles * RECORD_WORDS, starts = ends + MAX_PROGRAMS * END_WORDS,
+         pair = starts + MAX_PROGRAMS;
+  uint32_t at = l->records, programs = (uint32_t)l->n_programs;
+  words[pair] = bits_of(l->problem->alpha);
+  words[pair + 1] = bits_of(l->problem->beta);
+  for (size_t tile = 0; tile < n_tiles; tile++) {
+    size_t following = tile + programs, mine = tile % programs;
+    uint32_t next = following < n_tiles ? at + (uint32_t)(following * RECORD_WORDS * 4)
+                                        : at + (uint32_t)((ends + mine * END_WORDS) * 4) + 1;
+    struct tile about = {.next = next,
+                         .coefficients = at + (uint32_t)(pair * 4),
+                         .record = at + (uint32_t)(tile * RECORD_WORDS * 4),
+                         .program = (uint32_t)mine};
+    write_record(l, tile, about, &words[tile * RECORD_WORDS]);
+  }
+  for (uint32_t n = 0; n < programs; n++) {
+    words[ends + n * END_WORDS] = n;
+    words[ends + n * END_WORDS + 1] = programs - 1;
+    words[starts + n] = at + n * RECORD_WORDS * 4;
+    jobs[n] = (struct qpu_job){l->code, at + (uint32_t)(starts + n) * 4};
+  }
+}
+
+/* Program n gets the rows n, n + programs, … */
+static void write_rows(struct layout *l, struct qpu_job *jobs)
+{
+  uint32_t programs = (uint32_t)l->n_programs;
+  for (uint32_t n = 0; n < programs; n++) {
+    uint32_t address = l->records + n * 64, *u = (uint32_t *)(l->host_records + n * 64);
+    const uint32_t uniforms[13] = {l->a + n * l->a_stride,
+                                   programs * l->a_stride,
+                                   l->b,
+                                   l->b_stride,
+                                   l->c + n * l->c_stride,
+                                   programs * l->c_stride,
+                                   ((uint32_t)l->p - n + programs - 1) / programs,
+                                   (uint32_t)l->r,
+                                   (uint32_t)(l->q / LANES),
+                                   bits_of(l->problem->alpha),
+                                   bits_of(l->problem->beta),
+                                   n,
+                                   programs - 1};
+    memcpy(u, uniforms, sizeof uniforms);
+    jobs[n] = (struct qpu_job){l->code, address};
+  }
+}
+
+int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_device *device,
+                   char why[GPU_TEXT_MAX])
+{
+  if (threads_of(kernel) == 1 || device->info.emulated) return 1;
+  snprintf(why, GPU_TEXT_MAX, "needs two threads a QPU, which the firmware does not start");
+  return 0;
+}
+
+status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel *kernel, size_t p, size_t q,
+                        size_t r, struct qpu_sgemm **sgemm)
+{
+  status_t status;
+  struct qpu_sgemm *s = calloc(1, sizeof *s);
+  if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a QPU product");
+  s->device = device;
+  s->p = p;
+  s->q = q;
+  s->r = r;
+  s->layout.kernel = kernel;
+  TRY(size_layout(&s->layout, p, q, r), fail);
+  TRY(allocate(s), fail);
+  *sgemm = s;
+  return STATUS_OK;
+fail:
+  qpu_sgemm_close(s);
+  return status;
+}
+
+void qpu_sgemm_close(struct qpu_sgemm *s)
+{
+  if (!s) return;
+  for (int piece = 0; piece < PIECES; piece++) gpu_free(s->device, &s->memory[piece]);
+  free(s);
+}
+
+status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
+                       struct qpu_sgemm_counts *counts)
+{
+  struct layout *l = &s->layout;
+  struct qpu_job jobs[MAX_PROGRAMS] = {{0}};
+  struct qpu_emu *emu = qpu_device_emulator(s->device);
+  int dot = l->kernel->kind == QPU_SGEMM_DOT, most = n_qpus * threads_of(l->kernel);
+  size_t parts = dot ? l->p : count_tiles(l);
+  if (n_qpus < 1 || n_qpus > MAX_QPUS)
+    return log_fail(STATUS_USAGE, "%d QPUs: there are 1 to %d", n_qpus, MAX_QPUS);
+  if (problem->p != s->p || problem->q != s->q || problem->r != s->r)
+    return log_fail(STATUS_USAGE, "a product of another size than there is room for");
+  l->problem = problem;
+  l->n_programs = parts < (size_t)most ? (int)parts : most;
+  copy_in(l);
+  if (dot)
+    write_rows(l, jobs);
+  else
+    write_tiles(l, jobs);
+  RETURN_IF_FAILED(qpu_device_run(s->device, jobs, l->n_programs, threads_of(l->kernel)));
+  copy_c(l, 1);
+  if (counts) *counts = (struct qpu_sgemm_counts){{0}, 0};
+  if (counts && emu) {
+    counts->all = qpu_emu_stats(emu);
+    counts->loop_turns = qpu_emu_issued_at(emu, l->code + l->kernel->loop);
+  }
+  return STATUS_OK;
+}

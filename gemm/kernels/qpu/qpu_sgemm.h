@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief SGEMM on QPUs: the ladder of kernels after the article of 2015, from a dot product that computes
+ * in one instruction of 14 to an outer product that does in 64 of 67, one that
+ * takes B by the second TMU, and one of two threads a QPU.
+ *
+ * Matrices are row-major. The host lays them out in the QPUs' memory filled up with zeros to whole tiles, so that
+ * any size from 1 on goes, and hands out tiles in turn. */
+#ifndef QPU_SGEMM_H
+#define QPU_SGEMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "gpu/gpu.h"
+#include "gpu/qpu/emulator/emu.h"
+
+/** C (p × r) = alpha · A (p × q) · B (q × r) + beta · C; leading dimensions in elements. */
+struct qpu_sgemm_problem {
+  size_t p, q, r;
+  float alpha, beta;
+  const float *a, *b;
+  float *c;
+  size_t lda, ldb, ldc;
+};
+
+/** Where a kernel's numbers of B come from. */
+enum qpu_sgemm_kind {
+  QPU_SGEMM_DOT,     /**< columns of B by TMU1, sixteen numbers at a time */
+  QPU_SGEMM_UNIFORM, /**< rows of B by the uniform stream */
+  QPU_SGEMM_TMU1,    /**< rows of B by TMU1 */
+  QPU_SGEMM_THREADS  /**< rows of B by the uniform stream, two threads a QPU */
+};
+
+struct qpu_sgemm_kernel {
+  const char *name; /**< "dot", "138", "72", "68", "67", "tmu1", "threads" */
+  const char *about;
+  const uint64_t *words;
+  size_t n_words;
+  uint32_t loop, loop_end; /**< bytes: the innermost loop */
+  int products;            /**< multiplications of 16 lanes that a turn of the loop does */
+  enum qpu_sgemm_kind kind;
+  size_t tile_rows, tile_columns; /**< of C; a dot product has none: 1 each */
+};
+
+extern const struct qpu_sgemm_kernel qpu_sgemm_kernels[];
+extern const size_t qpu_sgemm_n_kernels;
+
+/** \brief The kernel of that name, or NULL. */
+const struct qpu_sgemm_kernel *qpu_sgemm_find(const char *name);
+
+/** \brief Why a device cannot run a kernel, in \a why; 1 where it can. Two threads a QPU take the emulator. */
+int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_device *device,
+                   char why[GPU_TEXT_MAX]);
+
+/** What a run tells besides its result; zeros on a Pi. */
+struct qpu_sgemm_counts {
+  struct qpu_emu_stats all;
+  uint64_t loop_turns; /**< turns of the innermost loop, over all QPUs */
+};
+
+struct qpu_sgemm;
+
+/** \brief Makes room on a device of the backend "qpu" for p × q by q × r. STATUS_USAGE for a size of 0 or strides
+ * beyond the 24 bits that the kernels multiply, STATUS_ENVIRONMENT without memory. */
+status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel *kernel, size_t p, size_t q,
+                        size_t r, struct qpu_sgemm **sgemm);
+void qpu_sgemm_close(struct qpu_sgemm *sgemm);
+
+/** \brief Computes a product of the size that there is room for, on \a n_qpus QPUs (1 to 12); else as
+ * qpu_device_run. \a counts may be NULL. */
+status_t qpu_sgemm_run(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,
+                       struct qpu_sgemm_counts *counts);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/meta.h"
+#include "base/report.h"
+#include "gemm/ladder.h"
+#include "gemm/report/report.h"
+
+/* Sizes side by side in a table. */
+#define COLUMNS_MAX 8
+
+static const char *verdict_of(const struct gemm_series *s)
+{
+  if (s->status == STATUS_OK && s->n_samples == 0) return "not timed";
+  if (s->status == STATUS_ENVIRONMENT) return "cannot run here";
+  if (s->status != STATUS_OK) return "WRONG";
+  return s->check.how == GEMM_NOT_VERIFIED ? "not verified" : "right";
+}
+
+/* Predicted GFLOPS of all ranks. */
+static double predicted_gflops(const struct gemm_run *run, const struct gemm_series *s)
+{
+  return s->predicted.seconds > 0 ? s->flop * run->placement.ranks / s->predicted.seconds / 1e9 : 0;
+}
+
+/* "12.3%", or "-" where there is nothing to say. */
+static const char *percent(double share, char text[16])
+{
+  snprintf(text, 16, share > 0 ? "%.1f%%" : "-", 100 * share);
+  return text;
+}
+
+static const char *tile_text(const struct gemm_blocks *b, char text[48])
+{
+  int used = snprintf(text, 48, b->group_m ? "%dx%dx%d" : "-", b->group_m, b->group_n, b->group_k);
+  if (b->item_m) used += snprintf(text + used, (size_t)(48 - used), ", %dx%d", b->item_m, b->item_n);
+  if (b->splits > 1) snprintf(text + used, (size_t)(48 - used), ", k in %d", b->splits);
+  return text;
+}
+
+static void print_rung(const struct gemm_run *run, const struct gemm_series *s, double best, FILE *out)
+{
+  double peak = run->ceilings.flops * run->placement.ranks / 1e9, gflops = gemm_series_gflops(run, s);
+  char measured[16], predicted[16], tile[48], bar[64], place[8] = "-";
+  if (!s->kernel->yardstick) snprintf(place, sizeof place, "%d", s->kernel->rung);
+  report_bar(bar, sizeof bar, best > 0 ? gflops / best : 0, 12);
+  fprintf(out, "  %2s  %-13s %9.1f %7s %9s  %-13s  %-22s %7d %5d %6d  %-12s %s\n", place, s->kernel->name,
+          gflops, percent(gemm_series_share(run, s), measured),
+          percent(peak > 0 ? predicted_gflops(run, s) / peak : 0, predicted),
+          s->predicted.seconds > 0 ? gemm_bound_name(s->predicted.bound) : "-", tile_text(&s->blocks, tile),
+          s->resources.threads, s->resources.registers, s->resources.local_bytes, verdict_of(s), bar);
+  if (s->status != STATUS_OK) fprintf(out, "      %s\n", s->why);
+}
+
+/* What a rung shows is said once, in the first table. */
+static void print_size(const struct gemm_run *run, const struct gemm_ladder_size *size, int first, FILE *out)
+{
+  const struct gemm_problem *p = &size->problem;
+  double best = 0;
+  for (int s = 0; s < size->n_series; s++)
+    if (gemm_series_gflops(run, &size->series[s]) > best) best = gemm_series_gflops(run, &size->series[s]);
+  fprintf(out, "\n  %" PRId64 " x %" PRId64 " x %" PRId64 " (m x n x k)\n", p->m, p->n, p->k);
+  fprintf(out, "      kernel           GFLOPS    peak predicted  bound by       tile, an item's       "
+               "threads  regs  local  "
+               "result\n");
+  for (int s = 0; s < size->n_series; s++) {
+    print_rung(run, &size->series[s], best, out);
+    if (first) fprintf(out, "      %s\n", size->series[s].kernel->step);
+  }
+}
+
+/* Counts instead of rates: an emulator has no speed. */
+static void print_emulated(const struct gemm_ladder_size *size, FILE *out)
+{
+  const struct gemm_problem *p = &size->problem;
+  fprintf(out, "\n  %" PRId64 " x %" PRId64 " x %" PRId64 " (m x n x k), emulated: no speed\n", p->m, p->n,
+          p->k);
+  fprintf(out, "      kernel           instructions  arithmetic  of both ALUs  result\n");
+  for (int s = 0; s < size->n_series; s++) {
+    const struct gemm_series *one = &size->series[s];
+    double issued = one->counts.instructions ? (double)one->counts.instructions : 1;
+    fprintf(out, "  %2d  %-13s %15" PRIu64 " %10.1f%% %12.1f%%  %s\n      %s\n", one->kernel->rung,
+            one->kernel->name, one->counts.instructions, 100 * (double)one->counts.arithmetic / issued,
+            100 * one->flop / (32 * issued), verdict_of(one),
+            one->status == STATUS_OK ? one->kernel->step : one->why);
+  }
+}
+
+/* ---- share of peak over the size ---- */
+
+static void print_shares(const struct gemm_run *run, FILE *out)
+{
+  const struct gemm_ladder *l = run->ladder;
+  double peak = run->ceilings.flops * run->placement.ranks / 1e9;
+  int first = l->n > COLUMNS_MAX ? l->n - COLUMNS_MAX : 0;
+  if (peak <= 0 || l->n < 2) return;
+  fprintf(out, "\n  share of peak in %%, measured (predicted)\n      m =          ");
+  for (int n = first; n < l->n; n++) fprintf(out, " %13" PRId64, l->sizes[n].problem.m);
+  for (int s = 0; s < l->sizes[0].n_series; s++) {
+    fprintf(out, "\n      %-13s", l->sizes[0].series[s].kernel->name);
+    for (int n = first; n < l->n; n++) {
+      const struct gemm_series *one = &l->sizes[n].series[s];
+      char text[32] = "";
+      if (one->predicted.seconds > 0)
+        snprintf(text, sizeof text, "(%.1f)", 100 * predicted_gflops(run, one) / peak);
+      fprintf(out, " %6.1f %-6s", 100 * gemm_series_share(run, one), text);
+    }
+  }
+  fprintf(out, "\n");
+}
+
+/* ---- the seminar's card ---- */
+
+static void print_fury_kernel(const struct gemm_kernel *kernel, FILE *out)
+{
+  static const int sides[] = {1024, 2048, 3072, 4096, 5120, 6144, 7168, 8192};
+  double measured = gemm_fury_x_measured(kernel->name);
+  fprintf(out, "      %-13s", kernel->name);
+  for (size_t n = 0; n < sizeof sides / sizeof *sides; n++)
+    fprintf(out, " %6.0f", gemm_predict_best(&gemm_fury_x, kernel, sides[n]) / 1e9);
+  if (measured > 0)
+    fprintf(out, "   %6.0f  (%.1f%% of peak)\n", measured,
+            100 * measured / (gemm_fury_x.ceilings.flops / 1e9));
+  else
+    fprintf(out, "        -\n");
+}
+
+/* The same rungs where they come from: what the model says of that card beside what was measured on it in 2022. */
+static void print_fury(const struct gemm_ladder_size *size, FILE *out)
+{
+  fprintf(
+      out,
+      "\n  %s (%.1f TFLOPS, %.0f GB/s): GFLOPS by this model over m = n = k, and the most that the seminar\n"
+      "  of 2022 measured between 1024 and 8192. Caches are left out of the model, not of the card.\n"
+      "      kernel          1024   2048   3072   4096   5120   6144   7168   8192   measured\n",
+      gemm_fury_x.name, gemm_fury_x.ceilings.flops / 1e12, gemm_fury_x.ceilings.bytes_per_second / 1e9);
+  for (int s = 0; s < size->n_series; s++)
+    if (gemm_runs_on_fury_x(size->series[s].kernel)) print_fury_kernel(size->series[s].kernel, out);
+}
+
+static void print_ceilings(const struct gemm_run *run, FILE *out)
+{
+  const struct gemm_ceilings *c = &run->ceilings;
+  if (c->flops <= 0) return;
+  fprintf(out,
+          "  peak       %.1f GFLOPS of multiply-adds in registers, measured in this run; memory %.1f GB/s",
+          c->flops / 1e9, c->bytes_per_second / 1e9);
+  if (c->local_bytes_per_second > 0)
+    fprintf(out, ", local memory %.0f GB/s", c->local_bytes_per_second / 1e9);
+  fprintf(out, "\n");
+}
+
+/* A rung of ours is the verdict. */
+static void print_warnings(const struct gemm_ladder *l, FILE *out)
+{
+  for (int n = 0; n < l->n; n++)
+    for (int s = 0; s < l->sizes[n].n_series; s++) {
+      const struct gemm_series *one = &l->sizes[n].series[s];
+      if (one->kernel->yardstick && one->status == STATUS_WRONG)
+        fprintf(out, "  WARNING    yardstick %s at %" PRId64 " x %" PRId64 " x %" PRId64 " %s\n",
+                one->kernel->name, l->sizes[n].problem.m, l->sizes[n].problem.n, l->sizes[n].problem.k,
+                one->why);
+    }
+}
+
+void gemm_ladder_text(const struct gemm_run *run, FILE *out)
+{
+  const struct gemm_ladder *l = run->ladder;
+  const struct gemm_problem *p = &l->sizes[0].problem;
+  int ranks = run->placement.ranks;
+  fprintf(out, "gemm-gpu %s, ladder of backend %s on %s\n", meta_version(), run->placement.backend->name,
+          run->placement.info.name);
+  fprintf(out, "  %s, %s, alpha %g, beta %g, %d rank%s\n", gemm_types[p->type].name, gemm_trans_name(p),
+          (double)p->alpha, (double)p->beta, ranks, ranks > 1 ? "s" : "");
+  print_ceilings(run, out);
+  for (int n = 0; n < l->n; n++) {
+    if (run->placement.info.emulated)
+      print_emulated(&l->sizes[n], out);
+    else
+      print_size(run, &l->sizes[n], n == 0, out);
+  }
+  print_shares(run, out);
+  print_warnings(l, out);
+  if (run->partial) fprintf(out, "  PARTIAL: a signal ended the ladder\n");
+  if (!strcmp(run->placement.backend->name, "opencl")) print_fury(&l->sizes[0], out);
+}

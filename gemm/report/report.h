@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What gemm-gpu shows: a text to read, and one JSON document. Rank 0 only. */
+#ifndef GEMM_REPORT_REPORT_H
+#define GEMM_REPORT_REPORT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "gemm/run.h"
+
+/** \brief The report for people. */
+void gemm_report_text(const struct gemm_run *run, FILE *out);
+
+/** \brief The document of doc/gemm.schema.json; NULL when memory ran out. */
+json_t *gemm_report_json(const struct gemm_run *run);
+
+/** \brief One kernel's measurement, and the ceilings, as they stand in every document. */
+json_t *gemm_series_json(const struct gemm_run *run, const struct gemm_series *series);
+json_t *gemm_ceilings_json(const struct gemm_ceilings *ceilings);
+
+/** \brief --list: backends, devices and kernels, with reasons. */
+void gemm_report_list(FILE *out);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/meta.h"
+#include "base/report.h"
+#include "base/stats.h"
+#include "gemm/report/report.h"
+
+#define NOISY       0.02
+#define RANKS_SHOWN 64
+
+static int hosts_count(const struct gemm_run *run)
+{
+  int hosts = 0;
+  for (int r = 0; r < run->placement.ranks; r++) {
+    int seen = 0;
+    for (int s = 0; s < r && !seen; s++) seen = strcmp(run->ranks[r].host, run->ranks[s].host) == 0;
+    hosts += !seen;
+  }
+  return hosts;
+}
+
+static void print_what(const struct gemm_run *run, FILE *out)
+{
+  static const char *const data[] = {"random", "wide", "special"};
+  const struct gemm_problem *p = &run->problem;
+  int ranks = run->placement.ranks, hosts = hosts_count(run);
+  fprintf(out, "gemm-gpu %s\n\n", meta_version());
+  fprintf(out,
+          "  problem    %" PRId64 " x %" PRId64 " x %" PRId64
+          " (m x n x k), %s, %s, alpha %g, beta %g, %s data\n",
+          p->m, p->n, p->k, gemm_types[p->type].name, gemm_trans_name(p), (double)p->alpha, (double)p->beta,
+          data[run->config.data]);
+  fprintf(out, "  where      %d rank%s on %d host%s, backend %s, the whole product on each\n", ranks,
+          ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", run->placement.backend->name);
+  fprintf(out, "  kernel     %s: %s\n", run->series[0].kernel->name, run->series[0].kernel->step);
+}
+
+static void print_ranks(const struct gemm_run *run, FILE *out)
+{
+  int n = run->placement.ranks;
+  fprintf(out, "\n  rank  host              GFLOPS  cores       NUMA  PCI           device, UUID\n");
+  for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
+    const struct gemm_rank *rank = &run->ranks[r];
+    char gflops[16] = "-";
+    if (!rank->info.emulated) snprintf(gflops, sizeof gflops, "%.1f", rank->gflops);
+    fprintf(out, "  %4d  %-15.15s %8s  %-10.40s  %4d  %-12s  %s, %s\n", r, rank->host, gflops, rank->cpus,
+            rank->numa, rank->info.pci[0] ? rank->info.pci : "-", rank->info.name,
+            rank->info.uuid[0] ? rank->info.uuid : "no UUID");
+  }
+  if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", n - RANKS_SHOWN);
+}
+
+static void print_warnings(const struct gemm_run *run, FILE *out)
+{
+  for (int r = 0; r < run->placement.ranks; r++) {
+    const struct gemm_rank *rank = &run->ranks[r];
+    if (rank->warning[0])
+      fprintf(out, "  WARNING    WRONG on rank %d on %s, device %s: %s\n", r, rank->host,
+              rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->warning);
+    if (rank->shared)
+      fprintf(out,
+              "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: times are not those of "
+              "a whole device\n",
+              r, rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->host, rank->shared,
+              rank->shared > 1 ? "s" : "");
+    if (rank->overlap)
+      fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", r, rank->host,
+              rank->cpus);
+  }
+}
+
+static void print_yardstick(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
+{
+  double rate = gemm_series_gflops(run, s), ours = gemm_series_gflops(run, &run->series[0]);
+  if (rate > 0)
+    fprintf(out, "  yardstick  %s %.2f GFLOPS%s, measured in turns: the kernel reaches %.3f of it\n",
+            s->kernel->name, rate, s->status == STATUS_WRONG ? " with a WRONG result" : "", ours / rate);
+  else
+    fprintf(out, "  yardstick  %s %s\n", s->kernel->name, s->why[0] ? s->why : "was not timed");
+}
+
+/* An emulator has no speed. 12 QPUs can do a sum and a product of 16 lanes an instruction. */
+static void print_counts(const struct gemm_run *run, FILE *out)
+{
+  const struct gemm_series *s = &run->series[0];
+  double instructions = s->counts.instructions ? (double)s->counts.instructions : 1;
+  fprintf(out, "\n  emulated   no speed: the emulator took %.3f s for a product\n", s->seconds);
+  fprintf(out,
+          "  counts     %" PRIu64
+          " instructions issued, %.1f%% of them with float arithmetic; 2 m n k are %.1f%% of "
+          "what both ALUs could do\n",
+          s->counts.instructions, 100 * (double)s->counts.arithmetic / instructions,
+          100 * gemm_flop(&run->problem) / (32 * instructions));
+}
+
+static void print_peak(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
+{
+  double share = gemm_series_share(run, s), seconds = s->predicted.seconds;
+  if (share <= 0) return;
+  fprintf(out,
+          "  peak       %.2f GFLOPS%s of multiply-adds in registers, in this run: the kernel reaches %.1f%%",
+          run->ceilings.flops / 1e9, run->placement.ranks > 1 ? " a device" : "", 100 * share);
+  if (seconds > 0)
+    fprintf(out, "; the model says %.1f%%, by %s", 100 * s->flop / seconds / run->ceilings.flops,
+            gemm_bound_name(s->predicted.bound));
+  fprintf(out, "\n");
+}
+
+static void print_speed(const struct gemm_run *run, FILE *out)
+{
+  const struct gemm_series *s = &run->series[0];
+  struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
+  double noise = stats_noise(&summary);
+  fprintf(out, "\n  speed      %.2f GFLOPS (2 m n k), the slowest rank's clock\n",
+          gemm_series_gflops(run, s));
+  print_peak(run, s, out);
+  for (int y = 1; y < run->n_series; y++) print_yardstick(run, &run->series[y], out);
+  fprintf(out, "  timed      %d blocks of %d product%s, %.3f s", s->n_samples, s->launches,
+          s->launches > 1 ? "s" : "", summary.mean * (double)s->n_samples);
+  if (s->n_samples > 2) fprintf(out, "; blocks vary by %.1f%%", 100 * noise);
+  fprintf(out, "\n");
+  if (noise > NOISY)
+    fprintf(out, "  WARNING    this run was noisy: differences below %.1f%% mean nothing\n", 100 * noise);
+}
+
+/* What a library makes of the same product. */
+static void print_yardstick_error(const struct gemm_series *s, FILE *out)
+{
+  if (s->n_samples == 0 || s->check.how == GEMM_NOT_VERIFIED) return;
+  fprintf(out, "             %.3g and %.3g with %s\n", s->check.element_error, s->check.norm_error,
+          s->kernel->name);
+}
+
+/* Each rank that is wrong, with its device, so that nobody has to try them all. */
+static void print_wrong(const struct gemm_run *run, FILE *out)
+{
+  int n = run->placement.ranks, wrong = 0;
+  for (int r = 0; r < n; r++) {
+    const struct gemm_rank *rank = &run->ranks[r];
+    if (!rank->fault[0] || ++wrong > RANKS_SHOWN) continue;
+    fprintf(out, "  wrong      rank %d on %s, device %s: %s\n", r, rank->host,
+            rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->fault);
+  }
+  if (wrong > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", wrong - RANKS_SHOWN);
+  fprintf(out, "  verdict    WRONG: %d of %d rank%s made a product that differs from what it must be\n",
+          wrong, n, n > 1 ? "s" : "");
+}
+
+/* A run that was compared with nothing does not pass: it only ran. */
+static void print_verdict(const struct gemm_run *run, FILE *out)
+{
+  const struct gemm_check *c = &run->series[0].check;
+  if (c->how != GEMM_NOT_VERIFIED) {
+    fprintf(out, "\n  error      %.3g of |A||B| in the worst element of %" PRId64 " (bound %.3g)\n",
+            c->element_error, c->compared, c->bounds.element);
+    fprintf(out, "             %.3g of the result in norm%s (bound %.3g)\n", c->norm_error,
+            c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
+    for (int y = 1; y < run->n_series; y++) print_yardstick_error(&run->series[y], out);
+  }
+  if (run->verdict != STATUS_OK)
+    print_wrong(run, out);
+  else if (run->partial)
+    fprintf(out, "  verdict    PARTIAL: a signal ended the run%s\n",
+            c->how == GEMM_NOT_VERIFIED ? "; the result was compared with nothing"
+                                        : "; what was measured is right");
+  else if (c->how == GEMM_NOT_VERIFIED)
+    fprintf(out, "  verdict    NOT VERIFIED: the result was compared with nothing\n");
+  else
+    fprintf(out, "  verdict    PASS: %s agree with float64, and all blocks with each other\n",
+            c->how == GEMM_VERIFIED_FULL ? "all elements" : "sampled rows, columns and random vectors");
+}
+
+void gemm_report_text(const struct gemm_run *run, FILE *out)
+{
+  print_what(run, out);
+  print_ranks(run, out);
+  if (run->series[0].n_samples > 0) (run->placement.info.emulated ? print_counts : print_speed)(run, out);
+  print_verdict(run, out);
+  print_warnings(run, out);
+}

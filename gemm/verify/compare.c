@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "gemm/verify/compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+int gemm_compare_counts(const struct gemm_run *run, const struct gemm_series *s)
+{
+  return !s->kernel->yardstick || run->config.accept || run->damage[0];
+}
+
+/* ---- what was logged ---- */
+
+/* The text without such a beginning. */
+static const char *without(const char *text, const char *beginning)
+{
+  size_t length = strlen(beginning);
+  return strncmp(text, beginning, length) == 0 && text[length] ? text + length : text;
+}
+
+const char *gemm_compare_held(const struct gemm_series *s)
+{
+  char name[128];
+  const char *text = log_held(), *line = strrchr(text, '\n');
+  snprintf(name, sizeof name, "kernel %s: ", s->kernel->name);
+  return without(line ? line + 1 : text, name);
+}
+
+/* The first that was wrong is kept. */
+static void fault_keep(struct gemm_series *s)
+{
+  const char *text = without(gemm_compare_held(s), "WRONG, ");
+  if (!s->fault[0]) snprintf(s->fault, sizeof s->fault, "%s", text[0] ? text : "gives a wrong result");
+}
+
+/* Who is to blame: the device where A or B changed, else whose product it is. */
+static status_t judge(struct gemm_run *run, struct gemm_series *s, status_t status)
+{
+  if (status != STATUS_WRONG) return status;
+  fault_keep(s);
+  status = gemm_compare_operands(run);
+  if (status != STATUS_OK && status != STATUS_WRONG) return status;
+  if (gemm_compare_counts(run, s)) return STATUS_WRONG;
+  log_drop();
+  return STATUS_OK;
+}
+
+/* ---- comparing ---- */
+
+static status_t result_fetch(struct gemm_run *run, const struct gemm_series *s, int block)
+{
+  RETURN_IF_FAILED(gemm_flip_plant(&run->flip, &run->matrices, run->placement.rank, s->kernel->name, block));
+  return gemm_matrices_fetch(&run->matrices, run->matrices.out);
+}
+
+static status_t result_keep(struct gemm_run *run, void **kept)
+{
+  size_t bytes = gemm_bytes(&run->problem, GEMM_C);
+  if (!(*kept = malloc(bytes)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for a result of %zu bytes", bytes);
+  memcpy(*kept, run->matrices.out, bytes);
+  return STATUS_OK;
+}
+
+/* The bits that were kept of a right one; of a library, and of other tiles, any result within the bounds of both. */
+static status_t result_compare(struct gemm_run *run, struct gemm_series *s, int launches, int any_bits,
+                               void **kept, const char *what)
+{
+  const void *out = run->matrices.out;
+  if (*kept && memcmp(*kept, out, gemm_bytes(&run->problem, GEMM_C)) == 0) return STATUS_OK;
+  if (*kept && !any_bits) return gemm_verify_bits(run->reference, *kept, out, s->kernel->name, what);
+  RETURN_IF_FAILED(
+      gemm_verify_near(run->reference, s->kernel->truncates, launches, s->first, out, s->kernel->name, what));
+  return *kept ? STATUS_OK : result_keep(run, kept);
+}
+
+static status_t product_compare(struct gemm_run *run, struct gemm_series *s, int block)
+{
+  struct gemm_matrices *m = &run->matrices;
+  RETURN_IF_FAILED(gemm_matrices_reset(m));
+  RETURN_IF_FAILED(gemm_launch(s->exec, run->queue, &m->on));
+  RETURN_IF_FAILED(result_fetch(run, s, block));
+  if (s->kernel->ops->counts) s->kernel->ops->counts(s->exec, &s->counts);
+  RETURN_IF_FAILED(gemm_verify(run->reference, s->kernel->truncates, m->out, s->kernel->name, &s->check));
+  if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
+  if (!s->first) return result_keep(run, &s->first);
+  return result_compare(run, s, 1, s->kernel->yardstick, &s->first, "the product after all blocks");
+}
+
+status_t gemm_compare_product(struct gemm_run *run, struct gemm_series *s, int block)
+{
+  return judge(run, s, product_compare(run, s, block));
+}
+
+static void block_name(const struct gemm_series *s, int block, char what[64])
+{
+  const struct gemm_blocks *b = &s->exec->blocks;
+  if (block == GEMM_BLOCK_TRIAL)
+    snprintf(what, 64, "a trial of tiles %dx%dx%d, k in %d,", b->group_m, b->group_n, b->group_k,
+             b->splits > 0 ? b->splits : 1);
+  else
+    snprintf(what, 64, "block %d", block);
+}
+
+/* Where C is read it went through all products of the block: the first block is compared as far as rounding allows, and kept. Ours
+ * and a library's are fetched alike: a device at its power limit is cooler after such a rest, whoever comes next. */
+static status_t block_compare(struct gemm_run *run, struct gemm_series *s, int block)
+{
+  char what[64];
+  int again = run->problem.beta != 0 && s->launches > 1;
+  RETURN_IF_FAILED(result_fetch(run, s, block));
+  block_name(s, block, what);
+  return result_compare(run, s, s->launches, s->kernel->yardstick || block == GEMM_BLOCK_TRIAL,
+                        again ? &s->first_block : &s->first, what);
+}
+
+status_t gemm_compare_block(struct gemm_run *run, struct gemm_series *s, int block)
+{
+  if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
+  return judge(run, s, block_compare(run, s, block));
+}
+
+status_t gemm_compare_operands(struct gemm_run *run)
+{
+  if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
+  if (run->damage[0]) return STATUS_WRONG;
+  status_t status = gemm_matrices_check(&run->matrices);
+  const char *line = strrchr(log_held(), '\n');
+  if (status == STATUS_WRONG) snprintf(run->damage, sizeof run->damage, "%s", line ? line + 1 : log_held());
+  return status;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "gemm/verify/flip.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/* "simd:2", "simd:last", "simd:trial3" or "2". */
+static int parse_when(const char *text, struct gemm_flip *f)
+{
+  char block[16] = "";
+  int end = -1;
+  if (sscanf(text, "%d%n", &f->look, &end) == 1 && end > 0 && !text[end]) return f->look >= 1;
+  if (sscanf(text, "%31[^: ]:%15[a-z0-9]%n", f->kernel, block, &end) != 2 || end < 0 || text[end]) return 0;
+  f->block = strcmp(block, "last") == 0 ? GEMM_BLOCK_LAST : GEMM_BLOCK_TRIAL;
+  if (f->block == GEMM_BLOCK_LAST) return 1;
+  if (sscanf(block, "trial%d%n", &f->look, &end) == 1) return f->look >= 1 && !block[end];
+  return sscanf(block, "%d%n", &f->block, &end) == 1 && !block[end] && f->block >= 0;
+}
+
+static int parse(const char *text, struct gemm_flip *flip)
+{
+  struct gemm_flip f = {.due = 1, .matrix = GEMM_C};
+  int rank = -1, place = -1;
+  char matrix = 'C';
+  if (sscanf(text, "%d %n", &f.rank, &rank) != 1 || rank < 0) return 0;
+  if (text[rank] >= 'A' && text[rank] <= 'C' && text[rank + 1] == ' ') matrix = text[rank], rank += 2;
+  if (sscanf(text + rank, "%" SCNd64 ",%" SCNd64 " %d %n", &f.row, &f.column, &f.bit, &place) != 3 ||
+      place < 0 || !parse_when(text + rank + place, &f))
+    return 0;
+  f.matrix = (enum gemm_matrix)(matrix - 'A');
+  if (f.rank < 0 || f.row < 0 || f.column < 0 || f.bit < 0 || f.bit > 31) return 0;
+  *flip = f;
+  return 1;
+}
+
+status_t gemm_flip_read(struct gemm_flip *flip)
+{
+  const char *text = getenv("HIMENO_GEMM_FLIP");
+  if (!text || parse(text, flip)) return STATUS_OK;
+  return log_fail(
+      STATUS_USAGE,
+      "HIMENO_GEMM_FLIP=%s: \"RANK [A|B|C] ROW,COLUMN BIT LOOK|KERNEL:BLOCK\" is asked for, as in "
+      "\"1 3,40 30 2\" or \"1 B 3,40 30 simd:last\"",
+      text);
+}
+
+static int element_bits(const struct gemm_flip *flip, const struct gemm_problem *problem)
+{
+  return 8 * (int)gemm_element_bytes(problem, flip->matrix);
+}
+
+static int is_inside(const struct gemm_flip *flip, const struct gemm_problem *problem)
+{
+  return flip->row < gemm_rows(problem, flip->matrix) && flip->column < gemm_columns(problem, flip->matrix) &&
+         flip->bit < element_bits(flip, problem);
+}
+
+status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks)
+{
+  if (!flip->due) return STATUS_OK;
+  if (flip->rank >= ranks)
+    return log_fail(STATUS_USAGE, "HIMENO_GEMM_FLIP: rank %d of %d", flip->rank, ranks);
+  if (is_inside(flip, problem)) return STATUS_OK;
+  return log_fail(STATUS_USAGE,
+                  "HIMENO_GEMM_FLIP: bit %d of %" PRId64 ",%" PRId64 " is not in a %c of %" PRId64
+                  " x %" PRId64 " elements of %d bits",
+                  flip->bit, flip->row, flip->column, "ABC"[flip->matrix], gemm_rows(problem, flip->matrix),
+                  gemm_columns(problem, flip->matrix), element_bits(flip, problem));
+}
+
+/* Trials are rank 0's alone: looks at them count for themselves. */
+static int is_now(struct gemm_flip *flip, const char *kernel, int block)
+{
+  int trial = block == GEMM_BLOCK_TRIAL;
+  if (flip->kernel[0] ? block != flip->block || strcmp(kernel, flip->kernel) != 0 : trial) return 0;
+  return (flip->kernel[0] && !trial) || ++flip->looks == flip->look;
+}
+
+status_t gemm_flip_plant(struct gemm_flip *flip, const struct gemm_matrices *m, int rank, const char *kernel,
+                         int block)
+{
+  const struct gpu_mem all[] = {m->on.a, m->on.b, m->on.c};
+  const struct gemm_problem *p = &m->problem;
+  size_t bytes = gemm_element_bytes(p, flip->matrix);
+  unsigned char element[4];
+  if (!flip->due || flip->rank != rank || !is_now(flip, kernel, block)) return STATUS_OK;
+  flip->due = 0;
+  if (!is_inside(flip, p)) return STATUS_OK;
+  size_t at = (size_t)(flip->row * p->ld[flip->matrix] + flip->column) * bytes;
+  RETURN_IF_FAILED(gpu_copy_out(m->queue, element, all[flip->matrix], at, bytes));
+  RETURN_IF_FAILED(gpu_sync(m->queue));
+  element[flip->bit / 8] ^= (unsigned char)(1 << flip->bit % 8);
+  RETURN_IF_FAILED(gpu_copy_in(m->queue, all[flip->matrix], at, element, bytes));
+  return gpu_sync(m->queue);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "gemm/verify/matrices.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+
+/* Matrices are fetched in pieces of this many bytes to be compared. */
+#define PIECE ((size_t)8 << 20)
+
+uint64_t gemm_matrices_bytes(const struct gemm_problem *p)
+{
+  uint64_t bytes = 0;
+  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++) bytes += gemm_bytes(p, matrix);
+  return bytes;
+}
+
+static struct gpu_mem *device_matrix(struct gemm_matrices *m, enum gemm_matrix matrix)
+{
+  struct gpu_mem *all[] = {&m->on.a, &m->on.b, &m->on.c};
+  return all[matrix];
+}
+
+static status_t matrix_open(struct gemm_matrices *m, enum gemm_matrix matrix, enum gemm_data data,
+                            uint64_t seed)
+{
+  size_t bytes = gemm_bytes(&m->problem, matrix);
+  if (!(m->host[matrix] = malloc(bytes)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for a matrix of %s", report_bytes(bytes));
+  gemm_data_fill(&m->problem, matrix, data, seed, m->host[matrix]);
+  RETURN_IF_FAILED(gpu_alloc(m->device, bytes, device_matrix(m, matrix)));
+  return gpu_copy_in(m->queue, *device_matrix(m, matrix), 0, m->host[matrix], bytes);
+}
+
+status_t gemm_matrices_open(struct gemm_matrices *m, struct gpu_device *device, struct gpu_queue *queue,
+                            const struct gemm_problem *problem, enum gemm_data data, uint64_t seed)
+{
+  *m = (struct gemm_matrices){.device = device, .queue = queue, .problem = *problem};
+  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++) RETURN_IF_FAILED(matrix_open(m, matrix, data, seed));
+  size_t bytes = gemm_bytes(problem, GEMM_C);
+  if (!(m->out = malloc(bytes)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for a result of %s", report_bytes(bytes));
+  return gpu_sync(queue);
+}
+
+void gemm_matrices_close(struct gemm_matrices *m)
+{
+  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++) {
+    gpu_free(m->device, device_matrix(m, matrix));
+    free(m->host[matrix]);
+  }
+  free(m->out);
+  memset(m, 0, sizeof *m);
+}
+
+status_t gemm_matrices_reset(struct gemm_matrices *m)
+{
+  return gpu_copy_in(m->queue, m->on.c, 0, m->host[GEMM_C], gemm_bytes(&m->problem, GEMM_C));
+}
+
+status_t gemm_matrices_fetch(struct gemm_matrices *m, void *out)
+{
+  RETURN_IF_FAILED(gpu_copy_out(m->queue, out, m->on.c, 0, gemm_bytes(&m->problem, GEMM_C)));
+  return gpu_sync(m->queue);
+}
+
+static status_t piece_wrong(const struct gemm_matrices *m, enum gemm_matrix matrix, size_t at,
+                            const unsigned char *piece)
+{
+  const struct gemm_problem *p = &m->problem;
+  const unsigned char *host = m->host[matrix];
+  size_t bytes = gemm_element_bytes(p, matrix), byte = 0;
+  while (piece[byte] == host[at + byte]) byte++;
+  int64_t element = (int64_t)((at + byte) / bytes), now = (int64_t)(byte / bytes);
+  return log_fail(STATUS_WRONG,
+                  "%c in device memory: WRONG, it changed: at stored row %" PRId64 ", column %" PRId64
+                  " %.9g stands and not %.9g",
+                  "ABC"[matrix], element / p->ld[matrix], element % p->ld[matrix],
+                  (double)gemm_operand_get(p->type, piece, now),
+                  (double)gemm_operand_get(p->type, host, element));
+}
+
+status_t gemm_matrices_check(struct gemm_matrices *m)
+{
+  unsigned char *piece = malloc(PIECE);
+  status_t status = STATUS_OK;
+  if (!piece) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a piece of a matrix");
+  for (enum gemm_matrix matrix = GEMM_A; status == STATUS_OK && matrix <= GEMM_B; matrix++) {
+    size_t all = gemm_bytes(&m->problem, matrix);
+    for (size_t at = 0, some; status == STATUS_OK && at < all; at += some) {
+      some = all - at < PIECE ? all - at : PIECE;
+      TRY(gpu_copy_out(m->queue, piece, *device_matrix(m, matrix), at, some), done);
+      TRY(gpu_sync(m->queue), done);
+      if (memcmp(piece, (const unsigned char *)m->host[matrix] + at, some) != 0)
+        status = piece_wrong(m, matrix, at, piece);
+    }
+  }
+done:
+  free(piece);
+  return status;
+}

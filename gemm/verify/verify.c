@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+#include "gemm/verify/verify.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "gemm/verify/reference.h"
+
+/* Products up to this many terms and elements are compared in full: a second or two of one core, 512 MiB. */
+#define FULL_TERMS    ((double)(1ull << 31))
+#define FULL_ELEMENTS ((double)(1ull << 25))
+/* Of larger ones: rows, columns and random vectors. */
+#define SAMPLED 32
+#define VECTORS 4
+/* The estimate by VECTORS vectors strays from the norm itself. */
+#define ESTIMATE_SLACK 1.5
+/* Fewer elements are no statistics. */
+#define NORM_LEAST 256
+
+/** Some rows of the product, or of its transpose, in float64. */
+struct lines {
+  int turned; /**< rows are columns of C */
+  int64_t n, length;
+  int64_t *which;
+  double *sums, *magnitudes;
+};
+
+struct gemm_reference {
+  struct gemm_problem problem;
+  const void *a, *b, *c;
+  enum gemm_verified how;
+  struct lines rows, columns;
+  double *x;       /**< VECTORS × n of ±1 */
+  double *product; /**< VECTORS × m: alpha·A·B·x + beta·C·x */
+};
+
+/** What a comparison adds up. */
+struct tally {
+  double worst, difference, size;
+  int64_t compared, wrong, row, column;
+};
+
+const char *gemm_verified_name(enum gemm_verified how)
+{
+  static const char *const names[] = {"no", "sampled", "full"};
+  return names[how];
+}
+
+struct gemm_bounds gemm_bounds_of(const struct gemm_problem *p, int truncates)
+{
+  const struct gemm_type_traits *t = &gemm_types[p->type];
+  double k = (double)p->k, root = sqrt(k);
+  double rounding = 2 * t->unit_operand + t->unit_result;
+  /* Half sums are rounded to nearest, and seldom (Fasi and others, "Numerical behavior of NVIDIA tensor cores", 2021). */
+  if (truncates && p->type != GEMM_F16_F16)
+    return (struct gemm_bounds){(2 * k + 4) * t->unit_sum + rounding, (2 * k + 4) * t->unit_sum + rounding};
+  return (struct gemm_bounds){(4 * root + 4) * t->unit_sum + rounding,
+                              (2 * root + 4) * t->unit_sum + rounding};
+}
+
+int gemm_verify_is_full(const struct gemm_problem *p, enum gemm_verify verify)
+{
+  double elements = (double)p->m * (double)p->n;
+  return verify == GEMM_VERIFY_FULL || (elements * (double)p->k <= FULL_TERMS && elements <= FULL_ELEMENTS);
+}
+
+/* ---- what to compare with ---- */
+
+/* The first, the last and some between, all different when there are that many. */
+static void lines_number(struct lines *lines, int64_t count)
+{
+  for (int64_t r = 0; r < lines->n; r++) {
+    int64_t begin = count / lines->n * r, span = count / lines->n;
+    lines->which[r] = lines->n == count ? r : begin + (int64_t)(hash_mix((uint64_t)r) % (uint64_t)span);
+  }
+  lines->which[0] = 0;
+  lines->which[lines->n - 1] = count - 1;
+}
+
+static status_t lines_open(struct lines *lines, const struct gemm_problem *p, const void *a, const void *b,
+                           int turned, int64_t most)
+{
+  int64_t count = turned ? p->n : p->m;
+  lines->turned = turned;
+  lines->n = most < count ? most : count;
+  lines->length = turned ? p->m : p->n;
+  size_t elements = (size_t)lines->n * (size_t)lines->length;
+  lines->which = calloc((size_t)lines->n, sizeof *lines->which);
+  lines->sums = malloc(elements * sizeof(double));
+  lines->magnitudes = malloc(elements * sizeof(double));
+  if (!lines->which || !lines->sums || !lines->magnitudes)
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for a float64 reference of %zu elements",
+                    elements);
+  lines_number(lines, count);
+  struct gemm_view left = gemm_view_make(p, turned ? GEMM_B : GEMM_A, turned ? b : a, turned);
+  struct gemm_view right = gemm_view_make(p, turned ? GEMM_A : GEMM_B, turned ? a : b, turned);
+  gemm_reference_rows(&left, &right, p->k, lines->length, lines->which, lines->n, lines->sums,
+                      lines->magnitudes);
+  return STATUS_OK;
+}
+
+static void lines_close(struct lines *lines)
+{
+  free(lines->which);
+  free(lines->sums);
+  free(lines->magnitudes);
+}
+
+/* y = C·x of a result or of C as it was. */
+static void result_vector(const struct gemm_problem *p, const void *c, const double *x, double *y)
+{
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < p->m; i++) {
+    double sum = 0;
+    for (int64_t j = 0; j < p->n; j++)
+      sum += (double)gemm_result_get(p->type, c, i * p->ld[GEMM_C] + j) * x[j];
+    y[i] = sum;
+  }
+}
+
+static status_t vectors_open(struct gemm_reference *r, const void *a, const void *b)
+{
+  const struct gemm_problem *p = &r->problem;
+  struct gemm_view left = gemm_view_make(p, GEMM_A, a, 0), right = gemm_view_make(p, GEMM_B, b, 0);
+  double *inner = malloc((size_t)p->k * sizeof *inner), *before = calloc((size_t)p->m, sizeof *before);
+  r->x = malloc(VECTORS * (size_t)p->n * sizeof *r->x);
+  r->product = malloc(VECTORS * (size_t)p->m * sizeof *r->product);
+  if (!inner || !before || !r->x || !r->product) {
+    free(inner);
+    free(before);
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for random vectors");
+  }
+  for (int64_t v = 0; v < VECTORS * p->n; v++) r->x[v] = hash_mix((uint64_t)v) & 1 ? 1 : -1;
+  for (int64_t v = 0; v < VECTORS; v++) {
+    gemm_reference_vector(&right, p->k, p->n, r->x + v * p->n, inner);
+    gemm_reference_vector(&left, p->m, p->k, inner, r->product + v * p->m);
+    if (p->beta != 0) result_vector(p, r->c, r->x + v * p->n, before);
+    for (int64_t i = 0; i < p->m; i++)
+      r->product[v * p->m + i] = (double)p->alpha * r->product[v * p->m + i] + (double)p->beta * before[i];
+  }
+  free(inner);
+  free(before);
+  return STATUS_OK;
+}
+
+status_t gemm_reference_open(const struct gemm_problem *p, enum gemm_verify verify, const void *a,
+                             const void *b, const void *c, struct gemm_reference **reference)
+{
+  struct gemm_reference *r = calloc(1, sizeof *r);
+  status_t status = STATUS_OK;
+  if (!r) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a reference");
+  r->problem = *p;
+  r->a = a;
+  r->b = b;
+  r->c = c;
+  if (verify == GEMM_VERIFY_OFF) goto done;
+  r->how = gemm_verify_is_full(p, verify) ? GEMM_VERIFIED_FULL : GEMM_VERIFIED_SAMPLED;
+  TRY(lines_open(&r->rows, p, a, b, 0, r->how == GEMM_VERIFIED_FULL ? p->m : SAMPLED), fail);
+  if (r->how == GEMM_VERIFIED_FULL) goto done;
+  TRY(lines_open(&r->columns, p, a, b, 1, SAMPLED), fail);
+  TRY(vectors_open(r, a, b), fail);
+done:
+  *reference = r;
+  return STATUS_OK;
+fail:
+  gemm_reference_close(r);
+  return status;
+}
+
+void gemm_reference_close(struct gemm_reference *r)
+{
+  if (!r) return;
+  lines_close(&r->rows);
+  lines_close(&r->columns);
+  free(r->x);
+  free(r->product);
+  free(r);
+}
+
+/* ---- comparing ---- */
+
+/* Largest finite value of C: what lies beyond may be infinite. */
+static double result_largest(enum gemm_type type)
+{
+  return gemm_types[type].result_bytes == 2 ? 65504.0 : 3.4028234663852886e38;
+}
+
+static int is_right(double out, double expected, double limit, double largest)
+{
+  if (isnan(expected)) return isnan(out);
+  if (isinf(expected)) return out == expected;
+  if (isinf(out)) return fabs(expected) + limit >= largest && (out > 0) == (expected > 0);
+  return fabs(out - expected) <= limit;
+}
+
+static void tally_add(struct tally *t, double out, double expected, double scale, int right, int64_t row,
+                      int64_t column)
+{
+  t->compared++;
+  if (!right) {
+    t->wrong++;
+    t->row = row;
+    t->column = column;
+  }
+  if (!isfinite(expected) || !isfinite(out)) return;
+  double difference = fabs(out - expected);
+  t->difference += difference * difference;
+  t->size += expected * expected;
+  if (difference > 0 && difference / scale > t->worst) t->worst = difference / scale;
+}
+
+static void line_compare(const struct gemm_reference *r, const struct lines *lines, double bound,
+                         const void *out, int64_t line, struct tally *t)
+{
+  const struct gemm_problem *p = &r->problem;
+  double largest = result_largest(p->type);
+  for (int64_t x = 0; x < lines->length; x++) {
+    int64_t i = lines->turned ? x : lines->which[line], j = lines->turned ? lines->which[line] : x;
+    int64_t at = i * p->ld[GEMM_C] + j;
+    double before = p->beta == 0 ? 0 : (double)p->beta * (double)gemm_result_get(p->type, r->c, at);
+    double expected = before, scale = fabs(before);
+    if (p->alpha != 0) expected += (double)p->alpha * lines->sums[line * lines->length + x];
+    scale += fabs((double)p->alpha) * lines->magnitudes[line * lines->length + x];
+    double value = (double)gemm_result_get(p->type, out, at);
+    /* Below the least normal number, errors are of the subnormals' step and not of the value's. */
+    double limit = bound * scale + (gemm_types[p->type].result_bytes == 2 ? 0x1p-24 : 0x1p-148);
+    tally_add(t, value, expected, scale, is_right(value, expected, limit, largest), i, j);
+  }
+}
+
+static void tally_merge(struct tally *all, const struct tally *part)
+{
+  if (part->wrong) {
+    all->row = part->row;
+    all->column = part->column;
+  }
+  all->compared += part->compared;
+  all->wrong += part->wrong;
+  all->difference += part->difference;
+  all->size += part->size;
+  all->worst = fmax(all->worst, part->worst);
+}
+
+static void lines_compare(const struct gemm_reference *r, const struct lines *lines, double bound,
+                          const void *out, struct tally *all)
+{
+#pragma omp parallel for schedule(static)
+  for (int64_t line = 0; line < lines->n; line++) {
+    struct tally part = {0};
+    line_compare(r, lines, bound, out, line, &part);
+#pragma omp critical
+    tally_merge(all, &part);
+  }
+}
+
+/* Estimates ‖out − ref‖ / ‖ref‖; NaN when there is a NaN anywhere. */
+static double estimate(const struct gemm_reference *r, const void *out)
+{
+  const struct gemm_problem *p = &r->problem;
+  double difference = 0, size = 0, *y = malloc((size_t)p->m * sizeof *y);
+  if (!y) return NAN;
+  for (int64_t v = 0; v < VECTORS; v++) {
+    result_vector(p, out, r->x + v * p->n, y);
+    for (int64_t i = 0; i < p->m; i++) {
+      double expected = r->product[v * p->m + i];
+      difference += (y[i] - expected) * (y[i] - expected);
+      size += expected * expected;
+    }
+  }
+  free(y);
+  return difference == 0 ? 0 : sqrt(difference / size);
+}
+
+static int64_t count_overwritten(const struct gemm_problem *p, const void *out)
+{
+  int64_t overwritten = 0;
+  for (int64_t i = 0; i + 1 < p->m; i++)
+    for (int64_t j = p->n; j < p->ld[GEMM_C]; j++)
+      overwritten += !gemm_is_poison(p->type, out, i * p->ld[GEMM_C] + j);
+  return overwritten;
+}
+
+static status_t verdict(const struct gemm_reference *r, const void *out, const char *who,
+                        const struct gemm_check *c)
+{
+  const struct gemm_problem *p = &r->problem;
+  if (c->wrong)
+    return log_fail(STATUS_WRONG,
+                    "kernel %s: WRONG, %" PRId64 " of %" PRId64
+                    " elements compared are beyond their bound, one at "
+                    "row %" PRId64 ", column %" PRId64 ", where %g stands",
+                    who, c->wrong, c->compared, c->row, c->column,
+                    (double)gemm_result_get(p->type, out, c->row * p->ld[GEMM_C] + c->column));
+  if (c->overwritten)
+    return log_fail(STATUS_WRONG,
+                    "kernel %s: WRONG, %" PRId64 " elements behind the rows of C were written to", who,
+                    c->overwritten);
+  if (c->norm_wrong)
+    return log_fail(STATUS_WRONG,
+                    "kernel %s: WRONG, the error's norm is %.3g of the result's and at most %.3g is right",
+                    who, c->norm_error, c->bounds.norm);
+  return STATUS_OK;
+}
+
+status_t gemm_verify(const struct gemm_reference *r, int truncates, const void *out, const char *who,
+                     struct gemm_check *check)
+{
+  struct gemm_check c = {.how = r->how, .bounds = gemm_bounds_of(&r->problem, truncates)};
+  struct tally t = {0};
+  if (r->how == GEMM_NOT_VERIFIED) {
+    *check = c;
+    return STATUS_OK;
+  }
+  lines_compare(r, &r->rows, c.bounds.element, out, &t);
+  if (r->how == GEMM_VERIFIED_SAMPLED) lines_compare(r, &r->columns, c.bounds.element, out, &t);
+  c.element_error = t.worst;
+  c.compared = t.compared;
+  c.wrong = t.wrong;
+  c.row = t.row;
+  c.column = t.column;
+  if (r->how == GEMM_VERIFIED_SAMPLED) {
+    c.bounds.norm *= ESTIMATE_SLACK;
+    c.norm_error = estimate(r, out);
+  } else {
+    c.norm_error = t.difference == 0 ? 0 : sqrt(t.difference / t.size);
+  }
+  c.norm_wrong = t.compared >= NORM_LEAST && !(c.norm_error <= c.bounds.norm);
+  c.overwritten = count_overwritten(&r->problem, out);
+  *check = c;
+  return verdict(r, out, who, &c);
+}
+
+/* ---- another result of the same product ---- */
+
+static status_t differences(const struct gemm_reference *r, const struct tally *t, const void *out,
+                            const char *who, const char *what)
+{
+  if (t->wrong == 0) return STATUS_OK;
+  return log_fail(STATUS_WRONG,
+                  "kernel %s: WRONG, %s differs from the first product: %" PRId64 " of %" PRId64
+                  " elements, one at row %" PRId64 ", column %" PRId64 ", where %.9g stands",
+                  who, what, t->wrong, t->compared, t->row, t->column,
+                  (double)gemm_result_get(r->problem.type, out, t->row * r->problem.ld[GEMM_C] + t->column));
+}
+
+status_t gemm_verify_bits(const struct gemm_reference *r, const void *right, const void *out, const char *who,
+                          const char *what)
+{
+  const struct gemm_problem *p = &r->problem;
+  const unsigned char *x = right, *y = out;
+  int64_t elements = gemm_elements(p, GEMM_C);
+  size_t bytes = gemm_element_bytes(p, GEMM_C);
+  struct tally t = {.compared = elements};
+  if (memcmp(x, y, gemm_bytes(p, GEMM_C)) == 0) return STATUS_OK;
+  for (int64_t at = elements - 1; at >= 0; at--) {
+    if (memcmp(x + (size_t)at * bytes, y + (size_t)at * bytes, bytes) == 0) continue;
+    t.wrong++;
+    t.row = at / p->ld[GEMM_C];
+    t.column = at % p->ld[GEMM_C];
+  }
+  return differences(r, &t, out, who, what);
+}
+
+/** C after so many products: growth·(alpha·A·B) + decay·C. */
+struct repeated {
+  int launches;
+  double growth, decay;           /**< Σβ^i and β^launches */
+  double growth_most, decay_most; /**< the same of |β| */
+};
+
+static struct repeated repeated_make(double beta, int launches)
+{
+  struct repeated of = {.launches = launches, .growth = 0, .decay = 1, .decay_most = 1};
+  for (int n = 0; n < launches && isfinite(of.growth_most); n++) {
+    of.growth += of.decay;
+    of.growth_most += of.decay_most;
+    of.decay *= beta;
+    of.decay_most *= fabs(beta);
+  }
+  return of;
+}
+
+/* One row. What is amiss by rounding is handed on by later products, each of which adds as much. */
+static void row_near(const struct gemm_reference *r, const struct repeated *of, double bound, double row,
+                     const double *columns, int64_t i, const void *right, const void *out, struct tally *t)
+{
+  const struct gemm_problem *p = &r->problem;
+  double largest = result_largest(p->type), step = p->type == GEMM_F16_F16 ? 0x1p-24 : 0x1p-148;
+  for (int64_t j = 0; j < p->n; j++) {
+    int64_t at = i * p->ld[GEMM_C] + j;
+    double before = p->beta == 0 ? 0 : (double)gemm_result_get(p->type, r->c, at);
+    double expected = (double)gemm_result_get(p->type, right, at),
+           value = (double)gemm_result_get(p->type, out, at);
+    double scale = of->growth_most * fabs((double)p->alpha) * row * columns[j] +
+                   (of->decay_most + of->growth_most * fabs((double)p->beta)) * fabs(before);
+    if (of->launches > 1 && p->beta != 0) {
+      if (!(scale < largest) || !isfinite(expected)) continue;
+      expected = (expected - (double)p->beta * before) * of->growth + of->decay * before;
+    }
+    double limit = 2 * of->launches * (bound * scale + step);
+    tally_add(t, value, expected, scale, is_right(value, expected, limit, largest), i, j);
+  }
+}
+
+status_t gemm_verify_near(const struct gemm_reference *r, int truncates, int launches, const void *right,
+                          const void *out, const char *who, const char *what)
+{
+  const struct gemm_problem *p = &r->problem;
+  const struct gemm_bounds bounds = gemm_bounds_of(p, truncates);
+  const struct repeated of = repeated_make((double)p->beta, p->beta == 0 ? 1 : launches);
+  struct gemm_view a = gemm_view_make(p, GEMM_A, r->a, 0), b = gemm_view_make(p, GEMM_B, r->b, 1);
+  double *rows = malloc((size_t)p->m * sizeof *rows), *columns = malloc((size_t)p->n * sizeof *columns);
+  struct tally t = {0};
+  status_t status = STATUS_OK;
+  if (!rows || !columns) TRY(log_fail(STATUS_ENVIRONMENT, "out of host memory for norms"), done);
+  gemm_reference_norms(&a, p->m, p->k, rows);
+  gemm_reference_norms(&b, p->n, p->k, columns);
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < p->m; i++) {
+    struct tally part = {0};
+    row_near(r, &of, bounds.element, rows[i], columns, i, right, out, &part);
+#pragma omp critical
+    tally_merge(&t, &part);
+  }
+  TRY(differences(r, &t, out, who, what), done);
+  struct gemm_check all = {.overwritten = count_overwritten(p, out), .bounds.norm = 2 * bounds.norm};
+  all.norm_error = t.difference == 0 ? 0 : sqrt(t.difference / t.size);
+  all.norm_wrong = of.launches == 1 && t.compared >= NORM_LEAST && !(all.norm_error <= all.bounds.norm);
+  status = verdict(r, out, who, &all);
+done:
+  free(rows);
+  free(columns);
+  return status;
+}

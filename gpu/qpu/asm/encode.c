@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief From the operations of a line to an instruction word: which ALU, which read port, which write port. */
+#include <string.h>
+
+#include "gpu/qpu/isa/alu.h"
+#include "gpu/qpu/asm/asm_private.h"
+#include "gpu/qpu/asm/builder.h"
+
+static int is_mov(const struct qpu_operation *operation)
+{
+  return strcmp(operation->name, "mov") == 0 || strcmp(operation->name, "read") == 0;
+}
+
+/* `read x` is `mov -, x`. */
+static const struct qpu_value *mov_source(const struct qpu_operation *operation)
+{
+  return &operation->args[operation->n_args - 1];
+}
+
+static status_t place(struct qpu_builder *b, const struct qpu_operation *operation, int slot)
+{
+  if (b->slots[slot])
+    return qpu_asm_fail(b->as, "'%s' and '%s' both need the %s ALU", b->slots[slot]->name, operation->name,
+                        slot == QPU_SLOT_ADD ? "add" : "mul");
+  b->slots[slot] = operation;
+  return STATUS_OK;
+}
+
+/* Operations that only one ALU can do go first; the others take what is left, add before mul. */
+static status_t place_all(struct qpu_builder *b, const struct qpu_operation *operations, int n)
+{
+  const struct qpu_operation *flexible[QPU_MAX_OPERATIONS];
+  int n_flexible = 0;
+  for (int i = 0; i < n; i++) {
+    const struct qpu_operation *operation = &operations[i];
+    int add = qpu_add_code(operation->name), mul = qpu_mul_code(operation->name);
+    int signal = qpu_code_of(qpu_signal_names, 16, operation->name);
+    int rotates = is_mov(operation) && operation->n_args > 0 && mov_source(operation)->rotate;
+    if (signal >= 0)
+      RETURN_IF_FAILED(qpu_builder_signal(b, signal));
+    else if (strcmp(operation->name, "anop") == 0)
+      RETURN_IF_FAILED(place(b, operation, QPU_SLOT_ADD));
+    else if (strcmp(operation->name, "mnop") == 0 || rotates)
+      RETURN_IF_FAILED(place(b, operation, QPU_SLOT_MUL));
+    else if (is_mov(operation) || (add >= 0 && mul >= 0))
+      flexible[n_flexible++] = operation;
+    else if (add >= 0)
+      RETURN_IF_FAILED(place(b, operation, QPU_SLOT_ADD));
+    else if (mul >= 0)
+      RETURN_IF_FAILED(place(b, operation, QPU_SLOT_MUL));
+    else
+      return qpu_asm_fail(b->as, "'%s' is no operation, signal or macro", operation->name);
+  }
+  for (int i = 0; i < n_flexible; i++)
+    RETURN_IF_FAILED(place(b, flexible[i], b->slots[QPU_SLOT_ADD] ? QPU_SLOT_MUL : QPU_SLOT_ADD));
+  return STATUS_OK;
+}
+
+/* An operation whose result from two equal small immediates is the constant: 64 is mul24 of 8 and 8. */
+static int find_trick(const struct qpu_builder *b, int slot, uint32_t bits, int *op, int *code)
+{
+  int fixed = b->inst.sig == QPU_SIG_SMALL_IMMEDIATE && b->inst.raddr_b < QPU_SMALL_ROTATE_R5;
+  int free_to_choose = !b->b_taken && b->inst.sig == QPU_SIG_NONE;
+  int n_ops = slot == QPU_SLOT_ADD ? 32 : 8;
+  if (!fixed && !free_to_choose) return 0;
+  for (*code = fixed ? b->inst.raddr_b : 0; *code < QPU_SMALL_ROTATE_R5; ++*code) {
+    uint32_t small = qpu_small_value(*code);
+    for (*op = 1; *op < n_ops; ++*op) {
+      const struct qpu_op *about = slot == QPU_SLOT_ADD ? &qpu_add_ops[*op] : &qpu_mul_ops[*op];
+      if (!about->name || about->float_in || about->float_out) continue;
+      uint32_t result = slot == QPU_SLOT_ADD ? qpu_alu_add_scalar(*op, small, small)
+                                             : qpu_alu_mul_scalar(*op, small, small);
+      if (result == bits) return 1;
+    }
+    if (fixed) return 0;
+  }
+  return 0;
+}
+
+static void set_op(struct qpu_builder *b, int slot, int op, uint8_t mux)
+{
+  if (slot == QPU_SLOT_ADD) {
+    b->inst.op_add = (uint8_t)op;
+    b->inst.add_a = b->inst.add_b = mux;
+  } else {
+    b->inst.op_mul = (uint8_t)op;
+    b->inst.mul_a = b->inst.mul_b = mux;
+  }
+}
+
+static status_t move_constant(struct qpu_builder *b, int slot)
+{
+  uint32_t bits;
+  int op, code;
+  RETURN_IF_FAILED(qpu_value_bits(b->as, mov_source(b->slots[slot]), &bits));
+  int same = b->inst.sig == QPU_SIG_SMALL_IMMEDIATE && qpu_small_value(b->inst.raddr_b) == bits;
+  int fits = qpu_small_code(bits) >= 0 && !b->b_taken && b->inst.sig == QPU_SIG_NONE;
+  if (same || fits) {
+    struct qpu_source_operand source = {NULL, slot == QPU_SLOT_ADD ? &b->inst.add_a : &b->inst.mul_a, slot};
+    RETURN_IF_FAILED(qpu_builder_small(b, &source, bits));
+    set_op(b, slot, slot == QPU_SLOT_ADD ? QPU_A_OR : QPU_M_V8MIN, QPU_MUX_B);
+    return STATUS_OK;
+  }
+  if (bits == 0) {
+    set_op(b, slot, slot == QPU_SLOT_ADD ? QPU_A_XOR : QPU_M_V8SUBS, 0);
+    return STATUS_OK;
+  }
+  if (!find_trick(b, slot, bits, &op, &code))
+    return qpu_asm_fail(
+        b->as, "0x%x does not fit beside the other operation: load it in an instruction of its own", bits);
+  if (b->inst.sig != QPU_SIG_SMALL_IMMEDIATE)
+    RETURN_IF_FAILED(qpu_builder_signal(b, QPU_SIG_SMALL_IMMEDIATE));
+  b->inst.raddr_b = (uint8_t)code;
+  b->b_taken = 1;
+  set_op(b, slot, op, QPU_MUX_B);
+  return STATUS_OK;
+}
+
+static int moves_constant(const struct qpu_operation *operation)
+{
+  return operation && is_mov(operation) && operation->n_args > 0 &&
+         qpu_value_is_constant(mov_source(operation));
+}
+
+static status_t set_sources(struct qpu_builder *b, int slot)
+{
+  struct qpu_operation const *operation = b->slots[slot];
+  uint8_t *mux_a = slot == QPU_SLOT_ADD ? &b->inst.add_a : &b->inst.mul_a;
+  uint8_t *mux_b = slot == QPU_SLOT_ADD ? &b->inst.add_b : &b->inst.mul_b;
+  if (is_mov(operation)) {
+    int n_targets = operation->name[0] == 'r' ? 0 : 1;
+    if (operation->n_args != 1 + n_targets)
+      return qpu_asm_fail(b->as, "'%s' takes %d operands", operation->name, 1 + n_targets);
+    if (moves_constant(operation)) return STATUS_OK;
+    set_op(b, slot, slot == QPU_SLOT_ADD ? QPU_A_OR : QPU_M_V8MIN, 0);
+    RETURN_IF_FAILED(qpu_builder_source(b, mov_source(operation), mux_a, slot));
+    return qpu_builder_source(b, mov_source(operation), mux_b, slot);
+  }
+  int code = slot == QPU_SLOT_ADD ? qpu_add_code(operation->name) : qpu_mul_code(operation->name);
+  if (code <= 0) return operation->n_args ? qpu_asm_fail(b->as, "'nop' takes no operands") : STATUS_OK;
+  const struct qpu_op *op = slot == QPU_SLOT_ADD ? &qpu_add_ops[code] : &qpu_mul_ops[code];
+  if (operation->n_args != 1 + op->n_sources)
+    return qpu_asm_fail(b->as, "'%s' takes %d operands", op->name, 1 + op->n_sources);
+  set_op(b, slot, code, 0);
+  RETURN_IF_FAILED(qpu_builder_source(b, &operation->args[1], mux_a, slot));
+  return qpu_builder_source(b, &operation->args[op->n_sources], mux_b, slot);
+}
+
+static const struct qpu_value *target_of(const struct qpu_operation *operation)
+{
+  if (!operation || operation->name[0] == '\0' || strcmp(operation->name, "read") == 0) return NULL;
+  return operation->n_args > 0 ? &operation->args[0] : NULL;
+}
+
+/* Without target and flags there is nothing to write: never, as Broadcom's assembler has it. */
+static uint8_t written_cond(const struct qpu_builder *b, int slot)
+{
+  const struct qpu_operation *operation = b->slots[slot];
+  int target = slot == QPU_SLOT_ADD ? b->inst.waddr_add : b->inst.waddr_mul;
+  int idle = target == QPU_W_NOP && !operation->setf && !operation->has_cond;
+  return idle ? QPU_COND_NEVER : (uint8_t)operation->cond;
+}
+
+static status_t set_modes(struct qpu_builder *b)
+{
+  for (int slot = 0; slot < QPU_N_SLOTS; slot++) {
+    const struct qpu_operation *operation = b->slots[slot];
+    if (!operation) continue;
+    if (operation->has_branch) return qpu_asm_fail(b->as, "a branch condition belongs to bra or brr");
+    if (slot == QPU_SLOT_ADD)
+      b->inst.cond_add = written_cond(b, slot);
+    else
+      b->inst.cond_mul = written_cond(b, slot);
+    if (operation->setf && slot == QPU_SLOT_MUL && b->inst.op_add != QPU_A_NOP)
+      return qpu_asm_fail(b->as, "flags come from the add ALU whenever it does something: put .setf there");
+    b->inst.sf |= (uint8_t)operation->setf;
+  }
+  if (b->needs_pm > 0) b->inst.pm = 1;
+  return STATUS_OK;
+}
+
+static status_t set_unpack_extension(struct qpu_builder *b, int slot)
+{
+  const struct qpu_operation *operation = b->slots[slot];
+  if (!operation || !operation->unpack[0]) return STATUS_OK;
+  return qpu_asm_fail(b->as, "write the unpack mode behind its operand: ra0.%s", operation->unpack);
+}
+
+static status_t encode_alu(struct qpu_builder *b, const struct qpu_operation *operations, int n)
+{
+  RETURN_IF_FAILED(place_all(b, operations, n));
+  for (int slot = 0; slot < QPU_N_SLOTS; slot++) {
+    RETURN_IF_FAILED(set_unpack_extension(b, slot));
+    if (b->slots[slot]) RETURN_IF_FAILED(set_sources(b, slot));
+  }
+  RETURN_IF_FAILED(qpu_builder_ports(b));
+  int add = moves_constant(b->slots[QPU_SLOT_ADD]), mul = moves_constant(b->slots[QPU_SLOT_MUL]);
+  uint32_t bits = 0;
+  if (mul) RETURN_IF_FAILED(qpu_value_bits(b->as, mov_source(b->slots[QPU_SLOT_MUL]), &bits));
+  int mul_first = mul && qpu_small_code(bits) >= 0; /* the other may then be made from the same immediate */
+  if (mul_first) RETURN_IF_FAILED(move_constant(b, QPU_SLOT_MUL));
+  if (add) RETURN_IF_FAILED(move_constant(b, QPU_SLOT_ADD));
+  if (mul && !mul_first) RETURN_IF_FAILED(move_constant(b, QPU_SLOT_MUL));
+  RETURN_IF_FAILED(
+      qpu_builder_targets(b, target_of(b->slots[QPU_SLOT_ADD]), target_of(b->slots[QPU_SLOT_MUL])));
+  return set_modes(b);
+}
+
+static int is_load(const struct qpu_operation *operation)
+{
+  return strcmp(operation->name, "ldi") == 0;
+}
+
+static int is_semaphore(const struct qpu_operation *operation)
+{
+  return strcmp(operation->name, "sacq") == 0 || strcmp(operation->name, "srel") == 0;
+}
+
+static status_t load_value(struct qpu_builder *b, const struct qpu_operation *operation,
+                           const struct qpu_value *value)
+{
+  b->inst.sig = QPU_SIG_LOAD_IMMEDIATE;
+  if (is_semaphore(operation) || value->type == QPU_VALUE_SEMAPHORE) {
+    int64_t number = value->integer;
+    if (value->type != QPU_VALUE_SEMAPHORE) {
+      RETURN_IF_FAILED(qpu_value_integer(b->as, value, &number));
+      number = (number & ~INT64_C(16)) | (operation->name[1] == 'a' ? 16 : 0);
+    }
+    b->inst.unpack = QPU_LOAD_SEMAPHORE;
+    b->inst.imm = (uint32_t)number;
+    return STATUS_OK;
+  }
+  if (value->type == QPU_VALUE_ELEMENTS) {
+    b->inst.unpack = value->is_signed ? QPU_LOAD_SIGNED : QPU_LOAD_UNSIGNED;
+    b->inst.imm = value->elements;
+    return STATUS_OK;
+  }
+  return qpu_value_bits(b->as, value, &b->inst.imm);
+}
+
+/* ldi d, c · ldi d1, d2, c · ldi d1, c; ldi d2, c · nop; ldi d, c (from the mul ALU's output). */
+static status_t encode_load(struct qpu_builder *b, const struct qpu_operation *operations, int n)
+{
+  const struct qpu_value *targets[QPU_N_SLOTS] = {NULL, NULL};
+  const struct qpu_operation *first = &operations[0];
+  int mul_only = n == 2 && strcmp(first->name, "nop") == 0;
+  if (mul_only) first = &operations[1];
+  if (n > 2 || first->n_args < 2 || first->n_args > 3)
+    return qpu_asm_fail(b->as, "a load immediate fills the instruction: register, or two, and a constant");
+  const struct qpu_value *value = &first->args[first->n_args - 1];
+  b->slots[mul_only ? QPU_SLOT_MUL : QPU_SLOT_ADD] = first;
+  targets[mul_only ? QPU_SLOT_MUL : QPU_SLOT_ADD] = &first->args[0];
+  if (first->n_args == 3) {
+    if (mul_only || n == 2) return qpu_asm_fail(b->as, "a load immediate has two targets at most");
+    b->slots[QPU_SLOT_MUL] = first;
+    targets[QPU_SLOT_MUL] = &first->args[1];
+  } else if (n == 2 && !mul_only) {
+    const struct qpu_operation *second = &operations[1];
+    if (second->n_args != 2) return qpu_asm_fail(b->as, "a load immediate fills the instruction");
+    struct qpu_builder other = *b;
+    RETURN_IF_FAILED(load_value(&other, second, &second->args[1]));
+    RETURN_IF_FAILED(load_value(b, first, value));
+    if (other.inst.imm != b->inst.imm || other.inst.unpack != b->inst.unpack)
+      return qpu_asm_fail(b->as, "one load immediate has one constant");
+    b->slots[QPU_SLOT_MUL] = second;
+    targets[QPU_SLOT_MUL] = &second->args[0];
+  }
+  RETURN_IF_FAILED(load_value(b, first, value));
+  RETURN_IF_FAILED(qpu_builder_targets(b, targets[QPU_SLOT_ADD], targets[QPU_SLOT_MUL]));
+  return set_modes(b);
+}
+
+static status_t branch_operand(struct qpu_builder *b, const struct qpu_value *value, int relative)
+{
+  if (value->type == QPU_VALUE_REGISTER) {
+    if (b->inst.reg) return qpu_asm_fail(b->as, "a branch has one register operand");
+    if (!(value->reg.read_files & QPU_FILE_A) || value->reg.read_addr > 31 || value->reg.accumulator >= 0)
+      return qpu_asm_fail(b->as, "a branch can add one of ra0 to ra31 only");
+    b->inst.reg = 1;
+    b->inst.raddr_a = value->reg.read_addr;
+    return STATUS_OK;
+  }
+  uint32_t bits;
+  RETURN_IF_FAILED(qpu_value_bits(b->as, value, &bits));
+  if (value->type == QPU_VALUE_LABEL) {
+    if (!relative)
+      return qpu_asm_fail(b->as, "a label's absolute address is not known before it is loaded: use brr");
+    bits -= (uint32_t)(b->as->n_words * QPU_INSTRUCTION_BYTES) + 4 * QPU_INSTRUCTION_BYTES;
+  }
+  b->inst.imm += bits;
+  return STATUS_OK;
+}
+
+static status_t encode_branch(struct qpu_builder *b, const struct qpu_operation *operation)
+{
+  int relative = operation->name[2] == 'r';
+  b->inst = (struct qpu_inst){.sig = QPU_SIG_BRANCH, .waddr_add = QPU_W_NOP, .waddr_mul = QPU_W_NOP};
+  b->inst.cond_br = (uint8_t)operation->branch;
+  b->inst.rel = (uint8_t)relative;
+  b->slots[QPU_SLOT_ADD] = operation;
+  if (operation->n_args < 1 || operation->n_args > 3)
+    return qpu_asm_fail(b->as, "'%s' takes a target", operation->name);
+  if (operation->cond != QPU_COND_ALWAYS || operation->setf)
+    return qpu_asm_fail(b->as, "a branch has conditions of its own: .allz, .anynz, …");
+  int first = operation->n_args > 1 && operation->args[0].type == QPU_VALUE_REGISTER;
+  if (first) RETURN_IF_FAILED(qpu_builder_targets(b, &operation->args[0], NULL));
+  if (b->inst.pack || operation->args[0].suffix[0]) return qpu_asm_fail(b->as, "a branch cannot pack");
+  for (int i = first; i < operation->n_args; i++)
+    RETURN_IF_FAILED(branch_operand(b, &operation->args[i], relative));
+  return STATUS_OK;
+}
+
+/* Whether the line is one load immediate: ldi and its like, or a mov that no ALU operation can do. */
+static status_t loads(struct qpu_builder *b, const struct qpu_operation *operations, int n, int *answer)
+{
+  uint32_t bits[2] = {0, 0};
+  *answer = 0;
+  for (int i = 0; i < n; i++) {
+    const struct qpu_operation *operation = &operations[i];
+    if (is_load(operation) || is_semaphore(operation)) *answer = 1;
+    if (!is_mov(operation) || operation->n_args != 2) continue;
+    enum qpu_value_type type = mov_source(operation)->type;
+    if (type == QPU_VALUE_ELEMENTS || type == QPU_VALUE_SEMAPHORE) *answer = 1;
+  }
+  if (*answer || n > 2 || n == 0 || !moves_constant(&operations[0])) return STATUS_OK;
+  if (n == 2 && !moves_constant(&operations[1])) return STATUS_OK;
+  for (int i = 0; i < n; i++) RETURN_IF_FAILED(qpu_value_bits(b->as, mov_source(&operations[i]), &bits[i]));
+  *answer = qpu_small_code(bits[0]) < 0 && (n == 1 || bits[0] == bits[1]) && operations[0].n_args == 2;
+  return STATUS_OK;
+}
+
+status_t qpu_encode_line(struct qpu_asm *as, const char *text, uint64_t *word)
+{
+  struct qpu_operation operations[QPU_MAX_OPERATIONS];
+  struct qpu_builder b = {.as = as, .inst = qpu_inst_nop(), .needs_pm = -1};
+  int n, is_a_load = 0;
+  RETURN_IF_FAILED(qpu_operations_parse(as, text, operations, &n));
+  if (n == 1 && (strcmp(operations[0].name, "bra") == 0 || strcmp(operations[0].name, "brr") == 0)) {
+    RETURN_IF_FAILED(encode_branch(&b, &operations[0]));
+  } else {
+    RETURN_IF_FAILED(loads(&b, operations, n, &is_a_load));
+    if (is_a_load)
+      RETURN_IF_FAILED(encode_load(&b, operations, n));
+    else
+      RETURN_IF_FAILED(encode_alu(&b, operations, n));
+  }
+  *word = qpu_encode(&b.inst);
+  return STATUS_OK;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/asm/expr.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gpu/qpu/asm/asm_private.h"
+#include "gpu/qpu/asm/operator.h"
+
+struct qpu_symbol *qpu_symbol_find(struct qpu_symbols *symbols, const char *name)
+{
+  for (size_t i = symbols->n; i-- > 0;)
+    if (strcmp(symbols->items[i].name, name) == 0) return &symbols->items[i];
+  return NULL;
+}
+
+status_t qpu_symbol_add(struct qpu_symbols *symbols, const char *name, int depth, struct qpu_symbol **symbol)
+{
+  if (symbols->n == symbols->capacity) {
+    size_t capacity = symbols->capacity ? 2 * symbols->capacity : 64;
+    struct qpu_symbol *items = realloc(symbols->items, capacity * sizeof *items);
+    if (!items) return log_fail(STATUS_ENVIRONMENT, "out of memory for %zu symbols", capacity);
+    symbols->items = items;
+    symbols->capacity = capacity;
+  }
+  *symbol = &symbols->items[symbols->n++];
+  memset(*symbol, 0, sizeof **symbol);
+  strncpy((*symbol)->name, name, QPU_NAME_MAX - 1);
+  (*symbol)->depth = depth;
+  return STATUS_OK;
+}
+
+void qpu_symbols_leave(struct qpu_symbols *symbols)
+{
+  size_t kept = 0;
+  for (size_t i = 0; i < symbols->n; i++)
+    if (symbols->items[i].depth < symbols->depth) symbols->items[kept++] = symbols->items[i];
+  symbols->n = kept;
+  symbols->depth--;
+}
+
+const char *qpu_skip_space(const char *text)
+{
+  while (isspace((unsigned char)*text)) text++;
+  return text;
+}
+
+int qpu_identifier(const char **text, char name[QPU_NAME_MAX])
+{
+  const char *p = *text;
+  size_t n = 0;
+  if (!isalpha((unsigned char)*p) && *p != '_') return 0;
+  for (; isalnum((unsigned char)*p) || *p == '_'; p++)
+    if (n < QPU_NAME_MAX - 1) name[n++] = *p;
+  name[n] = '\0';
+  *text = p;
+  return 1;
+}
+
+struct qpu_value qpu_value_int(int64_t integer)
+{
+  struct qpu_value value = {.type = QPU_VALUE_INT, .integer = integer, .real = (double)integer};
+  return value;
+}
+
+struct qpu_value qpu_value_float(double real)
+{
+  struct qpu_value value = {.type = QPU_VALUE_FLOAT, .real = real};
+  return value;
+}
+
+status_t qpu_value_bits(struct qpu_asm *as, const struct qpu_value *value, uint32_t *bits)
+{
+  if (value->type == QPU_VALUE_FLOAT) {
+    float single = (float)value->real;
+    memcpy(bits, &single, sizeof single);
+    return STATUS_OK;
+  }
+  if (value->type != QPU_VALUE_INT && value->type != QPU_VALUE_LABEL)
+    return qpu_asm_fail(as, "a constant is needed here");
+  if (value->integer < INT32_MIN || value->integer > UINT32_MAX)
+    return qpu_asm_fail(as, "%lld does not fit 32 bits", (long long)value->integer);
+  *bits = (uint32_t)value->integer;
+  return STATUS_OK;
+}
+
+status_t qpu_value_integer(struct qpu_asm *as, const struct qpu_value *value, int64_t *integer)
+{
+  if (value->type == QPU_VALUE_FLOAT && value->real == floor(value->real) && fabs(value->real) < 0x1p62) {
+    *integer = (int64_t)value->real;
+    return STATUS_OK;
+  }
+  if (value->type != QPU_VALUE_INT && value->type != QPU_VALUE_LABEL)
+    return qpu_asm_fail(as, "a whole number is needed here");
+  *integer = value->integer;
+  return STATUS_OK;
+}
+
+status_t qpu_value_true(struct qpu_asm *as, const struct qpu_value *value, int *truth)
+{
+  if (value->type != QPU_VALUE_INT && value->type != QPU_VALUE_FLOAT && value->type != QPU_VALUE_LABEL)
+    return qpu_asm_fail(as, "a condition must be a number");
+  *truth = value->type == QPU_VALUE_FLOAT ? value->real != 0 : value->integer != 0;
+  return STATUS_OK;
+}
+
+int qpu_value_is_number(const struct qpu_value *value)
+{
+  return value->type == QPU_VALUE_INT || value->type == QPU_VALUE_FLOAT;
+}
+
+double qpu_value_real(const struct qpu_value *value)
+{
+  return value->type == QPU_VALUE_FLOAT ? value->real : (double)value->integer;
+}
+
+static status_t parse_number(struct qpu_asm *as, const char **text, struct qpu_value *value)
+{
+  const char *p = *text;
+  char *end;
+  size_t digits = strspn(p, "0123456789");
+  if (p[digits] == '.' && (isdigit((unsigned char)p[digits + 1]) || !isalpha((unsigned char)p[digits + 1]))) {
+    *value = qpu_value_float(strtod(p, &end));
+  } else if (p[0] == '0' && (p[1] == 'b' || p[1] == 'B') && (p[2] == '0' || p[2] == '1')) {
+    *value = qpu_value_int((int64_t)strtoull(p + 2, &end, 2));
+  } else {
+    *value = qpu_value_int((int64_t)strtoull(p, &end, 0));
+  }
+  if (isalnum((unsigned char)*end) || *end == '_') return qpu_asm_fail(as, "'%.20s' is not a number", p);
+  *text = end;
+  return STATUS_OK;
+}
+
+static status_t parse_elements(struct qpu_asm *as, const char **text, struct qpu_value *value)
+{
+  int64_t element[QPU_LANES] = {0};
+  int n = 0;
+  *text += 1;
+  for (;; *text += 1) {
+    struct qpu_value item;
+    RETURN_IF_FAILED(qpu_expr_parse(as, text, &item));
+    if (n == QPU_LANES) return qpu_asm_fail(as, "more than 16 values in [ ]");
+    RETURN_IF_FAILED(qpu_value_integer(as, &item, &element[n++]));
+    *text = qpu_skip_space(*text);
+    if (**text != ',') break;
+  }
+  if (**text != ']' || n != QPU_LANES) return qpu_asm_fail(as, "[ ] needs 16 values, one for each element");
+  *text += 1;
+  *value = (struct qpu_value){.type = QPU_VALUE_ELEMENTS};
+  for (int i = 0; i < n; i++) value->is_signed |= element[i] < 0;
+  for (int i = 0; i < n; i++) {
+    if (element[i] < (value->is_signed ? -2 : 0) || element[i] > (value->is_signed ? 1 : 3))
+      return qpu_asm_fail(as, "element values go from 0 to 3, or from -2 to 1");
+    value->elements |= (uint32_t)(element[i] >> 1 & 1) << (16 + i) | (uint32_t)(element[i] & 1) << i;
+  }
+  return STATUS_OK;
+}
+
+/* :name, r:name, :1f, :1b. */
+static status_t parse_label(struct qpu_asm *as, const char **text, struct qpu_value *value)
+{
+  char name[QPU_NAME_MAX];
+  size_t n = 0;
+  *text += **text == 'r' ? 2 : 1;
+  for (; (isalnum((unsigned char)**text) || **text == '_') && n < sizeof name - 1; *text += 1)
+    name[n++] = **text;
+  name[n] = '\0';
+  if (n == 0) return qpu_asm_fail(as, "a label's name must follow ':'");
+  return qpu_label_find(as, name, value);
+}
+
+static status_t parse_call(struct qpu_asm *as, const struct qpu_symbol *found, const char **text,
+                           struct qpu_value *value)
+{
+  struct qpu_symbol function = *found; /* evaluating arguments may move the table */
+  struct qpu_value args[QPU_MAX_ARGS];
+  int n = 0;
+  const char *p = qpu_skip_space(*text);
+  if (*p != '(')
+    return qpu_asm_fail(as, "'%s' is a function: its arguments must follow in ( )", function.name);
+  p = qpu_skip_space(p + 1);
+  while (*p != ')') {
+    if (n == QPU_MAX_ARGS) return qpu_asm_fail(as, "more than %d arguments", QPU_MAX_ARGS);
+    RETURN_IF_FAILED(qpu_expr_parse(as, &p, &args[n++]));
+    p = qpu_skip_space(p);
+    if (*p == ',')
+      p++;
+    else if (*p != ')')
+      return qpu_asm_fail(as, "')' is missing after the arguments of '%s'", function.name);
+  }
+  *text = p + 1;
+  return qpu_function_call(as, &function, args, n, value);
+}
+
+static status_t parse_suffix(struct qpu_asm *as, const char **text, struct qpu_value *value)
+{
+  size_t n = 1;
+  while (isalnum((unsigned char)(*text)[n])) n++;
+  if (n < 2 || n > sizeof value->suffix) return qpu_asm_fail(as, "'%.8s' is no pack mode", *text);
+  memcpy(value->suffix, *text + 1, n - 1);
+  value->suffix[n - 1] = '\0';
+  *text += n;
+  return STATUS_OK;
+}
+
+static int parse_semaphore(const char *name, struct qpu_value *value)
+{
+  int acquire = strncmp(name, "sacq", 4) == 0;
+  if ((!acquire && strncmp(name, "srel", 4) != 0) || !isdigit((unsigned char)name[4])) return 0;
+  char *end;
+  long number = strtol(name + 4, &end, 10);
+  if (*end != '\0' || number > 15) return 0;
+  *value = (struct qpu_value){.type = QPU_VALUE_SEMAPHORE, .integer = number + 16 * acquire};
+  return 1;
+}
+
+static status_t parse_name(struct qpu_asm *as, const char **text, struct qpu_value *value);
+
+static double real_abs(double x)
+{
+  return fabs(x);
+}
+
+static const struct {
+  const char *name;
+  double (*apply)(double);
+  int whole; /* the result is an integer, or stays one */
+} math_operators[] = {{"abs", real_abs, 0}, {"floor", floor, 1}, {"ceil", ceil, 1}, {"sqrt", sqrt, 0},
+                      {"exp2", exp2, 0},    {"log2", log2, 0},   {"exp", exp, 0},   {"log", log, 0},
+                      {"sin", sin, 0},      {"cos", cos, 0}};
+
+static status_t parse_unary(struct qpu_asm *as, const char **text, struct qpu_value *value)
+{
+  const char *p = qpu_skip_space(*text);
+  char operator_ = *p;
+  if (operator_ == '-' && (p[1] == '\0' || p[1] == ',' || isspace((unsigned char)p[1]))) {
+    *value =
+        (struct qpu_value){.type = QPU_VALUE_REGISTER}; /* "-", the register that nothing is written to */
+    (void)qpu_register_find("-", &value->reg);
+    *text = p + 1;
+    return STATUS_OK;
+  }
+  if (!strchr("+-~!", operator_) || operator_ == '\0') {
+    *text = p;
+    return parse_name(as, text, value);
+  }
+  *text = p + 1;
+  RETURN_IF_FAILED(parse_unary(as, text, value));
+  if (!qpu_value_is_number(value)) return qpu_asm_fail(as, "'%c' needs a number", operator_);
+  if (operator_ == '!')
+    *value = qpu_value_int(qpu_value_real(value) == 0);
+  else if (operator_ == '-' && value->type == QPU_VALUE_FLOAT)
+    *value = qpu_value_float(-value->real);
+  else if (operator_ == '-')
+    *value = qpu_value_int((int64_t)(0 - (uint64_t)value->integer));
+  else if (operator_ == '~' && value->type == QPU_VALUE_FLOAT)
+    return qpu_asm_fail(as, "'~' needs a whole number");
+  else if (operator_ == '~')
+    *value = qpu_value_int(~value->integer);
+  return STATUS_OK;
+}
+
+static status_t parse_math(struct qpu_asm *as, size_t i, const char **text, struct qpu_value *value)
+{
+  RETURN_IF_FAILED(parse_unary(as, text, value));
+  if (!qpu_value_is_number(value)) return qpu_asm_fail(as, "'%s' needs a number", math_operators[i].name);
+  int was_integer = value->type == QPU_VALUE_INT;
+  *value = qpu_value_float(math_operators[i].apply(qpu_value_real(value)));
+  if (math_operators[i].whole || (was_integer && math_operators[i].apply == real_abs)) {
+    int64_t integer = 0;
+    RETURN_IF_FAILED(qpu_value_integer(as, value, &integer));
+    *value = qpu_value_int(integer);
+  }
+  return STATUS_OK;
+}
+
+static status_t parse_name(struct qpu_asm *as, const char **text, struct qpu_value *value)
+{
+  char name[QPU_NAME_MAX];
+  const char *p = *text;
+  if (*p == '(') {
+    *text = p + 1;
+    RETURN_IF_FAILED(qpu_expr_parse(as, text, value));
+    *text = qpu_skip_space(*text);
+    if (**text != ')') return qpu_asm_fail(as, "')' is missing");
+    *text += 1;
+    return STATUS_OK;
+  }
+  if (*p == '[') return parse_elements(as, text, value);
+  if (*p == ':' || (*p == 'r' && p[1] == ':')) return parse_label(as, text, value);
+  if (isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1])))
+    return parse_number(as, text, value);
+  if (!qpu_identifier(text, name)) return qpu_asm_fail(as, "an expression is expected at '%.20s'", p);
+  const struct qpu_symbol *symbol = qpu_symbol_find(&as->symbols, name);
+  if (symbol && symbol->kind == QPU_SYMBOL_MACRO)
+    return qpu_asm_fail(as, "'%s' is a macro, not a value", name);
+  if (symbol && symbol->kind != QPU_SYMBOL_VALUE) return parse_call(as, symbol, text, value);
+  *value = (struct qpu_value){.type = QPU_VALUE_REGISTER};
+  if (symbol)
+    *value = symbol->value;
+  else if (parse_semaphore(name, value))
+    return STATUS_OK;
+  else if (!qpu_register_find(name, &value->reg)) {
+    for (size_t i = 0; i < sizeof math_operators / sizeof math_operators[0]; i++)
+      if (strcmp(math_operators[i].name, name) == 0) return parse_math(as, i, text, value);
+    return qpu_label_find(as, name, value);
+  }
+  /* exp and log are registers where they are written to and operators before a number. */
+  const char *next = qpu_skip_space(*text);
+  for (size_t i = 0; !symbol && i < sizeof math_operators / sizeof math_operators[0]; i++)
+    if (strcmp(math_operators[i].name, name) == 0 && (*next == '(' || isdigit((unsigned char)*next)))
+      return parse_math(as, i, text, value);
+  if (value->type == QPU_VALUE_REGISTER && **text == '.') return parse_suffix(as, text, value);
+  return STATUS_OK;
+}
+
+static status_t parse_level(struct qpu_asm *as, const char **text, int level, struct qpu_value *value)
+{
+  RETURN_IF_FAILED(parse_unary(as, text, value));
+  for (;;) {
+    const char *p = qpu_skip_space(*text);
+    const struct qpu_operator *binary = qpu_operator_find(p);
+    if (!binary || binary->level < level) return STATUS_OK;
+    struct qpu_value right;
+    *text = p + strlen(binary->text);
+    RETURN_IF_FAILED(parse_level(as, text, binary->level + 1, &right));
+    RETURN_IF_FAILED(qpu_operator_apply(as, binary->id, value, &right));
+  }
+}
+
+status_t qpu_expr_parse(struct qpu_asm *as, const char **text, struct qpu_value *value)
+{
+  if (as->nesting > 60) return qpu_asm_fail(as, "expressions, functions or macros nest more than 60 deep");
+  as->nesting++;
+  status_t status = parse_level(as, text, 0, value);
+  as->nesting--;
+  return status;
+}
+
+status_t qpu_expr_whole(struct qpu_asm *as, const char *text, struct qpu_value *value)
+{
+  RETURN_IF_FAILED(qpu_expr_parse(as, &text, value));
+  text = qpu_skip_space(text);
+  if (*text != '\0') return qpu_asm_fail(as, "'%.20s' does not belong here", text);
+  return STATUS_OK;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/asm/hazard.h"
+
+#include <stddef.h>
+
+#include "base/log.h"
+
+static int reads_port(const struct qpu_inst *inst, int mux)
+{
+  if (qpu_inst_kind(inst) != QPU_ALU) return 0;
+  int add = inst->op_add != QPU_A_NOP && (inst->add_a == mux || inst->add_b == mux);
+  int mul = inst->op_mul != QPU_M_NOP && (inst->mul_a == mux || inst->mul_b == mux);
+  return add || mul;
+}
+
+/* The address read through a file's port, −1 for none. */
+static int read_address(const struct qpu_inst *inst, int file)
+{
+  if (qpu_inst_kind(inst) == QPU_BRANCH) return file == QPU_FILE_A && inst->reg ? inst->raddr_a : -1;
+  if (file == QPU_FILE_A) return reads_port(inst, QPU_MUX_A) ? inst->raddr_a : -1;
+  return inst->sig != QPU_SIG_SMALL_IMMEDIATE && reads_port(inst, QPU_MUX_B) ? inst->raddr_b : -1;
+}
+
+/* The address written through a file's port, −1 for none. */
+static int write_address(const struct qpu_inst *inst, int file)
+{
+  int from_add = (file == QPU_FILE_A) != inst->ws;
+  int always = qpu_inst_kind(inst) == QPU_BRANCH;
+  int cond = from_add ? inst->cond_add : inst->cond_mul;
+  int address = from_add ? inst->waddr_add : inst->waddr_mul;
+  return address != QPU_W_NOP && (always || cond != QPU_COND_NEVER) ? address : -1;
+}
+
+static int is_sfu(int address)
+{
+  return address >= QPU_W_SFU_RECIP && address <= QPU_W_SFU_LOG;
+}
+
+static int is_tmu(int address)
+{
+  return address >= QPU_W_TMU0_S && address <= QPU_W_TMU1_B;
+}
+
+static int is_tlb(int address)
+{
+  return address >= QPU_W_STENCIL && address <= QPU_W_TLB_ALPHA_MASK;
+}
+
+static int is_vpm(int address)
+{
+  return address >= QPU_R_VPM && address <= QPU_R_VPM_WAIT;
+}
+
+static int signal_in(const struct qpu_inst *inst, int first, int last)
+{
+  return inst->sig >= first && inst->sig <= last;
+}
+
+static int rotates(const struct qpu_inst *inst)
+{
+  return inst->sig == QPU_SIG_SMALL_IMMEDIATE && inst->raddr_b >= QPU_SMALL_ROTATE_R5 &&
+         inst->op_mul != QPU_M_NOP;
+}
+
+static void read_effects(const struct qpu_inst *inst, struct qpu_effects *effects)
+{
+  for (int file = QPU_FILE_A; file <= QPU_FILE_B; file++) {
+    int address = read_address(inst, file);
+    if (address < 0) continue;
+    if (address < 32) effects->reads |= UINT64_C(1) << (address + (file == QPU_FILE_B ? 32 : 0));
+    if (address == QPU_R_UNIFORM) effects->strikes |= QPU_HAZARD_UNIFORM;
+    if (address == QPU_R_MS_REV && file == QPU_FILE_A) effects->strikes |= QPU_HAZARD_TLB_Z;
+    if (address == 14) effects->strikes |= QPU_HAZARD_END_R14;
+    if (address == QPU_R_UNIFORM || address == QPU_R_VARYING || is_vpm(address))
+      effects->strikes |= QPU_HAZARD_END;
+  }
+  if (reads_port(inst, QPU_MUX_R4)) effects->strikes |= QPU_HAZARD_SFU;
+  if (!rotates(inst)) return;
+  if (inst->raddr_b == QPU_SMALL_ROTATE_R5) effects->strikes |= QPU_HAZARD_R5;
+  if (inst->mul_a < QPU_MUX_R4) effects->strikes |= (uint32_t)QPU_HAZARD_R0 << inst->mul_a;
+  if (inst->mul_b < QPU_MUX_R4) effects->strikes |= (uint32_t)QPU_HAZARD_R0 << inst->mul_b;
+}
+
+static void open_for(struct qpu_effects *effects, int first, int last, uint32_t hazards)
+{
+  for (int distance = first; distance <= last; distance++) effects->opens[distance - 1] |= hazards;
+}
+
+static void write_effects(const struct qpu_inst *inst, struct qpu_effects *effects)
+{
+  for (int file = QPU_FILE_A; file <= QPU_FILE_B; file++) {
+    int address = write_address(inst, file);
+    if (address < 0) continue;
+    if (address < 32) effects->writes |= UINT64_C(1) << (address + (file == QPU_FILE_B ? 32 : 0));
+    if (address == 14) effects->strikes |= QPU_HAZARD_END_R14;
+    if (is_vpm(address) || is_tmu(address)) effects->strikes |= QPU_HAZARD_END;
+    if (is_tmu(address)) effects->strikes |= QPU_HAZARD_TMU_SWAP;
+    if (is_sfu(address)) effects->strikes |= QPU_HAZARD_SFU;
+    if (address == QPU_W_TLB_Z) effects->strikes |= QPU_HAZARD_END_Z;
+    if (address >= QPU_W_ACC0 && address <= QPU_W_ACC3)
+      open_for(effects, 1, 1, (uint32_t)QPU_HAZARD_R0 << (address - 32));
+    if (address == QPU_W_R5) open_for(effects, 1, 1, QPU_HAZARD_R5);
+    if (address == QPU_W_UNIFORM_ADDRESS) open_for(effects, 1, 2, QPU_HAZARD_UNIFORM);
+    if (is_sfu(address)) open_for(effects, 1, 2, QPU_HAZARD_SFU);
+    if (address == QPU_W_TLB_Z) open_for(effects, 1, 2, QPU_HAZARD_TLB_Z);
+    if (address == QPU_W_TMU_NOSWAP) open_for(effects, 1, 3, QPU_HAZARD_TMU_SWAP);
+  }
+}
+
+struct qpu_effects qpu_effects_of(const struct qpu_inst *inst)
+{
+  struct qpu_effects effects = {0};
+  read_effects(inst, &effects);
+  write_effects(inst, &effects);
+  int ends = inst->sig == QPU_SIG_THREAD_END || inst->sig == QPU_SIG_LOAD_COLOUR_END;
+  int switches = inst->sig == QPU_SIG_THREAD_SWITCH || inst->sig == QPU_SIG_LAST_THREAD_SWITCH;
+  int branches = inst->sig == QPU_SIG_BRANCH;
+  if (signal_in(inst, QPU_SIG_LOAD_COVERAGE, QPU_SIG_LOAD_ALPHA)) effects.strikes |= QPU_HAZARD_SFU;
+  if (ends || switches || branches)
+    effects.strikes |= QPU_HAZARD_BRANCH | QPU_HAZARD_END_FLOW | QPU_HAZARD_SWITCH;
+  if (branches) open_for(&effects, 1, 2, QPU_HAZARD_BRANCH);
+  if (switches) open_for(&effects, 1, 2, QPU_HAZARD_SWITCH);
+  if (ends) {
+    open_for(&effects, 1, 2, QPU_HAZARD_END | QPU_HAZARD_END_R14 | QPU_HAZARD_END_FLOW);
+    open_for(&effects, 2, 2, QPU_HAZARD_END_Z);
+  }
+  return effects;
+}
+
+static const struct {
+  uint32_t hazards;
+  const char *rule;
+} rules[] = {
+    {QPU_HAZARD_UNIFORM, "uniforms cannot be read in the two instructions after their address is written"},
+    {QPU_HAZARD_SFU,
+     "in the two instructions after an SFU write, r4 cannot be read, and nothing else may load it"},
+    {QPU_HAZARD_TMU_SWAP, "a TMU cannot be written in the three instructions after tmu_noswap"},
+    {QPU_HAZARD_R0 * 15, "a vector rotation cannot use an accumulator that the instruction before writes"},
+    {QPU_HAZARD_R5, "a vector rotation by r5 cannot follow directly on a write of r5"},
+    {QPU_HAZARD_TLB_Z, "the multisample mask cannot be read in the two instructions after a TLB Z write"},
+    {QPU_HAZARD_BRANCH, "no branch, thread switch or thread end in the first two delay slots of a branch"},
+    {QPU_HAZARD_END, "the last three instructions (thread end and its delay slots) cannot read uniforms or "
+                     "varyings, or touch VPM, DMA or TMU"},
+    {QPU_HAZARD_END_R14, "thread end and its two delay slots cannot read or write ra14 or rb14"},
+    {QPU_HAZARD_END_Z, "the last instruction cannot do a TLB Z write"},
+    {QPU_HAZARD_END_FLOW, "no branch, thread switch or second thread end in the delay slots of thread end"},
+    {QPU_HAZARD_SWITCH, "no branch, thread end or second switch in the two delay slots of a thread switch"},
+};
+
+const char *qpu_hazard_rule(uint32_t met, int read_after_write)
+{
+  if (read_after_write)
+    return "a register of file A or B cannot be read by the instruction after the one that writes it";
+  for (size_t i = 0; met && i < sizeof rules / sizeof rules[0]; i++)
+    if (met & rules[i].hazards) return rules[i].rule;
+  return NULL;
+}
+
+const char *qpu_hazard_between(const struct qpu_effects *earlier, const struct qpu_effects *later,
+                               int distance)
+{
+  return qpu_hazard_rule(earlier->opens[distance - 1] & later->strikes,
+                         distance == 1 && (earlier->writes & later->reads));
+}
+
+static int count_peripherals(const struct qpu_inst *inst)
+{
+  int count =
+      signal_in(inst, QPU_SIG_LOAD_COVERAGE, QPU_SIG_LOAD_ALPHA) + (qpu_inst_kind(inst) == QPU_SEMAPHORE);
+  int mutex = 0;
+  for (int file = QPU_FILE_A; file <= QPU_FILE_B; file++) {
+    int written = write_address(inst, file);
+    count += is_tmu(written) || is_sfu(written) || (is_tlb(written) && written != QPU_W_STENCIL);
+    mutex |= read_address(inst, file) == QPU_R_MUTEX;
+  }
+  return count + mutex;
+}
+
+static int mixes_vpm(const struct qpu_inst *inst)
+{
+  int count = 0, plain_reads = 0, plain_writes = 0;
+  for (int file = QPU_FILE_A; file <= QPU_FILE_B; file++) {
+    int read = read_address(inst, file), written = write_address(inst, file);
+    plain_reads += read == QPU_R_VPM;
+    plain_writes += written == QPU_W_VPM;
+    count += is_vpm(read) + is_vpm(written);
+  }
+  return count > 1 && !(count == 2 && plain_reads == 1 && plain_writes == 1);
+}
+
+/* Below 32 the two ALUs write different files; above, most addresses are one thing whichever file names them. */
+static int same_target(const struct qpu_inst *inst)
+{
+  static const uint8_t by_file[] = {QPU_W_R5,     QPU_W_UNIFORM_ADDRESS, QPU_W_COORD,
+                                    QPU_W_MS_REV, QPU_W_VPM_SETUP,       QPU_W_VPM_ADDRESS};
+  int address = write_address(inst, QPU_FILE_A);
+  if (address < 32 || address != write_address(inst, QPU_FILE_B)) return 0;
+  for (size_t i = 0; i < sizeof by_file; i++)
+    if (address == by_file[i]) return 0;
+  int one_or_other = inst->cond_add >= QPU_COND_Z && (inst->cond_add ^ 1) == inst->cond_mul;
+  return !(address <= QPU_W_ACC3 && one_or_other);
+}
+
+static int conditional_peripheral(const struct qpu_inst *inst)
+{
+  if (qpu_inst_kind(inst) == QPU_BRANCH) return 0;
+  int add = inst->cond_add > QPU_COND_ALWAYS && (is_tmu(inst->waddr_add) || inst->waddr_add == QPU_W_VPM);
+  int mul = inst->cond_mul > QPU_COND_ALWAYS && (is_tmu(inst->waddr_mul) || inst->waddr_mul == QPU_W_VPM);
+  return add || mul;
+}
+
+static int reserved_code(const struct qpu_inst *inst)
+{
+  if (inst->sig == QPU_SIG_BRANCH) return !qpu_branch_names[inst->cond_br];
+  if (inst->sig == QPU_SIG_LOAD_IMMEDIATE) return inst->unpack == 2 || inst->unpack > QPU_LOAD_SEMAPHORE;
+  return !qpu_add_ops[inst->op_add].name || (inst->pm && !qpu_mul_packs(inst->pack));
+}
+
+const char *qpu_hazard_within(const struct qpu_inst *inst)
+{
+  struct qpu_effects effects = qpu_effects_of(inst);
+  int ends = inst->sig == QPU_SIG_THREAD_END || inst->sig == QPU_SIG_LOAD_COLOUR_END;
+  if (reserved_code(inst)) return "reserved code in the instruction word";
+  if (ends && effects.writes) return "the thread end instruction cannot write to register file A or B";
+  if (ends && (effects.strikes & QPU_HAZARD_END))
+    return "the thread end instruction cannot read uniforms or varyings, "
+           "or touch VPM, DMA or TMU";
+  if (ends && (effects.strikes & QPU_HAZARD_END_R14))
+    return "thread end and its two delay slots cannot read or write "
+           "ra14 or rb14";
+  if (same_target(inst)) return "both ALUs write the same register";
+  if (count_peripherals(inst) > 1)
+    return "an instruction has one of these accesses only: TMU write, TMU load, TLB write, TLB load, SFU "
+           "write, "
+           "mutex read, semaphore";
+  if (mixes_vpm(inst))
+    return "the only two VPM accesses that go together in one instruction are a read and a write";
+  if (conditional_peripheral(inst))
+    return "a write to a TMU or to VPM cannot be conditional: it happens anyway";
+  return NULL;
+}
+
+static const char *rotates_badly(const struct qpu_inst *inst)
+{
+  if (!rotates(inst) || (inst->mul_a < QPU_MUX_R4 && inst->mul_b < QPU_MUX_R4)) return NULL;
+  return "a full vector rotation takes its sources from r0 to r3 only; from elsewhere it stays within each "
+         "quad";
+}
+
+struct walk { /* paths from one instruction on */
+  const struct qpu_program *program;
+  size_t start;
+};
+
+static status_t refuse(const struct qpu_program *program, size_t at, const char *rule)
+{
+  const struct qpu_origin *origin = &program->origins[at];
+  return log_fail(STATUS_USAGE, "%s:%d: %s", origin->file, origin->line, rule);
+}
+
+/* Where execution goes after instruction `at`: up to two places; n_words stands for beyond the end. */
+static int successors(const struct qpu_program *program, size_t at, size_t next[2])
+{
+  int n = 0, falls_through = 1;
+  if (at >= 2) {
+    struct qpu_inst ending = qpu_decode(program->words[at - 2]);
+    if (ending.sig == QPU_SIG_THREAD_END || ending.sig == QPU_SIG_LOAD_COLOUR_END) return 0;
+  }
+  if (at >= 3 && !program->data[at - 3]) {
+    struct qpu_inst branch = qpu_decode(program->words[at - 3]);
+    if (branch.sig == QPU_SIG_BRANCH) {
+      falls_through = branch.cond_br != QPU_BRANCH_ALWAYS;
+      int64_t target = (int64_t)(at + 1) * QPU_INSTRUCTION_BYTES + (int32_t)branch.imm;
+      int known = branch.rel && !branch.reg && target >= 0 && target % QPU_INSTRUCTION_BYTES == 0;
+      if (known && (uint64_t)target < program->n_words * QPU_INSTRUCTION_BYTES)
+        next[n++] = (size_t)target / QPU_INSTRUCTION_BYTES;
+    }
+  }
+  if (falls_through) next[n++] = at + 1;
+  return n;
+}
+
+static status_t check_paths(const struct walk *walk, size_t at, int distance)
+{
+  const struct qpu_program *program = walk->program;
+  size_t next[2];
+  int n = successors(program, at, next);
+  struct qpu_inst first = qpu_decode(program->words[walk->start]);
+  struct qpu_effects earlier = qpu_effects_of(&first);
+  for (int i = 0; i < n; i++) {
+    if (next[i] == program->n_words) return refuse(program, at, "the program runs off its end here");
+    if (program->data[next[i]]) return refuse(program, at, "execution runs into data here");
+    struct qpu_inst inst = qpu_decode(program->words[next[i]]);
+    struct qpu_effects later = qpu_effects_of(&inst);
+    const char *rule = qpu_hazard_between(&earlier, &later, distance);
+    if (rule) return refuse(program, next[i], rule);
+    if (distance < 3) RETURN_IF_FAILED(check_paths(walk, next[i], distance + 1));
+  }
+  return STATUS_OK;
+}
+
+status_t qpu_hazard_check(const struct qpu_program *program)
+{
+  for (size_t i = 0; i < program->n_words; i++) {
+    if (program->data[i]) continue;
+    struct qpu_inst inst = qpu_decode(program->words[i]);
+    const char *rule = qpu_hazard_within(&inst);
+    if (!rule) rule = rotates_badly(&inst);
+    if (!rule && i < 2 &&
+        (inst.sig == QPU_SIG_WAIT_SCOREBOARD || is_tlb(write_address(&inst, QPU_FILE_A)) ||
+         is_tlb(write_address(&inst, QPU_FILE_B))))
+      rule = "the scoreboard cannot be waited for in the first two instructions";
+    if (rule) return refuse(program, i, rule);
+    struct walk walk = {program, i};
+    RETURN_IF_FAILED(check_paths(&walk, i, 1));
+  }
+  return STATUS_OK;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/asm/operator.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "gpu/qpu/asm/asm_private.h"
+
+static const struct qpu_operator binaries[] = {/* longer spellings first */
+                                               {"<<<", OP_LOGICAL_LEFT, 8},
+                                               {">>>", OP_LOGICAL_RIGHT, 8},
+                                               {"**", OP_POWER, 11},
+                                               {"<<", OP_LEFT, 8},
+                                               {">>", OP_RIGHT, 8},
+                                               {"<=", OP_LESS_EQUAL, 7},
+                                               {">=", OP_GREATER_EQUAL, 7},
+                                               {"==", OP_EQUAL, 6},
+                                               {"!=", OP_UNEQUAL, 6},
+                                               {"&&", OP_BOTH, 2},
+                                               {"^^", OP_ONE, 1},
+                                               {"||", OP_EITHER, 0},
+                                               {"*", OP_MULTIPLY, 10},
+                                               {"/", OP_DIVIDE, 10},
+                                               {"%", OP_MODULO, 10},
+                                               {"+", OP_ADD, 9},
+                                               {"-", OP_SUBTRACT, 9},
+                                               {"<", OP_LESS, 7},
+                                               {">", OP_GREATER, 7},
+                                               {"&", OP_AND, 5},
+                                               {"^", OP_XOR, 4},
+                                               {"|", OP_OR, 3}};
+
+static int64_t integer_power(int64_t base, int64_t exponent)
+{
+  uint64_t result = 1;
+  for (; exponent > 0; exponent--) {
+    result *= (uint64_t)base;
+    if (result <= 1) break; /* 0 and 1 stay what they are */
+  }
+  return (int64_t)result;
+}
+
+static int64_t shift_left(int64_t a, int64_t n)
+{
+  return n >= 64 || n < 0 ? 0 : (int64_t)((uint64_t)a << n);
+}
+
+static status_t apply_integers(struct qpu_asm *as, enum qpu_operator_id id, int64_t a, int64_t b, int64_t *c)
+{
+  uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
+  if ((id == OP_DIVIDE || id == OP_MODULO) && (b == 0 || (b == -1 && a == INT64_MIN)))
+    return qpu_asm_fail(as, "division of %lld by %lld", (long long)a, (long long)b);
+  switch (id) {
+  case OP_POWER:
+    *c = b > 64 ? integer_power(a, 64) : integer_power(a, b);
+    break;
+  case OP_MULTIPLY:
+    *c = (int64_t)(ua * ub);
+    break;
+  case OP_DIVIDE:
+    *c = a / b;
+    break;
+  case OP_MODULO:
+    *c = a % b;
+    break;
+  case OP_ADD:
+    *c = (int64_t)(ua + ub);
+    break;
+  case OP_SUBTRACT:
+    *c = (int64_t)(ua - ub);
+    break;
+  case OP_LEFT:
+    *c = shift_left(a, b);
+    break;
+  case OP_RIGHT:
+    *c = b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
+    break;
+  case OP_LOGICAL_LEFT:
+    *c = (int64_t)(uint32_t)shift_left(a, b);
+    break;
+  case OP_LOGICAL_RIGHT:
+    *c = b < 0 || b > 31 ? 0 : (int64_t)((uint32_t)a >> b);
+    break;
+  case OP_LESS:
+    *c = a < b;
+    break;
+  case OP_LESS_EQUAL:
+    *c = a <= b;
+    break;
+  case OP_GREATER:
+    *c = a > b;
+    break;
+  case OP_GREATER_EQUAL:
+    *c = a >= b;
+    break;
+  case OP_EQUAL:
+    *c = a == b;
+    break;
+  case OP_UNEQUAL:
+    *c = a != b;
+    break;
+  case OP_AND:
+    *c = a & b;
+    break;
+  case OP_XOR:
+    *c = a ^ b;
+    break;
+  case OP_OR:
+    *c = a | b;
+    break;
+  case OP_BOTH:
+    *c = a && b;
+    break;
+  case OP_ONE:
+    *c = !a != !b;
+    break;
+  case OP_EITHER:
+    *c = a || b;
+    break;
+  }
+  return STATUS_OK;
+}
+
+static status_t apply_reals(struct qpu_asm *as, enum qpu_operator_id id, double a, double b,
+                            struct qpu_value *value)
+{
+  switch (id) {
+  case OP_POWER:
+    *value = qpu_value_float(pow(a, b));
+    break;
+  case OP_MULTIPLY:
+    *value = qpu_value_float(a * b);
+    break;
+  case OP_DIVIDE:
+    *value = qpu_value_float(a / b);
+    break;
+  case OP_MODULO:
+    *value = qpu_value_float(fmod(a, b));
+    break;
+  case OP_ADD:
+    *value = qpu_value_float(a + b);
+    break;
+  case OP_SUBTRACT:
+    *value = qpu_value_float(a - b);
+    break;
+  case OP_LEFT:
+    *value = qpu_value_float(a * exp2(b));
+    break;
+  case OP_RIGHT:
+    *value = qpu_value_float(a * exp2(-b));
+    break;
+  case OP_LESS:
+    *value = qpu_value_int(a < b);
+    break;
+  case OP_LESS_EQUAL:
+    *value = qpu_value_int(a <= b);
+    break;
+  case OP_GREATER:
+    *value = qpu_value_int(a > b);
+    break;
+  case OP_GREATER_EQUAL:
+    *value = qpu_value_int(a >= b);
+    break;
+  case OP_EQUAL:
+    *value = qpu_value_int(a == b);
+    break;
+  case OP_UNEQUAL:
+    *value = qpu_value_int(a != b);
+    break;
+  default:
+    return qpu_asm_fail(as, "this operator needs whole numbers");
+  }
+  return STATUS_OK;
+}
+
+/* A register plus a number is another register; shifted by a number or r5 it is rotated between the lanes. `>> n`
+ * takes from n lanes below, which is the direction in which the hardware counts. */
+static status_t apply_register(struct qpu_asm *as, enum qpu_operator_id id, struct qpu_value *value,
+                               const struct qpu_value *right)
+{
+  if ((id == OP_EQUAL || id == OP_UNEQUAL) && right->type == QPU_VALUE_REGISTER) {
+    const struct qpu_register_name *a = &value->reg, *b = &right->reg;
+    int same = a->accumulator == b->accumulator && a->read_addr == b->read_addr &&
+               a->read_files == b->read_files && a->write_addr == b->write_addr &&
+               a->write_files == b->write_files;
+    *value = qpu_value_int(same == (id == OP_EQUAL));
+    return STATUS_OK;
+  }
+  if ((id == OP_LEFT || id == OP_RIGHT) && right->type == QPU_VALUE_REGISTER && right->reg.accumulator == 5) {
+    if (id == OP_LEFT) return qpu_asm_fail(as, "by r5 a vector rotates upward only: write '>> r5'");
+    value->rotate = QPU_ROTATE_R5;
+    return STATUS_OK;
+  }
+  if (right->type != QPU_VALUE_INT) return qpu_asm_fail(as, "this operator cannot be applied to a register");
+  int64_t n = right->integer;
+  if (id == OP_LEFT || id == OP_RIGHT) {
+    value->rotate = (uint8_t)((id == OP_RIGHT ? n : -n) & 15);
+    return STATUS_OK;
+  }
+  if (id != OP_ADD && id != OP_SUBTRACT)
+    return qpu_asm_fail(as, "this operator cannot be applied to a register");
+  struct qpu_register_name *reg = &value->reg;
+  int64_t number = reg->read_addr + (id == OP_ADD ? n : -n);
+  if (reg->accumulator >= 0 || reg->read_files != reg->write_files || reg->read_files == QPU_FILE_AB ||
+      number < 0 || number > 63)
+    return qpu_asm_fail(as, "there is no such register: only ra0 to rb63 can be counted on");
+  reg->read_addr = reg->write_addr = (uint8_t)number;
+  return STATUS_OK;
+}
+
+status_t qpu_operator_apply(struct qpu_asm *as, enum qpu_operator_id id, struct qpu_value *value,
+                            const struct qpu_value *right)
+{
+  int64_t result = 0;
+  if (value->type == QPU_VALUE_REGISTER) return apply_register(as, id, value, right);
+  if (qpu_value_is_number(value) && qpu_value_is_number(right) &&
+      (value->type == QPU_VALUE_FLOAT || right->type == QPU_VALUE_FLOAT))
+    return apply_reals(as, id, qpu_value_real(value), qpu_value_real(right), value);
+  int left_label = value->type == QPU_VALUE_LABEL, right_label = right->type == QPU_VALUE_LABEL;
+  int left_fits = value->type == QPU_VALUE_INT || left_label || value->type == QPU_VALUE_SEMAPHORE;
+  if (!left_fits || (right->type != QPU_VALUE_INT && !right_label))
+    return qpu_asm_fail(as, "this operator cannot be applied to these operands");
+  RETURN_IF_FAILED(apply_integers(as, id, value->integer, right->integer, &result));
+  enum qpu_value_type type = value->type;
+  *value = qpu_value_int(result);
+  if (type == QPU_VALUE_SEMAPHORE || ((id == OP_ADD || id == OP_SUBTRACT) && left_label && !right_label))
+    value->type = type;
+  return STATUS_OK;
+}
+
+const struct qpu_operator *qpu_operator_find(const char *text)
+{
+  for (size_t i = 0; i < sizeof binaries / sizeof binaries[0]; i++)
+    if (strncmp(text, binaries[i].text, strlen(binaries[i].text)) == 0) return &binaries[i];
+  return NULL;
+}

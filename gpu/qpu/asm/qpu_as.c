@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief qpu-as: assembles and disassembles VideoCore IV QPU programs. */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "base/start.h"
+#include "gpu/qpu/asm/asm.h"
+#include "gpu/qpu/asm/disasm.h"
+#include "gpu/qpu/asm/words.h"
+
+enum format { FORMAT_C, FORMAT_HEX, FORMAT_BINARY };
+
+struct config {
+  const char *input, *output, *name, *include, *define;
+  int disassemble, unchecked, format;
+};
+
+#define FIELD(member) offsetof(struct config, member)
+
+/* What reads an option. */
+enum { ASSEMBLY = 1, C_ARRAY = 2 };
+
+static const struct option_spec options[] = {
+    {.name = "input",
+     .readers = OPTION_ALWAYS,
+     .letter = 'i',
+     .type = OPTION_TEXT,
+     .file = OPTION_INPUT,
+     .offset = FIELD(input),
+     .metavar = "FILE",
+     .help = "Source, or with --disassemble the words: 0x numbers in text, or binary."},
+    {.name = "output",
+     .readers = OPTION_ALWAYS,
+     .letter = 'o',
+     .type = OPTION_TEXT,
+     .file = OPTION_OUTPUT,
+     .offset = FIELD(output),
+     .metavar = "FILE|-",
+     .help = "Where the result goes, whole or not at all (default: standard output)."},
+    {.name = "disassemble",
+     .readers = OPTION_ALWAYS,
+     .letter = 'd',
+     .type = OPTION_FLAG,
+     .offset = FIELD(disassemble),
+     .help = "Turns words into source that assembles into the same words."},
+    {.name = "format",
+     .readers = ASSEMBLY,
+     .letter = 'f',
+     .type = OPTION_CHOICE,
+     .offset = FIELD(format),
+     .metavar = "FORMAT",
+     .allowed = "c|hex|binary",
+     .help = "What assembling writes."},
+    {.name = "name",
+     .readers = C_ARRAY,
+     .letter = 'n',
+     .type = OPTION_TEXT,
+     .offset = FIELD(name),
+     .metavar = "NAME",
+     .help = "Name of the C array (default: program)."},
+    {.name = "include",
+     .readers = ASSEMBLY,
+     .letter = 'I',
+     .type = OPTION_TEXT,
+     .offset = FIELD(include),
+     .metavar = "FOLDER",
+     .help = "Where .include looks besides the source's own folder."},
+    {.name = "define",
+     .readers = ASSEMBLY,
+     .letter = 'D',
+     .type = OPTION_TEXT,
+     .offset = FIELD(define),
+     .metavar = "NAME=VALUE",
+     .help = "Defines a symbol before the source is read."},
+    {.name = "unchecked",
+     .readers = ASSEMBLY,
+     .letter = 'u',
+     .type = OPTION_FLAG,
+     .offset = FIELD(unchecked),
+     .help = "Lets hazards through."},
+};
+
+static const struct option_program about = {
+    .name = "qpu-as",
+    .summary = "assembler and disassembler for the VideoCore IV QPU",
+    .usage = "-i FILE [-o FILE] [-d] [OPTION]...",
+    .epilogue = "Exit codes: 0 done, 2 a mistake in the source or the command line, 3 a file cannot be read "
+                "or written.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+};
+
+static status_t disassemble(const struct config *config, FILE *out)
+{
+  uint64_t *words;
+  size_t n_words;
+  RETURN_IF_FAILED(qpu_words_read(config->input, &words, &n_words));
+  status_t status = qpu_disassemble_program(words, n_words, out);
+  free(words);
+  return status;
+}
+
+static status_t assemble(const struct config *config, FILE *out)
+{
+  struct qpu_program program;
+  struct qpu_asm_options how = {.unchecked = config->unchecked, .include_folder = config->include};
+  how.defines = &config->define;
+  how.n_defines = config->define != NULL;
+  RETURN_IF_FAILED(qpu_assemble_file(config->input, &how, &program));
+  for (size_t f = 0; f < program.n_files; f++) file_is_input(program.files[f]);
+  if (config->format == FORMAT_C)
+    qpu_words_write_c(&program, config->name ? config->name : "program", out);
+  else if (config->format == FORMAT_HEX)
+    qpu_words_write_hex(&program, out);
+  else
+    qpu_words_write_binary(&program, out);
+  qpu_program_free(&program);
+  return STATUS_OK;
+}
+
+/* The result appears whole or not at all: a build must not go on with half a program. */
+static status_t write_result(const struct config *config)
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return log_fail(STATUS_ENVIRONMENT, "out of memory for the result");
+  status_t status = config->disassemble ? disassemble(config, out) : assemble(config, out);
+  int broken = ferror(out);
+  if ((fclose(out) != 0 || broken) && status == STATUS_OK)
+    status = log_fail(STATUS_ENVIRONMENT, "out of memory for the result");
+  if (status == STATUS_OK) status = file_write(config->output ? config->output : "-", text, size);
+  free(text);
+  return status;
+}
+
+int main(int argc, char **argv)
+{
+  struct config config = {0};
+  enum option_request request;
+  start_program("qpu-as");
+  start_signals();
+  status_t status = option_parse_all(&about, argc, argv, &config, &request);
+  if (status != STATUS_OK) return status;
+  if (request != OPTION_RUN) {
+    if (request == OPTION_SHOW_HELP)
+      option_print_help(&about, stdout);
+    else
+      printf("qpu-as %s\n", PACKAGE_VERSION);
+    return file_flush_stdout();
+  }
+  if (!config.input) return log_fail(STATUS_USAGE, "--input names no file");
+  int assembly = config.format == FORMAT_C ? ASSEMBLY | C_ARRAY : ASSEMBLY;
+  option_ignore(config.disassemble ? 0 : (unsigned)assembly, config.disassemble ? "--disassemble"
+                                                             : config.format == FORMAT_HEX
+                                                                 ? "--format hex"
+                                                                 : "--format binary");
+  return write_result(&config);
+}

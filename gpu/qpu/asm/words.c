@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/asm/words.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define MAX_FILE_BYTES (16 << 20)
+
+static int is_text(const char *bytes, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (!isprint((unsigned char)bytes[i]) && !isspace((unsigned char)bytes[i])) return 0;
+  return 1;
+}
+
+/* The next 0x… number at or after *text, comments skipped; 0 at the end. */
+static int next_number(const char **text, uint32_t *number)
+{
+  const char *p = *text;
+  while (*p != '\0') {
+    if (p[0] == '/' && p[1] == '/') {
+      p += strcspn(p, "\n");
+    } else if (p[0] == '/' && p[1] == '*') {
+      const char *close = strstr(p + 2, "*/");
+      p = close ? close + 2 : p + strlen(p);
+    } else if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) {
+      char *end;
+      *number = (uint32_t)strtoul(p, &end, 16);
+      *text = end;
+      return 1;
+    } else {
+      p++;
+    }
+  }
+  return 0;
+}
+
+static size_t parse_hex(const char *text, uint64_t *words)
+{
+  uint32_t low, high;
+  size_t n = 0;
+  while (next_number(&text, &low) && next_number(&text, &high)) words[n++] = (uint64_t)high << 32 | low;
+  return n;
+}
+
+static size_t parse_binary(const char *bytes, size_t n, uint64_t *words)
+{
+  for (size_t i = 0; i < n / 8; i++) {
+    words[i] = 0;
+    for (int b = 0; b < 8; b++) words[i] |= (uint64_t)(uint8_t)bytes[8 * i + (size_t)b] << 8 * b;
+  }
+  return n / 8;
+}
+
+static status_t read_bytes(const char *path, char **bytes, size_t *n)
+{
+  FILE *file = fopen(path, "rb");
+  if (!file) return log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
+  *bytes = malloc(MAX_FILE_BYTES + 1);
+  if (*bytes) *n = fread(*bytes, 1, MAX_FILE_BYTES, file);
+  fclose(file);
+  if (!*bytes) return log_fail(STATUS_ENVIRONMENT, "out of memory to read %s", path);
+  (*bytes)[*n] = '\0';
+  return STATUS_OK;
+}
+
+status_t qpu_words_read(const char *path, uint64_t **words, size_t *n_words)
+{
+  char *bytes;
+  size_t n = 0;
+  RETURN_IF_FAILED(read_bytes(path, &bytes, &n));
+  uint64_t *made = calloc(n / 4 + 1, sizeof *made);
+  if (!made) {
+    free(bytes);
+    return log_fail(STATUS_ENVIRONMENT, "out of memory to read %s", path);
+  }
+  size_t found = is_text(bytes, n) ? parse_hex(bytes, made) : parse_binary(bytes, n, made);
+  free(bytes);
+  if (found == 0) {
+    free(made);
+    return log_fail(STATUS_USAGE, "%s holds no instruction", path);
+  }
+  *words = made;
+  *n_words = found;
+  return STATUS_OK;
+}
+
+void qpu_words_write_c(const struct qpu_program *program, const char *name, FILE *out)
+{
+  fprintf(out, "/* Machine code, made by qpu-as. */\n#include <stdint.h>\n\nstatic const uint64_t %s[] = {\n",
+          name);
+  for (size_t i = 0; i < program->n_words; i++)
+    fprintf(out, "    0x%016llx, /* line %d */\n", (unsigned long long)program->words[i],
+            program->origins[i].line);
+  fprintf(out, "};\n\nenum {\n  %s_words = %zu,\n", name, program->n_words);
+  for (size_t i = 0; i < program->n_labels; i++)
+    if (program->labels[i].exported)
+      fprintf(out, "  %s_%s = %u,\n", name, program->labels[i].name, program->labels[i].address);
+  fprintf(out, "};\n");
+}
+
+void qpu_words_write_hex(const struct qpu_program *program, FILE *out)
+{
+  for (size_t i = 0; i < program->n_words; i++)
+    fprintf(out, "0x%08x, 0x%08x,\n", (unsigned)program->words[i], (unsigned)(program->words[i] >> 32));
+}
+
+void qpu_words_write_binary(const struct qpu_program *program, FILE *out)
+{
+  for (size_t i = 0; i < program->n_words; i++)
+    for (int b = 0; b < 8; b++) fputc((int)(program->words[i] >> 8 * b & 255), out);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/emulator/dma.h"
+
+#include <stddef.h>
+
+static const char outside_vpm[] = "DMA beyond the 64 rows of the VPM";
+static const char outside_memory_load[] = "DMA load from memory outside every allocation";
+static const char outside_memory_store[] = "DMA store to memory outside every allocation";
+
+/* Zero stands for the largest number that the field cannot hold. */
+static int count(uint32_t setup, int shift, int bits)
+{
+  int value = (int)(setup >> shift & ((1u << bits) - 1));
+  return value ? value : 1 << bits;
+}
+
+int qpu_dma_load_rows(uint32_t setup)
+{
+  return count(setup, 16, 4);
+}
+
+int qpu_dma_store_rows(uint32_t setup)
+{
+  return count(setup, 23, 7);
+}
+
+/** A block in the VPM: where its elements lie. */
+struct block {
+  int bytes; /* of an element */
+  int vertical;
+  int row, column;
+};
+
+/* The place of the byte that lies `along` bytes on from the block's start, or NULL outside the VPM. */
+static uint8_t *place(uint8_t *vpm, const struct block *block, int along)
+{
+  int row = block->row, column_byte = block->column * 4;
+  if (block->vertical) {
+    row += along / 4;
+    column_byte += along % 4;
+  } else {
+    row += (column_byte + along) / 64;
+    column_byte = (column_byte + along) % 64;
+  }
+  if (row < 0 || row >= QPU_VPM_ROWS || column_byte >= 64) return NULL;
+  return vpm + row * 64 + column_byte;
+}
+
+static int width_of(uint32_t mode)
+{
+  return mode == 0 ? 4 : mode < 4 ? 2 : 1;
+}
+
+static const char *load_row(const struct block *block, int elements, const uint8_t *from, uint8_t *vpm)
+{
+  for (int i = 0; i < elements * block->bytes; i++) {
+    uint8_t *to = place(vpm, block, i);
+    if (!to) return outside_vpm;
+    *to = from[i];
+  }
+  return NULL;
+}
+
+const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm)
+{
+  uint32_t setup = dma->active_setup, mode = setup >> 28 & 7;
+  int rows = qpu_dma_load_rows(setup), elements = count(setup, 20, 4), step = count(setup, 12, 4);
+  uint32_t pitch_code = setup >> 24 & 15;
+  uint32_t pitch = pitch_code ? 8u << pitch_code : dma->active_stride & 0x1fff;
+  int bytes = width_of(mode), parts = 4 / bytes;
+  int part = (int)mode & (parts - 1), first = (int)(setup >> 4 & 127) * parts + part;
+  struct block block = {.bytes = bytes, .vertical = (int)(setup >> 11 & 1)};
+  for (int r = 0; r < rows; r++) {
+    uint32_t address = dma->address + (uint32_t)r * pitch;
+    int at = first + r * step, words_in = at % parts * (QPU_LANES / parts);
+    block.row = at / parts + (block.vertical ? words_in : 0);
+    block.column = (int)(setup & 15) + (block.vertical ? 0 : words_in);
+    if (!qpu_memory_ok(memory, address, (uint32_t)(elements * bytes))) return outside_memory_load;
+    const char *error = load_row(&block, elements, qpu_memory_at(memory, address), vpm->bytes);
+    if (error) return error;
+  }
+  return NULL;
+}
+
+static const char *store_row(const struct block *block, int skip, int elements, const uint8_t *vpm,
+                             uint8_t *to)
+{
+  for (int i = 0; i < elements * block->bytes; i++) {
+    const uint8_t *from = place((uint8_t *)vpm, block, skip + i);
+    if (!from) return outside_vpm;
+    to[i] = *from;
+  }
+  return NULL;
+}
+
+const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *memory,
+                          const struct qpu_vpm *vpm)
+{
+  uint32_t setup = dma->active_setup, mode = setup & 7, address = dma->address;
+  int rows = qpu_dma_store_rows(setup), elements = count(setup, 16, 7);
+  int packed_rows = (int)(dma->active_stride >> 16 & 1);
+  if (mode == 1) return "DMA store with the reserved mode 1";
+  if (setup >> 15 & 1) return "DMA store with the laned bit, which must be 0";
+  struct block block = {.bytes = width_of(mode), .vertical = !(setup >> 14 & 1)};
+  int row_bytes = elements * block.bytes,
+      offset = (int)(mode & (uint32_t)(4 / block.bytes - 1)) * block.bytes;
+  for (int r = 0; r < rows; r++) {
+    block.row = (int)(setup >> 7 & 127) + (packed_rows || block.vertical ? 0 : r);
+    block.column = (int)(setup >> 3 & 15) + (packed_rows || !block.vertical ? 0 : r);
+    int skip = offset + (packed_rows ? r * row_bytes : 0);
+    if (!qpu_memory_ok(memory, address, (uint32_t)row_bytes)) return outside_memory_store;
+    const char *error = store_row(&block, skip, elements, vpm->bytes, qpu_memory_at(memory, address));
+    if (error) return error;
+    address += (uint32_t)row_bytes + (dma->active_stride & 0xffff);
+  }
+  return NULL;
+}

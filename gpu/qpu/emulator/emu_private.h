@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The emulator's state, shared by its source files. */
+#ifndef QPU_EMU_PRIVATE_H
+#define QPU_EMU_PRIVATE_H
+
+#include "gpu/qpu/isa/alu.h"
+#include "gpu/qpu/emulator/dma.h"
+#include "gpu/qpu/emulator/emu.h"
+#include "gpu/qpu/asm/hazard.h"
+#include "gpu/qpu/isa/isa.h"
+#include "gpu/qpu/emulator/memory.h"
+#include "gpu/qpu/emulator/vpm.h"
+
+#define QPU_ALL_LANES  0xffffu
+#define QPU_TMU_SLOTS  8
+#define QPU_PAGE_WORDS 64
+#define QPU_NO_OWNER   (-1)
+
+/** A thread's registers in one array, so that an operand is an index. */
+enum {
+  REG_A = 0,
+  REG_B = 32,
+  REG_ACC = 64,    /**< r0 to r5 */
+  REG_PORT_A = 70, /**< what was read from a peripheral through file A */
+  REG_PORT_B = 71,
+  REG_DISCARD = 72,
+  REG_COUNT = 73,
+  REG_SPECIAL = 255 /**< as a target: a peripheral, see qpu_io.c */
+};
+
+/** An instruction prepared for running. What the fast path needs comes first. */
+struct qpu_decoded {
+  qpu_vec constant;          /**< small immediate or load immediate in all lanes */
+  qpu_alu_function add, mul; /**< NULL for nop */
+  uint64_t opens; /**< hazards for the next three instructions, 16 bits each, the next one's lowest */
+  uint64_t issued;
+  struct qpu_effects effects;
+  uint8_t source[4]; /**< register index, or QPU_CONSTANT */
+  uint8_t target_add, target_mul;
+  uint8_t port_a, port_b; /**< peripheral address to read, 0 for none */
+  uint8_t fast;           /**< registers and uniforms in, registers out: see qpu_issue_fast */
+  uint8_t direct;         /**< the mul ALU reads nothing that the add ALU writes */
+  uint8_t may_stall;
+  uint8_t rotation; /**< 0 none, 1 to 15 lanes, 16 by r5 */
+  uint8_t quads;    /**< it rotates within quads only */
+  uint8_t plain;    /**< no packing, rotation, flags, conditions */
+  uint8_t flops;    /**< 0 to 2 */
+  uint8_t valid;
+  struct qpu_inst inst;
+  enum qpu_kind kind;
+  const char *error; /**< why it can never run, or NULL */
+  const char *rule;  /**< scheduling rule that it breaks by itself, or NULL */
+};
+#define QPU_CONSTANT 254
+
+struct qpu_tmu {
+  qpu_vec slot[QPU_TMU_SLOTS];
+  int first, n;
+};
+
+/** A program on its way: what a hardware thread has for itself. */
+struct qpu_thread {
+  qpu_vec reg[REG_COUNT];
+  struct qpu_tmu tmu[2];
+  uint32_t pc, uniforms;
+  unsigned z, n, c; /**< flags, a bit a lane */
+  unsigned jumps;   /**< bit k: a branch takes effect after k more instructions */
+  uint32_t target[5];
+  int ending;    /**< instructions until the program ends, 0 when it does not */
+  int switching; /**< the same for a thread switch */
+  int running;
+  size_t job;
+  uint64_t open;     /**< hazards open for the next three instructions, as in qpu_decoded */
+  uint64_t written;  /**< registers that the last instruction wrote */
+  int8_t waiting;    /**< enum qpu_stall, −1 when it does not wait */
+  uint8_t waits_for; /**< number of the semaphore */
+};
+
+/** What the threads of a QPU share. */
+struct qpu_qpu {
+  struct qpu_thread thread[2];
+  int current;
+  struct qpu_vpm_access read, next_read, write;
+  struct qpu_dma load, store;
+};
+
+struct qpu_emu {
+  struct qpu_emu_config config;
+  struct qpu_memory memory;
+  struct qpu_decoded **pages;
+  size_t n_pages, first_page, end_page; /**< pages outside of [first, end) hold no code */
+  struct qpu_qpu *qpus;
+  struct qpu_vpm vpm;
+  uint8_t semaphores[16];
+  int mutex_owner;         /**< QPU · 2 + thread, or QPU_NO_OWNER */
+  uint64_t turn, next_dma; /**< next_dma: turn on which the first transfer may end */
+  int n_running;
+  const struct qpu_job *jobs;
+  size_t n_jobs, next_job;
+  struct qpu_emu_stats stats;
+};
+
+/** One thread about to issue one instruction. */
+struct qpu_issue {
+  struct qpu_emu *emu;
+  struct qpu_qpu *qpu;
+  struct qpu_thread *thread;
+  const struct qpu_decoded *decoded;
+  int number; /**< of the QPU */
+};
+
+/** \brief Prepares a word for running. */
+void qpu_predecode(uint64_t word, struct qpu_decoded *decoded);
+
+/** \brief Prepares the instruction at an address; NULL outside memory that may be touched. */
+struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address);
+
+/** \brief The prepared instruction at an address, as qpu_fetch_new. */
+static inline struct qpu_decoded *qpu_fetch(struct qpu_emu *emu, uint32_t address)
+{
+  uint32_t offset = address - emu->memory.base;
+  if (offset < emu->memory.size && offset % 8 == 0 && emu->pages[offset / (QPU_PAGE_WORDS * 8)]) {
+    struct qpu_decoded *d = &emu->pages[offset / (QPU_PAGE_WORDS * 8)][offset / 8 % QPU_PAGE_WORDS];
+    if (d->valid) return d;
+  }
+  return qpu_fetch_new(emu, address);
+}
+
+/** \brief Logs "QPU 3 at 0x20001028: cause" with the instruction, and returns STATUS_FAULT. */
+status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** \brief Issues one instruction if it is one of the common kind that has no effect beyond registers; returns 0,
+ * having done nothing, when qpu_issue must look at it. */
+int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread);
+
+/** \brief Issues one instruction: *issued is 0 when it has to wait. */
+status_t qpu_issue(struct qpu_issue *issue, int *issued);
+
+/** \brief What the instruction would have to wait for, −1 for nothing. */
+int qpu_would_stall(struct qpu_issue *issue);
+/** \brief Reads a peripheral through a file's port into the thread's port register. */
+status_t qpu_io_read(struct qpu_issue *issue, int address, int file);
+/** \brief Writes lanes of a peripheral. */
+status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes);
+/** \brief Takes the oldest look-up of a TMU into r4. */
+status_t qpu_tmu_load(struct qpu_issue *issue, int tmu);
+/** \brief Ends transfers that are due by the current turn, or all of a QPU's when \a all_of is its number. */
+status_t qpu_dma_advance(struct qpu_emu *emu, int all_of);
+
+/** \brief Shows an issued instruction and the registers that it wrote. */
+void qpu_trace(const struct qpu_issue *issue, uint32_t pc);
+
+/* Four lanes at a time, as in qpu_alu.c. */
+typedef uint32_t qpu_quad __attribute__((vector_size(16), may_alias));
+static const qpu_quad qpu_lane_bits[4] = {
+    {1, 2, 4, 8}, {16, 32, 64, 128}, {256, 512, 1024, 2048}, {4096, 8192, 16384, 32768}};
+
+/** \brief A bit for every lane whose bits are not all zero (\a sign 0), or whose sign bit is set. */
+static inline unsigned qpu_mask_of(const qpu_vec *value, int sign)
+{
+  typedef uint64_t wide_quad __attribute__((vector_size(16), may_alias));
+  typedef int32_t int_quad __attribute__((vector_size(16), may_alias));
+  qpu_quad all = {0};
+  for (int q = 0; q < 4; q++) {
+    qpu_quad x = ((const qpu_quad *)value)[q];
+    all |= (sign ? (qpu_quad)((int_quad)x < 0) : (qpu_quad)(x != 0)) & qpu_lane_bits[q];
+  }
+  wide_quad wide = (wide_quad)all;
+  uint64_t both = wide[0] | wide[1];
+  return (unsigned)(both | both >> 32) & QPU_ALL_LANES;
+}
+
+/** \brief Assigns the lanes whose bit is set. */
+static inline void qpu_assign(qpu_vec *out, const qpu_vec *value, unsigned lanes)
+{
+  if (lanes == QPU_ALL_LANES) {
+    *out = *value;
+    return;
+  }
+  for (int q = 0; q < 4; q++) {
+    qpu_quad take = (qpu_quad)((qpu_lane_bits[q] & lanes) != 0), *to = &((qpu_quad *)out)[q];
+    *to = (((const qpu_quad *)value)[q] & take) | (*to & ~take);
+  }
+}
+
+#endif

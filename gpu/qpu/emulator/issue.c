@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief One instruction of one QPU. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gpu/qpu/asm/disasm.h"
+#include "gpu/qpu/emulator/emu_private.h"
+#include "gpu/qpu/isa/pack.h"
+
+status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
+{
+  char cause[300], text[QPU_TEXT_MAX] = "";
+  va_list list;
+  va_start(list, format);
+  vsnprintf(cause, sizeof cause, format, list);
+  va_end(list);
+  if (issue->decoded) qpu_describe(qpu_encode(&issue->decoded->inst), text);
+  return log_fail(STATUS_FAULT, "QPU %d at 0x%08x (%+lld in its program)%s%s: %s", issue->number,
+                  issue->thread->pc,
+                  (long long)issue->thread->pc - (long long)issue->emu->jobs[issue->thread->job].code,
+                  text[0] ? " " : "", text, cause);
+}
+
+static unsigned lanes_of(const struct qpu_thread *thread, int cond)
+{
+  switch (cond) {
+  case QPU_COND_NEVER:
+    return 0;
+  case QPU_COND_ALWAYS:
+    return QPU_ALL_LANES;
+  case QPU_COND_Z:
+    return thread->z;
+  case QPU_COND_NZ:
+    return ~thread->z & QPU_ALL_LANES;
+  case QPU_COND_N:
+    return thread->n;
+  case QPU_COND_NN:
+    return ~thread->n & QPU_ALL_LANES;
+  case QPU_COND_C:
+    return thread->c;
+  default:
+    return ~thread->c & QPU_ALL_LANES;
+  }
+}
+
+/* Flags change only in lanes where the condition holds (vc4asm's author found so; the guide says nothing). */
+static void set_flags(struct qpu_thread *thread, const qpu_vec *result, unsigned carry, unsigned lanes)
+{
+  thread->z = (thread->z & ~lanes) | (~qpu_mask_of(result, 0) & lanes);
+  thread->n = (thread->n & ~lanes) | (qpu_mask_of(result, 1) & lanes);
+  thread->c = (thread->c & ~lanes) | (carry & lanes);
+}
+
+/* Lanes change places on the way into the mul ALU, so its carries do too. */
+static void rotate(const struct qpu_decoded *d, const struct qpu_thread *thread, qpu_vec *value,
+                   unsigned *carry)
+{
+  int n = d->rotation == 16 ? (int)(thread->reg[REG_ACC + 5][0] & 15) : d->rotation;
+  qpu_vec from = *value;
+  unsigned carry_from = *carry;
+  *carry = 0;
+  for (int i = 0; i < QPU_LANES; i++) {
+    int lane = d->quads ? (i & ~3) | ((i - n) & 3) : (i - n) & 15;
+    (*value)[i] = from[lane];
+    *carry |= (carry_from >> lane & 1) << i;
+  }
+}
+
+/* A source as its ALU sees it: unpacking depends on whether the operation takes floats. */
+static const qpu_vec *source(const struct qpu_issue *issue, int which, int as_float, qpu_vec *room)
+{
+  const struct qpu_decoded *d = issue->decoded;
+  const struct qpu_inst *inst = &d->inst;
+  const uint8_t muxes[4] = {inst->add_a, inst->add_b, inst->mul_a, inst->mul_b};
+  if (d->source[which] == QPU_CONSTANT) return &d->constant;
+  const qpu_vec *in = &issue->thread->reg[d->source[which]];
+  if (!inst->unpack || muxes[which] != (inst->pm ? QPU_MUX_R4 : QPU_MUX_A)) return in;
+  qpu_unpack(room, in, inst->unpack, as_float || inst->pm);
+  return room;
+}
+
+static status_t write_target(struct qpu_issue *issue, int from_mul, const qpu_vec *result, int as_float,
+                             unsigned lanes)
+{
+  const struct qpu_inst *inst = &issue->decoded->inst;
+  int address = from_mul ? inst->waddr_mul : inst->waddr_add;
+  int target = from_mul ? issue->decoded->target_mul : issue->decoded->target_add;
+  int file = from_mul != inst->ws ? QPU_FILE_B : QPU_FILE_A;
+  int cond = from_mul ? inst->cond_mul : inst->cond_add;
+  if (target == REG_SPECIAL && cond == QPU_COND_NEVER) return STATUS_OK;
+  qpu_vec *reg = target == REG_SPECIAL ? NULL : &issue->thread->reg[target];
+  qpu_vec packed = reg ? *reg : (qpu_vec){0};
+  int mul_pack = inst->pack && inst->pm && from_mul;
+  int file_pack = inst->pack && !inst->pm && file == QPU_FILE_A && address < 32;
+  if (mul_pack) qpu_pack_mul(&packed, result, inst->pack);
+  if (file_pack) qpu_pack(&packed, result, inst->pack, as_float);
+  if (mul_pack || file_pack) result = &packed;
+  if (!reg) return qpu_io_write(issue, address, file, result, lanes);
+  qpu_assign(reg, result, lanes);
+  return STATUS_OK;
+}
+
+static status_t run_alu(struct qpu_issue *issue)
+{
+  const struct qpu_decoded *d = issue->decoded;
+  const struct qpu_inst *inst = &d->inst;
+  struct qpu_thread *thread = issue->thread;
+  qpu_vec room[4], added = {0}, multiplied = {0};
+  const qpu_vec *s[4];
+  const struct qpu_op *add = &qpu_add_ops[inst->op_add], *mul = &qpu_mul_ops[inst->op_mul];
+  unsigned add_lanes = lanes_of(thread, inst->cond_add), mul_lanes = lanes_of(thread, inst->cond_mul);
+  for (int i = 0; i < 4; i++) s[i] = source(issue, i, i < 2 ? add->float_in : mul->float_in, &room[i]);
+  if (d->add) d->add(&added, s[0], s[1]);
+  if (d->mul) d->mul(&multiplied, s[2], s[3]);
+  int mul_flags = inst->sf && !d->add && d->mul;
+  unsigned mul_carry = mul_flags ? qpu_alu_mul_carry(inst->op_mul, s[2], s[3]) : 0;
+  if (d->mul && d->rotation) rotate(d, thread, &multiplied, &mul_carry);
+  int saturates = inst->pack == 8 && !inst->pm && !inst->ws && inst->waddr_add < 32 &&
+                  (inst->op_add == QPU_A_ADD || inst->op_add == QPU_A_SUB);
+  if (saturates) qpu_saturate(&added, inst->op_add, s[0], s[1]);
+  if (inst->sf && d->add)
+    set_flags(thread, &added, qpu_alu_add_carry(inst->op_add, s[0], s[1], &added), add_lanes);
+  else if (mul_flags)
+    set_flags(thread, &multiplied, mul_carry, mul_lanes);
+  if (d->add) RETURN_IF_FAILED(write_target(issue, 0, &added, add->float_out, add_lanes));
+  if (d->mul) RETURN_IF_FAILED(write_target(issue, 1, &multiplied, mul->float_out, mul_lanes));
+  return STATUS_OK;
+}
+
+/* Registers in, registers out, all lanes. */
+static inline void run_plain(const struct qpu_decoded *d, qpu_vec *reg)
+{
+  const qpu_vec *s[4];
+  for (int i = 0; i < 4; i++) s[i] = d->source[i] == QPU_CONSTANT ? &d->constant : &reg[d->source[i]];
+  if (d->direct) {
+    if (d->add) d->add(&reg[d->target_add], s[0], s[1]);
+    if (d->mul) d->mul(&reg[d->target_mul], s[2], s[3]);
+    return;
+  }
+  qpu_vec added, multiplied;
+  if (d->add) d->add(&added, s[0], s[1]);
+  if (d->mul) d->mul(&multiplied, s[2], s[3]);
+  if (d->add) reg[d->target_add] = added;
+  if (d->mul) reg[d->target_mul] = multiplied;
+}
+
+static status_t run_load(struct qpu_issue *issue)
+{
+  const struct qpu_decoded *d = issue->decoded;
+  const struct qpu_inst *inst = &d->inst;
+  struct qpu_thread *thread = issue->thread;
+  uint8_t *semaphore = &issue->emu->semaphores[inst->imm & 15];
+  unsigned add_lanes = lanes_of(thread, inst->cond_add), mul_lanes = lanes_of(thread, inst->cond_mul);
+  if (d->kind == QPU_SEMAPHORE) *semaphore = (uint8_t)(*semaphore + (inst->imm & 16 ? -1 : 1));
+  if (inst->sf) set_flags(thread, &d->constant, 0, inst->cond_add == QPU_COND_NEVER ? mul_lanes : add_lanes);
+  RETURN_IF_FAILED(write_target(issue, 0, &d->constant, 0, add_lanes));
+  return write_target(issue, 1, &d->constant, 0, mul_lanes);
+}
+
+static int branch_taken(const struct qpu_thread *thread, int cond)
+{
+  unsigned flags = cond < 4 ? thread->z : cond < 8 ? thread->n : thread->c;
+  if (cond == QPU_BRANCH_ALWAYS) return 1;
+  switch (cond & 3) {
+  case 0:
+    return flags == QPU_ALL_LANES;
+  case 1:
+    return flags == 0;
+  case 2:
+    return flags != 0;
+  default:
+    return flags != QPU_ALL_LANES;
+  }
+}
+
+/* The target's register counts from element 15, and target and flags are written only when the branch is taken; an
+ * odd register number sets flags, as both share a bit. All as vc4asm's author found, against the guide. */
+static status_t run_branch(struct qpu_issue *issue)
+{
+  const struct qpu_inst *inst = &issue->decoded->inst;
+  struct qpu_thread *thread = issue->thread;
+  if (!branch_taken(thread, inst->cond_br)) return STATUS_OK;
+  uint32_t link = thread->pc + 4 * QPU_INSTRUCTION_BYTES;
+  uint32_t target = inst->imm + (inst->rel ? link : 0) + (inst->reg ? thread->reg[inst->raddr_a][15] : 0);
+  qpu_vec value = (qpu_vec){0} + link;
+  if (inst->sf) set_flags(thread, &value, 0, QPU_ALL_LANES);
+  thread->jumps |= 1u << 4;
+  thread->target[4] = target;
+  issue->emu->stats.branches_taken++;
+  RETURN_IF_FAILED(write_target(issue, 0, &value, 0, QPU_ALL_LANES));
+  return write_target(issue, 1, &value, 0, QPU_ALL_LANES);
+}
+
+static status_t run_signal(struct qpu_issue *issue)
+{
+  struct qpu_thread *thread = issue->thread;
+  switch (issue->decoded->inst.sig) {
+  case QPU_SIG_LOAD_TMU0:
+    return qpu_tmu_load(issue, 0);
+  case QPU_SIG_LOAD_TMU1:
+    return qpu_tmu_load(issue, 1);
+  case QPU_SIG_THREAD_END:
+    thread->ending = 3;
+    return STATUS_OK;
+  case QPU_SIG_THREAD_SWITCH:
+  case QPU_SIG_LAST_THREAD_SWITCH:
+    thread->switching = 3;
+    return STATUS_OK;
+  case QPU_SIG_BREAK:
+    return qpu_emu_fault(issue, "breakpoint");
+  case QPU_SIG_WAIT_SCOREBOARD:
+  case QPU_SIG_UNLOCK_SCOREBOARD:
+  case QPU_SIG_LOAD_COVERAGE:
+  case QPU_SIG_LOAD_COLOUR:
+  case QPU_SIG_LOAD_COLOUR_END:
+  case QPU_SIG_LOAD_ALPHA:
+    return qpu_emu_fault(issue, "this signal belongs to the 3D pipeline");
+  default:
+    return STATUS_OK;
+  }
+}
+
+static const char *broken_rule(const struct qpu_thread *thread, const struct qpu_decoded *d)
+{
+  uint32_t met = (uint32_t)(thread->open & 0xffff) & d->effects.strikes;
+  const char *rule = qpu_hazard_rule(met, (thread->written & d->effects.reads) != 0);
+  return rule ? rule : d->rule;
+}
+
+static inline void advance(struct qpu_thread *thread, const struct qpu_decoded *d)
+{
+  thread->open = thread->open >> 16 | d->opens;
+  thread->written = d->effects.writes;
+  thread->pc += QPU_INSTRUCTION_BYTES;
+  if (!thread->jumps) return;
+  thread->jumps >>= 1;
+  for (int i = 0; i < 4; i++) thread->target[i] = thread->target[i + 1];
+  if (thread->jumps & 1) thread->pc = thread->target[0];
+}
+
+static inline int take_uniform(const struct qpu_emu *emu, struct qpu_thread *thread,
+                               const struct qpu_decoded *d)
+{
+  uint32_t value;
+  if (!qpu_memory_word_ok(&emu->memory, thread->uniforms)) return 0;
+  memcpy(&value, qpu_memory_at(&emu->memory, thread->uniforms), sizeof value);
+  thread->uniforms += 4;
+  qpu_vec *out = &thread->reg[d->port_a ? REG_PORT_A : REG_PORT_B];
+  *out = (qpu_vec){0} + value;
+  if (d->port_a && d->port_b) thread->reg[REG_PORT_B] = *out;
+  return 1;
+}
+
+int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread)
+{
+  struct qpu_decoded *d = qpu_fetch(emu, thread->pc);
+  if (!d || !d->fast) return 0;
+  uint64_t hazard = (thread->open & 0xffff & d->effects.strikes) | (thread->written & d->effects.reads);
+  if (__builtin_expect(hazard != 0 || thread->ending || thread->switching, 0)) return 0;
+  if ((d->port_a | d->port_b) && !take_uniform(emu, thread, d)) return 0;
+  run_plain(d, thread->reg);
+  d->issued++;
+  emu->stats.issued++;
+  advance(thread, d);
+  return 1;
+}
+
+status_t qpu_issue(struct qpu_issue *issue, int *issued)
+{
+  struct qpu_emu *emu = issue->emu;
+  struct qpu_thread *thread = issue->thread;
+  uint32_t pc = thread->pc;
+  *issued = 0;
+  struct qpu_decoded *d = qpu_fetch(emu, pc);
+  issue->decoded = d;
+  if (!d) return qpu_emu_fault(issue, "there is no instruction here: the program ran out of its memory");
+  if (d->error) return qpu_emu_fault(issue, "%s", d->error);
+  const char *rule = emu->config.tolerate_hazards ? NULL : broken_rule(thread, d);
+  if (rule) return qpu_emu_fault(issue, "%s", rule);
+  if (d->may_stall) {
+    thread->waiting = (int8_t)qpu_would_stall(issue);
+    if (thread->waiting >= 0) {
+      emu->stats.stalls[thread->waiting]++;
+      return STATUS_OK;
+    }
+  }
+  if (d->port_a) RETURN_IF_FAILED(qpu_io_read(issue, d->port_a, QPU_FILE_A));
+  if (d->port_b) {
+    if (d->port_b == QPU_R_UNIFORM && d->port_a == QPU_R_UNIFORM)
+      thread->reg[REG_PORT_B] = thread->reg[REG_PORT_A];
+    else
+      RETURN_IF_FAILED(qpu_io_read(issue, d->port_b, QPU_FILE_B));
+  }
+  if (d->plain)
+    run_plain(d, thread->reg);
+  else if (d->kind == QPU_ALU)
+    RETURN_IF_FAILED(run_alu(issue));
+  else if (d->kind == QPU_BRANCH)
+    RETURN_IF_FAILED(run_branch(issue));
+  else
+    RETURN_IF_FAILED(run_load(issue));
+  if (d->inst.sig != QPU_SIG_NONE) RETURN_IF_FAILED(run_signal(issue));
+  *issued = 1;
+  d->issued++;
+  emu->stats.issued++;
+  advance(thread, d);
+  if (emu->config.trace) qpu_trace(issue, pc);
+  return STATUS_OK;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/emulator/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define PAGE 4096u
+
+status_t qpu_memory_create(struct qpu_memory *memory, size_t bytes, uint32_t base)
+{
+  struct qpu_memory made = {.base = base, .fresh = PAGE};
+  if (bytes >= UINT32_MAX - base - 2 * PAGE)
+    return log_fail(STATUS_ENVIRONMENT, "the QPU's 32-bit addresses do not reach %zu bytes", bytes);
+  made.size = ((uint32_t)bytes + 2 * PAGE - 1) & ~(PAGE - 1);
+  made.bytes = calloc(made.size, 1);
+  made.allowed = calloc(made.size / 32, 1);
+  if (!made.bytes || !made.allowed) {
+    qpu_memory_destroy(&made);
+    return log_fail(STATUS_ENVIRONMENT, "out of memory for %zu bytes of emulated QPU memory", bytes);
+  }
+  *memory = made;
+  return STATUS_OK;
+}
+
+void qpu_memory_destroy(struct qpu_memory *memory)
+{
+  free(memory->bytes);
+  free(memory->allowed);
+  free(memory->regions);
+  *memory = (struct qpu_memory){0};
+}
+
+/* Begins and ends lie on pages, so all but the last few words are whole bytes of the map. */
+static void allow(struct qpu_memory *memory, uint32_t begin, size_t bytes)
+{
+  uint32_t first = begin / 4, words = (uint32_t)((bytes + 3) / 4);
+  memset(memory->allowed + first / 8, 0xff, words / 8);
+  if (words % 8) memory->allowed[(first + words) / 8] = (uint8_t)((1 << words % 8) - 1);
+}
+
+static void forbid(struct qpu_memory *memory, const struct qpu_region *region)
+{
+  memset(memory->allowed + region->begin / 32, 0, (region->end - region->begin) / 32);
+}
+
+/* The first gap that holds \a bytes, and \a apart where another allocation follows: its offset, and the number of the
+ * region behind it. */
+static int find_gap(const struct qpu_memory *memory, uint32_t bytes, uint32_t apart, uint32_t *begin,
+                    size_t *number)
+{
+  uint32_t at = PAGE;
+  for (size_t n = 0; n <= memory->n_regions; n++) {
+    int last = n == memory->n_regions;
+    uint32_t end = last ? memory->size : memory->regions[n].begin;
+    if (end - at >= (last ? bytes : apart)) {
+      *begin = at;
+      *number = n;
+      return 1;
+    }
+    if (!last) at = memory->regions[n].end;
+  }
+  return 0;
+}
+
+static int make_room(struct qpu_memory *memory)
+{
+  if (memory->n_regions < memory->room) return 1;
+  size_t room = memory->room ? 2 * memory->room : 64;
+  struct qpu_region *regions = realloc(memory->regions, room * sizeof *regions);
+  if (!regions) return 0;
+  memory->regions = regions;
+  memory->room = room;
+  return 1;
+}
+
+status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address)
+{
+  uint32_t begin, apart = (uint32_t)((bytes / PAGE + 1) * PAGE); /* at least one byte stays free behind it */
+  size_t number;
+  if (bytes == 0 || bytes > memory->size || !find_gap(memory, (uint32_t)bytes, apart, &begin, &number))
+    return log_fail(STATUS_ENVIRONMENT, "%zu bytes of emulated QPU memory are needed and %zu are left", bytes,
+                    qpu_memory_left(memory));
+  if (!make_room(memory)) return log_fail(STATUS_ENVIRONMENT, "out of memory for the list of allocations");
+  uint32_t end = memory->size - begin < apart ? memory->size : begin + apart;
+  struct qpu_region *place = memory->regions + number;
+  memmove(place + 1, place, (memory->n_regions++ - number) * sizeof *place);
+  *place = (struct qpu_region){begin, end};
+  allow(memory, begin, bytes);
+  if (begin < memory->fresh)
+    memset(memory->bytes + begin, 0, (end < memory->fresh ? end : memory->fresh) - begin);
+  if (end > memory->fresh) memory->fresh = end;
+  *address = memory->base + begin;
+  return STATUS_OK;
+}
+
+void qpu_memory_free(struct qpu_memory *memory, uint32_t address)
+{
+  for (size_t n = 0; n < memory->n_regions; n++) {
+    struct qpu_region *region = &memory->regions[n];
+    if (memory->base + region->begin != address) continue;
+    forbid(memory, region);
+    memmove(region, region + 1, (--memory->n_regions - n) * sizeof *region);
+    return;
+  }
+}
+
+size_t qpu_memory_left(const struct qpu_memory *memory)
+{
+  size_t left = memory->size - PAGE;
+  for (size_t n = 0; n < memory->n_regions; n++) left -= memory->regions[n].end - memory->regions[n].begin;
+  return left;
+}
+
+int qpu_memory_ok(const struct qpu_memory *memory, uint32_t address, uint32_t bytes)
+{
+  uint32_t offset = address - memory->base;
+  if (offset >= memory->size || bytes > memory->size - offset) return 0;
+  for (uint32_t at = offset & ~3u; at < offset + bytes; at += 4)
+    if (!qpu_memory_word_ok(memory, memory->base + at)) return 0;
+  return 1;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gpu/qpu/emulator/emu_private.h"
+
+static uint8_t source_index(const struct qpu_inst *inst, int mux)
+{
+  if (mux < QPU_MUX_A) return (uint8_t)(REG_ACC + mux);
+  if (mux == QPU_MUX_A) return inst->raddr_a < 32 ? (uint8_t)(REG_A + inst->raddr_a) : REG_PORT_A;
+  if (inst->sig == QPU_SIG_SMALL_IMMEDIATE) return QPU_CONSTANT;
+  return inst->raddr_b < 32 ? (uint8_t)(REG_B + inst->raddr_b) : REG_PORT_B;
+}
+
+static uint8_t target_index(int address, int file)
+{
+  if (address < 32) return (uint8_t)((file == QPU_FILE_A ? REG_A : REG_B) + address);
+  if (address <= QPU_W_ACC3) return (uint8_t)(REG_ACC + address - QPU_W_ACC0);
+  return address == QPU_W_NOP ? REG_DISCARD : REG_SPECIAL;
+}
+
+static int uses_mux(const struct qpu_decoded *d, int mux)
+{
+  const struct qpu_inst *inst = &d->inst;
+  return (d->add && (inst->add_a == mux || inst->add_b == mux)) ||
+         (d->mul && (inst->mul_a == mux || inst->mul_b == mux));
+}
+
+static void decode_alu(struct qpu_decoded *d)
+{
+  const struct qpu_inst *inst = &d->inst;
+  d->add = qpu_alu_add[inst->op_add];
+  d->mul = qpu_alu_mul[inst->op_mul];
+  if (!qpu_add_ops[inst->op_add].name) d->error = "reserved operation of the add ALU";
+  d->source[0] = source_index(inst, inst->add_a);
+  d->source[1] = source_index(inst, inst->add_b);
+  d->source[2] = source_index(inst, inst->mul_a);
+  d->source[3] = source_index(inst, inst->mul_b);
+  int small = inst->sig == QPU_SIG_SMALL_IMMEDIATE;
+  if (inst->raddr_a >= 32 && uses_mux(d, QPU_MUX_A)) d->port_a = inst->raddr_a;
+  if (inst->raddr_b >= 32 && uses_mux(d, QPU_MUX_B) && !small) d->port_b = inst->raddr_b;
+  if (small) d->constant = (qpu_vec){0} + qpu_small_value(inst->raddr_b);
+  if (small && inst->raddr_b >= QPU_SMALL_ROTATE_R5) {
+    d->rotation = inst->raddr_b == QPU_SMALL_ROTATE_R5 ? 16 : (uint8_t)(inst->raddr_b - QPU_SMALL_ROTATE_R5);
+    d->quads = inst->mul_a > 3 || inst->mul_b > 3;
+  }
+  d->flops =
+      (uint8_t)((inst->op_add == QPU_A_FADD || inst->op_add == QPU_A_FSUB) + (inst->op_mul == QPU_M_FMUL));
+}
+
+static void decode_load(struct qpu_decoded *d)
+{
+  const struct qpu_inst *inst = &d->inst;
+  d->constant = (qpu_vec){0} + inst->imm;
+  if (inst->unpack == QPU_LOAD_SIGNED || inst->unpack == QPU_LOAD_UNSIGNED)
+    for (int i = 0; i < QPU_LANES; i++) {
+      uint32_t high = inst->imm >> (16 + i) & 1, low = inst->imm >> i & 1;
+      d->constant[i] = inst->unpack == QPU_LOAD_SIGNED ? low - 2 * high : low + 2 * high;
+    }
+  else if (inst->unpack != QPU_LOAD_32 && inst->unpack != QPU_LOAD_SEMAPHORE)
+    d->error = "reserved kind of load immediate";
+}
+
+static int stalls(int address)
+{
+  return address == QPU_R_VPM || address == QPU_R_VPM_WAIT || address == QPU_R_MUTEX;
+}
+
+/* Registers 16 to 31 belong to the other thread where there are two. */
+static uint64_t upper_halves(void)
+{
+  return UINT64_C(0xffff0000ffff0000);
+}
+
+void qpu_predecode(uint64_t word, struct qpu_decoded *d)
+{
+  memset(d, 0, sizeof *d);
+  d->inst = qpu_decode(word);
+  d->kind = qpu_inst_kind(&d->inst);
+  d->effects = qpu_effects_of(&d->inst);
+  d->rule = qpu_hazard_within(&d->inst);
+  int file_add = d->inst.ws ? QPU_FILE_B : QPU_FILE_A;
+  d->target_add = target_index(d->inst.waddr_add, file_add);
+  d->target_mul = target_index(d->inst.waddr_mul, file_add ^ QPU_FILE_AB);
+  if (d->kind == QPU_ALU)
+    decode_alu(d);
+  else if (d->kind != QPU_BRANCH)
+    decode_load(d);
+  else if (!qpu_branch_names[d->inst.cond_br])
+    d->error = "reserved branch condition";
+  if (d->inst.pm && !qpu_mul_packs(d->inst.pack)) d->error = "reserved pack mode of the mul ALU";
+  d->may_stall = d->kind == QPU_SEMAPHORE || stalls(d->port_a) || stalls(d->port_b) ||
+                 d->inst.waddr_add == QPU_W_VPM_ADDRESS || d->inst.waddr_mul == QPU_W_VPM_ADDRESS;
+  d->plain = d->kind == QPU_ALU && !d->rotation && !d->inst.sf && !d->inst.unpack && !d->inst.pack &&
+             d->target_add != REG_SPECIAL && d->target_mul != REG_SPECIAL &&
+             (d->inst.cond_add <= QPU_COND_ALWAYS) && (d->inst.cond_mul <= QPU_COND_ALWAYS);
+  if (d->plain && (!d->add || d->inst.cond_add == QPU_COND_NEVER)) d->target_add = REG_DISCARD;
+  if (d->plain && (!d->mul || d->inst.cond_mul == QPU_COND_NEVER)) d->target_mul = REG_DISCARD;
+  d->opens = d->effects.opens[0] | (uint64_t)d->effects.opens[1] << 16 | (uint64_t)d->effects.opens[2] << 32;
+  d->direct =
+      d->target_add != d->source[2] && d->target_add != d->source[3] && d->target_add != d->target_mul;
+  int usual_ports = (!d->port_a || d->port_a == QPU_R_UNIFORM) && (!d->port_b || d->port_b == QPU_R_UNIFORM);
+  int usual_signal = d->inst.sig == QPU_SIG_NONE || d->inst.sig == QPU_SIG_SMALL_IMMEDIATE;
+  d->fast = d->plain && usual_ports && usual_signal && !d->error && !d->rule;
+  d->valid = 1;
+}
+
+struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address)
+{
+  uint32_t offset = address - emu->memory.base, page = offset / (QPU_PAGE_WORDS * 8);
+  if (address % 8 || offset >= emu->memory.size) return NULL;
+  if (!emu->pages[page]) {
+    size_t bytes = QPU_PAGE_WORDS * sizeof(struct qpu_decoded);
+    emu->pages[page] = aligned_alloc(_Alignof(struct qpu_decoded), bytes);
+    if (!emu->pages[page]) return NULL;
+    memset(emu->pages[page], 0, bytes);
+    if (emu->first_page == emu->end_page) emu->first_page = page;
+    if (page < emu->first_page) emu->first_page = page;
+    if (page >= emu->end_page) emu->end_page = page + 1;
+  }
+  struct qpu_decoded *d = &emu->pages[page][offset / 8 % QPU_PAGE_WORDS];
+  if (!qpu_memory_ok(&emu->memory, address, 8)) return NULL;
+  uint64_t word = 0;
+  const uint8_t *bytes = qpu_memory_at(&emu->memory, address);
+  for (int b = 0; b < 8; b++) word |= (uint64_t)bytes[b] << 8 * b;
+  qpu_predecode(word, d);
+  if (emu->config.threads_per_qpu == 2 && ((d->effects.reads | d->effects.writes) & upper_halves()))
+    d->error = "with two threads a QPU has ra0 to ra15 and rb0 to rb15 only";
+  if (d->error || emu->config.trace) d->fast = 0;
+  return d;
+}

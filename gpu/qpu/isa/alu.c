@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/isa/alu.h"
+
+#include <fenv.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
+#include "base/log.h"
+
+/* Work is done on quads, four lanes at a time, since compilers turn comparisons of longer vectors into scalar code.
+ * A quad may alias the vector that it is a part of. */
+typedef uint32_t quad __attribute__((vector_size(16), may_alias));
+typedef int32_t int_quad __attribute__((vector_size(16), may_alias));
+typedef float float_quad __attribute__((vector_size(16), may_alias));
+typedef uint8_t byte_quad __attribute__((vector_size(16), may_alias));
+typedef uint64_t wide_quad __attribute__((vector_size(16), may_alias));
+
+#define QUADS 4
+
+#define SIGN     0x80000000u
+#define EXPONENT 0x7f800000u
+#define LARGEST  0x7f7fffffu
+#define INFINITE 0x7f800000u
+
+/* x86 flushes denormals by itself when told to: operands and results. Elsewhere flush() does it. */
+#ifdef __SSE2__
+#define FLUSHES_ITSELF   1
+#define FLUSH_AND_ASSUME 0x8040u
+static unsigned read_control(void)
+{
+  return _mm_getcsr();
+}
+static void write_control(unsigned control)
+{
+  _mm_setcsr(control);
+}
+#else
+#define FLUSHES_ITSELF   0
+#define FLUSH_AND_ASSUME 0u
+static unsigned read_control(void)
+{
+  return 0;
+}
+static void write_control(unsigned control)
+{
+  (void)control;
+}
+#endif
+
+status_t qpu_alu_enter(struct qpu_alu_mode *mode)
+{
+  volatile float one = 1.0f, above_half_ulp = 0x1.8p-24f;
+  *mode = (struct qpu_alu_mode){fegetround(), read_control()};
+  if (fesetround(FE_TOWARDZERO) != 0 || one + above_half_ulp != 1.0f) {
+    qpu_alu_leave(mode);
+    return log_fail(STATUS_ENVIRONMENT, "this host cannot round toward zero, as the QPU's arithmetic does");
+  }
+  write_control(read_control() | FLUSH_AND_ASSUME);
+  return STATUS_OK;
+}
+
+void qpu_alu_leave(const struct qpu_alu_mode *mode)
+{
+  write_control(mode->control);
+  fesetround(mode->rounding);
+}
+
+static inline quad flush(quad x)
+{
+  return x & ((quad)((x & EXPONENT) != 0) | SIGN);
+}
+
+static inline int any(quad x)
+{
+  wide_quad wide = (wide_quad)x;
+  return (wide[0] | wide[1]) != 0;
+}
+
+static float float_of(uint32_t bits)
+{
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* A sum at or beyond the largest number: IEEE's rounding toward zero stops there, the QPU goes on to infinity. */
+static uint32_t large_sum(uint32_t a, uint32_t b, uint32_t sum)
+{
+  int a_infinite = (a & EXPONENT) == INFINITE, b_infinite = (b & EXPONENT) == INFINITE;
+  if (a_infinite && b_infinite) return INFINITE | ((a | b) & SIGN);
+  if (a_infinite) return INFINITE | (a & SIGN);
+  if (b_infinite) return INFINITE | (b & SIGN);
+  double exact = (double)float_of(a) + (double)float_of(b);
+  return exact >= 0x1p128 || exact <= -0x1p128 ? INFINITE | (sum & SIGN) : sum;
+}
+
+static uint32_t large_product(uint32_t a, uint32_t b, uint32_t product)
+{
+  uint32_t sign = (a ^ b) & SIGN;
+  if ((a & EXPONENT) == 0 || (b & EXPONENT) == 0) return sign;
+  if ((a & EXPONENT) == INFINITE || (b & EXPONENT) == INFINITE) return INFINITE | sign;
+  double exact = (double)float_of(a) * (double)float_of(b);
+  return exact >= 0x1p128 || exact <= -0x1p128 ? INFINITE | sign : product;
+}
+
+/* Puts right the lanes of a result that the host's arithmetic left at the largest number or beyond. */
+static void finish(qpu_vec *result, const qpu_vec *a, const qpu_vec *b,
+                   uint32_t (*large)(uint32_t, uint32_t, uint32_t))
+{
+  for (int i = 0; i < QPU_LANES; i++)
+    if (((*result)[i] & ~SIGN) >= LARGEST) (*result)[i] = large((*a)[i], (*b)[i], (*result)[i]);
+}
+
+static inline quad flush_unless_host_does(quad x)
+{
+  return FLUSHES_ITSELF ? x : flush(x);
+}
+
+#define FLOAT_OP(name, operation, large)                                                                     \
+  static void name(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)                                         \
+  {                                                                                                          \
+    qpu_vec all;                                                                                             \
+    quad *result = (quad *)&all, is_large = {0};                                                             \
+    for (int q = 0; q < QUADS; q++) {                                                                        \
+      quad x = flush_unless_host_does(((const quad *)a)[q]),                                                 \
+           y = flush_unless_host_does(((const quad *)b)[q]);                                                 \
+      result[q] = flush_unless_host_does((quad)((float_quad)x operation(float_quad) y));                     \
+      is_large |= (quad)((int_quad)(result[q] & ~SIGN) >= (int)LARGEST);                                     \
+    }                                                                                                        \
+    if (__builtin_expect(any(is_large), 0)) finish(&all, a, b, large);                                       \
+    *out = all;                                                                                              \
+  }
+
+FLOAT_OP(add_fadd, +, large_sum)
+FLOAT_OP(mul_fmul, *, large_product)
+
+static void add_fsub(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
+{
+  qpu_vec negative = *b ^ SIGN;
+  add_fadd(out, a, &negative);
+}
+
+/* Floats order like integers once the negative ones are turned around. */
+static inline int_quad order_key(quad x)
+{
+  int_quad bits = (int_quad)x;
+  return bits ^ (int_quad)((quad)(bits >> 31) & ~SIGN);
+}
+
+static inline quad choose(quad condition, quad x, quad y)
+{
+  return (x & condition) | (y & ~condition);
+}
+
+static inline void select_floats(qpu_vec *out, const qpu_vec *a, const qpu_vec *b, uint32_t keep, int larger)
+{
+  for (int q = 0; q < QUADS; q++) {
+    quad x = flush(((const quad *)a)[q]) & keep, y = flush(((const quad *)b)[q]) & keep;
+    int_quad x_key = order_key(x), y_key = order_key(y);
+    ((quad *)out)[q] = choose(larger ? (quad)(x_key > y_key) : (quad)(x_key < y_key), x, y);
+  }
+}
+
+static void add_fmin(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
+{
+  select_floats(out, a, b, ~0u, 0);
+}
+
+static void add_fmax(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
+{
+  select_floats(out, a, b, ~0u, 1);
+}
+
+static void add_fminabs(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
+{
+  select_floats(out, a, b, ~SIGN, 0);
+}
+
+static void add_fmaxabs(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
+{
+  select_floats(out, a, b, ~SIGN, 1);
+}
+
+/* Truncates; what does not fit gives 0. */
+static void add_ftoi(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
+{
+  (void)b;
+  for (int i = 0; i < QPU_LANES; i++) {
+    float value = float_of((*a)[i]);
+    (*out)[i] = value >= -0x1p31f && value < 0x1p31f ? (uint32_t)(int32_t)value : 0;
+  }
+}
+
+#define QUAD_OP(name, type, expression)                                                                      \
+  static void name(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)                                         \
+  {                                                                                                          \
+    for (int q = 0; q < QUADS; q++) {                                                                        \
+      type x = ((const type *)a)[q], y = ((const type *)b)[q];                                               \
+      (void)y;                                                                                               \
+      ((quad *)out)[q] = (quad)(expression);                                                                 \
+    }                                                                                                        \
+  }
+
+QUAD_OP(add_itof, int_quad, __builtin_convertvector(x, float_quad))
+QUAD_OP(add_add, quad, x + y)
+QUAD_OP(add_sub, quad, x - y)
+QUAD_OP(add_shr, quad, x >> (y & 31))
+QUAD_OP(add_asr, int_quad, x >> (y & 31))
+QUAD_OP(add_ror, quad, x >> (y & 31) | x << ((32 - (y & 31)) & 31))
+QUAD_OP(add_shl, quad, x << (y & 31))
+QUAD_OP(add_min, int_quad, choose((quad)(x < y), (quad)x, (quad)y))
+QUAD_OP(add_max, int_quad, choose((quad)(x > y), (quad)x, (quad)y))
+QUAD_OP(add_and, quad, x &y)
+QUAD_OP(add_or, quad, x | y)
+QUAD_OP(add_xor, quad, x ^ y)
+QUAD_OP(add_not, quad, ~x)
+QUAD_OP(mul_mul24, quad, (x & 0xffffff) * (y & 0xffffff))
+
+static void add_clz(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
+{
+  (void)b;
+  for (int i = 0; i < QPU_LANES; i++) {
+    uint32_t value = (*a)[i];
+    (*out)[i] = value ? (uint32_t)__builtin_clz(value) : 32;
+  }
+}
+
+QUAD_OP(v8adds, byte_quad, (x + y) | (byte_quad)((byte_quad)(x + y) < x))
+QUAD_OP(v8subs, byte_quad, (x - y) & (byte_quad)(x >= y))
+QUAD_OP(v8min, byte_quad, choose((quad)(x < y), (quad)x, (quad)y))
+QUAD_OP(v8max, byte_quad, choose((quad)(x > y), (quad)x, (quad)y))
+
+/* Bytes as fractions of 255, rounded to the nearest. */
+static void mul_v8muld(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
+{
+  for (int i = 0; i < QPU_LANES; i++) {
+    uint32_t result = 0;
+    for (int shift = 0; shift < 32; shift += 8)
+      result |= (((*a)[i] >> shift & 255) * ((*b)[i] >> shift & 255) + 127) / 255 << shift;
+    (*out)[i] = result;
+  }
+}
+
+const qpu_alu_function qpu_alu_add[32] = {
+    [QPU_A_FADD] = add_fadd, [QPU_A_FSUB] = add_fsub,       [QPU_A_FMIN] = add_fmin,
+    [QPU_A_FMAX] = add_fmax, [QPU_A_FTOI] = add_ftoi,       [QPU_A_FMINABS] = add_fminabs,
+    [QPU_A_ITOF] = add_itof, [QPU_A_FMAXABS] = add_fmaxabs, [QPU_A_ADD] = add_add,
+    [QPU_A_SUB] = add_sub,   [QPU_A_SHR] = add_shr,         [QPU_A_ASR] = add_asr,
+    [QPU_A_ROR] = add_ror,   [QPU_A_SHL] = add_shl,         [QPU_A_MIN] = add_min,
+    [QPU_A_MAX] = add_max,   [QPU_A_AND] = add_and,         [QPU_A_OR] = add_or,
+    [QPU_A_XOR] = add_xor,   [QPU_A_NOT] = add_not,         [QPU_A_CLZ] = add_clz,
+    [QPU_A_V8ADDS] = v8adds, [QPU_A_V8SUBS] = v8subs,
+};
+
+const qpu_alu_function qpu_alu_mul[8] = {NULL, mul_fmul, mul_mul24, mul_v8muld, v8min, v8max, v8adds, v8subs};
+
+static uint32_t scalar(qpu_alu_function function, uint32_t a, uint32_t b)
+{
+  if (!function) return 0;
+  qpu_vec x = (qpu_vec){0} + a, y = (qpu_vec){0} + b, result;
+  function(&result, &x, &y);
+  return result[0];
+}
+
+uint32_t qpu_alu_add_scalar(int op, uint32_t a, uint32_t b)
+{
+  return scalar(qpu_alu_add[op], a, b);
+}
+
+uint32_t qpu_alu_mul_scalar(int op, uint32_t a, uint32_t b)
+{
+  return scalar(qpu_alu_mul[op], a, b);
+}
+
+static int add_carries(int op, uint32_t a, uint32_t b, uint32_t result)
+{
+  unsigned count = b & 31;
+  switch (op) {
+  case QPU_A_FADD:
+  case QPU_A_FSUB:
+    return result != 0 && !(result & SIGN);
+  case QPU_A_ADD:
+    return (uint64_t)a + b > UINT32_MAX;
+  case QPU_A_SUB:
+    return a < b;
+  case QPU_A_SHR:
+  case QPU_A_ASR:
+    return count != 0 && (a >> (count - 1) & 1);
+  case QPU_A_SHL:
+    return count != 0 && (a >> (32 - count) & 1);
+  case QPU_A_MIN:
+  case QPU_A_MAX:
+    return (int32_t)a > (int32_t)b;
+  default:
+    return 0;
+  }
+}
+
+static unsigned float_greater(int op, const qpu_vec *a, const qpu_vec *b)
+{
+  uint32_t keep = op == QPU_A_FMINABS || op == QPU_A_FMAXABS ? ~SIGN : ~0u;
+  unsigned mask = 0;
+  for (int q = 0; q < QUADS; q++) {
+    int_quad x_key = order_key(flush(((const quad *)a)[q]) & keep),
+             y_key = order_key(flush(((const quad *)b)[q]) & keep);
+    for (int i = 0; i < 4; i++) mask |= (unsigned)(x_key[i] > y_key[i]) << (4 * q + i);
+  }
+  return mask;
+}
+
+unsigned qpu_alu_add_carry(int op, const qpu_vec *a, const qpu_vec *b, const qpu_vec *result)
+{
+  unsigned mask = 0;
+  if (op >= QPU_A_FMIN && op <= QPU_A_FMAXABS) return float_greater(op, a, b);
+  for (int i = 0; i < QPU_LANES; i++) mask |= (unsigned)add_carries(op, (*a)[i], (*b)[i], (*result)[i]) << i;
+  return mask;
+}
+
+unsigned qpu_alu_mul_carry(int op, const qpu_vec *a, const qpu_vec *b)
+{
+  unsigned mask = 0;
+  if (op != QPU_M_MUL24) return 0;
+  for (int i = 0; i < QPU_LANES; i++) {
+    uint64_t product = (uint64_t)((*a)[i] & 0xffffff) * ((*b)[i] & 0xffffff);
+    mask |= (unsigned)(product > UINT32_MAX) << i;
+  }
+  return mask;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/isa/isa.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct qpu_op qpu_add_ops[32] = {
+    [QPU_A_NOP] = {"nop", 0, 0, 0},         [QPU_A_FADD] = {"fadd", 2, 1, 1},
+    [QPU_A_FSUB] = {"fsub", 2, 1, 1},       [QPU_A_FMIN] = {"fmin", 2, 1, 1},
+    [QPU_A_FMAX] = {"fmax", 2, 1, 1},       [QPU_A_FMINABS] = {"fminabs", 2, 1, 1},
+    [QPU_A_FMAXABS] = {"fmaxabs", 2, 1, 1}, [QPU_A_FTOI] = {"ftoi", 1, 1, 0},
+    [QPU_A_ITOF] = {"itof", 1, 0, 1},       [QPU_A_ADD] = {"add", 2, 0, 0},
+    [QPU_A_SUB] = {"sub", 2, 0, 0},         [QPU_A_SHR] = {"shr", 2, 0, 0},
+    [QPU_A_ASR] = {"asr", 2, 0, 0},         [QPU_A_ROR] = {"ror", 2, 0, 0},
+    [QPU_A_SHL] = {"shl", 2, 0, 0},         [QPU_A_MIN] = {"min", 2, 0, 0},
+    [QPU_A_MAX] = {"max", 2, 0, 0},         [QPU_A_AND] = {"and", 2, 0, 0},
+    [QPU_A_OR] = {"or", 2, 0, 0},           [QPU_A_XOR] = {"xor", 2, 0, 0},
+    [QPU_A_NOT] = {"not", 1, 0, 0},         [QPU_A_CLZ] = {"clz", 1, 0, 0},
+    [QPU_A_V8ADDS] = {"v8adds", 2, 0, 0},   [QPU_A_V8SUBS] = {"v8subs", 2, 0, 0},
+};
+
+const struct qpu_op qpu_mul_ops[8] = {
+    [QPU_M_NOP] = {"nop", 0, 0, 0},       [QPU_M_FMUL] = {"fmul", 2, 1, 1},
+    [QPU_M_MUL24] = {"mul24", 2, 0, 0},   [QPU_M_V8MULD] = {"v8muld", 2, 0, 0},
+    [QPU_M_V8MIN] = {"v8min", 2, 0, 0},   [QPU_M_V8MAX] = {"v8max", 2, 0, 0},
+    [QPU_M_V8ADDS] = {"v8adds", 2, 0, 0}, [QPU_M_V8SUBS] = {"v8subs", 2, 0, 0},
+};
+
+const char *const qpu_signal_names[16] = {"bkpt",   NULL,     "thrsw", "thrend", "sbwait", "sbdone",
+                                          "lthrsw", "loadcv", "loadc", "ldcend", "ldtmu0", "ldtmu1",
+                                          "loadam", NULL,     NULL,    NULL};
+
+const char *const qpu_cond_names[8] = {"never", "", "z", "nz", "n", "nn", "c", "cc"};
+
+const char *const qpu_branch_names[16] = {"allz", "allnz", "anyz", "anynz", "alln", "allnn", "anyn", "anynn",
+                                          "allc", "allnc", "anyc", "anync", NULL,   NULL,    NULL,   ""};
+
+const char *const qpu_unpack_names[8] = {"32", "16a", "16b", "8dr", "8a", "8b", "8c", "8d"};
+
+const char *const qpu_pack_names[16] = {"32",  "16a",  "16b",  "8abcd",  "8a",  "8b",  "8c",  "8d",
+                                        "32s", "16as", "16bs", "8abcds", "8as", "8bs", "8cs", "8ds"};
+
+#define READ(name, addr, files)                                                                              \
+  {                                                                                                          \
+    name, -1, addr, files, 0, 0                                                                              \
+  }
+#define WRITE(name, addr, files)                                                                             \
+  {                                                                                                          \
+    name, -1, 0, 0, addr, files                                                                              \
+  }
+#define BOTH(name, addr, files)                                                                              \
+  {                                                                                                          \
+    name, -1, addr, files, addr, files                                                                       \
+  }
+#define ACCUMULATOR(name, number, files)                                                                     \
+  {                                                                                                          \
+    name, number, 0, 0, QPU_W_ACC0 + (number), files                                                         \
+  }
+
+/* Of several names for one address the first is the one that disassembly prints. */
+static const struct qpu_register_name names[] = {
+    ACCUMULATOR("r0", 0, QPU_FILE_AB),
+    ACCUMULATOR("r1", 1, QPU_FILE_AB),
+    ACCUMULATOR("r2", 2, QPU_FILE_AB),
+    ACCUMULATOR("r3", 3, QPU_FILE_AB),
+    ACCUMULATOR("r4", 4, 0),
+    ACCUMULATOR("r5", 5, 0),
+    BOTH("-", QPU_R_NOP, QPU_FILE_AB),
+    BOTH("nop", QPU_R_NOP, QPU_FILE_AB),
+    READ("unif", QPU_R_UNIFORM, QPU_FILE_AB),
+    READ("uniform_read", QPU_R_UNIFORM, QPU_FILE_AB),
+    READ("vary", QPU_R_VARYING, QPU_FILE_AB),
+    READ("varying_read", QPU_R_VARYING, QPU_FILE_AB),
+    READ("elem_num", QPU_R_ELEMENT, QPU_FILE_A),
+    READ("qpu_num", QPU_R_ELEMENT, QPU_FILE_B),
+    BOTH("x_coord", QPU_R_COORD, QPU_FILE_A),
+    BOTH("y_coord", QPU_R_COORD, QPU_FILE_B),
+    BOTH("ms_mask", QPU_R_MS_REV, QPU_FILE_A),
+    BOTH("rev_flag", QPU_R_MS_REV, QPU_FILE_B),
+    BOTH("vpm", QPU_R_VPM, QPU_FILE_AB),
+    READ("vpm_read", QPU_R_VPM, QPU_FILE_AB),
+    WRITE("vpm_write", QPU_W_VPM, QPU_FILE_AB),
+    READ("vr_busy", QPU_R_VPM_BUSY, QPU_FILE_A),
+    READ("vw_busy", QPU_R_VPM_BUSY, QPU_FILE_B),
+    READ("vr_wait", QPU_R_VPM_WAIT, QPU_FILE_A),
+    READ("vw_wait", QPU_R_VPM_WAIT, QPU_FILE_B),
+    BOTH("mutex", QPU_R_MUTEX, QPU_FILE_AB),
+    READ("mutex_acq", QPU_R_MUTEX, QPU_FILE_AB),
+    WRITE("mutex_rel", QPU_W_MUTEX, QPU_FILE_AB),
+    WRITE("tmurs", QPU_W_TMU_NOSWAP, QPU_FILE_AB),
+    WRITE("tmu_noswap", QPU_W_TMU_NOSWAP, QPU_FILE_AB),
+    WRITE("r5quad", QPU_W_R5, QPU_FILE_A),
+    WRITE("r5rep", QPU_W_R5, QPU_FILE_B),
+    WRITE("irq", QPU_W_HOST_INTERRUPT, QPU_FILE_AB),
+    WRITE("interrupt", QPU_W_HOST_INTERRUPT, QPU_FILE_AB),
+    WRITE("unif_addr", QPU_W_UNIFORM_ADDRESS, QPU_FILE_A),
+    WRITE("unif_addr_rel", QPU_W_UNIFORM_ADDRESS, QPU_FILE_B),
+    WRITE("stencil", QPU_W_STENCIL, QPU_FILE_AB),
+    WRITE("tlbz", QPU_W_TLB_Z, QPU_FILE_AB),
+    WRITE("tlbm", QPU_W_TLB_COLOUR_MS, QPU_FILE_AB),
+    WRITE("tlbc", QPU_W_TLB_COLOUR_ALL, QPU_FILE_AB),
+    WRITE("tlbam", QPU_W_TLB_ALPHA_MASK, QPU_FILE_AB),
+    WRITE("vr_setup", QPU_W_VPM_SETUP, QPU_FILE_A),
+    WRITE("vw_setup", QPU_W_VPM_SETUP, QPU_FILE_B),
+    WRITE("vr_addr", QPU_W_VPM_ADDRESS, QPU_FILE_A),
+    WRITE("vw_addr", QPU_W_VPM_ADDRESS, QPU_FILE_B),
+    WRITE("recip", QPU_W_SFU_RECIP, QPU_FILE_AB),
+    WRITE("recipsqrt", QPU_W_SFU_RECIPSQRT, QPU_FILE_AB),
+    WRITE("rsqrt", QPU_W_SFU_RECIPSQRT, QPU_FILE_AB),
+    WRITE("exp", QPU_W_SFU_EXP, QPU_FILE_AB),
+    WRITE("log", QPU_W_SFU_LOG, QPU_FILE_AB),
+    WRITE("t0s", QPU_W_TMU0_S, QPU_FILE_AB),
+    WRITE("t0t", QPU_W_TMU0_S + 1, QPU_FILE_AB),
+    WRITE("t0r", QPU_W_TMU0_S + 2, QPU_FILE_AB),
+    WRITE("t0b", QPU_W_TMU0_B, QPU_FILE_AB),
+    WRITE("t1s", QPU_W_TMU1_S, QPU_FILE_AB),
+    WRITE("t1t", QPU_W_TMU1_S + 1, QPU_FILE_AB),
+    WRITE("t1r", QPU_W_TMU1_S + 2, QPU_FILE_AB),
+    WRITE("t1b", QPU_W_TMU1_B, QPU_FILE_AB),
+};
+
+#define N_NAMES (sizeof names / sizeof names[0])
+
+static unsigned field(uint64_t word, int shift, int bits)
+{
+  return (unsigned)(word >> shift) & ((1u << bits) - 1);
+}
+
+struct qpu_inst qpu_decode(uint64_t word)
+{
+  struct qpu_inst inst = {
+      .sig = field(word, 60, 4),
+      .unpack = field(word, 57, 3),
+      .pm = field(word, 56, 1),
+      .pack = field(word, 52, 4),
+      .cond_add = field(word, 49, 3),
+      .cond_mul = field(word, 46, 3),
+      .sf = field(word, 45, 1),
+      .ws = field(word, 44, 1),
+      .waddr_add = field(word, 38, 6),
+      .waddr_mul = field(word, 32, 6),
+      .op_mul = field(word, 29, 3),
+      .op_add = field(word, 24, 5),
+      .raddr_a = field(word, 18, 6),
+      .raddr_b = field(word, 12, 6),
+      .add_a = field(word, 9, 3),
+      .add_b = field(word, 6, 3),
+      .mul_a = field(word, 3, 3),
+      .mul_b = field(word, 0, 3),
+      .imm = (uint32_t)word,
+  };
+  if (inst.sig == QPU_SIG_BRANCH) {
+    inst.cond_br = inst.pack;
+    inst.rel = field(word, 51, 1);
+    inst.reg = field(word, 50, 1);
+    inst.raddr_a = field(word, 45, 5);
+    inst.pack = 0; /* what these fields lie over belongs to the branch */
+    inst.cond_add = inst.cond_mul = QPU_COND_ALWAYS;
+  }
+  return inst;
+}
+
+uint64_t qpu_encode(const struct qpu_inst *inst)
+{
+  uint64_t word = (uint64_t)inst->sig << 60 | (uint64_t)inst->unpack << 57 | (uint64_t)inst->pm << 56 |
+                  (uint64_t)inst->ws << 44 | (uint64_t)inst->waddr_add << 38 |
+                  (uint64_t)inst->waddr_mul << 32;
+  if (inst->sig == QPU_SIG_BRANCH)
+    return word | (uint64_t)inst->cond_br << 52 | (uint64_t)inst->rel << 51 | (uint64_t)inst->reg << 50 |
+           (uint64_t)inst->raddr_a << 45 | inst->imm;
+  word |= (uint64_t)inst->pack << 52 | (uint64_t)inst->cond_add << 49 | (uint64_t)inst->cond_mul << 46 |
+          (uint64_t)inst->sf << 45;
+  if (inst->sig == QPU_SIG_LOAD_IMMEDIATE) return word | inst->imm;
+  return word | (uint64_t)inst->op_mul << 29 | (uint64_t)inst->op_add << 24 | (uint64_t)inst->raddr_a << 18 |
+         (uint64_t)inst->raddr_b << 12 | (uint64_t)inst->add_a << 9 | (uint64_t)inst->add_b << 6 |
+         (uint64_t)inst->mul_a << 3 | inst->mul_b;
+}
+
+struct qpu_inst qpu_inst_nop(void)
+{
+  return qpu_decode(QPU_NOP_WORD);
+}
+
+enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst)
+{
+  if (inst->sig == QPU_SIG_BRANCH) return QPU_BRANCH;
+  if (inst->sig != QPU_SIG_LOAD_IMMEDIATE) return QPU_ALU;
+  return inst->unpack == QPU_LOAD_SEMAPHORE ? QPU_SEMAPHORE : QPU_LOAD;
+}
+
+/* ra0 to rb63: the numbers from 32 on reach the peripherals through one file. */
+static int find_numbered(const char *name, struct qpu_register_name *reg)
+{
+  char *end;
+  if (name[0] != 'r' || (name[1] != 'a' && name[1] != 'b') || name[2] < '0' || name[2] > '9') return 0;
+  long number = strtol(name + 2, &end, 10);
+  if (*end != '\0' || number > 63 || (name[2] == '0' && name[3] != '\0')) return 0;
+  uint8_t file = name[1] == 'a' ? QPU_FILE_A : QPU_FILE_B;
+  *reg = (struct qpu_register_name){"a numbered register", -1, (uint8_t)number, file, (uint8_t)number, file};
+  return 1;
+}
+
+int qpu_register_find(const char *name, struct qpu_register_name *reg)
+{
+  for (size_t i = 0; i < N_NAMES; i++)
+    if (strcmp(names[i].name, name) == 0) {
+      *reg = names[i];
+      return 1;
+    }
+  return find_numbered(name, reg);
+}
+
+const char *qpu_register_text(int address, int file, int write, int pinned, char buffer[8])
+{
+  for (size_t i = 0; i < N_NAMES && !pinned && address >= 32; i++) {
+    int files = write ? names[i].write_files : names[i].read_files;
+    int at = write ? names[i].write_addr : names[i].read_addr;
+    if (at == address && (files & file)) return names[i].name;
+  }
+  snprintf(buffer, 8, "r%c%u", file == QPU_FILE_A ? 'a' : 'b', (unsigned)address & 63);
+  return buffer;
+}
+
+int qpu_mul_packs(int mode)
+{
+  return mode == 0 || (mode >= 3 && mode <= 7) || mode == 11;
+}
+
+uint32_t qpu_small_value(int code)
+{
+  if (code < 16) return (uint32_t)code;
+  if (code < 32) return (uint32_t)(code - 32);
+  if (code < 48) {
+    int exponent = code < 40 ? code - 32 : code - 48; /* 2^0 to 2^7, then 2^-8 to 2^-1 */
+    return (uint32_t)(127 + exponent) << 23;
+  }
+  return (uint32_t)(code - 64);
+}
+
+int qpu_small_code(uint32_t bits)
+{
+  for (int code = 0; code < QPU_SMALL_ROTATE_R5; code++)
+    if (qpu_small_value(code) == bits) return code;
+  return -1;
+}

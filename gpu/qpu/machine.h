@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What runs the programs of a QPU device: the emulator, or a Raspberry Pi. One const struct each. */
+#ifndef QPU_MACHINE_H
+#define QPU_MACHINE_H
+
+#include "gpu/gpu.h"
+#include "gpu/qpu/emulator/emu.h"
+
+/** An allocation, as the host and as the QPUs see it. */
+struct qpu_piece {
+  struct qpu_piece *next;
+  void *host;
+  uint32_t bus;
+  size_t bytes;    /**< as asked for, 4 at least */
+  uint32_t handle; /**< the firmware's, 0 for none */
+  int file;        /**< the kernel's, −1 for none */
+};
+
+struct qpu_pi;
+
+struct qpu_device {
+  struct gpu_device base;
+  const struct qpu_machine *machine;
+  struct qpu_piece *pieces;
+  struct qpu_emu *emu;
+  struct qpu_pi *pi;
+  uint64_t held_bytes;
+};
+
+struct qpu_machine {
+  void (*describe)(struct gpu_device_info *info);
+  status_t (*open)(struct qpu_device *device);
+  void (*close)(struct qpu_device *device);
+  /** \brief Fills all of a piece but its link, for piece->bytes. */
+  status_t (*alloc)(struct qpu_device *device, struct qpu_piece *piece);
+  void (*free)(struct qpu_device *device, struct qpu_piece *piece);
+  uint64_t (*left)(const struct qpu_device *device); /**< bytes */
+  status_t (*run)(struct qpu_device *device, const struct qpu_job *jobs, int n, int threads);
+};
+
+extern const struct qpu_machine qpu_machine_emulator;
+extern const struct qpu_machine qpu_machine_pi;
+
+/** \brief Whether this is a Raspberry Pi 1 to 3; if its QPUs cannot be had, \a reason says why and is "" otherwise. */
+int qpu_pi_here(char reason[GPU_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/accept/straggler.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+
+#define ALIKE         0.05   /* relative difference of bytes */
+#define NORMAL_MAD    1.4826 /* standard deviations in a MAD of normal values */
+#define NORMAL_MEDIAN 1.2533 /* standard deviations in that of a median of n, times the root of n */
+
+const char *straggler_of_name(enum straggler_of of)
+{
+  return of == STRAGGLER_COMPUTE ? "compute" : "exchange";
+}
+
+static double time_of(const struct straggler_ranks *in, enum straggler_of of, int rank, int block)
+{
+  const struct record_block *b = &in->times[(size_t)rank * (size_t)in->blocks + (size_t)block];
+  return of == STRAGGLER_COMPUTE ? b->compute / in->work[rank].points : b->exchange;
+}
+
+/* Whether two ranks' sweeps should take the same time. */
+static int alike(const struct straggler_work *a, const struct straggler_work *b)
+{
+  return a->neighbours == b->neighbours && fabs(a->bytes - b->bytes) <= ALIKE * fmax(a->bytes, b->bytes);
+}
+
+/* The first rank like \a rank, which stands for all of them. */
+static int like_of(const struct straggler_ranks *in, int rank)
+{
+  int like = 0;
+  while (!alike(&in->work[like], &in->work[rank])) like++;
+  return like;
+}
+
+/* The usual time of \a rank and its like in a block. */
+static double usual(const struct straggler_ranks *in, enum straggler_of of, int rank, int block,
+                    double *scratch)
+{
+  int n = 0;
+  for (int r = 0; r < in->ranks; r++)
+    if (alike(&in->work[r], &in->work[rank])) scratch[n++] = time_of(in, of, r, block);
+  if (n < STRAGGLER_ALIKE_MIN)
+    for (n = 0; n < in->ranks; n++) scratch[n] = time_of(in, of, n, block);
+  return stats_summarise(scratch, (size_t)n).median;
+}
+
+/* ratios: [rank · blocks + block]. */
+static void ratios_fill(const struct straggler_ranks *in, enum straggler_of of, double *ratios,
+                        double *scratch)
+{
+  double *median = scratch + in->ranks;
+  for (int b = 0; b < in->blocks; b++) {
+    for (int r = 0; r < in->ranks; r++) {
+      int like = like_of(in, r);
+      median[r] = like == r ? usual(in, of, r, b, scratch) : median[like];
+      ratios[(size_t)r * (size_t)in->blocks + (size_t)b] =
+          median[r] > 0 ? time_of(in, of, r, b) / median[r] : 1;
+    }
+  }
+}
+
+/* ---- chance ---- */
+
+/* How chance puts a rank's blocks beyond the limit: in which share of all, and after one that was, since disturbances last. */
+struct chance {
+  double share, after;
+};
+
+static int beyond_count(const double *ratios, int blocks, double limit)
+{
+  int n = 0;
+  for (int b = 0; b < blocks; b++) n += ratios[b] > limit;
+  return n;
+}
+
+/* As it does with the ranks that are usual on the whole. */
+static struct chance chance_of(const struct straggler_ranks *in, const double *ratios, const double *slowness,
+                               double limit)
+{
+  double blocks = 0, beyond = 0, followed = 0, both = 0;
+  for (int r = 0; r < in->ranks; r++) {
+    const double *mine = ratios + (size_t)r * (size_t)in->blocks;
+    if (slowness[r] > limit) continue;
+    blocks += in->blocks;
+    beyond += beyond_count(mine, in->blocks, limit);
+    followed += beyond_count(mine, in->blocks - 1, limit);
+    for (int b = 1; b < in->blocks; b++) both += mine[b - 1] > limit && mine[b] > limit;
+  }
+  double share = fmax(STRAGGLER_DISTURBED, beyond / blocks);
+  return (struct chance){share, fmax(share, (both + share) / (followed + 1))};
+}
+
+/* The probability that at least \a beyond of \a blocks blocks are, by a chain of two states. p[at][n]: n beyond so far, the last one at. */
+static double probability(int beyond, int blocks, const struct chance *c)
+{
+  double p[2][blocks + 1], sum = 0;
+  const double begins = c->share * (1 - c->after) / (1 - c->share);
+  memset(p, 0, sizeof p);
+  p[0][0] = 1 - c->share;
+  p[1][1] = c->share;
+  for (int b = 1; b < blocks; b++)
+    for (int n = b + 1; n >= 0; n--) {
+      double usual = p[0][n] * (1 - begins) + p[1][n] * (1 - c->after);
+      p[1][n] = n > 0 ? p[0][n - 1] * begins + p[1][n - 1] * c->after : 0;
+      p[0][n] = usual;
+    }
+  for (int n = beyond; n <= blocks; n++) sum += p[0][n] + p[1][n];
+  return sum;
+}
+
+/* What is left of STRAGGLER_ALARMS for each question that a run asks. */
+static double alarms_each(int ranks)
+{
+  return STRAGGLER_ALARMS / (STRAGGLER_KINDS * (double)ranks);
+}
+
+int straggler_blocks_min(int ranks)
+{
+  return (int)ceil(log(alarms_each(ranks)) / log(STRAGGLER_DISTURBED));
+}
+
+/* What a rank's slowness may differ from the usual by: as the ranks do, or as the median of so noisy blocks does, whichever is more. */
+static double deviation(const struct straggler_ranks *in, const double *ratios,
+                        const struct stats_summary *slowness, double *scratch)
+{
+  for (int r = 0; r < in->ranks; r++)
+    scratch[r] = stats_summarise(ratios + (size_t)r * (size_t)in->blocks, (size_t)in->blocks).mad;
+  double within = stats_summarise(scratch, (size_t)in->ranks).median;
+  return NORMAL_MAD * fmax(slowness->mad, NORMAL_MEDIAN * within / sqrt(in->blocks));
+}
+
+static int find_kind(const struct straggler_ranks *in, enum straggler_of of, double *ratios, double *scratch,
+                     struct straggler *found, int room)
+{
+  int n = 0;
+  double *slowness = scratch + in->ranks,
+         least = of == STRAGGLER_COMPUTE ? STRAGGLER_LEAST_COMPUTE : STRAGGLER_LEAST_EXCHANGE;
+  ratios_fill(in, of, ratios, scratch);
+  for (int r = 0; r < in->ranks; r++)
+    slowness[r] = stats_summarise(ratios + (size_t)r * (size_t)in->blocks, (size_t)in->blocks).median;
+  struct stats_summary s = stats_summarise(slowness, (size_t)in->ranks);
+  double limit = s.median + fmax(STRAGGLER_SIGMAS * deviation(in, ratios, &s, scratch), least * s.median);
+  struct chance chance = chance_of(in, ratios, slowness, limit);
+  for (int r = 0; r < in->ranks; r++) {
+    int beyond = beyond_count(ratios + (size_t)r * (size_t)in->blocks, in->blocks, limit);
+    if (slowness[r] <= limit || beyond < STRAGGLER_MOST * in->blocks) continue;
+    if (probability(beyond, in->blocks, &chance) > alarms_each(in->ranks)) continue;
+    if (n < room) found[n] = (struct straggler){r, of, slowness[r], limit, beyond};
+    n++;
+  }
+  return n;
+}
+
+static int slower(const void *a, const void *b)
+{
+  const struct straggler *s = a, *t = b;
+  if (s->of != t->of) return s->of < t->of ? -1 : 1;
+  return (s->slowness < t->slowness) - (s->slowness > t->slowness);
+}
+
+int straggler_find(const struct straggler_ranks *in, struct straggler *found, int room)
+{
+  int n = 0;
+  if (in->ranks < STRAGGLER_RANKS_MIN || in->blocks < straggler_blocks_min(in->ranks)) return 0;
+  double *ratios = malloc(sizeof *ratios * (size_t)in->ranks * (size_t)in->blocks);
+  double *scratch = malloc(sizeof *scratch * 2 * (size_t)in->ranks);
+  for (int of = 0; ratios && scratch && of < STRAGGLER_KINDS; of++)
+    n += find_kind(in, (enum straggler_of)of, ratios, scratch, found + (n < room ? n : room),
+                   n < room ? room - n : 0);
+  if (!ratios || !scratch) n = -1;
+  free(ratios);
+  free(scratch);
+  if (n > 0) qsort(found, (size_t)(n < room ? n : room), sizeof *found, slower);
+  return n;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/accept/suspect.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/stats.h"
+
+/* A clock this much below the usual is worth a word. */
+#define CLOCK_LEAST 0.02
+
+static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+  size_t used = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  if (used + 1 < size) vsnprintf(text + used, size - used, format, arguments);
+  va_end(arguments);
+}
+
+const char *suspect_name(const struct himeno_run *run, int rank, char *text, size_t size)
+{
+  const struct himeno_rank *r = &run->result.ranks[rank];
+  snprintf(text, size, "rank %d on %s, %s", rank, r->host, r->info.uuid[0] ? r->info.uuid : r->info.name);
+  return text;
+}
+
+/* ---- what differs ---- */
+
+static int numa_apart(const struct himeno_rank *r)
+{
+  return r->info.numa >= 0 && r->numa >= 0 && r->info.numa != r->numa;
+}
+
+static double clock_of(const struct himeno_rank *r)
+{
+  return r->telemetry.low.sm_mhz;
+}
+
+static double link_of(const struct himeno_rank *r)
+{
+  return r->telemetry.after.pcie_width;
+}
+
+static double gen_of(const struct himeno_rank *r)
+{
+  return r->telemetry.after.pcie_gen;
+}
+
+static double usual(const struct himeno_run *run, double (*of)(const struct himeno_rank *))
+{
+  int n = 0;
+  double values[run->placement.ranks];
+  values[0] = -1;
+  for (int r = 0; r < run->placement.ranks; r++)
+    if (of(&run->result.ranks[r]) >= 0) values[n++] = of(&run->result.ranks[r]);
+  return stats_summarise(values, (size_t)n).median;
+}
+
+static void differ(const struct himeno_run *run, int rank, double (*of)(const struct himeno_rank *),
+                   double least, const char *what, char *text, size_t size)
+{
+  double mine = run->placement.ranks > 1 ? of(&run->result.ranks[rank]) : -1, others = usual(run, of);
+  if (mine < 0 || mine >= others * (1 - least)) return;
+  append(text, size, "%s%s %.0f where %.0f is usual", text[0] ? ", " : "", what, mine, others);
+}
+
+static void differ_throttle(const struct himeno_rank *r, char *text, size_t size)
+{
+  char reasons[120];
+  const struct record_telemetry *t = &r->telemetry;
+  if (t->throttled == 0) return;
+  append(text, size, "%sthrottled in %d of %d blocks (%s)", text[0] ? ", " : "", t->throttled, t->samples,
+         telemetry_throttle_text(record_reasons(t), reasons, sizeof reasons));
+}
+
+const char *suspect_differs(const struct himeno_run *run, int rank, char *text, size_t size)
+{
+  const struct himeno_rank *r = &run->result.ranks[rank];
+  text[0] = 0;
+  differ(run, rank, clock_of, CLOCK_LEAST, "clock in MHz", text, size);
+  differ_throttle(r, text, size);
+  differ(run, rank, link_of, 0, "PCIe lanes", text, size);
+  differ(run, rank, gen_of, 0, "PCIe generation", text, size);
+  if (numa_apart(r))
+    append(text, size, "%scores on NUMA node %d, device on %d", text[0] ? ", " : "", r->numa, r->info.numa);
+  if (r->shared) append(text, size, "%sdevice shared with other ranks", text[0] ? ", " : "");
+  if (r->overlap) append(text, size, "%scores shared with other ranks", text[0] ? ", " : "");
+  if (!text[0]) append(text, size, "nothing that its device tells differs");
+  return text;
+}
+
+/* ---- stragglers ---- */
+
+static int is_straggler(const struct himeno_run *run, int rank, enum straggler_of of)
+{
+  int n = run->result.n_stragglers < HIMENO_STRAGGLERS_MAX ? run->result.n_stragglers : HIMENO_STRAGGLERS_MAX;
+  for (int s = 0; s < n; s++)
+    if (run->result.stragglers[s].rank == rank && run->result.stragglers[s].of == of) return 1;
+  return 0;
+}
+
+/* Both ends of a bad link are slow in exchange. */
+static void link_ends(const struct himeno_run *run, int rank, char *text, size_t size)
+{
+  const struct himeno_rank *r = &run->result.ranks[rank];
+  for (int m = 0; m < r->n_paths; m++) {
+    const struct himeno_path *path = &r->paths[m];
+    if (!is_straggler(run, path->peer, STRAGGLER_EXCHANGE)) continue;
+    append(text, size, "; so is its neighbour %s, rank %d on %s: suspect the link between them", path->face,
+           path->peer, run->result.ranks[path->peer].host);
+    return;
+  }
+}
+
+const char *suspect_straggler(const struct himeno_run *run, const struct straggler *s, char *text,
+                              size_t size)
+{
+  char differs[300];
+  text[0] = 0;
+  suspect_name(run, s->rank, text, size);
+  append(text, size, ": %s is %.2f times the usual (limit %.2f), beyond it in %d of %d blocks; %s",
+         straggler_of_name(s->of), s->slowness, s->limit, s->beyond, run->record->n,
+         suspect_differs(run, s->rank, differs, sizeof differs));
+  if (s->of == STRAGGLER_EXCHANGE) link_ends(run, s->rank, text, size);
+  return text;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Host kernels: OpenMP shares the rows of a box among threads, always in the same even, contiguous parts, so
+ * that the thread that filled a row (and so placed its pages) also sweeps it, and partial sums are the same
+ * in every run. */
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "himeno/kernels/cpu/cpu_sweep.h"
+#include "himeno/kernels/cpu/wavefront.h"
+#include "himeno/kernels/kernels.h"
+
+/** Bytes of all arrays that one thread passes between two uses of a row of p: about what its cache holds. Where the second cache
+ * fetches what is next, long runs of rows are worth more to it than rows of p that it still has. */
+#define CACHE_BYTES         (1 << 20)
+#define CACHE_BYTES_FETCHES (2 << 20)
+
+static const struct himeno_kernel kernels[] = {
+    {.name = "reference", .step = "plain loop, one point after the other", .sweeps = 1, .rung = 1},
+    {.name = "stream",
+     .step = "vectors, rows in cache-sized blocks, stores past the caches",
+     .sweeps = 1,
+     .trial = 1,
+     .rung = 2},
+    {.name = "wavefront",
+     .step = "two sweeps a pass over memory: the second follows two planes behind, through the caches",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 2,
+     .trial = 1,
+     .rung = 3},
+    {.name = "wavefront3",
+     .step = "three sweeps a pass over memory",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 3,
+     .trial = 1,
+     .rung = 4},
+    {.name = "wavefront4",
+     .step = "four sweeps a pass over memory",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 4,
+     .trial = 1,
+     .rung = 5},
+};
+
+const struct himeno_kernel himeno_kernel_toward_zero = {
+    .name = "toward-zero", .step = "plain loop, rounded as a QPU does", .sweeps = 1, .toward_zero = 1};
+
+/** One partial sum a thread, each on lines of its own. */
+struct partial {
+  union {
+    double gosa;
+    uint64_t checksum;
+  };
+  char apart[128 - sizeof(double)];
+};
+
+struct himeno_exec {
+  struct himeno_fields fields;
+  const struct cpu_simd *simd;
+  cpu_sweep_rows rows;
+  struct cpu_wavefront *wavefront; /* NULL for single sweeps */
+  int threads, fetches;
+  struct partial *partial;
+};
+
+static void cpu_close(struct himeno_exec *exec)
+{
+  if (!exec) return;
+  cpu_wavefront_close(exec->wavefront);
+  free(exec->partial);
+  free(exec);
+}
+
+static status_t cpu_open(struct gpu_device *device, const struct himeno_fields *fields,
+                         const struct himeno_kernel *kernel, struct himeno_exec **exec)
+{
+  const struct cpu_simd *simd;
+  status_t status = STATUS_OK;
+  struct himeno_exec *x;
+
+  (void)device;
+  RETURN_IF_FAILED(cpu_simd_choose(&simd));
+  if (!(x = calloc(1, sizeof *x))) return log_fail(STATUS_ENVIRONMENT, "no memory for the CPU kernels");
+  x->fields = *fields;
+  x->simd = simd;
+  x->fetches = cpu_fetches();
+  x->rows = kernel->toward_zero                 ? cpu_toward_zero_rows
+            : strcmp(kernel->name, "reference") ? simd->sweep
+                                                : cpu_reference_rows;
+  x->threads = omp_get_max_threads();
+  if (!(x->partial = calloc((size_t)x->threads, sizeof *x->partial)))
+    status = log_fail(STATUS_ENVIRONMENT, "no memory for partial sums of %d threads", x->threads);
+  else if (kernel->sweeps > 1)
+    status = cpu_wavefront_open(&fields->layout, simd, kernel->sweeps, x->threads, &x->wavefront);
+  if (status == STATUS_OK)
+    *exec = x;
+  else
+    cpu_close(x);
+  return status;
+}
+
+/** This thread's part of n units: \a first and the return value bound it. */
+static int64_t my_part(int64_t n, int64_t *first)
+{
+  int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+  *first = n / threads * me + (n % threads * me) / threads;
+  return n / threads * (me + 1) + (n % threads * (me + 1)) / threads;
+}
+
+/** The row that stands at `row` (counted over the whole local array), padding zeroed. */
+static void fill_row(float *out, const struct layout *layout, int64_t row, enum himeno_array array,
+                     enum himeno_data data)
+{
+  const int64_t rows = layout->extent[1], *origin = layout->origin, *global = layout->global;
+  const int64_t i = origin[0] + row / rows, j = origin[1] + row % rows;
+  const uint64_t g = (uint64_t)((i * global[1] + j) * global[2] + origin[2]);
+  float value = array == HIMENO_P ? himeno_standard_p(i, global[0]) : himeno_rules[array].standard;
+
+  for (int64_t k = 0; k < layout->extent[2]; k++)
+    out[k] = data == HIMENO_DENSE ? himeno_dense_value(array, g + (uint64_t)k) : value;
+  for (int64_t k = layout->extent[2]; k < layout->pitch; k++) out[k] = 0;
+}
+
+static void fill_field(const struct himeno_exec *exec, float *out, enum himeno_array array,
+                       enum himeno_data data)
+{
+  const struct layout *layout = &exec->fields.layout;
+  const int64_t rows = layout->extent[1];
+
+#pragma omp parallel num_threads(exec->threads)
+  {
+    int64_t first, last = my_part(layout->extent[0] * rows, &first);
+    for (int64_t row = first; row < last; row++)
+      fill_row(out + row / rows * layout->plane + row % rows * layout->pitch, layout, row, array, data);
+  }
+}
+
+static status_t cpu_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
+                         enum himeno_data data)
+{
+  (void)queue;
+  if (array == HIMENO_P) {
+    fill_field(exec, exec->fields.p[0].handle, array, data);
+    fill_field(exec, exec->fields.p[1].handle, array, data);
+  } else {
+    fill_field(exec, exec->fields.coefficient[array].handle, array, data);
+  }
+  return STATUS_OK;
+}
+
+/** What the row functions need to go from p[source] to p[1 − source]. */
+static struct cpu_sweep prepare(const struct himeno_exec *exec, int source)
+{
+  const struct layout *layout = &exec->fields.layout;
+  const int64_t bytes = exec->fetches ? CACHE_BYTES_FETCHES : CACHE_BYTES;
+  int64_t rows = bytes / (HIMENO_ARRAYS * layout->pitch * (int64_t)sizeof(float));
+  struct cpu_sweep sweep = {.p = exec->fields.p[source].handle,
+                            .out = exec->fields.p[1 - source].handle,
+                            .pitch = layout->pitch,
+                            .plane = layout->plane,
+                            .block = rows > 8 ? rows : 8,
+                            .backward = source,
+                            .fetches = exec->fetches};
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) sweep.coefficient[m] = exec->fields.coefficient[m].handle;
+  return sweep;
+}
+
+/** Whether rows of the box end at the grid's own sides. */
+static int rows_are_whole(const struct layout *layout, const struct box *box)
+{
+  const int k = 2;
+  return box->lo[k] == layout->owned.lo[k] && box->hi[k] == layout->owned.hi[k] &&
+         layout->counted.lo[k] == 0 && layout->counted.hi[k] == layout->extent[k];
+}
+
+static status_t cpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
+{
+  struct cpu_sweep s = prepare(exec, sweep->source);
+  double *gosa = exec->fields.gosa.handle;
+
+  (void)queue;
+  s.box = sweep->box;
+  s.whole = sweep->ends_alike && rows_are_whole(&exec->fields.layout, &s.box);
+  if (!box_points(&s.box)) return STATUS_OK;
+  if (exec->wavefront) {
+    cpu_wavefront_pass(exec->wavefront, &s, gosa + sweep->slot);
+    return STATUS_OK;
+  }
+  for (int n = 0; n < exec->threads; n++) exec->partial[n].gosa = 0;
+#pragma omp parallel num_threads(exec->threads)
+  {
+    int64_t first, last = my_part(box_extent(&s.box, 0) * box_extent(&s.box, 1), &first);
+    exec->partial[omp_get_thread_num()].gosa = exec->rows(&s, first, last);
+  }
+  for (int n = 0; n < exec->threads; n++) gosa[sweep->slot] += exec->partial[n].gosa;
+  return STATUS_OK;
+}
+
+static status_t cpu_ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
+{
+  const struct cpu_sweep s = prepare(exec, 0);
+  const int64_t line = 16, floats = layout_floats(&exec->fields.layout);
+
+  (void)queue;
+#pragma omp parallel num_threads(exec->threads)
+  {
+    int64_t first, last = my_part(floats / line, &first);
+    int is_end = last == floats / line;
+    exec->simd->ceiling(&s, first * line, is_end ? floats : last * line);
+  }
+  return STATUS_OK;
+}
+
+/** Adds the checksum of a row of each of \a n arrays, from \a begin on, k from lo to hi; g is the global index of k = 0. */
+static uint64_t checksum_row(const struct gpu_mem *arrays, int n, int64_t begin, const struct box *box,
+                             uint64_t g)
+{
+  uint64_t sum = 0;
+  for (int64_t k = box->lo[2]; k < box->hi[2]; k++) {
+    const uint64_t mixed = hash_mix(g + (uint64_t)k);
+    for (int a = 0; a < n; a++) {
+      uint32_t bits;
+      memcpy(&bits, (const float *)arrays[a].handle + begin + k, sizeof bits);
+      sum += hash_mix(mixed + bits);
+    }
+  }
+  return sum;
+}
+
+static status_t cpu_checksum(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays,
+                             int n, const struct box *box, uint64_t *sum)
+{
+  const struct layout *layout = &exec->fields.layout;
+  const int64_t *origin = layout->origin, *global = layout->global, rows = box_extent(box, 1);
+  uint64_t total = 0;
+
+  (void)queue;
+#pragma omp parallel num_threads(exec->threads) reduction(+ : total)
+  {
+    int64_t first, last = my_part(box_extent(box, 0) * rows, &first);
+    for (int64_t row = first; row < last; row++) {
+      const int64_t i = box->lo[0] + row / rows, j = box->lo[1] + row % rows;
+      const int64_t g = ((origin[0] + i) * global[1] + origin[1] + j) * global[2] + origin[2];
+      total += checksum_row(arrays, n, i * layout->plane + j * layout->pitch, box, (uint64_t)g);
+    }
+  }
+  *sum = total;
+  return STATUS_OK;
+}
+
+const struct himeno_kernel_set himeno_kernels_cpu = {
+    .backend = "cpu",
+    .kernels = kernels,
+    .n = sizeof kernels / sizeof *kernels,
+    .open = cpu_open,
+    .close = cpu_close,
+    .fill = cpu_fill,
+    .sweep = cpu_sweep,
+    .ceiling = cpu_ceiling,
+    .checksum = cpu_checksum,
+};

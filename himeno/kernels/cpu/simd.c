@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "himeno/kernels/cpu/stream.h"
+
+static const struct cpu_simd *const simds[] = {
+#ifdef __x86_64__
+    &cpu_simd_avx512,
+    &cpu_simd_avx2,
+    &cpu_simd_sse2,
+#endif
+    &cpu_simd_generic,
+};
+
+const struct cpu_simd *cpu_simd_at(int n)
+{
+  return n >= 0 && n < (int)(sizeof simds / sizeof *simds) ? simds[n] : NULL;
+}
+
+status_t cpu_simd_choose(const struct cpu_simd **simd)
+{
+  const char *wanted = environment_text("HIMENO_CPU_SIMD");
+  const struct cpu_simd *s;
+
+  for (int n = 0; (s = cpu_simd_at(n)); n++) {
+    if (wanted && strcmp(wanted, s->name)) continue;
+    if (s->supported()) {
+      *simd = s;
+      return STATUS_OK;
+    }
+    if (wanted) return log_fail(STATUS_ENVIRONMENT, "HIMENO_CPU_SIMD=%s: this CPU does not have it", wanted);
+  }
+  return log_fail(STATUS_USAGE, "HIMENO_CPU_SIMD=%s: no such instruction set was compiled",
+                  wanted ? wanted : "");
+}
+
+/* HIMENO_CPU_FETCH in the environment, 0 or 1, is for tests: either way on any CPU. */
+int cpu_fetches(void)
+{
+  int fetches = 1;
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  fetches = !__builtin_cpu_is("intel");
+#endif
+  return (int)environment_number("HIMENO_CPU_FETCH", fetches);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* AVX2, without FMA: the sweep must not be contracted. */
+#include "himeno/kernels/cpu/stream.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+#define FN(name)                         avx2_##name
+#define TARGET                           __attribute__((target("avx2")))
+#define LANES                            8
+#define LOW(v)                           _mm256_cvtps_pd(_mm256_castps256_ps128(v))
+#define HIGH(v)                          _mm256_cvtps_pd(_mm256_extractf128_ps((v), 1))
+#define STORE_STREAM(address, v)         _mm256_stream_ps((address), (v))
+#define STREAM_FENCE()                   _mm_sfence()
+#define LANE_NUMBERS                     ((VI){0, 1, 2, 3, 4, 5, 6, 7})
+#define STORE_MASKED(address, inside, v) _mm256_maskstore_ps((address), (__m256i)(inside), (v))
+#define PIN(v)                           __asm__("" : "+x"(v))
+#define ADD_SQUARE(sum, v)               ((sum) += (v) * (v))
+#include "himeno/kernels/cpu/stream_body.h"
+
+static int supported(void)
+{
+  return __builtin_cpu_supports("avx2");
+}
+
+const struct cpu_simd cpu_simd_avx2 = {.name = "avx2",
+                                       .supported = supported,
+                                       .sweep = avx2_sweep,
+                                       .row_keep = avx2_row_keep,
+                                       .row_stream = avx2_row_stream,
+                                       .fence = avx2_fence,
+                                       .ceiling = avx2_ceiling};
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The sweep as a QPU rounds it, on the host: the same expression in the same order, every operation rounded toward zero
+ * and denormals taken for zero. One point after the other, the operations out of line, so that nothing is computed at
+ * another rounding mode. */
+#include <math.h>
+
+#include "gpu/qpu/isa/alu.h"
+#include "himeno/kernels/cpu/cpu_sweep.h"
+
+static float flushed(float x)
+{
+  return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
+}
+
+/* volatile: the compiler takes rounding to nearest for granted where it knows or reorders operands. */
+static float add(float x, float y)
+{
+  volatile float a = flushed(x), sum = a + flushed(y);
+  return flushed(sum);
+}
+
+static float sub(float x, float y)
+{
+  return add(x, -y);
+}
+
+static float mul(float x, float y)
+{
+  volatile float a = flushed(x), product = a * flushed(y);
+  return flushed(product);
+}
+
+static float cross(float coefficient, float a, float b, float c, float d)
+{
+  return mul(coefficient, add(sub(sub(a, b), c), d));
+}
+
+static float residual(const struct cpu_sweep *s, int64_t x)
+{
+  const float *const *c = s->coefficient, *p = s->p + x;
+  const int64_t I = s->plane, J = s->pitch, K = 1;
+  float s0 = mul(c[HIMENO_A0][x], p[I]);
+  s0 = add(s0, mul(c[HIMENO_A1][x], p[J]));
+  s0 = add(s0, mul(c[HIMENO_A2][x], p[K]));
+  s0 = add(s0, cross(c[HIMENO_B0][x], p[I + J], p[I - J], p[-I + J], p[-I - J]));
+  s0 = add(s0, cross(c[HIMENO_B1][x], p[J + K], p[-J + K], p[J - K], p[-J - K]));
+  s0 = add(s0, cross(c[HIMENO_B2][x], p[I + K], p[-I + K], p[I - K], p[-I - K]));
+  s0 = add(s0, mul(c[HIMENO_C0][x], p[-I]));
+  s0 = add(s0, mul(c[HIMENO_C1][x], p[-J]));
+  s0 = add(s0, mul(c[HIMENO_C2][x], p[-K]));
+  s0 = add(s0, c[HIMENO_WRK1][x]);
+  return mul(sub(mul(s0, c[HIMENO_A3][x]), p[0]), c[HIMENO_BND][x]);
+}
+
+double cpu_toward_zero_rows(const struct cpu_sweep *s, int64_t first, int64_t last)
+{
+  const int64_t rows = box_extent(&s->box, 1);
+  struct qpu_alu_mode mode;
+  double gosa = 0;
+
+  if (qpu_alu_enter(&mode) != STATUS_OK) return NAN;
+  for (int64_t row = first; row < last; row++) {
+    int64_t i = s->box.lo[0] + row / rows, j = s->box.lo[1] + row % rows;
+    for (int64_t k = s->box.lo[2]; k < s->box.hi[2]; k++) {
+      int64_t x = i * s->plane + j * s->pitch + k;
+      float ss = residual(s, x);
+      gosa += (double)mul(ss, ss);
+      s->out[x] = add(s->p[x], mul(HIMENO_OMEGA, ss));
+    }
+  }
+  qpu_alu_leave(&mode);
+  return gosa;
+}

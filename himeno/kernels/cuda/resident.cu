@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: MIT
+// Many sweeps in one launch, for grids whose coefficients fit into the shared memory of all multiprocessors
+// together. A block owns a few rows of k: their coefficients and its part of p stay in shared memory. After each
+// sweep it publishes the rows at its rim through the L2 cache and fetches those of its eight neighbours. There
+// are no flags and no barrier over the grid: a float that has not been published yet reads as NOTHING.
+//
+// Published rows go into SHELVES copies of the field that take turns. A block empties its rows of the copy for
+// two sweeps ahead when it has read all that its neighbours made of the sweep before: they have then read what
+// that copy held two sweeps ago. A fence between these stores and the next sweep's rows keeps their order.
+#include <limits.h>
+
+#include "himeno/kernels/cuda/point.cuh"
+extern "C" {
+#include "himeno/kernels/cuda/resident.h"
+}
+
+static constexpr int SHELVES = CUDA_RESIDENT_FIELDS;
+// The bits of a float that no sweep makes: the not-a-number that arithmetic yields on NVIDIA has no sign.
+static constexpr unsigned NOTHING = 0xffffffffu;
+static constexpr int MARGIN = 4; // floats before and after p: a row's ends look one point beyond
+
+struct resident_args {
+  cuda_pass pass;
+  float *shelves; // SHELVES fields, one behind the other
+  int64_t shelf;  // floats of one
+  int blocks[2], quads;
+  int sweeps;
+};
+
+// A block's rows and where they lie in shared memory.
+struct resident_tile {
+  int block[2];
+  int lo[2], rows[2]; // first own plane and row, local indices of the arrays; how many
+  int quads, pitch;   // of a row in shared memory: floats
+  float *p;
+
+  __device__ resident_tile(const resident_args &args, float *shared)
+  {
+    block[0] = blockIdx.x / args.blocks[1], block[1] = blockIdx.x % args.blocks[1];
+    for (int d = 0; d < 2; d++) {
+      int first = args.pass.lo[d], n = args.pass.hi[d] - first, hi = (block[d] + 1) * n / args.blocks[d];
+      lo[d] = first + block[d] * n / args.blocks[d];
+      rows[d] = first + hi - lo[d];
+    }
+    quads = args.quads, pitch = 4 * quads;
+    p = shared + MARGIN;
+  }
+
+  // Row (i, j) of p, counted from the first own one; -1 and rows[d] are the neighbours'.
+  __device__ float *row(int i, int j) const
+  {
+    return p + ((i + 1) * (rows[1] + 2) + j + 1) * pitch;
+  }
+
+  // The same row in an array of the grid.
+  __device__ int offset(const cuda_pass &pass, int i, int j) const
+  {
+    return (lo[0] + i) * (int)pass.plane + (lo[1] + j) * pass.pitch;
+  }
+};
+
+// What a quad needs of one plane: its row from k - 1 to k + 4, and the quads before and behind it in j.
+struct quad_rows {
+  float here[6], north[4], south[4];
+};
+
+// A row from one point before the quad to one behind it; neighbours in the warp have most of that.
+static __device__ __forceinline__ void row_read(float (&r)[6], const float *at)
+{
+  const int lane = threadIdx.x % 32;
+  float4 own = *(const float4 *)at;
+  r[0] = __shfl_up_sync(0xffffffffu, own.w, 1), r[5] = __shfl_down_sync(0xffffffffu, own.x, 1);
+  if (lane == 0) r[0] = at[-1];
+  if (lane == 31) r[5] = at[4];
+  r[1] = own.x, r[2] = own.y, r[3] = own.z, r[4] = own.w;
+}
+
+static __device__ __forceinline__ void quad_read(float (&r)[4], const float *at)
+{
+  float4 own = *(const float4 *)at;
+  r[0] = own.x, r[1] = own.y, r[2] = own.z, r[3] = own.w;
+}
+
+static __device__ __forceinline__ void plane_read(quad_rows &r, const float *at, int pitch)
+{
+  row_read(r.here, at);
+  quad_read(r.north, at + pitch);
+  quad_read(r.south, at - pitch);
+}
+
+// The same, and the bracket of b1 at each point.
+static __device__ __forceinline__ void middle_read(quad_rows &r, float (&cross)[4], const float *at,
+                                                   int pitch)
+{
+  float north[6], south[6];
+  row_read(r.here, at);
+  row_read(north, at + pitch);
+  row_read(south, at - pitch);
+#pragma unroll
+  for (int v = 0; v < 4; v++) {
+    r.north[v] = north[v + 1], r.south[v] = south[v + 1];
+    cross[v] = (rounded(north[v + 2]) - south[v + 2] - north[v] + south[v]).value;
+  }
+}
+
+static __device__ __forceinline__ void shelf_write(float *at, float4 v)
+{
+  asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(v.x), "f"(v.y), "f"(v.z),
+               "f"(v.w)
+               : "memory");
+}
+
+static __device__ __forceinline__ float4 shelf_read(const float *at)
+{
+  float4 v;
+  asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+               : "l"(at)
+               : "memory");
+  return v;
+}
+
+static __device__ __forceinline__ bool is_there(float4 v)
+{
+  return __float_as_uint(v.x) != NOTHING && __float_as_uint(v.y) != NOTHING &&
+         __float_as_uint(v.z) != NOTHING && __float_as_uint(v.w) != NOTHING;
+}
+
+// A thread's quads: the same place in PLANES planes, one behind the other.
+template <int PLANES, int THREADS> struct resident_column {
+  const resident_args &args;
+  const resident_tile &tile;
+  int i, j, quad; // first plane and row in the tile
+  bool used;      // by a row of the tile
+  int claims;     // a bit a point: updated
+  float4 *own;    // shared memory: the thread's coefficients
+  float value[PLANES][4];
+
+  __device__ resident_column(const resident_args &a, const resident_tile &t, float *coefficients)
+      : args(a), tile(t)
+  {
+    own = (float4 *)coefficients + threadIdx.x;
+    int column = threadIdx.x / t.quads;
+    quad = threadIdx.x % t.quads;
+    j = column % t.rows[1];
+    i = column / t.rows[1] * PLANES;
+    used = i < t.rows[0];
+    if (!used) i = 0; // reads along, writes nothing
+    claims = 0;
+    for (int v = 0; v < 4; v++)
+      if (used && 4 * quad + v >= a.pass.lo[2] && 4 * quad + v < a.pass.hi[2]) claims |= 1 << v;
+  }
+
+  __device__ bool has(int n) const
+  {
+    return used && i + n < tile.rows[0];
+  }
+
+  __device__ float4 *coefficient(int n, int c) const
+  {
+    return own + (n * HIMENO_COEFFICIENTS + c) * THREADS;
+  }
+
+  __device__ void load() const
+  {
+#pragma unroll
+    for (int n = 0; n < PLANES; n++)
+      for (int c = 0; c < HIMENO_COEFFICIENTS && has(n); c++)
+        *coefficient(n, c) =
+            __ldcs((const float4 *)(args.pass.coefficient[c] + tile.offset(args.pass, i + n, j)) + quad);
+  }
+
+  __device__ float update(const quad_rows &below, const quad_rows &mid, const quad_rows &above, float cross,
+                          const float (&c)[HIMENO_COEFFICIENTS], int v, double *gosa) const
+  {
+    rounded s = rounded(c[HIMENO_A0]) * above.here[v + 1] + rounded(c[HIMENO_A1]) * mid.north[v] +
+                rounded(c[HIMENO_A2]) * mid.here[v + 2];
+    s = s +
+        rounded(c[HIMENO_B0]) * (rounded(above.north[v]) - above.south[v] - below.north[v] + below.south[v]);
+    s = s + rounded(c[HIMENO_B1]) * cross;
+    s = s + rounded(c[HIMENO_B2]) *
+                (rounded(above.here[v + 2]) - below.here[v + 2] - above.here[v] + below.here[v]);
+    s = s + rounded(c[HIMENO_C0]) * below.here[v + 1] + rounded(c[HIMENO_C1]) * mid.south[v] +
+        rounded(c[HIMENO_C2]) * mid.here[v] + rounded(c[HIMENO_WRK1]);
+    rounded ss = (s * c[HIMENO_A3] - mid.here[v + 1]) * c[HIMENO_BND];
+    if (!(claims & 1 << v)) return mid.here[v + 1];
+    *gosa += squared(ss.value);
+    return (rounded(mid.here[v + 1]) + rounded(HIMENO_OMEGA) * ss).value;
+  }
+
+  __device__ void quad_update(int n, const quad_rows &below, const quad_rows &mid, const quad_rows &above,
+                              const float (&cross)[4], double *gosa)
+  {
+    float4 c[HIMENO_COEFFICIENTS];
+#pragma unroll
+    for (int m = 0; m < HIMENO_COEFFICIENTS; m++) c[m] = *coefficient(n, m);
+    double mine = 0;
+#pragma unroll
+    for (int v = 0; v < 4; v++) {
+      float at[HIMENO_COEFFICIENTS];
+#pragma unroll
+      for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
+        at[m] = v == 0 ? c[m].x : (v == 1 ? c[m].y : (v == 2 ? c[m].z : c[m].w));
+      value[n][v] = update(below, mid, above, cross[v], at, v, &mine);
+    }
+    if (has(n)) *gosa += mine;
+  }
+
+  // One sweep of the thread's quads, from shared memory to `value`; its part of gosa.
+  __device__ double sweep()
+  {
+    const float *at = tile.row(i, j) + 4 * quad;
+    const int plane = (tile.rows[1] + 2) * tile.pitch;
+    quad_rows rows[3];
+    float cross[4], next[4];
+    double gosa = 0;
+    plane_read(rows[0], at - plane, tile.pitch);
+    middle_read(rows[1], cross, at, tile.pitch);
+#pragma unroll
+    for (int n = 0; n < PLANES; n++) {
+      int above = i + n < tile.rows[0] ? plane : 0; // planes behind the tile are only read along
+      if (i + n < tile.rows[0]) at += above;
+      if (n + 1 < PLANES)
+        middle_read(rows[(n + 2) % 3], next, at, tile.pitch);
+      else
+        plane_read(rows[(n + 2) % 3], at, tile.pitch);
+      quad_update(n, rows[n % 3], rows[(n + 1) % 3], rows[(n + 2) % 3], cross, &gosa);
+#pragma unroll
+      for (int v = 0; v < 4; v++) cross[v] = next[v];
+    }
+    return gosa;
+  }
+
+  __device__ float4 updated(int n) const
+  {
+    return make_float4(value[n][0], value[n][1], value[n][2], value[n][3]);
+  }
+
+  // Rows at the tile's rim go where the neighbours find them, and the shelf of two sweeps ahead is emptied.
+  __device__ void publish(int sweep) const
+  {
+    float *full = args.shelves + sweep % SHELVES * args.shelf;
+    float *empty = args.shelves + (sweep + 2) % SHELVES * args.shelf;
+    const float4 nothing = make_float4(__uint_as_float(NOTHING), __uint_as_float(NOTHING),
+                                       __uint_as_float(NOTHING), __uint_as_float(NOTHING));
+#pragma unroll
+    for (int n = 0; n < PLANES; n++) {
+      bool rim = i + n == 0 || i + n == tile.rows[0] - 1 || j == 0 || j == tile.rows[1] - 1;
+      if (!has(n) || !rim) continue;
+      int at = tile.offset(args.pass, i + n, j) + 4 * quad;
+      shelf_write(full + at, updated(n));
+      shelf_write(empty + at, nothing);
+    }
+  }
+
+  __device__ void keep() const
+  {
+#pragma unroll
+    for (int n = 0; n < PLANES; n++)
+      if (has(n)) ((float4 *)tile.row(i + n, j))[quad] = updated(n);
+  }
+
+  __device__ void store() const
+  {
+#pragma unroll
+    for (int n = 0; n < PLANES; n++) {
+      float *out = args.pass.out + tile.offset(args.pass, i + n, j) + 4 * quad;
+      if (!has(n)) continue;
+      if (claims == 15)
+        *(float4 *)out = updated(n);
+      else
+        for (int v = 0; v < 4; v++)
+          if (claims & 1 << v) out[v] = value[n][v];
+    }
+  }
+};
+
+// All of the tile's p with the rows around it, from global memory.
+static __device__ void field_load(const resident_args &args, const resident_tile &tile)
+{
+  int quads = (tile.rows[0] + 2) * (tile.rows[1] + 2) * tile.quads;
+  for (int n = threadIdx.x; n < quads; n += blockDim.x) {
+    int row = n / tile.quads, i = row / (tile.rows[1] + 2) - 1, j = row % (tile.rows[1] + 2) - 1;
+    ((float4 *)tile.p)[n] = ((const float4 *)(args.pass.p + tile.offset(args.pass, i, j)))[n % tile.quads];
+  }
+}
+
+// Where a quad of the halo comes from and goes to; `from` is NULL where it belongs to the grid's boundary.
+struct halo_quad {
+  const float *from;
+  float4 *to;
+
+  // The n-th row around the tile: first the planes before and behind, then the sides.
+  __device__ halo_quad(const resident_args &args, const resident_tile &tile, const float *shelf, int n,
+                       int quad)
+  {
+    const cuda_pass &pass = args.pass;
+    const int across = tile.rows[1] + 2, side = n - 2 * across;
+    int i = n < across ? -1 : tile.rows[0], j = n < across ? n - 1 : n - across - 1;
+    if (side >= 0) i = side / 2, j = side % 2 ? tile.rows[1] : -1;
+    int at_i = tile.lo[0] + i, at_j = tile.lo[1] + j;
+    bool inside = side < 2 * tile.rows[0] && at_i >= pass.lo[0] && at_i < pass.hi[0] && at_j >= pass.lo[1] &&
+                  at_j < pass.hi[1];
+    from = inside ? shelf + tile.offset(pass, i, j) + 4 * quad : nullptr;
+    to = (float4 *)tile.row(i, j) + quad;
+  }
+
+  __device__ void finish(float4 v) const
+  {
+    while (!is_there(v)) v = shelf_read(from);
+    *to = v;
+  }
+};
+
+// The rows around the tile that other blocks own, as soon as they are published: a warp a row, two at a time.
+static __device__ void halo_fetch(const resident_args &args, const resident_tile &tile, int sweep)
+{
+  const float *shelf = args.shelves + sweep % SHELVES * args.shelf;
+  const int warps = blockDim.x / 32, rows = 2 * (tile.rows[0] + tile.rows[1] + 2);
+  for (int quad = threadIdx.x % 32; quad < tile.quads; quad += 32)
+    for (int n = threadIdx.x / 32; n < rows; n += 2 * warps) {
+      halo_quad one(args, tile, shelf, n, quad), two(args, tile, shelf, n + warps, quad);
+      float4 first, second;
+      if (one.from) first = shelf_read(one.from);
+      if (two.from) second = shelf_read(two.from);
+      if (one.from) one.finish(first);
+      if (two.from) two.finish(second);
+    }
+}
+
+static __device__ __forceinline__ void gosa_gather(double mine, double *sums)
+{
+  for (int lane = 16; lane > 0; lane /= 2) mine += __shfl_down_sync(0xffffffffu, mine, lane);
+  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = mine;
+}
+
+static __device__ __forceinline__ void gosa_send(const double *sums, double *total)
+{
+  if (threadIdx.x >= 32) return;
+  double mine = threadIdx.x < blockDim.x / 32 ? sums[threadIdx.x] : 0;
+  for (int lane = 16; lane > 0; lane /= 2) mine += __shfl_down_sync(0xffffffffu, mine, lane);
+  if (threadIdx.x == 0) atomicAdd(total, mine);
+}
+
+template <int PLANES, int THREADS>
+static __global__ void __launch_bounds__(THREADS, 1)
+    resident_kernel(const CUDA_GRID_CONSTANT resident_args args)
+{
+  extern __shared__ __align__(16) float shared_memory[];
+  __shared__ double sums[THREADS / 32];
+  resident_tile tile(args, shared_memory + PLANES * HIMENO_COEFFICIENTS * THREADS * 4);
+  resident_column<PLANES, THREADS> column(args, tile, shared_memory);
+  column.load();
+  field_load(args, tile);
+  __syncthreads();
+  double gosa = column.sweep();
+  for (int s = 0; s + 1 < args.sweeps; s++) {
+    column.publish(s);
+    __syncthreads(); // all have read p, and published
+    column.keep();
+    gosa_gather(gosa, sums);
+    halo_fetch(args, tile, s);
+    if (threadIdx.x == blockDim.x - 1)
+      __threadfence(); // for the block: what it emptied comes before what follows
+    __syncthreads();
+    gosa_send(sums, args.pass.gosa + s);
+    gosa = column.sweep();
+  }
+  column.store();
+  __syncthreads(); // the sums of the sweep before are read
+  gosa_gather(gosa, sums);
+  __syncthreads();
+  gosa_send(sums, args.pass.gosa + args.sweeps - 1);
+}
+
+// ---- host ----
+
+typedef void (*resident_function)(resident_args);
+
+static const struct resident_shape {
+  int planes, threads;
+  resident_function kernel;
+} shapes[] = {{1, 128, resident_kernel<1, 128>},
+              {1, 256, resident_kernel<1, 256>},
+              {1, 512, resident_kernel<1, 512>},
+              {2, 256, resident_kernel<2, 256>},
+              {2, 512, resident_kernel<2, 512>}};
+static constexpr int SHAPES = sizeof shapes / sizeof shapes[0];
+
+static int divide_up(int n, int by)
+{
+  return (n + by - 1) / by;
+}
+
+static int bytes_of(const cuda_resident *r, const resident_shape *shape)
+{
+  int coefficients = HIMENO_COEFFICIENTS * shape->planes * shape->threads;
+  int field = (r->rows[0] + 2) * (r->rows[1] + 2) * r->quads;
+  return (int)sizeof(float) * (4 * (coefficients + field) + 2 * MARGIN);
+}
+
+// Sets rows, shape, threads and bytes for the blocks; false where that does not fit.
+static bool tile_plan(cuda_resident *r, const int interior[2], int capacity)
+{
+  for (int d = 0; d < 2; d++) r->rows[d] = divide_up(interior[d], r->blocks[d]);
+  if ((int64_t)(r->rows[0] + 2) * (r->rows[1] + 2) * r->quads > capacity) return false;
+  for (r->shape = 0; r->shape < SHAPES; r->shape++) {
+    const resident_shape *shape = &shapes[r->shape];
+    int columns = divide_up(r->rows[0], shape->planes) * r->rows[1] * r->quads;
+    r->threads = divide_up(columns, 32) * 32;
+    r->bytes = bytes_of(r, shape);
+    if (r->threads <= shape->threads) return r->bytes <= capacity;
+  }
+  return false;
+}
+
+// A block's time, in arbitrary units: its points, and what it fetches of its neighbours.
+static int tile_cost(const cuda_resident *r)
+{
+  return 3 * r->rows[0] * r->rows[1] + 2 * (r->rows[0] + r->rows[1]);
+}
+
+static bool plan(const cuda_pass *pass, int quads, int processors, int capacity, cuda_resident *resident)
+{
+  const int interior[2] = {pass->hi[0] - pass->lo[0], pass->hi[1] - pass->lo[1]};
+  int least = INT_MAX;
+  for (int i = 1; i <= processors && i <= interior[0]; i++)
+    for (int j = 1; i * j <= processors && j <= interior[1]; j++) {
+      cuda_resident r = {{i, j}};
+      r.quads = quads;
+      if (!tile_plan(&r, interior, capacity) || tile_cost(&r) >= least) continue;
+      least = tile_cost(&r);
+      *resident = r;
+    }
+  return least < INT_MAX;
+}
+
+static cudaError_t limits_find(int *processors, int *capacity)
+{
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(processors, cudaDevAttrMultiProcessorCount, device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(capacity, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  *capacity -= 1024; // for what is static
+  return error;
+}
+
+extern "C" cudaError_t cuda_resident_open(const struct cuda_pass *pass, const int extent[3],
+                                          struct cuda_resident *resident, int *fits)
+{
+  cuda_resident r = {};
+  int processors, capacity;
+  const int64_t floats = pass->plane * extent[0];
+  cudaError_t error = limits_find(&processors, &capacity);
+  if (error != cudaSuccess) return error;
+  *fits = floats < INT_MAX && plan(pass, divide_up(extent[2], 4), processors, capacity, &r);
+  if (!*fits) return cudaSuccess;
+  r.shelves_bytes = SHELVES * (size_t)floats * sizeof(float);
+  error = cudaMalloc(&r.shelves, r.shelves_bytes);
+  if (error == cudaSuccess)
+    error =
+        cudaFuncSetAttribute(shapes[r.shape].kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, r.bytes);
+  if (error == cudaSuccess)
+    *resident = r;
+  else
+    cuda_resident_close(&r);
+  return error;
+}
+
+extern "C" void cuda_resident_close(struct cuda_resident *resident)
+{
+  cudaFree(resident->shelves);
+  *resident = {};
+}
+
+extern "C" const void *cuda_resident_kernel(const struct cuda_resident *resident)
+{
+  return (const void *)shapes[resident->shape].kernel;
+}
+
+// A cooperative launch, since blocks wait for each other: all are on the chip at once or none is.
+extern "C" cudaError_t cuda_resident_launch(const struct cuda_resident *resident,
+                                            const struct cuda_pass *pass, int sweeps, cudaStream_t stream)
+{
+  resident_args args = {*pass, resident->shelves,
+                        (int64_t)(resident->shelves_bytes / sizeof(float) / SHELVES)};
+  for (int d = 0; d < 2; d++) args.blocks[d] = resident->blocks[d];
+  args.quads = resident->quads;
+  args.sweeps = sweeps;
+  cudaError_t error = cudaMemsetAsync(resident->shelves, NOTHING & 0xff, resident->shelves_bytes, stream);
+  if (error != cudaSuccess) return error;
+  void *arguments[] = {&args};
+  return cudaLaunchCooperativeKernel(cuda_resident_kernel(resident), dim3(args.blocks[0] * args.blocks[1]),
+                                     dim3(resident->threads), arguments, (size_t)resident->bytes, stream);
+}

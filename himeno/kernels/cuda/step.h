@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Between the CUDA kernel set (plain C) and the step files (one .cu a rung of the ladder). */
+#ifndef HIMENO_KERNELS_CUDA_STEP_H
+#define HIMENO_KERNELS_CUDA_STEP_H
+
+#include <cuda_runtime_api.h>
+
+#include "himeno/kernels/cuda/linked.h"
+#include "himeno/kernels/cuda/pass.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One sweep kernel and how a box is cut into its blocks. */
+struct cuda_step {
+  void (*kernel)(struct cuda_pass);
+  int threads[3]; /**< block dimensions x, y, z */
+  int tile[3];    /**< points of a block along i, j, k */
+  int axis[3]; /**< dimension that the grid's x, y, z run along: the first is that of neighbouring blocks */
+  int packed;  /**< reads `pack` instead of `coefficient` */
+  void (*linked)(struct cuda_linked); /**< a whole sweep that exchanges its halos itself; NULL for none */
+};
+
+extern const struct cuda_step cuda_step_naive, cuda_step_block16, cuda_step_packed;
+extern const struct cuda_step cuda_step_paced, cuda_step_paced_16, cuda_step_paced_128, cuda_step_paced_j;
+extern const struct cuda_step cuda_step_stream, cuda_step_stream_32x2, cuda_step_stream_32x8,
+    cuda_step_stream_32x16, cuda_step_stream_128x1, cuda_step_stream_j, cuda_step_stream_i,
+    cuda_step_stream_keep;
+
+/* What all steps share. Launches are asynchronous in the stream. */
+
+/** \brief A sweep over a box that tiles would leave mostly idle: one thread a point of the box,
+ * one-dimensional blocks. */
+#define CUDA_SLAB_THREADS 128
+extern void (*const cuda_slab)(struct cuda_pass pass);
+
+/** \brief The yardstick: reads 13 arrays, writes pass.out, four floats a thread; one-dimensional blocks. */
+#define CUDA_CEILING_THREADS 256
+extern void (*const cuda_ceiling)(struct cuda_pass pass, int64_t quads);
+
+struct cuda_fill_job {
+  float *out;
+  float *packed; /**< gets the same values at every fourth float, NULL for none */
+  int swapped;   /**< points of `packed` stand in the order of CUDA_PACK_PLACE */
+  int64_t origin[3], extent[3], global[3], pitch, plane; /**< as in struct layout */
+  struct himeno_rule rule;
+  enum himeno_array array;
+  enum himeno_data data;
+};
+
+/** \brief Fills a whole local array with initial data, its padding with zeros. */
+cudaError_t cuda_fill(const struct cuda_fill_job *job, cudaStream_t stream);
+
+struct cuda_checksum_job {
+  const float *array[HIMENO_COEFFICIENTS];
+  int n;          /**< arrays */
+  struct box box; /**< to sum, local indices */
+  int64_t origin[3], global[3], pitch, plane;
+};
+
+/** \brief Adds the checksums of the arrays over the box to *sum, which is device memory. */
+cudaError_t cuda_checksum(const struct cuda_checksum_job *job, unsigned long long *sum, cudaStream_t stream);
+
+/** \brief Fails an assertion on the device: plants the loss of a device, for tests. */
+cudaError_t cuda_trap(cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

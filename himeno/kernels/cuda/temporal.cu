@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// The temporal kernels' host side: how a box goes over the chip, the copy engine's maps, the launch.
+#include "gpu/cuda/cuda_tensor_map.h"
+#include "himeno/kernels/cuda/temporal_march.cuh"
+
+// Least planes of a box for which blocks keep step: in shorter ones they do not drift apart.
+#define KEEP_STEP_PLANES 160
+// Steps that a unit costs beyond its planes: the halos in i, and the time until its ring is filled.
+#define UNIT_RAMP(T) (2 * (T))
+// Most pieces that a tile is cut into along i, and the fewest planes of a piece.
+#define PIECES       16
+#define PIECE_PLANES 8
+
+// ---- the chip ----
+
+cudaError_t cuda_temporal_open(struct cuda_temporal_chip *chip)
+{
+  struct cuda_temporal_chip c = {};
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&c.processors, cudaDevAttrMultiProcessorCount, device);
+  if (error == cudaSuccess) error = cudaMalloc(&c.progress, TEMPORAL_WAVES * sizeof(int));
+  if (error == cudaSuccess) *chip = c;
+  return error;
+}
+
+void cuda_temporal_close(struct cuda_temporal_chip *chip)
+{
+  cudaFree(chip->progress);
+  *chip = {};
+}
+
+// ---- tensor maps ----
+
+// A box of width×rows floats in a plane of an array whose rows have `pitch` floats.
+static bool map_encode(cuda_tensor_map_encode encode, const cuda_temporal_job &job, const float *array,
+                       int64_t floats_a_point, int width, int rows, CUtensorMap *map)
+{
+  // The padding belongs to the interleaved arrays' rows: a point at their end may stand in it.
+  const int64_t row = floats_a_point > 1 ? floats_a_point * job.pass.pitch : job.extent[2];
+  const cuuint64_t extent[3] = {(cuuint64_t)row, (cuuint64_t)job.extent[1], (cuuint64_t)job.extent[0]};
+  const cuuint64_t bytes = (cuuint64_t)floats_a_point * sizeof(float),
+                   stride[2] = {(cuuint64_t)job.pass.pitch * bytes, (cuuint64_t)job.pass.plane * bytes};
+  const cuuint32_t box[3] = {(cuuint32_t)width, (cuuint32_t)rows, 1}, step[3] = {1, 1, 1};
+  return encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)array, extent, stride, box, step,
+                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+template <class S> static cudaError_t maps_encode(const cuda_temporal_job &job, temporal_maps *maps)
+{
+  cuda_tensor_map_encode encode;
+  cudaError_t error = cuda_tensor_map_find(&encode);
+  if (error != cudaSuccess) return error;
+  bool done = map_encode(encode, job, job.pass.p, 1, S::p_width, S::p_rows, &maps->p);
+  for (int g = 0; g < CUDA_PACKS && done; g++)
+    done = map_encode(encode, job, job.pass.pack[g], 4, 4 * S::out_k, S::H, &maps->body[g]) &&
+           map_encode(encode, job, job.pass.pack[g], 4, 4 * S::halo_k, S::H, &maps->edge[g]);
+  return done ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// ---- the launch ----
+
+static int divide_up(int n, int by)
+{
+  return (n + by - 1) / by;
+}
+
+// Whole tiles in full waves; the tiles of the last wave or two in pieces along i, so that it fills the chip
+// too.
+static void share_plan(temporal_args *args, int tiles, int planes, int ramp)
+{
+  const int chip = args->processors;
+  int best = INT32_MAX;
+  for (int waves = tiles / chip; waves >= 0 && waves >= tiles / chip - 1; waves--)
+    for (int pieces = 1; pieces <= PIECES && (pieces == 1 || pieces * PIECE_PLANES <= planes); pieces++) {
+      int rest = tiles - waves * chip, chunk = divide_up(planes, pieces), used = divide_up(planes, chunk);
+      int cost = waves * (planes + ramp) + divide_up(rest * used, chip) * (chunk + ramp);
+      if (cost >= best) continue;
+      best = cost;
+      args->whole = waves * chip;
+      args->rest = rest ? rest : 1;
+      args->chunk = chunk;
+      args->units = waves * chip + rest * used;
+    }
+}
+
+template <class S> static void args_plan(const cuda_temporal_chip *chip, temporal_args *args)
+{
+  cuda_pass &pass = args->job.pass;
+  int planes = pass.hi[0] - pass.lo[0], rows = divide_up(pass.hi[1] - pass.lo[1], S::out_j);
+  pass.first_k = pass.lo[2] / 32 * 32;
+  args->processors = chip->processors;
+  args->progress = S::BULK && planes >= KEEP_STEP_PLANES ? chip->progress : nullptr;
+  args->columns = divide_up(pass.hi[2] - pass.first_k, S::out_k);
+  share_plan(args, rows * args->columns, planes, UNIT_RAMP(S::T));
+}
+
+template <class S>
+static cudaError_t launch(const struct cuda_temporal_chip *chip, const struct cuda_temporal_job *job,
+                          cudaStream_t stream)
+{
+  temporal_args args = {};
+  temporal_maps maps = {};
+  cudaError_t error = cudaSuccess;
+  args.job = *job;
+  args_plan<S>(chip, &args);
+  if (S::BULK) error = maps_encode<S>(*job, &maps);
+  if (error == cudaSuccess && args.progress)
+    error = cudaMemsetAsync(args.progress, 0, TEMPORAL_WAVES * sizeof(int), stream);
+  if (error == cudaSuccess)
+    error = cudaFuncSetAttribute(temporal_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 S::shared_bytes);
+  if (error != cudaSuccess) return error;
+  temporal_kernel<S><<<args.units, S::threads, S::shared_bytes, stream>>>(args, maps);
+  return cudaGetLastError();
+}
+
+template <class S> constexpr cuda_temporal form()
+{
+  return {S::T,       {S::out_j, S::out_k}, S::BULK ? 9 : 0,
+          S::threads, S::shared_bytes,      (const void *)temporal_kernel<S>,
+          launch<S>};
+}
+
+extern const struct cuda_temporal cuda_temporal_2[CUDA_TEMPORAL_FORMS] = {
+    form<temporal_shape<2, 64, 12, true>>(), form<temporal_shape<2, 64, 10, false>>()};
+extern const struct cuda_temporal cuda_temporal_3[CUDA_TEMPORAL_FORMS] = {
+    form<temporal_shape<3, 32, 17, true>>(), form<temporal_shape<3, 32, 12, false>>()};
+extern const struct cuda_temporal cuda_temporal_4[CUDA_TEMPORAL_FORMS] = {
+    form<temporal_shape<4, 32, 15, true>>(), form<temporal_shape<4, 32, 8, false>>()};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "himeno/kernels/kernels.h"
+
+#include <string.h>
+
+#include "config.h"
+
+static const struct himeno_kernel_set *const sets[] = {
+#if HAVE_CUDA
+    &himeno_kernels_cuda,
+#endif
+#if HAVE_OPENCL
+    &himeno_kernels_opencl,
+#endif
+    &himeno_kernels_cpu,    &himeno_kernels_qpu, &himeno_kernels_null,
+};
+
+const struct himeno_kernel_set *himeno_kernels_find(const char *backend)
+{
+  for (size_t n = 0; n < sizeof sets / sizeof *sets; n++)
+    if (!strcmp(sets[n]->backend, backend)) return sets[n];
+  return NULL;
+}
+
+const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *set, const char *name)
+{
+  for (int n = 0; n < set->n; n++)
+    if (!strcmp(set->kernels[n].name, name)) return &set->kernels[n];
+  return NULL;
+}
+
+int himeno_kernel_trials(const struct himeno_kernel_set *set)
+{
+  int trials = 0;
+  for (int n = 0; set && n < set->n; n++) trials += set->kernels[n].trial;
+  return trials;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The Himeno kernels: one const set a backend, joined to the backend by name.
+ *
+ * A set holds named variants of the sweep, and the kernels that all variants share: fill, ceiling, checksum. All take
+ * local arrays in the layout of comm/halo/decomp.h. */
+#ifndef HIMENO_KERNELS_KERNELS_H
+#define HIMENO_KERNELS_KERNELS_H
+
+#include "comm/halo/halo.h"
+#include "gpu/gpu.h"
+#include "himeno/problem.h"
+
+enum himeno_class { HIMENO_CLASSIC, HIMENO_TEMPORAL };
+
+/** One variant of the sweep. */
+struct himeno_kernel {
+  const char *name;
+  const char *step; /**< what it does that the rung below does not, one line for the ladder */
+  enum himeno_class class_;
+  int sweeps;       /**< T: sweeps a pass over memory, 1 for classic */
+  int whole_planes; /**< needs the rank to hold whole (j, k) planes */
+  int resident;     /**< needs the whole grid on one rank, and does any number of sweeps in a pass over it */
+  int rung;         /**< place on the ladder, 0 = not on it */
+  int trial;        /**< -k auto tries it */
+  const char *file; /**< the user's source, NULL for the suite's own kernels */
+  int extra_arrays; /**< memory that it takes for itself at open, in arrays of the layout */
+  int toward_zero;  /**< rounds toward zero: its bits are those of himeno_kernel_toward_zero */
+};
+
+/** What the kernels work on. Memory belongs to the caller. Arrays are separate unless the variant packs them itself. */
+struct himeno_fields {
+  struct layout layout;
+  struct gpu_mem p[2]; /**< ping and pong */
+  struct gpu_mem coefficient[HIMENO_COEFFICIENTS];
+  struct gpu_mem gosa; /**< one double a sweep of a block */
+  int gosa_slots;
+};
+
+struct himeno_exec;
+struct halo_link;
+
+/** Launch geometry and use of resources of a variant, for --ladder; zero where the backend cannot say. */
+struct himeno_resources {
+  int threads, registers, local_bytes;
+  double occupancy;
+};
+
+/** What an emulator counted in all sweeps since open. Issue counts, no times. */
+struct himeno_counts {
+  uint64_t points;       /**< computed */
+  uint64_t instructions; /**< issued */
+  uint64_t arithmetic;   /**< of these, with a sum or product of floats in them */
+  uint64_t flop;
+  uint64_t stalls; /**< turns in which a processor waited */
+};
+
+/** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */
+struct himeno_sweep {
+  struct box box;
+  int sweeps; /**< over all owned points: any number of a resident variant, up to at_once() of one of single sweeps; others
+               * have their own number */
+  int source;
+  int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
+  int ends_alike; /**< where rows of the box end at the grid's own sides, all behind their ends is alike in both p, and a
+                   * sweep may write it again; else nothing outside of the box is written */
+};
+
+/** A single sweep of all owned points that exchanges the halos itself. */
+struct himeno_linked {
+  const struct halo_cut *cut;
+  const struct halo_link *link;
+  uint64_t step; /**< of the exchange that takes the new points away */
+  int source, slot;
+};
+
+struct himeno_kernel_set {
+  const char *backend;
+  const struct himeno_kernel *kernels;
+  int n;
+  int takes_files; /**< open() can build a kernel from himeno_kernel.file */
+
+  /** \brief Prepares \a kernel for \a fields on \a device. */
+  status_t (*open)(struct gpu_device *device, const struct himeno_fields *fields,
+                   const struct himeno_kernel *kernel, struct himeno_exec **exec);
+  void (*close)(struct himeno_exec *exec);
+
+  /** \brief Fills one array (HIMENO_P: both fields) over the whole local array, padding with zeros. */
+  status_t (*fill)(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
+                   enum himeno_data data);
+  /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points and nowhere else. */
+  status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
+  /** \brief How many sweeps over all owned points one call takes of a variant of single ones, where nothing is exchanged: 1, or
+   * an odd number, so that p[1 − source] is the newest. Less must be odd too. NULL: 1. */
+  int (*at_once)(const struct himeno_exec *exec);
+  /** \brief Whether the variant has a linked sweep; both NULL where none has. */
+  int (*links)(const struct himeno_exec *exec);
+  /** \brief Sweeps the slabs of the cut once the halos of the exchange before have come, and sends their new points; sweeps
+   * the rest meanwhile. */
+  status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
+  /** \brief The yardstick: reads 13 arrays and writes p[1] over the whole local array (points = layout_floats). */
+  status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
+  /** \brief Sum of the checksums of \a n of the fields' arrays (1 … HIMENO_COEFFICIENTS) over a box of local points, complete when
+   * the call returns. */
+  status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays, int n,
+                       const struct box *box, uint64_t *sum);
+  /** \brief Resource use for the ladder; NULL where unknown. */
+  status_t (*resources)(struct himeno_exec *exec, struct himeno_resources *resources);
+  /** \brief What the device's emulator counted; NULL where there is none. */
+  void (*counts)(const struct himeno_exec *exec, struct himeno_counts *counts);
+};
+
+extern const struct himeno_kernel_set himeno_kernels_cpu;
+extern const struct himeno_kernel_set himeno_kernels_null;
+extern const struct himeno_kernel_set himeno_kernels_qpu;
+extern const struct himeno_kernel_set himeno_kernels_opencl;
+extern const struct himeno_kernel_set himeno_kernels_cuda;
+
+/** The CPU backend's kernel that rounds as a QPU does: a model to compare with, no variant to choose. */
+extern const struct himeno_kernel himeno_kernel_toward_zero;
+
+/** \brief The set of a backend, NULL when it was not built. */
+const struct himeno_kernel_set *himeno_kernels_find(const char *backend);
+
+/** \brief The variant of that name, NULL if there is none. */
+const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *set, const char *name);
+
+/** \brief How many kernels -k auto tries; none of no set. */
+int himeno_kernel_trials(const struct himeno_kernel_set *set);
+
+#endif

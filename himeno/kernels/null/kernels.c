@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The null backend's kernels: the CPU reference, so bits are right, behind calls that fail on demand. */
+#include "gpu/null/null_device.h"
+#include "himeno/kernels/kernels.h"
+
+static const struct himeno_kernel kernels[] = {
+    {.name = "reference", .step = "the CPU's plain loop, which can fail on demand", .sweeps = 1, .rung = 1},
+};
+
+static status_t null_open(struct gpu_device *device, const struct himeno_fields *fields,
+                          const struct himeno_kernel *kernel, struct himeno_exec **exec)
+{
+  (void)kernel;
+  RETURN_IF_FAILED(null_call("open kernels", STATUS_ENVIRONMENT));
+  return himeno_kernels_cpu.open(device, fields, himeno_kernel_find(&himeno_kernels_cpu, "reference"), exec);
+}
+
+static void null_close(struct himeno_exec *exec)
+{
+  himeno_kernels_cpu.close(exec);
+}
+
+static status_t null_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
+                          enum himeno_data data)
+{
+  RETURN_IF_FAILED(null_call("launch fill", STATUS_FAULT));
+  return himeno_kernels_cpu.fill(exec, queue, array, data);
+}
+
+static status_t null_sweep(struct himeno_exec *exec, struct gpu_queue *queue,
+                           const struct himeno_sweep *sweep)
+{
+  RETURN_IF_FAILED(null_call("launch sweep", STATUS_FAULT));
+  return himeno_kernels_cpu.sweep(exec, queue, sweep);
+}
+
+static status_t null_ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
+{
+  RETURN_IF_FAILED(null_call("launch ceiling", STATUS_FAULT));
+  return himeno_kernels_cpu.ceiling(exec, queue);
+}
+
+static status_t null_checksum(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays,
+                              int n, const struct box *box, uint64_t *sum)
+{
+  RETURN_IF_FAILED(null_call("launch checksum", STATUS_FAULT));
+  return himeno_kernels_cpu.checksum(exec, queue, arrays, n, box, sum);
+}
+
+const struct himeno_kernel_set himeno_kernels_null = {
+    .backend = "null",
+    .kernels = kernels,
+    .n = sizeof kernels / sizeof *kernels,
+    .open = null_open,
+    .close = null_close,
+    .fill = null_fill,
+    .sweep = null_sweep,
+    .ceiling = null_ceiling,
+    .checksum = null_checksum,
+};

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* What is made once: the program, its groups cut to the device, and the buffers of partial sums. */
+#include "himeno/kernels/opencl/exec.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "himeno/kernels/opencl/common_cl.h"
+#include "himeno/kernels/opencl/field_cl.h"
+#include "himeno/kernels/opencl/persistent.h"
+#include "himeno/kernels/opencl/user.h"
+
+#define FIELD_GROUP_MAX 256
+/** One group adds up a sweep's last sums, so it should be large. */
+#define REDUCE_GROUP_MAX 1024
+
+static const char *const entry_names[ENTRIES] = {"sweep",    "fill_standard", "fill_dense", "ceiling13",
+                                                 "checksum", "reduce",        "reduce_add"};
+
+const char *opencl_entry_name(enum opencl_entry entry)
+{
+  return entry_names[entry];
+}
+
+int64_t opencl_first_k(const struct opencl_step *step, const struct box *b)
+{
+  return b->lo[2] / step->align * step->align;
+}
+
+void opencl_groups(const struct opencl_step *step, const struct box *b, size_t groups[3])
+{
+  for (int n = 0; n < 3; n++) {
+    int d = 2 - n;
+    int64_t lo = d == 2 ? opencl_first_k(step, b) : b->lo[d];
+    groups[n] = (size_t)((b->hi[d] - lo + step->points[n] - 1) / step->points[n]);
+  }
+}
+
+static status_t query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value)
+{
+  cl_int error = clGetDeviceInfo(device->id, what, bytes, value, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetDeviceInfo");
+}
+
+/** Work-items that a group may have: in all, in k, in j. */
+static status_t group_limits(const struct opencl_device *device, size_t limits[3])
+{
+  cl_uint dimensions;
+  size_t *items;
+  status_t status;
+
+  RETURN_IF_FAILED(query(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof limits[0], &limits[0]));
+  RETURN_IF_FAILED(query(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, sizeof dimensions, &dimensions));
+  if (!(items = calloc(dimensions, sizeof *items)))
+    return log_fail(STATUS_ENVIRONMENT, "no memory for device limits");
+  TRY(query(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, dimensions * sizeof *items, items), done);
+  limits[1] = items[0];
+  limits[2] = dimensions > 1 ? items[1] : 1;
+done:
+  free(items);
+  return status;
+}
+
+static int fits(const struct opencl_step *step, const size_t limits[3])
+{
+  return (size_t)(step->group[0] * step->group[1]) <= limits[0] && (size_t)step->group[0] <= limits[1] &&
+         (size_t)step->group[1] <= limits[2];
+}
+
+/** Of a group with a halo: its work-items must be enough to load a ring around it. */
+#define LEAST_SIDE 8
+
+/** Halves the longer side of a group; 0 where too little would be left beside the halo. */
+static int halve_with_halo(struct opencl_step *s)
+{
+  int d = s->group[1] >= s->group[0];
+  if (s->group[d] / 2 <= 2 * s->halo || s->group[d] / 2 < LEAST_SIDE) return 0;
+  s->group[d] /= 2;
+  s->points[d] = s->group[d] - 2 * s->halo;
+  return 1;
+}
+
+/** Halves a group in j, then in k, until the device takes it; steps whose tile is their point say that they
+ * cannot. */
+static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
+{
+  struct opencl_step *s = &x->step;
+  while (s->shrinks && !fits(s, limits) && s->group[0] * s->group[1] > 1) {
+    if (s->halo > 0 && !halve_with_halo(s)) break;
+    if (s->halo > 0) continue;
+    int d = s->group[1] > 1 ? 1 : 0;
+    s->group[d] /= 2;
+    s->points[d] /= 2;
+  }
+  if (fits(s, limits)) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs groups of %dx%d work-items, %s takes %zu (%zux%zu)",
+                  x->kernel->name, s->group[0], s->group[1], x->device->base.info.name, limits[0], limits[1],
+                  limits[2]);
+}
+
+/** What kernels are told of the device. */
+static const char *device_options(const struct himeno_exec *x)
+{
+  static const char *const means[] = {"", " -D GOSA_ADD", " -D GOSA_EXCHANGE"};
+  static _Thread_local char options[120];
+  snprintf(options, sizeof options, "-cl-std=CL1.2%s%s", x->fp64 ? " -D HIMENO_FP64" : "", means[x->gosa]);
+  return options;
+}
+
+status_t opencl_exec_build(const struct himeno_exec *x, const struct opencl_step *step,
+                           const char *const parts[], cl_program *program)
+{
+  char options[280];
+  size_t bytes = 1;
+  char *source;
+
+  for (int n = 0; parts[n]; n++) bytes += strlen(parts[n]);
+  if (!(source = calloc(bytes, 1))) return log_fail(STATUS_ENVIRONMENT, "no memory for OpenCL sources");
+  for (int n = 0; parts[n]; n++) strcat(source, parts[n]);
+  snprintf(options, sizeof options,
+           "%s -D GROUP_K=%d -D GROUP_J=%d -D FIELD_GROUP=%zu -D REDUCE_GROUP=%zu %s", device_options(x),
+           step->group[0], step->group[1], x->field_group, x->reduce_group,
+           step->options ? step->options : "");
+  status_t status = opencl_program_build(x->device, source, options, program);
+  free(source);
+  return status;
+}
+
+static status_t build(struct himeno_exec *x)
+{
+  const char *const parts[] = {himeno_common_cl, himeno_field_cl, x->own ? NULL : x->step.source, NULL};
+  return opencl_exec_build(x, &x->step, parts, &x->program);
+}
+
+static status_t create_entries(struct himeno_exec *x)
+{
+  char what[96];
+  for (int n = 0; n < ENTRIES; n++) {
+    cl_int error;
+    cl_program program = n == ENTRY_SWEEP && x->own ? x->own : x->program;
+    x->entries[n] = clCreateKernel(program, entry_names[n], &error);
+    if (error == CL_SUCCESS) continue;
+    x->entries[n] = NULL;
+    snprintf(what, sizeof what, "clCreateKernel %s of %s", entry_names[n], x->kernel->name);
+    return opencl_fail(error, what);
+  }
+  return STATUS_OK;
+}
+
+static void release_program(struct himeno_exec *x)
+{
+  for (int n = 0; n < ENTRIES; n++) {
+    if (x->entries[n]) clReleaseKernel(x->entries[n]);
+    x->entries[n] = NULL;
+  }
+  if (x->program) clReleaseProgram(x->program);
+  x->program = NULL;
+}
+
+/** The largest power of two that a group in one dimension may have. */
+static size_t group_within(size_t limit, size_t most, const size_t limits[3])
+{
+  while (limit > most || limit > limits[1]) limit /= 2;
+  return limit;
+}
+
+/** Kernels that share one size of group. */
+enum { OF_SWEEP, OF_FIELDS, OF_SUMS, KINDS };
+
+static int kind_of(enum opencl_entry entry)
+{
+  return entry == ENTRY_SWEEP ? OF_SWEEP : entry == ENTRY_REDUCE || entry == ENTRY_ADD ? OF_SUMS : OF_FIELDS;
+}
+
+/** Whether all kernels run with the groups they were built for; if not, most[] becomes what kernels of each kind take. One that
+ * takes few leaves the others alone. */
+static status_t groups_run(const struct himeno_exec *x, int *run, size_t most[KINDS])
+{
+  const size_t want[KINDS] = {opencl_group_items(&x->step), x->field_group, x->reduce_group};
+  *run = 1;
+  for (int n = 0; n < ENTRIES; n++) {
+    const int kind = kind_of(n);
+    size_t limit, required[3];
+    RETURN_IF_FAILED(opencl_kernel_limits(x->device, x->entries[n], &limit, required));
+    if (limit >= want[kind]) continue;
+    *run = 0;
+    if (limit < most[kind]) most[kind] = limit;
+  }
+  return STATUS_OK;
+}
+
+/** Planes of a march along i: fewer are not worth its ramp, and in more, groups side by side drift so far apart that the halos
+ * which they share leave the second cache. On an H100 pieces of 128 gained 5% at L and 2% at XL over 64. */
+#define LEAST_PLANES 8
+#define MOST_PLANES  128
+
+/** Cuts the march along i so that the groups, one a compute unit at a time, are soonest done with the whole array. */
+static status_t plan_march(struct himeno_exec *x)
+{
+  const struct box *all = &x->fields.layout.interior;
+  const int64_t planes = box_extent(all, 0), ramp = 2 * x->step.halo + 4;
+  size_t groups[3];
+  cl_uint units;
+  int64_t best = INT64_MAX;
+
+  if (x->step.halo == 0) return STATUS_OK;
+  RETURN_IF_FAILED(query(x->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units));
+  opencl_groups(&x->step, all, groups);
+  const int64_t tiles = (int64_t)(groups[0] * groups[1]);
+  for (int64_t pieces = 1; pieces == 1 || pieces * LEAST_PLANES <= planes; pieces++) {
+    int64_t march = (planes + pieces - 1) / pieces, used = (planes + march - 1) / march;
+    int64_t rounds = (tiles * used + units - 1) / units;
+    if (march > MOST_PLANES || rounds * (march + ramp) >= best) continue;
+    best = rounds * (march + ramp);
+    x->step.points[2] = (int)march;
+  }
+  return STATUS_OK;
+}
+
+/** Builds for groups as large as the device takes; again with smaller ones while the compiled kernels take
+ * less. */
+static status_t prepare_program(struct himeno_exec *x)
+{
+  size_t limits[3], most[KINDS];
+  int run;
+
+  RETURN_IF_FAILED(group_limits(x->device, limits));
+  for (int n = 0; n < KINDS; n++) most[n] = limits[0];
+  for (;;) {
+    if (!x->own) RETURN_IF_FAILED(fit_group(x, (const size_t[3]){most[OF_SWEEP], limits[1], limits[2]}));
+    RETURN_IF_FAILED(plan_march(x));
+    x->field_group = group_within(FIELD_GROUP_MAX, most[OF_FIELDS], limits);
+    x->reduce_group = group_within(REDUCE_GROUP_MAX, most[OF_SUMS], limits);
+    RETURN_IF_FAILED(build(x));
+    RETURN_IF_FAILED(create_entries(x));
+    RETURN_IF_FAILED(groups_run(x, &run, most));
+    if (run) return STATUS_OK;
+    release_program(x);
+  }
+}
+
+/** The user's kernel finds room for its group's sum in its last argument, which stays as it is set here. */
+static status_t set_scratch(struct himeno_exec *x)
+{
+  size_t bytes = opencl_group_items(&x->step) * sizeof(double);
+  cl_int error = x->own ? clSetKernelArg(x->entries[ENTRY_SWEEP], SWEEP_ARGUMENTS, bytes, NULL) : CL_SUCCESS;
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clSetKernelArg of the group's scratch");
+}
+
+/** Local memory: what the compiled sweep takes must be there. */
+static status_t check_local_memory(const struct himeno_exec *x)
+{
+  cl_ulong need, have;
+  cl_int error = clGetKernelWorkGroupInfo(x->entries[ENTRY_SWEEP], x->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
+                                          sizeof need, &need, NULL);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
+  RETURN_IF_FAILED(query(x->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
+  if (need <= have) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %llu bytes of local memory, %s has %llu",
+                  x->kernel->name, (unsigned long long)need, x->device->base.info.name,
+                  (unsigned long long)have);
+}
+
+static status_t create_buffer(struct himeno_exec *x, size_t bytes, void *host, cl_mem *buffer)
+{
+  cl_int error;
+  cl_mem_flags flags = CL_MEM_READ_WRITE | (host ? CL_MEM_COPY_HOST_PTR : 0);
+  cl_mem made = clCreateBuffer(x->device->context, flags, bytes, host, &error);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateBuffer for partial sums");
+  *buffer = made;
+  return STATUS_OK;
+}
+
+static status_t create_standard_p(struct himeno_exec *x)
+{
+  const struct layout *layout = &x->fields.layout;
+  size_t planes = (size_t)layout->extent[0];
+  float *table = malloc(planes * sizeof *table);
+
+  if (!table) return log_fail(STATUS_ENVIRONMENT, "no memory for %zu planes of initial data", planes);
+  for (size_t i = 0; i < planes; i++)
+    table[i] = himeno_standard_p(layout->origin[0] + (int64_t)i, layout->global[0]);
+  status_t status = create_buffer(x, planes * sizeof *table, table, &x->standard_p);
+  free(table);
+  return status;
+}
+
+/* Groups that cover a box inside the interior are never more than those that cover all of it. */
+static status_t create_buffers(struct himeno_exec *x)
+{
+  size_t groups[3], n;
+
+  opencl_groups(&x->step, &x->fields.layout.interior, groups);
+  n = x->gosa == GOSA_LAUNCH ? groups[0] * groups[1] * groups[2] * (size_t)x->kernel->sweeps : 0;
+  if (n < CHECKSUM_GROUPS) n = CHECKSUM_GROUPS;
+  RETURN_IF_FAILED(create_buffer(x, n * sizeof(double), NULL, &x->partial));
+  RETURN_IF_FAILED(create_buffer(x, opencl_chunks(n) * sizeof(double), NULL, &x->chunks));
+  return create_standard_p(x);
+}
+
+void opencl_exec_close(struct himeno_exec *x)
+{
+  if (!x) return;
+  opencl_persistent_close(x);
+  if (x->standard_p) clReleaseMemObject(x->standard_p);
+  if (x->chunks) clReleaseMemObject(x->chunks);
+  if (x->partial) clReleaseMemObject(x->partial);
+  release_program(x);
+  if (x->own) clReleaseProgram(x->own);
+  free(x);
+}
+
+static status_t check_extents(const struct layout *layout)
+{
+  for (int d = 0; d < 3; d++)
+    if (layout->extent[d] > INT_MAX)
+      return log_fail(STATUS_USAGE, "OpenCL kernels take at most %d points in a dimension, not %lld", INT_MAX,
+                      (long long)layout->extent[d]);
+  return STATUS_OK;
+}
+
+/** The best way that the device has to sum up gosa. HIMENO_OPENCL_ATOMICS=0 and HIMENO_OPENCL_FP64=0 are for
+ * tests: they make a device one that has none, or no doubles. */
+static status_t gosa_choose(struct himeno_exec *x)
+{
+  const struct gpu_device_info *info = &x->device->base.info;
+  size_t bytes;
+  char *extensions;
+
+  x->gosa = GOSA_LAUNCH;
+  x->fp64 = info->fp64 && environment_number("HIMENO_OPENCL_FP64", 1);
+  if (!x->fp64 || !environment_number("HIMENO_OPENCL_ATOMICS", 1)) return STATUS_OK;
+  if (opencl_is_nvidia(x->device)) {
+    if (opencl_nvidia_chip(x->device) >= 60) x->gosa = GOSA_ADD;
+    return STATUS_OK;
+  }
+  cl_int error = clGetDeviceInfo(x->device->id, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clGetDeviceInfo");
+  if (!(extensions = calloc(bytes + 1, 1)))
+    return log_fail(STATUS_ENVIRONMENT, "no memory for the names of OpenCL extensions");
+  status_t status = query(x->device, CL_DEVICE_EXTENSIONS, bytes, extensions);
+  if (info->is_cpu && strstr(extensions, "cl_khr_int64_base_atomics")) x->gosa = GOSA_EXCHANGE;
+  free(extensions);
+  return status;
+}
+
+/** Bytes of all arrays up to which sweeps gain by what caches keep of them. Measured on an H100: M (0.2 GB) gains 3%, L (1.9 GB)
+ * 0.3%, XL (15 GB) loses 5%. OpenCL does not tell the size of the second cache: NVIDIA's gives that of the first. */
+#define CACHED_BYTES (2.0 * (1 << 30))
+
+static int caches_help(const struct himeno_exec *x)
+{
+  return (HIMENO_ARRAYS + 1) * sizeof(float) * (double)layout_floats(&x->fields.layout) <= CACHED_BYTES;
+}
+
+/** Whether groups should be as large as NVIDIA's devices take: its compiler gives a kernel as few registers as its group needs.
+ * HIMENO_OPENCL_WIDE=0 or 1 is for tests. */
+static int wide_wanted(const struct himeno_exec *x)
+{
+  return environment_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1;
+}
+
+static status_t step_open(struct himeno_exec *x, const struct opencl_step *step)
+{
+  if (!step) return opencl_user_open(x->device, x->kernel->file, device_options(x), &x->own, &x->step);
+  x->step = step->wide && wide_wanted(x)     ? *step->wide
+            : step->cached && caches_help(x) ? *step->cached
+                                             : *step;
+  return STATUS_OK;
+}
+
+status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
+                          const struct himeno_kernel *kernel, const struct opencl_step *step,
+                          struct himeno_exec **exec)
+{
+  struct himeno_exec *x;
+  status_t status;
+
+  RETURN_IF_FAILED(check_extents(&fields->layout));
+  if (!(x = calloc(1, sizeof *x))) return log_fail(STATUS_ENVIRONMENT, "no memory for the OpenCL kernels");
+  x->device = (struct opencl_device *)device;
+  x->fields = *fields;
+  x->kernel = kernel;
+  TRY(gosa_choose(x), fail);
+  TRY(step_open(x, step), fail);
+  TRY(prepare_program(x), fail);
+  TRY(set_scratch(x), fail);
+  TRY(check_local_memory(x), fail);
+  TRY(create_buffers(x), fail);
+  TRY(opencl_persistent_open(x), fail);
+  *exec = x;
+  return STATUS_OK;
+fail:
+  opencl_exec_close(x);
+  return status;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* QPU kernels: columns of 16 points along k, marched along i, are shared among 12 programs. The QPU rounds toward zero
+ * and flushes denormals, so a field is bit for bit that of himeno_kernel_toward_zero and not the IEEE backends'. Initial
+ * data and checksum are the host's, which sees the same memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "gpu/qpu/device.h"
+#include "himeno/kernels/kernels.h"
+#include "himeno/kernels/qpu/ceiling_qpu.h"
+#include "himeno/kernels/qpu/naive_qpu.h"
+#include "himeno/kernels/qpu/sweep_qpu.h"
+
+#define LANES          16
+#define PROGRAMS       QPU_DEVICE_QPUS
+#define CONSTANT_WORDS 20
+#define PASS_WORDS     3
+#define END_WORDS      4
+#define CEILING_WORDS  (HIMENO_ARRAYS + 7)
+#define VPM_ROW_SETUP  (1u << 12 | 1u << 11 | 2u << 8) /* 32-bit words along a row */
+
+static const struct himeno_kernel kernels[] = {
+    {.name = "naive",
+     .step = "every neighbour looked up where it is needed",
+     .sweeps = 1,
+     .rung = 1,
+     .toward_zero = 1},
+    {.name = "stream",
+     .step = "nine vectors a plane looked up once for three steps, both TMUs four look-ups ahead",
+     .sweeps = 1,
+     .rung = 2,
+     .toward_zero = 1},
+};
+
+/* The programs of `kernels`, in their order. */
+static const struct program {
+  const uint64_t *words;
+  size_t n_words;
+} programs[] = {{naive, naive_words}, {sweep, sweep_words}};
+
+struct himeno_exec {
+  struct gpu_device *device;
+  struct himeno_fields fields;
+  struct himeno_exec *host; /* fills and sums */
+  struct gpu_mem sweep_code, ceiling_code, uniforms, sums;
+  uint32_t sweep_at, ceiling_at, uniforms_at, sums_at; /* bus addresses */
+  uint32_t coefficient[HIMENO_COEFFICIENTS], p[2];
+  struct himeno_counts counts;
+};
+
+static int64_t vectors(const struct box *box)
+{
+  return (box_extent(box, 2) + LANES - 1) / LANES;
+}
+
+static int64_t passes(const struct box *box)
+{
+  return box_extent(box, 1) * vectors(box);
+}
+
+/* ---- open and close ---- */
+
+static status_t code_load(struct himeno_exec *x, const struct program *program, struct gpu_mem *code,
+                          uint32_t *address)
+{
+  RETURN_IF_FAILED(gpu_alloc(x->device, program->n_words * sizeof *program->words, code));
+  memcpy(code->handle, program->words, code->bytes);
+  return qpu_device_address(x->device, code->handle, address);
+}
+
+/* Room for the uniforms of any box, of the ceiling, and for the sums of squares. */
+static status_t buffers_alloc(struct himeno_exec *x)
+{
+  const int64_t *extent = x->fields.layout.extent;
+  size_t most = (size_t)(extent[1] * ((extent[2] + LANES - 1) / LANES)) * PASS_WORDS +
+                PROGRAMS * (CONSTANT_WORDS + END_WORDS + CEILING_WORDS);
+  RETURN_IF_FAILED(gpu_alloc(x->device, most * sizeof(uint32_t), &x->uniforms));
+  RETURN_IF_FAILED(gpu_alloc(x->device, PROGRAMS * LANES * sizeof(float), &x->sums));
+  RETURN_IF_FAILED(qpu_device_address(x->device, x->uniforms.handle, &x->uniforms_at));
+  return qpu_device_address(x->device, x->sums.handle, &x->sums_at);
+}
+
+static status_t addresses_find(struct himeno_exec *x)
+{
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
+    RETURN_IF_FAILED(qpu_device_address(x->device, x->fields.coefficient[m].handle, &x->coefficient[m]));
+  for (int n = 0; n < 2; n++)
+    RETURN_IF_FAILED(qpu_device_address(x->device, x->fields.p[n].handle, &x->p[n]));
+  return STATUS_OK;
+}
+
+static void qpu_close(struct himeno_exec *x)
+{
+  if (!x) return;
+  gpu_free(x->device, &x->sums);
+  gpu_free(x->device, &x->uniforms);
+  gpu_free(x->device, &x->ceiling_code);
+  gpu_free(x->device, &x->sweep_code);
+  himeno_kernels_cpu.close(x->host);
+  free(x);
+}
+
+static status_t qpu_open(struct gpu_device *device, const struct himeno_fields *fields,
+                         const struct himeno_kernel *kernel, struct himeno_exec **exec)
+{
+  static const struct program ceiling_program = {ceiling, ceiling_words};
+  status_t status;
+  struct himeno_exec *x = calloc(1, sizeof *x);
+  if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the QPU kernels");
+  x->device = device;
+  x->fields = *fields;
+  TRY(himeno_kernels_cpu.open(device, fields, &himeno_kernel_toward_zero, &x->host), fail);
+  TRY(code_load(x, &programs[kernel - kernels], &x->sweep_code, &x->sweep_at), fail);
+  TRY(code_load(x, &ceiling_program, &x->ceiling_code, &x->ceiling_at), fail);
+  TRY(buffers_alloc(x), fail);
+  TRY(addresses_find(x), fail);
+  *exec = x;
+  return STATUS_OK;
+fail:
+  qpu_close(x);
+  return status;
+}
+
+static status_t qpu_fill(struct himeno_exec *x, struct gpu_queue *queue, enum himeno_array array,
+                         enum himeno_data data)
+{
+  return himeno_kernels_cpu.fill(x->host, queue, array, data);
+}
+
+static status_t qpu_checksum(struct himeno_exec *x, struct gpu_queue *queue, const struct gpu_mem *arrays,
+                             int n, const struct box *box, uint64_t *sum)
+{
+  return himeno_kernels_cpu.checksum(x->host, queue, arrays, n, box, sum);
+}
+
+/* ---- a sweep ---- */
+
+static uint32_t store_setup(uint32_t lanes, int row)
+{
+  return 0x80000000u | 1u << 23 | lanes << 16 | 1u << 14 | (uint32_t)row << 7;
+}
+
+static uint32_t bits_of(float value)
+{
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/* In the order of sweep.qasm, which takes coefficients as the expression does. */
+static uint32_t *write_constants(const struct himeno_exec *x, const struct himeno_sweep *sweep, int n,
+                                 int64_t n_passes, uint32_t *u)
+{
+  static const enum himeno_array order[] = {HIMENO_A0, HIMENO_A1,   HIMENO_A2, HIMENO_B0,
+                                            HIMENO_B1, HIMENO_B2,   HIMENO_C0, HIMENO_C1,
+                                            HIMENO_C2, HIMENO_WRK1, HIMENO_A3, HIMENO_BND};
+  const struct layout *layout = &x->fields.layout;
+  uint32_t row = (uint32_t)layout->pitch * 4, plane = (uint32_t)layout->plane * 4;
+  for (size_t c = 0; c < sizeof order / sizeof order[0]; c++) *u++ = x->coefficient[order[c]];
+  *u++ = x->p[sweep->source] + plane;
+  *u++ = x->p[1 - sweep->source];
+  *u++ = plane;
+  *u++ = row;
+  *u++ = bits_of(HIMENO_OMEGA);
+  *u++ = (uint32_t)box_extent(&sweep->box, 0);
+  *u++ = VPM_ROW_SETUP | (uint32_t)n;
+  *u++ = (uint32_t)n_passes;
+  return u;
+}
+
+/* The stream of program n of \a used, which takes passes n, n + used, …: see sweep.qasm. */
+static uint32_t *write_uniforms(const struct himeno_exec *x, const struct himeno_sweep *sweep, int n,
+                                int used, uint32_t *u)
+{
+  const struct layout *layout = &x->fields.layout;
+  const struct box *b = &sweep->box;
+  int64_t all = passes(b);
+  u = write_constants(x, sweep, n, (all - n + used - 1) / used, u);
+  for (int64_t pass = n; pass < all; pass += used) {
+    int64_t j = b->lo[1] + pass / vectors(b), k = b->lo[2] + pass % vectors(b) * LANES;
+    uint32_t lanes = b->hi[2] - k < LANES ? (uint32_t)(b->hi[2] - k) : LANES;
+    *u++ = lanes - 1;
+    *u++ = (uint32_t)((b->lo[0] * layout->plane + j * layout->pitch + k) * 4);
+    *u++ = store_setup(lanes, n);
+  }
+  *u++ = store_setup(LANES, n);
+  *u++ = x->sums_at + (uint32_t)n * LANES * 4;
+  *u++ = (uint32_t)n;
+  *u++ = (uint32_t)used - 1;
+  return u;
+}
+
+static void counts_add(struct himeno_exec *x, const struct box *box)
+{
+  struct qpu_emu *emu = qpu_device_emulator(x->device);
+  if (!emu) return;
+  struct qpu_emu_stats stats = qpu_emu_stats(emu);
+  x->counts.points += (uint64_t)box_points(box);
+  x->counts.instructions += stats.issued;
+  x->counts.arithmetic += stats.arithmetic;
+  x->counts.flop += stats.flops;
+  for (int s = 0; s < QPU_N_STALLS; s++) x->counts.stalls += stats.stalls[s];
+}
+
+/* Sums of squares come in single precision, one a lane of a program, and are added up here in double. */
+static status_t qpu_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *sweep)
+{
+  struct qpu_job jobs[PROGRAMS] = {{0}};
+  uint32_t *first = x->uniforms.handle, *u = first;
+  double *gosa = x->fields.gosa.handle;
+  const float *sums = x->sums.handle;
+  int64_t all = passes(&sweep->box);
+  int used = all < PROGRAMS ? (int)all : PROGRAMS;
+
+  (void)queue;
+  if (!box_points(&sweep->box)) return STATUS_OK;
+  for (int n = 0; n < used; n++) {
+    jobs[n] = (struct qpu_job){x->sweep_at, x->uniforms_at + (uint32_t)(u - first) * 4};
+    u = write_uniforms(x, sweep, n, used, u);
+  }
+  RETURN_IF_FAILED(qpu_device_run(x->device, jobs, used, 1));
+  for (int s = 0; s < used * LANES; s++) gosa[sweep->slot] += (double)sums[s];
+  counts_add(x, &sweep->box);
+  return STATUS_OK;
+}
+
+/* ---- the ceiling ---- */
+
+/* See ceiling.qasm. */
+static uint32_t *write_ceiling(const struct himeno_exec *x, int n, int used, uint32_t *u)
+{
+  uint32_t all = (uint32_t)(layout_floats(&x->fields.layout) / LANES), start = (uint32_t)n * LANES * 4;
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) *u++ = x->coefficient[m] + start;
+  *u++ = x->p[0] + start;
+  *u++ = x->p[1] + start;
+  *u++ = (uint32_t)used * LANES * 4;
+  *u++ = (all - (uint32_t)n + (uint32_t)used - 1) / (uint32_t)used;
+  *u++ = VPM_ROW_SETUP | (uint32_t)n;
+  *u++ = store_setup(LANES, n);
+  *u++ = (uint32_t)n;
+  *u++ = (uint32_t)used - 1;
+  return u;
+}
+
+/* Rows are padded to a multiple of 32 floats, so an array is whole vectors. */
+static status_t qpu_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
+{
+  struct qpu_job jobs[PROGRAMS] = {{0}};
+  uint32_t *first = x->uniforms.handle, *u = first;
+  int64_t all = layout_floats(&x->fields.layout) / LANES;
+  int used = all < PROGRAMS ? (int)all : PROGRAMS;
+
+  (void)queue;
+  for (int n = 0; n < used; n++) {
+    jobs[n] = (struct qpu_job){x->ceiling_at, x->uniforms_at + (uint32_t)(u - first) * 4};
+    u = write_ceiling(x, n, used, u);
+  }
+  return qpu_device_run(x->device, jobs, used, 1);
+}
+
+static void qpu_counts(const struct himeno_exec *x, struct himeno_counts *counts)
+{
+  *counts = x->counts;
+}
+
+const struct himeno_kernel_set himeno_kernels_qpu = {
+    .backend = "qpu",
+    .kernels = kernels,
+    .n = sizeof kernels / sizeof *kernels,
+    .open = qpu_open,
+    .close = qpu_close,
+    .fill = qpu_fill,
+    .sweep = qpu_sweep,
+    .ceiling = qpu_ceiling,
+    .checksum = qpu_checksum,
+    .counts = qpu_counts,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* The devices' own words, and who is slower than the others, in JSON. */
+#include "config.h"
+
+#include "base/report.h"
+#include "himeno/report/report.h"
+#include "himeno/accept/suspect.h"
+
+#define WORDS_MAX 800
+
+static json_t *unless_unknown(double value)
+{
+  return value < 0 ? json_null() : json_real(value);
+}
+
+static json_t *range(double low, double high)
+{
+  return low < 0 ? json_null() : json_pack("[f, f]", low, high);
+}
+
+static json_t *reasons_json(const struct record_telemetry *t)
+{
+  json_t *reasons = json_object();
+  char text[40];
+  for (int b = 0; b < THROTTLE_BITS; b++)
+    if (t->by_reason[b])
+      json_object_set_new(reasons, telemetry_throttle_text(1 << b, text, sizeof text),
+                          json_integer(t->by_reason[b]));
+  return reasons;
+}
+
+static json_t *ecc_json(const struct record_telemetry *t)
+{
+  const struct telemetry_state *b = &t->before, *a = &t->after;
+  int64_t meanwhile = a->corrected < 0 || b->corrected < 0 ? -1 : a->corrected - b->corrected;
+  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "on", a->ecc < 0 ? json_null() : json_boolean(a->ecc),
+                   "corrected", report_json_known(a->corrected), "corrected_meanwhile",
+                   report_json_known(meanwhile), "uncorrected", report_json_known(a->uncorrected), "retired",
+                   report_json_known(a->retired));
+}
+
+static json_t *link_json(const struct telemetry_state *s)
+{
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "pcie_gen", report_json_known(s->pcie_gen),
+                   "pcie_gen_max", report_json_known(s->pcie_gen_max), "pcie_width",
+                   report_json_known(s->pcie_width), "pcie_width_max", report_json_known(s->pcie_width_max),
+                   "nvlinks", report_json_known(s->nvlinks), "nvlinks_active",
+                   report_json_known(s->nvlinks_active));
+}
+
+/* ---- blocks ---- */
+
+static json_t *watts_of(const struct telemetry_sample *s)
+{
+  return unless_unknown(s->watts);
+}
+
+static json_t *sm_mhz_of(const struct telemetry_sample *s)
+{
+  return report_json_known(s->sm_mhz);
+}
+
+static json_t *memory_mhz_of(const struct telemetry_sample *s)
+{
+  return report_json_known(s->memory_mhz);
+}
+
+static json_t *celsius_of(const struct telemetry_sample *s)
+{
+  return report_json_known(s->celsius);
+}
+
+static json_t *throttled_of(const struct telemetry_sample *s)
+{
+  char text[TELEMETRY_THROTTLE_BYTES];
+  return s->throttle < 0 ? json_null() : json_string(telemetry_throttle_text(s->throttle, text, sizeof text));
+}
+
+/* A value of each row; null where none is known. */
+static json_t *column(const struct telemetry_sample *rows, int n, json_t *of(const struct telemetry_sample *))
+{
+  json_t *values = json_array();
+  int known = 0;
+  for (int r = 0; r < n; r++) {
+    json_t *value = of(&rows[r]);
+    known += !json_is_null(value);
+    json_array_append_new(values, value);
+  }
+  if (known) return values;
+  json_decref(values);
+  return json_null();
+}
+
+static json_t *blocks_json(const struct record_telemetry *t, const struct telemetry_sample *rows)
+{
+  return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "each", t->each, "watts",
+                   column(rows, t->rows, watts_of), "sm_mhz", column(rows, t->rows, sm_mhz_of), "memory_mhz",
+                   column(rows, t->rows, memory_mhz_of), "celsius", column(rows, t->rows, celsius_of),
+                   "throttled", column(rows, t->rows, throttled_of));
+}
+
+static json_t *changes_json(const struct record_telemetry *t)
+{
+  json_t *list = json_array();
+  for (int c = 0; c < t->n_changes && c < RECORD_CHANGES_MAX; c++) {
+    const struct record_change *change = &t->changes[c];
+    json_array_append_new(list,
+                          json_pack("{s:i, s:s, s:o, s:o}", "block", change->block, "of",
+                                    telemetry_fact_names[change->of], "from", report_json_known(change->from),
+                                    "to", report_json_known(change->to)));
+  }
+  return list;
+}
+
+/* ---- all of it ---- */
+
+static json_t *telemetry_json(const struct record_telemetry *t)
+{
+  return json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "source", t->source,
+                   "samples", t->samples, "throttled", t->throttled, "reasons", reasons_json(t), "watts",
+                   range(t->samples ? t->low.watts : -1, t->high.watts), "sm_mhz",
+                   range(t->samples ? t->low.sm_mhz : -1, t->high.sm_mhz), "memory_mhz",
+                   range(t->samples ? t->low.memory_mhz : -1, t->high.memory_mhz), "celsius",
+                   range(t->samples ? t->low.celsius : -1, t->high.celsius), "sm_mhz_max",
+                   unless_unknown(t->after.sm_mhz_max), "memory_mhz_max",
+                   unless_unknown(t->after.memory_mhz_max), "ecc", ecc_json(t), "link", link_json(&t->after));
+}
+
+json_t *himeno_telemetry_json(const struct himeno_run *run, int rank)
+{
+  const struct record_telemetry *t = &run->result.ranks[rank].telemetry;
+  if (!t->source[0]) return json_null();
+  json_t *all = telemetry_json(t);
+  json_object_set_new(all, "blocks", blocks_json(t, run->result.series + (size_t)rank * (size_t)t->rows));
+  json_object_set_new(all, "changes", changes_json(t));
+  json_object_set_new(all, "changes_seen", json_integer(t->n_changes));
+  return all;
+}
+
+json_t *himeno_stragglers_json(const struct himeno_run *run)
+{
+  const struct himeno_result *r = &run->result;
+  json_t *list = json_array();
+  char words[WORDS_MAX];
+  for (int s = 0; s < r->n_stragglers && s < HIMENO_STRAGGLERS_MAX; s++) {
+    const struct straggler *one = &r->stragglers[s];
+    const struct himeno_rank *rank = &r->ranks[one->rank];
+    json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s, s:f, s:f, s:i, s:i, s:s}", "rank", one->rank,
+                                          "host", rank->host, "uuid", rank->info.uuid, "of",
+                                          straggler_of_name(one->of), "slowness", one->slowness, "limit",
+                                          one->limit, "beyond", one->beyond, "blocks", run->record->n,
+                                          "words", suspect_straggler(run, one, words, sizeof words)));
+  }
+  return list;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run on an emulator, or on the part that it stands for, says instead of speed: counts of instructions, and the
+ * model of what bounds a Raspberry Pi 1 to 3. */
+#include "config.h"
+
+#include "base/report.h"
+#include "himeno/report/report.h"
+
+/* Memory as owners of the boards measure it, and the processors at 250 MHz: 12 QPUs, an instruction of 16 lanes in 4
+ * cycles. */
+#define LEAST_BYTES_PER_SECOND  1e9
+#define MOST_BYTES_PER_SECOND   2e9
+#define INSTRUCTIONS_PER_SECOND (12 * 250e6 / 4)
+#define LANES                   16
+
+static double share(uint64_t part, uint64_t whole)
+{
+  return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+double himeno_vector_instructions(const struct himeno_counts *counts)
+{
+  return LANES * share(counts->instructions, counts->points);
+}
+
+static double memory_gflops(double bytes_per_second)
+{
+  return bytes_per_second / HIMENO_BYTES_PER_POINT * HIMENO_FLOP_PER_POINT / 1e9;
+}
+
+/* Were memory no bound. */
+static double instruction_gflops(const struct himeno_counts *counts)
+{
+  double each = himeno_vector_instructions(counts);
+  return each > 0 ? INSTRUCTIONS_PER_SECOND * LANES / each * HIMENO_FLOP_PER_POINT / 1e9 : 0;
+}
+
+void himeno_counts_text(const struct himeno_run *run, FILE *out)
+{
+  const struct himeno_counts *c = &run->result.counts;
+  const struct himeno_result *r = &run->result;
+  fprintf(out, "\n  emulated   no speed: the emulator took %.3f s for %lld sweeps in %d block%s\n",
+          r->seconds, (long long)r->sweeps, r->n_samples, r->n_samples == 1 ? "" : "s");
+  fprintf(out,
+          "  counts     %.1f instructions issued for 16 points of a sweep, %.1f%% of them with float "
+          "arithmetic\n",
+          himeno_vector_instructions(c), 100 * share(c->arithmetic, c->instructions));
+}
+
+void himeno_bound_text(const struct himeno_counts *counts, FILE *out)
+{
+  fprintf(out,
+          "  model      not measured: a Raspberry Pi 1 to 3 is bound by its memory; 56 bytes a point at 1 to "
+          "2 GB/s\n"
+          "             are %.2f to %.2f GFLOPS",
+          memory_gflops(LEAST_BYTES_PER_SECOND), memory_gflops(MOST_BYTES_PER_SECOND));
+  if (counts->instructions)
+    fprintf(out, ", where the instructions alone would allow %.1f", instruction_gflops(counts));
+  fprintf(out, "\n");
+}
+
+json_t *himeno_counts_json(const struct himeno_counts *c)
+{
+  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "points", (json_int_t)c->points, "instructions",
+                   (json_int_t)c->instructions, "arithmetic", (json_int_t)c->arithmetic, "flop",
+                   (json_int_t)c->flop, "stalls", (json_int_t)c->stalls);
+}
+
+json_t *himeno_bound_json(const struct himeno_counts *counts)
+{
+  json_t *bound = json_pack("{s:[f,f], s:[f,f]}", "memory_gbps", LEAST_BYTES_PER_SECOND / 1e9,
+                            MOST_BYTES_PER_SECOND / 1e9, "memory_gflops",
+                            memory_gflops(LEAST_BYTES_PER_SECOND), memory_gflops(MOST_BYTES_PER_SECOND));
+  if (bound && counts->instructions)
+    json_object_set_new(bound, "instruction_gflops", report_json_real(instruction_gflops(counts)));
+  return bound;
+}
+
+void himeno_rung_counts_text(const struct himeno_counts *counts, FILE *out)
+{
+  fprintf(out, " %12.1f %11.1f%%", himeno_vector_instructions(counts),
+          100 * share(counts->arithmetic, counts->instructions));
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/report.h"
+#include "base/stats.h"
+#include "himeno/tune/choose.h"
+#include "himeno/ranks.h"
+#include "himeno/report/report.h"
+
+#define SCHEMA "himeno-gpu/1"
+
+static json_t *hex64(uint64_t value)
+{
+  char text[17];
+  snprintf(text, sizeof text, "%016" PRIx64, value);
+  return json_string(text);
+}
+
+static json_t *config_json(const struct himeno_run *run)
+{
+  const struct himeno_config *c = &run->config;
+  return json_pack(
+      "{s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:s, s:s, s:i, s:n, s:i, s:s, s:[i,i,i], s:I, s:I, s:b}",
+      "size", c->size.name, "imax", (json_int_t)run->global[0], "jmax", (json_int_t)run->global[1], "kmax",
+      (json_int_t)run->global[2], "weak", c->weak, "data", c->data == HIMENO_DENSE ? "dense" : "standard",
+      "backend", run->placement.backend->name, "kernel", run->kernel->name, "kernel_choice",
+      himeno_choice_name(run->choice), "class",
+      run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", "T", run->kernel->sweeps, "tile", "pad",
+      (int)c->pad, "transport", run->transport->name, "procs", run->procs[0], run->procs[1], run->procs[2],
+      "sweeps", (json_int_t)run->result.sweeps, "block", (json_int_t)(c->sweeps_given ? c->sweeps : c->block),
+      "overlap", !c->no_overlap);
+}
+
+static json_t *samples_json(const struct himeno_result *r)
+{
+  json_t *samples = json_array();
+  for (int s = 0; s < r->n_samples; s++) json_array_append_new(samples, report_json_real(r->samples[s]));
+  return samples;
+}
+
+/* Which samples were taken while a device was throttled. */
+static json_t *throttled_json(const struct himeno_result *r)
+{
+  json_t *list = json_array();
+  for (int s = 0; s < r->n_samples; s++)
+    if (r->throttled[s]) json_array_append_new(list, json_integer(s));
+  return list;
+}
+
+/* Nothing passes before it has ended. */
+static const char *verdict_word(const struct himeno_result *r)
+{
+  return r->partial && r->verdict != STATUS_WRONG ? "partial" : status_verdict(r->verdict);
+}
+
+/* What was compared beside the ends of blocks; null where nothing was. */
+static json_t *checks_json(const struct himeno_run *run)
+{
+  int n = 0;
+  const struct solver_check *checks = run->solver ? solver_baseline_checks(run->solver, &n) : NULL;
+  if (n == 0) return json_null();
+  json_t *points = json_array();
+  for (int c = 0; c < n; c++)
+    json_array_append_new(points,
+                          json_pack("{s:i, s:o, s:o}", "sweeps", checks[c].sweeps, "gosa",
+                                    report_json_real(checks[c].gosa), "checksum", hex64(checks[c].checksum)));
+  return json_pack("{s:i, s:b, s:i, s:o, s:o}", "every", solver_check_sweeps(run->kernel), "timed",
+                   run->result.pauses, "untimed", run->result.check_blocks, "coefficients",
+                   hex64(run->result.coefficients), "points", points);
+}
+
+static json_t *result_json(const struct himeno_run *run)
+{
+  const struct himeno_result *r = &run->result;
+  int emulated = himeno_is_emulated(run);
+  double rate = himeno_bytes_per_second(run);
+  json_t *result = json_pack(
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:o}", "seconds", report_json_real(r->seconds),
+      "gflops", emulated ? json_null() : report_json_real(himeno_gflops(run)), "gbps",
+      emulated ? json_null() : report_json_real(rate / 1e9), "ceiling_gbps",
+      r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null(), "ceiling_share",
+      r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null(), "gosa",
+      report_json_real(r->last.gosa), "checksum", hex64(r->last.checksum), "blocks", r->n_samples, "verified",
+      verify_source_name(r->verified), "verdict", verdict_word(r), "samples", samples_json(r));
+  if (result) json_object_set_new(result, "checks", checks_json(run));
+  if (result) json_object_set_new(result, "throttled", throttled_json(r));
+  if (result && r->soak.blocks > 0) json_object_set_new(result, "soak", soak_json(run));
+  if (result && r->accept.asked) json_object_set_new(result, "accept", accept_json(run));
+  if (result && emulated) json_object_set_new(result, "counts", himeno_counts_json(&r->counts));
+  if (result && run->kernel->toward_zero) json_object_set_new(result, "bound", himeno_bound_json(&r->counts));
+  if (result && run->config.official && !emulated)
+    json_object_set_new(result, "score", report_json_real(himeno_gflops(run) * 1e3 / HIMENO_OFFICIAL_MFLOPS));
+  return result;
+}
+
+/* None before the solver is made. */
+static int ranks_known(const struct himeno_run *run)
+{
+  return run->result.ranks ? run->placement.ranks : 0;
+}
+
+static json_t *phases_json(const struct himeno_run *run)
+{
+  int n = ranks_known(run);
+  double values[run->placement.ranks];
+  json_t *phases = json_object();
+  for (int p = 0; p < HIMENO_PHASES; p++) {
+    for (int r = 0; r < n; r++) values[r] = run->result.ranks[r].phases[p];
+    struct stats_summary s = stats_summarise(values, (size_t)n);
+    json_object_set_new(phases, himeno_phase_names[p],
+                        json_pack("{s:o, s:o, s:o}", "min", report_json_real(s.min), "median",
+                                  report_json_real(s.median), "max", report_json_real(s.max)));
+  }
+  return phases;
+}
+
+static json_t *paths_json(const struct himeno_run *run)
+{
+  json_t *paths = json_array();
+  for (int r = 0; r < ranks_known(run); r++) {
+    const struct himeno_rank *rank = &run->result.ranks[r];
+    for (int m = 0; m < rank->n_paths; m++) {
+      const struct himeno_path *p = &rank->paths[m];
+      json_array_append_new(paths, json_pack("{s:i, s:i, s:s, s:I, s:s, s:s}", "rank", r, "peer", p->peer,
+                                             "face", p->face, "bytes", (json_int_t)p->bytes, "used", p->used,
+                                             "why", p->why[0] ? p->why : himeno_transport_why(run)));
+    }
+  }
+  return paths;
+}
+
+static json_t *rank_json(const struct himeno_run *run, int r)
+{
+  const struct himeno_rank *rank = &run->result.ranks[r];
+  json_t *phases = json_object();
+  for (int p = 0; p < HIMENO_PHASES; p++)
+    json_object_set_new(phases, himeno_phase_names[p], report_json_real(rank->phases[p]));
+  return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:b, s:o, s:o, s:o}", "rank", r, "host",
+                   rank->host, "device", rank->info.name, "uuid", rank->info.uuid, "pci", rank->info.pci,
+                   "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus, "device_shared",
+                   rank->shared > 0, "cpus_shared", rank->overlap, "gflops",
+                   rank->info.emulated ? json_null() : report_json_real(himeno_rank_gflops(rank)), "phases",
+                   phases, "telemetry", himeno_telemetry_json(run, r));
+}
+
+static json_t *ranks_json(const struct himeno_run *run)
+{
+  json_t *ranks = json_array();
+  for (int r = 0; r < ranks_known(run); r++) json_array_append_new(ranks, rank_json(run, r));
+  return ranks;
+}
+
+json_t *himeno_report_json(const struct himeno_run *run)
+{
+  json_t *document = report_json_frame(SCHEMA, "himeno-gpu");
+  int failed = json_object_set_new(document, "config", config_json(run)) |
+               json_object_set_new(document, "partial", json_boolean(run->result.partial)) |
+               json_object_set_new(document, "result", result_json(run)) |
+               json_object_set_new(document, "phases", phases_json(run)) |
+               json_object_set_new(document, "paths", paths_json(run)) |
+               json_object_set_new(document, "ranks", ranks_json(run)) |
+               json_object_set_new(document, "stragglers", himeno_stragglers_json(run));
+  if (!failed) return document;
+  json_decref(document);
+  return NULL;
+}

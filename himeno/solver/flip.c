@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/solver/flip.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+static struct {
+  int due;
+  struct flip flip;
+} plan;
+
+void flip_plan(const struct flip *flip)
+{
+  plan.due = flip != NULL;
+  if (flip) plan.flip = *flip;
+}
+
+void flip_plan_in(const struct solver *solver, const struct flip *flip)
+{
+  struct flip f = *flip;
+  f.sweep += solver_swept(solver);
+  flip_plan(&f);
+}
+
+int flip_parse(const char *text, struct flip *flip)
+{
+  char name[16], *at;
+  struct flip f = {.array = -1, .rank = -1};
+  int end = -1, rank_end = 0;
+  if (sscanf(text, "%15s %" SCNd64 ",%" SCNd64 ",%" SCNd64 " %d %" SCNd64 "%n", name, &f.point[0],
+             &f.point[1], &f.point[2], &f.bit, &f.sweep, &end) != 6 ||
+      text[end])
+    return 0;
+  if ((at = strchr(name, '@'))) {
+    *at = 0;
+    if (sscanf(at + 1, "%d%n", &f.rank, &rank_end) != 1 || at[1 + rank_end] || f.rank < 0) return 0;
+  }
+  for (int a = 0; a < SOLVER_ARRAYS; a++)
+    if (strcmp(name, solver_array_name(a)) == 0) f.array = a;
+  if (strcmp(name, "older-p") == 0) f.array = SOLVER_OLDER;
+  if (f.point[0] < 0 || f.point[1] < 0 || f.point[2] < 0) return 0;
+  if (f.array < 0 || f.bit < 0 || f.bit > 31 || f.sweep < 1) return 0;
+  *flip = f;
+  return 1;
+}
+
+status_t flip_read(void)
+{
+  struct flip flip;
+  const char *text = getenv("HIMENO_FLIP");
+  if (text && !flip_parse(text, &flip))
+    return log_fail(STATUS_USAGE,
+                    "HIMENO_FLIP=%s: \"ARRAY I,J,K BIT SWEEP\" is asked for, as in \"a3 10,20,30 5 17\"",
+                    text);
+  flip_plan(text ? &flip : NULL);
+  return STATUS_OK;
+}
+
+status_t flip_check(const int64_t global[3], int ranks)
+{
+  const int64_t *at = plan.flip.point;
+  if (plan.due && plan.flip.rank >= ranks)
+    return log_fail(STATUS_USAGE, "HIMENO_FLIP: there is no rank %d, only %d ranks", plan.flip.rank, ranks);
+  if (!plan.due || (at[0] < global[0] && at[1] < global[1] && at[2] < global[2])) return STATUS_OK;
+  log_warn("HIMENO_FLIP: point %" PRId64 ",%" PRId64 ",%" PRId64 " is not in a grid of %" PRId64 " x %" PRId64
+           " x %" PRId64 ": nothing is planted",
+           at[0], at[1], at[2], global[0], global[1], global[2]);
+  return STATUS_OK;
+}
+
+/* The place in the local array; −1 where this rank does not hold the copy. */
+static int64_t place_of(const struct solver *solver, const struct flip *flip)
+{
+  const struct layout *layout = solver_layout(solver);
+  const struct box held = {{0, 0, 0}, {layout->extent[0], layout->extent[1], layout->extent[2]}};
+  const struct box *box = flip->rank < 0 ? &layout->counted : &held;
+  int64_t local[3];
+  if (flip->rank >= 0 && flip->rank != decomp_rank(solver_decomp(solver))) return -1;
+  for (int d = 0; d < 3; d++) {
+    local[d] = flip->point[d] - layout->origin[d];
+    if (local[d] < box->lo[d] || local[d] >= box->hi[d]) return -1;
+  }
+  return local[0] * layout->plane + local[1] * layout->pitch + local[2];
+}
+
+int64_t flip_due(int64_t from, int64_t to)
+{
+  return plan.due && plan.flip.sweep > from && plan.flip.sweep <= to ? plan.flip.sweep : 0;
+}
+
+status_t flip_plant(struct solver *solver)
+{
+  float value;
+  uint32_t bits;
+  plan.due = 0;
+  int64_t at = place_of(solver, &plan.flip);
+  if (at < 0 && plan.flip.rank == decomp_rank(solver_decomp(solver)))
+    return log_fail(STATUS_USAGE, "HIMENO_FLIP: rank %d holds no copy of that point", plan.flip.rank);
+  if (at < 0) return STATUS_OK;
+  RETURN_IF_FAILED(solver_array_read(solver, plan.flip.array, at, 1, &value));
+  memcpy(&bits, &value, sizeof bits);
+  bits ^= (uint32_t)1 << plan.flip.bit;
+  memcpy(&value, &bits, sizeof bits);
+  return solver_array_write(solver, plan.flip.array, at, 1, &value);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* One pass: the points that neighbours need, the exchange, the rest meanwhile. */
+#include "config.h"
+
+#include "base/stats.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "himeno/solver/state.h"
+
+static status_t marks_read(struct solver *s, struct pass_marks *marks)
+{
+  double boundary, inner;
+  if (!marks->used) return STATUS_OK;
+  RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BEGIN], marks->event[PASS_BOUNDARY], &boundary));
+  RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_INNER_BEGIN], marks->event[PASS_END], &inner));
+  s->phases[PHASE_BOUNDARY] += boundary;
+  s->phases[PHASE_INTERIOR] += inner;
+  marks->used = 0;
+  return STATUS_OK;
+}
+
+status_t solver_pass_times(struct solver *s)
+{
+  for (int r = 0; r < PASS_RING; r++) RETURN_IF_FAILED(marks_read(s, &s->ring[r]));
+  return STATUS_OK;
+}
+
+static status_t sweep_box(struct solver *s, struct himeno_exec *exec, const struct box *box, int slot)
+{
+  struct himeno_sweep sweep = {.box = *box, .source = s->current, .slot = slot, .ends_alike = 1};
+  return box_points(box) > 0 ? s->set->sweep(exec, s->compute, &sweep) : STATUS_OK;
+}
+
+/* Without neighbours a resident kernel does many sweeps at once. */
+static status_t whole_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
+{
+  struct himeno_sweep sweep = {
+      .box = s->layout.owned, .sweeps = sweeps, .source = s->current, .slot = slot, .ends_alike = 1};
+  return s->set->sweep(exec, s->compute, &sweep);
+}
+
+/* Whatever goes out first: the slabs when the rest overlaps with the exchange, everything when it does not. */
+static status_t sweep_first(struct solver *s, struct himeno_exec *exec, int slot)
+{
+  if (!s->overlap) return sweep_box(s, exec, &s->layout.owned, slot);
+  for (int b = 0; b < s->cut.n; b++) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.boundary[b], slot));
+  return STATUS_OK;
+}
+
+static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
+{
+  struct pass_marks *marks = &s->ring[s->passes++ % PASS_RING];
+  struct gpu_event *arrived;
+  struct gpu_mem target = s->fields.p[1 - s->current];
+
+  watch_sweep(s->config.comm, slot + 1);
+  RETURN_IF_FAILED(marks_read(s, marks));
+  RETURN_IF_FAILED(gpu_record(marks->event[PASS_BEGIN], s->compute));
+  RETURN_IF_FAILED(sweep_first(s, exec, slot));
+  RETURN_IF_FAILED(gpu_record(marks->event[PASS_BOUNDARY], s->compute));
+  RETURN_IF_FAILED(halo_route_start(s->route, target, marks->event[PASS_BOUNDARY]));
+  RETURN_IF_FAILED(halo_route_progress(s->route));
+  RETURN_IF_FAILED(gpu_record(marks->event[PASS_INNER_BEGIN], s->compute));
+  if (s->overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, slot));
+  RETURN_IF_FAILED(gpu_record(marks->event[PASS_END], s->compute));
+  marks->used = 1;
+  RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
+  RETURN_IF_FAILED(gosa_advance(s, slot, sweeps));
+  return arrived ? gpu_wait(s->compute, arrived) : STATUS_OK;
+}
+
+/* Nothing here waits for the device. */
+static status_t unattended_pass(struct solver *s, struct himeno_exec *exec, int slot)
+{
+  struct gpu_event *computed = s->ring[s->passes++ % PASS_RING].event[PASS_BOUNDARY], *arrived;
+  struct gpu_mem target = s->fields.p[1 - s->current];
+  watch_sweep(s->config.comm, slot + 1);
+  RETURN_IF_FAILED(sweep_first(s, exec, slot));
+  if (s->overlap) RETURN_IF_FAILED(gpu_record(computed, s->compute));
+  RETURN_IF_FAILED(halo_route_start(s->route, target, s->overlap ? computed : NULL));
+  if (s->overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, slot));
+  RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
+  return arrived ? gpu_wait(s->compute, arrived) : STATUS_OK;
+}
+
+/* The sweep exchanges its halos itself. */
+static status_t linked_pass(struct solver *s, int slot)
+{
+  struct himeno_linked linked = {.cut = &s->cut, .source = s->current, .slot = slot};
+  watch_sweep(s->config.comm, slot + 1);
+  linked.link = halo_route_link(s->route, &linked.step);
+  return s->set->linked(s->exec, s->compute, &linked);
+}
+
+status_t solver_passes_end(struct solver *s)
+{
+  if (s->linked) RETURN_IF_FAILED(halo_route_settle(s->route));
+  return halo_route_lap(s->route);
+}
+
+status_t solver_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
+{
+  if (s->linked)
+    RETURN_IF_FAILED(linked_pass(s, slot));
+  else if (s->unattended)
+    RETURN_IF_FAILED(unattended_pass(s, exec, slot));
+  else if (s->route)
+    RETURN_IF_FAILED(exchanged_pass(s, exec, sweeps, slot));
+  else
+    RETURN_IF_FAILED(whole_pass(s, exec, sweeps, slot));
+  s->current = 1 - s->current;
+  return STATUS_OK;
+}
+
+static status_t request_wait(struct solver *s)
+{
+  double begin = stats_now();
+  RETURN_IF_FAILED(watch_request(s->config.comm, &s->gosa_request, "the sum of gosa"));
+  s->phases[PHASE_REDUCE] += stats_now() - begin;
+  return STATUS_OK;
+}
+
+/* Starts the reduction of the slots that were copied out one pass ago. */
+static status_t gosa_send(struct solver *s)
+{
+  if (s->gosa_count == 0) return STATUS_OK;
+  RETURN_IF_FAILED(halo_route_await(s->route, s->gosa_event));
+  RETURN_IF_FAILED(request_wait(s));
+  RETURN_IF_FAILED(
+      agree_mpi(MPI_Iallreduce(s->host_gosa + s->gosa_first, s->sum_gosa + s->gosa_first, s->gosa_count,
+                               MPI_DOUBLE, MPI_SUM, s->config.comm, &s->gosa_request),
+                "MPI_Iallreduce of gosa"));
+  s->gosa_count = 0;
+  return STATUS_OK;
+}
+
+status_t gosa_advance(struct solver *s, int slot, int count)
+{
+  struct pass_marks *marks = &s->ring[(s->passes - 1) % PASS_RING];
+  RETURN_IF_FAILED(gosa_send(s));
+  RETURN_IF_FAILED(gpu_wait(s->gosa_queue, marks->event[PASS_END]));
+  RETURN_IF_FAILED(gpu_copy_out(s->gosa_queue, s->host_gosa + slot, s->fields.gosa,
+                                (size_t)slot * sizeof(double), (size_t)count * sizeof(double)));
+  RETURN_IF_FAILED(gpu_record(s->gosa_event, s->gosa_queue));
+  s->gosa_first = slot;
+  s->gosa_count = count;
+  return STATUS_OK;
+}
+
+/* Where no host took part in the sweeps, all slots at once. */
+static status_t gosa_all(struct solver *s, int first, int end)
+{
+  size_t bytes = (size_t)(end - first) * sizeof(double);
+  RETURN_IF_FAILED(
+      gpu_copy_out(s->compute, s->host_gosa + first, s->fields.gosa, (size_t)first * sizeof(double), bytes));
+  RETURN_IF_FAILED(halo_route_wait(s->route, s->compute));
+  return watch_allreduce(s->config.comm, s->host_gosa + first, s->sum_gosa + first, end - first, MPI_DOUBLE,
+                         MPI_SUM, "the sum of gosa");
+}
+
+status_t gosa_drain(struct solver *s, int first, int end)
+{
+  if (s->unattended) return gosa_all(s, first, end);
+  RETURN_IF_FAILED(gosa_send(s));
+  return request_wait(s);
+}

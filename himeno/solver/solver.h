@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The domain-decomposed Jacobi solver: one device a rank, blocks of sweeps from the initial field.
+ *
+ * All functions are collective over the solver's communicator. One that fails on a rank leaves the others waiting in
+ * their next message: the caller ends the job (agree_abort), unless it is solver_open, whose ranks agree. */
+#ifndef HIMENO_SOLVER_SOLVER_H
+#define HIMENO_SOLVER_SOLVER_H
+
+#include <mpi.h>
+
+#include "comm/halo/route.h"
+#include "himeno/kernels/kernels.h"
+
+enum himeno_phase {
+  PHASE_INTERIOR,
+  PHASE_BOUNDARY,
+  PHASE_PACK,
+  PHASE_D2H,
+  PHASE_WAIT,
+  PHASE_TRANSFER,
+  PHASE_H2D,
+  PHASE_UNPACK,
+  PHASE_REDUCE,
+  PHASE_EXPOSED, /**< the sweep's time less interior and boundary */
+  HIMENO_PHASES
+};
+
+/** "interior", "boundary", … */
+extern const char *const himeno_phase_names[HIMENO_PHASES];
+
+struct solver_config {
+  MPI_Comm comm;
+  struct gpu_device *device;
+  const struct himeno_kernel *kernel;
+  const struct halo_transport *transport;
+  int64_t global[3];
+  int procs[3]; /**< checked */
+  enum himeno_data data;
+  int max_sweeps;   /**< longest block that will be asked for */
+  int overlap;      /**< compute the interior while halos travel */
+  int pad;          /**< floats added to a row */
+  int plant;        /**< faults may be planted in its memory (himeno/solver/flip.h) */
+  int check_sweeps; /**< sweeps from check point to check point: solver_check_sweeps() */
+};
+
+/** In dense data, which contract fastest, a wrong bit of p may be below rounding this many sweeps later: doc/method.md has
+ * what was seen of flips by their distance to the next check. */
+#define SOLVER_CHECK_SWEEPS 12
+
+/** \brief Sweeps from check point to check point for a kernel: whole passes of it. */
+int solver_check_sweeps(const struct himeno_kernel *kernel);
+
+/** What all ranks have at a check point. */
+struct solver_check {
+  int sweeps;  /**< of the block, so far */
+  double gosa; /**< of the last of them */
+  uint64_t checksum;
+};
+
+/** One block's outcome; the same on all ranks but for `phases`. */
+struct solver_block {
+  int sweeps;
+  double seconds; /**< all sweeps, the slowest rank's */
+  double gosa;    /**< of the last sweep */
+  uint64_t checksum;
+  const struct solver_check
+      *checks; /**< the solver's, until its next block; the last one is the block's end */
+  int n_checks;
+  double phases[HIMENO_PHASES]; /**< this rank's seconds a sweep */
+};
+
+struct solver;
+
+/** \brief Device bytes that a rank of this configuration needs, the largest rank's. */
+status_t solver_bytes(const struct solver_config *config, uint64_t *bytes);
+
+/** \brief Allocates, fills, prepares kernels and transport. Ranks agree on the outcome. */
+status_t solver_open(const struct solver_config *config, struct solver **solver);
+void solver_close(struct solver *solver);
+
+/** \brief Restores the initial field, runs and times \a sweeps sweeps, sums the checksum. \a cut: the sweeps pause at each
+ * check point for the checksum there; pauses are not timed. */
+status_t solver_block_run(struct solver *solver, int sweeps, int cut, struct solver_block *block);
+
+/** \brief Like solver_block_run from the field as it is: for the original protocol, which never resets it. */
+status_t solver_block_continue(struct solver *solver, int sweeps, struct solver_block *block);
+
+/** \brief Fills everything with \a data; the next block continues from the initial field. */
+status_t solver_fill(struct solver *solver, enum himeno_data data);
+
+/** The arrays that a solver keeps: the coefficients by enum himeno_array, then both fields. */
+enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
+
+/** \brief "a0", …, "wrk1", "p", "older p". */
+const char *solver_array_name(int array);
+
+/** \brief Sum of the twelve coefficients' checksums over the points that this rank counts; not summed over ranks. */
+status_t solver_coefficients_checksum(struct solver *solver, uint64_t *sum);
+
+/** Relative, where gosa is a sum of single floats that round toward zero. */
+#define SOLVER_GOSA_TOLERANCE_SINGLE 1e-3
+
+/** \brief Whether two gosa differ by at most \a tolerance, relative; infinities and NaNs agree with nothing. */
+int solver_gosa_agrees(double a, double b, double tolerance);
+
+/** \brief The coefficients' checksums over all that this rank holds are kept: solver_baseline_compare looks for changes. */
+status_t solver_baseline_begin(struct solver *solver);
+
+/** \brief The block that has just run becomes the one that later ones of as many sweeps must repeat. */
+status_t solver_baseline_take(struct solver *solver);
+
+/** \brief What the block that was taken had at its check points: \a n of them, none before. The solver's. */
+const struct solver_check *solver_baseline_checks(const struct solver *solver, int *n);
+
+/** \brief STATUS_WRONG on all ranks, and a line from each that saw it, where the block that has just run differs from the one
+ * that was taken (in a rank's own gosa of any sweep, in the older field, in p at check points that both have), or where a
+ * coefficient has changed. \a what names the block. */
+status_t solver_baseline_compare(struct solver *solver, const char *what);
+
+/** \brief Checksum of one array over the points that this rank counts; not summed over ranks. */
+status_t solver_array_checksum(struct solver *solver, int array, uint64_t *sum);
+
+/** \brief Copies \a n floats from \a offset of an array to the host, or back. */
+status_t solver_array_read(struct solver *solver, int array, int64_t offset, int64_t n, float *host);
+status_t solver_array_write(struct solver *solver, int array, int64_t offset, int64_t n, const float *host);
+
+const struct layout *solver_layout(const struct solver *solver);
+
+/** \brief Times \a passes of the ceiling kernel on all ranks at once: bytes per second over all ranks, slowest's time. */
+status_t solver_ceiling(struct solver *solver, int passes, double *bytes_per_second);
+
+/** \brief What the kernel takes of the device; zeros where the backend cannot say. */
+status_t solver_resources(struct solver *solver, struct himeno_resources *resources);
+
+/** \brief How many messages this rank sends in an exchange, and how the mth travels. */
+int solver_messages(const struct solver *solver);
+const struct halo_message *solver_message(const struct solver *solver, int m, struct halo_path *path);
+
+/** \brief What this rank's emulator counted; zeros where there is none. */
+struct himeno_counts solver_counts(const struct solver *solver);
+
+/** \brief Sweeps of all blocks so far. */
+int64_t solver_swept(const struct solver *solver);
+
+const struct decomp *solver_decomp(const struct solver *solver);
+
+#endif

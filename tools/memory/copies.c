@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies: streams × sizes × pacing × assignment × threads and blocks, beside the ways that others copy. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "tools/memory/run.h"
+
+/** Of the device's free memory, taken by both sides of the largest copy. */
+#define GPU_SHARE 0.9
+/** The largest default size of a CPU: four times its last cache, but at least this. */
+#define CPU_LEAST ((uint64_t)64 << 20)
+/** Where the default study of assignment, threads and blocks is done. */
+#define SHAPE_BYTES ((uint64_t)1 << 30)
+
+#define POINTS_MAX 8192
+
+/** A copy that a sampler can run. */
+struct job {
+  struct mem_run *run;
+  struct mem_copy copy;
+};
+
+static status_t job_run(void *context)
+{
+  struct job *job = context;
+  return job->run->ops->copy(job->run->exec, job->run->sampler.queue, &job->copy);
+}
+
+static uint64_t grained(uint64_t bytes)
+{
+  return bytes / MEM_GRAIN * MEM_GRAIN;
+}
+
+/* ---- plan ---- */
+
+static struct mem_values list_or(const struct mem_values *given, const struct mem_values fallback)
+{
+  return given->n ? *given : fallback;
+}
+
+/* From an eighth of the last cache, each four times the last, to what fits. */
+static status_t plan_sizes(struct mem_run *run, struct mem_values *sizes)
+{
+  const struct gpu_device_info *info = &run->device->info;
+  uint64_t available, cache = info->cache_bytes ? info->cache_bytes : (uint64_t)8 << 20;
+  RETURN_IF_FAILED(gpu_memory_free(run->device, &available));
+  *sizes = run->config.sizes;
+  if (sizes->n) return STATUS_OK;
+  uint64_t most = grained((uint64_t)(GPU_SHARE / 2 * (double)available)), least = MEM_GRAIN;
+  if (info->max_alloc_bytes && most > grained(info->max_alloc_bytes)) most = grained(info->max_alloc_bytes);
+  uint64_t enough = 4 * cache > CPU_LEAST ? 4 * cache : CPU_LEAST;
+  if (info->is_cpu && most > enough) most = enough;
+  while (2 * least <= cache / 8) least *= 2;
+  for (uint64_t size = least; size < most && sizes->n < MEM_VALUES_MAX - 1; size *= 4)
+    sizes->at[sizes->n++] = size;
+  /* The last step would be a short one: the largest size takes its place. */
+  if (sizes->n > 1 && most < 2 * sizes->at[sizes->n - 1]) sizes->n--;
+  if (most) sizes->at[sizes->n++] = most;
+  return STATUS_OK;
+}
+
+/** Lists that are combined with each other. */
+struct study {
+  struct mem_values streams, widths, threads, blocks;
+  int paces[2], n_paces, deals;
+};
+
+static struct study study_default(const struct mem_run *run)
+{
+  const struct mem_config *c = &run->config;
+  int cpu = run->traits.blocks_max == 1, threads = run->traits.threads_max;
+  int group = threads < 256 ? threads : 256;
+  struct study s = {.streams = list_or(&c->streams, (struct mem_values){{1, 2, 4, 8, 16}, 5}),
+                    .widths = list_or(&c->widths, (struct mem_values){{4, 16}, 2}),
+                    .threads =
+                        list_or(&c->threads, (struct mem_values){{(uint64_t)(cpu ? threads : group)}, 1}),
+                    .blocks = list_or(&c->blocks, (struct mem_values){{8}, 1}),
+                    .paces = {c->pace == MEM_PACE_PACED, 1},
+                    .n_paces = c->pace == MEM_PACE_BOTH ? 2 : 1,
+                    .deals = 1 << MEM_CYCLIC};
+  if (c->deal == MEM_DEAL_ALL && c->sizes.n) s.deals = run->traits.assign;
+  if (c->deal != MEM_DEAL_ALL) s.deals = 1 << (c->deal - MEM_DEAL_CYCLIC);
+  if (cpu) {
+    s.widths = (struct mem_values){{0}, 1};
+    s.blocks = (struct mem_values){{1}, 1};
+  }
+  return s;
+}
+
+/* At one size, unless the user chose: all ways to deal, and shapes of the launch. */
+static struct study study_deals(const struct mem_run *run, struct study s)
+{
+  s.deals = run->traits.assign & ~(1 << MEM_CYCLIC);
+  if (s.widths.n > 1) s.widths = (struct mem_values){{16}, 1};
+  return s;
+}
+
+static struct study study_shapes(const struct mem_run *run, struct study s)
+{
+  if (run->traits.blocks_max == 1) {
+    s.threads = (struct mem_values){{1}, 1};
+    return s;
+  }
+  s.streams = (struct mem_values){{1, 8}, 2};
+  s.widths = (struct mem_values){{16}, 1};
+  s.threads = (struct mem_values){{128, 256, 512, 1024}, 4};
+  s.blocks = (struct mem_values){{1, 2, 4, 8}, 4};
+  while (s.threads.n > 1 && s.threads.at[s.threads.n - 1] > (uint64_t)run->traits.threads_max) s.threads.n--;
+  return s;
+}
+
+static int same(const struct mem_copy *a, const struct mem_copy *b)
+{
+  return a->bytes == b->bytes && a->streams == b->streams && a->paced == b->paced && a->assign == b->assign &&
+         a->width == b->width && a->threads == b->threads && a->blocks == b->blocks;
+}
+
+static status_t add_point(struct mem_copies *copies, const struct mem_copy *copy)
+{
+  for (int p = 0; p < copies->n; p++)
+    if (same(&copies->points[p].copy, copy)) return STATUS_OK;
+  if (copies->n == POINTS_MAX)
+    return log_fail(STATUS_USAGE, "the lists make more than %d combinations: shorten one", POINTS_MAX);
+  copies->points[copies->n++].copy = *copy;
+  return STATUS_OK;
+}
+
+static status_t add_study(struct mem_copies *copies, const struct study *s, struct mem_copy c)
+{
+  for (int w = 0; w < s->widths.n; w++)
+    for (int t = 0; t < s->threads.n; t++)
+      for (int b = 0; b < s->blocks.n; b++)
+        for (int deal = MEM_CYCLIC; deal <= MEM_GROUP; deal++)
+          for (int n = 0; (s->deals >> deal & 1) && n < s->streams.n; n++)
+            for (int p = 0; p < s->n_paces; p++) {
+              c.width = (int)s->widths.at[w];
+              c.threads = (int)s->threads.at[t];
+              c.blocks = (int)s->blocks.at[b];
+              c.assign = (enum mem_assign)deal;
+              c.streams = (int)s->streams.at[n];
+              c.paced = s->paces[p];
+              RETURN_IF_FAILED(add_point(copies, &c));
+            }
+  return STATUS_OK;
+}
+
+static int user_chose(const struct mem_config *c)
+{
+  return c->sizes.n || c->threads.n || c->blocks.n || c->deal != MEM_DEAL_ALL;
+}
+
+static uint64_t shape_bytes(const struct mem_values *sizes)
+{
+  uint64_t best = sizes->at[0];
+  for (int i = 1; i < sizes->n; i++)
+    if (sizes->at[i] <= SHAPE_BYTES || best > SHAPE_BYTES) best = sizes->at[i] > best ? sizes->at[i] : best;
+  return best;
+}
+
+/* ---- measuring ---- */
+
+/* Every way is run once on poisoned memory before it is timed. */
+static status_t contents(struct mem_run *run, struct job *job)
+{
+  const struct mem_copy *c = &job->copy;
+  char what[160];
+  snprintf(what, sizeof what, "%s copy of %s, %d streams, %s, %s", mem_method_names[c->method],
+           report_bytes(c->bytes), c->streams, c->paced ? "paced" : "unpaced", mem_assign_names[c->assign]);
+  RETURN_IF_FAILED(run->ops->fill(run->exec, run->sampler.queue, c->to, c->bytes, 1));
+  RETURN_IF_FAILED(job_run(job));
+  return mem_contents_check(run, c->to, c->bytes, (struct mem_check){.expect = MEM_EXPECT_XOR, .arrays = 1},
+                            what);
+}
+
+/** The points of one size, and the rivals behind them. */
+struct batch {
+  struct job *jobs;
+  struct sampler_item *items;
+  int n, points;
+};
+
+static status_t batch_sample(struct mem_run *run, struct batch *batch, double seconds)
+{
+  for (int i = 0; i < batch->n; i++) {
+    batch->items[i] = (struct sampler_item){
+        .run = job_run, .context = &batch->jobs[i], .work = 2 * (double)batch->jobs[i].copy.bytes};
+    RETURN_IF_FAILED(contents(run, &batch->jobs[i]));
+  }
+  return sampler_run(&run->sampler, batch->items, batch->n, seconds);
+}
+
+/* Of the shapes of one method the fastest counts. */
+static void batch_store(struct mem_copies *copies, const struct batch *batch, int first,
+                        struct mem_rivals *rivals)
+{
+  for (int i = 0; i < batch->points; i++) {
+    struct stats_summary rate = batch->items[i].rate;
+    copies->points[first + i].rate = rate;
+    if (rate.median > rivals->rate[MEM_STUDY].median) rivals->rate[MEM_STUDY] = rate;
+  }
+  for (int i = batch->points; i < batch->n; i++) {
+    struct stats_summary *rate = &rivals->rate[batch->jobs[i].copy.method];
+    if (batch->items[i].rate.median <= rate->median) continue;
+    *rate = batch->items[i].rate;
+    if (batch->jobs[i].copy.method == MEM_TUNED) rivals->shape = batch->jobs[i].copy.shape;
+  }
+}
+
+/* Measures all points of one size, which follow each other from \a first. */
+static status_t size_run(struct mem_run *run, int first, int points, struct mem_copy plain, double seconds)
+{
+  struct mem_copies *copies = &run->copies;
+  int shapes = run->traits.copy_shapes.n;
+  struct batch batch = {.n = points + shapes + MEM_METHODS - MEM_BABEL, .points = points};
+  status_t status = STATUS_ENVIRONMENT;
+  batch.jobs = calloc((size_t)batch.n, sizeof *batch.jobs);
+  batch.items = calloc((size_t)batch.n, sizeof *batch.items);
+  if (!batch.jobs || !batch.items) {
+    log_fail(status, "out of host memory for %d measurements", batch.n);
+    goto done;
+  }
+  for (int i = 0; i < batch.n; i++) {
+    int rival = i - points, other = rival - shapes;
+    batch.jobs[i] = (struct job){run, rival < 0 ? copies->points[first + i].copy : plain};
+    if (rival < 0) continue;
+    batch.jobs[i].copy.method = other < 0 ? MEM_TUNED : (enum mem_method)(MEM_BABEL + other);
+    batch.jobs[i].copy.shape = other < 0 ? rival : 0;
+  }
+  TRY(batch_sample(run, &batch, seconds), done);
+  struct mem_rivals *rivals = &copies->rivals[copies->n_rivals++];
+  rivals->bytes = plain.bytes;
+  batch_store(copies, &batch, first, rivals);
+done:
+  free(batch.items);
+  free(batch.jobs);
+  return status;
+}
+
+static status_t sizes_run(struct mem_run *run, const struct mem_values *sizes, struct mem_copy plain)
+{
+  struct mem_copies *copies = &run->copies;
+  struct study main_study = study_default(run), deals = study_deals(run, main_study),
+               shapes = study_shapes(run, main_study);
+  for (int i = 0; i < sizes->n; i++) {
+    int first = copies->n;
+    plain.bytes = sizes->at[i];
+    RETURN_IF_FAILED(add_study(copies, &main_study, plain));
+    if (!user_chose(&run->config) && plain.bytes == shape_bytes(sizes)) {
+      RETURN_IF_FAILED(add_study(copies, &deals, plain));
+      RETURN_IF_FAILED(add_study(copies, &shapes, plain));
+    }
+    RETURN_IF_FAILED(size_run(run, first, copies->n - first, plain, run->config.seconds / sizes->n));
+  }
+  return STATUS_OK;
+}
+
+/* ---- does pacing pay? ---- */
+
+/* Median over sizes of the ratio, for one width and number of streams; cyclic, with the study's first shape of launch. */
+static int pacing_find(const struct mem_run *run, const struct study *s, int width, int streams,
+                       struct mem_pacing *found)
+{
+  const struct mem_copies *copies = &run->copies;
+  double ratios[MEM_RIVALS_MAX];
+  int n = 0;
+  for (int p = 0; p < copies->n; p++) {
+    const struct mem_copy *free_running = &copies->points[p].copy;
+    struct mem_copy paced = *free_running;
+    paced.paced = 1;
+    if (free_running->paced || free_running->assign != MEM_CYCLIC || free_running->width != width ||
+        free_running->streams != streams || free_running->threads != (int)s->threads.at[0] ||
+        free_running->blocks != (int)s->blocks.at[0] ||
+        2 * free_running->bytes <= 2 * run->device->info.cache_bytes)
+      continue;
+    for (int q = 0; q < copies->n && n < MEM_RIVALS_MAX; q++)
+      if (same(&copies->points[q].copy, &paced))
+        ratios[n++] = copies->points[q].rate.median / copies->points[p].rate.median;
+  }
+  if (!n) return 0;
+  struct stats_summary all = stats_summarise(ratios, (size_t)n);
+  *found = (struct mem_pacing){width, streams, all.median, all.min, all.max, n};
+  return 1;
+}
+
+static void pacing_all(struct mem_run *run)
+{
+  struct mem_copies *copies = &run->copies;
+  struct study s = study_default(run);
+  for (int w = 0; w < s.widths.n; w++)
+    for (int n = 0; n < s.streams.n; n++)
+      copies->n_pacing +=
+          pacing_find(run, &s, (int)s.widths.at[w], (int)s.streams.at[n], &copies->pacing[copies->n_pacing]);
+}
+
+int mem_pacing_from(const struct mem_copies *copies, int width)
+{
+  int from = 0;
+  for (int i = 0; i < copies->n_pacing; i++) {
+    const struct mem_pacing *p = &copies->pacing[i];
+    if (p->width != width) continue;
+    if (p->ratio < 1.01)
+      from = 0;
+    else if (!from)
+      from = p->streams;
+  }
+  return from;
+}
+
+status_t mem_threads_check(const struct mem_values *threads, int most, const char *device)
+{
+  for (int i = 0; i < threads->n; i++)
+    if (threads->at[i] > (uint64_t)most)
+      return log_fail(STATUS_ENVIRONMENT, "--threads %d: %s takes at most %d", (int)threads->at[i], device,
+                      most);
+  return STATUS_OK;
+}
+
+static status_t limits_check(const struct mem_run *run)
+{
+  const struct mem_config *c = &run->config;
+  RETURN_IF_FAILED(mem_threads_check(&c->threads, run->traits.threads_max, run->device->info.name));
+  if (c->deal == MEM_DEAL_GROUP && !(run->traits.assign >> MEM_GROUP & 1))
+    return log_fail(STATUS_USAGE, "--assign group: backend %s has one block", run->ops->backend);
+  return STATUS_OK;
+}
+
+status_t mem_copies_run(struct mem_run *run)
+{
+  struct mem_values sizes;
+  struct mem_copy plain = {.method = MEM_STUDY, .streams = 1};
+  uint64_t most = 0;
+  status_t status;
+  RETURN_IF_FAILED(limits_check(run));
+  RETURN_IF_FAILED(plan_sizes(run, &sizes));
+  for (int i = 0; i < sizes.n; i++) most = sizes.at[i] > most ? sizes.at[i] : most;
+  run->copies.points = calloc(POINTS_MAX, sizeof *run->copies.points);
+  if (!run->copies.points) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the copies");
+  RETURN_IF_FAILED(gpu_alloc(run->device, most, &plain.from));
+  TRY(gpu_alloc(run->device, most, &plain.to), done);
+  TRY(run->ops->fill(run->exec, run->sampler.queue, plain.from, most, 0), done);
+  TRY(sizes_run(run, &sizes, plain), done);
+  pacing_all(run);
+done:
+  gpu_free(run->device, &plain.to);
+  gpu_free(run->device, &plain.from);
+  return status;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/memory/cpu/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tools/memory/flops.h"
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+/* One version an instruction set; the loader takes the best that this processor has. The address sanitizer starts
+ * later than the loader asks. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define EVERY_CPU __attribute__((target_clones("avx512f", "avx2,fma", "default")))
+#else
+#define EVERY_CPU
+#endif
+
+EVERY_CPU uint32_t mem_cpu_sum(const uint32_t *from, size_t words)
+{
+  uint32_t sum = 0;
+  for (size_t w = 0; w < words; w++) sum += from[w];
+  return sum;
+}
+
+EVERY_CPU void mem_cpu_combine(uint32_t *restrict to, const uint32_t *const *from, int reads, size_t words)
+{
+  enum { PIECE = 64 };
+  for (size_t w = 0; w < words; w += PIECE) {
+    uint32_t x[PIECE];
+    size_t n = words - w < PIECE ? words - w : PIECE;
+    memcpy(x, from[0] + w, n * sizeof *x);
+    for (int r = 1; r < reads; r++)
+      for (size_t i = 0; i < n; i++) x[i] ^= from[r][w + i];
+    memcpy(to + w, x, n * sizeof *x);
+  }
+}
+
+/* ---- the roofline's work ---- */
+
+/* A vector of one lane: the library's own fmaf, or the processor's instruction where every one has it. */
+static uint32_t plain_flops(const uint32_t *from, size_t words, int flop16)
+{
+  uint32_t sum = 0;
+  for (size_t w = 0; w < words; w++) {
+    uint32_t bits = mem_flops_bits(from[w]);
+    int place = (int)(w % 4), rounds = flop16 >= 8 ? flop16 / 8 : place < flop16 / 2;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    if (flop16 == 1 && place == 0) x = x + MEM_FLOPS_B;
+    for (int r = 0; r < rounds; r++) x = fmaf(x, MEM_FLOPS_A, MEM_FLOPS_B);
+    memcpy(&bits, &x, sizeof bits);
+    sum += bits;
+  }
+  return sum;
+}
+
+#ifdef __x86_64__
+/* Eight vectors at once: that many multiply-adds are under way on current processors. */
+#define FN(name)     avx512_##name
+#define TARGET       __attribute__((target("avx512f")))
+#define BYTES        64
+#define FMA(x, a, b) ((VF)_mm512_fmadd_ps((__m512)(x), (__m512)(a), (__m512)(b)))
+#include "tools/memory/cpu/flops_body.h"
+
+#define FN(name)     avx2_##name
+#define TARGET       __attribute__((target("avx2,fma")))
+#define BYTES        32
+#define FMA(x, a, b) ((VF)_mm256_fmadd_ps((__m256)(x), (__m256)(a), (__m256)(b)))
+#include "tools/memory/cpu/flops_body.h"
+#endif
+
+uint32_t mem_cpu_flops(const uint32_t *from, size_t words, int flop16)
+{
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f")) return avx512_flops(from, words, flop16);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2_flops(from, words, flop16);
+#endif
+  return plain_flops(from, words, flop16);
+}
+
+uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16)
+{
+  return plain_flops(from, words, flop16);
+}
+
+/* ---- stores past the caches ---- */
+
+#ifdef __SSE2__
+static void copy_streaming(float *to, const float *from, size_t n)
+{
+  size_t i = 0;
+  for (; i < n && (uintptr_t)(to + i) % 16; i++) to[i] = from[i];
+  for (; i + 4 <= n; i += 4) _mm_stream_ps(to + i, _mm_loadu_ps(from + i));
+  for (; i < n; i++) to[i] = from[i];
+  _mm_sfence();
+}
+
+static void add_streaming(float *to, const float *x, const float *y, size_t n)
+{
+  size_t i = 0;
+  for (; i < n && (uintptr_t)(to + i) % 16; i++) to[i] = x[i] + y[i];
+  for (; i + 4 <= n; i += 4) _mm_stream_ps(to + i, _mm_add_ps(_mm_loadu_ps(x + i), _mm_loadu_ps(y + i)));
+  for (; i < n; i++) to[i] = x[i] + y[i];
+  _mm_sfence();
+}
+
+void (*const mem_cpu_copy_streaming)(float *, const float *, size_t) = copy_streaming;
+void (*const mem_cpu_add_streaming)(float *, const float *, const float *, size_t) = add_streaming;
+#else
+void (*const mem_cpu_copy_streaming)(float *, const float *, size_t) = NULL;
+void (*const mem_cpu_add_streaming)(float *, const float *, const float *, size_t) = NULL;
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief One thread's share of mem-gpu's work on the CPU, and host memory's four ways of access. */
+#ifndef TOOLS_MEMORY_CPU_KERNELS_H
+#define TOOLS_MEMORY_CPU_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** \brief Sum of words. */
+uint32_t mem_cpu_sum(const uint32_t *from, size_t words);
+
+/** \brief to[w] = from[0][w] ^ from[1][w] ^ … */
+void mem_cpu_combine(uint32_t *to, const uint32_t *const *from, int reads, size_t words);
+
+/** \brief The roofline's work (flops.h) on `words` words, a multiple of 4: the sum of the results' bits. */
+uint32_t mem_cpu_flops(const uint32_t *from, size_t words, int flop16);
+/** \brief The same, a word at a time: what every other version is compared with. */
+uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16);
+
+/** Copies past the caches; NULL where this processor's instructions for it were not compiled. */
+extern void (*const mem_cpu_copy_streaming)(float *to, const float *from, size_t n);
+/** to = x + y past the caches. */
+extern void (*const mem_cpu_add_streaming)(float *to, const float *x, const float *y, size_t n);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The pointer chase: one thread, each load's address is what the last one returned. */
+#include "tools/memory/cuda/mem_cuda.h"
+
+#define THREADS 256
+#define UNROLL  8
+
+static __global__ void ring_fill(char *mem, const struct mem_ring ring)
+{
+  uint64_t step = (uint64_t)gridDim.x * THREADS;
+  for (uint64_t k = blockIdx.x * (uint64_t)THREADS + threadIdx.x; k < ring.nodes; k += step)
+    *(uint64_t *)(mem + (mem_ring_at(&ring, k) - ring.base)) = mem_ring_at(&ring, k + 1);
+}
+
+/* Through all caches. It must stay where it stands, between two readings of the clock. */
+static __device__ __forceinline__ uint64_t load(uint64_t address)
+{
+  uint64_t value;
+  asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  return value;
+}
+
+static __global__ void chase(uint64_t at, uint64_t hops, unsigned long long *result)
+{
+  uint64_t hop = 0;
+  long long begin = clock64();
+  for (; hop + UNROLL <= hops; hop += UNROLL) {
+#pragma unroll
+    for (int u = 0; u < UNROLL; u++) at = load(at);
+  }
+  for (; hop < hops; hop++) at = load(at);
+  result[0] = at; /* the store waits for the last load, so the clock is read after it */
+  asm volatile("" ::"l"(at) : "memory");
+  result[1] = (unsigned long long)(clock64() - begin);
+}
+
+/* The time of one hop is known once its value was used: the clock's next reading depends on it. */
+static __global__ void trace(uint64_t at, int hops, unsigned long long *result, uint32_t *each)
+{
+  __shared__ uint32_t cycles[MEM_TRACE_MAX];
+  for (int hop = 0; hop < hops; hop++) {
+    uint32_t begin, end;
+    uint64_t next;
+    asm volatile("{ .reg .u64 t;\n\t"
+                 "mov.u32 %0, %%clock;\n\t"
+                 "ld.global.ca.u64 %2, [%3];\n\t"
+                 "xor.b64 t, %2, %3;\n\t"
+                 "st.shared.u32 [%4], t;\n\t"
+                 "mov.u32 %1, %%clock; }"
+                 : "=r"(begin), "=r"(end), "=&l"(next)
+                 : "l"(at), "r"((uint32_t)__cvta_generic_to_shared(&cycles[hop]))
+                 : "memory");
+    at = next;
+    cycles[hop] = end - begin;
+  }
+  for (int hop = 0; hop < hops; hop++) each[hop] = cycles[hop];
+  result[0] = at;
+}
+
+cudaError_t mem_cuda_ring_fill(void *mem, const struct mem_ring *ring, int units, cudaStream_t stream)
+{
+  ring_fill<<<units * 8, THREADS, 0, stream>>>((char *)mem, *ring);
+  return cudaGetLastError();
+}
+
+cudaError_t mem_cuda_chase(uint64_t start, uint64_t hops, unsigned long long *result, uint32_t *each,
+                           cudaStream_t stream)
+{
+  if (each)
+    trace<<<1, 1, 0, stream>>>(start, (int)hops, result, each);
+  else
+    chase<<<1, 1, 0, stream>>>(start, hops, result);
+  return cudaGetLastError();
+}

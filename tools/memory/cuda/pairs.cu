@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernel pairs of the article: what the compiler makes of addresses, before and after. As in pairs.cl. */
+#include "tools/memory/cuda/mem_cuda.h"
+#include "tools/memory/pairs.h"
+
+#define THREADS 128
+
+static __device__ __forceinline__ int op(int x)
+{
+  return 3 * x + 1;
+}
+
+/* Each thread writes every second word of a row of 2·n. */
+extern "C" __global__ void pair_pointer_before(int *mem, int n, int rows)
+{
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  int *p = mem + (size_t)row * 2 * n;
+  for (int i = 0; i < n; i++) p[i * 2] = 100;
+}
+
+extern "C" __global__ void pair_pointer_after(int *mem, int n, int rows)
+{
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  int *p = mem + (size_t)row * 2 * n;
+  for (int i = 0; i < n; i++) {
+    p[0] = 100;
+    p += 2;
+  }
+}
+
+/* A picture of n columns and `rows` rows: a thread for each pixel; one for each row, as the article has it; one for each
+ * column, which also keeps neighbours of a warp on neighbouring words. */
+extern "C" __global__ void pair_row_before(int *mem, int n, int rows)
+{
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
+  if (x < n && y < rows) mem[(size_t)y * n + x] = op(mem[(size_t)y * n + x]);
+}
+
+extern "C" __global__ void pair_row_after(int *mem, int n, int rows)
+{
+  int y = blockIdx.x * blockDim.x + threadIdx.x;
+  if (y >= rows) return;
+  int *p = mem + (size_t)y * n;
+  for (int x = 0; x < n; x++) {
+    *p = op(*p);
+    p++;
+  }
+}
+
+extern "C" __global__ void pair_column_after(int *mem, int n, int rows)
+{
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (x >= n) return;
+  int *p = mem + x;
+  for (int y = 0; y < rows; y++) {
+    *p = op(*p);
+    p += n;
+  }
+}
+
+/* A group treats n·32 words, 32 at a time. */
+extern "C" __global__ void pair_scalar_before(int *mem, int n)
+{
+  int lane = threadIdx.x;
+  if (lane < MEM_PAIR_LANES) {
+    int *p = mem + (size_t)blockIdx.x * n * MEM_PAIR_LANES;
+    for (int i = lane; i < n * MEM_PAIR_LANES; i += MEM_PAIR_LANES) p[i]++;
+  }
+}
+
+extern "C" __global__ void pair_scalar_after(int *mem, int n)
+{
+  int lane = threadIdx.x;
+  int *p = mem + (size_t)blockIdx.x * n * MEM_PAIR_LANES;
+  for (int i = 0; i < n * MEM_PAIR_LANES; i += MEM_PAIR_LANES)
+    if (lane < MEM_PAIR_LANES) p[i + lane]++;
+}
+
+extern "C" __global__ void pair_byte_after(int *mem, int n)
+{
+  int lane = threadIdx.x;
+  if (lane < MEM_PAIR_LANES) {
+    char *p = (char *)(mem + (size_t)blockIdx.x * n * MEM_PAIR_LANES + lane);
+    int bytes = n * MEM_PAIR_LANES * (int)sizeof(int);
+    for (int i = 0; i < bytes; i += MEM_PAIR_LANES * (int)sizeof(int)) (*(int *)(p + i))++;
+  }
+}
+
+/* Each thread adds two shared arrays up, word by word, into a row of its own. */
+extern "C" __global__ void pair_shared_before(int *mem, int n, int rows)
+{
+  __shared__ int a[MEM_PAIR_SHARED_WORDS];
+  __shared__ int b[MEM_PAIR_SHARED_WORDS];
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    a[i] = i;
+    b[i] = 2 * i;
+  }
+  __syncthreads();
+  if (row >= rows) return;
+  int *p = mem + (size_t)row * n;
+  for (int i = 0; i < n; i++) p[i] = a[i] + b[i];
+}
+
+extern "C" __global__ void pair_shared_after(int *mem, int n, int rows)
+{
+  __shared__ int ab[2 * MEM_PAIR_SHARED_WORDS];
+  int *a = ab, *b = ab + MEM_PAIR_SHARED_WORDS;
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    a[i] = i;
+    b[i] = 2 * i;
+  }
+  __syncthreads();
+  if (row >= rows) return;
+  int *p = mem + (size_t)row * n;
+  for (int i = 0; i < n; i++) p[i] = a[i] + b[i];
+}
+
+static unsigned groups(int items)
+{
+  return (unsigned)((items + THREADS - 1) / THREADS);
+}
+
+cudaError_t mem_cuda_pair(int pair, int after, void *memory, int n, int rows, cudaStream_t stream)
+{
+  int *mem = (int *)memory;
+  if (pair == MEM_PAIR_POINTER)
+    (after ? pair_pointer_after : pair_pointer_before)<<<groups(rows), THREADS, 0, stream>>>(mem, n, rows);
+  else if (pair == MEM_PAIR_ROW && after)
+    pair_row_after<<<groups(rows), THREADS, 0, stream>>>(mem, n, rows);
+  else if (pair == MEM_PAIR_COLUMN && after)
+    pair_column_after<<<groups(n), THREADS, 0, stream>>>(mem, n, rows);
+  else if (pair == MEM_PAIR_ROW || pair == MEM_PAIR_COLUMN)
+    pair_row_before<<<dim3(groups(n), (unsigned)rows), THREADS, 0, stream>>>(mem, n, rows);
+  else if (pair == MEM_PAIR_SHARED)
+    (after ? pair_shared_after : pair_shared_before)<<<groups(rows), THREADS, 0, stream>>>(mem, n, rows);
+  else if (!after)
+    pair_scalar_before<<<(unsigned)rows, 64, 0, stream>>>(mem, n);
+  else
+    (pair == MEM_PAIR_SCALAR ? pair_scalar_after : pair_byte_after)<<<(unsigned)rows, 64, 0, stream>>>(mem,
+                                                                                                       n);
+  return cudaGetLastError();
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Host memory in the report's four ways, by one thread and by all or by as many as asked for,
+ * through the caches and past them. Bytes are what the loop names: a store that reads its line first moves more. */
+#include "config.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "tools/memory/cpu/kernels.h"
+#include "tools/memory/flops.h"
+#include "tools/memory/run.h"
+
+#define LEAST_BYTES ((uint64_t)64 << 20)
+#define MOST_BYTES  ((uint64_t)512 << 20)
+#define ARRAYS      3
+
+enum access { COPY, TRIADD, READ, MEMCPY, ACCESSES };
+static const char *const access_names[] = {"COPY", "TRIADD", "READ", "MEMCPY"};
+static const int access_arrays[] = {2, 3, 1, 2};
+
+/** One way, with some threads, on three arrays of n floats. */
+struct job {
+  enum access access;
+  int streaming, threads, team; /**< team: threads that OpenMP gave */
+  float *to, *x, *y;
+  size_t n;
+  uint32_t sum;
+};
+
+static void copy(float *restrict to, const float *restrict from, size_t n)
+{
+  for (size_t i = 0; i < n; i++) to[i] = from[i];
+}
+
+static void add(float *restrict to, const float *restrict x, const float *restrict y, size_t n)
+{
+  for (size_t i = 0; i < n; i++) to[i] = x[i] + y[i];
+}
+
+static void job_share(struct job *job, size_t begin, size_t n, uint32_t *sum)
+{
+  float *to = job->to + begin;
+  const float *x = job->x + begin, *y = job->y + begin;
+  if (job->access == COPY)
+    (job->streaming ? mem_cpu_copy_streaming : copy)(to, x, n);
+  else if (job->access == TRIADD)
+    (job->streaming ? mem_cpu_add_streaming : add)(to, x, y, n);
+  else if (job->access == READ)
+    *sum += mem_cpu_sum((const uint32_t *)x, n);
+  else
+    memcpy(to, x, n * sizeof *to);
+}
+
+static status_t job_run(void *context)
+{
+  struct job *job = context;
+  uint32_t sum = 0;
+#pragma omp parallel num_threads(job->threads) reduction(+ : sum)
+  {
+    size_t id = (size_t)omp_get_thread_num(), threads = (size_t)omp_get_num_threads();
+    if (id == 0) job->team = (int)threads;
+    size_t begin = job->n / 16 * id / threads * 16, end = job->n / 16 * (id + 1) / threads * 16;
+    job_share(job, begin, end - begin, &sum);
+  }
+  job->sum = sum;
+  return STATUS_OK;
+}
+
+/* ---- contents ---- */
+
+static float word_float(uint32_t array, uint64_t w)
+{
+  uint32_t bits = mem_flops_bits(mem_word(array, w));
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static uint64_t count_wrong(const struct job *job)
+{
+  uint64_t wrong = 0;
+  uint32_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : wrong, sum)
+  for (size_t i = 0; i < job->n; i++) {
+    float x = word_float(0, i), want = job->access == TRIADD ? x + word_float(1, i) : x;
+    sum += mem_flops_bits(mem_word(0, i));
+    wrong += memcmp(&job->to[i], &want, sizeof want) != 0;
+  }
+  return job->access == READ ? job->sum != sum : wrong;
+}
+
+static status_t contents(struct mem_run *run, struct job *job)
+{
+  memset(job->to, 0xff, job->n * sizeof *job->to);
+  RETURN_IF_FAILED(job_run(job));
+  if (job->team != job->threads)
+    return log_fail(STATUS_ENVIRONMENT, "host: OpenMP gives %d threads where %d were asked for", job->team,
+                    job->threads);
+  if (mem_contents_corrupt(run)) {
+    job->to[job->n / 2] = -job->to[job->n / 2];
+    job->sum ^= 1;
+  }
+  uint64_t wrong = count_wrong(job);
+  if (!wrong) return STATUS_OK;
+  return log_fail(STATUS_WRONG, "host %s%s with %d threads: %llu of %zu words are wrong",
+                  access_names[job->access], job->streaming ? ", streaming stores," : "", job->threads,
+                  (unsigned long long)wrong, job->n);
+}
+
+/* ---- measuring ---- */
+
+/** Each access with and without streaming stores, for each number of threads. */
+#define JOBS_MAX (2 * ACCESSES * MEM_VALUES_MAX)
+
+static int plan(struct job jobs[JOBS_MAX], const struct mem_values *threads, struct job plain)
+{
+  int n = 0;
+  for (int t = 0; t < threads->n; t++)
+    for (int access = 0; access < ACCESSES; access++)
+      for (int streaming = 0; streaming < 2; streaming++) {
+        int stores = access == COPY || access == TRIADD;
+        if (streaming && (!stores || !mem_cpu_copy_streaming)) continue;
+        plain.access = (enum access)access;
+        plain.streaming = streaming;
+        plain.threads = (int)threads->at[t];
+        jobs[n++] = plain;
+      }
+  return n;
+}
+
+static status_t measure(struct mem_run *run, struct sampler *sampler, const struct mem_values *threads,
+                        struct job plain, double seconds)
+{
+  struct job jobs[JOBS_MAX];
+  uint64_t bytes = plain.n * sizeof(float);
+  int n = plan(jobs, threads, plain);
+  status_t status = STATUS_ENVIRONMENT;
+  struct sampler_item *items = calloc((size_t)n, sizeof *items);
+  struct mem_host_point *longer = realloc(run->host, (size_t)(run->n_host + n) * sizeof *longer);
+  if (longer) run->host = longer;
+  if (!items || !longer) {
+    log_fail(status, "out of host memory for %d measurements", n);
+    goto done;
+  }
+  for (int i = 0; i < n; i++) {
+    TRY(contents(run, &jobs[i]), done);
+    items[i] = (struct sampler_item){
+        .run = job_run, .context = &jobs[i], .work = (double)bytes * access_arrays[jobs[i].access]};
+  }
+  TRY(sampler_run(sampler, items, n, seconds), done);
+  for (int i = 0; i < n; i++)
+    run->host[run->n_host++] = (struct mem_host_point){access_names[jobs[i].access], jobs[i].streaming,
+                                                       jobs[i].threads, bytes, items[i].rate};
+done:
+  free(items);
+  return status;
+}
+
+/* Threads touch first what they will work on, with as many as ever do. */
+static void fill(const struct job *job, const struct mem_values *threads)
+{
+  uint64_t most = 1;
+  for (int t = 0; t < threads->n; t++) most = threads->at[t] > most ? threads->at[t] : most;
+#pragma omp parallel for schedule(static) num_threads((int)most)
+  for (size_t i = 0; i < job->n; i++) {
+    job->x[i] = word_float(0, i);
+    job->y[i] = word_float(1, i);
+    job->to[i] = 0;
+  }
+}
+
+static status_t size_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler,
+                         const struct mem_values *threads, uint64_t bytes, double seconds)
+{
+  struct gpu_mem arrays[ARRAYS] = {{NULL, 0}};
+  status_t status;
+  for (int a = 0; a < ARRAYS; a++) TRY(gpu_alloc(cpu, bytes, &arrays[a]), done);
+  struct job plain = {
+      .to = arrays[0].handle, .x = arrays[1].handle, .y = arrays[2].handle, .n = bytes / sizeof(float)};
+  fill(&plain, threads);
+  status = measure(run, sampler, threads, plain, seconds);
+done:
+  for (int a = 0; a < ARRAYS; a++) gpu_free(cpu, &arrays[a]);
+  return status;
+}
+
+/* ---- the whole ---- */
+
+/* As asked for; else four times the last cache, within reason. */
+static struct mem_values plan_sizes(const struct mem_run *run, const struct gpu_device *cpu)
+{
+  uint64_t bytes = 4 * cpu->info.cache_bytes;
+  if (run->config.sizes.n) return run->config.sizes;
+  if (bytes < LEAST_BYTES) bytes = LEAST_BYTES;
+  return (struct mem_values){{bytes > MOST_BYTES ? MOST_BYTES : bytes}, 1};
+}
+
+/* As asked for, unless that is of a GPU's blocks; else one and all. */
+static struct mem_values plan_threads(const struct mem_run *run)
+{
+  int all = omp_get_max_threads(), of_blocks = run->config.sections.copies && run->traits.blocks_max > 1;
+  if (run->config.threads.n && !of_blocks) return run->config.threads;
+  return (struct mem_values){{1, (uint64_t)all}, all > 1 ? 2 : 1};
+}
+
+/* A list may be a GPU's, and have sizes that the host cannot hold. */
+static status_t sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
+{
+  const struct mem_values sizes = plan_sizes(run, cpu), threads = plan_threads(run);
+  RETURN_IF_FAILED(mem_threads_check(&threads, omp_get_max_threads(), cpu->info.name));
+  for (int i = 0; i < sizes.n; i++) {
+    uint64_t available;
+    RETURN_IF_FAILED(gpu_memory_free(cpu, &available));
+    if (sizes.n > 1 && sizes.at[i] > available / ARRAYS)
+      log_warn("--sizes %s: left out of --host, %d such arrays are more than the %s free",
+               report_bytes(sizes.at[i]), ARRAYS, report_bytes(available));
+    else
+      RETURN_IF_FAILED(size_run(run, cpu, sampler, &threads, sizes.at[i], run->config.seconds / sizes.n));
+  }
+  return run->n_host ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "too little host memory for any of --sizes");
+}
+
+status_t mem_host_run(struct mem_run *run)
+{
+  struct gpu_device *cpu = NULL;
+  struct sampler sampler = {NULL, NULL, NULL, 0};
+  status_t status;
+  RETURN_IF_FAILED(gpu_open(&gpu_backend_cpu, 0, &cpu));
+  TRY(sampler_open(cpu, &sampler), close_device);
+  status = sizes_run(run, cpu, &sampler);
+  sampler_close(&sampler);
+close_device:
+  gpu_close(cpu);
+  return status;
+}

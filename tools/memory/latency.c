@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Latency of a load over strides and footprints. The curves are walked several times from end to end, so that samples of
+ * one point lie far apart; each walk links its ring anew, visits it once where that can warm a cache, and times a
+ * chase that goes on from there. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "tools/memory/run.h"
+
+#define GPU_SHARE   0.8
+#define CPU_MOST    ((uint64_t)1 << 30)
+#define LEAST_BYTES ((uint64_t)4096)
+/* Footprints between one and its double: a GPU links a ring in no time. */
+#define GPU_OCTAVE     6
+#define CPU_OCTAVE     4
+#define ROUNDS_MAX     9
+#define SAMPLE_SECONDS 1e-3
+#define HOPS_MIN       2048
+#define HOPS_MAX       65536
+#define WARM_MOST      ((uint64_t)1 << 19)
+/* Beyond this many times the last cache a first visit would not be remembered. A driver may name a smaller one. */
+#define WARM_CACHES 4
+#define WARM_LEAST  ((uint64_t)64 << 20)
+#define COLD_HOPS   ((uint64_t)4096)
+
+/** A walk over all curves. */
+struct walk {
+  struct mem_run *run;
+  struct gpu_mem mem;
+  double launch; /**< seconds of a chase of one hop */
+  double ns[ROUNDS_MAX][MEM_POINTS_MAX], cycles[ROUNDS_MAX][MEM_POINTS_MAX]; /**< of one curve at a time */
+};
+
+/* ---- plan ---- */
+
+static status_t most_bytes(struct mem_run *run, uint64_t *bytes)
+{
+  const struct gpu_device_info *info = &run->device->info;
+  uint64_t available, most;
+  RETURN_IF_FAILED(gpu_memory_free(run->device, &available));
+  most = (uint64_t)(GPU_SHARE * (double)available);
+  if (info->max_alloc_bytes && most > info->max_alloc_bytes) most = info->max_alloc_bytes;
+  if (info->is_cpu && most > CPU_MOST) most = CPU_MOST;
+  if (run->config.footprint) most = run->config.footprint;
+  *bytes = most;
+  return STATUS_OK;
+}
+
+static struct mem_values plan_strides(const struct mem_run *run)
+{
+  const struct mem_values gpu = {{run->traits.line, 64 << 10, 2 << 20}, 3},
+                          cpu = {{run->traits.line, 4 << 10, 2 << 20}, 3};
+  if (run->config.strides.n) return run->config.strides;
+  return run->device->info.is_cpu ? cpu : gpu;
+}
+
+/* Footprints are whole slots, at least four. */
+static void plan_curve(struct mem_curve *curve, uint64_t stride, uint64_t most, int octave)
+{
+  uint64_t least = LEAST_BYTES > 4 * stride ? LEAST_BYTES : 4 * stride;
+  curve->stride = stride;
+  for (int p = 0; curve->n < MEM_POINTS_MAX; p++) {
+    uint64_t bytes = (uint64_t)((double)least * exp2((double)p / octave)) / stride * stride;
+    if (bytes > most) break;
+    if (curve->n == 0 || bytes > curve->bytes[curve->n - 1]) curve->bytes[curve->n++] = bytes;
+  }
+}
+
+static status_t plan(struct mem_run *run, uint64_t most)
+{
+  struct mem_values strides = plan_strides(run);
+  struct mem_latency *l = &run->latency;
+  l->curves = calloc((size_t)strides.n, sizeof *l->curves);
+  if (!l->curves) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the latency curves");
+  for (int s = 0; s < strides.n; s++) {
+    plan_curve(&l->curves[l->n], strides.at[s], most, run->device->info.is_cpu ? CPU_OCTAVE : GPU_OCTAVE);
+    if (l->curves[l->n].n > 0)
+      l->n++;
+    else if (run->config.strides.n)
+      return log_fail(STATUS_USAGE, "--strides %s: a footprint of %s does not hold four of them",
+                      report_bytes(strides.at[s]), report_bytes(most));
+  }
+  return STATUS_OK;
+}
+
+/* ---- measuring ---- */
+
+static status_t chase_run(struct mem_run *run, struct mem_chase *chase, double *seconds)
+{
+  chase->begin_event = run->sampler.begin;
+  chase->end_event = run->sampler.end;
+  RETURN_IF_FAILED(run->ops->chase(run->exec, run->sampler.queue, chase));
+  chase->start = chase->end;
+  return gpu_elapsed(run->sampler.begin, run->sampler.end, seconds);
+}
+
+/* How many nodes to visit before the clock starts. */
+static uint64_t warm_hops(const struct mem_run *run, const struct mem_ring *ring)
+{
+  uint64_t cache = run->device->info.cache_bytes;
+  if (!run->device->info.is_cpu && cache < WARM_LEAST) cache = WARM_LEAST;
+  if (ring->nodes * ring->line > WARM_CACHES * cache) return COLD_HOPS;
+  return ring->nodes < WARM_MOST ? ring->nodes : WARM_MOST;
+}
+
+static status_t ring_prepare(struct mem_run *run, struct gpu_mem mem, uint64_t stride, uint64_t bytes,
+                             struct mem_ring *ring, struct mem_chase *chase, uint64_t *hops)
+{
+  double seconds;
+  *ring = (struct mem_ring){.base = run->ops->ring_base(mem),
+                            .nodes = bytes / stride,
+                            .stride = (uint32_t)stride,
+                            .line = (uint32_t)run->traits.line};
+  RETURN_IF_FAILED(run->ops->ring_fill(run->exec, run->sampler.queue, mem, ring));
+  *chase = (struct mem_chase){.mem = mem, .start = mem_ring_at(ring, 0), .hops = warm_hops(run, ring)};
+  *hops = chase->hops;
+  return chase_run(run, chase, &seconds);
+}
+
+/* One sample of a point: how long a hop takes, found from a first short chase how many to time. */
+static status_t point_sample(struct walk *w, const struct mem_curve *curve, int p, int round)
+{
+  struct mem_run *run = w->run;
+  struct mem_ring ring;
+  struct mem_chase chase;
+  uint64_t hops;
+  double seconds;
+  char what[96];
+  RETURN_IF_FAILED(ring_prepare(run, w->mem, curve->stride, curve->bytes[p], &ring, &chase, &hops));
+  chase.hops = HOPS_MIN;
+  hops += chase.hops;
+  RETURN_IF_FAILED(chase_run(run, &chase, &seconds));
+  chase.hops = (uint64_t)fmin(fmax(HOPS_MIN * SAMPLE_SECONDS / fmax(seconds, 1e-9), HOPS_MIN), HOPS_MAX);
+  hops += chase.hops;
+  RETURN_IF_FAILED(chase_run(run, &chase, &seconds));
+  w->ns[round][p] = 1e9 * fmax(seconds - w->launch, 1e-12) / (double)(chase.hops - 1);
+  w->cycles[round][p] = chase.cycles / (double)chase.hops;
+  snprintf(what, sizeof what, "chase of stride %s over %s", report_bytes(curve->stride),
+           report_bytes(curve->bytes[p]));
+  return mem_position_check(run, chase.end, mem_ring_at(&ring, hops), what);
+}
+
+/* What a launch costs: a chase of one hop, again and again. */
+static status_t launch_measure(struct walk *w)
+{
+  enum { SAMPLES = 9 };
+  double seconds[SAMPLES];
+  struct mem_ring ring;
+  struct mem_chase chase;
+  uint64_t hops;
+  RETURN_IF_FAILED(ring_prepare(w->run, w->mem, w->run->traits.line, LEAST_BYTES, &ring, &chase, &hops));
+  chase.hops = 1;
+  for (int s = 0; s < SAMPLES; s++) RETURN_IF_FAILED(chase_run(w->run, &chase, &seconds[s]));
+  w->launch = stats_summarise(seconds, SAMPLES).median;
+  return STATUS_OK;
+}
+
+static double median_of(double values[ROUNDS_MAX][MEM_POINTS_MAX], int rounds, int p, double *spread)
+{
+  double samples[ROUNDS_MAX];
+  for (int r = 0; r < rounds; r++) samples[r] = values[r][p];
+  struct stats_summary s = stats_summarise(samples, (size_t)rounds);
+  if (spread) *spread = s.max / s.min - 1;
+  return s.median;
+}
+
+static status_t curve_measure(struct walk *w, struct mem_curve *curve, double seconds)
+{
+  double begin = stats_now();
+  int rounds = 0;
+  do {
+    for (int p = 0; p < curve->n; p++) RETURN_IF_FAILED(point_sample(w, curve, p, rounds));
+    rounds++;
+  } while (rounds < SAMPLES_MIN || (rounds < ROUNDS_MAX && stats_now() - begin < seconds));
+  for (int p = 0; p < curve->n; p++) {
+    curve->ns[p] = median_of(w->ns, rounds, p, &curve->spread[p]);
+    curve->cycles[p] = median_of(w->cycles, rounds, p, NULL);
+  }
+  return STATUS_OK;
+}
+
+/* ---- what was found ---- */
+
+/* Of the last cache; an OpenCL driver for GPUs may report the first ones' sum. */
+static uint64_t cache_known(const struct mem_run *run)
+{
+  const struct gpu_device_info *info = &run->device->info;
+  return info->is_cpu || run->ops->trace ? info->cache_bytes : 0;
+}
+
+static void find_levels(struct mem_run *run)
+{
+  struct mem_latency *l = &run->latency;
+  struct levels_curve curves[MEM_CURVES_MAX];
+  for (int c = 0; c < l->n; c++)
+    curves[c] = (struct levels_curve){.stride = l->curves[c].stride,
+                                      .n = l->curves[c].n,
+                                      .bytes = l->curves[c].bytes,
+                                      .ns = l->curves[c].ns};
+  l->n_levels =
+      levels_find(curves, l->n, run->traits.line, cache_known(run), run->device->info.is_cpu, l->levels);
+}
+
+/* Where loads go to both halves of the last cache: between the curve's levels near and far where it has them. */
+static uint64_t halves_bytes(const struct mem_run *run)
+{
+  const struct mem_latency *l = &run->latency;
+  double bytes = (double)run->device->info.cache_bytes / 8 * 5;
+  for (int n = 0; n < l->n_levels; n++)
+    if (strcmp(l->levels[n].name, "L2 near") == 0)
+      bytes = sqrt((double)l->levels[n].bytes * (double)l->levels[n].next_bytes);
+  return (uint64_t)bytes / run->traits.line * run->traits.line;
+}
+
+/* Do single loads fall into two groups? */
+static status_t halves_measure(struct walk *w)
+{
+  struct mem_run *run = w->run;
+  struct mem_latency *l = &run->latency;
+  uint64_t bytes = halves_bytes(run), hops;
+  struct mem_ring ring;
+  struct mem_chase chase;
+  double values[MEM_TRACE_MAX];
+  uint32_t each[MEM_TRACE_MAX];
+  if (!run->ops->trace || bytes < 64 * run->traits.line || bytes > w->mem.bytes) return STATUS_OK;
+  RETURN_IF_FAILED(ring_prepare(run, w->mem, run->traits.line, bytes, &ring, &chase, &hops));
+  chase.hops = MEM_TRACE_MAX;
+  chase.each = each;
+  RETURN_IF_FAILED(run->ops->trace(run->exec, run->sampler.queue, &chase));
+  RETURN_IF_FAILED(mem_position_check(run, chase.end, mem_ring_at(&ring, hops + chase.hops),
+                                      "chase that times each load"));
+  for (int h = 0; h < MEM_TRACE_MAX; h++) values[h] = each[h];
+  l->traced = 1;
+  l->trace_bytes = bytes;
+  l->halves = steps_split(values, MEM_TRACE_MAX, &l->split);
+  for (int q = 0; q < MEM_QUANTILES; q++) l->trace[q] = values[q * (MEM_TRACE_MAX - 1) / (MEM_QUANTILES - 1)];
+  return STATUS_OK;
+}
+
+static status_t measure(struct walk *w)
+{
+  struct mem_latency *l = &w->run->latency;
+  RETURN_IF_FAILED(launch_measure(w));
+  for (int c = 0; c < l->n; c++)
+    RETURN_IF_FAILED(curve_measure(w, &l->curves[c], w->run->config.seconds / l->n));
+  find_levels(w->run);
+  return halves_measure(w);
+}
+
+status_t mem_latency_run(struct mem_run *run)
+{
+  uint64_t most;
+  status_t status;
+  struct walk *w = NULL;
+  RETURN_IF_FAILED(most_bytes(run, &most));
+  RETURN_IF_FAILED(plan(run, most));
+  if (!(w = calloc(1, sizeof *w))) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the chase");
+  w->run = run;
+  TRY(gpu_alloc(run->device, most, &w->mem), done);
+  status = measure(w);
+  gpu_free(run->device, &w->mem);
+done:
+  free(w);
+  return status;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads and writes in given proportions, 13 to 1 as in the Himeno sweep. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "tools/memory/run.h"
+
+#define MOST_BYTES ((uint64_t)1 << 30)
+#define CPU_BYTES  ((uint64_t)64 << 20)
+
+static const int shares[MEM_MIXES][2] = {{1, 0}, {0, 1}, {1, 1}, {3, 1}, {13, 1}};
+
+struct job {
+  struct mem_run *run;
+  struct mem_mix mix;
+};
+
+static status_t job_run(void *context)
+{
+  struct job *job = context;
+  return job->run->ops->mix(job->run->exec, job->run->sampler.queue, &job->mix);
+}
+
+/* The largest asked-for size that fits 14 times, or a power of two. */
+static status_t plan_bytes(struct mem_run *run, uint64_t *bytes)
+{
+  const struct mem_values *sizes = &run->config.sizes;
+  uint64_t available, most = run->device->info.is_cpu ? CPU_BYTES : MOST_BYTES, best = 0;
+  RETURN_IF_FAILED(gpu_memory_free(run->device, &available));
+  for (int i = 0; i < sizes->n; i++)
+    if (sizes->at[i] > available)
+      return log_fail(STATUS_ENVIRONMENT, "too little memory for --sizes %s: %s free",
+                      report_bytes(sizes->at[i]), report_bytes(available));
+  for (int i = 0; i < sizes->n; i++)
+    if (sizes->at[i] <= MOST_BYTES && sizes->at[i] <= available / (MEM_ARRAYS_MAX + 1) && sizes->at[i] > best)
+      best = sizes->at[i];
+  while (most > MEM_GRAIN && most > available / (MEM_ARRAYS_MAX + 1)) most /= 2;
+  *bytes = best ? best : most;
+  return STATUS_OK;
+}
+
+static status_t job_prepare(struct mem_run *run, struct job *job, struct gpu_mem arrays[MEM_ARRAYS_MAX],
+                            struct gpu_mem sum, uint64_t bytes, int m, int shape)
+{
+  char what[64];
+  struct mem_mix *mix = &job->mix;
+  *job = (struct job){
+      run, {.reads = shares[m][0], .writes = shares[m][1], .sum = sum, .bytes = bytes, .shape = shape}};
+  struct gpu_mem to = arrays[MEM_ARRAYS_MAX - 1];
+  for (int r = 0; r < mix->reads; r++) mix->arrays[r] = arrays[r];
+  mix->arrays[mix->reads] = to;
+  snprintf(what, sizeof what, "%d reads and %d writes", mix->reads, mix->writes);
+  RETURN_IF_FAILED(run->ops->fill(run->exec, run->sampler.queue, to, bytes, MEM_ARRAYS_MAX));
+  RETURN_IF_FAILED(gpu_clear(run->sampler.queue, sum, 0, sizeof(uint32_t)));
+  RETURN_IF_FAILED(job_run(job));
+  if (mix->writes)
+    return mem_contents_check(
+        run, to, bytes,
+        (struct mem_check){.expect = mix->reads ? MEM_EXPECT_XOR : MEM_EXPECT_WRITTEN, .arrays = mix->reads},
+        what);
+  uint32_t want;
+  RETURN_IF_FAILED(mem_sum_of(run, bytes, &want));
+  return mem_word_check(run, sum, want, what);
+}
+
+/* Every mix in every shape by turns; of the shapes the fastest counts. */
+static status_t measure(struct mem_run *run, struct gpu_mem arrays[MEM_ARRAYS_MAX], struct gpu_mem sum,
+                        uint64_t bytes)
+{
+  struct job jobs[MEM_MIXES * MEM_SHAPES_MAX];
+  struct sampler_item items[MEM_MIXES * MEM_SHAPES_MAX];
+  int n = MEM_MIXES * run->traits.mix_shapes.n;
+  for (int i = 0; i < n; i++) {
+    int m = i % MEM_MIXES;
+    RETURN_IF_FAILED(job_prepare(run, &jobs[i], arrays, sum, bytes, m, i / MEM_MIXES));
+    items[i] = (struct sampler_item){
+        .run = job_run, .context = &jobs[i], .work = (double)bytes * (shares[m][0] + shares[m][1])};
+  }
+  RETURN_IF_FAILED(sampler_run(&run->sampler, items, n, run->config.seconds));
+  for (int i = 0; i < n; i++) {
+    int m = i % MEM_MIXES;
+    if (i >= MEM_MIXES && items[i].rate.median <= run->mixes[m].rate.median) continue;
+    run->mixes[m] = (struct mem_mix_point){shares[m][0], shares[m][1], bytes, items[i].rate, i / MEM_MIXES};
+  }
+  run->n_mixes = MEM_MIXES;
+  return STATUS_OK;
+}
+
+status_t mem_mixes_run(struct mem_run *run)
+{
+  struct gpu_mem arrays[MEM_ARRAYS_MAX] = {{NULL, 0}}, sum = {NULL, 0};
+  uint64_t bytes = 0;
+  status_t status;
+  RETURN_IF_FAILED(plan_bytes(run, &bytes));
+  TRY(gpu_alloc(run->device, 64, &sum), done);
+  for (int a = 0; a < MEM_ARRAYS_MAX; a++) {
+    TRY(gpu_alloc(run->device, bytes, &arrays[a]), done);
+    TRY(run->ops->fill(run->exec, run->sampler.queue, arrays[a], bytes, a), done);
+  }
+  status = measure(run, arrays, sum, bytes);
+done:
+  for (int a = 0; a < MEM_ARRAYS_MAX; a++) gpu_free(run->device, &arrays[a]);
+  gpu_free(run->device, &sum);
+  return status;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What memory is filled with, so that every word of a result can be checked, and the order of a pointer chase.
+ *
+ * The same functions stand in opencl/common.cl. They are cheap on 32-bit hardware. */
+#ifndef TOOLS_MEMORY_PATTERN_H
+#define TOOLS_MEMORY_PATTERN_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define MEM_SHARED static __host__ __device__ __forceinline__
+#else
+#define MEM_SHARED static inline
+#endif
+
+/** \brief A 32-bit mix; its constants are Wellons's "lowbias32", found by search for the least bias. */
+MEM_SHARED uint32_t mem_mix32(uint32_t x)
+{
+  x ^= x >> 16;
+  x *= 0x7feb352du;
+  x ^= x >> 15;
+  x *= 0x846ca68bu;
+  return x ^ (x >> 16);
+}
+
+/** \brief Word \a w of the array with number \a array. */
+MEM_SHARED uint32_t mem_word(uint32_t array, uint64_t w)
+{
+  return mem_mix32((uint32_t)w + array * 0x9e3779b9u + (uint32_t)(w >> 32) * 0x85ebca6bu);
+}
+
+/** \brief Word \a w of what \a arrays arrays from number 0 give by exclusive or. */
+MEM_SHARED uint32_t mem_word_xor(int arrays, uint64_t w)
+{
+  uint32_t x = 0;
+  for (int a = 0; a < arrays; a++) x ^= mem_word((uint32_t)a, w);
+  return x;
+}
+
+/** \brief Word \a w as the write-only kernel leaves it: one multiplication, so that nothing but the memory can be slow. */
+MEM_SHARED uint32_t mem_word_written(uint64_t w)
+{
+  return (uint32_t)w * 0x9e3779b1u + 0x7f4a7c15u;
+}
+
+/** A chase: `nodes` slots of `stride` bytes, a node on one line of each, `base` added to every pointer. */
+struct mem_ring {
+  uint64_t base, nodes;
+  uint32_t stride, line;
+};
+
+/** \brief A permutation of 0 … nodes−1. Each round is a bijection of the least power of two above; values that leave
+ * the range go round again (cycle walking), so it is one of the range too. */
+MEM_SHARED uint64_t mem_ring_permute(const struct mem_ring *ring, uint64_t k)
+{
+  uint64_t n = ring->nodes, mask = 1, x = k;
+  int bits = 1;
+  while (mask + 1 < n) {
+    mask = 2 * mask + 1;
+    bits++;
+  }
+  do {
+    for (int round = 0; round < 3; round++) {
+      x = (x * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u) & mask;
+      x ^= x >> ((bits + 1) / 2);
+    }
+  } while (x >= n);
+  return x;
+}
+
+/** \brief Where the chase stands at its step \a k, as it is stored in memory. Slots wider than a line hold their node
+ * at a random line: at equal places all would meet in a few sets of the caches. */
+MEM_SHARED uint64_t mem_ring_at(const struct mem_ring *ring, uint64_t k)
+{
+  uint64_t node = mem_ring_permute(ring, k % ring->nodes);
+  uint32_t lines = ring->stride / ring->line;
+  uint64_t line = lines > 1 ? mem_mix32((uint32_t)node) % lines : 0;
+  return ring->base + node * ring->stride + line * ring->line;
+}
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels of the suite under the roof, from their JSON: rate as measured, intensity by the bytes that the kernel moves. A sweep
+ * of T does 34·T operations for the bytes of one pass: 56, or what hardware counters saw (scripts/dram-traffic). A matrix
+ * product reads a row and a column of blocks for each block, as far as no cache helps. */
+#include "config.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tools/memory/run.h"
+
+#define SWEEP_FLOP  34.0
+#define SWEEP_BYTES 56.0
+
+static status_t no_document(const char *path, const char *why)
+{
+  return log_fail(STATUS_USAGE, "--kernels %s: %s", path, why);
+}
+
+/* The number at a path of keys, or 0. */
+static double number(const json_t *object, const char *one, const char *two)
+{
+  const json_t *value = json_object_get(object, one);
+  if (two) value = json_object_get(value, two);
+  return json_number_value(value);
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+  const char *value = json_string_value(json_object_get(object, key));
+  return value ? value : "";
+}
+
+static struct mem_placed *next(struct mem_run *run)
+{
+  struct mem_roofline *r = &run->roofline;
+  return r->n_placed < MEM_PLACED_MAX ? &r->placed[r->n_placed++] : NULL;
+}
+
+/* A sweep of the class and T that \a classed names. */
+static status_t place_sweep(struct mem_run *run, const char *path, const char *kernel, const json_t *config,
+                            const json_t *classed, double gflops)
+{
+  int temporal = strcmp(text(classed, "class"), "temporal") == 0;
+  double sweeps = number(classed, "T", NULL);
+  struct mem_placed *p;
+  if (sweeps < 1 || gflops <= 0) return no_document(path, "it has no class, T and rate of a kernel");
+  if (!(p = next(run))) return no_document(path, "there are too many kernels");
+  p->type = MEM_FP32;
+  p->rate = gflops * 1e9;
+  p->sweeps = sweeps;
+  p->intensity = SWEEP_FLOP * sweeps / SWEEP_BYTES;
+  snprintf(p->name, sizeof p->name, "%.40s %.30s", kernel, text(config, "size"));
+  if (temporal)
+    snprintf(p->traffic, sizeof p->traffic,
+             "56 bytes a point for each pass of %.0f sweeps; halos of tiles not counted", sweeps);
+  else
+    snprintf(p->traffic, sizeof p->traffic, "56 bytes a point");
+  return STATUS_OK;
+}
+
+static status_t place_run(struct mem_run *run, const char *path, const json_t *document)
+{
+  const json_t *config = json_object_get(document, "config");
+  size_t ranks = json_array_size(json_object_get(document, "ranks"));
+  return place_sweep(run, path, text(config, "kernel"), config, config,
+                     number(document, "result", "gflops") / (double)(ranks ? ranks : 1));
+}
+
+static status_t place_ladder(struct mem_run *run, const char *path, const json_t *document)
+{
+  const json_t *config = json_object_get(document, "config"), *rung;
+  double ranks = number(config, "ranks", NULL);
+  size_t i;
+  json_array_foreach(json_object_get(document, "rungs"), i, rung)
+  {
+    if (strcmp(text(rung, "verdict"), "pass")) continue;
+    RETURN_IF_FAILED(place_sweep(run, path, text(rung, "kernel"), config, rung,
+                                 number(rung, "gflops", NULL) / (ranks > 0 ? ranks : 1)));
+  }
+  return STATUS_OK;
+}
+
+/* ---- matrix products ---- */
+
+static enum mem_type type_named(const char *name, double *bytes)
+{
+  *bytes = strstr(name, "16") ? 2 : 4;
+  if (strstr(name, "bf16")) return MEM_BF16;
+  if (strstr(name, "16")) return MEM_FP16;
+  return strstr(name, "tf32") ? MEM_TF32 : MEM_FP32;
+}
+
+/* Operations a byte: by the document's own model of the blocks, else with each matrix moved once. \a sizes has m, n and k. */
+static double product_intensity(const json_t *series, const json_t *sizes, double bytes, char traffic[160])
+{
+  double model = number(series, "predicted", "device_intensity");
+  double m = number(sizes, "m", NULL), n = number(sizes, "n", NULL), k = number(sizes, "k", NULL);
+  snprintf(traffic, 160,
+           model > 0 ? "its blocks read their rows and columns; caches not counted" : "A, B and C move once");
+  return model > 0 ? model : 2 * m * n * k / (bytes * (m * k + k * n + m * n));
+}
+
+/* One series of a document; those that did not run are left out. */
+static status_t place_series(struct mem_run *run, const char *path, const json_t *series, const char *type,
+                             const json_t *sizes, double ranks)
+{
+  double bytes, gflops = number(series, "gflops", NULL);
+  struct mem_placed *p;
+  if (strcmp(text(series, "verdict"), "pass") || gflops <= 0) return STATUS_OK;
+  if (!(p = next(run))) return no_document(path, "there are too many kernels");
+  p->type = type_named(type, &bytes);
+  p->rate = gflops * 1e9 / (ranks > 0 ? ranks : 1);
+  p->intensity = product_intensity(series, sizes, bytes, p->traffic);
+  snprintf(p->name, sizeof p->name, "%.30s %.20s %.0f", text(series, "kernel"), type,
+           number(sizes, "n", NULL));
+  return STATUS_OK;
+}
+
+static int has_sizes(const json_t *sizes)
+{
+  return number(sizes, "m", NULL) >= 1 && number(sizes, "n", NULL) >= 1 && number(sizes, "k", NULL) >= 1;
+}
+
+static status_t place_product(struct mem_run *run, const char *path, const json_t *document)
+{
+  const json_t *config = json_object_get(document, "config"), *one;
+  double ranks = (double)json_array_size(json_object_get(document, "ranks"));
+  size_t i;
+  if (!has_sizes(config) || number(document, "result", "gflops") <= 0)
+    return no_document(path, "it has no sizes and rate of a product");
+  RETURN_IF_FAILED(
+      place_series(run, path, json_object_get(document, "result"), text(config, "type"), config, ranks));
+  json_array_foreach(json_object_get(document, "yardsticks"), i, one)
+      RETURN_IF_FAILED(place_series(run, path, one, text(config, "type"), config, ranks));
+  return STATUS_OK;
+}
+
+/* The rungs of its last size. */
+static status_t place_products(struct mem_run *run, const char *path, const json_t *document)
+{
+  const json_t *config = json_object_get(document, "config"), *sizes = json_object_get(document, "sizes");
+  const json_t *last = json_array_get(sizes, json_array_size(sizes) - 1), *rung;
+  size_t i;
+  if (!has_sizes(last)) return no_document(path, "it has no size");
+  json_array_foreach(json_object_get(last, "rungs"), i, rung) RETURN_IF_FAILED(
+      place_series(run, path, rung, text(config, "type"), last, number(config, "ranks", NULL)));
+  return STATUS_OK;
+}
+
+/* ---- measured traffic ---- */
+
+/* Sweeps that were placed, and those that will be, get the bytes that hardware counters saw. */
+static status_t read_traffic(struct mem_run *run, const char *path, const json_t *document)
+{
+  struct mem_roofline *r = &run->roofline;
+  const json_t *one;
+  size_t i;
+  json_array_foreach(json_object_get(document, "kernels"), i, one)
+  {
+    if (r->n_traffic == MEM_TRAFFIC_MAX) return no_document(path, "there are too many kernels");
+    struct mem_traffic *t = &r->traffic[r->n_traffic];
+    t->bytes = number(one, "bytes_a_point", NULL);
+    if (t->bytes <= 0) return no_document(path, "it has no bytes a point of a kernel");
+    snprintf(t->name, sizeof t->name, "%.40s %.30s", text(one, "kernel"), text(one, "size"));
+    r->n_traffic++;
+  }
+  return STATUS_OK;
+}
+
+static void traffic_apply(struct mem_roofline *r)
+{
+  for (int p = 0; p < r->n_placed; p++)
+    for (int t = 0; t < r->n_traffic; t++) {
+      struct mem_placed *placed = &r->placed[p];
+      if (placed->sweeps <= 0 || strcmp(placed->name, r->traffic[t].name)) continue;
+      placed->intensity = SWEEP_FLOP * placed->sweeps / r->traffic[t].bytes;
+      snprintf(placed->traffic, sizeof placed->traffic,
+               "%.1f bytes a point for each pass, by hardware counters", r->traffic[t].bytes);
+    }
+}
+
+/* ---- documents ---- */
+
+static status_t place(struct mem_run *run, const char *path, const json_t *document)
+{
+  static const struct {
+    const char *schema;
+    status_t (*place)(struct mem_run *, const char *, const json_t *);
+  } readers[] = {{"himeno-gpu/1", place_run},
+                 {"himeno-ladder/1", place_ladder},
+                 {"himeno-traffic/1", read_traffic},
+                 {"gemm-gpu/1", place_product},
+                 {"gemm-ladder/1", place_products}};
+  const char *schema = text(document, "schema");
+  for (size_t r = 0; r < sizeof readers / sizeof *readers; r++)
+    if (!strcmp(schema, readers[r].schema)) return readers[r].place(run, path, document);
+  return no_document(path, "no document of himeno-gpu or gemm-gpu");
+}
+
+static status_t read_one(struct mem_run *run, const char *path)
+{
+  json_error_t error;
+  FILE *file = fopen(path, "r");
+  if (!file) return log_fail(STATUS_ENVIRONMENT, "--kernels %s: the file cannot be read", path);
+  json_t *document = json_loadf(file, 0, &error);
+  fclose(file);
+  if (!document) return no_document(path, error.text);
+  status_t status = place(run, path, document);
+  json_decref(document);
+  return status;
+}
+
+status_t mem_place_read(struct mem_run *run)
+{
+  char *paths = strdup(run->config.kernels), *rest = paths, *path;
+  status_t status = STATUS_OK;
+  if (!paths) return log_fail(STATUS_ENVIRONMENT, "out of host memory for file names");
+  while (status == STATUS_OK && (path = strsep(&rest, ","))) status = read_one(run, path);
+  free(paths);
+  traffic_apply(&run->roofline);
+  return status;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/meta.h"
+#include "base/report.h"
+#include "tools/memory/run.h"
+
+#define BAR_CELLS 24
+#define NOISY     0.02
+
+/* ---- copies ---- */
+
+static const struct mem_copy_point *find_point(const struct mem_copies *c, const struct mem_copy *like,
+                                               int streams, uint64_t bytes, int paced)
+{
+  for (int p = 0; p < c->n; p++) {
+    const struct mem_copy *one = &c->points[p].copy;
+    if (one->streams == streams && one->bytes == bytes && one->paced == paced &&
+        one->assign == like->assign && one->width == like->width && one->threads == like->threads &&
+        one->blocks == like->blocks)
+      return &c->points[p];
+  }
+  return NULL;
+}
+
+/* A table as the report's figure: a row a size, a column a number of streams. */
+static void print_table(const struct mem_copies *c, const struct mem_copy *like, int paced, FILE *out)
+{
+  fprintf(out, "\n  %s copies, GB/s read and written: %d bytes at a time, %s, %d threads, %d blocks a unit\n",
+          paced ? "paced" : "unpaced", like->width ? like->width : 4096, mem_assign_names[like->assign],
+          like->threads, like->blocks);
+  fprintf(out, "    copied     ");
+  for (int s = 1; s <= MEM_STREAMS_MAX; s++)
+    if (find_point(c, like, s, like->bytes, paced)) fprintf(out, "%4d stream%s", s, s > 1 ? "s" : " ");
+  fprintf(out, "\n");
+  for (int r = 0; r < c->n_rivals; r++) {
+    fprintf(out, "    %-11s", report_bytes(c->rivals[r].bytes));
+    for (int s = 1; s <= MEM_STREAMS_MAX; s++) {
+      const struct mem_copy_point *p = find_point(c, like, s, c->rivals[r].bytes, paced);
+      if (p) fprintf(out, "%12.1f", p->rate.median / 1e9);
+    }
+    fprintf(out, "\n");
+  }
+}
+
+/* Tables of the cyclic copies at every size; the rest is in the document. */
+static void print_study(const struct mem_copies *c, FILE *out)
+{
+  int widths[2] = {-1, -1}, n = 0;
+  for (int p = 0; p < c->n; p++) {
+    const struct mem_copy *one = &c->points[p].copy;
+    if (one->bytes != c->points[0].copy.bytes || one->assign != c->points[0].copy.assign) continue;
+    if (n == 2 || (n > 0 && widths[n - 1] == one->width)) continue;
+    widths[n++] = one->width;
+    for (int paced = 0; paced < 2; paced++)
+      if (find_point(c, one, one->streams, one->bytes, paced)) print_table(c, one, paced, out);
+  }
+}
+
+static void print_pacing(const struct mem_copies *c, FILE *out)
+{
+  for (int i = 0; i < c->n_pacing; i++) {
+    const struct mem_pacing *p = &c->pacing[i];
+    if (i == 0 || c->pacing[i - 1].width != p->width) {
+      int from = mem_pacing_from(c, p->width);
+      fprintf(out, "\n  pacing     beyond the caches");
+      if (p->width) fprintf(out, ", %d bytes at a time", p->width);
+      if (from)
+        fprintf(out, ": it pays from %d stream%s on\n", from, from > 1 ? "s" : "");
+      else
+        fprintf(out, ": it does not pay\n");
+    }
+    fprintf(out, "    %2d stream%s  paced %5.1f%% of unpaced  (%.1f ... %.1f over %d sizes)\n", p->streams,
+            p->streams > 1 ? "s" : " ", 100 * p->ratio, 100 * p->least, 100 * p->most, p->sizes);
+  }
+}
+
+static void print_ways(const struct mem_run *run, FILE *out)
+{
+  const struct mem_copies *c = &run->copies;
+  fprintf(out,
+          "\n  ways to copy, GB/s; share: tuned against the better of the first two, and tuned's launch\n");
+  fprintf(out, "    copied     %20.20s  BabelStream       tuned  best of study   share\n", run->ops->native);
+  for (int r = 0; r < c->n_rivals; r++) {
+    const struct stats_summary *rate = c->rivals[r].rate;
+    double native = rate[MEM_NATIVE].median, babel = rate[MEM_BABEL].median;
+    fprintf(out, "    %-11s%20.1f %12.1f %11.1f %14.1f %6.1f%%  %s\n", report_bytes(c->rivals[r].bytes),
+            native / 1e9, babel / 1e9, rate[MEM_TUNED].median / 1e9, rate[MEM_STUDY].median / 1e9,
+            100 * rate[MEM_TUNED].median / (native > babel ? native : babel),
+            run->traits.copy_shapes.names[c->rivals[r].shape]);
+  }
+}
+
+static void print_copies(const struct mem_run *run, FILE *out)
+{
+  print_study(&run->copies, out);
+  print_pacing(&run->copies, out);
+  print_ways(run, out);
+}
+
+/* ---- mixes, host, pairs ---- */
+
+static void print_rate(const char *name, const struct stats_summary *s, double most, const char *unit,
+                       FILE *out)
+{
+  char bar[4 * BAR_CELLS + 1];
+  report_bar(bar, sizeof bar, s->median / most, BAR_CELLS);
+  fprintf(out, "    %-28s %9.1f %s  (%.1f ... %.1f)  %s%s\n", name, s->median / 1e9, unit, s->min / 1e9,
+          s->max / 1e9, bar, stats_noise(s) > NOISY ? " noisy" : "");
+}
+
+static void print_mixes(const struct mem_run *run, FILE *out)
+{
+  double most = 0;
+  char name[40];
+  fprintf(out, "\n  mixes of reads and writes, arrays of %s; median (least ... greatest)\n",
+          report_bytes(run->mixes[0].bytes));
+  for (int m = 0; m < run->n_mixes; m++)
+    if (run->mixes[m].rate.median > most) most = run->mixes[m].rate.median;
+  for (int m = 0; m < run->n_mixes; m++) {
+    const struct mem_mix_point *p = &run->mixes[m];
+    if (!p->writes || !p->reads)
+      snprintf(name, sizeof name, "%s only", p->writes ? "writes" : "reads");
+    else
+      snprintf(name, sizeof name, "%d:%d reads to writes", p->reads, p->writes);
+    print_rate(name, &p->rate, most, "GB/s", out);
+  }
+}
+
+static void print_host(const struct mem_run *run, FILE *out)
+{
+  double most = 0;
+  char name[64];
+  for (int h = 0; h < run->n_host; h++)
+    if (run->host[h].rate.median > most) most = run->host[h].rate.median;
+  for (int h = 0; h < run->n_host; h++) {
+    const struct mem_host_point *p = &run->host[h];
+    if (h == 0 || p->bytes != p[-1].bytes)
+      fprintf(out,
+              "\n  host memory, arrays of %s; bytes of the loop, without lines that a store reads first\n",
+              report_bytes(p->bytes));
+    snprintf(name, sizeof name, "%d thread%s %s%s", p->threads, p->threads > 1 ? "s" : " ", p->access,
+             p->streaming ? ", streaming" : "");
+    print_rate(name, &p->rate, most, "GB/s", out);
+  }
+}
+
+static void print_pairs(const struct mem_run *run, FILE *out)
+{
+  fprintf(out, "\n  kernel pairs, words a second (10^9): before, after, ratio\n");
+  for (int i = 0; i < run->n_pairs; i++) {
+    const struct mem_pair_point *p = &run->pairs[i];
+    fprintf(out, "    %-46s %9.2f %9.2f %8.2f\n", p->name, p->before.median / 1e9, p->after.median / 1e9,
+            p->after.median / p->before.median);
+  }
+}
+
+/* ---- latency ---- */
+
+static void print_level(const struct levels_level *l, FILE *out)
+{
+  fprintf(out, "    %-8s", l->name);
+  if (l->kind == LEVELS_MEMORY)
+    fprintf(out, "%9.1f ns a load\n", l->ns);
+  else if (l->kind == LEVELS_CACHE)
+    fprintf(out, "%9.1f ns a load, up to %s (from %s on the next level)\n", l->ns, report_bytes(l->bytes),
+            report_bytes(l->next_bytes));
+  else
+    fprintf(out, "%9.1f ns more beyond its reach of %s (in full from %s on; stride %s)\n", l->ns,
+            report_bytes(l->bytes), report_bytes(l->next_bytes), report_bytes(l->stride));
+}
+
+static void print_latency(const struct mem_run *run, FILE *out)
+{
+  const struct mem_latency *l = &run->latency;
+  fprintf(out, "\n  latency of a load, pointer chase in random order; steps found in %d curve%s of", l->n,
+          l->n > 1 ? "s" : "");
+  for (int c = 0; c < l->n; c++) fprintf(out, "%s %d", c ? "," : "", l->curves[c].n);
+  fprintf(out, " footprints\n");
+  for (int n = 0; n < l->n_levels; n++) print_level(&l->levels[n], out);
+  if (l->halves)
+    fprintf(out, "    near and far: %.0f and %.0f cycles, %.0f%% near (single loads over %s)\n", l->split.low,
+            l->split.high, 100 * l->split.share, report_bytes(l->trace_bytes));
+  else if (l->traced)
+    fprintf(out, "    single loads over %s show no near and far part\n", report_bytes(l->trace_bytes));
+}
+
+/* ---- roofline ---- */
+
+static void print_roofline(const struct mem_run *run, FILE *out)
+{
+  const struct mem_roofline *r = &run->roofline;
+  double memory = r->n_windows ? r->windows[r->n_windows - 1].rate.median : 0;
+  fprintf(out, "\n  ceilings\n");
+  for (int w = 0; w < r->n_windows; w++)
+    fprintf(out, "    %-8s %12.1f GB/s reading %s\n", r->windows[w].level, r->windows[w].rate.median / 1e9,
+            report_bytes(r->windows[w].bytes));
+  for (int p = 0; p < r->n_peaks; p++)
+    fprintf(out, "    %-8s %12.1f GFLOPS, by %s; above %.1f flop a byte\n", mem_type_names[r->peaks[p].type],
+            r->peaks[p].rate / 1e9, r->peaks[p].by, memory > 0 ? r->peaks[p].rate / memory : 0);
+  fprintf(out, "\n  flop a byte  GFLOPS\n");
+  for (int i = 0; i < MEM_INTENSITIES; i++) {
+    int any = 0;
+    for (int p = 0; p < r->n_points; p++) {
+      if (r->points[p].intensity != (1 << i) / 16.0) continue;
+      if (!any++) fprintf(out, "    %9.4f", r->points[p].intensity);
+      fprintf(out, "  %s %10.1f", mem_type_names[r->points[p].type], r->points[p].rate.median / 1e9);
+    }
+    if (any) fprintf(out, "\n");
+  }
+  if (r->n_placed)
+    fprintf(out, "\n  kernels of the suite: flop a byte, GFLOPS, how their bytes were counted\n");
+  for (int i = 0; i < r->n_placed; i++)
+    fprintf(out, "    %-32s %8.2f %10.1f  %s\n", r->placed[i].name, r->placed[i].intensity,
+            r->placed[i].rate / 1e9, r->placed[i].traffic);
+}
+
+void mem_report_text(const struct mem_run *run, FILE *out)
+{
+  const struct gpu_device_info *info = &run->device->info;
+  fprintf(out, "mem-gpu %s\n\n  device     %s, %s, %s, last cache %s (backend %s)\n", meta_version(),
+          info->name, info->uuid, report_bytes(info->memory_bytes), report_bytes(info->cache_bytes),
+          run->ops->backend);
+  if (run->copies.n_rivals) print_copies(run, out);
+  if (run->n_mixes) print_mixes(run, out);
+  if (run->latency.n) print_latency(run, out);
+  if (run->n_host) print_host(run, out);
+  if (run->roofline.n_points) print_roofline(run, out);
+  if (run->n_pairs) print_pairs(run, out);
+  fprintf(out, "\n  verdict    %s: %" PRIu64 " results were compared with what they must be\n",
+          run->verdict == STATUS_OK ? "PASS" : "WRONG", run->checks);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* The roofline: bandwidth of the levels, kernels from 1/16 to 512 operations a byte, and the peaks. Source: Williams, Waterman and
+ * Patterson, "Roofline: an insightful visual performance model for multicore architectures", CACM 52(4), 2009. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "tools/memory/cpu/kernels.h"
+#include "tools/memory/flops.h"
+#include "tools/memory/run.h"
+
+#define GPU_BYTES   ((uint64_t)1 << 30)
+#define CPU_BYTES   ((uint64_t)128 << 20)
+#define CHECK_BYTES ((uint64_t)1 << 20)
+#define FP32_BYTES  ((uint64_t)64 << 10) /* what the host computes again */
+#define WINDOW_READ                                                                                          \
+  ((uint64_t)64 << 20) /* bytes that a sample of a cache's window reads at least, of each reader */
+#define PEAK_PASSES  1000
+#define PEAK_CHECKED 4
+/* A matrix unit adds in single precision, in an order of its own. */
+#define TENSOR_TOLERANCE 1e-4
+/* Past this intensity a CPU is bound by arithmetic, and the data of a point can shrink. */
+#define CPU_BOUND_FLOP16 1024
+
+/** What all parts of the section share. */
+struct rig {
+  struct mem_run *run;
+  struct gpu_mem mem, sum;
+  uint64_t bytes;
+};
+
+static int is_on(int set, int bit)
+{
+  return set >> bit & 1;
+}
+
+/* ---- bandwidth of the levels ---- */
+
+struct window_job {
+  struct mem_run *run;
+  struct mem_window window;
+};
+
+static status_t window_run(void *context)
+{
+  struct window_job *job = context;
+  return job->run->ops->window(job->run->exec, job->run->sampler.queue, &job->window);
+}
+
+static status_t window_check(struct rig *rig, struct window_job *job, const char *level)
+{
+  uint32_t want;
+  char what[64];
+  int passes = job->window.passes;
+  job->window.passes = 1;
+  RETURN_IF_FAILED(gpu_clear(rig->run->sampler.queue, rig->sum, 0, sizeof want));
+  RETURN_IF_FAILED(window_run(job));
+  job->window.passes = passes;
+  RETURN_IF_FAILED(mem_sum_of(rig->run, job->window.bytes, &want));
+  snprintf(what, sizeof what, "reading from %s", level);
+  return mem_word_check(rig->run, rig->sum, want * (uint32_t)job->window.readers, what);
+}
+
+/* First cache, last cache, memory; levels that the device does not tell of are left out. */
+static int plan_windows(const struct rig *rig, struct mem_window_point points[MEM_WINDOWS])
+{
+  uint64_t cache = rig->run->device->info.cache_bytes, l1 = rig->run->traits.l1;
+  int n = 0;
+  if (l1) points[n++] = (struct mem_window_point){.level = "L1", .bytes = l1};
+  if (cache > 8 * l1 && cache / 4 <= rig->bytes)
+    points[n++] = (struct mem_window_point){.level = "cache", .bytes = cache / 4 / MEM_GRAIN * MEM_GRAIN};
+  points[n++] = (struct mem_window_point){.level = "memory", .bytes = rig->bytes};
+  return n;
+}
+
+static status_t windows_measure(struct rig *rig)
+{
+  struct mem_roofline *r = &rig->run->roofline;
+  struct window_job jobs[MEM_WINDOWS];
+  struct sampler_item items[MEM_WINDOWS];
+  int n = plan_windows(rig, r->windows);
+  for (int w = 0; w < n; w++) {
+    uint64_t bytes = r->windows[w].bytes;
+    int own = w == 0 && rig->run->traits.l1 > 0, last = w == n - 1;
+    int passes = last ? 1 : (int)(WINDOW_READ * (own ? 1 : 16) / bytes) + 1;
+    jobs[w] = (struct window_job){
+        rig->run, {.mem = rig->mem, .sum = rig->sum, .bytes = bytes, .passes = passes, .own = own}};
+    RETURN_IF_FAILED(window_check(rig, &jobs[w], r->windows[w].level));
+    items[w] = (struct sampler_item){
+        .run = window_run, .context = &jobs[w], .work = (double)bytes * passes * jobs[w].window.readers};
+  }
+  RETURN_IF_FAILED(sampler_run(&rig->run->sampler, items, n, rig->run->config.seconds / 4));
+  for (int w = 0; w < n; w++) r->windows[w].rate = items[w].rate;
+  r->n_windows = n;
+  return STATUS_OK;
+}
+
+/* ---- kernels over intensity ---- */
+
+struct flops_job {
+  struct mem_run *run;
+  struct mem_flops flops;
+};
+
+static status_t flops_run(void *context)
+{
+  struct flops_job *job = context;
+  return job->run->ops->flops(job->run->exec, job->run->sampler.queue, &job->flops);
+}
+
+/* Single precision gives the same bits everywhere. */
+static status_t fp32_check(struct rig *rig, struct flops_job *job)
+{
+  char what[64];
+  uint64_t words = FP32_BYTES / 4;
+  uint32_t *copy = malloc(FP32_BYTES), want;
+  status_t status = STATUS_ENVIRONMENT;
+  if (!copy) return log_fail(status, "out of host memory for a comparison");
+  for (uint64_t w = 0; w < words; w++) copy[w] = mem_word(0, w);
+  want = mem_cpu_flops_plain(copy, words, job->flops.flop16);
+  free(copy);
+  job->flops.bytes = FP32_BYTES;
+  RETURN_IF_FAILED(gpu_clear(rig->run->sampler.queue, rig->sum, 0, sizeof want));
+  RETURN_IF_FAILED(flops_run(job));
+  snprintf(what, sizeof what, "%d multiply-adds for each 16 bytes", job->flops.flop16 / 2);
+  return mem_word_check(rig->run, rig->sum, want, what);
+}
+
+static float half_value(enum mem_type type, uint32_t half)
+{
+  union {
+    uint32_t bits;
+    float value;
+  } u = {type == MEM_BF16 ? half << 16 : (half & 0x8000u) << 16 | ((half & 0x7fffu) + 0x1c000u) << 13};
+  return u.value;
+}
+
+/* Sum of the values that a word of the first factor holds. */
+static double tensor_value(enum mem_type type, uint32_t word)
+{
+  union {
+    uint32_t bits;
+    float value;
+  } u = {mem_tensor_bits(word, MEM_TF32_KEEP, MEM_TF32_EXPONENT)};
+  if (type == MEM_TF32) return (double)u.value;
+  uint32_t bits = type == MEM_FP16 ? mem_tensor_bits(word, MEM_FP16_KEEP, MEM_FP16_EXPONENT)
+                                   : mem_tensor_bits(word, MEM_BF16_KEEP, MEM_BF16_EXPONENT);
+  return (double)half_value(type, bits & 0xffff) + (double)half_value(type, bits >> 16);
+}
+
+/* What tensor.cu must give: loads of one round are `threads` words of 16 bytes apart. */
+static double tensor_expect(const struct mem_flops *f, double *size)
+{
+  int one = f->type == MEM_TF32 ? MEM_TENSOR_FLOP16 / 2 : MEM_TENSOR_FLOP16;
+  uint64_t loads = f->flop16 < one ? (uint64_t)(one / f->flop16) : 1, n = f->bytes / 16,
+           round = loads * f->threads;
+  double products = f->flop16 < one ? 1 : f->flop16 / one, sum = 0;
+  *size = 0;
+  for (uint64_t first = 0; first < n; first += round)
+    for (uint64_t w = 4 * first; w < 4 * (first + f->threads); w++) {
+      uint32_t word = 0;
+      for (uint64_t load = 0; load < loads; load++) word ^= mem_word(0, w + 4 * load * f->threads);
+      double value = tensor_value(f->type, word);
+      sum += value;
+      *size += fabs(value);
+    }
+  *size *= products * MEM_TENSOR_B_SUM;
+  return sum * products * MEM_TENSOR_B_SUM;
+}
+
+static status_t real_check(struct rig *rig, double want, double size, const char *what)
+{
+  float got;
+  rig->run->checks++;
+  RETURN_IF_FAILED(gpu_copy_out(rig->run->sampler.queue, &got, rig->sum, 0, sizeof got));
+  RETURN_IF_FAILED(gpu_sync(rig->run->sampler.queue));
+  if (fabs((double)got - want) <= TENSOR_TOLERANCE * size) return STATUS_OK;
+  return log_fail(STATUS_WRONG, "%s: the sum is %g and must be %g", what, (double)got, want);
+}
+
+static status_t tensor_check(struct rig *rig, struct flops_job *job)
+{
+  char what[64];
+  double size;
+  job->flops.bytes = CHECK_BYTES;
+  RETURN_IF_FAILED(gpu_clear(rig->run->sampler.queue, rig->sum, 0, sizeof(float)));
+  RETURN_IF_FAILED(flops_run(job));
+  double want = tensor_expect(&job->flops, &size);
+  snprintf(what, sizeof what, "%s products, %d operations for each 16 bytes", mem_type_names[job->flops.type],
+           job->flops.flop16);
+  return real_check(rig, want, size, what);
+}
+
+static uint64_t point_bytes(const struct rig *rig, int flop16)
+{
+  uint64_t bytes = rig->bytes;
+  if (rig->run->device->info.is_cpu)
+    for (int f = CPU_BOUND_FLOP16; f < flop16 && bytes > CHECK_BYTES; f *= 2) bytes /= 2;
+  return bytes;
+}
+
+static status_t type_measure(struct rig *rig, enum mem_type type, double seconds)
+{
+  struct mem_roofline *r = &rig->run->roofline;
+  struct flops_job jobs[MEM_INTENSITIES];
+  struct sampler_item items[MEM_INTENSITIES];
+  for (int i = 0; i < MEM_INTENSITIES; i++) {
+    jobs[i] =
+        (struct flops_job){rig->run, {.type = type, .mem = rig->mem, .sum = rig->sum, .flop16 = 1 << i}};
+    RETURN_IF_FAILED((type == MEM_FP32 ? fp32_check : tensor_check)(rig, &jobs[i]));
+    jobs[i].flops.bytes = point_bytes(rig, 1 << i);
+    items[i] = (struct sampler_item){
+        .run = flops_run, .context = &jobs[i], .work = (double)jobs[i].flops.bytes / 16 * (1 << i)};
+  }
+  RETURN_IF_FAILED(sampler_run(&rig->run->sampler, items, MEM_INTENSITIES, seconds));
+  for (int i = 0; i < MEM_INTENSITIES; i++)
+    r->points[r->n_points++] = (struct mem_flops_point){type, (1 << i) / 16.0, items[i].rate};
+  return STATUS_OK;
+}
+
+/* ---- peaks ---- */
+
+struct peak_job {
+  struct rig *rig;
+  enum mem_type type;
+  int passes;
+  double flop, expect;
+};
+
+static status_t peak_run(void *context)
+{
+  struct peak_job *job = context;
+  struct mem_run *run = job->rig->run;
+  return run->ops->peak(run->exec, run->sampler.queue, job->type, job->passes, job->rig->sum, &job->flop,
+                        &job->expect);
+}
+
+static status_t peak_measure(struct rig *rig, enum mem_type type, double *rate)
+{
+  struct peak_job job = {rig, type, PEAK_CHECKED, 0, 0};
+  char what[64];
+  RETURN_IF_FAILED(gpu_clear(rig->run->sampler.queue, rig->sum, 0, sizeof(float)));
+  RETURN_IF_FAILED(peak_run(&job));
+  snprintf(what, sizeof what, "%s products by warpgroups", mem_type_names[type]);
+  RETURN_IF_FAILED(real_check(rig, job.expect, 10 * fabs(job.expect), what));
+  job.passes = PEAK_PASSES;
+  RETURN_IF_FAILED(peak_run(&job));
+  struct sampler_item item = {.run = peak_run, .context = &job, .work = job.flop};
+  RETURN_IF_FAILED(sampler_run(&rig->run->sampler, &item, 1, rig->run->config.seconds / 8));
+  *rate = item.rate.median;
+  return STATUS_OK;
+}
+
+static status_t peak_find(struct rig *rig, enum mem_type type)
+{
+  struct mem_roofline *r = &rig->run->roofline;
+  struct mem_peak *peak = &r->peaks[r->n_peaks++];
+  *peak = (struct mem_peak){type, 0, "the kernels of the roofline"};
+  for (int p = 0; p < r->n_points; p++)
+    if (r->points[p].type == type && r->points[p].rate.median > peak->rate)
+      peak->rate = r->points[p].rate.median;
+  if (!rig->run->ops->peak || !is_on(rig->run->traits.peaks, (int)type)) return STATUS_OK;
+  double rate;
+  RETURN_IF_FAILED(peak_measure(rig, type, &rate));
+  if (rate > peak->rate) *peak = (struct mem_peak){type, rate, "warpgroup products in shared memory"};
+  return STATUS_OK;
+}
+
+static status_t measure(struct rig *rig)
+{
+  int types = rig->run->traits.types, n = 0;
+  for (int t = 0; t < MEM_TYPES; t++) n += is_on(types, t);
+  RETURN_IF_FAILED(rig->run->ops->fill(rig->run->exec, rig->run->sampler.queue, rig->mem, rig->bytes, 0));
+  RETURN_IF_FAILED(windows_measure(rig));
+  for (int t = 0; t < MEM_TYPES; t++) {
+    if (!is_on(types, t)) continue;
+    RETURN_IF_FAILED(type_measure(rig, (enum mem_type)t, rig->run->config.seconds / n));
+    RETURN_IF_FAILED(peak_find(rig, (enum mem_type)t));
+  }
+  return STATUS_OK;
+}
+
+status_t mem_roofline_run(struct mem_run *run)
+{
+  struct rig rig = {.run = run, .bytes = run->device->info.is_cpu ? CPU_BYTES : GPU_BYTES};
+  uint64_t available;
+  status_t status;
+  if (run->config.kernels) RETURN_IF_FAILED(mem_place_read(run));
+  RETURN_IF_FAILED(gpu_memory_free(run->device, &available));
+  while (rig.bytes > CHECK_BYTES && rig.bytes > available / 2) rig.bytes /= 2;
+  if (run->config.sizes.n) rig.bytes = run->config.sizes.at[0];
+  if (run->config.sizes.n > 1)
+    log_warn("--sizes: the roofline takes the first alone, %s", report_bytes(rig.bytes));
+  if (rig.bytes < CHECK_BYTES) rig.bytes = CHECK_BYTES;
+  RETURN_IF_FAILED(gpu_alloc(run->device, rig.bytes, &rig.mem));
+  TRY(gpu_alloc(run->device, 64, &rig.sum), done);
+  status = measure(&rig);
+  gpu_free(run->device, &rig.sum);
+done:
+  gpu_free(run->device, &rig.mem);
+  return status;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief A run of mem-gpu: the device, and what each section found. Rates are bytes or operations a second. */
+#ifndef TOOLS_MEMORY_RUN_H
+#define TOOLS_MEMORY_RUN_H
+
+#include <jansson.h>
+
+#include "tools/memory/cmdline.h"
+#include "tools/memory/levels.h"
+#include "tools/memory/mem_ops.h"
+#include "tools/memory/pairs.h"
+#include "tools/memory/sampler.h"
+
+#define MEM_RIVALS_MAX  MEM_VALUES_MAX
+#define MEM_MIXES       5
+#define MEM_CURVES_MAX  MEM_VALUES_MAX
+#define MEM_POINTS_MAX  192
+#define MEM_INTENSITIES 14 /**< 1/16 … 512 operations a byte, each twice the last */
+#define MEM_WINDOWS     3
+#define MEM_QUANTILES   21
+#define MEM_PLACED_MAX  64
+#define MEM_TRAFFIC_MAX 32
+
+/* ---- copies ---- */
+
+struct mem_copy_point {
+  struct mem_copy copy;
+  struct stats_summary rate; /**< read and written */
+};
+
+/** The ways to copy beside each other, at one size. */
+struct mem_rivals {
+  uint64_t bytes;
+  struct stats_summary rate[MEM_METHODS]; /**< of MEM_STUDY: the fastest point of this size */
+  int shape;                              /**< MEM_TUNED's fastest */
+};
+
+/** What pacing gained with a number of streams, over all sizes beyond the last cache. */
+struct mem_pacing {
+  int width, streams;
+  double ratio; /**< median of paced over unpaced */
+  double least, most;
+  int sizes;
+};
+
+struct mem_copies {
+  struct mem_copy_point *points;
+  int n;
+  struct mem_rivals rivals[MEM_RIVALS_MAX];
+  int n_rivals;
+  struct mem_pacing pacing[2 * MEM_STREAMS_MAX];
+  int n_pacing;
+};
+
+/* ---- mixes ---- */
+
+struct mem_mix_point {
+  int reads, writes;
+  uint64_t bytes; /**< of each array */
+  struct stats_summary rate;
+  int shape; /**< the fastest */
+};
+
+/* ---- latency ---- */
+
+struct mem_curve {
+  uint64_t stride;
+  uint64_t bytes[MEM_POINTS_MAX];
+  double ns[MEM_POINTS_MAX], cycles[MEM_POINTS_MAX]; /**< a load, medians; cycles 0 where unknown */
+  double spread[MEM_POINTS_MAX];                     /**< greatest over least of the samples, less one */
+  int n;
+};
+
+struct mem_latency {
+  struct mem_curve *curves;
+  int n;
+  struct levels_level levels[LEVELS_MAX];
+  int n_levels;
+  int traced; /**< single loads were timed at trace_bytes, and these are their groups: */
+  uint64_t trace_bytes;
+  double trace[MEM_QUANTILES]; /**< cycles: least, every twentieth of the loads, greatest */
+  int halves;                  /**< two groups: near and far */
+  struct steps_split split;    /**< cycles */
+};
+
+/* ---- host ---- */
+
+struct mem_host_point {
+  const char *access; /**< "COPY", "TRIADD", "READ", "MEMCPY" */
+  int streaming;      /**< stores go past the caches */
+  int threads;
+  uint64_t bytes; /**< of each array */
+  struct stats_summary rate;
+};
+
+/* ---- roofline ---- */
+
+struct mem_window_point {
+  const char *level; /**< "L1", "cache", "memory" */
+  uint64_t bytes;
+  struct stats_summary rate;
+};
+
+struct mem_flops_point {
+  enum mem_type type;
+  double intensity; /**< operations a byte */
+  struct stats_summary rate;
+};
+
+struct mem_peak {
+  enum mem_type type;
+  double rate;
+  const char *by; /**< what reached it */
+};
+
+/** A kernel of the suite. */
+struct mem_placed {
+  char name[96];
+  enum mem_type type;
+  double intensity, rate;
+  double sweeps;     /**< of a pass; 0: it is no sweep */
+  char traffic[160]; /**< how its bytes were counted */
+};
+
+/** What hardware counters saw of a sweep. */
+struct mem_traffic {
+  char name[96]; /**< as of mem_placed */
+  double bytes;  /**< a point for each pass */
+};
+
+struct mem_roofline {
+  struct mem_window_point windows[MEM_WINDOWS];
+  int n_windows;
+  struct mem_flops_point points[MEM_TYPES * MEM_INTENSITIES];
+  int n_points;
+  struct mem_peak peaks[MEM_TYPES];
+  int n_peaks;
+  struct mem_placed placed[MEM_PLACED_MAX];
+  int n_placed;
+  struct mem_traffic traffic[MEM_TRAFFIC_MAX];
+  int n_traffic;
+};
+
+/* ---- pairs ---- */
+
+struct mem_pair_point {
+  const char *name;
+  uint64_t words;
+  struct stats_summary before, after; /**< words a second */
+};
+
+struct mem_run {
+  struct mem_config config;
+  struct gpu_device *device;
+  const struct mem_ops *ops;
+  struct mem_exec *exec;
+  struct mem_traits traits;
+  struct sampler sampler;
+  uint64_t checks; /**< results that were compared */
+  status_t verdict;
+  struct mem_copies copies;
+  struct mem_mix_point mixes[MEM_MIXES];
+  int n_mixes;
+  struct mem_latency latency;
+  struct mem_host_point *host;
+  int n_host;
+  struct mem_roofline roofline;
+  struct mem_pair_point pairs[MEM_PAIRS];
+  int n_pairs;
+};
+
+/** \brief Opens the device and measures what the configuration asks for. STATUS_WRONG: a result differs; what was
+ * measured before it can be reported. */
+status_t mem_run(struct mem_run *run);
+void mem_run_close(struct mem_run *run);
+
+/* The sections. */
+status_t mem_copies_run(struct mem_run *run);
+status_t mem_mixes_run(struct mem_run *run);
+status_t mem_latency_run(struct mem_run *run);
+status_t mem_host_run(struct mem_run *run);
+status_t mem_roofline_run(struct mem_run *run);
+status_t mem_pairs_run(struct mem_run *run);
+
+/** \brief Refuses --threads beyond the \a most of a device. STATUS_ENVIRONMENT. */
+status_t mem_threads_check(const struct mem_values *threads, int most, const char *device);
+
+/** \brief From how many streams pacing gains with every number of them up to the most; 0: it does not pay. */
+int mem_pacing_from(const struct mem_copies *copies, int width);
+
+/* Contents. HIMENO_MEM_CORRUPT=N is for tests: it flips a bit in what is compared for the Nth time. */
+
+/** \brief Counts a comparison; whether it is the one that a test wants to fail. */
+int mem_contents_corrupt(struct mem_run *run);
+/** \brief Compares memory with what it must be; \a what names it in the message. STATUS_WRONG. */
+status_t mem_contents_check(struct mem_run *run, struct gpu_mem mem, uint64_t bytes, struct mem_check check,
+                            const char *what);
+/** \brief Compares one word of device memory with \a want. STATUS_WRONG. */
+status_t mem_word_check(struct mem_run *run, struct gpu_mem word, uint32_t want, const char *what);
+/** \brief Compares a position that a chase came to. STATUS_WRONG. */
+status_t mem_position_check(struct mem_run *run, uint64_t got, uint64_t want, const char *what);
+/** \brief What all words of array 0 add up to. */
+status_t mem_sum_of(struct mem_run *run, uint64_t bytes, uint32_t *sum);
+
+/** \brief Reads the documents of --kernels into run->roofline.placed. STATUS_ENVIRONMENT: a file cannot be read;
+ * STATUS_USAGE: it is no document of the suite that can be placed. */
+status_t mem_place_read(struct mem_run *run);
+
+/* Reports. */
+void mem_report_text(const struct mem_run *run, FILE *out);
+json_t *mem_report_json(const struct mem_run *run);
+void mem_report_list(FILE *out);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "tools/memory/steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+
+/** Least price of a piece, in squared logarithms: a step of 8% with three points on each side pays it. */
+#define PRICE_MIN 0.005
+/** The price in variances of the noise: Bayes's information criterion counts level and place, and doubles it for safety. */
+#define PRICE_NOISE 4
+/** Levels nearer than this are one. */
+#define SAME_LEVEL 1.08
+/** Neighbouring points that differ by less belong to no step. */
+#define GENTLE_RISE 1.05
+/** A piece is level when it rises by less than this from end to end, the first of a plateau by less; a long one always is. */
+#define TREND_MAX   1.10
+#define TREND_FIRST 1.05
+#define LEAST_LEVEL 3
+#define LONG_LEVEL  7
+/** What a split must explain of the variance. */
+#define SPLIT_EXPLAINED 0.7
+#define SPLIT_APART     1.15
+#define SPLIT_LEAST     0.1
+/** This part at either end is taken for outliers. */
+#define SPLIT_OUTER 50
+
+/** A plateau's first and last eighth belong to the steps beside it. */
+#define APPROACH_ENDS      8
+#define APPROACH_POINTS    8
+#define APPROACH_EXPLAINED 0.8
+
+#define POINTS_MAX 256
+
+/* ---- plateaus ---- */
+
+struct curve {
+  int n;
+  double z[POINTS_MAX];                               /* logarithms */
+  double sum[POINTS_MAX + 1], square[POINTS_MAX + 1]; /* running sums of them */
+  double price;
+};
+
+/* Variance of the noise, from what each point differs by from the middle of its neighbours: steps and ramps touch few of
+ * them. A difference z[i−1] − 2 z[i] + z[i+1] of independent values has six times their variance. */
+static double noise_variance(const struct curve *c)
+{
+  double differences[POINTS_MAX];
+  int n = c->n - 2;
+  if (n < 3) return 0;
+  for (int i = 0; i < n; i++) differences[i] = fabs(c->z[i] - 2 * c->z[i + 1] + c->z[i + 2]);
+  double sigma = 1.4826 * stats_summarise(differences, (size_t)n).median / sqrt(6);
+  return sigma * sigma;
+}
+
+static double piece_cost(const struct curve *c, int first, int end)
+{
+  double n = end - first, sum = c->sum[end] - c->sum[first];
+  return fmax(0, c->square[end] - c->square[first] - sum * sum / n) + c->price;
+}
+
+/* start[e]: where the piece that ends before e begins in the best cut. */
+static void partition(const struct curve *c, int start[POINTS_MAX + 1])
+{
+  double best[POINTS_MAX + 1] = {0};
+  for (int end = 1; end <= c->n; end++) {
+    best[end] = INFINITY;
+    for (int first = 0; first < end; first++) {
+      double cost = best[first] + piece_cost(c, first, end);
+      if (cost >= best[end]) continue;
+      best[end] = cost;
+      start[end] = first;
+    }
+  }
+}
+
+/* By what factor points first … end − 1 rise from end to end, along a straight line through their logarithms. */
+static double trend(const struct curve *c, int first, int end)
+{
+  int n = end - first;
+  double middle = (n - 1) / 2.0, along = 0, over = 0;
+  for (int i = 0; i < n; i++) {
+    along += (i - middle) * c->z[first + i];
+    over += (i - middle) * (i - middle);
+  }
+  return exp(along / over * (n - 1));
+}
+
+/* Whether they are a level and no part of a ramp. */
+static int is_level(const struct curve *c, int first, int end, double most)
+{
+  int n = end - first;
+  return n >= LONG_LEVEL || (n >= LEAST_LEVEL && trend(c, first, end) < most);
+}
+
+static double level_of(const double *y, int first, int last)
+{
+  return stats_summarise(y + first, (size_t)(last - first + 1)).median;
+}
+
+/* Whether a piece goes on gently where the plateau ends, as a cache does whose sets fill. */
+static int goes_on(const double *y, const struct steps_plateau *p, int first)
+{
+  return first == p->last + 1 &&
+         level_of(y, first, first + 1) < level_of(y, p->last - 1, p->last) * GENTLE_RISE;
+}
+
+/* Adds a piece to the plateaus so far: to the last one when it is no higher or goes on from it, else, if it can start one,
+ * as a new one. */
+static int append(const double *y, int first, int last, int starts, struct steps_plateau *plateaus, int n)
+{
+  double level = level_of(y, first, last);
+  if (n > 0 && (level < plateaus[n - 1].level * SAME_LEVEL || goes_on(y, &plateaus[n - 1], first))) {
+    struct steps_plateau *p = &plateaus[n - 1];
+    if (level * SAME_LEVEL > p->level) p->last = last;
+    p->level = level_of(y, p->first, p->last);
+    return n;
+  }
+  if (!starts || n == STEPS_PLATEAUS_MAX) return n;
+  plateaus[n] = (struct steps_plateau){first, last, level};
+  return n + 1;
+}
+
+int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATEAUS_MAX])
+{
+  struct curve curve = {.n = n};
+  int start[POINTS_MAX + 1] = {0}, ends[POINTS_MAX], pieces = 0, found = 0;
+  if (n < 1 || n > POINTS_MAX) return 0;
+  for (int i = 0; i < n; i++) {
+    double z = curve.z[i] = log(y[i]);
+    curve.sum[i + 1] = curve.sum[i] + z;
+    curve.square[i + 1] = curve.square[i] + z * z;
+  }
+  curve.price = fmax(PRICE_MIN, PRICE_NOISE * log(n) * noise_variance(&curve));
+  partition(&curve, start);
+  for (int end = n; end > 0; end = start[end]) ends[pieces++] = end;
+  while (pieces-- > 0) {
+    int end = ends[pieces], first = start[end];
+    if (is_level(&curve, first, end, TREND_MAX))
+      found = append(y, first, end - 1, is_level(&curve, first, end, TREND_FIRST), plateaus, found);
+  }
+  return found;
+}
+
+/** A straight line through points (x, y). */
+struct line {
+  double base, slope;
+  double left, all; /**< sum of squares around it, and around the mean */
+};
+
+static struct line line_through(const double *x, const double *y, int n)
+{
+  double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
+  for (int i = 0; i < n; i++) {
+    mean_x += x[i] / n;
+    mean_y += y[i] / n;
+  }
+  for (int i = 0; i < n; i++) {
+    xx += (x[i] - mean_x) * (x[i] - mean_x);
+    xy += (x[i] - mean_x) * (y[i] - mean_y);
+    yy += (y[i] - mean_y) * (y[i] - mean_y);
+  }
+  double slope = xx > 0 ? xy / xx : 0;
+  return (struct line){mean_y - slope * mean_x, slope, fmax(0, yy - slope * xy), yy};
+}
+
+int steps_approach(const uint64_t *bytes, const double *y, const struct steps_plateau *plateau, double *far,
+                   double *near)
+{
+  int cut = (plateau->last - plateau->first + 1) / APPROACH_ENDS;
+  int first = plateau->first + cut, n = plateau->last - cut - first + 1;
+  double inverse[POINTS_MAX];
+  if (n < APPROACH_POINTS) return 0;
+  for (int i = 0; i < n; i++) inverse[i] = 1 / (double)bytes[first + i];
+  struct line line = line_through(inverse, y + first, n);
+  if (line.slope >= 0 || line.left > (1 - APPROACH_EXPLAINED) * line.all) return 0;
+  *far = line.base;
+  *near = -line.slope;
+  return 1;
+}
+
+/* ---- two groups ---- */
+
+static int compare(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* How many of the sorted values are below Otsu's threshold; *explained is the share of the variance between groups. */
+static size_t otsu(const double *v, size_t n, double *explained)
+{
+  double total = 0, square = 0, left = 0, best = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < n; i++) {
+    total += v[i];
+    square += v[i] * v[i];
+  }
+  double variance = square / (double)n - total / (double)n * (total / (double)n);
+  for (size_t i = 1; i < n; i++) {
+    left += v[i - 1];
+    double w = (double)i / (double)n, low = left / (double)i, high = (total - left) / (double)(n - i);
+    double between = w * (1 - w) * (high - low) * (high - low);
+    if (between <= best) continue;
+    best = between;
+    at = i;
+  }
+  *explained = variance > 0 ? best / variance : 0;
+  return at;
+}
+
+int steps_split(double *values, size_t n, struct steps_split *split)
+{
+  double explained;
+  if (n < 2) return 0;
+  qsort(values, n, sizeof *values, compare);
+  values += n / SPLIT_OUTER;
+  n -= 2 * (n / SPLIT_OUTER);
+  size_t below = otsu(values, n, &explained);
+  struct steps_split s = {.share = (double)below / (double)n};
+  if (explained < SPLIT_EXPLAINED || s.share < SPLIT_LEAST || s.share > 1 - SPLIT_LEAST) return 0;
+  s.low = stats_summarise(values, below).median;
+  s.high = stats_summarise(values + below, n - below).median;
+  if (s.high < s.low * SPLIT_APART) return 0;
+  *split = s;
+  return 1;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "tools/memory/values.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "base/report.h"
+
+#define TEXT_MAX 32
+
+status_t mem_size_read(const char *text, uint64_t *bytes)
+{
+  static const char suffixes[] = "KMGT";
+  char number[TEXT_MAX];
+  double value, scale = 1;
+  size_t length = strlen(text);
+  if (length == 0 || length >= sizeof number) return STATUS_USAGE;
+  strcpy(number, text);
+  const char *suffix = strchr(suffixes, number[length - 1]);
+  if (suffix) {
+    number[length - 1] = '\0';
+    scale = ldexp(1, 10 * (int)(suffix - suffixes + 1));
+  }
+  RETURN_IF_FAILED(option_read_real(number, 0, 9e15, &value));
+  value *= scale;
+  if (value != floor(value) || value > 9e15) return STATUS_USAGE;
+  *bytes = (uint64_t)value;
+  return STATUS_OK;
+}
+
+static status_t refuse(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t grain)
+{
+  char step[64] = "";
+  if (grain > 1) snprintf(step, sizeof step, " in steps of %s", report_bytes(grain));
+  if (most < 65536)
+    return log_fail(STATUS_USAGE, "%s %s: allowed are numbers from %d to %d%s, separated by commas", option,
+                    text, (int)least, (int)most, step);
+  return log_fail(STATUS_USAGE, "%s %s: allowed are sizes as 64K or 1.5G, from %s%s, separated by commas",
+                  option, text, report_bytes(least), step);
+}
+
+status_t mem_values_parse(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t grain,
+                          struct mem_values *values)
+{
+  struct mem_values found = {.n = 0};
+  const char *rest = text;
+  for (int more = 1; more;) {
+    char one[TEXT_MAX];
+    size_t length = strcspn(rest, ",");
+    uint64_t value;
+    if (length >= sizeof one || found.n == MEM_VALUES_MAX) return refuse(option, text, least, most, grain);
+    memcpy(one, rest, length);
+    one[length] = '\0';
+    if (mem_size_read(one, &value) != STATUS_OK || value < least || value > most || value % grain)
+      return refuse(option, text, least, most, grain);
+    if (!mem_values_have(&found, value)) found.at[found.n++] = value;
+    more = rest[length] == ',';
+    rest += length + 1;
+  }
+  *values = found;
+  return STATUS_OK;
+}
+
+int mem_values_have(const struct mem_values *values, uint64_t value)
+{
+  for (int i = 0; i < values->n; i++)
+    if (values->at[i] == value) return 1;
+  return 0;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What comm-gpu measures: paths, and on each the seconds a transfer over sizes.
+ *
+ * Seconds are host time from the barrier to the moment the last byte may be used, the slowest rank's, divided by the
+ * transfers of a batch that wait for one another. Every transfer brings content of its own and is compared. */
+#ifndef TOOLS_NETWORK_BENCH_H
+#define TOOLS_NETWORK_BENCH_H
+
+#include "comm/ranks/cards.h"
+#include "comm/halo/grid.h"
+#include "comm/ranks/placement.h"
+#include "comm/halo/transport.h"
+
+#define BENCH_POINTS_MAX  40
+#define BENCH_SAMPLES_MAX 100
+#define BENCH_WHY_MAX     160
+
+enum bench_part { BENCH_HOST = 1, BENCH_PAIRS = 2, BENCH_HALO = 4, BENCH_REDUCE = 8, BENCH_ALL = 15 };
+
+struct bench_config {
+  int parts;                              /**< enum bench_part, or-ed */
+  const struct gpu_backend *backend;      /**< NULL: auto */
+  const char *device;                     /**< NULL: any */
+  const struct halo_transport *transport; /**< NULL: all that there are */
+  int binding;                            /**< enum binding_policy */
+  struct grid_size size;                  /**< of the halo part */
+  int size_given, weak;
+  int procs[3], procs_given;
+  int64_t depth;
+  int64_t min_bytes, max_bytes; /**< of a transfer */
+  int max_given;
+  int64_t step, samples;
+  double timeout; /**< seconds that a rank waits for another */
+  const char *json;
+  int list;
+};
+
+/** One size on one path. */
+struct bench_point {
+  int64_t bytes;     /**< that each rank sends */
+  double seconds;    /**< a transfer, median of the samples */
+  double best;       /**< least of the samples */
+  double noise;      /**< 1.4826 MAD over the median */
+  int64_t transfers; /**< measured and compared, on this rank */
+};
+
+/** seconds = latency + bytes / bandwidth. */
+struct bench_fit {
+  int points;       /**< 0: too few to fit */
+  double latency;   /**< seconds */
+  double bandwidth; /**< bytes a second */
+  double residual;  /**< root mean square of (fitted − measured) / measured */
+};
+
+/** Points of one path, with its fit. */
+struct bench_curve {
+  int n;
+  struct bench_point points[BENCH_POINTS_MAX];
+  struct bench_fit fit;
+};
+
+struct bench_path {
+  char way[24];            /**< "pinned", "pageable", a transport, "MPI_Allreduce" */
+  char used[24];           /**< what really moved the bytes */
+  char why[BENCH_WHY_MAX]; /**< why that */
+  char direction[8];       /**< "in", "out": host and device; "both": at once; "one": to the peer only */
+  char company[8];         /**< "alone", or "all" ranks at the same time */
+  int rank, peer;          /**< peer −1: none */
+  struct bench_curve curve;
+};
+
+struct bench_halo {
+  char way[24];
+  char used[24];
+  int64_t bytes; /**< the most that a rank sends in one exchange */
+  int messages;  /**< likewise */
+  struct bench_point point;
+  double phases[HALO_PHASES]; /**< rank 0's seconds an exchange */
+};
+
+struct bench_rank {
+  char host[64];
+  struct gpu_device_info info;
+  int numa, shared;
+  char cpus[128];
+};
+
+struct bench {
+  struct bench_config config;
+  struct placement placement;
+  struct gpu_device *device;
+  struct bench_rank *ranks; /**< on all ranks */
+  int64_t global[3];        /**< of the halo part */
+  int procs[3];
+  int64_t transfers;      /**< compared by this rank */
+  uint64_t between_hosts; /**< bytes that this rank sent to other hosts */
+  /* on rank 0: */
+  int n_host, n_pairs, n_halo, n_reduce;
+  struct bench_path *host, *pairs, *reduce;
+  struct bench_halo *halo;
+  struct cards_table cards;
+  double seconds;
+};
+
+/** \brief Everything after the command line. Fills \a bench; STATUS_WRONG when a transfer's content differed. Failures are
+ * those of himeno_run: with text held, only this rank knows. */
+status_t bench_run(struct bench *bench);
+void bench_close(struct bench *bench);
+
+/** \brief The parts, each collective over all ranks. */
+status_t bench_host_run(struct bench *bench);
+status_t bench_pairs_run(struct bench *bench);
+status_t bench_halo_run(struct bench *bench);
+status_t bench_reduce_run(struct bench *bench);
+
+/** \brief Whether a transport is asked for and can run here. */
+int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport);
+
+/** \brief Collective over \a comm: makes one point of \a samples (seconds a transfer, this rank's; the slowest rank's
+ * count). */
+status_t bench_point_make(MPI_Comm comm, int64_t bytes, double *samples, int n, int64_t transfers,
+                          struct bench_point *point);
+
+/** \brief agree_status within \a comm; a rank by itself keeps its text for all ranks to agree on. */
+status_t bench_agree(MPI_Comm comm, status_t status);
+
+/** \brief The end of a turn in which some ranks measured: those wait for each other, and whoever was idle for as long as it takes. */
+status_t bench_rest(const struct bench *bench, int measured);
+
+/** \brief Rank 0 appends \a path of rank \a owner to the list. Collective over all ranks. */
+status_t bench_path_collect(struct bench *bench, int owner, const struct bench_path *path,
+                            struct bench_path **list, int *n);
+
+#endif

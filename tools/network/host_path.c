@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Host memory and device: pinned and pageable, each way and both at once, one rank of a host alone and all together.
+ * A transfer is a copy and the wait for it. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "tools/network/bench.h"
+#include "tools/network/fit.h"
+#include "tools/network/pattern.h"
+#include "comm/ranks/guard.h"
+
+/* Small transfers are repeated within this region, each at a place of its own. */
+#define REGION_BYTES ((int64_t)4 << 20)
+#define BATCH_MAX    64
+
+enum direction { IN, OUT, BOTH, DIRECTIONS };
+
+static const char *const direction_names[DIRECTIONS] = {"in", "out", "both"};
+
+struct rig {
+  struct bench *bench;
+  enum gpu_host_kind kind;
+  size_t region;
+  struct gpu_queue *queue[2]; /* in, out */
+  struct gpu_mem device[2];
+  unsigned char *host[2];
+  uint64_t version;
+};
+
+static void rig_close(struct rig *rig)
+{
+  for (int q = 0; q < 2; q++) {
+    gpu_free_host(rig->bench->device, rig->kind, rig->host[q]);
+    gpu_free(rig->bench->device, &rig->device[q]);
+    gpu_queue_destroy(rig->queue[q]);
+  }
+}
+
+static status_t rig_open(struct bench *bench, enum gpu_host_kind kind, struct rig *rig)
+{
+  status_t status;
+  int64_t most = bench->config.max_bytes;
+  struct rig r = {
+      .bench = bench, .kind = kind, .region = (size_t)(most > REGION_BYTES ? most : REGION_BYTES)};
+  for (int q = 0; q < 2; q++) {
+    TRY(gpu_queue_create(bench->device, GPU_NORMAL, &r.queue[q]), fail);
+    TRY(gpu_alloc(bench->device, r.region, &r.device[q]), fail);
+    TRY(gpu_alloc_host(bench->device, r.region, kind, (void **)&r.host[q]), fail);
+  }
+  *rig = r;
+  return STATUS_OK;
+fail:
+  rig_close(&r);
+  return status;
+}
+
+/* ---- content ---- */
+
+static status_t differs(const struct rig *rig, enum direction way, size_t bytes, size_t at)
+{
+  return log_fail(STATUS_WRONG,
+                  "%s host memory, %s: of %zu bytes copied the word at byte %zu arrived changed",
+                  rig->kind == GPU_HOST_PINNED ? "pinned" : "pageable",
+                  way == IN ? "host to device" : "device to host", bytes, at);
+}
+
+static status_t flip(unsigned char *bytes)
+{
+  bytes[0] ^= 1;
+  return STATUS_OK;
+}
+
+/* What is to be sent gets content of its own; where it arrives stands something else. */
+static status_t content_make(struct rig *rig, enum direction way, size_t bytes)
+{
+  rig->version++;
+  if (way != IN) {
+    pattern_fill(rig->host[0], bytes, 2 * rig->version);
+    RETURN_IF_FAILED(gpu_copy_in(rig->queue[0], rig->device[1], 0, rig->host[0], bytes));
+    RETURN_IF_FAILED(gpu_sync(rig->queue[0]));
+    memset(rig->host[1], 0, bytes);
+  }
+  if (way == OUT) return STATUS_OK;
+  pattern_fill(rig->host[0], bytes, 2 * rig->version + 1);
+  RETURN_IF_FAILED(gpu_clear(rig->queue[0], rig->device[0], 0, bytes));
+  return gpu_sync(rig->queue[0]);
+}
+
+static status_t content_check(struct rig *rig, enum direction way, size_t bytes, int transfers)
+{
+  size_t at;
+  int corrupt = pattern_corrupt_now(transfers);
+  if (way != IN) {
+    if (corrupt) RETURN_IF_FAILED(flip(rig->host[1]));
+    at = pattern_check(rig->host[1], bytes, 2 * rig->version);
+    if (at < bytes) return differs(rig, OUT, bytes, at);
+  }
+  if (way == OUT) return STATUS_OK;
+  RETURN_IF_FAILED(gpu_copy_out(rig->queue[1], rig->host[1], rig->device[0], 0, bytes));
+  RETURN_IF_FAILED(gpu_sync(rig->queue[1]));
+  if (corrupt) RETURN_IF_FAILED(flip(rig->host[1]));
+  at = pattern_check(rig->host[1], bytes, 2 * rig->version + 1);
+  return at < bytes ? differs(rig, IN, bytes, at) : STATUS_OK;
+}
+
+/* ---- time ---- */
+
+static status_t copy_once(struct rig *rig, enum direction way, size_t offset, size_t bytes)
+{
+  if (way != OUT)
+    RETURN_IF_FAILED(gpu_copy_in(rig->queue[IN], rig->device[IN], offset, rig->host[IN] + offset, bytes));
+  if (way != IN)
+    RETURN_IF_FAILED(gpu_copy_out(rig->queue[OUT], rig->host[OUT] + offset, rig->device[OUT], offset, bytes));
+  if (way != OUT) RETURN_IF_FAILED(gpu_sync(rig->queue[IN]));
+  return way != IN ? gpu_sync(rig->queue[OUT]) : STATUS_OK;
+}
+
+static status_t batch(struct rig *rig, MPI_Comm comm, enum direction way, size_t bytes, int n,
+                      double *seconds)
+{
+  RETURN_IF_FAILED(content_make(rig, way, bytes * (size_t)n));
+  RETURN_IF_FAILED(watch_barrier(comm, "a barrier"));
+  double begin = stats_now();
+  for (int t = 0; t < n; t++) RETURN_IF_FAILED(copy_once(rig, way, (size_t)t * bytes, bytes));
+  *seconds = (stats_now() - begin) / n;
+  rig->bench->transfers += n;
+  return content_check(rig, way, bytes * (size_t)n, n);
+}
+
+static status_t point_measure(struct rig *rig, MPI_Comm comm, enum direction way, int64_t bytes,
+                              struct bench_point *point)
+{
+  double samples[BENCH_SAMPLES_MAX];
+  int n = (int)((int64_t)rig->region / bytes), count = (int)rig->bench->config.samples;
+  if (n > BATCH_MAX) n = BATCH_MAX;
+  status_t status = STATUS_OK;
+  double warm_up;
+  status = batch(rig, comm, way, (size_t)bytes, n, &warm_up);
+  for (int s = 0; s < count && status == STATUS_OK; s++)
+    status = batch(rig, comm, way, (size_t)bytes, n, &samples[s]);
+  RETURN_IF_FAILED(bench_agree(comm, status));
+  return bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point);
+}
+
+static status_t curve_measure(struct rig *rig, MPI_Comm comm, enum direction way, struct bench_curve *curve)
+{
+  const struct bench_config *c = &rig->bench->config;
+  curve->n = 0;
+  for (int64_t bytes = c->min_bytes;; bytes *= c->step) {
+    if (bytes > c->max_bytes) bytes = c->max_bytes;
+    RETURN_IF_FAILED(point_measure(rig, comm, way, bytes, &curve->points[curve->n++]));
+    if (bytes == c->max_bytes) break;
+  }
+  bench_fit(curve);
+  return STATUS_OK;
+}
+
+static struct bench_path path_make(const struct bench *bench, enum gpu_host_kind kind, enum direction way,
+                                   int alone)
+{
+  struct bench_path path = {.rank = bench->placement.rank, .peer = -1};
+  const char *name = kind == GPU_HOST_PINNED ? "pinned" : "pageable";
+  snprintf(path.way, sizeof path.way, "%s", name);
+  snprintf(path.used, sizeof path.used, "%s", name);
+  snprintf(path.why, sizeof path.why, "as asked of the device layer");
+  snprintf(path.direction, sizeof path.direction, "%s", direction_names[way]);
+  snprintf(path.company, sizeof path.company, "%s", alone ? "alone" : "all");
+  return path;
+}
+
+/* ---- who measures with whom ---- */
+
+/* Ranks in the same place on their hosts measure at the same time: they share nothing that a copy uses. */
+static status_t turn(struct bench *bench, struct rig *rig, enum direction way, int first, int last)
+{
+  struct placement *p = &bench->placement;
+  int mine = p->host_rank >= first && p->host_rank < last;
+  struct bench_path path = path_make(bench, rig->kind, way, last - first == 1);
+  MPI_Comm self = MPI_COMM_NULL;
+  RETURN_IF_FAILED(guard_mpi(
+      p->comm,
+      MPI_Comm_split(p->comm, mine ? (last - first == 1 ? p->rank : 0) : MPI_UNDEFINED, p->rank, &self),
+      "MPI_Comm_split"));
+  status_t status = mine ? curve_measure(rig, self, way, &path.curve) : STATUS_OK;
+  if (self != MPI_COMM_NULL) MPI_Comm_free(&self);
+  RETURN_IF_FAILED(bench_rest(bench, mine));
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  for (int r = 0; r < p->ranks; r++) {
+    int has = 0;
+    if (r == p->rank) has = mine;
+    RETURN_IF_FAILED(watch_bcast(p->comm, &has, 1, MPI_INT, r, "who measured"));
+    if (has) RETURN_IF_FAILED(bench_path_collect(bench, r, &path, &bench->host, &bench->n_host));
+  }
+  return STATUS_OK;
+}
+
+static status_t host_ranks_most(const struct placement *p, int *most)
+{
+  return watch_allreduce(p->comm, &p->host_ranks, most, 1, MPI_INT, MPI_MAX, "ranks of a host");
+}
+
+static status_t kind_run(struct bench *bench, enum gpu_host_kind kind)
+{
+  struct rig rig;
+  int most;
+  RETURN_IF_FAILED(host_ranks_most(&bench->placement, &most));
+  RETURN_IF_FAILED(agree_status(bench->placement.comm, rig_open(bench, kind, &rig)));
+  status_t status = STATUS_OK;
+  for (int way = 0; way < DIRECTIONS && status == STATUS_OK; way++) {
+    for (int h = 0; h < most && status == STATUS_OK; h++)
+      status = turn(bench, &rig, (enum direction)way, h, h + 1);
+    if (most > 1 && status == STATUS_OK) status = turn(bench, &rig, (enum direction)way, 0, most);
+  }
+  rig_close(&rig);
+  return status;
+}
+
+status_t bench_host_run(struct bench *bench)
+{
+  RETURN_IF_FAILED(kind_run(bench, GPU_HOST_PINNED));
+  return kind_run(bench, GPU_HOST_PAGEABLE);
+}

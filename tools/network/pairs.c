@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* Device to device: every pair alone, pairs all at once, the halos of a grid, by each transport. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "comm/ranks/agree.h"
+#include "tools/network/bench.h"
+#include "tools/network/copy.h"
+#include "tools/network/fit.h"
+#include "tools/network/rig.h"
+#include "comm/ranks/guard.h"
+
+/* A batch lasts about this long, and no more than BATCH_MAX exchanges. */
+#define BATCH_SECONDS 2e-3
+#define BATCH_MAX     512
+/* The first tells how long an exchange takes with the host's calls in it, the next without. */
+#define WARM_UPS 3
+/* Up to this many ranks pairs are measured one after the other, beyond it in rounds of pairs that share no rank. */
+#define SERIAL_RANKS 8
+/* Sizes of pairs whose curve is not drawn: enough for the matrix and a fit. */
+static const int64_t few_sizes[] = {4096, 1 << 20, 16 << 20};
+
+int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport)
+{
+  char reason[GPU_TEXT_MAX];
+  const struct halo_transport *asked = bench->config.transport;
+  int yardstick = transport == &bench_copy && asked && asked->unattended;
+  if (asked && asked != transport && !yardstick) return 0;
+  return transport->available(bench->placement.backend, reason);
+}
+
+/* ---- one point ---- */
+
+/* On CPUs nothing but the barrier is amortised by a longer batch, and batches of two prove every transfer. */
+static int batch_size(const struct bench *bench, double seconds)
+{
+  if (bench->device->info.is_cpu) return 2;
+  int n = (int)(BATCH_SECONDS / (seconds > 0 ? seconds : BATCH_SECONDS));
+  n = n / 2 * 2;
+  return n < 2 ? 2 : n > BATCH_MAX ? BATCH_MAX : n;
+}
+
+/* Batches until there are samples enough. All ranks of the rig agree on each batch's outcome. *exchanges counts the
+ * warm-up too. */
+static status_t samples_take(struct bench *bench, struct bench_rig *rig, MPI_Comm comm, int64_t bytes,
+                             struct bench_point *point, int64_t *exchanges)
+{
+  double samples[BENCH_SAMPLES_MAX], warm_up, slowest;
+  int count = (int)bench->config.samples;
+  int n = 2, untimed = 0;
+  for (int w = 0; w < WARM_UPS; w++) {
+    RETURN_IF_FAILED(agree_status(comm, bench_rig_batch(rig, n, &warm_up)));
+    RETURN_IF_FAILED(watch_allreduce(comm, &warm_up, &slowest, 1, MPI_DOUBLE, MPI_MAX, "times"));
+    untimed += n;
+    n = batch_size(bench, slowest);
+  }
+  struct halo_times dropped;
+  RETURN_IF_FAILED(bench_rig_times(rig, &dropped));
+  for (int s = 0; s < count; s++) RETURN_IF_FAILED(agree_status(comm, bench_rig_batch(rig, n, &samples[s])));
+  bench->transfers += (int64_t)(n * count + untimed) * bench_rig_plan(rig)->n;
+  *exchanges = (int64_t)n * count + untimed;
+  return bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point);
+}
+
+static void traffic_count(struct bench *bench, const struct halo_plan *plan, const int *world,
+                          int64_t exchanges)
+{
+  const char *mine = bench->ranks[bench->placement.rank].host;
+  for (int m = 0; m < plan->n; m++)
+    if (strcmp(bench->ranks[world[plan->messages[m].peer]].host, mine) != 0)
+      bench->between_hosts += (uint64_t)(plan->messages[m].count * (int64_t)sizeof(float) * exchanges);
+}
+
+static status_t pair_point(struct bench *bench, const struct halo_transport *transport, MPI_Comm comm,
+                           int64_t bytes, struct bench_path *path, struct bench_point *point)
+{
+  struct bench_rig_config config = {.comm = comm,
+                                    .device = bench->device,
+                                    .transport = transport,
+                                    .pair_bytes = bytes,
+                                    .one_way = strcmp(path->direction, "one") == 0,
+                                    .depth = 1};
+  const int world[2] = {path->rank, path->peer};
+  struct bench_rig *rig;
+  struct halo_path used;
+  int64_t exchanges = 0;
+  RETURN_IF_FAILED(bench_rig_open(&config, &rig));
+  bench_rig_path(rig, 0, &used);
+  snprintf(path->used, sizeof path->used, "%s", used.used->name);
+  if (used.why[0]) snprintf(path->why, sizeof path->why, "%s", used.why);
+  status_t status = samples_take(bench, rig, comm, bytes, point, &exchanges);
+  if (status == STATUS_OK) traffic_count(bench, bench_rig_plan(rig), world, exchanges);
+  bench_rig_close(rig);
+  return status;
+}
+
+/* ---- one curve ---- */
+
+static int64_t next_size(const struct bench_config *c, int64_t bytes, int all_sizes)
+{
+  if (bytes >= c->max_bytes) return 0;
+  int64_t next = bytes * c->step;
+  for (size_t f = 0; !all_sizes && f < sizeof few_sizes / sizeof few_sizes[0]; f++)
+    if (few_sizes[f] > bytes) {
+      next = few_sizes[f];
+      break;
+    }
+  if (!all_sizes && bytes >= few_sizes[2]) return 0;
+  return next > c->max_bytes ? c->max_bytes : next;
+}
+
+static status_t pair_curve(struct bench *bench, const struct halo_transport *transport, MPI_Comm comm,
+                           int all_sizes, struct bench_path *path)
+{
+  const struct bench_config *c = &bench->config;
+  struct bench_curve *curve = &path->curve;
+  curve->n = 0;
+  for (int64_t bytes = c->min_bytes; bytes > 0; bytes = next_size(c, bytes, all_sizes))
+    RETURN_IF_FAILED(pair_point(bench, transport, comm, bytes, path, &curve->points[curve->n++]));
+  bench_fit(curve);
+  return STATUS_OK;
+}
+
+/* ---- rounds: disjoint pairs that measure at the same time ---- */
+
+struct round {
+  int *partner; /* of each rank, −1: idle */
+  const char *company, *direction;
+  int all_sizes;
+};
+
+static status_t round_collect(struct bench *bench, const struct round *round, const struct bench_path *path)
+{
+  for (int r = 0; r < bench->placement.ranks; r++)
+    if (round->partner[r] > r)
+      RETURN_IF_FAILED(bench_path_collect(bench, r, path, &bench->pairs, &bench->n_pairs));
+  return STATUS_OK;
+}
+
+static status_t round_run(struct bench *bench, const struct halo_transport *transport,
+                          const struct round *round)
+{
+  const struct placement *p = &bench->placement;
+  int peer = round->partner[p->rank], low = peer < p->rank ? peer : p->rank;
+  struct bench_path path = {.rank = low, .peer = peer < p->rank ? p->rank : peer};
+  MPI_Comm pair = MPI_COMM_NULL;
+  snprintf(path.way, sizeof path.way, "%s", transport->name);
+  snprintf(path.used, sizeof path.used, "%s", transport->name);
+  snprintf(path.why, sizeof path.why, "%s", bench->config.transport ? "asked for" : "one of all");
+  snprintf(path.direction, sizeof path.direction, "%s", round->direction);
+  snprintf(path.company, sizeof path.company, "%s", round->company);
+  RETURN_IF_FAILED(guard_mpi(
+      p->comm, MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair), "MPI_Comm_split"));
+  status_t status = STATUS_OK;
+  if (peer >= 0) status = pair_curve(bench, transport, pair, round->all_sizes, &path);
+  if (pair != MPI_COMM_NULL) MPI_Comm_free(&pair);
+  RETURN_IF_FAILED(bench_rest(bench, peer >= 0));
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  return round_collect(bench, round, &path);
+}
+
+/* A pair has its curve drawn when it is the first of its kind: on one host, or between two. */
+static int draws_curve(const struct bench *bench, int a, int b)
+{
+  int between = 0;
+  if (a == 0 && b == 1) return 1;
+  while (between < bench->placement.ranks && strcmp(bench->ranks[between].host, bench->ranks[0].host) == 0)
+    between++;
+  return a == 0 && b == between;
+}
+
+static status_t serial_pairs(struct bench *bench, const struct halo_transport *transport, struct round *round)
+{
+  int n = bench->placement.ranks;
+  for (int a = 0; a < n; a++)
+    for (int b = a + 1; b < n; b++) {
+      for (int r = 0; r < n; r++) round->partner[r] = r == a ? b : r == b ? a : -1;
+      round->all_sizes = draws_curve(bench, a, b);
+      round->company = "alone";
+      RETURN_IF_FAILED(round_run(bench, transport, round));
+      if (!round->all_sizes) continue;
+      round->direction = "one";
+      RETURN_IF_FAILED(round_run(bench, transport, round));
+      round->direction = "both";
+    }
+  return STATUS_OK;
+}
+
+/* Round-robin of a tournament: in turn t rank r meets the one with r + s = t modulo n − 1; the last rank sits out the rule. */
+static void tournament(int *partner, int n, int turn)
+{
+  int even = n + n % 2, odd = even - 1;
+  for (int r = 0; r < n; r++) partner[r] = -1;
+  for (int r = 0; r < odd; r++) {
+    int s = (turn - r % odd + 2 * odd) % odd;
+    if (s == r) s = even - 1;
+    if (s < n && r < n) partner[r] = s, partner[s] = r;
+  }
+}
+
+static status_t many_pairs(struct bench *bench, const struct halo_transport *transport, struct round *round)
+{
+  int n = bench->placement.ranks;
+  round->all_sizes = 0;
+  round->company = "all";
+  for (int turn = 0; turn < n + n % 2 - 1; turn++) {
+    tournament(round->partner, n, turn);
+    RETURN_IF_FAILED(round_run(bench, transport, round));
+  }
+  return STATUS_OK;
+}
+
+/* Rank r with r + N/2: every message crosses the middle. */
+static status_t all_at_once(struct bench *bench, const struct halo_transport *transport, struct round *round)
+{
+  int n = bench->placement.ranks, half = n / 2;
+  for (int r = 0; r < n; r++) round->partner[r] = r < half ? r + half : r < 2 * half ? r - half : -1;
+  round->all_sizes = 1;
+  round->company = "all";
+  return round_run(bench, transport, round);
+}
+
+static status_t transport_pairs(struct bench *bench, const struct halo_transport *transport)
+{
+  struct round round = {.direction = "both", .partner = malloc((size_t)bench->placement.ranks * sizeof(int))};
+  status_t status = round.partner ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for pairs");
+  status = agree_status(bench->placement.comm, status);
+  if (status == STATUS_OK)
+    status = bench->placement.ranks <= SERIAL_RANKS ? serial_pairs(bench, transport, &round)
+                                                    : many_pairs(bench, transport, &round);
+  if (status == STATUS_OK && bench->placement.ranks > 3) status = all_at_once(bench, transport, &round);
+  free(round.partner);
+  return status;
+}
+
+status_t bench_pairs_run(struct bench *bench)
+{
+  for (int t = 0; halo_transports[t] && bench->placement.ranks > 1; t++)
+    if (bench_transport_wanted(bench, halo_transports[t]))
+      RETURN_IF_FAILED(transport_pairs(bench, halo_transports[t]));
+  if (bench->placement.ranks > 1 && bench_transport_wanted(bench, &bench_copy))
+    return transport_pairs(bench, &bench_copy);
+  return STATUS_OK;
+}
+
+/* ---- the halos of a grid ---- */
+
+static status_t halo_describe(struct bench *bench, struct bench_rig *rig, struct bench_halo *halo)
+{
+  const struct halo_plan *plan = bench_rig_plan(rig);
+  int64_t mine[2] = {plan->floats * (int64_t)sizeof(float), plan->n}, most[2];
+  RETURN_IF_FAILED(
+      watch_allreduce(bench->placement.comm, mine, most, 2, MPI_INT64_T, MPI_MAX, "halos' sizes"));
+  halo->bytes = most[0];
+  halo->messages = (int)most[1];
+  return STATUS_OK;
+}
+
+/* What carries the messages of all ranks: the transport, staged in its place, or some each. */
+static status_t halo_used(struct bench *bench, const struct bench_rig *rig,
+                          const struct halo_transport *transport, struct bench_halo *halo)
+{
+  int mine[2] = {0, 0}, any[2];
+  for (int m = 0; m < bench_rig_plan(rig)->n; m++) {
+    struct halo_path path;
+    bench_rig_path(rig, m, &path);
+    mine[path.why[0] != 0] = 1;
+  }
+  RETURN_IF_FAILED(watch_allreduce(bench->placement.comm, mine, any, 2, MPI_INT, MPI_MAX, "paths"));
+  snprintf(halo->used, sizeof halo->used, "%s%s%s", any[0] ? transport->name : "",
+           any[0] && any[1] ? "+" : "", any[1] ? halo_transport_staged.name : "");
+  return STATUS_OK;
+}
+
+static status_t halo_times_take(struct bench_rig *rig, struct bench_halo *halo)
+{
+  struct halo_times times;
+  RETURN_IF_FAILED(bench_rig_times(rig, &times));
+  for (int p = 0; p < HALO_PHASES && times.exchanges > 0; p++)
+    halo->phases[p] = times.seconds[p] / (double)times.exchanges;
+  return STATUS_OK;
+}
+
+static status_t halo_measure(struct bench *bench, const struct halo_transport *transport,
+                             struct bench_halo *halo)
+{
+  MPI_Comm comm = bench->placement.comm;
+  struct bench_rig_config config = {
+      .comm = comm, .device = bench->device, .transport = transport, .depth = (int)bench->config.depth};
+  struct bench_rig *rig;
+  int64_t exchanges = 0;
+  int world[bench->placement.ranks];
+  for (int r = 0; r < bench->placement.ranks; r++) world[r] = r;
+  memcpy(config.global, bench->global, sizeof config.global);
+  memcpy(config.procs, bench->procs, sizeof config.procs);
+  *halo = (struct bench_halo){.messages = 0};
+  snprintf(halo->way, sizeof halo->way, "%s", transport->name);
+  RETURN_IF_FAILED(bench_rig_open(&config, &rig));
+  status_t status = halo_describe(bench, rig, halo);
+  if (status == STATUS_OK) status = halo_used(bench, rig, transport, halo);
+  if (status == STATUS_OK) status = samples_take(bench, rig, comm, halo->bytes, &halo->point, &exchanges);
+  if (status == STATUS_OK) status = agree_status(comm, halo_times_take(rig, halo));
+  if (status == STATUS_OK) traffic_count(bench, bench_rig_plan(rig), world, exchanges);
+  bench_rig_close(rig);
+  return status;
+}
+
+status_t bench_halo_run(struct bench *bench)
+{
+  for (int t = 0; halo_transports[t] && bench->placement.ranks > 1; t++) {
+    struct bench_halo halo, *list;
+    if (!bench_transport_wanted(bench, halo_transports[t])) continue;
+    RETURN_IF_FAILED(halo_measure(bench, halo_transports[t], &halo));
+    list = realloc(bench->halo, (size_t)(bench->n_halo + 1) * sizeof *list);
+    RETURN_IF_FAILED(
+        agree_status(bench->placement.comm,
+                     list ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for halos")));
+    bench->halo = list;
+    bench->halo[bench->n_halo++] = halo;
+  }
+  return STATUS_OK;
+}

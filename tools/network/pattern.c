@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "tools/network/pattern.h"
+
+#include "base/environment.h"
+
+/* Below this many words threads cost more than they save. */
+#define PARALLEL_WORDS 65536
+
+void pattern_fill(void *buffer, size_t bytes, uint64_t version)
+{
+  uint32_t *words = buffer;
+  int64_t n = (int64_t)(bytes / sizeof *words);
+#pragma omp parallel for schedule(static) if (n > PARALLEL_WORDS)
+  for (int64_t w = 0; w < n; w++) words[w] = pattern_word((uint64_t)w, version);
+}
+
+size_t pattern_check(const void *buffer, size_t bytes, uint64_t version)
+{
+  const uint32_t *words = buffer;
+  int64_t n = (int64_t)(bytes / sizeof *words), first = n;
+#pragma omp parallel for schedule(static) reduction(min : first) if (n > PARALLEL_WORDS)
+  for (int64_t w = 0; w < n; w++)
+    if (words[w] != pattern_word((uint64_t)w, version) && w < first) first = w;
+  return first == n ? bytes : (size_t)first * sizeof *words;
+}
+
+int pattern_corrupt_now(int64_t transfers)
+{
+  static int64_t counted;
+  int64_t before = counted, wanted = environment_number("HIMENO_BENCH_CORRUPT", 0);
+  counted += transfers;
+  return before < wanted && wanted <= counted;
+}

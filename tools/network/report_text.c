@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/meta.h"
+#include "base/report.h"
+#include "tools/network/report.h"
+
+#define RANKS_SHOWN 16
+#define WAYS_MAX    16
+
+static const struct bench_point *last_point(const struct bench_curve *curve)
+{
+  return &curve->points[curve->n - 1];
+}
+
+static double rate(const struct bench_point *point)
+{
+  return point->seconds > 0 ? (double)point->bytes / point->seconds / 1e9 : 0;
+}
+
+static void print_fit(const struct bench_fit *fit, FILE *out)
+{
+  if (fit->points == 0)
+    fprintf(out, "  not to be fitted");
+  else
+    fprintf(out, "  %9.2f us + bytes / %8.2f GB/s, off by %3.0f%%", fit->latency * 1e6, fit->bandwidth / 1e9,
+            100 * fit->residual);
+}
+
+static void print_what(const struct bench *bench, FILE *out)
+{
+  int ranks = bench->placement.ranks, hosts = 1;
+  for (int r = 1; r < ranks; r++) {
+    int seen = 0;
+    for (int s = 0; s < r; s++) seen |= strcmp(bench->ranks[r].host, bench->ranks[s].host) == 0;
+    hosts += !seen;
+  }
+  fprintf(out, "comm-gpu %s\n\n  where      %d rank%s on %d host%s, backend %s\n", meta_version(), ranks,
+          ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", bench->placement.backend->name);
+  fprintf(out, "  transfers  %" PRId64 " measured, each content compared: none differs; %.1f s\n",
+          bench->transfers, bench->seconds);
+  for (int r = 0; r < ranks && r < RANKS_SHOWN; r++)
+    fprintf(out, "  rank %-4d  %s, %s%s%s%s\n", r, bench->ranks[r].host, bench->ranks[r].info.name,
+            bench->ranks[r].info.pci[0] ? ", PCI " : "", bench->ranks[r].info.pci,
+            bench->ranks[r].shared ? ", SHARED with another rank" : "");
+}
+
+/* ---- host and device ---- */
+
+static void print_host(const struct bench *bench, FILE *out)
+{
+  if (bench->n_host == 0) return;
+  fprintf(out, "\n  Host and device: in is to the device, both counts the bytes of one way\n");
+  fprintf(out, "  rank  memory    way   company   smallest us    largest GB/s  fit\n");
+  for (int p = 0; p < bench->n_host; p++) {
+    const struct bench_path *path = &bench->host[p];
+    if (path->rank >= RANKS_SHOWN) continue;
+    fprintf(out, "  %4d  %-8s  %-4s  %-6s  %13.2f  %14.2f", path->rank, path->way, path->direction,
+            path->company, path->curve.points[0].seconds * 1e6, rate(last_point(&path->curve)));
+    print_fit(&path->curve.fit, out);
+    fprintf(out, "\n");
+  }
+}
+
+/* ---- pairs ---- */
+
+/* The ways that pairs were measured by, in their order. */
+static int ways_list(const struct bench *bench, const char *ways[WAYS_MAX])
+{
+  int n = 0;
+  for (int p = 0; p < bench->n_pairs; p++) {
+    int known = 0;
+    for (int w = 0; w < n; w++) known |= strcmp(ways[w], bench->pairs[p].way) == 0;
+    if (!known && n < WAYS_MAX) ways[n++] = bench->pairs[p].way;
+  }
+  return n;
+}
+
+static const struct bench_path *pair_find(const struct bench *bench, const char *way, int a, int b)
+{
+  for (int p = 0; p < bench->n_pairs; p++) {
+    const struct bench_path *path = &bench->pairs[p];
+    int here = (path->rank == a && path->peer == b) || (path->rank == b && path->peer == a);
+    if (here && strcmp(path->direction, "both") == 0 && strcmp(path->way, way) == 0) return path;
+  }
+  return NULL;
+}
+
+/* Above the diagonal the latency, below it the bandwidth. */
+static void print_matrix(const struct bench *bench, const char *way, FILE *out)
+{
+  int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
+  fprintf(out,
+          "\n  %s, both ways at once: us of the smallest transfer above the diagonal, GB/s each way of the "
+          "largest below\n      ",
+          way);
+  for (int b = 0; b < n; b++) fprintf(out, " %8d", b);
+  for (int a = 0; a < n; a++) {
+    fprintf(out, "\n  %4d", a);
+    for (int b = 0; b < n; b++) {
+      const struct bench_path *path = a == b ? NULL : pair_find(bench, way, a, b);
+      if (!path)
+        fprintf(out, " %8s", a == b ? "-" : "?");
+      else
+        fprintf(out, " %8.2f", a < b ? path->curve.points[0].seconds * 1e6 : rate(last_point(&path->curve)));
+    }
+  }
+  fprintf(out, "\n");
+}
+
+static void print_curves(const struct bench *bench, FILE *out)
+{
+  fprintf(out, "\n  Fits of pairs\n  transport   pair       ways  company  fit\n");
+  for (int p = 0; p < bench->n_pairs; p++) {
+    const struct bench_path *path = &bench->pairs[p];
+    if (path->rank >= RANKS_SHOWN || path->peer >= RANKS_SHOWN) continue;
+    fprintf(out, "  %-10s  %3d - %-3d  %-4s  %-7s", path->way, path->rank, path->peer, path->direction,
+            path->company);
+    print_fit(&path->curve.fit, out);
+    if (strcmp(path->used, path->way) != 0) fprintf(out, "  by %s: %s", path->used, path->why);
+    fprintf(out, "\n");
+  }
+}
+
+static void print_pairs(const struct bench *bench, FILE *out)
+{
+  const char *ways[WAYS_MAX];
+  int n = ways_list(bench, ways);
+  for (int w = 0; w < n; w++) print_matrix(bench, ways[w], out);
+  if (n > 0) print_curves(bench, out);
+}
+
+/* ---- halos, sums ---- */
+
+static void print_halo(const struct bench *bench, FILE *out)
+{
+  if (bench->n_halo == 0) return;
+  fprintf(out,
+          "\n  Halos of %s over %dx%dx%d, %" PRId64 " deep: %.1f kB in %d messages of the busiest rank\n",
+          bench->config.size.name, bench->procs[0], bench->procs[1], bench->procs[2], bench->config.depth,
+          (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages);
+  fprintf(out,
+          "  transport   us an exchange   GB/s a rank   pack    d2h   wait  transfer    h2d  unpack us\n");
+  for (int h = 0; h < bench->n_halo; h++) {
+    const struct bench_halo *halo = &bench->halo[h];
+    fprintf(out, "  %-10s  %15.2f  %12.2f", halo->way, halo->point.seconds * 1e6, rate(&halo->point));
+    for (int p = 0; p < HALO_PHASES; p++) fprintf(out, " %6.1f", halo->phases[p] * 1e6);
+    fprintf(out, "%s%s\n", strcmp(halo->used, halo->way) ? "  by " : "",
+            strcmp(halo->used, halo->way) ? halo->used : "");
+  }
+}
+
+static void print_reduce(const struct bench *bench, FILE *out)
+{
+  for (int p = 0; p < bench->n_reduce; p++) {
+    const struct bench_curve *curve = &bench->reduce[p].curve;
+    fprintf(out,
+            "\n  MPI_Allreduce of doubles in host memory: %.2f us for %" PRId64 " B, %.2f us for %" PRId64
+            " B\n ",
+            curve->points[0].seconds * 1e6, curve->points[0].bytes, last_point(curve)->seconds * 1e6,
+            last_point(curve)->bytes);
+    print_fit(&curve->fit, out);
+    fprintf(out, "\n");
+  }
+}
+
+/* ---- cards ---- */
+
+static void print_near(const struct cards_table *table, int row, FILE *out)
+{
+  const char *gap = "; ";
+  for (int r = 0; r < table->ranks && r < RANKS_SHOWN; r++) {
+    enum cards_near near = (enum cards_near)table->near[row * table->ranks + r];
+    if (near == CARDS_UNKNOWN) continue;
+    fprintf(out, "%srank %d %s", gap, r, cards_near_name(near));
+    gap = ", ";
+  }
+  fprintf(out, "\n");
+}
+
+static void print_cards(const struct bench *bench, FILE *out)
+{
+  const struct cards_table *table = &bench->cards;
+  if (table->n == 0) return;
+  fprintf(out,
+          "\n  Network cards: bytes while comm-gpu ran, and what the host's ranks sent to other hosts\n");
+  for (int c = 0; c < table->n; c++) {
+    const struct cards_row *row = &table->rows[c];
+    fprintf(out, "  %-12s %-10s %-10s %-6s", row->card.host, row->card.name, row->card.link, row->card.state);
+    if (row->card.gbps > 0) fprintf(out, " %5.0f Gbit/s", row->card.gbps);
+    fprintf(out, "  in %.3f GB, out %.3f GB of %.3f GB", (double)row->received / 1e9, (double)row->sent / 1e9,
+            (double)table->asked[c] / 1e9);
+    if (row->errors) fprintf(out, "; %" PRId64 " ERRORS", row->errors);
+    print_near(table, c, out);
+  }
+  for (int c = 0; c < table->n; c++)
+    if (table->rows[c].idle)
+      fprintf(out,
+              "  WARNING    card %s of %s is active and IDLE: the bytes between hosts took another way\n",
+              table->rows[c].card.name, table->rows[c].card.host);
+}
+
+void bench_report_text(const struct bench *bench, FILE *out)
+{
+  print_what(bench, out);
+  print_host(bench, out);
+  print_pairs(bench, out);
+  print_halo(bench, out);
+  print_reduce(bench, out);
+  print_cards(bench, out);
+}
+
+/* ---- --list ---- */
+
+static void list_backend(const struct gpu_backend *backend, FILE *out)
+{
+  char reason[GPU_TEXT_MAX] = "";
+  struct gpu_device_info *devices = NULL;
+  int n = 0;
+  backend->probe(&devices, &n, reason);
+  fprintf(out, "  %s: %s\n", backend->name, backend->about);
+  if (n == 0) fprintf(out, "    no device: %s\n", reason);
+  for (int d = 0; d < n; d++)
+    fprintf(out, "    device %d   %s%s%s, %s\n", d, devices[d].name, devices[d].pci[0] ? ", PCI " : "",
+            devices[d].pci, report_bytes(devices[d].memory_bytes));
+  for (int t = 0; halo_transports[t]; t++)
+    if (!halo_transports[t]->available(backend, reason))
+      fprintf(out, "    transport  %s is missing: %s\n", halo_transports[t]->name, reason);
+  free(devices);
+}
+
+static void list_cards(FILE *out)
+{
+  struct cards *cards = malloc(sizeof *cards);
+  if (!cards) return;
+  cards_read("", cards);
+  fprintf(out, "Network cards (from %s):\n", cards_sysfs());
+  if (cards->n == 0) fprintf(out, "  none\n");
+  for (int c = 0; c < cards->n; c++) {
+    const struct card *card = &cards->card[c];
+    fprintf(out, "  %-10s %s, %s", card->name, card->link, card->state);
+    if (card->gbps > 0) fprintf(out, ", %g Gbit/s", card->gbps);
+    fprintf(out, "%s%s, %" PRId64 " errors\n", card->pci[0] ? ", PCI " : "", card->pci, card->errors);
+  }
+  free(cards);
+}
+
+void bench_report_list(FILE *out)
+{
+  fprintf(out, "Backends (--backend), in the order of automatic choice, and their devices (--device):\n");
+  for (int b = 0; gpu_backends[b]; b++) list_backend(gpu_backends[b], out);
+  fprintf(out, "Transports (--transport):\n");
+  for (int t = 0; halo_transports[t]; t++)
+    fprintf(out, "  %-10s %s\n", halo_transports[t]->name, halo_transports[t]->about);
+  list_cards(out);
+}

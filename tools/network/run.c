@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* One run of comm-gpu: place the ranks, measure part by part, read the cards around it. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "base/stats.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "tools/network/bench.h"
+
+#define CPU_MAX_BYTES ((int64_t)16 << 20)
+#define GPU_MAX_BYTES ((int64_t)256 << 20)
+/* Device memory that a pair's two fields take, in units of the largest transfer, with buffers of a staging transport. */
+#define PAIR_COPIES 6
+
+status_t bench_point_make(MPI_Comm comm, int64_t bytes, double *samples, int n, int64_t transfers,
+                          struct bench_point *point)
+{
+  double slowest[BENCH_SAMPLES_MAX];
+  RETURN_IF_FAILED(watch_allreduce(comm, samples, slowest, n, MPI_DOUBLE, MPI_MAX, "samples"));
+  struct stats_summary s = stats_summarise(slowest, (size_t)n);
+  *point = (struct bench_point){bytes, s.median, s.min, stats_noise(&s), transfers};
+  return STATUS_OK;
+}
+
+status_t bench_agree(MPI_Comm comm, status_t status)
+{
+  int ranks;
+  MPI_Comm_size(comm, &ranks);
+  return ranks > 1 ? agree_status(comm, status) : status;
+}
+
+status_t bench_rest(const struct bench *bench, int measured)
+{
+  MPI_Comm comm = bench->placement.comm;
+  return (measured ? watch_barrier : watch_patiently)(comm, "others that measure");
+}
+
+/* The path of another rank. */
+static status_t path_receive(const struct placement *p, int owner, struct bench_path *path)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(MPI_Irecv(path, (int)sizeof *path, MPI_BYTE, owner, 0, p->comm, &request),
+                             "MPI_Irecv of a path"));
+  return watch_peer(p->comm, &request, owner, "a path");
+}
+
+static status_t path_send(const struct placement *p, const struct bench_path *path)
+{
+  MPI_Request request;
+  RETURN_IF_FAILED(agree_mpi(MPI_Isend(path, (int)sizeof *path, MPI_BYTE, 0, 0, p->comm, &request),
+                             "MPI_Isend of a path"));
+  return watch_peer(p->comm, &request, 0, "a path");
+}
+
+status_t bench_path_collect(struct bench *bench, int owner, const struct bench_path *path,
+                            struct bench_path **list, int *n)
+{
+  const struct placement *p = &bench->placement;
+  struct bench_path *longer = NULL;
+  status_t status = STATUS_OK;
+  if (p->rank == 0) {
+    longer = realloc(*list, (size_t)(*n + 1) * sizeof *longer);
+    if (!longer) status = log_fail(STATUS_ENVIRONMENT, "out of host memory for paths");
+  }
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  if (p->rank == 0) {
+    *list = longer;
+    longer += (*n)++;
+    if (owner == 0)
+      *longer = *path;
+    else
+      status = path_receive(p, owner, longer);
+  } else if (p->rank == owner) {
+    status = path_send(p, path);
+  }
+  return status;
+}
+
+/* ---- choices ---- */
+
+static status_t ranks_gather(struct bench *bench)
+{
+  const struct placement *p = &bench->placement;
+  struct bench_rank mine = {.info = p->info, .numa = p->numa, .shared = p->shared};
+  snprintf(mine.host, sizeof mine.host, "%s", p->host);
+  snprintf(mine.cpus, sizeof mine.cpus, "%s", p->cpus);
+  bench->ranks = calloc((size_t)p->ranks, sizeof mine);
+  RETURN_IF_FAILED(agree_status(
+      p->comm, bench->ranks ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks")));
+  return watch_allgather(p->comm, &mine, bench->ranks, sizeof mine, "where the ranks are");
+}
+
+static status_t place(struct bench *bench)
+{
+  struct placement *p = &bench->placement;
+  struct placement_request request = {.backend = bench->config.backend,
+                                      .device = bench->config.device,
+                                      .binding = (enum binding_policy)bench->config.binding};
+  RETURN_IF_FAILED(placement_choose(p, &request));
+  RETURN_IF_FAILED(agree_status(p->comm, gpu_open(p->backend, p->device, &bench->device)));
+  return ranks_gather(bench);
+}
+
+static status_t transport_check(const struct bench *bench)
+{
+  char reason[GPU_TEXT_MAX] = "";
+  const struct halo_transport *transport = bench->config.transport;
+  if (!transport || transport->available(bench->placement.backend, reason)) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", transport->name, reason);
+}
+
+/* The largest transfer: as asked for, or what is usual and fits; the same on all ranks. */
+static status_t sizes_choose(struct bench *bench)
+{
+  struct bench_config *c = &bench->config;
+  struct placement *p = &bench->placement;
+  uint64_t mine = 0, least;
+  int sharing = p->info.is_cpu ? p->host_ranks : p->shared + 1;
+  RETURN_IF_FAILED(agree_status(p->comm, gpu_memory_free(bench->device, &mine)));
+  mine /= (uint64_t)sharing * PAIR_COPIES;
+  RETURN_IF_FAILED(
+      watch_allreduce(p->comm, &mine, &least, 1, MPI_UINT64_T, MPI_MIN, "the least free memory"));
+  int64_t usual = p->info.is_cpu ? CPU_MAX_BYTES : GPU_MAX_BYTES;
+  if (!c->max_given) {
+    c->max_bytes = usual > c->min_bytes ? usual : c->min_bytes;
+    while (c->max_bytes > c->min_bytes && (uint64_t)c->max_bytes > least) c->max_bytes /= 2;
+    c->max_bytes = c->max_bytes / 8 * 8;
+    if (c->max_bytes < c->min_bytes) c->max_bytes = c->min_bytes;
+  }
+  if ((uint64_t)c->max_bytes <= least) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT,
+                  "transfers of %s need %s on each device, and there are %s free; use a smaller --max",
+                  report_bytes((uint64_t)c->max_bytes), report_bytes((uint64_t)c->max_bytes * PAIR_COPIES),
+                  report_bytes(least * PAIR_COPIES));
+}
+
+/* The grid whose halos are exchanged. */
+static status_t grid_choose(struct bench *bench)
+{
+  struct bench_config *c = &bench->config;
+  struct decomp_rules rules = {.depth = (int)c->depth, .whole_planes = 0};
+  int ranks = bench->placement.ranks;
+  if (!c->size_given) c->size = *grid_size_named(bench->placement.info.is_cpu ? 2 : 3);
+  memcpy(bench->procs, c->procs, sizeof bench->procs);
+  if (!c->procs_given) RETURN_IF_FAILED(decomp_choose(ranks, c->size.extent, c->weak, &rules, bench->procs));
+  for (int d = 0; d < 3; d++) {
+    int64_t interior;
+    if (__builtin_mul_overflow(c->size.extent[d] - 2, c->weak ? bench->procs[d] : 1, &interior) ||
+        interior > INT64_MAX - 2)
+      return log_fail(STATUS_USAGE, "--weak: the grid of all ranks overflows");
+    bench->global[d] = interior + 2;
+  }
+  return decomp_check(ranks, bench->global, bench->procs, &rules);
+}
+
+static status_t choose(struct bench *bench)
+{
+  MPI_Comm comm = bench->placement.comm;
+  RETURN_IF_FAILED(place(bench));
+  RETURN_IF_FAILED(agree_status(comm, transport_check(bench)));
+  RETURN_IF_FAILED(agree_status(comm, sizes_choose(bench)));
+  return bench->config.parts & BENCH_HALO ? agree_status(comm, grid_choose(bench)) : STATUS_OK;
+}
+
+/* ---- the whole ---- */
+
+static status_t parts_run(struct bench *bench)
+{
+  int parts = bench->config.parts;
+  if (parts & BENCH_HOST) RETURN_IF_FAILED(bench_host_run(bench));
+  if (parts & BENCH_PAIRS) RETURN_IF_FAILED(bench_pairs_run(bench));
+  if (parts & BENCH_HALO) RETURN_IF_FAILED(bench_halo_run(bench));
+  return parts & BENCH_REDUCE ? bench_reduce_run(bench) : STATUS_OK;
+}
+
+static status_t transfers_sum(struct bench *bench)
+{
+  int64_t mine = bench->transfers;
+  return watch_allreduce(bench->placement.comm, &mine, &bench->transfers, 1, MPI_INT64_T, MPI_SUM,
+                         "transfers");
+}
+
+static status_t measure(struct bench *bench, struct cards *before, struct cards *after)
+{
+  double begin = stats_now();
+  cards_read(bench->placement.info.pci, before);
+  RETURN_IF_FAILED(parts_run(bench));
+  RETURN_IF_FAILED(watch_barrier(bench->placement.comm, "a barrier"));
+  cards_read(bench->placement.info.pci, after);
+  bench->seconds = stats_now() - begin;
+  RETURN_IF_FAILED(transfers_sum(bench));
+  return cards_compare(bench->placement.comm, before, after, bench->between_hosts, &bench->cards);
+}
+
+status_t bench_run(struct bench *bench)
+{
+  RETURN_IF_FAILED(choose(bench));
+  struct cards *cards = calloc(2, sizeof *cards);
+  status_t status = cards ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for network cards");
+  status = agree_status(bench->placement.comm, status);
+  if (status == STATUS_OK) status = measure(bench, &cards[0], &cards[1]);
+  free(cards);
+  return status;
+}
+
+void bench_close(struct bench *bench)
+{
+  gpu_close(bench->device);
+  cards_free(&bench->cards);
+  free(bench->ranks);
+  free(bench->host);
+  free(bench->pairs);
+  free(bench->reduce);
+  free(bench->halo);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads, fits, validates, predicts. */
+#include "config.h"
+
+#include "tools/predict/predict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "comm/halo/decomp.h"
+#include "tools/predict/model_json.h"
+#include "himeno/problem.h"
+
+/* Where strong scaling ends is searched up to here. */
+#define SEARCH_RANKS 4096
+#define HALF         0.5
+
+static const struct model_scale twice_network = {1, 0.5};
+
+/* ---- one prediction ---- */
+
+/* The cut that himeno-gpu takes by itself, or the one asked for, and the grid of all ranks. */
+static status_t cut_choose(const struct predict *p, struct predict_point *point, int procs[3],
+                           int64_t global[3])
+{
+  const struct decomp_rules rules = {.depth = p->model.depth, .whole_planes = 0};
+  memcpy(procs, p->config.procs, 3 * sizeof *procs);
+  if (!p->config.procs_given || point->ranks == 1) {
+    procs[0] = procs[1] = procs[2] = 1;
+    RETURN_IF_FAILED(decomp_choose(point->ranks, point->size.extent, point->weak, &rules, procs));
+  }
+  for (int d = 0; d < 3; d++)
+    global[d] = point->weak ? (point->size.extent[d] - 2) * procs[d] + 2 : point->size.extent[d];
+  return decomp_check(point->ranks, global, procs, &rules);
+}
+
+/* As asked for, as in the study, or all ranks in one host. */
+static int per_host(const struct predict *p, int ranks)
+{
+  if (p->config.per_host > 0) return (int)p->config.per_host;
+  return p->model.per_host > 0 ? p->model.per_host : ranks;
+}
+
+static status_t one_rank(const struct predict *p, const struct predict_point *point, double *seconds)
+{
+  struct geometry alone;
+  struct model_time time;
+  const int procs[3] = {1, 1, 1};
+  RETURN_IF_FAILED(geometry_make(point->size.extent, procs, p->model.depth, p->model.overlap, 1, &alone));
+  RETURN_IF_FAILED(model_predict(&p->model, &alone, point->transport, &p->config.scale, &time));
+  *seconds = time.seconds;
+  return STATUS_OK;
+}
+
+static double gflops(const struct geometry *g, double seconds)
+{
+  return seconds > 0 ? g->all_points * HIMENO_FLOP_PER_POINT / seconds / 1e9 : 0;
+}
+
+static status_t point_predict(const struct predict *p, struct predict_point *point)
+{
+  int procs[3];
+  int64_t global[3];
+  double alone;
+  struct model_time twice;
+  struct model_scale faster = {p->config.scale.compute * twice_network.compute,
+                               p->config.scale.exchange * twice_network.exchange};
+  RETURN_IF_FAILED(cut_choose(p, point, procs, global));
+  RETURN_IF_FAILED(geometry_make(global, procs, p->model.depth, p->model.overlap, per_host(p, point->ranks),
+                                 &point->geometry));
+  struct geometry other = point->geometry;
+  RETURN_IF_FAILED(model_slowest(&p->model, per_host(p, point->ranks), point->transport, &p->config.scale,
+                                 &point->geometry, &point->time));
+  RETURN_IF_FAILED(
+      model_slowest(&p->model, per_host(p, point->ranks), point->transport, &faster, &other, &twice));
+  RETURN_IF_FAILED(one_rank(p, point, &alone));
+  point->twice_network = twice.seconds;
+  point->gflops = gflops(&point->geometry, point->time.seconds);
+  point->gflops_low = gflops(&point->geometry, point->time.high);
+  point->gflops_high = gflops(&point->geometry, point->time.low);
+  point->efficiency = alone / point->time.seconds / (point->weak ? 1 : point->ranks);
+  return STATUS_OK;
+}
+
+/* What cannot be predicted says why, and the others go on. */
+static void point_try(const struct predict *p, struct predict_point *point)
+{
+  log_hold(1);
+  point->predicted = point_predict(p, point) == STATUS_OK;
+  snprintf(point->why, sizeof point->why, "%s", log_held());
+  point->why[strcspn(point->why, "\n")] = '\0';
+  log_drop();
+  log_hold(0);
+}
+
+/* ---- all that are asked for ---- */
+
+static void size_add(struct predict *p, const char *name)
+{
+  struct grid_size size;
+  for (int s = 0; s < p->config.sizes.n; s++)
+    if (strcmp(p->config.sizes.list[s].name, name) == 0) return;
+  if (p->config.sizes.n == LIST_SIZES_MAX || grid_size_parse("size", name, &size) != STATUS_OK) return;
+  p->config.sizes.list[p->config.sizes.n++] = size;
+}
+
+static void defaults_fill(struct predict *p)
+{
+  struct predict_config *c = &p->config;
+  int sizes_given = c->sizes.n > 0, ranks_given = c->ranks.n > 0;
+  for (int r = 0; !sizes_given && r < p->study.n; r++) size_add(p, p->study.runs[r].size);
+  if (c->sizes.n == 0) size_add(p, "L");
+  for (int n = 1; !ranks_given && c->ranks.n < LIST_RANKS_MAX && n <= 2 * p->model.ranks_most; n *= 2)
+    c->ranks.list[c->ranks.n++] = n;
+}
+
+static status_t point_add(struct predict *p, const struct grid_size *size, const char *transport, int weak,
+                          int ranks)
+{
+  struct predict_point *longer = realloc(p->points, (size_t)(p->n + 1) * sizeof *longer);
+  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for predictions");
+  p->points = longer;
+  longer += p->n++;
+  *longer = (struct predict_point){.size = *size, .weak = weak, .ranks = ranks};
+  snprintf(longer->transport, sizeof longer->transport, "%s", transport);
+  point_try(p, longer);
+  return STATUS_OK;
+}
+
+static status_t series_add(struct predict *p, const struct grid_size *size, const char *transport, int weak)
+{
+  if (p->config.scaling == (weak ? SCALING_STRONG : SCALING_WEAK)) return STATUS_OK;
+  for (int n = 0; n < p->config.ranks.n; n++)
+    RETURN_IF_FAILED(point_add(p, size, transport, weak, p->config.ranks.list[n]));
+  return STATUS_OK;
+}
+
+static status_t end_find(struct predict *p, const struct grid_size *size, const char *transport)
+{
+  struct predict_end end = {.size = *size}, *longer;
+  snprintf(end.transport, sizeof end.transport, "%s", transport);
+  for (int n = 1; n <= SEARCH_RANKS; n *= 2) {
+    struct predict_point point = {.size = *size, .ranks = n};
+    snprintf(point.transport, sizeof point.transport, "%s", transport);
+    point_try(p, &point);
+    if (!point.predicted) break;
+    end.searched_ranks = n;
+    if (n == 1 || point.time.seconds < end.fastest_seconds) {
+      end.fastest_ranks = n;
+      end.fastest_seconds = point.time.seconds;
+    }
+    if (point.efficiency >= HALF) end.efficient_ranks = n;
+  }
+  longer = realloc(p->ends, (size_t)(p->n_ends + 1) * sizeof *longer);
+  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for predictions");
+  p->ends = longer;
+  p->ends[p->n_ends++] = end;
+  return STATUS_OK;
+}
+
+static status_t points_make(struct predict *p)
+{
+  int some = 0, wanted = 0;
+  for (int w = 0; w < p->model.paths.n; w++) {
+    const char *transport = p->model.paths.ways[w].name;
+    if (p->config.transport && strcmp(transport, p->config.transport) != 0) continue;
+    wanted = 1;
+    for (int weak = 0; weak < 2; weak++)
+      for (int s = 0; s < p->config.sizes.n; s++)
+        RETURN_IF_FAILED(series_add(p, &p->config.sizes.list[s], transport, weak));
+    for (int s = 0; s < p->config.sizes.n && p->config.scaling != SCALING_WEAK && !p->config.procs_given; s++)
+      RETURN_IF_FAILED(end_find(p, &p->config.sizes.list[s], transport));
+  }
+  if (!wanted)
+    return log_fail(STATUS_ENVIRONMENT,
+                    "no run of two ranks or more%s%s: measure himeno-gpu and comm-gpu on two ranks",
+                    p->config.transport ? " by " : "", p->config.transport ? p->config.transport : "");
+  for (int n = 0; n < p->n; n++) some |= p->points[n].predicted;
+  return some ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "nothing can be predicted: %s", p->points[0].why);
+}
+
+/* ---- the whole ---- */
+
+/* Where leaving out the most ranks leaves too little, other runs that a fit has not seen say how far off it can be. */
+static double far_spread(const struct validate_table *table, const char *transport)
+{
+  double ranks = validate_spread(table, LEFT_RANKS, transport),
+         size = validate_spread(table, LEFT_SIZE, transport),
+         cut = validate_spread(table, LEFT_CUT, transport);
+  if (ranks > 0) return ranks;
+  return size > cut ? size : cut;
+}
+
+static status_t model_make(struct predict *p)
+{
+  if (p->config.model) return model_json_read(p->config.model, p->config.kernel, &p->model);
+  RETURN_IF_FAILED(study_read(p->config.study, &p->study));
+  RETURN_IF_FAILED(study_paths_read(p->config.comm, &p->paths));
+  study_select(&p->study, p->config.kernel, (int)p->config.fit_ranks);
+  RETURN_IF_FAILED(model_fit(&p->study, &p->paths, &p->model));
+  RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->validation));
+  p->model.far_spread = far_spread(&p->validation, NULL);
+  for (int w = 0; w < p->model.paths.n; w++)
+    p->model.way_far_spread[w] = far_spread(&p->validation, p->model.paths.ways[w].name);
+  return STATUS_OK;
+}
+
+static status_t against_make(struct predict *p)
+{
+  struct study measured;
+  RETURN_IF_FAILED(study_read(p->config.against, &measured));
+  if (p->study.n > 0) study_select(&measured, p->study.runs[0].kernel, 0);
+  status_t status = validate_against(&p->model, &measured, &p->against);
+  study_free(&measured);
+  return status;
+}
+
+status_t predict_run(struct predict *p)
+{
+  RETURN_IF_FAILED(model_make(p));
+  defaults_fill(p);
+  RETURN_IF_FAILED(points_make(p));
+  return p->config.against ? against_make(p) : STATUS_OK;
+}
+
+void predict_close(struct predict *p)
+{
+  study_free(&p->study);
+  validate_free(&p->validation);
+  validate_free(&p->against);
+  free(p->points);
+  free(p->ends);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief One run of himeno-predict: what is asked for, and what came out. */
+#ifndef TOOLS_PREDICT_PREDICT_H
+#define TOOLS_PREDICT_PREDICT_H
+
+#include "base/options.h"
+#include "tools/predict/lists.h"
+#include "tools/predict/validate.h"
+
+enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
+
+struct predict_config {
+  const char *study, *comm, *model, *kernel, *transport, *against, *seal, *check, *hash, *json;
+  struct size_list sizes; /**< n 0: those of the study */
+  struct rank_list ranks; /**< n 0: powers of two up to twice the study's most */
+  int procs[3], procs_given;
+  int64_t per_host, fit_ranks; /**< 0: as in the study; all */
+  int scaling;                 /**< enum predict_scaling */
+  struct model_scale scale;
+  double within; /**< percent that errors may have; 0: any */
+};
+
+/** One prediction. */
+struct predict_point {
+  struct grid_size size;
+  int weak, ranks;
+  char transport[STUDY_TEXT];
+  struct geometry geometry;
+  int predicted;
+  char why[256]; /**< why not */
+  struct model_time time;
+  double gflops, gflops_low, gflops_high;
+  double efficiency;    /**< of one rank with the same grid, or in weak scaling with its own part */
+  double twice_network; /**< seconds if latency and bytes took half as long */
+};
+
+/** Where adding ranks ends to pay, of one size and transport. */
+struct predict_end {
+  struct grid_size size;
+  char transport[STUDY_TEXT];
+  int fastest_ranks;   /**< beyond it a sweep takes longer */
+  int efficient_ranks; /**< the most with an efficiency of one half */
+  int searched_ranks;  /**< the search went so far */
+  double fastest_seconds;
+};
+
+struct predict {
+  struct predict_config config;
+  struct study study;
+  struct study_paths paths;
+  struct model model;
+  struct validate_table validation, against;
+  int n, n_ends;
+  struct predict_point *points;
+  struct predict_end *ends;
+};
+
+/** \brief Parses argv. STATUS_USAGE. */
+status_t predict_cmdline_parse(int argc, char **argv, struct predict_config *config,
+                               enum option_request *request);
+void predict_cmdline_help(void);
+
+/** \brief Reads, fits, validates, predicts. STATUS_ENVIRONMENT, saying what to measure, when there is too little. */
+status_t predict_run(struct predict *predict);
+void predict_close(struct predict *predict);
+
+/** \brief Opens the sealed predictions of config.check and sets them against the runs of config.against.
+ * STATUS_WRONG when the seal is broken; STATUS_ENVIRONMENT when no run was predicted. */
+status_t predict_check(struct predict *predict, char hash[65]);
+
+/** \brief STATUS_SLOW when an error against measured runs is more than config.within. */
+status_t predict_within(const struct predict *predict);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/meta.h"
+#include "tools/predict/report.h"
+
+#define PAIRS_SHOWN 40
+
+static void print_what(const struct predict *p, FILE *out)
+{
+  fprintf(out, "himeno-predict %s\n\n", meta_version());
+  if (p->study.n > 0)
+    fprintf(out, "  study      %d runs of kernel %s, backend %s, %s; %d documents left aside\n", p->study.n,
+            p->study.runs[0].kernel, p->study.runs[0].backend, p->study.runs[0].device, p->study.skipped);
+  else
+    fprintf(out, "  model      %s\n", p->config.model);
+  fprintf(out, "  measured   up to %d ranks on %d host%s, %.3g to %.3g points a rank\n", p->model.ranks_most,
+          p->model.hosts_most, p->model.hosts_most == 1 ? "" : "s", p->model.points_least,
+          p->model.points_most);
+  if (p->config.scale.compute != 1 || p->config.scale.exchange != 1)
+    fprintf(out, "  what if    computing took %g times as long, the exchange %g times\n",
+            p->config.scale.compute, p->config.scale.exchange);
+}
+
+static void print_model(const struct model *m, FILE *out)
+{
+  char name[96];
+  fprintf(out,
+          "\n  Fitted: seconds a sweep = max(interior, exchange) + boundary + synchronisation + reduction\n");
+  for (int c = 0; c < m->columns; c++)
+    if (m->seen[c] && m->value[c] > 0)
+      fprintf(out, "    %-28s %12.4g  +- %.2g\n", model_term_name(m, c, name), m->value[c], m->error[c]);
+  if (m->cache_points > 0) fprintf(out, "    cache holds about            %12.4g points\n", m->cache_points);
+  if (m->tile_points > 0) fprintf(out, "    rows are swept in tiles of   %12.4g points\n", m->tile_points);
+  for (int w = 0; w < m->paths.n; w++)
+    for (int where = 0; where < STUDY_WHERES; where++)
+      if (m->paths.ways[w].known[where])
+        fprintf(out, "    %-9s %-17s %9.2f us + bytes / %.2f GB/s\n", m->paths.ways[w].name,
+                where == STUDY_SAME_HOST ? "within a host" : "between hosts",
+                m->paths.ways[w].latency[where] * 1e6, m->paths.ways[w].bandwidth[where] / 1e9);
+  if (m->freedom > 0)
+    fprintf(out, "    a run is off by %.1f%% (%.1f degrees of freedom)", 100 * m->spread, m->freedom);
+  else
+    fprintf(out, "    no interval: the model tells nothing of its errors");
+  if (m->far_spread > 0) fprintf(out, ", beyond the measured ranks by %.1f%%", 100 * m->far_spread);
+  for (int w = 0; w < m->paths.n && m->freedom > 0; w++)
+    fprintf(out, "%s by %s %.1f%% and %.1f%%", w ? "," : ":", m->paths.ways[w].name, 100 * m->way_spread[w],
+            100 * m->way_far_spread[w]);
+  fprintf(out, "\n");
+}
+
+static void print_point(const struct predict_point *point, FILE *out)
+{
+  const struct model_time *t = &point->time;
+  if (!point->predicted) {
+    fprintf(out, "  %-6s %5d  not predicted: %s\n", point->size.name, point->ranks, point->why);
+    return;
+  }
+  fprintf(out, "  %-6s %5d  %3dx%dx%d  %11.2f", point->size.name, point->ranks, point->geometry.procs[0],
+          point->geometry.procs[1], point->geometry.procs[2], t->seconds * 1e6);
+  if (t->low > 0) fprintf(out, " (%.2f ... %.2f)", t->low * 1e6, t->high * 1e6);
+  fprintf(out, "  %9.1f  %5.1f%%  %+5.1f%%  %s%s\n", point->gflops, 100 * point->efficiency,
+          100 * (t->seconds / point->twice_network - 1), t->limit, t->extrapolated ? " *" : "");
+}
+
+static void print_points(const struct predict *p, FILE *out)
+{
+  const struct predict_point *last = NULL;
+  for (int n = 0; n < p->n; n++) {
+    const struct predict_point *point = &p->points[n];
+    if (!last || strcmp(last->transport, point->transport) != 0 || last->weak != point->weak)
+      fprintf(out,
+              "\n  %s scaling by %s\n  size   ranks  cut        us a sweep (90%%)  GFLOPS  efficiency  "
+              "network x2  limit\n",
+              point->weak ? "Weak" : "Strong", point->transport);
+    print_point(point, out);
+    last = point;
+  }
+}
+
+/* One line a reason, for all that have it. */
+static void print_beyond(const struct predict *p, FILE *out)
+{
+  static const struct {
+    enum model_beyond what;
+    const char *text;
+  } notes[] = {
+      {BEYOND_RANKS, "more ranks than any run"},
+      {BEYOND_HOSTS, "more hosts than any run"},
+      {BEYOND_PATH, "the path between hosts was never measured; that within one host stands for it"},
+      {BEYOND_SMALL, "fewer points a rank than any run"},
+      {BEYOND_LARGE, "more points a rank than any run"},
+      {BEYOND_BYTES, "more bytes in an exchange than any run"},
+      {BEYOND_HOST, "the study has one host; one that holds so many ranks is imagined (--per-host)"}};
+  for (size_t b = 0; b < sizeof notes / sizeof notes[0]; b++) {
+    int count = 0;
+    for (int n = 0; n < p->n; n++)
+      count += p->points[n].predicted && (p->points[n].time.extrapolated & (int)notes[b].what);
+    if (count > 0) fprintf(out, "  * extrapolated (%d of %d): %s\n", count, p->n, notes[b].text);
+  }
+}
+
+static void print_ends(const struct predict *p, FILE *out)
+{
+  if (p->n_ends > 0) fprintf(out, "\n  Where strong scaling ends\n");
+  for (int n = 0; n < p->n_ends; n++) {
+    const struct predict_end *end = &p->ends[n];
+    if (end->searched_ranks == 0) continue;
+    fprintf(out,
+            "    %-6s by %-9s  half of the efficiency is left at %d ranks, %s %d ranks (%.2f us a sweep)\n",
+            end->size.name, end->transport, end->efficient_ranks,
+            end->fastest_ranks < end->searched_ranks ? "a sweep is shortest at"
+                                                     : "and it still gains at the last searched,",
+            end->fastest_ranks, end->fastest_seconds * 1e6);
+  }
+}
+
+static void print_pair(const struct validate_pair *pair, FILE *out)
+{
+  const struct study_run *run = &pair->run;
+  fprintf(out, "    %-12s %-6s %-6s %4d  %3dx%dx%d  %-9s %11.2f", pair->left, run->size,
+          run->weak ? "weak" : "strong", run->ranks, run->procs[0], run->procs[1], run->procs[2],
+          run->transport, run->seconds * 1e6);
+  if (!pair->predicted)
+    fprintf(out, "  the rest tells too little\n");
+  else
+    fprintf(out, " %11.2f  %+6.1f%%%s\n", pair->time.seconds * 1e6, 100 * pair->error,
+            pair->time.low > 0 && (run->seconds < pair->time.low || run->seconds > pair->time.high)
+                ? "  outside"
+                : "");
+}
+
+static void print_table(const struct validate_table *table, FILE *out)
+{
+  double median, worst;
+  int n;
+  validate_summary(table, &median, &worst, &n);
+  fprintf(out, "    %-12s size          ranks  cut      transport    measured   predicted us\n", "");
+  for (int p = 0; p < table->n && p < PAIRS_SHOWN; p++) print_pair(&table->pairs[p], out);
+  if (table->n > PAIRS_SHOWN)
+    fprintf(out, "    ... and %d more: --json has them all\n", table->n - PAIRS_SHOWN);
+  fprintf(out, "    %d of %d predicted, median error %.1f%%, worst %.1f%%\n", n, table->n, 100 * median,
+          100 * worst);
+}
+
+void predict_report_against(const struct validate_table *table, FILE *out)
+{
+  fprintf(out, "\n  Beside the runs\n");
+  print_table(table, out);
+}
+
+void predict_report_text(const struct predict *p, FILE *out)
+{
+  print_what(p, out);
+  print_model(&p->model, out);
+  print_points(p, out);
+  print_beyond(p, out);
+  print_ends(p, out);
+  if (p->validation.n > 0) {
+    fprintf(out, "\n  Left out in turn, fitted without, predicted\n");
+    print_table(&p->validation, out);
+  }
+  if (p->config.against) predict_report_against(&p->against, out);
+}

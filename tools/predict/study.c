@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include "tools/predict/study.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/stats.h"
+
+/* ---- reading documents ---- */
+
+static status_t document_read(const char *path, json_t **document)
+{
+  json_error_t error;
+  json_t *read = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+  if (!read)
+    return log_fail(STATUS_ENVIRONMENT, "%s: not a JSON document: %s, line %d", path, error.text, error.line);
+  *document = read;
+  return STATUS_OK;
+}
+
+static int has_schema(const json_t *document, const char *schema)
+{
+  const char *text = json_string_value(json_object_get(document, "schema"));
+  return text && strcmp(text, schema) == 0;
+}
+
+static void text_copy(char *to, size_t size, const char *from)
+{
+  snprintf(to, size, "%s", from ? from : "");
+}
+
+/* The longest time of a phase over ranks, or its median. */
+static double phase(const json_t *document, const char *name, const char *which)
+{
+  return json_number_value(
+      json_object_get(json_object_get(json_object_get(document, "phases"), name), which));
+}
+
+static int hosts_count(const json_t *ranks)
+{
+  int hosts = 0;
+  size_t n = json_array_size(ranks);
+  for (size_t r = 0; r < n; r++) {
+    const char *mine = json_string_value(json_object_get(json_array_get(ranks, r), "host"));
+    int seen = 0;
+    for (size_t s = 0; s < r && mine; s++) {
+      const char *other = json_string_value(json_object_get(json_array_get(ranks, s), "host"));
+      seen |= other && strcmp(mine, other) == 0;
+    }
+    hosts += !seen;
+  }
+  return hosts;
+}
+
+/* Seconds a sweep of the middle block, and how much blocks differ. */
+static void seconds_set(const json_t *result, int64_t block, double sweeps, struct study_run *run)
+{
+  const json_t *samples = json_object_get(result, "samples");
+  size_t n = json_array_size(samples);
+  double *values = n ? malloc(n * sizeof *values) : NULL;
+  run->seconds = sweeps > 0 ? json_number_value(json_object_get(result, "seconds")) / sweeps : 0;
+  if (!values || block <= 0) {
+    free(values);
+    return;
+  }
+  for (size_t s = 0; s < n; s++) values[s] = json_number_value(json_array_get(samples, s)) / (double)block;
+  struct stats_summary summary = stats_summarise(values, n);
+  run->seconds = summary.median;
+  run->noise = stats_noise(&summary);
+  free(values);
+}
+
+static int run_is_whole(const struct study_run *run)
+{
+  for (int d = 0; d < 3; d++)
+    if (run->global[d] < 3 || run->procs[d] < 1) return 0;
+  return run->ranks == run->procs[0] * run->procs[1] * run->procs[2] && run->depth >= 1 && run->seconds > 0 &&
+         run->kernel[0] && run->size[0];
+}
+
+static void run_read(const json_t *document, const char *path, struct study_run *run)
+{
+  static const char *const extents[] = {"imax", "jmax", "kmax"};
+  const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");
+  const json_t *procs = json_object_get(config, "procs");
+  *run = (struct study_run){.ranks = (int)json_array_size(ranks), .hosts = hosts_count(ranks)};
+  text_copy(run->file, sizeof run->file, path);
+  text_copy(run->size, sizeof run->size, json_string_value(json_object_get(config, "size")));
+  text_copy(run->transport, sizeof run->transport, json_string_value(json_object_get(config, "transport")));
+  text_copy(run->kernel, sizeof run->kernel, json_string_value(json_object_get(config, "kernel")));
+  text_copy(run->backend, sizeof run->backend, json_string_value(json_object_get(config, "backend")));
+  text_copy(run->device, sizeof run->device,
+            json_string_value(json_object_get(json_array_get(ranks, 0), "device")));
+  for (int d = 0; d < 3; d++) {
+    run->global[d] = json_integer_value(json_object_get(config, extents[d]));
+    run->procs[d] = (int)json_integer_value(json_array_get(procs, (size_t)d));
+  }
+  run->weak = json_is_true(json_object_get(config, "weak"));
+  run->overlap = json_is_true(json_object_get(config, "overlap"));
+  run->depth = (int)json_integer_value(json_object_get(config, "T"));
+  seconds_set(json_object_get(document, "result"), json_integer_value(json_object_get(config, "block")),
+              json_number_value(json_object_get(config, "sweeps")), run);
+  run->interior = phase(document, "interior", "max");
+  run->boundary = phase(document, "boundary", "max");
+  run->reduce = phase(document, "reduce", "median");
+}
+
+static status_t run_keep(struct study *study, const struct study_run *run)
+{
+  struct study_run *longer = realloc(study->runs, (size_t)(study->n + 1) * sizeof *longer);
+  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
+  study->runs = longer;
+  study->runs[study->n++] = *run;
+  return STATUS_OK;
+}
+
+/* A document of himeno-sim holds all its runs; ranks and hosts are numbers there. */
+static status_t simulated_add(struct study *study, const json_t *document, const char *path)
+{
+  const json_t *runs = json_object_get(document, "runs");
+  struct study_run run;
+  for (size_t r = 0; r < json_array_size(runs); r++) {
+    const json_t *one = json_array_get(runs, r), *config = json_object_get(one, "config");
+    run_read(one, path, &run);
+    run.ranks = (int)json_integer_value(json_object_get(config, "ranks"));
+    run.hosts = (int)json_integer_value(json_object_get(config, "hosts"));
+    if (!run_is_whole(&run)) return log_fail(STATUS_USAGE, "%s: not as its schema says", path);
+    RETURN_IF_FAILED(run_keep(study, &run));
+  }
+  return STATUS_OK;
+}
+
+static status_t run_add(struct study *study, const json_t *document, const char *path)
+{
+  const char *verdict = json_string_value(json_object_get(json_object_get(document, "result"), "verdict"));
+  struct study_run run;
+  if (has_schema(document, "himeno-sim/1")) return simulated_add(study, document, path);
+  if (!has_schema(document, "himeno-gpu/1") || !verdict ||
+      (strcmp(verdict, "pass") != 0 && strcmp(verdict, "slow") != 0)) {
+    study->skipped++;
+    return STATUS_OK;
+  }
+  run_read(document, path, &run);
+  if (!run_is_whole(&run))
+    return log_fail(STATUS_USAGE,
+                    "%s: not as its schema says: no sweeps were timed, or the cut does not fit the ranks",
+                    path);
+  return run_keep(study, &run);
+}
+
+static status_t file_add(struct study *study, const char *path)
+{
+  json_t *document = NULL;
+  RETURN_IF_FAILED(document_read(path, &document));
+  int before = study->n;
+  status_t status = run_add(study, document, path);
+  if (study->n > before) file_is_input(path);
+  json_decref(document);
+  return status;
+}
+
+static int is_json(const struct dirent *entry)
+{
+  size_t length = strlen(entry->d_name);
+  return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+static status_t folder_add(struct study *study, const char *path)
+{
+  struct dirent **entries;
+  char name[PATH_MAX];
+  status_t status = STATUS_OK;
+  int n = scandir(path, &entries, is_json, versionsort);
+  if (n < 0) return log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %m", path);
+  for (int e = 0; e < n; e++) {
+    if (status == STATUS_OK &&
+        snprintf(name, sizeof name, "%s/%s", path, entries[e]->d_name) < (int)sizeof name)
+      status = file_add(study, name);
+    free(entries[e]);
+  }
+  free(entries);
+  return status;
+}
+
+status_t study_read(const char *path, struct study *study)
+{
+  struct stat info;
+  struct study s = {.n = 0};
+  if (stat(path, &info) != 0) return log_fail(STATUS_ENVIRONMENT, "%s: %m", path);
+  status_t status = S_ISDIR(info.st_mode) ? folder_add(&s, path) : file_add(&s, path);
+  if (status == STATUS_OK && s.n == 0)
+    status = log_fail(STATUS_ENVIRONMENT, "%s: no document of a himeno-gpu run that passed", path);
+  if (status != STATUS_OK) {
+    study_free(&s);
+    return status;
+  }
+  *study = s;
+  return STATUS_OK;
+}
+
+void study_free(struct study *study)
+{
+  free(study->runs);
+  *study = (struct study){.n = 0};
+}
+
+/* ---- one kind of run ---- */
+
+static int same_kind(const struct study_run *a, const struct study_run *b)
+{
+  return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->backend, b->backend) == 0 && a->depth == b->depth &&
+         strcmp(a->device, b->device) == 0;
+}
+
+void study_select(struct study *study, const char *kernel, int ranks)
+{
+  int best = -1, most = 0, kept = 0;
+  for (int r = 0; r < study->n; r++) {
+    int alike = 0;
+    if (kernel && strcmp(study->runs[r].kernel, kernel) != 0) continue;
+    for (int s = 0; s < study->n; s++) alike += same_kind(&study->runs[r], &study->runs[s]);
+    if (alike > most) most = alike, best = r;
+  }
+  if (best < 0) {
+    study->skipped += study->n;
+    study->n = 0;
+    return;
+  }
+  struct study_run kind = study->runs[best];
+  for (int r = 0; r < study->n; r++)
+    if (same_kind(&study->runs[r], &kind) && (ranks == 0 || study->runs[r].ranks <= ranks))
+      study->runs[kept++] = study->runs[r];
+  study->skipped += study->n - kept;
+  study->n = kept;
+}
+
+/* ---- paths ---- */
+
+const struct study_way *study_way_find(const struct study_paths *paths, const char *name)
+{
+  for (int w = 0; w < paths->n; w++)
+    if (strcmp(paths->ways[w].name, name) == 0) return &paths->ways[w];
+  return NULL;
+}
+
+static const char *rank_host(const json_t *document, const json_t *rank)
+{
+  const json_t *entry = json_array_get(json_object_get(document, "ranks"), (size_t)json_integer_value(rank));
+  const char *host = json_string_value(json_object_get(entry, "host"));
+  return host ? host : "";
+}
+
+static int text_is(const json_t *object, const char *key, const char *wanted)
+{
+  const char *text = json_string_value(json_object_get(object, key));
+  return text && strcmp(text, wanted) == 0;
+}
+
+/* Whether a pair counts for this way and place; those alone only where none was measured with all. */
+static int pair_counts(const json_t *document, const json_t *pair, const char *way, enum study_where where,
+                       const char *company)
+{
+  const char *a = rank_host(document, json_object_get(pair, "rank")),
+             *b = rank_host(document, json_object_get(pair, "peer"));
+  return text_is(pair, "way", way) && text_is(pair, "used", way) && text_is(pair, "company", company) &&
+         text_is(pair, "direction", "both") && json_is_object(json_object_get(pair, "fit")) &&
+         (strcmp(a, b) != 0) == (where == STUDY_OTHER_HOST);
+}
+
+static double fit_median(const json_t *document, const char *way, enum study_where where, const char *company,
+                         const char *key, int *n)
+{
+  const json_t *pairs = json_object_get(document, "pairs");
+  size_t all = json_array_size(pairs);
+  double *values = calloc(all + 1, sizeof *values);
+  *n = 0;
+  for (size_t p = 0; values && p < all; p++) {
+    const json_t *pair = json_array_get(pairs, p);
+    if (pair_counts(document, pair, way, where, company))
+      values[(*n)++] = json_number_value(json_object_get(json_object_get(pair, "fit"), key));
+  }
+  double median = values ? stats_summarise(values, (size_t)*n).median : 0;
+  free(values);
+  return median;
+}
+
+static void way_fill(const json_t *document, const char *name, struct study_way *way)
+{
+  *way = (struct study_way){.known = {0, 0}};
+  text_copy(way->name, sizeof way->name, name);
+  for (int where = 0; where < STUDY_WHERES; where++) {
+    int n;
+    enum study_where w = (enum study_where)where;
+    const char *company = "all";
+    fit_median(document, name, w, company, "residual", &n);
+    if (n == 0) company = "alone";
+    way->residual[where] = fit_median(document, name, w, company, "residual", &n);
+    way->latency[where] = fit_median(document, name, w, company, "latency_seconds", &n);
+    way->bandwidth[where] = fit_median(document, name, w, company, "bytes_per_second", &n);
+    way->known[where] = n > 0 && way->bandwidth[where] > 0;
+  }
+}
+
+static status_t paths_fill(const json_t *document, const char *path, struct study_paths *paths)
+{
+  const json_t *pairs = json_object_get(document, "pairs");
+  if (!has_schema(document, "comm-gpu/1"))
+    return log_fail(STATUS_USAGE, "%s: not a document of comm-gpu", path);
+  paths->n = 0;
+  for (size_t p = 0; p < json_array_size(pairs); p++) {
+    const char *name = json_string_value(json_object_get(json_array_get(pairs, p), "way"));
+    if (!name || study_way_find(paths, name) || paths->n == STUDY_WAYS_MAX) continue;
+    way_fill(document, name, &paths->ways[paths->n]);
+    if (paths->ways[paths->n].known[0] || paths->ways[paths->n].known[1]) paths->n++;
+  }
+  if (paths->n > 0) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "%s: holds no fitted pair of ranks; run comm-gpu on two ranks or more",
+                  path);
+}
+
+status_t study_paths_read(const char *path, struct study_paths *paths)
+{
+  json_t *document = NULL;
+  RETURN_IF_FAILED(document_read(path, &document));
+  status_t status = paths_fill(document, path, paths);
+  json_decref(document);
+  return status;
+}

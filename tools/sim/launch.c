@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* Starts SimGrid on one point. */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/report.h"
+#include "base/stats.h"
+#include "tools/sim/sim.h"
+
+#define RANKS_PROGRAM "himeno-sim-ranks"
+#define KEEPER_TRIES  100 /* a twentieth of a second each */
+
+/** Files of a point, in a folder of its own. */
+struct files {
+  char folder[PATH_MAX / 2], platform[PATH_MAX], hosts[PATH_MAX], plan[PATH_MAX], result[PATH_MAX],
+      log[PATH_MAX];
+  int keeper[2]; /**< a pipe: its end tells the keeper that this program has ended */
+  pid_t group;   /**< the keeper's, and the simulation's */
+};
+
+static void name(char path[PATH_MAX], const char *folder, const char *file)
+{
+  snprintf(path, PATH_MAX, "%s/%s", folder, file);
+}
+
+/* ---- what ends this program ends the simulation too, and its folder ---- */
+
+static volatile sig_atomic_t group, stopped;
+static const int endings[] = {SIGHUP, SIGINT, SIGTERM};
+#define ENDINGS (sizeof endings / sizeof *endings)
+
+static void stop(int number)
+{
+  stopped = number;
+  if (group > 0) kill(-group, SIGTERM);
+}
+
+/* What was ignored, as nohup wants it, stays so. */
+static void signals_to(void (*handler)(int))
+{
+  for (size_t e = 0; e < ENDINGS; e++)
+    if (signal(endings[e], handler) == SIG_IGN) signal(endings[e], SIG_IGN);
+}
+
+/* 0 while something of it is left. */
+static int files_remove(const struct files *f)
+{
+  unlink(f->result);
+  unlink(f->platform);
+  unlink(f->hosts);
+  unlink(f->plan);
+  unlink(f->log);
+  return rmdir(f->folder) == 0 || errno != ENOTEMPTY;
+}
+
+/* Outlives this program, which nothing else does that cannot be caught. */
+static void keep(const struct files *f)
+{
+  char byte;
+  const struct timespec moment = {.tv_nsec = 50000000};
+  setpgid(0, 0);
+  signals_to(SIG_IGN);
+  close(f->keeper[1]);
+  while (read(f->keeper[0], &byte, 1) < 0 && errno == EINTR) continue;
+  for (int tries = 0; tries < KEEPER_TRIES; tries++) {
+    kill(0, SIGTERM);
+    if (files_remove(f)) break;
+    nanosleep(&moment, NULL);
+  }
+  kill(0, SIGKILL);
+}
+
+static status_t keeper_start(struct files *f)
+{
+  if (pipe2(f->keeper, O_CLOEXEC) != 0) return log_fail(STATUS_ENVIRONMENT, "a pipe cannot be made: %m");
+  f->group = fork();
+  if (f->group == 0) keep(f);
+  if (f->group > 0) {
+    setpgid(f->group, f->group); /* the keeper does the same, whoever is first */
+    group = f->group;
+    return STATUS_OK;
+  }
+  close(f->keeper[0]);
+  close(f->keeper[1]);
+  return log_fail(STATUS_ENVIRONMENT, "a process cannot be started: %m");
+}
+
+/* ---- files ---- */
+
+static status_t files_make(struct files *f)
+{
+  const char *temporary = getenv("TMPDIR");
+  signals_to(stop);
+  snprintf(f->folder, sizeof f->folder, "%s/himeno-sim.XXXXXX", temporary && *temporary ? temporary : "/tmp");
+  if (!mkdtemp(f->folder)) return log_fail(STATUS_ENVIRONMENT, "%s: %m", f->folder);
+  name(f->platform, f->folder, "platform.xml");
+  name(f->hosts, f->folder, "hosts");
+  name(f->plan, f->folder, "plan.json");
+  name(f->result, f->folder, "result.json");
+  name(f->log, f->folder, "log");
+  status_t status = keeper_start(f);
+  if (status != STATUS_OK) rmdir(f->folder);
+  return status;
+}
+
+static void files_close(struct files *f)
+{
+  files_remove(f);
+  group = 0;
+  close(f->keeper[0]);
+  close(f->keeper[1]);
+  while (waitpid(f->group, NULL, 0) < 0 && errno == EINTR) continue;
+}
+
+static status_t file_keep(const char *from, const char *folder)
+{
+  char path[PATH_MAX];
+  struct stat info;
+  status_t status = STATUS_OK;
+  FILE *file = fopen(from, "r");
+  if (!file || fstat(fileno(file), &info) != 0) {
+    if (file) fclose(file);
+    return STATUS_OK; /* it did not come so far */
+  }
+  char *bytes = malloc((size_t)info.st_size + 1);
+  name(path, folder, strrchr(from, '/') + 1);
+  if (bytes)
+    status = file_write(path, bytes, fread(bytes, 1, (size_t)info.st_size, file));
+  else
+    status = log_fail(STATUS_ENVIRONMENT, "out of memory for %s", path);
+  free(bytes);
+  fclose(file);
+  return status;
+}
+
+/* A copy, whole or not at all, so that what a folder holds besides is safe. */
+static status_t files_keep(const struct files *f, const char *folder)
+{
+  RETURN_IF_FAILED(file_keep(f->platform, folder));
+  RETURN_IF_FAILED(file_keep(f->hosts, folder));
+  RETURN_IF_FAILED(file_keep(f->plan, folder));
+  return file_keep(f->log, folder);
+}
+
+static status_t plan_write(const struct sim_config *c, const struct model *model, int way,
+                           const struct sim_point *p, const struct files *f)
+{
+  char path[PATH_MAX];
+  if (!realpath(c->model, path)) return log_fail(STATUS_ENVIRONMENT, "%s: %m", c->model);
+  json_t *plan =
+      json_pack("{s:s, s:s, s:s, s:[I,I,I], s:[i,i,i], s:i, s:i}", "model", path, "transport",
+                model->paths.ways[way].name, "result", f->result, "global", (json_int_t)p->global[0],
+                (json_int_t)p->global[1], (json_int_t)p->global[2], "procs", p->procs[0], p->procs[1],
+                p->procs[2], "per_host", (int)c->per_host, "passes", (int)c->passes);
+  if (!plan) return log_fail(STATUS_ENVIRONMENT, "out of memory for a plan");
+  status_t status = report_json_write(plan, f->plan);
+  json_decref(plan);
+  return status;
+}
+
+/* Beside this program, as in the build folder, or where it was installed. */
+static status_t ranks_program(char path[PATH_MAX])
+{
+  ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - sizeof RANKS_PROGRAM - 1);
+  if (length > 0) {
+    path[length] = '\0';
+    strcpy(strrchr(path, '/') + 1, RANKS_PROGRAM);
+    if (access(path, R_OK) == 0) return STATUS_OK;
+  }
+  snprintf(path, PATH_MAX, "%s/%s", LIBEXECDIR, RANKS_PROGRAM);
+  if (access(path, R_OK) == 0) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "%s was not found: it belongs beside himeno-sim or in " LIBEXECDIR,
+                  RANKS_PROGRAM);
+}
+
+/* Plain bandwidth and latency: no factors fitted to some other network, no TCP windows; polling and computing take no time of
+ * their own, since the plan says what takes time. Sends that nobody waits for are never forgotten by SimGrid, and it searches
+ * through all of them for each message: so none is. A sum that looks for hosts of several ranks first asks all ranks in a ring, which
+ * is more messages than the whole run has: recursive doubling does not. */
+static void smpirun_exec(const struct files *f, const char *ranks, const char *program)
+{
+  const char *const words[] = {SMPIRUN,
+                               "-no-privatize",
+                               "-np",
+                               ranks,
+                               "-platform",
+                               f->platform,
+                               "-hostfile",
+                               f->hosts,
+                               "--cfg=smpi/simulate-computation:no",
+                               "--cfg=smpi/test:0",
+                               "--cfg=smpi/iprobe:0",
+                               "--cfg=smpi/wtime:0",
+                               "--cfg=smpi/send-is-detached-thresh:0",
+                               "--cfg=smpi/coll-selector:mpich",
+                               "--cfg=smpi/allreduce:rdb",
+                               "--cfg=network/model:CM02",
+                               "--cfg=network/TCP-gamma:0",
+                               "--cfg=network/latency-factor:1",
+                               "--cfg=network/bandwidth-factor:1",
+                               "--cfg=network/weight-S:0",
+                               "--cfg=network/crosstraffic:0",
+                               "--cfg=contexts/stack-size:256",
+                               "--log=root.thres:warning",
+                               program,
+                               f->plan,
+                               NULL};
+  int log = open(f->log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (log >= 0) {
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+  }
+  execv(SMPIRUN, (char *const *)words);
+  _exit(127);
+}
+
+/* What it said last, in one line. */
+static void last_line(const char *path, char text[200])
+{
+  char line[200];
+  FILE *file = fopen(path, "r");
+  text[0] = '\0';
+  while (file && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "\n")] = '\0';
+    if (line[0]) snprintf(text, 200, "%s", line);
+  }
+  if (file) fclose(file);
+}
+
+/* In the keeper's group. A signal meanwhile waits until it finds all of it. */
+static pid_t smpirun_start(const struct files *f, const char *ranks, const char *program)
+{
+  sigset_t waiting, before;
+  sigemptyset(&waiting);
+  for (size_t e = 0; e < ENDINGS; e++) sigaddset(&waiting, endings[e]);
+  sigprocmask(SIG_BLOCK, &waiting, &before);
+  pid_t child = stopped ? 0 : fork();
+  if (child == 0 && !stopped) {
+    setpgid(0, f->group);
+    signals_to(SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    smpirun_exec(f, ranks, program);
+  }
+  if (child > 0) setpgid(child, f->group); /* the child does the same, whoever is first */
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return child;
+}
+
+static status_t smpirun(const struct files *f, int n_ranks)
+{
+  char program[PATH_MAX], ranks[16], said[200];
+  int how = 0;
+  RETURN_IF_FAILED(ranks_program(program));
+  snprintf(ranks, sizeof ranks, "%d", n_ranks);
+  pid_t child = smpirun_start(f, ranks, program);
+  if (child < 0) return log_fail(STATUS_ENVIRONMENT, "smpirun cannot be started: %m");
+  while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
+  if (stopped) return log_fail(STATUS_FAULT, "stopped by signal %d", (int)stopped);
+  if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && access(f->result, R_OK) == 0) return STATUS_OK;
+  if (WIFEXITED(how) && WEXITSTATUS(how) == 127)
+    return log_fail(STATUS_ENVIRONMENT, SMPIRUN " cannot be started");
+  last_line(f->log, said);
+  return log_fail(STATUS_FAULT, "the simulation of %d ranks failed: %s", n_ranks, said);
+}
+
+status_t sim_point_run(const struct sim_config *config, const struct model *model, int way,
+                       const struct sim_point *point, json_t **outcome)
+{
+  struct files f;
+  json_error_t error;
+  status_t status = STATUS_OK;
+  double begin = stats_now();
+  if (config->keep && mkdir(config->keep, 0777) != 0 && errno != EEXIST)
+    return log_fail(STATUS_ENVIRONMENT, "%s: %m", config->keep);
+  RETURN_IF_FAILED(files_make(&f));
+  TRY(sim_platform_write(config, model, way, point->ranks, f.platform, f.hosts), done);
+  TRY(plan_write(config, model, way, point, &f), done);
+  TRY(smpirun(&f, point->ranks), done);
+  *outcome = json_load_file(f.result, 0, &error);
+  if (!*outcome) TRY(log_fail(STATUS_FAULT, "the simulation's outcome is no JSON: %s", error.text), done);
+  json_object_set_new(*outcome, "simulated_in", report_json_real(stats_now() - begin));
+done:
+  if (config->keep) status = status_worst(status, files_keep(&f, config->keep));
+  files_close(&f);
+  return status;
+}

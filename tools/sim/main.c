@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* himeno-sim: himeno-gpu's decomposition, halo plan and transport at thousands of ranks, simulated. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/meta.h"
+#include "base/report.h"
+#include "base/start.h"
+#include "comm/halo/decomp.h"
+#include "tools/predict/model_json.h"
+#include "tools/predict/model_private.h"
+#include "himeno/problem.h"
+#include "tools/sim/sim.h"
+
+#define SCHEMA "himeno-sim/1"
+
+struct sim {
+  struct sim_config config;
+  struct model model;
+  int way;
+  FILE *out;
+  json_t *runs;
+};
+
+static status_t way_choose(struct sim *s)
+{
+  s->way = s->config.transport ? model_way(&s->model, s->config.transport) : 0;
+  if (s->way >= 0 && s->way < s->model.paths.n) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "%s: its model has no transport %s", s->config.model,
+                  s->config.transport ? s->config.transport : "at all");
+}
+
+static status_t point_make(const struct sim *s, const struct grid_size *size, int ranks,
+                           struct sim_point *point)
+{
+  const struct decomp_rules rules = {.depth = s->model.depth, .whole_planes = 0};
+  *point = (struct sim_point){.size = *size, .ranks = ranks, .weak = s->config.weak};
+  memcpy(point->procs, s->config.procs, sizeof point->procs);
+  if (!s->config.procs_given || ranks == 1) {
+    point->procs[0] = point->procs[1] = point->procs[2] = 1;
+    RETURN_IF_FAILED(decomp_choose(ranks, size->extent, point->weak, &rules, point->procs));
+  }
+  for (int d = 0; d < 3; d++)
+    point->global[d] = point->weak ? (size->extent[d] - 2) * point->procs[d] + 2 : size->extent[d];
+  return decomp_check(ranks, point->global, point->procs, &rules);
+}
+
+/* ---- results ---- */
+
+static double sweep_seconds(const json_t *outcome)
+{
+  const json_t *sweep = json_object_get(json_object_get(outcome, "phases"), "sweep");
+  return json_number_value(json_object_get(sweep, "max"));
+}
+
+static double gflops(const struct sim_point *p, double seconds)
+{
+  return seconds > 0 ? himeno_points(p->global) * HIMENO_FLOP_PER_POINT / seconds / 1e9 : 0;
+}
+
+static json_t *run_json(const struct sim *s, const struct sim_point *p, json_t *outcome)
+{
+  double seconds = sweep_seconds(outcome);
+  const char *network = s->config.network == NETWORK_FAT_TREE ? "fat-tree" : "dragonfly";
+  int hosts = (p->ranks + (int)s->config.per_host - 1) / (int)s->config.per_host;
+  json_t *config = json_pack(
+      "{s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:i, s:s, s:[i,i,i], s:i, s:i, s:i, s:b, s:s, s:i, s:f, s:i}",
+      "size", p->size.name, "imax", (json_int_t)p->global[0], "jmax", (json_int_t)p->global[1], "kmax",
+      (json_int_t)p->global[2], "weak", p->weak, "backend", "sim", "kernel", "fitted", "T", s->model.depth,
+      "transport", s->model.paths.ways[s->way].name, "procs", p->procs[0], p->procs[1], p->procs[2], "ranks",
+      p->ranks, "hosts", hosts, "per_host", (int)s->config.per_host, "overlap", s->model.overlap, "network",
+      network, "leaf", (int)s->config.leaf, "taper", s->config.taper, "sweeps",
+      (int)s->config.passes * s->model.depth);
+  json_t *result = json_pack("{s:o, s:o, s:s}", "seconds",
+                             report_json_real(seconds * (double)s->config.passes * s->model.depth), "gflops",
+                             report_json_real(gflops(p, seconds)), "verdict", "pass");
+  json_object_set_new(outcome, "config", config);
+  json_object_set_new(outcome, "result", result);
+  return outcome;
+}
+
+static void head_print(const struct sim *s)
+{
+  const struct sim_config *c = &s->config;
+  fprintf(s->out, "himeno-sim %s\n\n", meta_version());
+  fprintf(
+      s->out, "  model      %s: %s, %.3g us a message, %.3g GB/s within a host, %.3g GB/s between hosts\n",
+      c->model, s->model.paths.ways[s->way].name, 1e6 * sim_latency_of(&s->model, s->way, STUDY_SAME_HOST),
+      sim_bandwidth(&s->model, s->way, STUDY_SAME_HOST) / 1e9,
+      sim_bandwidth(&s->model, s->way, STUDY_OTHER_HOST) / 1e9);
+  if (!s->model.paths.ways[s->way].known[STUDY_OTHER_HOST])
+    fprintf(s->out,
+            "             between hosts nothing was measured: the path within a host stands for it\n");
+  fprintf(s->out, "  machine    hosts of %d GPUs, %s with %d hosts a switch, taper %g\n\n", (int)c->per_host,
+          c->network == NETWORK_FAT_TREE ? "fat tree" : "dragonfly", (int)c->leaf, c->taper);
+  fprintf(s->out, "  %-14s %6s %10s %12s %10s %10s %10s %12s %9s\n", c->weak ? "size a rank" : "size",
+          "ranks", "cut", "us a sweep", "GFLOPS", "exposed", "messages", "MB a sweep", "took");
+}
+
+static void row_print(const struct sim *s, const struct sim_point *p, const json_t *run)
+{
+  char cut[40];
+  const json_t *sent = json_object_get(run, "exchange"), *phases = json_object_get(run, "phases");
+  double seconds = sweep_seconds(run);
+  snprintf(cut, sizeof cut, "%dx%dx%d", p->procs[0], p->procs[1], p->procs[2]);
+  fprintf(s->out, "  %-14s %6d %10s %12.3f %10.5g %9.1f%% %10.0f %12.4g %7.1f s\n", p->size.name, p->ranks,
+          cut, 1e6 * seconds, gflops(p, seconds),
+          100 * json_number_value(json_object_get(json_object_get(phases, "exposed"), "max")) / seconds,
+          json_number_value(json_object_get(sent, "messages")),
+          json_number_value(json_object_get(sent, "bytes")) / 1e6 / s->model.depth,
+          json_number_value(json_object_get(run, "simulated_in")));
+  fflush(s->out);
+}
+
+/* ---- the whole ---- */
+
+static status_t point_simulate(struct sim *s, const struct grid_size *size, int ranks)
+{
+  struct sim_point point;
+  json_t *outcome = NULL;
+  RETURN_IF_FAILED(point_make(s, size, ranks, &point));
+  RETURN_IF_FAILED(sim_point_run(&s->config, &s->model, s->way, &point, &outcome));
+  json_array_append_new(s->runs, run_json(s, &point, outcome));
+  row_print(s, &point, outcome);
+  return STATUS_OK;
+}
+
+static status_t document_write(const struct sim *s)
+{
+  if (!s->config.json) return STATUS_OK;
+  json_t *document = report_json_frame(SCHEMA, "himeno-sim");
+  if (!document || json_object_set(document, "runs", s->runs) != 0)
+    return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+  status_t status = report_json_write(document, s->config.json);
+  json_decref(document);
+  return status;
+}
+
+static status_t simulate(struct sim *s)
+{
+  const struct sim_config *c = &s->config;
+  if (c->json) RETURN_IF_FAILED(file_check(c->json));
+  RETURN_IF_FAILED(model_json_read(c->model, NULL, &s->model));
+  RETURN_IF_FAILED(way_choose(s));
+  head_print(s);
+  for (int n = 0; n < c->sizes.n; n++)
+    for (int r = 0; r < c->ranks.n; r++)
+      RETURN_IF_FAILED(point_simulate(s, &c->sizes.list[n], c->ranks.list[r]));
+  return document_write(s);
+}
+
+static status_t serve(struct sim *s, enum option_request request)
+{
+  const char *json = s->config.json;
+  s->out = json && strcmp(json, "-") == 0 ? stderr : stdout;
+  if (request == OPTION_SHOW_HELP) sim_cmdline_help();
+  if (request == OPTION_SHOW_VERSION) printf("himeno-sim %s\n", meta_version());
+  return request == OPTION_RUN ? simulate(s) : STATUS_OK;
+}
+
+int main(int argc, char **argv)
+{
+  static struct sim s;
+  enum option_request request = OPTION_RUN;
+  start_program("himeno-sim");
+  start_signals();
+  s.runs = json_array();
+  status_t status = sim_cmdline_parse(argc, argv, &s.config, &request);
+  if (status == STATUS_OK) status = serve(&s, request);
+  json_decref(s.runs);
+  return (int)status_worst(status, file_flush_stdout());
+}

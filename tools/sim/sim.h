@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief himeno-sim: what is simulated, and what came out. The front end (main.c) writes a plan and a platform and starts
+ * SimGrid's smpirun with himeno-sim-ranks, which reads the plan and writes the outcome. */
+#ifndef TOOLS_SIM_SIM_H
+#define TOOLS_SIM_SIM_H
+
+#include <jansson.h>
+
+#include "base/options.h"
+#include "tools/predict/lists.h"
+#include "tools/predict/model.h"
+
+/** Share of an exchange's latency that passes on the wire; the rest before messages leave and after they arrived, since that is the work of
+ * its ends. */
+#define SIM_WIRE_SHARE 0.1
+
+enum sim_network { NETWORK_FAT_TREE, NETWORK_DRAGONFLY };
+
+struct sim_config {
+  const char *model, *transport, *keep, *json;
+  struct size_list sizes;
+  struct rank_list ranks;
+  int procs[3], procs_given, weak, network;
+  int64_t per_host, leaf, passes;
+  double taper;
+};
+
+/** One point to simulate. */
+struct sim_point {
+  struct grid_size size;
+  int64_t global[3];
+  int procs[3], ranks, weak;
+};
+
+/** \brief Parses argv. STATUS_USAGE. */
+status_t sim_cmdline_parse(int argc, char **argv, struct sim_config *config, enum option_request *request);
+void sim_cmdline_help(void);
+
+/** \brief Bytes a second of a way within a host or between hosts, as fitted; seconds that a message takes besides. */
+double sim_bandwidth(const struct model *model, int way, enum study_where where);
+double sim_latency_of(const struct model *model, int way, enum study_where where);
+
+/** \brief Writes a platform of \a ranks GPUs, and the list of them in the order of ranks. STATUS_ENVIRONMENT. */
+status_t sim_platform_write(const struct sim_config *config, const struct model *model, int way, int ranks,
+                            const char *platform, const char *hosts);
+
+/** \brief Simulates a point; *outcome is what himeno-sim-ranks wrote, with the seconds that it took. */
+status_t sim_point_run(const struct sim_config *config, const struct model *model, int way,
+                       const struct sim_point *point, json_t **outcome);
+
+#endif
