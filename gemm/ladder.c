@@ -9,8 +9,8 @@
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "gemm/tune/choose.h"
 #include "gemm/measure.h"
+#include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
 
 /* The sizes of the seminar's plots; a CPU takes minutes for the larger ones. */

@@ -11,11 +11,11 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "gemm/tune/choose.h"
-#include "gemm/verify/compare.h"
 #include "gemm/ladder.h"
 #include "gemm/measure.h"
+#include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
+#include "gemm/verify/compare.h"
 
 struct gemm_machine gemm_run_machine(const struct gemm_run *run)
 {

@@ -6,10 +6,10 @@
 
 #include "comm/ranks/placement.h"
 #include "gemm/cmdline.h"
-#include "gemm/verify/flip.h"
 #include "gemm/kernels/kernels.h"
-#include "gemm/verify/matrices.h"
 #include "gemm/model.h"
+#include "gemm/verify/flip.h"
+#include "gemm/verify/matrices.h"
 #include "gemm/verify/verify.h"
 
 /** One kernel's measurement, one of ours or a yardstick. */

@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 #include "comm/halo/grid.h"
-#include "comm/ranks/options.h"
 #include "comm/halo/transport.h"
+#include "comm/ranks/options.h"
 #include "comm/ranks/watch.h"
 #include "gpu/device_options.h"
 #include "himeno/kernels/kernels.h"

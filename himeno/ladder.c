@@ -10,9 +10,9 @@
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "himeno/tune/choose.h"
 #include "himeno/measure.h"
 #include "himeno/ranks.h"
+#include "himeno/tune/choose.h"
 
 #define RUNG_SECONDS 1.0
 

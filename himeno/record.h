@@ -5,8 +5,8 @@
 #define HIMENO_RECORD_H
 
 #include "gpu/telemetry.h"
-#include "suite/series.h"
 #include "himeno/solver/solver.h"
+#include "suite/series.h"
 
 /** At most this many blocks of a rank are kept: when there are more, every second is dropped, again and again. */
 #define RECORDS_MAX 256

@@ -11,13 +11,13 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "himeno/accept/accept.h"
-#include "himeno/tune/choose.h"
-#include "himeno/solver/clock.h"
-#include "himeno/solver/flip.h"
 #include "himeno/ladder.h"
 #include "himeno/measure.h"
 #include "himeno/partial.h"
 #include "himeno/ranks.h"
+#include "himeno/solver/clock.h"
+#include "himeno/solver/flip.h"
+#include "himeno/tune/choose.h"
 #include "himeno/tune/tune.h"
 
 #define EMULATED_SWEEPS 10

@@ -7,11 +7,11 @@
 #include "comm/ranks/placement.h"
 #include "himeno/accept/accept.h"
 #include "himeno/accept/reference.h"
+#include "himeno/accept/straggler.h"
 #include "himeno/cmdline.h"
 #include "himeno/record.h"
 #include "himeno/soak/soak.h"
 #include "himeno/solver/solver.h"
-#include "himeno/accept/straggler.h"
 #include "himeno/verify.h"
 
 /** How one message of a rank travels. */

@@ -12,8 +12,8 @@
 
 #include "base/log.h"
 #include "gpu/qpu/asm/asm.h"
-#include "gpu/qpu/emulator/emu.h"
 #include "gpu/qpu/asm/words.h"
+#include "gpu/qpu/emulator/emu.h"
 
 #define LANES 16
 

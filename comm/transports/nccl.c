@@ -11,9 +11,9 @@
 
 #include "base/environment.h"
 #include "base/log.h"
+#include "comm/halo/transport.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
-#include "comm/halo/transport.h"
 #include "comm/ranks/watch.h"
 #include "gpu/cuda/cuda_device.h"
 

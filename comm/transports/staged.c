@@ -10,9 +10,9 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
 #include "comm/transports/aware.h"
 #include "comm/transports/packed.h"
-#include "comm/ranks/watch.h"
 
 /* Added to a message's tag for its token. */
 #define TOKEN_TAG 32

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "himeno/run.h"
 #include "himeno/accept/suspect.h"
+#include "himeno/run.h"
 
 #define LIMIT(field) offsetof(struct accept_policy, field)
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "himeno/accept/accept.h"
-#include "himeno/run.h"
 #include "himeno/accept/suspect.h"
+#include "himeno/run.h"
 
 #define LINE_MAX_BYTES 800
 

@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "base/report.h"
-#include "himeno/report/report.h"
 #include "himeno/accept/suspect.h"
+#include "himeno/report/report.h"
 
 #define WORDS_MAX 800
 

@@ -7,9 +7,9 @@
 
 #include "base/report.h"
 #include "base/stats.h"
-#include "himeno/tune/choose.h"
 #include "himeno/ranks.h"
 #include "himeno/report/report.h"
+#include "himeno/tune/choose.h"
 
 #define SCHEMA "himeno-gpu/1"
 

@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "base/report.h"
-#include "comm/ranks/agree.h"
 #include "comm/halo/grid.h"
+#include "comm/ranks/agree.h"
 
 /* Left free for the runtime's own needs when a grid is chosen or checked. */
 #define MEMORY_SHARE 0.97

@@ -13,8 +13,8 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "comm/ranks/agree.h"
 #include "comm/halo/grid.h"
+#include "comm/ranks/agree.h"
 #include "himeno/solver/flip.h"
 #include "himeno/verify.h"
 

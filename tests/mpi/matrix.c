@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "comm/ranks/agree.h"
 #include "comm/halo/grid.h"
+#include "comm/ranks/agree.h"
 #include "himeno/solver/solver.h"
 #include "himeno/verify.h"
 

@@ -15,8 +15,8 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/begin.h"
-#include "gemm/tune/choose.h"
 #include "gemm/measure.h"
+#include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
 
 static const int64_t size[3] = {40, 33, 64};

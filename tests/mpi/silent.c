@@ -14,10 +14,10 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "comm/halo/route.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/begin.h"
 #include "comm/ranks/guard.h"
-#include "comm/halo/route.h"
 #include "comm/ranks/watch.h"
 
 #define SECONDS 2.0

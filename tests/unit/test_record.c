@@ -3,9 +3,9 @@
 #include "tests/unit/unit.h"
 
 #include "base/stats.h"
+#include "himeno/accept/suspect.h"
 #include "himeno/record.h"
 #include "himeno/run.h"
-#include "himeno/accept/suspect.h"
 
 static struct telemetry_sample cool(void)
 {

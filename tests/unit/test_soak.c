@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "himeno/solver/flip.h"
 #include "himeno/soak/check.h"
 #include "himeno/soak/devices.h"
 #include "himeno/soak/log.h"
 #include "himeno/soak/soak.h"
+#include "himeno/solver/flip.h"
 
 #define TRIALS 1000
 #define PASSES 12

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "himeno/solver/clock.h"
 #include "himeno/accept/straggler.h"
+#include "himeno/solver/clock.h"
 
 #define BLOCKS     20
 #define SWEEPS     120

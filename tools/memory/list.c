@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "tools/memory/run.h"
 #include "gpu/select.h"
+#include "tools/memory/run.h"
 
 void mem_report_list(FILE *out)
 {

@@ -7,10 +7,10 @@
 #ifndef TOOLS_NETWORK_BENCH_H
 #define TOOLS_NETWORK_BENCH_H
 
-#include "comm/ranks/cards.h"
 #include "comm/halo/grid.h"
-#include "comm/ranks/placement.h"
 #include "comm/halo/transport.h"
+#include "comm/ranks/cards.h"
+#include "comm/ranks/placement.h"
 
 #define BENCH_POINTS_MAX  40
 #define BENCH_SAMPLES_MAX 100

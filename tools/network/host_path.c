@@ -9,11 +9,11 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
 #include "tools/network/bench.h"
 #include "tools/network/fit.h"
 #include "tools/network/pattern.h"
-#include "comm/ranks/guard.h"
 
 /* Small transfers are repeated within this region, each at a place of its own. */
 #define REGION_BYTES ((int64_t)4 << 20)

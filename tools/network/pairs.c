@@ -8,11 +8,11 @@
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/guard.h"
 #include "tools/network/bench.h"
 #include "tools/network/copy.h"
 #include "tools/network/fit.h"
 #include "tools/network/rig.h"
-#include "comm/ranks/guard.h"
 
 /* A batch lasts about this long, and no more than BATCH_MAX exchanges. */
 #define BATCH_SECONDS 2e-3

@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "comm/halo/decomp.h"
-#include "tools/predict/model_json.h"
 #include "himeno/problem.h"
+#include "tools/predict/model_json.h"
 
 /* Where strong scaling ends is searched up to here. */
 #define SEARCH_RANKS 4096

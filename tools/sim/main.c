@@ -11,9 +11,9 @@
 #include "base/report.h"
 #include "base/start.h"
 #include "comm/halo/decomp.h"
+#include "himeno/problem.h"
 #include "tools/predict/model_json.h"
 #include "tools/predict/model_private.h"
-#include "himeno/problem.h"
 #include "tools/sim/sim.h"
 
 #define SCHEMA "himeno-sim/1"

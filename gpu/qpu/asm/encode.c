@@ -3,9 +3,9 @@
  * \brief From the operations of a line to an instruction word: which ALU, which read port, which write port. */
 #include <string.h>
 
-#include "gpu/qpu/isa/alu.h"
 #include "gpu/qpu/asm/asm_private.h"
 #include "gpu/qpu/asm/builder.h"
+#include "gpu/qpu/isa/alu.h"
 
 static int is_mov(const struct qpu_operation *operation)
 {

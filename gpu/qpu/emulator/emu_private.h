@@ -4,13 +4,13 @@
 #ifndef QPU_EMU_PRIVATE_H
 #define QPU_EMU_PRIVATE_H
 
-#include "gpu/qpu/isa/alu.h"
+#include "gpu/qpu/asm/hazard.h"
 #include "gpu/qpu/emulator/dma.h"
 #include "gpu/qpu/emulator/emu.h"
-#include "gpu/qpu/asm/hazard.h"
-#include "gpu/qpu/isa/isa.h"
 #include "gpu/qpu/emulator/memory.h"
 #include "gpu/qpu/emulator/vpm.h"
+#include "gpu/qpu/isa/alu.h"
+#include "gpu/qpu/isa/isa.h"
 
 #define QPU_ALL_LANES  0xffffu
 #define QPU_TMU_SLOTS  8

@@ -13,8 +13,8 @@
 #include "base/options.h"
 #include "base/start.h"
 #include "gpu/qpu/asm/asm.h"
-#include "gpu/qpu/emulator/emu.h"
 #include "gpu/qpu/asm/words.h"
+#include "gpu/qpu/emulator/emu.h"
 
 #define MAX_BUFFERS  16
 #define MAX_UNIFORMS 1024

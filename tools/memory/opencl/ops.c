@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "gpu/opencl/opencl_device.h"
 #include "tools/memory/mem_ops.h"
 #include "tools/memory/opencl/common_cl.h"
 #include "tools/memory/opencl/copy_cl.h"
 #include "tools/memory/opencl/mix_cl.h"
 #include "tools/memory/opencl/pairs_cl.h"
 #include "tools/memory/pairs.h"
-#include "gpu/opencl/opencl_device.h"
 
 #define GROUP_MAX  256
 #define TILE_WORDS 4

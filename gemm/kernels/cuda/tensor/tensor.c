@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "gemm/kernels/cuda/tensor/tensor_kernels.h"
 #include "gemm/kernels/cuda/tensor/tensor.h"
+#include "gemm/kernels/cuda/tensor/tensor_kernels.h"
 #include "gpu/cuda/cuda_device.h"
 
 /* The last tile's rows, columns and steps are counted in int, also where they lie beyond the matrix. */
