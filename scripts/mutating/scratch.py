@@ -10,7 +10,7 @@ import subprocess
 
 from files import Trouble
 
-NOT_COPIED = ("build*", ".git", "autom4te.cache", "__pycache__", "config.log")
+NOT_COPIED = ("build*", ".git", "autom4te.cache", "__pycache__")  # folders
 
 
 class Scratch:
@@ -37,11 +37,10 @@ class Scratch:
         here = set()
         for path, folders, names in os.walk(self.original):
             folders[:] = [name for name in folders if not skipped(name) and pathlib.Path(path, name) != self.folder]
-            for name in names:
-                if not skipped(name):
-                    file = pathlib.Path(path, name)
-                    here.add(file.relative_to(self.original))
-                    copy_file(file, self.tree / file.relative_to(self.original))
+            for name in set(names) - {".git"}:  # a file in a second work tree
+                file = pathlib.Path(path, name)
+                here.add(file.relative_to(self.original))
+                copy_file(file, self.tree / file.relative_to(self.original))
         for file in list(self.tree.rglob("*")):
             if not file.is_dir() and file.relative_to(self.tree) not in here and not generated(file.relative_to(self.tree)):
                 file.unlink()
@@ -82,8 +81,8 @@ class Scratch:
         (self.tree / file).write_text(text, encoding="utf-8")
 
 
-def skipped(name):
-    return any(fnmatch.fnmatch(name, pattern) for pattern in NOT_COPIED) and name != "build-aux"
+def skipped(folder):
+    return any(fnmatch.fnmatch(folder, pattern) for pattern in NOT_COPIED) and folder != "build-aux"
 
 
 def generated(path):
