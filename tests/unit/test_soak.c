@@ -86,10 +86,11 @@ static int is_inside(const int64_t point[3])
   return 1;
 }
 
-/* The sweep writes the inner points of the older field over, whatever stood there. */
+/* The sweep writes the inner rows of the older field over, their ends too, whatever stood there. */
 static int is_overwritten(const struct flip *flip)
 {
-  return flip->array == SOLVER_OLDER && is_inside(flip->point);
+  const int64_t row[3] = {flip->point[0], flip->point[1], 1};
+  return flip->array == SOLVER_OLDER && is_inside(row);
 }
 
 /* One block with the fault planted before its sweep flip->sweep. */
