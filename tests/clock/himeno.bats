@@ -262,3 +262,16 @@ d.result.soak.seconds = 0.02214597
 d.result.gflops = 6.423108565
 FIGURES
 }
+
+@test "where the reference would take over a minute a shorter block is compared, before those that are timed" {
+  export CLOCK_MACHINE="sweep=1000000"
+  clocked 1 himeno-gpu -b null -k reference -s 24x24x40 -n 10
+  figures <<'FIGURES'
+d.result.verified = "reference"
+d.result.seconds = 183.92
+d.config.sweeps = 10
+FIGURES
+  HIMENO_FLIP="p 5,6,7 22 2" run on 1 "$top_builddir/tests/clock/himeno-gpu" -b null -k reference -s 24x24x40 -n 10
+  expect_status 4
+  [[ $output == *"check block: "*" after 3 sweeps, must be "*"(reference value)"* ]]
+}
