@@ -80,8 +80,7 @@ status_t verify_reference_open(const struct solver_config *config, int max_sweep
   int suffices = 0;
   RETURN_IF_FAILED(agree_status(c.comm, gpu_open(&gpu_backend_cpu, 0, &r.cpu)));
   c.device = r.cpu;
-  c.kernel = config->kernel->toward_zero ? &himeno_kernel_toward_zero
-                                         : himeno_kernel_find(himeno_kernels_find("cpu"), "reference");
+  c.kernel = config->kernel->toward_zero ? &himeno_kernel_toward_zero : himeno_kernel_reference;
   c.transport = &halo_transport_staged;
   c.check_sweeps = solver_check_sweeps(config->kernel);
   c.max_sweeps = max_sweeps;

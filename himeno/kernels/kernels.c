@@ -29,6 +29,13 @@ const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *s
   return NULL;
 }
 
+const struct himeno_kernel *himeno_kernel_standard(const struct himeno_kernel_set *set)
+{
+  int n = 0;
+  while (n + 1 < set->n && !set->kernels[n].standard) n++;
+  return &set->kernels[n];
+}
+
 int himeno_kernel_trials(const struct himeno_kernel_set *set)
 {
   int trials = 0;

@@ -13,7 +13,8 @@
 
 enum himeno_class { HIMENO_CLASSIC, HIMENO_TEMPORAL };
 
-/** One variant of the sweep. */
+/** One variant of the sweep. A backend's kernels differ by `variant`, and by `ops` where they are launched in several ways:
+ * both are its own matter. */
 struct himeno_kernel {
   const char *name;
   const char *step; /**< what it does that the rung below does not, one line for the ladder */
@@ -22,10 +23,13 @@ struct himeno_kernel {
   int whole_planes; /**< needs the rank to hold whole (j, k) planes */
   int resident;     /**< needs the whole grid on one rank, and does any number of sweeps in a pass over it */
   int rung;         /**< place on the ladder, 0 = not on it */
-  int trial;        /**< -k auto tries it */
+  int standard; /**< one of each set: taken where nothing chooses, and for single sweeps beside one of several */
+  int trial;    /**< -k auto tries it */
   const char *file; /**< the user's source, NULL for the suite's own kernels */
   int extra_arrays; /**< memory that it takes for itself at open, in arrays of the layout */
   int toward_zero;  /**< rounds toward zero: its bits are those of himeno_kernel_toward_zero */
+  const struct himeno_ops *ops;
+  const void *variant; /**< constants, for the set or for ops */
 };
 
 /** What the kernels work on. Memory belongs to the caller. Arrays are separate unless the variant packs them itself. */
@@ -78,7 +82,7 @@ struct himeno_kernel_set {
   const char *backend;
   const struct himeno_kernel *kernels;
   int n;
-  int takes_files; /**< open() can build a kernel from himeno_kernel.file */
+  const struct himeno_kernel *own; /**< a user's, without its name, step and file; NULL: none is taken */
 
   /** \brief Prepares \a kernel for \a fields on \a device. */
   status_t (*open)(struct gpu_device *device, const struct himeno_fields *fields,
@@ -116,6 +120,9 @@ extern const struct himeno_kernel_set himeno_kernels_qpu;
 extern const struct himeno_kernel_set himeno_kernels_opencl;
 extern const struct himeno_kernel_set himeno_kernels_cuda;
 
+/** The CPU backend's plain loop, which all others are compared with. */
+extern const struct himeno_kernel *const himeno_kernel_reference;
+
 /** The CPU backend's kernel that rounds as a QPU does: a model to compare with, no variant to choose. */
 extern const struct himeno_kernel himeno_kernel_toward_zero;
 
@@ -124,6 +131,9 @@ const struct himeno_kernel_set *himeno_kernels_find(const char *backend);
 
 /** \brief The variant of that name, NULL if there is none. */
 const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *set, const char *name);
+
+/** \brief The set's standard kernel. */
+const struct himeno_kernel *himeno_kernel_standard(const struct himeno_kernel_set *set);
 
 /** \brief How many kernels -k auto tries; none of no set. */
 int himeno_kernel_trials(const struct himeno_kernel_set *set);

@@ -54,10 +54,7 @@ static status_t kernels_open(struct solver *s)
 {
   RETURN_IF_FAILED(s->set->open(s->config.device, &s->fields, s->config.kernel, &s->exec));
   if (s->config.kernel->sweeps == 1) return STATUS_OK;
-  const struct himeno_kernel *plain = himeno_kernel_find(s->set, "stream");
-  if (!plain)
-    return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernel for single sweeps", s->set->backend);
-  return s->set->open(s->config.device, &s->fields, plain, &s->plain);
+  return s->set->open(s->config.device, &s->fields, himeno_kernel_standard(s->set), &s->plain);
 }
 
 static status_t events_create(struct solver *s)

@@ -26,30 +26,28 @@ const char *himeno_choice_name(enum himeno_choice choice)
 const struct himeno_kernel *himeno_own_kernel(struct himeno_run *run)
 {
   const char *slash = strrchr(run->config.kernel_file, '/');
-  run->own = (struct himeno_kernel){.name = slash ? slash + 1 : run->config.kernel_file,
-                                    .step = "your own kernel",
-                                    .file = run->config.kernel_file,
-                                    .sweeps = 1};
+  run->own = *himeno_kernels_find(run->placement.backend->name)->own;
+  run->own.name = slash ? slash + 1 : run->config.kernel_file;
+  run->own.step = "your own kernel";
+  run->own.file = run->config.kernel_file;
   return &run->own;
 }
 
 static status_t kernel_choose(struct himeno_run *run)
 {
-  const char *backend = run->placement.backend->name,
-             *name = run->config.kernel ? run->config.kernel : "stream";
+  const char *backend = run->placement.backend->name, *name = run->config.kernel;
   const struct himeno_kernel_set *set = himeno_kernels_find(backend);
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", backend);
-  run->choice = run->config.kernel || run->config.kernel_file ? CHOICE_ASKED : CHOICE_DEFAULT;
-  run->kernel =
-      run->config.kernel_file && !run->config.ladder ? himeno_own_kernel(run) : himeno_kernel_find(set, name);
-  if (!run->kernel && !run->config.kernel) run->kernel = &set->kernels[0];
-  if (!run->kernel)
-    return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", name,
-                    backend);
-  if (run->config.kernel_file && !set->takes_files)
+  if (run->config.kernel_file && !set->own)
     return log_fail(STATUS_USAGE, "--kernel-file: backend %s takes no kernels from files; opencl and cuda do",
                     backend);
-  return STATUS_OK;
+  run->choice = name || run->config.kernel_file ? CHOICE_ASKED : CHOICE_DEFAULT;
+  run->kernel = run->config.kernel_file && !run->config.ladder ? himeno_own_kernel(run)
+                : name                                         ? himeno_kernel_find(set, name)
+                                                               : himeno_kernel_standard(set);
+  if (run->kernel) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", name,
+                  backend);
 }
 
 static status_t transport_choose(struct himeno_run *run)

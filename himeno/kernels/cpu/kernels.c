@@ -17,10 +17,22 @@
 #define CACHE_BYTES         (1 << 20)
 #define CACHE_BYTES_FETCHES (2 << 20)
 
+/** What does single sweeps; kernels without are done by the widest instruction set. */
+struct variant {
+  cpu_sweep_rows rows;
+};
+
+static const struct variant reference = {cpu_reference_rows}, toward_zero = {cpu_toward_zero_rows};
+
 static const struct himeno_kernel kernels[] = {
-    {.name = "reference", .step = "plain loop, one point after the other", .sweeps = 1, .rung = 1},
+    {.name = "reference",
+     .step = "plain loop, one point after the other",
+     .sweeps = 1,
+     .rung = 1,
+     .variant = &reference},
     {.name = "stream",
      .step = "vectors, rows in cache-sized blocks, stores past the caches",
+     .standard = 1,
      .sweeps = 1,
      .trial = 1,
      .rung = 2},
@@ -44,8 +56,13 @@ static const struct himeno_kernel kernels[] = {
      .rung = 5},
 };
 
-const struct himeno_kernel himeno_kernel_toward_zero = {
-    .name = "toward-zero", .step = "plain loop, rounded as a QPU does", .sweeps = 1, .toward_zero = 1};
+const struct himeno_kernel *const himeno_kernel_reference = &kernels[0];
+
+const struct himeno_kernel himeno_kernel_toward_zero = {.name = "toward-zero",
+                                                        .step = "plain loop, rounded as a QPU does",
+                                                        .sweeps = 1,
+                                                        .toward_zero = 1,
+                                                        .variant = &toward_zero};
 
 /** One partial sum a thread, each on lines of its own. */
 struct partial {
@@ -76,6 +93,7 @@ static void cpu_close(struct himeno_exec *exec)
 static status_t cpu_open(struct gpu_device *device, const struct himeno_fields *fields,
                          const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
+  const struct variant *variant = kernel->variant;
   const struct cpu_simd *simd;
   status_t status = STATUS_OK;
   struct himeno_exec *x;
@@ -86,9 +104,7 @@ static status_t cpu_open(struct gpu_device *device, const struct himeno_fields *
   x->fields = *fields;
   x->simd = simd;
   x->fetches = cpu_fetches();
-  x->rows = kernel->toward_zero                 ? cpu_toward_zero_rows
-            : strcmp(kernel->name, "reference") ? simd->sweep
-                                                : cpu_reference_rows;
+  x->rows = variant ? variant->rows : simd->sweep;
   x->threads = omp_get_max_threads();
   if (!(x->partial = calloc((size_t)x->threads, sizeof *x->partial)))
     status = log_fail(STATUS_ENVIRONMENT, "no memory for partial sums of %d threads", x->threads);

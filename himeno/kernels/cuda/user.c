@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NVRTC and the driver are loaded when a kernel file is given: the program needs neither to start. */
-#include "himeno/kernels/cuda/user.h"
-
+/* A user's own kernel, compiled while the program runs (NVRTC): doc/kernel-template.cu is the start of one. NVRTC and the
+ * driver are loaded when a kernel file is given: the program needs neither to start. */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -9,11 +8,18 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "himeno/kernels/cuda/exec.h"
 #include "himeno/kernels/cuda/user_headers.h"
 #include "himeno/kernels/kernel_file.h"
 
 #define LIBRARY_NAMES 6
 #define THREADS_MAX   1024
+
+struct state {
+  struct cuda_step step; /* shape only: `kernel` is NULL */
+  CUmodule module;
+  CUfunction function;
+};
 
 /* What is used of NVRTC; 0 is success. */
 static struct {
@@ -175,7 +181,7 @@ static status_t compile(struct gpu_device *device, void *program, const char *pa
 
 /* ---- the kernel ---- */
 
-static status_t shape_read(struct cuda_user *user, void *program, const char *variable, int shape[3])
+static status_t shape_read(struct state *user, void *program, const char *variable, int shape[3])
 {
   const char *name;
   CUdeviceptr pointer;
@@ -200,7 +206,7 @@ static status_t shape_check(const struct cuda_step *step)
   return STATUS_OK;
 }
 
-static status_t module_load(struct cuda_user *user, void *program, const char *image)
+static status_t module_load(struct state *user, void *program, const char *image)
 {
   const char *name;
   CUresult result = driver.load(&user->module, image);
@@ -213,12 +219,18 @@ static status_t module_load(struct cuda_user *user, void *program, const char *i
   return shape_check(&user->step);
 }
 
-status_t cuda_user_open(struct gpu_device *device, const char *path, struct cuda_user *user)
+/* A file that cannot be read, or NVRTC or the driver not being there, is STATUS_ENVIRONMENT; source that does not compile
+ * or has no valid shape is STATUS_USAGE. */
+static status_t open(struct himeno_exec *exec)
 {
   status_t status;
+  const char *path = exec->kernel->file;
   char *source = NULL, *image = NULL;
   void *program = NULL;
-  *user = (struct cuda_user){.step = {.axis = {2, 1, 0}}};
+  RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct state)));
+  struct state *user = exec->state;
+  user->step = (struct cuda_step){.axis = {2, 1, 0}};
+  exec->step = &user->step;
   RETURN_IF_FAILED(driver_load());
   RETURN_IF_FAILED(nvrtc_load());
   RETURN_IF_FAILED(kernel_file_read(path, &source));
@@ -226,35 +238,46 @@ status_t cuda_user_open(struct gpu_device *device, const char *path, struct cuda
     status = log_fail(STATUS_ENVIRONMENT, "--kernel-file %s: NVRTC does not start", path);
     goto end;
   }
-  TRY(compile(device, program, path, &image), end);
+  TRY(compile(exec->device, program, path, &image), end);
   status = module_load(user, program, image);
 end:
   if (program) nvrtc.destroy(&program);
   free(image);
   free(source);
-  if (status != STATUS_OK) cuda_user_close(user);
   return status;
 }
 
-void cuda_user_close(struct cuda_user *user)
+static void close(struct himeno_exec *exec)
 {
-  if (user->module) driver.unload(user->module);
-  user->module = NULL;
+  struct state *user = exec->state;
+  if (user && user->module) driver.unload(user->module);
 }
 
-cudaError_t cuda_user_launch(const struct cuda_user *user, dim3 grid, cudaStream_t stream, void **arguments)
+static cudaError_t launch(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid, void **arguments)
 {
+  const struct state *user = exec->state;
   const int *t = user->step.threads;
   return (cudaError_t)driver.launch(user->function, grid.x, grid.y, grid.z, (unsigned)t[0], (unsigned)t[1],
-                                    (unsigned)t[2], 0, stream, arguments, NULL);
+                                    (unsigned)t[2], 0, cuda_exec_alone(queue), arguments, NULL);
 }
 
-cudaError_t cuda_user_resources(const struct cuda_user *user, int *registers, int *shared_bytes, int *blocks)
+/* A user's kernel says nothing about what it reads early: nothing overlaps it. */
+static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+                      const struct himeno_sweep *sweep)
 {
+  return cuda_tiles_sweep(exec, queue, pass, &sweep->box, launch);
+}
+
+static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)
+{
+  const struct state *user = exec->state;
   const int *t = user->step.threads;
-  CUresult result = driver.attribute(registers, CU_FUNC_ATTRIBUTE_NUM_REGS, user->function);
+  block->threads = t[0] * t[1] * t[2];
+  CUresult result = driver.attribute(&block->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, user->function);
   if (result == CUDA_SUCCESS)
-    result = driver.attribute(shared_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, user->function);
-  if (result == CUDA_SUCCESS) result = driver.occupancy(blocks, user->function, t[0] * t[1] * t[2], 0);
+    result = driver.attribute(&block->local_bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, user->function);
+  if (result == CUDA_SUCCESS) result = driver.occupancy(&block->at_once, user->function, block->threads, 0);
   return (cudaError_t)result;
 }
+
+const struct himeno_ops cuda_user_ops = {.open = open, .close = close, .sweep = sweep, .block = block};

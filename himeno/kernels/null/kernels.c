@@ -4,7 +4,11 @@
 #include "himeno/kernels/kernels.h"
 
 static const struct himeno_kernel kernels[] = {
-    {.name = "reference", .step = "the CPU's plain loop, which can fail on demand", .sweeps = 1, .rung = 1},
+    {.name = "reference",
+     .step = "the CPU's plain loop, which can fail on demand",
+     .standard = 1,
+     .sweeps = 1,
+     .rung = 1},
 };
 
 static status_t null_open(struct gpu_device *device, const struct himeno_fields *fields,
@@ -12,7 +16,7 @@ static status_t null_open(struct gpu_device *device, const struct himeno_fields 
 {
   (void)kernel;
   RETURN_IF_FAILED(null_call("open kernels", STATUS_ENVIRONMENT));
-  return himeno_kernels_cpu.open(device, fields, himeno_kernel_find(&himeno_kernels_cpu, "reference"), exec);
+  return himeno_kernels_cpu.open(device, fields, himeno_kernel_reference, exec);
 }
 
 static void null_close(struct himeno_exec *exec)

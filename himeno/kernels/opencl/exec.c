@@ -364,8 +364,9 @@ static int wide_wanted(const struct himeno_exec *x)
   return environment_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1;
 }
 
-static status_t step_open(struct himeno_exec *x, const struct opencl_step *step)
+static status_t step_open(struct himeno_exec *x)
 {
+  const struct opencl_step *step = x->kernel->variant;
   if (!step) return opencl_user_open(x->device, x->kernel->file, device_options(x), &x->own, &x->step);
   x->step = step->wide && wide_wanted(x)     ? *step->wide
             : step->cached && caches_help(x) ? *step->cached
@@ -374,8 +375,7 @@ static status_t step_open(struct himeno_exec *x, const struct opencl_step *step)
 }
 
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
-                          const struct himeno_kernel *kernel, const struct opencl_step *step,
-                          struct himeno_exec **exec)
+                          const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
   struct himeno_exec *x;
   status_t status;
@@ -386,7 +386,7 @@ status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields 
   x->fields = *fields;
   x->kernel = kernel;
   TRY(gosa_choose(x), fail);
-  TRY(step_open(x, step), fail);
+  TRY(step_open(x), fail);
   TRY(prepare_program(x), fail);
   TRY(set_scratch(x), fail);
   TRY(check_local_memory(x), fail);

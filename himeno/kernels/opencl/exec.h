@@ -74,11 +74,10 @@ struct himeno_exec {
   struct opencl_persistent persistent;
 };
 
-/** \brief Builds \a step for the device, with smaller groups where it must and may: STATUS_ENVIRONMENT if the
- * device cannot run it, or has no memory for it. Without a step (NULL) the kernel is \a kernel->file. */
+/** \brief Builds the kernel's variant, a struct opencl_step, for the device, with smaller groups where it must and may:
+ * STATUS_ENVIRONMENT if the device cannot run it, or has no memory for it. Without one it is \a kernel->file. */
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
-                          const struct himeno_kernel *kernel, const struct opencl_step *step,
-                          struct himeno_exec **exec);
+                          const struct himeno_kernel *kernel, struct himeno_exec **exec);
 void opencl_exec_close(struct himeno_exec *exec);
 
 /** \brief Builds the parts, up to a NULL, for groups of the step. */

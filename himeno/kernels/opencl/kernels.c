@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The OpenCL kernel set: what is on the ladder, and the host side of a launch. The steps are in
-   himeno/kernels/opencl/. */
+/* The OpenCL kernel set: the ladder, and the host side of a launch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,36 +12,6 @@
 #include "himeno/kernels/opencl/persistent.h"
 #include "himeno/kernels/opencl/stream_cl.h"
 #include "himeno/kernels/opencl/temporal_cl.h"
-
-static const struct himeno_kernel kernels[] = {
-    {.name = "naive", .step = "one work-item a point, caches alone", .sweeps = 1, .trial = 1, .rung = 1},
-    {.name = "block16",
-     .step = "16x16x8 tile with its halo in local memory before use, as in 2008",
-     .sweeps = 1,
-     .rung = 2},
-    {.name = "paced",
-     .step = "64x4 columns march over 64 planes, three local planes, a barrier a plane, as in 2009",
-     .sweeps = 1,
-     .rung = 3},
-    {.name = "stream",
-     .step =
-         "4 points in a vector a work-item, p through the caches; by one rank on NVIDIA many sweeps a launch",
-     .sweeps = 1,
-     .trial = 1,
-     .rung = 4},
-    {.name = "temporal2",
-     .step = "two sweeps a pass over memory: tiles march along i, p in between in local memory",
-     .class_ = HIMENO_TEMPORAL,
-     .sweeps = 2,
-     .trial = 1,
-     .rung = 5},
-    {.name = "temporal3",
-     .step = "three sweeps a pass over memory",
-     .class_ = HIMENO_TEMPORAL,
-     .sweeps = 3,
-     .trial = 1,
-     .rung = 6},
-};
 
 static const struct opencl_step stream_persistent = {
     .source = himeno_stream_cl, .group = {64, 2, 1}, .points = {256, 2, 1}, .align = 4, .options = "-D KEEP"};
@@ -61,27 +30,63 @@ static const struct opencl_step stream_cached = {.source = himeno_stream_cl,
   }
 static const struct opencl_step wide[] = {TEMPORAL(2, 64, 16, NULL), TEMPORAL(3, 32, 20, NULL)};
 
-static const struct opencl_step steps[] = {
-    {.source = himeno_naive_cl, .group = {64, 4, 1}, .points = {64, 4, 1}, .align = 32, .shrinks = 1},
-    {.source = himeno_block16_cl, .group = {16, 16, 1}, .points = {16, 16, 8}, .align = 16},
-    {.source = himeno_paced_cl, .group = {64, 4, 1}, .points = {64, 4, 64}, .align = 1},
-    {.source = himeno_stream_cl,
-     .group = {64, 4, 1},
-     .points = {256, 4, 1},
-     .align = 4,
-     .shrinks = 1,
-     .cached = &stream_cached},
-    TEMPORAL(2, 32, 8, &wide[0]),
-    TEMPORAL(3, 16, 16, &wide[1]),
-};
-#define KERNELS (sizeof kernels / sizeof kernels[0])
-_Static_assert(KERNELS == sizeof steps / sizeof steps[0], "every kernel has its step");
+static const struct opencl_step naive = {
+    .source = himeno_naive_cl, .group = {64, 4, 1}, .points = {64, 4, 1}, .align = 32, .shrinks = 1};
+static const struct opencl_step block16 = {
+    .source = himeno_block16_cl, .group = {16, 16, 1}, .points = {16, 16, 8}, .align = 16};
+static const struct opencl_step paced = {
+    .source = himeno_paced_cl, .group = {64, 4, 1}, .points = {64, 4, 64}, .align = 1};
+static const struct opencl_step stream = {.source = himeno_stream_cl,
+                                          .group = {64, 4, 1},
+                                          .points = {256, 4, 1},
+                                          .align = 4,
+                                          .shrinks = 1,
+                                          .cached = &stream_cached};
+static const struct opencl_step temporal2 = TEMPORAL(2, 32, 8, &wide[0]);
+static const struct opencl_step temporal3 = TEMPORAL(3, 16, 16, &wide[1]);
 
-static status_t opencl_open(struct gpu_device *device, const struct himeno_fields *fields,
-                            const struct himeno_kernel *kernel, struct himeno_exec **exec)
-{
-  return opencl_exec_open(device, fields, kernel, kernel->file ? NULL : &steps[kernel - kernels], exec);
-}
+static const struct himeno_kernel kernels[] = {
+    {.name = "naive",
+     .step = "one work-item a point, caches alone",
+     .sweeps = 1,
+     .trial = 1,
+     .rung = 1,
+     .variant = &naive},
+    {.name = "block16",
+     .step = "16x16x8 tile with its halo in local memory before use, as in 2008",
+     .sweeps = 1,
+     .rung = 2,
+     .variant = &block16},
+    {.name = "paced",
+     .step = "64x4 columns march over 64 planes, three local planes, a barrier a plane, as in 2009",
+     .sweeps = 1,
+     .rung = 3,
+     .variant = &paced},
+    {.name = "stream",
+     .standard = 1,
+     .step =
+         "4 points in a vector a work-item, p through the caches; by one rank on NVIDIA many sweeps a launch",
+     .sweeps = 1,
+     .trial = 1,
+     .rung = 4,
+     .variant = &stream},
+    {.name = "temporal2",
+     .step = "two sweeps a pass over memory: tiles march along i, p in between in local memory",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 2,
+     .trial = 1,
+     .rung = 5,
+     .variant = &temporal2},
+    {.name = "temporal3",
+     .step = "three sweeps a pass over memory",
+     .class_ = HIMENO_TEMPORAL,
+     .sweeps = 3,
+     .trial = 1,
+     .rung = 6,
+     .variant = &temporal3},
+};
+
+static const struct himeno_kernel own = {.sweeps = 1};
 
 /** A group a row, with work-items along k. */
 static status_t launch_rows(struct opencl_launch *launch, struct gpu_queue *queue)
@@ -252,9 +257,9 @@ static status_t opencl_resources(struct himeno_exec *x, struct himeno_resources 
 const struct himeno_kernel_set himeno_kernels_opencl = {
     .backend = "opencl",
     .kernels = kernels,
-    .n = KERNELS,
-    .takes_files = 1,
-    .open = opencl_open,
+    .n = sizeof kernels / sizeof *kernels,
+    .own = &own,
+    .open = opencl_exec_open,
     .close = opencl_exec_close,
     .fill = opencl_fill,
     .sweep = opencl_sweep,

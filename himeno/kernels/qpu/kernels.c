@@ -20,24 +20,29 @@
 #define CEILING_WORDS  (HIMENO_ARRAYS + 7)
 #define VPM_ROW_SETUP  (1u << 12 | 1u << 11 | 2u << 8) /* 32-bit words along a row */
 
+struct program {
+  const uint64_t *words;
+  size_t n_words;
+};
+
+static const struct program naive_program = {naive, naive_words}, stream_program = {sweep, sweep_words},
+                            ceiling_program = {ceiling, ceiling_words};
+
 static const struct himeno_kernel kernels[] = {
     {.name = "naive",
      .step = "every neighbour looked up where it is needed",
      .sweeps = 1,
      .rung = 1,
-     .toward_zero = 1},
+     .toward_zero = 1,
+     .variant = &naive_program},
     {.name = "stream",
      .step = "nine vectors a plane looked up once for three steps, both TMUs four look-ups ahead",
      .sweeps = 1,
      .rung = 2,
-     .toward_zero = 1},
+     .standard = 1,
+     .toward_zero = 1,
+     .variant = &stream_program},
 };
-
-/* The programs of `kernels`, in their order. */
-static const struct program {
-  const uint64_t *words;
-  size_t n_words;
-} programs[] = {{naive, naive_words}, {sweep, sweep_words}};
 
 struct himeno_exec {
   struct gpu_device *device;
@@ -104,14 +109,13 @@ static void qpu_close(struct himeno_exec *x)
 static status_t qpu_open(struct gpu_device *device, const struct himeno_fields *fields,
                          const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
-  static const struct program ceiling_program = {ceiling, ceiling_words};
   status_t status;
   struct himeno_exec *x = calloc(1, sizeof *x);
   if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the QPU kernels");
   x->device = device;
   x->fields = *fields;
   TRY(himeno_kernels_cpu.open(device, fields, &himeno_kernel_toward_zero, &x->host), fail);
-  TRY(code_load(x, &programs[kernel - kernels], &x->sweep_code, &x->sweep_at), fail);
+  TRY(code_load(x, kernel->variant, &x->sweep_code, &x->sweep_at), fail);
   TRY(code_load(x, &ceiling_program, &x->ceiling_code, &x->ceiling_at), fail);
   TRY(buffers_alloc(x), fail);
   TRY(addresses_find(x), fail);

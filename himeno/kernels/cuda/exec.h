@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief A CUDA kernel of the set made ready, and what its family does: one file a family. Plain C. */
+#ifndef HIMENO_KERNELS_CUDA_EXEC_H
+#define HIMENO_KERNELS_CUDA_EXEC_H
+
+#include "gpu/cuda/cuda_device.h"
+#include "himeno/kernels/cuda/step.h"
+#include "himeno/kernels/kernels.h"
+
+/** What a block of a kernel takes, and how many blocks a multiprocessor holds. */
+struct cuda_block {
+  int threads, registers, local_bytes, at_once;
+};
+
+/** A family of kernels: those that are launched alike. */
+struct himeno_ops {
+  /** \brief Makes exec->kernel ready and loads its code, so that no sweep has to. */
+  status_t (*open)(struct himeno_exec *exec);
+  /** \brief Releases exec->state, also after open failed half-way. NULL: there is nothing to release. */
+  void (*close)(struct himeno_exec *exec);
+  /** \brief A pass over the box of \a pass, which is that of \a sweep and not empty. */
+  status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+                    const struct himeno_sweep *sweep);
+  /** \brief The linked sweep, of kernels whose step has one; NULL where none of the family has. */
+  status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
+  cudaError_t (*block)(const struct himeno_exec *exec, struct cuda_block *block);
+};
+
+/** Kernels of a family differ by himeno_kernel.variant: a struct cuda_step, for classic ones and for what a resident one
+ * sweeps of a part of its grid; the CUDA_TEMPORAL_FORMS of a temporal one; NULL for a user's. */
+extern const struct himeno_ops cuda_classic_ops, cuda_temporal_ops, cuda_resident_ops, cuda_user_ops;
+
+/** How the coefficients stand in exec->pack. */
+enum cuda_packing { CUDA_NOT_PACKED, CUDA_PACKED, CUDA_PACKED_SWAPPED /**< by CUDA_PACK_PLACE */ };
+
+struct himeno_exec {
+  struct gpu_device *device;
+  struct himeno_fields fields;
+  const struct himeno_kernel *kernel;
+  const struct cuda_step *step; /**< whose tiles cover a box; NULL where none do */
+  void *state;                  /**< the family's own */
+  enum cuda_packing packing;    /**< set by open */
+  struct cuda_pass pass[2];     /**< by source: all but the box and the slot */
+  struct gpu_mem pack[CUDA_PACKS];
+  struct gpu_mem sum;
+  uint64_t *host_sum;
+  int overlaps; /**< kernels know programmatic launches */
+  long trap;    /**< sweeps left until the planted fault, 0 for none */
+};
+
+status_t cuda_exec_check(const struct himeno_exec *exec, cudaError_t error, const char *what);
+
+/** \brief The chip that the code loaded for \a kernel was made for, as 90; loads it. */
+status_t cuda_exec_code(const struct himeno_exec *exec, const void *kernel, int *number);
+
+/** \brief exec->state of so many bytes, zero. */
+status_t cuda_exec_state(struct himeno_exec *exec, size_t bytes);
+
+/** \brief Launches. On Hopper and later the kernel may start while the one before it in the queue drains: until that is
+ * complete it reads coefficients only, and those are written by fills alone. */
+cudaError_t cuda_exec_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
+                             dim3 threads, void **arguments);
+
+/** \brief The stream of a queue, for a launch that nothing may overlap. */
+cudaStream_t cuda_exec_alone(struct gpu_queue *queue);
+
+void cuda_box_set(struct cuda_pass *pass, const struct box *box);
+
+/** \brief Whether the box is all that the rank owns. */
+int cuda_is_owned(const struct himeno_exec *exec, const struct box *box);
+
+/** \brief What cudaFuncGetAttributes tells of a kernel whose blocks are given so many bytes at launch. */
+cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, struct cuda_block *block);
+
+/** \brief Launches a grid of exec->step's tiles. */
+typedef cudaError_t (*cuda_tiles_launch)(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid,
+                                         void **arguments);
+
+/** \brief Sweeps the box by tiles of exec->step, or by the slab kernel where those would be mostly idle. */
+status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+                          const struct box *box, cuda_tiles_launch launch);
+
+/** \brief A cuda_tiles_launch of exec->step's own kernel. */
+cudaError_t cuda_step_launch(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid, void **arguments);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Resident kernels: all sweeps over the whole grid in one launch; parts of it are swept by tiles of a step. */
+#include <string.h>
+
+#include "base/log.h"
+#include "himeno/kernels/cuda/exec.h"
+#include "himeno/kernels/cuda/resident.h"
+
+static status_t open(struct himeno_exec *exec)
+{
+  const struct layout *layout = &exec->fields.layout;
+  const int extent[3] = {(int)layout->extent[0], (int)layout->extent[1], (int)layout->extent[2]};
+  struct cuda_pass pass = exec->pass[0];
+  int fits, code;
+  exec->step = exec->kernel->variant;
+  if (memcmp(layout->extent, layout->global, sizeof layout->global) != 0)
+    return log_fail(STATUS_USAGE, "kernel %s needs the whole grid on one rank", exec->kernel->name);
+  cuda_box_set(&pass, &layout->owned);
+  RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct cuda_resident)));
+  RETURN_IF_FAILED(cuda_exec_check(exec, cuda_resident_open(&pass, extent, exec->state, &fits),
+                                   "preparing resident sweeps"));
+  if (fits) return cuda_exec_code(exec, (const void *)exec->step->kernel, &code);
+  return log_fail(STATUS_ENVIRONMENT,
+                  "kernel %s: the coefficients of %dx%dx%d do not fit into %s's shared memory",
+                  exec->kernel->name, extent[0], extent[1], extent[2], exec->device->info.name);
+}
+
+static void close(struct himeno_exec *exec)
+{
+  struct cuda_resident *resident = exec->state;
+  if (resident && resident->shelves) cuda_resident_close(resident);
+}
+
+static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+                      const struct himeno_sweep *sweep)
+{
+  if (!cuda_is_owned(exec, &sweep->box))
+    return cuda_tiles_sweep(exec, queue, pass, &sweep->box, cuda_step_launch);
+  return cuda_exec_check(exec, cuda_resident_launch(exec->state, pass, sweep->sweeps, cuda_exec_alone(queue)),
+                         "launching resident sweeps");
+}
+
+static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)
+{
+  const struct cuda_resident *resident = exec->state;
+  return cuda_block_read(cuda_resident_kernel(resident), resident->threads, resident->bytes, block);
+}
+
+const struct himeno_ops cuda_resident_ops = {.open = open, .close = close, .sweep = sweep, .block = block};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Temporal kernels: T sweeps a launch, in the form that the chip runs. */
+#include <stdlib.h>
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "himeno/kernels/cuda/exec.h"
+#include "himeno/kernels/cuda/temporal.h"
+
+struct state {
+  const struct cuda_temporal *form;
+  struct cuda_temporal_chip chip;
+};
+
+/* Whether the chip runs a form of a temporal kernel. HIMENO_CUDA_BULK=0 in the environment takes the copy engine
+ * away, so that tests reach what older chips run. */
+static int form_runs(const struct cudaDeviceProp *chip, int code, const struct cuda_temporal *form)
+{
+  int major = environment_number("HIMENO_CUDA_BULK", 1) ? code / 10 : 8;
+  return major >= form->major && (size_t)form->shared_bytes <= chip->sharedMemPerBlockOptin;
+}
+
+static status_t open(struct himeno_exec *exec)
+{
+  const struct cudaDeviceProp *chip = &((struct cuda_device *)exec->device)->properties;
+  const struct cuda_temporal *forms = exec->kernel->variant;
+  RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct state)));
+  struct state *s = exec->state;
+  exec->packing = CUDA_PACKED_SWAPPED;
+  for (int f = 0; f < CUDA_TEMPORAL_FORMS && !s->form; f++) {
+    int code = 0;
+    RETURN_IF_FAILED(cuda_exec_code(exec, forms[f].kernel, &code));
+    if (form_runs(chip, code, &forms[f])) s->form = &forms[f];
+  }
+  if (s->form) return cuda_exec_check(exec, cuda_temporal_open(&s->chip), "preparing temporal passes");
+  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %d bytes of shared memory a block, and %s has %zu",
+                  exec->kernel->name, forms[CUDA_TEMPORAL_FORMS - 1].shared_bytes, chip->name,
+                  chip->sharedMemPerBlockOptin);
+}
+
+static void close(struct himeno_exec *exec)
+{
+  struct state *s = exec->state;
+  if (s && s->chip.progress) cuda_temporal_close(&s->chip);
+}
+
+static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+                      const struct himeno_sweep *sweep)
+{
+  const struct layout *layout = &exec->fields.layout;
+  const struct state *s = exec->state;
+  struct cuda_temporal_job job = {.pass = *pass};
+  (void)sweep;
+  for (int d = 0; d < 3; d++) {
+    job.extent[d] = (int)layout->extent[d];
+    job.interior_lo[d] = (int)layout->interior.lo[d];
+    job.interior_hi[d] = (int)layout->interior.hi[d];
+  }
+  return cuda_exec_check(exec, s->form->launch(&s->chip, &job, cuda_exec_alone(queue)),
+                         "launching a temporal pass");
+}
+
+static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)
+{
+  const struct cuda_temporal *form = ((const struct state *)exec->state)->form;
+  return cuda_block_read(form->kernel, form->threads, form->shared_bytes, block);
+}
+
+const struct himeno_ops cuda_temporal_ops = {.open = open, .close = close, .sweep = sweep, .block = block};
