@@ -58,14 +58,11 @@ static void rank_judge(const struct gemm_run *run, struct gemm_rank *rank)
 static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
 {
   const struct placement *p = &run->placement;
-  *rank = (struct gemm_rank){
-      .info = p->info, .numa = p->numa, .n_cores = p->n_cores, .shared = p->shared, .overlap = p->overlap};
-  snprintf(rank->host, sizeof rank->host, "%s", p->host);
-  snprintf(rank->cpus, sizeof rank->cpus, "%s", p->cpus);
+  *rank = (struct gemm_rank){.row = rank_row_of(p)};
   if (run->n_series == 0) return;
   const struct gemm_series *s = &run->series[0];
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median;
-  rank->gflops = median > 0 ? s->flop * s->launches / median / 1e9 : 0;
+  rank->row.gflops = median > 0 ? s->flop * s->launches / median / 1e9 : 0;
   rank->check = s->check;
   rank->unflipped = run->flip.due && run->flip.rank == p->rank;
   rank_judge(run, rank);

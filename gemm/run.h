@@ -11,6 +11,7 @@
 #include "gemm/verify/flip.h"
 #include "gemm/verify/matrices.h"
 #include "gemm/verify/verify.h"
+#include "suite/ranks.h"
 
 /** One kernel's measurement, one of ours or a yardstick. */
 struct gemm_series {
@@ -37,11 +38,7 @@ struct gemm_ladder;
 
 /** One rank as the report shows it. */
 struct gemm_rank {
-  char host[64];
-  struct gpu_device_info info;
-  int numa, n_cores, shared, overlap;
-  char cpus[128];
-  double gflops;           /**< of the rank's own median */
+  struct rank_row row;     /**< gflops of the rank's own median */
   struct gemm_check check; /**< of the kernel, or the first rung */
   char fault[256];         /**< what was wrong on this rank; "" where nothing was */
   char warning[256];       /**< what a library made wrong on this rank, where that is no verdict */

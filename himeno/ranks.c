@@ -13,7 +13,8 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/cards.h"
 
-double himeno_rank_gflops(const struct himeno_rank *rank)
+/* By the rank's own compute time: a slow device shows, whoever it waits for. 0 where that is unknown. */
+static double rank_gflops(const struct himeno_rank *rank)
 {
   double seconds = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
   return seconds > 0 ? (double)rank->points * HIMENO_FLOP_PER_POINT / seconds / 1e9 : 0;
@@ -28,7 +29,7 @@ static status_t memory_agree(struct himeno_run *run, int have)
 static void cards_fill(struct himeno_rank *mine)
 {
   struct cards cards;
-  cards_read(mine->info.pci, &cards);
+  cards_read(mine->row.info.pci, &cards);
   for (int c = 0; c < cards.n; c++) {
     const struct card *card = &cards.card[c];
     if (strcasecmp(card->state, "active") != 0 && strcasecmp(card->state, "up") != 0) continue;
@@ -55,13 +56,11 @@ static void paths_fill(const struct solver *solver, struct himeno_rank *rank)
 static void mine_fill(const struct himeno_run *run, struct himeno_rank *mine)
 {
   const struct placement *p = &run->placement;
-  *mine = (struct himeno_rank){
-      .info = p->info, .numa = p->numa, .n_cores = p->n_cores, .shared = p->shared, .overlap = p->overlap};
-  snprintf(mine->host, sizeof mine->host, "%s", p->host);
-  snprintf(mine->cpus, sizeof mine->cpus, "%s", p->cpus);
+  *mine = (struct himeno_rank){.row = rank_row_of(p)};
   mine->points = (int64_t)box_points(&solver_decomp(run->solver)->owned);
   mine->telemetry = run->record->telemetry;
   memcpy(mine->phases, run->result.last.phases, sizeof mine->phases);
+  mine->row.gflops = rank_gflops(mine);
   paths_fill(run->solver, mine);
   cards_fill(mine);
 }

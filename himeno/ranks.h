@@ -12,7 +12,4 @@ status_t himeno_ranks_gather(struct himeno_run *run);
 /** \brief Sums the ranks' emulator counts into the result. */
 status_t himeno_counts_gather(struct himeno_run *run);
 
-/** \brief GFLOPS of one rank's own compute time; 0 where that is unknown. */
-double himeno_rank_gflops(const struct himeno_rank *rank);
-
 #endif

@@ -13,6 +13,7 @@
 #include "himeno/soak/soak.h"
 #include "himeno/solver/solver.h"
 #include "himeno/verify.h"
+#include "suite/ranks.h"
 
 /** How one message of a rank travels. */
 struct himeno_path {
@@ -25,10 +26,7 @@ struct himeno_path {
 
 /** One rank as the report shows it. */
 struct himeno_rank {
-  char host[64];
-  struct gpu_device_info info;
-  int numa, n_cores, shared, overlap;
-  char cpus[128];
+  struct rank_row row;
   int64_t points;               /**< owned */
   double phases[HIMENO_PHASES]; /**< mean seconds a sweep over all timed blocks */
   double compute;               /**< median seconds a sweep of its blocks' interior and boundary; on rank 0 */

@@ -138,29 +138,23 @@ static json_t *error_json(const struct gemm_check *c, double error)
 }
 
 /* A rank's own finding, whatever the others found. */
-static void rank_judge(const struct gemm_run *run, json_t *rank, const struct gemm_rank *r)
+static json_t *rank_finding(const struct gemm_run *run, int n)
 {
+  const struct gemm_rank *r = &run->ranks[n];
+  json_t *rank = rank_json(&r->row, n, 1);
   const char *verdict = r->fault[0] ? "wrong" : run->partial ? "partial" : "pass";
   json_object_set_new(rank, "verdict", json_string(verdict));
   json_object_set_new(rank, "element_error", error_json(&r->check, r->check.element_error));
   json_object_set_new(rank, "norm_error", error_json(&r->check, r->check.norm_error));
   if (r->fault[0]) json_object_set_new(rank, "why", json_string(r->fault));
   if (r->warning[0]) json_object_set_new(rank, "warning", json_string(r->warning));
+  return rank;
 }
 
 static json_t *ranks_json(const struct gemm_run *run)
 {
   json_t *ranks = json_array();
-  for (int r = 0; r < run->placement.ranks; r++) {
-    const struct gemm_rank *rank = &run->ranks[r];
-    json_array_append_new(
-        ranks, json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:b, s:o}", "rank", r, "host",
-                         rank->host, "device", rank->info.name, "uuid", rank->info.uuid, "pci",
-                         rank->info.pci, "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus,
-                         "device_shared", rank->shared > 0, "cpus_shared", rank->overlap, "gflops",
-                         rank->info.emulated ? json_null() : report_json_real(rank->gflops)));
-    rank_judge(run, json_array_get(ranks, (size_t)r), rank);
-  }
+  for (int r = 0; r < run->placement.ranks; r++) json_array_append_new(ranks, rank_finding(run, r));
   return ranks;
 }
 

@@ -10,24 +10,13 @@
 #include "gemm/report/report.h"
 
 #define NOISY       0.02
-#define RANKS_SHOWN 64
-
-static int hosts_count(const struct gemm_run *run)
-{
-  int hosts = 0;
-  for (int r = 0; r < run->placement.ranks; r++) {
-    int seen = 0;
-    for (int s = 0; s < r && !seen; s++) seen = strcmp(run->ranks[r].host, run->ranks[s].host) == 0;
-    hosts += !seen;
-  }
-  return hosts;
-}
+#define WRONG_SHOWN 64
 
 static void print_what(const struct gemm_run *run, FILE *out)
 {
   static const char *const data[] = {"random", "wide", "special"};
   const struct gemm_problem *p = &run->problem;
-  int ranks = run->placement.ranks, hosts = hosts_count(run);
+  int ranks = run->placement.ranks, hosts = ranks_hosts(run->ranks, sizeof *run->ranks, ranks);
   fprintf(out, "gemm-gpu %s\n\n", meta_version());
   fprintf(out,
           "  problem    %" PRId64 " x %" PRId64 " x %" PRId64
@@ -39,37 +28,14 @@ static void print_what(const struct gemm_run *run, FILE *out)
   fprintf(out, "  kernel     %s: %s\n", run->series[0].kernel->name, run->series[0].kernel->step);
 }
 
-static void print_ranks(const struct gemm_run *run, FILE *out)
-{
-  int n = run->placement.ranks;
-  fprintf(out, "\n  rank  host              GFLOPS  cores       NUMA  PCI           device, UUID\n");
-  for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
-    const struct gemm_rank *rank = &run->ranks[r];
-    char gflops[16] = "-";
-    if (!rank->info.emulated) snprintf(gflops, sizeof gflops, "%.1f", rank->gflops);
-    fprintf(out, "  %4d  %-15.15s %8s  %-10.40s  %4d  %-12s  %s, %s\n", r, rank->host, gflops, rank->cpus,
-            rank->numa, rank->info.pci[0] ? rank->info.pci : "-", rank->info.name,
-            rank->info.uuid[0] ? rank->info.uuid : "no UUID");
-  }
-  if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", n - RANKS_SHOWN);
-}
-
 static void print_warnings(const struct gemm_run *run, FILE *out)
 {
   for (int r = 0; r < run->placement.ranks; r++) {
     const struct gemm_rank *rank = &run->ranks[r];
     if (rank->warning[0])
-      fprintf(out, "  WARNING    WRONG on rank %d on %s, device %s: %s\n", r, rank->host,
-              rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->warning);
-    if (rank->shared)
-      fprintf(out,
-              "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: times are not those of "
-              "a whole device\n",
-              r, rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->host, rank->shared,
-              rank->shared > 1 ? "s" : "");
-    if (rank->overlap)
-      fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", r, rank->host,
-              rank->cpus);
+      fprintf(out, "  WARNING    WRONG on rank %d on %s, device %s: %s\n", r, rank->row.host,
+              rank_device(&rank->row), rank->warning);
+    rank_print_sharing(&rank->row, r, out);
   }
 }
 
@@ -141,11 +107,11 @@ static void print_wrong(const struct gemm_run *run, FILE *out)
   int n = run->placement.ranks, wrong = 0;
   for (int r = 0; r < n; r++) {
     const struct gemm_rank *rank = &run->ranks[r];
-    if (!rank->fault[0] || ++wrong > RANKS_SHOWN) continue;
-    fprintf(out, "  wrong      rank %d on %s, device %s: %s\n", r, rank->host,
-            rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->fault);
+    if (!rank->fault[0] || ++wrong > WRONG_SHOWN) continue;
+    fprintf(out, "  wrong      rank %d on %s, device %s: %s\n", r, rank->row.host, rank_device(&rank->row),
+            rank->fault);
   }
-  if (wrong > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", wrong - RANKS_SHOWN);
+  if (wrong > WRONG_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", wrong - WRONG_SHOWN);
   fprintf(out, "  verdict    WRONG: %d of %d rank%s made a product that differs from what it must be\n",
           wrong, n, n > 1 ? "s" : "");
 }
@@ -177,7 +143,7 @@ static void print_verdict(const struct gemm_run *run, FILE *out)
 void gemm_report_text(const struct gemm_run *run, FILE *out)
 {
   print_what(run, out);
-  print_ranks(run, out);
+  ranks_print(run->ranks, sizeof *run->ranks, run->placement.ranks, out);
   if (run->series[0].n_samples > 0) (run->placement.info.emulated ? print_counts : print_speed)(run, out);
   print_verdict(run, out);
   print_warnings(run, out);

@@ -96,8 +96,8 @@ static double devices_per_host(const struct himeno_run *run, struct check *check
   for (int r = 0; r < run->placement.ranks; r++) {
     double devices = 0;
     for (int s = 0; s < run->placement.ranks; s++)
-      if (strcmp(run->result.ranks[s].host, run->result.ranks[r].host) == 0)
-        devices += 1.0 / (1 + run->result.ranks[s].shared);
+      if (strcmp(run->result.ranks[s].row.host, run->result.ranks[r].row.host) == 0)
+        devices += 1.0 / (1 + run->result.ranks[s].row.shared);
     if (devices >= least) continue;
     least = devices;
     check->rank = r;
@@ -165,7 +165,7 @@ static double rank_gflops(const struct himeno_rank *rank, const struct accept_po
 static double alone(const struct himeno_rank *rank, const struct accept_policy *policy)
 {
   (void)policy;
-  return !rank->shared && !rank->overlap;
+  return !rank->row.shared && !rank->row.overlap;
 }
 
 static double throttled(const struct himeno_rank *rank, const struct accept_policy *policy)

@@ -26,16 +26,16 @@ static void append(char *text, size_t size, const char *format, ...)
 
 const char *suspect_name(const struct himeno_run *run, int rank, char *text, size_t size)
 {
-  const struct himeno_rank *r = &run->result.ranks[rank];
-  snprintf(text, size, "rank %d on %s, %s", rank, r->host, r->info.uuid[0] ? r->info.uuid : r->info.name);
+  const struct rank_row *row = &run->result.ranks[rank].row;
+  snprintf(text, size, "rank %d on %s, %s", rank, row->host, rank_device(row));
   return text;
 }
 
 /* ---- what differs ---- */
 
-static int numa_apart(const struct himeno_rank *r)
+static int numa_apart(const struct rank_row *row)
 {
-  return r->info.numa >= 0 && r->numa >= 0 && r->info.numa != r->numa;
+  return row->info.numa >= 0 && row->numa >= 0 && row->info.numa != row->numa;
 }
 
 static double clock_of(const struct himeno_rank *r)
@@ -88,10 +88,11 @@ const char *suspect_differs(const struct himeno_run *run, int rank, char *text, 
   differ_throttle(r, text, size);
   differ(run, rank, link_of, 0, "PCIe lanes", text, size);
   differ(run, rank, gen_of, 0, "PCIe generation", text, size);
-  if (numa_apart(r))
-    append(text, size, "%scores on NUMA node %d, device on %d", text[0] ? ", " : "", r->numa, r->info.numa);
-  if (r->shared) append(text, size, "%sdevice shared with other ranks", text[0] ? ", " : "");
-  if (r->overlap) append(text, size, "%scores shared with other ranks", text[0] ? ", " : "");
+  if (numa_apart(&r->row))
+    append(text, size, "%scores on NUMA node %d, device on %d", text[0] ? ", " : "", r->row.numa,
+           r->row.info.numa);
+  if (r->row.shared) append(text, size, "%sdevice shared with other ranks", text[0] ? ", " : "");
+  if (r->row.overlap) append(text, size, "%scores shared with other ranks", text[0] ? ", " : "");
   if (!text[0]) append(text, size, "nothing that its device tells differs");
   return text;
 }
@@ -114,7 +115,7 @@ static void link_ends(const struct himeno_run *run, int rank, char *text, size_t
     const struct himeno_path *path = &r->paths[m];
     if (!is_straggler(run, path->peer, STRAGGLER_EXCHANGE)) continue;
     append(text, size, "; so is its neighbour %s, rank %d on %s: suspect the link between them", path->face,
-           path->peer, run->result.ranks[path->peer].host);
+           path->peer, run->result.ranks[path->peer].row.host);
     return;
   }
 }

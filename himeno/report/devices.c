@@ -146,7 +146,7 @@ json_t *himeno_stragglers_json(const struct himeno_run *run)
     const struct straggler *one = &r->stragglers[s];
     const struct himeno_rank *rank = &r->ranks[one->rank];
     json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s, s:f, s:f, s:i, s:i, s:s}", "rank", one->rank,
-                                          "host", rank->host, "uuid", rank->info.uuid, "of",
+                                          "host", rank->row.host, "uuid", rank->row.info.uuid, "of",
                                           straggler_of_name(one->of), "slowness", one->slowness, "limit",
                                           one->limit, "beyond", one->beyond, "blocks", run->record->n,
                                           "words", suspect_straggler(run, one, words, sizeof words)));

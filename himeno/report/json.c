@@ -7,7 +7,6 @@
 
 #include "base/report.h"
 #include "base/stats.h"
-#include "himeno/ranks.h"
 #include "himeno/report/report.h"
 #include "himeno/tune/choose.h"
 
@@ -133,24 +132,18 @@ static json_t *paths_json(const struct himeno_run *run)
   return paths;
 }
 
-static json_t *rank_json(const struct himeno_run *run, int r)
-{
-  const struct himeno_rank *rank = &run->result.ranks[r];
-  json_t *phases = json_object();
-  for (int p = 0; p < HIMENO_PHASES; p++)
-    json_object_set_new(phases, himeno_phase_names[p], report_json_real(rank->phases[p]));
-  return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b, s:b, s:o, s:o, s:o}", "rank", r, "host",
-                   rank->host, "device", rank->info.name, "uuid", rank->info.uuid, "pci", rank->info.pci,
-                   "driver", rank->info.driver, "numa", rank->numa, "cpus", rank->cpus, "device_shared",
-                   rank->shared > 0, "cpus_shared", rank->overlap, "gflops",
-                   rank->info.emulated ? json_null() : report_json_real(himeno_rank_gflops(rank)), "phases",
-                   phases, "telemetry", himeno_telemetry_json(run, r));
-}
-
 static json_t *ranks_json(const struct himeno_run *run)
 {
   json_t *ranks = json_array();
-  for (int r = 0; r < ranks_known(run); r++) json_array_append_new(ranks, rank_json(run, r));
+  for (int r = 0; r < ranks_known(run); r++) {
+    const struct himeno_rank *rank = &run->result.ranks[r];
+    json_t *json = rank_json(&rank->row, r, 1), *phases = json_object();
+    for (int p = 0; p < HIMENO_PHASES; p++)
+      json_object_set_new(phases, himeno_phase_names[p], report_json_real(rank->phases[p]));
+    json_object_set_new(json, "phases", phases);
+    json_object_set_new(json, "telemetry", himeno_telemetry_json(run, r));
+    json_array_append_new(ranks, json);
+  }
   return ranks;
 }
 

@@ -7,30 +7,16 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "base/stats.h"
-#include "himeno/ranks.h"
 #include "himeno/report/report.h"
 #include "himeno/tune/choose.h"
 
 #define BAR_CELLS     32
 #define NOISY         0.02
-#define RANKS_SHOWN   64
 #define DETOURS_SHOWN 8
 
 static const char *data_name(const struct himeno_run *run)
 {
   return run->config.data == HIMENO_DENSE ? "dense" : "standard";
-}
-
-static int hosts_count(const struct himeno_run *run)
-{
-  int hosts = 0;
-  for (int r = 0; r < run->placement.ranks; r++) {
-    int seen = 0;
-    for (int s = 0; s < r && !seen; s++)
-      seen = strcmp(run->result.ranks[r].host, run->result.ranks[s].host) == 0;
-    hosts += !seen;
-  }
-  return hosts;
 }
 
 /* Pairs of ranks whose halos cannot take the run's transport, each once. */
@@ -55,7 +41,7 @@ static void print_what(const struct himeno_run *run, FILE *out)
 {
   static const char *const choices[] = {"the default", "asked for", "fastest in a short trial",
                                         "remembered from an earlier trial"};
-  int ranks = run->placement.ranks, hosts = hosts_count(run);
+  int ranks = run->placement.ranks, hosts = ranks_hosts(run->result.ranks, sizeof *run->result.ranks, ranks);
   fprintf(out, "himeno-gpu %s\n\n", meta_version());
   fprintf(out, "  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n",
           run->config.weak ? "weak" : run->config.size.name, run->global[0], run->global[1], run->global[2],
@@ -69,38 +55,6 @@ static void print_what(const struct himeno_run *run, FILE *out)
     fprintf(out, "  transport  %s (%s), %s\n", run->transport->name, himeno_transport_why(run),
             run->config.no_overlap ? "not overlapped" : "overlapped with the interior");
     print_detours(run, out);
-  }
-}
-
-/* GFLOPS are of the rank's own compute time: a slow device shows, whoever it waits for. */
-static void print_ranks(const struct himeno_run *run, FILE *out)
-{
-  int n = run->placement.ranks;
-  fprintf(out, "\n  rank  host              GFLOPS  cores       NUMA  PCI           device, UUID\n");
-  for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
-    const struct himeno_rank *rank = &run->result.ranks[r];
-    char gflops[16] = "-";
-    if (!rank->info.emulated) snprintf(gflops, sizeof gflops, "%.1f", himeno_rank_gflops(rank));
-    fprintf(out, "  %4d  %-15.15s %8s  %-10.40s  %4d  %-12s  %s, %s\n", r, rank->host, gflops, rank->cpus,
-            rank->numa, rank->info.pci[0] ? rank->info.pci : "-", rank->info.name,
-            rank->info.uuid[0] ? rank->info.uuid : "no UUID");
-  }
-  if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", n - RANKS_SHOWN);
-}
-
-static void print_warnings(const struct himeno_run *run, FILE *out)
-{
-  for (int r = 0; r < run->placement.ranks; r++) {
-    const struct himeno_rank *rank = &run->result.ranks[r];
-    if (rank->shared)
-      fprintf(out,
-              "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: times are not those of "
-              "a whole device\n",
-              r, rank->info.uuid[0] ? rank->info.uuid : rank->info.name, rank->host, rank->shared,
-              rank->shared > 1 ? "s" : "");
-    if (rank->overlap)
-      fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", r, rank->host,
-              rank->cpus);
   }
 }
 
@@ -229,7 +183,7 @@ static void print_result(const struct himeno_run *run, FILE *out)
 void himeno_report_text(const struct himeno_run *run, FILE *out)
 {
   print_what(run, out);
-  print_ranks(run, out);
+  ranks_print(run->result.ranks, sizeof *run->result.ranks, run->placement.ranks, out);
   if (run->result.sweeps > 0 && himeno_is_emulated(run)) {
     himeno_counts_text(run, out);
   } else if (run->result.sweeps > 0) {
@@ -239,7 +193,7 @@ void himeno_report_text(const struct himeno_run *run, FILE *out)
   if (run->kernel->toward_zero) himeno_bound_text(&run->result.counts, out);
   print_result(run, out);
   soak_text(run, out);
-  print_warnings(run, out);
+  for (int r = 0; r < run->placement.ranks; r++) rank_print_sharing(&run->result.ranks[r].row, r, out);
   print_telemetry(run, out);
   accept_text(run, out);
 }

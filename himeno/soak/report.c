@@ -80,7 +80,7 @@ void soak_text(const struct himeno_run *run, FILE *out)
     const struct himeno_rank *rank = &run->result.ranks[found->corruption.rank];
     fprintf(out, "  CORRUPTED  block %d, %s data, after sweep %d, rank %d on %s, %s: %s; %s\n", found->block,
             found->data == HIMENO_DENSE ? "dense" : "standard", found->sweep, found->corruption.rank,
-            rank->host, rank->info.uuid[0] ? rank->info.uuid : rank->info.name,
+            rank->row.host, rank_device(&rank->row),
             soak_corruption_text(&found->corruption, text, sizeof text),
             found->first ? "REPEATS when the block is run again" : "does not repeat");
   }

@@ -152,7 +152,7 @@ static void the_lowest_clock_of_a_device_is_what_differs(void **state)
   char text[300];
   (void)state;
   for (int r = 0; r < 3; r++) {
-    ranks[r].info.numa = ranks[r].numa = -1;
+    ranks[r].row.info.numa = ranks[r].row.numa = -1;
     ranks[r].telemetry.low.sm_mhz = r == 1 ? 1500 : 1980;
     ranks[r].telemetry.high.sm_mhz = 1980;
     ranks[r].telemetry.after.pcie_width = ranks[r].telemetry.after.pcie_gen = -1;

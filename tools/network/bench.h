@@ -11,6 +11,7 @@
 #include "comm/halo/transport.h"
 #include "comm/ranks/cards.h"
 #include "comm/ranks/placement.h"
+#include "suite/ranks.h"
 
 #define BENCH_POINTS_MAX  40
 #define BENCH_SAMPLES_MAX 100
@@ -79,19 +80,12 @@ struct bench_halo {
   double phases[HALO_PHASES]; /**< rank 0's seconds an exchange */
 };
 
-struct bench_rank {
-  char host[64];
-  struct gpu_device_info info;
-  int numa, shared;
-  char cpus[128];
-};
-
 struct bench {
   struct bench_config config;
   struct placement placement;
   struct gpu_device *device;
-  struct bench_rank *ranks; /**< on all ranks */
-  int64_t global[3];        /**< of the halo part */
+  struct rank_row *ranks; /**< on all ranks */
+  int64_t global[3];      /**< of the halo part */
   int procs[3];
   int64_t transfers;      /**< compared by this rank */
   uint64_t between_hosts; /**< bytes that this rank sent to other hosts */

@@ -137,14 +137,8 @@ static json_t *cards_json(const struct bench *bench)
 static json_t *ranks_json(const struct bench *bench)
 {
   json_t *ranks = json_array();
-  for (int r = 0; r < bench->placement.ranks; r++) {
-    const struct bench_rank *rank = &bench->ranks[r];
-    json_array_append_new(ranks,
-                          json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b}", "rank", r, "host",
-                                    rank->host, "device", rank->info.name, "uuid", rank->info.uuid, "pci",
-                                    rank->info.pci, "driver", rank->info.driver, "numa", rank->numa, "cpus",
-                                    rank->cpus, "device_shared", rank->shared > 0));
-  }
+  for (int r = 0; r < bench->placement.ranks; r++)
+    json_array_append_new(ranks, rank_json(&bench->ranks[r], r, 0));
   return ranks;
 }
 

@@ -33,12 +33,7 @@ static void print_fit(const struct bench_fit *fit, FILE *out)
 
 static void print_what(const struct bench *bench, FILE *out)
 {
-  int ranks = bench->placement.ranks, hosts = 1;
-  for (int r = 1; r < ranks; r++) {
-    int seen = 0;
-    for (int s = 0; s < r; s++) seen |= strcmp(bench->ranks[r].host, bench->ranks[s].host) == 0;
-    hosts += !seen;
-  }
+  int ranks = bench->placement.ranks, hosts = ranks_hosts(bench->ranks, sizeof *bench->ranks, ranks);
   fprintf(out, "comm-gpu %s\n\n  where      %d rank%s on %d host%s, backend %s\n", meta_version(), ranks,
           ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", bench->placement.backend->name);
   fprintf(out, "  transfers  %" PRId64 " measured, each content compared: none differs; %.1f s\n",

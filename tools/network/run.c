@@ -88,9 +88,7 @@ status_t bench_path_collect(struct bench *bench, int owner, const struct bench_p
 static status_t ranks_gather(struct bench *bench)
 {
   const struct placement *p = &bench->placement;
-  struct bench_rank mine = {.info = p->info, .numa = p->numa, .shared = p->shared};
-  snprintf(mine.host, sizeof mine.host, "%s", p->host);
-  snprintf(mine.cpus, sizeof mine.cpus, "%s", p->cpus);
+  struct rank_row mine = rank_row_of(p);
   bench->ranks = calloc((size_t)p->ranks, sizeof mine);
   RETURN_IF_FAILED(agree_status(
       p->comm, bench->ranks ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks")));

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "suite/ranks.h"
+
+#include <string.h>
+
+#include "base/report.h"
+
+#define RANKS_SHOWN 64
+
+struct rank_row rank_row_of(const struct placement *p)
+{
+  struct rank_row row = {.info = p->info, .numa = p->numa, .shared = p->shared, .overlap = p->overlap};
+  snprintf(row.host, sizeof row.host, "%s", p->host);
+  snprintf(row.cpus, sizeof row.cpus, "%s", p->cpus);
+  return row;
+}
+
+const char *rank_device(const struct rank_row *row)
+{
+  return row->info.uuid[0] ? row->info.uuid : row->info.name;
+}
+
+static const struct rank_row *row_at(const void *rows, size_t size, int r)
+{
+  return (const struct rank_row *)((const char *)rows + (size_t)r * size);
+}
+
+int ranks_hosts(const void *rows, size_t size, int n)
+{
+  int hosts = 0;
+  for (int r = 0; r < n; r++) {
+    int seen = 0;
+    for (int s = 0; s < r && !seen; s++)
+      seen = strcmp(row_at(rows, size, r)->host, row_at(rows, size, s)->host) == 0;
+    hosts += !seen;
+  }
+  return hosts;
+}
+
+void ranks_print(const void *rows, size_t size, int n, FILE *out)
+{
+  fprintf(out, "\n  rank  host              GFLOPS  cores       NUMA  PCI           device, UUID\n");
+  for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
+    const struct rank_row *row = row_at(rows, size, r);
+    char gflops[16] = "-";
+    if (!row->info.emulated) snprintf(gflops, sizeof gflops, "%.1f", row->gflops);
+    fprintf(out, "  %4d  %-15.15s %8s  %-10.40s  %4d  %-12s  %s, %s\n", r, row->host, gflops, row->cpus,
+            row->numa, row->info.pci[0] ? row->info.pci : "-", row->info.name,
+            row->info.uuid[0] ? row->info.uuid : "no UUID");
+  }
+  if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", n - RANKS_SHOWN);
+}
+
+void rank_print_sharing(const struct rank_row *row, int rank, FILE *out)
+{
+  if (row->shared)
+    fprintf(out,
+            "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: times are not those of a "
+            "whole device\n",
+            rank, rank_device(row), row->host, row->shared, row->shared > 1 ? "s" : "");
+  if (row->overlap)
+    fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", rank, row->host,
+            row->cpus);
+}
+
+json_t *rank_json(const struct rank_row *row, int rank, int timed)
+{
+  const struct gpu_device_info *info = &row->info;
+  json_t *json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b}", "rank", rank, "host", row->host,
+                           "device", info->name, "uuid", info->uuid, "pci", info->pci, "driver", info->driver,
+                           "numa", row->numa, "cpus", row->cpus, "device_shared", row->shared > 0);
+  if (!timed) return json;
+  json_object_set_new(json, "cpus_shared", json_boolean(row->overlap));
+  json_object_set_new(json, "gflops", info->emulated ? json_null() : report_json_real(row->gflops));
+  return json;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The table of ranks that every program shows: where each runs, on which device, how fast. */
+#ifndef SUITE_RANKS_H
+#define SUITE_RANKS_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "comm/ranks/placement.h"
+
+/** A rank's row. It is the first member of what a program keeps of a rank. */
+struct rank_row {
+  char host[64];
+  struct gpu_device_info info;
+  int numa, shared, overlap; /**< as in struct placement */
+  char cpus[128];
+  double gflops; /**< by the rank's own clock */
+};
+
+/** \brief This rank's row, its gflops 0. */
+struct rank_row rank_row_of(const struct placement *placement);
+
+/** \brief The device's UUID, or its name where it has none. */
+const char *rank_device(const struct rank_row *row);
+
+/** \brief Hosts of \a n rows, the first at \a rows and each \a size bytes behind the last. */
+int ranks_hosts(const void *rows, size_t size, int n);
+
+/** \brief The table of such rows. */
+void ranks_print(const void *rows, size_t size, int n, FILE *out);
+
+/** \brief Warns of a device or cores that \a rank shares with others. */
+void rank_print_sharing(const struct rank_row *row, int rank, FILE *out);
+
+/** \brief A row as documents have it; \a timed adds shared cores and gflops, null for an emulator. */
+json_t *rank_json(const struct rank_row *row, int rank, int timed);
+
+#endif
