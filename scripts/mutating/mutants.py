@@ -16,7 +16,8 @@ ROOMS = (
               "tests/fault/null-calls.bats"),
     ("tools/memory/*", "tests/unit/test_levels tests/unit/test_mem tests/clock/mem.bats tests/cli/mem.bats"),
     ("gpu/qpu/*", "tests/unit/test_qpu_* tests/unit/test_backend_qpu tests/unit/test_backend_pi tests/cli/qpu*.bats"),
-    ("comm/*", "tests/unit/test_decomp tests/clock/himeno.bats tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd tests/fault/transports.bats"),
+    ("comm/*", "tests/unit/test_decomp tests/clock/himeno.bats tests/clock/comm.bats tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd "
+               "tests/fault/transports.bats"),
     ("comm/*watch.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
     ("comm/*alarm.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
     ("comm/*heartbeat.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),

@@ -86,7 +86,11 @@ bats_require_minimum_version 1.5.0
 @test "a grid that does not fit" { says 3 'needs [0-9.]+ [KMGTPE]iB.*[0-9.]+ [KMGTPE]iB' -s 8000x8000x8000 -n 1; }
 @test "a device that is not there" { says 3 '--device 77' --device 77 -s XS; }
 @test "a device name that matches none" { says 3 '--device zuse' --device zuse -s XS; }
-@test "a host with too few devices" { says 3 'host .*--expect wants 3' --expect 3 -s XS; }
+@test "a host with a device too few" {
+  HIMENO_NULL_DEVICES=2 run on 2 "$himeno" -b null --expect 3 -s XS
+  expect_status 3
+  [[ $output == *"himeno-gpu: host "*" shows 2 devices of backend null, and --expect wants 3"* ]]
+}
 @test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json -s XS -n 1; }
 @test "a JSON path that is a folder" { says 3 "$BATS_TEST_TMPDIR" --json "$BATS_TEST_TMPDIR" -s XS -n 1; }
 
