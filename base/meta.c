@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include "base/meta.h"
+#include "base/switches.h"
 
 #define LINE_MAX_BYTES 512
 
 /** Settings that change what is measured, or name the job that measured it. Nothing else of the environment
- * is read. */
+ * is read but the switches. */
 static const char *const allowed_settings[] = {
     "OMP_NUM_THREADS",
     "OMP_PROC_BIND",
@@ -34,11 +35,6 @@ static const char *const allowed_settings[] = {
     "LSB_JOBID",
     "UCX_TLS",
     "UCX_NET_DEVICES",
-    /* What was planted, or stood in for: its figures are no machine's. */
-    "HIMENO_FLIP",
-    "HIMENO_GEMM_FLIP",
-    "HIMENO_NULL_CLOCK",
-    "HIMENO_NVML",
 };
 
 void meta_time(char text[32])
@@ -96,18 +92,24 @@ static json_t *ascii_string(const char *bytes)
   return json_string(text);
 }
 
+/** Returns whether memory was left. */
+static int setting_add(json_t *object, const char *name, const char *value)
+{
+  return !value || json_object_set_new(object, name, ascii_string(value)) == 0;
+}
+
 static json_t *settings(void)
 {
   json_t *object = json_object();
-  if (!object) return NULL;
-  for (size_t i = 0; i < sizeof allowed_settings / sizeof *allowed_settings; i++) {
-    const char *value = getenv(allowed_settings[i]);
-    if (value && json_object_set_new(object, allowed_settings[i], ascii_string(value))) {
-      json_decref(object);
-      return NULL;
-    }
-  }
-  return object;
+  const struct switch_spec *s;
+  int added = object != NULL;
+  for (size_t i = 0; added && i < sizeof allowed_settings / sizeof *allowed_settings; i++)
+    added = setting_add(object, allowed_settings[i], getenv(allowed_settings[i]));
+  for (int n = 0; added && (s = switch_at(n)); n++)
+    added = setting_add(object, s->name, switch_text(s->name));
+  if (added) return object;
+  json_decref(object);
+  return NULL;
 }
 
 static const char *compiler(void)

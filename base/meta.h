@@ -20,7 +20,7 @@ void meta_host(char *text, size_t size);
 void meta_cpu_model(char *text, size_t size);
 
 /** \brief Facts of this system: OS, kernel, CPU model, compiler, and the allow-listed settings (OMP_*,
- * CUDA_VISIBLE_DEVICES, SLURM_JOB_ID, …). NULL when memory ran out. */
+ * CUDA_VISIBLE_DEVICES, SLURM_JOB_ID, …) and switches. NULL when memory ran out. */
 json_t *meta_system(void);
 
 #endif

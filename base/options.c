@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/switches.h"
+#include "base/values.h"
 
 #define HELP_COLUMN 26
 #define HELP_WIDTH  79
@@ -32,74 +33,15 @@ static struct {
   int n_given, n_ignored;
 } line;
 
-/* Numbers */
-
-/** The field's first character must be a digit or a sign before one: strtoll and strtod also take spaces and
- * words. */
-static int looks_like_number(const char *text, const char *characters)
-{
-  const char *digits = text + (*text == '-');
-  return isdigit((unsigned char)*digits) && strspn(digits, characters) == strlen(digits);
-}
-
-status_t option_read_int(const char *text, long long min, long long max, long long *value)
-{
-  char *end;
-  if (!looks_like_number(text, "0123456789")) return STATUS_USAGE;
-  errno = 0;
-  long long read = strtoll(text, &end, 10);
-  if (errno || *end || read < min || read > max) return STATUS_USAGE;
-  *value = read;
-  return STATUS_OK;
-}
-
-status_t option_read_real(const char *text, double min, double max, double *value)
-{
-  char *end;
-  if (!looks_like_number(text, "0123456789.eE+-")) return STATUS_USAGE;
-  double read = strtod(text, &end);
-  if (*end || !isfinite(read) || read < min || read > max) return STATUS_USAGE;
-  *value = read;
-  return STATUS_OK;
-}
-
-/** A bound of the table as an integer; bounds beyond the type mean its ends. */
-static long long integer_bound(double bound)
-{
-  if (bound >= 0x1p63) return LLONG_MAX;
-  return bound <= -0x1p63 ? LLONG_MIN : (long long)bound;
-}
-
 /* Messages */
 
-/** What a value must be, in words: "auto, full or off", "a whole number from 1 to 100". */
-static const char *describe_allowed(const struct option_spec *option, char text[TEXT_MAX])
+static struct value_range range_of(const struct option_spec *option)
 {
-  const char *kind = option->type == OPTION_INT ? "a whole number" : "a number";
-  if (option->type == OPTION_CHOICE) {
-    const char *last = strrchr(option->allowed, '|');
-    size_t n = 0;
-    for (const char *c = option->allowed; *c && n + 5 < TEXT_MAX; c++) {
-      if (*c == '|')
-        n += (size_t)sprintf(text + n, c == last ? " or " : ", ");
-      else
-        text[n++] = *c;
-    }
-    text[n] = '\0';
-  } else if (option->allowed) {
-    snprintf(text, TEXT_MAX, "%s", option->allowed);
-  } else if (option->max >= 0x1p53) {
-    snprintf(text, TEXT_MAX, "%s of at least %.15g", kind, option->min);
-  } else {
-    snprintf(text, TEXT_MAX, "%s from %.15g to %.15g", kind, option->min, option->max);
-  }
-  return text;
-}
-
-static status_t bad_value(const struct option_spec *option, const char *shown, const char *text)
-{
-  char allowed[TEXT_MAX];
-  return log_fail(STATUS_USAGE, "%s \"%s\": must be %s", shown, text, describe_allowed(option, allowed));
+  static const enum value_type types[] = {[OPTION_CUSTOM] = VALUE_INT,
+                                          [OPTION_INT] = VALUE_INT,
+                                          [OPTION_REAL] = VALUE_REAL,
+                                          [OPTION_CHOICE] = VALUE_CHOICE};
+  return (struct value_range){types[option->type], option->allowed, option->min, option->max};
 }
 
 /** Abbreviations are refused, but the option that is meant is named. */
@@ -116,45 +58,21 @@ static status_t unknown_option(const struct parser *parser, const char *word)
 
 /* Parsing */
 
-/** Position of \a text in the |-separated \a choices, −1 if it is none of them. */
-static int find_choice(const char *choices, const char *text)
+static status_t read_value(const struct option_spec *option, const char *shown, const char *text, void *field)
 {
-  size_t length = strlen(text);
-  for (int position = 0;; position++) {
-    size_t n = strcspn(choices, "|");
-    if (n == length && strncmp(choices, text, n) == 0) return position;
-    if (!choices[n]) return -1;
-    choices += n + 1;
-  }
-}
-
-status_t option_read(const struct option_spec *option, const char *shown, const char *text, void *field)
-{
-  long long integer;
+  const struct value_range range = range_of(option);
   switch (option->type) {
   case OPTION_FLAG:
     *(int *)field = option->value ? option->value : 1;
     return STATUS_OK;
-  case OPTION_INT:
-    if (option_read_int(text, integer_bound(option->min), integer_bound(option->max), &integer) != STATUS_OK)
-      return bad_value(option, shown, text);
-    *(int64_t *)field = integer;
-    return STATUS_OK;
-  case OPTION_REAL:
-    return option_read_real(text, option->min, option->max, field) == STATUS_OK
-               ? STATUS_OK
-               : bad_value(option, shown, text);
   case OPTION_TEXT:
     *(const char **)field = text;
     return STATUS_OK;
-  case OPTION_CHOICE:
-    if (find_choice(option->allowed, text) < 0) return bad_value(option, shown, text);
-    *(int *)field = find_choice(option->allowed, text);
-    return STATUS_OK;
   case OPTION_CUSTOM:
-    break;
+    return option->parse(shown, text, field);
+  default:
+    return value_read(&range, shown, text, field);
   }
-  return option->parse(shown, text, field);
 }
 
 /** Refuses an option that was given before, and a flag whose field another flag has set. */
@@ -183,15 +101,16 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
     int is_option = next && next[0] == '-' && (next[1] == '-' || isalpha((unsigned char)next[1]));
     if (!text && next && !is_option) text = *parser->argv++;
     if (!text || !*text) {
-      char allowed[TEXT_MAX];
+      char allowed[VALUE_TEXT_MAX];
+      const struct value_range range = range_of(option);
       return log_fail(STATUS_USAGE, "--%s needs a value: %s", option->name,
                       option->type == OPTION_TEXT || (option->type == OPTION_CUSTOM && !option->allowed)
                           ? option->metavar
-                          : describe_allowed(option, allowed));
+                          : value_describe(&range, allowed));
     }
   }
   snprintf(shown, sizeof shown, "--%s", option->name);
-  RETURN_IF_FAILED(option_read(option, shown, text, parser->config + option->offset));
+  RETURN_IF_FAILED(read_value(option, shown, text, parser->config + option->offset));
   if (option->given) *(int *)(parser->config + option->given - 1) = 1;
   return STATUS_OK;
 }
@@ -294,7 +213,7 @@ status_t option_parse_all(const struct option_program *program, int argc, char *
   RETURN_IF_FAILED(parse_words(&parser, request));
   if (*request != OPTION_RUN) return STATUS_OK;
   RETURN_IF_FAILED(check_files(&parser));
-  return environment_check();
+  return switches_check();
 }
 
 /* What nothing reads */

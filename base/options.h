@@ -62,7 +62,7 @@ enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION };
  *
  * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value, -n value, -nvalue; an option
  * twice, an unknown one, an abbreviation, a missing value, any word that is no option and a HIMENO_* variable that is not understood
- * (base/environment.h) are STATUS_USAGE with one clear line. */
+ * (base/switches.h) are STATUS_USAGE with one clear line. */
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request);
 
@@ -75,12 +75,5 @@ const char *option_ignored(int n);
 
 /** \brief Prints --help in the form that help2man reads. */
 void option_print_help(const struct option_program *program, FILE *out);
-
-/** \brief Reads \a text into \a field as the option's type demands; \a shown names the option in the message. STATUS_USAGE. */
-status_t option_read(const struct option_spec *option, const char *shown, const char *text, void *field);
-
-/** \brief Strict whole-string number readers: STATUS_USAGE, silently, on anything but one number in range. */
-status_t option_read_int(const char *text, long long min, long long max, long long *value);
-status_t option_read_real(const char *text, double min, double max, double *value);
 
 #endif

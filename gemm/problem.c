@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/options.h"
+#include "base/values.h"
 
 int64_t gemm_rows(const struct gemm_problem *p, enum gemm_matrix matrix)
 {
@@ -77,7 +77,7 @@ static status_t extent_read(const char **text, int64_t *extent)
   if (length >= sizeof number) return STATUS_USAGE;
   memcpy(number, *text, length);
   number[length] = '\0';
-  RETURN_IF_FAILED(option_read_int(number, 1, GEMM_EXTENT_MAX, &value));
+  RETURN_IF_FAILED(value_read_int(number, 1, GEMM_EXTENT_MAX, &value));
   *extent = value;
   *text += length + ((*text)[length] == 'x');
   return STATUS_OK;

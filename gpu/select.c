@@ -8,14 +8,14 @@
 #include <strings.h>
 
 #include "base/log.h"
-#include "base/options.h"
+#include "base/values.h"
 #include "base/report.h"
 
 int gpu_device_matches(const char *wanted, const struct gpu_device_info *info, int index)
 {
   long long n;
   if (!wanted) return 1;
-  if (option_read_int(wanted, 0, 1 << 20, &n) == STATUS_OK) return n == index;
+  if (value_read_int(wanted, 0, 1 << 20, &n) == STATUS_OK) return n == index;
   return strncasecmp(info->uuid, wanted, strlen(wanted)) == 0 || strcasestr(info->name, wanted) != NULL;
 }
 

@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "base/environment.h"
+#include "base/switches.h"
 
 #define NVML_SUCCESS            0
 #define NVML_INSUFFICIENT_SIZE  7
@@ -84,7 +84,7 @@ static int start(struct nvml *n, const char *pci)
 
 struct nvml *nvml_open(const char *pci)
 {
-  const char *name = environment_text("HIMENO_NVML");
+  const char *name = switch_text("HIMENO_NVML");
   struct nvml *n = calloc(1, sizeof *n);
   if (!n || !pci[0]) goto fail;
   if (!(n->library = dlopen(name ? name : "libnvidia-ml.so.1", RTLD_NOW))) goto fail;

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/stats.h"
+#include "base/switches.h"
 
 #define PATH_BYTES 512
 #define TILES_MAX  4
@@ -273,7 +273,7 @@ void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state)
 static int find_folder(struct sysfs *s, const char *pci)
 {
   char place[32], vendor[16];
-  const char *root = environment_text("HIMENO_SYSFS");
+  const char *root = switch_text("HIMENO_SYSFS");
   size_t n = 0;
   for (; pci[n] && n + 1 < sizeof place; n++) place[n] = (char)tolower((unsigned char)pci[n]);
   place[n] = 0;

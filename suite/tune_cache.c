@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/switches.h"
 
 #define SCHEMA      "himeno-tune/1"
 #define LOCK_TENTHS 20 /* of a second; others hold it for a moment */
@@ -25,9 +26,10 @@
 /* The file's path; 0 where there is no home to keep it in. */
 static int cache_path(char path[PATH_MAX])
 {
-  const char *file = getenv("HIMENO_TUNE_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  const char *file = switch_text("HIMENO_TUNE_CACHE"), *cache = getenv("XDG_CACHE_HOME"),
+             *home = getenv("HOME");
   int length = -1;
-  if (file && file[0])
+  if (file)
     length = snprintf(path, PATH_MAX, "%s", file);
   else if (cache && cache[0] == '/')
     length = snprintf(path, PATH_MAX, "%s/himeno-gpu/tune.json", cache);

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "base/log.h"
-#include "base/options.h"
+#include "base/values.h"
 
 /** Grids above this many points overflow byte counts sooner or later, and no machine holds them. */
 #define POINTS_MAX ((int64_t)1 << 48)
@@ -94,8 +94,7 @@ status_t grid_procs_parse(const char *option, const char *text, void *field)
     if (length >= sizeof number) goto bad;
     memcpy(number, rest, length);
     number[length] = '\0';
-    if (option_read_int(number, 1, 1 << 24, &value) != STATUS_OK || (rest[length] == 'x') != (d < 2))
-      goto bad;
+    if (value_read_int(number, 1, 1 << 24, &value) != STATUS_OK || (rest[length] == 'x') != (d < 2)) goto bad;
     procs[d] = (int)value;
     rest += length + (d < 2);
   }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 
@@ -86,7 +86,7 @@ static long corrupt_when(MPI_Comm comm)
   long long corrupt[2];
   int rank;
   MPI_Comm_rank(comm, &rank);
-  return environment_pair("HIMENO_HALO_CORRUPT", corrupt) && corrupt[0] == rank ? (long)corrupt[1] : 0;
+  return switch_pair("HIMENO_HALO_CORRUPT", corrupt) && corrupt[0] == rank ? (long)corrupt[1] : 0;
 }
 
 /* Ranks that need their host leave the others no choice: collectives go with every pass then. */

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/log.h"
 #include "base/start.h"
 #include "base/stop.h"
+#include "base/switches.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/heartbeat.h"

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/meta.h"
+#include "base/switches.h"
 
 /* InfiniBand counts data in units of four bytes. */
 #define IB_DATA_UNIT 4
@@ -28,7 +28,7 @@ static const char *const net_errors[] = {"rx_errors", "tx_errors", "rx_dropped",
 
 const char *cards_sysfs(void)
 {
-  const char *root = environment_text("HIMENO_SYSFS");
+  const char *root = switch_text("HIMENO_SYSFS");
   return root ? root : "/sys";
 }
 

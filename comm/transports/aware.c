@@ -14,9 +14,9 @@
 #include <mpi-ext.h>
 #endif
 
-#include "base/environment.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 
@@ -41,7 +41,7 @@ int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]
     snprintf(reason, GPU_TEXT_MAX, "memory of backend %s has no pointer that MPI could take", backend->name);
     return 0;
   }
-  if (library_says() || environment_number("HIMENO_MPI_DEVICE", 0)) return 1;
+  if (library_says() || switch_number("HIMENO_MPI_DEVICE", 0)) return 1;
   snprintf(reason, GPU_TEXT_MAX,
            "this MPI library takes no CUDA memory (HIMENO_MPI_DEVICE=1 tries it nevertheless)");
   return 0;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "comm/halo/transport.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
@@ -63,7 +63,7 @@ static int symbol_find(const char *name, void *function)
 
 static int library_open(char reason[GPU_TEXT_MAX])
 {
-  const char *path = environment_text("HIMENO_NCCL");
+  const char *path = switch_text("HIMENO_NCCL");
   if (nccl.handle) return 1;
   nccl.handle = dlopen(path ? path : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
   if (!nccl.handle) {

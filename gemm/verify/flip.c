@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/switches.h"
 
 /* "simd:2", "simd:last", "simd:trial3" or "2". */
 static int parse_when(const char *text, struct gemm_flip *f)
@@ -41,7 +42,7 @@ static int parse(const char *text, struct gemm_flip *flip)
 
 status_t gemm_flip_read(struct gemm_flip *flip)
 {
-  const char *text = getenv("HIMENO_GEMM_FLIP");
+  const char *text = switch_text("HIMENO_GEMM_FLIP");
   if (!text || parse(text, flip)) return STATUS_OK;
   return log_fail(
       STATUS_USAGE,

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/report.h"
+#include "base/switches.h"
 #include "gpu/gpu.h"
 #include "gpu/host_share.h"
 
@@ -41,15 +41,15 @@ long null_calls(void)
 status_t null_call(const char *verb, status_t status)
 {
   calls++;
-  if (calls != environment_number("HIMENO_NULL_FAIL", 0)) return STATUS_OK;
-  long long only = environment_number("HIMENO_NULL_RANK", -1);
+  if (calls != switch_number("HIMENO_NULL_FAIL", 0)) return STATUS_OK;
+  long long only = switch_number("HIMENO_NULL_RANK", -1);
   if (only >= 0 && launcher_rank() != only) return STATUS_OK;
   return log_fail(status, "null device: call %ld, %s, fails on demand", calls, verb);
 }
 
 static int null_devices(void)
 {
-  return (int)environment_number("HIMENO_NULL_DEVICES", DEVICES_DEFAULT);
+  return (int)switch_number("HIMENO_NULL_DEVICES", DEVICES_DEFAULT);
 }
 
 static void null_describe(int index, struct gpu_device_info *info)
@@ -151,7 +151,7 @@ static int null_attach(struct gpu_device *device, const struct gpu_share *share,
                        char reason[GPU_TEXT_MAX])
 {
   (void)device;
-  long long apart = environment_number("HIMENO_NULL_APART", -1);
+  long long apart = switch_number("HIMENO_NULL_APART", -1);
   if (apart >= 0 && apart == launcher_rank()) {
     snprintf(reason, GPU_TEXT_MAX, "no peer access between the devices, on demand");
     return 0;

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "gpu/qpu/machine.h"
 
 /* The machine that there is, or NULL with the reason. */
 static const struct qpu_machine *machine_choose(char reason[GPU_TEXT_MAX])
 {
-  const char *choice = environment_text("HIMENO_QPU");
+  const char *choice = switch_text("HIMENO_QPU");
   reason[0] = '\0';
   if (choice && strcmp(choice, "emulator") == 0) return &qpu_machine_emulator;
   if (qpu_pi_here(reason)) return reason[0] ? NULL : &qpu_machine_pi;

@@ -10,7 +10,8 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/options.h"
+#include "base/switches.h"
+#include "base/values.h"
 
 /* The simulated machine. */
 #define DEVICE_BYTES_PER_SECOND 2e10
@@ -24,7 +25,7 @@
 
 static const char *words(void)
 {
-  const char *text = getenv("HIMENO_NULL_CLOCK");
+  const char *text = switch_text("HIMENO_NULL_CLOCK");
   return text ? text : "";
 }
 
@@ -40,12 +41,12 @@ static int is_understood(const char *word)
   int a, b;
   long long seed;
   double value;
-  if (strncmp(word, "seed=", 5) == 0) return option_read_int(word + 5, 0, 1LL << 53, &seed) == STATUS_OK;
+  if (strncmp(word, "seed=", 5) == 0) return value_read_int(word + 5, 0, 1LL << 53, &seed) == STATUS_OK;
   if (sscanf(word, "device=%d:", &a) == 1 && a >= 0) snprintf(key, sizeof key, "device=%d:", a);
   if (sscanf(word, "link=%d-%d:", &a, &b) == 2 && a >= 0 && a < b)
     snprintf(key, sizeof key, "link=%d-%d:", a, b);
   return strncmp(word, key, strlen(key)) == 0 &&
-         option_read_real(word + strlen(key), key[0] == 'n' ? 0 : 1e-9, 1e9, &value) == STATUS_OK;
+         value_read_real(word + strlen(key), key[0] == 'n' ? 0 : 1e-9, 1e9, &value) == STATUS_OK;
 }
 
 status_t clock_check(void)

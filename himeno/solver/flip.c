@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/switches.h"
 
 static struct {
   int due;
@@ -53,7 +54,7 @@ int flip_parse(const char *text, struct flip *flip)
 status_t flip_read(void)
 {
   struct flip flip;
-  const char *text = getenv("HIMENO_FLIP");
+  const char *text = switch_text("HIMENO_FLIP");
   if (text && !flip_parse(text, &flip))
     return log_fail(STATUS_USAGE,
                     "HIMENO_FLIP=%s: \"ARRAY I,J,K BIT SWEEP\" is asked for, as in \"a3 10,20,30 5 17\"",

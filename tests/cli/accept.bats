@@ -52,7 +52,7 @@ policy() { printf '%s' "$1" >policy.json; }
 }
 
 @test "a slow device is slow, not wrong, and named with what differs" {
-  HIMENO_NULL_CLOCK="seed=4 device=5:1.05" HIMENO_FAKE_NVML="clock@5=1845 throttle@5=32" \
+  HIMENO_NULL_CLOCK="seed=4 device=5:1.05" FAKE_NVML="clock@5=1845 throttle@5=32" \
     accept 8 default --json r.json
   expect_status 5
   grep -q 'STRAGGLER  rank 5 on .*compute is 1.05 times the usual' <<<"$output"
@@ -82,7 +82,7 @@ policy() { printf '%s' "$1" >policy.json; }
 
 @test "device checks name the worst rank" {
   policy '{"ecc": true, "ecc_uncorrected_max": 0, "pcie_full": true, "retired_max": 1, "nvlinks_min": 18}'
-  HIMENO_FAKE_NVML="ecc@1=0 broken@2=3 width@3=8 rows@0=2 links_up@1=17" accept 4 policy.json --json r.json
+  FAKE_NVML="ecc@1=0 broken@2=3 width@3=8 rows@0=2 links_up@1=17" accept 4 policy.json --json r.json
   expect_status 5
   [ "$(check 'ECC on' rank)" = 1 ]
   [ "$(check 'ECC uncorrected' rank) $(check 'ECC uncorrected' value)" = "2 3.0" ]
@@ -112,7 +112,7 @@ policy() { printf '%s' "$1" >policy.json; }
 }
 
 @test "samples taken while throttled are marked" {
-  HIMENO_FAKE_NVML="throttle@1=4" run on 2 "$himeno" -b null -s XS -n 3 --verify off --json r.json
+  FAKE_NVML="throttle@1=4" run on 2 "$himeno" -b null -s XS -n 3 --verify off --json r.json
   expect_status 0
   grep -q 'WARNING .*throttled at the end of 1 of 1 blocks: power cap' <<<"$output"
   [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["result"]["throttled"])')" = "[0]" ]
@@ -127,7 +127,7 @@ print(eval(sys.argv[1]))' "$1"
 }
 
 @test "each sample has its telemetry, and what changed meanwhile its place" {
-  HIMENO_FAKE_NVML="celsius-late@1=91 throttle-late@1=32 fixed-late@1=4" \
+  FAKE_NVML="celsius-late@1=91 throttle-late@1=32 fixed-late@1=4" \
     run on 2 "$himeno" -b null -s 34x34x66 --block 5 -t 3 --accept default --json r.json
   [ "$(told '{len(rank["blocks"][of]) == len(r["result"]["samples"]) for rank in t for of in ("watts", "sm_mhz", "memory_mhz", "celsius")}')" = "{True}" ]
   [ "$(told 't[1]["blocks"]["each"], t[1]["blocks"]["celsius"][:5]')" = "(1, [55, 55, 55, 91, 91])" ]
@@ -139,7 +139,7 @@ print(eval(sys.argv[1]))' "$1"
 
 @test "the document with all of it follows the schema" {
   "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
-  HIMENO_NULL_CLOCK="seed=4 device=1:1.2" HIMENO_FAKE_NVML="throttle@1=32" accept 4 default --json r.json
+  HIMENO_NULL_CLOCK="seed=4 device=1:1.2" FAKE_NVML="throttle@1=32" accept 4 default --json r.json
   expect_status 5
   follows_schema
 }
@@ -225,7 +225,7 @@ print(eval(sys.argv[1]))' "$1"
   [ "$(check 'noise of blocks' outcome) $(check device outcome) $(check device rank)" = "noisy noisy None" ]
   grep -q 'verdict    NOISY' <<<"$output"
   ! grep -q 'FAIL' <<<"$output" || return 1
-  HIMENO_FAKE_NVML="ecc@1=0" HIMENO_NULL_CLOCK="seed=4 noise=1" accept 2 policy.json
+  FAKE_NVML="ecc@1=0" HIMENO_NULL_CLOCK="seed=4 noise=1" accept 2 policy.json
   expect_status 3
   grep -q 'too noisy to be judged, run again; 1 of 3 checks fail' <<<"$output"
   accept 2 policy.json --json r.json

@@ -36,7 +36,7 @@ bats_require_minimum_version 1.5.0
 # Names that the sources read, less those that may be any path. There are no devices: none of them is looked for before.
 @test "a variable HIMENO_* that is not understood" {
   local names name program
-  names=$(cd "$top_srcdir" && grep -rhoE '"HIMENO_[A-Z0-9_]+"' base gpu comm himeno gemm --include='*.c' | tr -d '"' | sort -u |
+  names=$(cd "$top_srcdir" && grep -rhoE 'switch_[a-z]+\("HIMENO_[A-Z0-9_]+"' gpu comm suite himeno gemm tools --include='*.c' | cut -d'"' -f2 | sort -u |
     grep -vxE 'HIMENO_(NCCL|NVML|SYSFS|TUNE_CACHE)')
   [ "$(wc -w <<<"$names")" -ge 20 ]
   for name in $names; do

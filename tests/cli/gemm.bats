@@ -184,7 +184,7 @@ ended() {
 
 @test "a fault to plant that is none is refused" {
   local text
-  for text in '' '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x' '2 D 3,40 30 1' '2 3,40 30 simd' \
+  for text in '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x' '2 D 3,40 30 1' '2 3,40 30 simd' \
     '2 3,40 30 simd:-1' '2 3,40 30 simd:first' '2 3,40 30 simd:1 x' '2 3,40 30 :1' '2 3,40 30 simd:trial' '2 3,40 30 simd:trial0'; do
     HIMENO_GEMM_FLIP=$text says 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
   done

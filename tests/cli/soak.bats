@@ -62,7 +62,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 
 @test "a line tells the devices' extremes, who has them, and what changed" {
   HIMENO_NULL_DEVICES=4 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so \
-    HIMENO_FAKE_NVML="celsius-late@1=91 throttle-late@1=32 width@0=8 fixed-late@1=4" soak 4 --json r.json --soak-log log
+    FAKE_NVML="celsius-late@1=91 throttle-late@1=32 width@0=8 fixed-late@1=4" soak 4 --json r.json --soak-log log
   expect_status 0
   [ "$(value '[log[0]["telemetry"]["celsius"][end]["value"] for end in ("low", "high")], log[0]["throttled"]')" = "([55, 55], False)" ]
   [ "$(value '[(log[-1]["telemetry"]["celsius"][end]["value"], log[-1]["telemetry"]["celsius"][end]["rank"]) for end in ("low", "high")]')" = "[(55, 0), (91, 1)]" ]
@@ -82,7 +82,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 
 @test "a fault to plant that is none is refused, in one line" {
   local text
-  for text in '' 'a4 0,0,0 1 1' 'a3 10,20 5 17' 'a3 10,20,30 5 17 x' 'a3 10,20,30 32 17' 'a3 -1,20,30 5 17'; do
+  for text in 'a4 0,0,0 1 1' 'a3 10,20 5 17' 'a3 10,20,30 5 17 x' 'a3 10,20,30 32 17' 'a3 -1,20,30 5 17'; do
     HIMENO_FLIP=$text soak 1
     expect_status 2
     grep '^himeno-gpu:' <<<"$stderr" >said

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A library with NVML's functions for tests: devices 0000:10:00.0, 0000:11:00.0, … that say what HIMENO_FAKE_NVML tells them to, in words
+/* A library with NVML's functions for tests: devices 0000:10:00.0, 0000:11:00.0, … that say what FAKE_NVML tells them to, in words
  * such as "throttle=64 clock@2=1305 width@3=8": a value for all devices, or after @ for the one of that number. A word with "-late"
  * after it counts once the device has told its temperature LATE times, as in "celsius-late@1=90". Functions that
- * HIMENO_FAKE_NVML_LACKS names are missing for the caller, as in an old driver: they answer "not supported". */
+ * FAKE_NVML_LACKS names are missing for the caller, as in an old driver: they answer "not supported". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static char places[DEVICES]; /* how often each told its temperature, up to LATE 
 static double said_now(const char *word, device_t device, double missing)
 {
   char own[64], all[64];
-  const char *text = getenv("HIMENO_FAKE_NVML"), *at;
+  const char *text = getenv("FAKE_NVML"), *at;
   if (!text) return missing;
   snprintf(own, sizeof own, "%s@%d=", word, (int)((char *)device - places));
   snprintf(all, sizeof all, "%s=", word);
@@ -40,7 +40,7 @@ static double said(const char *word, device_t device, double missing)
 
 static int answer(const char *word, device_t device, double missing, unsigned *value)
 {
-  const char *lacks = getenv("HIMENO_FAKE_NVML_LACKS");
+  const char *lacks = getenv("FAKE_NVML_LACKS");
   if (lacks && strstr(lacks, word)) return NOT_SUPPORTED;
   *value = (unsigned)said(word, device, missing);
   return SUCCESS;

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "base/meta.h"
+#include "base/switches.h"
 
 static void the_version_is_a_number_with_points(void **state)
 {
@@ -74,6 +75,27 @@ static void settings_are_those_of_the_list_and_never_the_whole_environment(void 
   json_decref(system);
 }
 
+static void every_second_switch(int first)
+{
+  const struct switch_spec *s;
+  for (int n = 0; (s = switch_at(n)); n++) setenv(s->name, n % 2 == first ? "1" : "", 1);
+  json_t *system = meta_system();
+  const json_t *settings = json_object_get(system, "settings");
+  for (int n = 0; (s = switch_at(n)); n++) {
+    const char *value = json_string_value(json_object_get(settings, s->name));
+    assert_true(n % 2 == first ? value && strcmp(value, "1") == 0 : !value);
+    unsetenv(s->name);
+  }
+  json_decref(system);
+}
+
+static void every_switch_that_is_set_is_a_setting(void **state)
+{
+  (void)state;
+  every_second_switch(0);
+  every_second_switch(1);
+}
+
 static void a_setting_that_is_no_text_does_not_break_the_document(void **state)
 {
   (void)state;
@@ -94,6 +116,7 @@ int main(void)
       cmocka_unit_test(a_short_buffer_cuts_and_does_not_overflow),
       cmocka_unit_test(the_system_is_described),
       cmocka_unit_test(settings_are_those_of_the_list_and_never_the_whole_environment),
+      cmocka_unit_test(every_switch_that_is_set_is_a_setting),
       cmocka_unit_test(a_setting_that_is_no_text_does_not_break_the_document),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

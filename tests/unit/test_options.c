@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "base/values.h"
 #include "tests/unit/capture.h"
 
 struct settings {
@@ -297,16 +298,16 @@ static void whole_numbers_are_read_strictly(void **state)
                                     "1.0", "0x1", "1e3", "abc", "9223372036854775808"};
   long long value = 77;
   (void)state;
-  assert_int_equal(option_read_int("-9223372036854775807", INT64_MIN, INT64_MAX, &value), STATUS_OK);
+  assert_int_equal(value_read_int("-9223372036854775807", INT64_MIN, INT64_MAX, &value), STATUS_OK);
   assert_true(value == -9223372036854775807);
   value = 77;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-    assert_int_equal(option_read_int(bad[i], INT64_MIN, INT64_MAX, &value), STATUS_USAGE);
-  assert_int_equal(option_read_int("5", 6, 7, &value), STATUS_USAGE);
-  assert_int_equal(option_read_int("8", 6, 7, &value), STATUS_USAGE);
+    assert_int_equal(value_read_int(bad[i], INT64_MIN, INT64_MAX, &value), STATUS_USAGE);
+  assert_int_equal(value_read_int("5", 6, 7, &value), STATUS_USAGE);
+  assert_int_equal(value_read_int("8", 6, 7, &value), STATUS_USAGE);
   assert_true(value == 77);
-  assert_int_equal(option_read_int("6", 6, 7, &value), STATUS_OK);
-  assert_int_equal(option_read_int("7", 6, 7, &value), STATUS_OK);
+  assert_int_equal(value_read_int("6", 6, 7, &value), STATUS_OK);
+  assert_int_equal(value_read_int("7", 6, 7, &value), STATUS_OK);
   assert_true(value == 7);
 }
 
@@ -315,16 +316,16 @@ static void numbers_are_read_strictly(void **state)
   static const char *const bad[] = {"", " 1", "1 ", "nan", "inf", "0x1", "1e999", "1.5.2", "--1", "1,5"};
   double value = 77;
   (void)state;
-  assert_int_equal(option_read_real("-1.5e2", -1000, 1000, &value), STATUS_OK);
+  assert_int_equal(value_read_real("-1.5e2", -1000, 1000, &value), STATUS_OK);
   assert_true(value == -150);
   value = 77;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-    assert_int_equal(option_read_real(bad[i], -1e308, 1e308, &value), STATUS_USAGE);
-  assert_int_equal(option_read_real("5", 6, 7, &value), STATUS_USAGE);
-  assert_int_equal(option_read_real("7.1", 6, 7, &value), STATUS_USAGE);
+    assert_int_equal(value_read_real(bad[i], -1e308, 1e308, &value), STATUS_USAGE);
+  assert_int_equal(value_read_real("5", 6, 7, &value), STATUS_USAGE);
+  assert_int_equal(value_read_real("7.1", 6, 7, &value), STATUS_USAGE);
   assert_true(value == 77);
-  assert_int_equal(option_read_real("7", 6, 7, &value), STATUS_OK);
-  assert_int_equal(option_read_real("6", 6, 7, &value), STATUS_OK);
+  assert_int_equal(value_read_real("7", 6, 7, &value), STATUS_OK);
+  assert_int_equal(value_read_real("6", 6, 7, &value), STATUS_OK);
   assert_true(value == 6);
 }
 

@@ -78,7 +78,7 @@ static struct record *record_of(const char *says)
   snprintf(library, sizeof library, "%s/tests/unit/fake_nvml.so", built ? built : ".");
   setenv("HIMENO_NVML", library, 1);
   setenv("HIMENO_SYSFS", "/nonexistent", 1);
-  setenv("HIMENO_FAKE_NVML", says, 1);
+  setenv("FAKE_NVML", says, 1);
   assert_int_equal(record_open("0000:12:00.0", 1, &r), STATUS_OK);
   return r;
 }
@@ -101,7 +101,7 @@ static void a_change_is_kept_with_its_block_and_both_values(void **state)
   (void)state;
   blocks_pass(r, 3);
   assert_int_equal(r->telemetry.n_changes, 0);
-  setenv("HIMENO_FAKE_NVML", "fixed=5 width=8", 1);
+  setenv("FAKE_NVML", "fixed=5 width=8", 1);
   blocks_pass(r, 2);
   record_finish(r);
   assert_int_equal(r->telemetry.n_changes, 2);
@@ -118,7 +118,7 @@ static void changes_beyond_room_are_counted(void **state)
   (void)state;
   for (int n = 1; n <= 2 * RECORD_CHANGES_MAX; n++) {
     snprintf(says, sizeof says, "rows=%d", n);
-    setenv("HIMENO_FAKE_NVML", says, 1);
+    setenv("FAKE_NVML", says, 1);
     record_finish(r);
   }
   assert_int_equal(r->telemetry.n_changes, 2 * RECORD_CHANGES_MAX);
@@ -133,7 +133,7 @@ static void short_blocks_are_not_all_looked_after(void **state)
   const struct solver_block block = {.sweeps = 1};
   (void)state;
   r->look_seconds = 3600;
-  setenv("HIMENO_FAKE_NVML", "fixed=1", 1);
+  setenv("FAKE_NVML", "fixed=1", 1);
   for (int b = 0; b < 100; b++) assert_int_equal(record_add(r, &block), STATUS_OK);
   assert_int_equal(r->telemetry.n_changes, 0);
   record_finish(r);
@@ -199,9 +199,9 @@ static void each_reason_of_a_throttled_block_counts(void **state)
   const struct solver_block block = {.sweeps = 1};
   (void)state;
   for (int b = 0; b < 3; b++) assert_int_equal(record_add(r, &block), STATUS_OK);
-  setenv("HIMENO_FAKE_NVML", "throttle=32", 1);
+  setenv("FAKE_NVML", "throttle=32", 1);
   assert_int_equal(record_add(r, &block), STATUS_OK);
-  setenv("HIMENO_FAKE_NVML", "throttle=0", 1);
+  setenv("FAKE_NVML", "throttle=0", 1);
   assert_int_equal(record_add(r, &block), STATUS_OK);
   assert_true(r->telemetry.samples == 5 && r->telemetry.throttled == 4);
   for (int b = 0; b < THROTTLE_BITS; b++)

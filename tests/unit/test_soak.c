@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bits flipped in device memory, below every detector: each that is still there at the next check is reported, with its place. With
- * HIMENO_FLIP_TABLE set the rates are printed, by array, bit and interval, as doc/acceptance.md shows them. */
+ * FLIP_TABLE set the rates are printed, by array, bit and interval, as doc/acceptance.md shows them. */
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -191,7 +191,7 @@ static void rarer_checks_miss_only_what_has_faded_from_the_field(void **state)
 {
   struct rig *rig = *state;
   static int seen[GROUPS][BIT_CLASSES][INTERVALS], n[GROUPS][BIT_CLASSES][INTERVALS];
-  int trials = getenv("HIMENO_FLIP_TABLE") ? 4 * TRIALS : TRIALS / 4;
+  int trials = getenv("FLIP_TABLE") ? 4 * TRIALS : TRIALS / 4;
   for (int i = 0; i < INTERVALS; i++) {
     uint64_t random = 2022;
     for (int t = 0; t < trials; t++) {
@@ -205,7 +205,7 @@ static void rarer_checks_miss_only_what_has_faded_from_the_field(void **state)
     }
   }
   for (int b = 0; b < BIT_CLASSES; b++) assert_int_equal(seen[GROUP_NEWEST][b][0], n[GROUP_NEWEST][b][0]);
-  if (getenv("HIMENO_FLIP_TABLE")) table_print(seen, n);
+  if (getenv("FLIP_TABLE")) table_print(seen, n);
 }
 
 static void the_last_sweep_is_checked_where_the_block_is_no_multiple(void **state)

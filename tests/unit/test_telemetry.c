@@ -23,8 +23,8 @@ static struct telemetry *fake(const char *says, const char *lacks)
   snprintf(library, sizeof library, "%s/tests/unit/fake_nvml.so", built ? built : ".");
   setenv("HIMENO_NVML", library, 1);
   setenv("HIMENO_SYSFS", "/nonexistent", 1);
-  setenv("HIMENO_FAKE_NVML", says, 1);
-  setenv("HIMENO_FAKE_NVML_LACKS", lacks, 1);
+  setenv("FAKE_NVML", says, 1);
+  setenv("FAKE_NVML_LACKS", lacks, 1);
   struct telemetry *t = telemetry_open("0000:12:00.0");
   assert_non_null(t);
   return t;

@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "tools/memory/run.h"
 
 int mem_contents_corrupt(struct mem_run *run)
 {
-  return environment_number("HIMENO_MEM_CORRUPT", 0) == (long long)++run->checks;
+  return switch_number("HIMENO_MEM_CORRUPT", 0) == (long long)++run->checks;
 }
 
 static status_t flip_bit(struct mem_run *run, struct gpu_mem mem, uint64_t at)

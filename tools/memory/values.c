@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/options.h"
+#include "base/values.h"
 #include "base/report.h"
 
 #define TEXT_MAX 32
@@ -26,7 +26,7 @@ status_t mem_size_read(const char *text, uint64_t *bytes)
     number[length - 1] = '\0';
     scale = ldexp(1, 10 * (int)(suffix - suffixes + 1));
   }
-  RETURN_IF_FAILED(option_read_real(number, 0, 9e15, &value));
+  RETURN_IF_FAILED(value_read_real(number, 0, 9e15, &value));
   value *= scale;
   if (value != floor(value) || value > 9e15) return STATUS_USAGE;
   *bytes = (uint64_t)value;

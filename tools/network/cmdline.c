@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/values.h"
 #include "comm/ranks/options.h"
 #include "gpu/device_options.h"
 
@@ -43,7 +44,7 @@ static status_t parse_bytes(const char *option, const char *text, void *field)
   if (length >= sizeof number) goto bad;
   memcpy(number, text, length);
   number[length] = '\0';
-  if (option_read_int(number, 1, SIZE_MAX_BYTES >> shift, &value) != STATUS_OK) goto bad;
+  if (value_read_int(number, 1, SIZE_MAX_BYTES >> shift, &value) != STATUS_OK) goto bad;
   value <<= shift;
   if (value % WORD_BYTES != 0) goto bad;
   *(int64_t *)field = value;

@@ -3,7 +3,7 @@
 
 #include "tools/network/pattern.h"
 
-#include "base/environment.h"
+#include "base/switches.h"
 
 /* Below this many words threads cost more than they save. */
 #define PARALLEL_WORDS 65536
@@ -29,7 +29,7 @@ size_t pattern_check(const void *buffer, size_t bytes, uint64_t version)
 int pattern_corrupt_now(int64_t transfers)
 {
   static int64_t counted;
-  int64_t before = counted, wanted = environment_number("HIMENO_BENCH_CORRUPT", 0);
+  int64_t before = counted, wanted = switch_number("HIMENO_BENCH_CORRUPT", 0);
   counted += transfers;
   return before < wanted && wanted <= counted;
 }

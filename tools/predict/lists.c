@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/options.h"
+#include "base/values.h"
 
 /* The next of a list with commas between; NULL at its end. */
 static const char *next_word(const char *rest, char word[64])
@@ -37,7 +37,7 @@ status_t rank_list_parse(const char *option, const char *text, void *ranks)
   for (const char *rest = text; rest;) {
     long long value;
     rest = next_word(rest, word);
-    if (list->n == LIST_RANKS_MAX || option_read_int(word, 1, LIST_RANKS_TOP, &value) != STATUS_OK)
+    if (list->n == LIST_RANKS_MAX || value_read_int(word, 1, LIST_RANKS_TOP, &value) != STATUS_OK)
       return log_fail(STATUS_USAGE,
                       "%s %s: allowed are up to %d whole numbers from 1 to %d, with commas between", option,
                       text, LIST_RANKS_MAX, LIST_RANKS_TOP);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 
 static const struct gemm_micro *const micros[] = {
 #ifdef __x86_64__
@@ -21,7 +21,7 @@ const struct gemm_micro *gemm_micro_at(int n)
 
 status_t gemm_micro_choose(const struct gemm_micro **micro)
 {
-  const char *wanted = environment_text("HIMENO_CPU_SIMD");
+  const char *wanted = switch_text("HIMENO_CPU_SIMD");
   const struct gemm_micro *one;
   for (int n = 0; (one = gemm_micro_at(n)); n++) {
     if (wanted && strcmp(wanted, one->name)) continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "himeno/kernels/cpu/stream.h"
 
 static const struct cpu_simd *const simds[] = {
@@ -21,7 +21,7 @@ const struct cpu_simd *cpu_simd_at(int n)
 
 status_t cpu_simd_choose(const struct cpu_simd **simd)
 {
-  const char *wanted = environment_text("HIMENO_CPU_SIMD");
+  const char *wanted = switch_text("HIMENO_CPU_SIMD");
   const struct cpu_simd *s;
 
   for (int n = 0; (s = cpu_simd_at(n)); n++) {
@@ -44,5 +44,5 @@ int cpu_fetches(void)
   __builtin_cpu_init();
   fetches = !__builtin_cpu_is("intel");
 #endif
-  return (int)environment_number("HIMENO_CPU_FETCH", fetches);
+  return (int)switch_number("HIMENO_CPU_FETCH", fetches);
 }

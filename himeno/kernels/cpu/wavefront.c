@@ -21,8 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "himeno/kernels/cpu/wavefront_private.h"
 
 #define LINE  16 /* floats */
@@ -38,7 +38,7 @@
 /* HIMENO_CPU_CACHE in the environment, in bytes, is for tests: a small one makes many tiles. */
 static double cache_bytes(void)
 {
-  long long bytes = environment_number("HIMENO_CPU_CACHE", sysconf(_SC_LEVEL2_CACHE_SIZE));
+  long long bytes = switch_number("HIMENO_CPU_CACHE", sysconf(_SC_LEVEL2_CACHE_SIZE));
   return bytes > 0 ? (double)bytes : CACHE_BYTES;
 }
 

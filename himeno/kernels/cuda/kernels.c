@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "himeno/kernels/cuda/exec.h"
 #include "himeno/kernels/cuda/resident.h"
 #include "himeno/kernels/cuda/temporal.h"
@@ -184,7 +184,7 @@ static void close_exec(struct himeno_exec *exec)
  * a failing assertion on the device. */
 static long trap_count(void)
 {
-  return (long)environment_number("HIMENO_CUDA_TRAP", 0);
+  return (long)switch_number("HIMENO_CUDA_TRAP", 0);
 }
 
 static int trap_is_due(struct himeno_exec *exec)

@@ -2,8 +2,8 @@
 /* Temporal kernels: T sweeps a launch, in the form that the chip runs. */
 #include <stdlib.h>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "himeno/kernels/cuda/exec.h"
 #include "himeno/kernels/cuda/temporal.h"
 
@@ -16,7 +16,7 @@ struct state {
  * away, so that tests reach what older chips run. */
 static int form_runs(const struct cudaDeviceProp *chip, int code, const struct cuda_temporal *form)
 {
-  int major = environment_number("HIMENO_CUDA_BULK", 1) ? code / 10 : 8;
+  int major = switch_number("HIMENO_CUDA_BULK", 1) ? code / 10 : 8;
   return major >= form->major && (size_t)form->shared_bytes <= chip->sharedMemPerBlockOptin;
 }
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "himeno/kernels/opencl/common_cl.h"
 #include "himeno/kernels/opencl/field_cl.h"
 #include "himeno/kernels/opencl/persistent.h"
@@ -332,8 +332,8 @@ static status_t gosa_choose(struct himeno_exec *x)
   char *extensions;
 
   x->gosa = GOSA_LAUNCH;
-  x->fp64 = info->fp64 && environment_number("HIMENO_OPENCL_FP64", 1);
-  if (!x->fp64 || !environment_number("HIMENO_OPENCL_ATOMICS", 1)) return STATUS_OK;
+  x->fp64 = info->fp64 && switch_number("HIMENO_OPENCL_FP64", 1);
+  if (!x->fp64 || !switch_number("HIMENO_OPENCL_ATOMICS", 1)) return STATUS_OK;
   if (opencl_is_nvidia(x->device)) {
     if (opencl_nvidia_chip(x->device) >= 60) x->gosa = GOSA_ADD;
     return STATUS_OK;
@@ -361,7 +361,7 @@ static int caches_help(const struct himeno_exec *x)
  * HIMENO_OPENCL_WIDE=0 or 1 is for tests. */
 static int wide_wanted(const struct himeno_exec *x)
 {
-  return environment_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1;
+  return switch_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1;
 }
 
 static status_t step_open(struct himeno_exec *x)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "himeno/kernels/opencl/persistent.h"
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/switches.h"
 #include "himeno/kernels/opencl/common_cl.h"
 #include "himeno/kernels/opencl/launch.h"
 #include "himeno/kernels/opencl/persistent_cl.h"
@@ -19,7 +19,7 @@
 static int wanted(const struct himeno_exec *x)
 {
   const int ordered = opencl_nvidia_chip(x->device) >= 70;
-  return x->step.persistent && environment_number("HIMENO_OPENCL_PERSISTENT", ordered) &&
+  return x->step.persistent && switch_number("HIMENO_OPENCL_PERSISTENT", ordered) &&
          x->gosa == (ordered ? GOSA_ADD : GOSA_EXCHANGE);
 }
 

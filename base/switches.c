@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/switches.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define NUMBER(from, to)                                                                                     \
+  SWITCH_RANGE,                                                                                              \
+  {                                                                                                          \
+    .type = VALUE_INT, .min = from, .max = to                                                                \
+  }
+#define COUNT NUMBER(1, 0x1p63)
+#define CHOICE(words)                                                                                        \
+  SWITCH_RANGE,                                                                                              \
+  {                                                                                                          \
+    .type = VALUE_CHOICE, .allowed = words                                                                   \
+  }
+#define FREE(words)                                                                                          \
+  SWITCH_FREE,                                                                                               \
+  {                                                                                                          \
+    .allowed = words                                                                                         \
+  }
+
+static const struct switch_spec switches[] = {
+    {"HIMENO_TUNE_CACHE", SWITCH_USER, FREE("a file"),
+     "where tuned choices are kept, instead of `$XDG_CACHE_HOME/himeno-gpu/tune.json`"},
+    {"HIMENO_NCCL", SWITCH_USER, FREE("a file"),
+     "the library that transport `nccl` loads, instead of `libnccl.so.2`"},
+    {"HIMENO_MPI_DEVICE", SWITCH_USER, CHOICE("0|1"),
+     "1: transport `mpi` also tries an MPI library that does not say that it takes device memory"},
+    {"HIMENO_QPU", SWITCH_USER, CHOICE("pi|emulator"),
+     "backend `qpu`: the Raspberry Pi's processors, or the emulator"},
+    {"HIMENO_SOURCE", SWITCH_USER, FREE("a folder"),
+     "`scripts/sites/*.sbatch`: the source tree that holds `scripts/`"},
+    {"HIMENO_POLICY", SWITCH_USER, FREE("a policy or a file"),
+     "`scripts/sites/accept.sbatch`: its `--policy`, `default` unless set"},
+    {"HIMENO_SOAK", SWITCH_USER, FREE("a time"),
+     "`scripts/sites/soak.sbatch`: how long to soak, `8h` unless set"},
+    {"HIMENO_ACCEPT_OPTIONS", SWITCH_USER, FREE("options"),
+     "`scripts/sites/accept.sbatch` and `soak.sbatch`: more of `scripts/accept`"},
+    {"HIMENO_SCALING_OPTIONS", SWITCH_USER, FREE("options"),
+     "`scripts/sites/scaling.sbatch`: more of `scripts/scaling`"},
+
+    {"HIMENO_CPU_SIMD", SWITCH_TUNING, CHOICE("avx512|avx2|sse2|generic"),
+     "the instructions of CPU kernels, instead of the widest that the CPU has"},
+    {"HIMENO_CPU_FETCH", SWITCH_TUNING, CHOICE("0|1"),
+     "whether CPU kernels prefetch the next row into the second cache; unset: on all CPUs but Intel's"},
+    {"HIMENO_CPU_CACHE", SWITCH_TUNING, COUNT,
+     "bytes of the second cache by which `wavefront` kernels cut their tiles"},
+    {"HIMENO_CUDA_BULK", SWITCH_TUNING, CHOICE("0|1"),
+     "0: temporal CUDA kernels take the form without the chip's copy engine"},
+    {"HIMENO_OPENCL_ATOMICS", SWITCH_TUNING, CHOICE("0|1"),
+     "0: OpenCL kernels sum gosa in a launch of its own, without atomics"},
+    {"HIMENO_OPENCL_FP64", SWITCH_TUNING, CHOICE("0|1"),
+     "0: OpenCL kernels sum gosa in two floats, as on devices without fp64"},
+    {"HIMENO_OPENCL_PERSISTENT", SWITCH_TUNING, CHOICE("0|1"),
+     "whether an OpenCL launch does many sweeps; unset: on NVIDIA's devices from sm_70 on"},
+    {"HIMENO_OPENCL_WIDE", SWITCH_TUNING, CHOICE("0|1"),
+     "whether temporal OpenCL kernels take groups of up to 1024; unset: on NVIDIA's devices"},
+
+    {"HIMENO_FLIP", SWITCH_TEST, FREE("`ARRAY[@RANK] I,J,K BIT SWEEP`"),
+     "himeno-gpu: flips a bit in device memory before a sweep ([acceptance.md](acceptance.md))"},
+    {"HIMENO_GEMM_FLIP", SWITCH_TEST, FREE("`RANK [MATRIX] ROW,COLUMN BIT WHEN`"),
+     "gemm-gpu: flips a bit in a matrix on the device ([gemm.md](gemm.md))"},
+    {"HIMENO_HALO_CORRUPT",
+     SWITCH_TEST,
+     SWITCH_PAIR,
+     {.allowed = "RANK:NUMBER, as 1:2 is"},
+     "flips a bit of what that rank receives in that exchange of halos"},
+    {"HIMENO_BENCH_CORRUPT", SWITCH_TEST, COUNT, "comm-gpu: each rank damages what arrives in that transfer"},
+    {"HIMENO_MEM_CORRUPT", SWITCH_TEST, COUNT, "mem-gpu: flips a bit in what is compared for that time"},
+    {"HIMENO_CUDA_TRAP", SWITCH_TEST, COUNT, "that sweep on a CUDA device runs into a failing assertion"},
+    {"HIMENO_NULL_FAIL", SWITCH_TEST, COUNT, "backend `null`: that call fails"},
+    {"HIMENO_NULL_RANK", SWITCH_TEST, NUMBER(0, INT_MAX), "backend `null`: only this rank's call fails"},
+    {"HIMENO_NULL_DEVICES", SWITCH_TEST, NUMBER(0, 64), "backend `null`: so many devices, 8 unless set"},
+    {"HIMENO_NULL_APART", SWITCH_TEST, NUMBER(0, INT_MAX),
+     "backend `null`: this rank's memory is out of its neighbours' reach"},
+    {"HIMENO_NULL_CLOCK", SWITCH_TEST, FREE("`seed=N noise=X device=RANK:X link=A-B:X`"),
+     "himeno-gpu on backend `null`: times of a simulated machine, with slow devices and links"},
+    {"HIMENO_NVML", SWITCH_TEST, FREE("a file"), "a library that stands in for NVML, `libnvidia-ml.so.1`"},
+    {"HIMENO_SYSFS", SWITCH_TEST, FREE("a folder"),
+     "stands in for `/sys` when cards and sensors are looked for"},
+};
+
+const struct switch_spec *switch_at(int n)
+{
+  return n < (int)(sizeof switches / sizeof *switches) ? &switches[n] : NULL;
+}
+
+static int pair_read(const char *text, long long pair[2])
+{
+  char rank[24];
+  size_t n = strcspn(text, ":");
+  if (n >= sizeof rank || !text[n]) return 0;
+  snprintf(rank, sizeof rank, "%.*s", (int)n, text);
+  return value_read_int(rank, 0, INT_MAX, &pair[0]) == STATUS_OK &&
+         value_read_int(text + n + 1, 1, LLONG_MAX, &pair[1]) == STATUS_OK;
+}
+
+static status_t check(const struct switch_spec *s, const char *text)
+{
+  int64_t value;
+  long long pair[2];
+  if (s->check == SWITCH_RANGE) return value_read(&s->range, s->name, text, &value);
+  if (s->check == SWITCH_FREE || pair_read(text, pair)) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "%s \"%s\": must be %s", s->name, text, s->range.allowed);
+}
+
+status_t switches_check(void)
+{
+  const struct switch_spec *s;
+  for (int n = 0; (s = switch_at(n)); n++) {
+    const char *text = switch_text(s->name);
+    if (text) RETURN_IF_FAILED(check(s, text));
+  }
+  return STATUS_OK;
+}
+
+const char *switch_text(const char *name)
+{
+  const struct switch_spec *s;
+  for (int n = 0; (s = switch_at(n)); n++) {
+    if (strcmp(s->name, name)) continue;
+    const char *text = getenv(name);
+    return text && *text ? text : NULL;
+  }
+  return NULL;
+}
+
+long long environment_number(const char *name, long long unset)
+{
+  const char *text = getenv(name);
+  long long value;
+  return text && value_read_int(text, LLONG_MIN, LLONG_MAX, &value) == STATUS_OK ? value : unset;
+}
+
+long long switch_number(const char *name, long long unset)
+{
+  return switch_text(name) ? environment_number(name, unset) : unset;
+}
+
+int switch_pair(const char *name, long long pair[2])
+{
+  const char *text = switch_text(name);
+  return text && pair_read(text, pair);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The environment variables HIMENO_*. Each stands once, in the table of base/switches.c, which doc/switches.md shows; those
+ * that are set stand in every document's settings. One that is set to nothing counts as not set. */
+#ifndef BASE_SWITCHES_H
+#define BASE_SWITCHES_H
+
+#include "base/status.h"
+#include "base/values.h"
+
+enum switch_kind {
+  SWITCH_USER,   /**< says where something is, or what to run */
+  SWITCH_TUNING, /**< takes another form of the same work: bits stay, speed changes */
+  SWITCH_TEST    /**< plants a fault, or stands in for hardware */
+};
+
+enum switch_check {
+  SWITCH_RANGE, /**< by `range` */
+  SWITCH_PAIR,  /**< RANK:NUMBER */
+  SWITCH_FREE   /**< a path, or what only its reader understands, who checks it */
+};
+
+struct switch_spec {
+  const char *name;
+  enum switch_kind kind;
+  enum switch_check check;
+  struct value_range range; /**< `allowed` says in words what is taken where `check` is not SWITCH_RANGE */
+  const char *meaning;
+};
+
+/** \brief The \a n-th of the table, NULL past the last. */
+const struct switch_spec *switch_at(int n);
+
+/** \brief STATUS_USAGE, logged, if one of them has a value that is not understood. Parsing options ends with it. */
+status_t switches_check(void);
+
+/** \brief The text of a variable of the table, NULL where it is not set or not in the table. */
+const char *switch_text(const char *name);
+
+/** \brief The whole number that a variable of the table holds, \a unset where it holds none. */
+long long switch_number(const char *name, long long unset);
+
+/** \brief Reads "RANK:NUMBER". Returns whether the variable is set so. */
+int switch_pair(const char *name, long long pair[2]);
+
+/** \brief The whole number that a launcher's variable holds, \a unset where it holds none. */
+long long environment_number(const char *name, long long unset);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/values.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+/** The field's first character must be a digit or a sign before one: strtoll and strtod also take spaces and
+ * words. */
+static int looks_like_number(const char *text, const char *characters)
+{
+  const char *digits = text + (*text == '-');
+  return isdigit((unsigned char)*digits) && strspn(digits, characters) == strlen(digits);
+}
+
+status_t value_read_int(const char *text, long long min, long long max, long long *value)
+{
+  char *end;
+  if (!looks_like_number(text, "0123456789")) return STATUS_USAGE;
+  errno = 0;
+  long long read = strtoll(text, &end, 10);
+  if (errno || *end || read < min || read > max) return STATUS_USAGE;
+  *value = read;
+  return STATUS_OK;
+}
+
+status_t value_read_real(const char *text, double min, double max, double *value)
+{
+  char *end;
+  if (!looks_like_number(text, "0123456789.eE+-")) return STATUS_USAGE;
+  double read = strtod(text, &end);
+  if (*end || !isfinite(read) || read < min || read > max) return STATUS_USAGE;
+  *value = read;
+  return STATUS_OK;
+}
+
+/** A bound as an integer; bounds beyond the type mean its ends. */
+static long long integer_bound(double bound)
+{
+  if (bound >= 0x1p63) return LLONG_MAX;
+  return bound <= -0x1p63 ? LLONG_MIN : (long long)bound;
+}
+
+/** Position of \a text in the |-separated \a choices, −1 if it is none of them. */
+static int find_choice(const char *choices, const char *text)
+{
+  size_t length = strlen(text);
+  for (int position = 0;; position++) {
+    size_t n = strcspn(choices, "|");
+    if (n == length && strncmp(choices, text, n) == 0) return position;
+    if (!choices[n]) return -1;
+    choices += n + 1;
+  }
+}
+
+const char *value_describe(const struct value_range *range, char text[VALUE_TEXT_MAX])
+{
+  const char *kind = range->type == VALUE_INT ? "a whole number" : "a number";
+  if (range->type == VALUE_CHOICE) {
+    const char *last = strrchr(range->allowed, '|');
+    size_t n = 0;
+    for (const char *c = range->allowed; *c && n + 5 < VALUE_TEXT_MAX; c++) {
+      if (*c == '|')
+        n += (size_t)sprintf(text + n, c == last ? " or " : ", ");
+      else
+        text[n++] = *c;
+    }
+    text[n] = '\0';
+  } else if (range->allowed) {
+    snprintf(text, VALUE_TEXT_MAX, "%s", range->allowed);
+  } else if (range->max >= 0x1p53) {
+    snprintf(text, VALUE_TEXT_MAX, "%s of at least %.15g", kind, range->min);
+  } else {
+    snprintf(text, VALUE_TEXT_MAX, "%s from %.15g to %.15g", kind, range->min, range->max);
+  }
+  return text;
+}
+
+static int fits(const struct value_range *range, const char *text, void *field)
+{
+  long long integer;
+  switch (range->type) {
+  case VALUE_INT:
+    if (value_read_int(text, integer_bound(range->min), integer_bound(range->max), &integer) != STATUS_OK)
+      return 0;
+    *(int64_t *)field = integer;
+    return 1;
+  case VALUE_REAL:
+    return value_read_real(text, range->min, range->max, field) == STATUS_OK;
+  case VALUE_CHOICE:
+    break;
+  }
+  int position = find_choice(range->allowed, text);
+  if (position >= 0) *(int *)field = position;
+  return position >= 0;
+}
+
+status_t value_read(const struct value_range *range, const char *shown, const char *text, void *field)
+{
+  char allowed[VALUE_TEXT_MAX];
+  if (fits(range, text, field)) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "%s \"%s\": must be %s", shown, text, value_describe(range, allowed));
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What a text from outside may say: options and switches read their values by it. */
+#ifndef BASE_VALUES_H
+#define BASE_VALUES_H
+
+#include <stdint.h>
+
+#include "base/status.h"
+
+#define VALUE_TEXT_MAX 256
+
+enum value_type {
+  VALUE_INT,   /**< int64_t within [min, max] */
+  VALUE_REAL,  /**< double within [min, max] */
+  VALUE_CHOICE /**< int, the position in the |-separated `allowed` */
+};
+
+struct value_range {
+  enum value_type type;
+  const char *allowed; /**< choices as "auto|full|off", or a phrase for messages: what is allowed */
+  double min, max;
+};
+
+/** \brief Reads \a text into \a field as the range demands; \a shown names what has the value in the message. STATUS_USAGE, logged. */
+status_t value_read(const struct value_range *range, const char *shown, const char *text, void *field);
+
+/** \brief What a value must be, in words: "auto, full or off", "a whole number from 1 to 100". */
+const char *value_describe(const struct value_range *range, char text[VALUE_TEXT_MAX]);
+
+/** \brief Strict whole-string number readers: STATUS_USAGE, silently, on anything but one number in range. */
+status_t value_read_int(const char *text, long long min, long long max, long long *value);
+status_t value_read_real(const char *text, double min, double max, double *value);
+
+#endif

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# Variables HIMENO_*: the table of base/switches.c, doc/switches.md and the sources name the same ones, and documents have what was set.
+load ../helper
+
+setup() { cd "$top_srcdir"; }
+rooms=(base gpu comm suite himeno gemm tools)
+
+# The names in what comes in, each once.
+names() { grep -oE 'HIMENO_[A-Z0-9_]+' | sort -u; }
+
+declared() { grep -oE '^ *\{"HIMENO_[A-Z0-9_]+"' base/switches.c | names; }
+
+# same WHAT FOUND: these are the names of the table.
+same() {
+  diff <(declared) - <<<"$2" >"$BATS_TEST_TMPDIR/differs" || { echo "< the table, > $1"; cat "$BATS_TEST_TMPDIR/differs"; return 1; }
+}
+
+@test "every switch of the table is on its page, and no other" {
+  [ "$(declared | wc -l)" -ge 30 ]
+  same doc/switches.md "$(grep -E '^\| `HIMENO_' doc/switches.md | names)"
+}
+
+@test "every switch of the table is read, and no other" {
+  same 'the sources' "$({
+    grep -rhoE --include='*.c' 'switch_(text|number|pair)\("HIMENO_[A-Z0-9_]+"' "${rooms[@]}"
+    grep -rhoE '\$\{?HIMENO_[A-Z0-9_]+' scripts
+  } | names)"
+}
+
+@test "no source and no test gets round the table" {
+  ! grep -rnE --include='*.[ch]' --include='*.cu' '"HIMENO_[A-Z0-9_]+"' "${rooms[@]}" | grep -vE '^base/switches\.c:|switch_(text|number|pair)\("HIMENO_' || false
+  ! grep -rnE --include='*.c' '(getenv|environment_number)\("HIMENO_' tests || false
+  # Scripts and tests set what there is, and Python asks for nothing.
+  [ -z "$(comm -13 <(declared) <(grep -rhoE '(^|[^A-Za-z_$])HIMENO_[A-Z0-9_]+=' scripts tests/cli tests/fault tests/mpi tests/clock tests/sites tests/hosts .ci | names))" ]
+  ! grep -rnE "environ.*HIMENO_|getenv\(.HIMENO_" scripts --include='*.py' || false
+}
+
+@test "documents name the pages in which a switch is told" {
+  [ -z "$(comm -13 <(declared) <(grep -rhoE '\bHIMENO_[A-Z0-9_]+=' README.md doc/*.md | names))" ]
+  grep -q 'doc/switches.md' README.md
+}
+
+@test "every program's document has the switches that were set, and no others" {
+  local program unknown=HIMENO_UNKNOWN
+  cd "$BATS_TEST_TMPDIR"
+  export HIMENO_CPU_CACHE=1048576 HIMENO_OPENCL_WIDE=0 HIMENO_SOAK= HIMENO_NVML=/nonexistent OMP_NUM_THREADS=1
+  export "$unknown=1"
+  document() {
+    program=$1
+    shift
+    run "$top_builddir/$program" "$@" --json d.json
+    expect_status 0
+    "$PYTHON" -c "import json
+s = json.load(open('d.json'))['system']['settings']
+print('$program', s)
+assert {k: v for k, v in s.items() if k.startswith('HIMENO_')} == {
+    'HIMENO_CPU_CACHE': '1048576', 'HIMENO_OPENCL_WIDE': '0', 'HIMENO_NVML': '/nonexistent'}"
+  }
+  document himeno-gpu -b cpu -s XS -n 1 -k reference
+  document himeno-gpu -b null -s XS --ladder -n 1 --verify off
+  document himeno-gpu -b null -s XS --soak 0.01 --block 2
+  document gemm-gpu -b cpu -s 16 -t 0.01 -k naive --no-yardstick
+  document gemm-gpu -b cpu --ladder --sizes 16 -t 0.01
+  document mem-gpu -b cpu --mixes -t 0.02 --sizes 64K
+  document comm-gpu -b cpu --parts host --max 64 --samples 3
+}
