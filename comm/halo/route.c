@@ -29,8 +29,65 @@ struct halo_route {
   int unattended;       /* on all ranks */
   struct gpu_mem field; /* of the exchange under way */
   struct gpu_event *idle;
-  long corrupt, exchanges; /* exchange to corrupt for a test, 0 for none; exchanges finished */
+  status_t (*finish)(struct halo_route *route, struct gpu_event **arrived);
+  long corrupt; /* exchanges until the one that a test corrupts, 0 for none */
 };
+
+static int has_rest(const struct halo_route *route)
+{
+  return route->rest.plan.n > 0;
+}
+
+/* ---- the end of an exchange, one of three ---- */
+
+/* One event for both parts. */
+static status_t arrivals_join(struct halo_route *route, struct gpu_event **arrived)
+{
+  struct gpu_event *rest;
+  RETURN_IF_FAILED(route->rest.transport->finish(route->rest.exchange, &rest));
+  if (!*arrived) {
+    *arrived = rest;
+    return STATUS_OK;
+  }
+  RETURN_IF_FAILED(gpu_wait(route->join, *arrived));
+  RETURN_IF_FAILED(gpu_wait(route->join, rest));
+  RETURN_IF_FAILED(gpu_record(route->both, route->join));
+  *arrived = route->both;
+  return STATUS_OK;
+}
+
+static status_t main_finish(struct halo_route *route, struct gpu_event **arrived)
+{
+  *arrived = NULL;
+  return route->main.transport->finish(route->main.exchange, arrived);
+}
+
+static status_t both_finish(struct halo_route *route, struct gpu_event **arrived)
+{
+  RETURN_IF_FAILED(main_finish(route, arrived));
+  return arrivals_join(route, arrived);
+}
+
+static status_t corrupt(struct halo_route *route, struct gpu_event *arrived)
+{
+  const struct layout *layout = route->context.layout;
+  const struct box *box = &route->plan.messages[0].recv;
+  size_t at = (size_t)(box->lo[0] * layout->plane + box->lo[1] * layout->pitch + box->lo[2]) * sizeof(float);
+  struct gpu_queue *queue = route->context.compute;
+  uint32_t bits;
+  if (arrived) RETURN_IF_FAILED(gpu_wait(queue, arrived));
+  RETURN_IF_FAILED(gpu_copy_out(queue, &bits, route->field, at, sizeof bits));
+  RETURN_IF_FAILED(gpu_sync(queue));
+  bits ^= 1u << 20;
+  RETURN_IF_FAILED(gpu_copy_in(queue, route->field, at, &bits, sizeof bits));
+  return gpu_sync(queue);
+}
+
+static status_t corrupt_finish(struct halo_route *route, struct gpu_event **arrived)
+{
+  RETURN_IF_FAILED((has_rest(route) ? both_finish : main_finish)(route, arrived));
+  return --route->corrupt == 0 ? corrupt(route, *arrived) : STATUS_OK;
+}
 
 /* ---- open and close ---- */
 
@@ -74,13 +131,7 @@ static status_t rest_open(struct halo_route *route)
   return agree_status(route->context.comm, status);
 }
 
-static int has_rest(const struct halo_route *route)
-{
-  return route->rest.plan.n > 0;
-}
-
-/* A test hook: with HIMENO_HALO_CORRUPT=R:N in the environment, a bit of what rank R receives in its Nth exchange
- * flips, below anything that could notice. */
+/* HIMENO_HALO_CORRUPT=R:N is for tests: a bit of what rank R receives in its Nth exchange flips, below anything that could notice. */
 static long corrupt_when(MPI_Comm comm)
 {
   long long corrupt[2];
@@ -112,6 +163,7 @@ status_t halo_route_open(const struct halo_transport *transport, const struct ha
   for (int m = 0; m < HALO_MESSAGES_MAX; m++) route->reach[m].carried = 1;
   TRY(part_open(route, transport, &route->main, route->reach), fail);
   TRY(rest_open(route), fail);
+  route->finish = route->corrupt ? corrupt_finish : has_rest(route) ? both_finish : main_finish;
   TRY(agree_status(context->comm, gpu_event_create(context->device, &route->idle)), fail);
   TRY(unattended_agree(route), fail);
   *opened = route;
@@ -153,43 +205,9 @@ status_t halo_route_progress(struct halo_route *route)
   return has_rest(route) ? route->rest.transport->progress(route->rest.exchange) : STATUS_OK;
 }
 
-/* One event for both parts. */
-static status_t arrivals_join(struct halo_route *route, struct gpu_event **arrived)
-{
-  struct gpu_event *rest;
-  RETURN_IF_FAILED(route->rest.transport->finish(route->rest.exchange, &rest));
-  if (!*arrived) {
-    *arrived = rest;
-    return STATUS_OK;
-  }
-  RETURN_IF_FAILED(gpu_wait(route->join, *arrived));
-  RETURN_IF_FAILED(gpu_wait(route->join, rest));
-  RETURN_IF_FAILED(gpu_record(route->both, route->join));
-  *arrived = route->both;
-  return STATUS_OK;
-}
-
-static status_t corrupt(struct halo_route *route, struct gpu_event *arrived)
-{
-  const struct layout *layout = route->context.layout;
-  const struct box *box = &route->plan.messages[0].recv;
-  size_t at = (size_t)(box->lo[0] * layout->plane + box->lo[1] * layout->pitch + box->lo[2]) * sizeof(float);
-  struct gpu_queue *queue = route->context.compute;
-  uint32_t bits;
-  if (arrived) RETURN_IF_FAILED(gpu_wait(queue, arrived));
-  RETURN_IF_FAILED(gpu_copy_out(queue, &bits, route->field, at, sizeof bits));
-  RETURN_IF_FAILED(gpu_sync(queue));
-  bits ^= 1u << 20;
-  RETURN_IF_FAILED(gpu_copy_in(queue, route->field, at, &bits, sizeof bits));
-  return gpu_sync(queue);
-}
-
 status_t halo_route_finish(struct halo_route *route, struct gpu_event **arrived)
 {
-  *arrived = NULL;
-  RETURN_IF_FAILED(route->main.transport->finish(route->main.exchange, arrived));
-  if (has_rest(route)) RETURN_IF_FAILED(arrivals_join(route, arrived));
-  return ++route->exchanges == route->corrupt ? corrupt(route, *arrived) : STATUS_OK;
+  return route->finish(route, arrived);
 }
 
 /* ---- waiting ---- */

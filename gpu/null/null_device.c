@@ -20,7 +20,7 @@ struct null_device {
   uint64_t held_bytes;
 };
 
-static long calls;
+static long calls, failing; /* counted, and the number of the one that fails, 0 for none */
 
 /** The global rank as the launcher tells it, −1 when there is no launcher. */
 static long long launcher_rank(void)
@@ -40,11 +40,14 @@ long null_calls(void)
 
 status_t null_call(const char *verb, status_t status)
 {
-  calls++;
-  if (calls != switch_number("HIMENO_NULL_FAIL", 0)) return STATUS_OK;
-  long long only = switch_number("HIMENO_NULL_RANK", -1);
-  if (only >= 0 && launcher_rank() != only) return STATUS_OK;
+  if (++calls != failing) return STATUS_OK;
   return log_fail(status, "null device: call %ld, %s, fails on demand", calls, verb);
+}
+
+static void failing_plan(void)
+{
+  long long only = switch_number("HIMENO_NULL_RANK", -1);
+  failing = only < 0 || launcher_rank() == only ? (long)switch_number("HIMENO_NULL_FAIL", 0) : 0;
 }
 
 static int null_devices(void)
@@ -84,6 +87,7 @@ static void null_probe(struct gpu_device_info **devices, int *n, char reason[GPU
 
 static status_t null_open(int index, struct gpu_device **opened)
 {
+  failing_plan();
   RETURN_IF_FAILED(null_call("open", STATUS_ENVIRONMENT));
   if (index < 0 || index >= null_devices())
     return log_fail(STATUS_ENVIRONMENT, "there is no null device %d, only %d of them", index, null_devices());

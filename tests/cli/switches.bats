@@ -64,3 +64,21 @@ assert {k: v for k, v in s.items() if k.startswith('HIMENO_')} == {
   document mem-gpu -b cpu --mixes -t 0.02 --sizes 64K
   document comm-gpu -b cpu --parts host --max 64 --samples 3
 }
+
+# reads OPTION...: how often each of two ranks asks for a switch.
+reads() {
+  rm -f reads
+  on 2 env LD_PRELOAD="$top_builddir/tests/fault/switch_reads.so" SWITCH_READS="$PWD/reads" "$himeno" -s XS --verify off --no-tune "$@" >/dev/null
+  grep -v '^0$' reads | sort
+}
+
+@test "no sweep and no exchange asks for a switch" {
+  [ "${SANITIZERS:-no}" = no ] || skip "their library has to come first"
+  local way few
+  cd "$BATS_TEST_TMPDIR"
+  for way in '-b null -x staged' '-b null -x p2p' '-b cpu -k stream -x staged'; do
+    few=$(reads $way -n 3)
+    [ "$(wc -l <<<"$few")" = 2 ] || { echo "$way: $few"; return 1; }
+    [ "$(reads $way -n 30)" = "$few" ] || { echo "$way: $few, and of more sweeps $(cat reads)"; return 1; }
+  done
+}

@@ -38,6 +38,7 @@ struct himeno_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
+  struct himeno_ops ops;        /**< the kernel's, or those with a planted fault */
   const struct cuda_step *step; /**< whose tiles cover a box; NULL where none do */
   void *state;                  /**< the family's own */
   enum cuda_packing packing;    /**< set by open */

@@ -180,16 +180,31 @@ static void close_exec(struct himeno_exec *exec)
   free(exec);
 }
 
-/* A test hook: with HIMENO_CUDA_TRAP=N in the environment the Nth sweep that a kernel is asked for runs into
- * a failing assertion on the device. */
-static long trap_count(void)
+static status_t trap(struct himeno_exec *exec, struct gpu_queue *queue)
 {
-  return (long)switch_number("HIMENO_CUDA_TRAP", 0);
+  return cuda_exec_check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
 }
 
-static int trap_is_due(struct himeno_exec *exec)
+static status_t sweep_or_trap(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+                              const struct himeno_sweep *sweep)
 {
-  return exec->trap > 0 && --exec->trap == 0;
+  return --exec->trap ? exec->kernel->ops->sweep(exec, queue, pass, sweep) : trap(exec, queue);
+}
+
+static status_t linked_or_trap(struct himeno_exec *exec, struct gpu_queue *queue,
+                               const struct himeno_linked *linked)
+{
+  return --exec->trap ? exec->kernel->ops->linked(exec, queue, linked) : trap(exec, queue);
+}
+
+/* HIMENO_CUDA_TRAP=N is for tests: the Nth sweep that a kernel is asked for runs into a failing assertion on the device. */
+static void ops_choose(struct himeno_exec *exec)
+{
+  exec->ops = *exec->kernel->ops;
+  exec->trap = (long)switch_number("HIMENO_CUDA_TRAP", 0);
+  if (!exec->trap) return;
+  exec->ops.sweep = sweep_or_trap;
+  if (exec->ops.linked) exec->ops.linked = linked_or_trap;
 }
 
 static status_t pack_alloc(struct himeno_exec *exec, int g)
@@ -210,7 +225,7 @@ static status_t open_exec(struct gpu_device *device, const struct himeno_fields 
   x->device = device;
   x->fields = *fields;
   x->kernel = kernel;
-  x->trap = trap_count();
+  ops_choose(x);
   for (int source = 0; source < 2; source++) pass_init(x, source);
   TRY(cuda_use(device), fail);
   TRY(cuda_exec_code(x, (const void *)cuda_ceiling, &code), fail);
@@ -233,11 +248,9 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   struct cuda_pass pass = exec->pass[sweep->source];
   if (box_points(&sweep->box) == 0) return STATUS_OK;
   RETURN_IF_FAILED(cuda_use(exec->device));
-  if (trap_is_due(exec))
-    return cuda_exec_check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
   pass.gosa = (double *)exec->fields.gosa.handle + sweep->slot;
   cuda_box_set(&pass, &sweep->box);
-  return exec->kernel->ops->sweep(exec, queue, &pass, sweep);
+  return exec->ops.sweep(exec, queue, &pass, sweep);
 }
 
 static int links(const struct himeno_exec *exec)
@@ -248,9 +261,7 @@ static int links(const struct himeno_exec *exec)
 static status_t linked(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked)
 {
   RETURN_IF_FAILED(cuda_use(exec->device));
-  if (trap_is_due(exec))
-    return cuda_exec_check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
-  return exec->kernel->ops->linked(exec, queue, linked);
+  return exec->ops.linked(exec, queue, linked);
 }
 
 static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
