@@ -71,17 +71,8 @@ static status_t sample_add(struct himeno_run *run, const struct solver_block *bl
   RETURN_IF_FAILED(stats_add(&r->samples, &r->n_samples, block->seconds));
   r->seconds += block->seconds;
   r->sweeps += block->sweeps;
-  for (int p = 0; p < HIMENO_PHASES; p++) r->last.phases[p] += block->phases[p];
+  for (int p = 0; p < HIMENO_PHASES; p++) r->phase_sums[p] += block->phases[p];
   return STATUS_OK;
-}
-
-/* The last block's values, the phases' sums. */
-static void last_set(struct himeno_run *run, const struct solver_block *block)
-{
-  double phases[HIMENO_PHASES];
-  memcpy(phases, run->result.last.phases, sizeof phases);
-  run->result.last = *block;
-  memcpy(run->result.last.phases, phases, sizeof phases);
 }
 
 static void progress_show(const struct himeno_run *run, double elapsed, double wanted)
@@ -116,7 +107,7 @@ status_t himeno_block_add(struct himeno_run *run, const struct solver_block *blo
 {
   RETURN_IF_FAILED(sample_add(run, block));
   if (run->record) RETURN_IF_FAILED(record_add(run->record, block));
-  last_set(run, block);
+  run->result.last = *block;
   return STATUS_OK;
 }
 
@@ -164,7 +155,7 @@ static status_t value_settle(struct himeno_run *run, int sweeps, struct verify_v
     RETURN_IF_FAILED(verify_coefficients(run->solver, run->placement.comm, value, &run->result.coefficients));
   }
   RETURN_IF_FAILED(check_block(run, value, value->sweeps, is_short ? "check block" : "first block", &block));
-  last_set(run, &block);
+  run->result.last = block;
   run->result.verified = value->source;
   if (is_short) {
     RETURN_IF_FAILED(check_block(run, &nothing, sweeps, "first block", &block));
@@ -225,8 +216,6 @@ static status_t measure(struct himeno_run *run, struct verify_value *value, stru
   }
   status_t status = run->config.official ? official_run(run, value) : blocks_run(run, value, ceiling);
   progress_clear(run);
-  for (int p = 0; p < HIMENO_PHASES && run->result.n_samples > 0; p++)
-    run->result.last.phases[p] /= run->result.n_samples;
   if (status != STATUS_OK || !with_ceiling) return status;
   RETURN_IF_FAILED(ceiling_measure(run, ceiling));
   run->result.ceiling = stats_summarise(ceiling->rates, (size_t)ceiling->n).median;

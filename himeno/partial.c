@@ -27,12 +27,10 @@ static int is_due(const struct himeno_run *run)
   return ours = file_is_replaced(run->config.json);
 }
 
-/* The result as it stands, with means for sums. */
+/* The result as it stands. */
 static status_t document_write(struct himeno_run *run)
 {
-  const struct solver_block last = run->result.last;
-  int n = run->result.n_samples > 0 ? run->result.n_samples : 1, partial = run->result.partial;
-  for (int p = 0; p < HIMENO_PHASES; p++) run->result.last.phases[p] /= n;
+  const int partial = run->result.partial;
   run->result.partial = 1;
   status_t status = run->solver ? himeno_ranks_gather(run) : STATUS_OK;
   if (status == STATUS_OK && run->placement.rank == 0 && is_due(run)) {
@@ -41,7 +39,6 @@ static status_t document_write(struct himeno_run *run)
                       : log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
     json_decref(document);
   }
-  run->result.last = last;
   run->result.partial = partial;
   return status;
 }

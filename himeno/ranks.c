@@ -59,7 +59,8 @@ static void mine_fill(const struct himeno_run *run, struct himeno_rank *mine)
   *mine = (struct himeno_rank){.row = rank_row_of(p)};
   mine->points = (int64_t)box_points(&solver_decomp(run->solver)->owned);
   mine->telemetry = run->record->telemetry;
-  memcpy(mine->phases, run->result.last.phases, sizeof mine->phases);
+  for (int p = 0; p < HIMENO_PHASES && run->result.n_samples > 0; p++)
+    mine->phases[p] = run->result.phase_sums[p] / run->result.n_samples;
   mine->row.gflops = rank_gflops(mine);
   paths_fill(run->solver, mine);
   cards_fill(mine);

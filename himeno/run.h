@@ -46,6 +46,7 @@ struct himeno_result {
   int n_samples;
   double ceiling;              /**< bytes per second of the ceiling kernel, all ranks at once; 0 if unknown */
   struct himeno_counts counts; /**< of all ranks' emulators */
+  double phase_sums[HIMENO_PHASES]; /**< of this rank's means a sweep, over all timed blocks */
   struct solver_block last;
   enum verify_source verified;
   int pauses;            /**< timed blocks pause at check points */

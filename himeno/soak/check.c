@@ -48,7 +48,7 @@ static void pass_add(struct soak_block *b, const struct solver_block *pass)
   b->sweeps += pass->sweeps;
   b->gosa = pass->gosa;
   b->checksum = pass->checksum;
-  for (int p = 0; p < HIMENO_PHASES; p++) b->phases[p] += pass->phases[p] * pass->sweeps;
+  for (int p = 0; p < HIMENO_PHASES; p++) b->phase_sums[p] += pass->phases[p] * pass->sweeps;
 }
 
 /* Runs passes until one is wrong, at most \a passes; the coefficients are checked when it ends. */
@@ -143,7 +143,6 @@ status_t soak_block_run(struct solver *s, struct soak_known *k, MPI_Comm comm, e
   struct soak_block b = {.seconds = 0}, again = {.seconds = 0};
   unsigned wrong, wrong_again;
   RETURN_IF_FAILED(passes_run(s, k, comm, data, k->passes, every, &b, &wrong));
-  for (int p = 0; p < HIMENO_PHASES; p++) b.phases[p] /= b.sweeps;
   if (b.wrong) {
     RETURN_IF_FAILED(explain(s, k, comm, data, wrong, &b));
     RETURN_IF_FAILED(passes_run(s, k, comm, data, b.sweep / k->deep, 1, &again, &wrong_again));

@@ -38,7 +38,7 @@ struct soak_corruption {
 struct soak_block {
   double seconds; /**< of its sweeps, the slowest rank's */
   int sweeps;
-  double phases[HIMENO_PHASES]; /**< this rank's mean seconds a sweep */
+  double phase_sums[HIMENO_PHASES]; /**< this rank's seconds over its sweeps */
   double gosa;
   uint64_t checksum;
   int wrong; /**< a mismatch somewhere; all ranks agree */

@@ -88,7 +88,7 @@ static status_t block_add(struct soak *s)
   struct solver_block block = {.sweeps = s->block.sweeps, .seconds = s->block.seconds};
   block.gosa = s->block.gosa;
   block.checksum = s->block.checksum;
-  memcpy(block.phases, s->block.phases, sizeof block.phases);
+  for (int p = 0; p < HIMENO_PHASES; p++) block.phases[p] = s->block.phase_sums[p] / s->block.sweeps;
   return himeno_block_add(s->run, &block);
 }
 
@@ -162,10 +162,7 @@ status_t himeno_soak(struct himeno_run *run)
   status_t status = soak_open(&s, &config);
   s.begin = stats_now();
   if (status == STATUS_OK) status = blocks_run(&s);
-  if (status == STATUS_OK) {
-    run->result.verified = s.known.reference.source;
-    for (int p = 0; p < HIMENO_PHASES; p++) run->result.last.phases[p] /= run->result.n_samples;
-  }
+  if (status == STATUS_OK) run->result.verified = s.known.reference.source;
   soak_close(&s);
   if (status != STATUS_OK || run->result.soak.wrong_blocks == 0) return status;
   return log_fail(STATUS_WRONG, "%d of %d blocks were wrong", run->result.soak.wrong_blocks,

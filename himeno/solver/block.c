@@ -91,7 +91,7 @@ static status_t barrier(struct solver *s)
 static status_t local_finish(struct solver *s, struct segment g)
 {
   size_t bytes = (size_t)(g.end - g.first) * sizeof(double);
-  RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &s->phases[PHASE_INTERIOR]));
+  RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &s->part_sums[PHASE_INTERIOR]));
   RETURN_IF_FAILED(gpu_copy_out(s->compute, s->host_gosa + g.first, s->fields.gosa,
                                 (size_t)g.first * sizeof(double), bytes));
   RETURN_IF_FAILED(gpu_sync(s->compute));
@@ -104,9 +104,9 @@ static status_t compute_time(struct solver *s)
 {
   double block, held = 0;
   RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &block));
-  for (int p = PHASE_PACK; p <= PHASE_UNPACK && !s->overlap; p++) held += s->phases[p];
-  held += s->phases[PHASE_BOUNDARY];
-  s->phases[PHASE_INTERIOR] = block > held ? block - held : 0;
+  for (int p = PHASE_PACK; p <= PHASE_UNPACK && !s->overlap; p++) held += s->part_sums[p];
+  held += s->part_sums[PHASE_BOUNDARY];
+  s->part_sums[PHASE_INTERIOR] = block > held ? block - held : 0;
   return STATUS_OK;
 }
 
@@ -117,8 +117,8 @@ static status_t exchanged_finish(struct solver *s)
   struct halo_times times = {.exchanges = 0};
   RETURN_IF_FAILED(solver_pass_times(s));
   RETURN_IF_FAILED(halo_route_times(s->route, &times));
-  for (int p = 0; p < HALO_PHASES; p++) s->phases[phase_of[p]] = times.seconds[p];
-  s->phases[PHASE_BOUNDARY] += times.edge_seconds;
+  for (int p = 0; p < HALO_PHASES; p++) s->part_sums[phase_of[p]] = times.seconds[p];
+  s->part_sums[PHASE_BOUNDARY] += times.edge_seconds;
   return s->unattended ? compute_time(s) : STATUS_OK;
 }
 
@@ -140,7 +140,7 @@ static void simulate(struct solver *s, int sweeps, double *mine)
 {
   struct clock_block block = {decomp_rank(&s->decomp), sweeps, s->blocks++, box_points(&s->decomp.owned),
                               &s->plan};
-  clock_block(&block, s->phases, mine);
+  clock_block(&block, s->block_sums, mine);
 }
 
 /* ---- the parts of a block ---- */
@@ -166,14 +166,14 @@ static status_t check_point(struct solver *s, struct segment g, int sweeps)
   return solver_array_checksum(s, SOLVER_NEWEST, &s->checks[s->n_checks++].checksum);
 }
 
-/* A part of a block; its phases are added to the block's. */
-static status_t segment_run(struct solver *s, struct segment g, struct solver_block *b, double *mine)
+/* A part of a block of \a sweeps; its phases are added to the block's. */
+static status_t segment_run(struct solver *s, struct segment g, int sweeps, double *mine)
 {
-  int whole = g.end - g.first == b->sweeps;
-  memset(s->phases, 0, sizeof s->phases);
+  int whole = g.end - g.first == sweeps;
+  memset(s->part_sums, 0, sizeof s->part_sums);
   RETURN_IF_FAILED(timed_sweeps(s, g, whole, mine));
   RETURN_IF_FAILED(s->route ? exchanged_finish(s) : local_finish(s, g));
-  for (int p = 0; p < HIMENO_PHASES; p++) b->phases[p] += s->phases[p];
+  for (int p = 0; p < HIMENO_PHASES; p++) s->block_sums[p] += s->part_sums[p];
   return STATUS_OK;
 }
 
@@ -185,16 +185,17 @@ static int planted_after(const struct solver *s, int sweeps)
 }
 
 /* All \a n parts of a block. */
-static status_t segments_run(struct solver *s, int cut, struct solver_block *b, int *n)
+static status_t segments_run(struct solver *s, int cut, int sweeps, int *n)
 {
-  int planted = planted_after(s, b->sweeps), every = cut ? s->config.check_sweeps : 0;
+  int planted = planted_after(s, sweeps), every = cut ? s->config.check_sweeps : 0;
   struct segment g = {0, 0};
+  memset(s->block_sums, 0, sizeof s->block_sums);
   *n = s->n_checks = 0;
-  while (g.end < b->sweeps) {
-    g = segment_next(g.end, b->sweeps, every, planted);
+  while (g.end < sweeps) {
+    g = segment_next(g.end, sweeps, every, planted);
     if (g.first == planted) RETURN_IF_FAILED(flip_plant(s));
-    RETURN_IF_FAILED(segment_run(s, g, b, &s->seconds[(*n)++]));
-    if (every || g.end == b->sweeps) RETURN_IF_FAILED(check_point(s, g, b->sweeps));
+    RETURN_IF_FAILED(segment_run(s, g, sweeps, &s->seconds[(*n)++]));
+    if (every || g.end == sweeps) RETURN_IF_FAILED(check_point(s, g, sweeps));
   }
   return STATUS_OK;
 }
@@ -213,12 +214,12 @@ static status_t checks_sum(struct solver *s)
   return STATUS_OK;
 }
 
-/* Phases of this rank, seconds a sweep; \a seconds are this rank's. */
-static void phases_finish(struct solver_block *b, double seconds)
+/* Means of this rank's sums; \a seconds are its own of the block. */
+static void phases_finish(double sums[HIMENO_PHASES], double seconds, struct solver_block *b)
 {
-  double exposed = seconds - b->phases[PHASE_INTERIOR] - b->phases[PHASE_BOUNDARY];
-  b->phases[PHASE_EXPOSED] = exposed > 0 ? exposed : 0;
-  for (int p = 0; p < HIMENO_PHASES; p++) b->phases[p] /= b->sweeps;
+  double exposed = seconds - sums[PHASE_INTERIOR] - sums[PHASE_BOUNDARY];
+  sums[PHASE_EXPOSED] = exposed > 0 ? exposed : 0;
+  for (int p = 0; p < HIMENO_PHASES; p++) b->phases[p] = sums[p] / b->sweeps;
 }
 
 /* A block lasts as long as the slowest rank of each part. */
@@ -228,12 +229,11 @@ static status_t times_finish(struct solver *s, struct solver_block *b, int n)
   for (int p = 0; p < n; p++) sum += mine[p];
   if (clock_simulates(s->set)) {
     simulate(s, b->sweeps, &sum);
-    memcpy(b->phases, s->phases, sizeof b->phases);
     for (int p = 0; p < n; p++) mine[p] = p ? 0 : sum;
   }
   RETURN_IF_FAILED(slowest(s, mine, all, n));
   for (int p = 0; p < n; p++) b->seconds += all[p];
-  phases_finish(b, sum);
+  phases_finish(s->block_sums, sum, b);
   return STATUS_OK;
 }
 
@@ -245,7 +245,7 @@ static status_t block_continue(struct solver *s, int sweeps, int cut, struct sol
     return log_fail(STATUS_USAGE, "a block of %d sweeps in a solver made for 1 to %d", sweeps,
                     s->config.max_sweeps);
   RETURN_IF_FAILED(gpu_clear(s->compute, s->fields.gosa, 0, s->fields.gosa.bytes));
-  RETURN_IF_FAILED(segments_run(s, cut, &b, &n));
+  RETURN_IF_FAILED(segments_run(s, cut, sweeps, &n));
   s->swept += sweeps;
   RETURN_IF_FAILED(times_finish(s, &b, n));
   RETURN_IF_FAILED(checks_sum(s));

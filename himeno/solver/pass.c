@@ -13,8 +13,8 @@ static status_t marks_read(struct solver *s, struct pass_marks *marks)
   if (!marks->used) return STATUS_OK;
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BEGIN], marks->event[PASS_BOUNDARY], &boundary));
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_INNER_BEGIN], marks->event[PASS_END], &inner));
-  s->phases[PHASE_BOUNDARY] += boundary;
-  s->phases[PHASE_INTERIOR] += inner;
+  s->part_sums[PHASE_BOUNDARY] += boundary;
+  s->part_sums[PHASE_INTERIOR] += inner;
   marks->used = 0;
   return STATUS_OK;
 }
@@ -116,7 +116,7 @@ static status_t request_wait(struct solver *s)
 {
   double begin = stats_now();
   RETURN_IF_FAILED(watch_request(s->config.comm, &s->gosa_request, "the sum of gosa"));
-  s->phases[PHASE_REDUCE] += stats_now() - begin;
+  s->part_sums[PHASE_REDUCE] += stats_now() - begin;
   return STATUS_OK;
 }
 

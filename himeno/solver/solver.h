@@ -67,7 +67,7 @@ struct solver_block {
   const struct solver_check
       *checks; /**< the solver's, until its next block; the last one is the block's end */
   int n_checks;
-  double phases[HIMENO_PHASES]; /**< this rank's seconds a sweep */
+  double phases[HIMENO_PHASES]; /**< this rank's mean seconds a sweep */
 };
 
 struct solver;

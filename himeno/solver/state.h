@@ -40,11 +40,12 @@ struct solver {
   struct gpu_event *block_begin, *block_end;
   struct pass_marks ring[PASS_RING];
   long passes, blocks;
-  int64_t swept;                /* sweeps of all blocks so far */
-  double phases[HIMENO_PHASES]; /* seconds since this part of the block began */
-  double *seconds;              /* of each part of the block: this rank's, then the slowest's */
-  struct solver_check *checks;  /* of the last block */
-  uint64_t *sums;               /* room for its checksums: this rank's, then all ranks' */
+  int64_t swept;                    /* sweeps of all blocks so far */
+  double part_sums[HIMENO_PHASES];  /* seconds of each phase since this part of the block began */
+  double block_sums[HIMENO_PHASES]; /* of the block's parts that have ended */
+  double *seconds;                  /* of each part of the block: this rank's, then the slowest's */
+  struct solver_check *checks;      /* of the last block */
+  uint64_t *sums;                   /* room for its checksums: this rank's, then all ranks' */
   int n_checks;
   struct solver_baseline *baseline; /* NULL: none taken */
   int current;                      /* which of p is the newest */
@@ -63,7 +64,7 @@ status_t solver_pass(struct solver *solver, struct himeno_exec *exec, int sweeps
 /** \brief Ends the passes of a block, where the route needs no host. */
 status_t solver_passes_end(struct solver *solver);
 
-/** \brief Adds the timestamps of all passes to the phases. The compute queue must be empty. */
+/** \brief Adds the timestamps of all passes to the sums of the phases. The compute queue must be empty. */
 status_t solver_pass_times(struct solver *solver);
 
 /** \brief Sends the slots that have reached the host, and begins to copy out [slot, slot + count). */
