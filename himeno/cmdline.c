@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -14,7 +15,6 @@
 #include "comm/ranks/watch.h"
 #include "gpu/device_options.h"
 #include "himeno/kernels/kernels.h"
-#include "himeno/soak/soak.h"
 
 #define AT(field)    offsetof(struct himeno_config, field)
 #define GIVEN(field) (offsetof(struct himeno_config, field) + 1)
@@ -49,6 +49,24 @@ static status_t parse_transport(const char *option, const char *text, void *fiel
   *transport = strcmp(text, "auto") == 0 ? NULL : text;
   if (!*transport || halo_transport_find(text)) return STATUS_OK;
   return log_fail(STATUS_USAGE, "%s %s: there is no such transport; --list shows them", option, text);
+}
+
+status_t himeno_duration_parse(const char *option, const char *text, void *seconds)
+{
+  static const struct {
+    char letter;
+    double seconds;
+  } units[] = {{'\0', 1}, {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  char *end;
+  double number = strtod(text, &end);
+  for (size_t u = 0; end != text && u < sizeof units / sizeof *units; u++) {
+    if (*end != units[u].letter || (*end && end[1])) continue;
+    if (!(number * units[u].seconds >= 0.01 && number * units[u].seconds <= 1e8)) break;
+    *(double *)seconds = number * units[u].seconds;
+    return STATUS_OK;
+  }
+  return log_fail(STATUS_USAGE, "%s %s: a duration is a number with s, m, h or d, as in 15m or 8h", option,
+                  text);
 }
 
 static const struct option_spec options[] = {
@@ -182,7 +200,7 @@ static const struct option_spec options[] = {
     {.name = "soak",
      .readers = RUN,
      .type = OPTION_CUSTOM,
-     .parse = soak_duration_parse,
+     .parse = himeno_duration_parse,
      .offset = AT(soak),
      .given = GIVEN(soak_given),
      .metavar = "DURATION",
@@ -328,6 +346,7 @@ status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *confi
     RETURN_IF_FAILED(kernel_check(&c));
   }
   c.procs_given = c.procs_given && c.procs[0] > 0;
+  c.no_tune |= c.accept || c.soak_given;
   *config = c;
   *request = wanted;
   return STATUS_OK;

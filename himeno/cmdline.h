@@ -14,6 +14,8 @@
 
 #define HIMENO_BLOCK_SWEEPS  120
 #define HIMENO_BLOCK_SECONDS 10.0
+/** Sweeps before the timed part of the original protocol. */
+#define HIMENO_REHEARSAL_SWEEPS 3
 
 enum himeno_verify { HIMENO_VERIFY_AUTO, HIMENO_VERIFY_FULL, HIMENO_VERIFY_OFF };
 
@@ -56,6 +58,9 @@ void himeno_cmdline_ignore(const struct himeno_config *config, const struct gpu_
 
 /** \brief Sweeps of a timed block. */
 int himeno_block_sweeps(const struct himeno_config *config);
+
+/** \brief Reads "90", "15m", "8h" or "2d" into a double of seconds. STATUS_USAGE. */
+status_t himeno_duration_parse(const char *option, const char *text, void *seconds);
 
 /** \brief Prints --help. */
 void himeno_cmdline_help(void);

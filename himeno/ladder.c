@@ -4,7 +4,6 @@
 #include "himeno/ladder.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/stop.h"
@@ -17,9 +16,10 @@
 #define RUNG_SECONDS 1.0
 
 /* The kernels of the ladder in the order of their rungs, and the user's own; the caller frees the ladder. */
-static status_t ladder_make(struct himeno_run *run, struct himeno_ladder **ladder)
+static status_t ladder_make(const char *kernel_file, struct himeno_choice *choice,
+                            struct himeno_ladder **ladder)
 {
-  const struct himeno_kernel_set *set = himeno_kernels_find(run->placement.backend->name);
+  const struct himeno_kernel_set *set = himeno_kernels_find(choice->placement.backend->name);
   struct himeno_ladder *l = calloc(1, sizeof *l);
   struct himeno_rung *rungs = calloc((size_t)set->n + 1, sizeof *rungs);
   if (!l || !rungs) {
@@ -31,22 +31,15 @@ static status_t ladder_make(struct himeno_run *run, struct himeno_ladder **ladde
   for (int rung = 1; rung <= set->n; rung++)
     for (int k = 0; k < set->n; k++)
       if (set->kernels[k].rung == rung) l->rungs[l->n++].kernel = &set->kernels[k];
-  if (run->config.kernel_file) l->rungs[l->n++].kernel = himeno_own_kernel(run);
+  if (kernel_file) l->rungs[l->n++].kernel = himeno_own_kernel(kernel_file, choice);
   *ladder = l;
   return STATUS_OK;
 }
 
-static void result_reset(struct himeno_run *run)
+static void rung_fill(struct himeno_rung *rung, const struct himeno_result *r)
 {
-  free(run->result.samples);
-  memset(&run->result, 0, sizeof run->result);
-}
-
-static void rung_fill(struct himeno_rung *rung, const struct himeno_run *run)
-{
-  const struct himeno_result *r = &run->result;
-  rung->gflops = himeno_gflops(run);
-  rung->bytes_per_second = himeno_bytes_per_second(run);
+  rung->gflops = himeno_result_gflops(r);
+  rung->bytes_per_second = himeno_bytes_per_second(rung->gflops);
   rung->ceiling = r->ceiling;
   rung->gosa = r->last.gosa;
   rung->checksum = r->last.checksum;
@@ -56,58 +49,65 @@ static void rung_fill(struct himeno_rung *rung, const struct himeno_run *run)
 }
 
 /* A kernel of the suite that does not fit this device leaves its rung empty; anything else that fails ends the run. */
-static status_t rung_run(struct himeno_run *run, const struct verify_value *known, struct himeno_rung *rung)
+static status_t rung_run(const struct himeno_config *config, struct himeno_choice *choice,
+                         const struct verify_value *known, struct himeno_result *result,
+                         struct himeno_rung *rung)
 {
+  MPI_Comm comm = choice->placement.comm;
   struct verify_value value = *known;
-  run->kernel = rung->kernel;
-  result_reset(run);
-  rung->status = agree_status(run->placement.comm, himeno_refit(run));
-  struct solver_config config = himeno_solver_config(run);
-  if (rung->status == STATUS_OK) rung->status = solver_open(&config, &run->solver);
+  struct himeno_measurement m = {.config = config, .choice = choice, .blocks_min = 1, .result = result};
+  himeno_result_free(result);
+  *result = (struct himeno_result){.seconds = 0};
+  choice->kernel = rung->kernel;
+  rung->status = agree_status(comm, himeno_refit(config, choice));
+  struct solver_config wanted = himeno_solver_config(config, choice);
+  if (rung->status == STATUS_OK) rung->status = solver_open(&wanted, &m.solver);
   if (rung->status == STATUS_FAULT || rung->status == STATUS_HANG) return rung->status;
   if (rung->status != STATUS_OK) return rung->kernel->file ? rung->status : STATUS_OK;
-  status_t status = himeno_measure(run, &value);
-  if (status == STATUS_OK) status = solver_resources(run->solver, &rung->resources);
-  if (status == STATUS_OK) status = himeno_counts_gather(run);
-  solver_close(run->solver);
-  run->solver = NULL;
+  status_t status = himeno_measure(&m, &value);
+  if (status == STATUS_OK) status = solver_resources(m.solver, &rung->resources);
+  if (status == STATUS_OK) status = himeno_counts_gather(comm, m.solver, result);
+  solver_close(m.solver);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
-  rung->status = agree_status(run->placement.comm, status);
-  rung_fill(rung, run);
+  rung->status = agree_status(comm, status);
+  rung_fill(rung, result);
   return STATUS_OK;
 }
 
 /* A signal, to any rank, ends the ladder after its rung. */
-static status_t stop_heed(struct himeno_run *run, int rung)
+static status_t stop_heed(MPI_Comm comm, int partial, int rung, struct himeno_ladder *ladder)
 {
-  struct himeno_ladder *ladder = run->ladder;
   int mine = stop_asked(), stop;
-  RETURN_IF_FAILED(watch_allreduce(run->placement.comm, &mine, &stop, 1, MPI_INT, MPI_MAX, "the ladder"));
+  RETURN_IF_FAILED(watch_allreduce(comm, &mine, &stop, 1, MPI_INT, MPI_MAX, "the ladder"));
   if (!stop) return STATUS_OK;
-  ladder->partial = run->result.partial || rung + 1 < ladder->n;
+  ladder->partial = partial || rung + 1 < ladder->n;
   ladder->n = rung + 1;
   return STATUS_OK;
 }
 
-status_t himeno_ladder(struct himeno_run *run, struct verify_value *value)
+status_t himeno_ladder(const struct himeno_config *config, struct himeno_choice *choice,
+                       const struct verify_value *value, struct himeno_result *result,
+                       struct himeno_ladder **ladder)
 {
+  MPI_Comm comm = choice->placement.comm;
+  struct himeno_config each = *config;
   status_t worst = STATUS_OK;
-  RETURN_IF_FAILED(agree_status(run->placement.comm, ladder_make(run, &run->ladder)));
-  if (!run->config.seconds_given) run->config.seconds = RUNG_SECONDS;
-  for (int r = 0; r < run->ladder->n; r++) {
-    RETURN_IF_FAILED(rung_run(run, value, &run->ladder->rungs[r]));
-    if (run->ladder->rungs[r].status == STATUS_WRONG) worst = STATUS_WRONG;
-    RETURN_IF_FAILED(stop_heed(run, r));
+  if (!each.seconds_given) each.seconds = RUNG_SECONDS;
+  RETURN_IF_FAILED(agree_status(comm, ladder_make(config->kernel_file, choice, ladder)));
+  for (int r = 0; r < (*ladder)->n; r++) {
+    struct himeno_rung *rung = &(*ladder)->rungs[r];
+    RETURN_IF_FAILED(rung_run(&each, choice, value, result, rung));
+    if (rung->status == STATUS_WRONG) worst = STATUS_WRONG;
+    RETURN_IF_FAILED(stop_heed(comm, result->partial, r, *ladder));
   }
-  run->result.verdict = worst;
-  run->result.ended = 1;
+  result->verdict = worst;
+  result->ended = 1;
   return worst;
 }
 
-void himeno_ladder_free(struct himeno_run *run)
+void himeno_ladder_free(struct himeno_ladder *ladder)
 {
-  if (!run->ladder) return;
-  free(run->ladder->rungs);
-  free(run->ladder);
-  run->ladder = NULL;
+  if (!ladder) return;
+  free(ladder->rungs);
+  free(ladder);
 }

@@ -4,10 +4,8 @@
 #ifndef HIMENO_LADDER_H
 #define HIMENO_LADDER_H
 
-#include <jansson.h>
-#include <stdio.h>
-
-#include "himeno/run.h"
+#include "himeno/choice.h"
+#include "himeno/result.h"
 
 struct himeno_rung {
   const struct himeno_kernel *kernel;
@@ -27,15 +25,13 @@ struct himeno_ladder {
   int partial; /**< a signal ended it in the last of its rungs, or before there were more */
 };
 
-/** \brief Runs every kernel that stands on the backend's ladder, and the user's own above them. Collective. STATUS_WRONG when a
- * rung's result is wrong; a rung that cannot run here is passed over and says so. */
-status_t himeno_ladder(struct himeno_run *run, struct verify_value *value);
-void himeno_ladder_free(struct himeno_run *run);
-
-/** \brief The table, rank 0 only. */
-void himeno_ladder_text(const struct himeno_run *run, FILE *out);
-
-/** \brief The document of doc/ladder.schema.json; NULL when memory ran out. */
-json_t *himeno_ladder_json(const struct himeno_run *run);
+/** \brief Runs every kernel that stands on the backend's ladder, and the user's own above them.
+ *
+ * Collective. STATUS_WRONG when a rung's result is wrong; a rung that cannot run here is passed over
+ * and says so. The caller frees \a ladder, also when this fails. */
+status_t himeno_ladder(const struct himeno_config *config, struct himeno_choice *choice,
+                       const struct verify_value *value, struct himeno_result *result,
+                       struct himeno_ladder **ladder);
+void himeno_ladder_free(struct himeno_ladder *ladder);
 
 #endif

@@ -1,23 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The timed part of a run. */
+ * \brief The timed part of a run, and the document of a run that has not ended.
+ *
+ * That document is whole, valid, and marked as partial, so that a signal, even one that cannot be
+ * caught, leaves what was measured. */
 #ifndef HIMENO_MEASURE_H
 #define HIMENO_MEASURE_H
 
-#include "himeno/run.h"
+#include "himeno/choice.h"
+#include "himeno/result.h"
 
-/** Sweeps before the timed part of the original protocol. */
-#define OFFICIAL_REHEARSAL 3
+/** What is measured, with what, and into what. */
+struct himeno_measurement {
+  const struct himeno_config *config;
+  const struct himeno_choice *choice;
+  int blocks_min;        /**< timed blocks at least */
+  struct solver *solver; /**< NULL before it is made */
+  struct record *record; /**< NULL in a ladder */
+  struct himeno_result *result;
+  double next_partial; /**< seconds of blocks after which the next partial document is due */
+};
 
-/** \brief Runs verified blocks for as long as the configuration says, with the ceiling before and after them, and fills
- * run->result. Collective. STATUS_WRONG when a block differs from \a value, which may be sharpened on the way. */
-status_t himeno_measure(struct himeno_run *run, struct verify_value *value);
+/** \brief Runs verified blocks for as long as the configuration says, with the ceiling before and
+ * after them, and fills the result. Collective. STATUS_WRONG when a block differs from \a value,
+ * which may be sharpened on the way. */
+status_t himeno_measure(struct himeno_measurement *measurement, struct verify_value *value);
 
 /** \brief Counts a timed block: its time, phases and telemetry, and its values as the last ones. */
-status_t himeno_block_add(struct himeno_run *run, const struct solver_block *block);
+status_t himeno_block_add(struct himeno_measurement *measurement, const struct solver_block *block);
 
-/** \brief Collective, after each block: whether \a wanted seconds have passed since \a begin on rank 0's clock, or a signal asked a
- * rank to end. Now and then it writes the partial document. */
-status_t himeno_time_is_up(struct himeno_run *run, double begin, double wanted, int *up);
+/** \brief Collective, after each block: whether \a wanted seconds have passed since \a begin on rank
+ * 0's clock, or a signal asked a rank to end. Now and then it writes the partial document. */
+status_t himeno_time_is_up(struct himeno_measurement *measurement, double begin, double wanted, int *up);
+
+/** \brief Collective: gathers the ranks, once there is a solver, and writes the partial document
+ * where there is a file to keep up to date. */
+status_t himeno_partial_write(const struct himeno_measurement *measurement);
 
 #endif

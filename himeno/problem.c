@@ -24,6 +24,16 @@ double himeno_points(const int64_t extent[3])
   return (double)(extent[0] - 2) * (double)(extent[1] - 2) * (double)(extent[2] - 2);
 }
 
+double himeno_gflops(double points, double sweeps, double seconds)
+{
+  return seconds > 0 ? points * HIMENO_FLOP_PER_POINT * sweeps / seconds / 1e9 : 0;
+}
+
+double himeno_bytes_per_second(double gflops)
+{
+  return gflops * 1e9 / HIMENO_FLOP_PER_POINT * HIMENO_BYTES_PER_POINT;
+}
+
 float himeno_standard_p(int64_t i, int64_t imax)
 {
   return (float)(i * i) / (float)((imax - 1) * (imax - 1));

@@ -40,6 +40,12 @@ enum himeno_array {
 /** \brief Interior points of a grid. */
 double himeno_points(const int64_t extent[3]);
 
+/** \brief GFLOPS of \a sweeps over so many points in \a seconds; 0 where that took no time. */
+double himeno_gflops(double points, double sweeps, double seconds);
+
+/** \brief Bytes a second that so many GFLOPS take. */
+double himeno_bytes_per_second(double gflops);
+
 /** Rule for one array: value = lo + (w·u), 0 where u < zero_below; standard data is the constant `standard`. */
 struct himeno_rule {
   const char *name;

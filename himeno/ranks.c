@@ -16,14 +16,12 @@
 /* By the rank's own compute time: a slow device shows, whoever it waits for. 0 where that is unknown. */
 static double rank_gflops(const struct himeno_rank *rank)
 {
-  double seconds = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
-  return seconds > 0 ? (double)rank->points * HIMENO_FLOP_PER_POINT / seconds / 1e9 : 0;
+  return himeno_gflops((double)rank->points, 1, rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY]);
 }
 
-static status_t memory_agree(struct himeno_run *run, int have)
+static status_t memory_agree(MPI_Comm comm, int have)
 {
-  return agree_status(run->placement.comm,
-                      have ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks"));
+  return agree_status(comm, have ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks"));
 }
 
 static void cards_fill(struct himeno_rank *mine)
@@ -53,118 +51,117 @@ static void paths_fill(const struct solver *solver, struct himeno_rank *rank)
   }
 }
 
-static void mine_fill(const struct himeno_run *run, struct himeno_rank *mine)
+static void mine_fill(const struct placement *p, const struct solver *solver, const struct record *record,
+                      const struct himeno_result *result, struct himeno_rank *mine)
 {
-  const struct placement *p = &run->placement;
   *mine = (struct himeno_rank){.row = rank_row_of(p)};
-  mine->points = (int64_t)box_points(&solver_decomp(run->solver)->owned);
-  mine->telemetry = run->record->telemetry;
-  for (int p = 0; p < HIMENO_PHASES && run->result.n_samples > 0; p++)
-    mine->phases[p] = run->result.phase_sums[p] / run->result.n_samples;
+  mine->points = (int64_t)box_points(&solver_decomp(solver)->owned);
+  mine->telemetry = record->telemetry;
+  for (int p = 0; p < HIMENO_PHASES && result->n_samples > 0; p++)
+    mine->phases[p] = result->phase_sums[p] / result->n_samples;
   mine->row.gflops = rank_gflops(mine);
-  paths_fill(run->solver, mine);
+  paths_fill(solver, mine);
   cards_fill(mine);
 }
 
-static status_t mine_gather(struct himeno_run *run)
+static status_t mine_gather(const struct placement *p, const struct solver *solver, struct record *record,
+                            struct himeno_result *result)
 {
-  const struct placement *p = &run->placement;
   struct himeno_rank mine;
-  record_finish(run->record);
-  mine_fill(run, &mine);
-  if (p->rank == 0 && !run->result.ranks) run->result.ranks = calloc((size_t)p->ranks, sizeof mine);
-  RETURN_IF_FAILED(memory_agree(run, p->rank != 0 || run->result.ranks));
-  return watch_gather(p->comm, &mine, run->result.ranks, sizeof mine, "what the ranks found");
+  record_finish(record);
+  mine_fill(p, solver, record, result, &mine);
+  if (p->rank == 0 && !result->ranks) result->ranks = calloc((size_t)p->ranks, sizeof mine);
+  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || result->ranks));
+  if (p->rank == 0) result->n_ranks = p->ranks;
+  return watch_gather(p->comm, &mine, result->ranks, sizeof mine, "what the ranks found");
 }
 
 /* All ranks have the same number of blocks. */
-static status_t throttled_gather(struct himeno_run *run)
+static status_t throttled_gather(const struct placement *p, const struct record *record,
+                                 struct himeno_result *result)
 {
-  const struct placement *p = &run->placement;
-  int n = run->result.n_samples;
-  free(run->result.throttled);
-  run->result.throttled = calloc((size_t)n + 1, 1);
-  RETURN_IF_FAILED(memory_agree(run, run->result.throttled != NULL));
-  return watch_allreduce(p->comm, run->record->throttled, run->result.throttled, n, MPI_UNSIGNED_CHAR,
-                         MPI_MAX, "throttled blocks");
+  int n = result->n_samples;
+  free(result->throttled);
+  result->throttled = calloc((size_t)n + 1, 1);
+  RETURN_IF_FAILED(memory_agree(p->comm, result->throttled != NULL));
+  return watch_allreduce(p->comm, record->throttled, result->throttled, n, MPI_UNSIGNED_CHAR, MPI_MAX,
+                         "throttled blocks");
 }
 
-static status_t series_gather(struct himeno_run *run)
+static status_t series_gather(const struct placement *p, const struct record *record,
+                              struct himeno_result *result)
 {
-  const struct placement *p = &run->placement;
-  const struct series *mine = &run->record->series;
+  const struct series *mine = &record->series;
   size_t bytes = (size_t)series_rows(mine) * sizeof *mine->rows;
-  free(run->result.series);
-  run->result.series = p->rank == 0 ? malloc(bytes * (size_t)p->ranks + 1) : NULL;
-  RETURN_IF_FAILED(memory_agree(run, p->rank != 0 || run->result.series));
-  return watch_gather(p->comm, mine->rows, run->result.series, bytes, "devices' samples");
+  free(result->series);
+  result->series = p->rank == 0 ? malloc(bytes * (size_t)p->ranks + 1) : NULL;
+  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || result->series));
+  return watch_gather(p->comm, mine->rows, result->series, bytes, "devices' samples");
 }
 
 /* ---- blocks ---- */
 
 /* times: [rank · blocks + block]. The median, since one interrupted block is no slow device. */
-static status_t compute_fill(struct himeno_run *run, const struct record_block *times)
+static status_t compute_fill(int n, struct himeno_result *result, const struct record_block *times)
 {
-  const int n = run->record->n;
   double *compute = malloc(((size_t)n + 1) * sizeof *compute);
   if (!compute) return log_fail(STATUS_ENVIRONMENT, "out of host memory for times of blocks");
-  for (int r = 0; r < run->placement.ranks; r++) {
+  for (int r = 0; r < result->n_ranks; r++) {
     for (int b = 0; b < n; b++) compute[b] = times[r * n + b].compute;
-    run->result.ranks[r].compute = stats_summarise(compute, (size_t)n).median;
+    result->ranks[r].compute = stats_summarise(compute, (size_t)n).median;
   }
   free(compute);
   return STATUS_OK;
 }
 
-static status_t stragglers_find(struct himeno_run *run, const struct record_block *times)
+static status_t stragglers_find(int blocks, struct himeno_result *result, const struct record_block *times)
 {
-  struct himeno_result *result = &run->result;
-  int n = run->placement.ranks;
+  int n = result->n_ranks;
   struct straggler_work *work = calloc((size_t)n, sizeof *work);
   for (int r = 0; work && r < n; r++) {
     const struct himeno_rank *rank = &result->ranks[r];
     work[r] = (struct straggler_work){(double)rank->points, rank->n_paths, 0};
     for (int m = 0; m < rank->n_paths; m++) work[r].bytes += (double)rank->paths[m].bytes;
   }
-  struct straggler_ranks ranks = {n, run->record->n, times, work};
+  struct straggler_ranks ranks = {n, blocks, times, work};
   result->n_stragglers = work ? straggler_find(&ranks, result->stragglers, HIMENO_STRAGGLERS_MAX) : -1;
   free(work);
   return result->n_stragglers < 0 ? log_fail(STATUS_ENVIRONMENT, "out of host memory for stragglers")
                                   : STATUS_OK;
 }
 
-static status_t blocks_judge(struct himeno_run *run, const struct record_block *times)
+static status_t blocks_judge(const struct record_block *times, int n, struct himeno_result *result)
 {
-  RETURN_IF_FAILED(compute_fill(run, times));
-  return stragglers_find(run, times);
+  result->straggler_blocks = n;
+  RETURN_IF_FAILED(compute_fill(n, result, times));
+  return stragglers_find(n, result, times);
 }
 
-static status_t blocks_gather(struct himeno_run *run)
+static status_t blocks_gather(const struct placement *p, const struct record *record,
+                              struct himeno_result *result)
 {
-  const struct placement *p = &run->placement;
-  int bytes = run->record->n * (int)sizeof(struct record_block);
+  int bytes = record->n * (int)sizeof(struct record_block);
   struct record_block *times = p->rank == 0 ? malloc((size_t)bytes * (size_t)p->ranks + 1) : NULL;
-  status_t status = memory_agree(run, p->rank != 0 || times);
+  status_t status = memory_agree(p->comm, p->rank != 0 || times);
+  if (status == STATUS_OK) status = watch_gather(p->comm, record->blocks, times, bytes, "times of blocks");
   if (status == STATUS_OK)
-    status = watch_gather(p->comm, run->record->blocks, times, bytes, "times of blocks");
-  if (status == STATUS_OK)
-    status = agree_status(p->comm, p->rank == 0 ? blocks_judge(run, times) : STATUS_OK);
+    status = agree_status(p->comm, p->rank == 0 ? blocks_judge(times, record->n, result) : STATUS_OK);
   free(times);
   return status;
 }
 
-status_t himeno_ranks_gather(struct himeno_run *run)
+status_t himeno_ranks_gather(const struct placement *p, const struct solver *solver, struct record *record,
+                             struct himeno_result *result)
 {
-  RETURN_IF_FAILED(mine_gather(run));
-  RETURN_IF_FAILED(throttled_gather(run));
-  RETURN_IF_FAILED(series_gather(run));
-  return himeno_is_emulated(run) ? STATUS_OK : blocks_gather(run);
+  RETURN_IF_FAILED(mine_gather(p, solver, record, result));
+  RETURN_IF_FAILED(throttled_gather(p, record, result));
+  RETURN_IF_FAILED(series_gather(p, record, result));
+  return p->info.emulated ? STATUS_OK : blocks_gather(p, record, result);
 }
 
-status_t himeno_counts_gather(struct himeno_run *run)
+status_t himeno_counts_gather(MPI_Comm comm, const struct solver *solver, struct himeno_result *result)
 {
   enum { COUNTS = sizeof(struct himeno_counts) / sizeof(uint64_t) };
-  struct himeno_counts mine = solver_counts(run->solver);
-  return watch_allreduce(run->placement.comm, &mine, &run->result.counts, COUNTS, MPI_UINT64_T, MPI_SUM,
-                         "counts");
+  struct himeno_counts mine = solver_counts(solver);
+  return watch_allreduce(comm, &mine, &result->counts, COUNTS, MPI_UINT64_T, MPI_SUM, "counts");
 }

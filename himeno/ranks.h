@@ -4,12 +4,14 @@
 #ifndef HIMENO_RANKS_H
 #define HIMENO_RANKS_H
 
-#include "himeno/run.h"
+#include "comm/ranks/placement.h"
+#include "himeno/result.h"
 
 /** \brief Fills result.ranks, result.throttled, result.series and the stragglers. */
-status_t himeno_ranks_gather(struct himeno_run *run);
+status_t himeno_ranks_gather(const struct placement *placement, const struct solver *solver,
+                             struct record *record, struct himeno_result *result);
 
 /** \brief Sums the ranks' emulator counts into the result. */
-status_t himeno_counts_gather(struct himeno_run *run);
+status_t himeno_counts_gather(MPI_Comm comm, const struct solver *solver, struct himeno_result *result);
 
 #endif

@@ -3,94 +3,58 @@
 
 #include "himeno/accept/accept.h"
 
-#include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "himeno/accept/checks.h"
-#include "himeno/accept/reference.h"
-#include "himeno/run.h"
+#include "himeno/accept/policy_checks.h"
 
-const char *check_outcome_name(enum check_outcome outcome)
+static status_t files_read(const struct himeno_config *config, struct accept_limits *limits)
 {
-  static const char *const names[] = {"pass", "fail", "noisy", "unknown", "inapplicable"};
-  return names[outcome];
-}
-
-double check_margin(const struct check *check)
-{
-  return check->at_most ? check->limit - check->value : check->value - check->limit;
-}
-
-void check_judge(struct check *check, int unknown_fails)
-{
-  if (check->outcome == CHECK_INAPPLICABLE) return;
-  if (isnan(check->value))
-    check->outcome = unknown_fails ? CHECK_FAIL : CHECK_UNKNOWN;
-  else
-    check->outcome = check_margin(check) >= 0 ? CHECK_PASS : CHECK_FAIL;
-}
-
-int accept_count(const struct accept *accept, enum check_outcome outcome)
-{
-  int n = 0;
-  for (int c = 0; c < accept->n; c++) n += accept->checks[c].outcome == outcome;
-  return n;
-}
-
-static status_t files_read(struct himeno_run *run)
-{
-  const struct himeno_config *c = &run->config;
-  if (c->accept) RETURN_IF_FAILED(policy_read(c->accept, &run->policy));
-  return c->reference ? reference_read(c->reference, &run->reference) : STATUS_OK;
+  if (config->accept) RETURN_IF_FAILED(policy_read(config->accept, &limits->policy));
+  return config->reference ? reference_read(config->reference, &limits->reference) : STATUS_OK;
 }
 
 /* A run that is judged has to tell its noise, and its stragglers where they are asked for, whatever that takes. */
-static int blocks_needed(const struct himeno_run *run)
+static int blocks_needed(const struct himeno_config *config, const struct accept_policy *policy, int ranks)
 {
-  const int ranks = run->placement.ranks;
-  if (!run->config.accept && !run->config.reference) return 1;
-  if (!run->config.accept || run->policy.stragglers_max < 0 || ranks < STRAGGLER_RANKS_MIN)
-    return ACCEPT_BLOCKS_MIN;
+  if (!config->accept && !config->reference) return 1;
+  if (!config->accept || policy->stragglers_max < 0 || ranks < STRAGGLER_RANKS_MIN) return ACCEPT_BLOCKS_MIN;
   return straggler_blocks_min(ranks);
 }
 
-status_t himeno_accept_prepare(struct himeno_run *run)
+status_t himeno_accept_prepare(const struct himeno_config *config, const struct placement *placement,
+                               struct accept_limits *limits)
 {
-  MPI_Comm comm = run->placement.comm;
-  int first = run->placement.rank == 0;
-  if (run->config.accept || run->config.soak_given) run->config.no_tune = 1;
-  RETURN_IF_FAILED(agree_status(comm, first ? files_read(run) : STATUS_OK));
-  if (first) run->blocks_min = blocks_needed(run);
-  return watch_bcast(comm, &run->blocks_min, 1, MPI_INT, 0, "how many blocks are needed");
+  int first = placement->rank == 0;
+  RETURN_IF_FAILED(agree_status(placement->comm, first ? files_read(config, limits) : STATUS_OK));
+  if (first) limits->blocks_min = blocks_needed(config, &limits->policy, placement->ranks);
+  return watch_bcast(placement->comm, &limits->blocks_min, 1, MPI_INT, 0, "how many blocks are needed");
 }
 
 /* Nobody waits hours to hear that nothing was checked. */
-static status_t checkable(const struct himeno_run *run)
+static status_t checkable(const struct himeno_config *c, const struct himeno_choice *choice,
+                          const struct accept_limits *limits)
 {
-  const struct himeno_config *c = &run->config;
-  if (c->reference) RETURN_IF_FAILED(reference_same(run, &run->reference));
-  if (!c->accept || !c->soak_given || accept_policy_applies(run, &run->policy)) return STATUS_OK;
+  if (c->reference) RETURN_IF_FAILED(reference_same(c, choice, &limits->reference));
+  if (!c->accept || !c->soak_given || accept_policy_applies(c, &choice->placement, &limits->policy))
+    return STATUS_OK;
   return log_fail(STATUS_USAGE, "--accept %s: nothing in it can be checked in such a soak", c->accept);
 }
 
-status_t himeno_accept_comparable(struct himeno_run *run)
+status_t himeno_accept_comparable(const struct himeno_config *config, const struct himeno_choice *choice,
+                                  const struct accept_limits *limits)
 {
-  return agree_status(run->placement.comm, run->placement.rank == 0 ? checkable(run) : STATUS_OK);
+  const struct placement *p = &choice->placement;
+  return agree_status(p->comm, p->rank == 0 ? checkable(config, choice, limits) : STATUS_OK);
 }
 
 /* ---- the verdict ---- */
 
-int accept_verified(const struct himeno_run *run)
+static status_t unverified(const struct himeno_config *config)
 {
-  return run->result.verified != VERIFY_NO || (run->config.accept && run->policy.unverified_passes > 0);
-}
-
-static status_t unverified(const struct himeno_run *run)
-{
-  const int asked = run->config.verify == HIMENO_VERIFY_OFF;
+  const int asked = config->verify == HIMENO_VERIFY_OFF;
   return log_fail(asked ? STATUS_USAGE : STATUS_ENVIRONMENT,
                   "not accepted: %s, and no policy says \"unverified_passes\": true",
                   asked ? "--verify off left nothing verified" : "the result could not be verified");
@@ -105,20 +69,30 @@ static int any_made(const struct accept *a, int first, int end)
   return made;
 }
 
-/* On rank 0. The policy and the reference were read at the start, so nothing here fails for a bad file. */
-static status_t judge(struct himeno_run *run)
+/* Makes the checks; how many of them are of the policy. */
+static int checks_make(const struct himeno_config *config, const struct himeno_choice *choice,
+                       const struct accept_limits *limits, struct himeno_result *result)
 {
-  const struct himeno_config *config = &run->config;
-  struct accept *a = &run->result.accept;
+  struct accept *a = &result->accept;
   a->asked = 1;
+  a->verified = result->verified != VERIFY_NO || (config->accept && limits->policy.unverified_passes > 0);
   if (config->accept) {
-    snprintf(a->policy, sizeof a->policy, "%s", run->policy.name);
-    accept_policy_checks(run, &run->policy, a);
+    snprintf(a->policy, sizeof a->policy, "%s", limits->policy.name);
+    accept_policy_checks(config, &choice->placement, result, &limits->policy, a);
   }
   const int of_policy = a->n;
-  if (config->reference) accept_reference_check(run, &run->reference, a);
-  if (run->result.partial || run->result.verdict != STATUS_OK) return STATUS_SLOW;
-  if (!accept_verified(run)) return unverified(run);
+  if (config->reference) accept_reference_check(result, &limits->reference, a);
+  return of_policy;
+}
+
+/* On rank 0. The policy and the reference were read at the start, so nothing here fails for a bad file. */
+static status_t judge(const struct himeno_config *config, const struct himeno_choice *choice,
+                      const struct accept_limits *limits, struct himeno_result *result)
+{
+  const struct accept *a = &result->accept;
+  const int of_policy = checks_make(config, choice, limits, result);
+  if (result->partial || result->verdict != STATUS_OK) return STATUS_SLOW;
+  if (!a->verified) return unverified(config);
   if (accept_count(a, CHECK_NOISY) > 0) return STATUS_NOISY;
   if (config->accept && !any_made(a, 0, of_policy))
     return log_fail(STATUS_USAGE, "--accept %s: nothing in it could be checked", config->accept);
@@ -127,9 +101,10 @@ static status_t judge(struct himeno_run *run)
   return accept_count(a, CHECK_FAIL) > 0 ? STATUS_SLOW : STATUS_OK;
 }
 
-status_t himeno_accept(struct himeno_run *run)
+status_t himeno_accept(const struct himeno_config *config, const struct himeno_choice *choice,
+                       const struct accept_limits *limits, struct himeno_result *result)
 {
-  const struct himeno_config *c = &run->config;
-  if (!c->accept && !c->reference) return STATUS_OK;
-  return agree_status(run->placement.comm, run->placement.rank == 0 ? judge(run) : STATUS_OK);
+  const struct placement *p = &choice->placement;
+  if (!config->accept && !config->reference) return STATUS_OK;
+  return agree_status(p->comm, p->rank == 0 ? judge(config, choice, limits, result) : STATUS_OK);
 }

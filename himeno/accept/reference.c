@@ -13,8 +13,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/stats.h"
-#include "himeno/accept/accept.h"
-#include "himeno/run.h"
 
 #define SAMPLES_MAX 1000000
 
@@ -141,13 +139,14 @@ status_t reference_read(const char *path, struct reference *reference)
 
 /* ---- comparing ---- */
 
-status_t reference_same(const struct himeno_run *run, const struct reference *r)
+status_t reference_same(const struct himeno_config *config, const struct himeno_choice *choice,
+                        const struct reference *r)
 {
-  const char *class_ = run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal";
-  const char *data = run->config.data == HIMENO_DENSE ? "dense" : "standard";
-  const struct gpu_device_info *info = &run->placement.info;
-  const char *where = run->config.reference;
-  if (memcmp(r->global, run->global, sizeof r->global) != 0)
+  const char *class_ = choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal";
+  const char *data = config->data == HIMENO_DENSE ? "dense" : "standard";
+  const struct placement *p = &choice->placement;
+  const char *where = config->reference;
+  if (memcmp(r->global, choice->global, sizeof r->global) != 0)
     return log_fail(STATUS_USAGE,
                     "--reference %s: that run was of %" PRId64 "x%" PRId64 "x%" PRId64 " points", where,
                     r->global[0], r->global[1], r->global[2]);
@@ -156,24 +155,24 @@ status_t reference_same(const struct himeno_run *run, const struct reference *r)
   if (strcmp(r->class_, class_) != 0)
     return log_fail(STATUS_USAGE, "--reference %s: that run had a %s kernel, %s; never compare the two",
                     where, r->class_, r->kernel);
-  if (r->ranks != run->placement.ranks)
+  if (r->ranks != p->ranks)
     return log_fail(STATUS_USAGE, "--reference %s: that run had %d rank%s", where, r->ranks,
                     r->ranks > 1 ? "s" : "");
-  if (strcmp(r->backend, run->placement.backend->name) != 0 || strcmp(r->device, info->name) != 0)
+  if (strcmp(r->backend, p->backend->name) != 0 || strcmp(r->device, p->info.name) != 0)
     log_warn("--reference %s: that run was on %s by %s", where, r->device, r->backend);
-  if (strcmp(r->kernel, run->kernel->name) != 0)
+  if (strcmp(r->kernel, choice->kernel->name) != 0)
     log_warn("--reference %s: that run was of kernel %s, this one is of %s", where, r->kernel,
-             run->kernel->name);
+             choice->kernel->name);
   return STATUS_OK;
 }
 
-static void compare(const struct himeno_run *run, const struct reference *r, struct check *check)
+static void compare(const struct himeno_result *result, const struct reference *r, struct accept_check *check)
 {
-  struct stats_summary s = stats_summarise(run->result.samples, (size_t)run->result.n_samples);
+  struct stats_summary s = stats_summarise(result->samples, (size_t)result->n_samples);
   double noise = hypot(r->noise, stats_noise(&s)),
          tolerance = fmax(REFERENCE_LEAST, REFERENCE_SIGMAS * noise);
   check->limit = fmax(0, 1 - tolerance);
-  check->value = himeno_gflops(run) * (1 + tail_of(&s)) / (r->gflops * (1 + r->tail));
+  check->value = himeno_result_gflops(result) * (1 + tail_of(&s)) / (r->gflops * (1 + r->tail));
   check_judge(check, 0);
   if (check->outcome == CHECK_PASS && tolerance > REFERENCE_NOISY &&
       check->value < 1 + tolerance - REFERENCE_NOISY)
@@ -186,19 +185,20 @@ static void compare(const struct himeno_run *run, const struct reference *r, str
              100 * tolerance);
 }
 
-void accept_reference_check(const struct himeno_run *run, const struct reference *r, struct accept *accept)
+void accept_reference_check(const struct himeno_result *result, const struct reference *r,
+                            struct accept *accept)
 {
-  struct check *check = &accept->checks[accept->n++];
-  *check = (struct check){
+  struct accept_check *check = &accept->checks[accept->n++];
+  *check = (struct accept_check){
       .name = "rate over reference", .unit = "", .value = NAN, .limit = 1 - REFERENCE_LEAST, .rank = -1};
-  if (himeno_is_emulated(run)) {
+  if (result->ranks[0].row.info.emulated) {
     check->outcome = CHECK_INAPPLICABLE;
     snprintf(check->why, sizeof check->why, "an emulator has no speed");
-  } else if (run->result.n_samples < ACCEPT_BLOCKS_MIN) {
+  } else if (result->n_samples < ACCEPT_BLOCKS_MIN) {
     check->outcome = CHECK_UNKNOWN;
     snprintf(check->why, sizeof check->why, "fewer than %d blocks: this run's noise is unknown",
              ACCEPT_BLOCKS_MIN);
   } else {
-    compare(run, r, check);
+    compare(result, r, check);
   }
 }

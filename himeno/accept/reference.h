@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "himeno/choice.h"
+#include "himeno/result.h"
 
 /** A slowdown is believed beyond this many standard deviations of both runs together, and beyond 1%. Where that is more than 5%, a
  * run is as fast as the earlier one only if it is so much faster that no slowdown by more than 5% hides in the noise. */
@@ -31,15 +32,13 @@ status_t reference_read(const char *path, struct reference *reference);
 /** \brief The same from text, for tests; \a where names it in messages. */
 status_t reference_parse(const char *text, size_t bytes, const char *where, struct reference *reference);
 
-struct accept;
-struct himeno_run;
-
 /** \brief STATUS_USAGE when the earlier run was of something else than this one, which is not measured yet; warns of another device or
  * kernel. Rank 0. */
-status_t reference_same(const struct himeno_run *run, const struct reference *reference);
+status_t reference_same(const struct himeno_config *config, const struct himeno_choice *choice,
+                        const struct reference *reference);
 
 /** \brief Adds the check. Rank 0. */
-void accept_reference_check(const struct himeno_run *run, const struct reference *reference,
+void accept_reference_check(const struct himeno_result *result, const struct reference *reference,
                             struct accept *accept);
 
 #endif

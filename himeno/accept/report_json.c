@@ -5,9 +5,8 @@
 
 #include "base/report.h"
 #include "himeno/accept/accept.h"
-#include "himeno/run.h"
 
-static json_t *check_json(const struct check *c)
+static json_t *check_json(const struct accept_check *c)
 {
   return json_pack("{s:s, s:s, s:o, s:o, s:b, s:o, s:s, s:o, s:s}", "check", c->name, "unit", c->unit,
                    "value", report_json_real(c->value), "limit", report_json_real(c->limit), "at_most",
@@ -16,11 +15,11 @@ static json_t *check_json(const struct check *c)
                    "why", c->why);
 }
 
-json_t *accept_json(const struct himeno_run *run)
+json_t *accept_json(const struct himeno_result *result)
 {
-  const struct accept *a = &run->result.accept;
+  const struct accept *a = &result->accept;
   json_t *checks = json_array();
   for (int c = 0; c < a->n; c++) json_array_append_new(checks, check_json(&a->checks[c]));
   return json_pack("{s:o, s:b, s:o}", "policy", a->policy[0] ? json_string(a->policy) : json_null(),
-                   "accepted", run->result.verdict == STATUS_OK && !run->result.partial, "checks", checks);
+                   "accepted", result->verdict == STATUS_OK && !result->partial, "checks", checks);
 }

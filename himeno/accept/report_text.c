@@ -6,7 +6,6 @@
 
 #include "himeno/accept/accept.h"
 #include "himeno/accept/suspect.h"
-#include "himeno/run.h"
 
 #define LINE_MAX_BYTES 800
 
@@ -16,7 +15,7 @@ static const char *number(double value, char text[24])
   return isnan(value) ? "unknown" : text;
 }
 
-static void check_text(const struct check *c, FILE *out)
+static void check_text(const struct accept_check *c, FILE *out)
 {
   char value[24], limit[24], margin[24];
   const int inapplicable = c->outcome == CHECK_INAPPLICABLE;
@@ -28,28 +27,27 @@ static void check_text(const struct check *c, FILE *out)
           isnan(c->value) ? "" : number(check_margin(c), margin), c->unit, outcome, c->why);
 }
 
-static void stragglers_text(const struct himeno_run *run, FILE *out)
+static void stragglers_text(const struct himeno_result *r, FILE *out)
 {
-  const struct himeno_result *r = &run->result;
-  const int ranks = run->placement.ranks, blocks = straggler_blocks_min(ranks);
+  const int had = r->straggler_blocks, need = straggler_blocks_min(r->n_ranks);
   char line[LINE_MAX_BYTES];
-  if (ranks >= STRAGGLER_RANKS_MIN && run->record->n < blocks && !himeno_is_emulated(run))
-    fprintf(out, "  stragglers not looked for: %d timed block%s, %d ranks need %d\n", run->record->n,
-            run->record->n == 1 ? "" : "s", ranks, blocks);
+  if (r->n_ranks >= STRAGGLER_RANKS_MIN && had < need && !r->ranks[0].row.info.emulated)
+    fprintf(out, "  stragglers not looked for: %d timed block%s, %d ranks need %d\n", had,
+            had == 1 ? "" : "s", r->n_ranks, need);
   for (int s = 0; s < r->n_stragglers && s < HIMENO_STRAGGLERS_MAX; s++)
-    fprintf(out, "  STRAGGLER  %s\n", suspect_straggler(run, &r->stragglers[s], line, sizeof line));
+    fprintf(out, "  STRAGGLER  %s\n", suspect_straggler(r, &r->stragglers[s], line, sizeof line));
   if (r->n_stragglers > HIMENO_STRAGGLERS_MAX)
     fprintf(out, "  ... and %d more stragglers\n", r->n_stragglers - HIMENO_STRAGGLERS_MAX);
 }
 
 /* Why nothing was accepted, or NULL where it was. */
-static const char *refusal(const struct himeno_run *run)
+static const char *refusal(const struct himeno_result *result)
 {
-  if (run->result.verdict == STATUS_WRONG) return "the result is wrong";
-  if (run->result.partial) return "a signal ended the run";
-  if (!accept_verified(run)) return "the result was not verified";
-  if (run->result.verdict == STATUS_NOISY) return "too noisy to be judged, run again";
-  if (run->result.verdict == STATUS_USAGE) return "nothing could be checked";
+  if (result->verdict == STATUS_WRONG) return "the result is wrong";
+  if (result->partial) return "a signal ended the run";
+  if (!result->accept.verified) return "the result was not verified";
+  if (result->verdict == STATUS_NOISY) return "too noisy to be judged, run again";
+  if (result->verdict == STATUS_USAGE) return "nothing could be checked";
   return NULL;
 }
 
@@ -62,12 +60,12 @@ static void unchecked_text(const struct accept *a, FILE *out)
       fprintf(out, "%s%s", n++ ? ", " : "; not checked: ", a->checks[c].name);
 }
 
-static void conclusion_text(const struct himeno_run *run, FILE *out)
+static void conclusion_text(const struct himeno_result *result, FILE *out)
 {
-  const struct accept *a = &run->result.accept;
+  const struct accept *a = &result->accept;
   const int failures = accept_count(a, CHECK_FAIL);
-  const char *why = refusal(run);
-  if (why && failures && !run->result.partial)
+  const char *why = refusal(result);
+  if (why && failures && !result->partial)
     fprintf(out, "  NOT ACCEPTED: %s; %d of %d checks fail\n", why, failures, a->n);
   else if (why)
     fprintf(out, "  NOT ACCEPTED: %s\n", why);
@@ -75,20 +73,19 @@ static void conclusion_text(const struct himeno_run *run, FILE *out)
     fprintf(out, "  NOT ACCEPTED: %d of %d checks fail\n", failures, a->n);
   else {
     fprintf(out, "  accepted%s: %d of %d checks pass, none fails",
-            run->result.verified == VERIFY_NO ? ", though NOT VERIFIED" : "", accept_count(a, CHECK_PASS),
-            a->n);
+            result->verified == VERIFY_NO ? ", though NOT VERIFIED" : "", accept_count(a, CHECK_PASS), a->n);
     unchecked_text(a, out);
     fprintf(out, "\n");
   }
 }
 
-void accept_text(const struct himeno_run *run, FILE *out)
+void accept_text(const struct himeno_result *result, FILE *out)
 {
-  const struct accept *a = &run->result.accept;
-  stragglers_text(run, out);
+  const struct accept *a = &result->accept;
+  stragglers_text(result, out);
   if (!a->asked) return;
   fprintf(out, "\n  acceptance %s%s\n", a->policy[0] ? "by policy " : "by reference alone", a->policy);
   fprintf(out, "    %-26s %10s  %11s  %9s %-7s\n", "check", "value", "limit", "margin", "");
   for (int c = 0; c < a->n; c++) check_text(&a->checks[c], out);
-  conclusion_text(run, out);
+  conclusion_text(result, out);
 }

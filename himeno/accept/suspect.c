@@ -24,9 +24,9 @@ static void append(char *text, size_t size, const char *format, ...)
   va_end(arguments);
 }
 
-const char *suspect_name(const struct himeno_run *run, int rank, char *text, size_t size)
+const char *suspect_name(const struct himeno_result *result, int rank, char *text, size_t size)
 {
-  const struct rank_row *row = &run->result.ranks[rank].row;
+  const struct rank_row *row = &result->ranks[rank].row;
   snprintf(text, size, "rank %d on %s, %s", rank, row->host, rank_device(row));
   return text;
 }
@@ -53,20 +53,20 @@ static double gen_of(const struct himeno_rank *r)
   return r->telemetry.after.pcie_gen;
 }
 
-static double usual(const struct himeno_run *run, double (*of)(const struct himeno_rank *))
+static double usual(const struct himeno_result *result, double (*of)(const struct himeno_rank *))
 {
   int n = 0;
-  double values[run->placement.ranks];
+  double values[result->n_ranks];
   values[0] = -1;
-  for (int r = 0; r < run->placement.ranks; r++)
-    if (of(&run->result.ranks[r]) >= 0) values[n++] = of(&run->result.ranks[r]);
+  for (int r = 0; r < result->n_ranks; r++)
+    if (of(&result->ranks[r]) >= 0) values[n++] = of(&result->ranks[r]);
   return stats_summarise(values, (size_t)n).median;
 }
 
-static void differ(const struct himeno_run *run, int rank, double (*of)(const struct himeno_rank *),
+static void differ(const struct himeno_result *result, int rank, double (*of)(const struct himeno_rank *),
                    double least, const char *what, char *text, size_t size)
 {
-  double mine = run->placement.ranks > 1 ? of(&run->result.ranks[rank]) : -1, others = usual(run, of);
+  double mine = result->n_ranks > 1 ? of(&result->ranks[rank]) : -1, others = usual(result, of);
   if (mine < 0 || mine >= others * (1 - least)) return;
   append(text, size, "%s%s %.0f where %.0f is usual", text[0] ? ", " : "", what, mine, others);
 }
@@ -80,14 +80,14 @@ static void differ_throttle(const struct himeno_rank *r, char *text, size_t size
          telemetry_throttle_text(record_reasons(t), reasons, sizeof reasons));
 }
 
-const char *suspect_differs(const struct himeno_run *run, int rank, char *text, size_t size)
+const char *suspect_differs(const struct himeno_result *result, int rank, char *text, size_t size)
 {
-  const struct himeno_rank *r = &run->result.ranks[rank];
+  const struct himeno_rank *r = &result->ranks[rank];
   text[0] = 0;
-  differ(run, rank, clock_of, CLOCK_LEAST, "clock in MHz", text, size);
+  differ(result, rank, clock_of, CLOCK_LEAST, "clock in MHz", text, size);
   differ_throttle(r, text, size);
-  differ(run, rank, link_of, 0, "PCIe lanes", text, size);
-  differ(run, rank, gen_of, 0, "PCIe generation", text, size);
+  differ(result, rank, link_of, 0, "PCIe lanes", text, size);
+  differ(result, rank, gen_of, 0, "PCIe generation", text, size);
   if (numa_apart(&r->row))
     append(text, size, "%scores on NUMA node %d, device on %d", text[0] ? ", " : "", r->row.numa,
            r->row.info.numa);
@@ -99,36 +99,36 @@ const char *suspect_differs(const struct himeno_run *run, int rank, char *text, 
 
 /* ---- stragglers ---- */
 
-static int is_straggler(const struct himeno_run *run, int rank, enum straggler_of of)
+static int is_straggler(const struct himeno_result *result, int rank, enum straggler_of of)
 {
-  int n = run->result.n_stragglers < HIMENO_STRAGGLERS_MAX ? run->result.n_stragglers : HIMENO_STRAGGLERS_MAX;
+  int n = result->n_stragglers < HIMENO_STRAGGLERS_MAX ? result->n_stragglers : HIMENO_STRAGGLERS_MAX;
   for (int s = 0; s < n; s++)
-    if (run->result.stragglers[s].rank == rank && run->result.stragglers[s].of == of) return 1;
+    if (result->stragglers[s].rank == rank && result->stragglers[s].of == of) return 1;
   return 0;
 }
 
 /* Both ends of a bad link are slow in exchange. */
-static void link_ends(const struct himeno_run *run, int rank, char *text, size_t size)
+static void link_ends(const struct himeno_result *result, int rank, char *text, size_t size)
 {
-  const struct himeno_rank *r = &run->result.ranks[rank];
+  const struct himeno_rank *r = &result->ranks[rank];
   for (int m = 0; m < r->n_paths; m++) {
     const struct himeno_path *path = &r->paths[m];
-    if (!is_straggler(run, path->peer, STRAGGLER_EXCHANGE)) continue;
+    if (!is_straggler(result, path->peer, STRAGGLER_EXCHANGE)) continue;
     append(text, size, "; so is its neighbour %s, rank %d on %s: suspect the link between them", path->face,
-           path->peer, run->result.ranks[path->peer].row.host);
+           path->peer, result->ranks[path->peer].row.host);
     return;
   }
 }
 
-const char *suspect_straggler(const struct himeno_run *run, const struct straggler *s, char *text,
+const char *suspect_straggler(const struct himeno_result *result, const struct straggler *s, char *text,
                               size_t size)
 {
   char differs[300];
   text[0] = 0;
-  suspect_name(run, s->rank, text, size);
+  suspect_name(result, s->rank, text, size);
   append(text, size, ": %s is %.2f times the usual (limit %.2f), beyond it in %d of %d blocks; %s",
-         straggler_of_name(s->of), s->slowness, s->limit, s->beyond, run->record->n,
-         suspect_differs(run, s->rank, differs, sizeof differs));
-  if (s->of == STRAGGLER_EXCHANGE) link_ends(run, s->rank, text, size);
+         straggler_of_name(s->of), s->slowness, s->limit, s->beyond, result->straggler_blocks,
+         suspect_differs(result, s->rank, differs, sizeof differs));
+  if (s->of == STRAGGLER_EXCHANGE) link_ends(result, s->rank, text, size);
   return text;
 }

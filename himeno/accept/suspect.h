@@ -6,16 +6,16 @@
 
 #include <stddef.h>
 
-#include "himeno/run.h"
+#include "himeno/result.h"
 
 /** \brief "rank 3 on node07, GPU-…" (or the device's name where it has no UUID). Returns text. */
-const char *suspect_name(const struct himeno_run *run, int rank, char *text, size_t size);
+const char *suspect_name(const struct himeno_result *result, int rank, char *text, size_t size);
 
 /** \brief "clock 1305 MHz where the usual is 1980, throttled (thermal)", or "nothing that its device tells". Returns text. */
-const char *suspect_differs(const struct himeno_run *run, int rank, char *text, size_t size);
+const char *suspect_differs(const struct himeno_result *result, int rank, char *text, size_t size);
 
 /** \brief The straggler in words: how slow, where, what differs, and the neighbour whose link it may share. Returns text. */
-const char *suspect_straggler(const struct himeno_run *run, const struct straggler *straggler, char *text,
-                              size_t size);
+const char *suspect_straggler(const struct himeno_result *result, const struct straggler *straggler,
+                              char *text, size_t size);
 
 #endif

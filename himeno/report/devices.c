@@ -126,20 +126,19 @@ static json_t *telemetry_json(const struct record_telemetry *t)
                    unless_unknown(t->after.memory_mhz_max), "ecc", ecc_json(t), "link", link_json(&t->after));
 }
 
-json_t *himeno_telemetry_json(const struct himeno_run *run, int rank)
+json_t *himeno_telemetry_json(const struct himeno_result *result, int rank)
 {
-  const struct record_telemetry *t = &run->result.ranks[rank].telemetry;
+  const struct record_telemetry *t = &result->ranks[rank].telemetry;
   if (!t->source[0]) return json_null();
   json_t *all = telemetry_json(t);
-  json_object_set_new(all, "blocks", blocks_json(t, run->result.series + (size_t)rank * (size_t)t->rows));
+  json_object_set_new(all, "blocks", blocks_json(t, result->series + (size_t)rank * (size_t)t->rows));
   json_object_set_new(all, "changes", changes_json(t));
   json_object_set_new(all, "changes_seen", json_integer(t->n_changes));
   return all;
 }
 
-json_t *himeno_stragglers_json(const struct himeno_run *run)
+json_t *himeno_stragglers_json(const struct himeno_result *r)
 {
-  const struct himeno_result *r = &run->result;
   json_t *list = json_array();
   char words[WORDS_MAX];
   for (int s = 0; s < r->n_stragglers && s < HIMENO_STRAGGLERS_MAX; s++) {
@@ -148,8 +147,8 @@ json_t *himeno_stragglers_json(const struct himeno_run *run)
     json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s, s:f, s:f, s:i, s:i, s:s}", "rank", one->rank,
                                           "host", rank->row.host, "uuid", rank->row.info.uuid, "of",
                                           straggler_of_name(one->of), "slowness", one->slowness, "limit",
-                                          one->limit, "beyond", one->beyond, "blocks", run->record->n,
-                                          "words", suspect_straggler(run, one, words, sizeof words)));
+                                          one->limit, "beyond", one->beyond, "blocks", r->straggler_blocks,
+                                          "words", suspect_straggler(r, one, words, sizeof words)));
   }
   return list;
 }

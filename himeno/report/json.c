@@ -7,7 +7,9 @@
 
 #include "base/report.h"
 #include "base/stats.h"
+#include "himeno/accept/accept.h"
 #include "himeno/report/report.h"
+#include "himeno/soak/report.h"
 #include "himeno/tune/choose.h"
 
 #define SCHEMA "himeno-gpu/1"
@@ -19,19 +21,18 @@ static json_t *hex64(uint64_t value)
   return json_string(text);
 }
 
-static json_t *config_json(const struct himeno_run *run)
+static json_t *config_json(const struct himeno_config *c, const struct himeno_choice *choice, int64_t sweeps)
 {
-  const struct himeno_config *c = &run->config;
   return json_pack(
       "{s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:s, s:s, s:i, s:n, s:i, s:s, s:[i,i,i], s:I, s:I, s:b}",
-      "size", c->size.name, "imax", (json_int_t)run->global[0], "jmax", (json_int_t)run->global[1], "kmax",
-      (json_int_t)run->global[2], "weak", c->weak, "data", c->data == HIMENO_DENSE ? "dense" : "standard",
-      "backend", run->placement.backend->name, "kernel", run->kernel->name, "kernel_choice",
-      himeno_choice_name(run->choice), "class",
-      run->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", "T", run->kernel->sweeps, "tile", "pad",
-      (int)c->pad, "transport", run->transport->name, "procs", run->procs[0], run->procs[1], run->procs[2],
-      "sweeps", (json_int_t)run->result.sweeps, "block", (json_int_t)(c->sweeps_given ? c->sweeps : c->block),
-      "overlap", !c->no_overlap);
+      "size", choice->size.name, "imax", (json_int_t)choice->global[0], "jmax", (json_int_t)choice->global[1],
+      "kmax", (json_int_t)choice->global[2], "weak", c->weak, "data",
+      c->data == HIMENO_DENSE ? "dense" : "standard", "backend", choice->placement.backend->name, "kernel",
+      choice->kernel->name, "kernel_choice", choice_origin_name(choice->kernel_origin), "class",
+      choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", "T", choice->kernel->sweeps, "tile",
+      "pad", (int)c->pad, "transport", choice->transport->name, "procs", choice->procs[0], choice->procs[1],
+      choice->procs[2], "sweeps", (json_int_t)sweeps, "block",
+      (json_int_t)(c->sweeps_given ? c->sweeps : c->block), "overlap", !c->no_overlap);
 }
 
 static json_t *samples_json(const struct himeno_result *r)
@@ -57,58 +58,51 @@ static const char *verdict_word(const struct himeno_result *r)
 }
 
 /* What was compared beside the ends of blocks; null where nothing was. */
-static json_t *checks_json(const struct himeno_run *run)
+static json_t *checks_json(const struct himeno_kernel *kernel, const struct himeno_result *r)
 {
-  int n = 0;
-  const struct solver_check *checks = run->solver ? solver_baseline_checks(run->solver, &n) : NULL;
-  if (n == 0) return json_null();
+  const struct solver_check *checks = r->check_points;
+  if (r->n_check_points == 0) return json_null();
   json_t *points = json_array();
-  for (int c = 0; c < n; c++)
+  for (int c = 0; c < r->n_check_points; c++)
     json_array_append_new(points,
                           json_pack("{s:i, s:o, s:o}", "sweeps", checks[c].sweeps, "gosa",
                                     report_json_real(checks[c].gosa), "checksum", hex64(checks[c].checksum)));
-  return json_pack("{s:i, s:b, s:i, s:o, s:o}", "every", solver_check_sweeps(run->kernel), "timed",
-                   run->result.pauses, "untimed", run->result.check_blocks, "coefficients",
-                   hex64(run->result.coefficients), "points", points);
+  return json_pack("{s:i, s:b, s:i, s:o, s:o}", "every", solver_check_sweeps(kernel), "timed", r->pauses,
+                   "untimed", r->check_blocks, "coefficients", hex64(r->coefficients), "points", points);
 }
 
-static json_t *result_json(const struct himeno_run *run)
+static json_t *result_json(const struct himeno_config *c, const struct himeno_choice *choice,
+                           const struct himeno_result *r)
 {
-  const struct himeno_result *r = &run->result;
-  int emulated = himeno_is_emulated(run);
-  double rate = himeno_bytes_per_second(run);
+  int emulated = choice->placement.info.emulated;
+  double gflops = himeno_result_gflops(r), rate = himeno_bytes_per_second(gflops);
   json_t *result = json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:o}", "seconds", report_json_real(r->seconds),
-      "gflops", emulated ? json_null() : report_json_real(himeno_gflops(run)), "gbps",
+      "gflops", emulated ? json_null() : report_json_real(gflops), "gbps",
       emulated ? json_null() : report_json_real(rate / 1e9), "ceiling_gbps",
       r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null(), "ceiling_share",
       r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null(), "gosa",
       report_json_real(r->last.gosa), "checksum", hex64(r->last.checksum), "blocks", r->n_samples, "verified",
       verify_source_name(r->verified), "verdict", verdict_word(r), "samples", samples_json(r));
-  if (result) json_object_set_new(result, "checks", checks_json(run));
+  if (result) json_object_set_new(result, "checks", checks_json(choice->kernel, r));
   if (result) json_object_set_new(result, "throttled", throttled_json(r));
-  if (result && r->soak.blocks > 0) json_object_set_new(result, "soak", soak_json(run));
-  if (result && r->accept.asked) json_object_set_new(result, "accept", accept_json(run));
+  if (result && r->soak.blocks > 0) json_object_set_new(result, "soak", soak_json(&r->soak, c->soak_every));
+  if (result && r->accept.asked) json_object_set_new(result, "accept", accept_json(r));
   if (result && emulated) json_object_set_new(result, "counts", himeno_counts_json(&r->counts));
-  if (result && run->kernel->toward_zero) json_object_set_new(result, "bound", himeno_bound_json(&r->counts));
-  if (result && run->config.official && !emulated)
-    json_object_set_new(result, "score", report_json_real(himeno_gflops(run) * 1e3 / HIMENO_OFFICIAL_MFLOPS));
+  if (result && choice->kernel->toward_zero)
+    json_object_set_new(result, "bound", himeno_bound_json(&r->counts));
+  if (result && c->official && !emulated)
+    json_object_set_new(result, "score", report_json_real(gflops * 1e3 / HIMENO_OFFICIAL_MFLOPS));
   return result;
 }
 
-/* None before the solver is made. */
-static int ranks_known(const struct himeno_run *run)
+static json_t *phases_json(const struct himeno_result *result)
 {
-  return run->result.ranks ? run->placement.ranks : 0;
-}
-
-static json_t *phases_json(const struct himeno_run *run)
-{
-  int n = ranks_known(run);
-  double values[run->placement.ranks];
+  int n = result->n_ranks;
+  double values[n + 1];
   json_t *phases = json_object();
   for (int p = 0; p < HIMENO_PHASES; p++) {
-    for (int r = 0; r < n; r++) values[r] = run->result.ranks[r].phases[p];
+    for (int r = 0; r < n; r++) values[r] = result->ranks[r].phases[p];
     struct stats_summary s = stats_summarise(values, (size_t)n);
     json_object_set_new(phases, himeno_phase_names[p],
                         json_pack("{s:o, s:o, s:o}", "min", report_json_real(s.min), "median",
@@ -117,46 +111,47 @@ static json_t *phases_json(const struct himeno_run *run)
   return phases;
 }
 
-static json_t *paths_json(const struct himeno_run *run)
+static json_t *paths_json(const struct himeno_choice *choice, const struct himeno_result *result)
 {
   json_t *paths = json_array();
-  for (int r = 0; r < ranks_known(run); r++) {
-    const struct himeno_rank *rank = &run->result.ranks[r];
+  for (int r = 0; r < result->n_ranks; r++) {
+    const struct himeno_rank *rank = &result->ranks[r];
     for (int m = 0; m < rank->n_paths; m++) {
       const struct himeno_path *p = &rank->paths[m];
       json_array_append_new(paths, json_pack("{s:i, s:i, s:s, s:I, s:s, s:s}", "rank", r, "peer", p->peer,
                                              "face", p->face, "bytes", (json_int_t)p->bytes, "used", p->used,
-                                             "why", p->why[0] ? p->why : himeno_transport_why(run)));
+                                             "why", p->why[0] ? p->why : himeno_transport_why(choice)));
     }
   }
   return paths;
 }
 
-static json_t *ranks_json(const struct himeno_run *run)
+static json_t *ranks_json(const struct himeno_result *result)
 {
   json_t *ranks = json_array();
-  for (int r = 0; r < ranks_known(run); r++) {
-    const struct himeno_rank *rank = &run->result.ranks[r];
+  for (int r = 0; r < result->n_ranks; r++) {
+    const struct himeno_rank *rank = &result->ranks[r];
     json_t *json = rank_json(&rank->row, r, 1), *phases = json_object();
     for (int p = 0; p < HIMENO_PHASES; p++)
       json_object_set_new(phases, himeno_phase_names[p], report_json_real(rank->phases[p]));
     json_object_set_new(json, "phases", phases);
-    json_object_set_new(json, "telemetry", himeno_telemetry_json(run, r));
+    json_object_set_new(json, "telemetry", himeno_telemetry_json(result, r));
     json_array_append_new(ranks, json);
   }
   return ranks;
 }
 
-json_t *himeno_report_json(const struct himeno_run *run)
+json_t *himeno_report_json(const struct himeno_config *config, const struct himeno_choice *choice,
+                           const struct himeno_result *result)
 {
   json_t *document = report_json_frame(SCHEMA, "himeno-gpu");
-  int failed = json_object_set_new(document, "config", config_json(run)) |
-               json_object_set_new(document, "partial", json_boolean(run->result.partial)) |
-               json_object_set_new(document, "result", result_json(run)) |
-               json_object_set_new(document, "phases", phases_json(run)) |
-               json_object_set_new(document, "paths", paths_json(run)) |
-               json_object_set_new(document, "ranks", ranks_json(run)) |
-               json_object_set_new(document, "stragglers", himeno_stragglers_json(run));
+  int failed = json_object_set_new(document, "config", config_json(config, choice, result->sweeps)) |
+               json_object_set_new(document, "partial", json_boolean(result->partial)) |
+               json_object_set_new(document, "result", result_json(config, choice, result)) |
+               json_object_set_new(document, "phases", phases_json(result)) |
+               json_object_set_new(document, "paths", paths_json(choice, result)) |
+               json_object_set_new(document, "ranks", ranks_json(result)) |
+               json_object_set_new(document, "stragglers", himeno_stragglers_json(result));
   if (!failed) return document;
   json_decref(document);
   return NULL;

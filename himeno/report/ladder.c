@@ -44,20 +44,19 @@ static void emulated_text(const struct himeno_ladder *ladder, FILE *out)
   if (ladder->n > 0) himeno_bound_text(&ladder->rungs[ladder->n - 1].counts, out);
 }
 
-void himeno_ladder_text(const struct himeno_run *run, FILE *out)
+void himeno_ladder_text(const struct himeno_config *config, const struct himeno_choice *choice,
+                        const struct himeno_ladder *ladder, FILE *out)
 {
-  const struct himeno_ladder *ladder = run->ladder;
+  const struct placement *p = &choice->placement;
   double best = 0;
   for (int r = 0; r < ladder->n; r++)
     if (ladder->rungs[r].gflops > best) best = ladder->rungs[r].gflops;
-  fprintf(out, "himeno-gpu %s, ladder of backend %s on %s\n", meta_version(), run->placement.backend->name,
-          run->placement.info.name);
-  fprintf(out, "  %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data, %d rank%s%s\n\n",
-          run->config.size.name, run->global[0], run->global[1], run->global[2],
-          run->config.data == HIMENO_DENSE ? "dense" : "standard", run->placement.ranks,
-          run->placement.ranks > 1 ? "s" : "",
-          himeno_is_emulated(run) ? ", emulated: no speed" : ", ceiling measured beside each rung");
-  if (himeno_is_emulated(run)) {
+  fprintf(out, "himeno-gpu %s, ladder of backend %s on %s\n", meta_version(), p->backend->name, p->info.name);
+  fprintf(out, "  %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data, %d rank%s%s\n\n", choice->size.name,
+          choice->global[0], choice->global[1], choice->global[2],
+          config->data == HIMENO_DENSE ? "dense" : "standard", p->ranks, p->ranks > 1 ? "s" : "",
+          p->info.emulated ? ", emulated: no speed" : ", ceiling measured beside each rung");
+  if (p->info.emulated) {
     emulated_text(ladder, out);
     return;
   }
@@ -85,20 +84,21 @@ static json_t *rung_json(const struct himeno_rung *rung, int emulated)
       report_json_real(rung->resources.occupancy), "counts", counts);
 }
 
-json_t *himeno_ladder_json(const struct himeno_run *run)
+json_t *himeno_ladder_json(const struct himeno_config *config, const struct himeno_choice *choice,
+                           const struct himeno_ladder *ladder)
 {
   json_t *document = report_json_frame(SCHEMA, "himeno-gpu"), *rungs = json_array();
-  const struct placement *p = &run->placement;
-  json_t *config =
-      json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:i, s:[i,i,i]}", "size", run->config.size.name,
-                "imax", (json_int_t)run->global[0], "jmax", (json_int_t)run->global[1], "kmax",
-                (json_int_t)run->global[2], "data", run->config.data == HIMENO_DENSE ? "dense" : "standard",
+  const struct placement *p = &choice->placement;
+  json_t *chosen =
+      json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:i, s:[i,i,i]}", "size", choice->size.name, "imax",
+                (json_int_t)choice->global[0], "jmax", (json_int_t)choice->global[1], "kmax",
+                (json_int_t)choice->global[2], "data", config->data == HIMENO_DENSE ? "dense" : "standard",
                 "backend", p->backend->name, "device", p->info.name, "driver", p->info.driver, "ranks",
-                p->ranks, "procs", run->procs[0], run->procs[1], run->procs[2]);
-  for (int r = 0; r < run->ladder->n; r++)
-    json_array_append_new(rungs, rung_json(&run->ladder->rungs[r], himeno_is_emulated(run)));
-  int failed = json_object_set_new(document, "config", config) |
-               json_object_set_new(document, "partial", json_boolean(run->ladder->partial)) |
+                p->ranks, "procs", choice->procs[0], choice->procs[1], choice->procs[2]);
+  for (int r = 0; r < ladder->n; r++)
+    json_array_append_new(rungs, rung_json(&ladder->rungs[r], p->info.emulated));
+  int failed = json_object_set_new(document, "config", chosen) |
+               json_object_set_new(document, "partial", json_boolean(ladder->partial)) |
                json_object_set_new(document, "rungs", rungs);
   if (!failed) return document;
   json_decref(document);

@@ -48,6 +48,24 @@ struct soak_block {
   struct soak_corruption corruption[SOAK_CORRUPTIONS_MAX];
 };
 
+/** Corruptions kept for the report; all stand in the log. */
+#define SOAK_FOUND_MAX 32
+
+/** One rank's wrong array in one block. */
+struct soak_found {
+  int block, sweep, first;
+  enum himeno_data data;
+  struct soak_corruption corruption;
+};
+
+struct soak_result {
+  double seconds; /**< wall clock */
+  int blocks, wrong_blocks;
+  int64_t corruptions;
+  int n;
+  struct soak_found found[SOAK_FOUND_MAX]; /**< on rank 0 */
+};
+
 /** \brief Collective: fills the solver with \a data and runs a block; fields are checked every \a every passes. */
 status_t soak_block_run(struct solver *solver, struct soak_known *known, MPI_Comm comm, enum himeno_data data,
                         int every, struct soak_block *block);

@@ -1,34 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How long, and what was found, in words and in JSON. */
 #include "config.h"
 
-#include <stdlib.h>
-
-#include "base/log.h"
-#include "himeno/run.h"
-#include "himeno/soak/soak.h"
-
-/* ---- durations ---- */
-
-status_t soak_duration_parse(const char *option, const char *text, void *seconds)
-{
-  static const struct {
-    char letter;
-    double seconds;
-  } units[] = {{'\0', 1}, {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-  char *end;
-  double number = strtod(text, &end);
-  for (size_t u = 0; end != text && u < sizeof units / sizeof *units; u++) {
-    if (*end != units[u].letter || (*end && end[1])) continue;
-    if (!(number * units[u].seconds >= 0.01 && number * units[u].seconds <= 1e8)) break;
-    *(double *)seconds = number * units[u].seconds;
-    return STATUS_OK;
-  }
-  return log_fail(STATUS_USAGE, "%s %s: a duration is a number with s, m, h or d, as in 15m or 8h", option,
-                  text);
-}
-
-/* ---- what was found ---- */
+#include "himeno/soak/report.h"
 
 const char *soak_corruption_text(const struct soak_corruption *c, char *text, size_t size)
 {
@@ -58,26 +31,25 @@ json_t *soak_found_json(const struct soak_found *f)
                    "must_be", must_be);
 }
 
-json_t *soak_json(const struct himeno_run *run)
+json_t *soak_json(const struct soak_result *r, int64_t every)
 {
-  const struct soak_result *r = &run->result.soak;
   json_t *found = json_array();
   for (int f = 0; f < r->n; f++) json_array_append_new(found, soak_found_json(&r->found[f]));
   return json_pack("{s:f, s:i, s:i, s:I, s:I, s:o}", "seconds", r->seconds, "blocks", r->blocks,
                    "wrong_blocks", r->wrong_blocks, "corruptions", (json_int_t)r->corruptions, "every",
-                   (json_int_t)run->config.soak_every, "found", found);
+                   (json_int_t)every, "found", found);
 }
 
-void soak_text(const struct himeno_run *run, FILE *out)
+void soak_text(const struct himeno_result *result, FILE *out)
 {
-  const struct soak_result *r = &run->result.soak;
+  const struct soak_result *r = &result->soak;
   char text[256];
   if (r->blocks == 0) return;
   fprintf(out, "  soak       %.0f s, %d block%s, %d of them wrong\n", r->seconds, r->blocks,
           r->blocks < SOAK_DATA_SETS ? " in dense data alone" : "s in both data sets", r->wrong_blocks);
   for (int f = 0; f < r->n; f++) {
     const struct soak_found *found = &r->found[f];
-    const struct himeno_rank *rank = &run->result.ranks[found->corruption.rank];
+    const struct himeno_rank *rank = &result->ranks[found->corruption.rank];
     fprintf(out, "  CORRUPTED  block %d, %s data, after sweep %d, rank %d on %s, %s: %s; %s\n", found->block,
             found->data == HIMENO_DENSE ? "dense" : "standard", found->sweep, found->corruption.rank,
             rank->row.host, rank_device(&rank->row),

@@ -15,13 +15,12 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "himeno/measure.h"
-#include "himeno/run.h"
 #include "himeno/soak/devices.h"
 #include "himeno/soak/log.h"
+#include "himeno/soak/report.h"
 
 struct soak {
-  struct himeno_run *run;
+  struct himeno_measurement *m;
   struct soak_known known;
   struct soak_block block;
   struct soak_corruption *gathered; /* rank 0: SOAK_CORRUPTIONS_MAX a rank */
@@ -46,8 +45,8 @@ static void found_say(const struct soak_found *f)
 
 static void found_add(struct soak *s, enum himeno_data data, const struct soak_corruption *c, json_t *list)
 {
-  struct soak_result *r = &s->run->result.soak;
-  struct soak_found f = {s->run->result.n_samples, s->block.sweep, s->block.first, data, *c};
+  struct soak_result *r = &s->m->result->soak;
+  struct soak_found f = {s->m->result->n_samples, s->block.sweep, s->block.first, data, *c};
   found_say(&f);
   r->corruptions++;
   if (r->n < SOAK_FOUND_MAX) r->found[r->n++] = f;
@@ -57,7 +56,7 @@ static void found_add(struct soak *s, enum himeno_data data, const struct soak_c
 static status_t found_gather(struct soak *s, enum himeno_data data, json_t *list)
 {
   enum { BYTES = SOAK_CORRUPTIONS_MAX * sizeof(struct soak_corruption) };
-  const struct placement *p = &s->run->placement;
+  const struct placement *p = &s->m->choice->placement;
   RETURN_IF_FAILED(watch_gather(p->comm, &s->block.n, s->counts, sizeof s->block.n, "corruptions"));
   RETURN_IF_FAILED(watch_gather(p->comm, s->block.corruption, s->gathered, BYTES, "corruptions"));
   for (int r = 0; p->rank == 0 && r < p->ranks; r++)
@@ -71,15 +70,15 @@ static status_t found_gather(struct soak *s, enum himeno_data data, json_t *list
 static json_t *block_line(const struct soak *s, enum himeno_data data, json_t *list)
 {
   const struct soak_block *b = &s->block;
-  double flop = himeno_points(s->run->global) * HIMENO_FLOP_PER_POINT * b->sweeps;
   char time[32];
   meta_time(time);
-  return json_pack("{s:s, s:i, s:s, s:i, s:f, s:o, s:s, s:b, s:o, s:o}", "time", time, "block",
-                   s->run->result.n_samples, "data", data == HIMENO_DENSE ? "dense" : "standard", "sweeps",
-                   b->sweeps, "seconds", b->seconds, "gflops",
-                   report_json_real(b->seconds > 0 ? flop / b->seconds / 1e9 : NAN), "verdict",
-                   b->wrong ? "wrong" : "pass", "throttled", soak_devices_throttled(&s->devices), "telemetry",
-                   soak_devices_json(&s->devices), "corruptions", json_incref(list));
+  return json_pack(
+      "{s:s, s:i, s:s, s:i, s:f, s:o, s:s, s:b, s:o, s:o}", "time", time, "block", s->m->result->n_samples,
+      "data", data == HIMENO_DENSE ? "dense" : "standard", "sweeps", b->sweeps, "seconds", b->seconds,
+      "gflops",
+      report_json_real(b->seconds > 0 ? himeno_gflops(s->m->result->points, b->sweeps, b->seconds) : NAN),
+      "verdict", b->wrong ? "wrong" : "pass", "throttled", soak_devices_throttled(&s->devices), "telemetry",
+      soak_devices_json(&s->devices), "corruptions", json_incref(list));
 }
 
 /* A wrong block's time is that of the fewer sweeps that it ran. */
@@ -89,46 +88,45 @@ static status_t block_add(struct soak *s)
   block.gosa = s->block.gosa;
   block.checksum = s->block.checksum;
   for (int p = 0; p < HIMENO_PHASES; p++) block.phases[p] = s->block.phase_sums[p] / s->block.sweeps;
-  return himeno_block_add(s->run, &block);
+  return himeno_block_add(s->m, &block);
 }
 
 static status_t block_run(struct soak *s, enum himeno_data data)
 {
-  struct himeno_run *run = s->run;
-  struct soak_result *r = &run->result.soak;
-  MPI_Comm comm = run->placement.comm;
+  const struct himeno_config *config = s->m->config;
+  struct soak_result *r = &s->m->result->soak;
+  MPI_Comm comm = s->m->choice->placement.comm;
   json_t *list = json_array();
-  status_t status =
-      soak_block_run(run->solver, &s->known, comm, data, (int)run->config.soak_every, &s->block);
+  status_t status = soak_block_run(s->m->solver, &s->known, comm, data, (int)config->soak_every, &s->block);
   if (status == STATUS_OK) status = block_add(s);
   if (status == STATUS_OK && s->block.wrong) status = found_gather(s, data, list);
   if (status == STATUS_OK) {
     r->blocks++;
     r->wrong_blocks += s->block.wrong;
   }
-  if (status == STATUS_OK && run->config.soak_log) status = soak_devices_gather(run->record, &s->devices);
+  if (status == STATUS_OK && config->soak_log) status = soak_devices_gather(s->m->record, &s->devices);
   if (status == STATUS_OK && s->log)
-    status = soak_log_add(s->log, block_line(s, data, list), run->config.soak_log);
+    status = soak_log_add(s->log, block_line(s, data, list), config->soak_log);
   json_decref(list);
   return agree_status(comm, status);
 }
 
 static status_t blocks_run(struct soak *s)
 {
-  struct himeno_run *run = s->run;
+  struct himeno_measurement *m = s->m;
   for (int up = 0, n = 0; !up; n++) {
     RETURN_IF_FAILED(block_run(s, n % 2 ? HIMENO_STANDARD : HIMENO_DENSE));
-    RETURN_IF_FAILED(himeno_time_is_up(run, s->begin, run->config.soak, &up));
-    up = up && (run->result.partial || (n + 1 >= SOAK_DATA_SETS && n + 1 >= run->blocks_min));
+    RETURN_IF_FAILED(himeno_time_is_up(m, s->begin, m->config->soak, &up));
+    up = up && (m->result->partial || (n + 1 >= SOAK_DATA_SETS && n + 1 >= m->blocks_min));
   }
-  run->result.soak.seconds = stats_now() - s->begin;
+  m->result->soak.seconds = stats_now() - s->begin;
   return STATUS_OK;
 }
 
 static status_t soak_open(struct soak *s, const struct solver_config *config)
 {
-  const struct himeno_config *c = &s->run->config;
-  const struct placement *p = &s->run->placement;
+  const struct himeno_config *c = s->m->config;
+  const struct placement *p = &s->m->choice->placement;
   int passes = himeno_block_sweeps(c) / config->kernel->sweeps;
   status_t status = STATUS_OK;
   if (config->kernel->extra_arrays)
@@ -142,7 +140,7 @@ static status_t soak_open(struct soak *s, const struct solver_config *config)
     if (status == STATUS_OK && c->soak_log) status = soak_log_open(c->soak_log, &s->log);
   }
   RETURN_IF_FAILED(agree_status(p->comm, status));
-  if (c->soak_log) RETURN_IF_FAILED(soak_devices_open(p->comm, p->host, s->run->record, &s->devices));
+  if (c->soak_log) RETURN_IF_FAILED(soak_devices_open(p->comm, p->host, s->m->record, &s->devices));
   return soak_known_open(config, passes > 0 ? passes : 1, &s->known);
 }
 
@@ -155,16 +153,16 @@ static void soak_close(struct soak *s)
   free(s->counts);
 }
 
-status_t himeno_soak(struct himeno_run *run)
+status_t himeno_soak(struct himeno_measurement *m)
 {
-  struct soak s = {.run = run};
-  struct solver_config config = himeno_solver_config(run);
+  struct soak s = {.m = m};
+  struct solver_config config = himeno_solver_config(m->config, m->choice);
   status_t status = soak_open(&s, &config);
   s.begin = stats_now();
   if (status == STATUS_OK) status = blocks_run(&s);
-  if (status == STATUS_OK) run->result.verified = s.known.reference.source;
+  if (status == STATUS_OK) m->result->verified = s.known.reference.source;
   soak_close(&s);
-  if (status != STATUS_OK || run->result.soak.wrong_blocks == 0) return status;
-  return log_fail(STATUS_WRONG, "%d of %d blocks were wrong", run->result.soak.wrong_blocks,
-                  run->result.soak.blocks);
+  if (status != STATUS_OK || m->result->soak.wrong_blocks == 0) return status;
+  return log_fail(STATUS_WRONG, "%d of %d blocks were wrong", m->result->soak.wrong_blocks,
+                  m->result->soak.blocks);
 }

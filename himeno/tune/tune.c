@@ -21,23 +21,25 @@
 #define KEY_MAX          512
 
 /* What the choice depends on. Ranks are taken to have devices like rank 0's. */
-static void key_make(const struct himeno_run *run, char key[KEY_MAX])
+static void key_make(const struct himeno_config *config, const struct himeno_choice *choice,
+                     char key[KEY_MAX])
 {
-  const struct gpu_device_info *info = &run->placement.info;
+  const struct gpu_device_info *info = &choice->placement.info;
   snprintf(key, KEY_MAX,
            "%s|%s|%s|%s|%" PRId64 "x%" PRId64 "x%" PRId64 "|%s|%dx%dx%d|%s|%s|%d units|%" PRId64 " padded",
-           run->placement.backend->name, info->name, info->driver, meta_version(), run->global[0],
-           run->global[1], run->global[2], run->config.data == HIMENO_DENSE ? "dense" : "standard",
-           run->procs[0], run->procs[1], run->procs[2], run->transport->name,
-           run->config.no_overlap ? "apart" : "overlap", info->compute_units, run->config.pad);
+           choice->placement.backend->name, info->name, info->driver, meta_version(), choice->global[0],
+           choice->global[1], choice->global[2], config->data == HIMENO_DENSE ? "dense" : "standard",
+           choice->procs[0], choice->procs[1], choice->procs[2], choice->transport->name,
+           config->no_overlap ? "apart" : "overlap", info->compute_units, config->pad);
 }
 
-/* Makes \a kernel the run's, with a cut that suits it; 0 where it cannot be. Says nothing: the next one may. */
-static int kernel_fits(struct himeno_run *run, const struct himeno_kernel *kernel)
+/* Makes \a kernel the choice, with a cut that suits it; 0 where it cannot be. Says nothing: the next one may. */
+static int kernel_fits(const struct himeno_config *config, struct himeno_choice *choice,
+                       const struct himeno_kernel *kernel)
 {
-  run->kernel = kernel;
+  choice->kernel = kernel;
   log_mute(1);
-  int fits = agree_status(run->placement.comm, himeno_refit(run)) == STATUS_OK;
+  int fits = agree_status(choice->placement.comm, himeno_refit(config, choice)) == STATUS_OK;
   log_mute(0);
   return fits;
 }
@@ -60,15 +62,16 @@ static status_t solver_time(struct solver *solver, int deep, double *seconds)
 }
 
 /* Time a sweep of \a kernel, infinite where this device cannot run it. A fault is a fault here too. */
-static status_t trial(struct himeno_run *run, const struct himeno_kernel *kernel, double *seconds)
+static status_t trial(const struct himeno_config *config, struct himeno_choice *choice,
+                      const struct himeno_kernel *kernel, double *seconds)
 {
   struct solver *solver;
   *seconds = INFINITY;
-  if (!kernel_fits(run, kernel)) return STATUS_OK;
-  struct solver_config config = himeno_solver_config(run);
-  config.max_sweeps = TRIAL_SWEEPS_MAX;
+  if (!kernel_fits(config, choice, kernel)) return STATUS_OK;
+  struct solver_config wanted = himeno_solver_config(config, choice);
+  wanted.max_sweeps = TRIAL_SWEEPS_MAX;
   log_mute(1);
-  status_t status = solver_open(&config, &solver);
+  status_t status = solver_open(&wanted, &solver);
   log_mute(0);
   if (status != STATUS_OK) return status == STATUS_FAULT || status == STATUS_HANG ? status : STATUS_OK;
   status = solver_time(solver, kernel->sweeps, seconds);
@@ -76,14 +79,14 @@ static status_t trial(struct himeno_run *run, const struct himeno_kernel *kernel
   return status;
 }
 
-static status_t trials(struct himeno_run *run, const struct himeno_kernel_set *set,
-                       const struct himeno_kernel **best, double *least)
+static status_t trials(const struct himeno_config *config, struct himeno_choice *choice,
+                       const struct himeno_kernel_set *set, const struct himeno_kernel **best, double *least)
 {
   *least = INFINITY;
   for (int k = 0; k < set->n; k++) {
     double seconds;
     if (!set->kernels[k].trial) continue;
-    RETURN_IF_FAILED(trial(run, &set->kernels[k], &seconds));
+    RETURN_IF_FAILED(trial(config, choice, &set->kernels[k], &seconds));
     if (seconds >= *least) continue;
     *least = seconds;
     *best = &set->kernels[k];
@@ -92,34 +95,36 @@ static status_t trials(struct himeno_run *run, const struct himeno_kernel_set *s
 }
 
 /* Rank 0 reads the cache; all follow. NULL where nothing fitting is remembered. */
-static status_t remembered(struct himeno_run *run, const struct himeno_kernel_set *set, const char *key,
+static status_t remembered(const struct himeno_config *config, struct himeno_choice *choice,
+                           const struct himeno_kernel_set *set, const char *key,
                            const struct himeno_kernel **kernel)
 {
   char name[64] = "";
-  if (run->placement.rank == 0 && !run->config.tune) tune_cache_find(key, name, sizeof name);
-  RETURN_IF_FAILED(watch_bcast(run->placement.comm, name, sizeof name, MPI_CHAR, 0, "a remembered kernel"));
+  if (choice->placement.rank == 0 && !config->tune) tune_cache_find(key, name, sizeof name);
+  RETURN_IF_FAILED(
+      watch_bcast(choice->placement.comm, name, sizeof name, MPI_CHAR, 0, "a remembered kernel"));
   *kernel = himeno_kernel_find(set, name);
   return STATUS_OK;
 }
 
-status_t himeno_tune(struct himeno_run *run)
+status_t himeno_tune(const struct himeno_config *config, struct himeno_choice *choice)
 {
   char key[KEY_MAX];
-  const struct himeno_kernel_set *set = himeno_kernels_find(run->placement.backend->name);
-  const struct himeno_kernel *plain = run->kernel, *kernel = NULL;
+  const struct himeno_kernel_set *set = himeno_kernels_find(choice->placement.backend->name);
+  const struct himeno_kernel *plain = choice->kernel, *kernel = NULL;
   double seconds;
-  if (run->config.no_tune || himeno_kernel_trials(set) < 2) return STATUS_OK;
-  key_make(run, key);
-  RETURN_IF_FAILED(remembered(run, set, key, &kernel));
-  if (kernel && kernel_fits(run, kernel)) {
-    run->choice = CHOICE_REMEMBERED;
+  if (config->no_tune || himeno_kernel_trials(set) < 2) return STATUS_OK;
+  key_make(config, choice, key);
+  RETURN_IF_FAILED(remembered(config, choice, set, key, &kernel));
+  if (kernel && kernel_fits(config, choice, kernel)) {
+    choice->kernel_origin = CHOICE_REMEMBERED;
     return STATUS_OK;
   }
   kernel = plain;
-  RETURN_IF_FAILED(trials(run, set, &kernel, &seconds));
-  double gflops = himeno_points(run->global) * HIMENO_FLOP_PER_POINT / seconds / 1e9;
-  if (run->placement.rank == 0 && isfinite(seconds)) tune_cache_store(key, kernel->name, gflops);
-  run->choice = isfinite(seconds) ? CHOICE_TRIAL : CHOICE_DEFAULT;
-  run->kernel = kernel;
-  return agree_status(run->placement.comm, himeno_refit(run));
+  RETURN_IF_FAILED(trials(config, choice, set, &kernel, &seconds));
+  double gflops = himeno_gflops(himeno_points(choice->global), 1, seconds);
+  if (choice->placement.rank == 0 && isfinite(seconds)) tune_cache_store(key, kernel->name, gflops);
+  choice->kernel_origin = isfinite(seconds) ? CHOICE_TRIAL : CHOICE_DEFAULT;
+  choice->kernel = kernel;
+  return agree_status(choice->placement.comm, himeno_refit(config, choice));
 }

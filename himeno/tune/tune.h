@@ -4,10 +4,10 @@
 #ifndef HIMENO_TUNE_TUNE_H
 #define HIMENO_TUNE_TUNE_H
 
-#include "himeno/run.h"
+#include "himeno/choice.h"
 
-/** \brief Chooses run->kernel among the set's kernels for trial, and cuts the grid for it. Collective; one choice for all
- * ranks. Kernels that this device cannot run are passed over. */
-status_t himeno_tune(struct himeno_run *run);
+/** \brief Chooses choice->kernel among the set's kernels for trial, and cuts the grid for it. One
+ * choice for all ranks; kernels that this device cannot run are passed over. Collective. */
+status_t himeno_tune(const struct himeno_config *config, struct himeno_choice *choice);
 
 #endif

@@ -25,11 +25,11 @@ struct trial {
   struct halo_route *route;
 };
 
-const char *himeno_transport_why(const struct himeno_run *run)
+const char *himeno_transport_why(const struct himeno_choice *choice)
 {
   static const char *const texts[] = {"chosen by default", "asked for", "fastest in a short trial",
                                       "remembered"};
-  return texts[run->transport_choice];
+  return texts[choice->transport_origin];
 }
 
 static void trial_close(struct trial *t)
@@ -51,14 +51,14 @@ static status_t fields_create(struct trial *t, const struct halo_transport *tran
   return gpu_sync(t->queue);
 }
 
-static status_t trial_open(const struct himeno_run *run, const struct halo_transport *transport,
-                           struct trial *t)
+static status_t trial_open(const struct himeno_config *config, const struct himeno_choice *choice,
+                           const struct halo_transport *transport, struct trial *t)
 {
-  int rank = run->placement.rank;
-  *t = (struct trial){.comm = run->placement.comm, .device = run->device};
-  decomp_init(&t->decomp, run->global, run->procs, rank);
-  RETURN_IF_FAILED(layout_init(&t->layout, &t->decomp, run->kernel->sweeps, (int)run->config.pad));
-  halo_plan_init(&t->plan, &t->decomp, &t->layout, run->kernel->sweeps);
+  int rank = choice->placement.rank;
+  *t = (struct trial){.comm = choice->placement.comm, .device = choice->device};
+  decomp_init(&t->decomp, choice->global, choice->procs, rank);
+  RETURN_IF_FAILED(layout_init(&t->layout, &t->decomp, choice->kernel->sweeps, (int)config->pad));
+  halo_plan_init(&t->plan, &t->decomp, &t->layout, choice->kernel->sweeps);
   RETURN_IF_FAILED(agree_status(t->comm, fields_create(t, transport)));
   struct halo_context context = {.comm = t->comm,
                                  .device = t->device,
@@ -98,14 +98,14 @@ static status_t round_time(struct trial *t, double *seconds)
 }
 
 /* Best of a few rounds, the slowest rank's; infinite where the transport is of no use. */
-static status_t trial_run(const struct himeno_run *run, const struct halo_transport *transport,
-                          double *seconds)
+static status_t trial_run(const struct himeno_config *config, const struct himeno_choice *choice,
+                          const struct halo_transport *transport, double *seconds)
 {
   struct trial t;
   int any = 0;
   *seconds = INFINITY;
   log_mute(1);
-  status_t status = trial_open(run, transport, &t);
+  status_t status = trial_open(config, choice, transport, &t);
   log_mute(0);
   if (status == STATUS_OK) status = carries_any(&t, &any);
   for (int r = 0; r < TRIAL_ROUNDS + 1 && any && status == STATUS_OK; r++) {
@@ -117,22 +117,22 @@ static status_t trial_run(const struct himeno_run *run, const struct halo_transp
   return status == STATUS_HANG || status == STATUS_FAULT ? status : STATUS_OK;
 }
 
-status_t himeno_transport_tune(struct himeno_run *run)
+status_t himeno_transport_tune(const struct himeno_config *config, struct himeno_choice *choice)
 {
   double best = INFINITY;
   int tried = 0;
-  if (run->config.transport || run->config.no_tune || run->placement.ranks == 1) return STATUS_OK;
+  if (config->transport || config->no_tune || choice->placement.ranks == 1) return STATUS_OK;
   for (int t = 0; halo_transports[t]; t++) {
     char reason[GPU_TEXT_MAX];
     double seconds;
-    if (!halo_transports[t]->trial || !halo_transports[t]->available(run->placement.backend, reason))
+    if (!halo_transports[t]->trial || !halo_transports[t]->available(choice->placement.backend, reason))
       continue;
-    RETURN_IF_FAILED(trial_run(run, halo_transports[t], &seconds));
+    RETURN_IF_FAILED(trial_run(config, choice, halo_transports[t], &seconds));
     tried++;
     if (seconds >= best) continue;
     best = seconds;
-    run->transport = halo_transports[t];
+    choice->transport = halo_transports[t];
   }
-  run->transport_choice = tried > 1 ? CHOICE_TRIAL : CHOICE_DEFAULT;
+  choice->transport_origin = tried > 1 ? CHOICE_TRIAL : CHOICE_DEFAULT;
   return STATUS_OK;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "comm/halo/grid.h"
-#include "himeno/soak/soak.h"
+#include "himeno/cmdline.h"
 #include "tests/fuzz/reader.h"
 
 const char fuzz_corpus[] = "size";
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
   if (log_held()[0] == 0)
     for (int d = 0; d < 3; d++) fuzz_must(procs[d] >= 0, "a negative number of ranks was read");
   log_drop();
-  fuzz_verdict(soak_duration_parse("--soak", text, &seconds));
+  fuzz_verdict(himeno_duration_parse("--soak", text, &seconds));
   if (log_held()[0] == 0) fuzz_must(seconds > 0 && seconds <= 1e8, "a duration out of its limits was read");
   fuzz_text_end(text);
   return 0;

@@ -4,10 +4,9 @@
 
 #include <math.h>
 
-#include "himeno/accept/accept.h"
-#include "himeno/accept/checks.h"
+#include "himeno/accept/policy_checks.h"
 #include "himeno/accept/reference.h"
-#include "himeno/run.h"
+#include "himeno/result.h"
 #include "tests/unit/capture.h"
 
 static struct accept_policy good(const char *text)
@@ -109,8 +108,8 @@ static void what_is_not_verified_passes_only_by_name(void **state)
 
 static void a_check_is_judged_by_its_side_of_the_limit(void **state)
 {
-  struct check floor = {.value = 0.95, .limit = 0.9}, most = {.value = 3, .limit = 2, .at_most = 1};
-  struct check exact = {.value = 2, .limit = 2, .at_most = 1}, unknown = {.value = NAN, .limit = 1};
+  struct accept_check floor = {.value = 0.95, .limit = 0.9}, most = {.value = 3, .limit = 2, .at_most = 1};
+  struct accept_check exact = {.value = 2, .limit = 2, .at_most = 1}, unknown = {.value = NAN, .limit = 1};
   (void)state;
   check_judge(&floor, 0);
   check_judge(&most, 0);
@@ -209,27 +208,30 @@ static void an_earlier_run_counts_whatever_its_speed_if_it_was_verified(void **s
 static const double steady[] = {1, 1, 1, 1, 1};
 
 /* A run of 1 GFLOPS. */
-static struct check compared_with(const struct reference *reference, const double *samples, int n)
+static struct accept_check compared_with(const struct reference *reference, const double *samples, int n)
 {
-  struct himeno_run run = {.global = {3, 3, 3}};
+  struct himeno_rank rank = {.points = 1};
+  const struct himeno_result run = {.samples = (double *)samples,
+                                    .n_samples = n,
+                                    .seconds = 34e-9, /* of one point, swept once: 1 GFLOPS */
+                                    .points = 1,
+                                    .sweeps = 1,
+                                    .n_ranks = 1,
+                                    .ranks = &rank};
   struct accept accept = {.n = 0};
-  run.result.samples = (double *)samples;
-  run.result.n_samples = n;
-  run.result.seconds = 34e-9; /* of the one inner point, swept once: 1 GFLOPS */
-  run.result.sweeps = 1;
   accept_reference_check(&run, reference, &accept);
   assert_int_equal(accept.n, 1);
   return accept.checks[0];
 }
 
 /* Against an earlier one that it is \a rate times as fast as, of noise \a then. */
-static struct check compared(double rate, double then, const double *samples, int n)
+static struct accept_check compared(double rate, double then, const double *samples, int n)
 {
   const struct reference reference = {.gflops = 1 / rate, .noise = then};
   return compared_with(&reference, samples, n);
 }
 
-static void outcome_is(struct check check, enum check_outcome outcome, double limit)
+static void outcome_is(struct accept_check check, enum check_outcome outcome, double limit)
 {
   assert_string_equal(check_outcome_name(check.outcome), check_outcome_name(outcome));
   assert_true(fabs(check.limit - limit) < 1e-9);
@@ -278,26 +280,35 @@ static void one_block_of_a_comparison_accuses_nobody(void **state)
 /* ---- a whole run ---- */
 
 /* Devices of 1 GFLOPS, 1.02 the first and 0.95 the last; the run makes 3.6, 0.9 of the ceiling. */
-static struct himeno_run whole_run(const double *samples, int n, int ranks, struct himeno_rank *rank)
+static struct himeno_result whole_run(const double *samples, int n, int ranks, struct himeno_rank *rank)
 {
-  struct himeno_run run = {.global = {6, 3, 3}, .placement = {.ranks = ranks}};
-  run.result.samples = (double *)samples;
-  run.result.n_samples = n;
-  run.result.seconds = 34e-9 * 4 / 3.6;
-  run.result.sweeps = 1;
-  run.result.ceiling = 56.0 / 34 * 4e9;
-  run.result.ranks = rank;
+  const struct himeno_result run = {.samples = (double *)samples,
+                                    .n_samples = n,
+                                    .seconds = 34e-9 * 4 / 3.6,
+                                    .points = 4,
+                                    .sweeps = 1,
+                                    .ceiling = 56.0 / 34 * 4e9,
+                                    .n_ranks = ranks,
+                                    .ranks = rank};
   for (int r = 0; r < ranks; r++) rank[r] = (struct himeno_rank){.points = 1, .compute = 34e-9};
   rank[0].compute = 34e-9 / 1.02;
   rank[ranks - 1].compute = 34e-9 / 0.95;
   return run;
 }
 
-static struct check checked(const struct himeno_run *run, const char *text)
+static void checks_make(const struct himeno_result *run, const struct accept_policy *policy,
+                        struct accept *accept)
+{
+  const struct himeno_config config = {.soak_given = 0};
+  const struct placement placement = {.ranks = run->n_ranks};
+  accept_policy_checks(&config, &placement, run, policy, accept);
+}
+
+static struct accept_check checked(const struct himeno_result *run, const char *text)
 {
   struct accept_policy policy = good(text);
   struct accept accept = {.n = 0};
-  accept_policy_checks(run, &policy, &accept);
+  checks_make(run, &policy, &accept);
   return accept.checks[accept.n - 1];
 }
 
@@ -313,10 +324,10 @@ static void the_checks_of_speed_stand_at_their_limits(void **state)
       {"{\"device_gflops_min\": 0.9499}", "{\"device_gflops_min\": 0.9501}", 0.95},
   };
   struct himeno_rank rank[4];
-  struct himeno_run run = whole_run(steady, 5, 4, rank);
+  struct himeno_result run = whole_run(steady, 5, 4, rank);
   (void)state;
   for (size_t c = 0; c < sizeof checks / sizeof *checks; c++) {
-    struct check pass = checked(&run, checks[c].pass), fail = checked(&run, checks[c].fail);
+    struct accept_check pass = checked(&run, checks[c].pass), fail = checked(&run, checks[c].fail);
     assert_true(fabs(pass.value - checks[c].value) < 1e-9 && fail.value == pass.value);
     assert_int_equal(pass.outcome, CHECK_PASS);
     assert_int_equal(fail.outcome, CHECK_FAIL);
@@ -327,27 +338,27 @@ static void one_interrupted_block_is_no_slow_machine(void **state)
 {
   const double interrupted[] = {1, 1, 1, 1, 6};
   struct himeno_rank rank[4];
-  struct himeno_run run = whole_run(interrupted, 5, 4, rank);
+  struct himeno_result run = whole_run(interrupted, 5, 4, rank);
   (void)state;
-  run.result.seconds *= 2;
-  struct check share = checked(&run, "{\"ceiling_share_min\": 0.89}");
+  run.seconds *= 2;
+  struct accept_check share = checked(&run, "{\"ceiling_share_min\": 0.89}");
   assert_true(share.outcome == CHECK_PASS && fabs(share.value - 0.9) < 1e-9);
 }
 
 static void two_blocks_tell_no_speed(void **state)
 {
   struct himeno_rank rank[4];
-  struct himeno_run run = whole_run(steady, 2, 4, rank);
+  struct himeno_result run = whole_run(steady, 2, 4, rank);
   (void)state;
   static const char *const texts[] = {"{\"ceiling_share_min\": 0}", "{\"efficiency_min\": 0}",
                                       "{\"device_spread_max\": 9}", "{\"noise_max\": 9}",
                                       "{\"device_gflops_min\": 0}"};
   for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
-    struct check check = checked(&run, texts[t]);
+    struct accept_check check = checked(&run, texts[t]);
     assert_int_equal(check.outcome, CHECK_UNKNOWN);
     assert_string_equal(check.why, "needs 3 timed blocks");
   }
-  run.result.n_samples = 5;
+  run.n_samples = 5;
   assert_string_equal(checked(&run, "{\"stragglers_max\": 0}").why, "needs 6 timed blocks");
   assert_int_equal(checked(&run, "{\"devices_per_host\": 4}").outcome, CHECK_PASS);
 }
@@ -355,7 +366,7 @@ static void two_blocks_tell_no_speed(void **state)
 static void one_rank_has_no_other_to_be_compared_with(void **state)
 {
   struct himeno_rank rank[3];
-  struct himeno_run one = whole_run(steady, 5, 1, rank), three = whole_run(steady, 5, 3, rank);
+  struct himeno_result one = whole_run(steady, 5, 1, rank), three = whole_run(steady, 5, 3, rank);
   (void)state;
   assert_int_equal(checked(&one, "{\"device_spread_max\": 0.01}").outcome, CHECK_INAPPLICABLE);
   assert_int_equal(checked(&three, "{\"stragglers_max\": 9}").outcome, CHECK_INAPPLICABLE);
@@ -365,7 +376,7 @@ static void a_noisy_run_is_not_slow(void **state)
 {
   const double varied[] = {0.96, 0.96, 1, 1.04, 1.04}; /* noise 0.0593 */
   struct himeno_rank rank[4];
-  struct himeno_run run = whole_run(varied, 5, 4, rank);
+  struct himeno_result run = whole_run(varied, 5, 4, rank);
   const struct accept_policy tolerant = good("{\"noise_max\": 0.06, \"device_gflops_min\": 2}");
   struct accept accept = {.n = 0};
   (void)state;
@@ -374,19 +385,19 @@ static void a_noisy_run_is_not_slow(void **state)
   assert_int_equal(checked(&run, "{\"device_gflops_min\": 2}").outcome, CHECK_NOISY);
   assert_int_equal(checked(&run, "{\"device_gflops_min\": 0.9}").outcome, CHECK_PASS);
   assert_int_equal(checked(&run, "{\"devices_per_host\": 9}").outcome, CHECK_FAIL);
-  accept_policy_checks(&run, &tolerant, &accept);
+  checks_make(&run, &tolerant, &accept);
   assert_int_equal(accept_count(&accept, CHECK_FAIL), 1);
-  run.result.samples = (double[]){0.967, 0.967, 1, 1.033, 1.033}; /* noise 0.0489 */
+  run.samples = (double[]){0.967, 0.967, 1, 1.033, 1.033}; /* noise 0.0489 */
   assert_int_equal(checked(&run, "{\"device_gflops_min\": 2}").outcome, CHECK_FAIL);
 }
 
 static void what_only_some_ranks_tell_is_said(void **state)
 {
   struct himeno_rank rank[4];
-  struct himeno_run run = whole_run(steady, 5, 4, rank);
+  struct himeno_result run = whole_run(steady, 5, 4, rank);
   (void)state;
   for (int r = 0; r < 4; r++) rank[r].telemetry.after.ecc = r == 2 ? -1 : 1;
-  struct check check = checked(&run, "{\"ecc\": true}");
+  struct accept_check check = checked(&run, "{\"ecc\": true}");
   assert_int_equal(check.outcome, CHECK_PASS);
   assert_string_equal(check.why, "not known of 1 of 4 ranks");
   assert_int_equal(checked(&run, "{\"ecc\": true, \"unknown_fails\": true}").outcome, CHECK_FAIL);

@@ -5,7 +5,6 @@
 #include "base/stats.h"
 #include "himeno/accept/suspect.h"
 #include "himeno/record.h"
-#include "himeno/run.h"
 
 static struct telemetry_sample cool(void)
 {
@@ -148,7 +147,7 @@ static void short_blocks_are_not_all_looked_after(void **state)
 static void the_lowest_clock_of_a_device_is_what_differs(void **state)
 {
   static struct himeno_rank ranks[3];
-  static struct himeno_run run = {.placement = {.ranks = 3}, .result = {.ranks = ranks}};
+  static struct himeno_result run = {.n_ranks = 3, .ranks = ranks};
   char text[300];
   (void)state;
   for (int r = 0; r < 3; r++) {

@@ -13,7 +13,7 @@
 #include "himeno/soak/check.h"
 #include "himeno/soak/devices.h"
 #include "himeno/soak/log.h"
-#include "himeno/soak/soak.h"
+#include "himeno/soak/report.h"
 #include "himeno/solver/flip.h"
 
 #define TRIALS 1000
@@ -240,10 +240,10 @@ static void durations_have_units(void **state)
 {
   double s;
   (void)state;
-  assert_true(soak_duration_parse("--soak", "90", &s) == STATUS_OK && s == 90);
-  assert_true(soak_duration_parse("--soak", "1.5h", &s) == STATUS_OK && s == 5400);
-  assert_true(soak_duration_parse("--soak", "15m", &s) == STATUS_OK && s == 900);
-  assert_true(soak_duration_parse("--soak", "2d", &s) == STATUS_OK && s == 172800);
+  assert_true(himeno_duration_parse("--soak", "90", &s) == STATUS_OK && s == 90);
+  assert_true(himeno_duration_parse("--soak", "1.5h", &s) == STATUS_OK && s == 5400);
+  assert_true(himeno_duration_parse("--soak", "15m", &s) == STATUS_OK && s == 900);
+  assert_true(himeno_duration_parse("--soak", "2d", &s) == STATUS_OK && s == 172800);
 }
 
 /* Three ranks: a good one, one that tells nothing, and one that is hot, throttled and has lost lanes. */

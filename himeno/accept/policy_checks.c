@@ -2,7 +2,7 @@
 /* The checks of a policy: those of the whole run first, then those of each rank, of which the worst is listed. */
 #include "config.h"
 
-#include "himeno/accept/checks.h"
+#include "himeno/accept/policy_checks.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -11,7 +11,6 @@
 
 #include "base/stats.h"
 #include "himeno/accept/suspect.h"
-#include "himeno/run.h"
 
 #define LIMIT(field) offsetof(struct accept_policy, field)
 
@@ -20,50 +19,49 @@ static double limit_of(const struct accept_policy *policy, size_t offset)
   return *(const double *)((const char *)policy + offset);
 }
 
-static struct check *check_add(struct accept *accept, const char *name, const char *unit, double limit,
-                               int at_most)
+static struct accept_check *check_add(struct accept *accept, const char *name, const char *unit, double limit,
+                                      int at_most)
 {
-  struct check *check = &accept->checks[accept->n++];
-  *check = (struct check){.name = name, .unit = unit, .limit = limit, .at_most = at_most, .rank = -1};
+  struct accept_check *check = &accept->checks[accept->n++];
+  *check = (struct accept_check){.name = name, .unit = unit, .limit = limit, .at_most = at_most, .rank = -1};
   return check;
 }
 
 /* ---- of the whole run ---- */
 
 /* A few interrupted blocks are no slow machine: rates are those of the median block. */
-static double typical_gflops(const struct himeno_run *run)
+static double typical_gflops(const struct himeno_result *r)
 {
-  struct stats_summary s = stats_summarise(run->result.samples, (size_t)run->result.n_samples);
-  return s.median > 0 ? himeno_gflops(run) * s.mean / s.median : NAN;
+  struct stats_summary s = stats_summarise(r->samples, (size_t)r->n_samples);
+  return s.median > 0 ? himeno_result_gflops(r) * s.mean / s.median : NAN;
 }
 
 static double device_gflops(const struct himeno_rank *rank)
 {
-  return rank->compute > 0 ? (double)rank->points * HIMENO_FLOP_PER_POINT / rank->compute / 1e9 : NAN;
+  return rank->compute > 0 ? himeno_gflops((double)rank->points, 1, rank->compute) : NAN;
 }
 
-static double ceiling_share(const struct himeno_run *run, struct check *check)
+static double ceiling_share(const struct himeno_result *r, struct accept_check *check)
 {
-  double rate = typical_gflops(run) * 1e9 / HIMENO_FLOP_PER_POINT * HIMENO_BYTES_PER_POINT;
   (void)check;
-  return run->result.ceiling > 0 ? rate / run->result.ceiling : NAN;
+  return r->ceiling > 0 ? himeno_bytes_per_second(typical_gflops(r)) / r->ceiling : NAN;
 }
 
 /* All devices together over what each reaches by itself: what exchange, waiting and reduction leave. */
-static double efficiency(const struct himeno_run *run, struct check *check)
+static double efficiency(const struct himeno_result *result, struct accept_check *check)
 {
   double sum = 0;
-  for (int r = 0; r < run->placement.ranks; r++) sum += device_gflops(&run->result.ranks[r]);
+  for (int r = 0; r < result->n_ranks; r++) sum += device_gflops(&result->ranks[r]);
   (void)check;
-  return sum > 0 ? typical_gflops(run) / sum : NAN;
+  return sum > 0 ? typical_gflops(result) / sum : NAN;
 }
 
-static double spread(const struct himeno_run *run, struct check *check)
+static double spread(const struct himeno_result *result, struct accept_check *check)
 {
-  int n = run->placement.ranks, slowest = 0;
+  int n = result->n_ranks, slowest = 0;
   double rates[n];
   for (int r = 0; r < n; r++) {
-    rates[r] = device_gflops(&run->result.ranks[r]);
+    rates[r] = device_gflops(&result->ranks[r]);
     if (rates[r] < rates[slowest]) slowest = r;
   }
   struct stats_summary s = stats_summarise(rates, (size_t)n);
@@ -71,33 +69,33 @@ static double spread(const struct himeno_run *run, struct check *check)
   return s.median > 0 ? (s.max - s.min) / s.median : NAN;
 }
 
-static double noise_of(const struct himeno_run *run)
+static double noise_of(const struct himeno_result *r)
 {
-  struct stats_summary s = stats_summarise(run->result.samples, (size_t)run->result.n_samples);
+  struct stats_summary s = stats_summarise(r->samples, (size_t)r->n_samples);
   return stats_noise(&s);
 }
 
-static double noise(const struct himeno_run *run, struct check *check)
+static double noise(const struct himeno_result *result, struct accept_check *check)
 {
   (void)check;
-  return noise_of(run);
+  return noise_of(result);
 }
 
-static double stragglers(const struct himeno_run *run, struct check *check)
+static double stragglers(const struct himeno_result *result, struct accept_check *check)
 {
-  if (run->result.n_stragglers > 0) check->rank = run->result.stragglers[0].rank;
-  return run->result.n_stragglers;
+  if (result->n_stragglers > 0) check->rank = result->stragglers[0].rank;
+  return result->n_stragglers;
 }
 
 /* The host with fewest devices: ranks that share one count it once. */
-static double devices_per_host(const struct himeno_run *run, struct check *check)
+static double devices_per_host(const struct himeno_result *result, struct accept_check *check)
 {
   double least = INFINITY;
-  for (int r = 0; r < run->placement.ranks; r++) {
+  for (int r = 0; r < result->n_ranks; r++) {
     double devices = 0;
-    for (int s = 0; s < run->placement.ranks; s++)
-      if (strcmp(run->result.ranks[s].row.host, run->result.ranks[r].row.host) == 0)
-        devices += 1.0 / (1 + run->result.ranks[s].row.shared);
+    for (int s = 0; s < result->n_ranks; s++)
+      if (strcmp(result->ranks[s].row.host, result->ranks[r].row.host) == 0)
+        devices += 1.0 / (1 + result->ranks[s].row.shared);
     if (devices >= least) continue;
     least = devices;
     check->rank = r;
@@ -114,7 +112,7 @@ static const struct run_check {
   int at_most;
   enum of of;
   int ranks; /* with fewer there is no such value */
-  double (*value)(const struct himeno_run *, struct check *);
+  double (*value)(const struct himeno_result *, struct accept_check *);
 } run_checks[] = {
     {"share of ceiling", "", LIMIT(ceiling_share_min), 0, OF_CEILING, 1, ceiling_share},
     {"efficiency", "", LIMIT(efficiency_min), 0, OF_SPEED, 1, efficiency},
@@ -126,14 +124,15 @@ static const struct run_check {
 #define RUN_CHECKS (sizeof run_checks / sizeof *run_checks)
 
 /* Whether a run of this kind has such a value; else the check gets the reason. */
-static int applies(const struct himeno_run *run, enum of of, int ranks, struct check *check)
+static int applies(const struct himeno_config *config, const struct placement *placement, enum of of,
+                   int ranks, struct accept_check *check)
 {
-  const int emulated = of != OF_STATE && himeno_is_emulated(run);
-  if (!emulated && run->placement.ranks >= ranks && !(of == OF_CEILING && run->config.soak_given)) return 1;
+  const int emulated = of != OF_STATE && placement->info.emulated;
+  if (!emulated && placement->ranks >= ranks && !(of == OF_CEILING && config->soak_given)) return 1;
   check->outcome = CHECK_INAPPLICABLE;
   if (emulated)
     snprintf(check->why, sizeof check->why, "an emulator has no speed");
-  else if (run->placement.ranks < ranks)
+  else if (placement->ranks < ranks)
     snprintf(check->why, sizeof check->why, "needs %d ranks", ranks);
   else
     snprintf(check->why, sizeof check->why, "no ceiling is measured in a run of this kind");
@@ -141,10 +140,10 @@ static int applies(const struct himeno_run *run, enum of of, int ranks, struct c
 }
 
 /* Whether there are blocks enough to tell the value; else the check gets the reason. */
-static int enough_blocks(const struct himeno_run *run, enum of of, struct check *check)
+static int enough_blocks(const struct himeno_result *r, enum of of, struct accept_check *check)
 {
-  int need = of == OF_STRAGGLERS ? straggler_blocks_min(run->placement.ranks) : ACCEPT_BLOCKS_MIN;
-  if (of == OF_STATE || run->result.n_samples >= need) return 1;
+  int need = of == OF_STRAGGLERS ? straggler_blocks_min(r->n_ranks) : ACCEPT_BLOCKS_MIN;
+  if (of == OF_STATE || r->n_samples >= need) return 1;
   snprintf(check->why, sizeof check->why, "needs %d timed blocks", need);
   return 0;
 }
@@ -240,54 +239,56 @@ static const struct {
 #define RANK_CHECKS (sizeof rank_checks / sizeof *rank_checks)
 
 /* The worst rank's value; one that nobody can tell is worst only where unknown values fail. */
-static void rank_check(const struct himeno_run *run, size_t c, const struct accept_policy *policy,
-                       struct check *check)
+static void rank_check(const struct himeno_result *result, size_t c, const struct accept_policy *policy,
+                       struct accept_check *check)
 {
   int unknown_fails = policy->unknown_fails > 0, unknown = -1, unknowns = 0;
   check->value = NAN;
-  for (int r = 0; r < run->placement.ranks; r++) {
-    double value = rank_checks[c].value(&run->result.ranks[r], policy);
+  for (int r = 0; r < result->n_ranks; r++) {
+    double value = rank_checks[c].value(&result->ranks[r], policy);
     int worse = check->at_most ? value > check->value : value < check->value;
     if (isnan(value) && unknowns++ == 0) unknown = r;
     if (isnan(value) || (check->rank >= 0 && !worse)) continue;
     check->value = value;
     check->rank = r;
   }
-  if (unknowns > 0 && unknowns < run->placement.ranks)
-    snprintf(check->why, sizeof check->why, "not known of %d of %d ranks", unknowns, run->placement.ranks);
+  if (unknowns > 0 && unknowns < result->n_ranks)
+    snprintf(check->why, sizeof check->why, "not known of %d of %d ranks", unknowns, result->n_ranks);
   if (unknown < 0 || (check->rank >= 0 && !unknown_fails)) return;
   check->value = NAN;
   check->rank = unknown;
 }
 
-static void explain(const struct himeno_run *run, struct check *check)
+static void explain(const struct himeno_result *result, struct accept_check *check)
 {
   size_t used = strlen(check->why);
   if (check->outcome != CHECK_FAIL || check->rank < 0) return;
   snprintf(check->why + used, sizeof check->why - used, "%s", used ? "; " : "");
   used = strlen(check->why);
-  suspect_name(run, check->rank, check->why + used, sizeof check->why - used);
+  suspect_name(result, check->rank, check->why + used, sizeof check->why - used);
 }
 
 /* ---- all ---- */
 
-int accept_policy_applies(const struct himeno_run *run, const struct accept_policy *policy)
+int accept_policy_applies(const struct himeno_config *config, const struct placement *placement,
+                          const struct accept_policy *policy)
 {
-  struct check check;
+  struct accept_check check;
   int some = 0;
   for (size_t c = 0; c < RUN_CHECKS; c++)
     some |= limit_of(policy, run_checks[c].limit) >= 0 &&
-            applies(run, run_checks[c].of, run_checks[c].ranks, &check);
+            applies(config, placement, run_checks[c].of, run_checks[c].ranks, &check);
   for (size_t c = 0; c < RANK_CHECKS; c++)
-    some |= limit_of(policy, rank_checks[c].limit) >= 0 && applies(run, rank_checks[c].of, 1, &check);
+    some |= limit_of(policy, rank_checks[c].limit) >= 0 &&
+            applies(config, placement, rank_checks[c].of, 1, &check);
   return some;
 }
 
 /* What noise hides is not judged: it does not make a rank slow, and beyond what the policy allows nothing else is told either. */
-static void noise_heed(const struct himeno_run *run, const struct accept_policy *policy, enum of of,
-                       struct check *check)
+static void noise_heed(const struct himeno_result *result, const struct accept_policy *policy, enum of of,
+                       struct accept_check *check)
 {
-  double most = policy->noise_max >= 0 ? policy->noise_max : ACCEPT_NOISE_MAX, is = noise_of(run);
+  double most = policy->noise_max >= 0 ? policy->noise_max : ACCEPT_NOISE_MAX, is = noise_of(result);
   if (check->outcome != CHECK_FAIL || isnan(check->value) || of == OF_STATE || of == OF_STRAGGLERS) return;
   if (!(is > most)) return;
   check->outcome = CHECK_NOISY;
@@ -295,35 +296,38 @@ static void noise_heed(const struct himeno_run *run, const struct accept_policy 
   snprintf(check->why, sizeof check->why, "blocks vary by %.1f%%: run again", 100 * is);
 }
 
-static void judge(const struct himeno_run *run, const struct accept_policy *policy, enum of of,
-                  struct check *check)
+static void judge(const struct himeno_result *result, const struct accept_policy *policy, enum of of,
+                  struct accept_check *check)
 {
   check_judge(check, policy->unknown_fails > 0);
-  noise_heed(run, policy, of, check);
-  explain(run, check);
+  noise_heed(result, policy, of, check);
+  explain(result, check);
 }
 
-void accept_policy_checks(const struct himeno_run *run, const struct accept_policy *policy,
+void accept_policy_checks(const struct himeno_config *config, const struct placement *placement,
+                          const struct himeno_result *result, const struct accept_policy *policy,
                           struct accept *accept)
 {
   for (size_t c = 0; c < RUN_CHECKS; c++) {
     const struct run_check *is = &run_checks[c];
     double limit = limit_of(policy, is->limit);
     if (limit < 0) continue;
-    struct check *check = check_add(accept, is->name, is->unit, limit, is->at_most);
-    check->value = applies(run, is->of, is->ranks, check) && enough_blocks(run, is->of, check)
-                       ? is->value(run, check)
-                       : NAN;
-    judge(run, policy, is->of, check);
+    struct accept_check *check = check_add(accept, is->name, is->unit, limit, is->at_most);
+    check->value =
+        applies(config, placement, is->of, is->ranks, check) && enough_blocks(result, is->of, check)
+            ? is->value(result, check)
+            : NAN;
+    judge(result, policy, is->of, check);
   }
   for (size_t c = 0; c < RANK_CHECKS; c++) {
     double limit = limit_of(policy, rank_checks[c].limit);
     if (limit < 0) continue;
-    struct check *check =
+    struct accept_check *check =
         check_add(accept, rank_checks[c].name, rank_checks[c].unit, limit, rank_checks[c].at_most);
     check->value = NAN;
-    if (applies(run, rank_checks[c].of, 1, check) && enough_blocks(run, rank_checks[c].of, check))
-      rank_check(run, c, policy, check);
-    judge(run, policy, rank_checks[c].of, check);
+    if (applies(config, placement, rank_checks[c].of, 1, check) &&
+        enough_blocks(result, rank_checks[c].of, check))
+      rank_check(result, c, policy, check);
+    judge(result, policy, rank_checks[c].of, check);
   }
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What a soak found, in words and in JSON. */
+#ifndef HIMENO_SOAK_REPORT_H
+#define HIMENO_SOAK_REPORT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "himeno/result.h"
+
+/** \brief "a3 has 3 wrong points, first (10, 20, 30): … must be …, 1 bit" into \a text. Returns it. */
+const char *soak_corruption_text(const struct soak_corruption *corruption, char *text, size_t size);
+
+json_t *soak_found_json(const struct soak_found *found);
+
+/** \brief The soak's part of the report; fields were checked every \a every passes. Rank 0. */
+void soak_text(const struct himeno_result *result, FILE *out);
+json_t *soak_json(const struct soak_result *soak, int64_t every);
+
+#endif
