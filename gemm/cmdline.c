@@ -230,7 +230,7 @@ static const struct option_spec options[] = {
              "end."},
 };
 
-static const struct option_program program = {
+const struct option_program gemm_options = {
     .name = "gemm-gpu",
     .summary = "matrix products on GPU clusters, step by step to the peak",
     .usage = "[OPTION]...",
@@ -307,7 +307,7 @@ status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, e
   struct gemm_config c = {.seconds = DEFAULT_SECONDS, .alpha = 1, .timeout = WATCH_SECONDS};
   struct gemm_problem problem;
   enum option_request wanted;
-  RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
+  RETURN_IF_FAILED(option_parse_all(&gemm_options, argc, argv, &c, &wanted));
   if (wanted == OPTION_RUN) {
     RETURN_IF_FAILED(kernel_check(&c));
     RETURN_IF_FAILED(accept_check(&c));
@@ -316,6 +316,7 @@ status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, e
     if (c.ladder && !c.seconds_given) c.seconds = LADDER_SECONDS;
     if (c.size_given) RETURN_IF_FAILED(gemm_config_problem(&c, c.size, &problem));
   }
+  if (c.fragment_map || c.load_study) c.json = NULL; /* studies write none */
   *config = c;
   *request = wanted;
   return STATUS_OK;
@@ -324,18 +325,9 @@ status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, e
 void gemm_cmdline_ignore(const struct gemm_config *c, int timed)
 {
   int study = c->fragment_map || c->load_study, run = c->ladder ? LADDER : PRODUCT;
-  option_ignore((unsigned)(c->list ? 0
-                           : study ? STUDY
-                                   : run | (timed ? TIMED : 0)),
-                c->list           ? "--list"
-                : c->fragment_map ? "--fragment-map"
-                : c->load_study   ? "--load-study"
-                : !timed          ? "an emulated run"
-                : c->ladder       ? "--ladder"
-                                  : "a plain run");
-}
-
-void gemm_cmdline_help(void)
-{
-  option_print_help(&program, stdout);
+  option_ignore((unsigned)(study ? STUDY : run | (timed ? TIMED : 0)), c->fragment_map ? "--fragment-map"
+                                                                       : c->load_study ? "--load-study"
+                                                                       : !timed        ? "an emulated run"
+                                                                       : c->ladder     ? "--ladder"
+                                                                                       : "a plain run");
 }

@@ -44,6 +44,8 @@ struct gemm_config {
   int fragment_map, load_study;
 };
 
+extern const struct option_program gemm_options;
+
 /** \brief Parses and checks argv: everything that is wrong without looking at a device is found here. STATUS_USAGE. */
 status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, enum option_request *request);
 
@@ -53,8 +55,5 @@ status_t gemm_config_problem(const struct gemm_config *config, const int64_t siz
 
 /** \brief Names the options that nothing reads, where \a timed tells whether the device has a speed. */
 void gemm_cmdline_ignore(const struct gemm_config *config, int timed);
-
-/** \brief Prints --help. */
-void gemm_cmdline_help(void);
 
 #endif

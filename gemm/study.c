@@ -49,6 +49,7 @@ status_t gemm_study_run(struct placement *p, const struct gemm_config *config, F
                                       .binding = (enum binding_policy)config->binding,
                                       .expect = (int)config->expect};
   status_t status = STATUS_OK;
+  gemm_cmdline_ignore(config, 0);
   if (config->backend && config->backend != request.backend)
     status = log_fail(STATUS_USAGE, "--backend %s: WMMA fragments are CUDA's", config->backend->name);
   RETURN_IF_FAILED(agree_status(p->comm, status));

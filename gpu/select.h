@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Choosing one device and listing all: for programs that run on one. */
+ * \brief Choosing one device, for programs that run on one. */
 #ifndef GPU_SELECT_H
 #define GPU_SELECT_H
-
-#include <stdio.h>
 
 #include "gpu/gpu.h"
 
@@ -16,8 +14,5 @@ int gpu_device_matches(const char *wanted, const struct gpu_device_info *info, i
  * GPU, or of the CPU. STATUS_ENVIRONMENT, with the reason, where there is none. */
 status_t gpu_select(const struct gpu_backend *backend, const char *wanted, const struct gpu_backend **chosen,
                     int *index);
-
-/** \brief Prints a backend's devices, a line each, or why there is none. */
-void gpu_list_devices(const struct gpu_backend *backend, FILE *out);
 
 #endif

@@ -271,7 +271,7 @@ static const struct option_spec options[] = {
          "Show backends, devices, kernels and transports, with the reason where one is missing, and end."},
 };
 
-static const struct option_program program = {
+const struct option_program himeno_options = {
     .name = "himeno-gpu",
     .summary = "Himeno benchmark for GPU clusters: right bits, right speed, right scale",
     .usage = "[OPTION]...",
@@ -340,7 +340,7 @@ status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *confi
                             .seconds = HIMENO_BLOCK_SECONDS,
                             .timeout = WATCH_SECONDS};
   enum option_request wanted;
-  RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
+  RETURN_IF_FAILED(option_parse_all(&himeno_options, argc, argv, &c, &wanted));
   if (wanted == OPTION_RUN) {
     RETURN_IF_FAILED(conflicts_check(&c));
     RETURN_IF_FAILED(kernel_check(&c));
@@ -354,7 +354,6 @@ status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *confi
 
 static int readers_of(const struct himeno_config *c, const struct gpu_backend *backend)
 {
-  if (!backend) return 0;
   if (c->soak_given) return SOAK;
   int mode = c->official ? OFFICIAL : c->ladder ? LADDER : PLAIN;
   int tried = mode != LADDER && !c->kernel && !c->kernel_file &&
@@ -365,24 +364,18 @@ static int readers_of(const struct himeno_config *c, const struct gpu_backend *b
 void himeno_cmdline_ignore(const struct himeno_config *c, const struct gpu_backend *backend)
 {
   char asked[64];
-  snprintf(asked, sizeof asked, "%s%s%s",
-           c->list          ? "--list"
-           : c->soak_given  ? "--soak"
+  snprintf(asked, sizeof asked, "%s on backend %s",
+           c->soak_given    ? "--soak"
            : c->official    ? "--official"
            : c->ladder      ? "--ladder"
            : c->accept      ? "--accept"
            : c->kernel_file ? "--kernel-file"
                             : "a plain run",
-           backend ? " on backend " : "", backend ? backend->name : "");
+           backend->name);
   option_ignore((unsigned)readers_of(c, backend), asked);
 }
 
 int himeno_block_sweeps(const struct himeno_config *config)
 {
   return (int)(config->sweeps_given ? config->sweeps : config->block);
-}
-
-void himeno_cmdline_help(void)
-{
-  option_print_help(&program, stdout);
 }

@@ -49,11 +49,13 @@ struct himeno_config {
   int list;
 };
 
+extern const struct option_program himeno_options;
+
 /** \brief Parses and checks argv: everything that is wrong without looking at a device is found here. STATUS_USAGE. */
 status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config,
                               enum option_request *request);
 
-/** \brief Names the options that nothing reads on \a backend (NULL: --list). */
+/** \brief Names the options that nothing reads on \a backend. */
 void himeno_cmdline_ignore(const struct himeno_config *config, const struct gpu_backend *backend);
 
 /** \brief Sweeps of a timed block. */
@@ -61,8 +63,5 @@ int himeno_block_sweeps(const struct himeno_config *config);
 
 /** \brief Reads "90", "15m", "8h" or "2d" into a double of seconds. STATUS_USAGE. */
 status_t himeno_duration_parse(const char *option, const char *text, void *seconds);
-
-/** \brief Prints --help. */
-void himeno_cmdline_help(void);
 
 #endif

@@ -4,9 +4,9 @@
 #include "base/report.h"
 #include "comm/halo/grid.h"
 #include "comm/halo/transport.h"
-#include "gpu/select.h"
 #include "himeno/kernels/kernels.h"
 #include "himeno/report/report.h"
+#include "suite/list.h"
 
 static void list_kernels(const struct gpu_backend *backend, FILE *out)
 {
@@ -20,8 +20,7 @@ void himeno_report_list(FILE *out)
   fprintf(out, "Backends (--backend), in the order of automatic choice; their devices (--device) and kernels "
                "(--kernel):\n");
   for (int b = 0; gpu_backends[b]; b++) {
-    fprintf(out, "  %s: %s\n", gpu_backends[b]->name, gpu_backends[b]->about);
-    gpu_list_devices(gpu_backends[b], out);
+    list_backend(gpu_backends[b], out);
     list_kernels(gpu_backends[b], out);
   }
   fprintf(out, "Transports (--transport):\n");

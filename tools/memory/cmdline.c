@@ -241,7 +241,7 @@ static const struct option_spec options[] = {
      .help = "Show backends and devices, with the reason where one is missing, and end."},
 };
 
-static const struct option_program program = {
+const struct option_program mem_options = {
     .name = "mem-gpu",
     .summary = "what a device's memory can do: streams and pacing, latency, host memory, roofline",
     .usage = "[OPTION]...",
@@ -264,7 +264,7 @@ status_t mem_cmdline_parse(int argc, char **argv, struct mem_config *config, enu
   struct mem_config c = {.seconds = 10};
   enum option_request wanted;
   struct mem_sections *s = &c.sections;
-  RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
+  RETURN_IF_FAILED(option_parse_all(&mem_options, argc, argv, &c, &wanted));
   if (c.kernels && !s->roofline) return log_fail(STATUS_USAGE, "--kernels goes with --roofline");
   if (!(s->copies | s->mixes | s->latency | s->host | s->roofline | s->pairs))
     s->copies = s->mixes = s->latency = s->host = 1;
@@ -278,9 +278,9 @@ void mem_cmdline_ignore(const struct mem_config *c, int blocks)
   const struct mem_sections *s = &c->sections;
   const int asked[] = {s->copies, s->mixes, s->latency, s->host, s->roofline, s->pairs};
   static const char *const names[] = {"copies", "mixes", "latency", "host", "roofline", "pairs"};
-  char text[96] = "--list";
+  char text[96];
   int readers = 0;
-  for (int n = 0, at = 0; !c->list && n < (int)(sizeof asked / sizeof asked[0]); n++) {
+  for (int n = 0, at = 0; n < (int)(sizeof asked / sizeof asked[0]); n++) {
     if (!asked[n]) continue;
     readers |= 1 << n;
     at += sprintf(text + at, "%s--%s", at ? " " : "", names[n]);
@@ -288,9 +288,4 @@ void mem_cmdline_ignore(const struct mem_config *c, int blocks)
   if ((readers & COPIES) && blocks) readers |= GPU_COPIES;
   if ((readers & COPIES) && !blocks) strcat(text, " on a CPU");
   option_ignore((unsigned)readers, text);
-}
-
-void mem_cmdline_help(void)
-{
-  option_print_help(&program, stdout);
 }

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "gpu/select.h"
+#include "suite/list.h"
 #include "tools/memory/run.h"
 
 void mem_report_list(FILE *out)
@@ -13,8 +13,7 @@ void mem_report_list(FILE *out)
     const struct gpu_backend *backend = gpu_backends[b];
     const struct mem_ops *ops = mem_ops_find(backend->name);
     if (backend == &gpu_backend_null) continue;
-    fprintf(out, "  %s: %s\n", backend->name, backend->about);
-    gpu_list_devices(backend, out);
+    list_backend(backend, out);
     if (!ops) continue;
     fprintf(out, "    measures   copies (%s), mixes, latency%s, host, roofline%s\n", ops->native,
             ops->trace ? " with the cycles of single loads" : "", ops->pair ? ", pairs" : "");

@@ -180,7 +180,7 @@ static const struct option_spec options[] = {
      .help = "Show devices, transports and network cards, with the reason where one is missing, and end."},
 };
 
-static const struct option_program program = {
+const struct option_program bench_options = {
     .name = "comm-gpu",
     .summary = "Latency and bandwidth of every path between GPUs: host, neighbours, halos, sums",
     .usage = "[OPTION]...",
@@ -207,7 +207,7 @@ void bench_cmdline_ignore(const struct bench_config *c)
   for (size_t p = 0, n = strlen(asked), first = n; p < PARTS; p++)
     if (c->parts & (int)parts[p].part)
       n += (size_t)sprintf(asked + n, "%c%s", n == first ? ' ' : ',', parts[p].name);
-  option_ignore(c->list ? 0 : (unsigned)c->parts, c->list ? "--list" : asked);
+  option_ignore((unsigned)c->parts, asked);
 }
 
 status_t bench_cmdline_parse(int argc, char **argv, struct bench_config *config, enum option_request *request)
@@ -219,7 +219,7 @@ status_t bench_cmdline_parse(int argc, char **argv, struct bench_config *config,
                            .depth = 1,
                            .timeout = WATCH_SECONDS};
   enum option_request wanted;
-  RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
+  RETURN_IF_FAILED(option_parse_all(&bench_options, argc, argv, &c, &wanted));
   c.procs_given = c.procs_given && c.procs[0] > 0;
   if (c.max_given && c.max_bytes < c.min_bytes)
     return log_fail(STATUS_USAGE, "--max %lld is below --min %lld", (long long)c.max_bytes,
@@ -227,9 +227,4 @@ status_t bench_cmdline_parse(int argc, char **argv, struct bench_config *config,
   *config = c;
   *request = wanted;
   return STATUS_OK;
-}
-
-void bench_cmdline_help(void)
-{
-  option_print_help(&program, stdout);
 }

@@ -163,7 +163,7 @@ static const struct option_spec options[] = {
              "standard error."},
 };
 
-static const struct option_program program = {
+const struct option_program predict_options = {
     .name = "himeno-predict",
     .summary = "Predicts how himeno-gpu scales, with an interval, from a measured study",
     .usage = "--study FOLDER --comm FILE [OPTION]...",
@@ -207,7 +207,7 @@ status_t predict_cmdline_parse(int argc, char **argv, struct predict_config *con
 {
   struct predict_config c = {.scale = {1, 1}};
   enum option_request wanted;
-  RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
+  RETURN_IF_FAILED(option_parse_all(&predict_options, argc, argv, &c, &wanted));
   c.procs_given = c.procs_given && c.procs[0] > 0;
   if (wanted == OPTION_RUN) {
     RETURN_IF_FAILED(needs_check(&c));
@@ -221,9 +221,4 @@ status_t predict_cmdline_parse(int argc, char **argv, struct predict_config *con
   *config = c;
   *request = wanted;
   return STATUS_OK;
-}
-
-void predict_cmdline_help(void)
-{
-  option_print_help(&program, stdout);
 }

@@ -2,30 +2,29 @@
 /* himeno-predict: how himeno-gpu scales, from a measured study and the paths of comm-gpu. */
 #include "config.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
-#include "base/start.h"
+#include "suite/program.h"
 #include "tools/predict/report.h"
 #include "tools/predict/seal.h"
 
+static struct predict p;
+
 /* The document goes to --seal with its hash, to --json as it is. */
-static status_t documents_write(const struct predict *p, FILE *out)
+static status_t documents_write(FILE *out)
 {
   char hash[SHA256_TEXT];
-  if (!p->config.json && !p->config.seal) return STATUS_OK;
-  json_t *document = predict_report_json(p);
+  if (!p.config.json && !p.config.seal) return STATUS_OK;
+  json_t *document = predict_report_json(&p);
   if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
-  status_t status = p->config.json ? report_json_write(document, p->config.json) : STATUS_OK;
-  if (status == STATUS_OK && p->config.seal) status = seal_set(document, hash);
-  if (status == STATUS_OK && p->config.seal) status = report_json_write(document, p->config.seal);
+  status_t status = p.config.json ? report_json_write(document, p.config.json) : STATUS_OK;
+  if (status == STATUS_OK && p.config.seal) status = seal_set(document, hash);
+  if (status == STATUS_OK && p.config.seal) status = report_json_write(document, p.config.seal);
   json_decref(document);
-  if (status == STATUS_OK && p->config.seal)
-    fprintf(out, "\n  sealed     %s, sha256 %s\n", p->config.seal, hash);
+  if (status == STATUS_OK && p.config.seal)
+    fprintf(out, "\n  sealed     %s, sha256 %s\n", p.config.seal, hash);
   return status;
 }
 
@@ -35,43 +34,45 @@ static status_t paths_check(const struct predict_config *c)
   return c->seal ? file_check(c->seal) : STATUS_OK;
 }
 
-static status_t predict(struct predict *p, FILE *out)
+static status_t predict(FILE *out)
 {
-  RETURN_IF_FAILED(paths_check(&p->config));
-  RETURN_IF_FAILED(predict_run(p));
-  predict_report_text(p, out);
-  RETURN_IF_FAILED(documents_write(p, out));
-  return predict_within(p);
+  RETURN_IF_FAILED(paths_check(&p.config));
+  RETURN_IF_FAILED(predict_run(&p));
+  predict_report_text(&p, out);
+  RETURN_IF_FAILED(documents_write(out));
+  return predict_within(&p);
 }
 
-static status_t check(struct predict *p, FILE *out)
+static status_t check(FILE *out)
 {
   char hash[SHA256_TEXT];
-  RETURN_IF_FAILED(predict_check(p, hash));
-  fprintf(out, "himeno-predict %s\n\n  seal       %s is whole, sha256 %s\n", meta_version(), p->config.check,
+  RETURN_IF_FAILED(predict_check(&p, hash));
+  fprintf(out, "himeno-predict %s\n\n  seal       %s is whole, sha256 %s\n", meta_version(), p.config.check,
           hash);
-  predict_report_against(&p->against, out);
-  return predict_within(p);
+  predict_report_against(&p.against, out);
+  return predict_within(&p);
 }
 
-static status_t serve(struct predict *p, enum option_request request)
+static status_t parse(int argc, char **argv, enum option_request *request)
 {
-  const char *json = p->config.json;
-  FILE *out = json && strcmp(json, "-") == 0 ? stderr : stdout;
-  if (request == OPTION_SHOW_HELP) predict_cmdline_help();
-  if (request == OPTION_SHOW_VERSION) printf("himeno-predict %s\n", meta_version());
-  if (request != OPTION_RUN) return STATUS_OK;
-  return p->config.check ? check(p, out) : predict(p, out);
+  return predict_cmdline_parse(argc, argv, &p.config, request);
 }
+
+static status_t run(int *ended)
+{
+  (void)ended;
+  return (p.config.check ? check : predict)(program_out(p.config.json));
+}
+
+static void close_all(void)
+{
+  predict_close(&p);
+}
+
+static const struct program program = {
+    .options = &predict_options, .parse = parse, .run = run, .close = close_all};
 
 int main(int argc, char **argv)
 {
-  static struct predict p;
-  enum option_request request = OPTION_RUN;
-  start_program("himeno-predict");
-  start_signals();
-  status_t status = predict_cmdline_parse(argc, argv, &p.config, &request);
-  if (status == STATUS_OK) status = serve(&p, request);
-  predict_close(&p);
-  return (int)status_worst(status, file_flush_stdout());
+  return program_main(&program, argc, argv);
 }

@@ -113,7 +113,7 @@ static const struct option_spec options[] = {
              "standard error. himeno-predict --against reads it."},
 };
 
-static const struct option_program program = {
+const struct option_program sim_options = {
     .name = "himeno-sim",
     .summary = "himeno-gpu's halo exchange at thousands of ranks, simulated by SimGrid",
     .usage = "--model FILE [OPTION]...",
@@ -142,7 +142,7 @@ status_t sim_cmdline_parse(int argc, char **argv, struct sim_config *config, enu
 {
   struct sim_config c = {.model = NULL};
   enum option_request wanted;
-  RETURN_IF_FAILED(option_parse_all(&program, argc, argv, &c, &wanted));
+  RETURN_IF_FAILED(option_parse_all(&sim_options, argc, argv, &c, &wanted));
   if (wanted == OPTION_RUN && !c.model)
     return log_fail(STATUS_USAGE, "--model is missing: himeno-predict --json writes one");
   c.procs_given = c.procs_given && c.procs[0] > 0;
@@ -150,9 +150,4 @@ status_t sim_cmdline_parse(int argc, char **argv, struct sim_config *config, enu
   *config = c;
   *request = wanted;
   return STATUS_OK;
-}
-
-void sim_cmdline_help(void)
-{
-  option_print_help(&program, stdout);
 }

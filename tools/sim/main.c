@@ -5,26 +5,25 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
-#include "base/start.h"
 #include "comm/halo/decomp.h"
 #include "himeno/problem.h"
+#include "suite/program.h"
 #include "tools/predict/model_json.h"
 #include "tools/predict/model_private.h"
 #include "tools/sim/sim.h"
 
 #define SCHEMA "himeno-sim/1"
 
-struct sim {
+static struct sim {
   struct sim_config config;
   struct model model;
   int way;
   FILE *out;
   json_t *runs;
-};
+} sim;
 
 static status_t way_choose(struct sim *s)
 {
@@ -129,48 +128,45 @@ static status_t point_simulate(struct sim *s, const struct grid_size *size, int 
   return STATUS_OK;
 }
 
-static status_t document_write(const struct sim *s)
+static json_t *document(void)
 {
-  if (!s->config.json) return STATUS_OK;
   json_t *document = report_json_frame(SCHEMA, "himeno-sim");
-  if (!document || json_object_set(document, "runs", s->runs) != 0)
-    return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
-  status_t status = report_json_write(document, s->config.json);
-  json_decref(document);
-  return status;
+  return document && json_object_set(document, "runs", sim.runs) == 0 ? document : NULL;
 }
 
-static status_t simulate(struct sim *s)
+static status_t parse(int argc, char **argv, enum option_request *request)
 {
-  const struct sim_config *c = &s->config;
-  if (c->json) RETURN_IF_FAILED(file_check(c->json));
-  RETURN_IF_FAILED(model_json_read(c->model, NULL, &s->model));
-  RETURN_IF_FAILED(way_choose(s));
-  head_print(s);
+  return sim_cmdline_parse(argc, argv, &sim.config, request);
+}
+
+static status_t simulate(int *ended)
+{
+  const struct sim_config *c = &sim.config;
+  sim.out = program_out(c->json);
+  sim.runs = json_array();
+  RETURN_IF_FAILED(model_json_read(c->model, NULL, &sim.model));
+  RETURN_IF_FAILED(way_choose(&sim));
+  head_print(&sim);
   for (int n = 0; n < c->sizes.n; n++)
     for (int r = 0; r < c->ranks.n; r++)
-      RETURN_IF_FAILED(point_simulate(s, &c->sizes.list[n], c->ranks.list[r]));
-  return document_write(s);
+      RETURN_IF_FAILED(point_simulate(&sim, &c->sizes.list[n], c->ranks.list[r]));
+  *ended = 1;
+  return STATUS_OK;
 }
 
-static status_t serve(struct sim *s, enum option_request request)
+static void close_all(void)
 {
-  const char *json = s->config.json;
-  s->out = json && strcmp(json, "-") == 0 ? stderr : stdout;
-  if (request == OPTION_SHOW_HELP) sim_cmdline_help();
-  if (request == OPTION_SHOW_VERSION) printf("himeno-sim %s\n", meta_version());
-  return request == OPTION_RUN ? simulate(s) : STATUS_OK;
+  json_decref(sim.runs);
 }
+
+static const struct program program = {.options = &sim_options,
+                                       .json = &sim.config.json,
+                                       .parse = parse,
+                                       .run = simulate,
+                                       .document = document,
+                                       .close = close_all};
 
 int main(int argc, char **argv)
 {
-  static struct sim s;
-  enum option_request request = OPTION_RUN;
-  start_program("himeno-sim");
-  start_signals();
-  s.runs = json_array();
-  status_t status = sim_cmdline_parse(argc, argv, &s.config, &request);
-  if (status == STATUS_OK) status = serve(&s, request);
-  json_decref(s.runs);
-  return (int)status_worst(status, file_flush_stdout());
+  return program_main(&program, argc, argv);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "suite/list.h"
+
+#include <stdlib.h>
+
+#include "base/report.h"
+
+static void list_device(const struct gpu_device_info *info, int index, FILE *out)
+{
+  fprintf(out, "    device %d   %s", index, info->name);
+  if (info->memory_bytes) fprintf(out, ", %s", report_bytes(info->memory_bytes));
+  if (info->compute_units)
+    fprintf(out, ", %d %s", info->compute_units, info->is_cpu && !info->emulated ? "cores" : "compute units");
+  if (info->arch[0]) fprintf(out, ", %s", info->arch);
+  if (info->pci[0]) fprintf(out, ", PCI %s", info->pci);
+  if (info->uuid[0]) fprintf(out, ", %s", info->uuid);
+  fprintf(out, "\n");
+}
+
+void list_backend(const struct gpu_backend *backend, FILE *out)
+{
+  char reason[GPU_TEXT_MAX] = "";
+  struct gpu_device_info *devices = NULL;
+  int n = 0;
+  backend->probe(&devices, &n, reason);
+  fprintf(out, "  %s: %s\n", backend->name, backend->about);
+  if (n == 0) fprintf(out, "    no device: %s\n", reason);
+  for (int d = 0; d < n; d++) list_device(&devices[d], d, out);
+  free(devices);
+}

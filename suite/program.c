@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "suite/program.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/meta.h"
+#include "base/report.h"
+#include "base/start.h"
+
+FILE *program_out(const char *json)
+{
+  return json && strcmp(json, "-") == 0 ? stderr : stdout;
+}
+
+int program_runs(const struct program *p, enum option_request request)
+{
+  return request == OPTION_RUN && !(p->list && *p->list);
+}
+
+void program_tell(const struct program *p, enum option_request request)
+{
+  if (request == OPTION_SHOW_HELP) option_print_help(p->options, stdout);
+  if (request == OPTION_SHOW_VERSION) printf("%s %s\n", p->options->name, meta_version());
+  if (request != OPTION_RUN) return;
+  option_ignore(0, "--list");
+  p->print_list(stdout);
+}
+
+status_t program_check(const struct program *p)
+{
+  return p->json && *p->json ? file_check(*p->json) : STATUS_OK;
+}
+
+status_t program_report(const struct program *p)
+{
+  const char *json = *p->json;
+  if (p->report) p->report(program_out(json));
+  if (!json) return STATUS_OK;
+  json_t *document = p->document();
+  if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+  status_t status = report_json_write(document, json);
+  json_decref(document);
+  return status;
+}
+
+static status_t run_and_report(const struct program *p)
+{
+  int ended = 0;
+  RETURN_IF_FAILED(program_check(p));
+  status_t status = p->run(&ended);
+  return ended ? status_worst(status, program_report(p)) : status;
+}
+
+int program_main(const struct program *p, int argc, char **argv)
+{
+  enum option_request request = OPTION_RUN;
+  start_program(p->options->name);
+  start_signals();
+  status_t status = p->parse(argc, argv, &request);
+  if (status == STATUS_OK && program_runs(p, request))
+    status = run_and_report(p);
+  else if (status == STATUS_OK)
+    program_tell(p, request);
+  p->close();
+  return status_exit_code(status_worst(status, file_flush_stdout()));
+}

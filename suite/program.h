@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The frame of every program: from argv to the exit code. */
+#ifndef SUITE_PROGRAM_H
+#define SUITE_PROGRAM_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/options.h"
+
+struct placement;
+
+/** What is a program's own, about state that its file keeps. */
+struct program {
+  const struct option_program *options;
+  const char *const *
+      json; /**< --json, once argv is parsed: checked before the run; NULL: the program writes its own documents */
+  const int *list; /**< --list; NULL: there is none */
+
+  /** Everything that is wrong without looking at a device. STATUS_USAGE. */
+  status_t (*parse)(int argc, char **argv, enum option_request *request);
+  /** Sets \a ended where there is something to report, whatever the status. With ranks all agree on both; a failure with text held in the
+   * log is this rank's alone, while the others wait: it ends the job. */
+  status_t (*run)(int *ended);
+  /** The report for people; NULL: the run printed it. */
+  void (*report)(FILE *out);
+  /** The document; NULL when memory ran out. */
+  json_t *(*document)(void);
+  void (*print_list)(FILE *out);
+  void (*close)(void);
+
+  /* Of a program of many ranks. Help, list and reports are rank 0's. */
+  struct placement *placement;
+  const double *timeout; /**< --timeout */
+};
+
+/** \brief Runs a program of one process. Returns its exit code. */
+int program_main(const struct program *program, int argc, char **argv);
+
+/** \brief Runs a program of many ranks, from MPI_Init to MPI_Finalize. Ranks return one exit code. */
+int program_mpi_main(const struct program *program, int argc, char **argv);
+
+/** \brief Where people read the report: standard error where the document alone goes to standard output. */
+FILE *program_out(const char *json);
+
+/* Steps of both. */
+
+/** \brief Whether the program is to run: neither help, version nor the list was asked for. */
+int program_runs(const struct program *program, enum option_request request);
+/** \brief Prints what was asked for instead. */
+void program_tell(const struct program *program, enum option_request request);
+/** \brief Whether --json can be written. */
+status_t program_check(const struct program *program);
+/** \brief The report and the document. */
+status_t program_report(const struct program *program);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/start.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/begin.h"
+#include "comm/ranks/placement.h"
+#include "suite/program.h"
+
+static status_t run_and_report(const struct program *p)
+{
+  MPI_Comm comm = p->placement->comm;
+  int first = p->placement->rank == 0, ended = 0;
+  RETURN_IF_FAILED(agree_status(comm, first ? program_check(p) : STATUS_OK));
+  status_t status = p->run(&ended);
+  if (status == STATUS_HANG || (log_held()[0] && p->placement->ranks > 1)) agree_abort(comm, status);
+  if (!ended) return agree_status(comm, status);
+  return status_worst(status, agree_status(comm, first ? program_report(p) : STATUS_OK));
+}
+
+int program_mpi_main(const struct program *p, int argc, char **argv)
+{
+  enum option_request request = OPTION_RUN;
+  start_program(p->options->name);
+  log_hold(1);
+  status_t parsed = p->parse(argc, argv, &request);
+  if (begin_mpi(&argc, &argv, *p->timeout) != STATUS_OK) return STATUS_ENVIRONMENT;
+  status_t status = placement_open(MPI_COMM_WORLD, p->placement);
+  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
+  MPI_Comm comm = p->placement->comm;
+  int first = p->placement->rank == 0;
+  status = agree_status(comm, parsed);
+  if (status == STATUS_OK && program_runs(p, request))
+    status = run_and_report(p);
+  else if (status == STATUS_OK && first)
+    program_tell(p, request);
+  status = status_worst(status, agree_status(comm, first ? file_flush_stdout() : STATUS_OK));
+  p->close();
+  placement_close(p->placement);
+  end_mpi();
+  return status_exit_code(status);
+}
