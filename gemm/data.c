@@ -8,6 +8,8 @@
 /* Special values stand where two hashes of this many coincide: rare enough to leave finite rows beside them. */
 #define SPECIAL_ONE_IN 97
 
+const char *const gemm_data_names[] = {"random", "wide", "special"};
+
 static float random_value(uint64_t hash)
 {
   return (float)(hash >> 40) * 0x1p-23f - 1.0f;

@@ -12,6 +12,9 @@ enum gemm_data {
   GEMM_SPECIAL /**< random, with a NaN and some infinities in A, B and C */
 };
 
+/** Names, by enum gemm_data. */
+extern const char *const gemm_data_names[];
+
 /** What stands behind the rows of C, and in C where it must not be read: a NaN that no arithmetic makes. */
 #define GEMM_POISON_FLOAT 0x7fc0deadu
 #define GEMM_POISON_HALF  0x7eadu

@@ -4,10 +4,7 @@
 #ifndef GEMM_LADDER_H
 #define GEMM_LADDER_H
 
-#include <jansson.h>
-#include <stdio.h>
-
-#include "gemm/run.h"
+#include "gemm/state.h"
 
 /** One size: the rungs from the lowest up, then the yardsticks. */
 struct gemm_ladder_size {
@@ -25,11 +22,5 @@ struct gemm_ladder {
  * result is wrong; one that cannot run here is passed over and says so. */
 status_t gemm_ladder(struct gemm_run *run);
 void gemm_ladder_free(struct gemm_run *run);
-
-/** \brief The tables, rank 0 only. */
-void gemm_ladder_text(const struct gemm_run *run, FILE *out);
-
-/** \brief The document of doc/gemm.schema.json; NULL when memory ran out. */
-json_t *gemm_ladder_json(const struct gemm_run *run);
 
 #endif

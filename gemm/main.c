@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "base/stop.h"
-#include "gemm/ladder.h"
 #include "gemm/report/report.h"
+#include "gemm/run.h"
 #include "gemm/study.h"
 #include "suite/program.h"
 

@@ -4,7 +4,7 @@
 #ifndef GEMM_MEASURE_H
 #define GEMM_MEASURE_H
 
-#include "gemm/run.h"
+#include "gemm/state.h"
 
 /** \brief Collective. Opens each series that fits, verifies one product on poisoned C, times blocks of all series in turns
  * for about \a seconds a series, compares each of them, and verifies another product at the end. STATUS_WRONG when a result of ours

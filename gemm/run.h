@@ -1,70 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief One run of gemm-gpu from choices to verdict, and what it found. */
+ * \brief One run of gemm-gpu from choices to verdict. */
 #ifndef GEMM_RUN_H
 #define GEMM_RUN_H
 
-#include "comm/ranks/placement.h"
-#include "gemm/cmdline.h"
-#include "gemm/kernels/kernels.h"
-#include "gemm/model.h"
-#include "gemm/verify/flip.h"
-#include "gemm/verify/matrices.h"
-#include "gemm/verify/verify.h"
-#include "suite/ranks.h"
-
-/** One kernel's measurement, one of ours or a yardstick. */
-struct gemm_series {
-  const struct gemm_kernel *kernel;
-  struct gemm_exec *exec; /**< while measured */
-  status_t status; /**< STATUS_ENVIRONMENT: it cannot run here; STATUS_WRONG: on some rank. `why` says more */
-  char why[512];
-  char fault[256];                  /**< what was wrong on this rank; "" where nothing was */
-  double flop;                      /**< of a product */
-  struct gemm_blocks blocks;        /**< as chosen */
-  struct gemm_prediction predicted; /**< of one product with those blocks */
-  struct gemm_resources resources;
-  struct gemm_counts counts; /**< of a product, where an emulator ran it */
-  struct gemm_check check;
-  int launches;    /**< products a block */
-  double *samples; /**< seconds of each timed block on this rank */
-  int n_samples;
-  void *first;       /**< result of the first product, which that of all later ones must equal */
-  void *first_block; /**< of the first block, where C goes through all its products */
-  double seconds;    /**< median seconds of a product, the slowest rank's */
-};
-
-struct gemm_ladder;
-
-/** One rank as the report shows it. */
-struct gemm_rank {
-  struct rank_row row;     /**< gflops of the rank's own median */
-  struct gemm_check check; /**< of the kernel, or the first rung */
-  char fault[256];         /**< what was wrong on this rank; "" where nothing was */
-  char warning[256];       /**< what a library made wrong on this rank, where that is no verdict */
-  int unflipped;           /**< a fault that was to be planted here was not */
-};
-
-struct gemm_run {
-  struct gemm_config config;
-  struct placement placement;
-  struct gpu_device *device;
-  struct gpu_queue *queue;
-  uint64_t memory;               /**< bytes that a rank may take of its device: the least over ranks */
-  struct gemm_ceilings ceilings; /**< of this rank's device, in this run */
-  struct gemm_problem problem;
-  struct gemm_matrices matrices;
-  struct gemm_reference *reference;
-  struct gemm_series *series; /**< the kernel or the ladder's rungs, then the yardsticks */
-  int n_series;
-  struct gemm_ladder *ladder; /**< NULL without --ladder */
-  struct gemm_rank *ranks;    /**< on rank 0 */
-  struct gemm_flip flip;
-  int wrong;        /**< a block of this rank was, so that no rank begins another one */
-  char damage[256]; /**< how A or B changed on this rank's device; "" where they did not */
-  status_t verdict;
-  int partial; /**< a signal to any rank ended it: no rank begins another block */
-};
+#include "gemm/state.h"
 
 /** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK or
  * STATUS_WRONG.
@@ -75,17 +15,5 @@ status_t gemm_run(struct gemm_run *run);
 
 /** \brief Frees what gemm_run made. */
 void gemm_run_close(struct gemm_run *run);
-
-/** \brief This rank's device as the model sees it. */
-struct gemm_machine gemm_run_machine(const struct gemm_run *run);
-
-/** \brief What a series' verdict is in words: status_verdict's, but nothing passes before it has ended. */
-const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *series);
-
-/** \brief GFLOPS of all ranks together by the slowest one's clock; 0 where nothing was timed. */
-double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *series);
-
-/** \brief The same as a share of what all ranks' devices can multiply and add in registers; 0 where unknown. */
-double gemm_series_share(const struct gemm_run *run, const struct gemm_series *series);
 
 #endif

@@ -79,7 +79,6 @@ struct gemm_kernel {
   const char *step; /**< what it does that the rung below does not, one line for the ladder */
   int rung;         /**< place on the ladder from 1 up, 0 = not on it */
   int yardstick;    /**< a library: measured beside ours, never one of ours */
-  int trial;        /**< -k auto tries it */
   unsigned types;   /**< GEMM_BIT of each type that it takes */
   int transposes;   /**< takes NT, TN and TT too */
   int truncates;    /**< sums round toward zero, so that errors grow with k and not with its root */

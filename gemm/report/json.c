@@ -10,14 +10,13 @@
 
 static json_t *config_json(const struct gemm_run *run)
 {
-  static const char *const data[] = {"random", "wide", "special"};
   const struct gemm_problem *p = &run->problem;
   return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:b}", "m",
                    (json_int_t)p->m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "type",
                    gemm_types[p->type].name, "trans", gemm_trans_name(p), "lda", (json_int_t)p->ld[GEMM_A],
                    "ldb", (json_int_t)p->ld[GEMM_B], "ldc", (json_int_t)p->ld[GEMM_C], "alpha",
                    report_json_real((double)p->alpha), "beta", report_json_real((double)p->beta), "data",
-                   data[run->config.data], "backend", run->placement.backend->name, "kernel",
+                   gemm_data_names[run->config.data], "backend", run->placement.backend->name, "kernel",
                    run->series[0].kernel->name, "block_seconds", report_json_real(run->config.block),
                    "accept", run->config.accept);
 }

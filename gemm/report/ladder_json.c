@@ -9,14 +9,13 @@
 
 static json_t *config_json(const struct gemm_run *run)
 {
-  static const char *const data[] = {"random", "wide", "special"};
   const struct gemm_problem *p = &run->ladder->sizes[0].problem;
   const struct placement *place = &run->placement;
   return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:i, s:o, s:b}", "type",
                    gemm_types[p->type].name, "trans", gemm_trans_name(p), "alpha",
                    report_json_real((double)p->alpha), "beta", report_json_real((double)p->beta), "data",
-                   data[run->config.data], "backend", place->backend->name, "device", place->info.name,
-                   "driver", place->info.driver, "ranks", place->ranks, "block_seconds",
+                   gemm_data_names[run->config.data], "backend", place->backend->name, "device",
+                   place->info.name, "driver", place->info.driver, "ranks", place->ranks, "block_seconds",
                    report_json_real(run->config.block), "accept", run->config.accept);
 }
 

@@ -7,13 +7,17 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "gemm/run.h"
+#include "gemm/state.h"
 
 /** \brief The report for people. */
 void gemm_report_text(const struct gemm_run *run, FILE *out);
 
 /** \brief The document of doc/gemm.schema.json; NULL when memory ran out. */
 json_t *gemm_report_json(const struct gemm_run *run);
+
+/** \brief The same of a ladder. */
+void gemm_ladder_text(const struct gemm_run *run, FILE *out);
+json_t *gemm_ladder_json(const struct gemm_run *run);
 
 /** \brief One kernel's measurement, and the ceilings, as they stand in every document. */
 json_t *gemm_series_json(const struct gemm_run *run, const struct gemm_series *series);

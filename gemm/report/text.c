@@ -14,7 +14,6 @@
 
 static void print_what(const struct gemm_run *run, FILE *out)
 {
-  static const char *const data[] = {"random", "wide", "special"};
   const struct gemm_problem *p = &run->problem;
   int ranks = run->placement.ranks, hosts = ranks_hosts(run->ranks, sizeof *run->ranks, ranks);
   fprintf(out, "gemm-gpu %s\n\n", meta_version());
@@ -22,7 +21,7 @@ static void print_what(const struct gemm_run *run, FILE *out)
           "  problem    %" PRId64 " x %" PRId64 " x %" PRId64
           " (m x n x k), %s, %s, alpha %g, beta %g, %s data\n",
           p->m, p->n, p->k, gemm_types[p->type].name, gemm_trans_name(p), (double)p->alpha, (double)p->beta,
-          data[run->config.data]);
+          gemm_data_names[run->config.data]);
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s, the whole product on each\n", ranks,
           ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", run->placement.backend->name);
   fprintf(out, "  kernel     %s: %s\n", run->series[0].kernel->name, run->series[0].kernel->step);

@@ -4,7 +4,7 @@
 #ifndef GEMM_TUNE_CHOOSE_H
 #define GEMM_TUNE_CHOOSE_H
 
-#include "gemm/run.h"
+#include "gemm/state.h"
 
 /** \brief Collective: this rank's device, opened, with a queue. */
 status_t gemm_place(struct gemm_run *run);

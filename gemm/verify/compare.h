@@ -8,7 +8,7 @@
 #ifndef GEMM_VERIFY_COMPARE_H
 #define GEMM_VERIFY_COMPARE_H
 
-#include "gemm/run.h"
+#include "gemm/state.h"
 
 /** \brief Runs one product on poisoned C and compares it; \a block is 0 before all blocks, GEMM_BLOCK_LAST after them. */
 status_t gemm_compare_product(struct gemm_run *run, struct gemm_series *series, int block);

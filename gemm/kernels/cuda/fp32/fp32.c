@@ -200,7 +200,6 @@ const struct gemm_kernel gemm_cuda_warptile = {
     .name = "warptile",
     .step = "tiles in tiles of warps, fed by asynchronous copies; small tiles and parts of k for small sizes",
     .rung = 7,
-    .trial = 1,
     .transposes = 1,
     .variant = &fp32_warptile,
     .blocks = warptile_blocks,

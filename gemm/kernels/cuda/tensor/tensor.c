@@ -168,7 +168,6 @@ const struct gemm_kernel gemm_cuda_wgmma = {
     .name = "wgmma",
     .step = "warpgroups multiply from shared memory, bulk copies to pairs of blocks, blocks that stay",
     .rung = 11,
-    .trial = 1,
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .transposes = 1,
     .truncates = 1,
