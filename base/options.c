@@ -229,6 +229,7 @@ void option_ignore(unsigned readers, const char *asked)
     snprintf(names + used, sizeof names - used, "%s--%s", used ? ", " : "", line.given[i]->name);
   }
   if (line.n_ignored) log_warn("%s: ignored, not read by %s", names, asked);
+  switches_warn();
 }
 
 const char *option_ignored(int n)

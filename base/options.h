@@ -67,7 +67,7 @@ status_t option_parse_all(const struct option_program *program, int argc, char *
                           enum option_request *request);
 
 /** \brief Names in one warning the options of the last command line that none of \a readers reads, and keeps their names.
- * \a readers are the modes and parts that \a asked, in words, stands for. */
+ * \a readers are the modes and parts that \a asked, in words, stands for. Variables HIMENO_* that nothing reads get one as well. */
 void option_ignore(unsigned readers, const char *asked);
 
 /** \brief The name, without dashes, of the \a n-th option that was ignored; NULL past the last. */

@@ -8,6 +8,8 @@
 
 #include "base/log.h"
 
+extern char **environ;
+
 #define NUMBER(from, to)                                                                                     \
   SWITCH_RANGE,                                                                                              \
   {                                                                                                          \
@@ -120,15 +122,30 @@ status_t switches_check(void)
   return STATUS_OK;
 }
 
-const char *switch_text(const char *name)
+static int is_declared(const char *name, size_t length)
 {
   const struct switch_spec *s;
-  for (int n = 0; (s = switch_at(n)); n++) {
-    if (strcmp(s->name, name)) continue;
-    const char *text = getenv(name);
-    return text && *text ? text : NULL;
+  for (int n = 0; (s = switch_at(n)); n++)
+    if (strlen(s->name) == length && strncmp(s->name, name, length) == 0) return 1;
+  return 0;
+}
+
+void switches_warn(void)
+{
+  char names[512] = "";
+  for (char **at = environ; at && *at; at++) {
+    const size_t length = strcspn(*at, "="), used = strlen(names);
+    if (strncmp(*at, "HIMENO_", 7) || (*at)[length] != '=' || !(*at)[length + 1]) continue;
+    if (is_declared(*at, length)) continue;
+    snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "", (int)length, *at);
   }
-  return NULL;
+  if (names[0]) log_warn("%s: nothing reads a variable of that name, see doc/switches.md", names);
+}
+
+const char *switch_text(const char *name)
+{
+  const char *text = is_declared(name, strlen(name)) ? getenv(name) : NULL;
+  return text && *text ? text : NULL;
 }
 
 long long environment_number(const char *name, long long unset)

@@ -34,6 +34,9 @@ const struct switch_spec *switch_at(int n);
 /** \brief STATUS_USAGE, logged, if one of them has a value that is not understood. Parsing options ends with it. */
 status_t switches_check(void);
 
+/** \brief Names in one warning all HIMENO_* that are set and not in the table: they may be misspelled. */
+void switches_warn(void);
+
 /** \brief The text of a variable of the table, NULL where it is not set or not in the table. */
 const char *switch_text(const char *name);
 

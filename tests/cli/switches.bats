@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Variables HIMENO_*: the table of base/switches.c, doc/switches.md and the sources name the same ones, and documents have what was set.
 load ../helper
+bats_require_minimum_version 1.5.0
 
 setup() { cd "$top_srcdir"; }
 rooms=(base gpu comm suite himeno gemm tools)
@@ -63,6 +64,18 @@ assert {k: v for k, v in s.items() if k.startswith('HIMENO_')} == {
   document gemm-gpu -b cpu --ladder --sizes 16 -t 0.01
   document mem-gpu -b cpu --mixes -t 0.02 --sizes 64K
   document comm-gpu -b cpu --parts host --max 64 --samples 3
+}
+
+@test "variables that nothing reads are named in one warning, once for all ranks" {
+  local program one=HIMENO_CPU_SMID two=HIMENO_ warning
+  warning='warning: HIMENO_CPU_SMID, HIMENO_: nothing reads a variable of that name, see doc/switches.md'
+  for program in himeno-gpu gemm-gpu comm-gpu; do
+    run --separate-stderr on 2 env "$one=avx2" "$two=1" "${one}S=" HIMENO_CPU_SIMD=generic "$top_builddir/$program" --list
+    expect_status 0
+    [ "$(grep warning <<<"$stderr")" = "$program: $warning" ] || { echo "$program: $stderr"; return 1; }
+  done
+  run --separate-stderr env "$one=avx2" "$two=1" "$top_builddir/mem-gpu" --list
+  [ "$(grep warning <<<"$stderr")" = "mem-gpu: $warning" ]
 }
 
 # reads OPTION...: how often each of two ranks asks for a switch.
