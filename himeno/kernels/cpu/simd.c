@@ -36,7 +36,6 @@ status_t cpu_simd_choose(const struct cpu_simd **simd)
                   wanted ? wanted : "");
 }
 
-/* HIMENO_CPU_FETCH in the environment, 0 or 1, is for tests: either way on any CPU. */
 int cpu_fetches(void)
 {
   int fetches = 1;

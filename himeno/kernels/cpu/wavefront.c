@@ -35,7 +35,6 @@
 /* Rows of a tile for each one that later levels read from memory again, whatever the cache. */
 #define ROWS_A_HALO 4
 
-/* HIMENO_CPU_CACHE in the environment, in bytes, is for tests: a small one makes many tiles. */
 static double cache_bytes(void)
 {
   long long bytes = switch_number("HIMENO_CPU_CACHE", sysconf(_SC_LEVEL2_CACHE_SIZE));

@@ -357,8 +357,7 @@ static int caches_help(const struct himeno_exec *x)
   return (HIMENO_ARRAYS + 1) * sizeof(float) * (double)layout_floats(&x->fields.layout) <= CACHED_BYTES;
 }
 
-/** Whether groups should be as large as NVIDIA's devices take: its compiler gives a kernel as few registers as its group needs.
- * HIMENO_OPENCL_WIDE=0 or 1 is for tests. */
+/** Whether groups should be as large as NVIDIA's devices take: its compiler gives a kernel as few registers as its group needs. */
 static int wide_wanted(const struct himeno_exec *x)
 {
   return switch_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1;

@@ -8,7 +8,7 @@
 #include "himeno/kernels/opencl/exec.h"
 
 /** \brief Builds the kernel for a step that has such a form. Where the device cannot run it, sweeps are launched one by one as
- * before, and that is no failure. HIMENO_OPENCL_PERSISTENT=0 or 1 is for tests: never, or on CPUs too. */
+ * before, and that is no failure. */
 status_t opencl_persistent_open(struct himeno_exec *exec);
 void opencl_persistent_close(struct himeno_exec *exec);
 
