@@ -124,7 +124,7 @@ static void random_shapes_give_the_models_bits(void **state)
 {
   uint64_t seed = 1;
   (void)state;
-  for (size_t k = 0; k < qpu_sgemm_n_kernels; k++)
+  for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (int round = 0; round < 12; round++) {
       size_t p = 1 + qpu_random(&seed) % 50, q = 1 + qpu_random(&seed) % 40, r = 1 + qpu_random(&seed) % 150;
       struct qpu_sgemm_problem m = problem(&seed, p, q, r, random_float(&seed), random_float(&seed));
@@ -139,7 +139,7 @@ static void smallest_sizes_and_whole_tiles_work(void **state)
                                     {1, 33, 1}, {1, 1, 200}, {200, 1, 1}, {32, 16, 128}};
   uint64_t seed = 2;
   (void)state;
-  for (size_t k = 0; k < qpu_sgemm_n_kernels; k++)
+  for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
       struct qpu_sgemm_problem m = problem(&seed, sizes[s][0], sizes[s][1], sizes[s][2], 0.5f, -2.0f);
       run(&qpu_sgemm_kernels[k], &m, 12, NULL);
@@ -153,7 +153,7 @@ static void alpha_and_beta_of_zero_are_right(void **state)
   static const float pairs[][2] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 0.5f}, {-1.5f, 0}};
   uint64_t seed = 3;
   (void)state;
-  for (size_t k = 0; k < qpu_sgemm_n_kernels; k++)
+  for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
     for (size_t s = 0; s < sizeof pairs / sizeof pairs[0]; s++) {
       struct qpu_sgemm_problem m = problem(&seed, 20, 9, 70, pairs[s][0], pairs[s][1]);
       if (pairs[s][1] == 0) m.c[5] = NAN;
@@ -165,16 +165,16 @@ static void alpha_and_beta_of_zero_are_right(void **state)
 static void the_innermost_loops_have_their_lengths(void **state)
 {
   static const struct {
-    const char *name;
+    enum qpu_sgemm_place place;
     int instructions, products;
-  } expected[] = {{"dot", 14, 1}, {"138", 138, 64}, {"72", 72, 64},     {"68", 68, 64},
-                  {"67", 67, 64}, {"tmu1", 78, 48}, {"threads", 35, 32}};
+  } expected[] = {{qpu_sgemm_dot, 14, 1},     {qpu_sgemm_138, 138, 64}, {qpu_sgemm_72, 72, 64},
+                  {qpu_sgemm_68, 68, 64},     {qpu_sgemm_67, 67, 64},   {qpu_sgemm_tmu1, 78, 48},
+                  {qpu_sgemm_threads, 35, 32}};
   (void)state;
-  assert_int_equal(qpu_sgemm_n_kernels, sizeof expected / sizeof expected[0]);
-  for (size_t i = 0; i < qpu_sgemm_n_kernels; i++) {
-    const struct qpu_sgemm_kernel *kernel = qpu_sgemm_find(expected[i].name);
+  assert_int_equal(QPU_SGEMM_KERNELS, sizeof expected / sizeof expected[0]);
+  for (size_t i = 0; i < QPU_SGEMM_KERNELS; i++) {
+    const struct qpu_sgemm_kernel *kernel = &qpu_sgemm_kernels[expected[i].place];
     int products = 0;
-    assert_non_null(kernel);
     assert_int_equal((kernel->loop_end - kernel->loop) / 8, expected[i].instructions);
     for (uint32_t at = kernel->loop / 8; at < kernel->loop_end / 8; at++) {
       struct qpu_inst inst = qpu_decode(kernel->words[at]);
@@ -183,13 +183,12 @@ static void the_innermost_loops_have_their_lengths(void **state)
     assert_int_equal(products, expected[i].products);
     assert_int_equal(kernel->products, expected[i].products);
   }
-  assert_null(qpu_sgemm_find("none"));
 }
 
 static void every_kernel_survives_the_round_trip(void **state)
 {
   (void)state;
-  for (size_t i = 0; i < qpu_sgemm_n_kernels; i++)
+  for (size_t i = 0; i < QPU_SGEMM_KERNELS; i++)
     qpu_must_survive(qpu_sgemm_kernels[i].words, qpu_sgemm_kernels[i].n_words);
 }
 
@@ -198,7 +197,7 @@ static void the_articles_product_is_within_the_types_bound(void **state)
 {
   uint64_t seed = 4;
   struct qpu_sgemm_counts counts;
-  const struct qpu_sgemm_kernel *kernel = qpu_sgemm_find("67");
+  const struct qpu_sgemm_kernel *kernel = &qpu_sgemm_kernels[qpu_sgemm_67];
   (void)state;
   struct qpu_sgemm_problem m = problem(&seed, 96, 363, 3025, 1.0f, 0.0f);
   run(kernel, &m, 12, &counts);
@@ -220,13 +219,14 @@ static void the_articles_product_is_within_the_types_bound(void **state)
 
 static void each_rung_needs_fewer_instructions(void **state)
 {
-  static const char *const names[] = {"dot", "138", "72", "68", "67"};
+  static const enum qpu_sgemm_place rungs[] = {qpu_sgemm_dot, qpu_sgemm_138, qpu_sgemm_72, qpu_sgemm_68,
+                                               qpu_sgemm_67};
   uint64_t seed = 5, last = UINT64_MAX;
   (void)state;
   struct qpu_sgemm_problem m = problem(&seed, 48, 200, 256, 1.0f, 1.0f);
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+  for (size_t i = 0; i < sizeof rungs / sizeof rungs[0]; i++) {
     struct qpu_sgemm_counts counts;
-    run(qpu_sgemm_find(names[i]), &m, 12, &counts);
+    run(&qpu_sgemm_kernels[rungs[i]], &m, 12, &counts);
     assert_true(counts.all.issued < last);
     last = counts.all.issued;
   }
@@ -237,7 +237,7 @@ static void room_is_used_again(void **state)
 {
   uint64_t seed = 7;
   (void)state;
-  for (size_t k = 0; k < qpu_sgemm_n_kernels; k++) {
+  for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++) {
     struct qpu_sgemm *sgemm;
     assert_int_equal(qpu_sgemm_open(device, &qpu_sgemm_kernels[k], 17, 5, 66, &sgemm), STATUS_OK);
     for (int round = 0; round < 3; round++) {
@@ -255,9 +255,9 @@ static void two_threads_take_the_emulator(void **state)
   struct gpu_device pi = {&gpu_backend_qpu, {.name = "Raspberry Pi"}};
   char why[GPU_TEXT_MAX] = "";
   (void)state;
-  assert_true(qpu_sgemm_fits(qpu_sgemm_find("threads"), device, why));
-  assert_true(qpu_sgemm_fits(qpu_sgemm_find("67"), &pi, why));
-  assert_false(qpu_sgemm_fits(qpu_sgemm_find("threads"), &pi, why));
+  assert_true(qpu_sgemm_fits(&qpu_sgemm_kernels[qpu_sgemm_threads], device, why));
+  assert_true(qpu_sgemm_fits(&qpu_sgemm_kernels[qpu_sgemm_67], &pi, why));
+  assert_false(qpu_sgemm_fits(&qpu_sgemm_kernels[qpu_sgemm_threads], &pi, why));
   assert_non_null(strstr(why, "two threads"));
 }
 

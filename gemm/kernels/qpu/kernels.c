@@ -18,7 +18,7 @@ static int fits(const struct gemm_kernel *kernel, const struct gpu_device *devic
                 const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {
   (void)problem;
-  return qpu_sgemm_fits(qpu_sgemm_find(kernel->name), device, why);
+  return qpu_sgemm_fits(kernel->variant, device, why);
 }
 
 static status_t open(struct gemm_exec *exec)
@@ -27,8 +27,8 @@ static status_t open(struct gemm_exec *exec)
   struct state *state = calloc(1, sizeof *state);
   if (!state) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a QPU product");
   exec->state = state;
-  return qpu_sgemm_open(exec->device, qpu_sgemm_find(exec->kernel->name), (size_t)p->m, (size_t)p->k,
-                        (size_t)p->n, &state->sgemm);
+  return qpu_sgemm_open(exec->device, exec->kernel->variant, (size_t)p->m, (size_t)p->k, (size_t)p->n,
+                        &state->sgemm);
 }
 
 static void close(struct gemm_exec *exec)
@@ -70,8 +70,13 @@ static const struct gemm_ops ops = {
     .fits = fits, .open = open, .close = close, .launch = launch, .counts = counts};
 
 #define KERNEL(id, text, place)                                                                              \
-  static const struct gemm_kernel kernel_##id = {                                                            \
-      .name = #id, .step = text, .rung = place, .types = GEMM_BIT(GEMM_F32), .truncates = 1, .ops = &ops}
+  static const struct gemm_kernel kernel_##id = {.name = #id,                                                \
+                                                 .step = text,                                               \
+                                                 .rung = place,                                              \
+                                                 .types = GEMM_BIT(GEMM_F32),                                \
+                                                 .truncates = 1,                                             \
+                                                 .ops = &ops,                                                \
+                                                 .variant = &qpu_sgemm_kernels[qpu_sgemm_##id]}
 
 /* The last rung is the one that was published as the fastest on the part. */
 KERNEL(dot, "dot products of 16 through two TMUs: 1 product in 14 instructions", 1);

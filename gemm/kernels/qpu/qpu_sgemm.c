@@ -22,32 +22,20 @@
 #define END_WORDS    2
 #define MAX_A_STRIDE (1 << 24) /* bytes between rows of A, which mul24 multiplies */
 
-#define KERNEL(id, text, products, kind, rows, columns)                                                      \
-  {                                                                                                          \
-#id, text, sgemm_##id, sgemm_##id##_words, sgemm_##id##_loop, sgemm_##id##_loop_end, products, kind,     \
-        rows, columns                                                                                        \
-  }
+#define KERNEL(id, products, kind, rows, columns)                                                            \
+  [qpu_sgemm_##                                                                                              \
+      id] = {#id,  sgemm_##id, sgemm_##id##_words, sgemm_##id##_loop, sgemm_##id##_loop_end, products, kind, \
+             rows, columns}
 
-const struct qpu_sgemm_kernel qpu_sgemm_kernels[] = {
-    KERNEL(dot, "dot products of 16, two TMUs: 1 product in 14 instructions", 1, QPU_SGEMM_DOT, 1, 1),
-    KERNEL(138, "outer product, one operation an instruction: 64 products in 138", 64, QPU_SGEMM_UNIFORM, 16,
-           64),
-    KERNEL(72, "both ALUs at once and full delay slots: 64 products in 72", 64, QPU_SGEMM_UNIFORM, 16, 64),
-    KERNEL(68, "counter and address in one vector, look-ups a turn ahead: 64 products in 68", 64,
-           QPU_SGEMM_UNIFORM, 16, 64),
-    KERNEL(67, "loop turned by four instructions, C overlapped with its tail: 64 products in 67", 64,
-           QPU_SGEMM_UNIFORM, 16, 64),
-    KERNEL(tmu1, "B by the second TMU, 48 x 16 tiles: 48 products in 78", 48, QPU_SGEMM_TMU1, 48, 16),
-    KERNEL(threads, "two threads a QPU, 16 x 32 tiles: 32 products in 35", 32, QPU_SGEMM_THREADS, 16, 32),
+const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS] = {
+    KERNEL(dot, 1, QPU_SGEMM_DOT, 1, 1),
+    KERNEL(138, 64, QPU_SGEMM_UNIFORM, 16, 64),
+    KERNEL(72, 64, QPU_SGEMM_UNIFORM, 16, 64),
+    KERNEL(68, 64, QPU_SGEMM_UNIFORM, 16, 64),
+    KERNEL(67, 64, QPU_SGEMM_UNIFORM, 16, 64),
+    KERNEL(tmu1, 48, QPU_SGEMM_TMU1, 48, 16),
+    KERNEL(threads, 32, QPU_SGEMM_THREADS, 16, 32),
 };
-const size_t qpu_sgemm_n_kernels = sizeof qpu_sgemm_kernels / sizeof qpu_sgemm_kernels[0];
-
-const struct qpu_sgemm_kernel *qpu_sgemm_find(const char *name)
-{
-  for (size_t i = 0; i < qpu_sgemm_n_kernels; i++)
-    if (strcmp(qpu_sgemm_kernels[i].name, name) == 0) return &qpu_sgemm_kernels[i];
-  return NULL;
-}
 
 /** The problem in the QPUs' memory: sizes filled up, strides in bytes. The outer-product kernels find C tile after
  * tile, each with its rows together: a DMA load cannot step over more than 8191 bytes. */

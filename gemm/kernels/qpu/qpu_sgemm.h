@@ -34,8 +34,7 @@ enum qpu_sgemm_kind {
 };
 
 struct qpu_sgemm_kernel {
-  const char *name; /**< "dot", "138", "72", "68", "67", "tmu1", "threads" */
-  const char *about;
+  const char *name;
   const uint64_t *words;
   size_t n_words;
   uint32_t loop, loop_end; /**< bytes: the innermost loop */
@@ -44,11 +43,18 @@ struct qpu_sgemm_kernel {
   size_t tile_rows, tile_columns; /**< of C; a dot product has none: 1 each */
 };
 
-extern const struct qpu_sgemm_kernel qpu_sgemm_kernels[];
-extern const size_t qpu_sgemm_n_kernels;
+enum qpu_sgemm_place {
+  qpu_sgemm_dot,
+  qpu_sgemm_138,
+  qpu_sgemm_72,
+  qpu_sgemm_68,
+  qpu_sgemm_67,
+  qpu_sgemm_tmu1,
+  qpu_sgemm_threads,
+  QPU_SGEMM_KERNELS
+};
 
-/** \brief The kernel of that name, or NULL. */
-const struct qpu_sgemm_kernel *qpu_sgemm_find(const char *name);
+extern const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS];
 
 /** \brief Why a device cannot run a kernel, in \a why; 1 where it can. Two threads a QPU take the emulator. */
 int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_device *device,
