@@ -33,9 +33,8 @@ struct halo_context {
   struct gpu_device *device;
   const struct layout *layout;
   const struct halo_plan *plan; /**< copied by setup */
-  struct gpu_mem
-      fields[2]; /**< whose halos will travel; from gpu_alloc_shared, where neighbours are to reach them */
-  struct gpu_queue *compute; /**< the queue that computes the fields */
+  struct gpu_mem fields[2];     /**< whose halos will travel; from halo_field_alloc */
+  struct gpu_queue *compute;    /**< the queue that computes the fields */
 };
 
 /** Whether a transport carries a message of the plan; if not, why. */
@@ -71,8 +70,11 @@ struct halo_transport {
   void (*describe)(const struct halo_exchange *exchange, struct watch_targets *targets);
   /** \brief Collective unless an exchange failed. */
   void (*teardown)(struct halo_exchange *exchange);
-  int trial;  /**< -x auto tries it */
-  int shares; /**< neighbours reach the fields: they must come from gpu_alloc_shared */
+  int trial; /**< -x auto tries it */
+  /** \brief Memory for the fields that it will move, where neighbours or a library must reach it, and its end; each rank calls
+   * them for itself. NULL where that of gpu_alloc will do, and where gpu_free ends it. */
+  status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
+  void (*free)(struct gpu_device *device, struct gpu_mem *mem);
   /** \brief Start and finish only put work into queues, so that a whole block needs no host. */
   int unattended;
   /* The rest only where `unattended`. */
@@ -97,5 +99,18 @@ extern const struct halo_transport halo_transport_p2p;
 extern const struct halo_transport *const halo_transports[];
 
 const struct halo_transport *halo_transport_find(const char *name);
+
+/** \brief Memory for a field whose halos will travel by \a transport. */
+static inline status_t halo_field_alloc(const struct halo_transport *transport, struct gpu_device *device,
+                                        size_t bytes, struct gpu_mem *mem)
+{
+  return (transport->alloc ? transport->alloc : gpu_alloc)(device, bytes, mem);
+}
+static inline void halo_field_free(const struct halo_transport *transport, struct gpu_device *device,
+                                   struct gpu_mem *mem)
+{
+  if (mem->handle) (transport->free ? transport->free : gpu_free)(device, mem);
+  mem->handle = NULL;
+}
 
 #endif

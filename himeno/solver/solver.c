@@ -43,8 +43,7 @@ static status_t fields_alloc(struct solver *s)
   s->fields.layout = s->layout;
   s->fields.gosa_slots = s->config.max_sweeps;
   for (int a = 0; a < 2; a++)
-    RETURN_IF_FAILED(s->config.transport->shares ? gpu_alloc_shared(device, bytes, &s->fields.p[a])
-                                                 : gpu_alloc(device, bytes, &s->fields.p[a]));
+    RETURN_IF_FAILED(halo_field_alloc(s->config.transport, device, bytes, &s->fields.p[a]));
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
     RETURN_IF_FAILED(gpu_alloc(device, bytes, &s->fields.coefficient[a]));
   return gpu_alloc(device, (size_t)s->config.max_sweeps * sizeof(double), &s->fields.gosa);
@@ -179,7 +178,7 @@ void solver_close(struct solver *s)
   gpu_queue_destroy(s->gosa_queue);
   gpu_free(device, &s->fields.gosa);
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++) gpu_free(device, &s->fields.coefficient[a]);
-  for (int a = 0; a < 2; a++) gpu_free(device, &s->fields.p[a]);
+  for (int a = 0; a < 2; a++) halo_field_free(s->config.transport, device, &s->fields.p[a]);
   events_destroy(s);
   gpu_queue_destroy(s->compute);
   free(s);

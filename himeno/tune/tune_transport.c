@@ -32,10 +32,10 @@ const char *himeno_transport_why(const struct himeno_choice *choice)
   return texts[choice->transport_origin];
 }
 
-static void trial_close(struct trial *t)
+static void trial_close(struct trial *t, const struct halo_transport *transport)
 {
   halo_route_close(t->route);
-  for (int f = 0; f < 2; f++) gpu_free(t->device, &t->fields[f]);
+  for (int f = 0; f < 2; f++) halo_field_free(transport, t->device, &t->fields[f]);
   gpu_queue_destroy(t->queue);
 }
 
@@ -44,8 +44,7 @@ static status_t fields_create(struct trial *t, const struct halo_transport *tran
   size_t bytes = (size_t)layout_floats(&t->layout) * sizeof(float);
   RETURN_IF_FAILED(gpu_queue_create(t->device, GPU_NORMAL, &t->queue));
   for (int f = 0; f < 2; f++) {
-    RETURN_IF_FAILED(transport->shares ? gpu_alloc_shared(t->device, bytes, &t->fields[f])
-                                       : gpu_alloc(t->device, bytes, &t->fields[f]));
+    RETURN_IF_FAILED(halo_field_alloc(transport, t->device, bytes, &t->fields[f]));
     RETURN_IF_FAILED(gpu_clear(t->queue, t->fields[f], 0, bytes));
   }
   return gpu_sync(t->queue);
@@ -113,7 +112,7 @@ static status_t trial_run(const struct himeno_config *config, const struct himen
     status = round_time(&t, &round);
     if (status == STATUS_OK && r > 0) *seconds = fmin(*seconds, round);
   }
-  trial_close(&t);
+  trial_close(&t, transport);
   return status == STATUS_HANG || status == STATUS_FAULT ? status : STATUS_OK;
 }
 

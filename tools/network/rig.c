@@ -189,7 +189,8 @@ static status_t memory_alloc(struct bench_rig *rig)
 {
   RETURN_IF_FAILED(gpu_queue_create(rig->config.device, GPU_NORMAL, &rig->queue));
   for (int f = 0; f < FIELDS; f++)
-    RETURN_IF_FAILED(gpu_alloc_shared(rig->config.device, rig->bytes, &rig->fields[f]));
+    RETURN_IF_FAILED((rig->config.transport->alloc ? rig->config.transport->alloc : gpu_alloc_shared)(
+        rig->config.device, rig->bytes, &rig->fields[f]));
   rig->host = malloc(rig->bytes);
   rig->expected = malloc(rig->bytes);
   return rig->host && rig->expected
@@ -234,7 +235,8 @@ void bench_rig_close(struct bench_rig *rig)
   halo_route_close(rig->route);
   free(rig->expected);
   free(rig->host);
-  for (int f = 0; f < FIELDS; f++) gpu_free(rig->config.device, &rig->fields[f]);
+  for (int f = 0; f < FIELDS; f++)
+    halo_field_free(rig->config.transport, rig->config.device, &rig->fields[f]);
   gpu_queue_destroy(rig->queue);
   free(rig);
 }
