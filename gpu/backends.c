@@ -6,8 +6,8 @@
 
 #include "base/log.h"
 
-const struct gpu_backend *const gpu_backends[] = {&gpu_backend_cuda, &gpu_backend_opencl, &gpu_backend_cpu,
-                                                  &gpu_backend_qpu,  &gpu_backend_null,   NULL};
+#define BACKEND(name, built) &gpu_backend_##name,
+const struct gpu_backend *const gpu_backends[] = {GPU_BACKENDS(BACKEND) NULL};
 
 const struct gpu_backend *gpu_backend_find(const char *name)
 {

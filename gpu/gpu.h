@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "gpu/backends.h"
 
 #define GPU_TEXT_MAX 128
 
@@ -77,9 +78,19 @@ enum gpu_host_kind {
 
 enum gpu_urgency { GPU_NORMAL, GPU_URGENT };
 
+/** Who can use a device's memory by its address. */
+enum gpu_memory {
+  GPU_MEMORY_OPAQUE, /**< nobody but the backend */
+  GPU_MEMORY_HOST,   /**< the host, and so each library */
+  GPU_MEMORY_CUDA    /**< libraries that know CUDA */
+};
+
 struct gpu_backend {
   const char *name;  /**< "cpu", "cuda", … */
   const char *about; /**< one line for --list */
+  enum gpu_memory memory;
+  int on_host;   /**< its kernels run on this process's threads: there is always such a device */
+  int for_tests; /**< taken when it is named only */
 
   /** \brief Lists devices. Never fails: with none, *n is 0 and `reason` says why (not built, no driver, …).
    * The caller frees *devices. */
@@ -140,11 +151,9 @@ struct gpu_backend {
   void (*graph_destroy)(struct gpu_graph *graph);
 };
 
-extern const struct gpu_backend gpu_backend_cpu;
-extern const struct gpu_backend gpu_backend_null;
-extern const struct gpu_backend gpu_backend_qpu;
-extern const struct gpu_backend gpu_backend_opencl;
-extern const struct gpu_backend gpu_backend_cuda;
+#define GPU_BACKEND(name, built) extern const struct gpu_backend gpu_backend_##name;
+GPU_BACKENDS(GPU_BACKEND)
+#undef GPU_BACKEND
 
 /** \brief All backends, built or not, in order of preference; ends with NULL. */
 extern const struct gpu_backend *const gpu_backends[];

@@ -18,14 +18,14 @@ int gpu_device_matches(const char *wanted, const struct gpu_device_info *info, i
   return strncasecmp(info->uuid, wanted, strlen(wanted)) == 0 || strcasestr(info->name, wanted) != NULL;
 }
 
-/* Automatic choice takes no CPU through a driver: the CPU backend is faster there. */
-static int fits_auto(const struct gpu_backend *backend)
+/* No CPU through a driver: the CPU backend is faster there. */
+int gpu_fits_auto(const struct gpu_backend *backend)
 {
   char reason[GPU_TEXT_MAX];
   struct gpu_device_info *devices = NULL;
   int n = 0, fits = 0;
-  if (backend == &gpu_backend_cpu) return 1;
-  if (backend == &gpu_backend_null) return 0;
+  if (backend->on_host) return 1;
+  if (backend->for_tests) return 0;
   backend->probe(&devices, &n, reason);
   for (int d = 0; d < n; d++) fits |= !devices[d].is_cpu;
   free(devices);
@@ -39,7 +39,7 @@ status_t gpu_select(const struct gpu_backend *backend, const char *wanted, const
   struct gpu_device_info *devices = NULL;
   int n = 0, found = -1;
   for (int b = 0; !backend; b++)
-    if (fits_auto(gpu_backends[b])) backend = gpu_backends[b];
+    if (gpu_fits_auto(gpu_backends[b])) backend = gpu_backends[b];
   backend->probe(&devices, &n, reason);
   for (int d = n - 1; d >= 0; d--)
     if (gpu_device_matches(wanted, &devices[d], d)) found = d;

@@ -10,8 +10,10 @@
  * its UUID, or a part of its name; NULL means any. */
 int gpu_device_matches(const char *wanted, const struct gpu_device_info *info, int index);
 
-/** \brief Takes the first device that \a wanted means, of \a backend, or (NULL) of CUDA, of OpenCL if that has a
- * GPU, or of the CPU. STATUS_ENVIRONMENT, with the reason, where there is none. */
+/** \brief Whether automatic choice may take a backend: it has a device, and no CPU through a driver. */
+int gpu_fits_auto(const struct gpu_backend *backend);
+
+/** \brief Takes the first device that \a wanted means, of \a backend, or (NULL) of the first backend that fits. STATUS_ENVIRONMENT, with the reason, where there is none. */
 status_t gpu_select(const struct gpu_backend *backend, const char *wanted, const struct gpu_backend **chosen,
                     int *index);
 

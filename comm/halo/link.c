@@ -6,21 +6,13 @@
 
 #include <string.h>
 
+#include "comm/halo/pack.h"
 #include "gpu/null/null_device.h"
-
-static const struct halo_linker *const linkers[] = {
-    &halo_linker_cpu,
-    &halo_linker_null,
-#if HAVE_CUDA
-    &halo_linker_cuda,
-#endif
-};
 
 const struct halo_linker *halo_linker_find(const char *backend)
 {
-  for (size_t l = 0; l < sizeof linkers / sizeof linkers[0]; l++)
-    if (strcmp(linkers[l]->backend, backend) == 0) return linkers[l];
-  return NULL;
+  const struct halo_packer *packer = halo_packer_find(backend);
+  return packer ? packer->linker : NULL;
 }
 
 static void store_face(const struct halo_link *link, const struct halo_link_message *m, const float *field,
@@ -68,8 +60,6 @@ static status_t null_raise(struct gpu_queue *queue, const struct halo_link *link
   return cpu_raise(queue, link, step);
 }
 
-const struct halo_linker halo_linker_cpu = {
-    .backend = "cpu", .push = cpu_push, .raise = cpu_raise, .advance = cpu_advance};
+const struct halo_linker halo_linker_cpu = {.push = cpu_push, .raise = cpu_raise, .advance = cpu_advance};
 
-const struct halo_linker halo_linker_null = {
-    .backend = "null", .push = null_push, .raise = null_raise, .advance = cpu_advance};
+const struct halo_linker halo_linker_null = {.push = null_push, .raise = null_raise, .advance = cpu_advance};

@@ -59,7 +59,6 @@ struct halo_link {
 
 /** What a backend's devices do with a link; asynchronous where queues are. */
 struct halo_linker {
-  const char *backend;
   /** \brief Whether additions to the memory of the neighbour's device \a uuid are atomic; NULL where all are. */
   int (*adds)(struct gpu_device *device, const char *uuid);
   /** \brief Stores the faces of \a field into the fields `which` of the neighbours, then sets the flags to base + \a step. */

@@ -5,19 +5,12 @@
 
 #include "config.h"
 
-static const struct halo_packer *const packers[] = {
-#if HAVE_CUDA
-    &halo_packer_cuda,
-#endif
-#if HAVE_OPENCL
-    &halo_packer_opencl,
-#endif
-    &halo_packer_cpu,    &halo_packer_null, &halo_packer_qpu,
-};
+#define PACKER(name, built) GPU_BUILT(built, halo_packer_##name),
+static const struct halo_packer *const packers[] = {GPU_BACKENDS(PACKER)};
 
 const struct halo_packer *halo_packer_find(const char *backend)
 {
   for (size_t n = 0; n < sizeof packers / sizeof *packers; n++)
-    if (!strcmp(packers[n]->backend, backend)) return packers[n];
+    if (packers[n] && !strcmp(packers[n]->backend, backend)) return packers[n];
   return NULL;
 }

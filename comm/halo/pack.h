@@ -7,6 +7,7 @@
 #include "comm/halo/halo.h"
 #include "gpu/gpu.h"
 
+struct halo_linker;
 struct halo_packer_state;
 
 struct halo_packer {
@@ -20,13 +21,13 @@ struct halo_packer {
   status_t (*unpack)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
                      struct gpu_mem buffer);
   void (*close)(struct halo_packer_state *state);
+  const struct halo_linker
+      *linker; /**< what needs no buffer; NULL where neighbours' memory is out of reach */
 };
 
-extern const struct halo_packer halo_packer_cpu;
-extern const struct halo_packer halo_packer_null;
-extern const struct halo_packer halo_packer_qpu;
-extern const struct halo_packer halo_packer_opencl;
-extern const struct halo_packer halo_packer_cuda;
+#define HALO_PACKER(name, built) extern const struct halo_packer halo_packer_##name;
+GPU_BACKENDS(HALO_PACKER)
+#undef HALO_PACKER
 
 /** \brief The packer of a backend, NULL when it was not built. */
 const struct halo_packer *halo_packer_find(const char *backend);

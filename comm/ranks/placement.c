@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/meta.h"
@@ -99,25 +98,11 @@ static status_t choice_make(const struct gpu_backend *backend, const char *wante
   return STATUS_OK;
 }
 
-/* Automatic choice takes CUDA, then OpenCL's GPUs, then the CPU. */
-static int fits_auto(const struct gpu_backend *backend)
-{
-  char reason[GPU_TEXT_MAX];
-  struct gpu_device_info *devices = NULL;
-  int n = 0, fits = strcmp(backend->name, "cpu") == 0;
-  if (fits) return 1;
-  if (strcmp(backend->name, "cuda") != 0 && strcmp(backend->name, "opencl") != 0) return 0;
-  backend->probe(&devices, &n, reason);
-  for (int d = 0; d < n; d++) fits |= !devices[d].is_cpu;
-  free(devices);
-  return fits;
-}
-
 static status_t backend_choose(struct placement *p, const struct placement_request *request)
 {
   p->backend = request->backend;
   for (int b = 0; !p->backend && gpu_backends[b]; b++) {
-    int fits = fits_auto(gpu_backends[b]), all = 0;
+    int fits = gpu_fits_auto(gpu_backends[b]), all = 0;
     RETURN_IF_FAILED(watch_allreduce(p->comm, &fits, &all, 1, MPI_INT, MPI_MIN, "the choice of a backend"));
     if (all) p->backend = gpu_backends[b];
   }
@@ -228,7 +213,7 @@ static void placement_take(struct placement *p, hwloc_topology_t topology, const
   p->n_cores = bind_cores(topology, mine->cpus);
   hwloc_bitmap_list_snprintf(p->cpus, sizeof p->cpus, mine->cpus);
   log_set_device(p->info.uuid[0] ? p->info.uuid : p->info.name);
-  bind_process(topology, mine->cpus, strcmp(p->backend->name, "cpu") == 0);
+  bind_process(topology, mine->cpus, p->backend->on_host);
 }
 
 static status_t host_assign(struct placement *p, const struct placement_request *request, MPI_Comm host,

@@ -10,9 +10,8 @@
 #include "gpu/gpu.h"
 
 struct placement_request {
-  const struct gpu_backend
-      *backend;       /**< NULL: CUDA, else a GPU by OpenCL, else the CPU; the same on all ranks */
-  const char *device; /**< position, UUID or part of a name; NULL for any */
+  const struct gpu_backend *backend; /**< NULL: the first that fits on all ranks; the same on all of them */
+  const char *device;                /**< position, UUID or part of a name; NULL for any */
   enum binding_policy binding;
   int expect; /**< devices that every host must show, 0 for no such check */
 };

@@ -36,8 +36,8 @@ static int library_says(void)
 
 int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
 {
-  if (strcmp(backend->name, "cpu") == 0 || strcmp(backend->name, "null") == 0) return 1;
-  if (strcmp(backend->name, "cuda") != 0) {
+  if (backend->memory == GPU_MEMORY_HOST) return 1;
+  if (backend->memory == GPU_MEMORY_OPAQUE) {
     snprintf(reason, GPU_TEXT_MAX, "memory of backend %s has no pointer that MPI could take", backend->name);
     return 0;
   }

@@ -85,7 +85,7 @@ static int library_open(char reason[GPU_TEXT_MAX])
 
 static int nccl_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
 {
-  if (strcmp(backend->name, "cuda") == 0) return library_open(reason);
+  if (backend->memory == GPU_MEMORY_CUDA) return library_open(reason);
   snprintf(reason, GPU_TEXT_MAX, "NCCL moves CUDA memory only");
   return 0;
 }

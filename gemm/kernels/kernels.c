@@ -8,20 +8,13 @@
 #include "base/log.h"
 #include "config.h"
 
-static const struct gemm_kernel_set *const sets[] = {
-    &gemm_kernels_cpu,    &gemm_kernels_null, &gemm_kernels_qpu,
-#if HAVE_CUDA
-    &gemm_kernels_cuda,
-#endif
-#if HAVE_OPENCL
-    &gemm_kernels_opencl,
-#endif
-};
+#define SET(name, built) GPU_BUILT(built, gemm_kernels_##name),
+static const struct gemm_kernel_set *const sets[] = {GPU_BACKENDS(SET)};
 
 const struct gemm_kernel_set *gemm_kernels_find(const char *backend)
 {
   for (size_t n = 0; n < sizeof sets / sizeof *sets; n++)
-    if (!strcmp(sets[n]->backend, backend)) return sets[n];
+    if (sets[n] && !strcmp(sets[n]->backend, backend)) return sets[n];
   return NULL;
 }
 

@@ -104,11 +104,9 @@ struct gemm_kernel_set {
                        struct gemm_ceilings *ceilings);
 };
 
-extern const struct gemm_kernel_set gemm_kernels_cpu;
-extern const struct gemm_kernel_set gemm_kernels_cuda;
-extern const struct gemm_kernel_set gemm_kernels_null;
-extern const struct gemm_kernel_set gemm_kernels_opencl;
-extern const struct gemm_kernel_set gemm_kernels_qpu;
+#define GEMM_KERNELS(name, built) extern const struct gemm_kernel_set gemm_kernels_##name;
+GPU_BACKENDS(GEMM_KERNELS)
+#undef GEMM_KERNELS
 
 /** \brief The set of a backend, NULL when it has none. */
 const struct gemm_kernel_set *gemm_kernels_find(const char *backend);

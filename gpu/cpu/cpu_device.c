@@ -380,6 +380,8 @@ static status_t cpu_sync(struct gpu_queue *queue)
 const struct gpu_backend gpu_backend_cpu = {
     .name = "cpu",
     .about = "the host's own cores, OpenMP and SIMD",
+    .memory = GPU_MEMORY_HOST,
+    .on_host = 1,
     .probe = cpu_probe,
     .open = cpu_open,
     .close = cpu_close,

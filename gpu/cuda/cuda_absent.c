@@ -22,6 +22,7 @@ static status_t absent_open(int index, struct gpu_device **device)
 const struct gpu_backend gpu_backend_cuda = {
     .name = "cuda",
     .about = "NVIDIA GPUs through the CUDA runtime",
+    .memory = GPU_MEMORY_CUDA,
     .probe = absent_probe,
     .open = absent_open,
 };

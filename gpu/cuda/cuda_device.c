@@ -370,6 +370,7 @@ static status_t sync_queue(struct gpu_queue *queue)
 const struct gpu_backend gpu_backend_cuda = {
     .name = "cuda",
     .about = "NVIDIA GPUs through the CUDA runtime",
+    .memory = GPU_MEMORY_CUDA,
     .probe = probe,
     .open = open_device,
     .close = close_device,

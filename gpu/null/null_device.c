@@ -264,6 +264,8 @@ static status_t null_sync(struct gpu_queue *queue)
 const struct gpu_backend gpu_backend_null = {
     .name = "null",
     .about = "host memory that fails on demand, for tests",
+    .memory = GPU_MEMORY_HOST,
+    .for_tests = 1,
     .probe = null_probe,
     .open = null_open,
     .close = null_close,

@@ -5,20 +5,13 @@
 
 #include "config.h"
 
-static const struct himeno_kernel_set *const sets[] = {
-#if HAVE_CUDA
-    &himeno_kernels_cuda,
-#endif
-#if HAVE_OPENCL
-    &himeno_kernels_opencl,
-#endif
-    &himeno_kernels_cpu,    &himeno_kernels_qpu, &himeno_kernels_null,
-};
+#define SET(name, built) GPU_BUILT(built, himeno_kernels_##name),
+static const struct himeno_kernel_set *const sets[] = {GPU_BACKENDS(SET)};
 
 const struct himeno_kernel_set *himeno_kernels_find(const char *backend)
 {
   for (size_t n = 0; n < sizeof sets / sizeof *sets; n++)
-    if (!strcmp(sets[n]->backend, backend)) return sets[n];
+    if (sets[n] && !strcmp(sets[n]->backend, backend)) return sets[n];
   return NULL;
 }
 

@@ -82,6 +82,7 @@ struct himeno_kernel_set {
   const char *backend;
   const struct himeno_kernel *kernels;
   int n;
+  int simulated; /**< HIMENO_NULL_CLOCK may put a simulated machine's times in place of its own */
   const struct himeno_kernel *own; /**< a user's, without its name, step and file; NULL: none is taken */
 
   /** \brief Prepares \a kernel for \a fields on \a device. */
@@ -114,11 +115,9 @@ struct himeno_kernel_set {
   void (*counts)(const struct himeno_exec *exec, struct himeno_counts *counts);
 };
 
-extern const struct himeno_kernel_set himeno_kernels_cpu;
-extern const struct himeno_kernel_set himeno_kernels_null;
-extern const struct himeno_kernel_set himeno_kernels_qpu;
-extern const struct himeno_kernel_set himeno_kernels_opencl;
-extern const struct himeno_kernel_set himeno_kernels_cuda;
+#define HIMENO_KERNELS(name, built) extern const struct himeno_kernel_set himeno_kernels_##name;
+GPU_BACKENDS(HIMENO_KERNELS)
+#undef HIMENO_KERNELS
 
 /** The CPU backend's plain loop, which all others are compared with. */
 extern const struct himeno_kernel *const himeno_kernel_reference;

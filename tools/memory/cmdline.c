@@ -29,7 +29,7 @@ static status_t parse_backend(const char *option, const char *text, void *field)
   const struct gpu_backend **backend = field;
   *backend = NULL;
   if (strcmp(text, "auto") == 0) return STATUS_OK;
-  if ((*backend = gpu_backend_find(text)) && *backend != &gpu_backend_null) return STATUS_OK;
+  if ((*backend = gpu_backend_find(text)) && !(*backend)->for_tests) return STATUS_OK;
   return log_fail(STATUS_USAGE, "%s %s: allowed are auto, cuda, opencl, cpu", option, text);
 }
 

@@ -12,7 +12,7 @@ void mem_report_list(FILE *out)
   for (int b = 0; gpu_backends[b]; b++) {
     const struct gpu_backend *backend = gpu_backends[b];
     const struct mem_ops *ops = mem_ops_find(backend->name);
-    if (backend == &gpu_backend_null) continue;
+    if (backend->for_tests) continue;
     list_backend(backend, out);
     if (!ops) continue;
     fprintf(out, "    measures   copies (%s), mixes, latency%s, host, roofline%s\n", ops->native,

@@ -159,9 +159,9 @@ struct mem_ops {
 /** Hops that a trace can keep. */
 #define MEM_TRACE_MAX 4096
 
-extern const struct mem_ops mem_ops_cpu;
-extern const struct mem_ops mem_ops_opencl;
-extern const struct mem_ops mem_ops_cuda;
+#define MEM_OPS(name, built) extern const struct mem_ops mem_ops_##name;
+GPU_BACKENDS(MEM_OPS)
+#undef MEM_OPS
 
 /** \brief The set of a backend, NULL where there is none. */
 const struct mem_ops *mem_ops_find(const char *backend);

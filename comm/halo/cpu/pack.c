@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "comm/halo/link.h"
 #include "comm/halo/pack.h"
 #include "gpu/null/null_device.h"
 
@@ -95,6 +96,8 @@ static status_t null_unpack(struct halo_packer_state *state, struct gpu_queue *q
   return cpu_unpack(state, queue, field, buffer);
 }
 
-const struct halo_packer halo_packer_cpu = {"cpu", cpu_open, cpu_pack, cpu_unpack, cpu_close};
-const struct halo_packer halo_packer_qpu = {"qpu", cpu_open, cpu_pack, cpu_unpack, cpu_close};
-const struct halo_packer halo_packer_null = {"null", null_open, null_pack, null_unpack, cpu_close};
+const struct halo_packer halo_packer_cpu = {"cpu",      cpu_open,  cpu_pack,
+                                            cpu_unpack, cpu_close, &halo_linker_cpu};
+const struct halo_packer halo_packer_qpu = {"qpu", cpu_open, cpu_pack, cpu_unpack, cpu_close, NULL};
+const struct halo_packer halo_packer_null = {"null",      null_open, null_pack,
+                                             null_unpack, cpu_close, &halo_linker_null};

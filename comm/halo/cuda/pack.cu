@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "base/log.h"
+#include "comm/halo/link.h"
 #include "comm/halo/pack.h"
 #include "gpu/cuda/cuda_device.h"
 }
@@ -107,4 +108,5 @@ static status_t unpack(struct halo_packer_state *state, struct gpu_queue *queue,
   return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "launching the halo's unpacking");
 }
 
-const struct halo_packer halo_packer_cuda = {"cuda", open_packer, pack, unpack, close_packer};
+const struct halo_packer halo_packer_cuda = {"cuda", open_packer,  pack,
+                                             unpack, close_packer, &halo_linker_cuda};

@@ -147,5 +147,5 @@ static status_t opencl_unpack(struct halo_packer_state *state, struct gpu_queue 
   return move(state, &state->unpack, queue, field, buffer);
 }
 
-const struct halo_packer halo_packer_opencl = {"opencl", opencl_open, opencl_pack, opencl_unpack,
-                                               opencl_close};
+const struct halo_packer halo_packer_opencl = {"opencl",      opencl_open,  opencl_pack,
+                                               opencl_unpack, opencl_close, NULL};
