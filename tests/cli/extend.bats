@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+# CONTRIBUTING's lists of what a new backend and a new transport touch: by exactly these edits a copy of the tree gets both.
+load ../helper
+
+parts=$top_srcdir/tests/extend
+
+setup_file() {
+  command -v automake > /dev/null || skip "automake writes the copy's Makefile"
+  export tree=$BATS_FILE_TMPDIR/tree
+  mkdir "$tree"
+  # Build folders stay behind.
+  for entry in "$top_srcdir"/*; do
+    [ -e "$entry/config.status" ] || cp -R "$entry" "$tree"
+  done
+  chmod -R u+w "$tree"
+  rm -f "$tree"/config.status "$tree"/config.h
+  find "$tree" -name '*.[ao]' -delete
+}
+
+fail() {
+  echo "$1"
+  return 1
+}
+
+# edit KIND MOST: makes the edits of a kind, and counts the files.
+edit() {
+  local file expression
+  while read -r file expression; do
+    [ "${file#\#}" = "$file" ] || continue
+    cp "$tree/$file" "$tree/before"
+    sed -i "$expression" "$tree/$file"
+    ! cmp -s "$tree/$file" "$tree/before" || fail "$1: nothing in $file to edit"
+    grep -q "^\*.*\`$file\`" "$top_srcdir/CONTRIBUTING.md" || fail "$1: CONTRIBUTING.md does not list $file"
+    echo "$file" >> "$tree/$1.files"
+  done < "$parts/$1.edits"
+  [ "$(sort -u "$tree/$1.files" | wc -l)" -le "$2" ]
+}
+
+@test "a backend touches at most 12 files" {
+  edit backend 12
+  # It is the null backend by another name, which forwards to the CPU's, and whose halos are the CPU's.
+  mkdir "$tree"/gpu/dummy "$tree"/himeno/kernels/dummy "$tree"/gemm/kernels/dummy "$tree"/comm/halo/dummy
+  for file in gpu/null/null_device.c gpu/null/null_device.h himeno/kernels/null/kernels.c gemm/kernels/null/kernels.c; do
+    sed 's/null/dummy/g; s/NULL_DEVICE_H/DUMMY_DEVICE_H/' "$tree/$file" > "$tree/${file//null/dummy}"
+  done
+  cp "$parts/pack.c" "$tree/comm/halo/dummy/pack.c"
+}
+
+@test "a transport touches at most 4 files" {
+  edit transport 4
+  cp "$parts/transport.c" "$tree/comm/transports/dummy.c"
+}
+
+@test "both run, and the field is right" {
+  cd "$tree"
+  automake
+  mkdir build
+  cd build
+  ../configure --without-cuda --without-opencl CFLAGS=-O0 > configure.log
+  make -s -j"$(nproc)" himeno-gpu
+  run on 2 ./himeno-gpu -b dummy -x dummy -s XS -n 4 --data dense --json result.json
+  expect_status 0
+  run "$PYTHON" -c 'import json, sys
+document = json.load(open("result.json"))
+print(document["config"]["backend"], document["config"]["transport"], document["paths"][0]["used"],
+      document["result"]["verdict"], document["result"]["verified"])'
+  [ "$output" = "dummy dummy dummy pass reference" ] || fail "$output"
+  run ./himeno-gpu --list
+  [[ "$output" == *"dummy: host memory"* ]]
+  [[ "$output" == *"dummy      staged, between fields in memory of its own"* ]]
+}
