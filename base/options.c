@@ -209,11 +209,13 @@ status_t option_parse_all(const struct option_program *program, int argc, char *
 {
   struct parser parser = {.program = program, .argv = argv + (argc > 0), .config = config};
   line.n_given = line.n_ignored = 0;
+  if (program->defaults) memcpy(config, program->defaults, program->config_bytes);
   RETURN_IF_FAILED(check_table(program));
   RETURN_IF_FAILED(parse_words(&parser, request));
   if (*request != OPTION_RUN) return STATUS_OK;
   RETURN_IF_FAILED(check_files(&parser));
-  return switches_check();
+  RETURN_IF_FAILED(switches_check());
+  return program->check ? program->check(config) : STATUS_OK;
 }
 
 /* What nothing reads */

@@ -50,6 +50,10 @@ struct option_program {
   const char *epilogue; /**< examples and exit codes */
   const struct option_spec *options;
   size_t n_options;
+  const void *defaults; /**< the configuration where nothing is given; NULL: as the caller set it */
+  size_t config_bytes;  /**< of it */
+  /** What no single option tells, and what follows from several; STATUS_USAGE. NULL: nothing. Not for --help and --version. */
+  status_t (*check)(void *config);
 };
 
 /** Of an option that is read whatever is asked for. */
@@ -58,7 +62,7 @@ struct option_program {
 /** What the command line asked for besides the configuration. */
 enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION };
 
-/** \brief Parses all of argv into \a config. --help and --version are known to every program.
+/** \brief Parses and checks all of argv into \a config. --help and --version are known to every program.
  *
  * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value, -n value, -nvalue; an option
  * twice, an unknown one, an abbreviation, a missing value, any word that is no option and a HIMENO_* variable that is not understood

@@ -230,23 +230,6 @@ static const struct option_spec options[] = {
              "end."},
 };
 
-const struct option_program gemm_options = {
-    .name = "gemm-gpu",
-    .summary = "matrix products on GPU clusters, step by step to the peak",
-    .usage = "[OPTION]...",
-    .epilogue = "Examples:\n"
-                "  mpirun -np 8 gemm-gpu                    a verified product on each of eight devices\n"
-                "  gemm-gpu -s 1000x2000x3000 --trans NT    other shapes\n"
-                "  gemm-gpu --ladder -s 4096                every step from the naive loop up\n"
-                "  gemm-gpu --list                          what is here\n"
-                "\n"
-                "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
-                "wrong result,\n"
-                "5 below threshold, 6 hang, 7 runtime fault.\n",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-};
-
 /* A kernel must exist for the backend that was named with it. */
 static status_t kernel_check(const struct gemm_config *c)
 {
@@ -302,25 +285,40 @@ status_t gemm_config_problem(const struct gemm_config *c, const int64_t size[3],
   return STATUS_OK;
 }
 
-status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, enum option_request *request)
+static const struct gemm_config defaults = {.seconds = DEFAULT_SECONDS, .alpha = 1, .timeout = WATCH_SECONDS};
+
+static status_t check(void *config)
 {
-  struct gemm_config c = {.seconds = DEFAULT_SECONDS, .alpha = 1, .timeout = WATCH_SECONDS};
+  struct gemm_config *c = config;
   struct gemm_problem problem;
-  enum option_request wanted;
-  RETURN_IF_FAILED(option_parse_all(&gemm_options, argc, argv, &c, &wanted));
-  if (wanted == OPTION_RUN) {
-    RETURN_IF_FAILED(kernel_check(&c));
-    RETURN_IF_FAILED(accept_check(&c));
-    RETURN_IF_FAILED(data_check(&c));
-    RETURN_IF_FAILED(ladder_check(&c));
-    if (c.ladder && !c.seconds_given) c.seconds = LADDER_SECONDS;
-    if (c.size_given) RETURN_IF_FAILED(gemm_config_problem(&c, c.size, &problem));
-  }
-  if (c.fragment_map || c.load_study) c.json = NULL; /* studies write none */
-  *config = c;
-  *request = wanted;
-  return STATUS_OK;
+  RETURN_IF_FAILED(kernel_check(c));
+  RETURN_IF_FAILED(accept_check(c));
+  RETURN_IF_FAILED(data_check(c));
+  RETURN_IF_FAILED(ladder_check(c));
+  if (c->ladder && !c->seconds_given) c->seconds = LADDER_SECONDS;
+  if (c->fragment_map || c->load_study) c->json = NULL; /* studies write none */
+  return c->size_given ? gemm_config_problem(c, c->size, &problem) : STATUS_OK;
 }
+
+const struct option_program gemm_options = {
+    .name = "gemm-gpu",
+    .summary = "matrix products on GPU clusters, step by step to the peak",
+    .usage = "[OPTION]...",
+    .epilogue = "Examples:\n"
+                "  mpirun -np 8 gemm-gpu                    a verified product on each of eight devices\n"
+                "  gemm-gpu -s 1000x2000x3000 --trans NT    other shapes\n"
+                "  gemm-gpu --ladder -s 4096                every step from the naive loop up\n"
+                "  gemm-gpu --list                          what is here\n"
+                "\n"
+                "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
+                "wrong result,\n"
+                "5 below threshold, 6 hang, 7 runtime fault.\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .defaults = &defaults,
+    .config_bytes = sizeof defaults,
+    .check = check,
+};
 
 void gemm_cmdline_ignore(const struct gemm_config *c, int timed)
 {

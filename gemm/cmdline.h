@@ -44,10 +44,8 @@ struct gemm_config {
   int fragment_map, load_study;
 };
 
+/** Options into struct gemm_config. */
 extern const struct option_program gemm_options;
-
-/** \brief Parses and checks argv: everything that is wrong without looking at a device is found here. STATUS_USAGE. */
-status_t gemm_cmdline_parse(int argc, char **argv, struct gemm_config *config, enum option_request *request);
 
 /** \brief The problem of a size: STATUS_USAGE for leading dimensions that do not fit it and for overflow. */
 status_t gemm_config_problem(const struct gemm_config *config, const int64_t size[3],

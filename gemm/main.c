@@ -10,11 +10,6 @@
 
 static struct gemm_run run;
 
-static status_t parse(int argc, char **argv, enum option_request *request)
-{
-  return gemm_cmdline_parse(argc, argv, &run.config, request);
-}
-
 static status_t multiply(int *ended)
 {
   if (run.config.fragment_map || run.config.load_study)
@@ -40,9 +35,9 @@ static void close_all(void)
 }
 
 static const struct program program = {.options = &gemm_options,
+                                       .config = &run.config,
                                        .json = &run.config.json,
                                        .list = &run.config.list,
-                                       .parse = parse,
                                        .run = multiply,
                                        .report = report,
                                        .document = document,

@@ -271,22 +271,6 @@ static const struct option_spec options[] = {
          "Show backends, devices, kernels and transports, with the reason where one is missing, and end."},
 };
 
-const struct option_program himeno_options = {
-    .name = "himeno-gpu",
-    .summary = "Himeno benchmark for GPU clusters: right bits, right speed, right scale",
-    .usage = "[OPTION]...",
-    .epilogue = "Examples:\n"
-                "  mpirun -np 8 himeno-gpu                  ten verified seconds on eight devices\n"
-                "  mpirun -np 4 himeno-gpu -s XL -n 100     one block of 100 sweeps\n"
-                "  himeno-gpu --list                        what is here\n"
-                "\n"
-                "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
-                "wrong result,\n"
-                "5 below threshold, 6 hang, 7 runtime fault.\n",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-};
-
 static status_t conflict(const char *one, const char *other)
 {
   return log_fail(STATUS_USAGE, "%s and %s exclude each other", one, other);
@@ -332,25 +316,37 @@ static status_t kernel_check(const struct himeno_config *c)
                   c->backend->name);
 }
 
-status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config,
-                              enum option_request *request)
+static const struct himeno_config defaults = {
+    .block = HIMENO_BLOCK_SWEEPS, .soak_every = 1, .seconds = HIMENO_BLOCK_SECONDS, .timeout = WATCH_SECONDS};
+
+static status_t check(void *config)
 {
-  struct himeno_config c = {.block = HIMENO_BLOCK_SWEEPS,
-                            .soak_every = 1,
-                            .seconds = HIMENO_BLOCK_SECONDS,
-                            .timeout = WATCH_SECONDS};
-  enum option_request wanted;
-  RETURN_IF_FAILED(option_parse_all(&himeno_options, argc, argv, &c, &wanted));
-  if (wanted == OPTION_RUN) {
-    RETURN_IF_FAILED(conflicts_check(&c));
-    RETURN_IF_FAILED(kernel_check(&c));
-  }
-  c.procs_given = c.procs_given && c.procs[0] > 0;
-  c.no_tune |= c.accept || c.soak_given;
-  *config = c;
-  *request = wanted;
+  struct himeno_config *c = config;
+  RETURN_IF_FAILED(conflicts_check(c));
+  RETURN_IF_FAILED(kernel_check(c));
+  c->procs_given = c->procs_given && c->procs[0] > 0;
+  c->no_tune |= c->accept || c->soak_given;
   return STATUS_OK;
 }
+
+const struct option_program himeno_options = {
+    .name = "himeno-gpu",
+    .summary = "Himeno benchmark for GPU clusters: right bits, right speed, right scale",
+    .usage = "[OPTION]...",
+    .epilogue = "Examples:\n"
+                "  mpirun -np 8 himeno-gpu                  ten verified seconds on eight devices\n"
+                "  mpirun -np 4 himeno-gpu -s XL -n 100     one block of 100 sweeps\n"
+                "  himeno-gpu --list                        what is here\n"
+                "\n"
+                "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
+                "wrong result,\n"
+                "5 below threshold, 6 hang, 7 runtime fault.\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .defaults = &defaults,
+    .config_bytes = sizeof defaults,
+    .check = check,
+};
 
 static int readers_of(const struct himeno_config *c, const struct gpu_backend *backend)
 {

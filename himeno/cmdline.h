@@ -49,11 +49,8 @@ struct himeno_config {
   int list;
 };
 
+/** Options into struct himeno_config. */
 extern const struct option_program himeno_options;
-
-/** \brief Parses and checks argv: everything that is wrong without looking at a device is found here. STATUS_USAGE. */
-status_t himeno_cmdline_parse(int argc, char **argv, struct himeno_config *config,
-                              enum option_request *request);
 
 /** \brief Names the options that nothing reads on \a backend. */
 void himeno_cmdline_ignore(const struct himeno_config *config, const struct gpu_backend *backend);

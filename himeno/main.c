@@ -9,11 +9,6 @@
 
 static struct himeno_run run;
 
-static status_t parse(int argc, char **argv, enum option_request *request)
-{
-  return himeno_cmdline_parse(argc, argv, &run.config, request);
-}
-
 static status_t solve(int *ended)
 {
   status_t status = himeno_run(&run);
@@ -41,9 +36,9 @@ static void close_all(void)
 }
 
 static const struct program program = {.options = &himeno_options,
+                                       .config = &run.config,
                                        .json = &run.config.json,
                                        .list = &run.config.list,
-                                       .parse = parse,
                                        .run = solve,
                                        .report = report,
                                        .document = document,

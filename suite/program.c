@@ -49,7 +49,10 @@ status_t program_report(const struct program *p)
 
 static status_t run_and_report(const struct program *p)
 {
+  char host[256];
   int ended = 0;
+  meta_host(host, sizeof host);
+  if (p->names_host) log_set_rank(-1, host);
   RETURN_IF_FAILED(program_check(p));
   status_t status = p->run(&ended);
   return ended ? status_worst(status, program_report(p)) : status;
@@ -60,7 +63,7 @@ int program_main(const struct program *p, int argc, char **argv)
   enum option_request request = OPTION_RUN;
   start_program(p->options->name);
   start_signals();
-  status_t status = p->parse(argc, argv, &request);
+  status_t status = option_parse_all(p->options, argc, argv, p->config, &request);
   if (status == STATUS_OK && program_runs(p, request))
     status = run_and_report(p);
   else if (status == STATUS_OK)

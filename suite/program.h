@@ -14,12 +14,11 @@ struct placement;
 /** What is a program's own, about state that its file keeps. */
 struct program {
   const struct option_program *options;
+  void *config; /**< that the options are parsed into */
   const char *const *
       json; /**< --json, once argv is parsed: checked before the run; NULL: the program writes its own documents */
   const int *list; /**< --list; NULL: there is none */
 
-  /** Everything that is wrong without looking at a device. STATUS_USAGE. */
-  status_t (*parse)(int argc, char **argv, enum option_request *request);
   /** Sets \a ended where there is something to report, whatever the status. With ranks all agree on both; a failure with text held in the
    * log is this rank's alone, while the others wait: it ends the job. */
   status_t (*run)(int *ended);
@@ -29,6 +28,8 @@ struct program {
   json_t *(*document)(void);
   void (*print_list)(FILE *out);
   void (*close)(void);
+
+  int names_host; /**< messages of a run name the host: ranks' always do */
 
   /* Of a program of many ranks. Help, list and reports are rank 0's. */
   struct placement *placement;

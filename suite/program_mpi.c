@@ -25,7 +25,7 @@ int program_mpi_main(const struct program *p, int argc, char **argv)
   enum option_request request = OPTION_RUN;
   start_program(p->options->name);
   log_hold(1);
-  status_t parsed = p->parse(argc, argv, &request);
+  status_t parsed = option_parse_all(p->options, argc, argv, p->config, &request);
   if (begin_mpi(&argc, &argv, *p->timeout) != STATUS_OK) return STATUS_ENVIRONMENT;
   status_t status = placement_open(MPI_COMM_WORLD, p->placement);
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
   int count = 1;
   for (char *word = strtok(text, "\n"); word && count <= WORDS_MAX; word = strtok(NULL, "\n"))
     words[count++] = word;
-  fuzz_verdict(himeno_cmdline_parse(count, words, &config, &request));
+  fuzz_verdict(option_parse_all(&himeno_options, count, words, &config, &request));
   if (log_held()[0] == 0 && request == OPTION_RUN)
     fuzz_must(himeno_block_sweeps(&config) >= 1 && config.timeout > 0 && config.seconds > 0,
               "a run of nothing was read");

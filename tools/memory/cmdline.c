@@ -241,6 +241,18 @@ static const struct option_spec options[] = {
      .help = "Show backends and devices, with the reason where one is missing, and end."},
 };
 
+static const struct mem_config defaults = {.seconds = 10};
+
+static status_t check(void *config)
+{
+  struct mem_config *c = config;
+  struct mem_sections *s = &c->sections;
+  if (c->kernels && !s->roofline) return log_fail(STATUS_USAGE, "--kernels goes with --roofline");
+  if (!(s->copies | s->mixes | s->latency | s->host | s->roofline | s->pairs))
+    s->copies = s->mixes = s->latency = s->host = 1;
+  return STATUS_OK;
+}
+
 const struct option_program mem_options = {
     .name = "mem-gpu",
     .summary = "what a device's memory can do: streams and pacing, latency, host memory, roofline",
@@ -257,21 +269,10 @@ const struct option_program mem_options = {
                 "7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .defaults = &defaults,
+    .config_bytes = sizeof defaults,
+    .check = check,
 };
-
-status_t mem_cmdline_parse(int argc, char **argv, struct mem_config *config, enum option_request *request)
-{
-  struct mem_config c = {.seconds = 10};
-  enum option_request wanted;
-  struct mem_sections *s = &c.sections;
-  RETURN_IF_FAILED(option_parse_all(&mem_options, argc, argv, &c, &wanted));
-  if (c.kernels && !s->roofline) return log_fail(STATUS_USAGE, "--kernels goes with --roofline");
-  if (!(s->copies | s->mixes | s->latency | s->host | s->roofline | s->pairs))
-    s->copies = s->mixes = s->latency = s->host = 1;
-  *config = c;
-  *request = wanted;
-  return STATUS_OK;
-}
 
 void mem_cmdline_ignore(const struct mem_config *c, int blocks)
 {

@@ -29,10 +29,8 @@ struct mem_config {
   int list;
 };
 
+/** Options into struct mem_config. */
 extern const struct option_program mem_options;
-
-/** \brief Parses and checks argv: everything that is wrong without looking at a device is found here. STATUS_USAGE. */
-status_t mem_cmdline_parse(int argc, char **argv, struct mem_config *config, enum option_request *request);
 
 /** \brief Names the options that nothing reads; \a blocks: the device has thread blocks. */
 void mem_cmdline_ignore(const struct mem_config *config, int blocks);

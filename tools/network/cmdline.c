@@ -180,6 +180,22 @@ static const struct option_spec options[] = {
      .help = "Show devices, transports and network cards, with the reason where one is missing, and end."},
 };
 
+static const struct bench_config defaults = {.parts = BENCH_ALL,
+                                             .min_bytes = WORD_BYTES,
+                                             .step = 4,
+                                             .samples = 7,
+                                             .depth = 1,
+                                             .timeout = WATCH_SECONDS};
+
+static status_t check(void *config)
+{
+  struct bench_config *c = config;
+  c->procs_given = c->procs_given && c->procs[0] > 0;
+  if (!c->max_given || c->max_bytes >= c->min_bytes) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "--max %lld is below --min %lld", (long long)c->max_bytes,
+                  (long long)c->min_bytes);
+}
+
 const struct option_program bench_options = {
     .name = "comm-gpu",
     .summary = "Latency and bandwidth of every path between GPUs: host, neighbours, halos, sums",
@@ -199,6 +215,9 @@ const struct option_program bench_options = {
                 "6 hang, 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .defaults = &defaults,
+    .config_bytes = sizeof defaults,
+    .check = check,
 };
 
 void bench_cmdline_ignore(const struct bench_config *c)
@@ -208,23 +227,4 @@ void bench_cmdline_ignore(const struct bench_config *c)
     if (c->parts & (int)parts[p].part)
       n += (size_t)sprintf(asked + n, "%c%s", n == first ? ' ' : ',', parts[p].name);
   option_ignore((unsigned)c->parts, asked);
-}
-
-status_t bench_cmdline_parse(int argc, char **argv, struct bench_config *config, enum option_request *request)
-{
-  struct bench_config c = {.parts = BENCH_ALL,
-                           .min_bytes = WORD_BYTES,
-                           .step = 4,
-                           .samples = 7,
-                           .depth = 1,
-                           .timeout = WATCH_SECONDS};
-  enum option_request wanted;
-  RETURN_IF_FAILED(option_parse_all(&bench_options, argc, argv, &c, &wanted));
-  c.procs_given = c.procs_given && c.procs[0] > 0;
-  if (c.max_given && c.max_bytes < c.min_bytes)
-    return log_fail(STATUS_USAGE, "--max %lld is below --min %lld", (long long)c.max_bytes,
-                    (long long)c.min_bytes);
-  *config = c;
-  *request = wanted;
-  return STATUS_OK;
 }

@@ -7,11 +7,8 @@
 #include "base/options.h"
 #include "tools/network/bench.h"
 
+/** Options into struct bench_config. */
 extern const struct option_program bench_options;
-
-/** \brief Parses and checks argv. STATUS_USAGE. */
-status_t bench_cmdline_parse(int argc, char **argv, struct bench_config *config,
-                             enum option_request *request);
 
 /** \brief Names what was given and what was asked for never reads, once ranks are known. */
 void bench_cmdline_ignore(const struct bench_config *config);

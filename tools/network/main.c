@@ -8,11 +8,6 @@
 
 static struct bench bench;
 
-static status_t parse(int argc, char **argv, enum option_request *request)
-{
-  return bench_cmdline_parse(argc, argv, &bench.config, request);
-}
-
 static status_t measure(int *ended)
 {
   status_t status = bench_run(&bench);
@@ -36,9 +31,9 @@ static void close_all(void)
 }
 
 static const struct program program = {.options = &bench_options,
+                                       .config = &bench.config,
                                        .json = &bench.config.json,
                                        .list = &bench.config.list,
-                                       .parse = parse,
                                        .run = measure,
                                        .report = report,
                                        .document = document,

@@ -163,24 +163,6 @@ static const struct option_spec options[] = {
              "standard error."},
 };
 
-const struct option_program predict_options = {
-    .name = "himeno-predict",
-    .summary = "Predicts how himeno-gpu scales, with an interval, from a measured study",
-    .usage = "--study FOLDER --comm FILE [OPTION]...",
-    .epilogue = "Examples:\n"
-                "  himeno-predict --study runs --comm paths.json               what the study says of twice "
-                "the ranks\n"
-                "  himeno-predict --study runs --comm paths.json -s XL -n 64 --per-host 8\n"
-                "  himeno-predict --study runs --comm paths.json --fit-ranks 4 -n 8 --seal eight.json\n"
-                "  himeno-predict --check eight.json --against later --within 10\n"
-                "\n"
-                "Exit status: 0 done, 2 usage, 3 environment (files, or too little to predict from: the "
-                "message says what to measure),\n"
-                "4 a broken seal, 5 an error beyond --within, 7 runtime fault.\n",
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-};
-
 static status_t excludes(const char *one, const char *other)
 {
   return log_fail(STATUS_USAGE, "%s and %s exclude each other", one, other);
@@ -202,23 +184,39 @@ static status_t needs_check(const struct predict_config *c)
                   c->study ? "--comm" : "--study");
 }
 
-status_t predict_cmdline_parse(int argc, char **argv, struct predict_config *config,
-                               enum option_request *request)
+static const struct predict_config defaults = {.scale = {1, 1}};
+
+static status_t check(void *config)
 {
-  struct predict_config c = {.scale = {1, 1}};
-  enum option_request wanted;
-  RETURN_IF_FAILED(option_parse_all(&predict_options, argc, argv, &c, &wanted));
-  c.procs_given = c.procs_given && c.procs[0] > 0;
-  if (wanted == OPTION_RUN) {
-    RETURN_IF_FAILED(needs_check(&c));
-    option_ignore(c.check   ? CHECK
-                  : c.model ? MODEL
-                            : STUDY,
-                  c.check   ? "--check"
-                  : c.model ? "--model"
-                            : "--study");
-  }
-  *config = c;
-  *request = wanted;
+  struct predict_config *c = config;
+  c->procs_given = c->procs_given && c->procs[0] > 0;
+  RETURN_IF_FAILED(needs_check(c));
+  option_ignore(c->check   ? CHECK
+                : c->model ? MODEL
+                           : STUDY,
+                c->check   ? "--check"
+                : c->model ? "--model"
+                           : "--study");
   return STATUS_OK;
 }
+
+const struct option_program predict_options = {
+    .name = "himeno-predict",
+    .summary = "Predicts how himeno-gpu scales, with an interval, from a measured study",
+    .usage = "--study FOLDER --comm FILE [OPTION]...",
+    .epilogue = "Examples:\n"
+                "  himeno-predict --study runs --comm paths.json               what the study says of twice "
+                "the ranks\n"
+                "  himeno-predict --study runs --comm paths.json -s XL -n 64 --per-host 8\n"
+                "  himeno-predict --study runs --comm paths.json --fit-ranks 4 -n 8 --seal eight.json\n"
+                "  himeno-predict --check eight.json --against later --within 10\n"
+                "\n"
+                "Exit status: 0 done, 2 usage, 3 environment (files, or too little to predict from: the "
+                "message says what to measure),\n"
+                "4 a broken seal, 5 an error beyond --within, 7 runtime fault.\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .defaults = &defaults,
+    .config_bytes = sizeof defaults,
+    .check = check,
+};

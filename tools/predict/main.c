@@ -53,11 +53,6 @@ static status_t check(FILE *out)
   return predict_within(&p);
 }
 
-static status_t parse(int argc, char **argv, enum option_request *request)
-{
-  return predict_cmdline_parse(argc, argv, &p.config, request);
-}
-
 static status_t run(int *ended)
 {
   (void)ended;
@@ -70,7 +65,7 @@ static void close_all(void)
 }
 
 static const struct program program = {
-    .options = &predict_options, .parse = parse, .run = run, .close = close_all};
+    .options = &predict_options, .config = &p.config, .run = run, .close = close_all};
 
 int main(int argc, char **argv)
 {

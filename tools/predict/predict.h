@@ -56,11 +56,8 @@ struct predict {
   struct predict_end *ends;
 };
 
+/** Options into struct predict_config. */
 extern const struct option_program predict_options;
-
-/** \brief Parses argv. STATUS_USAGE. */
-status_t predict_cmdline_parse(int argc, char **argv, struct predict_config *config,
-                               enum option_request *request);
 
 /** \brief Reads, fits, validates, predicts. STATUS_ENVIRONMENT, saying what to measure, when there is too little. */
 status_t predict_run(struct predict *predict);

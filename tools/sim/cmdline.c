@@ -113,6 +113,25 @@ static const struct option_spec options[] = {
              "standard error. himeno-predict --against reads it."},
 };
 
+static void defaults_fill(struct sim_config *c)
+{
+  if (c->sizes.n == 0) c->sizes.list[c->sizes.n++] = *grid_size_named(3);
+  if (c->ranks.n == 0) c->ranks = (struct rank_list){3, {1, 8, 64}};
+  if (c->per_host == 0) c->per_host = 8;
+  if (c->leaf == 0) c->leaf = c->network == NETWORK_FAT_TREE ? 16 : 4;
+  if (c->taper == 0) c->taper = 1;
+  if (c->passes == 0) c->passes = 6;
+}
+
+static status_t check(void *config)
+{
+  struct sim_config *c = config;
+  if (!c->model) return log_fail(STATUS_USAGE, "--model is missing: himeno-predict --json writes one");
+  c->procs_given = c->procs_given && c->procs[0] > 0;
+  defaults_fill(c);
+  return STATUS_OK;
+}
+
 const struct option_program sim_options = {
     .name = "himeno-sim",
     .summary = "himeno-gpu's halo exchange at thousands of ranks, simulated by SimGrid",
@@ -126,28 +145,5 @@ const struct option_program sim_options = {
                 "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .check = check,
 };
-
-static void defaults_fill(struct sim_config *c)
-{
-  if (c->sizes.n == 0) c->sizes.list[c->sizes.n++] = *grid_size_named(3);
-  if (c->ranks.n == 0) c->ranks = (struct rank_list){3, {1, 8, 64}};
-  if (c->per_host == 0) c->per_host = 8;
-  if (c->leaf == 0) c->leaf = c->network == NETWORK_FAT_TREE ? 16 : 4;
-  if (c->taper == 0) c->taper = 1;
-  if (c->passes == 0) c->passes = 6;
-}
-
-status_t sim_cmdline_parse(int argc, char **argv, struct sim_config *config, enum option_request *request)
-{
-  struct sim_config c = {.model = NULL};
-  enum option_request wanted;
-  RETURN_IF_FAILED(option_parse_all(&sim_options, argc, argv, &c, &wanted));
-  if (wanted == OPTION_RUN && !c.model)
-    return log_fail(STATUS_USAGE, "--model is missing: himeno-predict --json writes one");
-  c.procs_given = c.procs_given && c.procs[0] > 0;
-  defaults_fill(&c);
-  *config = c;
-  *request = wanted;
-  return STATUS_OK;
-}

@@ -134,11 +134,6 @@ static json_t *document(void)
   return document && json_object_set(document, "runs", sim.runs) == 0 ? document : NULL;
 }
 
-static status_t parse(int argc, char **argv, enum option_request *request)
-{
-  return sim_cmdline_parse(argc, argv, &sim.config, request);
-}
-
 static status_t simulate(int *ended)
 {
   const struct sim_config *c = &sim.config;
@@ -160,8 +155,8 @@ static void close_all(void)
 }
 
 static const struct program program = {.options = &sim_options,
+                                       .config = &sim.config,
                                        .json = &sim.config.json,
-                                       .parse = parse,
                                        .run = simulate,
                                        .document = document,
                                        .close = close_all};

@@ -33,10 +33,8 @@ struct sim_point {
   int procs[3], ranks, weak;
 };
 
+/** Options into struct sim_config. */
 extern const struct option_program sim_options;
-
-/** \brief Parses argv. STATUS_USAGE. */
-status_t sim_cmdline_parse(int argc, char **argv, struct sim_config *config, enum option_request *request);
 
 /** \brief Bytes a second of a way within a host or between hosts, as fitted; seconds that a message takes besides. */
 double sim_bandwidth(const struct model *model, int way, enum study_where where);
