@@ -5,11 +5,12 @@
 
 #include <string.h>
 
-const char *choice_origin_name(enum choice_origin origin)
-{
-  static const char *const names[] = {"default", "asked", "trial", "remembered"};
-  return names[origin];
-}
+const struct choice_words choice_words[] = {
+    [CHOICE_DEFAULT] = {"default", "the default", "chosen by default"},
+    [CHOICE_ASKED] = {"asked", "asked for", "asked for"},
+    [CHOICE_TRIAL] = {"trial", "fastest in a short trial", "fastest in a short trial"},
+    [CHOICE_REMEMBERED] = {"remembered", "remembered from an earlier trial", NULL},
+};
 
 struct solver_config himeno_solver_config(const struct himeno_config *config,
                                           const struct himeno_choice *choice)

@@ -24,8 +24,10 @@ struct himeno_choice {
   int procs[3];
 };
 
-/** \brief "default", "asked", "trial", "remembered". */
-const char *choice_origin_name(enum choice_origin origin);
+/** The same in words: of documents, of a kernel, of a transport. */
+extern const struct choice_words {
+  const char *name, *of_kernel, *of_transport;
+} choice_words[];
 
 /** \brief Configuration and choice as the solver takes them. */
 struct solver_config himeno_solver_config(const struct himeno_config *config,

@@ -51,10 +51,11 @@ static void paths_fill(const struct solver *solver, struct himeno_rank *rank)
   }
 }
 
-static void mine_fill(const struct placement *p, const struct solver *solver, const struct record *record,
-                      const struct himeno_result *result, struct himeno_rank *mine)
+static void mine_fill(const struct placement *placement, const struct solver *solver,
+                      const struct record *record, const struct himeno_result *result,
+                      struct himeno_rank *mine)
 {
-  *mine = (struct himeno_rank){.row = rank_row_of(p)};
+  *mine = (struct himeno_rank){.row = rank_row_of(placement)};
   mine->points = (int64_t)box_points(&solver_decomp(solver)->owned);
   mine->telemetry = record->telemetry;
   for (int p = 0; p < HIMENO_PHASES && result->n_samples > 0; p++)

@@ -18,7 +18,8 @@ static double share(uint64_t part, uint64_t whole)
   return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-double himeno_vector_instructions(const struct himeno_counts *counts)
+/* Issued for 16 points of a sweep. */
+static double vector_instructions(const struct himeno_counts *counts)
 {
   return LANES * share(counts->instructions, counts->points);
 }
@@ -31,7 +32,7 @@ static double memory_gflops(double bytes_per_second)
 /* Were memory no bound. */
 static double instruction_gflops(const struct himeno_counts *counts)
 {
-  double each = himeno_vector_instructions(counts);
+  double each = vector_instructions(counts);
   return each > 0 ? INSTRUCTIONS_PER_SECOND * LANES / each * HIMENO_FLOP_PER_POINT / 1e9 : 0;
 }
 
@@ -43,7 +44,7 @@ void himeno_counts_text(const struct himeno_result *r, FILE *out)
   fprintf(out,
           "  counts     %.1f instructions issued for 16 points of a sweep, %.1f%% of them with float "
           "arithmetic\n",
-          himeno_vector_instructions(c), 100 * share(c->arithmetic, c->instructions));
+          vector_instructions(c), 100 * share(c->arithmetic, c->instructions));
 }
 
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out)
@@ -77,6 +78,6 @@ json_t *himeno_bound_json(const struct himeno_counts *counts)
 
 void himeno_rung_counts_text(const struct himeno_counts *counts, FILE *out)
 {
-  fprintf(out, " %12.1f %11.1f%%", himeno_vector_instructions(counts),
+  fprintf(out, " %12.1f %11.1f%%", vector_instructions(counts),
           100 * share(counts->arithmetic, counts->instructions));
 }

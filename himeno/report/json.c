@@ -10,7 +10,6 @@
 #include "himeno/accept/accept.h"
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
-#include "himeno/tune/choose.h"
 
 #define SCHEMA "himeno-gpu/1"
 
@@ -28,7 +27,7 @@ static json_t *config_json(const struct himeno_config *c, const struct himeno_ch
       "size", choice->size.name, "imax", (json_int_t)choice->global[0], "jmax", (json_int_t)choice->global[1],
       "kmax", (json_int_t)choice->global[2], "weak", c->weak, "data",
       c->data == HIMENO_DENSE ? "dense" : "standard", "backend", choice->placement.backend->name, "kernel",
-      choice->kernel->name, "kernel_choice", choice_origin_name(choice->kernel_origin), "class",
+      choice->kernel->name, "kernel_choice", choice_words[choice->kernel_origin].name, "class",
       choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", "T", choice->kernel->sweeps, "tile",
       "pad", (int)c->pad, "transport", choice->transport->name, "procs", choice->procs[0], choice->procs[1],
       choice->procs[2], "sweeps", (json_int_t)sweeps, "block",
@@ -118,9 +117,10 @@ static json_t *paths_json(const struct himeno_choice *choice, const struct himen
     const struct himeno_rank *rank = &result->ranks[r];
     for (int m = 0; m < rank->n_paths; m++) {
       const struct himeno_path *p = &rank->paths[m];
-      json_array_append_new(paths, json_pack("{s:i, s:i, s:s, s:I, s:s, s:s}", "rank", r, "peer", p->peer,
-                                             "face", p->face, "bytes", (json_int_t)p->bytes, "used", p->used,
-                                             "why", p->why[0] ? p->why : himeno_transport_why(choice)));
+      json_array_append_new(
+          paths, json_pack("{s:i, s:i, s:s, s:I, s:s, s:s}", "rank", r, "peer", p->peer, "face", p->face,
+                           "bytes", (json_int_t)p->bytes, "used", p->used, "why",
+                           p->why[0] ? p->why : choice_words[choice->transport_origin].of_transport));
     }
   }
   return paths;

@@ -38,9 +38,6 @@ json_t *himeno_counts_json(const struct himeno_counts *counts);
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out);
 json_t *himeno_bound_json(const struct himeno_counts *counts);
 
-/** \brief Instructions issued for 16 points of a sweep. */
-double himeno_vector_instructions(const struct himeno_counts *counts);
-
 /** \brief A rung's counts, in the columns of the ladder's table. */
 void himeno_rung_counts_text(const struct himeno_counts *counts, FILE *out);
 

@@ -10,7 +10,6 @@
 #include "himeno/accept/accept.h"
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
-#include "himeno/tune/choose.h"
 
 #define BAR_CELLS     32
 #define NOISY         0.02
@@ -37,8 +36,6 @@ static void print_detours(const struct himeno_result *result, FILE *out)
 static void print_what(const struct himeno_config *config, const struct himeno_choice *choice,
                        const struct himeno_result *result, FILE *out)
 {
-  static const char *const choices[] = {"the default", "asked for", "fastest in a short trial",
-                                        "remembered from an earlier trial"};
   int ranks = result->n_ranks, hosts = ranks_hosts(result->ranks, sizeof *result->ranks, ranks);
   fprintf(out, "himeno-gpu %s\n\n", meta_version());
   fprintf(out, "  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n",
@@ -48,9 +45,11 @@ static void print_what(const struct himeno_config *config, const struct himeno_c
           hosts, hosts > 1 ? "s" : "", choice->placement.backend->name, choice->procs[0], choice->procs[1],
           choice->procs[2]);
   fprintf(out, "  kernel     %s (%s), %s\n", choice->kernel->name,
-          choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", choices[choice->kernel_origin]);
+          choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal",
+          choice_words[choice->kernel_origin].of_kernel);
   if (ranks > 1) {
-    fprintf(out, "  transport  %s (%s), %s\n", choice->transport->name, himeno_transport_why(choice),
+    fprintf(out, "  transport  %s (%s), %s\n", choice->transport->name,
+            choice_words[choice->transport_origin].of_transport,
             config->no_overlap ? "not overlapped" : "overlapped with the interior");
     print_detours(result, out);
   }

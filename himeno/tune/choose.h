@@ -20,7 +20,4 @@ const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_ch
 /** \brief Measures a few exchanges by each transport, unless one was asked for, and takes the fastest. */
 status_t himeno_transport_tune(const struct himeno_config *config, struct himeno_choice *choice);
 
-/** \brief Why it is the transport of the run, in words. */
-const char *himeno_transport_why(const struct himeno_choice *choice);
-
 #endif

@@ -25,13 +25,6 @@ struct trial {
   struct halo_route *route;
 };
 
-const char *himeno_transport_why(const struct himeno_choice *choice)
-{
-  static const char *const texts[] = {"chosen by default", "asked for", "fastest in a short trial",
-                                      "remembered"};
-  return texts[choice->transport_origin];
-}
-
 static void trial_close(struct trial *t, const struct halo_transport *transport)
 {
   halo_route_close(t->route);

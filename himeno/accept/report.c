@@ -2,12 +2,14 @@
 #include "config.h"
 
 #include <math.h>
-#include <stdio.h>
 
+#include "base/report.h"
 #include "himeno/accept/accept.h"
 #include "himeno/accept/suspect.h"
 
 #define LINE_MAX_BYTES 800
+
+/* ---- text ---- */
 
 static const char *number(double value, char text[24])
 {
@@ -88,4 +90,24 @@ void accept_text(const struct himeno_result *result, FILE *out)
   fprintf(out, "    %-26s %10s  %11s  %9s %-7s\n", "check", "value", "limit", "margin", "");
   for (int c = 0; c < a->n; c++) check_text(&a->checks[c], out);
   conclusion_text(result, out);
+}
+
+/* ---- JSON ---- */
+
+static json_t *check_json(const struct accept_check *c)
+{
+  return json_pack("{s:s, s:s, s:o, s:o, s:b, s:o, s:s, s:o, s:s}", "check", c->name, "unit", c->unit,
+                   "value", report_json_real(c->value), "limit", report_json_real(c->limit), "at_most",
+                   c->at_most, "margin", report_json_real(check_margin(c)), "outcome",
+                   check_outcome_name(c->outcome), "rank", c->rank < 0 ? json_null() : json_integer(c->rank),
+                   "why", c->why);
+}
+
+json_t *accept_json(const struct himeno_result *result)
+{
+  const struct accept *a = &result->accept;
+  json_t *checks = json_array();
+  for (int c = 0; c < a->n; c++) json_array_append_new(checks, check_json(&a->checks[c]));
+  return json_pack("{s:o, s:b, s:o}", "policy", a->policy[0] ? json_string(a->policy) : json_null(),
+                   "accepted", result->verdict == STATUS_OK && !result->partial, "checks", checks);
 }
