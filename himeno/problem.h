@@ -17,6 +17,7 @@
 #define HIMENO_OFFICIAL_MFLOPS 82.84
 
 enum himeno_data { HIMENO_STANDARD, HIMENO_DENSE };
+extern const char *const himeno_data_names[];
 
 /** Arrays in the order of the dense data's array numbers m; p itself is 12. */
 enum himeno_array {

@@ -143,7 +143,7 @@ status_t reference_same(const struct himeno_config *config, const struct himeno_
                         const struct reference *r)
 {
   const char *class_ = choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal";
-  const char *data = config->data == HIMENO_DENSE ? "dense" : "standard";
+  const char *data = himeno_data_names[config->data];
   const struct placement *p = &choice->placement;
   const char *where = config->reference;
   if (memcmp(r->global, choice->global, sizeof r->global) != 0)

@@ -25,9 +25,9 @@ static json_t *config_json(const struct himeno_config *c, const struct himeno_ch
   return json_pack(
       "{s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:s, s:s, s:i, s:n, s:i, s:s, s:[i,i,i], s:I, s:I, s:b}",
       "size", choice->size.name, "imax", (json_int_t)choice->global[0], "jmax", (json_int_t)choice->global[1],
-      "kmax", (json_int_t)choice->global[2], "weak", c->weak, "data",
-      c->data == HIMENO_DENSE ? "dense" : "standard", "backend", choice->placement.backend->name, "kernel",
-      choice->kernel->name, "kernel_choice", choice_words[choice->kernel_origin].name, "class",
+      "kmax", (json_int_t)choice->global[2], "weak", c->weak, "data", himeno_data_names[c->data], "backend",
+      choice->placement.backend->name, "kernel", choice->kernel->name, "kernel_choice",
+      choice_words[choice->kernel_origin].name, "class",
       choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", "T", choice->kernel->sweeps, "tile",
       "pad", (int)c->pad, "transport", choice->transport->name, "procs", choice->procs[0], choice->procs[1],
       choice->procs[2], "sweeps", (json_int_t)sweeps, "block",

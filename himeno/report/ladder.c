@@ -53,8 +53,8 @@ void himeno_ladder_text(const struct himeno_config *config, const struct himeno_
     if (ladder->rungs[r].gflops > best) best = ladder->rungs[r].gflops;
   fprintf(out, "himeno-gpu %s, ladder of backend %s on %s\n", meta_version(), p->backend->name, p->info.name);
   fprintf(out, "  %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data, %d rank%s%s\n\n", choice->size.name,
-          choice->global[0], choice->global[1], choice->global[2],
-          config->data == HIMENO_DENSE ? "dense" : "standard", p->ranks, p->ranks > 1 ? "s" : "",
+          choice->global[0], choice->global[1], choice->global[2], himeno_data_names[config->data], p->ranks,
+          p->ranks > 1 ? "s" : "",
           p->info.emulated ? ", emulated: no speed" : ", ceiling measured beside each rung");
   if (p->info.emulated) {
     emulated_text(ladder, out);
@@ -92,9 +92,9 @@ json_t *himeno_ladder_json(const struct himeno_config *config, const struct hime
   json_t *chosen =
       json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:i, s:[i,i,i]}", "size", choice->size.name, "imax",
                 (json_int_t)choice->global[0], "jmax", (json_int_t)choice->global[1], "kmax",
-                (json_int_t)choice->global[2], "data", config->data == HIMENO_DENSE ? "dense" : "standard",
-                "backend", p->backend->name, "device", p->info.name, "driver", p->info.driver, "ranks",
-                p->ranks, "procs", choice->procs[0], choice->procs[1], choice->procs[2]);
+                (json_int_t)choice->global[2], "data", himeno_data_names[config->data], "backend",
+                p->backend->name, "device", p->info.name, "driver", p->info.driver, "ranks", p->ranks,
+                "procs", choice->procs[0], choice->procs[1], choice->procs[2]);
   for (int r = 0; r < ladder->n; r++)
     json_array_append_new(rungs, rung_json(&ladder->rungs[r], p->info.emulated));
   int failed = json_object_set_new(document, "config", chosen) |

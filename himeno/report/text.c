@@ -40,7 +40,7 @@ static void print_what(const struct himeno_config *config, const struct himeno_c
   fprintf(out, "himeno-gpu %s\n\n", meta_version());
   fprintf(out, "  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n",
           config->weak ? "weak" : choice->size.name, choice->global[0], choice->global[1], choice->global[2],
-          config->data == HIMENO_DENSE ? "dense" : "standard");
+          himeno_data_names[config->data]);
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s, cut %dx%dx%d\n", ranks, ranks > 1 ? "s" : "",
           hosts, hosts > 1 ? "s" : "", choice->placement.backend->name, choice->procs[0], choice->procs[1],
           choice->procs[2]);

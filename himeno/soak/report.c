@@ -24,7 +24,7 @@ json_t *soak_found_json(const struct soak_found *f)
   snprintf(is, sizeof is, "%08x", c->is);
   snprintf(must_be, sizeof must_be, "%08x", c->must_be);
   return json_pack("{s:i, s:s, s:i, s:b, s:o, s:i, s:s, s:I, s:[I,I,I], s:s, s:s}", "block", f->block, "data",
-                   f->data == HIMENO_DENSE ? "dense" : "standard", "sweep", f->sweep, "repeats", f->first > 0,
+                   himeno_data_names[f->data], "sweep", f->sweep, "repeats", f->first > 0,
                    "first_when_repeated", f->first ? json_integer(f->first) : json_null(), "rank", c->rank,
                    "array", solver_array_name(c->array), "points", (json_int_t)c->points, "first",
                    (json_int_t)c->first[0], (json_int_t)c->first[1], (json_int_t)c->first[2], "is", is,
@@ -51,9 +51,8 @@ void soak_text(const struct himeno_result *result, FILE *out)
     const struct soak_found *found = &r->found[f];
     const struct himeno_rank *rank = &result->ranks[found->corruption.rank];
     fprintf(out, "  CORRUPTED  block %d, %s data, after sweep %d, rank %d on %s, %s: %s; %s\n", found->block,
-            found->data == HIMENO_DENSE ? "dense" : "standard", found->sweep, found->corruption.rank,
-            rank->row.host, rank_device(&rank->row),
-            soak_corruption_text(&found->corruption, text, sizeof text),
+            himeno_data_names[found->data], found->sweep, found->corruption.rank, rank->row.host,
+            rank_device(&rank->row), soak_corruption_text(&found->corruption, text, sizeof text),
             found->first ? "REPEATS when the block is run again" : "does not repeat");
   }
   if (r->corruptions > r->n)

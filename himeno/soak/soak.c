@@ -37,9 +37,8 @@ static void found_say(const struct soak_found *f)
 {
   char text[256];
   const struct soak_corruption *c = &f->corruption;
-  log_warn("block %d, %s data: WRONG after sweep %d on rank %d: %s; %s", f->block,
-           f->data == HIMENO_DENSE ? "dense" : "standard", f->sweep, c->rank,
-           soak_corruption_text(c, text, sizeof text),
+  log_warn("block %d, %s data: WRONG after sweep %d on rank %d: %s; %s", f->block, himeno_data_names[f->data],
+           f->sweep, c->rank, soak_corruption_text(c, text, sizeof text),
            f->first ? "the same block was wrong again" : "the same block was right when it was run again");
 }
 
@@ -74,8 +73,7 @@ static json_t *block_line(const struct soak *s, enum himeno_data data, json_t *l
   meta_time(time);
   return json_pack(
       "{s:s, s:i, s:s, s:i, s:f, s:o, s:s, s:b, s:o, s:o}", "time", time, "block", s->m->result->n_samples,
-      "data", data == HIMENO_DENSE ? "dense" : "standard", "sweeps", b->sweeps, "seconds", b->seconds,
-      "gflops",
+      "data", himeno_data_names[data], "sweeps", b->sweeps, "seconds", b->seconds, "gflops",
       report_json_real(b->seconds > 0 ? himeno_gflops(s->m->result->points, b->sweeps, b->seconds) : NAN),
       "verdict", b->wrong ? "wrong" : "pass", "throttled", soak_devices_throttled(&s->devices), "telemetry",
       soak_devices_json(&s->devices), "corruptions", json_incref(list));

@@ -28,8 +28,8 @@ static void key_make(const struct himeno_config *config, const struct himeno_cho
   snprintf(key, KEY_MAX,
            "%s|%s|%s|%s|%" PRId64 "x%" PRId64 "x%" PRId64 "|%s|%dx%dx%d|%s|%s|%d units|%" PRId64 " padded",
            choice->placement.backend->name, info->name, info->driver, meta_version(), choice->global[0],
-           choice->global[1], choice->global[2], config->data == HIMENO_DENSE ? "dense" : "standard",
-           choice->procs[0], choice->procs[1], choice->procs[2], choice->transport->name,
+           choice->global[1], choice->global[2], himeno_data_names[config->data], choice->procs[0],
+           choice->procs[1], choice->procs[2], choice->transport->name,
            config->no_overlap ? "apart" : "overlap", info->compute_units, config->pad);
 }
 

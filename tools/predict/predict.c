@@ -56,7 +56,7 @@ static status_t one_rank(const struct predict *p, const struct predict_point *po
 
 static double gflops(const struct geometry *g, double seconds)
 {
-  return seconds > 0 ? g->all_points * HIMENO_FLOP_PER_POINT / seconds / 1e9 : 0;
+  return himeno_gflops(g->all_points, 1, seconds);
 }
 
 static status_t point_predict(const struct predict *p, struct predict_point *point)

@@ -58,7 +58,7 @@ static double sweep_seconds(const json_t *outcome)
 
 static double gflops(const struct sim_point *p, double seconds)
 {
-  return seconds > 0 ? himeno_points(p->global) * HIMENO_FLOP_PER_POINT / seconds / 1e9 : 0;
+  return himeno_gflops(himeno_points(p->global), 1, seconds);
 }
 
 static json_t *run_json(const struct sim *s, const struct sim_point *p, json_t *outcome)
