@@ -27,9 +27,10 @@ struct parser {
   char *config;
 };
 
-/** Options of this process's command line: all, and those that nothing reads. */
+/** Options of this process's command line: all, with their values, and those that nothing reads. */
 static struct {
   const struct option_spec *given[OPTIONS_MAX], *ignored[OPTIONS_MAX];
+  const char *value[OPTIONS_MAX]; /**< "" of a flag */
   int n_given, n_ignored;
 } line;
 
@@ -93,7 +94,6 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
   const char *text = attached;
   char shown[TEXT_MAX];
   RETURN_IF_FAILED(check_first(option));
-  line.given[line.n_given++] = option;
   if (option->type == OPTION_FLAG) {
     if (attached) return log_fail(STATUS_USAGE, "--%s takes no value, not \"%s\"", option->name, attached);
   } else {
@@ -109,6 +109,8 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
                           : value_describe(&range, allowed));
     }
   }
+  line.value[line.n_given] = text ? text : "";
+  line.given[line.n_given++] = option;
   snprintf(shown, sizeof shown, "--%s", option->name);
   RETURN_IF_FAILED(read_value(option, shown, text, parser->config + option->offset));
   if (option->given) *(int *)(parser->config + option->given - 1) = 1;
@@ -204,6 +206,30 @@ static status_t check_files(const struct parser *parser)
   return STATUS_OK;
 }
 
+/** Whether the command line has an option of a pair; auto counts as not given. */
+static int is_given(const char *words)
+{
+  size_t length = strcspn(words, " ");
+  const char *value = words[length] ? words + length + 1 : NULL;
+  for (int i = 0; i < line.n_given; i++) {
+    const char *name = line.given[i]->name;
+    if (strlen(name) != length || strncmp(name, words, length) != 0) continue;
+    return value ? strcmp(line.value[i], value) == 0 : strcmp(line.value[i], "auto") != 0;
+  }
+  return 0;
+}
+
+static status_t check_pairs(const struct option_program *program)
+{
+  for (const struct option_pair *pair = program->exclusive; pair && pair->one; pair++)
+    if (is_given(pair->one) && is_given(pair->other))
+      return log_fail(STATUS_USAGE, "--%s and --%s exclude each other", pair->one, pair->other);
+  for (const struct option_pair *pair = program->joined; pair && pair->one; pair++)
+    if (is_given(pair->one) && !is_given(pair->other))
+      return log_fail(STATUS_USAGE, "--%s goes with --%s", pair->one, pair->other);
+  return STATUS_OK;
+}
+
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request)
 {
@@ -215,6 +241,7 @@ status_t option_parse_all(const struct option_program *program, int argc, char *
   if (*request != OPTION_RUN) return STATUS_OK;
   RETURN_IF_FAILED(check_files(&parser));
   RETURN_IF_FAILED(switches_check());
+  RETURN_IF_FAILED(check_pairs(program));
   return program->check ? program->check(config) : STATUS_OK;
 }
 

@@ -43,6 +43,11 @@ struct option_spec {
   const char *help;    /**< one or two sentences */
 };
 
+/** Names without dashes; with a value behind one ("verify full") that value alone is meant. */
+struct option_pair {
+  const char *one, *other;
+};
+
 struct option_program {
   const char *name;
   const char *summary;  /**< one line, also the man page's NAME */
@@ -54,6 +59,8 @@ struct option_program {
   size_t config_bytes;  /**< of it */
   /** What no single option tells, and what follows from several; STATUS_USAGE. NULL: nothing. Not for --help and --version. */
   status_t (*check)(void *config);
+  const struct option_pair *exclusive; /**< pairs that exclude each other, ends with {NULL} */
+  const struct option_pair *joined;    /**< where one is useless without the other, ends with {NULL} */
 };
 
 /** Of an option that is read whatever is asked for. */
@@ -65,8 +72,8 @@ enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION };
 /** \brief Parses and checks all of argv into \a config. --help and --version are known to every program.
  *
  * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value, -n value, -nvalue; an option
- * twice, an unknown one, an abbreviation, a missing value, any word that is no option and a HIMENO_* variable that is not understood
- * (base/switches.h) are STATUS_USAGE with one clear line. */
+ * twice, a pair that the table forbids, an unknown one, an abbreviation, a missing value, any word that is no option and a
+ * HIMENO_* variable that is not understood (base/switches.h) are STATUS_USAGE with one clear line. */
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request);
 

@@ -245,8 +245,6 @@ static status_t ladder_check(const struct gemm_config *c)
   struct gemm_problem problem;
   if (c->sizes.n && !c->ladder)
     return log_fail(STATUS_USAGE, "--sizes: only with --ladder; --size is for one product");
-  if (c->sizes.n && c->size_given) return log_fail(STATUS_USAGE, "--sizes and --size exclude each other");
-  if (c->ladder && c->kernel) return log_fail(STATUS_USAGE, "--ladder and --kernel exclude each other");
   for (int n = 0; n < c->sizes.n; n++) RETURN_IF_FAILED(gemm_config_problem(c, c->sizes.size[n], &problem));
   return STATUS_OK;
 }
@@ -300,6 +298,8 @@ static status_t check(void *config)
   return c->size_given ? gemm_config_problem(c, c->size, &problem) : STATUS_OK;
 }
 
+static const struct option_pair exclusive[] = {{"sizes", "size"}, {"ladder", "kernel"}, {NULL}};
+
 const struct option_program gemm_options = {
     .name = "gemm-gpu",
     .summary = "matrix products on GPU clusters, step by step to the peak",
@@ -318,6 +318,7 @@ const struct option_program gemm_options = {
     .defaults = &defaults,
     .config_bytes = sizeof defaults,
     .check = check,
+    .exclusive = exclusive,
 };
 
 void gemm_cmdline_ignore(const struct gemm_config *c, int timed)

@@ -101,7 +101,6 @@ static const struct option_spec options[] = {
      .type = OPTION_CHOICE,
      .allowed = "standard|dense",
      .offset = AT(data),
-     .given = GIVEN(data_given),
      .metavar = "standard|dense",
      .help = "Standard Himeno data, or dense data in which every term of the stencil counts."},
     DEVICE_OPTION_BACKEND(RUN),
@@ -220,7 +219,6 @@ static const struct option_spec options[] = {
      .min = 1,
      .max = 10000000,
      .offset = AT(soak_every),
-     .given = GIVEN(soak_every_given),
      .metavar = "PASSES",
      .help = "Check the field after so many passes instead of each: less checking, more memory traffic."},
     {.name = "ladder",
@@ -271,41 +269,6 @@ static const struct option_spec options[] = {
          "Show backends, devices, kernels and transports, with the reason where one is missing, and end."},
 };
 
-static status_t conflict(const char *one, const char *other)
-{
-  return log_fail(STATUS_USAGE, "%s and %s exclude each other", one, other);
-}
-
-static status_t conflicts_check(const struct himeno_config *c)
-{
-  if (c->sweeps_given && c->seconds_given) return conflict("--sweeps", "--time");
-  if (c->sweeps_given && c->block_given) return conflict("--sweeps", "--block");
-  if (c->size_given && c->fill_given) return conflict("--size", "--fill");
-  if (c->official && (c->sweeps_given || c->block_given))
-    return conflict("--official", c->sweeps_given ? "--sweeps" : "--block");
-  if (c->official && c->weak) return conflict("--official", "--weak");
-  if (c->official && c->verify == HIMENO_VERIFY_FULL) return conflict("--official", "--verify full");
-  if (c->soak_given &&
-      (c->sweeps_given || c->seconds_given || c->official || c->ladder || c->data_given || c->tune))
-    return conflict("--soak", c->sweeps_given    ? "--sweeps"
-                              : c->seconds_given ? "--time"
-                              : c->official      ? "--official"
-                              : c->ladder        ? "--ladder"
-                              : c->data_given    ? "--data"
-                                                 : "--tune");
-  if (!c->soak_given && (c->soak_log || c->soak_every_given))
-    return log_fail(STATUS_USAGE, "%s goes with --soak", c->soak_log ? "--soak-log" : "--soak-every");
-  if (c->accept && c->tune) return conflict("--accept", "--tune");
-  if ((c->accept || c->reference) && (c->ladder || c->official))
-    return conflict(c->accept ? "--accept" : "--reference", c->ladder ? "--ladder" : "--official");
-  if (c->tune && c->no_tune) return conflict("--tune", "--no-tune");
-  if (c->kernel && (c->tune || c->kernel_file))
-    return conflict("--kernel", c->tune ? "--tune" : "--kernel-file");
-  if (c->ladder && (c->kernel || c->tune || c->official))
-    return conflict("--ladder", c->kernel ? "--kernel" : (c->tune ? "--tune" : "--official"));
-  return STATUS_OK;
-}
-
 /* A kernel must exist for the backend that was named with it. */
 static status_t kernel_check(const struct himeno_config *c)
 {
@@ -322,12 +285,39 @@ static const struct himeno_config defaults = {
 static status_t check(void *config)
 {
   struct himeno_config *c = config;
-  RETURN_IF_FAILED(conflicts_check(c));
   RETURN_IF_FAILED(kernel_check(c));
   c->procs_given = c->procs_given && c->procs[0] > 0;
   c->no_tune |= c->accept || c->soak_given;
   return STATUS_OK;
 }
+
+static const struct option_pair exclusive[] = {{"sweeps", "time"},
+                                               {"sweeps", "block"},
+                                               {"size", "fill"},
+                                               {"official", "sweeps"},
+                                               {"official", "block"},
+                                               {"official", "weak"},
+                                               {"official", "verify full"},
+                                               {"soak", "sweeps"},
+                                               {"soak", "time"},
+                                               {"soak", "official"},
+                                               {"soak", "ladder"},
+                                               {"soak", "data"},
+                                               {"soak", "tune"},
+                                               {"accept", "tune"},
+                                               {"accept", "ladder"},
+                                               {"accept", "official"},
+                                               {"reference", "ladder"},
+                                               {"reference", "official"},
+                                               {"tune", "no-tune"},
+                                               {"kernel", "tune"},
+                                               {"kernel", "kernel-file"},
+                                               {"ladder", "kernel"},
+                                               {"ladder", "tune"},
+                                               {"ladder", "official"},
+                                               {NULL}};
+
+static const struct option_pair joined[] = {{"soak-log", "soak"}, {"soak-every", "soak"}, {NULL}};
 
 const struct option_program himeno_options = {
     .name = "himeno-gpu",
@@ -346,6 +336,8 @@ const struct option_program himeno_options = {
     .defaults = &defaults,
     .config_bytes = sizeof defaults,
     .check = check,
+    .exclusive = exclusive,
+    .joined = joined,
 };
 
 static int readers_of(const struct himeno_config *c, const struct gpu_backend *backend)

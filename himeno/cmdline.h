@@ -42,7 +42,7 @@ struct himeno_config {
   int ladder;
   const char *accept, *reference; /**< NULL: not asked for */
   double soak;                    /**< seconds */
-  int soak_given, soak_every_given, data_given;
+  int soak_given;
   int64_t soak_every; /**< passes from check to check */
   const char *soak_log;
   const char *json;

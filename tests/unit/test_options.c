@@ -19,7 +19,8 @@ struct settings {
 
 static status_t parse_size(const char *option, const char *text, void *field)
 {
-  if (strlen(text) > 2) return log_fail(STATUS_USAGE, "%s \"%s\": must be XS, S, M, L or XL", option, text);
+  if (strlen(text) > 2 && strcmp(text, "auto") != 0)
+    return log_fail(STATUS_USAGE, "%s \"%s\": must be XS, S, M, L or XL", option, text);
   strcpy(field, text);
   return STATUS_OK;
 }
@@ -92,12 +93,16 @@ static const struct option_spec table[] = {
      .help = "do not"},
 };
 
+static const struct option_pair exclusive[] = {{"sweeps", "overlap"}, {"size", "verify full"}, {NULL}};
+static const struct option_pair joined[] = {{"overlap", "weak"}, {NULL}};
 static const struct option_program program = {.name = "prog",
                                               .summary = "does things",
                                               .usage = "[OPTION]...",
                                               .epilogue = "Examples:\n  prog -n 3\n",
                                               .options = table,
-                                              .n_options = sizeof table / sizeof *table};
+                                              .n_options = sizeof table / sizeof *table,
+                                              .exclusive = exclusive,
+                                              .joined = joined};
 
 static struct settings settings;
 static enum option_request request;
@@ -213,6 +218,17 @@ static void opposite_flags_are_refused(void **state)
 {
   (void)state;
   assert_refused("--overlap --no-overlap", "--overlap and --no-overlap exclude each other");
+}
+
+static void pairs_of_the_table_are_refused(void **state)
+{
+  (void)state;
+  assert_refused("--overlap -n 4", "--sweeps and --overlap exclude each other");
+  assert_refused("--verify full -s M", "--size and --verify full exclude each other");
+  assert_int_equal(parse("--verify off -s M -n 4"), STATUS_OK);
+  assert_refused("--overlap", "--overlap goes with --weak");
+  assert_int_equal(parse("--overlap -w"), STATUS_OK);
+  assert_int_equal(parse("--verify full -s auto"), STATUS_OK);
 }
 
 static void unknown_options_and_words_are_refused(void **state)
@@ -406,6 +422,7 @@ int main(void)
       cmocka_unit_test(a_flag_takes_no_value),
       cmocka_unit_test(an_option_twice_is_refused),
       cmocka_unit_test(opposite_flags_are_refused),
+      cmocka_unit_test(pairs_of_the_table_are_refused),
       cmocka_unit_test(unknown_options_and_words_are_refused),
       cmocka_unit_test(an_abbreviation_is_refused_but_understood),
       cmocka_unit_test(help_and_version_are_requests),

@@ -247,11 +247,12 @@ static status_t check(void *config)
 {
   struct mem_config *c = config;
   struct mem_sections *s = &c->sections;
-  if (c->kernels && !s->roofline) return log_fail(STATUS_USAGE, "--kernels goes with --roofline");
   if (!(s->copies | s->mixes | s->latency | s->host | s->roofline | s->pairs))
     s->copies = s->mixes = s->latency = s->host = 1;
   return STATUS_OK;
 }
+
+static const struct option_pair joined[] = {{"kernels", "roofline"}, {NULL}};
 
 const struct option_program mem_options = {
     .name = "mem-gpu",
@@ -272,6 +273,7 @@ const struct option_program mem_options = {
     .defaults = &defaults,
     .config_bytes = sizeof defaults,
     .check = check,
+    .joined = joined,
 };
 
 void mem_cmdline_ignore(const struct mem_config *c, int blocks)

@@ -163,22 +163,12 @@ static const struct option_spec options[] = {
              "standard error."},
 };
 
-static status_t excludes(const char *one, const char *other)
-{
-  return log_fail(STATUS_USAGE, "%s and %s exclude each other", one, other);
-}
-
 static status_t needs_check(const struct predict_config *c)
 {
-  if (c->check) {
-    if (c->study || c->comm || c->model)
-      return excludes("--check", c->study ? "--study" : c->comm ? "--comm" : "--model");
-    if (c->seal || c->json) return excludes("--check", c->seal ? "--seal" : "--json");
+  if (c->check)
     return c->against ? STATUS_OK : log_fail(STATUS_USAGE, "--check needs the runs: --against PATH");
-  }
   if (c->hash) return log_fail(STATUS_USAGE, "--hash belongs to --check");
   if (c->within > 0 && !c->against) return log_fail(STATUS_USAGE, "--within needs runs: --against PATH");
-  if (c->model && (c->study || c->comm)) return excludes("--model", c->study ? "--study" : "--comm");
   if (c->model || (c->study && c->comm)) return STATUS_OK;
   return log_fail(STATUS_USAGE, "%s is missing: give --study FOLDER and --comm FILE, or --model FILE",
                   c->study ? "--comm" : "--study");
@@ -200,6 +190,10 @@ static status_t check(void *config)
   return STATUS_OK;
 }
 
+static const struct option_pair exclusive[] = {
+    {"check", "study"}, {"check", "comm"},  {"check", "model"}, {"check", "seal"},
+    {"check", "json"},  {"model", "study"}, {"model", "comm"},  {NULL}};
+
 const struct option_program predict_options = {
     .name = "himeno-predict",
     .summary = "Predicts how himeno-gpu scales, with an interval, from a measured study",
@@ -219,4 +213,5 @@ const struct option_program predict_options = {
     .defaults = &defaults,
     .config_bytes = sizeof defaults,
     .check = check,
+    .exclusive = exclusive,
 };
