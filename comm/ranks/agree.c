@@ -74,12 +74,3 @@ void agree_abort(MPI_Comm comm, status_t status)
   MPI_Abort(comm, (int)status);
   abort();
 }
-
-status_t agree_mpi(int error, const char *what)
-{
-  if (error == MPI_SUCCESS) return STATUS_OK;
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  if (MPI_Error_string(error, text, &length) != MPI_SUCCESS) snprintf(text, sizeof text, "error %d", error);
-  return log_fail(STATUS_FAULT, "%s: %s", what, text);
-}

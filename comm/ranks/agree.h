@@ -14,7 +14,4 @@ status_t agree_status(MPI_Comm comm, status_t status);
 /** \brief One rank failed where the others cannot know: prints what is held and ends the job with that exit code. */
 void agree_abort(MPI_Comm comm, status_t status) __attribute__((noreturn));
 
-/** \brief Status of an MPI call: logs "what: MPI's text" and returns STATUS_FAULT unless \a error is MPI_SUCCESS. */
-status_t agree_mpi(int error, const char *what);
-
 #endif

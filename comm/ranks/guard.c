@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "comm/ranks/agree.h"
 #include "comm/ranks/alarm.h"
+#include "comm/ranks/mpi_check.h"
 
 static struct alarm_slot *own(void)
 {
@@ -26,5 +26,5 @@ status_t guard_end(int error, const char *what)
 {
   own()->blocked = 0;
   own()->moved = alarm_clock();
-  return agree_mpi(error, what);
+  return mpi_check(error, what);
 }

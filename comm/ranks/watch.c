@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 #include "base/meta.h"
-#include "comm/ranks/agree.h"
 #include "comm/ranks/alarm.h"
+#include "comm/ranks/mpi_check.h"
 
 #define SERVE (ALARM_SECOND / 10000) /* between two looks for other ranks' reports */
 #define STALE (ALARM_SECOND / 2)     /* a heart that has not beaten for so long: this process stood still */
@@ -61,9 +61,8 @@ double watch_seconds(void)
   return a->seconds;
 }
 
-void watch_sweep(MPI_Comm comm, long sweep)
+void watch_sweep(long sweep)
 {
-  (void)comm;
   a->sweep = sweep;
 }
 
@@ -118,7 +117,7 @@ static status_t request_await(struct watch_wait *wait, MPI_Request *request)
 {
   int done = 0;
   for (;;) {
-    RETURN_IF_FAILED(agree_mpi(MPI_Test(request, &done, MPI_STATUS_IGNORE), wait->what));
+    RETURN_IF_FAILED(mpi_check(MPI_Test(request, &done, MPI_STATUS_IGNORE), wait->what));
     if (done) return STATUS_OK;
     RETURN_IF_FAILED(watch_look(wait));
     sched_yield();
@@ -149,10 +148,10 @@ status_t watch_patiently(MPI_Comm comm, const char *what)
   struct watch_wait wait;
   MPI_Request request;
   int done = 0;
-  RETURN_IF_FAILED(agree_mpi(MPI_Ibarrier(comm, &request), what));
+  RETURN_IF_FAILED(mpi_check(MPI_Ibarrier(comm, &request), what));
   watch_begin(&wait, comm, what, NULL, NULL);
   for (;;) {
-    RETURN_IF_FAILED(agree_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what));
+    RETURN_IF_FAILED(mpi_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what));
     if (done) return STATUS_OK;
     RETURN_IF_FAILED(watch_serve(&wait));
     sched_yield();
@@ -162,7 +161,7 @@ status_t watch_patiently(MPI_Comm comm, const char *what)
 status_t watch_barrier(MPI_Comm comm, const char *what)
 {
   MPI_Request request;
-  RETURN_IF_FAILED(agree_mpi(MPI_Ibarrier(comm, &request), what));
+  RETURN_IF_FAILED(mpi_check(MPI_Ibarrier(comm, &request), what));
   return watch_request(comm, &request, what);
 }
 
@@ -170,14 +169,14 @@ status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int cou
                          MPI_Op op, const char *what)
 {
   MPI_Request request;
-  RETURN_IF_FAILED(agree_mpi(MPI_Iallreduce(send, receive, count, type, op, comm, &request), what));
+  RETURN_IF_FAILED(mpi_check(MPI_Iallreduce(send, receive, count, type, op, comm, &request), what));
   return watch_request(comm, &request, what);
 }
 
 status_t watch_gather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what)
 {
   MPI_Request request;
-  RETURN_IF_FAILED(agree_mpi(
+  RETURN_IF_FAILED(mpi_check(
       MPI_Igather(send, (int)bytes, MPI_BYTE, receive, (int)bytes, MPI_BYTE, 0, comm, &request), what));
   return watch_request(comm, &request, what);
 }
@@ -185,7 +184,7 @@ status_t watch_gather(MPI_Comm comm, const void *send, void *receive, size_t byt
 status_t watch_allgather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what)
 {
   MPI_Request request;
-  RETURN_IF_FAILED(agree_mpi(
+  RETURN_IF_FAILED(mpi_check(
       MPI_Iallgather(send, (int)bytes, MPI_BYTE, receive, (int)bytes, MPI_BYTE, comm, &request), what));
   return watch_request(comm, &request, what);
 }
@@ -193,6 +192,6 @@ status_t watch_allgather(MPI_Comm comm, const void *send, void *receive, size_t 
 status_t watch_bcast(MPI_Comm comm, void *buffer, int count, MPI_Datatype type, int root, const char *what)
 {
   MPI_Request request;
-  RETURN_IF_FAILED(agree_mpi(MPI_Ibcast(buffer, count, type, root, comm, &request), what));
+  RETURN_IF_FAILED(mpi_check(MPI_Ibcast(buffer, count, type, root, comm, &request), what));
   return watch_request(comm, &request, what);
 }

@@ -26,7 +26,7 @@ void watch_close(void);
 double watch_seconds(void);
 
 /** \brief The sweep that this rank is in from now on, from 1; 0 for none. Costs nothing. */
-void watch_sweep(MPI_Comm comm, long sweep);
+void watch_sweep(long sweep);
 
 /** Whom a rank waits for. */
 struct watch_targets {

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/switches.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 
 /* Long enough for the ways that MPI takes with long messages. */
@@ -64,7 +65,7 @@ static status_t try_alone(float *memory)
   sigaction(SIGSEGV, &guard, &segv);
   sigaction(SIGBUS, &guard, &bus);
   if (sigsetjmp(crashed, 1) == 0)
-    status = agree_mpi(MPI_Sendrecv(memory, TRY_FLOATS, MPI_FLOAT, 0, TRY_TAG, memory + TRY_FLOATS,
+    status = mpi_check(MPI_Sendrecv(memory, TRY_FLOATS, MPI_FLOAT, 0, TRY_TAG, memory + TRY_FLOATS,
                                     TRY_FLOATS, MPI_FLOAT, 0, TRY_TAG, MPI_COMM_SELF, MPI_STATUS_IGNORE),
                        "MPI_Sendrecv of device memory");
   else
@@ -126,7 +127,7 @@ static status_t both_await(const struct trial *t, const struct halo_message *mes
   int done = 0;
   watch_begin(&wait, t->context->comm, "a trial of MPI", describe, message);
   for (;;) {
-    RETURN_IF_FAILED(agree_mpi(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall"));
+    RETURN_IF_FAILED(mpi_check(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall"));
     if (done) return STATUS_OK;
     RETURN_IF_FAILED(watch_look(&wait));
     sched_yield();
@@ -142,10 +143,10 @@ static status_t try_message(struct trial *t, const struct halo_message *message,
   RETURN_IF_FAILED(gpu_copy_in(t->queue, t->send, 0, t->values, bytes));
   RETURN_IF_FAILED(gpu_clear(t->queue, t->recv, 0, bytes));
   RETURN_IF_FAILED(gpu_sync(t->queue));
-  RETURN_IF_FAILED(agree_mpi(MPI_Irecv(t->recv.handle, TRY_FLOATS, MPI_FLOAT, message->peer,
+  RETURN_IF_FAILED(mpi_check(MPI_Irecv(t->recv.handle, TRY_FLOATS, MPI_FLOAT, message->peer,
                                        TRY_TAG + message->recv_tag, t->context->comm, &requests[0]),
                              "MPI_Irecv into device memory"));
-  RETURN_IF_FAILED(agree_mpi(MPI_Isend(t->send.handle, TRY_FLOATS, MPI_FLOAT, message->peer,
+  RETURN_IF_FAILED(mpi_check(MPI_Isend(t->send.handle, TRY_FLOATS, MPI_FLOAT, message->peer,
                                        TRY_TAG + message->send_tag, t->context->comm, &requests[1]),
                              "MPI_Isend of device memory"));
   RETURN_IF_FAILED(both_await(t, message, requests));

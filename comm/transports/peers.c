@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/mpi_check.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
 
@@ -50,7 +51,7 @@ static status_t swap_await(struct swap *swap)
   int done = 0;
   watch_begin(&wait, swap->context->comm, "setting up", describe, swap);
   while (!done) {
-    RETURN_IF_FAILED(agree_mpi(MPI_Testall(2 * swap->context->plan->n, swap->requests, &done, swap->statuses),
+    RETURN_IF_FAILED(mpi_check(MPI_Testall(2 * swap->context->plan->n, swap->requests, &done, swap->statuses),
                                "MPI_Testall"));
     if (done) break;
     RETURN_IF_FAILED(watch_look(&wait));
@@ -66,11 +67,11 @@ static status_t swap_all(const struct halo_context *context, int tag, const void
   const struct halo_plan *plan = context->plan;
   for (int m = 0; m < plan->n; m++) {
     const struct halo_message *message = &plan->messages[m];
-    RETURN_IF_FAILED(agree_mpi(MPI_Irecv((char *)in + (size_t)m * size, (int)size, MPI_BYTE, message->peer,
+    RETURN_IF_FAILED(mpi_check(MPI_Irecv((char *)in + (size_t)m * size, (int)size, MPI_BYTE, message->peer,
                                          tag + message->recv_tag, context->comm, &swap.requests[m]),
                                "MPI_Irecv of a neighbour's offer"));
     RETURN_IF_FAILED(
-        agree_mpi(MPI_Isend((const char *)out + (size_t)m * size, (int)size, MPI_BYTE, message->peer,
+        mpi_check(MPI_Isend((const char *)out + (size_t)m * size, (int)size, MPI_BYTE, message->peer,
                             tag + message->send_tag, context->comm, &swap.requests[plan->n + m]),
                   "MPI_Isend of an offer"));
   }

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "comm/ranks/agree.h"
+#include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 #include "comm/transports/aware.h"
 #include "comm/transports/packed.h"
@@ -97,14 +97,14 @@ static status_t receives_post(struct halo_exchange *x)
 {
   for (int m = 0; m < x->plan.n; m++)
     RETURN_IF_FAILED(
-        agree_mpi(MPI_Irecv(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
+        mpi_check(MPI_Irecv(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
                             TOKEN_TAG + x->plan.messages[m].recv_tag, x->context.comm, &x->tokens_in.at[m]),
                   "MPI_Irecv of a token"));
   for (int c = 0; c < x->incoming.n; c++) {
     const struct halo_chunk *chunk = &x->incoming.chunk[c];
     const struct halo_message *message = &x->plan.messages[chunk->message];
     RETURN_IF_FAILED(
-        agree_mpi(MPI_Irecv(x->host_recv[x->n % 2] + chunk->begin, (int)chunk->count, MPI_FLOAT,
+        mpi_check(MPI_Irecv(x->host_recv[x->n % 2] + chunk->begin, (int)chunk->count, MPI_FLOAT,
                             message->peer, message->recv_tag, x->context.comm, &x->data_in.at[c]),
                   "MPI_Irecv of a halo"));
   }
@@ -119,7 +119,7 @@ static status_t tokens_send(struct halo_exchange *x)
 {
   for (int m = 0; m < x->plan.n; m++)
     RETURN_IF_FAILED(
-        agree_mpi(MPI_Isend(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
+        mpi_check(MPI_Isend(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
                             TOKEN_TAG + x->plan.messages[m].send_tag, x->context.comm, &x->tokens_out.at[m]),
                   "MPI_Isend of a token"));
   x->since = stats_now();
@@ -171,7 +171,7 @@ static status_t chunks_send(struct halo_exchange *x)
     if (!copied) return STATUS_OK;
     if (x->sent == 0) RETURN_IF_FAILED(tokens_send(x));
     RETURN_IF_FAILED(
-        agree_mpi(MPI_Isend(x->host_send + chunk->begin, (int)chunk->count, MPI_FLOAT, message->peer,
+        mpi_check(MPI_Isend(x->host_send + chunk->begin, (int)chunk->count, MPI_FLOAT, message->peer,
                             message->send_tag, x->context.comm, &x->data_out.at[x->sent]),
                   "MPI_Isend of a halo"));
     x->sent++;
@@ -201,7 +201,7 @@ static status_t finished(struct halo_exchange *x, struct packed_requests *reques
   int error = MPI_Testsome(n, requests->at, done, x->indices, x->statuses);
   for (int r = 0; error == MPI_SUCCESS && r < *done; r++) x->statuses[r].MPI_ERROR = MPI_SUCCESS;
   /* A message that is too long is the affair of who takes it. */
-  return error == MPI_ERR_IN_STATUS && requests == &x->data_in ? STATUS_OK : agree_mpi(error, "MPI_Testsome");
+  return error == MPI_ERR_IN_STATUS && requests == &x->data_in ? STATUS_OK : mpi_check(error, "MPI_Testsome");
 }
 
 /* A halo that is shorter or longer than its chunk is no halo. \a r: of the finished ones. */
@@ -213,9 +213,9 @@ static status_t arrival_check(const struct halo_exchange *x, int r)
   char dir[8], came[32] = "more";
   MPI_Error_class(x->statuses[r].MPI_ERROR, &class);
   if (class != MPI_SUCCESS && class != MPI_ERR_TRUNCATE)
-    return agree_mpi(x->statuses[r].MPI_ERROR, "MPI_Testsome");
+    return mpi_check(x->statuses[r].MPI_ERROR, "MPI_Testsome");
   if (class == MPI_SUCCESS) {
-    RETURN_IF_FAILED(agree_mpi(MPI_Get_count(&x->statuses[r], MPI_FLOAT, &floats), "MPI_Get_count"));
+    RETURN_IF_FAILED(mpi_check(MPI_Get_count(&x->statuses[r], MPI_FLOAT, &floats), "MPI_Get_count"));
     if (floats == chunk->count) return STATUS_OK;
     if (floats == MPI_UNDEFINED)
       snprintf(came, sizeof came, "a part of one");

@@ -82,7 +82,7 @@ static status_t queue_wait(struct solver *s)
 
 static status_t barrier(struct solver *s)
 {
-  watch_sweep(s->config.comm, 0);
+  watch_sweep(0);
   RETURN_IF_FAILED(queue_wait(s));
   return watch_barrier(s->config.comm, "a barrier");
 }

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "base/stats.h"
-#include "comm/ranks/agree.h"
+#include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 #include "himeno/solver/state.h"
 
@@ -53,7 +53,7 @@ static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int s
   struct gpu_event *arrived;
   struct gpu_mem target = s->fields.p[1 - s->current];
 
-  watch_sweep(s->config.comm, slot + 1);
+  watch_sweep(slot + 1);
   RETURN_IF_FAILED(marks_read(s, marks));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_BEGIN], s->compute));
   RETURN_IF_FAILED(sweep_first(s, exec, slot));
@@ -74,7 +74,7 @@ static status_t unattended_pass(struct solver *s, struct himeno_exec *exec, int 
 {
   struct gpu_event *computed = s->ring[s->passes++ % PASS_RING].event[PASS_BOUNDARY], *arrived;
   struct gpu_mem target = s->fields.p[1 - s->current];
-  watch_sweep(s->config.comm, slot + 1);
+  watch_sweep(slot + 1);
   RETURN_IF_FAILED(sweep_first(s, exec, slot));
   if (s->overlap) RETURN_IF_FAILED(gpu_record(computed, s->compute));
   RETURN_IF_FAILED(halo_route_start(s->route, target, s->overlap ? computed : NULL));
@@ -87,7 +87,7 @@ static status_t unattended_pass(struct solver *s, struct himeno_exec *exec, int 
 static status_t linked_pass(struct solver *s, int slot)
 {
   struct himeno_linked linked = {.cut = &s->cut, .source = s->current, .slot = slot};
-  watch_sweep(s->config.comm, slot + 1);
+  watch_sweep(slot + 1);
   linked.link = halo_route_link(s->route, &linked.step);
   return s->set->linked(s->exec, s->compute, &linked);
 }
@@ -127,7 +127,7 @@ static status_t gosa_send(struct solver *s)
   RETURN_IF_FAILED(halo_route_await(s->route, s->gosa_event));
   RETURN_IF_FAILED(request_wait(s));
   RETURN_IF_FAILED(
-      agree_mpi(MPI_Iallreduce(s->host_gosa + s->gosa_first, s->sum_gosa + s->gosa_first, s->gosa_count,
+      mpi_check(MPI_Iallreduce(s->host_gosa + s->gosa_first, s->sum_gosa + s->gosa_first, s->gosa_count,
                                MPI_DOUBLE, MPI_SUM, s->config.comm, &s->gosa_request),
                 "MPI_Iallreduce of gosa"));
   s->gosa_count = 0;

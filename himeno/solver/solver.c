@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/mpi_check.h"
 #include "himeno/solver/state.h"
 
 #define FIELD_ARRAYS (HIMENO_COEFFICIENTS + 2)
@@ -98,7 +99,7 @@ static status_t device_open(struct solver *s)
 static status_t geometry_init(struct solver *s)
 {
   int rank, depth = s->config.kernel->sweeps;
-  RETURN_IF_FAILED(agree_mpi(MPI_Comm_rank(s->config.comm, &rank), "MPI_Comm_rank"));
+  RETURN_IF_FAILED(mpi_check(MPI_Comm_rank(s->config.comm, &rank), "MPI_Comm_rank"));
   decomp_init(&s->decomp, s->config.global, s->config.procs, rank);
   RETURN_IF_FAILED(layout_init(&s->layout, &s->decomp, depth, s->config.pad));
   halo_plan_init(&s->plan, &s->decomp, &s->layout, depth);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 #include "tools/network/pattern.h"
 
@@ -173,7 +174,7 @@ static void pair_init(struct bench_rig *rig)
 
 static status_t geometry_init(struct bench_rig *rig)
 {
-  RETURN_IF_FAILED(agree_mpi(MPI_Comm_rank(rig->config.comm, &rig->rank), "MPI_Comm_rank"));
+  RETURN_IF_FAILED(mpi_check(MPI_Comm_rank(rig->config.comm, &rig->rank), "MPI_Comm_rank"));
   if (rig->config.pair_bytes > 0) {
     pair_init(rig);
   } else {

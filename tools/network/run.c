@@ -11,6 +11,7 @@
 #include "base/report.h"
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 #include "tools/network/cmdline.h"
 
@@ -46,7 +47,7 @@ status_t bench_rest(const struct bench *bench, int measured)
 static status_t path_receive(const struct placement *p, int owner, struct bench_path *path)
 {
   MPI_Request request;
-  RETURN_IF_FAILED(agree_mpi(MPI_Irecv(path, (int)sizeof *path, MPI_BYTE, owner, 0, p->comm, &request),
+  RETURN_IF_FAILED(mpi_check(MPI_Irecv(path, (int)sizeof *path, MPI_BYTE, owner, 0, p->comm, &request),
                              "MPI_Irecv of a path"));
   return watch_peer(p->comm, &request, owner, "a path");
 }
@@ -54,7 +55,7 @@ static status_t path_receive(const struct placement *p, int owner, struct bench_
 static status_t path_send(const struct placement *p, const struct bench_path *path)
 {
   MPI_Request request;
-  RETURN_IF_FAILED(agree_mpi(MPI_Isend(path, (int)sizeof *path, MPI_BYTE, 0, 0, p->comm, &request),
+  RETURN_IF_FAILED(mpi_check(MPI_Isend(path, (int)sizeof *path, MPI_BYTE, 0, 0, p->comm, &request),
                              "MPI_Isend of a path"));
   return watch_peer(p->comm, &request, 0, "a path");
 }

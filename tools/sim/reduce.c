@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "comm/ranks/agree.h"
+#include "comm/ranks/mpi_check.h"
 
 #define REDUCE_TAG 900
 #define ROUNDS_MAX 34
@@ -62,10 +62,10 @@ static status_t round_begin(struct reduce *r)
   if (r->at == r->n) return STATUS_OK;
   if (round->from >= 0)
     RETURN_IF_FAILED(
-        agree_mpi(MPI_Irecv(&r->other, 1, MPI_DOUBLE, round->from, REDUCE_TAG, MPI_COMM_WORLD, &r->receive),
+        mpi_check(MPI_Irecv(&r->other, 1, MPI_DOUBLE, round->from, REDUCE_TAG, MPI_COMM_WORLD, &r->receive),
                   "MPI_Irecv"));
   if (round->to < 0) return STATUS_OK;
-  return agree_mpi(MPI_Isend(&r->mine, 1, MPI_DOUBLE, round->to, REDUCE_TAG, MPI_COMM_WORLD, &r->send),
+  return mpi_check(MPI_Isend(&r->mine, 1, MPI_DOUBLE, round->to, REDUCE_TAG, MPI_COMM_WORLD, &r->send),
                    "MPI_Isend");
 }
 
@@ -92,9 +92,9 @@ status_t reduce_progress(void *of)
   while (r->at < r->n) {
     int done = 1;
     if (r->receive != MPI_REQUEST_NULL)
-      RETURN_IF_FAILED(agree_mpi(MPI_Test(&r->receive, &done, MPI_STATUS_IGNORE), "MPI_Test"));
+      RETURN_IF_FAILED(mpi_check(MPI_Test(&r->receive, &done, MPI_STATUS_IGNORE), "MPI_Test"));
     if (done && r->send != MPI_REQUEST_NULL)
-      RETURN_IF_FAILED(agree_mpi(MPI_Test(&r->send, &done, MPI_STATUS_IGNORE), "MPI_Test"));
+      RETURN_IF_FAILED(mpi_check(MPI_Test(&r->send, &done, MPI_STATUS_IGNORE), "MPI_Test"));
     if (!done) return STATUS_OK;
     if (r->rounds[r->at].from >= 0) r->mine = r->other + (r->rounds[r->at].whole ? 0 : r->mine);
     r->at++;
@@ -106,8 +106,8 @@ status_t reduce_progress(void *of)
 status_t reduce_finish(struct reduce *r)
 {
   while (r->at < r->n) {
-    RETURN_IF_FAILED(agree_mpi(MPI_Wait(&r->receive, MPI_STATUS_IGNORE), "MPI_Wait"));
-    RETURN_IF_FAILED(agree_mpi(MPI_Wait(&r->send, MPI_STATUS_IGNORE), "MPI_Wait"));
+    RETURN_IF_FAILED(mpi_check(MPI_Wait(&r->receive, MPI_STATUS_IGNORE), "MPI_Wait"));
+    RETURN_IF_FAILED(mpi_check(MPI_Wait(&r->send, MPI_STATUS_IGNORE), "MPI_Wait"));
     RETURN_IF_FAILED(reduce_progress(r));
   }
   return STATUS_OK;
