@@ -201,7 +201,8 @@ status_t halo_route_start(struct halo_route *route, struct gpu_mem field, struct
 
 status_t halo_route_progress(struct halo_route *route)
 {
-  RETURN_IF_FAILED(route->main.transport->progress(route->main.exchange));
+  if (route->main.transport->progress)
+    RETURN_IF_FAILED(route->main.transport->progress(route->main.exchange));
   return has_rest(route) ? route->rest.transport->progress(route->rest.exchange) : STATUS_OK;
 }
 

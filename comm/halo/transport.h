@@ -56,7 +56,7 @@ struct halo_transport {
   /** \brief Begins to move the halos of \a field, one of context.fields, whose points to send are complete once
    * \a computed has passed; with NULL, once all work in context.compute has, and the exchange's own work may go there, as late as in finish. */
   status_t (*start)(struct halo_exchange *exchange, struct gpu_mem field, struct gpu_event *computed);
-  /** \brief Lets messages move without blocking: for use between pieces of interior work. */
+  /** \brief Lets messages move without blocking: for use between pieces of interior work. NULL where they need no host for it. */
   status_t (*progress)(struct halo_exchange *exchange);
   /** \brief Returns when all that needs the host is done; the field's halos are valid once *arrived has passed. Where
    * it is set to NULL they are valid for later work in context.compute. */
@@ -65,7 +65,7 @@ struct halo_transport {
   status_t (*times)(struct halo_exchange *exchange, struct halo_times *times);
   /* The next two are NULL where the host does all waiting. */
   /** \brief Whether the device has run into the deadline. */
-  int (*hung)(struct halo_exchange *exchange);
+  int (*hung)(const struct halo_exchange *exchange);
   /** \brief Whom the device waits for just now, and in which sweep if plan.depth sweeps go with an exchange. */
   void (*describe)(const struct halo_exchange *exchange, struct watch_targets *targets);
   /** \brief Collective unless an exchange failed. */

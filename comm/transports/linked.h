@@ -6,7 +6,7 @@
 
 #include "comm/transports/peers.h"
 
-struct linked {
+struct halo_exchange {
   struct halo_context context;
   struct halo_plan plan; /**< carried messages only */
   const struct halo_linker *linker;
@@ -18,33 +18,46 @@ struct linked {
   struct halo_link link;
   uint64_t step;             /**< exchanges begun since the last lap */
   struct gpu_queue *current; /**< the queue of the exchange under way */
+  struct gpu_mem
+      field; /**< of the exchange under way; for p2p where it begins as it is finished, else none */
   struct halo_times times;
   uint64_t counted; /**< exchanges when the times were read last: a recorded one counts as often as it runs */
   struct halo_state seen; /**< the device's counters when the times were read last */
+
+  /* of ipc alone */
+  const struct halo_packer *packer;
+  struct halo_packer_state *packer_state;
+  struct gpu_mem send, recv[2];
 };
 
 /** \brief Whether a backend can link; if not, why. */
 int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
 
+/** \brief Collective; ranks agree. An exchange that has its context and nothing else. */
+status_t linked_create(const struct halo_context *context, struct halo_exchange **exchange);
+
 /** \brief Collective; ranks agree. \a offer has the targets; the mailbox is made here. Clears reach as halo_peers_open does. */
-status_t linked_open(struct linked *linked, const struct halo_context *context, struct halo_offer *offer,
+status_t linked_open(struct halo_exchange *exchange, struct halo_offer *offer,
                      struct halo_reach reach[HALO_MESSAGES_MAX]);
 
-/** \brief Collective unless an exchange failed. Neighbours have let go of this rank's memory when it returns. */
-void linked_close(struct linked *linked);
+/** \brief Both, for transports that need nothing in between. */
+status_t linked_setup(const struct halo_context *context, struct halo_offer *offer,
+                      struct halo_reach reach[HALO_MESSAGES_MAX], struct halo_exchange **exchange);
 
 /** \brief Begins an exchange: the queue that its work goes to, after \a computed. */
-status_t linked_begin(struct linked *linked, struct gpu_event *computed, struct gpu_queue **queue);
+status_t linked_begin(struct halo_exchange *exchange, struct gpu_event *computed, struct gpu_queue **queue);
 
 /** \brief Waits for the flags of \a step, in the queue or here. */
-status_t linked_await(struct linked *linked, struct gpu_queue *queue);
+status_t linked_await(struct halo_exchange *exchange, struct gpu_queue *queue);
 
 /** \brief Ends an exchange: *arrived as halo_transport.finish sets it. */
-status_t linked_end(struct linked *linked, struct gpu_event **arrived);
+status_t linked_end(struct halo_exchange *exchange, struct gpu_event **arrived);
 
-status_t linked_lap(struct linked *linked);
-status_t linked_times(struct linked *linked, struct halo_times *times);
-int linked_hung(const struct linked *linked);
-void linked_describe(const struct linked *linked, struct watch_targets *targets);
+/* What halo_transport says. Neighbours have let go of this rank's memory when it is torn down. */
+void linked_teardown(struct halo_exchange *exchange);
+status_t linked_lap(struct halo_exchange *exchange);
+status_t linked_times(struct halo_exchange *exchange, struct halo_times *times);
+int linked_hung(const struct halo_exchange *exchange);
+void linked_describe(const struct halo_exchange *exchange, struct watch_targets *targets);
 
 #endif

@@ -242,12 +242,6 @@ static status_t nccl_start(struct halo_exchange *x, struct gpu_mem field, struct
   return gpu_record(x->mark[MARK_HERE], x->queue);
 }
 
-static status_t nccl_progress(struct halo_exchange *x)
-{
-  (void)x;
-  return STATUS_OK;
-}
-
 /* NCCL does not tell whose message is missing. */
 static void describe(const void *of, struct watch_targets *targets)
 {
@@ -297,7 +291,6 @@ const struct halo_transport halo_transport_nccl = {
     .available = nccl_available,
     .setup = nccl_setup,
     .start = nccl_start,
-    .progress = nccl_progress,
     .finish = nccl_finish,
     .times = nccl_times,
     .teardown = nccl_teardown,
