@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU backend: one device, the cores that the process may use, on the host's own memory. A queue has
  * nothing to wait for, since every call returns when its work is done. */
+#include "gpu/cpu/cpu_device.h"
+
 #include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,6 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
-#include "gpu/gpu.h"
 #include "gpu/host.h"
 #include "gpu/host_share.h"
 #include "gpu/range.h"
@@ -260,7 +261,7 @@ static void cpu_detach(struct gpu_device *device, struct gpu_mem *mem)
   host_share_detach(mem);
 }
 
-static status_t cpu_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
+status_t cpu_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
 {
   void *memory;
   (void)device, (void)kind;
@@ -271,14 +272,13 @@ static status_t cpu_alloc_host(struct gpu_device *device, size_t bytes, enum gpu
   return STATUS_OK;
 }
 
-static void cpu_free_host(struct gpu_device *device, enum gpu_host_kind kind, void *host)
+void cpu_free_host(struct gpu_device *device, enum gpu_host_kind kind, void *host)
 {
   (void)device, (void)kind;
   free(host);
 }
 
-static status_t cpu_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
-                                 struct gpu_queue **created)
+status_t cpu_queue_create(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **created)
 {
   (void)urgency;
   struct gpu_queue *queue = calloc(1, sizeof *queue);
@@ -288,12 +288,12 @@ static status_t cpu_queue_create(struct gpu_device *device, enum gpu_urgency urg
   return STATUS_OK;
 }
 
-static void cpu_queue_destroy(struct gpu_queue *queue)
+void cpu_queue_destroy(struct gpu_queue *queue)
 {
   free(queue);
 }
 
-static status_t cpu_event_create(struct gpu_device *device, struct gpu_event **created)
+status_t cpu_event_create(struct gpu_device *device, struct gpu_event **created)
 {
   struct cpu_event *event = calloc(1, sizeof *event);
   if (!event) return log_fail(STATUS_ENVIRONMENT, "out of memory for an event");
@@ -302,13 +302,13 @@ static status_t cpu_event_create(struct gpu_device *device, struct gpu_event **c
   return STATUS_OK;
 }
 
-static void cpu_event_destroy(struct gpu_event *event)
+void cpu_event_destroy(struct gpu_event *event)
 {
   free(event);
 }
 
-static status_t cpu_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
-                            size_t bytes)
+status_t cpu_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
+                     size_t bytes)
 {
   (void)queue;
   RETURN_IF_FAILED(gpu_range_check("copy in", mem, offset, bytes));
@@ -316,8 +316,7 @@ static status_t cpu_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t 
   return STATUS_OK;
 }
 
-static status_t cpu_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
-                             size_t bytes)
+status_t cpu_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   (void)queue;
   RETURN_IF_FAILED(gpu_range_check("copy out", mem, offset, bytes));
@@ -332,7 +331,7 @@ static status_t cpu_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_o
   return cpu_copy_in(queue, to, to_offset, (const char *)from.handle + from_offset, bytes);
 }
 
-static status_t cpu_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
+status_t cpu_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   (void)queue;
   RETURN_IF_FAILED(gpu_range_check("clear", mem, offset, bytes));
@@ -340,7 +339,7 @@ static status_t cpu_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t of
   return STATUS_OK;
 }
 
-static status_t cpu_record(struct gpu_event *base, struct gpu_queue *queue)
+status_t cpu_record(struct gpu_event *base, struct gpu_queue *queue)
 {
   struct cpu_event *event = (struct cpu_event *)base;
   (void)queue;
@@ -349,20 +348,20 @@ static status_t cpu_record(struct gpu_event *base, struct gpu_queue *queue)
   return STATUS_OK;
 }
 
-static status_t cpu_wait(struct gpu_queue *queue, struct gpu_event *event)
+status_t cpu_wait(struct gpu_queue *queue, struct gpu_event *event)
 {
   (void)queue, (void)event;
   return STATUS_OK;
 }
 
-static status_t cpu_ready(struct gpu_event *event, int *ready)
+status_t cpu_ready(struct gpu_event *event, int *ready)
 {
   (void)event;
   *ready = 1;
   return STATUS_OK;
 }
 
-static status_t cpu_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
+status_t cpu_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
 {
   struct cpu_event *a = (struct cpu_event *)begin, *b = (struct cpu_event *)end;
   if (!a->recorded || !b->recorded)
@@ -371,7 +370,7 @@ static status_t cpu_elapsed(struct gpu_event *begin, struct gpu_event *end, doub
   return STATUS_OK;
 }
 
-static status_t cpu_sync(struct gpu_queue *queue)
+status_t cpu_sync(struct gpu_queue *queue)
 {
   (void)queue;
   return STATUS_OK;

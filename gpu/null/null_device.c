@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "base/switches.h"
-#include "gpu/gpu.h"
+#include "gpu/cpu/cpu_device.h"
 #include "gpu/host_share.h"
 
 #define DEVICES_DEFAULT 8
@@ -176,11 +176,6 @@ static status_t null_alloc_host(struct gpu_device *device, size_t bytes, enum gp
   return gpu_backend_cpu.alloc_host(device, bytes, kind, host);
 }
 
-static void null_free_host(struct gpu_device *device, enum gpu_host_kind kind, void *host)
-{
-  gpu_backend_cpu.free_host(device, kind, host);
-}
-
 static status_t null_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
                                   struct gpu_queue **queue)
 {
@@ -188,20 +183,10 @@ static status_t null_queue_create(struct gpu_device *device, enum gpu_urgency ur
   return gpu_backend_cpu.queue_create(device, urgency, queue);
 }
 
-static void null_queue_destroy(struct gpu_queue *queue)
-{
-  gpu_backend_cpu.queue_destroy(queue);
-}
-
 static status_t null_event_create(struct gpu_device *device, struct gpu_event **event)
 {
   RETURN_IF_FAILED(null_call("event_create", STATUS_ENVIRONMENT));
   return gpu_backend_cpu.event_create(device, event);
-}
-
-static void null_event_destroy(struct gpu_event *event)
-{
-  gpu_backend_cpu.event_destroy(event);
 }
 
 static status_t null_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
@@ -272,12 +257,12 @@ const struct gpu_backend gpu_backend_null = {
     .alloc = null_alloc,
     .free = null_free,
     .alloc_host = null_alloc_host,
-    .free_host = null_free_host,
+    .free_host = cpu_free_host,
     .memory_free = null_memory_free,
     .queue_create = null_queue_create,
-    .queue_destroy = null_queue_destroy,
+    .queue_destroy = cpu_queue_destroy,
     .event_create = null_event_create,
-    .event_destroy = null_event_destroy,
+    .event_destroy = cpu_event_destroy,
     .copy_in = null_copy_in,
     .copy_out = null_copy_out,
     .clear = null_clear,

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/switches.h"
+#include "gpu/cpu/cpu_device.h"
 #include "gpu/qpu/machine.h"
 
 /* The machine that there is, or NULL with the reason. */
@@ -127,81 +128,6 @@ struct qpu_emu *qpu_device_emulator(struct gpu_device *device)
   return ((struct qpu_device *)device)->emu;
 }
 
-/* ---- the rest is the CPU backend's, whose queues, events and copies do not look at the device ---- */
-
-static status_t qpu_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
-{
-  return gpu_backend_cpu.alloc_host(device, bytes, kind, host);
-}
-
-static void qpu_free_host(struct gpu_device *device, enum gpu_host_kind kind, void *host)
-{
-  gpu_backend_cpu.free_host(device, kind, host);
-}
-
-static status_t qpu_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
-                                 struct gpu_queue **queue)
-{
-  return gpu_backend_cpu.queue_create(device, urgency, queue);
-}
-
-static void qpu_queue_destroy(struct gpu_queue *queue)
-{
-  gpu_backend_cpu.queue_destroy(queue);
-}
-
-static status_t qpu_event_create(struct gpu_device *device, struct gpu_event **event)
-{
-  return gpu_backend_cpu.event_create(device, event);
-}
-
-static void qpu_event_destroy(struct gpu_event *event)
-{
-  gpu_backend_cpu.event_destroy(event);
-}
-
-static status_t qpu_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
-                            size_t bytes)
-{
-  return gpu_backend_cpu.copy_in(queue, mem, offset, host, bytes);
-}
-
-static status_t qpu_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
-                             size_t bytes)
-{
-  return gpu_backend_cpu.copy_out(queue, host, mem, offset, bytes);
-}
-
-static status_t qpu_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
-{
-  return gpu_backend_cpu.clear(queue, mem, offset, bytes);
-}
-
-static status_t qpu_record(struct gpu_event *event, struct gpu_queue *queue)
-{
-  return gpu_backend_cpu.record(event, queue);
-}
-
-static status_t qpu_wait(struct gpu_queue *queue, struct gpu_event *event)
-{
-  return gpu_backend_cpu.wait(queue, event);
-}
-
-static status_t qpu_ready(struct gpu_event *event, int *ready)
-{
-  return gpu_backend_cpu.ready(event, ready);
-}
-
-static status_t qpu_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
-{
-  return gpu_backend_cpu.elapsed(begin, end, seconds);
-}
-
-static status_t qpu_sync(struct gpu_queue *queue)
-{
-  return gpu_backend_cpu.sync(queue);
-}
-
 const struct gpu_backend gpu_backend_qpu = {
     .name = "qpu",
     .about = "VideoCore IV of a Raspberry Pi 1 to 3; elsewhere an emulator, whose times are no speed",
@@ -210,19 +136,19 @@ const struct gpu_backend gpu_backend_qpu = {
     .close = qpu_close,
     .alloc = qpu_alloc,
     .free = qpu_free,
-    .alloc_host = qpu_alloc_host,
-    .free_host = qpu_free_host,
+    .alloc_host = cpu_alloc_host,
+    .free_host = cpu_free_host,
     .memory_free = qpu_memory_free_bytes,
-    .queue_create = qpu_queue_create,
-    .queue_destroy = qpu_queue_destroy,
-    .event_create = qpu_event_create,
-    .event_destroy = qpu_event_destroy,
-    .copy_in = qpu_copy_in,
-    .copy_out = qpu_copy_out,
-    .clear = qpu_clear,
-    .record = qpu_record,
-    .wait = qpu_wait,
-    .ready = qpu_ready,
-    .elapsed = qpu_elapsed,
-    .sync = qpu_sync,
+    .queue_create = cpu_queue_create,
+    .queue_destroy = cpu_queue_destroy,
+    .event_create = cpu_event_create,
+    .event_destroy = cpu_event_destroy,
+    .copy_in = cpu_copy_in,
+    .copy_out = cpu_copy_out,
+    .clear = cpu_clear,
+    .record = cpu_record,
+    .wait = cpu_wait,
+    .ready = cpu_ready,
+    .elapsed = cpu_elapsed,
+    .sync = cpu_sync,
 };
