@@ -29,11 +29,6 @@ static void copy(char *to, size_t size, const char *from)
   snprintf(to, size, "%s", from ? from : "");
 }
 
-const char *log_program(void)
-{
-  return state.program;
-}
-
 void log_set_program(const char *program)
 {
   copy(state.program, sizeof state.program, program);

@@ -8,7 +8,6 @@
 
 /** \brief Names the program at the start of every line. */
 void log_set_program(const char *program);
-const char *log_program(void);
 
 /** \brief Who speaks: rank (−1 for a single process), host and device (NULL until known). Copies the strings. */
 void log_set_rank(int rank, const char *host);

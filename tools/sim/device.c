@@ -46,11 +46,6 @@ void sim_work(struct gpu_queue *queue, double seconds)
   q->end = later(q->end, MPI_Wtime()) + seconds;
 }
 
-double sim_queue_end(const struct gpu_queue *queue)
-{
-  return ((const struct sim_queue *)queue)->end;
-}
-
 /* ---- verbs ---- */
 
 static status_t sim_alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)

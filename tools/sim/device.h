@@ -21,7 +21,4 @@ void sim_device_close(struct gpu_device *device);
 /** \brief Work of so many seconds in a queue. */
 void sim_work(struct gpu_queue *queue, double seconds);
 
-/** \brief When the queue will be empty, on the clock of MPI_Wtime. */
-double sim_queue_end(const struct gpu_queue *queue);
-
 #endif

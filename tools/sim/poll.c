@@ -53,12 +53,6 @@ status_t poll_open(int ranks)
   return polls ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for %d simulated ranks", ranks);
 }
 
-void poll_close(void)
-{
-  free(polls);
-  polls = NULL;
-}
-
 void poll_until(double time)
 {
   struct poll *p = mine();

@@ -16,7 +16,6 @@ struct sim_sent {
 
 /** \brief Room for so many ranks, all in this process. */
 status_t poll_open(int ranks);
-void poll_close(void);
 
 /** \brief This rank's device reaches a point that was asked for only at \a time. */
 void poll_until(double time);
