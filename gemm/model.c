@@ -2,27 +2,9 @@
 #include "gemm/model.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Around a launch, and a second one where parts are added up. */
 #define LAUNCH_SECONDS 5e-6
-
-/* 64 compute units at 1.05 GHz read 128 bytes of local memory a clock each. */
-const struct gemm_machine gemm_fury_x = {
-    .name = "AMD Radeon R9 Fury X",
-    .ceilings = {.flops = 8601.6e9, .bytes_per_second = 392e9, .local_bytes_per_second = 8601.6e9},
-    .units = 64};
-
-double gemm_fury_x_measured(const char *kernel)
-{
-  static const struct {
-    const char *kernel;
-    double gflops;
-  } measured[] = {{"naive", 567}, {"regblock", 2018}, {"unroll", 5141}, {"pipeline", 6351}};
-  for (size_t n = 0; n < sizeof measured / sizeof *measured; n++)
-    if (!strcmp(measured[n].kernel, kernel)) return measured[n].gflops;
-  return 0;
-}
 
 const char *gemm_bound_name(enum gemm_bound bound)
 {
@@ -93,24 +75,4 @@ struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const st
   out.bound = device > arithmetic && device > local ? GEMM_BOUND_DEVICE : GEMM_BOUND_ARITHMETIC;
   if (local > arithmetic && local >= device) out.bound = GEMM_BOUND_LOCAL;
   return out;
-}
-
-int gemm_runs_on_fury_x(const struct gemm_kernel *kernel)
-{
-  const struct gpu_device card = {.info = {.compute_units = 64}};
-  const struct gemm_problem p = {.type = GEMM_F32, .m = 1, .n = 1, .k = 1, .ld = {1, 1, 1}};
-  char why[GPU_TEXT_MAX];
-  return gemm_kernel_fits(kernel, &card, &p, why) && kernel->n_blocks > 0 && kernel->blocks[0].item_m > 0 &&
-         kernel->blocks[0].group_m > 0;
-}
-
-double gemm_predict_best(const struct gemm_machine *machine, const struct gemm_kernel *kernel, int64_t side)
-{
-  const struct gemm_problem p = {.type = GEMM_F32, .m = side, .n = side, .k = side, .alpha = 1};
-  double best = 0;
-  for (int n = 0; n < kernel->n_blocks; n++) {
-    double seconds = gemm_predict(machine, &p, &kernel->blocks[n]).seconds;
-    if (seconds > 0) best = fmax(best, gemm_flop(&p) / seconds);
-  }
-  return best;
 }

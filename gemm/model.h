@@ -14,7 +14,6 @@
 
 /** A device as the model sees it; 0 where unknown, which then limits nothing. */
 struct gemm_machine {
-  const char *name;
   struct gemm_ceilings ceilings;
   int units; /**< compute units, over which groups are spread */
 };
@@ -34,21 +33,7 @@ struct gemm_prediction {
 struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const struct gemm_problem *problem,
                                     const struct gemm_blocks *blocks);
 
-/** \brief Whether the model can say anything of a kernel there: it is none for CPUs, and has blocks. */
-int gemm_runs_on_fury_x(const struct gemm_kernel *kernel);
-
-/** \brief Operations a second of a product of floats with m = n = k = \a side, with those of the kernel's blocks that the
- * model puts first; 0 without blocks. */
-double gemm_predict_best(const struct gemm_machine *machine, const struct gemm_kernel *kernel, int64_t side);
-
 /** \brief "arithmetic", "device memory", "local memory". */
 const char *gemm_bound_name(enum gemm_bound bound);
-
-/** \brief AMD Radeon R9 Fury X by its data sheet and the seminar's measured bandwidth. */
-extern const struct gemm_machine gemm_fury_x;
-
-/** \brief GFLOPS that the seminar measured on it with a kernel, the best over sizes from 1024 to 8192; 0 where it shows
- * none. */
-double gemm_fury_x_measured(const char *kernel);
 
 #endif

@@ -5,8 +5,7 @@
 
 struct gemm_machine gemm_run_machine(const struct gemm_run *run)
 {
-  const struct gpu_device_info *info = &run->placement.info;
-  return (struct gemm_machine){.name = info->name, .ceilings = run->ceilings, .units = info->compute_units};
+  return (struct gemm_machine){.ceilings = run->ceilings, .units = run->placement.info.compute_units};
 }
 
 double gemm_series_share(const struct gemm_run *run, const struct gemm_series *s)

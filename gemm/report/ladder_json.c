@@ -41,28 +41,6 @@ static json_t *size_json(const struct gemm_run *run, const struct gemm_ladder_si
                    (json_int_t)p->k, "rungs", rungs);
 }
 
-/* One kernel on the seminar's card. */
-static json_t *fury_kernel_json(const struct gemm_kernel *kernel)
-{
-  json_t *predicted = json_array();
-  for (int side = 1024; side <= 8192; side += 1024)
-    json_array_append_new(predicted,
-                          json_pack("{s:i, s:o}", "n", side, "gflops",
-                                    report_json_real(gemm_predict_best(&gemm_fury_x, kernel, side) / 1e9)));
-  return json_pack("{s:s, s:o, s:o}", "kernel", kernel->name, "predicted", predicted, "measured_gflops",
-                   rate_or_null(gemm_fury_x_measured(kernel->name)));
-}
-
-static json_t *fury_json(const struct gemm_ladder_size *size)
-{
-  json_t *kernels = json_array();
-  for (int s = 0; s < size->n_series; s++)
-    if (gemm_runs_on_fury_x(size->series[s].kernel))
-      json_array_append_new(kernels, fury_kernel_json(size->series[s].kernel));
-  return json_pack("{s:s, s:o, s:o}", "device", gemm_fury_x.name, "ceilings",
-                   gemm_ceilings_json(&gemm_fury_x.ceilings), "kernels", kernels);
-}
-
 json_t *gemm_ladder_json(const struct gemm_run *run)
 {
   json_t *document = report_json_frame(SCHEMA, "gemm-gpu"), *sizes = json_array();
@@ -71,8 +49,7 @@ json_t *gemm_ladder_json(const struct gemm_run *run)
   int failed = json_object_set_new(document, "partial", json_boolean(run->partial)) |
                json_object_set_new(document, "config", config_json(run)) |
                json_object_set_new(document, "ceilings", gemm_ceilings_json(&run->ceilings)) |
-               json_object_set_new(document, "sizes", sizes) |
-               json_object_set_new(document, "fury_x", fury_json(&run->ladder->sizes[0]));
+               json_object_set_new(document, "sizes", sizes);
   if (!failed) return document;
   json_decref(document);
   return NULL;

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/meta.h"
 #include "base/report.h"
@@ -112,35 +111,6 @@ static void print_shares(const struct gemm_run *run, FILE *out)
   fprintf(out, "\n");
 }
 
-/* ---- the seminar's card ---- */
-
-static void print_fury_kernel(const struct gemm_kernel *kernel, FILE *out)
-{
-  static const int sides[] = {1024, 2048, 3072, 4096, 5120, 6144, 7168, 8192};
-  double measured = gemm_fury_x_measured(kernel->name);
-  fprintf(out, "      %-13s", kernel->name);
-  for (size_t n = 0; n < sizeof sides / sizeof *sides; n++)
-    fprintf(out, " %6.0f", gemm_predict_best(&gemm_fury_x, kernel, sides[n]) / 1e9);
-  if (measured > 0)
-    fprintf(out, "   %6.0f  (%.1f%% of peak)\n", measured,
-            100 * measured / (gemm_fury_x.ceilings.flops / 1e9));
-  else
-    fprintf(out, "        -\n");
-}
-
-/* The same rungs where they come from: what the model says of that card beside what was measured on it in 2022. */
-static void print_fury(const struct gemm_ladder_size *size, FILE *out)
-{
-  fprintf(
-      out,
-      "\n  %s (%.1f TFLOPS, %.0f GB/s): GFLOPS by this model over m = n = k, and the most that the seminar\n"
-      "  of 2022 measured between 1024 and 8192. Caches are left out of the model, not of the card.\n"
-      "      kernel          1024   2048   3072   4096   5120   6144   7168   8192   measured\n",
-      gemm_fury_x.name, gemm_fury_x.ceilings.flops / 1e12, gemm_fury_x.ceilings.bytes_per_second / 1e9);
-  for (int s = 0; s < size->n_series; s++)
-    if (gemm_runs_on_fury_x(size->series[s].kernel)) print_fury_kernel(size->series[s].kernel, out);
-}
-
 static void print_ceilings(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_ceilings *c = &run->ceilings;
@@ -185,5 +155,4 @@ void gemm_ladder_text(const struct gemm_run *run, FILE *out)
   print_shares(run, out);
   print_warnings(l, out);
   if (run->partial) fprintf(out, "  PARTIAL: a signal ended the ladder\n");
-  if (!strcmp(run->placement.backend->name, "opencl")) print_fury(&l->sizes[0], out);
 }

@@ -30,21 +30,9 @@ def panel(document):
             "peak": document["ceilings"]["gflops"], "origin": documents.origin(document, config["device"])}
 
 
-def card(document):
-    """The seminar's card: what the model says of it, and what was measured on it."""
-    fury, lines = document["fury_x"], []
-    peak = fury["ceilings"]["gflops"]
-    for kernel in fury["kernels"]:
-        points = [{"size": str(one["n"]), "measured": None, "predicted": 100 * one["gflops"] / peak} for one in kernel["predicted"]]
-        best = kernel["measured_gflops"] and 100 * kernel["measured_gflops"] / peak
-        lines.append({"kernel": kernel["kernel"], "yardstick": False, "points": points, "best": best})
-    return {"name": f"{fury['device']}: model, and best of 2022", "sizes": [one["size"] for one in lines[0]["points"]],
-            "lines": lines, "peak": peak, "origin": None}
-
-
 def read(read_documents):
-    """A panel a document, and one of the card beside those of OpenCL."""
-    panels, cards = [], []
+    """A panel a document."""
+    panels = []
     for path, document in read_documents:
         if document["schema"] != SCHEMA:
             raise documents.BadInput(f"{path}: of schema {document['schema']}: products are drawn from {SCHEMA}")
@@ -52,9 +40,7 @@ def read(read_documents):
         if not found["lines"]:
             raise documents.BadInput(f"{path}: no rung of it has a share of peak to draw")
         panels.append(found)
-        if document["config"]["backend"] == "opencl" and not cards:
-            cards.append(documents.described(path, document, card))
-    return panels + cards
+    return panels
 
 
 def look_of(style, line, index):
@@ -66,16 +52,12 @@ def draw_lines(axes, one, style, looks):
     for line in one["lines"]:
         look = looks[line["kernel"]]
         places = [one["sizes"].index(spot["size"]) for spot in line["points"]]
-        measured = [spot["measured"] for spot in line["points"]]
-        if measured[0] is not None:
-            axes.plot(places, measured, **look)
+        axes.plot(places, [spot["measured"] for spot in line["points"]], **look)
         said = [(place, spot["predicted"]) for place, spot in zip(places, line["points"]) if spot["predicted"]]
         axes.plot([place for place, _ in said], [value for _, value in said], color=look["color"], linestyle=(0, (2, 2)), linewidth=1)
-        if line.get("best"):
-            axes.plot([len(one["sizes"]) - 0.6], [line["best"]], color=look["color"], marker=look["marker"], markersize=8)
     axes.set_xticks(range(len(one["sizes"])), one["sizes"])
     axes.set_xlim(-0.4, len(one["sizes"]) - 0.3)
-    axes.set_xlabel("m = n = k" + ("; markers at the right: the best measured" if any(line.get("best") for line in one["lines"]) else ""))
+    axes.set_xlabel("m = n = k")
     axes.set_ylabel("share of peak, %")
     axes.set_ylim(bottom=0)
 

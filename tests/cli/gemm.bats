@@ -239,13 +239,11 @@ ended() {
   [ "$(json "$document" 'all(abs(r["peak_share"] * d["ceilings"]["gflops"] / r["gflops"] - 1) < 1e-9 for s in d["sizes"] for r in s["rungs"])')" = True ]
 }
 
-@test "the ladder of OpenCL, and the seminar's card beside it" {
+@test "the ladder of OpenCL" {
   run "$gemm" -b opencl --device 0 --ladder -s 96x64x40 --lda 41 --ldb 65 -t 0.01 --no-yardstick --json "$document"
   [ "$status" -ne 3 ] || skip "no OpenCL device"
   expect_status 0
   [ "$(json "$document" '{r["verdict"] for r in d["sizes"][0]["rungs"] if r["kernel"] != "panel"}')" = "{'pass'}" ]
-  [ "$(json "$document" '[k["measured_gflops"] for k in d["fury_x"]["kernels"]][:5]')" = "[567.0, 2018.0, None, 5141.0, 6351.0]" ]
-  [[ $output == *"Fury X (8.6 TFLOPS, 392 GB/s)"* ]]
 }
 
 @test "an emulated ladder counts and has no speed" {
