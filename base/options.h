@@ -48,6 +48,16 @@ struct option_pair {
   const char *one, *other;
 };
 
+/** \brief The option of every program that writes a document; \a more is said behind the usual help. AT(field) as in
+ * gpu/device_options.h. */
+#define OPTION_JSON(reads, heading, more)                                                                    \
+  {                                                                                                          \
+    .name = "json", .readers = (reads), .type = OPTION_TEXT, .file = OPTION_OUTPUT, .offset = AT(json),      \
+    .metavar = "FILE|-", .group = (heading),                                                                 \
+    .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "    \
+            "standard error." more                                                                           \
+  }
+
 struct option_program {
   const char *name;
   const char *summary;  /**< one line, also the man page's NAME */

@@ -203,14 +203,7 @@ static const struct option_spec options[] = {
      .help = "This run accepts devices: a wrong result of a library counts as the device's, exit status 4, "
              "and not as a "
              "warning."},
-    {.name = "json",
-     .readers = RUN,
-     .type = OPTION_TEXT,
-     .file = OPTION_OUTPUT,
-     .offset = AT(json),
-     .metavar = "FILE|-",
-     .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "
-             "standard error."},
+    OPTION_JSON(RUN, NULL, ""),
     {.name = "list",
      .readers = OPTION_ALWAYS,
      .type = OPTION_FLAG,

@@ -253,14 +253,7 @@ static const struct option_spec options[] = {
      .metavar = "FILE",
      .help = "Compare with an earlier run's JSON, no finer than the noise of both. Exit status 5 when "
              "slower, 3 when too noisy to tell."},
-    {.name = "json",
-     .readers = RUN,
-     .type = OPTION_TEXT,
-     .file = OPTION_OUTPUT,
-     .offset = AT(json),
-     .metavar = "FILE|-",
-     .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "
-             "standard error."},
+    OPTION_JSON(RUN, NULL, ""),
     {.name = "list",
      .readers = OPTION_ALWAYS,
      .type = OPTION_FLAG,

@@ -211,9 +211,11 @@ static void labels_reach_forward_and_back(void **state)
                       "nop\nbrr -, 8\nnop\nnop\nnop\nbrr -, -72\nnop\n");
   expect_same_program("ldi r0, :end - :start\n:start nop\nnop\n:end nop\n", "ldi r0, 16\nnop\nnop\nnop\n");
   made = qpu_must_assemble("nop\n::entry nop\n:inner nop\n", 1);
-  assert_int_equal(qpu_program_label(&made, "entry"), 8);
-  assert_int_equal(qpu_program_label(&made, "inner"), 16);
-  assert_int_equal(qpu_program_label(&made, "none"), -1);
+  assert_int_equal(made.n_labels, 2);
+  assert_string_equal(made.labels[0].name, "entry");
+  assert_int_equal(made.labels[0].address, 8);
+  assert_string_equal(made.labels[1].name, "inner");
+  assert_int_equal(made.labels[1].address, 16);
   assert_true(made.labels[0].exported && !made.labels[1].exported);
   qpu_program_free(&made);
 }

@@ -225,15 +225,7 @@ static const struct option_spec options[] = {
      .help = "Of samples in each section (default 10); it stops earlier when the medians are known to 0.25%, "
              "and takes "
              "longer where three samples of each need more."},
-    {.name = "json",
-     .readers = SECTIONS,
-     .type = OPTION_TEXT,
-     .file = OPTION_OUTPUT,
-     .offset = AT(json),
-     .metavar = "FILE|-",
-     .group = "Result",
-     .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "
-             "standard error."},
+    OPTION_JSON(SECTIONS, "Result", ""),
     {.name = "list",
      .readers = OPTION_ALWAYS,
      .type = OPTION_FLAG,

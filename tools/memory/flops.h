@@ -9,8 +9,6 @@
 
 #include "tools/memory/pattern.h"
 
-#define MEM_FLOP16_MAX 8192
-
 /** Fixed point 0.75 and a slow approach with changing sign: bits change at every step, and nothing overflows. */
 #define MEM_FLOPS_A (-0.99f)
 #define MEM_FLOPS_B 1.5f

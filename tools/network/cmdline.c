@@ -163,16 +163,7 @@ static const struct option_spec options[] = {
     DEVICE_OPTION_DEVICE(BENCH_ALL),
     DEVICE_OPTION_BIND(BENCH_ALL),
     RANKS_OPTION_TIMEOUT(BENCH_ALL),
-    {.name = "json",
-     .readers = BENCH_ALL,
-     .type = OPTION_TEXT,
-     .file = OPTION_OUTPUT,
-     .offset = AT(json),
-     .metavar = "FILE|-",
-     .group = "Result",
-     .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "
-             "standard error. "
-             "himeno-predict reads it, and scripts/plot draws it."},
+    OPTION_JSON(BENCH_ALL, "Result", " himeno-predict reads it, and scripts/plot draws it."),
     {.name = "list",
      .readers = OPTION_ALWAYS,
      .type = OPTION_FLAG,

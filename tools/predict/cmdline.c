@@ -152,15 +152,7 @@ static const struct option_spec options[] = {
      .offset = AT(hash),
      .metavar = "HEX",
      .help = "With --check: the hash that was noted."},
-    {.name = "json",
-     .readers = PREDICTION,
-     .type = OPTION_TEXT,
-     .file = OPTION_OUTPUT,
-     .offset = AT(json),
-     .metavar = "FILE|-",
-     .group = "Result",
-     .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "
-             "standard error."},
+    OPTION_JSON(PREDICTION, "Result", ""),
 };
 
 static status_t needs_check(const struct predict_config *c)

@@ -103,14 +103,7 @@ static const struct option_spec options[] = {
      .metavar = "FOLDER",
      .group = "Result",
      .help = "Keep platform and host files there."},
-    {.name = "json",
-     .readers = OPTION_ALWAYS,
-     .type = OPTION_TEXT,
-     .file = OPTION_OUTPUT,
-     .offset = AT(json),
-     .metavar = "FILE|-",
-     .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "
-             "standard error. himeno-predict --against reads it."},
+    OPTION_JSON(OPTION_ALWAYS, NULL, " himeno-predict --against reads it."),
 };
 
 static void defaults_fill(struct sim_config *c)

@@ -276,10 +276,3 @@ void qpu_program_free(struct qpu_program *program)
   free(program->labels);
   *program = (struct qpu_program){0};
 }
-
-int64_t qpu_program_label(const struct qpu_program *program, const char *name)
-{
-  for (size_t i = 0; i < program->n_labels; i++)
-    if (strcmp(program->labels[i].name, name) == 0) return program->labels[i].address;
-  return -1;
-}

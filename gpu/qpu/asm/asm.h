@@ -52,7 +52,4 @@ status_t qpu_assemble_text(const char *text, const char *name, const struct qpu_
                            struct qpu_program *program);
 void qpu_program_free(struct qpu_program *program);
 
-/** \brief Byte address of a label, −1 when there is none of that name. */
-int64_t qpu_program_label(const struct qpu_program *program, const char *name);
-
 #endif

@@ -45,132 +45,91 @@ static int64_t shift_left(int64_t a, int64_t n)
   return n >= 64 || n < 0 ? 0 : (int64_t)((uint64_t)a << n);
 }
 
-static status_t apply_integers(struct qpu_asm *as, enum qpu_operator_id id, int64_t a, int64_t b, int64_t *c)
+static int64_t of_integers(enum qpu_operator_id id, int64_t a, int64_t b)
 {
   uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
-  if ((id == OP_DIVIDE || id == OP_MODULO) && (b == 0 || (b == -1 && a == INT64_MIN)))
-    return qpu_asm_fail(as, "division of %lld by %lld", (long long)a, (long long)b);
   switch (id) {
   case OP_POWER:
-    *c = b > 64 ? integer_power(a, 64) : integer_power(a, b);
-    break;
+    return integer_power(a, b > 64 ? 64 : b);
   case OP_MULTIPLY:
-    *c = (int64_t)(ua * ub);
-    break;
+    return (int64_t)(ua * ub);
   case OP_DIVIDE:
-    *c = a / b;
-    break;
+    return a / b;
   case OP_MODULO:
-    *c = a % b;
-    break;
+    return a % b;
   case OP_ADD:
-    *c = (int64_t)(ua + ub);
-    break;
+    return (int64_t)(ua + ub);
   case OP_SUBTRACT:
-    *c = (int64_t)(ua - ub);
-    break;
+    return (int64_t)(ua - ub);
   case OP_LEFT:
-    *c = shift_left(a, b);
-    break;
+    return shift_left(a, b);
   case OP_RIGHT:
-    *c = b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
-    break;
+    return b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
   case OP_LOGICAL_LEFT:
-    *c = (int64_t)(uint32_t)shift_left(a, b);
-    break;
+    return (int64_t)(uint32_t)shift_left(a, b);
   case OP_LOGICAL_RIGHT:
-    *c = b < 0 || b > 31 ? 0 : (int64_t)((uint32_t)a >> b);
-    break;
+    return b < 0 || b > 31 ? 0 : (int64_t)((uint32_t)a >> b);
   case OP_LESS:
-    *c = a < b;
-    break;
+    return a < b;
   case OP_LESS_EQUAL:
-    *c = a <= b;
-    break;
+    return a <= b;
   case OP_GREATER:
-    *c = a > b;
-    break;
+    return a > b;
   case OP_GREATER_EQUAL:
-    *c = a >= b;
-    break;
+    return a >= b;
   case OP_EQUAL:
-    *c = a == b;
-    break;
+    return a == b;
   case OP_UNEQUAL:
-    *c = a != b;
-    break;
+    return a != b;
   case OP_AND:
-    *c = a & b;
-    break;
+    return a & b;
   case OP_XOR:
-    *c = a ^ b;
-    break;
+    return a ^ b;
   case OP_OR:
-    *c = a | b;
-    break;
+    return a | b;
   case OP_BOTH:
-    *c = a && b;
-    break;
+    return a && b;
   case OP_ONE:
-    *c = !a != !b;
-    break;
+    return !a != !b;
   case OP_EITHER:
-    *c = a || b;
-    break;
+    return a || b;
   }
-  return STATUS_OK;
+  return 0;
 }
 
-static status_t apply_reals(struct qpu_asm *as, enum qpu_operator_id id, double a, double b,
-                            struct qpu_value *value)
+/* For the operators below OP_LOGICAL_LEFT. */
+static struct qpu_value of_reals(enum qpu_operator_id id, double a, double b)
 {
   switch (id) {
   case OP_POWER:
-    *value = qpu_value_float(pow(a, b));
-    break;
+    return qpu_value_float(pow(a, b));
   case OP_MULTIPLY:
-    *value = qpu_value_float(a * b);
-    break;
+    return qpu_value_float(a * b);
   case OP_DIVIDE:
-    *value = qpu_value_float(a / b);
-    break;
+    return qpu_value_float(a / b);
   case OP_MODULO:
-    *value = qpu_value_float(fmod(a, b));
-    break;
+    return qpu_value_float(fmod(a, b));
   case OP_ADD:
-    *value = qpu_value_float(a + b);
-    break;
+    return qpu_value_float(a + b);
   case OP_SUBTRACT:
-    *value = qpu_value_float(a - b);
-    break;
+    return qpu_value_float(a - b);
   case OP_LEFT:
-    *value = qpu_value_float(a * exp2(b));
-    break;
+    return qpu_value_float(a * exp2(b));
   case OP_RIGHT:
-    *value = qpu_value_float(a * exp2(-b));
-    break;
+    return qpu_value_float(a * exp2(-b));
   case OP_LESS:
-    *value = qpu_value_int(a < b);
-    break;
+    return qpu_value_int(a < b);
   case OP_LESS_EQUAL:
-    *value = qpu_value_int(a <= b);
-    break;
+    return qpu_value_int(a <= b);
   case OP_GREATER:
-    *value = qpu_value_int(a > b);
-    break;
+    return qpu_value_int(a > b);
   case OP_GREATER_EQUAL:
-    *value = qpu_value_int(a >= b);
-    break;
+    return qpu_value_int(a >= b);
   case OP_EQUAL:
-    *value = qpu_value_int(a == b);
-    break;
-  case OP_UNEQUAL:
-    *value = qpu_value_int(a != b);
-    break;
+    return qpu_value_int(a == b);
   default:
-    return qpu_asm_fail(as, "this operator needs whole numbers");
+    return qpu_value_int(a != b);
   }
-  return STATUS_OK;
 }
 
 /* A register plus a number is another register; shifted by a number or r5 it is rotated between the lanes. `>> n`
@@ -211,18 +170,22 @@ static status_t apply_register(struct qpu_asm *as, enum qpu_operator_id id, stru
 status_t qpu_operator_apply(struct qpu_asm *as, enum qpu_operator_id id, struct qpu_value *value,
                             const struct qpu_value *right)
 {
-  int64_t result = 0;
   if (value->type == QPU_VALUE_REGISTER) return apply_register(as, id, value, right);
   if (qpu_value_is_number(value) && qpu_value_is_number(right) &&
-      (value->type == QPU_VALUE_FLOAT || right->type == QPU_VALUE_FLOAT))
-    return apply_reals(as, id, qpu_value_real(value), qpu_value_real(right), value);
+      (value->type == QPU_VALUE_FLOAT || right->type == QPU_VALUE_FLOAT)) {
+    if (id >= OP_LOGICAL_LEFT) return qpu_asm_fail(as, "this operator needs whole numbers");
+    *value = of_reals(id, qpu_value_real(value), qpu_value_real(right));
+    return STATUS_OK;
+  }
   int left_label = value->type == QPU_VALUE_LABEL, right_label = right->type == QPU_VALUE_LABEL;
   int left_fits = value->type == QPU_VALUE_INT || left_label || value->type == QPU_VALUE_SEMAPHORE;
   if (!left_fits || (right->type != QPU_VALUE_INT && !right_label))
     return qpu_asm_fail(as, "this operator cannot be applied to these operands");
-  RETURN_IF_FAILED(apply_integers(as, id, value->integer, right->integer, &result));
+  int64_t a = value->integer, b = right->integer;
+  if ((id == OP_DIVIDE || id == OP_MODULO) && (b == 0 || (b == -1 && a == INT64_MIN)))
+    return qpu_asm_fail(as, "division of %lld by %lld", (long long)a, (long long)b);
   enum qpu_value_type type = value->type;
-  *value = qpu_value_int(result);
+  *value = qpu_value_int(of_integers(id, a, b));
   if (type == QPU_VALUE_SEMAPHORE || ((id == OP_ADD || id == OP_SUBTRACT) && left_label && !right_label))
     value->type = type;
   return STATUS_OK;

@@ -2,15 +2,13 @@
 #include "gpu/qpu/asm/source.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "gpu/qpu/asm/words.h"
 
 #define LINE_MAX_LENGTH 4000
-#define MAX_FILE_BYTES  (16 << 20)
 #define MAX_WORDS       (1 << 17)
 
 static status_t out_of_memory(void)
@@ -89,22 +87,10 @@ status_t qpu_source_text(struct qpu_asm *as, const char *text, const char *name,
 
 status_t qpu_source_file(struct qpu_asm *as, const char *path, size_t *first, size_t *end)
 {
-  status_t status = STATUS_OK;
-  char *text = malloc(MAX_FILE_BYTES);
-  if (!text) return out_of_memory();
-  FILE *file = fopen(path, "rb");
-  if (!file) {
-    status = log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
-    goto done;
-  }
-  size_t length = fread(text, 1, MAX_FILE_BYTES, file);
-  if (ferror(file))
-    status = log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
-  else if (length == MAX_FILE_BYTES)
-    status = log_fail(STATUS_USAGE, "%s is larger than %d bytes", path, MAX_FILE_BYTES - 1);
-  fclose(file);
-  if (status == STATUS_OK) status = add_text(as, text, length, path, first, end);
-done:
+  char *text;
+  size_t length;
+  RETURN_IF_FAILED(qpu_file_read(path, &text, &length));
+  status_t status = add_text(as, text, length, path, first, end);
   free(text);
   return status;
 }

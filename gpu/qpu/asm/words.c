@@ -56,15 +56,27 @@ static size_t parse_binary(const char *bytes, size_t n, uint64_t *words)
   return n / 8;
 }
 
-static status_t read_bytes(const char *path, char **bytes, size_t *n)
+status_t qpu_file_read(const char *path, char **bytes, size_t *n)
 {
+  status_t status = STATUS_OK;
   FILE *file = fopen(path, "rb");
   if (!file) return log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
-  *bytes = malloc(MAX_FILE_BYTES + 1);
-  if (*bytes) *n = fread(*bytes, 1, MAX_FILE_BYTES, file);
+  char *made = malloc(MAX_FILE_BYTES);
+  size_t length = made ? fread(made, 1, MAX_FILE_BYTES, file) : 0;
+  if (!made)
+    status = log_fail(STATUS_ENVIRONMENT, "out of memory to read %s", path);
+  else if (ferror(file))
+    status = log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
+  else if (length == MAX_FILE_BYTES)
+    status = log_fail(STATUS_USAGE, "%s is larger than %d bytes", path, MAX_FILE_BYTES - 1);
   fclose(file);
-  if (!*bytes) return log_fail(STATUS_ENVIRONMENT, "out of memory to read %s", path);
-  (*bytes)[*n] = '\0';
+  if (status != STATUS_OK) {
+    free(made);
+    return status;
+  }
+  made[length] = '\0';
+  *bytes = made;
+  *n = length;
   return STATUS_OK;
 }
 
@@ -72,7 +84,7 @@ status_t qpu_words_read(const char *path, uint64_t **words, size_t *n_words)
 {
   char *bytes;
   size_t n = 0;
-  RETURN_IF_FAILED(read_bytes(path, &bytes, &n));
+  RETURN_IF_FAILED(qpu_file_read(path, &bytes, &n));
   uint64_t *made = calloc(n / 4 + 1, sizeof *made);
   if (!made) {
     free(bytes);
