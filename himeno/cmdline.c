@@ -279,7 +279,6 @@ static status_t check(void *config)
 {
   struct himeno_config *c = config;
   RETURN_IF_FAILED(kernel_check(c));
-  c->procs_given = c->procs_given && c->procs[0] > 0;
   c->no_tune |= c->accept || c->soak_given;
   return STATUS_OK;
 }

@@ -27,8 +27,8 @@ struct himeno_config {
   int data;                                /**< enum himeno_data */
   const struct gpu_backend *backend;       /**< NULL: auto */
   const char *device, *kernel, *transport; /**< NULL: auto */
-  int procs[3], procs_given;
-  int binding; /**< enum binding_policy */
+  int procs[3];                            /**< the first 0: auto */
+  int binding;                             /**< enum binding_policy */
   int64_t expect, pad;
   double timeout; /**< seconds that a rank waits for another */
   int no_overlap;

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <string.h>
 
 #include "base/log.h"
 
@@ -117,6 +118,20 @@ status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                       procs[1], procs[2], dimension_name[d]);
   }
   return STATUS_OK;
+}
+
+status_t decomp_cut(int ranks, const int64_t extent[3], int weak, const struct decomp_rules *rules,
+                    const int wanted[3], int procs[3], int64_t global[3])
+{
+  memcpy(procs, wanted, 3 * sizeof *procs);
+  if (procs[0] == 0) RETURN_IF_FAILED(decomp_choose(ranks, extent, weak, rules, procs));
+  for (int d = 0; d < 3; d++) {
+    int64_t interior;
+    if (__builtin_mul_overflow(extent[d] - 2, weak ? procs[d] : 1, &interior) || interior > INT64_MAX - 2)
+      return log_fail(STATUS_USAGE, "--weak: the grid of all ranks overflows");
+    global[d] = interior + 2;
+  }
+  return decomp_check(ranks, global, procs, rules);
 }
 
 void decomp_init(struct decomp *decomp, const int64_t global[3], const int procs[3], int rank)

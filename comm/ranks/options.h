@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Entries of a program's option table for its ranks. AT(field), GIVEN(field) and readers as in gpu/device_options.h. */
+ * \brief Entries of a program's option table for its ranks. AT(field) and readers as in gpu/device_options.h. */
 #ifndef COMM_RANKS_OPTIONS_H
 #define COMM_RANKS_OPTIONS_H
 
@@ -10,7 +10,7 @@
 #define RANKS_OPTION_PROCS(reads)                                                                            \
   {                                                                                                          \
     .name = "procs", .readers = (reads), .letter = 'p', .type = OPTION_CUSTOM, .parse = grid_procs_parse,    \
-    .offset = AT(procs), .given = GIVEN(procs_given), .metavar = "auto|PxQxR",                               \
+    .offset = AT(procs), .metavar = "auto|PxQxR",                                                            \
     .help = "Ranks along i, j and k. auto takes the cheapest exchange by model."                             \
   }
 

@@ -56,21 +56,11 @@ static status_t transport_choose(const struct himeno_config *config, struct hime
 static status_t cut_choose(const struct himeno_config *config, struct himeno_choice *choice,
                            const int64_t extent[3])
 {
-  struct decomp_rules rules = {.depth = choice->kernel->sweeps,
-                               .whole_planes = choice->kernel->whole_planes,
-                               .whole_grid = choice->kernel->resident};
-  int ranks = choice->placement.ranks;
-  memcpy(choice->procs, config->procs, sizeof choice->procs);
-  if (!config->procs_given)
-    RETURN_IF_FAILED(decomp_choose(ranks, extent, config->weak, &rules, choice->procs));
-  for (int d = 0; d < 3; d++) {
-    int64_t interior;
-    if (__builtin_mul_overflow(extent[d] - 2, config->weak ? choice->procs[d] : 1, &interior) ||
-        interior > INT64_MAX - 2)
-      return log_fail(STATUS_USAGE, "--weak: the grid of all ranks overflows");
-    choice->global[d] = interior + 2;
-  }
-  return decomp_check(ranks, choice->global, choice->procs, &rules);
+  const struct decomp_rules rules = {.depth = choice->kernel->sweeps,
+                                     .whole_planes = choice->kernel->whole_planes,
+                                     .whole_grid = choice->kernel->resident};
+  return decomp_cut(choice->placement.ranks, extent, config->weak, &rules, config->procs, choice->procs,
+                    choice->global);
 }
 
 /* Bytes that the fullest rank needs for a grid of \a extent; fails like cut_choose. */

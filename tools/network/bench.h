@@ -27,7 +27,7 @@ struct bench_config {
   int binding;                            /**< enum binding_policy */
   struct grid_size size;                  /**< of the halo part */
   int size_given, weak;
-  int procs[3], procs_given;
+  int procs[3]; /**< the first 0: auto */
   int64_t depth;
   int64_t min_bytes, max_bytes; /**< of a transfer */
   int max_given;

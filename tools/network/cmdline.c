@@ -181,7 +181,6 @@ static const struct bench_config defaults = {.parts = BENCH_ALL,
 static status_t check(void *config)
 {
   struct bench_config *c = config;
-  c->procs_given = c->procs_given && c->procs[0] > 0;
   if (!c->max_given || c->max_bytes >= c->min_bytes) return STATUS_OK;
   return log_fail(STATUS_USAGE, "--max %lld is below --min %lld", (long long)c->max_bytes,
                   (long long)c->min_bytes);

@@ -144,19 +144,10 @@ static status_t sizes_choose(struct bench *bench)
 static status_t grid_choose(struct bench *bench)
 {
   struct bench_config *c = &bench->config;
-  struct decomp_rules rules = {.depth = (int)c->depth, .whole_planes = 0};
-  int ranks = bench->placement.ranks;
+  const struct decomp_rules rules = {.depth = (int)c->depth};
   if (!c->size_given) c->size = *grid_size_named(bench->placement.info.is_cpu ? 2 : 3);
-  memcpy(bench->procs, c->procs, sizeof bench->procs);
-  if (!c->procs_given) RETURN_IF_FAILED(decomp_choose(ranks, c->size.extent, c->weak, &rules, bench->procs));
-  for (int d = 0; d < 3; d++) {
-    int64_t interior;
-    if (__builtin_mul_overflow(c->size.extent[d] - 2, c->weak ? bench->procs[d] : 1, &interior) ||
-        interior > INT64_MAX - 2)
-      return log_fail(STATUS_USAGE, "--weak: the grid of all ranks overflows");
-    bench->global[d] = interior + 2;
-  }
-  return decomp_check(ranks, bench->global, bench->procs, &rules);
+  return decomp_cut(bench->placement.ranks, c->size.extent, c->weak, &rules, c->procs, bench->procs,
+                    bench->global);
 }
 
 static status_t choose(struct bench *bench)

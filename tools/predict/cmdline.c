@@ -7,8 +7,7 @@
 #include "base/log.h"
 #include "tools/predict/predict.h"
 
-#define AT(field)    offsetof(struct predict_config, field)
-#define GIVEN(field) (offsetof(struct predict_config, field) + 1)
+#define AT(field) offsetof(struct predict_config, field)
 
 /* What reads an option. */
 enum { STUDY = 1, MODEL = 2, PREDICTION = STUDY | MODEL, CHECK = 4 };
@@ -88,7 +87,6 @@ static const struct option_spec options[] = {
      .type = OPTION_CUSTOM,
      .parse = grid_procs_parse,
      .offset = AT(procs),
-     .given = GIVEN(procs_given),
      .metavar = "auto|PxQxR",
      .help = "Ranks along i, j and k. auto is himeno-gpu's own choice."},
     {.name = "per-host",
@@ -171,7 +169,6 @@ static const struct predict_config defaults = {.scale = {1, 1}};
 static status_t check(void *config)
 {
   struct predict_config *c = config;
-  c->procs_given = c->procs_given && c->procs[0] > 0;
   RETURN_IF_FAILED(needs_check(c));
   option_ignore(c->check   ? CHECK
                 : c->model ? MODEL

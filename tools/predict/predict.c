@@ -25,15 +25,10 @@ static const struct model_scale twice_network = {1, 0.5};
 static status_t cut_choose(const struct predict *p, struct predict_point *point, int procs[3],
                            int64_t global[3])
 {
-  const struct decomp_rules rules = {.depth = p->model.depth, .whole_planes = 0};
-  memcpy(procs, p->config.procs, 3 * sizeof *procs);
-  if (!p->config.procs_given || point->ranks == 1) {
-    procs[0] = procs[1] = procs[2] = 1;
-    RETURN_IF_FAILED(decomp_choose(point->ranks, point->size.extent, point->weak, &rules, procs));
-  }
-  for (int d = 0; d < 3; d++)
-    global[d] = point->weak ? (point->size.extent[d] - 2) * procs[d] + 2 : point->size.extent[d];
-  return decomp_check(point->ranks, global, procs, &rules);
+  static const int alone[3] = {1, 1, 1};
+  const struct decomp_rules rules = {.depth = p->model.depth};
+  return decomp_cut(point->ranks, point->size.extent, point->weak, &rules,
+                    point->ranks == 1 ? alone : p->config.procs, procs, global);
 }
 
 /* As asked for, as in the study, or all ranks in one host. */
@@ -170,7 +165,8 @@ static status_t points_make(struct predict *p)
     for (int weak = 0; weak < 2; weak++)
       for (int s = 0; s < p->config.sizes.n; s++)
         RETURN_IF_FAILED(series_add(p, &p->config.sizes.list[s], transport, weak));
-    for (int s = 0; s < p->config.sizes.n && p->config.scaling != SCALING_WEAK && !p->config.procs_given; s++)
+    for (int s = 0; s < p->config.sizes.n && p->config.scaling != SCALING_WEAK && p->config.procs[0] == 0;
+         s++)
       RETURN_IF_FAILED(end_find(p, &p->config.sizes.list[s], transport));
   }
   if (!wanted)

@@ -12,9 +12,9 @@ enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
 
 struct predict_config {
   const char *study, *comm, *model, *kernel, *transport, *against, *seal, *check, *hash, *json;
-  struct size_list sizes; /**< n 0: those of the study */
-  struct rank_list ranks; /**< n 0: powers of two up to twice the study's most */
-  int procs[3], procs_given;
+  struct size_list sizes;      /**< n 0: those of the study */
+  struct rank_list ranks;      /**< n 0: powers of two up to twice the study's most */
+  int procs[3];                /**< the first 0: auto */
   int64_t per_host, fit_ranks; /**< 0: as in the study; all */
   int scaling;                 /**< enum predict_scaling */
   struct model_scale scale;

@@ -6,8 +6,7 @@
 #include "base/log.h"
 #include "tools/sim/sim.h"
 
-#define AT(field)    offsetof(struct sim_config, field)
-#define GIVEN(field) (offsetof(struct sim_config, field) + 1)
+#define AT(field) offsetof(struct sim_config, field)
 
 static const struct option_spec options[] = {
     {.name = "model",
@@ -53,7 +52,6 @@ static const struct option_spec options[] = {
      .type = OPTION_CUSTOM,
      .parse = grid_procs_parse,
      .offset = AT(procs),
-     .given = GIVEN(procs_given),
      .metavar = "auto|PxQxR",
      .help = "Ranks along i, j and k. auto is himeno-gpu's own choice."},
     {.name = "per-host",
@@ -120,7 +118,6 @@ static status_t check(void *config)
 {
   struct sim_config *c = config;
   if (!c->model) return log_fail(STATUS_USAGE, "--model is missing: himeno-predict --json writes one");
-  c->procs_given = c->procs_given && c->procs[0] > 0;
   defaults_fill(c);
   return STATUS_OK;
 }

@@ -36,16 +36,11 @@ static status_t way_choose(struct sim *s)
 static status_t point_make(const struct sim *s, const struct grid_size *size, int ranks,
                            struct sim_point *point)
 {
-  const struct decomp_rules rules = {.depth = s->model.depth, .whole_planes = 0};
+  static const int alone[3] = {1, 1, 1};
+  const struct decomp_rules rules = {.depth = s->model.depth};
   *point = (struct sim_point){.size = *size, .ranks = ranks, .weak = s->config.weak};
-  memcpy(point->procs, s->config.procs, sizeof point->procs);
-  if (!s->config.procs_given || ranks == 1) {
-    point->procs[0] = point->procs[1] = point->procs[2] = 1;
-    RETURN_IF_FAILED(decomp_choose(ranks, size->extent, point->weak, &rules, point->procs));
-  }
-  for (int d = 0; d < 3; d++)
-    point->global[d] = point->weak ? (size->extent[d] - 2) * point->procs[d] + 2 : size->extent[d];
-  return decomp_check(ranks, point->global, point->procs, &rules);
+  return decomp_cut(ranks, size->extent, point->weak, &rules, ranks == 1 ? alone : s->config.procs,
+                    point->procs, point->global);
 }
 
 /* ---- results ---- */

@@ -21,7 +21,7 @@ struct sim_config {
   const char *model, *transport, *keep, *json;
   struct size_list sizes;
   struct rank_list ranks;
-  int procs[3], procs_given, weak, network;
+  int procs[3], weak, network; /**< of procs the first 0: auto */
   int64_t per_host, leaf, passes;
   double taper;
 };
