@@ -42,6 +42,16 @@ json_t *report_json_known(int64_t value)
   return value < 0 ? json_null() : json_integer((json_int_t)value);
 }
 
+status_t report_json_read(const char *path, json_t **document)
+{
+  json_error_t error;
+  json_t *read = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+  if (!read)
+    return log_fail(STATUS_ENVIRONMENT, "%s: not a JSON document: %s, line %d", path, error.text, error.line);
+  *document = read;
+  return STATUS_OK;
+}
+
 status_t report_json_write(const json_t *document, const char *path)
 {
   char *text = json_dumps(document, JSON_FORMAT);

@@ -166,10 +166,8 @@ static status_t kernel_check(const char *path, const json_t *document, const cha
 
 status_t model_json_read(const char *path, const char *kernel, struct model *model)
 {
-  json_error_t error;
-  json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-  if (!document)
-    return log_fail(STATUS_ENVIRONMENT, "%s: not a JSON document: %s, line %d", path, error.text, error.line);
+  json_t *document;
+  RETURN_IF_FAILED(report_json_read(path, &document));
   const json_t *json = json_object_get(document, "model");
   memset(model, 0, sizeof *model);
   int whole = paths_read(json_object_get(json, "paths"), model);

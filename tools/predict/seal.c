@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/log.h"
+#include "base/report.h"
 
 static status_t hash_make(json_t *document, char hash[SHA256_TEXT])
 {
@@ -45,10 +46,8 @@ static status_t seal_check(json_t *document, const char *path, const char *expec
 
 status_t seal_open(const char *path, const char *expected, json_t **document, char hash[SHA256_TEXT])
 {
-  json_error_t error;
-  json_t *read = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-  if (!read)
-    return log_fail(STATUS_ENVIRONMENT, "%s: not a JSON document: %s, line %d", path, error.text, error.line);
+  json_t *read;
+  RETURN_IF_FAILED(report_json_read(path, &read));
   status_t status = seal_check(read, path, expected, hash);
   if (status == STATUS_OK)
     *document = read;

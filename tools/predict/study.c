@@ -14,24 +14,15 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/report.h"
 #include "base/stats.h"
 
 /* ---- reading documents ---- */
 
-static status_t document_read(const char *path, json_t **document)
+static int text_is(const json_t *object, const char *key, const char *wanted)
 {
-  json_error_t error;
-  json_t *read = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-  if (!read)
-    return log_fail(STATUS_ENVIRONMENT, "%s: not a JSON document: %s, line %d", path, error.text, error.line);
-  *document = read;
-  return STATUS_OK;
-}
-
-static int has_schema(const json_t *document, const char *schema)
-{
-  const char *text = json_string_value(json_object_get(document, "schema"));
-  return text && strcmp(text, schema) == 0;
+  const char *text = json_string_value(json_object_get(object, key));
+  return text && strcmp(text, wanted) == 0;
 }
 
 static void text_copy(char *to, size_t size, const char *from)
@@ -142,11 +133,11 @@ static status_t simulated_add(struct study *study, const json_t *document, const
 
 static status_t run_add(struct study *study, const json_t *document, const char *path)
 {
-  const char *verdict = json_string_value(json_object_get(json_object_get(document, "result"), "verdict"));
+  const json_t *result = json_object_get(document, "result");
   struct study_run run;
-  if (has_schema(document, "himeno-sim/1")) return simulated_add(study, document, path);
-  if (!has_schema(document, "himeno-gpu/1") || !verdict ||
-      (strcmp(verdict, "pass") != 0 && strcmp(verdict, "slow") != 0)) {
+  if (text_is(document, "schema", "himeno-sim/1")) return simulated_add(study, document, path);
+  if (!text_is(document, "schema", "himeno-gpu/1") ||
+      (!text_is(result, "verdict", "pass") && !text_is(result, "verdict", "slow"))) {
     study->skipped++;
     return STATUS_OK;
   }
@@ -160,8 +151,8 @@ static status_t run_add(struct study *study, const json_t *document, const char 
 
 static status_t file_add(struct study *study, const char *path)
 {
-  json_t *document = NULL;
-  RETURN_IF_FAILED(document_read(path, &document));
+  json_t *document;
+  RETURN_IF_FAILED(report_json_read(path, &document));
   int before = study->n;
   status_t status = run_add(study, document, path);
   if (study->n > before) file_is_input(path);
@@ -260,12 +251,6 @@ static const char *rank_host(const json_t *document, const json_t *rank)
   return host ? host : "";
 }
 
-static int text_is(const json_t *object, const char *key, const char *wanted)
-{
-  const char *text = json_string_value(json_object_get(object, key));
-  return text && strcmp(text, wanted) == 0;
-}
-
 /* Whether a pair counts for this way and place; those alone only where none was measured with all. */
 static int pair_counts(const json_t *document, const json_t *pair, const char *way, enum study_where where,
                        const char *company)
@@ -314,7 +299,7 @@ static void way_fill(const json_t *document, const char *name, struct study_way 
 static status_t paths_fill(const json_t *document, const char *path, struct study_paths *paths)
 {
   const json_t *pairs = json_object_get(document, "pairs");
-  if (!has_schema(document, "comm-gpu/1"))
+  if (!text_is(document, "schema", "comm-gpu/1"))
     return log_fail(STATUS_USAGE, "%s: not a document of comm-gpu", path);
   paths->n = 0;
   for (size_t p = 0; p < json_array_size(pairs); p++) {
@@ -330,8 +315,8 @@ static status_t paths_fill(const json_t *document, const char *path, struct stud
 
 status_t study_paths_read(const char *path, struct study_paths *paths)
 {
-  json_t *document = NULL;
-  RETURN_IF_FAILED(document_read(path, &document));
+  json_t *document;
+  RETURN_IF_FAILED(report_json_read(path, &document));
   status_t status = paths_fill(document, path, paths);
   json_decref(document);
   return status;

@@ -76,9 +76,8 @@ static status_t plan_fill(const json_t *document)
 
 static status_t plan_read(const char *path, int ranks)
 {
-  json_error_t error;
-  json_t *document = json_load_file(path, 0, &error);
-  if (!document) return log_fail(STATUS_ENVIRONMENT, "%s: %s", path, error.text);
+  json_t *document;
+  RETURN_IF_FAILED(report_json_read(path, &document));
   status_t status = plan_fill(document);
   json_decref(document);
   if (status != STATUS_OK) return status;
