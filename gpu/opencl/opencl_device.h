@@ -54,6 +54,9 @@ const char *opencl_error_name(cl_int error);
 /** \brief Logs "what: error" and returns STATUS_ENVIRONMENT for lack of memory, else STATUS_FAULT. */
 status_t opencl_fail(cl_int error, const char *what);
 
+/** \brief What clGetDeviceInfo says of the device; logs as opencl_fail where it says nothing. */
+status_t opencl_query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value);
+
 /** \brief Whether the driver is NVIDIA's, which differs from the rest here and there. */
 int opencl_is_nvidia(const struct opencl_device *device);
 

@@ -90,6 +90,12 @@ status_t opencl_fail(cl_int error, const char *what)
   return log_fail(memory ? STATUS_ENVIRONMENT : STATUS_FAULT, "%s: %s", what, opencl_error_name(error));
 }
 
+status_t opencl_query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value)
+{
+  cl_int error = clGetDeviceInfo(device->id, what, bytes, value, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetDeviceInfo");
+}
+
 /** Keeps a text's first lines, as one line. */
 static void join_lines(char *text, int lines)
 {

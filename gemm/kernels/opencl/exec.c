@@ -49,12 +49,6 @@ static size_t items_of(const struct opencl_variant *v, const struct gemm_blocks 
 
 /* ---- limits ---- */
 
-static status_t query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value)
-{
-  cl_int error = clGetDeviceInfo(device->id, what, bytes, value, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetDeviceInfo");
-}
-
 static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
                 const struct gemm_problem *p, char why[GPU_TEXT_MAX])
 {
@@ -75,7 +69,7 @@ static status_t limits_check(const struct gemm_exec *exec, const struct state *s
     error =
         clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof need, &need, NULL);
   if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
-  RETURN_IF_FAILED(query(s->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
+  RETURN_IF_FAILED(opencl_query(s->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
   if (items > most)
     return log_fail(STATUS_ENVIRONMENT, "kernel %s needs groups of %zu work-items, and %s takes %zu",
                     exec->kernel->name, items, exec->device->info.name, most);
@@ -113,7 +107,7 @@ static status_t options_write(const struct gemm_exec *exec, const struct state *
   const struct gemm_problem *p = &exec->problem;
   const struct gemm_blocks *b = &exec->blocks;
   cl_uint lanes = 1;
-  RETURN_IF_FAILED(query(s->device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof lanes, &lanes));
+  RETURN_IF_FAILED(opencl_query(s->device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof lanes, &lanes));
   int tiled = variant_of(exec)->geometry == OPENCL_TILES,
       is_near = p->ld[GEMM_A] <= NEAR_ROWS && p->ld[GEMM_B] <= NEAR_ROWS;
   int aligned = p->ld[GEMM_A] % 4 == 0 && p->ld[GEMM_B] % 4 == 0;

@@ -40,12 +40,6 @@ void opencl_groups(const struct opencl_step *step, const struct box *b, size_t g
   }
 }
 
-static status_t query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value)
-{
-  cl_int error = clGetDeviceInfo(device->id, what, bytes, value, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetDeviceInfo");
-}
-
 /** Work-items that a group may have: in all, in k, in j. */
 static status_t group_limits(const struct opencl_device *device, size_t limits[3])
 {
@@ -53,11 +47,11 @@ static status_t group_limits(const struct opencl_device *device, size_t limits[3
   size_t *items;
   status_t status;
 
-  RETURN_IF_FAILED(query(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof limits[0], &limits[0]));
-  RETURN_IF_FAILED(query(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, sizeof dimensions, &dimensions));
+  RETURN_IF_FAILED(opencl_query(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof limits[0], &limits[0]));
+  RETURN_IF_FAILED(opencl_query(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, sizeof dimensions, &dimensions));
   if (!(items = calloc(dimensions, sizeof *items)))
     return log_fail(STATUS_ENVIRONMENT, "no memory for device limits");
-  TRY(query(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, dimensions * sizeof *items, items), done);
+  TRY(opencl_query(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, dimensions * sizeof *items, items), done);
   limits[1] = items[0];
   limits[2] = dimensions > 1 ? items[1] : 1;
 done:
@@ -208,7 +202,7 @@ static status_t plan_march(struct himeno_exec *x)
   int64_t best = INT64_MAX;
 
   if (x->step.halo == 0) return STATUS_OK;
-  RETURN_IF_FAILED(query(x->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units));
+  RETURN_IF_FAILED(opencl_query(x->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units));
   opencl_groups(&x->step, all, groups);
   const int64_t tiles = (int64_t)(groups[0] * groups[1]);
   for (int64_t pieces = 1; pieces == 1 || pieces * LEAST_PLANES <= planes; pieces++) {
@@ -258,7 +252,7 @@ static status_t check_local_memory(const struct himeno_exec *x)
   cl_int error = clGetKernelWorkGroupInfo(x->entries[ENTRY_SWEEP], x->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
                                           sizeof need, &need, NULL);
   if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
-  RETURN_IF_FAILED(query(x->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
+  RETURN_IF_FAILED(opencl_query(x->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
   if (need <= have) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %llu bytes of local memory, %s has %llu",
                   x->kernel->name, (unsigned long long)need, x->device->base.info.name,
@@ -342,7 +336,7 @@ static status_t gosa_choose(struct himeno_exec *x)
   if (error != CL_SUCCESS) return opencl_fail(error, "clGetDeviceInfo");
   if (!(extensions = calloc(bytes + 1, 1)))
     return log_fail(STATUS_ENVIRONMENT, "no memory for the names of OpenCL extensions");
-  status_t status = query(x->device, CL_DEVICE_EXTENSIONS, bytes, extensions);
+  status_t status = opencl_query(x->device, CL_DEVICE_EXTENSIONS, bytes, extensions);
   if (info->is_cpu && strstr(extensions, "cl_khr_int64_base_atomics")) x->gosa = GOSA_EXCHANGE;
   free(extensions);
   return status;
