@@ -58,12 +58,7 @@ static status_t parse_widths(const char *option, const char *text, void *field)
   return STATUS_OK;
 }
 
-static status_t parse_threads(const char *option, const char *text, void *field)
-{
-  return mem_values_parse(option, text, 1, 1024, 1, field);
-}
-
-static status_t parse_blocks(const char *option, const char *text, void *field)
+static status_t parse_counts(const char *option, const char *text, void *field)
 {
   return mem_values_parse(option, text, 1, 1024, 1, field);
 }
@@ -177,7 +172,7 @@ static const struct option_spec options[] = {
     {.name = "threads",
      .readers = COPIES | HOST,
      .type = OPTION_CUSTOM,
-     .parse = parse_threads,
+     .parse = parse_counts,
      .offset = AT(threads),
      .metavar = "LIST",
      .help =
@@ -186,7 +181,7 @@ static const struct option_spec options[] = {
     {.name = "blocks",
      .readers = GPU_COPIES,
      .type = OPTION_CUSTOM,
-     .parse = parse_blocks,
+     .parse = parse_counts,
      .offset = AT(blocks),
      .metavar = "LIST",
      .help = "Thread blocks for each compute unit (GPUs)."},
