@@ -60,7 +60,7 @@ static int named_address(uint64_t *seed, int file, int write)
 /* A valid ALU instruction as an assembler would make it: every field that is not used has its resting value. */
 static struct qpu_inst random_alu(uint64_t *seed)
 {
-  struct qpu_inst inst = qpu_inst_nop();
+  struct qpu_inst inst = qpu_decode(QPU_NOP_WORD);
   uint8_t *muxes[4] = {&inst.add_a, &inst.add_b, &inst.mul_a, &inst.mul_b};
   do inst.op_add = (uint8_t)(1 + below(seed, 31));
   while (!qpu_add_ops[inst.op_add].name);
@@ -132,7 +132,7 @@ static void loads_semaphores_and_branches_have_a_text(void **state)
   uint64_t seed = 5;
   (void)state;
   for (int i = 0; i < ROUNDS / 20; i++) {
-    struct qpu_inst inst = qpu_inst_nop();
+    struct qpu_inst inst = qpu_decode(QPU_NOP_WORD);
     inst.ws = (uint8_t)below(&seed, 2);
     inst.cond_add = (uint8_t)(1 + below(&seed, 7));
     inst.waddr_add = (uint8_t)below(&seed, 32);

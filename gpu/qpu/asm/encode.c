@@ -333,7 +333,7 @@ static status_t loads(struct qpu_builder *b, const struct qpu_operation *operati
 status_t qpu_encode_line(struct qpu_asm *as, const char *text, uint64_t *word)
 {
   struct qpu_operation operations[QPU_MAX_OPERATIONS];
-  struct qpu_builder b = {.as = as, .inst = qpu_inst_nop(), .needs_pm = -1};
+  struct qpu_builder b = {.as = as, .inst = qpu_decode(QPU_NOP_WORD), .needs_pm = -1};
   int n, is_a_load = 0;
   RETURN_IF_FAILED(qpu_operations_parse(as, text, operations, &n));
   if (n == 1 && (strcmp(operations[0].name, "bra") == 0 || strcmp(operations[0].name, "brr") == 0)) {

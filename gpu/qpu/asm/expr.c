@@ -219,18 +219,13 @@ static int parse_semaphore(const char *name, struct qpu_value *value)
 
 static status_t parse_name(struct qpu_asm *as, const char **text, struct qpu_value *value);
 
-static double real_abs(double x)
-{
-  return fabs(x);
-}
-
 static const struct {
   const char *name;
   double (*apply)(double);
   int whole; /* the result is an integer, or stays one */
-} math_operators[] = {{"abs", real_abs, 0}, {"floor", floor, 1}, {"ceil", ceil, 1}, {"sqrt", sqrt, 0},
-                      {"exp2", exp2, 0},    {"log2", log2, 0},   {"exp", exp, 0},   {"log", log, 0},
-                      {"sin", sin, 0},      {"cos", cos, 0}};
+} math_operators[] = {{"abs", fabs, 0},  {"floor", floor, 1}, {"ceil", ceil, 1}, {"sqrt", sqrt, 0},
+                      {"exp2", exp2, 0}, {"log2", log2, 0},   {"exp", exp, 0},   {"log", log, 0},
+                      {"sin", sin, 0},   {"cos", cos, 0}};
 
 static status_t parse_unary(struct qpu_asm *as, const char **text, struct qpu_value *value)
 {
@@ -269,7 +264,7 @@ static status_t parse_math(struct qpu_asm *as, size_t i, const char **text, stru
   if (!qpu_value_is_number(value)) return qpu_asm_fail(as, "'%s' needs a number", math_operators[i].name);
   int was_integer = value->type == QPU_VALUE_INT;
   *value = qpu_value_float(math_operators[i].apply(qpu_value_real(value)));
-  if (math_operators[i].whole || (was_integer && math_operators[i].apply == real_abs)) {
+  if (math_operators[i].whole || (was_integer && math_operators[i].apply == fabs)) {
     int64_t integer = 0;
     RETURN_IF_FAILED(qpu_value_integer(as, value, &integer));
     *value = qpu_value_int(integer);

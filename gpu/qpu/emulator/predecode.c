@@ -5,6 +5,9 @@
 #include "base/log.h"
 #include "gpu/qpu/emulator/emu_private.h"
 
+/* Registers 16 to 31, which belong to the other thread where there are two. */
+#define UPPER_HALVES UINT64_C(0xffff0000ffff0000)
+
 static uint8_t source_index(const struct qpu_inst *inst, int mux)
 {
   if (mux < QPU_MUX_A) return (uint8_t)(REG_ACC + mux);
@@ -67,12 +70,6 @@ static int stalls(int address)
   return address == QPU_R_VPM || address == QPU_R_VPM_WAIT || address == QPU_R_MUTEX;
 }
 
-/* Registers 16 to 31 belong to the other thread where there are two. */
-static uint64_t upper_halves(void)
-{
-  return UINT64_C(0xffff0000ffff0000);
-}
-
 void qpu_predecode(uint64_t word, struct qpu_decoded *d)
 {
   memset(d, 0, sizeof *d);
@@ -125,7 +122,7 @@ struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address)
   const uint8_t *bytes = qpu_memory_at(&emu->memory, address);
   for (int b = 0; b < 8; b++) word |= (uint64_t)bytes[b] << 8 * b;
   qpu_predecode(word, d);
-  if (emu->config.threads_per_qpu == 2 && ((d->effects.reads | d->effects.writes) & upper_halves()))
+  if (emu->config.threads_per_qpu == 2 && ((d->effects.reads | d->effects.writes) & UPPER_HALVES))
     d->error = "with two threads a QPU has ra0 to ra15 and rb0 to rb15 only";
   if (d->error || emu->config.trace) d->fast = 0;
   return d;

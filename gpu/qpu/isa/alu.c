@@ -154,43 +154,11 @@ static inline quad choose(quad condition, quad x, quad y)
   return (x & condition) | (y & ~condition);
 }
 
-static inline void select_floats(qpu_vec *out, const qpu_vec *a, const qpu_vec *b, uint32_t keep, int larger)
+static inline quad select_floats(quad a, quad b, uint32_t keep, int larger)
 {
-  for (int q = 0; q < QUADS; q++) {
-    quad x = flush(((const quad *)a)[q]) & keep, y = flush(((const quad *)b)[q]) & keep;
-    int_quad x_key = order_key(x), y_key = order_key(y);
-    ((quad *)out)[q] = choose(larger ? (quad)(x_key > y_key) : (quad)(x_key < y_key), x, y);
-  }
-}
-
-static void add_fmin(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
-{
-  select_floats(out, a, b, ~0u, 0);
-}
-
-static void add_fmax(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
-{
-  select_floats(out, a, b, ~0u, 1);
-}
-
-static void add_fminabs(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
-{
-  select_floats(out, a, b, ~SIGN, 0);
-}
-
-static void add_fmaxabs(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
-{
-  select_floats(out, a, b, ~SIGN, 1);
-}
-
-/* Truncates; what does not fit gives 0. */
-static void add_ftoi(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
-{
-  (void)b;
-  for (int i = 0; i < QPU_LANES; i++) {
-    float value = float_of((*a)[i]);
-    (*out)[i] = value >= -0x1p31f && value < 0x1p31f ? (uint32_t)(int32_t)value : 0;
-  }
+  quad x = flush(a) & keep, y = flush(b) & keep;
+  int_quad x_key = order_key(x), y_key = order_key(y);
+  return choose(larger ? (quad)(x_key > y_key) : (quad)(x_key < y_key), x, y);
 }
 
 #define QUAD_OP(name, type, expression)                                                                      \
@@ -202,6 +170,21 @@ static void add_ftoi(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
       ((quad *)out)[q] = (quad)(expression);                                                                 \
     }                                                                                                        \
   }
+
+QUAD_OP(add_fmin, quad, select_floats(x, y, ~0u, 0))
+QUAD_OP(add_fmax, quad, select_floats(x, y, ~0u, 1))
+QUAD_OP(add_fminabs, quad, select_floats(x, y, ~SIGN, 0))
+QUAD_OP(add_fmaxabs, quad, select_floats(x, y, ~SIGN, 1))
+
+/* Truncates; what does not fit gives 0. */
+static void add_ftoi(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
+{
+  (void)b;
+  for (int i = 0; i < QPU_LANES; i++) {
+    float value = float_of((*a)[i]);
+    (*out)[i] = value >= -0x1p31f && value < 0x1p31f ? (uint32_t)(int32_t)value : 0;
+  }
+}
 
 QUAD_OP(add_itof, int_quad, __builtin_convertvector(x, float_quad))
 QUAD_OP(add_add, quad, x + y)

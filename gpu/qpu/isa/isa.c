@@ -177,11 +177,6 @@ uint64_t qpu_encode(const struct qpu_inst *inst)
          (uint64_t)inst->mul_a << 3 | inst->mul_b;
 }
 
-struct qpu_inst qpu_inst_nop(void)
-{
-  return qpu_decode(QPU_NOP_WORD);
-}
-
 enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst)
 {
   if (inst->sig == QPU_SIG_BRANCH) return QPU_BRANCH;

@@ -146,9 +146,8 @@ struct qpu_inst {
 struct qpu_inst qpu_decode(uint64_t word);
 uint64_t qpu_encode(const struct qpu_inst *inst);
 
-/** \brief The word of an instruction that does nothing, and that instruction to start from. */
+/** \brief The word of an instruction that does nothing. */
 #define QPU_NOP_WORD UINT64_C(0x100009e7009e7000)
-struct qpu_inst qpu_inst_nop(void);
 
 enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst);
 
