@@ -73,30 +73,42 @@ template <int pending> static __device__ __forceinline__ void copies_wait()
 #endif
 }
 
-#if __CUDA_ARCH__ >= 900
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
 // ---- bulk copies ----
 
-static __device__ __forceinline__ void arrival_init(uint32_t barrier)
+// Of one arrival.
+static __device__ __forceinline__ void barrier_init(uint32_t barrier)
 {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
 }
 
-// Barriers that were made before are seen by the copy engine after.
-static __device__ __forceinline__ void arrivals_publish()
+static __device__ __forceinline__ void barrier_init_fence()
 {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+// Ordinary stores to shared memory before, bulk copies and tensor cores after.
+static __device__ __forceinline__ void proxy_fence()
+{
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// The phase ends when so many bytes have come.
-static __device__ __forceinline__ void arrival_expect(uint32_t barrier, uint32_t bytes)
+// Barriers that were made before are seen by the copy engine after.
+static __device__ __forceinline__ void barriers_publish()
+{
+  barrier_init_fence();
+  proxy_fence();
+}
+
+// Arrives, and the phase ends only when so many bytes were copied.
+static __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
 {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
 
-static __device__ __forceinline__ bool arrival_test(uint32_t barrier, uint32_t parity)
+static __device__ __forceinline__ bool barrier_test(uint32_t barrier, uint32_t parity)
 {
   uint32_t done;
   asm volatile("{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
@@ -107,7 +119,7 @@ static __device__ __forceinline__ bool arrival_test(uint32_t barrier, uint32_t p
   return done;
 }
 
-static __device__ __forceinline__ void arrival_wait(uint32_t barrier, uint32_t parity)
+static __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity)
 {
   asm volatile("{\n.reg .pred p;\nmore%=:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
                "@!p bra more%=;\n}" ::"r"(barrier),
@@ -116,7 +128,7 @@ static __device__ __forceinline__ void arrival_wait(uint32_t barrier, uint32_t p
 }
 
 // The box whose first element is (x, y) of the map; beyond the matrix it is 0.
-static __device__ __forceinline__ void box_copy(uint32_t to, const CUtensorMap &map, int x, int y,
+static __device__ __forceinline__ void box_load(uint32_t to, const CUtensorMap &map, int x, int y,
                                                 uint32_t barrier)
 {
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
@@ -128,7 +140,7 @@ static __device__ __forceinline__ void box_copy(uint32_t to, const CUtensorMap &
 // ---- blocks of a cluster ----
 
 // All threads of the cluster: what was written before is seen after.
-static __device__ __forceinline__ void cluster_meet()
+static __device__ __forceinline__ void cluster_sync()
 {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }

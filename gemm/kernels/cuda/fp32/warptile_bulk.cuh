@@ -99,9 +99,9 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
   __device__ __forceinline__ void ask(const bulk_args &args, const bulk_place &at, int stage) const
   {
     const uint32_t to = begin + stage * bytes::stage;
-    arrival_expect(barrier(stage), bytes::stage);
-    box_copy(to, args.a, turn_a ? at.l : at.i, turn_a ? at.i : at.l, barrier(stage));
-    box_copy(to + bytes::a, args.b, turn_b ? at.l : at.j, turn_b ? at.j : at.l, barrier(stage));
+    barrier_expect(barrier(stage), bytes::stage);
+    box_load(to, args.a, turn_a ? at.l : at.i, turn_a ? at.i : at.l, barrier(stage));
+    box_load(to + bytes::a, args.b, turn_b ? at.l : at.j, turn_b ? at.j : at.l, barrier(stage));
   }
 
   // Turns the tile of the first stage.
@@ -109,7 +109,7 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
   {
     tile_turn<S::m, S::k, S::threads> first_a;
     tile_turn<S::n, S::k, S::threads> first_b;
-    if (turns) arrival_wait(barrier(0), 0);
+    if (turns) barrier_wait(barrier(0), 0);
     if (turn_a) first_a.read(begin), first_a.write(begin + buffers);
     if (turn_b) first_b.read(begin + bytes::a), first_b.write(begin + buffers + turned_a);
   }
@@ -129,7 +129,7 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
       if (turn_b && step == 2) next_b.read(begin + after + bytes::a);
       if (turn_a && step == S::k / 2 + 1) next_a.write(begin + other);
       if (turn_b && step == S::k / 2 + 1) next_b.write(begin + other + turned_a);
-      if (step == S::k - 3) there = arrival_test(barrier(awaited), parity);
+      if (step == S::k - 3) there = barrier_test(barrier(awaited), parity);
       item.multiply(step + 1);
     }
     return there;
@@ -152,7 +152,7 @@ static __device__ __forceinline__ void bulk_combine(const warptile_item<S> &item
     for (int y = 0; y < S::item_n; y += 4)
       shared_store(begin + ((item.i + item.row(x)) * S::n + item.j + item.column(y)) * (int)sizeof(float),
                    item.sums[x][y], item.sums[x][y + 1], item.sums[x][y + 2], item.sums[x][y + 3]);
-  cluster_meet();
+  cluster_sync();
   for (int id = threadIdx.x * 4; id < rows * S::n; id += S::threads * 4) {
     const int row = first + id / S::n, i = at.i + row, j = at.j + id % S::n;
     float4 sum = {0, 0, 0, 0};
@@ -163,7 +163,7 @@ static __device__ __forceinline__ void bulk_combine(const warptile_item<S> &item
     if (i < job.m) warptile_store(job.c + i * job.ldc + j, sum, job.n - j, aligned, job.alpha, job.beta);
   }
   // Nobody leaves while others read here.
-  cluster_meet();
+  cluster_sync();
 }
 
 #endif
@@ -184,8 +184,8 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   const uint32_t begin = shared_address(memory), buffers = args.stages * bytes::stage;
   const ring_type ring = {begin, shared_address(barriers)};
   if (threadIdx.x == 0) {
-    for (int stage = 0; stage < args.stages; stage++) arrival_init(ring.barrier(stage));
-    arrivals_publish();
+    for (int stage = 0; stage < args.stages; stage++) barrier_init(ring.barrier(stage));
+    barriers_publish();
     for (int tile = 0; tile < min(args.stages, tiles); tile++)
       ring.ask(args, {at.i, at.j, (first + tile) * S::k}, tile);
   }
@@ -204,7 +204,7 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
     if (threadIdx.x == 0 && tile > 0 && tile - 1 + args.stages < tiles)
       ring.ask(args, {at.i, at.j, (first + tile - 1 + args.stages) * S::k},
                stage == 0 ? args.stages - 1 : stage - 1);
-    if (!there && tile + ring.lead - 1 < tiles) arrival_wait(ring.barrier(awaited), parity);
+    if (!there && tile + ring.lead - 1 < tiles) barrier_wait(ring.barrier(awaited), parity);
     if (++awaited == args.stages) awaited = 0, parity ^= 1;
     uint32_t after = now + bytes::stage;
     if (++stage == args.stages) stage = 0, after = 0;

@@ -92,8 +92,8 @@ template <class S, bool turn_a, bool turn_b> struct stream_flow {
   __device__ __forceinline__ void start(stream_asker<S> &asker)
   {
     if (threadIdx.x == 0) {
-      for (int which = 0; which < args.stages; which++) arrival_init(ring.barrier(which));
-      arrivals_publish();
+      for (int which = 0; which < args.stages; which++) barrier_init(ring.barrier(which));
+      barriers_publish();
       for (int which = 0; which < min(args.stages, left); which++) ring.ask(args, asker.next(), which);
     }
     __syncthreads();
@@ -105,7 +105,7 @@ template <class S, bool turn_a, bool turn_b> struct stream_flow {
   {
     __syncthreads();
     if (threadIdx.x == 0 && more) ring.ask(args, asker.next(), stage == 0 ? args.stages - 1 : stage - 1);
-    if (!there && left >= ring_type::lead) arrival_wait(ring.barrier(awaited), parity);
+    if (!there && left >= ring_type::lead) barrier_wait(ring.barrier(awaited), parity);
     if (++awaited == args.stages) awaited = 0, parity ^= 1;
     uint32_t after = now + bytes::stage;
     if (++stage == args.stages) stage = 0, after = 0;

@@ -7,11 +7,7 @@
 #include <cuda.h>
 #include <stdint.h>
 
-// Shared memory addresses, as PTX takes them.
-static __device__ __forceinline__ uint32_t smem_address(const void *p)
-{
-  return (uint32_t)__cvta_generic_to_shared(p);
-}
+#include "gemm/kernels/cuda/fp32/async_copy.cuh"
 
 static __device__ __forceinline__ uint32_t cluster_rank()
 {
@@ -20,27 +16,9 @@ static __device__ __forceinline__ uint32_t cluster_rank()
   return rank;
 }
 
-// All threads of the cluster: what was written before is seen after.
-static __device__ __forceinline__ void cluster_sync()
-{
-  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
 static __device__ __forceinline__ void barrier_init(uint32_t barrier, int count)
 {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-
-static __device__ __forceinline__ void barrier_init_fence()
-{
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-
-// Arrives, and the phase ends only when so many bytes were copied.
-static __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
-{
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
 }
 
 // Arrives at the same barrier of a block of the cluster.
@@ -52,29 +30,10 @@ static __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint3
                : "memory");
 }
 
-static __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity)
-{
-  asm volatile("{\n.reg .pred done;\nwaiting:\n"
-               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-               "@!done bra waiting;\n}" ::"r"(barrier),
-               "r"(parity)
-               : "memory");
-}
-
 // A barrier of one warpgroup; number 0 is the block's own.
 static __device__ __forceinline__ void group_sync(int number)
 {
   asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");
-}
-
-// Copies a box of the map at element (x, y) into this block's shared memory.
-static __device__ __forceinline__ void box_load(uint32_t to, const CUtensorMap &map, int x, int y,
-                                                uint32_t barrier)
-{
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
-               "l"(&map), "r"(x), "r"(y), "r"(barrier)
-               : "memory");
 }
 
 // The same, into every block of the mask, at the same place; each block's barrier counts its bytes.
@@ -133,12 +92,6 @@ static __device__ __forceinline__ void box_store_wait()
 static __device__ __forceinline__ void map_prefetch(const CUtensorMap &map)
 {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
-}
-
-// Ordinary stores to shared memory before, bulk copies and tensor cores after.
-static __device__ __forceinline__ void proxy_fence()
-{
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 template <int registers> static __device__ __forceinline__ void registers_more()

@@ -150,7 +150,7 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1
                     const __grid_constant__ sgemm_tc_args args)
 {
   extern __shared__ uint8_t shared[];
-  const wgmma_room<S> room(smem_address(shared));
+  const wgmma_room<S> room(shared_address(shared));
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < S::stages; stage++) {
       barrier_init(room.full(stage), 1);
