@@ -48,8 +48,8 @@ struct option_pair {
   const char *one, *other;
 };
 
-/** \brief The option of every program that writes a document; \a more is said behind the usual help. AT(field) as in
- * gpu/device_options.h. */
+/** \brief The option of every program that writes a document; \a more is said behind the usual
+ * help. AT(field) as in gpu/device_options.h. */
 #define OPTION_JSON(reads, heading, more)                                                                    \
   {                                                                                                          \
     .name = "json", .readers = (reads), .type = OPTION_TEXT, .file = OPTION_OUTPUT, .offset = AT(json),      \
@@ -70,7 +70,7 @@ struct option_program {
   /** What no single option tells, and what follows from several; STATUS_USAGE. NULL: nothing. Not for --help and --version. */
   status_t (*check)(void *config);
   const struct option_pair *exclusive; /**< pairs that exclude each other, ends with {NULL} */
-  const struct option_pair *joined;    /**< where one is useless without the other, ends with {NULL} */
+  const struct option_pair *joined;    /**< one is useless without the other; ends with {NULL} */
 };
 
 /** Of an option that is read whatever is asked for. */
@@ -81,9 +81,10 @@ enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION };
 
 /** \brief Parses and checks all of argv into \a config. --help and --version are known to every program.
  *
- * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value, -n value, -nvalue; an option
- * twice, a pair that the table forbids, an unknown one, an abbreviation, a missing value, any word that is no option and a
- * HIMENO_* variable that is not understood (base/switches.h) are STATUS_USAGE with one clear line. */
+ * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value,
+ * -n value, -nvalue; an option twice, a pair that the table forbids, an unknown one, an abbreviation,
+ * a missing value, any word that is no option and a HIMENO_* variable that is not understood
+ * (base/switches.h) are STATUS_USAGE with one clear line. */
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request);
 

@@ -20,7 +20,8 @@ json_t *report_json_real(double value);
 /** \brief A JSON integer; null where the value is below 0, which stands for unknown. */
 json_t *report_json_known(int64_t value);
 
-/** \brief Reads a document whose keys do not repeat. STATUS_ENVIRONMENT, with the place in the file, where it is none. */
+/** \brief Reads a document whose keys do not repeat. STATUS_ENVIRONMENT, with the place, where it is
+ * none. */
 status_t report_json_read(const char *path, json_t **document);
 
 /** \brief Writes \a document by file_write, or to standard output for "-". */

@@ -50,7 +50,8 @@ status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struc
 status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                       const struct decomp_rules *rules);
 
-/** \brief The cut of a run: \a wanted, or chosen where its first is 0, and the whole grid of all ranks. STATUS_USAGE as both of the above. */
+/** \brief The cut of a run, \a wanted or chosen where its first is 0, and the grid of all ranks.
+ * STATUS_USAGE as both of the above. */
 status_t decomp_cut(int ranks, const int64_t extent[3], int weak, const struct decomp_rules *rules,
                     const int wanted[3], int procs[3], int64_t global[3]);
 

@@ -56,7 +56,8 @@ struct halo_transport {
   /** \brief Begins to move the halos of \a field, one of context.fields, whose points to send are complete once
    * \a computed has passed; with NULL, once all work in context.compute has, and the exchange's own work may go there, as late as in finish. */
   status_t (*start)(struct halo_exchange *exchange, struct gpu_mem field, struct gpu_event *computed);
-  /** \brief Lets messages move without blocking: for use between pieces of interior work. NULL where they need no host for it. */
+  /** \brief Lets messages move without blocking: for use between pieces of interior work. NULL where
+   * they need no host for it. */
   status_t (*progress)(struct halo_exchange *exchange);
   /** \brief Returns when all that needs the host is done; the field's halos are valid once *arrived has passed. Where
    * it is set to NULL they are valid for later work in context.compute. */

@@ -11,8 +11,8 @@
 #include "base/status.h"
 #include "gpu/qpu/asm/asm.h"
 
-/** \brief All of a file, with a zero behind it, which the caller frees. STATUS_USAGE where it is too large for a program,
- * STATUS_ENVIRONMENT when it cannot be read. */
+/** \brief All of a file, with a zero behind it, which the caller frees. STATUS_USAGE where it is too
+ * large for a program, STATUS_ENVIRONMENT when it cannot be read. */
 status_t qpu_file_read(const char *path, char **bytes, size_t *n);
 
 /** \brief Reads a program made elsewhere: 0x… numbers of 32 bits, low half first, in text (C comments are skipped),
