@@ -44,7 +44,7 @@ static status_t study_here(const struct placement *p, const struct gemm_config *
 
 status_t gemm_study_run(struct placement *p, const struct gemm_config *config, FILE *out)
 {
-  struct placement_request request = {.backend = gpu_backend_find("cuda"),
+  struct placement_request request = {.backend = &gpu_backend_cuda,
                                       .device = config->device,
                                       .binding = (enum binding_policy)config->binding,
                                       .expect = (int)config->expect};

@@ -48,7 +48,7 @@ static status_t transport_choose(const struct himeno_config *config, struct hime
 {
   char reason[GPU_TEXT_MAX] = "";
   choice->transport_origin = config->transport ? CHOICE_ASKED : CHOICE_DEFAULT;
-  choice->transport = halo_transport_find(config->transport ? config->transport : "staged");
+  choice->transport = config->transport ? halo_transport_find(config->transport) : &halo_transport_staged;
   if (choice->transport->available(choice->placement.backend, reason)) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", choice->transport->name, reason);
 }
