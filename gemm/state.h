@@ -17,7 +17,7 @@
 struct gemm_series {
   const struct gemm_kernel *kernel;
   struct gemm_exec *exec; /**< while measured */
-  status_t status; /**< STATUS_ENVIRONMENT: it cannot run here; STATUS_WRONG: on some rank. `why` says more */
+  status_t status;        /**< STATUS_ENVIRONMENT: it cannot run here; STATUS_WRONG: on some rank. `why` */
   char why[512];
   char fault[256];                  /**< what was wrong on this rank; "" where nothing was */
   double flop;                      /**< of a product */
@@ -69,13 +69,13 @@ struct gemm_run {
 /** \brief This rank's device as the model sees it. */
 struct gemm_machine gemm_run_machine(const struct gemm_run *run);
 
-/** \brief What a series' verdict is in words: status_verdict's, but nothing passes before it has ended. */
+/** \brief A series' verdict in words: status_verdict's, but nothing passes before it has ended. */
 const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *series);
 
 /** \brief GFLOPS of all ranks together by the slowest one's clock; 0 where nothing was timed. */
 double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *series);
 
-/** \brief The same as a share of what all ranks' devices can multiply and add in registers; 0 where unknown. */
+/** \brief The same as a share of what all devices multiply and add in registers; 0: unknown. */
 double gemm_series_share(const struct gemm_run *run, const struct gemm_series *series);
 
 #endif

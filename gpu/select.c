@@ -10,7 +10,8 @@
 #include "base/log.h"
 #include "base/values.h"
 
-int gpu_device_matches(const char *wanted, const struct gpu_device_info *info, int index)
+/* The device at that index of the probe. */
+static int device_matches(const char *wanted, const struct gpu_device_info *info, int index)
 {
   long long n;
   if (!wanted) return 1;
@@ -32,25 +33,46 @@ int gpu_fits_auto(const struct gpu_backend *backend)
   return fits;
 }
 
+status_t gpu_choice_make(const struct gpu_backend *backend, const char *wanted, struct gpu_choice *choice)
+{
+  char reason[GPU_TEXT_MAX] = "";
+  struct gpu_choice c = {NULL, NULL, 0};
+  int probed = 0;
+  backend->probe(&c.devices, &probed, reason);
+  c.index = calloc((size_t)probed + 1, sizeof *c.index);
+  for (int d = 0; c.index && d < probed; d++) {
+    if (!device_matches(wanted, &c.devices[d], d)) continue;
+    c.devices[c.n] = c.devices[d];
+    c.index[c.n++] = d;
+  }
+  *choice = c;
+  if (c.n > 0) return STATUS_OK;
+  int memory = c.index != NULL;
+  gpu_choice_free(choice);
+  if (!memory) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the list of devices");
+  if (probed == 0) return log_fail(STATUS_ENVIRONMENT, "backend %s: %s", backend->name, reason);
+  return log_fail(STATUS_ENVIRONMENT,
+                  "--device %s: none of the %d device%s of backend %s has that position, UUID or name; "
+                  "--list shows them",
+                  wanted, probed, probed > 1 ? "s" : "", backend->name);
+}
+
+void gpu_choice_free(struct gpu_choice *choice)
+{
+  free(choice->devices);
+  free(choice->index);
+  *choice = (struct gpu_choice){NULL, NULL, 0};
+}
+
 status_t gpu_select(const struct gpu_backend *backend, const char *wanted, const struct gpu_backend **chosen,
                     int *index)
 {
-  char reason[GPU_TEXT_MAX] = "";
-  struct gpu_device_info *devices = NULL;
-  int n = 0, found = -1;
+  struct gpu_choice choice;
   for (int b = 0; !backend; b++)
     if (gpu_fits_auto(gpu_backends[b])) backend = gpu_backends[b];
-  backend->probe(&devices, &n, reason);
-  for (int d = n - 1; d >= 0; d--)
-    if (gpu_device_matches(wanted, &devices[d], d)) found = d;
-  free(devices);
-  if (n == 0) return log_fail(STATUS_ENVIRONMENT, "backend %s: %s", backend->name, reason);
-  if (found < 0)
-    return log_fail(STATUS_ENVIRONMENT,
-                    "--device %s: none of the %d device%s of backend %s has that position, UUID or name; "
-                    "--list shows them",
-                    wanted, n, n > 1 ? "s" : "", backend->name);
+  RETURN_IF_FAILED(gpu_choice_make(backend, wanted, &choice));
   *chosen = backend;
-  *index = found;
+  *index = choice.index[0];
+  gpu_choice_free(&choice);
   return STATUS_OK;
 }

@@ -14,13 +14,12 @@ struct placement;
 /** What is a program's own, about state that its file keeps. */
 struct program {
   const struct option_program *options;
-  void *config; /**< that the options are parsed into */
-  const char *const *
-      json; /**< --json, once argv is parsed: checked before the run; NULL: the program writes its own documents */
-  const int *list; /**< --list; NULL: there is none */
+  void *config;            /**< that the options are parsed into */
+  const char *const *json; /**< --json; NULL: the program writes its documents itself */
+  const int *list;         /**< --list; NULL: there is none */
 
-  /** Sets \a ended where there is something to report, whatever the status. With ranks all agree on both; a failure with text held in the
-   * log is this rank's alone, while the others wait: it ends the job. */
+  /** Sets \a ended where there is something to report, whatever the status. Ranks agree on both;
+   * a failure with text held in the log is one rank's while the others wait: it ends the job. */
   status_t (*run)(int *ended);
   /** The report for people; NULL: the run printed it. */
   void (*report)(FILE *out);
@@ -39,10 +38,10 @@ struct program {
 /** \brief Runs a program of one process. Returns its exit code. */
 int program_main(const struct program *program, int argc, char **argv);
 
-/** \brief Runs a program of many ranks, from MPI_Init to MPI_Finalize. Ranks return one exit code. */
+/** \brief Runs a program of many ranks, from MPI_Init to MPI_Finalize. All return one exit code. */
 int program_mpi_main(const struct program *program, int argc, char **argv);
 
-/** \brief Where people read the report: standard error where the document alone goes to standard output. */
+/** \brief Where the report goes: standard error where the document has standard output. */
 FILE *program_out(const char *json);
 
 /* Steps of both. */

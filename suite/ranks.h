@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The table of ranks that every program shows: where each runs, on which device, how fast. */
+ * \brief The ranks of every program in one table: host, device, cores, speed. */
 #ifndef SUITE_RANKS_H
 #define SUITE_RANKS_H
 
@@ -33,7 +33,7 @@ void ranks_print(const void *rows, size_t size, int n, FILE *out);
 /** \brief Warns of a device or cores that \a rank shares with others. */
 void rank_print_sharing(const struct rank_row *row, int rank, FILE *out);
 
-/** \brief A row as documents have it; \a timed adds shared cores and gflops, null for an emulator. */
+/** \brief A row as documents have it; \a timed adds shared cores and gflops (emulated: null). */
 json_t *rank_json(const struct rank_row *row, int rank, int timed);
 
 #endif

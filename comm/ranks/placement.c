@@ -16,13 +16,6 @@
 
 #define CPUSET_TEXT 1024
 
-/* Devices that this rank may take: those of the probe that --device leaves. */
-struct choice {
-  struct gpu_device_info *devices;
-  int *index; /* in the probe */
-  int n;
-};
-
 /* What the ranks of one host tell each other. */
 struct host_table {
   struct binding_rank *ranks;
@@ -58,46 +51,6 @@ void placement_close(struct placement *placement)
 
 /* ---- which devices may this rank take ---- */
 
-static status_t none_left(const struct gpu_backend *backend, const char *wanted, int probed,
-                          const char *reason)
-{
-  if (probed == 0) return log_fail(STATUS_ENVIRONMENT, "backend %s: %s", backend->name, reason);
-  return log_fail(STATUS_ENVIRONMENT,
-                  "--device %s: none of the %d device%s of backend %s has that position, UUID or name; "
-                  "--list shows them",
-                  wanted, probed, probed > 1 ? "s" : "", backend->name);
-}
-
-static void choice_free(struct choice *choice)
-{
-  free(choice->devices);
-  free(choice->index);
-}
-
-static status_t choice_make(const struct gpu_backend *backend, const char *wanted, struct choice *choice)
-{
-  char reason[GPU_TEXT_MAX] = "";
-  struct choice c = {NULL, NULL, 0};
-  int probed = 0;
-  backend->probe(&c.devices, &probed, reason);
-  c.index = calloc((size_t)probed + 1, sizeof *c.index);
-  if (!c.index) {
-    free(c.devices);
-    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the list of devices");
-  }
-  for (int d = 0; d < probed; d++) {
-    if (!gpu_device_matches(wanted, &c.devices[d], d)) continue;
-    c.devices[c.n] = c.devices[d];
-    c.index[c.n++] = d;
-  }
-  if (c.n == 0) {
-    choice_free(&c);
-    return none_left(backend, wanted, probed, reason);
-  }
-  *choice = c;
-  return STATUS_OK;
-}
-
 static status_t backend_choose(struct placement *p, const struct placement_request *request)
 {
   p->backend = request->backend;
@@ -120,7 +73,7 @@ static void table_free(struct host_table *table)
   free(table->ranks);
 }
 
-static status_t devices_gather(MPI_Comm host, const struct choice *choice, struct host_table *table)
+static status_t devices_gather(MPI_Comm host, const struct gpu_choice *choice, struct host_table *table)
 {
   int counts[table->n], offsets[table->n], bytes[table->n], total = 0;
   int mine = choice->n;
@@ -164,7 +117,7 @@ static status_t bindings_gather(MPI_Comm host, hwloc_topology_t topology, struct
   return status;
 }
 
-static status_t table_make(MPI_Comm host, hwloc_topology_t topology, const struct choice *choice,
+static status_t table_make(MPI_Comm host, hwloc_topology_t topology, const struct gpu_choice *choice,
                            struct host_table *table)
 {
   status_t status;
@@ -202,7 +155,7 @@ static status_t expect_check(const struct placement *p, const struct placement_r
                   p->host, distinct, distinct == 1 ? "" : "s", p->backend->name, request->expect);
 }
 
-static void placement_take(struct placement *p, hwloc_topology_t topology, const struct choice *choice,
+static void placement_take(struct placement *p, hwloc_topology_t topology, const struct gpu_choice *choice,
                            const struct binding_rank *mine)
 {
   p->device = choice->index[mine->device];
@@ -217,7 +170,7 @@ static void placement_take(struct placement *p, hwloc_topology_t topology, const
 }
 
 static status_t host_assign(struct placement *p, const struct placement_request *request, MPI_Comm host,
-                            hwloc_topology_t topology, const struct choice *choice)
+                            hwloc_topology_t topology, const struct gpu_choice *choice)
 {
   status_t status;
   struct host_table table = {NULL, NULL, NULL, 0};
@@ -234,7 +187,7 @@ done:
 
 /* The shared-memory communicator tells who shares the host: never the global rank. */
 static status_t host_choose(struct placement *p, const struct placement_request *request,
-                            const struct choice *choice)
+                            const struct gpu_choice *choice)
 {
   status_t status;
   MPI_Comm host;
@@ -253,11 +206,11 @@ out:
 
 status_t placement_choose(struct placement *p, const struct placement_request *request)
 {
-  struct choice choice = {NULL, NULL, 0};
+  struct gpu_choice choice = {NULL, NULL, 0};
   RETURN_IF_FAILED(backend_choose(p, request));
-  status_t status = choice_make(p->backend, request->device, &choice);
+  status_t status = gpu_choice_make(p->backend, request->device, &choice);
   status = agree_status(p->comm, status);
   if (status == STATUS_OK) status = agree_status(p->comm, host_choose(p, request, &choice));
-  choice_free(&choice);
+  gpu_choice_free(&choice);
   return status;
 }
