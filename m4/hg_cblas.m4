@@ -37,4 +37,5 @@ AS_IF([test $hg_openblas = 1], [hg_name='OpenBLAS'], [hg_name='the CBLAS library
 AC_DEFINE_UNQUOTED([HAVE_CBLAS], [$hg_cblas], [1 when there is a CBLAS, else 0])
 AC_DEFINE_UNQUOTED([HAVE_OPENBLAS_SET_NUM_THREADS], [$hg_openblas], [1 when it is OpenBLAS, else 0])
 AC_DEFINE_UNQUOTED([CBLAS_NAME], ["$hg_name"], [whose CBLAS it is])
-AM_CONDITIONAL([HAVE_CBLAS], [test $hg_cblas = 1])])
+AM_CONDITIONAL([HAVE_CBLAS], [test $hg_cblas = 1])
+AC_SUBST([HAVE_CBLAS], [$hg_cblas])])

@@ -2,7 +2,7 @@
 # What users are shown goes on working: tests/golden/commands says which command lines, and what of them is held.
 load ../helper
 
-golden() { "$PYTHON" "${folder:-$top_srcdir/tests/golden}/golden.py" "$1" "${2:-$top_srcdir}" "$top_builddir" "$BATS_TEST_TMPDIR/work"; }
+golden() { "$PYTHON" "${folder:-$top_srcdir/tests/golden}/golden.py" "$1" "${2:-$top_srcdir}" "$top_builddir" "${work:-$BATS_TEST_TMPDIR/work}"; }
 
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -10,7 +10,21 @@ export PYTHONDONTWRITEBYTECODE=1
 
 @test "frozen command lines run as they did: exit code, lines and keys" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
-  golden run
+  work=$BATS_FILE_TMPDIR golden run
+}
+
+@test "schemas have each field of the documents that those lines wrote, and no other" {
+  work=$BATS_FILE_TMPDIR
+  [ -e "$work/run.json" ] || skip "the lines were not run"
+  golden fields
+  # Two lies: a key that a schema lacks, and a property that nobody writes.
+  mkdir -p "$BATS_TEST_TMPDIR/lies/doc"
+  cp "$top_srcdir"/doc/*.schema.json "$BATS_TEST_TMPDIR/lies/doc"
+  sed -i '/^ *"ceiling_share": /d; s/^ *"kernel_choice": {/"planted": {"type": "integer"}, &/' "$BATS_TEST_TMPDIR/lies/doc/result.schema.json"
+  run golden fields "$BATS_TEST_TMPDIR/lies"
+  expect_status 1
+  [ "$output" = 'himeno-gpu/1.result.ceiling_share is written and stands in no schema
+himeno-gpu/1.config.planted stands in a schema and is written by no document' ]
 }
 
 @test "options of recorded measurements are still there" { golden recorded; }

@@ -5,6 +5,7 @@
     run       the lines of `commands` run as they did, in FOLDER
     recorded  the options of each doc/results/**/*.cmd are still there
     schemas   the schemas of doc/ have all frozen keys, with their types, units and words
+    fields    what FOLDER/run.json of a run before has and what the schemas of doc/ have are the same fields
     keys      prints `keys` anew, from FOLDER/run.json of a run before; = KIND there stands for all keys of that kind"""
 import json
 import os
@@ -17,6 +18,7 @@ import subprocess
 import sys
 
 import documented
+import fields
 
 HERE = pathlib.Path(__file__).parent
 SUBCOMMANDS = ("scripts/scaling", "scripts/plot")
@@ -242,8 +244,8 @@ def cpu_seconds():
 
 
 def lacks(need):
-    return os.environ.get({"opencl": "HAVE_OPENCL", "lapack": "HAVE_LAPACK", "simgrid": "HAVE_SIMGRID"}.get(need, ""), "1") in ("0", "no") or (
-        need not in ("opencl", "lapack", "simgrid") and not shutil.which(need))
+    built = {"opencl": "HAVE_OPENCL", "lapack": "HAVE_LAPACK", "simgrid": "HAVE_SIMGRID", "cblas": "HAVE_CBLAS"}.get(need)
+    return os.environ.get(built, "1") in ("0", "no") if built else not shutil.which(need)
 
 
 def shell(command, folder, env):
@@ -268,9 +270,8 @@ def run_line(line, folder, env, keys, documents):
             complaints.append(f"{name} was not written")
             continue
         if kind:
-            found = collect(load(path))
-            documents.setdefault(kind, []).append({path: sorted(kinds) for path, kinds in found.items()})
-            complaints += [f"{name}: {text}" for text in lost(keys.get(kind, {}), found)]
+            documents.setdefault(kind, []).append(load(path))
+            complaints += [f"{name}: {text}" for text in lost(keys.get(kind, {}), collect(documents[kind][-1]))]
     return complaints
 
 
@@ -321,10 +322,17 @@ def check_schemas(source, build, folder):
                 yield f"{name}: {path} is no longer {' '.join(sorted(words - found[name][path]))}"
 
 
+def check_fields(source, build, folder):
+    skipped = {re.split("[ -]", written.partition(" ")[2])[0] for line in read_lines((HERE / "commands").read_text()) if any(map(lacks, line.needs))
+               for written in line.writes}
+    return fields.differences(source, json.loads((folder / "run.json").read_text()), skipped)
+
+
 def print_all(source, build, folder):
     print("# SPDX-License-Identifier: MIT\n# The keys of each document that a line of `commands` writes, with their types, and of each schema with units and words too."
           "\n# Made by `golden.py keys`; a line may be added, and none may go.")
-    for kind, found in sorted(json.loads((folder / "run.json").read_text()).items()):
+    for kind, documents in sorted(json.loads((folder / "run.json").read_text()).items()):
+        found = [collect(some) for some in documents]
         always = set.intersection(*(set(one) for one in found))
         print_keys(kind, {path: set().union(*(one[path] for one in found)) for path in always}, kind.split()[0])
     for name, words in schemas_of(source).items():
@@ -333,7 +341,7 @@ def print_all(source, build, folder):
 
 
 def main():
-    checks = {"whole": check_whole, "run": check_run, "recorded": check_recorded, "schemas": check_schemas, "keys": print_all}
+    checks = {"whole": check_whole, "run": check_run, "recorded": check_recorded, "schemas": check_schemas, "fields": check_fields, "keys": print_all}
     source, build, folder = (pathlib.Path(word).resolve() for word in sys.argv[2:5])
     complaints = list(checks[sys.argv[1]](source, build, folder))
     print("\n".join(complaints), end="\n" if complaints else "")

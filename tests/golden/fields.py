@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Holds the fields of documents against the schemas of doc/, both ways: what a document has stands in its schema, and what a schema
+has is written by some document, or named in `unwritten` with the reason."""
+import json
+import pathlib
+
+UNWRITTEN = pathlib.Path(__file__).parent / "unwritten"
+LINE_OF_A_LOG = "soak-log"  # its lines name no schema
+
+
+def roots_of(source):
+    """{schema of a document: (file's first word, whole file, node)}; a file of two schemas, such as gemm's, has one alternative for each."""
+    roots = {}
+    for path in sorted(source.glob("doc/*.schema.json")):
+        whole = json.loads(path.read_text())
+        for node in resolved(whole, [{"oneOf": whole["oneOf"]} if "oneOf" in whole else whole]):
+            if "properties" in node:
+                roots[node["properties"].get("schema", {}).get("const", LINE_OF_A_LOG)] = path.name.split(".")[0], whole, node
+    return roots
+
+
+def resolved(whole, nodes):
+    """All nodes that say something of one value."""
+    for node in nodes:
+        yield node
+        more = [part for word in ("anyOf", "oneOf", "allOf") for part in node.get(word, [])]
+        if "$ref" in node:
+            more.append(whole["$defs"][node["$ref"].split("/")[-1]])
+        yield from resolved(whole, more)
+
+
+def children(whole, nodes):
+    """{key: nodes} of an object's values, "*" for keys that are free, and "[]" for the elements of an array."""
+    found = {}
+    for node in resolved(whole, nodes):
+        for key, inner in node.get("properties", {}).items():
+            found.setdefault(key, []).append(inner)
+        for word, key in (("additionalProperties", "*"), ("items", "[]")):
+            if isinstance(node.get(word), dict):
+                found.setdefault(key, []).append(node[word])
+    return found
+
+
+def unknown(whole, nodes, value, path, written):
+    """What of a value stands in no schema; `written` gets the paths of what does."""
+    known = children(whole, nodes)
+    for key, inner in value.items() if isinstance(value, dict) else [("[]", one) for one in value] if isinstance(value, list) else []:
+        place = key if key in known else "*" if isinstance(value, dict) else key
+        if place in known:
+            written.add(f"{path}.{place}")
+            yield from unknown(whole, known[place], inner, f"{path}.{place}", written)
+        else:
+            yield f"{path}.{key}"
+
+
+def properties(whole, nodes, path):
+    for key, inner in children(whole, nodes).items():
+        yield f"{path}.{key}"
+        yield from properties(whole, inner, f"{path}.{key}")
+
+
+def differences(source, documents, skipped):
+    """In words; documents are those of one run of tests/golden/commands, {kind: [file of documents]}. Of `skipped` kinds some could not be made."""
+    roots, written, stray = roots_of(source), set(), {}
+    for kind, document in ((kind, one) for kind, files in documents.items() for file in files for one in file):
+        name = document.get("schema", kind.split()[0])
+        if name in roots:
+            _, whole, node = roots[name]
+            stray.update(dict.fromkeys(unknown(whole, [node], document, name, written)))
+    yield from (f"{path} is written and stands in no schema" for path in stray)
+    excused = {row.split()[0] for row in UNWRITTEN.read_text().splitlines() if row and not row.startswith("#")} if UNWRITTEN.exists() else set()
+    yield from (f"{path} stands in tests/golden/unwritten and is written" for path in sorted(excused & written))
+    silent = set()
+    for name, (kind, whole, node) in roots.items():
+        if kind in skipped:
+            continue
+        for path in properties(whole, [node], name):
+            above = path.rpartition(".")[0]
+            if above in silent or path in excused:
+                silent.add(path)
+            elif path not in written:
+                silent.add(path)
+                yield f"{path} stands in a schema and is written by no document"
