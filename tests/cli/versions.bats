@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+# Documents of earlier versions stay readable: one frozen example a version in tests/golden/documents, and those of doc/results.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  old=$top_srcdir/tests/golden/documents
+}
+
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+
+@test "every version that a schema of doc/ describes has an example, and examples follow the schema of their version" {
+  "$PYTHON" - "$top_srcdir" <<'PY'
+import json, pathlib, sys
+source = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(source / "tests/golden"))
+import fields
+found = {path.stem: json.loads(path.read_text()) for path in (source / "tests/golden/documents").glob("*.json")}
+assert all(document["schema"].replace("/", "-") == name for name, document in found.items())
+roots = {name: root for name, root in fields.roots_of(source).items() if name != fields.LINE_OF_A_LOG}
+assert not [name for name in roots if name.replace("/", "-") not in found]
+try:
+    import jsonschema
+except ImportError:
+    sys.exit()
+for name, (_, whole, _) in roots.items():
+    assert "$id" not in whole  # Debian 12's jsonschema looks for it on the net
+    jsonschema.Draft202012Validator.check_schema(whole)
+    jsonschema.Draft202012Validator(whole).validate(found[name.replace("/", "-")])
+PY
+}
+
+@test "what is drawn reads every example, and every document of doc/results" {
+  "$PYTHON" - "$top_srcdir" <<'PY'
+import pathlib, sys
+source = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(source / "scripts/plotting"))
+sys.path.insert(0, str(source / "scripts/shared"))
+import documents, memory, paths, products, scaling
+def sections(document):
+    return [getattr(memory, kind)(document) for kind in ("copies", "latency", "roofline") if document[kind]]
+readers = {"himeno-gpu/1": [documents.run_point, scaling.measured], "himeno-ladder/1": [documents.ladder, documents.ladder_points],
+           "himeno-predict/1": [scaling.predicted], "himeno-sim/1": [scaling.simulated], "gemm-ladder/1": [products.panel],
+           "comm-gpu/1": [paths.one], "mem-gpu/1": [sections]}
+read = dict.fromkeys(readers, 0)
+for path in [*source.glob("tests/golden/documents/*.json"), *source.glob("doc/results/**/*.json")]:
+    document = documents.read(path)[1]
+    for reader in readers.get(document["schema"], []):
+        read[document["schema"]] += bool(documents.described(path, document, reader))
+assert all(read.values()), read
+PY
+}
+
+@test "mem-gpu places the kernels of every example on its roofline" {
+  "$top_builddir/mem-gpu" -b cpu -t 0.01 --roofline --sizes 64K --json roof.json \
+    --kernels "$old/himeno-gpu-1.json,$old/himeno-ladder-1.json,$old/himeno-traffic-1.json,$old/gemm-gpu-1.json,$old/gemm-ladder-1.json" >/dev/null
+  "$PYTHON" -c 'import json
+names = [kernel["name"] for kernel in json.load(open("roof.json"))["roofline"]["kernels"]]
+assert {"stream L", "temporal4 S", "warptile f32 1024", "regblock f32 4096"} <= set(names), names'
+}
+
+@test "himeno-gpu takes an example as --reference, as far as the machine is that one" {
+  run --separate-stderr on 1 "$himeno" -b null -s XS -n 1 --reference "$old/himeno-gpu-1.json"
+  expect_status 2
+  [[ $stderr == *"--reference $old/himeno-gpu-1.json: that run was of 256x256x512 points"* ]]
+}
+
+@test "himeno-predict reads the examples of runs, paths, simulations, models and seals" {
+  [ "$HAVE_LAPACK" = 1 ] || skip "himeno-predict was not built"
+  predict=$top_builddir/himeno-predict
+  run "$predict" --check "$old/himeno-predict-1.json" --against "$old/himeno-gpu-1.json" \
+    --hash 97261c560122455139e4bf25a8655e2b1be17fd3ce4b5147517fdbe6ca0579be
+  expect_status 0
+  [[ $output == *' is whole'*'L      strong    4    2x2x1  staged         200.40      251.44   +25.5%'* ]]
+  run "$predict" --model "$old/himeno-predict-1.json" -s L -n 4 -p 2x2x1 -x staged
+  expect_status 0
+  [[ $output == *251.44* ]]
+  run "$predict" --model "$top_srcdir/tests/golden/model.json" -s XS -n 4 --against "$old/himeno-sim-1.json"
+  expect_status 0
+  [[ $output == *'2 of 2 predicted'* ]]
+  mkdir runs
+  cp "$top_srcdir"/doc/results/h200-x4-2026-11/runs/strong-[SL]-*.json runs
+  run "$predict" --study runs --comm "$old/comm-gpu-1.json" -s L -n 4 -p 2x2x1
+  expect_status 0
+  [[ $output == *'L      strong'*2x2x1* ]]
+}
