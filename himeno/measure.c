@@ -203,6 +203,7 @@ static status_t value_settle(struct himeno_measurement *m, int sweeps, struct ve
   r->last = block;
   r->verified = value->source;
   if (is_short) {
+    r->reference_sweeps = value->sweeps;
     RETURN_IF_FAILED(check_block(m, &nothing, sweeps, "first block", &block));
     value->sweeps = sweeps;
     value->gosa = block.gosa;

@@ -46,8 +46,9 @@ struct himeno_result {
   double phase_sums[HIMENO_PHASES]; /**< of this rank's means a sweep, over all timed blocks */
   struct solver_block last;
   enum verify_source verified;
-  int pauses;                              /**< timed blocks pause at check points */
-  int check_blocks;                        /**< untimed ones that did */
+  int reference_sweeps; /**< of a block that the reference vouches for, where that is not all; or 0 */
+  int pauses;           /**< timed blocks pause at check points */
+  int check_blocks;     /**< untimed ones that did */
   const struct solver_check *check_points; /**< what every block had at them; the solver's */
   int n_check_points;
   uint64_t coefficients; /**< sum of the constant arrays' checksums */

@@ -149,6 +149,11 @@ static void print_verdict(const struct himeno_result *r, FILE *out)
             r->verified == VERIFY_NO ? "was compared with nothing" : "is right");
   else if (r->verified == VERIFY_NO)
     fprintf(out, "  verdict    NOT VERIFIED: %s\n", compared[VERIFY_NO]);
+  else if (r->reference_sweeps > 0)
+    fprintf(out,
+            "  verdict    %s: the first %d sweeps equal the reference kernel's value, and every block equals "
+            "the first\n",
+            verdict_word(r->verdict), r->reference_sweeps);
   else
     fprintf(out, "  verdict    %s: %s\n", verdict_word(r->verdict), compared[r->verified]);
 }

@@ -271,6 +271,7 @@ d.result.verified = "reference"
 d.result.seconds = 183.92
 d.config.sweeps = 10
 FIGURES
+  says "PASS: the first 3 sweeps equal the reference kernel's value, and every block equals the first"
   HIMENO_FLIP="p 5,6,7 22 2" run on 1 "$top_builddir/tests/clock/himeno-gpu" -b null -k reference -s 24x24x40 -n 10
   expect_status 4
   [[ $output == *"check block: "*" after 3 sweeps, must be "*"(reference value)"* ]]

@@ -96,7 +96,8 @@ static status_t value_find(const struct solver_config *config, const struct test
   if (odd || t->kernel->toward_zero) return verify_prepare(config, HIMENO_VERIFY_FULL, t->sweeps, value);
   const struct golden *golden = table_find(t);
   if (!golden) return log_fail(STATUS_USAGE, "the table has no such case");
-  *value = (struct verify_value){VERIFY_KNOWN, t->sweeps, golden->gosa, golden->checksum};
+  *value = (struct verify_value){
+      .source = VERIFY_KNOWN, .sweeps = t->sweeps, .gosa = golden->gosa, .checksum = golden->checksum};
   return STATUS_OK;
 }
 
