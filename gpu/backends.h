@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The one list of backends, in order of preference: what there is for a backend, in any room, is a table made from it.
+ * \brief The one list of backends, in order of preference, that each room makes its tables from.
  *
- * X(name, built): one that is not built stays in the list of gpu/gpu.h, where its probe says why, and has nothing elsewhere.
+ * X(name, built): one that is not built stays in the list of gpu/gpu.h, where its probe says why.
  * Tables that use `built` need config.h. */
 #ifndef GPU_BACKENDS_H
 #define GPU_BACKENDS_H

@@ -72,8 +72,8 @@ struct halo_transport {
   /** \brief Collective unless an exchange failed. */
   void (*teardown)(struct halo_exchange *exchange);
   int trial; /**< -x auto tries it */
-  /** \brief Memory for the fields that it will move, where neighbours or a library must reach it, and its end; each rank calls
-   * them for itself. NULL where that of gpu_alloc will do, and where gpu_free ends it. */
+  /** \brief Memory for the fields, where neighbours or a library must reach it, and its end; each rank
+   * calls them for itself. NULL where that of gpu_alloc will do, and where gpu_free ends it. */
   status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   void (*free)(struct gpu_device *device, struct gpu_mem *mem);
   /** \brief Start and finish only put work into queues, so that a whole block needs no host. */

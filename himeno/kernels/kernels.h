@@ -13,8 +13,8 @@
 
 enum himeno_class { HIMENO_CLASSIC, HIMENO_TEMPORAL };
 
-/** One variant of the sweep. A backend's kernels differ by `variant`, and by `ops` where they are launched in several ways:
- * both are its own matter. */
+/** One variant of the sweep. What `ops` and `variant` are is the backend's own matter; where all are
+ * launched alike there are no ops. */
 struct himeno_kernel {
   const char *name;
   const char *step; /**< what it does that the rung below does not, one line for the ladder */
@@ -23,8 +23,8 @@ struct himeno_kernel {
   int whole_planes; /**< needs the rank to hold whole (j, k) planes */
   int resident;     /**< needs the whole grid on one rank, and does any number of sweeps in a pass over it */
   int rung;         /**< place on the ladder, 0 = not on it */
-  int standard; /**< one of each set: taken where nothing chooses, and for single sweeps beside one of several */
-  int trial;    /**< -k auto tries it */
+  int standard;     /**< one of each set: the default, and for single sweeps beside one of several */
+  int trial;        /**< -k auto tries it */
   const char *file; /**< the user's source, NULL for the suite's own kernels */
   int extra_arrays; /**< memory that it takes for itself at open, in arrays of the layout */
   int toward_zero;  /**< rounds toward zero: its bits are those of himeno_kernel_toward_zero */

@@ -64,8 +64,8 @@ static cudaError_t launch_box(struct himeno_exec *exec, struct gpu_queue *queue,
   return error;
 }
 
-/* Whether the box is a part whose tiles would be mostly idle, as the points next to a neighbour are. A whole
- * grid always runs the kernel that was asked for. */
+/* Whether the box is a part whose tiles would be mostly idle, as the points next to a neighbour
+   are. A whole grid always runs the kernel that was asked for. */
 static int is_slab(const struct himeno_exec *exec, struct cuda_pass *pass, const struct box *box)
 {
   const int *tile = exec->step->tile;
@@ -101,7 +101,7 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct 
 
 /* ---- a sweep that exchanges its halos itself ---- */
 
-/* Slabs' blocks are one of so many while they last: their waiting leaves most of a processor to others. */
+/* Slabs' blocks are one of so many: their waiting leaves most of a processor to others. */
 #define LINKED_SPREAD 4
 
 /* Blocks of the slabs, and then those of the rest. */

@@ -17,7 +17,7 @@ struct cuda_block {
 struct himeno_ops {
   /** \brief Makes exec->kernel ready and loads its code, so that no sweep has to. */
   status_t (*open)(struct himeno_exec *exec);
-  /** \brief Releases exec->state, also after open failed half-way. NULL: there is nothing to release. */
+  /** \brief Releases what exec->state holds, also after open failed half-way. NULL: nothing. */
   void (*close)(struct himeno_exec *exec);
   /** \brief A pass over the box of \a pass, which is that of \a sweep and not empty. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
@@ -27,8 +27,8 @@ struct himeno_ops {
   cudaError_t (*block)(const struct himeno_exec *exec, struct cuda_block *block);
 };
 
-/** Kernels of a family differ by himeno_kernel.variant: a struct cuda_step, for classic ones and for what a resident one
- * sweeps of a part of its grid; the CUDA_TEMPORAL_FORMS of a temporal one; NULL for a user's. */
+/** himeno_kernel.variant is a struct cuda_step of classic kernels, and of resident ones for parts of
+ * their grid; the CUDA_TEMPORAL_FORMS of temporal ones; NULL of a user's. */
 extern const struct himeno_ops cuda_classic_ops, cuda_temporal_ops, cuda_resident_ops, cuda_user_ops;
 
 /** How the coefficients stand in exec->pack. */
@@ -58,8 +58,8 @@ status_t cuda_exec_code(const struct himeno_exec *exec, const void *kernel, int 
 /** \brief exec->state of so many bytes, zero. */
 status_t cuda_exec_state(struct himeno_exec *exec, size_t bytes);
 
-/** \brief Launches. On Hopper and later the kernel may start while the one before it in the queue drains: until that is
- * complete it reads coefficients only, and those are written by fills alone. */
+/** \brief Launches. On Hopper and later the kernel may start while the one before it drains: until that
+ * is complete it reads coefficients only, and those are written by fills alone. */
 cudaError_t cuda_exec_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
                              dim3 threads, void **arguments);
 
@@ -71,14 +71,14 @@ void cuda_box_set(struct cuda_pass *pass, const struct box *box);
 /** \brief Whether the box is all that the rank owns. */
 int cuda_is_owned(const struct himeno_exec *exec, const struct box *box);
 
-/** \brief What cudaFuncGetAttributes tells of a kernel whose blocks are given so many bytes at launch. */
+/** \brief What CUDA tells of a kernel whose blocks are given so many bytes at launch. */
 cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, struct cuda_block *block);
 
 /** \brief Launches a grid of exec->step's tiles. */
 typedef cudaError_t (*cuda_tiles_launch)(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid,
                                          void **arguments);
 
-/** \brief Sweeps the box by tiles of exec->step, or by the slab kernel where those would be mostly idle. */
+/** \brief Sweeps the box by tiles of exec->step, or by the slab kernel where most would be idle. */
 status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                           const struct box *box, cuda_tiles_launch launch);
 

@@ -197,7 +197,8 @@ static status_t linked_or_trap(struct himeno_exec *exec, struct gpu_queue *queue
   return --exec->trap ? exec->kernel->ops->linked(exec, queue, linked) : trap(exec, queue);
 }
 
-/* HIMENO_CUDA_TRAP=N is for tests: the Nth sweep that a kernel is asked for runs into a failing assertion on the device. */
+/* HIMENO_CUDA_TRAP=N is for tests: the Nth sweep that a kernel is asked for runs into a failing
+   assertion on the device. */
 static void ops_choose(struct himeno_exec *exec)
 {
   exec->ops = *exec->kernel->ops;

@@ -12,7 +12,8 @@ struct state {
   struct cuda_temporal_chip chip;
 };
 
-/* Whether the chip runs a form of a temporal kernel; tests reach what older chips run by HIMENO_CUDA_BULK=0. */
+/* Whether the chip runs a form of a temporal kernel; tests reach what older chips run by
+   HIMENO_CUDA_BULK=0. */
 static int form_runs(const struct cudaDeviceProp *chip, int code, const struct cuda_temporal *form)
 {
   int major = switch_number("HIMENO_CUDA_BULK", 1) ? code / 10 : 8;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A user's own kernel, compiled while the program runs (NVRTC): doc/kernel-template.cu is the start of one. NVRTC and the
- * driver are loaded when a kernel file is given: the program needs neither to start. */
+/* A user's own kernel, of which doc/kernel-template.cu is the start. NVRTC compiles it; that and the
+   driver are loaded when a kernel file is given: the program needs neither to start. */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -219,8 +219,8 @@ static status_t module_load(struct state *user, void *program, const char *image
   return shape_check(&user->step);
 }
 
-/* A file that cannot be read, or NVRTC or the driver not being there, is STATUS_ENVIRONMENT; source that does not compile
- * or has no valid shape is STATUS_USAGE. */
+/* A file that cannot be read, or NVRTC or the driver not being there, is STATUS_ENVIRONMENT; source
+   that does not compile or has no valid shape is STATUS_USAGE. */
 static status_t open(struct himeno_exec *exec)
 {
   status_t status;
