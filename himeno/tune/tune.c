@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/meta.h"
+#include "base/switches.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/tune/choose.h"
@@ -25,12 +26,18 @@ static void key_make(const struct himeno_config *config, const struct himeno_cho
                      char key[KEY_MAX])
 {
   const struct gpu_device_info *info = &choice->placement.info;
+  int n = 0;
   snprintf(key, KEY_MAX,
            "%s|%s|%s|%s|%" PRId64 "x%" PRId64 "x%" PRId64 "|%s|%dx%dx%d|%s|%s|%d units|%" PRId64 " padded",
            choice->placement.backend->name, info->name, info->driver, meta_version(), choice->global[0],
            choice->global[1], choice->global[2], himeno_data_names[config->data], choice->procs[0],
            choice->procs[1], choice->procs[2], choice->transport->name,
            config->no_overlap ? "apart" : "overlap", info->compute_units, config->pad);
+  for (const struct switch_spec *s; (s = switch_at(n)); n++) {
+    size_t used = strlen(key);
+    if (s->kind == SWITCH_TUNING && switch_text(s->name))
+      snprintf(key + used, KEY_MAX - used, "|%s=%s", s->name, switch_text(s->name));
+  }
 }
 
 /* Makes \a kernel the choice, with a cut that suits it; 0 where it cannot be. Says nothing: the next one may. */

@@ -29,10 +29,13 @@ cache() { "$PYTHON" -c "import json,os; d=json.load(open(os.environ['HIMENO_TUNE
   [ -z "$stderr" ]
 }
 
-@test "what is remembered holds for its data and size only" {
+@test "what is remembered holds for its data, size and switches only" {
   tuned 'fastest in a short trial'
   tuned 'fastest in a short trial' --data dense
-  [ "$(cache 'len(d["choices"])')" = 2 ]
+  HIMENO_CPU_SIMD=generic tuned 'fastest in a short trial'
+  HIMENO_CPU_SIMD=generic tuned 'remembered from an earlier trial'
+  tuned 'remembered from an earlier trial'
+  [ "$(cache 'len(d["choices"])')" = 3 ]
 }
 
 @test "--no-tune and --kernel try nothing and write nothing" {
