@@ -9,10 +9,10 @@
 #include "comm/halo/pack.h"
 #include "gpu/null/null_device.h"
 
-const struct halo_linker *halo_linker_find(const char *backend)
+const struct halo_link_ops *halo_link_ops_find(const char *backend)
 {
   const struct halo_packer *packer = halo_packer_find(backend);
-  return packer ? packer->linker : NULL;
+  return packer ? packer->link_ops : NULL;
 }
 
 static void store_face(const struct halo_link *link, const struct halo_link_message *m, const float *field,
@@ -60,6 +60,7 @@ static status_t null_raise(struct gpu_queue *queue, const struct halo_link *link
   return cpu_raise(queue, link, step);
 }
 
-const struct halo_linker halo_linker_cpu = {.push = cpu_push, .raise = cpu_raise, .advance = cpu_advance};
+const struct halo_link_ops halo_link_ops_cpu = {.push = cpu_push, .raise = cpu_raise, .advance = cpu_advance};
 
-const struct halo_linker halo_linker_null = {.push = null_push, .raise = null_raise, .advance = cpu_advance};
+const struct halo_link_ops halo_link_ops_null = {
+    .push = null_push, .raise = null_raise, .advance = cpu_advance};

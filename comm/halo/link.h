@@ -58,7 +58,7 @@ struct halo_link {
 };
 
 /** What a backend's devices do with a link; asynchronous where queues are. */
-struct halo_linker {
+struct halo_link_ops {
   /** \brief Whether additions to the memory of the neighbour's device \a uuid are atomic; NULL where all are. */
   int (*adds)(struct gpu_device *device, const char *uuid);
   /** \brief Stores the faces of \a field into the fields `which` of the neighbours, then sets the flags to base + \a step. */
@@ -76,11 +76,11 @@ struct halo_linker {
   status_t (*advance)(struct gpu_queue *queue, const struct halo_link *link, uint64_t steps);
 };
 
-extern const struct halo_linker halo_linker_cpu;
-extern const struct halo_linker halo_linker_null;
-extern const struct halo_linker halo_linker_cuda;
+extern const struct halo_link_ops halo_link_ops_cpu;
+extern const struct halo_link_ops halo_link_ops_null;
+extern const struct halo_link_ops halo_link_ops_cuda;
 
-/** \brief The linker of a backend, NULL where there is none. */
-const struct halo_linker *halo_linker_find(const char *backend);
+/** \brief A backend's operations on links, NULL where there is none. */
+const struct halo_link_ops *halo_link_ops_find(const char *backend);
 
 #endif

@@ -7,7 +7,7 @@
 #include "comm/halo/halo.h"
 #include "gpu/gpu.h"
 
-struct halo_linker;
+struct halo_link_ops;
 struct halo_packer_state;
 
 struct halo_packer {
@@ -21,8 +21,8 @@ struct halo_packer {
   status_t (*unpack)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
                      struct gpu_mem buffer);
   void (*close)(struct halo_packer_state *state);
-  const struct halo_linker
-      *linker; /**< what needs no buffer; NULL where neighbours' memory is out of reach */
+  const struct halo_link_ops
+      *link_ops; /**< what needs no buffer; NULL where neighbours' memory is out of reach */
 };
 
 #define HALO_PACKER(name, built) extern const struct halo_packer halo_packer_##name;

@@ -72,8 +72,8 @@ static status_t ipc_start(struct halo_exchange *x, struct gpu_mem field, struct 
   double begin = stats_now();
   if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, queue, field, x->send));
   RETURN_IF_FAILED(copies_start(x, queue));
-  RETURN_IF_FAILED(x->linker->raise(queue, &x->link, x->step));
-  if (!x->linker->await) x->times.seconds[HALO_TRANSFER] += stats_now() - begin;
+  RETURN_IF_FAILED(x->link_ops->raise(queue, &x->link, x->step));
+  if (!x->link_ops->await) x->times.seconds[HALO_TRANSFER] += stats_now() - begin;
   return STATUS_OK;
 }
 

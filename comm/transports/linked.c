@@ -15,7 +15,7 @@
 
 int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
 {
-  if (halo_linker_find(backend->name) && backend->alloc_shared) return 1;
+  if (halo_link_ops_find(backend->name) && backend->alloc_shared) return 1;
   snprintf(reason, GPU_TEXT_MAX, "memory of backend %s cannot be shared between processes", backend->name);
   return 0;
 }
@@ -54,7 +54,7 @@ static void message_link(struct halo_exchange *x, const struct halo_message *mes
   to->pitch = peer->pitch;
   to->flag = flag_of(peer->mailbox, message->send_tag);
   to->here = flag_of(x->mailbox, message->recv_tag);
-  x->link.adds &= !x->linker->adds || x->linker->adds(x->context.device, peer->uuid);
+  x->link.adds &= !x->link_ops->adds || x->link_ops->adds(x->context.device, peer->uuid);
 }
 
 /* Keeps the messages that are carried, packed as the others' absence lets them. */
@@ -97,7 +97,7 @@ status_t linked_open(struct halo_exchange *x, struct halo_offer *offer,
                      struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   const struct halo_context *context = &x->context;
-  x->linker = halo_linker_find(context->device->backend->name);
+  x->link_ops = halo_link_ops_find(context->device->backend->name);
   RETURN_IF_FAILED(agree_status(context->comm, memory_create(x)));
   offer->mailbox = x->mailbox;
   RETURN_IF_FAILED(halo_peers_open(context, x->queue, offer, reach, x->peers));
@@ -179,7 +179,7 @@ static status_t await_here(struct halo_exchange *x)
 
 status_t linked_await(struct halo_exchange *x, struct gpu_queue *queue)
 {
-  return x->linker->await ? x->linker->await(queue, &x->link, x->step) : await_here(x);
+  return x->link_ops->await ? x->link_ops->await(queue, &x->link, x->step) : await_here(x);
 }
 
 status_t linked_end(struct halo_exchange *x, struct gpu_event **arrived)
@@ -194,7 +194,7 @@ status_t linked_end(struct halo_exchange *x, struct gpu_event **arrived)
 
 status_t linked_lap(struct halo_exchange *x)
 {
-  RETURN_IF_FAILED(x->linker->advance(x->context.compute, &x->link, x->step));
+  RETURN_IF_FAILED(x->link_ops->advance(x->context.compute, &x->link, x->step));
   x->step = 0;
   return STATUS_OK;
 }

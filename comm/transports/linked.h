@@ -9,7 +9,7 @@
 struct halo_exchange {
   struct halo_context context;
   struct halo_plan plan; /**< carried messages only */
-  const struct halo_linker *linker;
+  const struct halo_link_ops *link_ops;
   struct gpu_queue *queue; /**< for exchanges that go beside computing */
   struct gpu_event *arrived;
   struct gpu_mem mailbox, state;

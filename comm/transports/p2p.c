@@ -33,20 +33,21 @@ static status_t p2p_start(struct halo_exchange *x, struct gpu_mem field, struct 
   struct gpu_queue *queue;
   RETURN_IF_FAILED(linked_begin(x, computed, &queue));
   x->field = (struct gpu_mem){.bytes = 0};
-  if (!computed && x->linker->exchange) {
+  if (!computed && x->link_ops->exchange) {
     x->field = field;
     return STATUS_OK;
   }
   double begin = stats_now();
-  RETURN_IF_FAILED(x->linker->push(queue, &x->link, field, which_field(x, field), x->step));
-  if (!x->linker->await) x->times.seconds[HALO_TRANSFER] += stats_now() - begin;
+  RETURN_IF_FAILED(x->link_ops->push(queue, &x->link, field, which_field(x, field), x->step));
+  if (!x->link_ops->await) x->times.seconds[HALO_TRANSFER] += stats_now() - begin;
   return STATUS_OK;
 }
 
 static status_t p2p_finish(struct halo_exchange *x, struct gpu_event **arrived)
 {
   if (x->field.handle)
-    RETURN_IF_FAILED(x->linker->exchange(x->current, &x->link, x->field, which_field(x, x->field), x->step));
+    RETURN_IF_FAILED(
+        x->link_ops->exchange(x->current, &x->link, x->field, which_field(x, x->field), x->step));
   else
     RETURN_IF_FAILED(linked_await(x, x->current));
   return linked_end(x, arrived);

@@ -12,14 +12,14 @@
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 #include "comm/transports/aware.h"
-#include "comm/transports/packed.h"
+#include "comm/transports/buffered.h"
 
 /* Added to a message's tag for its token. */
 #define TOKEN_TAG 32
 
-static struct packed_marks *marks_now(struct halo_exchange *x)
+static struct buffered_marks *marks_now(struct halo_exchange *x)
 {
-  return &x->ring[x->n % PACKED_RING];
+  return &x->ring[x->n % BUFFERED_EVENTS];
 }
 
 /* ---- set-up ---- */
@@ -28,24 +28,24 @@ static status_t staged_setup(const struct halo_context *context, struct halo_rea
                              struct halo_exchange **exchange)
 {
   (void)reach;
-  return packed_setup(context, WAY_PINNED, exchange);
+  return buffered_setup(context, WAY_PINNED, exchange);
 }
 
 static status_t pageable_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                                struct halo_exchange **exchange)
 {
   (void)reach;
-  return packed_setup(context, WAY_PAGEABLE, exchange);
+  return buffered_setup(context, WAY_PAGEABLE, exchange);
 }
 
 static status_t mpi_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                           struct halo_exchange **exchange)
 {
   RETURN_IF_FAILED(aware_try(context, reach));
-  return packed_setup(context, WAY_DEVICE, exchange);
+  return buffered_setup(context, WAY_DEVICE, exchange);
 }
 
-static int packed_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
+static int buffered_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
 {
   if (halo_packer_find(backend->name)) return 1;
   snprintf(reason, GPU_TEXT_MAX, "backend %s has no halo packer", backend->name);
@@ -54,11 +54,11 @@ static int packed_available(const struct gpu_backend *backend, char reason[GPU_T
 
 /* ---- times ---- */
 
-static status_t marks_read(struct halo_exchange *x, struct packed_marks *marks)
+static status_t marks_read(struct halo_exchange *x, struct buffered_marks *marks)
 {
   static const struct {
     enum halo_phase phase;
-    enum packed_mark begin, end;
+    enum buffered_mark begin, end;
   } spans[] = {{HALO_PACK, MARK_BEGIN, MARK_PACKED},
                {HALO_D2H, MARK_PACKED, MARK_OUT},
                {HALO_H2D, MARK_BACK, MARK_IN},
@@ -73,9 +73,9 @@ static status_t marks_read(struct halo_exchange *x, struct packed_marks *marks)
   return STATUS_OK;
 }
 
-static status_t packed_times(struct halo_exchange *x, struct halo_times *times)
+static status_t buffered_times(struct halo_exchange *x, struct halo_times *times)
 {
-  for (int r = 0; r < PACKED_RING; r++) RETURN_IF_FAILED(marks_read(x, &x->ring[r]));
+  for (int r = 0; r < BUFFERED_EVENTS; r++) RETURN_IF_FAILED(marks_read(x, &x->ring[r]));
   for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += x->times.seconds[p];
   times->exchanges += x->times.exchanges;
   memset(&x->times, 0, sizeof x->times);
@@ -139,9 +139,9 @@ static status_t copies_start(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t packed_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
+static status_t buffered_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
 {
-  struct packed_marks *marks = marks_now(x);
+  struct buffered_marks *marks = marks_now(x);
   x->field = field;
   x->sent = x->in_transfer = x->arriving = 0;
   RETURN_IF_FAILED(marks_read(x, marks));
@@ -194,7 +194,7 @@ static status_t chunk_arrived(struct halo_exchange *x, int c)
 }
 
 /* How many of \a requests have finished since the last look; which, in x->indices. */
-static status_t finished(struct halo_exchange *x, struct packed_requests *requests, int n, int *done)
+static status_t finished(struct halo_exchange *x, struct buffered_requests *requests, int n, int *done)
 {
   *done = 0;
   if (n == 0) return STATUS_OK;
@@ -249,7 +249,7 @@ static status_t arrivals_take(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t packed_progress(struct halo_exchange *x)
+static status_t buffered_progress(struct halo_exchange *x)
 {
   int done;
   RETURN_IF_FAILED(chunks_send(x));
@@ -290,7 +290,7 @@ static status_t halos_await(struct halo_exchange *x)
   watch_begin(&wait, x->context.comm, NULL, NULL, NULL);
   while (left(x) > 0) {
     int before = left(x), out = x->sent == x->outgoing.n;
-    RETURN_IF_FAILED(packed_progress(x));
+    RETURN_IF_FAILED(buffered_progress(x));
     if (x->sent == x->outgoing.n && (!out || !wait.what))
       watch_begin(&wait, x->context.comm, "halos", describe, x);
     if (left(x) != before) continue;
@@ -300,9 +300,9 @@ static status_t halos_await(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t packed_finish(struct halo_exchange *x, struct gpu_event **arrived)
+static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arrived)
 {
-  struct packed_marks *marks = marks_now(x);
+  struct buffered_marks *marks = marks_now(x);
   RETURN_IF_FAILED(halos_await(x));
   if (!x->arriving) RETURN_IF_FAILED(gpu_record(marks->event[MARK_BACK], x->in));
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_IN], x->in));
@@ -318,13 +318,13 @@ static status_t packed_finish(struct halo_exchange *x, struct gpu_event **arrive
 }
 
 #define PACKED                                                                                               \
-  .start = packed_start, .progress = packed_progress, .finish = packed_finish, .times = packed_times,        \
-  .teardown = packed_teardown
+  .start = buffered_start, .progress = buffered_progress, .finish = buffered_finish,                         \
+  .times = buffered_times, .teardown = buffered_teardown
 
 const struct halo_transport halo_transport_staged = {
     .name = "staged",
     .about = "pack on the device, pinned host buffers, non-blocking MPI, in chunks",
-    .available = packed_available,
+    .available = buffered_available,
     .setup = staged_setup,
     .trial = 1,
     PACKED,
@@ -333,7 +333,7 @@ const struct halo_transport halo_transport_staged = {
 const struct halo_transport halo_transport_pageable = {
     .name = "pageable",
     .about = "the baseline: like staged, with pageable host buffers",
-    .available = packed_available,
+    .available = buffered_available,
     .setup = pageable_setup,
     PACKED,
 };

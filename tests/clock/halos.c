@@ -32,7 +32,7 @@ static status_t unpack(struct halo_packer_state *state, struct gpu_queue *queue,
 /* Words of a flag, from its first: what is raised, and when it is seen, of even and of odd exchanges. */
 enum { RAISED = 8, SEEN = 10 };
 
-static const struct halo_linker *linker;
+static const struct halo_link_ops *link_ops;
 static const struct halo_link *last; /* until its flags have been seen */
 static uint64_t number;              /* of its exchange */
 
@@ -52,7 +52,7 @@ static struct halo_link beside(const struct halo_link *link, uint64_t step)
 static status_t raise_flags(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
 {
   const struct halo_link other = beside(link, step);
-  return linker->raise(queue, &other, step);
+  return link_ops->raise(queue, &other, step);
 }
 
 static status_t push(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field, int which,
@@ -66,7 +66,7 @@ static status_t push(struct gpu_queue *queue, const struct halo_link *link, stru
   }
   clock_work("peer", points * sizeof(float));
   const struct halo_link other = beside(link, step);
-  return linker->push(queue, &other, field, which, step);
+  return link_ops->push(queue, &other, field, which, step);
 }
 
 /* In truth it waits until they are raised, and lets MPI go on. */
@@ -88,14 +88,14 @@ void clock_flags(void)
   if (!unseen) last = NULL;
 }
 
-const struct halo_linker *__real_halo_linker_find(const char *backend);
-const struct halo_linker *__wrap_halo_linker_find(const char *backend);
-const struct halo_linker *__wrap_halo_linker_find(const char *backend)
+const struct halo_link_ops *__real_halo_link_ops_find(const char *backend);
+const struct halo_link_ops *__wrap_halo_link_ops_find(const char *backend);
+const struct halo_link_ops *__wrap_halo_link_ops_find(const char *backend)
 {
-  static struct halo_linker timed;
-  linker = __real_halo_linker_find(backend);
-  if (!linker || strcmp(backend, "null") != 0) return linker;
-  timed = *linker;
+  static struct halo_link_ops timed;
+  link_ops = __real_halo_link_ops_find(backend);
+  if (!link_ops || strcmp(backend, "null") != 0) return link_ops;
+  timed = *link_ops;
   timed.push = push;
   timed.raise = raise_flags;
   return &timed;

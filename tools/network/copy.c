@@ -25,7 +25,7 @@ static status_t copy_start(struct halo_exchange *x, struct gpu_mem field, struct
     if (bytes == 0) continue;
     RETURN_IF_FAILED(gpu_copy(queue, to, 0, field, (size_t)message->send.lo[2] * sizeof(float), bytes));
   }
-  return x->linker->raise(queue, &x->link, x->step);
+  return x->link_ops->raise(queue, &x->link, x->step);
 }
 
 static status_t copy_finish(struct halo_exchange *x, struct gpu_event **arrived)

@@ -97,7 +97,7 @@ static status_t null_unpack(struct halo_packer_state *state, struct gpu_queue *q
 }
 
 const struct halo_packer halo_packer_cpu = {"cpu",      cpu_open,  cpu_pack,
-                                            cpu_unpack, cpu_close, &halo_linker_cpu};
+                                            cpu_unpack, cpu_close, &halo_link_ops_cpu};
 const struct halo_packer halo_packer_qpu = {"qpu", cpu_open, cpu_pack, cpu_unpack, cpu_close, NULL};
 const struct halo_packer halo_packer_null = {"null",      null_open, null_pack,
-                                             null_unpack, cpu_close, &halo_linker_null};
+                                             null_unpack, cpu_close, &halo_link_ops_null};

@@ -265,4 +265,4 @@ static int adds(struct gpu_device *device, const char *uuid)
   return native;
 }
 
-const struct halo_linker halo_linker_cuda = {adds, push, raise, await, exchange, advance};
+const struct halo_link_ops halo_link_ops_cuda = {adds, push, raise, await, exchange, advance};

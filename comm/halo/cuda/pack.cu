@@ -109,4 +109,4 @@ static status_t unpack(struct halo_packer_state *state, struct gpu_queue *queue,
 }
 
 const struct halo_packer halo_packer_cuda = {"cuda", open_packer,  pack,
-                                             unpack, close_packer, &halo_linker_cuda};
+                                             unpack, close_packer, &halo_link_ops_cuda};

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What packed.c sets up for the transports of staged.c. */
-#ifndef COMM_TRANSPORTS_PACKED_H
-#define COMM_TRANSPORTS_PACKED_H
+ * \brief What buffered.c sets up for the transports of staged.c. */
+#ifndef COMM_TRANSPORTS_BUFFERED_H
+#define COMM_TRANSPORTS_BUFFERED_H
 
 #include "comm/halo/chunks.h"
 #include "comm/halo/transport.h"
 
 /* Device timestamps of an exchange are read this many exchanges later, when they have surely passed: the copy out of
  * exchange n comes after the unpacking of exchange n − 2 in every sweep's dependencies. */
-#define PACKED_RING 4
+#define BUFFERED_EVENTS 4
 
-enum packed_mark { MARK_BEGIN, MARK_PACKED, MARK_OUT, MARK_BACK, MARK_IN, MARK_UNPACKED, MARKS };
+enum buffered_mark { MARK_BEGIN, MARK_PACKED, MARK_OUT, MARK_BACK, MARK_IN, MARK_UNPACKED, MARKS };
 
-struct packed_marks {
+struct buffered_marks {
   struct gpu_event *event[MARKS];
   int used;
 };
 
-enum packed_way { WAY_PINNED, WAY_PAGEABLE, WAY_DEVICE };
+enum buffered_way { WAY_PINNED, WAY_PAGEABLE, WAY_DEVICE };
 
 /* MPI requests of one kind, in the order of chunks or messages. */
-struct packed_requests {
+struct buffered_requests {
   MPI_Request *at;
   int n;
 };
@@ -29,7 +29,7 @@ struct packed_requests {
 struct halo_exchange {
   struct halo_context context;
   struct halo_plan plan;
-  enum packed_way way;
+  enum buffered_way way;
   const struct halo_packer *packer;
   struct halo_packer_state *packer_state;
   struct gpu_queue *out, *in; /* copies both ways at once */
@@ -39,13 +39,13 @@ struct halo_exchange {
   struct gpu_event *before;  /* where the caller has no event */
   struct gpu_event **copied; /* a piece is in host memory */
   struct halo_chunks outgoing, incoming;
-  struct packed_marks ring[PACKED_RING];
+  struct buffered_marks ring[BUFFERED_EVENTS];
   struct halo_times times;
   long n; /* exchanges begun */
 
   /* the exchange under way */
   struct gpu_mem field;
-  struct packed_requests tokens_in, tokens_out, data_in, data_out;
+  struct buffered_requests tokens_in, tokens_out, data_in, data_out;
   int *missing; /* chunks of each incoming piece */
   int *indices; /* room for finished requests, and what they got */
   MPI_Status *statuses;
@@ -56,8 +56,8 @@ struct halo_exchange {
 };
 
 /** \brief A transport's set-up for \a way; ranks agree. */
-status_t packed_setup(const struct halo_context *context, enum packed_way way,
-                      struct halo_exchange **exchange);
-void packed_teardown(struct halo_exchange *exchange);
+status_t buffered_setup(const struct halo_context *context, enum buffered_way way,
+                        struct halo_exchange **exchange);
+void buffered_teardown(struct halo_exchange *exchange);
 
 #endif

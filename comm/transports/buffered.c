@@ -2,7 +2,7 @@
 /* Buffers, events and requests of an exchange that packs halos and sends them through MPI. */
 #include "config.h"
 
-#include "comm/transports/packed.h"
+#include "comm/transports/buffered.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static status_t events_create(struct halo_exchange *x)
 {
   struct gpu_device *device = x->context.device;
   RETURN_IF_FAILED(gpu_event_create(device, &x->before));
-  for (int r = 0; r < PACKED_RING; r++)
+  for (int r = 0; r < BUFFERED_EVENTS; r++)
     for (int m = 0; m < MARKS; m++) RETURN_IF_FAILED(gpu_event_create(device, &x->ring[r].event[m]));
   x->copied = calloc((size_t)x->outgoing.pieces + 1, sizeof(struct gpu_event *));
   if (!x->copied) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
@@ -25,9 +25,9 @@ static status_t events_create(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t requests_create(struct packed_requests *requests, int n)
+static status_t requests_create(struct buffered_requests *requests, int n)
 {
-  *requests = (struct packed_requests){calloc((size_t)n + 1, sizeof(MPI_Request)), n};
+  *requests = (struct buffered_requests){calloc((size_t)n + 1, sizeof(MPI_Request)), n};
   for (int r = 0; requests->at && r < n; r++) requests->at[r] = MPI_REQUEST_NULL;
   return requests->at ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for MPI requests");
 }
@@ -48,7 +48,7 @@ static status_t lists_create(struct halo_exchange *x)
 
 static void events_destroy(struct halo_exchange *x)
 {
-  for (int r = 0; r < PACKED_RING; r++)
+  for (int r = 0; r < BUFFERED_EVENTS; r++)
     for (int m = 0; m < MARKS; m++) gpu_event_destroy(x->ring[r].event[m]);
   for (int p = 0; x->copied && p < x->outgoing.pieces; p++) gpu_event_destroy(x->copied[p]);
   free(x->copied);
@@ -60,7 +60,7 @@ static enum gpu_host_kind host_kind(const struct halo_exchange *x)
   return x->way == WAY_PINNED ? GPU_HOST_PINNED : GPU_HOST_PAGEABLE;
 }
 
-void packed_teardown(struct halo_exchange *x)
+void buffered_teardown(struct halo_exchange *x)
 {
   if (!x) return;
   struct gpu_device *device = x->context.device;
@@ -129,8 +129,8 @@ static status_t exchange_fill(struct halo_exchange *x)
   return events_create(x);
 }
 
-status_t packed_setup(const struct halo_context *context, enum packed_way way,
-                      struct halo_exchange **exchange)
+status_t buffered_setup(const struct halo_context *context, enum buffered_way way,
+                        struct halo_exchange **exchange)
 {
   status_t status = STATUS_OK;
   struct halo_exchange *x = calloc(1, sizeof *x);
@@ -146,6 +146,6 @@ status_t packed_setup(const struct halo_context *context, enum packed_way way,
   *exchange = x;
   return STATUS_OK;
 fail:
-  packed_teardown(x);
+  buffered_teardown(x);
   return status;
 }
