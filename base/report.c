@@ -42,6 +42,40 @@ json_t *report_json_known(int64_t value)
   return value < 0 ? json_null() : json_integer((json_int_t)value);
 }
 
+static int lost;
+
+void object_set(json_t *object, const char *name, json_t *value)
+{
+  lost |= json_object_set_new(object, name, value);
+}
+
+void object_text(json_t *object, const char *name, const char *value)
+{
+  object_set(object, name, json_string(value));
+}
+
+void object_real(json_t *object, const char *name, double value)
+{
+  object_set(object, name, report_json_real(value));
+}
+
+void object_whole(json_t *object, const char *name, int64_t value)
+{
+  object_set(object, name, json_integer((json_int_t)value));
+}
+
+void object_flag(json_t *object, const char *name, int value)
+{
+  object_set(object, name, json_boolean(value));
+}
+
+int report_json_lost(void)
+{
+  int was = lost;
+  lost = 0;
+  return was;
+}
+
 status_t report_json_read(const char *path, json_t **document)
 {
   json_error_t error;
@@ -54,7 +88,7 @@ status_t report_json_read(const char *path, json_t **document)
 
 status_t report_json_write(const json_t *document, const char *path)
 {
-  char *text = json_dumps(document, JSON_FORMAT);
+  char *text = report_json_lost() ? NULL : json_dumps(document, JSON_FORMAT);
   if (!text) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
   size_t length = strlen(text);
   text[length] = '\n'; /* a file of text ends so, and bytes need no zero at their end */

@@ -20,11 +20,22 @@ json_t *report_json_real(double value);
 /** \brief A JSON integer; null where the value is below 0, which stands for unknown. */
 json_t *report_json_known(int64_t value);
 
+/** \brief Each adds one field to \a object, so that its name, type and value stand on one line.
+ * report_json_lost tells of values that are NULL, texts that are no UTF-8, and memory that ran out. */
+void object_set(json_t *object, const char *name, json_t *value);
+void object_text(json_t *object, const char *name, const char *value);
+void object_real(json_t *object, const char *name, double value); /**< null where not finite */
+void object_whole(json_t *object, const char *name, int64_t value);
+void object_flag(json_t *object, const char *name, int value);
+
+/** \brief Whether a field was lost since the last call. */
+int report_json_lost(void);
+
 /** \brief Reads a document whose keys do not repeat. STATUS_ENVIRONMENT, with the place, where it is
  * none. */
 status_t report_json_read(const char *path, json_t **document);
 
-/** \brief Writes \a document by file_write, or to standard output for "-". */
+/** \brief Writes \a document by file_write, or to standard output for "-"; not where a field was lost. */
 status_t report_json_write(const json_t *document, const char *path);
 
 /** \brief A bar of at most \a width cells, drawn with eighths of a block in UTF-8 locales, else with '#'. */

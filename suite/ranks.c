@@ -68,11 +68,18 @@ void rank_print_sharing(const struct rank_row *row, int rank, FILE *out)
 json_t *rank_json(const struct rank_row *row, int rank, int timed)
 {
   const struct gpu_device_info *info = &row->info;
-  json_t *json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:b}", "rank", rank, "host", row->host,
-                           "device", info->name, "uuid", info->uuid, "pci", info->pci, "driver", info->driver,
-                           "numa", row->numa, "cpus", row->cpus, "device_shared", row->shared > 0);
+  json_t *json = json_object();
+  object_whole(json, "rank", rank);
+  object_text(json, "host", row->host);
+  object_text(json, "device", info->name);
+  object_text(json, "uuid", info->uuid);
+  object_text(json, "pci", info->pci);
+  object_text(json, "driver", info->driver);
+  object_whole(json, "numa", row->numa);
+  object_text(json, "cpus", row->cpus);
+  object_flag(json, "device_shared", row->shared > 0);
   if (!timed) return json;
-  json_object_set_new(json, "cpus_shared", json_boolean(row->overlap));
-  json_object_set_new(json, "gflops", info->emulated ? json_null() : report_json_real(row->gflops));
+  object_flag(json, "cpus_shared", row->overlap);
+  object_set(json, "gflops", info->emulated ? json_null() : report_json_real(row->gflops));
   return json;
 }

@@ -11,14 +11,23 @@
 static json_t *config_json(const struct gemm_run *run)
 {
   const struct gemm_problem *p = &run->problem;
-  return json_pack("{s:I, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:o, s:b}", "m",
-                   (json_int_t)p->m, "n", (json_int_t)p->n, "k", (json_int_t)p->k, "type",
-                   gemm_types[p->type].name, "trans", gemm_trans_name(p), "lda", (json_int_t)p->ld[GEMM_A],
-                   "ldb", (json_int_t)p->ld[GEMM_B], "ldc", (json_int_t)p->ld[GEMM_C], "alpha",
-                   report_json_real((double)p->alpha), "beta", report_json_real((double)p->beta), "data",
-                   gemm_data_names[run->config.data], "backend", run->placement.backend->name, "kernel",
-                   run->series[0].kernel->name, "block_seconds", report_json_real(run->config.block),
-                   "accept", run->config.accept);
+  json_t *o = json_object();
+  object_whole(o, "m", p->m);
+  object_whole(o, "n", p->n);
+  object_whole(o, "k", p->k);
+  object_text(o, "type", gemm_types[p->type].name);
+  object_text(o, "trans", gemm_trans_name(p));
+  object_whole(o, "lda", p->ld[GEMM_A]);
+  object_whole(o, "ldb", p->ld[GEMM_B]);
+  object_whole(o, "ldc", p->ld[GEMM_C]);
+  object_real(o, "alpha", (double)p->alpha);
+  object_real(o, "beta", (double)p->beta);
+  object_text(o, "data", gemm_data_names[run->config.data]);
+  object_text(o, "backend", run->placement.backend->name);
+  object_text(o, "kernel", run->series[0].kernel->name);
+  object_real(o, "block_seconds", run->config.block);
+  object_flag(o, "accept", run->config.accept);
+  return o;
 }
 
 /* null for an emulator, which has none. */
@@ -43,9 +52,17 @@ static json_t *samples_json(const struct gemm_series *s)
 
 static json_t *blocks_json(const struct gemm_blocks *b)
 {
-  return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:i, s:b}", "group_m", b->group_m, "group_n",
-                   b->group_n, "group_k", b->group_k, "item_m", b->item_m, "item_n", b->item_n, "stages",
-                   b->stages, "ahead", b->ahead, "splits", b->splits > 0 ? b->splits : 1, "stays", b->stays);
+  json_t *o = json_object();
+  object_whole(o, "group_m", b->group_m);
+  object_whole(o, "group_n", b->group_n);
+  object_whole(o, "group_k", b->group_k);
+  object_whole(o, "item_m", b->item_m);
+  object_whole(o, "item_n", b->item_n);
+  object_whole(o, "stages", b->stages);
+  object_flag(o, "ahead", b->ahead);
+  object_whole(o, "splits", b->splits > 0 ? b->splits : 1);
+  object_flag(o, "stays", b->stays);
+  return o;
 }
 
 static json_t *resources_json(const struct gemm_resources *r)
@@ -57,12 +74,14 @@ static json_t *resources_json(const struct gemm_resources *r)
 static json_t *check_json(const struct gemm_check *c)
 {
   int done = c->how != GEMM_NOT_VERIFIED;
-  return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o}", "how", gemm_verified_name(c->how), "compared",
-                   (json_int_t)c->compared, "element_error",
-                   done ? report_json_real(c->element_error) : json_null(), "element_bound",
-                   done ? report_json_real(c->bounds.element) : json_null(), "norm_error",
-                   done ? report_json_real(c->norm_error) : json_null(), "norm_bound",
-                   done ? report_json_real(c->bounds.norm) : json_null());
+  json_t *o = json_object();
+  object_text(o, "how", gemm_verified_name(c->how));
+  object_whole(o, "compared", c->compared);
+  object_set(o, "element_error", done ? report_json_real(c->element_error) : json_null());
+  object_set(o, "element_bound", done ? report_json_real(c->bounds.element) : json_null());
+  object_set(o, "norm_error", done ? report_json_real(c->norm_error) : json_null());
+  object_set(o, "norm_bound", done ? report_json_real(c->bounds.norm) : json_null());
+  return o;
 }
 
 /* What the model says of the blocks; null where it says nothing. */
@@ -71,29 +90,38 @@ static json_t *predicted_json(const struct gemm_run *run, const struct gemm_seri
   const struct gemm_prediction *p = &s->predicted;
   double peak = run->ceilings.flops / 1e9, gflops = p->seconds > 0 ? s->flop / p->seconds / 1e9 : 0;
   if (gflops <= 0) return json_null();
-  return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "gflops",
-                   report_json_real(gflops * run->placement.ranks), "peak_share",
-                   report_json_real(gflops / peak), "bound", gemm_bound_name(p->bound), "device_intensity",
-                   report_json_real(p->device_intensity), "local_intensity",
-                   p->local_intensity > 0 ? report_json_real(p->local_intensity) : json_null(), "filled",
-                   report_json_real(p->filled));
+  json_t *o = json_object();
+  object_real(o, "gflops", gflops * run->placement.ranks);
+  object_real(o, "peak_share", gflops / peak);
+  object_text(o, "bound", gemm_bound_name(p->bound));
+  object_real(o, "device_intensity", p->device_intensity);
+  object_set(o, "local_intensity",
+             p->local_intensity > 0 ? report_json_real(p->local_intensity) : json_null());
+  object_real(o, "filled", p->filled);
+  return o;
 }
 
 json_t *gemm_series_json(const struct gemm_run *run, const struct gemm_series *s)
 {
   double share = gemm_series_share(run, s);
-  json_t *series = json_pack(
-      "{s:s, s:s, s:b, s:i, s:s, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "kernel", s->kernel->name, "step",
-      s->kernel->step, "yardstick", s->kernel->yardstick, "rung", s->kernel->rung, "verdict",
-      gemm_series_verdict(run, s), "gflops", speed_json(run, gemm_series_gflops(run, s)), "peak_share",
-      share > 0 ? report_json_real(share) : json_null(), "predicted", predicted_json(run, s), "launches",
-      s->launches, "samples", samples_json(s), "blocks", blocks_json(&s->blocks), "resources",
-      resources_json(&s->resources), "check", check_json(&s->check));
-  if (series && run->placement.info.emulated) json_object_set_new(series, "counts", counts_json(&s->counts));
-  if (series && s->why[0]) json_object_set_new(series, "why", json_string(s->why));
-  if (series && strcmp(gemm_series_verdict(run, s), "partial") == 0)
-    json_object_set_new(
-        series, "why", json_string(run->partial ? "a signal ended the run" : "a wrong result ended the run"));
+  json_t *series = json_object();
+  object_text(series, "kernel", s->kernel->name);
+  object_text(series, "step", s->kernel->step);
+  object_flag(series, "yardstick", s->kernel->yardstick);
+  object_whole(series, "rung", s->kernel->rung);
+  object_text(series, "verdict", gemm_series_verdict(run, s));
+  object_set(series, "gflops", speed_json(run, gemm_series_gflops(run, s)));
+  object_set(series, "peak_share", share > 0 ? report_json_real(share) : json_null());
+  object_set(series, "predicted", predicted_json(run, s));
+  object_whole(series, "launches", s->launches);
+  object_set(series, "samples", samples_json(s));
+  object_set(series, "blocks", blocks_json(&s->blocks));
+  object_set(series, "resources", resources_json(&s->resources));
+  object_set(series, "check", check_json(&s->check));
+  if (run->placement.info.emulated) object_set(series, "counts", counts_json(&s->counts));
+  if (s->why[0]) object_text(series, "why", s->why);
+  if (strcmp(gemm_series_verdict(run, s), "partial") == 0)
+    object_text(series, "why", run->partial ? "a signal ended the run" : "a wrong result ended the run");
   return series;
 }
 
@@ -104,17 +132,16 @@ static void run_judge(const struct gemm_run *run, json_t *result)
   int r = 0;
   while (r + 1 < run->placement.ranks && !run->ranks[r].fault[0]) r++;
   snprintf(why, sizeof why, "rank %d: %s", r, run->ranks[r].fault);
-  json_object_set_new(result, "verdict", json_string(status_verdict(run->verdict)));
-  json_object_set_new(result, "why", json_string(why));
+  object_text(result, "verdict", status_verdict(run->verdict));
+  object_text(result, "why", why);
 }
 
 static json_t *result_json(const struct gemm_run *run)
 {
   const struct gemm_series *s = &run->series[0];
   json_t *result = gemm_series_json(run, s);
-  if (!result) return NULL;
   if (run->verdict == STATUS_WRONG && s->status != STATUS_WRONG) run_judge(run, result);
-  json_object_set_new(result, "seconds", report_json_real(s->seconds));
+  object_real(result, "seconds", s->seconds);
   return result;
 }
 
@@ -125,7 +152,7 @@ static json_t *yardsticks_json(const struct gemm_run *run)
   for (int y = 1; y < run->n_series; y++) {
     json_t *one = gemm_series_json(run, &run->series[y]);
     double rate = gemm_series_gflops(run, &run->series[y]);
-    json_object_set_new(one, "ours_share", rate > 0 ? report_json_real(ours / rate) : json_null());
+    object_set(one, "ours_share", rate > 0 ? report_json_real(ours / rate) : json_null());
     json_array_append_new(yardsticks, one);
   }
   return yardsticks;
@@ -142,11 +169,11 @@ static json_t *rank_finding(const struct gemm_run *run, int n)
   const struct gemm_rank *r = &run->ranks[n];
   json_t *rank = rank_json(&r->row, n, 1);
   const char *verdict = r->fault[0] ? "wrong" : run->partial ? "partial" : "pass";
-  json_object_set_new(rank, "verdict", json_string(verdict));
-  json_object_set_new(rank, "element_error", error_json(&r->check, r->check.element_error));
-  json_object_set_new(rank, "norm_error", error_json(&r->check, r->check.norm_error));
-  if (r->fault[0]) json_object_set_new(rank, "why", json_string(r->fault));
-  if (r->warning[0]) json_object_set_new(rank, "warning", json_string(r->warning));
+  object_text(rank, "verdict", verdict);
+  object_set(rank, "element_error", error_json(&r->check, r->check.element_error));
+  object_set(rank, "norm_error", error_json(&r->check, r->check.norm_error));
+  if (r->fault[0]) object_text(rank, "why", r->fault);
+  if (r->warning[0]) object_text(rank, "warning", r->warning);
   return rank;
 }
 
@@ -160,13 +187,11 @@ static json_t *ranks_json(const struct gemm_run *run)
 json_t *gemm_report_json(const struct gemm_run *run)
 {
   json_t *document = report_json_frame(SCHEMA, "gemm-gpu");
-  int failed = json_object_set_new(document, "partial", json_boolean(run->partial)) |
-               json_object_set_new(document, "config", config_json(run)) |
-               json_object_set_new(document, "ceilings", gemm_ceilings_json(&run->ceilings)) |
-               json_object_set_new(document, "result", result_json(run)) |
-               json_object_set_new(document, "yardsticks", yardsticks_json(run)) |
-               json_object_set_new(document, "ranks", ranks_json(run));
-  if (!failed) return document;
-  json_decref(document);
-  return NULL;
+  object_flag(document, "partial", run->partial);
+  object_set(document, "config", config_json(run));
+  object_set(document, "ceilings", gemm_ceilings_json(&run->ceilings));
+  object_set(document, "result", result_json(run));
+  object_set(document, "yardsticks", yardsticks_json(run));
+  object_set(document, "ranks", ranks_json(run));
+  return document;
 }

@@ -11,12 +11,19 @@ static json_t *config_json(const struct gemm_run *run)
 {
   const struct gemm_problem *p = &run->ladder->sizes[0].problem;
   const struct placement *place = &run->placement;
-  return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:s, s:s, s:i, s:o, s:b}", "type",
-                   gemm_types[p->type].name, "trans", gemm_trans_name(p), "alpha",
-                   report_json_real((double)p->alpha), "beta", report_json_real((double)p->beta), "data",
-                   gemm_data_names[run->config.data], "backend", place->backend->name, "device",
-                   place->info.name, "driver", place->info.driver, "ranks", place->ranks, "block_seconds",
-                   report_json_real(run->config.block), "accept", run->config.accept);
+  json_t *o = json_object();
+  object_text(o, "type", gemm_types[p->type].name);
+  object_text(o, "trans", gemm_trans_name(p));
+  object_real(o, "alpha", (double)p->alpha);
+  object_real(o, "beta", (double)p->beta);
+  object_text(o, "data", gemm_data_names[run->config.data]);
+  object_text(o, "backend", place->backend->name);
+  object_text(o, "device", place->info.name);
+  object_text(o, "driver", place->info.driver);
+  object_whole(o, "ranks", place->ranks);
+  object_real(o, "block_seconds", run->config.block);
+  object_flag(o, "accept", run->config.accept);
+  return o;
 }
 
 static json_t *rate_or_null(double rate)
@@ -46,11 +53,9 @@ json_t *gemm_ladder_json(const struct gemm_run *run)
   json_t *document = report_json_frame(SCHEMA, "gemm-gpu"), *sizes = json_array();
   for (int n = 0; n < run->ladder->n; n++)
     json_array_append_new(sizes, size_json(run, &run->ladder->sizes[n]));
-  int failed = json_object_set_new(document, "partial", json_boolean(run->partial)) |
-               json_object_set_new(document, "config", config_json(run)) |
-               json_object_set_new(document, "ceilings", gemm_ceilings_json(&run->ceilings)) |
-               json_object_set_new(document, "sizes", sizes);
-  if (!failed) return document;
-  json_decref(document);
-  return NULL;
+  object_flag(document, "partial", run->partial);
+  object_set(document, "config", config_json(run));
+  object_set(document, "ceilings", gemm_ceilings_json(&run->ceilings));
+  object_set(document, "sizes", sizes);
+  return document;
 }

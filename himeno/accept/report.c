@@ -96,11 +96,17 @@ void accept_text(const struct himeno_result *result, FILE *out)
 
 static json_t *check_json(const struct accept_check *c)
 {
-  return json_pack("{s:s, s:s, s:o, s:o, s:b, s:o, s:s, s:o, s:s}", "check", c->name, "unit", c->unit,
-                   "value", report_json_real(c->value), "limit", report_json_real(c->limit), "at_most",
-                   c->at_most, "margin", report_json_real(check_margin(c)), "outcome",
-                   check_outcome_name(c->outcome), "rank", c->rank < 0 ? json_null() : json_integer(c->rank),
-                   "why", c->why);
+  json_t *o = json_object();
+  object_text(o, "check", c->name);
+  object_text(o, "unit", c->unit);
+  object_real(o, "value", c->value);
+  object_real(o, "limit", c->limit);
+  object_flag(o, "at_most", c->at_most);
+  object_real(o, "margin", check_margin(c));
+  object_text(o, "outcome", check_outcome_name(c->outcome));
+  object_set(o, "rank", c->rank < 0 ? json_null() : json_integer(c->rank));
+  object_text(o, "why", c->why);
+  return o;
 }
 
 json_t *accept_json(const struct himeno_result *result)

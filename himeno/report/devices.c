@@ -24,8 +24,7 @@ static json_t *reasons_json(const struct record_telemetry *t)
   char text[40];
   for (int b = 0; b < THROTTLE_BITS; b++)
     if (t->by_reason[b])
-      json_object_set_new(reasons, telemetry_throttle_text(1 << b, text, sizeof text),
-                          json_integer(t->by_reason[b]));
+      object_whole(reasons, telemetry_throttle_text(1 << b, text, sizeof text), t->by_reason[b]);
   return reasons;
 }
 
@@ -41,11 +40,14 @@ static json_t *ecc_json(const struct record_telemetry *t)
 
 static json_t *link_json(const struct telemetry_state *s)
 {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "pcie_gen", report_json_known(s->pcie_gen),
-                   "pcie_gen_max", report_json_known(s->pcie_gen_max), "pcie_width",
-                   report_json_known(s->pcie_width), "pcie_width_max", report_json_known(s->pcie_width_max),
-                   "nvlinks", report_json_known(s->nvlinks), "nvlinks_active",
-                   report_json_known(s->nvlinks_active));
+  json_t *o = json_object();
+  object_set(o, "pcie_gen", report_json_known(s->pcie_gen));
+  object_set(o, "pcie_gen_max", report_json_known(s->pcie_gen_max));
+  object_set(o, "pcie_width", report_json_known(s->pcie_width));
+  object_set(o, "pcie_width_max", report_json_known(s->pcie_width_max));
+  object_set(o, "nvlinks", report_json_known(s->nvlinks));
+  object_set(o, "nvlinks_active", report_json_known(s->nvlinks_active));
+  return o;
 }
 
 /* ---- blocks ---- */
@@ -93,10 +95,14 @@ static json_t *column(const struct telemetry_sample *rows, int n, json_t *of(con
 
 static json_t *blocks_json(const struct record_telemetry *t, const struct telemetry_sample *rows)
 {
-  return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o}", "each", t->each, "watts",
-                   column(rows, t->rows, watts_of), "sm_mhz", column(rows, t->rows, sm_mhz_of), "memory_mhz",
-                   column(rows, t->rows, memory_mhz_of), "celsius", column(rows, t->rows, celsius_of),
-                   "throttled", column(rows, t->rows, throttled_of));
+  json_t *o = json_object();
+  object_whole(o, "each", t->each);
+  object_set(o, "watts", column(rows, t->rows, watts_of));
+  object_set(o, "sm_mhz", column(rows, t->rows, sm_mhz_of));
+  object_set(o, "memory_mhz", column(rows, t->rows, memory_mhz_of));
+  object_set(o, "celsius", column(rows, t->rows, celsius_of));
+  object_set(o, "throttled", column(rows, t->rows, throttled_of));
+  return o;
 }
 
 static json_t *changes_json(const struct record_telemetry *t)
@@ -116,14 +122,20 @@ static json_t *changes_json(const struct record_telemetry *t)
 
 static json_t *telemetry_json(const struct record_telemetry *t)
 {
-  return json_pack("{s:s, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "source", t->source,
-                   "samples", t->samples, "throttled", t->throttled, "reasons", reasons_json(t), "watts",
-                   range(t->samples ? t->low.watts : -1, t->high.watts), "sm_mhz",
-                   range(t->samples ? t->low.sm_mhz : -1, t->high.sm_mhz), "memory_mhz",
-                   range(t->samples ? t->low.memory_mhz : -1, t->high.memory_mhz), "celsius",
-                   range(t->samples ? t->low.celsius : -1, t->high.celsius), "sm_mhz_max",
-                   unless_unknown(t->after.sm_mhz_max), "memory_mhz_max",
-                   unless_unknown(t->after.memory_mhz_max), "ecc", ecc_json(t), "link", link_json(&t->after));
+  json_t *o = json_object();
+  object_text(o, "source", t->source);
+  object_whole(o, "samples", t->samples);
+  object_whole(o, "throttled", t->throttled);
+  object_set(o, "reasons", reasons_json(t));
+  object_set(o, "watts", range(t->samples ? t->low.watts : -1, t->high.watts));
+  object_set(o, "sm_mhz", range(t->samples ? t->low.sm_mhz : -1, t->high.sm_mhz));
+  object_set(o, "memory_mhz", range(t->samples ? t->low.memory_mhz : -1, t->high.memory_mhz));
+  object_set(o, "celsius", range(t->samples ? t->low.celsius : -1, t->high.celsius));
+  object_set(o, "sm_mhz_max", unless_unknown(t->after.sm_mhz_max));
+  object_set(o, "memory_mhz_max", unless_unknown(t->after.memory_mhz_max));
+  object_set(o, "ecc", ecc_json(t));
+  object_set(o, "link", link_json(&t->after));
+  return o;
 }
 
 json_t *himeno_telemetry_json(const struct himeno_result *result, int rank)
@@ -131,9 +143,9 @@ json_t *himeno_telemetry_json(const struct himeno_result *result, int rank)
   const struct record_telemetry *t = &result->ranks[rank].telemetry;
   if (!t->source[0]) return json_null();
   json_t *all = telemetry_json(t);
-  json_object_set_new(all, "blocks", blocks_json(t, result->series + (size_t)rank * (size_t)t->rows));
-  json_object_set_new(all, "changes", changes_json(t));
-  json_object_set_new(all, "changes_seen", json_integer(t->n_changes));
+  object_set(all, "blocks", blocks_json(t, result->series + (size_t)rank * (size_t)t->rows));
+  object_set(all, "changes", changes_json(t));
+  object_whole(all, "changes_seen", t->n_changes);
   return all;
 }
 
@@ -144,11 +156,17 @@ json_t *himeno_stragglers_json(const struct himeno_result *r)
   for (int s = 0; s < r->n_stragglers && s < HIMENO_STRAGGLERS_MAX; s++) {
     const struct straggler *one = &r->stragglers[s];
     const struct himeno_rank *rank = &r->ranks[one->rank];
-    json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:s, s:f, s:f, s:i, s:i, s:s}", "rank", one->rank,
-                                          "host", rank->row.host, "uuid", rank->row.info.uuid, "of",
-                                          straggler_of_name(one->of), "slowness", one->slowness, "limit",
-                                          one->limit, "beyond", one->beyond, "blocks", r->straggler_blocks,
-                                          "words", suspect_straggler(r, one, words, sizeof words)));
+    json_t *o = json_object();
+    object_whole(o, "rank", one->rank);
+    object_text(o, "host", rank->row.host);
+    object_text(o, "uuid", rank->row.info.uuid);
+    object_text(o, "of", straggler_of_name(one->of));
+    object_real(o, "slowness", one->slowness);
+    object_real(o, "limit", one->limit);
+    object_whole(o, "beyond", one->beyond);
+    object_whole(o, "blocks", r->straggler_blocks);
+    object_text(o, "words", suspect_straggler(r, one, words, sizeof words));
+    json_array_append_new(list, o);
   }
   return list;
 }

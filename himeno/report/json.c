@@ -22,16 +22,26 @@ static json_t *hex64(uint64_t value)
 
 static json_t *config_json(const struct himeno_config *c, const struct himeno_choice *choice, int64_t sweeps)
 {
-  return json_pack(
-      "{s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:s, s:s, s:s, s:i, s:n, s:i, s:s, s:[i,i,i], s:I, s:I, s:b}",
-      "size", choice->size.name, "imax", (json_int_t)choice->global[0], "jmax", (json_int_t)choice->global[1],
-      "kmax", (json_int_t)choice->global[2], "weak", c->weak, "data", himeno_data_names[c->data], "backend",
-      choice->placement.backend->name, "kernel", choice->kernel->name, "kernel_choice",
-      choice_words[choice->kernel_origin].name, "class",
-      choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", "T", choice->kernel->sweeps, "tile",
-      "pad", (int)c->pad, "transport", choice->transport->name, "procs", choice->procs[0], choice->procs[1],
-      choice->procs[2], "sweeps", (json_int_t)sweeps, "block",
-      (json_int_t)(c->sweeps_given ? c->sweeps : c->block), "overlap", !c->no_overlap);
+  json_t *o = json_object();
+  object_text(o, "size", choice->size.name);
+  object_whole(o, "imax", choice->global[0]);
+  object_whole(o, "jmax", choice->global[1]);
+  object_whole(o, "kmax", choice->global[2]);
+  object_flag(o, "weak", c->weak);
+  object_text(o, "data", himeno_data_names[c->data]);
+  object_text(o, "backend", choice->placement.backend->name);
+  object_text(o, "kernel", choice->kernel->name);
+  object_text(o, "kernel_choice", choice_words[choice->kernel_origin].name);
+  object_text(o, "class", choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal");
+  object_whole(o, "T", choice->kernel->sweeps);
+  object_set(o, "tile", json_null());
+  object_whole(o, "pad", (int)c->pad);
+  object_text(o, "transport", choice->transport->name);
+  object_set(o, "procs", json_pack("[i,i,i]", choice->procs[0], choice->procs[1], choice->procs[2]));
+  object_whole(o, "sweeps", sweeps);
+  object_whole(o, "block", (c->sweeps_given ? c->sweeps : c->block));
+  object_flag(o, "overlap", !c->no_overlap);
+  return o;
 }
 
 static json_t *samples_json(const struct himeno_result *r)
@@ -75,23 +85,25 @@ static json_t *result_json(const struct himeno_config *c, const struct himeno_ch
 {
   int emulated = choice->placement.info.emulated;
   double gflops = himeno_result_gflops(r), rate = himeno_bytes_per_second(gflops);
-  json_t *result = json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:o}", "seconds", report_json_real(r->seconds),
-      "gflops", emulated ? json_null() : report_json_real(gflops), "gbps",
-      emulated ? json_null() : report_json_real(rate / 1e9), "ceiling_gbps",
-      r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null(), "ceiling_share",
-      r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null(), "gosa",
-      report_json_real(r->last.gosa), "checksum", hex64(r->last.checksum), "blocks", r->n_samples, "verified",
-      verify_source_name(r->verified), "verdict", verdict_word(r), "samples", samples_json(r));
-  if (result) json_object_set_new(result, "checks", checks_json(choice->kernel, r));
-  if (result) json_object_set_new(result, "throttled", throttled_json(r));
-  if (result && r->soak.blocks > 0) json_object_set_new(result, "soak", soak_json(&r->soak, c->soak_every));
-  if (result && r->accept.asked) json_object_set_new(result, "accept", accept_json(r));
-  if (result && emulated) json_object_set_new(result, "counts", himeno_counts_json(&r->counts));
-  if (result && choice->kernel->toward_zero)
-    json_object_set_new(result, "bound", himeno_bound_json(&r->counts));
-  if (result && c->official && !emulated)
-    json_object_set_new(result, "score", report_json_real(gflops * 1e3 / HIMENO_OFFICIAL_MFLOPS));
+  json_t *result = json_object();
+  object_real(result, "seconds", r->seconds);
+  object_set(result, "gflops", emulated ? json_null() : report_json_real(gflops));
+  object_set(result, "gbps", emulated ? json_null() : report_json_real(rate / 1e9));
+  object_set(result, "ceiling_gbps", r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null());
+  object_set(result, "ceiling_share", r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null());
+  object_real(result, "gosa", r->last.gosa);
+  object_set(result, "checksum", hex64(r->last.checksum));
+  object_whole(result, "blocks", r->n_samples);
+  object_text(result, "verified", verify_source_name(r->verified));
+  object_text(result, "verdict", verdict_word(r));
+  object_set(result, "samples", samples_json(r));
+  object_set(result, "checks", checks_json(choice->kernel, r));
+  object_set(result, "throttled", throttled_json(r));
+  if (r->soak.blocks > 0) object_set(result, "soak", soak_json(&r->soak, c->soak_every));
+  if (r->accept.asked) object_set(result, "accept", accept_json(r));
+  if (emulated) object_set(result, "counts", himeno_counts_json(&r->counts));
+  if (choice->kernel->toward_zero) object_set(result, "bound", himeno_bound_json(&r->counts));
+  if (c->official && !emulated) object_real(result, "score", gflops * 1e3 / HIMENO_OFFICIAL_MFLOPS);
   return result;
 }
 
@@ -103,9 +115,9 @@ static json_t *phases_json(const struct himeno_result *result)
   for (int p = 0; p < HIMENO_PHASES; p++) {
     for (int r = 0; r < n; r++) values[r] = result->ranks[r].phases[p];
     struct stats_summary s = stats_summarise(values, (size_t)n);
-    json_object_set_new(phases, himeno_phase_names[p],
-                        json_pack("{s:o, s:o, s:o}", "min", report_json_real(s.min), "median",
-                                  report_json_real(s.median), "max", report_json_real(s.max)));
+    object_set(phases, himeno_phase_names[p],
+               json_pack("{s:o, s:o, s:o}", "min", report_json_real(s.min), "median",
+                         report_json_real(s.median), "max", report_json_real(s.max)));
   }
   return phases;
 }
@@ -117,10 +129,14 @@ static json_t *paths_json(const struct himeno_choice *choice, const struct himen
     const struct himeno_rank *rank = &result->ranks[r];
     for (int m = 0; m < rank->n_paths; m++) {
       const struct himeno_path *p = &rank->paths[m];
-      json_array_append_new(
-          paths, json_pack("{s:i, s:i, s:s, s:I, s:s, s:s}", "rank", r, "peer", p->peer, "face", p->face,
-                           "bytes", (json_int_t)p->bytes, "used", p->used, "why",
-                           p->why[0] ? p->why : choice_words[choice->transport_origin].of_transport));
+      json_t *one = json_object();
+      object_whole(one, "rank", r);
+      object_whole(one, "peer", p->peer);
+      object_text(one, "face", p->face);
+      object_whole(one, "bytes", p->bytes);
+      object_text(one, "used", p->used);
+      object_text(one, "why", p->why[0] ? p->why : choice_words[choice->transport_origin].of_transport);
+      json_array_append_new(paths, one);
     }
   }
   return paths;
@@ -132,10 +148,9 @@ static json_t *ranks_json(const struct himeno_result *result)
   for (int r = 0; r < result->n_ranks; r++) {
     const struct himeno_rank *rank = &result->ranks[r];
     json_t *json = rank_json(&rank->row, r, 1), *phases = json_object();
-    for (int p = 0; p < HIMENO_PHASES; p++)
-      json_object_set_new(phases, himeno_phase_names[p], report_json_real(rank->phases[p]));
-    json_object_set_new(json, "phases", phases);
-    json_object_set_new(json, "telemetry", himeno_telemetry_json(result, r));
+    for (int p = 0; p < HIMENO_PHASES; p++) object_real(phases, himeno_phase_names[p], rank->phases[p]);
+    object_set(json, "phases", phases);
+    object_set(json, "telemetry", himeno_telemetry_json(result, r));
     json_array_append_new(ranks, json);
   }
   return ranks;
@@ -145,14 +160,12 @@ json_t *himeno_report_json(const struct himeno_config *config, const struct hime
                            const struct himeno_result *result)
 {
   json_t *document = report_json_frame(SCHEMA, "himeno-gpu");
-  int failed = json_object_set_new(document, "config", config_json(config, choice, result->sweeps)) |
-               json_object_set_new(document, "partial", json_boolean(result->partial)) |
-               json_object_set_new(document, "result", result_json(config, choice, result)) |
-               json_object_set_new(document, "phases", phases_json(result)) |
-               json_object_set_new(document, "paths", paths_json(choice, result)) |
-               json_object_set_new(document, "ranks", ranks_json(result)) |
-               json_object_set_new(document, "stragglers", himeno_stragglers_json(result));
-  if (!failed) return document;
-  json_decref(document);
-  return NULL;
+  object_set(document, "config", config_json(config, choice, result->sweeps));
+  object_flag(document, "partial", result->partial);
+  object_set(document, "result", result_json(config, choice, result));
+  object_set(document, "phases", phases_json(result));
+  object_set(document, "paths", paths_json(choice, result));
+  object_set(document, "ranks", ranks_json(result));
+  object_set(document, "stragglers", himeno_stragglers_json(result));
+  return document;
 }

@@ -70,18 +70,27 @@ static json_t *rung_json(const struct himeno_rung *rung, int emulated)
   char checksum[17];
   json_t *counts = emulated ? himeno_counts_json(&rung->counts) : NULL;
   snprintf(checksum, sizeof checksum, "%016" PRIx64, rung->checksum);
-  return json_pack(
-      "{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:s, s:i, s:i, s:i, s:o, s:o*}", "kernel",
-      rung->kernel->name, "step", rung->kernel->step, "class",
-      rung->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal", "T", rung->kernel->sweeps, "verdict",
-      status_verdict(rung->status), "gflops", emulated ? json_null() : report_json_real(rung->gflops), "gbps",
-      emulated ? json_null() : report_json_real(rung->bytes_per_second / 1e9), "ceiling_gbps",
-      report_json_real(rung->ceiling / 1e9), "ceiling_share",
-      rung->ceiling > 0 ? report_json_real(rung->bytes_per_second / rung->ceiling) : json_null(), "gosa",
-      report_json_real(rung->gosa), "checksum", checksum, "blocks", rung->blocks, "verified",
-      verify_source_name(rung->verified), "registers", rung->resources.registers, "local_bytes",
-      rung->resources.local_bytes, "threads", rung->resources.threads, "occupancy",
-      report_json_real(rung->resources.occupancy), "counts", counts);
+  json_t *o = json_object();
+  object_text(o, "kernel", rung->kernel->name);
+  object_text(o, "step", rung->kernel->step);
+  object_text(o, "class", rung->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal");
+  object_whole(o, "T", rung->kernel->sweeps);
+  object_text(o, "verdict", status_verdict(rung->status));
+  object_set(o, "gflops", emulated ? json_null() : report_json_real(rung->gflops));
+  object_set(o, "gbps", emulated ? json_null() : report_json_real(rung->bytes_per_second / 1e9));
+  object_real(o, "ceiling_gbps", rung->ceiling / 1e9);
+  object_set(o, "ceiling_share",
+             rung->ceiling > 0 ? report_json_real(rung->bytes_per_second / rung->ceiling) : json_null());
+  object_real(o, "gosa", rung->gosa);
+  object_text(o, "checksum", checksum);
+  object_whole(o, "blocks", rung->blocks);
+  object_text(o, "verified", verify_source_name(rung->verified));
+  object_whole(o, "registers", rung->resources.registers);
+  object_whole(o, "local_bytes", rung->resources.local_bytes);
+  object_whole(o, "threads", rung->resources.threads);
+  object_real(o, "occupancy", rung->resources.occupancy);
+  if (counts) object_set(o, "counts", counts);
+  return o;
 }
 
 json_t *himeno_ladder_json(const struct himeno_config *config, const struct himeno_choice *choice,
@@ -89,18 +98,21 @@ json_t *himeno_ladder_json(const struct himeno_config *config, const struct hime
 {
   json_t *document = report_json_frame(SCHEMA, "himeno-gpu"), *rungs = json_array();
   const struct placement *p = &choice->placement;
-  json_t *chosen =
-      json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:i, s:[i,i,i]}", "size", choice->size.name, "imax",
-                (json_int_t)choice->global[0], "jmax", (json_int_t)choice->global[1], "kmax",
-                (json_int_t)choice->global[2], "data", himeno_data_names[config->data], "backend",
-                p->backend->name, "device", p->info.name, "driver", p->info.driver, "ranks", p->ranks,
-                "procs", choice->procs[0], choice->procs[1], choice->procs[2]);
+  json_t *chosen = json_object();
+  object_text(chosen, "size", choice->size.name);
+  object_whole(chosen, "imax", choice->global[0]);
+  object_whole(chosen, "jmax", choice->global[1]);
+  object_whole(chosen, "kmax", choice->global[2]);
+  object_text(chosen, "data", himeno_data_names[config->data]);
+  object_text(chosen, "backend", p->backend->name);
+  object_text(chosen, "device", p->info.name);
+  object_text(chosen, "driver", p->info.driver);
+  object_whole(chosen, "ranks", p->ranks);
+  object_set(chosen, "procs", json_pack("[i,i,i]", choice->procs[0], choice->procs[1], choice->procs[2]));
   for (int r = 0; r < ladder->n; r++)
     json_array_append_new(rungs, rung_json(&ladder->rungs[r], p->info.emulated));
-  int failed = json_object_set_new(document, "config", chosen) |
-               json_object_set_new(document, "partial", json_boolean(ladder->partial)) |
-               json_object_set_new(document, "rungs", rungs);
-  if (!failed) return document;
-  json_decref(document);
-  return NULL;
+  object_set(document, "config", chosen);
+  object_flag(document, "partial", ladder->partial);
+  object_set(document, "rungs", rungs);
+  return document;
 }

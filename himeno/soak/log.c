@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/report.h"
 
 static status_t failed(const char *path)
 {
@@ -36,7 +37,8 @@ status_t soak_log_open(const char *path, FILE **log)
 
 status_t soak_log_add(FILE *log, json_t *line, const char *path)
 {
-  int bad = !line || json_dumpf(line, log, JSON_COMPACT) != 0 || fputc('\n', log) == EOF || fflush(log) != 0;
+  int bad = report_json_lost() || json_dumpf(line, log, JSON_COMPACT) != 0 || fputc('\n', log) == EOF ||
+            fflush(log) != 0;
   json_decref(line);
   if (bad) return failed(path);
   /* A pipe or a terminal cannot be synchronised, and need not be. */

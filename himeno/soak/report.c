@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "base/report.h"
 #include "himeno/soak/report.h"
 
 const char *soak_corruption_text(const struct soak_corruption *c, char *text, size_t size)
@@ -23,21 +24,34 @@ json_t *soak_found_json(const struct soak_found *f)
   char is[12], must_be[12];
   snprintf(is, sizeof is, "%08x", c->is);
   snprintf(must_be, sizeof must_be, "%08x", c->must_be);
-  return json_pack("{s:i, s:s, s:i, s:b, s:o, s:i, s:s, s:I, s:[I,I,I], s:s, s:s}", "block", f->block, "data",
-                   himeno_data_names[f->data], "sweep", f->sweep, "repeats", f->first > 0,
-                   "first_when_repeated", f->first ? json_integer(f->first) : json_null(), "rank", c->rank,
-                   "array", solver_array_name(c->array), "points", (json_int_t)c->points, "first",
-                   (json_int_t)c->first[0], (json_int_t)c->first[1], (json_int_t)c->first[2], "is", is,
-                   "must_be", must_be);
+  json_t *o = json_object();
+  object_whole(o, "block", f->block);
+  object_text(o, "data", himeno_data_names[f->data]);
+  object_whole(o, "sweep", f->sweep);
+  object_flag(o, "repeats", f->first > 0);
+  object_set(o, "first_when_repeated", f->first ? json_integer(f->first) : json_null());
+  object_whole(o, "rank", c->rank);
+  object_text(o, "array", solver_array_name(c->array));
+  object_whole(o, "points", c->points);
+  object_set(o, "first",
+             json_pack("[I,I,I]", (json_int_t)c->first[0], (json_int_t)c->first[1], (json_int_t)c->first[2]));
+  object_text(o, "is", is);
+  object_text(o, "must_be", must_be);
+  return o;
 }
 
 json_t *soak_json(const struct soak_result *r, int64_t every)
 {
   json_t *found = json_array();
   for (int f = 0; f < r->n; f++) json_array_append_new(found, soak_found_json(&r->found[f]));
-  return json_pack("{s:f, s:i, s:i, s:I, s:I, s:o}", "seconds", r->seconds, "blocks", r->blocks,
-                   "wrong_blocks", r->wrong_blocks, "corruptions", (json_int_t)r->corruptions, "every",
-                   (json_int_t)every, "found", found);
+  json_t *o = json_object();
+  object_real(o, "seconds", r->seconds);
+  object_whole(o, "blocks", r->blocks);
+  object_whole(o, "wrong_blocks", r->wrong_blocks);
+  object_whole(o, "corruptions", r->corruptions);
+  object_whole(o, "every", every);
+  object_set(o, "found", found);
+  return o;
 }
 
 void soak_text(const struct himeno_result *result, FILE *out)

@@ -71,12 +71,18 @@ static json_t *block_line(const struct soak *s, enum himeno_data data, json_t *l
   const struct soak_block *b = &s->block;
   char time[32];
   meta_time(time);
-  return json_pack(
-      "{s:s, s:i, s:s, s:i, s:f, s:o, s:s, s:b, s:o, s:o}", "time", time, "block", s->m->result->n_samples,
-      "data", himeno_data_names[data], "sweeps", b->sweeps, "seconds", b->seconds, "gflops",
-      report_json_real(b->seconds > 0 ? himeno_gflops(s->m->result->points, b->sweeps, b->seconds) : NAN),
-      "verdict", b->wrong ? "wrong" : "pass", "throttled", soak_devices_throttled(&s->devices), "telemetry",
-      soak_devices_json(&s->devices), "corruptions", json_incref(list));
+  json_t *o = json_object();
+  object_text(o, "time", time);
+  object_whole(o, "block", s->m->result->n_samples);
+  object_text(o, "data", himeno_data_names[data]);
+  object_whole(o, "sweeps", b->sweeps);
+  object_real(o, "seconds", b->seconds);
+  object_real(o, "gflops", b->seconds > 0 ? himeno_gflops(s->m->result->points, b->sweeps, b->seconds) : NAN);
+  object_text(o, "verdict", b->wrong ? "wrong" : "pass");
+  object_flag(o, "throttled", soak_devices_throttled(&s->devices));
+  object_set(o, "telemetry", soak_devices_json(&s->devices));
+  object_set(o, "corruptions", json_incref(list));
+  return o;
 }
 
 /* A wrong block's time is that of the fewer sweeps that it ran. */

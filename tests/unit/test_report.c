@@ -94,7 +94,36 @@ static void numbers_are_finite_or_null(void **state)
   json_decref(infinite);
 }
 
+static void each_field_has_its_type_and_place(void **state)
+{
+  json_t *object = json_object();
+  (void)state;
+  object_text(object, "text", "a");
+  object_whole(object, "whole", (int64_t)1 << 40);
+  object_real(object, "real", 1.5);
+  object_real(object, "infinite", INFINITY);
+  object_flag(object, "flag", 2);
+  char *text = json_dumps(object, JSON_COMPACT);
+  assert_string_equal(
+      text, "{\"text\":\"a\",\"whole\":1099511627776,\"real\":1.5,\"infinite\":null,\"flag\":true}");
+  assert_false(report_json_lost());
+  free(text);
+  json_decref(object);
+}
+
 /* Writing it */
+
+static void a_document_that_lost_a_field_is_not_written(void **state)
+{
+  json_t *document = json_object();
+  (void)state;
+  object_text(document, "lost", NULL);
+  object_text(document, "kept", "a");
+  assert_int_equal(report_json_write(document, in_folder("a.json")), STATUS_ENVIRONMENT);
+  assert_int_equal(files_in_folder(), 0);
+  assert_int_equal(write_example(in_folder("a.json")), STATUS_OK);
+  json_decref(document);
+}
 
 static void a_document_is_written_alone_and_readable_as_files_are(void **state)
 {
@@ -299,6 +328,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       SPECIFY(the_frame_says_what_wrote_it_and_where),
       SPECIFY(numbers_are_finite_or_null),
+      SPECIFY(each_field_has_its_type_and_place),
+      SPECIFY(a_document_that_lost_a_field_is_not_written),
       SPECIFY(a_document_is_written_alone_and_readable_as_files_are),
       SPECIFY(an_older_document_is_replaced),
       SPECIFY(a_link_stays_a_link),

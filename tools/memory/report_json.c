@@ -15,21 +15,41 @@ static json_t *rate_json(const struct stats_summary *s, double unit)
                    report_json_real(stats_noise(s)), "samples", (int)s->n);
 }
 
+static json_t *sections_json(const struct mem_sections *s)
+{
+  json_t *o = json_object();
+  object_flag(o, "copies", s->copies);
+  object_flag(o, "mixes", s->mixes);
+  object_flag(o, "latency", s->latency);
+  object_flag(o, "host", s->host);
+  object_flag(o, "roofline", s->roofline);
+  object_flag(o, "pairs", s->pairs);
+  return o;
+}
+
 static json_t *config_json(const struct mem_run *run)
 {
-  const struct mem_sections *s = &run->config.sections;
-  return json_pack("{s:s, s:{s:b, s:b, s:b, s:b, s:b, s:b}, s:o}", "backend", run->ops->backend, "sections",
-                   "copies", s->copies, "mixes", s->mixes, "latency", s->latency, "host", s->host, "roofline",
-                   s->roofline, "pairs", s->pairs, "seconds", report_json_real(run->config.seconds));
+  json_t *o = json_object();
+  object_text(o, "backend", run->ops->backend);
+  object_set(o, "sections", sections_json(&run->config.sections));
+  object_real(o, "seconds", run->config.seconds);
+  return o;
 }
 
 static json_t *device_json(const struct mem_run *run)
 {
   const struct gpu_device_info *i = &run->device->info;
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:i, s:b}", "name", i->name, "uuid", i->uuid, "pci",
-                   i->pci, "driver", i->driver, "arch", i->arch, "memory_bytes", (json_int_t)i->memory_bytes,
-                   "cache_bytes", (json_int_t)i->cache_bytes, "compute_units", i->compute_units, "is_cpu",
-                   i->is_cpu);
+  json_t *o = json_object();
+  object_text(o, "name", i->name);
+  object_text(o, "uuid", i->uuid);
+  object_text(o, "pci", i->pci);
+  object_text(o, "driver", i->driver);
+  object_text(o, "arch", i->arch);
+  object_whole(o, "memory_bytes", i->memory_bytes);
+  object_whole(o, "cache_bytes", i->cache_bytes);
+  object_whole(o, "compute_units", i->compute_units);
+  object_flag(o, "is_cpu", i->is_cpu);
+  return o;
 }
 
 /* ---- copies and mixes ---- */
@@ -37,9 +57,16 @@ static json_t *device_json(const struct mem_run *run)
 static json_t *point_json(const struct mem_copy_point *p)
 {
   const struct mem_copy *c = &p->copy;
-  return json_pack("{s:I, s:i, s:b, s:s, s:i, s:i, s:i, s:o}", "bytes", (json_int_t)c->bytes, "streams",
-                   c->streams, "paced", c->paced, "assign", mem_assign_names[c->assign], "width", c->width,
-                   "threads", c->threads, "blocks", c->blocks, "gbps", rate_json(&p->rate, 1e9));
+  json_t *o = json_object();
+  object_whole(o, "bytes", c->bytes);
+  object_whole(o, "streams", c->streams);
+  object_flag(o, "paced", c->paced);
+  object_text(o, "assign", mem_assign_names[c->assign]);
+  object_whole(o, "width", c->width);
+  object_whole(o, "threads", c->threads);
+  object_whole(o, "blocks", c->blocks);
+  object_set(o, "gbps", rate_json(&p->rate, 1e9));
+  return o;
 }
 
 static double best_rival(const struct mem_rivals *r)
@@ -50,12 +77,16 @@ static double best_rival(const struct mem_rivals *r)
 
 static json_t *rivals_json(const struct mem_run *run, const struct mem_rivals *r)
 {
-  return json_pack("{s:I, s:s, s:o, s:o, s:o, s:s, s:o, s:o}", "bytes", (json_int_t)r->bytes, "native",
-                   run->ops->native, "native_gbps", rate_json(&r->rate[MEM_NATIVE], 1e9), "babelstream_gbps",
-                   rate_json(&r->rate[MEM_BABEL], 1e9), "tuned_gbps", rate_json(&r->rate[MEM_TUNED], 1e9),
-                   "tuned_shape", run->traits.copy_shapes.names[r->shape], "best_point_gbps",
-                   rate_json(&r->rate[MEM_STUDY], 1e9), "share",
-                   report_json_real(r->rate[MEM_TUNED].median / best_rival(r)));
+  json_t *o = json_object();
+  object_whole(o, "bytes", r->bytes);
+  object_text(o, "native", run->ops->native);
+  object_set(o, "native_gbps", rate_json(&r->rate[MEM_NATIVE], 1e9));
+  object_set(o, "babelstream_gbps", rate_json(&r->rate[MEM_BABEL], 1e9));
+  object_set(o, "tuned_gbps", rate_json(&r->rate[MEM_TUNED], 1e9));
+  object_text(o, "tuned_shape", run->traits.copy_shapes.names[r->shape]);
+  object_set(o, "best_point_gbps", rate_json(&r->rate[MEM_STUDY], 1e9));
+  object_real(o, "share", r->rate[MEM_TUNED].median / best_rival(r));
+  return o;
 }
 
 static json_t *pacing_json(const struct mem_copies *c)
@@ -64,11 +95,15 @@ static json_t *pacing_json(const struct mem_copies *c)
   for (int i = 0; i < c->n_pacing; i++) {
     const struct mem_pacing *p = &c->pacing[i];
     int from = mem_pacing_from(c, p->width);
-    json_array_append_new(all,
-                          json_pack("{s:i, s:i, s:o, s:o, s:o, s:i, s:o}", "width", p->width, "streams",
-                                    p->streams, "ratio", report_json_real(p->ratio), "min",
-                                    report_json_real(p->least), "max", report_json_real(p->most), "sizes",
-                                    p->sizes, "pays_from", from ? json_integer(from) : json_null()));
+    json_t *one = json_object();
+    object_whole(one, "width", p->width);
+    object_whole(one, "streams", p->streams);
+    object_real(one, "ratio", p->ratio);
+    object_real(one, "min", p->least);
+    object_real(one, "max", p->most);
+    object_whole(one, "sizes", p->sizes);
+    object_set(one, "pays_from", from ? json_integer(from) : json_null());
+    json_array_append_new(all, one);
   }
   return all;
 }
@@ -113,10 +148,14 @@ static json_t *level_json(const struct levels_level *l)
 {
   static const char *const kinds[] = {"cache", "memory", "tlb"};
   int ends = l->kind != LEVELS_MEMORY;
-  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:I}", "kind", kinds[l->kind], "name", l->name, "ns",
-                   report_json_real(l->ns), "bytes", ends ? json_integer((json_int_t)l->bytes) : json_null(),
-                   "next_bytes", ends ? json_integer((json_int_t)l->next_bytes) : json_null(), "stride",
-                   (json_int_t)l->stride);
+  json_t *o = json_object();
+  object_text(o, "kind", kinds[l->kind]);
+  object_text(o, "name", l->name);
+  object_real(o, "ns", l->ns);
+  object_set(o, "bytes", ends ? json_integer((json_int_t)l->bytes) : json_null());
+  object_set(o, "next_bytes", ends ? json_integer((json_int_t)l->next_bytes) : json_null());
+  object_whole(o, "stride", l->stride);
+  return o;
 }
 
 static json_t *halves_json(const struct mem_latency *l)
@@ -127,9 +166,14 @@ static json_t *halves_json(const struct mem_latency *l)
   if (!l->halves)
     return json_pack("{s:I, s:o, s:b}", "bytes", (json_int_t)l->trace_bytes, "quantiles", quantiles,
                      "two_groups", 0);
-  return json_pack("{s:I, s:o, s:b, s:o, s:o, s:o}", "bytes", (json_int_t)l->trace_bytes, "quantiles",
-                   quantiles, "two_groups", 1, "near_cycles", report_json_real(l->split.low), "far_cycles",
-                   report_json_real(l->split.high), "near_share", report_json_real(l->split.share));
+  json_t *o = json_object();
+  object_whole(o, "bytes", l->trace_bytes);
+  object_set(o, "quantiles", quantiles);
+  object_flag(o, "two_groups", 1);
+  object_real(o, "near_cycles", l->split.low);
+  object_real(o, "far_cycles", l->split.high);
+  object_real(o, "near_share", l->split.share);
+  return o;
 }
 
 static json_t *latency_json(const struct mem_run *run)
@@ -202,27 +246,26 @@ static json_t *pairs_json(const struct mem_run *run)
 }
 
 /* A section that was not asked for is null. */
-static int set(json_t *document, const char *name, int asked, json_t *(*make)(const struct mem_run *),
-               const struct mem_run *run)
+static void set(json_t *document, const char *name, int asked, json_t *(*make)(const struct mem_run *),
+                const struct mem_run *run)
 {
-  return json_object_set_new(document, name, asked ? make(run) : json_null());
+  object_set(document, name, asked ? make(run) : json_null());
 }
 
 json_t *mem_report_json(const struct mem_run *run)
 {
   const struct mem_sections *s = &run->config.sections;
   json_t *document = report_json_frame(SCHEMA, "mem-gpu");
-  int failed = set(document, "config", 1, config_json, run) | set(document, "device", 1, device_json, run) |
-               json_object_set_new(document, "result",
-                                   json_pack("{s:s, s:I}", "verdict", status_verdict(run->verdict), "checked",
-                                             (json_int_t)run->checks)) |
-               set(document, "copies", s->copies, copies_json, run) |
-               set(document, "mixes", s->mixes, mixes_json, run) |
-               set(document, "latency", s->latency, latency_json, run) |
-               set(document, "host", s->host, host_json, run) |
-               set(document, "roofline", s->roofline, roofline_json, run) |
-               set(document, "pairs", s->pairs, pairs_json, run);
-  if (!failed) return document;
-  json_decref(document);
-  return NULL;
+  object_set(document, "config", config_json(run));
+  object_set(document, "device", device_json(run));
+  object_set(
+      document, "result",
+      json_pack("{s:s, s:I}", "verdict", status_verdict(run->verdict), "checked", (json_int_t)run->checks));
+  set(document, "copies", s->copies, copies_json, run);
+  set(document, "mixes", s->mixes, mixes_json, run);
+  set(document, "latency", s->latency, latency_json, run);
+  set(document, "host", s->host, host_json, run);
+  set(document, "roofline", s->roofline, roofline_json, run);
+  set(document, "pairs", s->pairs, pairs_json, run);
+  return document;
 }

@@ -31,28 +31,42 @@ static json_t *grid_json(const struct bench *bench)
 {
   const struct bench_config *c = &bench->config;
   if (!(c->parts & BENCH_HALO)) return json_null();
-  return json_pack("{s:s, s:I, s:I, s:I, s:b, s:[i,i,i], s:I}", "size", c->size.name, "imax",
-                   (json_int_t)bench->global[0], "jmax", (json_int_t)bench->global[1], "kmax",
-                   (json_int_t)bench->global[2], "weak", c->weak, "procs", bench->procs[0], bench->procs[1],
-                   bench->procs[2], "depth", (json_int_t)c->depth);
+  json_t *o = json_object();
+  object_text(o, "size", c->size.name);
+  object_whole(o, "imax", bench->global[0]);
+  object_whole(o, "jmax", bench->global[1]);
+  object_whole(o, "kmax", bench->global[2]);
+  object_flag(o, "weak", c->weak);
+  object_set(o, "procs", json_pack("[i,i,i]", bench->procs[0], bench->procs[1], bench->procs[2]));
+  object_whole(o, "depth", c->depth);
+  return o;
 }
 
 static json_t *config_json(const struct bench *bench)
 {
   const struct bench_config *c = &bench->config;
-  return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "backend", bench->placement.backend->name,
-                   "parts", parts_json(bench), "transports", transports_json(bench), "min_bytes",
-                   (json_int_t)c->min_bytes, "max_bytes", (json_int_t)c->max_bytes, "step",
-                   (json_int_t)c->step, "samples", (json_int_t)c->samples, "grid", grid_json(bench));
+  json_t *o = json_object();
+  object_text(o, "backend", bench->placement.backend->name);
+  object_set(o, "parts", parts_json(bench));
+  object_set(o, "transports", transports_json(bench));
+  object_whole(o, "min_bytes", c->min_bytes);
+  object_whole(o, "max_bytes", c->max_bytes);
+  object_whole(o, "step", c->step);
+  object_whole(o, "samples", c->samples);
+  object_set(o, "grid", grid_json(bench));
+  return o;
 }
 
 static json_t *point_json(const struct bench_point *point)
 {
-  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:I}", "bytes", (json_int_t)point->bytes, "seconds",
-                   report_json_real(point->seconds), "best", report_json_real(point->best), "noise",
-                   report_json_real(point->noise), "gbps",
-                   report_json_real(point->seconds > 0 ? (double)point->bytes / point->seconds / 1e9 : 0),
-                   "transfers", (json_int_t)point->transfers);
+  json_t *o = json_object();
+  object_whole(o, "bytes", point->bytes);
+  object_real(o, "seconds", point->seconds);
+  object_real(o, "best", point->best);
+  object_real(o, "noise", point->noise);
+  object_real(o, "gbps", point->seconds > 0 ? (double)point->bytes / point->seconds / 1e9 : 0);
+  object_whole(o, "transfers", point->transfers);
+  return o;
 }
 
 static json_t *curve_json(const struct bench_curve *curve)
@@ -72,10 +86,17 @@ static json_t *fit_json(const struct bench_fit *fit)
 
 static json_t *path_json(const struct bench_path *path)
 {
-  return json_pack("{s:i, s:o, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "rank", path->rank, "peer",
-                   path->peer >= 0 ? json_integer(path->peer) : json_null(), "way", path->way, "used",
-                   path->used, "why", path->why, "direction", path->direction, "company", path->company,
-                   "fit", fit_json(&path->curve.fit), "points", curve_json(&path->curve));
+  json_t *o = json_object();
+  object_whole(o, "rank", path->rank);
+  object_set(o, "peer", path->peer >= 0 ? json_integer(path->peer) : json_null());
+  object_text(o, "way", path->way);
+  object_text(o, "used", path->used);
+  object_text(o, "why", path->why);
+  object_text(o, "direction", path->direction);
+  object_text(o, "company", path->company);
+  object_set(o, "fit", fit_json(&path->curve.fit));
+  object_set(o, "points", curve_json(&path->curve));
+  return o;
 }
 
 static json_t *paths_json(const struct bench_path *paths, int n)
@@ -91,14 +112,18 @@ static json_t *halo_json(const struct bench *bench)
   for (int h = 0; h < bench->n_halo; h++) {
     const struct bench_halo *halo = &bench->halo[h];
     json_t *phases = json_object();
-    for (int p = 0; p < HALO_PHASES; p++)
-      json_object_set_new(phases, phase_names[p], report_json_real(halo->phases[p]));
-    json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:I, s:o}", "way", halo->way,
-                                          "used", halo->used, "bytes", (json_int_t)halo->bytes, "messages",
-                                          halo->messages, "seconds", report_json_real(halo->point.seconds),
-                                          "best", report_json_real(halo->point.best), "noise",
-                                          report_json_real(halo->point.noise), "exchanges",
-                                          (json_int_t)halo->point.transfers, "phases", phases));
+    for (int p = 0; p < HALO_PHASES; p++) object_real(phases, phase_names[p], halo->phases[p]);
+    json_t *one = json_object();
+    object_text(one, "way", halo->way);
+    object_text(one, "used", halo->used);
+    object_whole(one, "bytes", halo->bytes);
+    object_whole(one, "messages", halo->messages);
+    object_real(one, "seconds", halo->point.seconds);
+    object_real(one, "best", halo->point.best);
+    object_real(one, "noise", halo->point.noise);
+    object_whole(one, "exchanges", halo->point.transfers);
+    object_set(one, "phases", phases);
+    json_array_append_new(list, one);
   }
   return list;
 }
@@ -120,15 +145,23 @@ static json_t *cards_json(const struct bench *bench)
   for (int c = 0; c < bench->cards.n; c++) {
     const struct cards_row *row = &bench->cards.rows[c];
     const struct card *card = &row->card;
-    json_t *one = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:i, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}", "host",
-        card->host, "card", card->name, "link", card->link, "state", card->state, "pci", card->pci, "numa",
-        card->numa, "gbit_per_second", card->gbps > 0 ? report_json_real(card->gbps) : json_null(), "errors",
-        (json_int_t)card->errors, "errors_meanwhile", (json_int_t)row->errors, "received_before",
-        (json_int_t)(card->received - row->received), "received_after", (json_int_t)card->received,
-        "sent_before", (json_int_t)(card->sent - row->sent), "sent_after", (json_int_t)card->sent,
-        "host_sent_bytes", (json_int_t)bench->cards.asked[c], "idle", row->idle, "near",
-        near_json(&bench->cards, c));
+    json_t *one = json_object();
+    object_text(one, "host", card->host);
+    object_text(one, "card", card->name);
+    object_text(one, "link", card->link);
+    object_text(one, "state", card->state);
+    object_text(one, "pci", card->pci);
+    object_whole(one, "numa", card->numa);
+    object_set(one, "gbit_per_second", card->gbps > 0 ? report_json_real(card->gbps) : json_null());
+    object_whole(one, "errors", card->errors);
+    object_whole(one, "errors_meanwhile", row->errors);
+    object_whole(one, "received_before", (card->received - row->received));
+    object_whole(one, "received_after", card->received);
+    object_whole(one, "sent_before", (card->sent - row->sent));
+    object_whole(one, "sent_after", card->sent);
+    object_whole(one, "host_sent_bytes", bench->cards.asked[c]);
+    object_flag(one, "idle", row->idle);
+    object_set(one, "near", near_json(&bench->cards, c));
     json_array_append_new(list, one);
   }
   return list;
@@ -147,15 +180,13 @@ json_t *bench_report_json(const struct bench *bench)
   json_t *document = report_json_frame(SCHEMA, "comm-gpu");
   json_t *result = json_pack("{s:s, s:o, s:I}", "verdict", status_verdict(STATUS_OK), "seconds",
                              report_json_real(bench->seconds), "transfers", (json_int_t)bench->transfers);
-  int failed = json_object_set_new(document, "config", config_json(bench)) |
-               json_object_set_new(document, "result", result) |
-               json_object_set_new(document, "host", paths_json(bench->host, bench->n_host)) |
-               json_object_set_new(document, "pairs", paths_json(bench->pairs, bench->n_pairs)) |
-               json_object_set_new(document, "halo", halo_json(bench)) |
-               json_object_set_new(document, "allreduce", paths_json(bench->reduce, bench->n_reduce)) |
-               json_object_set_new(document, "cards", cards_json(bench)) |
-               json_object_set_new(document, "ranks", ranks_json(bench));
-  if (!failed) return document;
-  json_decref(document);
-  return NULL;
+  object_set(document, "config", config_json(bench));
+  object_set(document, "result", result);
+  object_set(document, "host", paths_json(bench->host, bench->n_host));
+  object_set(document, "pairs", paths_json(bench->pairs, bench->n_pairs));
+  object_set(document, "halo", halo_json(bench));
+  object_set(document, "allreduce", paths_json(bench->reduce, bench->n_reduce));
+  object_set(document, "cards", cards_json(bench));
+  object_set(document, "ranks", ranks_json(bench));
+  return document;
 }

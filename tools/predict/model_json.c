@@ -44,13 +44,12 @@ static json_t *paths_json(const struct model *model)
         json_pack("{s:s, s:o, s:o}", "transport", way->name, "spread", report_json_real(model->way_spread[w]),
                   "far_spread", report_json_real(model->way_far_spread[w]));
     for (int where = 0; where < STUDY_WHERES; where++)
-      json_object_set_new(path, where_names[where],
-                          way->known[where]
-                              ? json_pack("{s:o, s:o, s:o}", "latency_seconds",
-                                          report_json_real(way->latency[where]), "bytes_per_second",
-                                          report_json_real(way->bandwidth[where]), "residual",
-                                          report_json_real(way->residual[where]))
-                              : json_null());
+      object_set(path, where_names[where],
+                 way->known[where]
+                     ? json_pack("{s:o, s:o, s:o}", "latency_seconds", report_json_real(way->latency[where]),
+                                 "bytes_per_second", report_json_real(way->bandwidth[where]), "residual",
+                                 report_json_real(way->residual[where]))
+                     : json_null());
     json_array_append_new(paths, path);
   }
   return paths;
@@ -74,15 +73,25 @@ static json_t *covariance_json(const struct model *model)
 
 json_t *model_json(const struct model *model)
 {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:b, s:[o,o], s:o}",
-                   "terms", terms_json(model), "paths", paths_json(model), "cache_points",
-                   report_json_real(model->cache_points), "tile_points", report_json_real(model->tile_points),
-                   "covariance", covariance_json(model), "spread", report_json_real(model->spread), "freedom",
-                   report_json_real(model->freedom), "far_spread", report_json_real(model->far_spread),
-                   "runs", model->runs, "ranks_most", model->ranks_most, "hosts_most", model->hosts_most,
-                   "per_host", model->per_host, "T", model->depth, "overlap", model->overlap, "points",
-                   report_json_real(model->points_least), report_json_real(model->points_most), "bytes_most",
-                   report_json_real(model->bytes_most));
+  json_t *o = json_object();
+  object_set(o, "terms", terms_json(model));
+  object_set(o, "paths", paths_json(model));
+  object_real(o, "cache_points", model->cache_points);
+  object_real(o, "tile_points", model->tile_points);
+  object_set(o, "covariance", covariance_json(model));
+  object_real(o, "spread", model->spread);
+  object_real(o, "freedom", model->freedom);
+  object_real(o, "far_spread", model->far_spread);
+  object_whole(o, "runs", model->runs);
+  object_whole(o, "ranks_most", model->ranks_most);
+  object_whole(o, "hosts_most", model->hosts_most);
+  object_whole(o, "per_host", model->per_host);
+  object_whole(o, "T", model->depth);
+  object_flag(o, "overlap", model->overlap);
+  object_set(o, "points",
+             json_pack("[o,o]", report_json_real(model->points_least), report_json_real(model->points_most)));
+  object_real(o, "bytes_most", model->bytes_most);
+  return o;
 }
 
 /* ---- reading ---- */

@@ -37,24 +37,34 @@ static json_t *config_json(const struct predict *p)
 {
   const struct predict_config *c = &p->config;
   const struct study_run *run = p->study.n > 0 ? &p->study.runs[0] : NULL;
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:i, s:i, s:o, s:o, s:o}", "study",
-                   text_or_null(c->study), "comm", text_or_null(c->comm), "model", text_or_null(c->model),
-                   "kernel", text_or_null(run ? run->kernel : NULL), "backend",
-                   text_or_null(run ? run->backend : NULL), "device", text_or_null(run ? run->device : NULL),
-                   "fit_ranks", (json_int_t)c->fit_ranks, "runs", p->study.n, "left_aside", p->study.skipped,
-                   "per_host", json_integer(c->per_host > 0 ? c->per_host : p->model.per_host),
-                   "compute_time", report_json_real(c->scale.compute), "exchange_time",
-                   report_json_real(c->scale.exchange));
+  json_t *o = json_object();
+  object_set(o, "study", text_or_null(c->study));
+  object_set(o, "comm", text_or_null(c->comm));
+  object_set(o, "model", text_or_null(c->model));
+  object_set(o, "kernel", text_or_null(run ? run->kernel : NULL));
+  object_set(o, "backend", text_or_null(run ? run->backend : NULL));
+  object_set(o, "device", text_or_null(run ? run->device : NULL));
+  object_whole(o, "fit_ranks", c->fit_ranks);
+  object_whole(o, "runs", p->study.n);
+  object_whole(o, "left_aside", p->study.skipped);
+  object_whole(o, "per_host", c->per_host > 0 ? c->per_host : p->model.per_host);
+  object_real(o, "compute_time", c->scale.compute);
+  object_real(o, "exchange_time", c->scale.exchange);
+  return o;
 }
 
 static json_t *terms_json(const struct model_time *t, int overlap)
 {
   double exchange = t->latency + t->bytes, exposed = overlap ? exchange - t->interior : exchange;
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "interior", report_json_real(t->interior),
-                   "exchange_latency", report_json_real(t->latency), "exchange_bytes",
-                   report_json_real(t->bytes), "boundary", report_json_real(t->boundary), "synchronisation",
-                   report_json_real(t->synchronisation), "reduction", report_json_real(t->reduction),
-                   "exposed_exchange", report_json_real(exposed > 0 ? exposed : 0));
+  json_t *o = json_object();
+  object_real(o, "interior", t->interior);
+  object_real(o, "exchange_latency", t->latency);
+  object_real(o, "exchange_bytes", t->bytes);
+  object_real(o, "boundary", t->boundary);
+  object_real(o, "synchronisation", t->synchronisation);
+  object_real(o, "reduction", t->reduction);
+  object_real(o, "exposed_exchange", exposed > 0 ? exposed : 0);
+  return o;
 }
 
 static json_t *point_json(const struct predict_point *point)
@@ -65,20 +75,28 @@ static json_t *point_json(const struct predict_point *point)
       json_pack("{s:s, s:s, s:i, s:s}", "size", point->size.name, "scaling", point->weak ? "weak" : "strong",
                 "ranks", point->ranks, "transport", point->transport);
   if (!point->predicted) {
-    json_object_set_new(json, "why_not", json_string(point->why));
+    object_text(json, "why_not", point->why);
     return json;
   }
-  json_t *rest =
-      json_pack("{s:I, s:I, s:I, s:[i,i,i], s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}",
-                "imax", (json_int_t)g->global[0], "jmax", (json_int_t)g->global[1], "kmax",
-                (json_int_t)g->global[2], "procs", g->procs[0], g->procs[1], g->procs[2], "hosts", g->hosts,
-                "seconds", report_json_real(t->seconds), "low", bound(t->low), "high", bound(t->high),
-                "gflops", report_json_real(point->gflops), "gflops_low", bound(point->gflops_low),
-                "gflops_high", bound(point->gflops_high), "efficiency", report_json_real(point->efficiency),
-                "limit", t->limit, "terms", terms_json(t, g->overlap), "twice_network",
-                json_pack("{s:o, s:o}", "seconds", report_json_real(point->twice_network), "gain",
-                          report_json_real(t->seconds / point->twice_network - 1)),
-                "extrapolated", beyond_json(t->extrapolated));
+  json_t *rest = json_object();
+  object_whole(rest, "imax", g->global[0]);
+  object_whole(rest, "jmax", g->global[1]);
+  object_whole(rest, "kmax", g->global[2]);
+  object_set(rest, "procs", json_pack("[i,i,i]", g->procs[0], g->procs[1], g->procs[2]));
+  object_whole(rest, "hosts", g->hosts);
+  object_real(rest, "seconds", t->seconds);
+  object_set(rest, "low", bound(t->low));
+  object_set(rest, "high", bound(t->high));
+  object_real(rest, "gflops", point->gflops);
+  object_set(rest, "gflops_low", bound(point->gflops_low));
+  object_set(rest, "gflops_high", bound(point->gflops_high));
+  object_real(rest, "efficiency", point->efficiency);
+  object_text(rest, "limit", t->limit);
+  object_set(rest, "terms", terms_json(t, g->overlap));
+  object_set(rest, "twice_network",
+             json_pack("{s:o, s:o}", "seconds", report_json_real(point->twice_network), "gain",
+                       report_json_real(t->seconds / point->twice_network - 1)));
+  object_set(rest, "extrapolated", beyond_json(t->extrapolated));
   json_object_update(json, rest);
   json_decref(rest);
   return json;
@@ -96,11 +114,14 @@ static json_t *ends_json(const struct predict *p)
   json_t *list = json_array();
   for (int n = 0; n < p->n_ends; n++) {
     const struct predict_end *end = &p->ends[n];
-    json_array_append_new(list,
-                          json_pack("{s:s, s:s, s:i, s:o, s:i, s:i}", "size", end->size.name, "transport",
-                                    end->transport, "fastest_ranks", end->fastest_ranks, "fastest_seconds",
-                                    report_json_real(end->fastest_seconds), "half_efficiency_ranks",
-                                    end->efficient_ranks, "searched_ranks", end->searched_ranks));
+    json_t *one = json_object();
+    object_text(one, "size", end->size.name);
+    object_text(one, "transport", end->transport);
+    object_whole(one, "fastest_ranks", end->fastest_ranks);
+    object_real(one, "fastest_seconds", end->fastest_seconds);
+    object_whole(one, "half_efficiency_ranks", end->efficient_ranks);
+    object_whole(one, "searched_ranks", end->searched_ranks);
+    json_array_append_new(list, one);
   }
   return list;
 }
@@ -109,16 +130,21 @@ static json_t *pair_json(const struct validate_pair *pair, int with_left)
 {
   const struct study_run *run = &pair->run;
   int inside = run->seconds >= pair->time.low && run->seconds <= pair->time.high;
-  json_t *json = json_pack(
-      "{s:s, s:s, s:i, s:[i,i,i], s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "size", run->size, "scaling",
-      run->weak ? "weak" : "strong", "ranks", run->ranks, "procs", run->procs[0], run->procs[1],
-      run->procs[2], "transport", run->transport, "measured", report_json_real(run->seconds), "predicted",
-      pair->predicted ? report_json_real(pair->time.seconds) : json_null(), "low", bound(pair->time.low),
-      "high", bound(pair->time.high), "error", pair->predicted ? report_json_real(pair->error) : json_null(),
-      "inside", pair->predicted && pair->time.low > 0 ? json_boolean(inside) : json_null());
+  json_t *json = json_object();
+  object_text(json, "size", run->size);
+  object_text(json, "scaling", run->weak ? "weak" : "strong");
+  object_whole(json, "ranks", run->ranks);
+  object_set(json, "procs", json_pack("[i,i,i]", run->procs[0], run->procs[1], run->procs[2]));
+  object_text(json, "transport", run->transport);
+  object_real(json, "measured", run->seconds);
+  object_set(json, "predicted", pair->predicted ? report_json_real(pair->time.seconds) : json_null());
+  object_set(json, "low", bound(pair->time.low));
+  object_set(json, "high", bound(pair->time.high));
+  object_set(json, "error", pair->predicted ? report_json_real(pair->error) : json_null());
+  object_set(json, "inside", pair->predicted && pair->time.low > 0 ? json_boolean(inside) : json_null());
   if (with_left) {
-    json_object_set_new(json, "left_out", json_string(pair->left));
-    json_object_set_new(json, "kind", json_string(validate_kind_name(pair->kind)));
+    object_text(json, "left_out", pair->left);
+    object_text(json, "kind", validate_kind_name(pair->kind));
   }
   return json;
 }
@@ -138,13 +164,11 @@ static json_t *table_json(const struct validate_table *table, int with_left)
 json_t *predict_report_json(const struct predict *p)
 {
   json_t *document = report_json_frame(SCHEMA, "himeno-predict");
-  int failed = json_object_set_new(document, "config", config_json(p)) |
-               json_object_set_new(document, "model", model_json(&p->model)) |
-               json_object_set_new(document, "predictions", points_json(p)) |
-               json_object_set_new(document, "scaling_ends", ends_json(p)) |
-               json_object_set_new(document, "validation", table_json(&p->validation, 1));
-  if (p->config.against) failed |= json_object_set_new(document, "against", table_json(&p->against, 0));
-  if (!failed) return document;
-  json_decref(document);
-  return NULL;
+  object_set(document, "config", config_json(p));
+  object_set(document, "model", model_json(&p->model));
+  object_set(document, "predictions", points_json(p));
+  object_set(document, "scaling_ends", ends_json(p));
+  object_set(document, "validation", table_json(&p->validation, 1));
+  if (p->config.against) object_set(document, "against", table_json(&p->against, 0));
+  return document;
 }

@@ -161,11 +161,16 @@ static status_t plan_write(const struct sim_config *c, const struct model *model
 {
   char path[PATH_MAX];
   if (!realpath(c->model, path)) return log_fail(STATUS_ENVIRONMENT, "%s: %m", c->model);
-  json_t *plan =
-      json_pack("{s:s, s:s, s:s, s:[I,I,I], s:[i,i,i], s:i, s:i}", "model", path, "transport",
-                model->paths.ways[way].name, "result", f->result, "global", (json_int_t)p->global[0],
-                (json_int_t)p->global[1], (json_int_t)p->global[2], "procs", p->procs[0], p->procs[1],
-                p->procs[2], "per_host", (int)c->per_host, "passes", (int)c->passes);
+  json_t *plan = json_object();
+  object_text(plan, "model", path);
+  object_text(plan, "transport", model->paths.ways[way].name);
+  object_text(plan, "result", f->result);
+  object_set(
+      plan, "global",
+      json_pack("[I,I,I]", (json_int_t)p->global[0], (json_int_t)p->global[1], (json_int_t)p->global[2]));
+  object_set(plan, "procs", json_pack("[i,i,i]", p->procs[0], p->procs[1], p->procs[2]));
+  object_whole(plan, "per_host", (int)c->per_host);
+  object_whole(plan, "passes", (int)c->passes);
   if (!plan) return log_fail(STATUS_ENVIRONMENT, "out of memory for a plan");
   status_t status = report_json_write(plan, f->plan);
   json_decref(plan);
@@ -292,7 +297,7 @@ status_t sim_point_run(const struct sim_config *config, const struct model *mode
   TRY(smpirun(&f, point->ranks), done);
   *outcome = json_load_file(f.result, 0, &error);
   if (!*outcome) TRY(log_fail(STATUS_FAULT, "the simulation's outcome is no JSON: %s", error.text), done);
-  json_object_set_new(*outcome, "simulated_in", report_json_real(stats_now() - begin));
+  object_real(*outcome, "simulated_in", stats_now() - begin);
 done:
   if (config->keep) status = status_worst(status, files_keep(&f, config->keep));
   files_close(&f);

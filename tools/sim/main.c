@@ -61,19 +61,30 @@ static json_t *run_json(const struct sim *s, const struct sim_point *p, json_t *
   double seconds = sweep_seconds(outcome);
   const char *network = s->config.network == NETWORK_FAT_TREE ? "fat-tree" : "dragonfly";
   int hosts = (p->ranks + (int)s->config.per_host - 1) / (int)s->config.per_host;
-  json_t *config = json_pack(
-      "{s:s, s:I, s:I, s:I, s:b, s:s, s:s, s:i, s:s, s:[i,i,i], s:i, s:i, s:i, s:b, s:s, s:i, s:f, s:i}",
-      "size", p->size.name, "imax", (json_int_t)p->global[0], "jmax", (json_int_t)p->global[1], "kmax",
-      (json_int_t)p->global[2], "weak", p->weak, "backend", "sim", "kernel", "fitted", "T", s->model.depth,
-      "transport", s->model.paths.ways[s->way].name, "procs", p->procs[0], p->procs[1], p->procs[2], "ranks",
-      p->ranks, "hosts", hosts, "per_host", (int)s->config.per_host, "overlap", s->model.overlap, "network",
-      network, "leaf", (int)s->config.leaf, "taper", s->config.taper, "sweeps",
-      (int)s->config.passes * s->model.depth);
+  json_t *config = json_object();
+  object_text(config, "size", p->size.name);
+  object_whole(config, "imax", p->global[0]);
+  object_whole(config, "jmax", p->global[1]);
+  object_whole(config, "kmax", p->global[2]);
+  object_flag(config, "weak", p->weak);
+  object_text(config, "backend", "sim");
+  object_text(config, "kernel", "fitted");
+  object_whole(config, "T", s->model.depth);
+  object_text(config, "transport", s->model.paths.ways[s->way].name);
+  object_set(config, "procs", json_pack("[i,i,i]", p->procs[0], p->procs[1], p->procs[2]));
+  object_whole(config, "ranks", p->ranks);
+  object_whole(config, "hosts", hosts);
+  object_whole(config, "per_host", (int)s->config.per_host);
+  object_flag(config, "overlap", s->model.overlap);
+  object_text(config, "network", network);
+  object_whole(config, "leaf", (int)s->config.leaf);
+  object_real(config, "taper", s->config.taper);
+  object_whole(config, "sweeps", (int)s->config.passes * s->model.depth);
   json_t *result = json_pack("{s:o, s:o, s:s}", "seconds",
                              report_json_real(seconds * (double)s->config.passes * s->model.depth), "gflops",
                              report_json_real(gflops(p, seconds)), "verdict", "pass");
-  json_object_set_new(outcome, "config", config);
-  json_object_set_new(outcome, "result", result);
+  object_set(outcome, "config", config);
+  object_set(outcome, "result", result);
   return outcome;
 }
 
