@@ -8,7 +8,7 @@
 typedef enum {
   STATUS_OK = 0,
   STATUS_USAGE = 2,       /**< the command line asks for something that cannot be */
-  STATUS_ENVIRONMENT = 3, /**< no such device or library, too little memory, a path that cannot be written */
+  STATUS_ENVIRONMENT = 3, /**< no device, no library, too little memory, no such path */
   STATUS_WRONG = 4,       /**< a result or a message differs from what it must be */
   STATUS_SLOW = 5,        /**< below a threshold that the user set */
   STATUS_HANG = 6,        /**< a neighbour did not answer within the deadline */

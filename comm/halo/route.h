@@ -3,8 +3,9 @@
  * \brief The exchange as callers see it: a transport for the messages that it can carry, `staged` for the others.
  *
  *     halo_route_open(transport, &context, &route);
- *     … halo_route_start(route, field, computed); … halo_route_finish(route, &arrived); gpu_wait(queue, arrived); …
- *     halo_route_wait(route, queue);            the host waits, with the deadline of comm/ranks/watch.h
+ *     … halo_route_start(route, field, computed);
+ *     … halo_route_finish(route, &arrived); gpu_wait(queue, arrived); …
+ *     halo_route_wait(route, queue);    the host waits, with the deadline of comm/ranks/watch.h
  *     halo_route_close(route);
  *
  * All fields of an exchange must alternate: fields[0], fields[1], fields[0], … — a neighbour may run one exchange ahead. */

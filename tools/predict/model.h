@@ -2,17 +2,20 @@
 /** \file
  * \brief The performance model: seconds a sweep = max(interior, exchange) + boundary + synchronisation + reduction.
  *
- *     interior        = a + V/b − g·min(V, C) + u·idle       V points; C of them stay in the cache from sweep to sweep; a kernel
- *                       sweeps rows in tiles of W points, and of the last tile of each row some are idle
+ *     interior        = a + V/b − g·min(V, C) + u·idle
+ *                       V points; C of them stay in the cache from sweep to sweep; a kernel sweeps
+ *                       rows in tiles of W points, and of the last tile of each row some are idle
  *     boundary        = slabs·s + Σ over cut dimensions d of points·β_d
- *     exchange        = λ·latency of the longest path + ν·messages + max over the paths, within the host and
- *                       beyond, of (φ·B + χ·ΣB) / bandwidth of the path, a T-th of it a sweep: B bytes that the rank
- *                       sends, ΣB bytes that all ranks of its host send within it, since their copies share its memory and
- *                       wait for each other; latencies and bandwidths are comm-gpu's, λ and φ + 2χ (a pair) near 1 are the study's.
- *                       All messages are under way at once, so that a further one costs ν. With p2p, where no host takes part, one launch
- *                       computes all slabs, beside the interior, and sends them: s + λ·latency + φ·B / bandwidth, and nothing for
- *                       a further message
- *     synchronisation = σ                           as soon as there are neighbours
+ *     exchange        = λ·latency of the longest path + ν·messages + max over the paths, within the
+ *                       host and beyond, of (φ·B + χ·ΣB) / bandwidth of the path, a T-th of it a
+ *                       sweep: B bytes that the rank sends, ΣB bytes that all ranks of its host send
+ *                       within it, since their copies share its memory and wait for each other;
+ *                       latencies and bandwidths are comm-gpu's, λ and φ + 2χ (a pair) near 1 are the
+ *                       study's. All messages are under way at once, so that a further one costs ν.
+ *                       With p2p, where no host takes part, one launch computes all slabs, beside the
+ *                       interior, and sends them: s + λ·latency + φ·B / bandwidth, and nothing for a
+ *                       further message
+ *     synchronisation = σ          as soon as there are neighbours
  *     reduction       = ρ + κ·log2(ranks)
  *
  * Without overlap interior and exchange add. All terms are linear in the parameters but for the maximum and C, so the fit is

@@ -12,7 +12,7 @@
 #define ITEM         8
 #define TILE_THREADS 256
 #define PITCH                                                                                                \
-  (TILE + 4) // of a row in shared memory; the pad keeps the turned stores of A off each other's banks
+  (TILE + 4) // of a row in shared memory; the pad keeps A's turned stores off one bank
 
 // Sums and where they belong.
 struct tile_sums {
