@@ -25,6 +25,7 @@ FIGURES
 d.result.launches = 62
 d.result.seconds = 1.6384e-05
 d.result.gflops = 0.5
+[r.gflops for r in d.ranks] = [0.5]
 sorted(set(round(s, 12) for s in d.result.samples)) = [0.001015808]
 FIGURES
 }

@@ -165,6 +165,15 @@ static void random_vectors_find_a_wrong_block_of_a_large_product(void **state)
   (void)state;
   assert_int_equal(verdict(&x, &check), STATUS_OK);
   assert_int_equal(check.how, GEMM_VERIFIED_SAMPLED);
+  /* The first and last rows and columns are among the sampled ones; what is small beside the whole
+   * is found there alone. */
+  const int64_t last = 5800 - 1, between = 3001;
+  const int64_t sampled[][2] = {{0, between}, {last, between}, {between, 0}, {between, last}};
+  for (int s = 0; s < 4; s++) {
+    float right = x.out[sampled[s][0] * x.p.ld[GEMM_C] + sampled[s][1]];
+    assert_int_equal(with(&x, sampled[s][0], sampled[s][1], right + 1e-4f), STATUS_WRONG);
+  }
+  assert_int_equal(with(&x, between, between, x.out[between * x.p.ld[GEMM_C] + between] + 1e-4f), STATUS_OK);
   for (int64_t i = 701; i < 709; i++)
     for (int64_t j = 501; j < 509; j++) x.out[i * x.p.ld[GEMM_C] + j] = 0;
   assert_int_equal(verdict(&x, &check), STATUS_WRONG);
@@ -258,7 +267,8 @@ static int shown(struct product *x, const float *right, int bit)
   return wrong;
 }
 
-/* The table of doc/gemm.md: what no flip, two flips of three and all flips show of a library's C. */
+/* The table of doc/gemm.md: what no flip, two flips of three and all flips show of a library's
+ * C. */
 static void the_bits_that_a_block_of_a_library_is_held_to(void **state)
 {
   static const struct {
