@@ -47,7 +47,8 @@ static status_t cannot_write(const char *path, int cause)
 
 /* ---- where ---- */
 
-/* What /dev/stdout and /dev/fd/3 lead to has its place in a file, which opening it anew would lose. */
+/* What /dev/stdout and /dev/fd/3 lead to has its place in a file, which opening it anew would
+ * lose. */
 static int descriptor_of(const char *path)
 {
   static const char *const folders[] = {"/proc/self/fd/", "/dev/fd/"};
@@ -210,8 +211,8 @@ static int put(int descriptor, const char *bytes, size_t size)
   return 0;
 }
 
-/* Gives \a draft a name of its own beside the target: to the nameless file \a descriptor, or, where that is −1, to a new one.
- * Returns the descriptor, or −1 with errno. */
+/* Gives \a draft a name of its own beside the target: to the nameless file \a descriptor, or, where
+ * that is −1, to a new one. Returns the descriptor, or −1 with errno. */
 static int name_take(const struct target *target, int descriptor, char draft[PATH_MAX])
 {
   char nameless[32];
@@ -234,7 +235,8 @@ static int name_take(const struct target *target, int descriptor, char draft[PAT
   return made;
 }
 
-/* A file without a name, which no end of the process leaves behind, and where the file system has none, one with a name. */
+/* A file without a name, which no end of the process leaves behind, and where the file system has
+ * none, one with a name. */
 static int draft_open(const struct target *target, char draft[PATH_MAX])
 {
   char folder[PATH_MAX + 1];
@@ -349,7 +351,8 @@ status_t file_write(const char *path, const void *bytes, size_t size)
   return cause ? cannot_write(is_stdout ? "standard output" : path, cause) : STATUS_OK;
 }
 
-/* Where an earlier write failed, its reason is gone: another one, of an empty line, finds it again. */
+/* Where an earlier write failed, its reason is gone: another one, of an empty line, finds it
+ * again. */
 status_t file_flush_stdout(void)
 {
   if (fflush(stdout) != 0) return cannot_write("standard output", errno);

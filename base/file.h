@@ -9,34 +9,39 @@
 
 #include "base/status.h"
 
-/** \brief Opens a plain file for reading; NULL, with errno, where that fails: EINVAL for a folder, a device, or a pipe, which would be
- * waited for. */
+/** \brief Opens a plain file for reading; NULL, with errno, where that fails: EINVAL for a folder,
+ * a device, or a pipe, which would be waited for. */
 FILE *file_open_regular(const char *path);
 
-/** \brief Whether file_write could write \a path, without leaving anything there; logs the cause, if not, and returns
- * STATUS_ENVIRONMENT. */
+/** \brief Whether file_write could write \a path, without leaving anything there; logs the cause,
+ * if not, and returns STATUS_ENVIRONMENT. */
 status_t file_check(const char *path);
 
-/** \brief Writes all of \a bytes to \a path, or to standard output for "-". STATUS_ENVIRONMENT, with the cause, when that fails.
+/** \brief Writes all of \a bytes to \a path, or to standard output for "-". STATUS_ENVIRONMENT,
+ * with the cause, when that fails.
  *
- * A file is replaced whole or not at all, behind symbolic links too, and keeps its permissions; no signal that can be caught leaves a
- * draft. What is no file (a device, a pipe, /dev/stdout) is written to. STATUS_USAGE where file_is_input told of it. */
+ * A file is replaced whole or not at all, behind symbolic links too, and keeps its permissions; no
+ * signal that can be caught leaves a draft. What is no file (a device, a pipe, /dev/stdout) is
+ * written to. STATUS_USAGE where file_is_input told of it. */
 status_t file_write(const char *path, const void *bytes, size_t size);
 
-/** \brief Opens to append to, and a file to read from too; what is open already (/dev/stdout) is written to where it stands. NULL, with
- * errno, where that fails. */
+/** \brief Opens to append to, and a file to read from too; what is open already (/dev/stdout) is
+ * written to where it stands. NULL, with errno, where that fails. */
 FILE *file_open_append(const char *path);
 
 /** \brief Whether file_write would replace \a path, and not write into what is there. */
 int file_is_replaced(const char *path);
 
-/** \brief Whether both are one file, or would become one: other spellings, links of both kinds. Devices and pipes never are. */
+/** \brief Whether both are one file, or would become one: other spellings, links of both kinds.
+ * Devices and pipes never are. */
 int file_is_same(const char *a, const char *b);
 
-/** \brief Tells that \a path was read and is not to be written; for files that no option names. Beyond memory it is not known. */
+/** \brief Tells that \a path was read and is not to be written; for files that no option names.
+ * Beyond memory it is not known. */
 void file_is_input(const char *path);
 
-/** \brief Fails where something that was printed did not reach standard output: a full disk, a closed descriptor. */
+/** \brief Fails where something that was printed did not reach standard output: a full disk, a
+ * closed descriptor. */
 status_t file_flush_stdout(void);
 
 #endif

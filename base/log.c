@@ -82,7 +82,8 @@ static void print(const char *kind, const char *who, const char *message)
   fputs(line, stderr);
 }
 
-/** Appends to the held text. When it is full the first messages stay: they are nearest to the cause. */
+/** Appends to the held text. When it is full the first messages stay: they are nearest to the
+ * cause. */
 static void hold(const char *message)
 {
   size_t used = strlen(state.held);

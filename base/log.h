@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Messages to the user on standard error. The first function to detect an error logs it, once. */
+ * \brief Messages to the user on standard error. The first function to detect an error logs it,
+ * once. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -9,14 +10,16 @@
 /** \brief Names the program at the start of every line. */
 void log_set_program(const char *program);
 
-/** \brief Who speaks: rank (−1 for a single process), host and device (NULL until known). Copies the strings. */
+/** \brief Who speaks: rank (−1 for a single process), host and device (NULL until known). Copies
+ * the strings. */
 void log_set_rank(int rank, const char *host);
 void log_set_device(const char *device);
 
-/** \brief Logs an error with its exact cause and returns \a status: callers write `return log_fail(…)`.
+/** \brief Logs an error with its exact cause and returns \a status: callers write `return
+ * log_fail(…)`.
  *
- * While errors are held (log_hold), the text is kept for the ranks to compare instead of being printed; else
- * it is printed at once with rank, host and device. */
+ * While errors are held (log_hold), the text is kept for the ranks to compare instead of being
+ * printed; else it is printed at once with rank, host and device. */
 status_t log_fail(status_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** \brief A warning, printed at once by rank 0 only: for what all ranks see alike. */
@@ -28,13 +31,15 @@ void log_hold(int hold);
 /** \brief The held text ("" when none); it stays held. */
 const char *log_held(void);
 
-/** \brief While muted, errors are neither printed nor held: for trying what may fail. Returns whether they were muted before. */
+/** \brief While muted, errors are neither printed nor held: for trying what may fail. Returns
+ * whether they were muted before. */
 int log_mute(int mute);
 
 /** \brief Forgets the held text: the ranks have printed it together. */
 void log_drop(void);
 
-/** \brief Prints held text of \a who ("" for all alike), a line each: for the one that speaks for several. */
+/** \brief Prints held text of \a who ("" for all alike), a line each: for the one that speaks for
+ * several. */
 void log_print(const char *who, const char *text);
 
 /** \brief "rank 3, host n01, device GPU-…" as far as known, for messages that others print. */

@@ -13,8 +13,8 @@
 
 #define LINE_MAX_BYTES 512
 
-/** Settings that change what is measured, or name the job that measured it. Nothing else of the environment
- * is read but the switches. */
+/** Settings that change what is measured, or name the job that measured it. Nothing else of the
+ * environment is read but the switches. */
 static const char *const allowed_settings[] = {
     "OMP_NUM_THREADS",
     "OMP_PROC_BIND",
@@ -54,8 +54,8 @@ void meta_host(char *text, size_t size)
   text[strcspn(text, ".")] = '\0';
 }
 
-/** Finds the first line "key<separator>value" of a file; quotes around the value are taken off. Returns
- * whether it did. */
+/** Finds the first line "key<separator>value" of a file; quotes around the value are taken off.
+ * Returns whether it did. */
 static int find_in_file(const char *path, const char *key, char separator, char *value, size_t size)
 {
   char line[LINE_MAX_BYTES];

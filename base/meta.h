@@ -13,14 +13,15 @@ const char *meta_version(void);
 /** \brief UTC time as 2026-01-31T12:00:00Z. */
 void meta_time(char text[32]);
 
-/** \brief Host name without its domain; in a Slurm step the name that Slurm has for it, by which it can be drained. */
+/** \brief Host name without its domain; in a Slurm step the name that Slurm has for it, by which it
+ * can be drained. */
 void meta_host(char *text, size_t size);
 
 /** \brief CPU model as the operating system names it, "unknown" if it does not. */
 void meta_cpu_model(char *text, size_t size);
 
-/** \brief Facts of this system: OS, kernel, CPU model, compiler, and the allow-listed settings (OMP_*,
- * CUDA_VISIBLE_DEVICES, SLURM_JOB_ID, …) and switches. NULL when memory ran out. */
+/** \brief Facts of this system: OS, kernel, CPU model, compiler, and the allow-listed settings
+ * (OMP_*, CUDA_VISIBLE_DEVICES, SLURM_JOB_ID, …) and switches. NULL when memory ran out. */
 json_t *meta_system(void);
 
 #endif

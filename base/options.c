@@ -117,8 +117,8 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
   return STATUS_OK;
 }
 
-/** The option that a word names, NULL if none; *attached is the value in the same word, NULL if there is
- * none. */
+/** The option that a word names, NULL if none; *attached is the value in the same word, NULL if
+ * there is none. */
 static const struct option_spec *find(const struct option_program *program, const char *word,
                                       const char **attached)
 {

@@ -18,8 +18,8 @@ enum option_type {
   OPTION_CUSTOM  /**< whatever `parse` writes */
 };
 
-/** What an OPTION_TEXT names: a file that is read (or several, with commas between them), or one that is written. Two options that
- * name one file, which one of them writes, are STATUS_USAGE. */
+/** What an OPTION_TEXT names: a file that is read (or several, with commas between them), or one
+ * that is written. Two options that name one file, which one of them writes, are STATUS_USAGE. */
 enum option_file { OPTION_NO_FILE, OPTION_INPUT, OPTION_OUTPUT };
 
 /** \brief Reads \a text into \a field; logs (naming option, value and what is allowed) and returns
@@ -37,10 +37,11 @@ struct option_spec {
   double min, max;     /**< for OPTION_INT and OPTION_REAL */
   int value;           /**< for OPTION_FLAG */
   option_parse parse;  /**< for OPTION_CUSTOM */
-  size_t given;        /**< offset + 1 of an int that is set to 1 when the option is given; 0 for none */
-  unsigned readers;    /**< modes and parts that read it, as bits of the program's own; never 0 */
-  const char *group;   /**< heading in --help, on the first option of a group */
-  const char *help;    /**< one or two sentences */
+  /** offset + 1 of an int that is set to 1 when the option is given; 0 for none */
+  size_t given;
+  unsigned readers;  /**< modes and parts that read it, as bits of the program's own; never 0 */
+  const char *group; /**< heading in --help, on the first option of a group */
+  const char *help;  /**< one or two sentences */
 };
 
 /** Names without dashes; with a value behind one ("verify full") that value alone is meant. */
@@ -67,7 +68,8 @@ struct option_program {
   size_t n_options;
   const void *defaults; /**< the configuration where nothing is given; NULL: as the caller set it */
   size_t config_bytes;  /**< of it */
-  /** What no single option tells, and what follows from several; STATUS_USAGE. NULL: nothing. Not for --help and --version. */
+  /** What no single option tells, and what follows from several; STATUS_USAGE. NULL: nothing. Not
+   * for --help and --version. */
   status_t (*check)(void *config);
   const struct option_pair *exclusive; /**< pairs that exclude each other, ends with {NULL} */
   const struct option_pair *joined;    /**< one is useless without the other; ends with {NULL} */
@@ -79,17 +81,19 @@ struct option_program {
 /** What the command line asked for besides the configuration. */
 enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION };
 
-/** \brief Parses and checks all of argv into \a config. --help and --version are known to every program.
+/** \brief Parses and checks all of argv into \a config. --help and --version are known to every
+ * program.
  *
- * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value,
- * -n value, -nvalue; an option twice, a pair that the table forbids, an unknown one, an abbreviation,
+ * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value, -n
+ * value, -nvalue; an option twice, a pair that the table forbids, an unknown one, an abbreviation,
  * a missing value, any word that is no option and a HIMENO_* variable that is not understood
  * (base/switches.h) are STATUS_USAGE with one clear line. */
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request);
 
-/** \brief Names in one warning the options of the last command line that none of \a readers reads, and keeps their names.
- * \a readers are the modes and parts that \a asked, in words, stands for. Variables HIMENO_* that nothing reads get one as well. */
+/** \brief Names in one warning the options of the last command line that none of \a readers reads,
+ * and keeps their names. \a readers are the modes and parts that \a asked, in words, stands for.
+ * Variables HIMENO_* that nothing reads get one as well. */
 void option_ignore(unsigned readers, const char *asked);
 
 /** \brief The name, without dashes, of the \a n-th option that was ignored; NULL past the last. */

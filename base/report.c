@@ -97,8 +97,8 @@ status_t report_json_write(const json_t *document, const char *path)
   return status;
 }
 
-/** Whether the user's terminal reads UTF-8. Programs stay in the C locale, so that numbers keep their point.
- */
+/** Whether the user's terminal reads UTF-8. Programs stay in the C locale, so that numbers keep
+ * their point. */
 static int locale_is_utf8(void)
 {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

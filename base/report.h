@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What all programs share in showing results: one JSON document whole or not at all, bars, units. */
+ * \brief What all programs share in showing results: one JSON document whole or not at all, bars,
+ * units. */
 #ifndef BASE_REPORT_H
 #define BASE_REPORT_H
 
@@ -11,7 +12,8 @@
 
 #include "base/status.h"
 
-/** \brief The frame of every document: schema, program, version, time, system, ignored options. NULL when memory ran out. */
+/** \brief The frame of every document: schema, program, version, time, system, ignored options.
+ * NULL when memory ran out. */
 json_t *report_json_frame(const char *schema, const char *program);
 
 /** \brief A JSON number; null where the value is not finite, since JSON knows no NaN. */
@@ -21,7 +23,8 @@ json_t *report_json_real(double value);
 json_t *report_json_known(int64_t value);
 
 /** \brief Each adds one field to \a object, so that its name, type and value stand on one line.
- * report_json_lost tells of values that are NULL, texts that are no UTF-8, and memory that ran out. */
+ * report_json_lost tells of values that are NULL, texts that are no UTF-8, and memory that ran
+ * out. */
 void object_set(json_t *object, const char *name, json_t *value);
 void object_text(json_t *object, const char *name, const char *value);
 void object_real(json_t *object, const char *name, double value); /**< null where not finite */
@@ -31,14 +34,16 @@ void object_flag(json_t *object, const char *name, int value);
 /** \brief Whether a field was lost since the last call. */
 int report_json_lost(void);
 
-/** \brief Reads a document whose keys do not repeat. STATUS_ENVIRONMENT, with the place, where it is
- * none. */
+/** \brief Reads a document whose keys do not repeat. STATUS_ENVIRONMENT, with the place, where it
+ * is none. */
 status_t report_json_read(const char *path, json_t **document);
 
-/** \brief Writes \a document by file_write, or to standard output for "-"; not where a field was lost. */
+/** \brief Writes \a document by file_write, or to standard output for "-"; not where a field was
+ * lost. */
 status_t report_json_write(const json_t *document, const char *path);
 
-/** \brief A bar of at most \a width cells, drawn with eighths of a block in UTF-8 locales, else with '#'. */
+/** \brief A bar of at most \a width cells, drawn with eighths of a block in UTF-8 locales, else
+ * with '#'. */
 void report_bar(char *text, size_t size, double share, int width);
 
 /** \brief Bytes with a binary unit ("24.0 GiB"), in a static ring of buffers. */

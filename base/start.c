@@ -13,7 +13,8 @@
 void start_program(const char *name)
 {
   log_set_program(name);
-  for (int d = STDIN_FILENO; d <= STDERR_FILENO; d++) /* the lowest that is free is what open gives */
+  /* the lowest that is free is what open gives */
+  for (int d = STDIN_FILENO; d <= STDERR_FILENO; d++)
     if (fcntl(d, F_GETFD) < 0 && open("/dev/null", d == STDIN_FILENO ? O_WRONLY : O_RDONLY) != d) _exit(3);
 }
 

@@ -14,13 +14,15 @@ struct stats_summary {
   double mad; /**< median absolute deviation from the median, unscaled */
 };
 
-/** \brief Puts another sample behind the \a n ones, which the caller frees. STATUS_ENVIRONMENT when memory ran out. */
+/** \brief Puts another sample behind the \a n ones, which the caller frees. STATUS_ENVIRONMENT when
+ * memory ran out. */
 status_t stats_add(double **samples, int *n, double sample);
 
 /** \brief Summary of \a n samples in any order; all zero when n is 0, or when memory ran out. */
 struct stats_summary stats_summarise(const double *samples, size_t n);
 
-/** \brief Relative noise of a run: 1.4826·MAD over the median, 0 when there are fewer than three samples. */
+/** \brief Relative noise of a run: 1.4826·MAD over the median, 0 when there are fewer than three
+ * samples. */
 double stats_noise(const struct stats_summary *summary);
 
 /** \brief Seconds of the monotonic clock. */

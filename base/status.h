@@ -7,13 +7,13 @@
 /** The low byte of a value is the exit code. */
 typedef enum {
   STATUS_OK = 0,
-  STATUS_USAGE = 2,       /**< the command line asks for something that cannot be */
-  STATUS_ENVIRONMENT = 3, /**< no device, no library, too little memory, no such path */
-  STATUS_WRONG = 4,       /**< a result or a message differs from what it must be */
-  STATUS_SLOW = 5,        /**< below a threshold that the user set */
-  STATUS_HANG = 6,        /**< a neighbour did not answer within the deadline */
-  STATUS_FAULT = 7,       /**< a device or library failed in mid-run */
-  STATUS_NOISY = 0x100 | STATUS_ENVIRONMENT /**< measured, but too noisy to be judged: run again */
+  STATUS_USAGE = 2,                         /**< asks for what cannot be */
+  STATUS_ENVIRONMENT = 3,                   /**< no device or library, little memory, no path */
+  STATUS_WRONG = 4,                         /**< a result or message is not what it must be */
+  STATUS_SLOW = 5,                          /**< below a threshold that the user set */
+  STATUS_HANG = 6,                          /**< a neighbour did not answer within the deadline */
+  STATUS_FAULT = 7,                         /**< a device or library failed in mid-run */
+  STATUS_NOISY = 0x100 | STATUS_ENVIRONMENT /**< too noisy to be judged: run again */
 } status_t;
 
 /** \brief The exit code: 0, or one of 2 to 7. */
@@ -22,19 +22,23 @@ static inline int status_exit_code(status_t status)
   return (int)status & 0xff;
 }
 
-/** \brief One word for reports: "pass", "usage", "environment", "noisy", "wrong", "slow", "hang", "fault". */
+/** \brief One word for reports: "pass", "usage", "environment", "noisy", "wrong", "slow", "hang",
+ * "fault". */
 const char *status_verdict(status_t status);
 
-/** \brief The graver of two, in the order fault, hang, wrong, environment, noisy, usage, slow, ok. */
+/** \brief The graver of two, in the order fault, hang, wrong, environment, noisy, usage, slow,
+ * ok. */
 status_t status_worst(status_t a, status_t b);
 
-/** \brief Evaluates \a call; when it fails, stores its status in the local `status` and jumps to \a label. */
+/** \brief Evaluates \a call; when it fails, stores its status in the local `status` and jumps to \a
+ * label. */
 #define TRY(call, label)                                                                                     \
   do {                                                                                                       \
     if ((status = (call)) != STATUS_OK) goto label;                                                          \
   } while (0)
 
-/** \brief Evaluates \a call and returns its status when it fails: for functions with nothing to unwind. */
+/** \brief Evaluates \a call and returns its status when it fails: for functions with nothing to
+ * unwind. */
 #define RETURN_IF_FAILED(call)                                                                               \
   do {                                                                                                       \
     status_t failed_status_ = (call);                                                                        \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The environment variables HIMENO_*. Each stands once, in the table of base/switches.c, which doc/switches.md shows; those
- * that are set stand in every document's settings. One that is set to nothing counts as not set. */
+ * \brief The environment variables HIMENO_*. Each stands once, in the table of base/switches.c,
+ * which doc/switches.md shows; those that are set stand in every document's settings. One that is
+ * set to nothing counts as not set. */
 #ifndef BASE_SWITCHES_H
 #define BASE_SWITCHES_H
 
@@ -24,17 +25,20 @@ struct switch_spec {
   const char *name;
   enum switch_kind kind;
   enum switch_check check;
-  struct value_range range; /**< `allowed` says in words what is taken where `check` is not SWITCH_RANGE */
+  /** `allowed` says in words what is taken where `check` is not SWITCH_RANGE */
+  struct value_range range;
   const char *meaning;
 };
 
 /** \brief The \a n-th of the table, NULL past the last. */
 const struct switch_spec *switch_at(int n);
 
-/** \brief STATUS_USAGE, logged, if one of them has a value that is not understood. Parsing options ends with it. */
+/** \brief STATUS_USAGE, logged, if one of them has a value that is not understood. Parsing options
+ * ends with it. */
 status_t switches_check(void);
 
-/** \brief Names in one warning all HIMENO_* that are set and not in the table: they may be misspelled. */
+/** \brief Names in one warning all HIMENO_* that are set and not in the table: they may be
+ * misspelled. */
 void switches_warn(void);
 
 /** \brief The text of a variable of the table, NULL where it is not set or not in the table. */

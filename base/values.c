@@ -11,8 +11,8 @@
 
 #include "base/log.h"
 
-/** The field's first character must be a digit or a sign before one: strtoll and strtod also take spaces and
- * words. */
+/** The field's first character must be a digit or a sign before one: strtoll and strtod also take
+ * spaces and words. */
 static int looks_like_number(const char *text, const char *characters)
 {
   const char *digits = text + (*text == '-');

@@ -22,13 +22,15 @@ struct value_range {
   double min, max;
 };
 
-/** \brief Reads \a text into \a field as the range demands; \a shown names what has the value in the message. STATUS_USAGE, logged. */
+/** \brief Reads \a text into \a field as the range demands; \a shown names what has the value in
+ * the message. STATUS_USAGE, logged. */
 status_t value_read(const struct value_range *range, const char *shown, const char *text, void *field);
 
 /** \brief What a value must be, in words: "auto, full or off", "a whole number from 1 to 100". */
 const char *value_describe(const struct value_range *range, char text[VALUE_TEXT_MAX]);
 
-/** \brief Strict whole-string number readers: STATUS_USAGE, silently, on anything but one number in range. */
+/** \brief Strict whole-string number readers: STATUS_USAGE, silently, on anything but one number in
+ * range. */
 status_t value_read_int(const char *text, long long min, long long max, long long *value);
 status_t value_read_real(const char *text, double min, double max, double *value);
 

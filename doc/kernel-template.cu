@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A kernel of your own. Copy this file, change it, and see where it stands on the ladder:
 //
-//   himeno-gpu -b cuda --ladder --kernel-file my.cu -s L
+// himeno-gpu -b cuda --ladder --kernel-file my.cu -s L
 //
-// Every sweep of it is verified: a wrong bit anywhere is reported, and the program ends with code 4. As it
-// stands it is the ladder's first rung: one thread a point.
+// Every sweep of it is verified: a wrong bit anywhere is reported, and the program ends with code
+// 4. As it stands it is the ladder's first rung: one thread a point.
 //
 // What you get, in `pass` (himeno/kernels/cuda/pass.h):
 //   p, out         the field before the sweep, and where the new values go
@@ -12,7 +12,7 @@
 //   gosa           where the squares of the residuals are added up
 //   plane, pitch   distances in memory from i to i + 1, from j to j + 1: point (i, j, k) stands at
 //                  i * plane + j * pitch + k, and pitch is a multiple of 4
-//   lo, hi         the box of points to compute, in the order i, j, k; hi is outside. Write no others.
+// lo, hi the box of points to compute, in the order i, j, k; hi is outside. Write no others.
 //   first_k        a multiple of 32 at or below lo[2]: from there on, loads are aligned
 //
 // What helps (himeno/kernels/cuda/point.cuh):
@@ -20,11 +20,11 @@
 //   stencil_at        gathers the nineteen neighbours, from global or shared memory
 //   coefficients_at   the twelve coefficients of a point
 //   relax             the new value, with the roundings that the checksum expects
-//   squared, gosa_add sum up the residuals; all threads of the block must call gosa_add
+// squared, gosa_add sum up the residuals; all threads of the block must call gosa_add
 #include "himeno/kernels/cuda/point.cuh"
 
-// Threads of a block along x, y, z, and how many points along i, j, k a block computes. There are as many
-// blocks as cover the box: blockIdx.x counts them along k, y along j, z along i.
+// Threads of a block along x, y, z, and how many points along i, j, k a block computes. There are
+// as many blocks as cover the box: blockIdx.x counts them along k, y along j, z along i.
 __constant__ int threads[3] = {64, 4, 1};
 __constant__ int tile[3] = {1, 4, 64};
 

@@ -47,11 +47,13 @@ struct gemm_config {
 /** Options into struct gemm_config. */
 extern const struct option_program gemm_options;
 
-/** \brief The problem of a size: STATUS_USAGE for leading dimensions that do not fit it and for overflow. */
+/** \brief The problem of a size: STATUS_USAGE for leading dimensions that do not fit it and for
+ * overflow. */
 status_t gemm_config_problem(const struct gemm_config *config, const int64_t size[3],
                              struct gemm_problem *problem);
 
-/** \brief Names the options that nothing reads, where \a timed tells whether the device has a speed. */
+/** \brief Names the options that nothing reads, where \a timed tells whether the device has a
+ * speed. */
 void gemm_cmdline_ignore(const struct gemm_config *config, int timed);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "base/hash.h"
 
-/* Special values stand where two hashes of this many coincide: rare enough to leave finite rows beside them. */
+/* Special values stand where two hashes of this many coincide: rare enough to leave finite rows
+ * beside them. */
 #define SPECIAL_ONE_IN 97
 
 const char *const gemm_data_names[] = {"random", "wide", "special"};
@@ -23,7 +24,8 @@ static float wide_value(enum gemm_type type, uint64_t hash)
   return ldexpf(random_value(hash), exponent);
 }
 
-/* One element of the first row of A, one of B's first column and one of C are NaN; infinities are strewn over. */
+/* One element of the first row of A, one of B's first column and one of C are NaN; infinities are
+ * strewn over. */
 static float special_value(enum gemm_matrix matrix, int64_t row, int64_t column, uint64_t hash)
 {
   if (matrix == GEMM_A && row == 0 && column == 0) return NAN;

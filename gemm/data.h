@@ -15,12 +15,13 @@ enum gemm_data {
 /** Names, by enum gemm_data. */
 extern const char *const gemm_data_names[];
 
-/** What stands behind the rows of C, and in C where it must not be read: a NaN that no arithmetic makes. */
+/** What stands behind the rows of C, and in C where it must not be read: a NaN that no arithmetic
+ * makes. */
 #define GEMM_POISON_FLOAT 0x7fc0deadu
 #define GEMM_POISON_HALF  0x7eadu
 
-/** \brief Fills a stored matrix; \a seed tells ranks apart. What lies between rows is NaN, poison in C; C is all poison
- * when beta is 0. */
+/** \brief Fills a stored matrix; \a seed tells ranks apart. What lies between rows is NaN, poison
+ * in C; C is all poison when beta is 0. */
 void gemm_data_fill(const struct gemm_problem *problem, enum gemm_matrix matrix, enum gemm_data data,
                     uint64_t seed, void *host);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief --ladder: every kernel of a backend's ladder over several sizes, beside what the model predicts. */
+ * \brief --ladder: every kernel of a backend's ladder over several sizes, beside what the model
+ * predicts. */
 #ifndef GEMM_LADDER_H
 #define GEMM_LADDER_H
 
@@ -18,8 +19,9 @@ struct gemm_ladder {
   int n;
 };
 
-/** \brief Collective. Measures all rungs and yardsticks of each size in turns, into run->ladder. STATUS_WRONG when a rung's
- * result is wrong; one that cannot run here is passed over and says so. */
+/** \brief Collective. Measures all rungs and yardsticks of each size in turns, into run->ladder.
+ * STATUS_WRONG when a rung's result is wrong; one that cannot run here is passed over and says
+ * so. */
 status_t gemm_ladder(struct gemm_run *run);
 void gemm_ladder_free(struct gemm_run *run);
 

@@ -95,8 +95,8 @@ static void series_close(struct gemm_series *s)
   s->first = s->first_block = NULL;
 }
 
-/* Seconds of the fastest of a few products, the first aside: what else runs on a CPU may hold any of them up. Where they are long
- * there is one. */
+/* Seconds of the fastest of a few products, the first aside: what else runs on a CPU may hold any
+ * of them up. Where they are long there is one. */
 static status_t probe(struct gemm_run *run, struct gemm_series *s, const struct timer *timer, double *fastest)
 {
   double seconds, all = 0;
@@ -135,7 +135,8 @@ static status_t series_condemn(struct gemm_run *run, struct gemm_series *s, int 
   return watch_bcast(run->placement.comm, s->why, sizeof s->why, MPI_CHAR, first, "what was wrong");
 }
 
-/* A kernel goes on on all ranks or on none. STATUS_WRONG where it was wrong on one of them and that is the verdict. */
+/* A kernel goes on on all ranks or on none. STATUS_WRONG where it was wrong on one of them and that
+ * is the verdict. */
 static status_t series_agree(struct gemm_run *run, struct gemm_series *s, status_t mine)
 {
   enum { WRONG, ABLE, FACTS };
@@ -179,7 +180,8 @@ static status_t block_agree(struct gemm_run *run, int *go)
   return STATUS_OK;
 }
 
-/* Untimed products first: caches and clocks are this kernel's then. On a GPU as many as follow, and as close together. */
+/* Untimed products first: caches and clocks are this kernel's then. On a GPU as many as follow, and
+ * as close together. */
 static status_t settle(struct gemm_run *run, struct gemm_series *s, const struct timer *timer)
 {
   double unused, wanted = fmin(SETTLE_SECONDS, run->config.seconds);

@@ -6,10 +6,11 @@
 
 #include "gemm/state.h"
 
-/** \brief Collective. Opens each series that fits, verifies one product on poisoned C, times blocks of all series in turns
- * for about \a seconds a series, compares each of them, and verifies another product at the end. STATUS_WRONG when a result of ours
- * is wrong on any rank, or A or B changed on its device; a library that is wrong only says so unless --accept is given, and so does a
- * kernel that this device cannot run (series->status). */
+/** \brief Collective. Opens each series that fits, verifies one product on poisoned C, times blocks
+ * of all series in turns for about \a seconds a series, compares each of them, and verifies another
+ * product at the end. STATUS_WRONG when a result of ours is wrong on any rank, or A or B changed on
+ * its device; a library that is wrong only says so unless --accept is given, and so does a kernel
+ * that this device cannot run (series->status). */
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds);
 
 #endif

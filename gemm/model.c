@@ -15,8 +15,9 @@ const char *gemm_bound_name(enum gemm_bound bound)
 /* Device memory answers in pieces of this many bytes. */
 #define SECTOR 32.0
 
-/* Operations a byte when a block of so many rows and columns is fed with `depth` numbers of each at a time, which lie one
- * after the other in a row of op(A) and stand alone in a column of op(B), whose neighbours are in the block too. */
+/* Operations a byte when a block of so many rows and columns is fed with `depth` numbers of each at
+ * a time, which lie one after the other in a row of op(A) and stand alone in a column of op(B),
+ * whose neighbours are in the block too. */
 static double intensity(const struct gemm_problem *p, double rows, double columns, double depth)
 {
   double bytes = (double)gemm_types[p->type].operand_bytes;
@@ -24,7 +25,8 @@ static double intensity(const struct gemm_problem *p, double rows, double column
   return 2 * rows * columns / (rows * (p->trans_a ? bytes : row) + columns * (p->trans_b ? row : bytes));
 }
 
-/* Groups beyond the last whole round leave units idle, and so does what tiles hold beyond the edge. */
+/* Groups beyond the last whole round leave units idle, and so does what tiles hold beyond the
+ * edge. */
 static double filled_share(const struct gemm_machine *machine, const struct gemm_problem *p,
                            const struct gemm_blocks *b)
 {

@@ -19,7 +19,8 @@
 
 /* ---- ranks ---- */
 
-/* What is wrong with the device goes before what is wrong with a kernel, and ours before a library. */
+/* What is wrong with the device goes before what is wrong with a kernel, and ours before a
+ * library. */
 static void rank_judge(const struct gemm_run *run, struct gemm_rank *rank)
 {
   snprintf(rank->fault, sizeof rank->fault, "%s", run->damage[0] ? run->damage : run->series[0].fault);

@@ -6,11 +6,11 @@
 
 #include "gemm/state.h"
 
-/** \brief Everything after the command line was read. There is a result to report when it returns STATUS_OK or
- * STATUS_WRONG.
+/** \brief Everything after the command line was read. There is a result to report when it returns
+ * STATUS_OK or STATUS_WRONG.
  *
- * When it fails with text held in the log, only this rank knows and the others wait: the caller ends the job. With
- * nothing held the ranks have agreed and said why. */
+ * When it fails with text held in the log, only this rank knows and the others wait: the caller
+ * ends the job. With nothing held the ranks have agreed and said why. */
 status_t gemm_run(struct gemm_run *run);
 
 /** \brief Frees what gemm_run made. */

@@ -14,7 +14,8 @@ double gemm_series_share(const struct gemm_run *run, const struct gemm_series *s
   return peak > 0 ? gemm_series_gflops(run, s) / peak : 0;
 }
 
-/* A ladder's rungs that were timed before the signal have ended. A wrong block ends what stands behind it. */
+/* A ladder's rungs that were timed before the signal have ended. A wrong block ends what stands
+ * behind it. */
 const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *s)
 {
   int ended = s->n_samples > 0 && (!run->partial || run->ladder);

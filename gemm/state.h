@@ -17,7 +17,8 @@
 struct gemm_series {
   const struct gemm_kernel *kernel;
   struct gemm_exec *exec; /**< while measured */
-  status_t status;        /**< STATUS_ENVIRONMENT: it cannot run here; STATUS_WRONG: on some rank. `why` */
+  /** STATUS_ENVIRONMENT: it cannot run here; STATUS_WRONG: on some rank. `why` */
+  status_t status;
   char why[512];
   char fault[256];                  /**< what was wrong on this rank; "" where nothing was */
   double flop;                      /**< of a product */
@@ -50,7 +51,8 @@ struct gemm_run {
   struct placement placement;
   struct gpu_device *device;
   struct gpu_queue *queue;
-  uint64_t memory;               /**< bytes that a rank may take of its device: the least over ranks */
+  /** bytes that a rank may take of its device: the least over ranks */
+  uint64_t memory;
   struct gemm_ceilings ceilings; /**< of this rank's device, in this run */
   struct gemm_problem problem;
   struct gemm_matrices matrices;

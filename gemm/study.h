@@ -9,16 +9,16 @@
 #include "comm/ranks/placement.h"
 #include "gemm/cmdline.h"
 
-/** \brief Prints which lane holds which element of each fragment, measured on the device. STATUS_WRONG when an element is
- * held by nobody. */
+/** \brief Prints which lane holds which element of each fragment, measured on the device.
+ * STATUS_WRONG when an element is held by nobody. */
 status_t gemm_study_fragments(struct gpu_device *device, struct gpu_queue *queue, FILE *out);
 
-/** \brief Times load_matrix_sync against hand-written loads, and shows the loads in their machine code. STATUS_WRONG when
- * two ways read different elements. */
+/** \brief Times load_matrix_sync against hand-written loads, and shows the loads in their machine
+ * code. STATUS_WRONG when two ways read different elements. */
 status_t gemm_study_loads(struct gpu_device *device, struct gpu_queue *queue, FILE *out);
 
-/** \brief Collective: the studies that the command line asks for, by rank 0 on its CUDA device. All ranks get the same
- * status. */
+/** \brief Collective: the studies that the command line asks for, by rank 0 on its CUDA device. All
+ * ranks get the same status. */
 status_t gemm_study_run(struct placement *placement, const struct gemm_config *config, FILE *out);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Number types of a product: what A and B are stored as, what C is, and how exact the arithmetic is. */
+ * \brief Number types of a product: what A and B are stored as, what C is, and how exact the
+ * arithmetic is. */
 #ifndef GEMM_TYPES_H
 #define GEMM_TYPES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** A product's type, named after its operands. C is float and sums are float, but for GEMM_F16_F16. */
+/** A product's type, named after its operands. C is float and sums are float, but for
+ * GEMM_F16_F16. */
 enum gemm_type {
   GEMM_F32,     /**< float throughout */
   GEMM_TF32,    /**< stored as float, multiplied as TF32: 10 bits of fraction */
@@ -26,7 +28,9 @@ struct gemm_type_traits {
   size_t operand_bytes; /**< of an element of A and B */
   size_t result_bytes;  /**< of an element of C */
   double
-      unit_operand; /**< relative error of an operand that the kernel itself rounds before it multiplies; 0 for none */
+      /** relative error of an operand that the kernel itself rounds before it multiplies; 0 for
+       * none */
+      unit_operand;
   double unit_sum;    /**< unit roundoff of the sums */
   double unit_result; /**< unit roundoff of C */
 };

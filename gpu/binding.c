@@ -28,9 +28,9 @@ status_t binding_topology_load(const char *xml, hwloc_topology_t *topology)
   return STATUS_OK;
 }
 
-/** The NUMA node of a place in the tree, NULL when it could be more than one. Nodes with cores go before
- * those without (of a GPU's memory, or whose cores are not allowed). What hangs on the root has no known
- * place on a host of several nodes, even if only one of them is allowed. */
+/** The NUMA node of a place in the tree, NULL when it could be more than one. Nodes with cores go
+ * before those without (of a GPU's memory, or whose cores are not allowed). What hangs on the root
+ * has no known place on a host of several nodes, even if only one of them is allowed. */
 static hwloc_obj_t node_of_place(hwloc_topology_t topology, hwloc_obj_t place)
 {
   hwloc_obj_t found = NULL, node = NULL;
@@ -97,8 +97,8 @@ struct host {
   int *taken;         /**< [rank]: device, −1 if none yet */
 };
 
-/* Devices that say nothing of themselves are told apart by their place in the list: better to warn of two
- * ranks on one device for nothing than not to warn. */
+/* Devices that say nothing of themselves are told apart by their place in the list: better to warn
+ * of two ranks on one device for nothing than not to warn. */
 static int is_device(const struct host_device *known, const struct gpu_device_info *info, int index)
 {
   int anonymous = !known->info->uuid[0] && !info->uuid[0] && !known->info->pci[0] && !info->pci[0];
@@ -173,9 +173,9 @@ static int take(struct host *host, int rank, int device)
   return 1;
 }
 
-/** Finds a rank a device within reach, nearest first: a free one, or one whose owner can move to another.
- * This is the augmenting path of bipartite matching (Kuhn, 1955), so as many ranks as can be get a device of
- * their own. */
+/** Finds a rank a device within reach, nearest first: a free one, or one whose owner can move to
+ * another. This is the augmenting path of bipartite matching (Kuhn, 1955), so as many ranks as can
+ * be get a device of their own. */
 static int place(struct host *host, int rank, int reach)
 {
   const struct view *views = host->views + (size_t)rank * (size_t)host->n_devices;
@@ -192,8 +192,8 @@ static int place(struct host *host, int rank, int reach)
   return 0;
 }
 
-/** Gives each device to one more rank at most. Near devices are dealt out first. Returns how many ranks got
- * one. */
+/** Gives each device to one more rank at most. Near devices are dealt out first. Returns how many
+ * ranks got one. */
 static int place_round(struct host *host)
 {
   int placed = 0;
@@ -226,7 +226,8 @@ status_t binding_assign_devices(hwloc_topology_t topology, struct binding_rank *
 
 /* ---- cores ---- */
 
-/** The next core with a part in the pool; hardware threads stand for cores where the system shows none. */
+/** The next core with a part in the pool; hardware threads stand for cores where the system shows
+ * none. */
 static hwloc_obj_t next_core(hwloc_topology_t topology, hwloc_const_cpuset_t pool, hwloc_obj_t core)
 {
   hwloc_obj_type_t type =
@@ -243,8 +244,8 @@ static int count_cores(hwloc_topology_t topology, hwloc_const_cpuset_t pool)
   return n;
 }
 
-/** The pool's cores of one part of several equal ones, never none: with fewer cores than parts, parts share
- * cores. */
+/** The pool's cores of one part of several equal ones, never none: with fewer cores than parts,
+ * parts share cores. */
 static void deal(hwloc_topology_t topology, hwloc_const_cpuset_t pool, int part, int parts,
                  hwloc_cpuset_t cpus)
 {
@@ -256,7 +257,8 @@ static void deal(hwloc_topology_t topology, hwloc_const_cpuset_t pool, int part,
   hwloc_bitmap_and(cpus, cpus, pool);
 }
 
-/** A share of the host's cores: the ranks that deal the same pool among themselves have the same node. */
+/** A share of the host's cores: the ranks that deal the same pool among themselves have the same
+ * node. */
 struct share {
   hwloc_obj_t node;    /**< near the rank's device, NULL if there is none */
   int part, parts;     /**< place among the ranks of that node */
@@ -347,9 +349,10 @@ static void mark_overlaps(hwloc_topology_t topology, struct binding_rank *ranks,
   }
 }
 
-/* Open MPI binds up to two ranks of a host to a core each, which is right for programs without threads: such
- * a binding is a default and nobody's choice, so the ranks share all that is allowed. Ranks that were left in
- * each other's way share what they were given. Any other binding was meant. */
+/* Open MPI binds up to two ranks of a host to a core each, which is right for programs without
+ * threads: such a binding is a default and nobody's choice, so the ranks share all that is allowed.
+ * Ranks that were left in each other's way share what they were given. Any other binding was
+ * meant. */
 static void choose_pool(hwloc_topology_t topology, const struct binding_rank *ranks, int n,
                         hwloc_cpuset_t pool)
 {

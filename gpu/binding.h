@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Which rank of a host takes which device and which cores: by position on the host and by locality,
- * never by the global rank. Pure functions of a topology, so that recorded machines can test them. */
+ * \brief Which rank of a host takes which device and which cores: by position on the host and by
+ * locality, never by the global rank. Pure functions of a topology, so that recorded machines can
+ * test them. */
 #ifndef GPU_BINDING_H
 #define GPU_BINDING_H
 
@@ -10,7 +11,8 @@
 #include "gpu/gpu.h"
 
 enum binding_policy {
-  BINDING_AUTO, /**< keep what the launcher bound; widen a single-core default binding to a fair share */
+  /** keep what the launcher bound; widen a single-core default binding to a fair share */
+  BINDING_AUTO,
   BINDING_KEEP, /**< keep what the launcher bound */
   BINDING_SHARE /**< an equal share of the host's allowed cores, nearest the device */
 };
@@ -27,22 +29,23 @@ struct binding_rank {
   int overlap;         /**< a core of it is another rank's too */
 };
 
-/** \brief Loads the topology of a recorded machine (\a xml), or of this one (NULL), with its PCI devices and
- * without starting any device library. The caller destroys it with hwloc_topology_destroy. */
+/** \brief Loads the topology of a recorded machine (\a xml), or of this one (NULL), with its PCI
+ * devices and without starting any device library. The caller destroys it with
+ * hwloc_topology_destroy. */
 status_t binding_topology_load(const char *xml, hwloc_topology_t *topology);
 
-/** \brief The device's NUMA node (OS index) by its PCI place in the topology, else as the backend knows it;
- * −1 if unknown. */
+/** \brief The device's NUMA node (OS index) by its PCI place in the topology, else as the backend
+ * knows it; −1 if unknown. */
 int binding_device_numa(hwloc_topology_t topology, const struct gpu_device_info *device);
 
-/** \brief Gives every rank of one host a device. Two entries are one device when UUID, or else PCI place,
- * agree. Each takes the unused device nearest its cores; when all are used, the least used. As many ranks as
- * can be get a device of their own, whatever subsets of the devices they see. A CPU never counts as shared.
- */
+/** \brief Gives every rank of one host a device. Two entries are one device when UUID, or else PCI
+ * place, agree. Each takes the unused device nearest its cores; when all are used, the least used.
+ * As many ranks as can be get a device of their own, whatever subsets of the devices they see. A
+ * CPU never counts as shared. */
 status_t binding_assign_devices(hwloc_topology_t topology, struct binding_rank *ranks, int n);
 
-/** \brief Gives every rank of one host its cores by \a policy; on SHARE the cores of each NUMA node are dealt
- * out to the ranks whose device is near it, or evenly when there are no such devices. */
+/** \brief Gives every rank of one host its cores by \a policy; on SHARE the cores of each NUMA node
+ * are dealt out to the ranks whose device is near it, or evenly when there are no such devices. */
 status_t binding_assign_cpus(hwloc_topology_t topology, enum binding_policy policy,
                              struct binding_rank *ranks, int n);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Entries of a program's option table for where it runs, the same in every program with ranks.
+ * \brief Entries of a program's option table for where it runs, the same in every program with
+ * ranks.
  *
- * AT(field) and GIVEN(field) are the program's own: the offset of a field of its configuration, and one more. So are the
- * modes and parts that read the option. */
+ * AT(field) and GIVEN(field) are the program's own: the offset of a field of its configuration, and
+ * one more. So are the modes and parts that read the option. */
 #ifndef GPU_DEVICE_OPTIONS_H
 #define GPU_DEVICE_OPTIONS_H
 

@@ -2,13 +2,15 @@
 /** \file
  * \brief The device layer: one const struct a backend, the same dozen verbs on every device.
  *
- * A device has queues; work in one queue runs in order, queues run beside each other. Copies and kernels are
- * asynchronous to the host where the device can (on the CPU backend a call returns when the work is done).
- * Kernels are not launched here: they live with their workload and reach the native handles through the
- * backend's own header (gpu/cuda/cuda_device.h, gpu/opencl/opencl_device.h).
+ * A device has queues; work in one queue runs in order, queues run beside each other. Copies and
+ * kernels are asynchronous to the host where the device can (on the CPU backend a call returns when
+ * the work is done). Kernels are not launched here: they live with their workload and reach the
+ * native handles through the backend's own header (gpu/cuda/cuda_device.h,
+ * gpu/opencl/opencl_device.h).
  *
- * Every verb returns STATUS_OK, or logs the exact cause and returns STATUS_ENVIRONMENT (there is no such thing
- * or not enough of it) or STATUS_FAULT (it broke while running). Outputs are set on success only. */
+ * Every verb returns STATUS_OK, or logs the exact cause and returns STATUS_ENVIRONMENT (there is no
+ * such thing or not enough of it) or STATUS_FAULT (it broke while running). Outputs are set on
+ * success only. */
 #ifndef GPU_GPU_H
 #define GPU_GPU_H
 
@@ -25,8 +27,9 @@ struct gpu_backend;
 /** What is known of a device before it is opened. Unknown texts are "", unknown numbers 0. */
 struct gpu_device_info {
   char name[GPU_TEXT_MAX]; /**< as the vendor names it */
-  char uuid[48]; /**< "GPU-…" for NVIDIA, else 32 hex digits, or a stable text of the host's for CPUs */
-  char pci[16];  /**< "0000:3b:00.0", "" for CPUs */
+  /** "GPU-…" for NVIDIA, else 32 hex digits, or a stable text of the host's for CPUs */
+  char uuid[48];
+  char pci[16];                /**< "0000:3b:00.0", "" for CPUs */
   char driver[GPU_TEXT_MAX];   /**< driver and runtime versions */
   char arch[32];               /**< "sm_90", "x86_64 avx2", … */
   char platform[GPU_TEXT_MAX]; /**< OpenCL platform, "" elsewhere */
@@ -59,7 +62,8 @@ struct gpu_mem {
   size_t bytes;
 };
 
-/** What another process of the host needs to open shared memory: plain bytes, sent to it as they are. */
+/** What another process of the host needs to open shared memory: plain bytes, sent to it as they
+ * are. */
 struct gpu_share {
   unsigned char handle[64]; /**< the backend's own */
   uint64_t bytes;
@@ -92,13 +96,14 @@ struct gpu_backend {
   int on_host;   /**< its kernels run on this process's threads: there is always such a device */
   int for_tests; /**< taken when it is named only */
 
-  /** \brief Lists devices. Never fails: with none, *n is 0 and `reason` says why (not built, no driver, …).
-   * The caller frees *devices. */
+  /** \brief Lists devices. Never fails: with none, *n is 0 and `reason` says why (not built, no
+   * driver, …). The caller frees *devices. */
   void (*probe)(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX]);
   status_t (*open)(int index, struct gpu_device **device);
   void (*close)(struct gpu_device *device);
 
-  /** \brief Contents are undefined; the CPU backend leaves pages untouched, so that kernels place them. */
+  /** \brief Contents are undefined; the CPU backend leaves pages untouched, so that kernels place
+   * them. */
   status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   void (*free)(struct gpu_device *device, struct gpu_mem *mem);
   status_t (*alloc_host)(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host);
@@ -106,7 +111,8 @@ struct gpu_backend {
   /** \brief Free device memory in bytes now (for "how much is needed and how much there is"). */
   status_t (*memory_free)(struct gpu_device *device, uint64_t *bytes);
 
-  /** \brief A queue. Work of an urgent one goes before waiting work of the others where the device can do that. */
+  /** \brief A queue. Work of an urgent one goes before waiting work of the others where the device
+   * can do that. */
   status_t (*queue_create)(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **queue);
   void (*queue_destroy)(struct gpu_queue *queue);
   status_t (*event_create)(struct gpu_device *device, struct gpu_event **event);
@@ -123,7 +129,8 @@ struct gpu_backend {
   status_t (*record)(struct gpu_event *event, struct gpu_queue *queue);
   /** \brief Later work of the queue starts only after the event. */
   status_t (*wait)(struct gpu_queue *queue, struct gpu_event *event);
-  /** \brief Whether the event has passed, without blocking. Also makes the device start what is queued. */
+  /** \brief Whether the event has passed, without blocking. Also makes the device start what is
+   * queued. */
   status_t (*ready)(struct gpu_event *event, int *ready);
   /** \brief Device seconds between two passed events of one device. */
   status_t (*elapsed)(struct gpu_event *begin, struct gpu_event *end, double *seconds);
@@ -135,8 +142,8 @@ struct gpu_backend {
   /** \brief Memory that other processes of the host can open. Freed like any other. */
   status_t (*alloc_shared)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   status_t (*share)(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share);
-  /** \brief Opens what another process shares; its device's kernels and copies may then use \a mem. Returns 0 and the reason
-   * where that cannot be; logs nothing. */
+  /** \brief Opens what another process shares; its device's kernels and copies may then use \a mem.
+   * Returns 0 and the reason where that cannot be; logs nothing. */
   int (*attach)(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
                 char reason[GPU_TEXT_MAX]);
   void (*detach)(struct gpu_device *device, struct gpu_mem *mem);
@@ -144,7 +151,8 @@ struct gpu_backend {
   status_t (*copy)(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
                    size_t from_offset, size_t bytes);
 
-  /** \brief Until graph_end, work put into the queue, and into others that wait for its events, is recorded and not done. */
+  /** \brief Until graph_end, work put into the queue, and into others that wait for its events, is
+   * recorded and not done. */
   status_t (*graph_begin)(struct gpu_queue *queue);
   status_t (*graph_end)(struct gpu_queue *queue, struct gpu_graph **graph);
   status_t (*graph_launch)(struct gpu_graph *graph, struct gpu_queue *queue);
@@ -161,8 +169,8 @@ extern const struct gpu_backend *const gpu_backends[];
 /** \brief The backend of that name, or NULL. */
 const struct gpu_backend *gpu_backend_find(const char *name);
 
-/** \brief Reads the name of a backend into a const struct gpu_backend *, "auto" as NULL. Logs and returns STATUS_USAGE for
- * any other text. */
+/** \brief Reads the name of a backend into a const struct gpu_backend *, "auto" as NULL. Logs and
+ * returns STATUS_USAGE for any other text. */
 status_t gpu_backend_parse(const char *option, const char *text, void *backend);
 
 /** \brief Opens the `index`-th device of the backend's probe. */

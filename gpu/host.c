@@ -125,8 +125,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
   return hash;
 }
 
-/* The machine's id is confidential by its manual page, so only a hash of it is shown; the host's name tells
- * apart machines that were made from one image. */
+/* The machine's id is confidential by its manual page, so only a hash of it is shown; the host's
+ * name tells apart machines that were made from one image. */
 void host_uuid(char *text, size_t size)
 {
   char id[64] = "", name[256] = "";

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What this process may use, in bytes: the machine's memory, or less where a control group limits it. */
+/** What this process may use, in bytes: the machine's memory, or less where a control group limits
+ * it. */
 struct host_memory {
   uint64_t total;
   uint64_t available; /**< free now, page cache that can be dropped included */
@@ -16,8 +17,8 @@ struct host_memory {
 /** Less than this is allocated without a look at what is free: the look reads a dozen files. */
 #define HOST_SMALL_BYTES ((size_t)1 << 20)
 
-/** \brief Reads /proc/meminfo and the limits of the process's control group (versions 1 and 2) and its
- * parents. */
+/** \brief Reads /proc/meminfo and the limits of the process's control group (versions 1 and 2) and
+ * its parents. */
 void host_memory_read(struct host_memory *memory);
 
 /** \brief "CPU-" and 16 hex digits: the same for all processes of a host and after a reboot. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Memory that processes of one host share without a name, for backends on the host's own memory. */
+ * \brief Memory that processes of one host share without a name, for backends on the host's own
+ * memory. */
 #ifndef GPU_HOST_SHARE_H
 #define GPU_HOST_SHARE_H
 

@@ -7,7 +7,8 @@
 #include "base/log.h"
 #include "gpu/gpu.h"
 
-/** \brief STATUS_FAULT, logged with the name of the \a verb, when the bytes do not lie inside the memory. */
+/** \brief STATUS_FAULT, logged with the name of the \a verb, when the bytes do not lie inside the
+ * memory. */
 static inline status_t gpu_range_check(const char *verb, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   if (offset <= mem.bytes && bytes <= mem.bytes - offset) return STATUS_OK;

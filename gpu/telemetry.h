@@ -2,9 +2,10 @@
 /** \file
  * \brief What a device says of its own state: power, clocks, temperature, throttling, errors, link.
  *
- * NVIDIA devices are asked through NVML, which is looked for at run time and needs no privilege; what drivers tell in
- * sysfs (AMD, Intel, and the link of any device) is read from there. A device is named by its place on
- * the PCI bus. Nothing here fails a run: what is not known stays unknown. */
+ * NVIDIA devices are asked through NVML, which is looked for at run time and needs no privilege;
+ * what drivers tell in sysfs (AMD, Intel, and the link of any device) is read from there. A device
+ * is named by its place on the PCI bus. Nothing here fails a run: what is not known stays
+ * unknown. */
 #ifndef GPU_TELEMETRY_H
 #define GPU_TELEMETRY_H
 
@@ -63,16 +64,17 @@ int64_t telemetry_fact(const struct telemetry_state *state, enum telemetry_fact 
 
 struct telemetry;
 
-/** \brief A device by its place on the PCI bus ("" where there is none). Never NULL but when memory ran out; where nothing
- * answers, all samples are unknown. HIMENO_NVML names another library than libnvidia-ml.so.1, HIMENO_SYSFS another root
- * than /sys: for tests. */
+/** \brief A device by its place on the PCI bus ("" where there is none). Never NULL but when memory
+ * ran out; where nothing answers, all samples are unknown. HIMENO_NVML names another library than
+ * libnvidia-ml.so.1, HIMENO_SYSFS another root than /sys: for tests. */
 struct telemetry *telemetry_open(const char *pci);
 void telemetry_close(struct telemetry *telemetry);
 
 /** \brief What answers: "NVML", "sysfs" or "". */
 const char *telemetry_source(const struct telemetry *telemetry);
 
-/** \brief Takes about a millisecond: between blocks, not inside. telemetry_state takes some times longer. */
+/** \brief Takes about a millisecond: between blocks, not inside. telemetry_state takes some times
+ * longer. */
 void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample);
 void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions and constants as NVIDIA documents them in the NVML API reference; each is looked for by itself, since old
- * drivers lack some. */
+/* Functions and constants as NVIDIA documents them in the NVML API reference; each is looked for by
+ * itself, since old drivers lack some. */
 #include "config.h"
 
 #include "gpu/telemetry_nvml.h"

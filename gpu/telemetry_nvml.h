@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief NVML, found at run time: its prototypes are repeated here, so that nothing of it is needed to build. */
+ * \brief NVML, found at run time: its prototypes are repeated here, so that nothing of it is needed
+ * to build. */
 #ifndef GPU_TELEMETRY_NVML_H
 #define GPU_TELEMETRY_NVML_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files and units as the kernel documents them: Documentation/ABI (sysfs-bus-pci, sysfs-driver-intel-i915-hwmon, -xe-hwmon), the hwmon class
- * (microwatts, microjoules, thousandths of a degree, hertz), and the drivers' own pages (amdgpu's RAS, i915's and xe's frequencies). */
+/* Files and units as the kernel documents them: Documentation/ABI (sysfs-bus-pci,
+ * sysfs-driver-intel-i915-hwmon, -xe-hwmon), the hwmon class (microwatts, microjoules, thousandths
+ * of a degree, hertz), and the drivers' own pages (amdgpu's RAS, i915's and xe's frequencies). */
 #include "config.h"
 
 #include "gpu/telemetry_sysfs.h"
@@ -111,7 +112,8 @@ static int first_entry(const char *folder, const char *prefix, char path[PATH_BY
 
 /* ---- places ---- */
 
-/* i915 and xe give a tile sensors of its own, named i915_gtN and xe_tileN: those of the card are the others. */
+/* i915 and xe give a tile sensors of its own, named i915_gtN and xe_tileN: those of the card are
+ * the others. */
 static void find_hwmon(struct sysfs *s)
 {
   char folder[PATH_BYTES], path[PATH_BYTES], name[64];
@@ -134,7 +136,8 @@ static void gt_add(struct sysfs *s, const struct gt_names *names, const char *fo
   memcpy(s->gt[s->n_gt++].folder, folder, PATH_BYTES);
 }
 
-/* A tile's first GT computes, another one does media. Before it had GTs, i915 told the clock of the card. */
+/* A tile's first GT computes, another one does media. Before it had GTs, i915 told the clock of the
+ * card. */
 static void find_gts(struct sysfs *s)
 {
   char tile[PATH_BYTES], gt[PATH_BYTES], name[16];
@@ -156,7 +159,8 @@ static double energy_watts(struct sysfs *s)
   double microjoules, now = stats_now();
   if (s->microjoules >= 0 && now - s->counted < ENERGY_SECONDS) return s->watts;
   if (!read_value(s->hwmon, "energy1_input", &microjoules) &&
-      !read_value(s->hwmon, "energy2_input", &microjoules)) /* xe: of the package, where not of the card */
+      /* xe: of the package, where not of the card */
+      !read_value(s->hwmon, "energy2_input", &microjoules))
     return TELEMETRY_UNKNOWN;
   int goes_on = s->microjoules >= 0 && microjoules >= s->microjoules;
   s->watts = goes_on ? (microjoules - s->microjoules) * 1e-6 / (now - s->counted) : TELEMETRY_UNKNOWN;
@@ -227,7 +231,8 @@ static void read_gen(const char *folder, const char *name, int *gen)
     if (value >= rates[g] - 0.01) *gen = g + 1;
 }
 
-/* amdgpu: a line for uncorrected errors of the memory controller, "ue: 0", one for corrected, "ce: 0", and others. */
+/* amdgpu: a line for uncorrected errors of the memory controller, "ue: 0", one for corrected, "ce:
+ * 0", and others. */
 static void read_errors(const char *folder, const char *name, struct telemetry_state *state)
 {
   char line[64];
@@ -241,7 +246,8 @@ static void read_errors(const char *folder, const char *name, struct telemetry_s
   fclose(file);
 }
 
-/* amdgpu: a line a page, "0x027f5d43 : 0x00001000 : R"; R is out of use, P soon, F could not be taken out. */
+/* amdgpu: a line a page, "0x027f5d43 : 0x00001000 : R"; R is out of use, P soon, F could not be
+ * taken out. */
 static void read_retired(const char *folder, int *retired)
 {
   char line[64], flag;
@@ -262,7 +268,8 @@ void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state)
   read_int(folder, "current_link_width", 1, &state->pcie_width);
   read_int(folder, "max_link_width", 1, &state->pcie_width_max);
   read_errors(folder, "ras/umc_err_count", state);
-  if (state->uncorrected < 0) read_errors(folder, "ras/aca_umc", state); /* its name on newer chips */
+  /* its name on newer chips */
+  if (state->uncorrected < 0) read_errors(folder, "ras/aca_umc", state);
   read_retired(folder, &state->retired);
   if (sysfs->n_gt > 0) read_int(sysfs->gt[0].folder, sysfs->gt[0].names->clock_max, 1, &state->sm_mhz_max);
 }

@@ -19,7 +19,8 @@ struct himeno_known {
 /** \brief The value for a grid, data and number of sweeps; NULL when it is not in the table. */
 const struct himeno_known *himeno_known_find(const int64_t extent[3], enum himeno_data data, int sweeps);
 
-/** \brief Whether the grid is in the table; then the sum of its twelve constant arrays' checksums. */
+/** \brief Whether the grid is in the table; then the sum of its twelve constant arrays'
+ * checksums. */
 int himeno_known_coefficients(const int64_t extent[3], enum himeno_data data, uint64_t *sum);
 
 #endif

@@ -15,7 +15,8 @@
 
 #define RUNG_SECONDS 1.0
 
-/* The kernels of the ladder in the order of their rungs, and the user's own; the caller frees the ladder. */
+/* The kernels of the ladder in the order of their rungs, and the user's own; the caller frees the
+ * ladder. */
 static status_t ladder_make(const char *kernel_file, struct himeno_choice *choice,
                             struct himeno_ladder **ladder)
 {
@@ -48,7 +49,8 @@ static void rung_fill(struct himeno_rung *rung, const struct himeno_result *r)
   rung->counts = r->counts;
 }
 
-/* A kernel of the suite that does not fit this device leaves its rung empty; anything else that fails ends the run. */
+/* A kernel of the suite that does not fit this device leaves its rung empty; anything else that
+ * fails ends the run. */
 static status_t rung_run(const struct himeno_config *config, struct himeno_choice *choice,
                          const struct verify_value *known, struct himeno_result *result,
                          struct himeno_rung *rung)

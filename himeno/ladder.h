@@ -27,8 +27,8 @@ struct himeno_ladder {
 
 /** \brief Runs every kernel that stands on the backend's ladder, and the user's own above them.
  *
- * Collective. STATUS_WRONG when a rung's result is wrong; a rung that cannot run here is passed over
- * and says so. The caller frees \a ladder, also when this fails. */
+ * Collective. STATUS_WRONG when a rung's result is wrong; a rung that cannot run here is passed
+ * over and says so. The caller frees \a ladder, also when this fails. */
 status_t himeno_ladder(const struct himeno_config *config, struct himeno_choice *choice,
                        const struct verify_value *value, struct himeno_result *result,
                        struct himeno_ladder **ladder);

@@ -27,8 +27,9 @@
 #define PROGRESS_AFTER_SECONDS 2.0
 #define OFFICIAL_SECONDS       60.0
 #define PARTIAL_SECONDS        1.0 /* from one partial document to the next */
-/* Sweeps between check points that last so long are paused behind in timed blocks too: a pause costs some 30 us, untimed, and as much
- * in the first launches after it. Else every so many timed blocks one with pauses runs between them. */
+/* Sweeps between check points that last so long are paused behind in timed blocks too: a pause
+ * costs some 30 us, untimed, and as much in the first launches after it. Else every so many timed
+ * blocks one with pauses runs between them. */
 #define PAUSE_SECONDS     0.02
 #define CHECK_BLOCK_EVERY 20
 
@@ -48,7 +49,8 @@ static status_t ceiling_batch(struct solver *solver, struct ceiling *c)
   return stats_add(&c->rates, &c->n, rate);
 }
 
-/* Before and after the timed blocks, so that the yardstick and the measured thing share the machine's mood. */
+/* Before and after the timed blocks, so that the yardstick and the measured thing share the
+ * machine's mood. */
 static status_t ceiling_measure(struct solver *solver, double points, struct ceiling *c)
 {
   double rate;
@@ -61,8 +63,9 @@ static status_t ceiling_measure(struct solver *solver, double points, struct cei
   return STATUS_OK;
 }
 
-/* CPUs share their memory with whatever else runs there, and it changes within seconds: there it is measured between blocks too. A
- * GPU's clocks are those of the kernel before, which stays the sweep. All ranks have the same seconds of a block. */
+/* CPUs share their memory with whatever else runs there, and it changes within seconds: there it is
+ * measured between blocks too. A GPU's clocks are those of the kernel before, which stays the
+ * sweep. All ranks have the same seconds of a block. */
 static status_t ceiling_between(struct solver *solver, struct ceiling *c, double block_seconds)
 {
   if (!c->between) return STATUS_OK;
@@ -72,7 +75,8 @@ static status_t ceiling_between(struct solver *solver, struct ceiling *c, double
 
 /* ---- the partial document ---- */
 
-/* What has measured nothing yet replaces no document of an earlier run, and what is no file takes one document, the last. */
+/* What has measured nothing yet replaces no document of an earlier run, and what is no file takes
+ * one document, the last. */
 static int is_due(const char *json, int n_samples)
 {
   static int ours;
@@ -187,8 +191,9 @@ static status_t check_block(struct himeno_measurement *m, const struct verify_va
   return block_check(m, value, block, what);
 }
 
-/* The value that timed blocks are held against: as prepared, or of the first block where the reference is shorter; then that
- * shorter block is compared, untimed. Tells whether timed blocks pause at check points. */
+/* The value that timed blocks are held against: as prepared, or of the first block where the
+ * reference is shorter; then that shorter block is compared, untimed. Tells whether timed blocks
+ * pause at check points. */
 static status_t value_settle(struct himeno_measurement *m, int sweeps, struct verify_value *value)
 {
   const struct verify_value nothing = {.source = VERIFY_NO};
@@ -238,7 +243,8 @@ static status_t blocks_run(struct himeno_measurement *m, struct verify_value *va
   return STATUS_OK;
 }
 
-/* The original protocol: the field is never reset, so nothing after the rehearsal can be compared. */
+/* The original protocol: the field is never reset, so nothing after the rehearsal can be
+ * compared. */
 static status_t official_run(struct himeno_measurement *m, struct verify_value *value)
 {
   double begin, wanted = m->config->seconds_given ? m->config->seconds : OFFICIAL_SECONDS;

@@ -29,8 +29,8 @@ status_t himeno_measure(struct himeno_measurement *measurement, struct verify_va
 /** \brief Counts a timed block: its time, phases and telemetry, and its values as the last ones. */
 status_t himeno_block_add(struct himeno_measurement *measurement, const struct solver_block *block);
 
-/** \brief Collective, after each block: whether \a wanted seconds have passed since \a begin on rank
- * 0's clock, or a signal asked a rank to end. Now and then it writes the partial document. */
+/** \brief Collective, after each block: whether \a wanted seconds have passed since \a begin on
+ * rank 0's clock, or a signal asked a rank to end. Now and then it writes the partial document. */
 status_t himeno_time_is_up(struct himeno_measurement *measurement, double begin, double wanted, int *up);
 
 /** \brief Collective: gathers the ranks, once there is a solver, and writes the partial document

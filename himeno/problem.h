@@ -8,8 +8,8 @@
 
 #include "base/status.h"
 
-/** Cost model, printed beside every rate. Source: the Himeno benchmark counts 34 operations a point; a point reads 13
- * floats and writes one. */
+/** Cost model, printed beside every rate. Source: the Himeno benchmark counts 34 operations a
+ * point; a point reads 13 floats and writes one. */
 #define HIMENO_FLOP_PER_POINT  34
 #define HIMENO_BYTES_PER_POINT 56
 #define HIMENO_OMEGA           0.8f
@@ -47,14 +47,16 @@ double himeno_gflops(double points, double sweeps, double seconds);
 /** \brief Bytes a second that so many GFLOPS take. */
 double himeno_bytes_per_second(double gflops);
 
-/** Rule for one array: value = lo + (w·u), 0 where u < zero_below; standard data is the constant `standard`. */
+/** Rule for one array: value = lo + (w·u), 0 where u < zero_below; standard data is the constant
+ * `standard`. */
 struct himeno_rule {
   const char *name;
   float standard;
   float lo, w, zero_below;
 };
 
-/** \brief The rules of all arrays but standard p, in array order: every backend fills from this table. */
+/** \brief The rules of all arrays but standard p, in array order: every backend fills from this
+ * table. */
 extern const struct himeno_rule himeno_rules[HIMENO_ARRAYS];
 
 /** \brief Standard p of plane i: (float)(i·i) / (float)((imax−1)²). */

@@ -13,7 +13,8 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/cards.h"
 
-/* By the rank's own compute time: a slow device shows, whoever it waits for. 0 where that is unknown. */
+/* By the rank's own compute time: a slow device shows, whoever it waits for. 0 where that is
+ * unknown. */
 static double rank_gflops(const struct himeno_rank *rank)
 {
   return himeno_gflops((double)rank->points, 1, rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY]);

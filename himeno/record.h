@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What each rank saw beside each timed block: compute and exchange apart, and the device's own state. */
+ * \brief What each rank saw beside each timed block: compute and exchange apart, and the device's
+ * own state. */
 #ifndef HIMENO_RECORD_H
 #define HIMENO_RECORD_H
 
@@ -8,7 +9,8 @@
 #include "himeno/solver/solver.h"
 #include "suite/series.h"
 
-/** At most this many blocks of a rank are kept: when there are more, every second is dropped, again and again. */
+/** At most this many blocks of a rank are kept: when there are more, every second is dropped, again
+ * and again. */
 #define RECORDS_MAX 256
 
 struct record_block {
@@ -55,8 +57,9 @@ struct record {
 status_t record_open(const char *pci, int ranks, struct record **record);
 void record_close(struct record *record);
 
-/** \brief A timed block has ended: takes the sample of it, and looks at the device's state unless that would take more than
- * a twentieth of the time; then a later block does. STATUS_ENVIRONMENT when memory ran out. */
+/** \brief A timed block has ended: takes the sample of it, and looks at the device's state unless
+ * that would take more than a twentieth of the time; then a later block does. STATUS_ENVIRONMENT
+ * when memory ran out. */
 status_t record_add(struct record *record, const struct solver_block *block);
 
 /** \brief All timed blocks have ended. */

@@ -25,7 +25,8 @@ struct himeno_rank {
   struct rank_row row;
   int64_t points;               /**< owned */
   double phases[HIMENO_PHASES]; /**< mean seconds a sweep over all timed blocks */
-  double compute;               /**< median seconds a sweep of its blocks' interior and boundary; on rank 0 */
+  /** median seconds a sweep of its blocks' interior and boundary; on rank 0 */
+  double compute;
   struct record_telemetry telemetry;
   int cards;         /**< network cards of its host that are up */
   double cards_gbps; /**< rate of the slowest of them, Gbit/s; 0 if unknown */
@@ -41,26 +42,30 @@ struct himeno_result {
   int64_t sweeps;  /**< timed */
   double *samples; /**< seconds of each timed block */
   int n_samples;
-  double ceiling;              /**< bytes per second of the ceiling kernel, all ranks at once; 0 if unknown */
-  struct himeno_counts counts; /**< of all ranks' emulators */
+  /** bytes per second of the ceiling kernel, all ranks at once; 0 if unknown */
+  double ceiling;
+  struct himeno_counts counts;      /**< of all ranks' emulators */
   double phase_sums[HIMENO_PHASES]; /**< of this rank's means a sweep, over all timed blocks */
   struct solver_block last;
   enum verify_source verified;
-  int reference_sweeps; /**< of a block that the reference vouches for, where that is not all; or 0 */
-  int pauses;           /**< timed blocks pause at check points */
-  int check_blocks;     /**< untimed ones that did */
+  /** of a block that the reference vouches for, where that is not all; or 0 */
+  int reference_sweeps;
+  int pauses;                              /**< timed blocks pause at check points */
+  int check_blocks;                        /**< untimed ones that did */
   const struct solver_check *check_points; /**< what every block had at them; the solver's */
   int n_check_points;
   uint64_t coefficients; /**< sum of the constant arrays' checksums */
   status_t verdict;
-  int partial;               /**< ended by a signal, or not yet ended */
-  int ended;                 /**< there is a result to report, whatever the verdict is */
-  unsigned char *throttled;  /**< a timed block: whether any device was throttled at its end; on rank 0 */
-  int n_ranks;               /**< on rank 0, once they were gathered */
-  struct himeno_rank *ranks; /**< on rank 0 */
+  int partial; /**< ended by a signal, or not yet ended */
+  int ended;   /**< there is a result to report, whatever the verdict is */
+  /** a timed block: whether any device was throttled at its end; on rank 0 */
+  unsigned char *throttled;
+  int n_ranks;                     /**< on rank 0, once they were gathered */
+  struct himeno_rank *ranks;       /**< on rank 0 */
   struct telemetry_sample *series; /**< [rank · rows + row], on rank 0 */
   int straggler_blocks;            /**< in so many blocks of each rank stragglers were looked for */
-  int n_stragglers;                /**< on rank 0; more than HIMENO_STRAGGLERS_MAX are only counted */
+  /** on rank 0; more than HIMENO_STRAGGLERS_MAX are only counted */
+  int n_stragglers;
   struct straggler stragglers[HIMENO_STRAGGLERS_MAX];
   struct soak_result soak; /**< with --soak */
   struct accept accept;    /**< on rank 0, with --accept or --reference */

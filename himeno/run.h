@@ -19,10 +19,11 @@ struct himeno_run {
   struct himeno_ladder *ladder; /**< with --ladder, on all ranks */
 };
 
-/** \brief Everything after the command line was read. There is a result to report where result.ended is set.
+/** \brief Everything after the command line was read. There is a result to report where
+ * result.ended is set.
  *
- * When it fails with text held in the log, only this rank knows and the others wait: the caller ends the job. With
- * nothing held the ranks have agreed and said why. */
+ * When it fails with text held in the log, only this rank knows and the others wait: the caller
+ * ends the job. With nothing held the ranks have agreed and said why. */
 status_t himeno_run(struct himeno_run *run);
 
 /** \brief Frees what himeno_run made. */

@@ -47,7 +47,8 @@ static status_t coefficients_sum(struct solver *solver, MPI_Comm comm, uint64_t 
   return watch_allreduce(comm, &mine, sum, 1, MPI_UINT64_T, MPI_SUM, "the coefficients' checksum");
 }
 
-/* One sweep tells how long a block would take; the time is the slowest rank's, so all ranks choose alike. */
+/* One sweep tells how long a block would take; the time is the slowest rank's, so all ranks choose
+ * alike. */
 static status_t reference_run(struct verify_reference *reference, MPI_Comm comm, enum himeno_verify mode,
                               int sweeps, struct verify_value *value)
 {

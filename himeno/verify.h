@@ -34,9 +34,9 @@ void verify_value_free(struct verify_value *value);
 /** \brief "known", "reference", "rehearsal", "model" or "no". */
 const char *verify_source_name(enum verify_source source);
 
-/** \brief Collective: the value for a block of \a sweeps of the solver's problem, from the table or computed by the
- * reference kernel (in HIMENO_VERIFY_AUTO a shorter block where that would take over a minute); for a kernel that rounds
- * toward zero by its model. */
+/** \brief Collective: the value for a block of \a sweeps of the solver's problem, from the table or
+ * computed by the reference kernel (in HIMENO_VERIFY_AUTO a shorter block where that would take
+ * over a minute); for a kernel that rounds toward zero by its model. */
 status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps,
                         struct verify_value *value);
 
@@ -52,11 +52,13 @@ status_t verify_reference_open(const struct solver_config *config, int max_sweep
                                struct verify_reference *reference);
 void verify_reference_close(struct verify_reference *reference);
 
-/** \brief Collective: the checksum of the solver's coefficients; STATUS_WRONG, with both, when \a value has another. */
+/** \brief Collective: the checksum of the solver's coefficients; STATUS_WRONG, with both, when \a
+ * value has another. */
 status_t verify_coefficients(struct solver *solver, MPI_Comm comm, const struct verify_value *value,
                              uint64_t *sum);
 
-/** \brief STATUS_WRONG, with both values, when the block differs from \a value at its end or at a check point that both have. */
+/** \brief STATUS_WRONG, with both values, when the block differs from \a value at its end or at a
+ * check point that both have. */
 status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what);
 
 #endif

@@ -44,8 +44,8 @@ static int is_ours(const json_t *document)
   return schema && strcmp(schema, SCHEMA) == 0;
 }
 
-/* The document, or a new one where there is none, with *trouble where it is damaged. NULL, with why, where what is there cannot be
- * opened or is not ours: it is not to be lost. */
+/* The document, or a new one where there is none, with *trouble where it is damaged. NULL, with
+ * why, where what is there cannot be opened or is not ours: it is not to be lost. */
 static json_t *cache_read(const char *path, const char **trouble)
 {
   json_error_t error;
@@ -91,7 +91,8 @@ static int folders_make(const char *path)
   return 1;
 }
 
-/* Waits for the file's only writer to be us, but not for ever; −1, with errno, if that cannot be. */
+/* Waits for the file's only writer to be us, but not for ever; −1, with errno, if that cannot
+ * be. */
 static int lock_take(const char *path)
 {
   char name[PATH_MAX];

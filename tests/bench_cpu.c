@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Is the CPU's ceiling kernel a ceiling, and how near is the sweep? Interleaves a STREAM triad, plain reading, plain writing,
- * the ceiling kernel and the sweep on the same threads, so that all see the same machine, and prints medians: `bench_cpu
- * SIZE [ROUNDS [KERNEL]]`. Rates count the bytes that must travel: 12 an element of the triad, 56 a point of the
- * ceiling and the sweep (nominal where a kernel makes several sweeps a pass); none of them reads what it writes, so nothing is
- * hidden by write-allocation. A third of the triad's bytes are written, of the ceiling's a 14th; where writing past the caches is
- * faster than reading, the ceiling cannot be as fast as the triad. So it is also held against 13 bytes read and one written
- * one after the other. */
+/* Is the CPU's ceiling kernel a ceiling, and how near is the sweep? Interleaves a STREAM triad,
+ * plain reading, plain writing, the ceiling kernel and the sweep on the same threads, so that all
+ * see the same machine, and prints medians: `bench_cpu SIZE [ROUNDS [KERNEL]]`. Rates count the
+ * bytes that must travel: 12 an element of the triad, 56 a point of the ceiling and the sweep
+ * (nominal where a kernel makes several sweeps a pass); none of them reads what it writes, so
+ * nothing is hidden by write-allocation. A third of the triad's bytes are written, of the ceiling's
+ * a 14th; where writing past the caches is faster than reading, the ceiling cannot be as fast as
+ * the triad. So it is also held against 13 bytes read and one written one after the other. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

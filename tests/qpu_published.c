@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Published QPU programs on the emulator, with their results checked: `tests/qpu_published FOLDER`.
+ * \brief Published QPU programs on the emulator, with their results checked: `tests/qpu_published
+ * FOLDER`.
  *
- * Their machine code is not part of this project. doc/qpu.md says where each stands; the numbers of its array go into
- * FOLDER/NAME.hex, and what is not there is left out. */
+ * Their machine code is not part of this project. doc/qpu.md says where each stands; the numbers of
+ * its array go into FOLDER/NAME.hex, and what is not there is left out. */
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +37,8 @@ static uint32_t place_code(struct published *p)
   return place(p, p->words, 8 * p->n_words);
 }
 
-/* A program of our own, to set the VPM up or to see what is in it: on one QPU programs follow each other. */
+/* A program of our own, to set the VPM up or to see what is in it: on one QPU programs follow each
+ * other. */
 static uint32_t place_text(struct published *p, const char *text)
 {
   struct qpu_program program;
@@ -65,8 +67,8 @@ static float random_float(void)
 
 enum { POINTS = 256, TRANSFORMS = 3, FFT_QPUS = 8, ROW_BYTES = 8 * LANES };
 
-/* Factors of the four radix-2 steps within a vector, turned by an angle: lane i of step s = floor(log2 i) has the
- * weight 8 >> s. */
+/* Factors of the four radix-2 steps within a vector, turned by an angle: lane i of step s =
+ * floor(log2 i) has the weight 8 >> s. */
 static void twiddle_row(float *row, double within, double turn)
 {
   for (int i = 0; i < LANES; i++) {
@@ -77,7 +79,8 @@ static void twiddle_row(float *row, double within, double turn)
   }
 }
 
-/* What a factor turns by from one row of a QPU's to its next, for a recurrence: 2 sin²(x/2) and sin x. */
+/* What a factor turns by from one row of a QPU's to its next, for a recurrence: 2 sin²(x/2) and sin
+ * x. */
 static void twiddle_step(float *row, double turn)
 {
   for (int i = 0; i < LANES; i++) {

@@ -12,7 +12,8 @@ struct halo_chunk {
   int64_t begin, count; /**< floats of the packed buffer */
 };
 
-/** What one copy between device and host moves: a large chunk, or several small ones that follow each other. */
+/** What one copy between device and host moves: a large chunk, or several small ones that follow
+ * each other. */
 struct halo_piece {
   int64_t begin, count;
   int chunks;
@@ -24,8 +25,8 @@ struct halo_chunks {
   struct halo_piece *piece;
 };
 
-/** \brief Cuts the send side, or with \a receive the receive side, of a plan at \a most floats; 0 leaves messages and buffer
- * whole. */
+/** \brief Cuts the send side, or with \a receive the receive side, of a plan at \a most floats; 0
+ * leaves messages and buffer whole. */
 status_t halo_chunks_create(struct halo_chunks *chunks, const struct halo_plan *plan, int receive,
                             int64_t most);
 void halo_chunks_free(struct halo_chunks *chunks);

@@ -9,8 +9,9 @@
 
 #include "base/log.h"
 
-/* Cost model of one exchange, for choosing a cut only: a message costs as much as MESSAGE_BYTES bytes (10 µs at
- * 10 GB/s), and packing makes a face's bytes dearer the shorter its contiguous runs are. */
+/* Cost model of one exchange, for choosing a cut only: a message costs as much as MESSAGE_BYTES
+ * bytes (10 µs at 10 GB/s), and packing makes a face's bytes dearer the shorter its contiguous runs
+ * are. */
 #define MESSAGE_BYTES 100e3
 static const double pack_factor[3] = {1.0, 1.25, 3.0};
 
@@ -163,7 +164,8 @@ int decomp_neighbour(const struct decomp *decomp, const int dir[3])
   return decomp_rank(&there);
 }
 
-/* Extents and boxes of one dimension: the halo where a neighbour is, the single fixed layer where the grid ends. */
+/* Extents and boxes of one dimension: the halo where a neighbour is, the single fixed layer where
+ * the grid ends. */
 static void layout_dimension(struct layout *layout, const struct decomp *decomp, int depth, int d)
 {
   int first = decomp->coord[d] == 0, last = decomp->coord[d] == decomp->procs[d] - 1;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief How the grid is cut: P×Q×R ranks, each with a box of interior points and the layers around it.
+ * \brief How the grid is cut: P×Q×R ranks, each with a box of interior points and the layers around
+ * it.
  *
- * Global indices run over the whole grid, boundary included; interior points of dimension d are 1 … global[d]−2.
- * A rank *owns* the interior points [lo, hi). Its local array holds them, `depth` layers of each neighbour, and the
- * single fixed layer where the grid ends. */
+ * Global indices run over the whole grid, boundary included; interior points of dimension d are 1 …
+ * global[d]−2. A rank *owns* the interior points [lo, hi). Its local array holds them, `depth`
+ * layers of each neighbour, and the single fixed layer where the grid ends. */
 #ifndef COMM_HALO_DECOMP_H
 #define COMM_HALO_DECOMP_H
 
@@ -36,17 +37,19 @@ struct decomp {
 
 /** What a kernel asks of the cut. */
 struct decomp_rules {
-  int depth;        /**< halo depth T: every rank keeps at least T points in each dimension that is cut */
+  /** halo depth T: every rank keeps at least T points in each dimension that is cut */
+  int depth;
   int whole_planes; /**< only i may be cut */
   int whole_grid;   /**< nothing may be cut: one rank */
 };
 
-/** \brief Chooses P×Q×R for \a ranks by the least modelled exchange time. STATUS_USAGE when no cut leaves each rank
- * its points. `global` is the grid, or with \a weak the grid of one rank. */
+/** \brief Chooses P×Q×R for \a ranks by the least modelled exchange time. STATUS_USAGE when no cut
+ * leaves each rank its points. `global` is the grid, or with \a weak the grid of one rank. */
 status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struct decomp_rules *rules,
                        int procs[3]);
 
-/** \brief Checks a cut that the user gave: it must multiply to \a ranks and leave each rank its points. */
+/** \brief Checks a cut that the user gave: it must multiply to \a ranks and leave each rank its
+ * points. */
 status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                       const struct decomp_rules *rules);
 
@@ -66,18 +69,19 @@ int decomp_neighbour(const struct decomp *decomp, const int dir[3]);
 
 /** The local array. Element (i, j, k) stands at i·plane + j·pitch + k floats. */
 struct layout {
-  int64_t origin[3];   /**< global index of local (0, 0, 0) */
-  int64_t extent[3];   /**< points held, layers around included */
-  int64_t pitch;       /**< floats from row to row: a multiple of 32 */
-  int64_t plane;       /**< floats from plane to plane */
-  struct box owned;    /**< owned interior points, local indices */
-  struct box counted;  /**< owned and the fixed layers at its sides: what the checksum sums; local */
+  int64_t origin[3]; /**< global index of local (0, 0, 0) */
+  int64_t extent[3]; /**< points held, layers around included */
+  int64_t pitch;     /**< floats from row to row: a multiple of 32 */
+  int64_t plane;     /**< floats from plane to plane */
+  struct box owned;  /**< owned interior points, local indices */
+  /** owned and the fixed layers at its sides: what the checksum sums; local */
+  struct box counted;
   struct box interior; /**< where the sweep applies at all, clipped to the array: local indices */
   int64_t global[3];
 };
 
-/** \brief Local array for a halo of \a depth; \a pad adds at least that many floats to the pitch, so that rows stay on
- * 128-byte boundaries. STATUS_USAGE on overflow. */
+/** \brief Local array for a halo of \a depth; \a pad adds at least that many floats to the pitch,
+ * so that rows stay on 128-byte boundaries. STATUS_USAGE on overflow. */
 status_t layout_init(struct layout *layout, const struct decomp *decomp, int depth, int pad);
 
 /** \brief Floats of one array, including the pitch's padding. */

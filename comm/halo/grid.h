@@ -13,15 +13,16 @@ struct grid_size {
   int64_t extent[3]; /**< imax, jmax, kmax */
 };
 
-/** \brief Reads XS … XL (any case) or IxJxK, each at least 3, into a struct grid_size. Logs and returns STATUS_USAGE
- * otherwise. */
+/** \brief Reads XS … XL (any case) or IxJxK, each at least 3, into a struct grid_size. Logs and
+ * returns STATUS_USAGE otherwise. */
 status_t grid_size_parse(const char *option, const char *text, void *size);
 
 /** \brief Number of named sizes, smallest first, and the n-th of them. */
 int grid_size_count(void);
 const struct grid_size *grid_size_named(int n);
 
-/** \brief Reads P×Q×R, as PxQxR, into an int[3]; "auto" sets the first to 0. Logs and returns STATUS_USAGE otherwise. */
+/** \brief Reads P×Q×R, as PxQxR, into an int[3]; "auto" sets the first to 0. Logs and returns
+ * STATUS_USAGE otherwise. */
 status_t grid_procs_parse(const char *option, const char *text, void *procs);
 
 #endif

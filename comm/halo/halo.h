@@ -2,8 +2,9 @@
 /** \file
  * \brief Who sends what to whom: one message a neighbour, up to 26, in one round.
  *
- * All messages of a rank lie behind each other in one send and one receive buffer, so one kernel packs and one
- * unpacks them. With depth 1 the sweep needs no corners of the cube, so 18 neighbours do. */
+ * All messages of a rank lie behind each other in one send and one receive buffer, so one kernel
+ * packs and one unpacks them. With depth 1 the sweep needs no corners of the cube, so 18 neighbours
+ * do. */
 #ifndef COMM_HALO_HALO_H
 #define COMM_HALO_HALO_H
 
@@ -36,7 +37,8 @@ void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const s
 
 #define HALO_BOUNDARIES_MAX 6
 
-/** The owned points in pieces: slabs that a neighbour needs, and the rest, which can be computed meanwhile. */
+/** The owned points in pieces: slabs that a neighbour needs, and the rest, which can be computed
+ * meanwhile. */
 struct halo_cut {
   int n;
   struct box boundary[HALO_BOUNDARIES_MAX];

@@ -131,7 +131,8 @@ static status_t rest_open(struct halo_route *route)
   return agree_status(route->context.comm, status);
 }
 
-/* HIMENO_HALO_CORRUPT=R:N is for tests: a bit of what rank R receives in its Nth exchange flips, below anything that could notice. */
+/* HIMENO_HALO_CORRUPT=R:N is for tests: a bit of what rank R receives in its Nth exchange flips,
+ * below anything that could notice. */
 static long corrupt_when(MPI_Comm comm)
 {
   long long corrupt[2];

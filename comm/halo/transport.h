@@ -2,10 +2,11 @@
 /** \file
  * \brief A halo transport: one const struct a way of moving halos, one file each.
  *
- * Callers go through comm/halo/route.h, which opens a transport, lets `staged` carry what that cannot, and watches deadlines.
+ * Callers go through comm/halo/route.h, which opens a transport, lets `staged` carry what that
+ * cannot, and watches deadlines.
  *
- * A sweep computes the points that neighbours need, calls `start`, computes the rest, and calls `finish`. Between the
- * two the transport moves what it can without holding the host for long. */
+ * A sweep computes the points that neighbours need, calls `start`, computes the rest, and calls
+ * `finish`. Between the two the transport moves what it can without holding the host for long. */
 #ifndef COMM_HALO_TRANSPORT_H
 #define COMM_HALO_TRANSPORT_H
 
@@ -48,44 +49,49 @@ struct halo_transport {
   const char *about;
   /** \brief Whether it can run with this backend; if not, the reason. */
   int (*available)(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
-  /** \brief Collective: ranks agree on the outcome. Buffers, packer, queue, and the way to each neighbour. Clears
-   * reach[m].carried, with the reason, for messages of the plan that it cannot carry, alike at both ends of a message;
-   * it moves only the others from then on. */
+  /** \brief Collective: ranks agree on the outcome. Buffers, packer, queue, and the way to each
+   * neighbour. Clears reach[m].carried, with the reason, for messages of the plan that it cannot
+   * carry, alike at both ends of a message; it moves only the others from then on. */
   status_t (*setup)(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                     struct halo_exchange **exchange);
-  /** \brief Begins to move the halos of \a field, one of context.fields, whose points to send are complete once
-   * \a computed has passed; with NULL, once all work in context.compute has, and the exchange's own work may go there, as late as in finish. */
+  /** \brief Begins to move the halos of \a field, one of context.fields, whose points to send are
+   * complete once \a computed has passed; with NULL, once all work in context.compute has, and the
+   * exchange's own work may go there, as late as in finish. */
   status_t (*start)(struct halo_exchange *exchange, struct gpu_mem field, struct gpu_event *computed);
-  /** \brief Lets messages move without blocking: for use between pieces of interior work. NULL where
-   * they need no host for it. */
+  /** \brief Lets messages move without blocking: for use between pieces of interior work. NULL
+   * where they need no host for it. */
   status_t (*progress)(struct halo_exchange *exchange);
-  /** \brief Returns when all that needs the host is done; the field's halos are valid once *arrived has passed. Where
-   * it is set to NULL they are valid for later work in context.compute. */
+  /** \brief Returns when all that needs the host is done; the field's halos are valid once *arrived
+   * has passed. Where it is set to NULL they are valid for later work in context.compute. */
   status_t (*finish)(struct halo_exchange *exchange, struct gpu_event **arrived);
   /** \brief Adds what has passed on the device to the times. Call when its queue is empty. */
   status_t (*times)(struct halo_exchange *exchange, struct halo_times *times);
   /* The next two are NULL where the host does all waiting. */
   /** \brief Whether the device has run into the deadline. */
   int (*hung)(const struct halo_exchange *exchange);
-  /** \brief Whom the device waits for just now, and in which sweep if plan.depth sweeps go with an exchange. */
+  /** \brief Whom the device waits for just now, and in which sweep if plan.depth sweeps go with an
+   * exchange. */
   void (*describe)(const struct halo_exchange *exchange, struct watch_targets *targets);
   /** \brief Collective unless an exchange failed. */
   void (*teardown)(struct halo_exchange *exchange);
   int trial; /**< -x auto tries it */
-  /** \brief Memory for the fields, where neighbours or a library must reach it, and its end; each rank
-   * calls them for itself. NULL where that of gpu_alloc will do, and where gpu_free ends it. */
+  /** \brief Memory for the fields, where neighbours or a library must reach it, and its end; each
+   * rank calls them for itself. NULL where that of gpu_alloc will do, and where gpu_free ends
+   * it. */
   status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   void (*free)(struct gpu_device *device, struct gpu_mem *mem);
   /** \brief Start and finish only put work into queues, so that a whole block needs no host. */
   int unattended;
   /* The rest only where `unattended`. */
-  /** \brief Puts the end of a block into context.compute: exchanges are numbered from 1 again, so that what was put into
-   * queues since the last lap, this call included, may be recorded and launched again. */
+  /** \brief Puts the end of a block into context.compute: exchanges are numbered from 1 again, so
+   * that what was put into queues since the last lap, this call included, may be recorded and
+   * launched again. */
   status_t (*lap)(struct halo_exchange *exchange);
-  /** \brief For kernels that send and wait themselves (comm/halo/link.h): the link, and the number of the exchange to make next.
-   * NULL where there is no such thing. */
+  /** \brief For kernels that send and wait themselves (comm/halo/link.h): the link, and the number
+   * of the exchange to make next. NULL where there is no such thing. */
   const struct halo_link *(*link)(struct halo_exchange *exchange, uint64_t *step);
-  /** \brief Later work in context.compute finds the halos of the last exchange through the link valid. */
+  /** \brief Later work in context.compute finds the halos of the last exchange through the link
+   * valid. */
   status_t (*settle)(struct halo_exchange *exchange);
 };
 

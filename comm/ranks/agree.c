@@ -28,8 +28,8 @@ static void verdict_fill(struct verdict *verdict, status_t status)
   snprintf(verdict->text, sizeof verdict->text, "%s", log_held());
 }
 
-/* Prints what rank r said, unless an earlier rank said the same. What all say alike needs no names, but for faults: each
- * is some device's. */
+/* Prints what rank r said, unless an earlier rank said the same. What all say alike needs no names,
+ * but for faults: each is some device's. */
 static void print_once(const struct verdict *all, int n, int r)
 {
   int alike = 0, named = 0;

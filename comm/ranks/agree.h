@@ -8,10 +8,12 @@
 
 #include "base/status.h"
 
-/** \brief Collective: the worst status of all ranks. Rank 0 prints each distinct held error once, with who had it. */
+/** \brief Collective: the worst status of all ranks. Rank 0 prints each distinct held error once,
+ * with who had it. */
 status_t agree_status(MPI_Comm comm, status_t status);
 
-/** \brief One rank failed where the others cannot know: prints what is held and ends the job with that exit code. */
+/** \brief One rank failed where the others cannot know: prints what is held and ends the job with
+ * that exit code. */
 void agree_abort(MPI_Comm comm, status_t status) __attribute__((noreturn));
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* When a wait is over, the rank says what it waits for: in its slot for the ranks of its host, and by messages to those that may
- * speak. So does every rank that hears of it while it waits. After a grace time the lowest rank that has said something composes the
- * message. A rank that is stopped, dead or cut off is not heard of, and that is what the message says. */
+/* When a wait is over, the rank says what it waits for: in its slot for the ranks of its host, and
+ * by messages to those that may speak. So does every rank that hears of it while it waits. After a
+ * grace time the lowest rank that has said something composes the message. A rank that is stopped,
+ * dead or cut off is not heard of, and that is what the message says. */
 #include "config.h"
 
 #include "comm/ranks/alarm.h"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What ranks know of each other, and what becomes of a wait that is over: behind watch.h, guard.h and heartbeat.h.
+ * \brief What ranks know of each other, and what becomes of a wait that is over: behind watch.h,
+ * guard.h and heartbeat.h.
  *
- * The ranks of one host share a table with a slot each. Its owner writes there what it is at, and a thread of its own that it
- * lives; others read it without asking. Ranks of other hosts are asked by messages. Times are nanoseconds of the host's clock. */
+ * The ranks of one host share a table with a slot each. Its owner writes there what it is at, and a
+ * thread of its own that it lives; others read it without asking. Ranks of other hosts are asked by
+ * messages. Times are nanoseconds of the host's clock. */
 #ifndef COMM_RANKS_ALARM_H
 #define COMM_RANKS_ALARM_H
 
@@ -30,13 +32,14 @@ enum alarm_presence { ALARM_AWAY, ALARM_HERE, ALARM_LEFT };
 
 struct alarm_slot {
   _Alignas(128) _Atomic uint64_t beat; /**< when its thread last said that it lives; 0 before */
-  _Atomic uint64_t moved;              /**< when the rank last began a wait, or ended a call that blocks */
-  _Atomic uint64_t looked;             /**< when it last looked for what it waits for from others */
-  _Atomic int blocked;                 /**< in a call that comes back only once others have come */
-  _Atomic int told;                    /**< report is filled in */
-  _Atomic int state;                   /**< enum alarm_presence */
-  int rank;                            /**< in MPI_COMM_WORLD, as everywhere here */
-  char call[ALARM_WHAT_MAX];           /**< the call that blocks */
+  /** when the rank last began a wait, or ended a call that blocks */
+  _Atomic uint64_t moved;
+  _Atomic uint64_t looked;   /**< when it last looked for what it waits for from others */
+  _Atomic int blocked;       /**< in a call that comes back only once others have come */
+  _Atomic int told;          /**< report is filled in */
+  _Atomic int state;         /**< enum alarm_presence */
+  int rank;                  /**< in MPI_COMM_WORLD, as everywhere here */
+  char call[ALARM_WHAT_MAX]; /**< the call that blocks */
   struct alarm_report report;
 };
 
@@ -73,15 +76,18 @@ extern struct alarm alarm_state;
 /** \brief The host's clock. */
 uint64_t alarm_clock(void);
 
-/** \brief Whether others of this host excuse a wait beyond its deadline. One for all ranks: somebody works, or has begun a wait within
- * the deadline. One for named ranks: one of those has, so that they get on, and only the machine is busy. */
+/** \brief Whether others of this host excuse a wait beyond its deadline. One for all ranks:
+ * somebody works, or has begun a wait within the deadline. One for named ranks: one of those has,
+ * so that they get on, and only the machine is busy. */
 int alarm_others_work(const struct watch_wait *wait);
 
-/** \brief A wait is over, or another rank's is. Comes back with STATUS_HANG once the message stands and the job is to be ended. */
+/** \brief A wait is over, or another rank's is. Comes back with STATUS_HANG once the message stands
+ * and the job is to be ended. */
 status_t alarm_hang(const struct watch_wait *wait);
 
-/** \brief Seconds in which a launcher that sent SIGTERM will have ended the job: who made it do that has said why. 0 where that is
- * not so: someone wished for the end of a run, and it goes on to its report. */
+/** \brief Seconds in which a launcher that sent SIGTERM will have ended the job: who made it do
+ * that has said why. 0 where that is not so: someone wished for the end of a run, and it goes on to
+ * its report. */
 double alarm_launcher_ends(void);
 
 /** \brief Reads reports of other ranks; whether there were any. */
@@ -91,7 +97,8 @@ int alarm_reports_take(void);
 status_t alarm_picture_open(struct alarm_picture *picture, int ranks);
 void alarm_picture_close(struct alarm_picture *picture);
 
-/** \brief Prints the message from what the table shows, unless somebody has: for a thread, whose program does not answer. */
+/** \brief Prints the message from what the table shows, unless somebody has: for a thread, whose
+ * program does not answer. */
 void alarm_speak_for(struct alarm_picture *picture);
 
 #endif

@@ -19,15 +19,17 @@
 /* Seconds in which a start that works has ended after someone wished for the end. */
 #define START_SECONDS 10
 
-/* What launchers tell each rank of how many there are; the first that does counts, since a step of Slurm may hold a launcher. A shell
- * that srun --pty opened tells it to all that is started there. */
+/* What launchers tell each rank of how many there are; the first that does counts, since a step of
+ * Slurm may hold a launcher. A shell that srun --pty opened tells it to all that is started
+ * there. */
 static const struct {
   const char *ranks, *rank, *shell;
 } told[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", NULL},
             {"PMI_SIZE", "PMI_RANK", NULL},
             {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_PTY_PORT"}};
 
-/* A launcher of another MPI starts as many programs of one rank each, which would all report as if they were alone. */
+/* A launcher of another MPI starts as many programs of one rank each, which would all report as if
+ * they were alone. */
 static status_t together_check(void)
 {
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];

@@ -6,12 +6,14 @@
 
 #include "base/status.h"
 
-/** \brief MPI_Init, which a signal ends also where it hangs. STATUS_ENVIRONMENT, printed, where it fails or where a launcher
- * started several ranks that do not see each other. From here on every wait for another rank has a deadline of \a seconds (0:
- * WATCH_SECONDS), and start_signals() holds. */
+/** \brief MPI_Init, which a signal ends also where it hangs. STATUS_ENVIRONMENT, printed, where it
+ * fails or where a launcher started several ranks that do not see each other. From here on every
+ * wait for another rank has a deadline of \a seconds (0: WATCH_SECONDS), and start_signals()
+ * holds. */
 status_t begin_mpi(int *argc, char ***argv, double seconds);
 
-/** \brief MPI_Finalize, with the deadline of all waits; ends the job where a wait was over before. */
+/** \brief MPI_Finalize, with the deadline of all waits; ends the job where a wait was over
+ * before. */
 void end_mpi(void);
 
 #endif

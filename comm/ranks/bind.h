@@ -9,11 +9,12 @@
 /** \brief Cores within \a cpus, at least 1. */
 int bind_cores(hwloc_topology_t topology, hwloc_const_cpuset_t cpus);
 
-/** \brief Binds the process to \a cpus, with an OpenMP thread a core unless OMP_NUM_THREADS says otherwise; with \a pin each
- * thread to its core, unless OMP_PROC_BIND says how. Warns when the system refuses.
+/** \brief Binds the process to \a cpus, with an OpenMP thread a core unless OMP_NUM_THREADS says
+ * otherwise; with \a pin each thread to its core, unless OMP_PROC_BIND says how. Warns when the
+ * system refuses.
  *
- * Threads that are created later inherit the binding of the thread that creates them, so \a pin is for the cpu backend
- * only: a device library's own threads would all land on one core. */
+ * Threads that are created later inherit the binding of the thread that creates them, so \a pin is
+ * for the cpu backend only: a device library's own threads would all land on one core. */
 void bind_process(hwloc_topology_t topology, hwloc_const_cpuset_t cpus, int pin);
 
 #endif

@@ -90,7 +90,8 @@ static int pci_path(const char *pci, char path[PATH_MAX])
   return realpath(link, path) != NULL;
 }
 
-/* Bridges that two paths share below "/devices/pciDDDD:BB", or −1 when not even that. A device's own folder is no bridge. */
+/* Bridges that two paths share below "/devices/pciDDDD:BB", or −1 when not even that. A device's
+ * own folder is no bridge. */
 static int shared_bridges(const char *a, const char *b)
 {
   const char *root = strstr(a, "/devices/pci");
@@ -201,7 +202,8 @@ static void ib_device_read(const char *folder, const char *name, const char *pci
   if (n >= 0) free(entries);
 }
 
-/* Loopback has no address family of cards; the net device of an RDMA card shows the folder device/infiniband. */
+/* Loopback has no address family of cards; the net device of an RDMA card shows the folder
+ * device/infiniband. */
 static void net_device_read(const char *folder, const char *name, const char *pci, struct cards *cards)
 {
   if (cards->n >= CARDS_MAX || strcmp(name, "lo") == 0 || is_there(folder, "device/infiniband")) return;

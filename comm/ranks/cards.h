@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Network cards of the hosts, from sysfs: rate, state, errors, bytes, and how near each is to a rank's device.
+ * \brief Network cards of the hosts, from sysfs: rate, state, errors, bytes, and how near each is
+ * to a rank's device.
  *
- * InfiniBand and RoCE ports stand in /sys/class/infiniband, other cards in /sys/class/net; a net device of an RDMA card is
- * left out, since its counters miss RDMA traffic. The test variable HIMENO_SYSFS names another root than /sys. */
+ * InfiniBand and RoCE ports stand in /sys/class/infiniband, other cards in /sys/class/net; a net
+ * device of an RDMA card is left out, since its counters miss RDMA traffic. The test variable
+ * HIMENO_SYSFS names another root than /sys. */
 #ifndef COMM_RANKS_CARDS_H
 #define COMM_RANKS_CARDS_H
 
@@ -46,7 +48,8 @@ struct cards_row {
   struct card card;
   int64_t received, sent; /**< meanwhile */
   int64_t errors;         /**< meanwhile */
-  int idle;               /**< active, bytes were to leave the host, and next to none went through it */
+  /** active, bytes were to leave the host, and next to none went through it */
+  int idle;
 };
 
 struct cards_table {
@@ -60,8 +63,8 @@ struct cards_table {
 /** \brief Where sysfs is. */
 const char *cards_sysfs(void);
 
-/** \brief Reads this host's cards. \a pci is the device's place, "" if it has none. A host without cards has none: that is
- * no error. */
+/** \brief Reads this host's cards. \a pci is the device's place, "" if it has none. A host without
+ * cards has none: that is no error. */
 void cards_read(const char *pci, struct cards *cards);
 
 /** \brief How near two PCI devices are by their paths in sysfs. */
@@ -70,8 +73,8 @@ enum cards_near cards_near(const char *pci, const char *other);
 /** \brief "switch", "root", "node", "system", "unknown". */
 const char *cards_near_name(enum cards_near near);
 
-/** \brief Collective: what went through the cards between two readings; \a sent is what this rank sent to other hosts. On
- * rank 0 \a table is filled. */
+/** \brief Collective: what went through the cards between two readings; \a sent is what this rank
+ * sent to other hosts. On rank 0 \a table is filled. */
 status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct cards *after, uint64_t sent,
                        struct cards_table *table);
 void cards_free(struct cards_table *table);

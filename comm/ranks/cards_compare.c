@@ -10,7 +10,8 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 
-/* A card below this share of what its host was to send carried none of it: chatter of the system. */
+/* A card below this share of what its host was to send carried none of it: chatter of the
+ * system. */
 #define IDLE_SHARE 0.01
 
 /* What one rank knows. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A deadline for calls that have no form that does not block: making communicators, sums that are measured, and the end.
+ * \brief A deadline for calls that have no form that does not block: making communicators, sums
+ * that are measured, and the end.
  *
- * All ranks meet first, in a wait that knows whom it is for. Who falls silent behind that is found by the others' heartbeats. */
+ * All ranks meet first, in a wait that knows whom it is for. Who falls silent behind that is found
+ * by the others' heartbeats. */
 #ifndef COMM_RANKS_GUARD_H
 #define COMM_RANKS_GUARD_H
 

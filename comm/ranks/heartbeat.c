@@ -18,8 +18,8 @@
 
 #define BEAT_SECONDS   0.2
 #define SILENT_SECONDS 1.0 /* at least: a busy machine may be late by some beats */
-/* After an alarm: the first host, and others if that does not end the job; they cannot ask each other. A program that answers asks
- * other hosts, and speaks sooner than SPEAK_ASKED. */
+/* After an alarm: the first host, and others if that does not end the job; they cannot ask each
+ * other. A program that answers asks other hosts, and speaks sooner than SPEAK_ASKED. */
 #define SPEAK_FIRST  0.7
 #define SPEAK_ASKED  1.4
 #define SPEAK_SECOND 1.5
@@ -37,7 +37,8 @@ static struct {
   struct gpu_mem memory;   /* the table, where another rank made it */
   struct alarm_table *own; /* where this one did */
   uint64_t last;           /* beat */
-  uint64_t raised; /* when the alarm was seen; 0: none. Here and below in time that this process ran */
+  /* when the alarm was seen; 0: none. Here and below in time that this process ran */
+  uint64_t raised;
   double patience; /* from the alarm to this thread's word */
   struct {
     uint64_t beat, since; /* the last one, and when it was new */
@@ -167,7 +168,8 @@ static void table_take(struct alarm_table *table, int slot)
   own->state = ALARM_HERE;
 }
 
-/* Where this rank stands among those of its host, how many they are, who is the first, and which host in the job it is. */
+/* Where this rank stands among those of its host, how many they are, who is the first, and which
+ * host in the job it is. */
 struct place {
   int slot, n, first, host;
 };

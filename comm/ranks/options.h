@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Entries of a program's option table for its ranks. AT(field) and readers as in gpu/device_options.h. */
+ * \brief Entries of a program's option table for its ranks. AT(field) and readers as in
+ * gpu/device_options.h. */
 #ifndef COMM_RANKS_OPTIONS_H
 #define COMM_RANKS_OPTIONS_H
 

@@ -10,8 +10,9 @@
 #include "gpu/gpu.h"
 
 struct placement_request {
-  const struct gpu_backend *backend; /**< NULL: the first that fits on all ranks; the same on all of them */
-  const char *device;                /**< position, UUID or part of a name; NULL for any */
+  /** NULL: the first that fits on all ranks; the same on all of them */
+  const struct gpu_backend *backend;
+  const char *device; /**< position, UUID or part of a name; NULL for any */
   enum binding_policy binding;
   int expect; /**< devices that every host must show, 0 for no such check */
 };
@@ -34,7 +35,8 @@ struct placement {
 /** \brief Sets up the communicators and the rank's identity in the log. */
 status_t placement_open(MPI_Comm world, struct placement *placement);
 
-/** \brief Collective: chooses backend, device and cores, and binds this process to them. Ranks agree on the outcome. */
+/** \brief Collective: chooses backend, device and cores, and binds this process to them. Ranks
+ * agree on the outcome. */
 status_t placement_choose(struct placement *placement, const struct placement_request *request);
 
 void placement_close(struct placement *placement);

@@ -13,11 +13,13 @@
 #include "comm/ranks/mpi_check.h"
 
 #define SERVE (ALARM_SECOND / 10000) /* between two looks for other ranks' reports */
-#define STALE (ALARM_SECOND / 2)     /* a heart that has not beaten for so long: this process stood still */
+/* a heart that has not beaten for so long: this process stood still */
+#define STALE (ALARM_SECOND / 2)
 
 static struct alarm *const a = &alarm_state;
 
-/* Before the ranks have told where they are only the launcher knows, and only whether all are here. */
+/* Before the ranks have told where they are only the launcher knows, and only whether all are
+ * here. */
 static int all_are_here(int ranks)
 {
   static const char *const told[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};

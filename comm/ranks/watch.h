@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Every wait on another rank has a deadline. Past it the job ends with STATUS_HANG and one message: who waits for whom.
+ * \brief Every wait on another rank has a deadline. Past it the job ends with STATUS_HANG and one
+ * message: who waits for whom.
  *
- * A wait for named ranks, as for halos, ends at the deadline, unless one of them is seen to get on. One for all ranks goes on while another rank of this host works
- * or gets on, for ten deadlines at most, since an untroubled rank may have the longer work. A rank that gives no sign of life at
- * all for a deadline is told whether anybody waits for it or not (heartbeat.h). Without watch_open waits have WATCH_SECONDS, and
- * the message knows this rank's wait alone. */
+ * A wait for named ranks, as for halos, ends at the deadline, unless one of them is seen to get on.
+ * One for all ranks goes on while another rank of this host works or gets on, for ten deadlines at
+ * most, since an untroubled rank may have the longer work. A rank that gives no sign of life at all
+ * for a deadline is told whether anybody waits for it or not (heartbeat.h). Without watch_open
+ * waits have WATCH_SECONDS, and the message knows this rank's wait alone. */
 #ifndef COMM_RANKS_WATCH_H
 #define COMM_RANKS_WATCH_H
 
@@ -18,7 +20,8 @@
 #define WATCH_SECONDS     60.0 /**< default deadline */
 #define WATCH_TARGETS_MAX 26
 
-/** \brief Collective over all ranks, right after MPI_Init: watches all waits. \a seconds > 0 is the deadline of each. */
+/** \brief Collective over all ranks, right after MPI_Init: watches all waits. \a seconds > 0 is the
+ * deadline of each. */
 status_t watch_open(double seconds);
 void watch_close(void);
 
@@ -47,22 +50,27 @@ struct watch_wait {
   watch_describe *describe; /**< NULL where it is for all ranks */
   const void *of;
   const char *
-      what; /**< "halos", "the sum of gosa", …; NULL while it waits for its own device, unless that waits for targets */
+      /** "halos", "the sum of gosa", …; NULL while it waits for its own device, unless that waits
+       * for targets */
+      what;
   uint64_t begin, served; /**< nanoseconds in which this process ran */
 };
 
-/** \brief Begins a wait for \a what; with \a describe NULL, of all ranks. The texts must outlive the wait. */
+/** \brief Begins a wait for \a what; with \a describe NULL, of all ranks. The texts must outlive
+ * the wait. */
 void watch_begin(struct watch_wait *wait, MPI_Comm comm, const char *what, watch_describe *describe,
                  const void *of);
 
-/** \brief To be called over and over while nothing has come. STATUS_HANG past the deadline, or when another rank is past its
- * own: one rank has then printed the message, and the job is to be ended. */
+/** \brief To be called over and over while nothing has come. STATUS_HANG past the deadline, or when
+ * another rank is past its own: one rank has then printed the message, and the job is to be
+ * ended. */
 status_t watch_look(struct watch_wait *wait);
 
 /** \brief Like watch_look when the deadline has passed already: the device has run into it. */
 status_t watch_expired(struct watch_wait *wait);
 
-/** \brief Like watch_look without a deadline of its own: for long waits on the rank's own device. */
+/** \brief Like watch_look without a deadline of its own: for long waits on the rank's own
+ * device. */
 status_t watch_serve(struct watch_wait *wait);
 
 /** \brief MPI_Wait with the deadline. \a what: "the sum of gosa", … */
@@ -71,15 +79,16 @@ status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what);
 /** \brief The same where one rank of \a comm alone is waited for. */
 status_t watch_peer(MPI_Comm comm, MPI_Request *request, int peer, const char *what);
 
-/** \brief A barrier without a deadline of its own, for ranks that have nothing to do while others are busy: those watch each other,
- * and whoever falls silent is told all the same. */
+/** \brief A barrier without a deadline of its own, for ranks that have nothing to do while others
+ * are busy: those watch each other, and whoever falls silent is told all the same. */
 status_t watch_patiently(MPI_Comm comm, const char *what);
 
 /** \brief Collectives with the deadline. */
 status_t watch_barrier(MPI_Comm comm, const char *what);
 status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int count, MPI_Datatype type,
                          MPI_Op op, const char *what);
-/** \brief \a bytes of each rank, in the order of ranks, at rank 0 (elsewhere \a receive does not matter) or everywhere. */
+/** \brief \a bytes of each rank, in the order of ranks, at rank 0 (elsewhere \a receive does not
+ * matter) or everywhere. */
 status_t watch_gather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what);
 status_t watch_allgather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what);
 status_t watch_bcast(MPI_Comm comm, void *buffer, int count, MPI_Datatype type, int root, const char *what);

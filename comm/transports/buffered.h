@@ -7,8 +7,9 @@
 #include "comm/halo/chunks.h"
 #include "comm/halo/transport.h"
 
-/* Device timestamps of an exchange are read this many exchanges later, when they have surely passed: the copy out of
- * exchange n comes after the unpacking of exchange n − 2 in every sweep's dependencies. */
+/* Device timestamps of an exchange are read this many exchanges later, when they have surely
+ * passed: the copy out of exchange n comes after the unpacking of exchange n − 2 in every sweep's
+ * dependencies. */
 #define BUFFERED_EVENTS 4
 
 enum buffered_mark { MARK_BEGIN, MARK_PACKED, MARK_OUT, MARK_BACK, MARK_IN, MARK_UNPACKED, MARKS };
@@ -34,8 +35,9 @@ struct halo_exchange {
   struct halo_packer_state *packer_state;
   struct gpu_queue *out, *in; /* copies both ways at once */
   struct gpu_mem send, recv[2];
-  float *host_send;          /* what MPI sends from: the device's buffer for WAY_DEVICE */
-  float *host_recv[2];       /* by turns: the device may still read one while the next halo arrives */
+  float *host_send; /* what MPI sends from: the device's buffer for WAY_DEVICE */
+  /* by turns: the device may still read one while the next halo arrives */
+  float *host_recv[2];
   struct gpu_event *before;  /* where the caller has no event */
   struct gpu_event **copied; /* a piece is in host memory */
   struct halo_chunks outgoing, incoming;

@@ -17,8 +17,9 @@ static status_t buffers_create(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-/* So that checkers of memory find contents where a recorded copy reads, at which they look before its graph packs the faces, and
- * where another process writes, which they do not see. No neighbour writes before all ranks agreed. */
+/* So that checkers of memory find contents where a recorded copy reads, at which they look before
+ * its graph packs the faces, and where another process writes, which they do not see. No neighbour
+ * writes before all ranks agreed. */
 static status_t buffers_clear(struct halo_exchange *x)
 {
   struct gpu_queue *queue = x->queue;

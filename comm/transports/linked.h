@@ -21,7 +21,8 @@ struct halo_exchange {
   struct gpu_mem
       field; /**< of the exchange under way; for p2p where it begins as it is finished, else none */
   struct halo_times times;
-  uint64_t counted; /**< exchanges when the times were read last: a recorded one counts as often as it runs */
+  /** exchanges when the times were read last: a recorded one counts as often as it runs */
+  uint64_t counted;
   struct halo_state seen; /**< the device's counters when the times were read last */
 
   /* of ipc alone */
@@ -36,7 +37,8 @@ int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX
 /** \brief Collective; ranks agree. An exchange that has its context and nothing else. */
 status_t linked_create(const struct halo_context *context, struct halo_exchange **exchange);
 
-/** \brief Collective; ranks agree. \a offer has the targets; the mailbox is made here. Clears reach as halo_peers_open does. */
+/** \brief Collective; ranks agree. \a offer has the targets; the mailbox is made here. Clears reach
+ * as halo_peers_open does. */
 status_t linked_open(struct halo_exchange *exchange, struct halo_offer *offer,
                      struct halo_reach reach[HALO_MESSAGES_MAX]);
 

@@ -197,7 +197,8 @@ static status_t mail_store(struct gpu_queue *queue, const struct halo_peer *peer
   return gpu_copy_in(queue, peer->mailbox, offset, value, sizeof *value);
 }
 
-/* The flag too gets its zero from who will add to it: a checker of memory that sees one process then knows what is read. */
+/* The flag too gets its zero from who will add to it: a checker of memory that sees one process
+ * then knows what is read. */
 static status_t marks_store(const struct halo_context *context, struct gpu_queue *queue,
                             const struct halo_reach reach[HALO_MESSAGES_MAX],
                             const struct halo_peer peers[HALO_MESSAGES_MAX])

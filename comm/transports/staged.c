@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed halos through MPI. `staged` and `pageable` go through host memory, pinned or plain, in chunks: while one is with
- * MPI the next is copied out, and another in. `mpi` gives MPI the device's own pointers. */
+/* Packed halos through MPI. `staged` and `pageable` go through host memory, pinned or plain, in
+ * chunks: while one is with MPI the next is copied out, and another in. `mpi` gives MPI the
+ * device's own pointers. */
 #include "config.h"
 
 #include <sched.h>
@@ -82,7 +83,8 @@ static status_t buffered_times(struct halo_exchange *x, struct halo_times *times
   return STATUS_OK;
 }
 
-/* Time since the last look belongs to `transfer` while bytes are on their way, and to `wait` while the halo is late. */
+/* Time since the last look belongs to `transfer` while bytes are on their way, and to `wait` while
+ * the halo is late. */
 static void account(struct halo_exchange *x)
 {
   double now = stats_now();

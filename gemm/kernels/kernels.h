@@ -2,30 +2,35 @@
 /** \file
  * \brief The kernels that multiply matrices: a set a backend, joined to the backend by name.
  *
- * A kernel is a const struct: what it shows, what it takes, and its functions. Yardsticks (cuBLAS, CLBlast, OpenBLAS)
- * are kernels like the others under the same contract, and marked. To add one, write its struct beside its code and
- * name it in the backend's set.
+ * A kernel is a const struct: what it shows, what it takes, and its functions. Yardsticks (cuBLAS,
+ * CLBlast, OpenBLAS) are kernels like the others under the same contract, and marked. To add one,
+ * write its struct beside its code and name it in the backend's set.
  *
- * The contract of a launch: C = alpha·op(A)·op(B) + beta·C as gemm/problem.h says, in order with the queue's other
- * work. A kernel writes C's m×n elements and nothing else, reads nothing beyond the matrices' last elements
- * (gemm_elements), never reads C when beta is 0, and hands NaN and Inf on. As in BLAS it may leave A and B unread when
- * alpha is 0. Matrices start at multiples of 256 bytes; leading dimensions may be any that are large enough. The same
- * launch on the same operands gives the same bits: parts of k are added up in a fixed order. */
+ * The contract of a launch: C = alpha·op(A)·op(B) + beta·C as gemm/problem.h says, in order with
+ * the queue's other work. A kernel writes C's m×n elements and nothing else, reads nothing beyond
+ * the matrices' last elements (gemm_elements), never reads C when beta is 0, and hands NaN and Inf
+ * on. As in BLAS it may leave A and B unread when alpha is 0. Matrices start at multiples of 256
+ * bytes; leading dimensions may be any that are large enough. The same launch on the same operands
+ * gives the same bits: parts of k are added up in a fixed order. */
 #ifndef GEMM_KERNELS_KERNELS_H
 #define GEMM_KERNELS_KERNELS_H
 
 #include "gemm/problem.h"
 #include "gpu/gpu.h"
 
-/** How a kernel cuts the work; what the model knows of it. All zero where a kernel has no such choice. */
+/** How a kernel cuts the work; what the model knows of it. All zero where a kernel has no such
+ * choice. */
 struct gemm_blocks {
   int group_m, group_n; /**< of C that a work-group (block of threads) makes */
   int group_k;          /**< depth of a step in local (shared) memory; 0: none is used */
   int item_m, item_n;   /**< of C that a work-item (thread) keeps in registers */
-  int stages;           /**< buffers in local memory: 1 loads and then computes, 2 and more overlap */
-  int ahead;            /**< 1: the next operands come from local memory while these are multiplied */
-  int splits;           /**< parts of k, added up at the end; 0 counts as 1 */
-  int stays;            /**< 1: as many groups as run at one time share all tiles and steps of k evenly */
+  /** buffers in local memory: 1 loads and then computes, 2 and more overlap */
+  int stages;
+  /** 1: the next operands come from local memory while these are multiplied */
+  int ahead;
+  int splits; /**< parts of k, added up at the end; 0 counts as 1 */
+  /** 1: as many groups as run at one time share all tiles and steps of k evenly */
+  int stays;
 };
 
 /** What a launch uses, for the ladder; zero where the backend cannot say. */
@@ -58,13 +63,16 @@ struct gemm_exec {
 };
 
 struct gemm_ops {
-  /** \brief Whether the kernel can do this problem on this device; if not, \a why ends the sentence "kernel X …", as in
-   * "needs sm_90, this is sm_80". NULL: it always can. Quick, and logs nothing. */
+  /** \brief Whether the kernel can do this problem on this device; if not, \a why ends the sentence
+   * "kernel X …", as in "needs sm_90, this is sm_80". NULL: it always can. Quick, and logs
+   * nothing. */
   int (*fits)(const struct gemm_kernel *kernel, const struct gpu_device *device,
               const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
-  /** \brief Prepares exec->state for exec->problem and exec->blocks. NULL: there is nothing to prepare. */
+  /** \brief Prepares exec->state for exec->problem and exec->blocks. NULL: there is nothing to
+   * prepare. */
   status_t (*open)(struct gemm_exec *exec);
-  /** \brief Releases exec->state, also after open failed half-way. NULL: there is nothing to release. */
+  /** \brief Releases exec->state, also after open failed half-way. NULL: there is nothing to
+   * release. */
   void (*close)(struct gemm_exec *exec);
   /** \brief Puts one product into the queue. */
   status_t (*launch)(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands);
@@ -82,7 +90,8 @@ struct gemm_kernel {
   unsigned types;   /**< GEMM_BIT of each type that it takes */
   int transposes;   /**< takes NT, TN and TT too */
   int truncates;    /**< sums round toward zero, so that errors grow with k and not with its root */
-  const struct gemm_blocks *blocks; /**< those to choose from; the first is taken where nothing chooses */
+  /** those to choose from; the first is taken where nothing chooses */
+  const struct gemm_blocks *blocks;
   int n_blocks;
   const struct gemm_ops *ops;
   const void *variant; /**< for ops: constants by which kernels that share them differ */
@@ -99,7 +108,8 @@ struct gemm_kernel_set {
   const char *backend;
   const struct gemm_kernel *const *kernels;
   int n;
-  /** \brief Measures the ceilings of \a type in about a tenth of a second; NULL where there is no such kernel. */
+  /** \brief Measures the ceilings of \a type in about a tenth of a second; NULL where there is no
+   * such kernel. */
   status_t (*ceilings)(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                        struct gemm_ceilings *ceilings);
 };
@@ -114,12 +124,13 @@ const struct gemm_kernel_set *gemm_kernels_find(const char *backend);
 /** \brief The kernel of that name, NULL if there is none. */
 const struct gemm_kernel *gemm_kernel_find(const struct gemm_kernel_set *set, const char *name);
 
-/** \brief Whether a kernel takes the problem's type and transpositions and fits the device; if not, \a why says so. */
+/** \brief Whether a kernel takes the problem's type and transpositions and fits the device; if not,
+ * \a why says so. */
 int gemm_kernel_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
                      const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
 
-/** \brief Makes \a kernel ready, with its first blocks where \a blocks is NULL. STATUS_ENVIRONMENT, saying what is
- * lacking, when it does not fit. */
+/** \brief Makes \a kernel ready, with its first blocks where \a blocks is NULL. STATUS_ENVIRONMENT,
+ * saying what is lacking, when it does not fit. */
 status_t gemm_exec_open(const struct gemm_kernel *kernel, struct gpu_device *device,
                         const struct gemm_problem *problem, const struct gemm_blocks *blocks,
                         struct gemm_exec **exec);

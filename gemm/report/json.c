@@ -125,7 +125,8 @@ json_t *gemm_series_json(const struct gemm_run *run, const struct gemm_series *s
   return series;
 }
 
-/* The kernel may be right where the run is not: a library in an acceptance, or A and B in device memory. */
+/* The kernel may be right where the run is not: a library in an acceptance, or A and B in device
+ * memory. */
 static void run_judge(const struct gemm_run *run, json_t *result)
 {
   char why[sizeof run->ranks->fault + 32];

@@ -19,8 +19,9 @@
   {                                                                                                          \
     96, 3025, 363                                                                                            \
   }
-/* Seconds of a block. A GPU at its power limit changes its clock within tens of milliseconds: on an H100 blocks of 0.05 s of one
- * kernel differed by 5 to 10%, of 0.005 s by less than 1%. A CPU's interrupts are spread over longer ones. */
+/* Seconds of a block. A GPU at its power limit changes its clock within tens of milliseconds: on an
+ * H100 blocks of 0.05 s of one kernel differed by 5 to 10%, of 0.005 s by less than 1%. A CPU's
+ * interrupts are spread over longer ones. */
 #define BLOCK_ON_GPU 0.005
 #define BLOCK_ON_CPU 0.05
 /* Left free for the runtime's own needs. */
@@ -128,7 +129,8 @@ static void series_add(struct gemm_run *run, const struct gemm_kernel *kernel)
   s->flop = gemm_flop(&run->problem);
 }
 
-/* The ladder's rungs from the lowest up, or the one kernel; then the yardsticks that there are for such a device. */
+/* The ladder's rungs from the lowest up, or the one kernel; then the yardsticks that there are for
+ * such a device. */
 static status_t series_choose(struct gemm_run *run)
 {
   const struct gemm_kernel_set *set = gemm_kernels_find(run->placement.backend->name);

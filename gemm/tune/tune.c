@@ -50,7 +50,8 @@ done:
   return status;
 }
 
-/* What does not run here is passed over. STATUS_WRONG where it computes something else than the first one. */
+/* What does not run here is passed over. STATUS_WRONG where it computes something else than the
+ * first one. */
 static status_t trial(struct gemm_run *run, struct gemm_series *trials, const struct gemm_blocks *blocks,
                       double *seconds)
 {

@@ -67,7 +67,8 @@ static status_t result_keep(struct gemm_run *run, void **kept)
   return STATUS_OK;
 }
 
-/* The bits that were kept of a right one; of a library, and of other tiles, any result within the bounds of both. */
+/* The bits that were kept of a right one; of a library, and of other tiles, any result within the
+ * bounds of both. */
 static status_t result_compare(struct gemm_run *run, struct gemm_series *s, int launches, int any_bits,
                                void **kept, const char *what)
 {
@@ -107,8 +108,9 @@ static void block_name(const struct gemm_series *s, int block, char what[64])
     snprintf(what, 64, "block %d", block);
 }
 
-/* Where C is read it went through all products of the block: the first block is compared as far as rounding allows, and kept. Ours
- * and a library's are fetched alike: a device at its power limit is cooler after such a rest, whoever comes next. */
+/* Where C is read it went through all products of the block: the first block is compared as far as
+ * rounding allows, and kept. Ours and a library's are fetched alike: a device at its power limit is
+ * cooler after such a rest, whoever comes next. */
 static status_t block_compare(struct gemm_run *run, struct gemm_series *s, int block)
 {
   char what[64];

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Whether what a series computed is right: every block that is timed, every trial of tiles, and a product before and after.
+ * \brief Whether what a series computed is right: every block that is timed, every trial of tiles,
+ * and a product before and after.
  *
- * The first product is compared with float64 and kept. Blocks of a kernel of ours must have its bits, a library's may be another right
- * result. What is wrong and counts is STATUS_WRONG; a library's own wrong result is only kept in series->fault, unless --accept is
- * given. A and B must be what they were, or else the device is at fault whoever computed. */
+ * The first product is compared with float64 and kept. Blocks of a kernel of ours must have its
+ * bits, a library's may be another right result. What is wrong and counts is STATUS_WRONG; a
+ * library's own wrong result is only kept in series->fault, unless --accept is given. A and B must
+ * be what they were, or else the device is at fault whoever computed. */
 #ifndef GEMM_VERIFY_COMPARE_H
 #define GEMM_VERIFY_COMPARE_H
 
 #include "gemm/state.h"
 
-/** \brief Runs one product on poisoned C and compares it; \a block is 0 before all blocks, GEMM_BLOCK_LAST after them. */
+/** \brief Runs one product on poisoned C and compares it; \a block is 0 before all blocks,
+ * GEMM_BLOCK_LAST after them. */
 status_t gemm_compare_product(struct gemm_run *run, struct gemm_series *series, int block);
 
-/** \brief Compares what series->launches products left in C: block series->n_samples, or GEMM_BLOCK_TRIAL. */
+/** \brief Compares what series->launches products left in C: block series->n_samples, or
+ * GEMM_BLOCK_TRIAL. */
 status_t gemm_compare_block(struct gemm_run *run, struct gemm_series *series, int block);
 
 /** \brief Whether A and B on this rank's device are what they were; if not, run->damage says so. */

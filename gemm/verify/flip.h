@@ -2,11 +2,13 @@
 /** \file
  * \brief A fault planted in a matrix on the device, below every detector: for tests.
  *
- * HIMENO_GEMM_FLIP="1 3,40 30 simd:2" flips bit 30 of C's row 3, column 40 on rank 1 before that rank looks at block 2 of kernel
- * `simd`, or of a library by its name. Block 0 is the product before all blocks, `last` the one after them, and `trial3` the
- * third look at trials of tiles: at a product, then at each trial. "1 B 3,40 30 simd:2" flips B as it is stored, or A. A number
- * instead counts the looks at C on that rank, of all kernels, from 1: a product each before all blocks, then the blocks, and a product
- * each after them. In a ladder a place outside of the matrix is left alone. Nothing is flipped twice. */
+ * HIMENO_GEMM_FLIP="1 3,40 30 simd:2" flips bit 30 of C's row 3, column 40 on rank 1 before that
+ * rank looks at block 2 of kernel `simd`, or of a library by its name. Block 0 is the product
+ * before all blocks, `last` the one after them, and `trial3` the third look at trials of tiles: at
+ * a product, then at each trial. "1 B 3,40 30 simd:2" flips B as it is stored, or A. A number
+ * instead counts the looks at C on that rank, of all kernels, from 1: a product each before all
+ * blocks, then the blocks, and a product each after them. In a ladder a place outside of the matrix
+ * is left alone. Nothing is flipped twice. */
 #ifndef GEMM_VERIFY_FLIP_H
 #define GEMM_VERIFY_FLIP_H
 
@@ -30,10 +32,12 @@ struct gemm_flip {
 /** \brief Reads the environment. STATUS_USAGE, with one line, for a text that is no fault. */
 status_t gemm_flip_read(struct gemm_flip *flip);
 
-/** \brief STATUS_USAGE, with one line, where there is no such rank, or its matrix has no such place. */
+/** \brief STATUS_USAGE, with one line, where there is no such rank, or its matrix has no such
+ * place. */
 status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks);
 
-/** \brief To be called before each look at C: plants what is due before this one of that kernel's. */
+/** \brief To be called before each look at C: plants what is due before this one of that
+ * kernel's. */
 status_t gemm_flip_plant(struct gemm_flip *flip, const struct gemm_matrices *matrices, int rank,
                          const char *kernel, int block);
 

@@ -19,7 +19,8 @@ struct gemm_matrices {
 /** \brief Bytes on the device and on the host, with what verification takes there. */
 uint64_t gemm_matrices_bytes(const struct gemm_problem *problem);
 
-/** \brief Makes all three and copies them to the device. Closed by gemm_matrices_close, also when this fails half-way. */
+/** \brief Makes all three and copies them to the device. Closed by gemm_matrices_close, also when
+ * this fails half-way. */
 status_t gemm_matrices_open(struct gemm_matrices *matrices, struct gpu_device *device,
                             struct gpu_queue *queue, const struct gemm_problem *problem, enum gemm_data data,
                             uint64_t seed);
@@ -28,8 +29,8 @@ void gemm_matrices_close(struct gemm_matrices *matrices);
 /** \brief C on the device as it was before the product: with beta 0 all poison. */
 status_t gemm_matrices_reset(struct gemm_matrices *matrices);
 
-/** \brief STATUS_WRONG, logged with the first element, where A or B on the device is no longer what was copied there: no product
- * writes to them. */
+/** \brief STATUS_WRONG, logged with the first element, where A or B on the device is no longer what
+ * was copied there: no product writes to them. */
 status_t gemm_matrices_check(struct gemm_matrices *matrices);
 
 /** \brief Copies C from the device into \a out and waits for it. */

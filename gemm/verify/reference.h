@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The product in float64: rows of it, with the magnitudes |A||B| that errors are held against. */
+ * \brief The product in float64: rows of it, with the magnitudes |A||B| that errors are held
+ * against. */
 #ifndef GEMM_VERIFY_REFERENCE_H
 #define GEMM_VERIFY_REFERENCE_H
 
@@ -25,7 +26,8 @@ void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, i
 /** \brief y = view·x in float64, for m rows of n. */
 void gemm_reference_vector(const struct gemm_view *view, int64_t m, int64_t n, const double *x, double *y);
 
-/** \brief y[i] = √Σ view(i, j)² for m rows of n: |A||B| is at most the product of a row's of A and a column's of B. */
+/** \brief y[i] = √Σ view(i, j)² for m rows of n: |A||B| is at most the product of a row's of A and
+ * a column's of B. */
 void gemm_reference_norms(const struct gemm_view *view, int64_t m, int64_t n, double *y);
 
 #endif

@@ -10,7 +10,8 @@
 #include "base/log.h"
 #include "gemm/verify/reference.h"
 
-/* Products up to this many terms and elements are compared in full: a second or two of one core, 512 MiB. */
+/* Products up to this many terms and elements are compared in full: a second or two of one core,
+ * 512 MiB. */
 #define FULL_TERMS    ((double)(1ull << 31))
 #define FULL_ELEMENTS ((double)(1ull << 25))
 /* Of larger ones: rows, columns and random vectors. */
@@ -55,7 +56,8 @@ struct gemm_bounds gemm_bounds_of(const struct gemm_problem *p, int truncates)
   const struct gemm_type_traits *t = &gemm_types[p->type];
   double k = (double)p->k, root = sqrt(k);
   double rounding = 2 * t->unit_operand + t->unit_result;
-  /* Half sums are rounded to nearest, and seldom (Fasi and others, "Numerical behavior of NVIDIA tensor cores", 2021). */
+  /* Half sums are rounded to nearest, and seldom (Fasi and others, "Numerical behavior of NVIDIA
+   * tensor cores", 2021). */
   if (truncates && p->type != GEMM_F16_F16)
     return (struct gemm_bounds){(2 * k + 4) * t->unit_sum + rounding, (2 * k + 4) * t->unit_sum + rounding};
   return (struct gemm_bounds){(4 * root + 4) * t->unit_sum + rounding,

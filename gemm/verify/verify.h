@@ -2,13 +2,16 @@
 /** \file
  * \brief Whether a product is right, against float64.
  *
- * Two bounds, both with u the unit roundoff of the sums and the growth √k of random rounding (Higham and Mary, "A new
- * approach to probabilistic rounding error analysis", SIAM J. Sci. Comput. 41, 2019), or k where sums truncate:
- *   - each element: |out − ref| ≤ element_bound · (|alpha| |A||B| + |beta C|), so no element is wrong by more than its terms
+ * Two bounds, both with u the unit roundoff of the sums and the growth √k of random rounding
+ * (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM J. Sci. Comput.
+ * 41, 2019), or k where sums truncate:
+ * - each element: |out − ref| ≤ element_bound · (|alpha| |A||B| + |beta C|), so no element is wrong
+ *   by more than its terms
  *     explain; NaN must be NaN, Inf the same Inf, and nothing else may be either;
- *   - the whole: ‖out − ref‖ ≤ norm_bound · ‖ref‖ (Frobenius), from 256 elements on: fewer are no statistics.
- * Small products are compared in full. Of large ones, rows and columns are, and the whole by random vectors of ±1 after
- * Freivalds (1977): E‖(out − ref)·x‖² is ‖out − ref‖², so the norm is estimated without computing ref. */
+ * - the whole: ‖out − ref‖ ≤ norm_bound · ‖ref‖ (Frobenius), from 256 elements on: fewer are no
+ *   statistics. Small products are compared in full. Of large ones, rows and columns are, and the
+ *   whole by random vectors of ±1 after Freivalds (1977): E‖(out − ref)·x‖² is ‖out − ref‖², so the
+ *   norm is estimated without computing ref. */
 #ifndef GEMM_VERIFY_VERIFY_H
 #define GEMM_VERIFY_VERIFY_H
 
@@ -41,30 +44,34 @@ struct gemm_reference;
 /** \brief "full", "sampled", "no". */
 const char *gemm_verified_name(enum gemm_verified how);
 
-/** \brief Bounds for a problem on a kernel whose float sums round to nearest or (\a truncates) toward zero. */
+/** \brief Bounds for a problem on a kernel whose float sums round to nearest or (\a truncates)
+ * toward zero. */
 struct gemm_bounds gemm_bounds_of(const struct gemm_problem *problem, int truncates);
 
 /** \brief Whether all of the product is compared, for a way of verifying. */
 int gemm_verify_is_full(const struct gemm_problem *problem, enum gemm_verify verify);
 
-/** \brief Computes what results are compared with, on all host threads. Host matrices are kept by pointer. */
+/** \brief Computes what results are compared with, on all host threads. Host matrices are kept by
+ * pointer. */
 status_t gemm_reference_open(const struct gemm_problem *problem, enum gemm_verify verify, const void *a,
                              const void *b, const void *c, struct gemm_reference **reference);
 void gemm_reference_close(struct gemm_reference *reference);
 
-/** \brief Compares \a out, stored like C, and fills in \a check. STATUS_WRONG, logged with the first place and what stands
- * there, when it is beyond the bounds; \a who names the kernel. */
+/** \brief Compares \a out, stored like C, and fills in \a check. STATUS_WRONG, logged with the
+ * first place and what stands there, when it is beyond the bounds; \a who names the kernel. */
 status_t gemm_verify(const struct gemm_reference *reference, int truncates, const void *out, const char *who,
                      struct gemm_check *check);
 
-/** \brief Whether \a out, stored like C, has the bits of \a right. STATUS_WRONG, logged with how many elements differ and one of
- * them; \a who names the kernel and \a what the result, as in "block 3". */
+/** \brief Whether \a out, stored like C, has the bits of \a right. STATUS_WRONG, logged with how
+ * many elements differ and one of them; \a who names the kernel and \a what the result, as in
+ * "block 3". */
 status_t gemm_verify_bits(const struct gemm_reference *reference, const void *right, const void *out,
                           const char *who, const char *what);
 
-/** \brief Whether each element of \a out, C after \a launches products, lies within two bounds of what follows from \a right, C
- * after one that was verified, and of one product the whole: for results that are right without having the same bits. |A||B| is taken
- * as at most ‖row‖‖column‖. Of several products, elements that C's type cannot hold or that are NaN or infinite are left out. */
+/** \brief Whether each element of \a out, C after \a launches products, lies within two bounds of
+ * what follows from \a right, C after one that was verified, and of one product the whole: for
+ * results that are right without having the same bits. |A||B| is taken as at most ‖row‖‖column‖. Of
+ * several products, elements that C's type cannot hold or that are NaN or infinite are left out. */
 status_t gemm_verify_near(const struct gemm_reference *reference, int truncates, int launches,
                           const void *right, const void *out, const char *who, const char *what);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU backend: one device, the cores that the process may use, on the host's own memory. A queue has
- * nothing to wait for, since every call returns when its work is done. */
+/* The CPU backend: one device, the cores that the process may use, on the host's own memory. A
+ * queue has nothing to wait for, since every call returns when its work is done. */
 #include "gpu/cpu/cpu_device.h"
 
 #include <hwloc.h>
@@ -27,12 +27,13 @@
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* A sweep reads 13 arrays and writes one at the same index. If all began at the same place of a page, the 14 streams would
- * meet in the same few sets of the L1 cache, which repeat every 4 KiB, and in huge pages in those of the L2 cache, which repeat
- * every 64 or 128 KiB. So the nth array starts n steps, n modulo 16, after a page: 256 bytes, and for large arrays two pages more.
- * One thread that streamed 13 reads and a write gained 8% by the 256 bytes on an Intel Xeon and 11% on an AMD EPYC. Steps of whole
- * pages alone gained nothing on either. With the two pages, two sweeps a pass by 16 threads of a Xeon went from ×1.26 to ×1.43 of the
- * ceiling. */
+/* A sweep reads 13 arrays and writes one at the same index. If all began at the same place of a
+ * page, the 14 streams would meet in the same few sets of the L1 cache, which repeat every 4 KiB,
+ * and in huge pages in those of the L2 cache, which repeat every 64 or 128 KiB. So the nth array
+ * starts n steps, n modulo 16, after a page: 256 bytes, and for large arrays two pages more. One
+ * thread that streamed 13 reads and a write gained 8% by the 256 bytes on an Intel Xeon and 11% on
+ * an AMD EPYC. Steps of whole pages alone gained nothing on either. With the two pages, two sweeps
+ * a pass by 16 threads of a Xeon went from ×1.26 to ×1.43 of the ceiling. */
 #define STAGGER_STEP   ((size_t)256)
 #define STAGGER_LARGE  (STAGGER_STEP + 8192)
 #define STAGGER_PLACES 16
@@ -50,7 +51,8 @@ struct cpu_device {
   struct gpu_device base;
   struct cpu_block *blocks;
   unsigned long allocations; /**< so far, for the stagger */
-  uint64_t held_bytes;       /**< allocated now; the system counts pages only once they are touched */
+  /** allocated now; the system counts pages only once they are touched */
+  uint64_t held_bytes;
   uint64_t available_at_open;
 };
 
@@ -146,8 +148,8 @@ static void cpu_close(struct gpu_device *device)
   free(device);
 }
 
-/* Pages that were allocated and not yet touched are missing from the system's figure, and pages that other
- * processes took since are missing from ours: the smaller one is right. */
+/* Pages that were allocated and not yet touched are missing from the system's figure, and pages
+ * that other processes took since are missing from ours: the smaller one is right. */
 static status_t cpu_memory_free(struct gpu_device *base, uint64_t *bytes)
 {
   struct cpu_device *device = (struct cpu_device *)base;
@@ -159,8 +161,8 @@ static status_t cpu_memory_free(struct gpu_device *base, uint64_t *bytes)
   return STATUS_OK;
 }
 
-/** Maps room for \a bytes, which begin `lead` bytes after a multiple of `align`, a page to spare behind them.
- */
+/** Maps room for \a bytes, which begin `lead` bytes after a multiple of `align`, a page to spare
+ * behind them. */
 static int cpu_map(struct cpu_block *block, size_t bytes, size_t align, size_t lead)
 {
   block->map_bytes = bytes + lead + align + host_page_bytes();
@@ -184,8 +186,8 @@ static size_t bytes_behind(const struct cpu_block *block)
   return block->map_bytes - bytes_before(block) - block->bytes;
 }
 
-/* Pages stay untouched, so the thread that first writes a page places it. Large arrays get huge pages, and
- * the sanitizer learns that what lies around them is out of bounds. */
+/* Pages stay untouched, so the thread that first writes a page places it. Large arrays get huge
+ * pages, and the sanitizer learns that what lies around them is out of bounds. */
 static status_t cpu_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)
 {
   struct cpu_device *device = (struct cpu_device *)base;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend over the runtime API. The runtime is linked statically, so that a program starts where
- * there is no driver and its probe says so. */
+/* The CUDA backend over the runtime API. The runtime is linked statically, so that a program starts
+ * where there is no driver and its probe says so. */
 #include "gpu/cuda/cuda_device.h"
 
 #include <inttypes.h>
@@ -50,7 +50,8 @@ static int lacks(cudaError_t error)
 
 status_t cuda_fail(cudaError_t error, const char *what)
 {
-  cudaGetLastError(); /* a sticky error stays; any other must not be reported again by a later launch */
+  /* a sticky error stays; any other must not be reported again by a later launch */
+  cudaGetLastError();
   return log_fail(lacks(error) ? STATUS_ENVIRONMENT : STATUS_FAULT, "%s: %s (%s)", what,
                   cudaGetErrorString(error), cudaGetErrorName(error));
 }
@@ -221,7 +222,8 @@ static status_t alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *m
   return STATUS_OK;
 }
 
-/* Releasing reports nothing: after a device fault every call repeats the error that was already logged. */
+/* Releasing reports nothing: after a device fault every call repeats the error that was already
+ * logged. */
 static void free_memory(struct gpu_device *device, struct gpu_mem *mem)
 {
   (void)device;

@@ -8,7 +8,8 @@
 
 #include "gpu/gpu.h"
 
-/** Kernel parameters that are read where they were put, and not copied; chips before Volta cannot. */
+/** Kernel parameters that are read where they were put, and not copied; chips before Volta
+ * cannot. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
 #define CUDA_GRID_CONSTANT
 #else
@@ -28,7 +29,8 @@ struct cuda_device {
 struct cuda_queue {
   struct gpu_queue base;
   cudaStream_t stream;
-  int overlap; /**< the next kernel may overlap the work put in last; copies, fills and waits forbid it */
+  /** the next kernel may overlap the work put in last; copies, fills and waits forbid it */
+  int overlap;
 };
 
 /** \brief Logs "what: error" and returns STATUS_ENVIRONMENT where memory, a device or its driver is
@@ -41,8 +43,9 @@ status_t cuda_use(struct gpu_device *device);
 /** \brief The place of a device among those that this process sees, −1 where it does not. */
 int cuda_ordinal_of(const char *uuid);
 
-/** \brief The compute capability that this program's code of a kernel was built for, 90 for 9.0, on the device in use: a chip
- * may run what the driver made of an older one's PTX, which lacks what came later. */
+/** \brief The compute capability that this program's code of a kernel was built for, 90 for 9.0, on
+ * the device in use: a chip may run what the driver made of an older one's PTX, which lacks what
+ * came later. */
 static inline cudaError_t cuda_code_of(const void *kernel, int *code)
 {
   struct cudaFuncAttributes attributes;

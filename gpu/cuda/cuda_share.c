@@ -16,7 +16,8 @@ static status_t check(cudaError_t error, const char *what)
 
 /* ---- memory ---- */
 
-/* Memory of this size is never cut from a larger piece, so that its handle opens it and nothing else. */
+/* Memory of this size is never cut from a larger piece, so that its handle opens it and nothing
+ * else. */
 #define SHARED_GRAIN ((size_t)2 << 20)
 
 status_t cuda_alloc_shared(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)

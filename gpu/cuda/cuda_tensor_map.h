@@ -13,7 +13,8 @@ typedef CUresult (*cuda_tensor_map_encode)(CUtensorMap *, CUtensorMapDataType, c
                                            const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
                                            CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-/** \brief Finds it through the runtime: programs start where there is no driver. cudaErrorNotSupported: the driver has none. */
+/** \brief Finds it through the runtime: programs start where there is no driver.
+ * cudaErrorNotSupported: the driver has none. */
 static inline cudaError_t cuda_tensor_map_find(cuda_tensor_map_encode *encode)
 {
   void *function = NULL;

@@ -169,7 +169,8 @@ static void null_detach(struct gpu_device *device, struct gpu_mem *mem)
   host_share_detach(mem);
 }
 
-/* The rest is the CPU backend's, counted: its queues, events and copies do not look at the device. */
+/* The rest is the CPU backend's, counted: its queues, events and copies do not look at the
+ * device. */
 static status_t null_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
 {
   RETURN_IF_FAILED(null_call("alloc_host", STATUS_ENVIRONMENT));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands in for the OpenCL backend where it was not built, so that the list of backends can say why. */
+/* Stands in for the OpenCL backend where it was not built, so that the list of backends can say
+ * why. */
 #include <stdio.h>
 
 #include "base/log.h"

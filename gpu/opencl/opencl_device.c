@@ -29,8 +29,8 @@ static struct opencl_device *native(struct gpu_device *device)
   return (struct opencl_device *)device;
 }
 
-/** The driver's own report of an error, which may come from another thread and late. Lack of memory was
- * already reported by the allocation that was refused. */
+/** The driver's own report of an error, which may come from another thread and late. Lack of memory
+ * was already reported by the allocation that was refused. */
 static void CL_CALLBACK notice(const char *text, const void *data, size_t bytes, void *user)
 {
   struct opencl_device *device = user;
@@ -66,8 +66,9 @@ static void opencl_probe(struct gpu_device_info **devices, int *n, char reason[G
   *n = count;
 }
 
-/* The driver of a CPU starts a thread for each core of the host, also where this process is bound to a few of
- * them: then a part of the device as large as the binding is used, if the driver can divide it. */
+/* The driver of a CPU starts a thread for each core of the host, also where this process is bound
+ * to a few of them: then a part of the device as large as the binding is used, if the driver can
+ * divide it. */
 static void fit_binding(struct opencl_device *device)
 {
   cl_uint units;
@@ -146,8 +147,8 @@ static void opencl_close(struct gpu_device *base)
   free(device);
 }
 
-/* OpenCL cannot be asked: all of it less what this process holds. A CPU device also shares the host's memory.
- */
+/* OpenCL cannot be asked: all of it less what this process holds. A CPU device also shares the
+ * host's memory. */
 static status_t opencl_memory_free(struct gpu_device *base, uint64_t *bytes)
 {
   struct opencl_device *device = native(base);
@@ -163,8 +164,8 @@ static status_t opencl_memory_free(struct gpu_device *base, uint64_t *bytes)
   return STATUS_OK;
 }
 
-/* Drivers allocate when a buffer is first used: a byte is written, so that too little memory is found here.
- */
+/* Drivers allocate when a buffer is first used: a byte is written, so that too little memory is
+ * found here. */
 static cl_int place(struct opencl_device *device, cl_mem buffer)
 {
   const cl_uchar zero = 0;
@@ -187,8 +188,8 @@ static cl_int create_buffer(struct opencl_device *device, cl_mem_flags flags, si
   return CL_SUCCESS;
 }
 
-/** CL_OUT_OF_RESOURCES means an access out of bounds when a kernel runs, but lack of memory when memory is
- * placed. */
+/** CL_OUT_OF_RESOURCES means an access out of bounds when a kernel runs, but lack of memory when
+ * memory is placed. */
 static status_t alloc_failed(struct opencl_device *device, size_t bytes, cl_int error)
 {
   uint64_t left = 0;
@@ -370,8 +371,8 @@ static cl_int flush_queue_of(cl_event event)
   return error == CL_SUCCESS ? clFlush(queue) : error;
 }
 
-/* The marker's queue is flushed: OpenCL starts nothing for a queue that waits for one that was never flushed.
- */
+/* The marker's queue is flushed: OpenCL starts nothing for a queue that waits for one that was
+ * never flushed. */
 static status_t opencl_wait(struct gpu_queue *queue, struct gpu_event *base)
 {
   struct opencl_event *event = (struct opencl_event *)base;

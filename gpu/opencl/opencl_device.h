@@ -25,9 +25,10 @@ struct opencl_device {
   struct opencl_built *built;   /**< programs so far */
   uint64_t held_bytes;          /**< allocated now */
   uint64_t host_free_at_open;   /**< of a CPU device's memory, which is the host's */
-  atomic_int noticed;           /**< state of the text below, which any thread of the driver may write */
-  char notice[256];             /**< the first error that the driver reported by itself */
-  atomic_int refused;           /**< an allocation failed */
+  /** state of the text below, which any thread of the driver may write */
+  atomic_int noticed;
+  char notice[256];   /**< the first error that the driver reported by itself */
+  atomic_int refused; /**< an allocation failed */
 };
 
 struct opencl_queue {
@@ -35,23 +36,25 @@ struct opencl_queue {
   cl_command_queue queue;
 };
 
-/** \brief Builds \a source for the device, once for all who ask for the same while it is open; each releases what it got. On
- * failure logs the build log's first lines: STATUS_ENVIRONMENT. */
+/** \brief Builds \a source for the device, once for all who ask for the same while it is open; each
+ * releases what it got. On failure logs the build log's first lines: STATUS_ENVIRONMENT. */
 status_t opencl_program_build(struct opencl_device *device, const char *source, const char *options,
                               cl_program *program);
 
-/** \brief The same for a user's kernel from the file \a path: what does not compile is STATUS_USAGE. */
+/** \brief The same for a user's kernel from the file \a path: what does not compile is
+ * STATUS_USAGE. */
 status_t opencl_program_build_file(struct opencl_device *device, const char *path, const char *source,
                                    const char *options, cl_program *program);
 
 /** \brief Releases the device's own hold on what was built. */
 void opencl_programs_release(struct opencl_device *device);
 
-/** \brief "CL_OUT_OF_RESOURCES" and so on; "OpenCL error -1234" for the unknown, in a buffer of the thread's
- * own. */
+/** \brief "CL_OUT_OF_RESOURCES" and so on; "OpenCL error -1234" for the unknown, in a buffer of the
+ * thread's own. */
 const char *opencl_error_name(cl_int error);
 
-/** \brief Logs "what: error" and returns STATUS_ENVIRONMENT for lack of memory, else STATUS_FAULT. */
+/** \brief Logs "what: error" and returns STATUS_ENVIRONMENT for lack of memory, else
+ * STATUS_FAULT. */
 status_t opencl_fail(cl_int error, const char *what);
 
 /** \brief What clGetDeviceInfo says of the device; logs as opencl_fail where it says nothing. */
@@ -63,8 +66,9 @@ int opencl_is_nvidia(const struct opencl_device *device);
 /** \brief 90 for sm_90, and 0 where the driver is another's or tells no chip. */
 int opencl_nvidia_chip(const struct opencl_device *device);
 
-/** \brief Work-items of a group that the device takes of a compiled kernel, which registers may make fewer than the device does,
- * and those in x, y, z that the kernel requires by its attribute, zeros where it has none. */
+/** \brief Work-items of a group that the device takes of a compiled kernel, which registers may
+ * make fewer than the device does, and those in x, y, z that the kernel requires by its attribute,
+ * zeros where it has none. */
 status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kernel, size_t *most,
                               size_t required[3]);
 

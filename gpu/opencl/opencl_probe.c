@@ -7,8 +7,9 @@
 
 #include "gpu/host.h"
 
-/* Queries of extensions that older headers do not have. Sources: the Khronos registry's cl_khr_device_uuid,
- * cl_khr_pci_bus_info, cl_nv_device_attribute_query and cl_amd_device_attribute_query. */
+/* Queries of extensions that older headers do not have. Sources: the Khronos registry's
+ * cl_khr_device_uuid, cl_khr_pci_bus_info, cl_nv_device_attribute_query and
+ * cl_amd_device_attribute_query. */
 #define QUERY_UUID             0x106A
 #define QUERY_PCI_KHR          0x410F
 #define QUERY_NV_COMPUTE_MAJOR 0x4000
@@ -154,7 +155,8 @@ static void describe(struct opencl_entry *entry)
   if (allowed > 0 && allowed < info->compute_units) info->compute_units = allowed;
 }
 
-/** Whether kernels can be built for it by the calls of OpenCL 1.2, which older platforms do not have. */
+/** Whether kernels can be built for it by the calls of OpenCL 1.2, which older platforms do not
+ * have. */
 static int usable(cl_device_id id)
 {
   int major = 0, minor = 0;
@@ -167,8 +169,8 @@ static int usable(cl_device_id id)
          10 * major + minor >= 12;
 }
 
-/* Within one platform two entries are two devices (the parts of one GPU have one PCI place); over two
- * platforms equal UUID or PCI place is one device. */
+/* Within one platform two entries are two devices (the parts of one GPU have one PCI place); over
+ * two platforms equal UUID or PCI place is one device. */
 static int listed_before(const struct opencl_entry *entries, int n, const struct opencl_entry *entry)
 {
   for (int i = 0; i < n; i++) {

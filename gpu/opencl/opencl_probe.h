@@ -13,9 +13,9 @@ struct opencl_entry {
   struct gpu_device_info info;
 };
 
-/** \brief Lists what can compute: GPUs, then accelerators, then CPUs, in the platforms' order. A device that
- * several platforms show is listed once, for the first of them. With none, \a reason says why. The caller
- * frees *entries. */
+/** \brief Lists what can compute: GPUs, then accelerators, then CPUs, in the platforms' order. A
+ * device that several platforms show is listed once, for the first of them. With none, \a reason
+ * says why. The caller frees *entries. */
 void opencl_list(struct opencl_entry **entries, int *n, char reason[GPU_TEXT_MAX]);
 
 #endif

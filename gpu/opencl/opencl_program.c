@@ -141,7 +141,8 @@ status_t opencl_program_build_file(struct opencl_device *device, const char *pat
   return STATUS_OK;
 }
 
-/* What is built once for a device: compilers are slow, some even where their own cache has the result. */
+/* What is built once for a device: compilers are slow, some even where their own cache has the
+ * result. */
 struct opencl_built {
   struct opencl_built *next;
   cl_program program;
@@ -211,7 +212,8 @@ int opencl_nvidia_chip(const struct opencl_device *device)
   return opencl_is_nvidia(device) && !strncmp(arch, "sm_", 3) ? atoi(arch + 3) : 0;
 }
 
-/* NVIDIA's driver says 256 of every kernel, also of those that it compiled for larger groups and runs. */
+/* NVIDIA's driver says 256 of every kernel, also of those that it compiled for larger groups and
+ * runs. */
 status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kernel, size_t *most,
                               size_t required[3])
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The backend "qpu". Programs run while their call lasts, so that queues and events are the CPU backend's. */
+/* The backend "qpu". Programs run while their call lasts, so that queues and events are the CPU
+ * backend's. */
 #include "gpu/qpu/device.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What runs the programs of a QPU device: the emulator, or a Raspberry Pi. One const struct each. */
+ * \brief What runs the programs of a QPU device: the emulator, or a Raspberry Pi. One const struct
+ * each. */
 #ifndef QPU_MACHINE_H
 #define QPU_MACHINE_H
 
@@ -42,7 +43,8 @@ struct qpu_machine {
 extern const struct qpu_machine qpu_machine_emulator;
 extern const struct qpu_machine qpu_machine_pi;
 
-/** \brief Whether this is a Raspberry Pi 1 to 3; if its QPUs cannot be had, \a reason says why and is "" otherwise. */
+/** \brief Whether this is a Raspberry Pi 1 to 3; if its QPUs cannot be had, \a reason says why and
+ * is "" otherwise. */
 int qpu_pi_here(char reason[GPU_TEXT_MAX]);
 
 #endif

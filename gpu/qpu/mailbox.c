@@ -20,7 +20,8 @@ enum {
 #define RESPONSE_OK  0x80000000u /* of the whole message, and the bit that a tag was answered */
 #define TAG_ANSWERED 0x80000000u
 
-/* A message of one tag: bytes in all, code; tag, bytes of its values, its code; the values; an end of 0. */
+/* A message of one tag: bytes in all, code; tag, bytes of its values, its code; the values; an end
+ * of 0. */
 enum {
   BYTES,
   CODE,

@@ -2,8 +2,8 @@
 /** \file
  * \brief Calls of the Raspberry Pi's firmware through its mailbox, /dev/vcio.
  *
- * Source: "Mailbox property interface" of the firmware's wiki. Each call is one ioctl and says nothing, so that a
- * signal handler can make it. */
+ * Source: "Mailbox property interface" of the firmware's wiki. Each call is one ioctl and says
+ * nothing, so that a signal handler can make it. */
 #ifndef QPU_MAILBOX_H
 #define QPU_MAILBOX_H
 
@@ -11,7 +11,8 @@
 
 #define QPU_MAILBOX_PATH "/dev/vcio"
 
-/** How the firmware places memory: the alias of its bus address tells which caches a QPU's accesses take. */
+/** How the firmware places memory: the alias of its bus address tells which caches a QPU's accesses
+ * take. */
 enum qpu_mailbox_flags {
   QPU_MEMORY_DIRECT = 1 << 2,   /**< alias 0xc: past the VideoCore's L2 cache */
   QPU_MEMORY_COHERENT = 1 << 3, /**< with DIRECT: alias 0x4, through the L2 cache, in no L1 */
@@ -23,13 +24,15 @@ int qpu_mailbox_enable(int file, int on);
 
 /** \brief Handle of \a bytes at a multiple of \a alignment, 0 when there is none. */
 uint32_t qpu_mailbox_allocate(int file, uint32_t bytes, uint32_t alignment, uint32_t flags);
-/** \brief Bus address, at which the memory stays until it is unlocked; 0 when it cannot be locked. */
+/** \brief Bus address, at which the memory stays until it is unlocked; 0 when it cannot be
+ * locked. */
 uint32_t qpu_mailbox_lock(int file, uint32_t handle);
 void qpu_mailbox_unlock(int file, uint32_t handle);
 void qpu_mailbox_release(int file, uint32_t handle);
 
-/** \brief Runs \a n programs, whose pairs of addresses (uniforms, code) lie at bus address \a control, and waits for
- * their interrupt. Nonzero when it did not come within \a milliseconds, −1 when the call itself failed. */
+/** \brief Runs \a n programs, whose pairs of addresses (uniforms, code) lie at bus address \a
+ * control, and waits for their interrupt. Nonzero when it did not come within \a milliseconds, −1
+ * when the call itself failed. */
 int qpu_mailbox_execute(int file, uint32_t n, uint32_t control, uint32_t milliseconds);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A real Raspberry Pi 1 to 3. Programs start through the firmware's mailbox. Memory comes from the kernel's allocator
- * of memory that the VideoCore shares, /dev/vcsm-cma, which maps nothing but what it gave, and takes it back whatever
- * happens to the process; on kernels without it from the firmware, mapped through /dev/vc-mem, which knows the
- * VideoCore's memory. Memory of the machine at large, /dev/mem, is never opened.
+/* A real Raspberry Pi 1 to 3. Programs start through the firmware's mailbox. Memory comes from the
+ * kernel's allocator of memory that the VideoCore shares, /dev/vcsm-cma, which maps nothing but
+ * what it gave, and takes it back whatever happens to the process; on kernels without it from the
+ * firmware, mapped through /dev/vc-mem, which knows the VideoCore's memory. Memory of the machine
+ * at large, /dev/mem, is never opened.
  *
- * What only the firmware would take back, its memory and the power of the QPUs, is given back at every end of the
- * process that it can see: close, exit, and the signals that end it. */
+ * What only the firmware would take back, its memory and the power of the QPUs, is given back at
+ * every end of the process that it can see: close, exit, and the signals that end it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -46,8 +47,8 @@ struct shared_alloc {
 };
 #define SHARED_ALLOC _IOR('J', 0x5a, struct shared_alloc)
 
-/** A chip and the flags that its memory needs. The first one's ARM reaches memory through the VideoCore's L2 cache,
- * so its QPUs must too; the others' ARM does not, so their QPUs must not. */
+/** A chip and the flags that its memory needs. The first one's ARM reaches memory through the
+ * VideoCore's L2 cache, so its QPUs must too; the others' ARM does not, so their QPUs must not. */
 struct chip {
   const char *compatible;
   uint32_t flags;
@@ -81,7 +82,8 @@ static const struct chip *chip_find(void)
   return NULL;
 }
 
-/* The line of the firmware's settings that loads the driver, as it stands there, or as it usually does. */
+/* The line of the firmware's settings that loads the driver, as it stands there, or as it usually
+ * does. */
 static void kms_setting(const char *path, char line[SETTING_MAX])
 {
   static char text[65536];
@@ -165,7 +167,8 @@ static void table_leave(void)
   atomic_flag_clear(&table_is_taken);
 }
 
-/* From here to signals_allow no handler sees a table half made: none of this thread, and another thread's waits. */
+/* From here to signals_allow no handler sees a table half made: none of this thread, and another
+ * thread's waits. */
 static void signals_block(sigset_t *before)
 {
   sigset_t all;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The system calls that the driver of a real Raspberry Pi makes: the boundary at which tests put a firmware of
- * their own. */
+ * \brief The system calls that the driver of a real Raspberry Pi makes: the boundary at which tests
+ * put a firmware of their own. */
 #ifndef QPU_SYSTEM_H
 #define QPU_SYSTEM_H
 
@@ -15,7 +15,8 @@ struct qpu_system {
   void *(*map)(size_t bytes, int file, off_t offset); /**< shared, to read and write; MAP_FAILED */
   int (*unmap)(void *address, size_t bytes);
   int (*exists)(const char *path);
-  /** Reads at most \a size bytes of a file of the device tree or the like; −1 where there is none. */
+  /** Reads at most \a size bytes of a file of the device tree or the like; −1 where there is
+   * none. */
   ssize_t (*read_file)(const char *path, char *text, size_t size);
 };
 

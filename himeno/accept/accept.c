@@ -16,7 +16,8 @@ static status_t files_read(const struct himeno_config *config, struct accept_lim
   return config->reference ? reference_read(config->reference, &limits->reference) : STATUS_OK;
 }
 
-/* A run that is judged has to tell its noise, and its stragglers where they are asked for, whatever that takes. */
+/* A run that is judged has to tell its noise, and its stragglers where they are asked for, whatever
+ * that takes. */
 static int blocks_needed(const struct himeno_config *config, const struct accept_policy *policy, int ranks)
 {
   if (!config->accept && !config->reference) return 1;
@@ -85,7 +86,8 @@ static int checks_make(const struct himeno_config *config, const struct himeno_c
   return of_policy;
 }
 
-/* On rank 0. The policy and the reference were read at the start, so nothing here fails for a bad file. */
+/* On rank 0. The policy and the reference were read at the start, so nothing here fails for a bad
+ * file. */
 static status_t judge(const struct himeno_config *config, const struct himeno_choice *choice,
                       const struct accept_limits *limits, struct himeno_result *result)
 {

@@ -2,8 +2,9 @@
 /** \file
  * \brief Acceptance: a run held against a policy, and against an earlier run.
  *
- * Every check is listed with its value, limit and margin. What was not verified is not accepted unless the policy says so by name, and
- * what the blocks' noise hides is not judged. A wrong result is graver than a slow one, so the exit code tells them apart. */
+ * Every check is listed with its value, limit and margin. What was not verified is not accepted
+ * unless the policy says so by name, and what the blocks' noise hides is not judged. A wrong result
+ * is graver than a slow one, so the exit code tells them apart. */
 #ifndef HIMENO_ACCEPT_ACCEPT_H
 #define HIMENO_ACCEPT_ACCEPT_H
 
@@ -18,21 +19,24 @@
 struct accept_limits {
   struct accept_policy policy; /**< on rank 0, with --accept */
   struct reference reference;  /**< on rank 0, with --reference */
-  int blocks_min;              /**< timed blocks without which nothing can be judged; on all ranks */
+  /** timed blocks without which nothing can be judged; on all ranks */
+  int blocks_min;
 };
 
-/** \brief Collective: reads the policy and the reference on rank 0, before anything runs, and tells how many blocks they need. */
+/** \brief Collective: reads the policy and the reference on rank 0, before anything runs, and tells
+ * how many blocks they need. */
 status_t himeno_accept_prepare(const struct himeno_config *config, const struct placement *placement,
                                struct accept_limits *limits);
 
-/** \brief Collective: once grid and kernel are chosen, whether the reference is of the same, and a soak can be held against the policy.
- * STATUS_USAGE where not. */
+/** \brief Collective: once grid and kernel are chosen, whether the reference is of the same, and a
+ * soak can be held against the policy. STATUS_USAGE where not. */
 status_t himeno_accept_comparable(const struct himeno_config *config, const struct himeno_choice *choice,
                                   const struct accept_limits *limits);
 
-/** \brief Collective: makes the checks that were asked for, on rank 0. On all ranks, the gravest of: STATUS_ENVIRONMENT where the result could
- * not be verified, STATUS_NOISY where the run was too noisy to be judged, STATUS_USAGE where it was not to be verified or nothing
- * could be checked, STATUS_SLOW where a check fails or a signal ended the run. */
+/** \brief Collective: makes the checks that were asked for, on rank 0. On all ranks, the gravest
+ * of: STATUS_ENVIRONMENT where the result could not be verified, STATUS_NOISY where the run was too
+ * noisy to be judged, STATUS_USAGE where it was not to be verified or nothing could be checked,
+ * STATUS_SLOW where a check fails or a signal ended the run. */
 status_t himeno_accept(const struct himeno_config *config, const struct himeno_choice *choice,
                        const struct accept_limits *limits, struct himeno_result *result);
 

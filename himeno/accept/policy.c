@@ -66,8 +66,9 @@ static const struct {
                {"hardware_thermal", THROTTLE_HARDWARE_THERMAL},
                {"power_brake", THROTTLE_POWER_BRAKE}};
 
-/* The floors of a device on h100 and h200 are 0.95 of what doc/results/h100-2026-11-check and h200-2026-11 hold for L and XL. The share
- * of the ceiling is one of all ranks, halos through the host included: two sound H200 at L each reached 0.948 of it. */
+/* The floors of a device on h100 and h200 are 0.95 of what doc/results/h100-2026-11-check and
+ * h200-2026-11 hold for L and XL. The share of the ceiling is one of all ranks, halos through the
+ * host included: two sound H200 at L each reached 0.948 of it. */
 #define OF_A_GPU(name, gflops)                                                                               \
   "{\"name\": \"" name "\", \"ceiling_share_min\": 0.9, \"device_gflops_min\": " gflops                      \
   ", \"device_spread_max\": 0.03, \"noise_max\": 0.02, \"stragglers_max\": 0, \"binding\": true, "           \

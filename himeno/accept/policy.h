@@ -4,7 +4,8 @@
  *
  *     {"name": "our nodes", "ceiling_share_min": 0.95, "devices_per_host": 8, "ecc": true}
  *
- * Only what is named is checked; doc/acceptance.md lists the keys. Nothing in the file is evaluated. */
+ * Only what is named is checked; doc/acceptance.md lists the keys. Nothing in the file is
+ * evaluated. */
 #ifndef HIMENO_ACCEPT_POLICY_H
 #define HIMENO_ACCEPT_POLICY_H
 
@@ -15,7 +16,8 @@
 
 /** Timed blocks that tell the noise of a run. */
 #define ACCEPT_BLOCKS_MIN 3
-/** Noise of the blocks' times beyond which no check of speed fails where the policy does not say. */
+/** Noise of the blocks' times beyond which no check of speed fails where the policy does not
+ * say. */
 #define ACCEPT_NOISE_MAX 0.05
 #define POLICY_NAME_MAX  64
 
@@ -24,7 +26,8 @@ struct accept_policy {
   char name[POLICY_NAME_MAX];
   double ceiling_share_min;
   double device_gflops_min; /**< of each rank's own compute time */
-  double efficiency_min;    /**< of all devices together over the sum of each one's own compute rate */
+  /** of all devices together over the sum of each one's own compute rate */
+  double efficiency_min;
   double device_spread_max; /**< (fastest − slowest) / median of the devices' GFLOPS */
   double noise_max;         /**< of the blocks' times; a run noisier than that is not judged */
   double stragglers_max;
@@ -47,8 +50,8 @@ struct accept_policy {
   double unverified_passes; /**< 1: a run whose result was compared with nothing is accepted */
 };
 
-/** \brief Reads a built-in policy by name, or a file. STATUS_ENVIRONMENT when it cannot be read, STATUS_USAGE, with key or
- * line, for what is no policy. */
+/** \brief Reads a built-in policy by name, or a file. STATUS_ENVIRONMENT when it cannot be read,
+ * STATUS_USAGE, with key or line, for what is no policy. */
 status_t policy_read(const char *name, struct accept_policy *policy);
 
 /** \brief Reads a policy from text, for policy_read and tests. \a where names it in messages. */

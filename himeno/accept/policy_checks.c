@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of a policy: those of the whole run first, then those of each rank, of which the worst is listed. */
+/* The checks of a policy: those of the whole run first, then those of each rank, of which the worst
+ * is listed. */
 #include "config.h"
 
 #include "himeno/accept/policy_checks.h"
@@ -47,7 +48,8 @@ static double ceiling_share(const struct himeno_result *r, struct accept_check *
   return r->ceiling > 0 ? himeno_bytes_per_second(typical_gflops(r)) / r->ceiling : NAN;
 }
 
-/* All devices together over what each reaches by itself: what exchange, waiting and reduction leave. */
+/* All devices together over what each reaches by itself: what exchange, waiting and reduction
+ * leave. */
 static double efficiency(const struct himeno_result *result, struct accept_check *check)
 {
   double sum = 0;
@@ -284,7 +286,8 @@ int accept_policy_applies(const struct himeno_config *config, const struct place
   return some;
 }
 
-/* What noise hides is not judged: it does not make a rank slow, and beyond what the policy allows nothing else is told either. */
+/* What noise hides is not judged: it does not make a rank slow, and beyond what the policy allows
+ * nothing else is told either. */
 static void noise_heed(const struct himeno_result *result, const struct accept_policy *policy, enum of of,
                        struct accept_check *check)
 {

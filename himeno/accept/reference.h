@@ -10,8 +10,9 @@
 #include "himeno/choice.h"
 #include "himeno/result.h"
 
-/** A slowdown is believed beyond this many standard deviations of both runs together, and beyond 1%. Where that is more than 5%, a
- * run is as fast as the earlier one only if it is so much faster that no slowdown by more than 5% hides in the noise. */
+/** A slowdown is believed beyond this many standard deviations of both runs together, and beyond
+ * 1%. Where that is more than 5%, a run is as fast as the earlier one only if it is so much faster
+ * that no slowdown by more than 5% hides in the noise. */
 #define REFERENCE_SIGMAS 3.0
 #define REFERENCE_LEAST  0.01
 #define REFERENCE_NOISY  0.05
@@ -25,15 +26,16 @@ struct reference {
   double tail;          /**< how much longer its mean block took than the median one, relative */
 };
 
-/** \brief Reads an earlier document. STATUS_ENVIRONMENT when it cannot be read; STATUS_USAGE when it is none, was wrong, ended early
- * or not verified, or has too few blocks to know its noise. Nothing in it is trusted: sizes and types are checked. */
+/** \brief Reads an earlier document. STATUS_ENVIRONMENT when it cannot be read; STATUS_USAGE when
+ * it is none, was wrong, ended early or not verified, or has too few blocks to know its noise.
+ * Nothing in it is trusted: sizes and types are checked. */
 status_t reference_read(const char *path, struct reference *reference);
 
 /** \brief The same from text, for tests; \a where names it in messages. */
 status_t reference_parse(const char *text, size_t bytes, const char *where, struct reference *reference);
 
-/** \brief STATUS_USAGE when the earlier run was of something else than this one, which is not measured yet; warns of another device or
- * kernel. Rank 0. */
+/** \brief STATUS_USAGE when the earlier run was of something else than this one, which is not
+ * measured yet; warns of another device or kernel. Rank 0. */
 status_t reference_same(const struct himeno_config *config, const struct himeno_choice *choice,
                         const struct reference *reference);
 

@@ -67,7 +67,8 @@ static void ratios_fill(const struct straggler_ranks *in, enum straggler_of of, 
 
 /* ---- chance ---- */
 
-/* How chance puts a rank's blocks beyond the limit: in which share of all, and after one that was, since disturbances last. */
+/* How chance puts a rank's blocks beyond the limit: in which share of all, and after one that was,
+ * since disturbances last. */
 struct chance {
   double share, after;
 };
@@ -96,7 +97,8 @@ static struct chance chance_of(const struct straggler_ranks *in, const double *r
   return (struct chance){share, fmax(share, (both + share) / (followed + 1))};
 }
 
-/* The probability that at least \a beyond of \a blocks blocks are, by a chain of two states. p[at][n]: n beyond so far, the last one at. */
+/* The probability that at least \a beyond of \a blocks blocks are, by a chain of two states.
+ * p[at][n]: n beyond so far, the last one at. */
 static double probability(int beyond, int blocks, const struct chance *c)
 {
   double p[2][blocks + 1], sum = 0;
@@ -125,7 +127,8 @@ int straggler_blocks_min(int ranks)
   return (int)ceil(log(alarms_each(ranks)) / log(STRAGGLER_DISTURBED));
 }
 
-/* What a rank's slowness may differ from the usual by: as the ranks do, or as the median of so noisy blocks does, whichever is more. */
+/* What a rank's slowness may differ from the usual by: as the ranks do, or as the median of so
+ * noisy blocks does, whichever is more. */
 static double deviation(const struct straggler_ranks *in, const double *ratios,
                         const struct stats_summary *slowness, double *scratch)
 {

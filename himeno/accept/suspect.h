@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Naming a rank that is suspected, and what its device has that the others' have not. Rank 0. */
+ * \brief Naming a rank that is suspected, and what its device has that the others' have not. Rank
+ * 0. */
 #ifndef HIMENO_ACCEPT_SUSPECT_H
 #define HIMENO_ACCEPT_SUSPECT_H
 
@@ -11,10 +12,12 @@
 /** \brief "rank 3 on node07, GPU-…" (or the device's name where it has no UUID). Returns text. */
 const char *suspect_name(const struct himeno_result *result, int rank, char *text, size_t size);
 
-/** \brief "clock 1305 MHz where the usual is 1980, throttled (thermal)", or "nothing that its device tells". Returns text. */
+/** \brief "clock 1305 MHz where the usual is 1980, throttled (thermal)", or "nothing that its
+ * device tells". Returns text. */
 const char *suspect_differs(const struct himeno_result *result, int rank, char *text, size_t size);
 
-/** \brief The straggler in words: how slow, where, what differs, and the neighbour whose link it may share. Returns text. */
+/** \brief The straggler in words: how slow, where, what differs, and the neighbour whose link it
+ * may share. Returns text. */
 const char *suspect_straggler(const struct himeno_result *result, const struct straggler *straggler,
                               char *text, size_t size);
 

@@ -6,7 +6,8 @@
 
 #include "base/status.h"
 
-/** \brief Reads a file whole, as a text that the caller frees: STATUS_ENVIRONMENT if it cannot be read. */
+/** \brief Reads a file whole, as a text that the caller frees: STATUS_ENVIRONMENT if it cannot be
+ * read. */
 status_t kernel_file_read(const char *path, char **source);
 
 #endif

@@ -2,8 +2,8 @@
 /** \file
  * \brief The Himeno kernels: one const set a backend, joined to the backend by name.
  *
- * A set holds named variants of the sweep, and the kernels that all variants share: fill, ceiling, checksum. All take
- * local arrays in the layout of comm/halo/decomp.h. */
+ * A set holds named variants of the sweep, and the kernels that all variants share: fill, ceiling,
+ * checksum. All take local arrays in the layout of comm/halo/decomp.h. */
 #ifndef HIMENO_KERNELS_KERNELS_H
 #define HIMENO_KERNELS_KERNELS_H
 
@@ -13,17 +13,19 @@
 
 enum himeno_class { HIMENO_CLASSIC, HIMENO_TEMPORAL };
 
-/** One variant of the sweep. What `ops` and `variant` are is the backend's own matter; where all are
- * launched alike there are no ops. */
+/** One variant of the sweep. What `ops` and `variant` are is the backend's own matter; where all
+ * are launched alike there are no ops. */
 struct himeno_kernel {
   const char *name;
   const char *step; /**< what it does that the rung below does not, one line for the ladder */
   enum himeno_class class_;
   int sweeps;       /**< T: sweeps a pass over memory, 1 for classic */
   int whole_planes; /**< needs the rank to hold whole (j, k) planes */
-  int resident;     /**< needs the whole grid on one rank, and does any number of sweeps in a pass over it */
-  int rung;         /**< place on the ladder, 0 = not on it */
-  int standard;     /**< one of each set: the default, and for single sweeps beside one of several */
+  /** needs the whole grid on one rank, and does any number of sweeps in a pass over it */
+  int resident;
+  int rung; /**< place on the ladder, 0 = not on it */
+  /** one of each set: the default, and for single sweeps beside one of several */
+  int standard;
   int trial;        /**< -k auto tries it */
   const char *file; /**< the user's source, NULL for the suite's own kernels */
   int extra_arrays; /**< memory that it takes for itself at open, in arrays of the layout */
@@ -32,7 +34,8 @@ struct himeno_kernel {
   const void *variant; /**< constants, for the set or for ops */
 };
 
-/** What the kernels work on. Memory belongs to the caller. Arrays are separate unless the variant packs them itself. */
+/** What the kernels work on. Memory belongs to the caller. Arrays are separate unless the variant
+ * packs them itself. */
 struct himeno_fields {
   struct layout layout;
   struct gpu_mem p[2]; /**< ping and pong */
@@ -44,7 +47,8 @@ struct himeno_fields {
 struct himeno_exec;
 struct halo_link;
 
-/** Launch geometry and use of resources of a variant, for --ladder; zero where the backend cannot say. */
+/** Launch geometry and use of resources of a variant, for --ladder; zero where the backend cannot
+ * say. */
 struct himeno_resources {
   int threads, registers, local_bytes;
   double occupancy;
@@ -62,12 +66,14 @@ struct himeno_counts {
 /** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */
 struct himeno_sweep {
   struct box box;
-  int sweeps; /**< over all owned points: any number of a resident variant, up to at_once() of one of single sweeps; others
-               * have their own number */
+  /** over all owned points: any number of a resident variant, up to at_once() of one of single
+   * sweeps; others have their own number */
+  int sweeps;
   int source;
   int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
-  int ends_alike; /**< where rows of the box end at the grid's own sides, all behind their ends is alike in both p, and a
-                   * sweep may write it again; else nothing outside of the box is written */
+  /** where rows of the box end at the grid's own sides, all behind their ends is alike in both p,
+   * and a sweep may write it again; else nothing outside of the box is written */
+  int ends_alike;
 };
 
 /** A single sweep of all owned points that exchanges the halos itself. */
@@ -83,30 +89,35 @@ struct himeno_kernel_set {
   const struct himeno_kernel *kernels;
   int n;
   int simulated; /**< HIMENO_NULL_CLOCK may put a simulated machine's times in place of its own */
-  const struct himeno_kernel *own; /**< a user's, without its name, step and file; NULL: none is taken */
+  /** a user's, without its name, step and file; NULL: none is taken */
+  const struct himeno_kernel *own;
 
   /** \brief Prepares \a kernel for \a fields on \a device. */
   status_t (*open)(struct gpu_device *device, const struct himeno_fields *fields,
                    const struct himeno_kernel *kernel, struct himeno_exec **exec);
   void (*close)(struct himeno_exec *exec);
 
-  /** \brief Fills one array (HIMENO_P: both fields) over the whole local array, padding with zeros. */
+  /** \brief Fills one array (HIMENO_P: both fields) over the whole local array, padding with
+   * zeros. */
   status_t (*fill)(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
                    enum himeno_data data);
-  /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points and nowhere else. */
+  /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points and
+   * nowhere else. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
-  /** \brief How many sweeps over all owned points one call takes of a variant of single ones, where nothing is exchanged: 1, or
-   * an odd number, so that p[1 − source] is the newest. Less must be odd too. NULL: 1. */
+  /** \brief How many sweeps over all owned points one call takes of a variant of single ones, where
+   * nothing is exchanged: 1, or an odd number, so that p[1 − source] is the newest. Less must be
+   * odd too. NULL: 1. */
   int (*at_once)(const struct himeno_exec *exec);
   /** \brief Whether the variant has a linked sweep; both NULL where none has. */
   int (*links)(const struct himeno_exec *exec);
-  /** \brief Sweeps the slabs of the cut once the halos of the exchange before have come, and sends their new points; sweeps
-   * the rest meanwhile. */
+  /** \brief Sweeps the slabs of the cut once the halos of the exchange before have come, and sends
+   * their new points; sweeps the rest meanwhile. */
   status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
-  /** \brief The yardstick: reads 13 arrays and writes p[1] over the whole local array (points = layout_floats). */
+  /** \brief The yardstick: reads 13 arrays and writes p[1] over the whole local array (points =
+   * layout_floats). */
   status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
-  /** \brief Sum of the checksums of \a n of the fields' arrays (1 … HIMENO_COEFFICIENTS) over a box of local points, complete when
-   * the call returns. */
+  /** \brief Sum of the checksums of \a n of the fields' arrays (1 … HIMENO_COEFFICIENTS) over a box
+   * of local points, complete when the call returns. */
   status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays, int n,
                        const struct box *box, uint64_t *sum);
   /** \brief Resource use for the ladder; NULL where unknown. */
@@ -122,7 +133,8 @@ GPU_BACKENDS(HIMENO_KERNELS)
 /** The CPU backend's plain loop, which all others are compared with. */
 extern const struct himeno_kernel *const himeno_kernel_reference;
 
-/** The CPU backend's kernel that rounds as a QPU does: a model to compare with, no variant to choose. */
+/** The CPU backend's kernel that rounds as a QPU does: a model to compare with, no variant to
+ * choose. */
 extern const struct himeno_kernel himeno_kernel_toward_zero;
 
 /** \brief The set of a backend, NULL when it was not built. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run on an emulator, or on the part that it stands for, says instead of speed: counts of instructions, and the
- * model of what bounds a Raspberry Pi 1 to 3. */
+/* What a run on an emulator, or on the part that it stands for, says instead of speed: counts of
+ * instructions, and the model of what bounds a Raspberry Pi 1 to 3. */
 #include "config.h"
 
 #include "base/report.h"
 #include "himeno/report/report.h"
 
-/* Memory as owners of the boards measure it, and the processors at 250 MHz: 12 QPUs, an instruction of 16 lanes in 4
- * cycles. */
+/* Memory as owners of the boards measure it, and the processors at 250 MHz: 12 QPUs, an instruction
+ * of 16 lanes in 4 cycles. */
 #define LEAST_BYTES_PER_SECOND  1e9
 #define MOST_BYTES_PER_SECOND   2e9
 #define INSTRUCTIONS_PER_SECOND (12 * 250e6 / 4)

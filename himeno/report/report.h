@@ -20,7 +20,8 @@ void himeno_report_text(const struct himeno_config *config, const struct himeno_
 json_t *himeno_report_json(const struct himeno_config *config, const struct himeno_choice *choice,
                            const struct himeno_result *result);
 
-/** \brief A ladder's table, and the document of doc/ladder.schema.json; NULL when memory ran out. */
+/** \brief A ladder's table, and the document of doc/ladder.schema.json; NULL when memory ran
+ * out. */
 void himeno_ladder_text(const struct himeno_config *config, const struct himeno_choice *choice,
                         const struct himeno_ladder *ladder, FILE *out);
 json_t *himeno_ladder_json(const struct himeno_config *config, const struct himeno_choice *choice,
@@ -32,7 +33,8 @@ json_t *himeno_telemetry_json(const struct himeno_result *result, int rank);
 /** \brief Ranks slower than chance explains. */
 json_t *himeno_stragglers_json(const struct himeno_result *result);
 
-/** \brief Counts of an emulator, which stand in for speed, and what bounds the part that it stands for. */
+/** \brief Counts of an emulator, which stand in for speed, and what bounds the part that it stands
+ * for. */
 void himeno_counts_text(const struct himeno_result *result, FILE *out);
 json_t *himeno_counts_json(const struct himeno_counts *counts);
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out);

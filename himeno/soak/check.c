@@ -91,7 +91,8 @@ static void row_compare(const float *is, const float *must_be, int64_t n, const 
   }
 }
 
-/* Device and reference may hold rows of other lengths, so points are found by their global place. */
+/* Device and reference may hold rows of other lengths, so points are found by their global
+ * place. */
 static status_t points_compare(struct solver *s, struct solver *reference, int array, float *rows,
                                struct soak_corruption *c)
 {
@@ -123,7 +124,8 @@ static status_t arrays_compare(struct solver *s, struct soak_known *k, unsigned 
   return status;
 }
 
-/* The reference at the same sweep, and its sums of both fields; fields that were not checked on the way are looked at too. */
+/* The reference at the same sweep, and its sums of both fields; fields that were not checked on the
+ * way are looked at too. */
 static status_t explain(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
                         unsigned wrong, struct soak_block *b)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief One block of a soak: every pass's field and, at the end, the coefficients are held against known values.
+ * \brief One block of a soak: every pass's field and, at the end, the coefficients are held against
+ * known values.
  *
- * The known values are sums that a reference on the ranks' CPUs gave once, each rank's own, so that the rank with a wrong bit is
- * known at once. Both fields are checked after a pass: a flipped bit that rounding hides from the new field is still in the
- * older one. On a mismatch the block stops, and the reference is run to the same sweep: memory is compared point by point. Then the
- * device runs the block again, which shows whether the fault repeats. */
+ * The known values are sums that a reference on the ranks' CPUs gave once, each rank's own, so that
+ * the rank with a wrong bit is known at once. Both fields are checked after a pass: a flipped bit
+ * that rounding hides from the new field is still in the older one. On a mismatch the block stops,
+ * and the reference is run to the same sweep: memory is compared point by point. Then the device
+ * runs the block again, which shows whether the fault repeats. */
 #ifndef HIMENO_SOAK_CHECK_H
 #define HIMENO_SOAK_CHECK_H
 
@@ -20,8 +22,8 @@ struct soak_known {
   uint64_t coefficient[SOAK_DATA_SETS][HIMENO_COEFFICIENTS];
 };
 
-/** \brief Collective: runs the reference of \a config's problem through blocks of \a passes passes of its kernel. STATUS_ENVIRONMENT
- * where the hosts' memory is too small. */
+/** \brief Collective: runs the reference of \a config's problem through blocks of \a passes passes
+ * of its kernel. STATUS_ENVIRONMENT where the hosts' memory is too small. */
 status_t soak_known_open(const struct solver_config *config, int passes, struct soak_known *known);
 void soak_known_close(struct soak_known *known);
 
@@ -66,7 +68,8 @@ struct soak_result {
   struct soak_found found[SOAK_FOUND_MAX]; /**< on rank 0 */
 };
 
-/** \brief Collective: fills the solver with \a data and runs a block; fields are checked every \a every passes. */
+/** \brief Collective: fills the solver with \a data and runs a block; fields are checked every \a
+ * every passes. */
 status_t soak_block_run(struct solver *solver, struct soak_known *known, MPI_Comm comm, enum himeno_data data,
                         int every, struct soak_block *block);
 

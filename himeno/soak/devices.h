@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What the ranks' devices said after a block of a soak: extremes, with the rank that has them, and what changed. */
+ * \brief What the ranks' devices said after a block of a soak: extremes, with the rank that has
+ * them, and what changed. */
 #ifndef HIMENO_SOAK_DEVICES_H
 #define HIMENO_SOAK_DEVICES_H
 
@@ -24,7 +25,8 @@ struct soak_devices {
   struct soak_device *before, *after; /**< the last block and the one before, on rank 0 */
 };
 
-/** \brief Collective: what the devices say before the first block. STATUS_ENVIRONMENT when memory ran out. */
+/** \brief Collective: what the devices say before the first block. STATUS_ENVIRONMENT when memory
+ * ran out. */
 status_t soak_devices_open(MPI_Comm comm, const char *host, const struct record *record,
                            struct soak_devices *devices);
 void soak_devices_close(struct soak_devices *devices);

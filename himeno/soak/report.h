@@ -9,7 +9,8 @@
 
 #include "himeno/result.h"
 
-/** \brief "a3 has 3 wrong points, first (10, 20, 30): … must be …, 1 bit" into \a text. Returns it. */
+/** \brief "a3 has 3 wrong points, first (10, 20, 30): … must be …, 1 bit" into \a text. Returns
+ * it. */
 const char *soak_corruption_text(const struct soak_corruption *corruption, char *text, size_t size);
 
 json_t *soak_found_json(const struct soak_found *found);

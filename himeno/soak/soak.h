@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief --soak: blocks in both data sets for hours, every bit of field and coefficients checked, a line a block that survives a kill. */
+ * \brief --soak: blocks in both data sets for hours, every bit of field and coefficients checked, a
+ * line a block that survives a kill. */
 #ifndef HIMENO_SOAK_SOAK_H
 #define HIMENO_SOAK_SOAK_H
 

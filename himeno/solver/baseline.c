@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What one block left behind, and whether later ones leave the same: each rank's own gosa of every sweep, which its kernels sum
- * anyway, finds a fault in a sweep before it heals; sums find what no sweep writes. */
+/* What one block left behind, and whether later ones leave the same: each rank's own gosa of every
+ * sweep, which its kernels sum anyway, finds a fault in a sweep before it heals; sums find what no
+ * sweep writes. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -115,8 +116,8 @@ static status_t checks_compare(const struct solver *s, const char *what)
   return STATUS_OK;
 }
 
-/* Fixed points stand in both fields, and the last sweep wrote the other one. What the older field holds depends on where the last
- * launch began. */
+/* Fixed points stand in both fields, and the last sweep wrote the other one. What the older field
+ * holds depends on where the last launch began. */
 static status_t older_compare(struct solver *s, const char *what)
 {
   struct solver_baseline *b = s->baseline;

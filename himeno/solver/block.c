@@ -19,7 +19,8 @@ static status_t restore(struct solver *s)
   return STATUS_OK;
 }
 
-/* Sweeps of the next pass: of single ones without neighbours an odd number, after which the newest p is where it is after one. */
+/* Sweeps of the next pass: of single ones without neighbours an odd number, after which the newest
+ * p is where it is after one. */
 static int pass_depth(const struct solver *s, int left)
 {
   const struct himeno_kernel *kernel = s->config.kernel;
@@ -43,7 +44,8 @@ static status_t sweeps_put(struct solver *s, struct segment g)
   return s->unattended ? solver_passes_end(s) : STATUS_OK;
 }
 
-/* Records a block that needs no host, unless the last one was alike. A part of a block has slots of its own: it is not recorded. */
+/* Records a block that needs no host, unless the last one was alike. A part of a block has slots of
+ * its own: it is not recorded. */
 static status_t graph_prepare(struct solver *s, int sweeps)
 {
   const struct gpu_backend *backend = s->config.device->backend;
@@ -87,7 +89,8 @@ static status_t barrier(struct solver *s)
   return watch_barrier(s->config.comm, "a barrier");
 }
 
-/* Without neighbours nothing is read back while the sweeps run: gosa and times come once, at the end. */
+/* Without neighbours nothing is read back while the sweeps run: gosa and times come once, at the
+ * end. */
 static status_t local_finish(struct solver *s, struct segment g)
 {
   size_t bytes = (size_t)(g.end - g.first) * sizeof(double);
@@ -151,7 +154,8 @@ int solver_check_sweeps(const struct himeno_kernel *kernel)
                                               : SOLVER_CHECK_SWEEPS / kernel->sweeps * kernel->sweeps;
 }
 
-/* Where the part that begins at \a first ends: at the next check point, or where a fault is planted. */
+/* Where the part that begins at \a first ends: at the next check point, or where a fault is
+ * planted. */
 static struct segment segment_next(int first, int sweeps, int every, int planted)
 {
   int end = every && first / every * every + every < sweeps ? first / every * every + every : sweeps;

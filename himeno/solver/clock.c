@@ -82,7 +82,8 @@ static double link_factor(int a, int b)
   return factor("link=%d-%d:", a < b ? a : b, a < b ? b : a);
 }
 
-/* Nearly normal, mean 1: twelve uniform numbers summed. A rank's blocks and the parts of a block are independent. */
+/* Nearly normal, mean 1: twelve uniform numbers summed. A rank's blocks and the parts of a block
+ * are independent. */
 static double noisy(int rank, long number, int part)
 {
   double sum = -6;

@@ -2,13 +2,14 @@
 /** \file
  * \brief A simulated clock for tests: what is planted in it lies below every detector.
  *
- * HIMENO_NULL_CLOCK gives the null backend's blocks times that follow a machine of equal devices and links, with noise, and
- * faults by words apart by spaces:
+ * HIMENO_NULL_CLOCK gives the null backend's blocks times that follow a machine of equal devices
+ * and links, with noise, and faults by words apart by spaces:
  *
  *     seed=7 noise=0.004 device=3:1.05 link=2-5:4
  *
- * `noise` is the relative standard deviation of each block (0.003 unless given), `device=R:F` makes rank R's device F times slower,
- * `link=A-B:F` what travels between ranks A and B. The work is still done, and its bits are right. */
+ * `noise` is the relative standard deviation of each block (0.003 unless given), `device=R:F` makes
+ * rank R's device F times slower, `link=A-B:F` what travels between ranks A and B. The work is
+ * still done, and its bits are right. */
 #ifndef HIMENO_SOLVER_CLOCK_H
 #define HIMENO_SOLVER_CLOCK_H
 
@@ -29,7 +30,8 @@ status_t clock_check(void);
 /** \brief Whether the times of \a set are simulated. */
 int clock_simulates(const struct himeno_kernel_set *set);
 
-/** \brief Overwrites this rank's times of a block: \a phases in seconds over all its sweeps, \a seconds by its own clock. */
+/** \brief Overwrites this rank's times of a block: \a phases in seconds over all its sweeps, \a
+ * seconds by its own clock. */
 void clock_block(const struct clock_block *block, double phases[HIMENO_PHASES], double *seconds);
 
 /** \brief Seconds in which rank's device moves \a bytes. */

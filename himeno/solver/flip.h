@@ -2,9 +2,10 @@
 /** \file
  * \brief Faults planted in device memory, below every detector: for tests.
  *
- * HIMENO_FLIP="a3 10,20,30 5 17" flips bit 5 of a3 at the global point (10, 20, 30) before sweep 17 of the run, on the rank that
- * counts the point; "a3@2" in rank 2's copy of it, a halo float too. "p" is the newest field, "older-p" the one before it. The sweeps
- * pause there for it, in a temporal kernel before the pass that does the sweep. Nothing is flipped twice. */
+ * HIMENO_FLIP="a3 10,20,30 5 17" flips bit 5 of a3 at the global point (10, 20, 30) before sweep 17
+ * of the run, on the rank that counts the point; "a3@2" in rank 2's copy of it, a halo float too.
+ * "p" is the newest field, "older-p" the one before it. The sweeps pause there for it, in a
+ * temporal kernel before the pass that does the sweep. Nothing is flipped twice. */
 #ifndef HIMENO_SOLVER_FLIP_H
 #define HIMENO_SOLVER_FLIP_H
 
@@ -27,11 +28,12 @@ void flip_plan_in(const struct solver *solver, const struct flip *flip);
 /** \brief Reads the text of HIMENO_FLIP; whether it is one. */
 int flip_parse(const char *text, struct flip *flip);
 
-/** \brief Plans what the environment says. STATUS_USAGE, with one line, for a text that is no fault. */
+/** \brief Plans what the environment says. STATUS_USAGE, with one line, for a text that is no
+ * fault. */
 status_t flip_read(void);
 
-/** \brief Warns where what is planned lies outside of a grid, as one host's does of a fault meant for several. STATUS_USAGE where it
- * is for a rank that there is not. */
+/** \brief Warns where what is planned lies outside of a grid, as one host's does of a fault meant
+ * for several. STATUS_USAGE where it is for a rank that there is not. */
 status_t flip_check(const int64_t global[3], int ranks);
 
 /** \brief The sweep among (from, to] before which something is planted, 0 if none is. */

@@ -39,7 +39,8 @@ static status_t whole_pass(struct solver *s, struct himeno_exec *exec, int sweep
   return s->set->sweep(exec, s->compute, &sweep);
 }
 
-/* Whatever goes out first: the slabs when the rest overlaps with the exchange, everything when it does not. */
+/* Whatever goes out first: the slabs when the rest overlaps with the exchange, everything when it
+ * does not. */
 static status_t sweep_first(struct solver *s, struct himeno_exec *exec, int slot)
 {
   if (!s->overlap) return sweep_box(s, exec, &s->layout.owned, slot);

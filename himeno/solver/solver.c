@@ -123,7 +123,8 @@ static status_t route_open(struct solver *s)
   return STATUS_OK;
 }
 
-/* Thin slabs cost a temporal kernel T + 2 steps for a plane: more than halos take that need no host. */
+/* Thin slabs cost a temporal kernel T + 2 steps for a plane: more than halos take that need no
+ * host. */
 static int overlap_pays(const struct solver *s)
 {
   return s->config.overlap && !(s->unattended && s->config.kernel->class_ == HIMENO_TEMPORAL);

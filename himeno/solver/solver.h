@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The domain-decomposed Jacobi solver: one device a rank, blocks of sweeps from the initial field.
+ * \brief The domain-decomposed Jacobi solver: one device a rank, blocks of sweeps from the initial
+ * field.
  *
- * All functions are collective over the solver's communicator. One that fails on a rank leaves the others waiting in
- * their next message: the caller ends the job (agree_abort), unless it is solver_open, whose ranks agree. */
+ * All functions are collective over the solver's communicator. One that fails on a rank leaves the
+ * others waiting in their next message: the caller ends the job (agree_abort), unless it is
+ * solver_open, whose ranks agree. */
 #ifndef HIMENO_SOLVER_SOLVER_H
 #define HIMENO_SOLVER_SOLVER_H
 
@@ -44,8 +46,8 @@ struct solver_config {
   int check_sweeps; /**< sweeps from check point to check point: solver_check_sweeps() */
 };
 
-/** In dense data, which contract fastest, a wrong bit of p may be below rounding this many sweeps later: doc/method.md has
- * what was seen of flips by their distance to the next check. */
+/** In dense data, which contract fastest, a wrong bit of p may be below rounding this many sweeps
+ * later: doc/method.md has what was seen of flips by their distance to the next check. */
 #define SOLVER_CHECK_SWEEPS 12
 
 /** \brief Sweeps from check point to check point for a kernel: whole passes of it. */
@@ -79,11 +81,12 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes);
 status_t solver_open(const struct solver_config *config, struct solver **solver);
 void solver_close(struct solver *solver);
 
-/** \brief Restores the initial field, runs and times \a sweeps sweeps, sums the checksum. \a cut: the sweeps pause at each
- * check point for the checksum there; pauses are not timed. */
+/** \brief Restores the initial field, runs and times \a sweeps sweeps, sums the checksum. \a cut:
+ * the sweeps pause at each check point for the checksum there; pauses are not timed. */
 status_t solver_block_run(struct solver *solver, int sweeps, int cut, struct solver_block *block);
 
-/** \brief Like solver_block_run from the field as it is: for the original protocol, which never resets it. */
+/** \brief Like solver_block_run from the field as it is: for the original protocol, which never
+ * resets it. */
 status_t solver_block_continue(struct solver *solver, int sweeps, struct solver_block *block);
 
 /** \brief Fills everything with \a data; the next block continues from the initial field. */
@@ -95,27 +98,33 @@ enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
 /** \brief "a0", …, "wrk1", "p", "older p". */
 const char *solver_array_name(int array);
 
-/** \brief Sum of the twelve coefficients' checksums over the points that this rank counts; not summed over ranks. */
+/** \brief Sum of the twelve coefficients' checksums over the points that this rank counts; not
+ * summed over ranks. */
 status_t solver_coefficients_checksum(struct solver *solver, uint64_t *sum);
 
 /** Relative, where gosa is a sum of single floats that round toward zero. */
 #define SOLVER_GOSA_TOLERANCE_SINGLE 1e-3
 
-/** \brief Whether two gosa differ by at most \a tolerance, relative; infinities and NaNs agree with nothing. */
+/** \brief Whether two gosa differ by at most \a tolerance, relative; infinities and NaNs agree with
+ * nothing. */
 int solver_gosa_agrees(double a, double b, double tolerance);
 
-/** \brief The coefficients' checksums over all that this rank holds are kept: solver_baseline_compare looks for changes. */
+/** \brief The coefficients' checksums over all that this rank holds are kept:
+ * solver_baseline_compare looks for changes. */
 status_t solver_baseline_begin(struct solver *solver);
 
-/** \brief The block that has just run becomes the one that later ones of as many sweeps must repeat. */
+/** \brief The block that has just run becomes the one that later ones of as many sweeps must
+ * repeat. */
 status_t solver_baseline_take(struct solver *solver);
 
-/** \brief What the block that was taken had at its check points: \a n of them, none before. The solver's. */
+/** \brief What the block that was taken had at its check points: \a n of them, none before. The
+ * solver's. */
 const struct solver_check *solver_baseline_checks(const struct solver *solver, int *n);
 
-/** \brief STATUS_WRONG on all ranks, and a line from each that saw it, where the block that has just run differs from the one
- * that was taken (in a rank's own gosa of any sweep, in the older field, in p at check points that both have), or where a
- * coefficient has changed. \a what names the block. */
+/** \brief STATUS_WRONG on all ranks, and a line from each that saw it, where the block that has
+ * just run differs from the one that was taken (in a rank's own gosa of any sweep, in the older
+ * field, in p at check points that both have), or where a coefficient has changed. \a what names
+ * the block. */
 status_t solver_baseline_compare(struct solver *solver, const char *what);
 
 /** \brief Checksum of one array over the points that this rank counts; not summed over ranks. */
@@ -127,7 +136,8 @@ status_t solver_array_write(struct solver *solver, int array, int64_t offset, in
 
 const struct layout *solver_layout(const struct solver *solver);
 
-/** \brief Times \a passes of the ceiling kernel on all ranks at once: bytes per second over all ranks, slowest's time. */
+/** \brief Times \a passes of the ceiling kernel on all ranks at once: bytes per second over all
+ * ranks, slowest's time. */
 status_t solver_ceiling(struct solver *solver, int passes, double *bytes_per_second);
 
 /** \brief What the kernel takes of the device; zeros where the backend cannot say. */

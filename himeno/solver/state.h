@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What the solver's files share: solver.c makes it, pass.c runs one pass over it, block.c runs blocks. */
+ * \brief What the solver's files share: solver.c makes it, pass.c runs one pass over it, block.c
+ * runs blocks. */
 #ifndef HIMENO_SOLVER_STATE_H
 #define HIMENO_SOLVER_STATE_H
 
 #include "himeno/solver/solver.h"
 
-/* Device timestamps of a pass are read this many passes later, when they have surely passed: the copy out of a halo in
- * pass n comes after all computing of pass n − 2. */
+/* Device timestamps of a pass are read this many passes later, when they have surely passed: the
+ * copy out of a halo in pass n comes after all computing of pass n − 2. */
 #define PASS_RING 4
 
 enum pass_mark { PASS_BEGIN, PASS_BOUNDARY, PASS_INNER_BEGIN, PASS_END, PASS_MARKS };
@@ -26,7 +27,8 @@ struct solver {
   struct halo_cut cut;
   struct himeno_fields fields;
   struct himeno_exec *exec;
-  struct himeno_exec *plain; /* for the sweeps that are no multiple of the kernel's T; NULL when T is 1 */
+  /* for the sweeps that are no multiple of the kernel's T; NULL when T is 1 */
+  struct himeno_exec *plain;
   struct gpu_queue *compute;
   struct halo_route *route; /* NULL without neighbours */
   int unattended;           /* the route needs no host during a block */
@@ -58,16 +60,19 @@ struct solver {
   int gosa_first, gosa_count; /* slots copied out and not yet sent */
 };
 
-/** \brief One pass of \a exec, \a sweeps deep, whose first sweep has slot \a slot; halos are exchanged. */
+/** \brief One pass of \a exec, \a sweeps deep, whose first sweep has slot \a slot; halos are
+ * exchanged. */
 status_t solver_pass(struct solver *solver, struct himeno_exec *exec, int sweeps, int slot);
 
 /** \brief Ends the passes of a block, where the route needs no host. */
 status_t solver_passes_end(struct solver *solver);
 
-/** \brief Adds the timestamps of all passes to the sums of the phases. The compute queue must be empty. */
+/** \brief Adds the timestamps of all passes to the sums of the phases. The compute queue must be
+ * empty. */
 status_t solver_pass_times(struct solver *solver);
 
-/** \brief Sends the slots that have reached the host, and begins to copy out [slot, slot + count). */
+/** \brief Sends the slots that have reached the host, and begins to copy out [slot, slot +
+ * count). */
 status_t gosa_advance(struct solver *solver, int slot, int count);
 
 /** \brief Completes the slots [first, end) on all ranks. */

@@ -96,7 +96,8 @@ static status_t memory_check(const struct himeno_config *config, struct himeno_c
       size->name, report_bytes(need), report_bytes(least));
 }
 
-/* The default size, or the largest named one below it that every rank can hold and that can be cut. */
+/* The default size, or the largest named one below it that every rank can hold and that can be
+ * cut. */
 static status_t size_default(const struct himeno_config *config, struct himeno_choice *choice, uint64_t least)
 {
   int n = choice->placement.info.emulated ? 0 : choice->placement.info.is_cpu ? 2 : 3;
@@ -112,7 +113,8 @@ static status_t size_default(const struct himeno_config *config, struct himeno_c
   return memory_check(config, choice, least);
 }
 
-/* Grids of 1:1:2 like the named ones, k a multiple of 32; the largest that takes no more than the share asked for. */
+/* Grids of 1:1:2 like the named ones, k a multiple of 32; the largest that takes no more than the
+ * share asked for. */
 static status_t size_fill(const struct himeno_config *config, struct himeno_choice *choice, uint64_t least)
 {
   double wanted = (double)least * config->fill / 100;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What `auto` and defaults come to: grid, kernel, transport, cut. Every rank comes to the same. */
+ * \brief What `auto` and defaults come to: grid, kernel, transport, cut. Every rank comes to the
+ * same. */
 #ifndef HIMENO_TUNE_CHOOSE_H
 #define HIMENO_TUNE_CHOOSE_H
 
@@ -17,7 +18,8 @@ status_t himeno_refit(const struct himeno_config *config, struct himeno_choice *
 /** \brief The kernel in the file that --kernel-file names, kept in \a choice. */
 const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_choice *choice);
 
-/** \brief Measures a few exchanges by each transport, unless one was asked for, and takes the fastest. */
+/** \brief Measures a few exchanges by each transport, unless one was asked for, and takes the
+ * fastest. */
 status_t himeno_transport_tune(const struct himeno_config *config, struct himeno_choice *choice);
 
 #endif

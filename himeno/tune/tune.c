@@ -40,7 +40,8 @@ static void key_make(const struct himeno_config *config, const struct himeno_cho
   }
 }
 
-/* Makes \a kernel the choice, with a cut that suits it; 0 where it cannot be. Says nothing: the next one may. */
+/* Makes \a kernel the choice, with a cut that suits it; 0 where it cannot be. Says nothing: the
+ * next one may. */
 static int kernel_fits(const struct himeno_config *config, struct himeno_choice *choice,
                        const struct himeno_kernel *kernel)
 {
@@ -68,7 +69,8 @@ static status_t solver_time(struct solver *solver, int deep, double *seconds)
   return STATUS_OK;
 }
 
-/* Time a sweep of \a kernel, infinite where this device cannot run it. A fault is a fault here too. */
+/* Time a sweep of \a kernel, infinite where this device cannot run it. A fault is a fault here
+ * too. */
 static status_t trial(const struct himeno_config *config, struct himeno_choice *choice,
                       const struct himeno_kernel *kernel, double *seconds)
 {

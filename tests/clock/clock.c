@@ -88,7 +88,8 @@ int __wrap_sched_yield(void)
   return __real_sched_yield();
 }
 
-/* Whoever sleeps until then has no work to spend: it looks again soon by the world's clock, and burns no core in between. */
+/* Whoever sleeps until then has no work to spend: it looks again soon by the world's clock, and
+ * burns no core in between. */
 int __real_pthread_cond_timedwait(pthread_cond_t *wake, pthread_mutex_t *lock, const struct timespec *until);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *wake, pthread_mutex_t *lock, const struct timespec *until);
 int __wrap_pthread_cond_timedwait(pthread_cond_t *wake, pthread_mutex_t *lock, const struct timespec *until)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Products by the virtual clock: nanoseconds a multiplication and addition of a `product`. The null device gets a known peak. */
+/* Products by the virtual clock: nanoseconds a multiplication and addition of a `product`. The null
+ * device gets a known peak. */
 #include "clock.h"
 #include "gemm/kernels/kernels.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing and links by the virtual clock. A flag is raised in words beside it, with the time at which it can be seen; the neighbour
- * that looks for it without success sets its own flag at that time. */
+/* Packing and links by the virtual clock. A flag is raised in words beside it, with the time at
+ * which it can be seen; the neighbour that looks for it without success sets its own flag at that
+ * time. */
 #include <mpi.h>
 #include <string.h>
 
@@ -29,7 +30,8 @@ static status_t unpack(struct halo_packer_state *state, struct gpu_queue *queue,
 
 /* ---- links ---- */
 
-/* Words of a flag, from its first: what is raised, and when it is seen, of even and of odd exchanges. */
+/* Words of a flag, from its first: what is raised, and when it is seen, of even and of odd
+ * exchanges. */
 enum { RAISED = 8, SEEN = 10 };
 
 static const struct halo_link_ops *link_ops;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Himeno's kernels by the virtual clock. The words: nanoseconds a point of a `sweep`, a float of a `ceiling` pass, a `fill`, a
- * `checksum`. */
+/* Himeno's kernels by the virtual clock. The words: nanoseconds a point of a `sweep`, a float of a
+ * `ceiling` pass, a `fill`, a `checksum`. */
 #include "clock.h"
 #include "himeno/kernels/kernels.h"
 
@@ -25,7 +25,8 @@ static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum him
   return __real_himeno_kernels_cpu.fill(exec, queue, array, data);
 }
 
-/* Blocks differ by `jitter` with a period of five: whichever of them are timed, five in a row are these. */
+/* Blocks differ by `jitter` with a period of five: whichever of them are timed, five in a row are
+ * these. */
 static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   static const int jitter[] = {0, 1, -1, 3, -2};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* mem-gpu's kernels on the CPU by the virtual clock. The words: nanoseconds a byte that is `read` or `written`, a `flop`, a call of
- * a loop over `host` memory. A hop takes 1, 8 or 80 ns, by where its ring fits. */
+/* mem-gpu's kernels on the CPU by the virtual clock. The words: nanoseconds a byte that is `read`
+ * or `written`, a `flop`, a call of a loop over `host` memory. A hop takes 1, 8 or 80 ns, by where
+ * its ring fits. */
 #include <omp.h>
 
 #include "clock.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* MPI by the virtual clock. A message carries, on a tag of its own, when it arrives; a collective call ends when the last rank has
- * entered it. A request is done once that time has come, and then at once. A test of requests waits in truth until it knows:
- * ranks send all of an exchange before they ask for anything of it, so that nobody waits for nothing. */
+/* MPI by the virtual clock. A message carries, on a tag of its own, when it arrives; a collective
+ * call ends when the last rank has entered it. A request is done once that time has come, and then
+ * at once. A test of requests waits in truth until it knows: ranks send all of an exchange before
+ * they ask for anything of it, so that nobody waits for nothing. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -13,7 +14,8 @@
 /* A request under way. */
 struct flight {
   MPI_Request request, stamp;
-  int64_t at; /* of a message, when it arrives; of a collective call, when the last rank entered it */
+  /* of a message, when it arrives; of a collective call, when the last rank entered it */
+  int64_t at;
   int64_t mine, cost;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands between a program and its environment: adds a line to the file that SWITCH_READS names, with how often it asked for a HIMENO_*. */
+/* Stands between a program and its environment: adds a line to the file that SWITCH_READS names,
+ * with how often it asked for a HIMENO_*. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A fuzz target, as libFuzzer calls it (scripts/fuzz), and as tests/fuzz/replay.c does over what was found. */
+ * \brief A fuzz target, as libFuzzer calls it (scripts/fuzz), and as tests/fuzz/replay.c does over
+ * what was found. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Any words as a command line of himeno-gpu, a word a line: it is read or refused with a message. */
+ * \brief Any words as a command line of himeno-gpu, a word a line: it is read or refused with a
+ * message. */
 #include <string.h>
 
 #include "himeno/cmdline.h"

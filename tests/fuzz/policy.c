@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Any bytes as a policy of --accept: it is read or refused with a message, and a name is a text. */
+ * \brief Any bytes as a policy of --accept: it is read or refused with a message, and a name is a
+ * text. */
 #include <string.h>
 
 #include "himeno/accept/policy.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Any text into the assembler: it assembles or is refused with a message, and what assembles survives the way
- * through the disassembler. */
+ * \brief Any text into the assembler: it assembles or is refused with a message, and what assembles
+ * survives the way through the disassembler. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief For targets that read text: an input as a string of exactly its size, and what a reader promises of its messages. */
+ * \brief For targets that read text: an input as a string of exactly its size, and what a reader
+ * promises of its messages. */
 #ifndef TESTS_FUZZ_READER_H
 #define TESTS_FUZZ_READER_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Runs a fuzz target over its corpus, without a fuzzer: what once went wrong must stay right. */
+ * \brief Runs a fuzz target over its corpus, without a fuzzer: what once went wrong must stay
+ * right. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

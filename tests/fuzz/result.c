@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Any bytes as an earlier result for --reference: it is read or refused with a message, and what is read has a rate and a noise. */
+ * \brief Any bytes as an earlier result for --reference: it is read or refused with a message, and
+ * what is read has a rate and a noise. */
 #include "himeno/accept/reference.h"
 #include "tests/fuzz/reader.h"
 

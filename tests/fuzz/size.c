@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Any text as a size, a cut or a duration: it is read or refused with a message, and what is read is within its limits. */
+ * \brief Any text as a size, a cut or a duration: it is read or refused with a message, and what is
+ * read is within its limits. */
 #include <string.h>
 
 #include "comm/halo/grid.h"

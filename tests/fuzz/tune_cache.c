@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Any bytes as the file of remembered kernels: reading finds a kernel or none, and storing leaves a file that can be read, or one
- * that is not ours as it was. */
+ * \brief Any bytes as the file of remembered kernels: reading finds a kernel or none, and storing
+ * leaves a file that can be read, or one that is not ours as it was. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every kernel of a backend's set of products, over shapes, transpositions, factors, leading dimensions, blocks and data,
- * against float64: C poisoned before, and the same bits twice. Speaks TAP.
+/* Every kernel of a backend's set of products, over shapes, transpositions, factors, leading
+ * dimensions, blocks and data, against float64: C poisoned before, and the same bits twice. Speaks
+ * TAP.
  *   gemm_products BACKEND [all|few|tiny [KERNEL]...]     only those kernels
  * few is what compute-sanitizer's memcheck has the patience for, tiny what its other tools have. */
 #include <stdio.h>
@@ -25,8 +26,8 @@ static const int64_t tiny_shapes[][3] = {{5, 7, 3}, {130, 258, 17}, {24, 40, 330
 static const float factors[][2] = {{1, 0}, {-0.75f, 0}, {1, 1}, {0.5f, -2}};
 #define FACTORS (int)(sizeof factors / sizeof factors[0])
 
-/* Added to the least leading dimension of A, B and C: none; rows of whole vectors, of which the last elements fill one only in
- * part and are the last of the matrix; rows of none. */
+/* Added to the least leading dimension of A, B and C: none; rows of whole vectors, of which the
+ * last elements fill one only in part and are the last of the matrix; rows of none. */
 static const int64_t pads[][3] = {{0, 0, 0}, {8, 16, 4}, {1, 3, 5}};
 #define PADS (int)(sizeof pads / sizeof pads[0])
 
@@ -34,7 +35,9 @@ struct effort {
   const char *name;
   const int64_t (*shapes)[3];
   int n_shapes;
-  int factors; /* every n-th pair of them; from their number on one pair a shape, by turns the first and the last */
+  /* every n-th pair of them; from their number on one pair a shape, by turns the first and the
+   * last */
+  int factors;
   int blocks; /* every n-th way to cut the work, others each time */
   int wide;   /* data of wide exponents and special values too */
 };
@@ -120,7 +123,8 @@ static void diagnose(const struct gemm_problem *p, const struct gemm_blocks *g)
   printf(": %s\n", log_held());
 }
 
-/* All blocks of a kernel on one problem, or some of them. Blocks that are none for the problem are passed by, the first never. */
+/* All blocks of a kernel on one problem, or some of them. Blocks that are none for the problem are
+ * passed by, the first never. */
 static status_t problem_check(struct bench *b, const struct subject *s, const struct gemm_problem *p,
                               enum gemm_data data)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How many flipped bits a run reports: plants one in each of many blocks, as himeno-gpu runs and checks them, and counts.
+/* How many flipped bits a run reports: plants one in each of many blocks, as himeno-gpu runs and
+ * checks them, and counts.
  *
- * Drawn are the array (13 that a sweep reads, and the halos of p where there are neighbours), the rank, the point, the bit (10 to 31)
- * and the sweep; not what no sweep reads. Blocks with pauses at check points and without them take turns. */
+ * Drawn are the array (13 that a sweep reads, and the halos of p where there are neighbours), the
+ * rank, the point, the bit (10 to 31) and the sweep; not what no sweep reads. Blocks with pauses at
+ * check points and without them take turns. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -52,7 +54,8 @@ static int64_t outside(const struct layout *l, const int64_t at[3], int d)
   return below > 0 ? below : above > 0 ? above : 0;
 }
 
-/* What a point of p is to the rank that holds it; ROWS where no sweep reads it before it is written. */
+/* What a point of p is to the rank that holds it; ROWS where no sweep reads it before it is
+ * written. */
 static enum row row_of(const struct layout *l, const int64_t at[3], int array)
 {
   int64_t most = 0, sum = 0;

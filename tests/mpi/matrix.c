@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Right bits everywhere: every kernel of every backend, on 1 to N ranks, in all cuts, equals the table of
- * tests/golden/himeno.csv, or the reference kernel's value. One MPI job runs all cases on sub-communicators of its ranks and
- * speaks TAP.
+/* Right bits everywhere: every kernel of every backend, on 1 to N ranks, in all cuts, equals the
+ * table of tests/golden/himeno.csv, or the reference kernel's value. One MPI job runs all cases on
+ * sub-communicators of its ranks and speaks TAP.
  *
- * Usage: mpirun -np 8 matrix TABLE BACKEND all|cuts|pairs|odd [KERNEL,...]
- * `all` crosses every cut with data, transport and overlap at 24x37x53 and takes XS beside it; `cuts` takes each of these cuts
- * once, slabs along i by p2p, for which there are kernels that sweep and send, and the rest paired off; `pairs` takes S, with
- * kernels, data, transports, overlap and a few cuts paired off; `odd` takes extents that suit no tile, from the smallest there
- * is, with both data sets. */
+ * Usage: mpirun -np 8 matrix TABLE BACKEND all|cuts|pairs|odd [KERNEL,...] `all` crosses every cut
+ * with data, transport and overlap at 24x37x53 and takes XS beside it; `cuts` takes each of these
+ * cuts once, slabs along i by p2p, for which there are kernels that sweep and send, and the rest
+ * paired off; `pairs` takes S, with kernels, data, transports, overlap and a few cuts paired off;
+ * `odd` takes extents that suit no tile, from the smallest there is, with both data sets. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -266,8 +266,8 @@ static void kernel_do(const struct himeno_kernel *kernel, int ranks, const char 
   }
 }
 
-/* Ranks take turns among the devices; the host's own cores, which an OpenCL loader may show beside GPUs, only where there is
- * nothing else. */
+/* Ranks take turns among the devices; the host's own cores, which an OpenCL loader may show beside
+ * GPUs, only where there is nothing else. */
 static int device_index(const struct gpu_device_info *devices, int n)
 {
   int gpus = 0, wanted = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Every wrong block of gemm-gpu is seen: faults at random places of C, A and B, of any bit, in any block of our kernel and of the
- * library, and in trials of tiles, on any rank, each in a run of its own on fresh matrices. One MPI job does them all and speaks TAP.
- *   mpirun -np 2 products BACKEND FAULTS
- * Of our C, of A and of B any bit must be seen; of a library's C, and of a trial's, those that move their element beyond the bounds of
- * two right results: a fault below is drawn again, and counted. */
+/* Every wrong block of gemm-gpu is seen: faults at random places of C, A and B, of any bit, in any
+ * block of our kernel and of the library, and in trials of tiles, on any rank, each in a run of its
+ * own on fresh matrices. One MPI job does them all and speaks TAP. mpirun -np 2 products BACKEND
+ * FAULTS Of our C, of A and of B any bit must be seen; of a library's C, and of a trial's, those
+ * that move their element beyond the bounds of two right results: a fault below is drawn again, and
+ * counted. */
 #include "config.h"
 
 #include <math.h>
@@ -48,8 +49,9 @@ static float flipped(float value, int bit)
   return value;
 }
 
-/* Whether a flip in a library's C must be seen: of one product by twice the bound on ‖row‖‖column‖, and as much again for its own error.
- * Blocks that read C are blocks of many products here, whose bounds are wider: of these only what is gross is asked for. */
+/* Whether a flip in a library's C must be seen: of one product by twice the bound on ‖row‖‖column‖,
+ * and as much again for its own error. Blocks that read C are blocks of many products here, whose
+ * bounds are wider: of these only what is gross is asked for. */
 static int is_beyond(const struct fault *f)
 {
   const float *a = run.matrices.host[GEMM_A], *b = run.matrices.host[GEMM_B];
@@ -81,7 +83,8 @@ static struct fault fault_draw(void)
   return f;
 }
 
-/* Which needs the problem: the series there are, and how large its matrices. A rank's data are its own, and its word on them counts. */
+/* Which needs the problem: the series there are, and how large its matrices. A rank's data are its
+ * own, and its word on them counts. */
 static status_t fault_place(struct fault *f)
 {
   const struct gemm_kernel *kernel;
@@ -113,7 +116,8 @@ static status_t fault_place(struct fault *f)
 
 /* ---- what is said of it ---- */
 
-/* The rank that has it says so, nobody else does, and a library's alone is no verdict, unless it is asked to be. */
+/* The rank that has it says so, nobody else does, and a library's alone is no verdict, unless it is
+ * asked to be. */
 static const char *judge(const struct fault *f, status_t status)
 {
   const struct gemm_series *s = &run.series[f->series];

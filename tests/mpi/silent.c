@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A neighbour that never sends: rank 0 exchanges halos, rank 1 opens the route and then stops, or only sleeps. Rank 0 must run into
- * the deadline, on the device where that waits by itself, and end the job with 6. Or a rank that stops where the others make a
- * communicator: they must end the job. Or one that is busy for longer than the deadline, while others wait for all: that is none.
+/* A neighbour that never sends: rank 0 exchanges halos, rank 1 opens the route and then stops, or
+ * only sleeps. Rank 0 must run into the deadline, on the device where that waits by itself, and end
+ * the job with 6. Or a rank that stops where the others make a communicator: they must end the job.
+ * Or one that is busy for longer than the deadline, while others wait for all: that is none.
  *
  * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep | mpirun -np N silent stop|work RANK */
 #include "config.h"

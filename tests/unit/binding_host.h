@@ -2,16 +2,18 @@
 /** \file
  * \brief Recorded hosts for the tests of binding, and words to say who sees and is bound to what.
  *
- * The machines in tests/topo are synthetic, modelled on real ones, so that anybody can read what they hold:
- * - eight-gpus.xml: two sockets of 16 cores and 32 threads, numbered as Linux does (the second threads from
- * 32 on), made by `lstopo -i "pack:2 [numa] l3:1 l2:16 core:1 pu:2(indexes=0,32,1,33,…)" --of xml`. In each
- * package's element stand four host bridges with a PCI bridge and a GPU (class 0302), at the bus numbers of a
- * DGX H100: 1b 43 52 61 and 9d c3 d1 df;
+ * The machines in tests/topo are synthetic, modelled on real ones, so that anybody can read what
+ * they hold:
+ * - eight-gpus.xml: two sockets of 16 cores and 32 threads, numbered as Linux does (the second
+ *   threads from 32 on), made by `lstopo -i "pack:2 [numa] l3:1 l2:16 core:1
+ *   pu:2(indexes=0,32,1,33,…)" --of xml`. In each package's element stand four host bridges with a
+ *   PCI bridge and a GPU (class 0302), at the bus numbers of a DGX H100: 1b 43 52 61 and 9d c3 d1
+ *   df;
  * - eight-gpus-slurm.xml: the same as a job of eight cores sees it, by `lstopo --restrict
- * 0x000f000f,0x000f000f`: cores 0-3 of the first socket, 16-19 of the second. The control group hides no PCI
- * device;
- * - two-numa-nodes.xml: `lstopo -i "pack:2 [numa] l3:1 l2:4 core:1 pu:1"`: eight cores, no GPU.
- * A network card hangs on no node, as where the firmware does not tell. */
+ *   0x000f000f,0x000f000f`: cores 0-3 of the first socket, 16-19 of the second. The control group
+ *   hides no PCI device;
+ * - two-numa-nodes.xml: `lstopo -i "pack:2 [numa] l3:1 l2:4 core:1 pu:1"`: eight cores, no GPU. A
+ *   network card hangs on no node, as where the firmware does not tell. */
 #ifndef TESTS_UNIT_BINDING_HOST_H
 #define TESTS_UNIT_BINDING_HOST_H
 
@@ -20,7 +22,8 @@
 
 enum { GPUS = 8, RANKS_MAX = 16 };
 
-/** A host under test: ranks that see nothing and are bound to everything, until a test says otherwise. */
+/** A host under test: ranks that see nothing and are bound to everything, until a test says
+ * otherwise. */
 struct fixture {
   hwloc_topology_t topology;
   struct gpu_device_info gpus[GPUS];

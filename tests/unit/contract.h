@@ -9,8 +9,8 @@
 
 #define TEST_SKIPPED 77
 
-/** \brief Runs all checks on each device of the backend, then \a n more tests, as one group. Returns what
- * `main` returns: the number of failed cases, or TEST_SKIPPED without a device. */
+/** \brief Runs all checks on each device of the backend, then \a n more tests, as one group.
+ * Returns what `main` returns: the number of failed cases, or TEST_SKIPPED without a device. */
 int contract_run(const struct gpu_backend *backend, const struct CMUnitTest *more, size_t n);
 
 /** \brief Asserts that a call failed as expected, that it said why, and forgets the message. */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A Raspberry Pi's kernel and firmware behind the driver's system calls: memory that the emulator owns, and
- * programs that it runs. */
+ * \brief A Raspberry Pi's kernel and firmware behind the driver's system calls: memory that the
+ * emulator owns, and programs that it runs. */
 #ifndef TESTS_UNIT_FAKE_PI_H
 #define TESTS_UNIT_FAKE_PI_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** What the machine is, and what was done to it. Lies in memory that processes share, so that a test sees what a child
- * left behind. */
+/** What the machine is, and what was done to it. Lies in memory that processes share, so that a
+ * test sees what a child left behind. */
 struct fake_pi {
-  const char *compatible; /**< of the device tree, with its ends: "raspberrypi,3-model-b\0brcm,bcm2837" */
+  /** of the device tree, with its ends: "raspberrypi,3-model-b\0brcm,bcm2837" */
+  const char *compatible;
   size_t compatible_bytes;
   int has_vcio, has_shared, has_kms;
   const char *config_path, *config; /**< the firmware's settings; NULL where there is no file */
@@ -28,7 +29,8 @@ struct fake_pi {
 
 extern struct fake_pi *fake_pi;
 
-/** \brief Puts the fake in place: a Pi of that chip, "bcm2835" … "bcm2837", all of whose devices work. */
+/** \brief Puts the fake in place: a Pi of that chip, "bcm2835" … "bcm2837", all of whose devices
+ * work. */
 void fake_pi_be(const char *chip);
 
 /** \brief Whether nothing is held any more: QPUs off, no file, no mapping, no memory. */

@@ -56,7 +56,8 @@ static float initial(const int64_t extent[3], enum himeno_array array, enum hime
   return value;
 }
 
-/** One term after the other, each stored, so that nothing can be contracted: the new value at (i, j, k). */
+/** One term after the other, each stored, so that nothing can be contracted: the new value at (i,
+ * j, k). */
 static float expected_point(const int64_t extent[3], enum himeno_data data, int64_t i, int64_t j, int64_t k,
                             double *gosa)
 {
@@ -93,8 +94,8 @@ static float expected_point(const int64_t extent[3], enum himeno_data data, int6
 #undef CROSS
 }
 
-/** p[1] holds the new values inside the box and everywhere else what it held before (NULL: poison), and the slot the box's
- * gosa. */
+/** p[1] holds the new values inside the box and everywhere else what it held before (NULL: poison),
+ * and the slot the box's gosa. */
 static void assert_swept_over(struct rig *rig, enum himeno_data data, const struct box *box, int slot,
                               const uint32_t *before)
 {
@@ -158,7 +159,8 @@ static void check_small_grids(void **state)
     }
 }
 
-/** Slabs, columns and bricks with every kind of edge along k, one after the other in the same field. */
+/** Slabs, columns and bricks with every kind of edge along k, one after the other in the same
+ * field. */
 static void check_boxes(void **state)
 {
   static const struct box boxes[] = {
@@ -179,8 +181,8 @@ static void check_boxes(void **state)
   rig_close(&rig);
 }
 
-/** Behind the ends of the box's rows p[1] holds what p[0] does, which may be written again; everywhere else poison, which may
- * not. */
+/** Behind the ends of the box's rows p[1] holds what p[0] does, which may be written again;
+ * everywhere else poison, which may not. */
 static void check_ends(void **state)
 {
   static const struct box boxes[] = {{{1, 1, 1}, {9, 12, 99}},  {{3, 2, 1}, {5, 9, 99}},
@@ -238,7 +240,8 @@ static void assert_filled(struct rig *rig, struct gpu_mem mem, enum himeno_array
   free(bits);
 }
 
-/** Every rank fills its part of the global grid, layers around it included, and its checksum is its share. */
+/** Every rank fills its part of the global grid, layers around it included, and its checksum is its
+ * share. */
 static void check_parts(void **state)
 {
   static const int64_t extent[3] = {9, 12, 40};
@@ -286,7 +289,8 @@ static void check_ceiling(void **state)
   rig_close(&rig);
 }
 
-/* Which kernels a check is for: those that take single sweeps, parts of a grid, several sweeps, several single ones at once. */
+/* Which kernels a check is for: those that take single sweeps, parts of a grid, several sweeps,
+ * several single ones at once. */
 enum { SINGLE = 1, PARTS = 2, SEVERAL = 4, AT_ONCE = 8 };
 
 static const struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What himeno/kernels/kernels.h promises, checked in the same way on the kernels of every backend. */
+ * \brief What himeno/kernels/kernels.h promises, checked in the same way on the kernels of every
+ * backend. */
 #ifndef TESTS_UNIT_KERNELS_H
 #define TESTS_UNIT_KERNELS_H
 
@@ -18,8 +19,8 @@ struct kernel_subject {
   const char *setting, *value; /**< environment that forces the way, NULL for none */
 };
 
-/** \brief Runs all checks on each subject, as one group. Returns what `main` returns: the number of failed
- * cases, or TEST_SKIPPED when the backend has no device. */
+/** \brief Runs all checks on each subject, as one group. Returns what `main` returns: the number of
+ * failed cases, or TEST_SKIPPED when the backend has no device. */
 int kernels_run(const struct kernel_subject *subjects, size_t n);
 
 #endif

@@ -36,7 +36,8 @@ static int is_at_once(const struct kernel_subject *subject)
   return subject->setting && !strcmp(subject->setting, SETTING_AT_ONCE);
 }
 
-/* Sweeps of one pass: a resident kernel takes any number, and so does one of single sweeps at once, if it is odd. */
+/* Sweeps of one pass: a resident kernel takes any number, and so does one of single sweeps at once,
+ * if it is odd. */
 static int sweeps_of(const struct kernel_subject *subject)
 {
   return kernel_of(subject)->resident || is_at_once(subject) ? 3 : kernel_of(subject)->sweeps;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Checks of kernels that do several sweeps in a pass. The state is a struct kernel_subject. */
+ * \brief Checks of kernels that do several sweeps in a pass. The state is a struct
+ * kernel_subject. */
 #ifndef TESTS_UNIT_PASSES_H
 #define TESTS_UNIT_PASSES_H
 
-/** \brief Two passes over whole grids, smaller than any tile and such that suit none: field and gosa of every sweep. */
+/** \brief Two passes over whole grids, smaller than any tile and such that suit none: field and
+ * gosa of every sweep. */
 void check_passes(void **state);
 
 /** \brief The same where a call does several single sweeps; skipped where none does. */

@@ -33,8 +33,9 @@ struct machine {
   double cache_points, cache_gain; /* points that cost less, and by how much each */
   double noise;
   int overlap, at_once; /* at_once: all messages and all slabs in one launch */
-  double company; /* share of a byte's time, of two that send as much, that all bytes of the host cost */
-  double tile;    /* points of a tile: of those that the last one of a row lacks each costs IDLE */
+  /* share of a byte's time, of two that send as much, that all bytes of the host cost */
+  double company;
+  double tile; /* points of a tile: of those that the last one of a row lacks each costs IDLE */
 };
 
 static const struct machine plain = {.noise = 0.01, .overlap = 1};

@@ -224,7 +224,8 @@ static inline int model_carry(int op, uint32_t a, uint32_t b)
   }
 }
 
-/* Random bits, numbers near each other, special values: whatever a carry, a cancellation or an overflow takes. */
+/* Random bits, numbers near each other, special values: whatever a carry, a cancellation or an
+ * overflow takes. */
 static inline uint32_t interesting(uint64_t *seed)
 {
   static const uint32_t special[] = {

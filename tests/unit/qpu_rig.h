@@ -17,8 +17,8 @@ struct qpu_rig {
   uint32_t *uniforms, *in, *out; /**< RIG_WORDS each; uniforms start with in_at and out_at */
 };
 
-/** \brief Opens an emulator (NULL: the defaults, with one QPU) with \a text as its program, whose hazards the
- * assembler lets through when it is \a unchecked. */
+/** \brief Opens an emulator (NULL: the defaults, with one QPU) with \a text as its program, whose
+ * hazards the assembler lets through when it is \a unchecked. */
 static inline struct qpu_rig rig_open_checked(const struct qpu_emu_config *config, const char *text,
                                               int unchecked)
 {
@@ -80,7 +80,8 @@ static inline void rig_close(struct qpu_rig *rig)
   qpu_emu_destroy(rig->emu);
 }
 
-/** Reads the addresses into ra30 and ra31, the first vectors of `in` into r0 and r1, and sets up VPM writes. */
+/** Reads the addresses into ra30 and ra31, the first vectors of `in` into r0 and r1, and sets up
+ * VPM writes. */
 #define RIG_BEGIN                                                                                            \
   "mov ra30, unif\nmov ra31, unif\nshl r3, elem_num, 2\nldi r2, 64\n"                                        \
   "add r3, r3, ra30\nmov t0s, r3\nadd r3, r3, r2\nmov t0s, r3\nnop; ldtmu0\nmov r0, r4; ldtmu0\nmov r1, "    \

@@ -45,7 +45,8 @@ static inline void qpu_must_refuse(const char *text, const char *message)
   log_hold(0);
 }
 
-/** \brief Machine code that must come through the disassembler, and the assembler with all its checks, as it is. */
+/** \brief Machine code that must come through the disassembler, and the assembler with all its
+ * checks, as it is. */
 static inline void qpu_must_survive(const uint64_t *words, size_t n_words)
 {
   char *text;

@@ -14,7 +14,8 @@ void rig_expect_ok(status_t status)
   assert_int_equal(status, STATUS_OK);
 }
 
-/* Stays open from test to test of a subject: a driver may take a second to build its programs again. */
+/* Stays open from test to test of a subject: a driver may take a second to build its programs
+ * again. */
 static struct {
   const struct kernel_subject *subject;
   struct gpu_device *device;

@@ -23,7 +23,8 @@ struct rig {
 
 void rig_expect_ok(status_t status);
 
-/** \brief Opens the part of \a rank, with fields of no particular value; and the whole grid, filled. */
+/** \brief Opens the part of \a rank, with fields of no particular value; and the whole grid,
+ * filled. */
 void rig_open(struct rig *rig, const struct kernel_subject *subject, const int64_t extent[3],
               const int procs[3], int rank);
 void rig_open_whole(struct rig *rig, const struct kernel_subject *subject, const int64_t extent[3],
@@ -33,7 +34,8 @@ void rig_close(struct rig *rig);
 /** \brief After the last rig: closes the device that they shared. */
 void rig_end(void);
 
-/** \brief One pass from p[source]: of one sweep, or of as many as the kernel does or is told to do. */
+/** \brief One pass from p[source]: of one sweep, or of as many as the kernel does or is told to
+ * do. */
 void rig_sweep(struct rig *rig, const struct box *box, int source, int slot);
 void rig_pass(struct rig *rig, const struct box *box, int sweeps, int source, int slot);
 

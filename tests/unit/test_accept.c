@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Policies and references come from people: whatever is no such thing is refused with a line that says why. */
+/* Policies and references come from people: whatever is no such thing is refused with a line that
+ * says why. */
 #include "tests/unit/unit.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The driver of a real Raspberry Pi, with the kernel and the firmware faked behind its system calls. */
+ * \brief The driver of a real Raspberry Pi, with the kernel and the firmware faked behind its
+ * system calls. */
 #include "tests/unit/contract.h"
 
 #include <pthread.h>
@@ -257,7 +258,8 @@ static void closing_takes_back_what_was_never_freed(void **state)
 
 /* ---- ends of a process ---- */
 
-/* A child that holds the firmware's memory and ends so; its exit code, or the number of the signal plus 128. */
+/* A child that holds the firmware's memory and ends so; its exit code, or the number of the signal
+ * plus 128. */
 static int child_ends(int by_signal)
 {
   int how;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cut: every interior point has one owner, halos fit their senders, slabs and rest make up the whole. */
+/* The cut: every interior point has one owner, halos fit their senders, slabs and rest make up the
+ * whole. */
 #include "config.h"
 
 #include "tests/unit/unit.h"
@@ -127,7 +128,8 @@ static void each_halo_is_what_the_neighbour_sends(void **state)
   }
 }
 
-/* Chunks of all messages, one after the other, are the packed buffer; so are the pieces, each as long as its chunks. */
+/* Chunks of all messages, one after the other, are the packed buffer; so are the pieces, each as
+ * long as its chunks. */
 static void chunks_and_pieces_cover_the_buffer(void **state)
 {
   static const int64_t grid[3] = {15, 16, 17};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is written to a name that a user gave: which file changes, what of it stays, and what a signal in the midst of it leaves. */
+/* What is written to a name that a user gave: which file changes, what of it stays, and what a
+ * signal in the midst of it leaves. */
 #define _GNU_SOURCE
 #include "tests/unit/text_files.h"
 
@@ -129,7 +130,8 @@ static void a_name_as_long_as_any_can_be_written(void **state)
   assert_files(1);
 }
 
-/* A place in a file that is open is not lost: what stood there before stays, and what follows comes after. */
+/* A place in a file that is open is not lost: what stood there before stays, and what follows comes
+ * after. */
 static void an_open_descriptor_is_written_to(void **state)
 {
   char name[32];

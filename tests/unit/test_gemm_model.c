@@ -7,7 +7,8 @@
 static const struct gemm_machine machine = {
     .ceilings = {.flops = 1e12, .bytes_per_second = 1e11, .local_bytes_per_second = 1e12}, .units = 4};
 
-/* An AMD Radeon R9 Fury X: 64 units at 1.05 GHz that read 128 bytes of local memory a clock each. */
+/* An AMD Radeon R9 Fury X: 64 units at 1.05 GHz that read 128 bytes of local memory a clock
+ * each. */
 static const struct gemm_machine fury_x = {
     .ceilings = {.flops = 8601.6e9, .bytes_per_second = 392e9, .local_bytes_per_second = 8601.6e9},
     .units = 64};
@@ -51,7 +52,8 @@ static void intensity_is_a_quarter_of_a_square_block_s_side(void **state)
   }
 }
 
-/* Rows of one number cost a sector of 32 bytes: 128 rows of them and 128 numbers in a row are 4608 bytes a step. */
+/* Rows of one number cost a sector of 32 bytes: 128 rows of them and 128 numbers in a row are 4608
+ * bytes a step. */
 static void a_column_read_number_by_number_costs_whole_sectors(void **state)
 {
   struct gemm_blocks b = {

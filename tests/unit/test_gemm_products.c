@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The ladders of the CPU and of OpenCL over random shapes: sizes, leading dimensions, factors, transpositions, tiles and data
- * by a fixed seed, each product against float64, on C that was poisoned. */
+/* The ladders of the CPU and of OpenCL over random shapes: sizes, leading dimensions, factors,
+ * transpositions, tiles and data by a fixed seed, each product against float64, on C that was
+ * poisoned. */
 #include "tests/unit/unit.h"
 
 #include "base/hash.h"
@@ -83,8 +84,9 @@ static void product_check(struct rig *rig, const struct gemm_kernel *kernel, con
   gemm_matrices_close(&m);
 }
 
-/* Kernels that take transposed matrices do all four in turns. Of many tiles the last are taken, the smallest: OpenCL on a CPU
- * compiles the large ones for seconds, and they differ by numbers only. */
+/* Kernels that take transposed matrices do all four in turns. Of many tiles the last are taken, the
+ * smallest: OpenCL on a CPU compiles the large ones for seconds, and they differ by numbers
+ * only. */
 static void kernel_check(struct rig *rig, const struct gemm_kernel *kernel, int shapes)
 {
   char why[GPU_TEXT_MAX];
@@ -131,8 +133,9 @@ static void opencl_kernels_multiply_whole_tiles(void **state)
   rig_close(&rig);
 }
 
-/* Columns of C go in fours where its rows and those of its parts begin at a multiple of 16 bytes, one by one elsewhere: n and ldc,
- * in one part and in 16, over an edge of tiles and not, with C read and not. */
+/* Columns of C go in fours where its rows and those of its parts begin at a multiple of 16 bytes,
+ * one by one elsewhere: n and ldc, in one part and in 16, over an edge of tiles and not, with C
+ * read and not. */
 static void opencl_kernels_store_c_in_fours_and_one_by_one(void **state)
 {
   static const int64_t shapes[][2] = {{64, 64}, {64, 66}, {70, 72}, {72, 72}, {72, 73}, {71, 71}};

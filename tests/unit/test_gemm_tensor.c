@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tensor-core kernels beside their products: which chip each needs, the studies of WMMA fragments, and what sums beyond
- * the range become. */
+/* The tensor-core kernels beside their products: which chip each needs, the studies of WMMA
+ * fragments, and what sums beyond the range become. */
 #include <limits.h>
 #include <math.h>
 
@@ -103,7 +103,8 @@ static void test_loads(void **state)
   assert_non_null(strstr(text, "by elements"));
 }
 
-/* Half sums overflow to infinity and NaN stays NaN; saturated by hand they are what `satf` gave. Integers have it still. */
+/* Half sums overflow to infinity and NaN stays NaN; saturated by hand they are what `satf` gave.
+ * Integers have it still. */
 static void test_satf(void **state)
 {
   static const struct {

@@ -25,7 +25,8 @@ int main(void)
   }
   for (int k = 0; k < 3; k++) {
     subjects[n++] = (struct kernel_subject){"cpu", wavefronts[k], NULL, NULL};
-    subjects[n++] = (struct kernel_subject){"cpu", wavefronts[k], "HIMENO_CPU_CACHE", "1"}; /* many blocks */
+    /* many blocks */
+    subjects[n++] = (struct kernel_subject){"cpu", wavefronts[k], "HIMENO_CPU_CACHE", "1"};
   }
   return kernels_run(subjects, n);
 }

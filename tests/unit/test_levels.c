@@ -14,7 +14,8 @@
 #define POINTS 200
 #define CURVES 3
 
-/** A machine: what a load takes by the lines that were touched, and what is added by the footprint. */
+/** A machine: what a load takes by the lines that were touched, and what is added by the
+ * footprint. */
 struct machine {
   uint64_t line;
   struct {
@@ -204,7 +205,8 @@ static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
   }
 }
 
-/* With 140 GB a second table shows, whose reach in entries lies where the first one has just been passed in bytes. */
+/* With 140 GB a second table shows, whose reach in entries lies where the first one has just been
+ * passed in bytes. */
 static void a_recorded_h200_has_two_tables(void **state)
 {
   static struct curves c;
@@ -224,7 +226,8 @@ static void single_loads_split_into_near_and_far(void **state)
   struct steps_split split;
   (void)state;
   for (uint32_t i = 0; i < 1000; i++) {
-    values[i] = (i % 4 == 0 ? 276 : 512) * (1 + 0.03 * noise(i)) * (i % 97 == 0 ? 9 : 1); /* and outliers */
+    /* and outliers */
+    values[i] = (i % 4 == 0 ? 276 : 512) * (1 + 0.03 * noise(i)) * (i % 97 == 0 ? 9 : 1);
     one[i] = 276 * (1 + 0.1 * noise(i));
   }
   assert_true(steps_split(values, 1000, &split));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The performance model: known parameters are found again in made-up studies, intervals hold what they promise, and too
- * little is refused. */
+/* The performance model: known parameters are found again in made-up studies, intervals hold what
+ * they promise, and too little is refused. */
 #include "tests/unit/predict_machine.h"
 
 #include "base/log.h"
@@ -76,7 +76,8 @@ static void without_overlap_computing_and_exchange_add(void **state)
   free(model);
 }
 
-/* With one launch for all, latencies do not add, and small grids take what slab, store and flag take one after the other. */
+/* With one launch for all, latencies do not add, and small grids take what slab, store and flag
+ * take one after the other. */
 static void a_launch_for_all_messages_is_one_latency(void **state)
 {
   const struct machine linked = {.noise = 0.005, .overlap = 1, .at_once = 1};
@@ -108,7 +109,8 @@ static struct study study_of_large_parts(void)
   return study;
 }
 
-/* A busy machine may show comm-gpu latencies of milliseconds: what the runs say counts, whichever term binds them. */
+/* A busy machine may show comm-gpu latencies of milliseconds: what the runs say counts, whichever
+ * term binds them. */
 static void wrong_paths_do_not_spoil_what_was_measured(void **state)
 {
   static const double wrong[] = {0.1, 1, 3, 10, 30, 100, 1000};

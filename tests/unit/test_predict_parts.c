@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the performance model is made of: the geometry of a rank, least squares, quantiles and the seal's hash. */
+/* What the performance model is made of: the geometry of a rank, least squares, quantiles and the
+ * seal's hash. */
 #include "tests/unit/unit.h"
 
 #include "base/sha256.h"
@@ -28,7 +29,8 @@ static void the_busiest_rank_is_counted(void **state)
   }
 }
 
-/* Six ranks in a row, three a host: the second has both neighbours on its own host, the third one there and one elsewhere. */
+/* Six ranks in a row, three a host: the second has both neighbours on its own host, the third one
+ * there and one elsewhere. */
 static void the_slowest_rank_decides_and_ways_carry_bytes_at_once(void **state)
 {
   static const struct model_scale as_measured = {1, 1};

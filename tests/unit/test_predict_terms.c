@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The performance model's terms of hosts with many ranks, of kernels' tiles, and of ways that scatter. */
+/* The performance model's terms of hosts with many ranks, of kernels' tiles, and of ways that
+ * scatter. */
 #include "tests/unit/predict_machine.h"
 
 static struct model *fit_to_four(const struct machine *m, struct study *study)
@@ -23,7 +24,8 @@ static double worst_on_eight(const struct model *model, const struct machine *m)
   return worst;
 }
 
-/* Three and four in a row tell: the ones between send as much, and the host carries half as much again. */
+/* Three and four in a row tell: the ones between send as much, and the host carries half as much
+ * again. */
 static void the_bytes_of_a_host_share_it(void **state)
 {
   const struct machine shared = {.noise = 0.002, .overlap = 1, .company = 0.45};
@@ -58,7 +60,8 @@ static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
   free(model);
 }
 
-/* Two ways, one of which scatters by a tenth: what the other tells is not lost in it, and each has its own interval. */
+/* Two ways, one of which scatters by a tenth: what the other tells is not lost in it, and each has
+ * its own interval. */
 static void a_way_that_scatters_does_not_spoil_the_others(void **state)
 {
   const struct machine scattered = {.noise = 0.12, .overlap = 1},

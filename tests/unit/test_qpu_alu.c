@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Every operation against a scalar model in integers, written apart from the emulator's vectors. */
+ * \brief Every operation against a scalar model in integers, written apart from the emulator's
+ * vectors. */
 #include "tests/unit/qpu_model.h"
 
 #include <fenv.h>

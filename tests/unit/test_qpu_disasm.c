@@ -57,7 +57,8 @@ static int named_address(uint64_t *seed, int file, int write)
   }
 }
 
-/* A valid ALU instruction as an assembler would make it: every field that is not used has its resting value. */
+/* A valid ALU instruction as an assembler would make it: every field that is not used has its
+ * resting value. */
 static struct qpu_inst random_alu(uint64_t *seed)
 {
   struct qpu_inst inst = qpu_decode(QPU_NOP_WORD);
@@ -84,7 +85,8 @@ static struct qpu_inst random_alu(uint64_t *seed)
   for (int i = 0; i < 4; i++) *muxes[i] = (uint8_t)below(seed, 8);
   *muxes[below(seed, 2)] = QPU_MUX_A; /* so that both ports are in use */
   *muxes[2 + below(seed, 2)] = QPU_MUX_B;
-  if (inst.mul_a == QPU_MUX_B && inst.mul_b == QPU_MUX_B) inst.mul_a = 2; /* rotations need a register */
+  /* rotations need a register */
+  if (inst.mul_a == QPU_MUX_B && inst.mul_b == QPU_MUX_B) inst.mul_a = 2;
   if (qpu_add_ops[inst.op_add].n_sources == 1) inst.add_a = inst.add_b = QPU_MUX_A;
   return inst;
 }

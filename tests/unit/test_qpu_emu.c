@@ -35,7 +35,8 @@ static void vectors_come_by_tmu_and_go_by_dma(void **state)
   rig_close(&rig);
 }
 
-/* sub.setf gives Z, N and C in different lanes; every condition then picks its lanes, on either ALU. */
+/* sub.setf gives Z, N and C in different lanes; every condition then picks its lanes, on either
+ * ALU. */
 static void each_condition_picks_its_lanes(void **state)
 {
   static const char *const conds[] = {"never", "always", "ifz", "ifnz", "ifn", "ifnn", "ifc", "ifcc"};
@@ -79,7 +80,8 @@ static void flags_come_from_the_mul_alu_when_add_rests(void **state)
   rig_close(&rig);
 }
 
-/* Which of the branch conditions are taken for Z set in no, some and all lanes; N and C go the same way. */
+/* Which of the branch conditions are taken for Z set in no, some and all lanes; N and C go the same
+ * way. */
 static void each_branch_condition_looks_at_all_lanes(void **state)
 {
   static const char *const sets[3] = {"ldi.setf -, [%s]", "ldi.setf -, [%s]", "ldi.setf -, [%s]"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The Himeno kernels of the QPU: boxes of random places and sizes bit for bit as the model gives them, and what
- * a sweep costs in instructions. */
+ * \brief The Himeno kernels of the QPU: boxes of random places and sizes bit for bit as the model
+ * gives them, and what a sweep costs in instructions. */
 #include "tests/unit/qpu_unit.h"
 
 #ifdef _OPENMP
@@ -106,8 +106,8 @@ static uint64_t round_up(uint64_t n, uint64_t multiple)
   return (n + multiple - 1) / multiple * multiple;
 }
 
-/* XS has 30 × 30 columns of 62 points, four vectors each, on 12 programs: one interrupt, a store a vector and one of
- * sums a program. */
+/* XS has 30 × 30 columns of 62 points, four vectors each, on 12 programs: one interrupt, a store a
+ * vector and one of sums a program. */
 static void a_sweep_costs_what_its_loop_says(void **state)
 {
   struct side side;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Whole ALU instructions of random fields: what both ALUs, conditions, flags, packing, rotation, small
- * immediates and the write swap do together, against an interpreter of one lane after the other. */
+ * \brief Whole ALU instructions of random fields: what both ALUs, conditions, flags, packing,
+ * rotation, small immediates and the write swap do together, against an interpreter of one lane
+ * after the other. */
 #include "tests/unit/qpu_model.h"
 
 #include "gpu/qpu/asm/disasm.h"
@@ -217,7 +218,8 @@ static uint64_t random_instruction(uint64_t *seed)
     unsigned b = small ? one_of(seed, 64) : one_of(seed, 8) ? one_of(seed, 4) : QPU_R_NOP;
     word = (word & ~(UINT64_C(0xfff) << 12)) | (uint64_t)a << 18 | (uint64_t)b << 12;
     if (one_of(seed, 2)) word &= ~(UINT64_C(0xff) << 52);
-    if (one_of(seed, 4) == 0) word = (word & ~(UINT64_C(63) << 46)) | UINT64_C(9) << 46; /* always */
+    /* always */
+    if (one_of(seed, 4) == 0) word = (word & ~(UINT64_C(63) << 46)) | UINT64_C(9) << 46;
     if (field(word, 56, 1)) word &= ~(UINT64_C(15) << 52);
     if (field(word, 56, 1) && one_of(seed, 2)) word |= (uint64_t)(3 + one_of(seed, 5)) << 52;
     struct qpu_inst inst = qpu_decode(word);

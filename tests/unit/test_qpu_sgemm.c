@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The SGEMM kernels, bit for bit against scalar sums that round toward zero in the same order, and within the
- * type's bound of a product in double precision. */
+ * \brief The SGEMM kernels, bit for bit against scalar sums that round toward zero in the same
+ * order, and within the type's bound of a product in double precision. */
 #include "tests/unit/qpu_unit.h"
 
 #include <fenv.h>
@@ -41,7 +41,8 @@ static float multiply(volatile float x, volatile float y)
   return no_denormal(product);
 }
 
-/* The outer product adds up k after k; the dot product sixteen sums, which it then folds by 8, 4, 2 and 1. */
+/* The outer product adds up k after k; the dot product sixteen sums, which it then folds by 8, 4, 2
+ * and 1. */
 static float model(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_problem *m, size_t i,
                    size_t j)
 {
@@ -192,7 +193,8 @@ static void every_kernel_survives_the_round_trip(void **state)
     qpu_must_survive(qpu_sgemm_kernels[i].words, qpu_sgemm_kernels[i].n_words);
 }
 
-/* 96 × 363 by 363 × 3025, a layer of the network that pi-gemm was written for; and what the ladder gains. */
+/* 96 × 363 by 363 × 3025, a layer of the network that pi-gemm was written for; and what the ladder
+ * gains. */
 static void the_articles_product_is_within_the_types_bound(void **state)
 {
   uint64_t seed = 4;

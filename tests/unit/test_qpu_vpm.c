@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Every mode of VPM access and DMA against addresses worked out another way: as byte positions in a row, or
- * down a column. */
+ * \brief Every mode of VPM access and DMA against addresses worked out another way: as byte
+ * positions in a row, or down a column. */
 #include "tests/unit/qpu_rig.h"
 
 #include "gpu/qpu/emulator/dma.h"
@@ -25,7 +25,8 @@ static size_t column_byte(int row, int column, int k)
   return (size_t)((row + k / 4) * 64 + column * 4 + k % 4);
 }
 
-/* Where element `lane` of a vector begins, from the guide's address formats {Y, B}, {Y, H}, {Y, X, B}, … */
+/* Where element `lane` of a vector begins, from the guide's address formats {Y, B}, {Y, H}, {Y, X,
+ * B}, … */
 static size_t expected_place(int size, int laned, int horizontal, int address, int lane)
 {
   int sub_bits = 2 - size, width = 1 << size, sub = address & ((1 << sub_bits) - 1),
@@ -119,7 +120,8 @@ struct load_case {
   int mode, mpitch, row_length, rows, vpitch, vertical, y, x, mpitchb;
 };
 
-/* Rows start at Y and at a quarter or half of the row for 8 and 16 bits; VPITCH counts such parts. */
+/* Rows start at Y and at a quarter or half of the row for 8 and 16 bits; VPITCH counts such
+ * parts. */
 static int expect_load(const struct load_case *c, struct qpu_vpm *expected)
 {
   int width = c->mode == 0 ? 4 : c->mode < 4 ? 2 : 1, parts = 4 / width, part = c->mode % parts;

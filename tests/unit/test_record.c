@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of the devices' words: every block while there is room, the worst of neighbours beyond. */
+/* What is kept of the devices' words: every block while there is room, the worst of neighbours
+ * beyond. */
 #include "tests/unit/unit.h"
 
 #include "base/stats.h"
@@ -125,7 +126,8 @@ static void changes_beyond_room_are_counted(void **state)
   record_close(r);
 }
 
-/* Blocks shorter than the look itself are not slowed to its pace; what changed is seen at the end. */
+/* Blocks shorter than the look itself are not slowed to its pace; what changed is seen at the
+ * end. */
 static void short_blocks_are_not_all_looked_after(void **state)
 {
   struct record *r = record_of("fixed=0");

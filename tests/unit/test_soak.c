@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bits flipped in device memory, below every detector: each that is still there at the next check is reported, with its place. With
- * FLIP_TABLE set the rates are printed, by array, bit and interval, as doc/acceptance.md shows them. */
+/* Bits flipped in device memory, below every detector: each that is still there at the next check
+ * is reported, with its place. With FLIP_TABLE set the rates are printed, by array, bit and
+ * interval, as doc/acceptance.md shows them. */
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -111,7 +112,8 @@ static const struct soak_corruption *corruption_of(const struct soak_block *bloc
   return NULL;
 }
 
-/* After the sweep that followed, the newest field at the time of the flip is the older one, and the other way round. */
+/* After the sweep that followed, the newest field at the time of the flip is the older one, and the
+ * other way round. */
 static int array_after(int array)
 {
   if (array == SOLVER_NEWEST) return SOLVER_OLDER;
@@ -186,7 +188,8 @@ static void table_print(int seen[GROUPS][BIT_CLASSES][INTERVALS], int n[GROUPS][
     }
 }
 
-/* Between rarer checks a flip in the field can fade: rounding takes it away. Coefficients are never written, so theirs stay. */
+/* Between rarer checks a flip in the field can fade: rounding takes it away. Coefficients are never
+ * written, so theirs stay. */
 static void rarer_checks_miss_only_what_has_faded_from_the_field(void **state)
 {
   struct rig *rig = *state;
@@ -246,7 +249,8 @@ static void durations_have_units(void **state)
   assert_true(himeno_duration_parse("--soak", "2d", &s) == STATUS_OK && s == 172800);
 }
 
-/* Three ranks: a good one, one that tells nothing, and one that is hot, throttled and has lost lanes. */
+/* Three ranks: a good one, one that tells nothing, and one that is hot, throttled and has lost
+ * lanes. */
 static void a_line_names_who_has_the_extremes(void **state)
 {
   struct soak_device before[3], after[3];

@@ -7,7 +7,8 @@
 
 #include "base/stop.h"
 
-/* How a process ends that gets the signal so many times: the number of the signal that ended it, or else 0. */
+/* How a process ends that gets the signal so many times: the number of the signal that ended it, or
+ * else 0. */
 static int ended_by(int number, int times)
 {
   int how = 0;

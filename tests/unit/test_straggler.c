@@ -16,7 +16,8 @@
 
 static int found_of;
 
-/* One run of an L grid on so many ranks by the simulated clock. Returns how many stragglers it finds. */
+/* One run of an L grid on so many ranks by the simulated clock. Returns how many stragglers it
+ * finds. */
 static int run(int ranks, const char *clock, struct straggler found[FOUND_MAX])
 {
   static struct record_block times[RANKS_MAX * BLOCKS];
@@ -141,9 +142,11 @@ static double normal(void)
   return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-/* How the ranks of a run are disturbed: each block by noise, some blocks, in bursts, by whatever else runs there. */
+/* How the ranks of a run are disturbed: each block by noise, some blocks, in bursts, by whatever
+ * else runs there. */
 struct busy {
-  double noise, begins, ends; /* noise; probabilities that a disturbance begins in a block, and ends */
+  /* noise; probabilities that a disturbance begins in a block, and ends */
+  double noise, begins, ends;
 };
 
 /* A disturbed block takes 2% longer, or any number of times as long: the tail is heavy. */
@@ -172,7 +175,8 @@ static int busy_run(int ranks, int blocks, const struct busy *busy, double slow,
   return straggler_find(&in, found, FOUND_MAX);
 }
 
-/* From quiet machines to those where a third of all blocks are disturbed, and disturbances last two blocks in the mean. */
+/* From quiet machines to those where a third of all blocks are disturbed, and disturbances last two
+ * blocks in the mean. */
 static void ten_thousand_runs_on_a_busy_machine_accuse_in_ten_at_most(void **state_)
 {
   static const int ranks[] = {4, 5, 8, 16}, blocks[] = {1, 3, 6, 7, 8, 10, 13, 20, 40};
@@ -206,7 +210,8 @@ static void a_rank_three_percent_slow_is_found_in_ten_blocks(void **state_)
 
 /* ---- the edges ---- */
 
-/* Ranks of which all blocks take the same time, by its own factor, in compute; rank 0's exchange, too. */
+/* Ranks of which all blocks take the same time, by its own factor, in compute; rank 0's exchange,
+ * too. */
 static int still_run(int ranks, int blocks, const double *factors, double exchange,
                      struct straggler found[FOUND_MAX])
 {
@@ -279,7 +284,8 @@ static void with_fewer_blocks_than_the_test_needs_nobody_is_accused(void **state
   assert_int_equal(still_run(4, 6, slow, 1, found), 1);
 }
 
-/* Chance alone, of a block in five, makes 7 of 10 in 0.09% of all cases, 8 in 0.008%: four ranks and both kinds allow for 0.0125%. */
+/* Chance alone, of a block in five, makes 7 of 10 in 0.09% of all cases, 8 in 0.008%: four ranks
+ * and both kinds allow for 0.0125%. */
 static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
 {
   struct straggler found[FOUND_MAX];
@@ -307,7 +313,8 @@ static void what_comes_and_goes_is_no_bad_part(void **state_)
   }
 }
 
-/* Where the others' blocks are disturbed as well, more is asked for: by how many of them are, and by how long that lasts. */
+/* Where the others' blocks are disturbed as well, more is asked for: by how many of them are, and
+ * by how long that lasts. */
 static void what_disturbs_all_accuses_nobody(void **state_)
 {
   enum { NONE, APART, IN_BURSTS, RANKS = 9 };

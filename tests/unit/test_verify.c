@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A result is right only when it is compared and equal, and the known values are those of the golden table. */
+/* A result is right only when it is compared and equal, and the known values are those of the
+ * golden table. */
 #include "tests/unit/unit.h"
 
 #include <inttypes.h>

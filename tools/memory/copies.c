@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies: streams × sizes × pacing × assignment × threads and blocks, beside the ways that others copy. */
+/* Copies: streams × sizes × pacing × assignment × threads and blocks, beside the ways that others
+ * copy. */
 #include "config.h"
 
 #include <stdio.h>
@@ -261,7 +262,8 @@ static status_t sizes_run(struct mem_run *run, const struct mem_values *sizes, s
 
 /* ---- does pacing pay? ---- */
 
-/* Median over sizes of the ratio, for one width and number of streams; cyclic, with the study's first shape of launch. */
+/* Median over sizes of the ratio, for one width and number of streams; cyclic, with the study's
+ * first shape of launch. */
 static int pacing_find(const struct mem_run *run, const struct study *s, int width, int streams,
                        struct mem_pacing *found)
 {

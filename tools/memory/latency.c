@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Latency of a load over strides and footprints. The curves are walked several times from end to end, so that samples of
- * one point lie far apart; each walk links its ring anew, visits it once where that can warm a cache, and times a
- * chase that goes on from there. */
+/* Latency of a load over strides and footprints. The curves are walked several times from end to
+ * end, so that samples of one point lie far apart; each walk links its ring anew, visits it once
+ * where that can warm a cache, and times a chase that goes on from there. */
 #include "config.h"
 
 #include <math.h>
@@ -24,7 +24,8 @@
 #define HOPS_MIN       2048
 #define HOPS_MAX       65536
 #define WARM_MOST      ((uint64_t)1 << 19)
-/* Beyond this many times the last cache a first visit would not be remembered. A driver may name a smaller one. */
+/* Beyond this many times the last cache a first visit would not be remembered. A driver may name a
+ * smaller one. */
 #define WARM_CACHES 4
 #define WARM_LEAST  ((uint64_t)64 << 20)
 #define COLD_HOPS   ((uint64_t)4096)
@@ -34,7 +35,8 @@ struct walk {
   struct mem_run *run;
   struct gpu_mem mem;
   double launch; /**< seconds of a chase of one hop */
-  double ns[ROUNDS_MAX][MEM_POINTS_MAX], cycles[ROUNDS_MAX][MEM_POINTS_MAX]; /**< of one curve at a time */
+  /** of one curve at a time */
+  double ns[ROUNDS_MAX][MEM_POINTS_MAX], cycles[ROUNDS_MAX][MEM_POINTS_MAX];
 };
 
 /* ---- plan ---- */
@@ -207,7 +209,8 @@ static void find_levels(struct mem_run *run)
       levels_find(curves, l->n, run->traits.line, cache_known(run), run->device->info.is_cpu, l->levels);
 }
 
-/* Where loads go to both halves of the last cache: between the curve's levels near and far where it has them. */
+/* Where loads go to both halves of the last cache: between the curve's levels near and far where it
+ * has them. */
 static uint64_t halves_bytes(const struct mem_run *run)
 {
   const struct mem_latency *l = &run->latency;

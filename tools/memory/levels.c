@@ -45,8 +45,8 @@ static int cache_explains(const struct levels_level *levels, int caches, const s
   return 0;
 }
 
-/* Whether a curve of a wider stride has a rise where so many lines, or such a footprint, would put it. A rise that a cache
- * found before explains tells nothing of a footprint. */
+/* Whether a curve of a wider stride has a rise where so many lines, or such a footprint, would put
+ * it. A rise that a cache found before explains tells nothing of a footprint. */
 static int seen(const struct levels_curve *curves, int n, const struct rise *r, uint64_t line, int same_lines,
                 const struct levels_level *levels, int caches)
 {
@@ -82,8 +82,9 @@ static void name_caches(struct levels_level *levels, int n, int is_cpu)
   snprintf(levels[2].name, sizeof levels[2].name, "L2 far");
 }
 
-/* A rise on a wider stride that no cache explains is a TLB's; each is listed once, for the widest stride. It has one
- * reach as long as strides are narrower than a page, and as many entries where they are wider. */
+/* A rise on a wider stride that no cache explains is a TLB's; each is listed once, for the widest
+ * stride. It has one reach as long as strides are narrower than a page, and as many entries where
+ * they are wider. */
 static int tlb_known(const struct levels_level *levels, int first, int n, const struct rise *r)
 {
   for (int i = first; i < n; i++) {
@@ -123,7 +124,8 @@ static int find_caches(const struct levels_curve *curves, int n, const struct le
   return found;
 }
 
-/* What rises before a GPU's first cache ends are its sets that fill: it is looked up by virtual addresses. */
+/* What rises before a GPU's first cache ends are its sets that fill: it is looked up by virtual
+ * addresses. */
 static int fills_first(const struct levels_level *levels, int caches, const struct rise *r, int is_cpu)
 {
   return !is_cpu && caches > 0 && r->above < FIRST_FILLS * levels[0].ns;
@@ -154,8 +156,9 @@ static double base_of(const struct levels_level *levels, int caches, double ns)
   return base;
 }
 
-/* A table that is replaced at random adds to a level little by little: at a footprint F it misses 1 − reach / F of the time.
- * How much it adds in full is told by the same level at a narrow stride, which stays within its reach. */
+/* A table that is replaced at random adds to a level little by little: at a footprint F it misses 1
+ * − reach / F of the time. How much it adds in full is told by the same level at a narrow stride,
+ * which stays within its reach. */
 static int find_gradual(const struct levels_curve *curves, int n, const struct levels_curve *lines,
                         int caches, int found, struct levels_level *levels)
 {

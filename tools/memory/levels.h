@@ -2,8 +2,9 @@
 /** \file
  * \brief Which step of the latency curves is which cache, and which is the reach of a TLB.
  *
- * Caches hold lines and TLBs hold pages. On a curve of a wider stride a cache ends at a footprint that is wider by as
- * much, since as many lines were touched; the reach of a TLB stays where it is. */
+ * Caches hold lines and TLBs hold pages. On a curve of a wider stride a cache ends at a footprint
+ * that is wider by as much, since as many lines were touched; the reach of a TLB stays where it
+ * is. */
 #ifndef TOOLS_MEMORY_LEVELS_H
 #define TOOLS_MEMORY_LEVELS_H
 
@@ -36,8 +37,9 @@ struct levels_level {
   uint64_t stride;     /**< of the curve that shows it */
 };
 
-/** \brief Finds plateaus on all curves and names them. \a line: bytes of a cache line; \a cache: the last cache as the
- * device reports it, 0 if unknown. Returns how many levels were found: caches in order, memory, TLBs in order. */
+/** \brief Finds plateaus on all curves and names them. \a line: bytes of a cache line; \a cache:
+ * the last cache as the device reports it, 0 if unknown. Returns how many levels were found: caches
+ * in order, memory, TLBs in order. */
 int levels_find(struct levels_curve *curves, int n, uint64_t line, uint64_t cache, int is_cpu,
                 struct levels_level levels[LEVELS_MAX]);
 

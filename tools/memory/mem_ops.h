@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The kernels that mem-gpu measures with: one const set a backend, joined to the backend by name.
+ * \brief The kernels that mem-gpu measures with: one const set a backend, joined to the backend by
+ * name.
  *
- * All are asynchronous where the device is, and put their work into a queue. Memory belongs to the caller. */
+ * All are asynchronous where the device is, and put their work into a queue. Memory belongs to the
+ * caller. */
 #ifndef TOOLS_MEMORY_MEM_OPS_H
 #define TOOLS_MEMORY_MEM_OPS_H
 
@@ -70,11 +72,13 @@ struct mem_chase {
   uint64_t start, end; /**< stored positions; end is set when the call returns */
   uint64_t hops;
   struct gpu_event *begin_event, *end_event; /**< recorded around the loads */
-  double cycles;  /**< of the device's clock for all hops, 0 where it has none: set when the call returns */
+  /** of the device's clock for all hops, 0 where it has none: set when the call returns */
+  double cycles;
   uint32_t *each; /**< of trace: the cycles of each hop */
 };
 
-/** Repeated reading of a window, for the bandwidth of a level of the hierarchy. Adds all words to `sum`. */
+/** Repeated reading of a window, for the bandwidth of a level of the hierarchy. Adds all words to
+ * `sum`. */
 struct mem_window {
   struct gpu_mem mem, sum;
   uint64_t bytes;
@@ -85,15 +89,17 @@ struct mem_window {
 
 enum mem_type { MEM_FP32, MEM_TF32, MEM_FP16, MEM_BF16, MEM_TYPES };
 
-/** Floating-point work on what is read: `flop16` operations for each 16 bytes of memory, see flops.h. Adds to `sum`: the
- * results' bits (MEM_FP32), or the results as a float. */
+/** Floating-point work on what is read: `flop16` operations for each 16 bytes of memory, see
+ * flops.h. Adds to `sum`: the results' bits (MEM_FP32), or the results as a float. */
 struct mem_flops {
   enum mem_type type;
   struct gpu_mem mem, sum;
   uint64_t bytes;
   int flop16;
   uint64_t
-      threads; /**< out, of matrix products: words of 16 bytes at a time, of which each load takes one a thread */
+      /** out, of matrix products: words of 16 bytes at a time, of which each load takes one a
+       * thread */
+      threads;
 };
 
 /** Ways to launch one kernel: "256 threads a block, 1 word a thread", ... */
@@ -110,7 +116,8 @@ struct mem_traits {
   int blocks_max;  /**< worth having a compute unit */
   int assign;      /**< bit set of enum mem_assign */
   struct mem_shapes
-      copy_shapes; /**< of MEM_TUNED: which is fastest differs from chip to chip and with the size */
+      /** of MEM_TUNED: which is fastest differs from chip to chip and with the size */
+      copy_shapes;
   struct mem_shapes mix_shapes; /**< likewise, of the mixes */
   int cycles;                   /**< the chase counts cycles */
   int types;                    /**< bit set of enum mem_type */
@@ -142,13 +149,15 @@ struct mem_ops {
   status_t (*ring_fill)(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem,
                         const struct mem_ring *ring);
   status_t (*chase)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase);
-  /** \brief As chase, and the cycles of each hop (at most MEM_TRACE_MAX); NULL where the device has no clock. */
+  /** \brief As chase, and the cycles of each hop (at most MEM_TRACE_MAX); NULL where the device has
+   * no clock. */
   status_t (*trace)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase);
 
   status_t (*window)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_window *window);
   status_t (*flops)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
-  /** \brief Products without memory, by instructions of this chip's own: \a passes rounds, *flop operations in all, and
-   * adds *expect to sum; NULL where flops() at its highest intensity is the peak. */
+  /** \brief Products without memory, by instructions of this chip's own: \a passes rounds, *flop
+   * operations in all, and adds *expect to sum; NULL where flops() at its highest intensity is the
+   * peak. */
   status_t (*peak)(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                    struct gpu_mem sum, double *flop, double *expect);
   /** \brief A kernel of a pair (enum mem_pair) on `rows` rows of `n` words. */

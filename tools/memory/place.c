@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of the suite under the roof, from their JSON: rate as measured, intensity by the bytes that the kernel moves. A sweep
- * of T does 34·T operations for the bytes of one pass: 56, or what hardware counters saw (scripts/dram-traffic). A matrix
- * product reads a row and a column of blocks for each block, as far as no cache helps. */
+/* Kernels of the suite under the roof, from their JSON: rate as measured, intensity by the bytes
+ * that the kernel moves. A sweep of T does 34·T operations for the bytes of one pass: 56, or what
+ * hardware counters saw (scripts/dram-traffic). A matrix product reads a row and a column of blocks
+ * for each block, as far as no cache helps. */
 #include "config.h"
 
 #include <jansson.h>
@@ -94,7 +95,8 @@ static enum mem_type type_named(const char *name, double *bytes)
   return strstr(name, "tf32") ? MEM_TF32 : MEM_FP32;
 }
 
-/* Operations a byte: by the document's own model of the blocks, else with each matrix moved once. \a sizes has m, n and k. */
+/* Operations a byte: by the document's own model of the blocks, else with each matrix moved once.
+ * \a sizes has m, n and k. */
 static double product_intensity(const json_t *series, const json_t *sizes, double bytes, char traffic[160])
 {
   double model = number(series, "predicted", "device_intensity");

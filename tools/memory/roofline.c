@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The roofline: bandwidth of the levels, kernels from 1/16 to 512 operations a byte, and the peaks. Source: Williams, Waterman and
- * Patterson, "Roofline: an insightful visual performance model for multicore architectures", CACM 52(4), 2009. */
+/* The roofline: bandwidth of the levels, kernels from 1/16 to 512 operations a byte, and the peaks.
+ * Source: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for
+ * multicore architectures", CACM 52(4), 2009. */
 #include "config.h"
 
 #include <math.h>

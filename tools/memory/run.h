@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A run of mem-gpu: the device, and what each section found. Rates are bytes or operations a second. */
+ * \brief A run of mem-gpu: the device, and what each section found. Rates are bytes or operations a
+ * second. */
 #ifndef TOOLS_MEMORY_RUN_H
 #define TOOLS_MEMORY_RUN_H
 
@@ -68,7 +69,8 @@ struct mem_curve {
   uint64_t stride;
   uint64_t bytes[MEM_POINTS_MAX];
   double ns[MEM_POINTS_MAX], cycles[MEM_POINTS_MAX]; /**< a load, medians; cycles 0 where unknown */
-  double spread[MEM_POINTS_MAX];                     /**< greatest over least of the samples, less one */
+  /** greatest over least of the samples, less one */
+  double spread[MEM_POINTS_MAX];
   int n;
 };
 
@@ -170,8 +172,8 @@ struct mem_run {
   int n_pairs;
 };
 
-/** \brief Opens the device and measures what the configuration asks for. STATUS_WRONG: a result differs; what was
- * measured before it can be reported. */
+/** \brief Opens the device and measures what the configuration asks for. STATUS_WRONG: a result
+ * differs; what was measured before it can be reported. */
 status_t mem_run(struct mem_run *run);
 void mem_run_close(struct mem_run *run);
 
@@ -186,10 +188,12 @@ status_t mem_pairs_run(struct mem_run *run);
 /** \brief Refuses --threads beyond the \a most of a device. STATUS_ENVIRONMENT. */
 status_t mem_threads_check(const struct mem_values *threads, int most, const char *device);
 
-/** \brief From how many streams pacing gains with every number of them up to the most; 0: it does not pay. */
+/** \brief From how many streams pacing gains with every number of them up to the most; 0: it does
+ * not pay. */
 int mem_pacing_from(const struct mem_copies *copies, int width);
 
-/* Contents. HIMENO_MEM_CORRUPT=N is for tests: it flips a bit in what is compared for the Nth time. */
+/* Contents. HIMENO_MEM_CORRUPT=N is for tests: it flips a bit in what is compared for the Nth
+ * time. */
 
 /** \brief Counts a comparison; whether it is the one that a test wants to fail. */
 int mem_contents_corrupt(struct mem_run *run);
@@ -203,8 +207,8 @@ status_t mem_position_check(struct mem_run *run, uint64_t got, uint64_t want, co
 /** \brief What all words of array 0 add up to. */
 status_t mem_sum_of(struct mem_run *run, uint64_t bytes, uint32_t *sum);
 
-/** \brief Reads the documents of --kernels into run->roofline.placed. STATUS_ENVIRONMENT: a file cannot be read;
- * STATUS_USAGE: it is no document of the suite that can be placed. */
+/** \brief Reads the documents of --kernels into run->roofline.placed. STATUS_ENVIRONMENT: a file
+ * cannot be read; STATUS_USAGE: it is no document of the suite that can be placed. */
 status_t mem_place_read(struct mem_run *run);
 
 /* Reports. */

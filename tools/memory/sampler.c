@@ -8,7 +8,8 @@
 #define GPU_SAMPLE_SECONDS 1e-3
 #define CPU_SAMPLE_SECONDS 2e-3
 #define REPEATS_MAX        1000
-/** Before it counts, a device gets this share of the time to reach its clocks, and a driver to clear what was freed. */
+/** Before it counts, a device gets this share of the time to reach its clocks, and a driver to
+ * clear what was freed. */
 #define SETTLE_SHARE 0.02
 #define SETTLE_AGREE 0.01
 #define SETTLE_LAST  3
@@ -72,7 +73,8 @@ static status_t sample(struct sampler *s, struct sampler_item *item)
   return STATUS_OK;
 }
 
-/* Runs one item until its last samples agree, at least for \a seconds and at most four times that. */
+/* Runs one item until its last samples agree, at least for \a seconds and at most four times
+ * that. */
 static status_t settle(struct sampler *s, struct sampler_item *item, double seconds)
 {
   double last[SETTLE_LAST] = {0}, begin = stats_now(), past = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Samples of several measurements in turn, so that a clock that drifts touches all of them alike. */
+ * \brief Samples of several measurements in turn, so that a clock that drifts touches all of them
+ * alike. */
 #ifndef TOOLS_MEMORY_SAMPLER_H
 #define TOOLS_MEMORY_SAMPLER_H
 
@@ -33,11 +34,13 @@ struct sampler_item {
 status_t sampler_open(struct gpu_device *device, struct sampler *sampler);
 void sampler_close(struct sampler *sampler);
 
-/** \brief Runs every item once as warm-up, the first until the device has settled, then all in rounds, each from another item on, until all are quiet or \a seconds
- * are over; at least SAMPLES_MIN rounds, at most SAMPLES_MAX. */
+/** \brief Runs every item once as warm-up, the first until the device has settled, then all in
+ * rounds, each from another item on, until all are quiet or \a seconds are over; at least
+ * SAMPLES_MIN rounds, at most SAMPLES_MAX. */
 status_t sampler_run(struct sampler *sampler, struct sampler_item *items, int n, double seconds);
 
-/** \brief Standard error of the median, relative to it: 1.2533·σ/√n with σ from the median absolute deviation. */
+/** \brief Standard error of the median, relative to it: 1.2533·σ/√n with σ from the median absolute
+ * deviation. */
 double sampler_error(const struct stats_summary *summary);
 
 #endif

@@ -9,15 +9,18 @@
 
 #include "base/stats.h"
 
-/** Least price of a piece, in squared logarithms: a step of 8% with three points on each side pays it. */
+/** Least price of a piece, in squared logarithms: a step of 8% with three points on each side pays
+ * it. */
 #define PRICE_MIN 0.005
-/** The price in variances of the noise: Bayes's information criterion counts level and place, and doubles it for safety. */
+/** The price in variances of the noise: Bayes's information criterion counts level and place, and
+ * doubles it for safety. */
 #define PRICE_NOISE 4
 /** Levels nearer than this are one. */
 #define SAME_LEVEL 1.08
 /** Neighbouring points that differ by less belong to no step. */
 #define GENTLE_RISE 1.05
-/** A piece is level when it rises by less than this from end to end, the first of a plateau by less; a long one always is. */
+/** A piece is level when it rises by less than this from end to end, the first of a plateau by
+ * less; a long one always is. */
 #define TREND_MAX   1.10
 #define TREND_FIRST 1.05
 #define LEAST_LEVEL 3
@@ -45,8 +48,9 @@ struct curve {
   double price;
 };
 
-/* Variance of the noise, from what each point differs by from the middle of its neighbours: steps and ramps touch few of
- * them. A difference z[i−1] − 2 z[i] + z[i+1] of independent values has six times their variance. */
+/* Variance of the noise, from what each point differs by from the middle of its neighbours: steps
+ * and ramps touch few of them. A difference z[i−1] − 2 z[i] + z[i+1] of independent values has six
+ * times their variance. */
 static double noise_variance(const struct curve *c)
 {
   double differences[POINTS_MAX];
@@ -78,7 +82,8 @@ static void partition(const struct curve *c, int start[POINTS_MAX + 1])
   }
 }
 
-/* By what factor points first … end − 1 rise from end to end, along a straight line through their logarithms. */
+/* By what factor points first … end − 1 rise from end to end, along a straight line through their
+ * logarithms. */
 static double trend(const struct curve *c, int first, int end)
 {
   int n = end - first;
@@ -109,8 +114,8 @@ static int goes_on(const double *y, const struct steps_plateau *p, int first)
          level_of(y, first, first + 1) < level_of(y, p->last - 1, p->last) * GENTLE_RISE;
 }
 
-/* Adds a piece to the plateaus so far: to the last one when it is no higher or goes on from it, else, if it can start one,
- * as a new one. */
+/* Adds a piece to the plateaus so far: to the last one when it is no higher or goes on from it,
+ * else, if it can start one, as a new one. */
 static int append(const double *y, int first, int last, int starts, struct steps_plateau *plateaus, int n)
 {
   double level = level_of(y, first, last);
@@ -191,7 +196,8 @@ static int compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* How many of the sorted values are below Otsu's threshold; *explained is the share of the variance between groups. */
+/* How many of the sorted values are below Otsu's threshold; *explained is the share of the variance
+ * between groups. */
 static size_t otsu(const double *v, size_t n, double *explained)
 {
   double total = 0, square = 0, left = 0, best = 0;

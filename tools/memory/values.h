@@ -15,11 +15,12 @@ struct mem_values {
   int n;
 };
 
-/** \brief One size: a number, whole once its suffix K, M, G or T (powers of 1024) is applied. STATUS_USAGE, silently. */
+/** \brief One size: a number, whole once its suffix K, M, G or T (powers of 1024) is applied.
+ * STATUS_USAGE, silently. */
 status_t mem_size_read(const char *text, uint64_t *bytes);
 
-/** \brief A list of sizes between \a least and \a most, each a multiple of \a grain. Logs, naming the option and the
- * value, and returns STATUS_USAGE. */
+/** \brief A list of sizes between \a least and \a most, each a multiple of \a grain. Logs, naming
+ * the option and the value, and returns STATUS_USAGE. */
 status_t mem_values_parse(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t grain,
                           struct mem_values *values);
 

@@ -2,8 +2,9 @@
 /** \file
  * \brief What comm-gpu measures: paths, and on each the seconds a transfer over sizes.
  *
- * Seconds are host time from the barrier to the moment the last byte may be used, the slowest rank's, divided by the
- * transfers of a batch that wait for one another. Every transfer brings content of its own and is compared. */
+ * Seconds are host time from the barrier to the moment the last byte may be used, the slowest
+ * rank's, divided by the transfers of a batch that wait for one another. Every transfer brings
+ * content of its own and is compared. */
 #ifndef TOOLS_NETWORK_BENCH_H
 #define TOOLS_NETWORK_BENCH_H
 
@@ -65,9 +66,10 @@ struct bench_path {
   char way[24];            /**< "pinned", "pageable", a transport, "MPI_Allreduce" */
   char used[24];           /**< what really moved the bytes */
   char why[BENCH_WHY_MAX]; /**< why that */
-  char direction[8];       /**< "in", "out": host and device; "both": at once; "one": to the peer only */
-  char company[8];         /**< "alone", or "all" ranks at the same time */
-  int rank, peer;          /**< peer −1: none */
+  /** "in", "out": host and device; "both": at once; "one": to the peer only */
+  char direction[8];
+  char company[8]; /**< "alone", or "all" ranks at the same time */
+  int rank, peer;  /**< peer −1: none */
   struct bench_curve curve;
 };
 
@@ -97,8 +99,8 @@ struct bench {
   double seconds;
 };
 
-/** \brief Everything after the command line. Fills \a bench; STATUS_WRONG when a transfer's content differed. Failures are
- * those of himeno_run: with text held, only this rank knows. */
+/** \brief Everything after the command line. Fills \a bench; STATUS_WRONG when a transfer's content
+ * differed. Failures are those of himeno_run: with text held, only this rank knows. */
 status_t bench_run(struct bench *bench);
 void bench_close(struct bench *bench);
 
@@ -111,15 +113,17 @@ status_t bench_reduce_run(struct bench *bench);
 /** \brief Whether a transport is asked for and can run here. */
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport);
 
-/** \brief Collective over \a comm: makes one point of \a samples (seconds a transfer, this rank's; the slowest rank's
- * count). */
+/** \brief Collective over \a comm: makes one point of \a samples (seconds a transfer, this rank's;
+ * the slowest rank's count). */
 status_t bench_point_make(MPI_Comm comm, int64_t bytes, double *samples, int n, int64_t transfers,
                           struct bench_point *point);
 
-/** \brief agree_status within \a comm; a rank by itself keeps its text for all ranks to agree on. */
+/** \brief agree_status within \a comm; a rank by itself keeps its text for all ranks to agree
+ * on. */
 status_t bench_agree(MPI_Comm comm, status_t status);
 
-/** \brief The end of a turn in which some ranks measured: those wait for each other, and whoever was idle for as long as it takes. */
+/** \brief The end of a turn in which some ranks measured: those wait for each other, and whoever
+ * was idle for as long as it takes. */
 status_t bench_rest(const struct bench *bench, int measured);
 
 /** \brief Rank 0 appends \a path of rank \a owner to the list. Collective over all ranks. */

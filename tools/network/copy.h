@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The yardstick for pairs: a plain copy from device to device by the copy engine, and a flag behind it. */
+ * \brief The yardstick for pairs: a plain copy from device to device by the copy engine, and a flag
+ * behind it. */
 #ifndef TOOLS_NETWORK_COPY_H
 #define TOOLS_NETWORK_COPY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory and device: pinned and pageable, each way and both at once, one rank of a host alone and all together.
- * A transfer is a copy and the wait for it. */
+/* Host memory and device: pinned and pageable, each way and both at once, one rank of a host alone
+ * and all together. A transfer is a copy and the wait for it. */
 #include "config.h"
 
 #include <stdio.h>
@@ -176,7 +176,8 @@ static struct bench_path path_make(const struct bench *bench, enum gpu_host_kind
 
 /* ---- who measures with whom ---- */
 
-/* Ranks in the same place on their hosts measure at the same time: they share nothing that a copy uses. */
+/* Ranks in the same place on their hosts measure at the same time: they share nothing that a copy
+ * uses. */
 static status_t turn(struct bench *bench, struct rig *rig, enum direction way, int first, int last)
 {
   struct placement *p = &bench->placement;

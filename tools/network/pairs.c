@@ -19,7 +19,8 @@
 #define BATCH_MAX     512
 /* The first tells how long an exchange takes with the host's calls in it, the next without. */
 #define WARM_UPS 3
-/* Up to this many ranks pairs are measured one after the other, beyond it in rounds of pairs that share no rank. */
+/* Up to this many ranks pairs are measured one after the other, beyond it in rounds of pairs that
+ * share no rank. */
 #define SERIAL_RANKS 8
 /* Sizes of pairs whose curve is not drawn: enough for the matrix and a fit. */
 static const int64_t few_sizes[] = {4096, 1 << 20, 16 << 20};
@@ -35,7 +36,8 @@ int bench_transport_wanted(const struct bench *bench, const struct halo_transpor
 
 /* ---- one point ---- */
 
-/* On CPUs nothing but the barrier is amortised by a longer batch, and batches of two prove every transfer. */
+/* On CPUs nothing but the barrier is amortised by a longer batch, and batches of two prove every
+ * transfer. */
 static int batch_size(const struct bench *bench, double seconds)
 {
   if (bench->device->info.is_cpu) return 2;
@@ -44,8 +46,8 @@ static int batch_size(const struct bench *bench, double seconds)
   return n < 2 ? 2 : n > BATCH_MAX ? BATCH_MAX : n;
 }
 
-/* Batches until there are samples enough. All ranks of the rig agree on each batch's outcome. *exchanges counts the
- * warm-up too. */
+/* Batches until there are samples enough. All ranks of the rig agree on each batch's outcome.
+ * *exchanges counts the warm-up too. */
 static status_t samples_take(struct bench *bench, struct bench_rig *rig, MPI_Comm comm, int64_t bytes,
                              struct bench_point *point, int64_t *exchanges)
 {
@@ -190,7 +192,8 @@ static status_t serial_pairs(struct bench *bench, const struct halo_transport *t
   return STATUS_OK;
 }
 
-/* Round-robin of a tournament: in turn t rank r meets the one with r + s = t modulo n − 1; the last rank sits out the rule. */
+/* Round-robin of a tournament: in turn t rank r meets the one with r + s = t modulo n − 1; the last
+ * rank sits out the rule. */
 static void tournament(int *partner, int n, int turn)
 {
   int even = n + n % 2, odd = even - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Content of transfers: every word follows from its place and a version, so that a stale, shifted or damaged word
- * differs. */
+ * \brief Content of transfers: every word follows from its place and a version, so that a stale,
+ * shifted or damaged word differs. */
 #ifndef TOOLS_NETWORK_PATTERN_H
 #define TOOLS_NETWORK_PATTERN_H
 
@@ -10,7 +10,8 @@
 
 #include "base/hash.h"
 
-/** \brief A finite float's bits, 23 of them random: as good in a float array as in a buffer of words. */
+/** \brief A finite float's bits, 23 of them random: as good in a float array as in a buffer of
+ * words. */
 static inline uint32_t pattern_word(uint64_t place, uint64_t version)
 {
   return (uint32_t)(hash_mix(place + version * 0x2545f4914f6cdd1du) >> 41) | 0x3f800000u;
@@ -22,8 +23,8 @@ void pattern_fill(void *buffer, size_t bytes, uint64_t version);
 /** \brief Offset of the first word that differs, or \a bytes when none does. */
 size_t pattern_check(const void *buffer, size_t bytes, uint64_t version);
 
-/** \brief Test hook: counts the transfers of this process; true for the one that HIMENO_BENCH_CORRUPT names (from 1). The
- * caller then flips a bit of what arrived. */
+/** \brief Test hook: counts the transfers of this process; true for the one that
+ * HIMENO_BENCH_CORRUPT names (from 1). The caller then flips a bit of what arrived. */
 int pattern_corrupt_now(int64_t transfers);
 
 #endif

@@ -38,7 +38,8 @@ struct bench_rig {
 
 /* ---- content ---- */
 
-/* The word of a point as its owner \a rank has it: by its place in the grid, or in the pair's buffer. */
+/* The word of a point as its owner \a rank has it: by its place in the grid, or in the pair's
+ * buffer. */
 static uint64_t point_place(const struct bench_rig *rig, int rank, int64_t i, int64_t j, int64_t k)
 {
   const struct layout *l = &rig->layout;
@@ -48,7 +49,8 @@ static uint64_t point_place(const struct bench_rig *rig, int rank, int64_t i, in
          (uint64_t)(l->origin[2] + k);
 }
 
-/* Writes the points of a box as rank \a owner has them; \a shift takes a place of a pair's halo to the owner's. */
+/* Writes the points of a box as rank \a owner has them; \a shift takes a place of a pair's halo to
+ * the owner's. */
 static void box_fill(const struct bench_rig *rig, const struct box *box, int owner, int64_t shift,
                      uint64_t version, uint32_t *field)
 {
@@ -259,7 +261,8 @@ static status_t exchanges_put(struct bench_rig *rig, int n)
   return halo_route_unattended(rig->route) ? halo_route_lap(rig->route) : STATUS_OK;
 }
 
-/* Records the batch where that can be: then a host's calls do not stand in the way of short exchanges. */
+/* Records the batch where that can be: then a host's calls do not stand in the way of short
+ * exchanges. */
 static status_t graph_prepare(struct bench_rig *rig, int n)
 {
   const struct gpu_backend *backend = rig->config.device->backend;

@@ -17,7 +17,8 @@
 
 #define CPU_MAX_BYTES ((int64_t)16 << 20)
 #define GPU_MAX_BYTES ((int64_t)256 << 20)
-/* Device memory that a pair's two fields take, in units of the largest transfer, with buffers of a staging transport. */
+/* Device memory that a pair's two fields take, in units of the largest transfer, with buffers of a
+ * staging transport. */
 #define PAIR_COPIES 6
 
 status_t bench_point_make(MPI_Comm comm, int64_t bytes, double *samples, int n, int64_t transfers,

@@ -9,14 +9,15 @@
 #include "base/log.h"
 #include "tools/predict/fit_private.h"
 
-/* Relative error at which a run has the weight 1; how small the error of a way's runs may be taken for, and the runs that it takes to believe that
- * it is not that of all. */
+/* Relative error at which a run has the weight 1; how small the error of a way's runs may be taken
+ * for, and the runs that it takes to believe that it is not that of all. */
 #define USUAL_SPREAD 0.03
 #define LEAST_SPREAD 0.005
 #define SPREAD_RUNS  3
 /* Rounds of guessing which runs are bound by the exchange. */
 #define ROUNDS_MAX 20
-/* Candidates for the points that a cache holds, between the smallest and the largest part of a rank. */
+/* Candidates for the points that a cache holds, between the smallest and the largest part of a
+ * rank. */
 #define CACHE_STEPS 24
 /* Candidates for the points of a tile: doubled from here. */
 #define TILE_LEAST 64
@@ -129,8 +130,9 @@ static status_t squared_error(const struct fitting *f, const struct model *model
   return status;
 }
 
-/* Where the search for parameters begins: the exchange as comm-gpu has it, so that most runs are bound by their interior; and
- * slabs that take, where they are part of the exchange, the whole of the shortest run, so that the shorter ones are bound by it. */
+/* Where the search for parameters begins: the exchange as comm-gpu has it, so that most runs are
+ * bound by their interior; and slabs that take, where they are part of the exchange, the whole of
+ * the shortest run, so that the shorter ones are bound by it. */
 enum beginning { BEGIN_INTERIOR, BEGIN_EXCHANGE, BEGINNINGS };
 
 static double shortest_run(const struct fitting *f, int way)
@@ -174,7 +176,8 @@ static void values_take(const struct attempt *attempt, struct model *model)
   memcpy(model->value, attempt->solution.value, (size_t)model->columns * sizeof *model->value);
 }
 
-/* The values that fit best while each run stays bound by what it is bound by with the present ones. */
+/* The values that fit best while each run stays bound by what it is bound by with the present
+ * ones. */
 static status_t attempt_round(const struct fitting *f, struct model *model, struct attempt *attempt)
 {
   status_t status = STATUS_OK;
@@ -200,7 +203,8 @@ static void attempt_better(struct attempt *best, struct attempt *other)
   attempt_free(other);
 }
 
-/* Where comm-gpu and the runs disagree, what binds a run may swing from round to round: the best round counts, not the last. */
+/* Where comm-gpu and the runs disagree, what binds a run may swing from round to round: the best
+ * round counts, not the last. */
 static status_t attempt_from(const struct fitting *f, enum beginning beginning, struct model *model,
                              struct attempt *best)
 {
@@ -246,7 +250,8 @@ static status_t attempt_make(const struct fitting *f, struct model *model, struc
 
 /* ---- regimes ---- */
 
-/* Steps of a search: cache_points or tile_points of each, its term, and how much of the squared error it must explain. */
+/* Steps of a search: cache_points or tile_points of each, its term, and how much of the squared
+ * error it must explain. */
 struct regime {
   int steps;
   double (*candidate)(const struct model *model, int step);
@@ -266,8 +271,8 @@ static double tile_candidate(const struct model *model, int step)
   return TILE_LEAST << step;
 }
 
-/* The candidate that leaves the least error, if it leaves clearly less than none does. A cached point is gained at most, and an idle one
- * costs no more than one that is computed. */
+/* The candidate that leaves the least error, if it leaves clearly less than none does. A cached
+ * point is gained at most, and an idle one costs no more than one that is computed. */
 static status_t regime_choose(const struct fitting *f, const struct regime *regime, double *chosen,
                               struct model *model)
 {
@@ -343,7 +348,8 @@ static void errors_sum(const struct fitting *f, const struct attempt *attempt,
   }
 }
 
-/* Runs by a way that agree with the model, or with each other, to 1% tell more than those of one that do to 10%. */
+/* Runs by a way that agree with the model, or with each other, to 1% tell more than those of one
+ * that do to 10%. */
 static status_t weights_set(struct fitting *f, struct model *model)
 {
   struct errors groups[STUDY_WAYS_MAX + 1], all;
@@ -374,7 +380,8 @@ static status_t spread_set(const struct fitting *f, const struct attempt *attemp
       f->n, f->n == 1 ? "" : "s", (int)ceil(held));
 }
 
-/* What a neighbour adds is told by runs that are bound by their exchange; without one, comm-gpu's latency is all there is. */
+/* What a neighbour adds is told by runs that are bound by their exchange; without one, comm-gpu's
+ * latency is all there is. */
 static void neighbours_known(struct model *model)
 {
   for (int w = 0; w < model->paths.n; w++) model->seen[model_way_column(w, WAY_NEIGHBOUR)] = 1;

@@ -23,8 +23,8 @@ struct fitting {
 /** \brief Place of a run's weight: that of its way, the last for one rank. */
 int fit_group(const struct sample *s);
 
-/** \brief Each run's own time, in their order, then phases and priors, each run bound by what is longer with the model's present values. The
- * caller frees the problem. */
+/** \brief Each run's own time, in their order, then phases and priors, each run bound by what is
+ * longer with the model's present values. The caller frees the problem. */
 status_t fit_problem_make(const struct fitting *f, const struct model *model, struct lsq *problem);
 
 #endif

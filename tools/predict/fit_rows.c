@@ -7,10 +7,11 @@
 
 /* Phases steer how a time is split; the times themselves weigh more. */
 #define PHASE_WEIGHT 0.3
-/* comm-gpu's figures hold for the solver's exchange within about a quarter: a prior of that width, where runs agree with the
- * model to about 3%. */
+/* comm-gpu's figures hold for the solver's exchange within about a quarter: a prior of that width,
+ * where runs agree with the model to about 3%. */
 #define PRIOR_WEIGHT 0.12
-/* Of the time of two ranks that send as much: what each rank's bytes cost their host's others, as four H200 had it by `staged`. */
+/* Of the time of two ranks that send as much: what each rank's bytes cost their host's others, as
+ * four H200 had it by `staged`. */
 #define PRIOR_HOST 0.165
 
 int fit_group(const struct sample *s)
@@ -50,7 +51,8 @@ static status_t prior_add(struct lsq *problem, int column, double value)
   return lsq_add(problem, row, value, PRIOR_WEIGHT);
 }
 
-/* Slabs that one launch computes and sends take as long as a sweep without points, as near as an exchange's latency is known. */
+/* Slabs that one launch computes and sends take as long as a sweep without points, as near as an
+ * exchange's latency is known. */
 static status_t chain_prior_add(const struct model *model, int way, struct lsq *problem)
 {
   const struct study_way *path = &model->paths.ways[way];
@@ -61,7 +63,8 @@ static status_t chain_prior_add(const struct model *model, int way, struct lsq *
   return latency > 0 ? lsq_add(problem, row, 0, PRIOR_WEIGHT / latency) : STATUS_OK;
 }
 
-/* comm-gpu's parameters hold until the study says otherwise. Its bandwidth is of two ranks that send as much. */
+/* comm-gpu's parameters hold until the study says otherwise. Its bandwidth is of two ranks that
+ * send as much. */
 static status_t priors_add(const struct model *model, struct lsq *problem)
 {
   for (int w = 0; w < model->paths.n; w++) {

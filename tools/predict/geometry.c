@@ -40,7 +40,8 @@ static void messages_count(const struct halo_plan *plan, int rank, int per_host,
   }
 }
 
-/* Bytes that all ranks together send in one direction: the others' extents add up to the grid's, whatever the cut. */
+/* Bytes that all ranks together send in one direction: the others' extents add up to the grid's,
+ * whatever the cut. */
 static double direction_bytes(const struct geometry *all, const int dir[3])
 {
   double points = 1;
@@ -58,7 +59,8 @@ static double grid_bytes(const struct geometry *all)
   return bytes;
 }
 
-/* Of the host of the rank that \a g is of. One host may stand for thousands of ranks, so its sum is not taken over them. */
+/* Of the host of the rank that \a g is of. One host may stand for thousands of ranks, so its sum is
+ * not taken over them. */
 static status_t host_bytes_set(int rank, int per_host, struct geometry *g)
 {
   const int first = rank / per_host * per_host;

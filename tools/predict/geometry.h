@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What a rank, the busiest unless another is asked for, has to compute and to send, from himeno-gpu's own decomposition and halo plan. */
+ * \brief What a rank, the busiest unless another is asked for, has to compute and to send, from
+ * himeno-gpu's own decomposition and halo plan. */
 #ifndef TOOLS_PREDICT_GEOMETRY_H
 #define TOOLS_PREDICT_GEOMETRY_H
 
@@ -10,19 +11,22 @@ struct geometry {
   int ranks, hosts, depth, overlap;
   int64_t global[3];
   int procs[3];
-  double all_points;     /**< of the grid, interior */
-  double points;         /**< that the rank owns */
-  double inner;          /**< of these, computed while halos travel; all without neighbours or overlap */
+  double all_points; /**< of the grid, interior */
+  double points;     /**< that the rank owns */
+  /** of these, computed while halos travel; all without neighbours or overlap */
+  double inner;
   double rows, row;      /**< these, as rows along k of so many points */
   double slab_points[3]; /**< of these, computed first, by the dimension that is cut */
   int slabs;
   int neighbours;                                     /**< messages in an exchange */
   double messages[STUDY_WHERES], bytes[STUDY_WHERES]; /**< in an exchange */
-  double host_bytes;                                  /**< that all ranks of its host send within it */
+  /** that all ranks of its host send within it */
+  double host_bytes;
 };
 
-/** \brief The busiest of all ranks: most messages to other hosts, then most messages, then most points. Ranks fill hosts one
- * after the other, \a per_host each. STATUS_USAGE when the grid cannot be cut so. */
+/** \brief The busiest of all ranks: most messages to other hosts, then most messages, then most
+ * points. Ranks fill hosts one after the other, \a per_host each. STATUS_USAGE when the grid cannot
+ * be cut so. */
 status_t geometry_make(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
                        struct geometry *geometry);
 

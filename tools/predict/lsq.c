@@ -12,7 +12,8 @@
 /* Singular values below this share of the largest count as none. */
 #define RANK_SHARE 1e-9
 
-/* LAPACK, column-major. None of its arguments is a character, so the call is the same with every compiler. */
+/* LAPACK, column-major. None of its arguments is a character, so the call is the same with every
+ * compiler. */
 void dgelsd_(const int *m, const int *n, const int *nrhs, double *a, const int *lda, double *b,
              const int *ldb, double *s, const double *rcond, int *rank, double *work, const int *lwork,
              int *iwork, int *info);
@@ -83,8 +84,9 @@ static double column_length(const struct lsq *p, int column)
   return sqrt(sum);
 }
 
-/** Columns + 1 equations that have the same least squares as all rows, column-major, the right side as the last column: a fit
- * of hundreds of rows is solved again and again, each time with other columns left out. */
+/** Columns + 1 equations that have the same least squares as all rows, column-major, the right side
+ * as the last column: a fit of hundreds of rows is solved again and again, each time with other
+ * columns left out. */
 struct triangle {
   int rows;
   double *matrix;
@@ -130,7 +132,8 @@ static status_t triangle_make(const struct lsq *p, const double *length, struct 
   return STATUS_OK;
 }
 
-/* The pseudo-inverse, n × m column-major, of the scaled columns in use: least squares with the unit matrix on the right. */
+/* The pseudo-inverse, n × m column-major, of the scaled columns in use: least squares with the unit
+ * matrix on the right. */
 static status_t pseudo_inverse(double *a, int m, int n, double *inverse, int *rank)
 {
   int size = m > n ? m : n, least = m < n ? m : n, info = 0, query = -1, iquery[1], lwork;
@@ -263,7 +266,8 @@ double lsq_variance(const struct lsq_solution *s, int columns, const double *x)
   return sum;
 }
 
-/* Upper quantile of the normal distribution. Source: Abramowitz and Stegun 26.2.23, refined by one Newton step. */
+/* Upper quantile of the normal distribution. Source: Abramowitz and Stegun 26.2.23, refined by one
+ * Newton step. */
 static double normal_quantile(double p)
 {
   double t = sqrt(-2 * log(1 - p));

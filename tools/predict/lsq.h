@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Least squares by LAPACK (dgelsd: singular values, so that columns may depend on each other). */
+ * \brief Least squares by LAPACK (dgelsd: singular values, so that columns may depend on each
+ * other). */
 #ifndef TOOLS_PREDICT_LSQ_H
 #define TOOLS_PREDICT_LSQ_H
 
 #include "base/status.h"
 
-/** Rows of a problem grow one by one; all are scaled so that an error of 1 is equally likely in each. */
+/** Rows of a problem grow one by one; all are scaled so that an error of 1 is equally likely in
+ * each. */
 struct lsq {
   int columns, rows, room;
   double *matrix; /**< row after row */
@@ -19,7 +21,8 @@ struct lsq_solution {
   int *used;     /**< 0: held at zero, since it would have been negative or is never seen */
   double *value; /**< all ≥ 0 */
   double
-      *covariance; /**< inverse of the normal matrix: times the rows' variance it is the values' covariance */
+      /** inverse of the normal matrix: times the rows' variance it is the values' covariance */
+      *covariance;
   double *residual; /**< right side less model, a row each */
   double *leverage; /**< a row's share in its own fit, 0 … 1 */
 };
@@ -30,15 +33,17 @@ void lsq_free(struct lsq *problem);
 /** \brief Adds one row, each entry times \a weight. */
 status_t lsq_add(struct lsq *problem, const double *row, double right, double weight);
 
-/** \brief Least squares with values ≥ 0, by leaving out the most negative column until none is. STATUS_FAULT when LAPACK
- * fails. The caller frees the solution with lsq_solution_free. */
+/** \brief Least squares with values ≥ 0, by leaving out the most negative column until none is.
+ * STATUS_FAULT when LAPACK fails. The caller frees the solution with lsq_solution_free. */
 status_t lsq_solve(const struct lsq *problem, struct lsq_solution *solution);
 void lsq_solution_free(struct lsq_solution *solution);
 
-/** \brief xᵀ C x of a row, and the part of the row that no data determine, relative to its length: 0 when all do. */
+/** \brief xᵀ C x of a row, and the part of the row that no data determine, relative to its length:
+ * 0 when all do. */
 double lsq_variance(const struct lsq_solution *solution, int columns, const double *x);
 
-/** \brief The p-quantile of Student's t with \a freedom degrees. Source: Hill, Algorithm 396, CACM 13 (1970). */
+/** \brief The p-quantile of Student's t with \a freedom degrees. Source: Hill, Algorithm 396, CACM
+ * 13 (1970). */
 double lsq_student(double p, double freedom);
 
 #endif

@@ -45,8 +45,9 @@ int model_at_once(const char *transport)
   return strcmp(transport, "p2p") == 0;
 }
 
-/* The path, within the host or beyond, that is longest at work: both are at the same time. What comm-gpu measures between hosts it
- * measures with a pair for each path, and there are no more: for a host's term they send as much as two. */
+/* The path, within the host or beyond, that is longest at work: both are at the same time. What
+ * comm-gpu measures between hosts it measures with a pair for each path, and there are no more: for
+ * a host's term they send as much as two. */
 static void bytes_row_make(const struct geometry *g, const struct study_way *path, int way, double *row)
 {
   const int at_once = model_at_once(path->name);
@@ -191,7 +192,8 @@ static const char *limit_name(const struct model_time *t, int overlap)
   return name;
 }
 
-/* Spread of a run about the model, and what the parameters' own errors add; wider beyond the measured ranks. */
+/* Spread of a run about the model, and what the parameters' own errors add; wider beyond the
+ * measured ranks. */
 static void interval_set(const struct model *model, int way, const double *total, struct model_time *t)
 {
   double sum = 0, spread = way < 0 ? model->spread : model->way_spread[way];

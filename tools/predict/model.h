@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The performance model: seconds a sweep = max(interior, exchange) + boundary + synchronisation + reduction.
+ * \brief The performance model: seconds a sweep = max(interior, exchange) + boundary +
+ * synchronisation + reduction.
  *
  *     interior        = a + V/b − g·min(V, C) + u·idle
  *                       V points; C of them stay in the cache from sweep to sweep; a kernel sweeps
  *                       rows in tiles of W points, and of the last tile of each row some are idle
  *     boundary        = slabs·s + Σ over cut dimensions d of points·β_d
- *     exchange        = λ·latency of the longest path + ν·messages + max over the paths, within the
- *                       host and beyond, of (φ·B + χ·ΣB) / bandwidth of the path, a T-th of it a
- *                       sweep: B bytes that the rank sends, ΣB bytes that all ranks of its host send
- *                       within it, since their copies share its memory and wait for each other;
- *                       latencies and bandwidths are comm-gpu's, λ and φ + 2χ (a pair) near 1 are the
- *                       study's. All messages are under way at once, so that a further one costs ν.
- *                       With p2p, where no host takes part, one launch computes all slabs, beside the
- *                       interior, and sends them: s + λ·latency + φ·B / bandwidth, and nothing for a
- *                       further message
+ *     exchange        = λ·latency of the longest path + ν·messages + max over the paths, within
+ *                       the host and beyond, of (φ·B + χ·ΣB) / bandwidth of the path, a T-th of it
+ *                       a sweep: B bytes that the rank sends, ΣB bytes that all ranks of its host
+ *                       send within it, since their copies share its memory and wait for each
+ *                       other; latencies and bandwidths are comm-gpu's, λ and φ + 2χ (a pair) near
+ *                       1 are the study's. All messages are under way at once, so that a further
+ *                       one costs ν. With p2p, where no host takes part, one launch computes all
+ *                       slabs, beside the interior, and sends them: s + λ·latency + φ·B /
+ *                       bandwidth, and nothing for a further message
  *     synchronisation = σ          as soon as there are neighbours
  *     reduction       = ρ + κ·log2(ranks)
  *
- * Without overlap interior and exchange add. All terms are linear in the parameters but for the maximum and C, so the fit is
- * a least-squares problem solved over and over: each run is taken as bound by interior or by exchange, whichever the last
- * parameters say, until that no longer changes; C and W are searched. Errors are relative to each run's time, and runs by a way
- * that scatters count for less. */
+ * Without overlap interior and exchange add. All terms are linear in the parameters but for the
+ * maximum and C, so the fit is a least-squares problem solved over and over: each run is taken as
+ * bound by interior or by exchange, whichever the last parameters say, until that no longer
+ * changes; C and W are searched. Errors are relative to each run's time, and runs by a way that
+ * scatters count for less. */
 #ifndef TOOLS_PREDICT_MODEL_H
 #define TOOLS_PREDICT_MODEL_H
 
@@ -56,10 +58,12 @@ struct model {
   int seen[MODEL_COLUMNS_MAX];     /**< runs told something of it */
   /* what the interval needs; without an interval freedom is 0 */
   double covariance[MODEL_COLUMNS_MAX * MODEL_COLUMNS_MAX]; /**< in units of spread² */
-  double spread;                                            /**< relative error of one run about the model */
-  double way_spread[STUDY_WAYS_MAX];                        /**< of runs by each way */
-  double freedom;                                           /**< degrees of freedom behind it */
-  /** Of runs beyond the measured ranks: by leaving out the most ranks, or else sizes or cuts; 0 if unknown. */
+  /** relative error of one run about the model */
+  double spread;
+  double way_spread[STUDY_WAYS_MAX]; /**< of runs by each way */
+  double freedom;                    /**< degrees of freedom behind it */
+  /** Of runs beyond the measured ranks: by leaving out the most ranks, or else sizes or cuts; 0 if
+   * unknown. */
   double far_spread, way_far_spread[STUDY_WAYS_MAX];
   /* the range that was measured */
   int runs, ranks_most, hosts_most, depth, overlap;
@@ -83,9 +87,10 @@ struct model_time {
 
 /** What a prediction goes beyond. */
 enum model_beyond {
-  BEYOND_RANKS = 1,  /**< more ranks than any run */
-  BEYOND_HOSTS = 2,  /**< more hosts than any run */
-  BEYOND_PATH = 4,   /**< the path between hosts was never measured: that within a host stands for it */
+  BEYOND_RANKS = 1, /**< more ranks than any run */
+  BEYOND_HOSTS = 2, /**< more hosts than any run */
+  /** the path between hosts was never measured: that within a host stands for it */
+  BEYOND_PATH = 4,
   BEYOND_SMALL = 8,  /**< fewer points a rank than any run */
   BEYOND_LARGE = 16, /**< more points a rank than any run */
   BEYOND_BYTES = 32, /**< more bytes in an exchange than any run */
@@ -95,12 +100,14 @@ enum model_beyond {
 /** \brief Fits. STATUS_ENVIRONMENT, saying what to measure, when the study tells too little. */
 status_t model_fit(const struct study *study, const struct study_paths *paths, struct model *model);
 
-/** \brief Predicts. STATUS_ENVIRONMENT, saying what to measure, when a term that matters was never seen. */
+/** \brief Predicts. STATUS_ENVIRONMENT, saying what to measure, when a term that matters was never
+ * seen. */
 status_t model_predict(const struct model *model, const struct geometry *geometry, const char *transport,
                        const struct model_scale *scale, struct model_time *time);
 
-/** \brief Predicts for each rank of the grid that \a geometry is of, and keeps the slowest one's geometry and time: next to the edge of a
- * host some messages take one way and some the other, and which rank is slowest depends on both. As model_predict. */
+/** \brief Predicts for each rank of the grid that \a geometry is of, and keeps the slowest one's
+ * geometry and time: next to the edge of a host some messages take one way and some the other, and
+ * which rank is slowest depends on both. As model_predict. */
 status_t model_slowest(const struct model *model, int per_host, const char *transport,
                        const struct model_scale *scale, struct geometry *geometry, struct model_time *time);
 

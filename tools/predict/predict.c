@@ -179,7 +179,8 @@ static status_t points_make(struct predict *p)
 
 /* ---- the whole ---- */
 
-/* Where leaving out the most ranks leaves too little, other runs that a fit has not seen say how far off it can be. */
+/* Where leaving out the most ranks leaves too little, other runs that a fit has not seen say how
+ * far off it can be. */
 static double far_spread(const struct validate_table *table, const char *transport)
 {
   double ranks = validate_spread(table, LEFT_RANKS, transport),

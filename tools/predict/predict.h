@@ -59,12 +59,14 @@ struct predict {
 /** Options into struct predict_config. */
 extern const struct option_program predict_options;
 
-/** \brief Reads, fits, validates, predicts. STATUS_ENVIRONMENT, saying what to measure, when there is too little. */
+/** \brief Reads, fits, validates, predicts. STATUS_ENVIRONMENT, saying what to measure, when there
+ * is too little. */
 status_t predict_run(struct predict *predict);
 void predict_close(struct predict *predict);
 
-/** \brief Opens the sealed predictions of config.check and sets them against the runs of config.against.
- * STATUS_WRONG when the seal is broken; STATUS_ENVIRONMENT when no run was predicted. */
+/** \brief Opens the sealed predictions of config.check and sets them against the runs of
+ * config.against. STATUS_WRONG when the seal is broken; STATUS_ENVIRONMENT when no run was
+ * predicted. */
 status_t predict_check(struct predict *predict, char hash[65]);
 
 /** \brief STATUS_SLOW when an error against measured runs is more than config.within. */

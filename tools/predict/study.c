@@ -251,7 +251,8 @@ static const char *rank_host(const json_t *document, const json_t *rank)
   return host ? host : "";
 }
 
-/* Whether a pair counts for this way and place; those alone only where none was measured with all. */
+/* Whether a pair counts for this way and place; those alone only where none was measured with
+ * all. */
 static int pair_counts(const json_t *document, const json_t *pair, const char *way, enum study_where where,
                        const char *company)
 {

@@ -10,7 +10,8 @@
 
 #define STUDY_TEXT 64
 
-/** One document of himeno-gpu (or of himeno-sim, which has the same fields). Times are seconds a sweep. */
+/** One document of himeno-gpu (or of himeno-sim, which has the same fields). Times are seconds a
+ * sweep. */
 struct study_run {
   char file[256];
   char size[STUDY_TEXT], transport[STUDY_TEXT], kernel[STUDY_TEXT], backend[STUDY_TEXT], device[128];
@@ -45,17 +46,18 @@ struct study_paths {
   struct study_way ways[STUDY_WAYS_MAX];
 };
 
-/** \brief Reads all *.json of a folder, or one file. STATUS_ENVIRONMENT when it cannot be read or holds no run that passed;
- * STATUS_USAGE, naming the file, for a himeno-gpu document that is not as its schema says. */
+/** \brief Reads all *.json of a folder, or one file. STATUS_ENVIRONMENT when it cannot be read or
+ * holds no run that passed; STATUS_USAGE, naming the file, for a himeno-gpu document that is not as
+ * its schema says. */
 status_t study_read(const char *path, struct study *study);
 void study_free(struct study *study);
 
-/** \brief Keeps the runs that have the kernel, backend and depth of most runs (or of \a kernel, if not NULL), and at most
- * \a ranks ranks (0: any). The rest is counted in `skipped`. */
+/** \brief Keeps the runs that have the kernel, backend and depth of most runs (or of \a kernel, if
+ * not NULL), and at most \a ranks ranks (0: any). The rest is counted in `skipped`. */
 void study_select(struct study *study, const char *kernel, int ranks);
 
-/** \brief Reads a document of comm-gpu: a way's parameters are the medians over its pairs; those that were measured all at
- * once count where there are any. STATUS_ENVIRONMENT or STATUS_USAGE. */
+/** \brief Reads a document of comm-gpu: a way's parameters are the medians over its pairs; those
+ * that were measured all at once count where there are any. STATUS_ENVIRONMENT or STATUS_USAGE. */
 status_t study_paths_read(const char *path, struct study_paths *paths);
 
 /** \brief The way of that name, NULL if unknown. */

@@ -28,11 +28,12 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
                       struct validate_table *table);
 void validate_free(struct validate_table *table);
 
-/** \brief Predicts each run of \a study by \a model, as it is measured: for a seal, a simulation, or runs kept back. */
+/** \brief Predicts each run of \a study by \a model, as it is measured: for a seal, a simulation,
+ * or runs kept back. */
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table);
 
-/** \brief Root mean square of the logarithms of predicted / measured of a kind, of all runs or of those of two ranks or more by one transport;
- * 0 when there is none. */
+/** \brief Root mean square of the logarithms of predicted / measured of a kind, of all runs or of
+ * those of two ranks or more by one transport; 0 when there is none. */
 double validate_spread(const struct validate_table *table, enum validate_kind kind, const char *transport);
 
 /** \brief Median and largest |error| of the predicted pairs; n is their number. */

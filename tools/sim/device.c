@@ -25,7 +25,8 @@ struct halo_packer_state {
   double latency;
 };
 
-/* One memory for all ranks, since nothing is ever read from it: SimGrid does not copy messages that lie in it. */
+/* One memory for all ranks, since nothing is ever read from it: SimGrid does not copy messages that
+ * lie in it. */
 static void *memory;
 static size_t memory_bytes;
 static const struct sim_exchange *exchange;

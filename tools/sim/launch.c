@@ -192,10 +192,11 @@ static status_t ranks_program(char path[PATH_MAX])
                   RANKS_PROGRAM);
 }
 
-/* Plain bandwidth and latency: no factors fitted to some other network, no TCP windows; polling and computing take no time of
- * their own, since the plan says what takes time. Sends that nobody waits for are never forgotten by SimGrid, and it searches
- * through all of them for each message: so none is. A sum that looks for hosts of several ranks first asks all ranks in a ring, which
- * is more messages than the whole run has: recursive doubling does not. */
+/* Plain bandwidth and latency: no factors fitted to some other network, no TCP windows; polling and
+ * computing take no time of their own, since the plan says what takes time. Sends that nobody waits
+ * for are never forgotten by SimGrid, and it searches through all of them for each message: so none
+ * is. A sum that looks for hosts of several ranks first asks all ranks in a ring, which is more
+ * messages than the whole run has: recursive doubling does not. */
 static void smpirun_exec(const struct files *f, const char *ranks, const char *program)
 {
   const char *const words[] = {SMPIRUN,

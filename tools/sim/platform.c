@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Platform files for SimGrid: hosts of GPUs, and a fat tree or a dragonfly between them. A GPU has a link to the others of its host
- * and a network card of its own, each with the fitted bandwidth of its path; the network's links carry what all cards below
- * them can, less the taper. */
+/* Platform files for SimGrid: hosts of GPUs, and a fat tree or a dragonfly between them. A GPU has
+ * a link to the others of its host and a network card of its own, each with the fitted bandwidth of
+ * its path; the network's links carry what all cards below them can, less the taper. */
 #include "config.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@
 
 struct network {
   const struct sim_config *config;
-  int ranks, hosts, leaves, spines; /* leaves: switches that have hosts; spines: switches above, or groups */
+  /* leaves: switches that have hosts; spines: switches above, or groups */
+  int ranks, hosts, leaves, spines;
   double bandwidth[STUDY_WHERES], latency[STUDY_WHERES];
   FILE *file;
 };

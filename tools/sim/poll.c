@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All ranks are one process and share its variables; they take turns only inside of MPI calls and sleeps. */
+/* All ranks are one process and share its variables; they take turns only inside of MPI calls and
+ * sleeps. */
 #include "config.h"
 
 #include "tools/sim/poll.h"

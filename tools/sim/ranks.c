@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-sim-ranks: all ranks of a simulated run, in one process, started by smpirun. Decomposition, halo plan and transport are
- * himeno-gpu's own; kernels take the times of the fitted model. */
+/* himeno-sim-ranks: all ranks of a simulated run, in one process, started by smpirun.
+ * Decomposition, halo plan and transport are himeno-gpu's own; kernels take the times of the fitted
+ * model. */
 #include "config.h"
 
 #include <jansson.h>
@@ -115,7 +116,8 @@ static double latency_between(const struct halo_message *message)
   return sim_latency_of(&plan.model, plan.way, other ? STUDY_OTHER_HOST : STUDY_SAME_HOST);
 }
 
-/* The launch of slabs is the model's for a sweep, and there is one only beside an interior; ν is that of a message. */
+/* The launch of slabs is the model's for a sweep, and there is one only beside an interior; ν is
+ * that of a message. */
 static double ends_of(const struct halo_plan *halo)
 {
   const struct model *m = &plan.model;

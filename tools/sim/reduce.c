@@ -24,7 +24,8 @@ struct reduce {
   MPI_Request send, receive;
 };
 
-/* Ranks beyond the largest power of two give theirs to one below first, and get the sum from it at the end. */
+/* Ranks beyond the largest power of two give theirs to one below first, and get the sum from it at
+ * the end. */
 static void rounds_make(int rank, int ranks, struct reduce *r)
 {
   int power = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The sum of gosa over ranks, by recursive doubling, that goes on while halos travel, as MPI libraries do it. SimGrid's own
- * non-blocking sum sends from each rank to all. */
+ * \brief The sum of gosa over ranks, by recursive doubling, that goes on while halos travel, as MPI
+ * libraries do it. SimGrid's own non-blocking sum sends from each rank to all. */
 #ifndef TOOLS_SIM_REDUCE_H
 #define TOOLS_SIM_REDUCE_H
 

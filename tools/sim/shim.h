@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Read before each source of comm/ that himeno-sim compiles: polling takes no simulated time, so that a poll which finds
- * nothing waits for what comes next (poll.h); and messages are counted. */
+ * \brief Read before each source of comm/ that himeno-sim compiles: polling takes no simulated
+ * time, so that a poll which finds nothing waits for what comes next (poll.h); and messages are
+ * counted. */
 #ifndef TOOLS_SIM_SHIM_H
 #define TOOLS_SIM_SHIM_H
 

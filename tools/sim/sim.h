@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief himeno-sim: what is simulated, and what came out. The front end (main.c) writes a plan and a platform and starts
- * SimGrid's smpirun with himeno-sim-ranks, which reads the plan and writes the outcome. */
+ * \brief himeno-sim: what is simulated, and what came out. The front end (main.c) writes a plan and
+ * a platform and starts SimGrid's smpirun with himeno-sim-ranks, which reads the plan and writes
+ * the outcome. */
 #ifndef TOOLS_SIM_SIM_H
 #define TOOLS_SIM_SIM_H
 
@@ -11,8 +12,8 @@
 #include "tools/predict/lists.h"
 #include "tools/predict/model.h"
 
-/** Share of an exchange's latency that passes on the wire; the rest before messages leave and after they arrived, since that is the work of
- * its ends. */
+/** Share of an exchange's latency that passes on the wire; the rest before messages leave and after
+ * they arrived, since that is the work of its ends. */
 #define SIM_WIRE_SHARE 0.1
 
 enum sim_network { NETWORK_FAT_TREE, NETWORK_DRAGONFLY };
@@ -36,15 +37,18 @@ struct sim_point {
 /** Options into struct sim_config. */
 extern const struct option_program sim_options;
 
-/** \brief Bytes a second of a way within a host or between hosts, as fitted; seconds that a message takes besides. */
+/** \brief Bytes a second of a way within a host or between hosts, as fitted; seconds that a message
+ * takes besides. */
 double sim_bandwidth(const struct model *model, int way, enum study_where where);
 double sim_latency_of(const struct model *model, int way, enum study_where where);
 
-/** \brief Writes a platform of \a ranks GPUs, and the list of them in the order of ranks. STATUS_ENVIRONMENT. */
+/** \brief Writes a platform of \a ranks GPUs, and the list of them in the order of ranks.
+ * STATUS_ENVIRONMENT. */
 status_t sim_platform_write(const struct sim_config *config, const struct model *model, int way, int ranks,
                             const char *platform, const char *hosts);
 
-/** \brief Simulates a point; *outcome is what himeno-sim-ranks wrote, with the seconds that it took. */
+/** \brief Simulates a point; *outcome is what himeno-sim-ranks wrote, with the seconds that it
+ * took. */
 status_t sim_point_run(const struct sim_config *config, const struct model *model, int way,
                        const struct sim_point *point, json_t **outcome);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Links between CUDA devices of a host, or between processes on one: kernels that store faces over the wire,
-// set flags and wait for them.
+// Links between CUDA devices of a host, or between processes on one: kernels that store faces over
+// the wire, set flags and wait for them.
 #include "comm/halo/cuda/link.cuh"
 
 extern "C" {
@@ -17,8 +17,8 @@ struct shares {
   unsigned first[HALO_MESSAGES_MAX + 1];
 };
 
-// A face as rows of quads: four floats that are aligned where they go. The first and the last of a row may be
-// cut short.
+// A face as rows of quads: four floats that are aligned where they go. The first and the last of a
+// row may be cut short.
 struct face {
   float *out;
   const float *in;
@@ -106,8 +106,9 @@ static __device__ __forceinline__ void settle(place &at)
   __builtin_assume(__isGlobal(at.in) && __isGlobal(at.out));
 }
 
-// Stores the faces and sets the flags; with AWAIT it also ends only once the own flags are set. While there are few
-// quads each goes to a thread of its own, so that all travel at once, and its place is known before the wait.
+// Stores the faces and sets the flags; with AWAIT it also ends only once the own flags are set.
+// While there are few quads each goes to a thread of its own, so that all travel at once, and its
+// place is known before the wait.
 template <bool AWAIT>
 static __global__ void __launch_bounds__(THREADS)
     push_faces(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,

@@ -42,8 +42,9 @@ __device__ __forceinline__ void link_set(uint64_t *flag, uint64_t value)
 #endif
 }
 
-// Orders what the thread has stored, and what others of its block had before a barrier, before what it stores next, for
-// all devices. Cheaper than __threadfence_system, which also joins one order of all such fences.
+// Orders what the thread has stored, and what others of its block had before a barrier, before what
+// it stores next, for all devices. Cheaper than __threadfence_system, which also joins one order of
+// all such fences.
 __device__ __forceinline__ void link_fence()
 {
 #if __CUDA_ARCH__ >= 700
@@ -53,7 +54,8 @@ __device__ __forceinline__ void link_fence()
 #endif
 }
 
-// One store of 16 bytes: the compiler would take it apart into four where other branches store single floats.
+// One store of 16 bytes: the compiler would take it apart into four where other branches store
+// single floats.
 __device__ __forceinline__ void link_store(float *to, float4 v)
 {
   asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
@@ -88,8 +90,8 @@ static __device__ __noinline__ void link_tell(const halo_link &link, uint64_t ex
   __threadfence_system();
 }
 
-// Returns when all flags have reached `exchange`, or the deadline has passed. For a whole warp, whose lane m
-// looks for message m.
+// Returns when all flags have reached `exchange`, or the deadline has passed. For a whole warp,
+// whose lane m looks for message m.
 __device__ __forceinline__ void link_await(const halo_link &link, uint64_t exchange, unsigned lane)
 {
   bool told = false;
@@ -112,8 +114,9 @@ __device__ __forceinline__ void link_await(const halo_link &link, uint64_t excha
   if (told && lane == 0) link.plea->missing = 0;
 }
 
-// Sends what the block's threads have stored for one neighbour, and adds this block's part to the flag there: the
-// parts of \a blocks blocks come to one unit. For all threads of a block, where link.adds.
+// Sends what the block's threads have stored for one neighbour, and adds this block's part to the
+// flag there: the parts of \a blocks blocks come to one unit. For all threads of a block, where
+// link.adds.
 __device__ __forceinline__ void link_part_sent(uint64_t *flag, unsigned block, unsigned blocks,
                                                unsigned thread, bool broken)
 {
@@ -122,8 +125,8 @@ __device__ __forceinline__ void link_part_sent(uint64_t *flag, unsigned block, u
   link_add(flag, block == 0 ? HALO_FLAG_UNIT - (blocks - 1) : 1);
 }
 
-// Sends what the block's threads have stored so far. The last of `blocks` blocks to call it sets the flags, and
-// gets true. For all threads of a block.
+// Sends what the block's threads have stored so far. The last of `blocks` blocks to call it sets
+// the flags, and gets true. For all threads of a block.
 __device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchange, unsigned blocks,
                                           unsigned thread)
 {
@@ -135,7 +138,8 @@ __device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchan
   }
   if (last) {
     link.state->blocks = 0;
-    link_fence(); // what the other blocks have stored is seen through the counter, and goes before the flags
+    // what the other blocks have stored is seen through the counter, and goes before the flags
+    link_fence();
     if (!link_broken(link))
       for (int m = 0; m < link.n; m++) link_set(link.message[m].flag, exchange * HALO_FLAG_UNIT);
   }

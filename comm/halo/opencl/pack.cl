@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Between a field and the halo buffer, all messages in one launch; a group moves floats of one message only.
-// `pieces` has a line a message: the box's first float in the field, the first one in the buffer, rows a
-// plane, floats a row, floats in all, and the message's first group. Defined by the host: GROUP work-items a
-// group, EACH floats a work-item.
+// Between a field and the halo buffer, all messages in one launch; a group moves floats of one
+// message only. `pieces` has a line a message: the box's first float in the field, the first one in
+// the buffer, rows a plane, floats a row, floats in all, and the message's first group. Defined by
+// the host: GROUP work-items a group, EACH floats a work-item.
 
 struct place {
   long field, buffer;

@@ -22,8 +22,8 @@ int gemm_cblas_fits(const struct gemm_kernel *kernel, const struct gpu_device *d
 }
 
 #if HAVE_OPENBLAS_SET_NUM_THREADS
-/* Threads inherit the cores of the one that starts them, and ours are pinned to one each: so the library's start from a
- * thread that may run on all of them. */
+/* Threads inherit the cores of the one that starts them, and ours are pinned to one each: so the
+ * library's start from a thread that may run on all of them. */
 void gemm_cblas_start(void)
 {
   cpu_set_t mine, all;

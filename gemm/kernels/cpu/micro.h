@@ -17,10 +17,11 @@ struct gemm_micro {
   const char *name;
   int (*supported)(void);
   int rows, columns;
-  /** \brief tile[r·columns + j] = Σ a[l·rows + r]·b[l·columns + j] over k terms; b starts at a multiple of 64 bytes, tile
-   * too. */
+  /** \brief tile[r·columns + j] = Σ a[l·rows + r]·b[l·columns + j] over k terms; b starts at a
+   * multiple of 64 bytes, tile too. */
   void (*tile)(int64_t k, const float *a, const float *b, float *tile);
-  /** \brief Multiply-adds on registers alone, \a turns times over as many as a tile has. Returns operations done. */
+  /** \brief Multiply-adds on registers alone, \a turns times over as many as a tile has. Returns
+   * operations done. */
   double (*spin)(int64_t turns);
 };
 
@@ -33,8 +34,8 @@ extern const struct gemm_micro gemm_micro_avx512;
 /** \brief The n-th of those compiled, widest first; NULL past the end. */
 const struct gemm_micro *gemm_micro_at(int n);
 
-/** \brief The widest one that this CPU has, or the one that HIMENO_CPU_SIMD names: STATUS_USAGE if there is none of that
- * name, STATUS_ENVIRONMENT if this CPU does not have it. */
+/** \brief The widest one that this CPU has, or the one that HIMENO_CPU_SIMD names: STATUS_USAGE if
+ * there is none of that name, STATUS_ENVIRONMENT if this CPU does not have it. */
 status_t gemm_micro_choose(const struct gemm_micro **micro);
 
 #endif

@@ -2,12 +2,13 @@
 /** \file
  * \brief A tile of C in vector registers, included once an instruction set.
  *
- * The includer defines FN(name) (its name for a function), TARGET (function attribute), LANES (floats a vector), ROWS and
- * VECTORS (the tile: ROWS × VECTORS·LANES elements), SPREAD(x), a vector of x, and FMA(a, b, c) on vectors.
+ * The includer defines FN(name) (its name for a function), TARGET (function attribute), LANES
+ * (floats a vector), ROWS and VECTORS (the tile: ROWS × VECTORS·LANES elements), SPREAD(x), a
+ * vector of x, and FMA(a, b, c) on vectors.
  *
- * A step loads VECTORS vectors of B and multiplies them by ROWS numbers of A that are spread over all lanes: ROWS·VECTORS
- * multiply-adds for VECTORS + ROWS loads. Source: Van Zee and van de Geijn, "BLIS: a framework for rapidly
- * instantiating BLAS functionality", ACM TOMS 41, 2015. */
+ * A step loads VECTORS vectors of B and multiplies them by ROWS numbers of A that are spread over
+ * all lanes: ROWS·VECTORS multiply-adds for VECTORS + ROWS loads. Source: Van Zee and van de Geijn,
+ * "BLIS: a framework for rapidly instantiating BLAS functionality", ACM TOMS 41, 2015. */
 
 typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
 #define VF FN(vector)

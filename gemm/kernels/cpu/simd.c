@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tiles of C in vector registers, fed from packed panels: a panel of B for the L1 cache, a block of A for the L2, a block
- * of B for the L3 that all threads share. Packing also straightens out transposed matrices and fills panels up with zeros,
- * whose products fall outside of C. Source: Goto and van de Geijn, "Anatomy of high-performance matrix
- * multiplication", ACM TOMS 34, 2008. */
+/* Tiles of C in vector registers, fed from packed panels: a panel of B for the L1 cache, a block of
+ * A for the L2, a block of B for the L3 that all threads share. Packing also straightens out
+ * transposed matrices and fills panels up with zeros, whose products fall outside of C. Source:
+ * Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008. */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static int64_t round_up(int64_t x, int64_t step)
 
 /* ---- packing ---- */
 
-/* A panel of `width` lines for the micro kernel: its l-th group of numbers is element l of each line. Lines lie `across`
- * apart, their elements `along`. */
+/* A panel of `width` lines for the micro kernel: its l-th group of numbers is element l of each
+ * line. Lines lie `across` apart, their elements `along`. */
 static void panel_pack(const float *from, int64_t across, int64_t along, int64_t lines, int64_t depth,
                        int64_t width, float *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The yardstick on NVIDIA's devices, as its users set it up: one handle, workspace by the library's default, its own choice
- * of algorithm. float32 is multiplied as float32, without TF32. */
+/* The yardstick on NVIDIA's devices, as its users set it up: one handle, workspace by the library's
+ * default, its own choice of algorithm. float32 is multiplied as float32, without TF32. */
 #include <cublas_v2.h>
 #include <limits.h>
 #include <stdio.h>
@@ -66,7 +66,8 @@ static cublasOperation_t operation(int transposed)
   return transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-/* To the library, which counts along columns, our rows are columns: it computes the transpose, B times A. */
+/* To the library, which counts along columns, our rows are columns: it computes the transpose, B
+ * times A. */
 static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
   const struct state *s = exec->state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The yardstick on devices that are CPUs: the host's own library on the device's memory, mapped and not copied. */
+/* The yardstick on devices that are CPUs: the host's own library on the device's memory, mapped and
+ * not copied. */
 #include "gemm/kernels/cpu/cblas.h"
 
 #include <stdio.h>

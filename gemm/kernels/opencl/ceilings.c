@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ceilings by kernels of their own: each is launched until it takes long enough to be timed. Where the device is a CPU, the
- * host's threads measure it. */
+/* Ceilings by kernels of their own: each is launched until it takes long enough to be timed. Where
+ * the device is a CPU, the host's threads measure it. */
 #include "gemm/kernels/opencl/ceilings_cl.h"
 
 #include <stdlib.h>

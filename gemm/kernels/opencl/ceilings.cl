@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the device can do at most: multiply and add in registers, read its memory, read local memory. Results are stored
-// only if they come out as they cannot.
+// What the device can do at most: multiply and add in registers, read its memory, read local
+// memory. Results are stored only if they come out as they cannot.
 #define CHAINS 8
 
 __kernel void spin(const int turns, const float factor, __global float *out)

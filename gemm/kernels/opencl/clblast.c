@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The yardstick on GPUs by OpenCL, with the parameters that its authors tuned for each. On CPUs that is OpenBLAS. */
+/* The yardstick on GPUs by OpenCL, with the parameters that its authors tuned for each. On CPUs
+ * that is OpenBLAS. */
 #include "gemm/kernels/opencl/opencl_gemm.h"
 
 #include <clblast_c.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What all kernels share: their arguments, and how C takes a sum.
 
-// One rounding where the device multiplies and adds at full rate that way, else what it is fastest at.
+// One rounding where the device multiplies and adds at full rate that way, else what it is fastest
+// at.
 #ifdef FP_FAST_FMAF
 #define MULTIPLY_ADD(a, b, c) fma(a, b, c)
 #else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds a kernel for one problem: sizes are arguments, all that shapes the code is a constant of its program. */
+/* Builds a kernel for one problem: sizes are arguments, all that shapes the code is a constant of
+ * its program. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -58,7 +59,8 @@ static int fits(const struct gemm_kernel *kernel, const struct gpu_device *devic
   return !why[0];
 }
 
-/* The compiled kernel may take fewer work-items than the device does, and local memory may be too small. */
+/* The compiled kernel may take fewer work-items than the device does, and local memory may be too
+ * small. */
 static status_t limits_check(const struct gemm_exec *exec, const struct state *s)
 {
   size_t items = items_of(variant_of(exec), &exec->blocks), most;
@@ -95,8 +97,9 @@ static int has_edges(const struct gemm_problem *p, const struct gemm_blocks *b)
   return p->m % b->group_m || p->n % b->group_n || p->k % b->group_k;
 }
 
-/* C comes in parts whose rows, like its own, start at a multiple of 16 bytes. C in one part is stored column by column: it is
- * written once, and chunks of four columns take registers that a long product has better use for. */
+/* C comes in parts whose rows, like its own, start at a multiple of 16 bytes. C in one part is
+ * stored column by column: it is written once, and chunks of four columns take registers that a
+ * long product has better use for. */
 static int has_aligned_c(const struct gemm_problem *p, const struct gemm_blocks *b)
 {
   return b->splits > 1 && p->ld[GEMM_C] % 4 == 0 && p->n % 4 == 0;
@@ -144,7 +147,8 @@ static status_t kernel_create(cl_program program, const char *name, cl_kernel *k
   return STATUS_OK;
 }
 
-/* A program apart: what splits change is built in no time, and the product's own program serves any number of them. */
+/* A program apart: what splits change is built in no time, and the product's own program serves any
+ * number of them. */
 static status_t combine_create(const struct gemm_exec *exec, struct state *s)
 {
   static const struct opencl_variant combine = {.source = gemm_combine_cl};
@@ -319,7 +323,8 @@ static int log_registers(const struct state *s, cl_program program)
   return sscanf(at, "Used %d registers", &registers) == 1 ? registers : 0;
 }
 
-/* What came from the driver's cache has no log: the program is built once more under a name that is not in there. */
+/* What came from the driver's cache has no log: the program is built once more under a name that is
+ * not in there. */
 static int registers_again(const struct gemm_exec *exec, const struct state *s, const char *options)
 {
   char salted[OPTIONS_MAX + 64];

@@ -109,7 +109,8 @@ static const struct gemm_kernel split = {.name = "split-k",
 
 static const struct opencl_variant panel_variant = {
     .source = gemm_panel_cl, .geometry = OPENCL_SINGLE, .cpus_only = 1};
-/* Local memory of a CPU is its cache: 480 KiB, or 144 KiB where there is less. The last is for vectors of sixteen. */
+/* Local memory of a CPU is its cache: 480 KiB, or 144 KiB where there is less. The last is for
+ * vectors of sixteen. */
 static const struct gemm_blocks panel_blocks[] = {
     {.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
     {.group_m = 48, .group_n = 96, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Kernels by OpenCL: one way to build and launch them all; they differ by source, blocks and geometry. */
+ * \brief Kernels by OpenCL: one way to build and launch them all; they differ by source, blocks and
+ * geometry. */
 #ifndef GEMM_KERNELS_OPENCL_OPENCL_GEMM_H
 #define GEMM_KERNELS_OPENCL_OPENCL_GEMM_H
 
@@ -33,7 +34,8 @@ extern const struct gemm_kernel gemm_opencl_clblast;
 extern const struct gemm_kernel gemm_opencl_cblas;
 #endif
 
-/** \brief Measures by kernels of its own: multiply-adds, reads of device memory, reads of local memory. */
+/** \brief Measures by kernels of its own: multiply-adds, reads of device memory, reads of local
+ * memory. */
 status_t gemm_opencl_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                               struct gemm_ceilings *ceilings);
 

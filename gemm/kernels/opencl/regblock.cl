@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ITEM_M × ITEM_N elements a work-item: each number that was read is multiplied ITEM_M or ITEM_N times. Neighbouring
-// work-items have neighbouring columns, so that a row of B is read in one piece.
+// ITEM_M × ITEM_N elements a work-item: each number that was read is multiplied ITEM_M or ITEM_N
+// times. Neighbouring work-items have neighbouring columns, so that a row of B is read in one
+// piece.
 #define ITEMS_N (GROUP_N / ITEM_N)
 
 __kernel void gemm(GEMM_ARGS)

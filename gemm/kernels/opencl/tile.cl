@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the kernels with deep tiles share: a group fetches GROUP_K steps of its part of A and B in chunks of four, keeps
-// both in local memory with k outermost, and each work-item multiplies ITEM_M × ITEM_N of them. Defined by the host
-// besides: TRANS_A and TRANS_B (0 or 1), EDGES where a size is no multiple of its tile, ALIGNED where every row of A
-// and B starts at a multiple of 16 bytes, ALIGNED_C where C is a part whose rows do, ON_CPU, and OFFSET, a type that
-// holds offsets within a tile.
+// What the kernels with deep tiles share: a group fetches GROUP_K steps of its part of A and B in
+// chunks of four, keeps both in local memory with k outermost, and each work-item multiplies ITEM_M
+// × ITEM_N of them. Defined by the host besides: TRANS_A and TRANS_B (0 or 1), EDGES where a size
+// is no multiple of its tile, ALIGNED where every row of A and B starts at a multiple of 16 bytes,
+// ALIGNED_C where C is a part whose rows do, ON_CPU, and OFFSET, a type that holds offsets within a
+// tile.
 #define ITEMS_M (GROUP_M / ITEM_M)
 #define ITEMS_N (GROUP_N / ITEM_N)
 #define ITEMS   (ITEMS_M * ITEMS_N)
@@ -16,9 +17,10 @@
 // Tiles that are worked on together lie in a band of rows, so that caches hold what they share.
 #define BAND 8
 
-// GCN's compiler wants to be told some things: that two groups a compute unit hide each other's waits, for which kernels may
-// take 128 registers, but for those that mind edges; not to read all steps at once (STEP_END is no instruction, but reads
-// stay on its sides); and that what comes of a division is one number for the whole group.
+// GCN's compiler wants to be told some things: that two groups a compute unit hide each other's
+// waits, for which kernels may take 128 registers, but for those that mind edges; not to read all
+// steps at once (STEP_END is no instruction, but reads stay on its sides); and that what comes of a
+// division is one number for the whole group.
 #ifdef __AMDGCN__
 #ifdef EDGES
 #define RESIDENT __attribute__((amdgpu_waves_per_eu(1, 2)))
@@ -33,7 +35,8 @@
 #define UNIFORM(x) (x)
 #endif
 
-// A CPU's compiler that sees four sums stored at once makes vectors of four of all products too, and not of sixteen.
+// A CPU's compiler that sees four sums stored at once makes vectors of four of all products too,
+// and not of sixteen.
 #ifdef ON_CPU
 #define KEPT volatile float
 #else
@@ -43,7 +46,8 @@
 typedef __global const float *restrict source_t;
 typedef __local float *restrict tile_t;
 
-// Where a work-item stands: its group's first row and column, its place in the group, and its part of k.
+// Where a work-item stands: its group's first row and column, its place in the group, and its part
+// of k.
 struct place {
   int i0, j0;  // of the group
   int x, y;    // work-item, in columns and rows
@@ -102,8 +106,8 @@ INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
   return chunk_read(from, offset);
 }
 
-// A work-item's share of a tile of A or B on its way to local memory: `lines` rows of op(A) or columns of op(B).
-// LINE and STEP are a chunk's line and step of k within the tile.
+// A work-item's share of a tile of A or B on its way to local memory: `lines` rows of op(A) or
+// columns of op(B). LINE and STEP are a chunk's line and step of k within the tile.
 #define ALONG_LINE(t)         ((t) / (GROUP_K / 4))
 #define ALONG_STEP(t)         ((t) % (GROUP_K / 4) * 4)
 #define ACROSS_LINE(t, lines) ((t) % ((lines) / 4) * 4)
@@ -128,7 +132,8 @@ INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
 #define B_NEXT    ((long)GROUP_K * ldb)
 #endif
 
-// Offset of a chunk from its tile's first element, with lines beyond the edge moved to the last one.
+// Offset of a chunk from its tile's first element, with lines beyond the edge moved to the last
+// one.
 INLINE OFFSET offset_of(int line, int step, int across, int ld, int lines_left)
 {
 #ifdef EDGES
@@ -189,8 +194,8 @@ INLINE void terms_take(float *terms, float4 four)
   terms[3] = four.w;
 }
 
-// A step's numbers of a work-item: every fourth of them a chunk further on, so that neighbours read neighbours. `row` and
-// `column` are where its part of the step begins in A and in B.
+// A step's numbers of a work-item: every fourth of them a chunk further on, so that neighbours read
+// neighbours. `row` and `column` are where its part of the step begins in A and in B.
 INLINE void step_load(tile_t row, tile_t column, float fa[ITEM_M], float fb[ITEM_N])
 {
 #pragma unroll
@@ -211,8 +216,8 @@ INLINE void step_multiply(const float fa[ITEM_M], const float fb[ITEM_N], float 
     for (int q = 0; q < ITEM_N; q++) sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
 }
 
-// The same to and fro along the rows: of each multiply-add's three operands one is the last one's, which a register file
-// that delivers two a cycle need not deliver again.
+// The same to and fro along the rows: of each multiply-add's three operands one is the last one's,
+// which a register file that delivers two a cycle need not deliver again.
 INLINE void step_multiply_turning(const float fa[ITEM_M], const float fb[ITEM_N], float sums[ITEM_M][ITEM_N])
 {
 #pragma unroll
@@ -230,7 +235,8 @@ INLINE void columns_store(__global float *out, const float sums[4], int left, fl
 #ifdef ALIGNED_C
   if (left >= 4) {
     KEPT four[4] = {sums[0], sums[1], sums[2], sums[3]};
-    results_store(out, (float4)(four[0], four[1], four[2], four[3]), alpha, 0); // parts are not read
+    // parts are not read
+    results_store(out, (float4)(four[0], four[1], four[2], four[3]), alpha, 0);
     return;
   }
 #endif
@@ -257,7 +263,8 @@ INLINE void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m,
     }
 }
 
-// Common beginning: places, and where this work-item's chunks lie. A split's part of C follows the one before.
+// Common beginning: places, and where this work-item's chunks lie. A split's part of C follows the
+// one before.
 #define TILE_BEGIN                                                                                           \
   const struct place p = place_make(m, n, k, steps);                                                         \
   float sums[ITEM_M][ITEM_N] = {{0}};                                                                        \

@@ -37,12 +37,14 @@ const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS] = {
     KERNEL(threads, 32, QPU_SGEMM_THREADS, 16, 32),
 };
 
-/** The problem in the QPUs' memory: sizes filled up, strides in bytes. The outer-product kernels find C tile after
- * tile, each with its rows together: a DMA load cannot step over more than 8191 bytes. */
+/** The problem in the QPUs' memory: sizes filled up, strides in bytes. The outer-product kernels
+ * find C tile after tile, each with its rows together: a DMA load cannot step over more than 8191
+ * bytes. */
 struct layout {
   const struct qpu_sgemm_kernel *kernel;
   const struct qpu_sgemm_problem *problem;
-  size_t p, q, r;                  /* rows and columns as stored, without what look-ups need beyond */
+  /* rows and columns as stored, without what look-ups need beyond */
+  size_t p, q, r;
   uint32_t a, b, c, code, records; /* bus addresses */
   char *host_a, *host_b, *host_c, *host_records;
   uint32_t a_stride, b_stride, c_stride;
@@ -130,7 +132,8 @@ static float *row_of(char *matrix, uint32_t stride, size_t row)
   return (float *)(matrix + row * stride);
 }
 
-/* Where an element of C lies in the QPUs' memory: by rows, or by rows or columns within its tile. */
+/* Where an element of C lies in the QPUs' memory: by rows, or by rows or columns within its
+ * tile. */
 static float *element_of_c(const struct layout *l, size_t i, size_t j)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;
@@ -156,7 +159,8 @@ static void copy_c(const struct layout *l, int out)
     }
 }
 
-/* The dot product reads B by columns, so they become rows. With beta 0 whatever C holds must not matter. */
+/* The dot product reads B by columns, so they become rows. With beta 0 whatever C holds must not
+ * matter. */
 static void copy_in(const struct layout *l)
 {
   const struct qpu_sgemm_problem *m = l->problem;

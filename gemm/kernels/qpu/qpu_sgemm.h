@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief SGEMM on QPUs: the ladder of kernels after the article of 2015, from a dot product that computes
- * in one instruction of 14 to an outer product that does in 64 of 67, one that
- * takes B by the second TMU, and one of two threads a QPU.
+ * \brief SGEMM on QPUs: the ladder of kernels after the article of 2015, from a dot product that
+ * computes in one instruction of 14 to an outer product that does in 64 of 67, one that takes B by
+ * the second TMU, and one of two threads a QPU.
  *
- * Matrices are row-major. The host lays them out in the QPUs' memory filled up with zeros to whole tiles, so that
- * any size from 1 on goes, and hands out tiles in turn. */
+ * Matrices are row-major. The host lays them out in the QPUs' memory filled up with zeros to whole
+ * tiles, so that any size from 1 on goes, and hands out tiles in turn. */
 #ifndef QPU_SGEMM_H
 #define QPU_SGEMM_H
 
@@ -56,7 +56,8 @@ enum qpu_sgemm_place {
 
 extern const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS];
 
-/** \brief Why a device cannot run a kernel, in \a why; 1 where it can. Two threads a QPU take the emulator. */
+/** \brief Why a device cannot run a kernel, in \a why; 1 where it can. Two threads a QPU take the
+ * emulator. */
 int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_device *device,
                    char why[GPU_TEXT_MAX]);
 
@@ -68,14 +69,15 @@ struct qpu_sgemm_counts {
 
 struct qpu_sgemm;
 
-/** \brief Makes room on a device of the backend "qpu" for p × q by q × r. STATUS_USAGE for a size of 0 or strides
- * beyond the 24 bits that the kernels multiply, STATUS_ENVIRONMENT without memory. */
+/** \brief Makes room on a device of the backend "qpu" for p × q by q × r. STATUS_USAGE for a size
+ * of 0 or strides beyond the 24 bits that the kernels multiply, STATUS_ENVIRONMENT without
+ * memory. */
 status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel *kernel, size_t p, size_t q,
                         size_t r, struct qpu_sgemm **sgemm);
 void qpu_sgemm_close(struct qpu_sgemm *sgemm);
 
-/** \brief Computes a product of the size that there is room for, on \a n_qpus QPUs (1 to 12); else as
- * qpu_device_run. \a counts may be NULL. */
+/** \brief Computes a product of the size that there is room for, on \a n_qpus QPUs (1 to 12); else
+ * as qpu_device_run. \a counts may be NULL. */
 status_t qpu_sgemm_run(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct qpu_sgemm_counts *counts);
 

@@ -2,9 +2,10 @@
 /** \file
  * \brief Macro assembler for the VideoCore IV QPU, at build time and in tests.
  *
- * The syntax is vc4asm's as far as it goes (doc/qpu.md says how far): one instruction a line, the add ALU's
- * and the mul ALU's operation and a signal separated by `;`, labels `:name`, `.set .const .func .macro .rep .if
- * .include .back .assert .int .float`. The hazards of the reference guide are refused with line and rule. */
+ * The syntax is vc4asm's as far as it goes (doc/qpu.md says how far): one instruction a line, the
+ * add ALU's and the mul ALU's operation and a signal separated by `;`, labels `:name`, `.set .const
+ * .func .macro .rep .if .include .back .assert .int .float`. The hazards of the reference guide are
+ * refused with line and rule. */
 #ifndef QPU_ASM_H
 #define QPU_ASM_H
 
@@ -30,7 +31,8 @@ struct qpu_program {
   uint64_t *words;
   size_t n_words;
   struct qpu_origin *origins; /**< of each word */
-  uint8_t *data;              /**< of each word: 1 for `.int` and its like, which is never executed */
+  /** of each word: 1 for `.int` and its like, which is never executed */
+  uint8_t *data;
   struct qpu_program_label *labels;
   size_t n_labels;
   char **files;
@@ -41,11 +43,13 @@ struct qpu_asm_options {
   int unchecked;              /**< 1: hazards are let through, for programs made elsewhere */
   const char *const *defines; /**< "NAME=expression", or "NAME" for 1; may be NULL */
   size_t n_defines;
-  const char *include_folder; /**< where .include looks besides the file's own folder; may be NULL */
+  /** where .include looks besides the file's own folder; may be NULL */
+  const char *include_folder;
 };
 
-/** \brief Assembles a file, or the text of one. STATUS_USAGE with file, line and cause for a mistake in the
- * program, STATUS_ENVIRONMENT when a file cannot be read or memory ran out. \a options may be NULL. */
+/** \brief Assembles a file, or the text of one. STATUS_USAGE with file, line and cause for a
+ * mistake in the program, STATUS_ENVIRONMENT when a file cannot be read or memory ran out. \a
+ * options may be NULL. */
 status_t qpu_assemble_file(const char *path, const struct qpu_asm_options *options,
                            struct qpu_program *program);
 status_t qpu_assemble_text(const char *text, const char *name, const struct qpu_asm_options *options,

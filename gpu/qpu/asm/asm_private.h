@@ -26,7 +26,8 @@ struct qpu_asm {
   char **files;
   size_t n_files;
   struct qpu_symbols symbols;
-  /* Labels of the pass before, which references see, and of this pass, which must come out alike. */
+  /* Labels of the pass before, which references see, and of this pass, which must come out
+   * alike. */
   struct qpu_label *known, *labels;
   size_t n_known, n_labels, labels_capacity;
   int pass;
@@ -48,7 +49,8 @@ status_t qpu_asm_fail(struct qpu_asm *as, const char *format, ...) __attribute__
 /** \brief Runs lines[first] to lines[end − 1]: labels, directives, macros, instructions. */
 status_t qpu_asm_run(struct qpu_asm *as, size_t first, size_t end);
 
-/** \brief Runs the directive that \a text starts with; *i, its line, moves to the last one that belongs to it. */
+/** \brief Runs the directive that \a text starts with; *i, its line, moves to the last one that
+ * belongs to it. */
 status_t qpu_asm_directive(struct qpu_asm *as, const char *text, size_t *i, size_t end);
 
 /** \brief Does what .set and its like do: "name, expression" or "name(arguments) expression". */

@@ -109,7 +109,8 @@ status_t qpu_builder_small(struct qpu_builder *b, const struct qpu_source_operan
   return STATUS_OK;
 }
 
-/* Which files this operand may still be read through: unpacking binds it to file A, and keeps others off it. */
+/* Which files this operand may still be read through: unpacking binds it to file A, and keeps
+ * others off it. */
 static int open_files(const struct qpu_builder *b, const struct qpu_value *value)
 {
   int files = value->reg.read_files;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief An instruction word in the making: read ports, write ports, pack modes and the signal field. */
+ * \brief An instruction word in the making: read ports, write ports, pack modes and the signal
+ * field. */
 #ifndef QPU_BUILDER_H
 #define QPU_BUILDER_H
 

@@ -49,7 +49,8 @@ static status_t parse_parameters(struct qpu_asm *as, const char **text, char sto
   return STATUS_OK;
 }
 
-/* The symbol that a definition writes to: one of this scope for .lset, else whatever is seen, else a global. */
+/* The symbol that a definition writes to: one of this scope for .lset, else whatever is seen, else
+ * a global. */
 static status_t target_symbol(struct qpu_asm *as, const char *name, int local, struct qpu_symbol **symbol)
 {
   *symbol = qpu_symbol_find(&as->symbols, name);

@@ -40,7 +40,8 @@ static void put_target(struct writer *w, const struct qpu_inst *inst, int from_m
     put(w, ".%ssf", qpu_pack_names[inst->pack & 7]);
   else if (!inst->pm && file == QPU_FILE_A && address < 32) {
     int ambiguous =
-        from_mul && qpu_mul_ops[inst->op_mul].float_out && inst->pack > 10; /* fmul x.8as means pm */
+        /* fmul x.8as means pm */
+        from_mul && qpu_mul_ops[inst->op_mul].float_out && inst->pack > 10;
     put(w, ".%s%s", qpu_pack_names[inst->pack], ambiguous ? "i" : "");
   }
 }
@@ -202,7 +203,8 @@ void qpu_describe(uint64_t word, char text[QPU_TEXT_MAX])
   describe(word, NULL, 0, text);
 }
 
-/* Whether the assembler makes this word of the text again; what it would complain of is of no interest. */
+/* Whether the assembler makes this word of the text again; what it would complain of is of no
+ * interest. */
 static int assembles_back(const char *text, uint64_t word)
 {
   static const struct qpu_asm_options options;

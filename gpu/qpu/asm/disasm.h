@@ -12,9 +12,9 @@
 
 #define QPU_TEXT_MAX 256
 
-/** \brief One instruction as text, without label. \a label names a relative branch's target, NULL for its offset.
- * A word that no text stands for (reserved codes, fields set where they mean nothing) becomes `.int` with what it
- * would do as a comment; returns 1 then, else 0. */
+/** \brief One instruction as text, without label. \a label names a relative branch's target, NULL
+ * for its offset. A word that no text stands for (reserved codes, fields set where they mean
+ * nothing) becomes `.int` with what it would do as a comment; returns 1 then, else 0. */
 int qpu_disassemble(uint64_t word, const char *label, char text[QPU_TEXT_MAX]);
 
 /** \brief What an instruction does, for reading only: it need not assemble into the same word. */

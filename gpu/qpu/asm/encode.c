@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief From the operations of a line to an instruction word: which ALU, which read port, which write port. */
+ * \brief From the operations of a line to an instruction word: which ALU, which read port, which
+ * write port. */
 #include <string.h>
 
 #include "gpu/qpu/asm/asm_private.h"
@@ -57,7 +58,8 @@ static status_t place_all(struct qpu_builder *b, const struct qpu_operation *ope
   return STATUS_OK;
 }
 
-/* An operation whose result from two equal small immediates is the constant: 64 is mul24 of 8 and 8. */
+/* An operation whose result from two equal small immediates is the constant: 64 is mul24 of 8 and
+ * 8. */
 static int find_trick(const struct qpu_builder *b, int slot, uint32_t bits, int *op, int *code)
 {
   int fixed = b->inst.sig == QPU_SIG_SMALL_IMMEDIATE && b->inst.raddr_b < QPU_SMALL_ROTATE_R5;
@@ -198,7 +200,8 @@ static status_t encode_alu(struct qpu_builder *b, const struct qpu_operation *op
   int add = moves_constant(b->slots[QPU_SLOT_ADD]), mul = moves_constant(b->slots[QPU_SLOT_MUL]);
   uint32_t bits = 0;
   if (mul) RETURN_IF_FAILED(qpu_value_bits(b->as, mov_source(b->slots[QPU_SLOT_MUL]), &bits));
-  int mul_first = mul && qpu_small_code(bits) >= 0; /* the other may then be made from the same immediate */
+  /* the other may then be made from the same immediate */
+  int mul_first = mul && qpu_small_code(bits) >= 0;
   if (mul_first) RETURN_IF_FAILED(move_constant(b, QPU_SLOT_MUL));
   if (add) RETURN_IF_FAILED(move_constant(b, QPU_SLOT_ADD));
   if (mul && !mul_first) RETURN_IF_FAILED(move_constant(b, QPU_SLOT_MUL));
@@ -311,7 +314,8 @@ static status_t encode_branch(struct qpu_builder *b, const struct qpu_operation 
   return STATUS_OK;
 }
 
-/* Whether the line is one load immediate: ldi and its like, or a mov that no ALU operation can do. */
+/* Whether the line is one load immediate: ldi and its like, or a mov that no ALU operation can
+ * do. */
 static status_t loads(struct qpu_builder *b, const struct qpu_operation *operations, int n, int *answer)
 {
   uint32_t bits[2] = {0, 0};

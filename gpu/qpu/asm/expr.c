@@ -233,7 +233,8 @@ static status_t parse_unary(struct qpu_asm *as, const char **text, struct qpu_va
   char operator_ = *p;
   if (operator_ == '-' && (p[1] == '\0' || p[1] == ',' || isspace((unsigned char)p[1]))) {
     *value =
-        (struct qpu_value){.type = QPU_VALUE_REGISTER}; /* "-", the register that nothing is written to */
+        /* "-", the register that nothing is written to */
+        (struct qpu_value){.type = QPU_VALUE_REGISTER};
     (void)qpu_register_find("-", &value->reg);
     *text = p + 1;
     return STATUS_OK;

@@ -68,7 +68,8 @@ status_t qpu_expr_parse(struct qpu_asm *as, const char **text, struct qpu_value 
 /** \brief The same, and nothing may follow. */
 status_t qpu_expr_whole(struct qpu_asm *as, const char *text, struct qpu_value *value);
 
-/** \brief The 32 bits that a constant loads: integers from −2³¹ to 2³²−1, floats as single precision. */
+/** \brief The 32 bits that a constant loads: integers from −2³¹ to 2³²−1, floats as single
+ * precision. */
 status_t qpu_value_bits(struct qpu_asm *as, const struct qpu_value *value, uint32_t *bits);
 /** \brief A constant as an integer (floats must be whole); as a condition. */
 status_t qpu_value_integer(struct qpu_asm *as, const struct qpu_value *value, int64_t *integer);
@@ -80,7 +81,8 @@ int qpu_value_is_number(const struct qpu_value *value);
 /** \brief A number as a double. */
 double qpu_value_real(const struct qpu_value *value);
 
-/** \brief Copies the identifier at *text (letters, digits, underscores) and moves behind it; 0 when there is none. */
+/** \brief Copies the identifier at *text (letters, digits, underscores) and moves behind it; 0 when
+ * there is none. */
 int qpu_identifier(const char **text, char name[QPU_NAME_MAX]);
 const char *qpu_skip_space(const char *text);
 

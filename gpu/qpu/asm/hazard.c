@@ -188,7 +188,8 @@ static int mixes_vpm(const struct qpu_inst *inst)
   return count > 1 && !(count == 2 && plain_reads == 1 && plain_writes == 1);
 }
 
-/* Below 32 the two ALUs write different files; above, most addresses are one thing whichever file names them. */
+/* Below 32 the two ALUs write different files; above, most addresses are one thing whichever file
+ * names them. */
 static int same_target(const struct qpu_inst *inst)
 {
   static const uint8_t by_file[] = {QPU_W_R5,     QPU_W_UNIFORM_ADDRESS, QPU_W_COORD,
@@ -258,7 +259,8 @@ static status_t refuse(const struct qpu_program *program, size_t at, const char 
   return log_fail(STATUS_USAGE, "%s:%d: %s", origin->file, origin->line, rule);
 }
 
-/* Where execution goes after instruction `at`: up to two places; n_words stands for beyond the end. */
+/* Where execution goes after instruction `at`: up to two places; n_words stands for beyond the
+ * end. */
 static int successors(const struct qpu_program *program, size_t at, size_t next[2])
 {
   int n = 0, falls_through = 1;

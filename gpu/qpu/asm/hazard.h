@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The rules of instruction scheduling that the QPU does not enforce: breaking one gives undefined results.
+ * \brief The rules of instruction scheduling that the QPU does not enforce: breaking one gives
+ * undefined results.
  *
- * Source: reference guide, "Summary of Instruction Restrictions" and the text around it, and the addendum to it that
- * vc4asm's author keeps (conditional writes to peripherals, VPM accesses, branch distance). The assembler checks
- * along every path it can see; the emulator checks the path taken. */
+ * Source: reference guide, "Summary of Instruction Restrictions" and the text around it, and the
+ * addendum to it that vc4asm's author keeps (conditional writes to peripherals, VPM accesses,
+ * branch distance). The assembler checks along every path it can see; the emulator checks the path
+ * taken. */
 #ifndef QPU_HAZARD_H
 #define QPU_HAZARD_H
 
@@ -14,7 +16,8 @@
 #include "gpu/qpu/asm/asm.h"
 #include "gpu/qpu/isa/isa.h"
 
-/** Kinds of hazard. An instruction opens some for the ones that follow it and is struck by others. */
+/** Kinds of hazard. An instruction opens some for the ones that follow it and is struck by
+ * others. */
 enum qpu_hazard {
   QPU_HAZARD_UNIFORM = 1 << 0,
   QPU_HAZARD_SFU = 1 << 1,
@@ -33,8 +36,9 @@ enum qpu_hazard {
 /** What of an instruction matters to others. */
 struct qpu_effects {
   uint64_t reads, writes; /**< registers: bit n for ra, bit 32+n for rb */
-  uint32_t opens[3];      /**< hazards for the next, the second and the third instruction after it */
-  uint32_t strikes;       /**< hazards that it must not meet */
+  /** hazards for the next, the second and the third instruction after it */
+  uint32_t opens[3];
+  uint32_t strikes; /**< hazards that it must not meet */
 };
 
 struct qpu_effects qpu_effects_of(const struct qpu_inst *inst);
@@ -43,13 +47,15 @@ struct qpu_effects qpu_effects_of(const struct qpu_inst *inst);
 const char *qpu_hazard_between(const struct qpu_effects *earlier, const struct qpu_effects *later,
                                int distance);
 
-/** \brief The rule behind a hazard met; \a read_after_write for a register that was just written. NULL for none. */
+/** \brief The rule behind a hazard met; \a read_after_write for a register that was just written.
+ * NULL for none. */
 const char *qpu_hazard_rule(uint32_t met, int read_after_write);
 
 /** \brief The rule that an instruction breaks by itself, or NULL. */
 const char *qpu_hazard_within(const struct qpu_inst *inst);
 
-/** \brief Checks a program along every path whose targets are known. STATUS_USAGE with "file:line: rule". */
+/** \brief Checks a program along every path whose targets are known. STATUS_USAGE with "file:line:
+ * rule". */
 status_t qpu_hazard_check(const struct qpu_program *program);
 
 #endif

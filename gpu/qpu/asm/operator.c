@@ -132,8 +132,8 @@ static struct qpu_value of_reals(enum qpu_operator_id id, double a, double b)
   }
 }
 
-/* A register plus a number is another register; shifted by a number or r5 it is rotated between the lanes. `>> n`
- * takes from n lanes below, which is the direction in which the hardware counts. */
+/* A register plus a number is another register; shifted by a number or r5 it is rotated between the
+ * lanes. `>> n` takes from n lanes below, which is the direction in which the hardware counts. */
 static status_t apply_register(struct qpu_asm *as, enum qpu_operator_id id, struct qpu_value *value,
                                const struct qpu_value *right)
 {

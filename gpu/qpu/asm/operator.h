@@ -40,7 +40,8 @@ struct qpu_operator {
 /** \brief The operator that a text starts with, or NULL. */
 const struct qpu_operator *qpu_operator_find(const char *text);
 
-/** \brief *value = *value operator *right, for numbers, labels and registers as far as that means something. */
+/** \brief *value = *value operator *right, for numbers, labels and registers as far as that means
+ * something. */
 status_t qpu_operator_apply(struct qpu_asm *as, enum qpu_operator_id id, struct qpu_value *value,
                             const struct qpu_value *right);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Programs as files: binary words, the hexadecimal lists in which they are published, and C source. */
+ * \brief Programs as files: binary words, the hexadecimal lists in which they are published, and C
+ * source. */
 #ifndef QPU_WORDS_H
 #define QPU_WORDS_H
 
@@ -11,16 +12,17 @@
 #include "base/status.h"
 #include "gpu/qpu/asm/asm.h"
 
-/** \brief All of a file, with a zero behind it, which the caller frees. STATUS_USAGE where it is too
- * large for a program, STATUS_ENVIRONMENT when it cannot be read. */
+/** \brief All of a file, with a zero behind it, which the caller frees. STATUS_USAGE where it is
+ * too large for a program, STATUS_ENVIRONMENT when it cannot be read. */
 status_t qpu_file_read(const char *path, char **bytes, size_t *n);
 
-/** \brief Reads a program made elsewhere: 0x… numbers of 32 bits, low half first, in text (C comments are skipped),
- * or else little-endian binary. The caller frees *words. STATUS_USAGE when it holds no whole instruction,
- * STATUS_ENVIRONMENT when it cannot be read. */
+/** \brief Reads a program made elsewhere: 0x… numbers of 32 bits, low half first, in text (C
+ * comments are skipped), or else little-endian binary. The caller frees *words. STATUS_USAGE when
+ * it holds no whole instruction, STATUS_ENVIRONMENT when it cannot be read. */
 status_t qpu_words_read(const char *path, uint64_t **words, size_t *n_words);
 
-/** \brief The program as a C array `name` and an enum of its exported labels' byte addresses, name_LABEL. */
+/** \brief The program as a C array `name` and an enum of its exported labels' byte addresses,
+ * name_LABEL. */
 void qpu_words_write_c(const struct qpu_program *program, const char *name, FILE *out);
 /** \brief Numbers of 32 bits, one instruction a line, low half first. */
 void qpu_words_write_hex(const struct qpu_program *program, FILE *out);

@@ -31,7 +31,8 @@ struct block {
   int row, column;
 };
 
-/* The place of the byte that lies `along` bytes on from the block's start, or NULL outside the VPM. */
+/* The place of the byte that lies `along` bytes on from the block's start, or NULL outside the
+ * VPM. */
 static uint8_t *place(uint8_t *vpm, const struct block *block, int along)
 {
   int row = block->row, column_byte = block->column * 4;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief DMA between memory and VPM, one load and one store a QPU. Source: reference guide, section 7, tables 34 to
- * 37; the store's stride has 16 bits, as vc4asm's author found.
+ * \brief DMA between memory and VPM, one load and one store a QPU. Source: reference guide, section
+ * 7, tables 34 to 37; the store's stride has 16 bits, as vc4asm's author found.
  *
- * Elements lie side by side in the VPM: along a row, from its end on into the next, or down a column. For loads of 8
- * and 16-bit elements MODEW chooses, like the QPU's own accesses, which part of the row the block starts in, and
- * VPITCH counts in such parts; for stores it is the offset in the first word. Where a block would leave the VPM's 64
- * rows the transfer is an error. */
+ * Elements lie side by side in the VPM: along a row, from its end on into the next, or down a
+ * column. For loads of 8 and 16-bit elements MODEW chooses, like the QPU's own accesses, which part
+ * of the row the block starts in, and VPITCH counts in such parts; for stores it is the offset in
+ * the first word. Where a block would leave the VPM's 64 rows the transfer is an error. */
 #ifndef QPU_DMA_H
 #define QPU_DMA_H
 

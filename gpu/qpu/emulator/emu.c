@@ -119,7 +119,8 @@ static void start_all(struct qpu_emu *emu)
     for (int q = 0; q < emu->config.n_qpus; q++) start_job(emu, &emu->qpus[q].thread[t]);
 }
 
-/* The other thread takes over with what is in the accumulators and flags: they belong to the QPU. */
+/* The other thread takes over with what is in the accumulators and flags: they belong to the
+ * QPU. */
 static void switch_thread(struct qpu_qpu *qpu)
 {
   struct qpu_thread *from = &qpu->thread[qpu->current], *to = &qpu->thread[qpu->current ^ 1];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Instruction-level emulator of VideoCore IV QPUs: any number of them side by side, one instruction each a
- * turn, always in the same order, so that every run gives the same result.
+ * \brief Instruction-level emulator of VideoCore IV QPUs: any number of them side by side, one
+ * instruction each a turn, always in the same order, so that every run gives the same result.
  *
- * It stops with QPU, address and cause at undefined behaviour: a broken scheduling rule, an access outside every
- * allocation, a look-up that was never requested, a wait that can never end. What belongs to the 3D pipeline
- * (varyings, tile buffer, textures) is refused. Counts are of issued instructions and of turns spent waiting; they
- * say nothing about speed, since memory answers at once and caches are not modelled. */
+ * It stops with QPU, address and cause at undefined behaviour: a broken scheduling rule, an access
+ * outside every allocation, a look-up that was never requested, a wait that can never end. What
+ * belongs to the 3D pipeline (varyings, tile buffer, textures) is refused. Counts are of issued
+ * instructions and of turns spent waiting; they say nothing about speed, since memory answers at
+ * once and caches are not modelled. */
 #ifndef QPU_EMU_H
 #define QPU_EMU_H
 
@@ -24,11 +25,14 @@ struct qpu_emu_config {
   int threads_per_qpu; /**< 1 or 2 (0 means 1); of two, each sees ra0 to ra15 and rb0 to rb15 */
   size_t memory_bytes; /**< of emulated memory; 0 means 64 MiB */
   uint32_t base;       /**< bus address of the emulated memory; 0 means QPU_EMU_BASE */
-  int tmu_depth; /**< requests a TMU holds; 0 means 4. The guide allows 8, which is unreliable in practice */
+  /** requests a TMU holds; 0 means 4. The guide allows 8, which is unreliable in practice */
+  int tmu_depth;
   int dma_turns; /**< turns a DMA transfer takes besides one a row; 0 means 16 */
-  int tolerate_hazards;      /**< 1: broken scheduling rules pass; registers then read their newest value */
+  /** 1: broken scheduling rules pass; registers then read their newest value */
+  int tolerate_hazards;
   uint64_t max_instructions; /**< the run is given up after so many; 0 for no limit */
-  FILE *trace; /**< where every instruction is shown with what it reads and writes; NULL for nowhere */
+  /** where every instruction is shown with what it reads and writes; NULL for nowhere */
+  FILE *trace;
 };
 
 /** One program to run: each takes a free QPU (or thread), in order. */
@@ -78,8 +82,9 @@ void *qpu_emu_host(const struct qpu_emu *emu, uint32_t address);
 /** \brief Threads a QPU from the next run on: 1 or 2. */
 void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu);
 
-/** \brief Runs all jobs to their end. STATUS_FAULT where a program does what it must not, STATUS_HANG for a deadlock
- * or too many instructions; the cause is logged. Registers, VPM and semaphores start from zero. */
+/** \brief Runs all jobs to their end. STATUS_FAULT where a program does what it must not,
+ * STATUS_HANG for a deadlock or too many instructions; the cause is logged. Registers, VPM and
+ * semaphores start from zero. */
 status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_jobs);
 
 struct qpu_emu_stats qpu_emu_stats(const struct qpu_emu *emu);

@@ -33,7 +33,8 @@ enum {
 struct qpu_decoded {
   qpu_vec constant;          /**< small immediate or load immediate in all lanes */
   qpu_alu_function add, mul; /**< NULL for nop */
-  uint64_t opens; /**< hazards for the next three instructions, 16 bits each, the next one's lowest */
+  /** hazards for the next three instructions, 16 bits each, the next one's lowest */
+  uint64_t opens;
   uint64_t issued;
   struct qpu_effects effects;
   uint8_t source[4]; /**< register index, or QPU_CONSTANT */
@@ -131,8 +132,8 @@ static inline struct qpu_decoded *qpu_fetch(struct qpu_emu *emu, uint32_t addres
 status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** \brief Issues one instruction if it is one of the common kind that has no effect beyond registers; returns 0,
- * having done nothing, when qpu_issue must look at it. */
+/** \brief Issues one instruction if it is one of the common kind that has no effect beyond
+ * registers; returns 0, having done nothing, when qpu_issue must look at it. */
 int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread);
 
 /** \brief Issues one instruction: *issued is 0 when it has to wait. */
@@ -146,7 +147,8 @@ status_t qpu_io_read(struct qpu_issue *issue, int address, int file);
 status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes);
 /** \brief Takes the oldest look-up of a TMU into r4. */
 status_t qpu_tmu_load(struct qpu_issue *issue, int tmu);
-/** \brief Ends transfers that are due by the current turn, or all of a QPU's when \a all_of is its number. */
+/** \brief Ends transfers that are due by the current turn, or all of a QPU's when \a all_of is its
+ * number. */
 status_t qpu_dma_advance(struct qpu_emu *emu, int all_of);
 
 /** \brief Shows an issued instruction and the registers that it wrote. */
@@ -157,7 +159,8 @@ typedef uint32_t qpu_quad __attribute__((vector_size(16), may_alias));
 static const qpu_quad qpu_lane_bits[4] = {
     {1, 2, 4, 8}, {16, 32, 64, 128}, {256, 512, 1024, 2048}, {4096, 8192, 16384, 32768}};
 
-/** \brief A bit for every lane whose bits are not all zero (\a sign 0), or whose sign bit is set. */
+/** \brief A bit for every lane whose bits are not all zero (\a sign 0), or whose sign bit is
+ * set. */
 static inline unsigned qpu_mask_of(const qpu_vec *value, int sign)
 {
   typedef uint64_t wide_quad __attribute__((vector_size(16), may_alias));

@@ -226,7 +226,8 @@ static void interrupt(struct qpu_issue *issue, const qpu_vec *value, unsigned la
   if (qpu_mask_of(value, 0) & lanes) issue->emu->stats.interrupts++;
 }
 
-/* Both go into the stream of requests whatever the condition says, with undefined data where it does not hold. */
+/* Both go into the stream of requests whatever the condition says, with undefined data where it
+ * does not hold. */
 static status_t partial(struct qpu_issue *issue, const char *what)
 {
   return qpu_emu_fault(issue, "a conditional write to %s happens in all lanes, undefined in those left out",

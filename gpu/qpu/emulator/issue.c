@@ -46,7 +46,8 @@ static unsigned lanes_of(const struct qpu_thread *thread, int cond)
   }
 }
 
-/* Flags change only in lanes where the condition holds (vc4asm's author found so; the guide says nothing). */
+/* Flags change only in lanes where the condition holds (vc4asm's author found so; the guide says
+ * nothing). */
 static void set_flags(struct qpu_thread *thread, const qpu_vec *result, unsigned carry, unsigned lanes)
 {
   thread->z = (thread->z & ~lanes) | (~qpu_mask_of(result, 0) & lanes);
@@ -176,8 +177,9 @@ static int branch_taken(const struct qpu_thread *thread, int cond)
   }
 }
 
-/* The target's register counts from element 15, and target and flags are written only when the branch is taken; an
- * odd register number sets flags, as both share a bit. All as vc4asm's author found, against the guide. */
+/* The target's register counts from element 15, and target and flags are written only when the
+ * branch is taken; an odd register number sets flags, as both share a bit. All as vc4asm's author
+ * found, against the guide. */
 static status_t run_branch(struct qpu_issue *issue)
 {
   const struct qpu_inst *inst = &issue->decoded->inst;

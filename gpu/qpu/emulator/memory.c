@@ -45,8 +45,8 @@ static void forbid(struct qpu_memory *memory, const struct qpu_region *region)
   memset(memory->allowed + region->begin / 32, 0, (region->end - region->begin) / 32);
 }
 
-/* The first gap that holds \a bytes, and \a apart where another allocation follows: its offset, and the number of the
- * region behind it. */
+/* The first gap that holds \a bytes, and \a apart where another allocation follows: its offset, and
+ * the number of the region behind it. */
 static int find_gap(const struct qpu_memory *memory, uint32_t bytes, uint32_t apart, uint32_t *begin,
                     size_t *number)
 {
@@ -77,7 +77,8 @@ static int make_room(struct qpu_memory *memory)
 
 status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address)
 {
-  uint32_t begin, apart = (uint32_t)((bytes / PAGE + 1) * PAGE); /* at least one byte stays free behind it */
+  /* at least one byte stays free behind it */
+  uint32_t begin, apart = (uint32_t)((bytes / PAGE + 1) * PAGE);
   size_t number;
   if (bytes == 0 || bytes > memory->size || !find_gap(memory, (uint32_t)bytes, apart, &begin, &number))
     return log_fail(STATUS_ENVIRONMENT, "%zu bytes of emulated QPU memory are needed and %zu are left", bytes,

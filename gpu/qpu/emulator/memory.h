@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The emulated bus memory: allocations with gaps between them, and accesses that must stay inside one. */
+ * \brief The emulated bus memory: allocations with gaps between them, and accesses that must stay
+ * inside one. */
 #ifndef QPU_MEMORY_H
 #define QPU_MEMORY_H
 
@@ -28,8 +29,8 @@ struct qpu_memory {
 status_t qpu_memory_create(struct qpu_memory *memory, size_t bytes, uint32_t base);
 void qpu_memory_destroy(struct qpu_memory *memory);
 
-/** \brief Sets *address to \a bytes of zeroed memory, aligned to 4096; whatever lies between allocations cannot be
- * touched. STATUS_ENVIRONMENT when there is not enough left. */
+/** \brief Sets *address to \a bytes of zeroed memory, aligned to 4096; whatever lies between
+ * allocations cannot be touched. STATUS_ENVIRONMENT when there is not enough left. */
 status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address);
 /** \brief Takes back the allocation that begins at \a address. */
 void qpu_memory_free(struct qpu_memory *memory, uint32_t address);

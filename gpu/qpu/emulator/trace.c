@@ -4,7 +4,8 @@
 #include "gpu/qpu/asm/disasm.h"
 #include "gpu/qpu/emulator/emu_private.h"
 
-/* One value when all lanes agree, else all sixteen; in hexadecimal and, where that looks like one, as a float. */
+/* One value when all lanes agree, else all sixteen; in hexadecimal and, where that looks like one,
+ * as a float. */
 static void show_register(FILE *out, const char *name, const qpu_vec *value)
 {
   qpu_vec differs = *value ^ (*value)[0];

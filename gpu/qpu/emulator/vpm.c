@@ -16,8 +16,9 @@ struct qpu_vpm_access qpu_vpm_access_of(uint32_t setup)
   return access;
 }
 
-/* Where a lane's element begins. Below the vector's address are one or two bits that choose a part of it: the
- * quarter or half of the words that packed elements fill, or the byte or half of every word that laned ones take. */
+/* Where a lane's element begins. Below the vector's address are one or two bits that choose a part
+ * of it: the quarter or half of the words that packed elements fill, or the byte or half of every
+ * word that laned ones take. */
 static unsigned lane_offset(const struct qpu_vpm_access *access, unsigned lane)
 {
   unsigned parts = access->size == 0 ? 4 : access->size == 1 ? 2 : 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The vertex pipe memory: 64 rows of 16 words that all QPUs share, and vectors of 8, 16 or 32-bit elements
- * in it, along rows or down columns. Source: reference guide, section 7, tables 32 and 33.
+ * \brief The vertex pipe memory: 64 rows of 16 words that all QPUs share, and vectors of 8, 16 or
+ * 32-bit elements in it, along rows or down columns. Source: reference guide, section 7, tables 32
+ * and 33.
  *
  * Reading 8 and 16-bit elements extends them with zeros. */
 #ifndef QPU_VPM_H
@@ -18,7 +19,8 @@ struct qpu_vpm {
   uint8_t bytes[QPU_VPM_BYTES]; /**< row after row */
 };
 
-/** One side's set-up of vector accesses: where the next vector lies and how far on the one after it. */
+/** One side's set-up of vector accesses: where the next vector lies and how far on the one after
+ * it. */
 struct qpu_vpm_access {
   uint8_t size;  /**< 0, 1, 2: 8, 16, 32 bits */
   uint8_t laned; /**< one element in each word, instead of side by side */

@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 
-/* Work is done on quads, four lanes at a time, since compilers turn comparisons of longer vectors into scalar code.
- * A quad may alias the vector that it is a part of. */
+/* Work is done on quads, four lanes at a time, since compilers turn comparisons of longer vectors
+ * into scalar code. A quad may alias the vector that it is a part of. */
 typedef uint32_t quad __attribute__((vector_size(16), may_alias));
 typedef int32_t int_quad __attribute__((vector_size(16), may_alias));
 typedef float float_quad __attribute__((vector_size(16), may_alias));
@@ -85,7 +85,8 @@ static float float_of(uint32_t bits)
   return value;
 }
 
-/* A sum at or beyond the largest number: IEEE's rounding toward zero stops there, the QPU goes on to infinity. */
+/* A sum at or beyond the largest number: IEEE's rounding toward zero stops there, the QPU goes on
+ * to infinity. */
 static uint32_t large_sum(uint32_t a, uint32_t b, uint32_t sum)
 {
   int a_infinite = (a & EXPONENT) == INFINITE, b_infinite = (b & EXPONENT) == INFINITE;
@@ -105,7 +106,8 @@ static uint32_t large_product(uint32_t a, uint32_t b, uint32_t product)
   return exact >= 0x1p128 || exact <= -0x1p128 ? INFINITE | sign : product;
 }
 
-/* Puts right the lanes of a result that the host's arithmetic left at the largest number or beyond. */
+/* Puts right the lanes of a result that the host's arithmetic left at the largest number or
+ * beyond. */
 static void finish(qpu_vec *result, const qpu_vec *a, const qpu_vec *b,
                    uint32_t (*large)(uint32_t, uint32_t, uint32_t))
 {

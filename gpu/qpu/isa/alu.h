@@ -2,10 +2,11 @@
 /** \file
  * \brief What the QPU's two ALUs compute, 16 lanes at a time.
  *
- * Floats: denormals count as zero, both ways; results round toward zero; an exponent of 255 means infinity, whatever
- * the mantissa; a magnitude from 2¹²⁸ on becomes infinity, infinities of opposite sign add up to −infinity (both as
- * others measured on the part). The host's rounding mode must be toward zero around calls: qpu_alu_enter.
- * Integers wrap; shifts count modulo 32; mul24 multiplies the low 24 bits of each operand. */
+ * Floats: denormals count as zero, both ways; results round toward zero; an exponent of 255 means
+ * infinity, whatever the mantissa; a magnitude from 2¹²⁸ on becomes infinity, infinities of
+ * opposite sign add up to −infinity (both as others measured on the part). The host's rounding mode
+ * must be toward zero around calls: qpu_alu_enter. Integers wrap; shifts count modulo 32; mul24
+ * multiplies the low 24 bits of each operand. */
 #ifndef QPU_ALU_H
 #define QPU_ALU_H
 
@@ -22,8 +23,8 @@ struct qpu_alu_mode {
   unsigned control; /**< x86's MXCSR */
 };
 
-/** \brief Sets the host to round toward zero, and to treat denormals as zero where it can; *mode is for
- * qpu_alu_leave. STATUS_ENVIRONMENT when this host cannot round so. */
+/** \brief Sets the host to round toward zero, and to treat denormals as zero where it can; *mode is
+ * for qpu_alu_leave. STATUS_ENVIRONMENT when this host cannot round so. */
 status_t qpu_alu_enter(struct qpu_alu_mode *mode);
 void qpu_alu_leave(const struct qpu_alu_mode *mode);
 
@@ -38,9 +39,9 @@ extern const qpu_alu_function qpu_alu_mul[8];
 uint32_t qpu_alu_add_scalar(int op, uint32_t a, uint32_t b);
 uint32_t qpu_alu_mul_scalar(int op, uint32_t a, uint32_t b);
 
-/** \brief The carry flags of an operation, one bit a lane: carry or borrow out of add, sub and shl, the last bit
- * that shr and asr drop, a > b for min and max of either kind, a result above zero for fadd and fsub, a product
- * beyond 32 bits for mul24; else 0. */
+/** \brief The carry flags of an operation, one bit a lane: carry or borrow out of add, sub and shl,
+ * the last bit that shr and asr drop, a > b for min and max of either kind, a result above zero for
+ * fadd and fsub, a product beyond 32 bits for mul24; else 0. */
 unsigned qpu_alu_add_carry(int op, const qpu_vec *a, const qpu_vec *b, const qpu_vec *result);
 unsigned qpu_alu_mul_carry(int op, const qpu_vec *a, const qpu_vec *b);
 

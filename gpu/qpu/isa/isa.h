@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The VideoCore IV QPU's instruction set as tables: what the assembler, the disassembler, the hazard
- * checker and the emulator all read, so that each code stands in one place only.
+ * \brief The VideoCore IV QPU's instruction set as tables: what the assembler, the disassembler,
+ * the hazard checker and the emulator all read, so that each code stands in one place only.
  *
- * Source: Broadcom, "VideoCore IV 3D Architecture Reference Guide" (VideoCoreIV-AG100-R, 2013), section 3. Names
- * are vc4asm's. Where experiments of others contradict the guide, the comment at the place says so. */
+ * Source: Broadcom, "VideoCore IV 3D Architecture Reference Guide" (VideoCoreIV-AG100-R, 2013),
+ * section 3. Names are vc4asm's. Where experiments of others contradict the guide, the comment at
+ * the place says so. */
 #ifndef QPU_ISA_H
 #define QPU_ISA_H
 
@@ -89,7 +90,8 @@ enum { QPU_MUX_R4 = 4, QPU_MUX_R5 = 5, QPU_MUX_A = 6, QPU_MUX_B = 7 };
 /** The unpack field of a load-immediate word tells its kind. */
 enum qpu_load_kind { QPU_LOAD_32 = 0, QPU_LOAD_SIGNED = 1, QPU_LOAD_UNSIGNED = 3, QPU_LOAD_SEMAPHORE = 4 };
 
-/** Register addresses from 32 on: peripherals. The same number means different things for read and write. */
+/** Register addresses from 32 on: peripherals. The same number means different things for read and
+ * write. */
 enum qpu_register {
   QPU_R_UNIFORM = 32,
   QPU_R_VARYING = 35,
@@ -134,12 +136,14 @@ enum qpu_register {
 
 enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
 
-/** One instruction word taken apart. Fields that a kind does not have keep the word's bits where they overlay. */
+/** One instruction word taken apart. Fields that a kind does not have keep the word's bits where
+ * they overlay. */
 struct qpu_inst {
   uint8_t sig, unpack, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul;
   uint8_t op_mul, op_add, raddr_a, raddr_b, add_a, add_b, mul_a, mul_b;
-  uint8_t cond_br, rel, reg; /**< branches only; their raddr_a has five bits and `sf` is its lowest */
-  uint32_t imm;              /**< loads, semaphores, branches */
+  /** branches only; their raddr_a has five bits and `sf` is its lowest */
+  uint8_t cond_br, rel, reg;
+  uint32_t imm; /**< loads, semaphores, branches */
 };
 
 /** \brief Takes \a word apart; qpu_encode(qpu_decode(w)) is w for every word. */
@@ -160,7 +164,8 @@ struct qpu_op {
 
 extern const struct qpu_op qpu_add_ops[32];
 extern const struct qpu_op qpu_mul_ops[8];
-extern const char *const qpu_signal_names[16]; /**< NULL for those that are no signal of their own */
+/** NULL for those that are no signal of their own */
+extern const char *const qpu_signal_names[16];
 extern const char *const qpu_cond_names[8];    /**< "z" of .ifz; "never" and "" for the first two */
 extern const char *const qpu_branch_names[16]; /**< "allz"; NULL where reserved, "" for always */
 extern const char *const qpu_unpack_names[8];
@@ -181,15 +186,17 @@ struct qpu_register_name {
 /** \brief The register of that name (ra and rb with 0 to 63 included); 0 when there is none. */
 int qpu_register_find(const char *name, struct qpu_register_name *reg);
 
-/** \brief The preferred name for reading or writing an address through a file: "ra3", "unif", "rb39". The text
- * lives in the tables or in \a buffer. With \a pinned the name says the file even where it need not. */
+/** \brief The preferred name for reading or writing an address through a file: "ra3", "unif",
+ * "rb39". The text lives in the tables or in \a buffer. With \a pinned the name says the file even
+ * where it need not. */
 const char *qpu_register_text(int address, int file, int write, int pinned, char buffer[8]);
 
-/** \brief Whether the mul ALU (pm set) has this pack mode: 3 to 7, and 11, which vc4asm writes for 3. */
+/** \brief Whether the mul ALU (pm set) has this pack mode: 3 to 7, and 11, which vc4asm writes for
+ * 3. */
 int qpu_mul_packs(int mode);
 
-/** \brief The value of small immediate 0 to 47 in all lanes; from 48 on (a rotation) the constant that reading it
- * gives, −16 to −1. */
+/** \brief The value of small immediate 0 to 47 in all lanes; from 48 on (a rotation) the constant
+ * that reading it gives, −16 to −1. */
 uint32_t qpu_small_value(int code);
 
 /** \brief The code of the small immediate with these bits, −1 when there is none. */

@@ -2,8 +2,9 @@
 /** \file
  * \brief The special function unit: 1/x, 1/√|x|, 2^x, log₂|x|.
  *
- * The part approximates; how well is not published, so results here are exact to single precision, rounded toward
- * zero. 0 gives infinity for the first two and −infinity for the last, as others measured. */
+ * The part approximates; how well is not published, so results here are exact to single precision,
+ * rounded toward zero. 0 gives infinity for the first two and −infinity for the last, as others
+ * measured. */
 #ifndef QPU_SFU_H
 #define QPU_SFU_H
 

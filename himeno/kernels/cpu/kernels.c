@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Host kernels: OpenMP shares the rows of a box among threads, always in the same even, contiguous parts, so
- * that the thread that filled a row (and so placed its pages) also sweeps it, and partial sums are the same
- * in every run. */
+/* Host kernels: OpenMP shares the rows of a box among threads, always in the same even, contiguous
+ * parts, so that the thread that filled a row (and so placed its pages) also sweeps it, and partial
+ * sums are the same in every run. */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,9 @@
 #include "himeno/kernels/cpu/wavefront.h"
 #include "himeno/kernels/kernels.h"
 
-/** Bytes of all arrays that one thread passes between two uses of a row of p: about what its cache holds. Where the second cache
- * fetches what is next, long runs of rows are worth more to it than rows of p that it still has. */
+/** Bytes of all arrays that one thread passes between two uses of a row of p: about what its cache
+ * holds. Where the second cache fetches what is next, long runs of rows are worth more to it than
+ * rows of p that it still has. */
 #define CACHE_BYTES         (1 << 20)
 #define CACHE_BYTES_FETCHES (2 << 20)
 
@@ -229,7 +230,8 @@ static status_t cpu_ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
   return STATUS_OK;
 }
 
-/** Adds the checksum of a row of each of \a n arrays, from \a begin on, k from lo to hi; g is the global index of k = 0. */
+/** Adds the checksum of a row of each of \a n arrays, from \a begin on, k from lo to hi; g is the
+ * global index of k = 0. */
 static uint64_t checksum_row(const struct gpu_mem *arrays, int n, int64_t begin, const struct box *box,
                              uint64_t g)
 {

@@ -2,27 +2,29 @@
 /** \file
  * \brief The vector sweep and the ceiling kernel, included once an instruction set.
  *
- * The includer defines FN(name) (its name for a function), TARGET (function attribute), LANES (floats a
- * vector), LOW(v) and HIGH(v) (halves of a float vector as doubles), LANE_NUMBERS (an int vector 0, 1, …),
- * STORE_STREAM(address, v), a store past the caches, STREAM_FENCE(), which ends a series of them,
- * STORE_MASKED(address, inside, v), which writes the lanes whose bits are set in the int vector `inside` and
- * touches no other, PIN(v), which keeps the compiler from moving what makes v to a later place, and
- * ADD_SQUARE(sum, v), which adds the square of each double of v to sum: exact in double for what was a float, so that a fused
- * multiply-add gives the same bits.
+ * The includer defines FN(name) (its name for a function), TARGET (function attribute), LANES
+ * (floats a vector), LOW(v) and HIGH(v) (halves of a float vector as doubles), LANE_NUMBERS (an int
+ * vector 0, 1, …), STORE_STREAM(address, v), a store past the caches, STREAM_FENCE(), which ends a
+ * series of them, STORE_MASKED(address, inside, v), which writes the lanes whose bits are set in
+ * the int vector `inside` and touches no other, PIN(v), which keeps the compiler from moving what
+ * makes v to a later place, and ADD_SQUARE(sum, v), which adds the square of each double of v to
+ * sum: exact in double for what was a float, so that a fused multiply-add gives the same bits.
  *
- * Rows are walked by cache lines of 16 floats. Whole lines are stored past the caches, which saves reading
- * them first. A line that the box covers in part is whole where the sweep may write the rest (see cpu_sweep); else it goes through
- * the cache, since a line written both ways would travel twice. */
+ * Rows are walked by cache lines of 16 floats. Whole lines are stored past the caches, which saves
+ * reading them first. A line that the box covers in part is whole where the sweep may write the
+ * rest (see cpu_sweep); else it goes through the cache, since a line written both ways would travel
+ * twice. */
 
 #define LINE 16
-/** How far ahead of their use lines are fetched, in floats. Hardware prefetchers follow fewer streams than
- * there are arrays here, and lose them where rows do not follow each other.
+/** How far ahead of their use lines are fetched, in floats. Hardware prefetchers follow fewer
+ * streams than there are arrays here, and lose them where rows do not follow each other.
  *
- * Where the CPU's own prefetchers do the most (Intel), lines are fetched into all caches: past them (the non-temporal hint) halves
- * the rate there, since the second level's prefetchers then see nothing. Elsewhere (AMD) a core that waits for a line fills
- * its window with a few lines' arithmetic and issues no more fetches. There the second cache fetches the row that is swept next,
- * which keeps memory busy whatever the core waits for, and the first cache takes lines from there, shortly before their use
- * and as what is used once. */
+ * Where the CPU's own prefetchers do the most (Intel), lines are fetched into all caches: past them
+ * (the non-temporal hint) halves the rate there, since the second level's prefetchers then see
+ * nothing. Elsewhere (AMD) a core that waits for a line fills its window with a few lines'
+ * arithmetic and issues no more fetches. There the second cache fetches the row that is swept next,
+ * which keeps memory busy whatever the core waits for, and the first cache takes lines from there,
+ * shortly before their use and as what is used once. */
 #define AHEAD        128
 #define AHEAD_SECOND 80 /* for lines that the second cache has fetched */
 #define AHEAD_NEAR   32 /* for lines of p that a cache holds already */
@@ -39,8 +41,8 @@ typedef int FN(ints) __attribute__((vector_size(4 * LANES)));
 #define VI            FN(ints)
 #define LOAD(address) ((VF) * (const FN(loose) *)(address))
 
-/** Vectors a line. They go through each term together: a pointer that is loaded serves all of them, and their
- * chains of additions overlap. */
+/** Vectors a line. They go through each term together: a pointer that is loaded serves all of them,
+ * and their chains of additions overlap. */
 #define VECTORS (LINE / LANES)
 #define EACH    _Pragma("GCC unroll 4") for (int v = 0; v < VECTORS; v++)
 
@@ -49,8 +51,10 @@ struct FN(row) {
   int64_t first, end; /**< what the box covers */
   int64_t line, last; /**< where its lines begin and end */
   int64_t next;       /**< from its first point to that of the row that is swept next */
-  int64_t skip;       /**< from where its lines end to the first line of the row that is swept next */
-  int whole; /**< whether lines that the box covers in part are stored whole, with what p has there */
+  /** from where its lines end to the first line of the row that is swept next */
+  int64_t skip;
+  /** whether lines that the box covers in part are stored whole, with what p has there */
+  int whole;
 };
 
 /** The row of n points from element `first` on, stored to `out`; `next` and `whole` as above. */
@@ -68,7 +72,8 @@ struct FN(place) {
   float *out;
 };
 
-/** Fetches lines of p: in row j + 1 (`j` bytes on) those `ahead` of this one and, if `by_row`, the same of the next row. */
+/** Fetches lines of p: in row j + 1 (`j` bytes on) those `ahead` of this one and, if `by_row`, the
+ * same of the next row. */
 static inline TARGET __attribute__((always_inline)) void
 FN(fetch_p)(int64_t j, const struct FN(place) * at, const struct FN(row) * row, int64_t ahead, int by_row)
 {
@@ -82,7 +87,8 @@ FN(fetch_p)(int64_t j, const struct FN(place) * at, const struct FN(row) * row, 
   __builtin_prefetch(at->down + next, 0, 2);
 }
 
-/** The residuals of the line at element x, term by term from left to right. The next row is fetched with it if `by_row`. */
+/** The residuals of the line at element x, term by term from left to right. The next row is fetched
+ * with it if `by_row`. */
 static inline TARGET __attribute__((always_inline)) void FN(residual)(const float *const *c, int64_t pitch,
                                                                       const struct FN(place) * at,
                                                                       const struct FN(row) * row, int64_t x,
@@ -91,12 +97,14 @@ static inline TARGET __attribute__((always_inline)) void FN(residual)(const floa
   const int64_t ahead = by_row ? AHEAD_SECOND : x + AHEAD < row->last ? AHEAD : AHEAD + row->skip;
   const char *p = at->p, *up = at->up, *down = at->down;
   int64_t j = 4 * pitch, back = -j;
-  /* Opaque, so that rows are addressed by these two and not by nine pointers that have no registers. */
+  /* Opaque, so that rows are addressed by these two and not by nine pointers that have no
+   * registers. */
   __asm__("" : "+r"(j), "+r"(back));
 
 #define P(row, dk) LOAD((row) + 4 * ((dk) + v * LANES))
 #define C(array)   LOAD(line + v * LANES)
-/* Arrays' addresses are loaded where they are used (volatile): kept, they would fill the vector registers. */
+/* Arrays' addresses are loaded where they are used (volatile): kept, they would fill the vector
+ * registers. */
 #define TERM(array, expression)                                                                              \
   {                                                                                                          \
     const float *line = ((const float *const volatile *)c)[HIMENO_##array] + x;                              \
@@ -130,8 +138,8 @@ static inline TARGET __attribute__((always_inline)) void FN(residual)(const floa
 #undef TERM
 }
 
-/** Sweeps the line at element x, which the box covers as a whole or in part, and adds its squares to the
- * sums. What is to be read again soon (`keep`) is kept in the caches. */
+/** Sweeps the line at element x, which the box covers as a whole or in part, and adds its squares
+ * to the sums. What is to be read again soon (`keep`) is kept in the caches. */
 static inline TARGET __attribute__((always_inline)) void FN(line)(const float *const *c, int64_t pitch,
                                                                   const struct FN(place) * at,
                                                                   const struct FN(row) * row, int64_t x,
@@ -166,7 +174,8 @@ static inline TARGET __attribute__((always_inline)) void FN(line)(const float *c
   }
 }
 
-/** Sweeps a row; `next` is the way from its first point to that of the row that is swept after it. */
+/** Sweeps a row; `next` is the way from its first point to that of the row that is swept after
+ * it. */
 static inline TARGET __attribute__((always_inline)) void
 FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next, int by_row, VD sums[2])
 {
@@ -187,7 +196,9 @@ static inline TARGET __attribute__((always_inline)) double
 FN(sweep_rows)(const struct cpu_sweep *shared, int64_t first, int64_t last, int by_row)
 {
   const struct cpu_sweep copy = *shared, *const s =
-                                             &copy; /* no store can change it, so its pointers stay loaded */
+                                             /* no store can change it, so its pointers stay
+                                              * loaded */
+                                         &copy;
   const struct box *b = &s->box;
   const int64_t rows = box_extent(b, 1), n = box_extent(b, 2);
   VD sums[2] = {{0}, {0}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The sweep as a QPU rounds it, on the host: the same expression in the same order, every operation rounded toward zero
- * and denormals taken for zero. One point after the other, the operations out of line, so that nothing is computed at
- * another rounding mode. */
+/* The sweep as a QPU rounds it, on the host: the same expression in the same order, every operation
+ * rounded toward zero and denormals taken for zero. One point after the other, the operations out
+ * of line, so that nothing is computed at another rounding mode. */
 #include <math.h>
 
 #include "gpu/qpu/isa/alu.h"
@@ -12,7 +12,8 @@ static float flushed(float x)
   return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
 }
 
-/* volatile: the compiler takes rounding to nearest for granted where it knows or reorders operands. */
+/* volatile: the compiler takes rounding to nearest for granted where it knows or reorders
+ * operands. */
 static float add(float x, float y)
 {
   volatile float a = flushed(x), sum = a + flushed(y);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread takes a tile of rows and marches through the planes of a chunk: in step m level 1 (the first sweep) is at plane m,
- * level 2 one plane behind it, and so on, while the coefficients are still in its second cache. Planes of the levels between p
- * and out stand in rings of its own.
- * Tiles are skewed: each level begins and ends one row before the level below it. So of the tile before, which the same thread has
- * marched, a tile needs but two rows of each level, which that one left in the border store. Only where a thread starts are
- * rows computed that others compute too, and only the planes at both ends of a march: level t reaches sweeps − t further than
- * what is written.
- * Where the CPU does not do so itself, memory is kept busy: while a step computes, mostly from the caches, it fetches what the next
- * one reads for the first time.
- * Threads need nothing of each other: where cores are shared with others, a thread that falls behind stops none. Tiles are
- * marched in blocks of planes; who has none left takes half of the tiles that another one has before it, or of the blocks of its
- * last tile.
- * Sources of the scheme: G. Wellein et al., "Efficient temporal blocking for stencil computations by multicore-aware wavefront
- * parallelization", COMPSAC 2009; halos computed twice instead of barriers: T. Muranushi and J. Makino, "Optimal temporal
- * blocking for stencil computation", ICCS 2015. */
+/* A thread takes a tile of rows and marches through the planes of a chunk: in step m level 1 (the
+ * first sweep) is at plane m, level 2 one plane behind it, and so on, while the coefficients are
+ * still in its second cache. Planes of the levels between p and out stand in rings of its own.
+ * Tiles are skewed: each level begins and ends one row before the level below it. So of the tile
+ * before, which the same thread has marched, a tile needs but two rows of each level, which that
+ * one left in the border store. Only where a thread starts are rows computed that others compute
+ * too, and only the planes at both ends of a march: level t reaches sweeps − t further than what is
+ * written. Where the CPU does not do so itself, memory is kept busy: while a step computes, mostly
+ * from the caches, it fetches what the next one reads for the first time. Threads need nothing of
+ * each other: where cores are shared with others, a thread that falls behind stops none. Tiles are
+ * marched in blocks of planes; who has none left takes half of the tiles that another one has
+ * before it, or of the blocks of its last tile. Sources of the scheme: G. Wellein et al.,
+ * "Efficient temporal blocking for stencil computations by multicore-aware wavefront
+ * parallelization", COMPSAC 2009; halos computed twice instead of barriers: T. Muranushi and J.
+ * Makino, "Optimal temporal blocking for stencil computation", ICCS 2015. */
 #include "himeno/kernels/cpu/wavefront.h"
 
 #include <omp.h>
@@ -27,8 +27,9 @@
 
 #define LINE  16 /* floats */
 #define BLOCK 16 /* planes, about: a tile is shared no finer */
-/* How much of a core's second cache what waits may fill, with the plane that is fetched and where none is, and the cache's size
- * where the system does not tell. On an Intel Xeon narrow tiles were best, on an AMD EPYC wide ones. */
+/* How much of a core's second cache what waits may fill, with the plane that is fetched and where
+ * none is, and the cache's size where the system does not tell. On an Intel Xeon narrow tiles were
+ * best, on an AMD EPYC wide ones. */
 #define CACHE_SHARE       0.5
 #define CACHE_SHARE_FETCH 1.5
 #define CACHE_BYTES       (1 << 20)
@@ -50,7 +51,8 @@ static int64_t tile_rows(const struct cpu_wavefront *w)
   return least(most(fit, ROWS_A_HALO * (w->sweeps - 1)), w->layout.extent[1]);
 }
 
-/* Rows of a step: those of a tile's start in all arrays that level 1 reads, p's neighbours, and what later levels begin with. */
+/* Rows of a step: those of a tile's start in all arrays that level 1 reads, p's neighbours, and
+ * what later levels begin with. */
 static size_t fetch_rows(const struct cpu_wavefront *w)
 {
   const int64_t rows = w->rows + 2 * (w->sweeps - 1);
@@ -113,8 +115,8 @@ void cpu_wavefront_close(struct cpu_wavefront *w)
 
 /* ---- a thread ---- */
 
-/* What the one that has most has before it is shared with another thread: tiles that it has not begun, or else what is left of its
- * last one. */
+/* What the one that has most has before it is shared with another thread: tiles that it has not
+ * begun, or else what is left of its last one. */
 static void run_steal(struct cpu_wavefront *w, struct run *run)
 {
   struct run *richest = run;
@@ -142,7 +144,8 @@ static int64_t block_take(struct cpu_wavefront *w, struct run *run)
   return block;
 }
 
-/* Sets the march to a block. What follows the last one goes on from it; a tile goes on from one that was marched whole. */
+/* Sets the march to a block. What follows the last one goes on from it; a tile goes on from one
+ * that was marched whole. */
 static void march_place(struct march *s, int64_t block, int follows)
 {
   const struct cpu_wavefront *w = s->w;
@@ -176,8 +179,8 @@ static void worker_do(struct cpu_wavefront *w, const struct cpu_sweep *sweep, st
 
 /* ---- a pass ---- */
 
-/* How much a thread computes for each point that it writes, where planes are cut into so many chunks. A thread that goes on in
- * another chunk starts twice. */
+/* How much a thread computes for each point that it writes, where planes are cut into so many
+ * chunks. A thread that goes on in another chunk starts twice. */
 static double work_of(const struct cpu_wavefront *w, const struct box *box, int64_t chunks)
 {
   const double halo = 2 * (w->sweeps - 1), starts = w->threads % chunks ? 2 : 1;

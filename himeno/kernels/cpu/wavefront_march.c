@@ -101,7 +101,8 @@ static double row_do(const struct march *s, int level, int64_t i, int64_t j, con
 
 /* ---- a step ---- */
 
-/* Plane of the level in the step in which level 1 is at plane `front`, and whether a march to plane `end` has it. */
+/* Plane of the level in the step in which level 1 is at plane `front`, and whether a march to plane
+ * `end` has it. */
 static int plane_of(const struct march *s, int level, int64_t front, int64_t end, int64_t *i)
 {
   *i = front - (level - 1);
@@ -123,7 +124,8 @@ static float *border_at(const struct march *s, int level, int64_t i, int64_t n)
   return s->me->border + (plane * BORDER + n) * layout->pitch;
 }
 
-/* Of all levels the rows before those that begin a tile at row `lo`: out of the store, or into it. */
+/* Of all levels the rows before those that begin a tile at row `lo`: out of the store, or into
+ * it. */
 static void borders_move(const struct march *s, int64_t front, int64_t lo, int store)
 {
   const struct box *box = &s->sweep->box;
@@ -146,8 +148,8 @@ static void fetch_coefficients(const struct march *s, int64_t i, int64_t j)
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) f->rows[f->n++] = s->sweep->coefficient[m] + x;
 }
 
-/* What a level reads first of all levels: level 1 the whole plane, and, after another tile, the others their first row, since they
- * begin before the level below. */
+/* What a level reads first of all levels: level 1 the whole plane, and, after another tile, the
+ * others their first row, since they begin before the level below. */
 static void fetch_level(const struct march *s, int level, int64_t front)
 {
   const int64_t *extent = s->w->layout.extent, k = s->sweep->box.lo[2];
@@ -176,7 +178,8 @@ static void fetch_begin(const struct march *s, int64_t front)
 
 static void level_do(const struct march *s, int level, int64_t front)
 {
-  const int64_t plane = level == 1 ? s->sweep->plane : 0; /* later levels find theirs in the caches */
+  /* later levels find theirs in the caches */
+  const int64_t plane = level == 1 ? s->sweep->plane : 0;
   struct fetch *f = &s->me->fetch;
   int64_t i, lo, rows = rows_of(s, level, &lo);
   double gosa = 0;

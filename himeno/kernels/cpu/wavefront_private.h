@@ -14,8 +14,8 @@ struct run {
   int64_t from, to;
 };
 
-/** Rows, by their first point, that the next step reads for the first time. Rows that are swept in this step fetch them in even
- * shares. */
+/** Rows, by their first point, that the next step reads for the first time. Rows that are swept in
+ * this step fetch them in even shares. */
 struct fetch {
   const float **rows;
   int64_t n, shares, share;
@@ -24,9 +24,11 @@ struct fetch {
 struct worker {
   struct run run;
   struct fetch fetch;
-  float *rings;                               /* sweeps − 1 levels of RING planes of a tile */
-  float *border;                              /* sweeps − 1 levels of BORDER rows a plane of a chunk */
-  double plane_gosa[CPU_WAVEFRONT_SWEEPS][8]; /* of the last planes of each level, by the plane's number */
+  float *rings; /* sweeps − 1 levels of RING planes of a tile */
+  /* sweeps − 1 levels of BORDER rows a plane of a chunk */
+  float *border;
+  /* of the last planes of each level, by the plane's number */
+  double plane_gosa[CPU_WAVEFRONT_SWEEPS][8];
   char apart[64];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The 2008 baseline: a block of 16×16×8 points, whose 18×18×10 values of p are all in shared memory before
-// the first point is computed. 256 threads, eight points each. Source: T. Aoki's code as A. Naruse described
-// it (RIKEN HPC symposium, March 2009).
+// The 2008 baseline: a block of 16×16×8 points, whose 18×18×10 values of p are all in shared memory
+// before the first point is computed. 256 threads, eight points each. Source: T. Aoki's code as A.
+// Naruse described it (RIKEN HPC symposium, March 2009).
 #include "himeno/kernels/cuda/point.cuh"
 
 static const int TILE_K = 16, TILE_J = 16, TILE_I = 8;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A CUDA kernel of the set made ready, and what its family does: one file a family. Plain C. */
+ * \brief A CUDA kernel of the set made ready, and what its family does: one file a family. Plain
+ * C. */
 #ifndef HIMENO_KERNELS_CUDA_EXEC_H
 #define HIMENO_KERNELS_CUDA_EXEC_H
 
@@ -27,8 +28,8 @@ struct himeno_ops {
   cudaError_t (*block)(const struct himeno_exec *exec, struct cuda_block *block);
 };
 
-/** himeno_kernel.variant is a struct cuda_step of classic kernels, and of resident ones for parts of
- * their grid; the CUDA_TEMPORAL_FORMS of temporal ones; NULL of a user's. */
+/** himeno_kernel.variant is a struct cuda_step of classic kernels, and of resident ones for parts
+ * of their grid; the CUDA_TEMPORAL_FORMS of temporal ones; NULL of a user's. */
 extern const struct himeno_ops cuda_classic_ops, cuda_temporal_ops, cuda_resident_ops, cuda_user_ops;
 
 /** How the coefficients stand in exec->pack. */
@@ -58,8 +59,8 @@ status_t cuda_exec_code(const struct himeno_exec *exec, const void *kernel, int 
 /** \brief exec->state of so many bytes, zero. */
 status_t cuda_exec_state(struct himeno_exec *exec, size_t bytes);
 
-/** \brief Launches. On Hopper and later the kernel may start while the one before it drains: until that
- * is complete it reads coefficients only, and those are written by fills alone. */
+/** \brief Launches. On Hopper and later the kernel may start while the one before it drains: until
+ * that is complete it reads coefficients only, and those are written by fills alone. */
 cudaError_t cuda_exec_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
                              dim3 threads, void **arguments);
 

@@ -41,7 +41,8 @@ static __device__ __forceinline__ uint64_t linked_await(const cuda_linked &job, 
   return here;
 }
 
-// Stores the points of [k, k + 4) that lie in [lo, hi) into the halos of all neighbours that need them.
+// Stores the points of [k, k + 4) that lie in [lo, hi) into the halos of all neighbours that need
+// them.
 static __device__ __forceinline__ void linked_store(const cuda_linked &job, int i, int j, int k,
                                                     const float value[4], int lo, int hi)
 {

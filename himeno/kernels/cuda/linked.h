@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A sweep that exchanges its halos itself: what the CUDA kernel set (plain C) tells the step files. */
+ * \brief A sweep that exchanges its halos itself: what the CUDA kernel set (plain C) tells the step
+ * files. */
 #ifndef HIMENO_KERNELS_CUDA_LINKED_H
 #define HIMENO_KERNELS_CUDA_LINKED_H
 
@@ -16,16 +17,16 @@ struct cuda_linked_box {
   unsigned first_block; /**< of the launch */
 };
 
-/** One launch, by value: a one-dimensional grid, whose every spread-th block is a slab's as long as there are such, and all others the
- * inner box's, which is pass.lo,
- * pass.hi. */
+/** One launch, by value: a one-dimensional grid, whose every spread-th block is a slab's as long as
+ * there are such, and all others the inner box's, which is pass.lo, pass.hi. */
 struct cuda_linked {
   struct cuda_pass pass;
   uint3 grid;           /**< tiles of the inner box, as a grid of the plain kernel */
   unsigned slab_blocks; /**< a quad a thread */
   unsigned spread;
-  int n, which;  /**< slabs; the neighbours' field that is written, as the link counts them */
-  uint64_t step; /**< the exchange that takes the new points away; the one before brings the halos */
+  int n, which; /**< slabs; the neighbours' field that is written, as the link counts them */
+  /** the exchange that takes the new points away; the one before brings the halos */
+  uint64_t step;
   struct cuda_linked_box box[HALO_BOUNDARIES_MAX];
   struct halo_link link;
 };

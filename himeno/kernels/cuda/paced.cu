@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The 2009 kernel: a block of 64×4 columns marches over up to 64 planes; a plane of p is loaded just before
-// it is needed, into one of three in shared memory, and barriers at every plane keep the threads at one
-// pace, so that few memory pages are in use at a time. Source: A. Naruse, "Performance evaluation of a GPGPU
-// cluster", RIKEN HPC symposium, March 2009.
+// The 2009 kernel: a block of 64×4 columns marches over up to 64 planes; a plane of p is loaded
+// just before it is needed, into one of three in shared memory, and barriers at every plane keep
+// the threads at one pace, so that few memory pages are in use at a time. Source: A. Naruse,
+// "Performance evaluation of a GPGPU cluster", RIKEN HPC symposium, March 2009.
 #include "himeno/kernels/cuda/point.cuh"
 
 // THREADS_K × THREADS_J columns, DEPTH planes, marching along dimension MARCH (0 is i, 1 is j).

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What a CUDA sweep kernel gets. Read by C, by nvcc, and by NVRTC for a user's own kernel. */
+ * \brief What a CUDA sweep kernel gets. Read by C, by nvcc, and by NVRTC for a user's own
+ * kernel. */
 #ifndef HIMENO_KERNELS_CUDA_PASS_H
 #define HIMENO_KERNELS_CUDA_PASS_H
 
@@ -9,9 +10,10 @@
 #include "himeno/problem.h"
 
 #define CUDA_PACKS 3 /**< interleaved arrays of four floats a point */
-/** Where the temporal kernels' interleaved row j has point k: every other group of eight points is swapped in pairs, and
- * in every other two rows the groups between, so that threads which read two points each from shared memory meet no bank
- * twice, along a row or down the short rows of an edge. */
+/** Where the temporal kernels' interleaved row j has point k: every other group of eight points is
+ * swapped in pairs, and in every other two rows the groups between, so that threads which read two
+ * points each from shared memory meet no bank twice, along a row or down the short rows of an
+ * edge. */
 #define CUDA_PACK_PLACE(j, k) ((k) ^ (((k) >> 3 ^ (j) >> 1) & 1))
 
 /** What a sweep kernel gets, by value. Indices are local; the box is half-open and not empty. */
@@ -20,7 +22,8 @@ struct cuda_pass {
   float *out;
   const float *coefficient[HIMENO_COEFFICIENTS];
   const float *pack
-      [CUDA_PACKS]; /**< a0 a1 a2 a3 | b0 b1 b2 wrk1 | c0 c1 c2 bnd a point; NULL where the kernel has none */
+      /** a0 a1 a2 a3 | b0 b1 b2 wrk1 | c0 c1 c2 bnd a point; NULL where the kernel has none */
+      [CUDA_PACKS];
   double *gosa;     /**< the sweep's slot */
   int64_t plane;    /**< floats */
   int pitch;        /**< floats, a multiple of 4 */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One point of the sweep, the same bits in every step: arithmetic that is never contracted, the nineteen
-// neighbours, and the block's sum of gosa.
+// One point of the sweep, the same bits in every step: arithmetic that is never contracted, the
+// nineteen neighbours, and the block's sum of gosa.
 #ifndef HIMENO_KERNELS_CUDA_POINT_CUH
 #define HIMENO_KERNELS_CUDA_POINT_CUH
 
@@ -15,7 +15,8 @@ extern "C" {
 #include "gpu/cuda/cuda_overlap.cuh"
 #endif
 
-// A float whose operations are rounded one by one, whatever the compiler's flags say about contraction.
+// A float whose operations are rounded one by one, whatever the compiler's flags say about
+// contraction.
 struct rounded {
   float value;
   __device__ __forceinline__ rounded(float v) : value(v)
@@ -35,7 +36,8 @@ __device__ __forceinline__ rounded operator*(rounded a, rounded b)
   return __fmul_rn(a.value, b.value);
 }
 
-// Neighbours by direction: i below and above (d, u), j below and above (s, n), k before and behind (w, e).
+// Neighbours by direction: i below and above (d, u), j below and above (s, n), k before and behind
+// (w, e).
 struct stencil {
   float here, u, d, n, s, e, w;
   float un, us, dn, ds; // the b0 term

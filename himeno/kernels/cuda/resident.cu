@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Many sweeps in one launch, for grids whose coefficients fit into the shared memory of all multiprocessors
-// together. A block owns a few rows of k: their coefficients and its part of p stay in shared memory. After each
-// sweep it publishes the rows at its rim through the L2 cache and fetches those of its eight neighbours. There
-// are no flags and no barrier over the grid: a float that has not been published yet reads as NOTHING.
+// Many sweeps in one launch, for grids whose coefficients fit into the shared memory of all
+// multiprocessors together. A block owns a few rows of k: their coefficients and its part of p stay
+// in shared memory. After each sweep it publishes the rows at its rim through the L2 cache and
+// fetches those of its eight neighbours. There are no flags and no barrier over the grid: a float
+// that has not been published yet reads as NOTHING.
 //
-// Published rows go into SHELVES copies of the field that take turns. A block empties its rows of the copy for
-// two sweeps ahead when it has read all that its neighbours made of the sweep before: they have then read what
-// that copy held two sweeps ago. A fence between these stores and the next sweep's rows keeps their order.
+// Published rows go into SHELVES copies of the field that take turns. A block empties its rows of
+// the copy for two sweeps ahead when it has read all that its neighbours made of the sweep before:
+// they have then read what that copy held two sweeps ago. A fence between these stores and the next
+// sweep's rows keeps their order.
 #include <limits.h>
 
 #include "himeno/kernels/cuda/point.cuh"
@@ -15,7 +17,7 @@ extern "C" {
 }
 
 static constexpr int SHELVES = CUDA_RESIDENT_FIELDS;
-// The bits of a float that no sweep makes: the not-a-number that arithmetic yields on NVIDIA has no sign.
+// The bits of a float that no sweep makes: NaN as arithmetic yields it on NVIDIA has no sign.
 static constexpr unsigned NOTHING = 0xffffffffu;
 static constexpr int MARGIN = 4; // floats before and after p: a row's ends look one point beyond
 
@@ -59,7 +61,7 @@ struct resident_tile {
   }
 };
 
-// What a quad needs of one plane: its row from k - 1 to k + 4, and the quads before and behind it in j.
+// What a quad needs of one plane: its row from k - 1 to k + 4, and the quads beside it in j.
 struct quad_rows {
   float here[6], north[4], south[4];
 };
@@ -236,7 +238,7 @@ template <int PLANES, int THREADS> struct resident_column {
     return make_float4(value[n][0], value[n][1], value[n][2], value[n][3]);
   }
 
-  // Rows at the tile's rim go where the neighbours find them, and the shelf of two sweeps ahead is emptied.
+  // Rows at the tile's rim go where the neighbours find them; the shelf after the next is emptied.
   __device__ void publish(int sweep) const
   {
     float *full = args.shelves + sweep % SHELVES * args.shelf;
@@ -285,7 +287,7 @@ static __device__ void field_load(const resident_args &args, const resident_tile
   }
 }
 
-// Where a quad of the halo comes from and goes to; `from` is NULL where it belongs to the grid's boundary.
+// Where a quad of the halo comes from and goes to; `from` is NULL at the grid's boundary.
 struct halo_quad {
   const float *from;
   float4 *to;
@@ -312,7 +314,7 @@ struct halo_quad {
   }
 };
 
-// The rows around the tile that other blocks own, as soon as they are published: a warp a row, two at a time.
+// The rows around the tile that other blocks own, once they are published: a warp for two rows.
 static __device__ void halo_fetch(const resident_args &args, const resident_tile &tile, int sweep)
 {
   const float *shelf = args.shelves + sweep % SHELVES * args.shelf;

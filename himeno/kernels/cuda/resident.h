@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The resident kernel: all sweeps of a block in one launch, coefficients on the chip. Between the CUDA
- * kernel set (plain C) and resident.cu. */
+ * \brief The resident kernel: all sweeps of a block in one launch, coefficients on the chip.
+ * Between the CUDA kernel set (plain C) and resident.cu. */
 #ifndef HIMENO_KERNELS_CUDA_RESIDENT_H
 #define HIMENO_KERNELS_CUDA_RESIDENT_H
 
@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/** How a grid lies on the chip, and what blocks share. Launches must follow each other in one stream. */
+/** How a grid lies on the chip, and what blocks share. Launches must follow each other in one
+ * stream. */
 struct cuda_resident {
   int blocks[2];  /**< along i and j */
   int rows[2];    /**< most rows of k that a block owns, along i and j */
@@ -28,13 +29,15 @@ struct cuda_resident {
 /** Fields of the layout that the shelves take, for himeno_kernel.extra_arrays. */
 #define CUDA_RESIDENT_FIELDS 4
 
-/** \brief Cuts the box of \a pass, the interior of a grid of \a extent points, for the current device. *fits is 0, and
- * nothing else set, where its coefficients exceed the shared memory of all multiprocessors together. */
+/** \brief Cuts the box of \a pass, the interior of a grid of \a extent points, for the current
+ * device. *fits is 0, and nothing else set, where its coefficients exceed the shared memory of all
+ * multiprocessors together. */
 cudaError_t cuda_resident_open(const struct cuda_pass *pass, const int extent[3],
                                struct cuda_resident *resident, int *fits);
 void cuda_resident_close(struct cuda_resident *resident);
 
-/** \brief \a sweeps sweeps, at least one, over the box that it was opened with; pass.gosa has as many slots. */
+/** \brief \a sweeps sweeps, at least one, over the box that it was opened with; pass.gosa has as
+ * many slots. */
 cudaError_t cuda_resident_launch(const struct cuda_resident *resident, const struct cuda_pass *pass,
                                  int sweeps, cudaStream_t stream);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Resident kernels: all sweeps over the whole grid in one launch; parts of it by tiles of a step. */
+/* Resident kernels: all sweeps over the whole grid in one launch; parts of it by tiles of a
+ * step. */
 #include <string.h>
 
 #include "base/log.h"

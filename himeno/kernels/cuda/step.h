@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Between the CUDA kernel set (plain C) and the step files (one .cu a rung of the ladder). */
+ * \brief Between the CUDA kernel set (plain C) and the step files (one .cu a rung of the
+ * ladder). */
 #ifndef HIMENO_KERNELS_CUDA_STEP_H
 #define HIMENO_KERNELS_CUDA_STEP_H
 
@@ -18,9 +19,11 @@ struct cuda_step {
   void (*kernel)(struct cuda_pass);
   int threads[3]; /**< block dimensions x, y, z */
   int tile[3];    /**< points of a block along i, j, k */
-  int axis[3]; /**< dimension that the grid's x, y, z run along: the first is that of neighbouring blocks */
-  int packed;  /**< reads `pack` instead of `coefficient` */
-  void (*linked)(struct cuda_linked); /**< a whole sweep that exchanges its halos itself; NULL for none */
+  /** dimension that the grid's x, y, z run along: the first is that of neighbouring blocks */
+  int axis[3];
+  int packed; /**< reads `pack` instead of `coefficient` */
+  /** a whole sweep that exchanges its halos itself; NULL for none */
+  void (*linked)(struct cuda_linked);
 };
 
 extern const struct cuda_step cuda_step_naive, cuda_step_block16, cuda_step_packed;
@@ -36,7 +39,8 @@ extern const struct cuda_step cuda_step_stream, cuda_step_stream_32x2, cuda_step
 #define CUDA_SLAB_THREADS 128
 extern void (*const cuda_slab)(struct cuda_pass pass);
 
-/** \brief The yardstick: reads 13 arrays, writes pass.out, four floats a thread; one-dimensional blocks. */
+/** \brief The yardstick: reads 13 arrays, writes pass.out, four floats a thread; one-dimensional
+ * blocks. */
 #define CUDA_CEILING_THREADS 256
 extern void (*const cuda_ceiling)(struct cuda_pass pass, int64_t quads);
 

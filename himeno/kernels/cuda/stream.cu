@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Four neighbouring points a thread, one plane a block: the coefficients come in aligned loads of 16 bytes
-// and pass the caches by, which are left to p. What no sweep writes is on its way before the sweep before is
-// complete.
+// Four neighbouring points a thread, one plane a block: the coefficients come in aligned loads of
+// 16 bytes and pass the caches by, which are left to p. What no sweep writes is on its way before
+// the sweep before is complete.
 #include "himeno/kernels/cuda/linked.cuh"
 #include "himeno/kernels/cuda/point.cuh"
 
@@ -109,7 +109,8 @@ static __device__ __forceinline__ void store(float *out, const float value[4], i
   }
 }
 
-// New values of the four points at (i, j, k …), k a multiple of 4, and the sum of ss² of those in [lo, hi).
+// New values of the four points at (i, j, k …), k a multiple of 4, and the sum of ss² of those in
+// [lo, hi).
 template <bool KEEP>
 static __device__ __forceinline__ double quad(const struct cuda_pass &pass, int64_t at, int k, int lo, int hi,
                                               const coefficients4 &c, float value[4])
@@ -163,9 +164,9 @@ static __device__ __forceinline__ double slab_sweep(const struct cuda_linked &jo
   return gosa;
 }
 
-// THREADS_K × THREADS_J threads; AXIS_X is the dimension of neighbouring blocks: 2 is k, 1 is j, 0 is i.
-// Every other sweep runs backward in i and j: the cache still holds what the sweep before read and wrote
-// last.
+// THREADS_K × THREADS_J threads; AXIS_X is the dimension of neighbouring blocks: 2 is k, 1 is j, 0
+// is i. Every other sweep runs backward in i and j: the cache still holds what the sweep before
+// read and wrote last.
 template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
 static __device__ __forceinline__ double tile_sweep(const struct cuda_pass &pass, uint3 block, uint3 grid)
 {
@@ -195,8 +196,8 @@ static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
   gosa_add(gosa, pass.gosa);
 }
 
-// The slabs that neighbours need come early, so that they are on their way while the rest is swept, but among blocks of
-// the rest: theirs wait more than they work.
+// The slabs that neighbours need come early, so that they are on their way while the rest is swept,
+// but among blocks of the rest: theirs wait more than they work.
 template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
 static __global__ void __launch_bounds__(THREADS_K *THREADS_J, KEEP ? 2 : 1)
     linked(const CUDA_GRID_CONSTANT struct cuda_linked job)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The temporal kernels' host side: how a box goes over the chip, the copy engine's maps, the launch.
+// The temporal kernels' host side: how a box goes over the chip, the copy engine's maps, the
+// launch.
 #include "gpu/cuda/cuda_tensor_map.h"
 #include "himeno/kernels/cuda/temporal_march.cuh"
 
@@ -67,8 +68,8 @@ static int divide_up(int n, int by)
   return (n + by - 1) / by;
 }
 
-// Whole tiles in full waves; the tiles of the last wave or two in pieces along i, so that it fills the chip
-// too.
+// Whole tiles in full waves; the tiles of the last wave or two in pieces along i, so that it fills
+// the chip too.
 static void share_plan(temporal_args *args, int tiles, int planes, int ramp)
 {
   const int chip = args->processors;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Temporal kernels: T sweeps in one pass over memory. Between the CUDA kernel set (plain C) and
- * temporal.cu. */
+ * \brief Temporal kernels: T sweeps in one pass over memory. Between the CUDA kernel set (plain C)
+ * and temporal.cu. */
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_H
 #define HIMENO_KERNELS_CUDA_TEMPORAL_H
 
@@ -13,23 +13,25 @@
 extern "C" {
 #endif
 
-/** What the temporal kernels keep on a device. One for each stream that they are launched in: launches that
- * run at the same time must not share it. */
+/** What the temporal kernels keep on a device. One for each stream that they are launched in:
+ * launches that run at the same time must not share it. */
 struct cuda_temporal_chip {
   int processors; /**< multiprocessors */
   int *progress;  /**< device memory: counters of the launch in flight */
 };
 
-/** One launch: as for a classic sweep, and what lies around the box. pass.p must be valid T points around the
- * box and the coefficients T - 1 points, as far as the array goes; pass.gosa has T slots. The box must not be
- * empty. */
+/** One launch: as for a classic sweep, and what lies around the box. pass.p must be valid T points
+ * around the box and the coefficients T - 1 points, as far as the array goes; pass.gosa has T
+ * slots. The box must not be empty. */
 struct cuda_temporal_job {
   struct cuda_pass pass;
-  int extent[3];                      /**< of the local array */
-  int interior_lo[3], interior_hi[3]; /**< the points that sweeps update at all; the box lies inside */
+  int extent[3]; /**< of the local array */
+  /** the points that sweeps update at all; the box lies inside */
+  int interior_lo[3], interior_hi[3];
 };
 
-/** A kernel of one tile shape. pass.pack holds its coefficients, in the order of CUDA_PACK_PLACE. */
+/** A kernel of one tile shape. pass.pack holds its coefficients, in the order of
+ * CUDA_PACK_PLACE. */
 struct cuda_temporal {
   int sweeps;                /**< T */
   int tile[2];               /**< points along j and k that a block writes in each plane */
@@ -40,8 +42,8 @@ struct cuda_temporal {
                         cudaStream_t stream);
 };
 
-/** Each number of sweeps has a form for chips with the bulk copy engine, and behind it one with asynchronous copies
- * for those without it, or with less shared memory. */
+/** Each number of sweeps has a form for chips with the bulk copy engine, and behind it one with
+ * asynchronous copies for those without it, or with less shared memory. */
 enum { CUDA_TEMPORAL_FORMS = 2 };
 extern const struct cuda_temporal cuda_temporal_2[CUDA_TEMPORAL_FORMS], cuda_temporal_3[CUDA_TEMPORAL_FORMS],
     cuda_temporal_4[CUDA_TEMPORAL_FORMS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How planes reach shared memory: by the bulk copy engine, fed by one thread, or by each thread's own
-// asynchronous copies.
+// How planes reach shared memory: by the bulk copy engine, fed by one thread, or by each thread's
+// own asynchronous copies.
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_LOAD_CUH
 #define HIMENO_KERNELS_CUDA_TEMPORAL_LOAD_CUH
 
@@ -55,7 +55,8 @@ static __device__ __forceinline__ void box_load(float *to, const CUtensorMap &ma
                : "memory");
 }
 
-// Before all threads part: the barriers. A warp's lane speaks for it when its threads have read a slot.
+// Before all threads part: the barriers. A warp's lane speaks for it when its threads have read a
+// slot.
 template <class S> static __device__ void barriers_init(const temporal_tile<S> &tile)
 {
   if (threadIdx.x == 0) {
@@ -68,9 +69,9 @@ template <class S> static __device__ void barriers_init(const temporal_tile<S> &
   __syncthreads();
 }
 
-// Blocks that march side by side find each other's halos in the L2 cache only while they stay within a few
-// planes. So every S::tick stages they count, and wait for the others, but never for long: not all of them need
-// be running.
+// Blocks that march side by side find each other's halos in the L2 cache only while they stay
+// within a few planes. So every S::tick stages they count, and wait for the others, but never for
+// long: not all of them need be running.
 template <class S> static __device__ void keep_step(const temporal_tile<S> &tile, int tick)
 {
   const temporal_args &args = tile.args;
@@ -118,8 +119,9 @@ template <class S> static __device__ void feed(const temporal_tile<S> &tile, con
 
 #endif
 
-// Eight bytes, or zeros where the source lies outside of the array. Chips before Ampere have no asynchronous
-// copies: there the words pass through registers, and the barriers of the march make them visible.
+// Eight bytes, or zeros where the source lies outside of the array. Chips before Ampere have no
+// asynchronous copies: there the words pass through registers, and the barriers of the march make
+// them visible.
 static __device__ __forceinline__ void pair_load(float *to, const float *from, bool valid)
 {
 #if __CUDA_ARCH__ < 800
@@ -178,7 +180,8 @@ template <class S> static __device__ void p_load(const temporal_tile<S> &tile, i
   }
 }
 
-// A pair's coefficients of one plane, by the thread that owns it; `to` is the pair's place in the slot.
+// A pair's coefficients of one plane, by the thread that owns it; `to` is the pair's place in the
+// slot.
 template <class S>
 static __device__ void pair_coefficients_load(const temporal_tile<S> &tile, float *to, int i, int j, int k)
 {

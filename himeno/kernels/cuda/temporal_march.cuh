@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// T sweeps in one pass over memory. A block marches along i: in step m it computes level 1 of plane q = first
-// + m, level 2 of plane q - 1, … level T of plane q - T + 1. A coefficient plane is fetched once and stays in
-// a ring of T + 1 slots for the T steps that use it, while one slot fills. A thread keeps the three planes of
-// each level that its pair needs in registers: only the newest passes through shared memory, to reach the
-// neighbours in j and k. Halos are computed by both neighbours, so that blocks need nothing of each other.
+// T sweeps in one pass over memory. A block marches along i: in step m it computes level 1 of plane
+// q = first + m, level 2 of plane q - 1, … level T of plane q - T + 1. A coefficient plane is
+// fetched once and stays in a ring of T + 1 slots for the T steps that use it, while one slot
+// fills. A thread keeps the three planes of each level that its pair needs in registers: only the
+// newest passes through shared memory, to reach the neighbours in j and k. Halos are computed by
+// both neighbours, so that blocks need nothing of each other.
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_MARCH_CUH
 #define HIMENO_KERNELS_CUDA_TEMPORAL_MARCH_CUH
 
 #include "himeno/kernels/cuda/temporal_load.cuh"
 
-// What a pair needs of one plane: its row from k - 1 to k + 2, and the pairs before and behind it in j.
+// What a pair needs of one plane: its row from k - 1 to k + 2, and the pairs before and behind it
+// in j.
 struct temporal_rows {
   float here[4], north[2], south[2];
 };
@@ -51,15 +53,18 @@ static __device__ __forceinline__ float residual(const float4 (&c)[CUDA_PACKS], 
 template <class S> struct temporal_pair {
   static constexpr int T = S::T;
   const temporal_tile<S> &tile;
-  int row, x;        // in the tile; x counts pairs
-  int outward;       // -1 or 1 where the pair lies beside the own columns, before or behind them, else 0
-  int depth;         // the pair takes part in levels up to depth + 1: rows to the tile's edge, if not less
-  int ring_offset;   // of the pair in a plane of the ring
-  int cell;          // of the pair in a plane of a level
-  unsigned claims;   // a bit a point: 0, 1 ever updated; 2, 3 written by this block; 4 the outer point, as 0
-  int out;           // the pair's place in a plane of the field
-  int step, slot;    // and where in the ring the step's coefficients are
-  float cross[T][2]; // the bracket of b1 in the middle plane of level t
+  int row, x; // in the tile; x counts pairs
+  // -1 or 1 where the pair lies beside the own columns, before or behind them, else 0
+  int outward;
+  // the pair takes part in levels up to depth + 1: rows to the tile's edge, if not less
+  int depth;
+  int ring_offset; // of the pair in a plane of the ring
+  int cell;        // of the pair in a plane of a level
+  // a bit a point: 0, 1 ever updated; 2, 3 written by this block; 4 the outer point, as 0
+  unsigned claims;
+  int out;                  // the pair's place in a plane of the field
+  int step, slot;           // and where in the ring the step's coefficients are
+  float cross[T][2];        // the bracket of b1 in the middle plane of level t
   temporal_rows rows[T][3]; // three planes of level t, whose roles rotate with the step
   double gosa[T];
   float4 c[2][CUDA_PACKS]; // coefficients of the level that comes next
@@ -78,7 +83,8 @@ template <class S> struct temporal_pair {
     }
   }
 
-  // Edges come after the own columns of all rows: warps then read whole rows, without bank conflicts.
+  // Edges come after the own columns of all rows: warps then read whole rows, without bank
+  // conflicts.
   __device__ void find_place()
   {
     const int beyond = (int)threadIdx.x - S::H * S::body;
@@ -171,8 +177,9 @@ template <class S> struct temporal_pair {
     rows_split(r, next_cross, north, south);
   }
 
-  // Level t's coefficients, from plane n of the ring. Beside the copy engine threads read those of levels 1 and T that they
-  // take no part in as well: so nothing of what `c` was has to be kept until then.
+  // Level t's coefficients, from plane n of the ring. Beside the copy engine threads read those of
+  // levels 1 and T that they take no part in as well: so nothing of what `c` was has to be kept
+  // until then.
   template <int t> __device__ void coefficients_read(int n)
   {
     if ((!S::BULK || (t > 1 && t < T)) && depth < t - 1) return;
@@ -184,8 +191,9 @@ template <class S> struct temporal_pair {
     }
   }
 
-  // Level t of plane q, from level t - 1. ROLE says which of its three sets of rows is the oldest plane;
-  // `made` is the step in which the newest was made, `plane` that of the ring with the coefficients.
+  // Level t of plane q, from level t - 1. ROLE says which of its three sets of rows is the oldest
+  // plane; `made` is the step in which the newest was made, `plane` that of the ring with the
+  // coefficients.
   template <int t, int ROLE> __device__ void level(int q, int plane, int made)
   {
     if (depth < t - 1) return;
@@ -215,7 +223,8 @@ template <class S> struct temporal_pair {
       store(q, value);
   }
 
-  // Level 1 of the point beside the pair, outward of it, which has no thread of its own; while `c` is free.
+  // Level 1 of the point beside the pair, outward of it, which has no thread of its own; while `c`
+  // is free.
   __device__ void outer_level(int q, const float *ring)
   {
     if (!outward || depth < 0) return;
@@ -273,8 +282,8 @@ template <class S> struct temporal_pair {
     pairs_commit();
   }
 
-  // The thread has read all that it needs of level T's coefficients: their slot may be filled for the next
-  // stage. In step 0 that slot is still empty, and nobody waits.
+  // The thread has read all that it needs of level T's coefficients: their slot may be filled for
+  // the next stage. In step 0 that slot is still empty, and nobody waits.
   __device__ void release() const
   {
     if constexpr (S::BULK) {
@@ -335,8 +344,8 @@ template <class S> struct temporal_pair {
     }
   }
 
-  // A step; false after the last. Level T lags a step behind, so that it and level 1 need no barrier between
-  // them.
+  // A step; false after the last. Level T lags a step behind, so that it and level 1 need no
+  // barrier between them.
   template <int ROLE> __device__ bool advance()
   {
     level<T, ROLE>(tile.first + step - T, slot, step - 1);
@@ -370,8 +379,8 @@ template <class S> struct temporal_pair {
   }
 };
 
-// The feeding group of warps gives registers, and the working ones take them; each in a branch of its own, or the
-// compiler does not count with them.
+// The feeding group of warps gives registers, and the working ones take them; each in a branch of
+// its own, or the compiler does not count with them.
 template <class S> static __device__ __forceinline__ void registers_give()
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The geometry of a temporal kernel: what a block owns, where it lies in shared memory, and which part of the
-// box it does.
+// The geometry of a temporal kernel: what a block owns, where it lies in shared memory, and which
+// part of the box it does.
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_TILE_CUH
 #define HIMENO_KERNELS_CUDA_TEMPORAL_TILE_CUH
 
@@ -16,47 +16,52 @@ constexpr int round_up(int n, int to)
   return (n + to - 1) / to * to;
 }
 
-// A block computes level 1 on W×H points of a plane and writes level T on OUT_K×OUT_J of them. Threads own
-// pairs along k: those of the tile's own columns, and one to each side of every row. Halos of more than two columns have
-// one more pair there, of which level 1 alone needs the inner point: the thread beside it computes that too.
+// A block computes level 1 on W×H points of a plane and writes level T on OUT_K×OUT_J of them.
+// Threads own pairs along k: those of the tile's own columns, and one to each side of every row.
+// Halos of more than two columns have one more pair there, of which level 1 alone needs the inner
+// point: the thread beside it computes that too.
 template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int T = T_, out_k = OUT_K, out_j = OUT_J;
   static constexpr bool BULK = BULK_;
   static constexpr int halo = T - 1, halo_k = round_up(T - 1, 2);
   static constexpr int W = out_k + 2 * halo_k, H = out_j + 2 * halo;
-  static constexpr int body = out_k / 2, edge = halo_k / 2; // pairs of a row: its own, and those to each side
+  // pairs of a row: its own, and those to each side
+  static constexpr int body = out_k / 2, edge = halo_k / 2;
   static constexpr bool FOLDS = edge > 1;
   static constexpr int pairs = (body + 2) * H; // that have a thread
-  // One more warp feeds the ring. Three and four levels take more registers than 16 warps have: there a group of four
-  // warps feeds, and gives most of its registers to the groups that work.
+  // One more warp feeds the ring. Three and four levels take more registers than 16 warps have:
+  // there a group of four warps feeds, and gives most of its registers to the groups that work.
   static constexpr bool SHIFTS = T > 2 && BULK;
   static constexpr int workers = round_up(pairs, SHIFTS ? 128 : 32), feeders = BULK ? (SHIFTS ? 128 : 32) : 0;
   static constexpr int threads = workers + feeders;
   static constexpr int worker_registers = 160, feeder_registers = 32;
 
-  // The ring of coefficient planes: interleaved arrays, so that the edges of a row, which lie in other lines of
-  // memory than the tile's own columns, are 32 bytes of three arrays and not 8 of twelve. They travel apart from
-  // the own columns: L2 serves the copy engine a request for each line of 128 bytes that a row of a box touches, in
-  // memory or in shared memory, so those move as whole lines, aligned alike on both sides.
+  // The ring of coefficient planes: interleaved arrays, so that the edges of a row, which lie in
+  // other lines of memory than the tile's own columns, are 32 bytes of three arrays and not 8 of
+  // twelve. They travel apart from the own columns: L2 serves the copy engine a request for each
+  // line of 128 bytes that a row of a box touches, in memory or in shared memory, so those move as
+  // whole lines, aligned alike on both sides.
   static constexpr int slots = T + 1;
   static constexpr int body_floats = 4 * out_k * H, edge_floats = round_up(4 * halo_k * H, 32);
-  static constexpr int pack_floats = body_floats + 2 * edge_floats; // own columns, edge before, edge behind
+  // own columns, edge before, edge behind
+  static constexpr int pack_floats = body_floats + 2 * edge_floats;
   static constexpr int slot_floats = CUDA_PACKS * pack_floats;
 
-  // Stages between two counts of a block's progress: the more a pass takes from memory, the sooner blocks that
-  // drift apart cost it time.
+  // Stages between two counts of a block's progress: the more a pass takes from memory, the sooner
+  // blocks that drift apart cost it time.
   static constexpr int tick = T == 2 ? 1 : 2;
 
-  // Level 0 reaches one point further than level 1. A step reads three planes of it while the next is on its way, or
-  // the next two. The ends of eight rows share no banks.
+  // Level 0 reaches one point further than level 1. A step reads three planes of it while the next
+  // is on its way, or the next two. The ends of eight rows share no banks.
   static constexpr int p_lead = 4, p_width = round_up(p_lead + out_k + T, 8) + 4, p_rows = H + 2;
   static constexpr int p_floats = round_up(p_width * p_rows, 32);
   static constexpr int p_slots = BULK ? 4 : 5;
 
-  // Levels 1 to T - 1: the first points of all pairs, then the second points. One plane each; two of level 1 that
-  // take turns where it is also level T - 1, which level T reads in the next step. Their rows are as long as those of level
-  // 0, so that one number is a pair's place in both. Where a warp has two rows of own columns, eight apart, they lie in
-  // different banks, and so do the ends of sixteen rows.
+  // Levels 1 to T - 1: the first points of all pairs, then the second points. One plane each; two
+  // of level 1 that take turns where it is also level T - 1, which level T reads in the next step.
+  // Their rows are as long as those of level 0, so that one number is a pair's place in both. Where
+  // a warp has two rows of own columns, eight apart, they lie in different banks, and so do the
+  // ends of sixteen rows.
   static constexpr int level_width = p_width / 2, level_plane = level_width * H;
   static constexpr int level_floats = 2 * level_plane, copies = T == 2 ? 2 : 1;
 
@@ -68,15 +73,16 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr unsigned stage_bytes = CUDA_PACKS * 16 * (out_k + 2 * halo_k) * H + p_bytes;
   static_assert(T >= 2 && T <= 4 && out_k % 32 == 0 && 4 * out_k <= 256 && shared_bytes <= 227 * 1024, "");
 
-  // The row of the own columns that the n-th group of `body` threads has. Where a warp has two rows, eight lie between
-  // them, so that it meets no bank twice.
+  // The row of the own columns that the n-th group of `body` threads has. Where a warp has two
+  // rows, eight lie between them, so that it meets no bank twice.
   static constexpr __device__ int row_of(int n)
   {
     return body == 16 && n < H / 16 * 16 ? n / 16 * 16 + n % 2 * 8 + n % 16 / 2 : n;
   }
 };
 
-// Counters of progress, one a wave of units that march side by side; waves beyond take turns with the first.
+// Counters of progress, one a wave of units that march side by side; waves beyond take turns with
+// the first.
 enum { TEMPORAL_WAVES = 512 };
 
 // A unit is what a block does: a tile over all planes, or over a chunk of them.
@@ -100,7 +106,8 @@ template <class S> struct temporal_tile {
   const temporal_args &args;
   float *shared;
   uint64_t *full,
-      *spent; // barriers, two each, by parity: a stage has arrived; a step no longer needs its oldest stage
+      // barriers, two each, by parity: a stage has arrived; a step no longer needs its oldest stage
+      *spent;
   int i_lo, i_hi; // planes that this block writes
   int first;      // plane of level 1 in step 0
   int j, k;       // first row, halo included; first column that this block writes
@@ -137,7 +144,8 @@ template <class S> struct temporal_tile {
     return shared + stage % S::slots * S::slot_floats;
   }
 
-  // Level 0 of the plane after that of the stage's coefficients. The first two planes are those of stages -2 and -1.
+  // Level 0 of the plane after that of the stage's coefficients. The first two planes are those of
+  // stages -2 and -1.
   __device__ float *p(int stage) const
   {
     return shared + S::p_offset + (unsigned)(stage + S::p_slots) % S::p_slots * S::p_floats;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A user's own kernel, of which doc/kernel-template.cu is the start. NVRTC compiles it; that and the
-   driver are loaded when a kernel file is given: the program needs neither to start. */
+/* A user's own kernel, of which doc/kernel-template.cu is the start. NVRTC compiles it; that and
+ * the driver are loaded when a kernel file is given: the program needs neither to start. */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>

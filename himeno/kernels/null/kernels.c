@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The null backend's kernels: the CPU reference, so bits are right, behind calls that fail on demand. */
+/* The null backend's kernels: the CPU reference, so bits are right, behind calls that fail on
+ * demand. */
 #include "gpu/null/null_device.h"
 #include "himeno/kernels/kernels.h"
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What all kernels share: exact arithmetic, the arguments of a sweep, and sums in double or, without doubles,
-// in two floats. Defined by the host: GROUP_K × GROUP_J work-items a group, HIMENO_FP64 where the device has
-// doubles, and GOSA_ADD or GOSA_EXCHANGE where groups can add to one double.
+// What all kernels share: exact arithmetic, the arguments of a sweep, and sums in double or,
+// without doubles, in two floats. Defined by the host: GROUP_K × GROUP_J work-items a group,
+// HIMENO_FP64 where the device has doubles, and GOSA_ADD or GOSA_EXCHANGE where groups can add to
+// one double.
 #pragma OPENCL FP_CONTRACT OFF
 
 #define GROUP (GROUP_K * GROUP_J)
 #define OMEGA 0.8f
 
-// stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi, then 1 in every other
-// sweep, then where the first group starts in k: a multiple of what the step asks for, at or before lo. sums:
-// gosa, where groups add to gosa[slot]; else one partial sum a group.
+// stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi, then 1 in
+// every other sweep, then where the first group starts in k: a multiple of what the step asks for,
+// at or before lo. sums: gosa, where groups add to gosa[slot]; else one partial sum a group.
 #define COEFFICIENT_ARGS                                                                                     \
   __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,   \
       __global const float *restrict a3, __global const float *restrict b0,                                  \
@@ -57,8 +58,8 @@ sum_t sum_from_bits(ulong bits)
   return as_double(bits);
 }
 #else
-// High part and what its rounding left. Source: Dekker, "A floating-point technique for extending the
-// available precision", Numerische Mathematik 18, 1971; the two-sum is Knuth's.
+// High part and what its rounding left. Source: Dekker, "A floating-point technique for extending
+// the available precision", Numerische Mathematik 18, 1971; the two-sum is Knuth's.
 typedef float2 sum_t;
 #define SUM_ZERO ((float2)(0.0f, 0.0f))
 
@@ -83,8 +84,9 @@ ulong widen(float x)
   return ((ulong)(bits >> 23) + 896) << 52 | (ulong)(bits & 0x7fffff) << 29;
 }
 
-// The double next to the sum, which is never negative: the low part, scaled to units of the high part's last
-// double bit, is added to the bits as an integer, which carries over binades as it should.
+// The double next to the sum, which is never negative: the low part, scaled to units of the high
+// part's last double bit, is added to the bits as an integer, which carries over binades as it
+// should.
 ulong sum_to_bits(sum_t s)
 {
   if (as_uint(s.x) < 0x800000) return 0;
@@ -111,7 +113,8 @@ void deliver(sum_t sum, __global sum_t *gosa, int slot)
 }
 #elif defined(GOSA_EXCHANGE)
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-// Nothing is read but by the exchange itself, which is atomic over all groups. The first guess is a gosa of 0.
+// Nothing is read but by the exchange itself, which is atomic over all groups. The first guess is a
+// gosa of 0.
 void deliver(sum_t sum, __global sum_t *gosa, int slot)
 {
   volatile __global ulong *cell = (volatile __global ulong *)(gosa + slot);
@@ -141,7 +144,8 @@ sum_t group_tree(sum_t mine, __local sum_t *scratch, int me, int n)
 }
 
 #ifdef GOSA_ADD
-// The sum of a warp, in its first lane: registers pass from lane to lane, which OpenCL C 1.2 has no word for.
+// The sum of a warp, in its first lane: registers pass from lane to lane, which OpenCL C 1.2 has no
+// word for.
 double warp_sum(double mine)
 {
   for (int lanes = 16; lanes > 0; lanes /= 2) {

@@ -78,8 +78,8 @@ static int halve_with_halo(struct opencl_step *s)
   return 1;
 }
 
-/** Halves a group in j, then in k, until the device takes it; steps whose tile is their point say that they
- * cannot. */
+/** Halves a group in j, then in k, until the device takes it; steps whose tile is their point say
+ * that they cannot. */
 static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
 {
   struct opencl_step *s = &x->step;
@@ -170,8 +170,8 @@ static int kind_of(enum opencl_entry entry)
   return entry == ENTRY_SWEEP ? OF_SWEEP : entry == ENTRY_REDUCE || entry == ENTRY_ADD ? OF_SUMS : OF_FIELDS;
 }
 
-/** Whether all kernels run with the groups they were built for; if not, most[] becomes what kernels of each kind take. One that
- * takes few leaves the others alone. */
+/** Whether all kernels run with the groups they were built for; if not, most[] becomes what kernels
+ * of each kind take. One that takes few leaves the others alone. */
 static status_t groups_run(const struct himeno_exec *x, int *run, size_t most[KINDS])
 {
   const size_t want[KINDS] = {opencl_group_items(&x->step), x->field_group, x->reduce_group};
@@ -187,12 +187,14 @@ static status_t groups_run(const struct himeno_exec *x, int *run, size_t most[KI
   return STATUS_OK;
 }
 
-/** Planes of a march along i: fewer are not worth its ramp, and in more, groups side by side drift so far apart that the halos
- * which they share leave the second cache. On an H100 pieces of 128 gained 5% at L and 2% at XL over 64. */
+/** Planes of a march along i: fewer are not worth its ramp, and in more, groups side by side drift
+ * so far apart that the halos which they share leave the second cache. On an H100 pieces of 128
+ * gained 5% at L and 2% at XL over 64. */
 #define LEAST_PLANES 8
 #define MOST_PLANES  128
 
-/** Cuts the march along i so that the groups, one a compute unit at a time, are soonest done with the whole array. */
+/** Cuts the march along i so that the groups, one a compute unit at a time, are soonest done with
+ * the whole array. */
 static status_t plan_march(struct himeno_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;
@@ -215,8 +217,8 @@ static status_t plan_march(struct himeno_exec *x)
   return STATUS_OK;
 }
 
-/** Builds for groups as large as the device takes; again with smaller ones while the compiled kernels take
- * less. */
+/** Builds for groups as large as the device takes; again with smaller ones while the compiled
+ * kernels take less. */
 static status_t prepare_program(struct himeno_exec *x)
 {
   size_t limits[3], most[KINDS];
@@ -237,7 +239,8 @@ static status_t prepare_program(struct himeno_exec *x)
   }
 }
 
-/** The user's kernel finds room for its group's sum in its last argument, which stays as it is set here. */
+/** The user's kernel finds room for its group's sum in its last argument, which stays as it is set
+ * here. */
 static status_t set_scratch(struct himeno_exec *x)
 {
   size_t bytes = opencl_group_items(&x->step) * sizeof(double);
@@ -317,8 +320,8 @@ static status_t check_extents(const struct layout *layout)
   return STATUS_OK;
 }
 
-/** The best way that the device has to sum up gosa. HIMENO_OPENCL_ATOMICS=0 and HIMENO_OPENCL_FP64=0 are for
- * tests: they make a device one that has none, or no doubles. */
+/** The best way that the device has to sum up gosa. HIMENO_OPENCL_ATOMICS=0 and
+ * HIMENO_OPENCL_FP64=0 are for tests: they make a device one that has none, or no doubles. */
 static status_t gosa_choose(struct himeno_exec *x)
 {
   const struct gpu_device_info *info = &x->device->base.info;
@@ -342,8 +345,9 @@ static status_t gosa_choose(struct himeno_exec *x)
   return status;
 }
 
-/** Bytes of all arrays up to which sweeps gain by what caches keep of them. Measured on an H100: M (0.2 GB) gains 3%, L (1.9 GB)
- * 0.3%, XL (15 GB) loses 5%. OpenCL does not tell the size of the second cache: NVIDIA's gives that of the first. */
+/** Bytes of all arrays up to which sweeps gain by what caches keep of them. Measured on an H100: M
+ * (0.2 GB) gains 3%, L (1.9 GB) 0.3%, XL (15 GB) loses 5%. OpenCL does not tell the size of the
+ * second cache: NVIDIA's gives that of the first. */
 #define CACHED_BYTES (2.0 * (1 << 30))
 
 static int caches_help(const struct himeno_exec *x)
@@ -351,7 +355,8 @@ static int caches_help(const struct himeno_exec *x)
   return (HIMENO_ARRAYS + 1) * sizeof(float) * (double)layout_floats(&x->fields.layout) <= CACHED_BYTES;
 }
 
-/** Whether groups should be as large as NVIDIA's devices take: its compiler gives a kernel as few registers as its group needs. */
+/** Whether groups should be as large as NVIDIA's devices take: its compiler gives a kernel as few
+ * registers as its group needs. */
 static int wide_wanted(const struct himeno_exec *x)
 {
   return switch_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1;

@@ -16,20 +16,22 @@
 #define SWEEP_ARGUMENTS 18
 
 /** Geometry of a variant: a group covers points[d] points in k, j, i, and may be made smaller where
- * `shrinks`. A group with a halo has a work-item for each point, those of the halo included, and marches along i: how far is
- * found when it is opened. */
+ * `shrinks`. A group with a halo has a work-item for each point, those of the halo included, and
+ * marches along i: how far is found when it is opened. */
 struct opencl_step {
   const char *source;
   int group[3]; /**< work-items in k, j, i */
   int points[3];
   int align; /**< groups start at multiples of this many floats in k */
   int shrinks;
-  int halo;            /**< points that a group computes on each side, in k and j, beyond those it covers */
+  /** points that a group computes on each side, in k and j, beyond those it covers */
+  int halo;
   const char *options; /**< for the compiler, NULL for none */
   const struct opencl_step
       *cached; /**< taken instead where all arrays are small enough for caches to help, or NULL */
-  const struct opencl_step *wide;       /**< taken instead on NVIDIA's devices, or NULL */
-  const struct opencl_step *persistent; /**< the same for many sweeps in one launch (persistent.h), or NULL */
+  const struct opencl_step *wide; /**< taken instead on NVIDIA's devices, or NULL */
+  /** the same for many sweeps in one launch (persistent.h), or NULL */
+  const struct opencl_step *persistent;
 };
 
 /** The kernels of a program. */
@@ -74,8 +76,8 @@ struct himeno_exec {
   struct opencl_persistent persistent;
 };
 
-/** \brief Builds the kernel's variant, a struct opencl_step, or its file, in groups that the device takes:
- * STATUS_ENVIRONMENT if the device cannot run it, or has no memory for it. */
+/** \brief Builds the kernel's variant, a struct opencl_step, or its file, in groups that the device
+ * takes: STATUS_ENVIRONMENT if the device cannot run it, or has no memory for it. */
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
                           const struct himeno_kernel *kernel, struct himeno_exec **exec);
 void opencl_exec_close(struct himeno_exec *exec);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Kernels around the sweep: initial data, the ceiling, the checksum, and the reduction of partial sums.
-// Groups have FIELD_GROUP work-items in one dimension, those of reductions REDUCE_GROUP, which is said for compilers that else
-// assume fewer.
+// Kernels around the sweep: initial data, the ceiling, the checksum, and the reduction of partial
+// sums. Groups have FIELD_GROUP work-items in one dimension, those of reductions REDUCE_GROUP,
+// which is said for compilers that else assume fewer.
 
 ulong mix(ulong z)
 {
@@ -11,8 +11,8 @@ ulong mix(ulong z)
   return z ^ (z >> 31);
 }
 
-// A group a row, padding included: extent.s0 × extent.s1 rows of extent.s2 floats in `stride.y`. A table has
-// one value a plane; without one (NULL) the value is the same everywhere.
+// A group a row, padding included: extent.s0 × extent.s1 rows of extent.s2 floats in `stride.y`. A
+// table has one value a plane; without one (NULL) the value is the same everywhere.
 __kernel void fill_standard(__global float *out, __global const float *table, const float value,
                             const long2 stride, const int4 extent)
 {
@@ -22,8 +22,8 @@ __kernel void fill_standard(__global float *out, __global const float *table, co
     out[i * stride.x + j * stride.y + k] = k < extent.s2 ? v : 0.0f;
 }
 
-// rule: lo, w, and below which u the value is 0. origin: global index of the array's first element. global:
-// jmax, kmax.
+// rule: lo, w, and below which u the value is 0. origin: global index of the array's first element.
+// global: jmax, kmax.
 __kernel void fill_dense(__global float *out, const float4 rule, const ulong array, const long2 stride,
                          const int4 extent, const long4 origin, const long2 global_extent)
 {

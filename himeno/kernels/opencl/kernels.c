@@ -22,7 +22,8 @@ static const struct opencl_step stream_cached = {.source = himeno_stream_cl,
                                                  .shrinks = 1,
                                                  .options = "-D KEEP",
                                                  .persistent = &stream_persistent};
-/* Groups of 640 work-items of 96 registers and of 1024 of 64 fill a multiprocessor. Others take what any device does. */
+/* Groups of 640 work-items of 96 registers and of 1024 of 64 fill a multiprocessor. Others take
+ * what any device does. */
 #define TEMPORAL(T, K, J, WIDE)                                                                              \
   {                                                                                                          \
     .source = himeno_temporal_cl, .group = {K, J, 1}, .points = {(K)-2 * ((T)-1), (J)-2 * ((T)-1), 1},       \
@@ -216,7 +217,8 @@ static status_t opencl_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
   return opencl_launch_end(&launch, queue, 1, &groups, &x->field_group);
 }
 
-/* The kernel has arguments for all coefficients: where there are fewer arrays the last one stands in, unread. */
+/* The kernel has arguments for all coefficients: where there are fewer arrays the last one stands
+ * in, unread. */
 static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, const struct gpu_mem *arrays,
                                 int n, const struct box *box, uint64_t *sum)
 {

@@ -20,10 +20,12 @@ struct opencl_launch opencl_launch_begin(struct himeno_exec *exec, enum opencl_e
 void opencl_argument(struct opencl_launch *launch, size_t bytes, const void *value);
 void opencl_buffer(struct opencl_launch *launch, void *handle);
 
-/** \brief What every sweep has: arrays, sums, strides, the box whose first group starts at \a first_k, and the slot. */
+/** \brief What every sweep has: arrays, sums, strides, the box whose first group starts at \a
+ * first_k, and the slot. */
 void opencl_sweep_arguments(struct opencl_launch *launch, const struct himeno_sweep *sweep, int64_t first_k);
 
-/** \brief Enqueues so many groups of so many work-items; reports the first error since the launch began. */
+/** \brief Enqueues so many groups of so many work-items; reports the first error since the launch
+ * began. */
 status_t opencl_launch_end(struct opencl_launch *launch, struct gpu_queue *queue, cl_uint dimensions,
                            const size_t *groups, const size_t *group);
 

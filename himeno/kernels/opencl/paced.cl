@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The tile of 2009: 64 points in k, 4 in j, 64 in i. 256 work-items march along i together: each plane is
-// loaded just before its use into one of three in local memory, and a barrier a plane keeps the group in
-// step, so that memory is walked plane by plane. One barrier is enough: the plane behind (i−1) is in
-// registers by then, so nobody reads the one that the next load overwrites.
+// The tile of 2009: 64 points in k, 4 in j, 64 in i. 256 work-items march along i together: each
+// plane is loaded just before its use into one of three in local memory, and a barrier a plane
+// keeps the group in step, so that memory is walked plane by plane. One barrier is enough: the
+// plane behind (i−1) is in registers by then, so nobody reads the one that the next load
+// overwrites.
 #define TILE_I 64
 #define ROW    (GROUP_K + 2)
 #define PLANE  (ROW * (GROUP_J + 2))
@@ -19,8 +20,8 @@ void load_plane(__local float *to, __global const float *restrict p, int k0, int
     to[n] = p[min(j0 - 1 + n / ROW, box.s4) * stride.y + clamp(k0 - 1 + n % ROW, box.s2 - 1, box.s5)];
 }
 
-// Neighbour (di, dj, dk) of the point; its corners in the middle plane are the only ones not held in
-// registers.
+// Neighbour (di, dj, dk) of the point; its corners in the middle plane are the only ones not held
+// in registers.
 float neighbour(struct cross behind, struct cross middle, struct cross ahead, __local const float *centre,
                 int di, int dj, int dk)
 {

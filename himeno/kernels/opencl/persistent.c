@@ -7,9 +7,11 @@
 #include "himeno/kernels/opencl/launch.h"
 #include "himeno/kernels/opencl/persistent_cl.h"
 
-/* Of a launch. On a slow device and a grid of 2 GB these take seconds, and some drivers end what takes longer. */
+/* Of a launch. On a slow device and a grid of 2 GB these take seconds, and some drivers end what
+ * takes longer. */
 #define SWEEPS_MOST 127
-/* Work-items of a compute unit on NVIDIA's devices. More groups than run at a time find nothing left when they begin. */
+/* Work-items of a compute unit on NVIDIA's devices. More groups than run at a time find nothing
+ * left when they begin. */
 #define UNIT_ITEMS 2048
 /* Work-items of a row of a group, at least. */
 #define LEAST_WIDTH 8

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Many sweeps in one launch, after stream.cl and with its quads: groups draw tickets, one a tile, sweep after sweep, and
-// those of the next sweep are drawn while the last tiles of this one are at work. A group then has the coefficients of its
-// tile on their way before it waits for the new p. Nobody waits for a ticket that was not drawn, and whoever drew one is
-// running, so it does not matter how many groups run at a time.
+// Many sweeps in one launch, after stream.cl and with its quads: groups draw tickets, one a tile,
+// sweep after sweep, and those of the next sweep are drawn while the last tiles of this one are at
+// work. A group then has the coefficients of its tile on their way before it waits for the new p.
+// Nobody waits for a ticket that was not drawn, and whoever drew one is running, so it does not
+// matter how many groups run at a time.
 
-// state: tickets drawn, and tiles done in all sweeps, each in a line of its own: groups that wait look at the second.
+// state: tickets drawn, and tiles done in all sweeps, each in a line of its own: groups that wait
+// look at the second.
 #define STATE_DRAWN 0
 #define STATE_DONE  32
 
@@ -27,8 +29,8 @@ void tiles_report(__global uint *state, uint tiles)
     asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(state + STATE_DONE), "r"(tiles) : "memory");
 }
 
-// Who looks too often is in the way of all that goes through the same part of the second cache: naps of 1000 ns gain 1% over
-// looking without a pause on an H100.
+// Who looks too often is in the way of all that goes through the same part of the second cache:
+// naps of 1000 ns gain 1% over looking without a pause on an H100.
 void tiles_await(__global uint *state, uint tiles)
 {
   for (;;) {
@@ -79,7 +81,8 @@ struct quad {
   float4 a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1;
 };
 
-// The work-item's quad of a tile, which are `tiles` in k, j, i, and all together, and taken from the end in a sweep backward.
+// The work-item's quad of a tile, which are `tiles` in k, j, i, and all together, and taken from
+// the end in a sweep backward.
 struct quad quad_of(int tile, int backward, int4 tiles, long2 stride, int8 box)
 {
   struct quad q;
@@ -102,7 +105,8 @@ persistent(COEFFICIENT_ARGS, __global float *first, __global float *second, __gl
   __local uint drawn[2]; // in turns: one is read while the other is written
   const int me = get_local_id(0) + GROUP_K * get_local_id(1);
   const uint last = (uint)sweeps * tiles.w;
-  uint begin = 0, end = 0, done = 0; // tickets of the sweep at hand, and how many of them the group has done
+  // tickets of the sweep at hand, and how many of them the group has done
+  uint begin = 0, end = 0, done = 0;
   int sweep = 0, turn = 0;
   sum_t gosa = SUM_ZERO;
 

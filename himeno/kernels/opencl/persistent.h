@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Many sweeps in one launch, by groups that stay: where the device's groups can wait for each other, which the suite knows
- * of NVIDIA's since Volta. */
+ * \brief Many sweeps in one launch, by groups that stay: where the device's groups can wait for
+ * each other, which the suite knows of NVIDIA's since Volta. */
 #ifndef HIMENO_KERNELS_OPENCL_PERSISTENT_H
 #define HIMENO_KERNELS_OPENCL_PERSISTENT_H
 
 #include "himeno/kernels/opencl/exec.h"
 
-/** \brief Builds the kernel for a step that has such a form. Where the device cannot run it, sweeps are launched one by one as
- * before, and that is no failure. */
+/** \brief Builds the kernel for a step that has such a form. Where the device cannot run it, sweeps
+ * are launched one by one as before, and that is no failure. */
 status_t opencl_persistent_open(struct himeno_exec *exec);
 void opencl_persistent_close(struct himeno_exec *exec);
 

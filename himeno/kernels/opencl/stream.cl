@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Four points in k a work-item: coefficients come as whole aligned vectors, p from the caches as vectors and
-// the two floats beside them. Where the box cuts a vector, lanes are stored one by one. Every other sweep
-// runs backward in i and j (box.s6): the cache still holds what the sweep before read and wrote last.
+// Four points in k a work-item: coefficients come as whole aligned vectors, p from the caches as
+// vectors and the two floats beside them. Where the box cuts a vector, lanes are stored one by one.
+// Every other sweep runs backward in i and j (box.s6): the cache still holds what the sweep before
+// read and wrote last.
 
-// A coefficient is used once a sweep: it should not push p out of the first cache. OpenCL C has no such load, NVIDIA's PTX
-// has. Where grids are so small that the next sweep finds some of it in the second cache (KEEP), an ordinary one is better.
+// A coefficient is used once a sweep: it should not push p out of the first cache. OpenCL C has no
+// such load, NVIDIA's PTX has. Where grids are so small that the next sweep finds some of it in the
+// second cache (KEEP), an ordinary one is better.
 #ifdef KEEP
 #define LOAD_ONCE "ld.global.nc.v4.f32"
 #else
@@ -33,7 +35,8 @@ sum_t sum_lanes(float4 ss)
   return sum_add(sum_add(sum_square(ss.x), sum_square(ss.y)), sum_add(sum_square(ss.z), sum_square(ss.w)));
 }
 
-// Writes the points of the quad from k on that lie in the box, of p and its residual. Returns the sum of their ss².
+// Writes the points of the quad from k on that lie in the box, of p and its residual. Returns the
+// sum of their ss².
 sum_t quad_store(__global float *out, float4 p, float4 ss, int k, int8 box)
 {
   const int4 lane = k + (int4)(0, 1, 2, 3);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// SWEEPS sweeps in one pass over memory. A group marches along i: in step m it computes level 1 of plane q, from p in
-// memory, level 2 of plane q − 1, … level SWEEPS of plane q − SWEEPS + 1, which it writes. A work-item has one point of
-// the tile. Coefficients of a plane are read once from memory, one step ahead, and wait in registers for the later
-// levels: they are far more than OpenCL's local memory. That holds the planes of each level, the last three and one that
-// is being written: a work-item reads all its neighbours from there and keeps no p, so that registers are left for more
-// work-items, and the halo is a smaller part of what is computed. Around what a group writes it computes HALO points
-// more on each side, so that groups need nothing of each other.
+// SWEEPS sweeps in one pass over memory. A group marches along i: in step m it computes level 1 of
+// plane q, from p in memory, level 2 of plane q − 1, … level SWEEPS of plane q − SWEEPS + 1, which
+// it writes. A work-item has one point of the tile. Coefficients of a plane are read once from
+// memory, one step ahead, and wait in registers for the later levels: they are far more than
+// OpenCL's local memory. That holds the planes of each level, the last three and one that is being
+// written: a work-item reads all its neighbours from there and keeps no p, so that registers are
+// left for more work-items, and the halo is a smaller part of what is computed. Around what a group
+// writes it computes HALO points more on each side, so that groups need nothing of each other.
 #define HALO  (SWEEPS - 1)
 #define SLOTS 4
 
@@ -52,8 +53,8 @@ int ring_place(int n)
   return n < ROW ? n : n < 2 * ROW ? n + GROUP_J * ROW : (1 + side / 2) * ROW + side % 2 * (GROUP_K + 1);
 }
 
-// interior: lo in i, j, k, then hi, of the points that sweeps update at all. extent: of the array, then the planes that a
-// group writes.
+// interior: lo in i, j, k, then hi, of the points that sweeps update at all. extent: of the array,
+// then the planes that a group writes.
 __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void
 sweep(SWEEP_ARGS, const int8 interior, const int4 extent)
 {

@@ -58,7 +58,8 @@ static status_t shape_run(struct opencl_device *device, cl_program program, int 
 struct limits {
   size_t most;        /* work-items of a group of this kernel */
   size_t required[3]; /* by the kernel's attribute, zeros without one */
-  size_t items[8];    /* in each of the device's dimensions, which are three for all that run this */
+  /* in each of the device's dimensions, which are three for all that run this */
+  size_t items[8];
 };
 
 static status_t limits_read(const struct opencl_device *device, cl_kernel kernel, struct limits *limits)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a user's own kernel gets, after common.cl and before its source: the same helpers as in CUDA.
+// What a user's own kernel gets, after common.cl and before its source: the same helpers as in
+// CUDA.
 enum array {
   HIMENO_A0,
   HIMENO_A1,
@@ -35,7 +36,8 @@ struct pass {
         {box.s0, box.s1, box.s2}, {box.s3, box.s4, box.s5}, box.s7, box.s6, sums, scratch, slot              \
   }
 
-// Neighbours by direction: i below and above (d, u), j below and above (s, n), k before and behind (w, e).
+// Neighbours by direction: i below and above (d, u), j below and above (s, n), k before and behind
+// (w, e).
 struct stencil {
   float here, u, d, n, s, e, w;
   float un, us, dn, ds; // the b0 term
@@ -47,8 +49,8 @@ struct coefficients {
   float a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1;
 };
 
-// Gathers from three planes that have the same pitch; all three pointers are at the point's (j, k). A macro,
-// since a function would take either global or local memory.
+// Gathers from three planes that have the same pitch; all three pointers are at the point's (j, k).
+// A macro, since a function would take either global or local memory.
 #define stencil_at(below, here, above, pitch)                                                                \
   ((struct stencil){(here)[0], (above)[0], (below)[0], (here)[pitch], (here)[-(pitch)], (here)[1],           \
                     (here)[-1], (above)[pitch], (above)[-(pitch)], (below)[pitch], (below)[-(pitch)],        \

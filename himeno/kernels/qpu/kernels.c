@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* QPU kernels: columns of 16 points along k, marched along i, are shared among 12 programs. The QPU rounds toward zero
- * and flushes denormals, so a field is bit for bit that of himeno_kernel_toward_zero and not the IEEE backends'. Initial
- * data and checksum are the host's, which sees the same memory. */
+/* QPU kernels: columns of 16 points along k, marched along i, are shared among 12 programs. The QPU
+ * rounds toward zero and flushes denormals, so a field is bit for bit that of
+ * himeno_kernel_toward_zero and not the IEEE backends'. Initial data and checksum are the host's,
+ * which sees the same memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,7 +208,8 @@ static void counts_add(struct himeno_exec *x, const struct box *box)
   for (int s = 0; s < QPU_N_STALLS; s++) x->counts.stalls += stats.stalls[s];
 }
 
-/* Sums of squares come in single precision, one a lane of a program, and are added up here in double. */
+/* Sums of squares come in single precision, one a lane of a program, and are added up here in
+ * double. */
 static status_t qpu_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   struct qpu_job jobs[PROGRAMS] = {{0}};

@@ -10,8 +10,8 @@
 #include <immintrin.h>
 #endif
 
-/* One version an instruction set; the loader takes the best that this processor has. The address sanitizer starts
- * later than the loader asks. */
+/* One version an instruction set; the loader takes the best that this processor has. The address
+ * sanitizer starts later than the loader asks. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define EVERY_CPU __attribute__((target_clones("avx512f", "avx2,fma", "default")))
 #else
@@ -40,7 +40,8 @@ EVERY_CPU void mem_cpu_combine(uint32_t *restrict to, const uint32_t *const *fro
 
 /* ---- the roofline's work ---- */
 
-/* A vector of one lane: the library's own fmaf, or the processor's instruction where every one has it. */
+/* A vector of one lane: the library's own fmaf, or the processor's instruction where every one has
+ * it. */
 static uint32_t plain_flops(const uint32_t *from, size_t words, int flop16)
 {
   uint32_t sum = 0;

@@ -13,7 +13,8 @@ uint32_t mem_cpu_sum(const uint32_t *from, size_t words);
 /** \brief to[w] = from[0][w] ^ from[1][w] ^ … */
 void mem_cpu_combine(uint32_t *to, const uint32_t *const *from, int reads, size_t words);
 
-/** \brief The roofline's work (flops.h) on `words` words, a multiple of 4: the sum of the results' bits. */
+/** \brief The roofline's work (flops.h) on `words` words, a multiple of 4: the sum of the results'
+ * bits. */
 uint32_t mem_cpu_flops(const uint32_t *from, size_t words, int flop16);
 /** \brief The same, a word at a time: what every other version is compared with. */
 uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mem-gpu's kernels on the host's own cores. All threads are one block, and an element is a page-sized piece: pacing
- * keeps the threads on one piece of each stream at a time. */
+/* mem-gpu's kernels on the host's own cores. All threads are one block, and an element is a
+ * page-sized piece: pacing keeps the threads on one piece of each stream at a time. */
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,8 @@ static void babel_copy(double *restrict to, const double *restrict from, uint64_
   for (uint64_t i = 0; i < n; i++) to[i] = from[i];
 }
 
-/* What fits the caches is better written into them; what does not is written past them where that can be done. */
+/* What fits the caches is better written into them; what does not is written past them where that
+ * can be done. */
 static void tuned_copy(const struct mem_copy *c, uint64_t cache)
 {
   int past = mem_cpu_copy_streaming && 2 * c->bytes > cache;

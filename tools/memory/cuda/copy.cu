@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The copies: the study of streams, pacing and assignment, the fastest that we know, and BabelStream's. */
+/* The copies: the study of streams, pacing and assignment, the fastest that we know, and
+ * BabelStream's. */
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define BABEL_THREADS 1024
 
-/* Where a thread's elements of a stream lie: begin, begin + step, … below end; `trips` is the block's, so that all of
- * it meets at each barrier. */
+/* Where a thread's elements of a stream lie: begin, begin + step, … below end; `trips` is the
+ * block's, so that all of it meets at each barrier. */
 struct walk {
   uint64_t begin, step, end, trips;
 };
@@ -87,9 +88,10 @@ template <int THREADS, int WORDS> static void tile_launch(const struct mem_copy 
                                                                            (uint4 *)c->to.handle, n);
 }
 
-/* Beyond the caches one 16-byte word a thread is fastest: in blocks of 1024 on an H100 (98 to 105% of cudaMemcpy), of 256 on an
- * H200 (100%, and blocks of 1024 97%). Inside them bytes in flight count: a block loads a tile before it stores the
- * first word. These are the best of 23 shapes on the one and of 52 on the other, loops and bulk copies among them. */
+/* Beyond the caches one 16-byte word a thread is fastest: in blocks of 1024 on an H100 (98 to 105%
+ * of cudaMemcpy), of 256 on an H200 (100%, and blocks of 1024 97%). Inside them bytes in flight
+ * count: a block loads a tile before it stores the first word. These are the best of 23 shapes on
+ * the one and of 52 on the other, loops and bulk copies among them. */
 static const struct {
   void (*launch)(const struct mem_copy *, cudaStream_t);
   const char *name;

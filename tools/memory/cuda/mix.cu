@@ -4,7 +4,8 @@
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define WORDS 4 /* of 16 bytes that a thread has in flight from one array */
-/* A window goes to smaller blocks, so that one that fits a multiprocessor's own cache is long enough for each thread. */
+/* A window goes to smaller blocks, so that one that fits a multiprocessor's own cache is long
+ * enough for each thread. */
 #define WINDOW_THREADS 256
 
 struct arrays {
@@ -110,8 +111,9 @@ cudaError_t mem_cuda_mix(const struct mem_mix *mix, int units, cudaStream_t stre
   return cudaGetLastError();
 }
 
-/* A block that reads the window for itself finds it in its own cache. Blocks that share it out take another's share in each
- * pass, so that they find it in the cache that all have, and not in their own. */
+/* A block that reads the window for itself finds it in its own cache. Blocks that share it out take
+ * another's share in each pass, so that they find it in the cache that all have, and not in their
+ * own. */
 static __global__ void __launch_bounds__(WINDOW_THREADS)
     window_read(const uint4 *from, uint64_t n, int passes, int own, uint32_t *sum)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel pairs of the article: what the compiler makes of addresses, before and after. As in pairs.cl. */
+/* Kernel pairs of the article: what the compiler makes of addresses, before and after. As in
+ * pairs.cl. */
 #include "tools/memory/cuda/mem_cuda.h"
 #include "tools/memory/pairs.h"
 
@@ -30,8 +31,8 @@ extern "C" __global__ void pair_pointer_after(int *mem, int n, int rows)
   }
 }
 
-/* A picture of n columns and `rows` rows: a thread for each pixel; one for each row, as the article has it; one for each
- * column, which also keeps neighbours of a warp on neighbouring words. */
+/* A picture of n columns and `rows` rows: a thread for each pixel; one for each row, as the article
+ * has it; one for each column, which also keeps neighbours of a warp on neighbouring words. */
 extern "C" __global__ void pair_row_before(int *mem, int n, int rows)
 {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;

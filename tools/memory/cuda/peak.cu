@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The matrix units of compute capability 9.0 at full rate: warpgroups that multiply the same two tiles of shared memory again and
- * again. The warp's own instruction (tensor.cu) reaches about two thirds of it. PTX ISA, "wgmma.mma_async". */
+/* The matrix units of compute capability 9.0 at full rate: warpgroups that multiply the same two
+ * tiles of shared memory again and again. The warp's own instruction (tensor.cu) reaches about two
+ * thirds of it. PTX ISA, "wgmma.mma_async". */
 #include "tools/memory/cuda/mem_cuda.h"
 #include "tools/memory/flops.h"
 
@@ -10,13 +11,15 @@
 #define N       256
 #define K_BYTES 32 /* of a product: 16 values of 16 bits, 8 of TF32 */
 
-/* A tile lies as 8x16-byte core matrices, first those of one k: rows / 8 of them, then the other k's. */
+/* A tile lies as 8x16-byte core matrices, first those of one k: rows / 8 of them, then the other
+ * k's. */
 #define CORE_BYTES   128
 #define A_WORDS      (M * K_BYTES / 4)
 #define B_WORDS      (N * K_BYTES / 4)
 #define ACCUMULATORS (M * N / 128)
 
-/* The first factor's word w, and the second's, which depends on the row inside its core matrix alone. */
+/* The first factor's word w, and the second's, which depends on the row inside its core matrix
+ * alone. */
 static __host__ __device__ __forceinline__ uint32_t a_word(enum mem_type type, uint32_t w)
 {
   uint32_t word = mem_word(7, w);
@@ -34,7 +37,8 @@ static __device__ uint32_t b_word(enum mem_type type, uint32_t w)
   return odd ? 0xbf00bf00u : 0x3f403f40u;
 }
 
-/* Address, distance of core matrices along k, and along m or n, in units of 16 bytes; no swizzle. */
+/* Address, distance of core matrices along k, and along m or n, in units of 16 bytes; no
+ * swizzle. */
 static __device__ uint64_t descriptor(const uint32_t *tile, int rows)
 {
   uint64_t address = (uint64_t)(__cvta_generic_to_shared(tile) >> 4 & 0x3fff);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix units at a chosen number of operations a byte: warps load fragments of the first factor from memory, as many
- * loads a product or products a load as that needs; the second factor stays in registers. PTX ISA, "mma.m16n8k16". */
+/* Matrix units at a chosen number of operations a byte: warps load fragments of the first factor
+ * from memory, as many loads a product or products a load as that needs; the second factor stays in
+ * registers. PTX ISA, "mma.m16n8k16". */
 #include "gpu/cuda/cuda_device.h"
 #include "tools/memory/cuda/mem_cuda.h"
 #include "tools/memory/flops.h"
@@ -63,8 +64,8 @@ static __device__ uint4 operator^(uint4 a, uint4 b)
   return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
 }
 
-/* The exclusive or of `loads` words takes part in `products` products. n is a multiple of loads times the threads, as
- * far as whole warps go. */
+/* The exclusive or of `loads` words takes part in `products` products. n is a multiple of loads
+ * times the threads, as far as whole warps go. */
 template <enum mem_type TYPE>
 static __global__ void __launch_bounds__(THREADS)
     tensor(const uint4 *__restrict__ from, uint64_t n, int loads, int products, float *sum)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The copies, as in cuda/copy.cu: study for 4 and 16 bytes at a time, without and with pacing; tile and word; babel.
-// Defined by the host: TILE_GROUP, TILE_WORDS.
+// The copies, as in cuda/copy.cu: study for 4 and 16 bytes at a time, without and with pacing; tile
+// and word; babel. Defined by the host: TILE_GROUP, TILE_WORDS.
 
 #define CYCLIC 0
 #define BLOCK  1
 #define GROUP  2
 
-// Where a work-item's elements of a stream lie; `trips` is the group's, so that all of it meets at each barrier.
+// Where a work-item's elements of a stream lie; `trips` is the group's, so that all of it meets at
+// each barrier.
 struct walk {
   ulong begin, step, end, trips;
 };

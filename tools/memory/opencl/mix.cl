@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads and writes in given proportions, the bandwidth of the levels, and multiply-adds: as in cuda/mix.cu and flops.cu.
-// Defined by the host: SUM_GROUP, work-items a group of the kernels that add up, a power of two.
+// Reads and writes in given proportions, the bandwidth of the levels, and multiply-adds: as in
+// cuda/mix.cu and flops.cu. Defined by the host: SUM_GROUP, work-items a group of the kernels that
+// add up, a power of two.
 
 uint sum_of(uint4 v)
 {

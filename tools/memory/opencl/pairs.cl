@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Kernel pairs of the article: what the compiler makes of addresses, before and after. As in cuda/pairs.cu, which tells
-// what each does.
+// Kernel pairs of the article: what the compiler makes of addresses, before and after. As in
+// cuda/pairs.cu, which tells what each does.
 
 #ifndef PAIR_LANES
 #define PAIR_LANES 32

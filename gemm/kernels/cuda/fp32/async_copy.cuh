@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Shared memory by its addresses, and the copies that fill it while threads multiply: cp.async from sm_80 on, ordinary
-// loads and stores before; bulk copies of boxes of a matrix, which arrive on a barrier, from sm_90 on. PTX ISA 8.0.
+// Shared memory by its addresses, and the copies that fill it while threads multiply: cp.async from
+// sm_80 on, ordinary loads and stores before; bulk copies of boxes of a matrix, which arrive on a
+// barrier, from sm_90 on. PTX ISA 8.0.
 #ifndef GEMM_KERNELS_CUDA_FP32_ASYNC_COPY_CUH
 #define GEMM_KERNELS_CUDA_FP32_ASYNC_COPY_CUH
 

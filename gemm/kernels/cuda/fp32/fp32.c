@@ -77,7 +77,8 @@ static status_t open(struct gemm_exec *exec)
   if (bytes > 0) {
     RETURN_IF_FAILED(gpu_alloc(exec->device, bytes, &s->work));
     RETURN_IF_FAILED(check(exec, cudaMemset(s->work.handle, 0, bytes)));
-    RETURN_IF_FAILED(check(exec, cudaStreamSynchronize(NULL))); /* queues do not wait for that stream */
+    /* queues do not wait for that stream */
+    RETURN_IF_FAILED(check(exec, cudaStreamSynchronize(NULL)));
   }
   s->job.work = s->work.handle;
   struct fp32_launch launch = step->describe(&s->job, &s->chip, &exec->blocks);

@@ -40,10 +40,12 @@ struct fp32_launch {
 
 /** Blocks are those of the launch; matrices of a job are needed by launch alone. */
 struct fp32_step {
-  /** \brief Sets \a blocks, which may be all 0, to what a launch will use. cudaErrorInvalidConfiguration: there is no such
-   * kernel for this job on this chip. NULL: the kernel has no choice. */
+  /** \brief Sets \a blocks, which may be all 0, to what a launch will use.
+   * cudaErrorInvalidConfiguration: there is no such kernel for this job on this chip. NULL: the
+   * kernel has no choice. */
   cudaError_t (*choose)(const struct fp32_job *job, const struct fp32_chip *chip, struct gemm_blocks *blocks);
-  /** \brief Bytes of device memory that a launch needs beside the matrices, 0 before the first; NULL: none. */
+  /** \brief Bytes of device memory that a launch needs beside the matrices, 0 before the first;
+   * NULL: none. */
   size_t (*work)(const struct fp32_job *job, const struct fp32_chip *chip, const struct gemm_blocks *blocks);
   struct fp32_launch (*describe)(const struct fp32_job *job, const struct fp32_chip *chip,
                                  const struct gemm_blocks *blocks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tiles of 128×128 by 256 threads of 8×8 elements, through shared memory: what local, unroll, pipeline and lds-pipeline
-// share. A thread's rows are two groups of four, 64 apart, and so are its columns: a warp's loads of 16 bytes then meet
-// no bank twice.
+// Tiles of 128×128 by 256 threads of 8×8 elements, through shared memory: what local, unroll,
+// pipeline and lds-pipeline share. A thread's rows are two groups of four, 64 apart, and so are its
+// columns: a warp's loads of 16 bytes then meet no bank twice.
 #ifndef GEMM_KERNELS_CUDA_FP32_FP32_TILE_CUH
 #define GEMM_KERNELS_CUDA_FP32_FP32_TILE_CUH
 
@@ -11,8 +11,7 @@
 #define DEPTH        8 // steps of k a tile
 #define ITEM         8
 #define TILE_THREADS 256
-#define PITCH                                                                                                \
-  (TILE + 4) // of a row in shared memory; the pad keeps A's turned stores off one bank
+#define PITCH        (TILE + 4) // of a row; the pad keeps A's turned stores off one bank
 
 // Sums and where they belong.
 struct tile_sums {
@@ -61,7 +60,8 @@ static __device__ __forceinline__ void item_load(const float *row, int from, flo
   to[4] = right.x, to[5] = right.y, to[6] = right.z, to[7] = right.w;
 }
 
-// Four floats of a row of which `valid` exist; the others are 0. One load where the row's start allows it.
+// Four floats of a row of which `valid` exist; the others are 0. One load where the row's start
+// allows it.
 static __device__ __forceinline__ float4 quad_load(const float *from, int valid, bool aligned)
 {
   if (aligned && valid >= 4) return __ldg((const float4 *)from);

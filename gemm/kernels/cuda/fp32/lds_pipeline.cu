@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The way from shared memory to registers is overlapped too: while a step is multiplied, the next one's numbers arrive,
-// across the seam of two tiles as well.
+// The way from shared memory to registers is overlapped too: while a step is multiplied, the next
+// one's numbers arrive, across the seam of two tiles as well.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
 struct step_numbers {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// 8×8 elements a thread: 16 loads from device memory serve 64 multiply-adds. A thread's rows and columns lie 16 apart, so
-// that neighbouring threads read neighbouring columns of B.
+// 8×8 elements a thread: 16 loads from device memory serve 64 multiply-adds. A thread's rows and
+// columns lie 16 apart, so that neighbouring threads read neighbouring columns of B.
 #include "gemm/kernels/cuda/fp32/fp32.cuh"
 
 #define ITEM 8

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Eight steps of k a tile: every thread fetches, four neighbours at a time, and the barriers are an eighth as many.
+// Eight steps of k a tile: every thread fetches, four neighbours at a time, and the barriers are an
+// eighth as many.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
 static __global__ void __launch_bounds__(TILE_THREADS) unroll(fp32_job job)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tiles in tiles: a block's of warps', a warp's of threads'. What path, which tile and how many parts of k: by a model of
-// how full the device gets.
+// Tiles in tiles: a block's of warps', a warp's of threads'. What path, which tile and how many
+// parts of k: by a model of how full the device gets.
 #include "gemm/kernels/cuda/fp32/warptile.h"
 
 #include <float.h>

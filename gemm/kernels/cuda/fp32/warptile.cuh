@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What both kernels of the warptile rung share: the shape, and a warp's way from shared memory through registers to C.
+// What both kernels of the warptile rung share: the shape, and a warp's way from shared memory
+// through registers to C.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_CUH
 
@@ -17,8 +18,8 @@ struct warptile_shape {
   static_assert(lanes_m * lanes_n == 32, "32 lanes");
 };
 
-// In which order blocks take tiles: down a band of 8 rows of tiles, then on to the next column, so that those that run
-// at one time share rows and columns in the L2 cache.
+// In which order blocks take tiles: down a band of 8 rows of tiles, then on to the next column, so
+// that those that run at one time share rows and columns in the L2 cache.
 #define WARPTILE_BAND 8
 static __device__ __forceinline__ corner warptile_corner(int number, int rows, int columns, int tile_m,
                                                          int tile_n)
@@ -28,8 +29,8 @@ static __device__ __forceinline__ corner warptile_corner(int number, int rows, i
   return {(band * WARPTILE_BAND + rest % height) * tile_m, rest / height * tile_n};
 }
 
-// A thread's part of a tile. Its rows lie in groups of four, lanes_m groups apart, and its columns likewise: each load is
-// of 16 bytes, and the lanes of a warp read neighbouring ones or the same.
+// A thread's part of a tile. Its rows lie in groups of four, lanes_m groups apart, and its columns
+// likewise: each load is of 16 bytes, and the lanes of a warp read neighbouring ones or the same.
 template <class S> struct warptile_item {
   float sums[S::item_m][S::item_n];
   float a[2][S::item_m], b[2][S::item_n]; // the step at hand and the next one
@@ -75,8 +76,8 @@ template <class S> struct warptile_item {
     }
   }
 
-  // To and fro along the rows: of each multiply-add's three operands one is the last one's, which the register file then
-  // need not deliver again. It delivers two a cycle.
+  // To and fro along the rows: of each multiply-add's three operands one is the last one's, which
+  // the register file then need not deliver again. It delivers two a cycle.
   __device__ __forceinline__ void multiply(int step)
   {
 #pragma unroll

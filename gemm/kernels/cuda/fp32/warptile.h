@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The two ways in which the warptile rung brings tiles to shared memory, and their tiles. C++. */
+ * \brief The two ways in which the warptile rung brings tiles to shared memory, and their tiles.
+ * C++. */
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_H
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_H
 
@@ -9,10 +10,12 @@
 /** A tile of C as one kernel makes it. */
 struct warptile_tile {
   int m, n, k, item_m, item_n, threads;
-  int blocks;  /**< that a multiprocessor shall hold at one time */
-  double rate; /**< share of the peak on an H100 where tiles fill it, by measurement: to compare tiles */
+  int blocks; /**< that a multiprocessor shall hold at one time */
+  /** share of the peak on an H100 where tiles fill it, by measurement: to compare tiles */
+  double rate;
   bool whole,
-      stays; /**< a block or cluster a tile; blocks that stay and share all tiles and steps of k evenly */
+      /** a block or cluster a tile; blocks that stay and share all tiles and steps of k evenly */
+      stays;
 };
 
 /** How a product is cut. */
@@ -38,8 +41,8 @@ struct warptile_path {
                         cudaStream_t stream);
 };
 
-/** \brief Seconds of whole tiles in rounds of blocks, each split into so many parts: of the multiprocessor with most.
- * \a part_seconds is what a part costs beside its share, a round. */
+/** \brief Seconds of whole tiles in rounds of blocks, each split into so many parts: of the
+ * multiprocessor with most. \a part_seconds is what a part costs beside its share, a round. */
 double warptile_rounds(const fp32_job *job, const fp32_chip *chip, const warptile_tile &tile, int splits,
                        double part_seconds);
 

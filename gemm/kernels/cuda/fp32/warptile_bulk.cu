@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The host side of bulk copies: a block or a cluster of blocks a tile, or blocks that stay and share all out.
+// The host side of bulk copies: a block or a cluster of blocks a tile, or blocks that stay and
+// share all out.
 #include "gemm/kernels/cuda/fp32/warptile.h"
 #include "gemm/kernels/cuda/fp32/warptile_bulk.cuh"
 #include "gemm/kernels/cuda/fp32/warptile_stream.cuh"
@@ -49,7 +50,8 @@ static const bulk_variant variants[] = {row_128x256::variant(), row_128x128::var
                                         row_128x128_stays::variant(), row_64x128::variant(),
                                         row_64x64::variant()};
 
-// Of a multiprocessor's shared memory each block takes 1 KiB more; as much goes to barriers and alignment.
+// Of a multiprocessor's shared memory each block takes 1 KiB more; as much goes to barriers and
+// alignment.
 #define RESERVED 2048
 // Of k, in tiles, that a block is worth.
 #define STEPS_LEAST 4
@@ -140,7 +142,8 @@ static fp32_launch describe(const fp32_job *job, const warptile_cut &cut)
 
 // ---- maps of the matrices ----
 
-// A matrix stored as rows×columns, and the box that one copy takes. Rows that are turned come swizzled.
+// A matrix stored as rows×columns, and the box that one copy takes. Rows that are turned come
+// swizzled.
 struct map_shape {
   const float *data;
   int rows, columns;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The warptile kernel for sm_90 and later: one thread has the copy engine fetch boxes of the matrices, edges and zeros
-// beyond them included, several tiles deep. An operand whose rows run along k arrives with k in the inner dimension; all
-// threads then turn the next tile by blocks of 4×4 or 4×2 between the multiplications of this one, so that the inner loop
-// is the same for NN, NT, TN and TT. Small products are split along k over the blocks of a cluster, which add up their
+// The warptile kernel for sm_90 and later: one thread has the copy engine fetch boxes of the
+// matrices, edges and zeros beyond them included, several tiles deep. An operand whose rows run
+// along k arrives with k in the inner dimension; all threads then turn the next tile by blocks of
+// 4×4 or 4×2 between the multiplications of this one, so that the inner loop is the same for NN,
+// NT, TN and TT. Small products are split along k over the blocks of a cluster, which add up their
 // parts through each other's shared memory.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
@@ -26,7 +27,8 @@ template <class S> struct bulk_layout {
 
 #if __CUDA_ARCH__ >= 900
 
-// Turns tiles [extent][depth], swizzled as the copy engine does for rows of 64 bytes, into [depth][extent].
+// Turns tiles [extent][depth], swizzled as the copy engine does for rows of 64 bytes, into
+// [depth][extent].
 template <int extent, int depth, int threads> struct tile_turn {
   static_assert(depth == 16, "rows of 64 bytes");
   static constexpr int width = extent * depth / 4 / threads >= 4 ? 4 : 2; // of a block, along k
@@ -34,7 +36,8 @@ template <int extent, int depth, int threads> struct tile_turn {
   static_assert(share * width * 4 * threads == extent * depth, "whole blocks");
   float blocks[share][4][width];
 
-  // Eight neighbouring lanes take 4 blocks along m or n and 2 along k: their accesses meet a bank at most twice.
+  // Eight neighbouring lanes take 4 blocks along m or n and 2 along k: their accesses meet a bank
+  // at most twice.
   static __device__ __forceinline__ void place(int id, int *x, int *y)
   {
     const int pairs = depth / width / 2;
@@ -88,7 +91,8 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
   typedef bulk_layout<S> bytes;
   static constexpr bool turns = turn_a || turn_b;
   static constexpr uint32_t turned_a = turn_a ? bytes::a : 0, turned = turned_a + (turn_b ? bytes::b : 0);
-  static constexpr int lead = turns ? 2 : 1; // tiles that have to be there: this one, and the one to turn
+  // tiles that have to be there: this one, and the one to turn
+  static constexpr int lead = turns ? 2 : 1;
   uint32_t begin, barriers;
 
   __device__ __forceinline__ uint32_t barrier(int stage) const
@@ -114,8 +118,9 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
     if (turn_b) first_b.read(begin + bytes::a), first_b.write(begin + buffers + turned_a);
   }
 
-  // Multiplies a tile but for its last step, and the last step of the one before; turns the tile at `after` into the buffer
-  // at `other`. After the last tile old numbers are turned, which nobody uses. Returns whether the awaited stage is there.
+  // Multiplies a tile but for its last step, and the last step of the one before; turns the tile at
+  // `after` into the buffer at `other`. After the last tile old numbers are turned, which nobody
+  // uses. Returns whether the awaited stage is there.
   __device__ __forceinline__ bool multiply(warptile_item<S> &item, uint32_t at_a, uint32_t at_b,
                                            uint32_t after, uint32_t other, int awaited, uint32_t parity) const
   {
@@ -136,8 +141,8 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
   }
 };
 
-// The blocks of a cluster write their sums to their own shared memory; each stores its share of the tile's rows, adding up
-// in the order of the parts.
+// The blocks of a cluster write their sums to their own shared memory; each stores its share of the
+// tile's rows, adding up in the order of the parts.
 template <class S>
 static __device__ __forceinline__ void bulk_combine(const warptile_item<S> &item, const bulk_args &args,
                                                     const corner &at, uint32_t begin)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The warptile kernel for every chip, every leading dimension and every transposition: threads copy for themselves, four
-// tiles deep, and what runs along k is turned on the way by copies of single floats.
+// The warptile kernel for every chip, every leading dimension and every transposition: threads copy
+// for themselves, four tiles deep, and what runs along k is turned on the way by copies of single
+// floats.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
 
@@ -9,15 +10,16 @@
 #define COPY_STAGES 4
 #define COPY_PAD    4 // floats; copies that turn then meet no bank twice
 
-// A thread's share of an operand's tiles, which have a row a step of k. Its copies are one step apart in memory and another
-// in shared memory, and those within the matrix come first.
+// A thread's share of an operand's tiles, which have a row a step of k. Its copies are one step
+// apart in memory and another in shared memory, and those within the matrix come first.
 template <int extent, int depth, int threads> struct tile_copy {
   static_assert(threads % depth == 0 && threads % extent == 0, "a thread's copies lie in a line");
   static constexpr int pitch = extent + COPY_PAD, bytes = depth * pitch * (int)sizeof(float);
   static constexpr int share = extent * depth / threads;
   const float *from;
   int64_t step,
-      rewind; // elements from one copy to the next, and from behind the last to the next tile's first
+      // elements from one copy to the next, and from behind the last to the next tile's first
+      rewind;
   uint32_t to, to_step; // bytes
   int k, k_step;        // of the first copy, and from one to the next: 0 when they lie along m or n
   int inside;           // copies that end where m or n does

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// As many blocks as run at one time, and each gets the same share of all tiles and steps of k, to within one step: so no
-// multiprocessor idles in a last, half-empty round (Osama et al., "Stream-K", PPoPP 2023). Whole rounds go by whole tiles;
-// what is left, between one and two tiles a block, is one line of steps cut into equal pieces. A block begins with the last
-// tile of its piece; where that belongs to the next block too, its sums go to device memory at once, so that the next block,
-// which comes to that tile last, finds them there. It adds up in a fixed order and waits only for blocks before it.
+// As many blocks as run at one time, and each gets the same share of all tiles and steps of k, to
+// within one step: so no multiprocessor idles in a last, half-empty round (Osama et al.,
+// "Stream-K", PPoPP 2023). Whole rounds go by whole tiles; what is left, between one and two tiles
+// a block, is one line of steps cut into equal pieces. A block begins with the last tile of its
+// piece; where that belongs to the next block too, its sums go to device memory at once, so that
+// the next block, which comes to that tile last, finds them there. It adds up in a fixed order and
+// waits only for blocks before it.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_STREAM_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_STREAM_CUH
 
@@ -120,7 +122,8 @@ template <class S, bool turn_a, bool turn_b> struct stream_flow {
   }
 };
 
-// Sums on their way from block to block: each thread's lie where the same thread of the other block looks.
+// Sums on their way from block to block: each thread's lie where the same thread of the other block
+// looks.
 template <class S> struct stream_parcel {
   static constexpr int quads = S::item_m * S::item_n / 4, floats = quads * 4 * S::threads;
   float4 *room;

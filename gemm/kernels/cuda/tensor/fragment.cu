@@ -203,8 +203,8 @@ extern "C" const char *fragment_load_symbol(enum fragment_load how, int shared)
 
 // --- sums beyond the range ---
 
-// What `satf` did for half sums: infinities become the largest finite value and NaN zero. The instruction lost that for
-// floating-point sums (PTX ISA 6.5); integers have it still.
+// What `satf` did for half sums: infinities become the largest finite value and NaN zero. The
+// instruction lost that for floating-point sums (PTX ISA 6.5); integers have it still.
 static __device__ __half saturated(__half x)
 {
   if (__hisnan(x)) return __ushort_as_half(0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What CUDA's WMMA leaves open, found out on the device: which lane holds which element of a fragment, how fast
- * fragments are loaded, and what a sum beyond the range becomes. Plain C beside fragment.cu. */
+ * \brief What CUDA's WMMA leaves open, found out on the device: which lane holds which element of a
+ * fragment, how fast fragments are loaded, and what a sum beyond the range becomes. Plain C beside
+ * fragment.cu. */
 #ifndef GEMM_KERNELS_CUDA_TENSOR_FRAGMENT_H
 #define GEMM_KERNELS_CUDA_TENSOR_FRAGMENT_H
 
@@ -34,13 +35,13 @@ struct fragment_map {
   int16_t at[FRAGMENT_LANES][FRAGMENT_ELEMENTS_MAX];
 };
 
-/** \brief Loads a matrix that holds its own numbers into a fragment and sees what each lane has got. \a map is device
- * memory. */
+/** \brief Loads a matrix that holds its own numbers into a fragment and sees what each lane has
+ * got. \a map is device memory. */
 cudaError_t fragment_map_measure(const struct fragment_kind *kind, struct fragment_map *map,
                                  cudaStream_t stream);
 
-/** Ways to load a 16×16 matrix_a fragment by rows. By elements: a load for each, at the places that the map names.
- * By pairs: two neighbours at once, for maps where they are neighbours. */
+/** Ways to load a 16×16 matrix_a fragment by rows. By elements: a load for each, at the places that
+ * the map names. By pairs: two neighbours at once, for maps where they are neighbours. */
 enum fragment_load { FRAGMENT_LOAD_WMMA, FRAGMENT_LOAD_ELEMENTS, FRAGMENT_LOAD_PAIRS, FRAGMENT_LOADS };
 
 struct fragment_load_job {
@@ -55,16 +56,17 @@ struct fragment_load_job {
 #define FRAGMENT_THREADS 256
 #define FRAGMENT_WINDOW  (16 * 1024)
 
-/** \brief Every warp loads `turns` fragments, each from another place of the window; each lane adds up the bits that it
- * gets, so no load can be left out. */
+/** \brief Every warp loads `turns` fragments, each from another place of the window; each lane adds
+ * up the bits that it gets, so no load can be left out. */
 cudaError_t fragment_load_run(const struct fragment_load_job *job, cudaStream_t stream);
 
 /** \brief Name of the kernel's machine code, as cuobjdump shows it. */
 const char *fragment_load_symbol(enum fragment_load how, int shared);
 
-/** \brief One fragment product of each sort, every element of which is factor · factor · 16 + start: d[0] half sums,
- * d[1] half sums made finite by fragment_saturate, d[2] (as int) 8-bit integer products (127 · 127 · 16 + start) without and
- * d[3] with `satf`. \a d is device memory, four floats or ints. */
+/** \brief One fragment product of each sort, every element of which is factor · factor · 16 +
+ * start: d[0] half sums, d[1] half sums made finite by fragment_saturate, d[2] (as int) 8-bit
+ * integer products (127 · 127 · 16 + start) without and d[3] with `satf`. \a d is device memory,
+ * four floats or ints. */
 cudaError_t fragment_satf_measure(float factor, float start, int32_t integer_start, void *d,
                                   cudaStream_t stream);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What Hopper's tensor cores are fed with, in PTX: bulk tensor copies that complete on barriers in shared memory,
-// clusters, warpgroup products and their descriptors. PTX ISA 8.0 and later, sm_90a.
+// What Hopper's tensor cores are fed with, in PTX: bulk tensor copies that complete on barriers in
+// shared memory, clusters, warpgroup products and their descriptors. PTX ISA 8.0 and later, sm_90a.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_HOPPER_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_HOPPER_CUH
 
@@ -66,8 +66,8 @@ static __device__ __forceinline__ void box_load_3d_all(uint32_t to, const CUtens
       : "memory");
 }
 
-// Writes a box back; what lies outside of the array is left out. The L2 cache lets go of it first: C is not read again,
-// A and B are.
+// Writes a box back; what lies outside of the array is left out. The L2 cache lets go of it first:
+// C is not read again, A and B are.
 static __device__ __forceinline__ void box_store(const CUtensorMap &map, int x, int y, uint32_t from)
 {
   asm volatile("{\n.reg .b64 policy;\ncreatepolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
@@ -128,9 +128,10 @@ template <int n> static __device__ __forceinline__ void registers_fence(float (&
   for (int i = 0; i < n; i++) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-// An operand in shared memory: swizzled rows, `leading` and `stride` in bytes as PTX names them ("matrix descriptor
-// format"). Operands whose rows run along k step from eight rows to the next by the stride. Others are boxes of eight
-// rows along k, one under the other by the stride; side by side, along m or n, by the leading distance.
+// An operand in shared memory: swizzled rows, `leading` and `stride` in bytes as PTX names them
+// ("matrix descriptor format"). Operands whose rows run along k step from eight rows to the next by
+// the stride. Others are boxes of eight rows along k, one under the other by the stride; side by
+// side, along m or n, by the leading distance.
 enum swizzle_bytes { SWIZZLE_128 = 1, SWIZZLE_64 = 2 };
 static __device__ __forceinline__ uint64_t operand(uint32_t address, uint32_t leading, uint32_t stride,
                                                    swizzle_bytes swizzle)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// mma: the warp's own instruction (m16n8k16) instead of the WMMA interface, fed by ldmatrix, results stored from
-// registers. Half and bfloat16.
+// mma: the warp's own instruction (m16n8k16) instead of the WMMA interface, fed by ldmatrix,
+// results stored from registers. Half and bfloat16.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include "gemm/kernels/cuda/tensor/tile_host.cuh"
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 
-// Four 8×8 matrices; lane l gives the address of row l%8 of matrix l/8. Each lane gets a pair of each, of row l/4, or
-// of column l/4 where they are turned.
+// Four 8×8 matrices; lane l gives the address of row l%8 of matrix l/8. Each lane gets a pair of
+// each, of row l/4, or of column l/4 where they are turned.
 template <bool turned>
 static __device__ __forceinline__ void matrices_load(uint32_t (&r)[4], const uint16_t *from)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Passes over an operand before a product: into rows that bulk copies can address, rows along k, and into the types that
-// the tensor cores multiply.
+// Passes over an operand before a product: into rows that bulk copies can address, rows along k,
+// and into the types that the tensor cores multiply.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_RECAST_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_RECAST_CUH
 
@@ -27,8 +27,8 @@ static __device__ __forceinline__ uint4 bytes_from(uint4 low, uint4 high, unsign
   return low;
 }
 
-// 16-bit elements: a block a row. Two aligned loads give each 16 bytes of the new row, except where they would reach
-// beyond the matrix.
+// 16-bit elements: a block a row. Two aligned loads give each 16 bytes of the new row, except where
+// they would reach beyond the matrix.
 static __global__ void repack_kernel(const uint16_t *from, int64_t ld, int rows, int columns, uint16_t *to,
                                      int64_t to_ld)
 {
@@ -66,9 +66,9 @@ struct recast_tf32 {
   }
 };
 
-// x = high + middle + low, exactly: 24 bits in three times 8, each the nearest to what is left, so that the parts that
-// are multiplied with each other come with either sign. A value that would round to infinity is cut instead;
-// infinity and NaN are all in the first part.
+// x = high + middle + low, exactly: 24 bits in three times 8, each the nearest to what is left, so
+// that the parts that are multiplied with each other come with either sign. A value that would
+// round to infinity is cut instead; infinity and NaN are all in the first part.
 struct recast_bf16x3 {
   __nv_bfloat16 *out;
   int64_t ld, plane;
@@ -91,7 +91,8 @@ struct recast_bf16x3 {
   }
 };
 
-// From rows along k; each thread four elements, zeros beyond k. Grid: x along k, y strides over rows.
+// From rows along k; each thread four elements, zeros beyond k. Grid: x along k, y strides over
+// rows.
 template <class Sink>
 static __global__ void recast_along(const float *from, int64_t ld, int rows, int k, Sink sink)
 {
@@ -111,7 +112,8 @@ static __global__ void recast_along(const float *from, int64_t ld, int rows, int
   }
 }
 
-// From rows across k, by 64×64 tiles in shared memory; 256 threads. Grid: x along the rows to be, y strides along k.
+// From rows across k, by 64×64 tiles in shared memory; 256 threads. Grid: x along the rows to be, y
+// strides along k.
 template <class Sink>
 static __global__ void recast_across(const float *from, int64_t ld, int rows, int k, Sink sink)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sgemm-tc: float32 products from bfloat16 tensor cores on Hopper. Both operands are split into three parts first, rows
-// along k; what the split cannot carry is done again in float32 afterwards.
+// sgemm-tc: float32 products from bfloat16 tensor cores on Hopper. Both operands are split into
+// three parts first, rows along k; what the split cannot carry is done again in float32 afterwards.
 #include "gemm/kernels/cuda/tensor/tensor.h"
 
 #ifdef HAVE_SM90A
@@ -40,7 +40,8 @@ static size_t work(const tensor_job *job)
   return parts_place(job, &p);
 }
 
-// The marked elements, a warp each, in float32. Runs after every product, and mostly has nothing to do.
+// The marked elements, a warp each, in float32. Runs after every product, and mostly has nothing to
+// do.
 static __global__ void odd_kernel(const CUDA_GRID_CONSTANT tensor_job job, const uint32_t *odd, int words)
 {
   const int lane = threadIdx.x % 32, warps = gridDim.x * blockDim.x / 32;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Float32 products on the bfloat16 tensor cores. Each factor is the exact sum of three bfloat16 (high, middle, low); of
-// the nine products the six that matter to 24 bits are made: what is left out is below 2^-24 of |a||b|. The tensor core
-// cuts its sums instead of rounding them, which would add up along k (Ootomo and Yokota, 2022, "Recovering single
-// precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance"), so it sums 32 along k
-// at most, smallest products first, and the sums of those are added in float32.
+// Float32 products on the bfloat16 tensor cores. Each factor is the exact sum of three bfloat16
+// (high, middle, low); of the nine products the six that matter to 24 bits are made: what is left
+// out is below 2^-24 of |a||b|. The tensor core cuts its sums instead of rounding them, which would
+// add up along k (Ootomo and Yokota, 2022, "Recovering single precision accuracy from Tensor Cores
+// while surpassing the FP32 theoretical peak performance"), so it sums 32 along k at most, smallest
+// products first, and the sums of those are added in float32.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_SGEMM_TC_KERNEL_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_SGEMM_TC_KERNEL_CUH
 
@@ -33,8 +34,8 @@ template <int columns_, int stages_> struct sgemm_tc_shape {
   static constexpr int threads = 384;
 };
 
-// Two widths: the wide one moves less, the narrow one leaves less of the chip idle with few tiles. `effort`: measured time
-// of a column of a tile.
+// Two widths: the wide one moves less, the narrow one leaves less of the chip idle with few tiles.
+// `effort`: measured time of a column of a tile.
 struct sgemm_tc_wide : sgemm_tc_shape<192, 3> {
   static constexpr double effort = 1;
 };
@@ -84,8 +85,8 @@ static __device__ __forceinline__ void sgemm_tc_stage(float (&d)[S::columns / 2]
   wgmma_commit();
 }
 
-// An infinity times the middle or low part of a finite factor, and sums beyond the range, give what float32 would not:
-// such elements are left as they are, and marked.
+// An infinity times the middle or low part of a finite factor, and sums beyond the range, give what
+// float32 would not: such elements are left as they are, and marked.
 template <class S>
 static __device__ __forceinline__ void sgemm_tc_store(const float (&d)[S::columns / 2],
                                                       const sgemm_tc_args &args, int m, int n)

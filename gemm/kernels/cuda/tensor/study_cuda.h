@@ -16,8 +16,8 @@ status_t study_chip_check(struct gpu_device *device);
 status_t study_fragment_map(struct gpu_device *device, struct gpu_queue *queue,
                             const struct fragment_kind *kind, struct fragment_map *map);
 
-/** \brief Prints the instructions of this program's kernel \a symbol that load from memory, found by cuobjdump for the
- * device's chip; says so where there is no cuobjdump. */
+/** \brief Prints the instructions of this program's kernel \a symbol that load from memory, found
+ * by cuobjdump for the device's chip; says so where there is no cuobjdump. */
 void study_machine_loads(const char *symbol, const struct gpu_device *device, FILE *out);
 
 #endif

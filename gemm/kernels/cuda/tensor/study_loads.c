@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* load_matrix_sync against loads written by hand: same elements, every load from another place, all results used. */
+/* load_matrix_sync against loads written by hand: same elements, every load from another place, all
+ * results used. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

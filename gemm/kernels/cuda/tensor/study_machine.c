@@ -29,8 +29,8 @@ static void load_count(struct machine_load *loads, int *n, const char *name)
   loads[(*n)++].count = 1;
 }
 
-/* The operation's name in a line like "/\*0210*\/  @P0 LDG.E R2, [R2.64] ;", "" where it is no load. Constants (LDC) are
- * the kernel's arguments. */
+/* The operation's name in a line like "/\*0210*\/ @P0 LDG.E R2, [R2.64] ;", "" where it is no load.
+ * Constants (LDC) are the kernel's arguments. */
 static void line_load(const char *line, char name[SYMBOL_MAX])
 {
   char word[SYMBOL_MAX] = "";

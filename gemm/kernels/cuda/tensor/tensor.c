@@ -9,7 +9,8 @@
 #include "gemm/kernels/cuda/tensor/tensor_kernels.h"
 #include "gpu/cuda/cuda_device.h"
 
-/* The last tile's rows, columns and steps are counted in int, also where they lie beyond the matrix. */
+/* The last tile's rows, columns and steps are counted in int, also where they lie beyond the
+ * matrix. */
 #define EXTENT_MOST (INT_MAX - 511)
 
 struct state {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Between the tensor-core kernels of the CUDA set (plain C) and their code (a .cu a rung). */
+ * \brief Between the tensor-core kernels of the CUDA set (plain C) and their code (a .cu a
+ * rung). */
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TENSOR_H
 #define GEMM_KERNELS_CUDA_TENSOR_TENSOR_H
 
@@ -36,7 +37,8 @@ struct tensor_step {
   /** \brief Puts the product into the stream. */
   cudaError_t (*launch)(const struct tensor_job *job, cudaStream_t stream);
   int rows_most; /**< of C, where the grid limits them; 0: nothing does */
-  /** \brief One of its kernels, which knows what it was built for; NULL where `built` says enough. */
+  /** \brief One of its kernels, which knows what it was built for; NULL where `built` says
+   * enough. */
   const void *(*kernel)(void);
 };
 

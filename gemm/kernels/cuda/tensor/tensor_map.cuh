@@ -24,8 +24,9 @@ template <> struct tensor_map_type<float> {
   static constexpr CUtensorMapDataType value = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 };
 
-// Planes of a matrix one after the other (1: a plain matrix), and the box that one copy takes: elements of a row, rows,
-// planes. A box's row is as wide as the swizzle: 128 or 64 bytes. Rows begin at multiples of 16 bytes.
+// Planes of a matrix one after the other (1: a plain matrix), and the box that one copy takes:
+// elements of a row, rows, planes. A box's row is as wide as the swizzle: 128 or 64 bytes. Rows
+// begin at multiples of 16 bytes.
 template <class T> struct tensor_map_shape {
   const T *data;
   int64_t columns, rows, planes, ld, plane; // elements

@@ -5,7 +5,8 @@
 
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 
-// Rows of tiles that go together: with the columns beside them, what runs at one time makes about a square of C.
+// Rows of tiles that go together: with the columns beside them, what runs at one time makes about a
+// square of C.
 #define TILE_BAND 12
 
 typedef cudaError_t tile_launcher(const tensor_job *, cudaStream_t);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The frame that the wmma and mma rungs share: a block of warps makes a tile of C from stages in shared memory that are
-// filled ahead; each warp multiplies its own part, operands in registers one step of 16 ahead of the products.
+// The frame that the wmma and mma rungs share: a block of warps makes a tile of C from stages in
+// shared memory that are filled ahead; each warp multiplies its own part, operands in registers one
+// step of 16 ahead of the products.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
 
@@ -19,8 +20,9 @@ struct tile_args {
   tile_order order;
 };
 
-// Stages of so many bytes that fit the shared memory of the chips on which code for sm_`arch` runs: that for 8.0 runs on
-// 8.6 and 8.9 too, which have less. Before Ampere nothing is asynchronous, and two take turns.
+// Stages of so many bytes that fit the shared memory of the chips on which code for sm_`arch` runs:
+// that for 8.0 runs on 8.6 and 8.9 too, which have less. Before Ampere nothing is asynchronous, and
+// two take turns.
 static constexpr int tile_stages(int arch, int bytes)
 {
   const int room = (arch == 90 || arch / 10 == 10 || arch / 10 == 11 ? 227 : 99) * 1024 / bytes;
@@ -44,10 +46,11 @@ struct tile_shape {
   static_assert(k % 32 == 0, "two sets of registers take turns");
 };
 
-// W multiplies: W::load_a<s>(i, a, k) and W::load_b<s>(j, b, k) take 16 along k of one of its W::down pieces of A and W::across
-// of B into their s-th set of registers, W::multiply<s>(i) multiplies a piece of A by all of B's, W::store(args, m, n,
-// shared) hands the sums on. With W::ahead there are two sets, and one is filled while the other is multiplied; without,
-// another block on the multiprocessor has to fill the gaps.
+// W multiplies: W::load_a<s>(i, a, k) and W::load_b<s>(j, b, k) take 16 along k of one of its
+// W::down pieces of A and W::across of B into their s-th set of registers, W::multiply<s>(i)
+// multiplies a piece of A by all of B's, W::store(args, m, n, shared) hands the sums on. With
+// W::ahead there are two sets, and one is filled while the other is multiplied; without, another
+// block on the multiprocessor has to fill the gaps.
 template <class W> struct tile_march {
   typedef typename W::S S;
   tile_reader<S::a_rows, S::a_columns, S::threads, !S::trans_a, S::whole> a;
@@ -100,8 +103,8 @@ template <class W> struct tile_march {
     }
   }
 
-  // A whole stage, the last 16 of it together with the first of the next. The copies of a long stage are asked for once the
-  // tensor cores have something to do.
+  // A whole stage, the last 16 of it together with the first of the next. The copies of a long
+  // stage are asked for once the tensor cores have something to do.
   __device__ __forceinline__ void stage_ahead(W &tile, int &read, int &write)
   {
     const bool is_short = S::k == 32;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// In which order blocks take tiles: down a band of a few rows, then on to the next column, so that what runs at one time
-// shares rows and columns in the L2 cache; every other band goes backward and begins with columns still there.
+// In which order blocks take tiles: down a band of a few rows, then on to the next column, so that
+// what runs at one time shares rows and columns in the L2 cache; every other band goes backward and
+// begins with columns still there.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_ORDER_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_ORDER_CUH
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// wgmma: half, bfloat16 and TF32 on Hopper. The bulk copy engine wants rows at multiples of 16 bytes; operands stored
-// otherwise are copied into such rows first. TF32 products read both operands along k and look at no more than the high
-// bits, so float operands are rounded, and turned where they must be, on the way.
+// wgmma: half, bfloat16 and TF32 on Hopper. The bulk copy engine wants rows at multiples of 16
+// bytes; operands stored otherwise are copied into such rows first. TF32 products read both
+// operands along k and look at no more than the high bits, so float operands are rounded, and
+// turned where they must be, on the way.
 #include "gemm/kernels/cuda/tensor/tensor.h"
 
 #ifdef HAVE_SM90A
@@ -10,11 +11,11 @@
 #include "gemm/kernels/cuda/tensor/tensor_map.cuh"
 #include "gemm/kernels/cuda/tensor/wgmma_kernel.cuh"
 
-// Rows of pairs of tiles that go together: with as many columns of them beside them, what runs at one time makes about a
-// square of C.
+// Rows of pairs of tiles that go together: with as many columns of them beside them, what runs at
+// one time makes about a square of C.
 #define BAND 8
-// Clock cycles from one turn of pairs to the next: on an H100 three turns are less than a tile's store of 4 to 5 thousand, and
-// at 4096 and 8192 halves took 1% less time.
+// Clock cycles from one turn of pairs to the next: on an H100 three turns are less than a tile's
+// store of 4 to 5 thousand, and at 4096 and 8192 halves took 1% less time.
 #define SPREAD 700
 
 struct operand_plan {
@@ -69,8 +70,9 @@ static bool operand_map(const void *data, const operand_plan &p, int box_outer, 
       map);
 }
 
-// Pairs of blocks: as make whole columns of a band, where that takes no more rounds. On an H100 that is 64 of 66, and at 4096
-// they read 14% less from device memory: a round's tiles have the same k at one time.
+// Pairs of blocks: as make whole columns of a band, where that takes no more rounds. On an H100
+// that is 64 of 66, and at 4096 they read 14% less from device memory: a round's tiles have the
+// same k at one time.
 static int pairs_of(const tensor_job *job, int tiles)
 {
   const int most = job->processors / 2, even = most / BAND * BAND;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = alpha op(A) op(B) + beta C on Hopper's warpgroup tensor cores. Blocks stay and take one tile of C after the other;
-// two blocks side by side along m form a cluster and share the columns of B. One warp feeds a ring of stages in shared
-// memory by bulk tensor copies, two warpgroups multiply 64 rows each, and the copy engine writes a finished tile while
-// the next one is under way.
+// C = alpha op(A) op(B) + beta C on Hopper's warpgroup tensor cores. Blocks stay and take one tile
+// of C after the other; two blocks side by side along m form a cluster and share the columns of B.
+// One warp feeds a ring of stages in shared memory by bulk tensor copies, two warpgroups multiply
+// 64 rows each, and the copy engine writes a finished tile while the next one is under way.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_WGMMA_KERNEL_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_WGMMA_KERNEL_CUH
 
@@ -17,7 +17,8 @@ struct wgmma_args {
   float *c;
   int64_t ldc;
   int bulk_store; // C can be addressed by map_c, and beta is 0
-  int spread; // clock cycles by which the pairs of blocks begin after each other, in turns of SPREAD_TURNS
+  // clock cycles by which the pairs of blocks begin after each other, in turns of SPREAD_TURNS
+  int spread;
   tile_order order;
 };
 
@@ -99,15 +100,16 @@ static __device__ __forceinline__ void wgmma_load(const wgmma_room<S> &room, con
   }
 }
 
-// All tiles take equally long, so their stores would meet: a pair of blocks waits for its turn once, before its first tile.
+// All tiles take equally long, so their stores would meet: a pair of blocks waits for its turn
+// once, before its first tile.
 static __device__ void begin_apart(int spread)
 {
   const int64_t begin = clock64(), wait = (int64_t)spread * (blockIdx.x / 2 % SPREAD_TURNS);
   while (clock64() - begin < wait) continue;
 }
 
-// One thread: waits for stages that both blocks have used up, and fills them. Every other tile goes backwards along k, and
-// finds in the L2 cache what the one before it read last.
+// One thread: waits for stages that both blocks have used up, and fills them. Every other tile goes
+// backwards along k, and finds in the L2 cache what the one before it read last.
 template <class S>
 static __device__ void wgmma_produce(const wgmma_room<S> &room, const CUtensorMap &a, const CUtensorMap &b,
                                      const wgmma_args &args)
@@ -148,8 +150,8 @@ static __device__ __forceinline__ void wgmma_stage(float (&d)[S::columns / 2], u
   wgmma_commit();
 }
 
-// The k loop of a tile: one stage's products are in flight while the next one's are issued. A stage is given back to
-// both blocks, whose copies of B write into both.
+// The k loop of a tile: one stage's products are in flight while the next one's are issued. A stage
+// is given back to both blocks, whose copies of B write into both.
 template <class S>
 static __device__ __forceinline__ void wgmma_multiply(const wgmma_room<S> &room, float (&d)[S::columns / 2],
                                                       ring<S::stages> &at, int group, int steps)

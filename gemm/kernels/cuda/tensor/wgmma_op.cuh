@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One warpgroup product, D = A B + D, or D = A B where `accumulate` is 0: A of 64 rows and B of n columns, 32 bytes
-// along k of each, both in shared memory; D in registers, n/2 a thread.
+// One warpgroup product, D = A B + D, or D = A B where `accumulate` is 0: A of 64 rows and B of n
+// columns, 32 bytes along k of each, both in shared memory; D in registers, n/2 a thread.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_WGMMA_OP_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_WGMMA_OP_CUH
 
@@ -32,8 +32,9 @@ struct tf32_t {
 
 template <class T, int n> struct wgmma_op;
 
-// `a_across`, `b_across`: rows of the operand in shared memory run along m or n instead of k (16-bit types alone).
-// The operands' numbers in the text depend on how many registers stand before them.
+// `a_across`, `b_across`: rows of the operand in shared memory run along m or n instead of k
+// (16-bit types alone). The operands' numbers in the text depend on how many registers stand before
+// them.
 #define WGMMA_OP(T, columns, shape, types, registers, outputs, a, b, more, flags)                            \
   template <> struct wgmma_op<T, columns> {                                                                  \
     template <int a_across, int b_across>                                                                    \

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// wmma: the tensor cores through CUDA's own interface, in each of its three shapes for half. Its loads and stores ask for
-// rows at multiples of 16 bytes; any matrix gets there through shared memory, and results leave the same way.
+// wmma: the tensor cores through CUDA's own interface, in each of its three shapes for half. Its
+// loads and stores ask for rows at multiples of 16 bytes; any matrix gets there through shared
+// memory, and results leave the same way.
 #include <cuda_fp16.h>
 #include <mma.h>
 
 #include "gemm/kernels/cuda/tensor/tile_host.cuh"
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 
-// Acc is both the sums' type and C's: float for half products with float sums, half where all is half.
+// Acc is both the sums' type and C's: float for half products with float sums, half where all is
+// half.
 template <int rows, int columns, class Acc, class Shape, bool ahead_> struct wmma_tile {
   typedef Shape S;
   template <bool across>
@@ -100,10 +102,10 @@ static __global__ void __launch_bounds__(W::S::threads, blocks)
 #endif
 }
 
-// The square fragments are the rung, with the tiles that feed the tensor cores best: stages of 64 along k where shared
-// memory has room for four of them. Half sums leave registers for larger tiles, for which chips before Ampere have too
-// little shared memory. Rows that are no whole 16 bytes keep to the small tile, and the other fragments show their shapes
-// with it.
+// The square fragments are the rung, with the tiles that feed the tensor cores best: stages of 64
+// along k where shared memory has room for four of them. Half sums leave registers for larger
+// tiles, for which chips before Ampere have too little shared memory. Rows that are no whole 16
+// bytes keep to the small tile, and the other fragments show their shapes with it.
 template <int rows, int columns, class Acc, bool trans_a, bool trans_b>
 static cudaError_t launch_as(const tensor_job *job, cudaStream_t stream)
 {
