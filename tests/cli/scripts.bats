@@ -154,7 +154,7 @@ a_tree_of_its_own() {
 
 @test "the style check passes what is in style" {
   a_tree_of_its_own
-  run scripts/check-style lengths licences lists
+  run scripts/check-style lengths comments licences lists
   expect_status 0
 }
 
@@ -167,6 +167,21 @@ a_tree_of_its_own() {
   [[ $output == *"base/file.c: over 500 lines"* ]]
   [[ $output == *"base/function.c:2: function over 100 lines"* ]]
   [[ $output != *good* ]]
+}
+
+@test "the style check names a comment that is too wide, and no text or code" {
+  a_tree_of_its_own
+  local wide
+  wide=$(yes word | head -n 20 | tr '\n' ' ')
+  printf '/* %s */\n' "$wide" >base/one.c
+  printf '/* first\n * %s\n */\n' "$wide" >base/inside.c
+  printf 'int x; // %s\n' "$wide" >base/behind.c
+  printf 'char *t = "/* %s";\n/* %s */\n' "$wide" "$(yes × | head -n 45 | tr '\n' ' ')" >base/text.c
+  run scripts/check-style comments
+  expect_status 1
+  [ "$output" = "base/behind.c:1: a comment beyond column 100
+base/inside.c:2: a comment beyond column 100
+base/one.c:1: a comment beyond column 100" ]
 }
 
 @test "the style check names a file without a licence, and one that no release would have" {

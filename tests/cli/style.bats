@@ -15,6 +15,10 @@ follows() {
   follows lengths
 }
 
+@test "comments are narrow" {
+  follows comments
+}
+
 @test "every source names its licence" {
   follows licences
 }
