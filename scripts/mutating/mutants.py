@@ -31,7 +31,7 @@ ROOMS = (
                  "tests/clock/himeno.bats tests/cli/flips.bats tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats"),
     ("himeno/*kernels*", "tests/unit/test_kernels_*"),
     ("himeno/*ladder*", "tests/clock/himeno.bats tests/cli/ladder.bats"),
-    ("himeno/tune/*", "tests/cli/tune.bats"),
+    ("himeno/tune/*", "tests/clock/himeno.bats tests/cli/tune.bats tests/cli/run.bats tests/cli/errors.bats"),
     ("himeno/kernels/cpu/*", "tests/unit/test_kernels_cpu"),
     ("himeno/kernels/opencl/*", "tests/unit/test_kernels_opencl tests/cli/kernel-file.bats"),
     ("himeno/kernels/qpu/*", "tests/unit/test_kernels_qpu tests/cli/qpu.bats"),
