@@ -109,7 +109,7 @@ def run(rig, test, limit):
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     mark = f"{os.getpid()}.{begin}"
-    environment = {**os.environ, MARK: mark, "TMPDIR": str(temporary)}
+    environment = {**os.environ, MARK: mark, "TMPDIR": str(temporary), "TEST_PROGRESS": "/dev/null"}  # that is of a run of all tests
     file = test if (rig.build / test).exists() else str(rig.tree / test)
     late = threading.Event()
     with subprocess.Popen(["sh", "-c", command, "sh", str(rig.tree), file], cwd=rig.build, env=environment, text=True, errors="replace",

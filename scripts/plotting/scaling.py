@@ -147,12 +147,14 @@ def draw_line(axes, points, mode, key, look):
 
 
 def draw_prediction(axes, line, look):
-    if len(line) < 2:
+    """A line, or where there is but one number of ranks a diamond. One rank alone is no scaling."""
+    if not set(line) - {1}:
         return
     ranks = list(line)
     one = [some[0] for some in line.values()]
-    axes[0].plot(ranks, [1e6 * point["seconds"] for point in one], color=look["color"], linewidth=1.2)
-    axes[1].plot(ranks, [100 * point["efficiency"] for point in one], color=look["color"], linewidth=1.2)
+    plain = {"color": look["color"], "linewidth": 1.2, "marker": "D" if len(ranks) == 1 else None}
+    axes[0].plot(ranks, [1e6 * point["seconds"] for point in one], **plain)
+    axes[1].plot(ranks, [100 * point["efficiency"] for point in one], **plain)
     if all(point["low"] and point["high"] for point in one):
         axes[0].fill_between(ranks, [1e6 * point["low"] for point in one], [1e6 * point["high"] for point in one], color=look["color"],
                              alpha=0.18, linewidth=0)

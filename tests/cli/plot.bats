@@ -52,6 +52,10 @@ refuses() {
   [ ! -e picture.png ]
 }
 
+@test "a prediction of one number of ranks is drawn" {
+  draws scaling "$top_srcdir"/tests/golden/documents/himeno-{gpu,predict}-1.json
+}
+
 @test "a ladder is drawn, with kernels, axis, device and date" {
   draws ladder "$documents/ladder.json" --title "My ladder"
   for word in reference stream 'GFLOPS (34 flop a point)' ceiling 'My ladder' "$(date -u +%Y-%m-%d | cut -c1-4)" himeno-gpu; do
