@@ -67,6 +67,14 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
   [[ $output =~ after\ ([23])\.[0-9]\ s ]] # two seconds, and up to two for who speaks
 }
 
+@test "a neighbour in a communicator of two of three: named by its number in the whole job" {
+  local host
+  host=$(uname -n)
+  run on 3 "$top_builddir/tests/mpi/silent" null staged stop
+  expect_status 6
+  [[ $output == *"rank 1 on host $host waits for rank 2 on host $host, face i+"*"silent: rank 2"* ]] || { echo "$output"; return 1; }
+}
+
 @test "a rank that stops where the others make a communicator: exit 6, and one line that names it" {
   local absent host
   host=$(uname -n)

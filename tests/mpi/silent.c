@@ -4,7 +4,8 @@
  * the job with 6. Or a rank that stops where the others make a communicator: they must end the job.
  * Or one that is busy for longer than the deadline, while others wait for all: that is none.
  *
- * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep | mpirun -np N silent stop|work RANK */
+ * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep | mpirun -np N silent stop|work RANK
+ * Of more than two ranks the last two are those of the first form; the others wait for them. */
 #include "config.h"
 
 #include <signal.h>
@@ -84,6 +85,19 @@ static void geometry_init(int rank, struct decomp *decomp, struct layout *layout
   halo_plan_init(plan, decomp, layout, 1);
 }
 
+/* The two that exchange, with their numbers there; the others never return. */
+static MPI_Comm pair_make(int *rank)
+{
+  int all;
+  MPI_Comm pair;
+  MPI_Comm_size(MPI_COMM_WORLD, &all);
+  give_up(guard_mpi(MPI_COMM_WORLD, MPI_Comm_split(MPI_COMM_WORLD, *rank >= all - 2, 0, &pair),
+                    "MPI_Comm_split"));
+  if (*rank < all - 2) give_up(watch_patiently(MPI_COMM_WORLD, "the pair"));
+  MPI_Comm_rank(pair, rank);
+  return pair;
+}
+
 int main(int argc, char **argv)
 {
   int rank;
@@ -99,7 +113,7 @@ int main(int argc, char **argv)
   const struct halo_transport *transport = argc == 4 ? halo_transport_find(argv[2]) : NULL;
   if (!transport) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
   struct halo_context context = {
-      .comm = MPI_COMM_WORLD, .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
+      .comm = pair_make(&rank), .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
   geometry_init(rank, &decomp, &layout, &plan);
   give_up(gpu_queue_create(context.device, GPU_NORMAL, &context.compute));
   for (int f = 0; f < 2; f++) {
