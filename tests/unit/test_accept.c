@@ -392,6 +392,36 @@ static void a_noisy_run_is_not_slow(void **state)
   assert_int_equal(checked(&run, "{\"device_gflops_min\": 2}").outcome, CHECK_FAIL);
 }
 
+static void ranks_that_share_a_device_have_one(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 5, 4, rank);
+  (void)state;
+  for (int r = 0; r < 4; r++) rank[r].row.shared = 1;
+  assert_int_equal(checked(&run, "{\"devices_per_host\": 2}").outcome, CHECK_PASS);
+  struct accept_check check = checked(&run, "{\"devices_per_host\": 4}");
+  assert_true(check.outcome == CHECK_FAIL && check.value == 2);
+}
+
+/* Half of the blocks were at the power limit, a quarter too hot. */
+static void only_forbidden_reasons_of_throttling_count(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 5, 4, rank);
+  (void)state;
+  for (int r = 0; r < 4; r++) {
+    struct record_telemetry *t = &rank[r].telemetry;
+    t->samples = 4;
+    for (int b = 0; b < THROTTLE_BITS; b++)
+      t->by_reason[b] = 1 << b == THROTTLE_POWER_CAP ? 2 : 1 << b == THROTTLE_THERMAL;
+  }
+  struct accept_check check =
+      checked(&run, "{\"throttled_max\": 0.25, \"throttle_forbidden\": [\"thermal\"]}");
+  assert_true(check.outcome == CHECK_PASS && check.value == 0.25);
+  check = checked(&run, "{\"throttled_max\": 0.25, \"throttle_forbidden\": [\"power_cap\"]}");
+  assert_true(check.outcome == CHECK_FAIL && check.value == 0.5);
+}
+
 static void what_only_some_ranks_tell_is_said(void **state)
 {
   struct himeno_rank rank[4];
@@ -427,6 +457,8 @@ int main(void)
       cmocka_unit_test(two_blocks_tell_no_speed),
       cmocka_unit_test(one_rank_has_no_other_to_be_compared_with),
       cmocka_unit_test(a_noisy_run_is_not_slow),
+      cmocka_unit_test(ranks_that_share_a_device_have_one),
+      cmocka_unit_test(only_forbidden_reasons_of_throttling_count),
       cmocka_unit_test(what_only_some_ranks_tell_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
