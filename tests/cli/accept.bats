@@ -249,6 +249,13 @@ print(eval(sys.argv[1]))' "$1"
   expect_status 2
   [ "$SECONDS" -lt 100 ]
   grep -q 'that run was of 32x32x64 points' <<<"$stderr"
+  run --separate-stderr on 2 "$himeno" -b cpu -s XS -k stream -t 600 --reference before.json
+  expect_status 2
+  grep -q 'that run had 1 rank$' <<<"$stderr"
+  run --separate-stderr on 1 "$himeno" -b cpu -s XS -k stream --data dense -t 600 --reference before.json
+  expect_status 2
+  grep -q 'that run had standard data$' <<<"$stderr"
+  [ "$SECONDS" -lt 100 ]
   run --separate-stderr on 1 "$himeno" -b cpu -s XS -k stream --block 5 -t 0.1 --reference before.json
   [ "$status" -eq 0 ] || [ "$status" -eq 5 ]
   grep -q 'that run was of kernel reference, this one is of stream' <<<"$stderr"
