@@ -245,14 +245,14 @@ print(eval(sys.argv[1]))' "$1"
   run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 2 --json before.json
   expect_status 0
   SECONDS=0
-  run --separate-stderr on 1 "$himeno" -b cpu -s S -k stream -t 600 --reference before.json
+  run --separate-stderr on 1 "$himeno" -b cpu -s S -k stream -t 30 --reference before.json
   expect_status 2
   [ "$SECONDS" -lt 100 ]
   grep -q 'that run was of 32x32x64 points' <<<"$stderr"
-  run --separate-stderr on 2 "$himeno" -b cpu -s XS -k stream -t 600 --reference before.json
+  run --separate-stderr on 2 "$himeno" -b cpu -s XS -k stream -t 30 --reference before.json
   expect_status 2
   grep -q 'that run had 1 rank$' <<<"$stderr"
-  run --separate-stderr on 1 "$himeno" -b cpu -s XS -k stream --data dense -t 600 --reference before.json
+  run --separate-stderr on 1 "$himeno" -b cpu -s XS -k stream --data dense -t 30 --reference before.json
   expect_status 2
   grep -q 'that run had standard data$' <<<"$stderr"
   [ "$SECONDS" -lt 100 ]
