@@ -171,10 +171,9 @@ status_t verify_block(const struct verify_value *value, const struct solver_bloc
                             must_be = {value->sweeps, value->gosa, value->checksum};
   if (value->source == VERIFY_NO) return STATUS_OK;
   for (int c = 0, v = 0; c + 1 < block->n_checks; c++) {
-    while (v < value->n_checks && value->checks[v].sweeps < block->checks[c].sweeps) v++;
-    if (v < value->n_checks && value->checks[v].sweeps == block->checks[c].sweeps)
-      RETURN_IF_FAILED(
-          check_verify(value, block->checks[c].sweeps, &block->checks[c], &value->checks[v], what));
+    const struct solver_check *check = &block->checks[c],
+                              *known = solver_check_seek(value->checks, value->n_checks, check->sweeps, &v);
+    if (known) RETURN_IF_FAILED(check_verify(value, check->sweeps, check, known, what));
   }
   return check_verify(value, block->sweeps, &is, &must_be, what);
 }

@@ -100,18 +100,24 @@ static status_t gosa_compare(const struct solver *s, const char *what)
   return STATUS_OK;
 }
 
+const struct solver_check *solver_check_seek(const struct solver_check *checks, int n, int sweeps, int *at)
+{
+  while (*at < n && checks[*at].sweeps < sweeps) ++*at;
+  return *at < n && checks[*at].sweeps == sweeps ? &checks[*at] : NULL;
+}
+
 /* The sweeps pause at check points in some blocks only; the end is in all. */
 static status_t checks_compare(const struct solver *s, const char *what)
 {
   const struct solver_baseline *b = s->baseline;
   for (int c = 0, k = 0; c < s->n_checks; c++) {
-    while (k < b->n_checks && b->checks[k].sweeps < s->checks[c].sweeps) k++;
-    if (k == b->n_checks || b->checks[k].sweeps != s->checks[c].sweeps) continue;
-    if (b->checks[k].checksum != s->checks[c].checksum)
+    const struct solver_check *check = &s->checks[c],
+                              *first = solver_check_seek(b->checks, b->n_checks, check->sweeps, &k);
+    if (first && first->checksum != check->checksum)
       return log_fail(STATUS_WRONG,
                       "%s: checksum %016" PRIx64 " after %d sweeps, and was %016" PRIx64
                       " in the first block",
-                      what, s->checks[c].checksum, s->checks[c].sweeps, b->checks[k].checksum);
+                      what, check->checksum, check->sweeps, first->checksum);
   }
   return STATUS_OK;
 }

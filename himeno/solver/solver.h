@@ -60,6 +60,10 @@ struct solver_check {
   uint64_t checksum;
 };
 
+/** \brief The check after so many \a sweeps among \a n in their order, NULL where there is none;
+ * looks from \a at on, which stays for the next, later one. */
+const struct solver_check *solver_check_seek(const struct solver_check *checks, int n, int sweeps, int *at);
+
 /** One block's outcome; the same on all ranks but for `phases`. */
 struct solver_block {
   int sweeps;
