@@ -5,7 +5,7 @@
 #include "gemm/ladder.h"
 #include "gemm/report/report.h"
 
-#define SCHEMA "gemm-ladder/1"
+#define SCHEMA "gemm-ladder/2"
 
 static json_t *config_json(const struct gemm_run *run)
 {

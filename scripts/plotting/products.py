@@ -2,7 +2,7 @@
 """Share of peak of gemm-gpu's ladders, measured and predicted, for scripts/plot products."""
 import documents
 
-SCHEMA = "gemm-ladder/1"
+SCHEMAS = ("gemm-ladder/2", "gemm-ladder/1")
 
 
 def share(value):
@@ -34,8 +34,8 @@ def read(read_documents):
     """A panel a document."""
     panels = []
     for path, document in read_documents:
-        if document["schema"] != SCHEMA:
-            raise documents.BadInput(f"{path}: of schema {document['schema']}: products are drawn from {SCHEMA}")
+        if document["schema"] not in SCHEMAS:
+            raise documents.BadInput(f"{path}: of schema {document['schema']}: products are drawn from {' and '.join(SCHEMAS)}")
         found = documents.described(path, document, panel)
         if not found["lines"]:
             raise documents.BadInput(f"{path}: no rung of it has a share of peak to draw")

@@ -42,6 +42,7 @@ def sections(document):
     return [getattr(memory, kind)(document) for kind in ("copies", "latency", "roofline") if document[kind]]
 readers = {"himeno-gpu/1": [documents.run_point, scaling.measured], "himeno-ladder/1": [documents.ladder, documents.ladder_points],
            "himeno-predict/1": [scaling.predicted], "himeno-sim/1": [scaling.simulated], "gemm-ladder/1": [products.panel],
+           "gemm-ladder/2": [products.panel],
            "comm-gpu/1": [paths.one], "mem-gpu/1": [sections]}
 read = dict.fromkeys(readers, 0)
 for path in [*source.glob("tests/golden/documents/*.json"), *source.glob("doc/results/**/*.json")]:
@@ -54,10 +55,10 @@ PY
 
 @test "mem-gpu places the kernels of every example on its roofline" {
   "$top_builddir/mem-gpu" -b cpu -t 0.01 --roofline --sizes 64K --json roof.json \
-    --kernels "$old/himeno-gpu-1.json,$old/himeno-ladder-1.json,$old/himeno-traffic-1.json,$old/gemm-gpu-1.json,$old/gemm-ladder-1.json" >/dev/null
+    --kernels "$old/himeno-gpu-1.json,$old/himeno-ladder-1.json,$old/himeno-traffic-1.json,$old/gemm-gpu-1.json,$old/gemm-ladder-1.json,$old/gemm-ladder-2.json" >/dev/null
   "$PYTHON" -c 'import json
 names = [kernel["name"] for kernel in json.load(open("roof.json"))["roofline"]["kernels"]]
-assert {"stream L", "temporal4 S", "warptile f32 1024", "regblock f32 4096"} <= set(names), names'
+assert {"stream L", "temporal4 S", "warptile f32 1024", "regblock f32 4096", "simd f32 256"} <= set(names), names'
 }
 
 @test "himeno-gpu takes an example as --reference, as far as the machine is that one" {
