@@ -94,6 +94,16 @@ static const struct option_spec options[] = {
      .offset = AT(passes),
      .metavar = "N",
      .help = "Timed passes (default 6)."},
+    {.name = "timeout",
+     .readers = OPTION_ALWAYS,
+     .type = OPTION_REAL,
+     .min = 0.1,
+     .max = 1e6,
+     .offset = AT(timeout),
+     .metavar = "SECONDS",
+     .help =
+         "Longest wait for a simulation that computes nothing, as one that was stopped (default 60). Past "
+         "it the program ends with exit status 6."},
     {.name = "keep",
      .readers = OPTION_ALWAYS,
      .type = OPTION_TEXT,
@@ -112,6 +122,7 @@ static void defaults_fill(struct sim_config *c)
   if (c->leaf == 0) c->leaf = c->network == NETWORK_FAT_TREE ? 16 : 4;
   if (c->taper == 0) c->taper = 1;
   if (c->passes == 0) c->passes = 6;
+  if (c->timeout == 0) c->timeout = 60;
 }
 
 static status_t check(void *config)
@@ -132,7 +143,7 @@ const struct option_program sim_options = {
                 "  himeno-predict --model model.json --against sim.json --within 10\n"
                 "  himeno-sim --model model.json -s XL -n 1024 --network dragonfly --taper 4\n"
                 "\n"
-                "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 7 runtime fault.\n",
+                "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 6 hang, 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .check = check,

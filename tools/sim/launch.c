@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -23,19 +24,17 @@
 
 #define RANKS_PROGRAM "himeno-sim-ranks"
 #define KEEPER_TRIES  100 /* a twentieth of a second each */
+#define LOOK_SECONDS  0.5
+
+enum file { PLATFORM, HOSTS, PLAN, LOG, KEPT, RESULT = KEPT, FILES };
+static const char *const file_names[FILES] = {"platform.xml", "hosts", "plan.json", "log", "result.json"};
 
 /** Files of a point, in a folder of its own. */
 struct files {
-  char folder[PATH_MAX / 2], platform[PATH_MAX], hosts[PATH_MAX], plan[PATH_MAX], result[PATH_MAX],
-      log[PATH_MAX];
+  char folder[PATH_MAX / 2], at[FILES][PATH_MAX];
   int keeper[2]; /**< a pipe: its end tells the keeper that this program has ended */
   pid_t group;   /**< the keeper's, and the simulation's */
 };
-
-static void name(char path[PATH_MAX], const char *folder, const char *file)
-{
-  snprintf(path, PATH_MAX, "%s/%s", folder, file);
-}
 
 /* ---- what ends this program ends the simulation too, and its folder ---- */
 
@@ -59,11 +58,7 @@ static void signals_to(void (*handler)(int))
 /* 0 while something of it is left. */
 static int files_remove(const struct files *f)
 {
-  unlink(f->result);
-  unlink(f->platform);
-  unlink(f->hosts);
-  unlink(f->plan);
-  unlink(f->log);
+  for (int n = 0; n < FILES; n++) unlink(f->at[n]);
   return rmdir(f->folder) == 0 || errno != ENOTEMPTY;
 }
 
@@ -107,37 +102,36 @@ static status_t files_make(struct files *f)
   signals_to(stop);
   snprintf(f->folder, sizeof f->folder, "%s/himeno-sim.XXXXXX", temporary && *temporary ? temporary : "/tmp");
   if (!mkdtemp(f->folder)) return log_fail(STATUS_ENVIRONMENT, "%s: %m", f->folder);
-  name(f->platform, f->folder, "platform.xml");
-  name(f->hosts, f->folder, "hosts");
-  name(f->plan, f->folder, "plan.json");
-  name(f->result, f->folder, "result.json");
-  name(f->log, f->folder, "log");
+  for (int n = 0; n < FILES; n++) snprintf(f->at[n], PATH_MAX, "%s/%s", f->folder, file_names[n]);
   status_t status = keeper_start(f);
   if (status != STATUS_OK) rmdir(f->folder);
   return status;
 }
 
+/* What is stopped hears SIGKILL alone, and the keeper may be. */
 static void files_close(struct files *f)
 {
-  files_remove(f);
   group = 0;
+  kill(-f->group, SIGKILL);
+  while (waitpid(f->group, NULL, 0) < 0 && errno == EINTR) continue;
+  files_remove(f);
   close(f->keeper[0]);
   close(f->keeper[1]);
-  while (waitpid(f->group, NULL, 0) < 0 && errno == EINTR) continue;
 }
 
-static status_t file_keep(const char *from, const char *folder)
+/* A copy, whole or not at all, so that what a folder holds besides is safe. */
+static status_t file_keep(const struct files *f, enum file which, const char *folder)
 {
   char path[PATH_MAX];
   struct stat info;
   status_t status = STATUS_OK;
-  FILE *file = fopen(from, "r");
+  FILE *file = fopen(f->at[which], "r");
   if (!file || fstat(fileno(file), &info) != 0) {
     if (file) fclose(file);
     return STATUS_OK; /* it did not come so far */
   }
   char *bytes = malloc((size_t)info.st_size + 1);
-  name(path, folder, strrchr(from, '/') + 1);
+  snprintf(path, sizeof path, "%s/%s", folder, file_names[which]);
   if (bytes)
     status = file_write(path, bytes, fread(bytes, 1, (size_t)info.st_size, file));
   else
@@ -147,13 +141,10 @@ static status_t file_keep(const char *from, const char *folder)
   return status;
 }
 
-/* A copy, whole or not at all, so that what a folder holds besides is safe. */
 static status_t files_keep(const struct files *f, const char *folder)
 {
-  RETURN_IF_FAILED(file_keep(f->platform, folder));
-  RETURN_IF_FAILED(file_keep(f->hosts, folder));
-  RETURN_IF_FAILED(file_keep(f->plan, folder));
-  return file_keep(f->log, folder);
+  for (int n = 0; n < KEPT; n++) RETURN_IF_FAILED(file_keep(f, (enum file)n, folder));
+  return STATUS_OK;
 }
 
 static status_t plan_write(const struct sim_config *c, const struct model *model, int way,
@@ -164,7 +155,7 @@ static status_t plan_write(const struct sim_config *c, const struct model *model
   json_t *plan = json_object();
   object_text(plan, "model", path);
   object_text(plan, "transport", model->paths.ways[way].name);
-  object_text(plan, "result", f->result);
+  object_text(plan, "result", f->at[RESULT]);
   object_set(
       plan, "global",
       json_pack("[I,I,I]", (json_int_t)p->global[0], (json_int_t)p->global[1], (json_int_t)p->global[2]));
@@ -172,7 +163,7 @@ static status_t plan_write(const struct sim_config *c, const struct model *model
   object_whole(plan, "per_host", (int)c->per_host);
   object_whole(plan, "passes", (int)c->passes);
   if (!plan) return log_fail(STATUS_ENVIRONMENT, "out of memory for a plan");
-  status_t status = report_json_write(plan, f->plan);
+  status_t status = report_json_write(plan, f->at[PLAN]);
   json_decref(plan);
   return status;
 }
@@ -204,9 +195,9 @@ static void smpirun_exec(const struct files *f, const char *ranks, const char *p
                                "-np",
                                ranks,
                                "-platform",
-                               f->platform,
+                               f->at[PLATFORM],
                                "-hostfile",
-                               f->hosts,
+                               f->at[HOSTS],
                                "--cfg=smpi/simulate-computation:no",
                                "--cfg=smpi/test:0",
                                "--cfg=smpi/iprobe:0",
@@ -223,9 +214,9 @@ static void smpirun_exec(const struct files *f, const char *ranks, const char *p
                                "--cfg=contexts/stack-size:256",
                                "--log=root.thres:warning",
                                program,
-                               f->plan,
+                               f->at[PLAN],
                                NULL};
-  int log = open(f->log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  int log = open(f->at[LOG], O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (log >= 0) {
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
@@ -266,7 +257,63 @@ static pid_t smpirun_start(const struct files *f, const char *ranks, const char 
   return child;
 }
 
-static status_t smpirun(const struct files *f, int n_ranks)
+/** What the processes of a group have computed, in ticks of the CPU clock. */
+struct life {
+  unsigned long ticks;
+  int processes;
+  char stopped[64]; /**< one that is, by number and name; "" where none is */
+};
+
+static void process_look(const char *number, pid_t group, struct life *life)
+{
+  char path[PATH_MAX], name[32], state;
+  int id, group_id;
+  unsigned long user, kernel;
+  snprintf(path, sizeof path, "/proc/%s/stat", number);
+  FILE *file = fopen(path, "r");
+  if (!file) return;
+  if (fscanf(file, "%d (%31[^)]) %c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &id, name, &state,
+             &group_id, &user, &kernel) == 6 &&
+      group_id == group) {
+    life->processes++;
+    life->ticks += user + kernel;
+    if (state == 'T') snprintf(life->stopped, sizeof life->stopped, ": process %d (%s) is stopped", id, name);
+  }
+  fclose(file);
+}
+
+static struct life life_of(pid_t group)
+{
+  struct life life = {.ticks = 0};
+  DIR *all = opendir("/proc");
+  for (struct dirent *entry; all && (entry = readdir(all));) process_look(entry->d_name, group, &life);
+  if (all) closedir(all);
+  return life;
+}
+
+/* Looks are counted and not the clock, which goes on while this program itself is stopped. */
+static status_t child_wait(pid_t child, const struct files *f, int n_ranks, double timeout, int *how)
+{
+  const struct timespec moment = {.tv_nsec = (long)(1e9 * LOOK_SECONDS)};
+  sigset_t ends, before;
+  struct life last = {.ticks = 0};
+  double silent = 0;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &ends, &before);
+  while (waitpid(child, how, WNOHANG) == 0 && silent < timeout && !stopped) {
+    if (sigtimedwait(&ends, NULL, &moment) >= 0) continue;
+    struct life life = life_of(f->group);
+    silent = life.processes > 0 && life.ticks == last.ticks ? silent + LOOK_SECONDS : 0;
+    last = life;
+  }
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (silent < timeout) return STATUS_OK;
+  return log_fail(STATUS_HANG, "waited %g s for the simulation of %d ranks, which computes nothing%s",
+                  timeout, n_ranks, last.stopped);
+}
+
+static status_t smpirun(const struct files *f, int n_ranks, double timeout)
 {
   char program[PATH_MAX], ranks[16], said[200];
   int how = 0;
@@ -274,12 +321,12 @@ static status_t smpirun(const struct files *f, int n_ranks)
   snprintf(ranks, sizeof ranks, "%d", n_ranks);
   pid_t child = smpirun_start(f, ranks, program);
   if (child < 0) return log_fail(STATUS_ENVIRONMENT, "smpirun cannot be started: %m");
-  while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
+  if (child > 0) RETURN_IF_FAILED(child_wait(child, f, n_ranks, timeout, &how));
   if (stopped) return log_fail(STATUS_FAULT, "stopped by signal %d", (int)stopped);
-  if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && access(f->result, R_OK) == 0) return STATUS_OK;
+  if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && access(f->at[RESULT], R_OK) == 0) return STATUS_OK;
   if (WIFEXITED(how) && WEXITSTATUS(how) == 127)
     return log_fail(STATUS_ENVIRONMENT, SMPIRUN " cannot be started");
-  last_line(f->log, said);
+  last_line(f->at[LOG], said);
   return log_fail(STATUS_FAULT, "the simulation of %d ranks failed: %s", n_ranks, said);
 }
 
@@ -293,10 +340,10 @@ status_t sim_point_run(const struct sim_config *config, const struct model *mode
   if (config->keep && mkdir(config->keep, 0777) != 0 && errno != EEXIST)
     return log_fail(STATUS_ENVIRONMENT, "%s: %m", config->keep);
   RETURN_IF_FAILED(files_make(&f));
-  TRY(sim_platform_write(config, model, way, point->ranks, f.platform, f.hosts), done);
+  TRY(sim_platform_write(config, model, way, point->ranks, f.at[PLATFORM], f.at[HOSTS]), done);
   TRY(plan_write(config, model, way, point, &f), done);
-  TRY(smpirun(&f, point->ranks), done);
-  *outcome = json_load_file(f.result, 0, &error);
+  TRY(smpirun(&f, point->ranks, config->timeout), done);
+  *outcome = json_load_file(f.at[RESULT], 0, &error);
   if (!*outcome) TRY(log_fail(STATUS_FAULT, "the simulation's outcome is no JSON: %s", error.text), done);
   object_real(*outcome, "simulated_in", stats_now() - begin);
 done:

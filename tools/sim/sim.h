@@ -24,7 +24,7 @@ struct sim_config {
   struct rank_list ranks;
   int procs[3], weak, network; /**< of procs the first 0: auto */
   int64_t per_host, leaf, passes;
-  double taper;
+  double taper, timeout; /**< seconds in which a simulation may compute nothing */
 };
 
 /** One point to simulate. */
