@@ -22,6 +22,7 @@ struct halo_link;
 
 /** Seconds summed over all exchanges since they were last read, and their number. */
 enum halo_phase { HALO_PACK, HALO_D2H, HALO_WAIT, HALO_TRANSFER, HALO_H2D, HALO_UNPACK, HALO_PHASES };
+#define HALO_PHASE_NAMES "pack", "d2h", "wait", "transfer", "h2d", "unpack"
 
 struct halo_times {
   double seconds[HALO_PHASES];

@@ -13,8 +13,8 @@
 
 #define FIELD_ARRAYS (HIMENO_COEFFICIENTS + 2)
 
-const char *const himeno_phase_names[HIMENO_PHASES] = {"interior", "boundary", "pack",   "d2h",    "wait",
-                                                       "transfer", "h2d",      "unpack", "reduce", "exposed"};
+const char *const himeno_phase_names[HIMENO_PHASES] = {"interior", "boundary", HALO_PHASE_NAMES, "reduce",
+                                                       "exposed"};
 
 status_t solver_bytes(const struct solver_config *config, uint64_t *bytes)
 {

@@ -7,7 +7,7 @@
 
 #define SCHEMA "comm-gpu/1"
 
-static const char *const phase_names[HALO_PHASES] = {"pack", "d2h", "wait", "transfer", "h2d", "unpack"};
+static const char *const phase_names[HALO_PHASES] = {HALO_PHASE_NAMES};
 
 static json_t *parts_json(const struct bench *bench)
 {
