@@ -36,15 +36,6 @@ static struct {
 
 /* Messages */
 
-static struct value_range range_of(const struct option_spec *option)
-{
-  static const enum value_type types[] = {[OPTION_CUSTOM] = VALUE_INT,
-                                          [OPTION_INT] = VALUE_INT,
-                                          [OPTION_REAL] = VALUE_REAL,
-                                          [OPTION_CHOICE] = VALUE_CHOICE};
-  return (struct value_range){types[option->type], option->allowed, option->min, option->max};
-}
-
 /** Abbreviations are refused, but the option that is meant is named. */
 static status_t unknown_option(const struct parser *parser, const char *word)
 {
@@ -59,33 +50,20 @@ static status_t unknown_option(const struct parser *parser, const char *word)
 
 /* Parsing */
 
-static status_t read_value(const struct option_spec *option, const char *shown, const char *text, void *field)
+static status_t read_value(const struct option_value *value, const char *shown, const char *text, void *field)
 {
-  const struct value_range range = range_of(option);
-  switch (option->type) {
-  case OPTION_FLAG:
-    *(int *)field = option->value ? option->value : 1;
+  switch (value->type) {
+  case OPTION_TYPE_FLAG:
+    *(int *)field = 1;
     return STATUS_OK;
-  case OPTION_TEXT:
+  case OPTION_TYPE_RANGE:
+    return value_read(&value->range, shown, text, field);
+  case OPTION_TYPE_CUSTOM:
+    return value->parse(shown, text, field);
+  default:
     *(const char **)field = text;
     return STATUS_OK;
-  case OPTION_CUSTOM:
-    return option->parse(shown, text, field);
-  default:
-    return value_read(&range, shown, text, field);
   }
-}
-
-/** Refuses an option that was given before, and a flag whose field another flag has set. */
-static status_t check_first(const struct option_spec *option)
-{
-  for (int i = 0; i < line.n_given; i++) {
-    const struct option_spec *other = line.given[i];
-    if (other == option) return log_fail(STATUS_USAGE, "--%s is given twice", option->name);
-    if (option->type == OPTION_FLAG && other->type == OPTION_FLAG && other->offset == option->offset)
-      return log_fail(STATUS_USAGE, "--%s and --%s exclude each other", other->name, option->name);
-  }
-  return STATUS_OK;
 }
 
 /** Takes the option with \a attached as its value (NULL: the next word is). */
@@ -93,8 +71,9 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
 {
   const char *text = attached;
   char shown[TEXT_MAX];
-  RETURN_IF_FAILED(check_first(option));
-  if (option->type == OPTION_FLAG) {
+  for (int i = 0; i < line.n_given; i++)
+    if (line.given[i] == option) return log_fail(STATUS_USAGE, "--%s is given twice", option->name);
+  if (option->value.type == OPTION_TYPE_FLAG) {
     if (attached) return log_fail(STATUS_USAGE, "--%s takes no value, not \"%s\"", option->name, attached);
   } else {
     const char *next = *parser->argv;
@@ -102,17 +81,15 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
     if (!text && next && !is_option) text = *parser->argv++;
     if (!text || !*text) {
       char allowed[VALUE_TEXT_MAX];
-      const struct value_range range = range_of(option);
       return log_fail(STATUS_USAGE, "--%s needs a value: %s", option->name,
-                      option->type == OPTION_TEXT || (option->type == OPTION_CUSTOM && !option->allowed)
-                          ? option->metavar
-                          : value_describe(&range, allowed));
+                      option->value.type == OPTION_TYPE_RANGE ? value_describe(&option->value.range, allowed)
+                                                              : option->value.metavar);
     }
   }
   line.value[line.n_given] = text ? text : "";
   line.given[line.n_given++] = option;
   snprintf(shown, sizeof shown, "--%s", option->name);
-  RETURN_IF_FAILED(read_value(option, shown, text, parser->config + option->offset));
+  RETURN_IF_FAILED(read_value(&option->value, shown, text, parser->config + option->value.offset));
   if (option->given) *(int *)(parser->config + option->given - 1) = 1;
   return STATUS_OK;
 }
@@ -173,9 +150,10 @@ static status_t check_table(const struct option_program *program)
 }
 
 /** The file that an option names; NULL where it names none. */
-static const char *file_of(const struct parser *parser, const struct option_spec *option)
+static const char *file_of(const struct parser *parser, const struct option_value *value)
 {
-  return option->file ? *(const char **)(parser->config + option->offset) : NULL;
+  int is_file = value->type == OPTION_TYPE_INPUT || value->type == OPTION_TYPE_OUTPUT;
+  return is_file ? *(const char **)(parser->config + value->offset) : NULL;
 }
 
 /** Whether a value, which may be a list of files, names \a output. */
@@ -183,11 +161,9 @@ static int names(const char *value, const char *output)
 {
   char part[PATH_MAX];
   if (file_is_same(value, output)) return 1;
-  while (*value) {
-    size_t length = strcspn(value, ",");
-    snprintf(part, sizeof part, "%.*s", (int)length, value);
+  for (const char *rest = value; rest;) {
+    rest = value_next(rest, ',', part, sizeof part);
     if (file_is_same(part, output)) return 1;
-    value += length + (value[length] == ',');
   }
   return 0;
 }
@@ -198,8 +174,8 @@ static status_t check_files(const struct parser *parser)
   for (int o = 0; o < line.n_given; o++)
     for (int i = 0; i < line.n_given; i++) {
       const struct option_spec *writer = line.given[o], *other = line.given[i];
-      const char *output = file_of(parser, writer), *path = file_of(parser, other);
-      if (i != o && output && path && writer->file == OPTION_OUTPUT && names(path, output))
+      const char *output = file_of(parser, &writer->value), *path = file_of(parser, &other->value);
+      if (i != o && output && path && writer->value.type == OPTION_TYPE_OUTPUT && names(path, output))
         return log_fail(STATUS_USAGE, "--%s \"%s\": is also the file of --%s", writer->name, output,
                         other->name);
     }
@@ -219,14 +195,26 @@ static int is_given(const char *words)
   return 0;
 }
 
+/** Refuses what is given with \a one and excluded by it, or what is not and \a joined to it. */
+static status_t check_pair(const struct option_pair *pair, int joined)
+{
+  char other[TEXT_MAX];
+  if (!is_given(pair->one)) return STATUS_OK;
+  for (const char *rest = pair->others; rest;) {
+    rest = value_next(rest, '|', other, sizeof other);
+    if (is_given(other) != joined)
+      return log_fail(STATUS_USAGE, joined ? "--%s goes with --%s" : "--%s and --%s exclude each other",
+                      pair->one, other);
+  }
+  return STATUS_OK;
+}
+
 static status_t check_pairs(const struct option_program *program)
 {
   for (const struct option_pair *pair = program->exclusive; pair && pair->one; pair++)
-    if (is_given(pair->one) && is_given(pair->other))
-      return log_fail(STATUS_USAGE, "--%s and --%s exclude each other", pair->one, pair->other);
+    RETURN_IF_FAILED(check_pair(pair, 0));
   for (const struct option_pair *pair = program->joined; pair && pair->one; pair++)
-    if (is_given(pair->one) && !is_given(pair->other))
-      return log_fail(STATUS_USAGE, "--%s goes with --%s", pair->one, pair->other);
+    RETURN_IF_FAILED(check_pair(pair, 1));
   return STATUS_OK;
 }
 
@@ -301,14 +289,20 @@ static void print_option(FILE *out, char letter, const char *name, const char *m
 
 void option_print_help(const struct option_program *program, FILE *out)
 {
-  fprintf(out, "Usage: %s %s\n%s\n", program->name, program->usage, program->summary);
+  fprintf(out, "Usage: %s %s\n%s\n", program->name, program->usage ? program->usage : "[OPTION]...",
+          program->summary);
   for (size_t i = 0; i < program->n_options; i++) {
     const struct option_spec *option = &program->options[i];
     if (option->group) fprintf(out, "\n%s:\n", option->group);
-    print_option(out, option->letter, option->name, option->metavar, option->help);
+    print_option(out, option->letter, option->name, option->value.metavar, option->help);
   }
   fprintf(out, "\nOther:\n");
   print_option(out, 'h', "help", NULL, "show this help and exit");
   print_option(out, 'V', "version", NULL, "show the version and exit");
   if (program->epilogue) fprintf(out, "\n%s", program->epilogue);
+  if (program->exits)
+    fprintf(
+        out,
+        "\nExit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), %s\n",
+        program->exits);
 }

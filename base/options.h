@@ -5,65 +5,91 @@
 #define BASE_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "base/status.h"
+#include "base/values.h"
 
 enum option_type {
-  OPTION_FLAG,   /**< int, set to `value` (1 when that is 0) */
-  OPTION_INT,    /**< int64_t within [min, max] */
-  OPTION_REAL,   /**< double within [min, max] */
-  OPTION_TEXT,   /**< const char *, not empty; points into argv */
-  OPTION_CHOICE, /**< int, the position in the |-separated `allowed` */
-  OPTION_CUSTOM  /**< whatever `parse` writes */
+  OPTION_TYPE_FLAG,   /**< int, set to 1 */
+  OPTION_TYPE_RANGE,  /**< what value_read writes: int64_t, double, or the int of a choice */
+  OPTION_TYPE_TEXT,   /**< const char *, not empty; points into argv */
+  OPTION_TYPE_INPUT,  /**< such a text names a file that is read, or several with commas between */
+  OPTION_TYPE_OUTPUT, /**< and a file that is written: no other option of the line may name it */
+  OPTION_TYPE_CUSTOM  /**< whatever `parse` writes */
 };
-
-/** What an OPTION_TEXT names: a file that is read (or several, with commas between them), or one
- * that is written. Two options that name one file, which one of them writes, are STATUS_USAGE. */
-enum option_file { OPTION_NO_FILE, OPTION_INPUT, OPTION_OUTPUT };
 
 /** \brief Reads \a text into \a field; logs (naming option, value and what is allowed) and returns
  * STATUS_USAGE. */
 typedef status_t (*option_parse)(const char *option, const char *text, void *field);
 
+/** What an option takes, and which field of the configuration gets it: one of OPTION_FLAG() and its
+ * like, whose field the compiler checks to be of the type that is written. */
+struct option_value {
+  enum option_type type;
+  size_t offset;            /**< of the field in the configuration struct */
+  const char *metavar;      /**< shown in --help, NULL for flags */
+  struct value_range range; /**< for OPTION_TYPE_RANGE */
+  option_parse parse;       /**< for OPTION_TYPE_CUSTOM */
+};
+
 struct option_spec {
   const char *name; /**< long name without dashes */
   char letter;      /**< short name, 0 for none */
-  enum option_type type;
-  enum option_file file;
-  size_t offset;       /**< of the field in the configuration struct */
-  const char *metavar; /**< shown in --help, NULL for flags */
-  const char *allowed; /**< choices as "auto|full|off", or a phrase for messages: what is allowed */
-  double min, max;     /**< for OPTION_INT and OPTION_REAL */
-  int value;           /**< for OPTION_FLAG */
-  option_parse parse;  /**< for OPTION_CUSTOM */
-  /** offset + 1 of an int that is set to 1 when the option is given; 0 for none */
-  size_t given;
-  unsigned readers;  /**< modes and parts that read it, as bits of the program's own; never 0 */
-  const char *group; /**< heading in --help, on the first option of a group */
+  unsigned readers; /**< modes and parts that read it, as bits of the program's own; never 0 */
+  struct option_value value;
   const char *help;  /**< one or two sentences */
+  const char *group; /**< heading in --help, on the first option of a group */
+  size_t given;      /**< OPTION_GIVEN() of a field that is set to 1 with it; 0 for none */
 };
 
-/** Names without dashes; with a value behind one ("verify full") that value alone is meant. */
-struct option_pair {
-  const char *one, *other;
-};
+/** Of an option that is read whatever is asked for. */
+#define OPTION_ALWAYS (1u << 31)
+
+/* What stands in a table, whose program defines CONFIG as the type of its configuration. */
+
+#define OPTION_FIELD(type, field) _Generic(((CONFIG *)0)->field, type : offsetof(CONFIG, field))
+#define OPTION_GIVEN(field)       (OPTION_FIELD(int, field) + 1)
+
+#define OPTION_FLAG(field)           .value = {OPTION_TYPE_FLAG, OPTION_FIELD(int, field)}
+#define OPTION_TEXT(field, metavar)  .value = {OPTION_TYPE_TEXT, OPTION_FIELD(const char *, field), metavar}
+#define OPTION_INPUT(field, metavar) .value = {OPTION_TYPE_INPUT, OPTION_FIELD(const char *, field), metavar}
+#define OPTION_OUTPUT(field, metavar)                                                                        \
+  .value = {OPTION_TYPE_OUTPUT, OPTION_FIELD(const char *, field), metavar}
+#define OPTION_INT(field, min, max, metavar)                                                                 \
+  .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int64_t, field), metavar, {VALUE_INT, NULL, min, max}}
+#define OPTION_REAL(field, min, max, metavar)                                                                \
+  .value = {OPTION_TYPE_RANGE, OPTION_FIELD(double, field), metavar, {VALUE_REAL, NULL, min, max}}
+#define OPTION_CHOICE(field, words) OPTION_CHOICE_AS(field, words, words)
+#define OPTION_CHOICE_AS(field, words, metavar)                                                              \
+  .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int, field), metavar, {VALUE_CHOICE, words}}
+#define OPTION_CUSTOM(field, reader, metavar)                                                                \
+  .value = {OPTION_TYPE_CUSTOM, offsetof(CONFIG, field), metavar, .parse = reader}
 
 /** \brief The option of every program that writes a document; \a more is said behind the usual
- * help. AT(field) as in gpu/device_options.h. */
-#define OPTION_JSON(reads, heading, more)                                                                    \
-  {                                                                                                          \
-    .name = "json", .readers = (reads), .type = OPTION_TEXT, .file = OPTION_OUTPUT, .offset = AT(json),      \
-    .metavar = "FILE|-", .group = (heading),                                                                 \
-    .help = "Write one JSON document, whole or not at all; - is standard output, and the report goes to "    \
-            "standard error." more                                                                           \
-  }
+ * help. */
+#define OPTION_JSON(readers, heading, more)                                                                  \
+  "json", 0, readers, OPTION_OUTPUT(json, "FILE|-"),                                                         \
+      "Write one JSON document, whole or not at all; - is standard output, and the report goes to standard " \
+      "error." more,                                                                                         \
+      heading
+
+/** \brief The option of every program that shows \a what there is. */
+#define OPTION_LIST(what)                                                                                    \
+  "list", 0, OPTION_ALWAYS, OPTION_FLAG(list), "Show " what ", with the reason where one is missing, and end."
+
+/** Names without dashes; auto counts as not given. */
+struct option_pair {
+  const char *one;
+  const char *others; /**< with | between; of one with a value ("verify full") that is meant */
+};
 
 struct option_program {
   const char *name;
   const char *summary;  /**< one line, also the man page's NAME */
-  const char *usage;    /**< after the name */
-  const char *epilogue; /**< examples and exit codes */
+  const char *usage;    /**< after the name; NULL: options alone */
+  const char *epilogue; /**< examples, and exit codes where `exits` does not tell */
+  const char *exits;    /**< of a program on devices: exit codes from 4 on, in words */
   const struct option_spec *options;
   size_t n_options;
   const void *defaults; /**< the configuration where nothing is given; NULL: as the caller set it */
@@ -71,12 +97,9 @@ struct option_program {
   /** What no single option tells, and what follows from several; STATUS_USAGE. NULL: nothing. Not
    * for --help and --version. */
   status_t (*check)(void *config);
-  const struct option_pair *exclusive; /**< pairs that exclude each other, ends with {NULL} */
+  const struct option_pair *exclusive; /**< what excludes each other, ends with {NULL} */
   const struct option_pair *joined;    /**< one is useless without the other; ends with {NULL} */
 };
-
-/** Of an option that is read whatever is asked for. */
-#define OPTION_ALWAYS (1u << 31)
 
 /** What the command line asked for besides the configuration. */
 enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION };

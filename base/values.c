@@ -40,6 +40,14 @@ status_t value_read_real(const char *text, double min, double max, double *value
   return STATUS_OK;
 }
 
+const char *value_next(const char *rest, char separator, char *word, size_t size)
+{
+  const char *end = strchr(rest, separator);
+  size_t length = end ? (size_t)(end - rest) : strlen(rest);
+  snprintf(word, size, "%.*s", length < size ? (int)length : 0, rest);
+  return end ? end + 1 : NULL;
+}
+
 /** A bound as an integer; bounds beyond the type mean its ends. */
 static long long integer_bound(double bound)
 {

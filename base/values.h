@@ -4,6 +4,7 @@
 #ifndef BASE_VALUES_H
 #define BASE_VALUES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
@@ -28,6 +29,10 @@ status_t value_read(const struct value_range *range, const char *shown, const ch
 
 /** \brief What a value must be, in words: "auto, full or off", "a whole number from 1 to 100". */
 const char *value_describe(const struct value_range *range, char text[VALUE_TEXT_MAX]);
+
+/** \brief Copies the next of a list into \a word, "" where it does not fit. \a rest is the list, or
+ * what the last call returned: what follows this word, NULL at the end. */
+const char *value_next(const char *rest, char separator, char *word, size_t size);
 
 /** \brief Strict whole-string number readers: STATUS_USAGE, silently, on anything but one number in
  * range. */

@@ -17,8 +17,7 @@
 #define LADDER_SECONDS  0.2
 #define FACTOR_MAX      1e6
 
-#define AT(field)    offsetof(struct gemm_config, field)
-#define GIVEN(field) (offsetof(struct gemm_config, field) + 1)
+#define CONFIG struct gemm_config
 
 /* What reads an option. */
 enum { PRODUCT = 1, LADDER = 2, RUN = PRODUCT | LADDER, STUDY = 4, TIMED = 8 };
@@ -28,20 +27,16 @@ static status_t parse_size(const char *option, const char *text, void *field)
   return gemm_size_parse(option, text, field);
 }
 
-/* A comma between sizes. */
 static status_t parse_sizes(const char *option, const char *text, void *field)
 {
   struct gemm_sizes sizes = {.n = 0};
   char one[64];
   for (const char *rest = text; rest;) {
-    size_t length = strcspn(rest, ",");
-    if (sizes.n == GEMM_SIZES_MAX || length >= sizeof one)
+    if (sizes.n == GEMM_SIZES_MAX)
       return log_fail(STATUS_USAGE, "%s %s: allowed are up to %d sizes, N or MxNxK, with commas between them",
                       option, text, GEMM_SIZES_MAX);
-    memcpy(one, rest, length);
-    one[length] = '\0';
+    rest = value_next(rest, ',', one, sizeof one);
     RETURN_IF_FAILED(gemm_size_parse(option, one, sizes.size[sizes.n++]));
-    rest = rest[length] ? rest + length + 1 : NULL;
   }
   memcpy(field, &sizes, sizeof sizes);
   return STATUS_OK;
@@ -61,166 +56,56 @@ static status_t parse_kernel(const char *option, const char *text, void *field)
 }
 
 static const struct option_spec options[] = {
-    {.name = "size",
-     .readers = RUN,
-     .letter = 's',
-     .type = OPTION_CUSTOM,
-     .parse = parse_size,
-     .offset = AT(size),
-     .given = GIVEN(size_given),
-     .metavar = "N|MxNxK",
-     .group = "Problem",
-     .help = "C is MxN and K the length of the dot products. Default: 4096 on a GPU, 1024 on a CPU."},
-    {.name = "type",
-     .readers = RUN,
-     .type = OPTION_CHOICE,
-     .allowed = "f32|tf32|f16|f16-f16|bf16",
-     .offset = AT(type),
-     .metavar = "TYPE",
-     .help = "Operands: f32, tf32, f16, f16-f16 (half sums and result too) or bf16. Default f32."},
-    {.name = "trans",
-     .readers = RUN,
-     .type = OPTION_CHOICE,
-     .allowed = "NN|NT|TN|TT",
-     .offset = AT(trans),
-     .metavar = "NN|NT|TN|TT",
-     .help = "Which of A and B are stored transposed. All matrices are row-major."},
-    {.name = "alpha",
-     .readers = RUN,
-     .type = OPTION_REAL,
-     .min = -FACTOR_MAX,
-     .max = FACTOR_MAX,
-     .offset = AT(alpha),
-     .metavar = "REAL",
-     .help = "Factor of the product (default 1)."},
-    {.name = "beta",
-     .readers = RUN,
-     .type = OPTION_REAL,
-     .min = -FACTOR_MAX,
-     .max = FACTOR_MAX,
-     .offset = AT(beta),
-     .metavar = "REAL",
-     .help = "Factor of C as it was (default 0: C is not read)."},
-    {.name = "lda",
-     .readers = RUN,
-     .type = OPTION_INT,
-     .min = 1,
-     .max = GEMM_EXTENT_MAX,
-     .offset = AT(ld[GEMM_A]),
-     .metavar = "N",
-     .help = "Elements from one stored row of A to the next. Default: a row's length."},
-    {.name = "ldb",
-     .readers = RUN,
-     .type = OPTION_INT,
-     .min = 1,
-     .max = GEMM_EXTENT_MAX,
-     .offset = AT(ld[GEMM_B]),
-     .metavar = "N",
-     .help = "The same of B."},
-    {.name = "ldc",
-     .readers = RUN,
-     .type = OPTION_INT,
-     .min = 1,
-     .max = GEMM_EXTENT_MAX,
-     .offset = AT(ld[GEMM_C]),
-     .metavar = "N",
-     .help = "The same of C."},
-    {.name = "data",
-     .readers = RUN,
-     .type = OPTION_CHOICE,
-     .allowed = "random|wide|special",
-     .offset = AT(data),
-     .metavar = "random|wide|special",
-     .help = "Even in [-1, 1); over many magnitudes; or with NaN and infinities, which must come through."},
-    DEVICE_OPTION_BACKEND(RUN | STUDY),
-    DEVICE_OPTION_DEVICE(RUN | STUDY),
-    {.name = "kernel",
-     .readers = PRODUCT,
-     .letter = 'k',
-     .type = OPTION_CUSTOM,
-     .parse = parse_kernel,
-     .offset = AT(kernel),
-     .metavar = "auto|KERNEL",
-     .help = "Kernel; --list shows them. auto takes the highest rung that can do the problem."},
-    {.name = "ladder",
-     .readers = RUN,
-     .type = OPTION_FLAG,
-     .offset = AT(ladder),
-     .help =
-         "Climb the backend's ladder instead: every rung over several sizes, with the model's prediction."},
-    {.name = "sizes",
-     .readers = LADDER,
-     .type = OPTION_CUSTOM,
-     .parse = parse_sizes,
-     .offset = AT(sizes),
-     .metavar = "N,N,...",
-     .help = "Sizes for --ladder, each N or MxNxK. Default: 1024 to 8192 by 1024 on a GPU; 256, 512, 1024 on "
-             "a CPU."},
-    {.name = "no-yardstick",
-     .readers = RUN,
-     .type = OPTION_FLAG,
-     .offset = AT(no_yardstick),
-     .help = "Measure no library beside the kernel."},
-    DEVICE_OPTION_BIND(RUN | STUDY),
-    DEVICE_OPTION_EXPECT(RUN | STUDY),
-    RANKS_OPTION_TIMEOUT(RUN | STUDY),
-    {.name = "time",
-     .readers = TIMED,
-     .letter = 't',
-     .type = OPTION_REAL,
-     .min = 0.01,
-     .max = 1e7,
-     .offset = AT(seconds),
-     .given = GIVEN(seconds_given),
-     .metavar = "SECONDS",
-     .group = "How long",
-     .help = "Repeat blocks of products for about this long a kernel (default 2, with --ladder 0.2)."},
-    {.name = "block",
-     .readers = TIMED,
-     .type = OPTION_REAL,
-     .min = 0.001,
-     .max = 60,
-     .offset = AT(block),
-     .metavar = "SECONDS",
-     .help =
-         "How long a block is, after which the result is checked and the next kernel has its turn. Default: "
-         "0.005 on a GPU, 0.05 on a CPU. Long ones, of 10000 products at most, show what a GPU sustains at "
-         "its power limit."},
-    {.name = "verify",
-     .readers = RUN,
-     .type = OPTION_CHOICE,
-     .allowed = "auto|full|off",
-     .offset = AT(verify),
-     .metavar = "auto|full|off",
-     .group = "Result",
-     .help = "Compare with a float64 product: auto computes rows, columns and random vectors of a large one, "
-             "full "
-             "every element."},
-    {.name = "accept",
-     .readers = RUN,
-     .type = OPTION_FLAG,
-     .offset = AT(accept),
-     .help = "This run accepts devices: a wrong result of a library counts as the device's, exit status 4, "
-             "and not as a "
-             "warning."},
-    OPTION_JSON(RUN, NULL, ""),
-    {.name = "list",
-     .readers = OPTION_ALWAYS,
-     .type = OPTION_FLAG,
-     .offset = AT(list),
-     .help = "Show backends, devices and kernels, with the reason where one is missing, and end."},
-    {.name = "fragment-map",
-     .readers = STUDY,
-     .type = OPTION_FLAG,
-     .offset = AT(fragment_map),
-     .group = "Studies of tensor cores (CUDA)",
-     .help = "Show which lane holds which element of each WMMA fragment, measured, and end."},
-    {.name = "load-study",
-     .readers = STUDY,
-     .type = OPTION_FLAG,
-     .offset = AT(load_study),
-     .help = "Time load_matrix_sync against loads written by hand, show the loads in their machine code, and "
-             "end."},
+    {"size", 's', RUN, OPTION_CUSTOM(size, parse_size, "N|MxNxK"),
+     "C is MxN and K the length of the dot products. Default: 4096 on a GPU, 1024 on a CPU.",
+     .group = "Problem", .given = OPTION_GIVEN(size_given)},
+    {"type", 0, RUN, OPTION_CHOICE_AS(type, "f32|tf32|f16|f16-f16|bf16", "TYPE"),
+     "Operands: f32, tf32, f16, f16-f16 (half sums and result too) or bf16. Default f32."},
+    {"trans", 0, RUN, OPTION_CHOICE(trans, "NN|NT|TN|TT"),
+     "Which of A and B are stored transposed. All matrices are row-major."},
+    {"alpha", 0, RUN, OPTION_REAL(alpha, -FACTOR_MAX, FACTOR_MAX, "REAL"),
+     "Factor of the product (default 1)."},
+    {"beta", 0, RUN, OPTION_REAL(beta, -FACTOR_MAX, FACTOR_MAX, "REAL"),
+     "Factor of C as it was (default 0: C is not read)."},
+    {"lda", 0, RUN, OPTION_INT(ld[GEMM_A], 1, GEMM_EXTENT_MAX, "N"),
+     "Elements from one stored row of A to the next. Default: a row's length."},
+    {"ldb", 0, RUN, OPTION_INT(ld[GEMM_B], 1, GEMM_EXTENT_MAX, "N"), "The same of B."},
+    {"ldc", 0, RUN, OPTION_INT(ld[GEMM_C], 1, GEMM_EXTENT_MAX, "N"), "The same of C."},
+    {"data", 0, RUN, OPTION_CHOICE(data, "random|wide|special"),
+     "Even in [-1, 1); over many magnitudes; or with NaN and infinities, which must come through."},
+    {DEVICE_OPTION_BACKEND(RUN | STUDY)},
+    {DEVICE_OPTION_DEVICE(RUN | STUDY)},
+    {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, parse_kernel, "auto|KERNEL"),
+     "Kernel; --list shows them. auto takes the highest rung that can do the problem."},
+    {"ladder", 0, RUN, OPTION_FLAG(ladder),
+     "Climb the backend's ladder instead: every rung over several sizes, with the model's prediction."},
+    {"sizes", 0, LADDER, OPTION_CUSTOM(sizes, parse_sizes, "N,N,..."),
+     "Sizes for --ladder, each N or MxNxK. Default: 1024 to 8192 by 1024 on a GPU; 256, 512, 1024 on a CPU."},
+    {"no-yardstick", 0, RUN, OPTION_FLAG(no_yardstick), "Measure no library beside the kernel."},
+    {DEVICE_OPTION_BIND(RUN | STUDY)},
+    {DEVICE_OPTION_EXPECT(RUN | STUDY)},
+    {RANKS_OPTION_TIMEOUT(RUN | STUDY)},
+    {"time", 't', TIMED, OPTION_REAL(seconds, 0.01, 1e7, "SECONDS"),
+     "Repeat blocks of products for about this long a kernel (default 2, with --ladder 0.2).",
+     .group = "How long", .given = OPTION_GIVEN(seconds_given)},
+    {"block", 0, TIMED, OPTION_REAL(block, 0.001, 60, "SECONDS"),
+     "How long a block is, after which the result is checked and the next kernel has its turn. Default: "
+     "0.005 on a GPU, 0.05 on a CPU. Long ones, of 10000 products at most, show what a GPU sustains at its "
+     "power limit."},
+    {"verify", 0, RUN, OPTION_CHOICE(verify, "auto|full|off"),
+     "Compare with a float64 product: auto computes rows, columns and random vectors of a large one, full "
+     "every element.",
+     .group = "Result"},
+    {"accept", 0, RUN, OPTION_FLAG(accept),
+     "This run accepts devices: a wrong result of a library counts as the device's, exit status 4, and not "
+     "as a warning."},
+    {OPTION_JSON(RUN, NULL, "")},
+    {OPTION_LIST("backends, devices and kernels")},
+    {"fragment-map", 0, STUDY, OPTION_FLAG(fragment_map),
+     "Show which lane holds which element of each WMMA fragment, measured, and end.",
+     .group = "Studies of tensor cores (CUDA)"},
+    {"load-study", 0, STUDY, OPTION_FLAG(load_study),
+     "Time load_matrix_sync against loads written by hand, show the loads in their machine code, and end."},
 };
 
 /* A kernel must exist for the backend that was named with it. */
@@ -296,16 +181,12 @@ static const struct option_pair exclusive[] = {{"sizes", "size"}, {"ladder", "ke
 const struct option_program gemm_options = {
     .name = "gemm-gpu",
     .summary = "matrix products on GPU clusters, step by step to the peak",
-    .usage = "[OPTION]...",
     .epilogue = "Examples:\n"
                 "  mpirun -np 8 gemm-gpu                    a verified product on each of eight devices\n"
                 "  gemm-gpu -s 1000x2000x3000 --trans NT    other shapes\n"
                 "  gemm-gpu --ladder -s 4096                every step from the naive loop up\n"
-                "  gemm-gpu --list                          what is here\n"
-                "\n"
-                "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
-                "wrong result,\n"
-                "5 below threshold, 6 hang, 7 runtime fault.\n",
+                "  gemm-gpu --list                          what is here\n",
+    .exits = "4 wrong result,\n5 below threshold, 6 hang, 7 runtime fault.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

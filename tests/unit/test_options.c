@@ -9,7 +9,7 @@
 struct settings {
   int64_t sweeps;
   double seconds;
-  const char *file;
+  const char *file, *runs;
   int verify;
   int weak;
   int overlap;
@@ -25,79 +25,28 @@ static status_t parse_size(const char *option, const char *text, void *field)
   return STATUS_OK;
 }
 
-#define AT(field) .offset = offsetof(struct settings, field)
+#define CONFIG struct settings
 
 enum { SWEEPS = 1, SECONDS = 2 };
 
 static const struct option_spec table[] = {
-    {.name = "size",
-     .readers = OPTION_ALWAYS,
-     .letter = 's',
-     .type = OPTION_CUSTOM,
-     AT(size),
-     .metavar = "SIZE",
-     .parse = parse_size,
-     .group = "Problem",
-     .help = "grid"},
-    {.name = "sweeps",
-     .readers = SWEEPS,
-     .letter = 'n',
-     .type = OPTION_INT,
-     AT(sweeps),
-     .metavar = "N",
-     .min = 1,
-     .max = 1000,
-     .given = offsetof(struct settings, sweeps_given) + 1,
-     .help = "number of sweeps"},
-    {.name = "seconds",
-     .readers = SECONDS,
-     .letter = 't',
-     .type = OPTION_REAL,
-     AT(seconds),
-     .metavar = "S",
-     .min = 0.5,
-     .max = 60,
-     .help = "time to run for, in a sentence that is so long that it does not fit into one line of the help "
-             "text"},
-    {.name = "weak",
-     .readers = OPTION_ALWAYS,
-     .letter = 'w',
-     .type = OPTION_FLAG,
-     AT(weak),
-     .help = "weak scaling"},
-    {.name = "verify",
-     .readers = OPTION_ALWAYS,
-     .type = OPTION_CHOICE,
-     AT(verify),
-     .metavar = "HOW",
-     .allowed = "auto|full|off",
-     .group = "Result",
-     .help = "what is checked"},
-    {.name = "json",
-     .readers = OPTION_ALWAYS,
-     .type = OPTION_TEXT,
-     AT(file),
-     .metavar = "FILE",
-     .help = "document"},
-    {.name = "overlap",
-     .readers = OPTION_ALWAYS,
-     .type = OPTION_FLAG,
-     AT(overlap),
-     .value = 1,
-     .help = "compute meanwhile"},
-    {.name = "no-overlap",
-     .readers = OPTION_ALWAYS,
-     .type = OPTION_FLAG,
-     AT(overlap),
-     .value = 2,
-     .help = "do not"},
+    {"size", 's', OPTION_ALWAYS, OPTION_CUSTOM(size, parse_size, "SIZE"), "grid", .group = "Problem"},
+    {"sweeps", 'n', SWEEPS, OPTION_INT(sweeps, 1, 1000, "N"), "number of sweeps",
+     .given = OPTION_GIVEN(sweeps_given)},
+    {"seconds", 't', SECONDS, OPTION_REAL(seconds, 0.5, 60, "S"),
+     "time to run for, in a sentence that is so long that it does not fit into one line of the help text"},
+    {"weak", 'w', OPTION_ALWAYS, OPTION_FLAG(weak), "weak scaling"},
+    {"verify", 0, OPTION_ALWAYS, OPTION_CHOICE_AS(verify, "auto|full|off", "HOW"), "what is checked",
+     .group = "Result"},
+    {"json", 0, OPTION_ALWAYS, OPTION_OUTPUT(file, "FILE"), "document"},
+    {"runs", 0, OPTION_ALWAYS, OPTION_INPUT(runs, "FILE,..."), "what is read"},
+    {"overlap", 0, OPTION_ALWAYS, OPTION_FLAG(overlap), "compute meanwhile"},
 };
 
-static const struct option_pair exclusive[] = {{"sweeps", "overlap"}, {"size", "verify full"}, {NULL}};
+static const struct option_pair exclusive[] = {{"overlap", "sweeps|runs"}, {"size", "verify full"}, {NULL}};
 static const struct option_pair joined[] = {{"overlap", "weak"}, {NULL}};
 static const struct option_program program = {.name = "prog",
                                               .summary = "does things",
-                                              .usage = "[OPTION]...",
                                               .epilogue = "Examples:\n  prog -n 3\n",
                                               .options = table,
                                               .n_options = sizeof table / sizeof *table,
@@ -150,14 +99,14 @@ static void a_value_may_follow_in_four_ways(void **state)
 static void every_type_is_stored(void **state)
 {
   (void)state;
-  assert_int_equal(parse("-s XL -n 7 -t 2.5 -w --verify off --json a.json --no-overlap"), STATUS_OK);
+  assert_int_equal(parse("-s XL -n 7 -t 2.5 -w --verify off --json a.json --runs b,c"), STATUS_OK);
   assert_string_equal(settings.size, "XL");
   assert_int_equal(settings.sweeps, 7);
   assert_true(settings.seconds == 2.5);
   assert_int_equal(settings.weak, 1);
   assert_int_equal(settings.verify, 2);
   assert_string_equal(settings.file, "a.json");
-  assert_int_equal(settings.overlap, 2);
+  assert_string_equal(settings.runs, "b,c");
 }
 
 static void given_options_are_marked(void **state)
@@ -214,16 +163,19 @@ static void an_option_twice_is_refused(void **state)
   assert_refused("-w -w", "--weak is given twice");
 }
 
-static void opposite_flags_are_refused(void **state)
+static void a_file_is_not_written_where_another_option_names_it(void **state)
 {
   (void)state;
-  assert_refused("--overlap --no-overlap", "--overlap and --no-overlap exclude each other");
+  assert_refused("--json a.json --runs a.json", "--json \"a.json\": is also the file of --runs");
+  assert_refused("--runs b.json,./a.json --json a.json", "--json \"a.json\": is also the file of --runs");
+  assert_int_equal(parse("--json a.json --runs b.json,a.jso"), STATUS_OK);
 }
 
 static void pairs_of_the_table_are_refused(void **state)
 {
   (void)state;
-  assert_refused("--overlap -n 4", "--sweeps and --overlap exclude each other");
+  assert_refused("--overlap -n 4", "--overlap and --sweeps exclude each other");
+  assert_refused("--runs a --overlap", "--overlap and --runs exclude each other");
   assert_refused("--verify full -s M", "--size and --verify full exclude each other");
   assert_int_equal(parse("--verify off -s M -n 4"), STATUS_OK);
   assert_refused("--overlap", "--overlap goes with --weak");
@@ -289,8 +241,8 @@ static void help_shows_each_option_in_its_group(void **state)
       "Result:\n"
       "      --verify=HOW        what is checked\n"
       "      --json=FILE         document\n"
+      "      --runs=FILE,...     what is read\n"
       "      --overlap           compute meanwhile\n"
-      "      --no-overlap        do not\n"
       "\n"
       "Other:\n"
       "  -h, --help              show this help and exit\n"
@@ -345,6 +297,20 @@ static void numbers_are_read_strictly(void **state)
   assert_true(value == 6);
 }
 
+static void a_list_is_read_word_by_word(void **state)
+{
+  char word[4];
+  (void)state;
+  const char *rest = value_next("one,,three,2", ',', word, sizeof word);
+  assert_string_equal(word, "one");
+  rest = value_next(rest, ',', word, sizeof word);
+  assert_string_equal(word, "");
+  rest = value_next(rest, ',', word, sizeof word);
+  assert_string_equal(word, ""); /* and not what of it fits */
+  assert_null(value_next(rest, ',', word, sizeof word));
+  assert_string_equal(word, "2");
+}
+
 /** What the last line's given options are warned of, where only \a readers are at work. */
 static void assert_ignored(unsigned readers, const char *warning, int n, const char *first)
 {
@@ -372,7 +338,7 @@ static void options_that_nothing_reads_are_named_in_one_warning(void **state)
 
 static void an_option_that_does_not_say_who_reads_it_is_refused(void **state)
 {
-  struct option_spec silent = {.name = "new", .type = OPTION_FLAG, AT(weak), .help = "is new"};
+  struct option_spec silent = {"new", 0, 0, OPTION_FLAG(weak), "is new"};
   struct option_program with = {.name = "prog", .options = &silent, .n_options = 1};
   char *argv[] = {"prog", NULL};
   (void)state;
@@ -421,7 +387,7 @@ int main(void)
       cmocka_unit_test(a_missing_value_is_refused),
       cmocka_unit_test(a_flag_takes_no_value),
       cmocka_unit_test(an_option_twice_is_refused),
-      cmocka_unit_test(opposite_flags_are_refused),
+      cmocka_unit_test(a_file_is_not_written_where_another_option_names_it),
       cmocka_unit_test(pairs_of_the_table_are_refused),
       cmocka_unit_test(unknown_options_and_words_are_refused),
       cmocka_unit_test(an_abbreviation_is_refused_but_understood),
@@ -430,6 +396,7 @@ int main(void)
       cmocka_unit_test(help_shows_each_option_in_its_group),
       cmocka_unit_test(whole_numbers_are_read_strictly),
       cmocka_unit_test(numbers_are_read_strictly),
+      cmocka_unit_test(a_list_is_read_word_by_word),
       cmocka_unit_test(options_that_nothing_reads_are_named_in_one_warning),
       cmocka_unit_test(an_option_that_does_not_say_who_reads_it_is_refused),
       cmocka_unit_test(variables_are_read_strictly),

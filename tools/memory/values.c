@@ -48,19 +48,14 @@ status_t mem_values_parse(const char *option, const char *text, uint64_t least, 
                           struct mem_values *values)
 {
   struct mem_values found = {.n = 0};
-  const char *rest = text;
-  for (int more = 1; more;) {
-    char one[TEXT_MAX];
-    size_t length = strcspn(rest, ",");
-    uint64_t value;
-    if (length >= sizeof one || found.n == MEM_VALUES_MAX) return refuse(option, text, least, most, grain);
-    memcpy(one, rest, length);
-    one[length] = '\0';
-    if (mem_size_read(one, &value) != STATUS_OK || value < least || value > most || value % grain)
+  char one[TEXT_MAX];
+  uint64_t value;
+  for (const char *rest = text; rest;) {
+    rest = value_next(rest, ',', one, sizeof one);
+    if (found.n == MEM_VALUES_MAX || mem_size_read(one, &value) != STATUS_OK || value < least ||
+        value > most || value % grain)
       return refuse(option, text, least, most, grain);
     if (!mem_values_have(&found, value)) found.at[found.n++] = value;
-    more = rest[length] == ',';
-    rest += length + 1;
   }
   *values = found;
   return STATUS_OK;

@@ -11,8 +11,7 @@
 #include "comm/ranks/options.h"
 #include "gpu/device_options.h"
 
-#define AT(field)    offsetof(struct bench_config, field)
-#define GIVEN(field) (offsetof(struct bench_config, field) + 1)
+#define CONFIG struct bench_config
 
 #define SIZE_MAX_BYTES ((int64_t)1 << 32)
 #define WORD_BYTES     8
@@ -57,10 +56,12 @@ bad:
 static status_t parse_parts(const char *option, const char *text, void *field)
 {
   int *chosen = field;
+  char word[16];
   *chosen = 0;
-  for (const char *rest = text; rest; rest = strchr(rest, ',') ? strchr(rest, ',') + 1 : NULL) {
-    size_t length = strcspn(rest, ","), p = 0;
-    while (p < PARTS && (strlen(parts[p].name) != length || strncmp(parts[p].name, rest, length) != 0)) p++;
+  for (const char *rest = text; rest;) {
+    size_t p = 0;
+    rest = value_next(rest, ',', word, sizeof word);
+    while (p < PARTS && strcmp(parts[p].name, word) != 0) p++;
     if (p == PARTS)
       return log_fail(STATUS_USAGE, "%s %s: allowed are host, pairs, halo, allreduce, with commas between",
                       option, text);
@@ -78,97 +79,34 @@ static status_t parse_transport(const char *option, const char *text, void *fiel
 }
 
 static const struct option_spec options[] = {
-    {.name = "parts",
-     .readers = BENCH_ALL,
-     .type = OPTION_CUSTOM,
-     .parse = parse_parts,
-     .offset = AT(parts),
-     .metavar = "LIST",
-     .group = "What",
-     .help = "Any of host, pairs, halo, allreduce, with commas between. Default: all."},
-    {.name = "transport",
-     .readers = BENCH_PAIRS | BENCH_HALO,
-     .letter = 'x',
-     .type = OPTION_CUSTOM,
-     .parse = parse_transport,
-     .offset = AT(transport),
-     .metavar = "all|TRANSPORT",
-     .help = "Only this way between devices; --list shows them."},
-    {.name = "min",
-     .readers = BENCH_HOST | BENCH_PAIRS,
-     .type = OPTION_CUSTOM,
-     .parse = parse_bytes,
-     .offset = AT(min_bytes),
-     .metavar = "BYTES",
-     .help = "Smallest transfer (default 8)."},
-    {.name = "max",
-     .readers = BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE,
-     .type = OPTION_CUSTOM,
-     .parse = parse_bytes,
-     .offset = AT(max_bytes),
-     .given = GIVEN(max_given),
-     .metavar = "BYTES",
-     .help = "Largest transfer, with K, M or G. Default: 256M on a GPU, 16M on a CPU, less where memory is."},
-    {.name = "step",
-     .readers = BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE,
-     .type = OPTION_INT,
-     .min = 2,
-     .max = 1024,
-     .offset = AT(step),
-     .metavar = "N",
-     .help = "From one size to the next (default 4)."},
-    {.name = "samples",
-     .readers = BENCH_ALL,
-     .type = OPTION_INT,
-     .min = 1,
-     .max = BENCH_SAMPLES_MAX,
-     .offset = AT(samples),
-     .metavar = "N",
-     .help = "Batches a point (default 7); their median counts."},
-    {.name = "size",
-     .readers = BENCH_HALO,
-     .letter = 's',
-     .type = OPTION_CUSTOM,
-     .parse = grid_size_parse,
-     .offset = AT(size),
-     .given = GIVEN(size_given),
-     .metavar = "SIZE",
-     .group = "The halo part",
-     .help = "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU."},
-    {.name = "weak",
-     .readers = BENCH_HALO,
-     .letter = 'w',
-     .type = OPTION_FLAG,
-     .offset = AT(weak),
-     .help = "Every rank gets the interior of SIZE."},
-    RANKS_OPTION_PROCS(BENCH_HALO),
-    {.name = "depth",
-     .readers = BENCH_HALO,
-     .type = OPTION_INT,
-     .min = 1,
-     .max = 8,
-     .offset = AT(depth),
-     .metavar = "T",
-     .help = "Layers of a halo: the T of a temporal kernel (default 1)."},
-    {.name = "backend",
-     .readers = BENCH_ALL,
-     .letter = 'b',
-     .type = OPTION_CUSTOM,
-     .parse = gpu_backend_parse,
-     .offset = AT(backend),
-     .metavar = "NAME",
-     .group = "Where",
-     .help = "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by OpenCL, then "
-             "the CPU."},
-    DEVICE_OPTION_DEVICE(BENCH_ALL),
-    DEVICE_OPTION_BIND(BENCH_ALL),
-    RANKS_OPTION_TIMEOUT(BENCH_ALL),
-    OPTION_JSON(BENCH_ALL, "Result", " himeno-predict reads it, and scripts/plot draws it."),
-    {.name = "list",
-     .readers = OPTION_ALWAYS,
-     .type = OPTION_FLAG,
-     .offset = AT(list),
-     .help = "Show devices, transports and network cards, with the reason where one is missing, and end."},
+    {"parts", 0, BENCH_ALL, OPTION_CUSTOM(parts, parse_parts, "LIST"),
+     "Any of host, pairs, halo, allreduce, with commas between. Default: all.", .group = "What"},
+    {"transport", 'x', BENCH_PAIRS | BENCH_HALO, OPTION_CUSTOM(transport, parse_transport, "all|TRANSPORT"),
+     "Only this way between devices; --list shows them."},
+    {"min", 0, BENCH_HOST | BENCH_PAIRS, OPTION_CUSTOM(min_bytes, parse_bytes, "BYTES"),
+     "Smallest transfer (default 8)."},
+    {"max", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE, OPTION_CUSTOM(max_bytes, parse_bytes, "BYTES"),
+     "Largest transfer, with K, M or G. Default: 256M on a GPU, 16M on a CPU, less where memory is.",
+     .given = OPTION_GIVEN(max_given)},
+    {"step", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE, OPTION_INT(step, 2, 1024, "N"),
+     "From one size to the next (default 4)."},
+    {"samples", 0, BENCH_ALL, OPTION_INT(samples, 1, BENCH_SAMPLES_MAX, "N"),
+     "Batches a point (default 7); their median counts."},
+    {"size", 's', BENCH_HALO, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
+     "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU.", .group = "The halo part",
+     .given = OPTION_GIVEN(size_given)},
+    {"weak", 'w', BENCH_HALO, OPTION_FLAG(weak), "Every rank gets the interior of SIZE."},
+    {RANKS_OPTION_PROCS(BENCH_HALO, "takes the cheapest exchange by model.")},
+    {"depth", 0, BENCH_HALO, OPTION_INT(depth, 1, 8, "T"),
+     "Layers of a halo: the T of a temporal kernel (default 1)."},
+    {"backend", 'b', BENCH_ALL, OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),
+     "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by OpenCL, then the CPU.",
+     .group = "Where"},
+    {DEVICE_OPTION_DEVICE(BENCH_ALL)},
+    {DEVICE_OPTION_BIND(BENCH_ALL)},
+    {RANKS_OPTION_TIMEOUT(BENCH_ALL)},
+    {OPTION_JSON(BENCH_ALL, "Result", " himeno-predict reads it, and scripts/plot draws it.")},
+    {OPTION_LIST("devices, transports and network cards")},
 };
 
 static const struct bench_config defaults = {.parts = BENCH_ALL,
@@ -189,7 +127,6 @@ static status_t check(void *config)
 const struct option_program bench_options = {
     .name = "comm-gpu",
     .summary = "Latency and bandwidth of every path between GPUs: host, neighbours, halos, sums",
-    .usage = "[OPTION]...",
     .epilogue = "Examples:\n"
                 "  mpirun -np 8 comm-gpu --json paths.json      every path of eight devices\n"
                 "  mpirun -np 4 comm-gpu --parts halo -s XL     the halo exchange of XL over four\n"
@@ -197,12 +134,9 @@ const struct option_program bench_options = {
                 "\n"
                 "Environment, for tests:\n"
                 "  HIMENO_SYSFS=FOLDER        network cards are read from there and not from /sys\n"
-                "  HIMENO_BENCH_CORRUPT=N     each rank damages what arrives in its Nth transfer\n"
-                "\n"
-                "Exit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), 4 "
-                "content that "
-                "arrived changed,\n"
-                "6 hang, 7 runtime fault.\n",
+                "  HIMENO_BENCH_CORRUPT=N     each rank damages what arrives in its Nth "
+                "transfer\n",
+    .exits = "4 content that arrived changed,\n6 hang, 7 runtime fault.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

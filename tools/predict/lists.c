@@ -3,26 +3,15 @@
 
 #include "tools/predict/lists.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/log.h"
 #include "base/values.h"
-
-/* The next of a list with commas between; NULL at its end. */
-static const char *next_word(const char *rest, char word[64])
-{
-  size_t length = strcspn(rest, ",");
-  snprintf(word, 64, "%.*s", (int)(length < 63 ? length : 63), rest);
-  return rest[length] ? rest + length + 1 : NULL;
-}
 
 status_t size_list_parse(const char *option, const char *text, void *sizes)
 {
   struct size_list *list = sizes;
   char word[64];
   for (const char *rest = text; rest;) {
-    rest = next_word(rest, word);
+    rest = value_next(rest, ',', word, sizeof word);
     if (list->n == LIST_SIZES_MAX)
       return log_fail(STATUS_USAGE, "%s %s: at most %d sizes are allowed", option, text, LIST_SIZES_MAX);
     RETURN_IF_FAILED(grid_size_parse(option, word, &list->list[list->n++]));
@@ -36,7 +25,7 @@ status_t rank_list_parse(const char *option, const char *text, void *ranks)
   char word[64];
   for (const char *rest = text; rest;) {
     long long value;
-    rest = next_word(rest, word);
+    rest = value_next(rest, ',', word, sizeof word);
     if (list->n == LIST_RANKS_MAX || value_read_int(word, 1, LIST_RANKS_TOP, &value) != STATUS_OK)
       return log_fail(STATUS_USAGE,
                       "%s %s: allowed are up to %d whole numbers from 1 to %d, with commas between", option,
