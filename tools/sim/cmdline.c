@@ -37,22 +37,15 @@ static const struct option_spec options[] = {
     {OPTION_JSON(OPTION_ALWAYS, NULL, " himeno-predict --against reads it.")},
 };
 
-static void defaults_fill(struct sim_config *c)
-{
-  if (c->sizes.n == 0) c->sizes.list[c->sizes.n++] = *grid_size_named(3);
-  if (c->ranks.n == 0) c->ranks = (struct rank_list){3, {1, 8, 64}};
-  if (c->per_host == 0) c->per_host = 8;
-  if (c->leaf == 0) c->leaf = c->network == NETWORK_FAT_TREE ? 16 : 4;
-  if (c->taper == 0) c->taper = 1;
-  if (c->passes == 0) c->passes = 6;
-  if (c->timeout == 0) c->timeout = 60;
-}
+static const struct sim_config defaults = {.per_host = 8, .taper = 1, .passes = 6, .timeout = 60};
 
 static status_t check(void *config)
 {
   struct sim_config *c = config;
   if (!c->model) return log_fail(STATUS_USAGE, "--model is missing: himeno-predict --json writes one");
-  defaults_fill(c);
+  if (c->sizes.n == 0) c->sizes.list[c->sizes.n++] = *grid_size_named(3);
+  if (c->ranks.n == 0) c->ranks = (struct rank_list){3, {1, 8, 64}};
+  if (c->leaf == 0) c->leaf = c->network == NETWORK_FAT_TREE ? 16 : 4;
   return STATUS_OK;
 }
 
@@ -69,5 +62,7 @@ const struct option_program sim_options = {
                 "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 6 hang, 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .defaults = &defaults,
+    .config_bytes = sizeof defaults,
     .check = check,
 };
