@@ -86,3 +86,73 @@ assert {"stream L", "temporal4 S", "warptile f32 1024", "regblock f32 4096", "si
   expect_status 0
   [[ $output == *'L      strong'*2x2x1* ]]
 }
+
+@test "every line of a soak's log has the fields that doc/soak.schema.json has" {
+  "$PYTHON" - "$top_srcdir" <<'PY'
+import json, pathlib, sys
+source = pathlib.Path(sys.argv[1])
+schema = json.loads((source / "doc/soak.schema.json").read_text())
+lines = [json.loads(line) for line in (source / "tests/golden/documents/soak-log.jsonl").read_text().splitlines()]
+assert [line["verdict"] for line in lines] == ["wrong", "pass", "pass"] and lines[0]["corruptions"][0]["array"] == "c1"
+assert all(set(schema["required"]) <= set(line) <= set(schema["properties"]) for line in lines)
+try:
+    import jsonschema
+except ImportError:
+    sys.exit()
+for line in lines:
+    jsonschema.Draft202012Validator(schema).validate(line)
+PY
+}
+
+@test "himeno-gpu takes the kernel that a file remembers" {
+  export HIMENO_TUNE_CACHE=$PWD/tune.json
+  on 1 "$himeno" -b cpu -s XS -n 1 >/dev/null
+  "$PYTHON" - "$old/himeno-tune-1.json" tune.json <<'PY'
+import json, sys
+old, here = (json.load(open(path)) for path in sys.argv[1:])
+key, = here["choices"]  # names this machine and this program
+assert key.count("|") == next(iter(old["choices"])).count("|")
+old["choices"] = {key: {**choice, "kernel": "reference"} for choice in old["choices"].values()}
+json.dump(old, open(sys.argv[2], "w"))
+PY
+  run on 1 "$himeno" -b cpu -s XS -n 1
+  expect_status 0
+  [[ $output == *'kernel     reference (classic), remembered from an earlier trial'* ]]
+}
+
+@test "scripts/scaling goes on with a study, and compares it" {
+  cp -r "$old/study" study && chmod -R u+w study
+  run "$top_srcdir/scripts/scaling" status study
+  expect_status 0
+  [[ $output == *'2 of 2'* ]]
+  run "$top_srcdir/scripts/scaling" compare study "$old/study"
+  expect_status 0
+  [[ $output == *'0 slower, 0 faster, 2 the same'* ]]
+  cp study/study.csv before.csv
+  run "$top_srcdir/scripts/scaling" run study
+  expect_status 0
+  diff before.csv study/study.csv
+}
+
+@test "scripts/report tells of a study" {
+  cp -r "$old/study" study && chmod -R u+w study
+  run "$top_srcdir/scripts/report" study -o report.html
+  [ "$status" -ne 3 ] || skip "$output"
+  expect_status 0
+  for word in 'finished: yes' 'right bits: yes' 'Null device 1' 'himeno-gpu -s 18x18x34 -k reference' '22.45'; do
+    grep -qF -- "$word" report.html || { echo "no $word"; return 1; }
+  done
+}
+
+@test "scripts/accept goes on with an acceptance, and judges it as before" {
+  cp -r "$old/accept" accept && chmod -R u+w accept
+  "$PYTHON" -c 'import json; print(json.load(open("accept/plan.json"))["limits of the policy"], end="")' >site.json
+  sed -i "s|\"program\": .*|\"program\": \"$himeno\",|" accept/plan.json
+  printf '#!/bin/sh\nexit 9\n' >launch # nothing is to be run again
+  chmod +x launch
+  PATH=$PWD:$PATH run "$top_srcdir/scripts/accept" accept --per-host 1 --hosts n1,n2 --policy site.json --stages alone --size 18x18x34 --seconds 0.01 \
+    --program "$himeno" --options "-b null --block 5" --launcher "launch {list} {per_host}"
+  expect_status 4
+  [[ $output == *'n2    wrong: himeno-gpu: first block: array a2 has changed on this rank'*'drain: n2'* ]]
+  diff <(grep -Ev '"(time|seconds)"' "$old/accept/accept.json") <(grep -Ev '"(time|seconds)"' accept/accept.json)
+}
