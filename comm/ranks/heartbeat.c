@@ -55,11 +55,11 @@ static int is_over(uint64_t now, uint64_t since, double seconds)
 /* Time in which this process, or all of the job, was suspended is nobody's silence. */
 static uint64_t beat(void)
 {
-  const uint64_t step = (uint64_t)(BEAT_SECONDS * ALARM_SECOND);
+  const uint64_t interval = (uint64_t)(BEAT_SECONDS * ALARM_SECOND);
   uint64_t clock = alarm_clock();
-  if (clock - h.last > 3 * step) {
-    a->paused += clock - h.last - step;
-    a->own->moved += clock - h.last - step;
+  if (clock - h.last > 3 * interval) {
+    a->paused += clock - h.last - interval;
+    a->own->moved += clock - h.last - interval;
   }
   h.last = clock;
   a->own->beat = clock;
