@@ -15,7 +15,7 @@ AS_IF([test "x$with_lapack" != xno], [
     AS_IF([test $hg_lapack = 0 && test -n "$hg_library"], [
       AC_MSG_CHECKING([for LAPACK in $hg_library])
       LIBS="$hg_candidates $hg_library $hg_save_LIBS"
-      AC_LINK_IFELSE([AC_LANG_PROGRAM([[void dgelsd_(void);]], [[dgelsd_();]])],
+      AC_LINK_IFELSE([AC_LANG_PROGRAM([[void dgelss_(void);]], [[dgelss_();]])],
         [hg_lapack=1; LAPACK_LIBS="$hg_candidates $hg_library"; AC_MSG_RESULT([yes])],
         [AC_MSG_RESULT([no])])])
   done

@@ -4,7 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include "base/sha256.h"
-#include "tools/predict/model_private.h"
+#include "tools/predict/model.h"
 #include "tools/predict/validate.h"
 #include "tests/unit/near.h"
 
@@ -59,10 +59,9 @@ static void the_slowest_rank_decides_and_ways_carry_bytes_at_once(void **state)
 
 static void least_squares_keeps_values_from_being_negative(void **state)
 {
-  struct lsq problem;
+  struct lsq problem = {.columns = 3};
   struct lsq_solution solution;
   (void)state;
-  lsq_init(&problem, 3);
   for (int r = 0; r < 6; r++) lsq_add(&problem, (const double[3]){1, r, 0}, 5 - 0.1 * r, 1);
   assert_int_equal(lsq_solve(&problem, &solution), STATUS_OK);
   assert_near(solution.value[0], 4.75, 1e-9); /* the slope would be negative: the mean is left */

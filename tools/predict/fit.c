@@ -28,12 +28,13 @@
 #define TILE_CHANCE   0.01
 #define FREEDOM_LEAST 2.0
 
-int model_per_host(const struct study *study)
+/* Ranks of a host in the runs on several hosts; 0 when there are none. */
+static int host_ranks(const struct study *study)
 {
   int most = 0;
   for (int r = 0; r < study->n; r++) {
     const struct study_run *run = &study->runs[r];
-    int each = run->hosts > 1 ? (run->ranks + run->hosts - 1) / run->hosts : 0;
+    int each = run->hosts > 1 ? study_per_host(run) : 0;
     if (each > most) most = each;
   }
   return most;
@@ -67,9 +68,8 @@ static status_t samples_make(const struct study *study, struct model *model, str
   for (int r = 0; r < study->n; r++) {
     struct sample *s = &f->samples[f->n++];
     s->run = &study->runs[r];
-    int per_host = s->run->hosts > 0 ? (s->run->ranks + s->run->hosts - 1) / s->run->hosts : s->run->ranks;
-    RETURN_IF_FAILED(
-        geometry_make(s->run->global, s->run->procs, s->run->depth, s->run->overlap, per_host, &s->geometry));
+    RETURN_IF_FAILED(geometry_make(s->run->global, s->run->procs, s->run->depth, s->run->overlap,
+                                   study_per_host(s->run), &s->geometry));
     s->way = s->run->ranks > 1 ? model_way(model, s->run->transport) : -1;
   }
   return STATUS_OK;
@@ -78,7 +78,7 @@ static status_t samples_make(const struct study *study, struct model *model, str
 static void range_note(const struct fitting *f, struct model *model)
 {
   model->runs = f->n;
-  model->per_host = model_per_host(f->study);
+  model->per_host = host_ranks(f->study);
   model->depth = f->samples[0].run->depth;
   model->overlap = 1;
   for (int n = 0; n < f->n; n++) {

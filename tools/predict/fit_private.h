@@ -4,7 +4,7 @@
 #ifndef TOOLS_PREDICT_FIT_PRIVATE_H
 #define TOOLS_PREDICT_FIT_PRIVATE_H
 
-#include "tools/predict/model_private.h"
+#include "tools/predict/model.h"
 
 /** One run with its geometry. */
 struct sample {

@@ -85,7 +85,7 @@ status_t fit_problem_make(const struct fitting *f, const struct model *model, st
 {
   struct model_rows rows;
   double total[MODEL_COLUMNS_MAX];
-  RETURN_IF_FAILED(lsq_init(problem, model->columns));
+  *problem = (struct lsq){.columns = model->columns};
   for (int n = 0; n < f->n; n++) {
     const struct sample *s = &f->samples[n];
     model_rows_make(model, &s->geometry, s->way, &rows);

@@ -14,17 +14,14 @@
 
 /* LAPACK, column-major. None of its arguments is a character, so the call is the same with every
  * compiler. */
-void dgelsd_(const int *m, const int *n, const int *nrhs, double *a, const int *lda, double *b,
+void dgelss_(const int *m, const int *n, const int *nrhs, double *a, const int *lda, double *b,
              const int *ldb, double *s, const double *rcond, int *rank, double *work, const int *lwork,
-             int *iwork, int *info);
+             int *info);
 void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
              const int *lwork, int *info);
 
-status_t lsq_init(struct lsq *problem, int columns)
-{
-  *problem = (struct lsq){.columns = columns};
-  return STATUS_OK;
-}
+/* Of work that LAPACK is given for each row or column: more than it needs, enough for its blocks. */
+#define WORK_EACH 64
 
 void lsq_free(struct lsq *problem)
 {
@@ -57,7 +54,7 @@ void lsq_solution_free(struct lsq_solution *s)
   free(s->covariance);
   free(s->residual);
   free(s->leverage);
-  *s = (struct lsq_solution){.rank = 0};
+  *s = (struct lsq_solution){.used = NULL};
 }
 
 static status_t solution_alloc(const struct lsq *p, struct lsq_solution *s)
@@ -95,15 +92,9 @@ struct triangle {
 /* R of a = QR in the place of a; info is LAPACK's, or −1 for lack of memory. */
 static int triangulate(double *a, int rows, int columns)
 {
-  double best, *tau = calloc((size_t)columns, sizeof *tau), *work = NULL;
-  int info = 0, query = -1;
-  dgeqrf_(&rows, &columns, a, &rows, tau, &best, &query, &info);
-  int lwork = (int)best;
-  work = calloc((size_t)lwork + 1, sizeof *work);
-  if (tau && work)
-    dgeqrf_(&rows, &columns, a, &rows, tau, work, &lwork, &info);
-  else
-    info = -1;
+  int info = -1, lwork = WORK_EACH * columns;
+  double *tau = calloc((size_t)columns, sizeof *tau), *work = calloc((size_t)lwork, sizeof *work);
+  if (tau && work) dgeqrf_(&rows, &columns, a, &rows, tau, work, &lwork, &info);
   free(work);
   free(tau);
   return info;
@@ -132,77 +123,46 @@ static status_t triangle_make(const struct lsq *p, const double *length, struct 
   return STATUS_OK;
 }
 
-/* The pseudo-inverse, n × m column-major, of the scaled columns in use: least squares with the unit
- * matrix on the right. */
-static status_t pseudo_inverse(double *a, int m, int n, double *inverse, int *rank)
+/* Values and covariance of the n columns in use: dgelss leaves the values in \a right, the singular
+ * values, and in \a a row by row the right singular vectors. */
+static void solution_set(const double *length, const int *index, int n, int rank, const double *a, int m,
+                         const double *right, const double *singular, int columns, struct lsq_solution *s)
 {
-  int size = m > n ? m : n, least = m < n ? m : n, info = 0, query = -1, iquery[1], lwork;
-  double best, tolerance = RANK_SHARE, *b = calloc((size_t)size * (size_t)m, sizeof *b);
-  double *s = calloc((size_t)least + 1, sizeof *s), *work = NULL;
-  int *iwork = NULL;
-  status_t status = STATUS_OK;
-  if (!b || !s) goto memory;
-  dgelsd_(&m, &n, &m, a, &m, b, &size, s, &tolerance, rank, &best, &query, iquery, &info);
-  lwork = (int)best;
-  work = calloc((size_t)lwork + 1, sizeof *work);
-  iwork = calloc((size_t)iquery[0] + 1, sizeof *iwork);
-  if (!work || !iwork) goto memory;
-  for (int r = 0; r < m; r++) b[(size_t)r * (size_t)size + (size_t)r] = 1;
-  dgelsd_(&m, &n, &m, a, &m, b, &size, s, &tolerance, rank, work, &lwork, iwork, &info);
-  if (info != 0)
-    status = log_fail(STATUS_FAULT, "LAPACK's dgelsd failed on %d rows and %d columns: info %d", m, n, info);
-  for (int r = 0; r < m; r++)
-    for (int c = 0; c < n; c++)
-      inverse[(size_t)r * (size_t)n + (size_t)c] = b[(size_t)r * (size_t)size + (size_t)c];
-  goto done;
-memory:
-  status = log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d rows", m);
-done:
-  free(iwork);
-  free(work);
-  free(s);
-  free(b);
-  return status;
-}
-
-/* Values and covariance of n columns in use from their pseudo-inverse. */
-static void values_set(const struct triangle *t, const double *length, const int *index, int n,
-                       const double *inverse, int columns, struct lsq_solution *s)
-{
-  const double *right = t->matrix + (size_t)columns * (size_t)t->rows;
-  for (int r = 0; r < t->rows; r++)
-    for (int c = 0; c < n; c++) {
-      const double at = inverse[(size_t)r * (size_t)n + (size_t)c] / length[index[c]];
-      s->value[index[c]] += at * right[r];
-      for (int d = 0; d < n; d++)
-        s->covariance[index[c] * columns + index[d]] +=
-            at * inverse[(size_t)r * (size_t)n + (size_t)d] / length[index[d]];
+  for (int c = 0; c < n; c++) {
+    s->value[index[c]] = right[c] / length[index[c]];
+    for (int d = 0; d < n; d++) {
+      double sum = 0;
+      for (int r = 0; r < rank; r++) sum += a[c * m + r] * a[d * m + r] / (singular[r] * singular[r]);
+      s->covariance[index[c] * columns + index[d]] = sum / (length[index[c]] * length[index[d]]);
     }
+  }
 }
 
 /* With the columns in use: values and covariance. */
 static status_t solve_used(const struct triangle *t, const double *length, int columns,
                            struct lsq_solution *s)
 {
-  int n = 0, index[columns];
-  const size_t m = (size_t)t->rows;
+  const int m = t->rows, one = 1, lwork = WORK_EACH * m;
+  const double tolerance = RANK_SHARE;
+  int n = 0, index[columns], rank, info = 0;
   status_t status = STATUS_OK;
-  for (int c = 0; c < columns; c++) {
+  for (int c = 0; c < columns; c++)
     if (s->used[c]) index[n++] = c;
-    s->value[c] = 0;
-  }
+  memset(s->value, 0, (size_t)columns * sizeof *s->value);
   memset(s->covariance, 0, (size_t)columns * (size_t)columns * sizeof *s->covariance);
-  s->rank = 0;
   if (n == 0) return STATUS_OK;
-  double *a = calloc(m * (size_t)n, sizeof *a), *inverse = calloc((size_t)n * m, sizeof *inverse);
-  if (a && inverse) {
-    for (int c = 0; c < n; c++) memcpy(a + (size_t)c * m, t->matrix + (size_t)index[c] * m, m * sizeof *a);
-    status = pseudo_inverse(a, t->rows, n, inverse, &s->rank);
-    if (status == STATUS_OK) values_set(t, length, index, n, inverse, columns, s);
-  } else {
+  double *a = calloc((size_t)m * (size_t)n, sizeof *a), *work = calloc((size_t)lwork, sizeof *work);
+  double right[m], singular[n];
+  memcpy(right, t->matrix + columns * m, sizeof right);
+  for (int c = 0; a && c < n; c++) memcpy(a + c * m, t->matrix + index[c] * m, (size_t)m * sizeof *a);
+  if (!a || !work)
     status = log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d columns", n);
-  }
-  free(inverse);
+  else
+    dgelss_(&m, &n, &one, a, &m, right, &m, singular, &tolerance, &rank, work, &lwork, &info);
+  if (info != 0)
+    status = log_fail(STATUS_FAULT, "LAPACK's dgelss failed on %d rows and %d columns: info %d", m, n, info);
+  if (status == STATUS_OK) solution_set(length, index, n, rank, a, m, right, singular, columns, s);
+  free(work);
   free(a);
   return status;
 }
@@ -213,7 +173,7 @@ static void residuals_set(const struct lsq *p, struct lsq_solution *s)
     const double *row = p->matrix + (size_t)r * (size_t)p->columns;
     s->residual[r] = p->right[r];
     for (int c = 0; c < p->columns; c++) s->residual[r] -= row[c] * s->value[c];
-    s->leverage[r] = lsq_variance(s, p->columns, row);
+    s->leverage[r] = lsq_variance(s->covariance, p->columns, p->columns, row);
   }
 }
 
@@ -256,12 +216,12 @@ done:
   return status;
 }
 
-double lsq_variance(const struct lsq_solution *s, int columns, const double *x)
+double lsq_variance(const double *covariance, int columns, int stride, const double *x)
 {
   double sum = 0;
   for (int c = 0; c < columns; c++) {
     if (x[c] == 0) continue;
-    for (int d = 0; d < columns; d++) sum += x[c] * s->covariance[c * columns + d] * x[d];
+    for (int d = 0; d < columns; d++) sum += x[c] * covariance[c * stride + d] * x[d];
   }
   return sum;
 }

@@ -7,8 +7,7 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "suite/program.h"
-#include "tools/predict/report.h"
-#include "tools/predict/seal.h"
+#include "tools/predict/predict.h"
 
 static struct predict p;
 
@@ -20,7 +19,7 @@ static status_t documents_write(FILE *out)
   json_t *document = predict_report_json(&p);
   if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
   status_t status = p.config.json ? report_json_write(document, p.config.json) : STATUS_OK;
-  if (status == STATUS_OK && p.config.seal) status = seal_set(document, hash);
+  if (status == STATUS_OK && p.config.seal) status = predict_seal(document, hash);
   if (status == STATUS_OK && p.config.seal) status = report_json_write(document, p.config.seal);
   json_decref(document);
   if (status == STATUS_OK && p.config.seal)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "tools/predict/model_private.h"
+#include "tools/predict/model.h"
 
 /* 90% of runs lie between the 5% and the 95% quantile. */
 #define QUANTILE 0.95
@@ -196,14 +196,12 @@ static const char *limit_name(const struct model_time *t, int overlap)
  * measured ranks. */
 static void interval_set(const struct model *model, int way, const double *total, struct model_time *t)
 {
-  double sum = 0, spread = way < 0 ? model->spread : model->way_spread[way];
+  double spread = way < 0 ? model->spread : model->way_spread[way];
   if (model->freedom <= 0) return;
-  for (int c = 0; c < model->columns; c++)
-    for (int d = 0; d < model->columns; d++)
-      sum += total[c] * model->covariance[c * MODEL_COLUMNS_MAX + d] * total[d];
+  double variance = lsq_variance(model->covariance, model->columns, MODEL_COLUMNS_MAX, total);
   if (t->extrapolated & (BEYOND_RANKS | BEYOND_HOSTS))
     spread = fmax(spread, way < 0 ? model->far_spread : model->way_far_spread[way]);
-  double parameters = model->spread * model->spread * sum / (t->seconds * t->seconds);
+  double parameters = model->spread * model->spread * variance / (t->seconds * t->seconds);
   double off = lsq_student(QUANTILE, model->freedom) * sqrt(spread * spread + parameters);
   t->low = t->seconds * exp(-off);
   t->high = t->seconds * exp(off);

@@ -27,6 +27,8 @@
 #ifndef TOOLS_PREDICT_MODEL_H
 #define TOOLS_PREDICT_MODEL_H
 
+#include <jansson.h>
+
 #include "tools/predict/geometry.h"
 #include "tools/predict/lsq.h"
 
@@ -111,10 +113,52 @@ status_t model_predict(const struct model *model, const struct geometry *geometr
 status_t model_slowest(const struct model *model, int per_host, const char *transport,
                        const struct model_scale *scale, struct geometry *geometry, struct model_time *time);
 
-/** \brief Ranks of a host in the study's runs on several hosts; 0 when there are none. */
-int model_per_host(const struct study *study);
-
 /** \brief "pass", "point", …; for columns of ways "staged synchronisation" and so on. */
 const char *model_term_name(const struct model *model, int column, char text[96]);
+
+/* The terms of a time as a row of the linear problem, for fitting and predicting. */
+
+static inline int model_way_column(int way, enum model_way_term term)
+{
+  return TERMS + way * WAY_TERMS + (int)term;
+}
+
+/** Rows of the parts of a sweep; a part's time is its row times the values. The chain is what
+ * precedes the exchange where slabs are computed beside the interior. */
+struct model_rows {
+  double interior[MODEL_COLUMNS_MAX], boundary[MODEL_COLUMNS_MAX], chain[MODEL_COLUMNS_MAX],
+      latency[MODEL_COLUMNS_MAX], bytes[MODEL_COLUMNS_MAX], synchronisation[MODEL_COLUMNS_MAX],
+      reduction[MODEL_COLUMNS_MAX];
+};
+
+/** \brief The rows of a geometry; \a way is the column block of its transport, −1 without
+ * neighbours. */
+void model_rows_make(const struct model *model, const struct geometry *geometry, int way,
+                     struct model_rows *rows);
+
+/** \brief Row times values. */
+double model_product(const struct model *model, const double *row);
+
+/** \brief The row of the whole sweep: with interior, with exchange, or with both where nothing
+ * overlaps. */
+void model_row_total(const struct model *model, const struct model_rows *rows, int overlap, double *total);
+
+/** \brief Whether one launch computes all slabs, sends all messages and waits for all halos, as
+ * p2p's does: then the slabs' launch is a part of the exchange, a further message costs only its
+ * bytes, and the phases of a run do not tell slabs from interior. */
+int model_at_once(const char *transport);
+
+/** \brief Block of a transport's columns; −1 if it has none. */
+int model_way(const struct model *model, const char *transport);
+
+/* As JSON: part of the document of himeno-predict, and read again from it. */
+
+/** \brief The object `model` of doc/predict.schema.json; NULL when memory ran out. */
+json_t *model_json(const struct model *model);
+
+/** \brief Reads the `model` of a document of himeno-predict. Without covariance it predicts without
+ * an interval. STATUS_ENVIRONMENT, or STATUS_USAGE: also where it is not of \a kernel (NULL: of
+ * any). */
+status_t model_json_read(const char *path, const char *kernel, struct model *model);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "tools/predict/model_json.h"
+#include "tools/predict/model.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/report.h"
-#include "tools/predict/model_private.h"
 
 static const char *const where_names[STUDY_WHERES] = {"same_host", "other_host"};
 

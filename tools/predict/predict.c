@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "comm/halo/decomp.h"
 #include "himeno/problem.h"
-#include "tools/predict/model_json.h"
+#include "tools/predict/model.h"
 
 /* Where strong scaling ends is searched up to here. */
 #define SEARCH_RANKS 4096
@@ -111,63 +111,53 @@ static void defaults_fill(struct predict *p)
     c->ranks.list[c->ranks.n++] = n;
 }
 
-static status_t point_add(struct predict *p, const struct grid_size *size, const char *transport, int weak,
-                          int ranks)
+static void series_add(struct predict *p, const struct grid_size *size, const char *transport, int weak)
 {
-  struct predict_point *longer = realloc(p->points, (size_t)(p->n + 1) * sizeof *longer);
-  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for predictions");
-  p->points = longer;
-  longer += p->n++;
-  *longer = (struct predict_point){.size = *size, .weak = weak, .ranks = ranks};
-  snprintf(longer->transport, sizeof longer->transport, "%s", transport);
-  point_try(p, longer);
-  return STATUS_OK;
+  for (int n = 0; n < p->config.ranks.n; n++) {
+    struct predict_point *point = &p->points[p->n++];
+    *point = (struct predict_point){.size = *size, .weak = weak, .ranks = p->config.ranks.list[n]};
+    snprintf(point->transport, sizeof point->transport, "%s", transport);
+    point_try(p, point);
+  }
 }
 
-static status_t series_add(struct predict *p, const struct grid_size *size, const char *transport, int weak)
+static void end_find(struct predict *p, const struct grid_size *size, const char *transport)
 {
-  if (p->config.scaling == (weak ? SCALING_STRONG : SCALING_WEAK)) return STATUS_OK;
-  for (int n = 0; n < p->config.ranks.n; n++)
-    RETURN_IF_FAILED(point_add(p, size, transport, weak, p->config.ranks.list[n]));
-  return STATUS_OK;
-}
-
-static status_t end_find(struct predict *p, const struct grid_size *size, const char *transport)
-{
-  struct predict_end end = {.size = *size}, *longer;
-  snprintf(end.transport, sizeof end.transport, "%s", transport);
+  struct predict_end *end = &p->ends[p->n_ends++];
+  *end = (struct predict_end){.size = *size};
+  snprintf(end->transport, sizeof end->transport, "%s", transport);
   for (int n = 1; n <= SEARCH_RANKS; n *= 2) {
     struct predict_point point = {.size = *size, .ranks = n};
     snprintf(point.transport, sizeof point.transport, "%s", transport);
     point_try(p, &point);
     if (!point.predicted) break;
-    end.searched_ranks = n;
-    if (n == 1 || point.time.seconds < end.fastest_seconds) {
-      end.fastest_ranks = n;
-      end.fastest_seconds = point.time.seconds;
+    end->searched_ranks = n;
+    if (n == 1 || point.time.seconds < end->fastest_seconds) {
+      end->fastest_ranks = n;
+      end->fastest_seconds = point.time.seconds;
     }
-    if (point.efficiency >= HALF) end.efficient_ranks = n;
+    if (point.efficiency >= HALF) end->efficient_ranks = n;
   }
-  longer = realloc(p->ends, (size_t)(p->n_ends + 1) * sizeof *longer);
-  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for predictions");
-  p->ends = longer;
-  p->ends[p->n_ends++] = end;
-  return STATUS_OK;
 }
 
 static status_t points_make(struct predict *p)
 {
   int some = 0, wanted = 0;
+  size_t ends = (size_t)(p->model.paths.n * p->config.sizes.n);
+  p->points = calloc(2 * ends * (size_t)p->config.ranks.n + 1, sizeof *p->points);
+  p->ends = calloc(ends + 1, sizeof *p->ends);
+  if (!p->points || !p->ends) return log_fail(STATUS_ENVIRONMENT, "out of memory for predictions");
   for (int w = 0; w < p->model.paths.n; w++) {
     const char *transport = p->model.paths.ways[w].name;
     if (p->config.transport && strcmp(transport, p->config.transport) != 0) continue;
     wanted = 1;
     for (int weak = 0; weak < 2; weak++)
-      for (int s = 0; s < p->config.sizes.n; s++)
-        RETURN_IF_FAILED(series_add(p, &p->config.sizes.list[s], transport, weak));
+      for (int s = 0; s < p->config.sizes.n && p->config.scaling != (weak ? SCALING_STRONG : SCALING_WEAK);
+           s++)
+        series_add(p, &p->config.sizes.list[s], transport, weak);
     for (int s = 0; s < p->config.sizes.n && p->config.scaling != SCALING_WEAK && p->config.procs[0] == 0;
          s++)
-      RETURN_IF_FAILED(end_find(p, &p->config.sizes.list[s], transport));
+      end_find(p, &p->config.sizes.list[s], transport);
   }
   if (!wanted)
     return log_fail(STATUS_ENVIRONMENT,

@@ -4,7 +4,10 @@
 #ifndef TOOLS_PREDICT_PREDICT_H
 #define TOOLS_PREDICT_PREDICT_H
 
+#include <stdio.h>
+
 #include "base/options.h"
+#include "base/sha256.h"
 #include "tools/predict/lists.h"
 #include "tools/predict/validate.h"
 
@@ -67,9 +70,30 @@ void predict_close(struct predict *predict);
 /** \brief Opens the sealed predictions of config.check and sets them against the runs of
  * config.against. STATUS_WRONG when the seal is broken; STATUS_ENVIRONMENT when no run was
  * predicted. */
-status_t predict_check(struct predict *predict, char hash[65]);
+status_t predict_check(struct predict *predict, char hash[SHA256_TEXT]);
 
 /** \brief STATUS_SLOW when an error against measured runs is more than config.within. */
 status_t predict_within(const struct predict *predict);
+
+/** \brief Adds the object `seal` with the SHA-256 of all the rest, so that a prediction cannot be
+ * changed after the run: sorted keys, no blanks, reals of 15 digits. */
+status_t predict_seal(json_t *document, char hash[SHA256_TEXT]);
+
+/** What an extrapolation goes beyond: in documents, and for people. */
+struct predict_beyond {
+  enum model_beyond what;
+  const char *name, *text;
+};
+#define PREDICT_BEYONDS 7
+extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
+
+/** \brief The report for people. */
+void predict_report_text(const struct predict *predict, FILE *out);
+
+/** \brief The table of predictions beside runs, with median and worst error. */
+void predict_report_against(const struct validate_table *table, FILE *out);
+
+/** \brief The document of doc/predict.schema.json; NULL when memory ran out. */
+json_t *predict_report_json(const struct predict *predict);
 
 #endif

@@ -2,23 +2,28 @@
 #include "config.h"
 
 #include "base/report.h"
-#include "tools/predict/model_json.h"
-#include "tools/predict/report.h"
+#include "tools/predict/model.h"
+#include "tools/predict/predict.h"
 
 #define SCHEMA "himeno-predict/1"
 
-static const struct {
-  enum model_beyond what;
-  const char *name;
-} beyonds[] = {{BEYOND_RANKS, "ranks"},        {BEYOND_HOSTS, "hosts"},  {BEYOND_PATH, "path between hosts"},
-               {BEYOND_SMALL, "fewer points"}, {BEYOND_LARGE, "points"}, {BEYOND_BYTES, "bytes"},
-               {BEYOND_HOST, "one host"}};
+const struct predict_beyond predict_beyonds[PREDICT_BEYONDS] = {
+    {BEYOND_RANKS, "ranks", "more ranks than any run"},
+    {BEYOND_HOSTS, "hosts", "more hosts than any run"},
+    {BEYOND_PATH, "path between hosts",
+     "the path between hosts was never measured; that within one host stands for it"},
+    {BEYOND_SMALL, "fewer points", "fewer points a rank than any run"},
+    {BEYOND_LARGE, "points", "more points a rank than any run"},
+    {BEYOND_BYTES, "bytes", "more bytes in an exchange than any run"},
+    {BEYOND_HOST, "one host",
+     "the study has one host; one that holds so many ranks is imagined (--per-host)"}};
 
 static json_t *beyond_json(int what)
 {
   json_t *list = json_array();
-  for (size_t b = 0; b < sizeof beyonds / sizeof beyonds[0]; b++)
-    if (what & (int)beyonds[b].what) json_array_append_new(list, json_string(beyonds[b].name));
+  for (int b = 0; b < PREDICT_BEYONDS; b++)
+    if (what & (int)predict_beyonds[b].what)
+      json_array_append_new(list, json_string(predict_beyonds[b].name));
   return list;
 }
 

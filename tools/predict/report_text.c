@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/meta.h"
-#include "tools/predict/report.h"
+#include "tools/predict/predict.h"
 
 #define PAIRS_SHOWN 40
 
@@ -84,22 +84,11 @@ static void print_points(const struct predict *p, FILE *out)
 /* One line a reason, for all that have it. */
 static void print_beyond(const struct predict *p, FILE *out)
 {
-  static const struct {
-    enum model_beyond what;
-    const char *text;
-  } notes[] = {
-      {BEYOND_RANKS, "more ranks than any run"},
-      {BEYOND_HOSTS, "more hosts than any run"},
-      {BEYOND_PATH, "the path between hosts was never measured; that within one host stands for it"},
-      {BEYOND_SMALL, "fewer points a rank than any run"},
-      {BEYOND_LARGE, "more points a rank than any run"},
-      {BEYOND_BYTES, "more bytes in an exchange than any run"},
-      {BEYOND_HOST, "the study has one host; one that holds so many ranks is imagined (--per-host)"}};
-  for (size_t b = 0; b < sizeof notes / sizeof notes[0]; b++) {
+  for (int b = 0; b < PREDICT_BEYONDS; b++) {
     int count = 0;
     for (int n = 0; n < p->n; n++)
-      count += p->points[n].predicted && (p->points[n].time.extrapolated & (int)notes[b].what);
-    if (count > 0) fprintf(out, "  * extrapolated (%d of %d): %s\n", count, p->n, notes[b].text);
+      count += p->points[n].predicted && (p->points[n].time.extrapolated & (int)predict_beyonds[b].what);
+    if (count > 0) fprintf(out, "  * extrapolated (%d of %d): %s\n", count, p->n, predict_beyonds[b].text);
   }
 }
 

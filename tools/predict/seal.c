@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/* A prediction that cannot be changed after the run, and the runs that came after. */
 #include "config.h"
 
-#include "tools/predict/seal.h"
-
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/log.h"
 #include "base/report.h"
+#include "tools/predict/predict.h"
 
 static status_t hash_make(json_t *document, char hash[SHA256_TEXT])
 {
@@ -22,7 +23,7 @@ static status_t hash_make(json_t *document, char hash[SHA256_TEXT])
   return STATUS_OK;
 }
 
-status_t seal_set(json_t *document, char hash[SHA256_TEXT])
+status_t predict_seal(json_t *document, char hash[SHA256_TEXT])
 {
   RETURN_IF_FAILED(hash_make(document, hash));
   json_t *seal = json_pack("{s:s, s:s}", "algorithm", "sha256", "hash", hash);
@@ -44,7 +45,8 @@ static status_t seal_check(json_t *document, const char *path, const char *expec
   return STATUS_OK;
 }
 
-status_t seal_open(const char *path, const char *expected, json_t **document, char hash[SHA256_TEXT])
+/* Whole, and with the hash \a expected, which was noted before the run; NULL: any. */
+static status_t seal_open(const char *path, const char *expected, json_t **document, char hash[SHA256_TEXT])
 {
   json_t *read;
   RETURN_IF_FAILED(report_json_read(path, &read));
@@ -54,4 +56,76 @@ status_t seal_open(const char *path, const char *expected, json_t **document, ch
   else
     json_decref(read);
   return status;
+}
+
+/* ---- beside the runs ---- */
+
+static int is_of_run(const json_t *point, const struct study_run *run)
+{
+  static const char *const extents[] = {"imax", "jmax", "kmax"};
+  const char *transport = json_string_value(json_object_get(point, "transport"));
+  for (int d = 0; d < 3; d++) {
+    if (json_integer_value(json_object_get(point, extents[d])) != run->global[d]) return 0;
+    if (json_integer_value(json_array_get(json_object_get(point, "procs"), (size_t)d)) != run->procs[d])
+      return 0;
+  }
+  return transport && (run->ranks == 1 || strcmp(transport, run->transport) == 0);
+}
+
+static void pair_fill(const json_t *document, struct validate_pair *pair)
+{
+  const json_t *points = json_object_get(document, "predictions");
+  for (size_t p = 0; p < json_array_size(points) && !pair->predicted; p++) {
+    const json_t *point = json_array_get(points, p);
+    if (!is_of_run(point, &pair->run)) continue;
+    pair->time.seconds = json_number_value(json_object_get(point, "seconds"));
+    pair->time.low = json_number_value(json_object_get(point, "low"));
+    pair->time.high = json_number_value(json_object_get(point, "high"));
+    pair->predicted = pair->time.seconds > 0;
+    pair->error = pair->time.seconds / pair->run.seconds - 1;
+  }
+}
+
+static status_t pairs_make(const json_t *document, const struct study *measured, struct validate_table *table)
+{
+  struct validate_table t = {.pairs = calloc((size_t)measured->n + 1, sizeof *t.pairs)};
+  if (!t.pairs) return log_fail(STATUS_ENVIRONMENT, "out of memory for a comparison");
+  for (int r = 0; r < measured->n; r++) {
+    struct validate_pair *pair = &t.pairs[t.n];
+    pair->run = measured->runs[r];
+    pair_fill(document, pair);
+    t.n += pair->predicted;
+  }
+  if (t.n == 0) {
+    validate_free(&t);
+    return log_fail(STATUS_ENVIRONMENT,
+                    "none of the %d runs was predicted: other sizes, ranks, cuts or transports", measured->n);
+  }
+  *table = t;
+  return STATUS_OK;
+}
+
+status_t predict_check(struct predict *p, char hash[SHA256_TEXT])
+{
+  json_t *document;
+  struct study measured;
+  RETURN_IF_FAILED(seal_open(p->config.check, p->config.hash, &document, hash));
+  status_t status = study_read(p->config.against, &measured);
+  if (status == STATUS_OK) {
+    study_select(&measured, p->config.kernel, 0);
+    status = pairs_make(document, &measured, &p->against);
+    study_free(&measured);
+  }
+  json_decref(document);
+  return status;
+}
+
+status_t predict_within(const struct predict *p)
+{
+  double median, worst;
+  int n;
+  validate_summary(&p->against, &median, &worst, &n);
+  if (p->config.within <= 0 || 100 * worst <= p->config.within) return STATUS_OK;
+  return log_fail(STATUS_SLOW, "an error of %.1f%% is more than the %g%% that --within allows", 100 * worst,
+                  p->config.within);
 }

@@ -235,6 +235,11 @@ void study_select(struct study *study, const char *kernel, int ranks)
   study->n = kept;
 }
 
+int study_per_host(const struct study_run *run)
+{
+  return run->hosts > 0 ? (run->ranks + run->hosts - 1) / run->hosts : run->ranks;
+}
+
 /* ---- paths ---- */
 
 const struct study_way *study_way_find(const struct study_paths *paths, const char *name)

@@ -56,6 +56,9 @@ void study_free(struct study *study);
  * not NULL), and at most \a ranks ranks (0: any). The rest is counted in `skipped`. */
 void study_select(struct study *study, const char *kernel, int ranks);
 
+/** \brief Ranks of each host of a run. */
+int study_per_host(const struct study_run *run);
+
 /** \brief Reads a document of comm-gpu: a way's parameters are the medians over its pairs; those
  * that were measured all at once count where there are any. STATUS_ENVIRONMENT or STATUS_USAGE. */
 status_t study_paths_read(const char *path, struct study_paths *paths);

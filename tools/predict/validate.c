@@ -33,13 +33,11 @@ static int is_left(enum validate_kind kind, const struct study_run *run, const c
   return strcmp(text, left) == 0;
 }
 
-static status_t pair_add(struct validate_table *table, const struct validate_pair *pair)
+/* Each run is left out at most once of a kind. */
+static status_t table_make(const struct study *study, int kinds, struct validate_table *table)
 {
-  struct validate_pair *longer = realloc(table->pairs, (size_t)(table->n + 1) * sizeof *longer);
-  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
-  table->pairs = longer;
-  table->pairs[table->n++] = *pair;
-  return STATUS_OK;
+  *table = (struct validate_table){.pairs = calloc((size_t)(kinds * study->n) + 1, sizeof *table->pairs)};
+  return table->pairs ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
 }
 
 /* A model may be unable to predict a run: that is a result too. */
@@ -47,7 +45,7 @@ static void run_predict(const struct model *model, const struct study_run *run, 
 {
   static const struct model_scale as_measured = {1, 1};
   struct geometry geometry;
-  int per_host = run->hosts > 0 ? (run->ranks + run->hosts - 1) / run->hosts : run->ranks;
+  int per_host = study_per_host(run);
   log_mute(1);
   pair->predicted =
       geometry_make(run->global, run->procs, run->depth, run->overlap, per_host, &geometry) == STATUS_OK &&
@@ -69,11 +67,12 @@ static status_t leave_out(const struct study *study, const struct study_paths *p
   int fits = status == STATUS_OK && model_fit(&rest, paths, model) == STATUS_OK;
   log_mute(0);
   for (int r = 0; r < study->n && status == STATUS_OK; r++) {
-    struct validate_pair pair = {.kind = kind, .run = study->runs[r]};
+    struct validate_pair *pair = &table->pairs[table->n];
     if (!is_left(kind, &study->runs[r], left)) continue;
-    snprintf(pair.left, sizeof pair.left, "%s", left);
-    if (fits) run_predict(model, &pair.run, &pair);
-    status = pair_add(table, &pair);
+    *pair = (struct validate_pair){.kind = kind, .run = study->runs[r]};
+    snprintf(pair->left, sizeof pair->left, "%s", left);
+    if (fits) run_predict(model, &pair->run, pair);
+    table->n++;
   }
   free(model);
   study_free(&rest);
@@ -100,7 +99,8 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
                       struct validate_table *table)
 {
   char left[STUDY_TEXT];
-  struct validate_table t = {.n = 0};
+  struct validate_table t;
+  RETURN_IF_FAILED(table_make(study, LEFT_CUT + 1, &t));
   for (int kind = LEFT_RANKS; kind <= LEFT_CUT; kind++)
     for (int r = 0; r < study->n; r++) {
       if (!begins_group(study, (enum validate_kind)kind, r)) continue;
@@ -116,15 +116,13 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
 
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table)
 {
-  struct validate_table t = {.n = 0};
-  for (int r = 0; r < study->n; r++) {
-    struct validate_pair pair = {.kind = LEFT_RANKS, .run = study->runs[r]};
-    label(LEFT_RANKS, &pair.run, pair.left);
-    run_predict(model, &pair.run, &pair);
-    status_t status = pair_add(&t, &pair);
-    if (status == STATUS_OK) continue;
-    validate_free(&t);
-    return status;
+  struct validate_table t;
+  RETURN_IF_FAILED(table_make(study, 1, &t));
+  for (; t.n < study->n; t.n++) {
+    struct validate_pair *pair = &t.pairs[t.n];
+    *pair = (struct validate_pair){.kind = LEFT_RANKS, .run = study->runs[t.n]};
+    label(LEFT_RANKS, &pair->run, pair->left);
+    run_predict(model, &pair->run, pair);
   }
   *table = t;
   return STATUS_OK;

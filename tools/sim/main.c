@@ -12,8 +12,7 @@
 #include "comm/halo/decomp.h"
 #include "himeno/problem.h"
 #include "suite/program.h"
-#include "tools/predict/model_json.h"
-#include "tools/predict/model_private.h"
+#include "tools/predict/model.h"
 #include "tools/sim/sim.h"
 
 #define SCHEMA "himeno-sim/1"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "tools/predict/model_private.h"
+#include "tools/predict/model.h"
 #include "tools/sim/sim.h"
 
 /* A dragonfly's group: routers that all have a link to each other. */
