@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/meta.h"
-#include "base/report.h"
-#include "tools/network/report.h"
+#include "suite/list.h"
+#include "tools/network/bench.h"
 
 #define RANKS_SHOWN 16
 #define WAYS_MAX    16
@@ -211,21 +211,12 @@ void bench_report_text(const struct bench *bench, FILE *out)
 
 /* ---- --list ---- */
 
-static void list_backend(const struct gpu_backend *backend, FILE *out)
+static void list_missing(const struct gpu_backend *backend, FILE *out)
 {
   char reason[GPU_TEXT_MAX] = "";
-  struct gpu_device_info *devices = NULL;
-  int n = 0;
-  backend->probe(&devices, &n, reason);
-  fprintf(out, "  %s: %s\n", backend->name, backend->about);
-  if (n == 0) fprintf(out, "    no device: %s\n", reason);
-  for (int d = 0; d < n; d++)
-    fprintf(out, "    device %d   %s%s%s, %s\n", d, devices[d].name, devices[d].pci[0] ? ", PCI " : "",
-            devices[d].pci, report_bytes(devices[d].memory_bytes));
   for (int t = 0; halo_transports[t]; t++)
     if (!halo_transports[t]->available(backend, reason))
       fprintf(out, "    transport  %s is missing: %s\n", halo_transports[t]->name, reason);
-  free(devices);
 }
 
 static void list_cards(FILE *out)
@@ -247,7 +238,10 @@ static void list_cards(FILE *out)
 void bench_report_list(FILE *out)
 {
   fprintf(out, "Backends (--backend), in the order of automatic choice, and their devices (--device):\n");
-  for (int b = 0; gpu_backends[b]; b++) list_backend(gpu_backends[b], out);
+  for (int b = 0; gpu_backends[b]; b++) {
+    list_backend(gpu_backends[b], out);
+    list_missing(gpu_backends[b], out);
+  }
   fprintf(out, "Transports (--transport):\n");
   for (int t = 0; halo_transports[t]; t++)
     fprintf(out, "  %-10s %s\n", halo_transports[t]->name, halo_transports[t]->about);
