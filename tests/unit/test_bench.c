@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "comm/ranks/cards.h"
-#include "tools/network/fit.h"
+#include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
 /* ---- fit ---- */

@@ -126,8 +126,30 @@ status_t bench_agree(MPI_Comm comm, status_t status);
  * was idle for as long as it takes. */
 status_t bench_rest(const struct bench *bench, int measured);
 
-/** \brief Rank 0 appends \a path of rank \a owner to the list. Collective over all ranks. */
+/** \brief Rank 0 appends \a path of rank \a owner to the list, if it has points. Collective over all
+ * ranks. */
 status_t bench_path_collect(struct bench *bench, int owner, const struct bench_path *path,
                             struct bench_path **list, int *n);
+
+/** \brief Weighted least squares of seconds = latency + bytes / bandwidth, each point weighted by
+ * 1/seconds², so that small messages count as much as large ones. Neither parameter is negative:
+ * where the best line would have a negative latency, the line through the origin is taken. Without
+ * two different sizes `fit.points` is 0. */
+void bench_fit(struct bench_curve *curve);
+
+/** The yardstick for pairs, whose messages are rows without gaps: a plain copy from device to device
+ * by the copy engine, and a flag behind it. Not in halo_transports. */
+extern const struct halo_transport bench_copy;
+
+/* What comm-gpu shows. Rank 0 only. */
+
+/** \brief The report for people. */
+void bench_report_text(const struct bench *bench, FILE *out);
+
+/** \brief The document of doc/comm.schema.json; NULL when memory ran out. */
+json_t *bench_report_json(const struct bench *bench);
+
+/** \brief --list: devices, transports, network cards, with reasons. */
+void bench_report_list(FILE *out);
 
 #endif

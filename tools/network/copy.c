@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "tools/network/copy.h"
+#include "tools/network/bench.h"
 
 #include "comm/transports/linked.h"
 

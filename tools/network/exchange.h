@@ -9,14 +9,14 @@
  * touch. In a batch of two each transfer is proven by itself; in a longer one the last of each
  * field is, and each damaged field whatever did it. Where a transport needs no host, a batch is one
  * recorded graph. */
-#ifndef TOOLS_NETWORK_RIG_H
-#define TOOLS_NETWORK_RIG_H
+#ifndef TOOLS_NETWORK_EXCHANGE_H
+#define TOOLS_NETWORK_EXCHANGE_H
 
 #include "comm/halo/route.h"
 
-struct bench_rig;
+#define BENCH_FIELDS 2
 
-struct bench_rig_config {
+struct bench_exchange_config {
   MPI_Comm comm;
   struct gpu_device *device;
   const struct halo_transport *transport;
@@ -28,21 +28,30 @@ struct bench_rig_config {
   int depth;
 };
 
+/** The plan and the route are for others to read. */
+struct bench_exchange {
+  struct bench_exchange_config config;
+  int rank;
+  struct decomp decomp;
+  struct layout layout;
+  struct halo_plan plan;
+  struct gpu_queue *queue;
+  struct gpu_graph *graph; /**< of a batch of graph_n exchanges from an even one on; NULL: none yet */
+  int graph_n;
+  struct gpu_mem fields[BENCH_FIELDS];
+  size_t bytes;              /**< of a field */
+  uint32_t *host, *expected; /**< one field each */
+  uint64_t version;
+  long exchanges;
+  struct halo_route *route;
+};
+
 /** \brief Collective; the ranks agree on the outcome. */
-status_t bench_rig_open(const struct bench_rig_config *config, struct bench_rig **rig);
-void bench_rig_close(struct bench_rig *rig);
+status_t bench_exchange_open(const struct bench_exchange_config *config, struct bench_exchange **x);
+void bench_exchange_close(struct bench_exchange *x);
 
 /** \brief Collective: a batch of \a n ≥ 2 exchanges; \a seconds an exchange, on this rank.
  * STATUS_WRONG, logged, when content differs. */
-status_t bench_rig_batch(struct bench_rig *rig, int n, double *seconds);
-
-/** \brief Seconds by phase and number of exchanges since the last call. */
-status_t bench_rig_times(struct bench_rig *rig, struct halo_times *times);
-
-/** \brief How this rank's message \a m travels. */
-void bench_rig_path(const struct bench_rig *rig, int m, struct halo_path *path);
-
-/** \brief This rank's messages. */
-const struct halo_plan *bench_rig_plan(const struct bench_rig *rig);
+status_t bench_exchange_batch(struct bench_exchange *x, int n, double *seconds);
 
 #endif

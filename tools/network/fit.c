@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "tools/network/fit.h"
+#include "tools/network/bench.h"
 
 #include <math.h>
 

@@ -12,7 +12,6 @@
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
 #include "tools/network/bench.h"
-#include "tools/network/fit.h"
 #include "tools/network/pattern.h"
 
 /* Small transfers are repeated within this region, each at a place of its own. */
@@ -192,12 +191,8 @@ static status_t turn(struct bench *bench, struct rig *rig, enum direction way, i
   if (self != MPI_COMM_NULL) MPI_Comm_free(&self);
   RETURN_IF_FAILED(bench_rest(bench, mine));
   RETURN_IF_FAILED(agree_status(p->comm, status));
-  for (int r = 0; r < p->ranks; r++) {
-    int has = 0;
-    if (r == p->rank) has = mine;
-    RETURN_IF_FAILED(watch_bcast(p->comm, &has, 1, MPI_INT, r, "who measured"));
-    if (has) RETURN_IF_FAILED(bench_path_collect(bench, r, &path, &bench->host, &bench->n_host));
-  }
+  for (int r = 0; r < p->ranks; r++)
+    RETURN_IF_FAILED(bench_path_collect(bench, r, &path, &bench->host, &bench->n_host));
   return STATUS_OK;
 }
 

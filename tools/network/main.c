@@ -4,7 +4,7 @@
 
 #include "suite/program.h"
 #include "tools/network/cmdline.h"
-#include "tools/network/report.h"
+#include "tools/network/bench.h"
 
 static struct bench bench;
 

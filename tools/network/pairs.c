@@ -10,9 +10,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
 #include "tools/network/bench.h"
-#include "tools/network/copy.h"
-#include "tools/network/fit.h"
-#include "tools/network/rig.h"
+#include "tools/network/exchange.h"
 
 /* A batch lasts about this long, and no more than BATCH_MAX exchanges. */
 #define BATCH_SECONDS 2e-3
@@ -46,24 +44,25 @@ static int batch_size(const struct bench *bench, double seconds)
   return n < 2 ? 2 : n > BATCH_MAX ? BATCH_MAX : n;
 }
 
-/* Batches until there are samples enough. All ranks of the rig agree on each batch's outcome.
+/* Batches until there are samples enough. All ranks of the x agree on each batch's outcome.
  * *exchanges counts the warm-up too. */
-static status_t samples_take(struct bench *bench, struct bench_rig *rig, MPI_Comm comm, int64_t bytes,
+static status_t samples_take(struct bench *bench, struct bench_exchange *x, MPI_Comm comm, int64_t bytes,
                              struct bench_point *point, int64_t *exchanges)
 {
   double samples[BENCH_SAMPLES_MAX], warm_up, slowest;
   int count = (int)bench->config.samples;
   int n = 2, untimed = 0;
   for (int w = 0; w < WARM_UPS; w++) {
-    RETURN_IF_FAILED(agree_status(comm, bench_rig_batch(rig, n, &warm_up)));
+    RETURN_IF_FAILED(agree_status(comm, bench_exchange_batch(x, n, &warm_up)));
     RETURN_IF_FAILED(watch_allreduce(comm, &warm_up, &slowest, 1, MPI_DOUBLE, MPI_MAX, "times"));
     untimed += n;
     n = batch_size(bench, slowest);
   }
-  struct halo_times dropped;
-  RETURN_IF_FAILED(bench_rig_times(rig, &dropped));
-  for (int s = 0; s < count; s++) RETURN_IF_FAILED(agree_status(comm, bench_rig_batch(rig, n, &samples[s])));
-  bench->transfers += (int64_t)(n * count + untimed) * bench_rig_plan(rig)->n;
+  struct halo_times dropped = {.exchanges = 0};
+  RETURN_IF_FAILED(halo_route_times(x->route, &dropped));
+  for (int s = 0; s < count; s++)
+    RETURN_IF_FAILED(agree_status(comm, bench_exchange_batch(x, n, &samples[s])));
+  bench->transfers += (int64_t)(n * count + untimed) * x->plan.n;
   *exchanges = (int64_t)n * count + untimed;
   return bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point);
 }
@@ -80,23 +79,23 @@ static void traffic_count(struct bench *bench, const struct halo_plan *plan, con
 static status_t pair_point(struct bench *bench, const struct halo_transport *transport, MPI_Comm comm,
                            int64_t bytes, struct bench_path *path, struct bench_point *point)
 {
-  struct bench_rig_config config = {.comm = comm,
-                                    .device = bench->device,
-                                    .transport = transport,
-                                    .pair_bytes = bytes,
-                                    .one_way = strcmp(path->direction, "one") == 0,
-                                    .depth = 1};
+  struct bench_exchange_config config = {.comm = comm,
+                                         .device = bench->device,
+                                         .transport = transport,
+                                         .pair_bytes = bytes,
+                                         .one_way = strcmp(path->direction, "one") == 0,
+                                         .depth = 1};
   const int world[2] = {path->rank, path->peer};
-  struct bench_rig *rig;
+  struct bench_exchange *x;
   struct halo_path used;
   int64_t exchanges = 0;
-  RETURN_IF_FAILED(bench_rig_open(&config, &rig));
-  bench_rig_path(rig, 0, &used);
+  RETURN_IF_FAILED(bench_exchange_open(&config, &x));
+  halo_route_path(x->route, 0, &used);
   snprintf(path->used, sizeof path->used, "%s", used.used->name);
   if (used.why[0]) snprintf(path->why, sizeof path->why, "%s", used.why);
-  status_t status = samples_take(bench, rig, comm, bytes, point, &exchanges);
-  if (status == STATUS_OK) traffic_count(bench, bench_rig_plan(rig), world, exchanges);
-  bench_rig_close(rig);
+  status_t status = samples_take(bench, x, comm, bytes, point, &exchanges);
+  if (status == STATUS_OK) traffic_count(bench, &x->plan, world, exchanges);
+  bench_exchange_close(x);
   return status;
 }
 
@@ -252,9 +251,9 @@ status_t bench_pairs_run(struct bench *bench)
 
 /* ---- the halos of a grid ---- */
 
-static status_t halo_describe(struct bench *bench, struct bench_rig *rig, struct bench_halo *halo)
+static status_t halo_describe(struct bench *bench, struct bench_exchange *x, struct bench_halo *halo)
 {
-  const struct halo_plan *plan = bench_rig_plan(rig);
+  const struct halo_plan *plan = &x->plan;
   int64_t mine[2] = {plan->floats * (int64_t)sizeof(float), plan->n}, most[2];
   RETURN_IF_FAILED(
       watch_allreduce(bench->placement.comm, mine, most, 2, MPI_INT64_T, MPI_MAX, "halos' sizes"));
@@ -264,13 +263,13 @@ static status_t halo_describe(struct bench *bench, struct bench_rig *rig, struct
 }
 
 /* What carries the messages of all ranks: the transport, staged in its place, or some each. */
-static status_t halo_used(struct bench *bench, const struct bench_rig *rig,
+static status_t halo_used(struct bench *bench, const struct bench_exchange *x,
                           const struct halo_transport *transport, struct bench_halo *halo)
 {
   int mine[2] = {0, 0}, any[2];
-  for (int m = 0; m < bench_rig_plan(rig)->n; m++) {
+  for (int m = 0; m < x->plan.n; m++) {
     struct halo_path path;
-    bench_rig_path(rig, m, &path);
+    halo_route_path(x->route, m, &path);
     mine[path.why[0] != 0] = 1;
   }
   RETURN_IF_FAILED(watch_allreduce(bench->placement.comm, mine, any, 2, MPI_INT, MPI_MAX, "paths"));
@@ -279,10 +278,10 @@ static status_t halo_used(struct bench *bench, const struct bench_rig *rig,
   return STATUS_OK;
 }
 
-static status_t halo_times_take(struct bench_rig *rig, struct bench_halo *halo)
+static status_t halo_times_take(struct bench_exchange *x, struct bench_halo *halo)
 {
-  struct halo_times times;
-  RETURN_IF_FAILED(bench_rig_times(rig, &times));
+  struct halo_times times = {.exchanges = 0};
+  RETURN_IF_FAILED(halo_route_times(x->route, &times));
   for (int p = 0; p < HALO_PHASES && times.exchanges > 0; p++)
     halo->phases[p] = times.seconds[p] / (double)times.exchanges;
   return STATUS_OK;
@@ -292,9 +291,9 @@ static status_t halo_measure(struct bench *bench, const struct halo_transport *t
                              struct bench_halo *halo)
 {
   MPI_Comm comm = bench->placement.comm;
-  struct bench_rig_config config = {
+  struct bench_exchange_config config = {
       .comm = comm, .device = bench->device, .transport = transport, .depth = (int)bench->config.depth};
-  struct bench_rig *rig;
+  struct bench_exchange *x;
   int64_t exchanges = 0;
   int world[bench->placement.ranks];
   for (int r = 0; r < bench->placement.ranks; r++) world[r] = r;
@@ -302,13 +301,13 @@ static status_t halo_measure(struct bench *bench, const struct halo_transport *t
   memcpy(config.procs, bench->procs, sizeof config.procs);
   *halo = (struct bench_halo){.messages = 0};
   snprintf(halo->way, sizeof halo->way, "%s", transport->name);
-  RETURN_IF_FAILED(bench_rig_open(&config, &rig));
-  status_t status = halo_describe(bench, rig, halo);
-  if (status == STATUS_OK) status = halo_used(bench, rig, transport, halo);
-  if (status == STATUS_OK) status = samples_take(bench, rig, comm, halo->bytes, &halo->point, &exchanges);
-  if (status == STATUS_OK) status = agree_status(comm, halo_times_take(rig, halo));
-  if (status == STATUS_OK) traffic_count(bench, bench_rig_plan(rig), world, exchanges);
-  bench_rig_close(rig);
+  RETURN_IF_FAILED(bench_exchange_open(&config, &x));
+  status_t status = halo_describe(bench, x, halo);
+  if (status == STATUS_OK) status = halo_used(bench, x, transport, halo);
+  if (status == STATUS_OK) status = samples_take(bench, x, comm, halo->bytes, &halo->point, &exchanges);
+  if (status == STATUS_OK) status = agree_status(comm, halo_times_take(x, halo));
+  if (status == STATUS_OK) traffic_count(bench, &x->plan, world, exchanges);
+  bench_exchange_close(x);
   return status;
 }
 

@@ -11,7 +11,6 @@
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
 #include "tools/network/bench.h"
-#include "tools/network/fit.h"
 #include "tools/network/pattern.h"
 
 #define REGION_BYTES ((int64_t)1 << 20)

@@ -3,7 +3,7 @@
 
 #include "base/report.h"
 #include "tools/network/cmdline.h"
-#include "tools/network/report.h"
+#include "tools/network/bench.h"
 
 #define SCHEMA "comm-gpu/1"
 

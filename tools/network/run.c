@@ -44,45 +44,24 @@ status_t bench_rest(const struct bench *bench, int measured)
   return (measured ? watch_barrier : watch_patiently)(comm, "others that measure");
 }
 
-/* The path of another rank. */
-static status_t path_receive(const struct placement *p, int owner, struct bench_path *path)
-{
-  MPI_Request request;
-  RETURN_IF_FAILED(mpi_check(MPI_Irecv(path, (int)sizeof *path, MPI_BYTE, owner, 0, p->comm, &request),
-                             "MPI_Irecv of a path"));
-  return watch_peer(p->comm, &request, owner, "a path");
-}
-
-static status_t path_send(const struct placement *p, const struct bench_path *path)
-{
-  MPI_Request request;
-  RETURN_IF_FAILED(mpi_check(MPI_Isend(path, (int)sizeof *path, MPI_BYTE, 0, 0, p->comm, &request),
-                             "MPI_Isend of a path"));
-  return watch_peer(p->comm, &request, 0, "a path");
-}
-
 status_t bench_path_collect(struct bench *bench, int owner, const struct bench_path *path,
                             struct bench_path **list, int *n)
 {
   const struct placement *p = &bench->placement;
-  struct bench_path *longer = NULL;
+  struct bench_path one = *path, *longer;
   status_t status = STATUS_OK;
+  RETURN_IF_FAILED(watch_bcast(p->comm, &one, (int)sizeof one, MPI_BYTE, owner, "a path"));
+  if (one.curve.n == 0) return STATUS_OK;
   if (p->rank == 0) {
     longer = realloc(*list, (size_t)(*n + 1) * sizeof *longer);
-    if (!longer) status = log_fail(STATUS_ENVIRONMENT, "out of host memory for paths");
+    if (longer) {
+      *list = longer;
+      longer[(*n)++] = one;
+    } else {
+      status = log_fail(STATUS_ENVIRONMENT, "out of host memory for paths");
+    }
   }
-  RETURN_IF_FAILED(agree_status(p->comm, status));
-  if (p->rank == 0) {
-    *list = longer;
-    longer += (*n)++;
-    if (owner == 0)
-      *longer = *path;
-    else
-      status = path_receive(p, owner, longer);
-  } else if (p->rank == owner) {
-    status = path_send(p, path);
-  }
-  return status;
+  return agree_status(p->comm, status);
 }
 
 /* ---- choices ---- */
