@@ -126,8 +126,8 @@ status_t bench_agree(MPI_Comm comm, status_t status);
  * was idle for as long as it takes. */
 status_t bench_rest(const struct bench *bench, int measured);
 
-/** \brief Rank 0 appends \a path of rank \a owner to the list, if it has points. Collective over all
- * ranks. */
+/** \brief Rank 0 appends \a path of rank \a owner to the list, if it has points. Collective over
+ * all ranks. */
 status_t bench_path_collect(struct bench *bench, int owner, const struct bench_path *path,
                             struct bench_path **list, int *n);
 
@@ -137,8 +137,8 @@ status_t bench_path_collect(struct bench *bench, int owner, const struct bench_p
  * two different sizes `fit.points` is 0. */
 void bench_fit(struct bench_curve *curve);
 
-/** The yardstick for pairs, whose messages are rows without gaps: a plain copy from device to device
- * by the copy engine, and a flag behind it. Not in halo_transports. */
+/** The yardstick for pairs, whose messages are rows without gaps: a plain copy from device to
+ * device by the copy engine, and a flag behind it. Not in halo_transports. */
 extern const struct halo_transport bench_copy;
 
 /* What comm-gpu shows. Rank 0 only. */

@@ -36,7 +36,8 @@ struct bench_exchange {
   struct layout layout;
   struct halo_plan plan;
   struct gpu_queue *queue;
-  struct gpu_graph *graph; /**< of a batch of graph_n exchanges from an even one on; NULL: none yet */
+  /** of a batch of graph_n exchanges from an even one on; NULL: none yet */
+  struct gpu_graph *graph;
   int graph_n;
   struct gpu_mem fields[BENCH_FIELDS];
   size_t bytes;              /**< of a field */

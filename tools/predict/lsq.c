@@ -20,7 +20,7 @@ void dgelss_(const int *m, const int *n, const int *nrhs, double *a, const int *
 void dgeqrf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
              const int *lwork, int *info);
 
-/* Of work that LAPACK is given for each row or column: more than it needs, enough for its blocks. */
+/* Numbers of work space a row or column: more than LAPACK needs, enough for its blocks. */
 #define WORK_EACH 64
 
 void lsq_free(struct lsq *problem)
