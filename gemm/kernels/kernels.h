@@ -82,6 +82,11 @@ struct gemm_ops {
   void (*counts)(const struct gemm_exec *exec, struct gemm_counts *counts);
 };
 
+/** All that a kernel's blocks are chosen from, each as {.group_m = …}. */
+#define GEMM_BLOCKS(...)                                                                                     \
+  .blocks = (const struct gemm_blocks[]){__VA_ARGS__},                                                       \
+  .n_blocks = sizeof((const struct gemm_blocks[]){__VA_ARGS__}) / sizeof(struct gemm_blocks)
+
 struct gemm_kernel {
   const char *name;
   const char *step; /**< what it does that the rung below does not, one line for the ladder */

@@ -68,15 +68,13 @@ static status_t open(struct gemm_exec *exec)
 }
 
 static const struct gemm_ops ops = {.open = open, .launch = launch};
-static const struct gemm_blocks blocks = {
-    .group_m = ROWS, .group_n = WIDTH, .group_k = DEPTH, .item_m = ROWS, .item_n = WIDTH, .stages = 1};
 
 const struct gemm_kernel gemm_cpu_blocked = {
     .name = "blocked",
     .step = "a block of B stays in the cache, rows of sums share each row of it",
     .rung = 2,
     .types = GEMM_BIT(GEMM_F32),
-    .blocks = &blocks,
-    .n_blocks = 1,
+    GEMM_BLOCKS(
+        {.group_m = ROWS, .group_n = WIDTH, .group_k = DEPTH, .item_m = ROWS, .item_n = WIDTH, .stages = 1}),
     .ops = &ops,
 };

@@ -23,15 +23,12 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const st
 
 static const struct gemm_ops ops = {.launch = launch};
 
-static const struct gemm_blocks blocks = {.group_m = 1, .group_n = 1, .item_m = 1, .item_n = 1, .stages = 1};
-
 const struct gemm_kernel gemm_cpu_naive = {
     .name = "naive",
     .step = "three loops, a dot product an element",
     .rung = 1,
     .types = GEMM_BIT(GEMM_F32),
     .transposes = 1,
-    .blocks = &blocks,
-    .n_blocks = 1,
+    GEMM_BLOCKS({.group_m = 1, .group_n = 1, .item_m = 1, .item_n = 1, .stages = 1}),
     .ops = &ops,
 };

@@ -1,12 +1,151 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA set. Kernels stand beside their code in gemm/kernels/cuda/. */
+/* The CUDA set. */
 #include "gemm/kernels/cuda/cuda_gemm.h"
-#include "gemm/kernels/cuda/tensor/tensor_kernels.h"
+
+#define FP32(operation) .types = GEMM_BIT(GEMM_F32), .ops = &gemm_cuda_ops, .variant = &(operation)
+/* Tensor cores cut sums off. */
+#define TENSOR(operation)                                                                                    \
+  .transposes = 1, .truncates = 1, .ops = &gemm_cuda_tensor_ops, .variant = &(operation)
+#define HALVES (GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_BF16))
+
+static const struct gemm_kernel naive = {
+    .name = "naive",
+    .step = "a thread an element",
+    .rung = 1,
+    FP32(fp32_naive),
+    GEMM_BLOCKS({.group_m = 16, .group_n = 16, .item_m = 1, .item_n = 1, .stages = 1}),
+};
+
+static const struct gemm_kernel regblock = {
+    .name = "regblock",
+    .step = "8x8 elements a thread, in registers",
+    .rung = 2,
+    FP32(fp32_regblock),
+    GEMM_BLOCKS({.group_m = 128, .group_n = 128, .item_m = 8, .item_n = 8, .stages = 1}),
+};
+
+static const struct gemm_kernel local = {
+    .name = "local",
+    .step = "128x128 a block through shared memory, one step of k at a time",
+    .rung = 3,
+    FP32(fp32_local),
+    GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 1, .item_m = 8, .item_n = 8, .stages = 1}),
+};
+
+static const struct gemm_kernel unroll = {
+    .name = "unroll",
+    .step = "8 steps of k at a time, fetched four by four",
+    .rung = 4,
+    FP32(fp32_unroll),
+    GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 1}),
+};
+
+static const struct gemm_kernel pipeline = {
+    .name = "pipeline",
+    .step = "the next tile is fetched while this one is multiplied",
+    .rung = 5,
+    FP32(fp32_pipeline),
+    GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 2}),
+};
+
+static const struct gemm_kernel lds_pipeline = {
+    .name = "lds-pipeline",
+    .step = "shared memory is read a step ahead too",
+    .rung = 6,
+    FP32(fp32_lds_pipeline),
+    GEMM_BLOCKS(
+        {.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 2, .ahead = 1}),
+};
+
+#define TILE(m, n, im, in, parts, stay)                                                                      \
+  {                                                                                                          \
+    .group_m = (m), .group_n = (n), .group_k = 16, .item_m = (im), .item_n = (in), .stages = 4, .ahead = 1,  \
+    .splits = (parts), .stays = (stay)                                                                       \
+  }
+#define SIZES(parts, stay, item_128)                                                                         \
+  TILE(128, 256, 8, 16, parts, stay), TILE(128, 128, 8, item_128, parts, stay),                              \
+      TILE(64, 128, 8, 8, parts, stay), TILE(64, 64, 8, 4, parts, stay)
+static const struct gemm_kernel warptile = {
+    .name = "warptile",
+    .step = "tiles in tiles of warps, fed by asynchronous copies; small tiles and parts of k for small sizes",
+    .rung = 7,
+    .transposes = 1,
+    FP32(fp32_warptile),
+    /* The first leaves the choice to the rung's own model. */
+    GEMM_BLOCKS({0}, SIZES(1, 0, 8), SIZES(1, 1, 16), SIZES(2, 0, 8), SIZES(4, 0, 8)),
+};
+
+static const struct gemm_kernel f16x2 = {
+    .name = "f16x2",
+    .step = "half without tensor cores: two products an instruction, sums in half",
+    .rung = 8,
+    .types = GEMM_BIT(GEMM_F16_F16),
+    .ops = &gemm_cuda_tensor_ops,
+    .variant = &tensor_f16x2,
+};
+
+static const struct gemm_kernel wmma = {
+    .name = "wmma",
+    .step = "tensor cores through WMMA, fragments 16x16x16, operands staged in shared memory",
+    .rung = 9,
+    .types = GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_F16_F16),
+    TENSOR(tensor_wmma),
+};
+
+static const struct gemm_kernel wmma_32x8 = {
+    .name = "wmma-32x8",
+    .step = "wmma with fragments 32x8x16",
+    .types = GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_F16_F16),
+    TENSOR(tensor_wmma_32x8),
+};
+
+static const struct gemm_kernel wmma_8x32 = {
+    .name = "wmma-8x32",
+    .step = "wmma with fragments 8x32x16",
+    .types = GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_F16_F16),
+    TENSOR(tensor_wmma_8x32),
+};
+
+static const struct gemm_kernel mma = {
+    .name = "mma",
+    .step = "the warp's own instruction m16n8k16, operands by ldmatrix, results from registers",
+    .rung = 10,
+    .types = HALVES,
+    TENSOR(tensor_mma),
+};
+
+static const struct gemm_kernel wgmma = {
+    .name = "wgmma",
+    .step = "warpgroups multiply from shared memory, bulk copies to pairs of blocks, blocks that stay",
+    .rung = 11,
+    .types = HALVES | GEMM_BIT(GEMM_TF32),
+    TENSOR(tensor_wgmma),
+};
+
+static const struct gemm_kernel sgemm_tc = {
+    .name = "sgemm-tc",
+    .step = "float32 from six bfloat16 products an element, summed outside of the tensor cores every 32",
+    .types = GEMM_BIT(GEMM_F32),
+    .transposes = 1,
+    .ops = &gemm_cuda_tensor_ops,
+    .variant = &tensor_sgemm_tc,
+};
 
 static const struct gemm_kernel *const kernels[] = {
-    &gemm_cuda_naive,        &gemm_cuda_regblock, &gemm_cuda_local, &gemm_cuda_unroll,   &gemm_cuda_pipeline,
-    &gemm_cuda_lds_pipeline, &gemm_cuda_warptile, &gemm_cuda_f16x2, &gemm_cuda_wmma,     &gemm_cuda_wmma_32x8,
-    &gemm_cuda_wmma_8x32,    &gemm_cuda_mma,      &gemm_cuda_wgmma, &gemm_cuda_sgemm_tc,
+    &naive,
+    &regblock,
+    &local,
+    &unroll,
+    &pipeline,
+    &lds_pipeline,
+    &warptile,
+    &f16x2,
+    &wmma,
+    &wmma_32x8,
+    &wmma_8x32,
+    &mma,
+    &wgmma,
+    &sgemm_tc,
 #if HAVE_CUBLAS
     &gemm_cuda_cublas,
 #endif

@@ -10,62 +10,55 @@
 #include "gemm/kernels/opencl/tile_cl.h"
 #include "gemm/kernels/opencl/unroll_cl.h"
 
-#define COMMON .types = GEMM_BIT(GEMM_F32), .ops = &gemm_opencl_ops
-#define ONE(b) .blocks = (b), .n_blocks = 1
-#define ALL(b) .blocks = (b), .n_blocks = sizeof(b) / sizeof(b)[0]
+#define COMMON(opencl_variant)                                                                               \
+  .types = GEMM_BIT(GEMM_F32), .ops = &gemm_opencl_ops, .variant = &(opencl_variant)
 
 static const struct opencl_variant naive_variant = {.source = gemm_naive_cl};
-static const struct gemm_blocks naive_blocks = {
-    .group_m = 16, .group_n = 16, .item_m = 1, .item_n = 1, .stages = 1};
-static const struct gemm_kernel naive = {.name = "naive",
-                                         .step = "a work-item an element",
-                                         .rung = 1,
-                                         .variant = &naive_variant,
-                                         ONE(&naive_blocks),
-                                         COMMON};
+static const struct gemm_kernel naive = {
+    .name = "naive",
+    .step = "a work-item an element",
+    .rung = 1,
+    COMMON(naive_variant),
+    GEMM_BLOCKS({.group_m = 16, .group_n = 16, .item_m = 1, .item_n = 1, .stages = 1}),
+};
 
 static const struct opencl_variant regblock_variant = {.source = gemm_regblock_cl};
-static const struct gemm_blocks regblock_blocks = {
-    .group_m = 128, .group_n = 128, .item_m = 8, .item_n = 8, .stages = 1};
-static const struct gemm_kernel regblock = {.name = "regblock",
-                                            .step = "8x8 elements a work-item, in registers",
-                                            .rung = 2,
-                                            .variant = &regblock_variant,
-                                            ONE(&regblock_blocks),
-                                            COMMON};
+static const struct gemm_kernel regblock = {
+    .name = "regblock",
+    .step = "8x8 elements a work-item, in registers",
+    .rung = 2,
+    COMMON(regblock_variant),
+    GEMM_BLOCKS({.group_m = 128, .group_n = 128, .item_m = 8, .item_n = 8, .stages = 1}),
+};
 
 static const struct opencl_variant local_variant = {.source = gemm_local_cl};
-static const struct gemm_blocks local_blocks = {
-    .group_m = 128, .group_n = 128, .group_k = 1, .item_m = 8, .item_n = 8, .stages = 1};
-static const struct gemm_kernel local = {.name = "local",
-                                         .step =
-                                             "128x128 a group through local memory, one step of k at a time",
-                                         .rung = 3,
-                                         .variant = &local_variant,
-                                         ONE(&local_blocks),
-                                         COMMON};
+static const struct gemm_kernel local = {
+    .name = "local",
+    .step = "128x128 a group through local memory, one step of k at a time",
+    .rung = 3,
+    COMMON(local_variant),
+    GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 1, .item_m = 8, .item_n = 8, .stages = 1}),
+};
 
-static const struct gemm_blocks tile_blocks = {
-    .group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 1};
 static const struct opencl_variant unroll_variant = {
     .source = gemm_unroll_cl, .shared_source = gemm_tile_cl, .geometry = OPENCL_TILES};
-static const struct gemm_kernel unroll = {.name = "unroll",
-                                          .step = "8 steps of k at a time, fetched four by four",
-                                          .rung = 4,
-                                          .variant = &unroll_variant,
-                                          ONE(&tile_blocks),
-                                          COMMON};
+static const struct gemm_kernel unroll = {
+    .name = "unroll",
+    .step = "8 steps of k at a time, fetched four by four",
+    .rung = 4,
+    COMMON(unroll_variant),
+    GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 1}),
+};
 
-static const struct gemm_blocks pipeline_blocks = {
-    .group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 2};
 static const struct opencl_variant pipeline_variant = {
     .source = gemm_pipeline_cl, .shared_source = gemm_tile_cl, .geometry = OPENCL_TILES};
-static const struct gemm_kernel pipeline = {.name = "pipeline",
-                                            .step = "the next tile is fetched while this one is multiplied",
-                                            .rung = 5,
-                                            .variant = &pipeline_variant,
-                                            ONE(&pipeline_blocks),
-                                            COMMON};
+static const struct gemm_kernel pipeline = {
+    .name = "pipeline",
+    .step = "the next tile is fetched while this one is multiplied",
+    .rung = 5,
+    COMMON(pipeline_variant),
+    GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 2}),
+};
 
 static const struct opencl_variant lds_variant = {
     .source = gemm_lds_pipeline_cl, .shared_source = gemm_tile_cl, .geometry = OPENCL_TILES};
@@ -74,55 +67,52 @@ static const struct opencl_variant lds_variant = {
     .group_m = (m), .group_n = (n), .group_k = (k), .item_m = (im), .item_n = (in), .stages = 2, .ahead = 1, \
     .splits = (parts)                                                                                        \
   }
-static const struct gemm_blocks lds_blocks = TILE(128, 128, 8, 8, 8, 1);
 static const struct gemm_kernel lds_pipeline = {
     .name = "lds-pipeline",
     .step = "local memory is read a step ahead too, offsets are reckoned once",
     .rung = 6,
     .transposes = 1,
-    .variant = &lds_variant,
-    ONE(&lds_blocks),
-    COMMON};
+    COMMON(lds_variant),
+    GEMM_BLOCKS(TILE(128, 128, 8, 8, 8, 1)),
+};
 
 /* 16x8 elements an item suit devices with 255 registers a thread. */
 #define SIZES(parts)                                                                                         \
   TILE(128, 128, 8, 8, 8, parts), TILE(128, 128, 8, 16, 8, parts), TILE(256, 128, 8, 16, 8, parts),          \
       TILE(128, 64, 8, 8, 8, parts), TILE(64, 128, 16, 8, 8, parts), TILE(64, 64, 8, 8, 8, parts),           \
       TILE(64, 64, 16, 8, 4, parts), TILE(32, 32, 8, 4, 4, parts)
-static const struct gemm_blocks small_blocks[] = {SIZES(1)};
-static const struct gemm_kernel small = {.name = "small-tiles",
-                                         .step = "tiles as small as the size and the device ask for",
-                                         .rung = 7,
-                                         .transposes = 1,
-                                         .variant = &lds_variant,
-                                         ALL(small_blocks),
-                                         COMMON};
+static const struct gemm_kernel small = {
+    .name = "small-tiles",
+    .step = "tiles as small as the size and the device ask for",
+    .rung = 7,
+    .transposes = 1,
+    COMMON(lds_variant),
+    GEMM_BLOCKS(SIZES(1)),
+};
 
-static const struct gemm_blocks split_blocks[] = {SIZES(1), SIZES(2), SIZES(4), SIZES(8), SIZES(16)};
-static const struct gemm_kernel split = {.name = "split-k",
-                                         .step = "k in parts where tiles alone do not fill the device",
-                                         .rung = 8,
-                                         .transposes = 1,
-                                         .variant = &lds_variant,
-                                         ALL(split_blocks),
-                                         COMMON};
+static const struct gemm_kernel split = {
+    .name = "split-k",
+    .step = "k in parts where tiles alone do not fill the device",
+    .rung = 8,
+    .transposes = 1,
+    COMMON(lds_variant),
+    GEMM_BLOCKS(SIZES(1), SIZES(2), SIZES(4), SIZES(8), SIZES(16)),
+};
 
 static const struct opencl_variant panel_variant = {
     .source = gemm_panel_cl, .geometry = OPENCL_SINGLE, .cpus_only = 1};
-/* Local memory of a CPU is its cache: 480 KiB, or 144 KiB where there is less. The last is for
- * vectors of sixteen. */
-static const struct gemm_blocks panel_blocks[] = {
-    {.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
-    {.group_m = 48, .group_n = 96, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
-    {.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 12, .item_n = 32, .stages = 1}};
 static const struct gemm_kernel panel = {
     .name = "panel",
     .step = "for CPUs: a work-item a group multiplies packed panels by vectors",
     .rung = 9,
     .transposes = 1,
-    .variant = &panel_variant,
-    ALL(panel_blocks),
-    COMMON};
+    COMMON(panel_variant),
+    /* Local memory of a CPU is its cache: 480 KiB, or 144 KiB where there is less. The last is for
+     * vectors of sixteen. */
+    GEMM_BLOCKS({.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
+                {.group_m = 48, .group_n = 96, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
+                {.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 12, .item_n = 32, .stages = 1}),
+};
 
 static const struct gemm_kernel *const kernels[] = {
     &naive,

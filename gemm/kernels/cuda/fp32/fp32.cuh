@@ -3,7 +3,7 @@
 #ifndef GEMM_KERNELS_CUDA_FP32_FP32_CUH
 #define GEMM_KERNELS_CUDA_FP32_FP32_CUH
 
-#include "gemm/kernels/cuda/fp32/fp32.h"
+#include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gpu/cuda/cuda_device.h"
 
 // C is not read when beta is 0: what stands there may be NaN.
@@ -15,12 +15,12 @@ static __device__ __forceinline__ void result_store(float *out, float sum, float
 }
 
 // Element (i, l) of A and (l, j) of B, not transposed.
-static __device__ __forceinline__ float a_at(const fp32_job &job, int i, int l)
+static __device__ __forceinline__ float a_at(const cuda_job &job, int i, int l)
 {
   return job.a[i * job.lda + l];
 }
 
-static __device__ __forceinline__ float b_at(const fp32_job &job, int l, int j)
+static __device__ __forceinline__ float b_at(const cuda_job &job, int l, int j)
 {
   return job.b[l * job.ldb + j];
 }
@@ -36,19 +36,20 @@ static __device__ __forceinline__ corner corner_of(int n, int tile_m, int tile_n
   return {(int)(blockIdx.x / across) * tile_m, (int)(blockIdx.x % across) * tile_n};
 }
 
-static inline int64_t tiles_of(const fp32_job *job, int tile_m, int tile_n)
+static inline int64_t tiles_of(const cuda_job *job, int tile_m, int tile_n)
 {
   return ((int64_t)(job->m - 1) / tile_m + 1) * ((job->n - 1) / tile_n + 1);
 }
 
 // The host side of a rung with one kernel and one shape.
-template <void (*kernel)(fp32_job), int tile_m, int tile_n, int threads> struct fixed_rung {
-  static fp32_launch describe(const fp32_job *, const fp32_chip *, const gemm_blocks *)
+template <void (*kernel)(cuda_job), int tile_m, int tile_n, int threads> struct fixed_rung {
+  static cuda_launch describe(const cuda_job *, const cuda_chip *, const gemm_blocks *)
   {
     return {(const void *)kernel, threads, 0};
   }
 
-  static cudaError_t launch(const fp32_job *job, const fp32_chip *, const gemm_blocks *, cudaStream_t stream)
+  static cudaError_t launch(const cuda_job *job, gemm_type, const cuda_chip *, const gemm_blocks *,
+                            cudaStream_t stream)
   {
     int64_t tiles = tiles_of(job, tile_m, tile_n);
     if (tiles > INT32_MAX) return cudaErrorInvalidConfiguration;

@@ -39,7 +39,7 @@ struct tile_sums {
       for (int y = 0; y < ITEM; y++) at[x][y] = fmaf(a[x], b[y], at[x][y]);
   }
 
-  __device__ __forceinline__ void store(const fp32_job &job) const
+  __device__ __forceinline__ void store(const cuda_job &job) const
   {
 #pragma unroll
     for (int x = 0; x < ITEM; x++)
@@ -88,7 +88,7 @@ struct tile_fetch {
   bool a_aligned, b_aligned;
   float4 from_a, from_b;
 
-  __device__ __forceinline__ void begin(const fp32_job &job, const corner &at)
+  __device__ __forceinline__ void begin(const cuda_job &job, const corner &at)
   {
     a_row = threadIdx.x / 2, a_column = threadIdx.x % 2 * 4;
     b_row = threadIdx.x / 32, b_column = threadIdx.x % 32 * 4;

@@ -13,7 +13,7 @@ struct step_numbers {
   }
 };
 
-static __global__ void __launch_bounds__(TILE_THREADS, 2) lds_pipeline(fp32_job job)
+static __global__ void __launch_bounds__(TILE_THREADS, 2) lds_pipeline(cuda_job job)
 {
   __shared__ __align__(16) tile_pair tiles[2];
   const corner at = corner_of(job.n, TILE, TILE);
@@ -44,4 +44,4 @@ static __global__ void __launch_bounds__(TILE_THREADS, 2) lds_pipeline(fp32_job 
 }
 
 typedef fixed_rung<lds_pipeline, TILE, TILE, TILE_THREADS> rung;
-extern "C" const fp32_step fp32_lds_pipeline = {nullptr, nullptr, rung::describe, rung::launch};
+extern "C" const cuda_operation fp32_lds_pipeline = {rung::launch, nullptr, nullptr, rung::describe};

@@ -4,7 +4,7 @@
 // column, and two barriers stand around each step.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
-static __global__ void __launch_bounds__(TILE_THREADS) local(fp32_job job)
+static __global__ void __launch_bounds__(TILE_THREADS) local(cuda_job job)
 {
   __shared__ __align__(16) float column[TILE], row[TILE];
   const corner at = corner_of(job.n, TILE, TILE);
@@ -27,4 +27,4 @@ static __global__ void __launch_bounds__(TILE_THREADS) local(fp32_job job)
 }
 
 typedef fixed_rung<local, TILE, TILE, TILE_THREADS> rung;
-extern "C" const fp32_step fp32_local = {nullptr, nullptr, rung::describe, rung::launch};
+extern "C" const cuda_operation fp32_local = {rung::launch, nullptr, nullptr, rung::describe};

@@ -4,7 +4,7 @@
 
 #define SIDE 16
 
-static __global__ void __launch_bounds__(SIDE *SIDE) naive(fp32_job job)
+static __global__ void __launch_bounds__(SIDE *SIDE) naive(cuda_job job)
 {
   const corner at = corner_of(job.n, SIDE, SIDE);
   const int i = at.i + threadIdx.x / SIDE, j = at.j + threadIdx.x % SIDE;
@@ -15,4 +15,4 @@ static __global__ void __launch_bounds__(SIDE *SIDE) naive(fp32_job job)
 }
 
 typedef fixed_rung<naive, SIDE, SIDE, SIDE * SIDE> rung;
-extern "C" const fp32_step fp32_naive = {nullptr, nullptr, rung::describe, rung::launch};
+extern "C" const cuda_operation fp32_naive = {rung::launch, nullptr, nullptr, rung::describe};

@@ -2,7 +2,7 @@
 // Two buffers: the next tile is on its way from device memory while this one is multiplied.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
-static __global__ void __launch_bounds__(TILE_THREADS) pipeline(fp32_job job)
+static __global__ void __launch_bounds__(TILE_THREADS) pipeline(cuda_job job)
 {
   __shared__ __align__(16) tile_pair tiles[2];
   const corner at = corner_of(job.n, TILE, TILE);
@@ -30,4 +30,4 @@ static __global__ void __launch_bounds__(TILE_THREADS) pipeline(fp32_job job)
 }
 
 typedef fixed_rung<pipeline, TILE, TILE, TILE_THREADS> rung;
-extern "C" const fp32_step fp32_pipeline = {nullptr, nullptr, rung::describe, rung::launch};
+extern "C" const cuda_operation fp32_pipeline = {rung::launch, nullptr, nullptr, rung::describe};

@@ -7,7 +7,7 @@
 #define SIDE 16
 #define TILE (ITEM * SIDE)
 
-static __global__ void __launch_bounds__(SIDE *SIDE) regblock(fp32_job job)
+static __global__ void __launch_bounds__(SIDE *SIDE) regblock(cuda_job job)
 {
   const corner at = corner_of(job.n, TILE, TILE);
   const int i0 = at.i + threadIdx.x / SIDE, j0 = at.j + threadIdx.x % SIDE;
@@ -34,4 +34,4 @@ static __global__ void __launch_bounds__(SIDE *SIDE) regblock(fp32_job job)
 }
 
 typedef fixed_rung<regblock, TILE, TILE, SIDE * SIDE> rung;
-extern "C" const fp32_step fp32_regblock = {nullptr, nullptr, rung::describe, rung::launch};
+extern "C" const cuda_operation fp32_regblock = {rung::launch, nullptr, nullptr, rung::describe};

@@ -3,7 +3,7 @@
 // eighth as many.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
-static __global__ void __launch_bounds__(TILE_THREADS) unroll(fp32_job job)
+static __global__ void __launch_bounds__(TILE_THREADS) unroll(cuda_job job)
 {
   __shared__ __align__(16) tile_pair tiles;
   const corner at = corner_of(job.n, TILE, TILE);
@@ -28,4 +28,4 @@ static __global__ void __launch_bounds__(TILE_THREADS) unroll(fp32_job job)
 }
 
 typedef fixed_rung<unroll, TILE, TILE, TILE_THREADS> rung;
-extern "C" const fp32_step fp32_unroll = {nullptr, nullptr, rung::describe, rung::launch};
+extern "C" const cuda_operation fp32_unroll = {rung::launch, nullptr, nullptr, rung::describe};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tiles in tiles: a block's of warps', a warp's of threads'. What path, which tile and how many
+// Tiles in tiles: a block's of warps', a warp's of threads'. What loader, which tile and how many
 // parts of k: by a model of how full the device gets.
 #include "gemm/kernels/cuda/fp32/warptile.h"
 
@@ -9,12 +9,12 @@
 
 #define SPLITS_MAX 4
 
-static const warptile_path &path_of(const fp32_job *job, const fp32_chip *chip)
+static const warptile_loader &loader_of(const cuda_job *job, const cuda_chip *chip)
 {
-  return warptile_bulk_path.able(job, chip) ? warptile_bulk_path : warptile_copy_path;
+  return warptile_bulk_loader.able(job, chip) ? warptile_bulk_loader : warptile_copy_loader;
 }
 
-static int tiles_of_k(const fp32_job *job, const warptile_tile &tile)
+static int tiles_of_k(const cuda_job *job, const warptile_tile &tile)
 {
   return (job->k - 1) / tile.k + 1;
 }
@@ -25,7 +25,7 @@ static double hidden(int threads)
   return threads <= 128 ? 0.8 : threads <= 256 ? 0.95 : 1;
 }
 
-double warptile_rounds(const fp32_job *job, const fp32_chip *chip, const warptile_tile &tile, int splits,
+double warptile_rounds(const cuda_job *job, const cuda_chip *chip, const warptile_tile &tile, int splits,
                        double part_seconds)
 {
   const double tiles = (double)tiles_of(job, tile.m, tile.n), deep = tiles_of_k(job, tile);
@@ -40,34 +40,34 @@ double warptile_rounds(const fp32_job *job, const fp32_chip *chip, const warptil
   return seconds;
 }
 
-static int tile_find(const warptile_path &path, const gemm_blocks *blocks)
+static int tile_find(const warptile_loader &loader, const gemm_blocks *blocks)
 {
-  for (int tile = 0; tile < path.n_tiles; tile++) {
-    const warptile_tile &t = path.tiles[tile];
+  for (int tile = 0; tile < loader.n_tiles; tile++) {
+    const warptile_tile &t = loader.tiles[tile];
     if (t.m == blocks->group_m && t.n == blocks->group_n && (blocks->stays ? t.stays : t.whole)) return tile;
   }
   return -1;
 }
 
-static warptile_cut cut_of(const warptile_path &path, const gemm_blocks *blocks)
+static warptile_cut cut_of(const warptile_loader &loader, const gemm_blocks *blocks)
 {
-  return {tile_find(path, blocks), blocks->splits > 1 ? blocks->splits : 1, blocks->stays != 0,
+  return {tile_find(loader, blocks), blocks->splits > 1 ? blocks->splits : 1, blocks->stays != 0,
           blocks->stages};
 }
 
-static bool cut_able(const fp32_job *job, const warptile_path &path, const warptile_cut &cut)
+static bool cut_able(const cuda_job *job, const warptile_loader &loader, const warptile_cut &cut)
 {
   const bool power = (cut.splits & (cut.splits - 1)) == 0 && cut.splits <= SPLITS_MAX;
-  if (cut.tile < 0 || !power || cut.splits > tiles_of_k(job, path.tiles[cut.tile])) return false;
-  return cut.stays ? path.tiles[cut.tile].stays && cut.splits == 1 : path.tiles[cut.tile].whole;
+  if (cut.tile < 0 || !power || cut.splits > tiles_of_k(job, loader.tiles[cut.tile])) return false;
+  return cut.stays ? loader.tiles[cut.tile].stays && cut.splits == 1 : loader.tiles[cut.tile].whole;
 }
 
 // Whether there is such a cut for the job; if so, it is in \a blocks.
-static bool cut_take(const fp32_job *job, const fp32_chip *chip, const warptile_path &path, warptile_cut cut,
-                     gemm_blocks *blocks)
+static bool cut_take(const cuda_job *job, const cuda_chip *chip, const warptile_loader &loader,
+                     warptile_cut cut, gemm_blocks *blocks)
 {
-  if (!cut_able(job, path, cut) || (cut.stages = path.stages(job, chip, cut)) == 0) return false;
-  const warptile_tile &tile = path.tiles[cut.tile];
+  if (!cut_able(job, loader, cut) || (cut.stages = loader.stages(job, chip, cut)) == 0) return false;
+  const warptile_tile &tile = loader.tiles[cut.tile];
   *blocks = gemm_blocks();
   blocks->group_m = tile.m;
   blocks->group_n = tile.n;
@@ -88,41 +88,41 @@ static warptile_cut cut_number(int tile, int which)
   return which < CUTS - 1 ? warptile_cut{tile, 1 << which, false, 0} : warptile_cut{tile, 1, true, 0};
 }
 
-static cudaError_t choose(const fp32_job *job, const fp32_chip *chip, gemm_blocks *blocks)
+static cudaError_t choose(const cuda_job *job, const cuda_chip *chip, gemm_blocks *blocks)
 {
-  const warptile_path &path = path_of(job, chip);
+  const warptile_loader &loader = loader_of(job, chip);
   double least = DBL_MAX;
   if (blocks->group_m > 0)
-    return cut_take(job, chip, path, cut_of(path, blocks), blocks) ? cudaSuccess
-                                                                   : cudaErrorInvalidConfiguration;
-  for (int tile = 0; tile < path.n_tiles; tile++)
+    return cut_take(job, chip, loader, cut_of(loader, blocks), blocks) ? cudaSuccess
+                                                                       : cudaErrorInvalidConfiguration;
+  for (int tile = 0; tile < loader.n_tiles; tile++)
     for (int which = 0; which < CUTS; which++) {
       const warptile_cut cut = cut_number(tile, which);
-      const double seconds = path.predict(job, chip, cut);
-      if (seconds < least && cut_take(job, chip, path, cut, blocks)) least = seconds;
+      const double seconds = loader.predict(job, chip, cut);
+      if (seconds < least && cut_take(job, chip, loader, cut, blocks)) least = seconds;
     }
   return least < DBL_MAX ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
-static size_t work(const fp32_job *job, const fp32_chip *chip, const gemm_blocks *blocks)
+static size_t work(const cuda_job *job, gemm_type, const cuda_chip *chip, const gemm_blocks *blocks)
 {
-  const warptile_path &path = path_of(job, chip);
-  return path.work(job, chip, cut_of(path, blocks));
+  const warptile_loader &loader = loader_of(job, chip);
+  return loader.work(job, chip, cut_of(loader, blocks));
 }
 
-static fp32_launch describe(const fp32_job *job, const fp32_chip *chip, const gemm_blocks *blocks)
+static cuda_launch describe(const cuda_job *job, const cuda_chip *chip, const gemm_blocks *blocks)
 {
-  const warptile_path &path = path_of(job, chip);
-  return path.describe(job, cut_of(path, blocks));
+  const warptile_loader &loader = loader_of(job, chip);
+  return loader.describe(job, cut_of(loader, blocks));
 }
 
-static cudaError_t launch(const fp32_job *job, const fp32_chip *chip, const gemm_blocks *blocks,
+static cudaError_t launch(const cuda_job *job, gemm_type, const cuda_chip *chip, const gemm_blocks *blocks,
                           cudaStream_t stream)
 {
-  const warptile_path &path = path_of(job, chip);
+  const warptile_loader &loader = loader_of(job, chip);
   const int64_t tiles = tiles_of(job, blocks->group_m, blocks->group_n) * blocks->splits;
   if (tiles > INT32_MAX) return cudaErrorInvalidConfiguration;
-  return path.launch(job, chip, cut_of(path, blocks), stream);
+  return loader.launch(job, chip, cut_of(loader, blocks), stream);
 }
 
-extern "C" const fp32_step fp32_warptile = {choose, work, describe, launch};
+extern "C" const cuda_operation fp32_warptile = {launch, work, choose, describe};

@@ -110,13 +110,13 @@ static __device__ __forceinline__ void warptile_store(float *out, float4 sum, in
   if (valid > 3) result_store(out + 3, sum.w, alpha, beta);
 }
 
-static __device__ __forceinline__ bool warptile_aligned(const fp32_job &job)
+static __device__ __forceinline__ bool warptile_aligned(const cuda_job &job)
 {
   return job.ldc % 4 == 0 && (uintptr_t)job.c % 16 == 0;
 }
 
 template <class S>
-static __device__ __forceinline__ void warptile_finish(const warptile_item<S> &item, const fp32_job &job,
+static __device__ __forceinline__ void warptile_finish(const warptile_item<S> &item, const cuda_job &job,
                                                        const corner &at)
 {
   const bool aligned = warptile_aligned(job);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The two ways in which the warptile rung brings tiles to shared memory, and their tiles.
+ * \brief The two loaders of the warptile rung, which bring tiles to shared memory, and their tiles.
  * C++. */
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_H
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_H
 
-#include "gemm/kernels/cuda/fp32/fp32.h"
+#include "gemm/kernels/cuda/cuda_gemm.h"
 
 /** A tile of C as one kernel makes it. */
 struct warptile_tile {
@@ -20,30 +20,30 @@ struct warptile_tile {
 
 /** How a product is cut. */
 struct warptile_cut {
-  int tile;   /**< of the path's */
+  int tile;   /**< of the loader's */
   int splits; /**< parts of k, 1 for none */
   bool stays; /**< as warptile_tile.stays */
   int stages; /**< tiles of k in shared memory */
 };
 
-struct warptile_path {
+struct warptile_loader {
   const warptile_tile *tiles; /**< best first */
   int n_tiles;
   /** \brief Whether the chip, this program's code and the matrices allow it. */
-  bool (*able)(const fp32_job *job, const fp32_chip *chip);
+  bool (*able)(const cuda_job *job, const cuda_chip *chip);
   /** \brief Stages for a cut that is whole but for them; 0: it does not fit. */
-  int (*stages)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut);
+  int (*stages)(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut);
   /** \brief Seconds on an H100, to compare cuts. */
-  double (*predict)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut);
-  size_t (*work)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut);
-  fp32_launch (*describe)(const fp32_job *job, const warptile_cut &cut);
-  cudaError_t (*launch)(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut,
+  double (*predict)(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut);
+  size_t (*work)(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut);
+  cuda_launch (*describe)(const cuda_job *job, const warptile_cut &cut);
+  cudaError_t (*launch)(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut,
                         cudaStream_t stream);
 };
 
 /** \brief Seconds of whole tiles in rounds of blocks, each split into so many parts: of the
  * multiprocessor with most. \a part_seconds is what a part costs beside its share, a round. */
-double warptile_rounds(const fp32_job *job, const fp32_chip *chip, const warptile_tile &tile, int splits,
+double warptile_rounds(const cuda_job *job, const cuda_chip *chip, const warptile_tile &tile, int splits,
                        double part_seconds);
 
 /** Of one multiprocessor of an H100, to weigh arithmetic against the rest. */
@@ -54,8 +54,8 @@ double warptile_rounds(const fp32_job *job, const fp32_chip *chip, const warptil
 #define WARPTILE_ROUND_SECONDS 2e-6
 
 /** Bulk copies: sm_90 and later, rows that begin at multiples of 16 bytes. */
-extern const warptile_path warptile_bulk_path;
+extern const warptile_loader warptile_bulk_loader;
 /** Copies by threads: everything. */
-extern const warptile_path warptile_copy_path;
+extern const warptile_loader warptile_copy_loader;
 
 #endif

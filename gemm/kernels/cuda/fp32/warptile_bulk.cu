@@ -16,21 +16,21 @@ struct bulk_variant {
 enum { WHOLE = 1, STAYS = 2 };
 
 // Kernels are made only for what a tile is used for.
-template <class S, int ways> struct bulk_row {
+template <class S, int uses> struct bulk_row {
   static constexpr warptile_tile tile(double rate)
   {
     return {S::m,       S::n,      S::k, S::item_m,           S::item_n,
-            S::threads, S::blocks, rate, (ways & WHOLE) != 0, (ways & STAYS) != 0};
+            S::threads, S::blocks, rate, (uses & WHOLE) != 0, (uses & STAYS) != 0};
   }
 
   static bulk_variant variant()
   {
     bulk_variant v = {{}, {}, bulk_layout<S>::stage, bulk_layout<S>::a, bulk_layout<S>::b};
-    if constexpr (ways & WHOLE) {
+    if constexpr (uses & WHOLE) {
       v.bulk[0][0] = warptile_bulk<S, false, false>, v.bulk[0][1] = warptile_bulk<S, false, true>;
       v.bulk[1][0] = warptile_bulk<S, true, false>, v.bulk[1][1] = warptile_bulk<S, true, true>;
     }
-    if constexpr (ways & STAYS) {
+    if constexpr (uses & STAYS) {
       v.stream[0][0] = warptile_stream<S, false, false>, v.stream[0][1] = warptile_stream<S, false, true>;
       v.stream[1][0] = warptile_stream<S, true, false>, v.stream[1][1] = warptile_stream<S, true, true>;
     }
@@ -60,28 +60,28 @@ static const bulk_variant variants[] = {row_128x256::variant(), row_128x128::var
 // Of the speed of whole tiles, what blocks that stay reach in their loop.
 #define STREAM_SHARE 0.96
 
-static bool turns_a(const fp32_job *job)
+static bool turns_a(const cuda_job *job)
 {
   return !job->trans_a;
 }
 
-static bool turns_b(const fp32_job *job)
+static bool turns_b(const cuda_job *job)
 {
   return job->trans_b;
 }
 
-static int buffer_bytes(const fp32_job *job, const bulk_variant &v)
+static int buffer_bytes(const cuda_job *job, const bulk_variant &v)
 {
   return 2 * ((turns_a(job) ? v.a : 0) + (turns_b(job) ? v.b : 0));
 }
 
-static bool able(const fp32_job *job, const fp32_chip *chip)
+static bool able(const cuda_job *job, const cuda_chip *chip)
 {
   return chip->number >= 90 && job->lda % 4 == 0 && job->ldb % 4 == 0;
 }
 
 // As many as there is room for. Parts of k are added up in the stages' room.
-static int stages(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
+static int stages(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
   const bulk_variant &v = variants[cut.tile];
@@ -94,7 +94,7 @@ static int stages(const fp32_job *job, const fp32_chip *chip, const warptile_cut
 }
 
 // Blocks that stay: as many as run at one time, each with a few steps at least.
-static int stream_blocks(const fp32_job *job, const fp32_chip *chip, const warptile_tile &t)
+static int stream_blocks(const cuda_job *job, const cuda_chip *chip, const warptile_tile &t)
 {
   const int64_t steps = tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
   const int64_t least = steps / STEPS_LEAST, most = (int64_t)chip->processors * t.blocks;
@@ -102,20 +102,20 @@ static int stream_blocks(const fp32_job *job, const fp32_chip *chip, const warpt
 }
 
 // Tiles that two blocks and more work on.
-static bool stream_shares(const fp32_job *job, const fp32_chip *chip, const warptile_tile &t)
+static bool stream_shares(const cuda_job *job, const cuda_chip *chip, const warptile_tile &t)
 {
   return tiles_of(job, t.m, t.n) % stream_blocks(job, chip, t) != 0;
 }
 
 // A parcel and a word for each block that stays.
-static size_t work(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
+static size_t work(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
   if (!cut.stays || !stream_shares(job, chip, t)) return 0;
   return (size_t)stream_blocks(job, chip, t) * ((size_t)t.m * (size_t)t.n + 1) * sizeof(float);
 }
 
-static double predict(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
+static double predict(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
   if (!cut.stays)
@@ -127,13 +127,13 @@ static double predict(const fp32_job *job, const fp32_chip *chip, const warptile
          2 * work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND;
 }
 
-static bulk_kernel kernel_of(const fp32_job *job, const warptile_cut &cut)
+static bulk_kernel kernel_of(const cuda_job *job, const warptile_cut &cut)
 {
   const bulk_variant &v = variants[cut.tile];
   return (cut.stays ? v.stream : v.bulk)[turns_a(job)][turns_b(job)];
 }
 
-static fp32_launch describe(const fp32_job *job, const warptile_cut &cut)
+static cuda_launch describe(const cuda_job *job, const warptile_cut &cut)
 {
   const bulk_variant &v = variants[cut.tile];
   return {(const void *)kernel_of(job, cut), tiles[cut.tile].threads,
@@ -171,7 +171,7 @@ static map_shape shape_of(const float *data, int64_t ld, bool turns, int extent,
                : map_shape{data, k, extent, ld, box_k, box, false};
 }
 
-static cudaError_t maps_make(const fp32_job *job, const warptile_tile &t, bulk_args *args)
+static cudaError_t maps_make(const cuda_job *job, const warptile_tile &t, bulk_args *args)
 {
   cuda_tensor_map_encode encode;
   cudaError_t error = cuda_tensor_map_find(&encode);
@@ -184,7 +184,7 @@ static cudaError_t maps_make(const fp32_job *job, const warptile_tile &t, bulk_a
 
 // ---- launch ----
 
-static cudaError_t launch(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut,
+static cudaError_t launch(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut,
                           cudaStream_t stream)
 {
   const warptile_tile &t = tiles[cut.tile];
@@ -210,5 +210,5 @@ static cudaError_t launch(const fp32_job *job, const fp32_chip *chip, const warp
   return cudaLaunchKernelEx(&config, kernel_of(job, cut), args);
 }
 
-extern const warptile_path warptile_bulk_path = {
+extern const warptile_loader warptile_bulk_loader = {
     tiles, sizeof tiles / sizeof tiles[0], able, stages, predict, work, describe, launch};

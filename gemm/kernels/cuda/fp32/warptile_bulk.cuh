@@ -14,7 +14,7 @@
 
 struct bulk_args {
   CUtensorMap a, b;
-  fp32_job job;
+  cuda_job job;
   int rows, columns; // of tiles
   int stages, splits;
 };
@@ -147,7 +147,7 @@ template <class S>
 static __device__ __forceinline__ void bulk_combine(const warptile_item<S> &item, const bulk_args &args,
                                                     const corner &at, uint32_t begin)
 {
-  const fp32_job &job = args.job;
+  const cuda_job &job = args.job;
   const bool aligned = warptile_aligned(job);
   const int rows = S::m / args.splits, first = blockIdx.x % args.splits * rows;
   __syncthreads();

@@ -15,41 +15,41 @@ template <class S> static constexpr warptile_tile tile_of(double rate)
 
 static constexpr warptile_tile tiles[] = {tile_of<shape_128x128>(0.73), tile_of<shape_64x128>(0.7),
                                           tile_of<shape_64x64>(0.6)};
-static void (*const kernels[])(fp32_job) = {warptile_copy<shape_128x128>, warptile_copy<shape_64x128>,
+static void (*const kernels[])(cuda_job) = {warptile_copy<shape_128x128>, warptile_copy<shape_64x128>,
                                             warptile_copy<shape_64x64>};
 
 #define COMBINE_BLOCKS  2048
 #define COMBINE_SECONDS 8e-6
 
-static bool able(const fp32_job *, const fp32_chip *)
+static bool able(const cuda_job *, const cuda_chip *)
 {
   return true;
 }
 
-static int stages(const fp32_job *, const fp32_chip *, const warptile_cut &)
+static int stages(const cuda_job *, const cuda_chip *, const warptile_cut &)
 {
   return COPY_STAGES;
 }
 
-static size_t work(const fp32_job *job, const fp32_chip *, const warptile_cut &cut)
+static size_t work(const cuda_job *job, const cuda_chip *, const warptile_cut &cut)
 {
   return cut.splits > 1 ? (size_t)cut.splits * (size_t)job->m * (size_t)job->n * sizeof(float) : 0;
 }
 
 // With splits the parts are written, read and added up by another kernel.
-static double predict(const fp32_job *job, const fp32_chip *chip, const warptile_cut &cut)
+static double predict(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const double seconds = warptile_rounds(job, chip, tiles[cut.tile], cut.splits, 0);
   return cut.splits > 1 ? seconds + COMBINE_SECONDS + 2 * work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND
                         : seconds;
 }
 
-static fp32_launch describe(const fp32_job *, const warptile_cut &cut)
+static cuda_launch describe(const cuda_job *, const warptile_cut &cut)
 {
   return {(const void *)kernels[cut.tile], tiles[cut.tile].threads, 0};
 }
 
-static cudaError_t launch(const fp32_job *job, const fp32_chip *, const warptile_cut &cut,
+static cudaError_t launch(const cuda_job *job, const cuda_chip *, const warptile_cut &cut,
                           cudaStream_t stream)
 {
   const warptile_tile &t = tiles[cut.tile];
@@ -61,5 +61,5 @@ static cudaError_t launch(const fp32_job *job, const fp32_chip *, const warptile
   return cudaGetLastError();
 }
 
-extern const warptile_path warptile_copy_path = {
+extern const warptile_loader warptile_copy_loader = {
     tiles, sizeof tiles / sizeof tiles[0], able, stages, predict, work, describe, launch};

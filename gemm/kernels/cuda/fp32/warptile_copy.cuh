@@ -73,7 +73,7 @@ template <class S> struct copy_stage {
 
 // Tiles of k from `first` to `end`.
 template <class S>
-static __device__ __forceinline__ void copy_multiply(const fp32_job &job, const corner &at, int first,
+static __device__ __forceinline__ void copy_multiply(const cuda_job &job, const corner &at, int first,
                                                      int end, warptile_item<S> &item)
 {
   typedef copy_stage<S> stage;
@@ -113,14 +113,14 @@ static __device__ __forceinline__ void copy_multiply(const fp32_job &job, const 
 // With parts of k, each along the grid's y, the sums go to the job's work: a matrix m×n a part.
 template <class S>
 static __global__ void __launch_bounds__(S::threads, S::blocks)
-    warptile_copy(const CUDA_GRID_CONSTANT fp32_job job)
+    warptile_copy(const CUDA_GRID_CONSTANT cuda_job job)
 {
   const corner at = warptile_corner(blockIdx.x, (job.m - 1) / S::m + 1, (job.n - 1) / S::n + 1, S::m, S::n);
   const int64_t all = (job.k - 1) / S::k + 1, part = blockIdx.y, parts = gridDim.y;
   warptile_item<S> item;
   copy_multiply<S>(job, at, (int)(all * part / parts), (int)(all * (part + 1) / parts), item);
   if (parts == 1) return warptile_finish(item, job, at);
-  fp32_job partial = job;
+  cuda_job partial = job;
   partial.c = job.work + part * job.m * job.n;
   partial.ldc = job.n;
   partial.alpha = 1;
@@ -130,7 +130,7 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
 
 // Adds up the parts in their order.
 static __global__ void __launch_bounds__(256)
-    warptile_combine(const CUDA_GRID_CONSTANT fp32_job job, int parts)
+    warptile_combine(const CUDA_GRID_CONSTANT cuda_job job, int parts)
 {
   const int64_t all = (int64_t)job.m * job.n;
   for (int64_t at = blockIdx.x * 256ll + threadIdx.x; at < all; at += gridDim.x * 256ll) {

@@ -129,7 +129,7 @@ template <class S> struct stream_parcel {
   float4 *room;
   unsigned *ready;
 
-  __device__ __forceinline__ stream_parcel(const fp32_job &job, int block)
+  __device__ __forceinline__ stream_parcel(const cuda_job &job, int block)
       : room((float4 *)job.work + (int64_t)block * quads * S::threads + threadIdx.x),
         ready((unsigned *)(job.work + (int64_t)gridDim.x * floats) + block)
   {

@@ -3,7 +3,7 @@
 // Blocks of 128×128, 8×8 a thread, the next step's operands on their way in registers.
 #include <cuda_fp16.h>
 
-#include "gemm/kernels/cuda/tensor/tensor.h"
+#include "gemm/kernels/cuda/cuda_gemm.h"
 
 #define TILE        128
 #define DEPTH       16
@@ -84,7 +84,8 @@ static __global__ void __launch_bounds__(256) f16x2_kernel(f16x2_args args)
 #endif
 }
 
-static cudaError_t launch(const tensor_job *job, cudaStream_t stream)
+static cudaError_t launch(const cuda_job *job, gemm_type, const cuda_chip *, const gemm_blocks *,
+                          cudaStream_t stream)
 {
   f16x2_args args = {(const __half *)job->a,
                      (const __half *)job->b,
@@ -107,4 +108,5 @@ static const void *kernel(void)
   return (const void *)f16x2_kernel;
 }
 
-extern "C" const struct tensor_step tensor_f16x2 = {60, 0, 1, NULL, launch, GRID_Y_MOST *TILE, kernel};
+extern "C" const cuda_operation tensor_f16x2 = {launch, nullptr, nullptr, nullptr,          kernel,
+                                                60,     false,   true,    GRID_Y_MOST *TILE};

@@ -120,22 +120,25 @@ static __global__ void __launch_bounds__(W::S::threads) mma_kernel(const CUDA_GR
 }
 
 template <class T, bool trans_a, bool trans_b>
-static cudaError_t launch_as(const tensor_job *job, cudaStream_t stream)
+static cudaError_t launch_as(const cuda_job *job, cudaStream_t stream)
 {
   typedef mma_tile<T, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 0>> tile;
   return tile_launch<tile, mma_kernel<tile>>(job, stream);
 }
 
-template <class T> static cudaError_t launch_of(const tensor_job *job, cudaStream_t stream)
+typedef cudaError_t mma_launcher(const cuda_job *, cudaStream_t);
+
+template <class T> static cudaError_t launch_of(const cuda_job *job, cudaStream_t stream)
 {
-  static constexpr tile_launcher *const by_trans[2][2] = {{launch_as<T, 0, 0>, launch_as<T, 0, 1>},
-                                                          {launch_as<T, 1, 0>, launch_as<T, 1, 1>}};
+  static constexpr mma_launcher *const by_trans[2][2] = {{launch_as<T, 0, 0>, launch_as<T, 0, 1>},
+                                                         {launch_as<T, 1, 0>, launch_as<T, 1, 1>}};
   return by_trans[job->trans_a != 0][job->trans_b != 0](job, stream);
 }
 
-static cudaError_t launch(const tensor_job *job, cudaStream_t stream)
+static cudaError_t launch(const cuda_job *job, gemm_type type, const cuda_chip *, const gemm_blocks *,
+                          cudaStream_t stream)
 {
-  return job->type == GEMM_BF16 ? launch_of<__nv_bfloat16>(job, stream) : launch_of<__half>(job, stream);
+  return type == GEMM_BF16 ? launch_of<__nv_bfloat16>(job, stream) : launch_of<__half>(job, stream);
 }
 
 static const void *kernel(void)
@@ -143,4 +146,4 @@ static const void *kernel(void)
   return (const void *)mma_kernel<mma_tile<__half, tile_shape<128, 256, 32, 64, 64, 0, 0, 0>>>;
 }
 
-extern "C" const struct tensor_step tensor_mma = {80, 0, 1, NULL, launch, 0, kernel};
+extern "C" const cuda_operation tensor_mma = {launch, nullptr, nullptr, nullptr, kernel, 80, false, true};

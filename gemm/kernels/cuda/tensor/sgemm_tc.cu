@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sgemm-tc: float32 products from bfloat16 tensor cores on Hopper. Both operands are split into
 // three parts first, rows along k; what the split cannot carry is done again in float32 afterwards.
-#include "gemm/kernels/cuda/tensor/tensor.h"
+#include "gemm/kernels/cuda/cuda_gemm.h"
 
 #ifdef HAVE_SM90A
 
@@ -21,7 +21,7 @@ struct parts {
   size_t odd_bytes;
 };
 
-static size_t parts_place(const tensor_job *job, parts *p)
+static size_t parts_place(const cuda_job *job, parts *p)
 {
   p->ld = padded(job->k, sizeof(__nv_bfloat16));
   p->a_plane = p->ld * job->m;
@@ -34,7 +34,7 @@ static size_t parts_place(const tensor_job *job, parts *p)
   return 3 * (p->a_plane + p->b_plane) * sizeof(__nv_bfloat16) + p->odd_bytes;
 }
 
-static size_t work(const tensor_job *job)
+static size_t work(const cuda_job *job, gemm_type, const cuda_chip *, const gemm_blocks *)
 {
   parts p;
   return parts_place(job, &p);
@@ -42,7 +42,7 @@ static size_t work(const tensor_job *job)
 
 // The marked elements, a warp each, in float32. Runs after every product, and mostly has nothing to
 // do.
-static __global__ void odd_kernel(const CUDA_GRID_CONSTANT tensor_job job, const uint32_t *odd, int words)
+static __global__ void odd_kernel(const CUDA_GRID_CONSTANT cuda_job job, const uint32_t *odd, int words)
 {
   const int lane = threadIdx.x % 32, warps = gridDim.x * blockDim.x / 32;
   const int64_t all = (int64_t)words * job.m;
@@ -60,7 +60,8 @@ static __global__ void odd_kernel(const CUDA_GRID_CONSTANT tensor_job job, const
     }
 }
 
-template <class S> static cudaError_t product(const tensor_job *job, const parts &p, cudaStream_t stream)
+template <class S>
+static cudaError_t product(const cuda_job *job, const cuda_chip *chip, const parts &p, cudaStream_t stream)
 {
   typedef tensor_map_shape<__nv_bfloat16> map_shape;
   CUtensorMap a_map, b_map;
@@ -78,20 +79,21 @@ template <class S> static cudaError_t product(const tensor_job *job, const parts
   cudaError_t error =
       cudaFuncSetAttribute(sgemm_tc_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize, S::smem_bytes);
   if (error != cudaSuccess) return error;
-  sgemm_tc_kernel<S><<<2 * min(args.order.tiles, job->processors / 2), S::threads, S::smem_bytes, stream>>>(
+  sgemm_tc_kernel<S><<<2 * min(args.order.tiles, chip->processors / 2), S::threads, S::smem_bytes, stream>>>(
       a_map, b_map, args);
   return cudaGetLastError();
 }
 
 // Time in units of a column of a tile: whole rounds over the chip's pairs of blocks.
-template <class S> static double cost(const tensor_job *job)
+template <class S> static double cost(const cuda_job *job, const cuda_chip *chip)
 {
   tile_order order = tile_order_of(job->m, job->n, 2 * S::rows, S::columns, BAND);
-  int pairs = job->processors / 2;
+  int pairs = chip->processors / 2;
   return (double)((order.tiles + pairs - 1) / pairs) * S::columns * S::effort;
 }
 
-static cudaError_t launch(const tensor_job *job, cudaStream_t stream)
+static cudaError_t launch(const cuda_job *job, gemm_type, const cuda_chip *chip, const gemm_blocks *,
+                          cudaStream_t stream)
 {
   parts p;
   parts_place(job, &p);
@@ -102,17 +104,19 @@ static cudaError_t launch(const tensor_job *job, cudaStream_t stream)
                    recast_bf16x3{p.b, p.ld, p.b_plane}, stream);
   if (error == cudaSuccess) error = cudaMemsetAsync(p.odd, 0, p.odd_bytes, stream);
   if (error == cudaSuccess)
-    error = cost<sgemm_tc_wide>(job) <= cost<sgemm_tc_narrow>(job) ? product<sgemm_tc_wide>(job, p, stream)
-                                                                   : product<sgemm_tc_narrow>(job, p, stream);
+    error = cost<sgemm_tc_wide>(job, chip) <= cost<sgemm_tc_narrow>(job, chip)
+                ? product<sgemm_tc_wide>(job, chip, p, stream)
+                : product<sgemm_tc_narrow>(job, chip, p, stream);
   if (error != cudaSuccess) return error;
-  odd_kernel<<<job->processors, 256, 0, stream>>>(*job, p.odd, p.odd_words);
+  odd_kernel<<<chip->processors, 256, 0, stream>>>(*job, p.odd, p.odd_words);
   return cudaGetLastError();
 }
 
-extern "C" const struct tensor_step tensor_sgemm_tc = {90, 1, 1, work, launch};
+extern "C" const cuda_operation tensor_sgemm_tc = {launch, work, nullptr, nullptr, nullptr, 90, true, true};
 
 #else
 
-extern "C" const struct tensor_step tensor_sgemm_tc = {90, 1, 0, NULL, NULL};
+extern "C" const cuda_operation tensor_sgemm_tc = {nullptr, nullptr, nullptr, nullptr,
+                                                   nullptr, 90,      true,    false};
 
 #endif

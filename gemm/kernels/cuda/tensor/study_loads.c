@@ -27,7 +27,7 @@ struct bench {
   uint32_t *expected, *found;
 };
 
-static const char *const ways[FRAGMENT_LOADS] = {"load_matrix_sync", "by elements", "by pairs"};
+static const char *const load_names[FRAGMENT_LOADS] = {"load_matrix_sync", "by elements", "by pairs"};
 
 status_t study_chip_check(struct gpu_device *device)
 {
@@ -77,7 +77,7 @@ static status_t bench_open(struct bench *b, struct gpu_device *device, struct gp
   return window_fill(b);
 }
 
-/* All rounds of all ways must have read the same: the first one's sums are kept. */
+/* All rounds of all loads must have read the same: the first one's sums are kept. */
 static status_t sums_compare(struct bench *b, enum fragment_load how, int first)
 {
   uint32_t *to = first ? b->expected : b->found;
@@ -85,7 +85,7 @@ static status_t sums_compare(struct bench *b, enum fragment_load how, int first)
   RETURN_IF_FAILED(gpu_sync(b->queue));
   if (first || memcmp(b->expected, b->found, b->sum_bytes) == 0) return STATUS_OK;
   return log_fail(STATUS_WRONG, "loads %s: WRONG, other elements than load_matrix_sync's were read",
-                  ways[how]);
+                  load_names[how]);
 }
 
 /* Fastest of some rounds, in seconds. */
@@ -129,14 +129,15 @@ static status_t place_study(struct bench *b, int shared, FILE *out)
   for (int how = 0; how < FRAGMENT_LOADS; how++) {
     double seconds = 0;
     if (how == FRAGMENT_LOAD_PAIRS && !map_has_pairs(&b->known)) {
-      fprintf(out, "    %-17s not on this chip: pairs of a lane's elements are no neighbours\n", ways[how]);
+      fprintf(out, "    %-17s not on this chip: pairs of a lane's elements are no neighbours\n",
+              load_names[how]);
       continue;
     }
     RETURN_IF_FAILED(load_time(b, (enum fragment_load)how, shared, &seconds));
     if (how == FRAGMENT_LOAD_WMMA) wmma = seconds;
     fprintf(out,
             "    %-17s %7.2f ns a fragment and multiprocessor, %7.1f GB/s, %.2f of load_matrix_sync's time\n",
-            ways[how], 1e9 * seconds / fragments * b->device->info.compute_units,
+            load_names[how], 1e9 * seconds / fragments * b->device->info.compute_units,
             FRAGMENT_KIB * 1024 * fragments / seconds * 1e-9, seconds / wmma);
     fprintf(out, "      machine code    ");
     study_machine_loads(fragment_load_symbol((enum fragment_load)how, shared), b->device, out);

@@ -9,15 +9,13 @@
 // square of C.
 #define TILE_BAND 12
 
-typedef cudaError_t tile_launcher(const tensor_job *, cudaStream_t);
-
 static inline bool tile_is_aligned(const void *data, int64_t ld)
 {
   return ld % 8 == 0 && (uintptr_t)data % 16 == 0;
 }
 
 // For shapes that are `whole`.
-static inline bool tile_is_whole(const tensor_job *job)
+static inline bool tile_is_whole(const cuda_job *job)
 {
   return tile_is_aligned(job->a, job->lda) && tile_is_aligned(job->b, job->ldb) &&
          (job->trans_a ? job->m : job->k) % 8 == 0 && (job->trans_b ? job->k : job->n) % 8 == 0;
@@ -25,7 +23,7 @@ static inline bool tile_is_whole(const tensor_job *job)
 
 // Shared memory: the stages of the code that runs here, or what the results pass through.
 template <class W, void (*kernel)(tile_args)>
-static cudaError_t tile_launch(const tensor_job *job, cudaStream_t stream)
+static cudaError_t tile_launch(const cuda_job *job, cudaStream_t stream)
 {
   typedef typename W::S S;
   tile_args args = {};

@@ -5,7 +5,7 @@
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
 
-#include "gemm/kernels/cuda/tensor/tensor.h"
+#include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gemm/kernels/cuda/tensor/tile_load.cuh"
 #include "gemm/kernels/cuda/tensor/tile_order.cuh"
 #include "gpu/cuda/cuda_device.h"

@@ -3,7 +3,7 @@
 // bytes; operands stored otherwise are copied into such rows first. TF32 products read both
 // operands along k and look at no more than the high bits, so float operands are rounded, and
 // turned where they must be, on the way.
-#include "gemm/kernels/cuda/tensor/tensor.h"
+#include "gemm/kernels/cuda/cuda_gemm.h"
 
 #ifdef HAVE_SM90A
 
@@ -30,33 +30,33 @@ static bool bulk_readable(const void *data, int64_t ld, int64_t size)
   return ld * size % 16 == 0 && (uintptr_t)data % 16 == 0;
 }
 
-static operand_plan operand_plan_of(const tensor_job *job, bool is_b)
+static operand_plan operand_plan_of(const cuda_job *job, gemm_type type, bool is_b)
 {
   const int trans = is_b ? job->trans_b : job->trans_a, outer = is_b ? job->n : job->m;
   const void *data = is_b ? job->b : job->a;
   operand_plan p;
-  const bool along = job->type == GEMM_TF32 || trans == is_b; // k runs along rows
-  const int64_t size = job->type == GEMM_TF32 ? 4 : 2, ld = is_b ? job->ldb : job->lda;
+  const bool along = type == GEMM_TF32 || trans == is_b; // k runs along rows
+  const int64_t size = type == GEMM_TF32 ? 4 : 2, ld = is_b ? job->ldb : job->lda;
   p.rows = along ? outer : job->k;
   p.columns = along ? job->k : outer;
-  p.copied = job->type == GEMM_TF32 || !bulk_readable(data, ld, size);
+  p.copied = type == GEMM_TF32 || !bulk_readable(data, ld, size);
   p.ld = p.copied ? padded(p.columns, size) : ld;
   p.bytes = p.copied ? (size_t)(p.rows * p.ld * size) : 0;
   return p;
 }
 
-static size_t work(const tensor_job *job)
+static size_t work(const cuda_job *job, gemm_type type, const cuda_chip *, const gemm_blocks *)
 {
-  return operand_plan_of(job, false).bytes + operand_plan_of(job, true).bytes;
+  return operand_plan_of(job, type, false).bytes + operand_plan_of(job, type, true).bytes;
 }
 
-static cudaError_t operand_copy(const tensor_job *job, bool is_b, const operand_plan &p, void *to,
-                                cudaStream_t stream)
+static cudaError_t operand_copy(const cuda_job *job, gemm_type type, bool is_b, const operand_plan &p,
+                                void *to, cudaStream_t stream)
 {
   const void *from = is_b ? job->b : job->a;
   const int64_t ld = is_b ? job->ldb : job->lda;
   const int turned = is_b ? !job->trans_b : job->trans_a;
-  if (job->type == GEMM_TF32)
+  if (type == GEMM_TF32)
     return recast((const float *)from, ld, turned, p.rows, p.columns, recast_tf32{(float *)to, p.ld}, stream);
   return repack((const uint16_t *)from, ld, p.rows, p.columns, (uint16_t *)to, p.ld, stream);
 }
@@ -73,9 +73,9 @@ static bool operand_map(const void *data, const operand_plan &p, int box_outer, 
 // Pairs of blocks: as make whole columns of a band, where that takes no more rounds. On an H100
 // that is 64 of 66, and at 4096 they read 14% less from device memory: a round's tiles have the
 // same k at one time.
-static int pairs_of(const tensor_job *job, int tiles)
+static int pairs_of(const cuda_chip *chip, int tiles)
 {
-  const int most = job->processors / 2, even = most / BAND * BAND;
+  const int most = chip->processors / 2, even = most / BAND * BAND;
   if (tiles <= most) return tiles;
   return even > 0 && (tiles - 1) / even == (tiles - 1) / most ? even : most;
 }
@@ -99,8 +99,9 @@ static cudaError_t launch_kernel(int pairs, const CUtensorMap &a, const CUtensor
 }
 
 template <class S>
-static cudaError_t launch_shape(const tensor_job *job, const operand_plan &a, const operand_plan &b,
-                                const void *a_data, const void *b_data, cudaStream_t stream)
+static cudaError_t launch_shape(const cuda_job *job, const cuda_chip *chip, const operand_plan &a,
+                                const operand_plan &b, const void *a_data, const void *b_data,
+                                cudaStream_t stream)
 {
   CUtensorMap a_map, b_map, c_map = {};
   wgmma_args args = {job->m, job->n, job->k, job->alpha, job->beta, (float *)job->c, job->ldc, 0, 0, {}};
@@ -115,15 +116,15 @@ static cudaError_t launch_shape(const tensor_job *job, const operand_plan &a, co
   cudaError_t error =
       cudaFuncSetAttribute(wgmma_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize, S::smem_bytes);
   if (error != cudaSuccess) return error;
-  const int pairs = pairs_of(job, args.order.tiles);
+  const int pairs = pairs_of(chip, args.order.tiles);
   if (args.order.tiles > pairs) args.spread = SPREAD;
   return launch_kernel<S>(pairs, a_map, b_map, c_map, args, stream);
 }
 
-typedef cudaError_t shape_launcher(const tensor_job *, const operand_plan &, const operand_plan &,
-                                   const void *, const void *, cudaStream_t);
+typedef cudaError_t shape_launcher(const cuda_job *, const cuda_chip *, const operand_plan &,
+                                   const operand_plan &, const void *, const void *, cudaStream_t);
 
-template <class T> static shape_launcher *launcher_of(const tensor_job *job)
+template <class T> static shape_launcher *launcher_of(const cuda_job *job)
 {
   static shape_launcher *const by_trans[2][2] = {
       {launch_shape<wgmma_shape<T, 0, 1>>, launch_shape<wgmma_shape<T, 0, 0>>},
@@ -131,28 +132,29 @@ template <class T> static shape_launcher *launcher_of(const tensor_job *job)
   return by_trans[job->trans_a != 0][job->trans_b != 0];
 }
 
-static cudaError_t launch(const tensor_job *job, cudaStream_t stream)
+static cudaError_t launch(const cuda_job *job, gemm_type type, const cuda_chip *chip, const gemm_blocks *,
+                          cudaStream_t stream)
 {
-  const operand_plan a = operand_plan_of(job, false), b = operand_plan_of(job, true);
+  const operand_plan a = operand_plan_of(job, type, false), b = operand_plan_of(job, type, true);
   void *a_copy = job->work, *b_copy = (uint8_t *)job->work + a.bytes;
   if (a.copied) {
-    cudaError_t error = operand_copy(job, false, a, a_copy, stream);
+    cudaError_t error = operand_copy(job, type, false, a, a_copy, stream);
     if (error != cudaSuccess) return error;
   }
   if (b.copied) {
-    cudaError_t error = operand_copy(job, true, b, b_copy, stream);
+    cudaError_t error = operand_copy(job, type, true, b, b_copy, stream);
     if (error != cudaSuccess) return error;
   }
-  shape_launcher *run = job->type == GEMM_F16    ? launcher_of<__half>(job)
-                        : job->type == GEMM_BF16 ? launcher_of<__nv_bfloat16>(job)
-                                                 : launch_shape<wgmma_shape<tf32_t, 0, 0>>;
-  return run(job, a, b, a.copied ? a_copy : job->a, b.copied ? b_copy : job->b, stream);
+  shape_launcher *run = type == GEMM_F16    ? launcher_of<__half>(job)
+                        : type == GEMM_BF16 ? launcher_of<__nv_bfloat16>(job)
+                                            : launch_shape<wgmma_shape<tf32_t, 0, 0>>;
+  return run(job, chip, a, b, a.copied ? a_copy : job->a, b.copied ? b_copy : job->b, stream);
 }
 
-extern "C" const struct tensor_step tensor_wgmma = {90, 1, 1, work, launch};
+extern "C" const cuda_operation tensor_wgmma = {launch, work, nullptr, nullptr, nullptr, 90, true, true};
 
 #else
 
-extern "C" const struct tensor_step tensor_wgmma = {90, 1, 0, NULL, NULL};
+extern "C" const cuda_operation tensor_wgmma = {nullptr, nullptr, nullptr, nullptr, nullptr, 90, true, false};
 
 #endif

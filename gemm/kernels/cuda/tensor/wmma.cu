@@ -107,7 +107,7 @@ static __global__ void __launch_bounds__(W::S::threads, blocks)
 // tiles, for which chips before Ampere have too little shared memory. Rows that are no whole 16
 // bytes keep to the small tile, and the other fragments show their shapes with it.
 template <int rows, int columns, class Acc, bool trans_a, bool trans_b>
-static cudaError_t launch_as(const tensor_job *job, cudaStream_t stream)
+static cudaError_t launch_as(const cuda_job *job, int chip, cudaStream_t stream)
 {
   typedef wmma_tile<rows, columns, Acc, tile_shape<128, 128, 32, 64, 32, trans_a, trans_b, 0>, false> small;
   typedef wmma_tile<rows, columns, Acc, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 1>, true> middle;
@@ -115,30 +115,33 @@ static cudaError_t launch_as(const tensor_job *job, cudaStream_t stream)
   typedef wmma_tile<rows, columns, Acc, tile_shape<256, 256, 32, 128, 64, trans_a, trans_b, 1>, true> large;
   if constexpr (rows == columns) {
     if constexpr (sizeof(Acc) == 4) {
-      if (tile_is_whole(job) && job->chip >= 90 && job->chip < 120)
+      if (tile_is_whole(job) && chip >= 90 && chip < 120)
         return tile_launch<deep, wmma_kernel<deep, 1, 90>>(job, stream);
       if (tile_is_whole(job)) return tile_launch<middle, wmma_kernel<middle, 1, 0>>(job, stream);
     } else {
-      if (tile_is_whole(job) && job->chip >= 80)
-        return tile_launch<large, wmma_kernel<large, 1, 80>>(job, stream);
+      if (tile_is_whole(job) && chip >= 80) return tile_launch<large, wmma_kernel<large, 1, 80>>(job, stream);
     }
   }
   return tile_launch<small, wmma_kernel<small, 2, 0>>(job, stream);
 }
 
+typedef cudaError_t wmma_launcher(const cuda_job *, int, cudaStream_t);
+
 template <int rows, int columns, class Acc>
-static cudaError_t launch_by_trans(const tensor_job *job, cudaStream_t stream)
+static cudaError_t launch_by_trans(const cuda_job *job, int chip, cudaStream_t stream)
 {
-  static constexpr tile_launcher *const by_trans[2][2] = {
+  static constexpr wmma_launcher *const by_trans[2][2] = {
       {launch_as<rows, columns, Acc, 0, 0>, launch_as<rows, columns, Acc, 0, 1>},
       {launch_as<rows, columns, Acc, 1, 0>, launch_as<rows, columns, Acc, 1, 1>}};
-  return by_trans[job->trans_a != 0][job->trans_b != 0](job, stream);
+  return by_trans[job->trans_a != 0][job->trans_b != 0](job, chip, stream);
 }
 
-template <int rows, int columns> static cudaError_t launch(const tensor_job *job, cudaStream_t stream)
+template <int rows, int columns>
+static cudaError_t launch(const cuda_job *job, gemm_type type, const cuda_chip *chip, const gemm_blocks *,
+                          cudaStream_t stream)
 {
-  return job->type == GEMM_F16_F16 ? launch_by_trans<rows, columns, __half>(job, stream)
-                                   : launch_by_trans<rows, columns, float>(job, stream);
+  return type == GEMM_F16_F16 ? launch_by_trans<rows, columns, __half>(job, chip->number, stream)
+                              : launch_by_trans<rows, columns, float>(job, chip->number, stream);
 }
 
 static const void *kernel(void)
@@ -147,6 +150,9 @@ static const void *kernel(void)
   return (const void *)wmma_kernel<tile, 2, 0>;
 }
 
-extern "C" const struct tensor_step tensor_wmma = {70, 0, 1, NULL, launch<16, 16>, 0, kernel};
-extern "C" const struct tensor_step tensor_wmma_32x8 = {70, 0, 1, NULL, launch<32, 8>, 0, kernel};
-extern "C" const struct tensor_step tensor_wmma_8x32 = {70, 0, 1, NULL, launch<8, 32>, 0, kernel};
+extern "C" const cuda_operation tensor_wmma = {launch<16, 16>, nullptr, nullptr, nullptr,
+                                               kernel,         70,      false,   true};
+extern "C" const cuda_operation tensor_wmma_32x8 = {launch<32, 8>, nullptr, nullptr, nullptr,
+                                                    kernel,        70,      false,   true};
+extern "C" const cuda_operation tensor_wmma_8x32 = {launch<8, 32>, nullptr, nullptr, nullptr,
+                                                    kernel,        70,      false,   true};
