@@ -13,7 +13,6 @@
 
 #include "base/log.h"
 #include "gpu/qpu/asm/asm.h"
-#include "gpu/qpu/asm/words.h"
 #include "gpu/qpu/emulator/emu.h"
 
 #define LANES 16

@@ -90,19 +90,19 @@ static void byte_operations_are_right_for_all_bytes(void **state)
   for (uint32_t x = 0; x < 256; x++)
     for (uint32_t y = 0; y < 256; y++)
       for (int op = QPU_M_V8MULD; op <= QPU_M_V8SUBS; op++)
-        expect_lane(qpu_mul_ops[op].name, x, y, qpu_alu_mul_scalar(op, x << 16 | x, y << 16 | 7),
+        expect_lane(qpu_mul_ops[op].name, x, y, qpu_alu_lane(qpu_alu_mul[op], x << 16 | x, y << 16 | 7),
                     model_bytes(op, x << 16 | x, y << 16 | 7));
 }
 
 static void floats_round_toward_zero_and_know_no_denormals(void **state)
 {
   (void)state;
-  assert_int_equal(qpu_alu_add_scalar(QPU_A_FADD, bits_of(1.0f), bits_of(0x1.8p-24f)), bits_of(1.0f));
-  assert_int_equal(qpu_alu_add_scalar(QPU_A_FSUB, bits_of(1.0f), bits_of(0x1p-60f)), 0x3f7fffff);
-  assert_int_equal(qpu_alu_add_scalar(QPU_A_FADD, 0x00400000, 0x00400000), 0);
-  assert_int_equal(qpu_alu_mul_scalar(QPU_M_FMUL, 0x00800000, bits_of(0.5f)), 0);
-  assert_int_equal(qpu_alu_mul_scalar(QPU_M_FMUL, 0x7f7fffff, bits_of(2.0f)), 0x7f800000);
-  assert_int_equal(qpu_alu_add_scalar(QPU_A_FADD, 0x7f800000, 0xff800000u), 0xff800000u);
+  assert_int_equal(qpu_alu_lane(qpu_alu_add[QPU_A_FADD], bits_of(1.0f), bits_of(0x1.8p-24f)), bits_of(1.0f));
+  assert_int_equal(qpu_alu_lane(qpu_alu_add[QPU_A_FSUB], bits_of(1.0f), bits_of(0x1p-60f)), 0x3f7fffff);
+  assert_int_equal(qpu_alu_lane(qpu_alu_add[QPU_A_FADD], 0x00400000, 0x00400000), 0);
+  assert_int_equal(qpu_alu_lane(qpu_alu_mul[QPU_M_FMUL], 0x00800000, bits_of(0.5f)), 0);
+  assert_int_equal(qpu_alu_lane(qpu_alu_mul[QPU_M_FMUL], 0x7f7fffff, bits_of(2.0f)), 0x7f800000);
+  assert_int_equal(qpu_alu_lane(qpu_alu_add[QPU_A_FADD], 0x7f800000, 0xff800000u), 0xff800000u);
 }
 
 /* Rounding and denormals are the program's own again after a run. */

@@ -9,35 +9,7 @@
 #ifndef QPU_ASM_H
 #define QPU_ASM_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/status.h"
-
-#define QPU_NAME_MAX 64
-
-struct qpu_origin {
-  const char *file; /**< owned by the program */
-  int line;
-};
-
-struct qpu_program_label {
-  char name[QPU_NAME_MAX];
-  uint32_t address; /**< bytes from the program's start */
-  int exported;     /**< written `::name` */
-};
-
-struct qpu_program {
-  uint64_t *words;
-  size_t n_words;
-  struct qpu_origin *origins; /**< of each word */
-  /** of each word: 1 for `.int` and its like, which is never executed */
-  uint8_t *data;
-  struct qpu_program_label *labels;
-  size_t n_labels;
-  char **files;
-  size_t n_files;
-};
+#include "gpu/qpu/asm/program.h"
 
 struct qpu_asm_options {
   int unchecked;              /**< 1: hazards are let through, for programs made elsewhere */
@@ -54,6 +26,5 @@ status_t qpu_assemble_file(const char *path, const struct qpu_asm_options *optio
                            struct qpu_program *program);
 status_t qpu_assemble_text(const char *text, const char *name, const struct qpu_asm_options *options,
                            struct qpu_program *program);
-void qpu_program_free(struct qpu_program *program);
 
 #endif

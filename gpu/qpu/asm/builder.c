@@ -3,12 +3,7 @@
 
 #include <string.h>
 
-#include "gpu/qpu/asm/asm_private.h"
-
-int qpu_value_is_constant(const struct qpu_value *value)
-{
-  return value->type == QPU_VALUE_INT || value->type == QPU_VALUE_FLOAT || value->type == QPU_VALUE_LABEL;
-}
+#include "gpu/qpu/asm/value.h"
 
 status_t qpu_builder_signal(struct qpu_builder *b, int code)
 {

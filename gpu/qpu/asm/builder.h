@@ -27,8 +27,6 @@ struct qpu_builder {
   int needs_pm; /* −1 open, else the value that a pack or unpack mode asks for */
 };
 
-int qpu_value_is_constant(const struct qpu_value *value);
-
 /** \brief Takes the signal field, which holds one thing only. */
 status_t qpu_builder_signal(struct qpu_builder *b, int code);
 

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "gpu/qpu/asm/asm_private.h"
-#include "gpu/qpu/isa/isa.h"
+#include "gpu/qpu/asm/encode.h"
 
 struct writer {
   char *text;
@@ -207,8 +206,7 @@ void qpu_describe(uint64_t word, char text[QPU_TEXT_MAX])
  * interest. */
 static int assembles_back(const char *text, uint64_t word)
 {
-  static const struct qpu_asm_options options;
-  struct qpu_asm as = {.options = &options, .at = {"disassembly", 0}, .quiet = 1};
+  struct qpu_asm as = {.at = {"disassembly", 0}, .quiet = 1};
   uint64_t again;
   return qpu_encode_line(&as, text, &again) == STATUS_OK && again == word;
 }

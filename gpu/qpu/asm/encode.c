@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief From the operations of a line to an instruction word: which ALU, which read port, which
- * write port. */
+/* Which ALU does an operation, and what it reads and writes. */
+#include "gpu/qpu/asm/encode.h"
+
 #include <string.h>
 
-#include "gpu/qpu/asm/asm_private.h"
 #include "gpu/qpu/asm/builder.h"
+#include "gpu/qpu/asm/value.h"
 #include "gpu/qpu/isa/alu.h"
+
+static const struct alu {
+  const char *name;
+  const struct qpu_op *ops;
+  const qpu_alu_function *functions;
+  int n_ops, move, clear; /* operations that make x and 0 of x and x */
+} alus[QPU_N_SLOTS] = {[QPU_SLOT_ADD] = {"add", qpu_add_ops, qpu_alu_add, 32, QPU_A_OR, QPU_A_XOR},
+                       [QPU_SLOT_MUL] = {"mul", qpu_mul_ops, qpu_alu_mul, 8, QPU_M_V8MIN, QPU_M_V8SUBS}};
+
+/* What of the word is one ALU's. */
+struct fields {
+  uint8_t *op, *mux_a, *mux_b, *target, *cond;
+};
+
+static struct fields fields_of(struct qpu_inst *i, int slot)
+{
+  if (slot == QPU_SLOT_ADD)
+    return (struct fields){&i->op_add, &i->add_a, &i->add_b, &i->waddr_add, &i->cond_add};
+  return (struct fields){&i->op_mul, &i->mul_a, &i->mul_b, &i->waddr_mul, &i->cond_mul};
+}
 
 static int is_mov(const struct qpu_operation *operation)
 {
@@ -23,9 +43,14 @@ static status_t place(struct qpu_builder *b, const struct qpu_operation *operati
 {
   if (b->slots[slot])
     return qpu_asm_fail(b->as, "'%s' and '%s' both need the %s ALU", b->slots[slot]->name, operation->name,
-                        slot == QPU_SLOT_ADD ? "add" : "mul");
+                        alus[slot].name);
   b->slots[slot] = operation;
   return STATUS_OK;
+}
+
+static int op_code(const struct qpu_operation *operation, int slot)
+{
+  return qpu_op_code(alus[slot].ops, alus[slot].n_ops, operation->name);
 }
 
 /* Operations that only one ALU can do go first; the others take what is left, add before mul. */
@@ -35,21 +60,17 @@ static status_t place_all(struct qpu_builder *b, const struct qpu_operation *ope
   int n_flexible = 0;
   for (int i = 0; i < n; i++) {
     const struct qpu_operation *operation = &operations[i];
-    int add = qpu_add_code(operation->name), mul = qpu_mul_code(operation->name);
-    int signal = qpu_code_of(qpu_signal_names, 16, operation->name);
-    int rotates = is_mov(operation) && operation->n_args > 0 && mov_source(operation)->rotate;
+    int signal = qpu_code_of(qpu_signal_names, 16, operation->name), moves = is_mov(operation);
+    int rotates = moves && operation->n_args > 0 && mov_source(operation)->rotate;
+    int add =
+        (moves && !rotates) || strcmp(operation->name, "anop") == 0 || op_code(operation, QPU_SLOT_ADD) >= 0;
+    int mul = moves || strcmp(operation->name, "mnop") == 0 || op_code(operation, QPU_SLOT_MUL) >= 0;
     if (signal >= 0)
       RETURN_IF_FAILED(qpu_builder_signal(b, signal));
-    else if (strcmp(operation->name, "anop") == 0)
-      RETURN_IF_FAILED(place(b, operation, QPU_SLOT_ADD));
-    else if (strcmp(operation->name, "mnop") == 0 || rotates)
-      RETURN_IF_FAILED(place(b, operation, QPU_SLOT_MUL));
-    else if (is_mov(operation) || (add >= 0 && mul >= 0))
+    else if (add && mul)
       flexible[n_flexible++] = operation;
-    else if (add >= 0)
-      RETURN_IF_FAILED(place(b, operation, QPU_SLOT_ADD));
-    else if (mul >= 0)
-      RETURN_IF_FAILED(place(b, operation, QPU_SLOT_MUL));
+    else if (add || mul)
+      RETURN_IF_FAILED(place(b, operation, add ? QPU_SLOT_ADD : QPU_SLOT_MUL));
     else
       return qpu_asm_fail(b->as, "'%s' is no operation, signal or macro", operation->name);
   }
@@ -64,16 +85,14 @@ static int find_trick(const struct qpu_builder *b, int slot, uint32_t bits, int 
 {
   int fixed = b->inst.sig == QPU_SIG_SMALL_IMMEDIATE && b->inst.raddr_b < QPU_SMALL_ROTATE_R5;
   int free_to_choose = !b->b_taken && b->inst.sig == QPU_SIG_NONE;
-  int n_ops = slot == QPU_SLOT_ADD ? 32 : 8;
+  const struct alu *alu = &alus[slot];
   if (!fixed && !free_to_choose) return 0;
   for (*code = fixed ? b->inst.raddr_b : 0; *code < QPU_SMALL_ROTATE_R5; ++*code) {
     uint32_t small = qpu_small_value(*code);
-    for (*op = 1; *op < n_ops; ++*op) {
-      const struct qpu_op *about = slot == QPU_SLOT_ADD ? &qpu_add_ops[*op] : &qpu_mul_ops[*op];
+    for (*op = 1; *op < alu->n_ops; ++*op) {
+      const struct qpu_op *about = &alu->ops[*op];
       if (!about->name || about->float_in || about->float_out) continue;
-      uint32_t result = slot == QPU_SLOT_ADD ? qpu_alu_add_scalar(*op, small, small)
-                                             : qpu_alu_mul_scalar(*op, small, small);
-      if (result == bits) return 1;
+      if (qpu_alu_lane(alu->functions[*op], small, small) == bits) return 1;
     }
     if (fixed) return 0;
   }
@@ -82,13 +101,9 @@ static int find_trick(const struct qpu_builder *b, int slot, uint32_t bits, int 
 
 static void set_op(struct qpu_builder *b, int slot, int op, uint8_t mux)
 {
-  if (slot == QPU_SLOT_ADD) {
-    b->inst.op_add = (uint8_t)op;
-    b->inst.add_a = b->inst.add_b = mux;
-  } else {
-    b->inst.op_mul = (uint8_t)op;
-    b->inst.mul_a = b->inst.mul_b = mux;
-  }
+  struct fields fields = fields_of(&b->inst, slot);
+  *fields.op = (uint8_t)op;
+  *fields.mux_a = *fields.mux_b = mux;
 }
 
 static status_t move_constant(struct qpu_builder *b, int slot)
@@ -99,13 +114,13 @@ static status_t move_constant(struct qpu_builder *b, int slot)
   int same = b->inst.sig == QPU_SIG_SMALL_IMMEDIATE && qpu_small_value(b->inst.raddr_b) == bits;
   int fits = qpu_small_code(bits) >= 0 && !b->b_taken && b->inst.sig == QPU_SIG_NONE;
   if (same || fits) {
-    struct qpu_source_operand source = {NULL, slot == QPU_SLOT_ADD ? &b->inst.add_a : &b->inst.mul_a, slot};
+    struct qpu_source_operand source = {NULL, fields_of(&b->inst, slot).mux_a, slot};
     RETURN_IF_FAILED(qpu_builder_small(b, &source, bits));
-    set_op(b, slot, slot == QPU_SLOT_ADD ? QPU_A_OR : QPU_M_V8MIN, QPU_MUX_B);
+    set_op(b, slot, alus[slot].move, QPU_MUX_B);
     return STATUS_OK;
   }
   if (bits == 0) {
-    set_op(b, slot, slot == QPU_SLOT_ADD ? QPU_A_XOR : QPU_M_V8SUBS, 0);
+    set_op(b, slot, alus[slot].clear, 0);
     return STATUS_OK;
   }
   if (!find_trick(b, slot, bits, &op, &code))
@@ -128,25 +143,24 @@ static int moves_constant(const struct qpu_operation *operation)
 static status_t set_sources(struct qpu_builder *b, int slot)
 {
   struct qpu_operation const *operation = b->slots[slot];
-  uint8_t *mux_a = slot == QPU_SLOT_ADD ? &b->inst.add_a : &b->inst.mul_a;
-  uint8_t *mux_b = slot == QPU_SLOT_ADD ? &b->inst.add_b : &b->inst.mul_b;
+  const struct fields fields = fields_of(&b->inst, slot);
   if (is_mov(operation)) {
     int n_targets = operation->name[0] == 'r' ? 0 : 1;
     if (operation->n_args != 1 + n_targets)
       return qpu_asm_fail(b->as, "'%s' takes %d operands", operation->name, 1 + n_targets);
     if (moves_constant(operation)) return STATUS_OK;
-    set_op(b, slot, slot == QPU_SLOT_ADD ? QPU_A_OR : QPU_M_V8MIN, 0);
-    RETURN_IF_FAILED(qpu_builder_source(b, mov_source(operation), mux_a, slot));
-    return qpu_builder_source(b, mov_source(operation), mux_b, slot);
+    set_op(b, slot, alus[slot].move, 0);
+    RETURN_IF_FAILED(qpu_builder_source(b, mov_source(operation), fields.mux_a, slot));
+    return qpu_builder_source(b, mov_source(operation), fields.mux_b, slot);
   }
-  int code = slot == QPU_SLOT_ADD ? qpu_add_code(operation->name) : qpu_mul_code(operation->name);
+  int code = op_code(operation, slot);
   if (code <= 0) return operation->n_args ? qpu_asm_fail(b->as, "'nop' takes no operands") : STATUS_OK;
-  const struct qpu_op *op = slot == QPU_SLOT_ADD ? &qpu_add_ops[code] : &qpu_mul_ops[code];
+  const struct qpu_op *op = &alus[slot].ops[code];
   if (operation->n_args != 1 + op->n_sources)
     return qpu_asm_fail(b->as, "'%s' takes %d operands", op->name, 1 + op->n_sources);
   set_op(b, slot, code, 0);
-  RETURN_IF_FAILED(qpu_builder_source(b, &operation->args[1], mux_a, slot));
-  return qpu_builder_source(b, &operation->args[op->n_sources], mux_b, slot);
+  RETURN_IF_FAILED(qpu_builder_source(b, &operation->args[1], fields.mux_a, slot));
+  return qpu_builder_source(b, &operation->args[op->n_sources], fields.mux_b, slot);
 }
 
 static const struct qpu_value *target_of(const struct qpu_operation *operation)
@@ -156,24 +170,15 @@ static const struct qpu_value *target_of(const struct qpu_operation *operation)
 }
 
 /* Without target and flags there is nothing to write: never, as Broadcom's assembler has it. */
-static uint8_t written_cond(const struct qpu_builder *b, int slot)
-{
-  const struct qpu_operation *operation = b->slots[slot];
-  int target = slot == QPU_SLOT_ADD ? b->inst.waddr_add : b->inst.waddr_mul;
-  int idle = target == QPU_W_NOP && !operation->setf && !operation->has_cond;
-  return idle ? QPU_COND_NEVER : (uint8_t)operation->cond;
-}
-
 static status_t set_modes(struct qpu_builder *b)
 {
   for (int slot = 0; slot < QPU_N_SLOTS; slot++) {
     const struct qpu_operation *operation = b->slots[slot];
+    const struct fields fields = fields_of(&b->inst, slot);
     if (!operation) continue;
     if (operation->has_branch) return qpu_asm_fail(b->as, "a branch condition belongs to bra or brr");
-    if (slot == QPU_SLOT_ADD)
-      b->inst.cond_add = written_cond(b, slot);
-    else
-      b->inst.cond_mul = written_cond(b, slot);
+    int idle = *fields.target == QPU_W_NOP && !operation->setf && !operation->has_cond;
+    *fields.cond = idle ? QPU_COND_NEVER : (uint8_t)operation->cond;
     if (operation->setf && slot == QPU_SLOT_MUL && b->inst.op_add != QPU_A_NOP)
       return qpu_asm_fail(b->as, "flags come from the add ALU whenever it does something: put .setf there");
     b->inst.sf |= (uint8_t)operation->setf;
@@ -182,19 +187,14 @@ static status_t set_modes(struct qpu_builder *b)
   return STATUS_OK;
 }
 
-static status_t set_unpack_extension(struct qpu_builder *b, int slot)
-{
-  const struct qpu_operation *operation = b->slots[slot];
-  if (!operation || !operation->unpack[0]) return STATUS_OK;
-  return qpu_asm_fail(b->as, "write the unpack mode behind its operand: ra0.%s", operation->unpack);
-}
-
 static status_t encode_alu(struct qpu_builder *b, const struct qpu_operation *operations, int n)
 {
   RETURN_IF_FAILED(place_all(b, operations, n));
   for (int slot = 0; slot < QPU_N_SLOTS; slot++) {
-    RETURN_IF_FAILED(set_unpack_extension(b, slot));
-    if (b->slots[slot]) RETURN_IF_FAILED(set_sources(b, slot));
+    const struct qpu_operation *operation = b->slots[slot];
+    if (operation && operation->unpack[0])
+      return qpu_asm_fail(b->as, "write the unpack mode behind its operand: ra0.%s", operation->unpack);
+    if (operation) RETURN_IF_FAILED(set_sources(b, slot));
   }
   RETURN_IF_FAILED(qpu_builder_ports(b));
   int add = moves_constant(b->slots[QPU_SLOT_ADD]), mul = moves_constant(b->slots[QPU_SLOT_MUL]);
@@ -289,7 +289,7 @@ static status_t branch_operand(struct qpu_builder *b, const struct qpu_value *va
   if (value->type == QPU_VALUE_LABEL) {
     if (!relative)
       return qpu_asm_fail(b->as, "a label's absolute address is not known before it is loaded: use brr");
-    bits -= (uint32_t)(b->as->n_words * QPU_INSTRUCTION_BYTES) + 4 * QPU_INSTRUCTION_BYTES;
+    bits -= (uint32_t)(b->as->program.n_words * QPU_INSTRUCTION_BYTES) + 4 * QPU_INSTRUCTION_BYTES;
   }
   b->inst.imm += bits;
   return STATUS_OK;

@@ -6,41 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
-#include "gpu/qpu/asm/asm_private.h"
-#include "gpu/qpu/asm/operator.h"
-
-struct qpu_symbol *qpu_symbol_find(struct qpu_symbols *symbols, const char *name)
-{
-  for (size_t i = symbols->n; i-- > 0;)
-    if (strcmp(symbols->items[i].name, name) == 0) return &symbols->items[i];
-  return NULL;
-}
-
-status_t qpu_symbol_add(struct qpu_symbols *symbols, const char *name, int depth, struct qpu_symbol **symbol)
-{
-  if (symbols->n == symbols->capacity) {
-    size_t capacity = symbols->capacity ? 2 * symbols->capacity : 64;
-    struct qpu_symbol *items = realloc(symbols->items, capacity * sizeof *items);
-    if (!items) return log_fail(STATUS_ENVIRONMENT, "out of memory for %zu symbols", capacity);
-    symbols->items = items;
-    symbols->capacity = capacity;
-  }
-  *symbol = &symbols->items[symbols->n++];
-  memset(*symbol, 0, sizeof **symbol);
-  strncpy((*symbol)->name, name, QPU_NAME_MAX - 1);
-  (*symbol)->depth = depth;
-  return STATUS_OK;
-}
-
-void qpu_symbols_leave(struct qpu_symbols *symbols)
-{
-  size_t kept = 0;
-  for (size_t i = 0; i < symbols->n; i++)
-    if (symbols->items[i].depth < symbols->depth) symbols->items[kept++] = symbols->items[i];
-  symbols->n = kept;
-  symbols->depth--;
-}
+#include "gpu/qpu/asm/value.h"
 
 const char *qpu_skip_space(const char *text)
 {
@@ -48,73 +14,18 @@ const char *qpu_skip_space(const char *text)
   return text;
 }
 
+size_t qpu_word(const char **text, char name[QPU_NAME_MAX])
+{
+  size_t n = 0;
+  for (; (isalnum((unsigned char)**text) || **text == '_') && n < QPU_NAME_MAX - 1; *text += 1)
+    name[n++] = **text;
+  name[n] = '\0';
+  return n;
+}
+
 int qpu_identifier(const char **text, char name[QPU_NAME_MAX])
 {
-  const char *p = *text;
-  size_t n = 0;
-  if (!isalpha((unsigned char)*p) && *p != '_') return 0;
-  for (; isalnum((unsigned char)*p) || *p == '_'; p++)
-    if (n < QPU_NAME_MAX - 1) name[n++] = *p;
-  name[n] = '\0';
-  *text = p;
-  return 1;
-}
-
-struct qpu_value qpu_value_int(int64_t integer)
-{
-  struct qpu_value value = {.type = QPU_VALUE_INT, .integer = integer, .real = (double)integer};
-  return value;
-}
-
-struct qpu_value qpu_value_float(double real)
-{
-  struct qpu_value value = {.type = QPU_VALUE_FLOAT, .real = real};
-  return value;
-}
-
-status_t qpu_value_bits(struct qpu_asm *as, const struct qpu_value *value, uint32_t *bits)
-{
-  if (value->type == QPU_VALUE_FLOAT) {
-    float single = (float)value->real;
-    memcpy(bits, &single, sizeof single);
-    return STATUS_OK;
-  }
-  if (value->type != QPU_VALUE_INT && value->type != QPU_VALUE_LABEL)
-    return qpu_asm_fail(as, "a constant is needed here");
-  if (value->integer < INT32_MIN || value->integer > UINT32_MAX)
-    return qpu_asm_fail(as, "%lld does not fit 32 bits", (long long)value->integer);
-  *bits = (uint32_t)value->integer;
-  return STATUS_OK;
-}
-
-status_t qpu_value_integer(struct qpu_asm *as, const struct qpu_value *value, int64_t *integer)
-{
-  if (value->type == QPU_VALUE_FLOAT && value->real == floor(value->real) && fabs(value->real) < 0x1p62) {
-    *integer = (int64_t)value->real;
-    return STATUS_OK;
-  }
-  if (value->type != QPU_VALUE_INT && value->type != QPU_VALUE_LABEL)
-    return qpu_asm_fail(as, "a whole number is needed here");
-  *integer = value->integer;
-  return STATUS_OK;
-}
-
-status_t qpu_value_true(struct qpu_asm *as, const struct qpu_value *value, int *truth)
-{
-  if (value->type != QPU_VALUE_INT && value->type != QPU_VALUE_FLOAT && value->type != QPU_VALUE_LABEL)
-    return qpu_asm_fail(as, "a condition must be a number");
-  *truth = value->type == QPU_VALUE_FLOAT ? value->real != 0 : value->integer != 0;
-  return STATUS_OK;
-}
-
-int qpu_value_is_number(const struct qpu_value *value)
-{
-  return value->type == QPU_VALUE_INT || value->type == QPU_VALUE_FLOAT;
-}
-
-double qpu_value_real(const struct qpu_value *value)
-{
-  return value->type == QPU_VALUE_FLOAT ? value->real : (double)value->integer;
+  return !isdigit((unsigned char)**text) && qpu_word(text, name) > 0;
 }
 
 static status_t parse_number(struct qpu_asm *as, const char **text, struct qpu_value *value)
@@ -163,13 +74,27 @@ static status_t parse_elements(struct qpu_asm *as, const char **text, struct qpu
 static status_t parse_label(struct qpu_asm *as, const char **text, struct qpu_value *value)
 {
   char name[QPU_NAME_MAX];
-  size_t n = 0;
   *text += **text == 'r' ? 2 : 1;
-  for (; (isalnum((unsigned char)**text) || **text == '_') && n < sizeof name - 1; *text += 1)
-    name[n++] = **text;
-  name[n] = '\0';
-  if (n == 0) return qpu_asm_fail(as, "a label's name must follow ':'");
+  if (qpu_word(text, name) == 0) return qpu_asm_fail(as, "a label's name must follow ':'");
   return qpu_label_find(as, name, value);
+}
+
+status_t qpu_expr_arguments(struct qpu_asm *as, const char **text, char end, const char *callee,
+                            struct qpu_value args[QPU_MAX_ARGS], int *n)
+{
+  for (*n = 0, *text = qpu_skip_space(*text); **text != end; *text = qpu_skip_space(*text)) {
+    if (*n == QPU_MAX_ARGS) return qpu_asm_fail(as, "more than %d arguments", QPU_MAX_ARGS);
+    RETURN_IF_FAILED(qpu_expr_parse(as, text, &args[(*n)++]));
+    *text = qpu_skip_space(*text);
+    if (**text == ',')
+      *text += 1;
+    else if (**text != end)
+      return qpu_asm_fail(as,
+                          end ? "')' is missing after the arguments of '%s'"
+                              : "',' is expected between the arguments of '%s'",
+                          callee);
+  }
+  return STATUS_OK;
 }
 
 static status_t parse_call(struct qpu_asm *as, const struct qpu_symbol *found, const char **text,
@@ -177,22 +102,13 @@ static status_t parse_call(struct qpu_asm *as, const struct qpu_symbol *found, c
 {
   struct qpu_symbol function = *found; /* evaluating arguments may move the table */
   struct qpu_value args[QPU_MAX_ARGS];
-  int n = 0;
+  int n;
   const char *p = qpu_skip_space(*text);
-  if (*p != '(')
+  if (*p++ != '(')
     return qpu_asm_fail(as, "'%s' is a function: its arguments must follow in ( )", function.name);
-  p = qpu_skip_space(p + 1);
-  while (*p != ')') {
-    if (n == QPU_MAX_ARGS) return qpu_asm_fail(as, "more than %d arguments", QPU_MAX_ARGS);
-    RETURN_IF_FAILED(qpu_expr_parse(as, &p, &args[n++]));
-    p = qpu_skip_space(p);
-    if (*p == ',')
-      p++;
-    else if (*p != ')')
-      return qpu_asm_fail(as, "')' is missing after the arguments of '%s'", function.name);
-  }
+  RETURN_IF_FAILED(qpu_expr_arguments(as, &p, ')', function.name, args, &n));
   *text = p + 1;
-  return qpu_function_call(as, &function, args, n, value);
+  return as->call(as, &function, args, n, value);
 }
 
 static status_t parse_suffix(struct qpu_asm *as, const char **text, struct qpu_value *value)
@@ -219,13 +135,20 @@ static int parse_semaphore(const char *name, struct qpu_value *value)
 
 static status_t parse_name(struct qpu_asm *as, const char **text, struct qpu_value *value);
 
-static const struct {
+static const struct math_operator {
   const char *name;
   double (*apply)(double);
   int whole; /* the result is an integer, or stays one */
 } math_operators[] = {{"abs", fabs, 0},  {"floor", floor, 1}, {"ceil", ceil, 1}, {"sqrt", sqrt, 0},
                       {"exp2", exp2, 0}, {"log2", log2, 0},   {"exp", exp, 0},   {"log", log, 0},
                       {"sin", sin, 0},   {"cos", cos, 0}};
+
+static const struct math_operator *math_operator_find(const char *name)
+{
+  for (size_t i = 0; i < sizeof math_operators / sizeof math_operators[0]; i++)
+    if (strcmp(math_operators[i].name, name) == 0) return &math_operators[i];
+  return NULL;
+}
 
 static status_t parse_unary(struct qpu_asm *as, const char **text, struct qpu_value *value)
 {
@@ -259,13 +182,14 @@ static status_t parse_unary(struct qpu_asm *as, const char **text, struct qpu_va
   return STATUS_OK;
 }
 
-static status_t parse_math(struct qpu_asm *as, size_t i, const char **text, struct qpu_value *value)
+static status_t parse_math(struct qpu_asm *as, const struct math_operator *math, const char **text,
+                           struct qpu_value *value)
 {
   RETURN_IF_FAILED(parse_unary(as, text, value));
-  if (!qpu_value_is_number(value)) return qpu_asm_fail(as, "'%s' needs a number", math_operators[i].name);
+  if (!qpu_value_is_number(value)) return qpu_asm_fail(as, "'%s' needs a number", math->name);
   int was_integer = value->type == QPU_VALUE_INT;
-  *value = qpu_value_float(math_operators[i].apply(qpu_value_real(value)));
-  if (math_operators[i].whole || (was_integer && math_operators[i].apply == fabs)) {
+  *value = qpu_value_float(math->apply(qpu_value_real(value)));
+  if (math->whole || (was_integer && math->apply == fabs)) {
     int64_t integer = 0;
     RETURN_IF_FAILED(qpu_value_integer(as, value, &integer));
     *value = qpu_value_int(integer);
@@ -290,25 +214,18 @@ static status_t parse_name(struct qpu_asm *as, const char **text, struct qpu_val
   if (isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1])))
     return parse_number(as, text, value);
   if (!qpu_identifier(text, name)) return qpu_asm_fail(as, "an expression is expected at '%.20s'", p);
-  const struct qpu_symbol *symbol = qpu_symbol_find(&as->symbols, name);
+  const struct qpu_symbol *symbol = qpu_symbol_find(as, name);
   if (symbol && symbol->kind == QPU_SYMBOL_MACRO)
     return qpu_asm_fail(as, "'%s' is a macro, not a value", name);
   if (symbol && symbol->kind != QPU_SYMBOL_VALUE) return parse_call(as, symbol, text, value);
-  *value = (struct qpu_value){.type = QPU_VALUE_REGISTER};
-  if (symbol)
-    *value = symbol->value;
-  else if (parse_semaphore(name, value))
-    return STATUS_OK;
-  else if (!qpu_register_find(name, &value->reg)) {
-    for (size_t i = 0; i < sizeof math_operators / sizeof math_operators[0]; i++)
-      if (strcmp(math_operators[i].name, name) == 0) return parse_math(as, i, text, value);
-    return qpu_label_find(as, name, value);
-  }
-  /* exp and log are registers where they are written to and operators before a number. */
+  const struct math_operator *math = symbol ? NULL : math_operator_find(name);
   const char *next = qpu_skip_space(*text);
-  for (size_t i = 0; !symbol && i < sizeof math_operators / sizeof math_operators[0]; i++)
-    if (strcmp(math_operators[i].name, name) == 0 && (*next == '(' || isdigit((unsigned char)*next)))
-      return parse_math(as, i, text, value);
+  *value = symbol ? symbol->value : (struct qpu_value){.type = QPU_VALUE_REGISTER};
+  if (!symbol && parse_semaphore(name, value)) return STATUS_OK;
+  if (!symbol && !qpu_register_find(name, &value->reg))
+    return math ? parse_math(as, math, text, value) : qpu_label_find(as, name, value);
+  /* exp and log are registers where they are written to and operators before a number. */
+  if (math && (*next == '(' || isdigit((unsigned char)*next))) return parse_math(as, math, text, value);
   if (value->type == QPU_VALUE_REGISTER && **text == '.') return parse_suffix(as, text, value);
   return STATUS_OK;
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "gpu/qpu/asm/asm.h"
+#include "gpu/qpu/asm/program.h"
 #include "gpu/qpu/isa/isa.h"
 
 /** Kinds of hazard. An instruction opens some for the ones that follow it and is struck by

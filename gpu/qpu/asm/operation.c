@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/qpu/asm/asm_private.h"
+#include "gpu/qpu/asm/expr.h"
 
 int qpu_code_of(const char *const *table, int n, const char *name)
 {
@@ -14,17 +14,10 @@ int qpu_code_of(const char *const *table, int n, const char *name)
   return -1;
 }
 
-int qpu_add_code(const char *name)
+int qpu_op_code(const struct qpu_op *ops, int n, const char *name)
 {
-  for (int i = 0; i < 32; i++)
-    if (qpu_add_ops[i].name && strcmp(qpu_add_ops[i].name, name) == 0) return i;
-  return -1;
-}
-
-int qpu_mul_code(const char *name)
-{
-  for (int i = 0; i < 8; i++)
-    if (strcmp(qpu_mul_ops[i].name, name) == 0) return i;
+  for (int i = 0; i < n; i++)
+    if (ops[i].name && strcmp(ops[i].name, name) == 0) return i;
   return -1;
 }
 
@@ -69,9 +62,8 @@ static status_t parse_one(struct qpu_asm *as, const char *text, struct qpu_opera
     return qpu_asm_fail(as, "an operation is expected at '%.20s'", text);
   while (*text == '.') {
     char name[QPU_NAME_MAX];
-    size_t n = 0;
-    for (text++; isalnum((unsigned char)*text) && n < sizeof name - 1; text++) name[n++] = *text;
-    name[n] = '\0';
+    text++;
+    qpu_word(&text, name);
     RETURN_IF_FAILED(parse_extension(as, name, operation));
   }
   if (*text != '\0' && !isspace((unsigned char)*text))

@@ -4,7 +4,7 @@
 #ifndef QPU_OPERATION_H
 #define QPU_OPERATION_H
 
-#include "gpu/qpu/asm/expr.h"
+#include "gpu/qpu/asm/state.h"
 
 #define QPU_MAX_OPERATIONS 4
 #define QPU_MAX_OPERANDS   4
@@ -26,7 +26,7 @@ status_t qpu_operations_parse(struct qpu_asm *as, const char *text, struct qpu_o
 
 /** \brief The code of a name in a table of \a n names, −1 when it is not there. */
 int qpu_code_of(const char *const *table, int n, const char *name);
-int qpu_add_code(const char *name);
-int qpu_mul_code(const char *name);
+/** \brief The same in a table of an ALU's operations. */
+int qpu_op_code(const struct qpu_op *ops, int n, const char *name);
 
 #endif

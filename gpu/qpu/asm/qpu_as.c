@@ -12,7 +12,6 @@
 #include "base/start.h"
 #include "gpu/qpu/asm/asm.h"
 #include "gpu/qpu/asm/disasm.h"
-#include "gpu/qpu/asm/words.h"
 
 enum format { FORMAT_C, FORMAT_HEX, FORMAT_BINARY };
 

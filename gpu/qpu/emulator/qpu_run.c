@@ -13,7 +13,6 @@
 #include "base/options.h"
 #include "base/start.h"
 #include "gpu/qpu/asm/asm.h"
-#include "gpu/qpu/asm/words.h"
 #include "gpu/qpu/emulator/emu.h"
 
 #define MAX_BUFFERS  16

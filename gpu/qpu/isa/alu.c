@@ -241,22 +241,11 @@ const qpu_alu_function qpu_alu_add[32] = {
 
 const qpu_alu_function qpu_alu_mul[8] = {NULL, mul_fmul, mul_mul24, mul_v8muld, v8min, v8max, v8adds, v8subs};
 
-static uint32_t scalar(qpu_alu_function function, uint32_t a, uint32_t b)
+uint32_t qpu_alu_lane(qpu_alu_function function, uint32_t a, uint32_t b)
 {
-  if (!function) return 0;
   qpu_vec x = (qpu_vec){0} + a, y = (qpu_vec){0} + b, result;
   function(&result, &x, &y);
   return result[0];
-}
-
-uint32_t qpu_alu_add_scalar(int op, uint32_t a, uint32_t b)
-{
-  return scalar(qpu_alu_add[op], a, b);
-}
-
-uint32_t qpu_alu_mul_scalar(int op, uint32_t a, uint32_t b)
-{
-  return scalar(qpu_alu_mul[op], a, b);
 }
 
 static int add_carries(int op, uint32_t a, uint32_t b, uint32_t result)

@@ -35,9 +35,8 @@ typedef void (*qpu_alu_function)(qpu_vec *out, const qpu_vec *a, const qpu_vec *
 extern const qpu_alu_function qpu_alu_add[32];
 extern const qpu_alu_function qpu_alu_mul[8];
 
-/** \brief One lane of an operation, for the assembler. Nop and reserved codes give 0. */
-uint32_t qpu_alu_add_scalar(int op, uint32_t a, uint32_t b);
-uint32_t qpu_alu_mul_scalar(int op, uint32_t a, uint32_t b);
+/** \brief One lane of an operation, for the assembler. */
+uint32_t qpu_alu_lane(qpu_alu_function function, uint32_t a, uint32_t b);
 
 /** \brief The carry flags of an operation, one bit a lane: carry or borrow out of add, sub and shl,
  * the last bit that shr and asr drop, a > b for min and max of either kind, a result above zero for

@@ -1,15 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/qpu/asm/source.h"
+#include "gpu/qpu/asm/state.h"
 
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "gpu/qpu/asm/words.h"
 
 #define LINE_MAX_LENGTH 4000
 #define MAX_WORDS       (1 << 17)
+
+status_t qpu_asm_fail(struct qpu_asm *as, const char *format, ...)
+{
+  char text[400];
+  va_list list;
+  if (as->quiet) return STATUS_USAGE;
+  va_start(list, format);
+  vsnprintf(text, sizeof text, format, list);
+  va_end(list);
+  return log_fail(STATUS_USAGE, "%s:%d: %s", as->at.file, as->at.line, text);
+}
+
+void qpu_asm_free(struct qpu_asm *as)
+{
+  qpu_source_drop(as, 0);
+  free(as->lines);
+  free(as->symbols);
+  free(as->known);
+}
 
 static status_t out_of_memory(void)
 {
@@ -29,7 +49,7 @@ static status_t grow(void *array, size_t *capacity, size_t n, size_t item)
   return STATUS_OK;
 }
 
-static status_t add_line(struct qpu_asm *as, const char *file, int number, const char *text, size_t length)
+status_t qpu_source_line(struct qpu_asm *as, const char *file, int number, const char *text, size_t length)
 {
   size_t comment = 0;
   while (comment < length && text[comment] != '#' &&
@@ -52,47 +72,61 @@ static status_t add_line(struct qpu_asm *as, const char *file, int number, const
   return STATUS_OK;
 }
 
-static status_t add_file(struct qpu_asm *as, const char *name, const char **kept)
+static status_t add_file(struct qpu_program *program, const char *name)
 {
-  char **files = realloc(as->files, (as->n_files + 1) * sizeof *files);
+  char **files = realloc(program->files, (program->n_files + 1) * sizeof *files);
   if (!files) return out_of_memory();
-  as->files = files;
-  as->files[as->n_files] = strdup(name);
-  if (!as->files[as->n_files]) return out_of_memory();
-  *kept = as->files[as->n_files++];
+  program->files = files;
+  files[program->n_files] = strdup(name);
+  if (!files[program->n_files]) return out_of_memory();
+  program->n_files++;
   return STATUS_OK;
 }
 
-static status_t add_text(struct qpu_asm *as, const char *text, size_t length, const char *name, size_t *first,
-                         size_t *end)
+status_t qpu_source_text(struct qpu_asm *as, const char *text, size_t length, const char *name)
 {
-  const char *file = NULL;
   int number = 1;
-  RETURN_IF_FAILED(add_file(as, name, &file));
-  *first = as->n_lines;
+  RETURN_IF_FAILED(add_file(&as->program, name));
+  const char *file = as->program.files[as->program.n_files - 1];
   for (size_t begin = 0; begin < length; number++) {
     const char *newline = memchr(text + begin, '\n', length - begin);
     size_t stop = newline ? (size_t)(newline - text) : length;
-    RETURN_IF_FAILED(add_line(as, file, number, text + begin, stop - begin));
+    RETURN_IF_FAILED(qpu_source_line(as, file, number, text + begin, stop - begin));
     begin = stop + 1;
   }
-  *end = as->n_lines;
   return STATUS_OK;
 }
 
-status_t qpu_source_text(struct qpu_asm *as, const char *text, const char *name, size_t *first, size_t *end)
-{
-  return add_text(as, text, strlen(text), name, first, end);
-}
-
-status_t qpu_source_file(struct qpu_asm *as, const char *path, size_t *first, size_t *end)
+status_t qpu_source_file(struct qpu_asm *as, const char *path)
 {
   char *text;
   size_t length;
   RETURN_IF_FAILED(qpu_file_read(path, &text, &length));
-  status_t status = add_text(as, text, length, path, first, end);
+  status_t status = qpu_source_text(as, text, length, path);
   free(text);
   return status;
+}
+
+void qpu_source_drop(struct qpu_asm *as, size_t first)
+{
+  while (as->n_lines > first) free(as->lines[--as->n_lines].text);
+}
+
+struct qpu_symbol *qpu_symbol_find(struct qpu_asm *as, const char *name)
+{
+  for (size_t i = as->n_symbols; i-- > 0;)
+    if (strcmp(as->symbols[i].name, name) == 0) return &as->symbols[i];
+  return NULL;
+}
+
+status_t qpu_symbol_add(struct qpu_asm *as, const char *name, int depth, struct qpu_symbol **symbol)
+{
+  RETURN_IF_FAILED(grow(&as->symbols, &as->symbols_capacity, as->n_symbols, sizeof *as->symbols));
+  *symbol = &as->symbols[as->n_symbols++];
+  memset(*symbol, 0, sizeof **symbol);
+  strncpy((*symbol)->name, name, QPU_NAME_MAX - 1);
+  (*symbol)->depth = depth;
+  return STATUS_OK;
 }
 
 static int is_numeric(const char *name)
@@ -109,13 +143,14 @@ static struct qpu_label *find(struct qpu_label *labels, size_t n, const char *na
 
 status_t qpu_label_define(struct qpu_asm *as, const char *name, int exported)
 {
-  if (!is_numeric(name) && find(as->labels, as->n_labels, name))
+  struct qpu_program *made = &as->program;
+  if (!is_numeric(name) && find(made->labels, made->n_labels, name))
     return qpu_asm_fail(as, "the label '%s' is defined twice", name);
-  RETURN_IF_FAILED(grow(&as->labels, &as->labels_capacity, as->n_labels, sizeof *as->labels));
-  struct qpu_label *label = &as->labels[as->n_labels++];
+  RETURN_IF_FAILED(grow(&made->labels, &as->labels_capacity, made->n_labels, sizeof *made->labels));
+  struct qpu_label *label = &made->labels[made->n_labels++];
   memset(label, 0, sizeof *label);
   strncpy(label->name, name, sizeof label->name - 1);
-  label->address = (uint32_t)(as->n_words * QPU_INSTRUCTION_BYTES);
+  label->address = (uint32_t)(made->n_words * QPU_INSTRUCTION_BYTES);
   label->exported = exported;
   return STATUS_OK;
 }
@@ -123,13 +158,13 @@ status_t qpu_label_define(struct qpu_asm *as, const char *name, int exported)
 /* 1b is the last label 1 before here, 1f the next one after. */
 static struct qpu_label *find_numeric(struct qpu_asm *as, const char *name)
 {
+  const struct qpu_program *made = &as->program;
   char number[QPU_NAME_MAX];
-  size_t length = strlen(name);
+  size_t length = strlen(name), before = 0;
   memcpy(number, name, length);
   number[length - 1] = '\0';
-  if (name[length - 1] == 'b') return find(as->labels, as->n_labels, number);
-  size_t before = 0;
-  for (size_t i = 0; i < as->n_labels; i++) before += strcmp(as->labels[i].name, number) == 0;
+  if (name[length - 1] == 'b') return find(made->labels, made->n_labels, number);
+  for (size_t i = 0; i < made->n_labels; i++) before += strcmp(made->labels[i].name, number) == 0;
   for (size_t i = 0; i < as->n_known; i++)
     if (strcmp(as->known[i].name, number) == 0 && before-- == 0) return &as->known[i];
   return NULL;
@@ -144,7 +179,7 @@ status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *
       return qpu_asm_fail(as, "write %sf for the next label %s, %sb for the last", name, name, name);
     label = find_numeric(as, name);
   } else {
-    label = find(as->labels, as->n_labels, name);
+    label = find(as->program.labels, as->program.n_labels, name);
     if (!label) label = find(as->known, as->n_known, name);
   }
   if (!label && as->pass > 0)
@@ -155,19 +190,16 @@ status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *
 
 status_t qpu_emit(struct qpu_asm *as, uint64_t word, int is_data)
 {
-  if (as->n_words == MAX_WORDS)
-    return qpu_asm_fail(as, "the program is longer than %d instructions", MAX_WORDS);
-  if (as->n_words == as->words_capacity) {
-    size_t capacity = as->words_capacity;
-    RETURN_IF_FAILED(grow(&as->words, &capacity, as->n_words, sizeof *as->words));
-    capacity = as->words_capacity;
-    RETURN_IF_FAILED(grow(&as->origins, &capacity, as->n_words, sizeof *as->origins));
-    capacity = as->words_capacity;
-    RETURN_IF_FAILED(grow(&as->data, &capacity, as->n_words, sizeof *as->data));
-    as->words_capacity = capacity;
-  }
-  as->words[as->n_words] = word;
-  as->origins[as->n_words] = as->at;
-  as->data[as->n_words++] = (uint8_t)is_data;
+  struct qpu_program *made = &as->program;
+  size_t n = made->n_words, words = as->words_capacity, origins = words, data = words;
+  if (n == MAX_WORDS) return qpu_asm_fail(as, "the program is longer than %d instructions", MAX_WORDS);
+  RETURN_IF_FAILED(grow(&made->words, &words, n, sizeof *made->words));
+  RETURN_IF_FAILED(grow(&made->origins, &origins, n, sizeof *made->origins));
+  RETURN_IF_FAILED(grow(&made->data, &data, n, sizeof *made->data));
+  as->words_capacity = words;
+  made->words[n] = word;
+  made->origins[n] = as->at;
+  made->data[n] = (uint8_t)is_data;
+  made->n_words++;
   return STATUS_OK;
 }

@@ -1,16 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Programs as files: binary words, the hexadecimal lists in which they are published, and C
- * source. */
-#ifndef QPU_WORDS_H
-#define QPU_WORDS_H
+ * \brief A program's words, and programs as files: binary words, the hexadecimal lists in which
+ * they are published, and C source. */
+#ifndef QPU_PROGRAM_H
+#define QPU_PROGRAM_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "base/status.h"
-#include "gpu/qpu/asm/asm.h"
+
+#define QPU_NAME_MAX 64
+
+struct qpu_origin {
+  const char *file; /**< owned by the program */
+  int line;
+};
+
+struct qpu_label {
+  char name[QPU_NAME_MAX];
+  uint32_t address; /**< bytes from the program's start */
+  int exported;     /**< written `::name` */
+};
+
+struct qpu_program {
+  uint64_t *words;
+  size_t n_words;
+  struct qpu_origin *origins; /**< of each word */
+  /** of each word: 1 for `.int` and its like, which is never executed */
+  uint8_t *data;
+  struct qpu_label *labels;
+  size_t n_labels;
+  char **files;
+  size_t n_files;
+};
+
+void qpu_program_free(struct qpu_program *program);
 
 /** \brief All of a file, with a zero behind it, which the caller frees. STATUS_USAGE where it is
  * too large for a program, STATUS_ENVIRONMENT when it cannot be read. */

@@ -1,10 +1,66 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/qpu/asm/operator.h"
+#include "gpu/qpu/asm/value.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "gpu/qpu/asm/asm_private.h"
+struct qpu_value qpu_value_int(int64_t integer)
+{
+  return (struct qpu_value){.type = QPU_VALUE_INT, .integer = integer, .real = (double)integer};
+}
+
+struct qpu_value qpu_value_float(double real)
+{
+  return (struct qpu_value){.type = QPU_VALUE_FLOAT, .real = real};
+}
+
+status_t qpu_value_bits(struct qpu_asm *as, const struct qpu_value *value, uint32_t *bits)
+{
+  if (value->type == QPU_VALUE_FLOAT) {
+    float single = (float)value->real;
+    memcpy(bits, &single, sizeof single);
+    return STATUS_OK;
+  }
+  if (!qpu_value_is_constant(value)) return qpu_asm_fail(as, "a constant is needed here");
+  if (value->integer < INT32_MIN || value->integer > UINT32_MAX)
+    return qpu_asm_fail(as, "%lld does not fit 32 bits", (long long)value->integer);
+  *bits = (uint32_t)value->integer;
+  return STATUS_OK;
+}
+
+status_t qpu_value_integer(struct qpu_asm *as, const struct qpu_value *value, int64_t *integer)
+{
+  if (value->type == QPU_VALUE_FLOAT && value->real == floor(value->real) && fabs(value->real) < 0x1p62) {
+    *integer = (int64_t)value->real;
+    return STATUS_OK;
+  }
+  if (value->type == QPU_VALUE_FLOAT || !qpu_value_is_constant(value))
+    return qpu_asm_fail(as, "a whole number is needed here");
+  *integer = value->integer;
+  return STATUS_OK;
+}
+
+status_t qpu_value_true(struct qpu_asm *as, const struct qpu_value *value, int *truth)
+{
+  if (!qpu_value_is_constant(value)) return qpu_asm_fail(as, "a condition must be a number");
+  *truth = value->type == QPU_VALUE_FLOAT ? value->real != 0 : value->integer != 0;
+  return STATUS_OK;
+}
+
+int qpu_value_is_number(const struct qpu_value *value)
+{
+  return value->type == QPU_VALUE_INT || value->type == QPU_VALUE_FLOAT;
+}
+
+int qpu_value_is_constant(const struct qpu_value *value)
+{
+  return qpu_value_is_number(value) || value->type == QPU_VALUE_LABEL;
+}
+
+double qpu_value_real(const struct qpu_value *value)
+{
+  return value->type == QPU_VALUE_FLOAT ? value->real : (double)value->integer;
+}
 
 static const struct qpu_operator binaries[] = {/* longer spellings first */
                                                {"<<<", OP_LOGICAL_LEFT, 8},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/qpu/asm/words.h"
+#include "gpu/qpu/asm/program.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,6 +9,17 @@
 #include "base/log.h"
 
 #define MAX_FILE_BYTES (16 << 20)
+
+void qpu_program_free(struct qpu_program *program)
+{
+  for (size_t i = 0; i < program->n_files; i++) free(program->files[i]);
+  free(program->files);
+  free(program->words);
+  free(program->origins);
+  free(program->data);
+  free(program->labels);
+  *program = (struct qpu_program){0};
+}
 
 static int is_text(const char *bytes, size_t n)
 {
