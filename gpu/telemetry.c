@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gpu/telemetry_nvml.h"
-#include "gpu/telemetry_sysfs.h"
+#include "gpu/telemetry_sources.h"
 
 struct telemetry {
   struct nvml *nvml;   /* NULL where there is none */

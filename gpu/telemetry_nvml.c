@@ -3,12 +3,11 @@
  * itself, since old drivers lack some. */
 #include "config.h"
 
-#include "gpu/telemetry_nvml.h"
-
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "base/switches.h"
+#include "gpu/telemetry_sources.h"
 
 #define NVML_SUCCESS            0
 #define NVML_INSUFFICIENT_SIZE  7

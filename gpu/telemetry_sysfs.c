@@ -4,8 +4,6 @@
  * of a degree, hertz), and the drivers' own pages (amdgpu's RAS, i915's and xe's frequencies). */
 #include "config.h"
 
-#include "gpu/telemetry_sysfs.h"
-
 #include <ctype.h>
 #include <dirent.h>
 #include <math.h>
@@ -15,6 +13,7 @@
 
 #include "base/stats.h"
 #include "base/switches.h"
+#include "gpu/telemetry_sources.h"
 
 #define PATH_BYTES 512
 #define TILES_MAX  4

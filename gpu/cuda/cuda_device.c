@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
+#include "gpu/cpu/cpu_device.h"
 #include "gpu/cuda/cuda_verbs.h"
 #include "gpu/range.h"
 
@@ -56,14 +57,9 @@ status_t cuda_fail(cudaError_t error, const char *what)
                   cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
-static status_t check(cudaError_t error, const char *what)
-{
-  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, what);
-}
-
 status_t cuda_use(struct gpu_device *device)
 {
-  return check(cudaSetDevice(((struct cuda_device *)device)->ordinal), "selecting the CUDA device");
+  return cuda_check(cudaSetDevice(((struct cuda_device *)device)->ordinal), "selecting the CUDA device");
 }
 
 /* ---- probe ---- */
@@ -179,10 +175,11 @@ static status_t open_device(int index, struct gpu_device **device)
   if (!d) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a CUDA device");
   d->base.backend = &gpu_backend_cuda;
   d->ordinal = index;
-  TRY(check(cudaGetDeviceProperties(&d->properties, index), "reading the CUDA device's properties"), fail);
+  TRY(cuda_check(cudaGetDeviceProperties(&d->properties, index), "reading the CUDA device's properties"),
+      fail);
   describe(&d->base.info, &d->properties);
   TRY(cuda_use(&d->base), fail);
-  TRY(check(cudaFree(NULL), "opening the CUDA device"),
+  TRY(cuda_check(cudaFree(NULL), "opening the CUDA device"),
       fail); /* creates the context, here and not in a timed part */
   *device = &d->base;
   return STATUS_OK;
@@ -200,7 +197,7 @@ static status_t memory_free(struct gpu_device *device, uint64_t *bytes)
 {
   size_t available, total;
   RETURN_IF_FAILED(cuda_use(device));
-  RETURN_IF_FAILED(check(cudaMemGetInfo(&available, &total), "reading the free device memory"));
+  RETURN_IF_FAILED(cuda_check(cudaMemGetInfo(&available, &total), "reading the free device memory"));
   *bytes = available;
   return STATUS_OK;
 }
@@ -217,7 +214,7 @@ static status_t alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *m
     return log_fail(STATUS_ENVIRONMENT, "too little device memory: %s more needed, %s free of %s",
                     report_bytes(bytes), report_bytes(available), report_bytes(device->info.memory_bytes));
   }
-  RETURN_IF_FAILED(check(error, "allocating device memory"));
+  RETURN_IF_FAILED(cuda_check(error, "allocating device memory"));
   *mem = (struct gpu_mem){pointer, bytes};
   return STATUS_OK;
 }
@@ -233,18 +230,15 @@ static void free_memory(struct gpu_device *device, struct gpu_mem *mem)
 static status_t alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
 {
   void *memory = NULL;
+  if (kind == GPU_HOST_PAGEABLE) return cpu_alloc_host(device, bytes, kind, host);
   RETURN_IF_FAILED(cuda_use(device));
-  cudaError_t error = cudaErrorMemoryAllocation;
-  if (kind == GPU_HOST_PINNED)
-    error = cudaHostAlloc(&memory, bytes ? bytes : 1, cudaHostAllocPortable);
-  else if (posix_memalign(&memory, 4096, bytes ? bytes : 1) == 0)
-    error = cudaSuccess;
+  cudaError_t error = cudaHostAlloc(&memory, bytes ? bytes : 1, cudaHostAllocPortable);
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    return log_fail(STATUS_ENVIRONMENT, "too little host memory: %s of %s memory needed", report_bytes(bytes),
-                    kind == GPU_HOST_PINNED ? "page-locked" : "plain");
+    return log_fail(STATUS_ENVIRONMENT, "too little host memory: %s of page-locked memory needed",
+                    report_bytes(bytes));
   }
-  RETURN_IF_FAILED(check(error, "allocating page-locked host memory"));
+  RETURN_IF_FAILED(cuda_check(error, "allocating page-locked host memory"));
   *host = memory;
   return STATUS_OK;
 }
@@ -265,7 +259,7 @@ static status_t queue_create(struct gpu_device *device, enum gpu_urgency urgency
   int least = 0, greatest = 0;
   RETURN_IF_FAILED(cuda_use(device));
   RETURN_IF_FAILED(
-      check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading the stream priorities"));
+      cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "reading the stream priorities"));
   struct cuda_queue *q = calloc(1, sizeof *q);
   if (!q) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a CUDA queue");
   q->base.device = device;
@@ -311,37 +305,37 @@ static status_t copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offs
 {
   RETURN_IF_FAILED(gpu_range_check("copy in", mem, offset, bytes));
   ((struct cuda_queue *)queue)->overlap = 0;
-  return check(cudaMemcpyAsync((char *)mem.handle + offset, host, bytes, cudaMemcpyHostToDevice,
-                               cuda_queue_handle(queue)),
-               "copying to the device");
+  return cuda_check(cudaMemcpyAsync((char *)mem.handle + offset, host, bytes, cudaMemcpyHostToDevice,
+                                    cuda_queue_handle(queue)),
+                    "copying to the device");
 }
 
 static status_t copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   RETURN_IF_FAILED(gpu_range_check("copy out", mem, offset, bytes));
-  return check(cudaMemcpyAsync(host, (const char *)mem.handle + offset, bytes, cudaMemcpyDeviceToHost,
-                               cuda_queue_handle(queue)),
-               "copying from the device");
+  return cuda_check(cudaMemcpyAsync(host, (const char *)mem.handle + offset, bytes, cudaMemcpyDeviceToHost,
+                                    cuda_queue_handle(queue)),
+                    "copying from the device");
 }
 
 static status_t clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   RETURN_IF_FAILED(gpu_range_check("clear", mem, offset, bytes));
   ((struct cuda_queue *)queue)->overlap = 0;
-  return check(cudaMemsetAsync((char *)mem.handle + offset, 0, bytes, cuda_queue_handle(queue)),
-               "clearing device memory");
+  return cuda_check(cudaMemsetAsync((char *)mem.handle + offset, 0, bytes, cuda_queue_handle(queue)),
+                    "clearing device memory");
 }
 
 static status_t record(struct gpu_event *event, struct gpu_queue *queue)
 {
-  return check(cudaEventRecord(event_handle(event), cuda_queue_handle(queue)), "recording a CUDA event");
+  return cuda_check(cudaEventRecord(event_handle(event), cuda_queue_handle(queue)), "recording a CUDA event");
 }
 
 static status_t wait_event(struct gpu_queue *queue, struct gpu_event *event)
 {
   ((struct cuda_queue *)queue)->overlap = 0;
-  return check(cudaStreamWaitEvent(cuda_queue_handle(queue), event_handle(event), 0),
-               "waiting for a CUDA event");
+  return cuda_check(cudaStreamWaitEvent(cuda_queue_handle(queue), event_handle(event), 0),
+                    "waiting for a CUDA event");
 }
 
 static status_t event_ready(struct gpu_event *event, int *ready)
@@ -350,7 +344,7 @@ static status_t event_ready(struct gpu_event *event, int *ready)
   if (error == cudaErrorNotReady)
     cudaGetLastError();
   else
-    RETURN_IF_FAILED(check(error, "the CUDA device"));
+    RETURN_IF_FAILED(cuda_check(error, "the CUDA device"));
   *ready = error == cudaSuccess;
   return STATUS_OK;
 }
@@ -358,15 +352,15 @@ static status_t event_ready(struct gpu_event *event, int *ready)
 static status_t elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
 {
   float milliseconds;
-  RETURN_IF_FAILED(check(cudaEventElapsedTime(&milliseconds, event_handle(begin), event_handle(end)),
-                         "reading the time between CUDA events"));
+  RETURN_IF_FAILED(cuda_check(cudaEventElapsedTime(&milliseconds, event_handle(begin), event_handle(end)),
+                              "reading the time between CUDA events"));
   *seconds = 1e-3 * (double)milliseconds;
   return STATUS_OK;
 }
 
 static status_t sync_queue(struct gpu_queue *queue)
 {
-  return check(cudaStreamSynchronize(cuda_queue_handle(queue)), "the CUDA device");
+  return cuda_check(cudaStreamSynchronize(cuda_queue_handle(queue)), "the CUDA device");
 }
 
 const struct gpu_backend gpu_backend_cuda = {

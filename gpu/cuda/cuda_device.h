@@ -37,6 +37,11 @@ struct cuda_queue {
  * lacking, else STATUS_FAULT. */
 status_t cuda_fail(cudaError_t error, const char *what);
 
+static inline status_t cuda_check(cudaError_t error, const char *what)
+{
+  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, what);
+}
+
 /** \brief Makes \a device the calling thread's: allocations and launches go there. */
 status_t cuda_use(struct gpu_device *device);
 

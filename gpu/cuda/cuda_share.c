@@ -9,11 +9,6 @@
 #include "gpu/cuda/cuda_verbs.h"
 #include "gpu/range.h"
 
-static status_t check(cudaError_t error, const char *what)
-{
-  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, what);
-}
-
 /* ---- memory ---- */
 
 /* Memory of this size is never cut from a larger piece, so that its handle opens it and nothing
@@ -32,7 +27,7 @@ status_t cuda_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_sh
   cudaIpcMemHandle_t handle;
   _Static_assert(sizeof handle <= sizeof share->handle, "a CUDA handle fits");
   RETURN_IF_FAILED(cuda_use(device));
-  RETURN_IF_FAILED(check(cudaIpcGetMemHandle(&handle, mem.handle), "sharing device memory"));
+  RETURN_IF_FAILED(cuda_check(cudaIpcGetMemHandle(&handle, mem.handle), "sharing device memory"));
   *share = (struct gpu_share){.bytes = mem.bytes};
   memcpy(share->handle, &handle, sizeof handle);
   snprintf(share->uuid, sizeof share->uuid, "%s", device->info.uuid);
@@ -98,9 +93,9 @@ status_t cuda_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset,
   RETURN_IF_FAILED(gpu_range_check("copy to", to, to_offset, bytes));
   RETURN_IF_FAILED(gpu_range_check("copy from", from, from_offset, bytes));
   ((struct cuda_queue *)queue)->overlap = 0;
-  return check(cudaMemcpyAsync((char *)to.handle + to_offset, (const char *)from.handle + from_offset, bytes,
-                               cudaMemcpyDeviceToDevice, cuda_queue_handle(queue)),
-               "copying between devices");
+  return cuda_check(cudaMemcpyAsync((char *)to.handle + to_offset, (const char *)from.handle + from_offset,
+                                    bytes, cudaMemcpyDeviceToDevice, cuda_queue_handle(queue)),
+                    "copying between devices");
 }
 
 /* ---- graphs ---- */
@@ -113,8 +108,8 @@ struct cuda_graph {
 status_t cuda_graph_begin(struct gpu_queue *queue)
 {
   ((struct cuda_queue *)queue)->overlap = 0;
-  return check(cudaStreamBeginCapture(cuda_queue_handle(queue), cudaStreamCaptureModeThreadLocal),
-               "beginning to record a CUDA graph");
+  return cuda_check(cudaStreamBeginCapture(cuda_queue_handle(queue), cudaStreamCaptureModeThreadLocal),
+                    "beginning to record a CUDA graph");
 }
 
 status_t cuda_graph_end(struct gpu_queue *queue, struct gpu_graph **graph)
@@ -141,8 +136,8 @@ status_t cuda_graph_end(struct gpu_queue *queue, struct gpu_graph **graph)
 status_t cuda_graph_launch(struct gpu_graph *graph, struct gpu_queue *queue)
 {
   ((struct cuda_queue *)queue)->overlap = 0;
-  return check(cudaGraphLaunch(((struct cuda_graph *)graph)->exec, cuda_queue_handle(queue)),
-               "launching a CUDA graph");
+  return cuda_check(cudaGraphLaunch(((struct cuda_graph *)graph)->exec, cuda_queue_handle(queue)),
+                    "launching a CUDA graph");
 }
 
 void cuda_graph_destroy(struct gpu_graph *graph)

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
+#include "gpu/cpu/cpu_device.h"
 #include "gpu/host.h"
 #include "gpu/opencl/opencl_probe.h"
 #include "gpu/range.h"
@@ -252,13 +253,8 @@ static status_t alloc_pinned(struct opencl_device *device, size_t bytes, void **
 
 static status_t opencl_alloc_host(struct gpu_device *base, size_t bytes, enum gpu_host_kind kind, void **host)
 {
-  void *memory;
-  size_t size = bytes ? bytes : 1;
-  if (kind == GPU_HOST_PINNED) return alloc_pinned(native(base), size, host);
-  if (posix_memalign(&memory, host_page_bytes(), size))
-    return log_fail(STATUS_ENVIRONMENT, "too little host memory: %s needed for a buffer", report_bytes(size));
-  *host = memory;
-  return STATUS_OK;
+  if (kind == GPU_HOST_PAGEABLE) return cpu_alloc_host(base, bytes, kind, host);
+  return alloc_pinned(native(base), bytes ? bytes : 1, host);
 }
 
 static void opencl_free_host(struct gpu_device *base, enum gpu_host_kind kind, void *host)

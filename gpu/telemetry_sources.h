@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Where telemetry comes from. Each source fills in what it knows, and leaves the rest. */
+#ifndef GPU_TELEMETRY_SOURCES_H
+#define GPU_TELEMETRY_SOURCES_H
+
+#include "gpu/telemetry.h"
+
+/** \brief NVML, found at run time: its prototypes are repeated in the source, so that nothing of it
+ * is needed to build. NULL where it or the device at \a pci is missing. */
+struct nvml *nvml_open(const char *pci);
+void nvml_close(struct nvml *nvml);
+void nvml_read(const struct nvml *nvml, struct telemetry_sample *sample);
+void nvml_state(const struct nvml *nvml, struct telemetry_state *state);
+
+/** \brief What drivers tell in sysfs: the PCI bus and the hwmon class for any, amdgpu's error
+ * counts, i915's and xe's clocks and reasons. NULL where it has no device at \a pci. Where a driver
+ * counts energy alone, watts are the mean since an earlier sample. */
+struct sysfs *sysfs_open(const char *pci);
+void sysfs_close(struct sysfs *sysfs);
+void sysfs_read(struct sysfs *sysfs, struct telemetry_sample *sample);
+void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state);
+
+#endif
