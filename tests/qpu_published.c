@@ -26,8 +26,8 @@ struct published {
 static uint32_t place(struct published *p, const void *bytes, size_t n)
 {
   uint32_t address;
-  if (qpu_emu_alloc(p->emu, n, &address) != STATUS_OK) exit(3);
-  if (bytes) memcpy(qpu_emu_host(p->emu, address), bytes, n);
+  if (qpu_memory_alloc(qpu_emu_memory(p->emu), n, &address) != STATUS_OK) exit(3);
+  if (bytes) memcpy(qpu_memory_at(qpu_emu_memory(p->emu), address), bytes, n);
   return address;
 }
 
@@ -41,7 +41,7 @@ static uint32_t place_code(struct published *p)
 static uint32_t place_text(struct published *p, const char *text)
 {
   struct qpu_program program;
-  if (qpu_assemble_text(text, "built in", NULL, &program) != STATUS_OK) exit(3);
+  if (qpu_assemble("built in", text, NULL, &program) != STATUS_OK) exit(3);
   uint32_t address = place(p, program.words, 8 * program.n_words);
   qpu_program_free(&program);
   return address;
@@ -93,7 +93,7 @@ static uint32_t place_twiddles(struct published *p)
 {
   const double circle = -2 * M_PI;
   uint32_t address = place(p, NULL, (2 + FFT_QPUS) * ROW_BYTES);
-  float *rows = qpu_emu_host(p->emu, address);
+  float *rows = qpu_memory_at(qpu_emu_memory(p->emu), address);
   twiddle_row(rows, circle, 0);
   twiddle_step(rows + 2 * LANES, circle / POINTS * FFT_QPUS);
   for (int q = 0; q < FFT_QPUS; q++) twiddle_row(rows + 2 * LANES * (2 + q), circle, circle / POINTS * q);
@@ -132,7 +132,7 @@ static int gpu_fft(struct published *p)
   if (qpu_emu_run(p->emu, jobs, FFT_QPUS) != STATUS_OK) return 0;
   double worst = 0;
   for (int j = 0; j < TRANSFORMS; j++)
-    worst = fmax(worst, fft_error(x[j], qpu_emu_host(p->emu, buffers[j][0])));
+    worst = fmax(worst, fft_error(x[j], qpu_memory_at(qpu_emu_memory(p->emu), buffers[j][0])));
   printf("  relative error %.2g in norm\n", worst);
   return worst < 2e-6 && qpu_emu_stats(p->emu).interrupts == 1;
 }
@@ -178,7 +178,7 @@ static int vertex_shader(struct published *p)
                            {place_code(p), place(p, m, sizeof m)},
                            {store_rows(p, 6), place(p, &to, 4)}};
   if (qpu_emu_run(p->emu, jobs, 3) != STATUS_OK) return 0;
-  const uint32_t *out = qpu_emu_host(p->emu, to);
+  const uint32_t *out = qpu_memory_at(qpu_emu_memory(p->emu), to);
   for (int i = 0; i < LANES; i++) right &= vertex_is_right(m, in, out, i);
   return right;
 }
@@ -198,7 +198,8 @@ static int tessellator(struct published *p)
   uint32_t uniforms = place(p, &to, 4);
   struct qpu_job jobs[] = {{place_code(p), uniforms}, {store_rows(p, 64), uniforms}};
   if (qpu_emu_run(p->emu, jobs, 2) != STATUS_OK) return 0;
-  const uint32_t *out = qpu_emu_host(p->emu, to), *back = qpu_emu_host(p->emu, interface);
+  const uint32_t *out = qpu_memory_at(qpu_emu_memory(p->emu), to),
+                 *back = qpu_memory_at(qpu_emu_memory(p->emu), interface);
   for (uint32_t i = 0; i < 32; i++) right &= out[(15 + i / 16 * 16) * 16 + i % 16] == 1001 + i;
   for (uint32_t block = 0; block < 4; block++)
     for (uint32_t i = 0; i < 6; i++)
@@ -219,7 +220,7 @@ static int complements(struct published *p)
            write = 16 << 12 | 2 << 8 | 15, save = 2u << 30 | 1 << 23 | 16 << 16 | 15 << 3;
   uint32_t uniforms = place(p, (uint32_t[]){load, from, read, write, save, to}, 24);
   if (qpu_emu_run(p->emu, &(struct qpu_job){place_code(p), uniforms}, 1) != STATUS_OK) return 0;
-  const uint32_t *out = qpu_emu_host(p->emu, to);
+  const uint32_t *out = qpu_memory_at(qpu_emu_memory(p->emu), to);
   for (int i = 0; i < 4 * LANES; i++) right &= out[i] == ~in[i];
   return right && qpu_emu_stats(p->emu).interrupts == 1;
 }
@@ -231,7 +232,7 @@ static int numbers(struct published *p)
   int right = 1;
   for (uint32_t q = 0; q < 12; q++) jobs[q] = (struct qpu_job){code, place(p, (uint32_t[]){q, to}, 8)};
   if (qpu_emu_run(p->emu, jobs, 12) != STATUS_OK) return 0;
-  const uint32_t *out = qpu_emu_host(p->emu, to);
+  const uint32_t *out = qpu_memory_at(qpu_emu_memory(p->emu), to);
   for (uint32_t i = 0; i < 13 * LANES; i++) right &= out[i] == (i < 12 * LANES ? i / LANES : 0);
   return right && qpu_emu_stats(p->emu).interrupts == 12;
 }
@@ -241,7 +242,7 @@ static int screen(struct published *p)
   uint32_t to = place(p, NULL, 8192), uniforms = place(p, (uint32_t[]){8, 10, to, 640}, 16);
   int right = 1;
   if (qpu_emu_run(p->emu, &(struct qpu_job){place_code(p), uniforms}, 1) != STATUS_OK) return 0;
-  const uint32_t *out = qpu_emu_host(p->emu, to);
+  const uint32_t *out = qpu_memory_at(qpu_emu_memory(p->emu), to);
   for (int i = 0; i < 10 * 160; i++) right &= out[i] == (i % 160 < 128 ? UINT32_MAX : 0);
   return right;
 }
@@ -251,7 +252,7 @@ static int columns(struct published *p)
   uint32_t to = place(p, NULL, 4096), uniforms = place(p, (uint32_t[]){1, to}, 8);
   int right = 1;
   if (qpu_emu_run(p->emu, &(struct qpu_job){place_code(p), uniforms}, 1) != STATUS_OK) return 0;
-  const uint32_t *out = qpu_emu_host(p->emu, to);
+  const uint32_t *out = qpu_memory_at(qpu_emu_memory(p->emu), to);
   for (uint32_t i = 0; i < 5 * LANES; i++) right &= out[i] == (i % 5 < 4 ? 1u << i % 5 : i / 5);
   return right && qpu_emu_stats(p->emu).interrupts == 1;
 }
@@ -261,7 +262,7 @@ static int writes(struct published *p)
   uint32_t to = place(p, NULL, 4096), uniforms = place(p, (uint32_t[]){to, 10, 3}, 12);
   int right = 1;
   if (qpu_emu_run(p->emu, &(struct qpu_job){place_code(p), uniforms}, 1) != STATUS_OK) return 0;
-  const uint32_t *out = qpu_emu_host(p->emu, to);
+  const uint32_t *out = qpu_memory_at(qpu_emu_memory(p->emu), to);
   for (int i = 0; i < 641; i++) right &= out[i] == (i < 640 ? 3 : 0);
   return right;
 }

@@ -37,22 +37,22 @@ static void emulator_close(struct qpu_device *device)
 
 static status_t emulator_alloc(struct qpu_device *device, struct qpu_piece *piece)
 {
-  RETURN_IF_FAILED(qpu_emu_alloc(device->emu, piece->bytes, &piece->bus));
-  piece->host = qpu_emu_host(device->emu, piece->bus);
+  RETURN_IF_FAILED(qpu_memory_alloc(qpu_emu_memory(device->emu), piece->bytes, &piece->bus));
+  piece->host = qpu_memory_at(qpu_emu_memory(device->emu), piece->bus);
   piece->file = -1;
   return STATUS_OK;
 }
 
 static void emulator_free(struct qpu_device *device, struct qpu_piece *piece)
 {
-  qpu_emu_free(device->emu, piece->bus);
+  qpu_memory_free(qpu_emu_memory(device->emu), piece->bus);
 }
 
 /* Pages are the host's once they are touched. */
 static uint64_t emulator_left(const struct qpu_device *device)
 {
   struct host_memory memory;
-  uint64_t left = qpu_emu_left(device->emu);
+  uint64_t left = qpu_memory_left(qpu_emu_memory(device->emu));
   host_memory_read(&memory);
   return left < memory.available ? left : memory.available;
 }

@@ -33,16 +33,25 @@ enum {
   WORDS_MAX = VALUES + VALUES_MAX + END_WORDS
 };
 
-/* Sets *answer to the first value of the answer; −1 where there is no answer. */
+/* Sets *answer to the first value of the answer, 0 where there is none; −1 then. */
 static int call(int file, uint32_t tag, const uint32_t *values, uint32_t n, uint32_t *answer)
 {
   uint32_t words[WORDS_MAX] __attribute__((aligned(16))) = {
       [BYTES] = (VALUES + n + END_WORDS) * 4, [TAG] = tag, [TAG_BYTES] = n * 4, [TAG_CODE] = n * 4};
   memcpy(words + VALUES, values, n * sizeof *values);
+  *answer = 0;
   if (qpu_system->ioctl(file, PROPERTY_CALL, words) < 0) return -1;
   if (words[CODE] != RESPONSE_OK || !(words[TAG_CODE] & TAG_ANSWERED)) return -1;
   *answer = words[VALUES];
   return 0;
+}
+
+/* Of a call of one value. */
+static uint32_t answer_of(int file, uint32_t tag, uint32_t value)
+{
+  uint32_t answer;
+  call(file, tag, &value, 1, &answer);
+  return answer;
 }
 
 int qpu_mailbox_enable(int file, int on)
@@ -54,25 +63,19 @@ int qpu_mailbox_enable(int file, int on)
 uint32_t qpu_mailbox_allocate(int file, uint32_t bytes, uint32_t alignment, uint32_t flags)
 {
   uint32_t answer;
-  return call(file, TAG_ALLOCATE, (uint32_t[]){bytes, alignment, flags}, 3, &answer) == 0 ? answer : 0;
+  call(file, TAG_ALLOCATE, (uint32_t[]){bytes, alignment, flags}, 3, &answer);
+  return answer;
 }
 
 uint32_t qpu_mailbox_lock(int file, uint32_t handle)
 {
-  uint32_t answer;
-  return call(file, TAG_LOCK, &handle, 1, &answer) == 0 ? answer : 0;
-}
-
-void qpu_mailbox_unlock(int file, uint32_t handle)
-{
-  uint32_t answer;
-  call(file, TAG_UNLOCK, &handle, 1, &answer);
+  return answer_of(file, TAG_LOCK, handle);
 }
 
 void qpu_mailbox_release(int file, uint32_t handle)
 {
-  uint32_t answer;
-  call(file, TAG_RELEASE, &handle, 1, &answer);
+  answer_of(file, TAG_UNLOCK, handle);
+  answer_of(file, TAG_RELEASE, handle);
 }
 
 /* The third value is "no flush": the firmware flushes its caches before the programs start. */

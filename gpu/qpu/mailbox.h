@@ -14,9 +14,8 @@
 /** How the firmware places memory: the alias of its bus address tells which caches a QPU's accesses
  * take. */
 enum qpu_mailbox_flags {
-  QPU_MEMORY_DIRECT = 1 << 2,   /**< alias 0xc: past the VideoCore's L2 cache */
-  QPU_MEMORY_COHERENT = 1 << 3, /**< with DIRECT: alias 0x4, through the L2 cache, in no L1 */
-  QPU_MEMORY_ZERO = 1 << 4
+  QPU_MEMORY_DIRECT = 1 << 2,  /**< alias 0xc: past the VideoCore's L2 cache */
+  QPU_MEMORY_COHERENT = 1 << 3 /**< with DIRECT: alias 0x4, through the L2 cache, in no L1 */
 };
 
 /** \brief Switches the QPUs on or off. Nonzero when the firmware refuses. */
@@ -27,7 +26,7 @@ uint32_t qpu_mailbox_allocate(int file, uint32_t bytes, uint32_t alignment, uint
 /** \brief Bus address, at which the memory stays until it is unlocked; 0 when it cannot be
  * locked. */
 uint32_t qpu_mailbox_lock(int file, uint32_t handle);
-void qpu_mailbox_unlock(int file, uint32_t handle);
+/** \brief Unlocks the memory, if it is locked, and gives it back. */
 void qpu_mailbox_release(int file, uint32_t handle);
 
 /** \brief Runs \a n programs, whose pairs of addresses (uniforms, code) lie at bus address \a

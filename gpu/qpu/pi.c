@@ -186,7 +186,6 @@ static void signals_allow(const sigset_t *before)
 static void handle_release(struct qpu_pi *pi, uint32_t *handle)
 {
   if (!*handle) return;
-  qpu_mailbox_unlock(pi->mailbox, *handle);
   qpu_mailbox_release(pi->mailbox, *handle);
   *handle = 0;
 }

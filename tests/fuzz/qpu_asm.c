@@ -30,7 +30,7 @@ static void go_there_and_back(const struct qpu_program *program)
   if (!out) return;
   must(qpu_disassemble_program(program->words, program->n_words, out) == STATUS_OK, "cannot be disassembled");
   fclose(out);
-  must(qpu_assemble_text(text, "again", &unchecked, &again) == STATUS_OK, "its disassembly is refused");
+  must(qpu_assemble("again", text, &unchecked, &again) == STATUS_OK, "its disassembly is refused");
   must(again.n_words == program->n_words &&
            (again.n_words == 0 || memcmp(again.words, program->words, 8 * again.n_words) == 0),
        "its disassembly gives other words");
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
   /* Files of the machine that it runs on would make runs differ. */
   if (!strstr(text, "include")) {
     const struct qpu_asm_options options = {.unchecked = n % 2};
-    status_t status = qpu_assemble_text(text, "fuzz", &options, &program);
+    status_t status = qpu_assemble("fuzz", text, &options, &program);
     must(status == STATUS_OK || status == STATUS_USAGE, "neither right nor wrong");
     must((status == STATUS_OK) == (log_held()[0] == 0), "a mistake has a message, and only a mistake");
     if (status == STATUS_OK) {

@@ -39,9 +39,9 @@ static size_t take(struct input *input, void *to, size_t most)
   return n;
 }
 
-static int all_zero(const struct qpu_emu *emu, uint32_t begin, uint32_t end)
+static int all_zero(struct qpu_emu *emu, uint32_t begin, uint32_t end)
 {
-  const uint8_t *bytes = qpu_emu_host(emu, begin);
+  const uint8_t *bytes = qpu_memory_at(qpu_emu_memory(emu), begin);
   for (uint32_t i = 0; i < end - begin; i++)
     if (bytes[i]) return 0;
   return 1;
@@ -51,11 +51,11 @@ static void run(struct qpu_emu *emu, struct input *input, size_t n_words)
 {
   struct qpu_job jobs[6];
   uint32_t code, data;
-  must(qpu_emu_alloc(emu, 8 * n_words, &code) == STATUS_OK &&
-           qpu_emu_alloc(emu, DATA_BYTES, &data) == STATUS_OK,
+  must(qpu_memory_alloc(qpu_emu_memory(emu), 8 * n_words, &code) == STATUS_OK &&
+           qpu_memory_alloc(qpu_emu_memory(emu), DATA_BYTES, &data) == STATUS_OK,
        "no memory");
-  take(input, qpu_emu_host(emu, code), 8 * n_words);
-  take(input, qpu_emu_host(emu, data), DATA_BYTES);
+  take(input, qpu_memory_at(qpu_emu_memory(emu), code), 8 * n_words);
+  take(input, qpu_memory_at(qpu_emu_memory(emu), data), DATA_BYTES);
   for (int i = 0; i < 6; i++) jobs[i] = (struct qpu_job){code, data};
   status_t status = qpu_emu_run(emu, jobs, 6);
   must(status == STATUS_OK || status == STATUS_FAULT || status == STATUS_HANG, "an end of another kind");

@@ -30,7 +30,8 @@ static int piece_new(uint32_t bytes)
 {
   for (int p = 0; p < PIECES; p++) {
     if (pieces[p]) continue;
-    if (bytes > MEMORY_BYTES - held || qpu_emu_alloc(emu, bytes, &pieces[p]) != STATUS_OK) return -1;
+    if (bytes > MEMORY_BYTES - held || qpu_memory_alloc(qpu_emu_memory(emu), bytes, &pieces[p]) != STATUS_OK)
+      return -1;
     bytes_of[p] = bytes;
     held += bytes;
     return p;
@@ -40,7 +41,7 @@ static int piece_new(uint32_t bytes)
 
 static void piece_drop(int p)
 {
-  qpu_emu_free(emu, pieces[p]);
+  qpu_memory_free(qpu_emu_memory(emu), pieces[p]);
   held -= bytes_of[p];
   pieces[p] = 0;
 }
@@ -107,7 +108,7 @@ static void *fake_map(size_t bytes, int file, off_t offset)
   for (int p = 0; p < PIECES; p++)
     if (pieces[p] == bus && bus && bytes_of[p] == bytes && (file >= FILE_MEMORY || piece_locked[p])) {
       fake_pi->mapped++;
-      return qpu_emu_host(emu, bus);
+      return qpu_memory_at(qpu_emu_memory(emu), bus);
     }
   errno = EINVAL;
   return MAP_FAILED;
@@ -171,7 +172,7 @@ static uint32_t firmware_execute(const uint32_t *values)
 {
   struct qpu_job jobs[JOBS_MAX];
   if (values[0] > JOBS_MAX || !fake_pi->enabled || fake_pi->times_out) return 1u << 31;
-  const uint32_t *control = qpu_emu_host(emu, values[1]);
+  const uint32_t *control = qpu_memory_at(qpu_emu_memory(emu), values[1]);
   for (uint32_t j = 0; j < values[0]; j++) jobs[j] = (struct qpu_job){control[2 * j + 1], control[2 * j]};
   fake_pi->executes++;
   return qpu_emu_run(emu, jobs, values[0]) == STATUS_OK ? 0 : 1u << 31;

@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "gpu/qpu/isa/alu.h"
-#include "gpu/qpu/isa/sfu.h"
 
 #define ROUNDS 20000
 

@@ -156,8 +156,8 @@ static void names_come_from_outside_and_go_again(void **state)
   static const char *const defines[] = {"height=3 * 4", "wide"};
   struct qpu_asm_options options = {.unchecked = 1, .defines = defines, .n_defines = 2};
   (void)state;
-  assert_int_equal(qpu_assemble_text("ldi r0, height + wide\n.set gone, 1\n.unset gone\n.if 0\n.endif\n",
-                                     "test", &options, &made),
+  assert_int_equal(qpu_assemble("test", "ldi r0, height + wide\n.set gone, 1\n.unset gone\n.if 0\n.endif\n",
+                                &options, &made),
                    STATUS_OK);
   assert_int_equal(made.words[0], 0xe00208270000000d);
   qpu_program_free(&made);
@@ -241,7 +241,7 @@ static void files_include_others_beside_them(void **state)
   fputs(".set seven, 7\nnop\n", file);
   fclose(file);
   struct qpu_asm_options options = {.unchecked = 1};
-  assert_int_equal(qpu_assemble_file(path, &options, &made), STATUS_OK);
+  assert_int_equal(qpu_assemble(path, NULL, &options, &made), STATUS_OK);
   assert_int_equal(made.n_words, 2);
   assert_int_equal(made.words[1], 0xe002082700000007);
   assert_string_equal(made.origins[0].file, inner);
@@ -256,7 +256,7 @@ static void a_missing_file_is_no_mistake_of_the_program(void **state)
 {
   (void)state;
   log_hold(1);
-  assert_int_equal(qpu_assemble_file("/no/such/file", NULL, &made), STATUS_ENVIRONMENT);
+  assert_int_equal(qpu_assemble("/no/such/file", NULL, NULL, &made), STATUS_ENVIRONMENT);
   assert_non_null(strstr(log_held(), "/no/such/file"));
   log_drop();
   log_hold(0);
@@ -279,7 +279,7 @@ static void random_text_never_crashes_the_assembler(void **state)
     char text[512] = "";
     int n = (int)(qpu_random(&seed) % 24);
     for (int i = 0; i < n; i++) strcat(text, pieces[qpu_random(&seed) % (sizeof pieces / sizeof pieces[0])]);
-    if (qpu_assemble_text(text, "random", NULL, &made) == STATUS_OK) qpu_program_free(&made);
+    if (qpu_assemble("random", text, NULL, &made) == STATUS_OK) qpu_program_free(&made);
     log_drop();
   }
   log_hold(0);

@@ -129,7 +129,7 @@ static void memory_runs_out_with_a_message(void **state)
   (void)state;
   assert_int_equal(qpu_emu_create(&(struct qpu_emu_config){.memory_bytes = 1 << 16}, &emu), STATUS_OK);
   log_hold(1);
-  assert_int_equal(qpu_emu_alloc(emu, 1 << 20, &address), STATUS_ENVIRONMENT);
+  assert_int_equal(qpu_memory_alloc(qpu_emu_memory(emu), 1 << 20, &address), STATUS_ENVIRONMENT);
   assert_non_null(strstr(log_held(), "1048576 bytes"));
   log_drop();
   log_hold(0);
@@ -179,9 +179,9 @@ static uint64_t random_word(uint64_t *seed)
 }
 
 /* Memory that no program may touch keeps its zeros. */
-static int untouched(const struct qpu_emu *emu, uint32_t end)
+static int untouched(struct qpu_emu *emu, uint32_t end)
 {
-  const uint8_t *bytes = qpu_emu_host(emu, QPU_EMU_BASE);
+  const uint8_t *bytes = qpu_memory_at(qpu_emu_memory(emu), QPU_EMU_BASE);
   for (uint32_t i = 0; i < 4096; i++)
     if (bytes[i]) return 0;
   for (uint32_t i = end - QPU_EMU_BASE; i < FUZZ_MEMORY; i++)
@@ -201,11 +201,11 @@ static void random_words_never_crash_or_reach_outside(void **state)
     config.tolerate_hazards = round % 4 != 0;
     config.threads_per_qpu = 1 + round % 2;
     assert_int_equal(qpu_emu_create(&config, &emu), STATUS_OK);
-    assert_int_equal(qpu_emu_alloc(emu, FUZZ_WORDS * 8, &code), STATUS_OK);
-    assert_int_equal(qpu_emu_alloc(emu, 8192, &data), STATUS_OK);
-    uint64_t *words = qpu_emu_host(emu, code);
+    assert_int_equal(qpu_memory_alloc(qpu_emu_memory(emu), FUZZ_WORDS * 8, &code), STATUS_OK);
+    assert_int_equal(qpu_memory_alloc(qpu_emu_memory(emu), 8192, &data), STATUS_OK);
+    uint64_t *words = qpu_memory_at(qpu_emu_memory(emu), code);
     for (int i = 0; i < FUZZ_WORDS; i++) words[i] = random_word(&seed);
-    uint32_t *uniforms = qpu_emu_host(emu, data);
+    uint32_t *uniforms = qpu_memory_at(qpu_emu_memory(emu), data);
     for (int i = 0; i < 2048; i++)
       uniforms[i] = i % 2 ? data + (uint32_t)(qpu_random(&seed) % 8192) : (uint32_t)qpu_random(&seed);
     struct qpu_job jobs[6];

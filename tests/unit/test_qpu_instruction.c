@@ -6,7 +6,8 @@
 #include "tests/unit/qpu_model.h"
 
 #include "gpu/qpu/asm/disasm.h"
-#include "gpu/qpu/emulator/emu_private.h"
+#include "gpu/qpu/emulator/issue.h"
+#include "gpu/qpu/emulator/predecode.h"
 
 #define ROUNDS 60000
 
@@ -300,8 +301,8 @@ static void random_instructions_do_what_the_interpreter_says(void **state)
       if (round) qpu_emu_destroy(emu);
       assert_int_equal(qpu_emu_create(&config, &emu), STATUS_OK);
     }
-    assert_int_equal(qpu_emu_alloc(emu, 8 * LENGTH, &code), STATUS_OK);
-    uint64_t *words = qpu_emu_host(emu, code);
+    assert_int_equal(qpu_memory_alloc(qpu_emu_memory(emu), 8 * LENGTH, &code), STATUS_OK);
+    uint64_t *words = qpu_memory_at(qpu_emu_memory(emu), code);
     for (int i = 0; i < LENGTH; i++) words[i] = random_instruction(&seed);
     struct qpu_thread *thread = &emu->qpus[0].thread[0];
     fill(&seed, &model);

@@ -112,14 +112,14 @@ static void what_only_files_can_hold_is_refused_too(void **state)
   assert_int_equal(write(file, "nop\n\0nop\n", 9), 9);
   close(file);
   log_hold(1);
-  assert_int_equal(qpu_assemble_file(path, NULL, &program), STATUS_USAGE);
+  assert_int_equal(qpu_assemble(path, NULL, NULL, &program), STATUS_USAGE);
   assert_non_null(strstr(log_held(), ":2: the line has a zero byte in it"));
   log_drop();
-  assert_int_equal(qpu_assemble_file("/", NULL, &program), STATUS_ENVIRONMENT);
+  assert_int_equal(qpu_assemble("/", NULL, NULL, &program), STATUS_ENVIRONMENT);
   assert_non_null(strstr(log_held(), "cannot read /: Is a directory"));
   log_drop();
   assert_int_equal(truncate(path, 100 << 20), 0);
-  assert_int_equal(qpu_assemble_file(path, NULL, &program), STATUS_USAGE);
+  assert_int_equal(qpu_assemble(path, NULL, NULL, &program), STATUS_USAGE);
   assert_non_null(strstr(log_held(), "is larger than"));
   log_drop();
   log_hold(0);

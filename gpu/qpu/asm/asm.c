@@ -63,9 +63,8 @@ static void drop_numeric_labels(struct qpu_program *program)
   program->n_labels = kept;
 }
 
-/* Of the file \a path, or of a text that it names. */
-static status_t assemble(const char *path, const char *text, const struct qpu_asm_options *options,
-                         struct qpu_program *program)
+status_t qpu_assemble(const char *path, const char *text, const struct qpu_asm_options *options,
+                      struct qpu_program *program)
 {
   static const struct qpu_asm_options defaults;
   if (!options) options = &defaults;
@@ -82,16 +81,4 @@ done:
   qpu_asm_free(&as);
   qpu_program_free(&as.program);
   return status;
-}
-
-status_t qpu_assemble_file(const char *path, const struct qpu_asm_options *options,
-                           struct qpu_program *program)
-{
-  return assemble(path, NULL, options, program);
-}
-
-status_t qpu_assemble_text(const char *text, const char *name, const struct qpu_asm_options *options,
-                           struct qpu_program *program)
-{
-  return assemble(name, text, options, program);
 }

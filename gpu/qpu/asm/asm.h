@@ -19,12 +19,10 @@ struct qpu_asm_options {
   const char *include_folder;
 };
 
-/** \brief Assembles a file, or the text of one. STATUS_USAGE with file, line and cause for a
- * mistake in the program, STATUS_ENVIRONMENT when a file cannot be read or memory ran out. \a
- * options may be NULL. */
-status_t qpu_assemble_file(const char *path, const struct qpu_asm_options *options,
-                           struct qpu_program *program);
-status_t qpu_assemble_text(const char *text, const char *name, const struct qpu_asm_options *options,
-                           struct qpu_program *program);
+/** \brief Assembles the file \a path, or the \a text (NULL for none) that is named so. STATUS_USAGE
+ * with file, line and cause for a mistake in the program, STATUS_ENVIRONMENT when a file cannot be
+ * read or memory ran out. \a options may be NULL. */
+status_t qpu_assemble(const char *path, const char *text, const struct qpu_asm_options *options,
+                      struct qpu_program *program);
 
 #endif

@@ -156,13 +156,6 @@ const char *qpu_hazard_rule(uint32_t met, int read_after_write)
   return NULL;
 }
 
-const char *qpu_hazard_between(const struct qpu_effects *earlier, const struct qpu_effects *later,
-                               int distance)
-{
-  return qpu_hazard_rule(earlier->opens[distance - 1] & later->strikes,
-                         distance == 1 && (earlier->writes & later->reads));
-}
-
 static int count_peripherals(const struct qpu_inst *inst)
 {
   int count =
@@ -248,11 +241,6 @@ static const char *rotates_badly(const struct qpu_inst *inst)
          "quad";
 }
 
-struct walk { /* paths from one instruction on */
-  const struct qpu_program *program;
-  size_t start;
-};
-
 static status_t refuse(const struct qpu_program *program, size_t at, const char *rule)
 {
   const struct qpu_origin *origin = &program->origins[at];
@@ -282,21 +270,21 @@ static int successors(const struct qpu_program *program, size_t at, size_t next[
   return n;
 }
 
-static status_t check_paths(const struct walk *walk, size_t at, int distance)
+/* Whether what follows instruction `at` gets along with one that lies `distance` before it. */
+static status_t check_paths(const struct qpu_program *program, const struct qpu_effects *earlier, size_t at,
+                            int distance)
 {
-  const struct qpu_program *program = walk->program;
   size_t next[2];
   int n = successors(program, at, next);
-  struct qpu_inst first = qpu_decode(program->words[walk->start]);
-  struct qpu_effects earlier = qpu_effects_of(&first);
   for (int i = 0; i < n; i++) {
     if (next[i] == program->n_words) return refuse(program, at, "the program runs off its end here");
     if (program->data[next[i]]) return refuse(program, at, "execution runs into data here");
     struct qpu_inst inst = qpu_decode(program->words[next[i]]);
     struct qpu_effects later = qpu_effects_of(&inst);
-    const char *rule = qpu_hazard_between(&earlier, &later, distance);
+    const char *rule = qpu_hazard_rule(earlier->opens[distance - 1] & later.strikes,
+                                       distance == 1 && (earlier->writes & later.reads));
     if (rule) return refuse(program, next[i], rule);
-    if (distance < 3) RETURN_IF_FAILED(check_paths(walk, next[i], distance + 1));
+    if (distance < 3) RETURN_IF_FAILED(check_paths(program, earlier, next[i], distance + 1));
   }
   return STATUS_OK;
 }
@@ -313,8 +301,8 @@ status_t qpu_hazard_check(const struct qpu_program *program)
          is_tlb(write_address(&inst, QPU_FILE_B))))
       rule = "the scoreboard cannot be waited for in the first two instructions";
     if (rule) return refuse(program, i, rule);
-    struct walk walk = {program, i};
-    RETURN_IF_FAILED(check_paths(&walk, i, 1));
+    struct qpu_effects effects = qpu_effects_of(&inst);
+    RETURN_IF_FAILED(check_paths(program, &effects, i, 1));
   }
   return STATUS_OK;
 }

@@ -43,10 +43,6 @@ struct qpu_effects {
 
 struct qpu_effects qpu_effects_of(const struct qpu_inst *inst);
 
-/** \brief The rule that two instructions at this distance (1 to 3) break, or NULL. */
-const char *qpu_hazard_between(const struct qpu_effects *earlier, const struct qpu_effects *later,
-                               int distance);
-
 /** \brief The rule behind a hazard met; \a read_after_write for a register that was just written.
  * NULL for none. */
 const char *qpu_hazard_rule(uint32_t met, int read_after_write);

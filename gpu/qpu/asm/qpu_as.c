@@ -67,7 +67,7 @@ static status_t assemble(const struct config *config, FILE *out)
   struct qpu_asm_options how = {.unchecked = config->unchecked, .include_folder = config->include};
   how.defines = &config->define;
   how.n_defines = config->define != NULL;
-  RETURN_IF_FAILED(qpu_assemble_file(config->input, &how, &program));
+  RETURN_IF_FAILED(qpu_assemble(config->input, NULL, &how, &program));
   for (size_t f = 0; f < program.n_files; f++) file_is_input(program.files[f]);
   if (config->format == FORMAT_C)
     qpu_words_write_c(&program, config->name ? config->name : "program", out);
@@ -103,13 +103,9 @@ int main(int argc, char **argv)
   start_signals();
   status_t status = option_parse_all(&about, argc, argv, &config, &request);
   if (status != STATUS_OK) return status;
-  if (request != OPTION_RUN) {
-    if (request == OPTION_SHOW_HELP)
-      option_print_help(&about, stdout);
-    else
-      printf("qpu-as %s\n", PACKAGE_VERSION);
-    return file_flush_stdout();
-  }
+  if (request == OPTION_SHOW_HELP) option_print_help(&about, stdout);
+  if (request == OPTION_SHOW_VERSION) printf("qpu-as %s\n", PACKAGE_VERSION);
+  if (request != OPTION_RUN) return file_flush_stdout();
   if (!config.input) return log_fail(STATUS_USAGE, "--input names no file");
   int assembly = config.format == FORMAT_C ? ASSEMBLY | C_ARRAY : ASSEMBLY;
   option_ignore(config.disassemble ? 0 : (unsigned)assembly, config.disassemble ? "--disassemble"

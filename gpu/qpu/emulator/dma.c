@@ -3,10 +3,6 @@
 
 #include <stddef.h>
 
-static const char outside_vpm[] = "DMA beyond the 64 rows of the VPM";
-static const char outside_memory_load[] = "DMA load from memory outside every allocation";
-static const char outside_memory_store[] = "DMA store to memory outside every allocation";
-
 /* Zero stands for the largest number that the field cannot hold. */
 static int count(uint32_t setup, int shift, int bits)
 {
@@ -52,12 +48,17 @@ static int width_of(uint32_t mode)
   return mode == 0 ? 4 : mode < 4 ? 2 : 1;
 }
 
-static const char *load_row(const struct block *block, int elements, const uint8_t *from, uint8_t *vpm)
+/* Moves a row's bytes from the block's `skip` on. */
+static const char *move_row(const struct block *block, int skip, int bytes, uint8_t *vpm, uint8_t *memory,
+                            int store)
 {
-  for (int i = 0; i < elements * block->bytes; i++) {
-    uint8_t *to = place(vpm, block, i);
-    if (!to) return outside_vpm;
-    *to = from[i];
+  for (int i = 0; i < bytes; i++) {
+    uint8_t *in_vpm = place(vpm, block, skip + i);
+    if (!in_vpm) return "DMA beyond the 64 rows of the VPM";
+    if (store)
+      memory[i] = *in_vpm;
+    else
+      *in_vpm = memory[i];
   }
   return NULL;
 }
@@ -76,26 +77,15 @@ const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *mem
     int at = first + r * step, words_in = at % parts * (QPU_LANES / parts);
     block.row = at / parts + (block.vertical ? words_in : 0);
     block.column = (int)(setup & 15) + (block.vertical ? 0 : words_in);
-    if (!qpu_memory_ok(memory, address, (uint32_t)(elements * bytes))) return outside_memory_load;
-    const char *error = load_row(&block, elements, qpu_memory_at(memory, address), vpm->bytes);
+    if (!qpu_memory_ok(memory, address, (uint32_t)(elements * bytes)))
+      return "DMA load from memory outside every allocation";
+    const char *error = move_row(&block, 0, elements * bytes, vpm->bytes, qpu_memory_at(memory, address), 0);
     if (error) return error;
   }
   return NULL;
 }
 
-static const char *store_row(const struct block *block, int skip, int elements, const uint8_t *vpm,
-                             uint8_t *to)
-{
-  for (int i = 0; i < elements * block->bytes; i++) {
-    const uint8_t *from = place((uint8_t *)vpm, block, skip + i);
-    if (!from) return outside_vpm;
-    to[i] = *from;
-  }
-  return NULL;
-}
-
-const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *memory,
-                          const struct qpu_vpm *vpm)
+const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm)
 {
   uint32_t setup = dma->active_setup, mode = setup & 7, address = dma->address;
   int rows = qpu_dma_store_rows(setup), elements = count(setup, 16, 7);
@@ -109,8 +99,9 @@ const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *me
     block.row = (int)(setup >> 7 & 127) + (packed_rows || block.vertical ? 0 : r);
     block.column = (int)(setup >> 3 & 15) + (packed_rows || !block.vertical ? 0 : r);
     int skip = offset + (packed_rows ? r * row_bytes : 0);
-    if (!qpu_memory_ok(memory, address, (uint32_t)row_bytes)) return outside_memory_store;
-    const char *error = store_row(&block, skip, elements, vpm->bytes, qpu_memory_at(memory, address));
+    if (!qpu_memory_ok(memory, address, (uint32_t)row_bytes))
+      return "DMA store to memory outside every allocation";
+    const char *error = move_row(&block, skip, row_bytes, vpm->bytes, qpu_memory_at(memory, address), 1);
     if (error) return error;
     address += (uint32_t)row_bytes + (dma->active_stride & 0xffff);
   }

@@ -30,7 +30,6 @@ int qpu_dma_store_rows(uint32_t setup);
 
 /** \brief Does the transfer that was started. Returns NULL, or why it cannot be. */
 const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm);
-const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *memory,
-                          const struct qpu_vpm *vpm);
+const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm);
 
 #endif

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "gpu/qpu/emulator/memory.h"
 
 #define QPU_EMU_MAX_QPUS 64
 #define QPU_EMU_BASE     0x20000000u
@@ -70,14 +71,9 @@ struct qpu_emu;
 status_t qpu_emu_create(const struct qpu_emu_config *config, struct qpu_emu **emu);
 void qpu_emu_destroy(struct qpu_emu *emu);
 
-/** \brief Zeroed memory that programs may touch; *address is its bus address, aligned to 4096. */
-status_t qpu_emu_alloc(struct qpu_emu *emu, size_t bytes, uint32_t *address);
-/** \brief Takes back the allocation that begins at \a address. */
-void qpu_emu_free(struct qpu_emu *emu, uint32_t address);
-/** \brief Bytes that can still be allocated, in one piece or several. */
-size_t qpu_emu_left(const struct qpu_emu *emu);
-/** \brief The host's pointer to allocated memory. */
-void *qpu_emu_host(const struct qpu_emu *emu, uint32_t address);
+/** \brief Where programs find their code and data; what is not allocated there they must not
+ * touch. */
+struct qpu_memory *qpu_emu_memory(struct qpu_emu *emu);
 
 /** \brief Threads a QPU from the next run on: 1 or 2. */
 void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief The peripherals behind the register addresses from 32 on. */
+#include "gpu/qpu/emulator/io.h"
+
 #include <string.h>
 
-#include "gpu/qpu/emulator/emu_private.h"
-#include "gpu/qpu/isa/sfu.h"
+#include "gpu/qpu/emulator/trace.h"
 
 static int thread_id(const struct qpu_issue *issue)
 {

@@ -1,49 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief One instruction of one QPU. */
-#include <stdarg.h>
-#include <stdio.h>
+#include "gpu/qpu/emulator/issue.h"
+
 #include <string.h>
 
-#include "base/log.h"
-#include "gpu/qpu/asm/disasm.h"
-#include "gpu/qpu/emulator/emu_private.h"
+#include "gpu/qpu/emulator/io.h"
+#include "gpu/qpu/emulator/predecode.h"
+#include "gpu/qpu/emulator/trace.h"
 #include "gpu/qpu/isa/pack.h"
 
-status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
-{
-  char cause[300], text[QPU_TEXT_MAX] = "";
-  va_list list;
-  va_start(list, format);
-  vsnprintf(cause, sizeof cause, format, list);
-  va_end(list);
-  if (issue->decoded) qpu_describe(qpu_encode(&issue->decoded->inst), text);
-  return log_fail(STATUS_FAULT, "QPU %d at 0x%08x (%+lld in its program)%s%s: %s", issue->number,
-                  issue->thread->pc,
-                  (long long)issue->thread->pc - (long long)issue->emu->jobs[issue->thread->job].code,
-                  text[0] ? " " : "", text, cause);
-}
-
+/* Conditions come in pairs: a flag, and its opposite. */
 static unsigned lanes_of(const struct qpu_thread *thread, int cond)
 {
-  switch (cond) {
-  case QPU_COND_NEVER:
-    return 0;
-  case QPU_COND_ALWAYS:
-    return QPU_ALL_LANES;
-  case QPU_COND_Z:
-    return thread->z;
-  case QPU_COND_NZ:
-    return ~thread->z & QPU_ALL_LANES;
-  case QPU_COND_N:
-    return thread->n;
-  case QPU_COND_NN:
-    return ~thread->n & QPU_ALL_LANES;
-  case QPU_COND_C:
-    return thread->c;
-  default:
-    return ~thread->c & QPU_ALL_LANES;
-  }
+  if (cond <= QPU_COND_ALWAYS) return cond == QPU_COND_ALWAYS ? QPU_ALL_LANES : 0;
+  unsigned flags = cond <= QPU_COND_NZ ? thread->z : cond <= QPU_COND_NN ? thread->n : thread->c;
+  return cond % 2 ? ~flags & QPU_ALL_LANES : flags;
 }
 
 /* Flags change only in lanes where the condition holds (vc4asm's author found so; the guide says

@@ -41,7 +41,7 @@ size_t qpu_memory_left(const struct qpu_memory *memory);
 int qpu_memory_ok(const struct qpu_memory *memory, uint32_t address, uint32_t bytes);
 
 /** \brief The host's pointer to an address within the memory. */
-static inline uint8_t *qpu_memory_at(const struct qpu_memory *memory, uint32_t address)
+static inline void *qpu_memory_at(const struct qpu_memory *memory, uint32_t address)
 {
   return memory->bytes + (address - memory->base);
 }

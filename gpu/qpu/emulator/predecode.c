@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/emulator/predecode.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/log.h"
-#include "gpu/qpu/emulator/emu_private.h"
 
 /* Registers 16 to 31, which belong to the other thread where there are two. */
 #define UPPER_HALVES UINT64_C(0xffff0000ffff0000)

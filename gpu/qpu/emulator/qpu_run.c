@@ -62,6 +62,7 @@ static const struct option_program about = {
 /** What a program is given. */
 struct setting {
   struct qpu_emu *emu;
+  struct qpu_memory *memory; /* the emulator's */
   uint32_t code, buffers[MAX_BUFFERS];
   size_t buffer_bytes[MAX_BUFFERS];
   int n_buffers;
@@ -73,7 +74,7 @@ static status_t read_program(const struct config *config, uint64_t **words, size
   if (!dot || strcmp(dot, ".qasm") != 0) return qpu_words_read(config->input, words, n_words);
   struct qpu_program program;
   struct qpu_asm_options how = {.unchecked = config->tolerate};
-  RETURN_IF_FAILED(qpu_assemble_file(config->input, &how, &program));
+  RETURN_IF_FAILED(qpu_assemble(config->input, NULL, &how, &program));
   *words = program.words;
   *n_words = program.n_words;
   program.words = NULL;
@@ -143,7 +144,7 @@ static status_t load_buffer(const char *path, const struct setting *setting)
   if (setting->n_buffers == 0) return log_fail(STATUS_USAGE, "--load needs --buffers");
   FILE *file = fopen(path, "rb");
   if (!file) return log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
-  size_t n = fread(qpu_emu_host(setting->emu, setting->buffers[0]), 1, setting->buffer_bytes[0], file);
+  size_t n = fread(qpu_memory_at(setting->memory, setting->buffers[0]), 1, setting->buffer_bytes[0], file);
   int failed = ferror(file), more = n == setting->buffer_bytes[0] && fgetc(file) != EOF;
   fclose(file);
   if (failed) return log_fail(STATUS_ENVIRONMENT, "cannot read %s", path);
@@ -154,7 +155,8 @@ static status_t save_buffer(const char *path, const struct setting *setting)
 {
   if (setting->n_buffers == 0) return log_fail(STATUS_USAGE, "--save needs --buffers");
   int last = setting->n_buffers - 1;
-  return file_write(path, qpu_emu_host(setting->emu, setting->buffers[last]), setting->buffer_bytes[last]);
+  return file_write(path, qpu_memory_at(setting->memory, setting->buffers[last]),
+                    setting->buffer_bytes[last]);
 }
 
 static status_t prepare(const struct config *config, const uint64_t *words, size_t n_words,
@@ -170,10 +172,11 @@ static status_t prepare(const struct config *config, const uint64_t *words, size
   how.memory_bytes = n_words * 8 + (size_t)config->qpus * 2 * MAX_UNIFORMS * 4 + (size_t)64 * 4096;
   for (int i = 0; i < setting->n_buffers; i++) how.memory_bytes += setting->buffer_bytes[i] + 2 * 4096;
   RETURN_IF_FAILED(qpu_emu_create(&how, &setting->emu));
-  RETURN_IF_FAILED(qpu_emu_alloc(setting->emu, n_words * 8, &setting->code));
-  memcpy(qpu_emu_host(setting->emu, setting->code), words, n_words * 8);
+  setting->memory = qpu_emu_memory(setting->emu);
+  RETURN_IF_FAILED(qpu_memory_alloc(setting->memory, n_words * 8, &setting->code));
+  memcpy(qpu_memory_at(setting->memory, setting->code), words, n_words * 8);
   for (int i = 0; i < setting->n_buffers; i++)
-    RETURN_IF_FAILED(qpu_emu_alloc(setting->emu, setting->buffer_bytes[i], &setting->buffers[i]));
+    RETURN_IF_FAILED(qpu_memory_alloc(setting->memory, setting->buffer_bytes[i], &setting->buffers[i]));
   return config->load ? load_buffer(config->load, setting) : STATUS_OK;
 }
 
@@ -181,10 +184,10 @@ static status_t run(const struct config *config, struct setting *setting)
 {
   struct qpu_job jobs[2 * QPU_EMU_MAX_QPUS];
   uint32_t uniforms, n = (uint32_t)(config->qpus * config->threads);
-  RETURN_IF_FAILED(qpu_emu_alloc(setting->emu, (size_t)n * MAX_UNIFORMS * 4, &uniforms));
+  RETURN_IF_FAILED(qpu_memory_alloc(setting->memory, (size_t)n * MAX_UNIFORMS * 4, &uniforms));
   for (uint32_t i = 0; i < n; i++) {
     jobs[i] = (struct qpu_job){setting->code, uniforms + i * MAX_UNIFORMS * 4};
-    RETURN_IF_FAILED(write_uniforms(config, setting, i, qpu_emu_host(setting->emu, jobs[i].uniforms)));
+    RETURN_IF_FAILED(write_uniforms(config, setting, i, qpu_memory_at(setting->memory, jobs[i].uniforms)));
   }
   RETURN_IF_FAILED(qpu_emu_run(setting->emu, jobs, n));
   struct qpu_emu_stats stats = qpu_emu_stats(setting->emu);

@@ -1,8 +1,25 @@
 /* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/emulator/trace.h"
+
+#include <stdarg.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "gpu/qpu/asm/disasm.h"
-#include "gpu/qpu/emulator/emu_private.h"
+
+status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
+{
+  char cause[300], text[QPU_TEXT_MAX] = "";
+  va_list list;
+  va_start(list, format);
+  vsnprintf(cause, sizeof cause, format, list);
+  va_end(list);
+  if (issue->decoded) qpu_describe(qpu_encode(&issue->decoded->inst), text);
+  return log_fail(STATUS_FAULT, "QPU %d at 0x%08x (%+lld in its program)%s%s: %s", issue->number,
+                  issue->thread->pc,
+                  (long long)issue->thread->pc - (long long)issue->emu->jobs[issue->thread->job].code,
+                  text[0] ? " " : "", text, cause);
+}
 
 /* One value when all lanes agree, else all sixteen; in hexadecimal and, where that looks like one,
  * as a float. */

@@ -41,83 +41,72 @@ const char *const qpu_unpack_names[8] = {"32", "16a", "16b", "8dr", "8a", "8b", 
 const char *const qpu_pack_names[16] = {"32",  "16a",  "16b",  "8abcd",  "8a",  "8b",  "8c",  "8d",
                                         "32s", "16as", "16bs", "8abcds", "8as", "8bs", "8cs", "8ds"};
 
-#define READ(name, addr, files)                                                                              \
-  {                                                                                                          \
-    name, -1, addr, files, 0, 0                                                                              \
-  }
-#define WRITE(name, addr, files)                                                                             \
-  {                                                                                                          \
-    name, -1, 0, 0, addr, files                                                                              \
-  }
-#define BOTH(name, addr, files)                                                                              \
-  {                                                                                                          \
-    name, -1, addr, files, addr, files                                                                       \
-  }
-#define ACCUMULATOR(name, number, files)                                                                     \
-  {                                                                                                          \
-    name, number, 0, 0, QPU_W_ACC0 + (number), files                                                         \
-  }
+/* A register's numbers and files: to read as an accumulator, to read, to write. */
+#define READ(addr, files)          -1, addr, files, 0, 0
+#define WRITE(addr, files)         -1, 0, 0, addr, files
+#define BOTH(addr, files)          -1, addr, files, addr, files
+#define ACCUMULATOR(number, files) number, 0, 0, QPU_W_ACC0 + (number), files
 
 /* Of several names for one address the first is the one that disassembly prints. */
 static const struct qpu_register_name names[] = {
-    ACCUMULATOR("r0", 0, QPU_FILE_AB),
-    ACCUMULATOR("r1", 1, QPU_FILE_AB),
-    ACCUMULATOR("r2", 2, QPU_FILE_AB),
-    ACCUMULATOR("r3", 3, QPU_FILE_AB),
-    ACCUMULATOR("r4", 4, 0),
-    ACCUMULATOR("r5", 5, 0),
-    BOTH("-", QPU_R_NOP, QPU_FILE_AB),
-    BOTH("nop", QPU_R_NOP, QPU_FILE_AB),
-    READ("unif", QPU_R_UNIFORM, QPU_FILE_AB),
-    READ("uniform_read", QPU_R_UNIFORM, QPU_FILE_AB),
-    READ("vary", QPU_R_VARYING, QPU_FILE_AB),
-    READ("varying_read", QPU_R_VARYING, QPU_FILE_AB),
-    READ("elem_num", QPU_R_ELEMENT, QPU_FILE_A),
-    READ("qpu_num", QPU_R_ELEMENT, QPU_FILE_B),
-    BOTH("x_coord", QPU_R_COORD, QPU_FILE_A),
-    BOTH("y_coord", QPU_R_COORD, QPU_FILE_B),
-    BOTH("ms_mask", QPU_R_MS_REV, QPU_FILE_A),
-    BOTH("rev_flag", QPU_R_MS_REV, QPU_FILE_B),
-    BOTH("vpm", QPU_R_VPM, QPU_FILE_AB),
-    READ("vpm_read", QPU_R_VPM, QPU_FILE_AB),
-    WRITE("vpm_write", QPU_W_VPM, QPU_FILE_AB),
-    READ("vr_busy", QPU_R_VPM_BUSY, QPU_FILE_A),
-    READ("vw_busy", QPU_R_VPM_BUSY, QPU_FILE_B),
-    READ("vr_wait", QPU_R_VPM_WAIT, QPU_FILE_A),
-    READ("vw_wait", QPU_R_VPM_WAIT, QPU_FILE_B),
-    BOTH("mutex", QPU_R_MUTEX, QPU_FILE_AB),
-    READ("mutex_acq", QPU_R_MUTEX, QPU_FILE_AB),
-    WRITE("mutex_rel", QPU_W_MUTEX, QPU_FILE_AB),
-    WRITE("tmurs", QPU_W_TMU_NOSWAP, QPU_FILE_AB),
-    WRITE("tmu_noswap", QPU_W_TMU_NOSWAP, QPU_FILE_AB),
-    WRITE("r5quad", QPU_W_R5, QPU_FILE_A),
-    WRITE("r5rep", QPU_W_R5, QPU_FILE_B),
-    WRITE("irq", QPU_W_HOST_INTERRUPT, QPU_FILE_AB),
-    WRITE("interrupt", QPU_W_HOST_INTERRUPT, QPU_FILE_AB),
-    WRITE("unif_addr", QPU_W_UNIFORM_ADDRESS, QPU_FILE_A),
-    WRITE("unif_addr_rel", QPU_W_UNIFORM_ADDRESS, QPU_FILE_B),
-    WRITE("stencil", QPU_W_STENCIL, QPU_FILE_AB),
-    WRITE("tlbz", QPU_W_TLB_Z, QPU_FILE_AB),
-    WRITE("tlbm", QPU_W_TLB_COLOUR_MS, QPU_FILE_AB),
-    WRITE("tlbc", QPU_W_TLB_COLOUR_ALL, QPU_FILE_AB),
-    WRITE("tlbam", QPU_W_TLB_ALPHA_MASK, QPU_FILE_AB),
-    WRITE("vr_setup", QPU_W_VPM_SETUP, QPU_FILE_A),
-    WRITE("vw_setup", QPU_W_VPM_SETUP, QPU_FILE_B),
-    WRITE("vr_addr", QPU_W_VPM_ADDRESS, QPU_FILE_A),
-    WRITE("vw_addr", QPU_W_VPM_ADDRESS, QPU_FILE_B),
-    WRITE("recip", QPU_W_SFU_RECIP, QPU_FILE_AB),
-    WRITE("recipsqrt", QPU_W_SFU_RECIPSQRT, QPU_FILE_AB),
-    WRITE("rsqrt", QPU_W_SFU_RECIPSQRT, QPU_FILE_AB),
-    WRITE("exp", QPU_W_SFU_EXP, QPU_FILE_AB),
-    WRITE("log", QPU_W_SFU_LOG, QPU_FILE_AB),
-    WRITE("t0s", QPU_W_TMU0_S, QPU_FILE_AB),
-    WRITE("t0t", QPU_W_TMU0_S + 1, QPU_FILE_AB),
-    WRITE("t0r", QPU_W_TMU0_S + 2, QPU_FILE_AB),
-    WRITE("t0b", QPU_W_TMU0_B, QPU_FILE_AB),
-    WRITE("t1s", QPU_W_TMU1_S, QPU_FILE_AB),
-    WRITE("t1t", QPU_W_TMU1_S + 1, QPU_FILE_AB),
-    WRITE("t1r", QPU_W_TMU1_S + 2, QPU_FILE_AB),
-    WRITE("t1b", QPU_W_TMU1_B, QPU_FILE_AB),
+    {"r0", ACCUMULATOR(0, QPU_FILE_AB)},
+    {"r1", ACCUMULATOR(1, QPU_FILE_AB)},
+    {"r2", ACCUMULATOR(2, QPU_FILE_AB)},
+    {"r3", ACCUMULATOR(3, QPU_FILE_AB)},
+    {"r4", ACCUMULATOR(4, 0)},
+    {"r5", ACCUMULATOR(5, 0)},
+    {"-", BOTH(QPU_R_NOP, QPU_FILE_AB)},
+    {"nop", BOTH(QPU_R_NOP, QPU_FILE_AB)},
+    {"unif", READ(QPU_R_UNIFORM, QPU_FILE_AB)},
+    {"uniform_read", READ(QPU_R_UNIFORM, QPU_FILE_AB)},
+    {"vary", READ(QPU_R_VARYING, QPU_FILE_AB)},
+    {"varying_read", READ(QPU_R_VARYING, QPU_FILE_AB)},
+    {"elem_num", READ(QPU_R_ELEMENT, QPU_FILE_A)},
+    {"qpu_num", READ(QPU_R_ELEMENT, QPU_FILE_B)},
+    {"x_coord", BOTH(QPU_R_COORD, QPU_FILE_A)},
+    {"y_coord", BOTH(QPU_R_COORD, QPU_FILE_B)},
+    {"ms_mask", BOTH(QPU_R_MS_REV, QPU_FILE_A)},
+    {"rev_flag", BOTH(QPU_R_MS_REV, QPU_FILE_B)},
+    {"vpm", BOTH(QPU_R_VPM, QPU_FILE_AB)},
+    {"vpm_read", READ(QPU_R_VPM, QPU_FILE_AB)},
+    {"vpm_write", WRITE(QPU_W_VPM, QPU_FILE_AB)},
+    {"vr_busy", READ(QPU_R_VPM_BUSY, QPU_FILE_A)},
+    {"vw_busy", READ(QPU_R_VPM_BUSY, QPU_FILE_B)},
+    {"vr_wait", READ(QPU_R_VPM_WAIT, QPU_FILE_A)},
+    {"vw_wait", READ(QPU_R_VPM_WAIT, QPU_FILE_B)},
+    {"mutex", BOTH(QPU_R_MUTEX, QPU_FILE_AB)},
+    {"mutex_acq", READ(QPU_R_MUTEX, QPU_FILE_AB)},
+    {"mutex_rel", WRITE(QPU_W_MUTEX, QPU_FILE_AB)},
+    {"tmurs", WRITE(QPU_W_TMU_NOSWAP, QPU_FILE_AB)},
+    {"tmu_noswap", WRITE(QPU_W_TMU_NOSWAP, QPU_FILE_AB)},
+    {"r5quad", WRITE(QPU_W_R5, QPU_FILE_A)},
+    {"r5rep", WRITE(QPU_W_R5, QPU_FILE_B)},
+    {"irq", WRITE(QPU_W_HOST_INTERRUPT, QPU_FILE_AB)},
+    {"interrupt", WRITE(QPU_W_HOST_INTERRUPT, QPU_FILE_AB)},
+    {"unif_addr", WRITE(QPU_W_UNIFORM_ADDRESS, QPU_FILE_A)},
+    {"unif_addr_rel", WRITE(QPU_W_UNIFORM_ADDRESS, QPU_FILE_B)},
+    {"stencil", WRITE(QPU_W_STENCIL, QPU_FILE_AB)},
+    {"tlbz", WRITE(QPU_W_TLB_Z, QPU_FILE_AB)},
+    {"tlbm", WRITE(QPU_W_TLB_COLOUR_MS, QPU_FILE_AB)},
+    {"tlbc", WRITE(QPU_W_TLB_COLOUR_ALL, QPU_FILE_AB)},
+    {"tlbam", WRITE(QPU_W_TLB_ALPHA_MASK, QPU_FILE_AB)},
+    {"vr_setup", WRITE(QPU_W_VPM_SETUP, QPU_FILE_A)},
+    {"vw_setup", WRITE(QPU_W_VPM_SETUP, QPU_FILE_B)},
+    {"vr_addr", WRITE(QPU_W_VPM_ADDRESS, QPU_FILE_A)},
+    {"vw_addr", WRITE(QPU_W_VPM_ADDRESS, QPU_FILE_B)},
+    {"recip", WRITE(QPU_W_SFU_RECIP, QPU_FILE_AB)},
+    {"recipsqrt", WRITE(QPU_W_SFU_RECIPSQRT, QPU_FILE_AB)},
+    {"rsqrt", WRITE(QPU_W_SFU_RECIPSQRT, QPU_FILE_AB)},
+    {"exp", WRITE(QPU_W_SFU_EXP, QPU_FILE_AB)},
+    {"log", WRITE(QPU_W_SFU_LOG, QPU_FILE_AB)},
+    {"t0s", WRITE(QPU_W_TMU0_S, QPU_FILE_AB)},
+    {"t0t", WRITE(QPU_W_TMU0_S + 1, QPU_FILE_AB)},
+    {"t0r", WRITE(QPU_W_TMU0_S + 2, QPU_FILE_AB)},
+    {"t0b", WRITE(QPU_W_TMU0_B, QPU_FILE_AB)},
+    {"t1s", WRITE(QPU_W_TMU1_S, QPU_FILE_AB)},
+    {"t1t", WRITE(QPU_W_TMU1_S + 1, QPU_FILE_AB)},
+    {"t1r", WRITE(QPU_W_TMU1_S + 2, QPU_FILE_AB)},
+    {"t1b", WRITE(QPU_W_TMU1_B, QPU_FILE_AB)},
 };
 
 #define N_NAMES (sizeof names / sizeof names[0])

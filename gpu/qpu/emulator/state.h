@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief The emulator's state, shared by its source files. */
-#ifndef QPU_EMU_PRIVATE_H
-#define QPU_EMU_PRIVATE_H
+#ifndef QPU_EMU_STATE_H
+#define QPU_EMU_STATE_H
 
 #include "gpu/qpu/asm/hazard.h"
 #include "gpu/qpu/emulator/dma.h"
@@ -26,7 +26,7 @@ enum {
   REG_PORT_B = 71,
   REG_DISCARD = 72,
   REG_COUNT = 73,
-  REG_SPECIAL = 255 /**< as a target: a peripheral, see qpu_io.c */
+  REG_SPECIAL = 255 /**< as a target: a peripheral, see io.h */
 };
 
 /** An instruction prepared for running. What the fast path needs comes first. */
@@ -40,7 +40,7 @@ struct qpu_decoded {
   uint8_t source[4]; /**< register index, or QPU_CONSTANT */
   uint8_t target_add, target_mul;
   uint8_t port_a, port_b; /**< peripheral address to read, 0 for none */
-  uint8_t fast;           /**< registers and uniforms in, registers out: see qpu_issue_fast */
+  uint8_t fast;           /**< registers and uniforms in, registers out: see issue.h */
   uint8_t direct;         /**< the mul ALU reads nothing that the add ALU writes */
   uint8_t may_stall;
   uint8_t rotation; /**< 0 none, 1 to 15 lanes, 16 by r5 */
@@ -111,50 +111,7 @@ struct qpu_issue {
   int number; /**< of the QPU */
 };
 
-/** \brief Prepares a word for running. */
-void qpu_predecode(uint64_t word, struct qpu_decoded *decoded);
-
-/** \brief Prepares the instruction at an address; NULL outside memory that may be touched. */
-struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address);
-
-/** \brief The prepared instruction at an address, as qpu_fetch_new. */
-static inline struct qpu_decoded *qpu_fetch(struct qpu_emu *emu, uint32_t address)
-{
-  uint32_t offset = address - emu->memory.base;
-  if (offset < emu->memory.size && offset % 8 == 0 && emu->pages[offset / (QPU_PAGE_WORDS * 8)]) {
-    struct qpu_decoded *d = &emu->pages[offset / (QPU_PAGE_WORDS * 8)][offset / 8 % QPU_PAGE_WORDS];
-    if (d->valid) return d;
-  }
-  return qpu_fetch_new(emu, address);
-}
-
-/** \brief Logs "QPU 3 at 0x20001028: cause" with the instruction, and returns STATUS_FAULT. */
-status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/** \brief Issues one instruction if it is one of the common kind that has no effect beyond
- * registers; returns 0, having done nothing, when qpu_issue must look at it. */
-int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread);
-
-/** \brief Issues one instruction: *issued is 0 when it has to wait. */
-status_t qpu_issue(struct qpu_issue *issue, int *issued);
-
-/** \brief What the instruction would have to wait for, −1 for nothing. */
-int qpu_would_stall(struct qpu_issue *issue);
-/** \brief Reads a peripheral through a file's port into the thread's port register. */
-status_t qpu_io_read(struct qpu_issue *issue, int address, int file);
-/** \brief Writes lanes of a peripheral. */
-status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes);
-/** \brief Takes the oldest look-up of a TMU into r4. */
-status_t qpu_tmu_load(struct qpu_issue *issue, int tmu);
-/** \brief Ends transfers that are due by the current turn, or all of a QPU's when \a all_of is its
- * number. */
-status_t qpu_dma_advance(struct qpu_emu *emu, int all_of);
-
-/** \brief Shows an issued instruction and the registers that it wrote. */
-void qpu_trace(const struct qpu_issue *issue, uint32_t pc);
-
-/* Four lanes at a time, as in qpu_alu.c. */
+/* Four lanes at a time, as in isa/alu.c. */
 typedef uint32_t qpu_quad __attribute__((vector_size(16), may_alias));
 static const qpu_quad qpu_lane_bits[4] = {
     {1, 2, 4, 8}, {16, 32, 64, 128}, {256, 512, 1024, 2048}, {4096, 8192, 16384, 32768}};

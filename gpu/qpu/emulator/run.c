@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/qpu/emulator/emu.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "gpu/qpu/emulator/emu_private.h"
+#include "gpu/qpu/emulator/io.h"
+#include "gpu/qpu/emulator/issue.h"
+#include "gpu/qpu/emulator/trace.h"
 
 const char *const qpu_stall_names[QPU_N_STALLS] = {"semaphore", "mutex", "DMA load", "DMA store", "VPM read"};
 
@@ -73,29 +73,14 @@ void qpu_emu_destroy(struct qpu_emu *emu)
   free(emu);
 }
 
-status_t qpu_emu_alloc(struct qpu_emu *emu, size_t bytes, uint32_t *address)
+struct qpu_memory *qpu_emu_memory(struct qpu_emu *emu)
 {
-  return qpu_memory_alloc(&emu->memory, bytes, address);
-}
-
-void qpu_emu_free(struct qpu_emu *emu, uint32_t address)
-{
-  qpu_memory_free(&emu->memory, address);
-}
-
-size_t qpu_emu_left(const struct qpu_emu *emu)
-{
-  return qpu_memory_left(&emu->memory);
+  return &emu->memory;
 }
 
 void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu)
 {
   emu->config.threads_per_qpu = threads_per_qpu;
-}
-
-void *qpu_emu_host(const struct qpu_emu *emu, uint32_t address)
-{
-  return qpu_memory_at(&emu->memory, address);
 }
 
 /* Gives a thread the next job, if there is one. */

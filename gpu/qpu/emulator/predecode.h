@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Instructions prepared for running, once for each address. */
+#ifndef QPU_PREDECODE_H
+#define QPU_PREDECODE_H
+
+#include "gpu/qpu/emulator/state.h"
+
+/** \brief Prepares a word for running. */
+void qpu_predecode(uint64_t word, struct qpu_decoded *decoded);
+
+/** \brief Prepares the instruction at an address; NULL outside memory that may be touched. */
+struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address);
+
+/** \brief The prepared instruction at an address, as qpu_fetch_new. */
+static inline struct qpu_decoded *qpu_fetch(struct qpu_emu *emu, uint32_t address)
+{
+  uint32_t offset = address - emu->memory.base;
+  if (offset < emu->memory.size && offset % 8 == 0 && emu->pages[offset / (QPU_PAGE_WORDS * 8)]) {
+    struct qpu_decoded *d = &emu->pages[offset / (QPU_PAGE_WORDS * 8)][offset / 8 % QPU_PAGE_WORDS];
+    if (d->valid) return d;
+  }
+  return qpu_fetch_new(emu, address);
+}
+
+#endif
