@@ -115,16 +115,21 @@ static struct study study_shapes(const struct mem_run *run, struct study s)
   return s;
 }
 
-static int same(const struct mem_copy *a, const struct mem_copy *b)
+const struct mem_copy_point *mem_copy_find(const struct mem_copies *copies, const struct mem_copy *like)
 {
-  return a->bytes == b->bytes && a->streams == b->streams && a->paced == b->paced && a->assign == b->assign &&
-         a->width == b->width && a->threads == b->threads && a->blocks == b->blocks;
+  for (int p = 0; p < copies->n; p++) {
+    const struct mem_copy *c = &copies->points[p].copy;
+    if (c->bytes == like->bytes && c->streams == like->streams && c->paced == like->paced &&
+        c->assign == like->assign && c->width == like->width && c->threads == like->threads &&
+        c->blocks == like->blocks)
+      return &copies->points[p];
+  }
+  return NULL;
 }
 
 static status_t add_point(struct mem_copies *copies, const struct mem_copy *copy)
 {
-  for (int p = 0; p < copies->n; p++)
-    if (same(&copies->points[p].copy, copy)) return STATUS_OK;
+  if (mem_copy_find(copies, copy)) return STATUS_OK;
   if (copies->n == POINTS_MAX)
     return log_fail(STATUS_USAGE, "the lists make more than %d combinations: shorten one", POINTS_MAX);
   copies->points[copies->n++].copy = *copy;
@@ -279,9 +284,8 @@ static int pacing_find(const struct mem_run *run, const struct study *s, int wid
         free_running->blocks != (int)s->blocks.at[0] ||
         2 * free_running->bytes <= 2 * run->device->info.cache_bytes)
       continue;
-    for (int q = 0; q < copies->n && n < MEM_RIVALS_MAX; q++)
-      if (same(&copies->points[q].copy, &paced))
-        ratios[n++] = copies->points[q].rate.median / copies->points[p].rate.median;
+    const struct mem_copy_point *other = mem_copy_find(copies, &paced);
+    if (other && n < MEM_RIVALS_MAX) ratios[n++] = other->rate.median / copies->points[p].rate.median;
   }
   if (!n) return 0;
   struct stats_summary all = stats_summarise(ratios, (size_t)n);

@@ -22,18 +22,35 @@ MEM_SHARED uint32_t mem_flops_bits(uint32_t word)
   return (word & 0x007fffffu) | 0x3f800000u;
 }
 
-/** Values that a matrix unit reads: a random sign and fraction, in ±[0.5, 1) for TF32, BF16 and
- * FP16, two of 16 bits to a word. */
-MEM_SHARED uint32_t mem_tensor_bits(uint32_t word, uint32_t keep, uint32_t exponent)
+enum mem_type { MEM_FP32, MEM_TF32, MEM_FP16, MEM_BF16, MEM_TYPES };
+
+/** \brief The bits of a word as values that a matrix unit reads, two of 16 bits to a word: a random
+ * sign and fraction, in ±[0.5, 1). */
+MEM_SHARED uint32_t mem_tensor_bits(enum mem_type type, uint32_t word)
 {
-  return (word & keep) | exponent;
+  if (type == MEM_TF32) return (word & 0x807fe000u) | 0x3f000000u;
+  if (type == MEM_FP16) return (word & 0x83ff83ffu) | 0x38003800u;
+  return (word & 0x807f807fu) | 0x3f003f00u;
 }
-#define MEM_TF32_KEEP     0x807fe000u
-#define MEM_TF32_EXPONENT 0x3f000000u
-#define MEM_FP16_KEEP     0x83ff83ffu
-#define MEM_FP16_EXPONENT 0x38003800u
-#define MEM_BF16_KEEP     0x807f807fu
-#define MEM_BF16_EXPONENT 0x3f003f00u
+
+MEM_SHARED float mem_float(uint32_t bits)
+{
+  union {
+    uint32_t bits;
+    float value;
+  } u = {bits};
+  return u.value;
+}
+
+/** \brief Sum of the values that such a word holds. */
+MEM_SHARED double mem_tensor_sum(enum mem_type type, uint32_t word)
+{
+  uint32_t bits = mem_tensor_bits(type, word), low = bits & 0xffff, high = bits >> 16;
+  if (type == MEM_TF32) return (double)mem_float(bits);
+  if (type == MEM_BF16) return (double)mem_float(low << 16) + (double)mem_float(high << 16);
+  return (double)mem_float((low & 0x8000u) << 16 | ((low & 0x7fffu) + 0x1c000u) << 13) +
+         (double)mem_float((high & 0x8000u) << 16 | ((high & 0x7fffu) + 0x1c000u) << 13);
+}
 
 /** Column n of the second factor, 0 … 7, holds MEM_TENSOR_B(n) everywhere, so that the sum of a
  * product is the sum of the first factor times the sum over n, whatever the layout of the

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "tools/memory/cpu/kernels.h"
-#include "tools/memory/flops.h"
 #include "tools/memory/run.h"
 
 #define LEAST_BYTES ((uint64_t)64 << 20)
@@ -75,10 +74,7 @@ static status_t job_run(void *context)
 
 static float word_float(uint32_t array, uint64_t w)
 {
-  uint32_t bits = mem_flops_bits(mem_word(array, w));
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
+  return mem_float(mem_flops_bits(mem_word(array, w)));
 }
 
 static uint64_t count_wrong(const struct job *job)

@@ -9,7 +9,7 @@
 #define TOOLS_MEMORY_MEM_OPS_H
 
 #include "gpu/gpu.h"
-#include "tools/memory/pattern.h"
+#include "tools/memory/flops.h"
 
 #define MEM_STREAMS_MAX 16
 #define MEM_ARRAYS_MAX  14
@@ -87,8 +87,6 @@ struct mem_window {
   int readers; /**< out: how many blocks did, 1 where they shared it out */
 };
 
-enum mem_type { MEM_FP32, MEM_TF32, MEM_FP16, MEM_BF16, MEM_TYPES };
-
 /** Floating-point work on what is read: `flop16` operations for each 16 bytes of memory, see
  * flops.h. Adds to `sum`: the results' bits (MEM_FP32), or the results as a float. */
 struct mem_flops {
@@ -101,6 +99,25 @@ struct mem_flops {
        * thread */
       threads;
 };
+
+/** Kernel pairs: what the 2015 article on address arithmetic in SASS and GCN ISA changed, before
+ * and after. Each kernel treats `rows` rows of `n` words and writes every word of its result;
+ * scripts/isa-report counts the instructions of cuda/pairs.cu and opencl/pairs.cl. */
+enum mem_pair {
+  MEM_PAIR_POINTER, /**< index product, pointer increment */
+  MEM_PAIR_ROW,     /**< a pixel a thread, a row a thread */
+  /** a pixel a thread, a column a thread: neighbours stay on neighbouring words */
+  MEM_PAIR_COLUMN,
+  MEM_PAIR_SCALAR, /**< vector address, scalar address with the lane added last */
+  MEM_PAIR_BYTE,   /**< vector address, byte pointer */
+  MEM_PAIR_SHARED, /**< two shared arrays, one with constant offsets */
+  MEM_PAIRS
+};
+
+/** Lanes of the groups of the scalar, byte and shared pairs, and words of their rows' steps. */
+#define MEM_PAIR_LANES 32
+/** Words of each of the two shared arrays. */
+#define MEM_PAIR_SHARED_WORDS 1024
 
 /** Ways to launch one kernel: "256 threads a block, 1 word a thread", ... */
 struct mem_shapes {
@@ -119,7 +136,6 @@ struct mem_traits {
       /** of MEM_TUNED: which is fastest differs from chip to chip and with the size */
       copy_shapes;
   struct mem_shapes mix_shapes; /**< likewise, of the mixes */
-  int cycles;                   /**< the chase counts cycles */
   int types;                    /**< bit set of enum mem_type */
   int peaks;                    /**< types that peak() has: bit set of enum mem_type */
 };
@@ -131,7 +147,7 @@ struct mem_ops {
   const char *native; /**< the library's own copy, as its users call it */
 
   status_t (*open)(struct gpu_device *device, struct mem_exec **exec);
-  void (*close)(struct mem_exec *exec);
+  void (*close)(struct mem_exec *exec); /**< NULL: nothing to do */
   void (*traits)(const struct mem_exec *exec, struct mem_traits *traits);
 
   /** \brief Fills memory with the words of array \a number. */

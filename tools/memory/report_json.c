@@ -163,13 +163,11 @@ static json_t *halves_json(const struct mem_latency *l)
   if (!l->traced) return json_null();
   json_t *quantiles = json_array();
   for (int q = 0; q < MEM_QUANTILES; q++) json_array_append_new(quantiles, report_json_real(l->trace[q]));
-  if (!l->halves)
-    return json_pack("{s:I, s:o, s:b}", "bytes", (json_int_t)l->trace_bytes, "quantiles", quantiles,
-                     "two_groups", 0);
   json_t *o = json_object();
   object_whole(o, "bytes", l->trace_bytes);
   object_set(o, "quantiles", quantiles);
-  object_flag(o, "two_groups", 1);
+  object_flag(o, "two_groups", l->halves);
+  if (!l->halves) return o;
   object_real(o, "near_cycles", l->split.low);
   object_real(o, "far_cycles", l->split.high);
   object_real(o, "near_share", l->split.share);

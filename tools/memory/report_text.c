@@ -7,6 +7,7 @@
 
 #include "base/meta.h"
 #include "base/report.h"
+#include "suite/list.h"
 #include "tools/memory/run.h"
 
 #define BAR_CELLS 24
@@ -17,14 +18,11 @@
 static const struct mem_copy_point *find_point(const struct mem_copies *c, const struct mem_copy *like,
                                                int streams, uint64_t bytes, int paced)
 {
-  for (int p = 0; p < c->n; p++) {
-    const struct mem_copy *one = &c->points[p].copy;
-    if (one->streams == streams && one->bytes == bytes && one->paced == paced &&
-        one->assign == like->assign && one->width == like->width && one->threads == like->threads &&
-        one->blocks == like->blocks)
-      return &c->points[p];
-  }
-  return NULL;
+  struct mem_copy copy = *like;
+  copy.streams = streams;
+  copy.bytes = bytes;
+  copy.paced = paced;
+  return mem_copy_find(c, &copy);
 }
 
 /* A table as the report's figure: a row a size, a column a number of streams. */
@@ -233,4 +231,18 @@ void mem_report_text(const struct mem_run *run, FILE *out)
   if (run->n_pairs) print_pairs(run, out);
   fprintf(out, "\n  verdict    %s: %" PRIu64 " results were compared with what they must be\n",
           run->verdict == STATUS_OK ? "PASS" : "WRONG", run->checks);
+}
+
+void mem_report_list(FILE *out)
+{
+  fprintf(out, "Backends (--backend), in the order of automatic choice, and their devices (--device):\n");
+  for (int b = 0; gpu_backends[b]; b++) {
+    const struct gpu_backend *backend = gpu_backends[b];
+    const struct mem_ops *ops = mem_ops_find(backend->name);
+    if (backend->for_tests) continue;
+    list_backend(backend, out);
+    if (!ops) continue;
+    fprintf(out, "    measures   copies (%s), mixes, latency%s, host, roofline%s\n", ops->native,
+            ops->trace ? " with the cycles of single loads" : "", ops->pair ? ", pairs" : "");
+  }
 }

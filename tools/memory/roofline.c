@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "tools/memory/cpu/kernels.h"
-#include "tools/memory/flops.h"
 #include "tools/memory/run.h"
 
 #define GPU_BYTES   ((uint64_t)1 << 30)
@@ -131,28 +130,6 @@ static status_t fp32_check(struct rig *rig, struct flops_job *job)
   return mem_word_check(rig->run, rig->sum, want, what);
 }
 
-static float half_value(enum mem_type type, uint32_t half)
-{
-  union {
-    uint32_t bits;
-    float value;
-  } u = {type == MEM_BF16 ? half << 16 : (half & 0x8000u) << 16 | ((half & 0x7fffu) + 0x1c000u) << 13};
-  return u.value;
-}
-
-/* Sum of the values that a word of the first factor holds. */
-static double tensor_value(enum mem_type type, uint32_t word)
-{
-  union {
-    uint32_t bits;
-    float value;
-  } u = {mem_tensor_bits(word, MEM_TF32_KEEP, MEM_TF32_EXPONENT)};
-  if (type == MEM_TF32) return (double)u.value;
-  uint32_t bits = type == MEM_FP16 ? mem_tensor_bits(word, MEM_FP16_KEEP, MEM_FP16_EXPONENT)
-                                   : mem_tensor_bits(word, MEM_BF16_KEEP, MEM_BF16_EXPONENT);
-  return (double)half_value(type, bits & 0xffff) + (double)half_value(type, bits >> 16);
-}
-
 /* What tensor.cu must give: loads of one round are `threads` words of 16 bytes apart. */
 static double tensor_expect(const struct mem_flops *f, double *size)
 {
@@ -165,7 +142,7 @@ static double tensor_expect(const struct mem_flops *f, double *size)
     for (uint64_t w = 4 * first; w < 4 * (first + f->threads); w++) {
       uint32_t word = 0;
       for (uint64_t load = 0; load < loads; load++) word ^= mem_word(0, w + 4 * load * f->threads);
-      double value = tensor_value(f->type, word);
+      double value = mem_tensor_sum(f->type, word);
       sum += value;
       *size += fabs(value);
     }

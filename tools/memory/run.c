@@ -3,10 +3,68 @@
 
 #include "tools/memory/run.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/switches.h"
 #include "gpu/select.h"
+
+/* ---- what was copied, read or chased is what it must be ---- */
+
+int mem_contents_corrupt(struct mem_run *run)
+{
+  return switch_number("HIMENO_MEM_CORRUPT", 0) == (long long)++run->checks;
+}
+
+static status_t flip_bit(struct mem_run *run, struct gpu_mem mem, uint64_t at)
+{
+  uint32_t word;
+  RETURN_IF_FAILED(gpu_copy_out(run->sampler.queue, &word, mem, at, sizeof word));
+  RETURN_IF_FAILED(gpu_sync(run->sampler.queue));
+  word ^= 0x00010000u;
+  RETURN_IF_FAILED(gpu_copy_in(run->sampler.queue, mem, at, &word, sizeof word));
+  return gpu_sync(run->sampler.queue);
+}
+
+status_t mem_contents_check(struct mem_run *run, struct gpu_mem mem, uint64_t bytes, struct mem_check check,
+                            const char *what)
+{
+  if (mem_contents_corrupt(run)) RETURN_IF_FAILED(flip_bit(run, mem, bytes / 8 * 4));
+  RETURN_IF_FAILED(run->ops->check(run->exec, run->sampler.queue, mem, bytes, &check));
+  if (!check.wrong) return STATUS_OK;
+  return log_fail(STATUS_WRONG, "%s: %" PRIu64 " of %" PRIu64 " words are wrong, the first is word %" PRIu64,
+                  what, check.wrong, bytes / 4, check.first);
+}
+
+status_t mem_word_check(struct mem_run *run, struct gpu_mem word, uint32_t want, const char *what)
+{
+  uint32_t got;
+  if (mem_contents_corrupt(run)) RETURN_IF_FAILED(flip_bit(run, word, 0));
+  RETURN_IF_FAILED(gpu_copy_out(run->sampler.queue, &got, word, 0, sizeof got));
+  RETURN_IF_FAILED(gpu_sync(run->sampler.queue));
+  if (got == want) return STATUS_OK;
+  return log_fail(STATUS_WRONG, "%s: the sum is %08" PRIx32 " and must be %08" PRIx32, what, got, want);
+}
+
+status_t mem_position_check(struct mem_run *run, uint64_t got, uint64_t want, const char *what)
+{
+  if (mem_contents_corrupt(run)) got ^= 8;
+  if (got == want) return STATUS_OK;
+  return log_fail(STATUS_WRONG, "%s: the chase came to %" PRIx64 " and must come to %" PRIx64, what, got,
+                  want);
+}
+
+status_t mem_sum_of(struct mem_run *run, uint64_t bytes, uint32_t *sum)
+{
+  struct mem_check check = {.expect = MEM_EXPECT_XOR, .arrays = 1};
+  struct gpu_mem none = {NULL, 0};
+  RETURN_IF_FAILED(run->ops->check(run->exec, run->sampler.queue, none, bytes, &check));
+  *sum = check.sum;
+  return STATUS_OK;
+}
+
+/* ---- a run ---- */
 
 static status_t open_device(struct mem_run *run)
 {
@@ -48,6 +106,6 @@ void mem_run_close(struct mem_run *run)
   free(run->host);
   if (!run->device) return;
   sampler_close(&run->sampler);
-  if (run->exec) run->ops->close(run->exec);
+  if (run->exec && run->ops->close) run->ops->close(run->exec);
   gpu_close(run->device);
 }

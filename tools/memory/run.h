@@ -10,7 +10,6 @@
 #include "tools/memory/cmdline.h"
 #include "tools/memory/levels.h"
 #include "tools/memory/mem_ops.h"
-#include "tools/memory/pairs.h"
 #include "tools/memory/sampler.h"
 
 #define MEM_RIVALS_MAX  MEM_VALUES_MAX
@@ -187,6 +186,9 @@ status_t mem_pairs_run(struct mem_run *run);
 
 /** \brief Refuses --threads beyond the \a most of a device. STATUS_ENVIRONMENT. */
 status_t mem_threads_check(const struct mem_values *threads, int most, const char *device);
+
+/** \brief The point of a copy, whatever its method and memory; NULL where there is none. */
+const struct mem_copy_point *mem_copy_find(const struct mem_copies *copies, const struct mem_copy *like);
 
 /** \brief From how many streams pacing gains with every number of them up to the most; 0: it does
  * not pay. */

@@ -35,7 +35,9 @@ void sampler_close(struct sampler *sampler)
   gpu_queue_destroy(sampler->queue);
 }
 
-double sampler_error(const struct stats_summary *summary)
+/* Standard error of the median, relative to it: 1.2533·σ/√n with σ from the median absolute
+ * deviation. */
+static double error_of(const struct stats_summary *summary)
 {
   return summary->n ? 1.2533 * stats_noise(summary) / sqrt((double)summary->n) : 1;
 }
@@ -69,7 +71,7 @@ static status_t sample(struct sampler *s, struct sampler_item *item)
   RETURN_IF_FAILED(timed(s, item, item->repeats, &seconds));
   item->samples[item->n++] = item->work * item->repeats / fmax(seconds, 1e-9);
   item->rate = stats_summarise(item->samples, (size_t)item->n);
-  item->quiet = item->n >= SAMPLES_MIN && sampler_error(&item->rate) < SAMPLER_QUIET;
+  item->quiet = item->n >= SAMPLES_MIN && error_of(&item->rate) < SAMPLER_QUIET;
   return STATUS_OK;
 }
 

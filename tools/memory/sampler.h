@@ -39,8 +39,4 @@ void sampler_close(struct sampler *sampler);
  * SAMPLES_MIN rounds, at most SAMPLES_MAX. */
 status_t sampler_run(struct sampler *sampler, struct sampler_item *items, int n, double seconds);
 
-/** \brief Standard error of the median, relative to it: 1.2533·σ/√n with σ from the median absolute
- * deviation. */
-double sampler_error(const struct stats_summary *summary);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "tools/memory/steps.h"
+#include "tools/memory/levels.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "tools/memory/values.h"
+#include "tools/memory/cmdline.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@
 
 #define TEXT_MAX 32
 
-status_t mem_size_read(const char *text, uint64_t *bytes)
+/* A number, whole once its suffix K, M, G or T (powers of 1024) is applied. Fails silently. */
+static status_t size_read(const char *text, uint64_t *bytes)
 {
   static const char suffixes[] = "KMGT";
   char number[TEXT_MAX];
@@ -52,8 +53,8 @@ status_t mem_values_parse(const char *option, const char *text, uint64_t least, 
   uint64_t value;
   for (const char *rest = text; rest;) {
     rest = value_next(rest, ',', one, sizeof one);
-    if (found.n == MEM_VALUES_MAX || mem_size_read(one, &value) != STATUS_OK || value < least ||
-        value > most || value % grain)
+    if (found.n == MEM_VALUES_MAX || size_read(one, &value) != STATUS_OK || value < least || value > most ||
+        value % grain)
       return refuse(option, text, least, most, grain);
     if (!mem_values_have(&found, value)) found.at[found.n++] = value;
   }

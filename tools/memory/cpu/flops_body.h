@@ -38,7 +38,7 @@ static TARGET uint32_t FN(flops)(const uint32_t *from, size_t words, int flop16)
     EACH sum += (VW)x[v];
   }
   for (int lane = 0; lane < LANES; lane++) total += sum[lane];
-  return total + plain_flops(from + w, words - w, flop16);
+  return total + mem_cpu_flops_plain(from + w, words - w, flop16);
 }
 
 #undef FN

@@ -42,16 +42,15 @@ EVERY_CPU void mem_cpu_combine(uint32_t *restrict to, const uint32_t *const *fro
 
 /* A vector of one lane: the library's own fmaf, or the processor's instruction where every one has
  * it. */
-static uint32_t plain_flops(const uint32_t *from, size_t words, int flop16)
+uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16)
 {
   uint32_t sum = 0;
   for (size_t w = 0; w < words; w++) {
-    uint32_t bits = mem_flops_bits(from[w]);
     int place = (int)(w % 4), rounds = flop16 >= 8 ? flop16 / 8 : place < flop16 / 2;
-    float x;
-    memcpy(&x, &bits, sizeof x);
+    float x = mem_float(mem_flops_bits(from[w]));
     if (flop16 == 1 && place == 0) x = x + MEM_FLOPS_B;
     for (int r = 0; r < rounds; r++) x = fmaf(x, MEM_FLOPS_A, MEM_FLOPS_B);
+    uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     sum += bits;
   }
@@ -79,12 +78,7 @@ uint32_t mem_cpu_flops(const uint32_t *from, size_t words, int flop16)
   if (__builtin_cpu_supports("avx512f")) return avx512_flops(from, words, flop16);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2_flops(from, words, flop16);
 #endif
-  return plain_flops(from, words, flop16);
-}
-
-uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16)
-{
-  return plain_flops(from, words, flop16);
+  return mem_cpu_flops_plain(from, words, flop16);
 }
 
 /* ---- stores past the caches ---- */

@@ -2,31 +2,18 @@
 /* mem-gpu's kernels on the host's own cores. All threads are one block, and an element is a
  * page-sized piece: pacing keeps the threads on one piece of each stream at a time. */
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "tools/memory/cpu/kernels.h"
 #include "tools/memory/mem_ops.h"
 
 #define PIECE ((uint64_t)4096)
 
-struct mem_exec {
-  struct gpu_device *device;
-};
-
+/* Nothing is kept: what executes is the device. */
 static status_t cpu_open(struct gpu_device *device, struct mem_exec **exec)
 {
-  struct mem_exec *x = calloc(1, sizeof *x);
-  if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the CPU kernels");
-  x->device = device;
-  *exec = x;
+  *exec = (struct mem_exec *)device;
   return STATUS_OK;
-}
-
-static void cpu_close(struct mem_exec *x)
-{
-  free(x);
 }
 
 static void cpu_traits(const struct mem_exec *x, struct mem_traits *traits)
@@ -133,7 +120,7 @@ static status_t cpu_copy(struct mem_exec *x, struct gpu_queue *queue, const stru
 #pragma omp parallel num_threads(c->threads)
     study_share(c, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads());
   } else if (c->method == MEM_TUNED) {
-    tuned_copy(c, x->device->info.cache_bytes);
+    tuned_copy(c, ((const struct gpu_device *)x)->info.cache_bytes);
   } else if (c->method == MEM_BABEL) {
     babel_copy(c->to.handle, c->from.handle, c->bytes / sizeof(double));
   } else {
@@ -238,7 +225,6 @@ const struct mem_ops mem_ops_cpu = {
     .backend = "cpu",
     .native = "memcpy",
     .open = cpu_open,
-    .close = cpu_close,
     .traits = cpu_traits,
     .fill = cpu_fill,
     .check = cpu_check,

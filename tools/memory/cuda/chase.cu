@@ -57,18 +57,18 @@ static __global__ void trace(uint64_t at, int hops, unsigned long long *result, 
   result[0] = at;
 }
 
-cudaError_t mem_cuda_ring_fill(void *mem, const struct mem_ring *ring, int units, cudaStream_t stream)
+status_t mem_cuda_ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
+                            const struct mem_ring *ring)
 {
-  ring_fill<<<units * 8, THREADS, 0, stream>>>((char *)mem, *ring);
-  return cudaGetLastError();
+  ring_fill<<<x->units * 8, THREADS, 0, cuda_queue_handle(queue)>>>((char *)mem.handle, *ring);
+  return mem_cuda_launched("linking a chase");
 }
 
-cudaError_t mem_cuda_chase(uint64_t start, uint64_t hops, unsigned long long *result, uint32_t *each,
-                           cudaStream_t stream)
+status_t mem_cuda_chase(struct mem_exec *x, struct gpu_queue *queue, const struct mem_chase *c, int each)
 {
   if (each)
-    trace<<<1, 1, 0, stream>>>(start, (int)hops, result, each);
+    trace<<<1, 1, 0, cuda_queue_handle(queue)>>>(c->start, (int)c->hops, x->result, x->each);
   else
-    chase<<<1, 1, 0, stream>>>(start, hops, result);
-  return cudaGetLastError();
+    chase<<<1, 1, 0, cuda_queue_handle(queue)>>>(c->start, c->hops, x->result);
+  return mem_cuda_launched("launching a chase");
 }

@@ -64,7 +64,7 @@ static __global__ void babel(const double *__restrict__ from, double *__restrict
   to[i] = from[i];
 }
 
-template <class T> static cudaError_t study_launch(const struct mem_copy *c, int units, cudaStream_t stream)
+template <class T> static void study_launch(const struct mem_copy *c, int units, cudaStream_t stream)
 {
   uint64_t n = c->bytes / (uint64_t)c->streams / sizeof(T);
   const T *from = (const T *)c->from.handle;
@@ -73,7 +73,6 @@ template <class T> static cudaError_t study_launch(const struct mem_copy *c, int
     study<T, true><<<units * c->blocks, c->threads, 0, stream>>>(from, to, n, c->streams, c->assign);
   else
     study<T, false><<<units * c->blocks, c->threads, 0, stream>>>(from, to, n, c->streams, c->assign);
-  return cudaGetLastError();
 }
 
 static unsigned groups(uint64_t n, uint64_t each)
@@ -110,19 +109,19 @@ struct mem_shapes mem_cuda_copy_shapes(void)
   return shapes;
 }
 
-cudaError_t mem_cuda_copy(const struct mem_copy *c, int units, cudaStream_t stream)
+status_t mem_cuda_copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
 {
-  switch (c->method) {
-  case MEM_STUDY:
-    return c->width == 4 ? study_launch<uint32_t>(c, units, stream) : study_launch<uint4>(c, units, stream);
-  case MEM_TUNED:
+  cudaStream_t stream = cuda_queue_handle(queue);
+  if (c->method == MEM_STUDY && c->width == 4)
+    study_launch<uint32_t>(c, x->units, stream);
+  else if (c->method == MEM_STUDY)
+    study_launch<uint4>(c, x->units, stream);
+  else if (c->method == MEM_TUNED)
     tuned[c->shape].launch(c, stream);
-    return cudaGetLastError();
-  case MEM_BABEL:
+  else if (c->method == MEM_BABEL)
     babel<<<groups(c->bytes / 8, BABEL_THREADS), BABEL_THREADS, 0, stream>>>((const double *)c->from.handle,
                                                                              (double *)c->to.handle);
-    return cudaGetLastError();
-  default:
-    return cudaMemcpyAsync(c->to.handle, c->from.handle, c->bytes, cudaMemcpyDeviceToDevice, stream);
-  }
+  else
+    cudaMemcpyAsync(c->to.handle, c->from.handle, c->bytes, cudaMemcpyDeviceToDevice, stream);
+  return mem_cuda_launched("copying");
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Multiply-adds in single precision, from 1/16 to 512 operations a byte. */
 #include "tools/memory/cuda/mem_cuda.h"
-#include "tools/memory/flops.h"
 
 #define THREADS 256
 #define CHUNK   32 /* multiply-adds on each value between two tests of the loop's end */
@@ -69,10 +68,11 @@ static kernel kernel_of(int flop16)
   }
 }
 
-cudaError_t mem_cuda_flops(const struct mem_flops *f, int units, cudaStream_t stream)
+status_t mem_cuda_flops(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *f)
 {
-  kernel_of(f->flop16)<<<units * 8, THREADS, 0, stream>>>((const uint4 *)f->mem.handle,
-                                                          f->bytes / sizeof(uint4), f->flop16 / (8 * CHUNK),
-                                                          (uint32_t *)f->sum.handle);
-  return cudaGetLastError();
+  if (f->type != MEM_FP32) return mem_cuda_tensor(x, queue, f);
+  kernel_of(f->flop16)<<<x->units * 8, THREADS, 0, cuda_queue_handle(queue)>>>(
+      (const uint4 *)f->mem.handle, f->bytes / sizeof(uint4), f->flop16 / (8 * CHUNK),
+      (uint32_t *)f->sum.handle);
+  return mem_cuda_launched("multiplying and adding");
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What the CUDA sources of mem-gpu export to ops_cuda.c. Each puts one launch into the
- * stream. */
+ * \brief The CUDA kernels of mem-gpu: most files export verbs of struct mem_ops as they are, the
+ * rest parts of those in ops.c. Each puts one launch into the queue. */
 #ifndef TOOLS_MEMORY_CUDA_MEM_CUDA_H
 #define TOOLS_MEMORY_CUDA_MEM_CUDA_H
 
-#include <cuda_runtime_api.h>
-
+#include "gpu/cuda/cuda_device.h"
 #include "tools/memory/mem_ops.h"
 
 #ifdef __cplusplus
@@ -19,36 +18,53 @@ struct mem_cuda_found {
   unsigned sum;
 };
 
-cudaError_t mem_cuda_fill(void *mem, uint64_t bytes, int number, int units, cudaStream_t stream);
-/** \brief Adds to *found, which is on the device and starts as {0, ~0, 0}. */
-cudaError_t mem_cuda_check(const void *mem, uint64_t bytes, const struct mem_check *check,
-                           struct mem_cuda_found *found, int units, cudaStream_t stream);
-cudaError_t mem_cuda_copy(const struct mem_copy *copy, int units, cudaStream_t stream);
-/** \brief The shapes that MEM_TUNED has. */
-struct mem_shapes mem_cuda_copy_shapes(void);
-cudaError_t mem_cuda_mix(const struct mem_mix *mix, int units, cudaStream_t stream);
-struct mem_shapes mem_cuda_mix_shapes(void);
-cudaError_t mem_cuda_window(struct mem_window *window, int units, cudaStream_t stream);
+struct mem_exec {
+  struct cuda_device *device;
+  int units;
+  struct mem_cuda_found *found; /**< on the device */
+  unsigned long long *result;   /**< of a chase: position and cycles, on the device */
+  uint32_t *each;               /**< MEM_TRACE_MAX cycles, on the device */
+  int peaks;                    /**< the build has the chip's warpgroup instructions */
+};
 
-cudaError_t mem_cuda_ring_fill(void *mem, const struct mem_ring *ring, int units, cudaStream_t stream);
-/** \brief Leaves the last position in result[0] and the cycles in result[1]; with \a each (device
- * memory) the cycles of every hop too. */
-cudaError_t mem_cuda_chase(uint64_t start, uint64_t hops, unsigned long long *result, uint32_t *each,
-                           cudaStream_t stream);
+/** \brief Whether the last launch, named by \a what, failed. */
+static inline status_t mem_cuda_launched(const char *what)
+{
+  cudaError_t error = cudaGetLastError();
+  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, what);
+}
 
-cudaError_t mem_cuda_flops(const struct mem_flops *flops, int units, cudaStream_t stream);
-cudaError_t mem_cuda_tensor(struct mem_flops *flops, int units, cudaStream_t stream);
+/* Verbs of struct mem_ops. */
+status_t mem_cuda_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+                       int number);
+status_t mem_cuda_copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *copy);
+status_t mem_cuda_mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *mix);
+status_t mem_cuda_window(struct mem_exec *x, struct gpu_queue *queue, struct mem_window *window);
+status_t mem_cuda_ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
+                            const struct mem_ring *ring);
+status_t mem_cuda_flops(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *flops);
+status_t mem_cuda_peak(struct mem_exec *x, struct gpu_queue *queue, enum mem_type type, int passes,
+                       struct gpu_mem sum, double *flop, double *expect);
+status_t mem_cuda_pair(struct mem_exec *x, struct gpu_queue *queue, int pair, int after, struct gpu_mem mem,
+                       int n, int rows);
+
+/** \brief flops() of a matrix unit. */
+status_t mem_cuda_tensor(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *flops);
+/** \brief Adds to x->found, which starts as {0, ~0, 0}. */
+status_t mem_cuda_check(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+                        const struct mem_check *check);
+/** \brief Leaves the last position in x->result[0] and the cycles in [1]; with \a each the cycles
+ * of every hop in x->each too. */
+status_t mem_cuda_chase(struct mem_exec *x, struct gpu_queue *queue, const struct mem_chase *chase, int each);
+/** \brief Sets *flag, on the device, to whether the warpgroup instructions of sm_90a were compiled
+ * in. */
+status_t mem_cuda_peak_built(unsigned *flag);
 /** \brief Whether this program's code for the device has matrix units: a chip may run an older
  * one's PTX, which lacks them. */
 int mem_cuda_tensor_built(void);
-/** \brief Sets *flag, on the device, to whether the warpgroup instructions of sm_90a were compiled
- * in. */
-cudaError_t mem_cuda_peak_built(unsigned *flag, cudaStream_t stream);
-cudaError_t mem_cuda_peak(enum mem_type type, int passes, int units, float *sum, double *flop, double *expect,
-                          cudaStream_t stream);
-
-/** \brief A kernel of a pair, see pairs.h: `n` items for each of `rows` threads or rows. */
-cudaError_t mem_cuda_pair(int pair, int after, void *mem, int n, int rows, cudaStream_t stream);
+/** \brief The shapes that MEM_TUNED and the mixes have. */
+struct mem_shapes mem_cuda_copy_shapes(void);
+struct mem_shapes mem_cuda_mix_shapes(void);
 
 #ifdef __cplusplus
 }

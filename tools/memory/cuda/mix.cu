@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads and writes in given proportions, and the bandwidth of the levels above the memory. */
-#include "gpu/cuda/cuda_device.h"
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define WORDS 4 /* of 16 bytes that a thread has in flight from one array */
@@ -105,10 +104,10 @@ struct mem_shapes mem_cuda_mix_shapes(void)
   return shapes;
 }
 
-cudaError_t mem_cuda_mix(const struct mem_mix *mix, int units, cudaStream_t stream)
+status_t mem_cuda_mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *mix)
 {
-  mixes[mix->shape].launch(mix, units, stream);
-  return cudaGetLastError();
+  mixes[mix->shape].launch(mix, x->units, cuda_queue_handle(queue));
+  return mem_cuda_launched("reading and writing");
 }
 
 /* A block that reads the window for itself finds it in its own cache. Blocks that share it out take
@@ -134,11 +133,11 @@ static __global__ void __launch_bounds__(WINDOW_THREADS)
   sum_add(sum, mine);
 }
 
-cudaError_t mem_cuda_window(struct mem_window *w, int units, cudaStream_t stream)
+status_t mem_cuda_window(struct mem_exec *x, struct gpu_queue *queue, struct mem_window *w)
 {
-  int blocks = units * (2048 / WINDOW_THREADS);
+  int blocks = x->units * (2048 / WINDOW_THREADS);
   w->readers = w->own ? blocks : 1;
-  window_read<<<blocks, WINDOW_THREADS, 0, stream>>>((const uint4 *)w->mem.handle, w->bytes / sizeof(uint4),
-                                                     w->passes, w->own, (uint32_t *)w->sum.handle);
-  return cudaGetLastError();
+  window_read<<<blocks, WINDOW_THREADS, 0, cuda_queue_handle(queue)>>>(
+      (const uint4 *)w->mem.handle, w->bytes / sizeof(uint4), w->passes, w->own, (uint32_t *)w->sum.handle);
+  return mem_cuda_launched("reading a window");
 }

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* mem-gpu's kernels on CUDA devices: the host side of the launches in cuda/. */
+/* mem-gpu on CUDA devices: what is more than a launch. */
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "gpu/cuda/cuda_device.h"
 #include "tools/memory/cuda/mem_cuda.h"
-
-struct mem_exec {
-  struct cuda_device *device;
-  int units;
-  struct mem_cuda_found *found; /**< on the device */
-  unsigned long long *result;   /**< of a chase: position and cycles, on the device */
-  uint32_t *each;               /**< MEM_TRACE_MAX cycles, on the device */
-  int peaks;                    /**< the build has the chip's warpgroup instructions */
-};
 
 static status_t check(cudaError_t error, const char *what)
 {
@@ -26,7 +16,7 @@ static status_t peaks_find(struct mem_exec *x)
   const struct cudaDeviceProp *p = &x->device->properties;
   unsigned built = 0;
   if (p->major != 9 || p->minor != 0) return STATUS_OK;
-  RETURN_IF_FAILED(check(mem_cuda_peak_built(x->each, 0), "launching a first kernel"));
+  RETURN_IF_FAILED(mem_cuda_peak_built(x->each));
   RETURN_IF_FAILED(
       check(cudaMemcpy(&built, x->each, sizeof built, cudaMemcpyDeviceToHost), "running a first kernel"));
   x->peaks = (int)built;
@@ -71,17 +61,9 @@ static void cuda_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK | 1 << MEM_GROUP,
                                 .copy_shapes = mem_cuda_copy_shapes(),
                                 .mix_shapes = mem_cuda_mix_shapes(),
-                                .cycles = 1,
                                 .types = 1 << MEM_FP32};
   if (mem_cuda_tensor_built()) traits->types |= 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;
   if (x->peaks) traits->peaks = 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;
-}
-
-static status_t cuda_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
-                          int number)
-{
-  return check(mem_cuda_fill(mem.handle, bytes, number, x->units, cuda_queue_handle(queue)),
-               "filling memory");
 }
 
 static status_t cuda_check(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
@@ -91,8 +73,7 @@ static status_t cuda_check(struct mem_exec *x, struct gpu_queue *queue, struct g
   struct mem_cuda_found found = {0, ~0ull, 0};
   RETURN_IF_FAILED(check(cudaMemcpyAsync(x->found, &found, sizeof found, cudaMemcpyHostToDevice, stream),
                          "starting a comparison"));
-  RETURN_IF_FAILED(
-      check(mem_cuda_check(mem.handle, bytes, c, x->found, x->units, stream), "comparing memory"));
+  RETURN_IF_FAILED(mem_cuda_check(x, queue, mem, bytes, c));
   RETURN_IF_FAILED(check(cudaMemcpyAsync(&found, x->found, sizeof found, cudaMemcpyDeviceToHost, stream),
                          "reading a comparison"));
   RETURN_IF_FAILED(check(cudaStreamSynchronize(stream), "comparing memory"));
@@ -102,16 +83,6 @@ static status_t cuda_check(struct mem_exec *x, struct gpu_queue *queue, struct g
   return STATUS_OK;
 }
 
-static status_t cuda_copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *copy)
-{
-  return check(mem_cuda_copy(copy, x->units, cuda_queue_handle(queue)), "copying");
-}
-
-static status_t cuda_mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *mix)
-{
-  return check(mem_cuda_mix(mix, x->units, cuda_queue_handle(queue)), "reading and writing");
-}
-
 /* ---- latency ---- */
 
 static uint64_t cuda_ring_base(struct gpu_mem mem)
@@ -119,20 +90,12 @@ static uint64_t cuda_ring_base(struct gpu_mem mem)
   return (uint64_t)(uintptr_t)mem.handle;
 }
 
-static status_t cuda_ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
-                               const struct mem_ring *ring)
-{
-  return check(mem_cuda_ring_fill(mem.handle, ring, x->units, cuda_queue_handle(queue)), "linking a chase");
-}
-
-static status_t chase_run(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase,
-                          uint32_t *each)
+static status_t chase_run(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase, int each)
 {
   cudaStream_t stream = cuda_queue_handle(queue);
   unsigned long long result[2] = {0, 0};
   RETURN_IF_FAILED(gpu_record(chase->begin_event, queue));
-  RETURN_IF_FAILED(
-      check(mem_cuda_chase(chase->start, chase->hops, x->result, each, stream), "launching a chase"));
+  RETURN_IF_FAILED(mem_cuda_chase(x, queue, chase, each));
   RETURN_IF_FAILED(gpu_record(chase->end_event, queue));
   RETURN_IF_FAILED(check(cudaMemcpyAsync(result, x->result, sizeof result, cudaMemcpyDeviceToHost, stream),
                          "reading a chase's result"));
@@ -144,44 +107,14 @@ static status_t chase_run(struct mem_exec *x, struct gpu_queue *queue, struct me
 
 static status_t cuda_chase(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase)
 {
-  return chase_run(x, queue, chase, NULL);
+  return chase_run(x, queue, chase, 0);
 }
 
 static status_t cuda_trace(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase)
 {
-  RETURN_IF_FAILED(chase_run(x, queue, chase, x->each));
+  RETURN_IF_FAILED(chase_run(x, queue, chase, 1));
   return check(cudaMemcpy(chase->each, x->each, chase->hops * sizeof *x->each, cudaMemcpyDeviceToHost),
                "reading a chase's trace");
-}
-
-/* ---- roofline and pairs ---- */
-
-static status_t cuda_window(struct mem_exec *x, struct gpu_queue *queue, struct mem_window *window)
-{
-  return check(mem_cuda_window(window, x->units, cuda_queue_handle(queue)), "reading a window");
-}
-
-static status_t cuda_flops(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *flops)
-{
-  cudaStream_t stream = cuda_queue_handle(queue);
-  if (flops->type == MEM_FP32)
-    return check(mem_cuda_flops(flops, x->units, stream), "multiplying and adding");
-  return check(mem_cuda_tensor(flops, x->units, stream), "multiplying matrices");
-}
-
-static status_t cuda_peak(struct mem_exec *x, struct gpu_queue *queue, enum mem_type type, int passes,
-                          struct gpu_mem sum, double *flop, double *expect)
-{
-  return check(mem_cuda_peak(type, passes, x->units, sum.handle, flop, expect, cuda_queue_handle(queue)),
-               "multiplying matrices by warpgroups");
-}
-
-static status_t cuda_pair(struct mem_exec *x, struct gpu_queue *queue, int pair, int after,
-                          struct gpu_mem mem, int n, int rows)
-{
-  (void)x;
-  return check(mem_cuda_pair(pair, after, mem.handle, n, rows, cuda_queue_handle(queue)),
-               "launching a kernel of a pair");
 }
 
 const struct mem_ops mem_ops_cuda = {
@@ -190,16 +123,16 @@ const struct mem_ops mem_ops_cuda = {
     .open = cuda_open,
     .close = cuda_close,
     .traits = cuda_traits,
-    .fill = cuda_fill,
+    .fill = mem_cuda_fill,
     .check = cuda_check,
-    .copy = cuda_copy,
-    .mix = cuda_mix,
+    .copy = mem_cuda_copy,
+    .mix = mem_cuda_mix,
     .ring_base = cuda_ring_base,
-    .ring_fill = cuda_ring_fill,
+    .ring_fill = mem_cuda_ring_fill,
     .chase = cuda_chase,
     .trace = cuda_trace,
-    .window = cuda_window,
-    .flops = cuda_flops,
-    .peak = cuda_peak,
-    .pair = cuda_pair,
+    .window = mem_cuda_window,
+    .flops = mem_cuda_flops,
+    .peak = mem_cuda_peak,
+    .pair = mem_cuda_pair,
 };

@@ -2,7 +2,6 @@
 /* Kernel pairs of the article: what the compiler makes of addresses, before and after. As in
  * pairs.cl. */
 #include "tools/memory/cuda/mem_cuda.h"
-#include "tools/memory/pairs.h"
 
 #define THREADS 128
 
@@ -125,9 +124,11 @@ static unsigned groups(int items)
   return (unsigned)((items + THREADS - 1) / THREADS);
 }
 
-cudaError_t mem_cuda_pair(int pair, int after, void *memory, int n, int rows, cudaStream_t stream)
+status_t mem_cuda_pair(struct mem_exec *, struct gpu_queue *queue, int pair, int after, struct gpu_mem memory,
+                       int n, int rows)
 {
-  int *mem = (int *)memory;
+  int *mem = (int *)memory.handle;
+  cudaStream_t stream = cuda_queue_handle(queue);
   if (pair == MEM_PAIR_POINTER)
     (after ? pair_pointer_after : pair_pointer_before)<<<groups(rows), THREADS, 0, stream>>>(mem, n, rows);
   else if (pair == MEM_PAIR_ROW && after)
@@ -143,5 +144,5 @@ cudaError_t mem_cuda_pair(int pair, int after, void *memory, int n, int rows, cu
   else
     (pair == MEM_PAIR_SCALAR ? pair_scalar_after : pair_byte_after)<<<(unsigned)rows, 64, 0, stream>>>(mem,
                                                                                                        n);
-  return cudaGetLastError();
+  return mem_cuda_launched("launching a kernel of a pair");
 }

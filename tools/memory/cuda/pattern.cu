@@ -36,15 +36,18 @@ static __global__ void check(const uint32_t *mem, uint64_t n, enum mem_expect ex
   atomicMin(&found->first, first);
 }
 
-cudaError_t mem_cuda_fill(void *mem, uint64_t bytes, int number, int units, cudaStream_t stream)
+status_t mem_cuda_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+                       int number)
 {
-  fill<<<units * 8, THREADS, 0, stream>>>((uint4 *)mem, bytes / sizeof(uint4), (uint32_t)number);
-  return cudaGetLastError();
+  fill<<<x->units * 8, THREADS, 0, cuda_queue_handle(queue)>>>((uint4 *)mem.handle, bytes / sizeof(uint4),
+                                                               (uint32_t)number);
+  return mem_cuda_launched("filling memory");
 }
 
-cudaError_t mem_cuda_check(const void *mem, uint64_t bytes, const struct mem_check *c,
-                           struct mem_cuda_found *found, int units, cudaStream_t stream)
+status_t mem_cuda_check(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+                        const struct mem_check *c)
 {
-  check<<<units * 8, THREADS, 0, stream>>>((const uint32_t *)mem, bytes / 4, c->expect, c->arrays, found);
-  return cudaGetLastError();
+  check<<<x->units * 8, THREADS, 0, cuda_queue_handle(queue)>>>((const uint32_t *)mem.handle, bytes / 4,
+                                                                c->expect, c->arrays, x->found);
+  return mem_cuda_launched("comparing memory");
 }

@@ -3,7 +3,6 @@
  * tiles of shared memory again and again. The warp's own instruction (tensor.cu) reaches about two
  * thirds of it. PTX ISA, "wgmma.mma_async". */
 #include "tools/memory/cuda/mem_cuda.h"
-#include "tools/memory/flops.h"
 
 #define THREADS 256 /* two warpgroups, so that one computes while the other waits */
 #define BATCH   8   /* products between two waits */
@@ -18,14 +17,10 @@
 #define B_WORDS      (N * K_BYTES / 4)
 #define ACCUMULATORS (M * N / 128)
 
-/* The first factor's word w, and the second's, which depends on the row inside its core matrix
- * alone. */
-static __host__ __device__ __forceinline__ uint32_t a_word(enum mem_type type, uint32_t w)
+/* The first factor's word w; the second's depends on the row inside its core matrix alone. */
+static __host__ __device__ __forceinline__ uint32_t a_word(uint32_t w)
 {
-  uint32_t word = mem_word(7, w);
-  if (type == MEM_TF32) return mem_tensor_bits(word, MEM_TF32_KEEP, MEM_TF32_EXPONENT);
-  if (type == MEM_FP16) return mem_tensor_bits(word, MEM_FP16_KEEP, MEM_FP16_EXPONENT);
-  return mem_tensor_bits(word, MEM_BF16_KEEP, MEM_BF16_EXPONENT);
+  return mem_word(7, w);
 }
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -78,7 +73,7 @@ static __global__ void __launch_bounds__(THREADS, 1) peak(int passes, float *sum
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __shared__ __align__(128) uint32_t a[A_WORDS], b[B_WORDS];
   float d[ACCUMULATORS] = {}, mine = 0;
-  for (int w = threadIdx.x; w < A_WORDS; w += THREADS) a[w] = a_word(TYPE, w);
+  for (int w = threadIdx.x; w < A_WORDS; w += THREADS) a[w] = mem_tensor_bits(TYPE, a_word(w));
   for (int w = threadIdx.x; w < B_WORDS; w += THREADS) b[w] = b_word(TYPE, w);
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
@@ -107,46 +102,27 @@ static __global__ void built(unsigned *flag)
 #endif
 }
 
-cudaError_t mem_cuda_peak_built(unsigned *flag, cudaStream_t stream)
+status_t mem_cuda_peak_built(unsigned *flag)
 {
-  built<<<1, 1, 0, stream>>>(flag);
-  return cudaGetLastError();
+  built<<<1, 1>>>(flag);
+  return mem_cuda_launched("launching a first kernel");
 }
 
-static double value_of(enum mem_type type, uint32_t bits)
+status_t mem_cuda_peak(struct mem_exec *x, struct gpu_queue *queue, enum mem_type type, int passes,
+                       struct gpu_mem total, double *flop, double *expect)
 {
-  union {
-    uint32_t bits;
-    float value;
-  } u = {type == MEM_FP16   ? (bits & 0x8000u) << 16 | ((bits & 0x7fffu) + 0x1c000u) << 13
-         : type == MEM_BF16 ? bits << 16
-                            : bits};
-  return (double)u.value;
-}
-
-/* Sum of the first factor's values. */
-static double a_sum(enum mem_type type)
-{
-  double sum = 0;
-  for (uint32_t w = 0; w < A_WORDS; w++) {
-    uint32_t bits = a_word(type, w);
-    sum +=
-        type == MEM_TF32 ? value_of(type, bits) : value_of(type, bits & 0xffff) + value_of(type, bits >> 16);
-  }
-  return sum;
-}
-
-cudaError_t mem_cuda_peak(enum mem_type type, int passes, int units, float *sum, double *flop, double *expect,
-                          cudaStream_t stream)
-{
-  double products = (double)passes * BATCH * units * (THREADS / 128), b_sum = N / 8 * (4 * 0.75 - 4 * 0.5);
+  double products = (double)passes * BATCH * x->units * (THREADS / 128), a_sum = 0,
+         b_sum = N / 8 * (4 * 0.75 - 4 * 0.5);
+  cudaStream_t stream = cuda_queue_handle(queue);
+  float *sum = (float *)total.handle;
+  for (uint32_t w = 0; w < A_WORDS; w++) a_sum += mem_tensor_sum(type, a_word(w));
   *flop = products * 2 * M * N * K_BYTES / (type == MEM_TF32 ? 4 : 2);
-  *expect = products * a_sum(type) * b_sum;
+  *expect = products * a_sum * b_sum;
   if (type == MEM_TF32)
-    peak<MEM_TF32><<<units, THREADS, 0, stream>>>(passes, sum);
+    peak<MEM_TF32><<<x->units, THREADS, 0, stream>>>(passes, sum);
   else if (type == MEM_FP16)
-    peak<MEM_FP16><<<units, THREADS, 0, stream>>>(passes, sum);
+    peak<MEM_FP16><<<x->units, THREADS, 0, stream>>>(passes, sum);
   else
-    peak<MEM_BF16><<<units, THREADS, 0, stream>>>(passes, sum);
-  return cudaGetLastError();
+    peak<MEM_BF16><<<x->units, THREADS, 0, stream>>>(passes, sum);
+  return mem_cuda_launched("multiplying matrices by warpgroups");
 }

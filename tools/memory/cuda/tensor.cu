@@ -2,9 +2,7 @@
 /* Matrix units at a chosen number of operations a byte: warps load fragments of the first factor
  * from memory, as many loads a product or products a load as that needs; the second factor stays in
  * registers. PTX ISA, "mma.m16n8k16". */
-#include "gpu/cuda/cuda_device.h"
 #include "tools/memory/cuda/mem_cuda.h"
-#include "tools/memory/flops.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -52,13 +50,6 @@ template <enum mem_type TYPE> static __device__ uint32_t second_factor(void)
   return half | half << 16;
 }
 
-template <enum mem_type TYPE> static __device__ uint32_t value_of(uint32_t word)
-{
-  if (TYPE == MEM_TF32) return mem_tensor_bits(word, MEM_TF32_KEEP, MEM_TF32_EXPONENT);
-  if (TYPE == MEM_FP16) return mem_tensor_bits(word, MEM_FP16_KEEP, MEM_FP16_EXPONENT);
-  return mem_tensor_bits(word, MEM_BF16_KEEP, MEM_BF16_EXPONENT);
-}
-
 static __device__ uint4 operator^(uint4 a, uint4 b)
 {
   return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
@@ -77,8 +68,8 @@ static __global__ void __launch_bounds__(THREADS)
     uint4 word = make_uint4(0, 0, 0, 0);
 #pragma unroll 4
     for (int load = 0; load < loads; load++) word = word ^ __ldcs(from + i + load * threads);
-    uint32_t a[4] = {value_of<TYPE>(word.x), value_of<TYPE>(word.y), value_of<TYPE>(word.z),
-                     value_of<TYPE>(word.w)};
+    uint32_t a[4] = {mem_tensor_bits(TYPE, word.x), mem_tensor_bits(TYPE, word.y),
+                     mem_tensor_bits(TYPE, word.z), mem_tensor_bits(TYPE, word.w)};
     int p = 0;
     for (; p + CHAINS <= products; p += CHAINS) {
 #pragma unroll
@@ -98,12 +89,13 @@ int mem_cuda_tensor_built(void)
   return cuda_code_of((const void *)tensor<MEM_FP16>, &code) == cudaSuccess && code >= 80;
 }
 
-cudaError_t mem_cuda_tensor(struct mem_flops *f, int units, cudaStream_t stream)
+status_t mem_cuda_tensor(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *f)
 {
+  cudaStream_t stream = cuda_queue_handle(queue);
   int one = f->type == MEM_TF32 ? MEM_TENSOR_FLOP16 / 2 : MEM_TENSOR_FLOP16;
   int loads = f->flop16 < one ? one / f->flop16 : 1, products = f->flop16 < one ? 1 : f->flop16 / one;
   const uint4 *from = (const uint4 *)f->mem.handle;
-  uint64_t n = f->bytes / sizeof(uint4), blocks = (uint64_t)units * 8;
+  uint64_t n = f->bytes / sizeof(uint4), blocks = (uint64_t)x->units * 8;
   float *sum = (float *)f->sum.handle;
   /* Whole rounds of all warps only: fewer blocks where there is less to read. */
   while (blocks > 1 && n % (blocks * THREADS * (uint64_t)loads)) blocks--;
@@ -114,5 +106,5 @@ cudaError_t mem_cuda_tensor(struct mem_flops *f, int units, cudaStream_t stream)
     tensor<MEM_FP16><<<(unsigned)blocks, THREADS, 0, stream>>>(from, n, loads, products, sum);
   else
     tensor<MEM_BF16><<<(unsigned)blocks, THREADS, 0, stream>>>(from, n, loads, products, sum);
-  return cudaGetLastError();
+  return mem_cuda_launched("multiplying matrices");
 }

@@ -13,7 +13,6 @@
 #include "tools/memory/opencl/copy_cl.h"
 #include "tools/memory/opencl/mix_cl.h"
 #include "tools/memory/opencl/pairs_cl.h"
-#include "tools/memory/pairs.h"
 
 #define GROUP_MAX  256
 #define TILE_WORDS 4
