@@ -2,11 +2,7 @@
 #include <config.h>
 
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"

@@ -40,6 +40,26 @@ status_t value_read_real(const char *text, double min, double max, double *value
   return STATUS_OK;
 }
 
+status_t value_read_bytes(const char *text, uint64_t *bytes)
+{
+  static const char suffixes[] = "KMGT";
+  char number[32];
+  double value, scale = 1;
+  size_t length = strlen(text);
+  if (length == 0 || length >= sizeof number) return STATUS_USAGE;
+  strcpy(number, text);
+  const char *suffix = strchr(suffixes, number[length - 1]);
+  if (suffix) {
+    number[length - 1] = '\0';
+    scale = ldexp(1, 10 * (int)(suffix - suffixes + 1));
+  }
+  RETURN_IF_FAILED(value_read_real(number, 0, 9e15, &value));
+  value *= scale;
+  if (value != floor(value) || value > 9e15) return STATUS_USAGE;
+  *bytes = (uint64_t)value;
+  return STATUS_OK;
+}
+
 const char *value_next(const char *rest, char separator, char *word, size_t size)
 {
   const char *end = strchr(rest, separator);

@@ -39,4 +39,8 @@ const char *value_next(const char *rest, char separator, char *word, size_t size
 status_t value_read_int(const char *text, long long min, long long max, long long *value);
 status_t value_read_real(const char *text, double min, double max, double *value);
 
+/** \brief Bytes: a number, whole once its suffix K, M, G or T (powers of 1024) is applied.
+ * STATUS_USAGE, silently. */
+status_t value_read_bytes(const char *text, uint64_t *bytes);
+
 #endif

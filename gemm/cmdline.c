@@ -22,11 +22,6 @@
 /* What reads an option. */
 enum { PRODUCT = 1, LADDER = 2, RUN = PRODUCT | LADDER, STUDY = 4, TIMED = 8 };
 
-static status_t parse_size(const char *option, const char *text, void *field)
-{
-  return gemm_size_parse(option, text, field);
-}
-
 static status_t parse_sizes(const char *option, const char *text, void *field)
 {
   struct gemm_sizes sizes = {.n = 0};
@@ -56,7 +51,7 @@ static status_t parse_kernel(const char *option, const char *text, void *field)
 }
 
 static const struct option_spec options[] = {
-    {"size", 's', RUN, OPTION_CUSTOM(size, parse_size, "N|MxNxK"),
+    {"size", 's', RUN, OPTION_CUSTOM(size, gemm_size_parse, "N|MxNxK"),
      "C is MxN and K the length of the dot products. Default: 4096 on a GPU, 1024 on a CPU.",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"type", 0, RUN, OPTION_CHOICE_AS(type, "f32|tf32|f16|f16-f16|bf16", "TYPE"),

@@ -68,31 +68,18 @@ status_t gemm_problem_complete(struct gemm_problem *p)
   return STATUS_OK;
 }
 
-/* One number up to the next 'x'; moves *text behind it. */
-static status_t extent_read(const char **text, int64_t *extent)
+status_t gemm_size_parse(const char *option, const char *text, void *size)
 {
+  long long extents[3];
   char number[16];
-  long long value;
-  size_t length = strcspn(*text, "x");
-  if (length >= sizeof number) return STATUS_USAGE;
-  memcpy(number, *text, length);
-  number[length] = '\0';
-  RETURN_IF_FAILED(value_read_int(number, 1, GEMM_EXTENT_MAX, &value));
-  *extent = value;
-  *text += length + ((*text)[length] == 'x');
-  return STATUS_OK;
-}
-
-status_t gemm_size_parse(const char *option, const char *text, int64_t size[3])
-{
-  const char *rest = text;
-  int64_t extents[3];
-  int n = 0, cubic = !strchr(text, 'x');
-  size_t length = strlen(text);
-  while (n < (cubic ? 1 : 3) && extent_read(&rest, &extents[n]) == STATUS_OK) n++;
-  if (n < (cubic ? 1 : 3) || *rest || text[length - 1] == 'x')
+  int n = 0, good = 1;
+  for (const char *rest = text; rest && good; n++) {
+    rest = value_next(rest, 'x', number, sizeof number);
+    good = n < 3 && value_read_int(number, 1, GEMM_EXTENT_MAX, &extents[n]) == STATUS_OK;
+  }
+  if (!good || n == 2)
     return log_fail(STATUS_USAGE, "%s %s: allowed are N, or MxNxK, with each from 1 to %d", option, text,
                     GEMM_EXTENT_MAX);
-  for (int d = 0; d < 3; d++) size[d] = extents[cubic ? 0 : d];
+  for (int d = 0; d < 3; d++) ((int64_t *)size)[d] = extents[n == 1 ? 0 : d];
   return STATUS_OK;
 }

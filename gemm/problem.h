@@ -48,7 +48,7 @@ status_t gemm_problem_complete(struct gemm_problem *problem);
 /** \brief "NN", "NT", "TN", "TT". */
 const char *gemm_trans_name(const struct gemm_problem *problem);
 
-/** \brief Reads N or MxNxK. Logs and returns STATUS_USAGE otherwise. */
-status_t gemm_size_parse(const char *option, const char *text, int64_t size[3]);
+/** \brief Reads N or MxNxK into an int64_t[3]. Logs and returns STATUS_USAGE otherwise. */
+status_t gemm_size_parse(const char *option, const char *text, void *size);
 
 #endif

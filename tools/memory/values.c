@@ -3,7 +3,6 @@
 
 #include "tools/memory/cmdline.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,27 +11,6 @@
 #include "base/report.h"
 
 #define TEXT_MAX 32
-
-/* A number, whole once its suffix K, M, G or T (powers of 1024) is applied. Fails silently. */
-static status_t size_read(const char *text, uint64_t *bytes)
-{
-  static const char suffixes[] = "KMGT";
-  char number[TEXT_MAX];
-  double value, scale = 1;
-  size_t length = strlen(text);
-  if (length == 0 || length >= sizeof number) return STATUS_USAGE;
-  strcpy(number, text);
-  const char *suffix = strchr(suffixes, number[length - 1]);
-  if (suffix) {
-    number[length - 1] = '\0';
-    scale = ldexp(1, 10 * (int)(suffix - suffixes + 1));
-  }
-  RETURN_IF_FAILED(value_read_real(number, 0, 9e15, &value));
-  value *= scale;
-  if (value != floor(value) || value > 9e15) return STATUS_USAGE;
-  *bytes = (uint64_t)value;
-  return STATUS_OK;
-}
 
 static status_t refuse(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t grain)
 {
@@ -53,8 +31,8 @@ status_t mem_values_parse(const char *option, const char *text, uint64_t least, 
   uint64_t value;
   for (const char *rest = text; rest;) {
     rest = value_next(rest, ',', one, sizeof one);
-    if (found.n == MEM_VALUES_MAX || size_read(one, &value) != STATUS_OK || value < least || value > most ||
-        value % grain)
+    if (found.n == MEM_VALUES_MAX || value_read_bytes(one, &value) != STATUS_OK || value < least ||
+        value > most || value % grain)
       return refuse(option, text, least, most, grain);
     if (!mem_values_have(&found, value)) found.at[found.n++] = value;
   }

@@ -19,6 +19,7 @@
 #define BENCH_WHY_MAX     160
 
 enum bench_part { BENCH_HOST = 1, BENCH_PAIRS = 2, BENCH_HALO = 4, BENCH_REDUCE = 8, BENCH_ALL = 15 };
+#define BENCH_PARTS 4
 
 struct bench_config {
   int parts;                              /**< enum bench_part, or-ed */

@@ -13,44 +13,19 @@
 
 #define CONFIG struct bench_config
 
-#define SIZE_MAX_BYTES ((int64_t)1 << 32)
-#define WORD_BYTES     8
+#define MOST_BYTES ((uint64_t)1 << 32)
+#define WORD_BYTES 8
 
-static const struct {
-  const char *name;
-  enum bench_part part;
-} parts[] = {{"host", BENCH_HOST}, {"pairs", BENCH_PAIRS}, {"halo", BENCH_HALO}, {"allreduce", BENCH_REDUCE}};
+const char *const bench_part_names[BENCH_PARTS] = {"host", "pairs", "halo", "allreduce"};
 
-#define PARTS (sizeof parts / sizeof parts[0])
-
-const char *bench_part_name(enum bench_part part)
-{
-  for (size_t p = 0; p < PARTS; p++)
-    if (parts[p].part == part) return parts[p].name;
-  return "unknown";
-}
-
-/* Bytes with K, M or G, binary. */
 static status_t parse_bytes(const char *option, const char *text, void *field)
 {
-  static const char units[] = "KMG";
-  char number[32];
-  long long value;
-  size_t length = strlen(text);
-  const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
-  int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-  length -= unit != NULL;
-  if (length >= sizeof number) goto bad;
-  memcpy(number, text, length);
-  number[length] = '\0';
-  if (value_read_int(number, 1, SIZE_MAX_BYTES >> shift, &value) != STATUS_OK) goto bad;
-  value <<= shift;
-  if (value % WORD_BYTES != 0) goto bad;
-  *(int64_t *)field = value;
+  uint64_t bytes;
+  if (value_read_bytes(text, &bytes) != STATUS_OK || !bytes || bytes > MOST_BYTES || bytes % WORD_BYTES)
+    return log_fail(STATUS_USAGE, "%s %s: allowed are 8 to 4G bytes, a multiple of 8, with K, M or G", option,
+                    text);
+  *(int64_t *)field = (int64_t)bytes;
   return STATUS_OK;
-bad:
-  return log_fail(STATUS_USAGE, "%s %s: allowed are 8 to 4G bytes, a multiple of 8, with K, M or G", option,
-                  text);
 }
 
 static status_t parse_parts(const char *option, const char *text, void *field)
@@ -59,13 +34,13 @@ static status_t parse_parts(const char *option, const char *text, void *field)
   char word[16];
   *chosen = 0;
   for (const char *rest = text; rest;) {
-    size_t p = 0;
+    int p = 0;
     rest = value_next(rest, ',', word, sizeof word);
-    while (p < PARTS && strcmp(parts[p].name, word) != 0) p++;
-    if (p == PARTS)
+    while (p < BENCH_PARTS && strcmp(bench_part_names[p], word) != 0) p++;
+    if (p == BENCH_PARTS)
       return log_fail(STATUS_USAGE, "%s %s: allowed are host, pairs, halo, allreduce, with commas between",
                       option, text);
-    *chosen |= parts[p].part;
+    *chosen |= 1 << p;
   }
   return STATUS_OK;
 }
@@ -147,8 +122,8 @@ const struct option_program bench_options = {
 void bench_cmdline_ignore(const struct bench_config *c)
 {
   char asked[64] = "--parts";
-  for (size_t p = 0, n = strlen(asked), first = n; p < PARTS; p++)
-    if (c->parts & (int)parts[p].part)
-      n += (size_t)sprintf(asked + n, "%c%s", n == first ? ' ' : ',', parts[p].name);
+  size_t n = strlen(asked);
+  for (int p = 0, named = 0; p < BENCH_PARTS; p++)
+    if (c->parts & 1 << p) n += (size_t)sprintf(asked + n, "%c%s", named++ ? ',' : ' ', bench_part_names[p]);
   option_ignore((unsigned)c->parts, asked);
 }

@@ -12,9 +12,8 @@ static const char *const phase_names[HALO_PHASES] = {HALO_PHASE_NAMES};
 static json_t *parts_json(const struct bench *bench)
 {
   json_t *parts = json_array();
-  for (int part = 1; part & BENCH_ALL; part <<= 1)
-    if (bench->config.parts & part)
-      json_array_append_new(parts, json_string(bench_part_name((enum bench_part)part)));
+  for (int bit = 0; bit < BENCH_PARTS; bit++)
+    if (bench->config.parts >> bit & 1) json_array_append_new(parts, json_string(bench_part_names[bit]));
   return parts;
 }
 
