@@ -4,29 +4,54 @@
 #include <string.h>
 
 #include "base/report.h"
+#include "gemm/ladder.h"
 #include "gemm/report/report.h"
 
-#define SCHEMA "gemm-gpu/1"
-
-static json_t *config_json(const struct gemm_run *run)
+static void size_set(json_t *o, const struct gemm_problem *p)
 {
-  const struct gemm_problem *p = &run->problem;
-  json_t *o = json_object();
   object_whole(o, "m", p->m);
   object_whole(o, "n", p->n);
   object_whole(o, "k", p->k);
+}
+
+/* Sizes, kernels and devices of a ladder stand elsewhere than a product's. */
+static json_t *config_json(const struct gemm_run *run)
+{
+  const struct gemm_problem *p = run->ladder ? &run->ladder->sizes[0].problem : &run->problem;
+  json_t *o = json_object();
+  if (run->ladder) {
+    object_text(o, "device", run->placement.info.name);
+    object_text(o, "driver", run->placement.info.driver);
+    object_whole(o, "ranks", run->placement.ranks);
+  } else {
+    size_set(o, p);
+    object_whole(o, "lda", p->ld[GEMM_A]);
+    object_whole(o, "ldb", p->ld[GEMM_B]);
+    object_whole(o, "ldc", p->ld[GEMM_C]);
+    object_text(o, "kernel", run->series[0].kernel->name);
+  }
   object_text(o, "type", gemm_types[p->type].name);
   object_text(o, "trans", gemm_trans_name(p));
-  object_whole(o, "lda", p->ld[GEMM_A]);
-  object_whole(o, "ldb", p->ld[GEMM_B]);
-  object_whole(o, "ldc", p->ld[GEMM_C]);
   object_real(o, "alpha", (double)p->alpha);
   object_real(o, "beta", (double)p->beta);
   object_text(o, "data", gemm_data_names[run->config.data]);
   object_text(o, "backend", run->placement.backend->name);
-  object_text(o, "kernel", run->series[0].kernel->name);
   object_real(o, "block_seconds", run->config.block);
   object_flag(o, "accept", run->config.accept);
+  return o;
+}
+
+static json_t *rate_or_null(double rate)
+{
+  return rate > 0 ? report_json_real(rate) : json_null();
+}
+
+static json_t *ceilings_json(const struct gemm_ceilings *c)
+{
+  json_t *o = json_object();
+  object_set(o, "gflops", rate_or_null(c->flops / 1e9));
+  object_set(o, "gbps", rate_or_null(c->bytes_per_second / 1e9));
+  object_set(o, "local_gbps", rate_or_null(c->local_bytes_per_second / 1e9));
   return o;
 }
 
@@ -71,16 +96,21 @@ static json_t *resources_json(const struct gemm_resources *r)
                    r->local_bytes, "occupancy", report_json_real(r->occupancy));
 }
 
+/* Of what was compared with nothing there is no error. */
+static json_t *error_json(const struct gemm_check *c, double error)
+{
+  return c->how == GEMM_NOT_VERIFIED ? json_null() : report_json_real(error);
+}
+
 static json_t *check_json(const struct gemm_check *c)
 {
-  int done = c->how != GEMM_NOT_VERIFIED;
   json_t *o = json_object();
   object_text(o, "how", gemm_verified_name(c->how));
   object_whole(o, "compared", c->compared);
-  object_set(o, "element_error", done ? report_json_real(c->element_error) : json_null());
-  object_set(o, "element_bound", done ? report_json_real(c->bounds.element) : json_null());
-  object_set(o, "norm_error", done ? report_json_real(c->norm_error) : json_null());
-  object_set(o, "norm_bound", done ? report_json_real(c->bounds.norm) : json_null());
+  object_set(o, "element_error", error_json(c, c->element_error));
+  object_set(o, "element_bound", error_json(c, c->bounds.element));
+  object_set(o, "norm_error", error_json(c, c->norm_error));
+  object_set(o, "norm_bound", error_json(c, c->bounds.norm));
   return o;
 }
 
@@ -95,15 +125,13 @@ static json_t *predicted_json(const struct gemm_run *run, const struct gemm_seri
   object_real(o, "peak_share", gflops / peak);
   object_text(o, "bound", gemm_bound_name(p->bound));
   object_real(o, "device_intensity", p->device_intensity);
-  object_set(o, "local_intensity",
-             p->local_intensity > 0 ? report_json_real(p->local_intensity) : json_null());
+  object_set(o, "local_intensity", rate_or_null(p->local_intensity));
   object_real(o, "filled", p->filled);
   return o;
 }
 
-json_t *gemm_series_json(const struct gemm_run *run, const struct gemm_series *s)
+static json_t *series_json(const struct gemm_run *run, const struct gemm_series *s)
 {
-  double share = gemm_series_share(run, s);
   json_t *series = json_object();
   object_text(series, "kernel", s->kernel->name);
   object_text(series, "step", s->kernel->step);
@@ -111,7 +139,7 @@ json_t *gemm_series_json(const struct gemm_run *run, const struct gemm_series *s
   object_whole(series, "rung", s->kernel->rung);
   object_text(series, "verdict", gemm_series_verdict(run, s));
   object_set(series, "gflops", speed_json(run, gemm_series_gflops(run, s)));
-  object_set(series, "peak_share", share > 0 ? report_json_real(share) : json_null());
+  object_set(series, "peak_share", rate_or_null(gemm_series_share(run, s)));
   object_set(series, "predicted", predicted_json(run, s));
   object_whole(series, "launches", s->launches);
   object_set(series, "samples", samples_json(s));
@@ -140,7 +168,7 @@ static void run_judge(const struct gemm_run *run, json_t *result)
 static json_t *result_json(const struct gemm_run *run)
 {
   const struct gemm_series *s = &run->series[0];
-  json_t *result = gemm_series_json(run, s);
+  json_t *result = series_json(run, s);
   if (run->verdict == STATUS_WRONG && s->status != STATUS_WRONG) run_judge(run, result);
   object_real(result, "seconds", s->seconds);
   return result;
@@ -151,17 +179,12 @@ static json_t *yardsticks_json(const struct gemm_run *run)
   json_t *yardsticks = json_array();
   double ours = gemm_series_gflops(run, &run->series[0]);
   for (int y = 1; y < run->n_series; y++) {
-    json_t *one = gemm_series_json(run, &run->series[y]);
+    json_t *one = series_json(run, &run->series[y]);
     double rate = gemm_series_gflops(run, &run->series[y]);
     object_set(one, "ours_share", rate > 0 ? report_json_real(ours / rate) : json_null());
     json_array_append_new(yardsticks, one);
   }
   return yardsticks;
-}
-
-static json_t *error_json(const struct gemm_check *c, double error)
-{
-  return c->how == GEMM_NOT_VERIFIED ? json_null() : report_json_real(error);
 }
 
 /* A rank's own finding, whatever the others found. */
@@ -185,12 +208,30 @@ static json_t *ranks_json(const struct gemm_run *run)
   return ranks;
 }
 
+static json_t *sizes_json(const struct gemm_run *run)
+{
+  json_t *sizes = json_array();
+  for (int n = 0; n < run->ladder->n; n++) {
+    const struct gemm_ladder_size *l = &run->ladder->sizes[n];
+    json_t *size = json_object(), *rungs = json_array();
+    size_set(size, &l->problem);
+    for (int s = 0; s < l->n_series; s++) json_array_append_new(rungs, series_json(run, &l->series[s]));
+    object_set(size, "rungs", rungs);
+    json_array_append_new(sizes, size);
+  }
+  return sizes;
+}
+
 json_t *gemm_report_json(const struct gemm_run *run)
 {
-  json_t *document = report_json_frame(SCHEMA, "gemm-gpu");
+  json_t *document = report_json_frame(run->ladder ? "gemm-ladder/2" : "gemm-gpu/1", "gemm-gpu");
   object_flag(document, "partial", run->partial);
   object_set(document, "config", config_json(run));
-  object_set(document, "ceilings", gemm_ceilings_json(&run->ceilings));
+  object_set(document, "ceilings", ceilings_json(&run->ceilings));
+  if (run->ladder) {
+    object_set(document, "sizes", sizes_json(run));
+    return document;
+  }
   object_set(document, "result", result_json(run));
   object_set(document, "yardsticks", yardsticks_json(run));
   object_set(document, "ranks", ranks_json(run));

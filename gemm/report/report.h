@@ -12,16 +12,12 @@
 /** \brief The report for people. */
 void gemm_report_text(const struct gemm_run *run, FILE *out);
 
-/** \brief The document of doc/gemm.schema.json; NULL when memory ran out. */
-json_t *gemm_report_json(const struct gemm_run *run);
-
 /** \brief The same of a ladder. */
 void gemm_ladder_text(const struct gemm_run *run, FILE *out);
-json_t *gemm_ladder_json(const struct gemm_run *run);
 
-/** \brief One kernel's measurement, and the ceilings, as they stand in every document. */
-json_t *gemm_series_json(const struct gemm_run *run, const struct gemm_series *series);
-json_t *gemm_ceilings_json(const struct gemm_ceilings *ceilings);
+/** \brief The document of doc/gemm.schema.json, of a product or a ladder; NULL when memory ran
+ * out. */
+json_t *gemm_report_json(const struct gemm_run *run);
 
 /** \brief --list: backends, devices and kernels, with reasons. */
 void gemm_report_list(FILE *out);
