@@ -6,38 +6,23 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 
-#if HAVE_CUDA
-
-static status_t studies_run(const struct gemm_config *config, struct gpu_device *device, FILE *out)
-{
-  struct gpu_queue *queue = NULL;
-  status_t status;
-  TRY(gpu_queue_create(device, GPU_NORMAL, &queue), done);
-  if (config->fragment_map) TRY(gemm_study_fragments(device, queue, out), done);
-  if (config->load_study) TRY(gemm_study_loads(device, queue, out), done);
-done:
-  gpu_queue_destroy(queue);
-  return status;
-}
-
-#else
-
-static status_t studies_run(const struct gemm_config *config, struct gpu_device *device, FILE *out)
-{
-  (void)config;
-  (void)device;
-  (void)out;
-  return log_fail(STATUS_ENVIRONMENT, "fragments are CUDA's, and this program was built without CUDA");
-}
-
-#endif
-
+/* Without CUDA there is no device to come here with. */
 static status_t study_here(const struct placement *p, const struct gemm_config *config, FILE *out)
 {
   struct gpu_device *device = NULL;
-  RETURN_IF_FAILED(gpu_open(p->backend, p->device, &device));
+  struct gpu_queue *queue = NULL;
+  status_t status;
+  TRY(gpu_open(p->backend, p->device, &device), done);
+  TRY(gpu_queue_create(device, GPU_NORMAL, &queue), done);
   fprintf(out, "%s (%s)\n", p->info.name, p->info.arch);
-  status_t status = studies_run(config, device, out);
+#if HAVE_CUDA
+  if (config->fragment_map) TRY(gemm_study_fragments(device, queue, out), done);
+  if (config->load_study) TRY(gemm_study_loads(device, queue, out), done);
+#else
+  (void)config;
+#endif
+done:
+  gpu_queue_destroy(queue);
   gpu_close(device);
   return status;
 }

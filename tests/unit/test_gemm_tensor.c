@@ -9,8 +9,9 @@
 #include "gemm/study.h"
 #include "tests/unit/unit.h"
 #if HAVE_CUDA
-#include "gemm/kernels/cuda/tensor/study_cuda.h"
+#include "gemm/kernels/cuda/tensor/fragment.h"
 #include "gemm/kernels/kernels.h"
+#include "gpu/cuda/cuda_device.h"
 
 static struct gpu_device *device;
 static struct gpu_queue *queue;
