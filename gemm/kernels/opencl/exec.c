@@ -63,13 +63,11 @@ static int fits(const struct gemm_kernel *kernel, const struct gpu_device *devic
  * small. */
 static status_t limits_check(const struct gemm_exec *exec, const struct state *s)
 {
-  size_t items = items_of(variant_of(exec), &exec->blocks), most;
+  size_t items = items_of(variant_of(exec), &exec->blocks), most, required[3];
   cl_ulong need, have;
+  RETURN_IF_FAILED(opencl_kernel_limits(s->device, s->gemm, &most, required));
   cl_int error =
-      clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
-  if (error == CL_SUCCESS)
-    error =
-        clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof need, &need, NULL);
+      clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof need, &need, NULL);
   if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
   RETURN_IF_FAILED(opencl_query(s->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
   if (items > most)
@@ -125,24 +123,23 @@ static status_t options_write(const struct gemm_exec *exec, const struct state *
   return STATUS_OK;
 }
 
-/* Of \a v's kernel with those options. */
-static status_t program_build(const struct state *s, const struct opencl_variant *v, const char *options,
-                              cl_program *program)
+status_t gemm_opencl_build(struct opencl_device *device, const struct opencl_variant *v, const char *options,
+                           cl_program *program)
 {
   const char *shared = v->shared_source ? v->shared_source : "";
   char *source = calloc(strlen(gemm_common_cl) + strlen(shared) + strlen(v->source) + 1, 1);
   if (!source) return log_fail(STATUS_ENVIRONMENT, "out of host memory for OpenCL sources");
   strcat(strcat(strcat(source, gemm_common_cl), shared), v->source);
-  status_t status = opencl_program_build(s->device, source, options, program);
+  status_t status = opencl_program_build(device, source, options, program);
   free(source);
   return status;
 }
 
-static status_t kernel_create(cl_program program, const char *name, cl_kernel *kernel)
+status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *kernel)
 {
   cl_int error;
   cl_kernel made = clCreateKernel(program, name, &error);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel of a matrix product");
+  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel for matrix products");
   *kernel = made;
   return STATUS_OK;
 }
@@ -156,35 +153,49 @@ static status_t combine_create(const struct gemm_exec *exec, struct state *s)
   cl_program program;
   snprintf(options, sizeof options, "-cl-std=CL1.2 -D SPLITS=%d%s", exec->blocks.splits,
            has_aligned_c(&exec->problem, &exec->blocks) ? " -D ALIGNED_C" : "");
-  RETURN_IF_FAILED(program_build(s, &combine, options, &program));
-  status_t status = kernel_create(program, "combine", &s->combine);
+  RETURN_IF_FAILED(gemm_opencl_build(s->device, &combine, options, &program));
+  status_t status = gemm_opencl_kernel(program, "combine", &s->combine);
   clReleaseProgram(program);
   return status;
 }
 
-/* ---- arguments ---- */
+/* ---- launch ---- */
 
-struct argument {
-  size_t bytes;
-  const void *value;
-};
-
-static status_t arguments_set(cl_kernel kernel, const struct argument *arguments, cl_uint n)
+status_t gemm_opencl_launch(struct gpu_queue *queue, cl_kernel kernel,
+                            const struct opencl_argument *arguments, cl_uint n, const size_t global[3],
+                            const size_t local[3])
 {
   for (cl_uint x = 0; x < n; x++) {
     cl_int error = clSetKernelArg(kernel, x, arguments[x].bytes, arguments[x].value);
-    if (error != CL_SUCCESS) return opencl_fail(error, "clSetKernelArg of a matrix product");
+    if (error != CL_SUCCESS) return opencl_fail(error, "clSetKernelArg for matrix products");
   }
-  return STATUS_OK;
+  cl_int error =
+      clEnqueueNDRangeKernel(opencl_queue_handle(queue), kernel, 3, NULL, global, local, 0, NULL, NULL);
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueNDRangeKernel for matrix products");
 }
 
-#define ARGUMENT(value)                                                                                      \
-  {                                                                                                          \
-    sizeof(value), &(value)                                                                                  \
-  }
+static void items_cut(const struct gemm_exec *exec, size_t global[3], size_t local[3])
+{
+  const struct gemm_blocks *b = &exec->blocks;
+  const struct opencl_variant *v = variant_of(exec);
+  size_t down = (size_t)tiles(exec->problem.m, b->group_m),
+         across = (size_t)tiles(exec->problem.n, b->group_n);
+  int single = v->geometry == OPENCL_SINGLE;
+  local[0] = single ? 1 : (size_t)(b->group_n / b->item_n);
+  local[1] = single ? 1 : (size_t)(b->group_m / b->item_m);
+  global[0] = across * local[0];
+  global[1] = down * local[1];
+  global[2] = local[2] = 1;
+  if (v->geometry != OPENCL_TILES) return;
+  local[0] *= local[1];
+  local[1] = 1;
+  global[0] = down * across * local[0];
+  global[1] = 1;
+  global[2] = (size_t)b->splits;
+}
 
 /* With splits the products go to their parts, unscaled; combine scales. */
-static status_t gemm_arguments(const struct gemm_exec *exec, const struct state *s,
+static status_t product_launch(const struct gemm_exec *exec, const struct state *s, struct gpu_queue *queue,
                                const struct gemm_operands *o)
 {
   const struct gemm_problem *p = &exec->problem;
@@ -193,71 +204,37 @@ static status_t gemm_arguments(const struct gemm_exec *exec, const struct state 
   cl_int lda = (cl_int)p->ld[GEMM_A], ldb = (cl_int)p->ld[GEMM_B], ldc = split ? n : (cl_int)p->ld[GEMM_C];
   cl_float alpha = split ? 1 : p->alpha, beta = split ? 0 : p->beta;
   cl_mem a = o->a.handle, b = o->b.handle, c = split ? s->parts : o->c.handle;
-  const struct argument arguments[] = {ARGUMENT(m),   ARGUMENT(n),   ARGUMENT(k),     ARGUMENT(lda),
-                                       ARGUMENT(ldb), ARGUMENT(ldc), ARGUMENT(alpha), ARGUMENT(beta),
-                                       ARGUMENT(a),   ARGUMENT(b),   ARGUMENT(c),     ARGUMENT(steps)};
-  return arguments_set(s->gemm, arguments, deep ? 12 : 11);
+  const struct opencl_argument arguments[] = {
+      OPENCL_ARGUMENT(m),   OPENCL_ARGUMENT(n),   OPENCL_ARGUMENT(k),     OPENCL_ARGUMENT(lda),
+      OPENCL_ARGUMENT(ldb), OPENCL_ARGUMENT(ldc), OPENCL_ARGUMENT(alpha), OPENCL_ARGUMENT(beta),
+      OPENCL_ARGUMENT(a),   OPENCL_ARGUMENT(b),   OPENCL_ARGUMENT(c),     OPENCL_ARGUMENT(steps)};
+  size_t global[3], local[3];
+  items_cut(exec, global, local);
+  return gemm_opencl_launch(queue, s->gemm, arguments, deep ? 12 : 11, global, local);
 }
 
-static status_t combine_arguments(const struct gemm_exec *exec, const struct state *s,
-                                  const struct gemm_operands *o)
+static status_t combine_launch(const struct gemm_exec *exec, const struct state *s, struct gpu_queue *queue,
+                               const struct gemm_operands *o)
 {
   const struct gemm_problem *p = &exec->problem;
   cl_int m = (cl_int)p->m, n = (cl_int)p->n, ldc = (cl_int)p->ld[GEMM_C];
   cl_float alpha = p->alpha, beta = p->beta;
   cl_mem c = o->c.handle;
-  const struct argument arguments[] = {ARGUMENT(m),    ARGUMENT(n),        ARGUMENT(ldc), ARGUMENT(alpha),
-                                       ARGUMENT(beta), ARGUMENT(s->parts), ARGUMENT(c)};
-  return arguments_set(s->combine, arguments, 7);
-}
-
-/* ---- launch ---- */
-
-static status_t enqueue(struct gpu_queue *queue, cl_kernel kernel, const size_t global[3],
-                        const size_t local[3])
-{
-  cl_int error =
-      clEnqueueNDRangeKernel(opencl_queue_handle(queue), kernel, 3, NULL, global, local, 0, NULL, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueNDRangeKernel of a matrix product");
-}
-
-static status_t gemm_enqueue(const struct gemm_exec *exec, const struct state *s, struct gpu_queue *queue)
-{
-  const struct gemm_blocks *b = &exec->blocks;
-  const struct opencl_variant *v = variant_of(exec);
-  size_t down = (size_t)tiles(exec->problem.m, b->group_m),
-         across = (size_t)tiles(exec->problem.n, b->group_n);
-  size_t local[3] = {(size_t)(b->group_n / b->item_n), (size_t)(b->group_m / b->item_m), 1};
-  if (v->geometry == OPENCL_SINGLE) local[0] = local[1] = 1;
-  size_t global[3] = {across * local[0], down * local[1], 1};
-  if (v->geometry == OPENCL_TILES) {
-    local[0] *= local[1];
-    local[1] = 1;
-    global[0] = down * across * local[0];
-    global[1] = 1;
-    global[2] = (size_t)b->splits;
-  }
-  return enqueue(queue, s->gemm, global, local);
-}
-
-static status_t combine_enqueue(const struct gemm_exec *exec, const struct state *s, struct gpu_queue *queue)
-{
-  const struct gemm_problem *p = &exec->problem;
+  const struct opencl_argument arguments[] = {
+      OPENCL_ARGUMENT(m),    OPENCL_ARGUMENT(n),        OPENCL_ARGUMENT(ldc), OPENCL_ARGUMENT(alpha),
+      OPENCL_ARGUMENT(beta), OPENCL_ARGUMENT(s->parts), OPENCL_ARGUMENT(c)};
   int64_t columns = has_aligned_c(p, &exec->blocks) ? 4 : 1;
   const size_t local[3] = {COMBINE_ACROSS, COMBINE_DOWN, 1};
   const size_t global[3] = {(size_t)tiles(p->n, columns * COMBINE_ACROSS) * COMBINE_ACROSS,
                             (size_t)tiles(p->m, COMBINE_DOWN) * COMBINE_DOWN, 1};
-  return enqueue(queue, s->combine, global, local);
+  return gemm_opencl_launch(queue, s->combine, arguments, 7, global, local);
 }
 
 static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
   const struct state *s = exec->state;
-  RETURN_IF_FAILED(gemm_arguments(exec, s, o));
-  RETURN_IF_FAILED(gemm_enqueue(exec, s, queue));
-  if (!s->combine) return STATUS_OK;
-  RETURN_IF_FAILED(combine_arguments(exec, s, o));
-  return combine_enqueue(exec, s, queue);
+  RETURN_IF_FAILED(product_launch(exec, s, queue, o));
+  return s->combine ? combine_launch(exec, s, queue, o) : STATUS_OK;
 }
 
 /* ---- open and close ---- */
@@ -291,8 +268,8 @@ static status_t open(struct gemm_exec *exec)
   splits_settle(exec, s);
   char options[OPTIONS_MAX];
   RETURN_IF_FAILED(options_write(exec, s, options, sizeof options));
-  RETURN_IF_FAILED(program_build(s, variant_of(exec), options, &s->program));
-  RETURN_IF_FAILED(kernel_create(s->program, "gemm", &s->gemm));
+  RETURN_IF_FAILED(gemm_opencl_build(s->device, variant_of(exec), options, &s->program));
+  RETURN_IF_FAILED(gemm_opencl_kernel(s->program, "gemm", &s->gemm));
   RETURN_IF_FAILED(limits_check(exec, s));
   if (exec->blocks.splits == 1) return STATUS_OK;
   RETURN_IF_FAILED(combine_create(exec, s));
@@ -332,7 +309,7 @@ static int registers_again(const struct gemm_exec *exec, const struct state *s, 
   int registers = 0;
   snprintf(salted, sizeof salted, "%s -D SALT=%.0f", options, stats_now() * 1e9);
   const int muted = log_mute(1);
-  if (program_build(s, variant_of(exec), salted, &program) == STATUS_OK)
+  if (gemm_opencl_build(s->device, variant_of(exec), salted, &program) == STATUS_OK)
     registers = log_registers(s, program);
   log_mute(muted);
   if (program) clReleaseProgram(program);

@@ -27,6 +27,28 @@ struct opencl_variant {
 /** What the library's kernels use. */
 extern const struct gemm_ops gemm_opencl_ops;
 
+/** An argument of a kernel, as clSetKernelArg wants it. */
+struct opencl_argument {
+  size_t bytes;
+  const void *value;
+};
+#define OPENCL_ARGUMENT(value)                                                                               \
+  {                                                                                                          \
+    sizeof(value), &(value)                                                                                  \
+  }
+
+/** \brief Builds \a variant's sources behind common.cl. */
+status_t gemm_opencl_build(struct opencl_device *device, const struct opencl_variant *variant,
+                           const char *options, cl_program *program);
+
+/** \brief A kernel of a program, by its name. */
+status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *kernel);
+
+/** \brief Puts a kernel with \a n arguments into the queue. */
+status_t gemm_opencl_launch(struct gpu_queue *queue, cl_kernel kernel,
+                            const struct opencl_argument *arguments, cl_uint n, const size_t global[3],
+                            const size_t local[3]);
+
 #if HAVE_CLBLAST
 extern const struct gemm_kernel gemm_opencl_clblast;
 #endif
