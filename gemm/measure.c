@@ -25,33 +25,13 @@
 #define SETTLE_SECONDS         0.03
 #define PROGRESS_AFTER_SECONDS 2.0
 
-/** Events around a block. */
-struct timer {
-  struct gpu_event *begin, *end;
-};
-
-static status_t timer_open(struct timer *timer, struct gpu_device *device)
+status_t gemm_block_time(struct gemm_run *run, struct gemm_exec *exec, int launches, double *seconds)
 {
-  timer->begin = timer->end = NULL;
-  RETURN_IF_FAILED(gpu_event_create(device, &timer->begin));
-  return gpu_event_create(device, &timer->end);
-}
-
-static void timer_close(struct timer *timer)
-{
-  gpu_event_destroy(timer->begin);
-  gpu_event_destroy(timer->end);
-}
-
-/* Device seconds of that many products. */
-static status_t block_time(struct gemm_run *run, struct gemm_series *s, const struct timer *timer,
-                           int launches, double *seconds)
-{
-  RETURN_IF_FAILED(gpu_record(timer->begin, run->queue));
-  for (int n = 0; n < launches; n++) RETURN_IF_FAILED(gemm_launch(s->exec, run->queue, &run->matrices.on));
-  RETURN_IF_FAILED(gpu_record(timer->end, run->queue));
+  RETURN_IF_FAILED(gpu_record(run->begin, run->queue));
+  for (int n = 0; n < launches; n++) RETURN_IF_FAILED(gemm_launch(exec, run->queue, &run->matrices.on));
+  RETURN_IF_FAILED(gpu_record(run->end, run->queue));
   RETURN_IF_FAILED(gpu_sync(run->queue));
-  return gpu_elapsed(timer->begin, timer->end, seconds);
+  return gpu_elapsed(run->begin, run->end, seconds);
 }
 
 /* ---- open ---- */
@@ -97,13 +77,13 @@ static void series_close(struct gemm_series *s)
 
 /* Seconds of the fastest of a few products, the first aside: what else runs on a CPU may hold any
  * of them up. Where they are long there is one. */
-static status_t probe(struct gemm_run *run, struct gemm_series *s, const struct timer *timer, double *fastest)
+static status_t probe(struct gemm_run *run, struct gemm_series *s, double *fastest)
 {
   double seconds, all = 0;
-  RETURN_IF_FAILED(block_time(run, s, timer, 1, &seconds));
+  RETURN_IF_FAILED(gemm_block_time(run, s->exec, 1, &seconds));
   *fastest = INFINITY;
   for (int n = 0; n < PROBES && all < run->config.block; n++) {
-    RETURN_IF_FAILED(block_time(run, s, timer, 1, &seconds));
+    RETURN_IF_FAILED(gemm_block_time(run, s->exec, 1, &seconds));
     *fastest = fmin(*fastest, seconds);
     all += seconds;
   }
@@ -111,14 +91,14 @@ static status_t probe(struct gemm_run *run, struct gemm_series *s, const struct 
 }
 
 /* As many products as fill a block, on all ranks alike. */
-static status_t series_calibrate(struct gemm_run *run, struct gemm_series *s, const struct timer *timer)
+static status_t series_calibrate(struct gemm_run *run, struct gemm_series *s)
 {
   double one = 0, slowest = 0;
   if (run->placement.info.emulated) {
     s->launches = 1;
     return STATUS_OK;
   }
-  if (s->status == STATUS_OK) RETURN_IF_FAILED(probe(run, s, timer, &one));
+  if (s->status == STATUS_OK) RETURN_IF_FAILED(probe(run, s, &one));
   RETURN_IF_FAILED(
       watch_allreduce(run->placement.comm, &one, &slowest, 1, MPI_DOUBLE, MPI_MAX, "a product's time"));
   double block = fmin(run->config.block, run->config.seconds);
@@ -154,14 +134,14 @@ static status_t series_agree(struct gemm_run *run, struct gemm_series *s, status
 }
 
 /* Ranks leave together, or stay together: each opens the same kernels. */
-static status_t prepare(struct gemm_run *run, struct gemm_series *series, int n, const struct timer *timer)
+static status_t prepare(struct gemm_run *run, struct gemm_series *series, int n)
 {
   status_t worst = STATUS_OK;
   for (int s = 0; s < n; s++) {
     status_t status = series_agree(run, &series[s], series_open(run, &series[s]));
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     worst = status_worst(worst, status);
-    RETURN_IF_FAILED(series_calibrate(run, &series[s], timer));
+    RETURN_IF_FAILED(series_calibrate(run, &series[s]));
   }
   return worst;
 }
@@ -182,25 +162,25 @@ static status_t block_agree(struct gemm_run *run, int *go)
 
 /* Untimed products first: caches and clocks are this kernel's then. On a GPU as many as follow, and
  * as close together. */
-static status_t settle(struct gemm_run *run, struct gemm_series *s, const struct timer *timer)
+static status_t settle(struct gemm_run *run, struct gemm_series *s)
 {
   double unused, wanted = fmin(SETTLE_SECONDS, run->config.seconds);
   if (run->placement.info.emulated) return STATUS_OK;
-  if (!run->placement.info.is_cpu) return block_time(run, s, timer, s->launches, &unused);
+  if (!run->placement.info.is_cpu) return gemm_block_time(run, s->exec, s->launches, &unused);
   for (double begin = stats_now(); stats_now() - begin < wanted;)
-    RETURN_IF_FAILED(block_time(run, s, timer, 1, &unused));
+    RETURN_IF_FAILED(gemm_block_time(run, s->exec, 1, &unused));
   return STATUS_OK;
 }
 
-static status_t block_run(struct gemm_run *run, struct gemm_series *s, const struct timer *timer, int *go)
+static status_t block_run(struct gemm_run *run, struct gemm_series *s, int *go)
 {
   double seconds;
-  RETURN_IF_FAILED(settle(run, s, timer));
+  RETURN_IF_FAILED(settle(run, s));
   RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
   RETURN_IF_FAILED(gpu_sync(run->queue));
   RETURN_IF_FAILED(block_agree(run, go));
   if (!*go) return STATUS_OK;
-  RETURN_IF_FAILED(block_time(run, s, timer, s->launches, &seconds));
+  RETURN_IF_FAILED(gemm_block_time(run, s->exec, s->launches, &seconds));
   RETURN_IF_FAILED(stats_add(&s->samples, &s->n_samples, seconds));
   status_t status = gemm_compare_block(run, s, s->n_samples);
   if (status != STATUS_WRONG) return status;
@@ -229,8 +209,7 @@ static status_t time_is_up(const struct gemm_run *run, double begin, double want
 }
 
 /* To and fro, so that none always comes after the same one. */
-static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int n, double seconds,
-                           const struct timer *timer)
+static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
   int able = 0, up = 0, go = 1;
   int emulated = run->placement.info.emulated, least = emulated ? ROUNDS_EMULATED : ROUNDS_LEAST;
@@ -239,7 +218,7 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   for (int round = 0; able > 0 && go && (round < least || (!up && !emulated)); round++) {
     for (int turn = 0; go && turn < n; turn++) {
       struct gemm_series *s = &series[round % 2 ? n - 1 - turn : turn];
-      if (s->status == STATUS_OK) RETURN_IF_FAILED(block_run(run, s, timer, &go));
+      if (s->status == STATUS_OK) RETURN_IF_FAILED(block_run(run, s, &go));
     }
     RETURN_IF_FAILED(time_is_up(run, begin, seconds * able, &up));
   }
@@ -257,14 +236,13 @@ static status_t series_settle(struct gemm_run *run, struct gemm_series *s)
   return series_agree(run, s, gemm_compare_counts(run, s) ? STATUS_WRONG : STATUS_OK);
 }
 
-static status_t series_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds,
-                               const struct timer *timer)
+static status_t series_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
-  status_t worst = prepare(run, series, n, timer);
+  status_t worst = prepare(run, series, n);
   if (worst != STATUS_OK && worst != STATUS_WRONG) return worst;
   /* An acceptance has its answer then, and a soak need not go on for hours. */
   run->wrong = worst == STATUS_WRONG && run->config.accept;
-  RETURN_IF_FAILED(rounds_run(run, series, n, seconds, timer));
+  RETURN_IF_FAILED(rounds_run(run, series, n, seconds));
   for (int s = 0; s < n; s++) {
     status_t status = series_settle(run, &series[s]);
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
@@ -275,11 +253,8 @@ static status_t series_measure(struct gemm_run *run, struct gemm_series *series,
 
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
-  struct timer timer;
   run->wrong = 0;
-  status_t status = timer_open(&timer, run->device);
-  if (status == STATUS_OK) status = series_measure(run, series, n, seconds, &timer);
+  status_t status = series_measure(run, series, n, seconds);
   for (int s = 0; s < n; s++) series_close(&series[s]);
-  timer_close(&timer);
   return status;
 }

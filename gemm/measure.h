@@ -13,4 +13,7 @@
  * that this device cannot run (series->status). */
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds);
 
+/** \brief Device seconds of that many products, one after the other. */
+status_t gemm_block_time(struct gemm_run *run, struct gemm_exec *exec, int launches, double *seconds);
+
 #endif

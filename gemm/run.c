@@ -93,6 +93,8 @@ void gemm_run_close(struct gemm_run *run)
   gemm_problem_close(run);
   gemm_ladder_free(run);
   free(run->ranks);
+  gpu_event_destroy(run->end);
+  gpu_event_destroy(run->begin);
   gpu_queue_destroy(run->queue);
   gpu_close(run->device);
 }

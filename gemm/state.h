@@ -51,6 +51,7 @@ struct gemm_run {
   struct placement placement;
   struct gpu_device *device;
   struct gpu_queue *queue;
+  struct gpu_event *begin, *end; /**< around what is timed */
   /** bytes that a rank may take of its device: the least over ranks */
   uint64_t memory;
   struct gemm_ceilings ceilings; /**< of this rank's device, in this run */

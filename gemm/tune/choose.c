@@ -38,6 +38,8 @@ status_t gemm_place(struct gemm_run *run)
   if (run->config.block == 0) run->config.block = p->info.is_cpu ? BLOCK_ON_CPU : BLOCK_ON_GPU;
   status_t status = gpu_open(p->backend, p->device, &run->device);
   if (status == STATUS_OK) status = gpu_queue_create(run->device, GPU_NORMAL, &run->queue);
+  if (status == STATUS_OK) status = gpu_event_create(run->device, &run->begin);
+  if (status == STATUS_OK) status = gpu_event_create(run->device, &run->end);
   if (status == STATUS_OK) status = gpu_memory_free(run->device, &run->memory);
   RETURN_IF_FAILED(agree_status(p->comm, status));
   /* Ranks on one device share its memory, and ranks on CPUs share the host's. */

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
+#include "gemm/measure.h"
 #include "gemm/verify/compare.h"
 
 /* The model is rarely that wrong. OpenCL on a CPU compiles for seconds. */
@@ -32,22 +33,10 @@ static int by_prediction(const void *a, const void *b)
 /* Seconds of a product, after one that is not counted. C holds what the counted ones left. */
 static status_t trial_time(struct gemm_run *run, struct gemm_exec *exec, double *seconds)
 {
-  struct gpu_event *begin = NULL, *end = NULL;
-  status_t status;
-  TRY(gpu_event_create(run->device, &begin), done);
-  TRY(gpu_event_create(run->device, &end), done);
-  TRY(gemm_launch(exec, run->queue, &run->matrices.on), done);
-  TRY(gemm_matrices_reset(&run->matrices), done);
-  TRY(gpu_sync(run->queue), done);
-  TRY(gpu_record(begin, run->queue), done);
-  for (int n = 0; n < LAUNCHES; n++) TRY(gemm_launch(exec, run->queue, &run->matrices.on), done);
-  TRY(gpu_record(end, run->queue), done);
-  TRY(gpu_sync(run->queue), done);
-  status = gpu_elapsed(begin, end, seconds);
-done:
-  gpu_event_destroy(end);
-  gpu_event_destroy(begin);
-  return status;
+  RETURN_IF_FAILED(gemm_launch(exec, run->queue, &run->matrices.on));
+  RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
+  RETURN_IF_FAILED(gpu_sync(run->queue));
+  return gemm_block_time(run, exec, LAUNCHES, seconds);
 }
 
 /* What does not run here is passed over. STATUS_WRONG where it computes something else than the
