@@ -51,20 +51,22 @@ struct option_spec {
 #define OPTION_FIELD(type, field) _Generic(((CONFIG *)0)->field, type : offsetof(CONFIG, field))
 #define OPTION_GIVEN(field)       (OPTION_FIELD(int, field) + 1)
 
-#define OPTION_FLAG(field)           .value = {OPTION_TYPE_FLAG, OPTION_FIELD(int, field)}
-#define OPTION_TEXT(field, metavar)  .value = {OPTION_TYPE_TEXT, OPTION_FIELD(const char *, field), metavar}
-#define OPTION_INPUT(field, metavar) .value = {OPTION_TYPE_INPUT, OPTION_FIELD(const char *, field), metavar}
+#define OPTION_FLAG(field) .value = {OPTION_TYPE_FLAG, OPTION_FIELD(int, field), NULL, {0}, NULL}
+#define OPTION_TEXT(field, metavar)                                                                          \
+  .value = {OPTION_TYPE_TEXT, OPTION_FIELD(const char *, field), metavar, {0}, NULL}
+#define OPTION_INPUT(field, metavar)                                                                         \
+  .value = {OPTION_TYPE_INPUT, OPTION_FIELD(const char *, field), metavar, {0}, NULL}
 #define OPTION_OUTPUT(field, metavar)                                                                        \
-  .value = {OPTION_TYPE_OUTPUT, OPTION_FIELD(const char *, field), metavar}
+  .value = {OPTION_TYPE_OUTPUT, OPTION_FIELD(const char *, field), metavar, {0}, NULL}
 #define OPTION_INT(field, min, max, metavar)                                                                 \
-  .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int64_t, field), metavar, {VALUE_INT, NULL, min, max}}
+  .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int64_t, field), metavar, {VALUE_INT, NULL, min, max}, NULL}
 #define OPTION_REAL(field, min, max, metavar)                                                                \
-  .value = {OPTION_TYPE_RANGE, OPTION_FIELD(double, field), metavar, {VALUE_REAL, NULL, min, max}}
+  .value = {OPTION_TYPE_RANGE, OPTION_FIELD(double, field), metavar, {VALUE_REAL, NULL, min, max}, NULL}
 #define OPTION_CHOICE(field, words) OPTION_CHOICE_AS(field, words, words)
 #define OPTION_CHOICE_AS(field, words, metavar)                                                              \
-  .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int, field), metavar, {VALUE_CHOICE, words}}
-#define OPTION_CUSTOM(field, reader, metavar)                                                                \
-  .value = {OPTION_TYPE_CUSTOM, offsetof(CONFIG, field), metavar, .parse = reader}
+  .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int, field), metavar, {VALUE_CHOICE, words, 0, 0}, NULL}
+#define OPTION_CUSTOM(field, parse, metavar)                                                                 \
+  .value = {OPTION_TYPE_CUSTOM, offsetof(CONFIG, field), metavar, {0}, parse}
 
 /** \brief The option of every program that writes a document; \a more is said behind the usual
  * help. */
