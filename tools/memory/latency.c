@@ -115,7 +115,7 @@ static status_t ring_prepare(struct mem_run *run, struct gpu_mem mem, uint64_t s
                              struct mem_ring *ring, struct mem_chase *chase, uint64_t *hops)
 {
   double seconds;
-  *ring = (struct mem_ring){.base = run->ops->ring_base(mem),
+  *ring = (struct mem_ring){.base = run->traits.pointers ? (uint64_t)(uintptr_t)mem.handle : 0,
                             .nodes = bytes / stride,
                             .stride = (uint32_t)stride,
                             .line = (uint32_t)run->traits.line};

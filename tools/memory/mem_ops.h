@@ -136,6 +136,7 @@ struct mem_traits {
       /** of MEM_TUNED: which is fastest differs from chip to chip and with the size */
       copy_shapes;
   struct mem_shapes mix_shapes; /**< likewise, of the mixes */
+  int pointers;                 /**< a handle of memory is an address: a chase adds it */
   int types;                    /**< bit set of enum mem_type */
   int peaks;                    /**< types that peak() has: bit set of enum mem_type */
 };
@@ -159,8 +160,6 @@ struct mem_ops {
   status_t (*copy)(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_copy *copy);
   status_t (*mix)(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_mix *mix);
 
-  /** \brief The base that pointers of a chase in \a mem have. */
-  uint64_t (*ring_base)(struct gpu_mem mem);
   /** \brief Links the nodes of a ring. */
   status_t (*ring_fill)(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem,
                         const struct mem_ring *ring);

@@ -17,6 +17,7 @@
 #define BENCH_POINTS_MAX  40
 #define BENCH_SAMPLES_MAX 100
 #define BENCH_WHY_MAX     160
+#define BENCH_WAYS_MAX    16
 
 enum bench_part { BENCH_HOST = 1, BENCH_PAIRS = 2, BENCH_HALO = 4, BENCH_REDUCE = 8, BENCH_ALL = 15 };
 #define BENCH_PARTS 4
@@ -94,8 +95,8 @@ struct bench {
   uint64_t between_hosts; /**< bytes that this rank sent to other hosts */
   /* on rank 0: */
   int n_host, n_pairs, n_halo, n_reduce;
-  struct bench_path *host, *pairs, *reduce;
-  struct bench_halo *halo;
+  struct bench_path *host, *pairs, reduce;
+  struct bench_halo halo[BENCH_WAYS_MAX];
   struct cards_table cards;
   double seconds;
 };
@@ -126,6 +127,10 @@ status_t bench_agree(MPI_Comm comm, status_t status);
 /** \brief The end of a turn in which some ranks measured: those wait for each other, and whoever
  * was idle for as long as it takes. */
 status_t bench_rest(const struct bench *bench, int measured);
+
+/** \brief A path that was not measured yet; what moves its bytes is \a way until more is known. */
+struct bench_path bench_path_of(int rank, int peer, const char *way, const char *why, const char *direction,
+                                const char *company);
 
 /** \brief Rank 0 appends \a path of rank \a owner to the list, if it has points. Collective over
  * all ranks. */

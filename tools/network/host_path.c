@@ -160,19 +160,6 @@ static status_t curve_measure(struct rig *rig, MPI_Comm comm, enum direction way
   return STATUS_OK;
 }
 
-static struct bench_path path_make(const struct bench *bench, enum gpu_host_kind kind, enum direction way,
-                                   int alone)
-{
-  struct bench_path path = {.rank = bench->placement.rank, .peer = -1};
-  const char *name = kind == GPU_HOST_PINNED ? "pinned" : "pageable";
-  snprintf(path.way, sizeof path.way, "%s", name);
-  snprintf(path.used, sizeof path.used, "%s", name);
-  snprintf(path.why, sizeof path.why, "as asked of the device layer");
-  snprintf(path.direction, sizeof path.direction, "%s", direction_names[way]);
-  snprintf(path.company, sizeof path.company, "%s", alone ? "alone" : "all");
-  return path;
-}
-
 /* ---- who measures with whom ---- */
 
 /* Ranks in the same place on their hosts measure at the same time: they share nothing that a copy
@@ -181,7 +168,9 @@ static status_t turn(struct bench *bench, struct rig *rig, enum direction way, i
 {
   struct placement *p = &bench->placement;
   int mine = p->host_rank >= first && p->host_rank < last;
-  struct bench_path path = path_make(bench, rig->kind, way, last - first == 1);
+  struct bench_path path = bench_path_of(p->rank, -1, rig->kind == GPU_HOST_PINNED ? "pinned" : "pageable",
+                                         "as asked of the device layer", direction_names[way],
+                                         last - first == 1 ? "alone" : "all");
   MPI_Comm self = MPI_COMM_NULL;
   RETURN_IF_FAILED(guard_mpi(
       p->comm,

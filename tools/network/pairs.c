@@ -147,13 +147,10 @@ static status_t round_run(struct bench *bench, const struct halo_transport *tran
 {
   const struct placement *p = &bench->placement;
   int peer = round->partner[p->rank], low = peer < p->rank ? peer : p->rank;
-  struct bench_path path = {.rank = low, .peer = peer < p->rank ? p->rank : peer};
+  struct bench_path path =
+      bench_path_of(low, peer < p->rank ? p->rank : peer, transport->name,
+                    bench->config.transport ? "asked for" : "one of all", round->direction, round->company);
   MPI_Comm pair = MPI_COMM_NULL;
-  snprintf(path.way, sizeof path.way, "%s", transport->name);
-  snprintf(path.used, sizeof path.used, "%s", transport->name);
-  snprintf(path.why, sizeof path.why, "%s", bench->config.transport ? "asked for" : "one of all");
-  snprintf(path.direction, sizeof path.direction, "%s", round->direction);
-  snprintf(path.company, sizeof path.company, "%s", round->company);
   RETURN_IF_FAILED(guard_mpi(
       p->comm, MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair), "MPI_Comm_split"));
   status_t status = STATUS_OK;
@@ -313,16 +310,10 @@ static status_t halo_measure(struct bench *bench, const struct halo_transport *t
 
 status_t bench_halo_run(struct bench *bench)
 {
-  for (int t = 0; halo_transports[t] && bench->placement.ranks > 1; t++) {
-    struct bench_halo halo, *list;
+  for (int t = 0; halo_transports[t] && bench->placement.ranks > 1 && bench->n_halo < BENCH_WAYS_MAX; t++) {
     if (!bench_transport_wanted(bench, halo_transports[t])) continue;
-    RETURN_IF_FAILED(halo_measure(bench, halo_transports[t], &halo));
-    list = realloc(bench->halo, (size_t)(bench->n_halo + 1) * sizeof *list);
-    RETURN_IF_FAILED(
-        agree_status(bench->placement.comm,
-                     list ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for halos")));
-    bench->halo = list;
-    bench->halo[bench->n_halo++] = halo;
+    RETURN_IF_FAILED(halo_measure(bench, halo_transports[t], &bench->halo[bench->n_halo]));
+    bench->n_halo++;
   }
   return STATUS_OK;
 }

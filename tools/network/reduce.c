@@ -89,16 +89,11 @@ static status_t curve_measure(struct bench *bench, const struct buffers *b, stru
 status_t bench_reduce_run(struct bench *bench)
 {
   struct buffers b = {malloc(REGION_BYTES), malloc(REGION_BYTES)};
-  struct bench_path path = {.rank = 0, .peer = -1};
   status_t status = b.mine && b.sum ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for sums");
   status = agree_status(bench->placement.comm, status);
-  snprintf(path.way, sizeof path.way, "MPI_Allreduce");
-  snprintf(path.used, sizeof path.used, "MPI_Allreduce");
-  snprintf(path.why, sizeof path.why, "sum of doubles in host memory");
-  snprintf(path.direction, sizeof path.direction, "both");
-  snprintf(path.company, sizeof path.company, "all");
-  if (status == STATUS_OK) status = curve_measure(bench, &b, &path.curve);
-  if (status == STATUS_OK) status = bench_path_collect(bench, 0, &path, &bench->reduce, &bench->n_reduce);
+  bench->reduce = bench_path_of(0, -1, "MPI_Allreduce", "sum of doubles in host memory", "both", "all");
+  if (status == STATUS_OK) status = curve_measure(bench, &b, &bench->reduce.curve);
+  bench->n_reduce = status == STATUS_OK;
   free(b.mine);
   free(b.sum);
   return status;

@@ -184,7 +184,7 @@ json_t *bench_report_json(const struct bench *bench)
   object_set(document, "host", paths_json(bench->host, bench->n_host));
   object_set(document, "pairs", paths_json(bench->pairs, bench->n_pairs));
   object_set(document, "halo", halo_json(bench));
-  object_set(document, "allreduce", paths_json(bench->reduce, bench->n_reduce));
+  object_set(document, "allreduce", paths_json(&bench->reduce, bench->n_reduce));
   object_set(document, "cards", cards_json(bench));
   object_set(document, "ranks", ranks_json(bench));
   return document;

@@ -10,7 +10,6 @@
 #include "tools/network/bench.h"
 
 #define RANKS_SHOWN 16
-#define WAYS_MAX    16
 
 static const struct bench_point *last_point(const struct bench_curve *curve)
 {
@@ -64,13 +63,13 @@ static void print_host(const struct bench *bench, FILE *out)
 /* ---- pairs ---- */
 
 /* The ways that pairs were measured by, in their order. */
-static int ways_list(const struct bench *bench, const char *ways[WAYS_MAX])
+static int ways_list(const struct bench *bench, const char *ways[BENCH_WAYS_MAX])
 {
   int n = 0;
   for (int p = 0; p < bench->n_pairs; p++) {
     int known = 0;
     for (int w = 0; w < n; w++) known |= strcmp(ways[w], bench->pairs[p].way) == 0;
-    if (!known && n < WAYS_MAX) ways[n++] = bench->pairs[p].way;
+    if (!known && n < BENCH_WAYS_MAX) ways[n++] = bench->pairs[p].way;
   }
   return n;
 }
@@ -123,7 +122,7 @@ static void print_curves(const struct bench *bench, FILE *out)
 
 static void print_pairs(const struct bench *bench, FILE *out)
 {
-  const char *ways[WAYS_MAX];
+  const char *ways[BENCH_WAYS_MAX];
   int n = ways_list(bench, ways);
   for (int w = 0; w < n; w++) print_matrix(bench, ways[w], out);
   if (n > 0) print_curves(bench, out);
@@ -151,16 +150,15 @@ static void print_halo(const struct bench *bench, FILE *out)
 
 static void print_reduce(const struct bench *bench, FILE *out)
 {
-  for (int p = 0; p < bench->n_reduce; p++) {
-    const struct bench_curve *curve = &bench->reduce[p].curve;
-    fprintf(out,
-            "\n  MPI_Allreduce of doubles in host memory: %.2f us for %" PRId64 " B, %.2f us for %" PRId64
-            " B\n ",
-            curve->points[0].seconds * 1e6, curve->points[0].bytes, last_point(curve)->seconds * 1e6,
-            last_point(curve)->bytes);
-    print_fit(&curve->fit, out);
-    fprintf(out, "\n");
-  }
+  const struct bench_curve *curve = &bench->reduce.curve;
+  if (bench->n_reduce == 0) return;
+  fprintf(out,
+          "\n  MPI_Allreduce of doubles in host memory: %.2f us for %" PRId64 " B, %.2f us for %" PRId64
+          " B\n ",
+          curve->points[0].seconds * 1e6, curve->points[0].bytes, last_point(curve)->seconds * 1e6,
+          last_point(curve)->bytes);
+  print_fit(&curve->fit, out);
+  fprintf(out, "\n");
 }
 
 /* ---- cards ---- */

@@ -44,6 +44,18 @@ status_t bench_rest(const struct bench *bench, int measured)
   return (measured ? watch_barrier : watch_patiently)(comm, "others that measure");
 }
 
+struct bench_path bench_path_of(int rank, int peer, const char *way, const char *why, const char *direction,
+                                const char *company)
+{
+  struct bench_path path = {.rank = rank, .peer = peer};
+  snprintf(path.way, sizeof path.way, "%s", way);
+  snprintf(path.used, sizeof path.used, "%s", way);
+  snprintf(path.why, sizeof path.why, "%s", why);
+  snprintf(path.direction, sizeof path.direction, "%s", direction);
+  snprintf(path.company, sizeof path.company, "%s", company);
+  return path;
+}
+
 status_t bench_path_collect(struct bench *bench, int owner, const struct bench_path *path,
                             struct bench_path **list, int *n)
 {
@@ -188,6 +200,4 @@ void bench_close(struct bench *bench)
   free(bench->ranks);
   free(bench->host);
   free(bench->pairs);
-  free(bench->reduce);
-  free(bench->halo);
 }

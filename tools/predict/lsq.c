@@ -81,11 +81,11 @@ static double column_length(const struct lsq *p, int column)
   return sqrt(sum);
 }
 
-/** Columns + 1 equations that have the same least squares as all rows, column-major, the right side
- * as the last column: a fit of hundreds of rows is solved again and again, each time with other
- * columns left out. */
+/** Columns + 1 equations that have the same least squares as all rows, the right side as the last
+ * column: a fit of hundreds of rows is solved again and again, each time with other columns left
+ * out. Columns lie \a stride apart. */
 struct triangle {
-  int rows;
+  int rows, stride;
   double *matrix;
 };
 
@@ -104,22 +104,17 @@ static status_t triangle_make(const struct lsq *p, const double *length, struct 
 {
   const int columns = p->columns + 1, rows = p->rows > columns ? p->rows : columns;
   double *a = calloc((size_t)rows * (size_t)columns, sizeof *a);
-  t->rows = columns;
-  t->matrix = calloc((size_t)columns * (size_t)columns, sizeof *t->matrix);
   for (int c = 0; a && c < columns; c++)
     for (int r = 0; r < p->rows; r++)
-      a[(size_t)c * (size_t)rows + (size_t)r] =
-          c == p->columns ? p->right[r]
-          : length[c] > 0 ? p->matrix[(size_t)r * (size_t)p->columns + (size_t)c] / length[c]
-                          : 0;
-  if (!a || !t->matrix || triangulate(a, rows, columns) != 0) {
+      a[c * rows + r] = c == p->columns ? p->right[r]
+                        : length[c] > 0 ? p->matrix[r * p->columns + c] / length[c]
+                                        : 0;
+  if (!a || triangulate(a, rows, columns) != 0) {
     free(a);
-    free(t->matrix);
     return log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d rows", p->rows);
   }
-  for (int c = 0; c < columns; c++)
-    memcpy(t->matrix + c * columns, a + (size_t)c * (size_t)rows, ((size_t)c + 1) * sizeof *a);
-  free(a);
+  for (int c = 0; c < columns; c++) memset(a + c * rows + c + 1, 0, (size_t)(rows - c - 1) * sizeof *a);
+  *t = (struct triangle){columns, rows, a};
   return STATUS_OK;
 }
 
@@ -153,8 +148,8 @@ static status_t solve_used(const struct triangle *t, const double *length, int c
   if (n == 0) return STATUS_OK;
   double *a = calloc((size_t)m * (size_t)n, sizeof *a), *work = calloc((size_t)lwork, sizeof *work);
   double right[m], singular[n];
-  memcpy(right, t->matrix + columns * m, sizeof right);
-  for (int c = 0; a && c < n; c++) memcpy(a + c * m, t->matrix + index[c] * m, (size_t)m * sizeof *a);
+  memcpy(right, t->matrix + columns * t->stride, sizeof right);
+  for (int c = 0; a && c < n; c++) memcpy(a + c * m, t->matrix + index[c] * t->stride, (size_t)m * sizeof *a);
   if (!a || !work)
     status = log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d columns", n);
   else
@@ -196,7 +191,7 @@ static int most_negative(const struct lsq *p, const struct lsq_solution *s)
 status_t lsq_solve(const struct lsq *p, struct lsq_solution *solution)
 {
   struct lsq_solution s;
-  struct triangle triangle;
+  struct triangle triangle = {.rows = 0};
   status_t status;
   double length[p->columns];
   for (int c = 0; c < p->columns; c++) length[c] = column_length(p, c);

@@ -26,6 +26,7 @@ static void cpu_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK,
                                 .copy_shapes = {1, {"a part a thread"}},
                                 .mix_shapes = {1, {"a part a thread"}},
+                                .pointers = 1,
                                 .types = 1 << MEM_FP32};
 }
 
@@ -159,11 +160,6 @@ static status_t cpu_mix(struct mem_exec *x, struct gpu_queue *queue, const struc
 
 /* ---- latency ---- */
 
-static uint64_t cpu_ring_base(struct gpu_mem mem)
-{
-  return (uint64_t)(uintptr_t)mem.handle;
-}
-
 static status_t cpu_ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
                               const struct mem_ring *ring)
 {
@@ -230,7 +226,6 @@ const struct mem_ops mem_ops_cpu = {
     .check = cpu_check,
     .copy = cpu_copy,
     .mix = cpu_mix,
-    .ring_base = cpu_ring_base,
     .ring_fill = cpu_ring_fill,
     .chase = cpu_chase,
     .window = cpu_window,

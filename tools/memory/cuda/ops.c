@@ -61,6 +61,7 @@ static void cuda_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK | 1 << MEM_GROUP,
                                 .copy_shapes = mem_cuda_copy_shapes(),
                                 .mix_shapes = mem_cuda_mix_shapes(),
+                                .pointers = 1,
                                 .types = 1 << MEM_FP32};
   if (mem_cuda_tensor_built()) traits->types |= 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;
   if (x->peaks) traits->peaks = 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;
@@ -84,11 +85,6 @@ static status_t cuda_check(struct mem_exec *x, struct gpu_queue *queue, struct g
 }
 
 /* ---- latency ---- */
-
-static uint64_t cuda_ring_base(struct gpu_mem mem)
-{
-  return (uint64_t)(uintptr_t)mem.handle;
-}
 
 static status_t chase_run(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase, int each)
 {
@@ -127,7 +123,6 @@ const struct mem_ops mem_ops_cuda = {
     .check = cuda_check,
     .copy = mem_cuda_copy,
     .mix = mem_cuda_mix,
-    .ring_base = cuda_ring_base,
     .ring_fill = mem_cuda_ring_fill,
     .chase = cuda_chase,
     .trace = cuda_trace,

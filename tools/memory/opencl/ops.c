@@ -293,12 +293,6 @@ static status_t cl_mix(struct mem_exec *x, struct gpu_queue *queue, const struct
 
 /* ---- latency ---- */
 
-static uint64_t cl_ring_base(struct gpu_mem mem)
-{
-  (void)mem;
-  return 0;
-}
-
 static status_t cl_ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
                              const struct mem_ring *ring)
 {
@@ -378,7 +372,6 @@ const struct mem_ops mem_ops_opencl = {
     .check = cl_check,
     .copy = cl_copy,
     .mix = cl_mix,
-    .ring_base = cl_ring_base,
     .ring_fill = cl_ring_fill,
     .chase = cl_chase,
     .window = cl_window,
