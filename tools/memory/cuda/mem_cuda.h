@@ -30,8 +30,7 @@ struct mem_exec {
 /** \brief Whether the last launch, named by \a what, failed. */
 static inline status_t mem_cuda_launched(const char *what)
 {
-  cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, what);
+  return cuda_check(cudaGetLastError(), what);
 }
 
 /* Verbs of struct mem_ops. */

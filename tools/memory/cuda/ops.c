@@ -5,11 +5,6 @@
 #include "base/log.h"
 #include "tools/memory/cuda/mem_cuda.h"
 
-static status_t check(cudaError_t error, const char *what)
-{
-  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, what);
-}
-
 /* One chip has them, and a build need not. */
 static status_t peaks_find(struct mem_exec *x)
 {
@@ -17,8 +12,8 @@ static status_t peaks_find(struct mem_exec *x)
   unsigned built = 0;
   if (p->major != 9 || p->minor != 0) return STATUS_OK;
   RETURN_IF_FAILED(mem_cuda_peak_built(x->each));
-  RETURN_IF_FAILED(
-      check(cudaMemcpy(&built, x->each, sizeof built, cudaMemcpyDeviceToHost), "running a first kernel"));
+  RETURN_IF_FAILED(cuda_check(cudaMemcpy(&built, x->each, sizeof built, cudaMemcpyDeviceToHost),
+                              "running a first kernel"));
   x->peaks = (int)built;
   return STATUS_OK;
 }
@@ -40,9 +35,10 @@ static status_t cuda_open(struct gpu_device *device, struct mem_exec **exec)
   x->device = (struct cuda_device *)device;
   x->units = device->info.compute_units;
   TRY(cuda_use(device), fail);
-  TRY(check(cudaMalloc((void **)&x->found, sizeof *x->found), "allocating counters"), fail);
-  TRY(check(cudaMalloc((void **)&x->result, 2 * sizeof *x->result), "allocating counters"), fail);
-  TRY(check(cudaMalloc((void **)&x->each, MEM_TRACE_MAX * sizeof *x->each), "allocating counters"), fail);
+  TRY(cuda_check(cudaMalloc((void **)&x->found, sizeof *x->found), "allocating counters"), fail);
+  TRY(cuda_check(cudaMalloc((void **)&x->result, 2 * sizeof *x->result), "allocating counters"), fail);
+  TRY(cuda_check(cudaMalloc((void **)&x->each, MEM_TRACE_MAX * sizeof *x->each), "allocating counters"),
+      fail);
   TRY(peaks_find(x), fail);
   *exec = x;
   return STATUS_OK;
@@ -67,17 +63,17 @@ static void cuda_traits(const struct mem_exec *x, struct mem_traits *traits)
   if (x->peaks) traits->peaks = 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;
 }
 
-static status_t cuda_check(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
-                           struct mem_check *c)
+static status_t check_run(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+                          struct mem_check *c)
 {
   cudaStream_t stream = cuda_queue_handle(queue);
   struct mem_cuda_found found = {0, ~0ull, 0};
-  RETURN_IF_FAILED(check(cudaMemcpyAsync(x->found, &found, sizeof found, cudaMemcpyHostToDevice, stream),
-                         "starting a comparison"));
+  RETURN_IF_FAILED(cuda_check(cudaMemcpyAsync(x->found, &found, sizeof found, cudaMemcpyHostToDevice, stream),
+                              "starting a comparison"));
   RETURN_IF_FAILED(mem_cuda_check(x, queue, mem, bytes, c));
-  RETURN_IF_FAILED(check(cudaMemcpyAsync(&found, x->found, sizeof found, cudaMemcpyDeviceToHost, stream),
-                         "reading a comparison"));
-  RETURN_IF_FAILED(check(cudaStreamSynchronize(stream), "comparing memory"));
+  RETURN_IF_FAILED(cuda_check(cudaMemcpyAsync(&found, x->found, sizeof found, cudaMemcpyDeviceToHost, stream),
+                              "reading a comparison"));
+  RETURN_IF_FAILED(cuda_check(cudaStreamSynchronize(stream), "comparing memory"));
   c->wrong = found.wrong;
   c->first = found.first;
   c->sum = found.sum;
@@ -93,9 +89,10 @@ static status_t chase_run(struct mem_exec *x, struct gpu_queue *queue, struct me
   RETURN_IF_FAILED(gpu_record(chase->begin_event, queue));
   RETURN_IF_FAILED(mem_cuda_chase(x, queue, chase, each));
   RETURN_IF_FAILED(gpu_record(chase->end_event, queue));
-  RETURN_IF_FAILED(check(cudaMemcpyAsync(result, x->result, sizeof result, cudaMemcpyDeviceToHost, stream),
-                         "reading a chase's result"));
-  RETURN_IF_FAILED(check(cudaStreamSynchronize(stream), "a chase"));
+  RETURN_IF_FAILED(
+      cuda_check(cudaMemcpyAsync(result, x->result, sizeof result, cudaMemcpyDeviceToHost, stream),
+                 "reading a chase's result"));
+  RETURN_IF_FAILED(cuda_check(cudaStreamSynchronize(stream), "a chase"));
   chase->end = result[0];
   chase->cycles = (double)result[1];
   return STATUS_OK;
@@ -109,8 +106,8 @@ static status_t cuda_chase(struct mem_exec *x, struct gpu_queue *queue, struct m
 static status_t cuda_trace(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase)
 {
   RETURN_IF_FAILED(chase_run(x, queue, chase, 1));
-  return check(cudaMemcpy(chase->each, x->each, chase->hops * sizeof *x->each, cudaMemcpyDeviceToHost),
-               "reading a chase's trace");
+  return cuda_check(cudaMemcpy(chase->each, x->each, chase->hops * sizeof *x->each, cudaMemcpyDeviceToHost),
+                    "reading a chase's trace");
 }
 
 const struct mem_ops mem_ops_cuda = {
@@ -120,7 +117,7 @@ const struct mem_ops mem_ops_cuda = {
     .close = cuda_close,
     .traits = cuda_traits,
     .fill = mem_cuda_fill,
-    .check = cuda_check,
+    .check = check_run,
     .copy = mem_cuda_copy,
     .mix = mem_cuda_mix,
     .ring_fill = mem_cuda_ring_fill,
