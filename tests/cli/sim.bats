@@ -130,26 +130,28 @@ simulates() {
   [ $code -eq 137 ]
 }
 
-# halts PASSES [-o]: stops a simulation, or with -o its launcher alone while it goes on to its end, and waits for two seconds.
+# halts PASSES SECONDS [-o]: stops a simulation, or with -o its launcher alone while it goes on to its end; it is waited for two seconds,
+# and all is over after SECONDS.
 halts() {
-  local pid halted begin=$SECONDS
+  local pid halted begin
   export TMPDIR=$PWD/files
   mkdir -p files
-  timeout -k 1 30 "$sim" --model "$model" -s L -n 512 --passes "$1" --timeout 2 >/dev/null 2>said 3>&- &
+  timeout -k 1 90 "$sim" --model "$model" -s L -n 512 --passes "$1" --timeout 2 >/dev/null 2>said 3>&- &
   pid=$!
   for _ in $(seq 600); do [ -e files/*/log ] && break; sleep 0.1; done
-  for _ in $(seq 100); do halted=$(pgrep $2 -f "$PWD/files") && break; sleep 0.1; done
+  for _ in $(seq 100); do halted=$(pgrep $3 -f "$PWD/files") && break; sleep 0.1; done
+  begin=$SECONDS
   kill -STOP $halted
   code=0
   wait $pid || code=$?
-  [ $code -eq 6 ] && [ $((SECONDS - begin)) -lt 25 ] || { echo "exit code $code"; cat said; return 1; }
+  [ $code -eq 6 ] && [ $((SECONDS - begin)) -lt "$2" ] || { echo "exit code $code"; cat said; return 1; }
   grep -q 'waited 2 s for the simulation of 512 ranks, which computes nothing: process [0-9]* (.*) is stopped' said
   [ -z "$(ls files)" ] && ! pgrep -f "$PWD/files"
 }
 
 @test "a simulation that does not go on is waited for as long as --timeout says, and leaves nothing behind" {
-  halts 1000
-  halts 3 -o
+  halts 1000 15
+  halts 3 60 -o
 }
 
 @test "a signal that is ignored stays so" {
