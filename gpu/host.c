@@ -42,16 +42,23 @@ int host_allowed_cpus(void)
   return 0;
 }
 
+int host_read_line(const char *path, char *line, int size)
+{
+  FILE *stream = fopen(path, "r");
+  line[0] = '\0';
+  if (!stream) return 0;
+  int some = fgets(line, size, stream) != NULL;
+  line[strcspn(line, "\n")] = '\0';
+  fclose(stream);
+  return some;
+}
+
 /** The first number of a file; 0 when there is none ("max" means no limit). */
 static int read_number(const char *folder, const char *file, uint64_t *value)
 {
-  char path[2 * PATH_BYTES];
+  char path[2 * PATH_BYTES], line[64];
   snprintf(path, sizeof path, "%s/%s", folder, file);
-  FILE *stream = fopen(path, "r");
-  if (!stream) return 0;
-  int found = fscanf(stream, "%" SCNu64, value) == 1;
-  fclose(stream);
-  return found;
+  return host_read_line(path, line, sizeof line) && sscanf(line, "%" SCNu64, value) == 1;
 }
 
 /** The value of "key value" in a file of such lines; stays as it is when the key is not there. */
@@ -129,12 +136,9 @@ static uint64_t hash_text(uint64_t hash, const char *text)
  * name tells apart machines that were made from one image. */
 void host_uuid(char *text, size_t size)
 {
-  char id[64] = "", name[256] = "";
-  FILE *stream = fopen("/etc/machine-id", "r");
-  if (stream) {
-    if (!fgets(id, sizeof id, stream)) id[0] = '\0';
-    fclose(stream);
-  }
+  char id[64], name[256] = "";
+  /* its line's end has always been a part of it */
+  const char *end = host_read_line("/etc/machine-id", id, sizeof id) ? "\n" : "";
   gethostname(name, sizeof name - 1);
-  snprintf(text, size, "CPU-%016" PRIx64, hash_text(hash_text(0, id), name));
+  snprintf(text, size, "CPU-%016" PRIx64, hash_text(hash_text(hash_text(0, id), end), name));
 }

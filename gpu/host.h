@@ -21,6 +21,10 @@ struct host_memory {
  * its parents. */
 void host_memory_read(struct host_memory *memory);
 
+/** \brief The first line of a small file of the kernel's, without its end; "" and 0 where there is
+ * none. */
+int host_read_line(const char *path, char *line, int size);
+
 /** \brief "CPU-" and 16 hex digits: the same for all processes of a host and after a reboot. */
 void host_uuid(char *text, size_t size);
 

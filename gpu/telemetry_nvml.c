@@ -103,10 +103,11 @@ void nvml_close(struct nvml *nvml)
   free(nvml);
 }
 
-static void read_clock(const struct nvml *n, int (*function)(device_t, int, unsigned *), int which, int *mhz)
+static void read_one_of(const struct nvml *n, int (*function)(device_t, int, unsigned *), int which,
+                        int *number)
 {
   unsigned value;
-  if (function && function(n->device, which, &value) == NVML_SUCCESS) *mhz = (int)value;
+  if (function && function(n->device, which, &value) == NVML_SUCCESS) *number = (int)value;
 }
 
 static void read_number(const struct nvml *n, int (*function)(device_t, unsigned *), int *number)
@@ -117,13 +118,12 @@ static void read_number(const struct nvml *n, int (*function)(device_t, unsigned
 
 void nvml_read(const struct nvml *n, struct telemetry_sample *sample)
 {
-  unsigned milliwatts, celsius;
+  unsigned milliwatts;
   unsigned long long reasons;
   if (n->power && n->power(n->device, &milliwatts) == NVML_SUCCESS) sample->watts = milliwatts * 1e-3;
-  read_clock(n, n->clock, NVML_CLOCK_SM, &sample->sm_mhz);
-  read_clock(n, n->clock, NVML_CLOCK_MEMORY, &sample->memory_mhz);
-  if (n->temperature && n->temperature(n->device, NVML_TEMPERATURE_GPU, &celsius) == NVML_SUCCESS)
-    sample->celsius = (int)celsius;
+  read_one_of(n, n->clock, NVML_CLOCK_SM, &sample->sm_mhz);
+  read_one_of(n, n->clock, NVML_CLOCK_MEMORY, &sample->memory_mhz);
+  read_one_of(n, n->temperature, NVML_TEMPERATURE_GPU, &sample->celsius);
   if (n->throttle && n->throttle(n->device, &reasons) == NVML_SUCCESS)
     sample->throttle = (int)(reasons & ~NVML_THROTTLE_IDLE & 0xff);
 }
@@ -167,8 +167,8 @@ static void read_nvlinks(const struct nvml *n, struct telemetry_state *state)
 void nvml_state(const struct nvml *n, struct telemetry_state *state)
 {
   unsigned current, pending;
-  read_clock(n, n->clock_max, NVML_CLOCK_SM, &state->sm_mhz_max);
-  read_clock(n, n->clock_max, NVML_CLOCK_MEMORY, &state->memory_mhz_max);
+  read_one_of(n, n->clock_max, NVML_CLOCK_SM, &state->sm_mhz_max);
+  read_one_of(n, n->clock_max, NVML_CLOCK_MEMORY, &state->memory_mhz_max);
   if (n->ecc_mode && n->ecc_mode(n->device, &current, &pending) == NVML_SUCCESS) state->ecc = (int)current;
   read_errors(n, NVML_ERROR_CORRECTED, &state->corrected);
   read_errors(n, NVML_ERROR_UNCORRECTED, &state->uncorrected);

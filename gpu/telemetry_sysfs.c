@@ -13,6 +13,7 @@
 
 #include "base/stats.h"
 #include "base/switches.h"
+#include "gpu/host.h"
 #include "gpu/telemetry_sources.h"
 
 #define PATH_BYTES 512
@@ -65,11 +66,8 @@ static FILE *file_open(const char *folder, const char *name)
 /* The first line of a file, whether there was one. */
 static int read_line(const char *folder, const char *name, char *line, int size)
 {
-  FILE *file = file_open(folder, name);
-  if (!file) return 0;
-  int some = fgets(line, size, file) != NULL;
-  fclose(file);
-  return some;
+  char path[PATH_BYTES];
+  return folder[0] && name[0] && join(path, folder, name) && host_read_line(path, line, size);
 }
 
 static int read_value(const char *folder, const char *name, double *value)

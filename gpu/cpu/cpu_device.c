@@ -143,7 +143,7 @@ static status_t cpu_open(int index, struct gpu_device **opened)
   return STATUS_OK;
 }
 
-static void cpu_close(struct gpu_device *device)
+void cpu_close(struct gpu_device *device)
 {
   free(device);
 }
@@ -257,7 +257,7 @@ static int cpu_attach(struct gpu_device *device, const struct gpu_share *share, 
   return host_share_attach(share, mem, reason);
 }
 
-static void cpu_detach(struct gpu_device *device, struct gpu_mem *mem)
+void cpu_detach(struct gpu_device *device, struct gpu_mem *mem)
 {
   (void)device;
   host_share_detach(mem);

@@ -7,6 +7,8 @@
 
 #include "gpu/gpu.h"
 
+void cpu_close(struct gpu_device *device);
+void cpu_detach(struct gpu_device *device, struct gpu_mem *mem);
 status_t cpu_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host);
 void cpu_free_host(struct gpu_device *device, enum gpu_host_kind kind, void *host);
 status_t cpu_queue_create(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **created);

@@ -12,6 +12,7 @@
 #include "base/report.h"
 #include "gpu/cpu/cpu_device.h"
 #include "gpu/cuda/cuda_verbs.h"
+#include "gpu/host.h"
 #include "gpu/range.h"
 
 struct cuda_event {
@@ -64,21 +65,11 @@ status_t cuda_use(struct gpu_device *device)
 
 /* ---- probe ---- */
 
-/* First line of a small file of the kernel's, "" if there is none. */
-static void read_line(const char *path, char *text, int size)
-{
-  FILE *file = fopen(path, "r");
-  text[0] = 0;
-  if (!file) return;
-  if (fgets(text, size, file)) text[strcspn(text, "\n")] = 0;
-  fclose(file);
-}
-
 static int pci_numa(const char *pci)
 {
   char path[96], text[16];
   snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", pci);
-  read_line(path, text, sizeof text);
+  host_read_line(path, text, sizeof text);
   return text[0] ? atoi(text) : -1;
 }
 
@@ -97,7 +88,7 @@ static void write_versions(char *text, size_t size)
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
-  read_line("/sys/module/nvidia/version", module, sizeof module);
+  host_read_line("/sys/module/nvidia/version", module, sizeof module);
   snprintf(text, size, "driver %s%sCUDA %d.%d, runtime CUDA %d.%d", module, module[0] ? ", " : "",
            driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 }
@@ -186,11 +177,6 @@ static status_t open_device(int index, struct gpu_device **device)
 fail:
   free(d);
   return status;
-}
-
-static void close_device(struct gpu_device *device)
-{
-  free(device);
 }
 
 static status_t memory_free(struct gpu_device *device, uint64_t *bytes)
@@ -369,7 +355,7 @@ const struct gpu_backend gpu_backend_cuda = {
     .memory = GPU_MEMORY_CUDA,
     .probe = probe,
     .open = open_device,
-    .close = close_device,
+    .close = cpu_close,
     .alloc = alloc,
     .free = free_memory,
     .alloc_host = alloc_host,

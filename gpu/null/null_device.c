@@ -99,11 +99,6 @@ static status_t null_open(int index, struct gpu_device **opened)
   return STATUS_OK;
 }
 
-static void null_close(struct gpu_device *device)
-{
-  free(device);
-}
-
 static status_t null_memory_free(struct gpu_device *device, uint64_t *bytes)
 {
   RETURN_IF_FAILED(null_call("memory_free", STATUS_FAULT));
@@ -161,12 +156,6 @@ static int null_attach(struct gpu_device *device, const struct gpu_share *share,
     return 0;
   }
   return host_share_attach(share, mem, reason);
-}
-
-static void null_detach(struct gpu_device *device, struct gpu_mem *mem)
-{
-  (void)device;
-  host_share_detach(mem);
 }
 
 /* The rest is the CPU backend's, counted: its queues, events and copies do not look at the
@@ -254,7 +243,7 @@ const struct gpu_backend gpu_backend_null = {
     .for_tests = 1,
     .probe = null_probe,
     .open = null_open,
-    .close = null_close,
+    .close = cpu_close,
     .alloc = null_alloc,
     .free = null_free,
     .alloc_host = null_alloc_host,
@@ -275,6 +264,6 @@ const struct gpu_backend gpu_backend_null = {
     .alloc_shared = null_alloc_shared,
     .share = null_share,
     .attach = null_attach,
-    .detach = null_detach,
+    .detach = cpu_detach,
     .copy = null_copy,
 };

@@ -310,7 +310,7 @@ static void random_instructions_do_what_the_interpreter_says(void **state)
     thread->pc = code;
     for (int i = 0; i < LENGTH; i++) {
       fast += qpu_fetch(emu, thread->pc)->fast;
-      qpu_describe(words[i], tried);
+      qpu_describe(words[i], NULL, 0, tried);
       assert_int_equal(qpu_alu_enter(&mode), STATUS_OK);
       issue(emu, thread);
       qpu_alu_leave(&mode);

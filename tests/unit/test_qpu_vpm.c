@@ -4,7 +4,6 @@
  * positions in a row, or down a column. */
 #include "tests/unit/qpu_rig.h"
 
-#include "gpu/qpu/emulator/dma.h"
 #include "gpu/qpu/emulator/vpm.h"
 
 static struct qpu_vpm vpm;
@@ -159,7 +158,7 @@ static void every_load_goes_where_it_is_set_up_to(void **state)
                        (uint32_t)(c.row_length & 15) << 20 | (uint32_t)(c.rows & 15) << 16 |
                        (uint32_t)(c.vpitch & 15) << 12 | (uint32_t)c.vertical << 11 | (uint32_t)c.y << 4 |
                        (uint32_t)c.x;
-    assert_int_equal(qpu_dma_load_rows(dma.active_setup), c.rows);
+    assert_int_equal(qpu_dma_rows(dma.active_setup, 0), c.rows);
     struct qpu_vpm expected;
     fill(&seed);
     expected = vpm;
@@ -215,7 +214,7 @@ static void every_store_comes_from_where_it_is_set_up_to(void **state)
     dma.active_setup = 0x80000000u | (uint32_t)(c.units & 127) << 23 | (uint32_t)(c.depth & 127) << 16 |
                        (uint32_t)c.horizontal << 14 | (uint32_t)c.y << 7 | (uint32_t)c.x << 3 |
                        (uint32_t)c.mode;
-    assert_int_equal(qpu_dma_store_rows(dma.active_setup), c.units);
+    assert_int_equal(qpu_dma_rows(dma.active_setup, 1), c.units);
     fill(&seed);
     uint8_t *bytes = qpu_memory_at(&memory, block);
     memset(bytes, 0x5a, 1 << 17);

@@ -178,7 +178,7 @@ static void put_branch(struct writer *w, const struct qpu_inst *inst, const char
     put(w, ", %d", (int)(int32_t)inst->imm);
 }
 
-static void describe(uint64_t word, const char *label, int pinned, char text[QPU_TEXT_MAX])
+void qpu_describe(uint64_t word, const char *label, int pinned, char text[QPU_TEXT_MAX])
 {
   struct qpu_inst inst = qpu_decode(word);
   struct writer w = {text, 0, pinned};
@@ -197,11 +197,6 @@ static void describe(uint64_t word, const char *label, int pinned, char text[QPU
   }
 }
 
-void qpu_describe(uint64_t word, char text[QPU_TEXT_MAX])
-{
-  describe(word, NULL, 0, text);
-}
-
 /* Whether the assembler makes this word of the text again; what it would complain of is of no
  * interest. */
 static int assembles_back(const char *text, uint64_t word)
@@ -214,13 +209,13 @@ static int assembles_back(const char *text, uint64_t word)
 int qpu_disassemble(uint64_t word, const char *label, char text[QPU_TEXT_MAX])
 {
   for (int pinned = 0; pinned <= 1; pinned++) {
-    describe(word, NULL, pinned, text);
+    qpu_describe(word, NULL, pinned, text);
     if (!assembles_back(text, word)) continue;
-    describe(word, label, pinned, text);
+    qpu_describe(word, label, pinned, text);
     return 0;
   }
   char comment[QPU_TEXT_MAX];
-  describe(word, NULL, 0, comment);
+  qpu_describe(word, NULL, 0, comment);
   snprintf(text, QPU_TEXT_MAX, ".int 0x%x, 0x%x # %.200s", (unsigned)word, (unsigned)(word >> 32), comment);
   return 1;
 }

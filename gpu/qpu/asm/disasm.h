@@ -17,8 +17,9 @@
  * nothing) becomes `.int` with what it would do as a comment; returns 1 then, else 0. */
 int qpu_disassemble(uint64_t word, const char *label, char text[QPU_TEXT_MAX]);
 
-/** \brief What an instruction does, for reading only: it need not assemble into the same word. */
-void qpu_describe(uint64_t word, char text[QPU_TEXT_MAX]);
+/** \brief What an instruction does, for reading only: it need not assemble into the same word. With
+ * \a pinned registers name their file even where either would do. */
+void qpu_describe(uint64_t word, const char *label, int pinned, char text[QPU_TEXT_MAX]);
 
 /** \brief A whole program with labels at the targets of its relative branches. */
 status_t qpu_disassemble_program(const uint64_t *words, size_t n_words, FILE *out);

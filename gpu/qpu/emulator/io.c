@@ -153,30 +153,22 @@ static status_t setup_write(struct qpu_issue *issue, uint32_t setup)
   }
 }
 
-static void start_dma(struct qpu_issue *issue, struct qpu_dma *dma, int rows, uint32_t address)
+static status_t start_transfer(struct qpu_issue *issue, int store, uint32_t address)
 {
   struct qpu_emu *emu = issue->emu;
+  struct qpu_dma *dma = store ? &issue->qpu->store : &issue->qpu->load;
+  if (!(dma->setup >> 31)) return qpu_emu_fault(issue, "a DMA transfer is started and was never set up");
   dma->busy = 1;
   dma->active_setup = dma->setup;
   dma->active_stride = dma->stride;
   dma->address = address;
   dma->pc = issue->thread->pc;
-  dma->done_at = emu->turn + (uint64_t)(rows + emu->config.dma_turns);
+  dma->done_at = emu->turn + (uint64_t)(qpu_dma_rows(dma->setup, store) + emu->config.dma_turns);
   if (dma->done_at < emu->next_dma) emu->next_dma = dma->done_at;
-}
-
-static status_t start_transfer(struct qpu_issue *issue, int file, uint32_t address)
-{
-  struct qpu_qpu *qpu = issue->qpu;
-  struct qpu_dma *dma = file == QPU_FILE_A ? &qpu->load : &qpu->store;
-  if (!(dma->setup >> 31)) return qpu_emu_fault(issue, "a DMA transfer is started and was never set up");
-  if (file == QPU_FILE_A) {
-    start_dma(issue, dma, qpu_dma_load_rows(dma->setup), address);
-    issue->emu->stats.dma_loads++;
-  } else {
-    start_dma(issue, dma, qpu_dma_store_rows(dma->setup), address);
-    issue->emu->stats.dma_stores++;
-  }
+  if (store)
+    emu->stats.dma_stores++;
+  else
+    emu->stats.dma_loads++;
   return STATUS_OK;
 }
 
@@ -263,7 +255,7 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
   case QPU_W_VPM_SETUP:
     return file == QPU_FILE_A ? setup_read(issue, first) : setup_write(issue, first);
   case QPU_W_VPM_ADDRESS:
-    return start_transfer(issue, file, first);
+    return start_transfer(issue, file == QPU_FILE_B, first);
   case QPU_W_MUTEX:
     return release_mutex(issue);
   case QPU_W_TMU0_S:

@@ -5,9 +5,7 @@
 #define QPU_EMU_STATE_H
 
 #include "gpu/qpu/asm/hazard.h"
-#include "gpu/qpu/emulator/dma.h"
 #include "gpu/qpu/emulator/emu.h"
-#include "gpu/qpu/emulator/memory.h"
 #include "gpu/qpu/emulator/vpm.h"
 #include "gpu/qpu/isa/alu.h"
 #include "gpu/qpu/isa/isa.h"

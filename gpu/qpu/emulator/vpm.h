@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The vertex pipe memory: 64 rows of 16 words that all QPUs share, and vectors of 8, 16 or
- * 32-bit elements in it, along rows or down columns. Source: reference guide, section 7, tables 32
- * and 33.
+ * \brief The vertex pipe memory: 64 rows of 16 words that all QPUs share. In it are vectors of 8,
+ * 16 or 32-bit elements, along rows or down columns, and blocks that DMA moves from and to memory,
+ * one load and one store a QPU. Source: reference guide, section 7, tables 32 to 37; the store's
+ * stride has 16 bits, as vc4asm's author found.
  *
- * Reading 8 and 16-bit elements extends them with zeros. */
+ * Reading 8 and 16-bit elements extends them with zeros. Elements of a block lie side by side:
+ * along a row, from its end on into the next, or down a column. For loads of 8 and 16-bit elements
+ * MODEW chooses, like the QPU's own accesses, which part of the row the block starts in, and VPITCH
+ * counts in such parts; for stores it is the offset in the first word. Where a block would leave
+ * the VPM's 64 rows the transfer is an error. */
 #ifndef QPU_VPM_H
 #define QPU_VPM_H
 
 #include <stdint.h>
 
+#include "gpu/qpu/emulator/memory.h"
 #include "gpu/qpu/isa/alu.h"
 
 #define QPU_VPM_ROWS  64
@@ -36,5 +42,21 @@ struct qpu_vpm_access qpu_vpm_access_of(uint32_t setup);
 /** \brief Moves one vector and goes on to the next. */
 void qpu_vpm_read(const struct qpu_vpm *vpm, struct qpu_vpm_access *access, qpu_vec *out);
 void qpu_vpm_write(struct qpu_vpm *vpm, struct qpu_vpm_access *access, const qpu_vec *in);
+
+/** What a program has set up and what is on its way. */
+struct qpu_dma {
+  uint32_t setup;  /**< basic set-up word */
+  uint32_t stride; /**< MPITCHB of loads; STRIDE and BLOCKMODE of stores */
+  int busy;
+  uint64_t done_at; /**< turn on which it ends */
+  uint32_t active_setup, active_stride, address, pc;
+};
+
+/** \brief Rows of the block that a set-up describes: transfers take longer the more there are. */
+int qpu_dma_rows(uint32_t setup, int store);
+
+/** \brief Does the transfer that was started. Returns NULL, or why it cannot be. */
+const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm);
+const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm);
 
 #endif
