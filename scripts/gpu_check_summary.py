@@ -10,6 +10,10 @@ import platform
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "shared"))
+sys.dont_write_bytecode = True
+from files import read_document  # noqa: E402
+
 SIZES = ("XL", "L", "M")
 # A kernel that reads 13 arrays and writes one can do what a copy can; the sweep can do what that kernel can.
 CEILING_TARGET = {"XL": 0.99, "L": 0.99, "M": 0.97}
@@ -31,13 +35,6 @@ PRODUCT_TARGETS = {1024: 0.95, 4096: 1.00, 8192: 1.00}
 PRODUCT_OPENCL_TARGET = 0.85
 
 
-def read_json(path):
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
-        return None
-
-
 def read_steps(path, folder):
     steps = []
     for line in path.read_text().splitlines():
@@ -56,23 +53,25 @@ def read_runs(folder):
         document = path.with_suffix(".json")
         if document.exists():
             runs[path.stem] = {"file": f"json/{document.name}", "command": path.read_text().strip(),
-                               "document": read_json(document)}
+                               "document": read_document(document)}
     return runs
 
 
+def document_of(runs, name):
+    return (runs.get(name) or {}).get("document") or {}
+
+
 def result(runs, name):
-    document = (runs.get(name) or {}).get("document") or {}
-    return document.get("result") or {}
+    return document_of(runs, name).get("result") or {}
 
 
 def copy_rates(runs):
-    document = (runs.get("copy-rate") or {}).get("document") or {}
-    return {copy["size"]: copy["gbps"] for copy in document.get("copies", [])}
+    return {copy["size"]: copy["gbps"] for copy in document_of(runs, "copy-rate").get("copies", [])}
 
 
 def copy_share(runs):
     """The least over sizes of mem-gpu's copy against the better of cudaMemcpy and BabelStream's."""
-    document = (runs.get("memory") or {}).get("document") or {}
+    document = document_of(runs, "memory")
     ways = (document.get("copies") or {}).get("ways", [])
     return min((way["share"] for way in ways), default=None)
 
@@ -84,7 +83,7 @@ def figure(name, value, target=None):
 
 def temporal_figures(runs):
     for name, target in TEMPORAL_TARGETS.items():
-        document = (runs.get(f"ladder-{name}") or {}).get("document") or {}
+        document = document_of(runs, f"ladder-{name}")
         shares = {rung["kernel"]: rung["ceiling_share"] for rung in document.get("rungs", [])
                   if rung["class"] == "temporal" and rung["verdict"] == "pass" and rung["ceiling_share"]}
         if not shares:
@@ -99,7 +98,7 @@ def temporal_figures(runs):
 
 def tensor_figures(runs):
     for name, target in TENSOR_TARGETS.items():
-        document = (runs.get(name) or {}).get("document") or {}
+        document = document_of(runs, name)
         for yardstick in document.get("yardsticks", []):
             if yardstick.get("ours_share"):
                 yield figure(f"{name.removeprefix('tensor-')} / {yardstick['kernel']}", yardstick["ours_share"], target)
@@ -107,7 +106,7 @@ def tensor_figures(runs):
 
 def best_products(runs, backend):
     """GFLOPS of the fastest rung and of each yardstick, by size."""
-    document = (runs.get(f"products-{backend}") or {}).get("document") or {}
+    document = document_of(runs, f"products-{backend}")
     sizes = {}
     for size in document.get("sizes", []):
         passed = [rung for rung in size["rungs"] if rung["verdict"] == "pass"]

@@ -3,15 +3,9 @@
 import argparse
 import os
 import re
-import shlex
-import shutil
-import subprocess
 
-from files import Trouble
-
-
-class BadInput(Exception):
-    """What was asked for cannot be."""
+from endings import BadInput
+from processes import checked_launcher, output
 
 
 def duration(text):
@@ -72,14 +66,6 @@ def fold(names):
 
 # ---- who ----
 
-def output(words):
-    try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
-
-
 def from_file(path):
     with open(path, encoding="utf-8") as file:
         lines = [line.split("#")[0].split() for line in file]
@@ -111,13 +97,7 @@ def launcher(a):
     # Not --exact, which leaves each rank one core.
     given = a.launcher or ("srun --overlap --nodelist={list} --nodes={hosts} --ntasks={ranks} --ntasks-per-node={per_host} --kill-on-bad-exit=1"
                            if in_slurm else f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}")
-    try:
-        first = shlex.split(filled(given, ["host"], 1))[0]
-    except (KeyError, IndexError, ValueError) as error:
-        raise BadInput(f"--launcher {given}: {{ranks}}, {{hosts}}, {{list}}, {{slots}} and {{per_host}} are what it can hold") from error
-    if not shutil.which(first):
-        raise Trouble(f"{first} was not found: name a launcher with --launcher")
-    return given
+    return checked_launcher(given, ("ranks", "hosts", "list", "slots", "per_host"))
 
 
 def filled(text, on, per_host):
@@ -131,7 +111,7 @@ def leaves(a):
         with open(a.topology, encoding="utf-8") as file:
             text = file.read()
     else:
-        text = output(["scontrol", "show", "topology"]) if shutil.which("scontrol") else None
+        text = output(["scontrol", "show", "topology"])
     found = {}
     for line in (text or "").splitlines():
         fields = dict(re.findall(r"(\w+)=(\S+)", line))

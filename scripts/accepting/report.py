@@ -3,13 +3,13 @@
 import os
 import time
 
+from endings import GRAVEST
 from hosts import fold
 from stages import PAIRS_POLICY
 from steps import say, write_document
 
 EXIT = {"not started": 7, "partial": 7, "fault": 7, "hang": 6, "wrong": 4, "environment": 3, "noisy": 3, "unverified": 3, "usage": 2, "slow": 5,
         "path": 5}
-GRAVEST = (7, 6, 4, 3, 2, 5)
 NO_EVIDENCE = ("noisy", "partial", "unverified")  # against any host: such steps have to run again
 CHECKED = ("pass", "fail", "noisy")
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A soak: all hosts for hours. What fails is dropped, and the others go on."""
 import stages
-from steps import read, say
+from files import read_document
+from steps import say
 
 SHORTEST = 0.05  # of a slice: a shorter rest is none
 
@@ -41,7 +42,7 @@ def job(run, name, seconds):
 def after_failure(run, step, names):
     """Reports who failed in a slice, and returns those that go on: none where nobody is found, since the next slice would fail too."""
     before = len(run.findings)
-    for host, device, why in culprits(read(run.path(step["name"], "doc"))):
+    for host, device, why in culprits(read_document(run.path(step["name"], "doc"))):
         run.find("wrong", [named(host, names)], why, step, device=device)
     untested = len(run.left_out)
     if len(run.findings) == before:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The stages: alone, products, pairs, switches, all, devices."""
 import argparse
+import collections
 import os
 import statistics
 
-from steps import checks_of, read, say, write_document
+from files import read_document
+from steps import checks_of, say, write_document
 
 # A pair is slow beyond so many standard deviations, and beyond this share, of the pairs' usual exchange.
 SIGMAS = 5
@@ -49,9 +51,9 @@ def alone(run, names):
     return sort_out(run, "himeno-gpu", steps)
 
 
-def by_themselves(run, names, prefix):
+def by_themselves(run, names, prefix, **job):
     """{host: step} of those that had the time; the prefix keeps steps apart that are run more than once."""
-    done = run.together(prefix, [(f"{prefix}-{name}", [name], {"options": accepted_by(run)}) for name in names])
+    done = run.together(prefix, [(f"{prefix}-{name}", [name], job or {"options": accepted_by(run)}) for name in names])
     return {name: done[f"{prefix}-{name}"] for name in names if f"{prefix}-{name}" in done}
 
 
@@ -71,12 +73,18 @@ def sort_out(run, program, steps):
 
 # ---- noise ----
 
+def spread_of(values):
+    """Median, and what a standard deviation is where most values are the usual ones."""
+    middle = statistics.median(values)
+    return middle, NORMAL_MAD * statistics.median(abs(one - middle) for one in values)
+
+
 def noise_of(samples):
     """Relative, of blocks' times; None where there are too few to tell."""
     if len(samples) < BLOCKS_MIN:
         return None
-    middle = statistics.median(samples)
-    return NORMAL_MAD * statistics.median(abs(one - middle) for one in samples) / middle
+    middle, spread = spread_of(samples)
+    return spread / middle
 
 
 # ---- arithmetic ----
@@ -93,8 +101,7 @@ def products(run, names, prefix="products"):
     if not run.has("gemm-gpu"):
         return names
     options = ["--accept", "-t", str(run.a.seconds), "--no-yardstick", *backend_of(run.a.options), *run.a.gemm_options]
-    done = run.together(prefix, [(f"{prefix}-{name}", [name], {"program": "gemm-gpu", "options": options}) for name in names])
-    steps = {name: done[f"{prefix}-{name}"] for name in names if f"{prefix}-{name}" in done}
+    steps = by_themselves(run, names, prefix, program="gemm-gpu", options=options)
     good = sort_out(run, "gemm-gpu", steps)
     rates = {}
     for name in good:
@@ -107,9 +114,8 @@ def products(run, names, prefix="products"):
 def slow_at_products(run, rates, steps):
     if len({name for name, _ in rates}) < PAIRS_MIN:
         return set()
-    usual = statistics.median(rates.values())
-    mad = statistics.median(abs(rate - usual) for rate in rates.values())
-    limit = usual - max(SIGMAS * NORMAL_MAD * mad, PRODUCTS_LEAST * usual)
+    usual, spread = spread_of(list(rates.values()))
+    limit = usual - max(SIGMAS * spread, PRODUCTS_LEAST * usual)
     bad = set()
     for (name, device), rate in rates.items():
         if rate < limit:
@@ -145,9 +151,8 @@ def exchange_of(document):
 
 
 def limit_of(times):
-    middle = statistics.median(times)
-    mad = statistics.median(abs(time - middle) for time in times)
-    return middle + max(SIGMAS * NORMAL_MAD * mad, LEAST * middle)
+    middle, spread = spread_of(times)
+    return middle + max(SIGMAS * spread, LEAST * middle)
 
 
 def pair_name(pair, kind):
@@ -228,10 +233,7 @@ def broken(run, done, pairs_):
     """Pairs that did not compute or end; a host with two of them is bad, else the way is."""
     failed = {pair: done[pair_name(pair, "pair")] for pair in pairs_ if pair_name(pair, "pair") in done}
     failed = {pair: step for pair, step in failed.items() if step["outcome"] not in ("pass", "slow") and not unjudged(run, pair, step)}
-    count = {}
-    for pair in failed:
-        for name in pair:
-            count[name] = count.get(name, 0) + 1
+    count = collections.Counter(name for pair in failed for name in pair)
     bad = {name for name, n in count.items() if n >= 2}
     for pair, step in failed.items():
         guilty = sorted(bad.intersection(pair))
@@ -242,7 +244,7 @@ def broken(run, done, pairs_):
 def pairs(run, names):
     if len(names) < 2:
         return names
-    met, times, done, everyone = {}, {}, {}, []
+    times, done, everyone = {}, {}, []
     for number, matches in enumerate(rounds_of(names, run.a.rounds)):
         done.update(run.together(f"round {number + 1}", [pair_job(run, pair, "pair") for pair in matches]))
         everyone += matches
@@ -251,13 +253,11 @@ def pairs(run, names):
         time = exchange_of(run.document(step["name"])) if step and step["outcome"] == "pass" else None
         if time is not None:
             times[pair] = time
-            for name in pair:
-                met[name] = met.get(name, 0) + 1
     bad = broken(run, done, everyone)
     if len(times) >= PAIRS_MIN:
         limit = limit_of(list(times.values()))
         slow = again_alone(run, [pair for pair, time in times.items() if time > limit], limit)
-        bad |= accuse(run, slow, limit, met)
+        bad |= accuse(run, slow, limit, collections.Counter(name for pair in times for name in pair))
     elif times:
         say(f"{len(times)} pairs tell no usual exchange: {PAIRS_MIN} do")
     return [name for name in names if name not in bad]
@@ -319,7 +319,7 @@ def devices(run, names):
         return names
     done = run.together("device", jobs)
     for name, step in done.items():
-        document = read(run.path(name, "doc"))
+        document = read_document(run.path(name, "doc"))
         if step["outcome"] != "pass":
             rank = ((document or {}).get("ranks") or [{}])[0]
             run.find(step["outcome"], step["hosts"], f"device {name.rsplit('-', 1)[1]} by itself: {step['why']}", step,

@@ -11,19 +11,17 @@ import fcntl
 import json
 import math
 import os
-import re
 import shlex
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 
 import hosts
-from files import Trouble, write_whole
-from processes import end
+from endings import BadInput, Trouble
+from files import read_document, write_whole
+from processes import STOPPED, end, last_words, launched
 
-STOPPED = "stopped"
 LOCK_TENTHS = 50  # of a second
 LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  # what is launched ends when this ends, however it does
 ROOM = 65536  # bytes of a document, its log and its outcome
@@ -50,15 +48,6 @@ def needs_room(folder):
         raise Trouble(f"{folder}: {error.strerror}") from error
 
 
-def read(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
 def contents(path):
     """Of a policy's file, which may change under its name; None for one that is built in."""
     try:
@@ -76,7 +65,7 @@ class Run:
         self.begin = time.time()
         self.findings, self.left_out, self.tested = [], [], []
         self.done = {}
-        self.unverified_passes = (read(a.policy) or {}).get("unverified_passes") is True
+        self.unverified_passes = (read_document(a.policy) or {}).get("unverified_passes") is True
         os.makedirs(os.path.join(a.folder, "steps"), exist_ok=True)
         self.lock = open(os.path.join(a.folder, ".lock"), "w", encoding="utf-8")
         self.take_lock()
@@ -101,12 +90,12 @@ class Run:
                 "soak", "slice", "stages")
         plan = {**{key: getattr(self.a, key) for key in keys}, "limits of the policy": contents(self.a.policy)}
         path = os.path.join(self.a.folder, "plan.json")
-        before = read(path)
+        before = read_document(path)
         if before is None:
             write_document(path, plan)
         elif before != plan:
             other = ", ".join(key.replace("_", " ") for key in plan if before.get(key) != plan[key])
-            raise hosts.BadInput(f"{self.a.folder} has another acceptance in it ({other} differ): take another folder")
+            raise BadInput(f"{self.a.folder} has another acceptance in it ({other} differ): take another folder")
 
     def time_left(self):
         return math.inf if self.a.budget is None else self.begin + self.a.budget - time.time()
@@ -126,27 +115,15 @@ class Run:
 
     def launch(self, words, log, limit):
         """The exit status; STOPPED past the limit."""
-        log.write("$ " + shlex.join(words) + "\n")
-        log.flush()
         try:
-            process = subprocess.Popen(LEASH + words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-                                       pass_fds=(self.lock.fileno(),))
+            return launched(LEASH + words, log, limit, self.lock, self.processes)
         except OSError as error:
             log.write(f"{words[0]}: {error.strerror}\n")
             return 3
-        self.processes.add(process)
-        try:
-            return process.wait(limit)
-        except subprocess.TimeoutExpired:
-            log.write(f"stopped after {limit:g} s\n")
-            end(process, 5)
-            return STOPPED
-        finally:
-            self.processes.discard(process)
 
     def step(self, name, on, per_host=None, program="himeno-gpu", options=(), limit=None):
         """The outcome of a step, which is run unless it has been: {outcome, why, seconds, command, hosts}; None where the budget ended it."""
-        done = read(self.path(name, "json"))
+        done = read_document(self.path(name, "json"))
         if done:
             self.done[name] = done
             return done
@@ -180,10 +157,10 @@ class Run:
             return None
         if code != 0:
             needs_room(self.a.folder)
-        return judge(code, read(self.path(name, "doc")), self.path(name, "log"), self.unverified_passes)
+        return judge(code, read_document(self.path(name, "doc")), self.path(name, "log"), self.unverified_passes)
 
     def document(self, name):
-        found = read(self.path(name, "doc"))
+        found = read_document(self.path(name, "doc"))
         return found if found and not found.get("partial") else None
 
     # ---- many ----
@@ -216,7 +193,7 @@ class Run:
 
 def judge(code, document, log, unverified_passes=False):
     """Outcome and reason. A step that left no document never began, or broke."""
-    said = last_words(log)
+    said = last_words(log, leave=("$ ", "stopped after"))
     if code == STOPPED:
         return "hang", "did not end within its time" + (f": {said}" if said else "")
     if document and document.get("partial") and code in PARTIAL_CODES:
@@ -253,12 +230,3 @@ def reason(document):
 
 def shown(value):
     return "unknown" if value is None else f"{value:.4g}"
-
-
-def last_words(path):
-    with open(path, encoding="utf-8", errors="replace") as file:
-        lines = [line.strip() for line in file if line.strip() and not line.startswith(("$ ", "stopped after"))]
-    told = [line for line in lines if re.match(r"(himeno|gemm|comm)-gpu: (?!warning)", line)]
-    plain = [line for line in lines if not re.fullmatch(r"[-=*\s]*", line)]
-    return (told or plain or [""])[-1][:300]
-

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The hot loop of a kernel, and what each of its instructions is there for."""
+import collections
 import dataclasses
 import re
 
@@ -185,12 +186,7 @@ def classify(kernel, graph, some):
 
 def widths(code, kind):
     """{"global 16": 3} and so on."""
-    found = {}
-    for one in code:
-        if one.memory == kind:
-            key = f"{one.space} {one.width}"
-            found[key] = found.get(key, 0) + 1
-    return found
+    return dict(collections.Counter(f"{one.space} {one.width}" for one in code if one.memory == kind))
 
 
 def count(kernel):

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 import listing
+from endings import BadInput, Trouble
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXTS = {".sass": "sass", ".ptx": "ptx", ".s": "gcn"}
@@ -30,14 +31,6 @@ OPENCL_TILED = ("unroll.cl", "pipeline.cl", "lds_pipeline.cl")
 OPENCL_PARTS = ("common.cl", "field.cl", "tile.cl", "shape.cl", "user.cl", "panel.cl", "combine.cl")
 
 
-class BadInput(Exception):
-    """Its text is one line for the user."""
-
-
-class NoTool(Exception):
-    """Its text is one line for the user."""
-
-
 def find_nvidia(name):
     found = shutil.which(name)
     if found:
@@ -51,7 +44,7 @@ def find_clang():
     for name in [os.environ.get("CLANG", "")] + ["clang"] + [f"clang-{n}" for n in range(21, 12, -1)]:
         if name and shutil.which(name):
             return name
-    raise NoTool("clang was not found: it compiles OpenCL sources (Debian and Ubuntu: clang-14 libclc-14)")
+    raise Trouble("clang was not found: it compiles OpenCL sources (Debian and Ubuntu: clang-14 libclc-14)")
 
 
 def run(command, what):
@@ -76,7 +69,7 @@ def disassembler():
 def cuda_compiled(source, kind, chip, folder):
     nvcc = find_nvidia("nvcc")
     if not nvcc:
-        raise NoTool(f"nvcc was not found: it compiles {source}")
+        raise Trouble(f"nvcc was not found: it compiles {source}")
     target = os.path.join(folder, f"code.{kind}")
     code = re.sub(r"^sm_", "", chip)
     # Hopper's own instructions are machine code of one chip alone.
@@ -106,7 +99,7 @@ def sass_of_binary(binary):
     path = find_nvidia("nvdisasm")
     if cubin and path:
         return run([path, "-c", binary], binary)
-    raise NoTool(f"{binary}: cuobjdump was not found: it reads machine code out of programs")
+    raise Trouble(f"{binary}: cuobjdump was not found: it reads machine code out of programs")
 
 
 # ---- OpenCL ----
@@ -117,7 +110,7 @@ def clc_library(chip, target):
         for name in names:
             if os.path.exists(os.path.join(folder, name)):
                 return os.path.join(folder, name)
-    raise NoTool(f"libclc's {names[0]} was not found: clang takes get_global_id from it (Debian and Ubuntu: libclc-14)")
+    raise Trouble(f"libclc's {names[0]} was not found: clang takes get_global_id from it (Debian and Ubuntu: libclc-14)")
 
 
 def opencl_parts(source):

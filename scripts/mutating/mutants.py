@@ -5,6 +5,8 @@ import fnmatch
 import os
 import re
 
+from endings import BadInput
+
 SUFFIXES = (".c", ".h", ".cu", ".cuh", ".cl", ".qasm", ".qinc", ".py", ".sh")
 NOT_ROOMS = ("tests", "doc", "m4", "autom4te.cache", "build*", ".*")
 
@@ -54,10 +56,6 @@ ROOMS = (
     ("scripts/isa/*", "tests/cli/isa.bats"),
     ("scripts/gpu*", "tests/cli/judging.bats tests/cli/gpu-check.bats"),
 )
-
-
-class BadInput(Exception):
-    """A mutant that is written wrongly, or none of that name."""
 
 
 class NotFound(Exception):

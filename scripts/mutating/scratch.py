@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 
-from files import Trouble
+from endings import Trouble
 
 NOT_COPIED = ("build*", ".git", "autom4te.cache", "__pycache__")  # folders
 

@@ -2,17 +2,12 @@
 """Reads the suite's JSON documents for scripts/plot and sorts them into what is drawn."""
 import json
 
+from endings import BadInput
+from files import no_number
+
 BACKENDS = ("cuda", "opencl", "cpu", "qpu", "null")
 # A sweep's operations and bytes a point: what turns the ceiling's bytes into operations.
 FLOP_PER_BYTE = 34 / 56
-
-
-class BadInput(Exception):
-    """Its text is one line for the user."""
-
-
-def no_number(name):
-    raise ValueError(f"{name} is no JSON")
 
 
 def read(path):

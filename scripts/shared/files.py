@@ -1,28 +1,27 @@
 # SPDX-License-Identifier: MIT
 """Files of which a reader sees the old or the new, and never a part: the rules of base/file.c."""
 import contextlib
+import json
 import os
 import re
-import signal
 import stat
 import sys
 
-
-class Trouble(Exception):
-    """The environment lacks something: its text is one line for the user; exit status 3."""
+from endings import BadInput, Trouble
 
 
-class Refused(Exception):
-    """What was asked for is not done: its text is one line for the user; exit status 2."""
+def no_number(name):
+    raise ValueError(f"{name} is no JSON")
 
 
-def end_cleanly():
-    """Signals end the script through its finally blocks, so that no draft and no program of its own stays."""
-    def end(number, _):
-        sys.exit(128 + number)
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, end)
+def read_document(path):
+    """A whole JSON document, or None: what is torn does not count."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file, parse_constant=no_number)
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def keep_inputs(outputs, inputs):
@@ -31,7 +30,7 @@ def keep_inputs(outputs, inputs):
         for one in inputs:
             with contextlib.suppress(OSError):
                 if os.path.samefile(output, one) and stat.S_ISREG(os.stat(one).st_mode):
-                    raise Refused(f"{output}: is also read, as {one}")
+                    raise BadInput(f"{output}: is also read, as {one}")
 
 
 def descriptor_of(path):

@@ -9,6 +9,9 @@ ALWAYS = frozenset({"always"})
 class Parser(argparse.ArgumentParser):
     """Every option is added with `reads`: ALWAYS, or the names of those modes, stages or inputs that read it."""
 
+    def __init__(self, *rest, formatter_class=argparse.RawDescriptionHelpFormatter, **keywords):
+        super().__init__(*rest, formatter_class=formatter_class, **keywords)
+
     def add_argument(self, *names, reads=None, **keywords):
         action = super().add_argument(*names, **keywords)
         if names[0].startswith("-") and action.dest != "help":

@@ -1,8 +1,75 @@
 # SPDX-License-Identifier: MIT
-"""Launchers that have to be ended."""
+"""Programs that are run: where they are, what they said last, and how launchers are ended."""
 import os
+import re
+import shlex
+import shutil
 import signal
 import subprocess
+
+from endings import BadInput, Trouble
+
+STOPPED = "stopped"
+
+
+def himeno_gpu(given):
+    """Its path; `given` is --program, or None."""
+    for path in [given] if given else ["himeno-gpu", "build/himeno-gpu", shutil.which("himeno-gpu") or ""]:
+        if path and os.access(path, os.X_OK) and os.path.isfile(path):
+            return os.path.abspath(path)
+    raise Trouble(f"{given or 'himeno-gpu'} was not found: name it with --program")
+
+
+def checked_launcher(given, names, here=True):
+    """--launcher, or what stands for it: it holds those placeholders alone, and is a program of this machine."""
+    try:
+        first = shlex.split(given.format(**dict.fromkeys(names, 1)))[0]
+    except (KeyError, IndexError, ValueError) as error:
+        held = ", ".join(f"{{{name}}}" for name in names[:-1])
+        raise BadInput(f"--launcher {given}: {held} and {{{names[-1]}}} are what it can hold") from error
+    if here and not shutil.which(first):
+        raise Trouble(f"{first} was not found: name a launcher with --launcher")
+    return given
+
+
+def last_words(path, leave=("$ ",)):
+    """What a program of the suite said last, warnings apart; else the last line that says something. Lines that begin as in `leave` are this side's."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = [line.strip() for line in file if line.strip() and not line.startswith(leave)]
+    told = [line for line in lines if re.search(r"(himeno|gemm|comm)-gpu: (?!warning)", line)]
+    plain = [line for line in lines if not re.fullmatch(r"[-=*\s]*", line)]
+    return (told or plain or [""])[-1][:300]
+
+
+def output(words, seconds=60):
+    """What a command prints; None where it is not there, fails or takes too long."""
+    try:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def launched(words, log, limit, held, running=None):
+    """The exit status of a launcher, whose command and words go to the log, past the limit STOPPED. It holds the file `held` too, and is one of
+    the set `running` meanwhile."""
+    log.write("$ " + shlex.join(words) + "\n")
+    log.flush()
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+                               pass_fds=(held.fileno(),) if held else ())
+    running = set() if running is None else running
+    running.add(process)
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        end(process)
+        log.write(f"stopped after {limit:g} s\n")
+        return STOPPED
+    except BaseException:
+        end(process)
+        raise
+    finally:
+        running.discard(process)
 
 
 def end(process, patience=10):

@@ -2,21 +2,17 @@
 """Runs points of a study one after the other, here or inside of an allocation."""
 import math
 import os
-import re
 import shlex
 import signal
-import subprocess
 import sys
 import time
 
 import settings
 import store
-from files import Trouble
-from processes import end
+from endings import GRAVEST, Trouble
+from processes import STOPPED, last_words, launched
 
-STOPPED = 124
-# The order in which one verdict stands for many.
-WORST_FIRST = (7, 6, 4, 3, 2, 5)
+TIMED_OUT = 124
 
 
 def say(text):
@@ -28,47 +24,28 @@ def command(options, point, target):
     ranks = point["ranks"]
     hosts = math.ceil(ranks / options["per_host"]) if options["per_host"] else 1
     filled = options["launcher"].format(ranks=ranks, hosts=hosts, per_host=min(ranks, options["per_host"] or ranks))
-    launched = shlex.split(filled)
+    begin = shlex.split(filled)
     if point["kind"] == "paths":
         beside = os.path.join(os.path.dirname(options["program"]), "comm-gpu")
         # Without a given backend both programs choose alike.
-        return [*launched, beside, *options["paths_options"], "--json", target]
+        return [*begin, beside, *options["paths_options"], "--json", target]
     wanted = ["-s", point["size"], "-k", point["kernel"], "-p", point["procs"], "-t", str(options["seconds"])]
     if point["transport"] not in ("auto", "none"):
         wanted += ["-x", point["transport"]]
     if point["scaling"] == "weak":
         wanted.append("-w")
-    return [*launched, options["program"], *wanted, *options["program_options"], "--json", target]
+    return [*begin, options["program"], *wanted, *options["program_options"], "--json", target]
 
 
 # ---- one point ----
 
 def launch(options, words, log, held):
     """Exit status of the command; its words go to the log."""
-    log.write("$ " + shlex.join(words) + "\n")
-    log.flush()
     try:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-                                   pass_fds=(held.fileno(),) if held else ())
+        code = launched(words, log, options["limit"], held)
     except OSError as error:
         raise Trouble(f"{words[0]}: {error.strerror}") from error
-    try:
-        return process.wait(options["limit"])
-    except subprocess.TimeoutExpired:
-        end(process)
-        log.write(f"stopped after {options['limit']} s\n")
-        return STOPPED
-    except BaseException:
-        end(process)
-        raise
-
-
-def last_words(path):
-    with open(path, encoding="utf-8", errors="replace") as file:
-        lines = [line.strip() for line in file if line.strip() and not line.startswith("$ ")]
-    told = [line for line in lines if line.startswith(("himeno-gpu:", "comm-gpu:")) or "himeno-gpu: " in line]
-    plain = [line for line in lines if not re.fullmatch(r"[-=*\s]*", line)]
-    return (told or plain or [""])[-1][:300]
+    return TIMED_OUT if code == STOPPED else code
 
 
 def attempt(folder, study, point, session, held=None):
@@ -180,4 +157,4 @@ def verdict(folder, study):
     if missing:
         print(f"scaling: {len(missing)} of {len(study['points'])} points are not finished"
               f"{'; --retry runs those again that failed' if tried else ''}", file=sys.stderr)
-    return next((code for code in WORST_FIRST if code in codes), 7 if codes else 0)
+    return next((code for code in GRAVEST if code in codes), 7 if codes else 0)

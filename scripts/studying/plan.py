@@ -6,14 +6,11 @@ import os
 import random
 import re
 
-from files import Trouble, write_whole
+from endings import BadInput, Trouble
+from files import write_whole
 
 SCHEMA = "himeno-study/1"
 NAMED_SIZES = ("XS", "S", "M", "L", "XL")
-
-
-class BadInput(Exception):
-    """Its text is one line for the user; exit status 2."""
 
 
 def words(option, text, allowed=None):

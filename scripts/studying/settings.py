@@ -4,8 +4,8 @@ import hashlib
 import os
 import platform
 import re
-import shutil
-import subprocess
+
+from processes import output
 
 # Everything else of the environment is nobody's business.
 ALLOWED = re.compile(r"(OMPI_MCA|PMIX_MCA|PRTE_MCA|UCX|NCCL|MPICH|MPIR_CVAR|FI|I_MPI|MV2|OMP|GOMP|KMP)_\w+|"
@@ -13,13 +13,7 @@ ALLOWED = re.compile(r"(OMPI_MCA|PMIX_MCA|PRTE_MCA|UCX|NCCL|MPICH|MPIR_CVAR|FI|I
 
 
 def first_line(*command):
-    if not shutil.which(command[0]):
-        return None
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    lines = [line.strip("# ").strip() for line in done.stdout.splitlines() if line.strip("# ").strip()]
+    lines = [line.strip("# ").strip() for line in (output(command, 20) or "").splitlines() if line.strip("# ").strip()]
     return lines[0] if lines else None
 
 

@@ -11,25 +11,14 @@ import time
 
 import launch
 import store
-from files import Trouble, write_whole
-
-
-def jobs_path(folder):
-    return os.path.join(folder, "jobs.json")
-
-
-def jobs_read(folder):
-    return store.document(jobs_path(folder)) or {}
-
-
-def hosts_of(options, ranks):
-    return math.ceil(ranks / options["per_host"])
+from endings import Trouble
+from files import read_document, write_whole
 
 
 def submit(options, ranks, name, log, words):
     """Number of the job that runs these words."""
     per_host = min(ranks, options["per_host"])
-    command = ["sbatch", "--parsable", f"--nodes={hosts_of(options, ranks)}", f"--ntasks={ranks}", f"--ntasks-per-node={per_host}",
+    command = ["sbatch", "--parsable", f"--nodes={math.ceil(ranks / options['per_host'])}", f"--ntasks={ranks}", f"--ntasks-per-node={per_host}",
                f"--job-name={name}", f"--output={log}", *options["sbatch_options"],
                "--wrap=" + shlex.join([sys.executable, os.path.abspath(sys.argv[0]), *words])]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -50,7 +39,8 @@ def alive(numbers):
 
 def submit_all(folder, study, todo):
     """Jobs of what is to do and has none that is alive, by point; one job for all is under the name "all"."""
-    options, jobs = study["options"], jobs_read(folder)
+    options, path = study["options"], os.path.join(folder, "jobs.json")
+    jobs = read_document(path) or {}
     there = alive(set(jobs.values()))
     jobs = {name: number for name, number in jobs.items() if number in there}
     wanted = [("all", max(point["ranks"] for point in todo))] if options["slurm"] == "allocation" else \
@@ -60,7 +50,7 @@ def submit_all(folder, study, todo):
             continue
         words = ["run", folder, "--here"] if name == "all" else ["point", folder, name]
         jobs[name] = submit(options, ranks, f"himeno-{name}", os.path.join(folder, f"job-{name}.log"), words)
-        write_whole(jobs_path(folder), json.dumps(jobs, indent=1) + "\n")
+        write_whole(path, json.dumps(jobs, indent=1) + "\n")
     return jobs
 
 

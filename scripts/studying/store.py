@@ -11,9 +11,11 @@ import fcntl
 import io
 import json
 import os
+import statistics
 import time
 
-from files import Trouble, write_whole
+from endings import Trouble
+from files import read_document, write_whole
 
 PHASES = ("interior", "boundary", "pack", "d2h", "wait", "transfer", "h2d", "unpack", "reduce", "exposed")
 COLUMNS = ["name", "size", "scaling", "ranks", "hosts", "kernel", "class", "T", "transport", "procs", "repeat", "imax", "jmax", "kmax",
@@ -30,21 +32,9 @@ def said_of(folder, point):
     return os.path.join(folder, "runs", point["name"] + ".log")
 
 
-def document(path):
-    """A whole document, or None: what was torn does not count."""
-    def no_number(name):
-        raise ValueError(name)
-    try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file, parse_constant=no_number)
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
 def finished(folder, point):
     """The document of a point that is done; a file that is torn, or is not this point's, is none."""
-    found = document(path_of(folder, point))
+    found = read_document(path_of(folder, point))
     if not found:
         return None
     try:
@@ -133,12 +123,10 @@ def command_of(process):
 
 def seconds_a_sweep(found):
     """The median block's."""
-    samples = sorted(found["result"]["samples"])
-    if not samples or not found["config"]["block"]:
+    samples, block = found["result"]["samples"], found["config"]["block"]
+    if not samples or not block:
         return found["result"]["seconds"] / max(found["config"]["sweeps"], 1)
-    middle = len(samples) // 2
-    median = samples[middle] if len(samples) % 2 else (samples[middle - 1] + samples[middle]) / 2
-    return median / found["config"]["block"]
+    return statistics.median(samples) / block
 
 
 def row(folder, point, found, tried):

@@ -90,7 +90,7 @@ python() {
   local script="import os, signal, sys
 sys.path.insert(0, '$top_srcdir/scripts/shared')
 sys.dont_write_bytecode = True
-import files
+import endings, files
 $1"
   shift
   "$PYTHON" -c "$script" "$@"
@@ -110,7 +110,7 @@ $1"
   for path in /dev/full . none/x there/x round; do
     run python 'files.write_whole(sys.argv[1], "three")' $path
     expect_status 1
-    [[ ${lines[-1]} == "files.Trouble: $path: "* ]]
+    [[ ${lines[-1]} == "endings.Trouble: $path: "* ]]
   done
   [ "$(cat there)" = two ] && [ "$(ls -A | tr '\n' ' ')" = 'link printed round there ' ]
 }
@@ -120,7 +120,7 @@ $1"
   for nameless in 1 0; do
     for signal in HUP INT TERM; do
       echo older >file
-      run python 'files.end_cleanly()
+      run python 'endings.end_cleanly()
 os.O_TMPFILE = os.O_TMPFILE if int(sys.argv[1]) else os.O_CREAT | os.O_EXCL
 os.fsync = lambda descriptor: os.kill(os.getpid(), getattr(signal, "SIG" + sys.argv[2]))
 files.write_whole("file", "new")' $nameless $signal
