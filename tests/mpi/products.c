@@ -17,8 +17,10 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/begin.h"
 #include "gemm/measure.h"
+#include "gemm/run.h"
 #include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
+#include "tests/flipped.h"
 
 static const int64_t size[3] = {40, 33, 64};
 static struct gemm_run run;
@@ -39,15 +41,6 @@ struct fault {
   int bit;
   float factors[2];
 };
-
-static float flipped(float value, int bit)
-{
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  bits ^= 1u << bit;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
 
 /* Whether a flip in a library's C must be seen: of one product by twice the bound on ‖row‖‖column‖,
  * and as much again for its own error. Blocks that read C are blocks of many products here, whose
@@ -204,8 +197,7 @@ int main(int argc, char **argv)
   for (int n = 0; n < faults; n++) failures += fault_try(++number);
   if (run.placement.rank == 0)
     printf("# %d flips of a library's or a trial's C were drawn again\n1..%d\n", below, number);
-  gpu_queue_destroy(run.queue);
-  gpu_close(run.device);
+  gemm_run_close(&run);
   placement_close(&run.placement);
   end_mpi();
   return failures > 0;

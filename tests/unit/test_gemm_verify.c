@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "gemm/data.h"
 #include "gemm/verify/verify.h"
+#include "tests/flipped.h"
 
 struct product {
   struct gemm_problem p;
@@ -197,15 +198,6 @@ static float *copy_of(const struct product *x)
   assert_non_null(copy);
   memcpy(copy, x->out, bytes);
   return copy;
-}
-
-static float flipped(float value, int bit)
-{
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  bits ^= 1u << bit;
-  memcpy(&value, &bits, sizeof value);
-  return value;
 }
 
 static void a_result_of_other_bits_is_right_and_one_beyond_the_bounds_is_not(void **state)
