@@ -22,19 +22,15 @@
 #define END_WORDS    2
 #define MAX_A_STRIDE (1 << 24) /* bytes between rows of A, which mul24 multiplies */
 
-#define KERNEL(id, products, kind, rows, columns)                                                            \
-  [qpu_sgemm_##                                                                                              \
-      id] = {#id,  sgemm_##id, sgemm_##id##_words, sgemm_##id##_loop, sgemm_##id##_loop_end, products, kind, \
-             rows, columns}
+#define KERNEL(id, kind, rows, columns)                                                                      \
+  [qpu_sgemm_##id] = {#id,  sgemm_##id, sgemm_##id##_words, sgemm_##id##_loop, sgemm_##id##_loop_end, kind,  \
+                      rows, columns}
 
 const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS] = {
-    KERNEL(dot, 1, QPU_SGEMM_DOT, 1, 1),
-    KERNEL(138, 64, QPU_SGEMM_UNIFORM, 16, 64),
-    KERNEL(72, 64, QPU_SGEMM_UNIFORM, 16, 64),
-    KERNEL(68, 64, QPU_SGEMM_UNIFORM, 16, 64),
-    KERNEL(67, 64, QPU_SGEMM_UNIFORM, 16, 64),
-    KERNEL(tmu1, 48, QPU_SGEMM_TMU1, 48, 16),
-    KERNEL(threads, 32, QPU_SGEMM_THREADS, 16, 32),
+    KERNEL(dot, QPU_SGEMM_DOT, 1, 1),           KERNEL(138, QPU_SGEMM_UNIFORM, 16, 64),
+    KERNEL(72, QPU_SGEMM_UNIFORM, 16, 64),      KERNEL(68, QPU_SGEMM_UNIFORM, 16, 64),
+    KERNEL(67, QPU_SGEMM_UNIFORM, 16, 64),      KERNEL(tmu1, QPU_SGEMM_TMU1, 48, 16),
+    KERNEL(threads, QPU_SGEMM_THREADS, 16, 32),
 };
 
 /** The problem in the QPUs' memory: sizes filled up, strides in bytes. The outer-product kernels
@@ -338,7 +334,7 @@ void qpu_sgemm_close(struct qpu_sgemm *s)
 }
 
 status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
-                       struct qpu_sgemm_counts *counts)
+                       struct gemm_counts *counts)
 {
   struct layout *l = &s->layout;
   struct qpu_job jobs[MAX_PROGRAMS] = {{0}};
@@ -358,10 +354,11 @@ status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *prob
     write_tiles(l, jobs);
   RETURN_IF_FAILED(qpu_device_run(s->device, jobs, l->n_programs, threads_of(l->kernel)));
   copy_c(l, 1);
-  if (counts) *counts = (struct qpu_sgemm_counts){{0}, 0};
+  if (counts) *counts = (struct gemm_counts){0};
   if (counts && emu) {
-    counts->all = qpu_emu_stats(emu);
-    counts->loop_turns = qpu_emu_issued_at(emu, l->code + l->kernel->loop);
+    const struct qpu_emu_stats all = qpu_emu_stats(emu);
+    *counts = (struct gemm_counts){all.issued, all.arithmetic, all.flops,
+                                   qpu_emu_issued_at(emu, l->code + l->kernel->loop)};
   }
   return STATUS_OK;
 }

@@ -12,9 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
-#include "gpu/gpu.h"
-#include "gpu/qpu/emulator/emu.h"
+#include "gemm/kernels/kernels.h"
 
 /** C (p × r) = alpha · A (p × q) · B (q × r) + beta · C; leading dimensions in elements. */
 struct qpu_sgemm_problem {
@@ -38,7 +36,6 @@ struct qpu_sgemm_kernel {
   const uint64_t *words;
   size_t n_words;
   uint32_t loop, loop_end; /**< bytes: the innermost loop */
-  int products;            /**< multiplications of 16 lanes that a turn of the loop does */
   enum qpu_sgemm_kind kind;
   size_t tile_rows, tile_columns; /**< of C; a dot product has none: 1 each */
 };
@@ -61,12 +58,6 @@ extern const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS];
 int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_device *device,
                    char why[GPU_TEXT_MAX]);
 
-/** What a run tells besides its result; zeros on a Pi. */
-struct qpu_sgemm_counts {
-  struct qpu_emu_stats all;
-  uint64_t loop_turns; /**< turns of the innermost loop, over all QPUs */
-};
-
 struct qpu_sgemm;
 
 /** \brief Makes room on a device of the backend "qpu" for p × q by q × r. STATUS_USAGE for a size
@@ -77,8 +68,8 @@ status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel
 void qpu_sgemm_close(struct qpu_sgemm *sgemm);
 
 /** \brief Computes a product of the size that there is room for, on \a n_qpus QPUs (1 to 12); else
- * as qpu_device_run. \a counts may be NULL. */
+ * as qpu_device_run. \a counts, which may be NULL, are of the emulator, and zeros on a Pi. */
 status_t qpu_sgemm_run(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,
-                       struct qpu_sgemm_counts *counts);
+                       struct gemm_counts *counts);
 
 #endif
