@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gemm/kernels/kernels.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,15 @@ int gemm_kernel_fits(const struct gemm_kernel *kernel, const struct gpu_device *
     snprintf(why, GPU_TEXT_MAX, "does not take transposed matrices");
   else if (kernel->ops->fits)
     return kernel->ops->fits(kernel, device, problem, why);
+  return !why[0];
+}
+
+int gemm_kernel_fits_int(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                         const struct gemm_problem *p, char why[GPU_TEXT_MAX])
+{
+  (void)kernel, (void)device;
+  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++)
+    if (p->ld[matrix] > INT_MAX) snprintf(why, GPU_TEXT_MAX, "takes leading dimensions up to %d", INT_MAX);
   return !why[0];
 }
 

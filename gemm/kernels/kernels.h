@@ -134,6 +134,10 @@ const struct gemm_kernel *gemm_kernel_find(const struct gemm_kernel_set *set, co
 int gemm_kernel_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
                      const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
 
+/** \brief gemm_ops.fits of libraries whose interface counts in int. */
+int gemm_kernel_fits_int(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                         const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
+
 /** \brief Makes \a kernel ready, with its first blocks where \a blocks is NULL. STATUS_ENVIRONMENT,
  * saying what is lacking, when it does not fit. */
 status_t gemm_exec_open(const struct gemm_kernel *kernel, struct gpu_device *device,

@@ -3,29 +3,18 @@
 #include "config.h"
 
 #include <cblas.h>
-#include <limits.h>
 #include <omp.h>
 #include <sched.h>
-#include <stdio.h>
 
 #include "gemm/kernels/cpu/cblas.h"
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
-/* CBLAS counts in int. */
-int gemm_cblas_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
-                    const struct gemm_problem *p, char why[GPU_TEXT_MAX])
-{
-  (void)kernel, (void)device;
-  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++)
-    if (p->ld[matrix] > INT_MAX) snprintf(why, GPU_TEXT_MAX, "takes leading dimensions up to %d", INT_MAX);
-  return !why[0];
-}
-
-#if HAVE_OPENBLAS_SET_NUM_THREADS
 /* Threads inherit the cores of the one that starts them, and ours are pinned to one each: so the
  * library's start from a thread that may run on all of them. */
-void gemm_cblas_start(void)
+status_t gemm_cblas_open(struct gemm_exec *exec)
 {
+  (void)exec;
+#if HAVE_OPENBLAS_SET_NUM_THREADS
   cpu_set_t mine, all;
   CPU_ZERO(&all);
 #pragma omp parallel
@@ -39,17 +28,7 @@ void gemm_cblas_start(void)
   openblas_set_num_threads(1);
   openblas_set_num_threads(omp_get_max_threads());
   if (pinned) sched_setaffinity(0, sizeof mine, &mine);
-}
-#else
-void gemm_cblas_start(void)
-{
-}
 #endif
-
-static status_t open(struct gemm_exec *exec)
-{
-  (void)exec;
-  gemm_cblas_start();
   return STATUS_OK;
 }
 
@@ -67,7 +46,7 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const st
   return STATUS_OK;
 }
 
-static const struct gemm_ops ops = {.fits = gemm_cblas_fits, .open = open, .launch = launch};
+static const struct gemm_ops ops = {.fits = gemm_kernel_fits_int, .open = gemm_cblas_open, .launch = launch};
 
 const struct gemm_kernel gemm_cpu_cblas = {
     .name = "cblas",

@@ -2,8 +2,6 @@
 /* The yardstick on NVIDIA's devices, as its users set it up: one handle, workspace by the library's
  * default, its own choice of algorithm. float32 is multiplied as float32, without TF32. */
 #include <cublas_v2.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -15,16 +13,6 @@ static status_t fail(cublasStatus_t result, const char *what)
   int lacks = result == CUBLAS_STATUS_NOT_INITIALIZED || result == CUBLAS_STATUS_ALLOC_FAILED ||
               result == CUBLAS_STATUS_ARCH_MISMATCH || result == CUBLAS_STATUS_NOT_SUPPORTED;
   return log_fail(lacks ? STATUS_ENVIRONMENT : STATUS_FAULT, "%s: %s", what, cublasGetStatusString(result));
-}
-
-/* This interface counts in int. */
-static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
-                const struct gemm_problem *p, char why[GPU_TEXT_MAX])
-{
-  (void)kernel, (void)device;
-  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++)
-    if (p->ld[matrix] > INT_MAX) snprintf(why, GPU_TEXT_MAX, "takes leading dimensions up to %d", INT_MAX);
-  return !why[0];
 }
 
 struct state {
@@ -84,7 +72,8 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const st
   return result == CUBLAS_STATUS_SUCCESS ? STATUS_OK : fail(result, "cublasGemmEx");
 }
 
-static const struct gemm_ops ops = {.fits = fits, .open = open, .close = close, .launch = launch};
+static const struct gemm_ops ops = {
+    .fits = gemm_kernel_fits_int, .open = open, .close = close, .launch = launch};
 
 const struct gemm_kernel gemm_cuda_cublas = {
     .name = "cublas",

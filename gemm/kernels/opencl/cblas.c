@@ -11,16 +11,9 @@
 static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
                 const struct gemm_problem *p, char why[GPU_TEXT_MAX])
 {
-  if (device->info.is_cpu) return gemm_cblas_fits(kernel, device, p, why);
+  if (device->info.is_cpu) return gemm_kernel_fits_int(kernel, device, p, why);
   snprintf(why, GPU_TEXT_MAX, "is for CPUs");
   return 0;
-}
-
-static status_t open(struct gemm_exec *exec)
-{
-  (void)exec;
-  gemm_cblas_start();
-  return STATUS_OK;
 }
 
 static status_t map(cl_command_queue queue, struct gpu_mem mem, cl_map_flags flags, void **host)
@@ -53,7 +46,7 @@ done:
   return status_worst(status, unmap(queue, o->a, a));
 }
 
-static const struct gemm_ops ops = {.fits = fits, .open = open, .launch = launch};
+static const struct gemm_ops ops = {.fits = fits, .open = gemm_cblas_open, .launch = launch};
 
 const struct gemm_kernel gemm_opencl_cblas = {
     .name = "cblas",
