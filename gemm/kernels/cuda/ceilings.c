@@ -38,8 +38,7 @@ static cudaError_t read_launch(const struct bench *b, int turns)
 static status_t timed(const struct bench *b, launch_turns launch, int turns, double *seconds)
 {
   RETURN_IF_FAILED(gpu_record(b->begin, b->queue));
-  cudaError_t error = launch(b, turns);
-  if (error != cudaSuccess) return cuda_fail(error, "CUDA kernel of a ceiling");
+  RETURN_IF_FAILED(cuda_check(launch(b, turns), "CUDA kernel of a ceiling"));
   RETURN_IF_FAILED(gpu_record(b->end, b->queue));
   RETURN_IF_FAILED(gpu_sync(b->queue));
   return gpu_elapsed(b->begin, b->end, seconds);

@@ -40,11 +40,7 @@ static status_t map_measure(struct gpu_device *device, struct gpu_queue *queue,
   status_t status;
   TRY(cuda_use(device), done);
   TRY(gpu_alloc(device, sizeof *map, &on), done);
-  cudaError_t error = fragment_map_measure(kind, on.handle, cuda_queue_handle(queue));
-  if (error != cudaSuccess) {
-    status = cuda_fail(error, "fragment map");
-    goto done;
-  }
+  TRY(cuda_check(fragment_map_measure(kind, on.handle, cuda_queue_handle(queue)), "fragment map"), done);
   TRY(gpu_copy_out(queue, map, on, 0, sizeof *map), done);
   TRY(gpu_sync(queue), done);
 done:
@@ -276,8 +272,7 @@ static status_t load_time(struct bench *b, enum fragment_load how, int shared, d
   for (int round = 0; round < ROUNDS; round++) {
     RETURN_IF_FAILED(gpu_clear(b->queue, b->sums, 0, b->sum_bytes));
     RETURN_IF_FAILED(gpu_record(b->begin, b->queue));
-    cudaError_t error = fragment_load_run(&job, cuda_queue_handle(b->queue));
-    if (error != cudaSuccess) return cuda_fail(error, "fragment loads");
+    RETURN_IF_FAILED(cuda_check(fragment_load_run(&job, cuda_queue_handle(b->queue)), "fragment loads"));
     RETURN_IF_FAILED(gpu_record(b->end, b->queue));
     RETURN_IF_FAILED(gpu_sync(b->queue));
     RETURN_IF_FAILED(gpu_elapsed(b->begin, b->end, &one));
