@@ -105,42 +105,28 @@ void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, i
     columns_add(a, b, k, j, n - j < WIDTH ? n - j : WIDTH, n, rows, n_rows, sums, magnitudes);
 }
 
-/* Along the stored rows in both cases: a turned view adds columns up. */
-static void vector_turned(const struct gemm_view *view, int64_t m, int64_t n, const double *x, double *y)
+void gemm_reference_vector(const struct gemm_view *view, int64_t m, int64_t n, const double *x, double *y)
 {
+  /* Along the stored rows in both cases: a turned view adds columns up. */
+  const int64_t inner = view->row == 1 ? 1 : n;
 #pragma omp parallel for schedule(static)
   for (int64_t i0 = 0; i0 < m; i0 += WIDTH) {
     int64_t end = i0 + WIDTH < m ? i0 + WIDTH : m;
     for (int64_t i = i0; i < end; i++) y[i] = 0;
-    for (int64_t j = 0; j < n; j++)
-      for (int64_t i = i0; i < end; i++) y[i] += element(view, i, j) * x[j];
+    for (int64_t j0 = 0; j0 < n; j0 += inner)
+      for (int64_t i = i0; i < end; i++) {
+        double sum = y[i];
+        for (int64_t j = j0; j < j0 + inner; j++) {
+          double value = element(view, i, j);
+          sum += value * (x ? x[j] : value);
+        }
+        y[i] = sum;
+      }
   }
 }
 
-void gemm_reference_vector(const struct gemm_view *view, int64_t m, int64_t n, const double *x, double *y)
-{
-  if (view->row == 1 && view->column != 1) {
-    vector_turned(view, m, n, x, y);
-    return;
-  }
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < m; i++) {
-    double sum = 0;
-    for (int64_t j = 0; j < n; j++) sum += element(view, i, j) * x[j];
-    y[i] = sum;
-  }
-}
-
-/* As above: along the stored rows. */
 void gemm_reference_norms(const struct gemm_view *view, int64_t m, int64_t n, double *y)
 {
-#pragma omp parallel for schedule(static)
-  for (int64_t i0 = 0; i0 < m; i0 += WIDTH) {
-    int64_t end = i0 + WIDTH < m ? i0 + WIDTH : m, inner = view->row == 1 ? 1 : n;
-    for (int64_t i = i0; i < end; i++) y[i] = 0;
-    for (int64_t j0 = 0; j0 < n; j0 += inner)
-      for (int64_t i = i0; i < end; i++)
-        for (int64_t j = j0; j < j0 + inner; j++) y[i] += element(view, i, j) * element(view, i, j);
-    for (int64_t i = i0; i < end; i++) y[i] = sqrt(y[i]);
-  }
+  gemm_reference_vector(view, m, n, NULL, y);
+  for (int64_t i = 0; i < m; i++) y[i] = sqrt(y[i]);
 }

@@ -23,7 +23,7 @@ struct gemm_view gemm_view_make(const struct gemm_problem *problem, enum gemm_ma
 void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, int64_t k, int64_t n,
                          const int64_t *rows, int64_t n_rows, double *sums, double *magnitudes);
 
-/** \brief y = view·x in float64, for m rows of n. */
+/** \brief y = view·x in float64, for m rows of n; \a x NULL: of each row the sum of its squares. */
 void gemm_reference_vector(const struct gemm_view *view, int64_t m, int64_t n, const double *x, double *y);
 
 /** \brief y[i] = √Σ view(i, j)² for m rows of n: |A||B| is at most the product of a row's of A and
