@@ -91,9 +91,10 @@ static status_t document_read(const json_t *document, const char *where, struct 
 {
   const json_t *config = json_object_get(document, "config"), *result = json_object_get(document, "result"),
                *ranks = json_object_get(document, "ranks");
+  static const char *const schemas[] = {"himeno-gpu/1", "himeno-gpu/2", NULL};
   char schema[16];
-  if (!text_get(document, "schema", schema, sizeof schema) || strcmp(schema, "himeno-gpu/1") != 0)
-    return unfit(where, "not a result of himeno-gpu (schema himeno-gpu/1)");
+  if (!text_get(document, "schema", schema, sizeof schema) || !is_one_of(schema, schemas))
+    return unfit(where, "not a result of himeno-gpu (schema himeno-gpu/1 or himeno-gpu/2)");
   if (!extents_get(config, r->global) || !text_get(config, "data", r->data, sizeof r->data) ||
       !text_get(config, "backend", r->backend, sizeof r->backend) ||
       !text_get(config, "class", r->class_, sizeof r->class_) ||

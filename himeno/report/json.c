@@ -11,7 +11,7 @@
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
 
-#define SCHEMA "himeno-gpu/1"
+#define SCHEMA "himeno-gpu/2"
 
 static json_t *hex64(uint64_t value)
 {
@@ -34,7 +34,6 @@ static json_t *config_json(const struct himeno_config *c, const struct himeno_ch
   object_text(o, "kernel_choice", choice_words[choice->kernel_origin].name);
   object_text(o, "class", choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal");
   object_whole(o, "T", choice->kernel->sweeps);
-  object_set(o, "tile", json_null());
   object_whole(o, "pad", (int)c->pad);
   object_text(o, "transport", choice->transport->name);
   object_set(o, "procs", json_pack("[i,i,i]", choice->procs[0], choice->procs[1], choice->procs[2]));

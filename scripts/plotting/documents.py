@@ -5,6 +5,8 @@ import json
 from endings import BadInput
 from files import no_number
 
+# Versions of a run's document.
+RUNS = ("himeno-gpu/1", "himeno-gpu/2")
 BACKENDS = ("cuda", "opencl", "cpu", "qpu", "null")
 # A sweep's operations and bytes a point: what turns the ceiling's bytes into operations.
 FLOP_PER_BYTE = 34 / 56
@@ -97,7 +99,7 @@ def point(document, kernel, classed, rates, ranks, device):
             "origin": origin(document, device)}
 
 
-READERS = {"himeno-gpu/1": run_point, "himeno-ladder/1": ladder_points}
+READERS = {**dict.fromkeys(RUNS, run_point), "himeno-ladder/1": ladder_points}
 
 
 def series(read_documents):

@@ -6,7 +6,7 @@ import statistics
 import documents
 
 MODES = ("strong", "weak")
-MEASURED = "himeno-gpu/1"
+MEASURED = "himeno-gpu"
 PREDICTED = "himeno-predict/1"
 SIMULATED = "himeno-sim/1"
 # Parts of a sweep, from the bottom of a bar to its top.
@@ -72,7 +72,7 @@ def simulated(document):
              "seconds": run["phases"]["sweep"]["max"]} for run in document["runs"]]
 
 
-READERS = {MEASURED: measured, PREDICTED: predicted, SIMULATED: simulated}
+READERS = {**dict.fromkeys(documents.RUNS, measured), PREDICTED: predicted, SIMULATED: simulated}
 
 
 def read(read_documents):

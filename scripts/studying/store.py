@@ -41,7 +41,7 @@ def finished(folder, point):
         if point["kind"] == "paths":
             return found if found["schema"] == "comm-gpu/1" and found["pairs"] else None
         result, config = found["result"], found["config"]
-        whole = (found["schema"] == "himeno-gpu/1" and result["verdict"] in ("pass", "slow") and result["seconds"] > 0
+        whole = (found["schema"] in ("himeno-gpu/1", "himeno-gpu/2") and result["verdict"] in ("pass", "slow") and result["seconds"] > 0
                  and config["size"] == point["size"] and len(found["ranks"]) == point["ranks"]
                  and bool(config["weak"]) == (point["scaling"] == "weak") and found["phases"]["interior"]["median"] >= 0)
     except (KeyError, TypeError):

@@ -23,8 +23,8 @@ export PYTHONDONTWRITEBYTECODE=1
   sed -i '/^ *"ceiling_share": /d; s/^ *"kernel_choice": {/"planted": {"type": "integer"}, &/' "$BATS_TEST_TMPDIR/lies/doc/result.schema.json"
   run golden fields "$BATS_TEST_TMPDIR/lies"
   expect_status 1
-  [ "$output" = 'himeno-gpu/1.result.ceiling_share is written and stands in no schema
-himeno-gpu/1.config.planted stands in a schema and is written by no document' ]
+  [ "$output" = 'himeno-gpu/2.result.ceiling_share is written and stands in no schema
+himeno-gpu/2.config.planted stands in a schema and is written by no document' ]
 }
 
 @test "options of recorded measurements are still there" { golden recorded; }

@@ -94,7 +94,7 @@ refuses() {
 }
 
 @test "products are drawn: share of peak, measured and predicted" {
-  refuses 'XS.json: of schema himeno-gpu/1: products are drawn from gemm-ladder/2 and gemm-ladder/1' products "$documents/XS.json"
+  refuses 'XS.json: of schema himeno-gpu/2: products are drawn from gemm-ladder/2 and gemm-ladder/1' products "$documents/XS.json"
   "$top_builddir/gemm-gpu" -b cpu --ladder --sizes 32,64,96x32x64 -t 0.01 --no-yardstick --json products.json >/dev/null
   draws products products.json
   for word in simd blocked 96x32x64 'share of peak, %' predicted 'cpu, f32 NN'; do
@@ -117,7 +117,7 @@ refuses() {
 @test "what mem-gpu did not measure is not drawn" {
   "$top_builddir/mem-gpu" -b cpu -t 0.01 --mixes --sizes 64K --json mixes.json >/dev/null
   refuses 'mixes.json: it has no roofline: run mem-gpu --roofline' roofline mixes.json
-  refuses 'XS.json: of schema himeno-gpu/1: copies is drawn from mem-gpu/1' copies "$documents/XS.json"
+  refuses 'XS.json: of schema himeno-gpu/2: copies is drawn from mem-gpu/1' copies "$documents/XS.json"
   refuses 'latency is drawn from one document' latency "$documents/mem.json" "$documents/mem.json"
 }
 
@@ -135,9 +135,9 @@ refuses() {
   refuses 'other.json: of schema other/1' sizes other.json
   refuses 'binary.json: not a JSON document' sizes binary.json
   refuses 'none.json: No such file' sizes none.json
-  refuses 'XS.json: of schema himeno-gpu/1, not himeno-ladder/1' ladder "$documents/XS.json"
+  refuses 'XS.json: of schema himeno-gpu/2, not himeno-ladder/1' ladder "$documents/XS.json"
   refuses 'lacking.json: not as its schema says: KeyError .size' sizes "$documents/lacking.json"
-  refuses 'XS.json: of schema himeno-gpu/1: paths are drawn from comm-gpu/1' paths "$documents/XS.json"
+  refuses 'XS.json: of schema himeno-gpu/2: paths are drawn from comm-gpu/1' paths "$documents/XS.json"
   refuses 'paths are drawn from one document' paths "$documents/paths.json" "$documents/paths.json"
   refuses 'wrong.json: it did not pass' sizes "$documents/XS.json" "$documents/wrong.json"
 }

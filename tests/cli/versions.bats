@@ -40,7 +40,8 @@ sys.path.insert(0, str(source / "scripts/shared"))
 import documents, memory, paths, products, scaling
 def sections(document):
     return [getattr(memory, kind)(document) for kind in ("copies", "latency", "roofline") if document[kind]]
-readers = {"himeno-gpu/1": [documents.run_point, scaling.measured], "himeno-ladder/1": [documents.ladder, documents.ladder_points],
+runs = [documents.run_point, scaling.measured]
+readers = {"himeno-gpu/1": runs, "himeno-gpu/2": runs, "himeno-ladder/1": [documents.ladder, documents.ladder_points],
            "himeno-predict/1": [scaling.predicted], "himeno-sim/1": [scaling.simulated], "gemm-ladder/1": [products.panel],
            "gemm-ladder/2": [products.panel],
            "comm-gpu/1": [paths.one], "mem-gpu/1": [sections]}
@@ -55,16 +56,19 @@ PY
 
 @test "mem-gpu places the kernels of every example on its roofline" {
   "$top_builddir/mem-gpu" -b cpu -t 0.01 --roofline --sizes 64K --json roof.json \
-    --kernels "$old/himeno-gpu-1.json,$old/himeno-ladder-1.json,$old/himeno-traffic-1.json,$old/gemm-gpu-1.json,$old/gemm-ladder-1.json,$old/gemm-ladder-2.json" >/dev/null
+    --kernels "$old/himeno-gpu-1.json,$old/himeno-gpu-2.json,$old/himeno-ladder-1.json,$old/himeno-traffic-1.json,$old/gemm-gpu-1.json,$old/gemm-ladder-1.json,$old/gemm-ladder-2.json" >/dev/null
   "$PYTHON" -c 'import json
 names = [kernel["name"] for kernel in json.load(open("roof.json"))["roofline"]["kernels"]]
-assert {"stream L", "temporal4 S", "warptile f32 1024", "regblock f32 4096", "simd f32 256"} <= set(names), names'
+assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f32 4096", "simd f32 256"} <= set(names), names'
 }
 
 @test "himeno-gpu takes an example as --reference, as far as the machine is that one" {
-  run --separate-stderr on 1 "$himeno" -b null -s XS -n 1 --reference "$old/himeno-gpu-1.json"
-  expect_status 2
-  [[ $stderr == *"--reference $old/himeno-gpu-1.json: that run was of 256x256x512 points"* ]]
+  for of in 1:256x256x512 2:64x64x128; do
+    example=$old/himeno-gpu-${of%:*}.json
+    run --separate-stderr on 1 "$himeno" -b null -s XS -n 1 --reference "$example"
+    expect_status 2
+    [[ $stderr == *"--reference $example: that run was of ${of#*:} points"* ]]
+  done
 }
 
 @test "himeno-predict reads the examples of runs, paths, simulations, models and seals" {
@@ -82,6 +86,7 @@ assert {"stream L", "temporal4 S", "warptile f32 1024", "regblock f32 4096", "si
   [[ $output == *'2 of 2 predicted'* ]]
   mkdir runs
   cp "$top_srcdir"/doc/results/h200-x4-2026-11/runs/strong-[SL]-*.json runs
+  cp "$old/himeno-gpu-2.json" runs
   run "$predict" --study runs --comm "$old/comm-gpu-1.json" -s L -n 4 -p 2x2x1
   expect_status 0
   [[ $output == *'L      strong'*2x2x1* ]]

@@ -192,9 +192,10 @@ static status_t place(struct mem_run *run, const char *path, const json_t *docum
   static const struct {
     const char *schema;
     status_t (*place)(struct mem_run *, const char *, const json_t *);
-  } readers[] = {{"himeno-gpu/1", place_run},        {"himeno-ladder/1", place_ladder},
-                 {"himeno-traffic/1", read_traffic}, {"gemm-gpu/1", place_product},
-                 {"gemm-ladder/1", place_products},  {"gemm-ladder/2", place_products}};
+  } readers[] = {{"himeno-gpu/1", place_run},       {"himeno-gpu/2", place_run},
+                 {"himeno-ladder/1", place_ladder}, {"himeno-traffic/1", read_traffic},
+                 {"gemm-gpu/1", place_product},     {"gemm-ladder/1", place_products},
+                 {"gemm-ladder/2", place_products}};
   const char *schema = text(document, "schema");
   for (size_t r = 0; r < sizeof readers / sizeof *readers; r++)
     if (!strcmp(schema, readers[r].schema)) return readers[r].place(run, path, document);

@@ -136,7 +136,7 @@ static status_t run_add(struct study *study, const json_t *document, const char 
   const json_t *result = json_object_get(document, "result");
   struct study_run run;
   if (text_is(document, "schema", "himeno-sim/1")) return simulated_add(study, document, path);
-  if (!text_is(document, "schema", "himeno-gpu/1") ||
+  if ((!text_is(document, "schema", "himeno-gpu/1") && !text_is(document, "schema", "himeno-gpu/2")) ||
       (!text_is(result, "verdict", "pass") && !text_is(result, "verdict", "slow"))) {
     study->skipped++;
     return STATUS_OK;
