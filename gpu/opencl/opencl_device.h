@@ -60,6 +60,9 @@ status_t opencl_fail(cl_int error, const char *what);
 /** \brief What clGetDeviceInfo says of the device; logs as opencl_fail where it says nothing. */
 status_t opencl_query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value);
 
+/** \brief Whether the device has an extension of this name. */
+int opencl_has_extension(cl_device_id id, const char *name);
+
 /** \brief Whether the driver is NVIDIA's, which differs from the rest here and there. */
 int opencl_is_nvidia(const struct opencl_device *device);
 

@@ -64,7 +64,7 @@ static void query_text(cl_device_id id, cl_device_info what, char text[GPU_TEXT_
   snprintf(text, GPU_TEXT_MAX, "%.*s", (int)length, start);
 }
 
-static int has_extension(cl_device_id id, const char *name)
+int opencl_has_extension(cl_device_id id, const char *name)
 {
   size_t bytes = 0, length = strlen(name);
   if (clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes) != CL_SUCCESS) return 0;
@@ -82,7 +82,7 @@ static void describe_uuid(cl_device_id id, struct gpu_device_info *info)
 {
   static const int dash_before[UUID_BYTES] = {[4] = 1, [6] = 1, [8] = 1, [10] = 1};
   unsigned char uuid[UUID_BYTES];
-  if (!has_extension(id, "cl_khr_device_uuid") || !query(id, QUERY_UUID, sizeof uuid, uuid)) return;
+  if (!opencl_has_extension(id, "cl_khr_device_uuid") || !query(id, QUERY_UUID, sizeof uuid, uuid)) return;
   int nvidia = query_uint(id, CL_DEVICE_VENDOR_ID) == VENDOR_NVIDIA;
   char *at = info->uuid;
   if (nvidia) at += sprintf(at, "GPU-");
@@ -94,13 +94,14 @@ static void describe_uuid(cl_device_id id, struct gpu_device_info *info)
 static int read_pci(cl_device_id id, struct khr_pci *pci)
 {
   struct amd_topology amd;
-  if (has_extension(id, "cl_khr_pci_bus_info") && query(id, QUERY_PCI_KHR, sizeof *pci, pci)) return 1;
-  if (has_extension(id, "cl_nv_device_attribute_query")) {
+  if (opencl_has_extension(id, "cl_khr_pci_bus_info") && query(id, QUERY_PCI_KHR, sizeof *pci, pci)) return 1;
+  if (opencl_has_extension(id, "cl_nv_device_attribute_query")) {
     cl_uint slot = query_uint(id, QUERY_NV_PCI_SLOT);
     *pci = (struct khr_pci){query_uint(id, QUERY_NV_PCI_DOMAIN), 0, slot >> 3, slot & 7};
     return query(id, QUERY_NV_PCI_BUS, sizeof pci->bus, &pci->bus);
   }
-  if (!has_extension(id, "cl_amd_device_attribute_query") || !query(id, QUERY_AMD_TOPOLOGY, sizeof amd, &amd))
+  if (!opencl_has_extension(id, "cl_amd_device_attribute_query") ||
+      !query(id, QUERY_AMD_TOPOLOGY, sizeof amd, &amd))
     return 0;
   *pci = (struct khr_pci){0, amd.bus, amd.device, amd.function};
   return amd.type == AMD_TOPOLOGY_PCIE;
@@ -118,10 +119,10 @@ static void describe_pci(cl_device_id id, struct gpu_device_info *info)
 static void describe_names(cl_device_id id, struct gpu_device_info *info)
 {
   query_text(id, CL_DEVICE_NAME, info->name);
-  if (has_extension(id, "cl_nv_device_attribute_query")) {
+  if (opencl_has_extension(id, "cl_nv_device_attribute_query")) {
     snprintf(info->arch, sizeof info->arch, "sm_%u%u", query_uint(id, QUERY_NV_COMPUTE_MAJOR),
              query_uint(id, QUERY_NV_COMPUTE_MINOR));
-  } else if (has_extension(id, "cl_amd_device_attribute_query")) {
+  } else if (opencl_has_extension(id, "cl_amd_device_attribute_query")) {
     snprintf(info->arch, sizeof info->arch, "%.31s", info->name);
     char board[GPU_TEXT_MAX];
     query_text(id, QUERY_AMD_BOARD_NAME, board);
@@ -149,7 +150,7 @@ static void describe(struct opencl_entry *entry)
   info->cache_bytes = query_number(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
   info->compute_units = (int)query_uint(id, CL_DEVICE_MAX_COMPUTE_UNITS);
   info->numa = -1;
-  info->fp64 = has_extension(id, "cl_khr_fp64");
+  info->fp64 = opencl_has_extension(id, "cl_khr_fp64");
   info->is_cpu = (entry->type & CL_DEVICE_TYPE_CPU) != 0;
   int allowed = info->is_cpu ? host_allowed_cpus() : 0;
   if (allowed > 0 && allowed < info->compute_units) info->compute_units = allowed;

@@ -11,20 +11,14 @@
 #include "base/switches.h"
 #include "himeno/kernels/opencl/common_cl.h"
 #include "himeno/kernels/opencl/field_cl.h"
-#include "himeno/kernels/opencl/persistent.h"
 #include "himeno/kernels/opencl/user.h"
 
 #define FIELD_GROUP_MAX 256
 /** One group adds up a sweep's last sums, so it should be large. */
 #define REDUCE_GROUP_MAX 1024
 
-static const char *const entry_names[ENTRIES] = {"sweep",    "fill_standard", "fill_dense", "ceiling13",
+const char *const opencl_entry_names[ENTRIES] = {"sweep",    "fill_standard", "fill_dense", "ceiling13",
                                                  "checksum", "reduce",        "reduce_add"};
-
-const char *opencl_entry_name(enum opencl_entry entry)
-{
-  return entry_names[entry];
-}
 
 int64_t opencl_first_k(const struct opencl_step *step, const struct box *b)
 {
@@ -136,10 +130,10 @@ static status_t create_entries(struct himeno_exec *x)
   for (int n = 0; n < ENTRIES; n++) {
     cl_int error;
     cl_program program = n == ENTRY_SWEEP && x->own ? x->own : x->program;
-    x->entries[n] = clCreateKernel(program, entry_names[n], &error);
+    x->entries[n] = clCreateKernel(program, opencl_entry_names[n], &error);
     if (error == CL_SUCCESS) continue;
     x->entries[n] = NULL;
-    snprintf(what, sizeof what, "clCreateKernel %s of %s", entry_names[n], x->kernel->name);
+    snprintf(what, sizeof what, "clCreateKernel %s of %s", opencl_entry_names[n], x->kernel->name);
     return opencl_fail(error, what);
   }
   return STATUS_OK;
@@ -262,28 +256,19 @@ static status_t check_local_memory(const struct himeno_exec *x)
                   (unsigned long long)have);
 }
 
-static status_t create_buffer(struct himeno_exec *x, size_t bytes, void *host, cl_mem *buffer)
-{
-  cl_int error;
-  cl_mem_flags flags = CL_MEM_READ_WRITE | (host ? CL_MEM_COPY_HOST_PTR : 0);
-  cl_mem made = clCreateBuffer(x->device->context, flags, bytes, host, &error);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateBuffer for partial sums");
-  *buffer = made;
-  return STATUS_OK;
-}
-
 static status_t create_standard_p(struct himeno_exec *x)
 {
   const struct layout *layout = &x->fields.layout;
   size_t planes = (size_t)layout->extent[0];
   float *table = malloc(planes * sizeof *table);
-
+  cl_int error;
   if (!table) return log_fail(STATUS_ENVIRONMENT, "no memory for %zu planes of initial data", planes);
   for (size_t i = 0; i < planes; i++)
     table[i] = himeno_standard_p(layout->origin[0] + (int64_t)i, layout->global[0]);
-  status_t status = create_buffer(x, planes * sizeof *table, table, &x->standard_p);
+  x->standard_p = clCreateBuffer(x->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                 planes * sizeof *table, table, &error);
   free(table);
-  return status;
+  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clCreateBuffer for initial data");
 }
 
 /* Groups that cover a box inside the interior are never more than those that cover all of it. */
@@ -294,18 +279,17 @@ static status_t create_buffers(struct himeno_exec *x)
   opencl_groups(&x->step, &x->fields.layout.interior, groups);
   n = x->gosa == GOSA_LAUNCH ? groups[0] * groups[1] * groups[2] * (size_t)x->kernel->sweeps : 0;
   if (n < CHECKSUM_GROUPS) n = CHECKSUM_GROUPS;
-  RETURN_IF_FAILED(create_buffer(x, n * sizeof(double), NULL, &x->partial));
-  RETURN_IF_FAILED(create_buffer(x, opencl_chunks(n) * sizeof(double), NULL, &x->chunks));
+  RETURN_IF_FAILED(gpu_alloc(&x->device->base, n * sizeof(double), &x->partial));
+  RETURN_IF_FAILED(gpu_alloc(&x->device->base, opencl_chunks(n) * sizeof(double), &x->chunks));
   return create_standard_p(x);
 }
 
 void opencl_exec_close(struct himeno_exec *x)
 {
   if (!x) return;
-  opencl_persistent_close(x);
   if (x->standard_p) clReleaseMemObject(x->standard_p);
-  if (x->chunks) clReleaseMemObject(x->chunks);
-  if (x->partial) clReleaseMemObject(x->partial);
+  gpu_free(&x->device->base, &x->chunks);
+  gpu_free(&x->device->base, &x->partial);
   release_program(x);
   if (x->own) clReleaseProgram(x->own);
   free(x);
@@ -322,27 +306,16 @@ static status_t check_extents(const struct layout *layout)
 
 /** The best way that the device has to sum up gosa. HIMENO_OPENCL_ATOMICS=0 and
  * HIMENO_OPENCL_FP64=0 are for tests: they make a device one that has none, or no doubles. */
-static status_t gosa_choose(struct himeno_exec *x)
+static void gosa_choose(struct himeno_exec *x)
 {
   const struct gpu_device_info *info = &x->device->base.info;
-  size_t bytes;
-  char *extensions;
-
   x->gosa = GOSA_LAUNCH;
   x->fp64 = info->fp64 && switch_number("HIMENO_OPENCL_FP64", 1);
-  if (!x->fp64 || !switch_number("HIMENO_OPENCL_ATOMICS", 1)) return STATUS_OK;
-  if (opencl_is_nvidia(x->device)) {
-    if (opencl_nvidia_chip(x->device) >= 60) x->gosa = GOSA_ADD;
-    return STATUS_OK;
-  }
-  cl_int error = clGetDeviceInfo(x->device->id, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes);
-  if (error != CL_SUCCESS) return opencl_fail(error, "clGetDeviceInfo");
-  if (!(extensions = calloc(bytes + 1, 1)))
-    return log_fail(STATUS_ENVIRONMENT, "no memory for the names of OpenCL extensions");
-  status_t status = opencl_query(x->device, CL_DEVICE_EXTENSIONS, bytes, extensions);
-  if (info->is_cpu && strstr(extensions, "cl_khr_int64_base_atomics")) x->gosa = GOSA_EXCHANGE;
-  free(extensions);
-  return status;
+  if (!x->fp64 || !switch_number("HIMENO_OPENCL_ATOMICS", 1)) return;
+  if (opencl_is_nvidia(x->device))
+    x->gosa = opencl_nvidia_chip(x->device) >= 60 ? GOSA_ADD : GOSA_LAUNCH;
+  else if (info->is_cpu && opencl_has_extension(x->device->id, "cl_khr_int64_base_atomics"))
+    x->gosa = GOSA_EXCHANGE;
 }
 
 /** Bytes of all arrays up to which sweeps gain by what caches keep of them. Measured on an H100: M
@@ -383,13 +356,12 @@ status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields 
   x->device = (struct opencl_device *)device;
   x->fields = *fields;
   x->kernel = kernel;
-  TRY(gosa_choose(x), fail);
+  gosa_choose(x);
   TRY(step_open(x), fail);
   TRY(prepare_program(x), fail);
   TRY(set_scratch(x), fail);
   TRY(check_local_memory(x), fail);
   TRY(create_buffers(x), fail);
-  TRY(opencl_persistent_open(x), fail);
   *exec = x;
   return STATUS_OK;
 fail:

@@ -30,7 +30,7 @@ struct opencl_step {
   const struct opencl_step
       *cached; /**< taken instead where all arrays are small enough for caches to help, or NULL */
   const struct opencl_step *wide; /**< taken instead on NVIDIA's devices, or NULL */
-  /** the same for many sweeps in one launch (persistent.h), or NULL */
+  /** the same for many sweeps in one launch (persistent.cl), or NULL */
   const struct opencl_step *persistent;
 };
 
@@ -45,6 +45,8 @@ enum opencl_entry {
   ENTRY_ADD,
   ENTRIES
 };
+/** Their names in the source. */
+extern const char *const opencl_entry_names[ENTRIES];
 
 /** How groups add to gosa[slot]. */
 enum opencl_gosa {
@@ -58,7 +60,7 @@ struct opencl_persistent {
   struct opencl_step step; /**< its group fits the rows */
   cl_program program;
   cl_kernel kernel;
-  cl_mem state;
+  struct gpu_mem state;
 };
 
 struct himeno_exec {
@@ -71,8 +73,8 @@ struct himeno_exec {
   size_t field_group, reduce_group;
   cl_program program, own; /**< own: the user's sweep, NULL for the suite's */
   cl_kernel entries[ENTRIES];
-  cl_mem partial, chunks; /**< sums of groups, and of REDUCE_CHUNK groups */
-  cl_mem standard_p;      /**< standard p of each local plane */
+  struct gpu_mem partial, chunks; /**< sums of groups, and of REDUCE_CHUNK groups */
+  cl_mem standard_p;              /**< standard p of each local plane */
   struct opencl_persistent persistent;
 };
 
@@ -85,9 +87,6 @@ void opencl_exec_close(struct himeno_exec *exec);
 /** \brief Builds the parts, up to a NULL, for groups of the step. */
 status_t opencl_exec_build(const struct himeno_exec *exec, const struct opencl_step *step,
                            const char *const parts[], cl_program *program);
-
-/** \brief The kernel's name in its source. */
-const char *opencl_entry_name(enum opencl_entry entry);
 
 /** \brief Where the first group starts in k. */
 int64_t opencl_first_k(const struct opencl_step *step, const struct box *box);

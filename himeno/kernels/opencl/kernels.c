@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/switches.h"
 #include "himeno/kernels/opencl/block16_cl.h"
-#include "himeno/kernels/opencl/launch.h"
+#include "himeno/kernels/opencl/common_cl.h"
+#include "himeno/kernels/opencl/exec.h"
 #include "himeno/kernels/opencl/naive_cl.h"
 #include "himeno/kernels/opencl/paced_cl.h"
-#include "himeno/kernels/opencl/persistent.h"
+#include "himeno/kernels/opencl/persistent_cl.h"
 #include "himeno/kernels/opencl/stream_cl.h"
 #include "himeno/kernels/opencl/temporal_cl.h"
 
@@ -89,22 +91,98 @@ static const struct himeno_kernel kernels[] = {
 
 static const struct himeno_kernel own = {.sweeps = 1};
 
+/* ---- a launch ---- */
+
+/* Arguments are set one after the other; the first error stays. */
+struct launch {
+  struct himeno_exec *exec;
+  cl_kernel kernel;
+  const char *name; /* in the source */
+  cl_uint n;
+  cl_int error;
+};
+
+/* Begins one of the kernels that every step has. */
+static struct launch launch_begin(struct himeno_exec *exec, enum opencl_entry entry)
+{
+  return (struct launch){exec, exec->entries[entry], opencl_entry_names[entry], 0, CL_SUCCESS};
+}
+
+static void argument(struct launch *launch, size_t bytes, const void *value)
+{
+  cl_int error = clSetKernelArg(launch->kernel, launch->n++, bytes, value);
+  if (launch->error == CL_SUCCESS) launch->error = error;
+}
+
+static void buffer_argument(struct launch *launch, void *handle)
+{
+  cl_mem buffer = handle;
+  argument(launch, sizeof buffer, &buffer);
+}
+
+static cl_long2 stride_of(const struct layout *layout)
+{
+  return (cl_long2){{layout->plane, layout->pitch}};
+}
+
+static cl_int8 box_of(const struct box *b, int odd, int64_t first_k)
+{
+  return (cl_int8){{(cl_int)b->lo[0], (cl_int)b->lo[1], (cl_int)b->lo[2], (cl_int)b->hi[0], (cl_int)b->hi[1],
+                    (cl_int)b->hi[2], odd, (cl_int)first_k}};
+}
+
+/* What every sweep has: arrays, sums, strides, the box whose first group starts at first_k, and the
+ * slot. */
+static void sweep_arguments(struct launch *launch, const struct himeno_sweep *sweep, int64_t first_k)
+{
+  const struct himeno_exec *x = launch->exec;
+  const cl_long2 stride = stride_of(&x->fields.layout);
+  const cl_int8 box = box_of(&sweep->box, sweep->source, first_k);
+  const cl_int slot = sweep->slot;
+
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) buffer_argument(launch, x->fields.coefficient[m].handle);
+  buffer_argument(launch, x->fields.p[sweep->source].handle);
+  buffer_argument(launch, x->fields.p[1 - sweep->source].handle);
+  buffer_argument(launch, x->gosa == GOSA_LAUNCH ? x->partial.handle : x->fields.gosa.handle);
+  argument(launch, sizeof stride, &stride);
+  argument(launch, sizeof box, &box);
+  argument(launch, sizeof slot, &slot);
+}
+
+/* Enqueues so many groups of so many work-items; reports the first error since the launch began. */
+static status_t launch_end(struct launch *launch, struct gpu_queue *queue, cl_uint dimensions,
+                           const size_t *groups, const size_t *group)
+{
+  char what[96];
+  size_t global[3];
+
+  for (cl_uint d = 0; d < dimensions; d++) global[d] = groups[d] * group[d];
+  if (launch->error == CL_SUCCESS)
+    launch->error = clEnqueueNDRangeKernel(opencl_queue_handle(queue), launch->kernel, dimensions, NULL,
+                                           global, group, 0, NULL, NULL);
+  if (launch->error == CL_SUCCESS) return STATUS_OK;
+  snprintf(what, sizeof what, "launch of OpenCL kernel %s of %s", launch->name, launch->exec->kernel->name);
+  return opencl_fail(launch->error, what);
+}
+
+/* ---- data ---- */
+
 /** A group a row, with work-items along k. */
-static status_t launch_rows(struct opencl_launch *launch, struct gpu_queue *queue)
+static status_t launch_rows(struct launch *launch, struct gpu_queue *queue)
 {
   const struct layout *layout = &launch->exec->fields.layout;
   size_t rows = (size_t)(layout->extent[0] * layout->extent[1]);
-  return opencl_launch_end(launch, queue, 1, &rows, &launch->exec->field_group);
+  return launch_end(launch, queue, 1, &rows, &launch->exec->field_group);
 }
 
 /** Where the local array lies in the grid. */
-static void place_arguments(struct opencl_launch *launch)
+static void place_arguments(struct launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
   cl_long4 origin = {{layout->origin[0], layout->origin[1], layout->origin[2], 0}};
   cl_long2 global = {{layout->global[1], layout->global[2]}};
-  opencl_argument(launch, sizeof origin, &origin);
-  opencl_argument(launch, sizeof global, &global);
+  argument(launch, sizeof origin, &origin);
+  argument(launch, sizeof global, &global);
 }
 
 static status_t fill_field(struct himeno_exec *x, struct gpu_queue *queue, void *out, enum himeno_array array,
@@ -112,23 +190,23 @@ static status_t fill_field(struct himeno_exec *x, struct gpu_queue *queue, void 
 {
   const struct layout *layout = &x->fields.layout;
   const struct himeno_rule *rule = &himeno_rules[array];
-  const cl_long2 stride = opencl_stride(layout);
+  const cl_long2 stride = stride_of(layout);
   const cl_int4 extent = {
       {(cl_int)layout->extent[0], (cl_int)layout->extent[1], (cl_int)layout->extent[2], 0}};
-  struct opencl_launch launch = opencl_launch_begin(x, data == HIMENO_DENSE ? ENTRY_DENSE : ENTRY_STANDARD);
+  struct launch launch = launch_begin(x, data == HIMENO_DENSE ? ENTRY_DENSE : ENTRY_STANDARD);
 
-  opencl_buffer(&launch, out);
+  buffer_argument(&launch, out);
   if (data == HIMENO_DENSE) {
     cl_float4 lo_w_zero = {{rule->lo, rule->w, rule->zero_below, 0}};
     cl_ulong number = array;
-    opencl_argument(&launch, sizeof lo_w_zero, &lo_w_zero);
-    opencl_argument(&launch, sizeof number, &number);
+    argument(&launch, sizeof lo_w_zero, &lo_w_zero);
+    argument(&launch, sizeof number, &number);
   } else {
-    opencl_buffer(&launch, array == HIMENO_P ? x->standard_p : NULL);
-    opencl_argument(&launch, sizeof rule->standard, &rule->standard);
+    buffer_argument(&launch, array == HIMENO_P ? x->standard_p : NULL);
+    argument(&launch, sizeof rule->standard, &rule->standard);
   }
-  opencl_argument(&launch, sizeof stride, &stride);
-  opencl_argument(&launch, sizeof extent, &extent);
+  argument(&launch, sizeof stride, &stride);
+  argument(&launch, sizeof extent, &extent);
   if (data == HIMENO_DENSE) place_arguments(&launch);
   return launch_rows(&launch, queue);
 }
@@ -145,58 +223,171 @@ static status_t opencl_fill(struct himeno_exec *x, struct gpu_queue *queue, enum
 static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, size_t from, size_t n, int slot)
 {
   const size_t one = 1;
-  cl_mem in = x->partial, out = x->chunks;
+  void *in = x->partial.handle, *out = x->chunks.handle;
   cl_int place = slot;
 
   while (n > REDUCE_CHUNK) {
-    struct opencl_launch reduce = opencl_launch_begin(x, ENTRY_REDUCE);
+    struct launch reduce = launch_begin(x, ENTRY_REDUCE);
     cl_ulong begin = from, all = n, chunk = REDUCE_CHUNK;
     size_t groups = opencl_chunks(n);
-    opencl_buffer(&reduce, in);
-    opencl_argument(&reduce, sizeof begin, &begin);
-    opencl_argument(&reduce, sizeof all, &all);
-    opencl_argument(&reduce, sizeof chunk, &chunk);
-    opencl_buffer(&reduce, out);
-    RETURN_IF_FAILED(opencl_launch_end(&reduce, queue, 1, &groups, &x->reduce_group));
-    cl_mem swap = in;
+    buffer_argument(&reduce, in);
+    argument(&reduce, sizeof begin, &begin);
+    argument(&reduce, sizeof all, &all);
+    argument(&reduce, sizeof chunk, &chunk);
+    buffer_argument(&reduce, out);
+    RETURN_IF_FAILED(launch_end(&reduce, queue, 1, &groups, &x->reduce_group));
+    void *swap = in;
     in = out;
     out = swap;
     n = groups;
     from = 0;
   }
-  struct opencl_launch add = opencl_launch_begin(x, ENTRY_ADD);
+  struct launch add = launch_begin(x, ENTRY_ADD);
   cl_ulong begin = from, rest = n;
-  opencl_buffer(&add, in);
-  opencl_argument(&add, sizeof begin, &begin);
-  opencl_argument(&add, sizeof rest, &rest);
-  opencl_buffer(&add, x->fields.gosa.handle);
-  opencl_argument(&add, sizeof place, &place);
-  return opencl_launch_end(&add, queue, 1, &one, &x->reduce_group);
+  buffer_argument(&add, in);
+  argument(&add, sizeof begin, &begin);
+  argument(&add, sizeof rest, &rest);
+  buffer_argument(&add, x->fields.gosa.handle);
+  argument(&add, sizeof place, &place);
+  return launch_end(&add, queue, 1, &one, &x->reduce_group);
 }
 
+/* ---- many sweeps in one launch ---- */
+
+/* Of a launch. On a slow device and a grid of 2 GB these take seconds, and some drivers end what
+ * takes longer. */
+#define SWEEPS_MOST 127
+/* Work-items of a compute unit on NVIDIA's devices. More groups than run at a time find nothing
+ * left when they begin. */
+#define UNIT_ITEMS 2048
+/* Work-items of a row of a group, at least. */
+#define LEAST_WIDTH 8
+/* Counters, each in a line of its own: persistent.cl. */
+#define STATE_WORDS 64
+
+static int persistent_wanted(const struct himeno_exec *x)
+{
+  const int ordered = opencl_nvidia_chip(x->device) >= 70;
+  return x->step.persistent && switch_number("HIMENO_OPENCL_PERSISTENT", ordered) &&
+         x->gosa == (ordered ? GOSA_ADD : GOSA_EXCHANGE);
+}
+
+/* As wide as the rows, with as many work-items. */
+static void persistent_shape(struct himeno_exec *x)
+{
+  const struct box *all = &x->fields.layout.interior;
+  struct opencl_step *s = &x->persistent.step;
+  *s = *x->step.persistent;
+  while (s->group[0] > LEAST_WIDTH && s->points[0] / 2 >= all->hi[2] - opencl_first_k(s, all)) {
+    s->group[0] /= 2, s->points[0] /= 2;
+    s->group[1] *= 2, s->points[1] *= 2;
+  }
+}
+
+static void persistent_close(struct himeno_exec *x)
+{
+  gpu_free(&x->device->base, &x->persistent.state);
+  if (x->persistent.kernel) clReleaseKernel(x->persistent.kernel);
+  if (x->persistent.program) clReleaseProgram(x->persistent.program);
+  x->persistent = (struct opencl_persistent){.kernel = NULL};
+}
+
+static status_t persistent_build(struct himeno_exec *x)
+{
+  const struct opencl_step *step = &x->persistent.step;
+  const char *const parts[] = {himeno_common_cl, step->source, himeno_persistent_cl, NULL};
+  size_t most, required[3];
+  cl_int error;
+
+  RETURN_IF_FAILED(opencl_exec_build(x, step, parts, &x->persistent.program));
+  cl_kernel kernel = clCreateKernel(x->persistent.program, "persistent", &error);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel of the persistent kernel");
+  x->persistent.kernel = kernel;
+  RETURN_IF_FAILED(opencl_kernel_limits(x->device, kernel, &most, required));
+  if (most < opencl_group_items(step)) persistent_close(x);
+  return STATUS_OK;
+}
+
+/* Older drivers may not know all instructions. */
+static void persistent_try(struct himeno_exec *x)
+{
+  const int muted = log_mute(1);
+  const status_t status = persistent_build(x);
+  log_mute(muted);
+  if (status == STATUS_OK) return;
+  persistent_close(x);
+  log_warn("kernel %s: one sweep a launch on %s, whose driver does not build the kernel for many",
+           x->kernel->name, x->device->base.info.name);
+}
+
+static status_t persistent_open(struct himeno_exec *x)
+{
+  if (!persistent_wanted(x)) return STATUS_OK;
+  persistent_shape(x);
+  persistent_try(x);
+  if (!x->persistent.kernel) return STATUS_OK;
+  return gpu_alloc(&x->device->base, STATE_WORDS * sizeof(cl_uint), &x->persistent.state);
+}
+
+static int persistent_most(const struct himeno_exec *x)
+{
+  return x->persistent.kernel ? SWEEPS_MOST : 1;
+}
+
+/* As many groups as run at a time, if there are tiles for all. */
+static size_t groups_of(const struct himeno_exec *x, size_t tiles)
+{
+  const size_t units = (size_t)x->device->base.info.compute_units;
+  const size_t most = units * UNIT_ITEMS / opencl_group_items(&x->persistent.step);
+  return tiles < most ? tiles : most;
+}
+
+static status_t persistent_sweep(struct himeno_exec *x, struct gpu_queue *queue,
+                                 const struct himeno_sweep *sweep)
+{
+  const struct opencl_step *step = &x->persistent.step;
+  const size_t group[2] = {(size_t)step->group[0], (size_t)step->group[1]};
+  struct launch launch = {.exec = x, .kernel = x->persistent.kernel, .name = "persistent"};
+  size_t n[3];
+  const cl_int sweeps = sweep->sweeps;
+
+  opencl_groups(step, &sweep->box, n);
+  const size_t all = n[0] * n[1] * n[2];
+  const cl_int4 tiles = {{(cl_int)n[0], (cl_int)n[1], (cl_int)n[2], (cl_int)all}};
+  const size_t groups[2] = {groups_of(x, all), 1};
+  RETURN_IF_FAILED(gpu_clear(queue, x->persistent.state, 0, x->persistent.state.bytes));
+  sweep_arguments(&launch, sweep, opencl_first_k(step, &sweep->box));
+  argument(&launch, sizeof tiles, &tiles);
+  argument(&launch, sizeof sweeps, &sweeps);
+  buffer_argument(&launch, x->persistent.state.handle);
+  return launch_end(&launch, queue, 2, groups, group);
+}
+
+/* ---- sweeps ---- */
+
 /** What a pass of several sweeps must know of the points around its box. */
-static void around_arguments(struct opencl_launch *launch)
+static void around_arguments(struct launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
-  cl_int8 interior = opencl_box(&layout->interior, 0, 0);
+  cl_int8 interior = box_of(&layout->interior, 0, 0);
   cl_int4 extent = {{(cl_int)layout->extent[0], (cl_int)layout->extent[1], (cl_int)layout->extent[2],
                      launch->exec->step.points[2]}};
-  opencl_argument(launch, sizeof interior, &interior);
-  opencl_argument(launch, sizeof extent, &extent);
+  argument(launch, sizeof interior, &interior);
+  argument(launch, sizeof extent, &extent);
 }
 
 static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   const size_t group[3] = {(size_t)x->step.group[0], (size_t)x->step.group[1], (size_t)x->step.group[2]};
-  struct opencl_launch launch = opencl_launch_begin(x, ENTRY_SWEEP);
+  struct launch launch = launch_begin(x, ENTRY_SWEEP);
   size_t groups[3];
 
   if (!box_points(&sweep->box)) return STATUS_OK;
-  if (sweep->sweeps > x->kernel->sweeps) return opencl_persistent_sweep(x, queue, sweep);
+  if (sweep->sweeps > x->kernel->sweeps) return persistent_sweep(x, queue, sweep);
   opencl_groups(&x->step, &sweep->box, groups);
-  opencl_sweep_arguments(&launch, sweep, opencl_first_k(&x->step, &sweep->box));
+  sweep_arguments(&launch, sweep, opencl_first_k(&x->step, &sweep->box));
   if (x->kernel->sweeps > 1) around_arguments(&launch);
-  RETURN_IF_FAILED(opencl_launch_end(&launch, queue, 3, groups, group));
+  RETURN_IF_FAILED(launch_end(&launch, queue, 3, groups, group));
   if (x->gosa != GOSA_LAUNCH) return STATUS_OK;
   const size_t n = groups[0] * groups[1] * groups[2];
   for (int t = 0; t < x->kernel->sweeps; t++)
@@ -206,15 +397,15 @@ static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, con
 
 static status_t opencl_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
 {
-  struct opencl_launch launch = opencl_launch_begin(x, ENTRY_CEILING);
+  struct launch launch = launch_begin(x, ENTRY_CEILING);
   cl_ulong vectors = (cl_ulong)layout_floats(&x->fields.layout) / 4;
   size_t groups = (vectors + x->field_group - 1) / x->field_group;
 
-  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) opencl_buffer(&launch, x->fields.coefficient[m].handle);
-  opencl_buffer(&launch, x->fields.p[0].handle);
-  opencl_buffer(&launch, x->fields.p[1].handle);
-  opencl_argument(&launch, sizeof vectors, &vectors);
-  return opencl_launch_end(&launch, queue, 1, &groups, &x->field_group);
+  for (int m = 0; m < HIMENO_COEFFICIENTS; m++) buffer_argument(&launch, x->fields.coefficient[m].handle);
+  buffer_argument(&launch, x->fields.p[0].handle);
+  buffer_argument(&launch, x->fields.p[1].handle);
+  argument(&launch, sizeof vectors, &vectors);
+  return launch_end(&launch, queue, 1, &groups, &x->field_group);
 }
 
 /* The kernel has arguments for all coefficients: where there are fewer arrays the last one stands
@@ -222,23 +413,23 @@ static status_t opencl_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
 static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, const struct gpu_mem *arrays,
                                 int n, const struct box *box, uint64_t *sum)
 {
-  const cl_long2 stride = opencl_stride(&x->fields.layout);
-  const cl_int8 bounds = opencl_box(box, 0, 0);
+  const cl_long2 stride = stride_of(&x->fields.layout);
+  const cl_int8 bounds = box_of(box, 0, 0);
   const cl_int all = n;
   const size_t groups = CHECKSUM_GROUPS;
   cl_ulong partial[CHECKSUM_GROUPS];
-  struct opencl_launch launch = opencl_launch_begin(x, ENTRY_CHECKSUM);
+  struct launch launch = launch_begin(x, ENTRY_CHECKSUM);
   uint64_t total = 0;
 
-  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) opencl_buffer(&launch, arrays[a < n ? a : n - 1].handle);
-  opencl_argument(&launch, sizeof all, &all);
-  opencl_buffer(&launch, x->partial);
-  opencl_argument(&launch, sizeof stride, &stride);
-  opencl_argument(&launch, sizeof bounds, &bounds);
+  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) buffer_argument(&launch, arrays[a < n ? a : n - 1].handle);
+  argument(&launch, sizeof all, &all);
+  buffer_argument(&launch, x->partial.handle);
+  argument(&launch, sizeof stride, &stride);
+  argument(&launch, sizeof bounds, &bounds);
   place_arguments(&launch);
-  RETURN_IF_FAILED(opencl_launch_end(&launch, queue, 1, &groups, &x->field_group));
-  cl_int error = clEnqueueReadBuffer(opencl_queue_handle(queue), x->partial, CL_TRUE, 0, sizeof partial,
-                                     partial, 0, NULL, NULL);
+  RETURN_IF_FAILED(launch_end(&launch, queue, 1, &groups, &x->field_group));
+  cl_int error = clEnqueueReadBuffer(opencl_queue_handle(queue), x->partial.handle, CL_TRUE, 0,
+                                     sizeof partial, partial, 0, NULL, NULL);
   if (error != CL_SUCCESS) return opencl_fail(error, "clEnqueueReadBuffer of the checksum");
   for (int n = 0; n < CHECKSUM_GROUPS; n++) total += partial[n];
   *sum = total;
@@ -256,16 +447,35 @@ static status_t opencl_resources(struct himeno_exec *x, struct himeno_resources 
   return STATUS_OK;
 }
 
+static void opencl_close(struct himeno_exec *x)
+{
+  if (x) persistent_close(x);
+  opencl_exec_close(x);
+}
+
+static status_t opencl_open(struct gpu_device *device, const struct himeno_fields *fields,
+                            const struct himeno_kernel *kernel, struct himeno_exec **exec)
+{
+  struct himeno_exec *x;
+  RETURN_IF_FAILED(opencl_exec_open(device, fields, kernel, &x));
+  status_t status = persistent_open(x);
+  if (status == STATUS_OK)
+    *exec = x;
+  else
+    opencl_close(x);
+  return status;
+}
+
 const struct himeno_kernel_set himeno_kernels_opencl = {
     .backend = "opencl",
     .kernels = kernels,
     .n = sizeof kernels / sizeof *kernels,
     .own = &own,
-    .open = opencl_exec_open,
-    .close = opencl_exec_close,
+    .open = opencl_open,
+    .close = opencl_close,
     .fill = opencl_fill,
     .sweep = opencl_sweep,
-    .at_once = opencl_persistent_most,
+    .at_once = persistent_most,
     .ceiling = opencl_ceiling,
     .checksum = opencl_checksum,
     .resources = opencl_resources,
