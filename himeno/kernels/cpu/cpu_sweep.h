@@ -67,6 +67,11 @@ struct cpu_simd {
   cpu_ceiling_range ceiling;
 };
 
+extern const struct cpu_simd cpu_simd_generic;
+#ifdef __x86_64__
+extern const struct cpu_simd cpu_simd_sse2, cpu_simd_avx2, cpu_simd_avx512;
+#endif
+
 /** \brief The n-th of those compiled, widest first; the last, "generic", runs everywhere. NULL past
  * the end. */
 const struct cpu_simd *cpu_simd_at(int n);

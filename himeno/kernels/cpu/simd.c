@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/switches.h"
-#include "himeno/kernels/cpu/stream.h"
+#include "himeno/kernels/cpu/cpu_sweep.h"
 
 static const struct cpu_simd *const simds[] = {
 #ifdef __x86_64__

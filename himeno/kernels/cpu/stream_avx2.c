@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* AVX2, without FMA: the sweep must not be contracted. */
-#include "himeno/kernels/cpu/stream.h"
+#include "himeno/kernels/cpu/cpu_sweep.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
 
 #define FN(name)                         avx2_##name
+#define SIMD                             cpu_simd_avx2
+#define NAME                             "avx2"
+#define SUPPORTED                        __builtin_cpu_supports("avx2")
 #define TARGET                           __attribute__((target("avx2")))
 #define LANES                            8
 #define LOW(v)                           _mm256_cvtps_pd(_mm256_castps256_ps128(v))
@@ -17,17 +20,4 @@
 #define PIN(v)                           __asm__("" : "+x"(v))
 #define ADD_SQUARE(sum, v)               ((sum) += (v) * (v))
 #include "himeno/kernels/cpu/stream_body.h"
-
-static int supported(void)
-{
-  return __builtin_cpu_supports("avx2");
-}
-
-const struct cpu_simd cpu_simd_avx2 = {.name = "avx2",
-                                       .supported = supported,
-                                       .sweep = avx2_sweep,
-                                       .row_keep = avx2_row_keep,
-                                       .row_stream = avx2_row_stream,
-                                       .fence = avx2_fence,
-                                       .ceiling = avx2_ceiling};
 #endif

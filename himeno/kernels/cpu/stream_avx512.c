@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* AVX-512F: a vector is a cache line. */
-#include "himeno/kernels/cpu/stream.h"
+#include "himeno/kernels/cpu/cpu_sweep.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
 
 #define FN(name)                 avx512_##name
+#define SIMD                     cpu_simd_avx512
+#define NAME                     "avx512"
+#define SUPPORTED                __builtin_cpu_supports("avx512f")
 #define TARGET                   __attribute__((target("avx512f")))
 #define LANES                    16
 #define LOW(v)                   _mm512_cvtps_pd(_mm512_castps512_ps256(v))
@@ -18,17 +21,4 @@
 #define PIN(v)             __asm__("" : "+x"(v))
 #define ADD_SQUARE(sum, v) ((sum) = _mm512_fmadd_pd((v), (v), (sum)))
 #include "himeno/kernels/cpu/stream_body.h"
-
-static int supported(void)
-{
-  return __builtin_cpu_supports("avx512f");
-}
-
-const struct cpu_simd cpu_simd_avx512 = {.name = "avx512",
-                                         .supported = supported,
-                                         .sweep = avx512_sweep,
-                                         .row_keep = avx512_row_keep,
-                                         .row_stream = avx512_row_stream,
-                                         .fence = avx512_fence,
-                                         .ceiling = avx512_ceiling};
 #endif

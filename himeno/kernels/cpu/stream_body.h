@@ -2,18 +2,28 @@
 /** \file
  * \brief The vector sweep and the ceiling kernel, included once an instruction set.
  *
- * The includer defines FN(name) (its name for a function), TARGET (function attribute), LANES
- * (floats a vector), LOW(v) and HIGH(v) (halves of a float vector as doubles), LANE_NUMBERS (an int
- * vector 0, 1, …), STORE_STREAM(address, v), a store past the caches, STREAM_FENCE(), which ends a
- * series of them, STORE_MASKED(address, inside, v), which writes the lanes whose bits are set in
- * the int vector `inside` and touches no other, PIN(v), which keeps the compiler from moving what
- * makes v to a later place, and ADD_SQUARE(sum, v), which adds the square of each double of v to
- * sum: exact in double for what was a float, so that a fused multiply-add gives the same bits.
+ * The includer defines SIMD (the set's variable), NAME (its name in words), SUPPORTED (whether this
+ * CPU has it), FN(name) (its name for a function), TARGET (function attribute), LANES (floats a
+ * vector), LOW(v) and HIGH(v) (halves of a float vector as doubles), LANE_NUMBERS (an int vector 0,
+ * 1, …), STORE_STREAM(address, v), a store past the caches, STREAM_FENCE(), which ends a series of
+ * them, STORE_MASKED(address, inside, v), which writes the lanes whose bits are set in the int
+ * vector `inside` and touches no other (lane by lane where it is left out), PIN(v), which keeps the
+ * compiler from moving what makes v to a later place, and ADD_SQUARE(sum, v), which adds the square
+ * of each double of v to sum: exact in double for what was a float, so that a fused multiply-add
+ * gives the same bits.
  *
  * Rows are walked by cache lines of 16 floats. Whole lines are stored past the caches, which saves
  * reading them first. A line that the box covers in part is whole where the sweep may write the
  * rest (see cpu_sweep); else it goes through the cache, since a line written both ways would travel
  * twice. */
+
+#ifndef STORE_MASKED
+#define STORE_MASKED(address, inside, v)                                                                     \
+  do {                                                                                                       \
+    for (int lane_ = 0; lane_ < LANES; lane_++)                                                              \
+      if ((inside)[lane_]) (address)[lane_] = (v)[lane_];                                                    \
+  } while (0)
+#endif
 
 #define LINE 16
 /** How far ahead of their use lines are fetched, in floats. Hardware prefetchers follow fewer
@@ -308,3 +318,16 @@ static TARGET void FN(ceiling)(const struct cpu_sweep *sweep, int64_t first, int
   else
     FN(sum_lines)(sweep, first, last, 0);
 }
+
+static int FN(supported)(void)
+{
+  return SUPPORTED;
+}
+
+const struct cpu_simd SIMD = {.name = NAME,
+                              .supported = FN(supported),
+                              .sweep = FN(sweep),
+                              .row_keep = FN(row_keep),
+                              .row_stream = FN(row_stream),
+                              .fence = FN(fence),
+                              .ceiling = FN(ceiling)};
