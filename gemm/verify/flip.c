@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/switches.h"
+#include "suite/fault.h"
 
 /* "simd:2", "simd:last", "simd:trial3" or "2". */
 static int parse_when(const char *text, struct gemm_flip *f)
@@ -26,16 +27,16 @@ static int parse_when(const char *text, struct gemm_flip *f)
 
 static int parse(const char *text, struct gemm_flip *flip)
 {
-  struct gemm_flip f = {.due = 1, .matrix = GEMM_C};
-  int rank = -1, place = -1;
-  char matrix = 'C';
-  if (sscanf(text, "%d %n", &f.rank, &rank) != 1 || rank < 0) return 0;
-  if (text[rank] >= 'A' && text[rank] <= 'C' && text[rank + 1] == ' ') matrix = text[rank], rank += 2;
-  if (sscanf(text + rank, "%" SCNd64 ",%" SCNd64 " %d %n", &f.row, &f.column, &f.bit, &place) != 3 ||
-      place < 0 || !parse_when(text + rank + place, &f))
-    return 0;
-  f.matrix = (enum gemm_matrix)(matrix - 'A');
-  if (f.rank < 0 || f.row < 0 || f.column < 0 || f.bit < 0 || f.bit > 31) return 0;
+  struct fault fault;
+  if (!fault_parse(text, 2, &fault) || fault.rank < 0) return 0;
+  const char matrix = fault.array[0] ? fault.array[0] : 'C';
+  struct gemm_flip f = {.due = 1,
+                        .rank = fault.rank,
+                        .matrix = (enum gemm_matrix)(matrix - 'A'),
+                        .row = fault.place[0],
+                        .column = fault.place[1],
+                        .bit = fault.bit};
+  if (matrix < 'A' || matrix > 'C' || strlen(fault.array) > 1 || !parse_when(fault.when, &f)) return 0;
   *flip = f;
   return 1;
 }

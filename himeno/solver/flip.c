@@ -4,12 +4,12 @@
 #include "himeno/solver/flip.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/switches.h"
+#include "base/values.h"
+#include "suite/fault.h"
 
 static struct {
   int due;
@@ -22,31 +22,18 @@ void flip_plan(const struct flip *flip)
   if (flip) plan.flip = *flip;
 }
 
-void flip_plan_in(const struct solver *solver, const struct flip *flip)
-{
-  struct flip f = *flip;
-  f.sweep += solver_swept(solver);
-  flip_plan(&f);
-}
-
 int flip_parse(const char *text, struct flip *flip)
 {
-  char name[16], *at;
-  struct flip f = {.array = -1, .rank = -1};
-  int end = -1, rank_end = 0;
-  if (sscanf(text, "%15s %" SCNd64 ",%" SCNd64 ",%" SCNd64 " %d %" SCNd64 "%n", name, &f.point[0],
-             &f.point[1], &f.point[2], &f.bit, &f.sweep, &end) != 6 ||
-      text[end])
+  struct fault fault;
+  long long sweep;
+  if (!fault_parse(text, 3, &fault) || value_read_int(fault.when, 1, INT64_MAX, &sweep) != STATUS_OK)
     return 0;
-  if ((at = strchr(name, '@'))) {
-    *at = 0;
-    if (sscanf(at + 1, "%d%n", &f.rank, &rank_end) != 1 || at[1 + rank_end] || f.rank < 0) return 0;
-  }
+  struct flip f = {.array = -1, .rank = fault.rank, .bit = fault.bit, .sweep = sweep};
+  memcpy(f.point, fault.place, sizeof f.point);
   for (int a = 0; a < SOLVER_ARRAYS; a++)
-    if (strcmp(name, solver_array_name(a)) == 0) f.array = a;
-  if (strcmp(name, "older-p") == 0) f.array = SOLVER_OLDER;
-  if (f.point[0] < 0 || f.point[1] < 0 || f.point[2] < 0) return 0;
-  if (f.array < 0 || f.bit < 0 || f.bit > 31 || f.sweep < 1) return 0;
+    if (strcmp(fault.array, solver_array_name(a)) == 0) f.array = a;
+  if (strcmp(fault.array, "older-p") == 0) f.array = SOLVER_OLDER;
+  if (f.array < 0) return 0;
   *flip = f;
   return 1;
 }

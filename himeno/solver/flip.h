@@ -22,9 +22,6 @@ struct flip {
 /** \brief What is planted; NULL: nothing. Copied. */
 void flip_plan(const struct flip *flip);
 
-/** \brief The same, its sweep counted from the solver's next block on. */
-void flip_plan_in(const struct solver *solver, const struct flip *flip);
-
 /** \brief Reads the text of HIMENO_FLIP; whether it is one. */
 int flip_parse(const char *text, struct flip *flip);
 

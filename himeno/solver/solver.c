@@ -214,8 +214,3 @@ const struct decomp *solver_decomp(const struct solver *solver)
 {
   return &solver->decomp;
 }
-
-int64_t solver_swept(const struct solver *solver)
-{
-  return solver->swept;
-}

@@ -154,9 +154,6 @@ const struct halo_message *solver_message(const struct solver *solver, int m, st
 /** \brief What this rank's emulator counted; zeros where there is none. */
 struct himeno_counts solver_counts(const struct solver *solver);
 
-/** \brief Sweeps of all blocks so far. */
-int64_t solver_swept(const struct solver *solver);
-
 const struct decomp *solver_decomp(const struct solver *solver);
 
 #endif

@@ -45,6 +45,7 @@ ROOMS = (
     ("gemm/kernels/qpu/*", "tests/unit/test_qpu_sgemm tests/cli/gemm.bats"),
     ("suite/*", "tests/unit/test_record tests/cli/tune.bats tests/cli/run.bats"),
     ("suite/ranks.*", "tests/clock/himeno.bats tests/clock/gemm.bats tests/cli/comm.bats tests/cli/run.bats"),
+    ("suite/fault.*", "tests/unit/test_soak tests/cli/gemm.bats"),
     ("suite/list.*", "tests/cli/run.bats tests/cli/mem.bats"),
     ("suite/program*", "tests/cli/run.bats tests/cli/errors.bats tests/cli/files.bats tests/cli/options.bats tests/cli/mem.bats tests/cli/predict.bats"),
     ("scripts/*", "tests/cli/scripts.bats"),

@@ -18,6 +18,7 @@
 #include "comm/halo/grid.h"
 #include "comm/ranks/agree.h"
 #include "himeno/solver/flip.h"
+#include "himeno/solver/state.h"
 #include "himeno/verify.h"
 
 #define SWEEPS    120
@@ -147,7 +148,9 @@ static status_t block_with(const char *what, int n, int *reported)
                                [group(distance_from, DISTANCES, distance(&flip, cut))];
   /* Before every tenth one a block without: nothing may be found there. */
   if (n % 10 == 0) RETURN_IF_FAILED(block_check(cut, "a block without a fault"));
-  flip_plan_in(solver, &flip);
+  struct flip planned = flip;
+  planned.sweep += solver->swept;
+  flip_plan(&planned);
   log_hold(1);
   status_t status = block_check(cut, "block");
   if (getenv("FLIPS_TELL") && log_held()[0])
