@@ -5,14 +5,14 @@
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"
+#include "suite/ranks.h"
 
 /* Without CUDA there is no device to come here with. */
-static status_t study_here(const struct placement *p, const struct gemm_config *config, FILE *out)
+static status_t study_here(const struct placement *p, const struct gemm_config *config,
+                           struct gpu_device *device, FILE *out)
 {
-  struct gpu_device *device = NULL;
   struct gpu_queue *queue = NULL;
   status_t status;
-  TRY(gpu_open(p->backend, p->device, &device), done);
   TRY(gpu_queue_create(device, GPU_NORMAL, &queue), done);
   fprintf(out, "%s (%s)\n", p->info.name, p->info.arch);
 #if HAVE_CUDA
@@ -23,21 +23,20 @@ static status_t study_here(const struct placement *p, const struct gemm_config *
 #endif
 done:
   gpu_queue_destroy(queue);
-  gpu_close(device);
   return status;
 }
 
 status_t gemm_study_run(struct placement *p, const struct gemm_config *config, FILE *out)
 {
-  struct placement_request request = {.backend = &gpu_backend_cuda,
-                                      .device = config->device,
-                                      .binding = (enum binding_policy)config->binding,
-                                      .expect = (int)config->expect};
+  struct gpu_device *device = NULL;
   status_t status = STATUS_OK;
   gemm_cmdline_ignore(config, 0);
-  if (config->backend && config->backend != request.backend)
+  if (config->backend && config->backend != &gpu_backend_cuda)
     status = log_fail(STATUS_USAGE, "--backend %s: WMMA fragments are CUDA's", config->backend->name);
   RETURN_IF_FAILED(agree_status(p->comm, status));
-  RETURN_IF_FAILED(placement_choose(p, &request));
-  return agree_status(p->comm, p->rank == 0 ? study_here(p, config, out) : STATUS_OK);
+  RETURN_IF_FAILED(
+      rank_place(p, &gpu_backend_cuda, config->device, config->binding, config->expect, &device));
+  status = agree_status(p->comm, p->rank == 0 ? study_here(p, config, device, out) : STATUS_OK);
+  gpu_close(device);
+  return status;
 }

@@ -24,21 +24,11 @@ static void emulated_default(struct himeno_config *c)
   c->sweeps_given = 1;
 }
 
-static status_t place(const struct himeno_config *config, struct himeno_choice *choice)
-{
-  struct placement *p = &choice->placement;
-  struct placement_request request = {.backend = config->backend,
-                                      .device = config->device,
-                                      .binding = (enum binding_policy)config->binding,
-                                      .expect = (int)config->expect};
-  RETURN_IF_FAILED(placement_choose(p, &request));
-  return agree_status(p->comm, gpu_open(p->backend, p->device, &choice->device));
-}
-
 /* Without -k the kernel is measured, unless the run is for comparison with itself only. */
 static status_t choose(struct himeno_config *config, struct himeno_choice *choice)
 {
-  RETURN_IF_FAILED(place(config, choice));
+  RETURN_IF_FAILED(rank_place(&choice->placement, config->backend, config->device, config->binding,
+                              config->expect, &choice->device));
   himeno_cmdline_ignore(config, choice->placement.backend);
   if (choice->placement.info.emulated) emulated_default(config);
   RETURN_IF_FAILED(himeno_choose(config, choice));

@@ -6,8 +6,17 @@
 #include <string.h>
 
 #include "base/report.h"
+#include "comm/ranks/agree.h"
 
 #define RANKS_SHOWN 64
+
+status_t rank_place(struct placement *p, const struct gpu_backend *backend, const char *device, int binding,
+                    int64_t expect, struct gpu_device **opened)
+{
+  const struct placement_request request = {backend, device, (enum binding_policy)binding, (int)expect};
+  RETURN_IF_FAILED(placement_choose(p, &request));
+  return agree_status(p->comm, gpu_open(p->backend, p->device, opened));
+}
 
 struct rank_row rank_row_of(const struct placement *p)
 {

@@ -18,6 +18,11 @@ struct rank_row {
   double gflops; /**< by the rank's own clock */
 };
 
+/** \brief Collective: chooses backend, device and cores as the options of those names say (NULL and
+ * 0: any, and no check), and opens the device. Ranks agree on the outcome. */
+status_t rank_place(struct placement *placement, const struct gpu_backend *backend, const char *device,
+                    int binding, int64_t expect, struct gpu_device **opened);
+
 /** \brief This rank's row, its gflops 0. */
 struct rank_row rank_row_of(const struct placement *placement);
 

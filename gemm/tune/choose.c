@@ -30,14 +30,10 @@
 status_t gemm_place(struct gemm_run *run)
 {
   struct placement *p = &run->placement;
-  struct placement_request request = {.backend = run->config.backend,
-                                      .device = run->config.device,
-                                      .binding = (enum binding_policy)run->config.binding,
-                                      .expect = (int)run->config.expect};
-  RETURN_IF_FAILED(placement_choose(p, &request));
+  const struct gemm_config *c = &run->config;
+  RETURN_IF_FAILED(rank_place(p, c->backend, c->device, c->binding, c->expect, &run->device));
   if (run->config.block == 0) run->config.block = p->info.is_cpu ? BLOCK_ON_CPU : BLOCK_ON_GPU;
-  status_t status = gpu_open(p->backend, p->device, &run->device);
-  if (status == STATUS_OK) status = gpu_queue_create(run->device, GPU_NORMAL, &run->queue);
+  status_t status = gpu_queue_create(run->device, GPU_NORMAL, &run->queue);
   if (status == STATUS_OK) status = gpu_event_create(run->device, &run->begin);
   if (status == STATUS_OK) status = gpu_event_create(run->device, &run->end);
   if (status == STATUS_OK) status = gpu_memory_free(run->device, &run->memory);

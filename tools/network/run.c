@@ -90,12 +90,8 @@ static status_t ranks_gather(struct bench *bench)
 
 static status_t place(struct bench *bench)
 {
-  struct placement *p = &bench->placement;
-  struct placement_request request = {.backend = bench->config.backend,
-                                      .device = bench->config.device,
-                                      .binding = (enum binding_policy)bench->config.binding};
-  RETURN_IF_FAILED(placement_choose(p, &request));
-  RETURN_IF_FAILED(agree_status(p->comm, gpu_open(p->backend, p->device, &bench->device)));
+  const struct bench_config *c = &bench->config;
+  RETURN_IF_FAILED(rank_place(&bench->placement, c->backend, c->device, c->binding, 0, &bench->device));
   return ranks_gather(bench);
 }
 
