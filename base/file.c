@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,25 @@ FILE *file_open_regular(const char *path)
   close(descriptor);
   errno = EINVAL;
   return NULL;
+}
+
+char *file_read(const char *path, size_t most, size_t *bytes)
+{
+  struct stat info;
+  char *text = NULL;
+  FILE *file = file_open_regular(path);
+  if (!file) return NULL;
+  int cause = fstat(fileno(file), &info) != 0 ? errno : (uintmax_t)info.st_size > most ? EFBIG : 0;
+  if (!cause && !(text = calloc((size_t)info.st_size + 1, 1))) cause = ENOMEM;
+  if (text) *bytes = fread(text, 1, (size_t)info.st_size, file);
+  if (ferror(file)) {
+    cause = EIO;
+    free(text);
+    text = NULL;
+  }
+  fclose(file);
+  errno = cause;
+  return text;
 }
 
 static status_t cannot_write(const char *path, int cause)

@@ -13,6 +13,10 @@
  * a device, or a pipe, which would be waited for. */
 FILE *file_open_regular(const char *path);
 
+/** \brief Reads a plain file of at most \a most bytes whole, as a text that ends in a zero; the
+ * caller frees it. NULL, with errno, where that fails: EINVAL as above, EFBIG for a larger one. */
+char *file_read(const char *path, size_t most, size_t *bytes);
+
 /** \brief Whether file_write could write \a path, without leaving anything there; logs the cause,
  * if not, and returns STATUS_ENVIRONMENT. */
 status_t file_check(const char *path);

@@ -84,9 +84,9 @@ static status_t throttled_gather(const struct placement *p, const struct record 
 {
   int n = result->n_samples;
   free(result->throttled);
-  result->throttled = calloc((size_t)n + 1, 1);
+  result->throttled = calloc((size_t)n + 1, sizeof *result->throttled);
   RETURN_IF_FAILED(memory_agree(p->comm, result->throttled != NULL));
-  return watch_allreduce(p->comm, record->throttled, result->throttled, n, MPI_UNSIGNED_CHAR, MPI_MAX,
+  return watch_allreduce(p->comm, record->throttled, result->throttled, n, MPI_DOUBLE, MPI_MAX,
                          "throttled blocks");
 }
 

@@ -77,19 +77,6 @@ static void telemetry_add(struct record_telemetry *t, const struct telemetry_sam
   for (int b = 0; b < THROTTLE_BITS; b++) t->by_reason[b] += now->throttle >> b & 1;
 }
 
-static status_t throttled_add(struct record *r, int throttled)
-{
-  if (r->n_throttled == r->room) {
-    int room = r->room ? 2 * r->room : RECORDS_MAX;
-    unsigned char *more = realloc(r->throttled, (size_t)room);
-    if (!more) return log_fail(STATUS_ENVIRONMENT, "out of host memory for records of blocks");
-    r->throttled = more;
-    r->room = room;
-  }
-  r->throttled[r->n_throttled++] = (unsigned char)throttled;
-  return STATUS_OK;
-}
-
 static void block_add(struct record *r, const struct solver_block *block)
 {
   const double *p = block->phases;
@@ -129,7 +116,7 @@ status_t record_add(struct record *record, const struct solver_block *block)
   series_add(&record->series, &record->now);
   if ((stats_now() - record->looked) * LOOK_SHARE >= record->look_seconds) look(record);
   block_add(record, block);
-  return throttled_add(record, record->now.throttle > 0);
+  return stats_add(&record->throttled, &record->n_throttled, record->now.throttle > 0);
 }
 
 void record_finish(struct record *record)

@@ -49,8 +49,8 @@ struct record {
   double looked, look_seconds; /**< when the state was read last, and how long that took */
   struct record_block blocks[RECORDS_MAX];
   int n, stride, skipped;
-  unsigned char *throttled; /**< one a timed block: whether the device was throttled at its end */
-  int n_throttled, room;
+  double *throttled; /**< one a timed block: whether the device was throttled at its end */
+  int n_throttled;
 };
 
 /** \brief Starts to watch the device at \a pci, of one of \a ranks ranks. */

@@ -59,7 +59,7 @@ struct himeno_result {
   int partial; /**< ended by a signal, or not yet ended */
   int ended;   /**< there is a result to report, whatever the verdict is */
   /** a timed block: whether any device was throttled at its end; on rank 0 */
-  unsigned char *throttled;
+  double *throttled;
   int n_ranks;                     /**< on rank 0, once they were gathered */
   struct himeno_rank *ranks;       /**< on rank 0 */
   struct telemetry_sample *series; /**< [rank · rows + row], on rank 0 */

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -213,33 +212,20 @@ status_t policy_parse(const char *text, size_t bytes, const char *where, struct 
   return status;
 }
 
-static status_t file_read(const char *path, char **text, size_t *bytes)
-{
-  struct stat about;
-  FILE *file = file_open_regular(path);
-  if (!file && errno != EINVAL)
-    return log_fail(STATUS_ENVIRONMENT,
-                    "--accept %s: %s, and no built-in policy (default, h100, h200) has this name", path,
-                    strerror(errno));
-  if (!file || fstat(fileno(file), &about) != 0 || about.st_size > FILE_BYTES_MAX) {
-    if (file) fclose(file);
-    return log_fail(STATUS_USAGE, "--accept %s: a policy is a plain file of at most %d bytes", path,
-                    FILE_BYTES_MAX);
-  }
-  *text = malloc(FILE_BYTES_MAX);
-  *bytes = *text ? fread(*text, 1, FILE_BYTES_MAX, file) : 0;
-  fclose(file);
-  return *text ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "--accept %s: out of memory", path);
-}
-
 status_t policy_read(const char *name, struct accept_policy *policy)
 {
-  char *text = NULL;
   size_t bytes;
   for (size_t b = 0; b < BUILT_IN; b++)
     if (strcmp(name, built_in[b].name) == 0)
       return policy_parse(built_in[b].text, strlen(built_in[b].text), name, policy);
-  RETURN_IF_FAILED(file_read(name, &text, &bytes));
+  char *text = file_read(name, FILE_BYTES_MAX, &bytes);
+  if (!text && (errno == EINVAL || errno == EFBIG))
+    return log_fail(STATUS_USAGE, "--accept %s: a policy is a plain file of at most %d bytes", name,
+                    FILE_BYTES_MAX);
+  if (!text)
+    return log_fail(STATUS_ENVIRONMENT,
+                    "--accept %s: %s, and no built-in policy (default, h100, h200) has this name", name,
+                    strerror(errno));
   status_t status = policy_parse(text, bytes, name, policy);
   free(text);
   return status;

@@ -14,7 +14,8 @@
 #include "base/log.h"
 #include "base/stats.h"
 
-#define SAMPLES_MAX 1000000
+#define SAMPLES_MAX    1000000
+#define FILE_BYTES_MAX ((size_t)1 << 30)
 
 static status_t unfit(const char *where, const char *why)
 {
@@ -124,17 +125,12 @@ status_t reference_parse(const char *text, size_t bytes, const char *where, stru
 
 status_t reference_read(const char *path, struct reference *reference)
 {
-  struct reference r = {.ranks = 0};
-  json_error_t error;
-  FILE *file = file_open_regular(path);
-  if (!file && errno == EINVAL) return unfit(path, "a reference is a plain file");
-  if (!file) return log_fail(STATUS_ENVIRONMENT, "--reference %s: %s", path, strerror(errno));
-  json_t *document = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
-  fclose(file);
-  if (!document) return log_fail(STATUS_USAGE, "--reference %s: %s", path, error.text);
-  status_t status = document_read(document, path, &r);
-  json_decref(document);
-  if (status == STATUS_OK) *reference = r;
+  size_t bytes;
+  char *text = file_read(path, FILE_BYTES_MAX, &bytes);
+  if (!text && errno == EINVAL) return unfit(path, "a reference is a plain file");
+  if (!text) return log_fail(STATUS_ENVIRONMENT, "--reference %s: %s", path, strerror(errno));
+  status_t status = reference_parse(text, bytes, path, reference);
+  free(text);
   return status;
 }
 

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "himeno/kernels/kernels.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/log.h"
 #include "config.h"
+
+/* No kernel is longer. */
+#define SOURCE_MAX (64 << 20)
 
 #define SET(name, built) GPU_BUILT(built, himeno_kernels_##name),
 static const struct himeno_kernel_set *const sets[] = {GPU_BACKENDS(SET)};
@@ -34,4 +40,15 @@ int himeno_kernel_trials(const struct himeno_kernel_set *set)
   int trials = 0;
   for (int n = 0; set && n < set->n; n++) trials += set->kernels[n].trial;
   return trials;
+}
+
+status_t himeno_kernel_source(const char *path, char **source)
+{
+  size_t bytes;
+  char *text = file_read(path, SOURCE_MAX, &bytes);
+  if (!text)
+    return log_fail(STATUS_ENVIRONMENT, "--kernel-file %s: %s", path,
+                    errno == EINVAL || errno == EFBIG ? "it cannot be read as a whole" : strerror(errno));
+  *source = text;
+  return STATUS_OK;
 }

@@ -146,6 +146,10 @@ const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *s
 /** \brief The set's standard kernel. */
 const struct himeno_kernel *himeno_kernel_standard(const struct himeno_kernel_set *set);
 
+/** \brief Reads the source of a user's kernel, a text that the caller frees: STATUS_ENVIRONMENT if
+ * it cannot be read. */
+status_t himeno_kernel_source(const char *path, char **source);
+
 /** \brief How many kernels -k auto tries; none of no set. */
 int himeno_kernel_trials(const struct himeno_kernel_set *set);
 

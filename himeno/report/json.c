@@ -55,7 +55,7 @@ static json_t *throttled_json(const struct himeno_result *r)
 {
   json_t *list = json_array();
   for (int s = 0; s < r->n_samples; s++)
-    if (r->throttled[s]) json_array_append_new(list, json_integer(s));
+    if (r->throttled[s] > 0) json_array_append_new(list, json_integer(s));
   return list;
 }
 

@@ -91,7 +91,7 @@ static void print_telemetry(const struct himeno_result *result, FILE *out)
     record_merge(&all, &result->ranks[r].telemetry);
     reasons |= record_reasons(&result->ranks[r].telemetry);
   }
-  for (int b = 0; b < blocks; b++) throttled += result->throttled[b];
+  for (int b = 0; b < blocks; b++) throttled += result->throttled[b] > 0;
   if (all.samples == 0) return;
   fprintf(out, "  devices    by %s:", all.source);
   if (all.low.watts >= 0) fprintf(out, " %.0f to %.0f W", all.low.watts, all.high.watts);

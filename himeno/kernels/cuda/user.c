@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "himeno/kernels/cuda/exec.h"
 #include "himeno/kernels/cuda/user_headers.h"
-#include "himeno/kernels/kernel_file.h"
 
 #define LIBRARY_NAMES 6
 #define THREADS_MAX   1024
@@ -233,7 +232,7 @@ static status_t open(struct himeno_exec *exec)
   exec->step = &user->step;
   RETURN_IF_FAILED(driver_load());
   RETURN_IF_FAILED(nvrtc_load());
-  RETURN_IF_FAILED(kernel_file_read(path, &source));
+  RETURN_IF_FAILED(himeno_kernel_source(path, &source));
   if (program_create(&program, source, path) != 0) {
     status = log_fail(STATUS_ENVIRONMENT, "--kernel-file %s: NVRTC does not start", path);
     goto end;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "himeno/kernels/kernel_file.h"
 #include "himeno/kernels/opencl/common_cl.h"
 #include "himeno/kernels/opencl/shape_cl.h"
 #include "himeno/kernels/opencl/user_cl.h"
@@ -19,7 +18,7 @@ static status_t compile(struct opencl_device *device, const char *path, const ch
                         cl_program *program)
 {
   char *source = NULL, *text;
-  RETURN_IF_FAILED(kernel_file_read(path, &source));
+  RETURN_IF_FAILED(himeno_kernel_source(path, &source));
   size_t bytes =
       strlen(himeno_common_cl) + strlen(himeno_user_cl) + strlen(source) + strlen(himeno_shape_cl) + 64;
   status_t status;
