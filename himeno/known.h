@@ -4,23 +4,19 @@
 #ifndef HIMENO_KNOWN_H
 #define HIMENO_KNOWN_H
 
-#include <stdint.h>
+#include "himeno/solver/solver.h"
 
-#include "himeno/problem.h"
+#define KNOWN_CHECKS 14
 
 struct himeno_known {
   const char *size;
   enum himeno_data data;
-  int sweeps;
-  double gosa;       /**< of the last sweep */
-  uint64_t checksum; /**< of the field after exactly that many sweeps */
+  uint64_t coefficients; /**< sum of the twelve constant arrays' checksums */
+  /** after exactly so many sweeps, in their order; the rest is zero */
+  struct solver_check checks[KNOWN_CHECKS];
 };
 
-/** \brief The value for a grid, data and number of sweeps; NULL when it is not in the table. */
-const struct himeno_known *himeno_known_find(const int64_t extent[3], enum himeno_data data, int sweeps);
-
-/** \brief Whether the grid is in the table; then the sum of its twelve constant arrays'
- * checksums. */
-int himeno_known_coefficients(const int64_t extent[3], enum himeno_data data, uint64_t *sum);
+/** \brief What is known of a grid and data; NULL when it is not in the table. */
+const struct himeno_known *himeno_known_find(const int64_t extent[3], enum himeno_data data);
 
 #endif

@@ -121,18 +121,19 @@ static status_t reference_value(const struct solver_config *config, enum himeno_
 static status_t known_value(const struct solver_config *config, int sweeps, struct verify_value *value)
 {
   int every = solver_check_sweeps(config->kernel), n = (sweeps + every - 1) / every;
-  struct verify_value v = {VERIFY_KNOWN, sweeps, .n_checks = n};
-  if (!himeno_known_coefficients(config->global, config->data, &v.coefficients)) return STATUS_OK;
+  const struct himeno_known *known = himeno_known_find(config->global, config->data);
+  if (!known) return STATUS_OK;
+  struct verify_value v = {VERIFY_KNOWN, sweeps, .n_checks = n, .coefficients = known->coefficients};
   if (!(v.checks = malloc((size_t)n * sizeof *v.checks)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for the known values");
-  for (int c = 0; c < n; c++) {
-    int at = c + 1 < n ? (c + 1) * every : sweeps;
-    const struct himeno_known *known = himeno_known_find(config->global, config->data, at);
-    if (!known) {
+  for (int c = 0, k = 0; c < n; c++) {
+    const struct solver_check *check =
+        solver_check_seek(known->checks, KNOWN_CHECKS, c + 1 < n ? (c + 1) * every : sweeps, &k);
+    if (!check) {
       free(v.checks);
       return STATUS_OK;
     }
-    v.checks[c] = (struct solver_check){at, known->gosa, known->checksum};
+    v.checks[c] = *check;
   }
   v.gosa = v.checks[n - 1].gosa;
   v.checksum = v.checks[n - 1].checksum;
