@@ -51,6 +51,15 @@ void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state)
   if (telemetry->nvml) nvml_state(telemetry->nvml, state);
 }
 
+const char *const telemetry_value_names[TELEMETRY_VALUES] = {"watts", "sm_mhz", "memory_mhz", "celsius"};
+
+double telemetry_value(const struct telemetry_sample *sample, enum telemetry_value value)
+{
+  const double values[TELEMETRY_VALUES] = {sample->watts, sample->sm_mhz, sample->memory_mhz,
+                                           sample->celsius};
+  return values[value];
+}
+
 const char *const telemetry_fact_names[TELEMETRY_FACTS] = {"corrected", "uncorrected", "retired",
                                                            "pcie_gen",  "pcie_width",  "nvlinks_active"};
 

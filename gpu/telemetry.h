@@ -37,6 +37,19 @@ struct telemetry_sample {
   int throttle; /**< enum telemetry_throttle, or-ed */
 };
 
+/** What of a sample is a number. */
+enum telemetry_value {
+  TELEMETRY_WATTS,
+  TELEMETRY_SM_MHZ,
+  TELEMETRY_MEMORY_MHZ,
+  TELEMETRY_CELSIUS,
+  TELEMETRY_VALUES
+};
+extern const char *const telemetry_value_names[TELEMETRY_VALUES];
+
+/** \brief One of them by number. */
+double telemetry_value(const struct telemetry_sample *sample, enum telemetry_value value);
+
 /** What hardly changes in a run. */
 struct telemetry_state {
   int sm_mhz_max, memory_mhz_max;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,35 +39,28 @@ static int numa_apart(const struct rank_row *row)
   return row->info.numa >= 0 && row->numa >= 0 && row->info.numa != row->numa;
 }
 
-static double clock_of(const struct himeno_rank *r)
+/* A whole number of a rank, by its place there. */
+#define OF(field) offsetof(struct himeno_rank, telemetry.field)
+
+static int number_of(const struct himeno_result *result, int rank, size_t of)
 {
-  return r->telemetry.low.sm_mhz;
+  return *(const int *)((const char *)&result->ranks[rank] + of);
 }
 
-static double link_of(const struct himeno_rank *r)
-{
-  return r->telemetry.after.pcie_width;
-}
-
-static double gen_of(const struct himeno_rank *r)
-{
-  return r->telemetry.after.pcie_gen;
-}
-
-static double usual(const struct himeno_result *result, double (*of)(const struct himeno_rank *))
+static double usual(const struct himeno_result *result, size_t of)
 {
   int n = 0;
   double values[result->n_ranks];
   values[0] = -1;
   for (int r = 0; r < result->n_ranks; r++)
-    if (of(&result->ranks[r]) >= 0) values[n++] = of(&result->ranks[r]);
+    if (number_of(result, r, of) >= 0) values[n++] = number_of(result, r, of);
   return stats_summarise(values, (size_t)n).median;
 }
 
-static void differ(const struct himeno_result *result, int rank, double (*of)(const struct himeno_rank *),
-                   double least, const char *what, char *text, size_t size)
+static void differ(const struct himeno_result *result, int rank, size_t of, double least, const char *what,
+                   char *text, size_t size)
 {
-  double mine = result->n_ranks > 1 ? of(&result->ranks[rank]) : -1, others = usual(result, of);
+  double mine = result->n_ranks > 1 ? number_of(result, rank, of) : -1, others = usual(result, of);
   if (mine < 0 || mine >= others * (1 - least)) return;
   append(text, size, "%s%s %.0f where %.0f is usual", text[0] ? ", " : "", what, mine, others);
 }
@@ -84,10 +78,10 @@ const char *suspect_differs(const struct himeno_result *result, int rank, char *
 {
   const struct himeno_rank *r = &result->ranks[rank];
   text[0] = 0;
-  differ(result, rank, clock_of, CLOCK_LEAST, "clock in MHz", text, size);
+  differ(result, rank, OF(low.sm_mhz), CLOCK_LEAST, "clock in MHz", text, size);
   differ_throttle(r, text, size);
-  differ(result, rank, link_of, 0, "PCIe lanes", text, size);
-  differ(result, rank, gen_of, 0, "PCIe generation", text, size);
+  differ(result, rank, OF(after.pcie_width), 0, "PCIe lanes", text, size);
+  differ(result, rank, OF(after.pcie_gen), 0, "PCIe generation", text, size);
   if (numa_apart(&r->row))
     append(text, size, "%scores on NUMA node %d, device on %d", text[0] ? ", " : "", r->row.numa,
            r->row.info.numa);

@@ -13,9 +13,10 @@ static json_t *unless_unknown(double value)
   return value < 0 ? json_null() : json_real(value);
 }
 
-static json_t *range(double low, double high)
+static json_t *range(const struct record_telemetry *t, enum telemetry_value value)
 {
-  return low < 0 ? json_null() : json_pack("[f, f]", low, high);
+  double low = t->samples ? telemetry_value(&t->low, value) : -1;
+  return low < 0 ? json_null() : json_pack("[f, f]", low, telemetry_value(&t->high, value));
 }
 
 static json_t *reasons_json(const struct record_telemetry *t)
@@ -52,39 +53,26 @@ static json_t *link_json(const struct telemetry_state *s)
 
 /* ---- blocks ---- */
 
-static json_t *watts_of(const struct telemetry_sample *s)
-{
-  return unless_unknown(s->watts);
-}
+/* Beside the numbers of a sample. */
+#define THROTTLED TELEMETRY_VALUES
 
-static json_t *sm_mhz_of(const struct telemetry_sample *s)
-{
-  return report_json_known(s->sm_mhz);
-}
-
-static json_t *memory_mhz_of(const struct telemetry_sample *s)
-{
-  return report_json_known(s->memory_mhz);
-}
-
-static json_t *celsius_of(const struct telemetry_sample *s)
-{
-  return report_json_known(s->celsius);
-}
-
-static json_t *throttled_of(const struct telemetry_sample *s)
+static json_t *cell(const struct telemetry_sample *s, int which)
 {
   char text[TELEMETRY_THROTTLE_BYTES];
-  return s->throttle < 0 ? json_null() : json_string(telemetry_throttle_text(s->throttle, text, sizeof text));
+  if (which == THROTTLED)
+    return s->throttle < 0 ? json_null()
+                           : json_string(telemetry_throttle_text(s->throttle, text, sizeof text));
+  double value = telemetry_value(s, (enum telemetry_value)which);
+  return which == TELEMETRY_WATTS ? unless_unknown(value) : report_json_known((int64_t)value);
 }
 
 /* A value of each row; null where none is known. */
-static json_t *column(const struct telemetry_sample *rows, int n, json_t *of(const struct telemetry_sample *))
+static json_t *column(const struct telemetry_sample *rows, int n, int which)
 {
   json_t *values = json_array();
   int known = 0;
   for (int r = 0; r < n; r++) {
-    json_t *value = of(&rows[r]);
+    json_t *value = cell(&rows[r], which);
     known += !json_is_null(value);
     json_array_append_new(values, value);
   }
@@ -97,11 +85,9 @@ static json_t *blocks_json(const struct record_telemetry *t, const struct teleme
 {
   json_t *o = json_object();
   object_whole(o, "each", t->each);
-  object_set(o, "watts", column(rows, t->rows, watts_of));
-  object_set(o, "sm_mhz", column(rows, t->rows, sm_mhz_of));
-  object_set(o, "memory_mhz", column(rows, t->rows, memory_mhz_of));
-  object_set(o, "celsius", column(rows, t->rows, celsius_of));
-  object_set(o, "throttled", column(rows, t->rows, throttled_of));
+  for (int v = 0; v < TELEMETRY_VALUES; v++)
+    object_set(o, telemetry_value_names[v], column(rows, t->rows, v));
+  object_set(o, "throttled", column(rows, t->rows, THROTTLED));
   return o;
 }
 
@@ -127,10 +113,8 @@ static json_t *telemetry_json(const struct record_telemetry *t)
   object_whole(o, "samples", t->samples);
   object_whole(o, "throttled", t->throttled);
   object_set(o, "reasons", reasons_json(t));
-  object_set(o, "watts", range(t->samples ? t->low.watts : -1, t->high.watts));
-  object_set(o, "sm_mhz", range(t->samples ? t->low.sm_mhz : -1, t->high.sm_mhz));
-  object_set(o, "memory_mhz", range(t->samples ? t->low.memory_mhz : -1, t->high.memory_mhz));
-  object_set(o, "celsius", range(t->samples ? t->low.celsius : -1, t->high.celsius));
+  for (int v = 0; v < TELEMETRY_VALUES; v++)
+    object_set(o, telemetry_value_names[v], range(t, (enum telemetry_value)v));
   object_set(o, "sm_mhz_max", unless_unknown(t->after.sm_mhz_max));
   object_set(o, "memory_mhz_max", unless_unknown(t->after.memory_mhz_max));
   object_set(o, "ecc", ecc_json(t));

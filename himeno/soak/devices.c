@@ -65,14 +65,9 @@ int soak_devices_throttled(const struct soak_devices *devices)
 
 typedef double value_of(const struct soak_device *device, int which);
 
-enum { WATTS, SM_MHZ, MEMORY_MHZ, CELSIUS, SAMPLES };
-static const char *const sample_names[SAMPLES] = {"watts", "sm_mhz", "memory_mhz", "celsius"};
-
 static double sample_of(const struct soak_device *device, int which)
 {
-  const struct telemetry_sample *s = &device->now;
-  const double values[SAMPLES] = {s->watts, s->sm_mhz, s->memory_mhz, s->celsius};
-  return values[which];
+  return telemetry_value(&device->now, (enum telemetry_value)which);
 }
 
 static double fact_of(const struct soak_device *device, int which)
@@ -136,7 +131,7 @@ static json_t *changes_json(const struct soak_devices *d)
 
 static int is_silent(const struct soak_devices *d)
 {
-  for (int s = 0; s < SAMPLES; s++)
+  for (int s = 0; s < TELEMETRY_VALUES; s++)
     if (extreme(d, sample_of, s, 1) >= 0) return 0;
   for (int f = 0; f < TELEMETRY_FACTS; f++)
     if (extreme(d, fact_of, f, 1) >= 0) return 0;
@@ -152,8 +147,8 @@ json_t *soak_devices_json(const struct soak_devices *devices)
     return json_null();
   }
   json_t *all = json_object();
-  for (int s = 0; s < SAMPLES; s++)
-    json_object_set_new(all, sample_names[s],
+  for (int s = 0; s < TELEMETRY_VALUES; s++)
+    json_object_set_new(all, telemetry_value_names[s],
                         json_pack("{s:o, s:o}", "low", extreme_json(devices, sample_of, s, 0), "high",
                                   extreme_json(devices, sample_of, s, 1)));
   json_object_set_new(all, "throttled", throttled_json(devices));
