@@ -12,7 +12,6 @@
 #include "himeno/solver/clock.h"
 #include "himeno/solver/flip.h"
 #include "himeno/tune/choose.h"
-#include "himeno/tune/tune.h"
 
 #define EMULATED_SWEEPS 10
 

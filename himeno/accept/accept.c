@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "himeno/accept/policy_checks.h"
 
 static status_t files_read(const struct himeno_config *config, struct accept_limits *limits)
 {

@@ -40,6 +40,16 @@ status_t himeno_accept_comparable(const struct himeno_config *config, const stru
 status_t himeno_accept(const struct himeno_config *config, const struct himeno_choice *choice,
                        const struct accept_limits *limits, struct himeno_result *result);
 
+/** \brief Adds the checks that \a policy names, judged. Rank 0, when all ranks were gathered. */
+void accept_policy_checks(const struct himeno_config *config, const struct placement *placement,
+                          const struct himeno_result *result, const struct accept_policy *policy,
+                          struct accept *accept);
+
+/** \brief Whether a run of this kind can have any of the values that \a policy names. Rank 0,
+ * before it is measured. */
+int accept_policy_applies(const struct himeno_config *config, const struct placement *placement,
+                          const struct accept_policy *policy);
+
 /** \brief The list, and who is slower than the others. Rank 0. */
 void accept_text(const struct himeno_result *result, FILE *out);
 json_t *accept_json(const struct himeno_result *result);

@@ -3,7 +3,7 @@
  * is listed. */
 #include "config.h"
 
-#include "himeno/accept/policy_checks.h"
+#include "himeno/accept/accept.h"
 
 #include <math.h>
 #include <stddef.h>

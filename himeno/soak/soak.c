@@ -3,12 +3,14 @@
 
 #include "himeno/soak/soak.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
@@ -16,7 +18,6 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/soak/devices.h"
-#include "himeno/soak/log.h"
 #include "himeno/soak/report.h"
 
 struct soak {
@@ -29,6 +30,42 @@ struct soak {
   double begin;
   FILE *log; /* rank 0, NULL without --soak-log */
 };
+
+/* ---- the log ---- */
+
+static status_t log_failed(const char *path)
+{
+  return log_fail(STATUS_ENVIRONMENT, "--soak-log %s: %s", path, strerror(errno));
+}
+
+/* Whether the file ends in the middle of a line. */
+static int is_torn(FILE *log)
+{
+  return fseek(log, -1, SEEK_END) == 0 && fgetc(log) != '\n';
+}
+
+status_t soak_log_open(const char *path, FILE **log)
+{
+  int has_lines = file_is_replaced(path);
+  FILE *file = file_open_append(path);
+  if (!file) return log_failed(path);
+  if (has_lines && is_torn(file) && (fseek(file, 0, SEEK_END) != 0 || fputc('\n', file) == EOF)) {
+    fclose(file);
+    return log_failed(path);
+  }
+  *log = file;
+  return STATUS_OK;
+}
+
+status_t soak_log_add(FILE *log, json_t *line, const char *path)
+{
+  int bad = report_json_lost() || json_dumpf(line, log, JSON_COMPACT) != 0 || fputc('\n', log) == EOF ||
+            fflush(log) != 0;
+  json_decref(line);
+  if (bad) return log_failed(path);
+  /* A pipe or a terminal cannot be synchronised, and need not be. */
+  return fsync(fileno(log)) == 0 || errno == EINVAL || errno == EROFS ? STATUS_OK : log_failed(path);
+}
 
 /* ---- what was found ---- */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "himeno/tune/tune.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "himeno/accept/policy_checks.h"
+#include "himeno/accept/accept.h"
 #include "himeno/accept/reference.h"
 #include "himeno/result.h"
 #include "tests/unit/capture.h"

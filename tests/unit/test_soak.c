@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "himeno/soak/check.h"
 #include "himeno/soak/devices.h"
-#include "himeno/soak/log.h"
+#include "himeno/soak/soak.h"
 #include "himeno/soak/report.h"
 #include "himeno/solver/flip.h"
 
