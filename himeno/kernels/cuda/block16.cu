@@ -40,5 +40,5 @@ static __global__ void __launch_bounds__(THREADS) block16(const CUDA_GRID_CONSTA
   gosa_add(gosa, pass.gosa);
 }
 
-const struct cuda_step cuda_step_block16 = {
+const struct cuda_variant cuda_variant_block16 = {
     block16, {TILE_K, TILE_J, 1}, {TILE_I, TILE_J, TILE_K}, {2, 1, 0}, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Classic kernels: a box is covered by tiles of the step, a block each. */
+/* Classic kernels: a box is covered by tiles of the variant, a block each. */
 #include "himeno/kernels/cuda/exec.h"
 
 /* Largest y and z of a grid, on every chip. */
@@ -12,31 +12,32 @@
 static status_t open(struct himeno_exec *exec)
 {
   int code;
-  exec->step = exec->kernel->variant;
-  exec->packing = exec->step->packed ? CUDA_PACKED : CUDA_NOT_PACKED;
-  return cuda_exec_code(exec, (const void *)exec->step->kernel, &code);
+  exec->variant = exec->kernel->variant;
+  exec->packing = exec->variant->packed ? CUDA_PACKED : CUDA_NOT_PACKED;
+  return cuda_exec_code(exec, (const void *)exec->variant->kernel, &code);
 }
 
 /* ---- a sweep ---- */
 
-static dim3 threads_of(const struct cuda_step *step)
+static dim3 threads_of(const struct cuda_variant *variant)
 {
-  return (dim3){(unsigned)step->threads[0], (unsigned)step->threads[1], (unsigned)step->threads[2]};
+  return (dim3){(unsigned)variant->threads[0], (unsigned)variant->threads[1], (unsigned)variant->threads[2]};
 }
 
-cudaError_t cuda_step_launch(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid, void **arguments)
+cudaError_t cuda_variant_launch(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid,
+                                void **arguments)
 {
-  return cuda_exec_launch(exec, queue, (const void *)exec->step->kernel, grid, threads_of(exec->step),
+  return cuda_exec_launch(exec, queue, (const void *)exec->variant->kernel, grid, threads_of(exec->variant),
                           arguments);
 }
 
 /* Where the tiles of the pass's box begin, and how many there are along each dimension. */
-static void tile_box(const struct cuda_step *step, struct cuda_pass *pass, unsigned blocks[3])
+static void tile_box(const struct cuda_variant *variant, struct cuda_pass *pass, unsigned blocks[3])
 {
   pass->first_k = pass->lo[2] / ROW_ALIGNMENT * ROW_ALIGNMENT;
   for (int d = 0; d < 3; d++) {
     int first = d == 2 ? pass->first_k : pass->lo[d];
-    blocks[d] = (unsigned)((pass->hi[d] - first + step->tile[d] - 1) / step->tile[d]);
+    blocks[d] = (unsigned)((pass->hi[d] - first + variant->tile[d] - 1) / variant->tile[d]);
   }
 }
 
@@ -44,11 +45,11 @@ static void tile_box(const struct cuda_step *step, struct cuda_pass *pass, unsig
 static cudaError_t launch_box(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                               cuda_tiles_launch launch)
 {
-  const struct cuda_step *step = exec->step;
-  const int y = step->axis[1], z = step->axis[2];
+  const struct cuda_variant *variant = exec->variant;
+  const int y = variant->axis[1], z = variant->axis[2];
   const int lo_y = pass->lo[y], hi_y = pass->hi[y], lo_z = pass->lo[z], hi_z = pass->hi[z];
-  const int64_t part_y = (int64_t)(GRID_MAX - 1) * step->tile[y],
-                part_z = (int64_t)(GRID_MAX - 1) * step->tile[z];
+  const int64_t part_y = (int64_t)(GRID_MAX - 1) * variant->tile[y],
+                part_z = (int64_t)(GRID_MAX - 1) * variant->tile[z];
   void *arguments[] = {pass};
   unsigned blocks[3];
   cudaError_t error = cudaSuccess;
@@ -58,8 +59,8 @@ static cudaError_t launch_box(struct himeno_exec *exec, struct gpu_queue *queue,
       pass->hi[y] = (int)(at_y + part_y < hi_y ? at_y + part_y : hi_y);
       pass->lo[z] = (int)at_z;
       pass->hi[z] = (int)(at_z + part_z < hi_z ? at_z + part_z : hi_z);
-      tile_box(step, pass, blocks);
-      error = launch(exec, queue, (dim3){blocks[step->axis[0]], blocks[y], blocks[z]}, arguments);
+      tile_box(variant, pass, blocks);
+      error = launch(exec, queue, (dim3){blocks[variant->axis[0]], blocks[y], blocks[z]}, arguments);
     }
   return error;
 }
@@ -68,9 +69,9 @@ static cudaError_t launch_box(struct himeno_exec *exec, struct gpu_queue *queue,
    are. A whole grid always runs the kernel that was asked for. */
 static int is_slab(const struct himeno_exec *exec, struct cuda_pass *pass, const struct box *box)
 {
-  const int *tile = exec->step->tile;
+  const int *tile = exec->variant->tile;
   unsigned blocks[3];
-  tile_box(exec->step, pass, blocks);
+  tile_box(exec->variant, pass, blocks);
   double room = (double)blocks[0] * blocks[1] * blocks[2] * tile[0] * tile[1] * tile[2];
   return !cuda_is_owned(exec, box) && (double)box_points(box) < SLAB_SHARE * room &&
          box_points(box) < INT32_MAX / 2;
@@ -96,7 +97,7 @@ status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, str
 static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                       const struct himeno_sweep *sweep)
 {
-  return cuda_tiles_sweep(exec, queue, pass, &sweep->box, cuda_step_launch);
+  return cuda_tiles_sweep(exec, queue, pass, &sweep->box, cuda_variant_launch);
 }
 
 /* ---- a sweep that exchanges its halos itself ---- */
@@ -105,9 +106,10 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct 
 #define LINKED_SPREAD 4
 
 /* Blocks of the slabs, and then those of the rest. */
-static unsigned linked_plan(const struct cuda_step *step, const struct halo_cut *cut, struct cuda_linked *job)
+static unsigned linked_plan(const struct cuda_variant *variant, const struct halo_cut *cut,
+                            struct cuda_linked *job)
 {
-  const unsigned threads = (unsigned)(step->threads[0] * step->threads[1] * step->threads[2]);
+  const unsigned threads = (unsigned)(variant->threads[0] * variant->threads[1] * variant->threads[2]);
   unsigned blocks[3] = {0, 0, 0};
   for (int b = 0; b < cut->n; b++) {
     struct cuda_linked_box *box = &job->box[job->n++];
@@ -121,8 +123,8 @@ static unsigned linked_plan(const struct cuda_step *step, const struct halo_cut 
     job->slab_blocks += (unsigned)((quads + threads - 1) / threads);
   }
   cuda_box_set(&job->pass, &cut->inner);
-  if (box_points(&cut->inner) > 0) tile_box(step, &job->pass, blocks);
-  job->grid = (uint3){blocks[step->axis[0]], blocks[step->axis[1]], blocks[step->axis[2]]};
+  if (box_points(&cut->inner) > 0) tile_box(variant, &job->pass, blocks);
+  job->grid = (uint3){blocks[variant->axis[0]], blocks[variant->axis[1]], blocks[variant->axis[2]]};
   unsigned all = job->slab_blocks + job->grid.x * job->grid.y * job->grid.z, most = all / job->slab_blocks;
   job->spread = most < LINKED_SPREAD ? most : LINKED_SPREAD;
   return all;
@@ -130,23 +132,24 @@ static unsigned linked_plan(const struct cuda_step *step, const struct halo_cut 
 
 static status_t linked(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked)
 {
-  const struct cuda_step *step = exec->step;
+  const struct cuda_variant *variant = exec->variant;
   struct cuda_linked job = {.pass = exec->pass[linked->source],
                             .which = 1 - linked->source,
                             .step = linked->step,
                             .link = *linked->link};
   void *arguments[] = {&job};
   job.pass.gosa = (double *)exec->fields.gosa.handle + linked->slot;
-  dim3 grid = {linked_plan(step, linked->cut, &job), 1, 1};
+  dim3 grid = {linked_plan(variant, linked->cut, &job), 1, 1};
   return cuda_exec_check(
-      exec, cuda_exec_launch(exec, queue, (const void *)step->linked, grid, threads_of(step), arguments),
+      exec,
+      cuda_exec_launch(exec, queue, (const void *)variant->linked, grid, threads_of(variant), arguments),
       "launching a linked sweep");
 }
 
 static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)
 {
-  const int *threads = exec->step->threads;
-  return cuda_block_read((const void *)exec->step->kernel, threads[0] * threads[1] * threads[2], 0, block);
+  const int *threads = exec->variant->threads;
+  return cuda_block_read((const void *)exec->variant->kernel, threads[0] * threads[1] * threads[2], 0, block);
 }
 
 const struct himeno_ops cuda_classic_ops = {.open = open, .sweep = sweep, .linked = linked, .block = block};

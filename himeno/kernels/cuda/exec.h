@@ -6,7 +6,7 @@
 #define HIMENO_KERNELS_CUDA_EXEC_H
 
 #include "gpu/cuda/cuda_device.h"
-#include "himeno/kernels/cuda/step.h"
+#include "himeno/kernels/cuda/variant.h"
 #include "himeno/kernels/kernels.h"
 
 /** What a block of a kernel takes, and how many blocks a multiprocessor holds. */
@@ -23,12 +23,12 @@ struct himeno_ops {
   /** \brief A pass over the box of \a pass, which is that of \a sweep and not empty. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                     const struct himeno_sweep *sweep);
-  /** \brief The linked sweep, of kernels whose step has one; NULL where none of the family has. */
+  /** \brief The linked sweep, of variants that have one; NULL where none of the family has. */
   status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
   cudaError_t (*block)(const struct himeno_exec *exec, struct cuda_block *block);
 };
 
-/** himeno_kernel.variant is a struct cuda_step of classic kernels, and of resident ones for parts
+/** himeno_kernel.variant is a struct cuda_variant of classic kernels, and of resident ones for parts
  * of their grid; the CUDA_TEMPORAL_FORMS of temporal ones; NULL of a user's. */
 extern const struct himeno_ops cuda_classic_ops, cuda_temporal_ops, cuda_resident_ops, cuda_user_ops;
 
@@ -39,11 +39,11 @@ struct himeno_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
-  struct himeno_ops ops;        /**< the kernel's, or those with a planted fault */
-  const struct cuda_step *step; /**< whose tiles cover a box; NULL where none do */
-  void *state;                  /**< the family's own */
-  enum cuda_packing packing;    /**< set by open */
-  struct cuda_pass pass[2];     /**< by source: all but the box and the slot */
+  struct himeno_ops ops;              /**< the kernel's, or those with a planted fault */
+  const struct cuda_variant *variant; /**< whose tiles cover a box; NULL where none do */
+  void *state;                        /**< the family's own */
+  enum cuda_packing packing;          /**< set by open */
+  struct cuda_pass pass[2];           /**< by source: all but the box and the slot */
   struct gpu_mem pack[CUDA_PACKS];
   struct gpu_mem sum;
   uint64_t *host_sum;
@@ -75,15 +75,16 @@ int cuda_is_owned(const struct himeno_exec *exec, const struct box *box);
 /** \brief What CUDA tells of a kernel whose blocks are given so many bytes at launch. */
 cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, struct cuda_block *block);
 
-/** \brief Launches a grid of exec->step's tiles. */
+/** \brief Launches a grid of exec->variant's tiles. */
 typedef cudaError_t (*cuda_tiles_launch)(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid,
                                          void **arguments);
 
-/** \brief Sweeps the box by tiles of exec->step, or by the slab kernel where most would be idle. */
+/** \brief Sweeps the box by tiles of exec->variant, or by the slab kernel where most would be idle. */
 status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                           const struct box *box, cuda_tiles_launch launch);
 
-/** \brief A cuda_tiles_launch of exec->step's own kernel. */
-cudaError_t cuda_step_launch(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid, void **arguments);
+/** \brief A cuda_tiles_launch of exec->variant's own kernel. */
+cudaError_t cuda_variant_launch(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid,
+                                void **arguments);
 
 #endif

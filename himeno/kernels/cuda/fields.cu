@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all steps share: initial data, the yardstick, the checksum, and the planted fault.
+// What all kernels share: initial data, the yardstick, the checksum, and the planted fault.
 #include "himeno/kernels/cuda/point.cuh"
 
 #undef NDEBUG

@@ -11,32 +11,32 @@
 #include "himeno/kernels/cuda/temporal.h"
 
 /* What a kernel is: its family, and the variant by which it differs there. */
-#define CLASSIC(step)    .sweeps = 1, .ops = &cuda_classic_ops, .variant = &(step)
+#define CLASSIC(form)    .sweeps = 1, .ops = &cuda_classic_ops, .variant = &(form)
 #define TEMPORAL(T, all) .class_ = HIMENO_TEMPORAL, .sweeps = (T), .ops = &cuda_temporal_ops, .variant = (all)
 
 /* The ladder. Kernels that are not on it are there for tuning. */
 static const struct himeno_kernel kernels[] = {
-    {.name = "naive", .step = "one thread a point, caches alone", .rung = 1, CLASSIC(cuda_step_naive)},
+    {.name = "naive", .step = "one thread a point, caches alone", .rung = 1, CLASSIC(cuda_variant_naive)},
     {.name = "block16",
      .step = "16x16x8 tile with its halo in shared memory before use, as in 2008",
      .rung = 2,
-     CLASSIC(cuda_step_block16)},
+     CLASSIC(cuda_variant_block16)},
     {.name = "paced",
      .step = "64x4 columns march over 64 planes, three in shared memory, barriers keep the pace, as in 2009",
      .rung = 3,
-     CLASSIC(cuda_step_paced)},
+     CLASSIC(cuda_variant_paced)},
     {.name = "packed",
      .step = "coefficients interleaved: 3 streams of 16 bytes a point instead of 12 of 4",
      .rung = 4,
      .extra_arrays = HIMENO_COEFFICIENTS,
-     CLASSIC(cuda_step_packed)},
+     CLASSIC(cuda_variant_packed)},
     {.name = "stream",
      .step =
          "4 points a thread, one plane a block, coefficients pass the caches by, every other sweep backward",
      .standard = 1,
      .trial = 1,
      .rung = 5,
-     CLASSIC(cuda_step_stream)},
+     CLASSIC(cuda_variant_stream)},
     {.name = "temporal2",
      .step = "two sweeps a pass over memory: tiles march along i, coefficients stay on the chip in between",
      .rung = 6,
@@ -64,28 +64,28 @@ static const struct himeno_kernel kernels[] = {
      .trial = 1,
      .extra_arrays = CUDA_RESIDENT_FIELDS,
      .ops = &cuda_resident_ops,
-     .variant = &cuda_step_stream},
-    {.name = "paced-16", .step = "paced, marching over 16 planes", CLASSIC(cuda_step_paced_16)},
-    {.name = "paced-128", .step = "paced, 128x4 columns", CLASSIC(cuda_step_paced_128)},
-    {.name = "paced-j", .step = "paced, marching along j", CLASSIC(cuda_step_paced_j)},
-    {.name = "stream-32x2", .step = "stream, blocks of 32x2 threads", CLASSIC(cuda_step_stream_32x2)},
+     .variant = &cuda_variant_stream},
+    {.name = "paced-16", .step = "paced, marching over 16 planes", CLASSIC(cuda_variant_paced_16)},
+    {.name = "paced-128", .step = "paced, 128x4 columns", CLASSIC(cuda_variant_paced_128)},
+    {.name = "paced-j", .step = "paced, marching along j", CLASSIC(cuda_variant_paced_j)},
+    {.name = "stream-32x2", .step = "stream, blocks of 32x2 threads", CLASSIC(cuda_variant_stream_32x2)},
     {.name = "stream-32x8",
      .step = "stream, blocks of 32x8 threads",
      .trial = 1,
-     CLASSIC(cuda_step_stream_32x8)},
+     CLASSIC(cuda_variant_stream_32x8)},
     {.name = "stream-32x16",
      .step = "stream, blocks of 32x16 threads",
      .trial = 1,
-     CLASSIC(cuda_step_stream_32x16)},
+     CLASSIC(cuda_variant_stream_32x16)},
     {.name = "stream-128x1",
      .step = "stream, blocks of 128x1 threads: one row",
-     CLASSIC(cuda_step_stream_128x1)},
-    {.name = "stream-j", .step = "stream, neighbouring blocks along j", CLASSIC(cuda_step_stream_j)},
-    {.name = "stream-i", .step = "stream, neighbouring blocks along i", CLASSIC(cuda_step_stream_i)},
+     CLASSIC(cuda_variant_stream_128x1)},
+    {.name = "stream-j", .step = "stream, neighbouring blocks along j", CLASSIC(cuda_variant_stream_j)},
+    {.name = "stream-i", .step = "stream, neighbouring blocks along i", CLASSIC(cuda_variant_stream_i)},
     {.name = "stream-keep",
      .step = "stream, 32x16 threads, coefficients kept in L2: for grids that fit there",
      .trial = 1,
-     CLASSIC(cuda_step_stream_keep)},
+     CLASSIC(cuda_variant_stream_keep)},
 };
 
 static const struct himeno_kernel own = {.sweeps = 1, .ops = &cuda_user_ops};
@@ -256,7 +256,7 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
 
 static int links(const struct himeno_exec *exec)
 {
-  return exec->kernel->ops->linked && exec->step->linked;
+  return exec->kernel->ops->linked && exec->variant->linked;
 }
 
 static status_t linked(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked)

@@ -24,5 +24,5 @@ static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
   gosa_add(gosa, pass.gosa);
 }
 
-const struct cuda_step cuda_step_naive = {
+const struct cuda_variant cuda_variant_naive = {
     naive, {THREADS_K, THREADS_J, 1}, {1, THREADS_J, THREADS_K}, {2, 1, 0}, 0};

@@ -72,7 +72,9 @@ static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
   gosa_add(gosa, pass.gosa);
 }
 
-const struct cuda_step cuda_step_paced = {paced<64, 4, 64, 0>, {64, 4, 1}, {64, 4, 64}, {2, 1, 0}, 0};
-const struct cuda_step cuda_step_paced_16 = {paced<64, 4, 16, 0>, {64, 4, 1}, {16, 4, 64}, {2, 1, 0}, 0};
-const struct cuda_step cuda_step_paced_128 = {paced<128, 4, 64, 0>, {128, 4, 1}, {64, 4, 128}, {2, 1, 0}, 0};
-const struct cuda_step cuda_step_paced_j = {paced<64, 4, 64, 1>, {64, 4, 1}, {4, 64, 64}, {2, 0, 1}, 0};
+const struct cuda_variant cuda_variant_paced = {paced<64, 4, 64, 0>, {64, 4, 1}, {64, 4, 64}, {2, 1, 0}, 0};
+const struct cuda_variant cuda_variant_paced_16 = {
+    paced<64, 4, 16, 0>, {64, 4, 1}, {16, 4, 64}, {2, 1, 0}, 0};
+const struct cuda_variant cuda_variant_paced_128 = {
+    paced<128, 4, 64, 0>, {128, 4, 1}, {64, 4, 128}, {2, 1, 0}, 0};
+const struct cuda_variant cuda_variant_paced_j = {paced<64, 4, 64, 1>, {64, 4, 1}, {4, 64, 64}, {2, 0, 1}, 0};

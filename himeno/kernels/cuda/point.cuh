@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One point of the sweep, the same bits in every step: arithmetic that is never contracted, the
+// One point of the sweep, the same bits in every kernel: arithmetic that is never contracted, the
 // nineteen neighbours, and the block's sum of gosa.
 #ifndef HIMENO_KERNELS_CUDA_POINT_CUH
 #define HIMENO_KERNELS_CUDA_POINT_CUH
@@ -8,7 +8,7 @@ extern "C" {
 #include "himeno/kernels/cuda/pass.h"
 #ifndef __CUDACC_RTC__
 #include "gpu/cuda/cuda_device.h"
-#include "himeno/kernels/cuda/step.h"
+#include "himeno/kernels/cuda/variant.h"
 #endif
 }
 #ifndef __CUDACC_RTC__

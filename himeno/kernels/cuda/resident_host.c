@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Resident kernels: all sweeps over the whole grid in one launch; parts of it by tiles of a
- * step. */
+ * variant. */
 #include <string.h>
 
 #include "base/log.h"
@@ -13,14 +13,14 @@ static status_t open(struct himeno_exec *exec)
   const int extent[3] = {(int)layout->extent[0], (int)layout->extent[1], (int)layout->extent[2]};
   struct cuda_pass pass = exec->pass[0];
   int fits, code;
-  exec->step = exec->kernel->variant;
+  exec->variant = exec->kernel->variant;
   if (memcmp(layout->extent, layout->global, sizeof layout->global) != 0)
     return log_fail(STATUS_USAGE, "kernel %s needs the whole grid on one rank", exec->kernel->name);
   cuda_box_set(&pass, &layout->owned);
   RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct cuda_resident)));
   RETURN_IF_FAILED(cuda_exec_check(exec, cuda_resident_open(&pass, extent, exec->state, &fits),
                                    "preparing resident sweeps"));
-  if (fits) return cuda_exec_code(exec, (const void *)exec->step->kernel, &code);
+  if (fits) return cuda_exec_code(exec, (const void *)exec->variant->kernel, &code);
   return log_fail(STATUS_ENVIRONMENT,
                   "kernel %s: the coefficients of %dx%dx%d do not fit into %s's shared memory",
                   exec->kernel->name, extent[0], extent[1], extent[2], exec->device->info.name);
@@ -36,7 +36,7 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct 
                       const struct himeno_sweep *sweep)
 {
   if (!cuda_is_owned(exec, &sweep->box))
-    return cuda_tiles_sweep(exec, queue, pass, &sweep->box, cuda_step_launch);
+    return cuda_tiles_sweep(exec, queue, pass, &sweep->box, cuda_variant_launch);
   return cuda_exec_check(exec, cuda_resident_launch(exec->state, pass, sweep->sweeps, cuda_exec_alone(queue)),
                          "launching resident sweeps");
 }

@@ -213,18 +213,18 @@ static __global__ void __launch_bounds__(THREADS_K *THREADS_J, KEEP ? 2 : 1)
 }
 
 #define STEP(name, threads_k, threads_j, axis_x, axis_y, axis_z, keep)                                       \
-  const struct cuda_step name = {stream<threads_k, threads_j, axis_x, keep>,                                 \
-                                 {threads_k, threads_j, 1},                                                  \
-                                 {1, threads_j, 4 * threads_k},                                              \
-                                 {axis_x, axis_y, axis_z},                                                   \
-                                 0,                                                                          \
-                                 linked<threads_k, threads_j, axis_x, keep>}
+  const struct cuda_variant name = {stream<threads_k, threads_j, axis_x, keep>,                              \
+                                    {threads_k, threads_j, 1},                                               \
+                                    {1, threads_j, 4 * threads_k},                                           \
+                                    {axis_x, axis_y, axis_z},                                                \
+                                    0,                                                                       \
+                                    linked<threads_k, threads_j, axis_x, keep>}
 
-STEP(cuda_step_stream, 64, 4, 2, 1, 0, false);
-STEP(cuda_step_stream_32x2, 32, 2, 2, 1, 0, false);
-STEP(cuda_step_stream_32x8, 32, 8, 2, 1, 0, false);
-STEP(cuda_step_stream_32x16, 32, 16, 2, 1, 0, false);
-STEP(cuda_step_stream_128x1, 128, 1, 2, 1, 0, false);
-STEP(cuda_step_stream_j, 64, 4, 1, 2, 0, false);
-STEP(cuda_step_stream_i, 64, 4, 0, 1, 2, false);
-STEP(cuda_step_stream_keep, 32, 16, 2, 1, 0, true);
+STEP(cuda_variant_stream, 64, 4, 2, 1, 0, false);
+STEP(cuda_variant_stream_32x2, 32, 2, 2, 1, 0, false);
+STEP(cuda_variant_stream_32x8, 32, 8, 2, 1, 0, false);
+STEP(cuda_variant_stream_32x16, 32, 16, 2, 1, 0, false);
+STEP(cuda_variant_stream_128x1, 128, 1, 2, 1, 0, false);
+STEP(cuda_variant_stream_j, 64, 4, 1, 2, 0, false);
+STEP(cuda_variant_stream_i, 64, 4, 0, 1, 2, false);
+STEP(cuda_variant_stream_keep, 32, 16, 2, 1, 0, true);

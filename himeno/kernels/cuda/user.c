@@ -15,7 +15,7 @@
 #define THREADS_MAX   1024
 
 struct state {
-  struct cuda_step step; /* shape only: `kernel` is NULL */
+  struct cuda_variant variant; /* shape only: `kernel` is NULL */
   CUmodule module;
   CUfunction function;
 };
@@ -193,9 +193,9 @@ static status_t shape_read(struct state *user, void *program, const char *variab
   return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "reading the shape of the kernel file");
 }
 
-static status_t shape_check(const struct cuda_step *step)
+static status_t shape_check(const struct cuda_variant *variant)
 {
-  const int *t = step->threads, *tile = step->tile;
+  const int *t = variant->threads, *tile = variant->tile;
   if (t[0] < 1 || t[1] < 1 || t[2] < 1 || (long)t[0] * t[1] * t[2] > THREADS_MAX)
     return log_fail(STATUS_USAGE, "--kernel-file: threads {%d, %d, %d}: allowed are 1 to %d in all", t[0],
                     t[1], t[2], THREADS_MAX);
@@ -213,9 +213,9 @@ static status_t module_load(struct state *user, void *program, const char *image
   if (nvrtc.lowered(program, kept_names[0], &name) != 0 ||
       driver.function(&user->function, user->module, name) != CUDA_SUCCESS)
     return log_fail(STATUS_USAGE, "--kernel-file: it has no kernel named sweep");
-  RETURN_IF_FAILED(shape_read(user, program, kept_names[1], user->step.threads));
-  RETURN_IF_FAILED(shape_read(user, program, kept_names[2], user->step.tile));
-  return shape_check(&user->step);
+  RETURN_IF_FAILED(shape_read(user, program, kept_names[1], user->variant.threads));
+  RETURN_IF_FAILED(shape_read(user, program, kept_names[2], user->variant.tile));
+  return shape_check(&user->variant);
 }
 
 /* A file that cannot be read, or NVRTC or the driver not being there, is STATUS_ENVIRONMENT; source
@@ -228,8 +228,8 @@ static status_t open(struct himeno_exec *exec)
   void *program = NULL;
   RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct state)));
   struct state *user = exec->state;
-  user->step = (struct cuda_step){.axis = {2, 1, 0}};
-  exec->step = &user->step;
+  user->variant = (struct cuda_variant){.axis = {2, 1, 0}};
+  exec->variant = &user->variant;
   RETURN_IF_FAILED(driver_load());
   RETURN_IF_FAILED(nvrtc_load());
   RETURN_IF_FAILED(himeno_kernel_source(path, &source));
@@ -255,7 +255,7 @@ static void close(struct himeno_exec *exec)
 static cudaError_t launch(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid, void **arguments)
 {
   const struct state *user = exec->state;
-  const int *t = user->step.threads;
+  const int *t = user->variant.threads;
   return (cudaError_t)driver.launch(user->function, grid.x, grid.y, grid.z, (unsigned)t[0], (unsigned)t[1],
                                     (unsigned)t[2], 0, cuda_exec_alone(queue), arguments, NULL);
 }
@@ -270,7 +270,7 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct 
 static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)
 {
   const struct state *user = exec->state;
-  const int *t = user->step.threads;
+  const int *t = user->variant.threads;
   block->threads = t[0] * t[1] * t[2];
   CUresult result = driver.attribute(&block->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, user->function);
   if (result == CUDA_SUCCESS)

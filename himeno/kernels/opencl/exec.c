@@ -20,17 +20,17 @@
 const char *const opencl_entry_names[ENTRIES] = {"sweep",    "fill_standard", "fill_dense", "ceiling13",
                                                  "checksum", "reduce",        "reduce_add"};
 
-int64_t opencl_first_k(const struct opencl_step *step, const struct box *b)
+int64_t opencl_first_k(const struct opencl_variant *variant, const struct box *b)
 {
-  return b->lo[2] / step->align * step->align;
+  return b->lo[2] / variant->align * variant->align;
 }
 
-void opencl_groups(const struct opencl_step *step, const struct box *b, size_t groups[3])
+void opencl_groups(const struct opencl_variant *variant, const struct box *b, size_t groups[3])
 {
   for (int n = 0; n < 3; n++) {
     int d = 2 - n;
-    int64_t lo = d == 2 ? opencl_first_k(step, b) : b->lo[d];
-    groups[n] = (size_t)((b->hi[d] - lo + step->points[n] - 1) / step->points[n]);
+    int64_t lo = d == 2 ? opencl_first_k(variant, b) : b->lo[d];
+    groups[n] = (size_t)((b->hi[d] - lo + variant->points[n] - 1) / variant->points[n]);
   }
 }
 
@@ -53,17 +53,17 @@ done:
   return status;
 }
 
-static int fits(const struct opencl_step *step, const size_t limits[3])
+static int fits(const struct opencl_variant *variant, const size_t limits[3])
 {
-  return (size_t)(step->group[0] * step->group[1]) <= limits[0] && (size_t)step->group[0] <= limits[1] &&
-         (size_t)step->group[1] <= limits[2];
+  return (size_t)(variant->group[0] * variant->group[1]) <= limits[0] &&
+         (size_t)variant->group[0] <= limits[1] && (size_t)variant->group[1] <= limits[2];
 }
 
 /** Of a group with a halo: its work-items must be enough to load a ring around it. */
 #define LEAST_SIDE 8
 
 /** Halves the longer side of a group; 0 where too little would be left beside the halo. */
-static int halve_with_halo(struct opencl_step *s)
+static int halve_with_halo(struct opencl_variant *s)
 {
   int d = s->group[1] >= s->group[0];
   if (s->group[d] / 2 <= 2 * s->halo || s->group[d] / 2 < LEAST_SIDE) return 0;
@@ -72,11 +72,11 @@ static int halve_with_halo(struct opencl_step *s)
   return 1;
 }
 
-/** Halves a group in j, then in k, until the device takes it; steps whose tile is their point say
+/** Halves a group in j, then in k, until the device takes it; variants whose tile is their point say
  * that they cannot. */
 static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
 {
-  struct opencl_step *s = &x->step;
+  struct opencl_variant *s = &x->variant;
   while (s->shrinks && !fits(s, limits) && s->group[0] * s->group[1] > 1) {
     if (s->halo > 0 && !halve_with_halo(s)) break;
     if (s->halo > 0) continue;
@@ -99,7 +99,7 @@ static const char *device_options(const struct himeno_exec *x)
   return options;
 }
 
-status_t opencl_exec_build(const struct himeno_exec *x, const struct opencl_step *step,
+status_t opencl_exec_build(const struct himeno_exec *x, const struct opencl_variant *variant,
                            const char *const parts[], cl_program *program)
 {
   char options[280];
@@ -111,8 +111,8 @@ status_t opencl_exec_build(const struct himeno_exec *x, const struct opencl_step
   for (int n = 0; parts[n]; n++) strcat(source, parts[n]);
   snprintf(options, sizeof options,
            "%s -D GROUP_K=%d -D GROUP_J=%d -D FIELD_GROUP=%zu -D REDUCE_GROUP=%zu %s", device_options(x),
-           step->group[0], step->group[1], x->field_group, x->reduce_group,
-           step->options ? step->options : "");
+           variant->group[0], variant->group[1], x->field_group, x->reduce_group,
+           variant->options ? variant->options : "");
   status_t status = opencl_program_build(x->device, source, options, program);
   free(source);
   return status;
@@ -120,8 +120,8 @@ status_t opencl_exec_build(const struct himeno_exec *x, const struct opencl_step
 
 static status_t build(struct himeno_exec *x)
 {
-  const char *const parts[] = {himeno_common_cl, himeno_field_cl, x->own ? NULL : x->step.source, NULL};
-  return opencl_exec_build(x, &x->step, parts, &x->program);
+  const char *const parts[] = {himeno_common_cl, himeno_field_cl, x->own ? NULL : x->variant.source, NULL};
+  return opencl_exec_build(x, &x->variant, parts, &x->program);
 }
 
 static status_t create_entries(struct himeno_exec *x)
@@ -168,7 +168,7 @@ static int kind_of(enum opencl_entry entry)
  * of each kind take. One that takes few leaves the others alone. */
 static status_t groups_run(const struct himeno_exec *x, int *run, size_t most[KINDS])
 {
-  const size_t want[KINDS] = {opencl_group_items(&x->step), x->field_group, x->reduce_group};
+  const size_t want[KINDS] = {opencl_group_items(&x->variant), x->field_group, x->reduce_group};
   *run = 1;
   for (int n = 0; n < ENTRIES; n++) {
     const int kind = kind_of(n);
@@ -192,21 +192,21 @@ static status_t groups_run(const struct himeno_exec *x, int *run, size_t most[KI
 static status_t plan_march(struct himeno_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;
-  const int64_t planes = box_extent(all, 0), ramp = 2 * x->step.halo + 4;
+  const int64_t planes = box_extent(all, 0), ramp = 2 * x->variant.halo + 4;
   size_t groups[3];
   cl_uint units;
   int64_t best = INT64_MAX;
 
-  if (x->step.halo == 0) return STATUS_OK;
+  if (x->variant.halo == 0) return STATUS_OK;
   RETURN_IF_FAILED(opencl_query(x->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units));
-  opencl_groups(&x->step, all, groups);
+  opencl_groups(&x->variant, all, groups);
   const int64_t tiles = (int64_t)(groups[0] * groups[1]);
   for (int64_t pieces = 1; pieces == 1 || pieces * LEAST_PLANES <= planes; pieces++) {
     int64_t march = (planes + pieces - 1) / pieces, used = (planes + march - 1) / march;
     int64_t rounds = (tiles * used + units - 1) / units;
     if (march > MOST_PLANES || rounds * (march + ramp) >= best) continue;
     best = rounds * (march + ramp);
-    x->step.points[2] = (int)march;
+    x->variant.points[2] = (int)march;
   }
   return STATUS_OK;
 }
@@ -237,7 +237,7 @@ static status_t prepare_program(struct himeno_exec *x)
  * here. */
 static status_t set_scratch(struct himeno_exec *x)
 {
-  size_t bytes = opencl_group_items(&x->step) * sizeof(double);
+  size_t bytes = opencl_group_items(&x->variant) * sizeof(double);
   cl_int error = x->own ? clSetKernelArg(x->entries[ENTRY_SWEEP], SWEEP_ARGUMENTS, bytes, NULL) : CL_SUCCESS;
   return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clSetKernelArg of the group's scratch");
 }
@@ -276,7 +276,7 @@ static status_t create_buffers(struct himeno_exec *x)
 {
   size_t groups[3], n;
 
-  opencl_groups(&x->step, &x->fields.layout.interior, groups);
+  opencl_groups(&x->variant, &x->fields.layout.interior, groups);
   n = x->gosa == GOSA_LAUNCH ? groups[0] * groups[1] * groups[2] * (size_t)x->kernel->sweeps : 0;
   if (n < CHECKSUM_GROUPS) n = CHECKSUM_GROUPS;
   RETURN_IF_FAILED(gpu_alloc(&x->device->base, n * sizeof(double), &x->partial));
@@ -335,13 +335,13 @@ static int wide_wanted(const struct himeno_exec *x)
   return switch_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1;
 }
 
-static status_t step_open(struct himeno_exec *x)
+static status_t variant_open(struct himeno_exec *x)
 {
-  const struct opencl_step *step = x->kernel->variant;
-  if (!step) return opencl_user_open(x->device, x->kernel->file, device_options(x), &x->own, &x->step);
-  x->step = step->wide && wide_wanted(x)     ? *step->wide
-            : step->cached && caches_help(x) ? *step->cached
-                                             : *step;
+  const struct opencl_variant *variant = x->kernel->variant;
+  if (!variant) return opencl_user_open(x->device, x->kernel->file, device_options(x), &x->own, &x->variant);
+  x->variant = variant->wide && wide_wanted(x)     ? *variant->wide
+               : variant->cached && caches_help(x) ? *variant->cached
+                                                   : *variant;
   return STATUS_OK;
 }
 
@@ -357,7 +357,7 @@ status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields 
   x->fields = *fields;
   x->kernel = kernel;
   gosa_choose(x);
-  TRY(step_open(x), fail);
+  TRY(variant_open(x), fail);
   TRY(prepare_program(x), fail);
   TRY(set_scratch(x), fail);
   TRY(check_local_memory(x), fail);

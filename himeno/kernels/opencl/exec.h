@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A step of the OpenCL ladder, built for a device and a local array. */
+ * \brief A variant of the OpenCL ladder, built for a device and a local array. */
 #ifndef HIMENO_KERNELS_OPENCL_EXEC_H
 #define HIMENO_KERNELS_OPENCL_EXEC_H
 
@@ -18,7 +18,7 @@
 /** Geometry of a variant: a group covers points[d] points in k, j, i, and may be made smaller where
  * `shrinks`. A group with a halo has a work-item for each point, those of the halo included, and
  * marches along i: how far is found when it is opened. */
-struct opencl_step {
+struct opencl_variant {
   const char *source;
   int group[3]; /**< work-items in k, j, i */
   int points[3];
@@ -27,11 +27,11 @@ struct opencl_step {
   /** points that a group computes on each side, in k and j, beyond those it covers */
   int halo;
   const char *options; /**< for the compiler, NULL for none */
-  const struct opencl_step
+  const struct opencl_variant
       *cached; /**< taken instead where all arrays are small enough for caches to help, or NULL */
-  const struct opencl_step *wide; /**< taken instead on NVIDIA's devices, or NULL */
+  const struct opencl_variant *wide; /**< taken instead on NVIDIA's devices, or NULL */
   /** the same for many sweeps in one launch (persistent.cl), or NULL */
-  const struct opencl_step *persistent;
+  const struct opencl_variant *persistent;
 };
 
 /** The kernels of a program. */
@@ -57,7 +57,7 @@ enum opencl_gosa {
 
 /** A launch of many sweeps; NULLs where there is none such. */
 struct opencl_persistent {
-  struct opencl_step step; /**< its group fits the rows */
+  struct opencl_variant variant; /**< its group fits the rows */
   cl_program program;
   cl_kernel kernel;
   struct gpu_mem state;
@@ -67,7 +67,7 @@ struct himeno_exec {
   struct opencl_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
-  struct opencl_step step; /**< shrunk to the device */
+  struct opencl_variant variant; /**< shrunk to the device */
   int fp64;
   enum opencl_gosa gosa;
   size_t field_group, reduce_group;
@@ -78,26 +78,26 @@ struct himeno_exec {
   struct opencl_persistent persistent;
 };
 
-/** \brief Builds the kernel's variant, a struct opencl_step, or its file, in groups that the device
+/** \brief Builds the kernel's variant, a struct opencl_variant, or its file, in groups that the device
  * takes: STATUS_ENVIRONMENT if the device cannot run it, or has no memory for it. */
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
                           const struct himeno_kernel *kernel, struct himeno_exec **exec);
 void opencl_exec_close(struct himeno_exec *exec);
 
-/** \brief Builds the parts, up to a NULL, for groups of the step. */
-status_t opencl_exec_build(const struct himeno_exec *exec, const struct opencl_step *step,
+/** \brief Builds the parts, up to a NULL, for groups of the variant. */
+status_t opencl_exec_build(const struct himeno_exec *exec, const struct opencl_variant *variant,
                            const char *const parts[], cl_program *program);
 
 /** \brief Where the first group starts in k. */
-int64_t opencl_first_k(const struct opencl_step *step, const struct box *box);
+int64_t opencl_first_k(const struct opencl_variant *variant, const struct box *box);
 
 /** \brief Groups that cover a box, in k, j, i. */
-void opencl_groups(const struct opencl_step *step, const struct box *box, size_t groups[3]);
+void opencl_groups(const struct opencl_variant *variant, const struct box *box, size_t groups[3]);
 
 /** \brief Work-items of a group. */
-static inline size_t opencl_group_items(const struct opencl_step *step)
+static inline size_t opencl_group_items(const struct opencl_variant *variant)
 {
-  return (size_t)step->group[0] * (size_t)step->group[1] * (size_t)step->group[2];
+  return (size_t)variant->group[0] * (size_t)variant->group[1] * (size_t)variant->group[2];
 }
 
 /** \brief Groups of a reduction of n sums. */

@@ -15,15 +15,15 @@
 #include "himeno/kernels/opencl/stream_cl.h"
 #include "himeno/kernels/opencl/temporal_cl.h"
 
-static const struct opencl_step stream_persistent = {
+static const struct opencl_variant stream_persistent = {
     .source = himeno_stream_cl, .group = {64, 2, 1}, .points = {256, 2, 1}, .align = 4, .options = "-D KEEP"};
-static const struct opencl_step stream_cached = {.source = himeno_stream_cl,
-                                                 .group = {32, 4, 1},
-                                                 .points = {128, 4, 1},
-                                                 .align = 4,
-                                                 .shrinks = 1,
-                                                 .options = "-D KEEP",
-                                                 .persistent = &stream_persistent};
+static const struct opencl_variant stream_cached = {.source = himeno_stream_cl,
+                                                    .group = {32, 4, 1},
+                                                    .points = {128, 4, 1},
+                                                    .align = 4,
+                                                    .shrinks = 1,
+                                                    .options = "-D KEEP",
+                                                    .persistent = &stream_persistent};
 /* Groups of 640 work-items of 96 registers and of 1024 of 64 fill a multiprocessor. Others take
  * what any device does. */
 #define TEMPORAL(T, K, J, WIDE)                                                                              \
@@ -31,22 +31,22 @@ static const struct opencl_step stream_cached = {.source = himeno_stream_cl,
     .source = himeno_temporal_cl, .group = {K, J, 1}, .points = {(K)-2 * ((T)-1), (J)-2 * ((T)-1), 1},       \
     .align = 1, .shrinks = 1, .halo = (T)-1, .options = "-D SWEEPS=" #T, .wide = WIDE                        \
   }
-static const struct opencl_step wide[] = {TEMPORAL(2, 64, 16, NULL), TEMPORAL(3, 32, 20, NULL)};
+static const struct opencl_variant wide[] = {TEMPORAL(2, 64, 16, NULL), TEMPORAL(3, 32, 20, NULL)};
 
-static const struct opencl_step naive = {
+static const struct opencl_variant naive = {
     .source = himeno_naive_cl, .group = {64, 4, 1}, .points = {64, 4, 1}, .align = 32, .shrinks = 1};
-static const struct opencl_step block16 = {
+static const struct opencl_variant block16 = {
     .source = himeno_block16_cl, .group = {16, 16, 1}, .points = {16, 16, 8}, .align = 16};
-static const struct opencl_step paced = {
+static const struct opencl_variant paced = {
     .source = himeno_paced_cl, .group = {64, 4, 1}, .points = {64, 4, 64}, .align = 1};
-static const struct opencl_step stream = {.source = himeno_stream_cl,
-                                          .group = {64, 4, 1},
-                                          .points = {256, 4, 1},
-                                          .align = 4,
-                                          .shrinks = 1,
-                                          .cached = &stream_cached};
-static const struct opencl_step temporal2 = TEMPORAL(2, 32, 8, &wide[0]);
-static const struct opencl_step temporal3 = TEMPORAL(3, 16, 16, &wide[1]);
+static const struct opencl_variant stream = {.source = himeno_stream_cl,
+                                             .group = {64, 4, 1},
+                                             .points = {256, 4, 1},
+                                             .align = 4,
+                                             .shrinks = 1,
+                                             .cached = &stream_cached};
+static const struct opencl_variant temporal2 = TEMPORAL(2, 32, 8, &wide[0]);
+static const struct opencl_variant temporal3 = TEMPORAL(3, 16, 16, &wide[1]);
 
 static const struct himeno_kernel kernels[] = {
     {.name = "naive",
@@ -102,7 +102,7 @@ struct launch {
   cl_int error;
 };
 
-/* Begins one of the kernels that every step has. */
+/* Begins one of the kernels that every variant has. */
 static struct launch launch_begin(struct himeno_exec *exec, enum opencl_entry entry)
 {
   return (struct launch){exec, exec->entries[entry], opencl_entry_names[entry], 0, CL_SUCCESS};
@@ -268,7 +268,7 @@ static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, siz
 static int persistent_wanted(const struct himeno_exec *x)
 {
   const int ordered = opencl_nvidia_chip(x->device) >= 70;
-  return x->step.persistent && switch_number("HIMENO_OPENCL_PERSISTENT", ordered) &&
+  return x->variant.persistent && switch_number("HIMENO_OPENCL_PERSISTENT", ordered) &&
          x->gosa == (ordered ? GOSA_ADD : GOSA_EXCHANGE);
 }
 
@@ -276,8 +276,8 @@ static int persistent_wanted(const struct himeno_exec *x)
 static void persistent_shape(struct himeno_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;
-  struct opencl_step *s = &x->persistent.step;
-  *s = *x->step.persistent;
+  struct opencl_variant *s = &x->persistent.variant;
+  *s = *x->variant.persistent;
   while (s->group[0] > LEAST_WIDTH && s->points[0] / 2 >= all->hi[2] - opencl_first_k(s, all)) {
     s->group[0] /= 2, s->points[0] /= 2;
     s->group[1] *= 2, s->points[1] *= 2;
@@ -294,17 +294,17 @@ static void persistent_close(struct himeno_exec *x)
 
 static status_t persistent_build(struct himeno_exec *x)
 {
-  const struct opencl_step *step = &x->persistent.step;
-  const char *const parts[] = {himeno_common_cl, step->source, himeno_persistent_cl, NULL};
+  const struct opencl_variant *variant = &x->persistent.variant;
+  const char *const parts[] = {himeno_common_cl, variant->source, himeno_persistent_cl, NULL};
   size_t most, required[3];
   cl_int error;
 
-  RETURN_IF_FAILED(opencl_exec_build(x, step, parts, &x->persistent.program));
+  RETURN_IF_FAILED(opencl_exec_build(x, variant, parts, &x->persistent.program));
   cl_kernel kernel = clCreateKernel(x->persistent.program, "persistent", &error);
   if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel of the persistent kernel");
   x->persistent.kernel = kernel;
   RETURN_IF_FAILED(opencl_kernel_limits(x->device, kernel, &most, required));
-  if (most < opencl_group_items(step)) persistent_close(x);
+  if (most < opencl_group_items(variant)) persistent_close(x);
   return STATUS_OK;
 }
 
@@ -338,25 +338,25 @@ static int persistent_most(const struct himeno_exec *x)
 static size_t groups_of(const struct himeno_exec *x, size_t tiles)
 {
   const size_t units = (size_t)x->device->base.info.compute_units;
-  const size_t most = units * UNIT_ITEMS / opencl_group_items(&x->persistent.step);
+  const size_t most = units * UNIT_ITEMS / opencl_group_items(&x->persistent.variant);
   return tiles < most ? tiles : most;
 }
 
 static status_t persistent_sweep(struct himeno_exec *x, struct gpu_queue *queue,
                                  const struct himeno_sweep *sweep)
 {
-  const struct opencl_step *step = &x->persistent.step;
-  const size_t group[2] = {(size_t)step->group[0], (size_t)step->group[1]};
+  const struct opencl_variant *variant = &x->persistent.variant;
+  const size_t group[2] = {(size_t)variant->group[0], (size_t)variant->group[1]};
   struct launch launch = {.exec = x, .kernel = x->persistent.kernel, .name = "persistent"};
   size_t n[3];
   const cl_int sweeps = sweep->sweeps;
 
-  opencl_groups(step, &sweep->box, n);
+  opencl_groups(variant, &sweep->box, n);
   const size_t all = n[0] * n[1] * n[2];
   const cl_int4 tiles = {{(cl_int)n[0], (cl_int)n[1], (cl_int)n[2], (cl_int)all}};
   const size_t groups[2] = {groups_of(x, all), 1};
   RETURN_IF_FAILED(gpu_clear(queue, x->persistent.state, 0, x->persistent.state.bytes));
-  sweep_arguments(&launch, sweep, opencl_first_k(step, &sweep->box));
+  sweep_arguments(&launch, sweep, opencl_first_k(variant, &sweep->box));
   argument(&launch, sizeof tiles, &tiles);
   argument(&launch, sizeof sweeps, &sweeps);
   buffer_argument(&launch, x->persistent.state.handle);
@@ -371,21 +371,22 @@ static void around_arguments(struct launch *launch)
   const struct layout *layout = &launch->exec->fields.layout;
   cl_int8 interior = box_of(&layout->interior, 0, 0);
   cl_int4 extent = {{(cl_int)layout->extent[0], (cl_int)layout->extent[1], (cl_int)layout->extent[2],
-                     launch->exec->step.points[2]}};
+                     launch->exec->variant.points[2]}};
   argument(launch, sizeof interior, &interior);
   argument(launch, sizeof extent, &extent);
 }
 
 static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
-  const size_t group[3] = {(size_t)x->step.group[0], (size_t)x->step.group[1], (size_t)x->step.group[2]};
+  const size_t group[3] = {(size_t)x->variant.group[0], (size_t)x->variant.group[1],
+                           (size_t)x->variant.group[2]};
   struct launch launch = launch_begin(x, ENTRY_SWEEP);
   size_t groups[3];
 
   if (!box_points(&sweep->box)) return STATUS_OK;
   if (sweep->sweeps > x->kernel->sweeps) return persistent_sweep(x, queue, sweep);
-  opencl_groups(&x->step, &sweep->box, groups);
-  sweep_arguments(&launch, sweep, opencl_first_k(&x->step, &sweep->box));
+  opencl_groups(&x->variant, &sweep->box, groups);
+  sweep_arguments(&launch, sweep, opencl_first_k(&x->variant, &sweep->box));
   if (x->kernel->sweeps > 1) around_arguments(&launch);
   RETURN_IF_FAILED(launch_end(&launch, queue, 3, groups, group));
   if (x->gosa != GOSA_LAUNCH) return STATUS_OK;
@@ -443,7 +444,7 @@ static status_t opencl_resources(struct himeno_exec *x, struct himeno_resources 
                                           sizeof local, &local, NULL);
   if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
   *resources =
-      (struct himeno_resources){.threads = (int)opencl_group_items(&x->step), .local_bytes = (int)local};
+      (struct himeno_resources){.threads = (int)opencl_group_items(&x->variant), .local_bytes = (int)local};
   return STATUS_OK;
 }
 

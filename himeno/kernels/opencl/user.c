@@ -125,7 +125,7 @@ static status_t kernel_check(const struct opencl_device *device, cl_program prog
 }
 
 status_t opencl_user_open(struct opencl_device *device, const char *path, const char *options,
-                          cl_program *program, struct opencl_step *step)
+                          cl_program *program, struct opencl_variant *variant)
 {
   int shape[SHAPE_INTS];
   status_t status;
@@ -133,9 +133,9 @@ status_t opencl_user_open(struct opencl_device *device, const char *path, const 
   RETURN_IF_FAILED(compile(device, path, options, &built));
   TRY(shape_run(device, built, shape), fail);
   TRY(kernel_check(device, built, shape), fail);
-  *step = (struct opencl_step){.group = {shape[1], shape[2], shape[3]},
-                               .points = {shape[6], shape[5], shape[4]},
-                               .align = ROW_ALIGNMENT};
+  *variant = (struct opencl_variant){.group = {shape[1], shape[2], shape[3]},
+                                     .points = {shape[6], shape[5], shape[4]},
+                                     .align = ROW_ALIGNMENT};
   *program = built;
   return STATUS_OK;
 fail:

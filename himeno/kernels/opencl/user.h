@@ -11,6 +11,6 @@
  * cannot be read is STATUS_ENVIRONMENT; source that does not compile, has no such kernel or no
  * shape that the device takes is STATUS_USAGE. The caller releases *program. */
 status_t opencl_user_open(struct opencl_device *device, const char *path, const char *options,
-                          cl_program *program, struct opencl_step *step);
+                          cl_program *program, struct opencl_variant *variant);
 
 #endif

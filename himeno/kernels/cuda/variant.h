@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Between the CUDA kernel set (plain C) and the step files (one .cu a rung of the
+ * \brief Between the CUDA kernel set (plain C) and the files of kernels (one .cu a rung of the
  * ladder). */
-#ifndef HIMENO_KERNELS_CUDA_STEP_H
-#define HIMENO_KERNELS_CUDA_STEP_H
+#ifndef HIMENO_KERNELS_CUDA_VARIANT_H
+#define HIMENO_KERNELS_CUDA_VARIANT_H
 
 #include <cuda_runtime_api.h>
 
@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /** One sweep kernel and how a box is cut into its blocks. */
-struct cuda_step {
+struct cuda_variant {
   void (*kernel)(struct cuda_pass);
   int threads[3]; /**< block dimensions x, y, z */
   int tile[3];    /**< points of a block along i, j, k */
@@ -26,13 +26,14 @@ struct cuda_step {
   void (*linked)(struct cuda_linked);
 };
 
-extern const struct cuda_step cuda_step_naive, cuda_step_block16, cuda_step_packed;
-extern const struct cuda_step cuda_step_paced, cuda_step_paced_16, cuda_step_paced_128, cuda_step_paced_j;
-extern const struct cuda_step cuda_step_stream, cuda_step_stream_32x2, cuda_step_stream_32x8,
-    cuda_step_stream_32x16, cuda_step_stream_128x1, cuda_step_stream_j, cuda_step_stream_i,
-    cuda_step_stream_keep;
+extern const struct cuda_variant cuda_variant_naive, cuda_variant_block16, cuda_variant_packed;
+extern const struct cuda_variant cuda_variant_paced, cuda_variant_paced_16, cuda_variant_paced_128,
+    cuda_variant_paced_j;
+extern const struct cuda_variant cuda_variant_stream, cuda_variant_stream_32x2, cuda_variant_stream_32x8,
+    cuda_variant_stream_32x16, cuda_variant_stream_128x1, cuda_variant_stream_j, cuda_variant_stream_i,
+    cuda_variant_stream_keep;
 
-/* What all steps share. Launches are asynchronous in the stream. */
+/* What all kernels share. Launches are asynchronous in the stream. */
 
 /** \brief A sweep over a box that tiles would leave mostly idle: one thread a point of the box,
  * one-dimensional blocks. */
