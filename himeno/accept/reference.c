@@ -139,7 +139,7 @@ status_t reference_read(const char *path, struct reference *reference)
 status_t reference_same(const struct himeno_config *config, const struct himeno_choice *choice,
                         const struct reference *r)
 {
-  const char *class_ = choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal";
+  const char *class_ = himeno_class_names[choice->kernel->class_];
   const char *data = himeno_data_names[config->data];
   const struct placement *p = &choice->placement;
   const char *where = config->reference;

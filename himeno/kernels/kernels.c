@@ -11,6 +11,8 @@
 /* No kernel is longer. */
 #define SOURCE_MAX (64 << 20)
 
+const char *const himeno_class_names[] = {"classic", "temporal"};
+
 #define SET(name, built) GPU_BUILT(built, himeno_kernels_##name),
 static const struct himeno_kernel_set *const sets[] = {GPU_BACKENDS(SET)};
 

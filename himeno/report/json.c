@@ -32,7 +32,7 @@ static json_t *config_json(const struct himeno_config *c, const struct himeno_ch
   object_text(o, "backend", choice->placement.backend->name);
   object_text(o, "kernel", choice->kernel->name);
   object_text(o, "kernel_choice", choice_words[choice->kernel_origin].name);
-  object_text(o, "class", choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal");
+  object_text(o, "class", himeno_class_names[choice->kernel->class_]);
   object_whole(o, "T", choice->kernel->sweeps);
   object_whole(o, "pad", (int)c->pad);
   object_text(o, "transport", choice->transport->name);

@@ -73,7 +73,7 @@ static json_t *rung_json(const struct himeno_rung *rung, int emulated)
   json_t *o = json_object();
   object_text(o, "kernel", rung->kernel->name);
   object_text(o, "step", rung->kernel->step);
-  object_text(o, "class", rung->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal");
+  object_text(o, "class", himeno_class_names[rung->kernel->class_]);
   object_whole(o, "T", rung->kernel->sweeps);
   object_text(o, "verdict", status_verdict(rung->status));
   object_set(o, "gflops", emulated ? json_null() : report_json_real(rung->gflops));

@@ -7,9 +7,11 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "base/stats.h"
+#include "comm/halo/grid.h"
 #include "himeno/accept/accept.h"
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
+#include "suite/list.h"
 
 #define BAR_CELLS     32
 #define NOISY         0.02
@@ -44,8 +46,7 @@ static void print_what(const struct himeno_config *config, const struct himeno_c
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s, cut %dx%dx%d\n", ranks, ranks > 1 ? "s" : "",
           hosts, hosts > 1 ? "s" : "", choice->placement.backend->name, choice->procs[0], choice->procs[1],
           choice->procs[2]);
-  fprintf(out, "  kernel     %s (%s), %s\n", choice->kernel->name,
-          choice->kernel->class_ == HIMENO_CLASSIC ? "classic" : "temporal",
+  fprintf(out, "  kernel     %s (%s), %s\n", choice->kernel->name, himeno_class_names[choice->kernel->class_],
           choice_words[choice->kernel_origin].of_kernel);
   if (ranks > 1) {
     fprintf(out, "  transport  %s (%s), %s\n", choice->transport->name,
@@ -192,4 +193,34 @@ void himeno_report_text(const struct himeno_config *config, const struct himeno_
   for (int r = 0; r < result->n_ranks; r++) rank_print_sharing(&result->ranks[r].row, r, out);
   print_telemetry(result, out);
   accept_text(result, out);
+}
+
+/* ---- --list ---- */
+
+static void list_kernels(const struct gpu_backend *backend, FILE *out)
+{
+  const struct himeno_kernel_set *set = himeno_kernels_find(backend->name);
+  for (int k = 0; set && k < set->n; k++)
+    fprintf(out, "    kernel     %-12s %s\n", set->kernels[k].name, set->kernels[k].step);
+}
+
+void himeno_report_list(FILE *out)
+{
+  fprintf(out, "Backends (--backend), in the order of automatic choice; their devices (--device) and kernels "
+               "(--kernel):\n");
+  for (int b = 0; gpu_backends[b]; b++) {
+    list_backend(gpu_backends[b], out);
+    list_kernels(gpu_backends[b], out);
+  }
+  fprintf(out, "Transports (--transport):\n");
+  for (int t = 0; halo_transports[t]; t++)
+    fprintf(out, "  %-10s %s\n", halo_transports[t]->name, halo_transports[t]->about);
+  fprintf(out, "Sizes (--size):\n");
+  for (int n = 0; n < grid_size_count(); n++) {
+    const struct grid_size *size = grid_size_named(n);
+    int64_t points = size->extent[0] * size->extent[1] * size->extent[2];
+    fprintf(out, "  %-3s %4lldx%lldx%lld, %s on the devices\n", size->name, (long long)size->extent[0],
+            (long long)size->extent[1], (long long)size->extent[2],
+            report_bytes((uint64_t)points * HIMENO_BYTES_PER_POINT));
+  }
 }

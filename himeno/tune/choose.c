@@ -16,6 +16,33 @@
 /* Left free for the runtime's own needs when a grid is chosen or checked. */
 #define MEMORY_SHARE 0.97
 
+const struct choice_words choice_words[] = {
+    [CHOICE_DEFAULT] = {"default", "the default", "chosen by default"},
+    [CHOICE_ASKED] = {"asked", "asked for", "asked for"},
+    [CHOICE_TRIAL] = {"trial", "fastest in a short trial", "fastest in a short trial"},
+    [CHOICE_REMEMBERED] = {"remembered", "remembered from an earlier trial", NULL},
+};
+
+struct solver_config himeno_solver_config(const struct himeno_config *config,
+                                          const struct himeno_choice *choice)
+{
+  struct solver_config c = {
+      .comm = choice->placement.comm,
+      .device = choice->device,
+      .kernel = choice->kernel,
+      .transport = choice->transport,
+      .data = (enum himeno_data)config->data,
+      .max_sweeps = himeno_block_sweeps(config),
+      .overlap = !config->no_overlap,
+      .pad = (int)config->pad,
+      .plant = 1,
+  };
+  if (c.max_sweeps < HIMENO_REHEARSAL_SWEEPS) c.max_sweeps = HIMENO_REHEARSAL_SWEEPS;
+  memcpy(c.global, choice->global, sizeof c.global);
+  memcpy(c.procs, choice->procs, sizeof c.procs);
+  return c;
+}
+
 /* The user's own kernel is a rung above the suite's. */
 const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_choice *choice)
 {

@@ -18,13 +18,13 @@ status_t himeno_refit(const struct himeno_config *config, struct himeno_choice *
 /** \brief The kernel in the file that --kernel-file names, kept in \a choice. */
 const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_choice *choice);
 
-/** \brief -k auto: chooses choice->kernel among the set's kernels by a short measured trial, which a
- * cache file remembers, and cuts the grid for it. One choice for all ranks; kernels that this device
- * cannot run are passed over. Collective. */
+/** \brief -k auto: chooses choice->kernel among the set's kernels by a short measured trial, which
+ * a cache file remembers, and cuts the grid for it. One choice for all ranks; kernels that this
+ * device cannot run are passed over. Collective. */
 status_t himeno_tune(const struct himeno_config *config, struct himeno_choice *choice);
 
-/** \brief -x auto: measures a few exchanges by each transport, unless one was asked for, and takes the
- * fastest. */
+/** \brief -x auto: measures a few exchanges by each transport, unless one was asked for, and takes
+ * the fastest. */
 status_t himeno_transport_tune(const struct himeno_config *config, struct himeno_choice *choice);
 
 #endif

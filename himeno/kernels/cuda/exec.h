@@ -28,8 +28,8 @@ struct himeno_ops {
   cudaError_t (*block)(const struct himeno_exec *exec, struct cuda_block *block);
 };
 
-/** himeno_kernel.variant is a struct cuda_variant of classic kernels, and of resident ones for parts
- * of their grid; the CUDA_TEMPORAL_FORMS of temporal ones; NULL of a user's. */
+/** himeno_kernel.variant is a struct cuda_variant of classic kernels, and of resident ones for
+ * parts of their grid; the CUDA_TEMPORAL_FORMS of temporal ones; NULL of a user's. */
 extern const struct himeno_ops cuda_classic_ops, cuda_temporal_ops, cuda_resident_ops, cuda_user_ops;
 
 /** How the coefficients stand in exec->pack. */
@@ -79,7 +79,8 @@ cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, s
 typedef cudaError_t (*cuda_tiles_launch)(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid,
                                          void **arguments);
 
-/** \brief Sweeps the box by tiles of exec->variant, or by the slab kernel where most would be idle. */
+/** \brief Sweeps the box by tiles of exec->variant, or by the slab kernel where most would be
+ * idle. */
 status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                           const struct box *box, cuda_tiles_launch launch);
 

@@ -9,8 +9,8 @@
 #define OMEGA 0.8f
 
 // stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi, then 1 in
-// every other sweep, then where the first group starts in k: a multiple of what the variant asks for,
-// at or before lo. sums: gosa, where groups add to gosa[slot]; else one partial sum a group.
+// every other sweep, then where the first group starts in k: a multiple of what the variant asks
+// for, at or before lo. sums: gosa, where groups add to gosa[slot]; else one partial sum a group.
 #define COEFFICIENT_ARGS                                                                                     \
   __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,   \
       __global const float *restrict a3, __global const float *restrict b0,                                  \

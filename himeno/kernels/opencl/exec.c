@@ -72,8 +72,8 @@ static int halve_with_halo(struct opencl_variant *s)
   return 1;
 }
 
-/** Halves a group in j, then in k, until the device takes it; variants whose tile is their point say
- * that they cannot. */
+/** Halves a group in j, then in k, until the device takes it; variants whose tile is their point
+ * say that they cannot. */
 static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
 {
   struct opencl_variant *s = &x->variant;

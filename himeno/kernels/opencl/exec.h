@@ -78,8 +78,8 @@ struct himeno_exec {
   struct opencl_persistent persistent;
 };
 
-/** \brief Builds the kernel's variant, a struct opencl_variant, or its file, in groups that the device
- * takes: STATUS_ENVIRONMENT if the device cannot run it, or has no memory for it. */
+/** \brief Builds the kernel's variant, a struct opencl_variant, or its file, in groups that the
+ * device takes: STATUS_ENVIRONMENT if the device cannot run it, or has no memory for it. */
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
                           const struct himeno_kernel *kernel, struct himeno_exec **exec);
 void opencl_exec_close(struct himeno_exec *exec);
