@@ -33,21 +33,6 @@
 #define PAUSE_SECONDS     0.02
 #define CHECK_BLOCK_EVERY 20
 
-/* ---- the result ---- */
-
-void himeno_result_free(struct himeno_result *result)
-{
-  free(result->samples);
-  free(result->throttled);
-  free(result->series);
-  free(result->ranks);
-}
-
-double himeno_result_gflops(const struct himeno_result *result)
-{
-  return himeno_gflops(result->points, (double)result->sweeps, result->seconds);
-}
-
 /* ---- ceiling ---- */
 
 /* Rates of batches of passes. */

@@ -167,3 +167,18 @@ status_t himeno_counts_gather(MPI_Comm comm, const struct solver *solver, struct
   struct himeno_counts mine = solver_counts(solver);
   return watch_allreduce(comm, &mine, &result->counts, COUNTS, MPI_UINT64_T, MPI_SUM, "counts");
 }
+
+/* ---- the result ---- */
+
+void himeno_result_free(struct himeno_result *result)
+{
+  free(result->samples);
+  free(result->throttled);
+  free(result->series);
+  free(result->ranks);
+}
+
+double himeno_result_gflops(const struct himeno_result *result)
+{
+  return himeno_gflops(result->points, (double)result->sweeps, result->seconds);
+}

@@ -112,7 +112,6 @@ static status_t fields_open(struct gpu_device *device, const struct grid_size *s
   for (int n = 0; n < 2; n++) RETURN_IF_FAILED(gpu_alloc(device, bytes, &f->p[n]));
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
     RETURN_IF_FAILED(gpu_alloc(device, bytes, &f->coefficient[m]));
-  f->gosa_slots = sweeps;
   return gpu_alloc(device, (size_t)sweeps * sizeof(double), &f->gosa);
 }
 

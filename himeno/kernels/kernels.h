@@ -42,7 +42,6 @@ struct himeno_fields {
   struct gpu_mem p[2]; /**< ping and pong */
   struct gpu_mem coefficient[HIMENO_COEFFICIENTS];
   struct gpu_mem gosa; /**< one double a sweep of a block */
-  int gosa_slots;
 };
 
 struct himeno_exec;

@@ -48,6 +48,42 @@ static status_t sweep_first(struct solver *s, struct himeno_exec *exec, int slot
   return STATUS_OK;
 }
 
+static status_t request_wait(struct solver *s)
+{
+  double begin = stats_now();
+  RETURN_IF_FAILED(watch_request(s->config.comm, &s->gosa_request, "the sum of gosa"));
+  s->part_sums[PHASE_REDUCE] += stats_now() - begin;
+  return STATUS_OK;
+}
+
+/* Starts the reduction of the slots that were copied out one pass ago. */
+static status_t gosa_send(struct solver *s)
+{
+  if (s->gosa_count == 0) return STATUS_OK;
+  RETURN_IF_FAILED(halo_route_await(s->route, s->gosa_event));
+  RETURN_IF_FAILED(request_wait(s));
+  RETURN_IF_FAILED(
+      mpi_check(MPI_Iallreduce(s->host_gosa + s->gosa_first, s->sum_gosa + s->gosa_first, s->gosa_count,
+                               MPI_DOUBLE, MPI_SUM, s->config.comm, &s->gosa_request),
+                "MPI_Iallreduce of gosa"));
+  s->gosa_count = 0;
+  return STATUS_OK;
+}
+
+/* Sends the slots that have reached the host, and begins to copy out [slot, slot + count). */
+static status_t gosa_advance(struct solver *s, int slot, int count)
+{
+  struct pass_marks *marks = &s->ring[(s->passes - 1) % PASS_RING];
+  RETURN_IF_FAILED(gosa_send(s));
+  RETURN_IF_FAILED(gpu_wait(s->gosa_queue, marks->event[PASS_END]));
+  RETURN_IF_FAILED(gpu_copy_out(s->gosa_queue, s->host_gosa + slot, s->fields.gosa,
+                                (size_t)slot * sizeof(double), (size_t)count * sizeof(double)));
+  RETURN_IF_FAILED(gpu_record(s->gosa_event, s->gosa_queue));
+  s->gosa_first = slot;
+  s->gosa_count = count;
+  return STATUS_OK;
+}
+
 static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
 {
   struct pass_marks *marks = &s->ring[s->passes++ % PASS_RING];
@@ -110,41 +146,6 @@ status_t solver_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int
   else
     RETURN_IF_FAILED(whole_pass(s, exec, sweeps, slot));
   s->current = 1 - s->current;
-  return STATUS_OK;
-}
-
-static status_t request_wait(struct solver *s)
-{
-  double begin = stats_now();
-  RETURN_IF_FAILED(watch_request(s->config.comm, &s->gosa_request, "the sum of gosa"));
-  s->part_sums[PHASE_REDUCE] += stats_now() - begin;
-  return STATUS_OK;
-}
-
-/* Starts the reduction of the slots that were copied out one pass ago. */
-static status_t gosa_send(struct solver *s)
-{
-  if (s->gosa_count == 0) return STATUS_OK;
-  RETURN_IF_FAILED(halo_route_await(s->route, s->gosa_event));
-  RETURN_IF_FAILED(request_wait(s));
-  RETURN_IF_FAILED(
-      mpi_check(MPI_Iallreduce(s->host_gosa + s->gosa_first, s->sum_gosa + s->gosa_first, s->gosa_count,
-                               MPI_DOUBLE, MPI_SUM, s->config.comm, &s->gosa_request),
-                "MPI_Iallreduce of gosa"));
-  s->gosa_count = 0;
-  return STATUS_OK;
-}
-
-status_t gosa_advance(struct solver *s, int slot, int count)
-{
-  struct pass_marks *marks = &s->ring[(s->passes - 1) % PASS_RING];
-  RETURN_IF_FAILED(gosa_send(s));
-  RETURN_IF_FAILED(gpu_wait(s->gosa_queue, marks->event[PASS_END]));
-  RETURN_IF_FAILED(gpu_copy_out(s->gosa_queue, s->host_gosa + slot, s->fields.gosa,
-                                (size_t)slot * sizeof(double), (size_t)count * sizeof(double)));
-  RETURN_IF_FAILED(gpu_record(s->gosa_event, s->gosa_queue));
-  s->gosa_first = slot;
-  s->gosa_count = count;
   return STATUS_OK;
 }
 

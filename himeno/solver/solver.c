@@ -42,7 +42,6 @@ static status_t fields_alloc(struct solver *s)
   struct gpu_device *device = s->config.device;
   size_t bytes = (size_t)layout_floats(&s->layout) * sizeof(float);
   s->fields.layout = s->layout;
-  s->fields.gosa_slots = s->config.max_sweeps;
   for (int a = 0; a < 2; a++)
     RETURN_IF_FAILED(halo_field_alloc(s->config.transport, device, bytes, &s->fields.p[a]));
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++)

@@ -71,10 +71,6 @@ status_t solver_passes_end(struct solver *solver);
  * empty. */
 status_t solver_pass_times(struct solver *solver);
 
-/** \brief Sends the slots that have reached the host, and begins to copy out [slot, slot +
- * count). */
-status_t gosa_advance(struct solver *solver, int slot, int count);
-
 /** \brief Completes the slots [first, end) on all ranks. */
 status_t gosa_drain(struct solver *solver, int first, int end);
 

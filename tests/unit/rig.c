@@ -52,7 +52,6 @@ void rig_open(struct rig *rig, const struct kernel_subject *subject, const int64
     rig_expect_ok(gpu_alloc(rig->device, (size_t)rig->floats * 4, &rig->fields.p[n]));
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
     rig_expect_ok(gpu_alloc(rig->device, (size_t)rig->floats * 4, &rig->fields.coefficient[m]));
-  rig->fields.gosa_slots = RIG_SLOTS;
   rig_expect_ok(gpu_alloc(rig->device, RIG_SLOTS * sizeof(double), &rig->fields.gosa));
   rig_expect_ok(rig->set->open(rig->device, &rig->fields, kernel, &rig->exec));
   if (subject->setting) unsetenv(subject->setting);

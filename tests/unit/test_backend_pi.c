@@ -155,7 +155,7 @@ static void what_is_missing_is_named(void **state)
 static uint64_t swept(struct gpu_device *device)
 {
   const struct himeno_kernel_set *set = himeno_kernels_find("qpu");
-  struct himeno_fields fields = {.gosa_slots = 1};
+  struct himeno_fields fields = {0};
   struct himeno_exec *exec;
   struct gpu_queue *queue;
   struct decomp decomp;

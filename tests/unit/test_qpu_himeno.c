@@ -38,7 +38,6 @@ static void side_open(struct side *side, const char *backend, const struct himen
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
     assert_int_equal(gpu_alloc(side->device, bytes, &side->fields.coefficient[m]), STATUS_OK);
   for (int n = 0; n < 2; n++) assert_int_equal(gpu_alloc(side->device, bytes, &side->fields.p[n]), STATUS_OK);
-  side->fields.gosa_slots = 1;
   assert_int_equal(gpu_alloc(side->device, sizeof(double), &side->fields.gosa), STATUS_OK);
   assert_int_equal(side->set->open(side->device, &side->fields, kernel, &side->exec), STATUS_OK);
   for (int m = 0; m < HIMENO_ARRAYS; m++)
