@@ -53,8 +53,10 @@ struct symbol {
   void **place;
 };
 
-static status_t symbols_load(void *library, const struct symbol *symbols, size_t n)
+/* \a hint: what to do where there is no library; NULL: the loader tells. */
+static status_t symbols_load(void *library, const char *hint, const struct symbol *symbols, size_t n)
 {
+  if (!library) return log_fail(STATUS_ENVIRONMENT, "--kernel-file: %s", hint ? hint : dlerror());
   for (size_t s = 0; s < n; s++) {
     *symbols[s].place = dlsym(library, symbols[s].name);
     if (!*symbols[s].place)
@@ -74,10 +76,8 @@ static status_t driver_load(void)
       {"cuFuncGetAttribute", (void **)&driver.attribute},
       {"cuOccupancyMaxActiveBlocksPerMultiprocessor", (void **)&driver.occupancy},
   };
-  void *library = driver.occupancy ? NULL : dlopen("libcuda.so.1", RTLD_NOW);
   if (driver.occupancy) return STATUS_OK;
-  if (!library) return log_fail(STATUS_ENVIRONMENT, "--kernel-file: %s", dlerror());
-  return symbols_load(library, symbols, sizeof symbols / sizeof symbols[0]);
+  return symbols_load(dlopen("libcuda.so.1", RTLD_NOW), NULL, symbols, sizeof symbols / sizeof symbols[0]);
 }
 
 /* Opens NVRTC of the toolkit that this program was built with, else any. */
@@ -105,13 +105,11 @@ static status_t nvrtc_load(void)
       {"nvrtcGetProgramLog", (void **)&nvrtc.log},      {"nvrtcGetCUBINSize", (void **)&nvrtc.cubin_size},
       {"nvrtcGetCUBIN", (void **)&nvrtc.cubin},
   };
-  void *library = nvrtc.cubin ? NULL : nvrtc_open();
   if (nvrtc.cubin) return STATUS_OK;
-  if (!library)
-    return log_fail(STATUS_ENVIRONMENT,
-                    "--kernel-file: NVRTC was not found; put the CUDA toolkit's libnvrtc.so in "
-                    "LD_LIBRARY_PATH, or its folder in CUDA_HOME");
-  return symbols_load(library, symbols, sizeof symbols / sizeof symbols[0]);
+  return symbols_load(nvrtc_open(),
+                      "NVRTC was not found; put the CUDA toolkit's libnvrtc.so in LD_LIBRARY_PATH, or its "
+                      "folder in CUDA_HOME",
+                      symbols, sizeof symbols / sizeof symbols[0]);
 }
 
 /* ---- compilation ---- */

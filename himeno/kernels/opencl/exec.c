@@ -11,7 +11,6 @@
 #include "base/switches.h"
 #include "himeno/kernels/opencl/common_cl.h"
 #include "himeno/kernels/opencl/field_cl.h"
-#include "himeno/kernels/opencl/user.h"
 
 #define FIELD_GROUP_MAX 256
 /** One group adds up a sweep's last sums, so it should be large. */

@@ -88,6 +88,12 @@ void opencl_exec_close(struct himeno_exec *exec);
 status_t opencl_exec_build(const struct himeno_exec *exec, const struct opencl_variant *variant,
                            const char *const parts[], cl_program *program);
 
+/** \brief Compiles a user's own kernel, \a path, for \a device and reads the shape of `sweep` in
+ * it. A file that cannot be read is STATUS_ENVIRONMENT; source that does not compile, has no such
+ * kernel or no shape that the device takes is STATUS_USAGE. The caller releases *program. */
+status_t opencl_user_open(struct opencl_device *device, const char *path, const char *options,
+                          cl_program *program, struct opencl_variant *variant);
+
 /** \brief Where the first group starts in k. */
 int64_t opencl_first_k(const struct opencl_variant *variant, const struct box *box);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "himeno/kernels/opencl/user.h"
+/* A user's own kernel, compiled while the program runs: doc/kernel-template.cl is the start of
+ * one. */
+#include "himeno/kernels/opencl/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
