@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/switches.h"
 #include "base/values.h"
+#include "himeno/solver/state.h"
 #include "suite/fault.h"
 
 static struct {
@@ -65,11 +66,11 @@ status_t flip_check(const int64_t global[3], int ranks)
 /* The place in the local array; −1 where this rank does not hold the copy. */
 static int64_t place_of(const struct solver *solver, const struct flip *flip)
 {
-  const struct layout *layout = solver_layout(solver);
+  const struct layout *layout = &solver->layout;
   const struct box held = {{0, 0, 0}, {layout->extent[0], layout->extent[1], layout->extent[2]}};
   const struct box *box = flip->rank < 0 ? &layout->counted : &held;
   int64_t local[3];
-  if (flip->rank >= 0 && flip->rank != decomp_rank(solver_decomp(solver))) return -1;
+  if (flip->rank >= 0 && flip->rank != decomp_rank(&solver->decomp)) return -1;
   for (int d = 0; d < 3; d++) {
     local[d] = flip->point[d] - layout->origin[d];
     if (local[d] < box->lo[d] || local[d] >= box->hi[d]) return -1;
@@ -88,7 +89,7 @@ status_t flip_plant(struct solver *solver)
   uint32_t bits;
   plan.due = 0;
   int64_t at = place_of(solver, &plan.flip);
-  if (at < 0 && plan.flip.rank == decomp_rank(solver_decomp(solver)))
+  if (at < 0 && plan.flip.rank == decomp_rank(&solver->decomp))
     return log_fail(STATUS_USAGE, "HIMENO_FLIP: rank %d holds no copy of that point", plan.flip.rank);
   if (at < 0) return STATUS_OK;
   RETURN_IF_FAILED(solver_array_read(solver, plan.flip.array, at, 1, &value));
