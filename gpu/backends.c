@@ -32,9 +32,7 @@ status_t gpu_backend_parse(const char *option, const char *text, void *field)
   return log_fail(STATUS_USAGE, "%s %s: allowed are %s", option, text, names);
 }
 
-/* ---- those that were not built ---- */
-
-/* They stay in the list, and say why. Without a device no verb but probe can be reached. */
+/* Those that were not built say why. Without a device no verb but probe can be reached. */
 #if !HAVE_CUDA || !HAVE_OPENCL
 static void refuse(const char *library, struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
 {

@@ -203,16 +203,16 @@ gone() {
 
 device_lost() {
   needs cuda
-  local arguments=(-b cuda -s S -n 50 -k stream) host way trap=(env HIMENO_CUDA_TRAP=5)
+  local arguments=(-b cuda -s S -n 50 -k stream) host transport trap=(env HIMENO_CUDA_TRAP=5)
   host=$(hostname -s)
   expect 7 "himeno-gpu: host $host.*, device .*assert" launch 1 "${trap[@]}" "$himeno" "${arguments[@]}"
   gone
-  for way in staged p2p; do
+  for transport in staged p2p; do
     expect 7 "rank 0, host $host.*, device .*assert" \
-      launch 1 "${trap[@]}" "$himeno" "${arguments[@]}" -x $way : -np 1 "$himeno" "${arguments[@]}" -x $way
+      launch 1 "${trap[@]}" "$himeno" "${arguments[@]}" -x $transport : -np 1 "$himeno" "${arguments[@]}" -x $transport
     gone
     expect 7 "rank 1, host $host.*, device .*assert" \
-      launch 1 "$himeno" "${arguments[@]}" -x $way : -np 1 "${trap[@]}" "$himeno" "${arguments[@]}" -x $way
+      launch 1 "$himeno" "${arguments[@]}" -x $transport : -np 1 "${trap[@]}" "$himeno" "${arguments[@]}" -x $transport
     gone
   done
   note "exit 7, with host and device on one rank, and the rank too on each of two, by staged and p2p; no rank is left"

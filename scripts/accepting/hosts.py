@@ -18,15 +18,10 @@ def duration(text):
 
 # ---- lists ----
 
-def split(text):
-    """The parts between commas that stand outside of brackets."""
-    return [part for part in re.split(r",(?![^\[]*\])", text.strip()) if part]
-
-
 def expand(text):
     """n[01-03,7],m1 → n01 n02 n03 n7 m1"""
     found = []
-    for part in split(text):
+    for part in filter(None, re.split(r",(?![^\[]*\])", text.strip())):  # at commas outside of brackets
         match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*|)\[([\d,-]+)\]([A-Za-z0-9._-]*)", part)
         if not match:
             if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", part):

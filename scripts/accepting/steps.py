@@ -20,17 +20,13 @@ import time
 import hosts
 from endings import BadInput, Trouble
 from files import read_document, write_whole
-from processes import STOPPED, end, last_words, launched
+from processes import STOPPED, end, last_words, launched, say
 
 LOCK_TENTHS = 50  # of a second
 LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  # what is launched ends when this ends, however it does
 ROOM = 65536  # bytes of a document, its log and its outcome
 PARTIAL_CODES = (0, 5)
 WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault"}
-
-
-def say(text):
-    print(text, flush=True)
 
 
 def write_document(path, document):

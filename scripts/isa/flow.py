@@ -29,7 +29,7 @@ def leaders(kernel):
 
 
 def blocks(kernel):
-    """Basic blocks and the ways from one to the next."""
+    """Basic blocks and the edges from one to the next."""
     starts = leaders(kernel)
     place = {start: index for index, start in enumerate(starts)}
     found = [Block(start, end) for start, end in zip(starts, starts[1:] + [len(kernel.code)])]
@@ -43,7 +43,7 @@ def blocks(kernel):
 
 
 def dominators(graph):
-    """For each block that can be reached, the blocks on every way to it."""
+    """For each block that can be reached, the blocks that are passed whichever way it is reached."""
     reached, rest = {0}, [0]
     while rest:
         for follower in graph[rest.pop()].next:
@@ -82,10 +82,6 @@ def loops(graph):
     return found
 
 
-def size_of(graph, some):
-    return sum(graph[block].end - graph[block].first for block in some)
-
-
 def weight_of(kernel, graph, some):
     """What executing them once takes, roughly: instructions, and products for many."""
     def weigh(one):
@@ -102,7 +98,7 @@ def own_blocks(head, found):
 def hot_loop(kernel, graph):
     """The blocks of the loop where most work is done, loops within it left out, and its depth. A kernel without a
     loop, apart from the endless one behind its end, is all of it, at depth 0."""
-    found = {head: body for head, body in loops(graph).items() if size_of(graph, body) > 1}
+    found = {head: body for head, body in loops(graph).items() if sum(graph[block].end - graph[block].first for block in body) > 1}
     best = (0, set(dominators(graph)[0]), 0)
     for head in found:
         depth = sum(head in other for other in found.values())

@@ -43,10 +43,6 @@ def read(read_documents):
     return panels
 
 
-def look_of(style, line, index):
-    return {"color": "black", "marker": "x", "linestyle": "-", "linewidth": 1, "markersize": 6} if line["yardstick"] else style.line(index)
-
-
 def draw_lines(axes, one, style, looks):
     """Measured: markers on full lines; predicted: thin dashes of the same colour."""
     for line in one["lines"]:
@@ -81,7 +77,8 @@ def draw(panels, title, name):
     from matplotlib import lines, pyplot
     import style
     kernels = list(dict.fromkeys((line["kernel"], line["yardstick"]) for one in panels for line in one["lines"]))
-    looks = {kernel: look_of(style, {"yardstick": yardstick}, index) for index, (kernel, yardstick) in enumerate(kernels)}
+    black = {"color": "black", "marker": "x", "linestyle": "-", "linewidth": 1, "markersize": 6}
+    looks = {kernel: black if yardstick else style.line(index) for index, (kernel, yardstick) in enumerate(kernels)}
     columns = min(2, len(panels))
     abreast = 4 if columns == 1 else 5
     rows = -(-(len(kernels) + 1) // abreast)

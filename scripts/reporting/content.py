@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What scripts/report tells of a study: tables as lists of rows, from the study's documents."""
-import os
 import statistics
-import sys
 
 import compare
 import plan
@@ -153,7 +151,3 @@ def conditions(study):
     options = study.study["options"]
     return (f"{options['repeat']} run(s) of each point, {options['seconds']:g} s timed each, in a random order (seed {options['seed']}), "
             f"launched by \"{options['launcher']}\", through {'Slurm, ' + options['slurm'] if options['slurm'] else 'mpirun'}.")
-
-
-def folder_name(study):
-    return os.path.basename(os.path.abspath(study.folder)) or sys.argv[0]

@@ -12,6 +12,10 @@ from endings import BadInput, Trouble
 STOPPED = "stopped"
 
 
+def say(text):
+    print(text, flush=True)
+
+
 def himeno_gpu(given):
     """Its path; `given` is --program, or None."""
     for path in [given] if given else ["himeno-gpu", "build/himeno-gpu", shutil.which("himeno-gpu") or ""]:

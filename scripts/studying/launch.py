@@ -10,13 +10,9 @@ import time
 import settings
 import store
 from endings import GRAVEST, Trouble
-from processes import STOPPED, last_words, launched
+from processes import STOPPED, last_words, launched, say
 
 TIMED_OUT = 124
-
-
-def say(text):
-    print(text, flush=True)
 
 
 def command(options, point, target):
@@ -118,16 +114,12 @@ def session_begin(folder, study):
     return entry["session"]
 
 
-def interrupted(number, frame):
-    raise KeyboardInterrupt
-
-
 def run(folder, study, retry):
     """All points that are not finished. Returns the exit status."""
     held = store.lock(folder, say)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one
-            signal.signal(number, interrupted)
+            signal.signal(number, signal.default_int_handler)
     todo = unfinished(folder, study, retry)
     total = len(study["points"])
     done_before = sum(1 for point in study["points"] if store.finished(folder, point))

@@ -58,11 +58,11 @@ def points_of(options):
     """Every combination once: one rank has no neighbours, so neither transport nor weak scaling makes a difference there."""
     found = {}
     for size, count, kernel in itertools.product(options["sizes"], options["ranks"], options["kernels"]):
-        for way, scaling, cut in itertools.product(options["transports"], options["scaling"], cuts(count, options["procs"])):
+        for transport, scaling, cut in itertools.product(options["transports"], options["scaling"], cuts(count, options["procs"])):
             if count == 1:
-                way, scaling = "none", "strong"
-            name = f"{scaling}-{size}-{count}-{kernel}-{way}-{cut}"
-            found[name] = {"size": size, "ranks": count, "kernel": kernel, "transport": way, "scaling": scaling, "procs": cut}
+                transport, scaling = "none", "strong"
+            name = f"{scaling}-{size}-{count}-{kernel}-{transport}-{cut}"
+            found[name] = {"size": size, "ranks": count, "kernel": kernel, "transport": transport, "scaling": scaling, "procs": cut}
     return found
 
 

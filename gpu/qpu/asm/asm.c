@@ -41,7 +41,7 @@ static status_t run_passes(struct qpu_asm *as)
   struct qpu_program *made = &as->program;
   for (as->pass = 0; as->pass < MAX_PASSES; as->pass++) {
     as->n_symbols = 0;
-    as->steps = 0;
+    as->lines_run = 0;
     made->n_words = 0;
     qpu_source_drop(as, n_lines); /* included files are read again */
     RETURN_IF_FAILED(qpu_asm_run(as, 0, n_lines));

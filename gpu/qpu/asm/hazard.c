@@ -271,7 +271,7 @@ static int successors(const struct qpu_program *program, size_t at, size_t next[
 }
 
 /* Whether what follows instruction `at` gets along with one that lies `distance` before it. */
-static status_t check_paths(const struct qpu_program *program, const struct qpu_effects *earlier, size_t at,
+static status_t check_after(const struct qpu_program *program, const struct qpu_effects *earlier, size_t at,
                             int distance)
 {
   size_t next[2];
@@ -284,7 +284,7 @@ static status_t check_paths(const struct qpu_program *program, const struct qpu_
     const char *rule = qpu_hazard_rule(earlier->opens[distance - 1] & later.strikes,
                                        distance == 1 && (earlier->writes & later.reads));
     if (rule) return refuse(program, next[i], rule);
-    if (distance < 3) RETURN_IF_FAILED(check_paths(program, earlier, next[i], distance + 1));
+    if (distance < 3) RETURN_IF_FAILED(check_after(program, earlier, next[i], distance + 1));
   }
   return STATUS_OK;
 }
@@ -302,7 +302,7 @@ status_t qpu_hazard_check(const struct qpu_program *program)
       rule = "the scoreboard cannot be waited for in the first two instructions";
     if (rule) return refuse(program, i, rule);
     struct qpu_effects effects = qpu_effects_of(&inst);
-    RETURN_IF_FAILED(check_paths(program, &effects, i, 1));
+    RETURN_IF_FAILED(check_after(program, &effects, i, 1));
   }
   return STATUS_OK;
 }

@@ -5,8 +5,8 @@
  *
  * Source: reference guide, "Summary of Instruction Restrictions" and the text around it, and the
  * addendum to it that vc4asm's author keeps (conditional writes to peripherals, VPM accesses,
- * branch distance). The assembler checks along every path it can see; the emulator checks the path
- * taken. */
+ * branch distance). The assembler checks wherever execution may go as far as it can see; the
+ * emulator checks where it goes. */
 #ifndef QPU_HAZARD_H
 #define QPU_HAZARD_H
 
@@ -50,8 +50,8 @@ const char *qpu_hazard_rule(uint32_t met, int read_after_write);
 /** \brief The rule that an instruction breaks by itself, or NULL. */
 const char *qpu_hazard_within(const struct qpu_inst *inst);
 
-/** \brief Checks a program along every path whose targets are known. STATUS_USAGE with "file:line:
- * rule". */
+/** \brief Checks a program wherever execution may go by branches whose targets are known.
+ * STATUS_USAGE with "file:line: rule". */
 status_t qpu_hazard_check(const struct qpu_program *program);
 
 #endif

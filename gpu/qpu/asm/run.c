@@ -10,8 +10,8 @@
 #include "gpu/qpu/asm/expr.h"
 #include "gpu/qpu/asm/value.h"
 
-#define MAX_NESTING 40
-#define MAX_STEPS   2000000 /* lines run in one pass: a runaway .rep ends with a message */
+#define MAX_NESTING   40
+#define MAX_LINES_RUN 2000000 /* in one pass: a runaway .rep ends with a message */
 
 /* ---- scopes and calls ---- */
 
@@ -444,8 +444,8 @@ static status_t run_line(struct qpu_asm *as, size_t *i, size_t end)
 status_t qpu_asm_run(struct qpu_asm *as, size_t first, size_t end)
 {
   for (size_t i = first; i < end; i++) {
-    if (++as->steps > MAX_STEPS)
-      return qpu_asm_fail(as, "more than %d lines to run: does a macro or .rep run away?", MAX_STEPS);
+    if (++as->lines_run > MAX_LINES_RUN)
+      return qpu_asm_fail(as, "more than %d lines to run: does a macro or .rep run away?", MAX_LINES_RUN);
     RETURN_IF_FAILED(run_line(as, &i, end));
   }
   return STATUS_OK;

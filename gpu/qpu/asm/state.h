@@ -67,7 +67,7 @@ struct qpu_asm {
   struct qpu_origin at;     /**< what messages name */
   int depth;                /**< of the innermost scope for symbols */
   int nesting;              /**< macros, functions, includes and expressions within each other */
-  long steps;               /**< lines run in this pass */
+  long lines_run;           /**< in this pass */
   struct qpu_value *result; /**< where a function's expression goes; NULL outside functions */
   int has_result;
   int quiet; /**< mistakes are not logged: the disassembler tries a text out */

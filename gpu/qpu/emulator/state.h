@@ -27,7 +27,7 @@ enum {
   REG_SPECIAL = 255 /**< as a target: a peripheral, see io.h */
 };
 
-/** An instruction prepared for running. What the fast path needs comes first. */
+/** An instruction prepared for running. What qpu_issue_fast needs comes first. */
 struct qpu_decoded {
   qpu_vec constant;          /**< small immediate or load immediate in all lanes */
   qpu_alu_function add, mul; /**< NULL for nop */

@@ -116,7 +116,7 @@ static const char *move_row(const struct block *block, int skip, int bytes, uint
 const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm)
 {
   uint32_t setup = dma->active_setup, mode = setup >> 28 & 7;
-  int rows = qpu_dma_rows(setup, 0), elements = count(setup, 20, 4), step = count(setup, 12, 4);
+  int rows = qpu_dma_rows(setup, 0), elements = count(setup, 20, 4), row_pitch = count(setup, 12, 4);
   uint32_t pitch_code = setup >> 24 & 15;
   uint32_t pitch = pitch_code ? 8u << pitch_code : dma->active_stride & 0x1fff;
   int bytes = width_of(mode), parts = 4 / bytes;
@@ -124,7 +124,7 @@ const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *mem
   struct block block = {.bytes = bytes, .vertical = (int)(setup >> 11 & 1)};
   for (int r = 0; r < rows; r++) {
     uint32_t address = dma->address + (uint32_t)r * pitch;
-    int at = first + r * step, words_in = at % parts * (QPU_LANES / parts);
+    int at = first + r * row_pitch, words_in = at % parts * (QPU_LANES / parts);
     block.row = at / parts + (block.vertical ? words_in : 0);
     block.column = (int)(setup & 15) + (block.vertical ? 0 : words_in);
     if (!qpu_memory_ok(memory, address, (uint32_t)(elements * bytes)))
