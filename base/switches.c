@@ -73,6 +73,8 @@ static const struct switch_spec switches[] = {
      SWITCH_PAIR,
      {.allowed = "RANK:NUMBER, as 1:2 is"},
      "flips a bit of what that rank receives in that exchange of halos"},
+    {"HIMENO_HOSTS_APART", SWITCH_TEST, CHOICE("0|1"),
+     "1: ranks of one host treat each other as on other hosts"},
     {"HIMENO_BENCH_CORRUPT", SWITCH_TEST, COUNT, "comm-gpu: each rank damages what arrives in that transfer"},
     {"HIMENO_MEM_CORRUPT", SWITCH_TEST, COUNT, "mem-gpu: flips a bit in what is compared for that time"},
     {"HIMENO_CUDA_TRAP", SWITCH_TEST, COUNT, "that sweep on a CUDA device runs into a failing assertion"},

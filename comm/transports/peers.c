@@ -3,7 +3,6 @@
 
 #include "comm/transports/peers.h"
 
-#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,118 +11,16 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "comm/ranks/agree.h"
-#include "comm/ranks/mpi_check.h"
-#include "comm/ranks/guard.h"
-#include "comm/ranks/watch.h"
+#include "comm/transports/neighbours.h"
 
 /* Added to a message's tag. */
-#define HELLO_TAG   64
-#define VERDICT_TAG 96
+#define HELLO_TAG 64
 
 /* What neighbours tell each other first. */
 struct hello {
   struct gpu_share target[2], mailbox;
   int64_t plane, pitch, first;
 };
-
-struct swap {
-  const struct halo_context *context;
-  MPI_Request requests[2 * HALO_MESSAGES_MAX];
-  MPI_Status statuses[2 * HALO_MESSAGES_MAX];
-};
-
-/* ---- one word with every neighbour ---- */
-
-static void describe(const void *of, struct watch_targets *targets)
-{
-  const struct swap *swap = of;
-  const struct halo_plan *plan = swap->context->plan;
-  for (int m = 0; m < plan->n; m++) {
-    if (swap->requests[m] == MPI_REQUEST_NULL) continue;
-    targets->at[targets->n].rank = plan->messages[m].peer;
-    halo_dir_name(plan->messages[m].dir, targets->at[targets->n++].face);
-  }
-}
-
-static status_t swap_await(struct swap *swap)
-{
-  struct watch_wait wait;
-  int done = 0;
-  watch_begin(&wait, swap->context->comm, "setting up", describe, swap);
-  while (!done) {
-    RETURN_IF_FAILED(mpi_check(MPI_Testall(2 * swap->context->plan->n, swap->requests, &done, swap->statuses),
-                               "MPI_Testall"));
-    if (done) break;
-    RETURN_IF_FAILED(watch_look(&wait));
-    sched_yield();
-  }
-  return STATUS_OK;
-}
-
-/* Sends out[m] and receives in[m], \a size bytes each, for every message of the plan. */
-static status_t swap_all(const struct halo_context *context, int tag, const void *out, void *in, size_t size)
-{
-  struct swap swap = {.context = context};
-  const struct halo_plan *plan = context->plan;
-  for (int m = 0; m < plan->n; m++) {
-    const struct halo_message *message = &plan->messages[m];
-    RETURN_IF_FAILED(mpi_check(MPI_Irecv((char *)in + (size_t)m * size, (int)size, MPI_BYTE, message->peer,
-                                         tag + message->recv_tag, context->comm, &swap.requests[m]),
-                               "MPI_Irecv of a neighbour's offer"));
-    RETURN_IF_FAILED(
-        mpi_check(MPI_Isend((const char *)out + (size_t)m * size, (int)size, MPI_BYTE, message->peer,
-                            tag + message->send_tag, context->comm, &swap.requests[plan->n + m]),
-                  "MPI_Isend of an offer"));
-  }
-  RETURN_IF_FAILED(swap_await(&swap));
-  for (int m = 0; m < plan->n; m++) {
-    int bytes = 0;
-    MPI_Get_count(&swap.statuses[m], MPI_BYTE, &bytes);
-    if (bytes != (int)size)
-      return log_fail(STATUS_WRONG, "an offer from rank %d has %d bytes and must have %zu: WRONG",
-                      plan->messages[m].peer, bytes, size);
-  }
-  return STATUS_OK;
-}
-
-/* A message is carried if both ends can; one end's reason is told at both. */
-static status_t verdicts_swap(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
-{
-  struct halo_reach theirs[HALO_MESSAGES_MAX];
-  RETURN_IF_FAILED(swap_all(context, VERDICT_TAG, reach, theirs, sizeof *reach));
-  for (int m = 0; m < context->plan->n; m++)
-    if (reach[m].carried && !theirs[m].carried) reach[m] = theirs[m];
-  return STATUS_OK;
-}
-
-static void refuse(struct halo_reach *reach, const char *why)
-{
-  if (!reach->carried) return;
-  reach->carried = 0;
-  snprintf(reach->why, sizeof reach->why, "%s", why);
-}
-
-/* ---- who is on this host ---- */
-
-static status_t hosts_compare(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
-{
-  MPI_Comm host;
-  MPI_Group all, near;
-  RETURN_IF_FAILED(guard_mpi(
-      context->comm, MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
-      "MPI_Comm_split_type"));
-  MPI_Comm_group(context->comm, &all);
-  MPI_Comm_group(host, &near);
-  for (int m = 0; m < context->plan->n; m++) {
-    int there;
-    MPI_Group_translate_ranks(all, 1, &context->plan->messages[m].peer, near, &there);
-    if (there == MPI_UNDEFINED) refuse(&reach[m], "on another host");
-  }
-  MPI_Group_free(&near);
-  MPI_Group_free(&all);
-  MPI_Comm_free(&host);
-  return STATUS_OK;
-}
 
 /* ---- attach ---- */
 
@@ -166,7 +63,7 @@ static void peers_attach(const struct halo_context *context, const struct hello 
       peers[m].first = hellos[m].first;
       peers[m].owner = 0;
     } else if (!peer_attach(context->device, &hellos[m], &peers[m], why)) {
-      refuse(&reach[m], why);
+      neighbours_refuse(&reach[m], why);
     }
   }
 }
@@ -228,7 +125,7 @@ static status_t marks_check(const struct halo_context *context, struct gpu_queue
   for (int m = 0; m < context->plan->n; m++) {
     const struct halo_message *message = &context->plan->messages[m];
     if (found[message->recv_tag] != mark_of(message->peer, message->recv_tag))
-      refuse(&reach[m], "a trial store did not arrive");
+      neighbours_refuse(&reach[m], "a trial store did not arrive");
   }
   return STATUS_OK;
 }
@@ -240,13 +137,13 @@ status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *q
   static struct hello mine[HALO_MESSAGES_MAX], theirs[HALO_MESSAGES_MAX];
   memset(peers, 0, HALO_MESSAGES_MAX * sizeof *peers);
   RETURN_IF_FAILED(agree_status(context->comm, hellos_fill(context, offer, mine)));
-  RETURN_IF_FAILED(hosts_compare(context, reach));
-  RETURN_IF_FAILED(swap_all(context, HELLO_TAG, mine, theirs, sizeof *mine));
+  RETURN_IF_FAILED(neighbours_on_host(context, reach));
+  RETURN_IF_FAILED(neighbours_swap(context, HELLO_TAG, mine, theirs, sizeof *mine));
   peers_attach(context, theirs, reach, peers);
-  RETURN_IF_FAILED(verdicts_swap(context, reach));
+  RETURN_IF_FAILED(neighbours_agree(context, reach));
   RETURN_IF_FAILED(agree_status(context->comm, marks_store(context, queue, reach, peers)));
   RETURN_IF_FAILED(agree_status(context->comm, marks_check(context, queue, offer->mailbox, reach)));
-  return verdicts_swap(context, reach);
+  return neighbours_agree(context, reach);
 }
 
 void halo_peers_close(struct gpu_device *device, struct halo_peer peers[HALO_MESSAGES_MAX])

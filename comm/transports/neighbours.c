@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "comm/transports/neighbours.h"
+
+#include <sched.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/switches.h"
+#include "comm/ranks/guard.h"
+#include "comm/ranks/mpi_check.h"
+#include "comm/ranks/watch.h"
+
+/* Added to a message's tag. */
+#define VERDICT_TAG 96
+
+struct swap {
+  const struct halo_context *context;
+  MPI_Request requests[2 * HALO_MESSAGES_MAX];
+  MPI_Status statuses[2 * HALO_MESSAGES_MAX];
+};
+
+/* ---- one word with every neighbour ---- */
+
+static void describe(const void *of, struct watch_targets *targets)
+{
+  const struct swap *swap = of;
+  const struct halo_plan *plan = swap->context->plan;
+  for (int m = 0; m < plan->n; m++) {
+    if (swap->requests[m] == MPI_REQUEST_NULL) continue;
+    targets->at[targets->n].rank = plan->messages[m].peer;
+    halo_dir_name(plan->messages[m].dir, targets->at[targets->n++].face);
+  }
+}
+
+static status_t swap_await(struct swap *swap)
+{
+  struct watch_wait wait;
+  int done = 0;
+  watch_begin(&wait, swap->context->comm, "setting up", describe, swap);
+  while (!done) {
+    RETURN_IF_FAILED(mpi_check(MPI_Testall(2 * swap->context->plan->n, swap->requests, &done, swap->statuses),
+                               "MPI_Testall"));
+    if (done) break;
+    RETURN_IF_FAILED(watch_look(&wait));
+    sched_yield();
+  }
+  return STATUS_OK;
+}
+
+status_t neighbours_swap(const struct halo_context *context, int tag, const void *out, void *in, size_t size)
+{
+  struct swap swap = {.context = context};
+  const struct halo_plan *plan = context->plan;
+  for (int m = 0; m < plan->n; m++) {
+    const struct halo_message *message = &plan->messages[m];
+    RETURN_IF_FAILED(mpi_check(MPI_Irecv((char *)in + (size_t)m * size, (int)size, MPI_BYTE, message->peer,
+                                         tag + message->recv_tag, context->comm, &swap.requests[m]),
+                               "MPI_Irecv of a neighbour's offer"));
+    RETURN_IF_FAILED(
+        mpi_check(MPI_Isend((const char *)out + (size_t)m * size, (int)size, MPI_BYTE, message->peer,
+                            tag + message->send_tag, context->comm, &swap.requests[plan->n + m]),
+                  "MPI_Isend of an offer"));
+  }
+  RETURN_IF_FAILED(swap_await(&swap));
+  for (int m = 0; m < plan->n; m++) {
+    int bytes = 0;
+    MPI_Get_count(&swap.statuses[m], MPI_BYTE, &bytes);
+    if (bytes != (int)size)
+      return log_fail(STATUS_WRONG, "an offer from rank %d has %d bytes and must have %zu: WRONG",
+                      plan->messages[m].peer, bytes, size);
+  }
+  return STATUS_OK;
+}
+
+status_t neighbours_agree(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  struct halo_reach theirs[HALO_MESSAGES_MAX];
+  RETURN_IF_FAILED(neighbours_swap(context, VERDICT_TAG, reach, theirs, sizeof *reach));
+  for (int m = 0; m < context->plan->n; m++)
+    if (reach[m].carried && !theirs[m].carried) reach[m] = theirs[m];
+  return STATUS_OK;
+}
+
+void neighbours_refuse(struct halo_reach *reach, const char *why)
+{
+  if (!reach->carried) return;
+  reach->carried = 0;
+  snprintf(reach->why, sizeof reach->why, "%s", why);
+}
+
+status_t neighbours_on_host(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  int apart = switch_number("HIMENO_HOSTS_APART", 0) != 0;
+  MPI_Comm host;
+  MPI_Group all, near;
+  RETURN_IF_FAILED(guard_mpi(
+      context->comm, MPI_Comm_split_type(context->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+      "MPI_Comm_split_type"));
+  MPI_Comm_group(context->comm, &all);
+  MPI_Comm_group(host, &near);
+  for (int m = 0; m < context->plan->n; m++) {
+    int there;
+    MPI_Group_translate_ranks(all, 1, &context->plan->messages[m].peer, near, &there);
+    if (apart || there == MPI_UNDEFINED) neighbours_refuse(&reach[m], "on another host");
+  }
+  MPI_Group_free(&near);
+  MPI_Group_free(&all);
+  MPI_Comm_free(&host);
+  return STATUS_OK;
+}
