@@ -139,6 +139,11 @@ struct gpu_backend {
 
   /* The rest may be NULL where a backend has no such thing. */
 
+  /** \brief Makes copies from and to such host memory, of host_share.h, as fast as those of
+   * GPU_HOST_PINNED, until unpin. Returns 0 and the reason where that cannot be; logs nothing.
+   * NULL: they are as fast as they can be. */
+  int (*pin)(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX]);
+  void (*unpin)(struct gpu_device *device, void *host);
   /** \brief Memory that other processes of the host can open. Freed like any other. */
   status_t (*alloc_shared)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   status_t (*share)(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share);

@@ -49,6 +49,8 @@ static void paths_fill(const struct solver *solver, struct himeno_rank *rank)
     halo_dir_name(message->dir, p->face);
     snprintf(p->used, sizeof p->used, "%s", path.used->name);
     snprintf(p->why, sizeof p->why, "%s", path.why);
+    snprintf(p->handover, sizeof p->handover, "%s", path.handover);
+    snprintf(p->handover_why, sizeof p->handover_why, "%s", path.handover_why);
   }
 }
 

@@ -18,6 +18,8 @@ struct himeno_path {
   int64_t bytes;
   char used[16];
   char why[GPU_TEXT_MAX]; /**< "" where it is the transport of the run */
+  char handover[16];      /**< of halo_path, and why */
+  char handover_why[GPU_TEXT_MAX];
 };
 
 /** One rank as the report shows it. */

@@ -12,20 +12,23 @@ static int64_t count_of(const struct halo_message *message, int receive)
   return receive ? message->recv_count : message->count;
 }
 
-static int64_t chunks_count(const struct halo_plan *plan, int receive, int64_t most)
+static int64_t chunks_count(const struct halo_plan *plan, int receive, const struct halo_cutting *cutting)
 {
   int64_t n = 0;
   for (int m = 0; m < plan->n; m++) {
-    int64_t count = count_of(&plan->messages[m], receive);
+    int64_t count = count_of(&plan->messages[m], receive), most = cutting[m].most;
     n += most > 0 ? (count + most - 1) / most : count > 0;
   }
   return n;
 }
 
 /* Small chunks share a piece while they fit. */
-static void chunk_add(struct halo_chunks *chunks, int message, int64_t begin, int64_t count, int64_t most)
+static void chunk_add(struct halo_chunks *chunks, int message, int64_t begin, int64_t count,
+                      const struct halo_cutting *cutting)
 {
+  int64_t most = cutting[message].most;
   struct halo_piece *last = chunks->pieces > 0 ? &chunks->piece[chunks->pieces - 1] : NULL;
+  if (last && (cutting[message].alone || cutting[chunks->chunk[chunks->n - 1].message].alone)) last = NULL;
   if (!last || (most > 0 && last->count + count > most)) {
     last = &chunks->piece[chunks->pieces++];
     *last = (struct halo_piece){.begin = begin};
@@ -36,9 +39,9 @@ static void chunk_add(struct halo_chunks *chunks, int message, int64_t begin, in
 }
 
 status_t halo_chunks_create(struct halo_chunks *chunks, const struct halo_plan *plan, int receive,
-                            int64_t most)
+                            const struct halo_cutting cutting[HALO_MESSAGES_MAX])
 {
-  int64_t all = chunks_count(plan, receive, most);
+  int64_t all = chunks_count(plan, receive, cutting);
   struct halo_chunks c = {.n = 0};
   c.chunk = calloc((size_t)all + 1, sizeof *c.chunk);
   c.piece = calloc((size_t)all + 1, sizeof *c.piece);
@@ -49,9 +52,10 @@ status_t halo_chunks_create(struct halo_chunks *chunks, const struct halo_plan *
   for (int m = 0; m < plan->n; m++) {
     const struct halo_message *message = &plan->messages[m];
     int64_t begin = receive ? message->recv_offset : message->send_offset, left = count_of(message, receive);
+    int64_t most = cutting[m].most;
     while (left > 0) {
       int64_t count = most > 0 && left > most ? most : left;
-      chunk_add(&c, m, begin, count, most);
+      chunk_add(&c, m, begin, count, cutting);
       begin += count;
       left -= count;
     }

@@ -25,10 +25,16 @@ struct halo_chunks {
   struct halo_piece *piece;
 };
 
-/** \brief Cuts the send side, or with \a receive the receive side, of a plan at \a most floats; 0
- * leaves messages and buffer whole. */
+/** How a message is cut. */
+struct halo_cutting {
+  int64_t most; /**< floats of a chunk; 0 leaves message and buffer whole */
+  int alone;    /**< no piece of it has chunks of other messages */
+};
+
+/** \brief Cuts the send side, or with \a receive the receive side, of a plan, each message as
+ * \a cutting says. */
 status_t halo_chunks_create(struct halo_chunks *chunks, const struct halo_plan *plan, int receive,
-                            int64_t most);
+                            const struct halo_cutting cutting[HALO_MESSAGES_MAX]);
 void halo_chunks_free(struct halo_chunks *chunks);
 
 #endif

@@ -286,6 +286,12 @@ status_t halo_route_settle(struct halo_route *route)
 void halo_route_path(const struct halo_route *route, int m, struct halo_path *path)
 {
   const struct halo_reach *reach = &route->reach[m];
-  path->used = reach->carried ? route->main.transport : &halo_transport_staged;
+  const struct part *part = reach->carried ? &route->main : &route->rest;
+  const char *why = "";
+  int at = 0;
+  for (int e = 0; e < m; e++) at += route->reach[e].carried == reach->carried;
+  *path = (struct halo_path){.used = part->transport, .handover = ""};
   snprintf(path->why, sizeof path->why, "%s", reach->carried ? "" : reach->why);
+  if (part->transport->handover) path->handover = part->transport->handover(part->exchange, at, &why);
+  snprintf(path->handover_why, sizeof path->handover_why, "%s", why);
 }

@@ -22,6 +22,8 @@ struct halo_route;
 struct halo_path {
   const struct halo_transport *used;
   char why[GPU_TEXT_MAX]; /**< "" where the transport itself carries it, else why it could not */
+  const char *handover;   /**< as the transport tells; "" where it has one way */
+  char handover_why[GPU_TEXT_MAX];
 };
 
 /** \brief Collective: ranks agree on the outcome. */

@@ -75,6 +75,9 @@ struct halo_transport {
   void (*describe)(const struct halo_exchange *exchange, struct watch_targets *targets);
   /** \brief Collective unless an exchange failed. */
   void (*teardown)(struct halo_exchange *exchange);
+  /** \brief By what a message of the plan goes, "shared memory" or "MPI", and why. NULL where a
+   * transport has one way. */
+  const char *(*handover)(const struct halo_exchange *exchange, int m, const char **why);
   int trial; /**< -x auto tries it */
   /** \brief Memory for the fields, where neighbours or a library must reach it, and its end; each
    * rank calls them for itself. NULL where that of gpu_alloc will do, and where gpu_free ends

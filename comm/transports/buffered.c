@@ -10,8 +10,9 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 
-/* Longest part of a message that is copied and sent as one. */
-#define CHUNK_FLOATS 65536
+/* Longest part of a message that is copied and sent as one; the same where it is handed over. */
+#define CHUNK_FLOATS    65536
+#define HANDOVER_FLOATS 262144
 
 static status_t events_create(struct halo_exchange *x)
 {
@@ -64,11 +65,15 @@ void buffered_teardown(struct halo_exchange *x)
 {
   if (!x) return;
   struct gpu_device *device = x->context.device;
+  /* After an error copies may be under way in memory that goes now. */
+  if (x->in) gpu_sync(x->in);
+  if (x->out) gpu_sync(x->out);
   events_destroy(x);
   for (int r = 0; r < 2 && x->way != WAY_DEVICE; r++) gpu_free_host(device, host_kind(x), x->host_recv[r]);
-  if (x->way != WAY_DEVICE) gpu_free_host(device, host_kind(x), x->host_send);
+  if (x->way != WAY_DEVICE && !x->handover.block) gpu_free_host(device, host_kind(x), x->host_send[0]);
   for (int r = 0; r < 2; r++) gpu_free(device, &x->recv[r]);
-  gpu_free(device, &x->send);
+  if (!x->packs_there || !x->handover.block) gpu_free(device, &x->send[0]);
+  handover_close(&x->handover);
   gpu_queue_destroy(x->in);
   gpu_queue_destroy(x->out);
   if (x->packer_state) x->packer->close(x->packer_state);
@@ -84,21 +89,41 @@ void buffered_teardown(struct halo_exchange *x)
   free(x);
 }
 
-static status_t buffers_create(struct halo_exchange *x)
+/* Where one buffer is enough both turns are the same. */
+static status_t send_create(struct halo_exchange *x)
 {
   struct gpu_device *device = x->context.device;
-  size_t send = (size_t)x->plan.floats * sizeof(float), recv = (size_t)x->plan.recv_floats * sizeof(float);
-  int direct = x->way == WAY_DEVICE;
-  if (send > 0) RETURN_IF_FAILED(gpu_alloc(device, send, &x->send));
-  if (send > 0 && !direct)
-    RETURN_IF_FAILED(gpu_alloc_host(device, send, host_kind(x), (void **)&x->host_send));
-  for (int r = 0; r < 2 && recv > 0; r++) {
-    if (r == 0 || direct) RETURN_IF_FAILED(gpu_alloc(device, recv, &x->recv[r]));
-    if (!direct) RETURN_IF_FAILED(gpu_alloc_host(device, recv, host_kind(x), (void **)&x->host_recv[r]));
+  const struct handover *h = &x->handover;
+  size_t bytes = (size_t)x->plan.floats * sizeof(float);
+  if (bytes == 0) return STATUS_OK;
+  x->packs_there = x->way == WAY_DEVICE || (h->block && device->backend->memory == GPU_MEMORY_HOST);
+  for (int t = 0; t < 2 && h->block; t++) x->host_send[t] = h->turn[t];
+  if (h->block && x->packs_there) {
+    for (int t = 0; t < 2; t++) x->send[t] = (struct gpu_mem){h->turn[t], bytes};
+    return STATUS_OK;
   }
-  if (!direct) return STATUS_OK;
-  x->host_send = x->send.handle;
-  for (int r = 0; r < 2; r++) x->host_recv[r] = x->recv[r].handle;
+  RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->send[0]));
+  x->send[1] = x->send[0];
+  if (h->block) return STATUS_OK;
+  if (x->packs_there)
+    x->host_send[0] = x->send[0].handle;
+  else
+    RETURN_IF_FAILED(gpu_alloc_host(device, bytes, host_kind(x), (void **)&x->host_send[0]));
+  x->host_send[1] = x->host_send[0];
+  return STATUS_OK;
+}
+
+static status_t recv_create(struct halo_exchange *x)
+{
+  struct gpu_device *device = x->context.device;
+  size_t bytes = (size_t)x->plan.recv_floats * sizeof(float);
+  for (int r = 0; r < 2 && bytes > 0; r++) {
+    if (r == 0 || x->way == WAY_DEVICE) RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->recv[r]));
+    if (x->way == WAY_DEVICE)
+      x->host_recv[r] = x->recv[r].handle;
+    else
+      RETURN_IF_FAILED(gpu_alloc_host(device, bytes, host_kind(x), (void **)&x->host_recv[r]));
+  }
   return STATUS_OK;
 }
 
@@ -112,19 +137,36 @@ static status_t messages_check(const struct halo_plan *plan)
   return STATUS_OK;
 }
 
+/* What is handed over comes from another place than what MPI brought. */
+static status_t chunks_create(struct halo_exchange *x)
+{
+  struct halo_cutting send[HALO_MESSAGES_MAX], recv[HALO_MESSAGES_MAX];
+  for (int m = 0; m < x->plan.n; m++) {
+    int64_t most = x->way == WAY_DEVICE ? 0 : x->shared[m].carried ? HANDOVER_FLOATS : CHUNK_FLOATS;
+    send[m] = (struct halo_cutting){.most = most};
+    recv[m] = (struct halo_cutting){.most = most, .alone = x->shared[m].carried};
+  }
+  RETURN_IF_FAILED(halo_chunks_create(&x->outgoing, &x->plan, 0, send));
+  RETURN_IF_FAILED(halo_chunks_create(&x->incoming, &x->plan, 1, recv));
+  for (int c = x->incoming.n - 1; c >= 0; c--) {
+    x->first[x->incoming.chunk[c].message] = c;
+    x->chunks[x->incoming.chunk[c].message]++;
+  }
+  return STATUS_OK;
+}
+
 static status_t exchange_fill(struct halo_exchange *x)
 {
   struct gpu_device *device = x->context.device;
-  int64_t most = x->way == WAY_DEVICE ? 0 : CHUNK_FLOATS;
   x->packer = halo_packer_find(device->backend->name);
   if (!x->packer) return log_fail(STATUS_ENVIRONMENT, "backend %s has no halo packer", device->backend->name);
   RETURN_IF_FAILED(messages_check(&x->plan));
   RETURN_IF_FAILED(x->packer->open(device, x->context.layout, &x->plan, &x->packer_state));
-  RETURN_IF_FAILED(halo_chunks_create(&x->outgoing, &x->plan, 0, most));
-  RETURN_IF_FAILED(halo_chunks_create(&x->incoming, &x->plan, 1, most));
+  RETURN_IF_FAILED(chunks_create(x));
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->out));
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->in));
-  RETURN_IF_FAILED(buffers_create(x));
+  RETURN_IF_FAILED(send_create(x));
+  RETURN_IF_FAILED(recv_create(x));
   RETURN_IF_FAILED(lists_create(x));
   return events_create(x);
 }
@@ -132,17 +174,19 @@ static status_t exchange_fill(struct halo_exchange *x)
 status_t buffered_setup(const struct halo_context *context, enum buffered_way way,
                         struct halo_exchange **exchange)
 {
-  status_t status = STATUS_OK;
+  status_t status;
   struct halo_exchange *x = calloc(1, sizeof *x);
-  if (!x) status = log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
-  if (x) {
-    x->context = *context;
-    x->plan = *context->plan;
-    x->context.plan = &x->plan;
-    x->way = way;
-    status = exchange_fill(x);
-  }
-  TRY(agree_status(context->comm, status), fail);
+  TRY(agree_status(context->comm,
+                   x ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange")),
+      fail);
+  x->context = *context;
+  x->plan = *context->plan;
+  x->context.plan = &x->plan;
+  x->way = way;
+  for (int m = 0; m < x->plan.n; m++) x->shared[m].carried = way == WAY_PINNED;
+  if (way == WAY_PINNED) TRY(handover_open(&x->handover, &x->context, x->shared), fail);
+  for (int m = 0; m < x->plan.n; m++) x->by_mpi += !x->shared[m].carried;
+  TRY(agree_status(context->comm, exchange_fill(x)), fail);
   *exchange = x;
   return STATUS_OK;
 fail:

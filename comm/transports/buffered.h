@@ -6,6 +6,7 @@
 
 #include "comm/halo/chunks.h"
 #include "comm/halo/transport.h"
+#include "comm/transports/handover.h"
 
 /* Device timestamps of an exchange are read this many exchanges later, when they have surely
  * passed: the copy out of exchange n comes after the unpacking of exchange n − 2 in every sweep's
@@ -34,22 +35,33 @@ struct halo_exchange {
   const struct halo_packer *packer;
   struct halo_packer_state *packer_state;
   struct gpu_queue *out, *in; /* copies both ways at once */
-  struct gpu_mem send, recv[2];
-  float *host_send; /* what MPI sends from: the device's buffer for WAY_DEVICE */
+  int packs_there;            /* the device packs to where others read: nothing is copied out */
+  struct gpu_mem send[2], recv[2];
+  /* by turns: what is sent from, the device's buffers where it packs there */
+  float *host_send[2];
   /* by turns: the device may still read one while the next halo arrives */
   float *host_recv[2];
   struct gpu_event *before;  /* where the caller has no event */
   struct gpu_event **copied; /* a piece is in host memory */
   struct halo_chunks outgoing, incoming;
+  int first[HALO_MESSAGES_MAX], chunks[HALO_MESSAGES_MAX]; /* of a message that comes in */
   struct buffered_marks ring[BUFFERED_EVENTS];
   struct halo_times times;
   long n; /* exchanges begun */
 
+  struct handover handover;
+  struct halo_reach shared[HALO_MESSAGES_MAX]; /* whether a message is handed over, else why not */
+  int by_mpi;                                  /* messages that are not */
+  /* chunks of a message so far */
+  uint64_t handed[HALO_MESSAGES_MAX], got[HALO_MESSAGES_MAX];
+  long took; /* exchanges whose halos were copied in */
+
   /* the exchange under way */
   struct gpu_mem field;
   struct buffered_requests tokens_in, tokens_out, data_in, data_out;
-  int *missing; /* chunks of each incoming piece */
-  int *indices; /* room for finished requests, and what they got */
+  int heard[HALO_MESSAGES_MAX]; /* its token has come */
+  int *missing;                 /* chunks of each incoming piece */
+  int *indices;                 /* room for finished requests, and what they got */
   MPI_Status *statuses;
   int sent; /* chunks */
   int tokens_left, data_left, out_left, in_transfer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed halos through MPI. `staged` and `pageable` go through host memory, pinned or plain, in
- * chunks: while one is with MPI the next is copied out, and another in. `mpi` gives MPI the
- * device's own pointers. */
+/* Packed halos in chunks: while one is on its way the next is copied out, and another in. `staged`
+ * hands them over through pinned memory that both ranks of a host map, and else by MPI; `pageable`
+ * gives MPI plain memory, `mpi` the device's own pointers. */
 #include "config.h"
 
 #include <sched.h>
@@ -95,16 +95,27 @@ static void account(struct halo_exchange *x)
 
 /* ---- one exchange ---- */
 
+static int is_shared(const struct halo_exchange *x, int message)
+{
+  return x->shared[message].carried;
+}
+
 static status_t receives_post(struct halo_exchange *x)
 {
-  for (int m = 0; m < x->plan.n; m++)
+  x->out_left = 0;
+  for (int m = 0; m < x->plan.n; m++) {
+    x->heard[m] = 0;
+    if (is_shared(x, m)) continue;
+    x->out_left++;
     RETURN_IF_FAILED(
         mpi_check(MPI_Irecv(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
                             TOKEN_TAG + x->plan.messages[m].recv_tag, x->context.comm, &x->tokens_in.at[m]),
                   "MPI_Irecv of a token"));
+  }
   for (int c = 0; c < x->incoming.n; c++) {
     const struct halo_chunk *chunk = &x->incoming.chunk[c];
     const struct halo_message *message = &x->plan.messages[chunk->message];
+    if (is_shared(x, chunk->message)) continue;
     RETURN_IF_FAILED(
         mpi_check(MPI_Irecv(x->host_recv[x->n % 2] + chunk->begin, (int)chunk->count, MPI_FLOAT,
                             message->peer, message->recv_tag, x->context.comm, &x->data_in.at[c]),
@@ -113,17 +124,19 @@ static status_t receives_post(struct halo_exchange *x)
   for (int p = 0; p < x->incoming.pieces; p++) x->missing[p] = x->incoming.piece[p].chunks;
   x->tokens_left = x->plan.n;
   x->data_left = x->incoming.n;
-  x->out_left = x->plan.n + x->outgoing.n;
+  for (int c = 0; c < x->outgoing.n; c++) x->out_left += !is_shared(x, x->outgoing.chunk[c].message);
   return STATUS_OK;
 }
 
 static status_t tokens_send(struct halo_exchange *x)
 {
+  handover_begin(&x->handover, (uint64_t)x->n + 1);
   for (int m = 0; m < x->plan.n; m++)
-    RETURN_IF_FAILED(
-        mpi_check(MPI_Isend(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
-                            TOKEN_TAG + x->plan.messages[m].send_tag, x->context.comm, &x->tokens_out.at[m]),
-                  "MPI_Isend of a token"));
+    if (!is_shared(x, m))
+      RETURN_IF_FAILED(mpi_check(MPI_Isend(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
+                                           TOKEN_TAG + x->plan.messages[m].send_tag, x->context.comm,
+                                           &x->tokens_out.at[m]),
+                                 "MPI_Isend of a token"));
   x->since = stats_now();
   return STATUS_OK;
 }
@@ -132,8 +145,8 @@ static status_t copies_start(struct halo_exchange *x)
 {
   for (int p = 0; p < x->outgoing.pieces; p++) {
     const struct halo_piece *piece = &x->outgoing.piece[p];
-    if (x->way != WAY_DEVICE)
-      RETURN_IF_FAILED(gpu_copy_out(x->out, x->host_send + piece->begin, x->send,
+    if (!x->packs_there)
+      RETURN_IF_FAILED(gpu_copy_out(x->out, x->host_send[x->n % 2] + piece->begin, x->send[0],
                                     (size_t)piece->begin * sizeof(float),
                                     (size_t)piece->count * sizeof(float)));
     RETURN_IF_FAILED(gpu_record(x->copied[p], x->out));
@@ -141,11 +154,60 @@ static status_t copies_start(struct halo_exchange *x)
   return STATUS_OK;
 }
 
+/* ---- turns: a buffer is written again once all neighbours took what was in it ---- */
+
+static status_t takes_tell(struct halo_exchange *x)
+{
+  enum buffered_mark last = x->way == WAY_DEVICE ? MARK_UNPACKED : MARK_IN;
+  int passed = 1;
+  while (x->took < x->n && passed) {
+    RETURN_IF_FAILED(gpu_ready(x->ring[x->took % BUFFERED_EVENTS].event[last], &passed));
+    x->took += passed;
+  }
+  handover_take(&x->handover, (uint64_t)x->took);
+  return STATUS_OK;
+}
+
+static int is_taken(const struct halo_exchange *x, int message)
+{
+  return !is_shared(x, message) || (long)handover_taken(&x->handover.peer[message]) >= x->n - 1;
+}
+
+static void turn_describe(const void *of, struct watch_targets *targets)
+{
+  const struct halo_exchange *x = of;
+  for (int m = 0; m < x->plan.n; m++) {
+    if (is_taken(x, m)) continue;
+    targets->at[targets->n].rank = x->plan.messages[m].peer;
+    halo_dir_name(x->plan.messages[m].dir, targets->at[targets->n++].face);
+  }
+}
+
+/* Between neighbours that send to each other this is so already: what came from them in the last
+ * exchange was computed with what they took, and likewise here. */
+static status_t turn_await(struct halo_exchange *x)
+{
+  struct watch_wait wait;
+  watch_begin(&wait, x->context.comm, NULL, NULL, NULL);
+  for (;;) {
+    int own = x->took >= x->n - 1, taken = 1;
+    for (int m = 0; m < x->plan.n; m++) taken &= is_taken(x, m);
+    if (own && taken) return STATUS_OK;
+    RETURN_IF_FAILED(takes_tell(x));
+    if (own && !wait.what) watch_begin(&wait, x->context.comm, "halos", turn_describe, x);
+    RETURN_IF_FAILED(wait.what ? watch_look(&wait) : watch_serve(&wait));
+    sched_yield();
+  }
+}
+
+/* ---- one exchange, continued ---- */
+
 static status_t buffered_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
 {
   struct buffered_marks *marks = marks_now(x);
   x->field = field;
   x->sent = x->in_transfer = x->arriving = 0;
+  RETURN_IF_FAILED(turn_await(x));
   RETURN_IF_FAILED(marks_read(x, marks));
   RETURN_IF_FAILED(receives_post(x));
   if (!computed) {
@@ -155,7 +217,8 @@ static status_t buffered_start(struct halo_exchange *x, struct gpu_mem field, st
   RETURN_IF_FAILED(gpu_wait(x->out, computed));
   RETURN_IF_FAILED(gpu_wait(x->in, computed));
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_BEGIN], x->out));
-  if (x->send.bytes > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->out, field, x->send));
+  if (x->plan.floats > 0)
+    RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->out, field, x->send[x->n % 2]));
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_PACKED], x->out));
   RETURN_IF_FAILED(copies_start(x));
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_OUT], x->out));
@@ -172,10 +235,13 @@ static status_t chunks_send(struct halo_exchange *x)
     RETURN_IF_FAILED(gpu_ready(x->copied[chunk->piece], &copied));
     if (!copied) return STATUS_OK;
     if (x->sent == 0) RETURN_IF_FAILED(tokens_send(x));
-    RETURN_IF_FAILED(
-        mpi_check(MPI_Isend(x->host_send + chunk->begin, (int)chunk->count, MPI_FLOAT, message->peer,
-                            message->send_tag, x->context.comm, &x->data_out.at[x->sent]),
-                  "MPI_Isend of a halo"));
+    if (is_shared(x, chunk->message))
+      handover_send(&x->handover, message->send_tag, ++x->handed[chunk->message]);
+    else
+      RETURN_IF_FAILED(
+          mpi_check(MPI_Isend(x->host_send[x->n % 2] + chunk->begin, (int)chunk->count, MPI_FLOAT,
+                              message->peer, message->send_tag, x->context.comm, &x->data_out.at[x->sent]),
+                    "MPI_Isend of a halo"));
     x->sent++;
   }
   return STATUS_OK;
@@ -191,15 +257,19 @@ static status_t chunk_arrived(struct halo_exchange *x, int c)
   if (--x->missing[p] > 0) return STATUS_OK;
   if (!x->arriving++) RETURN_IF_FAILED(gpu_record(marks_now(x)->event[MARK_BACK], x->in));
   if (x->way == WAY_DEVICE) return STATUS_OK;
-  return gpu_copy_in(x->in, x->recv[0], (size_t)piece->begin * sizeof(float),
-                     x->host_recv[x->n % 2] + piece->begin, (size_t)piece->count * sizeof(float));
+  int m = x->incoming.chunk[c].message, turn = (int)(x->n % 2);
+  const float *from =
+      is_shared(x, m) ? x->handover.peer[m].turn[turn] - x->plan.messages[m].recv_offset : x->host_recv[turn];
+  RETURN_IF_FAILED(gpu_copy_in(x->in, x->recv[0], (size_t)piece->begin * sizeof(float), from + piece->begin,
+                               (size_t)piece->count * sizeof(float)));
+  return x->data_left == 0 ? gpu_record(marks_now(x)->event[MARK_IN], x->in) : STATUS_OK;
 }
 
 /* How many of \a requests have finished since the last look; which, in x->indices. */
 static status_t finished(struct halo_exchange *x, struct buffered_requests *requests, int n, int *done)
 {
   *done = 0;
-  if (n == 0) return STATUS_OK;
+  if (n == 0 || !x->by_mpi) return STATUS_OK;
   int error = MPI_Testsome(n, requests->at, done, x->indices, x->statuses);
   for (int r = 0; error == MPI_SUCCESS && r < *done; r++) x->statuses[r].MPI_ERROR = MPI_SUCCESS;
   /* A message that is too long is the affair of who takes it. */
@@ -228,20 +298,36 @@ static status_t arrival_check(const struct halo_exchange *x, int r)
                   message->peer, halo_dir_name(message->dir, dir), came, (long long)chunk->count);
 }
 
-static int chunks_of(const struct halo_exchange *x, int message)
+static void token_taken(struct halo_exchange *x, int m)
 {
-  int n = 0;
-  for (int c = 0; c < x->incoming.n; c++) n += x->incoming.chunk[c].message == message;
-  return n;
+  account(x);
+  x->heard[m] = 1;
+  x->tokens_left--;
+  x->in_transfer += x->chunks[m];
+}
+
+/* Chunks come in order; a neighbour may be one exchange ahead. */
+static status_t handed_take(struct halo_exchange *x, int m)
+{
+  const struct handover_peer *peer = &x->handover.peer[m];
+  uint64_t base = (uint64_t)(x->n * x->chunks[m]), all = base + (uint64_t)x->chunks[m],
+           sent = handover_sent(peer, x->plan.messages[m].recv_tag);
+  if (!x->heard[m] && handover_begun(peer) > (uint64_t)x->n) token_taken(x, m);
+  for (; x->got[m] < all && x->got[m] < sent; x->got[m]++) {
+    account(x);
+    RETURN_IF_FAILED(chunk_arrived(x, x->first[m] + (int)(x->got[m] - base)));
+  }
+  return STATUS_OK;
 }
 
 /* Data can be here before its token is seen. */
 static status_t arrivals_take(struct halo_exchange *x)
 {
   int done;
+  for (int m = 0; m < x->plan.n; m++)
+    if (is_shared(x, m)) RETURN_IF_FAILED(handed_take(x, m));
   RETURN_IF_FAILED(finished(x, &x->tokens_in, x->plan.n, &done));
-  if (done > 0) account(x);
-  for (int r = 0; r < done; r++) x->tokens_left--, x->in_transfer += chunks_of(x, x->indices[r]);
+  for (int r = 0; r < done; r++) token_taken(x, x->indices[r]);
   RETURN_IF_FAILED(finished(x, &x->data_in, x->incoming.n, &done));
   if (done > 0) account(x);
   for (int r = 0; r < done; r++) {
@@ -255,6 +341,7 @@ static status_t buffered_progress(struct halo_exchange *x)
 {
   int done;
   RETURN_IF_FAILED(chunks_send(x));
+  if (x->took < x->n) RETURN_IF_FAILED(takes_tell(x));
   if (x->tokens_left + x->data_left > 0) RETURN_IF_FAILED(arrivals_take(x));
   if (x->out_left == 0) return STATUS_OK;
   RETURN_IF_FAILED(finished(x, &x->tokens_out, x->plan.n, &done));
@@ -269,7 +356,8 @@ static void describe(const void *of, struct watch_targets *targets)
 {
   const struct halo_exchange *x = of;
   for (int m = 0; m < x->plan.n; m++) {
-    int pending = x->tokens_in.at[m] != MPI_REQUEST_NULL || x->tokens_out.at[m] != MPI_REQUEST_NULL;
+    int pending = !x->heard[m] || x->tokens_out.at[m] != MPI_REQUEST_NULL;
+    pending |= is_shared(x, m) && x->got[m] < (uint64_t)((x->n + 1) * x->chunks[m]);
     for (int c = 0; c < x->incoming.n; c++)
       pending |= x->incoming.chunk[c].message == m && x->data_in.at[c] != MPI_REQUEST_NULL;
     for (int c = 0; c < x->sent; c++)
@@ -307,7 +395,7 @@ static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arri
   struct buffered_marks *marks = marks_now(x);
   RETURN_IF_FAILED(halos_await(x));
   if (!x->arriving) RETURN_IF_FAILED(gpu_record(marks->event[MARK_BACK], x->in));
-  RETURN_IF_FAILED(gpu_record(marks->event[MARK_IN], x->in));
+  if (!x->arriving || x->way == WAY_DEVICE) RETURN_IF_FAILED(gpu_record(marks->event[MARK_IN], x->in));
   if (x->recv[0].bytes > 0)
     RETURN_IF_FAILED(
         x->packer->unpack(x->packer_state, x->in, x->field, x->recv[x->way == WAY_DEVICE ? x->n % 2 : 0]));
@@ -319,15 +407,22 @@ static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arri
   return STATUS_OK;
 }
 
+static const char *staged_handover(const struct halo_exchange *x, int m, const char **why)
+{
+  *why = is_shared(x, m) ? "on one host" : x->shared[m].why;
+  return is_shared(x, m) ? "shared memory" : "MPI";
+}
+
 #define PACKED                                                                                               \
   .start = buffered_start, .progress = buffered_progress, .finish = buffered_finish,                         \
   .times = buffered_times, .teardown = buffered_teardown
 
 const struct halo_transport halo_transport_staged = {
     .name = "staged",
-    .about = "pack on the device, pinned host buffers, non-blocking MPI, in chunks",
+    .about = "pack on the device, pinned host memory, shared within a host, else non-blocking MPI",
     .available = buffered_available,
     .setup = staged_setup,
+    .handover = staged_handover,
     .trial = 1,
     PACKED,
 };

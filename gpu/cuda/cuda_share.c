@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/report.h"
 #include "gpu/cuda/cuda_device.h"
 #include "gpu/cuda/cuda_verbs.h"
 #include "gpu/range.h"
@@ -96,6 +97,23 @@ status_t cuda_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset,
   return cuda_check(cudaMemcpyAsync((char *)to.handle + to_offset, (const char *)from.handle + from_offset,
                                     bytes, cudaMemcpyDeviceToDevice, cuda_queue_handle(queue)),
                     "copying between devices");
+}
+
+int cuda_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
+{
+  cudaError_t error = cudaSetDevice(((struct cuda_device *)device)->ordinal);
+  if (error == cudaSuccess) error = cudaHostRegister(host, bytes, cudaHostRegisterPortable);
+  if (error == cudaSuccess) return 1;
+  cudaGetLastError();
+  snprintf(reason, GPU_TEXT_MAX, "%s of host memory cannot be page-locked (%s)", report_bytes(bytes),
+           cudaGetErrorName(error));
+  return 0;
+}
+
+void cuda_unpin(struct gpu_device *device, void *host)
+{
+  (void)device;
+  if (cudaHostUnregister(host) != cudaSuccess) cudaGetLastError();
 }
 
 /* ---- graphs ---- */

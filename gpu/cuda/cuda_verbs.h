@@ -16,6 +16,8 @@ status_t cuda_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_sh
 int cuda_attach(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
                 char reason[GPU_TEXT_MAX]);
 void cuda_detach(struct gpu_device *device, struct gpu_mem *mem);
+int cuda_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX]);
+void cuda_unpin(struct gpu_device *device, void *host);
 status_t cuda_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
                    size_t from_offset, size_t bytes);
 

@@ -420,6 +420,14 @@ static status_t opencl_sync(struct gpu_queue *queue)
   return check_notices(queue->device);
 }
 
+/* A CPU's copies are the host's; how to register memory with another device is not known. */
+static int opencl_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
+{
+  (void)host, (void)bytes;
+  snprintf(reason, GPU_TEXT_MAX, "OpenCL cannot page-lock memory that processes share");
+  return device->info.is_cpu;
+}
+
 const struct gpu_backend gpu_backend_opencl = {
     .name = "opencl",
     .about = "OpenCL 1.2 devices: GPUs, accelerators, CPUs",
@@ -430,6 +438,7 @@ const struct gpu_backend gpu_backend_opencl = {
     .free = opencl_free,
     .alloc_host = opencl_alloc_host,
     .free_host = opencl_free_host,
+    .pin = opencl_pin,
     .memory_free = opencl_memory_free,
     .queue_create = opencl_queue_create,
     .queue_destroy = opencl_queue_destroy,

@@ -135,6 +135,8 @@ static json_t *paths_json(const struct himeno_choice *choice, const struct himen
       object_whole(one, "bytes", p->bytes);
       object_text(one, "used", p->used);
       object_text(one, "why", p->why[0] ? p->why : choice_words[choice->transport_origin].of_transport);
+      if (p->handover[0]) object_text(one, "handover", p->handover);
+      if (p->handover[0]) object_text(one, "handover_why", p->handover_why);
       json_array_append_new(paths, one);
     }
   }

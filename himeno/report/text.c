@@ -35,6 +35,26 @@ static void print_detours(const struct himeno_result *result, FILE *out)
     fprintf(out, "  path       ... and %d more: --json has them all\n", n - DETOURS_SHOWN);
 }
 
+/* Of pairs whose halos are staged, each once: through what, and why not through shared memory. */
+static void print_handovers(const struct himeno_result *result, FILE *out)
+{
+  int n[2] = {0, 0}, others = 0;
+  const char *why = NULL;
+  for (int r = 0; r < result->n_ranks; r++)
+    for (int m = 0; m < result->ranks[r].n_paths; m++) {
+      const struct himeno_path *p = &result->ranks[r].paths[m];
+      if (!p->handover[0] || p->peer < r) continue;
+      int by_mpi = strcmp(p->handover, "MPI") == 0;
+      n[by_mpi]++;
+      others |= why && by_mpi && strcmp(why, p->handover_why) != 0;
+      if (by_mpi && !why) why = p->handover_why;
+    }
+  if (n[0] > 0) fprintf(out, "  staging    %d pair%s through shared memory\n", n[0], n[0] > 1 ? "s" : "");
+  if (n[1] > 0)
+    fprintf(out, "  staging    %d pair%s by MPI, since: %s%s\n", n[1], n[1] > 1 ? "s" : "", why,
+            others ? ", and others" : "");
+}
+
 static void print_what(const struct himeno_config *config, const struct himeno_choice *choice,
                        const struct himeno_result *result, FILE *out)
 {
@@ -53,6 +73,7 @@ static void print_what(const struct himeno_config *config, const struct himeno_c
             choice_words[choice->transport_origin].of_transport,
             config->no_overlap ? "not overlapped" : "overlapped with the interior");
     print_detours(result, out);
+    print_handovers(result, out);
   }
 }
 

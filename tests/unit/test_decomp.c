@@ -142,7 +142,10 @@ static void chunks_and_pieces_cover_the_buffer(void **state)
     for (int receive = 0; receive < 2; receive++) {
       struct halo_chunks c;
       int64_t at = 0, held = 0;
-      assert_int_equal(halo_chunks_create(&c, &mine.plan, receive, limits[l]), STATUS_OK);
+      struct halo_cutting cutting[HALO_MESSAGES_MAX];
+      for (int m = 0; m < mine.plan.n; m++)
+        cutting[m] = (struct halo_cutting){.most = limits[l], .alone = m % 3 == 1};
+      assert_int_equal(halo_chunks_create(&c, &mine.plan, receive, cutting), STATUS_OK);
       for (int n = 0; n < c.n; n++) {
         assert_true(c.chunk[n].begin == at && c.chunk[n].count > 0);
         assert_true(limits[l] == 0 || c.chunk[n].count <= limits[l]);
@@ -154,6 +157,7 @@ static void chunks_and_pieces_cover_the_buffer(void **state)
         assert_int_equal(c.piece[p].begin, held);
         for (int k = 0; k < c.piece[p].chunks; k++, n++) {
           assert_int_equal(c.chunk[n].piece, p);
+          assert_true(k == 0 || (c.chunk[n].message % 3 != 1 && c.chunk[n - 1].message % 3 != 1));
           sum += c.chunk[n].count;
         }
         assert_int_equal(sum, c.piece[p].count);

@@ -68,6 +68,7 @@ struct bench_path {
   char way[24];            /**< "pinned", "pageable", a transport, "MPI_Allreduce" */
   char used[24];           /**< what really moved the bytes */
   char why[BENCH_WHY_MAX]; /**< why that */
+  char handover[16];       /**< as halo_path has it, "" where there is none */
   /** "in", "out": host and device; "both": at once; "one": to the peer only */
   char direction[8];
   char company[8]; /**< "alone", or "all" ranks at the same time */

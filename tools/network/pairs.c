@@ -93,6 +93,7 @@ static status_t pair_point(struct bench *bench, const struct halo_transport *tra
   halo_route_path(x->route, 0, &used);
   snprintf(path->used, sizeof path->used, "%s", used.used->name);
   if (used.why[0]) snprintf(path->why, sizeof path->why, "%s", used.why);
+  snprintf(path->handover, sizeof path->handover, "%s", used.handover);
   status_t status = samples_take(bench, x, comm, bytes, point, &exchanges);
   if (status == STATUS_OK) traffic_count(bench, &x->plan, world, exchanges);
   bench_exchange_close(x);

@@ -91,6 +91,7 @@ static json_t *path_json(const struct bench_path *path)
   object_text(o, "way", path->way);
   object_text(o, "used", path->used);
   object_text(o, "why", path->why);
+  if (path->handover[0]) object_text(o, "handover", path->handover);
   object_text(o, "direction", path->direction);
   object_text(o, "company", path->company);
   object_set(o, "fit", fit_json(&path->curve.fit));

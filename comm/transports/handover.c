@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "comm/transports/handover.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "comm/halo/link.h"
+#include "comm/ranks/agree.h"
+#include "comm/transports/neighbours.h"
+#include "gpu/host.h"
+#include "gpu/host_share.h"
+
+/* Added to a message's tag. */
+#define HELLO_TAG 64
+
+/* A counter a line of cache, since another process polls it. */
+struct counter {
+  _Alignas(64) _Atomic uint64_t value;
+};
+
+/* The head of the shared memory; the turns lie behind it, on pages of their own. */
+struct handover_block {
+  struct counter begun, taken, sent[HALO_TAGS];
+};
+
+/* What neighbours tell each other first. */
+struct hello {
+  struct gpu_share share;
+  int64_t turn[2]; /* bytes from the block's begin to the message */
+  int64_t count;   /* floats */
+};
+
+/* ---- counters: a copy is complete before it is told of ---- */
+
+static void tell(struct counter *counter, uint64_t value)
+{
+  atomic_store_explicit(&counter->value, value, memory_order_release);
+}
+
+static uint64_t told(const struct counter *counter)
+{
+  return atomic_load_explicit(&counter->value, memory_order_acquire);
+}
+
+void handover_begin(struct handover *h, uint64_t n)
+{
+  if (h->block) tell(&h->block->begun, n);
+}
+
+void handover_take(struct handover *h, uint64_t n)
+{
+  if (h->block) tell(&h->block->taken, n);
+}
+
+void handover_send(struct handover *h, int tag, uint64_t chunks)
+{
+  tell(&h->block->sent[tag], chunks);
+}
+
+uint64_t handover_begun(const struct handover_peer *peer)
+{
+  return told(&peer->block->begun);
+}
+
+uint64_t handover_taken(const struct handover_peer *peer)
+{
+  return told(&peer->block->taken);
+}
+
+uint64_t handover_sent(const struct handover_peer *peer, int tag)
+{
+  return told(&peer->block->sent[tag]);
+}
+
+/* ---- memory ---- */
+
+static size_t whole_pages(size_t bytes)
+{
+  size_t page = host_page_bytes();
+  return (bytes + page - 1) / page * page;
+}
+
+static int memory_pin(struct gpu_device *device, struct gpu_mem memory, char why[GPU_TEXT_MAX])
+{
+  return !device->backend->pin || device->backend->pin(device, memory.handle, memory.bytes, why);
+}
+
+static void memory_unpin(struct gpu_device *device, struct gpu_mem memory)
+{
+  if (device->backend->unpin) device->backend->unpin(device, memory.handle);
+}
+
+/* Returns 0 and the reason where there is no such memory. */
+static int block_create(struct handover *h, size_t floats, char why[GPU_TEXT_MAX])
+{
+  size_t head = whole_pages(sizeof(struct handover_block)), turn = whole_pages(floats * sizeof(float));
+  struct gpu_mem memory = {.bytes = head + 2 * turn};
+  if (!(memory.handle = host_share_alloc(memory.bytes))) {
+    snprintf(why, GPU_TEXT_MAX, "the host has no %s to share", report_bytes(memory.bytes));
+    return 0;
+  }
+  if (!memory_pin(h->device, memory, why)) {
+    host_share_free(memory.handle);
+    return 0;
+  }
+  h->memory = memory;
+  h->block = memory.handle;
+  for (int t = 0; t < 2; t++) h->turn[t] = (float *)((char *)memory.handle + head + (size_t)t * turn);
+  return 1;
+}
+
+static void block_destroy(struct handover *h)
+{
+  if (!h->memory.handle) return;
+  memory_unpin(h->device, h->memory);
+  host_share_free(h->memory.handle);
+  *h = (struct handover){.device = h->device};
+}
+
+/* ---- neighbours ---- */
+
+static int peer_map(struct gpu_device *device, const struct hello *hello, struct handover_peer *peer,
+                    char why[GPU_TEXT_MAX])
+{
+  struct gpu_mem memory;
+  if (!host_share_attach(&hello->share, &memory, why)) return 0;
+  if (!memory_pin(device, memory, why)) {
+    host_share_detach(&memory);
+    return 0;
+  }
+  *peer = (struct handover_peer){.memory = memory, .owner = 1};
+  return 1;
+}
+
+static void peer_unmap(struct gpu_device *device, struct handover_peer *peer)
+{
+  if (peer->owner) {
+    memory_unpin(device, peer->memory);
+    host_share_detach(&peer->memory);
+  }
+  *peer = (struct handover_peer){.owner = 0};
+}
+
+/* An earlier message to the same rank has mapped the same memory. */
+static const struct handover_peer *mapped_before(const struct handover *h, const struct halo_plan *plan,
+                                                 int m)
+{
+  for (int e = 0; e < m; e++)
+    if (plan->messages[e].peer == plan->messages[m].peer && h->peer[e].memory.handle) return &h->peer[e];
+  return NULL;
+}
+
+static void peers_map(struct handover *h, const struct halo_plan *plan, const struct hello *hellos,
+                      struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  for (int m = 0; m < plan->n; m++) {
+    char why[GPU_TEXT_MAX] = "";
+    struct handover_peer *peer = &h->peer[m];
+    if (!reach[m].carried) continue;
+    const struct handover_peer *same = mapped_before(h, plan, m);
+    if (same) {
+      *peer = *same;
+      peer->owner = 0;
+    } else if (!peer_map(h->device, &hellos[m], peer, why)) {
+      neighbours_refuse(&reach[m], why);
+      continue;
+    }
+    peer->block = peer->memory.handle;
+    for (int t = 0; t < 2; t++)
+      peer->turn[t] = (const float *)((const char *)peer->memory.handle + hellos[m].turn[t]);
+  }
+}
+
+static status_t lengths_check(const struct halo_plan *plan, const struct hello *hellos)
+{
+  char dir[8];
+  for (int m = 0; m < plan->n; m++)
+    if (hellos[m].count != plan->messages[m].recv_count)
+      return log_fail(STATUS_WRONG, "a halo from rank %d, face %s, has %lld floats and must have %lld: WRONG",
+                      plan->messages[m].peer, halo_dir_name(plan->messages[m].dir, dir),
+                      (long long)hellos[m].count, (long long)plan->messages[m].recv_count);
+  return STATUS_OK;
+}
+
+static void hellos_fill(const struct handover *h, const struct halo_plan *plan, struct hello *hellos)
+{
+  struct hello all = {.count = 0};
+  if (h->memory.handle) host_share_tell(h->memory, &all.share);
+  for (int m = 0; m < plan->n; m++) {
+    hellos[m] = all;
+    hellos[m].count = plan->messages[m].count;
+    for (int t = 0; t < 2 && h->memory.handle; t++)
+      hellos[m].turn[t] = (char *)(h->turn[t] + plan->messages[m].send_offset) - (char *)h->memory.handle;
+  }
+}
+
+/* A rank whose messages all go by MPI keeps its memory for itself. */
+static status_t peers_open(struct handover *h, const struct halo_context *context,
+                           struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  static struct hello mine[HALO_MESSAGES_MAX], theirs[HALO_MESSAGES_MAX];
+  const struct halo_plan *plan = context->plan;
+  hellos_fill(h, plan, mine);
+  status_t status = neighbours_swap(context, HELLO_TAG, mine, theirs, sizeof *mine);
+  if (status == STATUS_OK) status = lengths_check(plan, theirs);
+  RETURN_IF_FAILED(agree_status(context->comm, status));
+  RETURN_IF_FAILED(agree_status(context->comm, neighbours_agree(context, reach)));
+  peers_map(h, plan, theirs, reach);
+  RETURN_IF_FAILED(agree_status(context->comm, neighbours_agree(context, reach)));
+  int any = 0;
+  for (int m = 0; m < plan->n; m++) any |= reach[m].carried;
+  if (!any) handover_close(h);
+  return STATUS_OK;
+}
+
+status_t handover_open(struct handover *h, const struct halo_context *context,
+                       struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  char why[GPU_TEXT_MAX] = "";
+  int near = 0;
+  *h = (struct handover){.device = context->device};
+  RETURN_IF_FAILED(neighbours_on_host(context, reach));
+  for (int m = 0; m < context->plan->n; m++) near |= reach[m].carried;
+  if (near && !block_create(h, (size_t)context->plan->floats, why))
+    for (int m = 0; m < context->plan->n; m++) neighbours_refuse(&reach[m], why);
+  return peers_open(h, context, reach);
+}
+
+void handover_close(struct handover *h)
+{
+  for (int m = 0; m < HALO_MESSAGES_MAX; m++) peer_unmap(h->device, &h->peer[m]);
+  block_destroy(h);
+}
