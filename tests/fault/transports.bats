@@ -25,6 +25,43 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
 2-3 staged: no peer access between the devices, on demand" ]
 }
 
+# handovers FILE: how each pair hands staged halos over, and why.
+handovers() {
+  "$PYTHON" - "$1" <<'END'
+import json, sys
+print("; ".join(sorted({p["handover"] + ", " + p["handover_why"] for p in json.load(open(sys.argv[1]))["paths"] if p["used"] == "staged"})))
+END
+}
+
+@test "staged halos go through shared memory within a host, by MPI between hosts, and the report says which" {
+  run on 2 "$himeno" -b null -s XS -n 3 -p 2x1x1 -x staged --json "$json"
+  expect_status 0
+  [[ $output == *"staging    1 pair through shared memory"* ]]
+  [ "$(handovers "$json")" = "shared memory, on one host" ]
+  HIMENO_HOSTS_APART=1 run on 2 "$himeno" -b null -s XS -n 3 -p 2x1x1 -x p2p --json "$json"
+  expect_status 0
+  [[ $output == *"staging    1 pair by MPI, since: on another host"* ]]
+  [ "$(handovers "$json")" = "MPI, on another host" ]
+}
+
+@test "no memory to share: staged halos go by MPI, and the report says so" {
+  run on 2 bash -c 'ulimit -f 7168; exec "$@"' - "$himeno" -b null -s 6x1024x1026 -n 1 -p 2x1x1 -x staged
+  expect_status 0
+  [[ $output == *"staging    1 pair by MPI, since: the host has no "*" to share"* ]]
+  [[ $output == *"PASS"* ]]
+}
+
+@test "ranks that each have process numbers of their own never take their own memory for a neighbour's" {
+  [ "$MPI_FLAVOUR" = openmpi ] || skip "only Open MPI is told to do without shared memory"
+  unshare -Urpf --mount-proc setarch -R true 2>/dev/null || skip "no namespaces here"
+  local x
+  for x in staged p2p; do
+    OMPI_MCA_btl=tcp,self run on 2 unshare -Urpf --mount-proc setarch -R "$himeno" -b null -s XS -n 3 -p 2x1x1 -x $x
+    expect_status 0
+    [[ $output == *"staging    1 pair by MPI, since: the neighbour's memory "* ]]
+  done
+}
+
 @test "nobody reaches anybody: the run goes on, staged" {
   HIMENO_NULL_APART=0 run on 2 "$himeno" -b null -s XS -n 3 -x ipc --json "$json"
   expect_status 0
@@ -67,6 +104,20 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
   [[ $output =~ after\ ([23])\.[0-9]\ s ]] # two seconds, and up to two for who speaks
 }
 
+@test "a rank that only sends waits for who takes its time: nothing is written over" {
+  local how
+  for how in "null staged" "null pageable" "opencl staged" "opencl pageable" "apart staged"; do
+    case $how in
+      null*) run on 2 "$top_builddir/tests/mpi/one-way" $how ;;
+      *) [ "$HAVE_OPENCL" != 0 ] || skip "no device that runs behind its host" ;;&
+      opencl*) run on 2 "$top_builddir/tests/mpi/one-way" $how ;;
+      apart*) HIMENO_HOSTS_APART=1 run on 2 "$top_builddir/tests/mpi/one-way" opencl staged ;;
+    esac
+    [ "$status" -ne 3 ] || skip "no OpenCL device"
+    [ "$status" -eq 0 ] || { echo "$how: $output"; return 1; }
+  done
+}
+
 @test "a neighbour in a communicator of two of three: named by its number in the whole job" {
   local host
   host=$(uname -n)
@@ -96,7 +147,7 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
   local x fewer
   for x in staged pageable mpi; do
     for fewer in 1 -1; do
-      run on 2 env LD_PRELOAD="$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE=4:$fewer "$himeno" -b null -s XS -n 4 -x $x
+      run on 2 env HIMENO_HOSTS_APART=1 LD_PRELOAD="$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE=4:$fewer "$himeno" -b null -s XS -n 4 -x $x
       expect_status 4
       grep -qE "^himeno-gpu: rank 0, host .*: a halo from rank 1, face i\+, has .* floats and must have [0-9]+: WRONG" <<<"$output" || { echo "$x: $output"; return 1; }
     done

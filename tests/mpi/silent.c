@@ -21,31 +21,11 @@
 #include "comm/ranks/begin.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
+#include "tests/mpi/pair.h"
 
 #define SECONDS 2.0
 #define SILENCE 60
 #define WORK    6
-#define ROW     32
-#define ROWS    8
-
-static void give_up(status_t status)
-{
-  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
-}
-
-static struct gpu_device *device_open(const char *name, int rank)
-{
-  char reason[GPU_TEXT_MAX] = "";
-  struct gpu_device_info *devices = NULL;
-  struct gpu_device *device;
-  int n = 0;
-  const struct gpu_backend *backend = gpu_backend_find(name);
-  if (!backend) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
-  backend->probe(&devices, &n, reason);
-  free(devices);
-  give_up(n > 0 ? gpu_open(backend, rank % n, &device) : STATUS_ENVIRONMENT);
-  return device;
-}
 
 /* Says how long it took to find a hang. */
 static status_t timed(status_t status, double begin)
@@ -73,16 +53,6 @@ static int split_without(const char *how, int rank)
   MPI_Comm_free(&host);
   end_mpi();
   return 0;
-}
-
-/* Eight planes of eight rows, cut in two along i. */
-static void geometry_init(int rank, struct decomp *decomp, struct layout *layout, struct halo_plan *plan)
-{
-  static const int64_t global[3] = {2 * ROWS - 2, ROWS, ROW};
-  static const int procs[3] = {2, 1, 1};
-  decomp_init(decomp, global, procs, rank);
-  give_up(layout_init(layout, decomp, 1, 0));
-  halo_plan_init(plan, decomp, layout, 1);
 }
 
 /* The two that exchange, with their numbers there; the others never return. */
@@ -115,13 +85,7 @@ int main(int argc, char **argv)
   struct halo_context context = {
       .comm = pair_make(&rank), .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
   geometry_init(rank, &decomp, &layout, &plan);
-  give_up(gpu_queue_create(context.device, GPU_NORMAL, &context.compute));
-  for (int f = 0; f < 2; f++) {
-    size_t bytes = (size_t)layout_floats(&layout) * sizeof(float);
-    give_up(gpu_alloc_shared(context.device, bytes, &context.fields[f]));
-    give_up(gpu_clear(context.compute, context.fields[f], 0, bytes));
-  }
-  give_up(gpu_sync(context.compute));
+  fields_open(&context);
   give_up(halo_route_open(transport, &context, &route));
   if (rank == 1) be_silent(argv[3]);
   double begin = stats_now();

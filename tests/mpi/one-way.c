@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Rank 0 sends a halo in each exchange and gets none; rank 1's device has work to do before it
+ * takes them, for which its host does not wait. What rank 1 finds must be of the exchange that it
+ * finished, however far rank 0 would like to run ahead.
+ *
+ * Usage: mpirun -np 2 one-way BACKEND TRANSPORT */
+#include "config.h"
+
+#include "base/log.h"
+#include "comm/ranks/begin.h"
+#include "tests/mpi/pair.h"
+
+#define SECONDS   20.0
+#define EXCHANGES 12
+#define WORK      ((size_t)64 << 20)
+#define WORKS     4
+
+/* Messages of rank 1 are empty, at both ends. */
+static void one_way(struct halo_plan *plan, int rank)
+{
+  for (int m = 0; m < plan->n; m++) {
+    struct halo_message *message = &plan->messages[m];
+    struct box *empty = rank == 0 ? &message->recv : &message->send;
+    empty->hi[0] = empty->lo[0];
+    *(rank == 0 ? &message->recv_count : &message->count) = 0;
+  }
+  *(rank == 0 ? &plan->recv_floats : &plan->floats) = 0;
+}
+
+static size_t first_of(const struct layout *layout, const struct box *box)
+{
+  return (size_t)(box->lo[0] * layout->plane + box->lo[1] * layout->pitch + box->lo[2]) * sizeof(float);
+}
+
+/* Each point that rank 0 sends is the exchange's number. */
+static void field_write(const struct halo_context *context, const struct layout *layout, float number)
+{
+  int64_t floats = layout_floats(layout);
+  float *all = malloc((size_t)floats * sizeof *all);
+  if (!all) agree_abort(MPI_COMM_WORLD, STATUS_ENVIRONMENT);
+  for (int64_t n = 0; n < floats; n++) all[n] = number;
+  give_up(
+      gpu_copy_in(context->compute, context->fields[(int)number % 2], 0, all, (size_t)floats * sizeof *all));
+  give_up(gpu_sync(context->compute));
+  free(all);
+}
+
+/* Puts an exchange into rank 1's queues, behind work that takes a while. */
+static void halo_take(const struct halo_context *context, struct halo_route *route, struct gpu_mem work,
+                      int n, float *found)
+{
+  struct gpu_event *arrived;
+  for (int w = 0; w < WORKS; w++) give_up(gpu_clear(context->compute, work, 0, work.bytes));
+  give_up(halo_route_start(route, context->fields[n % 2], NULL));
+  give_up(halo_route_finish(route, &arrived));
+  if (arrived) give_up(gpu_wait(context->compute, arrived));
+  give_up(gpu_copy_out(context->compute, found, context->fields[n % 2],
+                       first_of(context->layout, &context->plan->messages[0].recv), sizeof *found));
+}
+
+static void halo_give(const struct halo_context *context, struct halo_route *route, int n)
+{
+  struct gpu_event *arrived;
+  field_write(context, context->layout, (float)n);
+  give_up(halo_route_start(route, context->fields[n % 2], NULL));
+  give_up(halo_route_finish(route, &arrived));
+  give_up(halo_route_wait(route, context->compute));
+}
+
+int main(int argc, char **argv)
+{
+  int rank;
+  struct decomp decomp;
+  struct layout layout;
+  struct halo_plan plan;
+  struct halo_route *route;
+  struct gpu_mem work = {.bytes = 0};
+  float found[EXCHANGES + 1];
+  log_set_program("one-way");
+  if (begin_mpi(&argc, &argv, SECONDS) != STATUS_OK) return STATUS_ENVIRONMENT;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const struct halo_transport *transport = argc == 3 ? halo_transport_find(argv[2]) : NULL;
+  if (!transport) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
+  struct halo_context context = {
+      .comm = MPI_COMM_WORLD, .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
+  geometry_init(rank, &decomp, &layout, &plan);
+  one_way(&plan, rank);
+  fields_open(&context);
+  give_up(halo_route_open(transport, &context, &route));
+  if (rank == 1) give_up(gpu_alloc(context.device, WORK, &work));
+  for (int n = 1; n <= EXCHANGES; n++)
+    if (rank == 0)
+      halo_give(&context, route, n);
+    else
+      halo_take(&context, route, work, n, &found[n]);
+  give_up(halo_route_wait(route, context.compute));
+  for (int n = 1; rank == 1 && n <= EXCHANGES; n++)
+    if (found[n] != (float)n)
+      give_up(log_fail(STATUS_WRONG, "exchange %d brought what was sent in exchange %g", n, found[n]));
+  halo_route_close(route);
+  end_mpi();
+  return 0;
+}
