@@ -2,7 +2,7 @@
 /* What mem-gpu makes of its figures. */
 #include "tests/unit/unit.h"
 
-#include "tools/memory/run.h"
+#include "tools/memory/state.h"
 
 static void pacing_pays_from_where_it_gains_with_every_more_streams(void **state)
 {

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
-#include "tools/memory/run.h"
+#include "tools/memory/state.h"
 
 /** Of the device's free memory, taken by both sides of the largest copy. */
 #define GPU_SHARE 0.9

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "tools/memory/cpu/kernels.h"
-#include "tools/memory/run.h"
+#include "tools/memory/state.h"
 
 #define LEAST_BYTES ((uint64_t)64 << 20)
 #define MOST_BYTES  ((uint64_t)512 << 20)

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
-#include "tools/memory/run.h"
+#include "tools/memory/state.h"
 
 #define GPU_SHARE   0.8
 #define CPU_MOST    ((uint64_t)1 << 30)

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
-#include "tools/memory/run.h"
+#include "tools/memory/state.h"
 
 #define MOST_BYTES ((uint64_t)1 << 30)
 #define CPU_BYTES  ((uint64_t)64 << 20)

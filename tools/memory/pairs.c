@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "tools/memory/run.h"
+#include "tools/memory/state.h"
 
 /** Enough rows, or columns, for threads that have one each to fill a device. */
 static const struct {

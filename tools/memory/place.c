@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "tools/memory/run.h"
+#include "tools/memory/state.h"
 
 #define SWEEP_FLOP  34.0
 #define SWEEP_BYTES 56.0

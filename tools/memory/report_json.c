@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/report.h"
-#include "tools/memory/run.h"
+#include "tools/memory/state.h"
 
 #define SCHEMA "mem-gpu/1"
 

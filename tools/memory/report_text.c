@@ -8,7 +8,7 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "suite/list.h"
-#include "tools/memory/run.h"
+#include "tools/memory/state.h"
 
 #define BAR_CELLS 24
 #define NOISY     0.02

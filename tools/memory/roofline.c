@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "tools/memory/cpu/kernels.h"
-#include "tools/memory/run.h"
+#include "tools/memory/state.h"
 
 #define GPU_BYTES   ((uint64_t)1 << 30)
 #define CPU_BYTES   ((uint64_t)128 << 20)

@@ -2,8 +2,8 @@
 /** \file
  * \brief A run of mem-gpu: the device, and what each section found. Rates are bytes or operations a
  * second. */
-#ifndef TOOLS_MEMORY_RUN_H
-#define TOOLS_MEMORY_RUN_H
+#ifndef TOOLS_MEMORY_STATE_H
+#define TOOLS_MEMORY_STATE_H
 
 #include <jansson.h>
 
@@ -171,12 +171,7 @@ struct mem_run {
   int n_pairs;
 };
 
-/** \brief Opens the device and measures what the configuration asks for. STATUS_WRONG: a result
- * differs; what was measured before it can be reported. */
-status_t mem_run(struct mem_run *run);
-void mem_run_close(struct mem_run *run);
-
-/* The sections. */
+/* The sections. STATUS_WRONG: a result differs; what was measured before it can be reported. */
 status_t mem_copies_run(struct mem_run *run);
 status_t mem_mixes_run(struct mem_run *run);
 status_t mem_latency_run(struct mem_run *run);
