@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -68,7 +69,10 @@ void *host_share_alloc(size_t bytes)
     free(s);
     return NULL;
   }
-  s->mark = hash_mix(hash_mix((uint64_t)getpid()) ^ (uint64_t)(uintptr_t)s->start ^ (uint64_t)s->file << 48);
+  /* Where processes have numbers of their own, another's may be this one's too. */
+  if (getrandom(&s->mark, sizeof s->mark, 0) != (ssize_t)sizeof s->mark)
+    s->mark =
+        hash_mix(hash_mix((uint64_t)getpid()) ^ (uint64_t)(uintptr_t)s->start ^ (uint64_t)s->file << 48);
   *mark_place(s->start, s->map_bytes) = s->mark;
   pthread_mutex_lock(&lock);
   s->next = all;
