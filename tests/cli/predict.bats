@@ -186,6 +186,21 @@ errors_of() {
   done
 }
 
+@test "halos staged through shared memory and, in documents of before, by MPI are not fitted together" {
+  mkdir both
+  cp "$measured/study/XS-"[123].json both
+  "$PYTHON" - both/XS-2.json <<'END'
+import json, sys
+document = json.load(open(sys.argv[1]))
+for path in document["paths"]:
+    del path["handover"], path["handover_why"]
+json.dump(document, open(sys.argv[1], "w"))
+END
+  run "$predict" --study both --comm "$measured/paths.json" -s XS -n 4
+  expect_status 2
+  [[ $output == *"both/XS-"[23]".json and both/XS-"[23]".json: halos staged through shared memory and, before it, by MPI are no one study"* ]]
+}
+
 @test "too little is refused, and says what to measure" {
   mkdir few && cp "$measured"/study/*-1.json few
   run "$predict" --study few --comm "$measured/paths.json"

@@ -79,6 +79,18 @@ static int run_is_whole(const struct study_run *run)
          run->kernel[0] && run->size[0];
 }
 
+static int handover_of(const json_t *document)
+{
+  const json_t *paths = json_object_get(document, "paths");
+  int told = -1;
+  for (size_t p = 0; p < json_array_size(paths); p++) {
+    const json_t *path = json_array_get(paths, p);
+    const char *used = json_string_value(json_object_get(path, "used"));
+    if (used && strcmp(used, "staged") == 0) told = json_object_get(path, "handover") != NULL;
+  }
+  return told;
+}
+
 static void run_read(const json_t *document, const char *path, struct study_run *run)
 {
   static const char *const extents[] = {"imax", "jmax", "kmax"};
@@ -96,6 +108,7 @@ static void run_read(const json_t *document, const char *path, struct study_run 
     run->global[d] = json_integer_value(json_object_get(config, extents[d]));
     run->procs[d] = (int)json_integer_value(json_array_get(procs, (size_t)d));
   }
+  run->handover = handover_of(document);
   run->weak = json_is_true(json_object_get(config, "weak"));
   run->overlap = json_is_true(json_object_get(config, "overlap"));
   run->depth = (int)json_integer_value(json_object_get(config, "T"));
@@ -108,6 +121,11 @@ static void run_read(const json_t *document, const char *path, struct study_run 
 
 static status_t run_keep(struct study *study, const struct study_run *run)
 {
+  for (int r = 0; r < study->n && run->handover >= 0; r++)
+    if (study->runs[r].handover == !run->handover)
+      return log_fail(STATUS_USAGE,
+                      "%s and %s: halos staged through shared memory and, before it, by MPI are no one study",
+                      study->runs[r].file, run->file);
   struct study_run *longer = realloc(study->runs, (size_t)(study->n + 1) * sizeof *longer);
   if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
   study->runs = longer;

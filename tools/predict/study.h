@@ -17,6 +17,9 @@ struct study_run {
   char size[STUDY_TEXT], transport[STUDY_TEXT], kernel[STUDY_TEXT], backend[STUDY_TEXT], device[128];
   int64_t global[3];
   int procs[3], ranks, hosts, weak, overlap, depth;
+  /** staged halos: 1 where it tells how they were handed over, 0 where it is of before such
+   * documents, by MPI; −1 without any */
+  int handover;
   double seconds; /**< median of the blocks */
   double noise;   /**< relative, of the blocks; 0 when there are fewer than three */
   double interior, boundary,
