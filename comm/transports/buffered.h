@@ -13,7 +13,17 @@
  * dependencies. */
 #define BUFFERED_EVENTS 4
 
-enum buffered_mark { MARK_BEGIN, MARK_PACKED, MARK_OUT, MARK_BACK, MARK_IN, MARK_UNPACKED, MARKS };
+/* Packed from BEGIN, copied out from PACKED to OUT, in from BACK to IN, unpacked from READY. */
+enum buffered_mark {
+  MARK_BEGIN,
+  MARK_PACKED,
+  MARK_OUT,
+  MARK_BACK,
+  MARK_IN,
+  MARK_READY,
+  MARK_UNPACKED,
+  MARKS
+};
 
 struct buffered_marks {
   struct gpu_event *event[MARKS];

@@ -63,7 +63,7 @@ static status_t marks_read(struct halo_exchange *x, struct buffered_marks *marks
   } spans[] = {{HALO_PACK, MARK_BEGIN, MARK_PACKED},
                {HALO_D2H, MARK_PACKED, MARK_OUT},
                {HALO_H2D, MARK_BACK, MARK_IN},
-               {HALO_UNPACK, MARK_IN, MARK_UNPACKED}};
+               {HALO_UNPACK, MARK_READY, MARK_UNPACKED}};
   for (size_t s = 0; marks->used && s < sizeof spans / sizeof spans[0]; s++) {
     double seconds;
     if (x->way == WAY_DEVICE && (spans[s].phase == HALO_D2H || spans[s].phase == HALO_H2D)) continue;
@@ -396,6 +396,7 @@ static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arri
   RETURN_IF_FAILED(halos_await(x));
   if (!x->arriving) RETURN_IF_FAILED(gpu_record(marks->event[MARK_BACK], x->in));
   if (!x->arriving || x->way == WAY_DEVICE) RETURN_IF_FAILED(gpu_record(marks->event[MARK_IN], x->in));
+  RETURN_IF_FAILED(gpu_record(marks->event[MARK_READY], x->in));
   if (x->recv[0].bytes > 0)
     RETURN_IF_FAILED(
         x->packer->unpack(x->packer_state, x->in, x->field, x->recv[x->way == WAY_DEVICE ? x->n % 2 : 0]));

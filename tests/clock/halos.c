@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "comm/halo/link.h"
 #include "comm/halo/pack.h"
+#include "comm/transports/handover.h"
 
 /* ---- packing ---- */
 
@@ -108,4 +109,19 @@ __attribute__((constructor)) static void packer_wrap(void)
   __wrap_halo_packer_null = __real_halo_packer_null;
   __wrap_halo_packer_null.pack = pack;
   __wrap_halo_packer_null.unpack = unpack;
+}
+
+/* Messages have a clock, and memory that ranks share has none: it is shared by the word `shared`
+ * only. */
+status_t __real_handover_open(struct handover *handover, const struct halo_context *context,
+                              struct halo_reach reach[HALO_MESSAGES_MAX]);
+status_t __wrap_handover_open(struct handover *handover, const struct halo_context *context,
+                              struct halo_reach reach[HALO_MESSAGES_MAX]);
+status_t __wrap_handover_open(struct handover *handover, const struct halo_context *context,
+                              struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  if (clock_word("shared", 0) > 0) return __real_handover_open(handover, context, reach);
+  *handover = (struct handover){.device = context->device};
+  for (int m = 0; m < context->plan->n; m++) reach[m] = (struct halo_reach){0, "by the clock"};
+  return STATUS_OK;
 }

@@ -82,6 +82,20 @@ FIGURES
   done
 }
 
+@test "two ranks that share memory: packed to where the neighbour reads, and copied in once" {
+  export CLOCK_MACHINE="sweep=10 shared=1 $together"
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged --no-overlap -n 10
+  figures <<'FIGURES'
+d.phases.pack.median = 3.72e-6
+d.phases.d2h.median = 0.0
+d.phases.wait.median = 0.0
+d.phases.transfer.median = 0.0
+d.phases.h2d.median = 2.86e-6
+d.phases.unpack.median = 1.86e-6
+d.phases.exposed.median = 10.3409e-6
+FIGURES
+}
+
 @test "two ranks with overlap: messages travel while the rest is computed" {
   export CLOCK_MACHINE="sweep=10 $together"
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged -n 10
