@@ -190,10 +190,10 @@ static status_t turn_await(struct halo_exchange *x)
   struct watch_wait wait;
   watch_begin(&wait, x->context.comm, NULL, NULL, NULL);
   for (;;) {
+    RETURN_IF_FAILED(takes_tell(x));
     int own = x->took >= x->n - 1, taken = 1;
     for (int m = 0; m < x->plan.n; m++) taken &= is_taken(x, m);
     if (own && taken) return STATUS_OK;
-    RETURN_IF_FAILED(takes_tell(x));
     if (own && !wait.what) watch_begin(&wait, x->context.comm, "halos", turn_describe, x);
     RETURN_IF_FAILED(wait.what ? watch_look(&wait) : watch_serve(&wait));
     sched_yield();
@@ -341,7 +341,7 @@ static status_t buffered_progress(struct halo_exchange *x)
 {
   int done;
   RETURN_IF_FAILED(chunks_send(x));
-  if (x->took < x->n) RETURN_IF_FAILED(takes_tell(x));
+  if (x->handover.block && x->took < x->n) RETURN_IF_FAILED(takes_tell(x));
   if (x->tokens_left + x->data_left > 0) RETURN_IF_FAILED(arrivals_take(x));
   if (x->out_left == 0) return STATUS_OK;
   RETURN_IF_FAILED(finished(x, &x->tokens_out, x->plan.n, &done));
