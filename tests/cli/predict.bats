@@ -201,6 +201,21 @@ END
   [[ $output == *"both/XS-"[23]".json and both/XS-"[23]".json: halos staged through shared memory and, before it, by MPI are no one study"* ]]
 }
 
+@test "ranks beyond a host need a path between hosts: measured, or given" {
+  local eight=$top_srcdir/doc/results/h200-x8-2026-11
+  eight() { "$predict" --study "$eight/runs" --comm "$eight/paths.json" -s XL --scaling strong "$@"; }
+  run eight -x p2p -n 4096
+  expect_status 3
+  [[ $output == *"256 hosts, and the path between hosts by staged was never measured"* ]]
+  eight -n 8,512 --per-host 8 --between 5,20 --json given.json >/dev/null
+  follows_schema given.json
+  [ "$(json given.json 'd["config"]["between"]')" = "{'latency_seconds': 5e-06, 'bytes_per_second': 20000000000.0}" ]
+  # by p2p a sweep between hosts has the latency of staged, and is never as short as within one host
+  [ "$(json given.json '[q["seconds"] > 2e-5 for q in d["predictions"] if q["ranks"] == 512]')" = "[True, True]" ]
+  "$predict" --model given.json -s XL -n 512 --scaling strong --per-host 8 --between 500,20 --json far.json >/dev/null
+  [ "$(json far.json 'min(q["seconds"] for q in d["predictions"]) > 3e-4')" = True ]
+}
+
 @test "too little is refused, and says what to measure" {
   mkdir few && cp "$measured"/study/*-1.json few
   run "$predict" --study few --comm "$measured/paths.json"

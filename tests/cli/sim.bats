@@ -50,6 +50,41 @@ PY
   [[ $output == *"15 of 15 predicted"* ]]
 }
 
+@test "512 ranks on 64 hosts: simulated and predicted agree within 2%, and by p2p too, whose pairs between hosts are staged" {
+  # within a host 307 GB/s and 3 us by p2p; what leaves it goes by staged
+  "$PYTHON" - "$model" >mixed.json <<'PY'
+import copy, json, sys
+d = json.load(open(sys.argv[1]))
+m = d["model"]
+p2p = copy.deepcopy(m["paths"][0])
+p2p.update(transport="p2p", other_host=None, same_host={"latency_seconds": 3e-6, "bytes_per_second": 3.07e11, "residual": 0})
+m["paths"].append(p2p)
+m["terms"] += [dict(t, name=t["name"].replace("staged", "p2p")) for t in m["terms"] if t["name"].startswith("staged")]
+json.dump(d, sys.stdout)
+PY
+  for way in staged p2p; do
+    run "$sim" --model mixed.json -x $way -s L,XL -n 512 --passes 2 --json s.json
+    expect_status 0
+    [ $way = staged ] || [[ $output == *"307 GB/s within a host"*"20 GB/s between hosts, by staged"* ]]
+    run "$top_builddir/himeno-predict" --model mixed.json -s L -n 2 --against s.json --within 2
+    expect_status 0
+    [[ $output == *"2 of 2 predicted"* ]]
+  done
+}
+
+@test "what was never measured between hosts is refused, and taken where it is given" {
+  "$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); d["model"]["paths"][0]["other_host"] = None; json.dump(d, sys.stdout)' "$model" >one.json
+  run "$sim" --model one.json -s S -n 16
+  expect_status 3
+  [[ $output == *"2 hosts, and the path between hosts by staged was never measured: run comm-gpu on two hosts, or give it by --between"* ]]
+  "$sim" --model one.json -s S -n 8 >/dev/null
+  "$sim" --model one.json -s S -n 16 --between 8,20 --json given.json >/dev/null
+  "$sim" --model "$model" -s S -n 16 --json s.json >/dev/null
+  [ "$(json given.json 'd["runs"][0]["phases"]["sweep"]["max"]')" = "$(json s.json 'd["runs"][0]["phases"]["sweep"]["max"]')" ]
+  "$sim" --model one.json -s S -n 16 --between 80,20 --json far.json >/dev/null
+  [ "$(json far.json 'd["runs"][0]["phases"]["sweep"]["max"] > 6e-5')" = True ]
+}
+
 @test "with p2p the launch of slabs takes what it takes in the model: with sweeps that share an exchange, and without overlap" {
   local sweeps overlap
   for sweeps in 1 2; do
@@ -186,6 +221,9 @@ halts() {
   says 2 '--model is missing'
   says 2 'has no transport pigeon' --model "$model" -x pigeon
   says 2 '--ranks 0: allowed' --model "$model" -n 0
+  says 2 '--between 5: wanted are two numbers' --model "$model" --between 5
+  says 2 '--between 5,0: wanted are two numbers' --model "$model" --between 5,0
+  says 2 '--between 5,20,3: wanted are two numbers' --model "$model" --between 5,20,3
   says 2 'himeno-sim: .*[Rr]ank' --model "$model" -s 8x8x8 -n 4096
   says 3 'none: ' --model none
   says 3 'no/such.json' --model "$model" --json no/such.json

@@ -34,7 +34,10 @@ static const struct option_spec options[] = {
      "Only this way between neighbours. Default: all of the study."},
     {RANKS_OPTION_PROCS(PREDICTION, "is himeno-gpu's own choice.")},
     {"per-host", 0, PREDICTION, OPTION_INT(per_host, 1, LIST_RANKS_TOP, "N"),
-     "Ranks of a host. Default: as in the study."},
+     "Ranks of a host. Default: as in the study; where that has one host, twice the study's most."},
+    {"between", 0, PREDICTION, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
+     "A message's latency and the bandwidth each way between two GPUs of different hosts, in place of what "
+     "comm-gpu measured."},
     {"compute-time", 0, PREDICTION, OPTION_REAL(scale.compute, 1e-6, 1e6, "FACTOR"),
      "What if computing took this many times as long (0.1: ten times as fast)."},
     {"exchange-time", 0, PREDICTION, OPTION_REAL(scale.exchange, 1e-6, 1e6, "FACTOR"),
@@ -88,7 +91,7 @@ const struct option_program predict_options = {
     .epilogue = "Examples:\n"
                 "  himeno-predict --study runs --comm paths.json               what the study says of twice "
                 "the ranks\n"
-                "  himeno-predict --study runs --comm paths.json -s XL -n 64 --per-host 8\n"
+                "  himeno-predict --study runs --comm paths.json -s XL -n 64 --per-host 8 --between 5,20\n"
                 "  himeno-predict --study runs --comm paths.json --fit-ranks 4 -n 8 --seal eight.json\n"
                 "  himeno-predict --check eight.json --against later --within 10\n"
                 "\n"

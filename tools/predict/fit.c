@@ -42,19 +42,28 @@ static int host_ranks(const struct study *study)
 
 /* ---- what there is ---- */
 
+static status_t way_add(const char *name, const struct study_paths *paths, struct model *model)
+{
+  if (model_way(model, name) >= 0) return STATUS_OK;
+  const struct study_way *way = study_way_find(paths, name);
+  if (!way)
+    return log_fail(STATUS_ENVIRONMENT,
+                    "the study has runs by %s, and there are no parameters of it: run mpirun -np 2 "
+                    "comm-gpu -x %s --json FILE",
+                    name, name);
+  model->paths.ways[model->paths.n++] = *way;
+  return STATUS_OK;
+}
+
 /* The ways that runs of the study took, each with its paths. */
 static status_t ways_choose(const struct study *study, const struct study_paths *paths, struct model *model)
 {
   for (int r = 0; r < study->n; r++) {
-    const char *name = study->runs[r].transport;
-    if (study->runs[r].ranks == 1 || model_way(model, name) >= 0) continue;
-    const struct study_way *way = study_way_find(paths, name);
-    if (!way)
-      return log_fail(STATUS_ENVIRONMENT,
-                      "the study has runs by %s, and there are no parameters of it: run mpirun -np 2 "
-                      "comm-gpu -x %s --json FILE",
-                      name, name);
-    model->paths.ways[model->paths.n++] = *way;
+    const struct study_run *run = &study->runs[r];
+    if (run->ranks == 1) continue;
+    RETURN_IF_FAILED(way_add(run->transport, paths, model));
+    if (run->hosts > 1 && model_within_hosts(run->transport))
+      RETURN_IF_FAILED(way_add("staged", paths, model));
   }
   model->columns = TERMS + WAY_TERMS * model->paths.n;
   return STATUS_OK;
@@ -71,6 +80,7 @@ static status_t samples_make(const struct study *study, struct model *model, str
     RETURN_IF_FAILED(geometry_make(s->run->global, s->run->procs, s->run->depth, s->run->overlap,
                                    study_per_host(s->run), &s->geometry));
     s->way = s->run->ranks > 1 ? model_way(model, s->run->transport) : -1;
+    if (s->way >= 0) RETURN_IF_FAILED(model_paths_check(model, &s->geometry, s->way));
   }
   return STATUS_OK;
 }

@@ -5,6 +5,7 @@
 #define TOOLS_PREDICT_LISTS_H
 
 #include "comm/halo/grid.h"
+#include "tools/predict/study.h"
 
 #define LIST_SIZES_MAX 16
 #define LIST_RANKS_MAX 32
@@ -25,5 +26,8 @@ status_t size_list_parse(const char *option, const char *text, void *sizes);
 
 /** \brief Reads "1,2,4" into a struct rank_list. Logs and returns STATUS_USAGE otherwise. */
 status_t rank_list_parse(const char *option, const char *text, void *ranks);
+
+/** \brief Reads "MICROSECONDS,GB/S" into a struct study_between. As above. */
+status_t between_parse(const char *option, const char *text, void *between);
 
 #endif

@@ -34,32 +34,60 @@ const char *model_term_name(const struct model *model, int column, char text[96]
   return text;
 }
 
-/* Where the path between hosts is unknown, that within a host stands for it; the caller says so. */
-static int path_of(const struct study_way *way, int where)
-{
-  return way->known[where] ? where : 1 - where;
-}
-
 int model_at_once(const char *transport)
 {
   return strcmp(transport, "p2p") == 0;
 }
 
-/* The path, within the host or beyond, that is longest at work: both are at the same time. What
- * comm-gpu measures between hosts it measures with a pair for each path, and there are no more: for
- * a host's term they send as much as two. */
-static void bytes_row_make(const struct geometry *g, const struct study_way *path, int way, double *row)
+int model_within_hosts(const char *transport)
 {
-  const int at_once = model_at_once(path->name);
+  return strcmp(transport, "p2p") == 0 || strcmp(transport, "ipc") == 0;
+}
+
+void model_between_set(const struct study_between *between, struct study_paths *paths)
+{
+  for (int w = 0; w < paths->n && between->bandwidth > 0; w++) {
+    struct study_way *way = &paths->ways[w];
+    if (model_within_hosts(way->name)) continue;
+    way->known[STUDY_OTHER_HOST] = 1;
+    way->latency[STUDY_OTHER_HOST] = between->latency;
+    way->bandwidth[STUDY_OTHER_HOST] = between->bandwidth;
+    way->residual[STUDY_OTHER_HOST] = 0;
+  }
+}
+
+struct model_route model_route(const struct model *model, int hosts, int way)
+{
+  if (hosts == 1 || !model_within_hosts(model->paths.ways[way].name)) return (struct model_route){{way, way}};
+  return (struct model_route){{way, model_way(model, "staged")}};
+}
+
+/* The longest of an exchange's latencies, and the path, within the host or beyond, whose bytes take
+ * longest: all are under way at once. What comm-gpu measures between hosts it measures with a pair
+ * for each path, and there are no more: for a host's term they send as much as two. */
+static void paths_rows_make(const struct model *model, const struct geometry *g,
+                            const struct model_route *route, struct model_rows *rows)
+{
   const double company[STUDY_WHERES] = {g->host_bytes, 2 * g->bytes[STUDY_OTHER_HOST]};
-  double longest = 0;
+  double latest = -1, longest = -1;
   for (int where = 0; where < STUDY_WHERES; where++) {
-    const double rate = path->bandwidth[path_of(path, where)] * g->depth;
-    const double own = g->bytes[where] / rate, host = at_once ? 0 : company[where] / rate;
-    if (g->messages[where] == 0 || own + host <= longest) continue;
-    longest = own + host;
-    row[model_way_column(way, WAY_BANDWIDTH)] = own;
-    row[model_way_column(way, WAY_HOST)] = host;
+    if (g->messages[where] == 0) continue;
+    const struct study_way *path = &model->paths.ways[route->way[where]];
+    const int first = model_way_column(route->way[where], 0);
+    const double *value = model->value + first, rate = path->bandwidth[where] * g->depth;
+    const double latency = path->latency[where] / g->depth, own = g->bytes[where] / rate,
+                 host = model_at_once(path->name) ? 0 : company[where] / rate;
+    if (value[WAY_LATENCY] * latency > latest) {
+      latest = value[WAY_LATENCY] * latency;
+      memset(rows->latency, 0, sizeof rows->latency);
+      rows->latency[first + WAY_LATENCY] = latency;
+    }
+    if (value[WAY_BANDWIDTH] * own + value[WAY_HOST] * host > longest) {
+      longest = value[WAY_BANDWIDTH] * own + value[WAY_HOST] * host;
+      memset(rows->bytes, 0, sizeof rows->bytes);
+      rows->bytes[first + WAY_BANDWIDTH] = own;
+      rows->bytes[first + WAY_HOST] = host;
+    }
   }
 }
 
@@ -77,23 +105,18 @@ void model_rows_make(const struct model *model, const struct geometry *g, int wa
   if (model->cache_points > 0) rows->interior[TERM_CACHE] = -fmin(g->inner, model->cache_points);
   rows->interior[TERM_IDLE] = idle_points(g, model->tile_points);
   if (way < 0) return;
-  const struct study_way *path = &model->paths.ways[way];
-  const int at_once = model_at_once(path->name);
-  if (at_once) {
+  const struct model_route route = model_route(model, g->hosts, way);
+  const int mixed = route.way[STUDY_OTHER_HOST] != way, host_way = route.way[STUDY_OTHER_HOST];
+  paths_rows_make(model, g, &route, rows);
+  if (model_at_once(model->paths.ways[host_way].name)) {
     rows->chain[model_way_column(way, WAY_SLAB)] = g->slabs > 0;
   } else {
-    rows->boundary[model_way_column(way, WAY_SLAB)] = g->slabs;
-    rows->latency[model_way_column(way, WAY_NEIGHBOUR)] = (double)g->neighbours / g->depth;
+    double messages = mixed ? g->messages[STUDY_OTHER_HOST] : g->neighbours;
+    rows->boundary[model_way_column(host_way, WAY_SLAB)] = g->slabs;
+    rows->latency[model_way_column(host_way, WAY_NEIGHBOUR)] = messages / g->depth;
   }
   for (int d = 0; d < 3; d++) rows->boundary[TERM_SLAB_I + d] = g->slab_points[d];
-  for (int where = 0; where < STUDY_WHERES; where++) {
-    int by = path_of(path, where);
-    if (g->messages[where] == 0) continue;
-    double *latency = &rows->latency[model_way_column(way, WAY_LATENCY)];
-    *latency = fmax(*latency, path->latency[by] / g->depth);
-  }
-  bytes_row_make(g, path, way, rows->bytes);
-  rows->synchronisation[model_way_column(way, WAY_SYNC)] = 1;
+  rows->synchronisation[model_way_column(host_way, WAY_SYNC)] = 1;
   rows->reduction[TERM_REDUCE] = 1;
   rows->reduction[TERM_REDUCE_LOG] = log2(g->ranks);
 }
@@ -150,8 +173,6 @@ static int beyond(const struct model *model, const struct geometry *g, int way)
   if (g->points > 1.001 * model->points_most) what |= BEYOND_LARGE;
   if (way < 0) return what;
   if (g->bytes[0] + g->bytes[1] > 1.001 * model->bytes_most) what |= BEYOND_BYTES;
-  for (int where = 0; where < STUDY_WHERES; where++)
-    if (g->messages[where] > 0 && !model->paths.ways[way].known[where]) what |= BEYOND_PATH;
   return what;
 }
 
@@ -175,6 +196,29 @@ static status_t seen_check(const struct model *model, const struct geometry *g, 
     return log_fail(STATUS_ENVIRONMENT,
                     "the study tells nothing of the term \"%s\": measure more sizes and ranks",
                     model_term_name(model, c, name));
+  }
+  return STATUS_OK;
+}
+
+/* What was never measured between hosts has nothing to stand for it. */
+status_t model_paths_check(const struct model *model, const struct geometry *g, int way)
+{
+  const struct model_route route = model_route(model, g->hosts, way);
+  for (int where = 0; where < STUDY_WHERES; where++) {
+    if (g->messages[where] == 0) continue;
+    if (route.way[where] < 0)
+      return log_fail(STATUS_ENVIRONMENT,
+                      "pairs on different hosts go by staged, and there are no parameters of it: measure "
+                      "himeno-gpu and comm-gpu with -x staged");
+    if (model->paths.ways[route.way[where]].known[where]) continue;
+    return log_fail(STATUS_ENVIRONMENT,
+                    "%d hosts, and the path %s by %s was never measured: %s, or say how many ranks a host "
+                    "has by --per-host",
+                    g->hosts, where == STUDY_OTHER_HOST ? "between hosts" : "within a host",
+                    model->paths.ways[route.way[where]].name,
+                    where == STUDY_OTHER_HOST
+                        ? "run comm-gpu on two hosts, or give it by --between MICROSECONDS,GB/S"
+                        : "run comm-gpu on two ranks of a host");
   }
   return STATUS_OK;
 }
@@ -218,6 +262,7 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
                     "no parameters of transport %s: measure its paths with comm-gpu -x %s, and runs with "
                     "himeno-gpu -x %s",
                     transport, transport, transport);
+  if (way >= 0) RETURN_IF_FAILED(model_paths_check(model, g, way));
   model_rows_make(model, g, way, &rows);
   scale_rows(model, scale, &rows);
   model_row_total(model, &rows, g->overlap, total);

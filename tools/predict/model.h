@@ -89,10 +89,8 @@ struct model_time {
 
 /** What a prediction goes beyond. */
 enum model_beyond {
-  BEYOND_RANKS = 1, /**< more ranks than any run */
-  BEYOND_HOSTS = 2, /**< more hosts than any run */
-  /** the path between hosts was never measured: that within a host stands for it */
-  BEYOND_PATH = 4,
+  BEYOND_RANKS = 1,  /**< more ranks than any run */
+  BEYOND_HOSTS = 2,  /**< more hosts than any run */
   BEYOND_SMALL = 8,  /**< fewer points a rank than any run */
   BEYOND_LARGE = 16, /**< more points a rank than any run */
   BEYOND_BYTES = 32, /**< more bytes in an exchange than any run */
@@ -150,6 +148,27 @@ int model_at_once(const char *transport);
 
 /** \brief Block of a transport's columns; −1 if it has none. */
 int model_way(const struct model *model, const char *transport);
+
+/** \brief Whether a transport needs its peer's memory, so that himeno-gpu takes another between
+ * hosts. */
+int model_within_hosts(const char *transport);
+
+/** \brief Puts what is given in the place of what was measured between hosts, by ways that go
+ * there. */
+void model_between_set(const struct study_between *between, struct study_paths *paths);
+
+/** Which way messages take, by where they go; −1 where the model has none. */
+struct model_route {
+  int way[STUDY_WHERES];
+};
+
+/** \brief As himeno-gpu routes them: what needs a peer's memory goes within a host, and pairs apart
+ * go by `staged`. Then slabs have launches of their own, as all ranks leave or none. */
+struct model_route model_route(const struct model *model, int hosts, int way);
+
+/** \brief Whether each path that the messages of \a geometry take was measured or given: nothing
+ * stands for one that was not. STATUS_ENVIRONMENT, saying what to measure. */
+status_t model_paths_check(const struct model *model, const struct geometry *geometry, int way);
 
 /* As JSON: part of the document of himeno-predict, and read again from it. */
 

@@ -16,6 +16,8 @@
 /* Where strong scaling ends is searched up to here. */
 #define SEARCH_RANKS 4096
 #define HALF         0.5
+/* Times the ranks of a host that was measured. */
+#define HOST_IMAGINED 2
 
 static const struct model_scale twice_network = {1, 0.5};
 
@@ -31,11 +33,12 @@ static status_t cut_choose(const struct predict *p, struct predict_point *point,
                     point->ranks == 1 ? alone : p->config.procs, procs, global);
 }
 
-/* As asked for, as in the study, or all ranks in one host. */
-static int per_host(const struct predict *p, int ranks)
+/* As asked for or as in the study. A study of one host tells nothing of how many ranks it could
+ * hold: twice as many as were measured are imagined, which the report says. */
+static int per_host(const struct predict *p)
 {
   if (p->config.per_host > 0) return (int)p->config.per_host;
-  return p->model.per_host > 0 ? p->model.per_host : ranks;
+  return p->model.per_host > 0 ? p->model.per_host : HOST_IMAGINED * p->model.ranks_most;
 }
 
 static status_t one_rank(const struct predict *p, const struct predict_point *point, double *seconds)
@@ -63,13 +66,12 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
   struct model_scale faster = {p->config.scale.compute * twice_network.compute,
                                p->config.scale.exchange * twice_network.exchange};
   RETURN_IF_FAILED(cut_choose(p, point, procs, global));
-  RETURN_IF_FAILED(geometry_make(global, procs, p->model.depth, p->model.overlap, per_host(p, point->ranks),
-                                 &point->geometry));
-  struct geometry other = point->geometry;
-  RETURN_IF_FAILED(model_slowest(&p->model, per_host(p, point->ranks), point->transport, &p->config.scale,
-                                 &point->geometry, &point->time));
   RETURN_IF_FAILED(
-      model_slowest(&p->model, per_host(p, point->ranks), point->transport, &faster, &other, &twice));
+      geometry_make(global, procs, p->model.depth, p->model.overlap, per_host(p), &point->geometry));
+  struct geometry other = point->geometry;
+  RETURN_IF_FAILED(model_slowest(&p->model, per_host(p), point->transport, &p->config.scale, &point->geometry,
+                                 &point->time));
+  RETURN_IF_FAILED(model_slowest(&p->model, per_host(p), point->transport, &faster, &other, &twice));
   RETURN_IF_FAILED(one_rank(p, point, &alone));
   point->twice_network = twice.seconds;
   point->gflops = gflops(&point->geometry, point->time.seconds);
@@ -182,9 +184,14 @@ static double far_spread(const struct validate_table *table, const char *transpo
 
 static status_t model_make(struct predict *p)
 {
-  if (p->config.model) return model_json_read(p->config.model, p->config.kernel, &p->model);
+  if (p->config.model) {
+    RETURN_IF_FAILED(model_json_read(p->config.model, p->config.kernel, &p->model));
+    model_between_set(&p->config.between, &p->model.paths);
+    return STATUS_OK;
+  }
   RETURN_IF_FAILED(study_read(p->config.study, &p->study));
   RETURN_IF_FAILED(study_paths_read(p->config.comm, &p->paths));
+  model_between_set(&p->config.between, &p->paths);
   study_select(&p->study, p->config.kernel, (int)p->config.fit_ranks);
   RETURN_IF_FAILED(model_fit(&p->study, &p->paths, &p->model));
   RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->validation));

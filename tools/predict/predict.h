@@ -15,9 +15,10 @@ enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
 
 struct predict_config {
   const char *study, *comm, *model, *kernel, *transport, *against, *seal, *check, *hash, *json;
-  struct size_list sizes;      /**< n 0: those of the study */
-  struct rank_list ranks;      /**< n 0: powers of two up to twice the study's most */
-  int procs[3];                /**< the first 0: auto */
+  struct size_list sizes; /**< n 0: those of the study */
+  struct rank_list ranks; /**< n 0: powers of two up to twice the study's most */
+  int procs[3];           /**< the first 0: auto */
+  struct study_between between;
   int64_t per_host, fit_ranks; /**< 0: as in the study; all */
   int scaling;                 /**< enum predict_scaling */
   struct model_scale scale;
@@ -84,7 +85,7 @@ struct predict_beyond {
   enum model_beyond what;
   const char *name, *text;
 };
-#define PREDICT_BEYONDS 7
+#define PREDICT_BEYONDS 6
 extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 
 /** \brief The report for people. */

@@ -10,8 +10,6 @@
 const struct predict_beyond predict_beyonds[PREDICT_BEYONDS] = {
     {BEYOND_RANKS, "ranks", "more ranks than any run"},
     {BEYOND_HOSTS, "hosts", "more hosts than any run"},
-    {BEYOND_PATH, "path between hosts",
-     "the path between hosts was never measured; that within one host stands for it"},
     {BEYOND_SMALL, "fewer points", "fewer points a rank than any run"},
     {BEYOND_LARGE, "points", "more points a rank than any run"},
     {BEYOND_BYTES, "bytes", "more bytes in an exchange than any run"},
@@ -53,6 +51,11 @@ static json_t *config_json(const struct predict *p)
   object_whole(o, "runs", p->study.n);
   object_whole(o, "left_aside", p->study.skipped);
   object_whole(o, "per_host", c->per_host > 0 ? c->per_host : p->model.per_host);
+  object_set(o, "between",
+             c->between.bandwidth > 0
+                 ? json_pack("{s:o, s:o}", "latency_seconds", report_json_real(c->between.latency),
+                             "bytes_per_second", report_json_real(c->between.bandwidth))
+                 : json_null());
   object_real(o, "compute_time", c->scale.compute);
   object_real(o, "exchange_time", c->scale.exchange);
   return o;

@@ -42,6 +42,11 @@ struct study_way {
   double residual[STUDY_WHERES];
 };
 
+/** A path between hosts as their owner gives it, each way, both ways at once; all 0: not given. */
+struct study_between {
+  double latency, bandwidth; /**< seconds, bytes a second */
+};
+
 #define STUDY_WAYS_MAX 12
 
 struct study_paths {

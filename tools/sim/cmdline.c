@@ -23,6 +23,9 @@ static const struct option_spec options[] = {
     {RANKS_OPTION_PROCS(OPTION_ALWAYS, "is himeno-gpu's own choice.")},
     {"per-host", 0, OPTION_ALWAYS, OPTION_INT(per_host, 1, 64, "N"), "GPUs of a host (default 8).",
      .group = "The machine"},
+    {"between", 0, OPTION_ALWAYS, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
+     "A message's latency and the bandwidth each way between two GPUs of different hosts, in place of the "
+     "model's."},
     {"network", 0, OPTION_ALWAYS, OPTION_CHOICE(network, "fat-tree|dragonfly"), "Between hosts."},
     {"leaf", 0, OPTION_ALWAYS, OPTION_INT(leaf, 1, 256, "N"),
      "Hosts at a switch (default 16 in a fat tree, 4 in a dragonfly)."},

@@ -160,6 +160,9 @@ static status_t plan_write(const struct sim_config *c, const struct model *model
       plan, "global",
       json_pack("[I,I,I]", (json_int_t)p->global[0], (json_int_t)p->global[1], (json_int_t)p->global[2]));
   object_set(plan, "procs", json_pack("[i,i,i]", p->procs[0], p->procs[1], p->procs[2]));
+  object_set(
+      plan, "between",
+      json_pack("[o,o]", report_json_real(c->between.latency), report_json_real(c->between.bandwidth)));
   object_whole(plan, "per_host", (int)c->per_host);
   object_whole(plan, "passes", (int)c->passes);
   if (!plan) return log_fail(STATUS_ENVIRONMENT, "out of memory for a plan");

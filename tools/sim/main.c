@@ -43,6 +43,11 @@ static status_t point_make(const struct sim *s, const struct grid_size *size, in
                     point->procs, point->global);
 }
 
+static int hosts_of(const struct sim *s, int ranks)
+{
+  return (ranks + (int)s->config.per_host - 1) / (int)s->config.per_host;
+}
+
 /* ---- results ---- */
 
 static double sweep_seconds(const json_t *outcome)
@@ -60,7 +65,6 @@ static json_t *run_json(const struct sim *s, const struct sim_point *p, json_t *
 {
   double seconds = sweep_seconds(outcome);
   const char *network = s->config.network == NETWORK_FAT_TREE ? "fat-tree" : "dragonfly";
-  int hosts = (p->ranks + (int)s->config.per_host - 1) / (int)s->config.per_host;
   json_t *config = json_object();
   object_text(config, "size", p->size.name);
   object_whole(config, "imax", p->global[0]);
@@ -73,7 +77,7 @@ static json_t *run_json(const struct sim *s, const struct sim_point *p, json_t *
   object_text(config, "transport", s->model.paths.ways[s->way].name);
   object_set(config, "procs", json_pack("[i,i,i]", p->procs[0], p->procs[1], p->procs[2]));
   object_whole(config, "ranks", p->ranks);
-  object_whole(config, "hosts", hosts);
+  object_whole(config, "hosts", hosts_of(s, p->ranks));
   object_whole(config, "per_host", (int)s->config.per_host);
   object_flag(config, "overlap", s->model.overlap);
   object_text(config, "network", network);
@@ -92,14 +96,20 @@ static void head_print(const struct sim *s)
 {
   const struct sim_config *c = &s->config;
   fprintf(s->out, "himeno-sim %s\n\n", meta_version());
-  fprintf(
-      s->out, "  model      %s: %s, %.3g us a message, %.3g GB/s within a host, %.3g GB/s between hosts\n",
-      c->model, s->model.paths.ways[s->way].name, 1e6 * sim_latency_of(&s->model, s->way, STUDY_SAME_HOST),
-      sim_bandwidth(&s->model, s->way, STUDY_SAME_HOST) / 1e9,
-      sim_bandwidth(&s->model, s->way, STUDY_OTHER_HOST) / 1e9);
-  if (!s->model.paths.ways[s->way].known[STUDY_OTHER_HOST])
-    fprintf(s->out,
-            "             between hosts nothing was measured: the path within a host stands for it\n");
+  fprintf(s->out, "  model      %s: %s", c->model, s->model.paths.ways[s->way].name);
+  for (int where = 0; where < STUDY_WHERES; where++) {
+    const char *place = where == STUDY_SAME_HOST ? "within a host" : "between hosts";
+    double bandwidth = sim_bandwidth(&s->model, s->way, (enum study_where)where);
+    if (bandwidth > 0)
+      fprintf(s->out, ", %.3g us a message and %.3g GB/s %s%s",
+              1e6 * sim_latency_of(&s->model, s->way, (enum study_where)where), bandwidth / 1e9, place,
+              where == STUDY_OTHER_HOST && model_within_hosts(s->model.paths.ways[s->way].name)
+                  ? ", by staged"
+                  : "");
+    else
+      fprintf(s->out, ", nothing known %s", place);
+  }
+  fprintf(s->out, "\n");
   fprintf(s->out, "  machine    hosts of %d GPUs, %s with %d hosts a switch, taper %g\n\n", (int)c->per_host,
           c->network == NETWORK_FAT_TREE ? "fat tree" : "dragonfly", (int)c->leaf, c->taper);
   fprintf(s->out, "  %-14s %6s %10s %12s %10s %10s %10s %12s %9s\n", c->weak ? "size a rank" : "size",
@@ -128,6 +138,9 @@ static status_t point_simulate(struct sim *s, const struct grid_size *size, int 
   struct sim_point point;
   json_t *outcome = NULL;
   RETURN_IF_FAILED(point_make(s, size, ranks, &point));
+  const struct geometry messages = {
+      .hosts = hosts_of(s, ranks), .messages = {ranks > 1 && s->config.per_host > 1, hosts_of(s, ranks) > 1}};
+  RETURN_IF_FAILED(model_paths_check(&s->model, &messages, s->way));
   RETURN_IF_FAILED(sim_point_run(&s->config, &s->model, s->way, &point, &outcome));
   json_array_append_new(s->runs, run_json(s, &point, outcome));
   row_print(s, &point, outcome);
@@ -146,6 +159,7 @@ static status_t simulate(int *ended)
   sim.out = program_out(c->json);
   sim.runs = json_array();
   RETURN_IF_FAILED(model_json_read(c->model, NULL, &sim.model));
+  model_between_set(&c->between, &sim.model.paths);
   RETURN_IF_FAILED(way_choose(&sim));
   head_print(&sim);
   for (int n = 0; n < c->sizes.n; n++)

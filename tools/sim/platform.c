@@ -21,20 +21,25 @@ struct network {
   FILE *file;
 };
 
+static int known_way(const struct model *model, int way, enum study_where where)
+{
+  int by = model_route(model, where == STUDY_OTHER_HOST ? 2 : 1, way).way[where];
+  return by >= 0 && model->paths.ways[by].known[where] ? by : -1;
+}
+
 double sim_bandwidth(const struct model *model, int way, enum study_where where)
 {
-  const struct study_way *path = &model->paths.ways[way];
-  int by = path->known[where] ? (int)where : 1 - (int)where;
-  double factor =
-      model->value[model_way_column(way, WAY_BANDWIDTH)] + 2 * model->value[model_way_column(way, WAY_HOST)];
-  return path->bandwidth[by] / (factor > 0 ? factor : 1);
+  int by = known_way(model, way, where);
+  if (by < 0) return 0;
+  const double *value = model->value + model_way_column(by, 0);
+  double factor = value[WAY_BANDWIDTH] + 2 * value[WAY_HOST];
+  return model->paths.ways[by].bandwidth[where] / (factor > 0 ? factor : 1);
 }
 
 double sim_latency_of(const struct model *model, int way, enum study_where where)
 {
-  const struct study_way *path = &model->paths.ways[way];
-  int by = path->known[where] ? (int)where : 1 - (int)where;
-  return path->latency[by] * model->value[model_way_column(way, WAY_LATENCY)];
+  int by = known_way(model, way, where);
+  return by < 0 ? 0 : model->paths.ways[by].latency[where] * model->value[model_way_column(by, WAY_LATENCY)];
 }
 
 /* ---- hosts ---- */
@@ -52,17 +57,17 @@ static void host_write(const struct network *n, int host)
   fprintf(n->file, "<zone id=\"host-%d\" routing=\"Full\">\n", host);
   for (int g = 0; g < last; g++) fprintf(n->file, "<host id=\"gpu-%d-%d\" speed=\"1Gf\"/>\n", host, g);
   fprintf(n->file, "<router id=\"switch-%d\"/>\n", host);
-  for (int g = 0; g < last; g++) {
+  for (int g = 0; g < last && each > 1; g++)
     link_write(n->file, "peer", host, g, n->bandwidth[STUDY_SAME_HOST], n->latency[STUDY_SAME_HOST] / 2);
+  for (int g = 0; g < last && n->hosts > 1; g++)
     link_write(n->file, "card", host, g, n->bandwidth[STUDY_OTHER_HOST], n->latency[STUDY_OTHER_HOST] / 2);
-  }
   for (int g = 0; g < last; g++)
     for (int h = g + 1; h < last; h++)
       fprintf(n->file,
               "<route src=\"gpu-%d-%d\" dst=\"gpu-%d-%d\"><link_ctn id=\"peer-%d-%d\" direction=\"UP\"/>"
               "<link_ctn id=\"peer-%d-%d\" direction=\"DOWN\"/></route>\n",
               host, g, host, h, host, g, host, h);
-  for (int g = 0; g < last; g++)
+  for (int g = 0; g < last && n->hosts > 1; g++)
     fprintf(
         n->file,
         "<route src=\"gpu-%d-%d\" dst=\"switch-%d\"><link_ctn id=\"card-%d-%d\" direction=\"UP\"/></route>\n",
@@ -151,7 +156,7 @@ static void network_write(struct network *n)
 {
   int tree = n->config->network == NETWORK_FAT_TREE;
   n->leaves = (n->hosts + (int)n->config->leaf - 1) / (int)n->config->leaf;
-  for (int h = 0; h < n->hosts; h++) link_write(n->file, "host", h, 0, host_bandwidth(n), 0);
+  for (int h = 0; h < n->hosts && n->hosts > 1; h++) link_write(n->file, "host", h, 0, host_bandwidth(n), 0);
   if (tree)
     tree_links(n);
   else

@@ -36,6 +36,7 @@ static struct {
   struct model model;
   int64_t global[3];
   int procs[3], per_host, way, passes, users;
+  struct model_route by;
   char result[512];
   double *times[PHASES]; /* by rank, seconds a sweep */
   size_t buffer_bytes;
@@ -61,16 +62,20 @@ struct rank {
 static status_t plan_fill(const json_t *document)
 {
   const char *model = NULL, *transport = NULL, *result = NULL;
+  struct study_between between;
   json_int_t g[3];
-  if (json_unpack((json_t *)document, "{s:s, s:s, s:s, s:[I,I,I], s:[i,i,i], s:i, s:i}", "model", &model,
-                  "transport", &transport, "result", &result, "global", &g[0], &g[1], &g[2], "procs",
-                  &plan.procs[0], &plan.procs[1], &plan.procs[2], "per_host", &plan.per_host, "passes",
-                  &plan.passes) != 0)
+  if (json_unpack((json_t *)document, "{s:s, s:s, s:s, s:[I,I,I], s:[i,i,i], s:[F,F], s:i, s:i}", "model",
+                  &model, "transport", &transport, "result", &result, "global", &g[0], &g[1], &g[2], "procs",
+                  &plan.procs[0], &plan.procs[1], &plan.procs[2], "between", &between.latency,
+                  &between.bandwidth, "per_host", &plan.per_host, "passes", &plan.passes) != 0)
     return log_fail(STATUS_USAGE, "the plan is not as himeno-sim writes it");
   for (int d = 0; d < 3; d++) plan.global[d] = g[d];
   snprintf(plan.result, sizeof plan.result, "%s", result);
   RETURN_IF_FAILED(model_json_read(model, NULL, &plan.model));
+  model_between_set(&between, &plan.model.paths);
   plan.way = model_way(&plan.model, transport);
+  int ranks = plan.procs[0] * plan.procs[1] * plan.procs[2];
+  plan.by = model_route(&plan.model, (ranks + plan.per_host - 1) / plan.per_host, plan.way);
   return STATUS_OK;
 }
 
@@ -107,22 +112,30 @@ static status_t buffers_size(void)
 
 /* ---- a rank ---- */
 
-static double latency_between(const struct halo_message *message)
+static enum study_where where_of(const struct halo_message *message)
 {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  int other = message->peer / plan.per_host != rank / plan.per_host;
-  return sim_latency_of(&plan.model, plan.way, other ? STUDY_OTHER_HOST : STUDY_SAME_HOST);
+  return message->peer / plan.per_host != rank / plan.per_host ? STUDY_OTHER_HOST : STUDY_SAME_HOST;
+}
+
+static double latency_between(const struct halo_message *message)
+{
+  return sim_latency_of(&plan.model, plan.way, where_of(message));
 }
 
 /* The launch of slabs is the model's for a sweep, and there is one only beside an interior; ν is
- * that of a message. */
+ * that of a message, of those alone that leave the host where others need none. */
 static double ends_of(const struct halo_plan *halo)
 {
   const struct model *m = &plan.model;
-  if (!model_at_once(m->paths.ways[plan.way].name))
-    return halo->n * m->value[model_way_column(plan.way, WAY_NEIGHBOUR)];
-  return m->overlap ? m->depth * m->value[model_way_column(plan.way, WAY_SLAB)] : 0;
+  const int by = plan.by.way[STUDY_OTHER_HOST];
+  double messages = 0;
+  if (model_at_once(m->paths.ways[by].name))
+    return m->overlap ? m->depth * m->value[model_way_column(by, WAY_SLAB)] : 0;
+  for (int n = 0; n < halo->n; n++)
+    messages += by == plan.way || where_of(&halo->messages[n]) == STUDY_OTHER_HOST;
+  return messages * m->value[model_way_column(by, WAY_NEIGHBOUR)];
 }
 
 static void times_set(struct rank *r)

@@ -24,6 +24,7 @@ struct sim_config {
   struct rank_list ranks;
   int procs[3], weak, network; /**< of procs the first 0: auto */
   int64_t per_host, leaf, passes;
+  struct study_between between;
   double taper, timeout; /**< seconds in which a simulation may compute nothing */
 };
 
@@ -37,8 +38,8 @@ struct sim_point {
 /** Options into struct sim_config. */
 extern const struct option_program sim_options;
 
-/** \brief Bytes a second of a way within a host or between hosts, as fitted; seconds that a message
- * takes besides. */
+/** \brief Bytes a second of the way that pairs within a host or between hosts take in a run of
+ * \a way, as fitted, 0 where nothing is known; seconds that a message takes besides. */
 double sim_bandwidth(const struct model *model, int way, enum study_where where);
 double sim_latency_of(const struct model *model, int way, enum study_where where);
 
