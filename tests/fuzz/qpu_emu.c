@@ -75,12 +75,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
   take(&input, setup, sizeof setup);
   struct qpu_emu_config config = {.n_qpus = 1 + (setup[0] & 3),
                                   .threads_per_qpu = 1 + (setup[0] >> 2 & 1),
-                                  .tolerate_hazards = setup[0] >> 3 & 1,
                                   .trace = setup[0] >> 4 & 1 ? nowhere : NULL,
                                   .tmu_depth = 4 << (setup[0] >> 5 & 1),
                                   .dma_turns = 1 + (setup[0] >> 6) * 20,
                                   .memory_bytes = MEMORY - 4096,
                                   .max_instructions = 600};
+  qpu_emu_set_rules(&config, setup[0] >> 3 & 1 ? setup[1] >> 7 ? QPU_WARN : QPU_IGNORE : QPU_FAULT);
   log_hold(1);
   must(qpu_emu_create(&config, &emu) == STATUS_OK, "no emulator");
   run(emu, &input, 1 + setup[1] % 128);

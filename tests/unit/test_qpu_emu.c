@@ -144,7 +144,8 @@ static void vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere(v
              RIG_BEGIN "mov ra1, r0\nnop\nmov vpm, r0 >> %d\nmov vpm, ra1 >> %d\nldi r5rep, %d\nnop\nmov "
                        "vpm, r0 >> r5\n" RIG_END(3),
              n, n, n);
-    struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .tolerate_hazards = 1};
+    struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20};
+    qpu_emu_set_rules(&config, QPU_IGNORE);
     struct qpu_rig rig = rig_open(&config, text);
     for (uint32_t i = 0; i < 16; i++) rig.in[i] = i;
     rig_run(&rig, 1);

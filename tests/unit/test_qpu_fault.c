@@ -64,15 +64,6 @@ static void rules_hold_along_the_path_taken(void **state)
   rig_close(&rig);
 }
 
-static void hazards_can_be_tolerated(void **state)
-{
-  struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .tolerate_hazards = 1};
-  (void)state;
-  struct qpu_rig rig = rig_open(&config, "mov ra1, 3\nmov r1, ra1\n" END);
-  rig_run(&rig, 1);
-  rig_close(&rig);
-}
-
 static const struct {
   const char *text, *message;
   size_t n;
@@ -198,7 +189,7 @@ static void random_words_never_crash_or_reach_outside(void **state)
   (void)state;
   log_hold(1);
   for (int round = 0; round < 12000; round++) {
-    config.tolerate_hazards = round % 4 != 0;
+    qpu_emu_set_rules(&config, (enum qpu_policy)(round % 3));
     config.threads_per_qpu = 1 + round % 2;
     assert_int_equal(qpu_emu_create(&config, &emu), STATUS_OK);
     assert_int_equal(qpu_memory_alloc(qpu_emu_memory(emu), FUZZ_WORDS * 8, &code), STATUS_OK);
@@ -227,7 +218,6 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_undefined_stops_with_place_and_cause),
       cmocka_unit_test(rules_hold_along_the_path_taken),
-      cmocka_unit_test(hazards_can_be_tolerated),
       cmocka_unit_test(a_deadlock_is_found_and_says_who_waits_for_what),
       cmocka_unit_test(endless_programs_are_given_up),
       cmocka_unit_test(configurations_that_cannot_be_are_refused),

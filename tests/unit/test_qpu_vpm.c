@@ -184,7 +184,7 @@ static int expect_store(const struct store_case *c, uint8_t *to)
   int width = c->mode == 0 ? 4 : c->mode < 4 ? 2 : 1, offset = c->mode % (4 / width) * width;
   for (int r = 0; r < c->units; r++)
     for (int i = 0; i < c->depth * width; i++) {
-      int k = offset + i + (c->packed ? r * c->depth * width : 0), step = c->packed ? 0 : r;
+      int k = offset + i, step = r; /* BLOCKMODE makes no difference */
       if (!c->horizontal && c->x + step > 15) return 0;
       size_t from = c->horizontal ? row_byte(c->y + step, c->x * 4 + k) : column_byte(c->y, c->x + step, k);
       if (from >= QPU_VPM_BYTES) return 0;

@@ -5,6 +5,14 @@
 
 #include "base/log.h"
 
+const char *const qpu_rule_names[QPU_N_RULES] = {
+    [QPU_RULE_REGISTER] = "register", [QPU_RULE_UNIFORMS] = "uniforms",   [QPU_RULE_SFU] = "sfu",
+    [QPU_RULE_ROTATION] = "rotation", [QPU_RULE_TMURS] = "tmurs",         [QPU_RULE_FLOW] = "flow",
+    [QPU_RULE_END] = "end",           [QPU_RULE_TARGET] = "target",       [QPU_RULE_PERIPHERALS] = "access",
+    [QPU_RULE_PARTIAL] = "partial",   [QPU_RULE_SETUP] = "setup",         [QPU_RULE_CODE] = "code",
+    [QPU_RULE_PITCH] = "pitch",       [QPU_RULE_BLOCKMODE] = "blockmode", [QPU_RULE_NOP] = "nop",
+};
+
 static int reads_port(const struct qpu_inst *inst, int mux)
 {
   if (qpu_inst_kind(inst) != QPU_ALU) return 0;
@@ -21,11 +29,14 @@ static int read_address(const struct qpu_inst *inst, int file)
   return inst->sig != QPU_SIG_SMALL_IMMEDIATE && reads_port(inst, QPU_MUX_B) ? inst->raddr_b : -1;
 }
 
-/* The address written through a file's port, −1 for none. */
+/* The address written through a file's port, −1 for none. An ALU that does nothing writes
+ * nothing, whatever target its fields name. */
 static int write_address(const struct qpu_inst *inst, int file)
 {
   int from_add = (file == QPU_FILE_A) != inst->ws;
   int always = qpu_inst_kind(inst) == QPU_BRANCH;
+  int idle = from_add ? inst->op_add == QPU_A_NOP : inst->op_mul == QPU_M_NOP;
+  if (qpu_inst_kind(inst) == QPU_ALU && idle) return -1;
   int cond = from_add ? inst->cond_add : inst->cond_mul;
   int address = from_add ? inst->waddr_add : inst->waddr_mul;
   return address != QPU_W_NOP && (always || cond != QPU_COND_NEVER) ? address : -1;
@@ -127,33 +138,75 @@ struct qpu_effects qpu_effects_of(const struct qpu_inst *inst)
   return effects;
 }
 
-static const struct {
-  uint32_t hazards;
-  const char *rule;
-} rules[] = {
-    {QPU_HAZARD_UNIFORM, "uniforms cannot be read in the two instructions after their address is written"},
-    {QPU_HAZARD_SFU,
+static const struct qpu_rule rules[] = {
+    {QPU_HAZARD_REGISTER, QPU_RULE_REGISTER,
+     "a register of file A or B cannot be read by the instruction after the one that writes it"},
+    {QPU_HAZARD_UNIFORM, QPU_RULE_UNIFORMS,
+     "uniforms cannot be read in the two instructions after their address is written"},
+    {QPU_HAZARD_SFU, QPU_RULE_SFU,
      "in the two instructions after an SFU write, r4 cannot be read, and nothing else may load it"},
-    {QPU_HAZARD_TMU_SWAP, "a TMU cannot be written in the three instructions after tmu_noswap"},
-    {QPU_HAZARD_R0 * 15, "a vector rotation cannot use an accumulator that the instruction before writes"},
-    {QPU_HAZARD_R5, "a vector rotation by r5 cannot follow directly on a write of r5"},
-    {QPU_HAZARD_TLB_Z, "the multisample mask cannot be read in the two instructions after a TLB Z write"},
-    {QPU_HAZARD_BRANCH, "no branch, thread switch or thread end in the first two delay slots of a branch"},
-    {QPU_HAZARD_END, "the last three instructions (thread end and its delay slots) cannot read uniforms or "
-                     "varyings, or touch VPM, DMA or TMU"},
-    {QPU_HAZARD_END_R14, "thread end and its two delay slots cannot read or write ra14 or rb14"},
-    {QPU_HAZARD_END_Z, "the last instruction cannot do a TLB Z write"},
-    {QPU_HAZARD_END_FLOW, "no branch, thread switch or second thread end in the delay slots of thread end"},
-    {QPU_HAZARD_SWITCH, "no branch, thread end or second switch in the two delay slots of a thread switch"},
+    {QPU_HAZARD_TMU_SWAP, QPU_RULE_TMURS,
+     "a TMU cannot be written in the three instructions after tmu_noswap"},
+    {QPU_HAZARD_ROTATION, QPU_RULE_ROTATION,
+     "a vector rotation cannot take from a higher quad what the instruction before writes there"},
+    {QPU_HAZARD_R5, QPU_RULE_ROTATION, "a vector rotation by r5 cannot follow directly on a write of r5"},
+    {QPU_HAZARD_TLB_Z, QPU_RULE_PERIPHERALS,
+     "the multisample mask cannot be read in the two instructions after a TLB Z write"},
+    {QPU_HAZARD_BRANCH, QPU_RULE_FLOW,
+     "no branch, thread switch or thread end in the first two delay slots of a branch"},
+    {QPU_HAZARD_END, QPU_RULE_END,
+     "the last three instructions (thread end and its delay slots) cannot read uniforms or "
+     "varyings, or touch VPM, DMA or TMU"},
+    {QPU_HAZARD_END_R14, QPU_RULE_END,
+     "thread end and its two delay slots cannot read or write ra14 or rb14"},
+    {QPU_HAZARD_END_Z, QPU_RULE_END, "the last instruction cannot do a TLB Z write"},
+    {QPU_HAZARD_END_FLOW, QPU_RULE_FLOW,
+     "no branch, thread switch or second thread end in the delay slots of thread end"},
+    {QPU_HAZARD_SWITCH, QPU_RULE_FLOW,
+     "no branch, thread end or second switch in the two delay slots of a thread switch"},
 };
 
-const char *qpu_hazard_rule(uint32_t met, int read_after_write)
+uint32_t qpu_hazard_met(const struct qpu_effects *earlier, const struct qpu_effects *later, int distance)
 {
-  if (read_after_write)
-    return "a register of file A or B cannot be read by the instruction after the one that writes it";
+  uint32_t raw = distance == 1 && (earlier->writes & later->reads) ? QPU_HAZARD_REGISTER : 0;
+  return (earlier->opens[distance - 1] & later->strikes) | raw;
+}
+
+const struct qpu_rule *qpu_hazard_rule(uint32_t met)
+{
   for (size_t i = 0; met && i < sizeof rules / sizeof rules[0]; i++)
-    if (met & rules[i].hazards) return rules[i].rule;
+    if (met & rules[i].hazards) return &rules[i];
   return NULL;
+}
+
+unsigned qpu_rotation_lanes(const struct qpu_inst *inst)
+{
+  int file = inst->ws ? QPU_FILE_A : QPU_FILE_B, flags = inst->sf && inst->op_add == QPU_A_NOP;
+  if (flags) return 0xffff;
+  if (inst->cond_mul == QPU_COND_NEVER) return 0;
+  switch (inst->waddr_mul) {
+  case QPU_W_NOP:
+    return 0;
+  case QPU_W_R5:
+    return file == QPU_FILE_B ? 1 : 0x1111;
+  case QPU_W_TMU_NOSWAP:
+  case QPU_W_UNIFORM_ADDRESS:
+  case QPU_W_VPM_SETUP:
+  case QPU_W_VPM_ADDRESS:
+    return 1;
+  default:
+    return 0xffff;
+  }
+}
+
+unsigned qpu_rotation_stale(unsigned lanes, unsigned written, int n)
+{
+  unsigned stale = 0;
+  for (int i = 0; i < QPU_LANES; i++) {
+    int from = (i - n) & (QPU_LANES - 1);
+    if (lanes >> i & 1 && written >> from & 1 && from / 4 > i / 4) stale |= 1u << i;
+  }
+  return stale;
 }
 
 static int count_peripherals(const struct qpu_inst *inst)
@@ -181,6 +234,23 @@ static int mixes_vpm(const struct qpu_inst *inst)
   return count > 1 && !(count == 2 && plain_reads == 1 && plain_writes == 1);
 }
 
+/* The mux whose value an operation passes on as it is, −1 for none. */
+static int moved_mux(const struct qpu_inst *inst, int from_mul)
+{
+  int a = from_mul ? inst->mul_a : inst->add_a, b = from_mul ? inst->mul_b : inst->add_b;
+  int moves = from_mul ? inst->op_mul == QPU_M_V8MIN || inst->op_mul == QPU_M_V8MAX
+                       : inst->op_add == QPU_A_OR || inst->op_add == QPU_A_AND || inst->op_add == QPU_A_MIN ||
+                             inst->op_add == QPU_A_MAX;
+  return moves && a == b ? a : -1;
+}
+
+static int moves_the_same(const struct qpu_inst *inst)
+{
+  int mux = moved_mux(inst, 0);
+  return qpu_inst_kind(inst) == QPU_ALU && mux >= 0 && mux == moved_mux(inst, 1) && !rotates(inst) &&
+         !inst->pack;
+}
+
 /* Below 32 the two ALUs write different files; above, most addresses are one thing whichever file
  * names them. */
 static int same_target(const struct qpu_inst *inst)
@@ -192,7 +262,8 @@ static int same_target(const struct qpu_inst *inst)
   for (size_t i = 0; i < sizeof by_file; i++)
     if (address == by_file[i]) return 0;
   int one_or_other = inst->cond_add >= QPU_COND_Z && (inst->cond_add ^ 1) == inst->cond_mul;
-  return !(address <= QPU_W_ACC3 && one_or_other);
+  int load = qpu_inst_kind(inst) == QPU_LOAD;
+  return !(address <= QPU_W_ACC3 && (one_or_other || load || moves_the_same(inst)));
 }
 
 static int conditional_peripheral(const struct qpu_inst *inst)
@@ -210,28 +281,32 @@ static int reserved_code(const struct qpu_inst *inst)
   return !qpu_add_ops[inst->op_add].name || (inst->pm && !qpu_mul_packs(inst->pack));
 }
 
-const char *qpu_hazard_within(const struct qpu_inst *inst)
+#define WITHIN(name, kind, text) static const struct qpu_rule name = {0, kind, text}
+WITHIN(code_rule, QPU_RULE_CODE, "reserved code in the instruction word");
+WITHIN(end_write_rule, QPU_RULE_END, "the thread end instruction cannot write to register file A or B");
+WITHIN(end_access_rule, QPU_RULE_END,
+       "the thread end instruction cannot read uniforms or varyings, or touch VPM, DMA or TMU");
+WITHIN(end_r14_rule, QPU_RULE_END, "thread end and its two delay slots cannot read or write ra14 or rb14");
+WITHIN(target_rule, QPU_RULE_TARGET, "both ALUs write the same register");
+WITHIN(access_rule, QPU_RULE_PERIPHERALS,
+       "an instruction has one of these accesses only: TMU write, TMU load, TLB write, TLB load, SFU write, "
+       "mutex read, semaphore");
+WITHIN(vpm_rule, QPU_RULE_PERIPHERALS,
+       "the only two VPM accesses that go together in one instruction are a read and a write");
+WITHIN(partial_rule, QPU_RULE_PARTIAL, "a write to a TMU or to VPM cannot be conditional: it happens anyway");
+
+const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst)
 {
   struct qpu_effects effects = qpu_effects_of(inst);
   int ends = inst->sig == QPU_SIG_THREAD_END || inst->sig == QPU_SIG_LOAD_COLOUR_END;
-  if (reserved_code(inst)) return "reserved code in the instruction word";
-  if (ends && effects.writes) return "the thread end instruction cannot write to register file A or B";
-  if (ends && (effects.strikes & QPU_HAZARD_END))
-    return "the thread end instruction cannot read uniforms or varyings, "
-           "or touch VPM, DMA or TMU";
-  if (ends && (effects.strikes & QPU_HAZARD_END_R14))
-    return "thread end and its two delay slots cannot read or write "
-           "ra14 or rb14";
-  if (same_target(inst)) return "both ALUs write the same register";
-  if (count_peripherals(inst) > 1)
-    return "an instruction has one of these accesses only: TMU write, TMU load, TLB write, TLB load, SFU "
-           "write, "
-           "mutex read, semaphore";
-  if (mixes_vpm(inst))
-    return "the only two VPM accesses that go together in one instruction are a read and a write";
-  if (conditional_peripheral(inst))
-    return "a write to a TMU or to VPM cannot be conditional: it happens anyway";
-  return NULL;
+  if (reserved_code(inst)) return &code_rule;
+  if (ends && effects.writes) return &end_write_rule;
+  if (ends && (effects.strikes & QPU_HAZARD_END)) return &end_access_rule;
+  if (ends && (effects.strikes & QPU_HAZARD_END_R14)) return &end_r14_rule;
+  if (same_target(inst)) return &target_rule;
+  if (count_peripherals(inst) > 1) return &access_rule;
+  if (mixes_vpm(inst)) return &vpm_rule;
+  return conditional_peripheral(inst) ? &partial_rule : NULL;
 }
 
 static const char *rotates_badly(const struct qpu_inst *inst)
@@ -270,6 +345,26 @@ static int successors(const struct qpu_program *program, size_t at, size_t next[
   return n;
 }
 
+static int writes_surely(const struct qpu_inst *inst, int accumulator)
+{
+  int address = QPU_W_ACC0 + accumulator, alu = qpu_inst_kind(inst) == QPU_ALU;
+  int add = inst->waddr_add == address && inst->cond_add == QPU_COND_ALWAYS;
+  int mul = inst->waddr_mul == address && inst->cond_mul == QPU_COND_ALWAYS;
+  return (add && !(alu && inst->op_add == QPU_A_NOP)) || (mul && !(alu && inst->op_mul == QPU_M_NOP));
+}
+
+/* Whether a rotation behind instruction `at` takes what that one writes in a higher quad. Which lanes
+ * a condition lets through is not known here: the emulator sees it. */
+static int rotates_too_early(const struct qpu_program *program, size_t at, const struct qpu_inst *inst)
+{
+  struct qpu_inst writer = qpu_decode(program->words[at]);
+  int n = inst->raddr_b - QPU_SMALL_ROTATE_R5;
+  int within_quads = inst->mul_a >= QPU_MUX_R4 || inst->mul_b >= QPU_MUX_R4;
+  if (within_quads || inst->cond_mul > QPU_COND_ALWAYS) return 0;
+  if (!writes_surely(&writer, inst->mul_a) && !writes_surely(&writer, inst->mul_b)) return 0;
+  return n == 0 || qpu_rotation_stale(qpu_rotation_lanes(inst), 0xffff, n) != 0;
+}
+
 /* Whether what follows instruction `at` gets along with one that lies `distance` before it. */
 static status_t check_after(const struct qpu_program *program, const struct qpu_effects *earlier, size_t at,
                             int distance)
@@ -281,9 +376,10 @@ static status_t check_after(const struct qpu_program *program, const struct qpu_
     if (program->data[next[i]]) return refuse(program, at, "execution runs into data here");
     struct qpu_inst inst = qpu_decode(program->words[next[i]]);
     struct qpu_effects later = qpu_effects_of(&inst);
-    const char *rule = qpu_hazard_rule(earlier->opens[distance - 1] & later.strikes,
-                                       distance == 1 && (earlier->writes & later.reads));
-    if (rule) return refuse(program, next[i], rule);
+    uint32_t met = qpu_hazard_met(earlier, &later, distance);
+    if (distance == 1 && !rotates_too_early(program, at, &inst)) met &= ~(uint32_t)QPU_HAZARD_ROTATION;
+    const struct qpu_rule *rule = qpu_hazard_rule(met);
+    if (rule) return refuse(program, next[i], rule->text);
     if (distance < 3) RETURN_IF_FAILED(check_after(program, earlier, next[i], distance + 1));
   }
   return STATUS_OK;
@@ -294,8 +390,8 @@ status_t qpu_hazard_check(const struct qpu_program *program)
   for (size_t i = 0; i < program->n_words; i++) {
     if (program->data[i]) continue;
     struct qpu_inst inst = qpu_decode(program->words[i]);
-    const char *rule = qpu_hazard_within(&inst);
-    if (!rule) rule = rotates_badly(&inst);
+    const struct qpu_rule *within = qpu_hazard_within(&inst);
+    const char *rule = within ? within->text : rotates_badly(&inst);
     if (!rule && i < 2 &&
         (inst.sig == QPU_SIG_WAIT_SCOREBOARD || is_tlb(write_address(&inst, QPU_FILE_A)) ||
          is_tlb(write_address(&inst, QPU_FILE_B))))

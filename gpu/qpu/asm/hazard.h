@@ -23,6 +23,7 @@ enum qpu_hazard {
   QPU_HAZARD_SFU = 1 << 1,
   QPU_HAZARD_TMU_SWAP = 1 << 2,
   QPU_HAZARD_R0 = 1 << 3, /**< to r3: the next three bits */
+  QPU_HAZARD_ROTATION = QPU_HAZARD_R0 * 15,
   QPU_HAZARD_R5 = 1 << 7,
   QPU_HAZARD_TLB_Z = 1 << 8,
   QPU_HAZARD_BRANCH = 1 << 9,
@@ -30,7 +31,37 @@ enum qpu_hazard {
   QPU_HAZARD_END_R14 = 1 << 11,
   QPU_HAZARD_END_Z = 1 << 12,
   QPU_HAZARD_END_FLOW = 1 << 13,
-  QPU_HAZARD_SWITCH = 1 << 14
+  QPU_HAZARD_SWITCH = 1 << 14,
+  QPU_HAZARD_REGISTER = 1 << 15 /**< found by comparing what is written with what is read */
+};
+
+/** Kinds of rule, by which a user chooses what happens where one is broken; then questions that
+ * documents answer differently. */
+enum qpu_rule_kind {
+  QPU_RULE_REGISTER,
+  QPU_RULE_UNIFORMS,
+  QPU_RULE_SFU,
+  QPU_RULE_ROTATION,
+  QPU_RULE_TMURS,
+  QPU_RULE_FLOW,
+  QPU_RULE_END,
+  QPU_RULE_TARGET,
+  QPU_RULE_PERIPHERALS,
+  QPU_RULE_PARTIAL,
+  QPU_RULE_SETUP,
+  QPU_RULE_CODE,
+  QPU_RULE_PITCH, /**< from here on readings of the documents */
+  QPU_RULE_BLOCKMODE,
+  QPU_RULE_NOP,
+  QPU_N_RULES
+};
+
+extern const char *const qpu_rule_names[QPU_N_RULES];
+
+struct qpu_rule {
+  uint32_t hazards; /**< those that it is about, 0 for a rule about one instruction */
+  enum qpu_rule_kind kind;
+  const char *text;
 };
 
 /** What of an instruction matters to others. */
@@ -43,12 +74,22 @@ struct qpu_effects {
 
 struct qpu_effects qpu_effects_of(const struct qpu_inst *inst);
 
-/** \brief The rule behind a hazard met; \a read_after_write for a register that was just written.
- * NULL for none. */
-const char *qpu_hazard_rule(uint32_t met, int read_after_write);
+/** \brief Hazards that \a later meets where it stands \a distance (1 to 3) behind \a earlier. */
+uint32_t qpu_hazard_met(const struct qpu_effects *earlier, const struct qpu_effects *later, int distance);
+
+/** \brief The first rule behind hazards met, NULL for none. */
+const struct qpu_rule *qpu_hazard_rule(uint32_t met);
 
 /** \brief The rule that an instruction breaks by itself, or NULL. */
-const char *qpu_hazard_within(const struct qpu_inst *inst);
+const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst);
+
+/** \brief Lanes that a rotation's target takes its value from: one where the target replicates or
+ * reads element 0 alone. 0 where nothing comes of the mul ALU's result. */
+unsigned qpu_rotation_lanes(const struct qpu_inst *inst);
+
+/** \brief Of the \a lanes of a result rotated by \a n, those that take theirs from a higher quad, in
+ * a lane of \a written. Only these see what stood there before the last instruction. */
+unsigned qpu_rotation_stale(unsigned lanes, unsigned written, int n);
 
 /** \brief Checks a program wherever execution may go by branches whose targets are known.
  * STATUS_USAGE with "file:line: rule". */

@@ -16,10 +16,15 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "gpu/qpu/asm/hazard.h"
 #include "gpu/qpu/emulator/memory.h"
 
 #define QPU_EMU_MAX_QPUS 64
 #define QPU_EMU_BASE     0x20000000u
+
+/** What happens where a rule is broken. Where the program goes on, an operand read too early is the
+ * old one, as on the part. */
+enum qpu_policy { QPU_FAULT, QPU_WARN, QPU_IGNORE };
 
 struct qpu_emu_config {
   int n_qpus;          /**< 1 to 64; 0 means 12 */
@@ -28,10 +33,9 @@ struct qpu_emu_config {
   uint32_t base;       /**< bus address of the emulated memory; 0 means QPU_EMU_BASE */
   /** requests a TMU holds; 0 means 4. The guide allows 8, which is unreliable in practice */
   int tmu_depth;
-  int dma_turns; /**< turns a DMA transfer takes besides one a row; 0 means 16 */
-  /** 1: broken scheduling rules pass; registers then read their newest value */
-  int tolerate_hazards;
-  uint64_t max_instructions; /**< the run is given up after so many; 0 for no limit */
+  int dma_turns;              /**< turns a DMA transfer takes besides one a row; 0 means 16 */
+  uint8_t rules[QPU_N_RULES]; /**< enum qpu_policy of each kind */
+  uint64_t max_instructions;  /**< the run is given up after so many; 0 for no limit */
   /** where every instruction is shown with what it reads and writes; NULL for nowhere */
   FILE *trace;
 };
@@ -67,6 +71,17 @@ struct qpu_emu_stats {
 
 struct qpu_emu;
 
+/** A rule broken, or a question answered, under QPU_WARN. */
+struct qpu_notice {
+  uint32_t address; /**< of the instruction */
+  enum qpu_rule_kind kind;
+  const char *text;
+  uint64_t count;
+};
+
+/** \brief One policy for all kinds. */
+void qpu_emu_set_rules(struct qpu_emu_config *config, enum qpu_policy policy);
+
 /** \brief STATUS_USAGE for a configuration that cannot be, STATUS_ENVIRONMENT without memory. */
 status_t qpu_emu_create(const struct qpu_emu_config *config, struct qpu_emu **emu);
 void qpu_emu_destroy(struct qpu_emu *emu);
@@ -84,6 +99,13 @@ void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu);
 status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_jobs);
 
 struct qpu_emu_stats qpu_emu_stats(const struct qpu_emu *emu);
+
+/** \brief Notices of the last run, by first appearance; \a more counts those beyond the first
+ * thousand. */
+size_t qpu_emu_notices(const struct qpu_emu *emu, const struct qpu_notice **notices, uint64_t *more);
+
+/** \brief Warns of each, with address, instruction and count, while the jobs' code still stands. */
+void qpu_emu_warn(const struct qpu_emu *emu);
 
 /** \brief How often the instruction at a code address was issued in the last run. */
 uint64_t qpu_emu_issued_at(const struct qpu_emu *emu, uint32_t address);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gpu/qpu/emulator/rules.h"
 #include "gpu/qpu/emulator/trace.h"
 
 static int thread_id(const struct qpu_issue *issue)
@@ -48,12 +49,12 @@ int qpu_would_stall(struct qpu_issue *issue)
 static status_t read_uniform(struct qpu_issue *issue, qpu_vec *out)
 {
   struct qpu_thread *thread = issue->thread;
-  uint32_t value;
-  if (!qpu_memory_word_ok(&issue->emu->memory, thread->uniforms))
-    return qpu_emu_fault(issue, "uniform read at 0x%08x, outside every allocation", thread->uniforms);
-  memcpy(&value, qpu_memory_at(&issue->emu->memory, thread->uniforms), sizeof value);
+  uint32_t value, *stream = issue->stale & QPU_HAZARD_UNIFORM ? &thread->uniforms_before : &thread->uniforms;
+  if (!qpu_memory_word_ok(&issue->emu->memory, *stream))
+    return qpu_emu_fault(issue, "uniform read at 0x%08x, outside every allocation", *stream);
+  memcpy(&value, qpu_memory_at(&issue->emu->memory, *stream), sizeof value);
   *out = (qpu_vec){0} + value;
-  thread->uniforms += 4;
+  *stream += 4;
   return STATUS_OK;
 }
 
@@ -107,6 +108,7 @@ static void write_r5(struct qpu_issue *issue, int file, const qpu_vec *value, un
 {
   qpu_vec spread;
   for (int i = 0; i < QPU_LANES; i++) spread[i] = (*value)[file == QPU_FILE_A ? i & ~3 : 0];
+  qpu_rules_note(issue->thread, REG_ACC + 5, lanes);
   qpu_assign(&issue->thread->reg[REG_ACC + 5], &spread, lanes);
 }
 
@@ -121,9 +123,9 @@ static status_t setup_read(struct qpu_issue *issue, uint32_t setup)
     struct qpu_vpm_access access = qpu_vpm_access_of(setup);
     if (access.size == 3) return qpu_emu_fault(issue, "VPM read set-up with the reserved size 3");
     if (qpu->read.left + qpu->next_read.left > 1)
-      return qpu_emu_fault(
-          issue, "VPM read set-up while %d vectors of the one before are unread: the part ignores it",
-          qpu->read.left + qpu->next_read.left);
+      return qpu_rules_break(
+          issue, QPU_RULE_SETUP,
+          "VPM read set-up while vectors of the one before are unread: the part ignores it");
     if (qpu->read.left)
       qpu->next_read = access;
     else
@@ -158,6 +160,13 @@ static status_t start_transfer(struct qpu_issue *issue, int store, uint32_t addr
   struct qpu_emu *emu = issue->emu;
   struct qpu_dma *dma = store ? &issue->qpu->store : &issue->qpu->load;
   if (!(dma->setup >> 31)) return qpu_emu_fault(issue, "a DMA transfer is started and was never set up");
+  if (!store && qpu_dma_pitch_is_long(dma))
+    RETURN_IF_FAILED(qpu_rules_break(issue, QPU_RULE_PITCH,
+                                     "DMA load with a pitch beyond the guide's 13 bits: all 16 are taken"));
+  if (store && qpu_dma_block_differs(dma))
+    RETURN_IF_FAILED(qpu_rules_break(
+        issue, QPU_RULE_BLOCKMODE,
+        "DMA store with BLOCKMODE set: each row is taken from a row or column of its own all the same"));
   dma->busy = 1;
   dma->active_setup = dma->setup;
   dma->active_stride = dma->stride;
@@ -217,14 +226,7 @@ static void interrupt(struct qpu_issue *issue, const qpu_vec *value, unsigned la
   if (qpu_mask_of(value, 0) & lanes) issue->emu->stats.interrupts++;
 }
 
-/* Both go into the stream of requests whatever the condition says, with undefined data where it
- * does not hold. */
-static status_t partial(struct qpu_issue *issue, const char *what)
-{
-  return qpu_emu_fault(issue, "a conditional write to %s happens in all lanes, undefined in those left out",
-                       what);
-}
-
+/* VPM and TMU take a conditional write whatever the condition says (vc4asm's addendum). */
 status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes)
 {
   struct qpu_thread *thread = issue->thread;
@@ -232,6 +234,7 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
   if (address >= QPU_W_SFU_RECIP && address <= QPU_W_SFU_LOG) {
     qpu_vec result;
     qpu_sfu(&result, value, address);
+    thread->r4_before = thread->reg[REG_ACC + 4];
     qpu_assign(&thread->reg[REG_ACC + 4], &result, lanes);
     return STATUS_OK;
   }
@@ -245,10 +248,10 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
     interrupt(issue, value, lanes);
     return STATUS_OK;
   case QPU_W_UNIFORM_ADDRESS:
+    if (lanes & 1) thread->uniforms_before = thread->uniforms;
     if (lanes & 1) thread->uniforms = file == QPU_FILE_A ? first & ~3u : thread->uniforms + (first & ~3u);
     return STATUS_OK;
   case QPU_W_VPM:
-    if (lanes != QPU_ALL_LANES) return partial(issue, "the VPM");
     qpu_vpm_write(&issue->emu->vpm, &issue->qpu->write, value);
     issue->emu->stats.vpm_writes++;
     return STATUS_OK;
@@ -260,7 +263,6 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
     return release_mutex(issue);
   case QPU_W_TMU0_S:
   case QPU_W_TMU1_S:
-    if (lanes != QPU_ALL_LANES) return partial(issue, "a TMU");
     return request_lookup(issue, address == QPU_W_TMU1_S, value);
   default:
     return qpu_emu_fault(
@@ -278,7 +280,7 @@ static status_t finish(struct qpu_emu *emu, int number, int store)
   dma->busy = 0;
   if (!error) return STATUS_OK;
   qpu->thread[qpu->current].pc = dma->pc;
-  struct qpu_issue issue = {emu, qpu, &qpu->thread[qpu->current], NULL, number};
+  struct qpu_issue issue = {.emu = emu, .qpu = qpu, .thread = &qpu->thread[qpu->current], .number = number};
   return qpu_emu_fault(&issue, "%s (set-up 0x%08x, stride 0x%08x, address 0x%08x)", error, dma->active_setup,
                        dma->active_stride, dma->address);
 }

@@ -5,6 +5,7 @@
 
 #include "gpu/qpu/emulator/io.h"
 #include "gpu/qpu/emulator/predecode.h"
+#include "gpu/qpu/emulator/rules.h"
 #include "gpu/qpu/emulator/trace.h"
 #include "gpu/qpu/isa/pack.h"
 
@@ -25,21 +26,6 @@ static void set_flags(struct qpu_thread *thread, const qpu_vec *result, unsigned
   thread->c = (thread->c & ~lanes) | (carry & lanes);
 }
 
-/* Lanes change places on the way into the mul ALU, so its carries do too. */
-static void rotate(const struct qpu_decoded *d, const struct qpu_thread *thread, qpu_vec *value,
-                   unsigned *carry)
-{
-  int n = d->rotation == 16 ? (int)(thread->reg[REG_ACC + 5][0] & 15) : d->rotation;
-  qpu_vec from = *value;
-  unsigned carry_from = *carry;
-  *carry = 0;
-  for (int i = 0; i < QPU_LANES; i++) {
-    int lane = d->quads ? (i & ~3) | ((i - n) & 3) : (i - n) & 15;
-    (*value)[i] = from[lane];
-    *carry |= (carry_from >> lane & 1) << i;
-  }
-}
-
 /* A source as its ALU sees it: unpacking depends on whether the operation takes floats. */
 static const qpu_vec *source(const struct qpu_issue *issue, int which, int as_float, qpu_vec *room)
 {
@@ -47,7 +33,11 @@ static const qpu_vec *source(const struct qpu_issue *issue, int which, int as_fl
   const struct qpu_inst *inst = &d->inst;
   const uint8_t muxes[4] = {inst->add_a, inst->add_b, inst->mul_a, inst->mul_b};
   if (d->source[which] == QPU_CONSTANT) return &d->constant;
-  const qpu_vec *in = &issue->thread->reg[d->source[which]];
+  const qpu_vec *in = &issue->thread->reg[d->source[which]], *before = NULL;
+  if ((issue->stale & QPU_HAZARD_REGISTER) && d->source[which] < REG_ACC)
+    before = qpu_rules_before(issue, d->source[which], NULL);
+  if ((issue->stale & QPU_HAZARD_SFU) && d->source[which] == REG_ACC + 4) before = &issue->thread->r4_before;
+  if (before) in = before;
   if (!inst->unpack || muxes[which] != (inst->pm ? QPU_MUX_R4 : QPU_MUX_A)) return in;
   qpu_unpack(room, in, inst->unpack, as_float || inst->pm);
   return room;
@@ -70,8 +60,26 @@ static status_t write_target(struct qpu_issue *issue, int from_mul, const qpu_ve
   if (file_pack) qpu_pack(&packed, result, inst->pack, as_float);
   if (mul_pack || file_pack) result = &packed;
   if (!reg) return qpu_io_write(issue, address, file, result, lanes);
+  if (lanes) qpu_rules_note(issue->thread, target, lanes);
   qpu_assign(reg, result, lanes);
   return STATUS_OK;
+}
+
+/* Rotates the mul ALU's result. Quads go through the ALU one after the other: a lane that takes from a
+ * higher quad sees what stood there before the last instruction. */
+static void rotate(const struct qpu_issue *issue, const qpu_vec *sources[4], qpu_vec *value, unsigned *carry)
+{
+  const struct qpu_decoded *d = issue->decoded;
+  const int n = qpu_rotation_of(issue);
+  qpu_rotate(value, carry, n, d->quads);
+  if (!(issue->stale & QPU_HAZARD_ROTATION)) return;
+  const qpu_vec *a = qpu_rules_before(issue, d->source[2], NULL),
+                *b = qpu_rules_before(issue, d->source[3], NULL);
+  qpu_vec before;
+  unsigned none = 0;
+  d->mul(&before, a ? a : sources[2], b ? b : sources[3]);
+  qpu_rotate(&before, &none, n, d->quads);
+  qpu_assign(value, &before, qpu_rotation_stale(QPU_ALL_LANES, QPU_ALL_LANES, n));
 }
 
 static status_t run_alu(struct qpu_issue *issue)
@@ -88,7 +96,7 @@ static status_t run_alu(struct qpu_issue *issue)
   if (d->mul) d->mul(&multiplied, s[2], s[3]);
   int mul_flags = inst->sf && !d->add && d->mul;
   unsigned mul_carry = mul_flags ? qpu_alu_mul_carry(inst->op_mul, s[2], s[3]) : 0;
-  if (d->mul && d->rotation) rotate(d, thread, &multiplied, &mul_carry);
+  if (d->mul && d->rotation) rotate(issue, s, &multiplied, &mul_carry);
   int saturates = inst->pack == 8 && !inst->pm && !inst->ws && inst->waddr_add < 32 &&
                   (inst->op_add == QPU_A_ADD || inst->op_add == QPU_A_SUB);
   if (saturates) qpu_saturate(&added, inst->op_add, s[0], s[1]);
@@ -156,7 +164,10 @@ static status_t run_branch(struct qpu_issue *issue)
   struct qpu_thread *thread = issue->thread;
   if (!branch_taken(thread, inst->cond_br)) return STATUS_OK;
   uint32_t link = thread->pc + 4 * QPU_INSTRUCTION_BYTES;
-  uint32_t target = inst->imm + (inst->rel ? link : 0) + (inst->reg ? thread->reg[inst->raddr_a][15] : 0);
+  const qpu_vec *before =
+      issue->stale & QPU_HAZARD_REGISTER ? qpu_rules_before(issue, inst->raddr_a, NULL) : NULL;
+  uint32_t from = (before ? *before : thread->reg[inst->raddr_a])[15];
+  uint32_t target = inst->imm + (inst->rel ? link : 0) + (inst->reg ? from : 0);
   qpu_vec value = (qpu_vec){0} + link;
   if (inst->sf) set_flags(thread, &value, 0, QPU_ALL_LANES);
   thread->jumps |= 1u << 4;
@@ -195,13 +206,6 @@ static status_t run_signal(struct qpu_issue *issue)
   }
 }
 
-static const char *broken_rule(const struct qpu_thread *thread, const struct qpu_decoded *d)
-{
-  uint32_t met = (uint32_t)(thread->open & 0xffff) & d->effects.strikes;
-  const char *rule = qpu_hazard_rule(met, (thread->written & d->effects.reads) != 0);
-  return rule ? rule : d->rule;
-}
-
 static inline void advance(struct qpu_thread *thread, const struct qpu_decoded *d)
 {
   thread->open = thread->open >> 16 | d->opens;
@@ -234,6 +238,7 @@ int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread)
   if (__builtin_expect(hazard != 0 || thread->ending || thread->switching, 0)) return 0;
   if ((d->port_a | d->port_b) && !take_uniform(emu, thread, d)) return 0;
   run_plain(d, thread->reg);
+  thread->n_last = 0;
   d->issued++;
   emu->stats.issued++;
   advance(thread, d);
@@ -250,8 +255,6 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
   issue->decoded = d;
   if (!d) return qpu_emu_fault(issue, "there is no instruction here: the program ran out of its memory");
   if (d->error) return qpu_emu_fault(issue, "%s", d->error);
-  const char *rule = emu->config.tolerate_hazards ? NULL : broken_rule(thread, d);
-  if (rule) return qpu_emu_fault(issue, "%s", rule);
   if (d->may_stall) {
     thread->waiting = (int8_t)qpu_would_stall(issue);
     if (thread->waiting >= 0) {
@@ -259,6 +262,9 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
       return STATUS_OK;
     }
   }
+  issue->n_last = thread->n_last;
+  RETURN_IF_FAILED(qpu_rules_apply(issue));
+  thread->n_last = 0;
   if (d->port_a) RETURN_IF_FAILED(qpu_io_read(issue, d->port_a, QPU_FILE_A));
   if (d->port_b) {
     if (d->port_b == QPU_R_UNIFORM && d->port_a == QPU_R_UNIFORM)
@@ -266,7 +272,7 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
     else
       RETURN_IF_FAILED(qpu_io_read(issue, d->port_b, QPU_FILE_B));
   }
-  if (d->plain)
+  if (d->plain && !emu->notes_writes)
     run_plain(d, thread->reg);
   else if (d->kind == QPU_ALU)
     RETURN_IF_FAILED(run_alu(issue));

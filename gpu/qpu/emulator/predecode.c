@@ -69,6 +69,33 @@ static int stalls(int address)
   return address == QPU_R_VPM || address == QPU_R_VPM_WAIT || address == QPU_R_MUTEX;
 }
 
+/* vc4asm's author reads the last result of the mul ALU so; the guide has nothing happen. */
+static const struct qpu_rule nop_rule = {0, QPU_RULE_NOP,
+                                         "the mul ALU has a target and no operation: nothing is written"};
+
+static int writes_nothing(const struct qpu_decoded *d)
+{
+  return d->kind == QPU_ALU && d->inst.op_mul == QPU_M_NOP && d->inst.waddr_mul != QPU_W_NOP &&
+         d->inst.cond_mul != QPU_COND_NEVER;
+}
+
+/* Whether what the instruction there writes may be read before it stands: by the one behind it, or by
+ * one that a branch leads to. */
+static int read_early(const struct qpu_emu *emu, uint32_t address, const struct qpu_decoded *d)
+{
+  uint64_t next, branch;
+  uint32_t offset = address - emu->memory.base;
+  if (offset >= 24 && offset + 16 <= emu->memory.size) {
+    memcpy(&next, qpu_memory_at(&emu->memory, address + 8), 8);
+    memcpy(&branch, qpu_memory_at(&emu->memory, address - 24), 8);
+    if (branch >> 60 == QPU_SIG_BRANCH) return 1;
+    struct qpu_inst inst = qpu_decode(next);
+    struct qpu_effects effects = qpu_effects_of(&inst);
+    return qpu_hazard_met(&d->effects, &effects, 1) != 0;
+  }
+  return 1;
+}
+
 void qpu_predecode(uint64_t word, struct qpu_decoded *d)
 {
   memset(d, 0, sizeof *d);
@@ -76,6 +103,7 @@ void qpu_predecode(uint64_t word, struct qpu_decoded *d)
   d->kind = qpu_inst_kind(&d->inst);
   d->effects = qpu_effects_of(&d->inst);
   d->rule = qpu_hazard_within(&d->inst);
+  if (!d->rule && writes_nothing(d)) d->rule = &nop_rule;
   int file_add = d->inst.ws ? QPU_FILE_B : QPU_FILE_A;
   d->target_add = target_index(d->inst.waddr_add, file_add);
   d->target_mul = target_index(d->inst.waddr_mul, file_add ^ QPU_FILE_AB);
@@ -124,5 +152,6 @@ struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address)
   if (emu->config.threads_per_qpu == 2 && ((d->effects.reads | d->effects.writes) & UPPER_HALVES))
     d->error = "with two threads a QPU has ra0 to ra15 and rb0 to rb15 only";
   if (d->error || emu->config.trace) d->fast = 0;
+  if (emu->notes_writes && read_early(emu, address, d)) d->fast = 0;
   return d;
 }

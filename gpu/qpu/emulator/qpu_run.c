@@ -13,14 +13,11 @@
 #include "base/options.h"
 #include "base/start.h"
 #include "gpu/qpu/asm/asm.h"
-#include "gpu/qpu/emulator/emu.h"
-
-#define MAX_BUFFERS  16
-#define MAX_UNIFORMS 1024
+#include "gpu/qpu/emulator/job_text.h"
 
 struct config {
-  const char *input, *uniforms, *buffers, *load, *save;
-  int64_t qpus, threads, tmu_depth, limit;
+  const char *input, *uniforms, *uniforms_from, *buffers, *load, *save, *hazards;
+  int64_t qpus, jobs, threads, tmu_depth, limit;
   int trace, tolerate;
 };
 
@@ -29,15 +26,23 @@ struct config {
 static const struct option_spec options[] = {
     {"input", 'i', OPTION_ALWAYS, OPTION_INPUT(input, "FILE"),
      "Program: source if it ends in .qasm, else words as 0x numbers in text or binary."},
-    {"qpus", 'q', OPTION_ALWAYS, OPTION_INT(qpus, 1, 64, "N"),
-     "QPUs, each of which runs the program once (default: 1)."},
+    {"qpus", 'q', OPTION_ALWAYS, OPTION_INT(qpus, 1, 64, "N"), "QPUs (default: 1)."},
+    {"jobs", 'j', OPTION_ALWAYS, OPTION_INT(jobs, 1, QPU_MAX_JOBS, "N"),
+     "How often the program runs: those beyond the QPUs follow where one ends (default: once a QPU and "
+     "thread)."},
     {"uniforms", 'u', OPTION_ALWAYS, OPTION_TEXT(uniforms, "LIST"),
-     "Uniforms, separated by commas: whole numbers, numbers with a point, @K for the address of buffer K, % "
-     "for the program's number."},
+     "Uniforms, separated by commas: numbers, those with a point as floats; @K for the address of buffer K, "
+     "@u "
+     "of the job's own uniforms, @c of the code; % for the job's number; sums and products of these, as "
+     "@1+%*64. Lists separated by ';' are one a job."},
+    {"uniforms-from", 0, OPTION_ALWAYS, OPTION_INPUT(uniforms_from, "FILE"),
+     "The same from a file: a line for every job, or one for all."},
     {"buffers", 'b', OPTION_ALWAYS, OPTION_TEXT(buffers, "LIST"),
      "Sizes of buffers in bytes, separated by commas."},
-    {"load", 'l', OPTION_ALWAYS, OPTION_INPUT(load, "FILE"), "What buffer 0 holds at the start."},
-    {"save", 's', OPTION_ALWAYS, OPTION_OUTPUT(save, "FILE"), "Where the last buffer goes at the end."},
+    {"load", 'l', OPTION_ALWAYS, OPTION_TEXT(load, "[K[+OFFSET]=]FILE,..."),
+     "What buffer K (default: 0) holds at the start, from a byte OFFSET on."},
+    {"save", 's', OPTION_ALWAYS, OPTION_TEXT(save, "[K=]FILE,..."),
+     "Where buffer K (default: the last) goes at the end."},
     {"trace", 't', OPTION_ALWAYS, OPTION_FLAG(trace),
      "Shows every instruction with what it writes, on standard error."},
     {"threads", 0, OPTION_ALWAYS, OPTION_INT(threads, 1, 2, "N"), "Threads a QPU (default: 1)."},
@@ -45,7 +50,12 @@ static const struct option_spec options[] = {
      "Look-ups that a TMU holds (default: 4, what is reliable; the guide says 8)."},
     {"limit", 0, OPTION_ALWAYS, OPTION_INT(limit, 0, 1e15, "N"),
      "Instructions after which the run is given up (default: none)."},
-    {"tolerate", 0, OPTION_ALWAYS, OPTION_FLAG(tolerate), "Goes on where a scheduling rule is broken."},
+    {"hazards", 0, OPTION_ALWAYS, OPTION_TEXT(hazards, "[KIND=]fault|warn|ignore,..."),
+     "What a broken rule of that kind, or of all, does (default: warn, and an operand read too early is the "
+     "old "
+     "one). Kinds: register uniforms sfu rotation tmurs flow end target access partial setup code pitch "
+     "blockmode nop."},
+    {"tolerate", 0, OPTION_ALWAYS, OPTION_FLAG(tolerate), "The old spelling of --hazards ignore."},
 };
 
 static const struct option_program about = {
@@ -59,22 +69,16 @@ static const struct option_program about = {
     .n_options = sizeof options / sizeof options[0],
 };
 
-/** What a program is given. */
-struct setting {
-  struct qpu_emu *emu;
-  struct qpu_memory *memory; /* the emulator's */
-  uint32_t code, buffers[MAX_BUFFERS];
-  size_t buffer_bytes[MAX_BUFFERS];
-  int n_buffers;
-};
-
-static status_t read_program(const struct config *config, uint64_t **words, size_t *n_words)
+/* Hazards are the emulator's to find, unless all of them are to end the run. */
+static status_t read_program(const struct config *config, const struct qpu_emu_config *how, uint64_t **words,
+                             size_t *n_words)
 {
   const char *dot = strrchr(config->input, '.');
   if (!dot || strcmp(dot, ".qasm") != 0) return qpu_words_read(config->input, words, n_words);
   struct qpu_program program;
-  struct qpu_asm_options how = {.unchecked = config->tolerate};
-  RETURN_IF_FAILED(qpu_assemble(config->input, NULL, &how, &program));
+  struct qpu_asm_options options = {0};
+  for (int kind = 0; kind < QPU_RULE_PITCH; kind++) options.unchecked |= how->rules[kind] != QPU_FAULT;
+  RETURN_IF_FAILED(qpu_assemble(config->input, NULL, &options, &program));
   *words = program.words;
   *n_words = program.n_words;
   program.words = NULL;
@@ -82,123 +86,96 @@ static status_t read_program(const struct config *config, uint64_t **words, size
   return STATUS_OK;
 }
 
-static status_t parse_sizes(const char *list, struct setting *setting)
+static status_t load_buffer(const char *path, const struct qpu_setting *setting, int k, size_t offset)
 {
-  for (const char *p = list; p && *p; setting->n_buffers++) {
-    char *end;
-    unsigned long long bytes = strtoull(p, &end, 0);
-    if (end == p || (*end != ',' && *end != '\0') || bytes == 0 || bytes > UINT32_MAX ||
-        setting->n_buffers == MAX_BUFFERS)
-      return log_fail(STATUS_USAGE, "--buffers %s: up to %d sizes in bytes, separated by commas", list,
-                      MAX_BUFFERS);
-    setting->buffer_bytes[setting->n_buffers] = (size_t)bytes;
-    p = *end == ',' ? end + 1 : end;
-  }
-  return STATUS_OK;
-}
-
-static status_t parse_uniform(const struct setting *setting, uint32_t program, const char *text,
-                              uint32_t *word)
-{
-  char *end;
-  if (strcmp(text, "%") == 0) {
-    *word = program;
-    return STATUS_OK;
-  }
-  if (text[0] == '@') {
-    unsigned long k = strtoul(text + 1, &end, 10);
-    if (end == text + 1 || *end != '\0' || k >= (unsigned long)setting->n_buffers)
-      return log_fail(STATUS_USAGE, "--uniforms: there is no buffer '%s'", text);
-    *word = setting->buffers[k];
-    return STATUS_OK;
-  }
-  if (strchr(text, '.')) {
-    float value = strtof(text, &end);
-    memcpy(word, &value, sizeof value);
-  } else {
-    *word = (uint32_t)strtoll(text, &end, 0);
-  }
-  return *text != '\0' && *end == '\0' ? STATUS_OK
-                                       : log_fail(STATUS_USAGE, "--uniforms: '%s' is no number", text);
-}
-
-static status_t write_uniforms(const struct config *config, const struct setting *setting, uint32_t program,
-                               uint32_t *words)
-{
-  char item[64];
-  int n = 0;
-  for (const char *p = config->uniforms; p && *p; n++) {
-    size_t length = strcspn(p, ",");
-    if (n == MAX_UNIFORMS || length >= sizeof item)
-      return log_fail(STATUS_USAGE, "--uniforms: the list is too long");
-    memcpy(item, p, length);
-    item[length] = '\0';
-    RETURN_IF_FAILED(parse_uniform(setting, program, item, &words[n]));
-    p += length + (p[length] == ',');
-  }
-  return STATUS_OK;
-}
-
-static status_t load_buffer(const char *path, const struct setting *setting)
-{
-  if (setting->n_buffers == 0) return log_fail(STATUS_USAGE, "--load needs --buffers");
+  size_t room = setting->buffer_bytes[k] - offset;
   FILE *file = fopen(path, "rb");
   if (!file) return log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
-  size_t n = fread(qpu_memory_at(setting->memory, setting->buffers[0]), 1, setting->buffer_bytes[0], file);
-  int failed = ferror(file), more = n == setting->buffer_bytes[0] && fgetc(file) != EOF;
+  file_is_input(path);
+  size_t n = fread((char *)qpu_memory_at(setting->memory, setting->buffers[k]) + offset, 1, room, file);
+  int failed = ferror(file), more = n == room && fgetc(file) != EOF;
   fclose(file);
   if (failed) return log_fail(STATUS_ENVIRONMENT, "cannot read %s", path);
-  return more ? log_fail(STATUS_USAGE, "%s is larger than buffer 0", path) : STATUS_OK;
+  return more ? log_fail(STATUS_USAGE, "%s is larger than buffer %d", path, k) : STATUS_OK;
 }
 
-static status_t save_buffer(const char *path, const struct setting *setting)
+static status_t load_all(const struct config *config, const struct qpu_setting *setting)
 {
-  if (setting->n_buffers == 0) return log_fail(STATUS_USAGE, "--save needs --buffers");
-  int last = setting->n_buffers - 1;
-  return file_write(path, qpu_memory_at(setting->memory, setting->buffers[last]),
-                    setting->buffer_bytes[last]);
+  struct qpu_file_item item;
+  for (const char *p = config->load; p && *p;) {
+    RETURN_IF_FAILED(qpu_file_item(setting, "--load", 0, &p, &item));
+    RETURN_IF_FAILED(load_buffer(item.path, setting, item.buffer, item.offset));
+  }
+  return STATUS_OK;
 }
 
-static status_t prepare(const struct config *config, const uint64_t *words, size_t n_words,
-                        struct setting *setting)
+/* Writes them, or only looks whether they can be written. */
+static status_t save_all(const struct config *config, const struct qpu_setting *setting, int try)
 {
-  struct qpu_emu_config how = {.n_qpus = (int)config->qpus,
-                               .threads_per_qpu = (int)config->threads,
-                               .tmu_depth = (int)config->tmu_depth,
-                               .tolerate_hazards = config->tolerate,
-                               .max_instructions = (uint64_t)config->limit,
-                               .trace = config->trace ? stderr : NULL};
-  RETURN_IF_FAILED(parse_sizes(config->buffers, setting));
-  how.memory_bytes = n_words * 8 + (size_t)config->qpus * 2 * MAX_UNIFORMS * 4 + (size_t)64 * 4096;
-  for (int i = 0; i < setting->n_buffers; i++) how.memory_bytes += setting->buffer_bytes[i] + 2 * 4096;
-  RETURN_IF_FAILED(qpu_emu_create(&how, &setting->emu));
+  struct qpu_file_item item;
+  for (const char *p = config->save; p && *p;) {
+    RETURN_IF_FAILED(qpu_file_item(setting, "--save", setting->n_buffers - 1, &p, &item));
+    size_t bytes = setting->buffer_bytes[item.buffer] - item.offset;
+    const char *from = qpu_memory_at(setting->memory, setting->buffers[item.buffer]);
+    RETURN_IF_FAILED(try ? file_check(item.path) : file_write(item.path, from + item.offset, bytes));
+  }
+  return STATUS_OK;
+}
+
+static status_t prepare(const struct config *config, struct qpu_emu_config *how, const uint64_t *words,
+                        size_t n_words, struct qpu_setting *setting)
+{
+  how->n_qpus = (int)config->qpus;
+  how->threads_per_qpu = (int)config->threads;
+  how->tmu_depth = (int)config->tmu_depth;
+  how->max_instructions = (uint64_t)config->limit;
+  how->trace = config->trace ? stderr : NULL;
+  setting->n_jobs = config->jobs ? (uint32_t)config->jobs : (uint32_t)(config->qpus * config->threads);
+  RETURN_IF_FAILED(qpu_buffer_sizes(config->buffers, setting));
+  how->memory_bytes = n_words * 8 + setting->n_jobs * QPU_MAX_UNIFORMS * 4 + (size_t)64 * 4096;
+  for (int i = 0; i < setting->n_buffers; i++) how->memory_bytes += setting->buffer_bytes[i] + 2 * 4096;
+  RETURN_IF_FAILED(qpu_emu_create(how, &setting->emu));
   setting->memory = qpu_emu_memory(setting->emu);
   RETURN_IF_FAILED(qpu_memory_alloc(setting->memory, n_words * 8, &setting->code));
   memcpy(qpu_memory_at(setting->memory, setting->code), words, n_words * 8);
   for (int i = 0; i < setting->n_buffers; i++)
     RETURN_IF_FAILED(qpu_memory_alloc(setting->memory, setting->buffer_bytes[i], &setting->buffers[i]));
-  return config->load ? load_buffer(config->load, setting) : STATUS_OK;
+  RETURN_IF_FAILED(load_all(config, setting));
+  return save_all(config, setting, 1);
 }
 
-static status_t run(const struct config *config, struct setting *setting)
+static status_t run(const struct config *config, struct qpu_setting *setting)
 {
-  struct qpu_job jobs[2 * QPU_EMU_MAX_QPUS];
-  uint32_t uniforms, n = (uint32_t)(config->qpus * config->threads);
-  RETURN_IF_FAILED(qpu_memory_alloc(setting->memory, (size_t)n * MAX_UNIFORMS * 4, &uniforms));
-  for (uint32_t i = 0; i < n; i++) {
-    jobs[i] = (struct qpu_job){setting->code, uniforms + i * MAX_UNIFORMS * 4};
-    RETURN_IF_FAILED(write_uniforms(config, setting, i, qpu_memory_at(setting->memory, jobs[i].uniforms)));
+  struct qpu_job *jobs = calloc(setting->n_jobs, sizeof *jobs);
+  char *text = NULL;
+  size_t length;
+  status_t status;
+  if (!jobs) return log_fail(STATUS_ENVIRONMENT, "out of memory for %u jobs", setting->n_jobs);
+  if (config->uniforms_from) {
+    text = file_read(config->uniforms_from, (size_t)16 << 20, &length);
+    if (!text) {
+      status = log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", config->uniforms_from, strerror(errno));
+      goto done;
+    }
   }
-  RETURN_IF_FAILED(qpu_emu_run(setting->emu, jobs, n));
+  TRY(qpu_write_uniforms(text ? text : config->uniforms, setting, jobs), done);
+  status = qpu_emu_run(setting->emu, jobs, setting->n_jobs);
+  qpu_emu_warn(setting->emu);
+  if (status != STATUS_OK) goto done;
   struct qpu_emu_stats stats = qpu_emu_stats(setting->emu);
   qpu_emu_print(&stats, stdout);
-  return config->save ? save_buffer(config->save, setting) : STATUS_OK;
+  status = save_all(config, setting, 0);
+done:
+  free(text);
+  free(jobs);
+  return status;
 }
 
 int main(int argc, char **argv)
 {
   struct config config = {.qpus = 1, .threads = 1};
-  struct setting setting = {0};
+  struct qpu_setting setting = {0};
+  struct qpu_emu_config how = {0};
   enum option_request request;
   uint64_t *words = NULL;
   size_t n_words = 0;
@@ -210,9 +187,11 @@ int main(int argc, char **argv)
   if (request == OPTION_SHOW_VERSION) printf("qpu-run %s\n", PACKAGE_VERSION);
   if (request != OPTION_RUN) return file_flush_stdout();
   if (!config.input) return log_fail(STATUS_USAGE, "--input names no file");
-  TRY(read_program(&config, &words, &n_words), done);
-  if (config.save) TRY(file_check(config.save), done);
-  TRY(prepare(&config, words, n_words, &setting), done);
+  if (config.tolerate) log_warn("--tolerate is the old spelling of --hazards ignore");
+  qpu_emu_set_rules(&how, config.tolerate ? QPU_IGNORE : QPU_WARN);
+  TRY(qpu_parse_rules(config.hazards, &how), done);
+  TRY(read_program(&config, &how, &words, &n_words), done);
+  TRY(prepare(&config, &how, words, n_words, &setting), done);
   status = run(&config, &setting);
 done:
   qpu_emu_destroy(setting.emu);

@@ -69,6 +69,7 @@ void qpu_emu_destroy(struct qpu_emu *emu)
   forget_code(emu);
   qpu_memory_destroy(&emu->memory);
   free(emu->pages);
+  free(emu->notices);
   free(emu->qpus);
   free(emu);
 }
@@ -122,7 +123,7 @@ static status_t end_job(struct qpu_emu *emu, int number)
 {
   struct qpu_qpu *qpu = &emu->qpus[number];
   struct qpu_thread *thread = &qpu->thread[qpu->current];
-  struct qpu_issue issue = {emu, qpu, thread, NULL, number};
+  struct qpu_issue issue = {.emu = emu, .qpu = qpu, .thread = thread, .number = number};
   if (emu->mutex_owner == number * 2 + qpu->current)
     return qpu_emu_fault(&issue, "the program ended holding the mutex");
   if (!qpu->thread[qpu->current ^ 1].running) {
@@ -159,7 +160,7 @@ static status_t run_turn(struct qpu_emu *emu, int *progress)
       *progress = 1;
       continue;
     }
-    struct qpu_issue issue = {emu, qpu, thread, NULL, q};
+    struct qpu_issue issue = {.emu = emu, .qpu = qpu, .thread = thread, .number = q};
     RETURN_IF_FAILED(qpu_issue(&issue, &issued));
     if (!issued) continue;
     *progress = 1;
@@ -235,11 +236,16 @@ status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_j
   memset(&emu->vpm, 0, sizeof emu->vpm);
   memset(&emu->stats, 0, sizeof emu->stats);
   memset(emu->semaphores, 0, sizeof emu->semaphores);
+  emu->n_notices = 0;
+  emu->more_notices = 0;
+  emu->notes_writes =
+      emu->config.rules[QPU_RULE_REGISTER] != QPU_FAULT || emu->config.rules[QPU_RULE_ROTATION] != QPU_FAULT;
   emu->mutex_owner = QPU_NO_OWNER;
   emu->turn = 0;
   emu->next_dma = UINT64_MAX;
   emu->n_running = 0;
   emu->jobs = jobs;
+  emu->first_code = n_jobs ? jobs[0].code : 0;
   emu->n_jobs = n_jobs;
   emu->next_job = 0;
   start_all(emu);

@@ -48,14 +48,21 @@ struct qpu_decoded {
   uint8_t valid;
   struct qpu_inst inst;
   enum qpu_kind kind;
-  const char *error; /**< why it can never run, or NULL */
-  const char *rule;  /**< scheduling rule that it breaks by itself, or NULL */
+  const char *error;           /**< why it can never run, or NULL */
+  const struct qpu_rule *rule; /**< that it breaks by itself, or NULL */
 };
 #define QPU_CONSTANT 254
 
 struct qpu_tmu {
   qpu_vec slot[QPU_TMU_SLOTS];
   int first, n;
+};
+
+/** A register's write: what stood there before, and in which lanes that is gone. */
+struct qpu_write {
+  qpu_vec before;
+  unsigned lanes;
+  uint8_t reg;
 };
 
 /** A program on its way: what a hardware thread has for itself. */
@@ -70,10 +77,14 @@ struct qpu_thread {
   int switching; /**< the same for a thread switch */
   int running;
   size_t job;
-  uint64_t open;     /**< hazards open for the next three instructions, as in qpu_decoded */
-  uint64_t written;  /**< registers that the last instruction wrote */
-  int8_t waiting;    /**< enum qpu_stall, −1 when it does not wait */
-  uint8_t waits_for; /**< number of the semaphore */
+  uint64_t open;            /**< hazards open for the next three instructions, as in qpu_decoded */
+  uint64_t written;         /**< registers that the last instruction wrote */
+  struct qpu_write last[2]; /**< its writes, as far as they can be read too early */
+  int n_last;
+  qpu_vec r4_before;        /**< r4 before the last SFU write */
+  uint32_t uniforms_before; /**< the stream before its address was last written */
+  int8_t waiting;           /**< enum qpu_stall, −1 when it does not wait */
+  uint8_t waits_for;        /**< number of the semaphore */
 };
 
 /** What the threads of a QPU share. */
@@ -98,6 +109,11 @@ struct qpu_emu {
   const struct qpu_job *jobs;
   size_t n_jobs, next_job;
   struct qpu_emu_stats stats;
+  int notes_writes; /**< some operand may be read too early without a fault */
+  uint32_t first_code;
+  struct qpu_notice *notices;
+  size_t n_notices;
+  uint64_t more_notices;
 };
 
 /** One thread about to issue one instruction. */
@@ -106,7 +122,9 @@ struct qpu_issue {
   struct qpu_qpu *qpu;
   struct qpu_thread *thread;
   const struct qpu_decoded *decoded;
-  int number; /**< of the QPU */
+  int number;     /**< of the QPU */
+  uint32_t stale; /**< hazards by which it reads what stood there before */
+  int n_last;     /**< writes of the instruction before */
 };
 
 /* Four lanes at a time, as in isa/alu.c. */

@@ -70,6 +70,25 @@ int qpu_dma_rows(uint32_t setup, int store)
   return store ? count(setup, 23, 7) : count(setup, 16, 4);
 }
 
+static int width_of(uint32_t mode)
+{
+  return mode == 0 ? 4 : mode < 4 ? 2 : 1;
+}
+
+int qpu_dma_pitch_is_long(const struct qpu_dma *load)
+{
+  return (load->setup >> 24 & 15) == 0 && qpu_dma_rows(load->setup, 0) > 1 &&
+         (load->stride & 0xffff) > 0x1fff;
+}
+
+int qpu_dma_block_differs(const struct qpu_dma *store)
+{
+  uint32_t setup = store->setup;
+  int whole_rows =
+      (setup >> 14 & 1) && (setup >> 3 & 15) == 0 && count(setup, 16, 7) * width_of(setup & 7) == 64;
+  return (store->stride >> 16 & 1) && qpu_dma_rows(setup, 1) > 1 && !whole_rows;
+}
+
 /** A block in the VPM: where its elements lie. */
 struct block {
   int bytes; /* of an element */
@@ -93,11 +112,6 @@ static uint8_t *place(uint8_t *vpm, const struct block *block, int along)
   return vpm + row * 64 + column_byte;
 }
 
-static int width_of(uint32_t mode)
-{
-  return mode == 0 ? 4 : mode < 4 ? 2 : 1;
-}
-
 /* Moves a row's bytes from the block's `skip` on. */
 static const char *move_row(const struct block *block, int skip, int bytes, uint8_t *vpm, uint8_t *memory,
                             int store)
@@ -118,7 +132,7 @@ const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *mem
   uint32_t setup = dma->active_setup, mode = setup >> 28 & 7;
   int rows = qpu_dma_rows(setup, 0), elements = count(setup, 20, 4), row_pitch = count(setup, 12, 4);
   uint32_t pitch_code = setup >> 24 & 15;
-  uint32_t pitch = pitch_code ? 8u << pitch_code : dma->active_stride & 0x1fff;
+  uint32_t pitch = pitch_code ? 8u << pitch_code : dma->active_stride & 0xffff;
   int bytes = width_of(mode), parts = 4 / bytes;
   int part = (int)mode & (parts - 1), first = (int)(setup >> 4 & 127) * parts + part;
   struct block block = {.bytes = bytes, .vertical = (int)(setup >> 11 & 1)};
@@ -139,19 +153,17 @@ const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *me
 {
   uint32_t setup = dma->active_setup, mode = setup & 7, address = dma->address;
   int rows = qpu_dma_rows(setup, 1), elements = count(setup, 16, 7);
-  int packed_rows = (int)(dma->active_stride >> 16 & 1);
   if (mode == 1) return "DMA store with the reserved mode 1";
   if (setup >> 15 & 1) return "DMA store with the laned bit, which must be 0";
   struct block block = {.bytes = width_of(mode), .vertical = !(setup >> 14 & 1)};
   int row_bytes = elements * block.bytes,
       offset = (int)(mode & (uint32_t)(4 / block.bytes - 1)) * block.bytes;
   for (int r = 0; r < rows; r++) {
-    block.row = (int)(setup >> 7 & 127) + (packed_rows || block.vertical ? 0 : r);
-    block.column = (int)(setup >> 3 & 15) + (packed_rows || !block.vertical ? 0 : r);
-    int skip = offset + (packed_rows ? r * row_bytes : 0);
+    block.row = (int)(setup >> 7 & 127) + (block.vertical ? 0 : r);
+    block.column = (int)(setup >> 3 & 15) + (block.vertical ? r : 0);
     if (!qpu_memory_ok(memory, address, (uint32_t)row_bytes))
       return "DMA store to memory outside every allocation";
-    const char *error = move_row(&block, skip, row_bytes, vpm->bytes, qpu_memory_at(memory, address), 1);
+    const char *error = move_row(&block, offset, row_bytes, vpm->bytes, qpu_memory_at(memory, address), 1);
     if (error) return error;
     address += (uint32_t)row_bytes + (dma->active_stride & 0xffff);
   }

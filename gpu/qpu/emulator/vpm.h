@@ -3,13 +3,14 @@
  * \brief The vertex pipe memory: 64 rows of 16 words that all QPUs share. In it are vectors of 8,
  * 16 or 32-bit elements, along rows or down columns, and blocks that DMA moves from and to memory,
  * one load and one store a QPU. Source: reference guide, section 7, tables 32 to 37; the store's
- * stride has 16 bits, as vc4asm's author found.
+ * stride and the load's pitch have 16 bits, as others found.
  *
  * Reading 8 and 16-bit elements extends them with zeros. Elements of a block lie side by side:
  * along a row, from its end on into the next, or down a column. For loads of 8 and 16-bit elements
  * MODEW chooses, like the QPU's own accesses, which part of the row the block starts in, and VPITCH
  * counts in such parts; for stores it is the offset in the first word. Where a block would leave
- * the VPM's 64 rows the transfer is an error. */
+ * the VPM's 64 rows the transfer is an error. BLOCKMODE makes no difference: compilers that set it
+ * always rely on rows of their own. */
 #ifndef QPU_VPM_H
 #define QPU_VPM_H
 
@@ -54,6 +55,11 @@ struct qpu_dma {
 
 /** \brief Rows of the block that a set-up describes: transfers take longer the more there are. */
 int qpu_dma_rows(uint32_t setup, int store);
+
+/** \brief Whether a load steps over more bytes than the guide's 13 bits hold; whether a store would
+ * take other bytes if BLOCKMODE meant that rows follow each other without a gap. */
+int qpu_dma_pitch_is_long(const struct qpu_dma *load);
+int qpu_dma_block_differs(const struct qpu_dma *store);
 
 /** \brief Does the transfer that was started. Returns NULL, or why it cannot be. */
 const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm);
