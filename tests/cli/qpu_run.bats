@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 load ../helper
+bats_require_minimum_version 1.5.0
 
 setup() {
   qpu_run=$top_builddir/gpu/qpu/qpu-run
@@ -63,4 +64,60 @@ END
   [[ $output == *"there is no buffer '@3'"* ]]
   run "$qpu_run" -i nowhere.hex
   expect_status 3
+}
+
+@test "a broken rule is a warning with address and count, of the kind that was chosen" {
+  printf 'mov ra1, 3\nmov r1, ra1\nmov r1, ra1\nthrend\nnop\nnop\n' >early.qasm
+  run --separate-stderr "$qpu_run" -i early.qasm -q 3
+  expect_status 0
+  [[ $stderr == *"register at 0x20001008 (+8 in its program) mov r1, ra1, 3 times: a register of file A or B"* ]]
+  run --separate-stderr "$qpu_run" -i early.qasm --hazards register=ignore
+  expect_status 0
+  [ -z "$stderr" ]
+  run "$qpu_run" -i early.qasm --hazards warn,register=fault
+  expect_status 7
+  [[ $output == *"QPU 0 at 0x20001008"*"cannot be read by the instruction after"* ]]
+  run "$qpu_run" -i early.qasm --hazards fault
+  expect_status 2
+  [[ $output == *"early.qasm:2: a register of file A or B"* ]]
+  run "$qpu_run" -i early.qasm --hazards speed=fault
+  expect_status 2
+  run --separate-stderr "$qpu_run" -i early.qasm --tolerate
+  expect_status 0
+  [[ $stderr == *"--tolerate is the old spelling of --hazards ignore"* ]]
+}
+
+# Four jobs, one after the other, add numbers of their own to a quarter of a buffer each.
+@test "jobs have uniforms of their own, buffers offsets, and files their place" {
+  seq 1 64 | "$PYTHON" -c 'import sys,struct; sys.stdout.buffer.write(b"".join(struct.pack("<I",int(n)) for n in sys.stdin))' >numbers
+  head -c 64 numbers >first
+  printf '@0,5,@1\n@0+64,6,@1+64\n@0+2*64,%%*2+3,@1+%%*64\n@0+192,8,@1+192\n' >lists
+  run --separate-stderr "$qpu_run" -i add.qasm -j 4 -b 256,256 --uniforms-from lists -l 0=numbers -s 1=out,0=in.back
+  expect_status 0
+  [ "$(od -An -v -tu4 -w4 out | awk '{ if ($1 != NR + 5 + int((NR - 1) / 16)) bad = 1 } END { print NR, bad + 0 }')" = "64 0" ]
+  cmp numbers in.back
+  run --separate-stderr "$qpu_run" -i add.qasm -b 256,256 -u '@0+64,1,@1' -l 0+64=first -s 1=one
+  expect_status 0
+  [ "$(od -An -tu4 -N12 one | tr -s ' ')" = " 2 3 4" ]
+  run --separate-stderr "$qpu_run" -i add.qasm -j 2 -b 256,256 -u '@0,1,@1;@0,2,@1+64' -l 0=numbers -s two
+  expect_status 0
+  [ "$(od -An -tu4 -N4 -j64 two | tr -s ' ')" = " 3" ]
+  run "$qpu_run" -i add.qasm -j 3 -b 256,256 -u '@0,1,@1;@0,2,@1'
+  expect_status 2
+  [[ $output == *"2 lists for 3 jobs"* ]]
+  run "$qpu_run" -i add.qasm -b 64,64 -u '@0,1,@1' -l 2=numbers
+  expect_status 2
+  run "$qpu_run" -i add.qasm -b 64,64 -u '@0,1,@1' -s 1=nowhere/out
+  expect_status 3
+}
+
+# The address of a job's own uniforms, of the code, and floats.
+@test "uniforms tell addresses of their own and of the code" {
+  printf 'mov r0, unif\nldi vw_setup, 0x1a00\nmov vpm, r0\nmov vpm, unif\nmov vpm, unif\nldi vw_setup, 0x81904000\nmov vw_addr, unif\nmov -, vw_wait\nthrend\nnop\nnop\n' >own.qasm
+  run --separate-stderr "$qpu_run" -i own.qasm -j 2 -b 192,192 -u '@u,@c+16,1.5,@0+%*192;@u,@c,-2.5e-1,@1' -s 0=a,1=b
+  expect_status 0
+  [ "$(od -An -tx4 -j64 -N4 a | tr -d ' ')" = 20001010 ]
+  [ "$(od -An -tf4 -j128 -N4 a | tr -d ' ')" = 1.5 ]
+  [ "$(od -An -tf4 -j128 -N4 b | tr -d ' ')" = -0.25 ]
+  [ $(($(od -An -tu4 -N4 b) - $(od -An -tu4 -N4 a))) -eq 4096 ]
 }
