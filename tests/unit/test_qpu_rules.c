@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Rules of the part and what breaking them does: programs of the forms that others publish run
- * as they are, and an operand read too early is the old one. */
+ * \brief Rules of the part and what breaking them does: programs of the forms that others publish
+ * run as they are, and an operand read too early is the old one. */
 #include "tests/unit/qpu_rig.h"
 
 #define END "thrend\nnop\nnop\n"
@@ -144,8 +144,8 @@ static void rotation_by_an_r5_just_written_is_by_the_old_one(void **state)
   rig_close(&rig);
 }
 
-/* One lane is written and another one read, the target takes one lane, or the value stays in its quad or
- * goes up: as in matrix products that keep all they know in one vector. */
+/* One lane is written and another one read, the target takes one lane, or the value stays in its
+ * quad or goes up: as in matrix products that keep all they know in one vector. */
 static void rotations_that_touch_other_lanes_break_no_rule(void **state)
 {
   static const char *const harmless[] = {
@@ -201,7 +201,8 @@ static void a_mul_target_without_operation_is_noticed(void **state)
   rig_close(&rig);
 }
 
-/* A vector down a column, stored as sixteen rows of one word with BLOCKMODE set: QPULib's only store. */
+/* A vector down a column, stored as sixteen rows of one word with BLOCKMODE set: QPULib's only
+ * store. */
 static void rows_of_a_block_are_rows_of_their_own(void **state)
 {
   (void)state;

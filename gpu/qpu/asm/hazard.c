@@ -353,8 +353,8 @@ static int writes_surely(const struct qpu_inst *inst, int accumulator)
   return (add && !(alu && inst->op_add == QPU_A_NOP)) || (mul && !(alu && inst->op_mul == QPU_M_NOP));
 }
 
-/* Whether a rotation behind instruction `at` takes what that one writes in a higher quad. Which lanes
- * a condition lets through is not known here: the emulator sees it. */
+/* Whether a rotation behind instruction `at` takes what that one writes in a higher quad. Which
+ * lanes a condition lets through is not known here: the emulator sees it. */
 static int rotates_too_early(const struct qpu_program *program, size_t at, const struct qpu_inst *inst)
 {
   struct qpu_inst writer = qpu_decode(program->words[at]);

@@ -87,8 +87,8 @@ const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst);
  * reads element 0 alone. 0 where nothing comes of the mul ALU's result. */
 unsigned qpu_rotation_lanes(const struct qpu_inst *inst);
 
-/** \brief Of the \a lanes of a result rotated by \a n, those that take theirs from a higher quad, in
- * a lane of \a written. Only these see what stood there before the last instruction. */
+/** \brief Of the \a lanes of a result rotated by \a n, those that take theirs from a higher quad,
+ * in a lane of \a written. Only these see what stood there before the last instruction. */
 unsigned qpu_rotation_stale(unsigned lanes, unsigned written, int n);
 
 /** \brief Checks a program wherever execution may go by branches whose targets are known.

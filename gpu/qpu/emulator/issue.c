@@ -65,8 +65,8 @@ static status_t write_target(struct qpu_issue *issue, int from_mul, const qpu_ve
   return STATUS_OK;
 }
 
-/* Rotates the mul ALU's result. Quads go through the ALU one after the other: a lane that takes from a
- * higher quad sees what stood there before the last instruction. */
+/* Rotates the mul ALU's result. Quads go through the ALU one after the other: a lane that takes
+ * from a higher quad sees what stood there before the last instruction. */
 static void rotate(const struct qpu_issue *issue, const qpu_vec *sources[4], qpu_vec *value, unsigned *carry)
 {
   const struct qpu_decoded *d = issue->decoded;

@@ -34,8 +34,8 @@ status_t qpu_buffer_sizes(const char *list, struct qpu_setting *setting);
 status_t qpu_file_item(const struct qpu_setting *setting, const char *option, int usual, const char **list,
                        struct qpu_file_item *item);
 
-/** \brief Allocates the jobs' uniforms and fills them from lists, one for all or one a job, that ';'
- * or the end of a line separates. */
+/** \brief Allocates the jobs' uniforms and fills them from lists, one for all or one a job, that
+ * ';' or the end of a line separates. */
 status_t qpu_write_uniforms(const char *lists, const struct qpu_setting *setting, struct qpu_job *jobs);
 
 /** \brief "[KIND=]fault|warn|ignore", separated by commas; \a list may be NULL. */

@@ -79,8 +79,8 @@ static int writes_nothing(const struct qpu_decoded *d)
          d->inst.cond_mul != QPU_COND_NEVER;
 }
 
-/* Whether what the instruction there writes may be read before it stands: by the one behind it, or by
- * one that a branch leads to. */
+/* Whether what the instruction there writes may be read before it stands: by the one behind it, or
+ * by one that a branch leads to. */
 static int read_early(const struct qpu_emu *emu, uint32_t address, const struct qpu_decoded *d)
 {
   uint64_t next, branch;
