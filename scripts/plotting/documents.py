@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reads the suite's JSON documents for scripts/plot and sorts them into what is drawn."""
-import json
-
 from endings import BadInput
-from files import no_number
+from files import read_parsed
 
 # Versions of a run's document.
 RUNS = ("himeno-gpu/1", "himeno-gpu/2")
@@ -14,8 +12,7 @@ FLOP_PER_BYTE = 34 / 56
 
 def read(path):
     try:
-        with open(path, encoding="utf-8") as file:
-            document = json.load(file, parse_constant=no_number)
+        document = read_parsed(path)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from error
     except ValueError as error:
@@ -38,7 +35,7 @@ def class_name(one):
 def described(path, document, build):
     try:
         return build(document)
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, ZeroDivisionError) as error:
         raise BadInput(f"{path}: not as its schema says: {type(error).__name__} {error}") from error
 
 

@@ -3,6 +3,7 @@
 import statistics
 
 import compare
+import documents
 import plan
 import scaling
 import store
@@ -23,8 +24,12 @@ class Study:
         self.documents = [document for document in self.documents if document]
         self.sessions = store.sessions(folder)
         self.extra = extra
-        self.predictions = next((document for _, document in extra if document["schema"] == scaling.PREDICTED), None)
-        self.points = [point for _, document in extra for point in scaling.READERS[document["schema"]](document)]
+        self.predictions = None
+        for path, document in extra:
+            if document["schema"] == scaling.PREDICTED and not self.predictions:
+                documents.described(path, document, validation_of)
+                self.predictions = document
+        self.points = [point for path, document in extra for point in documents.described(path, document, scaling.READERS[document["schema"]])]
 
 
 def groups(study):
@@ -106,10 +111,15 @@ def settings(study):
 
 def validation(study):
     """Head and rows, and the line below; None without a prediction."""
-    if not study.predictions or not study.predictions.get("validation"):
-        return None
+    return validation_of(study.predictions) if study.predictions and study.predictions.get("validation") else None
+
+
+def validation_of(predictions):
     table = []
-    for pair in study.predictions["validation"]["pairs"]:
+    checked = predictions.get("validation") or {"pairs": [], "predicted": 0}
+    if checked["predicted"]:
+        {checked[name] * 1.0 for name in ("median_error", "worst_error")}  # which verdicts are made of
+    for pair in checked["pairs"]:
         told = pair["predicted"] is not None
         table.append([pair["left_out"], pair["scaling"], pair["size"], pair["ranks"], "x".join(map(str, pair["procs"])), pair["transport"],
                       microseconds(pair["measured"]), microseconds(pair["predicted"]) if told else "too little is known",

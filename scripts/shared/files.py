@@ -2,6 +2,7 @@
 """Files of which a reader sees the old or the new, and never a part: the rules of base/file.c."""
 import contextlib
 import json
+import math
 import os
 import re
 import stat
@@ -14,11 +15,33 @@ def no_number(name):
     raise ValueError(f"{name} is no JSON")
 
 
+def finite(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no number that a double holds")
+    return value
+
+
+def parsed(data):
+    """What bytes hold as JSON; ValueError, one line, where they are none."""
+    try:
+        return json.loads(data.decode("utf-8"), parse_constant=no_number, parse_float=finite)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start + 1} is not UTF-8") from error
+    except RecursionError as error:
+        raise ValueError("brackets within brackets, too deep to be read") from error
+
+
+def read_parsed(path):
+    """What a file holds as JSON. OSError, or ValueError."""
+    with open(path, "rb") as file:
+        return parsed(file.read())
+
+
 def read_document(path):
     """A whole JSON document, or None: what is torn does not count."""
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file, parse_constant=no_number)
+        found = read_parsed(path)
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None

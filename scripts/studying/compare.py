@@ -5,20 +5,29 @@ import statistics
 
 # A difference counts when chance alone would make it less often than this, over all points that are compared.
 CHANCE = 0.05
-# Runs without repeats are taken to vary so much at least.
+# How often a change of the size that is told would be found.
+POWER = 0.9
+# A run is taken to vary so much at least, whatever few repeats say.
 NOISE_LEAST = 0.002
+# Its place in a configuration's key.
+TRANSPORT = 4
+
+
+def tail(angle, freedom):
+    """How often Student's t is larger than sqrt(freedom) / tan(angle): the integral of its density, which is sin(angle) ** (freedom - 1) then."""
+    steps = 400
+    heights = [math.sin(angle * step / steps) ** (freedom - 1) for step in range(steps + 1)]
+    simpson = (heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2])) * angle / steps / 3
+    return simpson / math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom + 1) / 2)) / math.sqrt(math.pi)
 
 
 def student(chance, freedom):
-    """Two-sided quantile of Student's t: exact for 1 and 2 degrees of freedom, Cornish and Fisher's expansion from 3."""
-    if freedom < 2:
-        return math.tan(math.pi * (0.5 - chance / 2))
-    if freedom < 3:
-        return math.sqrt(2 / (chance * (2 - chance)) - 2)
-    z = statistics.NormalDist().inv_cdf(1 - chance / 2)
-    v = freedom
-    return (z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
-            + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3))
+    """Two-sided quantile of Student's t, by halving the angle's range."""
+    low, high = 0, math.pi / 2
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if tail(middle, freedom) > chance / 2 else (middle, high)
+    return math.sqrt(freedom) / math.tan(high)
 
 
 def key(row):
@@ -33,29 +42,49 @@ def grouped(rows):
     return found
 
 
-def pooled(groups):
-    """Standard deviation of one run about its configuration's mean, and its degrees of freedom."""
-    freedom = sum(len(values) - 1 for values in groups.values())
-    squares = sum((value - statistics.fmean(values)) ** 2 for values in groups.values() for value in values)
-    return max(math.sqrt(squares / freedom), NOISE_LEAST) if freedom else NOISE_LEAST, freedom
+def pooled(groups, transport):
+    """Standard deviation of one run by a transport about its configuration's mean, None without repeats; its degrees of freedom."""
+    mine = [values for one, values in groups.items() if one[TRANSPORT] == transport]
+    freedom = sum(len(values) - 1 for values in mine)
+    squares = sum((value - statistics.fmean(values)) ** 2 for values in mine for value in values)
+    return (math.sqrt(squares / freedom) if freedom else None), freedom
+
+
+def noise_of(a, b, transport):
+    """Both studies' spread of a run; where one has no repeats the other's stands for it. None without any."""
+    (noise_a, freedom_a), (noise_b, freedom_b) = pooled(a, transport), pooled(b, transport)
+    if not freedom_a and not freedom_b:
+        return None
+    return {"measured": (noise_a, noise_b), "freedom": (freedom_a or freedom_b, freedom_b or freedom_a),
+            "taken": [max(noise_b if one is None else one, NOISE_LEAST) for one in (noise_a, noise_b or noise_a)]}
+
+
+def uncertainty(noise, n_a, n_b):
+    """Standard error of a difference of means, and its degrees of freedom by Welch and Satterthwaite."""
+    shares = [taken**2 / n for taken, n in zip(noise["taken"], (n_a, n_b))]
+    return math.sqrt(sum(shares)), sum(shares)**2 / sum(share**2 / freedom for share, freedom in zip(shares, noise["freedom"]))
 
 
 def compare(before, after, least):
     """One entry a configuration that both have; `least` is the smallest difference that matters, as a share."""
     a, b = grouped(before), grouped(after)
-    (noise_a, freedom_a), (noise_b, freedom_b) = pooled(a), pooled(b)
     both = [one for one in a if one in b]
-    limit = student(CHANCE / max(len(both), 1), max(freedom_a + freedom_b, 1))
+    noises = {transport: noise_of(a, b, transport) for transport in sorted({one[TRANSPORT] for one in both})}
+    judged = sum(noises[one[TRANSPORT]] is not None for one in both)
     entries = []
     for one in sorted(both):
-        off = statistics.fmean(b[one]) - statistics.fmean(a[one])
-        sure = limit * math.sqrt(noise_a**2 / len(a[one]) + noise_b**2 / len(b[one]))
+        noise, off = noises[one[TRANSPORT]], statistics.fmean(b[one]) - statistics.fmean(a[one])
+        entry = {"key": one, "before": math.exp(statistics.fmean(a[one])), "after": math.exp(statistics.fmean(b[one])),
+                 "change": math.expm1(off), "noise": None, "found": None, "verdict": "not judged"}
+        entries.append(entry)
+        if not noise:
+            continue
+        error, freedom = uncertainty(noise, len(a[one]), len(b[one]))
+        sure = error * student(CHANCE / judged, freedom)
         beyond = abs(off) > sure and abs(off) > math.log1p(least)
-        entries.append({"key": one, "before": math.exp(statistics.fmean(a[one])), "after": math.exp(statistics.fmean(b[one])),
-                        "change": math.expm1(off), "noise": math.expm1(sure),
-                        "verdict": "same" if not beyond else "slower" if off > 0 else "faster"})
-    return {"entries": entries, "noise": (noise_a, noise_b), "freedom": freedom_a + freedom_b,
-            "only_before": sorted(set(a) - set(b)), "only_after": sorted(set(b) - set(a))}
+        entry |= {"noise": math.expm1(sure), "found": math.expm1(max(sure, math.log1p(least)) + error * student(2 * (1 - POWER), freedom)),
+                  "verdict": "same" if not beyond else "slower" if off > 0 else "faster"}
+    return {"entries": entries, "noises": noises, "only_before": sorted(set(a) - set(b)), "only_after": sorted(set(b) - set(a))}
 
 
 def name_of(one):
@@ -63,18 +92,34 @@ def name_of(one):
     return f"{scaling} {size}, {ranks} rank{'s' if ranks > 1 else ''}, {kernel}, {transport}, {procs}"
 
 
+def noise_told(transport, noise, entries):
+    """How a transport's runs vary, as measured, and what would have been found."""
+    mine = [entry["found"] for entry in entries if entry["key"][TRANSPORT] == transport and entry["found"] is not None]
+    where = f"by {transport}" if transport != "none" else "on one rank"
+    if not noise:
+        return f"{where} no configuration was run twice: its noise is unknown, and nothing of it is judged (--repeat)"
+    varies = " and ".join("unknown" if one is None else f"{100 * one:.2f}%" for one in noise["measured"])
+    floor = f", taken for {100 * NOISE_LEAST:g}% at least" if min(one or 0 for one in noise["measured"]) < NOISE_LEAST else ""
+    return (f"{where} a run varies by {varies} ({'repeats' if None in noise['measured'] else 'before and after'}{floor}); of changes by "
+            f"{100 * min(mine):.1f}% to {100 * max(mine):.1f}%, by the number of repeats, {round(10 * POWER)} of 10 would be found")
+
+
 def show(found, least):
     entries = sorted(found["entries"], key=lambda entry: -entry["change"])
     width = max([len(name_of(entry["key"])) for entry in entries] + [8])
     print(f"{'':{width}}  {'before':>10}  {'after':>10}  {'change':>8}  {'noise':>7}")
     for entry in entries:
+        noise = "?" if entry["noise"] is None else f"{100 * entry['noise']:.2f}%"
         print(f"{name_of(entry['key']):{width}}  {1e6 * entry['before']:>7.2f} us  {1e6 * entry['after']:>7.2f} us  "
-              f"{100 * entry['change']:>+7.2f}%  {100 * entry['noise']:>6.2f}%  {'' if entry['verdict'] == 'same' else entry['verdict']}")
+              f"{100 * entry['change']:>+7.2f}%  {noise:>7}  {'' if entry['verdict'] == 'same' else entry['verdict']}")
     for title, ones in (("only before", found["only_before"]), ("only after", found["only_after"])):
         for one in ones:
             print(f"{title}: {name_of(one)}")
-    counts = {verdict: sum(entry["verdict"] == verdict for entry in entries) for verdict in ("slower", "faster", "same")}
-    print(f"\n{counts['slower']} slower, {counts['faster']} faster, {counts['same']} the same within noise "
-          f"(a run varies by {100 * found['noise'][0]:.2f}% and {100 * found['noise'][1]:.2f}%; a change counts from "
+    print()
+    for transport, noise in found["noises"].items():
+        print(noise_told(transport, noise, entries))
+    counts = {verdict: sum(entry["verdict"] == verdict for entry in entries) for verdict in ("slower", "faster", "same", "not judged")}
+    print(f"{counts['slower']} slower, {counts['faster']} faster, {counts['same']} the same within noise"
+          f"{', ' + str(counts['not judged']) + ' not judged' if counts['not judged'] else ''} (a change counts from "
           f"{100 * least:g}% on, and where chance makes one such in all points less than 1 time in {1 / CHANCE:.0f})")
     return 5 if counts["slower"] else 0

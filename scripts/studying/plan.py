@@ -7,9 +7,14 @@ import random
 import re
 
 from endings import BadInput, Trouble
-from files import write_whole
+from files import read_parsed, write_whole
 
 SCHEMA = "himeno-study/1"
+# The fields of a study's file, by kind.
+PATHS = {"name": str, "ranks": int, "repeat": int}
+POINT = {**PATHS, "size": str, "kernel": str, "transport": str, "scaling": str, "procs": str}
+OPTIONS = {"program": str, "program_options": list, "launcher": str, "per_host": int, "paths_options": list, "limit": (int, float),
+           "seconds": (int, float), "repeat": int, "seed": int, "slurm": (str, type(None)), "sbatch_options": list}
 NAMED_SIZES = ("XS", "S", "M", "L", "XL")
 
 
@@ -84,8 +89,7 @@ def read(folder):
     """The study in a folder, None if there is none."""
     path = os.path.join(folder, "study.json")
     try:
-        with open(path, encoding="utf-8") as file:
-            study = json.load(file)
+        study = read_parsed(path)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -94,7 +98,28 @@ def read(folder):
         raise BadInput(f"{path}: {error}") from error
     if not isinstance(study, dict) or study.get("schema") != SCHEMA:
         raise BadInput(f"{path}: not a study of scripts/scaling")
+    check(path, study)
     return study
+
+
+def check(path, study):
+    """Whether each field is of its kind: a file's name is made of some."""
+    options, points = study.get("options"), study.get("points")
+    if not isinstance(options, dict) or not isinstance(points, list):
+        raise BadInput(f"{path}: not as scripts/scaling writes it: options or points are missing")
+    for place, one in enumerate(points):
+        if not isinstance(one, dict) or one.get("kind") not in ("run", "paths"):
+            raise BadInput(f"{path}: points[{place}] is neither a run nor paths")
+        fields(path, f"points[{place}]", one, POINT if one["kind"] == "run" else PATHS)
+        if not re.fullmatch(r"[\w.-]+", one["name"]):
+            raise BadInput(f"{path}: points[{place}].name is {one['name']!r:.80}, no name of a file")
+    fields(path, "options", options, OPTIONS)
+
+
+def fields(path, where, found, wanted):
+    for name, kind in wanted.items():
+        if not isinstance(found.get(name), kind) or (isinstance(found[name], bool) and kind is not bool):
+            raise BadInput(f"{path}: {where}.{name} is {found.get(name)!r:.80}, not as scripts/scaling writes it")
 
 
 def write(folder, study):

@@ -8,20 +8,26 @@
     study.csv    a row a finished point"""
 import csv
 import fcntl
+import functools
 import io
 import json
+import math
 import os
 import statistics
+import sys
 import time
 
-from endings import Trouble
-from files import read_document, write_whole
+from endings import BadInput, Trouble
+from files import parsed, read_document, write_whole
 
 PHASES = ("interior", "boundary", "pack", "d2h", "wait", "transfer", "h2d", "unpack", "reduce", "exposed")
 COLUMNS = ["name", "size", "scaling", "ranks", "hosts", "kernel", "class", "T", "transport", "procs", "repeat", "imax", "jmax", "kmax",
            "backend", "device", "overlap", "data", "sweeps", "blocks", "seconds_a_sweep", "gflops", "gbps", "ceiling_share", "gosa",
            "checksum", "verified", "verdict"] + [f"{phase}_{which}" for phase in PHASES for which in ("median", "max")] + \
           ["time", "version", "session"]
+# What is read of the log's two kinds of entries.
+SESSION = {"session": int, "time": str, "settings": dict}
+ATTEMPT = {"point": str, "exit": int, "finished": bool, "took": (int, float), "why": str}
 
 
 def path_of(folder, point):
@@ -60,20 +66,33 @@ def log_add(folder, entry):
         raise Trouble(f"{path}: {error.strerror}") from error
 
 
-def log_read(folder):
-    """All whole lines: the last one may be torn."""
-    entries = []
+def entry_of(line):
+    """None where a line is torn, as by a kill, or is not this program's."""
     try:
-        with open(os.path.join(folder, "log.jsonl"), encoding="utf-8") as file:
-            for line in file:
-                try:
-                    entry = json.loads(line)
-                except ValueError:
-                    continue
-                entries += [entry] if isinstance(entry, dict) else []
+        entry = parsed(line)
+    except ValueError:
+        return None
+    wanted = SESSION if isinstance(entry, dict) and "session" in entry else ATTEMPT
+    whole = isinstance(entry, dict) and all(isinstance(entry.get(name), kind) for name, kind in wanted.items())
+    return entry if whole and (wanted is ATTEMPT or isinstance(entry["settings"].get("environment"), dict)) else None
+
+
+@functools.cache
+def say_once(text):
+    print(f"scaling: {text}", file=sys.stderr)
+
+
+def log_read(folder):
+    """All whole lines; how many are not is told once."""
+    path = os.path.join(folder, "log.jsonl")
+    try:
+        with open(path, "rb") as file:
+            found = [entry_of(line) for line in file]
     except FileNotFoundError:
-        pass
-    return entries
+        return []
+    if None in found:
+        say_once(f"{path}: {found.count(None)} of {len(found)} lines are torn, or no entries of this log: left out")
+    return [entry for entry in found if entry]
 
 
 def attempts(folder):
@@ -129,7 +148,7 @@ def seconds_a_sweep(found):
     return statistics.median(samples) / block
 
 
-def row(folder, point, found, tried):
+def row(point, found, tried):
     config, result = found["config"], found["result"]
     one = {**point, **{key: config[key] for key in ("imax", "jmax", "kmax", "backend", "kernel", "class", "T", "overlap", "data", "sweeps")},
            **{key: result[key] for key in ("gflops", "gbps", "ceiling_share", "gosa", "checksum", "verified", "verdict", "blocks")},
@@ -143,13 +162,28 @@ def row(folder, point, found, tried):
     return one
 
 
+def row_of(path, point, found, tried):
+    """The row of a document whose figures are figures."""
+    try:
+        one = row(point, found, tried)
+        for name in ("seconds_a_sweep", "gflops", "gbps", "imax", "jmax", "kmax", "sweeps"):
+            if not 0 < one[name] < math.inf:
+                raise ValueError(f"{name} is {one[name]}")
+        for rank in found["ranks"]:
+            {rank[name] for name in ("host", "device", "uuid", "driver")}  # which a report tells
+        found["system"].items()
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        raise BadInput(f"{path}: not as its schema says: {type(error).__name__} {error}") from error
+    return one
+
+
 def rows(folder, study):
     tried = attempts(folder)
     found = []
     for point in sorted((point for point in study["points"] if point["kind"] == "run"), key=lambda point: point["name"]):
         one = finished(folder, point)
         if one:
-            found.append(row(folder, point, one, tried))
+            found.append(row_of(path_of(folder, point), point, one, tried))
     return found
 
 

@@ -177,6 +177,46 @@ assert "slower" not in verdicts([("L", before), *alike], [("L", after), *alike])
 PY
 }
 
+@test "noise is a transport's own; what has no repeats is not judged; and the change that would be found is" {
+  piece studying <<'PY'
+import compare, contextlib, io, math, random
+def rows(times):
+    return [{"scaling": "strong", "size": str(n), "ranks": 2, "kernel": "stream", "transport": transport, "procs": "2x1x1", "seconds_a_sweep": time}
+            for transport, groups in times.items() for n, group in enumerate(groups) for time in group]
+def shown(before, after):
+    found = compare.compare(rows(before), rows(after), 0.01)
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = compare.show(found, 0.01)
+    return found, out.getvalue(), code
+quiet, noisy = [(1.0, 1.001, 0.999)] * 18, [(0.9, 1.0, 1.1)] * 18
+slower = [tuple(1.05 * time for time in group) for group in quiet]
+found, text, code = shown({"p2p": quiet, "staged": noisy}, {"p2p": slower, "staged": noisy})
+assert [entry["verdict"] for entry in found["entries"]].count("slower") == 18 and code == 5, text
+assert "by p2p a run varies by 0.10% and 0.10% (before and after, taken for 0.2% at least)" in text, text
+assert "by staged a run varies by 10.0" in text
+# Once each: a floor is no measurement.
+once = [(1.0,)] * 3
+found, text, code = shown({"p2p": once}, {"p2p": [(1.5,)] * 3})
+assert [entry["verdict"] for entry in found["entries"]] == ["not judged"] * 3 and code == 0
+assert "by p2p no configuration was run twice" in text and "3 not judged" in text
+# What one study knows stands for the other.
+found, text, code = shown({"p2p": quiet[:3]}, {"p2p": [(1.05,)] * 3})
+assert "varies by 0.10% and unknown" in text and code == 5
+# The table of Student's t, and of the power of a test: nine of ten such changes are found.
+for chance, freedom, value in ((0.05, 1, 12.7062), (0.05, 2, 4.3027), (0.005, 3, 7.4533), (0.001, 5, 6.8688), (0.05, 30, 2.0423)):
+    assert abs(compare.student(chance, freedom) / value - 1) < 1e-4
+random.seed(1)
+def compared(shift):
+    def made(shift):
+        return {"p2p": [tuple(math.exp(shift * (n == 0) + random.gauss(0, 0.01)) for _ in range(3)) for n in range(6)]}
+    return compare.compare(rows(made(0)), rows(made(shift)), 0.01)["entries"][0]
+told = sorted(compared(0)["found"] for _ in range(200))[100]
+hits = sum(compared(math.log1p(told))["verdict"] == "slower" for _ in range(400))
+assert 0.85 < hits / 400 < 0.95, (told, hits)
+PY
+}
+
 @test "a point is finished by a right run of its own, its time is the median block's, and one rank is one point" {
   piece studying <<'PY'
 import json, os, plan, store
@@ -207,8 +247,8 @@ def verdict():
     with contextlib.redirect_stderr(io.StringIO()):
         return launch.verdict(".", study)
 assert verdict() == 3
-store.log_add(".", {"point": "a", "exit": 4})
-store.log_add(".", {"point": "b", "exit": 6})
+for name, code in (("a", 4), ("b", 6)):
+    store.log_add(".", {"point": name, "exit": code, "finished": False, "took": 1, "why": ""})
 assert verdict() == 6
 assert launch.verdict(".", {"points": []}) == 0
 PY

@@ -151,6 +151,37 @@ PY
   grep -Eq '^strong 12x12x16, 1 rank,.*-10\.00%.*faster$' <<<"$output"
 }
 
+@test "a study, a run or a log that is not as it must be is one line, and no traceback" {
+  local verb
+  "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 >/dev/null
+  # damaged FILE CODE PATTERN: with what standard input brings in that file's place
+  damaged() {
+    cp -r study broken
+    cat >"broken/$1"
+    for verb in status csv "compare study" "run"; do
+      run --separate-stderr "$scaling" ${verb% *} $([ "$verb" = "compare study" ] && echo study) broken
+      [[ $stderr != *Traceback* && $(wc -l <<<"$stderr") -le 2 ]] || { echo "$verb: $stderr"; return 1; }
+    done
+    run --separate-stderr "$scaling" compare study broken
+    expect_status "$2"
+    grep -Eq -- "$3" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$3"; return 1; }
+    run --separate-stderr "$top_srcdir/scripts/report" broken -o report.html
+    [[ $stderr != *Traceback* ]] || { echo "report: $stderr"; return 1; }
+    rm -r broken
+  }
+  "$PYTHON" -c 'print("[" * 100000)' | damaged study.json 2 'study.json: brackets within brackets'
+  printf '{"schema": "\xff"}' | damaged study.json 2 'study.json: byte 13 is not UTF-8'
+  echo '{"schema": "himeno-study/1"}' | damaged study.json 2 'options or points are missing'
+  sed 's/"ranks": 1,/"ranks": "one",/' study/study.json | damaged study.json 2 'points\[0\]\.ranks is .one., not as'
+  sed 's/"name": "/"name": "..\//' study/study.json | damaged study.json 2 'no name of a file'
+  printf '\xff\xfe\n[[[[\n{"session": 1}\n' | damaged log.jsonl 0 'log.jsonl: 3 of 3 lines are torn'
+  { cat study/log.jsonl; "$PYTHON" -c 'print("[" * 100000)'; } | damaged log.jsonl 0 'log.jsonl: 1 of [0-9]+ lines are torn'
+  local one=runs/strong-8x8x16-1-stream-none-1x1x1-r1.json
+  for change in 'd["result"]["samples"] = ["a"]' 'd["result"]["samples"] = [0, 0, 0]' 'del d["version"]' 'd["ranks"][0] = {}' 'd["result"]["gflops"] = -1' 'd["system"] = 3'; do
+    "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); $change; json.dump(d, sys.stdout)" study/$one | damaged $one 2 'r1.json: not as its schema says'
+  done
+}
+
 # A Slurm of a few lines: sbatch runs the job in the background, squeue knows it until it ends.
 fake_slurm() {
   mkdir bin queue
