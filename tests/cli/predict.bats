@@ -216,6 +216,57 @@ END
   [ "$(json far.json 'min(q["seconds"] for q in d["predictions"]) > 3e-4')" = True ]
 }
 
+# says CODE PATTERN ARGUMENT...: one line that matches.
+says() {
+  local code=$1 pattern=$2
+  shift 2
+  run --separate-stderr "$predict" "$@"
+  expect_status "$code"
+  [ "$(wc -l <<<"$stderr")" -eq 1 ] || { printf 'not one line:\n%s\n' "$stderr"; return 1; }
+  grep -Eq -- "$pattern" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$pattern"; return 1; }
+}
+
+@test "a model is read strictly: what is missing, of another schema or absurd is named" {
+  local change pattern
+  while IFS='|' read -r change pattern; do
+    "$PYTHON" - "$top_srcdir/tests/golden/model.json" "$change" >changed.json <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+m = d["model"]
+exec(sys.argv[2])
+json.dump(d, sys.stdout)
+PY
+    says 2 "changed.json: not a model of himeno-predict: $pattern" --model changed.json -s L -n 2
+    [ "$HAVE_SIMGRID" = 0 ] || { run "$top_builddir/himeno-sim" --model changed.json -s S -n 2; expect_status 2; }
+  done <<'END'
+d["schema"] = "himeno-predict/9"|its schema is himeno-predict/9
+del d["schema"]|it names no schema
+d["model"] = []|it has no model
+del m["terms"]|terms\[0\]\.name is missing
+del m["terms"][3]|terms\[3\]\.name is another, and "idle" is wanted
+m["terms"].append(m["terms"][0])|terms are more
+del m["terms"][1]["value"]|terms\[1\] \(point\)\.value is missing
+m["terms"][1]["value"] = -1e300|terms\[1\] \(point\)\.value is -1e\+300: allowed are 0 to 3600
+m["terms"][1]["value"] = 1e300|terms\[1\] \(point\)\.value is 1e\+300
+m["terms"][11]["value"] = -1|terms\[11\] \(staged latency_factor\)\.value is -1
+m["terms"][0]["value"] = "1"|terms\[0\] \(pass\)\.value is no number
+m["terms"][0]["seen"] = 1|terms\[0\] \(pass\)\.seen is neither true nor false
+m["paths"][0]["same_host"]["latency_seconds"] = -5|paths\[0\]\.same_host\.latency_seconds is -5
+m["paths"][0]["other_host"]["bytes_per_second"] = 0|paths\[0\]\.other_host\.bytes_per_second is 0
+m["paths"][0]["same_host"] = m["paths"][0]["other_host"] = None|paths\[0\] has neither path
+m["paths"].append(m["paths"][0])|paths\[1\]\.transport stands there twice
+m["paths"][0]["transport"] = 5|paths\[0\]\.transport is no name
+del m["paths"]|paths is missing
+m["T"] = 0|T is 0
+m["overlap"] = "yes"|overlap is neither
+m["ranks_most"] = -3|ranks_most is -3
+m["points"] = [10, 5]|points\[1\] is 5: allowed are 10
+m["spread"] = -1|spread is -1
+m["covariance"] = [[1]]; m["freedom"] = 5|covariance\[0\]\[1\] is missing
+del m["freedom"]; m["covariance"] = [[1]]|freedom is missing
+END
+}
+
 @test "too little is refused, and says what to measure" {
   mkdir few && cp "$measured"/study/*-1.json few
   run "$predict" --study few --comm "$measured/paths.json"
@@ -228,16 +279,6 @@ END
   run from_study -n 4 -p 1x2x2
   expect_status 3
   [[ $output == *"a run that cuts j"* ]]
-}
-
-# says CODE PATTERN ARGUMENT...: one line that matches.
-says() {
-  local code=$1 pattern=$2
-  shift 2
-  run --separate-stderr "$predict" "$@"
-  expect_status "$code"
-  [ "$(wc -l <<<"$stderr")" -eq 1 ] || { printf 'not one line:\n%s\n' "$stderr"; return 1; }
-  grep -Eq -- "$pattern" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$pattern"; return 1; }
 }
 
 @test "bad input is one line with the right code" {
@@ -256,7 +297,11 @@ says() {
   says 3 'empty.json: not a JSON document' --study empty.json --comm none
   says 2 'lacking.json: not as its schema says' --study lacking.json --comm none
   says 2 'study/S-1.json: not a document of comm-gpu' --study "$measured/study" --comm "$measured/study/S-1.json"
-  says 2 'lacking.json: not a model of himeno-predict' --model lacking.json
+  says 2 'lacking.json: not a model of himeno-predict: its schema is himeno-gpu/1' --model lacking.json
+  sed 's/"latency_seconds": [^,]*/"latency_seconds": -5/' "$measured/paths.json" >late.json
+  says 2 'late.json: not as its schema says: staged takes -5 s and' --study "$measured/study" --comm late.json
+  "$PYTHON" -c 'print("[" * 100000)' >deep.json
+  says 3 'deep.json: not a JSON document' --study "$measured/study" --comm deep.json
   says 2 'lacking.json: has no seal' --check lacking.json --against "$measured/study"
   says 3 'no run of that kernel' --study "$measured/study" --comm "$measured/paths.json" -k magic
   says 3 'no/such.json' --study "$measured/study" --comm "$measured/paths.json" --json no/such.json

@@ -132,7 +132,7 @@ PY
   [[ $output == *'2 of 2'* ]]
   run "$top_srcdir/scripts/scaling" compare study "$old/study"
   expect_status 0
-  [[ $output == *'0 slower, 0 faster, 2 the same'* ]]
+  [[ $output == *'0 slower, 0 faster, 0 the same within noise, 2 not judged'* ]]
   cp study/study.csv before.csv
   run "$top_srcdir/scripts/scaling" run study
   expect_status 0

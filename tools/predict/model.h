@@ -172,12 +172,15 @@ status_t model_paths_check(const struct model *model, const struct geometry *geo
 
 /* As JSON: part of the document of himeno-predict, and read again from it. */
 
+/** What carries a model. */
+#define MODEL_SCHEMA "himeno-predict/1"
+
 /** \brief The object `model` of doc/predict.schema.json; NULL when memory ran out. */
 json_t *model_json(const struct model *model);
 
 /** \brief Reads the `model` of a document of himeno-predict. Without covariance it predicts without
- * an interval. STATUS_ENVIRONMENT, or STATUS_USAGE: also where it is not of \a kernel (NULL: of
- * any). */
+ * an interval. STATUS_ENVIRONMENT, or STATUS_USAGE, naming the first field that is wrong: also
+ * where it is not of \a kernel (NULL: of any). */
 status_t model_json_read(const char *path, const char *kernel, struct model *model);
 
 #endif

@@ -95,72 +95,162 @@ json_t *model_json(const struct model *model)
 
 /* ---- reading ---- */
 
-static int paths_read(const json_t *paths, struct model *model)
+/* What a model may say: no machine has a sweep, a message or a point that takes an hour, nor a path
+ * of an exabyte a second. */
+#define SECONDS_MOST   3600.0
+#define FACTOR_MOST    1e4
+#define BANDWIDTH_MOST 1e18
+#define COUNT_MOST     1e9
+#define POINTS_MOST    1e18
+#define SPREAD_MOST    10.0
+#define DEPTH_MOST     1024.0
+
+/** A document being read: the first thing that is wrong with it is told, once. */
+struct reader {
+  const char *path;
+  status_t status;
+};
+
+static void wrong(struct reader *reader, const char *where, const char *key, const char *what)
 {
-  size_t n = json_array_size(paths);
-  if (n > STUDY_WAYS_MAX) return 0;
-  for (size_t p = 0; p < n; p++) {
-    const json_t *path = json_array_get(paths, p);
-    struct study_way *way = &model->paths.ways[model->paths.n++];
-    model->way_spread[p] = json_number_value(json_object_get(path, "spread"));
-    model->way_far_spread[p] = json_number_value(json_object_get(path, "far_spread"));
-    const char *name = json_string_value(json_object_get(path, "transport"));
-    if (!name) return 0;
-    snprintf(way->name, sizeof way->name, "%s", name);
-    for (int where = 0; where < STUDY_WHERES; where++) {
-      const json_t *fit = json_object_get(path, where_names[where]);
-      way->latency[where] = json_number_value(json_object_get(fit, "latency_seconds"));
-      way->bandwidth[where] = json_number_value(json_object_get(fit, "bytes_per_second"));
-      way->residual[where] = json_number_value(json_object_get(fit, "residual"));
-      way->known[where] = way->bandwidth[where] > 0;
-    }
-    if (!way->known[0] && !way->known[1]) return 0;
-  }
-  return 1;
+  if (reader->status == STATUS_OK)
+    reader->status = log_fail(STATUS_USAGE, "%s: not a model of himeno-predict: %s%s%s %s", reader->path,
+                              where, *where && *key ? "." : "", key, what);
 }
 
-static int terms_read(const json_t *terms, struct model *model)
+/* A number of \a object within its bounds. */
+static double number(struct reader *reader, const char *where, const json_t *object, const char *key,
+                     double least, double most)
 {
-  char name[96];
-  if (json_array_size(terms) != (size_t)model->columns) return 0;
+  const json_t *found = *key ? json_object_get(object, key) : object;
+  const double value = json_number_value(found);
+  char what[96];
+  if (json_is_number(found) && value >= least && value <= most) return value;
+  if (json_is_number(found))
+    snprintf(what, sizeof what, "is %g: allowed are %g to %g", value, least, most);
+  else
+    snprintf(what, sizeof what, "%s", found ? "is no number" : "is missing");
+  wrong(reader, where, key, what);
+  return least;
+}
+
+static int flag(struct reader *reader, const char *where, const json_t *object, const char *key)
+{
+  const json_t *found = json_object_get(object, key);
+  if (!json_is_boolean(found)) wrong(reader, where, key, found ? "is neither true nor false" : "is missing");
+  return json_is_true(found);
+}
+
+static void path_read(struct reader *reader, const json_t *path, size_t p, struct model *model)
+{
+  char where[64];
+  struct study_way *way = &model->paths.ways[model->paths.n];
+  const char *name = json_string_value(json_object_get(path, "transport"));
+  snprintf(where, sizeof where, "paths[%zu]", p);
+  if (!name || !*name || strlen(name) >= sizeof way->name)
+    wrong(reader, where, "transport", "is no name");
+  else if (model_way(model, name) >= 0)
+    wrong(reader, where, "transport", "stands there twice");
+  else
+    snprintf(way->name, sizeof way->name, "%s", name);
+  model->paths.n++;
+  model->way_spread[p] = number(reader, where, path, "spread", 0, SPREAD_MOST);
+  model->way_far_spread[p] = number(reader, where, path, "far_spread", 0, SPREAD_MOST);
+  for (int w = 0; w < STUDY_WHERES; w++) {
+    const json_t *fit = json_object_get(path, where_names[w]);
+    if (!fit || json_is_null(fit)) continue;
+    snprintf(where, sizeof where, "paths[%zu].%s", p, where_names[w]);
+    way->known[w] = 1;
+    way->latency[w] = number(reader, where, fit, "latency_seconds", 0, SECONDS_MOST);
+    way->bandwidth[w] = number(reader, where, fit, "bytes_per_second", 1, BANDWIDTH_MOST);
+    way->residual[w] = number(reader, where, fit, "residual", 0, COUNT_MOST);
+  }
+  if (!way->known[0] && !way->known[1]) wrong(reader, where, "", "has neither path");
+}
+
+static void paths_read(struct reader *reader, const json_t *paths, struct model *model)
+{
+  size_t n = json_array_size(paths);
+  if (!json_is_array(paths) || n > STUDY_WAYS_MAX) {
+    wrong(reader, "paths", "", paths ? "is no list of transports" : "is missing");
+    return;
+  }
+  for (size_t p = 0; p < n; p++) path_read(reader, json_array_get(paths, p), p, model);
+}
+
+static double term_most(int column)
+{
+  const char *unit = term_unit(column);
+  return unit[0] == 's' ? SECONDS_MOST : FACTOR_MOST;
+}
+
+static void terms_read(struct reader *reader, const json_t *terms, struct model *model)
+{
+  char name[96], where[64];
+  if (reader->status != STATUS_OK) return;
   for (int c = 0; c < model->columns; c++) {
     const json_t *term = json_array_get(terms, (size_t)c);
     const char *told = json_string_value(json_object_get(term, "name"));
-    if (!told || strcmp(told, model_term_name(model, c, name)) != 0) return 0;
-    model->value[c] = json_number_value(json_object_get(term, "value"));
-    model->error[c] = json_number_value(json_object_get(term, "error"));
-    model->seen[c] = json_is_true(json_object_get(term, "seen"));
+    model_term_name(model, c, name);
+    snprintf(where, sizeof where, "terms[%d]", c);
+    if (!told || strcmp(told, name) != 0) {
+      char what[128];
+      snprintf(what, sizeof what, "is %.20s, and \"%s\" is wanted", told ? "another" : "missing", name);
+      wrong(reader, where, "name", what);
+      return;
+    }
+    snprintf(where, sizeof where, "terms[%d] (%.40s)", c, name);
+    model->value[c] = number(reader, where, term, "value", 0, term_most(c));
+    model->error[c] = number(reader, where, term, "error", 0, term_most(c));
+    model->seen[c] = flag(reader, where, term, "seen");
   }
-  return 1;
+  if (json_array_size(terms) != (size_t)model->columns)
+    wrong(reader, "terms", "", "are more than the paths have");
 }
 
-static void covariance_read(const json_t *rows, struct model *model)
+/* Without one there is no interval. */
+static void covariance_read(struct reader *reader, const json_t *json, struct model *model)
 {
+  const json_t *rows = json_object_get(json, "covariance");
+  char where[64];
+  if (!rows || json_is_null(rows)) return;
+  model->freedom = number(reader, "", json, "freedom", 0, COUNT_MOST);
   for (int c = 0; c < model->columns; c++)
-    for (int d = 0; d < model->columns; d++)
+    for (int d = 0; d < model->columns; d++) {
+      snprintf(where, sizeof where, "covariance[%d][%d]", c, d);
       model->covariance[c * MODEL_COLUMNS_MAX + d] =
-          json_number_value(json_array_get(json_array_get(rows, (size_t)c), (size_t)d));
+          number(reader, where, json_array_get(json_array_get(rows, (size_t)c), (size_t)d), "",
+                 c == d ? 0 : -1e30, 1e30);
+    }
 }
 
-static int range_read(const json_t *json, struct model *model)
+static void range_read(struct reader *reader, const json_t *json, struct model *model)
 {
   const json_t *points = json_object_get(json, "points");
-  model->cache_points = json_number_value(json_object_get(json, "cache_points"));
-  model->tile_points = json_number_value(json_object_get(json, "tile_points"));
-  model->spread = json_number_value(json_object_get(json, "spread"));
-  model->far_spread = json_number_value(json_object_get(json, "far_spread"));
-  model->runs = (int)json_integer_value(json_object_get(json, "runs"));
-  model->ranks_most = (int)json_integer_value(json_object_get(json, "ranks_most"));
-  model->hosts_most = (int)json_integer_value(json_object_get(json, "hosts_most"));
-  model->per_host = (int)json_integer_value(json_object_get(json, "per_host"));
-  model->depth = (int)json_integer_value(json_object_get(json, "T"));
-  model->overlap = json_is_true(json_object_get(json, "overlap"));
-  model->points_least = json_number_value(json_array_get(points, 0));
-  model->points_most = json_number_value(json_array_get(points, 1));
-  model->bytes_most = json_number_value(json_object_get(json, "bytes_most"));
-  if (json_is_array(json_object_get(json, "covariance")))
-    model->freedom = json_number_value(json_object_get(json, "freedom"));
-  return model->per_host >= 0 && model->depth > 0 && model->ranks_most > 0;
+  model->cache_points = number(reader, "", json, "cache_points", 0, POINTS_MOST);
+  model->tile_points = number(reader, "", json, "tile_points", 0, POINTS_MOST);
+  model->spread = number(reader, "", json, "spread", 0, SPREAD_MOST);
+  model->far_spread = number(reader, "", json, "far_spread", 0, SPREAD_MOST);
+  model->runs = (int)number(reader, "", json, "runs", 0, COUNT_MOST);
+  model->ranks_most = (int)number(reader, "", json, "ranks_most", 1, COUNT_MOST);
+  model->hosts_most = (int)number(reader, "", json, "hosts_most", 1, COUNT_MOST);
+  model->per_host = (int)number(reader, "", json, "per_host", 0, COUNT_MOST);
+  model->depth = (int)number(reader, "", json, "T", 1, DEPTH_MOST);
+  model->overlap = flag(reader, "", json, "overlap");
+  model->points_least = number(reader, "points[0]", json_array_get(points, 0), "", 1, POINTS_MOST);
+  model->points_most =
+      number(reader, "points[1]", json_array_get(points, 1), "", model->points_least, POINTS_MOST);
+  model->bytes_most = number(reader, "", json, "bytes_most", 0, BANDWIDTH_MOST);
+}
+
+static status_t schema_check(const char *path, const json_t *document)
+{
+  const char *schema = json_string_value(json_object_get(document, "schema"));
+  if (!schema || strcmp(schema, MODEL_SCHEMA) != 0)
+    return log_fail(STATUS_USAGE, "%s: not a model of himeno-predict: %s %.60s, not " MODEL_SCHEMA, path,
+                    schema ? "its schema is" : "it names no schema", schema ? schema : "");
+  if (json_is_object(json_object_get(document, "model"))) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "%s: not a model of himeno-predict: it has no model", path);
 }
 
 /* A model is of one kernel, which its document names. */
@@ -176,16 +266,15 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
 {
   json_t *document;
   RETURN_IF_FAILED(report_json_read(path, &document));
+  struct reader reader = {path, schema_check(path, document)};
   const json_t *json = json_object_get(document, "model");
   memset(model, 0, sizeof *model);
-  int whole = paths_read(json_object_get(json, "paths"), model);
+  paths_read(&reader, json_object_get(json, "paths"), model);
   model->columns = TERMS + WAY_TERMS * model->paths.n;
-  whole = whole && terms_read(json_object_get(json, "terms"), model) && range_read(json, model);
-  if (whole) covariance_read(json_object_get(json, "covariance"), model);
-  status_t status =
-      whole ? kernel_check(path, document, kernel)
-            : log_fail(STATUS_USAGE,
-                       "%s: not a model of himeno-predict: its terms, paths or ranges are not whole", path);
+  terms_read(&reader, json_object_get(json, "terms"), model);
+  range_read(&reader, json, model);
+  covariance_read(&reader, json, model);
+  if (reader.status == STATUS_OK) reader.status = kernel_check(path, document, kernel);
   json_decref(document);
-  return status;
+  return reader.status;
 }

@@ -5,8 +5,6 @@
 #include "tools/predict/model.h"
 #include "tools/predict/predict.h"
 
-#define SCHEMA "himeno-predict/1"
-
 const struct predict_beyond predict_beyonds[PREDICT_BEYONDS] = {
     {BEYOND_RANKS, "ranks", "more ranks than any run"},
     {BEYOND_HOSTS, "hosts", "more hosts than any run"},
@@ -171,7 +169,7 @@ static json_t *table_json(const struct validate_table *table, int with_left)
 
 json_t *predict_report_json(const struct predict *p)
 {
-  json_t *document = report_json_frame(SCHEMA, "himeno-predict");
+  json_t *document = report_json_frame(MODEL_SCHEMA, "himeno-predict");
   object_set(document, "config", config_json(p));
   object_set(document, "model", model_json(&p->model));
   object_set(document, "predictions", points_json(p));

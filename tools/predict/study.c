@@ -17,6 +17,10 @@
 #include "base/report.h"
 #include "base/stats.h"
 
+/* No sweep and no message takes so long, and no path carries so much. */
+#define SECONDS_MOST   3600.0
+#define BANDWIDTH_MOST 1e18
+
 /* ---- reading documents ---- */
 
 static int text_is(const json_t *object, const char *key, const char *wanted)
@@ -76,7 +80,7 @@ static int run_is_whole(const struct study_run *run)
   for (int d = 0; d < 3; d++)
     if (run->global[d] < 3 || run->procs[d] < 1) return 0;
   return run->ranks == run->procs[0] * run->procs[1] * run->procs[2] && run->depth >= 1 && run->seconds > 0 &&
-         run->kernel[0] && run->size[0];
+         run->seconds < SECONDS_MOST && run->kernel[0] && run->size[0];
 }
 
 static int handover_of(const json_t *document)
@@ -320,6 +324,16 @@ static void way_fill(const json_t *document, const char *name, struct study_way 
   }
 }
 
+static status_t way_check(const char *path, const struct study_way *way)
+{
+  for (int w = 0; w < STUDY_WHERES; w++)
+    if (way->known[w] &&
+        (way->latency[w] < 0 || way->latency[w] > SECONDS_MOST || way->bandwidth[w] > BANDWIDTH_MOST))
+      return log_fail(STATUS_USAGE, "%s: not as its schema says: %s takes %g s and carries %g bytes a second",
+                      path, way->name, way->latency[w], way->bandwidth[w]);
+  return STATUS_OK;
+}
+
 static status_t paths_fill(const json_t *document, const char *path, struct study_paths *paths)
 {
   const json_t *pairs = json_object_get(document, "pairs");
@@ -330,6 +344,7 @@ static status_t paths_fill(const json_t *document, const char *path, struct stud
     const char *name = json_string_value(json_object_get(json_array_get(pairs, p), "way"));
     if (!name || study_way_find(paths, name) || paths->n == STUDY_WAYS_MAX) continue;
     way_fill(document, name, &paths->ways[paths->n]);
+    RETURN_IF_FAILED(way_check(path, &paths->ways[paths->n]));
     if (paths->ways[paths->n].known[0] || paths->ways[paths->n].known[1]) paths->n++;
   }
   if (paths->n > 0) return STATUS_OK;
