@@ -55,6 +55,7 @@ static status_t read_value(const struct option_value *value, const char *shown, 
   case OPTION_TYPE_RANGE:
     return value_read(&value->range, shown, text, field);
   case OPTION_TYPE_CUSTOM:
+  case OPTION_TYPE_EACH:
     return value->parse(shown, text, field);
   default:
     *(const char **)field = text;
@@ -67,8 +68,10 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
 {
   const char *text = attached;
   char shown[TEXT_MAX];
-  for (int i = 0; i < line.n_given; i++)
-    if (line.given[i] == option) return log_fail(STATUS_USAGE, "--%s is given twice", option->name);
+  int before = 0;
+  for (int i = 0; i < line.n_given; i++) before |= line.given[i] == option;
+  if (before && option->value.type != OPTION_TYPE_EACH)
+    return log_fail(STATUS_USAGE, "--%s is given twice", option->name);
   if (option->value.type == OPTION_TYPE_FLAG) {
     if (attached) return log_fail(STATUS_USAGE, "--%s takes no value, not \"%s\"", option->name, attached);
   } else {
@@ -82,8 +85,10 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
                                                               : option->value.metavar);
     }
   }
-  line.value[line.n_given] = text ? text : "";
-  line.given[line.n_given++] = option;
+  if (!before) {
+    line.value[line.n_given] = text ? text : "";
+    line.given[line.n_given++] = option;
+  }
   snprintf(shown, sizeof shown, "--%s", option->name);
   RETURN_IF_FAILED(read_value(&option->value, shown, text, parser->config + option->value.offset));
   if (option->given) *(int *)(parser->config + option->given - 1) = 1;

@@ -16,7 +16,8 @@ enum option_type {
   OPTION_TYPE_TEXT,   /**< const char *, not empty; points into argv */
   OPTION_TYPE_INPUT,  /**< such a text names a file that is read, or several with commas between */
   OPTION_TYPE_OUTPUT, /**< and a file that is written: no other option of the line may name it */
-  OPTION_TYPE_CUSTOM  /**< whatever `parse` writes */
+  OPTION_TYPE_CUSTOM, /**< whatever `parse` writes */
+  OPTION_TYPE_EACH    /**< the same, and it may be given several times */
 };
 
 /** \brief Reads \a text into \a field; logs (naming option, value and what is allowed) and returns
@@ -30,7 +31,7 @@ struct option_value {
   size_t offset;            /**< of the field in the configuration struct */
   const char *metavar;      /**< shown in --help, NULL for flags */
   struct value_range range; /**< for OPTION_TYPE_RANGE */
-  option_parse parse;       /**< for OPTION_TYPE_CUSTOM */
+  option_parse parse;       /**< for OPTION_TYPE_CUSTOM and OPTION_TYPE_EACH */
 };
 
 struct option_spec {
@@ -65,6 +66,8 @@ struct option_spec {
 #define OPTION_CHOICE(field, words) OPTION_CHOICE_AS(field, words, words)
 #define OPTION_CHOICE_AS(field, words, metavar)                                                              \
   .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int, field), metavar, {VALUE_CHOICE, words, 0, 0}, NULL}
+#define OPTION_EACH(field, parse, metavar)                                                                   \
+  .value = {OPTION_TYPE_EACH, offsetof(CONFIG, field), metavar, {0}, parse}
 #define OPTION_CUSTOM(field, parse, metavar)                                                                 \
   .value = {OPTION_TYPE_CUSTOM, offsetof(CONFIG, field), metavar, {0}, parse}
 

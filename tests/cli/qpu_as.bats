@@ -58,3 +58,18 @@ setup() {
   run "$qpu_as"
   expect_status 2
 }
+
+@test "folders and symbols may be given several times" {
+  mkdir -p one two
+  echo '.set FIRST, A' >one/first.qinc
+  echo '.set SECOND, B' >two/second.qinc
+  printf '.include "first.qinc"\n.include "second.qinc"\nldi r0, FIRST + SECOND\nthrend\nnop\nnop\n' >both.qasm
+  run "$qpu_as" -i both.qasm -f hex -I one -I two -D A=0x100 -D B=0x20
+  expect_status 0
+  [ "${lines[0]}" = "0x00000120, 0xe0020827," ]
+  run "$qpu_as" -i both.qasm -f hex -I one -D A=1
+  expect_status 3
+  run "$qpu_as" -i both.qasm -i both.qasm
+  expect_status 2
+  [[ $output == *"--input is given twice"* ]]
+}

@@ -69,7 +69,7 @@ static const struct {
     {".func f(x)\n.set y, x\n.endf\nldi r0, f(1)", "has no value"},
     {".byte 256", "does not fit 1 bytes"},
     {".frob 1", "'.frob' is no directive"},
-    {".back 9\nnop\n.endb", "0 to 5 instructions back"},
+    {".back 13\nnop\n.endb", "0 to 12 instructions back"},
     {"nop", "runs off its end"},
     {"fadd r0, r4.8a, r4", "every use of r4 in this instruction is unpacked"},
     {"mov 5, r0", "the first operand must be the register to write to"},
@@ -86,9 +86,9 @@ static const struct {
     {"ldi r0, ra1 * 2", "this operator cannot be applied"},
     {"ldi r0, ra1", "a constant is needed here"},
     {".back 1.5\n.endb", "a whole number is needed here"},
-    {"add.unpack16a r0, ra1, r1", "write the unpack mode behind its operand: ra0.16a"},
+    {"add.unpack16a r0, rb1, r1", "no operand can be unpacked as '.unpack16a' says"},
     {"fadd r0, r1, r2, r3, r1", "too many operands for 'fadd'"},
-    {"brr -, r:1\n:1 nop", "write 1f for the next label 1, 1b for the last"},
+    {"brr -, r:1\n:1 nop", "'1' is no register, constant, function or label"},
     {":start .if :x < 16\nnop\nnop\n.endif\n:x nop", "labels do not settle"},
 };
 

@@ -42,6 +42,8 @@ static status_t run_passes(struct qpu_asm *as)
   for (as->pass = 0; as->pass < MAX_PASSES; as->pass++) {
     as->n_symbols = 0;
     as->lines_run = 0;
+    as->last_label = 0;
+    as->words_before = made->n_words;
     made->n_words = 0;
     qpu_source_drop(as, n_lines); /* included files are read again */
     RETURN_IF_FAILED(qpu_asm_run(as, 0, n_lines));
@@ -68,7 +70,7 @@ status_t qpu_assemble(const char *path, const char *text, const struct qpu_asm_o
 {
   static const struct qpu_asm_options defaults;
   if (!options) options = &defaults;
-  struct qpu_asm as = {.include_folder = options->include_folder, .call = qpu_function_call};
+  struct qpu_asm as = {.options = options, .call = qpu_function_call};
   status_t status;
   TRY(add_defines(&as, options), done);
   TRY(text ? qpu_source_text(&as, text, strlen(text), path) : qpu_source_file(&as, path), done);

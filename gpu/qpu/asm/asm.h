@@ -15,8 +15,8 @@ struct qpu_asm_options {
   int unchecked;              /**< 1: hazards are let through, for programs made elsewhere */
   const char *const *defines; /**< "NAME=expression", or "NAME" for 1; may be NULL */
   size_t n_defines;
-  /** where .include looks besides the file's own folder; may be NULL */
-  const char *include_folder;
+  const char *const *include_folders; /**< where .include looks besides the file's own folder */
+  size_t n_include_folders;
 };
 
 /** \brief Assembles the file \a path, or the \a text (NULL for none) that is named so. STATUS_USAGE

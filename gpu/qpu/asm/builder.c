@@ -23,7 +23,7 @@ static status_t want_pm(struct qpu_builder *b, int pm)
 }
 
 /* Drops the i or f that vc4asm's mode names may end with; returns that letter or 0. */
-static char mode_name(const char *suffix, char name[8])
+static char mode_name(const char *suffix, char name[12])
 {
   size_t n = strlen(suffix);
   strcpy(name, suffix);
@@ -35,7 +35,7 @@ static char mode_name(const char *suffix, char name[8])
 
 static status_t take_unpack(struct qpu_builder *b, const struct qpu_value *value)
 {
-  char name[8];
+  char name[12];
   mode_name(value->suffix, name);
   int code = qpu_code_of(qpu_unpack_names, 8, strcmp(name, "8ddup") == 0 ? "8dr" : name);
   if (code < 0) return qpu_asm_fail(b->as, "'.%s' is no unpack mode", value->suffix);
@@ -152,7 +152,7 @@ static status_t allocate_open(struct qpu_builder *b, const struct qpu_source_ope
 static status_t set_pack(struct qpu_builder *b, int slot, const char *suffix,
                          const struct qpu_register_name *target)
 {
-  char name[8];
+  char name[12];
   char form = mode_name(suffix, name);
   int code = qpu_code_of(qpu_pack_names, 16, name);
   if (code < 0) return qpu_asm_fail(b->as, "'.%s' is no pack mode", suffix);

@@ -171,6 +171,11 @@ static void put_branch(struct writer *w, const struct qpu_inst *inst, const char
   put(w, "%s", inst->rel ? "brr" : "bra");
   if (!cond || cond[0]) put(w, ".%s", cond ? cond : "reserved");
   put_target(w, inst, 0);
+  if (inst->waddr_mul != QPU_W_NOP) {
+    put(w, ",");
+    put_target(w, inst, 1);
+    put(w, inst->reg ? "" : ", -");
+  }
   if (inst->reg) put(w, ", ra%d", inst->raddr_a);
   if (label)
     put(w, ", r:%s", label);
@@ -202,8 +207,11 @@ void qpu_describe(uint64_t word, const char *label, int pinned, char text[QPU_TE
 static int assembles_back(const char *text, uint64_t word)
 {
   struct qpu_asm as = {.at = {"disassembly", 0}, .quiet = 1};
+  struct qpu_operation operations[QPU_MAX_OPERATIONS];
   uint64_t again;
-  return qpu_encode_line(&as, text, &again) == STATUS_OK && again == word;
+  int n;
+  return qpu_operations_parse(&as, text, operations, &n) == STATUS_OK &&
+         qpu_encode_operations(&as, operations, n, &again) == STATUS_OK && again == word;
 }
 
 int qpu_disassemble(uint64_t word, const char *label, char text[QPU_TEXT_MAX])

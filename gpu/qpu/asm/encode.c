@@ -30,7 +30,8 @@ static struct fields fields_of(struct qpu_inst *i, int slot)
 
 static int is_mov(const struct qpu_operation *operation)
 {
-  return strcmp(operation->name, "mov") == 0 || strcmp(operation->name, "read") == 0;
+  static const char *const moves[] = {"mov", "read", "amov", "mmov"};
+  return qpu_code_of(moves, 4, operation->name) >= 0;
 }
 
 /* `read x` is `mov -, x`. */
@@ -48,13 +49,26 @@ static status_t place(struct qpu_builder *b, const struct qpu_operation *operati
   return STATUS_OK;
 }
 
+/* "mv8adds" is v8adds of the mul ALU, "amov" a move of the add ALU: the slot that a name asks for,
+ * −1 for none. */
+static int asked_slot(const char *name)
+{
+  int slot = name[0] == 'a' ? QPU_SLOT_ADD : name[0] == 'm' ? QPU_SLOT_MUL : -1;
+  if (slot < 0 || strcmp(name + 1, "nop") == 0) return -1;
+  for (int s = 0; s < QPU_N_SLOTS; s++)
+    if (qpu_op_code(alus[s].ops, alus[s].n_ops, name) >= 0) return -1;
+  int known = strcmp(name + 1, "mov") == 0 || qpu_op_code(alus[slot].ops, alus[slot].n_ops, name + 1) >= 0;
+  return known ? slot : -1;
+}
+
 static int op_code(const struct qpu_operation *operation, int slot)
 {
-  return qpu_op_code(alus[slot].ops, alus[slot].n_ops, operation->name);
+  const char *name = operation->name + (asked_slot(operation->name) >= 0);
+  return qpu_op_code(alus[slot].ops, alus[slot].n_ops, name);
 }
 
 /* Operations that only one ALU can do go first; the others take what is left, add before mul. */
-static status_t place_all(struct qpu_builder *b, const struct qpu_operation *operations, int n)
+static status_t place_all(struct qpu_builder *b, const struct qpu_operation *operations, int n, int swap)
 {
   const struct qpu_operation *flexible[QPU_MAX_OPERATIONS];
   int n_flexible = 0;
@@ -65,6 +79,11 @@ static status_t place_all(struct qpu_builder *b, const struct qpu_operation *ope
     int add =
         (moves && !rotates) || strcmp(operation->name, "anop") == 0 || op_code(operation, QPU_SLOT_ADD) >= 0;
     int mul = moves || strcmp(operation->name, "mnop") == 0 || op_code(operation, QPU_SLOT_MUL) >= 0;
+    int asked = asked_slot(operation->name);
+    if (asked >= 0) {
+      add = asked == QPU_SLOT_ADD;
+      mul = !add;
+    }
     if (signal >= 0)
       RETURN_IF_FAILED(qpu_builder_signal(b, signal));
     else if (add && mul)
@@ -75,7 +94,8 @@ static status_t place_all(struct qpu_builder *b, const struct qpu_operation *ope
       return qpu_asm_fail(b->as, "'%s' is no operation, signal or macro", operation->name);
   }
   for (int i = 0; i < n_flexible; i++)
-    RETURN_IF_FAILED(place(b, flexible[i], b->slots[QPU_SLOT_ADD] ? QPU_SLOT_MUL : QPU_SLOT_ADD));
+    RETURN_IF_FAILED(place(b, flexible[swap && n_flexible == 2 ? 1 - i : i],
+                           b->slots[QPU_SLOT_ADD] ? QPU_SLOT_MUL : QPU_SLOT_ADD));
   return STATUS_OK;
 }
 
@@ -140,6 +160,14 @@ static int moves_constant(const struct qpu_operation *operation)
          qpu_value_is_constant(mov_source(operation));
 }
 
+/* 16 is no small immediate and -16 is one: qpu_encode_line made it so, and the operation follows.
+ * */
+static int negated(const struct qpu_operation *operation, int slot, int code)
+{
+  if (slot != QPU_SLOT_ADD || !operation->negates) return code;
+  return code == QPU_A_ADD ? QPU_A_SUB : QPU_A_ADD;
+}
+
 static status_t set_sources(struct qpu_builder *b, int slot)
 {
   struct qpu_operation const *operation = b->slots[slot];
@@ -158,7 +186,7 @@ static status_t set_sources(struct qpu_builder *b, int slot)
   const struct qpu_op *op = &alus[slot].ops[code];
   if (operation->n_args != 1 + op->n_sources)
     return qpu_asm_fail(b->as, "'%s' takes %d operands", op->name, 1 + op->n_sources);
-  set_op(b, slot, code, 0);
+  set_op(b, slot, negated(operation, slot, code), 0);
   RETURN_IF_FAILED(qpu_builder_source(b, &operation->args[1], fields.mux_a, slot));
   return qpu_builder_source(b, &operation->args[op->n_sources], fields.mux_b, slot);
 }
@@ -187,15 +215,11 @@ static status_t set_modes(struct qpu_builder *b)
   return STATUS_OK;
 }
 
-static status_t encode_alu(struct qpu_builder *b, const struct qpu_operation *operations, int n)
+static status_t encode_alu(struct qpu_builder *b, const struct qpu_operation *operations, int n, int swap)
 {
-  RETURN_IF_FAILED(place_all(b, operations, n));
-  for (int slot = 0; slot < QPU_N_SLOTS; slot++) {
-    const struct qpu_operation *operation = b->slots[slot];
-    if (operation && operation->unpack[0])
-      return qpu_asm_fail(b->as, "write the unpack mode behind its operand: ra0.%s", operation->unpack);
-    if (operation) RETURN_IF_FAILED(set_sources(b, slot));
-  }
+  RETURN_IF_FAILED(place_all(b, operations, n, swap));
+  for (int slot = 0; slot < QPU_N_SLOTS; slot++)
+    if (b->slots[slot]) RETURN_IF_FAILED(set_sources(b, slot));
   RETURN_IF_FAILED(qpu_builder_ports(b));
   int add = moves_constant(b->slots[QPU_SLOT_ADD]), mul = moves_constant(b->slots[QPU_SLOT_MUL]);
   uint32_t bits = 0;
@@ -276,6 +300,7 @@ static status_t encode_load(struct qpu_builder *b, const struct qpu_operation *o
 
 static status_t branch_operand(struct qpu_builder *b, const struct qpu_value *value, int relative)
 {
+  if (value->type == QPU_VALUE_REGISTER && value->reg.read_addr == QPU_R_NOP) return STATUS_OK;
   if (value->type == QPU_VALUE_REGISTER) {
     if (b->inst.reg) return qpu_asm_fail(b->as, "a branch has one register operand");
     if (!(value->reg.read_files & QPU_FILE_A) || value->reg.read_addr > 31 || value->reg.accumulator >= 0)
@@ -295,6 +320,16 @@ static status_t branch_operand(struct qpu_builder *b, const struct qpu_value *va
   return STATUS_OK;
 }
 
+/* Of target, second target, what is added: a register that a branch cannot add is a target, and of
+ * four operands the second always is. */
+static int is_second_target(const struct qpu_operation *operation)
+{
+  const struct qpu_value *value = &operation->args[1];
+  int adds = (value->reg.read_files & QPU_FILE_A) && value->reg.read_addr < 32 && value->reg.accumulator < 0;
+  if (value->type != QPU_VALUE_REGISTER) return 0;
+  return operation->n_args == 4 || (operation->n_args == 3 && !adds);
+}
+
 static status_t encode_branch(struct qpu_builder *b, const struct qpu_operation *operation)
 {
   int relative = operation->name[2] == 'r';
@@ -302,14 +337,16 @@ static status_t encode_branch(struct qpu_builder *b, const struct qpu_operation 
   b->inst.cond_br = (uint8_t)operation->branch;
   b->inst.rel = (uint8_t)relative;
   b->slots[QPU_SLOT_ADD] = operation;
-  if (operation->n_args < 1 || operation->n_args > 3)
+  if (operation->n_args < 1 || operation->n_args > 4)
     return qpu_asm_fail(b->as, "'%s' takes a target", operation->name);
   if (operation->cond != QPU_COND_ALWAYS || operation->setf)
     return qpu_asm_fail(b->as, "a branch has conditions of its own: .allz, .anynz, …");
   int first = operation->n_args > 1 && operation->args[0].type == QPU_VALUE_REGISTER;
-  if (first) RETURN_IF_FAILED(qpu_builder_targets(b, &operation->args[0], NULL));
+  int both = first && is_second_target(operation);
+  b->slots[QPU_SLOT_MUL] = operation;
+  if (first) RETURN_IF_FAILED(qpu_builder_targets(b, &operation->args[0], both ? &operation->args[1] : NULL));
   if (b->inst.pack || operation->args[0].suffix[0]) return qpu_asm_fail(b->as, "a branch cannot pack");
-  for (int i = first; i < operation->n_args; i++)
+  for (int i = first + both; i < operation->n_args; i++)
     RETURN_IF_FAILED(branch_operand(b, &operation->args[i], relative));
   return STATUS_OK;
 }
@@ -334,20 +371,77 @@ static status_t loads(struct qpu_builder *b, const struct qpu_operation *operati
   return STATUS_OK;
 }
 
-status_t qpu_encode_line(struct qpu_asm *as, const char *text, uint64_t *word)
+/* An unpack mode behind the opcode goes to the operands that can have it: with f those of float
+ * operations and r4, with i those of file A. */
+static status_t spread_unpack(struct qpu_asm *as, struct qpu_operation *operation)
+{
+  int taken = 0;
+  const char *mode = operation->unpack;
+  int add = op_code(operation, QPU_SLOT_ADD), mul = op_code(operation, QPU_SLOT_MUL);
+  int as_float = (add > 0 && qpu_add_ops[add].float_in) || (mul > 0 && qpu_mul_ops[mul].float_in);
+  char form = mode[0] ? mode[strlen(mode) - 1] : '\0';
+  for (int i = operation->name[0] == 'r' ? 0 : 1; mode[0] && i < operation->n_args; i++) {
+    struct qpu_value *value = &operation->args[i];
+    int r4 = value->reg.accumulator == QPU_MUX_R4;
+    int a = value->reg.accumulator < 0 && (value->reg.read_files & QPU_FILE_A);
+    if (value->type != QPU_VALUE_REGISTER || value->suffix[0]) continue;
+    int takes = (r4 && form != 'i') || (a && (form != 'f' || as_float));
+    if (takes) strcpy(value->suffix, mode);
+    taken |= takes;
+  }
+  return mode[0] && !taken ? qpu_asm_fail(as, "no operand can be unpacked as '.unpack%s' says", mode)
+                           : STATUS_OK;
+}
+
+static void negate_sixteen(struct qpu_operation *operation)
+{
+  struct qpu_value *last = &operation->args[2], first = operation->args[1];
+  int add = strcmp(operation->name, "add") == 0, sub = strcmp(operation->name, "sub") == 0;
+  if ((!add && !sub) || operation->n_args != 3) return;
+  if (add && first.type == QPU_VALUE_INT && first.integer == 16) {
+    operation->args[1] = *last;
+    *last = first;
+  }
+  if (last->type != QPU_VALUE_INT || last->integer != 16) return;
+  last->integer = -16;
+  operation->negates = 1;
+}
+
+/* Two moves may fit the ALUs one way around only: the first is tried in silence. */
+static status_t encode_best(struct qpu_builder *b, const struct qpu_operation *operations, int n)
+{
+  const struct qpu_builder fresh = *b;
+  int quiet = b->as->quiet;
+  b->as->quiet = 1;
+  for (int swap = 0; swap < 2; swap++) {
+    *b = fresh;
+    if (encode_alu(b, operations, n, swap) != STATUS_OK) continue;
+    b->as->quiet = quiet;
+    return STATUS_OK;
+  }
+  b->as->quiet = quiet;
+  *b = fresh;
+  return encode_alu(b, operations, n, 0);
+}
+
+status_t qpu_encode_operations(struct qpu_asm *as, const struct qpu_operation *written, int n, uint64_t *word)
 {
   struct qpu_operation operations[QPU_MAX_OPERATIONS];
   struct qpu_builder b = {.as = as, .inst = qpu_decode(QPU_NOP_WORD), .needs_pm = -1};
-  int n, is_a_load = 0;
-  RETURN_IF_FAILED(qpu_operations_parse(as, text, operations, &n));
+  int is_a_load = 0;
+  memcpy(operations, written, (size_t)n * sizeof *operations);
   if (n == 1 && (strcmp(operations[0].name, "bra") == 0 || strcmp(operations[0].name, "brr") == 0)) {
     RETURN_IF_FAILED(encode_branch(&b, &operations[0]));
   } else {
+    for (int i = 0; i < n; i++) {
+      RETURN_IF_FAILED(spread_unpack(as, &operations[i]));
+      negate_sixteen(&operations[i]);
+    }
     RETURN_IF_FAILED(loads(&b, operations, n, &is_a_load));
     if (is_a_load)
       RETURN_IF_FAILED(encode_load(&b, operations, n));
     else
-      RETURN_IF_FAILED(encode_alu(&b, operations, n));
+      RETURN_IF_FAILED(encode_best(&b, operations, n));
   }
   *word = qpu_encode(&b.inst);
   return STATUS_OK;

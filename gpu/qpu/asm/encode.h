@@ -4,9 +4,10 @@
 #ifndef QPU_ENCODE_H
 #define QPU_ENCODE_H
 
-#include "gpu/qpu/asm/state.h"
+#include "gpu/qpu/asm/operation.h"
 
-/** \brief Encodes one line of operations, without label and comment, as one word. */
-status_t qpu_encode_line(struct qpu_asm *as, const char *text, uint64_t *word);
+/** \brief Encodes the operations of one instruction. */
+status_t qpu_encode_operations(struct qpu_asm *as, const struct qpu_operation *operations, int n,
+                               uint64_t *word);
 
 #endif

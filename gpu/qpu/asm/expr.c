@@ -70,6 +70,41 @@ static status_t parse_elements(struct qpu_asm *as, const char **text, struct qpu
   return STATUS_OK;
 }
 
+/* Kinds of a register in `:[number, kind]`: files, read, write. */
+enum { RAW_FILES = 3, RAW_READ = 4, RAW_WRITE = 8 };
+
+static status_t parse_raw(struct qpu_asm *as, const char **text, struct qpu_value *value)
+{
+  int64_t whole = 0;
+  int n = 0;
+  *text += 1;
+  do {
+    struct qpu_value item;
+    int64_t field;
+    *text += 1;
+    RETURN_IF_FAILED(qpu_expr_parse(as, text, &item));
+    RETURN_IF_FAILED(qpu_value_integer(as, &item, &field));
+    if (n == 4) return qpu_asm_fail(as, "a register in :[ ] has four numbers at most");
+    whole |= (field & 255) << 8 * n++;
+    *text = qpu_skip_space(*text);
+  } while (**text == ',');
+  if (**text != ']') return qpu_asm_fail(as, "']' is missing");
+  *text += 1;
+  *value = (struct qpu_value){.type = QPU_VALUE_RAW, .integer = whole};
+  return STATUS_OK;
+}
+
+int64_t qpu_value_raw(const struct qpu_value *value)
+{
+  const struct qpu_register_name *reg = &value->reg;
+  if (value->type != QPU_VALUE_REGISTER) return value->integer;
+  int read = reg->accumulator < 0 && reg->read_files,
+      files = (reg->read_files | reg->write_files) & RAW_FILES;
+  int number = reg->accumulator >= 0 ? 32 + reg->accumulator : read ? reg->read_addr : reg->write_addr;
+  int kind = files | (read ? RAW_READ : 0) | (reg->write_files ? RAW_WRITE : 0);
+  return number | kind << 8 | value->rotate << 16;
+}
+
 /* :name, r:name, :1f, :1b. */
 static status_t parse_label(struct qpu_asm *as, const char **text, struct qpu_value *value)
 {
@@ -116,8 +151,9 @@ static status_t parse_suffix(struct qpu_asm *as, const char **text, struct qpu_v
   size_t n = 1;
   while (isalnum((unsigned char)(*text)[n])) n++;
   if (n < 2 || n > sizeof value->suffix) return qpu_asm_fail(as, "'%.8s' is no pack mode", *text);
-  memcpy(value->suffix, *text + 1, n - 1);
-  value->suffix[n - 1] = '\0';
+  int skip = n > 7 && strncmp(*text + 1, "unpack", 6) == 0 ? 6 : 0;
+  memcpy(value->suffix, *text + 1 + skip, n - 1 - (size_t)skip);
+  value->suffix[n - 1 - (size_t)skip] = '\0';
   *text += n;
   return STATUS_OK;
 }
@@ -189,7 +225,8 @@ static status_t parse_math(struct qpu_asm *as, const struct math_operator *math,
   if (!qpu_value_is_number(value)) return qpu_asm_fail(as, "'%s' needs a number", math->name);
   int was_integer = value->type == QPU_VALUE_INT;
   *value = qpu_value_float(math->apply(qpu_value_real(value)));
-  if (math->whole || (was_integer && math->apply == fabs)) {
+  int exact = math->apply == log2 && value->real == floor(value->real); /* of a power of two */
+  if (math->whole || (was_integer && (math->apply == fabs || exact))) {
     int64_t integer = 0;
     RETURN_IF_FAILED(qpu_value_integer(as, value, &integer));
     *value = qpu_value_int(integer);
@@ -210,6 +247,7 @@ static status_t parse_name(struct qpu_asm *as, const char **text, struct qpu_val
     return STATUS_OK;
   }
   if (*p == '[') return parse_elements(as, text, value);
+  if (*p == ':' && p[1] == '[') return parse_raw(as, text, value);
   if (*p == ':' || (*p == 'r' && p[1] == ':')) return parse_label(as, text, value);
   if (isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1])))
     return parse_number(as, text, value);

@@ -16,7 +16,8 @@ struct qpu_operation {
   int branch;     /**< branch condition; always when none is written */
   int has_branch; /**< a branch condition is written */
   int setf;
-  char pack[8], unpack[8]; /**< written at the opcode, "" for none */
+  int negates;               /**< add stands for sub, and sub for add */
+  char pack[12], unpack[12]; /**< written at the opcode, "" for none */
   struct qpu_value args[QPU_MAX_OPERANDS];
   int n_args;
 };

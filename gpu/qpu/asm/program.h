@@ -21,7 +21,7 @@ struct qpu_origin {
 struct qpu_label {
   char name[QPU_NAME_MAX];
   uint32_t address; /**< bytes from the program's start */
-  int exported;     /**< written `::name` */
+  int exported;     /**< written `::name`, or named by .global */
 };
 
 struct qpu_program {

@@ -13,10 +13,19 @@
 #include "gpu/qpu/asm/asm.h"
 #include "gpu/qpu/asm/disasm.h"
 
+#define MAX_TEXTS 64
+
 enum format { FORMAT_C, FORMAT_HEX, FORMAT_BINARY };
 
+/** Values of an option that may be given several times. */
+struct texts {
+  const char *text[MAX_TEXTS];
+  size_t n;
+};
+
 struct config {
-  const char *input, *output, *name, *include, *define;
+  const char *input, *output, *name;
+  struct texts include, define;
   int disassemble, unchecked, format;
 };
 
@@ -24,6 +33,15 @@ struct config {
 
 /* What reads an option. */
 enum { ASSEMBLY = 1, C_ARRAY = 2 };
+
+static status_t add_text(const char *option, const char *text, void *field)
+{
+  struct texts *texts = field;
+  if (texts->n == MAX_TEXTS)
+    return log_fail(STATUS_USAGE, "%s is given more than %d times", option, MAX_TEXTS);
+  texts->text[texts->n++] = text;
+  return STATUS_OK;
+}
 
 static const struct option_spec options[] = {
     {"input", 'i', OPTION_ALWAYS, OPTION_INPUT(input, "FILE"),
@@ -34,10 +52,10 @@ static const struct option_spec options[] = {
      "Turns words into source that assembles into the same words."},
     {"format", 'f', ASSEMBLY, OPTION_CHOICE_AS(format, "c|hex|binary", "FORMAT"), "What assembling writes."},
     {"name", 'n', C_ARRAY, OPTION_TEXT(name, "NAME"), "Name of the C array (default: program)."},
-    {"include", 'I', ASSEMBLY, OPTION_TEXT(include, "FOLDER"),
-     "Where .include looks besides the source's own folder."},
-    {"define", 'D', ASSEMBLY, OPTION_TEXT(define, "NAME=VALUE"),
-     "Defines a symbol before the source is read."},
+    {"include", 'I', ASSEMBLY, OPTION_EACH(include, add_text, "FOLDER"),
+     "Where .include looks besides the source's own folder; several are searched in turn."},
+    {"define", 'D', ASSEMBLY, OPTION_EACH(define, add_text, "NAME=VALUE"),
+     "Defines a symbol before the source is read; may be given several times."},
     {"unchecked", 'u', ASSEMBLY, OPTION_FLAG(unchecked), "Lets hazards through."},
 };
 
@@ -64,9 +82,11 @@ static status_t disassemble(const struct config *config, FILE *out)
 static status_t assemble(const struct config *config, FILE *out)
 {
   struct qpu_program program;
-  struct qpu_asm_options how = {.unchecked = config->unchecked, .include_folder = config->include};
-  how.defines = &config->define;
-  how.n_defines = config->define != NULL;
+  struct qpu_asm_options how = {.unchecked = config->unchecked,
+                                .defines = config->define.text,
+                                .n_defines = config->define.n,
+                                .include_folders = config->include.text,
+                                .n_include_folders = config->include.n};
   RETURN_IF_FAILED(qpu_assemble(config->input, NULL, &how, &program));
   for (size_t f = 0; f < program.n_files; f++) file_is_input(program.files[f]);
   if (config->format == FORMAT_C)

@@ -6,14 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu/qpu/asm/encode.h"
 #include "gpu/qpu/asm/expr.h"
+#include "gpu/qpu/asm/join.h"
 #include "gpu/qpu/asm/value.h"
 
 #define MAX_NESTING   40
 #define MAX_LINES_RUN 2000000 /* in one pass: a runaway .rep ends with a message */
-
-/* ---- scopes and calls ---- */
 
 static status_t enter(struct qpu_asm *as)
 {
@@ -92,8 +90,6 @@ static status_t call_macro(struct qpu_asm *as, const struct qpu_symbol *macro, c
   return status;
 }
 
-/* ---- directives ---- */
-
 /** A directive as it stands in the source. */
 struct use {
   const struct directive *directive;
@@ -117,6 +113,11 @@ static int starts_with(const char *text, const char *directive)
   return *text++ == '.' && qpu_word(&text, name) > 0 && strcmp(name, directive) == 0;
 }
 
+static int begins_if(const char *line)
+{
+  return starts_with(line, "if") || starts_with(line, "ifset");
+}
+
 /* Sets the end of a block, which begins behind the line `at`. */
 static status_t find_end(struct qpu_asm *as, size_t at, size_t end, struct use *use)
 {
@@ -124,7 +125,9 @@ static status_t find_end(struct qpu_asm *as, size_t at, size_t end, struct use *
   int depth = 0;
   use->first = use->end = at + 1;
   for (; use->end < end; use->end++) {
-    if (starts_with(as->lines[use->end].text, block->name)) depth++;
+    int is_if = strcmp(block->close, "endif") == 0;
+    if (is_if ? begins_if(as->lines[use->end].text) : starts_with(as->lines[use->end].text, block->name))
+      depth++;
     if (starts_with(as->lines[use->end].text, block->close) && depth-- == 0) return STATUS_OK;
   }
   return qpu_asm_fail(as, "'.%s' without '.%s'", block->name, block->close);
@@ -251,15 +254,23 @@ static status_t is_true(struct qpu_asm *as, const char *text, int *truth)
   return qpu_value_true(as, &value, truth);
 }
 
+static status_t is_set(struct qpu_asm *as, const char *text, int *truth)
+{
+  char name[QPU_NAME_MAX];
+  RETURN_IF_FAILED(take_name(as, &text, name));
+  *truth = qpu_symbol_find(as, name) != NULL;
+  return STATUS_OK;
+}
+
 /* Runs the first part of .if … .elseif … .else … .endif whose condition holds. */
 static status_t choose(struct qpu_asm *as, const struct use *use)
 {
   int truth, depth = 0;
   size_t begin = use->first;
-  RETURN_IF_FAILED(is_true(as, use->text, &truth));
+  RETURN_IF_FAILED((use->directive->local ? is_set : is_true)(as, use->text, &truth));
   for (size_t i = use->first; i <= use->end; i++) {
     const char *line = qpu_skip_space(as->lines[i].text);
-    if (starts_with(line, "if")) depth++;
+    if (begins_if(line)) depth++;
     if (depth == 0 && (i == use->end || starts_with(line, "elseif") || starts_with(line, "else"))) {
       if (truth) return qpu_asm_run(as, begin, i);
       begin = i + 1;
@@ -277,11 +288,13 @@ static status_t insert_back(struct qpu_asm *as, const struct use *use)
 {
   struct qpu_program *made = &as->program;
   int64_t n;
-  uint64_t words[5];
-  struct qpu_origin origins[5], at = as->at;
+  uint64_t words[QPU_MAX_BACK];
+  struct qpu_instruction taken[QPU_MAX_BACK];
+  struct qpu_origin origins[QPU_MAX_BACK], at = as->at;
   RETURN_IF_FAILED(whole_number(as, use->text, &n));
-  if (n < 0 || n > 5 || (size_t)n > made->n_words)
-    return qpu_asm_fail(as, "'.back' goes 0 to 5 instructions back");
+  if (n < 0 || n > QPU_MAX_BACK || (size_t)n > made->n_words)
+    return qpu_asm_fail(as, "'.back' goes 0 to %d instructions back", QPU_MAX_BACK);
+  RETURN_IF_FAILED(qpu_join_take(as, (int)n, taken));
   made->n_words -= (size_t)n;
   for (int64_t i = 0; i < n; i++) {
     words[i] = made->words[made->n_words + (size_t)i];
@@ -294,10 +307,40 @@ static status_t insert_back(struct qpu_asm *as, const struct use *use)
   RETURN_IF_FAILED(qpu_asm_run(as, use->first, use->end));
   for (int64_t i = 0; i < n; i++) {
     as->at = origins[i];
-    RETURN_IF_FAILED(qpu_emit(as, words[i], 0));
+    RETURN_IF_FAILED(qpu_join_put(as, &taken[i], words[i], i == 0));
   }
   as->at = at;
   return STATUS_OK;
+}
+
+/* .clone label, n: what stands there once more, as the pass before knows it where that is further
+ * on. */
+static status_t clone(struct qpu_asm *as, const struct use *use)
+{
+  const struct qpu_program *made = &as->program;
+  const char *text = use->text;
+  struct qpu_value label;
+  int64_t from, n;
+  RETURN_IF_FAILED(qpu_expr_parse(as, &text, &label));
+  if (label.type != QPU_VALUE_LABEL) return qpu_asm_fail(as, "'.clone' needs a label and a count");
+  from = label.integer / QPU_INSTRUCTION_BYTES;
+  RETURN_IF_FAILED(whole_number(as, behind_comma(text), &n));
+  if (n < 0 || n > 100) return qpu_asm_fail(as, "'.clone' copies 0 to 100 instructions");
+  for (int64_t i = 0; i < n; i++) {
+    int known = (size_t)(from + i) < made->n_words || (as->pass > 0 && (size_t)(from + i) < as->words_before);
+    uint64_t word = known ? made->words[from + i] : QPU_NOP_WORD;
+    if (word >> 60 == QPU_SIG_BRANCH) return qpu_asm_fail(as, "'.clone' cannot copy a branch");
+    RETURN_IF_FAILED(qpu_emit(as, word, 0));
+  }
+  return STATUS_OK;
+}
+
+static status_t export(struct qpu_asm *as, const struct use *use)
+{
+  char name[QPU_NAME_MAX];
+  const char *text = use->text + (use->text[0] == ':');
+  RETURN_IF_FAILED(take_name(as, &text, name));
+  return qpu_label_export(as, name);
 }
 
 /* .byte .short .int .long .float: padded to whole words of 64 bits. */
@@ -341,8 +384,9 @@ static status_t include(struct qpu_asm *as, const struct use *use)
   const char *slash = strrchr(at.file, '/');
   size_t length = slash && text[1] != '/' ? (size_t)(slash - at.file) + 1 : 0;
   snprintf(path, sizeof path, "%.*s%.*s", (int)length, at.file, (int)(close - text - 1), text + 1);
-  if (as->include_folder && access(path, R_OK) != 0)
-    snprintf(path, sizeof path, "%s/%.*s", as->include_folder, (int)(close - text - 1), text + 1);
+  for (size_t i = 0; i < as->options->n_include_folders && access(path, R_OK) != 0; i++)
+    snprintf(path, sizeof path, "%s/%.*s", as->options->include_folders[i], (int)(close - text - 1),
+             text + 1);
   RETURN_IF_FAILED(qpu_source_file(as, path));
   RETURN_IF_FAILED(enter(as));
   status_t status = qpu_asm_run(as, first, as->n_lines);
@@ -371,6 +415,9 @@ static const struct directive directives[] = {
     {.name = "macro", .run = define_body, .close = "endm", .kind = QPU_SYMBOL_MACRO},
     {.name = "rep", .run = repeat, .close = "endr"},
     {.name = "if", .run = choose, .close = "endif"},
+    {.name = "ifset", .run = choose, .close = "endif", .local = 1},
+    {.name = "clone", .run = clone},
+    {.name = "global", .run = export},
     {.name = "back", .run = insert_back, .close = "endb"},
     {.name = "assert", .run = assert_true},
     {.name = "include", .run = include},
@@ -399,8 +446,6 @@ static status_t run_directive(struct qpu_asm *as, const char *text, size_t *i, s
   return qpu_asm_fail(as, "'.%s' is no directive, or has nothing to close", name);
 }
 
-/* ---- lines ---- */
-
 /* Labels at the start of a line; *text moves behind them. */
 static status_t run_labels(struct qpu_asm *as, const char **text)
 {
@@ -411,6 +456,11 @@ static status_t run_labels(struct qpu_asm *as, const char **text)
     p += leading + exported;
     size_t n = qpu_word(&p, name);
     if (!leading && (n == 0 || *p != ':')) return STATUS_OK;
+    if (n == 0 && !exported && *qpu_skip_space(p) == '\0') { /* a label that nothing names */
+      as->last_label = as->program.n_words;
+      *text = qpu_skip_space(p);
+      return STATUS_OK;
+    }
     if (n == 0) return qpu_asm_fail(as, "a label's name must follow ':'");
     if (as->result) return qpu_asm_fail(as, "a function cannot define labels");
     RETURN_IF_FAILED(qpu_label_define(as, name, exported));
@@ -421,7 +471,6 @@ static status_t run_labels(struct qpu_asm *as, const char **text)
 static status_t run_line(struct qpu_asm *as, size_t *i, size_t end)
 {
   char name[QPU_NAME_MAX];
-  uint64_t word;
   const char *text = as->lines[*i].text;
   as->at = (struct qpu_origin){as->lines[*i].file, as->lines[*i].number};
   RETURN_IF_FAILED(run_labels(as, &text));
@@ -437,8 +486,7 @@ static status_t run_line(struct qpu_asm *as, size_t *i, size_t end)
     const struct qpu_symbol *symbol = qpu_symbol_find(as, name);
     if (symbol && symbol->kind == QPU_SYMBOL_MACRO) return call_macro(as, symbol, rest);
   }
-  RETURN_IF_FAILED(qpu_encode_line(as, text, &word));
-  return qpu_emit(as, word, 0);
+  return qpu_join_line(as, text);
 }
 
 status_t qpu_asm_run(struct qpu_asm *as, size_t first, size_t end)

@@ -29,6 +29,7 @@ void qpu_asm_free(struct qpu_asm *as)
   free(as->lines);
   free(as->symbols);
   free(as->known);
+  free(as->recent);
 }
 
 static status_t out_of_memory(void)
@@ -151,19 +152,31 @@ status_t qpu_label_define(struct qpu_asm *as, const char *name, int exported)
   memset(label, 0, sizeof *label);
   strncpy(label->name, name, sizeof label->name - 1);
   label->address = (uint32_t)(made->n_words * QPU_INSTRUCTION_BYTES);
-  label->exported = exported;
+  struct qpu_label *before = is_numeric(name) ? NULL : find(as->known, as->n_known, name);
+  label->exported = exported || (before && before->exported);
+  as->last_label = made->n_words;
   return STATUS_OK;
 }
 
-/* 1b is the last label 1 before here, 1f the next one after. */
+/* One that stands further on is known in the next pass. */
+status_t qpu_label_export(struct qpu_asm *as, const char *name)
+{
+  struct qpu_label *label = find(as->program.labels, as->program.n_labels, name);
+  if (!label) label = find(as->known, as->n_known, name);
+  if (!label && as->pass > 0) return qpu_asm_fail(as, "'.global' names no label '%s'", name);
+  if (label) label->exported = 1;
+  return STATUS_OK;
+}
+
+/* 1b, or 1, is the last label 1 before here, 1f the next one after. */
 static struct qpu_label *find_numeric(struct qpu_asm *as, const char *name)
 {
   const struct qpu_program *made = &as->program;
   char number[QPU_NAME_MAX];
   size_t length = strlen(name), before = 0;
-  memcpy(number, name, length);
-  number[length - 1] = '\0';
-  if (name[length - 1] == 'b') return find(made->labels, made->n_labels, number);
+  memcpy(number, name, length + 1);
+  if (!isdigit((unsigned char)name[length - 1])) number[length - 1] = '\0';
+  if (name[length - 1] != 'f') return find(made->labels, made->n_labels, number);
   for (size_t i = 0; i < made->n_labels; i++) before += strcmp(made->labels[i].name, number) == 0;
   for (size_t i = 0; i < as->n_known; i++)
     if (strcmp(as->known[i].name, number) == 0 && before-- == 0) return &as->known[i];
@@ -175,7 +188,7 @@ status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *
   struct qpu_label *label;
   char last = name[strlen(name) - 1];
   if (is_numeric(name)) {
-    if (last != 'f' && last != 'b')
+    if (last != 'f' && last != 'b' && !isdigit((unsigned char)last))
       return qpu_asm_fail(as, "write %sf for the next label %s, %sb for the last", name, name, name);
     label = find_numeric(as, name);
   } else {

@@ -5,7 +5,7 @@
 #ifndef QPU_STATE_H
 #define QPU_STATE_H
 
-#include "gpu/qpu/asm/program.h"
+#include "gpu/qpu/asm/asm.h"
 #include "gpu/qpu/isa/isa.h"
 
 #define QPU_MAX_ARGS  12
@@ -16,6 +16,7 @@ enum qpu_value_type {
   QPU_VALUE_FLOAT,
   QPU_VALUE_ELEMENTS, /**< sixteen 2-bit values */
   QPU_VALUE_REGISTER,
+  QPU_VALUE_RAW,       /**< a register as `:[number, kind]` counts it, in `integer` */
   QPU_VALUE_SEMAPHORE, /**< `integer` is the number, plus 16 to acquire */
   QPU_VALUE_LABEL      /**< `integer` is the byte address */
 };
@@ -27,8 +28,8 @@ struct qpu_value {
   uint32_t elements; /**< as a load-immediate word holds them */
   int is_signed;     /**< of the elements */
   struct qpu_register_name reg;
-  uint8_t rotate; /**< lanes upward, QPU_ROTATE_R5 for r5; 0 for none */
-  char suffix[8]; /**< "16a" of ra3.16a; "" for none */
+  uint8_t rotate;  /**< lanes upward, QPU_ROTATE_R5 for r5; 0 for none */
+  char suffix[12]; /**< "16a" of ra3.16a; "" for none */
 };
 
 enum qpu_symbol_kind { QPU_SYMBOL_VALUE, QPU_SYMBOL_EXPRESSION, QPU_SYMBOL_FUNCTION, QPU_SYMBOL_MACRO };
@@ -52,7 +53,7 @@ struct qpu_line {
 };
 
 struct qpu_asm {
-  const char *include_folder;
+  const struct qpu_asm_options *options;
   struct qpu_line *lines;
   size_t n_lines, lines_capacity;
   struct qpu_symbol *symbols;
@@ -64,13 +65,18 @@ struct qpu_asm {
   int pass;
   struct qpu_program program; /**< as far as it is made */
   size_t words_capacity;
-  struct qpu_origin at;     /**< what messages name */
-  int depth;                /**< of the innermost scope for symbols */
-  int nesting;              /**< macros, functions, includes and expressions within each other */
-  long lines_run;           /**< in this pass */
-  struct qpu_value *result; /**< where a function's expression goes; NULL outside functions */
+  size_t words_before;  /**< words of the pass before */
+  struct qpu_origin at; /**< what messages name */
+  int depth;            /**< of the innermost scope for symbols */
+  int nesting;          /**< macros, functions, includes and expressions in each other */
+  long lines_run;       /**< in this pass */
+  /** where a function's expression goes; NULL outside functions */
+  struct qpu_value *result;
   int has_result;
-  int quiet; /**< mistakes are not logged: the disassembler tries a text out */
+  struct qpu_recent *recent; /**< the last instructions, which lines may join */
+  size_t last_label;         /**< the word that the last label stands before */
+  /** mistakes are not logged: the disassembler, or an attempt */
+  int quiet;
   /** Calls a function symbol, which may run lines; \a function stands outside of the table. */
   status_t (*call)(struct qpu_asm *as, const struct qpu_symbol *function, const struct qpu_value *args,
                    int n_args, struct qpu_value *value);
@@ -95,6 +101,8 @@ struct qpu_symbol *qpu_symbol_find(struct qpu_asm *as, const char *name);
 /** \brief Adds a symbol to the scope of \a depth. STATUS_ENVIRONMENT when memory ran out. */
 status_t qpu_symbol_add(struct qpu_asm *as, const char *name, int depth, struct qpu_symbol **symbol);
 
+/** \brief Exports a label, defined already or not. */
+status_t qpu_label_export(struct qpu_asm *as, const char *name);
 status_t qpu_label_define(struct qpu_asm *as, const char *name, int exported);
 /** \brief A label's address as the pass before knows it (0 in the first pass). */
 status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *value);

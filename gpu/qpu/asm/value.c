@@ -223,9 +223,45 @@ static status_t apply_register(struct qpu_asm *as, enum qpu_operator_id id, stru
   return STATUS_OK;
 }
 
+/* Kinds of value in the order in which vc4asm compares them. */
+static int rank_of(const struct qpu_value *value)
+{
+  static const int ranks[] = {[QPU_VALUE_ELEMENTS] = 1,
+                              [QPU_VALUE_REGISTER] = 2,
+                              [QPU_VALUE_RAW] = 2,
+                              [QPU_VALUE_SEMAPHORE] = 3,
+                              [QPU_VALUE_LABEL] = 4};
+  return ranks[value->type];
+}
+
+static int64_t key_of(const struct qpu_value *value)
+{
+  if (value->type == QPU_VALUE_ELEMENTS)
+    return value->is_signed ? value->elements - INT64_C(0x100000000) : value->elements;
+  return qpu_value_raw(value);
+}
+
+/* Values of which one at least is no number, a register as :[ ] has it. */
+static int compare_kinds(enum qpu_operator_id id, struct qpu_value *value, const struct qpu_value *right)
+{
+  int raw = value->type == QPU_VALUE_RAW || right->type == QPU_VALUE_RAW;
+  int elements = value->type == QPU_VALUE_ELEMENTS || right->type == QPU_VALUE_ELEMENTS;
+  int alike = rank_of(value) == rank_of(right);
+  if (!raw && !elements) return 0;
+  if (id == OP_AND && raw && alike) {
+    *value = (struct qpu_value){.type = QPU_VALUE_RAW, .integer = key_of(value) & key_of(right)};
+    return 1;
+  }
+  int64_t a = alike ? key_of(value) : rank_of(value), b = alike ? key_of(right) : rank_of(right);
+  if (id < OP_LESS || id > OP_UNEQUAL) return 0;
+  *value = qpu_value_int(of_integers(id, a, b));
+  return 1;
+}
+
 status_t qpu_operator_apply(struct qpu_asm *as, enum qpu_operator_id id, struct qpu_value *value,
                             const struct qpu_value *right)
 {
+  if (compare_kinds(id, value, right)) return STATUS_OK;
   if (value->type == QPU_VALUE_REGISTER) return apply_register(as, id, value, right);
   if (qpu_value_is_number(value) && qpu_value_is_number(right) &&
       (value->type == QPU_VALUE_FLOAT || right->type == QPU_VALUE_FLOAT)) {

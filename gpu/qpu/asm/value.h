@@ -12,6 +12,8 @@ struct qpu_value qpu_value_float(double real);
 int qpu_value_is_number(const struct qpu_value *value);
 /** \brief A number, or a label's address. */
 int qpu_value_is_constant(const struct qpu_value *value);
+/** \brief A register as `:[number, kind, rotation]` counts it. */
+int64_t qpu_value_raw(const struct qpu_value *value);
 /** \brief A number as a double. */
 double qpu_value_real(const struct qpu_value *value);
 
