@@ -24,30 +24,41 @@ static double time_of(const struct straggler_ranks *in, enum straggler_of of, in
   return of == STRAGGLER_COMPUTE ? b->compute / in->work[rank].points : b->exchange;
 }
 
-/* Whether two ranks' sweeps should take the same time. */
-static int alike(const struct straggler_work *a, const struct straggler_work *b)
+/* Whether two ranks' messages go by the same ways; computing does not ask. */
+static int same_ways(enum straggler_of of, const struct straggler_work *a, const struct straggler_work *b)
 {
-  return a->neighbours == b->neighbours && fabs(a->bytes - b->bytes) <= ALIKE * fmax(a->bytes, b->bytes);
+  return of == STRAGGLER_COMPUTE || (a->between == b->between && a->detours == b->detours);
+}
+
+/* Whether two ranks' sweeps should take the same time. */
+static int alike(enum straggler_of of, const struct straggler_work *a, const struct straggler_work *b)
+{
+  return same_ways(of, a, b) && a->neighbours == b->neighbours &&
+         fabs(a->bytes - b->bytes) <= ALIKE * fmax(a->bytes, b->bytes);
 }
 
 /* The first rank like \a rank, which stands for all of them. */
-static int like_of(const struct straggler_ranks *in, int rank)
+static int like_of(const struct straggler_ranks *in, enum straggler_of of, int rank)
 {
   int like = 0;
-  while (!alike(&in->work[like], &in->work[rank])) like++;
+  while (!alike(of, &in->work[like], &in->work[rank])) like++;
   return like;
 }
 
-/* The usual time of \a rank and its like in a block. */
+/* The usual time of \a rank and its like in a block; 0 where they are too few to have one. */
 static double usual(const struct straggler_ranks *in, enum straggler_of of, int rank, int block,
                     double *scratch)
 {
   int n = 0;
+  const struct straggler_work *mine = &in->work[rank];
   for (int r = 0; r < in->ranks; r++)
-    if (alike(&in->work[r], &in->work[rank])) scratch[n++] = time_of(in, of, r, block);
-  if (n < STRAGGLER_ALIKE_MIN)
-    for (n = 0; n < in->ranks; n++) scratch[n] = time_of(in, of, n, block);
-  return stats_summarise(scratch, (size_t)n).median;
+    if (alike(of, &in->work[r], mine)) scratch[n++] = time_of(in, of, r, block);
+  if (n < STRAGGLER_ALIKE_MIN) {
+    n = 0;
+    for (int r = 0; r < in->ranks; r++)
+      if (same_ways(of, &in->work[r], mine)) scratch[n++] = time_of(in, of, r, block);
+  }
+  return n < STRAGGLER_RANKS_MIN ? 0 : stats_summarise(scratch, (size_t)n).median;
 }
 
 /* ratios: [rank · blocks + block]. */
@@ -57,7 +68,7 @@ static void ratios_fill(const struct straggler_ranks *in, enum straggler_of of, 
   double *median = scratch + in->ranks;
   for (int b = 0; b < in->blocks; b++) {
     for (int r = 0; r < in->ranks; r++) {
-      int like = like_of(in, r);
+      int like = like_of(in, of, r);
       median[r] = like == r ? usual(in, of, r, b, scratch) : median[like];
       ratios[(size_t)r * (size_t)in->blocks + (size_t)b] =
           median[r] > 0 ? time_of(in, of, r, b) / median[r] : 1;

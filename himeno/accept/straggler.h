@@ -4,12 +4,13 @@
  *
  * In each block a rank's time is divided by the median over the ranks like it, which send as many
  * messages and bytes (over all ranks where fewer than STRAGGLER_ALIKE_MIN do: a bad link has two
- * ends), so that what all share, a warming machine, say, cancels. The median of these ratios over
- * the blocks is the rank's slowness. Among the ranks' slownesses the median and the median absolute
- * deviation (MAD) stand for the usual and its spread; a few slow ranks move neither. A straggler
- * lies above the median by more than STRAGGLER_SIGMAS times 1.4826·MAD (so many standard
- * deviations, were they normal), by more than as many of a median of blocks as noisy as the usual
- * rank's, and by more than a least share, below which nobody would change a part.
+ * ends; of exchanges over those alone whose messages go by the same ways), so that what all share
+ * cancels, a warming machine, say. The median of these ratios over the blocks is the rank's
+ * slowness. Among the ranks' slownesses the median and the median absolute deviation (MAD) stand
+ * for the usual and its spread; a few slow ranks move neither. A straggler lies above the median
+ * by more than STRAGGLER_SIGMAS times 1.4826·MAD (so many standard deviations, were they normal),
+ * by more than as many of a median of blocks as noisy as the usual rank's, and by more than a
+ * least share, below which nobody would change a part.
  *
  * And it does so in more blocks than chance explains (a sign test): any rank's block may be beyond
  * the limit as often as those of the usual ranks are, and at least as STRAGGLER_DISTURBED says, and
@@ -38,6 +39,9 @@ struct straggler_work {
   double points;
   int neighbours;
   double bytes; /**< that it sends them */
+  /** of its messages, those to other hosts, and those that the run's transport does not carry: of
+   * exchanges only ranks with as many are compared */
+  int between, detours;
 };
 
 /** What is compared. */

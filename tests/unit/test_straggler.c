@@ -36,7 +36,7 @@ static int run(int ranks, const char *clock, struct straggler found[FOUND_MAX])
     assert_int_equal(layout_init(&layout, &decomp, 1, 0), STATUS_OK);
     halo_plan_init(&plan, &decomp, &layout, 1);
     work[r] = (struct straggler_work){(double)box_points(&decomp.owned), plan.n,
-                                      (double)plan.floats * sizeof(float)};
+                                      (double)plan.floats * sizeof(float), 0, 0};
     for (int b = 0; b < BLOCKS; b++) {
       struct clock_block block = {r, SWEEPS, b, work[r].points, &plan};
       clock_block(&block, phases, &seconds);
@@ -120,7 +120,7 @@ static void one_interrupted_block_accuses_nobody(void **state)
   struct straggler_work work[8];
   struct straggler found[FOUND_MAX];
   (void)state;
-  for (int r = 0; r < 8; r++) work[r] = (struct straggler_work){1000, 1, 100};
+  for (int r = 0; r < 8; r++) work[r] = (struct straggler_work){1000, 1, 100, 0, 0};
   for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct record_block){1e-3 + 1e-6 * (t % 7), 1e-4};
   times[3 * BLOCKS + 5].compute = 1;
   struct straggler_ranks in = {8, BLOCKS, times, work};
@@ -165,7 +165,7 @@ static int busy_run(int ranks, int blocks, const struct busy *busy, double slow,
   struct straggler_work work[RANKS_MAX];
   for (int r = 0; r < ranks; r++) {
     int computing = 0, sending = 0;
-    work[r] = (struct straggler_work){1e6, 2, 1e5};
+    work[r] = (struct straggler_work){1e6, 2, 1e5, 0, 0};
     for (int b = 0; b < blocks; b++)
       times[r * blocks + b] =
           (struct record_block){1e-3 * busy_block(busy, &computing) * (r == 0 ? slow : 1),
@@ -218,7 +218,7 @@ static int still_run(int ranks, int blocks, const double *factors, double exchan
   static struct record_block times[RANKS_MAX * BLOCKS];
   struct straggler_work work[RANKS_MAX];
   for (int r = 0; r < ranks; r++) {
-    work[r] = (struct straggler_work){1e6, 2, 1e5};
+    work[r] = (struct straggler_work){1e6, 2, 1e5, 0, 0};
     for (int b = 0; b < blocks; b++)
       times[r * blocks + b] = (struct record_block){1e-3 * factors[r], 1e-4 * (r == 0 ? exchange : 1)};
   }
@@ -261,7 +261,7 @@ static void nor_is_it_finer_than_the_noise_of_so_many_blocks(void **state_)
   struct straggler_work work[7];
   const struct straggler_ranks in = {7, 18, times, work};
   (void)state_;
-  for (int r = 0; r < 7; r++) work[r] = (struct straggler_work){1, 1, 1};
+  for (int r = 0; r < 7; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
   for (int t = 0; t < 7 * 18; t++)
     times[t] = (struct record_block){t < 18 ? 1.07 : turns[(t / 18 + t % 18) % 6], 1};
   assert_int_equal(straggler_find(&in, found, FOUND_MAX), 1);
@@ -290,7 +290,7 @@ static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
 {
   struct straggler found[FOUND_MAX];
   struct record_block times[4 * 10];
-  const struct straggler_work work[4] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+  const struct straggler_work work[4] = {{1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}};
   const struct straggler_ranks in = {4, 10, times, work};
   (void)state_;
   for (int beyond = 0; beyond <= 10; beyond++) {
@@ -304,7 +304,7 @@ static void what_comes_and_goes_is_no_bad_part(void **state_)
 {
   struct straggler found[FOUND_MAX];
   struct record_block times[4 * 40];
-  const struct straggler_work work[4] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+  const struct straggler_work work[4] = {{1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}};
   const struct straggler_ranks in = {4, 40, times, work};
   (void)state_;
   for (int beyond = 24; beyond <= 40; beyond++) {
@@ -323,7 +323,7 @@ static void what_disturbs_all_accuses_nobody(void **state_)
   struct straggler_work work[RANKS];
   const struct straggler_ranks in = {RANKS, 10, times, work};
   (void)state_;
-  for (int r = 0; r < RANKS; r++) work[r] = (struct straggler_work){1, 1, 1};
+  for (int r = 0; r < RANKS; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
   for (int others = NONE; others <= IN_BURSTS; others++) {
     for (int t = 0; t < RANKS * 10; t++) {
       int r = t / 10, b = t % 10, apart = (r + 3 * b) % 8 < 3, in_bursts = b / 2 == r % 5;
@@ -331,6 +331,30 @@ static void what_disturbs_all_accuses_nobody(void **state_)
       times[t] = (struct record_block){disturbed ? 1.5 : 1, 1};
     }
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), others == NONE);
+  }
+}
+
+/* One rank is out of reach, and its neighbours' way to it is as long: neither is a bad part. Among
+ * those that go the same way a late one is found as ever. */
+static void exchanges_are_compared_with_those_by_the_same_ways_alone(void **state_)
+{
+  struct straggler found[FOUND_MAX];
+  struct record_block times[8 * 10];
+  struct straggler_work work[8];
+  const struct straggler_ranks in = {8, 10, times, work};
+  (void)state_;
+  for (int kind = 0; kind < 2; kind++) {
+    for (int r = 0; r < 8; r++) {
+      const int far = r < 3 ? r == 1 ? 2 : 1 : 0;
+      work[r] = (struct straggler_work){1, 2, 1, kind ? far : 0, kind ? 0 : far};
+      for (int b = 0; b < 10; b++) times[r * 10 + b] = (struct record_block){1, 1 + 10 * far};
+    }
+    assert_int_equal(straggler_find(&in, found, FOUND_MAX), 0);
+    for (int b = 0; b < 10; b++) times[5 * 10 + b].exchange = 1.3;
+    assert_int_equal(straggler_find(&in, found, FOUND_MAX), 1);
+    assert_int_equal(found[0].rank, 5);
+    for (int b = 0; b < 10; b++) times[1 * 10 + b].compute = 1.1; /* but it computes as all do */
+    assert_int_equal(straggler_find(&in, found, FOUND_MAX), 2);
   }
 }
 
@@ -348,7 +372,7 @@ static void more_than_there_is_room_for_are_counted(void **state)
   struct straggler_work work[8];
   struct straggler found[1];
   (void)state;
-  for (int r = 0; r < 8; r++) work[r] = (struct straggler_work){1, 1, 1};
+  for (int r = 0; r < 8; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
   for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct record_block){t < 5 * BLOCKS ? 1 : 2, 1};
   in = (struct straggler_ranks){8, BLOCKS, times, work};
   assert_int_equal(straggler_find(&in, found, 1), 3);
@@ -372,6 +396,7 @@ int main(void)
       cmocka_unit_test(a_rank_is_accused_of_more_blocks_than_chance_explains),
       cmocka_unit_test(what_comes_and_goes_is_no_bad_part),
       cmocka_unit_test(what_disturbs_all_accuses_nobody),
+      cmocka_unit_test(exchanges_are_compared_with_those_by_the_same_ways_alone),
       cmocka_unit_test(fewer_than_four_ranks_have_no_usual),
       cmocka_unit_test(more_than_there_is_room_for_are_counted),
   };
