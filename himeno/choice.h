@@ -9,7 +9,7 @@
 #include "himeno/solver/solver.h"
 
 /** How something came to be chosen. */
-enum choice_origin { CHOICE_DEFAULT, CHOICE_ASKED, CHOICE_TRIAL, CHOICE_REMEMBERED };
+enum choice_origin { CHOICE_DEFAULT, CHOICE_ASKED, CHOICE_TRIAL, CHOICE_REMEMBERED, CHOICE_RULE };
 
 struct himeno_choice {
   struct placement placement;
@@ -22,6 +22,7 @@ struct himeno_choice {
   struct grid_size size;
   int64_t global[3];
   int procs[3];
+  int turn, sharing, turns; /**< as in struct solver_config */
 };
 
 /** The same in words: of documents, of a kernel, of a transport. */

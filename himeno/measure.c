@@ -35,30 +35,32 @@
 
 /* ---- ceiling ---- */
 
-/* Rates of batches of passes. */
+/* Rates of batches of passes, of all ranks and of this one's device. */
 struct ceiling {
-  double *rates, since;   /* seconds of blocks since the last batch */
-  int n, passes, between; /* blocks as well as before and after them */
+  double *rates, *mine, since;    /* seconds of blocks since the last batch */
+  int n, n_mine, passes, between; /* blocks as well as before and after them */
 };
 
 static status_t ceiling_batch(struct solver *solver, struct ceiling *c)
 {
-  double rate;
-  RETURN_IF_FAILED(solver_ceiling(solver, c->passes, &rate));
+  struct solver_rates rates;
+  RETURN_IF_FAILED(solver_ceiling(solver, c->passes, &rates));
   c->since = 0;
-  return stats_add(&c->rates, &c->n, rate);
+  RETURN_IF_FAILED(stats_add(&c->mine, &c->n_mine, rates.mine));
+  return stats_add(&c->rates, &c->n, rates.all);
 }
 
 /* Before and after the timed blocks, so that the yardstick and the measured thing share the
  * machine's mood. */
 static status_t ceiling_measure(struct solver *solver, double points, struct ceiling *c)
 {
-  double rate;
-  RETURN_IF_FAILED(solver_ceiling(solver, 1, &rate));
-  RETURN_IF_FAILED(solver_ceiling(solver, 3, &rate));
-  c->passes = rate > 0 ? (int)fmin(CEILING_PASSES_MAX,
-                                   ceil(CEILING_BATCH_SECONDS * rate / (points * HIMENO_BYTES_PER_POINT)))
-                       : 1;
+  struct solver_rates rates;
+  RETURN_IF_FAILED(solver_ceiling(solver, 1, &rates));
+  RETURN_IF_FAILED(solver_ceiling(solver, 3, &rates));
+  c->passes = rates.all > 0
+                  ? (int)fmin(CEILING_PASSES_MAX,
+                              ceil(CEILING_BATCH_SECONDS * rates.all / (points * HIMENO_BYTES_PER_POINT)))
+                  : 1;
   for (int b = 0; b < CEILING_BATCHES; b++) RETURN_IF_FAILED(ceiling_batch(solver, c));
   return STATUS_OK;
 }
@@ -276,6 +278,7 @@ static status_t measure(struct himeno_measurement *m, struct verify_value *value
   if (status != STATUS_OK || !with_ceiling) return status;
   RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));
   m->result->ceiling = stats_summarise(ceiling->rates, (size_t)ceiling->n).median;
+  m->result->own_ceiling = stats_summarise(ceiling->mine, (size_t)ceiling->n_mine).median;
   return STATUS_OK;
 }
 
@@ -284,5 +287,6 @@ status_t himeno_measure(struct himeno_measurement *m, struct verify_value *value
   struct ceiling ceiling = {.n = 0};
   status_t status = measure(m, value, &ceiling);
   free(ceiling.rates);
+  free(ceiling.mine);
   return status;
 }

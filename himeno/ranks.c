@@ -37,7 +37,7 @@ static void cards_fill(struct himeno_rank *mine)
   }
 }
 
-static void paths_fill(const struct solver *solver, struct himeno_rank *rank)
+static void paths_fill(const struct solver *solver, const struct himeno_way *ways, struct himeno_rank *rank)
 {
   rank->n_paths = solver_messages(solver);
   for (int m = 0; m < rank->n_paths; m++) {
@@ -45,6 +45,7 @@ static void paths_fill(const struct solver *solver, struct himeno_rank *rank)
     const struct halo_message *message = solver_message(solver, m, &path);
     struct himeno_path *p = &rank->paths[m];
     p->peer = message->peer;
+    p->way = ways[m];
     p->bytes = message->count * (int64_t)sizeof(float);
     halo_dir_name(message->dir, p->face);
     snprintf(p->used, sizeof p->used, "%s", path.used->name);
@@ -61,10 +62,11 @@ static void mine_fill(const struct placement *placement, const struct solver *so
   *mine = (struct himeno_rank){.row = rank_row_of(placement)};
   mine->points = (int64_t)box_points(&solver_decomp(solver)->owned);
   mine->telemetry = record->telemetry;
+  mine->ceiling = result->own_ceiling;
   for (int p = 0; p < HIMENO_PHASES && result->n_samples > 0; p++)
     mine->phases[p] = result->phase_sums[p] / result->n_samples;
   mine->row.gflops = rank_gflops(mine);
-  paths_fill(solver, mine);
+  paths_fill(solver, result->ways, mine);
   cards_fill(mine);
 }
 
@@ -112,7 +114,9 @@ static status_t compute_fill(int n, struct himeno_result *result, const struct r
   if (!compute) return log_fail(STATUS_ENVIRONMENT, "out of host memory for times of blocks");
   for (int r = 0; r < result->n_ranks; r++) {
     for (int b = 0; b < n; b++) compute[b] = times[r * n + b].compute;
-    result->ranks[r].compute = stats_summarise(compute, (size_t)n).median;
+    struct stats_summary s = stats_summarise(compute, (size_t)n);
+    result->ranks[r].compute = s.median;
+    result->ranks[r].noise = stats_noise(&s);
   }
   free(compute);
   return STATUS_OK;
@@ -124,8 +128,13 @@ static status_t stragglers_find(int blocks, struct himeno_result *result, const 
   struct straggler_work *work = calloc((size_t)n, sizeof *work);
   for (int r = 0; work && r < n; r++) {
     const struct himeno_rank *rank = &result->ranks[r];
-    work[r] = (struct straggler_work){(double)rank->points, rank->n_paths, 0};
-    for (int m = 0; m < rank->n_paths; m++) work[r].bytes += (double)rank->paths[m].bytes;
+    work[r] = (struct straggler_work){.points = (double)rank->points, .neighbours = rank->n_paths};
+    for (int m = 0; m < rank->n_paths; m++) {
+      const struct himeno_path *path = &rank->paths[m];
+      work[r].bytes += (double)path->bytes;
+      work[r].between += strcmp(result->ranks[path->peer].row.host, rank->row.host) != 0;
+      work[r].detours += path->why[0] != 0;
+    }
   }
   struct straggler_ranks ranks = {n, blocks, times, work};
   result->n_stragglers = work ? straggler_find(&ranks, result->stragglers, HIMENO_STRAGGLERS_MAX) : -1;

@@ -11,6 +11,12 @@
 #include "himeno/verify.h"
 #include "suite/ranks.h"
 
+/** What an acceptance measures of the way to a neighbour; zeros where it was not measured. */
+struct himeno_way {
+  double seconds; /**< of an exchange of one float */
+  double bytes_per_second;
+};
+
 /** How one message of a rank travels. */
 struct himeno_path {
   int peer;
@@ -20,6 +26,7 @@ struct himeno_path {
   char why[GPU_TEXT_MAX]; /**< "" where it is the transport of the run */
   char handover[16];      /**< of halo_path, and why */
   char handover_why[GPU_TEXT_MAX];
+  struct himeno_way way;
 };
 
 /** One rank as the report shows it. */
@@ -29,6 +36,8 @@ struct himeno_rank {
   double phases[HIMENO_PHASES]; /**< mean seconds a sweep over all timed blocks */
   /** median seconds a sweep of its blocks' interior and boundary; on rank 0 */
   double compute;
+  double noise;   /**< of these seconds over the blocks, relative; on rank 0 */
+  double ceiling; /**< bytes per second of its device, 0 if unknown */
   struct record_telemetry telemetry;
   int cards;         /**< network cards of its host that are up */
   double cards_gbps; /**< rate of the slowest of them, Gbit/s; 0 if unknown */
@@ -46,8 +55,10 @@ struct himeno_result {
   int n_samples;
   /** bytes per second of the ceiling kernel, all ranks at once; 0 if unknown */
   double ceiling;
-  struct himeno_counts counts;      /**< of all ranks' emulators */
-  double phase_sums[HIMENO_PHASES]; /**< of this rank's means a sweep, over all timed blocks */
+  double own_ceiling;                        /**< of this rank's device */
+  struct himeno_way ways[HALO_MESSAGES_MAX]; /**< of this rank's messages */
+  struct himeno_counts counts;               /**< of all ranks' emulators */
+  double phase_sums[HIMENO_PHASES];          /**< this rank's means a sweep, over blocks */
   struct solver_block last;
   enum verify_source verified;
   /** of a block that the reference vouches for, where that is not all; or 0 */

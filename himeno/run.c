@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"
+#include "himeno/accept/ways.h"
 #include "himeno/measure.h"
 #include "himeno/ranks.h"
 #include "himeno/soak/soak.h"
@@ -23,6 +24,12 @@ static void emulated_default(struct himeno_config *c)
   c->sweeps_given = 1;
 }
 
+/* Devices are judged by as much work each, however many there are. */
+static void accept_default(struct himeno_config *c, int ranks)
+{
+  if (c->accept && !c->soak_given && !c->size_given && !c->fill_given && ranks > 1) c->weak = 1;
+}
+
 /* Without -k the kernel is measured, unless the run is for comparison with itself only. */
 static status_t choose(struct himeno_config *config, struct himeno_choice *choice)
 {
@@ -30,8 +37,11 @@ static status_t choose(struct himeno_config *config, struct himeno_choice *choic
                               config->expect, &choice->device));
   himeno_cmdline_ignore(config, choice->placement.backend);
   if (choice->placement.info.emulated) emulated_default(config);
+  accept_default(config, choice->placement.ranks);
   RETURN_IF_FAILED(himeno_choose(config, choice));
-  RETURN_IF_FAILED(himeno_transport_tune(config, choice));
+  RETURN_IF_FAILED(himeno_turns(choice));
+  RETURN_IF_FAILED(config->accept ? himeno_transport_rule(config, choice)
+                                  : himeno_transport_tune(config, choice));
   return config->kernel || config->kernel_file || config->ladder ? STATUS_OK : himeno_tune(config, choice);
 }
 
@@ -76,6 +86,8 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
   RETURN_IF_FAILED(himeno_accept_comparable(config, choice, &run->limits));
   struct himeno_measurement m = {
       .config = config, .choice = choice, .blocks_min = run->limits.blocks_min, .result = &run->result};
+  if (config->accept && p->ranks > 1 && !p->info.emulated)
+    RETURN_IF_FAILED(ways_measure(choice, &run->result));
   RETURN_IF_FAILED(himeno_partial_write(&m));
   if (!config->soak_given) RETURN_IF_FAILED(value_prepare(config, choice, value));
   return config->ladder ? himeno_ladder(config, choice, value, &run->result, &run->ladder)

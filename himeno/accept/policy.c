@@ -32,9 +32,15 @@ static const struct {
     KEY(efficiency_min, NUMBER),
     KEY(device_spread_max, NUMBER),
     KEY(noise_max, NUMBER),
+    KEY(device_noise_max, NUMBER),
+    KEY(exchange_us_max, NUMBER),
+    KEY(exchange_gbps_min, NUMBER),
+    KEY(exchange_us_ratio_max, NUMBER),
+    KEY(exchange_gbps_ratio_min, NUMBER),
     KEY(stragglers_max, COUNT),
     KEY(devices_per_host, COUNT),
     KEY(binding, FLAG),
+    KEY(devices_unshared, FLAG),
     KEY(ecc, FLAG),
     KEY(ecc_corrected_max, COUNT),
     KEY(ecc_uncorrected_max, COUNT),
@@ -68,9 +74,11 @@ static const struct {
 /* The floors of a device on h100 and h200 are 0.95 of what doc/results/h100-2026-11-check and
  * h200-2026-11 hold for L and XL. The share of the ceiling is one of all ranks, halos through the
  * host included: two sound H200 at L each reached 0.948 of it. */
+#define OF_WAYS "\"exchange_us_ratio_max\": 3, \"exchange_gbps_ratio_min\": 0.5, "
 #define OF_A_GPU(name, gflops)                                                                               \
   "{\"name\": \"" name "\", \"ceiling_share_min\": 0.9, \"device_gflops_min\": " gflops                      \
-  ", \"device_spread_max\": 0.03, \"noise_max\": 0.02, \"stragglers_max\": 0, \"binding\": true, "           \
+  ", \"device_spread_max\": 0.03, \"device_noise_max\": 0.02, " OF_WAYS                                      \
+  "\"stragglers_max\": 0, \"devices_unshared\": true, "                                                      \
   "\"ecc\": true, \"ecc_uncorrected_max\": 0, \"pcie_full\": true, \"throttled_max\": 0, "                   \
   "\"throttle_forbidden\": [\"hardware\", \"thermal\", \"hardware_thermal\", \"power_brake\"], "             \
   "\"unknown_fails\": true}"
@@ -78,14 +86,16 @@ static const struct {
   const char *name, *text;
 } built_in[] = {
     {"default",
-     "{\"name\": \"default\", \"ceiling_share_min\": 0.9, \"device_spread_max\": 0.05, \"noise_max\": 0.05,"
-     " \"stragglers_max\": 0, \"binding\": true, \"ecc_uncorrected_max\": 0, \"pcie_full\": true,"
+     "{\"name\": \"default\", \"ceiling_share_min\": 0.9, \"device_spread_max\": 0.05, \"device_noise_max\": "
+     "0.05, " OF_WAYS
+     "\"stragglers_max\": 0, \"devices_unshared\": true, \"ecc_uncorrected_max\": 0, \"pcie_full\": true,"
      " \"throttled_max\": 0, \"throttle_forbidden\": [\"hardware\", \"thermal\", \"hardware_thermal\","
      " \"power_brake\"]}"},
     {"h100", OF_A_GPU("h100", "1660")},
     {"h200", OF_A_GPU("h200", "2400")},
 };
 #undef OF_A_GPU
+#undef OF_WAYS
 #define BUILT_IN (sizeof built_in / sizeof *built_in)
 
 static const char *allowed(enum kind kind)

@@ -30,9 +30,16 @@ struct accept_policy {
   double efficiency_min;
   double device_spread_max; /**< (fastest − slowest) / median of the devices' GFLOPS */
   double noise_max;         /**< of the blocks' times; a run noisier than that is not judged */
+  /** of a device's own compute times in them, without exchange; likewise for what judges devices */
+  double device_noise_max;
+  double exchange_us_max;         /**< latency of a way between two ranks */
+  double exchange_gbps_min;       /**< its rate, GB/s each way */
+  double exchange_us_ratio_max;   /**< latency over the median of the ways like it */
+  double exchange_gbps_ratio_min; /**< rate over the median of the ways like it */
   double stragglers_max;
   double devices_per_host; /**< ranks a host, each with a device */
   double binding;          /**< 1: no device and no core is shared by ranks */
+  double devices_unshared; /**< 1: no device is; of CPUs, no core */
   double ecc;              /**< 1: on */
   double ecc_corrected_max;
   double ecc_uncorrected_max;

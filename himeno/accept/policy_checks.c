@@ -12,6 +12,7 @@
 
 #include "base/stats.h"
 #include "himeno/accept/suspect.h"
+#include "himeno/accept/ways.h"
 
 #define LIMIT(field) offsetof(struct accept_policy, field)
 
@@ -40,12 +41,6 @@ static double typical_gflops(const struct himeno_result *r)
 static double device_gflops(const struct himeno_rank *rank)
 {
   return rank->compute > 0 ? himeno_gflops((double)rank->points, 1, rank->compute) : NAN;
-}
-
-static double ceiling_share(const struct himeno_result *r, struct accept_check *check)
-{
-  (void)check;
-  return r->ceiling > 0 ? himeno_bytes_per_second(typical_gflops(r)) / r->ceiling : NAN;
 }
 
 /* All devices together over what each reaches by itself: what exchange, waiting and reduction
@@ -77,10 +72,69 @@ static double noise_of(const struct himeno_result *r)
   return stats_noise(&s);
 }
 
+/* The device that varies most, whatever it exchanges meanwhile. */
+static double devices_noise(const struct himeno_result *result)
+{
+  double most = 0;
+  for (int r = 0; r < result->n_ranks; r++) most = fmax(most, result->ranks[r].noise);
+  return most;
+}
+
 static double noise(const struct himeno_result *result, struct accept_check *check)
 {
   (void)check;
   return noise_of(result);
+}
+
+/* The way between two ranks that is slowest by latency or by rate. */
+static double way_slowest(const struct himeno_result *result, int rate, struct accept_check *check)
+{
+  double worst = NAN;
+  int peer = -1;
+  for (int r = 0; r < result->n_ranks; r++)
+    for (int m = 0; m < result->ranks[r].n_paths; m++) {
+      const struct himeno_path *path = &result->ranks[r].paths[m];
+      const double value = rate ? path->way.bytes_per_second / 1e9 : path->way.seconds * 1e6;
+      if (!(path->way.seconds > 0) || (rate ? value >= worst : value <= worst)) continue;
+      worst = value;
+      check->rank = r;
+      peer = path->peer;
+    }
+  if (peer >= 0) snprintf(check->why, sizeof check->why, "to rank %d", peer);
+  return worst;
+}
+
+static double exchange_us(const struct himeno_result *result, struct accept_check *check)
+{
+  return way_slowest(result, 0, check);
+}
+
+static double exchange_gbps(const struct himeno_result *result, struct accept_check *check)
+{
+  return way_slowest(result, 1, check);
+}
+
+static double way_ratio(const struct himeno_result *result, int rate, struct accept_check *check)
+{
+  const struct ways_worst worst = ways_worst(result, rate);
+  check->rank = worst.rank;
+  if (worst.rank < 0) {
+    check->outcome = CHECK_INAPPLICABLE;
+    snprintf(check->why, sizeof check->why, "needs %d pairs of ranks by one way", WAYS_ALIKE_MIN);
+  } else {
+    snprintf(check->why, sizeof check->why, "to rank %d", worst.peer);
+  }
+  return worst.times;
+}
+
+static double exchange_us_ratio(const struct himeno_result *result, struct accept_check *check)
+{
+  return way_ratio(result, 0, check);
+}
+
+static double exchange_gbps_ratio(const struct himeno_result *result, struct accept_check *check)
+{
+  return way_ratio(result, 1, check);
 }
 
 static double stragglers(const struct himeno_result *result, struct accept_check *check)
@@ -106,7 +160,16 @@ static double devices_per_host(const struct himeno_result *result, struct accept
 }
 
 /* What a value is made of. */
-enum of { OF_STATE, OF_SPEED, OF_CEILING, OF_NOISE, OF_STRAGGLERS };
+enum of {
+  OF_STATE,
+  OF_RUN,          /* the blocks' times */
+  OF_NOISE,        /* how those vary */
+  OF_DEVICE,       /* devices' own compute times in the blocks */
+  OF_CEILING,      /* those, and the ceiling */
+  OF_DEVICE_NOISE, /* how those vary */
+  OF_WAYS,         /* exchanges before the blocks */
+  OF_STRAGGLERS
+};
 
 static const struct run_check {
   const char *name, *unit;
@@ -116,10 +179,13 @@ static const struct run_check {
   int ranks; /* with fewer there is no such value */
   double (*value)(const struct himeno_result *, struct accept_check *);
 } run_checks[] = {
-    {"share of ceiling", "", LIMIT(ceiling_share_min), 0, OF_CEILING, 1, ceiling_share},
-    {"efficiency", "", LIMIT(efficiency_min), 0, OF_SPEED, 1, efficiency},
-    {"spread of devices", "", LIMIT(device_spread_max), 1, OF_SPEED, 2, spread},
+    {"efficiency", "", LIMIT(efficiency_min), 0, OF_RUN, 1, efficiency},
+    {"spread of devices", "", LIMIT(device_spread_max), 1, OF_DEVICE, 2, spread},
     {"noise of blocks", "", LIMIT(noise_max), 1, OF_NOISE, 1, noise},
+    {"exchange latency", "us", LIMIT(exchange_us_max), 1, OF_WAYS, 2, exchange_us},
+    {"exchange rate", "GB/s", LIMIT(exchange_gbps_min), 0, OF_WAYS, 2, exchange_gbps},
+    {"latency over its like", "", LIMIT(exchange_us_ratio_max), 1, OF_WAYS, 2, exchange_us_ratio},
+    {"rate over its like", "", LIMIT(exchange_gbps_ratio_min), 0, OF_WAYS, 2, exchange_gbps_ratio},
     {"stragglers", "", LIMIT(stragglers_max), 1, OF_STRAGGLERS, STRAGGLER_RANKS_MIN, stragglers},
     {"devices a host", "", LIMIT(devices_per_host), 0, OF_STATE, 1, devices_per_host},
 };
@@ -141,11 +207,27 @@ static int applies(const struct himeno_config *config, const struct placement *p
   return 0;
 }
 
+/* Whose times these are nobody knows where ranks share a device, or exchanges wait for a core. */
+static int own_times(const struct himeno_result *result, enum of of, struct accept_check *check)
+{
+  int devices = 0, cores = 0;
+  for (int r = 0; r < result->n_ranks; r++) {
+    const struct rank_row *row = &result->ranks[r].row;
+    devices |= row->shared > 0;
+    cores |= row->info.is_cpu && row->overlap;
+  }
+  const int in_turns = devices && (of == OF_RUN || of == OF_DEVICE || of == OF_CEILING);
+  if (!in_turns && !(cores && of == OF_WAYS)) return 1;
+  check->outcome = CHECK_INAPPLICABLE;
+  snprintf(check->why, sizeof check->why, "ranks share %s", in_turns ? "devices" : "cores");
+  return 0;
+}
+
 /* Whether there are blocks enough to tell the value; else the check gets the reason. */
 static int enough_blocks(const struct himeno_result *r, enum of of, struct accept_check *check)
 {
   int need = of == OF_STRAGGLERS ? straggler_blocks_min(r->n_ranks) : ACCEPT_BLOCKS_MIN;
-  if (of == OF_STATE || r->n_samples >= need) return 1;
+  if (of == OF_STATE || of == OF_WAYS || r->n_samples >= need) return 1;
   snprintf(check->why, sizeof check->why, "needs %d timed blocks", need);
   return 0;
 }
@@ -163,10 +245,28 @@ static double rank_gflops(const struct himeno_rank *rank, const struct accept_po
   return device_gflops(rank);
 }
 
+static double ceiling_share(const struct himeno_rank *rank, const struct accept_policy *policy)
+{
+  (void)policy;
+  return rank->ceiling > 0 ? himeno_bytes_per_second(device_gflops(rank)) / rank->ceiling : NAN;
+}
+
+static double device_noise(const struct himeno_rank *rank, const struct accept_policy *policy)
+{
+  (void)policy;
+  return rank->noise;
+}
+
 static double alone(const struct himeno_rank *rank, const struct accept_policy *policy)
 {
   (void)policy;
   return !rank->row.shared && !rank->row.overlap;
+}
+
+static double device_alone(const struct himeno_rank *rank, const struct accept_policy *policy)
+{
+  (void)policy;
+  return !rank->row.shared && !(rank->row.info.is_cpu && rank->row.overlap);
 }
 
 static double throttled(const struct himeno_rank *rank, const struct accept_policy *policy)
@@ -222,8 +322,11 @@ static const struct {
   double (*value)(const struct himeno_rank *, const struct accept_policy *);
   enum of of;
 } rank_checks[] = {
-    {"device", "GFLOPS", LIMIT(device_gflops_min), 0, rank_gflops, OF_SPEED},
+    {"share of ceiling", "", LIMIT(ceiling_share_min), 0, ceiling_share, OF_CEILING},
+    {"device", "GFLOPS", LIMIT(device_gflops_min), 0, rank_gflops, OF_DEVICE},
+    {"noise of devices", "", LIMIT(device_noise_max), 1, device_noise, OF_DEVICE_NOISE},
     {"device and cores unshared", "", LIMIT(binding), 0, alone, OF_STATE},
+    {"device unshared", "", LIMIT(devices_unshared), 0, device_alone, OF_STATE},
     {"ECC on", "", LIMIT(ecc), 0, ecc, OF_STATE},
     {"ECC corrected", "errors", LIMIT(ecc_corrected_max), 1, corrected, OF_STATE},
     {"ECC uncorrected", "errors", LIMIT(ecc_uncorrected_max), 1, uncorrected, OF_STATE},
@@ -291,12 +394,22 @@ int accept_policy_applies(const struct himeno_config *config, const struct place
 static void noise_heed(const struct himeno_result *result, const struct accept_policy *policy, enum of of,
                        struct accept_check *check)
 {
-  double most = policy->noise_max >= 0 ? policy->noise_max : ACCEPT_NOISE_MAX, is = noise_of(result);
-  if (check->outcome != CHECK_FAIL || isnan(check->value) || of == OF_STATE || of == OF_STRAGGLERS) return;
-  if (!(is > most)) return;
+  const int of_run = of == OF_RUN || of == OF_NOISE;
+  double most = policy->noise_max >= 0 ? policy->noise_max : ACCEPT_NOISE_MAX;
+  if (!of_run && policy->device_noise_max >= 0) most = policy->device_noise_max;
+  const double is = of_run ? noise_of(result) : devices_noise(result);
+  if (check->outcome != CHECK_FAIL || isnan(check->value)) return;
+  if (of == OF_STATE || of == OF_STRAGGLERS || of == OF_WAYS || !(is > most)) return;
   check->outcome = CHECK_NOISY;
   check->rank = -1;
   snprintf(check->why, sizeof check->why, "blocks vary by %.1f%%: run again", 100 * is);
+}
+
+static int can_tell(const struct himeno_config *config, const struct placement *placement,
+                    const struct himeno_result *result, enum of of, int ranks, struct accept_check *check)
+{
+  return applies(config, placement, of, ranks, check) && own_times(result, of, check) &&
+         enough_blocks(result, of, check);
 }
 
 static void judge(const struct himeno_result *result, const struct accept_policy *policy, enum of of,
@@ -317,9 +430,7 @@ void accept_policy_checks(const struct himeno_config *config, const struct place
     if (limit < 0) continue;
     struct accept_check *check = check_add(accept, is->name, is->unit, limit, is->at_most);
     check->value =
-        applies(config, placement, is->of, is->ranks, check) && enough_blocks(result, is->of, check)
-            ? is->value(result, check)
-            : NAN;
+        can_tell(config, placement, result, is->of, is->ranks, check) ? is->value(result, check) : NAN;
     judge(result, policy, is->of, check);
   }
   for (size_t c = 0; c < RANK_CHECKS; c++) {
@@ -328,8 +439,7 @@ void accept_policy_checks(const struct himeno_config *config, const struct place
     struct accept_check *check =
         check_add(accept, rank_checks[c].name, rank_checks[c].unit, limit, rank_checks[c].at_most);
     check->value = NAN;
-    if (applies(config, placement, rank_checks[c].of, 1, check) &&
-        enough_blocks(result, rank_checks[c].of, check))
+    if (can_tell(config, placement, result, rank_checks[c].of, 1, check))
       rank_check(result, c, policy, check);
     judge(result, policy, rank_checks[c].of, check);
   }

@@ -134,6 +134,10 @@ static json_t *paths_json(const struct himeno_choice *choice, const struct himen
       object_text(one, "face", p->face);
       object_whole(one, "bytes", p->bytes);
       object_text(one, "used", p->used);
+      if (p->way.seconds > 0) {
+        object_real(one, "latency", p->way.seconds);
+        object_real(one, "gbps", p->way.bytes_per_second / 1e9);
+      }
       object_text(one, "why", p->why[0] ? p->why : choice_words[choice->transport_origin].of_transport);
       if (p->handover[0]) object_text(one, "handover", p->handover);
       if (p->handover[0]) object_text(one, "handover_why", p->handover_why);
@@ -141,6 +145,14 @@ static json_t *paths_json(const struct himeno_choice *choice, const struct himen
     }
   }
   return paths;
+}
+
+/* Of the device's own compute time, which nobody knows where ranks take turns in it. */
+static json_t *rank_share(const struct himeno_rank *rank)
+{
+  if (!(rank->ceiling > 0 && rank->compute > 0) || rank->row.shared) return json_null();
+  const double gflops = himeno_gflops((double)rank->points, 1, rank->compute);
+  return report_json_real(himeno_bytes_per_second(gflops) / rank->ceiling);
 }
 
 static json_t *ranks_json(const struct himeno_result *result)
@@ -151,6 +163,8 @@ static json_t *ranks_json(const struct himeno_result *result)
     json_t *json = rank_json(&rank->row, r, 1), *phases = json_object();
     for (int p = 0; p < HIMENO_PHASES; p++) object_real(phases, himeno_phase_names[p], rank->phases[p]);
     object_set(json, "phases", phases);
+    object_set(json, "ceiling_gbps", rank->ceiling > 0 ? report_json_real(rank->ceiling / 1e9) : json_null());
+    object_set(json, "ceiling_share", rank_share(rank));
     object_set(json, "telemetry", himeno_telemetry_json(result, r));
     json_array_append_new(ranks, json);
   }

@@ -272,19 +272,41 @@ status_t solver_block_run(struct solver *s, int sweeps, int cut, struct solver_b
   return block_continue(s, sweeps, cut, block);
 }
 
-status_t solver_ceiling(struct solver *s, int passes, double *bytes_per_second)
+static status_t ceiling_turn(struct solver *s, int passes, double bytes, double *mine)
 {
-  double mine, seconds, bytes = (double)layout_floats(&s->layout) * HIMENO_BYTES_PER_POINT * passes, all;
-  RETURN_IF_FAILED(barrier(s));
   RETURN_IF_FAILED(gpu_record(s->block_begin, s->compute));
   for (int p = 0; p < passes; p++) RETURN_IF_FAILED(s->set->ceiling(s->exec, s->compute));
   RETURN_IF_FAILED(gpu_record(s->block_end, s->compute));
   RETURN_IF_FAILED(gpu_sync(s->compute));
-  RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, &mine));
-  if (clock_simulates(s->set)) mine = clock_ceiling(decomp_rank(&s->decomp), bytes);
-  RETURN_IF_FAILED(slowest(s, &mine, &seconds, 1));
+  RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, mine));
+  if (clock_simulates(s->set)) *mine = clock_ceiling(decomp_rank(&s->decomp), bytes);
+  return STATUS_OK;
+}
+
+/* One turn after the other; \a seconds this rank's, \a most the slowest one's of the last turn. */
+static status_t ceiling_turns(struct solver *s, int passes, double bytes, double *seconds, double *most)
+{
+  for (int turn = 0; turn == 0 || turn < s->config.turns; turn++) {
+    double took = 0;
+    RETURN_IF_FAILED(barrier(s));
+    if (turn == s->config.turn) RETURN_IF_FAILED(ceiling_turn(s, passes, bytes, &took));
+    if (turn == s->config.turn) *seconds = took;
+    RETURN_IF_FAILED(slowest(s, &took, most, 1));
+  }
+  return STATUS_OK;
+}
+
+status_t solver_ceiling(struct solver *s, int passes, struct solver_rates *rates)
+{
+  enum { BYTES, RATE, SUMS };
+  const double bytes = (double)layout_floats(&s->layout) * HIMENO_BYTES_PER_POINT * passes;
+  double seconds = 0, most = 0, sums[SUMS];
+  RETURN_IF_FAILED(ceiling_turns(s, passes, bytes, &seconds, &most));
+  const double mine = seconds > 0 ? bytes / seconds : 0;
+  const double parts[SUMS] = {bytes, s->config.sharing > 1 ? mine / s->config.sharing : mine};
   RETURN_IF_FAILED(
-      watch_allreduce(s->config.comm, &bytes, &all, 1, MPI_DOUBLE, MPI_SUM, "the ceiling's bytes"));
-  *bytes_per_second = seconds > 0 ? all / seconds : 0;
+      watch_allreduce(s->config.comm, parts, sums, SUMS, MPI_DOUBLE, MPI_SUM, "the ceiling's bytes"));
+  rates->all = s->config.turns > 1 ? sums[RATE] : most > 0 ? sums[BYTES] / most : 0;
+  rates->mine = mine;
   return STATUS_OK;
 }

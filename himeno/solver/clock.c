@@ -94,13 +94,17 @@ static double noisy(int rank, long number, int part)
   return fmax(LEAST, 1 + number_of("noise=", NOISE_DEFAULT) * sum);
 }
 
+double clock_message(int a, int b, double bytes)
+{
+  return (LINK_SECONDS + bytes / LINK_BYTES_PER_SECOND) * link_factor(a, b);
+}
+
 static double transfer_seconds(const struct clock_block *b)
 {
   double seconds = 0;
   for (int m = 0; m < b->plan->n; m++) {
     const struct halo_message *message = &b->plan->messages[m];
-    seconds += (LINK_SECONDS + (double)message->count * sizeof(float) / LINK_BYTES_PER_SECOND) *
-               link_factor(b->rank, message->peer);
+    seconds += clock_message(b->rank, message->peer, (double)message->count * sizeof(float));
   }
   return seconds;
 }

@@ -34,6 +34,9 @@ int clock_simulates(const struct himeno_kernel_set *set);
  * seconds by its own clock. */
 void clock_block(const struct clock_block *block, double phases[HIMENO_PHASES], double *seconds);
 
+/** \brief Seconds of a message of so many \a bytes between two ranks. */
+double clock_message(int a, int b, double bytes);
+
 /** \brief Seconds in which rank's device moves \a bytes. */
 double clock_ceiling(int rank, double bytes);
 

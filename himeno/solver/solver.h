@@ -39,9 +39,12 @@ struct solver_config {
   int64_t global[3];
   int procs[3]; /**< checked */
   enum himeno_data data;
-  int max_sweeps;   /**< longest block that will be asked for */
-  int overlap;      /**< compute the interior while halos travel */
-  int pad;          /**< floats added to a row */
+  int max_sweeps; /**< longest block that will be asked for */
+  int overlap;    /**< compute the interior while halos travel */
+  int pad;        /**< floats added to a row */
+  /** of the ranks that share a device, which take turns at the ceiling: this one's place among
+   * them, how many they are, and the most of any device; zeros where none is shared */
+  int turn, sharing, turns;
   int plant;        /**< faults may be planted in its memory (himeno/solver/flip.h) */
   int check_sweeps; /**< sweeps from check point to check point: solver_check_sweeps() */
 };
@@ -140,9 +143,15 @@ status_t solver_array_write(struct solver *solver, int array, int64_t offset, in
 
 const struct layout *solver_layout(const struct solver *solver);
 
-/** \brief Times \a passes of the ceiling kernel on all ranks at once: bytes per second over all
- * ranks, slowest's time. */
-status_t solver_ceiling(struct solver *solver, int passes, double *bytes_per_second);
+/** Bytes a second of the ceiling kernel. */
+struct solver_rates {
+  double all;  /**< over all ranks, by the slowest one's time of each turn */
+  double mine; /**< of this rank's device alone */
+};
+
+/** \brief Times \a passes of the ceiling kernel on all devices at once; ranks that share a device
+ * take turns, so that no device counts twice. */
+status_t solver_ceiling(struct solver *solver, int passes, struct solver_rates *rates);
 
 /** \brief What the kernel takes of the device; zeros where the backend cannot say. */
 status_t solver_resources(struct solver *solver, struct himeno_resources *resources);

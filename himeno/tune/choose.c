@@ -21,6 +21,7 @@ const struct choice_words choice_words[] = {
     [CHOICE_ASKED] = {"asked", "asked for", "asked for"},
     [CHOICE_TRIAL] = {"trial", "fastest in a short trial", "fastest in a short trial"},
     [CHOICE_REMEMBERED] = {"remembered", "remembered from an earlier trial", NULL},
+    [CHOICE_RULE] = {"rule", NULL, "by rule, without a trial"},
 };
 
 struct solver_config himeno_solver_config(const struct himeno_config *config,
@@ -35,6 +36,9 @@ struct solver_config himeno_solver_config(const struct himeno_config *config,
       .max_sweeps = himeno_block_sweeps(config),
       .overlap = !config->no_overlap,
       .pad = (int)config->pad,
+      .turn = choice->turn,
+      .sharing = choice->sharing,
+      .turns = choice->turns,
       .plant = 1,
   };
   if (c.max_sweeps < HIMENO_REHEARSAL_SWEEPS) c.max_sweeps = HIMENO_REHEARSAL_SWEEPS;

@@ -23,6 +23,14 @@ const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_ch
  * device cannot run are passed over. Collective. */
 status_t himeno_tune(const struct himeno_config *config, struct himeno_choice *choice);
 
+/** \brief Collective: which ranks share a device, and so take turns at what is one device's. */
+status_t himeno_turns(struct himeno_choice *choice);
+
+/** \brief The transport of a run that tries nothing, unless one was asked for: by rule the best for
+ * each pair. Stores into the neighbour's memory where devices reach each other, copies through the
+ * host elsewhere. Collective. */
+status_t himeno_transport_rule(const struct himeno_config *config, struct himeno_choice *choice);
+
 /** \brief -x auto: measures a few exchanges by each transport, unless one was asked for, and takes
  * the fastest. */
 status_t himeno_transport_tune(const struct himeno_config *config, struct himeno_choice *choice);

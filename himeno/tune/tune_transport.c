@@ -1,111 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* -x auto: a few exchanges of this grid's halos by each transport that the backend can have. */
+/* -x auto: a few exchanges of this grid's halos by each transport that the backend can have; and
+ * the rule of runs that try nothing. */
 #include "config.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
-#include "base/stats.h"
 #include "comm/ranks/agree.h"
+#include "gpu/binding.h"
 #include "himeno/tune/choose.h"
+#include "himeno/tune/trial.h"
 
-#define TRIAL_EXCHANGES 40
-#define TRIAL_ROUNDS    3
-
-/* Fields without a solver: only their halos matter. */
-struct trial {
-  MPI_Comm comm;
-  struct gpu_device *device;
-  struct decomp decomp;
-  struct layout layout;
-  struct halo_plan plan;
-  struct gpu_queue *queue;
-  struct gpu_mem fields[2];
-  struct halo_route *route;
-};
-
-static void trial_close(struct trial *t, const struct halo_transport *transport)
+static struct trial_config trial_of(const struct himeno_config *config, const struct himeno_choice *choice,
+                                    const struct halo_transport *transport)
 {
-  halo_route_close(t->route);
-  for (int f = 0; f < 2; f++) halo_field_free(transport, t->device, &t->fields[f]);
-  gpu_queue_destroy(t->queue);
+  struct trial_config c = {.comm = choice->placement.comm,
+                           .device = choice->device,
+                           .transport = transport,
+                           .depth = choice->kernel->sweeps,
+                           .pad = (int)config->pad};
+  memcpy(c.global, choice->global, sizeof c.global);
+  memcpy(c.procs, choice->procs, sizeof c.procs);
+  return c;
 }
 
-static status_t fields_create(struct trial *t, const struct halo_transport *transport)
+/* Whether it is of use here; a transport that cannot be opened is of none. */
+static status_t trial_begin(const struct himeno_config *config, const struct himeno_choice *choice,
+                            const struct halo_transport *transport, struct trial **trial, int *any)
 {
-  size_t bytes = (size_t)layout_floats(&t->layout) * sizeof(float);
-  RETURN_IF_FAILED(gpu_queue_create(t->device, GPU_NORMAL, &t->queue));
-  for (int f = 0; f < 2; f++) {
-    RETURN_IF_FAILED(halo_field_alloc(transport, t->device, bytes, &t->fields[f]));
-    RETURN_IF_FAILED(gpu_clear(t->queue, t->fields[f], 0, bytes));
-  }
-  return gpu_sync(t->queue);
+  const struct trial_config c = trial_of(config, choice, transport);
+  *any = 0;
+  *trial = NULL;
+  log_mute(1);
+  status_t status = trial_open(&c, trial);
+  log_mute(0);
+  if (status == STATUS_OK) status = trial_carries(*trial, any);
+  return status == STATUS_HANG || status == STATUS_FAULT ? status : STATUS_OK;
 }
 
-static status_t trial_open(const struct himeno_config *config, const struct himeno_choice *choice,
-                           const struct halo_transport *transport, struct trial *t)
-{
-  int rank = choice->placement.rank;
-  *t = (struct trial){.comm = choice->placement.comm, .device = choice->device};
-  decomp_init(&t->decomp, choice->global, choice->procs, rank);
-  RETURN_IF_FAILED(layout_init(&t->layout, &t->decomp, choice->kernel->sweeps, (int)config->pad));
-  halo_plan_init(&t->plan, &t->decomp, &t->layout, choice->kernel->sweeps);
-  RETURN_IF_FAILED(agree_status(t->comm, fields_create(t, transport)));
-  struct halo_context context = {.comm = t->comm,
-                                 .device = t->device,
-                                 .layout = &t->layout,
-                                 .plan = &t->plan,
-                                 .fields = {t->fields[0], t->fields[1]},
-                                 .compute = t->queue};
-  return halo_route_open(transport, &context, &t->route);
-}
-
-/* A transport that carries nothing here is staged by another name. */
-static status_t carries_any(const struct trial *t, int *any)
-{
-  int mine = 0;
-  for (int m = 0; m < t->plan.n; m++) {
-    struct halo_path path;
-    halo_route_path(t->route, m, &path);
-    mine |= !path.why[0];
-  }
-  return watch_allreduce(t->comm, &mine, any, 1, MPI_INT, MPI_MAX, "agreement on a transport");
-}
-
-static status_t round_time(struct trial *t, double *seconds)
-{
-  double mine;
-  RETURN_IF_FAILED(watch_barrier(t->comm, "a trial of a transport"));
-  double begin = stats_now();
-  for (int e = 0; e < TRIAL_EXCHANGES; e++) {
-    struct gpu_event *arrived;
-    RETURN_IF_FAILED(halo_route_start(t->route, t->fields[e % 2], NULL));
-    RETURN_IF_FAILED(halo_route_finish(t->route, &arrived));
-    if (arrived) RETURN_IF_FAILED(gpu_wait(t->queue, arrived));
-  }
-  RETURN_IF_FAILED(halo_route_wait(t->route, t->queue));
-  mine = (stats_now() - begin) / TRIAL_EXCHANGES;
-  return watch_allreduce(t->comm, &mine, seconds, 1, MPI_DOUBLE, MPI_MAX, "a trial of a transport");
-}
-
-/* Best of a few rounds, the slowest rank's; infinite where the transport is of no use. */
+/* The slowest rank's; infinite where the transport is of no use. */
 static status_t trial_run(const struct himeno_config *config, const struct himeno_choice *choice,
                           const struct halo_transport *transport, double *seconds)
 {
-  struct trial t;
-  int any = 0;
+  struct trial *trial;
+  int any;
   *seconds = INFINITY;
-  log_mute(1);
-  status_t status = trial_open(config, choice, transport, &t);
-  log_mute(0);
-  if (status == STATUS_OK) status = carries_any(&t, &any);
-  for (int r = 0; r < TRIAL_ROUNDS + 1 && any && status == STATUS_OK; r++) {
-    double round;
-    status = round_time(&t, &round);
-    if (status == STATUS_OK && r > 0) *seconds = fmin(*seconds, round);
-  }
-  trial_close(&t, transport);
+  status_t status = trial_begin(config, choice, transport, &trial, &any);
+  if (status == STATUS_OK && any) status = trial_time(trial, seconds);
+  trial_close(trial);
   return status == STATUS_HANG || status == STATUS_FAULT ? status : STATUS_OK;
 }
 
@@ -127,4 +72,69 @@ status_t himeno_transport_tune(const struct himeno_config *config, struct himeno
   }
   choice->transport_origin = tried > 1 ? CHOICE_TRIAL : CHOICE_DEFAULT;
   return STATUS_OK;
+}
+
+/* ---- by rule ---- */
+
+/* Kernels that wait for a neighbour hold up the device that it shares. */
+static const struct halo_transport *rule_of(const struct himeno_choice *choice)
+{
+  char reason[GPU_TEXT_MAX];
+  const struct halo_transport *const best = &halo_transport_p2p;
+  return choice->turns <= 1 && best->available(choice->placement.backend, reason) ? best
+                                                                                  : &halo_transport_staged;
+}
+
+status_t himeno_transport_rule(const struct himeno_config *config, struct himeno_choice *choice)
+{
+  const struct halo_transport *best = rule_of(choice);
+  struct trial *trial;
+  int any = 1;
+  if (config->transport || choice->placement.ranks == 1) return STATUS_OK;
+  if (best != &halo_transport_staged) {
+    status_t status = trial_begin(config, choice, best, &trial, &any);
+    trial_close(trial);
+    RETURN_IF_FAILED(status);
+  }
+  choice->transport = any ? best : &halo_transport_staged;
+  choice->transport_origin = CHOICE_RULE;
+  return STATUS_OK;
+}
+
+/* ---- turns ---- */
+
+/* A device as a rank has it. */
+struct seat {
+  char host[64];
+  struct gpu_device_info info;
+};
+
+static void seats_count(const struct seat *seats, struct himeno_choice *choice)
+{
+  const int me = choice->placement.rank;
+  for (int r = 0; r < choice->placement.ranks; r++) {
+    if (strcmp(seats[r].host, seats[me].host) != 0) continue;
+    if (r != me && !binding_same_device(&seats[r].info, &seats[me].info)) continue;
+    choice->sharing++;
+    choice->turn += r < me;
+  }
+}
+
+status_t himeno_turns(struct himeno_choice *choice)
+{
+  const struct placement *p = &choice->placement;
+  int shared;
+  RETURN_IF_FAILED(watch_allreduce(p->comm, &p->shared, &shared, 1, MPI_INT, MPI_MAX, "who shares a device"));
+  if (!shared) return STATUS_OK;
+  struct seat mine = {.info = p->info}, *seats = calloc((size_t)p->ranks, sizeof *seats);
+  status_t status = seats ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks");
+  TRY(agree_status(p->comm, status), done);
+  snprintf(mine.host, sizeof mine.host, "%s", p->host);
+  TRY(watch_allgather(p->comm, &mine, seats, sizeof mine, "who shares a device"), done);
+  seats_count(seats, choice);
+  status =
+      watch_allreduce(p->comm, &choice->sharing, &choice->turns, 1, MPI_INT, MPI_MAX, "who shares a device");
+done:
+  free(seats);
+  return status;
 }

@@ -280,7 +280,7 @@ def is_known(run, document):
     """Whether the only thing amiss is exchange between hosts whose way was found slow before."""
     ends = {name for finding in run.findings if finding["kind"] == "path" for name in finding["hosts"]}
     late = {one["host"] for one in (document or {}).get("stragglers", [])}
-    return bool(late) and late <= ends and {check["check"] for check in checks_of(document) if check["outcome"] == "fail"} <= {"stragglers", "efficiency", "share of ceiling"}
+    return bool(late) and late <= ends and {check["check"] for check in checks_of(document) if check["outcome"] == "fail"} <= {"stragglers", "efficiency", "latency over its like", "rate over its like", "exchange latency", "exchange rate"}
 
 
 def group(run, what, name, members):

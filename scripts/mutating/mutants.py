@@ -29,7 +29,7 @@ ROOMS = (
     ("comm/*placement.*", "tests/cli/errors.bats tests/cli/run.bats tests/hosts/hosts.bats"),
     ("comm/*cards*", "tests/unit/test_bench tests/cli/comm.bats"),
     ("tools/network/*", "tests/unit/test_bench tests/clock/comm.bats tests/cli/comm.bats"),
-    ("himeno/*", "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler tests/unit/test_accept tests/unit/test_report "
+    ("himeno/*", "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler tests/unit/test_accept tests/unit/test_checks tests/unit/test_report "
                  "tests/clock/himeno.bats tests/cli/flips.bats tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats"),
     ("himeno/*kernels*", "tests/unit/test_kernels_*"),
     ("himeno/*ladder*", "tests/clock/himeno.bats tests/cli/ladder.bats"),
@@ -37,7 +37,7 @@ ROOMS = (
     ("himeno/kernels/cpu/*", "tests/unit/test_kernels_cpu"),
     ("himeno/kernels/opencl/*", "tests/unit/test_kernels_opencl tests/cli/kernel-file.bats"),
     ("himeno/kernels/qpu/*", "tests/unit/test_kernels_qpu tests/cli/qpu.bats"),
-    ("himeno/accept/*", "tests/unit/test_accept tests/unit/test_straggler tests/clock/himeno.bats tests/cli/accept.bats"),
+    ("himeno/accept/*", "tests/unit/test_accept tests/unit/test_checks tests/unit/test_straggler tests/clock/himeno.bats tests/cli/accept.bats"),
     ("himeno/soak/*", "tests/unit/test_soak tests/cli/soak.bats"),
     ("tools/predict/*", "tests/unit/test_predict* tests/cli/predict.bats"),
     ("tools/sim/*", "tests/cli/sim.bats"),

@@ -20,7 +20,7 @@ export PYTHONDONTWRITEBYTECODE=1
   # Two lies: a key that a schema lacks, and a property that nobody writes.
   mkdir -p "$BATS_TEST_TMPDIR/lies/doc"
   cp "$top_srcdir"/doc/*.schema.json "$BATS_TEST_TMPDIR/lies/doc"
-  sed -i '/^ *"ceiling_share": /d; s/^ *"kernel_choice": {/"planted": {"type": "integer"}, &/' "$BATS_TEST_TMPDIR/lies/doc/result.schema.json"
+  sed -i '/^        "ceiling_share": /d; s/^ *"kernel_choice": {/"planted": {"type": "integer"}, &/' "$BATS_TEST_TMPDIR/lies/doc/result.schema.json"
   run golden fields "$BATS_TEST_TMPDIR/lies"
   expect_status 1
   [ "$output" = 'himeno-gpu/2.result.ceiling_share is written and stands in no schema

@@ -151,10 +151,45 @@ d.phases.wait = {"min": 0.0, "median": 183.34742e-6, "max": 197.10764e-6}
 d.phases.transfer = {"min": 0.0, "median": 17.58568e-6, "max": 32.6461e-6}
 d.phases.reduce = {"min": 0.9999e-6, "median": 16.19058e-6, "max": 18.32258e-6}
 d.phases.exposed = {"min": 20.7409e-6, "median": 67.4335e-6, "max": 76.6521e-6}
-{c.check: c.value for c in d.result.accept.checks} = {"share of ceiling": 0.5665530388, "efficiency": 0.7806307852, "spread of devices": 0.2423076923, "noise of blocks": 0.01364953745, "device": 2.615384615}
+{c.check: c.value for c in d.result.accept.checks} = {"share of ceiling": 0.6153846154, "efficiency": 0.7806307852, "spread of devices": 0.2423076923, "noise of blocks": 0.01364953745, "device": 2.615384615}
 FIGURES
   says "time a sweep  263.124 us;" "wait          183.347 us  (0.000 ... 197.108)" "exposed        67.43" \
     "speed      7.21 GFLOPS (34 flop a point), 11.88 GB/s" "the sweep reaches 56.6%" "efficiency                     0.7806"
+}
+
+@test "ranks of one device take turns at the ceiling: eight on two have that of two, and no share of it" {
+  export CLOCK_MACHINE="sweep=10 ceiling=7" HIMENO_NULL_DEVICES=2
+  run --separate-stderr on 8 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 8x1x1 --block 10 -t 0.02 --accept default --json d.json
+  expect_status 5
+  figures <<'FIGURES'
+d.result.ceiling_gbps = 16.0
+{(r.ceiling_gbps, r.ceiling_share) for r in d.ranks} = {(8.0, None)}
+{c.check: c.outcome for c in d.result.accept.checks if c.check in ("share of ceiling", "spread of devices", "device unshared")} = {"share of ceiling": "inapplicable", "spread of devices": "inapplicable", "device unshared": "fail"}
+d.config.transport = "staged"
+FIGURES
+}
+
+@test "an acceptance measures each way that is used, by itself, and its devices by their own time" {
+  local way='{p.used: (round(p.latency * 1e9), round(p.gbps, 6)) for p in d.paths}' pairs='sorted((p.rank, p.peer) for p in d.paths)'
+  export CLOCK_MACHINE="sweep=10 ceiling=10 $together" HIMENO_NULL_DEVICES=4
+  CLOCK_MACHINE="sweep=10 ceiling=10 $together" clocked 4 himeno-gpu -b null -s XS -p 2x2x1 --block 10 -t 0.02 --accept default
+  figures <<FIGURES
+d.config.transport = "p2p"
+$way = {"p2p": (2000, 16.0)}
+$pairs = [(a, b) for a in range(4) for b in range(4) if a != b]
+{round(r.ceiling_share, 3) for r in d.ranks} = {0.997}
+FIGURES
+  CLOCK_MACHINE="sweep=10 ceiling=10 $together" clocked 4 himeno-gpu -b null -s XS -p 2x2x1 --block 10 -t 0.02 --accept default -x staged
+  figures <<FIGURES
+d.config.transport = "staged"
+$way = {"staged": (4017, 0.256792)}
+FIGURES
+  HIMENO_NULL_APART=1 clocked 4 himeno-gpu -b null -s XS -p 2x2x1 --block 10 -t 0.02 --accept default
+  figures <<FIGURES
+$way = {"p2p": (2000, 16.0), "staged": (4017, 0.256792)}
+{p.used for p in d.paths if 1 in (p.rank, p.peer)} = {"staged"}
+d.result.accept.accepted = True
+FIGURES
 }
 
 @test "two ranks by links: waiting is for the neighbour's flag, transfer is storing or copying" {

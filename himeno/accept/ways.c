@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "himeno/accept/ways.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/guard.h"
+#include "himeno/solver/clock.h"
+#include "himeno/tune/trial.h"
+
+#define WIDE_SIDE   1024 /* floats: 4 MiB each way */
+#define DIRECTIONS  13   /* and their opposites */
+#define FLOAT_BYTES 4.0
+
+/* ---- measuring ---- */
+
+/* The exchange of \a side × \a side floats between two ranks. */
+static status_t pair_time(const struct himeno_choice *choice, MPI_Comm pair, int64_t side, double *seconds)
+{
+  const struct trial_config c = {.comm = pair,
+                                 .device = choice->device,
+                                 .transport = choice->transport,
+                                 .global = {4, side + 2, side + 2},
+                                 .procs = {2, 1, 1},
+                                 .depth = 1};
+  struct trial *trial = NULL;
+  status_t status = trial_open(&c, &trial);
+  if (status == STATUS_OK) status = trial_time(trial, seconds);
+  trial_close(trial);
+  return status;
+}
+
+static status_t pair_measure(const struct himeno_choice *choice, MPI_Comm pair, struct himeno_way *way)
+{
+  const double bytes = WIDE_SIDE * WIDE_SIDE * FLOAT_BYTES;
+  double least, wide;
+  RETURN_IF_FAILED(pair_time(choice, pair, 1, &least));
+  RETURN_IF_FAILED(pair_time(choice, pair, WIDE_SIDE, &wide));
+  *way = (struct himeno_way){least, wide > least ? bytes / (wide - least) : INFINITY};
+  return STATUS_OK;
+}
+
+static void pair_simulate(int rank, int peer, struct himeno_way *way)
+{
+  const double bytes = WIDE_SIDE * WIDE_SIDE * FLOAT_BYTES, least = clock_message(rank, peer, 0);
+  *way = (struct himeno_way){least, bytes / (clock_message(rank, peer, bytes) - least)};
+}
+
+/* The nth direction of which the first number that is not 0 is 1. */
+static void direction_of(int n, int dir[3])
+{
+  const int code = n + DIRECTIONS + 1; /* of 27, behind the middle */
+  dir[0] = code / 9 - 1;
+  dir[1] = code / 3 % 3 - 1;
+  dir[2] = code % 3 - 1;
+}
+
+/* This rank's message of the plan to its partner in a half round, −1 where it has none. */
+static int partner_of(const struct decomp *decomp, const struct halo_plan *plan, const int dir[3], int half)
+{
+  const int d = dir[0] ? 0 : dir[1] ? 1 : 2, side = decomp->coord[d] % 2 == half ? 1 : -1;
+  for (int m = 0; m < plan->n; m++) {
+    const int *to = plan->messages[m].dir;
+    if (to[0] == side * dir[0] && to[1] == side * dir[1] && to[2] == side * dir[2]) return m;
+  }
+  return -1;
+}
+
+/* Where no rank has a partner there is nothing to do. */
+static status_t half_round(const struct himeno_choice *choice, int m, int peer, struct himeno_way *ways)
+{
+  const struct placement *p = &choice->placement;
+  MPI_Comm pair;
+  int mine = m >= 0, any;
+  RETURN_IF_FAILED(watch_allreduce(p->comm, &mine, &any, 1, MPI_INT, MPI_MAX, "the ways between ranks"));
+  if (!any) return STATUS_OK;
+  int color = m < 0 ? MPI_UNDEFINED : p->rank < peer ? p->rank : peer;
+  RETURN_IF_FAILED(guard_mpi(p->comm, MPI_Comm_split(p->comm, color, p->rank, &pair), "MPI_Comm_split"));
+  status_t status = STATUS_OK;
+  if (m >= 0) {
+    MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN);
+    status = pair_measure(choice, pair, &ways[m]);
+    MPI_Comm_free(&pair);
+  }
+  return agree_status(p->comm, status);
+}
+
+status_t ways_measure(const struct himeno_choice *choice, struct himeno_result *result)
+{
+  const struct placement *p = &choice->placement;
+  const int simulated = clock_simulates(himeno_kernels_find(p->backend->name));
+  struct decomp decomp;
+  struct layout layout;
+  struct halo_plan plan;
+  decomp_init(&decomp, choice->global, choice->procs, p->rank);
+  RETURN_IF_FAILED(agree_status(p->comm, layout_init(&layout, &decomp, choice->kernel->sweeps, 0)));
+  halo_plan_init(&plan, &decomp, &layout, choice->kernel->sweeps);
+  for (int m = 0; simulated && m < plan.n; m++)
+    pair_simulate(p->rank, plan.messages[m].peer, &result->ways[m]);
+  for (int round = 0; !simulated && round < 2 * DIRECTIONS; round++) {
+    int dir[3];
+    direction_of(round / 2, dir);
+    const int m = partner_of(&decomp, &plan, dir, round % 2);
+    RETURN_IF_FAILED(half_round(choice, m, m < 0 ? -1 : plan.messages[m].peer, result->ways));
+  }
+  return STATUS_OK;
+}
+
+/* ---- comparing ---- */
+
+#define KINDS_MAX 16
+
+/* Pairs that should be alike: one of them stands for all. */
+struct kind {
+  const struct himeno_path *like;
+  int within; /* a host */
+};
+
+static int within_host(const struct himeno_result *r, int rank, int peer)
+{
+  return strcmp(r->ranks[rank].row.host, r->ranks[peer].row.host) == 0;
+}
+
+static int is_kind(const struct himeno_result *r, int rank, const struct himeno_path *path,
+                   const struct kind *kind)
+{
+  return within_host(r, rank, path->peer) == kind->within && strcmp(path->used, kind->like->used) == 0 &&
+         strcmp(path->handover, kind->like->handover) == 0;
+}
+
+static int kinds_find(const struct himeno_result *r, struct kind kinds[KINDS_MAX])
+{
+  int n = 0;
+  for (int rank = 0; rank < r->n_ranks; rank++)
+    for (int m = 0; m < r->ranks[rank].n_paths; m++) {
+      const struct himeno_path *path = &r->ranks[rank].paths[m];
+      int k = 0;
+      while (k < n && !is_kind(r, rank, path, &kinds[k])) k++;
+      if (k == n && n < KINDS_MAX) kinds[n++] = (struct kind){path, within_host(r, rank, path->peer)};
+    }
+  return n;
+}
+
+static double value_of(const struct himeno_path *path, int rate)
+{
+  return rate ? path->way.bytes_per_second : path->way.seconds;
+}
+
+/* The median of a kind; 0 where the pairs are too few. Each has two ends. */
+static double usual(const struct himeno_result *r, const struct kind *kind, int rate, double *scratch)
+{
+  int n = 0;
+  for (int rank = 0; rank < r->n_ranks; rank++)
+    for (int m = 0; m < r->ranks[rank].n_paths; m++)
+      if (is_kind(r, rank, &r->ranks[rank].paths[m], kind))
+        scratch[n++] = value_of(&r->ranks[rank].paths[m], rate);
+  return n < 2 * WAYS_ALIKE_MIN ? 0 : stats_summarise(scratch, (size_t)n).median;
+}
+
+static void kind_worst(const struct himeno_result *r, const struct kind *kind, int rate, double median,
+                       struct ways_worst *worst)
+{
+  for (int rank = 0; rank < r->n_ranks; rank++)
+    for (int m = 0; m < r->ranks[rank].n_paths; m++) {
+      const struct himeno_path *path = &r->ranks[rank].paths[m];
+      const double times = value_of(path, rate) / median;
+      if (!is_kind(r, rank, path, kind)) continue;
+      if (rate ? times >= worst->times : times <= worst->times) continue;
+      *worst = (struct ways_worst){times, rank, path->peer};
+    }
+}
+
+struct ways_worst ways_worst(const struct himeno_result *result, int rate)
+{
+  struct ways_worst worst = {NAN, -1, -1};
+  struct kind kinds[KINDS_MAX];
+  double *scratch = malloc(sizeof *scratch * (size_t)(result->n_ranks + 1) * HALO_MESSAGES_MAX);
+  const int n = scratch ? kinds_find(result, kinds) : 0;
+  for (int k = 0; k < n; k++) {
+    const double median = usual(result, &kinds[k], rate, scratch);
+    if (median > 0) kind_worst(result, &kinds[k], rate, median, &worst);
+  }
+  free(scratch);
+  return worst;
+}

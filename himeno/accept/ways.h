@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The ways between neighbours, each pair by itself: latency and rate, for the checks of an
+ * acceptance.
+ *
+ * Pairs along one direction are measured at once, in two halves that share no rank, by the run's
+ * transport or what that falls back to. An exchange of one float tells the latency, and what a
+ * larger one takes longer the rate; both go both ways at once. */
+#ifndef HIMENO_ACCEPT_WAYS_H
+#define HIMENO_ACCEPT_WAYS_H
+
+#include "himeno/choice.h"
+#include "himeno/result.h"
+
+/** Where fewer pairs go the same way there is no usual. */
+#define WAYS_ALIKE_MIN 3
+
+/** \brief Collective, before there is a solver: fills result->ways by this rank's messages. */
+status_t ways_measure(const struct himeno_choice *choice, struct himeno_result *result);
+
+/** The pair that is worst beside those like it, and how it compares to their median. */
+struct ways_worst {
+  double times; /**< NAN where there are too few of any kind */
+  int rank, peer;
+};
+
+/** \brief Among pairs of one transport, within hosts or between them, at least WAYS_ALIKE_MIN: the
+ * longest latency, or with \a rate the lowest rate. Rank 0. */
+struct ways_worst ways_worst(const struct himeno_result *result, int rate);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Exchanges without a solver, timed: fields of which only the halos matter. */
+#ifndef HIMENO_TUNE_TRIAL_H
+#define HIMENO_TUNE_TRIAL_H
+
+#include "comm/halo/route.h"
+
+struct trial_config {
+  MPI_Comm comm; /**< as many ranks as procs multiply to */
+  struct gpu_device *device;
+  const struct halo_transport *transport;
+  int64_t global[3];
+  int procs[3];
+  int depth, pad;
+};
+
+struct trial;
+
+/** \brief Collective; the ranks agree on the outcome. */
+status_t trial_open(const struct trial_config *config, struct trial **trial);
+void trial_close(struct trial *trial);
+
+/** \brief Whether the transport carries any message of any rank: else all of them are staged by
+ * another name. Collective. */
+status_t trial_carries(const struct trial *trial, int *any);
+
+/** \brief Best of a few rounds of exchanges behind each other, after one that is not counted:
+ * seconds an exchange, the slowest rank's. Collective. */
+status_t trial_time(struct trial *trial, double *seconds);
+
+#endif

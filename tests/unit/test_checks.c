@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* The checks of a policy, each made of a whole run. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+#include "himeno/accept/accept.h"
+#include "himeno/result.h"
+
+static const double steady[] = {1, 1, 1, 1, 1};
+
+static struct accept_policy good(const char *text)
+{
+  struct accept_policy policy;
+  assert_int_equal(policy_parse(text, strlen(text), "test", &policy), STATUS_OK);
+  return policy;
+}
+
+/* Devices of 1 GFLOPS, 1.02 the first and 0.95 the last, whose ceiling is 1; the run makes 3.6. */
+static struct himeno_result whole_run(const double *samples, int n, int ranks, struct himeno_rank *rank)
+{
+  const struct himeno_result run = {.samples = (double *)samples,
+                                    .n_samples = n,
+                                    .seconds = 34e-9 * 4 / 3.6,
+                                    .points = 4,
+                                    .sweeps = 1,
+                                    .n_ranks = ranks,
+                                    .ranks = rank};
+  for (int r = 0; r < ranks; r++)
+    rank[r] = (struct himeno_rank){.points = 1, .compute = 34e-9, .ceiling = 56.0 / 34 * 1e9};
+  rank[0].compute = 34e-9 / 1.02;
+  rank[ranks - 1].compute = 34e-9 / 0.95;
+  return run;
+}
+
+static void checks_make(const struct himeno_result *run, const struct accept_policy *policy,
+                        struct accept *accept)
+{
+  const struct himeno_config config = {.soak_given = 0};
+  const struct placement placement = {.ranks = run->n_ranks};
+  accept_policy_checks(&config, &placement, run, policy, accept);
+}
+
+static struct accept_check checked(const struct himeno_result *run, const char *text)
+{
+  struct accept_policy policy = good(text);
+  struct accept accept = {.n = 0};
+  checks_make(run, &policy, &accept);
+  return accept.checks[accept.n - 1];
+}
+
+static void the_checks_of_speed_stand_at_their_limits(void **state)
+{
+  static const struct {
+    const char *pass, *fail;
+    double value;
+  } checks[] = {
+      {"{\"ceiling_share_min\": 0.9499}", "{\"ceiling_share_min\": 0.9501}", 0.95},
+      {"{\"efficiency_min\": 0.9067}", "{\"efficiency_min\": 0.9069}", 3.6 / 3.97},
+      {"{\"device_spread_max\": 0.0701}", "{\"device_spread_max\": 0.0699}", 0.07},
+      {"{\"device_gflops_min\": 0.9499}", "{\"device_gflops_min\": 0.9501}", 0.95},
+  };
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 5, 4, rank);
+  (void)state;
+  for (size_t c = 0; c < sizeof checks / sizeof *checks; c++) {
+    struct accept_check pass = checked(&run, checks[c].pass), fail = checked(&run, checks[c].fail);
+    assert_true(fabs(pass.value - checks[c].value) < 1e-9 && fail.value == pass.value);
+    assert_int_equal(pass.outcome, CHECK_PASS);
+    assert_int_equal(fail.outcome, CHECK_FAIL);
+  }
+}
+
+static void one_interrupted_block_is_no_slow_machine(void **state)
+{
+  const double interrupted[] = {1, 1, 1, 1, 6};
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(interrupted, 5, 4, rank);
+  (void)state;
+  run.seconds *= 2;
+  struct accept_check all = checked(&run, "{\"efficiency_min\": 0.9}");
+  assert_true(all.outcome == CHECK_PASS && fabs(all.value - 3.6 / 3.97) < 1e-9);
+}
+
+static void two_blocks_tell_no_speed(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 2, 4, rank);
+  (void)state;
+  static const char *const texts[] = {"{\"ceiling_share_min\": 0}", "{\"efficiency_min\": 0}",
+                                      "{\"device_spread_max\": 9}", "{\"noise_max\": 9}",
+                                      "{\"device_gflops_min\": 0}"};
+  for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+    struct accept_check check = checked(&run, texts[t]);
+    assert_int_equal(check.outcome, CHECK_UNKNOWN);
+    assert_string_equal(check.why, "needs 3 timed blocks");
+  }
+  run.n_samples = 5;
+  assert_string_equal(checked(&run, "{\"stragglers_max\": 0}").why, "needs 6 timed blocks");
+  assert_int_equal(checked(&run, "{\"devices_per_host\": 4}").outcome, CHECK_PASS);
+}
+
+static void one_rank_has_no_other_to_be_compared_with(void **state)
+{
+  struct himeno_rank rank[3];
+  struct himeno_result one = whole_run(steady, 5, 1, rank), three = whole_run(steady, 5, 3, rank);
+  (void)state;
+  assert_int_equal(checked(&one, "{\"device_spread_max\": 0.01}").outcome, CHECK_INAPPLICABLE);
+  assert_int_equal(checked(&three, "{\"stragglers_max\": 9}").outcome, CHECK_INAPPLICABLE);
+}
+
+static void a_noisy_run_is_not_slow(void **state)
+{
+  const double varied[] = {0.96, 0.96, 1, 1.04, 1.04}; /* noise 0.0593 */
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(varied, 5, 4, rank);
+  const struct accept_policy tolerant = good("{\"noise_max\": 0.06, \"efficiency_min\": 2}");
+  struct accept accept = {.n = 0};
+  (void)state;
+  assert_int_equal(checked(&run, "{\"noise_max\": 0.0593}").outcome, CHECK_NOISY);
+  assert_int_equal(checked(&run, "{\"noise_max\": 0.0594}").outcome, CHECK_PASS);
+  assert_int_equal(checked(&run, "{\"efficiency_min\": 2}").outcome, CHECK_NOISY);
+  assert_int_equal(checked(&run, "{\"efficiency_min\": 0.9}").outcome, CHECK_PASS);
+  assert_int_equal(checked(&run, "{\"devices_per_host\": 9}").outcome, CHECK_FAIL);
+  checks_make(&run, &tolerant, &accept);
+  assert_int_equal(accept_count(&accept, CHECK_FAIL), 1);
+  run.samples = (double[]){0.967, 0.967, 1, 1.033, 1.033}; /* noise 0.0489 */
+  assert_int_equal(checked(&run, "{\"efficiency_min\": 2}").outcome, CHECK_FAIL);
+}
+
+static void a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges(void **state)
+{
+  const double varied[] = {0.96, 0.96, 1, 1.04, 1.04};
+  static const char *const slow[] = {"{\"device_gflops_min\": 2}", "{\"ceiling_share_min\": 1}",
+                                     "{\"device_spread_max\": 0}"};
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(varied, 5, 4, rank);
+  (void)state;
+  for (int c = 0; c < 3; c++) assert_int_equal(checked(&run, slow[c]).outcome, CHECK_FAIL);
+  assert_int_equal(checked(&run, "{\"device_noise_max\": 0}").outcome, CHECK_PASS);
+  rank[2].noise = 0.0501;
+  for (int c = 0; c < 3; c++) assert_int_equal(checked(&run, slow[c]).outcome, CHECK_NOISY);
+  struct accept_check noise = checked(&run, "{\"device_noise_max\": 0.05}");
+  assert_true(noise.outcome == CHECK_NOISY && noise.value == 0.0501);
+  assert_int_equal(checked(&run, "{\"noise_max\": 0.06, \"device_gflops_min\": 2}").outcome, CHECK_FAIL);
+  for (int c = 0; c < 2; c++) {
+    const struct accept_policy tolerant = good(c ? "{\"device_noise_max\": 0.06, \"efficiency_min\": 2}"
+                                                 : "{\"device_noise_max\": 0.06, \"device_gflops_min\": 2}");
+    struct accept accept = {.n = 0};
+    checks_make(&run, &tolerant, &accept);
+    assert_int_equal(accept_count(&accept, c ? CHECK_NOISY : CHECK_FAIL), 1);
+  }
+}
+
+/* Eight ranks around a ring of two ways each: all on one host, by p2p. */
+static void ring(struct himeno_result *run, struct himeno_rank rank[8])
+{
+  for (int r = 0; r < 8; r++) {
+    snprintf(rank[r].row.host, sizeof rank[r].row.host, "n1");
+    rank[r].n_paths = 2;
+    for (int m = 0; m < 2; m++) {
+      rank[r].paths[m] =
+          (struct himeno_path){.peer = (r + (m ? 1 : 7)) % 8, .used = "p2p", .way = {2e-6, 5e10}};
+    }
+  }
+  run->ranks = rank;
+}
+
+static void ways_are_held_against_limits_and_against_those_like_them(void **state)
+{
+  struct himeno_rank rank[8];
+  struct himeno_result run = whole_run(steady, 5, 8, rank);
+  (void)state;
+  ring(&run, rank);
+  assert_int_equal(checked(&run, "{\"exchange_us_ratio_max\": 1}").outcome, CHECK_PASS);
+  rank[3].paths[1].way = rank[4].paths[0].way = (struct himeno_way){5e-6, 2e10};
+  struct accept_check late = checked(&run, "{\"exchange_us_ratio_max\": 2.4}"),
+                      slow = checked(&run, "{\"exchange_gbps_ratio_min\": 0.5}");
+  assert_true(late.outcome == CHECK_FAIL && fabs(late.value - 2.5) < 1e-9 && late.rank == 3);
+  assert_true(slow.outcome == CHECK_FAIL && fabs(slow.value - 0.4) < 1e-9 && slow.rank == 3);
+  assert_non_null(strstr(slow.why, "to rank 4; rank 3 on n1"));
+  assert_int_equal(checked(&run, "{\"exchange_us_max\": 4.9}").outcome, CHECK_FAIL);
+  assert_int_equal(checked(&run, "{\"exchange_us_max\": 5.1}").outcome, CHECK_PASS);
+  assert_int_equal(checked(&run, "{\"exchange_gbps_min\": 20.1}").outcome, CHECK_FAIL);
+  assert_int_equal(checked(&run, "{\"exchange_gbps_min\": 19.9}").outcome, CHECK_PASS);
+}
+
+/* A pair that is staged, or crosses hosts, is slower than those that are not, and sound. */
+static void ways_of_another_kind_are_no_measure(void **state)
+{
+  struct himeno_rank rank[8];
+  struct himeno_result run = whole_run(steady, 5, 8, rank);
+  (void)state;
+  ring(&run, rank);
+  for (int r = 0; r < 2; r++) {
+    struct himeno_path *path = &rank[3 + r].paths[1 - r];
+    path->way = (struct himeno_way){5e-5, 1e9};
+    snprintf(path->used, sizeof path->used, "staged");
+  }
+  assert_int_equal(checked(&run, "{\"exchange_gbps_ratio_min\": 0.9}").outcome, CHECK_PASS);
+  ring(&run, rank);
+  snprintf(rank[0].row.host, sizeof rank[0].row.host, "n0");
+  for (int m = 0; m < 2; m++)
+    rank[0].paths[m].way = rank[m ? 1 : 7].paths[1 - m].way = (struct himeno_way){5e-5, 1e9};
+  assert_int_equal(checked(&run, "{\"exchange_us_ratio_max\": 1.1}").outcome, CHECK_PASS);
+  for (int r = 0; r < 8; r++) snprintf(rank[r].row.host, sizeof rank[r].row.host, "n%d", r / 2);
+  assert_int_equal(checked(&run, "{\"exchange_us_ratio_max\": 1.1}").outcome, CHECK_FAIL);
+  run.n_ranks = 3; /* two ways between three ranks */
+  rank[0].paths[0].peer = rank[2].paths[1].peer = 1;
+  assert_int_equal(checked(&run, "{\"exchange_us_ratio_max\": 1.1}").outcome, CHECK_INAPPLICABLE);
+}
+
+static void ranks_that_share_a_device_have_one(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 5, 4, rank);
+  (void)state;
+  for (int r = 0; r < 4; r++) rank[r].row.shared = 1;
+  assert_int_equal(checked(&run, "{\"devices_per_host\": 2}").outcome, CHECK_PASS);
+  struct accept_check check = checked(&run, "{\"devices_per_host\": 4}");
+  assert_true(check.outcome == CHECK_FAIL && check.value == 2);
+  assert_int_equal(checked(&run, "{\"devices_unshared\": true}").outcome, CHECK_FAIL);
+  static const char *const shares[] = {"{\"ceiling_share_min\": 1}", "{\"device_gflops_min\": 9}",
+                                       "{\"device_spread_max\": 0}", "{\"efficiency_min\": 1}"};
+  for (int c = 0; c < 4; c++) {
+    check = checked(&run, shares[c]);
+    assert_int_equal(check.outcome, CHECK_INAPPLICABLE);
+    assert_string_equal(check.why, "ranks share devices");
+  }
+}
+
+/* Beside a GPU's times they do not matter; on CPUs the cores are the device. */
+static void ranks_that_share_cores_share_a_device_where_that_is_a_cpu(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 5, 4, rank);
+  (void)state;
+  for (int r = 0; r < 4; r++) rank[r].row.overlap = 1;
+  assert_int_equal(checked(&run, "{\"devices_unshared\": true}").outcome, CHECK_PASS);
+  assert_int_equal(checked(&run, "{\"binding\": true}").outcome, CHECK_FAIL);
+  for (int r = 0; r < 4; r++) rank[r].row.info.is_cpu = 1;
+  assert_int_equal(checked(&run, "{\"devices_unshared\": true}").outcome, CHECK_FAIL);
+  assert_string_equal(checked(&run, "{\"exchange_us_max\": 1}").why, "ranks share cores");
+}
+
+/* Half of the blocks were at the power limit, a quarter too hot. */
+static void only_forbidden_reasons_of_throttling_count(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 5, 4, rank);
+  (void)state;
+  for (int r = 0; r < 4; r++) {
+    struct record_telemetry *t = &rank[r].telemetry;
+    t->samples = 4;
+    for (int b = 0; b < THROTTLE_BITS; b++)
+      t->by_reason[b] = 1 << b == THROTTLE_POWER_CAP ? 2 : 1 << b == THROTTLE_THERMAL;
+  }
+  struct accept_check check =
+      checked(&run, "{\"throttled_max\": 0.25, \"throttle_forbidden\": [\"thermal\"]}");
+  assert_true(check.outcome == CHECK_PASS && check.value == 0.25);
+  check = checked(&run, "{\"throttled_max\": 0.25, \"throttle_forbidden\": [\"power_cap\"]}");
+  assert_true(check.outcome == CHECK_FAIL && check.value == 0.5);
+}
+
+static void what_only_some_ranks_tell_is_said(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 5, 4, rank);
+  (void)state;
+  for (int r = 0; r < 4; r++) rank[r].telemetry.after.ecc = r == 2 ? -1 : 1;
+  struct accept_check check = checked(&run, "{\"ecc\": true}");
+  assert_int_equal(check.outcome, CHECK_PASS);
+  assert_string_equal(check.why, "not known of 1 of 4 ranks");
+  assert_int_equal(checked(&run, "{\"ecc\": true, \"unknown_fails\": true}").outcome, CHECK_FAIL);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_checks_of_speed_stand_at_their_limits),
+      cmocka_unit_test(one_interrupted_block_is_no_slow_machine),
+      cmocka_unit_test(two_blocks_tell_no_speed),
+      cmocka_unit_test(one_rank_has_no_other_to_be_compared_with),
+      cmocka_unit_test(a_noisy_run_is_not_slow),
+      cmocka_unit_test(a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges),
+      cmocka_unit_test(ways_are_held_against_limits_and_against_those_like_them),
+      cmocka_unit_test(ways_of_another_kind_are_no_measure),
+      cmocka_unit_test(ranks_that_share_cores_share_a_device_where_that_is_a_cpu),
+      cmocka_unit_test(ranks_that_share_a_device_have_one),
+      cmocka_unit_test(only_forbidden_reasons_of_throttling_count),
+      cmocka_unit_test(what_only_some_ranks_tell_is_said),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
