@@ -255,6 +255,7 @@ status_t halo_route_times(struct halo_route *route, struct halo_times *times)
   if (!has_rest(route)) return STATUS_OK;
   RETURN_IF_FAILED(route->rest.transport->times(route->rest.exchange, &rest));
   for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += rest.seconds[p];
+  for (int s = 0; s < HALO_STAGES; s++) times->stages[s] += rest.stages[s];
   return STATUS_OK;
 }
 

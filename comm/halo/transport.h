@@ -24,8 +24,14 @@ struct halo_link;
 enum halo_phase { HALO_PACK, HALO_D2H, HALO_WAIT, HALO_TRANSFER, HALO_H2D, HALO_UNPACK, HALO_PHASES };
 #define HALO_PHASE_NAMES "pack", "d2h", "wait", "transfer", "h2d", "unpack"
 
+/** The same of transports that pack and unpack, without overlap: each moment is the first stage's
+ * that is not over for all of a rank's halos. */
+enum halo_stage { STAGE_PACK, STAGE_D2H, STAGE_HANDOVER, STAGE_H2D, STAGE_UNPACK, HALO_STAGES };
+#define HALO_STAGE_NAMES "pack", "d2h", "handover", "h2d", "unpack"
+
 struct halo_times {
   double seconds[HALO_PHASES];
+  double stages[HALO_STAGES];
   double edge_seconds; /**< that kernels with the link took for what they sent */
   long exchanges;
 };

@@ -8,17 +8,18 @@
 #include "comm/halo/transport.h"
 #include "comm/transports/handover.h"
 
-/* Device timestamps of an exchange are read this many exchanges later, when they have surely
- * passed: the copy out of exchange n comes after the unpacking of exchange n − 2 in every sweep's
- * dependencies. */
+/* Device timestamps of so many exchanges are kept. The oldest are read while the newest exchange
+ * starts, and have surely passed: its turn came after the copy in of the one but last. */
 #define BUFFERED_EVENTS 4
 
-/* Packed from BEGIN, copied out from PACKED to OUT, in from BACK to IN, unpacked from READY. */
+/* Packed from BEGIN, copied out from PACKED to OUT, in from BACK to IN, unpacked from READY. At
+ * HERE the last of several pieces has come. */
 enum buffered_mark {
   MARK_BEGIN,
   MARK_PACKED,
   MARK_OUT,
   MARK_BACK,
+  MARK_HERE,
   MARK_IN,
   MARK_READY,
   MARK_UNPACKED,

@@ -55,6 +55,21 @@ static int buffered_available(const struct gpu_backend *backend, char reason[GPU
 
 /* ---- times ---- */
 
+/* HERE is recorded in the queue that is idle by then, and where one piece comes in BACK says it. */
+static void stages_add(struct halo_exchange *x, const double at[MARKS])
+{
+  enum buffered_mark here = x->way == WAY_DEVICE || x->incoming.n == 0 ? MARK_IN
+                            : x->incoming.pieces == 1                  ? MARK_BACK
+                                                                       : MARK_HERE;
+  const enum buffered_mark ends[HALO_STAGES] = {MARK_PACKED, MARK_OUT, here, MARK_IN, MARK_UNPACKED};
+  double over = 0;
+  for (int s = 0; s < HALO_STAGES; s++) {
+    if (at[ends[s]] <= over) continue;
+    x->times.stages[s] += at[ends[s]] - over;
+    over = at[ends[s]];
+  }
+}
+
 static status_t marks_read(struct halo_exchange *x, struct buffered_marks *marks)
 {
   static const struct {
@@ -64,12 +79,15 @@ static status_t marks_read(struct halo_exchange *x, struct buffered_marks *marks
                {HALO_D2H, MARK_PACKED, MARK_OUT},
                {HALO_H2D, MARK_BACK, MARK_IN},
                {HALO_UNPACK, MARK_READY, MARK_UNPACKED}};
-  for (size_t s = 0; marks->used && s < sizeof spans / sizeof spans[0]; s++) {
-    double seconds;
-    if (x->way == WAY_DEVICE && (spans[s].phase == HALO_D2H || spans[s].phase == HALO_H2D)) continue;
-    RETURN_IF_FAILED(gpu_elapsed(marks->event[spans[s].begin], marks->event[spans[s].end], &seconds));
-    x->times.seconds[spans[s].phase] += seconds;
-  }
+  double at[MARKS] = {0};
+  if (!marks->used) return STATUS_OK;
+  for (int m = MARK_BEGIN + 1; m < MARKS; m++)
+    if (m != MARK_HERE || x->incoming.pieces > 1)
+      RETURN_IF_FAILED(gpu_elapsed(marks->event[MARK_BEGIN], marks->event[m], &at[m]));
+  for (size_t s = 0; s < sizeof spans / sizeof spans[0]; s++)
+    if (x->way != WAY_DEVICE || (spans[s].phase != HALO_D2H && spans[s].phase != HALO_H2D))
+      x->times.seconds[spans[s].phase] += at[spans[s].end] - at[spans[s].begin];
+  stages_add(x, at);
   marks->used = 0;
   return STATUS_OK;
 }
@@ -78,6 +96,7 @@ static status_t buffered_times(struct halo_exchange *x, struct halo_times *times
 {
   for (int r = 0; r < BUFFERED_EVENTS; r++) RETURN_IF_FAILED(marks_read(x, &x->ring[r]));
   for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += x->times.seconds[p];
+  for (int s = 0; s < HALO_STAGES; s++) times->stages[s] += x->times.stages[s];
   times->exchanges += x->times.exchanges;
   memset(&x->times, 0, sizeof x->times);
   return STATUS_OK;
@@ -208,7 +227,6 @@ static status_t buffered_start(struct halo_exchange *x, struct gpu_mem field, st
   x->field = field;
   x->sent = x->in_transfer = x->arriving = 0;
   RETURN_IF_FAILED(turn_await(x));
-  RETURN_IF_FAILED(marks_read(x, marks));
   RETURN_IF_FAILED(receives_post(x));
   if (!computed) {
     RETURN_IF_FAILED(gpu_record(x->before, x->context.compute));
@@ -222,6 +240,8 @@ static status_t buffered_start(struct halo_exchange *x, struct gpu_mem field, st
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_PACKED], x->out));
   RETURN_IF_FAILED(copies_start(x));
   RETURN_IF_FAILED(gpu_record(marks->event[MARK_OUT], x->out));
+  /* The next exchange's, while the device works. */
+  RETURN_IF_FAILED(marks_read(x, &x->ring[(x->n + 1) % BUFFERED_EVENTS]));
   return x->outgoing.n == 0 ? tokens_send(x) : STATUS_OK;
 }
 
@@ -256,6 +276,8 @@ static status_t chunk_arrived(struct halo_exchange *x, int c)
   x->data_left--;
   if (--x->missing[p] > 0) return STATUS_OK;
   if (!x->arriving++) RETURN_IF_FAILED(gpu_record(marks_now(x)->event[MARK_BACK], x->in));
+  if (x->data_left == 0 && x->incoming.pieces > 1)
+    RETURN_IF_FAILED(gpu_record(marks_now(x)->event[MARK_HERE], x->out));
   if (x->way == WAY_DEVICE) return STATUS_OK;
   int m = x->incoming.chunk[c].message, turn = (int)(x->n % 2);
   const float *from =

@@ -36,6 +36,17 @@ FIGURES
 {h.way: h.seconds for h in d.halo} = {"staged": 34.69e-6, "pageable": 34.69e-6, "mpi": 29.9e-6, "ipc": 9.045e-6, "p2p": 2.465e-6}
 {h.way: list(h.phases.values()) for h in d.halo if h.way in ("staged", "mpi", "ipc")} = {"staged": [3.72e-6, 1.93e-6, 2e-6, 22.32e-6, 2.86e-6, 1.86e-6], "mpi": [3.72e-6, 0.0, 2e-6, 22.32e-6, 0.0, 1.86e-6], "ipc": [0.0, 0.0, 2e-6, 5.185e-6, 0.0, 0.0]}
 [(h.bytes, h.messages) for h in d.halo] = [(7440, 1)] * 5
+{h.way: list(h.stages.values()) for h in d.halo if "stages" in h} = {"staged": [3.72e-6, 1.93e-6, 24.32e-6, 2.86e-6, 1.86e-6, 0.0], "pageable": [3.72e-6, 1.93e-6, 24.32e-6, 2.86e-6, 1.86e-6, 0.0], "mpi": [3.72e-6, 0.0, 24.32e-6, 0.0, 1.86e-6, 0.0]}
+FIGURES
+  says '  staged      halos           7440       3.7       1.9      24.3       2.9       1.9       0.0  handover 70%'
+}
+
+@test "stages sum to the exchange: of four chunks the last alone counts as copied in" {
+  clocked 2 comm-gpu -b null --samples 3 --min 1M --max 1M --parts pairs -x staged
+  figures <<'FIGURES'
+[list(q.stages.values()) for p in d.pairs if p.direction == "both" for q in p.points] = [[524.288e-6, 135.072e-6, 3147.728e-6, 66.536e-6, 262.144e-6, 0.0]]
+[q.seconds for p in d.pairs if p.direction == "both" for q in p.points] = [4135.768e-6]
+["stages" in q for p in d.pairs if p.direction == "one" for q in p.points] = [False]
 FIGURES
 }
 

@@ -40,13 +40,24 @@ struct bench_config {
   int list;
 };
 
+#define BENCH_STAGES      (HALO_STAGES + 1)
+#define BENCH_STAGE_NAMES HALO_STAGE_NAMES, "between"
+
+/** Where a rank's time goes, seconds an exchange: the stages, and what lies between two exchanges.
+ * They sum to its mean exchange. */
+struct bench_stages {
+  int known; /**< the transport has stages, and both ends send */
+  double at[BENCH_STAGES];
+};
+
 /** One size on one path. */
 struct bench_point {
-  int64_t bytes;     /**< that each rank sends */
-  double seconds;    /**< a transfer, median of the samples */
-  double best;       /**< least of the samples */
-  double noise;      /**< 1.4826 MAD over the median */
-  int64_t transfers; /**< measured and compared, on this rank */
+  int64_t bytes;              /**< that each rank sends */
+  double seconds;             /**< a transfer, median of the samples */
+  double best;                /**< least of the samples */
+  double noise;               /**< 1.4826 MAD over the median */
+  int64_t transfers;          /**< measured and compared, on this rank */
+  struct bench_stages stages; /**< of the communicator's rank 0 */
 };
 
 /** seconds = latency + bytes / bandwidth. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
 #include "tools/network/bench.h"
@@ -44,10 +45,23 @@ static int batch_size(const struct bench *bench, double seconds)
   return n < 2 ? 2 : n > BATCH_MAX ? BATCH_MAX : n;
 }
 
-/* Batches until there are samples enough. All ranks of the x agree on each batch's outcome.
- * *exchanges counts the warm-up too. */
+/* One way the sender is done long before the exchange is. */
+static struct bench_stages stages_of(const struct bench_exchange *x, const struct halo_times *times,
+                                     const double *samples, int n)
+{
+  struct bench_stages stages = {.known = 0};
+  double sum = 0, mean = stats_summarise(samples, (size_t)n).mean;
+  for (int s = 0; s < HALO_STAGES && times->exchanges > 0; s++)
+    sum += stages.at[s] = times->stages[s] / (double)times->exchanges;
+  stages.known = sum > 0 && !x->config.one_way;
+  stages.at[HALO_STAGES] = mean > sum ? mean - sum : 0;
+  return stages;
+}
+
+/* Batches until there are samples enough, and the times of these. All ranks of the x agree on each
+ * batch's outcome. *exchanges counts the warm-up too. */
 static status_t samples_take(struct bench *bench, struct bench_exchange *x, MPI_Comm comm, int64_t bytes,
-                             struct bench_point *point, int64_t *exchanges)
+                             struct bench_point *point, struct halo_times *times, int64_t *exchanges)
 {
   double samples[BENCH_SAMPLES_MAX], warm_up, slowest;
   int count = (int)bench->config.samples;
@@ -62,9 +76,13 @@ static status_t samples_take(struct bench *bench, struct bench_exchange *x, MPI_
   RETURN_IF_FAILED(halo_route_times(x->route, &dropped));
   for (int s = 0; s < count; s++)
     RETURN_IF_FAILED(agree_status(comm, bench_exchange_batch(x, n, &samples[s])));
+  *times = (struct halo_times){.exchanges = 0};
+  RETURN_IF_FAILED(agree_status(comm, halo_route_times(x->route, times)));
   bench->transfers += (int64_t)(n * count + untimed) * x->plan.n;
   *exchanges = (int64_t)n * count + untimed;
-  return bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point);
+  RETURN_IF_FAILED(bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point));
+  point->stages = stages_of(x, times, samples, count);
+  return STATUS_OK;
 }
 
 static void traffic_count(struct bench *bench, const struct halo_plan *plan, const int *world,
@@ -88,13 +106,14 @@ static status_t pair_point(struct bench *bench, const struct halo_transport *tra
   const int world[2] = {path->rank, path->peer};
   struct bench_exchange *x;
   struct halo_path used;
+  struct halo_times times;
   int64_t exchanges = 0;
   RETURN_IF_FAILED(bench_exchange_open(&config, &x));
   halo_route_path(x->route, 0, &used);
   snprintf(path->used, sizeof path->used, "%s", used.used->name);
   if (used.why[0]) snprintf(path->why, sizeof path->why, "%s", used.why);
   snprintf(path->handover, sizeof path->handover, "%s", used.handover);
-  status_t status = samples_take(bench, x, comm, bytes, point, &exchanges);
+  status_t status = samples_take(bench, x, comm, bytes, point, &times, &exchanges);
   if (status == STATUS_OK) traffic_count(bench, &x->plan, world, exchanges);
   bench_exchange_close(x);
   return status;
@@ -276,13 +295,10 @@ static status_t halo_used(struct bench *bench, const struct bench_exchange *x,
   return STATUS_OK;
 }
 
-static status_t halo_times_take(struct bench_exchange *x, struct bench_halo *halo)
+static void phases_take(const struct halo_times *times, struct bench_halo *halo)
 {
-  struct halo_times times = {.exchanges = 0};
-  RETURN_IF_FAILED(halo_route_times(x->route, &times));
-  for (int p = 0; p < HALO_PHASES && times.exchanges > 0; p++)
-    halo->phases[p] = times.seconds[p] / (double)times.exchanges;
-  return STATUS_OK;
+  for (int p = 0; p < HALO_PHASES && times->exchanges > 0; p++)
+    halo->phases[p] = times->seconds[p] / (double)times->exchanges;
 }
 
 static status_t halo_measure(struct bench *bench, const struct halo_transport *transport,
@@ -292,6 +308,7 @@ static status_t halo_measure(struct bench *bench, const struct halo_transport *t
   struct bench_exchange_config config = {
       .comm = comm, .device = bench->device, .transport = transport, .depth = (int)bench->config.depth};
   struct bench_exchange *x;
+  struct halo_times times;
   int64_t exchanges = 0;
   int world[bench->placement.ranks];
   for (int r = 0; r < bench->placement.ranks; r++) world[r] = r;
@@ -302,8 +319,9 @@ static status_t halo_measure(struct bench *bench, const struct halo_transport *t
   RETURN_IF_FAILED(bench_exchange_open(&config, &x));
   status_t status = halo_describe(bench, x, halo);
   if (status == STATUS_OK) status = halo_used(bench, x, transport, halo);
-  if (status == STATUS_OK) status = samples_take(bench, x, comm, halo->bytes, &halo->point, &exchanges);
-  if (status == STATUS_OK) status = agree_status(comm, halo_times_take(x, halo));
+  if (status == STATUS_OK)
+    status = samples_take(bench, x, comm, halo->bytes, &halo->point, &times, &exchanges);
+  if (status == STATUS_OK) phases_take(&times, halo);
   if (status == STATUS_OK) traffic_count(bench, &x->plan, world, exchanges);
   bench_exchange_close(x);
   return status;

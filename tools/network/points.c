@@ -17,7 +17,8 @@ status_t bench_point_make(MPI_Comm comm, int64_t bytes, double *samples, int n, 
   double slowest[BENCH_SAMPLES_MAX];
   RETURN_IF_FAILED(watch_allreduce(comm, samples, slowest, n, MPI_DOUBLE, MPI_MAX, "samples"));
   struct stats_summary s = stats_summarise(slowest, (size_t)n);
-  *point = (struct bench_point){bytes, s.median, s.min, stats_noise(&s), transfers};
+  *point = (struct bench_point){
+      .bytes = bytes, .seconds = s.median, .best = s.min, .noise = stats_noise(&s), .transfers = transfers};
   return STATUS_OK;
 }
 

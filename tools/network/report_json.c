@@ -56,6 +56,14 @@ static json_t *config_json(const struct bench *bench)
   return o;
 }
 
+static json_t *stages_json(const struct bench_stages *stages)
+{
+  static const char *const names[BENCH_STAGES] = {BENCH_STAGE_NAMES};
+  json_t *o = json_object();
+  for (int s = 0; s < BENCH_STAGES; s++) object_real(o, names[s], stages->at[s]);
+  return o;
+}
+
 static json_t *point_json(const struct bench_point *point)
 {
   json_t *o = json_object();
@@ -65,6 +73,7 @@ static json_t *point_json(const struct bench_point *point)
   object_real(o, "noise", point->noise);
   object_real(o, "gbps", point->seconds > 0 ? (double)point->bytes / point->seconds / 1e9 : 0);
   object_whole(o, "transfers", point->transfers);
+  if (point->stages.known) object_set(o, "stages", stages_json(&point->stages));
   return o;
 }
 
@@ -123,6 +132,7 @@ static json_t *halo_json(const struct bench *bench)
     object_real(one, "noise", halo->point.noise);
     object_whole(one, "exchanges", halo->point.transfers);
     object_set(one, "phases", phases);
+    if (halo->point.stages.known) object_set(one, "stages", stages_json(&halo->point.stages));
     json_array_append_new(list, one);
   }
   return list;

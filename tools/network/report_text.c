@@ -128,7 +128,7 @@ static void print_pairs(const struct bench *bench, FILE *out)
   if (n > 0) print_curves(bench, out);
 }
 
-/* ---- halos, sums ---- */
+/* ---- halos ---- */
 
 static void print_halo(const struct bench *bench, FILE *out)
 {
@@ -147,6 +147,54 @@ static void print_halo(const struct bench *bench, FILE *out)
             strcmp(halo->used, halo->way) ? halo->used : "");
   }
 }
+
+/* ---- stages ---- */
+
+static void print_stage_row(const char *way, const char *what, const struct bench_point *point, FILE *out)
+{
+  static const char *const names[BENCH_STAGES] = {BENCH_STAGE_NAMES};
+  const double *at = point->stages.at;
+  double sum = 0;
+  int most = 0;
+  fprintf(out, "  %-10s  %-8s  %10" PRId64, way, what, point->bytes);
+  for (int s = 0; s < BENCH_STAGES; s++) {
+    fprintf(out, " %9.1f", at[s] * 1e6);
+    sum += at[s];
+    if (at[s] > at[most]) most = s;
+  }
+  fprintf(out, "  %s %.0f%%\n", names[most], 100 * at[most] / sum);
+}
+
+static int any_stages(const struct bench *bench)
+{
+  int any = 0;
+  for (int p = 0; p < bench->n_pairs; p++) any |= bench->pairs[p].curve.points[0].stages.known;
+  for (int h = 0; h < bench->n_halo; h++) any |= bench->halo[h].point.stages.known;
+  return any;
+}
+
+static void print_stages(const struct bench *bench, FILE *out)
+{
+  if (!any_stages(bench)) return;
+  fprintf(
+      out,
+      "\n  Stages of an exchange, us: each moment is the first stage's that is not over, so they sum to it\n"
+      "  transport   what           bytes      pack       d2h  handover       h2d    unpack   between  "
+      "most\n");
+  const char *ways[BENCH_WAYS_MAX];
+  int n = ways_list(bench, ways);
+  for (int w = 0; w < n; w++) {
+    const struct bench_path *path = pair_find(bench, ways[w], 0, 1);
+    if (!path || !path->curve.points[0].stages.known) continue;
+    print_stage_row(ways[w], "pair 0-1", &path->curve.points[0], out);
+    print_stage_row(ways[w], "pair 0-1", last_point(&path->curve), out);
+  }
+  for (int h = 0; h < bench->n_halo; h++)
+    if (bench->halo[h].point.stages.known)
+      print_stage_row(bench->halo[h].way, "halos", &bench->halo[h].point, out);
+}
+
+/* ---- sums ---- */
 
 static void print_reduce(const struct bench *bench, FILE *out)
 {
@@ -203,6 +251,7 @@ void bench_report_text(const struct bench *bench, FILE *out)
   print_host(bench, out);
   print_pairs(bench, out);
   print_halo(bench, out);
+  print_stages(bench, out);
   print_reduce(bench, out);
   print_cards(bench, out);
 }
