@@ -93,6 +93,22 @@ refuses() {
   done
 }
 
+@test "copies between host and device are drawn: the slowest rank, one and all at once" {
+  refuses 'XS.json: of schema himeno-gpu/2: host is drawn from comm-gpu/1' host "$documents/XS.json"
+  refuses 'host is drawn from one document' host "$documents/paths.json" "$documents/paths.json"
+  "$PYTHON" - "$documents/paths.json" <<'PY'
+import json, sys
+document = json.load(open(sys.argv[1]))
+document["host"] = []
+json.dump(document, open("none.json", "w"))
+PY
+  refuses 'none.json: it has no host part: run comm-gpu --parts host' host none.json
+  draws host "$documents/paths.json"
+  for word in 'pinned, to the device' 'pageable, both at once, each way' 'one device at a time' 'all devices at once' '3 ranks, bands'; do
+    grep -qF -- "$word" picture.svg
+  done
+}
+
 @test "products are drawn: share of peak, measured and predicted" {
   refuses 'XS.json: of schema himeno-gpu/2: products are drawn from gemm-ladder/2 and gemm-ladder/1' products "$documents/XS.json"
   "$top_builddir/gemm-gpu" -b cpu --ladder --sizes 32,64,96x32x64 -t 0.01 --no-yardstick --json products.json >/dev/null

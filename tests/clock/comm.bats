@@ -20,6 +20,11 @@ bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$
 FIGURES
 }
 
+@test "host and device by size: the slower rank's rate" {
+  CLOCK_MACHINE+=" in@1=0.5" bench --parts host
+  says '        1024      0.68    0.91    0.39      0.68    0.91    0.39'
+}
+
 @test "pairs: a transfer to the peer, both ways at once and one way" {
   bench --parts pairs
   figures <<'FIGURES'

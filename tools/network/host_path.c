@@ -14,7 +14,7 @@
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
-/* Small transfers are repeated within this region, each at a place of its own. */
+/* Small transfers are repeated within so much, each at a place of its own. */
 #define REGION_BYTES ((int64_t)4 << 20)
 #define BATCH_MAX    64
 
@@ -136,8 +136,8 @@ static status_t point_measure(struct rig *rig, MPI_Comm comm, enum direction way
                               struct bench_point *point)
 {
   double samples[BENCH_SAMPLES_MAX];
-  int n = (int)((int64_t)rig->region / bytes), count = (int)rig->bench->config.samples;
-  if (n > BATCH_MAX) n = BATCH_MAX;
+  int n = (int)(REGION_BYTES / bytes), count = (int)rig->bench->config.samples;
+  n = n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : n;
   status_t status = STATUS_OK;
   double warm_up;
   status = batch(rig, comm, way, (size_t)bytes, n, &warm_up);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "tools/network/bench.h"
 
 #define RANKS_SHOWN 16
+/* Pinned and pageable, alone and all, in, out and both. */
+#define COLUMNS_MAX 12
 
 static const struct bench_point *last_point(const struct bench_curve *curve)
 {
@@ -58,6 +61,58 @@ static void print_host(const struct bench *bench, FILE *out)
     print_fit(&path->curve.fit, out);
     fprintf(out, "\n");
   }
+}
+
+/* Columns of the table by size: memory, company and way, in the order of measuring. */
+struct column {
+  const char *way, *company, *direction;
+};
+
+static int in_column(const struct bench_path *path, const struct column *c)
+{
+  return strcmp(path->way, c->way) == 0 && strcmp(path->company, c->company) == 0 &&
+         strcmp(path->direction, c->direction) == 0;
+}
+
+static int columns_list(const struct bench *bench, struct column columns[COLUMNS_MAX])
+{
+  static const char *const ways[] = {"pinned", "pageable"}, *const companies[] = {"alone", "all"},
+                           *const directions[] = {"in", "out", "both"};
+  int n = 0;
+  for (int c = 0; c < COLUMNS_MAX; c++) {
+    struct column one = {ways[c / 6], companies[c / 3 % 2], directions[c % 3]};
+    int any = 0;
+    for (int p = 0; p < bench->n_host; p++) any |= in_column(&bench->host[p], &one);
+    if (any) columns[n++] = one;
+  }
+  return n;
+}
+
+static double slowest_rate(const struct bench *bench, const struct column *column, int size)
+{
+  double least = INFINITY;
+  for (int p = 0; p < bench->n_host; p++)
+    if (in_column(&bench->host[p], column)) least = fmin(least, rate(&bench->host[p].curve.points[size]));
+  return least;
+}
+
+static void print_host_sizes(const struct bench *bench, FILE *out)
+{
+  struct column columns[COLUMNS_MAX];
+  int n = columns_list(bench, columns);
+  if (n == 0) return;
+  fprintf(out, "\n  GB/s one way by size, the slowest rank's\n            ");
+  for (int c = 0; c < n; c += 3)
+    fprintf(out, "%*s%s, %s",
+            c ? 24 - (int)strlen(columns[c - 3].way) - (int)strlen(columns[c - 3].company) : 2, "",
+            columns[c].way, columns[c].company);
+  fprintf(out, "\n       bytes");
+  for (int c = 0; c < n; c++) fprintf(out, "%*s", c % 3 ? 8 : 10, columns[c].direction);
+  for (int s = 0; s < bench->host[0].curve.n; s++) {
+    fprintf(out, "\n  %10" PRId64, bench->host[0].curve.points[s].bytes);
+    for (int c = 0; c < n; c++) fprintf(out, "%*.2f", c % 3 ? 8 : 10, slowest_rate(bench, &columns[c], s));
+  }
+  fprintf(out, "\n");
 }
 
 /* ---- pairs ---- */
@@ -249,6 +304,7 @@ void bench_report_text(const struct bench *bench, FILE *out)
 {
   print_what(bench, out);
   print_host(bench, out);
+  print_host_sizes(bench, out);
   print_pairs(bench, out);
   print_halo(bench, out);
   print_stages(bench, out);

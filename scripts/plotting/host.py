@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Copies between host and device of comm-gpu's documents, for scripts/plot host."""
+import documents
+import memory
+
+COMPANIES = {"alone": "one device at a time", "all": "all devices at once"}
+DIRECTIONS = {"in": "to the device", "out": "from the device", "both": "both at once, each way"}
+
+
+def spread(paths):
+    """Least and greatest rate over ranks at each size."""
+    sizes = [point["bytes"] for point in paths[0]["points"]]
+    rates = [[point["gbps"] for point in path["points"]] for path in paths]
+    return {"bytes": sizes, "least": [min(at) for at in zip(*rates)], "most": [max(at) for at in zip(*rates)]}
+
+
+def panels(document):
+    """{company: {(memory, direction): rates}} of what was measured."""
+    found = {}
+    for path in document["host"]:
+        found.setdefault(path["company"], {}).setdefault((path["way"], path["direction"]), []).append(path)
+    return {"panels": {company: {key: spread(paths) for key, paths in lines.items()} for company, lines in found.items()},
+            "ranks": len(document["ranks"]), "backend": document["config"]["backend"],
+            "origin": documents.origin(document, document["ranks"][0]["device"])}
+
+
+def read(read_documents):
+    if len(read_documents) != 1:
+        raise documents.BadInput("host is drawn from one document of comm-gpu at a time")
+    path, document = read_documents[0]
+    if document["schema"] != "comm-gpu/1":
+        raise documents.BadInput(f"{path}: of schema {document['schema']}: host is drawn from comm-gpu/1")
+    if not document.get("host"):
+        raise documents.BadInput(f"{path}: it has no host part: run comm-gpu --parts host")
+    return documents.described(path, document, panels)
+
+
+def draw_panel(axes, lines, style):
+    for way, direction in sorted(lines, key=lambda key: (key[0] != "pinned", list(DIRECTIONS).index(key[1]))):
+        found, index = lines[way, direction], list(DIRECTIONS).index(direction)
+        look = dict(style.line(index), linestyle="-" if way == "pinned" else "--", markersize=4.5)
+        if way != "pinned":
+            look["markerfacecolor"] = "white"
+        axes.plot(found["bytes"], found["least"], label=f"{way}, {DIRECTIONS[direction]}", **look)
+        axes.fill_between(found["bytes"], found["least"], found["most"], color=look["color"], alpha=0.15, linewidth=0)
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("bytes of a copy")
+    memory.label_bytes(axes)
+
+
+def draw(data, title, name):
+    from matplotlib import pyplot
+    import style
+    companies = [company for company in COMPANIES if company in data["panels"]]
+    figure, grid = pyplot.subplots(1, len(companies), figsize=(5.6 * max(len(companies), 1.3), 4.6), squeeze=False, sharey=True)
+    for axes, company in zip(grid[0], companies):
+        draw_panel(axes, data["panels"][company], style)
+        axes.set_title(COMPANIES[company], loc="left")
+    grid[0, 0].set_ylim(bottom=0)
+    grid[0, 0].set_ylabel("GB/s one way" + (", slowest rank" if data["ranks"] > 1 else ""))
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.24 / 4.6))
+    extra = f" · {data['ranks']} ranks, bands reach to the fastest" if data["ranks"] > 1 else ""
+    style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']}{extra}"), title, legend_rows=-(-len(handles) // 3))
