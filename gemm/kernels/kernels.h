@@ -94,6 +94,7 @@ struct gemm_kernel {
   int yardstick;    /**< a library: measured beside ours, never one of ours */
   unsigned types;   /**< GEMM_BIT of each type that it takes */
   int transposes;   /**< takes NT, TN and TT too */
+  int finite;       /**< its arithmetic has neither NaN nor infinities */
   int truncates;    /**< sums round toward zero, so that errors grow with k and not with its root */
   /** those to choose from; the first is taken where nothing chooses */
   const struct gemm_blocks *blocks;

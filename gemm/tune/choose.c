@@ -89,17 +89,24 @@ static status_t problem_choose(struct gemm_run *run, const int64_t wanted[3])
   return memory_check(run);
 }
 
-/* The highest rung that can do the problem here. */
-static const struct gemm_kernel *kernel_default(struct gemm_run *run, const struct gemm_kernel_set *set)
+/* The highest rung that can do the problem here, or NULL with why the last one tried cannot. */
+static const struct gemm_kernel *kernel_default(struct gemm_run *run, const struct gemm_kernel_set *set,
+                                                char why[GPU_TEXT_MAX])
 {
   const struct gemm_kernel *best = NULL;
-  char why[GPU_TEXT_MAX];
   for (int k = 0; k < set->n; k++) {
     const struct gemm_kernel *kernel = set->kernels[k];
     if (kernel->rung == 0 || kernel->yardstick || (best && kernel->rung < best->rung)) continue;
     if (gemm_kernel_fits(kernel, run->device, &run->problem, why)) best = kernel;
   }
   return best;
+}
+
+static status_t data_check(const struct gemm_run *run, const struct gemm_kernel *kernel)
+{
+  if (run->config.data != GEMM_SPECIAL || !kernel->finite) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "--data special: backend %s has neither NaN nor infinities in its arithmetic",
+                  run->placement.backend->name);
 }
 
 static status_t kernel_choose(struct gemm_run *run, const struct gemm_kernel **kernel)
@@ -109,14 +116,14 @@ static status_t kernel_choose(struct gemm_run *run, const struct gemm_kernel **k
   char why[GPU_TEXT_MAX];
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernels for matrix products", backend);
   if (!asked) {
-    if ((*kernel = kernel_default(run, set))) return STATUS_OK;
-    return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernel of type %s for this device", backend,
-                    gemm_types[run->problem.type].name);
+    if ((*kernel = kernel_default(run, set, why))) return data_check(run, *kernel);
+    return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernel for this product: its last one %s", backend,
+                    why);
   }
   if (!(*kernel = gemm_kernel_find(set, asked)))
     return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", asked,
                     backend);
-  if (gemm_kernel_fits(*kernel, run->device, &run->problem, why)) return STATUS_OK;
+  if (gemm_kernel_fits(*kernel, run->device, &run->problem, why)) return data_check(run, *kernel);
   return log_fail(STATUS_ENVIRONMENT, "--kernel %s: it %s", asked, why);
 }
 

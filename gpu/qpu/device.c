@@ -106,16 +106,26 @@ static status_t qpu_memory_free_bytes(struct gpu_device *base, uint64_t *bytes)
   return STATUS_OK;
 }
 
-status_t qpu_device_address(const struct gpu_device *base, const void *host, uint32_t *address)
+static const struct qpu_piece *piece_of(const struct gpu_device *base, const void *host)
 {
   const struct qpu_device *device = (const struct qpu_device *)base;
-  for (const struct qpu_piece *piece = device->pieces; piece; piece = piece->next) {
-    size_t offset = (size_t)((uintptr_t)host - (uintptr_t)piece->host);
-    if (offset >= piece->bytes) continue;
-    *address = piece->bus + (uint32_t)offset;
-    return STATUS_OK;
-  }
-  return log_fail(STATUS_FAULT, "an address outside of the QPUs' memory");
+  const struct qpu_piece *piece = device->pieces;
+  while (piece && (uintptr_t)host - (uintptr_t)piece->host >= piece->bytes) piece = piece->next;
+  return piece;
+}
+
+int qpu_device_holds(const struct gpu_device *base, const void *host, size_t bytes)
+{
+  const struct qpu_piece *piece = piece_of(base, host);
+  return piece && bytes <= piece->bytes - ((uintptr_t)host - (uintptr_t)piece->host);
+}
+
+status_t qpu_device_address(const struct gpu_device *base, const void *host, uint32_t *address)
+{
+  const struct qpu_piece *piece = piece_of(base, host);
+  if (!piece) return log_fail(STATUS_FAULT, "an address outside of the QPUs' memory");
+  *address = piece->bus + (uint32_t)((uintptr_t)host - (uintptr_t)piece->host);
+  return STATUS_OK;
 }
 
 status_t qpu_device_run(struct gpu_device *base, const struct qpu_job *jobs, int n, int threads)

@@ -16,6 +16,9 @@
 /** \brief Bus address of a byte of allocated memory. STATUS_FAULT outside of it. */
 status_t qpu_device_address(const struct gpu_device *device, const void *host, uint32_t *address);
 
+/** \brief Whether \a bytes from there on are the device's. */
+int qpu_device_holds(const struct gpu_device *device, const void *host, size_t bytes);
+
 /** \brief Runs \a n programs (1 to 12, or to 24 with two \a threads a QPU) to their end; the last
  * to end raises the host's interrupt. As qpu_emu_run; on a Pi STATUS_HANG when they do not end
  * within a minute. */

@@ -302,6 +302,22 @@ ended() {
 @test "a leading dimension that is too small" { says 2 '--lda 9: too small.*A has 10' -s 10 --lda 9; }
 @test "a leading dimension that is too small for what is stored" { says 2 '--ldb 19: too small.*B has 30' -s 10x20x30 --trans NT --ldb 19; }
 @test "a factor that is no number" { says 2 '--alpha' --alpha nan; }
+@test "what the emulated QPU cannot do is said" {
+  export HIMENO_QPU=emulator
+  run "$gemm" -b qpu --data special --beta 0.5 -s 8
+  expect_status 2
+  [[ $output == *"--data special: backend qpu has neither NaN nor infinities"* ]]
+  run "$gemm" -b qpu --type f16 -s 8
+  expect_status 3
+  [[ $output == *"backend qpu has no kernel for this product: its last one does not take type f16"* ]]
+}
+
+@test "the emulated QPU takes transposed matrices" {
+  for trans in NT TN TT; do
+    HIMENO_QPU=emulator "$gemm" -b qpu -s 17x23x31 --trans $trans --beta 0.5 >/dev/null
+  done
+}
+
 @test "special data that nobody reads" { says 2 '--data special' --data special --alpha 0 -s 8; }
 @test "a type that no kernel takes" { says 3 'no kernel of type bf16' --type bf16 -s 8; }
 @test "a transposition that the kernel does not take" { says 3 '--kernel blocked.*transposed' -k blocked --trans NT -s 8; }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/qpu_rig.h"
 
+#include <math.h>
+
 #include "tests/unit/capture.h"
 
 static uint32_t bits_of(float value)
@@ -156,6 +158,24 @@ static void vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere(v
     }
     rig_close(&rig);
   }
+}
+
+static void sfu_results_can_have_the_parts_accuracy(void **state)
+{
+  struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .sfu_bits = QPU_SFU_PART};
+  (void)state;
+  struct qpu_rig rig = rig_open(&config, RIG_BEGIN "mov recip, r0\nnop\nnop\nmov vpm, r4\n" RIG_END(1));
+  for (uint32_t i = 0; i < 16; i++) rig.in[i] = 0x40400000 + i * 0x31111; /* from 3 up */
+  rig_run(&rig, 1);
+  for (uint32_t i = 0; i < 16; i++) {
+    float x, y;
+    memcpy(&x, &rig.in[i], 4);
+    memcpy(&y, &rig.out[i], 4);
+    assert_int_equal(rig.out[i] & 0xfff, 0);
+    assert_true(fabsf(x * y - 1) < 0x1p-11f);
+  }
+  assert_int_equal(rig.out[0], 0x3eaaa000);
+  rig_close(&rig);
 }
 
 static void r5_spreads_one_lane_or_each_quads_first(void **state)
@@ -427,6 +447,7 @@ int main(void)
       cmocka_unit_test(branches_run_three_more_instructions_and_link),
       cmocka_unit_test(a_branch_can_start_in_the_last_delay_slot),
       cmocka_unit_test(vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere),
+      cmocka_unit_test(sfu_results_can_have_the_parts_accuracy),
       cmocka_unit_test(r5_spreads_one_lane_or_each_quads_first),
       cmocka_unit_test(loads_give_words_and_elements),
       cmocka_unit_test(packing_works_within_instructions),

@@ -69,7 +69,7 @@ static uint32_t halved(uint32_t x)
 {
   int exponent = (int)(x >> 23 & 255) - 127;
   uint32_t sign = x >> 31 << 15;
-  if (exponent < -14) return sign;
+  if (exponent < -14) return 0;
   if (exponent > 15) return sign | 0x7c00;
   return sign | (uint32_t)(exponent + 15) << 10 | (x & 0x7fffff) >> 13;
 }

@@ -122,7 +122,7 @@ static void floats_pack_into_halves(void **state)
   (void)state;
   for (uint32_t half = 0; half < 65536; half++) {
     if ((half >> 10 & 31) == 31 && half & 1023) continue; /* no NaN */
-    uint32_t expected = half >> 10 & 31 ? half : half & 0x8000;
+    uint32_t expected = half >> 10 & 31 ? half : 0;       /* −0 and denormals lose their sign */
     assert_int_equal(packed(0xdead0000u, unpacked(half, 1, 1), 1, 1), 0xdead0000u | expected);
     assert_int_equal(packed(0xdead, unpacked(half, 1, 1), 2, 1), 0xdead | expected << 16);
   }

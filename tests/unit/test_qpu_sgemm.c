@@ -114,11 +114,66 @@ static void run(const struct qpu_sgemm_kernel *kernel, const struct qpu_sgemm_pr
 
 static struct qpu_sgemm_problem problem(uint64_t *seed, size_t p, size_t q, size_t r, float alpha, float beta)
 {
-  struct qpu_sgemm_problem m = {p, q, r, alpha, beta, a, b, c, q + 3, r + 1, r + 2};
+  struct qpu_sgemm_problem m = {p, q, r, alpha, beta, a, b, c, q + 3, r + 1, r + 2, 0, 0};
   fill(seed, a, p * m.lda);
   fill(seed, b, q * m.ldb);
   fill(seed, c, p * m.ldc);
   return m;
+}
+
+static float turned_a[40000], turned_b[40000];
+
+/* Stored by columns, with gaps, every kernel gives the same bits. */
+static void transposed_matrices_give_the_same_bits(void **state)
+{
+  static float plain[40000];
+  uint64_t seed = 9;
+  (void)state;
+  for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
+    for (int trans = 1; trans < 4; trans++) {
+      struct qpu_sgemm_problem m = problem(&seed, 37, 21, 75, 0.5f, -2.0f), t = m;
+      memcpy(before, c, m.p * m.ldc * 4);
+      run(&qpu_sgemm_kernels[k], &m, 3, NULL);
+      memcpy(plain, c, m.p * m.ldc * 4);
+      t.trans_a = trans & 1;
+      t.trans_b = trans >> 1;
+      t.lda = t.trans_a ? m.p + 2 : m.lda;
+      t.ldb = t.trans_b ? m.q + 5 : m.ldb;
+      for (size_t i = 0; t.trans_a && i < m.p * m.q; i++)
+        turned_a[i % m.q * t.lda + i / m.q] = a[i / m.q * m.lda + i % m.q];
+      for (size_t i = 0; t.trans_b && i < m.q * m.r; i++)
+        turned_b[i % m.r * t.ldb + i / m.r] = b[i / m.r * m.ldb + i % m.r];
+      if (t.trans_a) t.a = turned_a;
+      if (t.trans_b) t.b = turned_b;
+      memcpy(c, before, m.p * m.ldc * 4);
+      run(&qpu_sgemm_kernels[k], &t, 3, NULL);
+      assert_memory_equal(c, plain, m.p * m.ldc * 4);
+    }
+}
+
+/* In the QPUs' own memory, with rows that a load steps over and rows too long for that. */
+static void c_in_the_qpus_memory_is_worked_on_where_it_lies(void **state)
+{
+  static const size_t lds[] = {128, 131, 3072, 16383, 16384};
+  uint64_t seed = 11;
+  (void)state;
+  for (int k = qpu_sgemm_138; k <= qpu_sgemm_67; k++)
+    for (size_t s = 0; s < sizeof lds / sizeof lds[0]; s++)
+      for (int beta = 0; beta < 2; beta++) {
+        struct qpu_sgemm_problem m = problem(&seed, 32, 5, 128, 1.5f, (float)beta), own = m;
+        struct gpu_mem memory;
+        assert_int_equal(gpu_alloc(device, 31 * lds[s] * 4 + 128 * 4, &memory), STATUS_OK);
+        own.c = memory.handle;
+        own.ldc = lds[s];
+        for (size_t i = 0; i < 31 * lds[s] + 128; i++) own.c[i] = -7;
+        for (size_t i = 0; i < 32; i++) memcpy(own.c + i * own.ldc, c + i * m.ldc, 128 * 4);
+        run(&qpu_sgemm_kernels[k], &m, 4, NULL);
+        assert_int_equal(multiply_on(&qpu_sgemm_kernels[k], &own, 4, NULL), STATUS_OK);
+        for (size_t i = 0; i < 32; i++) assert_memory_equal(own.c + i * own.ldc, c + i * m.ldc, 128 * 4);
+        for (size_t i = 0; i < 31 * lds[s]; i++)
+          if (i % lds[s] >= 128) assert_true(own.c[i] == -7);
+        gpu_free(device, &memory);
+      }
 }
 
 static void random_shapes_give_the_models_bits(void **state)
@@ -280,6 +335,8 @@ static void what_cannot_be_is_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(transposed_matrices_give_the_same_bits),
+      cmocka_unit_test(c_in_the_qpus_memory_is_worked_on_where_it_lies),
       cmocka_unit_test(random_shapes_give_the_models_bits),
       cmocka_unit_test(smallest_sizes_and_whole_tiles_work),
       cmocka_unit_test(alpha_and_beta_of_zero_are_right),

@@ -52,7 +52,9 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const st
                                       .c = operands->c.handle,
                                       .lda = (size_t)p->ld[GEMM_A],
                                       .ldb = (size_t)p->ld[GEMM_B],
-                                      .ldc = (size_t)p->ld[GEMM_C]};
+                                      .ldc = (size_t)p->ld[GEMM_C],
+                                      .trans_a = p->trans_a,
+                                      .trans_b = p->trans_b};
   (void)queue;
   return qpu_sgemm_run(state->sgemm, &problem, QPU_DEVICE_QPUS, &state->counts);
 }
@@ -70,6 +72,8 @@ static const struct gemm_ops ops = {
                                                  .step = text,                                               \
                                                  .rung = place,                                              \
                                                  .types = GEMM_BIT(GEMM_F32),                                \
+                                                 .transposes = 1,                                            \
+                                                 .finite = 1,                                                \
                                                  .truncates = 1,                                             \
                                                  .ops = &ops,                                                \
                                                  .variant = &qpu_sgemm_kernels[qpu_sgemm_##id]}

@@ -33,9 +33,13 @@ const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS] = {
     KERNEL(threads, QPU_SGEMM_THREADS, 16, 32),
 };
 
-/** The problem in the QPUs' memory: sizes filled up, strides in bytes. The outer-product kernels
- * find C tile after tile, each with its rows together: a DMA load cannot step over more than 8191
- * bytes. */
+#define MAX_C_STRIDE 65535 /* bytes that a DMA load steps over */
+
+/** Where C lies: the problem's own memory, rows of a copy, or a copy tile after tile, each with its
+ * rows together. */
+enum c_place { C_IN_PLACE, C_IN_ROWS, C_IN_TILES };
+
+/** The problem in the QPUs' memory: sizes filled up, strides in bytes. */
 struct layout {
   const struct qpu_sgemm_kernel *kernel;
   const struct qpu_sgemm_problem *problem;
@@ -44,6 +48,7 @@ struct layout {
   uint32_t a, b, c, code, records; /* bus addresses */
   char *host_a, *host_b, *host_c, *host_records;
   uint32_t a_stride, b_stride, c_stride;
+  enum c_place c_place;
   int n_programs;
 };
 
@@ -78,7 +83,6 @@ static status_t size_layout(struct layout *l, size_t p, size_t q, size_t r)
                     l->q, inner);
   l->a_stride = (uint32_t)((l->q + beyond) * 4);
   l->b_stride = (uint32_t)(inner * 4);
-  l->c_stride = (uint32_t)(dot ? l->r : kernel->tile_columns) * 4;
   return STATUS_OK;
 }
 
@@ -128,6 +132,24 @@ static float *row_of(char *matrix, uint32_t stride, size_t row)
   return (float *)(matrix + row * stride);
 }
 
+/* Only the kernels by uniform streams take their stride of C from a record. */
+static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
+{
+  struct layout *l = &s->layout;
+  const struct qpu_sgemm_kernel *kernel = l->kernel;
+  int uniform = kernel->kind == QPU_SGEMM_UNIFORM, rows = uniform && l->r * 4 <= MAX_C_STRIDE;
+  int whole = m->p == l->p && m->r == l->r && m->ldc * 4 <= MAX_C_STRIDE;
+  l->c_place = kernel->kind == QPU_SGEMM_DOT || rows ? C_IN_ROWS : C_IN_TILES;
+  RETURN_IF_FAILED(qpu_device_address(s->device, l->host_c, &l->c));
+  if (uniform && whole && qpu_device_holds(s->device, m->c, ((m->p - 1) * m->ldc + m->r) * 4)) {
+    l->c_place = C_IN_PLACE;
+    RETURN_IF_FAILED(qpu_device_address(s->device, m->c, &l->c));
+  }
+  size_t stride = l->c_place == C_IN_PLACE ? m->ldc : l->c_place == C_IN_ROWS ? l->r : kernel->tile_columns;
+  l->c_stride = (uint32_t)stride * 4;
+  return STATUS_OK;
+}
+
 /* Where an element of C lies in the QPUs' memory: by rows, or by rows or columns within its
  * tile. */
 static float *element_of_c(const struct layout *l, size_t i, size_t j)
@@ -135,7 +157,7 @@ static float *element_of_c(const struct layout *l, size_t i, size_t j)
   const struct qpu_sgemm_kernel *kernel = l->kernel;
   size_t rows = kernel->tile_rows, columns = kernel->tile_columns;
   float *base = (float *)l->host_c;
-  if (kernel->kind == QPU_SGEMM_DOT) return base + i * l->r + j;
+  if (l->c_place == C_IN_ROWS) return base + i * l->r + j;
   base += (i / rows * (l->r / columns) + j / columns) * rows * columns;
   if (kernel->kind == QPU_SGEMM_THREADS) return base + j % columns * rows + i % rows;
   return base + i % rows * columns + j % columns;
@@ -155,20 +177,34 @@ static void copy_c(const struct layout *l, int out)
     }
 }
 
+/* Rows of a matrix of rows, or (turned) of one of columns. */
+static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld, size_t rows, size_t columns,
+                        int turned)
+{
+  for (size_t i = 0; i < rows; i++) {
+    float *row = row_of(to, stride, i);
+    if (!turned) memcpy(row, from + i * ld, columns * 4);
+    for (size_t j = 0; turned && j < columns; j++) row[j] = from[j * ld + i];
+  }
+}
+
 /* The dot product reads B by columns, so they become rows. With beta 0 whatever C holds must not
  * matter. */
 static void copy_in(const struct layout *l)
 {
   const struct qpu_sgemm_problem *m = l->problem;
-  for (size_t i = 0; i < m->p; i++) memcpy(row_of(l->host_a, l->a_stride, i), m->a + i * m->lda, m->q * 4);
+  int b_by_columns = l->kernel->kind == QPU_SGEMM_DOT;
+  copy_matrix(l->host_a, l->a_stride, m->a, m->lda, m->p, m->q, m->trans_a);
+  if (b_by_columns)
+    copy_matrix(l->host_b, l->b_stride, m->b, m->ldb, m->r, m->q, !m->trans_b);
+  else
+    copy_matrix(l->host_b, l->b_stride, m->b, m->ldb, m->q, m->r, m->trans_b);
+  if (l->c_place == C_IN_PLACE) {
+    for (size_t i = 0; m->beta == 0 && i < m->p; i++) memset(m->c + i * m->ldc, 0, m->r * 4);
+    return;
+  }
   memset(l->host_c, 0, l->p * l->r * 4);
   if (m->beta != 0) copy_c(l, 0);
-  for (size_t k = 0; k < m->q; k++) {
-    if (l->kernel->kind != QPU_SGEMM_DOT)
-      memcpy(row_of(l->host_b, l->b_stride, k), m->b + k * m->ldb, m->r * 4);
-    else
-      for (size_t j = 0; j < m->r; j++) row_of(l->host_b, l->b_stride, j)[k] = m->b[k * m->ldb + j];
-  }
 }
 
 static uint32_t bits_of(float value)
@@ -238,7 +274,9 @@ static void write_record(const struct layout *l, size_t number, struct tile tile
   size_t rows = l->kernel->tile_rows, columns = l->kernel->tile_columns, across = l->r / columns;
   tile.a = l->a + (uint32_t)(number / across * rows) * l->a_stride;
   tile.b = l->b + (uint32_t)(number % across * columns * 4);
-  tile.c = l->c + (uint32_t)(number * rows * columns * 4);
+  tile.c = l->c_place == C_IN_TILES ? l->c + (uint32_t)(number * rows * columns * 4)
+                                    : l->c + (uint32_t)(number / across * rows) * l->c_stride +
+                                          (uint32_t)(number % across * columns * 4);
   if (l->kernel->kind == QPU_SGEMM_TMU1)
     write_tmu1_record(l, &tile, record);
   else if (l->kernel->kind == QPU_SGEMM_THREADS)
@@ -347,13 +385,14 @@ status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *prob
     return log_fail(STATUS_USAGE, "a product of another size than there is room for");
   l->problem = problem;
   l->n_programs = parts < (size_t)most ? (int)parts : most;
+  RETURN_IF_FAILED(place_c(s, problem));
   copy_in(l);
   if (dot)
     write_rows(l, jobs);
   else
     write_tiles(l, jobs);
   RETURN_IF_FAILED(qpu_device_run(s->device, jobs, l->n_programs, threads_of(l->kernel)));
-  copy_c(l, 1);
+  if (l->c_place != C_IN_PLACE) copy_c(l, 1);
   if (counts) *counts = (struct gemm_counts){0};
   if (counts && emu) {
     const struct qpu_emu_stats all = qpu_emu_stats(emu);

@@ -21,6 +21,7 @@ struct qpu_sgemm_problem {
   const float *a, *b;
   float *c;
   size_t lda, ldb, ldc;
+  int trans_a, trans_b; /**< stored by columns */
 };
 
 /** Where a kernel's numbers of B come from. */

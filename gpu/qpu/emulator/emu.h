@@ -21,6 +21,8 @@
 
 #define QPU_EMU_MAX_QPUS 64
 #define QPU_EMU_BASE     0x20000000u
+/** \brief Bits of the mantissa of SFU results on the part: others measured 10 to 12. */
+#define QPU_SFU_PART 11
 
 /** What happens where a rule is broken. Where the program goes on, an operand read too early is the
  * old one, as on the part. */
@@ -33,7 +35,8 @@ struct qpu_emu_config {
   uint32_t base;       /**< bus address of the emulated memory; 0 means QPU_EMU_BASE */
   /** requests a TMU holds; 0 means 4. The guide allows 8, which is unreliable in practice */
   int tmu_depth;
-  int dma_turns;              /**< turns a DMA transfer takes besides one a row; 0 means 16 */
+  int sfu_bits;  /**< of the mantissa of SFU results; 0 for all 23, which is better than the part */
+  int dma_turns; /**< turns a DMA transfer takes besides one a row; 0 means 16 */
   uint8_t rules[QPU_N_RULES]; /**< enum qpu_policy of each kind */
   uint64_t max_instructions;  /**< the run is given up after so many; 0 for no limit */
   /** where every instruction is shown with what it reads and writes; NULL for nowhere */

@@ -234,6 +234,7 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
   if (address >= QPU_W_SFU_RECIP && address <= QPU_W_SFU_LOG) {
     qpu_vec result;
     qpu_sfu(&result, value, address);
+    if (issue->emu->config.sfu_bits) result &= UINT32_MAX << (23 - issue->emu->config.sfu_bits);
     thread->r4_before = thread->reg[REG_ACC + 4];
     qpu_assign(&thread->reg[REG_ACC + 4], &result, lanes);
     return STATUS_OK;

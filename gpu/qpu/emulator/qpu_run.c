@@ -18,7 +18,7 @@
 struct config {
   const char *input, *uniforms, *uniforms_from, *buffers, *load, *save, *hazards;
   int64_t qpus, jobs, threads, tmu_depth, limit;
-  int trace, tolerate;
+  int trace, tolerate, sfu;
 };
 
 #define CONFIG struct config
@@ -48,6 +48,10 @@ static const struct option_spec options[] = {
     {"threads", 0, OPTION_ALWAYS, OPTION_INT(threads, 1, 2, "N"), "Threads a QPU (default: 1)."},
     {"tmu-depth", 0, OPTION_ALWAYS, OPTION_INT(tmu_depth, 1, 8, "N"),
      "Look-ups that a TMU holds (default: 4, what is reliable; the guide says 8)."},
+    {"sfu", 0, OPTION_ALWAYS, OPTION_CHOICE(sfu, "exact|part"),
+     "Results of the special function unit: exact to single precision (default), or cut to 11 bits, about "
+     "what "
+     "the part has."},
     {"limit", 0, OPTION_ALWAYS, OPTION_INT(limit, 0, 1e15, "N"),
      "Instructions after which the run is given up (default: none)."},
     {"hazards", 0, OPTION_ALWAYS, OPTION_TEXT(hazards, "[KIND=]fault|warn|ignore,..."),
@@ -129,6 +133,7 @@ static status_t prepare(const struct config *config, struct qpu_emu_config *how,
   how->threads_per_qpu = (int)config->threads;
   how->tmu_depth = (int)config->tmu_depth;
   how->max_instructions = (uint64_t)config->limit;
+  how->sfu_bits = config->sfu ? QPU_SFU_PART : 0;
   how->trace = config->trace ? stderr : NULL;
   setting->n_jobs = config->jobs ? (uint32_t)config->jobs : (uint32_t)(config->qpus * config->threads);
   RETURN_IF_FAILED(qpu_buffer_sizes(config->buffers, setting));

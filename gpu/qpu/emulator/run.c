@@ -25,6 +25,8 @@ static status_t complete_config(struct qpu_emu_config *config)
     return log_fail(STATUS_USAGE, "%d threads a QPU: it has 1 or 2", config->threads_per_qpu);
   if (config->tmu_depth < 1 || config->tmu_depth > QPU_TMU_SLOTS)
     return log_fail(STATUS_USAGE, "%d requests a TMU: it holds 1 to %d", config->tmu_depth, QPU_TMU_SLOTS);
+  if (config->sfu_bits < 0 || config->sfu_bits > 23)
+    return log_fail(STATUS_USAGE, "SFU results of %d bits: 1 to 23", config->sfu_bits);
   if (config->dma_turns < 0)
     return log_fail(STATUS_USAGE, "a DMA transfer cannot take %d turns", config->dma_turns);
   return STATUS_OK;

@@ -17,7 +17,7 @@ static uint32_t half_from_float(uint32_t bits)
 {
   uint32_t sign = bits >> 16 & 0x8000, mantissa = bits >> 13 & 0x3ff;
   int exponent = (int)(bits >> 23 & 255) - 112;
-  if (exponent <= 0) return sign;
+  if (exponent <= 0) return 0; /* without a sign, as on the part */
   if (exponent >= 31) return sign | 0x7c00;
   return sign | (uint32_t)exponent << 10 | mantissa;
 }

@@ -3,8 +3,9 @@
  * \brief Conversions on the way into and out of the ALUs. Source: reference guide, tables 6 to 9,
  * with the errata that py-videocore lists.
  *
- * Half floats have no denormals and are made by truncation; bytes stand for 0 to 1 in steps of
- * 1/255 where a float is wanted. Both are choices where the guide says nothing. */
+ * Half floats have no denormals and are made by truncation, and what is too small for one becomes
+ * +0; bytes stand for 0 to 1 in steps of 1/255 where a float is wanted. Where the guide says
+ * nothing these are choices. */
 #ifndef QPU_PACK_H
 #define QPU_PACK_H
 
