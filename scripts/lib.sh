@@ -7,7 +7,7 @@ build_packages=(build-essential autoconf automake pkg-config libopenmpi-dev open
 test_packages=(libcmocka-dev bats pocl-opencl-icd python3-jsonschema python3-matplotlib clang-format-14 clang-14
                libclc-14 libclc-14-dev mpich libmpich-dev)
 # Where apt has them; a test that lacks one is skipped.
-optional_packages=(chromium)
+optional_packages=(chromium jq munge python3-prometheus-client slurm-client slurmctld slurmd)
 
 say() { printf '\n==> %s\n' "$*"; }
 die() {

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Which hosts there are, how they are reached, and which switch they hang on."""
 import argparse
+import itertools
+import math
 import os
 import re
 
 from endings import BadInput
 from processes import checked_launcher, output
+
+HOSTS_MAX = 100000
 
 
 def duration(text):
@@ -18,21 +22,30 @@ def duration(text):
 
 # ---- lists ----
 
-def expand(text):
-    """n[01-03,7],m1 → n01 n02 n03 n7 m1"""
+def numbers(part, text):
+    """The texts that stand for what is in brackets: 01-03,7 → 01 02 03 7"""
     found = []
-    for part in filter(None, re.split(r",(?![^\[]*\])", text.strip())):  # at commas outside of brackets
-        match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*|)\[([\d,-]+)\]([A-Za-z0-9._-]*)", part)
-        if not match:
-            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", part):
-                raise BadInput(f"{part}: is no host name, nor a list such as n[01-16]")
-            found.append(part)
-            continue
-        for piece in match[2].split(","):
-            ends = re.fullmatch(r"(\d+)(?:-(\d+))?", piece)
-            if not ends or int(ends[2] or ends[1]) < int(ends[1]) or int(ends[2] or ends[1]) - int(ends[1]) > 100000:
-                raise BadInput(f"{part}: {piece} is no range")
-            found += [f"{match[1]}{n:0{len(ends[1])}d}{match[3]}" for n in range(int(ends[1]), int(ends[2] or ends[1]) + 1)]
+    for piece in text.split(","):
+        ends = re.fullmatch(r"(\d+)(?:-(\d+))?", piece)
+        first, last = (int(ends[1]), int(ends[2] or ends[1])) if ends else (1, 0)
+        if not first <= last < first + HOSTS_MAX:
+            raise BadInput(f"{part}: {piece} is no range")
+        found += [f"{n:0{len(ends[1])}d}" for n in range(first, last + 1)]
+    return found
+
+
+def expand(text):
+    """n[01-03,7],r[1-2]n[1-2] → n01 n02 n03 n7 r1n1 r1n2 r2n1 r2n2: the last brackets count fastest, as Slurm's do."""
+    found = []
+    for part in filter(None, re.split(r",(?![^\[\]]*\])", text.strip())):  # at commas outside of brackets
+        pieces = re.split(r"\[([\d,-]+)\]", part)
+        if not re.fullmatch(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?", pieces[0]) or not all(re.fullmatch(r"[A-Za-z0-9._-]*", one) for one in pieces[2::2]) \
+                or pieces == [""]:
+            raise BadInput(f"{part}: is no host name, nor a list such as n[01-16] or rack[1-4]n[01-16]")
+        choices = [numbers(part, one) if at % 2 else [one] for at, one in enumerate(pieces)]
+        if len(found) + math.prod(map(len, choices)) > HOSTS_MAX:
+            raise BadInput(f"{part}: are more than {HOSTS_MAX} hosts")
+        found += map("".join, itertools.product(*choices))
     return found
 
 

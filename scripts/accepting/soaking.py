@@ -33,7 +33,7 @@ def job(run, name, seconds):
         # The library's products are heat too: what one of them gets wrong is the device's fault.
         work = {"program": "gemm-gpu", "options": ["--accept", "-t", f"{seconds:g}", *stages.backend_of(run.a.options), *run.a.gemm_options]}
     else:
-        work = {"options": ["-s", run.a.size, "-w", "--soak", f"{seconds:g}s", "--soak-log", run.path("soak", "jsonl"), *run.a.options]}
+        work = {"options": [*stages.sized(run), "--soak", f"{seconds:g}s", "--soak-log", run.path("soak", "jsonl"), *run.a.options]}
     return {**work, "limit": seconds + run.a.limit}
 
 

@@ -39,8 +39,13 @@ def all_of_them(run):
         left = work[name](run, left)
 
 
+def sized(run):
+    """Each rank's problem; himeno-gpu chooses by the kind of device where nothing was asked for."""
+    return [*(["-s", run.a.size] if run.a.size else []), "-w"]
+
+
 def accepted_by(run, *more):
-    return ["-s", run.a.size, "-w", "-t", str(run.a.seconds), "--accept", run.a.policy, *more, *run.a.options]
+    return [*sized(run), "-t", str(run.a.seconds), "--accept", run.a.policy, *more, *run.a.options]
 
 
 # ---- each host by itself ----
@@ -161,7 +166,7 @@ def pair_name(pair, kind):
 
 def pair_job(run, pair, kind):
     # Classic and by a policy of noise alone: the hosts passed theirs; here the way between them is looked at.
-    options = ["-s", run.a.size, "-w", "-t", str(run.a.seconds), "--accept", pairs_policy(run), *run.a.options]
+    options = [*sized(run), "-t", str(run.a.seconds), "--accept", pairs_policy(run), *run.a.options]
     return pair_name(pair, kind), list(pair), {"options": options}
 
 
@@ -309,14 +314,18 @@ def everything(run, names):
     return group(run, "all", "all", names) if len(names) > 1 else names
 
 
+def devices_of(run, name):
+    """How many devices the ranks of a host had; one that they shared is one."""
+    uuids = [rank.get("uuid") for rank in (run.document(f"alone-{name}") or {}).get("ranks", [])]
+    return len(set(uuids)) if uuids and all(uuids) else run.a.per_host
+
+
 def devices(run, names):
-    """Each device of the hosts that are slow or wrong by themselves, one after the other on a host."""
+    """Each device of the hosts that are slow or wrong by themselves, one after the other on a host; a lone one was by itself before."""
     suspects = sorted({name for finding in run.findings if finding["kind"] in ("slow", "wrong", "fault") for name in finding["hosts"]
                        if len(finding["hosts"]) == 1})
     jobs = [(f"device-{name}-{device}", [name], {"per_host": 1, "options": accepted_by(run, "--device", str(device))})
-            for device in range(run.a.per_host) for name in suspects]
-    if run.a.per_host < 2:
-        return names
+            for device in range(run.a.per_host) for name in suspects if 1 < devices_of(run, name) > device]
     done = run.together("device", jobs)
     for name, step in done.items():
         document = read_document(run.path(name, "doc"))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs that are run: where they are, what they said last, and how launchers are ended."""
 import os
+import pathlib
 import re
 import shlex
 import shutil
@@ -17,8 +18,10 @@ def say(text):
 
 
 def himeno_gpu(given):
-    """Its path; `given` is --program, or None."""
-    for path in [given] if given else ["himeno-gpu", "build/himeno-gpu", shutil.which("himeno-gpu") or ""]:
+    """Its path; `given` is --program, or None. What was built in the scripts' own tree comes last."""
+    tree = pathlib.Path(__file__).resolve().parents[2]
+    beside = ["himeno-gpu", "build/himeno-gpu", shutil.which("himeno-gpu") or "", str(tree / "build/himeno-gpu"), str(tree / "himeno-gpu")]
+    for path in [given] if given else beside:
         if path and os.access(path, os.X_OK) and os.path.isfile(path):
             return os.path.abspath(path)
     raise Trouble(f"{given or 'himeno-gpu'} was not found: name it with --program")

@@ -33,8 +33,26 @@ says() {
   [[ $output == *racecheck*" s"* ]]
 }
 
-@test "steps without a device are skipped, and one archive holds it all" {
-  CUDA_VISIBLE_DEVICES= run "$check" --build "$top_builddir" --only machine,backend-cuda,racecheck "$BATS_TEST_TMPDIR"
+@test "without a GPU nothing is begun, and one line says what CUDA and OpenCL say" {
+  CUDA_VISIBLE_DEVICES= OCL_ICD_VENDORS=/nonexistent run "$check" "$BATS_TEST_TMPDIR/out"
+  expect_status 3
+  [[ $output == "gpu-check: no GPU was found: CUDA: "*"; OpenCL: "* && ${#lines[@]} = 1 ]]
+  [ ! -e "$BATS_TEST_TMPDIR/out" ]
+  CUDA_VISIBLE_DEVICES= run "$check" --build "$top_builddir" --only machine,racecheck "$BATS_TEST_TMPDIR/out"
+  expect_status 3
+}
+
+@test "with a GPU it goes on, and steps that find no device of theirs are skipped" {
+  cd "$BATS_TEST_TMPDIR"
+  echo 'int cuInit(int flags) { return flags; } int cuDeviceGetCount(int *count) { return *count = 1, 0; }' >driver.c
+  cc -shared -fPIC -o libcuda.so.1 driver.c
+  LD_LIBRARY_PATH=$PWD CUDA_VISIBLE_DEVICES= run "$check" --build "$top_builddir" --only racecheck out
+  [ "$status" -ne 3 ]
+  [[ $output == *"racecheck  "*" skip "* ]]
+}
+
+@test "what needs no GPU runs without one, and one archive holds it all" {
+  CUDA_VISIBLE_DEVICES= run "$check" --build "$top_builddir" --only machine,build "$BATS_TEST_TMPDIR"
   cd "$BATS_TEST_TMPDIR"
   [ "$(ls gpu-check-*.tar.gz | wc -l)" = 1 ]
   tar xzf gpu-check-*.tar.gz
@@ -44,10 +62,9 @@ import json
 summary = json.load(open("summary.json"))
 assert summary["schema"] == "himeno-gpu-check/1"
 steps = {step["name"]: step for step in summary["steps"]}
-assert list(steps) == ["machine", "list", "backend-cuda", "racecheck"], steps
+assert list(steps) == ["machine", "build", "list"], steps
 assert steps["list"]["outcome"] in ("pass", "fail"), steps
-assert steps["backend-cuda"]["outcome"] == steps["racecheck"]["outcome"] == "skip", steps
-assert steps["backend-cuda"]["note"], steps
+assert steps["build"]["outcome"] == "skip" and steps["build"]["note"] == "the build was given", steps
 assert all(step["seconds"] <= step["limit"] for step in summary["steps"])
 PY
   [ -s gpu-check-*/logs/list.log ]

@@ -45,6 +45,32 @@ for names, folded in ((["n01", "n02", "n03", "m1"], "m1,n[01-03]"), (["n09"], "n
 PY
 }
 
+@test "brackets of any number are counted as Slurm counts them, and lists without end are refused" {
+  piece accepting <<'PY'
+import hosts
+for text, names in (("rack[1-2]n[1-2]", "rack1n1 rack1n2 rack2n1 rack2n2"), ("a[08-10]b,c", "a08b a09b a10b c"), ("[1,3]x[2-3]y", "1x2y 1x3y 3x2y 3x3y"), ("", "")):
+    assert hosts.expand(text) == names.split(), (text, hosts.expand(text))
+for text in ("n[1-9999]m[1-9999]", "n[1-200000]", "n[1-60000],m[1-60000]", "n[]", "n[1,]", "n[1-2", "n]", "n[[1]]", "n[2-1]m[1]", "n[1]/..", "-[1-2]"):
+    try:
+        raise AssertionError((text, hosts.expand(text)[:3]))
+    except hosts.BadInput:
+        pass
+PY
+}
+
+@test "a device that the ranks of a host share is tried once, and each of several" {
+  piece accepting <<PY
+import stages
+$a_run
+for uuids, steps in ((("x", "x"), []), (("x", "y"), ["device-a-0", "device-a-1"]), (("", ""), ["device-a-0", "device-a-1"]), ((), ["device-a-0", "device-a-1"])):
+    run = Run(documents={"alone-a": {"ranks": [{"uuid": uuid} for uuid in uuids]}})
+    run.a.per_host = 2
+    run.find("slow", ["a"], "", {})
+    stages.devices(run, run.a.names)
+    assert run.launched == steps, (uuids, run.launched)
+PY
+}
+
 @test "waiting for a late neighbour is no exchange, and the slowest rank counts" {
   piece accepting <<'PY'
 import stages

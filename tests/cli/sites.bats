@@ -133,9 +133,10 @@ site_configuration = {"systems": [{"name": "here", "hostnames": [".*"], "partiti
 PY
   export OMP_NUM_THREADS=1
   words=(-C site.py -c "$sites/reframe_himeno.py" -r -n 'size=M' -S program="$himeno" -S backend=cpu -S ranks=2 -S seconds=0.5)
-  run "$reframe" "${words[@]}" -S share=0.01
+  run "$reframe" "${words[@]}" -S share=0.01 -S options='--data dense --block 30'
   expect_status 0
   grep -q 'PASSED.*1/1' <<<"$output"
+  grep -h 'himeno-gpu ' output/*/*/*/*/rfm_job.sh | grep -q -- '--data dense --block 30'
   run "$reframe" "${words[@]}" -S share=50
   [ "$status" -ne 0 ]
   grep -q 'share_of_ceiling' <<<"$output"

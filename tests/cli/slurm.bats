@@ -26,7 +26,7 @@ in_slurm() {
     pkill -KILL -f \"[s]lurmd -D -N h3\"
     \"$top_srcdir/scripts/accept\" out ${options[*]} --options \"-b null --block 5\" --stages alone
     code=\$?
-    sed -n \"s/^. \(srun.* --kill-on-bad-exit=1\).*/\1/p\" out/steps/alone-h1.log | sed \"s/.*/& printenv SLURM_CPUS_ON_NODE/\" | sh | sort -u >cores
+    sed -n \"s/^.* \(srun.* --kill-on-bad-exit=1\).*/\1/p\" out/steps/alone-h1.log | sed \"s/.*/& printenv SLURM_CPUS_ON_NODE/\" | sh | sort -u >cores
     exit \$code'"
   expect_status 7
   [ "$(cat cores)" = 16 ]
@@ -48,13 +48,32 @@ in_slurm() {
   grep -q 'device-h5-1 .*slow' <<<"$output"
 }
 
-@test "the batch script accepts its allocation" {
-  in_slurm 2 "export HIMENO_POLICY=$PWD/site.json
-    export HIMENO_ACCEPT_OPTIONS='--per-host 2 --program $himeno --size 18x18x34 --seconds 0.05 --stages alone --options=-bnull'
-    sbatch -W -N 2 -o batch.out \"$top_srcdir/scripts/sites/accept.sbatch\"
+@test "the batch scripts find the program beside themselves, and hand on their arguments and quoted words" {
+  # Two trees, one with a space in its path: what lies in the first is run, and the second shows the words that arrive.
+  mkdir -p "a tree/scripts/sites"
+  cp "$top_srcdir"/scripts/sites/*.sbatch "a tree/scripts/sites"
+  printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' | tee "a tree/scripts/accept" >"a tree/scripts/scaling"
+  chmod +x "a tree"/scripts/{accept,scaling}
+  # Where the build is not the tree's own, PATH has it.
+  mkdir bin
+  ln -s "$himeno" bin/himeno-gpu
+  unset HIMENO_SOURCE
+  in_slurm 2 "export PATH=$PWD/bin:\$PATH HIMENO_POLICY=$PWD/site.json
+    HIMENO_ACCEPT_OPTIONS='--per-host 2 --size 18x18x34 --options \"-b null --block 5\"' \
+      sbatch -W -N 2 -o accept.out \"$top_srcdir/scripts/sites/accept.sbatch\" --seconds 0.05 --stages alone
     code=\$?
-    cat batch.out
+    for recipe in accept soak scaling; do
+      HIMENO_ACCEPT_OPTIONS='--options \"-x p2p\"' HIMENO_SCALING_OPTIONS='--options \"-x p2p\"' \
+        sbatch -N 2 -o \$recipe.words \"a tree/scripts/sites/\$recipe.sbatch\" --kernels 'two words' ''
+    done
+    for n in \$(seq 100); do [ -z \"\$(squeue -h)\" ] && break; sleep 0.1; done
+    cat accept.out
     exit \$code"
   expect_status 0
   grep -q '  ACCEPTED' <<<"$output"
+  grep -q -- "srun .*-b null --block 5" accept-*/steps/alone-h1.log
+  grep -qx '<accept-[0-9]*><--policy><.*site.json><--budget><50m><--options><-x p2p><--kernels><two words><>' accept.words
+  grep -qx '<soak-[0-9]*><--soak><8h><--options><-x p2p><--kernels><two words><>' soak.words
+  grep -qx '<run><scaling-[0-9]*><--sizes><L,XL><--ranks><1,2><--per-host><1><--slurm><allocation><--here><--options><-x p2p><--kernels><two words><>' \
+    scaling.words
 }
