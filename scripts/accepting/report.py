@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The verdict: a table, a host list to drain, a reason each, and the commands that repeat each finding."""
 import os
+import textwrap
 import time
 
+import measured
+import published
 from endings import GRAVEST
 from hosts import fold
-from stages import PAIRS_POLICY
+from stages import PAIRS_POLICY, is_set_up, shared_checks
 from steps import say, write_document
 
 EXIT = {"not started": 7, "partial": 7, "fault": 7, "hang": 6, "wrong": 4, "environment": 3, "noisy": 3, "unverified": 3, "usage": 2, "slow": 5,
@@ -14,11 +17,11 @@ NO_EVIDENCE = ("noisy", "partial", "unverified")  # against any host: such steps
 CHECKED = ("pass", "fail", "noisy")
 
 
-def drained(run):
-    """{host: reasons} of findings that name one host; a way between two is no reason to drain either, nor are wrong options."""
+def drained(run, shared):
+    """{host: reasons} of findings that name one host; a way between two is no reason to drain either, nor are wrong options, nor what every host fails."""
     found = {}
     for finding in run.findings:
-        if finding["kind"] in ("path", "usage", *NO_EVIDENCE) or len(finding["hosts"]) != 1:
+        if finding["kind"] in ("path", "usage", *NO_EVIDENCE) or len(finding["hosts"]) != 1 or is_set_up(finding, shared):
             continue
         found.setdefault(finding["hosts"][0], []).append(finding)
     return found
@@ -53,7 +56,41 @@ def unchecked(run):
     return {check: hosts for check, hosts in found.items() if hosts}
 
 
-def table(run, drain, again):
+def set_up(run, shared):
+    """What every host fails, a line for each reason: the values differ from host to host, the checks do not."""
+    found = {}
+    for finding in run.findings:
+        if is_set_up(finding, shared):
+            found.setdefault(tuple(sorted(finding["checks"])), []).append(finding)
+    return [f"{fold({name for one in alike for name in one['hosts']})}: "
+            + (alike[0]["why"] if len(alike) == 1 else f"every host fails alike, as {alike[0]['hosts'][0]}: {alike[0]['why']}") for alike in found.values()]
+
+
+def figures(rows):
+    """What was measured, a line a host, with a star at what lies apart."""
+    columns = [column[0] for column in measured.COLUMNS if column[0] != "pair_seconds" or any(row["pair_seconds"] is not None for row in rows)]
+    lines = [["host", *(column[1] for column in measured.COLUMNS if column[0] in columns), "verdict"]]
+    lines += [[row["host"], *(measured.shown(key, row[key]) + ("*" if key in row["outliers"] else " ") for key in columns), row["verdict"]] for row in rows]
+    widths = [max(len(line[at].rstrip()) for line in lines) for at in range(len(lines[0]))]
+    say("")
+    for line in lines:
+        say(f"  {line[0]:<{widths[0]}}  " + "  ".join(f"{text if text.endswith('*') else text.rstrip() + ' ':>{width + 1}}" for text, width in
+                                                       zip(line[1:-1], widths[1:-1])) + f" {line[-1]}")
+    if any(row["outliers"] for row in rows):
+        say(textwrap.fill(f"* apart from the others: {measured.RULE}", 110, initial_indent="  ", subsequent_indent="    "))
+
+
+def verdict_of(run, name, drain, again, alike):
+    """Of one host, in a word."""
+    if name not in run.tested:
+        return "not tested"
+    found = drain.get(name) or again.get(name)
+    if found:
+        return found[0]["kind"]
+    return "policy or set-up?" if name in alike else "pass"
+
+
+def table(run, drain, again, alike):
     width = max([4] + [len(name) for name in run.a.names])
     say("")
     say(f"  {'host':<{width}}  verdict")
@@ -71,15 +108,35 @@ def table(run, drain, again):
     if good:
         say(f"  {fold(good)}: {len(good)} pass")
     for finding in run.findings:
-        if finding["kind"] in ("path", "usage") or len(finding["hosts"]) > 1:
+        if finding not in alike and (finding["kind"] in ("path", "usage") or len(finding["hosts"]) > 1):
             say(f"  {' and '.join(finding['hosts']) if len(finding['hosts']) < 4 else fold(finding['hosts'])}: {finding['why']}")
+
+
+def conclusion(run, alike, missing):
+    """The last line's words."""
+    if any(alike):
+        return "NOT ACCEPTED: policy or set-up? What every host fails is no host's fault"
+    if run.findings:
+        return "NOT ACCEPTED"
+    if run.left_out:
+        return "nothing found, but not all was tested"
+    return "ACCEPTED" if missing is not None else "nothing found, but these stages hold nothing against the policy"
 
 
 def write(run):
     missing = unchecked(run)
-    drain = drained(run)
+    shared = shared_checks(run)
+    drain = drained(run, shared)
     again = to_run_again(run, drain)
-    table(run, drain, again)
+    alike = [finding for finding in run.findings if is_set_up(finding, shared)]
+    rows = measured.rows_of(run)
+    for row in rows:
+        row["verdict"] = verdict_of(run, row["host"], drain, again, {name for finding in alike for name in finding["hosts"]})
+    figures(rows)
+    table(run, drain, again, alike)
+    reasons = set_up(run, shared)
+    for line in reasons:
+        say(f"  policy or set-up? {line}")
     for check, hosts in (missing or {}).items():
         say(f"  not checked: {check}: {fold(hosts)}")
     if run.left_out:
@@ -95,13 +152,14 @@ def write(run):
         say(f"\n  run again: {fold(again)}")
     codes = {EXIT[finding["kind"]] for finding in run.findings}
     code = next((one for one in GRAVEST if one in codes), 0)
-    accepted = not run.findings and not run.left_out and missing is not None
-    say("\n  ACCEPTED" if accepted else "\n  NOT ACCEPTED" if run.findings else "\n  nothing found, but not all was tested" if run.left_out
-        else "\n  nothing found, but these stages hold nothing against the policy")
-    write_document(os.path.join(run.a.folder, "accept.json"), {
-        "schema": "himeno-accept/1", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "accepted": accepted, "hosts": run.a.names,
+    words = conclusion(run, alike, missing)
+    say(f"\n  {words}")
+    document = {
+        "schema": "himeno-accept/1", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "accepted": words == "ACCEPTED", "hosts": run.a.names,
         "tested": run.tested, "drain": {name: [finding["why"] for finding in found] for name, found in drain.items()}, "drain_list": fold(drain),
         "run_again": {name: [finding["why"] for finding in found] for name, found in again.items()}, "run_again_list": fold(again),
-        "unchecked": missing,
-        "findings": run.findings, "left_out": run.left_out, "ignored": run.a.ignored, "seconds": round(time.time() - run.begin, 1)})
+        "set_up": reasons, "unchecked": missing, "conclusion": words, "policy": run.a.policy, "measured": rows,
+        "findings": run.findings, "left_out": run.left_out, "ignored": run.a.ignored, "seconds": round(time.time() - run.begin, 1)}
+    write_document(os.path.join(run.a.folder, "accept.json"), document)
+    published.write(document, run)
     return code or (5 if run.left_out else 0)

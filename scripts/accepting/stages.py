@@ -6,7 +6,7 @@ import os
 import statistics
 
 from files import read_document
-from steps import checks_of, say, write_document
+from steps import checks_of, failed_checks, say, write_document
 
 # A pair is slow beyond so many standard deviations, and beyond this share, of the pairs' usual exchange.
 SIGMAS = 5
@@ -16,6 +16,7 @@ PAIRS_POLICY = "pairs of hosts"
 PRODUCTS_LEAST = 0.05  # a device this much below the usual is slow at arithmetic
 BLOCKS_MIN = 3  # with fewer there is no noise
 NORMAL_MAD = 1.4826
+EVERYONE = "every host"  # failed together, so that none of them is to blame
 NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified"}
 
 
@@ -68,12 +69,32 @@ def sort_out(run, program, steps):
     kinds = {steps[name]["outcome"] for name in bad}
     if len(kinds) == 1 and kinds <= NOT_BEGUN and len(bad) == len(steps) and (len(bad) > 1 or kinds == {"usage"}):
         first = steps[bad[0]]
-        run.find(first["outcome"], bad, f"no host can begin, look at launcher, program and options: {program}: {first['why']}", first)
+        run.find(first["outcome"], bad, f"no host can begin, look at launcher, program and options: {program}: {first['why']}", first, checks=[EVERYONE])
     else:
+        prefix = "" if program == "himeno-gpu" else f"{program}: "
         for name in bad:
-            prefix = "" if program == "himeno-gpu" else f"{program}: "
-            run.find(steps[name]["outcome"], [name], prefix + steps[name]["why"], steps[name])
+            run.find(steps[name]["outcome"], [name], prefix + steps[name]["why"], steps[name],
+                     checks=[prefix + check for check in failed_checks(run.document(steps[name]["name"])) or [steps[name]["outcome"]]])
     return [name for name in steps if name not in bad]
+
+
+def shared_checks(run):
+    """Checks that every host fails of which they could be told, two at least: policy or set-up is to blame, and no host."""
+    told, failed = {}, {}
+    for finding in run.findings:
+        if len(finding["hosts"]) == 1 and finding["kind"] not in NOT_BEGUN | {"noisy"}:
+            for check in finding["checks"]:
+                failed.setdefault(check, set()).update(finding["hosts"])
+    for name, step in list(run.done.items()):
+        for check in checks_of(run.document(name)):
+            if len(step["hosts"]) == 1 and check["outcome"] in ("pass", "fail"):
+                told.setdefault(check["check"], set()).update(step["hosts"])
+    begun = set(run.tested) - {name for finding in run.findings if finding["kind"] in NOT_BEGUN | {"noisy"} for name in finding["hosts"]}
+    return {check for check, hosts in failed.items() if len(hosts) > 1 and hosts >= told.get(check, begun)}
+
+
+def is_set_up(finding, shared):
+    return EVERYONE in finding["checks"] or len(finding["hosts"]) == 1 and set(finding["checks"]) <= shared
 
 
 # ---- noise ----
@@ -129,7 +150,7 @@ def slow_at_products(run, rates, steps):
             steady = noise is not None and noise <= PRODUCTS_LEAST
             run.find("slow" if steady else "noisy", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, the usual is {usual:.1f}, limit {limit:.1f}"
                      + ("" if steady else "; its blocks are too few to tell" if noise is None else f"; its blocks vary by {noise:.1%}"),
-                     steps[name], device=device)
+                     steps[name], device=device, checks=["rate of products"])
     return bad
 
 
@@ -226,7 +247,8 @@ def accuse(run, slow, limit, met):
     for name in sorted(bad):
         pair = next(pair for pair in slow if name in pair)
         run.find("slow", [name], f"exchange is slow with each of {met[name]} partners ({', '.join(partners[name])}): "
-                 f"{slow[pair][0] * 1e6:.0f} us a sweep, limit {limit * 1e6:.0f}{path_told(run, pair)}", slow[pair][1])
+                 f"{slow[pair][0] * 1e6:.0f} us a sweep, limit {limit * 1e6:.0f}{path_told(run, pair)}", slow[pair][1],
+                 checks=["exchange with other hosts"])
     for pair, (time, step) in slow.items():
         if not bad.intersection(pair):
             run.find("path", list(pair), f"the way between them is slow: {time * 1e6:.0f} us a sweep, limit {limit * 1e6:.0f}; neither is slow "
@@ -239,6 +261,11 @@ def broken(run, done, pairs_):
     failed = {pair: done[pair_name(pair, "pair")] for pair in pairs_ if pair_name(pair, "pair") in done}
     failed = {pair: step for pair, step in failed.items() if step["outcome"] not in ("pass", "slow") and not unjudged(run, pair, step)}
     count = collections.Counter(name for pair in failed for name in pair)
+    if len(failed) > 1 and len(failed) == len(done):
+        pair, step = next(iter(failed.items()))
+        run.find(step["outcome"], sorted(count), f"no two hosts work together, look at transport and network: with {pair[0]} and {pair[1]}: {step['why']}", step,
+                 checks=[EVERYONE])
+        return set(count)
     bad = {name for name, n in count.items() if n >= 2}
     for pair, step in failed.items():
         guilty = sorted(bad.intersection(pair))
@@ -277,7 +304,7 @@ def stragglers(run, step, document):
         if one["of"] != "compute":
             continue
         found.add(one["host"])
-        run.find("slow", [one["host"]], one["words"], step, device=one["uuid"] or f"rank {one['rank']}")
+        run.find("slow", [one["host"]], one["words"], step, device=one["uuid"] or f"rank {one['rank']}", checks=["slow among all"])
     return found
 
 
@@ -322,8 +349,9 @@ def devices_of(run, name):
 
 def devices(run, names):
     """Each device of the hosts that are slow or wrong by themselves, one after the other on a host; a lone one was by itself before."""
+    shared = shared_checks(run)
     suspects = sorted({name for finding in run.findings if finding["kind"] in ("slow", "wrong", "fault") for name in finding["hosts"]
-                       if len(finding["hosts"]) == 1})
+                       if len(finding["hosts"]) == 1 and not is_set_up(finding, shared)})
     jobs = [(f"device-{name}-{device}", [name], {"per_host": 1, "options": accepted_by(run, "--device", str(device))})
             for device in range(run.a.per_host) for name in suspects if 1 < devices_of(run, name) > device]
     done = run.together("device", jobs)
@@ -332,5 +360,5 @@ def devices(run, names):
         if step["outcome"] != "pass":
             rank = ((document or {}).get("ranks") or [{}])[0]
             run.find(step["outcome"], step["hosts"], f"device {name.rsplit('-', 1)[1]} by itself: {step['why']}", step,
-                     device=rank.get("uuid") or name.rsplit("-", 1)[1])
+                     device=rank.get("uuid") or name.rsplit("-", 1)[1], checks=failed_checks(document) or None)
     return names

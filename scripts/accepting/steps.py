@@ -87,6 +87,8 @@ class Run:
         plan = {**{key: getattr(self.a, key) for key in keys}, "limits of the policy": contents(self.a.policy)}
         path = os.path.join(self.a.folder, "plan.json")
         before = read_document(path)
+        if before and plan["size"] is None and before.get("size") == "L":  # begun when that was what nobody asked for
+            self.a.size = plan["size"] = "L"
         if before is None:
             write_document(path, plan)
         elif before != plan:
@@ -182,9 +184,10 @@ class Run:
                 raise
         return found
 
-    def find(self, kind, on, why, step, device=None):
-        """Something to report: `kind` is an outcome or "path"; `on` are hosts."""
-        self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why, "command": step["command"], "step": step["name"]})
+    def find(self, kind, on, why, step, device=None, checks=None):
+        """Something to report: `kind` is an outcome or "path"; `on` are hosts; `checks` what they failed, the outcome where nothing more is known."""
+        self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why, "checks": checks or [kind], "command": step["command"],
+                              "step": step["name"]})
 
 
 def judge(code, document, log, unverified_passes=False):
@@ -216,6 +219,10 @@ def is_unverified(document):
 
 def checks_of(document):
     return (document or {}).get("result", {}).get("accept", {}).get("checks", [])
+
+
+def failed_checks(document):
+    return [check["check"] for check in checks_of(document) if check["outcome"] == "fail"]
 
 
 def reason(document):

@@ -4,7 +4,7 @@ import base64
 import html
 
 STYLE = """
-:root { --ink: #1a1f26; --dim: #5b6672; --line: #d9dee4; --good: #2f7d4f; --bad: #b3392a; --mark: #1b3a5c; --page: #ffffff; --band: #f5f7f9; }
+:root { --ink: #1a1f26; --dim: #5b6672; --line: #d9dee4; --good: #2f7d4f; --bad: #b3392a; --mark: #1b3a5c; --flag: #fbe3c8; --page: #ffffff; --band: #f5f7f9; }
 * { box-sizing: border-box; }
 body { font: 15px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; color: var(--ink); background: var(--page); max-width: 76rem;
   margin: 0 auto; padding: 2rem 1.5rem 4rem; }
@@ -17,7 +17,7 @@ ul.verdicts b { display: block; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .88rem; }
 th, td { padding: .28rem .65rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th { text-align: right; background: var(--band); position: sticky; top: 0; } tbody tr:hover { background: var(--band); }
-td.text, th.text { text-align: left; } td.long { white-space: normal; overflow-wrap: anywhere; } th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid var(--mark); }
+td.text, th.text { text-align: left; } td.mark { background: var(--flag); font-weight: 600; } td.long { white-space: normal; overflow-wrap: anywhere; } th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid var(--mark); }
 th[aria-sort=ascending] button::after { content: " \\2191"; } th[aria-sort=descending] button::after { content: " \\2193"; }
 img { max-width: 100%; height: auto; } pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; overflow: auto; max-height: 28rem; font-size: .8rem; }
 @media print { body { max-width: none; padding: 0; } pre { max-height: none; white-space: pre-wrap; } h2 { break-after: avoid; } }
@@ -56,12 +56,17 @@ def is_text(value):
     return isinstance(value, str) and not any(character.isdigit() for character in value[:2].lstrip("+-"))
 
 
-def table(head, rows, sorts=True):
-    left = [all(is_text(row[column]) for row in rows) for column in range(len(head))]
-    def cells(row, tag):
-        return "".join(f"<{tag}{' class=text' if left[column] else ''}>{escaped(value)}</{tag}>" for column, value in enumerate(row))
-    body = "\n".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
-    return (f"<div class=wide><table{' class=sorts' if sorts else ''}><thead><tr>{cells(head, 'th')}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>")
+def table(head, rows, sorts=True, marks=(), wraps=False, texts=()):
+    """Cells (row, column) of `marks` stand out; texts are broken into lines where it wraps, and stand left, as the columns `texts` do."""
+    left = [column in texts or all(is_text(row[column]) for row in rows) for column in range(len(head))]
+    def cell(tag, value, column, marked=False):
+        classes = " ".join(name for name, on in (("text", left[column]), ("long", wraps and left[column]), ("mark", marked)) if on)
+        given = f' class="{classes}"' if classes else ""
+        return f"<{tag}{given}>{escaped(value)}</{tag}>"
+    heads = "".join(cell("th", value, column) for column, value in enumerate(head))
+    body = "\n".join("<tr>" + "".join(cell("td", value, column, (place, column) in marks) for column, value in enumerate(row)) + "</tr>"
+                     for place, row in enumerate(rows))
+    return (f"<div class=wide><table{' class=sorts' if sorts else ''}><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>")
 
 
 def facts(pairs):

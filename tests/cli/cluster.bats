@@ -14,7 +14,7 @@ setup() {
 cluster() {
   local hosts=$1
   shift
-  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts "$hosts" --per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 \
+  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts "$hosts" --per-host "${per_host:-2}" --program "$himeno" --size 18x18x34 --seconds 0.05 \
     --options "-b null --block 5" --policy site.json --parallel 2 --limit 60 --rounds 3 --gemm-options '-s 64' \
     --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" "$@"
 }
@@ -25,7 +25,19 @@ site() {
 JSON
 }
 
-verdict() { "$PYTHON" -c 'import json, sys; r = json.load(open("out/accept.json")); print(eval(sys.argv[1]))' "$1"; }
+# verdict EXPRESSION: of accept.json as r, which must be as its schema says.
+verdict() {
+  "$PYTHON" - "$1" "$top_srcdir/doc/accept.schema.json" <<'PY'
+import json, sys
+r = json.load(open("out/accept.json"))
+try:
+    import jsonschema
+    jsonschema.validate(r, json.load(open(sys.argv[2])))
+except ImportError:
+    pass
+print(eval(sys.argv[1]))
+PY
+}
 
 # Told where a test fails, since the folder goes with it.
 teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"' out/steps/*.json out/accept.json | tail -n 80 || true; }
@@ -37,6 +49,87 @@ teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"
   grep -q 'n\[1-4\]: 4 pass' <<<"$output"
   grep -q '  ACCEPTED' <<<"$output"
   [ "$(verdict 'r["accepted"], r["findings"]')" = "(True, [])" ]
+}
+
+@test "what was measured stands in the table, the page, the metrics and accept.json, with what lies apart marked" {
+  site
+  printf '%s\n' 'slow n3 1 1.04' >faults
+  HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so cluster 'n[1-5]' --stages alone,pairs --prometheus hosts.prom
+  expect_status 0
+  [ "$(verdict '[(row["host"], row["outliers"], row["verdict"]) for row in r["measured"] if row["outliers"]]')" = "[('n3', ['gflops'], 'pass')]" ]
+  [ "$(verdict '{(row["celsius"], row["watts"], row["sm_mhz"], row["errors"]) == (55, 300, 1980, 0) for row in r["measured"]}')" = "{True}" ]
+  [ "$(verdict '[row["gflops"] == min(rank["gflops"] for rank in json.load(open(f"out/steps/alone-{row['"'host'"']}.doc"))["ranks"]) for row in r["measured"]]')" = \
+    "[True, True, True, True, True]" ]
+  [ "$(verdict 'all(0.5 < row["ceiling_share"] < 1.1 and 0 < row["exchange_seconds"] < row["pair_seconds"] < 1e-5 for row in r["measured"])')" = True ]
+  grep -qE '^  host +GFLOPS +share +exchange µs +pairs µs +°C +W +MHz +errors +verdict$' <<<"$output"
+  grep -qE '^  n1 +12\.[0-9]+ +9[0-9]\.[0-9]% +[0-9.]+ +[0-9.]+ +55 +300 +1980 +0  pass$' <<<"$output"
+  grep -qE '^  n3 +11\.[0-9]+\* ' <<<"$output"
+  grep -q '^  \* apart from the others: on the bad side of the median by more than 5 times 1.4826 MAD' <<<"$output"
+  grep -qE '<td class="text">n3</td><td class="mark">11\.[0-9]+</td>' out/accept.html
+  [ "$(grep -c 'class="mark"' out/accept.html)" = 1 ]
+  run ! grep -Eq '(src|href)="?(http|//|file)|@import|url\(' out/accept.html
+  grep -q '^himeno_accept_host_outlier{host="n3",of="flops_per_second"} 1$' hosts.prom
+  ! grep '^himeno_accept_host_outlier' hosts.prom | grep -v '"n3",of="flops' | grep -q ' 1$' || return 1
+  [ "$(grep -c '^himeno_accept_host_clock_hertz{host="n[1-5]"} 1980000000' hosts.prom)" = 5 ]
+}
+
+@test "metrics are what Prometheus reads" {
+  site
+  cluster 'n[1-2]' --stages alone --prometheus hosts.prom
+  expect_status 0
+  if command -v promtool >/dev/null; then
+    promtool check metrics <hosts.prom
+    return
+  fi
+  for python in "$PYTHON" /usr/bin/python3 ''; do [ -n "$python" ] || break; "$python" -c 'import prometheus_client' 2>/dev/null && break; done
+  [ -n "$python" ] || skip "there is neither promtool nor prometheus_client"
+  "$python" - <<'PY'
+from prometheus_client.parser import text_string_to_metric_families as read
+families = {family.name: family for family in read(open("hosts.prom").read())}
+assert all(family.type == "gauge" and family.documentation for family in families.values())
+assert {tuple(sample.labels.values()) for sample in families["himeno_accept_host_passed"].samples} == {("n1",), ("n2",)}
+assert [sample.value for sample in families["himeno_accept_accepted"].samples] == [1]
+assert 1e9 < families["himeno_accept_host_flops_per_second"].samples[0].value < 1e11
+PY
+}
+
+@test "what every host fails is policy or set-up, and drains none; a host that fails more, or does not start, is drained" {
+  echo '{"name": "site", "device_gflops_min": 1000, "ceiling_share_min": 0.2, "device_spread_max": 0.05, "noise_max": 0.2}' >site.json
+  cluster 'n[1-3]' --stages alone,pairs,devices
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], [row["verdict"] for row in r["measured"]], len(r["set_up"])')" = "('', ['policy or set-up?', 'policy or set-up?', 'policy or set-up?'], 1)" ]
+  grep -q '^  policy or set-up? n\[1-3\]: every host fails alike, as n1: device 12.*, limit 1000' <<<"$output"
+  grep -q '^  NOT ACCEPTED: policy or set-up?' <<<"$output"
+  ! grep -q 'drain:' <<<"$output" || return 1
+  ! ls out/steps/device-* 2>/dev/null || return 1
+  rm -r out
+  printf '%s\n' 'dead n4' 'slow n2 1 1.2' >faults
+  cluster 'n[1-4]' --stages alone
+  expect_status 7
+  [ "$(verdict 'sorted(r["drain"]), [row["verdict"] for row in r["measured"]]')" = "(['n2', 'n4'], ['policy or set-up?', 'slow', 'policy or set-up?', 'not started'])" ]
+  rm -r out
+  # One host cannot tell its policy from itself.
+  : >faults
+  cluster n1 --stages alone
+  expect_status 5
+  [ "$(verdict 'r["drain_list"]')" = n1 ]
+}
+
+@test "where no two hosts work together none is drained" {
+  site
+  echo 'apart n1' >faults
+  printf '%s\n' 'apart n2' 'apart n3' 'apart n4' >>faults
+  cluster 'n[1-4]' --stages alone,pairs
+  expect_status 7
+  [ "$(verdict 'r["drain_list"], [f["hosts"] for f in r["findings"]]')" = "('', [['n1', 'n2', 'n3', 'n4']])" ]
+  grep -q 'policy or set-up? n\[1-4\]: no two hosts work together' <<<"$output"
+}
+
+@test "ranks that share one CPU are accepted, or judged, without a second device" {
+  echo '{"name": "site", "ceiling_share_min": 50}' >site.json
+  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts localhost --per-host 2 --program "$himeno" --seconds 0.05 --size 34x34x66 --options "-b cpu" \
+    --policy site.json --stages alone,devices --launcher "$MPIRUN -np {ranks}"
+  [ "$(verdict '{f["kind"] for f in r["findings"]} <= {"slow", "noisy"}, [f["step"] for f in r["findings"]]')" = "(True, ['alone-localhost'])" ]
 }
 
 @test "a slow device, a bad link, and hosts that do not start or hang: all named, nothing else" {

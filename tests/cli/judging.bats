@@ -15,7 +15,7 @@ piece() {
 a_run='
 class Options:
     names, folder, soak, slice, limit, seconds, per_host, options, gemm_options, size = ["a", "b", "c", "d"], ".", 100, 25, 5, 1, 1, [], [], "XS"
-    policy, ignored = "default", []
+    policy, ignored, prometheus = "default", [], None
 class Run:
     def __init__(self, outcomes=None, documents=None):
         self.a, self.findings, self.left_out, self.begin, self.outcomes, self.documents, self.launched = Options(), [], [], 0, outcomes or {}, documents or {}, []
@@ -30,8 +30,8 @@ class Run:
         self.launched += [name for name, _, _ in jobs]
         return {name: {"name": name, "outcome": "pass", "why": "", "seconds": 1, "command": name, "hosts": hosts, **self.outcomes.get(name, {})}
                 for name, hosts, _ in jobs}
-    def find(self, kind, on, why, step, device=None):
-        self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why, "command": "", "step": ""})
+    def find(self, kind, on, why, step, device=None, checks=None):
+        self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why, "checks": checks or [kind], "command": "", "step": ""})
     def found(self):
         return sorted((one["kind"], *one["hosts"]) for one in self.findings)
 '
@@ -140,7 +140,7 @@ PY
 }
 
 @test "the verdict: the gravest finding is the exit status, one host's findings drain it, and what was left out is not accepted" {
-  piece accepting <<PY
+  piece "accepting reporting" <<PY
 import json, report
 $a_run
 def told(*findings, left_out=()):
@@ -149,7 +149,8 @@ def told(*findings, left_out=()):
         run.find(kind, on, "why", {})
     run.left_out = list(left_out)
     run.done = {"one": {"hosts": run.a.names, "command": ""}}
-    run.documents = {"one": {"result": {"accept": {"policy": "default", "checks": [{"check": "ECC on", "outcome": "pass"}]}}}}
+    run.documents = {"one": {"result": {"accept": {"policy": "default", "checks": [{"check": "ECC on", "outcome": "pass", "margin": None,
+        "value": 1, "limit": 1, "unit": "", "at_most": False}]}}}}
     code = report.write(run)
     document = json.load(open("accept.json"))
     return code, document["accepted"], sorted(document["drain"])
@@ -160,6 +161,58 @@ assert told(("hang", "a"), ("wrong", "b"), ("fault", "c"))[0] == 7
 assert told(("slow", "a"), ("environment", "c"))[0] == 3
 assert told(("path", "a", "b")) == (5, False, [])
 assert told(("path", "a"), ("usage", "b"), ("hang", "c", "d")) == (6, False, [])
+PY
+}
+
+@test "what every host fails of those that could be told is no host's fault; what one passes, or one alone fails, is" {
+  piece accepting <<PY
+import stages
+$a_run
+def shared(failed, passed=(), others=()):
+    """Hosts with the checks that they fail, the documents of those that pass, and findings that tell nothing of a check."""
+    run = Run(documents={name: {"result": {"accept": {"checks": [{"check": check, "outcome": "pass"}]}}} for name, check in passed})
+    run.done = {name: {"hosts": [name]} for name, _ in passed}
+    for name, checks in failed.items():
+        run.find("slow", [name], "", {}, checks=checks)
+    for kind, name in others:
+        run.find(kind, [name], "", {})
+    return stages.shared_checks(run)
+x, xy = ["x"], ["x", "y"]
+assert shared({"a": x, "b": xy, "c": x, "d": x}) == {"x"}
+assert shared({"a": x, "b": x, "c": x}) == set() and shared({"a": x, "b": x}, others=[("not started", "c"), ("noisy", "d")]) == {"x"}
+assert shared({"a": x}, others=[("not started", "b"), ("not started", "c"), ("not started", "d")]) == set()
+assert shared({"a": x, "b": x, "c": x, "d": x}, [("b", "x")]) == {"x"} and shared({"a": x, "b": x}, [("c", "x")]) == set()
+assert shared({}, others=[("wrong", "a"), ("wrong", "b"), ("wrong", "c"), ("wrong", "d")]) == {"wrong"}
+assert shared({}, others=[("wrong", "a"), ("hang", "b"), ("wrong", "c"), ("wrong", "d")]) == set()
+one = {"hosts": ["a"], "checks": xy}
+assert stages.is_set_up(one, {"x", "y"}) and not stages.is_set_up(one, {"x"})
+PY
+}
+
+@test "outliers lie on the bad side, beyond five deviations and the least that counts, among four hosts at least" {
+  piece accepting <<PY
+import measured
+keys = [column[0] for column in measured.COLUMNS]
+def marked(key, *values):
+    rows = [{**dict.fromkeys(keys), "host": str(place), key: value} for place, value in enumerate(values)]
+    return [int(row["host"]) for row in measured.outliers(rows) if row["outliers"] == [key]]
+assert marked("gflops", 100, 100, 100, 96.9) == [3] and marked("gflops", 100, 100, 100, 97.1) == [] and marked("gflops", 100, 100, 100, 110) == []
+assert marked("gflops", 100, 100, 97) == [] and marked("gflops", 100, 100, None, 90) == []
+assert marked("gflops", 100, 101, 99, 102, 98, 92) == [] and marked("gflops", 100, 101, 99, 102, 98, 85) == [5]
+assert marked("exchange_seconds", 1, 1, 1, 1.26) == [3] and marked("exchange_seconds", 1, 1, 1, 1.24, 0.5) == []
+assert marked("celsius", 50, 50, 50, 59) == [3] and marked("celsius", 50, 50, 50, 57, 30) == []
+assert marked("watts", 300, 300, 300, 300, 335, 265) == [4, 5] and marked("errors", 0, 0, 0, 1) == [3] and marked("sm_mhz", 1980, 1980, 1980, 1900) == [3]
+PY
+}
+
+@test "metrics escape what their format does, and leave out what nothing told" {
+  piece "accepting reporting" <<PY
+import published
+row = {"host": 'a"\\\\b', "gflops": 2, "ceiling_share": None, "exchange_seconds": None, "pair_seconds": None, "celsius": None, "watts": None, "sm_mhz": None,
+       "errors": 0, "outliers": [], "verdict": "pass"}
+text = published.prometheus({"measured": [row], "accepted": True, "seconds": 1.5, "drain": {}}, 7)
+assert 'himeno_accept_host_flops_per_second{host="a\\\\"\\\\\\\\b"} 2000000000' in text, text
+assert "celsius" not in text and "duration_seconds 1.5\n" in text and 'errors{host' in text and "accepted 1\n" in text, text
 PY
 }
 

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""accept.json for a browser, and for node_exporter's textfile collector."""
+import os
+import time
+
+import measured
+import page
+from files import write_whole
+from hosts import fold
+from stages import PAIRS_POLICY
+
+METHOD = (
+    "Each host runs himeno-gpu by itself, one rank a device: blocks of sweeps whose field is compared, bit for bit, after each. Then matrix products, "
+    "pairs of hosts in rounds, leaf switches and all hosts, as far as those stages were asked for; what fails is left out of the later ones.",
+    f"A value is marked where it lies {measured.RULE}. A mark is a hint where to look, and drains nobody.",
+    "What every host fails is put down to policy or set-up, and drains nobody.")
+
+
+# ---- a page ----
+
+def figures(document):
+    rows = document["measured"]
+    told = [column for column in measured.COLUMNS if any(row[column[0]] is not None for row in rows)]
+    marks = {(place, 1 + at) for place, row in enumerate(rows) for at, column in enumerate(told) if column[0] in row["outliers"]}
+    marks |= {(place, 1 + len(told)) for place, row in enumerate(rows) if row["verdict"] != "pass"}
+    table = [[row["host"], *(measured.shown(column[0], row[column[0]]) for column in told), row["verdict"]] for row in rows]
+    legend = "; ".join(f"{column[1]}: {column[2]}" for column in told)
+    return page.table(["host", *(column[1] for column in told), "verdict"], table, marks=marks, texts=(0,)), page.paragraph(legend, "dim")
+
+
+def checks(run):
+    """Each check of the policy: its limit, and the host that is nearest to it, or beyond."""
+    worst = {}
+    for name, step in run.done.items():
+        accept = (run.document(name) or {}).get("result", {}).get("accept") or {}
+        for check in accept.get("checks", []) if accept.get("policy") != PAIRS_POLICY else []:
+            margin = check["margin"] if check["margin"] is not None else float("inf")
+            if check["check"] not in worst or margin < worst[check["check"]][0]:
+                worst[check["check"]] = margin, check, step
+    return [[name, f"{'at most' if check['at_most'] else 'at least'} {check['limit']:.4g} {check['unit']}".strip(),
+             "unknown" if check["value"] is None else f"{check['value']:.4g}", check["outcome"], fold(step["hosts"])]
+            for name, (_, check, step) in worst.items()]
+
+
+def html(document, run):
+    tested = document["tested"]
+    wrong, untold = ({name for one in document["findings"] if (one["kind"] == "wrong") == is_wrong and one["kind"] not in ("slow", "path", "noisy")
+                    for name in one["hosts"]} for is_wrong in (True, False))
+    right = len(set(tested) - wrong - untold)
+    verdicts = [("accepted", document["accepted"], document["conclusion"]),
+                ("right bits", False if wrong else None if right < len(tested) or not tested else True, f"{right} of {len(tested)} hosts"),
+                ("nothing to drain", not document["drain"], document["drain_list"] or "no host is to blame"),
+                ("nothing to run again", not document["run_again"] and not document["left_out"], document["run_again_list"] or
+                 (f"{len(document['left_out'])} steps had no time" if document["left_out"] else "every step told something"))]
+    parts = [page.verdicts(verdicts), page.section("Hosts", *figures(document))]
+    if document["set_up"]:
+        parts.append(page.section("Policy or set-up?", *(page.paragraph(line) for line in document["set_up"])))
+    if document["findings"]:
+        parts.append(page.section("Findings", page.table(["hosts", "device", "what", "why"], [
+            [", ".join(one["hosts"]), one["device"] or "–", one["kind"], one["why"]] for one in document["findings"]], wraps=True, texts=(0, 1))))
+    limits = checks(run)
+    if limits:
+        parts.append(page.section(f"Policy {document['policy']}: the nearest to each limit", page.table(["check", "limit", "value", "outcome", "hosts"], limits, texts=(4,))))
+    if document["unchecked"]:
+        parts.append(page.section("Not checked", page.facts((check, ", ".join(hosts)) for check, hosts in document["unchecked"].items())))
+    parts.append(page.section("Method", *(page.paragraph(text) for text in METHOD)))
+    commands = list(dict.fromkeys(one["command"] for one in document["findings"])) or list(dict.fromkeys(step["command"] for step in run.done.values()))
+    parts.append(page.section("Commands that repeat each finding" if document["findings"] else "Commands", page.preformatted(commands)))
+    return page.page("Acceptance", f"{len(document['hosts'])} hosts, {document['time'][:10]}, policy {document['policy']}, {document['seconds']:.0f} s", parts)
+
+
+# ---- metrics ----
+
+# Name behind himeno_accept_host_, key of a row, factor to the base unit, help.
+METRICS = (("flops_per_second", "gflops", 1e9, "Floating-point rate of the slowest device by its own compute time."),
+           ("ceiling_ratio", "ceiling_share", 1, "Share of what the memory allows."),
+           ("exchange_seconds", "exchange_seconds", 1, "Halo exchange a sweep among the host's own devices."),
+           ("pair_exchange_seconds", "pair_seconds", 1, "Halo exchange a sweep with other hosts."),
+           ("temperature_celsius", "celsius", 1, "The hottest device after a block."),
+           ("power_watts", "watts", 1, "The most of a device."),
+           ("clock_hertz", "sm_mhz", 1e6, "The lowest clock of a device after a block."),
+           ("errors", "errors", 1, "Errors of ECC and retired memory of all devices."))
+
+
+def escaped(text):
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+
+
+def prometheus(document, ended):
+    """The text format, one family after the other."""
+    lines = []
+
+    def family(name, about, samples):
+        lines.extend([f"# HELP himeno_accept_{name} {about}", f"# TYPE himeno_accept_{name} gauge"] if samples else [])
+        lines.extend(f"himeno_accept_{name}{labels} {value + 0!r}" for labels, value in samples)
+
+    rows = document["measured"]
+    family("accepted", "Whether all hosts were accepted.", [("", document["accepted"])])
+    family("end_timestamp_seconds", "When this acceptance ended.", [("", ended)])
+    family("duration_seconds", "How long it took.", [("", document["seconds"])])
+    family("host_passed", "Whether the host passed.", [(f'{{host="{escaped(row["host"])}"}}', row["verdict"] == "pass") for row in rows])
+    family("host_drain", "Whether the host is to be drained.", [(f'{{host="{escaped(row["host"])}"}}', row["host"] in document["drain"]) for row in rows])
+    for name, key, factor, about in METRICS:
+        family(f"host_{name}", about, [(f'{{host="{escaped(row["host"])}"}}', factor * row[key]) for row in rows if row[key] is not None])
+    family("host_outlier", "Whether a value lies apart from the other hosts'.",
+           [(f'{{host="{escaped(row["host"])}",of="{name}"}}', key in row["outliers"]) for row in rows for name, key, _, _ in METRICS if row[key] is not None])
+    return "".join(line + "\n" for line in lines)
+
+
+def write(document, run):
+    write_whole(os.path.join(run.a.folder, "accept.html"), html(document, run))
+    if run.a.prometheus:
+        write_whole(run.a.prometheus, prometheus(document, time.time()))
