@@ -46,9 +46,32 @@ void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample
 void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state)
 {
   const int none = TELEMETRY_UNKNOWN;
-  *state = (struct telemetry_state){none, none, none, none, none, none, none, none, none, none, none, none};
+  *state = (struct telemetry_state){none, none, none, none, none, none, none,
+                                    none, none, none, none, none, none, none};
   if (telemetry->sysfs) sysfs_state(telemetry->sysfs, state);
   if (telemetry->nvml) nvml_state(telemetry->nvml, state);
+}
+
+static double product(double a, double b, double each)
+{
+  return a > 0 && b > 0 ? a * b * each : 0;
+}
+
+double telemetry_peak_bytes(const struct telemetry_state *state)
+{
+  return product(state->memory_mhz_max, state->memory_bits, 2 * 1e6 / 8);
+}
+
+double telemetry_peak_flops(const struct telemetry_state *state)
+{
+  return product(state->sm_mhz_max, state->cores, 2 * 1e6);
+}
+
+const char *telemetry_joules(struct telemetry *telemetry, double *joules)
+{
+  if (telemetry->nvml && nvml_joules(telemetry->nvml, joules)) return "GPU and its memory, by NVML";
+  if (telemetry->sysfs && sysfs_joules(telemetry->sysfs, joules)) return "device, by its driver's hwmon";
+  return NULL;
 }
 
 const char *const telemetry_value_names[TELEMETRY_VALUES] = {"watts", "sm_mhz", "memory_mhz", "celsius"};

@@ -58,7 +58,14 @@ struct telemetry_state {
   int retired;                    /**< memory pages or rows taken out of use */
   int pcie_gen, pcie_gen_max, pcie_width, pcie_width_max;
   int nvlinks, nvlinks_active;
+  int memory_bits, cores; /**< of the memory's bus; lanes of all multiprocessors */
 };
+
+/** \brief What the device could do by its highest clocks and its widths: bytes a second of memory
+ * that moves two words a clock, and single-precision operations a second, two a lane and clock. 0
+ * where the device does not tell them, and of one that is divided (MIG). */
+double telemetry_peak_bytes(const struct telemetry_state *state);
+double telemetry_peak_flops(const struct telemetry_state *state);
 
 /** What of a state can change while a run goes on, and means something then. */
 enum telemetry_fact {
@@ -90,6 +97,10 @@ const char *telemetry_source(const struct telemetry *telemetry);
  * longer. */
 void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample);
 void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state);
+
+/** \brief Reads the device's energy counter, which goes in steps, several a second. Returns what it
+ * counts, in a few words; NULL, and leaves \a joules, where there is none. */
+const char *telemetry_joules(struct telemetry *telemetry, double *joules);
 
 /** \brief "power cap, thermal" into \a text; "" for none or unknown. Returns text. */
 const char *telemetry_throttle_text(int throttle, char *text, size_t size);

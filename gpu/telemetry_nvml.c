@@ -42,6 +42,10 @@ struct nvml {
   int (*remapped)(device_t, unsigned *corrected, unsigned *uncorrected, unsigned *pending, unsigned *failed);
   int (*retired)(device_t, int cause, unsigned *count, unsigned long long *addresses);
   int (*nvlink)(device_t, unsigned link, unsigned *active);
+  int (*energy)(device_t, unsigned long long *millijoules);
+  int (*bus_width)(device_t, unsigned *bits);
+  int (*cores)(device_t, unsigned *cores);
+  int (*mig)(device_t, unsigned *current, unsigned *pending);
 };
 
 /* Object and function pointers have one size wherever there is dlsym. */
@@ -67,6 +71,10 @@ static void find_all(struct nvml *n)
   find(n, "nvmlDeviceGetRemappedRows", &n->remapped);
   find(n, "nvmlDeviceGetRetiredPages", &n->retired);
   find(n, "nvmlDeviceGetNvLinkState", &n->nvlink);
+  find(n, "nvmlDeviceGetTotalEnergyConsumption", &n->energy);
+  find(n, "nvmlDeviceGetMemoryBusWidth", &n->bus_width);
+  find(n, "nvmlDeviceGetNumGpuCores", &n->cores);
+  find(n, "nvmlDeviceGetMigMode", &n->mig);
 }
 
 /* Starts NVML and finds the device; whether that worked. */
@@ -128,6 +136,23 @@ void nvml_read(const struct nvml *n, struct telemetry_sample *sample)
     sample->throttle = (int)(reasons & ~NVML_THROTTLE_IDLE & 0xff);
 }
 
+int nvml_joules(const struct nvml *n, double *joules)
+{
+  unsigned long long millijoules;
+  if (!n->energy || n->energy(n->device, &millijoules) != NVML_SUCCESS) return 0;
+  *joules = (double)millijoules * 1e-3;
+  return 1;
+}
+
+/* A part of a divided device has a part of these, and nobody says which. */
+static void read_widths(const struct nvml *n, struct telemetry_state *state)
+{
+  unsigned divided, pending;
+  if (n->mig && n->mig(n->device, &divided, &pending) == NVML_SUCCESS && divided) return;
+  read_number(n, n->bus_width, &state->memory_bits);
+  read_number(n, n->cores, &state->cores);
+}
+
 static void read_errors(const struct nvml *n, int type, int64_t *errors)
 {
   unsigned long long count;
@@ -178,4 +203,5 @@ void nvml_state(const struct nvml *n, struct telemetry_state *state)
   read_number(n, n->link_width, &state->pcie_width);
   read_number(n, n->link_width_max, &state->pcie_width_max);
   read_nvlinks(n, state);
+  read_widths(n, state);
 }

@@ -12,6 +12,7 @@ struct nvml *nvml_open(const char *pci);
 void nvml_close(struct nvml *nvml);
 void nvml_read(const struct nvml *nvml, struct telemetry_sample *sample);
 void nvml_state(const struct nvml *nvml, struct telemetry_state *state);
+int nvml_joules(const struct nvml *nvml, double *joules);
 
 /** \brief What drivers tell in sysfs: the PCI bus and the hwmon class for any, amdgpu's error
  * counts, i915's and xe's clocks and reasons. NULL where it has no device at \a pci. Where a driver
@@ -20,5 +21,6 @@ struct sysfs *sysfs_open(const char *pci);
 void sysfs_close(struct sysfs *sysfs);
 void sysfs_read(struct sysfs *sysfs, struct telemetry_sample *sample);
 void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state);
+int sysfs_joules(const struct sysfs *sysfs, double *joules);
 
 #endif

@@ -150,15 +150,27 @@ static void find_gts(struct sysfs *s)
 
 /* ---- samples ---- */
 
+/* xe: of the package, where not of the card. */
+static int read_energy(const struct sysfs *s, double *microjoules)
+{
+  return read_value(s->hwmon, "energy1_input", microjoules) ||
+         read_value(s->hwmon, "energy2_input", microjoules);
+}
+
+int sysfs_joules(const struct sysfs *sysfs, double *joules)
+{
+  double microjoules;
+  if (!read_energy(sysfs, &microjoules)) return 0;
+  *joules = microjoules * 1e-6;
+  return 1;
+}
+
 /* Watts since the last reading; one that has just been taken stands for a while. */
 static double energy_watts(struct sysfs *s)
 {
   double microjoules, now = stats_now();
   if (s->microjoules >= 0 && now - s->counted < ENERGY_SECONDS) return s->watts;
-  if (!read_value(s->hwmon, "energy1_input", &microjoules) &&
-      /* xe: of the package, where not of the card */
-      !read_value(s->hwmon, "energy2_input", &microjoules))
-    return TELEMETRY_UNKNOWN;
+  if (!read_energy(s, &microjoules)) return TELEMETRY_UNKNOWN;
   int goes_on = s->microjoules >= 0 && microjoules >= s->microjoules;
   s->watts = goes_on ? (microjoules - s->microjoules) * 1e-6 / (now - s->counted) : TELEMETRY_UNKNOWN;
   s->microjoules = microjoules;

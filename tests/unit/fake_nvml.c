@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define SUCCESS       0
 #define NOT_SUPPORTED 3
@@ -143,6 +144,36 @@ int nvmlDeviceGetRetiredPages(device_t device, int cause, unsigned *count, unsig
 {
   (void)addresses;
   return answer(cause == 0 ? "pages" : "pages_double", device, 0, count);
+}
+
+/* Told only where a word says so: the time of a simulated device has nothing to do with them. */
+#define WIDTH(function, word)                                                                                \
+  int function(device_t device, unsigned *value);                                                            \
+  int function(device_t device, unsigned *value)                                                             \
+  {                                                                                                          \
+    return said(word, device, -1) < 0 ? NOT_SUPPORTED : answer(word, device, 0, value);                      \
+  }
+WIDTH(nvmlDeviceGetMemoryBusWidth, "bits")
+WIDTH(nvmlDeviceGetNumGpuCores, "cores")
+
+int nvmlDeviceGetMigMode(device_t device, unsigned *current, unsigned *pending);
+int nvmlDeviceGetMigMode(device_t device, unsigned *current, unsigned *pending)
+{
+  *pending = 0;
+  return answer("mig", device, 0, current);
+}
+
+/* joules=X: what the counter shows; energy=WATTS: it counts so many, in steps of 20 ms. */
+int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *millijoules);
+int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *millijoules)
+{
+  double watts = said("energy", device, -1), joules = said("joules", device, -1);
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (watts < 0 && joules < 0) return NOT_SUPPORTED;
+  const long steps = (long)now.tv_sec * 50 + now.tv_nsec / 20000000;
+  *millijoules = (unsigned long long)(1e3 * (joules >= 0 ? joules : watts * (double)steps / 50));
+  return SUCCESS;
 }
 
 int nvmlDeviceGetNvLinkState(device_t device, unsigned link, unsigned *active);

@@ -259,11 +259,12 @@ static void a_line_names_who_has_the_extremes(void **state)
   const char *of, *host;
   int value, rank, ranks, from, to;
   (void)state;
-  before[0] =
-      (struct soak_device){"a", {300, 1980, 2619, 55, 0}, {1980, 2619, 1, 0, 0, 0, 5, 5, 16, 16, 18, 18}};
-  before[1] = (struct soak_device){"b",
-                                   {none, none, none, none, none},
-                                   {none, none, none, none, none, none, none, none, none, none, none, none}};
+  before[0] = (struct soak_device){
+      "a", {300, 1980, 2619, 55, 0}, {1980, 2619, 1, 0, 0, 0, 5, 5, 16, 16, 18, 18, none, none}};
+  before[1] = (struct soak_device){
+      "b",
+      {none, none, none, none, none},
+      {none, none, none, none, none, none, none, none, none, none, none, none, none, none}};
   before[2] = before[0];
   memcpy(before[2].host, "c", 2);
   memcpy(after, before, sizeof before);
@@ -291,9 +292,10 @@ static void a_line_names_who_has_the_extremes(void **state)
 static void devices_that_tell_nothing_are_null(void **state)
 {
   const int none = TELEMETRY_UNKNOWN;
-  struct soak_device silent = {"a",
-                               {none, none, none, none, none},
-                               {none, none, none, none, none, none, none, none, none, none, none, none}};
+  struct soak_device silent = {
+      "a",
+      {none, none, none, none, none},
+      {none, none, none, none, none, none, none, none, none, none, none, none, none, none}};
   const struct soak_devices devices = {.ranks = 1, .before = &silent, .after = &silent};
   json_t *line = soak_devices_json(&devices);
   (void)state;

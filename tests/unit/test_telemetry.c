@@ -57,6 +57,37 @@ static void nvml_tells_ecc_links_and_retired_memory(void **state)
   telemetry_close(t);
 }
 
+/* An H200: 3201 MHz of 6144 bits and twice a clock, 16896 lanes at 1980 MHz. */
+static void peaks_are_clocks_by_widths(void **state)
+{
+  struct telemetry_state s;
+  struct telemetry *t = fake("top=1980 memory_top=3201 bits=6144 cores=16896", "");
+  (void)state;
+  telemetry_state(t, &s);
+  assert_true(telemetry_peak_bytes(&s) == 4916.736e9 && telemetry_peak_flops(&s) == 66908.16e9);
+  telemetry_close(t);
+  static const char *const tells_not[] = {"bits=6144 cores=16896 mig=1", ""};
+  for (int n = 0; n < 2; n++) {
+    t = fake(tells_not[n], "");
+    telemetry_state(t, &s);
+    assert_true(telemetry_peak_bytes(&s) == 0 && telemetry_peak_flops(&s) == 0);
+    telemetry_close(t);
+  }
+}
+
+static void nvml_counts_millijoules(void **state)
+{
+  double joules = -1;
+  struct telemetry *t = fake("joules=1234.567", "");
+  (void)state;
+  assert_non_null(strstr(telemetry_joules(t, &joules), "NVML"));
+  assert_true(joules > 1234.5669 && joules < 1234.5671);
+  telemetry_close(t);
+  t = fake("", "");
+  assert_null(telemetry_joules(t, &joules));
+  telemetry_close(t);
+}
+
 static void pages_stand_in_for_rows_on_older_devices(void **state)
 {
   struct telemetry_state s;
@@ -300,6 +331,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nvml_tells_power_clocks_temperature_and_throttling),
       cmocka_unit_test(nvml_tells_ecc_links_and_retired_memory),
+      cmocka_unit_test(peaks_are_clocks_by_widths),
+      cmocka_unit_test(nvml_counts_millijoules),
       cmocka_unit_test(pages_stand_in_for_rows_on_older_devices),
       cmocka_unit_test(what_a_driver_lacks_stays_unknown),
       cmocka_unit_test(without_a_library_or_a_place_nothing_is_known),
