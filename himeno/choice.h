@@ -22,6 +22,7 @@ struct himeno_choice {
   struct grid_size size;
   int64_t global[3];
   int procs[3];
+  uint64_t bytes;           /**< of device memory that the fullest rank takes */
   int turn, sharing, turns; /**< as in struct solver_config */
 };
 

@@ -73,8 +73,9 @@ static const struct option_spec options[] = {
      "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU, XS on an emulator, smaller "
      "where memory is.",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
-    {"fill", 0, RUN, OPTION_REAL(fill, 1, 95, "PERCENT"),
-     "Take the largest grid that fills this share of each device's free memory.",
+    {"fill", 0, RUN, OPTION_REAL(fill, 1, 100, "PERCENT"),
+     "Take the largest grid within this share of each device's free memory that can be allocated, and read "
+     "every byte of it.",
      .given = OPTION_GIVEN(fill_given)},
     {"weak", 'w', RUN, OPTION_FLAG(weak), "Weak scaling: every rank gets the interior of SIZE."},
     {"data", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(data, "standard|dense"),

@@ -63,6 +63,7 @@ static void mine_fill(const struct placement *placement, const struct solver *so
   mine->points = (int64_t)box_points(&solver_decomp(solver)->owned);
   mine->telemetry = record->telemetry;
   mine->ceiling = result->own_ceiling;
+  mine->energy = result->energy;
   for (int p = 0; p < HIMENO_PHASES && result->n_samples > 0; p++)
     mine->phases[p] = result->phase_sums[p] / result->n_samples;
   mine->row.gflops = rank_gflops(mine);

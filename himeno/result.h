@@ -6,6 +6,7 @@
 
 #include "himeno/accept/check.h"
 #include "himeno/accept/straggler.h"
+#include "himeno/energy.h"
 #include "himeno/record.h"
 #include "himeno/soak/check.h"
 #include "himeno/verify.h"
@@ -39,6 +40,7 @@ struct himeno_rank {
   double noise;   /**< of these seconds over the blocks, relative; on rank 0 */
   double ceiling; /**< bytes per second of its device, 0 if unknown */
   struct record_telemetry telemetry;
+  struct energy energy;
   int cards;         /**< network cards of its host that are up */
   double cards_gbps; /**< rate of the slowest of them, Gbit/s; 0 if unknown */
   int n_paths;
@@ -55,10 +57,13 @@ struct himeno_result {
   int n_samples;
   /** bytes per second of the ceiling kernel, all ranks at once; 0 if unknown */
   double ceiling;
+  double ceilings_noise;                     /**< of batches of both, relative */
+  double other_ceiling;                      /**< the same with the other data set; 0 if unknown */
   double own_ceiling;                        /**< of this rank's device */
   struct himeno_way ways[HALO_MESSAGES_MAX]; /**< of this rank's messages */
   struct himeno_counts counts;               /**< of all ranks' emulators */
   double phase_sums[HIMENO_PHASES];          /**< this rank's means a sweep, over blocks */
+  struct energy energy;                      /**< of this rank's device */
   struct solver_block last;
   enum verify_source verified;
   /** of a block that the reference vouches for, where that is not all; or 0 */

@@ -26,6 +26,7 @@ struct accept_check {
   enum check_outcome outcome;
   int rank;                 /**< the worst, −1 for a check of the whole run */
   char why[ACCEPT_WHY_MAX]; /**< what to add, "" for nothing */
+  const char *from;         /**< where the limit comes from, "" where nobody says */
 };
 
 struct accept {

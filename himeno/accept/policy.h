@@ -2,13 +2,15 @@
 /** \file
  * \brief What a site asks of a run: a small JSON document of limits, or a built-in one.
  *
- *     {"name": "our nodes", "ceiling_share_min": 0.95, "devices_per_host": 8, "ecc": true}
+ *     {"name": "our nodes", "ceiling_share_min": 0.95, "devices_per_host": 8, "ecc": true,
+ *      "from": {"ceiling_share_min": "our 16 nodes in May, all above 0.97"}}
  *
  * Only what is named is checked; doc/acceptance.md lists the keys. Nothing in the file is
  * evaluated. */
 #ifndef HIMENO_ACCEPT_POLICY_H
 #define HIMENO_ACCEPT_POLICY_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,11 +22,14 @@
  * say. */
 #define ACCEPT_NOISE_MAX 0.05
 #define POLICY_NAME_MAX  64
+#define POLICY_FROM_MAX  120
+#define POLICY_KEYS_MAX  40
 
 /** Limits; a negative one is not checked. Shares and spreads are fractions of 1. */
 struct accept_policy {
   char name[POLICY_NAME_MAX];
   double ceiling_share_min;
+  double theory_share_min;  /**< of a device's ceiling over what its clocks and widths allow */
   double device_gflops_min; /**< of each rank's own compute time */
   /** of all devices together over the sum of each one's own compute rate */
   double efficiency_min;
@@ -55,11 +60,15 @@ struct accept_policy {
   double card_gbps_min;     /**< rate of each that is up */
   double unknown_fails;     /**< 1: a check whose value nobody can tell fails */
   double unverified_passes; /**< 1: a run whose result was compared with nothing is accepted */
+  char from[POLICY_KEYS_MAX][POLICY_FROM_MAX]; /**< where a limit comes from, for policy_from */
 };
 
 /** \brief Reads a built-in policy by name, or a file. STATUS_ENVIRONMENT when it cannot be read,
  * STATUS_USAGE, with key or line, for what is no policy. */
 status_t policy_read(const char *name, struct accept_policy *policy);
+
+/** \brief Where the limit at that offset of the policy comes from; "" where nobody says. */
+const char *policy_from(const struct accept_policy *policy, size_t offset);
 
 /** \brief Reads a policy from text, for policy_read and tests. \a where names it in messages. */
 status_t policy_parse(const char *text, size_t bytes, const char *where, struct accept_policy *policy);

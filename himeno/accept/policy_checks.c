@@ -21,11 +21,18 @@ static double limit_of(const struct accept_policy *policy, size_t offset)
   return *(const double *)((const char *)policy + offset);
 }
 
-static struct accept_check *check_add(struct accept *accept, const char *name, const char *unit, double limit,
-                                      int at_most)
+/* NULL where the policy does not name the limit at that offset. */
+static struct accept_check *check_add(struct accept *accept, const struct accept_policy *policy,
+                                      const char *name, const char *unit, size_t offset, int at_most)
 {
+  if (limit_of(policy, offset) < 0) return NULL;
   struct accept_check *check = &accept->checks[accept->n++];
-  *check = (struct accept_check){.name = name, .unit = unit, .limit = limit, .at_most = at_most, .rank = -1};
+  *check = (struct accept_check){.name = name,
+                                 .unit = unit,
+                                 .limit = limit_of(policy, offset),
+                                 .at_most = at_most,
+                                 .rank = -1,
+                                 .from = policy_from(policy, offset)};
   return check;
 }
 
@@ -166,6 +173,7 @@ enum of {
   OF_NOISE,        /* how those vary */
   OF_DEVICE,       /* devices' own compute times in the blocks */
   OF_CEILING,      /* those, and the ceiling */
+  OF_THEORY,       /* the ceiling, and what the device tells of its clocks and widths */
   OF_DEVICE_NOISE, /* how those vary */
   OF_WAYS,         /* exchanges before the blocks */
   OF_STRAGGLERS
@@ -196,7 +204,8 @@ static int applies(const struct himeno_config *config, const struct placement *p
                    int ranks, struct accept_check *check)
 {
   const int emulated = of != OF_STATE && placement->info.emulated;
-  if (!emulated && placement->ranks >= ranks && !(of == OF_CEILING && config->soak_given)) return 1;
+  const int with_ceiling = of == OF_CEILING || of == OF_THEORY;
+  if (!emulated && placement->ranks >= ranks && !(with_ceiling && config->soak_given)) return 1;
   check->outcome = CHECK_INAPPLICABLE;
   if (emulated)
     snprintf(check->why, sizeof check->why, "an emulator has no speed");
@@ -227,7 +236,7 @@ static int own_times(const struct himeno_result *result, enum of of, struct acce
 static int enough_blocks(const struct himeno_result *r, enum of of, struct accept_check *check)
 {
   int need = of == OF_STRAGGLERS ? straggler_blocks_min(r->n_ranks) : ACCEPT_BLOCKS_MIN;
-  if (of == OF_STATE || of == OF_WAYS || r->n_samples >= need) return 1;
+  if (of == OF_STATE || of == OF_WAYS || of == OF_THEORY || r->n_samples >= need) return 1;
   snprintf(check->why, sizeof check->why, "needs %d timed blocks", need);
   return 0;
 }
@@ -249,6 +258,13 @@ static double ceiling_share(const struct himeno_rank *rank, const struct accept_
 {
   (void)policy;
   return rank->ceiling > 0 ? himeno_bytes_per_second(device_gflops(rank)) / rank->ceiling : NAN;
+}
+
+static double theory_share(const struct himeno_rank *rank, const struct accept_policy *policy)
+{
+  const double peak = telemetry_peak_bytes(&rank->telemetry.after);
+  (void)policy;
+  return rank->ceiling > 0 && peak > 0 ? rank->ceiling / peak : NAN;
 }
 
 static double device_noise(const struct himeno_rank *rank, const struct accept_policy *policy)
@@ -315,7 +331,7 @@ static double card_gbps(const struct himeno_rank *rank, const struct accept_poli
   return rank->cards_gbps > 0 ? rank->cards_gbps : NAN;
 }
 
-static const struct {
+static const struct rank_check {
   const char *name, *unit;
   size_t limit;
   int at_most;
@@ -323,6 +339,7 @@ static const struct {
   enum of of;
 } rank_checks[] = {
     {"share of ceiling", "", LIMIT(ceiling_share_min), 0, ceiling_share, OF_CEILING},
+    {"ceiling of theory", "", LIMIT(theory_share_min), 0, theory_share, OF_THEORY},
     {"device", "GFLOPS", LIMIT(device_gflops_min), 0, rank_gflops, OF_DEVICE},
     {"noise of devices", "", LIMIT(device_noise_max), 1, device_noise, OF_DEVICE_NOISE},
     {"device and cores unshared", "", LIMIT(binding), 0, alone, OF_STATE},
@@ -344,13 +361,13 @@ static const struct {
 #define RANK_CHECKS (sizeof rank_checks / sizeof *rank_checks)
 
 /* The worst rank's value; one that nobody can tell is worst only where unknown values fail. */
-static void rank_check(const struct himeno_result *result, size_t c, const struct accept_policy *policy,
-                       struct accept_check *check)
+static void rank_check(const struct himeno_result *result, const struct rank_check *is,
+                       const struct accept_policy *policy, struct accept_check *check)
 {
-  int unknown_fails = policy->unknown_fails > 0, unknown = -1, unknowns = 0;
+  int unknown_fails = policy->unknown_fails > 0 && is->of != OF_THEORY, unknown = -1, unknowns = 0;
   check->value = NAN;
   for (int r = 0; r < result->n_ranks; r++) {
-    double value = rank_checks[c].value(&result->ranks[r], policy);
+    double value = is->value(&result->ranks[r], policy);
     int worse = check->at_most ? value > check->value : value < check->value;
     if (isnan(value) && unknowns++ == 0) unknown = r;
     if (isnan(value) || (check->rank >= 0 && !worse)) continue;
@@ -399,7 +416,7 @@ static void noise_heed(const struct himeno_result *result, const struct accept_p
   if (!of_run && policy->device_noise_max >= 0) most = policy->device_noise_max;
   const double is = of_run ? noise_of(result) : devices_noise(result);
   if (check->outcome != CHECK_FAIL || isnan(check->value)) return;
-  if (of == OF_STATE || of == OF_STRAGGLERS || of == OF_WAYS || !(is > most)) return;
+  if (of == OF_STATE || of == OF_STRAGGLERS || of == OF_WAYS || of == OF_THEORY || !(is > most)) return;
   check->outcome = CHECK_NOISY;
   check->rank = -1;
   snprintf(check->why, sizeof check->why, "blocks vary by %.1f%%: run again", 100 * is);
@@ -415,6 +432,11 @@ static int can_tell(const struct himeno_config *config, const struct placement *
 static void judge(const struct himeno_result *result, const struct accept_policy *policy, enum of of,
                   struct accept_check *check)
 {
+  if (of == OF_THEORY && isnan(check->value) && check->outcome != CHECK_INAPPLICABLE) {
+    check->outcome = CHECK_INAPPLICABLE;
+    check->rank = -1;
+    snprintf(check->why, sizeof check->why, "no device tells its clocks and widths");
+  }
   check_judge(check, policy->unknown_fails > 0);
   noise_heed(result, policy, of, check);
   explain(result, check);
@@ -426,21 +448,18 @@ void accept_policy_checks(const struct himeno_config *config, const struct place
 {
   for (size_t c = 0; c < RUN_CHECKS; c++) {
     const struct run_check *is = &run_checks[c];
-    double limit = limit_of(policy, is->limit);
-    if (limit < 0) continue;
-    struct accept_check *check = check_add(accept, is->name, is->unit, limit, is->at_most);
+    struct accept_check *check = check_add(accept, policy, is->name, is->unit, is->limit, is->at_most);
+    if (!check) continue;
     check->value =
         can_tell(config, placement, result, is->of, is->ranks, check) ? is->value(result, check) : NAN;
     judge(result, policy, is->of, check);
   }
   for (size_t c = 0; c < RANK_CHECKS; c++) {
-    double limit = limit_of(policy, rank_checks[c].limit);
-    if (limit < 0) continue;
-    struct accept_check *check =
-        check_add(accept, rank_checks[c].name, rank_checks[c].unit, limit, rank_checks[c].at_most);
+    const struct rank_check *is = &rank_checks[c];
+    struct accept_check *check = check_add(accept, policy, is->name, is->unit, is->limit, is->at_most);
+    if (!check) continue;
     check->value = NAN;
-    if (can_tell(config, placement, result, rank_checks[c].of, 1, check))
-      rank_check(result, c, policy, check);
-    judge(result, policy, rank_checks[c].of, check);
+    if (can_tell(config, placement, result, is->of, 1, check)) rank_check(result, is, policy, check);
+    judge(result, policy, is->of, check);
   }
 }

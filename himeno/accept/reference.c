@@ -186,8 +186,12 @@ void accept_reference_check(const struct himeno_result *result, const struct ref
                             struct accept *accept)
 {
   struct accept_check *check = &accept->checks[accept->n++];
-  *check = (struct accept_check){
-      .name = "rate over reference", .unit = "", .value = NAN, .limit = 1 - REFERENCE_LEAST, .rank = -1};
+  *check = (struct accept_check){.name = "rate over reference",
+                                 .unit = "",
+                                 .value = NAN,
+                                 .limit = 1 - REFERENCE_LEAST,
+                                 .rank = -1,
+                                 .from = "the noise of both runs"};
   if (result->ranks[0].row.info.emulated) {
     check->outcome = CHECK_INAPPLICABLE;
     snprintf(check->why, sizeof check->why, "an emulator has no speed");

@@ -27,6 +27,7 @@ static void check_text(const struct accept_check *c, FILE *out)
   fprintf(out, "    %-26s %10s  %s %8s  %9s %-7s %-8s%s\n", c->name,
           inapplicable ? "" : number(c->value, value), c->at_most ? "<=" : ">=", number(c->limit, limit),
           isnan(c->value) ? "" : number(check_margin(c), margin), c->unit, outcome, c->why);
+  if (c->outcome == CHECK_FAIL && c->from[0]) fprintf(out, "      its limit: %s\n", c->from);
 }
 
 static void stragglers_text(const struct himeno_result *r, FILE *out)
@@ -106,6 +107,7 @@ static json_t *check_json(const struct accept_check *c)
   object_text(o, "outcome", check_outcome_name(c->outcome));
   object_set(o, "rank", c->rank < 0 ? json_null() : json_integer(c->rank));
   object_text(o, "why", c->why);
+  object_text(o, "from", c->from);
   return o;
 }
 

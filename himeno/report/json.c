@@ -79,6 +79,27 @@ static json_t *checks_json(const struct himeno_kernel *kernel, const struct hime
                    "untimed", r->check_blocks, "coefficients", hex64(r->coefficients), "points", points);
 }
 
+/* By data set. */
+static json_t *ceilings_json(const struct himeno_config *c, const struct himeno_result *r)
+{
+  if (!(r->ceiling > 0 && r->other_ceiling > 0)) return json_null();
+  const double gbps[2] = {r->ceiling / 1e9, r->other_ceiling / 1e9};
+  json_t *o = json_object();
+  for (int d = 0; d < 2; d++) object_real(o, himeno_data_names[d], gbps[d != c->data]);
+  return o;
+}
+
+/* Of the fullest rank, and its share of a device. */
+static json_t *memory_json(const struct himeno_choice *choice)
+{
+  const uint64_t all = choice->placement.info.memory_bytes;
+  if (choice->bytes == 0 || all == 0) return json_null();
+  json_t *o = json_object();
+  object_whole(o, "bytes", (int64_t)choice->bytes);
+  object_real(o, "share", (double)choice->bytes / (double)all);
+  return o;
+}
+
 static json_t *result_json(const struct himeno_config *c, const struct himeno_choice *choice,
                            const struct himeno_result *r)
 {
@@ -90,11 +111,14 @@ static json_t *result_json(const struct himeno_config *c, const struct himeno_ch
   object_set(result, "gbps", emulated ? json_null() : report_json_real(rate / 1e9));
   object_set(result, "ceiling_gbps", r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null());
   object_set(result, "ceiling_share", r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null());
+  object_set(result, "ceilings", ceilings_json(c, r));
+  object_set(result, "memory", memory_json(choice));
   object_real(result, "gosa", r->last.gosa);
   object_set(result, "checksum", hex64(r->last.checksum));
   object_whole(result, "blocks", r->n_samples);
   object_text(result, "verified", verify_source_name(r->verified));
   object_text(result, "verdict", verdict_word(r));
+  object_set(result, "energy", himeno_energy_json(r));
   object_set(result, "samples", samples_json(r));
   object_set(result, "checks", checks_json(choice->kernel, r));
   object_set(result, "throttled", throttled_json(r));
@@ -155,6 +179,20 @@ static json_t *rank_share(const struct himeno_rank *rank)
   return report_json_real(himeno_bytes_per_second(gflops) / rank->ceiling);
 }
 
+/* By clocks and widths that the device tells. */
+static json_t *theory_json(const struct himeno_rank *rank)
+{
+  const double bytes = telemetry_peak_bytes(&rank->telemetry.after),
+               flops = telemetry_peak_flops(&rank->telemetry.after);
+  if (!(bytes > 0 || flops > 0)) return json_null();
+  json_t *o = json_object();
+  object_set(o, "gbps", bytes > 0 ? report_json_real(bytes / 1e9) : json_null());
+  object_set(o, "gflops", flops > 0 ? report_json_real(flops / 1e9) : json_null());
+  object_set(o, "share",
+             bytes > 0 && rank->ceiling > 0 ? report_json_real(rank->ceiling / bytes) : json_null());
+  return o;
+}
+
 static json_t *ranks_json(const struct himeno_result *result)
 {
   json_t *ranks = json_array();
@@ -165,6 +203,8 @@ static json_t *ranks_json(const struct himeno_result *result)
     object_set(json, "phases", phases);
     object_set(json, "ceiling_gbps", rank->ceiling > 0 ? report_json_real(rank->ceiling / 1e9) : json_null());
     object_set(json, "ceiling_share", rank_share(rank));
+    object_set(json, "theory", theory_json(rank));
+    object_set(json, "energy", himeno_rank_energy_json(rank));
     object_set(json, "telemetry", himeno_telemetry_json(result, r));
     json_array_append_new(ranks, json);
   }

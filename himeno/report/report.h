@@ -30,6 +30,11 @@ json_t *himeno_ladder_json(const struct himeno_config *config, const struct hime
 /** \brief What a rank's device told of itself; null where nothing answers. */
 json_t *himeno_telemetry_json(const struct himeno_result *result, int rank);
 
+/** \brief What sweeps cost by devices' energy counters; nothing, or null, without any. */
+void himeno_energy_text(const struct himeno_result *result, FILE *out);
+json_t *himeno_energy_json(const struct himeno_result *result);
+json_t *himeno_rank_energy_json(const struct himeno_rank *rank);
+
 /** \brief Ranks slower than chance explains. */
 json_t *himeno_stragglers_json(const struct himeno_result *result);
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/meta.h"
@@ -16,6 +17,8 @@
 #define BAR_CELLS     32
 #define NOISY         0.02
 #define DETOURS_SHOWN 8
+#define COMPRESSES    0.02
+#define NOISE_SIGMAS  3
 
 /* Pairs of ranks whose halos cannot take the run's transport, each once. */
 static void print_detours(const struct himeno_result *result, FILE *out)
@@ -68,6 +71,10 @@ static void print_what(const struct himeno_config *config, const struct himeno_c
           choice->procs[2]);
   fprintf(out, "  kernel     %s (%s), %s\n", choice->kernel->name, himeno_class_names[choice->kernel->class_],
           choice_words[choice->kernel_origin].of_kernel);
+  if (config->fill_given && !choice->placement.info.emulated)
+    fprintf(out, "  memory     %s of %s on each device, %.1f%%, every byte of it read\n",
+            report_bytes(choice->bytes), report_bytes(choice->placement.info.memory_bytes),
+            100.0 * (double)choice->bytes / (double)choice->placement.info.memory_bytes);
   if (ranks > 1) {
     fprintf(out, "  transport  %s (%s), %s\n", choice->transport->name,
             choice_words[choice->transport_origin].of_transport,
@@ -125,6 +132,39 @@ static void print_telemetry(const struct himeno_result *result, FILE *out)
             telemetry_throttle_text(reasons, text, sizeof text));
 }
 
+/* Memory that compresses, as that of hosts does not: rates then depend on what is in it. */
+static void print_data(const struct himeno_config *config, const struct himeno_result *r, FILE *out)
+{
+  const double apart = r->ceiling > 0 ? fabs(r->other_ceiling / r->ceiling - 1) : 0;
+  if (r->ranks[0].row.info.is_cpu || !(r->other_ceiling > 0) ||
+      apart <= fmax(COMPRESSES, NOISE_SIGMAS * r->ceilings_noise))
+    return;
+  fprintf(out, "  WARNING    memory compresses: the ceiling is %.2f GB/s of %s data and %.2f of %s data\n",
+          r->ceiling / 1e9, himeno_data_names[config->data], r->other_ceiling / 1e9,
+          himeno_data_names[!config->data]);
+}
+
+/* Of the device whose ceiling is the smallest part of it. */
+static void print_theory(const struct himeno_result *r, FILE *out)
+{
+  const struct himeno_rank *least = NULL;
+  double share = INFINITY;
+  for (int n = 0; n < r->n_ranks; n++) {
+    const double peak = telemetry_peak_bytes(&r->ranks[n].telemetry.after);
+    if (!(peak > 0 && r->ranks[n].ceiling / peak < share)) continue;
+    share = r->ranks[n].ceiling / peak;
+    least = &r->ranks[n];
+  }
+  if (!least || !(share > 0)) return;
+  const struct telemetry_state *s = &least->telemetry.after;
+  fprintf(out, "  theory     %.2f GB/s a device by %d MHz x %d bits x 2: the ceiling reaches %.1f%%%s",
+          telemetry_peak_bytes(s) / 1e9, s->memory_mhz_max, s->memory_bits, 100 * share,
+          r->n_ranks > 1 ? " or more" : "");
+  if (telemetry_peak_flops(s) > 0)
+    fprintf(out, "; %.2f TFLOPS by %d lanes", telemetry_peak_flops(s) / 1e12, s->cores);
+  fprintf(out, "\n");
+}
+
 static void print_speed(const struct himeno_config *config, const struct himeno_kernel *kernel,
                         const struct himeno_result *r, FILE *out)
 {
@@ -138,6 +178,8 @@ static void print_speed(const struct himeno_config *config, const struct himeno_
         out,
         "  ceiling    %.2f GB/s reading 13 arrays and writing one, in this run: the sweep reaches %.1f%%\n",
         r->ceiling / 1e9, 100 * rate / r->ceiling);
+  print_data(config, r, out);
+  print_theory(r, out);
   fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s, %.3f s, slowest rank's clock", r->sweeps,
           r->n_samples, r->n_samples > 1 ? "s" : "", r->seconds);
   if (r->n_samples > 2) fprintf(out, "; blocks vary by %.1f%%", 100 * noise);
@@ -147,6 +189,7 @@ static void print_speed(const struct himeno_config *config, const struct himeno_
   if (config->official)
     fprintf(out, "  official   %.2f MFLOPS, score %.2f against 82.84 MFLOPS (Pentium III 600 MHz)\n",
             gflops * 1e3, gflops * 1e3 / HIMENO_OFFICIAL_MFLOPS);
+  himeno_energy_text(r, out);
 }
 
 /* How fast a right run was is told by the lines of its acceptance. */

@@ -15,6 +15,9 @@
 
 /* Left free for the runtime's own needs when a grid is chosen or checked. */
 #define MEMORY_SHARE 0.97
+/* --fill tries so much less each time, and leaves so many bytes to transports and runtime. */
+#define FILL_STEP 0.99
+#define FILL_REST ((uint64_t)64 << 20)
 
 const struct choice_words choice_words[] = {
     [CHOICE_DEFAULT] = {"default", "the default", "chosen by default"},
@@ -100,7 +103,9 @@ static status_t bytes_needed(const struct himeno_config *config, struct himeno_c
 {
   RETURN_IF_FAILED(cut_choose(config, choice, extent));
   const struct solver_config solver = himeno_solver_config(config, choice);
-  return solver_bytes(&solver, bytes);
+  RETURN_IF_FAILED(solver_bytes(&solver, bytes));
+  choice->bytes = *bytes;
+  return STATUS_OK;
 }
 
 /* Ranks on one device share its memory, and ranks on CPUs share the host's. */
@@ -144,22 +149,73 @@ static status_t size_default(const struct himeno_config *config, struct himeno_c
   return memory_check(config, choice, least);
 }
 
-/* Grids of 1:1:2 like the named ones, k a multiple of 32; the largest that takes no more than the
- * share asked for. */
-static status_t size_fill(const struct himeno_config *config, struct himeno_choice *choice, uint64_t least)
+/* ---- --fill ---- */
+
+/* Whether all ranks can hold so many bytes at this moment, in as many parts as a solver has
+ * arrays. */
+static status_t allocatable(const struct himeno_choice *choice, uint64_t bytes, int *all)
 {
-  double wanted = (double)least * config->fill / 100;
+  enum { PARTS = HIMENO_COEFFICIENTS + 2 };
+  struct gpu_mem part[PARTS];
+  int n = 0, mine;
+  log_mute(1);
+  while (n < PARTS && gpu_alloc(choice->device, (size_t)(bytes / PARTS + 1), &part[n]) == STATUS_OK) n++;
+  log_mute(0);
+  mine = n == PARTS;
+  status_t status =
+      watch_allreduce(choice->placement.comm, &mine, all, 1, MPI_INT, MPI_MIN, "what can be allocated");
+  while (n > 0) gpu_free(choice->device, &part[--n]);
+  return status;
+}
+
+static void size_name(struct grid_size *size)
+{
+  const int64_t *e = size->extent;
+  snprintf(size->name, sizeof size->name, "%" PRId64 "x%" PRId64 "x%" PRId64, e[0], e[1], e[2]);
+}
+
+/* Planes of \a size until a rank has as much as \a wanted; size has at least one less. */
+static status_t planes_add(const struct himeno_config *config, struct himeno_choice *choice, double wanted,
+                           struct grid_size *size)
+{
+  uint64_t need;
+  RETURN_IF_FAILED(bytes_needed(config, choice, size->extent, &need));
+  const int64_t least = size->extent[0];
+  size->extent[0] = (int64_t)((double)least * wanted / (double)need) + 1;
+  do {
+    size->extent[0]--;
+    RETURN_IF_FAILED(bytes_needed(config, choice, size->extent, &need));
+  } while ((double)need > wanted && size->extent[0] > least);
+  size_name(size);
+  return STATUS_OK;
+}
+
+/* Grids of 1:1:2 like the named ones, k a multiple of 32, with as many more planes as there is room
+ * for; the largest that takes no more than \a wanted. */
+static status_t size_within(const struct himeno_config *config, struct himeno_choice *choice, double wanted,
+                            struct grid_size *size)
+{
   double points = wanted / (14 * sizeof(float)) * (config->weak ? 1 : choice->placement.ranks);
   for (int64_t k = (int64_t)cbrt(points * 4) / 32 * 32; k >= 32; k -= 32) {
-    struct grid_size size = {.extent = {k / 2, k / 2, k}};
     uint64_t need;
-    snprintf(size.name, sizeof size.name, "%" PRId64 "x%" PRId64 "x%" PRId64, k / 2, k / 2, k);
-    RETURN_IF_FAILED(bytes_needed(config, choice, size.extent, &need));
-    choice->size = size;
-    if ((double)need <= wanted) return STATUS_OK;
+    *size = (struct grid_size){.extent = {k / 2, k / 2, k}};
+    RETURN_IF_FAILED(bytes_needed(config, choice, size->extent, &need));
+    if ((double)need <= wanted) return planes_add(config, choice, wanted, size);
   }
-  return log_fail(STATUS_ENVIRONMENT, "--fill %g: that share of %s holds no grid", config->fill,
-                  report_bytes(least));
+  return log_fail(STATUS_ENVIRONMENT, "--fill %g: that share of the free memory holds no grid", config->fill);
+}
+
+/* What is free is not always to be had. */
+static status_t size_fill(const struct himeno_config *config, struct himeno_choice *choice, uint64_t least)
+{
+  int all = 0;
+  for (double wanted = (double)least * config->fill / 100; !all; wanted *= FILL_STEP) {
+    uint64_t need;
+    RETURN_IF_FAILED(size_within(config, choice, wanted, &choice->size));
+    RETURN_IF_FAILED(bytes_needed(config, choice, choice->size.extent, &need));
+    RETURN_IF_FAILED(allocatable(choice, need + FILL_REST, &all));
+  }
+  return STATUS_OK;
 }
 
 static status_t size_choose(const struct himeno_config *config, struct himeno_choice *choice)

@@ -192,6 +192,52 @@ d.result.accept.accepted = True
 FIGURES
 }
 
+@test "the ceiling is measured with both data sets, and memory that compresses is told" {
+  export CLOCK_MACHINE="sweep=10 ceiling=7 dense=1.019"
+  for data in standard dense; do
+    clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05 --data $data
+    figures <<'FIGURES'
+{k: round(v, 4) for k, v in d.result.ceilings.items()} = {"standard": 8.0, "dense": 7.8508}
+round(d.result.ceiling_gbps, 4) = 7.8508 if d.config.data == "dense" else 8.0
+FIGURES
+    ! grep -q compresses <<<"$output" || return 1
+  done
+  export CLOCK_MACHINE="sweep=10 ceiling=7 dense=1.021"
+  clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05
+  says "WARNING    memory compresses: the ceiling is 8.00 GB/s of standard data and 7.84 of dense data"
+  clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05 --data dense
+  says "WARNING    memory compresses: the ceiling is 7.84 GB/s of dense data and 8.00 of standard data"
+}
+
+@test "energy of sweeps, from step to step of the counter, without what pauses take; and none below ten seconds" {
+  local power="idle=100 load=500 step=500000000 look=50000000"
+  export CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 $power"
+  clocked 1 himeno-gpu -b null -s XS -t 10
+  figures <<'FIGURES'
+round(d.result.energy.joules_per_sweep, 6) = round(600 * 5.58e-3, 6)
+round(d.result.energy.gflops_per_watt, 6) = round(0.34 / 600, 6)
+round(d.result.energy.idle_watts, 6) = 100.0
+d.result.energy.note, d.result.energy.devices = "", 1
+10 < d.ranks[0].energy.seconds < 12 = True
+abs(d.ranks[0].energy.sweeping - d.ranks[0].energy.sweeps * 5.58e-3) < 1e-9 = True
+d.ranks[0].energy.sweeps - d.config.sweeps = 120 * (d.result.blocks // 20)
+abs(d.ranks[0].energy.joules - 100 * d.ranks[0].energy.seconds - 500 * d.ranks[0].energy.sweeping) < 1e-6 = True
+FIGURES
+  says "energy     3.3480 J a sweep, 0.00 GFLOPS/W, 1 device: a device by the clock; without the pauses, at 100.0 W idle"
+  clocked 1 himeno-gpu -b null -s XS -t 9.9
+  figures <<'FIGURES'
+d.result.energy = {"joules_per_sweep": None, "gflops_per_watt": None, "idle_watts": None, "devices": 1, "note": "too short"}
+FIGURES
+  says "energy     not told: too short"
+  CLOCK_MACHINE="sweep=100 ceiling=7 fill=800000000 $power" clocked 1 himeno-gpu -b null -s XS -t 10
+  says "energy     not told: mostly pauses"
+  CLOCK_MACHINE="sweep=100 ceiling=7 fill=20000000 load@1=300 $power" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -n 4000 --verify off
+  figures <<'FIGURES'
+d.result.energy.idle_watts = None
+abs(d.result.energy.joules_per_sweep / (1000 * 2.79e-3) - 1) < 0.02 = True
+FIGURES
+}
+
 @test "two ranks by links: waiting is for the neighbour's flag, transfer is storing or copying" {
   export CLOCK_MACHINE="sweep=10 $together"
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x p2p --no-overlap -n 10

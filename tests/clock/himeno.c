@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Himeno's kernels by the virtual clock. The words: nanoseconds a point of a `sweep`, a float of a
- * `ceiling` pass, a `fill`, a `checksum`. */
+ * `ceiling` pass, a `fill`, a `checksum`; watts of the device when `idle`, those of a `load` beside
+ * them, and the energy counter's `step` and what a `look` at it takes. */
 #include "clock.h"
+#include "gpu/telemetry.h"
 #include "himeno/kernels/kernels.h"
 
 extern const struct himeno_kernel_set __real_himeno_kernels_cpu;
 struct himeno_kernel_set __wrap_himeno_kernels_cpu;
 
 static double floats;     /* of an array */
+static double swept;      /* nanoseconds in sweeps */
+static int filled;        /* with which data */
 static int blocks, begun; /* fields filled; 1 after a ceiling pass, 2 after a sweep behind it */
 
 static status_t open(struct gpu_device *device, const struct himeno_fields *fields,
@@ -21,6 +25,7 @@ static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum him
                      enum himeno_data data)
 {
   blocks += array == HIMENO_P;
+  filled = (int)data;
   clock_work("fill", 1);
   return __real_himeno_kernels_cpu.fill(exec, queue, array, data);
 }
@@ -31,7 +36,9 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
 {
   static const int jitter[] = {0, 1, -1, 3, -2};
   if (begun == 1) begun = 2;
+  const int64_t before = clock_now();
   clock_work("sweep", box_points(&sweep->box) * (1 + clock_word("jitter", 0) * jitter[blocks % 5]));
+  swept += (double)(clock_now() - before);
   return __real_himeno_kernels_cpu.sweep(exec, queue, sweep);
 }
 
@@ -39,8 +46,26 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
 static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
 {
   if (begun == 0) begun = 1;
-  clock_work("ceiling", floats * (begun == 2 ? clock_word("worn", 1) : 1));
+  clock_work("ceiling", floats * (begun == 2 ? clock_word("worn", 1) : 1) *
+                            (filled == HIMENO_DENSE ? clock_word("dense", 1) : 1));
   return __real_himeno_kernels_cpu.ceiling(exec, queue);
+}
+
+/* What it was at the first look after a step, until there is one after the next. */
+const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules);
+const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules)
+{
+  static double shown;
+  static int64_t at = -1;
+  const double step = clock_word("step", 0);
+  (void)telemetry;
+  if (!(step > 0)) return NULL;
+  clock_spend(clock_word("look", 0));
+  const int64_t now = (int64_t)((double)clock_now() / step);
+  if (now != at) shown = 1e-9 * (clock_word("idle", 0) * (double)clock_now() + clock_word("load", 0) * swept);
+  at = now;
+  *joules = shown;
+  return "a device by the clock";
 }
 
 static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays,

@@ -79,11 +79,44 @@ static void the_built_in_policies_are_policies(void **state)
   (void)state;
   assert_int_equal(policy_read("default", &p), STATUS_OK);
   assert_string_equal(p.name, "default");
+  assert_true(p.theory_share_min == 0.75 && p.unknown_fails < 0);
   assert_int_equal(policy_read("h100", &p), STATUS_OK);
-  assert_true(p.device_gflops_min > 1000 && p.unknown_fails == 1);
-  double h100 = p.device_gflops_min;
+  assert_true(p.theory_share_min == 0.85 && p.unknown_fails == 1);
+  assert_true(p.device_gflops_min < 0); /* of five devices no limit is made */
   assert_int_equal(policy_read("h200", &p), STATUS_OK);
-  assert_true(p.device_gflops_min > h100 && p.unknown_fails == 1);
+  assert_true(p.device_gflops_min > 2000 && p.unknown_fails == 1);
+}
+
+static void each_limit_of_a_built_in_policy_says_where_it_comes_from(void **state)
+{
+  static const char *const names[] = {"default", "h100", "h200"};
+  struct himeno_rank rank[4];
+  const struct himeno_result run = {.n_ranks = 4, .ranks = rank};
+  const struct himeno_config config = {.soak_given = 0};
+  const struct placement placement = {.ranks = 4};
+  (void)state;
+  memset(rank, 0, sizeof rank);
+  for (int n = 0; n < 3; n++) {
+    struct accept_policy policy;
+    struct accept accept = {.n = 0};
+    assert_int_equal(policy_read(names[n], &policy), STATUS_OK);
+    accept_policy_checks(&config, &placement, &run, &policy, &accept);
+    assert_true(accept.n > 8);
+    for (int c = 0; c < accept.n; c++) assert_true(accept.checks[c].from[0]);
+  }
+}
+
+static void a_policy_may_say_where_a_limit_comes_from(void **state)
+{
+  struct accept_policy p = good("{\"ecc\": true, \"celsius_max\": 80, \"from\": {\"celsius_max\": \"May\"}}");
+  (void)state;
+  assert_string_equal(policy_from(&p, offsetof(struct accept_policy, celsius_max)), "May");
+  assert_string_equal(policy_from(&p, offsetof(struct accept_policy, ecc)), "");
+  refused("{\"ecc\": true, \"from\": \"May\"}", "object of texts");
+  refused("{\"ecc\": true, \"from\": {\"heat\": \"May\"}}", "from.heat: there is no such limit");
+  refused("{\"ecc\": true, \"from\": {\"ecc\": 5}}", "from.ecc must be a text");
+  refused("{\"ecc\": true, \"from\": {\"ecc\": \"a\\nb\"}}", "from.ecc must be a text");
+  refused("{\"from\": {\"ecc\": \"May\"}}", "names nothing to check");
 }
 
 static void a_missing_file_is_of_the_environment(void **state)
@@ -286,6 +319,8 @@ int main(void)
       cmocka_unit_test(throttle_reasons_are_named),
       cmocka_unit_test(what_is_no_policy_is_refused),
       cmocka_unit_test(the_built_in_policies_are_policies),
+      cmocka_unit_test(each_limit_of_a_built_in_policy_says_where_it_comes_from),
+      cmocka_unit_test(a_policy_may_say_where_a_limit_comes_from),
       cmocka_unit_test(a_missing_file_is_of_the_environment),
       cmocka_unit_test(what_is_not_verified_passes_only_by_name),
       cmocka_unit_test(a_check_is_judged_by_its_side_of_the_limit),

@@ -243,6 +243,28 @@ static void ranks_that_share_cores_share_a_device_where_that_is_a_cpu(void **sta
   assert_string_equal(checked(&run, "{\"exchange_us_max\": 1}").why, "ranks share cores");
 }
 
+/* Four devices of 4916.7 GB/s, whose ceiling is 56/34 GB/s but one's, where it is 4000. */
+static void a_ceiling_is_held_against_theory_where_devices_tell_it(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 2, 4, rank);
+  (void)state;
+  for (int r = 0; r < 4; r++) {
+    rank[r].telemetry.after.memory_bits = rank[r].telemetry.after.cores = -1;
+    rank[r].ceiling = r == 2 ? 4000e9 : 4400e9;
+  }
+  struct accept_check none = checked(&run, "{\"theory_share_min\": 9, \"unknown_fails\": true}");
+  assert_int_equal(none.outcome, CHECK_INAPPLICABLE);
+  for (int r = 1; r < 4; r++) {
+    rank[r].telemetry.after.memory_mhz_max = 3201;
+    rank[r].telemetry.after.memory_bits = 6144;
+  }
+  struct accept_check some = checked(&run, "{\"theory_share_min\": 0.813, \"unknown_fails\": true}");
+  assert_true(some.outcome == CHECK_PASS && some.rank == 2 && fabs(some.value - 0.8135478) < 1e-6);
+  assert_string_equal(some.why, "not known of 1 of 4 ranks");
+  assert_int_equal(checked(&run, "{\"theory_share_min\": 0.814}").outcome, CHECK_FAIL);
+}
+
 /* Half of the blocks were at the power limit, a quarter too hot. */
 static void only_forbidden_reasons_of_throttling_count(void **state)
 {
@@ -287,6 +309,7 @@ int main(void)
       cmocka_unit_test(ways_of_another_kind_are_no_measure),
       cmocka_unit_test(ranks_that_share_cores_share_a_device_where_that_is_a_cpu),
       cmocka_unit_test(ranks_that_share_a_device_have_one),
+      cmocka_unit_test(a_ceiling_is_held_against_theory_where_devices_tell_it),
       cmocka_unit_test(only_forbidden_reasons_of_throttling_count),
       cmocka_unit_test(what_only_some_ranks_tell_is_said),
   };
