@@ -51,7 +51,7 @@ ROOMS = (
     ("scripts/*", "tests/cli/scripts.bats"),
     ("scripts/accepting/*", "tests/cli/judging.bats tests/cli/cluster.bats"),
     ("scripts/studying/*", "tests/cli/judging.bats tests/clock/studies.bats tests/cli/scaling.bats"),
-    ("scripts/plotting/*", "tests/cli/judging.bats tests/cli/plot.bats"),
+    ("scripts/plotting/*", "tests/cli/judging.bats tests/clock/studies.bats tests/cli/plot.bats"),
     ("scripts/reporting/*", "tests/cli/judging.bats tests/cli/report.bats"),
     ("scripts/shared/*", "tests/cli/judging.bats tests/cli/files.bats tests/cli/scaling.bats"),
     ("scripts/isa/*", "tests/cli/isa.bats"),

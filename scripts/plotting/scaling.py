@@ -4,6 +4,7 @@ import os
 import statistics
 
 import documents
+from naming import transport_of
 
 MODES = ("strong", "weak")
 MEASURED = "himeno-gpu"
@@ -37,7 +38,7 @@ def median_block(document):
 
 def series_key(config, ranks):
     """Of one rank the transport says nothing."""
-    return config["size"], config["transport"] if ranks > 1 else None
+    return config["size"], transport_of(config) if ranks > 1 else None
 
 
 def measured(document):
@@ -53,14 +54,14 @@ def measured(document):
 
 
 def predicted(document):
-    found = []
+    found, overlap = [], document.get("model", {}).get("overlap", True)
     for point in document["predictions"]:
         if "seconds" not in point:
             continue
         terms = point["terms"]
         parts = {"interior": terms["interior"], "boundary": terms["boundary"], "exchange": terms["exposed_exchange"],
                  "rest": terms["synchronisation"] + terms["reduction"]}
-        found.append({"kind": PREDICTED, "mode": point["scaling"], "key": series_key(point, point["ranks"]), "ranks": point["ranks"],
+        found.append({"kind": PREDICTED, "mode": point["scaling"], "key": series_key({**point, "overlap": overlap}, point["ranks"]), "ranks": point["ranks"],
                       "procs": "x".join(map(str, point["procs"])), "seconds": point["seconds"], "low": point["low"],
                       "high": point["high"], "efficiency": point["efficiency"], "parts": parts, "transport": point["transport"]})
     return found

@@ -10,6 +10,7 @@ import time
 import settings
 import store
 from endings import GRAVEST, Trouble
+from naming import NO_OVERLAP
 from processes import STOPPED, last_words, launched, say
 
 TIMED_OUT = 124
@@ -26,8 +27,11 @@ def command(options, point, target):
         # Without a given backend both programs choose alike.
         return [*begin, beside, *options["paths_options"], "--json", target]
     wanted = ["-s", point["size"], "-k", point["kernel"], "-p", point["procs"], "-t", str(options["seconds"])]
-    if point["transport"] not in ("auto", "none"):
-        wanted += ["-x", point["transport"]]
+    transport = point["transport"].removesuffix(NO_OVERLAP)
+    if transport not in ("auto", "none"):
+        wanted += ["-x", transport]
+    if transport != point["transport"]:
+        wanted.append("--no-overlap")
     if point["scaling"] == "weak":
         wanted.append("-w")
     return [*begin, options["program"], *wanted, *options["program_options"], "--json", target]

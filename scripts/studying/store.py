@@ -19,6 +19,7 @@ import time
 
 from endings import BadInput, Trouble
 from files import parsed, read_document, write_whole
+from naming import transport_of
 
 PHASES = ("interior", "boundary", "pack", "d2h", "wait", "transfer", "h2d", "unpack", "reduce", "exposed")
 COLUMNS = ["name", "size", "scaling", "ranks", "hosts", "kernel", "class", "T", "transport", "procs", "repeat", "imax", "jmax", "kmax",
@@ -152,7 +153,7 @@ def row(point, found, tried):
     config, result = found["config"], found["result"]
     one = {**point, **{key: config[key] for key in ("imax", "jmax", "kmax", "backend", "kernel", "class", "T", "overlap", "data", "sweeps")},
            **{key: result[key] for key in ("gflops", "gbps", "ceiling_share", "gosa", "checksum", "verified", "verdict", "blocks")},
-           "transport": config["transport"] if point["ranks"] > 1 else "none", "procs": "x".join(map(str, config["procs"])),
+           "transport": transport_of(config) if point["ranks"] > 1 else "none", "procs": "x".join(map(str, config["procs"])),
            "hosts": len({rank["host"] for rank in found["ranks"]}), "device": found["ranks"][0]["device"],
            "seconds_a_sweep": seconds_a_sweep(found), "time": found["time"], "version": found["version"],
            "session": tried.get(point["name"], {}).get("in", "")}

@@ -109,6 +109,20 @@ PY
   done
 }
 
+@test "transports are drawn: bars of what ran, the reason of what did not, the report of 2009, and a table" {
+  "$top_srcdir/scripts/scaling" run study --program "$himeno" --launcher "$MPIRUN -np {ranks}" --options "-b cpu --block 5" --sizes 8x8x16 \
+    --ranks 2 --scaling strong --transports staged-no-overlap,ipc,pigeon --repeat 1 --seconds 0.01 --no-paths >/dev/null 2>&1 || true
+  refuses 'study/runs: holds no study of scripts/scaling' transports study/runs
+  refuses 'transports are drawn from one folder' transports study study
+  draws transports study
+  for word in 'four PCs by MPI' '43.0 + 1.00' 'no overlap' ipc 'not run: himeno-gpu: ' 'computing' '8x8x16, stream (classic)'; do
+    grep -qF -- "$word" picture.svg
+  done
+  [ "$(wc -l <picture.csv)" -eq 6 ]
+  grep -q '^| 8x8x16 | stream | classic | staged-no-overlap | staged, shared memory | 1 | [0-9]' picture.md
+  grep -q '^| 8x8x16 | stream |  | pigeon |.*| himeno-gpu: .*pigeon' picture.md
+}
+
 @test "products are drawn: share of peak, measured and predicted" {
   refuses 'XS.json: of schema himeno-gpu/2: products are drawn from gemm-ladder/2 and gemm-ladder/1' products "$documents/XS.json"
   "$top_builddir/gemm-gpu" -b cpu --ladder --sizes 32,64,96x32x64 -t 0.01 --no-yardstick --json products.json >/dev/null

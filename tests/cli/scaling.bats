@@ -46,6 +46,21 @@ launched() { grep -c "$1" launched || true; }
   [[ $output == "12 of 12 points are finished"* ]]
 }
 
+@test "a transport without overlap is a configuration of its own" {
+  "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 2 --scaling strong --transports staged,staged-no-overlap >/dev/null
+  for name in staged:True staged-no-overlap:False; do
+    [ "$(json "study/runs/strong-8x8x16-2-stream-${name%:*}-auto-r1.json" 'd["config"]["transport"], d["config"]["overlap"]')" = "staged ${name#*:}" ]
+  done
+  "$PYTHON" - study/study.csv <<'PY'
+import csv, sys
+found = {(row["transport"], row["overlap"]) for row in csv.DictReader(open(sys.argv[1]))}
+assert found == {("staged", "True"), ("staged-no-overlap", "False")}, found
+PY
+  run "$scaling" run other "${plan[@]}" --transports staged-late
+  expect_status 2
+  [[ $output == *"--transports staged-late: 'staged-late' is not allowed"* ]]
+}
+
 @test "points run in a random order that the seed repeats" {
   order() { json "$1/study.json" '[p["name"] for p in d["points"]]'; }
   begin() { "$scaling" run "$1" "${plan[@]}" --launcher "true {ranks}" --seed "$2" >/dev/null 2>&1 || true; }
