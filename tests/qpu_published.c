@@ -62,9 +62,9 @@ static float random_float(void)
   return (float)(rand() / (double)RAND_MAX - 0.5);
 }
 
-/* ---- GPU_FFT, 256 points: three transforms on eight QPUs ---- */
+/* ---- GPU_FFT, 256 points: batches of transforms on eight QPUs ---- */
 
-enum { POINTS = 256, TRANSFORMS = 3, FFT_QPUS = 8, ROW_BYTES = 8 * LANES };
+enum { POINTS = 256, MAX_BATCH = 50, FFT_QPUS = 8, ROW_BYTES = 8 * LANES };
 
 /* Factors of the four radix-2 steps within a vector, turned by an angle: lane i of step s =
  * floor(log2 i) has the weight 8 >> s. */
@@ -113,28 +113,50 @@ static double fft_error(const float complex *x, const float complex *got)
   return sqrt(wrong / norm);
 }
 
-static int gpu_fft(struct published *p)
+/* The worst relative error of a batch, or 1 where the run fails. */
+static double fft_batch(struct published *p, int n)
 {
-  static float complex x[TRANSFORMS][POINTS];
+  static float complex x[MAX_BATCH][POINTS];
   struct qpu_job jobs[FFT_QPUS];
-  uint32_t buffers[TRANSFORMS][2], code = place_code(p), twiddles = place_twiddles(p);
-  for (int j = 0; j < TRANSFORMS; j++) {
+  uint32_t buffers[MAX_BATCH][2], code = place_code(p), twiddles = place_twiddles(p);
+  for (int j = 0; j < n; j++) {
     for (int i = 0; i < POINTS; i++) x[j][i] = random_float() + I * random_float();
     buffers[j][0] = place(p, x[j], sizeof x[j]);
     buffers[j][1] = place(p, NULL, sizeof x[j]);
   }
   for (uint32_t q = 0; q < FFT_QPUS; q++) {
-    uint32_t uniforms[16] = {twiddles, twiddles + ROW_BYTES * (2 + q), q};
-    memcpy(uniforms + 3, buffers, sizeof buffers);
-    uniforms[3 + 2 * TRANSFORMS + 1] = q == 0; /* behind a 0: who calls the host */
+    uint32_t uniforms[3 + 2 * MAX_BATCH + 2] = {twiddles, twiddles + ROW_BYTES * (2 + q), q};
+    memcpy(uniforms + 3, buffers, (size_t)n * sizeof buffers[0]);
+    uniforms[3 + 2 * n + 1] = q == 0; /* behind a 0: who calls the host */
     jobs[q] = (struct qpu_job){code, place(p, uniforms, sizeof uniforms)};
   }
-  if (qpu_emu_run(p->emu, jobs, FFT_QPUS) != STATUS_OK) return 0;
-  double worst = 0;
-  for (int j = 0; j < TRANSFORMS; j++)
+  if (qpu_emu_run(p->emu, jobs, FFT_QPUS) != STATUS_OK) return 1;
+  double worst = qpu_emu_stats(p->emu).interrupts == 1 ? 0 : 1;
+  for (int j = 0; j < n; j++)
     worst = fmax(worst, fft_error(x[j], qpu_memory_at(qpu_emu_memory(p->emu), buffers[j][0])));
+  return worst;
+}
+
+/* What gpu_fft.txt has for one transform in batches, in microseconds: the model's only teacher. */
+static const struct {
+  int batch;
+  double published;
+} fft_times[] = {{1, 112}, {2, 56}, {5, 31}, {10, 22}, {20, 19}, {50, 16}};
+
+static int gpu_fft(struct published *p)
+{
+  double worst = 0;
+  if (qpu_emu_estimate(p->emu, &qpu_cost_pi) != STATUS_OK) exit(3);
+  for (size_t i = 0; i < sizeof fft_times / sizeof fft_times[0]; i++) {
+    double error = fft_batch(p, fft_times[i].batch), us = qpu_emu_seconds(p->emu) / fft_times[i].batch * 1e6;
+    printf("  batch of %2d: %5.1f us a transform estimated, %5.1f published (%+.0f%%)\n", fft_times[i].batch,
+           us, fft_times[i].published, 100 * (us / fft_times[i].published - 1));
+    worst = fmax(worst, error);
+  }
+  (void)qpu_emu_estimate(p->emu, NULL);
+  worst = fmax(worst, fft_batch(p, 3));
   printf("  relative error %.2g in norm\n", worst);
-  return worst < 2e-6 && qpu_emu_stats(p->emu).interrupts == 1;
+  return worst < 2e-6;
 }
 
 /* ---- a vertex shader: a matrix, a division by w, a viewport of 640 x 480 ---- */

@@ -63,9 +63,12 @@ static json_t *speed_json(const struct gemm_run *run, double gflops)
 
 static json_t *counts_json(const struct gemm_counts *c)
 {
-  return json_pack("{s:I, s:I, s:I, s:I}", "instructions", (json_int_t)c->instructions, "arithmetic",
-                   (json_int_t)c->arithmetic, "flop", (json_int_t)c->flop, "loop_turns",
-                   (json_int_t)c->loop_turns);
+  json_t *counts = json_pack("{s:I, s:I, s:I, s:I}", "instructions", (json_int_t)c->instructions,
+                             "arithmetic", (json_int_t)c->arithmetic, "flop", (json_int_t)c->flop,
+                             "loop_turns", (json_int_t)c->loop_turns);
+  if (counts && c->estimate_seconds > 0)
+    json_object_set_new(counts, "estimate_seconds", report_json_real(c->estimate_seconds));
+  return counts;
 }
 
 static json_t *samples_json(const struct gemm_series *s)

@@ -60,6 +60,11 @@ static void print_counts(const struct gemm_run *run, FILE *out)
           "what both ALUs could do\n",
           s->counts.instructions, 100 * (double)s->counts.arithmetic / instructions,
           100 * gemm_flop(&run->problem) / (32 * instructions));
+  if (s->counts.estimate_seconds > 0)
+    fprintf(out,
+            "  estimate   %.3f ms for a product on a Raspberry Pi at 250 MHz, by a model and not measured: "
+            "doc/qpu-time.md\n",
+            s->counts.estimate_seconds * 1e3);
 }
 
 static void print_peak(const struct gemm_run *run, const struct gemm_series *s, FILE *out)

@@ -61,6 +61,8 @@ struct himeno_counts {
   uint64_t arithmetic;   /**< of these, with a sum or product of floats in them */
   uint64_t flop;
   uint64_t stalls; /**< turns in which a processor waited */
+  /** nanoseconds of some points of a sweep on the part by a model, which is no measurement */
+  uint64_t estimate_ns, estimate_points;
 };
 
 /** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */

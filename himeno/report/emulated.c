@@ -45,6 +45,12 @@ void himeno_counts_text(const struct himeno_result *r, FILE *out)
           "  counts     %.1f instructions issued for 16 points of a sweep, %.1f%% of them with float "
           "arithmetic\n",
           vector_instructions(c), 100 * share(c->arithmetic, c->instructions));
+  if (c->estimate_ns)
+    fprintf(
+        out,
+        "  estimate   %.3f us for 1000 points of a sweep on a Raspberry Pi at 250 MHz, by a model and not "
+        "measured: doc/qpu-time.md\n",
+        share(c->estimate_ns, c->estimate_points));
 }
 
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out)
@@ -61,9 +67,13 @@ void himeno_bound_text(const struct himeno_counts *counts, FILE *out)
 
 json_t *himeno_counts_json(const struct himeno_counts *c)
 {
-  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "points", (json_int_t)c->points, "instructions",
-                   (json_int_t)c->instructions, "arithmetic", (json_int_t)c->arithmetic, "flop",
-                   (json_int_t)c->flop, "stalls", (json_int_t)c->stalls);
+  json_t *counts = json_pack("{s:I, s:I, s:I, s:I, s:I}", "points", (json_int_t)c->points, "instructions",
+                             (json_int_t)c->instructions, "arithmetic", (json_int_t)c->arithmetic, "flop",
+                             (json_int_t)c->flop, "stalls", (json_int_t)c->stalls);
+  if (counts && c->estimate_points)
+    json_object_set_new(counts, "estimate_point_seconds",
+                        report_json_real(1e-9 * share(c->estimate_ns, c->estimate_points)));
+  return counts;
 }
 
 json_t *himeno_bound_json(const struct himeno_counts *counts)

@@ -133,12 +133,12 @@ static float *row_of(char *matrix, uint32_t stride, size_t row)
 }
 
 /* Only the kernels by uniform streams take their stride of C from a record. */
-static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
+static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m, int in_place)
 {
   struct layout *l = &s->layout;
   const struct qpu_sgemm_kernel *kernel = l->kernel;
   int uniform = kernel->kind == QPU_SGEMM_UNIFORM, rows = uniform && l->r * 4 <= MAX_C_STRIDE;
-  int whole = m->p == l->p && m->r == l->r && m->ldc * 4 <= MAX_C_STRIDE;
+  int whole = in_place && m->p == l->p && m->r == l->r && m->ldc * 4 <= MAX_C_STRIDE;
   l->c_place = kernel->kind == QPU_SGEMM_DOT || rows ? C_IN_ROWS : C_IN_TILES;
   RETURN_IF_FAILED(qpu_device_address(s->device, l->host_c, &l->c));
   if (uniform && whole && qpu_device_holds(s->device, m->c, ((m->p - 1) * m->ldc + m->r) * 4)) {
@@ -371,12 +371,11 @@ void qpu_sgemm_close(struct qpu_sgemm *s)
   free(s);
 }
 
-status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
-                       struct gemm_counts *counts)
+static status_t multiply(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
+                         int in_place)
 {
   struct layout *l = &s->layout;
   struct qpu_job jobs[MAX_PROGRAMS] = {{0}};
-  struct qpu_emu *emu = qpu_device_emulator(s->device);
   int dot = l->kernel->kind == QPU_SGEMM_DOT, most = n_qpus * threads_of(l->kernel);
   size_t parts = dot ? l->p : count_tiles(l);
   if (n_qpus < 1 || n_qpus > MAX_QPUS)
@@ -385,19 +384,45 @@ status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *prob
     return log_fail(STATUS_USAGE, "a product of another size than there is room for");
   l->problem = problem;
   l->n_programs = parts < (size_t)most ? (int)parts : most;
-  RETURN_IF_FAILED(place_c(s, problem));
+  RETURN_IF_FAILED(place_c(s, problem, in_place));
   copy_in(l);
   if (dot)
     write_rows(l, jobs);
   else
     write_tiles(l, jobs);
-  RETURN_IF_FAILED(qpu_device_run(s->device, jobs, l->n_programs, threads_of(l->kernel)));
+  return qpu_device_run(s->device, jobs, l->n_programs, threads_of(l->kernel));
+}
+
+status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
+                       struct gemm_counts *counts)
+{
+  struct layout *l = &s->layout;
+  struct qpu_emu *emu = qpu_device_emulator(s->device);
+  RETURN_IF_FAILED(multiply(s, problem, n_qpus, 1));
   if (l->c_place != C_IN_PLACE) copy_c(l, 1);
   if (counts) *counts = (struct gemm_counts){0};
   if (counts && emu) {
     const struct qpu_emu_stats all = qpu_emu_stats(emu);
-    *counts = (struct gemm_counts){all.issued, all.arithmetic, all.flops,
-                                   qpu_emu_issued_at(emu, l->code + l->kernel->loop)};
+    *counts = (struct gemm_counts){.instructions = all.issued,
+                                   .arithmetic = all.arithmetic,
+                                   .flop = all.flops,
+                                   .loop_turns = qpu_emu_issued_at(emu, l->code + l->kernel->loop)};
   }
+  return STATUS_OK;
+}
+
+status_t qpu_sgemm_estimate(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
+                            double *seconds)
+{
+  struct qpu_emu *emu = qpu_device_emulator(s->device);
+  double made = 0;
+  if (emu) {
+    RETURN_IF_FAILED(qpu_emu_estimate(emu, &qpu_cost_pi));
+    status_t status = multiply(s, problem, n_qpus, 0);
+    made = qpu_emu_seconds(emu);
+    (void)qpu_emu_estimate(emu, NULL);
+    RETURN_IF_FAILED(status);
+  }
+  *seconds = made;
   return STATUS_OK;
 }

@@ -73,4 +73,9 @@ void qpu_sgemm_close(struct qpu_sgemm *sgemm);
 status_t qpu_sgemm_run(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts);
 
+/** \brief Seconds that the product would take on a Raspberry Pi by the emulator's model; 0 on a Pi.
+ * C keeps what it holds. */
+status_t qpu_sgemm_estimate(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,
+                            double *seconds);
+
 #endif

@@ -28,6 +28,27 @@
  * old one, as on the part. */
 enum qpu_policy { QPU_FAULT, QPU_WARN, QPU_IGNORE };
 
+/** What an estimate of time is made of: clocks of the part, but for the last. */
+struct qpu_cost_model {
+  double clock_hz;
+  int tmu_vector;  /**< a TMU is busy with sixteen words */
+  int tmu_latency; /**< until they are there, beside what they wait for */
+  int l2_line;     /**< the L2 cache is busy with a line of 64 bytes */
+  int l2_latency;
+  int memory_line; /**< and the memory */
+  int memory_latency;
+  int uniform_latency; /**< where the stream goes on elsewhere */
+  int dma_start, dma_row, dma_word;
+  int vpm_vector;
+  double launch_seconds; /**< from the host's call until its answer, beside the programs */
+};
+
+/** \brief A Raspberry Pi's VideoCore IV at 250 MHz, fitted to GPU_FFT's published times. */
+extern const struct qpu_cost_model qpu_cost_pi;
+
+/** \brief The same at another clock, with the same memory. */
+struct qpu_cost_model qpu_cost_at(double clock_hz);
+
 struct qpu_emu_config {
   int n_qpus;          /**< 1 to 64; 0 means 12 */
   int threads_per_qpu; /**< 1 or 2 (0 means 1); of two, each sees ra0 to ra15 and rb0 to rb15 */
@@ -60,6 +81,10 @@ enum qpu_stall {
 
 extern const char *const qpu_stall_names[QPU_N_STALLS];
 
+enum qpu_wait { QPU_WAIT_UNIFORM, QPU_WAIT_TMU, QPU_WAIT_VPM, QPU_N_WAITS };
+
+extern const char *const qpu_wait_names[QPU_N_WAITS];
+
 /** Counts of the last run, over all QPUs. */
 struct qpu_emu_stats {
   uint64_t turns;
@@ -70,6 +95,9 @@ struct qpu_emu_stats {
   uint64_t uniforms, tmu_loads, vpm_reads, vpm_writes, dma_loads, dma_stores, branches_taken;
   uint64_t interrupts; /**< host interrupts raised */
   int tmu_depth_used;  /**< most requests that one TMU held */
+  /* of an estimate alone; turns are then of four clocks */
+  uint64_t waits[QPU_N_WAITS]; /**< turns in which a QPU waited, by cause */
+  uint64_t tmu_misses, uniform_misses, memory_lines;
 };
 
 struct qpu_emu;
@@ -92,6 +120,13 @@ void qpu_emu_destroy(struct qpu_emu *emu);
 /** \brief Where programs find their code and data; what is not allocated there they must not
  * touch. */
 struct qpu_memory *qpu_emu_memory(struct qpu_emu *emu);
+
+/** \brief Estimates the time of the runs from here on by a model, or (NULL) no more.
+ * STATUS_ENVIRONMENT without memory. Results are the same; runs take longer. */
+status_t qpu_emu_estimate(struct qpu_emu *emu, const struct qpu_cost_model *model);
+
+/** \brief Seconds that the last run would take on the part by that model; 0 without one. */
+double qpu_emu_seconds(const struct qpu_emu *emu);
 
 /** \brief Threads a QPU from the next run on: 1 or 2. */
 void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gpu/qpu/emulator/cost.h"
 #include "gpu/qpu/emulator/rules.h"
 #include "gpu/qpu/emulator/trace.h"
 
@@ -62,6 +63,7 @@ static status_t read_vpm(struct qpu_issue *issue, qpu_vec *out)
 {
   struct qpu_qpu *qpu = issue->qpu;
   if (qpu->read.left == 0) return qpu_emu_fault(issue, "two VPM reads in one instruction, and one vector");
+  if (issue->emu->cost) qpu_cost_vpm(issue);
   qpu_vpm_read(&issue->emu->vpm, &qpu->read, out);
   if (qpu->read.left == 0 && qpu->next_read.left > 0) {
     qpu->read = qpu->next_read;
@@ -172,7 +174,9 @@ static status_t start_transfer(struct qpu_issue *issue, int store, uint32_t addr
   dma->active_stride = dma->stride;
   dma->address = address;
   dma->pc = issue->thread->pc;
-  dma->done_at = emu->turn + (uint64_t)(qpu_dma_rows(dma->setup, store) + emu->config.dma_turns);
+  int rows = qpu_dma_rows(dma->setup, store);
+  dma->done_at = emu->cost ? qpu_cost_transfer(issue, rows, qpu_dma_row_bytes(dma->setup, store))
+                           : emu->turn + (uint64_t)(rows + emu->config.dma_turns);
   if (dma->done_at < emu->next_dma) emu->next_dma = dma->done_at;
   if (store)
     emu->stats.dma_stores++;
@@ -188,6 +192,7 @@ static status_t request_lookup(struct qpu_issue *issue, int number, const qpu_ve
   if (tmu->n == emu->config.tmu_depth)
     return qpu_emu_fault(issue, "TMU%d has %d look-ups waiting already and only this QPU could take them",
                          number, tmu->n);
+  if (emu->cost) qpu_cost_lookup(issue, number, value);
   qpu_vec *slot = &tmu->slot[(tmu->first + tmu->n) % QPU_TMU_SLOTS];
   for (int i = 0; i < QPU_LANES; i++) {
     uint32_t address = (*value)[i] & ~3u, word;
@@ -250,9 +255,11 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
     return STATUS_OK;
   case QPU_W_UNIFORM_ADDRESS:
     if (lanes & 1) thread->uniforms_before = thread->uniforms;
+    if (issue->emu->cost) qpu_cost_jump(issue);
     if (lanes & 1) thread->uniforms = file == QPU_FILE_A ? first & ~3u : thread->uniforms + (first & ~3u);
     return STATUS_OK;
   case QPU_W_VPM:
+    if (issue->emu->cost) qpu_cost_vpm(issue);
     qpu_vpm_write(&issue->emu->vpm, &issue->qpu->write, value);
     issue->emu->stats.vpm_writes++;
     return STATUS_OK;

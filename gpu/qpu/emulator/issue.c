@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gpu/qpu/emulator/cost.h"
 #include "gpu/qpu/emulator/io.h"
 #include "gpu/qpu/emulator/predecode.h"
 #include "gpu/qpu/emulator/rules.h"
@@ -245,6 +246,14 @@ int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread)
   return 1;
 }
 
+int qpu_issue_fast_timed(struct qpu_emu *emu, struct qpu_thread *thread)
+{
+  const struct qpu_decoded *d = qpu_fetch(emu, thread->pc);
+  int reads = d && (d->port_a | d->port_b);
+  if (reads && (thread->line != thread->uniforms / 64 || thread->line_ready > emu->turn * 4)) return 0;
+  return qpu_issue_fast(emu, thread);
+}
+
 status_t qpu_issue(struct qpu_issue *issue, int *issued)
 {
   struct qpu_emu *emu = issue->emu;
@@ -262,6 +271,7 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
       return STATUS_OK;
     }
   }
+  if (emu->cost && qpu_cost_waits(issue)) return STATUS_OK;
   issue->n_last = thread->n_last;
   RETURN_IF_FAILED(qpu_rules_apply(issue));
   thread->n_last = 0;

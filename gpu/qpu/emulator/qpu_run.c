@@ -17,7 +17,7 @@
 
 struct config {
   const char *input, *uniforms, *uniforms_from, *buffers, *load, *save, *hazards;
-  int64_t qpus, jobs, threads, tmu_depth, limit;
+  int64_t qpus, jobs, threads, tmu_depth, limit, estimate;
   int trace, tolerate, sfu;
 };
 
@@ -52,6 +52,9 @@ static const struct option_spec options[] = {
      "Results of the special function unit: exact to single precision (default), or cut to 11 bits, about "
      "what "
      "the part has."},
+    {"estimate", 0, OPTION_ALWAYS, OPTION_INT(estimate, 100, 1000, "MHZ"),
+     "Estimates the time on a part of that clock, 250 or 300 MHz as they are sold, by a model that is no "
+     "measurement: doc/qpu-time.md says how far off it is."},
     {"limit", 0, OPTION_ALWAYS, OPTION_INT(limit, 0, 1e15, "N"),
      "Instructions after which the run is given up (default: none)."},
     {"hazards", 0, OPTION_ALWAYS, OPTION_TEXT(hazards, "[KIND=]fault|warn|ignore,..."),
@@ -139,7 +142,9 @@ static status_t prepare(const struct config *config, struct qpu_emu_config *how,
   RETURN_IF_FAILED(qpu_buffer_sizes(config->buffers, setting));
   how->memory_bytes = n_words * 8 + setting->n_jobs * QPU_MAX_UNIFORMS * 4 + (size_t)64 * 4096;
   for (int i = 0; i < setting->n_buffers; i++) how->memory_bytes += setting->buffer_bytes[i] + 2 * 4096;
+  struct qpu_cost_model model = qpu_cost_at((double)config->estimate * 1e6);
   RETURN_IF_FAILED(qpu_emu_create(how, &setting->emu));
+  if (config->estimate) RETURN_IF_FAILED(qpu_emu_estimate(setting->emu, &model));
   setting->memory = qpu_emu_memory(setting->emu);
   RETURN_IF_FAILED(qpu_memory_alloc(setting->memory, n_words * 8, &setting->code));
   memcpy(qpu_memory_at(setting->memory, setting->code), words, n_words * 8);
@@ -169,6 +174,9 @@ static status_t run(const struct config *config, struct qpu_setting *setting)
   if (status != STATUS_OK) goto done;
   struct qpu_emu_stats stats = qpu_emu_stats(setting->emu);
   qpu_emu_print(&stats, stdout);
+  if (config->estimate)
+    printf("  estimate      %12.1f us at %d MHz, by a model and not measured: doc/qpu-time.md\n",
+           qpu_emu_seconds(setting->emu) * 1e6, (int)config->estimate);
   status = save_all(config, setting, 0);
 done:
   free(text);

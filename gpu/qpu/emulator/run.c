@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "gpu/qpu/emulator/cost.h"
 #include "gpu/qpu/emulator/io.h"
 #include "gpu/qpu/emulator/issue.h"
 #include "gpu/qpu/emulator/trace.h"
 
+const char *const qpu_wait_names[QPU_N_WAITS] = {"uniforms", "look-ups", "VPM"};
 const char *const qpu_stall_names[QPU_N_STALLS] = {"semaphore", "mutex", "DMA load", "DMA store", "VPM read"};
 
 #define DEFAULT_VPM_WRITE 0x1a00 /* rows of 32-bit words from the first on */
@@ -72,6 +74,7 @@ void qpu_emu_destroy(struct qpu_emu *emu)
   qpu_memory_destroy(&emu->memory);
   free(emu->pages);
   free(emu->notices);
+  free(emu->cost);
   free(emu->qpus);
   free(emu);
 }
@@ -79,6 +82,13 @@ void qpu_emu_destroy(struct qpu_emu *emu)
 struct qpu_memory *qpu_emu_memory(struct qpu_emu *emu)
 {
   return &emu->memory;
+}
+
+status_t qpu_emu_estimate(struct qpu_emu *emu, const struct qpu_cost_model *model)
+{
+  free(emu->cost);
+  emu->cost = model ? qpu_cost_create(model) : NULL;
+  return model && !emu->cost ? log_fail(STATUS_ENVIRONMENT, "out of memory for an estimate") : STATUS_OK;
 }
 
 void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu)
@@ -95,6 +105,7 @@ static void start_job(struct qpu_emu *emu, struct qpu_thread *thread)
   thread->pc = emu->jobs[thread->job].code;
   thread->uniforms = emu->jobs[thread->job].uniforms;
   thread->waiting = -1;
+  thread->line = thread->next_line = UINT32_MAX;
   thread->running = 1;
   emu->n_running++;
 }
@@ -158,14 +169,18 @@ static status_t run_turn(struct qpu_emu *emu, int *progress)
     struct qpu_thread *thread = &qpu->thread[qpu->current];
     int issued;
     if (!thread->running) continue;
-    if (qpu_issue_fast(emu, thread)) {
+    if (emu->cost && thread->ready > emu->turn) {
+      *progress = 1;
+      continue;
+    }
+    if (emu->cost ? qpu_issue_fast_timed(emu, thread) : qpu_issue_fast(emu, thread)) {
       *progress = 1;
       continue;
     }
     struct qpu_issue issue = {.emu = emu, .qpu = qpu, .thread = thread, .number = q};
     RETURN_IF_FAILED(qpu_issue(&issue, &issued));
+    *progress |= issued || thread->ready > emu->turn;
     if (!issued) continue;
-    *progress = 1;
     if (__builtin_expect(thread->switching | thread->ending, 0))
       RETURN_IF_FAILED(after_issue(emu, q, thread));
   }
@@ -244,6 +259,7 @@ status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_j
       emu->config.rules[QPU_RULE_REGISTER] != QPU_FAULT || emu->config.rules[QPU_RULE_ROTATION] != QPU_FAULT;
   emu->mutex_owner = QPU_NO_OWNER;
   emu->turn = 0;
+  if (emu->cost) qpu_cost_reset(emu->cost);
   emu->next_dma = UINT64_MAX;
   emu->n_running = 0;
   emu->jobs = jobs;
@@ -286,6 +302,14 @@ void qpu_emu_print(const struct qpu_emu_stats *stats, FILE *out)
   fprintf(out, "  VPM vectors   %12llu read, %llu written; DMA %llu loads, %llu stores\n",
           (unsigned long long)stats->vpm_reads, (unsigned long long)stats->vpm_writes,
           (unsigned long long)stats->dma_loads, (unsigned long long)stats->dma_stores);
+  for (int i = 0; i < QPU_N_WAITS; i++)
+    if (stats->waits[i])
+      fprintf(out, "  model waited  %12llu turns: %s\n", (unsigned long long)stats->waits[i],
+              qpu_wait_names[i]);
+  if (stats->memory_lines)
+    fprintf(out, "  model missed  %12llu lines in TMU caches, %llu in uniform caches, %llu in the L2 cache\n",
+            (unsigned long long)stats->tmu_misses, (unsigned long long)stats->uniform_misses,
+            (unsigned long long)stats->memory_lines);
   for (int i = 0; i < QPU_N_STALLS; i++)
     if (stats->stalls[i])
       fprintf(out, "  waited for    %12llu turns: %s\n", (unsigned long long)stats->stalls[i],

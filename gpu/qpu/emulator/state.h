@@ -55,6 +55,7 @@ struct qpu_decoded {
 
 struct qpu_tmu {
   qpu_vec slot[QPU_TMU_SLOTS];
+  uint64_t ready[QPU_TMU_SLOTS]; /**< of an estimate: clocks */
   int first, n;
 };
 
@@ -83,8 +84,11 @@ struct qpu_thread {
   int n_last;
   qpu_vec r4_before;        /**< r4 before the last SFU write */
   uint32_t uniforms_before; /**< the stream before its address was last written */
-  int8_t waiting;           /**< enum qpu_stall, −1 when it does not wait */
-  uint8_t waits_for;        /**< number of the semaphore */
+  /* of an estimate: the turn on which it goes on, and its lines of uniforms with their clocks */
+  uint64_t ready, line_ready, next_ready;
+  uint32_t line, next_line;
+  int8_t waiting;    /**< enum qpu_stall, −1 when it does not wait */
+  uint8_t waits_for; /**< number of the semaphore */
 };
 
 /** What the threads of a QPU share. */
@@ -109,7 +113,8 @@ struct qpu_emu {
   const struct qpu_job *jobs;
   size_t n_jobs, next_job;
   struct qpu_emu_stats stats;
-  int notes_writes; /**< some operand may be read too early without a fault */
+  struct qpu_cost *cost; /**< NULL without an estimate */
+  int notes_writes;      /**< some operand may be read too early without a fault */
   uint32_t first_code;
   struct qpu_notice *notices;
   size_t n_notices;

@@ -75,6 +75,11 @@ static int width_of(uint32_t mode)
   return mode == 0 ? 4 : mode < 4 ? 2 : 1;
 }
 
+int qpu_dma_row_bytes(uint32_t setup, int store)
+{
+  return store ? count(setup, 16, 7) * width_of(setup & 7) : count(setup, 20, 4) * width_of(setup >> 28 & 7);
+}
+
 int qpu_dma_pitch_is_long(const struct qpu_dma *load)
 {
   return (load->setup >> 24 & 15) == 0 && qpu_dma_rows(load->setup, 0) > 1 &&

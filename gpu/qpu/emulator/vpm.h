@@ -55,6 +55,8 @@ struct qpu_dma {
 
 /** \brief Rows of the block that a set-up describes: transfers take longer the more there are. */
 int qpu_dma_rows(uint32_t setup, int store);
+/** \brief Bytes of one of them. */
+int qpu_dma_row_bytes(uint32_t setup, int store);
 
 /** \brief Whether a load steps over more bytes than the guide's 13 bits hold; whether a store would
  * take other bytes if BLOCKMODE meant that rows follow each other without a gap. */

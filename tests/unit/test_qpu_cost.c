@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The estimate of time: what each part of the model adds, in clocks, and that results stay.
+ * */
+#include "tests/unit/qpu_rig.h"
+
+#include <math.h>
+
+#define END "thrend\nnop\nnop\n"
+
+/* Round numbers, so that sums can be read. */
+static const struct qpu_cost_model model = {.clock_hz = 1e6,
+                                            .tmu_vector = 16,
+                                            .tmu_latency = 40,
+                                            .l2_line = 4,
+                                            .l2_latency = 20,
+                                            .memory_line = 100,
+                                            .memory_latency = 1000,
+                                            .uniform_latency = 0,
+                                            .dma_start = 200,
+                                            .dma_row = 40,
+                                            .dma_word = 4,
+                                            .vpm_vector = 80};
+
+/* Clocks of \a n programs on as many QPUs. */
+static long clocks(const char *text, int n)
+{
+  struct qpu_emu_config config = {.n_qpus = n, .memory_bytes = 1 << 20, .max_instructions = 100000};
+  struct qpu_rig rig = rig_open(&config, text);
+  assert_int_equal(qpu_emu_estimate(rig.emu, &model), STATUS_OK);
+  rig_run(&rig, (size_t)n);
+  long made = lround(qpu_emu_seconds(rig.emu) * 1e6);
+  rig_close(&rig);
+  return made;
+}
+
+#define ADDRESSES "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 2\nadd r0, r0, r1\n"
+#define LOOK_UP   "mov t0s, r0\nnop\nnop; ldtmu0\n"
+#define LOAD      "ldi vr_setup, 0x80000000 | 3 << 24 | 4 << 16 | 1 << 12\nmov vr_addr, r0\n"
+
+static void an_instruction_takes_four_clocks(void **state)
+{
+  (void)state;
+  assert_int_equal(clocks("nop\nnop\nnop\n" END, 1), 4 * 6);
+  assert_int_equal(
+      clocks("ldi r0, 10\n:loop sub.setf r0, r0, 1\nbrr.allnz -, r:loop\nnop\nnop\nnop\n" END, 1),
+      4 * (1 + 10 * 5 + 3));
+  assert_int_equal(clocks("nop\nnop\nnop\n" END, 12), 4 * 6);
+}
+
+/* The second finds its line in the TMU's cache, and two vectors of one line are one miss. */
+static void a_look_up_waits_for_memory_or_for_the_cache(void **state)
+{
+  (void)state;
+  const long start = clocks(ADDRESSES END, 1), one = clocks(ADDRESSES LOOK_UP END, 1);
+  const long two = clocks(ADDRESSES LOOK_UP LOOK_UP END, 1);
+  assert_int_equal(one - start, 1000 + 40 + 4);
+  assert_int_equal(two - one, 4 + 16 + 40);
+}
+
+/* Sixteen lines: the memory gives them one after the other. */
+static void lines_come_from_memory_one_after_the_other(void **state)
+{
+  (void)state;
+  const char *apart = "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 6\nadd r0, r0, r1\n" LOOK_UP END;
+  assert_int_equal(clocks(apart, 1) - clocks(ADDRESSES LOOK_UP END, 1), 15 * 100);
+}
+
+/* QPUs of one slice share a TMU and its cache, those of another only the L2 cache. */
+static void slices_have_caches_of_their_own(void **state)
+{
+  (void)state;
+  const char *one_after_the_other =
+      "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 2\nadd r0, r0, r1\nmov ra2, qpu_num\n"
+      "nop\nmov.setf -, ra2\nbrr.allz -, r:go\nnop\nnop\nnop\nsacq -, 1\n:go\n" LOOK_UP "srel -, 1\n" END;
+  long two = clocks(one_after_the_other, 2), five = clocks(one_after_the_other, 5);
+  /* three more of the slice at 68 clocks and one of the next slice, 20 clocks later */
+  assert_true(five - two > 2 * 60 && five - two < 4 * 100);
+}
+
+/* A line of uniforms is waited for once, and the next one comes meanwhile. */
+static void uniforms_come_by_the_line(void **state)
+{
+  char text[4000] = "";
+  (void)state;
+  assert_int_equal(clocks("mov r0, unif\nmov r0, unif\n" END, 1), 1000 + 4 * 5);
+  for (int i = 0; i < 40; i++) strcat(text, "mov r0, unif\n");
+  strcat(text, END);
+  /* lines 0 and 1 are asked for at once, line 2 where line 1 begins, behind 16 uniforms */
+  assert_int_equal(clocks(text, 1), 1000 + 4 * 16 + 1000 + 4 * (8 + 3));
+}
+
+static void transfers_share_one_engine(void **state)
+{
+  (void)state;
+  const char *text = ADDRESSES LOAD "mov -, vr_wait\n" END;
+  long one = clocks(text, 1), three = clocks(text, 3);
+  long busy = 200 + 4 * 40 + 4 * 16 * 4; /* more than its four lines from memory take */
+  assert_true(three - one >= 2 * busy && three - one < 2 * busy + 40);
+}
+
+static void vectors_of_the_vpm_queue_up(void **state)
+{
+  (void)state;
+  char text[1000] = "";
+  for (int i = 0; i < 10; i++) strcat(text, "mov vpm, r0\n");
+  strcat(text, END);
+  assert_true(clocks(text, 1) >= 7 * 80 && clocks(text, 1) <= 10 * 80 + 40);
+  assert_true(clocks(text, 4) >= 37 * 80);
+}
+
+static void memory_does_not_get_faster_with_the_clock(void **state)
+{
+  (void)state;
+  struct qpu_cost_model fast = qpu_cost_at(500e6);
+  assert_int_equal(fast.memory_line, 2 * qpu_cost_pi.memory_line);
+  assert_int_equal(fast.tmu_vector, qpu_cost_pi.tmu_vector);
+}
+
+static void an_estimate_changes_no_result(void **state)
+{
+  (void)state;
+  uint32_t plain[64];
+  const char *text = RIG_BEGIN ".rep i, 4\nfadd r0, r0, r1; fmul r1, r1, r0\nmov vpm, r0\n.endr\n" RIG_END(4);
+  struct qpu_rig rig = rig_open(NULL, text);
+  for (int estimated = 0; estimated < 2; estimated++) {
+    for (uint32_t i = 0; i < 64; i++) rig.in[i] = 0x3f800000 + i * 0x10000;
+    memset(rig.out, 0, 256);
+    assert_int_equal(qpu_emu_estimate(rig.emu, estimated ? &model : NULL), STATUS_OK);
+    rig_run(&rig, 1);
+    if (!estimated) memcpy(plain, rig.out, sizeof plain);
+    assert_true((qpu_emu_seconds(rig.emu) > 0) == estimated);
+  }
+  assert_memory_equal(plain, rig.out, sizeof plain);
+  rig_close(&rig);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_instruction_takes_four_clocks),
+      cmocka_unit_test(a_look_up_waits_for_memory_or_for_the_cache),
+      cmocka_unit_test(lines_come_from_memory_one_after_the_other),
+      cmocka_unit_test(slices_have_caches_of_their_own),
+      cmocka_unit_test(uniforms_come_by_the_line),
+      cmocka_unit_test(transfers_share_one_engine),
+      cmocka_unit_test(vectors_of_the_vpm_queue_up),
+      cmocka_unit_test(memory_does_not_get_faster_with_the_clock),
+      cmocka_unit_test(an_estimate_changes_no_result),
+  };
+  return cmocka_run_group_tests_name("qpu estimate", tests, NULL, NULL);
+}
