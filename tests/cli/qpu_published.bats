@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# The script that runs published programs, on programs of our own in their forms.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  export HIMENO_BUILD=$top_builddir
+  published=$top_srcdir/scripts/qpu-published
+  folder=$BATS_TEST_TMPDIR/folder
+  mkdir -p "$folder"
+  cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+# Writes the first uniform to sixteen words at the second: the words as C, and a program that runs them by the mailbox.
+mailbox_program() {
+  printf '%s\n' 'mov r0, unif' 'ldi vw_setup, 0x1a00' 'mov vpm, r0' 'ldi vw_setup, 0x80904000' 'mov vw_addr, unif' 'mov -, vw_wait' \
+    'mov r0, r0; mov r0, r0; thrend' 'nop' 'nop' >fill.qasm
+  "$top_builddir/gpu/qpu/qpu-as" -i fill.qasm -f hex -o fill.hex
+  cat >"$folder/$1.c" <<END
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+static const uint32_t code[] = {
+$(cat fill.hex)
+};
+static int box;
+static uint32_t call(uint32_t tag, uint32_t a, uint32_t b, uint32_t c)
+{
+  uint32_t words[32] = {sizeof words, 0, tag, 16, 16, a, b, c, 1000};
+  return ioctl(box, _IOWR(100, 0, char *), words) || words[1] != 0x80000000u ? 0x80000000u : words[5];
+}
+int main(void)
+{
+  box = open("/dev/vcio", 0);
+  int memory = open("/dev/mem", O_RDWR | O_SYNC);
+  uint32_t handle = call(0x3000c, 8192, 4096, 12), bus = call(0x3000d, handle, 0, 0);
+  uint32_t *p = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, memory, bus & 0x3fffffff);
+  memcpy(p, code, sizeof code);
+  p[512] = 42;
+  p[513] = $2;
+  p[600] = bus + 2048;
+  p[601] = bus;
+  uint32_t bad = call(0x30011, 1, bus + 2400, 0);
+  return bad || p[1024] != 42 || p[1039] != 42 || p[1040] != 0;
+}
+END
+}
+
+@test "programs written for a Pi's mailbox run as they are" {
+  mailbox_program good 'bus + 4096'
+  run --separate-stderr "$published" "$folder"
+  expect_status 0
+  [[ $output == *"C programs                  1 of 1 right"* ]]
+  mailbox_program bad 'bus + 8192'
+  run --separate-stderr "$published" "$folder"
+  expect_status 4
+  [[ $output == *"wrong: bad.c"*"C programs                  1 of 2 right"* ]]
+}
+
+@test "sources are assembled and compared word for word" {
+  printf 'fadd r1, r1, r3;\n;fmul r2, r1, r0\nmov ra0, 5\nthrend\nnop\nnop\n' >"$folder/one.qasm"
+  "$top_builddir/gpu/qpu/qpu-as" -u -i "$folder/one.qasm" -f hex -o "$folder/one.hex"
+  sed -i '2s/0x15/0x14/' "$folder/one.hex"
+  run "$published" "$folder"
+  expect_status 0
+  [[ $output == *"one.qasm: 4 of 5 words as published, 5 made"*"sources assembled           1 of 1 right"* ]]
+  echo 'fmul r0>>1, r1, r2' >"$folder/two.qasm"
+  run "$published" "$folder"
+  expect_status 4
+  [[ $output == *"wrong: qpu-as:"*"two.qasm:1:"*"1 of 2 right"* ]]
+}
+
+@test "what it cannot do is said" {
+  run "$published"
+  expect_status 2
+  run "$published" "$folder"
+  expect_status 2
+  [[ $output == *"nothing in"*"that it knows"* ]]
+  HIMENO_BUILD=$folder run "$published" "$folder"
+  expect_status 3
+}
