@@ -85,21 +85,33 @@ static size_t whole_pages(size_t bytes)
   return (bytes + page - 1) / page * page;
 }
 
+static size_t head_bytes(void)
+{
+  return whole_pages(sizeof(struct handover_block));
+}
+
+static char *turns_of(struct gpu_mem memory)
+{
+  return (char *)memory.handle + head_bytes();
+}
+
+/* Not the counters: a driver that pins may write what it read a moment before. */
 static int memory_pin(struct gpu_device *device, struct gpu_mem memory, char why[GPU_TEXT_MAX])
 {
-  return !device->backend->pin || device->backend->pin(device, memory.handle, memory.bytes, why);
+  return !device->backend->pin ||
+         device->backend->pin(device, turns_of(memory), memory.bytes - head_bytes(), why);
 }
 
 static void memory_unpin(struct gpu_device *device, struct gpu_mem memory)
 {
-  if (device->backend->unpin) device->backend->unpin(device, memory.handle);
+  if (device->backend->unpin) device->backend->unpin(device, turns_of(memory));
 }
 
 /* Returns 0 and the reason where there is no such memory. */
 static int block_create(struct handover *h, size_t floats, char why[GPU_TEXT_MAX])
 {
-  size_t head = whole_pages(sizeof(struct handover_block)), turn = whole_pages(floats * sizeof(float));
-  struct gpu_mem memory = {.bytes = head + 2 * turn};
+  size_t turn = whole_pages(floats * sizeof(float));
+  struct gpu_mem memory = {.bytes = head_bytes() + 2 * turn};
   if (!(memory.handle = host_share_alloc(memory.bytes))) {
     snprintf(why, GPU_TEXT_MAX, "the host has no %s to share", report_bytes(memory.bytes));
     return 0;
@@ -110,7 +122,7 @@ static int block_create(struct handover *h, size_t floats, char why[GPU_TEXT_MAX
   }
   h->memory = memory;
   h->block = memory.handle;
-  for (int t = 0; t < 2; t++) h->turn[t] = (float *)((char *)memory.handle + head + (size_t)t * turn);
+  for (int t = 0; t < 2; t++) h->turn[t] = (float *)(turns_of(memory) + (size_t)t * turn);
   return 1;
 }
 

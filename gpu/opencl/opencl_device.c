@@ -13,7 +13,7 @@
 #include "gpu/opencl/opencl_probe.h"
 #include "gpu/range.h"
 
-/** Host memory that the driver allocated and keeps mapped. */
+/** Host memory of the driver's, or of the caller's that the driver has pinned, mapped. */
 struct opencl_pinned {
   struct opencl_pinned *next;
   cl_mem buffer;
@@ -175,12 +175,14 @@ static cl_int place(struct opencl_device *device, cl_mem buffer)
   return error == CL_SUCCESS ? clFinish(device->service) : error;
 }
 
-static cl_int create_buffer(struct opencl_device *device, cl_mem_flags flags, size_t bytes, cl_mem *buffer)
+/* \a memory is the caller's, or NULL. */
+static cl_int create_buffer(struct opencl_device *device, cl_mem_flags flags, size_t bytes, void *memory,
+                            cl_mem *buffer)
 {
   cl_int error;
-  cl_mem created = clCreateBuffer(device->context, CL_MEM_READ_WRITE | flags, bytes, NULL, &error);
+  cl_mem created = clCreateBuffer(device->context, CL_MEM_READ_WRITE | flags, bytes, memory, &error);
   if (error != CL_SUCCESS) return error;
-  error = place(device, created);
+  if (!memory) error = place(device, created);
   if (error != CL_SUCCESS) {
     clReleaseMemObject(created);
     return error;
@@ -212,8 +214,8 @@ static status_t opencl_alloc(struct gpu_device *base, size_t bytes, struct gpu_m
   uint64_t left = HOST_SMALL_BYTES;
   cl_mem buffer = NULL;
   if (bytes >= HOST_SMALL_BYTES || !base->info.is_cpu) RETURN_IF_FAILED(opencl_memory_free(base, &left));
-  cl_int error =
-      bytes > left ? CL_MEM_OBJECT_ALLOCATION_FAILURE : create_buffer(device, 0, bytes ? bytes : 1, &buffer);
+  cl_int error = bytes > left ? CL_MEM_OBJECT_ALLOCATION_FAILURE
+                              : create_buffer(device, 0, bytes ? bytes : 1, NULL, &buffer);
   if (error != CL_SUCCESS) return alloc_failed(device, bytes, error);
   device->held_bytes += bytes;
   mem->handle = buffer;
@@ -227,53 +229,76 @@ static void opencl_free(struct gpu_device *base, struct gpu_mem *mem)
   clReleaseMemObject(mem->handle);
 }
 
-/** Pinned memory is a buffer of the driver's in host memory, mapped for as long as it lives. */
-static status_t alloc_pinned(struct opencl_device *device, size_t bytes, void **host)
+/** Pinned memory is a buffer in host memory, the driver's where \a memory is NULL, that is mapped for
+ * as long as it lives. */
+static cl_int pinned_add(struct opencl_device *device, void *memory, size_t bytes, void **host)
 {
   cl_int error;
   struct opencl_pinned *pinned = malloc(sizeof *pinned);
-  if (!pinned) return log_fail(STATUS_ENVIRONMENT, "out of memory for a pinned buffer");
-  error = create_buffer(device, CL_MEM_ALLOC_HOST_PTR, bytes, &pinned->buffer);
+  if (!pinned) return CL_OUT_OF_HOST_MEMORY;
+  error = create_buffer(device, memory ? CL_MEM_USE_HOST_PTR : CL_MEM_ALLOC_HOST_PTR, bytes, memory,
+                        &pinned->buffer);
   if (error != CL_SUCCESS) {
     free(pinned);
-    return alloc_failed(device, bytes, error);
+    return error;
   }
   pinned->host = clEnqueueMapBuffer(device->service, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                     bytes, 0, NULL, NULL, &error);
   if (error != CL_SUCCESS) {
     clReleaseMemObject(pinned->buffer);
     free(pinned);
-    return alloc_failed(device, bytes, error);
+    return error;
   }
   pinned->next = device->pinned;
   device->pinned = pinned;
   *host = pinned->host;
-  return STATUS_OK;
+  return CL_SUCCESS;
 }
 
-static status_t opencl_alloc_host(struct gpu_device *base, size_t bytes, enum gpu_host_kind kind, void **host)
+static void pinned_drop(struct opencl_device *device, const void *host)
 {
-  if (kind == GPU_HOST_PAGEABLE) return cpu_alloc_host(base, bytes, kind, host);
-  return alloc_pinned(native(base), bytes ? bytes : 1, host);
-}
-
-static void opencl_free_host(struct gpu_device *base, enum gpu_host_kind kind, void *host)
-{
-  struct opencl_device *device = native(base);
-  if (kind == GPU_HOST_PAGEABLE) {
-    free(host);
-    return;
-  }
   for (struct opencl_pinned **link = &device->pinned; *link; link = &(*link)->next) {
     struct opencl_pinned *pinned = *link;
     if (pinned->host != host) continue;
     *link = pinned->next;
-    clEnqueueUnmapMemObject(device->service, pinned->buffer, host, 0, NULL, NULL);
+    clEnqueueUnmapMemObject(device->service, pinned->buffer, pinned->host, 0, NULL, NULL);
     clFinish(device->service);
     clReleaseMemObject(pinned->buffer);
     free(pinned);
     return;
   }
+}
+
+static status_t opencl_alloc_host(struct gpu_device *base, size_t bytes, enum gpu_host_kind kind, void **host)
+{
+  if (kind == GPU_HOST_PAGEABLE) return cpu_alloc_host(base, bytes, kind, host);
+  cl_int error = pinned_add(native(base), NULL, bytes ? bytes : 1, host);
+  return error == CL_SUCCESS ? STATUS_OK : alloc_failed(native(base), bytes, error);
+}
+
+static void opencl_free_host(struct gpu_device *base, enum gpu_host_kind kind, void *host)
+{
+  if (kind == GPU_HOST_PAGEABLE)
+    free(host);
+  else
+    pinned_drop(native(base), host);
+}
+
+/* A CPU's copies are the host's. */
+static int opencl_pin(struct gpu_device *base, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
+{
+  void *mapped;
+  cl_int error = base->info.is_cpu ? CL_SUCCESS : pinned_add(native(base), host, bytes, &mapped);
+  if (error == CL_SUCCESS) return 1;
+  atomic_store(&native(base)->noticed, NOTICE_NONE);
+  snprintf(reason, GPU_TEXT_MAX, "%s of host memory cannot be page-locked (%s)", report_bytes(bytes),
+           opencl_error_name(error));
+  return 0;
+}
+
+static void opencl_unpin(struct gpu_device *base, void *host)
+{
+  pinned_drop(native(base), host);
 }
 
 /* OpenCL 1.2 has no priorities, so an urgent queue is like any other. */
@@ -420,14 +445,6 @@ static status_t opencl_sync(struct gpu_queue *queue)
   return check_notices(queue->device);
 }
 
-/* A CPU's copies are the host's; how to register memory with another device is not known. */
-static int opencl_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
-{
-  (void)host, (void)bytes;
-  snprintf(reason, GPU_TEXT_MAX, "OpenCL cannot page-lock memory that processes share");
-  return device->info.is_cpu;
-}
-
 const struct gpu_backend gpu_backend_opencl = {
     .name = "opencl",
     .about = "OpenCL 1.2 devices: GPUs, accelerators, CPUs",
@@ -439,6 +456,7 @@ const struct gpu_backend gpu_backend_opencl = {
     .alloc_host = opencl_alloc_host,
     .free_host = opencl_free_host,
     .pin = opencl_pin,
+    .unpin = opencl_unpin,
     .memory_free = opencl_memory_free,
     .queue_create = opencl_queue_create,
     .queue_destroy = opencl_queue_destroy,
