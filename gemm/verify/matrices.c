@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/report.h"
 
-/* Matrices are fetched in pieces of this many bytes to be compared. */
+/* A and B are fetched in pieces of this many bytes to be compared. */
 #define PIECE ((size_t)8 << 20)
 
 uint64_t gemm_matrices_bytes(const struct gemm_problem *p)
@@ -41,8 +41,7 @@ status_t gemm_matrices_open(struct gemm_matrices *m, struct gpu_device *device, 
   *m = (struct gemm_matrices){.device = device, .queue = queue, .problem = *problem};
   for (int matrix = 0; matrix < GEMM_MATRICES; matrix++) RETURN_IF_FAILED(matrix_open(m, matrix, data, seed));
   size_t bytes = gemm_bytes(problem, GEMM_C);
-  if (!(m->out = malloc(bytes)))
-    return log_fail(STATUS_ENVIRONMENT, "out of host memory for a result of %s", report_bytes(bytes));
+  RETURN_IF_FAILED(gpu_alloc_host(device, bytes > PIECE ? bytes : PIECE, GPU_HOST_PINNED, &m->out));
   return gpu_sync(queue);
 }
 
@@ -52,7 +51,7 @@ void gemm_matrices_close(struct gemm_matrices *m)
     gpu_free(m->device, device_matrix(m, matrix));
     free(m->host[matrix]);
   }
-  free(m->out);
+  gpu_free_host(m->device, GPU_HOST_PINNED, m->out);
   memset(m, 0, sizeof *m);
 }
 
@@ -85,20 +84,15 @@ static status_t piece_wrong(const struct gemm_matrices *m, enum gemm_matrix matr
 
 status_t gemm_matrices_check(struct gemm_matrices *m)
 {
-  unsigned char *piece = malloc(PIECE);
-  status_t status = STATUS_OK;
-  if (!piece) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a piece of a matrix");
-  for (enum gemm_matrix matrix = GEMM_A; status == STATUS_OK && matrix <= GEMM_B; matrix++) {
+  for (enum gemm_matrix matrix = GEMM_A; matrix <= GEMM_B; matrix++) {
     size_t all = gemm_bytes(&m->problem, matrix);
-    for (size_t at = 0, some; status == STATUS_OK && at < all; at += some) {
+    for (size_t at = 0, some; at < all; at += some) {
       some = all - at < PIECE ? all - at : PIECE;
-      TRY(gpu_copy_out(m->queue, piece, *device_matrix(m, matrix), at, some), done);
-      TRY(gpu_sync(m->queue), done);
-      if (memcmp(piece, (const unsigned char *)m->host[matrix] + at, some) != 0)
-        status = piece_wrong(m, matrix, at, piece);
+      RETURN_IF_FAILED(gpu_copy_out(m->queue, m->out, *device_matrix(m, matrix), at, some));
+      RETURN_IF_FAILED(gpu_sync(m->queue));
+      if (memcmp(m->out, (const unsigned char *)m->host[matrix] + at, some) != 0)
+        return piece_wrong(m, matrix, at, m->out);
     }
   }
-done:
-  free(piece);
-  return status;
+  return STATUS_OK;
 }
