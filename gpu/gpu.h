@@ -70,6 +70,13 @@ struct gpu_share {
   char uuid[48]; /**< of the device */
 };
 
+/** Rows of a box in a device's memory; in host memory they lie behind each other. All in bytes. */
+struct gpu_rows {
+  size_t offset; /**< of the first row */
+  size_t width, rows, pitch;
+  size_t layers, slice; /**< from layer to layer: a multiple of pitch */
+};
+
 /** Work of a queue, recorded once to be put into a queue again and again. */
 struct gpu_graph {
   struct gpu_device *device;
@@ -139,11 +146,19 @@ struct gpu_backend {
 
   /* The rest may be NULL where a backend has no such thing. */
 
+  /** \brief An event whose time nobody asks for. NULL: the time costs nothing. */
+  status_t (*event_create_untimed)(struct gpu_device *device, struct gpu_event **event);
   /** \brief Makes copies from and to such host memory, of host_share.h, as fast as those of
    * GPU_HOST_PINNED, until unpin. Returns 0 and the reason where that cannot be; logs nothing.
    * NULL: they are as fast as they can be. */
   int (*pin)(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX]);
   void (*unpin)(struct gpu_device *device, void *host);
+  /** \brief Copies of a box by the device's copy engines, as fast as those of as many bytes in one
+   * piece where rows are not short. NULL where the host would copy row by row. */
+  status_t (*copy_rows_in)(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
+                           const void *host);
+  status_t (*copy_rows_out)(struct gpu_queue *queue, void *host, struct gpu_mem mem,
+                            const struct gpu_rows *rows);
   /** \brief Memory that other processes of the host can open. Freed like any other. */
   status_t (*alloc_shared)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   status_t (*share)(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share);
@@ -231,6 +246,12 @@ static inline status_t gpu_event_create(struct gpu_device *device, struct gpu_ev
 {
   return device->backend->event_create(device, event);
 }
+static inline status_t gpu_event_create_untimed(struct gpu_device *device, struct gpu_event **event)
+{
+  const struct gpu_backend *backend = device->backend;
+  return (backend->event_create_untimed ? backend->event_create_untimed : backend->event_create)(device,
+                                                                                                 event);
+}
 static inline void gpu_event_destroy(struct gpu_event *event)
 {
   if (event) event->device->backend->event_destroy(event);
@@ -244,6 +265,16 @@ static inline status_t gpu_copy_out(struct gpu_queue *queue, void *host, struct 
                                     size_t bytes)
 {
   return queue->device->backend->copy_out(queue, host, mem, offset, bytes);
+}
+static inline status_t gpu_copy_rows_in(struct gpu_queue *queue, struct gpu_mem mem,
+                                        const struct gpu_rows *rows, const void *host)
+{
+  return queue->device->backend->copy_rows_in(queue, mem, rows, host);
+}
+static inline status_t gpu_copy_rows_out(struct gpu_queue *queue, void *host, struct gpu_mem mem,
+                                         const struct gpu_rows *rows)
+{
+  return queue->device->backend->copy_rows_out(queue, host, mem, rows);
 }
 static inline status_t gpu_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
 {

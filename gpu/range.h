@@ -16,4 +16,10 @@ static inline status_t gpu_range_check(const char *verb, struct gpu_mem mem, siz
                   bytes, offset, mem.bytes);
 }
 
+static inline status_t gpu_rows_check(const char *verb, struct gpu_mem mem, const struct gpu_rows *rows)
+{
+  return gpu_range_check(verb, mem, rows->offset,
+                         (rows->layers - 1) * rows->slice + (rows->rows - 1) * rows->pitch + rows->width);
+}
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/report.h"
 #include "base/switches.h"
 #include "gpu/cpu/cpu_device.h"
+#include "gpu/host.h"
 #include "gpu/host_share.h"
 
 #define DEVICES_DEFAULT 8
@@ -236,6 +237,15 @@ static status_t null_sync(struct gpu_queue *queue)
   return gpu_backend_cpu.sync(queue);
 }
 
+/* Refuses what page-locking does. */
+static int null_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
+{
+  (void)device;
+  if (bytes > 0 && (uintptr_t)host % host_page_bytes() == 0) return 1;
+  snprintf(reason, GPU_TEXT_MAX, "%zu bytes at %p cannot be page-locked", bytes, host);
+  return 0;
+}
+
 const struct gpu_backend gpu_backend_null = {
     .name = "null",
     .about = "host memory that fails on demand, for tests",
@@ -253,6 +263,7 @@ const struct gpu_backend gpu_backend_null = {
     .queue_destroy = cpu_queue_destroy,
     .event_create = null_event_create,
     .event_destroy = cpu_event_destroy,
+    .pin = null_pin,
     .copy_in = null_copy_in,
     .copy_out = null_copy_out,
     .clear = null_clear,

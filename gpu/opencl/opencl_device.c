@@ -11,7 +11,6 @@
 #include "gpu/cpu/cpu_device.h"
 #include "gpu/host.h"
 #include "gpu/opencl/opencl_probe.h"
-#include "gpu/range.h"
 
 /** Host memory of the driver's, or of the caller's that the driver has pinned, mapped. */
 struct opencl_pinned {
@@ -229,8 +228,8 @@ static void opencl_free(struct gpu_device *base, struct gpu_mem *mem)
   clReleaseMemObject(mem->handle);
 }
 
-/** Pinned memory is a buffer in host memory, the driver's where \a memory is NULL, that is mapped for
- * as long as it lives. */
+/** Pinned memory is a buffer in host memory, the driver's where \a memory is NULL, that is mapped
+ * for as long as it lives. */
 static cl_int pinned_add(struct opencl_device *device, void *memory, size_t bytes, void **host)
 {
   cl_int error;
@@ -342,38 +341,6 @@ static void opencl_event_destroy(struct gpu_event *base)
   free(event);
 }
 
-/* OpenCL refuses to copy nothing, so that is done here. */
-static status_t opencl_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
-                               size_t bytes)
-{
-  RETURN_IF_FAILED(gpu_range_check("copy in", mem, offset, bytes));
-  if (!bytes) return STATUS_OK;
-  cl_int error = clEnqueueWriteBuffer(opencl_queue_handle(queue), mem.handle, CL_FALSE, offset, bytes, host,
-                                      0, NULL, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueWriteBuffer");
-}
-
-static status_t opencl_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
-                                size_t bytes)
-{
-  RETURN_IF_FAILED(gpu_range_check("copy out", mem, offset, bytes));
-  if (!bytes) return STATUS_OK;
-  cl_int error = clEnqueueReadBuffer(opencl_queue_handle(queue), mem.handle, CL_FALSE, offset, bytes, host, 0,
-                                     NULL, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueReadBuffer");
-}
-
-static status_t opencl_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
-{
-  const cl_uint zero = 0;
-  RETURN_IF_FAILED(gpu_range_check("clear", mem, offset, bytes));
-  if (!bytes) return STATUS_OK;
-  size_t width = offset % sizeof zero || bytes % sizeof zero ? 1 : sizeof zero;
-  cl_int error =
-      clEnqueueFillBuffer(opencl_queue_handle(queue), mem.handle, &zero, width, offset, bytes, 0, NULL, NULL);
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueFillBuffer");
-}
-
 static status_t opencl_record(struct gpu_event *base, struct gpu_queue *queue)
 {
   struct opencl_event *event = (struct opencl_event *)base;
@@ -457,6 +424,8 @@ const struct gpu_backend gpu_backend_opencl = {
     .free_host = opencl_free_host,
     .pin = opencl_pin,
     .unpin = opencl_unpin,
+    .copy_rows_in = opencl_copy_rows_in,
+    .copy_rows_out = opencl_copy_rows_out,
     .memory_free = opencl_memory_free,
     .queue_create = opencl_queue_create,
     .queue_destroy = opencl_queue_destroy,

@@ -80,4 +80,15 @@ static inline cl_command_queue opencl_queue_handle(struct gpu_queue *queue)
   return ((struct opencl_queue *)queue)->queue;
 }
 
+/* The copies of the backend. */
+status_t opencl_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
+                        size_t bytes);
+status_t opencl_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
+                         size_t bytes);
+status_t opencl_copy_rows_in(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
+                             const void *host);
+status_t opencl_copy_rows_out(struct gpu_queue *queue, void *host, struct gpu_mem mem,
+                              const struct gpu_rows *rows);
+status_t opencl_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes);
+
 #endif

@@ -122,6 +122,50 @@ static void copies_reach_their_bytes_and_no_others(void **state)
   test_free(back);
 }
 
+/* A box of bytes in the buffer, and the same bytes behind each other. */
+static void box_copy(unsigned char *buffer, unsigned char *packed, const struct gpu_rows *r, int gather)
+{
+  for (size_t layer = 0; layer < r->layers; layer++)
+    for (size_t row = 0; row < r->rows; row++, packed += r->width) {
+      unsigned char *at = buffer + r->offset + layer * r->slice + row * r->pitch;
+      memcpy(gather ? packed : at, gather ? at : packed, r->width);
+    }
+}
+
+static void copies_of_rows_reach_their_bytes_and_no_others(void **state)
+{
+  static const struct gpu_rows boxes[] = {{0, 4096, 1, 4096, 1, 4096}, {260, 100, 1, 128, 1, 1024},
+                                          {132, 64, 5, 128, 1, 1024},  {1408, 128, 1, 128, 3, 1024},
+                                          {1284, 36, 4, 128, 2, 1024}, {128, 128, 7, 128, 4, 1024}};
+  struct gpu_mem mem;
+  (void)state;
+  if (!backend->copy_rows_in) skip();
+  expect_ok(gpu_alloc(device, BUFFER_BYTES, &mem));
+  for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++) {
+    const struct gpu_rows *rows = &boxes[b];
+    size_t bytes = rows->width * rows->rows * rows->layers;
+    unsigned char *all = pattern(BUFFER_BYTES, 1), *part = pattern(bytes, 77);
+    unsigned char back[BUFFER_BYTES], wanted[BUFFER_BYTES], found[BUFFER_BYTES + 1];
+    expect_ok(gpu_copy_in(queue, mem, 0, all, BUFFER_BYTES));
+    found[bytes] = 0xee;
+    expect_ok(gpu_copy_rows_out(queue, found, mem, rows));
+    expect_ok(gpu_copy_rows_in(queue, mem, rows, part));
+    expect_ok(gpu_copy_out(queue, back, mem, 0, BUFFER_BYTES));
+    expect_ok(gpu_sync(queue));
+    box_copy(all, wanted, rows, 1);
+    assert_memory_equal(found, wanted, bytes);
+    assert_int_equal(found[bytes], 0xee);
+    box_copy(all, part, rows, 0);
+    assert_memory_equal(back, all, BUFFER_BYTES);
+    test_free(all);
+    test_free(part);
+  }
+  const struct gpu_rows beyond = {132, 64, 8, 128, 4, 1024};
+  expect_failure(gpu_copy_rows_out(queue, &(unsigned char){0}, mem, &beyond), STATUS_FAULT);
+  expect_failure(gpu_copy_rows_in(queue, mem, &beyond, &(unsigned char){0}), STATUS_FAULT);
+  gpu_free(device, &mem);
+}
+
 static void clear_zeroes_its_bytes_and_no_others(void **state)
 {
   (void)state;
@@ -398,6 +442,7 @@ static const struct CMUnitTest checks[] = {
     CHECK(devices_are_described_and_told_apart),
     CHECK(a_device_that_is_not_there_cannot_be_opened),
     CHECK(copies_reach_their_bytes_and_no_others),
+    CHECK(copies_of_rows_reach_their_bytes_and_no_others),
     CHECK(clear_zeroes_its_bytes_and_no_others),
     CHECK(nothing_can_be_allocated_copied_and_cleared),
     CHECK(too_much_memory_is_refused_and_the_device_lives_on),
