@@ -14,15 +14,24 @@
 #define CHUNK_FLOATS    65536
 #define HANDOVER_FLOATS 262144
 
+/* Shorter rows are packed, and so are messages of fewer bytes beside others that must be: a copy
+ * each costs more than it saves. */
+#define ROW_BYTES_MIN  256
+#define ROWS_BYTES_MIN 16384
+
 static status_t events_create(struct halo_exchange *x)
 {
   struct gpu_device *device = x->context.device;
-  RETURN_IF_FAILED(gpu_event_create(device, &x->before));
-  for (int r = 0; r < BUFFERED_EVENTS; r++)
+  RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->before));
+  RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->packed_all));
+  for (int r = 0; r < BUFFERED_EVENTS; r++) {
+    RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->arrived[r]));
     for (int m = 0; m < MARKS; m++) RETURN_IF_FAILED(gpu_event_create(device, &x->ring[r].event[m]));
+  }
   x->copied = calloc((size_t)x->outgoing.pieces + 1, sizeof(struct gpu_event *));
   if (!x->copied) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
-  for (int p = 0; p < x->outgoing.pieces; p++) RETURN_IF_FAILED(gpu_event_create(device, &x->copied[p]));
+  for (int p = 0; p < x->outgoing.pieces; p++)
+    RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->copied[p]));
   return STATUS_OK;
 }
 
@@ -49,11 +58,14 @@ static status_t lists_create(struct halo_exchange *x)
 
 static void events_destroy(struct halo_exchange *x)
 {
-  for (int r = 0; r < BUFFERED_EVENTS; r++)
+  for (int r = 0; r < BUFFERED_EVENTS; r++) {
+    gpu_event_destroy(x->arrived[r]);
     for (int m = 0; m < MARKS; m++) gpu_event_destroy(x->ring[r].event[m]);
+  }
   for (int p = 0; x->copied && p < x->outgoing.pieces; p++) gpu_event_destroy(x->copied[p]);
   free(x->copied);
   gpu_event_destroy(x->before);
+  gpu_event_destroy(x->packed_all);
 }
 
 static enum gpu_host_kind host_kind(const struct halo_exchange *x)
@@ -96,13 +108,12 @@ static status_t send_create(struct halo_exchange *x)
   const struct handover *h = &x->handover;
   size_t bytes = (size_t)x->plan.floats * sizeof(float);
   if (bytes == 0) return STATUS_OK;
-  x->packs_there = x->way == WAY_DEVICE || (h->block && device->backend->memory == GPU_MEMORY_HOST);
   for (int t = 0; t < 2 && h->block; t++) x->host_send[t] = h->turn[t];
   if (h->block && x->packs_there) {
     for (int t = 0; t < 2; t++) x->send[t] = (struct gpu_mem){h->turn[t], bytes};
     return STATUS_OK;
   }
-  RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->send[0]));
+  if (x->packed.n > 0) RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->send[0]));
   x->send[1] = x->send[0];
   if (h->block) return STATUS_OK;
   if (x->packs_there)
@@ -118,7 +129,8 @@ static status_t recv_create(struct halo_exchange *x)
   struct gpu_device *device = x->context.device;
   size_t bytes = (size_t)x->plan.recv_floats * sizeof(float);
   for (int r = 0; r < 2 && bytes > 0; r++) {
-    if (r == 0 || x->way == WAY_DEVICE) RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->recv[r]));
+    if (x->packed.n > 0 && (r == 0 || x->way == WAY_DEVICE))
+      RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->recv[r]));
     if (x->way == WAY_DEVICE)
       x->host_recv[r] = x->recv[r].handle;
     else
@@ -137,14 +149,36 @@ static status_t messages_check(const struct halo_plan *plan)
   return STATUS_OK;
 }
 
+static int64_t row_bytes(const struct halo_message *message)
+{
+  int64_t sent = box_extent(&message->send, 2), received = box_extent(&message->recv, 2);
+  return (sent > received ? sent : received) * (int64_t)sizeof(float);
+}
+
+/* Each rank for itself: the buffers hold the same either way. */
+static void rows_choose(struct halo_exchange *x)
+{
+  const struct gpu_backend *backend = x->context.device->backend;
+  int may = x->way == WAY_PINNED && backend->copy_rows_in && !x->packs_there, packs = !may;
+  for (int m = 0; m < x->plan.n; m++) packs |= row_bytes(&x->plan.messages[m]) < ROW_BYTES_MIN;
+  x->packed = x->plan;
+  x->packed.n = 0;
+  for (int m = 0; m < x->plan.n; m++) {
+    const struct halo_message *message = &x->plan.messages[m];
+    int64_t bytes = (message->count + message->recv_count) * (int64_t)sizeof(float) / 2;
+    x->by_rows[m] = may && row_bytes(message) >= ROW_BYTES_MIN && (!packs || bytes >= ROWS_BYTES_MIN);
+    if (!x->by_rows[m]) x->packed.messages[x->packed.n++] = *message;
+  }
+}
+
 /* What is handed over comes from another place than what MPI brought. */
 static status_t chunks_create(struct halo_exchange *x)
 {
   struct halo_cutting send[HALO_MESSAGES_MAX], recv[HALO_MESSAGES_MAX];
   for (int m = 0; m < x->plan.n; m++) {
     int64_t most = x->way == WAY_DEVICE ? 0 : x->shared[m].carried ? HANDOVER_FLOATS : CHUNK_FLOATS;
-    send[m] = (struct halo_cutting){.most = most};
-    recv[m] = (struct halo_cutting){.most = most, .alone = x->shared[m].carried};
+    send[m] = (struct halo_cutting){.most = most, .alone = x->by_rows[m]};
+    recv[m] = (struct halo_cutting){.most = most, .alone = x->by_rows[m] || x->shared[m].carried};
   }
   RETURN_IF_FAILED(halo_chunks_create(&x->outgoing, &x->plan, 0, send));
   RETURN_IF_FAILED(halo_chunks_create(&x->incoming, &x->plan, 1, recv));
@@ -161,10 +195,13 @@ static status_t exchange_fill(struct halo_exchange *x)
   x->packer = halo_packer_find(device->backend->name);
   if (!x->packer) return log_fail(STATUS_ENVIRONMENT, "backend %s has no halo packer", device->backend->name);
   RETURN_IF_FAILED(messages_check(&x->plan));
-  RETURN_IF_FAILED(x->packer->open(device, x->context.layout, &x->plan, &x->packer_state));
+  x->packs_there = x->way == WAY_DEVICE || (x->handover.block && device->backend->memory == GPU_MEMORY_HOST);
+  rows_choose(x);
+  RETURN_IF_FAILED(x->packer->open(device, x->context.layout, &x->packed, &x->packer_state));
   RETURN_IF_FAILED(chunks_create(x));
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->out));
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->in));
+  x->packing = x->packed.n > 0 && x->packed.n < x->plan.n ? x->in : x->out;
   RETURN_IF_FAILED(send_create(x));
   RETURN_IF_FAILED(recv_create(x));
   RETURN_IF_FAILED(lists_create(x));

@@ -8,15 +8,19 @@
 #include "comm/halo/transport.h"
 #include "comm/transports/handover.h"
 
-/* Device timestamps of so many exchanges are kept. The oldest are read while the newest exchange
- * starts, and have surely passed: its turn came after the copy in of the one but last. */
+/* An exchange's events are used again so many exchanges later, when they have surely passed: its
+ * turn came after the copy in of the one but last. Timestamps are read while the newest exchange is
+ * under way. */
 #define BUFFERED_EVENTS 4
+/* The device's times are taken in one exchange of so many, since a timestamp holds its queue up. */
+#define BUFFERED_TIMED 8
 
-/* Packed from BEGIN, copied out from PACKED to OUT, in from BACK to IN, unpacked from READY. At
- * HERE the last of several pieces has come. */
+/* Packed from BEGIN, copied out from COPYING to OUT, in from BACK to IN, unpacked from READY. At
+ * HERE the last of several pieces has come. Those of steps that are left out are not recorded. */
 enum buffered_mark {
   MARK_BEGIN,
   MARK_PACKED,
+  MARK_COPYING,
   MARK_OUT,
   MARK_BACK,
   MARK_HERE,
@@ -46,17 +50,26 @@ struct halo_exchange {
   const struct halo_packer *packer;
   struct halo_packer_state *packer_state;
   struct gpu_queue *out, *in; /* copies both ways at once */
-  int packs_there;            /* the device packs to where others read: nothing is copied out */
+  /* messages whose rows are copied from and to the field, and the plan of those that are packed */
+  int by_rows[HALO_MESSAGES_MAX];
+  struct halo_plan packed;
+  struct gpu_queue *packing; /* `in` where rows go out meanwhile */
+  int packs_there;           /* the device packs to where others read: nothing is copied out */
   struct gpu_mem send[2], recv[2];
   /* by turns: what is sent from, the device's buffers where it packs there */
   float *host_send[2];
   /* by turns: the device may still read one while the next halo arrives */
   float *host_recv[2];
-  struct gpu_event *before;  /* where the caller has no event */
-  struct gpu_event **copied; /* a piece is in host memory */
+  struct gpu_event *before;     /* where the caller has no event */
+  struct gpu_event *packed_all; /* where they are packed beside copies */
+  struct gpu_event **copied;    /* a piece is in host memory */
   struct halo_chunks outgoing, incoming;
   int first[HALO_MESSAGES_MAX], chunks[HALO_MESSAGES_MAX]; /* of a message that comes in */
+  struct gpu_event *arrived[BUFFERED_EVENTS];
   struct buffered_marks ring[BUFFERED_EVENTS];
+  struct buffered_marks *marks; /* of the exchange under way, NULL where it is not timed */
+  long timed;                   /* exchanges so far, and since times were read last */
+  long timed_lately;
   struct halo_times times;
   long n; /* exchanges begun */
 
@@ -84,5 +97,20 @@ struct halo_exchange {
 status_t buffered_setup(const struct halo_context *context, enum buffered_way way,
                         struct halo_exchange **exchange);
 void buffered_teardown(struct halo_exchange *exchange);
+
+/** \brief Whether exchanges have that mark: what they leave out has none. */
+int buffered_is_marked(const struct halo_exchange *exchange, int mark);
+
+/** \brief Whether the exchange that begins is timed: the first is since times were read, and then
+ * one of BUFFERED_TIMED. */
+void buffered_marks_choose(struct halo_exchange *exchange);
+
+/** \brief Records a mark where the exchange is timed. */
+status_t buffered_mark(struct halo_exchange *exchange, enum buffered_mark mark, struct gpu_queue *queue);
+
+/** \brief Reads the marks that the next timed exchange uses again: while the device works. */
+status_t buffered_marks_renew(struct halo_exchange *exchange);
+
+status_t buffered_times(struct halo_exchange *exchange, struct halo_times *times);
 
 #endif

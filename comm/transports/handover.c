@@ -98,13 +98,13 @@ static char *turns_of(struct gpu_mem memory)
 /* Not the counters: a driver that pins may write what it read a moment before. */
 static int memory_pin(struct gpu_device *device, struct gpu_mem memory, char why[GPU_TEXT_MAX])
 {
-  return !device->backend->pin ||
-         device->backend->pin(device, turns_of(memory), memory.bytes - head_bytes(), why);
+  size_t bytes = memory.bytes - head_bytes();
+  return !device->backend->pin || bytes == 0 || device->backend->pin(device, turns_of(memory), bytes, why);
 }
 
 static void memory_unpin(struct gpu_device *device, struct gpu_mem memory)
 {
-  if (device->backend->unpin) device->backend->unpin(device, turns_of(memory));
+  if (device->backend->unpin && memory.bytes > head_bytes()) device->backend->unpin(device, turns_of(memory));
 }
 
 /* Returns 0 and the reason where there is no such memory. */

@@ -18,11 +18,6 @@
 /* Added to a message's tag for its token. */
 #define TOKEN_TAG 32
 
-static struct buffered_marks *marks_now(struct halo_exchange *x)
-{
-  return &x->ring[x->n % BUFFERED_EVENTS];
-}
-
 /* ---- set-up ---- */
 
 static status_t staged_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
@@ -53,54 +48,7 @@ static int buffered_available(const struct gpu_backend *backend, char reason[GPU
   return 0;
 }
 
-/* ---- times ---- */
-
-/* HERE is recorded in the queue that is idle by then, and where one piece comes in BACK says it. */
-static void stages_add(struct halo_exchange *x, const double at[MARKS])
-{
-  enum buffered_mark here = x->way == WAY_DEVICE || x->incoming.n == 0 ? MARK_IN
-                            : x->incoming.pieces == 1                  ? MARK_BACK
-                                                                       : MARK_HERE;
-  const enum buffered_mark ends[HALO_STAGES] = {MARK_PACKED, MARK_OUT, here, MARK_IN, MARK_UNPACKED};
-  double over = 0;
-  for (int s = 0; s < HALO_STAGES; s++) {
-    if (at[ends[s]] <= over) continue;
-    x->times.stages[s] += at[ends[s]] - over;
-    over = at[ends[s]];
-  }
-}
-
-static status_t marks_read(struct halo_exchange *x, struct buffered_marks *marks)
-{
-  static const struct {
-    enum halo_phase phase;
-    enum buffered_mark begin, end;
-  } spans[] = {{HALO_PACK, MARK_BEGIN, MARK_PACKED},
-               {HALO_D2H, MARK_PACKED, MARK_OUT},
-               {HALO_H2D, MARK_BACK, MARK_IN},
-               {HALO_UNPACK, MARK_READY, MARK_UNPACKED}};
-  double at[MARKS] = {0};
-  if (!marks->used) return STATUS_OK;
-  for (int m = MARK_BEGIN + 1; m < MARKS; m++)
-    if (m != MARK_HERE || x->incoming.pieces > 1)
-      RETURN_IF_FAILED(gpu_elapsed(marks->event[MARK_BEGIN], marks->event[m], &at[m]));
-  for (size_t s = 0; s < sizeof spans / sizeof spans[0]; s++)
-    if (x->way != WAY_DEVICE || (spans[s].phase != HALO_D2H && spans[s].phase != HALO_H2D))
-      x->times.seconds[spans[s].phase] += at[spans[s].end] - at[spans[s].begin];
-  stages_add(x, at);
-  marks->used = 0;
-  return STATUS_OK;
-}
-
-static status_t buffered_times(struct halo_exchange *x, struct halo_times *times)
-{
-  for (int r = 0; r < BUFFERED_EVENTS; r++) RETURN_IF_FAILED(marks_read(x, &x->ring[r]));
-  for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += x->times.seconds[p];
-  for (int s = 0; s < HALO_STAGES; s++) times->stages[s] += x->times.stages[s];
-  times->exchanges += x->times.exchanges;
-  memset(&x->times, 0, sizeof x->times);
-  return STATUS_OK;
-}
+/* ---- one exchange ---- */
 
 /* Time since the last look belongs to `transfer` while bytes are on their way, and to `wait` while
  * the halo is late. */
@@ -111,8 +59,6 @@ static void account(struct halo_exchange *x)
   if (x->sent > 0 && x->tokens_left > 0) x->times.seconds[HALO_WAIT] += now - x->since;
   x->since = now;
 }
-
-/* ---- one exchange ---- */
 
 static int is_shared(const struct halo_exchange *x, int message)
 {
@@ -160,27 +106,64 @@ static status_t tokens_send(struct halo_exchange *x)
   return STATUS_OK;
 }
 
+static status_t piece_out(struct halo_exchange *x, const struct halo_piece *piece)
+{
+  int m = x->outgoing.chunk[piece->first].message;
+  float *to = x->host_send[x->n % 2] + piece->begin;
+  if (!x->by_rows[m])
+    return gpu_copy_out(x->out, to, x->send[0], (size_t)piece->begin * sizeof(float),
+                        (size_t)piece->count * sizeof(float));
+  const struct halo_message *message = &x->plan.messages[m];
+  struct gpu_rows rows =
+      halo_rows(x->context.layout, &message->send, piece->begin - message->send_offset, piece->count);
+  return gpu_copy_rows_out(x->out, to, x->field, &rows);
+}
+
+static status_t piece_in(struct halo_exchange *x, const struct halo_piece *piece)
+{
+  int m = x->incoming.chunk[piece->first].message, turn = (int)(x->n % 2);
+  const struct halo_message *message = &x->plan.messages[m];
+  const float *from = piece->begin + (is_shared(x, m) ? x->handover.peer[m].turn[turn] - message->recv_offset
+                                                      : x->host_recv[turn]);
+  if (!x->by_rows[m])
+    return gpu_copy_in(x->in, x->recv[0], (size_t)piece->begin * sizeof(float), from,
+                       (size_t)piece->count * sizeof(float));
+  struct gpu_rows rows =
+      halo_rows(x->context.layout, &message->recv, piece->begin - message->recv_offset, piece->count);
+  return gpu_copy_rows_in(x->in, x->field, &rows, from);
+}
+
+/* Rows are copied while others are packed. */
 static status_t copies_start(struct halo_exchange *x)
 {
+  int waited = 0;
   for (int p = 0; p < x->outgoing.pieces; p++) {
     const struct halo_piece *piece = &x->outgoing.piece[p];
-    if (!x->packs_there)
-      RETURN_IF_FAILED(gpu_copy_out(x->out, x->host_send[x->n % 2] + piece->begin, x->send[0],
-                                    (size_t)piece->begin * sizeof(float),
-                                    (size_t)piece->count * sizeof(float)));
+    if (!x->by_rows[x->outgoing.chunk[piece->first].message] && x->packing != x->out && !waited++)
+      RETURN_IF_FAILED(gpu_wait(x->out, x->packed_all));
+    if (!x->packs_there) RETURN_IF_FAILED(piece_out(x, piece));
     RETURN_IF_FAILED(gpu_record(x->copied[p], x->out));
   }
   return STATUS_OK;
+}
+
+static status_t pack(struct halo_exchange *x)
+{
+  RETURN_IF_FAILED(buffered_mark(x, MARK_BEGIN, x->packing));
+  if (x->packed.n == 0) return STATUS_OK;
+  if (x->plan.floats > 0)
+    RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->packing, x->field, x->send[x->n % 2]));
+  if (x->packing != x->out) RETURN_IF_FAILED(gpu_record(x->packed_all, x->packing));
+  return buffered_mark(x, MARK_PACKED, x->packing);
 }
 
 /* ---- turns: a buffer is written again once all neighbours took what was in it ---- */
 
 static status_t takes_tell(struct halo_exchange *x)
 {
-  enum buffered_mark last = x->way == WAY_DEVICE ? MARK_UNPACKED : MARK_IN;
   int passed = 1;
   while (x->took < x->n && passed) {
-    RETURN_IF_FAILED(gpu_ready(x->ring[x->took % BUFFERED_EVENTS].event[last], &passed));
+    RETURN_IF_FAILED(gpu_ready(x->arrived[x->took % BUFFERED_EVENTS], &passed));
     x->took += passed;
   }
   handover_take(&x->handover, (uint64_t)x->took);
@@ -223,10 +206,10 @@ static status_t turn_await(struct halo_exchange *x)
 
 static status_t buffered_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
 {
-  struct buffered_marks *marks = marks_now(x);
   x->field = field;
   x->sent = x->in_transfer = x->arriving = 0;
   RETURN_IF_FAILED(turn_await(x));
+  buffered_marks_choose(x);
   RETURN_IF_FAILED(receives_post(x));
   if (!computed) {
     RETURN_IF_FAILED(gpu_record(x->before, x->context.compute));
@@ -234,14 +217,11 @@ static status_t buffered_start(struct halo_exchange *x, struct gpu_mem field, st
   }
   RETURN_IF_FAILED(gpu_wait(x->out, computed));
   RETURN_IF_FAILED(gpu_wait(x->in, computed));
-  RETURN_IF_FAILED(gpu_record(marks->event[MARK_BEGIN], x->out));
-  if (x->plan.floats > 0)
-    RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->out, field, x->send[x->n % 2]));
-  RETURN_IF_FAILED(gpu_record(marks->event[MARK_PACKED], x->out));
+  RETURN_IF_FAILED(pack(x));
+  if (buffered_is_marked(x, MARK_COPYING)) RETURN_IF_FAILED(buffered_mark(x, MARK_COPYING, x->out));
   RETURN_IF_FAILED(copies_start(x));
-  RETURN_IF_FAILED(gpu_record(marks->event[MARK_OUT], x->out));
-  /* The next exchange's, while the device works. */
-  RETURN_IF_FAILED(marks_read(x, &x->ring[(x->n + 1) % BUFFERED_EVENTS]));
+  RETURN_IF_FAILED(buffered_mark(x, MARK_OUT, x->out));
+  RETURN_IF_FAILED(buffered_marks_renew(x));
   return x->outgoing.n == 0 ? tokens_send(x) : STATUS_OK;
 }
 
@@ -275,16 +255,12 @@ static status_t chunk_arrived(struct halo_exchange *x, int c)
   x->in_transfer--;
   x->data_left--;
   if (--x->missing[p] > 0) return STATUS_OK;
-  if (!x->arriving++) RETURN_IF_FAILED(gpu_record(marks_now(x)->event[MARK_BACK], x->in));
-  if (x->data_left == 0 && x->incoming.pieces > 1)
-    RETURN_IF_FAILED(gpu_record(marks_now(x)->event[MARK_HERE], x->out));
+  if (!x->arriving++) RETURN_IF_FAILED(buffered_mark(x, MARK_BACK, x->in));
+  if (x->data_left == 0 && buffered_is_marked(x, MARK_HERE))
+    RETURN_IF_FAILED(buffered_mark(x, MARK_HERE, x->out));
   if (x->way == WAY_DEVICE) return STATUS_OK;
-  int m = x->incoming.chunk[c].message, turn = (int)(x->n % 2);
-  const float *from =
-      is_shared(x, m) ? x->handover.peer[m].turn[turn] - x->plan.messages[m].recv_offset : x->host_recv[turn];
-  RETURN_IF_FAILED(gpu_copy_in(x->in, x->recv[0], (size_t)piece->begin * sizeof(float), from + piece->begin,
-                               (size_t)piece->count * sizeof(float)));
-  return x->data_left == 0 ? gpu_record(marks_now(x)->event[MARK_IN], x->in) : STATUS_OK;
+  RETURN_IF_FAILED(piece_in(x, piece));
+  return x->data_left == 0 ? buffered_mark(x, MARK_IN, x->in) : STATUS_OK;
 }
 
 /* How many of \a requests have finished since the last look; which, in x->indices. */
@@ -412,21 +388,28 @@ static status_t halos_await(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arrived)
+static status_t unpack(struct halo_exchange *x)
 {
-  struct buffered_marks *marks = marks_now(x);
-  RETURN_IF_FAILED(halos_await(x));
-  if (!x->arriving) RETURN_IF_FAILED(gpu_record(marks->event[MARK_BACK], x->in));
-  if (!x->arriving || x->way == WAY_DEVICE) RETURN_IF_FAILED(gpu_record(marks->event[MARK_IN], x->in));
-  RETURN_IF_FAILED(gpu_record(marks->event[MARK_READY], x->in));
+  if (x->packed.n == 0) return STATUS_OK;
+  RETURN_IF_FAILED(buffered_mark(x, MARK_READY, x->in));
   if (x->recv[0].bytes > 0)
     RETURN_IF_FAILED(
         x->packer->unpack(x->packer_state, x->in, x->field, x->recv[x->way == WAY_DEVICE ? x->n % 2 : 0]));
-  RETURN_IF_FAILED(gpu_record(marks->event[MARK_UNPACKED], x->in));
-  marks->used = 1;
+  return buffered_mark(x, MARK_UNPACKED, x->in);
+}
+
+static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arrived)
+{
+  struct gpu_event *all_here = x->arrived[x->n % BUFFERED_EVENTS];
+  RETURN_IF_FAILED(halos_await(x));
+  if (!x->arriving) RETURN_IF_FAILED(buffered_mark(x, MARK_BACK, x->in));
+  if (!x->arriving || x->way == WAY_DEVICE) RETURN_IF_FAILED(buffered_mark(x, MARK_IN, x->in));
+  RETURN_IF_FAILED(unpack(x));
+  RETURN_IF_FAILED(gpu_record(all_here, x->in));
+  if (x->marks) x->marks->used = 1;
   x->times.exchanges++;
   x->n++;
-  *arrived = marks->event[MARK_UNPACKED];
+  *arrived = all_here;
   return STATUS_OK;
 }
 

@@ -115,6 +115,10 @@ END
     esac
     [ "$status" -ne 3 ] || skip "no OpenCL device"
     [ "$status" -eq 0 ] || { echo "$how: $output"; return 1; }
+    case $how in
+      apart*) [[ $output == *"handed over by MPI"* ]] ;;
+      *staged) [[ $output == *"handed over by shared memory"* ]] ;;
+    esac || { echo "$how: $output"; return 1; }
   done
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Rank 0 sends a halo in each exchange and gets none; rank 1's device has work to do before it
  * takes them, for which its host does not wait. What rank 1 finds must be of the exchange that it
- * finished, however far rank 0 would like to run ahead.
+ * finished, however far rank 0 would like to run ahead. By what `staged` hands over is printed.
  *
  * Usage: mpirun -np 2 one-way BACKEND TRANSPORT */
 #include "config.h"
+
+#include <stdio.h>
 
 #include "base/log.h"
 #include "comm/ranks/begin.h"
@@ -75,6 +77,7 @@ int main(int argc, char **argv)
   struct halo_plan plan;
   struct halo_route *route;
   struct gpu_mem work = {.bytes = 0};
+  struct halo_path path;
   float found[EXCHANGES + 1];
   log_set_program("one-way");
   if (begin_mpi(&argc, &argv, SECONDS) != STATUS_OK) return STATUS_ENVIRONMENT;
@@ -87,6 +90,8 @@ int main(int argc, char **argv)
   one_way(&plan, rank);
   fields_open(&context);
   give_up(halo_route_open(transport, &context, &route));
+  halo_route_path(route, 0, &path);
+  if (rank == 1 && path.handover) printf("handed over by %s\n", path.handover);
   if (rank == 1) give_up(gpu_alloc(context.device, WORK, &work));
   for (int n = 1; n <= EXCHANGES; n++)
     if (rank == 0)

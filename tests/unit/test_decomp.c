@@ -128,43 +128,62 @@ static void each_halo_is_what_the_neighbour_sends(void **state)
   }
 }
 
-/* Chunks of all messages, one after the other, are the packed buffer; so are the pieces, each as
- * long as its chunks. */
+/* Whole layers of a box, whole rows of one layer, or a part of one row. */
+static int is_box(const struct box *box, int64_t begin, int64_t count)
+{
+  int64_t row = box_extent(box, 2), layer = row * box_extent(box, 1);
+  if (begin % layer == 0 && count % layer == 0) return 1;
+  if (begin / layer != (begin + count - 1) / layer) return 0;
+  if (begin % row == 0 && count % row == 0) return 1;
+  return begin / row == (begin + count - 1) / row;
+}
+
+/* Chunks are boxes and cover the packed buffer once, and so do pieces; messages that stay alone
+ * come first. */
 static void chunks_and_pieces_cover_the_buffer(void **state)
 {
   static const int64_t grid[3] = {15, 16, 17};
   static const int cut[3] = {2, 3, 2};
-  static const int64_t limits[] = {0, 1, 7, 50, 1000000};
+  static const int64_t limits[] = {0, 1, 7, 50, 100, 1000000};
   struct rank_plan mine;
   (void)state;
   make_plan(&mine, grid, cut, 5, 2);
   for (size_t l = 0; l < sizeof limits / sizeof *limits; l++)
     for (int receive = 0; receive < 2; receive++) {
       struct halo_chunks c;
-      int64_t at = 0, held = 0;
+      int64_t all = receive ? mine.plan.recv_floats : mine.plan.floats;
       struct halo_cutting cutting[HALO_MESSAGES_MAX];
+      char *seen = calloc((size_t)all, 1);
       for (int m = 0; m < mine.plan.n; m++)
         cutting[m] = (struct halo_cutting){.most = limits[l], .alone = m % 3 == 1};
       assert_int_equal(halo_chunks_create(&c, &mine.plan, receive, cutting), STATUS_OK);
       for (int n = 0; n < c.n; n++) {
-        assert_true(c.chunk[n].begin == at && c.chunk[n].count > 0);
-        assert_true(limits[l] == 0 || c.chunk[n].count <= limits[l]);
-        at += c.chunk[n].count;
+        const struct halo_chunk *chunk = &c.chunk[n];
+        const struct halo_message *message = &mine.plan.messages[chunk->message];
+        int64_t offset = receive ? message->recv_offset : message->send_offset;
+        assert_true(chunk->count > 0 && (limits[l] == 0 || chunk->count <= limits[l]));
+        assert_true(is_box(receive ? &message->recv : &message->send, chunk->begin - offset, chunk->count));
+        assert_true(n == 0 || !cutting[chunk->message].alone || cutting[c.chunk[n - 1].message].alone);
+        for (int64_t at = chunk->begin; at < chunk->begin + chunk->count; at++)
+          assert_int_equal(seen[at]++, 0);
       }
-      assert_int_equal(at, receive ? mine.plan.recv_floats : mine.plan.floats);
-      for (int p = 0, n = 0; p < c.pieces; held += c.piece[p++].count) {
-        int64_t sum = 0;
-        assert_int_equal(c.piece[p].begin, held);
+      for (int64_t at = 0; at < all; at++) assert_int_equal(seen[at], 1);
+      for (int p = 0, n = 0; p < c.pieces; p++) {
+        int64_t end = c.piece[p].begin;
+        assert_int_equal(c.piece[p].first, n);
         for (int k = 0; k < c.piece[p].chunks; k++, n++) {
           assert_int_equal(c.chunk[n].piece, p);
-          assert_true(k == 0 || (c.chunk[n].message % 3 != 1 && c.chunk[n - 1].message % 3 != 1));
-          sum += c.chunk[n].count;
+          assert_int_equal(c.chunk[n].begin, end);
+          assert_true(k == 0 ||
+                      (!cutting[c.chunk[n].message].alone && !cutting[c.chunk[n - 1].message].alone));
+          end += c.chunk[n].count;
         }
-        assert_int_equal(sum, c.piece[p].count);
-        assert_true(limits[l] == 0 || sum <= limits[l]);
+        assert_int_equal(end - c.piece[p].begin, c.piece[p].count);
+        assert_true(limits[l] == 0 || c.piece[p].count <= limits[l]);
+        assert_true(p + 1 < c.pieces || n == c.n);
       }
-      assert_int_equal(held, at);
       halo_chunks_free(&c);
+      free(seen);
     }
 }
 

@@ -1,0 +1,1 @@
+comm-gpu -b cuda --parts host --min 4K --json host.json
