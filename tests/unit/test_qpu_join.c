@@ -83,6 +83,22 @@ static void unpacking_may_stand_behind_the_opcode(void **state)
   expect_same("add.unpack16bi r0, r4, ra1", "add r0, r4, ra1.16b");
 }
 
+static void targets_carry_conditions_and_flags(void **state)
+{
+  (void)state;
+  expect_same("mov r0.ifz, r1; fmul rb3.nn, r1, r2", "mov.ifz r0, r1; fmul.ifnn rb3, r1, r2");
+  expect_same("add r0.setf, r1, r2", "add.setf r0, r1, r2");
+  expect_same("mov ra1.8a, r0", "mov.pack8a ra1, r0");
+}
+
+/* A code that rotates by 8 is the constant -8 too, of which asr makes -1. */
+static void rotations_choose_their_alu_and_lend_their_constant(void **state)
+{
+  (void)state;
+  expect_same("v8adds.ifn r3, r3 >> 8, ra0.8b", "mv8adds.ifn r3, r3 >> 8, ra0.8b");
+  expect_same("v8adds r3, r3 >> 8, r0; mov rb0, -1", "asr rb0, -8, -8; v8adds r3, r3 >> 8, r0");
+}
+
 static void labels_stand_in_expressions(void **state)
 {
   (void)state;
@@ -189,6 +205,8 @@ int main(void)
       cmocka_unit_test(operations_of_one_alu_can_be_asked_for),
       cmocka_unit_test(sixteen_is_added_as_minus_sixteen_is_taken_away),
       cmocka_unit_test(unpacking_may_stand_behind_the_opcode),
+      cmocka_unit_test(targets_carry_conditions_and_flags),
+      cmocka_unit_test(rotations_choose_their_alu_and_lend_their_constant),
       cmocka_unit_test(labels_stand_in_expressions),
       cmocka_unit_test(a_branch_writes_two_registers),
       cmocka_unit_test(code_is_cloned_from_before_and_from_behind),

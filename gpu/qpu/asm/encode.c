@@ -75,11 +75,12 @@ static status_t place_all(struct qpu_builder *b, const struct qpu_operation *ope
   for (int i = 0; i < n; i++) {
     const struct qpu_operation *operation = &operations[i];
     int signal = qpu_code_of(qpu_signal_names, 16, operation->name), moves = is_mov(operation);
-    int rotates = moves && operation->n_args > 0 && mov_source(operation)->rotate;
-    int add =
-        (moves && !rotates) || strcmp(operation->name, "anop") == 0 || op_code(operation, QPU_SLOT_ADD) >= 0;
+    int rotates = 0;
+    for (int k = 0; k < operation->n_args; k++) rotates |= operation->args[k].rotate;
+    int add = moves || strcmp(operation->name, "anop") == 0 || op_code(operation, QPU_SLOT_ADD) >= 0;
     int mul = moves || strcmp(operation->name, "mnop") == 0 || op_code(operation, QPU_SLOT_MUL) >= 0;
     int asked = asked_slot(operation->name);
+    if (rotates && mul) add = 0;
     if (asked >= 0) {
       add = asked == QPU_SLOT_ADD;
       mul = !add;
@@ -103,11 +104,11 @@ static status_t place_all(struct qpu_builder *b, const struct qpu_operation *ope
  * 8. */
 static int find_trick(const struct qpu_builder *b, int slot, uint32_t bits, int *op, int *code)
 {
-  int fixed = b->inst.sig == QPU_SIG_SMALL_IMMEDIATE && b->inst.raddr_b < QPU_SMALL_ROTATE_R5;
+  int fixed = b->inst.sig == QPU_SIG_SMALL_IMMEDIATE; /* a rotation's code is a constant too */
   int free_to_choose = !b->b_taken && b->inst.sig == QPU_SIG_NONE;
   const struct alu *alu = &alus[slot];
   if (!fixed && !free_to_choose) return 0;
-  for (*code = fixed ? b->inst.raddr_b : 0; *code < QPU_SMALL_ROTATE_R5; ++*code) {
+  for (*code = fixed ? b->inst.raddr_b : 0; fixed || *code < QPU_SMALL_ROTATE_R5; ++*code) {
     uint32_t small = qpu_small_value(*code);
     for (*op = 1; *op < alu->n_ops; ++*op) {
       const struct qpu_op *about = &alu->ops[*op];

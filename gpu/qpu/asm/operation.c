@@ -53,6 +53,21 @@ static status_t parse_extension(struct qpu_asm *as, const char *name, struct qpu
   return STATUS_OK;
 }
 
+/* A condition or .setf may stand behind the target instead of the opcode. */
+static void take_from_target(struct qpu_operation *operation)
+{
+  struct qpu_value *target = &operation->args[0];
+  char *suffix = target->suffix;
+  if (operation->n_args == 0 || target->type != QPU_VALUE_REGISTER || !suffix[0]) return;
+  int setf = strcmp(suffix, "setf") == 0 || strcmp(suffix, "sf") == 0;
+  int cond = condition_code(strncmp(suffix, "if", 2) == 0 ? suffix + 2 : suffix);
+  if (!setf && cond < 0) return;
+  operation->setf |= setf;
+  if (!setf) operation->cond = cond;
+  operation->has_cond |= !setf;
+  suffix[0] = '\0';
+}
+
 static status_t parse_one(struct qpu_asm *as, const char *text, struct qpu_operation *operation)
 {
   memset(operation, 0, sizeof *operation);
@@ -79,6 +94,7 @@ static status_t parse_one(struct qpu_asm *as, const char *text, struct qpu_opera
     text = qpu_skip_space(text + 1);
     if (*text == '\0') return qpu_asm_fail(as, "an operand is missing after ','");
   }
+  take_from_target(operation);
   return STATUS_OK;
 }
 
