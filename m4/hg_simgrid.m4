@@ -11,7 +11,7 @@ AS_IF([test "x$with_simgrid" != xno && test "x$cross_compiling" != xyes], [
   AS_CASE([$with_simgrid], [yes|auto], [], [hg_path="$with_simgrid/bin$PATH_SEPARATOR$PATH"])
   AC_PATH_PROG([SMPICC], [smpicc], [], [$hg_path])
   AC_PATH_PROG([SMPIRUN], [smpirun], [], [$hg_path])
-  AS_IF([test $hg_lapack = 0], [hg_why='himeno-sim needs the model of himeno-predict, which needs LAPACK'],
+  AS_IF([test $hg_cminpack = 0], [hg_why='himeno-sim needs the model of himeno-predict, which needs cminpack'],
     [test -n "$SMPICC" && test -n "$SMPIRUN"], [
     AC_MSG_CHECKING([whether $SMPICC works])
     cat >conftest.c <<'HG_END'

@@ -14,7 +14,7 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
 
     variant("opencl", default=False, description="OpenCL devices, through an ICD loader")
     variant("blas", default=True, description="OpenBLAS as gemm-gpu's yardstick on CPUs")
-    variant("predict", default=True, description="himeno-predict, which needs LAPACK")
+    variant("predict", default=True, description="himeno-predict, which needs cminpack")
     variant("nccl", default=True, when="+cuda", description="NCCL beside the other transports (-x nccl)")
 
     depends_on("c", type="build")
@@ -28,7 +28,7 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
     depends_on("jansson")
     depends_on("opencl", when="+opencl")
     depends_on("openblas threads=openmp", when="+blas")
-    depends_on("lapack", when="+predict")
+    depends_on("cminpack", when="+predict")
     depends_on("cuda@12:", when="+cuda")
     depends_on("nccl", when="+nccl")  # opened at run time, found by the run path that a link dependency gets
 
@@ -40,7 +40,7 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
         args = [f"MPICC={spec['mpi'].mpicc}", "--without-clblast", "--without-simgrid"]
         args += self.with_or_without("opencl")
         args += self.with_or_without("cblas", variant="blas")
-        args += self.with_or_without("lapack", variant="predict")
+        args += self.with_or_without("cminpack", variant="predict")
         if not spec.satisfies("+cuda"):
             return args + ["--without-cuda"]
         args.append(f"--with-cuda={spec['cuda'].prefix}")

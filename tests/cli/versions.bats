@@ -72,7 +72,7 @@ assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f3
 }
 
 @test "himeno-predict reads the examples of runs, paths, simulations, models and seals" {
-  [ "$HAVE_LAPACK" = 1 ] || skip "himeno-predict was not built"
+  [ "$HAVE_CMINPACK" = 1 ] || skip "himeno-predict was not built"
   predict=$top_builddir/himeno-predict
   run "$predict" --check "$old/himeno-predict-1.json" --against "$old/himeno-gpu-1.json" \
     --hash 97261c560122455139e4bf25a8655e2b1be17fd3ce4b5147517fdbe6ca0579be

@@ -54,7 +54,7 @@ FIGURES
 }
 
 @test "a prediction's rates and efficiency follow from its seconds" {
-  [ "$HAVE_LAPACK" = 1 ] || skip "himeno-predict was not built: no LAPACK"
+  [ "$HAVE_CMINPACK" = 1 ] || skip "himeno-predict was not built: no cminpack"
   run --separate-stderr "$top_builddir/himeno-predict" --model "$top_srcdir/tests/golden/model.json" -s XS -n 1,2 -x staged --json d.json
   expect_status 0
   figures <<'FIGURES'

@@ -244,7 +244,7 @@ def cpu_seconds():
 
 
 def lacks(need):
-    built = {"opencl": "HAVE_OPENCL", "lapack": "HAVE_LAPACK", "simgrid": "HAVE_SIMGRID", "cblas": "HAVE_CBLAS"}.get(need)
+    built = {"opencl": "HAVE_OPENCL", "cminpack": "HAVE_CMINPACK", "simgrid": "HAVE_SIMGRID", "cblas": "HAVE_CBLAS"}.get(need)
     return os.environ.get(built, "1") in ("0", "no") if built else not shutil.which(need)
 
 

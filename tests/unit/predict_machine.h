@@ -11,9 +11,8 @@
 #include "tools/predict/validate.h"
 #include "tests/unit/near.h"
 
-static const double PASS = 3e-6, POINT = 1.33e-11, SLAB = 4e-6, SLAB_POINT = 2e-11, SYNC = 6e-6,
-                    NEIGHBOUR = 1e-6, IDLE = 0.4 * 1.33e-11, REDUCE = 1e-6, REDUCE_LOG = 0.5e-6,
-                    LATENCY = 25e-6, BANDWIDTH = 12e9;
+static const double PASS = 3e-6, POINT = 1.33e-11, SLAB = 4e-6, NEIGHBOUR = 1e-6, IDLE = 0.4 * 1.33e-11,
+                    REDUCE_LOG = 0.5e-6, LATENCY = 25e-6, BANDWIDTH = 12e9;
 
 static uint64_t random_state;
 
@@ -46,23 +45,16 @@ static void machine_time(const struct machine *m, const struct geometry *g, stru
   double neighbours = g->ranks == 1 ? 0 : g->ranks == 2 ? 1 : 2;
   double face = (double)(g->global[1] - 2) * (double)(g->global[2] - 2);
   double owned = ceil((double)(g->global[0] - 2) / g->ranks) * face;
-  double inner = owned - (m->overlap ? neighbours * face : 0);
   double row = (double)(g->global[2] - 2), idle = m->tile > 0 ? ceil(row / m->tile) * m->tile - row : 0;
   double interior =
-      PASS + POINT * inner - m->cache_gain * fmin(inner, m->cache_points) + IDLE * idle * inner / row;
-  double slab = m->at_once ? SLAB_POINT * face : SLAB + SLAB_POINT * face;
-  double boundary = m->overlap ? neighbours * slab : 0;
-  double messages = m->at_once ? SLAB : neighbours * NEIGHBOUR;
+      PASS + POINT * owned - m->cache_gain * fmin(owned, m->cache_points) + IDLE * idle * owned / row;
+  double messages = m->at_once ? (m->overlap ? SLAB : 0) : neighbours * NEIGHBOUR;
   double all = 2 * (g->ranks - 1); /* messages of the host */
   double bytes = ((1 - m->company) * neighbours + m->company * all / 2) * 4 * face;
   double exchange = neighbours > 0 ? LATENCY + messages + bytes / BANDWIDTH : 0;
-  double rest = g->ranks > 1 ? SYNC + REDUCE + REDUCE_LOG * log2(g->ranks) : 0;
-  double whole = (m->overlap ? fmax(interior, exchange) : interior + exchange) + boundary + rest;
-  double off = 1 + m->noise * normal();
-  run->seconds = whole * off;
-  run->interior = g->ranks > 1 && m->overlap ? (m->at_once ? whole / 2 : interior) * off : 0;
-  run->boundary = g->ranks > 1 ? (m->overlap ? boundary : interior) * off : 0;
-  run->reduce = g->ranks > 1 ? (REDUCE + REDUCE_LOG * log2(g->ranks)) * off : 0;
+  double rest = REDUCE_LOG * log2(g->ranks);
+  run->seconds = (m->overlap ? fmax(interior, exchange) : interior + exchange) + rest;
+  run->seconds *= 1 + m->noise * normal();
 }
 
 static struct study_run run_of(const struct machine *m, const char *size, const int64_t extent[3], int ranks,
@@ -131,7 +123,7 @@ static struct model *fit_made(const struct machine *m, int most)
   struct model *model = calloc(1, sizeof *model);
   struct study study = study_make(m, most);
   struct study_paths paths = paths_make();
-  assert_int_equal(model_fit(&study, &paths, model), STATUS_OK);
+  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
   study_free(&study);
   return model;
 }
@@ -143,6 +135,7 @@ static struct model_time predict(const struct model *model, const struct study_r
   struct model_time time;
   assert_int_equal(geometry_make(run->global, run->procs, 1, run->overlap, run->ranks, &geometry), STATUS_OK);
   assert_int_equal(model_predict(model, &geometry, run->transport, &as_measured, &time), STATUS_OK);
+  model_interval(model, &geometry, run->transport, &as_measured, run->size, &time);
   return time;
 }
 

@@ -15,7 +15,6 @@ static void known_parameters_are_found_again(void **state)
   struct model *model = fit_made(&plain, 4);
   assert_near(model->value[TERM_PASS], PASS, 0.1);
   assert_near(model->value[TERM_POINT], POINT, 0.01);
-  assert_near(model->value[TERMS + WAY_SLAB], SLAB, 0.1);
   assert_near(model->value[TERMS + WAY_LATENCY] * 1.1, 1, 0.08);
   assert_near((model->value[TERMS + WAY_BANDWIDTH] + 2 * model->value[TERMS + WAY_HOST]) / 0.92, 1, 0.1);
   assert_true(model->cache_points == 0);
@@ -25,24 +24,25 @@ static void known_parameters_are_found_again(void **state)
 
 static void without_noise_predictions_are_exact(void **state)
 {
-  const struct machine exact = {.overlap = 1};
+  const struct machine exact = {.overlap = 1, .company = 0.2};
   (void)state;
   struct model *model = fit_made(&exact, 4);
   struct study later = study_make(&exact, 8);
   for (int r = 0; r < later.n; r++)
     assert_near(predict(model, &later.runs[r]).seconds, later.runs[r].seconds,
-                later.runs[r].ranks > 4 ? 0.02 : 0.01);
+                later.runs[r].ranks > 4 ? 0.04 : 0.01);
   study_free(&later);
   free(model);
 }
 
 static void eight_ranks_are_predicted_from_four(void **state)
 {
+  const struct machine shared = {.noise = 0.01, .overlap = 1, .company = 0.3};
   double worst = 0;
   (void)state;
   random_state = 77;
-  struct model *model = fit_made(&plain, 4);
-  struct study later = study_make(&plain, 8);
+  struct model *model = fit_made(&shared, 4);
+  struct study later = study_make(&shared, 8);
   for (int r = 0; r < later.n; r++)
     if (later.runs[r].ranks == 8)
       worst = fmax(worst, fabs(predict(model, &later.runs[r]).seconds / later.runs[r].seconds - 1));
@@ -121,7 +121,7 @@ static void wrong_paths_do_not_spoil_what_was_measured(void **state)
     struct model *model = calloc(1, sizeof *model);
     struct study_paths paths = paths_make();
     paths.ways[0].latency[0] *= wrong[w];
-    assert_int_equal(model_fit(&study, &paths, model), STATUS_OK);
+    assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
     for (int r = 0; r < study.n; r++)
       assert_near(predict(model, &study.runs[r]).seconds, study.runs[r].seconds, 0.05);
     free(model);
@@ -138,9 +138,9 @@ static void an_exchange_never_seen_is_as_comm_gpu_has_it(void **state)
   struct study_paths paths = paths_make();
   struct model *model = calloc(1, sizeof *model);
   struct study_run small = run_of(&plain, "S", sizes[0].extent, 2, 0);
-  assert_int_equal(model_fit(&study, &paths, model), STATUS_OK);
+  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
   struct model_time time = predict(model, &small);
-  assert_near(time.latency, 1.1 * LATENCY, 1e-3);
+  assert_near(time.latency, 1.1 * LATENCY, 0.04); /* and a little for each message */
   assert_string_equal(time.limit, "exchange latency");
   assert_true(time.extrapolated & BEYOND_SMALL);
   study_free(&study);
@@ -165,7 +165,7 @@ static void nine_of_ten_later_runs_lie_in_the_interval(void **state)
     study_free(&later);
     free(model);
   }
-  if (inside < 0.86 * all || inside > 0.95 * all) fail_msg("%d of %d lie inside", inside, all);
+  if (inside < 0.88 * all || inside > 0.98 * all) fail_msg("%d of %d lie inside", inside, all);
 }
 
 static void noisier_runs_have_wider_intervals(void **state)
@@ -179,6 +179,56 @@ static void noisier_runs_have_wider_intervals(void **state)
   assert_true(log(wide.high / wide.low) > 2.5 * log(narrow.high / narrow.low));
   free(quiet);
   free(loud);
+}
+
+/* One run says a tenth of its time: what the others say stays. */
+static void one_wrong_run_moves_little(void **state)
+{
+  (void)state;
+  random_state = 41;
+  struct study study = study_make(&plain, 4), right = study_make(&(const struct machine){.overlap = 1}, 4);
+  struct study_paths paths = paths_make();
+  struct model *model = calloc(1, sizeof *model);
+  study.runs[study.n / 2].seconds /= 10;
+  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
+  for (int r = 0; r < right.n; r++)
+    assert_near(predict(model, &right.runs[r]).seconds, right.runs[r].seconds, 0.05);
+  study_free(&study);
+  study_free(&right);
+  free(model);
+}
+
+/* Runs of a size that was left out were 30% off: such a size is given as much, a measured one not,
+ * and each doubling of ranks what one showed. */
+static void what_left_out_runs_show_widens_what_lies_beyond(void **state)
+{
+  struct validate_pair pairs[24];
+  const struct validate_table table = {.n = 24, .pairs = pairs};
+  (void)state;
+  random_state = 43;
+  struct model *model = fit_made(&plain, 4);
+  struct study study = study_make(&plain, 4);
+  for (int p = 0; p < 24; p++) {
+    struct validate_pair *pair = &pairs[p];
+    *pair =
+        (struct validate_pair){.kind = p < 12 ? KIND_SIZE : KIND_RANKS, .run = study.runs[1], .predicted = 1};
+    assert_int_equal(geometry_make(pair->run.global, pair->run.procs, 1, 1, pair->run.ranks, &pair->geometry),
+                     STATUS_OK);
+    pair->time = predict(model, &pair->run);
+    pair->beyond[pair->kind] = 1;
+    pair->run.seconds = pair->time.seconds * exp(p < 12 ? 0.3 : -0.2);
+  }
+  validate_widen(&table, model);
+  struct study_run run = study.runs[1], ranks = run_of(&plain, "L", sizes[3].extent, 16, 0);
+  struct model_time measured = predict(model, &run), wide;
+  assert_true(log(measured.high / measured.seconds) < 0.1);
+  snprintf(run.size, sizeof run.size, "another");
+  wide = predict(model, &run);
+  assert_near(log(wide.high / wide.seconds), 0.3, 0.1);
+  wide = predict(model, &ranks); /* twice twice as many */
+  assert_true(log(wide.seconds / wide.low) > 0.4 && log(wide.seconds / wide.low) < 0.7);
+  study_free(&study);
+  free(model);
 }
 
 /* ---- what a prediction says ---- */
@@ -207,11 +257,14 @@ static void left_out_runs_are_predicted_and_told(void **state)
   random_state = 21;
   struct study study = study_make(&plain, 4);
   struct study_paths paths = paths_make();
-  assert_int_equal(validate_run(&study, &paths, &table), STATUS_OK);
+  struct model *model = calloc(1, sizeof *model);
+  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
+  assert_int_equal(validate_run(&study, &paths, model, &table), STATUS_OK);
+  free(model);
   for (int p = 0; p < table.n; p++) kinds[table.pairs[p].kind]++;
-  assert_int_equal(kinds[LEFT_RANKS], 8); /* four ranks: four sizes, strong and weak */
-  assert_int_equal(kinds[LEFT_SIZE], study.n);
-  assert_int_equal(kinds[LEFT_CUT], 16); /* 2x1x1 and 4x1x1 */
+  assert_int_equal(kinds[KIND_RANKS], 8); /* four ranks: four sizes, strong and weak */
+  assert_int_equal(kinds[KIND_SIZE], study.n);
+  assert_int_equal(kinds[KIND_CUT], 16); /* 2x1x1 and 4x1x1 */
   validate_summary(&table, &median, &worst, &n);
   assert_true(n > 0 && median > 0 && median < 0.05 && worst < 0.5);
   validate_free(&table);
@@ -225,7 +278,7 @@ static void refuses(struct study *study, const struct study_paths *paths, const 
 {
   struct model *model = calloc(1, sizeof *model);
   struct capture capture = capture_begin(stderr);
-  status_t status = model_fit(study, paths, model);
+  status_t status = model_fit(study, paths, NULL, 1, model);
   char *text = capture_end(&capture);
   assert_int_equal(status, STATUS_ENVIRONMENT);
   if (!strstr(text, what)) fail_msg("no \"%s\" in: %s", what, text);
@@ -288,6 +341,8 @@ int main(void)
       cmocka_unit_test(an_exchange_never_seen_is_as_comm_gpu_has_it),
       cmocka_unit_test(nine_of_ten_later_runs_lie_in_the_interval),
       cmocka_unit_test(noisier_runs_have_wider_intervals),
+      cmocka_unit_test(one_wrong_run_moves_little),
+      cmocka_unit_test(what_left_out_runs_show_widens_what_lies_beyond),
       cmocka_unit_test(the_limiting_term_is_named),
       cmocka_unit_test(left_out_runs_are_predicted_and_told),
       cmocka_unit_test(too_little_is_refused_with_what_to_measure),

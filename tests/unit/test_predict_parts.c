@@ -130,29 +130,13 @@ static void the_slower_path_is_told_by_what_its_bytes_cost(void **state)
   free(model);
 }
 
-static void least_squares_keeps_values_from_being_negative(void **state)
-{
-  struct lsq problem = {.columns = 3};
-  struct lsq_solution solution;
-  (void)state;
-  for (int r = 0; r < 6; r++) lsq_add(&problem, (const double[3]){1, r, 0}, 5 - 0.1 * r, 1);
-  assert_int_equal(lsq_solve(&problem, &solution), STATUS_OK);
-  assert_near(solution.value[0], 4.75, 1e-9); /* the slope would be negative: the mean is left */
-  assert_true(solution.value[1] == 0 && !solution.used[1]);
-  assert_true(solution.value[2] == 0 && !solution.used[2]); /* never seen */
-  assert_near(solution.covariance[0], 1.0 / 6, 1e-9);
-  assert_near(solution.leverage[3], 1.0 / 6, 1e-9);
-  lsq_solution_free(&solution);
-  lsq_free(&problem);
-}
-
 static void the_quantiles_of_student_are_those_of_the_tables(void **state)
 {
   static const double table[][2] = {{1, 6.3138},  {2, 2.9200},  {3, 2.3534},  {5, 2.0150},
                                     {10, 1.8125}, {30, 1.6973}, {100, 1.6602}};
   (void)state;
   for (size_t t = 0; t < sizeof table / sizeof table[0]; t++)
-    assert_near(lsq_student(0.95, table[t][0]), table[t][1], 2e-3);
+    assert_near(student_quantile(0.95, table[t][0]), table[t][1], 2e-3);
 }
 
 static void the_worst_error_is_the_largest_whatever_its_sign(void **state)
@@ -191,7 +175,6 @@ int main(void)
       cmocka_unit_test(the_slowest_rank_decides_and_ways_carry_bytes_at_once),
       cmocka_unit_test(pairs_apart_go_by_staged_and_what_no_one_measured_is_refused),
       cmocka_unit_test(the_slower_path_is_told_by_what_its_bytes_cost),
-      cmocka_unit_test(least_squares_keeps_values_from_being_negative),
       cmocka_unit_test(the_quantiles_of_student_are_those_of_the_tables),
       cmocka_unit_test(the_worst_error_is_the_largest_whatever_its_sign),
       cmocka_unit_test(hashes_are_those_of_the_standard),

@@ -9,7 +9,7 @@ static struct model *fit_to_four(const struct machine *m, struct study *study)
   struct model *model = calloc(1, sizeof *model);
   *study = study_make(m, 4);
   for (size_t s = 0; s < SIZES; s++) study_add(m, s, 3, study);
-  assert_int_equal(model_fit(study, &paths, model), STATUS_OK);
+  assert_int_equal(model_fit(study, &paths, NULL, 1, model), STATUS_OK);
   return model;
 }
 
@@ -40,18 +40,22 @@ static void the_bytes_of_a_host_share_it(void **state)
   free(model);
 }
 
-/* S has rows of 126 points, the others of 254 and more: half of its threads are idle. */
+/* S has rows of 126 points and two more grids of 128 and 192: half and a quarter of their threads
+ * are idle. */
 static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
 {
   const struct machine tiled = {.noise = 0.002, .overlap = 1, .tile = 256};
-  const int64_t narrow[3] = {130, 130, 130};
-  struct study study;
+  static const int64_t narrow[][3] = {{130, 130, 130}, {130, 258, 194}, {258, 258, 130}};
+  struct study_paths paths = paths_make();
+  struct model *model = calloc(1, sizeof *model);
   (void)state;
   random_state = 31;
-  struct model *model = fit_to_four(&tiled, &study);
+  struct study study = study_make(&tiled, 4);
+  for (size_t n = 0; n < 2; n++) study.runs[study.n++] = run_of(&tiled, "narrow", narrow[n], 1, 0);
+  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
   assert_near(model->tile_points, 256, 1e-9);
   assert_near(model->value[TERM_IDLE] / IDLE, 1, 0.25);
-  struct study_run run = run_of(&tiled, "130x130x130", narrow, 1, 0);
+  struct study_run run = run_of(&tiled, "258x258x130", narrow[2], 1, 0);
   assert_near(predict(model, &run).seconds / run.seconds, 1, 0.03);
   study_free(&study);
   free(model);
@@ -74,7 +78,7 @@ static void a_way_that_scatters_does_not_spoil_the_others(void **state)
   for (int r = 0; r < fine.n; r++)
     if (fine.runs[r].ranks > 1) study.runs[study.n++] = fine.runs[r];
   struct model *model = calloc(1, sizeof *model);
-  assert_int_equal(model_fit(&study, &paths, model), STATUS_OK);
+  assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
   assert_true(worst_on_eight(model, &quiet) < 0.06);
   assert_true(model->way_spread[0] > 0.05 && model->way_spread[1] < 0.04);
   study_free(&study);

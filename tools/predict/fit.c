@@ -1,448 +1,365 @@
 /* SPDX-License-Identifier: MIT */
-/* Fitting the model to a study. */
+/* Fitting the model to a study: logarithms of times, a robust loss, and MINPACK's Levenberg and
+ * Marquardt. Each parameter is the logarithm of a positive number and begins at a weak guess, which
+ * stands where runs tell nothing of it. */
 #include "config.h"
 
+#include <cminpack.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "tools/predict/fit_private.h"
 
-/* Relative error at which a run has the weight 1; how small the error of a way's runs may be taken
- * for, and the runs that it takes to believe that it is not that of all. */
-#define USUAL_SPREAD 0.03
-#define LEAST_SPREAD 0.005
-#define SPREAD_RUNS  3
-/* Rounds of guessing which runs are bound by the exchange. */
-#define ROUNDS_MAX 20
-/* Candidates for the points that a cache holds, between the smallest and the largest part of a
- * rank. */
-#define CACHE_STEPS 24
+/* Relative error of a run before anything is known of it, and the bounds of what is found. */
+#define SPREAD_GUESS 0.03
+#define SPREAD_LEAST 0.005
+#define SPREAD_MOST  0.5
+/* Rounds of fitting and looking how far runs are off. */
+#define ROUNDS 3
+/* A cache, or tiles, must lower the loss by so much to be believed: chance does it once in a
+ * thousand times for two parameters. */
+#define LOSS_GAIN 7.0
 /* Candidates for the points of a tile: doubled from here. */
 #define TILE_LEAST 64
 #define TILE_STEPS 4
-/* A cache must explain so much of the squared error to be believed. */
-#define CACHE_GAIN 0.25
-/* Idle ends of tiles must explain what chance would explain less than so often. */
-#define TILE_CHANCE   0.01
-#define FREEDOM_LEAST 2.0
+/* Where no run tells: what a rank's bytes cost its host's others, of the time of two that send as
+ * much. */
+#define GUESS_HOST      0.165
+#define FREEDOM_LEAST   2.0
+#define MEDIAN_TO_SIGMA 1.4826
+#define QUANTILE_90     1.645
 
-/* Ranks of a host in the runs on several hosts; 0 when there are none. */
-static int host_ranks(const struct study *study)
+static int group_of(const struct sample *s)
 {
-  int most = 0;
-  for (int r = 0; r < study->n; r++) {
-    const struct study_run *run = &study->runs[r];
-    int each = run->hosts > 1 ? study_per_host(run) : 0;
-    if (each > most) most = each;
+  return s->way >= 0 ? s->way : STUDY_WAYS_MAX;
+}
+
+/* ---- parameters and their guesses ---- */
+
+static void parameter_add(struct fitting *f, enum parameter_kind kind, int column, double guess, double width)
+{
+  f->parameter[f->parameters++] = (struct parameter){kind, column, log(guess), width};
+}
+
+/* Where pairs of both places are known, that within a host. */
+static double latency_of(const struct study_way *way)
+{
+  return fmax(way->latency[way->known[STUDY_SAME_HOST] ? STUDY_SAME_HOST : STUDY_OTHER_HOST], 1e-9);
+}
+
+static void way_parameters(struct fitting *f, int way)
+{
+  const struct study_way *path = &f->model->paths.ways[way];
+  const double latency = latency_of(path);
+  const int first = model_way_column(way, 0);
+  f->model->seen[first + WAY_LATENCY] = f->model->seen[first + WAY_BANDWIDTH] = 1;
+  if (model_at_once(path->name)) {
+    f->model->value[first + WAY_LATENCY] = f->model->value[first + WAY_BANDWIDTH] = 1;
+    parameter_add(f, OF_VALUE, first + WAY_SLAB, latency, 1);
+    if (f->model->seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, first + WAY_ROOT, 0.02 * latency, 1.5);
+    return;
   }
-  return most;
+  parameter_add(f, OF_VALUE, first + WAY_LATENCY, 1, 0.7);
+  parameter_add(f, OF_VALUE, first + WAY_NEIGHBOUR, 0.03 * latency, 2);
+  parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1 - 2 * GUESS_HOST, 0.5);
+  parameter_add(f, OF_VALUE, first + WAY_HOST, GUESS_HOST, 1.2);
 }
 
-/* ---- what there is ---- */
-
-static status_t way_add(const char *name, const struct study_paths *paths, struct model *model)
+/* The order is that in which they are put into the model: what a cached point gains and what an
+ * idle one takes are shares of what a point takes. */
+static void parameters_make(struct fitting *f)
 {
-  if (model_way(model, name) >= 0) return STATUS_OK;
-  const struct study_way *way = study_way_find(paths, name);
-  if (!way)
-    return log_fail(STATUS_ENVIRONMENT,
-                    "the study has runs by %s, and there are no parameters of it: run mpirun -np 2 "
-                    "comm-gpu -x %s --json FILE",
-                    name, name);
-  model->paths.ways[model->paths.n++] = *way;
-  return STATUS_OK;
-}
-
-/* The ways that runs of the study took, each with its paths. */
-static status_t ways_choose(const struct study *study, const struct study_paths *paths, struct model *model)
-{
-  for (int r = 0; r < study->n; r++) {
-    const struct study_run *run = &study->runs[r];
-    if (run->ranks == 1) continue;
-    RETURN_IF_FAILED(way_add(run->transport, paths, model));
-    if (run->hosts > 1 && model_within_hosts(run->transport))
-      RETURN_IF_FAILED(way_add("staged", paths, model));
-  }
-  model->columns = TERMS + WAY_TERMS * model->paths.n;
-  return STATUS_OK;
-}
-
-static status_t samples_make(const struct study *study, struct model *model, struct fitting *f)
-{
-  f->samples = calloc((size_t)study->n + 1, sizeof *f->samples);
-  f->study = study;
-  if (!f->samples) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
-  for (int r = 0; r < study->n; r++) {
-    struct sample *s = &f->samples[f->n++];
-    s->run = &study->runs[r];
-    RETURN_IF_FAILED(geometry_make(s->run->global, s->run->procs, s->run->depth, s->run->overlap,
-                                   study_per_host(s->run), &s->geometry));
-    s->way = s->run->ranks > 1 ? model_way(model, s->run->transport) : -1;
-    if (s->way >= 0) RETURN_IF_FAILED(model_paths_check(model, &s->geometry, s->way));
-  }
-  return STATUS_OK;
-}
-
-static void range_note(const struct fitting *f, struct model *model)
-{
-  model->runs = f->n;
-  model->per_host = host_ranks(f->study);
-  model->depth = f->samples[0].run->depth;
-  model->overlap = 1;
+  struct model *m = f->model;
+  double shortest = 0, point = 0, most = 0, latency = 0;
   for (int n = 0; n < f->n; n++) {
-    const struct geometry *g = &f->samples[n].geometry;
-    double bytes = g->bytes[0] + g->bytes[1];
-    if (n == 0 || g->points < model->points_least) model->points_least = g->points;
-    if (g->points > model->points_most) model->points_most = g->points;
-    if (bytes > model->bytes_most) model->bytes_most = bytes;
-    if (g->ranks > model->ranks_most) model->ranks_most = g->ranks;
-    if (f->samples[n].run->hosts > model->hosts_most) model->hosts_most = f->samples[n].run->hosts;
-    if (!f->samples[n].run->overlap) model->overlap = 0;
+    const struct sample *s = &f->samples[n];
+    if (s->run->ranks > 1) continue;
+    if (shortest == 0 || s->run->seconds < shortest) shortest = s->run->seconds;
+    if (s->geometry.points > most) most = s->geometry.points, point = s->run->seconds / most;
   }
+  for (int w = 0; w < m->paths.n; w++)
+    if (w == 0 || latency_of(&m->paths.ways[w]) < latency) latency = latency_of(&m->paths.ways[w]);
+  memset(m->value, 0, sizeof m->value);
+  f->parameters = 0;
+  parameter_add(f, OF_VALUE, TERM_PASS, 0.5 * shortest, 2);
+  parameter_add(f, OF_VALUE, TERM_POINT, point, 1);
+  if (m->cache_points > 0) {
+    parameter_add(f, OF_SHARE, TERM_CACHE, 0.1, 2);
+    parameter_add(f, OF_CACHE_POINTS, TERM_CACHE, sqrt(m->points_least * m->points_most), 1.5);
+  }
+  if (m->tile_points > 0) parameter_add(f, OF_SHARE, TERM_IDLE, 0.1, 2);
+  if (m->seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, TERM_SLAB_K, point, 2);
+  parameter_add(f, OF_VALUE, TERM_REDUCE_LOG, 0.02 * latency, 2);
+  for (int w = 0; w < m->paths.n; w++) way_parameters(f, w);
 }
 
-static status_t enough_check(const struct fitting *f, const struct model *model)
+static void parameters_put(const struct fitting *f, const double *at)
 {
-  int alone = 0;
-  for (int n = 0; n < f->n; n++) alone += f->samples[n].run->ranks == 1;
-  if (alone == 0)
-    return log_fail(STATUS_ENVIRONMENT,
-                    "too little to predict from: no run on one rank; measure himeno-gpu on one rank");
-  if (model->points_most < 1.5 * model->points_least)
-    return log_fail(STATUS_ENVIRONMENT,
-                    "too little to predict from: all runs have about %.3g points a rank, so that the fixed "
-                    "cost of a sweep and "
-                    "that of a point cannot be told apart; measure a smaller and a larger --size",
-                    model->points_most);
-  if (model->paths.n == 0)
-    return log_fail(
-        STATUS_ENVIRONMENT,
-        "too little to predict from: no run of two ranks or more; measure himeno-gpu and comm-gpu on two "
-        "ranks");
-  return STATUS_OK;
+  struct model *m = f->model;
+  for (int p = 0; p < f->parameters; p++) {
+    const struct parameter *one = &f->parameter[p];
+    const double value = exp(at[p]);
+    if (one->kind == OF_VALUE) m->value[one->column] = value;
+    if (one->kind == OF_SHARE) m->value[one->column] = m->value[TERM_POINT] * value / (1 + value);
+    if (one->kind == OF_CACHE_POINTS) m->cache_points = value;
+  }
 }
 
 /* ---- one solution ---- */
 
-/* Squared error of the model's present values, each run bound by what is longer with them. */
-static status_t squared_error(const struct fitting *f, const struct model *model, double *squares)
+static double error_of(const struct fitting *f, const struct sample *s)
 {
-  struct lsq problem = {.rows = 0};
-  status_t status = fit_problem_make(f, model, &problem);
-  *squares = 0;
-  for (int r = 0; status == STATUS_OK && r < problem.rows; r++) {
-    const double *row = problem.matrix + (size_t)r * (size_t)problem.columns;
-    *squares += pow(problem.right[r] - model_product(model, row), 2);
+  struct model_parts parts;
+  model_parts_make(f->model, &s->geometry, s->way, &parts);
+  return log(fmax(model_parts_seconds(&parts, s->run->overlap), 1e-12) / s->run->seconds);
+}
+
+/* A loss that is the square of small errors and grows like large ones themselves; what is returned
+ * is its root, whose square MINPACK sums. */
+static double robust(double error)
+{
+  return copysign(sqrt(2 * (sqrt(1 + error * error) - 1)), error);
+}
+
+static int residuals(void *of, int m, int n, const double *at, double *residual, int flag)
+{
+  const struct fitting *f = of;
+  (void)flag;
+  parameters_put(f, at);
+  for (int s = 0; s < f->n; s++)
+    residual[s] =
+        sqrt(f->samples[s].weight) * robust(error_of(f, &f->samples[s]) / f->sigma[group_of(&f->samples[s])]);
+  for (int p = 0; p < n && f->n + p < m; p++)
+    residual[f->n + p] = (at[p] - f->parameter[p].guess) / f->parameter[p].width;
+  return 0;
+}
+
+/* Moves \a at to where the loss is least, and the model with it. */
+static status_t minimise(struct fitting *f, double *at, double *loss)
+{
+  const int n = f->parameters, m = f->n + n;
+  int evaluations, pivot[PARAMETERS_MAX];
+  double diagonal[PARAMETERS_MAX], qtf[PARAMETERS_MAX], a[PARAMETERS_MAX], b[PARAMETERS_MAX],
+      c[PARAMETERS_MAX];
+  double *work = calloc((size_t)m * (size_t)(n + 2), sizeof *work);
+  if (!work) return log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d runs", f->n);
+  double *residual = work, *d = work + m, *jacobian = work + 2 * m;
+  int how = lmdif(residuals, f, m, n, at, residual, 1e-7, 1e-7, 0, 200 * (n + 1), 1e-12, diagonal, 1, 10, 0,
+                  &evaluations, jacobian, m, pivot, qtf, a, b, c, d);
+  *loss = 0;
+  residuals(f, m, n, at, residual, 0);
+  for (int r = 0; r < m; r++) *loss += residual[r] * residual[r] / 2;
+  free(work);
+  if (how > 0 && isfinite(*loss)) return STATUS_OK;
+  return log_fail(STATUS_FAULT, "MINPACK's lmdif failed on %d runs and %d parameters: info %d", f->n, n, how);
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const double *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* The q-quantile of the absolute errors of a group (−1: of all), and how many there are. */
+static double errors_quantile(const struct fitting *f, int group, double q, int *n)
+{
+  double *errors = calloc((size_t)f->n + 1, sizeof *errors), found = 0;
+  *n = 0;
+  for (int s = 0; s < f->n && errors; s++)
+    if (group < 0 || group_of(&f->samples[s]) == group) errors[(*n)++] = fabs(error_of(f, &f->samples[s]));
+  if (*n > 0) {
+    qsort(errors, (size_t)*n, sizeof *errors, ascending);
+    int place = (int)ceil(q * (*n + 1)) - 1;
+    found = errors[place < *n ? place : *n - 1];
   }
-  lsq_free(&problem);
-  return status;
+  free(errors);
+  return found;
 }
 
-/* Where the search for parameters begins: the exchange as comm-gpu has it, so that most runs are
- * bound by their interior; and slabs that take, where they are part of the exchange, the whole of
- * the shortest run, so that the shorter ones are bound by it. */
-enum beginning { BEGIN_INTERIOR, BEGIN_EXCHANGE, BEGINNINGS };
-
-static double shortest_run(const struct fitting *f, int way)
+/* Runs by a way that agree with the model to 1% tell more than those of one that do to 10%. */
+static void sigmas_set(struct fitting *f)
 {
-  double seconds = 0;
-  for (int n = 0; n < f->n; n++)
-    if (f->samples[n].way == way && (seconds == 0 || f->samples[n].run->seconds < seconds))
-      seconds = f->samples[n].run->seconds;
-  return seconds;
-}
-
-static void values_begin(const struct fitting *f, enum beginning beginning, struct model *model)
-{
-  memset(model->value, 0, sizeof model->value);
-  for (int n = 0; n < f->n; n++)
-    if (f->samples[n].run->ranks == 1)
-      model->value[TERM_POINT] =
-          fmax(model->value[TERM_POINT], f->samples[n].run->seconds / f->samples[n].geometry.points);
-  for (int w = 0; w < model->paths.n; w++) {
-    model->value[model_way_column(w, WAY_LATENCY)] = model->value[model_way_column(w, WAY_BANDWIDTH)] = 1;
-    if (beginning == BEGIN_EXCHANGE && model_at_once(model->paths.ways[w].name))
-      model->value[model_way_column(w, WAY_SLAB)] = shortest_run(f, w);
+  for (int g = 0; g <= STUDY_WAYS_MAX; g++) {
+    int n;
+    double sigma = MEDIAN_TO_SIGMA * errors_quantile(f, g, 0.5, &n);
+    f->sigma[g] = n > 0 ? fmin(fmax(sigma, SPREAD_LEAST), SPREAD_MOST) : SPREAD_GUESS;
   }
 }
 
-/** A finished fit with C given. */
-struct attempt {
-  struct lsq problem;
-  struct lsq_solution solution;
-  double squares; /**< squared error of the solution, not of the problem that led to it */
-};
-
-static void attempt_free(struct attempt *attempt)
+static void guesses_take(const struct fitting *f, double *at)
 {
-  lsq_free(&attempt->problem);
-  lsq_solution_free(&attempt->solution);
+  for (int p = 0; p < f->parameters; p++) at[p] = f->parameter[p].guess;
 }
 
-static void values_take(const struct attempt *attempt, struct model *model)
+/* Another model's values, where it has them, as a beginning. */
+static void beginning_take(const struct fitting *f, const struct model *from, double *at)
 {
-  memcpy(model->value, attempt->solution.value, (size_t)model->columns * sizeof *model->value);
-}
-
-/* The values that fit best while each run stays bound by what it is bound by with the present
- * ones. */
-static status_t attempt_round(const struct fitting *f, struct model *model, struct attempt *attempt)
-{
-  status_t status = STATUS_OK;
-  *attempt = (struct attempt){.squares = 0};
-  TRY(fit_problem_make(f, model, &attempt->problem), fail);
-  TRY(lsq_solve(&attempt->problem, &attempt->solution), fail);
-  values_take(attempt, model);
-  TRY(squared_error(f, model, &attempt->squares), fail);
-  return STATUS_OK;
-fail:
-  attempt_free(attempt);
-  return status;
-}
-
-/* The better of two, into the first; the other is freed. */
-static void attempt_better(struct attempt *best, struct attempt *other)
-{
-  if (other->squares < best->squares) {
-    struct attempt worse = *best;
-    *best = *other;
-    *other = worse;
+  for (int p = 0; p < f->parameters; p++) {
+    const struct parameter *one = &f->parameter[p];
+    double value = 0;
+    if (one->kind == OF_SHARE)
+      value = from->value[one->column] / fmax(from->value[TERM_POINT] - from->value[one->column], 1e-30);
+    else if (one->kind == OF_CACHE_POINTS)
+      value = from->cache_points;
+    else if (one->column < TERMS)
+      value = from->value[one->column];
+    else {
+      const int w = (one->column - TERMS) / WAY_TERMS, there = model_way(from, f->model->paths.ways[w].name);
+      if (there >= 0) value = from->value[model_way_column(there, (one->column - TERMS) % WAY_TERMS)];
+    }
+    at[p] = value > 0 ? log(value) : one->guess;
   }
-  attempt_free(other);
-}
-
-/* Where comm-gpu and the runs disagree, what binds a run may swing from round to round: the best
- * round counts, not the last. */
-static status_t attempt_from(const struct fitting *f, enum beginning beginning, struct model *model,
-                             struct attempt *best)
-{
-  values_begin(f, beginning, model);
-  RETURN_IF_FAILED(attempt_round(f, model, best));
-  double last = best->squares;
-  for (int round = 1; round < ROUNDS_MAX; round++) {
-    struct attempt next;
-    status_t status = attempt_round(f, model, &next);
-    if (status != STATUS_OK) attempt_free(best);
-    RETURN_IF_FAILED(status);
-    int settled = fabs(next.squares - last) <= 1e-12 * last;
-    last = next.squares;
-    attempt_better(best, &next);
-    if (settled) break;
-  }
-  return STATUS_OK;
-}
-
-/* Where no way has its slabs in the exchange, all beginnings are one. */
-static int beginnings_of(const struct model *model)
-{
-  for (int w = 0; w < model->paths.n; w++)
-    if (model_at_once(model->paths.ways[w].name)) return BEGINNINGS;
-  return 1;
-}
-
-/* The better of the solutions that the beginnings lead to. */
-static status_t attempt_make(const struct fitting *f, struct model *model, struct attempt *best)
-{
-  const int beginnings = beginnings_of(model);
-  RETURN_IF_FAILED(attempt_from(f, BEGIN_INTERIOR, model, best));
-  for (int b = BEGIN_INTERIOR + 1; b < beginnings; b++) {
-    struct attempt other;
-    status_t status = attempt_from(f, (enum beginning)b, model, &other);
-    if (status != STATUS_OK) attempt_free(best);
-    RETURN_IF_FAILED(status);
-    attempt_better(best, &other);
-  }
-  values_take(best, model);
-  return STATUS_OK;
 }
 
 /* ---- regimes ---- */
 
-/* Steps of a search: cache_points or tile_points of each, its term, and how much of the squared
- * error it must explain. */
-struct regime {
-  int steps;
-  double (*candidate)(const struct model *model, int step);
-  enum model_term term;
-  double gain;
-};
-
-static double cache_candidate(const struct model *model, int step)
+/* With tiles of so many points, and with a cache or without. */
+static status_t regime_try(struct fitting *f, double tile, int cached, double *at, double *loss)
 {
-  return model->points_least *
-         pow(model->points_most / model->points_least, (double)step / (CACHE_STEPS - 1));
+  f->model->tile_points = tile;
+  f->model->cache_points = cached;
+  parameters_make(f);
+  guesses_take(f, at);
+  return minimise(f, at, loss);
 }
 
-static double tile_candidate(const struct model *model, int step)
+/* The regime with the least loss, each parameter more at its price. */
+static status_t regime_choose(struct fitting *f, double *at)
 {
-  (void)model;
-  return TILE_LEAST << step;
-}
-
-/* The candidate that leaves the least error, if it leaves clearly less than none does. A cached
- * point is gained at most, and an idle one costs no more than one that is computed. */
-static status_t regime_choose(const struct fitting *f, const struct regime *regime, double *chosen,
-                              struct model *model)
-{
-  struct attempt attempt;
-  double best = 0, least = 0, none = 0;
-  for (int step = -1; step < regime->steps; step++) {
-    *chosen = step < 0 ? 0 : regime->candidate(model, step);
-    RETURN_IF_FAILED(attempt_make(f, model, &attempt));
-    if (step < 0) none = least = attempt.squares;
-    if (attempt.squares < least && model->value[regime->term] < model->value[TERM_POINT]) {
-      least = attempt.squares;
-      best = *chosen;
+  double best = INFINITY, loss, tile = 0;
+  int cached = 0;
+  for (int step = -1; step < TILE_STEPS; step++)
+    for (int c = 0; c < 2; c++) {
+      const double points = step < 0 ? 0 : TILE_LEAST << step;
+      RETURN_IF_FAILED(regime_try(f, points, c, at, &loss));
+      loss += LOSS_GAIN * ((step >= 0) + c);
+      if (loss < best) best = loss, tile = points, cached = c;
     }
-    attempt_free(&attempt);
-  }
-  *chosen = least < (1 - regime->gain) * none ? best : 0;
-  return STATUS_OK;
-}
-
-static status_t cache_choose(const struct fitting *f, struct model *model)
-{
-  static const struct regime cache = {CACHE_STEPS, cache_candidate, TERM_CACHE, CACHE_GAIN};
-  return regime_choose(f, &cache, &model->cache_points, model);
-}
-
-/* By Student's t for the one parameter, of each of the candidates. */
-static double tile_gain(const struct fitting *f, const struct model *model)
-{
-  double freedom = f->n;
-  for (int c = 0; c < model->columns; c++) freedom -= model->value[c] > 0;
-  double t = lsq_student(1 - TILE_CHANCE / (2 * TILE_STEPS), freedom);
-  return freedom > 1 ? t * t / (t * t + freedom) : 1;
-}
-
-/* Tiles, and then the cache again, which may have stood for them. */
-static status_t tile_choose(const struct fitting *f, struct model *model)
-{
-  const struct regime tile = {TILE_STEPS, tile_candidate, TERM_IDLE, tile_gain(f, model)};
-  RETURN_IF_FAILED(regime_choose(f, &tile, &model->tile_points, model));
-  return model->tile_points > 0 ? cache_choose(f, model) : STATUS_OK;
+  return regime_try(f, tile, cached, at, &loss);
 }
 
 /* ---- how sure ---- */
 
-/** Relative errors of runs about the model, and noise of their blocks. */
-struct errors {
-  int n;
-  double squares, noise;
-};
+static uint64_t draws;
 
-/* A residual understates the error by its run's share in the fit. */
-static void errors_add(const struct fitting *f, const struct attempt *attempt, int n, struct errors *errors)
+static double uniform(void)
 {
-  double residual = attempt->solution.residual[n] / f->weight[fit_group(&f->samples[n])];
-  errors->squares += residual * residual / fmax(1 - attempt->solution.leverage[n], 0.05);
-  errors->noise += f->samples[n].run->noise;
-  errors->n++;
+  return ((double)(hash_mix(++draws) >> 11) + 0.5) * 0x1p-53;
 }
 
-static double errors_spread(const struct errors *e)
+static double normal(void)
 {
-  return e->n > 0 ? fmax(sqrt(e->squares / e->n), e->noise / e->n) : 0;
+  return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
 }
 
-static void errors_sum(const struct fitting *f, const struct attempt *attempt,
-                       struct errors groups[STUDY_WAYS_MAX + 1], struct errors *all)
+/* Configurations are drawn with repetition; the guesses scatter as they may be wrong. */
+static void draw(struct fitting *f, const struct parameter *guesses)
 {
-  *all = (struct errors){0, 0, 0};
-  memset(groups, 0, (STUDY_WAYS_MAX + 1) * sizeof *groups);
-  for (int n = 0; n < f->n; n++) {
-    errors_add(f, attempt, n, &groups[fit_group(&f->samples[n])]);
-    errors_add(f, attempt, n, all);
+  for (int s = 0; s < f->n; s++) f->samples[s].weight = 0;
+  for (int c = 0; c < f->configurations; c++) {
+    const int drawn = (int)(uniform() * f->configurations);
+    for (int s = 0; s < f->n; s++) f->samples[s].weight += f->samples[s].configuration == drawn;
   }
+  for (int p = 0; p < f->parameters; p++)
+    f->parameter[p].guess = guesses[p].guess + guesses[p].width * normal();
 }
 
-/* Runs by a way that agree with the model, or with each other, to 1% tell more than those of one
- * that do to 10%. */
-static status_t weights_set(struct fitting *f, struct model *model)
+static status_t replicates_make(struct fitting *f, const double *best, struct model *model)
 {
-  struct errors groups[STUDY_WAYS_MAX + 1], all;
-  struct attempt attempt;
-  RETURN_IF_FAILED(attempt_make(f, model, &attempt));
-  errors_sum(f, &attempt, groups, &all);
-  for (int g = 0; g <= STUDY_WAYS_MAX; g++) {
-    double squares = groups[g].squares + SPREAD_RUNS * all.squares / all.n;
-    f->weight[g] = USUAL_SPREAD / fmax(sqrt(squares / (groups[g].n + SPREAD_RUNS)), LEAST_SPREAD);
+  struct parameter guesses[PARAMETERS_MAX];
+  double at[PARAMETERS_MAX], squares[PARAMETERS_MAX] = {0}, loss, held = 0;
+  memcpy(guesses, f->parameter, sizeof guesses);
+  draws = 0; /* the same study gives the same interval */
+  for (int r = 0; r < MODEL_REPLICATES; r++) {
+    draw(f, guesses);
+    memcpy(at, best, sizeof at);
+    RETURN_IF_FAILED(minimise(f, at, &loss));
+    memcpy(model->replicate[r].value, f->model->value, sizeof f->model->value);
+    model->replicate[r].cache_points = f->model->cache_points;
+    for (int p = 0; p < f->parameters; p++) squares[p] += pow(at[p] - best[p], 2) / MODEL_REPLICATES;
   }
-  attempt_free(&attempt);
+  model->n_replicates = MODEL_REPLICATES;
+  memcpy(f->parameter, guesses, sizeof guesses);
+  for (int s = 0; s < f->n; s++) f->samples[s].weight = 1;
+  parameters_put(f, best);
+  for (int p = 0; p < f->parameters; p++) {
+    const struct parameter *one = &f->parameter[p];
+    held += fmax(0, 1 - squares[p] / (one->width * one->width)); /* what runs tell */
+    if (one->kind != OF_CACHE_POINTS) {
+      model->error[one->column] = sqrt(squares[p]) * model->value[one->column];
+      model->seen[one->column] = 1;
+    }
+  }
+  model->freedom = f->n - held;
   return STATUS_OK;
 }
 
-static status_t spread_set(const struct fitting *f, const struct attempt *attempt, struct model *model)
+/* That of 90% of runs, as a normal distribution's would be; not less than the noise of blocks. */
+static double spread_of(const struct fitting *f, int group, double freedom)
 {
-  struct errors groups[STUDY_WAYS_MAX + 1], all;
-  double held = 0;
-  for (int n = 0; n < f->n; n++) held += attempt->solution.leverage[n];
-  errors_sum(f, attempt, groups, &all);
-  model->freedom = f->n - held;
-  model->spread = errors_spread(&all);
-  for (int w = 0; w < model->paths.n; w++) model->way_spread[w] = errors_spread(&groups[w]);
-  if (model->freedom >= FREEDOM_LEAST) return STATUS_OK;
-  return log_fail(
-      STATUS_ENVIRONMENT,
-      "too little to predict from: %d run%s for %d parameters that matter; measure more sizes, ranks or cuts",
-      f->n, f->n == 1 ? "" : "s", (int)ceil(held));
+  int n;
+  double noise = 0, quantile = errors_quantile(f, group, 0.9, &n);
+  for (int s = 0; s < f->n; s++)
+    if (group < 0 || group_of(&f->samples[s]) == group) noise += f->samples[s].run->noise / fmax(n, 1);
+  return fmax(quantile / QUANTILE_90 * sqrt(f->n / fmax(freedom, 1)), noise);
 }
 
-/* What a neighbour adds is told by runs that are bound by their exchange; without one, comm-gpu's
- * latency is all there is. */
-static void neighbours_known(struct model *model)
+static status_t spread_set(const struct fitting *f, struct model *model)
 {
-  for (int w = 0; w < model->paths.n; w++) model->seen[model_way_column(w, WAY_NEIGHBOUR)] = 1;
+  if (model->freedom < FREEDOM_LEAST)
+    return log_fail(STATUS_ENVIRONMENT,
+                    "too little to predict from: %d run%s for %d parameters that matter; measure more sizes, "
+                    "ranks or cuts",
+                    f->n, f->n == 1 ? "" : "s", (int)ceil(f->n - model->freedom));
+  model->spread = spread_of(f, -1, model->freedom);
+  for (int w = 0; w < model->paths.n; w++) model->way_spread[w] = spread_of(f, w, model->freedom);
+  return STATUS_OK;
 }
 
-static void errors_set(const struct attempt *attempt, struct model *model)
+static status_t fit_samples(struct fitting *f, const struct model *from, int replicates)
 {
-  const double unit = model->spread > 0 ? USUAL_SPREAD / model->spread : 0;
-  for (int c = 0; c < model->columns; c++) {
-    model->seen[c] = 0;
-    for (int r = 0; r < attempt->problem.rows; r++)
-      model->seen[c] |= attempt->problem.matrix[(size_t)r * (size_t)model->columns + (size_t)c] != 0;
-    for (int d = 0; d < model->columns; d++)
-      model->covariance[c * MODEL_COLUMNS_MAX + d] =
-          unit * unit * attempt->solution.covariance[c * model->columns + d];
-    model->error[c] = model->spread * sqrt(model->covariance[c * MODEL_COLUMNS_MAX + c]);
+  double at[PARAMETERS_MAX], loss;
+  for (int g = 0; g <= STUDY_WAYS_MAX; g++) f->sigma[g] = SPREAD_GUESS;
+  if (from) {
+    f->model->tile_points = from->tile_points;
+    f->model->cache_points = from->cache_points;
+    parameters_make(f);
+    beginning_take(f, from, at);
+  } else {
+    RETURN_IF_FAILED(regime_try(f, 0, 1, at, &loss));
+    sigmas_set(f);
+    RETURN_IF_FAILED(regime_choose(f, at));
   }
-}
-
-static status_t fit_samples(struct fitting *f, struct model *model)
-{
-  struct attempt attempt;
-  range_note(f, model);
-  RETURN_IF_FAILED(enough_check(f, model));
-  for (int g = 0; g <= STUDY_WAYS_MAX; g++) f->weight[g] = 1;
-  RETURN_IF_FAILED(cache_choose(f, model));
-  RETURN_IF_FAILED(weights_set(f, model));
-  RETURN_IF_FAILED(cache_choose(f, model));
-  RETURN_IF_FAILED(tile_choose(f, model));
-  RETURN_IF_FAILED(attempt_make(f, model, &attempt));
-  status_t status = spread_set(f, &attempt, model);
-  if (status == STATUS_OK) {
-    errors_set(&attempt, model);
-    neighbours_known(model);
+  for (int round = 0; round < ROUNDS; round++) {
+    RETURN_IF_FAILED(minimise(f, at, &loss));
+    sigmas_set(f);
   }
-  attempt_free(&attempt);
-  return status;
+  RETURN_IF_FAILED(minimise(f, at, &loss));
+  if (!replicates) return STATUS_OK;
+  RETURN_IF_FAILED(replicates_make(f, at, f->model));
+  return spread_set(f, f->model);
 }
 
-status_t model_fit(const struct study *study, const struct study_paths *paths, struct model *model)
+status_t model_fit(const struct study *study, const struct study_paths *paths, const struct model *from,
+                   int replicates, struct model *model)
 {
   struct fitting f = {.n = 0};
   struct model *m = calloc(1, sizeof *m);
   status_t status = STATUS_OK;
   if (!m) return log_fail(STATUS_ENVIRONMENT, "out of memory for a model");
+  f.model = m;
   if (study->n == 0)
     TRY(log_fail(STATUS_ENVIRONMENT, "too little to predict from: no run of that kernel and number of ranks"),
         done);
-  TRY(ways_choose(study, paths, m), done);
-  TRY(samples_make(study, m, &f), done);
-  TRY(fit_samples(&f, m), done);
+  TRY(fit_ways_choose(study, paths, m), done);
+  TRY(fit_samples_make(study, m, &f), done);
+  fit_range_note(&f, m);
+  TRY(fit_enough_check(&f, m), done);
+  TRY(fit_samples(&f, from, replicates), done);
   *model = *m;
 done:
   free(f.samples);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What the parts of a fit share: the runs with their geometries and weights. */
+ * \brief What the parts of a fit share: the runs with their geometries, and the parameters. */
 #ifndef TOOLS_PREDICT_FIT_PRIVATE_H
 #define TOOLS_PREDICT_FIT_PRIVATE_H
 
@@ -11,20 +11,39 @@ struct sample {
   const struct study_run *run;
   struct geometry geometry;
   int way;
+  int configuration; /**< the same for runs of the same grid, cut and transport */
+  double weight;     /**< how often its configuration was drawn */
 };
+
+enum parameter_kind { OF_VALUE, OF_SHARE, OF_CACHE_POINTS };
+
+struct parameter {
+  enum parameter_kind kind;
+  int column;
+  double guess, width; /**< of the logarithm; it weighs as one run that is off by its spread */
+};
+
+#define PARAMETERS_MAX (TERMS + 1 + 4 * STUDY_WAYS_MAX)
 
 struct fitting {
   const struct study *study;
   struct sample *samples;
-  int n;
-  double weight[STUDY_WAYS_MAX + 1]; /**< of runs by each way; the last: of those on one rank */
+  int n, configurations;
+  double sigma[STUDY_WAYS_MAX + 1]; /**< of runs by each way; the last: of those on one rank */
+  struct parameter parameter[PARAMETERS_MAX];
+  int parameters;
+  struct model *model; /**< what the parameters are put into */
 };
 
-/** \brief Place of a run's weight: that of its way, the last for one rank. */
-int fit_group(const struct sample *s);
+/** \brief The ways that runs of the study took, each with its paths. STATUS_ENVIRONMENT where
+ * comm-gpu measured none. */
+status_t fit_ways_choose(const struct study *study, const struct study_paths *paths, struct model *model);
 
-/** \brief Each run's own time, in their order, then phases and priors, each run bound by what is
- * longer with the model's present values. The caller frees the problem. */
-status_t fit_problem_make(const struct fitting *f, const struct model *model, struct lsq *problem);
+/** \brief The runs of the study; the caller frees f->samples. */
+status_t fit_samples_make(const struct study *study, struct model *model, struct fitting *f);
+
+/** \brief What was measured; STATUS_ENVIRONMENT, saying what to measure, if it is too little. */
+void fit_range_note(const struct fitting *f, struct model *model);
+status_t fit_enough_check(const struct fitting *f, const struct model *model);
 
 #endif

@@ -4,13 +4,18 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "tools/predict/model.h"
 
+/* Sizes are this many times apart in points: what a size beyond the measured ones is worth. */
+#define POINTS_OF_SIZES 8.0
 /* 90% of runs lie between the 5% and the 95% quantile. */
 #define QUANTILE 0.95
+
+const char *const model_kind_names[KINDS] = {"ranks", "size", "cut"};
 
 int model_way(const struct model *model, const char *transport)
 {
@@ -25,7 +30,8 @@ const char *model_term_name(const struct model *model, int column, char text[96]
                                            "idle",         "slab_point_i", "slab_point_j",
                                            "slab_point_k", "reduction",    "reduction_log2"};
   static const char *const way_names[WAY_TERMS] = {"synchronisation", "neighbour",         "latency_factor",
-                                                   "bytes_factor",    "host_bytes_factor", "slab"};
+                                                   "bytes_factor",    "host_bytes_factor", "slab",
+                                                   "root_slab_k"};
   if (column < TERMS)
     snprintf(text, 96, "%s", names[column]);
   else
@@ -65,102 +71,80 @@ struct model_route model_route(const struct model *model, int hosts, int way)
 /* The longest of an exchange's latencies, and the path, within the host or beyond, whose bytes take
  * longest: all are under way at once. What comm-gpu measures between hosts it measures with a pair
  * for each path, and there are no more: for a host's term they send as much as two. */
-static void paths_rows_make(const struct model *model, const struct geometry *g,
-                            const struct model_route *route, struct model_rows *rows)
+static void paths_time(const struct model *model, const struct geometry *g, const struct model_route *route,
+                       struct model_parts *parts)
 {
   const double company[STUDY_WHERES] = {g->host_bytes, 2 * g->bytes[STUDY_OTHER_HOST]};
-  double latest = -1, longest = -1;
   for (int where = 0; where < STUDY_WHERES; where++) {
     if (g->messages[where] == 0) continue;
     const struct study_way *path = &model->paths.ways[route->way[where]];
-    const int first = model_way_column(route->way[where], 0);
-    const double *value = model->value + first, rate = path->bandwidth[where] * g->depth;
-    const double latency = path->latency[where] / g->depth, own = g->bytes[where] / rate,
-                 host = model_at_once(path->name) ? 0 : company[where] / rate;
-    if (value[WAY_LATENCY] * latency > latest) {
-      latest = value[WAY_LATENCY] * latency;
-      memset(rows->latency, 0, sizeof rows->latency);
-      rows->latency[first + WAY_LATENCY] = latency;
-    }
-    if (value[WAY_BANDWIDTH] * own + value[WAY_HOST] * host > longest) {
-      longest = value[WAY_BANDWIDTH] * own + value[WAY_HOST] * host;
-      memset(rows->bytes, 0, sizeof rows->bytes);
-      rows->bytes[first + WAY_BANDWIDTH] = own;
-      rows->bytes[first + WAY_HOST] = host;
-    }
+    const double *value = model->value + model_way_column(route->way[where], 0);
+    const double host = model_at_once(path->name) ? 0 : value[WAY_HOST] * company[where];
+    const double bytes = (value[WAY_BANDWIDTH] * g->bytes[where] + host) / path->bandwidth[where] / g->depth;
+    parts->latency = fmax(parts->latency, value[WAY_LATENCY] * path->latency[where] / g->depth);
+    parts->bytes = fmax(parts->bytes, bytes);
   }
 }
 
 /* Points that the last tile of each row has and the row has not. */
-static double idle_points(const struct geometry *g, double tile_points)
+static double idle_points(double points, double row, double tile_points)
 {
-  return tile_points > 0 ? g->rows * (ceil(g->row / tile_points) * tile_points - g->row) : 0;
+  return tile_points > 0 ? points / row * (ceil(row / tile_points) * tile_points - row) : 0;
 }
 
-void model_rows_make(const struct model *model, const struct geometry *g, int way, struct model_rows *rows)
+/* All points, or, as models of before have it, those that no neighbour needs. */
+static double interior_time(const struct model *model, const struct geometry *g)
 {
-  memset(rows, 0, sizeof *rows);
-  rows->interior[TERM_PASS] = 1;
-  rows->interior[TERM_POINT] = g->inner;
-  if (model->cache_points > 0) rows->interior[TERM_CACHE] = -fmin(g->inner, model->cache_points);
-  rows->interior[TERM_IDLE] = idle_points(g, model->tile_points);
+  const double points = model->slabs_hidden ? g->points : g->inner;
+  double seconds = model->value[TERM_PASS] + model->value[TERM_POINT] * points +
+                   model->value[TERM_IDLE] * idle_points(points, g->row, model->tile_points);
+  if (model->cache_points > 0) seconds -= model->value[TERM_CACHE] * fmin(points, model->cache_points);
+  return seconds;
+}
+
+static double slabs_time(const struct model *model, const struct geometry *g)
+{
+  double seconds = 0;
+  for (int d = 0; d < 3; d++) seconds += model->value[TERM_SLAB_I + d] * g->slab_points[d];
+  return seconds;
+}
+
+void model_parts_make(const struct model *model, const struct geometry *g, int way, struct model_parts *parts)
+{
+  *parts = (struct model_parts){.interior = interior_time(model, g)};
   if (way < 0) return;
   const struct model_route route = model_route(model, g->hosts, way);
-  const int mixed = route.way[STUDY_OTHER_HOST] != way, host_way = route.way[STUDY_OTHER_HOST];
-  paths_rows_make(model, g, &route, rows);
-  if (model_at_once(model->paths.ways[host_way].name)) {
-    rows->chain[model_way_column(way, WAY_SLAB)] = g->slabs > 0;
+  const int mixed = route.way[STUDY_OTHER_HOST] != way;
+  const double *value = model->value + model_way_column(route.way[STUDY_OTHER_HOST], 0);
+  *(model->slabs_hidden ? &parts->interior : &parts->boundary) += slabs_time(model, g);
+  paths_time(model, g, &route, parts);
+  if (model_at_once(model->paths.ways[route.way[STUDY_OTHER_HOST]].name)) {
+    parts->chain = g->slabs > 0 ? value[WAY_SLAB] + value[WAY_ROOT] * sqrt(g->slab_points[2]) : 0;
   } else {
-    double messages = mixed ? g->messages[STUDY_OTHER_HOST] : g->neighbours;
-    rows->boundary[model_way_column(host_way, WAY_SLAB)] = g->slabs;
-    rows->latency[model_way_column(host_way, WAY_NEIGHBOUR)] = messages / g->depth;
+    parts->boundary += value[WAY_SLAB] * g->slabs;
+    parts->latency +=
+        value[WAY_NEIGHBOUR] * (mixed ? g->messages[STUDY_OTHER_HOST] : g->neighbours) / g->depth;
   }
-  for (int d = 0; d < 3; d++) rows->boundary[TERM_SLAB_I + d] = g->slab_points[d];
-  rows->synchronisation[model_way_column(host_way, WAY_SYNC)] = 1;
-  rows->reduction[TERM_REDUCE] = 1;
-  rows->reduction[TERM_REDUCE_LOG] = log2(g->ranks);
+  parts->synchronisation = value[WAY_SYNC];
+  parts->reduction = model->value[TERM_REDUCE] + model->value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 
-double model_product(const struct model *model, const double *row)
+double model_parts_seconds(const struct model_parts *p, int overlap)
 {
-  double sum = 0;
-  for (int c = 0; c < model->columns; c++) sum += row[c] * model->value[c];
-  return sum;
-}
-
-static void row_add(const struct model *model, const double *row, double *total)
-{
-  for (int c = 0; c < model->columns; c++) total[c] += row[c];
-}
-
-void model_row_total(const struct model *model, const struct model_rows *rows, int overlap, double *total)
-{
-  double interior = model_product(model, rows->interior);
-  double exchange = model_product(model, rows->chain) + model_product(model, rows->latency) +
-                    model_product(model, rows->bytes);
-  memset(total, 0, MODEL_COLUMNS_MAX * sizeof *total);
-  if (!overlap || interior >= exchange) row_add(model, rows->interior, total);
-  if (!overlap || interior < exchange) {
-    row_add(model, rows->chain, total);
-    row_add(model, rows->latency, total);
-    row_add(model, rows->bytes, total);
-  }
-  row_add(model, rows->boundary, total);
-  row_add(model, rows->synchronisation, total);
-  row_add(model, rows->reduction, total);
+  const double exchange = p->chain + p->latency + p->bytes;
+  return (overlap ? fmax(p->interior, exchange) : p->interior + exchange) + p->boundary + p->synchronisation +
+         p->reduction;
 }
 
 /* ---- prediction ---- */
 
-static void scale_rows(const struct model *model, const struct model_scale *scale, struct model_rows *rows)
+static void scale_parts(const struct model_scale *scale, struct model_parts *parts)
 {
-  for (int c = 0; c < model->columns; c++) {
-    rows->interior[c] *= scale->compute;
-    rows->boundary[c] *= scale->compute;
-    rows->chain[c] *= scale->compute;
-    rows->latency[c] *= scale->exchange;
-    rows->bytes[c] *= scale->exchange;
-  }
+  parts->interior *= scale->compute;
+  parts->boundary *= scale->compute;
+  parts->chain *= scale->compute;
+  parts->latency *= scale->exchange;
+  parts->bytes *= scale->exchange;
 }
 
 static int beyond(const struct model *model, const struct geometry *g, int way)
@@ -176,28 +160,21 @@ static int beyond(const struct model *model, const struct geometry *g, int way)
   return what;
 }
 
-/* A term that this geometry has and no run had cannot be told. */
-static status_t seen_check(const struct model *model, const struct geometry *g, const char *transport,
-                           const double *total)
+/* What this geometry has and no run had cannot be told. */
+static status_t seen_check(const struct model *model, const struct geometry *g, int way,
+                           const char *transport)
 {
-  char name[96];
-  for (int c = 0; c < model->columns; c++) {
-    if (total[c] == 0 || model->seen[c]) continue;
-    if (c >= TERM_SLAB_I && c <= TERM_SLAB_K)
+  for (int d = 0; d < 3 && way >= 0; d++)
+    if (g->slab_points[d] > 0 && !model->seen[TERM_SLAB_I + d])
       return log_fail(
           STATUS_ENVIRONMENT,
           "the cut %dx%dx%d needs a run that cuts %c, and the study has none: measure one with -p",
-          g->procs[0], g->procs[1], g->procs[2], "ijk"[c - TERM_SLAB_I]);
-    if (c >= TERMS)
-      return log_fail(STATUS_ENVIRONMENT,
-                      "no run of the study is bound by its exchange by %s: measure a smaller --size, or more "
-                      "ranks, with -x %s",
-                      transport, transport);
-    return log_fail(STATUS_ENVIRONMENT,
-                    "the study tells nothing of the term \"%s\": measure more sizes and ranks",
-                    model_term_name(model, c, name));
-  }
-  return STATUS_OK;
+          g->procs[0], g->procs[1], g->procs[2], "ijk"[d]);
+  if (way < 0 || model->seen[model_way_column(way, WAY_LATENCY)]) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT,
+                  "no run of the study is bound by its exchange by %s: measure a smaller --size, or more "
+                  "ranks, with -x %s",
+                  transport, transport);
 }
 
 /* What was never measured between hosts has nothing to stand for it. */
@@ -236,26 +213,119 @@ static const char *limit_name(const struct model_time *t, int overlap)
   return name;
 }
 
-/* Spread of a run about the model, and what the parameters' own errors add; wider beyond the
- * measured ranks. */
-static void interval_set(const struct model *model, int way, const double *total, struct model_time *t)
+/* ---- intervals ---- */
+
+static double seconds_of(const struct model *model, const struct geometry *g, int way,
+                         const struct model_scale *scale)
 {
-  double spread = way < 0 ? model->spread : model->way_spread[way];
-  if (model->freedom <= 0) return;
-  double variance = lsq_variance(model->covariance, model->columns, MODEL_COLUMNS_MAX, total);
-  if (t->extrapolated & (BEYOND_RANKS | BEYOND_HOSTS))
-    spread = fmax(spread, way < 0 ? model->far_spread : model->way_far_spread[way]);
-  double parameters = model->spread * model->spread * variance / (t->seconds * t->seconds);
-  double off = lsq_student(QUANTILE, model->freedom) * sqrt(spread * spread + parameters);
-  t->low = t->seconds * exp(-off);
-  t->high = t->seconds * exp(off);
+  struct model_parts parts;
+  model_parts_make(model, g, way, &parts);
+  scale_parts(scale, &parts);
+  return model_parts_seconds(&parts, g->overlap);
 }
+
+/* Variance of the logarithm of a prediction over the replicates, about itself. */
+static double replicates_variance(const struct model *model, const struct geometry *g, int way,
+                                  const struct model_scale *scale, double seconds)
+{
+  struct model *other = malloc(sizeof *other);
+  double squares = 0;
+  if (!other) return 0;
+  *other = *model;
+  for (int r = 0; r < model->n_replicates; r++) {
+    memcpy(other->value, model->replicate[r].value, sizeof other->value);
+    other->cache_points = model->replicate[r].cache_points;
+    squares += pow(log(seconds_of(other, g, way, scale) / seconds), 2);
+  }
+  free(other);
+  return squares / model->n_replicates;
+}
+
+/* Of a model of before, by its covariance: how much each term's value counts is told by a change
+ * of it. */
+static double covariance_variance(const struct model *model, const struct geometry *g, int way,
+                                  const struct model_scale *scale, double seconds)
+{
+  struct model *other = malloc(sizeof *other);
+  double slope[MODEL_COLUMNS_MAX] = {0};
+  if (!other) return 0;
+  *other = *model;
+  for (int c = 0; c < model->columns; c++) {
+    const double step = model->value[c] > 0 ? 1e-6 * model->value[c] : 0;
+    if (step == 0) continue;
+    other->value[c] += step;
+    slope[c] = (seconds_of(other, g, way, scale) - seconds) / step;
+    other->value[c] = model->value[c];
+  }
+  free(other);
+  return pow(model->spread / seconds, 2) *
+         student_variance(model->covariance, model->columns, MODEL_COLUMNS_MAX, slope);
+}
+
+/* The larger of the ways that carry messages of it. */
+static double spread_of(const struct model *model, const struct geometry *g, int way)
+{
+  if (way < 0) return model->spread;
+  const struct model_route route = model_route(model, g->hosts, way);
+  return fmax(model->way_spread[way], model->way_spread[route.way[STUDY_OTHER_HOST]]);
+}
+
+double model_half(const struct model *model, const struct geometry *g, int way,
+                  const struct model_scale *scale, const struct model_time *t)
+{
+  const double spread = spread_of(model, g, way);
+  const double parameters =
+      (model->n_replicates > 0 ? replicates_variance : covariance_variance)(model, g, way, scale, t->seconds);
+  return student_quantile(QUANTILE, model->freedom) * sqrt(spread * spread + parameters);
+}
+
+static int is_listed(int n, const char *list, size_t each, const char *text)
+{
+  for (int i = 0; i < n; i++)
+    if (strcmp(list + (size_t)i * each, text) == 0) return 1;
+  return 0;
+}
+
+void model_beyonds(const struct model *model, const struct geometry *g, const char *size,
+                   double beyond[KINDS])
+{
+  char cut[24];
+  snprintf(cut, sizeof cut, "%dx%dx%d", g->procs[0], g->procs[1], g->procs[2]);
+  const double ranks = log2((double)g->ranks / model->ranks_most),
+               hosts = log2((double)g->hosts / model->hosts_most),
+               points = fmax(log2(model->points_least / g->points), log2(g->points / model->points_most));
+  beyond[KIND_RANKS] = fmax(ranks, 0) + fmax(hosts, 0);
+  beyond[KIND_SIZE] = fmax(points / log2(POINTS_OF_SIZES), 0);
+  if (size && model->n_sizes > 0 && !is_listed(model->n_sizes, model->sizes[0], sizeof model->sizes[0], size))
+    beyond[KIND_SIZE] = fmax(beyond[KIND_SIZE], 1);
+  beyond[KIND_CUT] = model->n_cuts > 0 && g->ranks > 1 &&
+                     !is_listed(model->n_cuts, model->cuts[0], sizeof model->cuts[0], cut);
+  if (beyond[KIND_RANKS] > 0)
+    beyond[KIND_CUT] = 0; /* more ranks have other cuts, and their errors hold those */
+}
+
+void model_interval(const struct model *model, const struct geometry *g, const char *transport,
+                    const struct model_scale *scale, const char *size, struct model_time *t)
+{
+  const int way = g->neighbours > 0 ? model_way(model, transport) : -1;
+  double beyond[KINDS];
+  if (model->freedom <= 0) return;
+  double squares = pow(model_half(model, g, way, scale, t), 2);
+  model_beyonds(model, g, size, beyond);
+  for (int kind = 0; kind < KINDS; kind++) {
+    double off = way < 0 ? model->off[kind] : model->way_off[way][kind];
+    squares += pow(off * beyond[kind], 2);
+  }
+  t->low = t->seconds * exp(-sqrt(squares));
+  t->high = t->seconds * exp(sqrt(squares));
+}
+
+/* ---- one prediction ---- */
 
 status_t model_predict(const struct model *model, const struct geometry *g, const char *transport,
                        const struct model_scale *scale, struct model_time *time)
 {
-  struct model_rows rows;
-  double total[MODEL_COLUMNS_MAX];
+  struct model_parts parts;
   int way = g->neighbours > 0 ? model_way(model, transport) : -1;
   if (g->neighbours > 0 && way < 0)
     return log_fail(STATUS_ENVIRONMENT,
@@ -263,20 +333,18 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
                     "himeno-gpu -x %s",
                     transport, transport, transport);
   if (way >= 0) RETURN_IF_FAILED(model_paths_check(model, g, way));
-  model_rows_make(model, g, way, &rows);
-  scale_rows(model, scale, &rows);
-  model_row_total(model, &rows, g->overlap, total);
-  RETURN_IF_FAILED(seen_check(model, g, transport, total));
-  struct model_time t = {.seconds = model_product(model, total),
-                         .interior = model_product(model, rows.interior),
-                         .latency = model_product(model, rows.chain) + model_product(model, rows.latency),
-                         .bytes = model_product(model, rows.bytes),
-                         .boundary = model_product(model, rows.boundary),
-                         .synchronisation = model_product(model, rows.synchronisation),
-                         .reduction = model_product(model, rows.reduction),
+  RETURN_IF_FAILED(seen_check(model, g, way, transport));
+  model_parts_make(model, g, way, &parts);
+  scale_parts(scale, &parts);
+  struct model_time t = {.seconds = model_parts_seconds(&parts, g->overlap),
+                         .interior = parts.interior,
+                         .latency = parts.chain + parts.latency,
+                         .bytes = parts.bytes,
+                         .boundary = parts.boundary,
+                         .synchronisation = parts.synchronisation,
+                         .reduction = parts.reduction,
                          .extrapolated = beyond(model, g, way)};
   t.limit = limit_name(&t, g->overlap);
-  interval_set(model, way, total, &t);
   *time = t;
   return STATUS_OK;
 }

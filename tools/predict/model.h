@@ -3,34 +3,29 @@
  * \brief The performance model: seconds a sweep = max(interior, exchange) + boundary +
  * synchronisation + reduction.
  *
- *     interior        = a + V/b − g·min(V, C) + u·idle
+ *     interior        = a + t·V − g·min(V, C) + u·idle + β_k·(points of slabs across k)
  *                       V points; C of them stay in the cache from sweep to sweep; a kernel sweeps
  *                       rows in tiles of W points, and of the last tile of each row some are idle
- *     boundary        = slabs·s + Σ over cut dimensions d of points·β_d
  *     exchange        = λ·latency of the longest path + ν·messages + max over the paths, within
  *                       the host and beyond, of (φ·B + χ·ΣB) / bandwidth of the path, a T-th of it
  *                       a sweep: B bytes that the rank sends, ΣB bytes that all ranks of its host
  *                       send within it, since their copies share its memory and wait for each
- *                       other; latencies and bandwidths are comm-gpu's, λ and φ + 2χ (a pair) near
- *                       1 are the study's. All messages are under way at once, so that a further
- *                       one costs ν. With p2p, where no host takes part, one launch computes all
- *                       slabs, beside the interior, and sends them: s + λ·latency + φ·B /
- *                       bandwidth, and nothing for a further message
- *     synchronisation = σ          as soon as there are neighbours
- *     reduction       = ρ + κ·log2(ranks)
+ *                       other; latencies and bandwidths are comm-gpu's. All messages are under way
+ *                       at once, so that a further one costs ν. With p2p, where no host takes
+ *                       part, one launch computes all slabs, beside the interior, and sends them:
+ *                       s + r·√(points of slabs across k) + latency + B / bandwidth
+ *     reduction       = κ·log2(ranks)
  *
- * Without overlap interior and exchange add. All terms are linear in the parameters but for the
- * maximum and C, so the fit is a least-squares problem solved over and over: each run is taken as
- * bound by interior or by exchange, whichever the last parameters say, until that no longer
- * changes; C and W are searched. Errors are relative to each run's time, and runs by a way that
- * scatters count for less. */
+ * Without overlap interior and exchange add. Models of before held slabs for work of their own,
+ * before the exchange: those have boundary = slabs·s + points·β_d, synchronisation σ and reduction
+ * ρ. */
 #ifndef TOOLS_PREDICT_MODEL_H
 #define TOOLS_PREDICT_MODEL_H
 
 #include <jansson.h>
 
 #include "tools/predict/geometry.h"
-#include "tools/predict/lsq.h"
+#include "tools/predict/student.h"
 
 enum model_term {
   TERM_PASS,
@@ -46,32 +41,62 @@ enum model_term {
 };
 
 /** Terms that each way between neighbours has for itself. */
-enum model_way_term { WAY_SYNC, WAY_NEIGHBOUR, WAY_LATENCY, WAY_BANDWIDTH, WAY_HOST, WAY_SLAB, WAY_TERMS };
+enum model_way_term {
+  WAY_SYNC,
+  WAY_NEIGHBOUR,
+  WAY_LATENCY,
+  WAY_BANDWIDTH,
+  WAY_HOST,
+  WAY_SLAB,
+  WAY_ROOT, /**< models of before have none */
+  WAY_TERMS
+};
 
 #define MODEL_COLUMNS_MAX (TERMS + WAY_TERMS * STUDY_WAYS_MAX)
+
+/** What runs can be left out by, and a prediction go beyond. */
+enum model_kind { KIND_RANKS, KIND_SIZE, KIND_CUT, KINDS };
+extern const char *const model_kind_names[KINDS]; /**< "ranks", "size", "cut" */
+
+/** The terms' values in one replicate, and C. */
+struct model_values {
+  double value[MODEL_COLUMNS_MAX];
+  double cache_points;
+};
+
+#define MODEL_REPLICATES 24
+#define MODEL_MEASURED   64
 
 struct model {
   struct study_paths paths; /**< the ways of the study, in the order of their columns */
   int columns;
-  double cache_points; /**< C; 0: no cache regime */
-  double tile_points;  /**< W; 0: no point of a row is idle */
   double value[MODEL_COLUMNS_MAX];
+  double cache_points;             /**< C; 0: no cache regime */
+  double tile_points;              /**< W; 0: no point of a row is idle */
+  int slabs_hidden;                /**< 0: a model of before, whose slabs go first */
   double error[MODEL_COLUMNS_MAX]; /**< standard errors */
   int seen[MODEL_COLUMNS_MAX];     /**< runs told something of it */
   /* what the interval needs; without an interval freedom is 0 */
-  double covariance[MODEL_COLUMNS_MAX * MODEL_COLUMNS_MAX]; /**< in units of spread² */
+  /** the fit made again with configurations drawn at random; models of before have a covariance
+   * instead, in units of spread² */
+  int n_replicates;
+  struct model_values replicate[MODEL_REPLICATES];
+  double covariance[MODEL_COLUMNS_MAX * MODEL_COLUMNS_MAX];
   /** relative error of one run about the model */
   double spread;
   double way_spread[STUDY_WAYS_MAX]; /**< of runs by each way */
   double freedom;                    /**< degrees of freedom behind it */
-  /** Of runs beyond the measured ranks: by leaving out the most ranks, or else sizes or cuts; 0 if
-   * unknown. */
-  double far_spread, way_far_spread[STUDY_WAYS_MAX];
+  /** What an interval must have more, as logarithm, beyond what was measured: so far were runs off
+   * that were left out. In a document of before only that of ranks; 0 if unknown. */
+  double off[KINDS], way_off[STUDY_WAYS_MAX][KINDS];
   /* the range that was measured */
   int runs, ranks_most, hosts_most, depth, overlap;
   int per_host; /**< 0: all runs were on one host */
   double points_least, points_most;
   double bytes_most;
+  /** sizes and cuts; none in documents of before */
+  int n_sizes, n_cuts;
+  char sizes[MODEL_MEASURED][STUDY_TEXT], cuts[MODEL_MEASURED][24];
 };
 
 /** What-if factors; 1 is as measured. */
@@ -97,8 +122,11 @@ enum model_beyond {
   BEYOND_HOST = 64   /**< the study has one host, and a host of so many ranks is imagined */
 };
 
-/** \brief Fits. STATUS_ENVIRONMENT, saying what to measure, when the study tells too little. */
-status_t model_fit(const struct study *study, const struct study_paths *paths, struct model *model);
+/** \brief Fits. STATUS_ENVIRONMENT, saying what to measure, when the study tells too little. The
+ * model \a from is where to begin, whose tiles and cache it has; NULL: none. Without \a replicates
+ * there is no interval, for which the fit is made again many times. */
+status_t model_fit(const struct study *study, const struct study_paths *paths, const struct model *from,
+                   int replicates, struct model *model);
 
 /** \brief Predicts. STATUS_ENVIRONMENT, saying what to measure, when a term that matters was never
  * seen. */
@@ -111,35 +139,38 @@ status_t model_predict(const struct model *model, const struct geometry *geometr
 status_t model_slowest(const struct model *model, int per_host, const char *transport,
                        const struct model_scale *scale, struct geometry *geometry, struct model_time *time);
 
+/** \brief Puts the interval about time->seconds of a prediction for runs of \a size (NULL: of no
+ * name); model_predict does not know it and takes it for measured. */
+void model_interval(const struct model *model, const struct geometry *geometry, const char *transport,
+                    const struct model_scale *scale, const char *size, struct model_time *time);
+
+/** \brief Half of the interval's width, as logarithm, by runs of the model's own kind; and the
+ * doublings by which a prediction goes beyond, of each kind: 0 where it does not. */
+double model_half(const struct model *model, const struct geometry *geometry, int way,
+                  const struct model_scale *scale, const struct model_time *time);
+void model_beyonds(const struct model *model, const struct geometry *geometry, const char *size,
+                   double beyond[KINDS]);
+
 /** \brief "pass", "point", …; for columns of ways "staged synchronisation" and so on. */
 const char *model_term_name(const struct model *model, int column, char text[96]);
-
-/* The terms of a time as a row of the linear problem, for fitting and predicting. */
 
 static inline int model_way_column(int way, enum model_way_term term)
 {
   return TERMS + way * WAY_TERMS + (int)term;
 }
 
-/** Rows of the parts of a sweep; a part's time is its row times the values. The chain is what
- * precedes the exchange where slabs are computed beside the interior. */
-struct model_rows {
-  double interior[MODEL_COLUMNS_MAX], boundary[MODEL_COLUMNS_MAX], chain[MODEL_COLUMNS_MAX],
-      latency[MODEL_COLUMNS_MAX], bytes[MODEL_COLUMNS_MAX], synchronisation[MODEL_COLUMNS_MAX],
-      reduction[MODEL_COLUMNS_MAX];
+/** Parts of a sweep, in seconds. The chain is what precedes the exchange where slabs are computed
+ * beside the interior. */
+struct model_parts {
+  double interior, boundary, chain, latency, bytes, synchronisation, reduction;
 };
 
-/** \brief The rows of a geometry; \a way is the column block of its transport, −1 without
- * neighbours. */
-void model_rows_make(const struct model *model, const struct geometry *geometry, int way,
-                     struct model_rows *rows);
+/** \brief The parts of a geometry; \a way is the place of its transport, −1 without neighbours. */
+void model_parts_make(const struct model *model, const struct geometry *geometry, int way,
+                      struct model_parts *parts);
 
-/** \brief Row times values. */
-double model_product(const struct model *model, const double *row);
-
-/** \brief The row of the whole sweep: with interior, with exchange, or with both where nothing
- * overlaps. */
-void model_row_total(const struct model *model, const struct model_rows *rows, int overlap, double *total);
+/** \brief The whole sweep. */
+double model_parts_seconds(const struct model_parts *parts, int overlap);
 
 /** \brief Whether one launch computes all slabs, sends all messages and waits for all halos, as
  * p2p's does: then the slabs' launch is a part of the exchange, a further message costs only its

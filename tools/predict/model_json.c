@@ -16,7 +16,8 @@ static const char *term_unit(int column)
 {
   static const char *const units[TERMS] = {"s",       "s/point", "s/point", "s/point", "s/point",
                                            "s/point", "s/point", "s",       "s"};
-  static const char *const way_units[WAY_TERMS] = {"s", "s/message", "1", "1", "1", "s/launch"};
+  static const char *const way_units[WAY_TERMS] = {"s", "s/message", "1",          "1",
+                                                   "1", "s/launch",  "s/point^0.5"};
   return column < TERMS ? units[column] : way_units[(column - TERMS) % WAY_TERMS];
 }
 
@@ -34,14 +35,21 @@ static json_t *terms_json(const struct model *model)
   return terms;
 }
 
+static json_t *off_json(const double off[KINDS])
+{
+  json_t *o = json_object();
+  for (int kind = 0; kind < KINDS; kind++) object_real(o, model_kind_names[kind], off[kind]);
+  return o;
+}
+
 static json_t *paths_json(const struct model *model)
 {
   json_t *paths = json_array();
   for (int w = 0; w < model->paths.n; w++) {
     const struct study_way *way = &model->paths.ways[w];
-    json_t *path =
-        json_pack("{s:s, s:o, s:o}", "transport", way->name, "spread", report_json_real(model->way_spread[w]),
-                  "far_spread", report_json_real(model->way_far_spread[w]));
+    json_t *path = json_pack(
+        "{s:s, s:o, s:o, s:o}", "transport", way->name, "spread", report_json_real(model->way_spread[w]),
+        "far_spread", report_json_real(model->way_off[w][KIND_RANKS]), "off", off_json(model->way_off[w]));
     for (int where = 0; where < STUDY_WHERES; where++)
       object_set(path, where_names[where],
                  way->known[where]
@@ -54,20 +62,25 @@ static json_t *paths_json(const struct model *model)
   return paths;
 }
 
-static json_t *covariance_json(const struct model *model)
+/* Of each replicate the values in the order of the terms, then C. */
+static json_t *replicates_json(const struct model *model)
 {
   json_t *rows = json_array();
-  if (model->freedom <= 0) {
-    json_decref(rows);
-    return json_null();
-  }
-  for (int c = 0; c < model->columns; c++) {
+  for (int r = 0; r < model->n_replicates; r++) {
     json_t *row = json_array();
-    for (int d = 0; d < model->columns; d++)
-      json_array_append_new(row, report_json_real(model->covariance[c * MODEL_COLUMNS_MAX + d]));
+    for (int c = 0; c < model->columns; c++)
+      json_array_append_new(row, report_json_real(model->replicate[r].value[c]));
+    json_array_append_new(row, report_json_real(model->replicate[r].cache_points));
     json_array_append_new(rows, row);
   }
   return rows;
+}
+
+static json_t *texts_json(const char *list, size_t each, int n)
+{
+  json_t *texts = json_array();
+  for (int i = 0; i < n; i++) json_array_append_new(texts, json_string(list + (size_t)i * each));
+  return texts;
 }
 
 json_t *model_json(const struct model *model)
@@ -77,16 +90,21 @@ json_t *model_json(const struct model *model)
   object_set(o, "paths", paths_json(model));
   object_real(o, "cache_points", model->cache_points);
   object_real(o, "tile_points", model->tile_points);
-  object_set(o, "covariance", covariance_json(model));
+  object_set(o, "covariance", json_null());
+  object_set(o, "replicates", replicates_json(model));
   object_real(o, "spread", model->spread);
   object_real(o, "freedom", model->freedom);
-  object_real(o, "far_spread", model->far_spread);
+  object_real(o, "far_spread", model->off[KIND_RANKS]);
+  object_set(o, "off", off_json(model->off));
   object_whole(o, "runs", model->runs);
   object_whole(o, "ranks_most", model->ranks_most);
   object_whole(o, "hosts_most", model->hosts_most);
   object_whole(o, "per_host", model->per_host);
   object_whole(o, "T", model->depth);
   object_flag(o, "overlap", model->overlap);
+  object_flag(o, "slabs_hidden", model->slabs_hidden);
+  object_set(o, "sizes", texts_json(model->sizes[0], sizeof model->sizes[0], model->n_sizes));
+  object_set(o, "cuts", texts_json(model->cuts[0], sizeof model->cuts[0], model->n_cuts));
   object_set(o, "points",
              json_pack("[o,o]", report_json_real(model->points_least), report_json_real(model->points_most)));
   object_real(o, "bytes_most", model->bytes_most);
@@ -104,6 +122,7 @@ json_t *model_json(const struct model *model)
 #define POINTS_MOST    1e18
 #define SPREAD_MOST    10.0
 #define DEPTH_MOST     1024.0
+#define SPREAD_TO_90   1.645
 
 /** A document being read: the first thing that is wrong with it is told, once. */
 struct reader {
@@ -141,6 +160,15 @@ static int flag(struct reader *reader, const char *where, const json_t *object, 
   return json_is_true(found);
 }
 
+/* A document of before has that of ranks alone, as a spread and not as the width of 90%. */
+static void off_read(struct reader *reader, const char *where, const json_t *object, double off[KINDS])
+{
+  const json_t *told = json_object_get(object, "off");
+  off[KIND_RANKS] = number(reader, where, object, "far_spread", 0, SPREAD_MOST) * (told ? 1 : SPREAD_TO_90);
+  for (int kind = 0; kind < KINDS && told; kind++)
+    off[kind] = number(reader, "off", told, model_kind_names[kind], 0, SPREAD_MOST);
+}
+
 static void path_read(struct reader *reader, const json_t *path, size_t p, struct model *model)
 {
   char where[64];
@@ -155,7 +183,7 @@ static void path_read(struct reader *reader, const json_t *path, size_t p, struc
     snprintf(way->name, sizeof way->name, "%s", name);
   model->paths.n++;
   model->way_spread[p] = number(reader, where, path, "spread", 0, SPREAD_MOST);
-  model->way_far_spread[p] = number(reader, where, path, "far_spread", 0, SPREAD_MOST);
+  off_read(reader, where, path, model->way_off[p]);
   for (int w = 0; w < STUDY_WHERES; w++) {
     const json_t *fit = json_object_get(path, where_names[w]);
     if (!fit || json_is_null(fit)) continue;
@@ -187,41 +215,85 @@ static double term_most(int column)
 static void terms_read(struct reader *reader, const json_t *terms, struct model *model)
 {
   char name[96], where[64];
+  size_t next = 0;
   if (reader->status != STATUS_OK) return;
   for (int c = 0; c < model->columns; c++) {
-    const json_t *term = json_array_get(terms, (size_t)c);
+    if (!model->slabs_hidden && c >= TERMS && (c - TERMS) % WAY_TERMS == WAY_ROOT) continue;
+    const json_t *term = json_array_get(terms, next);
     const char *told = json_string_value(json_object_get(term, "name"));
     model_term_name(model, c, name);
-    snprintf(where, sizeof where, "terms[%d]", c);
+    snprintf(where, sizeof where, "terms[%zu]", next++);
     if (!told || strcmp(told, name) != 0) {
       char what[128];
       snprintf(what, sizeof what, "is %.20s, and \"%s\" is wanted", told ? "another" : "missing", name);
       wrong(reader, where, "name", what);
       return;
     }
-    snprintf(where, sizeof where, "terms[%d] (%.40s)", c, name);
+    snprintf(where, sizeof where, "terms[%zu] (%.40s)", next - 1, name);
     model->value[c] = number(reader, where, term, "value", 0, term_most(c));
     model->error[c] = number(reader, where, term, "error", 0, term_most(c));
     model->seen[c] = flag(reader, where, term, "seen");
   }
-  if (json_array_size(terms) != (size_t)model->columns)
-    wrong(reader, "terms", "", "are more than the paths have");
+  if (json_array_size(terms) != next) wrong(reader, "terms", "", "are more than the paths have");
 }
 
-/* Without one there is no interval. */
-static void covariance_read(struct reader *reader, const json_t *json, struct model *model)
+/* Of a model of before, whose ways have a term less. */
+static void covariance_read(struct reader *reader, const json_t *rows, struct model *model)
 {
-  const json_t *rows = json_object_get(json, "covariance");
   char where[64];
-  if (!rows || json_is_null(rows)) return;
-  model->freedom = number(reader, "", json, "freedom", 0, COUNT_MOST);
-  for (int c = 0; c < model->columns; c++)
-    for (int d = 0; d < model->columns; d++) {
+  const int n = TERMS + (WAY_TERMS - 1) * model->paths.n;
+  for (int c = 0; c < n; c++)
+    for (int d = 0; d < n; d++) {
+      const int row = c < TERMS ? c : c + (c - TERMS) / (WAY_TERMS - 1),
+                column = d < TERMS ? d : d + (d - TERMS) / (WAY_TERMS - 1);
       snprintf(where, sizeof where, "covariance[%d][%d]", c, d);
-      model->covariance[c * MODEL_COLUMNS_MAX + d] =
+      model->covariance[row * MODEL_COLUMNS_MAX + column] =
           number(reader, where, json_array_get(json_array_get(rows, (size_t)c), (size_t)d), "",
                  c == d ? 0 : -1e30, 1e30);
     }
+}
+
+static void replicates_read(struct reader *reader, const json_t *rows, struct model *model)
+{
+  char where[64];
+  const size_t n = json_array_size(rows);
+  if (n > MODEL_REPLICATES) {
+    wrong(reader, "replicates", "", "are too many");
+    return;
+  }
+  for (size_t r = 0; r < n; r++)
+    for (int c = 0; c <= model->columns; c++) {
+      const int last = c == model->columns;
+      snprintf(where, sizeof where, "replicates[%zu][%d]", r, c);
+      double value = number(reader, where, json_array_get(json_array_get(rows, r), (size_t)c), "", 0,
+                            last ? POINTS_MOST : term_most(c));
+      *(last ? &model->replicate[r].cache_points : &model->replicate[r].value[c]) = value;
+    }
+  model->n_replicates = (int)n;
+}
+
+/* What the interval is made of; without either there is none. */
+static void interval_read(struct reader *reader, const json_t *json, struct model *model)
+{
+  const json_t *covariance = json_object_get(json, "covariance"),
+               *replicates = json_object_get(json, "replicates");
+  if (!json_is_array(covariance) && json_array_size(replicates) == 0) return;
+  model->freedom = number(reader, "", json, "freedom", 0, COUNT_MOST);
+  if (json_is_array(covariance))
+    covariance_read(reader, covariance, model);
+  else
+    replicates_read(reader, replicates, model);
+}
+
+static void texts_read(struct reader *reader, const json_t *texts, const char *key, char *list, size_t each,
+                       int *n)
+{
+  if (json_array_size(texts) > MODEL_MEASURED) wrong(reader, key, "", "are too many");
+  for (size_t t = 0; t < json_array_size(texts) && t < MODEL_MEASURED; t++) {
+    const char *text = json_string_value(json_array_get(texts, t));
+    if (!text) wrong(reader, key, "", "are no texts");
+    snprintf(list + (*n)++ * each, each, "%s", text ? text : "");
+  }
 }
 
 static void range_read(struct reader *reader, const json_t *json, struct model *model)
@@ -230,13 +302,17 @@ static void range_read(struct reader *reader, const json_t *json, struct model *
   model->cache_points = number(reader, "", json, "cache_points", 0, POINTS_MOST);
   model->tile_points = number(reader, "", json, "tile_points", 0, POINTS_MOST);
   model->spread = number(reader, "", json, "spread", 0, SPREAD_MOST);
-  model->far_spread = number(reader, "", json, "far_spread", 0, SPREAD_MOST);
+  off_read(reader, "", json, model->off);
   model->runs = (int)number(reader, "", json, "runs", 0, COUNT_MOST);
   model->ranks_most = (int)number(reader, "", json, "ranks_most", 1, COUNT_MOST);
   model->hosts_most = (int)number(reader, "", json, "hosts_most", 1, COUNT_MOST);
   model->per_host = (int)number(reader, "", json, "per_host", 0, COUNT_MOST);
   model->depth = (int)number(reader, "", json, "T", 1, DEPTH_MOST);
   model->overlap = flag(reader, "", json, "overlap");
+  texts_read(reader, json_object_get(json, "sizes"), "sizes", model->sizes[0], sizeof model->sizes[0],
+             &model->n_sizes);
+  texts_read(reader, json_object_get(json, "cuts"), "cuts", model->cuts[0], sizeof model->cuts[0],
+             &model->n_cuts);
   model->points_least = number(reader, "points[0]", json_array_get(points, 0), "", 1, POINTS_MOST);
   model->points_most =
       number(reader, "points[1]", json_array_get(points, 1), "", model->points_least, POINTS_MOST);
@@ -269,11 +345,12 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   struct reader reader = {path, schema_check(path, document)};
   const json_t *json = json_object_get(document, "model");
   memset(model, 0, sizeof *model);
+  model->slabs_hidden = json_is_true(json_object_get(json, "slabs_hidden"));
   paths_read(&reader, json_object_get(json, "paths"), model);
   model->columns = TERMS + WAY_TERMS * model->paths.n;
   terms_read(&reader, json_object_get(json, "terms"), model);
   range_read(&reader, json, model);
-  covariance_read(&reader, json, model);
+  interval_read(&reader, json, model);
   if (reader.status == STATUS_OK) reader.status = kernel_check(path, document, kernel);
   json_decref(document);
   return reader.status;

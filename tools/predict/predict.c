@@ -73,6 +73,8 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
                                  &point->time));
   RETURN_IF_FAILED(model_slowest(&p->model, per_host(p), point->transport, &faster, &other, &twice));
   RETURN_IF_FAILED(one_rank(p, point, &alone));
+  model_interval(&p->model, &point->geometry, point->transport, &p->config.scale, point->size.name,
+                 &point->time);
   point->twice_network = twice.seconds;
   point->gflops = gflops(&point->geometry, point->time.seconds);
   point->gflops_low = gflops(&point->geometry, point->time.high);
@@ -171,17 +173,6 @@ static status_t points_make(struct predict *p)
 
 /* ---- the whole ---- */
 
-/* Where leaving out the most ranks leaves too little, other runs that a fit has not seen say how
- * far off it can be. */
-static double far_spread(const struct validate_table *table, const char *transport)
-{
-  double ranks = validate_spread(table, LEFT_RANKS, transport),
-         size = validate_spread(table, LEFT_SIZE, transport),
-         cut = validate_spread(table, LEFT_CUT, transport);
-  if (ranks > 0) return ranks;
-  return size > cut ? size : cut;
-}
-
 static status_t model_make(struct predict *p)
 {
   if (p->config.model) {
@@ -193,11 +184,9 @@ static status_t model_make(struct predict *p)
   RETURN_IF_FAILED(study_paths_read(p->config.comm, &p->paths));
   model_between_set(&p->config.between, &p->paths);
   study_select(&p->study, p->config.kernel, (int)p->config.fit_ranks);
-  RETURN_IF_FAILED(model_fit(&p->study, &p->paths, &p->model));
-  RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->validation));
-  p->model.far_spread = far_spread(&p->validation, NULL);
-  for (int w = 0; w < p->model.paths.n; w++)
-    p->model.way_far_spread[w] = far_spread(&p->validation, p->model.paths.ways[w].name);
+  RETURN_IF_FAILED(model_fit(&p->study, &p->paths, NULL, 1, &p->model));
+  RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->model, &p->validation));
+  validate_widen(&p->validation, &p->model);
   return STATUS_OK;
 }
 

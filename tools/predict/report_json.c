@@ -150,7 +150,7 @@ static json_t *pair_json(const struct validate_pair *pair, int with_left)
   object_set(json, "inside", pair->predicted && pair->time.low > 0 ? json_boolean(inside) : json_null());
   if (with_left) {
     object_text(json, "left_out", pair->left);
-    object_text(json, "kind", validate_kind_name(pair->kind));
+    object_text(json, "kind", model_kind_names[pair->kind]);
   }
   return json;
 }

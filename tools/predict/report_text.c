@@ -45,11 +45,16 @@ static void print_model(const struct model *m, FILE *out)
     fprintf(out, "    a run is off by %.1f%% (%.1f degrees of freedom)", 100 * m->spread, m->freedom);
   else
     fprintf(out, "    no interval: the model tells nothing of its errors");
-  if (m->far_spread > 0) fprintf(out, ", beyond the measured ranks by %.1f%%", 100 * m->far_spread);
   for (int w = 0; w < m->paths.n && m->freedom > 0; w++)
-    fprintf(out, "%s by %s %.1f%% and %.1f%%", w ? "," : ":", m->paths.ways[w].name, 100 * m->way_spread[w],
-            100 * m->way_far_spread[w]);
+    fprintf(out, "%s by %s %.1f%%", w ? "," : ":", m->paths.ways[w].name, 100 * m->way_spread[w]);
   fprintf(out, "\n");
+  for (int w = 0; w < m->paths.n && m->freedom > 0; w++)
+    fprintf(out,
+            "    beyond what was measured by %s: %.0f%% more for a size, %.0f%% for a cut, %.0f%% for each "
+            "doubling of "
+            "ranks\n",
+            m->paths.ways[w].name, 100 * m->way_off[w][KIND_SIZE], 100 * m->way_off[w][KIND_CUT],
+            100 * m->way_off[w][KIND_RANKS]);
 }
 
 static void print_point(const struct predict_point *point, FILE *out)
@@ -141,6 +146,19 @@ void predict_report_against(const struct validate_table *table, FILE *out)
   print_table(table, out);
 }
 
+/* Of intervals whose widths these runs had no part in. */
+static void print_covered(const struct validate_table *table, FILE *out)
+{
+  int inside, n;
+  validate_covered(table, -1, &inside, &n);
+  fprintf(out, "    intervals of 90%%, their widths set without these runs, hold %d of %d:", inside, n);
+  for (int kind = 0; kind < KINDS; kind++) {
+    validate_covered(table, kind, &inside, &n);
+    fprintf(out, "%s %s %d of %d", kind ? "," : "", model_kind_names[kind], inside, n);
+  }
+  fprintf(out, "\n");
+}
+
 void predict_report_text(const struct predict *p, FILE *out)
 {
   print_what(p, out);
@@ -151,6 +169,7 @@ void predict_report_text(const struct predict *p, FILE *out)
   if (p->validation.n > 0) {
     fprintf(out, "\n  Left out in turn, fitted without, predicted\n");
     print_table(&p->validation, out);
+    print_covered(&p->validation, out);
   }
   if (p->config.against) predict_report_against(&p->against, out);
 }

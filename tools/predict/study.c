@@ -34,13 +34,6 @@ static void text_copy(char *to, size_t size, const char *from)
   snprintf(to, size, "%s", from ? from : "");
 }
 
-/* The longest time of a phase over ranks, or its median. */
-static double phase(const json_t *document, const char *name, const char *which)
-{
-  return json_number_value(
-      json_object_get(json_object_get(json_object_get(document, "phases"), name), which));
-}
-
 static int hosts_count(const json_t *ranks)
 {
   int hosts = 0;
@@ -118,9 +111,6 @@ static void run_read(const json_t *document, const char *path, struct study_run 
   run->depth = (int)json_integer_value(json_object_get(config, "T"));
   seconds_set(json_object_get(document, "result"), json_integer_value(json_object_get(config, "block")),
               json_number_value(json_object_get(config, "sweeps")), run);
-  run->interior = phase(document, "interior", "max");
-  run->boundary = phase(document, "boundary", "max");
-  run->reduce = phase(document, "reduce", "median");
 }
 
 static status_t run_keep(struct study *study, const struct study_run *run)

@@ -22,8 +22,6 @@ struct study_run {
   int handover;
   double seconds; /**< median of the blocks */
   double noise;   /**< relative, of the blocks; 0 when there are fewer than three */
-  double interior, boundary,
-      reduce; /**< phases of the slowest rank; reduce: the median rank's. 0 if not told */
 };
 
 struct study {

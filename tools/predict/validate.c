@@ -11,22 +11,16 @@
 #include "base/log.h"
 #include "base/stats.h"
 
-const char *validate_kind_name(enum validate_kind kind)
-{
-  static const char *const names[] = {"ranks", "size", "cut"};
-  return names[kind];
-}
-
 /* What of a run belongs to a kind, as text. */
-static void label(enum validate_kind kind, const struct study_run *run, char text[STUDY_TEXT])
+static void label(enum model_kind kind, const struct study_run *run, char text[STUDY_TEXT])
 {
-  if (kind == LEFT_RANKS) snprintf(text, STUDY_TEXT, "%d ranks", run->ranks);
-  if (kind == LEFT_SIZE) snprintf(text, STUDY_TEXT, "size %.50s", run->size);
-  if (kind == LEFT_CUT)
+  if (kind == KIND_RANKS) snprintf(text, STUDY_TEXT, "%d ranks", run->ranks);
+  if (kind == KIND_SIZE) snprintf(text, STUDY_TEXT, "size %.50s", run->size);
+  if (kind == KIND_CUT)
     snprintf(text, STUDY_TEXT, "cut %dx%dx%d", run->procs[0], run->procs[1], run->procs[2]);
 }
 
-static int is_left(enum validate_kind kind, const struct study_run *run, const char *left)
+static int is_left(enum model_kind kind, const struct study_run *run, const char *left)
 {
   char text[STUDY_TEXT];
   label(kind, run, text);
@@ -40,32 +34,58 @@ static status_t table_make(const struct study *study, int kinds, struct validate
   return table->pairs ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
 }
 
+static const struct model_scale as_measured = {1, 1};
+
 /* A model may be unable to predict a run: that is a result too. */
 static void run_predict(const struct model *model, const struct study_run *run, struct validate_pair *pair)
 {
-  static const struct model_scale as_measured = {1, 1};
-  struct geometry geometry;
   int per_host = study_per_host(run);
   log_mute(1);
   pair->predicted =
-      geometry_make(run->global, run->procs, run->depth, run->overlap, per_host, &geometry) == STATUS_OK &&
-      model_slowest(model, per_host, run->transport, &as_measured, &geometry, &pair->time) == STATUS_OK;
+      geometry_make(run->global, run->procs, run->depth, run->overlap, per_host, &pair->geometry) ==
+          STATUS_OK &&
+      model_slowest(model, per_host, run->transport, &as_measured, &pair->geometry, &pair->time) == STATUS_OK;
   log_mute(0);
   pair->error = pair->predicted ? pair->time.seconds / run->seconds - 1 : 0;
+  pair->way = run->ranks > 1 ? model_way(model, run->transport) : -1;
+  if (!pair->predicted) return;
+  model_beyonds(model, &pair->geometry, run->size, pair->beyond);
+  model_interval(model, &pair->geometry, run->transport, &as_measured, run->size, &pair->time);
 }
 
-static status_t leave_out(const struct study *study, const struct study_paths *paths, enum validate_kind kind,
-                          const char *left, struct validate_table *table)
+/* The runs that stay, and a fit to them. Runs that tell too little fit nothing: *fits is 0. */
+static status_t rest_fit(const struct study *study, const struct study_paths *paths, enum model_kind kind,
+                         const char *left, const struct model *from, int replicates, struct study *rest,
+                         struct model *model, int *fits)
 {
-  struct study rest = {.runs = calloc((size_t)study->n + 1, sizeof *rest.runs)};
-  struct model *model = calloc(1, sizeof *model);
-  status_t status = STATUS_OK;
-  if (!rest.runs || !model) status = log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
-  for (int r = 0; r < study->n && status == STATUS_OK; r++)
-    if (!is_left(kind, &study->runs[r], left)) rest.runs[rest.n++] = study->runs[r];
+  *rest = (struct study){.runs = calloc((size_t)study->n + 1, sizeof *rest->runs)};
+  if (!rest->runs) return log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
+  for (int r = 0; r < study->n; r++)
+    if (!is_left(kind, &study->runs[r], left)) rest->runs[rest->n++] = study->runs[r];
   log_mute(1);
-  int fits = status == STATUS_OK && model_fit(&rest, paths, model) == STATUS_OK;
+  *fits = model_fit(rest, paths, from, replicates, model) == STATUS_OK;
   log_mute(0);
+  return STATUS_OK;
+}
+
+static status_t groups_leave(const struct study *study, const struct study_paths *paths,
+                             const struct model *from, int nested, struct validate_table *table);
+
+/* \a nested: the widths of the intervals are set by leaving out again, of what stays. */
+static status_t leave_out(const struct study *study, const struct study_paths *paths, enum model_kind kind,
+                          const char *left, const struct model *from, int nested,
+                          struct validate_table *table)
+{
+  struct study rest = {.n = 0};
+  struct validate_table inner = {.n = 0};
+  struct model *model = calloc(1, sizeof *model);
+  int fits = 0;
+  status_t status = model ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
+  if (status == STATUS_OK) status = rest_fit(study, paths, kind, left, from, nested, &rest, model, &fits);
+  if (status == STATUS_OK && fits && nested) {
+    status = groups_leave(&rest, paths, model, 0, &inner);
+    if (status == STATUS_OK) validate_widen(&inner, model);
+  }
   for (int r = 0; r < study->n && status == STATUS_OK; r++) {
     struct validate_pair *pair = &table->pairs[table->n];
     if (!is_left(kind, &study->runs[r], left)) continue;
@@ -74,38 +94,39 @@ static status_t leave_out(const struct study *study, const struct study_paths *p
     if (fits) run_predict(model, &pair->run, pair);
     table->n++;
   }
+  validate_free(&inner);
   free(model);
   study_free(&rest);
   return status;
 }
 
 /* Whether this run's group is one to leave out, and the first run of it. */
-static int begins_group(const struct study *study, enum validate_kind kind, int r)
+static int begins_group(const struct study *study, enum model_kind kind, int r)
 {
   char text[STUDY_TEXT];
   int most = 0;
   const struct study_run *run = &study->runs[r];
   for (int s = 0; s < study->n; s++)
     if (study->runs[s].ranks > most) most = study->runs[s].ranks;
-  if (kind == LEFT_RANKS && (run->ranks != most || most == 1)) return 0;
-  if (kind == LEFT_CUT && run->ranks == 1) return 0;
+  if (kind == KIND_RANKS && (run->ranks != most || most == 1)) return 0;
+  if (kind == KIND_CUT && run->ranks == 1) return 0;
   label(kind, run, text);
   for (int s = 0; s < r; s++)
     if (is_left(kind, &study->runs[s], text)) return 0;
   return 1;
 }
 
-status_t validate_run(const struct study *study, const struct study_paths *paths,
-                      struct validate_table *table)
+static status_t groups_leave(const struct study *study, const struct study_paths *paths,
+                             const struct model *from, int nested, struct validate_table *table)
 {
   char left[STUDY_TEXT];
   struct validate_table t;
-  RETURN_IF_FAILED(table_make(study, LEFT_CUT + 1, &t));
-  for (int kind = LEFT_RANKS; kind <= LEFT_CUT; kind++)
+  RETURN_IF_FAILED(table_make(study, KINDS, &t));
+  for (int kind = 0; kind < KINDS; kind++)
     for (int r = 0; r < study->n; r++) {
-      if (!begins_group(study, (enum validate_kind)kind, r)) continue;
-      label((enum validate_kind)kind, &study->runs[r], left);
-      status_t status = leave_out(study, paths, (enum validate_kind)kind, left, &t);
+      if (!begins_group(study, (enum model_kind)kind, r)) continue;
+      label((enum model_kind)kind, &study->runs[r], left);
+      status_t status = leave_out(study, paths, (enum model_kind)kind, left, from, nested, &t);
       if (status == STATUS_OK) continue;
       validate_free(&t);
       return status;
@@ -114,14 +135,87 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
   return STATUS_OK;
 }
 
+status_t validate_run(const struct study *study, const struct study_paths *paths, const struct model *model,
+                      struct validate_table *table)
+{
+  return groups_leave(study, paths, model, 1, table);
+}
+
+/* ---- widths ---- */
+
+static int ascending(const void *a, const void *b)
+{
+  const double *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* Pairs of a kind, by a way (−1: on one rank; ANY_WAY: all): what 90% of their errors need beyond
+ * the model's own half width, for a size, a cut or a doubling of ranks. */
+#define ANY_WAY    (-2)
+#define ENOUGH     10
+#define FEW_FACTOR 1.1
+
+static double needed(const struct validate_table *table, const struct model *model, enum model_kind kind,
+                     int way, int *n)
+{
+  double *values = calloc((size_t)table->n + 1, sizeof *values), found = 0;
+  *n = 0;
+  for (int p = 0; values && p < table->n; p++) {
+    const struct validate_pair *pair = &table->pairs[p];
+    if (pair->kind != kind || !pair->predicted || (way != ANY_WAY && pair->way != way)) continue;
+    const double half = model_half(model, &pair->geometry, pair->way, &as_measured, &pair->time),
+                 error = log(pair->time.seconds / pair->run.seconds);
+    values[(*n)++] = sqrt(fmax(error * error - half * half, 0)) / fmax(pair->beyond[kind], 1);
+  }
+  if (*n > 0) {
+    qsort(values, (size_t)*n, sizeof *values, ascending);
+    const int place = (int)ceil(0.9 * (*n + 1));
+    found = place <= *n ? values[place - 1] : FEW_FACTOR * values[*n - 1];
+  }
+  free(values);
+  return found;
+}
+
+static double way_needs(const struct validate_table *table, const struct model *model, enum model_kind kind,
+                        int way)
+{
+  int n, all;
+  const double own = needed(table, model, kind, way, &n), any = needed(table, model, kind, ANY_WAY, &all);
+  return n >= ENOUGH ? own : fmax(own, any);
+}
+
+static void offs_set(const struct validate_table *table, const struct model *model, int way,
+                     double off[KINDS])
+{
+  double most = 0;
+  int n[KINDS];
+  for (int kind = 0; kind < KINDS; kind++) {
+    off[kind] = way_needs(table, model, (enum model_kind)kind, way);
+    needed(table, model, (enum model_kind)kind, ANY_WAY, &n[kind]);
+    most = fmax(most, off[kind]);
+  }
+  /* where nothing of a kind could be left out, what the others show is the least to expect */
+  for (int kind = 0; kind < KINDS; kind++)
+    if (n[kind] == 0) off[kind] = most;
+}
+
+void validate_widen(const struct validate_table *table, struct model *model)
+{
+  double off[STUDY_WAYS_MAX + 1][KINDS];
+  for (int w = 0; w < model->paths.n; w++) offs_set(table, model, w, off[w]);
+  offs_set(table, model, -1, off[STUDY_WAYS_MAX]);
+  memcpy(model->way_off, off, sizeof model->way_off);
+  memcpy(model->off, off[STUDY_WAYS_MAX], sizeof model->off);
+}
+
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table)
 {
   struct validate_table t;
   RETURN_IF_FAILED(table_make(study, 1, &t));
   for (; t.n < study->n; t.n++) {
     struct validate_pair *pair = &t.pairs[t.n];
-    *pair = (struct validate_pair){.kind = LEFT_RANKS, .run = study->runs[t.n]};
-    label(LEFT_RANKS, &pair->run, pair->left);
+    *pair = (struct validate_pair){.kind = KIND_RANKS, .run = study->runs[t.n]};
+    label(KIND_RANKS, &pair->run, pair->left);
     run_predict(model, &pair->run, pair);
   }
   *table = t;
@@ -134,18 +228,15 @@ void validate_free(struct validate_table *table)
   *table = (struct validate_table){.n = 0};
 }
 
-double validate_spread(const struct validate_table *table, enum validate_kind kind, const char *transport)
+void validate_covered(const struct validate_table *table, int kind, int *inside, int *n)
 {
-  double squares = 0;
-  int n = 0;
+  *inside = *n = 0;
   for (int p = 0; p < table->n; p++) {
     const struct validate_pair *pair = &table->pairs[p];
-    if (pair->kind != kind || !pair->predicted) continue;
-    if (transport && (pair->run.ranks == 1 || strcmp(pair->run.transport, transport) != 0)) continue;
-    squares += pow(log(pair->time.seconds / pair->run.seconds), 2);
-    n++;
+    if ((kind >= 0 && (int)pair->kind != kind) || !pair->predicted || pair->time.low <= 0) continue;
+    *inside += pair->run.seconds >= pair->time.low && pair->run.seconds <= pair->time.high;
+    (*n)++;
   }
-  return n > 0 ? sqrt(squares / n) : 0;
 }
 
 void validate_summary(const struct validate_table *table, double *median, double *worst, int *n)

@@ -6,14 +6,15 @@
 
 #include "tools/predict/model.h"
 
-enum validate_kind { LEFT_RANKS, LEFT_SIZE, LEFT_CUT };
-
 /** One run that was left out, and what the others say of it. */
 struct validate_pair {
-  enum validate_kind kind;
+  enum model_kind kind;
   char left[STUDY_TEXT]; /**< what was left out: "8 ranks", "size L", "cut 2x2x1" */
   struct study_run run;
   int predicted; /**< 0: the rest tells too little */
+  struct geometry geometry;
+  int way; /**< −1: on one rank */
+  double beyond[KINDS];
   struct model_time time;
   double error; /**< predicted / measured − 1 */
 };
@@ -23,23 +24,24 @@ struct validate_table {
   struct validate_pair *pairs;
 };
 
-/** \brief Leaves out the most ranks, then each size in turn, then each cut of two ranks or more. */
-status_t validate_run(const struct study *study, const struct study_paths *paths,
+/** \brief Leaves out the most ranks, then each size in turn, then each cut of two ranks or more.
+ * The widths of a pair's interval are set without it: by leaving out again, of what stays. */
+status_t validate_run(const struct study *study, const struct study_paths *paths, const struct model *model,
                       struct validate_table *table);
 void validate_free(struct validate_table *table);
+
+/** \brief Sets how much wider \a model's intervals are beyond what was measured: so that they hold
+ * 90% of the pairs. */
+void validate_widen(const struct validate_table *table, struct model *model);
 
 /** \brief Predicts each run of \a study by \a model, as it is measured: for a seal, a simulation,
  * or runs kept back. */
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table);
 
-/** \brief Root mean square of the logarithms of predicted / measured of a kind, of all runs or of
- * those of two ranks or more by one transport; 0 when there is none. */
-double validate_spread(const struct validate_table *table, enum validate_kind kind, const char *transport);
+/** \brief How many of the n predicted pairs with an interval lie inside, of a kind; −1: of all. */
+void validate_covered(const struct validate_table *table, int kind, int *inside, int *n);
 
 /** \brief Median and largest |error| of the predicted pairs; n is their number. */
 void validate_summary(const struct validate_table *table, double *median, double *worst, int *n);
-
-/** \brief "ranks", "size", "cut". */
-const char *validate_kind_name(enum validate_kind kind);
 
 #endif

@@ -124,6 +124,19 @@ static double latency_between(const struct halo_message *message)
   return sim_latency_of(&plan.model, plan.way, where_of(message));
 }
 
+static double chain_of_rank(void)
+{
+  struct geometry g;
+  struct model_parts parts;
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (geometry_of_rank(plan.global, plan.procs, plan.model.depth, plan.model.overlap, plan.per_host, rank,
+                       &g) != STATUS_OK)
+    return 0;
+  model_parts_make(&plan.model, &g, plan.way, &parts);
+  return parts.chain;
+}
+
 /* The launch of slabs is the model's for a sweep, and there is one only beside an interior; ν is
  * that of a message, of those alone that leave the host where others need none. */
 static double ends_of(const struct halo_plan *halo)
@@ -131,8 +144,7 @@ static double ends_of(const struct halo_plan *halo)
   const struct model *m = &plan.model;
   const int by = plan.by.way[STUDY_OTHER_HOST];
   double messages = 0;
-  if (model_at_once(m->paths.ways[by].name))
-    return m->overlap ? m->depth * m->value[model_way_column(by, WAY_SLAB)] : 0;
+  if (model_at_once(m->paths.ways[by].name)) return m->depth * chain_of_rank();
   for (int n = 0; n < halo->n; n++)
     messages += by == plan.way || where_of(&halo->messages[n]) == STUDY_OTHER_HOST;
   return messages * m->value[model_way_column(by, WAY_NEIGHBOUR)];
@@ -140,13 +152,13 @@ static double ends_of(const struct halo_plan *halo)
 
 static void times_set(struct rank *r)
 {
-  struct model_rows rows;
+  struct model_parts parts;
   const struct model *m = &plan.model;
   int way = r->geometry.neighbours > 0 ? plan.way : -1;
-  model_rows_make(m, &r->geometry, way, &rows);
-  r->interior = m->depth * model_product(m, rows.interior);
-  r->boundary = m->depth * model_product(m, rows.boundary);
-  r->after = m->depth * (model_product(m, rows.synchronisation) + model_product(m, rows.reduction));
+  model_parts_make(m, &r->geometry, way, &parts);
+  r->interior = m->depth * parts.interior;
+  r->boundary = m->depth * parts.boundary;
+  r->after = m->depth * (parts.synchronisation + parts.reduction);
 }
 
 static status_t transport_open(struct rank *r)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* What a study has for a fit: its ways, its runs with their geometries, and what they cover. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tools/predict/fit_private.h"
+
+static status_t way_add(const char *name, const struct study_paths *paths, struct model *model)
+{
+  if (model_way(model, name) >= 0) return STATUS_OK;
+  const struct study_way *way = study_way_find(paths, name);
+  if (!way)
+    return log_fail(STATUS_ENVIRONMENT,
+                    "the study has runs by %s, and there are no parameters of it: run mpirun -np 2 "
+                    "comm-gpu -x %s --json FILE",
+                    name, name);
+  model->paths.ways[model->paths.n++] = *way;
+  return STATUS_OK;
+}
+
+status_t fit_ways_choose(const struct study *study, const struct study_paths *paths, struct model *model)
+{
+  for (int r = 0; r < study->n; r++) {
+    const struct study_run *run = &study->runs[r];
+    if (run->ranks == 1) continue;
+    RETURN_IF_FAILED(way_add(run->transport, paths, model));
+    if (run->hosts > 1 && model_within_hosts(run->transport))
+      RETURN_IF_FAILED(way_add("staged", paths, model));
+  }
+  model->columns = TERMS + WAY_TERMS * model->paths.n;
+  return STATUS_OK;
+}
+
+static int same_configuration(const struct study_run *a, const struct study_run *b)
+{
+  return memcmp(a->global, b->global, sizeof a->global) == 0 &&
+         memcmp(a->procs, b->procs, sizeof a->procs) == 0 && a->hosts == b->hosts &&
+         (a->ranks == 1 || strcmp(a->transport, b->transport) == 0);
+}
+
+status_t fit_samples_make(const struct study *study, struct model *model, struct fitting *f)
+{
+  f->samples = calloc((size_t)study->n + 1, sizeof *f->samples);
+  f->study = study;
+  if (!f->samples) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
+  for (int r = 0; r < study->n; r++) {
+    struct sample *s = &f->samples[f->n++];
+    *s = (struct sample){.run = &study->runs[r], .configuration = f->configurations, .weight = 1};
+    RETURN_IF_FAILED(geometry_make(s->run->global, s->run->procs, s->run->depth, s->run->overlap,
+                                   study_per_host(s->run), &s->geometry));
+    s->way = s->run->ranks > 1 ? model_way(model, s->run->transport) : -1;
+    if (s->way >= 0) RETURN_IF_FAILED(model_paths_check(model, &s->geometry, s->way));
+    for (int o = 0; o < r; o++)
+      if (same_configuration(s->run, &study->runs[o])) s->configuration = f->samples[o].configuration;
+    f->configurations += s->configuration == f->configurations;
+  }
+  return STATUS_OK;
+}
+
+/* Ranks of a host in the runs on several hosts; 0 when there are none. */
+static int host_ranks(const struct study *study)
+{
+  int most = 0;
+  for (int r = 0; r < study->n; r++) {
+    const struct study_run *run = &study->runs[r];
+    int each = run->hosts > 1 ? study_per_host(run) : 0;
+    if (each > most) most = each;
+  }
+  return most;
+}
+
+static void text_list(char *list, size_t each, int *n, const char *text)
+{
+  for (int i = 0; i < *n; i++)
+    if (strcmp(list + (size_t)i * each, text) == 0) return;
+  if (*n < MODEL_MEASURED) snprintf(list + (size_t)(*n)++ * each, each, "%s", text);
+}
+
+void fit_range_note(const struct fitting *f, struct model *model)
+{
+  char cut[24];
+  model->runs = f->n;
+  model->per_host = host_ranks(f->study);
+  model->depth = f->samples[0].run->depth;
+  model->overlap = model->slabs_hidden = 1;
+  for (int n = 0; n < f->n; n++) {
+    const struct study_run *run = f->samples[n].run;
+    const struct geometry *g = &f->samples[n].geometry;
+    double bytes = g->bytes[0] + g->bytes[1];
+    if (n == 0 || g->points < model->points_least) model->points_least = g->points;
+    if (g->points > model->points_most) model->points_most = g->points;
+    if (bytes > model->bytes_most) model->bytes_most = bytes;
+    if (g->ranks > model->ranks_most) model->ranks_most = g->ranks;
+    if (run->hosts > model->hosts_most) model->hosts_most = run->hosts;
+    if (!run->overlap) model->overlap = 0;
+    for (int d = 0; d < 3; d++) model->seen[TERM_SLAB_I + d] |= run->procs[d] > 1;
+    snprintf(cut, sizeof cut, "%dx%dx%d", run->procs[0], run->procs[1], run->procs[2]);
+    text_list(model->sizes[0], sizeof model->sizes[0], &model->n_sizes, run->size);
+    if (run->ranks > 1) text_list(model->cuts[0], sizeof model->cuts[0], &model->n_cuts, cut);
+  }
+}
+
+status_t fit_enough_check(const struct fitting *f, const struct model *model)
+{
+  int alone = 0;
+  for (int n = 0; n < f->n; n++) alone += f->samples[n].run->ranks == 1;
+  if (alone == 0)
+    return log_fail(STATUS_ENVIRONMENT,
+                    "too little to predict from: no run on one rank; measure himeno-gpu on one rank");
+  if (model->points_most < 1.5 * model->points_least)
+    return log_fail(STATUS_ENVIRONMENT,
+                    "too little to predict from: all runs have about %.3g points a rank, so that the fixed "
+                    "cost of a sweep and "
+                    "that of a point cannot be told apart; measure a smaller and a larger --size",
+                    model->points_most);
+  if (model->paths.n == 0)
+    return log_fail(
+        STATUS_ENVIRONMENT,
+        "too little to predict from: no run of two ranks or more; measure himeno-gpu and comm-gpu on two "
+        "ranks");
+  return STATUS_OK;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What an interval is made of: quantiles, and the variance of a weighted sum. */
+#ifndef TOOLS_PREDICT_STUDENT_H
+#define TOOLS_PREDICT_STUDENT_H
+
+/** \brief The p-quantile of Student's t with \a freedom degrees. Source: Hill, Algorithm 396, CACM
+ * 13 (1970). */
+double student_quantile(double p, double freedom);
+
+/** \brief xᵀ C x of a row, whose rows of C lie \a stride apart. */
+double student_variance(const double *covariance, int columns, int stride, const double *x);
+
+#endif
