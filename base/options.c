@@ -63,6 +63,12 @@ static status_t read_value(const struct option_value *value, const char *shown, 
   }
 }
 
+/** Whether the next word, NULL where there is none, can be a value. */
+static int is_value(const char *next)
+{
+  return next && !(next[0] == '-' && (next[1] == '-' || isalpha((unsigned char)next[1])));
+}
+
 /** Takes the option with \a attached as its value (NULL: the next word is). */
 static status_t take(struct parser *parser, const struct option_spec *option, const char *attached)
 {
@@ -75,9 +81,8 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
   if (option->value.type == OPTION_TYPE_FLAG) {
     if (attached) return log_fail(STATUS_USAGE, "--%s takes no value, not \"%s\"", option->name, attached);
   } else {
-    const char *next = *parser->argv;
-    int is_option = next && next[0] == '-' && (next[1] == '-' || isalpha((unsigned char)next[1]));
-    if (!text && next && !is_option) text = *parser->argv++;
+    if (!text && is_value(*parser->argv)) text = *parser->argv++;
+    if (!text) text = option->missing;
     if (!text || !*text) {
       char allowed[VALUE_TEXT_MAX];
       return log_fail(STATUS_USAGE, "--%s needs a value: %s", option->name,
@@ -91,6 +96,9 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
   }
   snprintf(shown, sizeof shown, "--%s", option->name);
   RETURN_IF_FAILED(read_value(&option->value, shown, text, parser->config + option->value.offset));
+  while (option->value.type == OPTION_TYPE_EACH && is_value(*parser->argv))
+    RETURN_IF_FAILED(
+        read_value(&option->value, shown, *parser->argv++, parser->config + option->value.offset));
   if (option->given) *(int *)(parser->config + option->given - 1) = 1;
   return STATUS_OK;
 }

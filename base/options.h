@@ -17,7 +17,7 @@ enum option_type {
   OPTION_TYPE_INPUT,  /**< such a text names a file that is read, or several with commas between */
   OPTION_TYPE_OUTPUT, /**< and a file that is written: no other option of the line may name it */
   OPTION_TYPE_CUSTOM, /**< whatever `parse` writes */
-  OPTION_TYPE_EACH    /**< the same, and it may be given several times */
+  OPTION_TYPE_EACH    /**< the same, of one word or several, and it may be given several times */
 };
 
 /** \brief Reads \a text into \a field; logs (naming option, value and what is allowed) and returns
@@ -39,9 +39,10 @@ struct option_spec {
   char letter;      /**< short name, 0 for none */
   unsigned readers; /**< modes and parts that read it, as bits of the program's own; never 0 */
   struct option_value value;
-  const char *help;  /**< one or two sentences */
-  const char *group; /**< heading in --help, on the first option of a group */
-  size_t given;      /**< OPTION_GIVEN() of a field that is set to 1 with it; 0 for none */
+  const char *help;    /**< one or two sentences */
+  const char *group;   /**< heading in --help, on the first option of a group */
+  const char *missing; /**< its value where none stands behind it; NULL: one must */
+  size_t given;        /**< OPTION_GIVEN() of a field that is set to 1 with it; 0 for none */
 };
 
 /** Of an option that is read whatever is asked for. */
