@@ -26,7 +26,7 @@
 #define STRAGGLER_RANKS_MIN      4 /**< with fewer there is no usual */
 #define STRAGGLER_ALIKE_MIN      5
 #define STRAGGLER_SIGMAS         5.0
-#define STRAGGLER_LEAST_COMPUTE  0.02
+#define STRAGGLER_LEAST_COMPUTE  0.03
 #define STRAGGLER_LEAST_EXCHANGE 0.25
 #define STRAGGLER_DISTURBED      0.2
 #define STRAGGLER_ALARMS         1e-3

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* What the default policy finds of a host of eight devices, and how often it accuses a sound one:
+ * simulated, with devices that differ as eight H200 do. ACCEPT_POWER=1 prints the table of
+ * doc/acceptance.md. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "base/stats.h"
+#include "himeno/accept/accept.h"
+#include "himeno/solver/clock.h"
+
+#define DEVICES    8
+#define SWEEPS     120
+#define BLOCKS_MAX 60
+/* Of doc/results: blocks of a device, devices of a host (0.024 from fastest to slowest), and what a
+ * device's ceiling is of theory; of ways, as comm-gpu repeats them. */
+#define NOISE      "0.003"
+#define DIFFER     0.008
+#define OF_THEORY  0.9
+#define WAYS_NOISE 0.05
+
+/* A fault, times slower; 1 for none. */
+struct fault {
+  double device, all, link; /* of device 3, of all, of what travels between 3 and 4 */
+};
+
+/* Nearly normal, mean 0, deviation 1. */
+static double normal(uint64_t seed, int which)
+{
+  double sum = -6;
+  for (int n = 0; n < 12; n++)
+    sum += (double)(hash_mix(hash_mix(seed) + (uint64_t)(which * 12 + n)) >> 11) * 0x1p-53;
+  return sum;
+}
+
+static void machine_set(uint64_t seed, const struct fault *fault)
+{
+  char words[600];
+  int used = snprintf(words, sizeof words, "seed=%d noise=" NOISE " link=3-4:%g", (int)seed, fault->link);
+  for (int r = 0; r < DEVICES; r++)
+    used += snprintf(words + used, sizeof words - (size_t)used, " device=%d:%.6f", r,
+                     (1 + DIFFER * normal(seed, r)) * fault->all * (r == 3 ? fault->device : 1));
+  setenv("HIMENO_NULL_CLOCK", words, 1);
+}
+
+static void ways_fill(uint64_t seed, struct himeno_rank rank[DEVICES])
+{
+  for (int r = 0; r + 1 < DEVICES; r++) {
+    const double least = clock_message(r, r + 1, 0), bytes = 4 << 20;
+    const struct himeno_way way = {least * (1 + WAYS_NOISE * normal(seed, 100 + r)),
+                                   bytes / (clock_message(r, r + 1, bytes) - least) *
+                                       (1 + WAYS_NOISE * normal(seed, 200 + r))};
+    for (int end = 0; end < 2; end++) {
+      struct himeno_rank *one = &rank[r + end];
+      one->paths[one->n_paths++] =
+          (struct himeno_path){.peer = end ? r : r + 1, .bytes = 1 << 19, .used = "p2p", .way = way};
+    }
+  }
+}
+
+/* All ranks' blocks; the run's times. */
+static void blocks_fill(int blocks, struct himeno_rank rank[DEVICES], struct record_block *times,
+                        double *samples)
+{
+  const int64_t global[3] = {2034, 256, 512};
+  const int procs[3] = {DEVICES, 1, 1};
+  double phases[HIMENO_PHASES], seconds, compute[BLOCKS_MAX];
+  memset(samples, 0, sizeof *samples * (size_t)blocks);
+  for (int r = 0; r < DEVICES; r++) {
+    struct decomp decomp;
+    struct layout layout;
+    struct halo_plan plan;
+    decomp_init(&decomp, global, procs, r);
+    assert_int_equal(layout_init(&layout, &decomp, 1, 0), STATUS_OK);
+    halo_plan_init(&plan, &decomp, &layout, 1);
+    rank[r].points = box_points(&decomp.owned);
+    for (int b = 0; b < blocks; b++) {
+      const struct clock_block block = {r, SWEEPS, b, (double)rank[r].points, &plan};
+      clock_block(&block, phases, &seconds);
+      compute[b] = (phases[PHASE_INTERIOR] + phases[PHASE_BOUNDARY]) / SWEEPS;
+      times[r * blocks + b] = (struct record_block){compute[b], phases[PHASE_TRANSFER] / SWEEPS};
+      samples[b] = fmax(samples[b], seconds);
+    }
+    const struct stats_summary s = stats_summarise(compute, (size_t)blocks);
+    rank[r].compute = s.median;
+    rank[r].noise = stats_noise(&s);
+    rank[r].ceiling = 1e9 / clock_ceiling(r, 1e9);
+  }
+}
+
+/* Whether the default policy accepts that run. */
+static int is_accepted(uint64_t seed, int blocks, const struct fault *fault)
+{
+  static struct himeno_rank rank[DEVICES];
+  static struct record_block times[DEVICES * BLOCKS_MAX];
+  static struct himeno_result run;
+  double samples[BLOCKS_MAX];
+  struct straggler_work work[DEVICES];
+  struct accept_policy policy;
+  const struct himeno_config config = {.soak_given = 0};
+  const struct placement placement = {.ranks = DEVICES};
+  memset(rank, 0, sizeof rank);
+  machine_set(seed, fault);
+  blocks_fill(blocks, rank, times, samples);
+  ways_fill(seed, rank);
+  run = (struct himeno_result){.samples = samples, .n_samples = blocks, .n_ranks = DEVICES, .ranks = rank};
+  for (int r = 0; r < DEVICES; r++) {
+    work[r] = (struct straggler_work){(double)rank[r].points, rank[r].n_paths, 1e6, 0, 0};
+    /* 1 MHz of a bit is 0.25 MB a second; a sound device makes OF_THEORY of all. */
+    rank[r].telemetry.after.memory_mhz_max = 1;
+    rank[r].telemetry.after.memory_bits = (int)(2e10 / 0.98 / OF_THEORY / 0.25e6);
+  }
+  const struct straggler_ranks in = {DEVICES, blocks, times, work};
+  run.n_stragglers = straggler_find(&in, run.stragglers, HIMENO_STRAGGLERS_MAX);
+  run.straggler_blocks = blocks;
+  assert_int_equal(policy_read("default", &policy), STATUS_OK);
+  accept_policy_checks(&config, &placement, &run, &policy, &run.accept);
+  return accept_count(&run.accept, CHECK_FAIL) == 0 && accept_count(&run.accept, CHECK_NOISY) == 0;
+}
+
+/* Of so many runs, those that are not accepted. */
+static int refused(int runs, int blocks, struct fault fault)
+{
+  int n = 0;
+  for (int seed = 1; seed <= runs; seed++) n += !is_accepted((uint64_t)seed, blocks, &fault);
+  return n;
+}
+
+static void a_sound_host_is_refused_in_one_of_a_thousand_runs_at_most(void **state)
+{
+  const struct fault none = {1, 1, 1};
+  (void)state;
+  assert_true(refused(1000, 7, none) <= 1);
+}
+
+static void what_is_told_to_be_found_is_found_in_99_of_100_runs(void **state)
+{
+  (void)state;
+  assert_true(refused(200, 7, (struct fault){1.07, 1, 1}) >= 198);
+  assert_true(refused(200, 7, (struct fault){1, 1.25, 1}) >= 198);
+  assert_true(refused(200, 7, (struct fault){1, 1, 2.5}) >= 198);
+}
+
+static void the_table(void **state)
+{
+  static const struct {
+    const char *of;
+    struct fault fault;
+  } rows[] = {{"none", {1, 1, 1}},
+              {"a device 3% slow", {1.03, 1, 1}},
+              {"a device 5% slow", {1.05, 1, 1}},
+              {"a device 6% slow", {1.06, 1, 1}},
+              {"a device 7% slow", {1.07, 1, 1}},
+              {"a device 8% slow", {1.08, 1, 1}},
+              {"a device 10% slow", {1.1, 1, 1}},
+              {"memory of all 10% slow", {1, 1.1, 1}},
+              {"memory of all 20% slow", {1, 1.2, 1}},
+              {"memory of all 25% slow", {1, 1.25, 1}},
+              {"a link 1.5 times slower", {1, 1, 1.5}},
+              {"a link 2 times slower", {1, 1, 2}},
+              {"a link 2.5 times slower", {1, 1, 2.5}}};
+  (void)state;
+  for (size_t r = 0; getenv("ACCEPT_POWER") && r < sizeof rows / sizeof *rows; r++)
+    printf("| %s | %d | %d |\n", rows[r].of, refused(1000, 7, rows[r].fault),
+           refused(1000, 60, rows[r].fault));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_sound_host_is_refused_in_one_of_a_thousand_runs_at_most),
+      cmocka_unit_test(what_is_told_to_be_found_is_found_in_99_of_100_runs),
+      cmocka_unit_test(the_table),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
