@@ -26,7 +26,8 @@ enum {
   SOAK = 8,
   RUN = PLAIN | OFFICIAL | LADDER | SOAK,
   TRIALS = 16,
-  KERNEL_TRIALS = 32
+  KERNEL_TRIALS = 32,
+  MAKE = 64
 };
 
 static status_t parse_kernel(const char *option, const char *text, void *field)
@@ -126,10 +127,14 @@ static const struct option_spec options[] = {
      "Compare every block with the known value, or with one that the CPUs compute: in auto for at most about "
      "a minute, in full to the end of a block.",
      .group = "Result"},
-    {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "POLICY"),
+    {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "[POLICY]"),
      "Hold the run against a policy: default, h100, h200, or a JSON file of limits (doc/acceptance.md). "
      "Nothing is tuned. Exit status 5 when a check fails, 3 when the run is too noisy to be judged, 2 when "
-     "it was not verified or nothing could be checked."},
+     "it was not verified or nothing could be checked.",
+     .missing = "default"},
+    {"accept-make", 0, MAKE, OPTION_EACH(make, make_file_parse, "GOOD..."),
+     "Write a policy on standard output, from documents of runs on at least three good devices of one type, "
+     "and end. Each limit says where it comes from."},
     {"reference", 0, PLAIN | SOAK, OPTION_INPUT(reference, "FILE"),
      "Compare with an earlier run's JSON, no finer than the noise of both. Exit status 5 when slower, 3 when "
      "too noisy to tell."},
@@ -200,6 +205,10 @@ static int readers_of(const struct himeno_config *c, const struct gpu_backend *b
 void himeno_cmdline_ignore(const struct himeno_config *c, const struct gpu_backend *backend)
 {
   char asked[64];
+  if (!backend) {
+    option_ignore(MAKE, "--accept-make");
+    return;
+  }
   snprintf(asked, sizeof asked, "%s on backend %s",
            c->soak_given    ? "--soak"
            : c->official    ? "--official"

@@ -3,14 +3,24 @@
 #include "config.h"
 
 #include "base/stop.h"
+#include "comm/ranks/agree.h"
 #include "himeno/report/report.h"
 #include "himeno/run.h"
 #include "suite/program.h"
 
 static struct himeno_run run;
 
+/* Nothing is run. */
+static status_t make(void)
+{
+  const struct placement *p = &run.choice.placement;
+  himeno_cmdline_ignore(&run.config, NULL);
+  return agree_status(p->comm, p->rank == 0 ? accept_make(&run.config.make, stdout) : STATUS_OK);
+}
+
 static status_t solve(int *ended)
 {
+  if (run.config.make.n > 0) return make();
   status_t status = himeno_run(&run);
   *ended = run.result.ended;
   return status;

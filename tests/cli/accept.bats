@@ -71,6 +71,90 @@ policy() { printf '%s' "$1" >policy.json; }
   grep -q 'STRAGGLER  rank 2 .*neighbour [ijk][-+], rank 3 .*suspect the link between them' <<<"$output"
 }
 
+# Null devices are named by their number.
+one_type() { sed -i 's/"Null device [0-9]*"/"Null device"/' "$@"; }
+
+@test "a policy made of good devices accepts the like, and says of each limit where it comes from" {
+  for seed in 1 2; do
+    HIMENO_NULL_CLOCK="seed=$seed" FAKE_NVML="bits=32" accept 4 default -w --json "good$seed.json"
+    expect_status 0
+    one_type "good$seed.json"
+  done
+  run --separate-stderr "$himeno" --accept-make good1.json good2.json
+  expect_status 0
+  printf '%s\n' "$output" >site.json
+  [ "$("$PYTHON" -c 'import json; p = json.load(open("site.json"))
+limits = {key for key in p if key not in ("name", "from", "throttle_forbidden")}
+print(p["name"], limits == set(p["from"]), p["ecc"], p["pcie_width_min"], p["exchange_us_max"], p["exchange_gbps_min"])
+print(p["from"]["exchange_us_max"])
+good = [json.load(open(f"good{n}.json"))["ranks"] for n in (1, 2)]
+median = sum(sorted(rank["gflops"] for rank in good[0])[1:3]) / 2
+print(0.969 * median < p["device_gflops_min"] < 0.9701 * median, "4 devices: median" in p["from"]["device_gflops_min"])')" = "Null device, 4 True True 16 1.5 10.0
+12 ends of ways by p2p: median 1, spread 0, and 5 spreads, at least 50%
+True True" ]
+  HIMENO_NULL_CLOCK="seed=7" FAKE_NVML="bits=32" accept 4 site.json -w
+  expect_status 0
+  HIMENO_NULL_CLOCK="seed=7 device=2:1.05" FAKE_NVML="bits=32" accept 4 site.json -w
+  expect_status 5
+  grep -q 'its limit: 4 devices: median 12.1' <<<"$output"
+  HIMENO_NULL_CLOCK="seed=7 link=1-2:2.2" FAKE_NVML="bits=32" accept 4 site.json -w --json r.json
+  expect_status 5
+  [ "$(check 'exchange rate' rank) $(check 'exchange rate' outcome)" = "1 fail" ]
+}
+
+@test "no policy is made of too few devices, of other work, or of runs that did not pass" {
+  make() {
+    run --separate-stderr "$himeno" --accept-make "$@"
+    expect_status 2
+    [ -z "$output" ]
+  }
+  accept 2 default -w --json two.json
+  one_type two.json
+  make two.json two.json
+  grep -q 'accept-make: 2 devices in all, and a spread needs 3' <<<"$stderr"
+  accept 4 default --json four.json
+  one_type four.json
+  make two.json four.json
+  grep -q "four.json: its devices had more or less to do than the first's" <<<"$stderr"
+  accept 4 default -w --verify off --json r.json
+  make two.json r.json
+  grep -q 'r.json: that run did not pass' <<<"$stderr"
+  HIMENO_NULL_DEVICES=2 run --separate-stderr on 4 "$himeno" -b null -s 34x34x66 -w --block 5 -t 0.2 --json r.json
+  one_type r.json
+  make two.json r.json
+  grep -q 'r.json: its ranks share devices' <<<"$stderr"
+  sed 's/"Null device"/"Another device"/' four.json >r.json
+  make four.json r.json
+  grep -q 'r.json: it has another device than the first' <<<"$stderr"
+  run --separate-stderr "$himeno" --accept-make nowhere.json
+  expect_status 3
+}
+
+@test "what is said of device types is what the results hold" {
+  "$PYTHON" "$top_srcdir/tests/cli/devices.py" "$top_srcdir/doc/results" | cmp - "$top_srcdir/doc/results/devices.json"
+  "$PYTHON" - "$top_srcdir/doc" <<'PY'
+import json, sys
+text = open(f"{sys.argv[1]}/acceptance.md").read()
+for device, of in json.load(open(f"{sys.argv[1]}/results/devices.json")).items():
+    cells = (f"{row['devices']} devices: " + ", ".join(f"{value:.{digits}f}" for value in row["least_median_greatest"])
+             for row, digits in ((of["gflops"], 0), (of["ceiling_of_theory"], 3)))
+    assert f"| {device} | " + " | ".join(cells) + " |" in text, device
+PY
+}
+
+@test "the bare command accepts one, two, four and eight devices, whether they reach each other or not" {
+  for ranks in 1 2 4 8; do
+    for apart in '' 0 1; do
+      HIMENO_NULL_APART=$apart run --separate-stderr on "$ranks" "$himeno" -b null --block 5 -t 0.2 -s 34x34x66 -w --accept --json r.json
+      expect_status 0
+      grep -q 'acceptance by policy default' <<<"$output"
+    done
+  done
+  # Without a size each rank gets the default one to itself; a size is the whole grid's as ever.
+  HIMENO_NULL_DEVICES=2 run --separate-stderr on 2 "$himeno" -b cpu -s 34x34x66 --block 5 -t 0.2 --accept --json r.json
+  [ "$("$PYTHON" -c 'import json; c = json.load(open("r.json"))["config"]; print(c["weak"], c["imax"], c["transport"])')" = "False 34 p2p" ]
+}
+
 @test "clean runs accuse nobody" {
   policy '{"stragglers_max": 0, "device_spread_max": 0.05, "noise_max": 0.05, "ceiling_share_min": 0.5}'
   for seed in 1 2 3 4 5; do

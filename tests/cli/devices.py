@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""What doc/results holds of device types, as doc/results/devices.json must have it: of each device the median over its runs of himeno-gpu on CUDA at L and
+XL, none of which shared a device; of a type the number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream where each device
+had a whole L or XL; the ceiling's share of theory is of all, two words a clock of the memory's bus."""
+import glob, json, os, statistics, sys
+
+THEORY = {"NVIDIA H100 80GB HBM3": 2 * 2619e6 * 5120 / 8e9, "NVIDIA H200": 2 * 3201e6 * 6144 / 8e9}
+OTHERS_ON_IT = "accept-slow.json"  # another program ran on one of its devices
+
+
+def runs(folder):
+    for name in sorted(glob.glob(f"{folder}/**/*.json", recursive=True)):
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+        document = json.loads(text) if text.startswith("{") else None
+        if os.path.basename(name) == OTHERS_ON_IT or not isinstance(document, dict) or not str(document.get("schema")).startswith("himeno-gpu/"):
+            continue
+        if document["config"]["backend"] == "cuda" and document["config"]["size"] in ("L", "XL") and document["result"]["ceiling_gbps"]:
+            if not any(rank["device_shared"] for rank in document["ranks"]):
+                yield document
+
+
+def three(values):
+    return [round(value, 3) for value in (min(values), statistics.median(values), max(values))]
+
+
+def table(folder):
+    gflops, shares = {}, {}
+    for document in runs(folder):
+        config, ranks = document["config"], document["ranks"]
+        for rank in ranks:
+            device, uuid = rank["device"], rank["uuid"]
+            shares.setdefault(device, {}).setdefault(uuid, []).append(document["result"]["ceiling_gbps"] / len(ranks) / THEORY[device])
+            if config["kernel"] == "stream" and (config["weak"] or len(ranks) == 1):
+                gflops.setdefault(device, {}).setdefault(uuid, []).append(rank["gflops"])
+
+    def of(values):
+        return {"devices": len(values), "least_median_greatest": three([statistics.median(one) for one in values.values()])}
+
+    return {device: {"gflops": of(gflops[device]), "ceiling_of_theory": of(shares[device])} for device in sorted(shares)}
+
+
+if __name__ == "__main__":
+    lines = [f"{json.dumps(device)}: {json.dumps(row)}" for device, row in table(sys.argv[1]).items()]
+    print("{" + ",\n ".join(lines) + "}")
