@@ -109,6 +109,13 @@ PY
   done
 }
 
+@test "a fat tree without a taper has its whole bisection: links twice as wide gain nothing" {
+  for taper in 1 0.5; do
+    "$sim" --model "$model" -s M -w -n 64 -p 4x4x4 --per-host 2 --leaf 2 --taper $taper --passes 2 --json tree-$taper.json >/dev/null
+  done
+  [ "$("$PYTHON" -c 'import json,sys; a,b=(json.load(open(p))["runs"][0]["phases"]["sweep"]["max"] for p in sys.argv[1:]); print(abs(a / b - 1) < 1e-6)' tree-1.json tree-0.5.json)" = True ]
+}
+
 # cpu_a_message N: what the simulation of N ranks takes of a CPU for each message, in seconds, however busy the machine is.
 cpu_a_message() {
   "$PYTHON" - "$sim" "$model" "$1" <<'PY'

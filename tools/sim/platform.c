@@ -15,8 +15,7 @@
 
 struct network {
   const struct sim_config *config;
-  /* leaves: switches that have hosts; spines: switches above, or groups */
-  int ranks, hosts, leaves, spines;
+  int ranks, hosts, leaves; /* leaves: switches that have hosts */
   double bandwidth[STUDY_WHERES], latency[STUDY_WHERES];
   FILE *file;
 };
@@ -87,23 +86,20 @@ static void hop(const struct network *n, const char *kind, int a, int b, int up)
   fprintf(n->file, "<link_ctn id=\"%s-%d-%d\" direction=\"%s\"/>", kind, a, b, up ? "UP" : "DOWN");
 }
 
+/* A leaf's links to all spines are one, as wide as all of them: packets are spread evenly, so that
+ * without a taper any pairing of hosts has their whole bandwidth. */
 static void tree_links(struct network *n)
 {
-  int leaf = (int)n->config->leaf;
-  n->spines = n->leaves > 1 ? leaf : 0;
-  double up = host_bandwidth(n) * leaf / (n->spines > 0 ? n->spines : 1) / n->config->taper;
-  for (int l = 0; l < n->leaves; l++)
-    for (int s = 0; s < n->spines; s++) link_write(n->file, "up", l, s, up, 0);
+  const double up = host_bandwidth(n) * (double)n->config->leaf / n->config->taper;
+  for (int l = 0; l < n->leaves && n->leaves > 1; l++) link_write(n->file, "up", l, 0, up, 0);
 }
 
-/* The way over a spine depends on both ends, and is the same back. */
 static void tree_route(const struct network *n, int from, int to)
 {
-  int leaf = (int)n->config->leaf, a = from / leaf, b = to / leaf;
+  int a = from / (int)n->config->leaf, b = to / (int)n->config->leaf;
   if (a == b) return;
-  int spine = (from + to) % n->spines;
-  hop(n, "up", a, spine, 1);
-  hop(n, "up", b, spine, 0);
+  hop(n, "up", a, 0, 1);
+  hop(n, "up", b, 0, 0);
 }
 
 /* Which router of a group has the link to another group. */
@@ -116,7 +112,6 @@ static void dragonfly_links(struct network *n)
 {
   double router = host_bandwidth(n) * (double)n->config->leaf / n->config->taper;
   int routers = n->leaves, groups = (routers + GROUP_ROUTERS - 1) / GROUP_ROUTERS;
-  n->spines = groups;
   for (int a = 0; a < routers; a++)
     for (int b = a + 1; b < routers && b / GROUP_ROUTERS == a / GROUP_ROUTERS; b++)
       link_write(n->file, "local", a, b, router, 0);
