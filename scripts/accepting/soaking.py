@@ -8,7 +8,7 @@ SHORTEST = 0.05  # of a slice: a shorter rest is none
 
 
 def soak(run):
-    """Memory-bound and compute-bound work by turns: a device is seldom wrong under one load alone."""
+    """Memory-bound and compute-bound work by turns: a device is seldom wrong under one load alone. Returns the hosts that are left."""
     length = run.a.soak / max(1, round(run.a.soak / run.a.slice))
     kinds = ["memory", "compute"] if run.has("gemm-gpu") else ["memory"]
     if len(kinds) == 1:
@@ -26,6 +26,7 @@ def soak(run):
         if not passed:
             names = after_failure(run, step, names)
     say(f"soaked for {run.a.soak - max(left, 0):.3g} of {run.a.soak:g} s")
+    return names
 
 
 def job(run, name, seconds):

@@ -32,17 +32,21 @@ def chosen(text):
     return [name for name in NAMES if name in words]
 
 
-def all_of_them(run):
-    """Each stage gets what the ones before it left."""
+def all_of_them(run, soaked=None):
+    """Each stage gets what the ones before it left. A soak had the stage alone, and left the hosts `soaked`."""
     work = {"alone": alone, "products": products, "pairs": pairs, "switches": switches, "all": everything, "devices": devices}
-    left = run.tested = run.a.names
+    left = soaked
+    if soaked is None:
+        left = run.tested = run.a.names
     for name in run.a.stages:
-        left = work[name](run, left)
+        if soaked is None or name != "alone":
+            left = work[name](run, left)
 
 
 def sized(run):
     """Each rank's problem; himeno-gpu chooses by the kind of device where nothing was asked for."""
-    return [*(["-s", run.a.size] if run.a.size else []), "-w"]
+    block = ["--block", str(run.a.block)] if run.a.block and not any(word.startswith("--block") for word in run.a.options) else []
+    return [*(["-s", run.a.size] if run.a.size else []), "-w", *block]
 
 
 def accepted_by(run, *more):

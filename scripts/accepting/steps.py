@@ -85,6 +85,8 @@ class Run:
         keys = ("names", "per_host", "policy", "size", "seconds", "rounds", "options", "gemm_options", "launcher", "program", "leaves",
                 "soak", "slice", "stages")
         plan = {**{key: getattr(self.a, key) for key in keys}, "limits of the policy": contents(self.a.policy)}
+        if self.a.level:
+            plan["level"] = self.a.level
         path = os.path.join(self.a.folder, "plan.json")
         before = read_document(path)
         if before and plan["size"] is None and before.get("size") == "L":  # begun when that was what nobody asked for
@@ -131,9 +133,9 @@ class Run:
         # Launchers that run side by side get in each other's way now and then; a host that is down fails again.
         for tries, mode in (1, "w"), (2, "a"):
             ended = self.tried(name, words, limit, mode)
-            if not ended:
+            if not ended and tries == 1:
                 return None
-            outcome, why = ended
+            outcome, why = ended or (outcome, why)  # no time to try again: the first try counts
             if outcome not in ("not started", "partial"):
                 break
         done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "tries": tries, "seconds": round(time.time() - begin, 3),

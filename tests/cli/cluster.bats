@@ -407,6 +407,73 @@ TEXT
     "('n[3,6]', [('n3', 'all'), ('n6', 'all'), ('n6', 'all')])" ]
 }
 
+@test "levels: what each does, options that are given hold, and level 1 keeps its time beside a hanging host" {
+  site
+  echo 'hang n2' >faults
+  SECONDS=0
+  cluster 'n[1-2]' --level 1 --limit 8 --budget 20s
+  expect_status 6
+  [ "$SECONDS" -lt 45 ]
+  [ "$(ls out/steps/*.json | wc -l)" = 2 ]
+  grep -q -- ' -w -t 0.05 .*--block 5 ' out/steps/alone-n1.log
+  [ "$(verdict 'r["drain_list"], [row["verdict"] for row in r["measured"]]')" = "('n2', ['pass', 'hang'])" ]
+  rm -r out
+  cluster n1 --level 1 --options '-b null'
+  expect_status 0
+  grep -q -- ' -w --block 40 -t 0.05 ' out/steps/alone-n1.log
+  run "$PYTHON" -B - "$top_srcdir/scripts/accepting" <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+import argparse, levels
+def at(level, *given):
+    a = argparse.Namespace(level=level, given=dict.fromkeys(given), stages="all", seconds=9, limit=180, budget=None, rounds=3, soak=None)
+    levels.at_level(a)
+    return a
+# A launcher may take 10 s to end, and what begins it a second.
+assert at(1).budget + 10 + 1 < 60 and at(2).budget + 10 + 1 < 600 and at(3).budget + 10 + 1 <= 4 * 3600
+assert all(at(level).limit < at(level).budget for level in (1, 2)) and at(3).soak < at(3).budget
+assert at(1).stages == ["alone"] and at(2).stages == "all" and at(1, "--seconds").seconds == 9 and at(1).seconds == 5
+assert vars(at(None)) == {**vars(at(None)), "seconds": 9, "budget": None, "block": None, "soak": None}
+PY
+  expect_status 0
+}
+
+@test "level 3 by a clock that work alone moves: a soak of three hours, then the other stages" {
+  echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
+  export CLOCK_MACHINE="sweep=1000000 ceiling=100 fill=1 checksum=1 product=400000"
+  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts n1,n2 --per-host 1 --program "$top_builddir/tests/clock/himeno-gpu" --size 18x18x34 \
+    --options "-b null --block 40" --gemm-options '-s 64' --policy site.json --launcher "$MPIRUN -np {ranks}" --level 3 --slice 1h
+  expect_status 0
+  grep -q '^soaked for 1.08e+04 of 10800 s$' <<<"$output"
+  [ "$(cd out/steps && echo soak-*.json)" = "soak-0000-memory.json soak-0001-compute.json soak-0002-memory.json" ]
+  [ "$(verdict 'all(3600 < json.load(open(f"out/steps/soak-000{n}-memory.doc"))["result"]["soak"]["seconds"] < 4400 for n in (0, 2))')" = True ]
+  [ -s out/steps/pair-n1-n2.json ] && [ -s out/steps/all.json ] && [ ! -e out/steps/alone-0001-n1.json ]
+}
+
+@test "the simulation finds in levels 1 and 2 what the documentation says, and accuses no sound cluster" {
+  command -v mpicc >/dev/null || skip "there is no mpicc"
+  for python in "$PYTHON" /usr/bin/python3 ''; do [ -n "$python" ] || break; "$python" -c 'import numpy' 2>/dev/null && break; done
+  [ -n "$python" ] || skip "there is no numpy"
+  "$python" -B "$top_srcdir/scripts/accept-power" --level 1 --runs 200 --planted 40 >power
+  "$python" -B "$top_srcdir/scripts/accept-power" --level 2 --runs 20 --planted 20 | tail -n 1 >>power
+  "$PYTHON" - "$top_srcdir/doc/acceptance.md" <<'PY'
+import re, sys
+def rows(path):
+    """{(level, hosts and devices): cells}; a dash is infinite, or never."""
+    lines = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in open(path) if re.match(r"\| [123] \| \d+ × ", line)]
+    return {(line[0], line[1]): line[2:] for line in lines}
+def number(cell):
+    return float("inf") if cell == "–" else float(re.match("[0-9.]+", cell)[0])
+told, found = rows(sys.argv[1]), rows("power")
+assert set(found) <= set(told) and len(found) == 2, (told, found)
+for key, cells in found.items():
+    assert int(cells[0].split()[0]) <= 1 and int(told[key][0].split()[0]) * 1000 <= int(told[key][0].split()[2]), (key, cells)
+    for said, seen in zip(told[key][1:6], cells[1:6]):
+        assert number(seen) <= 1.5 * number(said), (key, said, seen)
+    assert number(cells[6]) >= number(told[key][6]) / 2, (key, cells)
+PY
+}
+
 @test "bad input" {
   run "$top_srcdir/scripts/accept" out --program "$himeno"
   expect_status 2

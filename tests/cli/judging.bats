@@ -15,7 +15,7 @@ piece() {
 a_run='
 class Options:
     names, folder, soak, slice, limit, seconds, per_host, options, gemm_options, size = ["a", "b", "c", "d"], ".", 100, 25, 5, 1, 1, [], [], "XS"
-    policy, ignored, prometheus = "default", [], None
+    policy, ignored, prometheus, level, block = "default", [], None, None, None
 class Run:
     def __init__(self, outcomes=None, documents=None):
         self.a, self.findings, self.left_out, self.begin, self.outcomes, self.documents, self.launched = Options(), [], [], 0, outcomes or {}, documents or {}, []

@@ -122,6 +122,24 @@ PY
   for section in post test runscript; do sed -n "/^%$section/,/^\$/p" "$sites/himeno-gpu.def" | sed 1d | sh -n; done
 }
 
+@test "the prolog fails where its node is to be drained, and for nothing else" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  cd "$BATS_TEST_TMPDIR"
+  prolog() { SLURM_JOB_ID=1 SLURM_GPUS_ON_NODE=2 TMPDIR=$PWD HIMENO_ACCEPT_OPTIONS="--program \"$himeno\" --size 18x18x34 --seconds 0.05 --policy site.json --options '-b null --block 5 $1'" run "$sites/prolog.sh"; }
+  echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
+  prolog ''
+  expect_status 0
+  [[ $output == *"[1/1] alone "*" pass "* && $output == *"  ACCEPTED"* ]]
+  prolog --nonsense
+  expect_status 0
+  [[ $output == *"unknown option"* || $output == *--nonsense* ]]
+  echo '{"name": "site", "devices_per_host": 3}' >site.json
+  prolog ''
+  expect_status 1
+  [[ $output == *"drain: localhost"* ]]
+  [ "$(ls)" = site.json ]
+}
+
 @test "the ReFrame test runs, and fails below its reference" {
   reframe=$(command -v reframe) || skip "there is no reframe"
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
