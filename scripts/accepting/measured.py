@@ -5,19 +5,22 @@ import statistics
 import stages
 
 LOW, HIGH, EITHER = -1, 1, 0
+WHERE_TOLD = ("theory_share", "pair_seconds", "gflops_per_watt")  # the other columns stand in every table
 # Key, head, what it is, factor and form for readers, the bad side, and the least distance that counts: a share of the median, or so much.
 COLUMNS = (
     ("gflops", "GFLOPS", "of the slowest device by its own compute time", 1, "{:#.5g}", LOW, 0.03, 0),
     ("ceiling_share", "share", "of the ceiling, in the same run", 100, "{:.1f}%", LOW, 0.03, 0),
+    ("theory_share", "of theory", "the ceiling's share of what the data sheet says", 100, "{:.1f}%", LOW, 0.03, 0),
     ("exchange_seconds", "exchange µs", "a sweep, among the host's own devices", 1e6, "{:.1f}", HIGH, stages.LEAST, 0),
     ("pair_seconds", "pairs µs", "a sweep, of exchange with other hosts, the median of its pairs", 1e6, "{:.1f}", HIGH, stages.LEAST, 0),
     ("celsius", "°C", "the hottest device after a block", 1, "{:.0f}", HIGH, 0, 8),
     ("watts", "W", "the most of a device", 1, "{:.0f}", EITHER, 0.10, 0),
+    ("gflops_per_watt", "GFLOPS/W", "of all devices, idle power apart", 1, "{:#.3g}", LOW, 0.10, 0),
     ("sm_mhz", "MHz", "the lowest clock after a block", 1, "{:.0f}", LOW, 0.03, 0),
     ("errors", "errors", "of ECC and retired memory, all devices", 1, "{:.0f}", HIGH, 0, 0),
 )
-RULE = (f"on the bad side of the median by more than {stages.SIGMAS} times 1.4826 MAD of the hosts, and by more than 3% (GFLOPS, share, MHz), 25% (exchange), "
-        f"10% either way (W) or 8 °C; of errors any more; from {stages.PAIRS_MIN} hosts on")
+RULE = (f"on the bad side of the median by more than {stages.SIGMAS} times 1.4826 MAD of the hosts, and by more than 3% (GFLOPS, shares, MHz), 25% (exchange), "
+        f"10% (GFLOPS/W; W, either way) or 8 °C; of errors any more; from {stages.PAIRS_MIN} hosts on")
 
 
 def shown(key, value):
@@ -69,10 +72,12 @@ def row_of(name, document, telemetry, errors, pairs):
         "host": name,
         "gflops": most([rank.get("gflops") for rank in ranks], min),
         "ceiling_share": share_of(document),
+        "theory_share": most(((rank.get("theory") or {}).get("share") for rank in ranks), min),
         "exchange_seconds": stages.exchange_of(document) if len(ranks) > 1 else None,
         "pair_seconds": most(pairs, statistics.median),
         "celsius": most(max(one["celsius"]) for one in telemetry if one.get("celsius")),
         "watts": most(max(one["watts"]) for one in telemetry if one.get("watts")),
+        "gflops_per_watt": (document.get("result", {}).get("energy") or {}).get("gflops_per_watt"),
         "sm_mhz": most((min(one["sm_mhz"]) for one in telemetry if one.get("sm_mhz")), min),
         "errors": most(errors),
     }

@@ -38,7 +38,7 @@ def checks(run):
             if check["check"] not in worst or margin < worst[check["check"]][0]:
                 worst[check["check"]] = margin, check, step
     return [[name, f"{'at most' if check['at_most'] else 'at least'} {check['limit']:.4g} {check['unit']}".strip(),
-             "unknown" if check["value"] is None else f"{check['value']:.4g}", check["outcome"], fold(step["hosts"])]
+             "unknown" if check["value"] is None else f"{check['value']:.4g}", check["outcome"], fold(step["hosts"]), check.get("from") or "–"]
             for name, (_, check, step) in worst.items()]
 
 
@@ -60,7 +60,7 @@ def html(document, run):
             [", ".join(one["hosts"]), one["device"] or "–", one["kind"], one["why"]] for one in document["findings"]], wraps=True, texts=(0, 1))))
     limits = checks(run)
     if limits:
-        parts.append(page.section(f"Policy {document['policy']}: the nearest to each limit", page.table(["check", "limit", "value", "outcome", "hosts"], limits, texts=(4,))))
+        parts.append(page.section(f"Policy {document['policy']}: the nearest to each limit", page.table(["check", "limit", "value", "outcome", "hosts", "limit from"], limits, wraps=True, texts=(4, 5))))
     if document["unchecked"]:
         parts.append(page.section("Not checked", page.facts((check, ", ".join(hosts)) for check, hosts in document["unchecked"].items())))
     parts.append(page.section("Method", *(page.paragraph(text) for text in METHOD)))
@@ -74,10 +74,12 @@ def html(document, run):
 # Name behind himeno_accept_host_, key of a row, factor to the base unit, help.
 METRICS = (("flops_per_second", "gflops", 1e9, "Floating-point rate of the slowest device by its own compute time."),
            ("ceiling_ratio", "ceiling_share", 1, "Share of what the memory allows."),
+           ("ceiling_of_theory_ratio", "theory_share", 1, "Share of the data sheet's memory rate that the ceiling reaches."),
            ("exchange_seconds", "exchange_seconds", 1, "Halo exchange a sweep among the host's own devices."),
            ("pair_exchange_seconds", "pair_seconds", 1, "Halo exchange a sweep with other hosts."),
            ("temperature_celsius", "celsius", 1, "The hottest device after a block."),
            ("power_watts", "watts", 1, "The most of a device."),
+           ("flops_per_joule", "gflops_per_watt", 1e9, "Floating-point operations a joule of all devices, idle power apart."),
            ("clock_hertz", "sm_mhz", 1e6, "The lowest clock of a device after a block."),
            ("errors", "errors", 1, "Errors of ECC and retired memory of all devices."))
 

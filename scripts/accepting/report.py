@@ -68,7 +68,7 @@ def set_up(run, shared):
 
 def figures(rows):
     """What was measured, a line a host, with a star at what lies apart."""
-    columns = [column[0] for column in measured.COLUMNS if column[0] != "pair_seconds" or any(row["pair_seconds"] is not None for row in rows)]
+    columns = [column[0] for column in measured.COLUMNS if column[0] not in measured.WHERE_TOLD or any(row[column[0]] is not None for row in rows)]
     lines = [["host", *(column[1] for column in measured.COLUMNS if column[0] in columns), "verdict"]]
     lines += [[row["host"], *(measured.shown(key, row[key]) + ("*" if key in row["outliers"] else " ") for key in columns), row["verdict"]] for row in rows]
     widths = [max(len(line[at].rstrip()) for line in lines) for at in range(len(lines[0]))]

@@ -6,7 +6,7 @@ tree=$(dirname "$(readlink -f "$0")")/../..
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 devices=${SLURM_GPUS_ON_NODE:-$(nvidia-smi -L 2>/dev/null | wc -l)}
-unset "${!SLURM_@}" # for mpirun starts on this node alone
+unset "${!SLURM_@}" # this node alone, whatever the job has
 eval "more=(${HIMENO_ACCEPT_OPTIONS-})" || exit 0
 "$tree/scripts/accept" "$folder/accept" --level 1 --hosts localhost --per-host "$((devices > 0 ? devices : 1))" "${more[@]}" "$@"
 ! grep -qs '"drain_list": "[^"]' "$folder/accept/accept.json"

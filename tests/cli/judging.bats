@@ -205,14 +205,27 @@ assert marked("watts", 300, 300, 300, 300, 335, 265) == [4, 5] and marked("error
 PY
 }
 
+@test "a row has the least of the devices' values, and the most of the telemetry" {
+  piece accepting <<'PY'
+import measured
+ranks = [{"gflops": 3, "ceiling_share": 0.9, "theory": {"share": 0.8}}, {"gflops": 2, "ceiling_share": 0.95, "theory": {"share": None}}, {"gflops": 4, "theory": None}]
+row = measured.row_of("n", {"ranks": ranks, "result": {"ceiling_share": 0.5, "energy": {"gflops_per_watt": 7}}},
+                      [{"celsius": [40, 60], "watts": [1, 9], "sm_mhz": [5, 8]}, {"celsius": [30, 50], "watts": [2, 3], "sm_mhz": [6, 6]}], [3, None, 1], [None, 2, 4])
+told = {key: row[key] for key in ("gflops", "ceiling_share", "theory_share", "gflops_per_watt", "celsius", "watts", "sm_mhz", "errors", "pair_seconds")}
+assert list(told.values()) == [2, 0.9, 0.8, 7, 60, 9, 5, 3, 3], told
+empty = measured.row_of("n", {}, [], [], [])
+assert {empty[key] for key in empty if key != "host"} == {None}, empty
+PY
+}
+
 @test "metrics escape what their format does, and leave out what nothing told" {
   piece "accepting reporting" <<PY
 import published
-row = {"host": 'a"\\\\b', "gflops": 2, "ceiling_share": None, "exchange_seconds": None, "pair_seconds": None, "celsius": None, "watts": None, "sm_mhz": None,
+row = {"theory_share": None, "gflops_per_watt": 50, "host": 'a"\\\\b', "gflops": 2, "ceiling_share": None, "exchange_seconds": None, "pair_seconds": None, "celsius": None, "watts": None, "sm_mhz": None,
        "errors": 0, "outliers": [], "verdict": "pass"}
 text = published.prometheus({"measured": [row], "accepted": True, "seconds": 1.5, "drain": {}}, 7)
 assert 'himeno_accept_host_flops_per_second{host="a\\\\"\\\\\\\\b"} 2000000000' in text, text
-assert "celsius" not in text and "duration_seconds 1.5\n" in text and 'errors{host' in text and "accepted 1\n" in text, text
+assert 'flops_per_joule{host' in text and "} 50000000000" in text and "celsius" not in text and "duration_seconds 1.5\n" in text and 'errors{host' in text and "accepted 1\n" in text, text
 PY
 }
 
