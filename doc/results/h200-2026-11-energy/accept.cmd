@@ -1,0 +1,1 @@
+himeno-gpu --accept default -b cuda --json accept.json

@@ -1,0 +1,1 @@
+himeno-gpu -b cuda -s L -k stream -t 14 --json stream.json

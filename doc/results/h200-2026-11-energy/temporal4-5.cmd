@@ -1,0 +1,1 @@
+himeno-gpu -b cuda -s L -k temporal4 -t 14 --json temporal4-5.json
