@@ -74,7 +74,7 @@ static const struct {
                {"power_brake", THROTTLE_POWER_BRAKE}};
 
 /* The built-in policies. h200-x8-2026-11/accept.txt of doc/results has the share and the spread,
- * devices.json there what is said of H200 and H100. */
+ * doc/devices.json what is said of H200 and H100. */
 enum { DEFAULT, H100, H200, BUILT_IN };
 static const char *const built_in_names[BUILT_IN] = {"default", "h100", "h200"};
 static const char sound[] = "what a sound device has", chosen[] = "chosen: machines differ in what is usual",

@@ -131,11 +131,11 @@ True True" ]
 }
 
 @test "what is said of device types is what the results hold" {
-  "$PYTHON" "$top_srcdir/tests/cli/devices.py" "$top_srcdir/doc/results" | cmp - "$top_srcdir/doc/results/devices.json"
+  "$PYTHON" "$top_srcdir/tests/cli/devices.py" "$top_srcdir/doc/results" | cmp - "$top_srcdir/doc/devices.json"
   "$PYTHON" - "$top_srcdir/doc" <<'PY'
 import json, sys
 text = open(f"{sys.argv[1]}/acceptance.md").read()
-for device, of in json.load(open(f"{sys.argv[1]}/results/devices.json")).items():
+for device, of in json.load(open(f"{sys.argv[1]}/devices.json")).items():
     cells = (f"{row['devices']} devices: " + ", ".join(f"{value:.{digits}f}" for value in row["least_median_greatest"])
              for row, digits in ((of["gflops"], 0), (of["ceiling_of_theory"], 3)))
     assert f"| {device} | " + " | ".join(cells) + " |" in text, device

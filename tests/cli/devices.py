@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What doc/results holds of device types, as doc/results/devices.json must have it: of each device the median over its runs of himeno-gpu on CUDA at L and
+"""What doc/results holds of device types, as doc/devices.json must have it: of each device the median over its runs of himeno-gpu on CUDA at L and
 XL, none of which shared a device; of a type the number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream where each device
 had a whole L or XL; the ceiling's share of theory is of all, two words a clock of the memory's bus."""
 import glob, json, os, statistics, sys
