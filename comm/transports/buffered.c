@@ -219,6 +219,8 @@ status_t buffered_setup(const struct halo_context *context, enum buffered_way wa
   x->context = *context;
   x->plan = *context->plan;
   x->context.plan = &x->plan;
+  x->layout = *context->layout;
+  x->context.layout = &x->layout;
   x->way = way;
   for (int m = 0; m < x->plan.n; m++) x->shared[m].carried = way == WAY_PINNED;
   if (way == WAY_PINNED) TRY(handover_open(&x->handover, &x->context, x->shared), fail);

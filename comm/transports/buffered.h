@@ -46,6 +46,7 @@ struct buffered_requests {
 struct halo_exchange {
   struct halo_context context;
   struct halo_plan plan;
+  struct layout layout;
   enum buffered_way way;
   const struct halo_packer *packer;
   struct halo_packer_state *packer_state;
