@@ -4,8 +4,7 @@ load ../helper
 bats_require_minimum_version 1.5.0
 
 setup() {
-  export HIMENO_BUILD=$top_builddir
-  published=$top_srcdir/scripts/qpu-published
+  published=("$top_srcdir/scripts/qpu-published" --build "$top_builddir")
   folder=$BATS_TEST_TMPDIR/folder
   mkdir -p "$folder"
   cd "$BATS_TEST_TMPDIR" || exit 1
@@ -50,11 +49,11 @@ END
 
 @test "programs written for a Pi's mailbox run as they are" {
   mailbox_program good 'bus + 4096'
-  run --separate-stderr "$published" "$folder"
+  run --separate-stderr "${published[@]}" "$folder"
   expect_status 0
   [[ $output == *"C programs                  1 of 1 right"* ]]
   mailbox_program bad 'bus + 8192'
-  run --separate-stderr "$published" "$folder"
+  run --separate-stderr "${published[@]}" "$folder"
   expect_status 4
   [[ $output == *"wrong: bad.c"*"C programs                  1 of 2 right"* ]]
 }
@@ -63,21 +62,21 @@ END
   printf 'fadd r1, r1, r3;\n;fmul r2, r1, r0\nmov ra0, 5\nthrend\nnop\nnop\n' >"$folder/one.qasm"
   "$top_builddir/gpu/qpu/qpu-as" -u -i "$folder/one.qasm" -f hex -o "$folder/one.hex"
   sed -i '2s/0x15/0x14/' "$folder/one.hex"
-  run "$published" "$folder"
+  run "${published[@]}" "$folder"
   expect_status 0
   [[ $output == *"one.qasm: 4 of 5 words as published, 5 made"*"sources assembled           1 of 1 right"* ]]
   echo 'fmul r0>>1, r1, r2' >"$folder/two.qasm"
-  run "$published" "$folder"
+  run "${published[@]}" "$folder"
   expect_status 4
   [[ $output == *"wrong: qpu-as:"*"two.qasm:1:"*"1 of 2 right"* ]]
 }
 
 @test "what it cannot do is said" {
-  run "$published"
+  run "${published[@]}"
   expect_status 2
-  run "$published" "$folder"
+  run "${published[@]}" "$folder"
   expect_status 2
   [[ $output == *"nothing in"*"that it knows"* ]]
-  HIMENO_BUILD=$folder run "$published" "$folder"
+  run "${published[0]}" --build "$folder" "$folder"
   expect_status 3
 }

@@ -3,7 +3,9 @@
  * \brief qpu-run: runs a QPU program, one's own or a published one, on the emulator. */
 #include <config.h>
 
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/start.h"
+#include "base/values.h"
 #include "gpu/qpu/asm/asm.h"
 #include "gpu/qpu/emulator/job_text.h"
 
@@ -129,6 +132,30 @@ static status_t save_all(const struct config *config, const struct qpu_setting *
   return STATUS_OK;
 }
 
+static const char *path_of(const char *item)
+{
+  const char *equal = isdigit((unsigned char)item[0]) ? strchr(item, '=') : NULL;
+  return equal ? equal + 1 : item;
+}
+
+/* Refuses to write what is read; the parser of options knows no lists of files. */
+static status_t saves_check(const struct config *c)
+{
+  char out[PATH_MAX], in[PATH_MAX];
+  for (const char *saves = c->save; saves;) {
+    saves = value_next(saves, ',', out, sizeof out);
+    const char *path = path_of(out), *also = NULL;
+    if (file_is_same(path, c->input)) also = "input";
+    if (c->uniforms_from && file_is_same(path, c->uniforms_from)) also = "uniforms-from";
+    for (const char *loads = c->load; loads;) {
+      loads = value_next(loads, ',', in, sizeof in);
+      if (file_is_same(path, path_of(in))) also = "load";
+    }
+    if (also) return log_fail(STATUS_USAGE, "--save \"%s\": is also the file of --%s", path, also);
+  }
+  return STATUS_OK;
+}
+
 static status_t prepare(const struct config *config, struct qpu_emu_config *how, const uint64_t *words,
                         size_t n_words, struct qpu_setting *setting)
 {
@@ -200,6 +227,7 @@ int main(int argc, char **argv)
   if (request == OPTION_SHOW_VERSION) printf("qpu-run %s\n", PACKAGE_VERSION);
   if (request != OPTION_RUN) return file_flush_stdout();
   if (!config.input) return log_fail(STATUS_USAGE, "--input names no file");
+  RETURN_IF_FAILED(saves_check(&config));
   if (config.tolerate) log_warn("--tolerate is the old spelling of --hazards ignore");
   qpu_emu_set_rules(&how, config.tolerate ? QPU_IGNORE : QPU_WARN);
   TRY(qpu_parse_rules(config.hazards, &how), done);
