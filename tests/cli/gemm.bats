@@ -319,7 +319,7 @@ ended() {
 }
 
 @test "special data that nobody reads" { says 2 '--data special' --data special --alpha 0 -s 8; }
-@test "a type that no kernel takes" { says 3 'no kernel of type bf16' --type bf16 -s 8; }
+@test "a type that no kernel takes" { says 3 'no kernel for this product: its last one does not take type bf16' --type bf16 -s 8; }
 @test "a transposition that the kernel does not take" { says 3 '--kernel blocked.*transposed' -k blocked --trans NT -s 8; }
 @test "matrices that do not fit" { says 3 'size 2000000x2000000x2000000 needs .* on each device' -s 2000000; }
 @test "blocks of no length" { says 2 '--block "0": must be' --block 0 -s 8; }
