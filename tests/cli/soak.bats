@@ -116,8 +116,10 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   "$himeno" -b null -s 20x20x36 --block 10 -t 60 --json r.json >out 2>&1 3>&- &
   for _ in $(seq 600); do [ -s r.json ] && break; sleep 0.1; done
   sleep 0.5
+  SECONDS=0
   kill -TERM $!
   wait $!
+  [ "$SECONDS" -lt 30 ]
   grep -q 'PARTIAL' out
   [ "$(value 'r["partial"], r["result"]["verdict"], r["result"]["blocks"] > 0')" = "(True, 'partial', True)" ]
   follows_schema

@@ -343,6 +343,7 @@ FIGURES
 d.result.blocks = 3
 d.result.seconds = 0.20088
 d.result.gflops = 3.4
+d.result.score = 3400 / 82.84
 FIGURES
   says "official   3400.00 MFLOPS, score 41.04 against 82.84 MFLOPS"
 }

@@ -122,6 +122,12 @@ END
   done
 }
 
+@test "a halo that is shorter than expected is refused before memory is shared" {
+  run on 2 "$top_builddir/tests/mpi/one-way" null staged longer
+  expect_status 4
+  [[ $output =~ "a halo from rank 0, face i-, has "[0-9]+" floats and must have "[0-9]+": WRONG" ]]
+}
+
 @test "a neighbour in a communicator of two of three: named by its number in the whole job" {
   local host
   host=$(uname -n)
