@@ -66,7 +66,7 @@ def html(document, run):
     parts.append(page.section("Method", *(page.paragraph(text) for text in METHOD)))
     commands = list(dict.fromkeys(one["command"] for one in document["findings"])) or list(dict.fromkeys(step["command"] for step in run.done.values()))
     parts.append(page.section("Commands that repeat each finding" if document["findings"] else "Commands", page.preformatted(commands)))
-    return page.page("Acceptance", f"{len(document['hosts'])} hosts, {document['time'][:10]}, policy {document['policy']}, {document['seconds']:.0f} s", parts)
+    return page.page("Acceptance", f"{len(document['hosts'])} host{'s' * (len(document['hosts']) != 1)}, {document['time'][:10]}, policy {document['policy']}, {document['seconds']:.0f} s", parts)
 
 
 # ---- metrics ----

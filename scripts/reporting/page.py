@@ -17,7 +17,7 @@ ul.verdicts b { display: block; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .88rem; }
 th, td { padding: .28rem .65rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th { text-align: right; background: var(--band); position: sticky; top: 0; } tbody tr:hover { background: var(--band); }
-td.text, th.text { text-align: left; } td.mark { background: var(--flag); font-weight: 600; } td.long { white-space: normal; overflow-wrap: anywhere; } th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid var(--mark); }
+td.text, th.text { text-align: left; } td.mark { background: var(--flag); font-weight: 600; } td.long { white-space: normal; overflow-wrap: break-word; } th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid var(--mark); }
 th[aria-sort=ascending] button::after { content: " \\2191"; } th[aria-sort=descending] button::after { content: " \\2193"; }
 img { max-width: 100%; height: auto; } pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; overflow: auto; max-height: 28rem; font-size: .8rem; }
 @media print { body { max-width: none; padding: 0; } pre { max-height: none; white-space: pre-wrap; } h2 { break-after: avoid; } }
