@@ -138,6 +138,21 @@ static int is_box(const struct box *box, int64_t begin, int64_t count)
   return begin / row == (begin + count - 1) / row;
 }
 
+/* Rows of a field hold the floats of a chunk in the packed order. */
+static void rows_are(const struct layout *l, const struct box *box, int64_t begin, int64_t count)
+{
+  struct gpu_rows r = halo_rows(l, box, begin, count);
+  int64_t n = begin, nj = box_extent(box, 1), nk = box_extent(box, 2);
+  for (size_t layer = 0; layer < r.layers; layer++)
+    for (size_t row = 0; row < r.rows; row++)
+      for (size_t at = 0; at < r.width; at += sizeof(float), n++) {
+        int64_t i = box->lo[0] + n / nk / nj, j = box->lo[1] + n / nk % nj, k = box->lo[2] + n % nk;
+        assert_int_equal(r.offset + layer * r.slice + row * r.pitch + at,
+                         (i * l->plane + j * l->pitch + k) * (int64_t)sizeof(float));
+      }
+  assert_int_equal(n, begin + count);
+}
+
 /* Chunks are boxes and cover the packed buffer once, and so do pieces; messages that stay alone
  * come first. */
 static void chunks_and_pieces_cover_the_buffer(void **state)
@@ -162,7 +177,9 @@ static void chunks_and_pieces_cover_the_buffer(void **state)
         const struct halo_message *message = &mine.plan.messages[chunk->message];
         int64_t offset = receive ? message->recv_offset : message->send_offset;
         assert_true(chunk->count > 0 && (limits[l] == 0 || chunk->count <= limits[l]));
-        assert_true(is_box(receive ? &message->recv : &message->send, chunk->begin - offset, chunk->count));
+        const struct box *box = receive ? &message->recv : &message->send;
+        assert_true(is_box(box, chunk->begin - offset, chunk->count));
+        rows_are(&mine.layout, box, chunk->begin - offset, chunk->count);
         assert_true(n == 0 || !cutting[chunk->message].alone || cutting[c.chunk[n - 1].message].alone);
         for (int64_t at = chunk->begin; at < chunk->begin + chunk->count; at++)
           assert_int_equal(seen[at]++, 0);
