@@ -23,7 +23,6 @@ static status_t events_create(struct halo_exchange *x)
 {
   struct gpu_device *device = x->context.device;
   RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->before));
-  RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->packed_all));
   for (int r = 0; r < BUFFERED_EVENTS; r++) {
     RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->arrived[r]));
     for (int m = 0; m < MARKS; m++) RETURN_IF_FAILED(gpu_event_create(device, &x->ring[r].event[m]));
@@ -65,7 +64,6 @@ static void events_destroy(struct halo_exchange *x)
   for (int p = 0; x->copied && p < x->outgoing.pieces; p++) gpu_event_destroy(x->copied[p]);
   free(x->copied);
   gpu_event_destroy(x->before);
-  gpu_event_destroy(x->packed_all);
 }
 
 static enum gpu_host_kind host_kind(const struct halo_exchange *x)
@@ -201,7 +199,6 @@ static status_t exchange_fill(struct halo_exchange *x)
   RETURN_IF_FAILED(chunks_create(x));
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->out));
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->in));
-  x->packing = x->packed.n > 0 && x->packed.n < x->plan.n ? x->in : x->out;
   RETURN_IF_FAILED(send_create(x));
   RETURN_IF_FAILED(recv_create(x));
   RETURN_IF_FAILED(lists_create(x));

@@ -15,12 +15,11 @@
 /* The device's times are taken in one exchange of so many, since a timestamp holds its queue up. */
 #define BUFFERED_TIMED 8
 
-/* Packed from BEGIN, copied out from COPYING to OUT, in from BACK to IN, unpacked from READY. At
+/* Packed from BEGIN, copied out from PACKED to OUT, in from BACK to IN, unpacked from READY. At
  * HERE the last of several pieces has come. Those of steps that are left out are not recorded. */
 enum buffered_mark {
   MARK_BEGIN,
   MARK_PACKED,
-  MARK_COPYING,
   MARK_OUT,
   MARK_BACK,
   MARK_HERE,
@@ -54,16 +53,14 @@ struct halo_exchange {
   /* messages whose rows are copied from and to the field, and the plan of those that are packed */
   int by_rows[HALO_MESSAGES_MAX];
   struct halo_plan packed;
-  struct gpu_queue *packing; /* `in` where rows go out meanwhile */
-  int packs_there;           /* the device packs to where others read: nothing is copied out */
+  int packs_there; /* the device packs to where others read: nothing is copied out */
   struct gpu_mem send[2], recv[2];
   /* by turns: what is sent from, the device's buffers where it packs there */
   float *host_send[2];
   /* by turns: the device may still read one while the next halo arrives */
   float *host_recv[2];
-  struct gpu_event *before;     /* where the caller has no event */
-  struct gpu_event *packed_all; /* where they are packed beside copies */
-  struct gpu_event **copied;    /* a piece is in host memory */
+  struct gpu_event *before;  /* where the caller has no event */
+  struct gpu_event **copied; /* a piece is in host memory */
   struct halo_chunks outgoing, incoming;
   int first[HALO_MESSAGES_MAX], chunks[HALO_MESSAGES_MAX]; /* of a message that comes in */
   struct gpu_event *arrived[BUFFERED_EVENTS];

@@ -8,7 +8,6 @@
 
 int buffered_is_marked(const struct halo_exchange *x, int mark)
 {
-  if (mark == MARK_COPYING) return x->packing != x->out;
   if (mark == MARK_HERE) return x->incoming.pieces > 1;
   return x->packed.n > 0 || (mark != MARK_PACKED && mark != MARK_READY && mark != MARK_UNPACKED);
 }
@@ -34,7 +33,7 @@ static status_t marks_read(struct halo_exchange *x, struct buffered_marks *marks
     enum halo_phase phase;
     enum buffered_mark begin, end;
   } spans[] = {{HALO_PACK, MARK_BEGIN, MARK_PACKED},
-               {HALO_D2H, MARK_COPYING, MARK_OUT},
+               {HALO_D2H, MARK_PACKED, MARK_OUT},
                {HALO_H2D, MARK_BACK, MARK_IN},
                {HALO_UNPACK, MARK_READY, MARK_UNPACKED}};
   double at[MARKS] = {0};
@@ -43,7 +42,7 @@ static status_t marks_read(struct halo_exchange *x, struct buffered_marks *marks
     if (buffered_is_marked(x, m))
       RETURN_IF_FAILED(gpu_elapsed(marks->event[MARK_BEGIN], marks->event[m], &at[m]));
     else
-      at[m] = m == MARK_COPYING || m > MARK_IN ? at[m - 1] : 0;
+      at[m] = m > MARK_IN ? at[m - 1] : 0;
   for (size_t s = 0; s < sizeof spans / sizeof spans[0]; s++)
     if (x->way != WAY_DEVICE || (spans[s].phase != HALO_D2H && spans[s].phase != HALO_H2D))
       x->times.seconds[spans[s].phase] += at[spans[s].end] - at[spans[s].begin];

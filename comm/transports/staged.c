@@ -133,15 +133,10 @@ static status_t piece_in(struct halo_exchange *x, const struct halo_piece *piece
   return gpu_copy_rows_in(x->in, x->field, &rows, from);
 }
 
-/* Rows are copied while others are packed. */
 static status_t copies_start(struct halo_exchange *x)
 {
-  int waited = 0;
   for (int p = 0; p < x->outgoing.pieces; p++) {
-    const struct halo_piece *piece = &x->outgoing.piece[p];
-    if (!x->by_rows[x->outgoing.chunk[piece->first].message] && x->packing != x->out && !waited++)
-      RETURN_IF_FAILED(gpu_wait(x->out, x->packed_all));
-    if (!x->packs_there) RETURN_IF_FAILED(piece_out(x, piece));
+    if (!x->packs_there) RETURN_IF_FAILED(piece_out(x, &x->outgoing.piece[p]));
     RETURN_IF_FAILED(gpu_record(x->copied[p], x->out));
   }
   return STATUS_OK;
@@ -149,12 +144,11 @@ static status_t copies_start(struct halo_exchange *x)
 
 static status_t pack(struct halo_exchange *x)
 {
-  RETURN_IF_FAILED(buffered_mark(x, MARK_BEGIN, x->packing));
+  RETURN_IF_FAILED(buffered_mark(x, MARK_BEGIN, x->out));
   if (x->packed.n == 0) return STATUS_OK;
   if (x->plan.floats > 0)
-    RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->packing, x->field, x->send[x->n % 2]));
-  if (x->packing != x->out) RETURN_IF_FAILED(gpu_record(x->packed_all, x->packing));
-  return buffered_mark(x, MARK_PACKED, x->packing);
+    RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->out, x->field, x->send[x->n % 2]));
+  return buffered_mark(x, MARK_PACKED, x->out);
 }
 
 /* ---- turns: a buffer is written again once all neighbours took what was in it ---- */
@@ -218,7 +212,6 @@ static status_t buffered_start(struct halo_exchange *x, struct gpu_mem field, st
   RETURN_IF_FAILED(gpu_wait(x->out, computed));
   RETURN_IF_FAILED(gpu_wait(x->in, computed));
   RETURN_IF_FAILED(pack(x));
-  if (buffered_is_marked(x, MARK_COPYING)) RETURN_IF_FAILED(buffered_mark(x, MARK_COPYING, x->out));
   RETURN_IF_FAILED(copies_start(x));
   RETURN_IF_FAILED(buffered_mark(x, MARK_OUT, x->out));
   RETURN_IF_FAILED(buffered_marks_renew(x));
