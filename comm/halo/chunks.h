@@ -36,6 +36,7 @@ struct halo_cutting {
  * \a cutting says; those that stay alone come first. */
 status_t halo_chunks_create(struct halo_chunks *chunks, const struct halo_plan *plan, int receive,
                             const struct halo_cutting cutting[HALO_MESSAGES_MAX]);
+
 /** \brief The rows of a field that a piece of one message holds: \a count floats from \a begin of
  * the box. */
 struct gpu_rows halo_rows(const struct layout *layout, const struct box *box, int64_t begin, int64_t count);

@@ -39,6 +39,16 @@ def described(path, document, build):
         raise BadInput(f"{path}: not as its schema says: {type(error).__name__} {error}") from error
 
 
+def only(read_documents, program, drawn):
+    """Path and document of what is drawn of one document of a program; drawn: "paths are"."""
+    if len(read_documents) != 1:
+        raise BadInput(f"{drawn} drawn from one document of {program} at a time")
+    path, document = read_documents[0]
+    if document["schema"] != f"{program}/1":
+        raise BadInput(f"{path}: of schema {document['schema']}: {drawn} drawn from {program}/1")
+    return path, document
+
+
 def origin(document, device):
     return {"device": device, "date": document["time"][:10], "version": document["version"]}
 

@@ -25,11 +25,7 @@ def panels(document):
 
 
 def read(read_documents):
-    if len(read_documents) != 1:
-        raise documents.BadInput("host is drawn from one document of comm-gpu at a time")
-    path, document = read_documents[0]
-    if document["schema"] != "comm-gpu/1":
-        raise documents.BadInput(f"{path}: of schema {document['schema']}: host is drawn from comm-gpu/1")
+    path, document = documents.only(read_documents, "comm-gpu", "host is")
     if not document.get("host"):
         raise documents.BadInput(f"{path}: it has no host part: run comm-gpu --parts host")
     return documents.described(path, document, panels)

@@ -60,11 +60,7 @@ BUILDERS = {"copies": copies, "latency": latency, "roofline": roofline}
 
 def read(kind, read_documents):
     """What is drawn of one document."""
-    if len(read_documents) != 1:
-        raise documents.BadInput(f"{kind} is drawn from one document of mem-gpu at a time")
-    path, document = read_documents[0]
-    if document["schema"] != "mem-gpu/1":
-        raise documents.BadInput(f"{path}: of schema {document['schema']}: {kind} is drawn from mem-gpu/1")
+    path, document = documents.only(read_documents, "mem-gpu", f"{kind} is")
     if not document.get(kind):
         raise documents.BadInput(f"{path}: it has no {kind}: run mem-gpu --{kind}")
     data = documents.described(path, document, BUILDERS[kind])

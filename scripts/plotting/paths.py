@@ -62,11 +62,7 @@ def one(document):
 
 def read(read_documents):
     """What is drawn of one document."""
-    if len(read_documents) != 1:
-        raise documents.BadInput("paths are drawn from one document of comm-gpu at a time")
-    path, document = read_documents[0]
-    if document["schema"] != "comm-gpu/1":
-        raise documents.BadInput(f"{path}: of schema {document['schema']}: paths are drawn from comm-gpu/1")
+    path, document = documents.only(read_documents, "comm-gpu", "paths are")
     data = documents.described(path, document, one)
     if not data["curves"]:
         raise documents.BadInput(f"{path}: it measured no path between host and device or between devices")
