@@ -340,8 +340,8 @@ print(eval(sys.argv[1]))' "$1"
   expect_status 2
   grep -q 'that run had standard data$' <<<"$stderr"
   [ "$SECONDS" -lt 100 ]
-  run --separate-stderr on 1 "$himeno" -b cpu -s XS -k stream --block 5 -t 0.1 --reference before.json
-  [ "$status" -eq 0 ] || [ "$status" -eq 5 ]
+  run --separate-stderr on 1 "$himeno" -b cpu -s XS -k stream --block 5 -t 1 --reference before.json
+  [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || [ "$status" -eq 5 ] # as fast, too noisy to tell, slower
   grep -q 'that run was of kernel reference, this one is of stream' <<<"$stderr"
 }
 

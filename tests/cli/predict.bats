@@ -17,8 +17,8 @@ setup_file() {
   done
   on 2 "$himeno" -b cpu -k reference -s XS -n 2 --json "$measured/study/other-kernel.json" >/dev/null
   echo '{"schema": "other/1"}' >"$measured/study/other.json"
-  for _ in 1 2 3; do # on a busy machine a large message may happen to take no longer than a small one
-    on 2 "$top_builddir/comm-gpu" -b cpu --parts pairs -x staged --samples 3 --max 1M --json "$measured/paths.json" >/dev/null
+  for _ in $(seq 10); do # on a busy machine a large message may happen to take no longer than a small one
+    on 2 "$top_builddir/comm-gpu" -b cpu --parts pairs -x staged --samples 3 --max 8M --json "$measured/paths.json" >/dev/null
     "$PYTHON" -c 'import json,sys; sys.exit(not all(p["fit"] for p in json.load(open(sys.argv[1]))["pairs"]))' "$measured/paths.json" && break
   done
 }
