@@ -32,16 +32,22 @@ static struct {
 
 /* Messages */
 
-/** Abbreviations are refused, but the option that is meant is named. */
+/** Abbreviations and slips are refused, but the option that is meant is named. */
 static status_t unknown_option(const struct parser *parser, const char *word)
 {
-  size_t length = strcspn(word, "=");
+  char typed[TEXT_MAX], text[VALUE_TEXT_MAX], dashed[OPTIONS_MAX][TEXT_MAX / 4];
+  struct value_guess guess = {.text = typed};
+  snprintf(typed, sizeof typed, "%.*s", (int)strcspn(word, "="), word);
   for (size_t i = 0; i < parser->program->n_options; i++) {
-    const char *name = parser->program->options[i].name;
-    if (length > 2 && strncmp(word, "--", 2) == 0 && strncmp(name, word + 2, length - 2) == 0)
-      return log_fail(STATUS_USAGE, "unknown option \"%.*s\": did you mean --%s?", (int)length, word, name);
+    snprintf(dashed[i], sizeof *dashed, "--%s", parser->program->options[i].name);
+    value_guess(&guess, dashed[i]);
+    if (strlen(typed) > 2 && strncmp(dashed[i], typed, strlen(typed)) == 0) {
+      guess.word = dashed[i];
+      break;
+    }
   }
-  return log_fail(STATUS_USAGE, "unknown option \"%.*s\": see --help", (int)length, word);
+  return log_fail(STATUS_USAGE, "unknown option \"%s\"%s", typed,
+                  value_guess_text(&guess, ": see --help", text));
 }
 
 /* Parsing */

@@ -48,6 +48,9 @@ struct option_spec {
 /** Of an option that is read whatever is asked for. */
 #define OPTION_ALWAYS (1u << 31)
 
+/** Of an option that --list reads too. */
+#define OPTION_LISTED (1u << 30)
+
 /* What stands in a table, whose program defines CONFIG as the type of its configuration. */
 
 #define OPTION_FIELD(type, field) _Generic(((CONFIG *)0)->field, type : offsetof(CONFIG, field))
@@ -64,6 +67,9 @@ struct option_spec {
   .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int64_t, field), metavar, {VALUE_INT, NULL, min, max}, NULL}
 #define OPTION_REAL(field, min, max, metavar)                                                                \
   .value = {OPTION_TYPE_RANGE, OPTION_FIELD(double, field), metavar, {VALUE_REAL, NULL, min, max}, NULL}
+/** Seconds, as 90, 15m or 8h. */
+#define OPTION_TIME(field, min, max, metavar)                                                                \
+  .value = {OPTION_TYPE_RANGE, OPTION_FIELD(double, field), metavar, {VALUE_TIME, NULL, min, max}, NULL}
 #define OPTION_CHOICE(field, words) OPTION_CHOICE_AS(field, words, words)
 #define OPTION_CHOICE_AS(field, words, metavar)                                                              \
   .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int, field), metavar, {VALUE_CHOICE, words, 0, 0}, NULL}
@@ -82,7 +88,8 @@ struct option_spec {
 
 /** \brief The option of every program that shows \a what there is. */
 #define OPTION_LIST(what)                                                                                    \
-  "list", 0, OPTION_ALWAYS, OPTION_FLAG(list), "Show " what ", with the reason where one is missing, and end."
+  "list", 0, OPTION_ALWAYS, OPTION_FLAG(list),                                                               \
+      "Show " what ", with the reason where one is missing, and end; with --backend that one alone."
 
 /** Names without dashes; auto counts as not given. */
 struct option_pair {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <config.h>
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -79,6 +81,8 @@ int report_json_lost(void)
 status_t report_json_read(const char *path, json_t **document)
 {
   json_error_t error;
+  if (access(path, R_OK) != 0)
+    return log_fail(STATUS_ENVIRONMENT, "cannot read \"%s\": %s", path, strerror(errno));
   json_t *read = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
   if (!read)
     return log_fail(STATUS_ENVIRONMENT, "%s: not a JSON document: %s, line %d", path, error.text, error.line);

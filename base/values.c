@@ -60,6 +60,22 @@ status_t value_read_bytes(const char *text, uint64_t *bytes)
   return STATUS_OK;
 }
 
+/* A number of seconds, or with s, m, h or d behind it of what that stands for. */
+static status_t read_time(const char *text, double min, double max, double *seconds)
+{
+  static const char letters[] = "smhd";
+  static const double units[] = {1, 60, 3600, 86400};
+  char number[32];
+  size_t length = strlen(text);
+  const char *letter = length ? strchr(letters, text[length - 1]) : NULL;
+  double value, unit = letter ? units[letter - letters] : 1;
+  if (length >= sizeof number) return STATUS_USAGE;
+  snprintf(number, sizeof number, "%.*s", (int)(length - (letter != NULL)), text);
+  RETURN_IF_FAILED(value_read_real(number, min / unit, max / unit, &value));
+  *seconds = value * unit;
+  return STATUS_OK;
+}
+
 const char *value_next(const char *rest, char separator, char *word, size_t size)
 {
   const char *end = strchr(rest, separator);
@@ -102,11 +118,53 @@ const char *value_describe(const struct value_range *range, char text[VALUE_TEXT
     text[n] = '\0';
   } else if (range->allowed) {
     snprintf(text, VALUE_TEXT_MAX, "%s", range->allowed);
+  } else if (range->type == VALUE_TIME) {
+    snprintf(text, VALUE_TEXT_MAX,
+             "a time from %.15g to %.15g s: a number, or one with s, m, h or d, as in 90 or 15m", range->min,
+             range->max);
   } else if (range->max >= 0x1p53) {
     snprintf(text, VALUE_TEXT_MAX, "%s of at least %.15g", kind, range->min);
   } else {
     snprintf(text, VALUE_TEXT_MAX, "%s from %.15g to %.15g", kind, range->min, range->max);
   }
+  return text;
+}
+
+/* Letters put in, left out, changed, or swapped with their neighbour; rows of the usual table. */
+static int edits_between(const char *a, const char *b)
+{
+  enum { MOST = 64 };
+  int rows[3][MOST + 1], n = (int)strlen(b);
+  if (n > MOST) return MOST;
+  for (int j = 0; j <= n; j++) rows[0][j] = j;
+  for (int i = 1; a[i - 1]; i++) {
+    int *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+    now[0] = i;
+    for (int j = 1; j <= n; j++) {
+      int least = last[j - 1] + (a[i - 1] != b[j - 1]);
+      if (last[j] + 1 < least) least = last[j] + 1;
+      if (now[j - 1] + 1 < least) least = now[j - 1] + 1;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < least)
+        least = before[j - 2] + 1;
+      now[j] = least;
+    }
+  }
+  return rows[strlen(a) % 3][n];
+}
+
+void value_guess(struct value_guess *guess, const char *word)
+{
+  const int edits = edits_between(guess->text, word), length = (int)strlen(word);
+  if (edits > (length > 5 ? length / 3 : 1) || (guess->word && edits >= guess->edits)) return;
+  guess->word = word;
+  guess->edits = edits;
+}
+
+const char *value_guess_text(const struct value_guess *guess, const char *otherwise,
+                             char text[VALUE_TEXT_MAX])
+{
+  if (!guess->word) return otherwise;
+  snprintf(text, VALUE_TEXT_MAX, ": did you mean %s?", guess->word);
   return text;
 }
 
@@ -121,6 +179,8 @@ static int fits(const struct value_range *range, const char *text, void *field)
     return 1;
   case VALUE_REAL:
     return value_read_real(text, range->min, range->max, field) == STATUS_OK;
+  case VALUE_TIME:
+    return read_time(text, range->min, range->max, field) == STATUS_OK;
   case VALUE_CHOICE:
     break;
   }

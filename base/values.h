@@ -14,6 +14,7 @@
 enum value_type {
   VALUE_INT,   /**< int64_t within [min, max] */
   VALUE_REAL,  /**< double within [min, max] */
+  VALUE_TIME,  /**< the same in seconds, of a text as 90, 15m or 8h */
   VALUE_CHOICE /**< int, the position in the |-separated `allowed` */
 };
 
@@ -29,6 +30,20 @@ status_t value_read(const struct value_range *range, const char *shown, const ch
 
 /** \brief What a value must be, in words: "auto, full or off", "a whole number from 1 to 100". */
 const char *value_describe(const struct value_range *range, char text[VALUE_TEXT_MAX]);
+
+/** Which of many words a text that is none of them was meant to be; all but the text 0 at first. */
+struct value_guess {
+  const char *text, *word;
+  int edits;
+};
+
+/** \brief Takes \a word where fewer letters put in, left out, changed or swapped make the text of
+ * it than of the word before, and few against its length. */
+void value_guess(struct value_guess *guess, const char *word);
+
+/** \brief ": did you mean WORD?", the \a otherwise where no word is near. */
+const char *value_guess_text(const struct value_guess *guess, const char *otherwise,
+                             char text[VALUE_TEXT_MAX]);
 
 /** \brief Copies the next of a list into \a word, "" where it does not fit. \a rest is the list, or
  * what the last call returned: what follows this word, NULL at the end. */

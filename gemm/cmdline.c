@@ -41,13 +41,16 @@ static status_t parse_kernel(const char *option, const char *text, void *field)
 {
   const char **kernel = field;
   *kernel = strcmp(text, "auto") == 0 ? NULL : text;
+  struct value_guess guess = {.text = text};
+  char meant[VALUE_TEXT_MAX];
   for (int b = 0; *kernel && gpu_backends[b]; b++) {
     const struct gemm_kernel_set *set = gemm_kernels_find(gpu_backends[b]->name);
     if (set && gemm_kernel_find(set, text)) return STATUS_OK;
+    for (int k = 0; set && k < set->n; k++) value_guess(&guess, set->kernels[k]->name);
   }
-  return *kernel
-             ? log_fail(STATUS_USAGE, "%s %s: no backend has such a kernel; --list shows them", option, text)
-             : STATUS_OK;
+  return *kernel ? log_fail(STATUS_USAGE, "%s %s: no backend has such a kernel%s", option, text,
+                            value_guess_text(&guess, "; --list shows them", meant))
+                 : STATUS_OK;
 }
 
 static const struct option_spec options[] = {
@@ -80,10 +83,10 @@ static const struct option_spec options[] = {
     {DEVICE_OPTION_BIND(RUN | STUDY)},
     {DEVICE_OPTION_EXPECT(RUN | STUDY)},
     {RANKS_OPTION_TIMEOUT(RUN | STUDY)},
-    {"time", 't', TIMED, OPTION_REAL(seconds, 0.01, 1e7, "SECONDS"),
-     "Repeat blocks of products for about this long a kernel (default 2, with --ladder 0.2).",
+    {"time", 't', TIMED, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
+     "Repeat blocks of products for about this long a kernel (90, 15m, 8h; default 2, with --ladder 0.2).",
      .group = "How long", .given = OPTION_GIVEN(seconds_given)},
-    {"block", 0, TIMED, OPTION_REAL(block, 0.001, 60, "SECONDS"),
+    {"block", 0, TIMED, OPTION_TIME(block, 0.001, 60, "DURATION"),
      "How long a block is, after which the result is checked and the next kernel has its turn. Default: "
      "0.005 on a GPU, 0.05 on a CPU. Long ones, of 10000 products at most, show what a GPU sustains at its "
      "power limit."},

@@ -17,16 +17,17 @@ static void list_kernel(const struct gemm_kernel *kernel, FILE *out)
   fprintf(out, kernel->transposes ? "; NN NT TN TT)\n" : "; NN)\n");
 }
 
-void gemm_report_list(FILE *out)
+static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
 {
-  fprintf(out, "Backends (--backend), in the order of automatic choice; their devices (--device) and kernels "
-               "(--kernel):\n");
-  for (int b = 0; gpu_backends[b]; b++) {
-    const struct gemm_kernel_set *set = gemm_kernels_find(gpu_backends[b]->name);
-    list_backend(gpu_backends[b], out);
-    if (!set) fprintf(out, "    no kernels for matrix products\n");
-    for (int k = 0; set && k < set->n; k++) list_kernel(set->kernels[k], out);
-  }
+  const struct gemm_kernel_set *set = gemm_kernels_find(backend->name);
+  (void)devices;
+  if (!set) fprintf(out, "    no kernels for matrix products\n");
+  for (int k = 0; set && k < set->n; k++) list_kernel(set->kernels[k], out);
+}
+
+void gemm_report_list(const struct gpu_backend *asked, FILE *out)
+{
+  list_backends(asked, " and kernels (--kernel)", list_of, out);
   fprintf(out, "Types (--type):\n");
   for (int type = 0; type < GEMM_TYPES; type++)
     fprintf(out, "  %-8s %s\n", gemm_types[type].name, gemm_types[type].about);

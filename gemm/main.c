@@ -29,6 +29,11 @@ static json_t *document(void)
   return gemm_report_json(&run);
 }
 
+static void list(FILE *out)
+{
+  gemm_report_list(run.config.backend, out);
+}
+
 static void close_all(void)
 {
   gemm_run_close(&run);
@@ -41,7 +46,7 @@ static const struct program program = {.options = &gemm_options,
                                        .run = multiply,
                                        .report = report,
                                        .document = document,
-                                       .print_list = gemm_report_list,
+                                       .print_list = list,
                                        .close = close_all,
                                        .placement = &run.placement,
                                        .timeout = &run.config.timeout};

@@ -9,7 +9,7 @@
 #include "gpu/gpu.h"
 
 #define DEVICE_OPTION_BACKEND(readers)                                                                       \
-  "backend", 'b', readers, OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),                                \
+  "backend", 'b', OPTION_LISTED | (readers), OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),              \
       "auto, cuda, opencl, cpu, qpu (a Raspberry Pi 1 to 3, elsewhere its emulator), or null (a test "       \
       "device). auto takes CUDA, then a GPU by OpenCL, then the CPU.",                                       \
       .group = "Where and how"

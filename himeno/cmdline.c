@@ -3,9 +3,7 @@
 
 #include "himeno/cmdline.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -34,39 +32,23 @@ static status_t parse_kernel(const char *option, const char *text, void *field)
 {
   const char **kernel = field;
   *kernel = strcmp(text, "auto") == 0 ? NULL : text;
+  struct value_guess guess = {.text = text};
+  char meant[VALUE_TEXT_MAX];
   for (int b = 0; *kernel && gpu_backends[b]; b++) {
     const struct himeno_kernel_set *set = himeno_kernels_find(gpu_backends[b]->name);
     if (set && himeno_kernel_find(set, text)) return STATUS_OK;
+    for (int k = 0; set && k < set->n; k++) value_guess(&guess, set->kernels[k].name);
   }
-  return *kernel
-             ? log_fail(STATUS_USAGE, "%s %s: no backend has such a kernel; --list shows them", option, text)
-             : STATUS_OK;
+  return *kernel ? log_fail(STATUS_USAGE, "%s %s: no backend has such a kernel%s", option, text,
+                            value_guess_text(&guess, "; --list shows them", meant))
+                 : STATUS_OK;
 }
 
 static status_t parse_transport(const char *option, const char *text, void *field)
 {
   const char **transport = field;
   *transport = strcmp(text, "auto") == 0 ? NULL : text;
-  if (!*transport || halo_transport_find(text)) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "%s %s: there is no such transport; --list shows them", option, text);
-}
-
-status_t himeno_duration_parse(const char *option, const char *text, void *seconds)
-{
-  static const struct {
-    char letter;
-    double seconds;
-  } units[] = {{'\0', 1}, {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-  char *end;
-  double number = strtod(text, &end);
-  for (size_t u = 0; end != text && u < sizeof units / sizeof *units; u++) {
-    if (*end != units[u].letter || (*end && end[1])) continue;
-    if (!(number * units[u].seconds >= 0.01 && number * units[u].seconds <= 1e8)) break;
-    *(double *)seconds = number * units[u].seconds;
-    return STATUS_OK;
-  }
-  return log_fail(STATUS_USAGE, "%s %s: a duration is a number with s, m, h or d, as in 15m or 8h", option,
-                  text);
+  return *transport ? halo_transport_check(option, text) : STATUS_OK;
 }
 
 static const struct option_spec options[] = {
@@ -104,15 +86,15 @@ static const struct option_spec options[] = {
     {RANKS_OPTION_TIMEOUT(RUN)},
     {"sweeps", 'n', PLAIN | LADDER, OPTION_INT(sweeps, 1, 10000000, "SWEEPS"),
      "One block of this many sweeps.", .group = "How long", .given = OPTION_GIVEN(sweeps_given)},
-    {"time", 't', PLAIN | LADDER | OFFICIAL, OPTION_REAL(seconds, 0.01, 1e7, "SECONDS"),
-     "Repeat blocks for about this long (default 10).", .given = OPTION_GIVEN(seconds_given)},
+    {"time", 't', PLAIN | LADDER | OFFICIAL, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
+     "Repeat blocks for about this long (90, 15m, 8h; default 10).", .given = OPTION_GIVEN(seconds_given)},
     {"block", 0, PLAIN | LADDER | SOAK, OPTION_INT(block, 1, 10000000, "SWEEPS"),
      "Sweeps a block (default 120). Each block starts from the initial field.",
      .given = OPTION_GIVEN(block_given)},
     {"official", 0, RUN, OPTION_FLAG(official),
      "The original protocol: 3 rehearsal sweeps, then about 60 s without resetting the field, and its score. "
      "Only the rehearsal is verified."},
-    {"soak", 0, RUN, OPTION_CUSTOM(soak, himeno_duration_parse, "DURATION"),
+    {"soak", 0, RUN, OPTION_TIME(soak, 0.01, 1e8, "DURATION"),
      "Blocks in both data sets for so long (90, 15m, 8h, 2d), every bit of the field checked after every "
      "sweep and of the coefficients after every block. Nothing is tuned.",
      .given = OPTION_GIVEN(soak_given)},

@@ -60,7 +60,4 @@ void himeno_cmdline_ignore(const struct himeno_config *config, const struct gpu_
 /** \brief Sweeps of a timed block. */
 int himeno_block_sweeps(const struct himeno_config *config);
 
-/** \brief Reads "90", "15m", "8h" or "2d" into a double of seconds. STATUS_USAGE. */
-status_t himeno_duration_parse(const char *option, const char *text, void *seconds);
-
 #endif

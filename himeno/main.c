@@ -40,6 +40,11 @@ static json_t *document(void)
                     : himeno_report_json(&run.config, &run.choice, &run.result);
 }
 
+static void list(FILE *out)
+{
+  himeno_report_list(run.config.backend, out);
+}
+
 static void close_all(void)
 {
   himeno_run_close(&run);
@@ -52,7 +57,7 @@ static const struct program program = {.options = &himeno_options,
                                        .run = solve,
                                        .report = report,
                                        .document = document,
-                                       .print_list = himeno_report_list,
+                                       .print_list = list,
                                        .close = close_all,
                                        .placement = &run.choice.placement,
                                        .timeout = &run.config.timeout};

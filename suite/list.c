@@ -19,7 +19,7 @@ static void list_device(const struct gpu_device_info *info, int index, FILE *out
   fprintf(out, "\n");
 }
 
-void list_backend(const struct gpu_backend *backend, FILE *out)
+static int list_devices(const struct gpu_backend *backend, FILE *out)
 {
   char reason[GPU_TEXT_MAX] = "";
   struct gpu_device_info *devices = NULL;
@@ -29,4 +29,15 @@ void list_backend(const struct gpu_backend *backend, FILE *out)
   if (n == 0) fprintf(out, "    no device: %s\n", reason);
   for (int d = 0; d < n; d++) list_device(&devices[d], d, out);
   free(devices);
+  return n;
+}
+
+void list_backends(const struct gpu_backend *asked, const char *heading, list_more *more, FILE *out)
+{
+  fprintf(out, "Backends (--backend), in the order of automatic choice; their devices (--device)%s:\n",
+          heading);
+  for (int b = 0; gpu_backends[b]; b++) {
+    if (asked ? gpu_backends[b] != asked : gpu_backends[b]->for_tests) continue;
+    more(gpu_backends[b], list_devices(gpu_backends[b], out), out);
+  }
 }

@@ -8,7 +8,18 @@
 
 #include "gpu/gpu.h"
 
-/** \brief A backend and its devices, a line each, or why there is none. */
-void list_backend(const struct gpu_backend *backend, FILE *out);
+/** What a program has to say of a backend, of which so many devices were found. */
+typedef void list_more(const struct gpu_backend *backend, int devices, FILE *out);
+
+/** \brief The backend that was \a asked for, or all but those for tests, and \a more of each;
+ * devices a line each, or why there is none. \a heading ends the list's own. */
+void list_backends(const struct gpu_backend *asked, const char *heading, list_more *more, FILE *out);
+
+/** \brief The transports that a backend has in this build and with these libraries, and why it has
+ * no others. */
+void list_ways(const struct gpu_backend *backend, FILE *out);
+
+/** \brief All transports, a line each. */
+void list_transports(FILE *out);
 
 #endif

@@ -26,7 +26,7 @@ void program_tell(const struct program *p, enum option_request request)
   if (request == OPTION_SHOW_HELP) option_print_help(p->options, stdout);
   if (request == OPTION_SHOW_VERSION) printf("%s %s\n", p->options->name, meta_version());
   if (request != OPTION_RUN) return;
-  option_ignore(0, "--list");
+  option_ignore(OPTION_LISTED, "--list");
   p->print_list(stdout);
 }
 

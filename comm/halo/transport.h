@@ -117,6 +117,9 @@ extern const struct halo_transport *const halo_transports[];
 
 const struct halo_transport *halo_transport_find(const char *name);
 
+/** \brief STATUS_USAGE, with what was meant, where there is none of that name. */
+status_t halo_transport_check(const char *option, const char *name);
+
 /** \brief Memory for a field whose halos will travel by \a transport. */
 static inline status_t halo_field_alloc(const struct halo_transport *transport, struct gpu_device *device,
                                         size_t bytes, struct gpu_mem *mem)

@@ -12,7 +12,7 @@
       "Ranks along i, j and k. auto " auto_does
 
 #define RANKS_OPTION_TIMEOUT(readers)                                                                        \
-  "timeout", 0, readers, OPTION_REAL(timeout, 0.1, 1e6, "SECONDS"),                                          \
+  "timeout", 0, readers, OPTION_TIME(timeout, 0.1, 1e6, "DURATION"),                                         \
       "Longest wait for another rank (default 60). Past it the job ends with exit status 6 and says who "    \
       "waits for whom."
 

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#include "base/log.h"
+#include "base/values.h"
+
 const struct halo_transport *const halo_transports[] = {
     &halo_transport_staged,
     &halo_transport_pageable,
@@ -20,4 +23,14 @@ const struct halo_transport *halo_transport_find(const char *name)
   for (int t = 0; halo_transports[t]; t++)
     if (strcmp(halo_transports[t]->name, name) == 0) return halo_transports[t];
   return NULL;
+}
+
+status_t halo_transport_check(const char *option, const char *name)
+{
+  struct value_guess guess = {.text = name};
+  char meant[VALUE_TEXT_MAX];
+  if (halo_transport_find(name)) return STATUS_OK;
+  for (int t = 0; halo_transports[t]; t++) value_guess(&guess, halo_transports[t]->name);
+  return log_fail(STATUS_USAGE, "%s %s: there is no such transport%s", option, name,
+                  value_guess_text(&guess, "; --list shows them", meant));
 }

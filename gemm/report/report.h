@@ -20,6 +20,6 @@ void gemm_ladder_text(const struct gemm_run *run, FILE *out);
 json_t *gemm_report_json(const struct gemm_run *run);
 
 /** \brief --list: backends, devices and kernels, with reasons. */
-void gemm_report_list(FILE *out);
+void gemm_report_list(const struct gpu_backend *asked, FILE *out);
 
 #endif

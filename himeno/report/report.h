@@ -49,6 +49,6 @@ json_t *himeno_bound_json(const struct himeno_counts *counts);
 void himeno_rung_counts_text(const struct himeno_counts *counts, FILE *out);
 
 /** \brief --list: backends, devices, kernels and transports, with reasons. */
-void himeno_report_list(FILE *out);
+void himeno_report_list(const struct gpu_backend *asked, FILE *out);
 
 #endif

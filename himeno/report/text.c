@@ -261,24 +261,18 @@ void himeno_report_text(const struct himeno_config *config, const struct himeno_
 
 /* ---- --list ---- */
 
-static void list_kernels(const struct gpu_backend *backend, FILE *out)
+static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
 {
   const struct himeno_kernel_set *set = himeno_kernels_find(backend->name);
   for (int k = 0; set && k < set->n; k++)
     fprintf(out, "    kernel     %-12s %s\n", set->kernels[k].name, set->kernels[k].step);
+  if (devices > 0) list_ways(backend, out);
 }
 
-void himeno_report_list(FILE *out)
+void himeno_report_list(const struct gpu_backend *asked, FILE *out)
 {
-  fprintf(out, "Backends (--backend), in the order of automatic choice; their devices (--device) and kernels "
-               "(--kernel):\n");
-  for (int b = 0; gpu_backends[b]; b++) {
-    list_backend(gpu_backends[b], out);
-    list_kernels(gpu_backends[b], out);
-  }
-  fprintf(out, "Transports (--transport):\n");
-  for (int t = 0; halo_transports[t]; t++)
-    fprintf(out, "  %-10s %s\n", halo_transports[t]->name, halo_transports[t]->about);
+  list_backends(asked, " and kernels (--kernel)", list_of, out);
+  list_transports(out);
   fprintf(out, "Sizes (--size):\n");
   for (int n = 0; n < grid_size_count(); n++) {
     const struct grid_size *size = grid_size_named(n);

@@ -26,7 +26,7 @@ ignores() {
   ignores '' '' "$himeno" "${run_options[@]}" --ladder -n 1 --data dense --verify off --no-tune
   ignores '' '' "$himeno" "${run_options[@]}" --official -t 0.01 -k stream --verify off
   ignores --tune 'a plain run on backend null' "$himeno" -b null -s XS -n 1 --tune --json x.json
-  ignores '--backend, --size, --soak, --verify, --json' --list "$himeno" --list -b cpu -s XS --soak 1 --verify off --json x.json
+  ignores '--size, --soak, --verify, --json' --list "$himeno" --list -b cpu -s XS --soak 1 --verify off --json x.json
   [ ! -e x.json ]
 }
 
@@ -66,7 +66,7 @@ ignores() {
   ignores '--streams, --pace, --assign, --widths' --host "${mem[@]}" --host --sizes 64K --threads 1 --streams 1 --pace free --assign block --widths 4
   ignores '--sizes, --threads' --latency "${mem[@]}" --latency --footprint 64K --sizes 64K --threads 1
   ignores --threads --mixes "${mem[@]}" --mixes --sizes 64K --threads 1
-  ignores '--backend, --roofline, --kernels' --list "$top_builddir/mem-gpu" -b cpu --roofline --kernels none --list
+  ignores '--roofline, --kernels' --list "$top_builddir/mem-gpu" -b cpu --roofline --kernels none --list
 }
 
 @test "qpu-as: disassembling reads nothing of assembling, and only C has a name" {

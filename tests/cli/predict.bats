@@ -285,8 +285,8 @@ END
 @test "bad input is one line with the right code" {
   touch empty.json
   echo '{"schema": "himeno-gpu/1", "result": {"verdict": "pass"}}' >lacking.json
-  says 2 'study is missing: give --study FOLDER and --comm FILE'
-  says 2 'comm is missing' --study x
+  says 2 'the measured runs are missing: give --study FOLDER and --comm FILE'
+  says 2 'the paths between devices are missing: give --comm FILE, which .*comm-gpu --json FILE.* writes' --study x
   says 2 '--model and --study exclude each other' --model x --study y
   says 2 '--check and --json exclude each other' --check x --against y --json z
   says 2 '--check needs the runs: --against' --check x

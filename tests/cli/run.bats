@@ -127,7 +127,38 @@ PY
 @test "--list shows every backend, with the reason where one is missing" {
   run on 1 "$himeno" --list
   expect_status 0
-  for word in cuda: opencl: cpu: null: stream reference staged pageable; do [[ $output == *$word* ]]; done
+  for word in cuda: opencl: cpu: stream reference staged pageable; do [[ $output == *$word* ]]; done
+  [[ $output != *null:* ]]
+}
+
+@test "--list says which transports a device has and why it has no others; null devices where they are asked for" {
+  run --separate-stderr "$himeno" -b null --list
+  expect_status 0
+  [ "$stderr" = "" ]
+  [ "$(grep -c '^  [a-z]*: ' <<<"$output")" = 1 ]
+  [ "$(grep -c 'device [0-7]   Null device' <<<"$output")" = 8 ]
+  [[ $output == *"    transports staged, pageable, mpi, "*"p2p"* ]]
+  run --separate-stderr "$himeno" -b qpu --list
+  [[ $output == *"    transports staged, pageable"$'\n'* && $output != *null:* ]]
+  [[ $output == *"    transport  p2p is missing: memory of backend qpu cannot be shared between processes"* ]]
+  HIMENO_NULL_DEVICES=0 run "$himeno" -b null --list
+  [[ $output == *"no device: "* && $output != *"    transports"* ]]
+}
+
+@test "an option or a kernel that nearly is one is named, and a time has units" {
+  while IFS='|' read -r words message; do
+    run --separate-stderr "$himeno" $words
+    expect_status 2
+    [ "$stderr" = "himeno-gpu: $message" ] || { echo "$words: $stderr"; return 1; }
+  done <<'END'
+--kernle stream|unknown option "--kernle": did you mean --kernel?
+-k strem|--kernel strem: no backend has such a kernel: did you mean stream?
+-k magic|--kernel magic: no backend has such a kernel; --list shows them
+-x p2q|--transport p2q: there is no such transport: did you mean p2p?
+-t 5x|--time "5x": must be a time from 0.01 to 10000000 s: a number, or one with s, m, h or d, as in 90 or 15m
+END
+  run "$himeno" -b null -s XS -t 0.0003m --timeout 1m
+  expect_status 0
 }
 
 @test "--help and --version end well" {

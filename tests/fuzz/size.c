@@ -4,8 +4,8 @@
  * read is within its limits. */
 #include <string.h>
 
+#include "base/values.h"
 #include "comm/halo/grid.h"
-#include "himeno/cmdline.h"
 #include "tests/fuzz/reader.h"
 
 const char fuzz_corpus[] = "size";
@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
   char *text = fuzz_text_begin(bytes, n);
   struct grid_size size;
   int procs[3] = {0};
+  const struct value_range range = {VALUE_TIME, NULL, 0.01, 1e8};
   double seconds;
   fuzz_verdict(grid_size_parse("--size", text, &size));
   if (log_held()[0] == 0)
@@ -24,8 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
   if (log_held()[0] == 0)
     for (int d = 0; d < 3; d++) fuzz_must(procs[d] >= 0, "a negative number of ranks was read");
   log_drop();
-  fuzz_verdict(himeno_duration_parse("--soak", text, &seconds));
-  if (log_held()[0] == 0) fuzz_must(seconds > 0 && seconds <= 1e8, "a duration out of its limits was read");
+  fuzz_verdict(value_read(&range, "--soak", text, &seconds));
+  if (log_held()[0] == 0)
+    fuzz_must(seconds >= 0.01 && seconds <= 1e8, "a duration out of its limits was read");
   fuzz_text_end(text);
   return 0;
 }

@@ -200,6 +200,67 @@ static void an_abbreviation_is_refused_but_understood(void **state)
   assert_refused("--swee 3", "unknown option \"--swee\": did you mean --sweeps?");
 }
 
+/* A letter too many, too few, another one, two swapped. */
+static void a_slip_is_refused_but_understood(void **state)
+{
+  static const char *const slips[][2] = {{"--sweepps", "--sweeps"},  {"--sweps", "--sweeps"},
+                                         {"--swoeps=3", "--sweeps"}, {"--swepes", "--sweeps"},
+                                         {"-json", "--json"},        {"--wekx", "--weak"},
+                                         {"--overlpa", "--overlap"}};
+  (void)state;
+  for (size_t s = 0; s < sizeof slips / sizeof *slips; s++) {
+    char message[96], word[16];
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(slips[s][0], "="), slips[s][0]);
+    snprintf(message, sizeof message, "unknown option \"%s\": did you mean %s?", word, slips[s][1]);
+    assert_refused(slips[s][0], message);
+  }
+  assert_refused("--sizzling", "unknown option \"--sizzling\": see --help");
+}
+
+/* The nearest of several, the first of equals, and none that would be another word. */
+static void the_nearest_word_is_guessed(void **state)
+{
+  static const char *const cases[][2] = {{"strem", "stream"},
+                                         {"temporal5", "temporal2"},
+                                         {"temporla4", "temporal4"},
+                                         {"p2q", "p2p"},
+                                         {"refrence", "reference"},
+                                         {"magic", NULL},
+                                         {"", NULL},
+                                         {"st", NULL}};
+  static const char *const words[] = {"stream", "temporal2", "temporal4", "p2p", "ipc", "reference"};
+  char text[VALUE_TEXT_MAX], must_be[VALUE_TEXT_MAX];
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    struct value_guess guess = {.text = cases[c][0]};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) value_guess(&guess, words[w]);
+    snprintf(must_be, sizeof must_be, cases[c][1] ? ": did you mean %s?" : "; see", cases[c][1]);
+    assert_string_equal(value_guess_text(&guess, "; see", text), must_be);
+  }
+}
+
+static void durations_have_units(void **state)
+{
+  static const struct {
+    const char *text;
+    double seconds; /* 0: refused */
+  } cases[] = {{"90", 90},   {"1.5h", 5400}, {"15m", 900}, {"2d", 172800}, {"0.5s", 0.5}, {"0.01", 0.01},
+               {"0.009", 0}, {"24d", 0},     {"m", 0},     {"", 0},        {"15 m", 0},   {"15mm", 0},
+               {"-1m", 0},   {"15M", 0},     {"1h30m", 0}, {"infd", 0}};
+  const struct value_range range = {VALUE_TIME, NULL, 0.01, 2e6};
+  char allowed[VALUE_TEXT_MAX];
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    double seconds = 0;
+    log_drop();
+    assert_int_equal(value_read(&range, "--time", cases[c].text, &seconds),
+                     cases[c].seconds > 0 ? STATUS_OK : STATUS_USAGE);
+    assert_true(seconds == cases[c].seconds);
+  }
+  assert_string_equal(value_describe(&range, allowed),
+                      "a time from 0.01 to 2000000 s: a number, or one with s, m, h or d, as in 90 or 15m");
+}
+
 static void help_and_version_are_requests(void **state)
 {
   static const struct {
@@ -391,6 +452,9 @@ int main(void)
       cmocka_unit_test(pairs_of_the_table_are_refused),
       cmocka_unit_test(unknown_options_and_words_are_refused),
       cmocka_unit_test(an_abbreviation_is_refused_but_understood),
+      cmocka_unit_test(a_slip_is_refused_but_understood),
+      cmocka_unit_test(the_nearest_word_is_guessed),
+      cmocka_unit_test(durations_have_units),
       cmocka_unit_test(help_and_version_are_requests),
       cmocka_unit_test(an_error_before_help_is_still_an_error),
       cmocka_unit_test(help_shows_each_option_in_its_group),

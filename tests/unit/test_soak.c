@@ -239,16 +239,6 @@ static void a_planted_fault_is_read_from_text(void **state)
   assert_false(flip_parse("p 0,-1,0 3 1", &flip));
 }
 
-static void durations_have_units(void **state)
-{
-  double s;
-  (void)state;
-  assert_true(himeno_duration_parse("--soak", "90", &s) == STATUS_OK && s == 90);
-  assert_true(himeno_duration_parse("--soak", "1.5h", &s) == STATUS_OK && s == 5400);
-  assert_true(himeno_duration_parse("--soak", "15m", &s) == STATUS_OK && s == 900);
-  assert_true(himeno_duration_parse("--soak", "2d", &s) == STATUS_OK && s == 172800);
-}
-
 /* Three ranks: a good one, one that tells nothing, and one that is hot, throttled and has lost
  * lanes. */
 static void a_line_names_who_has_the_extremes(void **state)
@@ -363,7 +353,6 @@ int main(int argc, char **argv)
       cmocka_unit_test(the_last_sweep_is_checked_where_the_block_is_no_multiple),
       cmocka_unit_test(rarer_checks_miss_only_what_has_faded_from_the_field),
       cmocka_unit_test(a_planted_fault_is_read_from_text),
-      cmocka_unit_test(durations_have_units),
       cmocka_unit_test(a_line_names_who_has_the_extremes),
       cmocka_unit_test(devices_that_tell_nothing_are_null),
       cmocka_unit_test(a_torn_line_is_ended_before_the_next),

@@ -94,7 +94,7 @@ static const struct option_spec options[] = {
     {"pairs", 0, SECTIONS, OPTION_FLAG(sections.pairs),
      "Kernels before and after their addresses were made cheaper; scripts/isa-report counts their "
      "instructions."},
-    {"backend", 'b', SECTIONS, OPTION_CUSTOM(backend, parse_backend, "NAME"),
+    {"backend", 'b', OPTION_LISTED | SECTIONS, OPTION_CUSTOM(backend, parse_backend, "NAME"),
      "auto, cuda, opencl or cpu. auto takes CUDA, then a GPU by OpenCL, then the CPU.",
      .group = "Where and how"},
     {"device", 0, SECTIONS, OPTION_TEXT(device, "N|UUID|NAME"),
@@ -124,8 +124,9 @@ static const struct option_spec options[] = {
     {"kernels", 0, ROOFLINE, OPTION_INPUT(kernels, "FILE,..."),
      "JSON documents of himeno-gpu, gemm-gpu and their ladders: their kernels are placed on the roofline, "
      "sweeps by the traffic that scripts/dram-traffic measured where its document is among them."},
-    {"time", 't', SECTIONS, OPTION_REAL(seconds, 0.001, 1e5, "SECONDS"),
-     "Of samples in each section (default 10); it stops earlier when the medians are known to 0.25%, and "
+    {"time", 't', SECTIONS, OPTION_TIME(seconds, 0.001, 1e5, "DURATION"),
+     "Of samples in each section (30, 5m; default 10); it stops earlier when the medians are known to 0.25%, "
+     "and "
      "takes longer where three samples of each need more.",
      .group = "How long"},
     {OPTION_JSON(SECTIONS, "Result", "")},

@@ -55,6 +55,11 @@ static json_t *document(void)
   return mem_report_json(&run);
 }
 
+static void list(FILE *out)
+{
+  mem_report_list(run.config.backend, out);
+}
+
 static void close_all(void)
 {
   free(run.latency.curves);
@@ -73,7 +78,7 @@ static const struct program program = {.options = &mem_options,
                                        .run = measure,
                                        .report = report,
                                        .document = document,
-                                       .print_list = mem_report_list,
+                                       .print_list = list,
                                        .close = close_all,
                                        .names_host = 1};
 

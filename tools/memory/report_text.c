@@ -233,16 +233,16 @@ void mem_report_text(const struct mem_run *run, FILE *out)
           run->verdict == STATUS_OK ? "PASS" : "WRONG", run->checks);
 }
 
-void mem_report_list(FILE *out)
+static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
 {
-  fprintf(out, "Backends (--backend), in the order of automatic choice, and their devices (--device):\n");
-  for (int b = 0; gpu_backends[b]; b++) {
-    const struct gpu_backend *backend = gpu_backends[b];
-    const struct mem_ops *ops = mem_ops_find(backend->name);
-    if (backend->for_tests) continue;
-    list_backend(backend, out);
-    if (!ops) continue;
-    fprintf(out, "    measures   copies (%s), mixes, latency%s, host, roofline%s\n", ops->native,
-            ops->trace ? " with the cycles of single loads" : "", ops->pair ? ", pairs" : "");
-  }
+  const struct mem_ops *ops = mem_ops_find(backend->name);
+  (void)devices;
+  if (!ops) return;
+  fprintf(out, "    measures   copies (%s), mixes, latency%s, host, roofline%s\n", ops->native,
+          ops->trace ? " with the cycles of single loads" : "", ops->pair ? ", pairs" : "");
+}
+
+void mem_report_list(const struct gpu_backend *asked, FILE *out)
+{
+  list_backends(asked, "", list_of, out);
 }

@@ -211,6 +211,6 @@ status_t mem_place_read(struct mem_run *run);
 /* Reports. */
 void mem_report_text(const struct mem_run *run, FILE *out);
 json_t *mem_report_json(const struct mem_run *run);
-void mem_report_list(FILE *out);
+void mem_report_list(const struct gpu_backend *asked, FILE *out);
 
 #endif

@@ -168,6 +168,6 @@ void bench_report_text(const struct bench *bench, FILE *out);
 json_t *bench_report_json(const struct bench *bench);
 
 /** \brief --list: devices, transports, network cards, with reasons. */
-void bench_report_list(FILE *out);
+void bench_report_list(const struct gpu_backend *asked, FILE *out);
 
 #endif

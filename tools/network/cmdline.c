@@ -49,8 +49,7 @@ static status_t parse_transport(const char *option, const char *text, void *fiel
 {
   const struct halo_transport **transport = field;
   *transport = strcmp(text, "all") == 0 ? NULL : halo_transport_find(text);
-  if (*transport || strcmp(text, "all") == 0) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "%s %s: there is no such transport; --list shows them", option, text);
+  return *transport || strcmp(text, "all") == 0 ? STATUS_OK : halo_transport_check(option, text);
 }
 
 static const struct option_spec options[] = {
@@ -74,7 +73,7 @@ static const struct option_spec options[] = {
     {RANKS_OPTION_PROCS(BENCH_HALO, "takes the cheapest exchange by model.")},
     {"depth", 0, BENCH_HALO, OPTION_INT(depth, 1, 8, "T"),
      "Layers of a halo: the T of a temporal kernel (default 1)."},
-    {"backend", 'b', BENCH_ALL, OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),
+    {"backend", 'b', OPTION_LISTED | BENCH_ALL, OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),
      "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by OpenCL, then the CPU.",
      .group = "Where"},
     {DEVICE_OPTION_DEVICE(BENCH_ALL)},

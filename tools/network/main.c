@@ -25,6 +25,11 @@ static json_t *document(void)
   return bench_report_json(&bench);
 }
 
+static void list(FILE *out)
+{
+  bench_report_list(bench.config.backend, out);
+}
+
 static void close_all(void)
 {
   bench_close(&bench);
@@ -37,7 +42,7 @@ static const struct program program = {.options = &bench_options,
                                        .run = measure,
                                        .report = report,
                                        .document = document,
-                                       .print_list = bench_report_list,
+                                       .print_list = list,
                                        .close = close_all,
                                        .placement = &bench.placement,
                                        .timeout = &bench.config.timeout};

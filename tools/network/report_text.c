@@ -314,12 +314,9 @@ void bench_report_text(const struct bench *bench, FILE *out)
 
 /* ---- --list ---- */
 
-static void list_missing(const struct gpu_backend *backend, FILE *out)
+static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
 {
-  char reason[GPU_TEXT_MAX] = "";
-  for (int t = 0; halo_transports[t]; t++)
-    if (!halo_transports[t]->available(backend, reason))
-      fprintf(out, "    transport  %s is missing: %s\n", halo_transports[t]->name, reason);
+  if (devices > 0) list_ways(backend, out);
 }
 
 static void list_cards(FILE *out)
@@ -338,15 +335,9 @@ static void list_cards(FILE *out)
   free(cards);
 }
 
-void bench_report_list(FILE *out)
+void bench_report_list(const struct gpu_backend *asked, FILE *out)
 {
-  fprintf(out, "Backends (--backend), in the order of automatic choice, and their devices (--device):\n");
-  for (int b = 0; gpu_backends[b]; b++) {
-    list_backend(gpu_backends[b], out);
-    list_missing(gpu_backends[b], out);
-  }
-  fprintf(out, "Transports (--transport):\n");
-  for (int t = 0; halo_transports[t]; t++)
-    fprintf(out, "  %-10s %s\n", halo_transports[t]->name, halo_transports[t]->about);
+  list_backends(asked, "", list_of, out);
+  list_transports(out);
   list_cards(out);
 }

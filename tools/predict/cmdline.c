@@ -62,8 +62,11 @@ static status_t needs_check(const struct predict_config *c)
   if (c->hash) return log_fail(STATUS_USAGE, "--hash belongs to --check");
   if (c->within > 0 && !c->against) return log_fail(STATUS_USAGE, "--within needs runs: --against PATH");
   if (c->model || (c->study && c->comm)) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "%s is missing: give --study FOLDER and --comm FILE, or --model FILE",
-                  c->study ? "--comm" : "--study");
+  return log_fail(STATUS_USAGE,
+                  c->study ? "the paths between devices are missing: give --comm FILE, which "
+                             "`mpirun -np N comm-gpu --json FILE` writes, or --model FILE"
+                           : "the measured runs are missing: give --study FOLDER and --comm FILE, or "
+                             "--model FILE");
 }
 
 static const struct predict_config defaults = {.scale = {1, 1}};

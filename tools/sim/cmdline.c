@@ -32,7 +32,7 @@ static const struct option_spec options[] = {
     {"taper", 0, OPTION_ALWAYS, OPTION_REAL(taper, 0.1, 100, "FACTOR"),
      "Links between switches have so many times less bandwidth than all hosts below (default 1)."},
     {"passes", 0, OPTION_ALWAYS, OPTION_INT(passes, 1, 10000, "N"), "Timed passes (default 6)."},
-    {"timeout", 0, OPTION_ALWAYS, OPTION_REAL(timeout, 0.1, 1e6, "SECONDS"),
+    {"timeout", 0, OPTION_ALWAYS, OPTION_TIME(timeout, 0.1, 1e6, "DURATION"),
      "Longest wait for a simulation that computes nothing, as one that was stopped (default 60). Past it the "
      "program ends with exit status 6."},
     {"keep", 0, OPTION_ALWAYS, OPTION_TEXT(keep, "FOLDER"), "Keep platform and host files there.",
