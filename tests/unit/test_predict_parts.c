@@ -43,7 +43,7 @@ static void the_slowest_rank_decides_and_ways_carry_bytes_at_once(void **state)
   const double face = 4 * 32 * 128;
   (void)state;
   assert_non_null(model);
-  model->paths = (struct study_paths){1, {{"staged", {1, 1}, {0, 0}, {1e9, 4e9}, {0, 0}}}};
+  model->paths = (struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1e9, 4e9}, {0, 0}}}};
   model->columns = TERMS + WAY_TERMS;
   model->depth = model->overlap = 1;
   model->value[TERMS + WAY_BANDWIDTH] = 1;
@@ -72,8 +72,8 @@ static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **
   (void)state;
   assert_non_null(model);
   model->paths = (struct study_paths){2,
-                                      {{"p2p", {1, 0}, {1e-6, 0}, {100e9, 0}, {0, 0}},
-                                       {"staged", {1, 1}, {9e-6, 20e-6}, {1e9, 4e9}, {0, 0}}}};
+                                      {{"p2p", -1, {1, 0}, {1e-6, 0}, {100e9, 0}, {0, 0}},
+                                       {"staged", -1, {1, 1}, {9e-6, 20e-6}, {1e9, 4e9}, {0, 0}}}};
   model->columns = TERMS + 2 * WAY_TERMS;
   model->depth = model->overlap = 1;
   for (int w = 0; w < 2; w++) {
@@ -117,7 +117,7 @@ static void the_slower_path_is_told_by_what_its_bytes_cost(void **state)
   const double face = 4 * 32 * 128;
   (void)state;
   assert_non_null(model);
-  model->paths = (struct study_paths){1, {{"staged", {1, 1}, {0, 0}, {1.5e9, 1e9}, {0, 0}}}};
+  model->paths = (struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1.5e9, 1e9}, {0, 0}}}};
   model->columns = TERMS + WAY_TERMS;
   model->depth = model->overlap = 1;
   model->value[TERMS + WAY_BANDWIDTH] = 0.2;

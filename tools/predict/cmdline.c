@@ -24,6 +24,9 @@ static const struct option_spec options[] = {
      "Runs of this kernel. Default: the kernel, backend and device of most runs."},
     {"fit-ranks", 0, STUDY, OPTION_INT(fit_ranks, 1, LIST_RANKS_TOP, "N"),
      "Fit only runs of at most N ranks."},
+    {"keep", 0, STUDY, OPTION_CUSTOM(keep, study_keep_parse, "WHAT[,WHAT]"),
+     "Fit also what is left out: duplicates, runs on other machines than most, unverified ones, outliers "
+     "(duplicates|machines|unverified|outliers)."},
     {"size", 's', PREDICTION, OPTION_CUSTOM(sizes, size_list_parse, "SIZE[,SIZE]"),
      "XS, S, M, L, XL or IxJxK. Default: the sizes of the study.", .group = "What is predicted"},
     {"ranks", 'n', PREDICTION, OPTION_CUSTOM(ranks, rank_list_parse, "N[,N]"),

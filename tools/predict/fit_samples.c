@@ -22,12 +22,24 @@ static status_t way_add(const char *name, const struct study_paths *paths, struc
   return STATUS_OK;
 }
 
+/* Paths are measured as the runs went, or tell nothing of them. */
+static status_t staging_check(const struct study_run *run, const struct study_way *way)
+{
+  if (run->handover < 0 || way->handover < 0 || run->handover == way->handover) return STATUS_OK;
+  return log_fail(
+      STATUS_ENVIRONMENT,
+      "%s has halos staged %s, and comm-gpu's document is of halos staged %s: measure it with the "
+      "comm-gpu of that build",
+      run->file, study_staging(run->handover), study_staging(way->handover));
+}
+
 status_t fit_ways_choose(const struct study *study, const struct study_paths *paths, struct model *model)
 {
   for (int r = 0; r < study->n; r++) {
     const struct study_run *run = &study->runs[r];
     if (run->ranks == 1) continue;
     RETURN_IF_FAILED(way_add(run->transport, paths, model));
+    RETURN_IF_FAILED(staging_check(run, &model->paths.ways[model_way(model, run->transport)]));
     if (run->hosts > 1 && model_within_hosts(run->transport))
       RETURN_IF_FAILED(way_add("staged", paths, model));
   }

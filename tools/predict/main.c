@@ -48,7 +48,7 @@ static status_t check(FILE *out)
   RETURN_IF_FAILED(predict_check(&p, hash));
   fprintf(out, "himeno-predict %s\n\n  seal       %s is whole, sha256 %s\n", meta_version(), p.config.check,
           hash);
-  predict_report_against(&p.against, out);
+  predict_report_against(&p, out);
   return predict_within(&p);
 }
 

@@ -209,6 +209,9 @@ status_t model_paths_check(const struct model *model, const struct geometry *geo
 /** \brief The object `model` of doc/predict.schema.json; NULL when memory ran out. */
 json_t *model_json(const struct model *model);
 
+/** \brief The `handover` that one of its `paths` tells; −1: none. */
+int model_staging(const json_t *path);
+
 /** \brief Reads the `model` of a document of himeno-predict. Without covariance it predicts without
  * an interval. STATUS_ENVIRONMENT, or STATUS_USAGE, naming the first field that is wrong: also
  * where it is not of \a kernel (NULL: of any). */

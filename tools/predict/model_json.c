@@ -50,6 +50,7 @@ static json_t *paths_json(const struct model *model)
     json_t *path = json_pack(
         "{s:s, s:o, s:o, s:o}", "transport", way->name, "spread", report_json_real(model->way_spread[w]),
         "far_spread", report_json_real(model->way_off[w][KIND_RANKS]), "off", off_json(model->way_off[w]));
+    object_set(path, "staging", way->handover < 0 ? json_null() : json_string(study_staging(way->handover)));
     for (int where = 0; where < STUDY_WHERES; where++)
       object_set(path, where_names[where],
                  way->known[where]
@@ -160,6 +161,14 @@ static int flag(struct reader *reader, const char *where, const json_t *object, 
   return json_is_true(found);
 }
 
+int model_staging(const json_t *path)
+{
+  const char *told = json_string_value(json_object_get(path, "staging"));
+  for (int handover = 0; told && handover < 2; handover++)
+    if (strcmp(told, study_staging(handover)) == 0) return handover;
+  return -1;
+}
+
 /* A document of before has that of ranks alone, as a spread and not as the width of 90%. */
 static void off_read(struct reader *reader, const char *where, const json_t *object, double off[KINDS])
 {
@@ -182,6 +191,7 @@ static void path_read(struct reader *reader, const json_t *path, size_t p, struc
   else
     snprintf(way->name, sizeof way->name, "%s", name);
   model->paths.n++;
+  way->handover = model_staging(path);
   model->way_spread[p] = number(reader, where, path, "spread", 0, SPREAD_MOST);
   off_read(reader, where, path, model->way_off[p]);
   for (int w = 0; w < STUDY_WHERES; w++) {

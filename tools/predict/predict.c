@@ -173,6 +173,21 @@ static status_t points_make(struct predict *p)
 
 /* ---- the whole ---- */
 
+/* Where too little is left the reader must know that there was more. */
+static void left_warn(const struct study *study)
+{
+  for (int reason = LEFT_STAGING; reason < STUDY_REASONS; reason++) {
+    int n = 0, last = 0;
+    for (int l = 0; l < study->n_left; l++)
+      if ((int)study->left[l].reason == reason) n++, last = l;
+    if (n > 0)
+      log_warn("%d run%s left out (%s), %s%s: %s%s%s", n, n == 1 ? " was" : "s were",
+               study_reason_names[reason], n == 1 ? "" : "the last ", study->left[last].file,
+               study->left[last].why, reason >= LEFT_DUPLICATE ? "; to fit them: --keep " : "",
+               reason >= LEFT_DUPLICATE ? study_reason_names[reason] : "");
+  }
+}
+
 static status_t model_make(struct predict *p)
 {
   if (p->config.model) {
@@ -183,8 +198,12 @@ static status_t model_make(struct predict *p)
   RETURN_IF_FAILED(study_read(p->config.study, &p->study));
   RETURN_IF_FAILED(study_paths_read(p->config.comm, &p->paths));
   model_between_set(&p->config.between, &p->paths);
-  study_select(&p->study, p->config.kernel, (int)p->config.fit_ranks);
-  RETURN_IF_FAILED(model_fit(&p->study, &p->paths, NULL, 1, &p->model));
+  RETURN_IF_FAILED(study_select(&p->study, p->config.kernel, (int)p->config.fit_ranks));
+  RETURN_IF_FAILED(study_screen(&p->study, p->config.keep));
+  if (!(p->config.keep & 1u << LEFT_OUTLIER)) RETURN_IF_FAILED(validate_outliers(&p->study, &p->paths));
+  status_t status = model_fit(&p->study, &p->paths, NULL, 1, &p->model);
+  if (status != STATUS_OK) left_warn(&p->study);
+  RETURN_IF_FAILED(status);
   RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->model, &p->validation));
   validate_widen(&p->validation, &p->model);
   return STATUS_OK;
@@ -192,12 +211,13 @@ static status_t model_make(struct predict *p)
 
 static status_t against_make(struct predict *p)
 {
-  struct study measured;
-  RETURN_IF_FAILED(study_read(p->config.against, &measured));
-  if (p->study.n > 0) study_select(&measured, p->study.runs[0].kernel, 0);
-  status_t status = validate_against(&p->model, &measured, &p->against);
-  study_free(&measured);
-  return status;
+  int handover = -1;
+  for (int w = 0; w < p->model.paths.n; w++)
+    if (p->model.paths.ways[w].handover >= 0) handover = p->model.paths.ways[w].handover;
+  RETURN_IF_FAILED(study_read(p->config.against, &p->beside));
+  if (p->study.n > 0) RETURN_IF_FAILED(study_select(&p->beside, p->study.runs[0].kernel, 0));
+  RETURN_IF_FAILED(study_staging_select(&p->beside, handover));
+  return validate_against(&p->model, &p->beside, &p->against);
 }
 
 status_t predict_run(struct predict *p)
@@ -211,6 +231,7 @@ status_t predict_run(struct predict *p)
 void predict_close(struct predict *p)
 {
   study_free(&p->study);
+  study_free(&p->beside);
   validate_free(&p->validation);
   validate_free(&p->against);
   free(p->points);

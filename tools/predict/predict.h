@@ -22,6 +22,7 @@ struct predict_config {
   int64_t per_host, fit_ranks; /**< 0: as in the study; all */
   int scaling;                 /**< enum predict_scaling */
   struct model_scale scale;
+  unsigned keep; /**< of what would be left out */
   double within; /**< percent that errors may have; 0: any */
 };
 
@@ -51,7 +52,7 @@ struct predict_end {
 
 struct predict {
   struct predict_config config;
-  struct study study;
+  struct study study, beside; /**< fitted; of --against */
   struct study_paths paths;
   struct model model;
   struct validate_table validation, against;
@@ -92,7 +93,7 @@ extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 void predict_report_text(const struct predict *predict, FILE *out);
 
 /** \brief The table of predictions beside runs, with median and worst error. */
-void predict_report_against(const struct validate_table *table, FILE *out);
+void predict_report_against(const struct predict *predict, FILE *out);
 
 /** \brief The document of doc/predict.schema.json; NULL when memory ran out. */
 json_t *predict_report_json(const struct predict *predict);

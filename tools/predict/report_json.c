@@ -34,6 +34,19 @@ static json_t *bound(double value)
   return value > 0 ? report_json_real(value) : json_null();
 }
 
+static json_t *left_json(const struct study *study)
+{
+  json_t *list = json_array();
+  for (int l = 0; l < study->n_left; l++) {
+    json_t *one = json_object();
+    object_text(one, "file", study->left[l].file);
+    object_text(one, "as", study_reason_names[study->left[l].reason]);
+    object_text(one, "why", study->left[l].why);
+    json_array_append_new(list, one);
+  }
+  return list;
+}
+
 static json_t *config_json(const struct predict *p)
 {
   const struct predict_config *c = &p->config;
@@ -47,7 +60,8 @@ static json_t *config_json(const struct predict *p)
   object_set(o, "device", text_or_null(run ? run->device : NULL));
   object_whole(o, "fit_ranks", c->fit_ranks);
   object_whole(o, "runs", p->study.n);
-  object_whole(o, "left_aside", p->study.skipped);
+  object_whole(o, "left_aside", p->study.n_left);
+  object_set(o, "left_out", left_json(&p->study));
   object_whole(o, "per_host", c->per_host > 0 ? c->per_host : p->model.per_host);
   object_set(o, "between",
              c->between.bandwidth > 0

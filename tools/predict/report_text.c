@@ -8,18 +8,36 @@
 #include "tools/predict/predict.h"
 
 #define PAIRS_SHOWN 40
+#define LEFT_SHOWN  8
+
+/* But for runs on more ranks than were asked for, and files of other programs. */
+static void print_left(const struct study *study, FILE *out)
+{
+  for (int reason = LEFT_FAILED; reason < STUDY_REASONS; reason++) {
+    int n = 0;
+    for (int l = 0; l < study->n_left && reason != LEFT_RANKS; l++) {
+      const struct study_left *left = &study->left[l];
+      if ((int)left->reason == reason && n++ < LEFT_SHOWN)
+        fprintf(out, "  left out   %s: %s\n", left->file, left->why);
+    }
+    if (n > LEFT_SHOWN) fprintf(out, "             and %d more so; --json names them\n", n - LEFT_SHOWN);
+    if (n > 0 && reason >= LEFT_DUPLICATE)
+      fprintf(out, "             %d in all; --keep %s fits them too\n", n, study_reason_names[reason]);
+  }
+}
 
 static void print_what(const struct predict *p, FILE *out)
 {
   fprintf(out, "himeno-predict %s\n\n", meta_version());
   if (p->study.n > 0)
     fprintf(out, "  study      %d runs of kernel %s, backend %s, %s; %d documents left aside\n", p->study.n,
-            p->study.runs[0].kernel, p->study.runs[0].backend, p->study.runs[0].device, p->study.skipped);
+            p->study.runs[0].kernel, p->study.runs[0].backend, p->study.runs[0].device, p->study.n_left);
   else
     fprintf(out, "  model      %s\n", p->config.model);
   fprintf(out, "  measured   up to %d ranks on %d host%s, %.3g to %.3g points a rank\n", p->model.ranks_most,
           p->model.hosts_most, p->model.hosts_most == 1 ? "" : "s", p->model.points_least,
           p->model.points_most);
+  print_left(&p->study, out);
   if (p->config.scale.compute != 1 || p->config.scale.exchange != 1)
     fprintf(out, "  what if    computing took %g times as long, the exchange %g times\n",
             p->config.scale.compute, p->config.scale.exchange);
@@ -38,9 +56,11 @@ static void print_model(const struct model *m, FILE *out)
   for (int w = 0; w < m->paths.n; w++)
     for (int where = 0; where < STUDY_WHERES; where++)
       if (m->paths.ways[w].known[where])
-        fprintf(out, "    %-9s %-17s %9.2f us + bytes / %.2f GB/s\n", m->paths.ways[w].name,
+        fprintf(out, "    %-9s %-17s %9.2f us + bytes / %.2f GB/s%s%s\n", m->paths.ways[w].name,
                 where == STUDY_SAME_HOST ? "within a host" : "between hosts",
-                m->paths.ways[w].latency[where] * 1e6, m->paths.ways[w].bandwidth[where] / 1e9);
+                m->paths.ways[w].latency[where] * 1e6, m->paths.ways[w].bandwidth[where] / 1e9,
+                m->paths.ways[w].handover < 0 ? "" : ", ",
+                m->paths.ways[w].handover < 0 ? "" : study_staging(m->paths.ways[w].handover));
   if (m->freedom > 0)
     fprintf(out, "    a run is off by %.1f%% (%.1f degrees of freedom)", 100 * m->spread, m->freedom);
   else
@@ -140,22 +160,38 @@ static void print_table(const struct validate_table *table, FILE *out)
           100 * worst);
 }
 
-void predict_report_against(const struct validate_table *table, FILE *out)
+void predict_report_against(const struct predict *p, FILE *out)
 {
   fprintf(out, "\n  Beside the runs\n");
-  print_table(table, out);
+  print_left(&p->beside, out);
+  print_table(&p->against, out);
+}
+
+static int is_first(const struct validate_table *table, enum validate_grouping by, int p,
+                    char text[STUDY_TEXT])
+{
+  char other[STUDY_TEXT];
+  validate_group(&table->pairs[p], by, text);
+  for (int o = 0; o < p; o++) {
+    validate_group(&table->pairs[o], by, other);
+    if (strcmp(text, other) == 0) return 0;
+  }
+  return 1;
 }
 
 /* Of intervals whose widths these runs had no part in. */
 static void print_covered(const struct validate_table *table, FILE *out)
 {
+  char text[STUDY_TEXT];
   int inside, n;
-  validate_covered(table, -1, &inside, &n);
+  validate_covered(table, NULL, &inside, &n);
   fprintf(out, "    intervals of 90%%, their widths set without these runs, hold %d of %d:", inside, n);
-  for (int kind = 0; kind < KINDS; kind++) {
-    validate_covered(table, kind, &inside, &n);
-    fprintf(out, "%s %s %d of %d", kind ? "," : "", model_kind_names[kind], inside, n);
-  }
+  for (int by = 0; by < VALIDATE_GROUPINGS; by++)
+    for (int p = 0, shown = 0; p < table->n; p++) {
+      if (!is_first(table, (enum validate_grouping)by, p, text)) continue;
+      validate_covered(table, text, &inside, &n);
+      fprintf(out, "%s %s %d of %d", shown++ ? "," : by ? ";" : "", text, inside, n);
+    }
   fprintf(out, "\n");
 }
 
@@ -171,5 +207,5 @@ void predict_report_text(const struct predict *p, FILE *out)
     print_table(&p->validation, out);
     print_covered(&p->validation, out);
   }
-  if (p->config.against) predict_report_against(&p->against, out);
+  if (p->config.against) predict_report_against(p, out);
 }

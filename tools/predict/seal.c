@@ -105,17 +105,23 @@ static status_t pairs_make(const json_t *document, const struct study *measured,
   return STATUS_OK;
 }
 
+static int staging_of(const json_t *document)
+{
+  const json_t *paths = json_object_get(json_object_get(document, "model"), "paths");
+  int handover = -1;
+  for (size_t p = 0; p < json_array_size(paths) && handover < 0; p++)
+    handover = model_staging(json_array_get(paths, p));
+  return handover;
+}
+
 status_t predict_check(struct predict *p, char hash[SHA256_TEXT])
 {
   json_t *document;
-  struct study measured;
   RETURN_IF_FAILED(seal_open(p->config.check, p->config.hash, &document, hash));
-  status_t status = study_read(p->config.against, &measured);
-  if (status == STATUS_OK) {
-    study_select(&measured, p->config.kernel, 0);
-    status = pairs_make(document, &measured, &p->against);
-    study_free(&measured);
-  }
+  status_t status = study_read(p->config.against, &p->beside);
+  if (status == STATUS_OK) status = study_select(&p->beside, p->config.kernel, 0);
+  if (status == STATUS_OK) status = study_staging_select(&p->beside, staging_of(document));
+  if (status == STATUS_OK) status = pairs_make(document, &p->beside, &p->against);
   json_decref(document);
   return status;
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/report.h"
 #include "base/stats.h"
@@ -23,9 +24,14 @@
 
 /* ---- reading documents ---- */
 
+static const char *text_of(const json_t *object, const char *key)
+{
+  return json_string_value(json_object_get(object, key));
+}
+
 static int text_is(const json_t *object, const char *key, const char *wanted)
 {
-  const char *text = json_string_value(json_object_get(object, key));
+  const char *text = text_of(object, key);
   return text && strcmp(text, wanted) == 0;
 }
 
@@ -50,6 +56,16 @@ static int hosts_count(const json_t *ranks)
   return hosts;
 }
 
+/* What was compared with what, and the bits of \a sweeps sweeps from the beginning. */
+static void bits_set(const json_t *config, const json_t *result, int64_t sweeps, struct study_run *run)
+{
+  const char *checksum = text_of(result, "checksum"), *data = text_of(config, "data");
+  run->verified = text_of(result, "verified") && !text_is(result, "verified", "no");
+  if (checksum && data)
+    snprintf(run->checksum, sizeof run->checksum, "%.16s after %lld sweeps of %.9s data", checksum,
+             (long long)sweeps, data);
+}
+
 /* Seconds a sweep of the middle block, and how much blocks differ. */
 static void seconds_set(const json_t *result, int64_t block, double sweeps, struct study_run *run)
 {
@@ -61,7 +77,12 @@ static void seconds_set(const json_t *result, int64_t block, double sweeps, stru
     free(values);
     return;
   }
-  for (size_t s = 0; s < n; s++) values[s] = json_number_value(json_array_get(samples, s)) / (double)block;
+  for (size_t s = 0; s < n; s++) {
+    uint64_t bits;
+    values[s] = json_number_value(json_array_get(samples, s)) / (double)block;
+    memcpy(&bits, &values[s], sizeof bits);
+    run->samples = hash_mix(run->samples ^ bits);
+  }
   struct stats_summary summary = stats_summarise(values, n);
   run->seconds = summary.median;
   run->noise = stats_noise(&summary);
@@ -82,8 +103,7 @@ static int handover_of(const json_t *document)
   int told = -1;
   for (size_t p = 0; p < json_array_size(paths); p++) {
     const json_t *path = json_array_get(paths, p);
-    const char *used = json_string_value(json_object_get(path, "used"));
-    if (used && strcmp(used, "staged") == 0) told = json_object_get(path, "handover") != NULL;
+    if (text_is(path, "used", "staged")) told = json_object_get(path, "handover") != NULL;
   }
   return told;
 }
@@ -92,20 +112,25 @@ static void run_read(const json_t *document, const char *path, struct study_run 
 {
   static const char *const extents[] = {"imax", "jmax", "kmax"};
   const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");
-  const json_t *procs = json_object_get(config, "procs");
+  const json_t *procs = json_object_get(config, "procs"), *first = json_array_get(ranks, 0);
   *run = (struct study_run){.ranks = (int)json_array_size(ranks), .hosts = hosts_count(ranks)};
   text_copy(run->file, sizeof run->file, path);
-  text_copy(run->size, sizeof run->size, json_string_value(json_object_get(config, "size")));
-  text_copy(run->transport, sizeof run->transport, json_string_value(json_object_get(config, "transport")));
-  text_copy(run->kernel, sizeof run->kernel, json_string_value(json_object_get(config, "kernel")));
-  text_copy(run->backend, sizeof run->backend, json_string_value(json_object_get(config, "backend")));
-  text_copy(run->device, sizeof run->device,
-            json_string_value(json_object_get(json_array_get(ranks, 0), "device")));
+  text_copy(run->size, sizeof run->size, text_of(config, "size"));
+  text_copy(run->transport, sizeof run->transport, text_of(config, "transport"));
+  text_copy(run->kernel, sizeof run->kernel, text_of(config, "kernel"));
+  text_copy(run->backend, sizeof run->backend, text_of(config, "backend"));
+  text_copy(run->device, sizeof run->device, text_of(first, "device"));
+  text_copy(run->host, sizeof run->host, text_of(first, "host"));
+  text_copy(run->driver, sizeof run->driver, text_of(first, "driver"));
+  text_copy(run->pci, sizeof run->pci, text_of(first, "pci"));
+  text_copy(run->uuid, sizeof run->uuid, text_of(first, "uuid"));
   for (int d = 0; d < 3; d++) {
     run->global[d] = json_integer_value(json_object_get(config, extents[d]));
     run->procs[d] = (int)json_integer_value(json_array_get(procs, (size_t)d));
   }
   run->handover = handover_of(document);
+  bits_set(config, json_object_get(document, "result"), json_integer_value(json_object_get(config, "block")),
+           run);
   run->weak = json_is_true(json_object_get(config, "weak"));
   run->overlap = json_is_true(json_object_get(config, "overlap"));
   run->depth = (int)json_integer_value(json_object_get(config, "T"));
@@ -115,11 +140,6 @@ static void run_read(const json_t *document, const char *path, struct study_run 
 
 static status_t run_keep(struct study *study, const struct study_run *run)
 {
-  for (int r = 0; r < study->n && run->handover >= 0; r++)
-    if (study->runs[r].handover == !run->handover)
-      return log_fail(STATUS_USAGE,
-                      "%s and %s: halos staged through shared memory and, before it, by MPI are no one study",
-                      study->runs[r].file, run->file);
   struct study_run *longer = realloc(study->runs, (size_t)(study->n + 1) * sizeof *longer);
   if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
   study->runs = longer;
@@ -138,6 +158,8 @@ static status_t simulated_add(struct study *study, const json_t *document, const
     run.ranks = (int)json_integer_value(json_object_get(config, "ranks"));
     run.hosts = (int)json_integer_value(json_object_get(config, "hosts"));
     if (!run_is_whole(&run)) return log_fail(STATUS_USAGE, "%s: not as its schema says", path);
+    run.verified = 1;
+    run.samples = 0; /* the same point simulated twice is no copy */
     RETURN_IF_FAILED(run_keep(study, &run));
   }
   return STATUS_OK;
@@ -148,11 +170,10 @@ static status_t run_add(struct study *study, const json_t *document, const char 
   const json_t *result = json_object_get(document, "result");
   struct study_run run;
   if (text_is(document, "schema", "himeno-sim/1")) return simulated_add(study, document, path);
-  if ((!text_is(document, "schema", "himeno-gpu/1") && !text_is(document, "schema", "himeno-gpu/2")) ||
-      (!text_is(result, "verdict", "pass") && !text_is(result, "verdict", "slow"))) {
-    study->skipped++;
-    return STATUS_OK;
-  }
+  if (!text_is(document, "schema", "himeno-gpu/1") && !text_is(document, "schema", "himeno-gpu/2"))
+    return study_leave(study, LEFT_OTHER, path, "no document of himeno-gpu");
+  if (!text_is(result, "verdict", "pass") && !text_is(result, "verdict", "slow"))
+    return study_leave(study, LEFT_FAILED, path, "the run did not pass");
   run_read(document, path, &run);
   if (!run_is_whole(&run))
     return log_fail(STATUS_USAGE,
@@ -214,37 +235,8 @@ status_t study_read(const char *path, struct study *study)
 void study_free(struct study *study)
 {
   free(study->runs);
+  free(study->left);
   *study = (struct study){.n = 0};
-}
-
-/* ---- one kind of run ---- */
-
-static int same_kind(const struct study_run *a, const struct study_run *b)
-{
-  return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->backend, b->backend) == 0 && a->depth == b->depth &&
-         strcmp(a->device, b->device) == 0;
-}
-
-void study_select(struct study *study, const char *kernel, int ranks)
-{
-  int best = -1, most = 0, kept = 0;
-  for (int r = 0; r < study->n; r++) {
-    int alike = 0;
-    if (kernel && strcmp(study->runs[r].kernel, kernel) != 0) continue;
-    for (int s = 0; s < study->n; s++) alike += same_kind(&study->runs[r], &study->runs[s]);
-    if (alike > most) most = alike, best = r;
-  }
-  if (best < 0) {
-    study->skipped += study->n;
-    study->n = 0;
-    return;
-  }
-  struct study_run kind = study->runs[best];
-  for (int r = 0; r < study->n; r++)
-    if (same_kind(&study->runs[r], &kind) && (ranks == 0 || study->runs[r].ranks <= ranks))
-      study->runs[kept++] = study->runs[r];
-  study->skipped += study->n - kept;
-  study->n = kept;
 }
 
 int study_per_host(const struct study_run *run)
@@ -299,8 +291,14 @@ static double fit_median(const json_t *document, const char *way, enum study_whe
 
 static void way_fill(const json_t *document, const char *name, struct study_way *way)
 {
-  *way = (struct study_way){.known = {0, 0}};
+  *way = (struct study_way){.handover = -1};
   text_copy(way->name, sizeof way->name, name);
+  const json_t *pairs = json_object_get(document, "pairs");
+  for (size_t p = 0; p < json_array_size(pairs); p++) {
+    const json_t *pair = json_array_get(pairs, p);
+    if (text_is(pair, "way", name) && text_is(pair, "used", "staged"))
+      way->handover = json_object_get(pair, "handover") != NULL;
+  }
   for (int where = 0; where < STUDY_WHERES; where++) {
     int n;
     enum study_where w = (enum study_where)where;

@@ -22,18 +22,51 @@ struct study_run {
   int handover;
   double seconds; /**< median of the blocks */
   double noise;   /**< relative, of the blocks; 0 when there are fewer than three */
+  /** where rank 0 ran; "" where a document does not tell, as of a simulation */
+  char host[STUDY_TEXT], driver[128], pci[STUDY_TEXT], uuid[STUDY_TEXT];
+  int verified;
+  char checksum[STUDY_TEXT]; /**< with the data and sweeps that it is of */
+  uint64_t samples;          /**< a hash of its times; 0: none of its own */
+};
+
+/** Why a document is no part of a study. */
+enum study_reason {
+  LEFT_OTHER,
+  LEFT_FAILED,
+  LEFT_RANKS,
+  LEFT_KIND,
+  LEFT_STAGING,
+  LEFT_DUPLICATE,
+  LEFT_MACHINE,
+  LEFT_UNVERIFIED,
+  LEFT_OUTLIER,
+  STUDY_REASONS
+};
+extern const char *const study_reason_names[STUDY_REASONS];
+
+/** What was left out of a study, for people. */
+#define STUDY_WHY 384
+struct study_left {
+  enum study_reason reason;
+  char file[256], why[STUDY_WHY];
 };
 
 struct study {
-  int n, skipped; /**< skipped: no himeno-gpu documents, or runs that did not pass */
+  int n, n_left;
   struct study_run *runs;
+  struct study_left *left;
 };
+
+/** \brief Reads "unverified,outliers" into an unsigned: what is fitted although it would be left
+ * out, `1 << reason`, or-ed. Logs and returns STATUS_USAGE otherwise. */
+status_t study_keep_parse(const char *option, const char *text, void *keep);
 
 enum study_where { STUDY_SAME_HOST, STUDY_OTHER_HOST, STUDY_WHERES };
 
 /** A way between neighbours, as comm-gpu fitted it. */
 struct study_way {
   char name[STUDY_TEXT];
+  int handover; /**< as a run's; −1 where a model does not tell */
   int known[STUDY_WHERES];
   double latency[STUDY_WHERES];   /**< seconds */
   double bandwidth[STUDY_WHERES]; /**< bytes a second, each way, both ways at once */
@@ -58,9 +91,26 @@ struct study_paths {
 status_t study_read(const char *path, struct study *study);
 void study_free(struct study *study);
 
-/** \brief Keeps the runs that have the kernel, backend and depth of most runs (or of \a kernel, if
- * not NULL), and at most \a ranks ranks (0: any). The rest is counted in `skipped`. */
-void study_select(struct study *study, const char *kernel, int ranks);
+/** \brief Puts a document on the list of what is left out, with the reason in words. */
+status_t study_leave(struct study *study, enum study_reason reason, const char *file, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** \brief Keeps runs of at most \a ranks ranks (0: any) that have the kernel, backend, depth,
+ * device and staging of most (\a kernel, if not NULL); others are left out. */
+status_t study_select(struct study *study, const char *kernel, int ranks);
+
+/** \brief Leaves out, but for what \a keep names, copies of runs, those on other machines than most
+ * and those whose bits nothing confirms. */
+status_t study_screen(struct study *study, unsigned keep);
+
+/** \brief Leaves out runs whose halos were staged otherwise than \a handover tells (−1: none). */
+status_t study_staging_select(struct study *study, int handover);
+
+/** \brief How halos are staged, by `handover`: "through shared memory" and so on. */
+static inline const char *study_staging(int handover)
+{
+  return handover ? "through shared memory" : "by MPI alone, as before shared memory";
+}
 
 /** \brief Ranks of each host of a run. */
 int study_per_host(const struct study_run *run);

@@ -222,18 +222,104 @@ status_t validate_against(const struct model *model, const struct study *study, 
   return STATUS_OK;
 }
 
+/* ---- outliers ---- */
+
+/* So many times the spread of its way, and by so much, is a run off that is no measurement. */
+#define OUTLIER_SPREADS 8.0
+#define OUTLIER_LEAST   0.25
+#define MEDIAN_TO_SIGMA 1.4826
+/* Of a study; where more are off, the model is wrong and not they. */
+#define OUTLIERS_SHARE 5
+
+/* 1.4826 times the median of |log(predicted / measured)| of the runs by a way, or of all. */
+static double spread_about(const struct validate_table *table, int way)
+{
+  double *off = calloc((size_t)table->n + 1, sizeof *off), median = 0;
+  size_t n = 0;
+  for (int p = 0; off && p < table->n; p++)
+    if (table->pairs[p].predicted && (way == ANY_WAY || table->pairs[p].way == way))
+      off[n++] = fabs(log1p(table->pairs[p].error));
+  if (off) median = MEDIAN_TO_SIGMA * stats_summarise(off, n).median;
+  free(off);
+  return n >= ENOUGH || way == ANY_WAY ? median : fmax(median, spread_about(table, ANY_WAY));
+}
+
+/* The run that is off most of those beyond the limit; −1: none is. */
+static int outlier_find(const struct validate_table *table, double *times)
+{
+  int found = -1;
+  *times = OUTLIER_SPREADS;
+  for (int p = 0; p < table->n; p++) {
+    const struct validate_pair *pair = &table->pairs[p];
+    const double off = fabs(log1p(pair->error)), so_often = off / fmax(spread_about(table, pair->way), 1e-6);
+    if (pair->predicted && off > OUTLIER_LEAST && so_often > *times) *times = so_often, found = p;
+  }
+  return found;
+}
+
+static status_t outlier_leave(struct study *study, const struct study_paths *paths, struct model *model,
+                              int *left)
+{
+  struct validate_table table = {.n = 0};
+  double times;
+  *left = 0;
+  log_mute(1);
+  status_t fitted = model_fit(study, paths, NULL, 0, model);
+  log_mute(0);
+  if (fitted != STATUS_OK) return STATUS_OK; /* what is missing is told later */
+  RETURN_IF_FAILED(validate_against(model, study, &table));
+  const int p = outlier_find(&table, &times);
+  status_t status = STATUS_OK;
+  if (p >= 0) {
+    const struct study_run *run = &study->runs[p];
+    status = study_leave(study, LEFT_OUTLIER, run->file,
+                         "%.3g us a sweep, where the others let expect %.3g: off by %.0f times their spread",
+                         1e6 * run->seconds, 1e6 * table.pairs[p].time.seconds, times);
+    study->n--;
+    memmove(&study->runs[p], &study->runs[p + 1], (size_t)(study->n - p) * sizeof *study->runs);
+    *left = 1;
+  }
+  validate_free(&table);
+  return status;
+}
+
+status_t validate_outliers(struct study *study, const struct study_paths *paths)
+{
+  struct model *model = calloc(1, sizeof *model);
+  status_t status = model ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for a model");
+  for (int most = study->n / OUTLIERS_SHARE, left = 1; left && most > 0 && status == STATUS_OK; most--)
+    status = outlier_leave(study, paths, model, &left);
+  free(model);
+  return status;
+}
+
 void validate_free(struct validate_table *table)
 {
   free(table->pairs);
   *table = (struct validate_table){.n = 0};
 }
 
-void validate_covered(const struct validate_table *table, int kind, int *inside, int *n)
+void validate_group(const struct validate_pair *pair, enum validate_grouping by, char text[STUDY_TEXT])
+{
+  const int hosts = pair->run.hosts;
+  if (by == BY_KIND) snprintf(text, STUDY_TEXT, "%s", model_kind_names[pair->kind]);
+  if (by == BY_TRANSPORT)
+    snprintf(text, STUDY_TEXT, "%s", pair->run.ranks > 1 ? pair->run.transport : "one rank");
+  if (by == BY_HOSTS) snprintf(text, STUDY_TEXT, "%d host%s", hosts, hosts == 1 ? "" : "s");
+}
+
+void validate_covered(const struct validate_table *table, const char *of, int *inside, int *n)
 {
   *inside = *n = 0;
   for (int p = 0; p < table->n; p++) {
     const struct validate_pair *pair = &table->pairs[p];
-    if ((kind >= 0 && (int)pair->kind != kind) || !pair->predicted || pair->time.low <= 0) continue;
+    char text[STUDY_TEXT];
+    int counts = !of;
+    for (int by = 0; by < VALIDATE_GROUPINGS && !counts; by++) {
+      validate_group(pair, (enum validate_grouping)by, text);
+      counts = strcmp(text, of) == 0;
+    }
+    if (!counts || !pair->predicted || pair->time.low <= 0) continue;
     *inside += pair->run.seconds >= pair->time.low && pair->run.seconds <= pair->time.high;
     (*n)++;
   }

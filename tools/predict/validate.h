@@ -34,12 +34,20 @@ void validate_free(struct validate_table *table);
  * 90% of the pairs. */
 void validate_widen(const struct validate_table *table, struct model *model);
 
+/** \brief Leaves out runs that are so far off a fit to the others that no scatter tells it. */
+status_t validate_outliers(struct study *study, const struct study_paths *paths);
+
 /** \brief Predicts each run of \a study by \a model, as it is measured: for a seal, a simulation,
  * or runs kept back. */
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table);
 
-/** \brief How many of the n predicted pairs with an interval lie inside, of a kind; −1: of all. */
-void validate_covered(const struct validate_table *table, int kind, int *inside, int *n);
+/** \brief How many of the n predicted pairs with an interval lie inside, of those that \a of names:
+ * a kind, transport or number of hosts; NULL: of all. */
+void validate_covered(const struct validate_table *table, const char *of, int *inside, int *n);
+
+/** \brief What a pair belongs to there, as "size", "p2p" or "2 hosts". */
+enum validate_grouping { BY_KIND, BY_TRANSPORT, BY_HOSTS, VALIDATE_GROUPINGS };
+void validate_group(const struct validate_pair *pair, enum validate_grouping by, char text[STUDY_TEXT]);
 
 /** \brief Median and largest |error| of the predicted pairs; n is their number. */
 void validate_summary(const struct validate_table *table, double *median, double *worst, int *n);
