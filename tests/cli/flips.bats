@@ -5,7 +5,7 @@ load ../helper
 # flipped FLIP OPTION...: two ranks, which end with the wrong block. The first one has sweeps 1 to 120 and is not timed, timed
 # block 2 those from 241 to 360.
 flipped() {
-  HIMENO_FLIP=$1 run on 2 "$himeno" -b null -s 16x16x32 -t 9 -x staged "${@:2}"
+  HIMENO_FLIP=$1 run on 2 "$himeno" -b null -s 16x16x32 -t 99 -x staged "${@:2}"
   [ "$status" = 4 ] || { echo "$1 ${*:2}: ended with $status: $output"; false; }
 }
 
