@@ -6,11 +6,13 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 
-/* Longest part of a message that is copied and sent as one; the same where it is handed over. */
+/* Longest part of a message that is copied and sent as one, unless that is measured; the same where
+ * it is handed over. */
 #define CHUNK_FLOATS    65536
 #define HANDOVER_FLOATS 262144
 
@@ -27,10 +29,6 @@ static status_t events_create(struct halo_exchange *x)
     RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->arrived[r]));
     for (int m = 0; m < MARKS; m++) RETURN_IF_FAILED(gpu_event_create(device, &x->ring[r].event[m]));
   }
-  x->copied = calloc((size_t)x->outgoing.pieces + 1, sizeof(struct gpu_event *));
-  if (!x->copied) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
-  for (int p = 0; p < x->outgoing.pieces; p++)
-    RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->copied[p]));
   return STATUS_OK;
 }
 
@@ -39,6 +37,15 @@ static status_t requests_create(struct buffered_requests *requests, int n)
   *requests = (struct buffered_requests){calloc((size_t)n + 1, sizeof(MPI_Request)), n};
   for (int r = 0; requests->at && r < n; r++) requests->at[r] = MPI_REQUEST_NULL;
   return requests->at ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for MPI requests");
+}
+
+static status_t copied_create(struct halo_exchange *x)
+{
+  x->copied = calloc((size_t)x->outgoing.pieces + 1, sizeof(struct gpu_event *));
+  if (!x->copied) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
+  for (int p = 0; p < x->outgoing.pieces; p++)
+    RETURN_IF_FAILED(gpu_event_create_untimed(x->context.device, &x->copied[p]));
+  return STATUS_OK;
 }
 
 static status_t lists_create(struct halo_exchange *x)
@@ -61,9 +68,26 @@ static void events_destroy(struct halo_exchange *x)
     gpu_event_destroy(x->arrived[r]);
     for (int m = 0; m < MARKS; m++) gpu_event_destroy(x->ring[r].event[m]);
   }
+  gpu_event_destroy(x->before);
+}
+
+static void cut_free(struct halo_exchange *x)
+{
   for (int p = 0; x->copied && p < x->outgoing.pieces; p++) gpu_event_destroy(x->copied[p]);
   free(x->copied);
-  gpu_event_destroy(x->before);
+  free(x->tokens_in.at);
+  free(x->tokens_out.at);
+  free(x->data_in.at);
+  free(x->data_out.at);
+  free(x->missing);
+  free(x->indices);
+  free(x->statuses);
+  halo_chunks_free(&x->incoming);
+  halo_chunks_free(&x->outgoing);
+  x->copied = NULL;
+  x->tokens_in.at = x->tokens_out.at = x->data_in.at = x->data_out.at = NULL;
+  x->missing = x->indices = NULL;
+  x->statuses = NULL;
 }
 
 static enum gpu_host_kind host_kind(const struct halo_exchange *x)
@@ -87,15 +111,7 @@ void buffered_teardown(struct halo_exchange *x)
   gpu_queue_destroy(x->in);
   gpu_queue_destroy(x->out);
   if (x->packer_state) x->packer->close(x->packer_state);
-  free(x->tokens_in.at);
-  free(x->tokens_out.at);
-  free(x->data_in.at);
-  free(x->data_out.at);
-  free(x->missing);
-  free(x->indices);
-  free(x->statuses);
-  halo_chunks_free(&x->incoming);
-  halo_chunks_free(&x->outgoing);
+  cut_free(x);
   free(x);
 }
 
@@ -170,21 +186,35 @@ static void rows_choose(struct halo_exchange *x)
 }
 
 /* What is handed over comes from another place than what MPI brought. */
-static status_t chunks_create(struct halo_exchange *x)
+static status_t chunks_create(struct halo_exchange *x, int64_t floats)
 {
   struct halo_cutting send[HALO_MESSAGES_MAX], recv[HALO_MESSAGES_MAX];
   for (int m = 0; m < x->plan.n; m++) {
-    int64_t most = x->way == WAY_DEVICE ? 0 : x->shared[m].carried ? HANDOVER_FLOATS : CHUNK_FLOATS;
+    int64_t most = x->way == WAY_DEVICE ? 0 : x->shared[m].carried ? HANDOVER_FLOATS : floats;
     send[m] = (struct halo_cutting){.most = most, .alone = x->by_rows[m]};
     recv[m] = (struct halo_cutting){.most = most, .alone = x->by_rows[m] || x->shared[m].carried};
   }
   RETURN_IF_FAILED(halo_chunks_create(&x->outgoing, &x->plan, 0, send));
   RETURN_IF_FAILED(halo_chunks_create(&x->incoming, &x->plan, 1, recv));
+  memset(x->chunks, 0, sizeof x->chunks);
   for (int c = x->incoming.n - 1; c >= 0; c--) {
     x->first[x->incoming.chunk[c].message] = c;
     x->chunks[x->incoming.chunk[c].message]++;
   }
   return STATUS_OK;
+}
+
+/* The device's times that were not read yet are of chunks that go. */
+status_t buffered_cut(struct halo_exchange *x, int64_t floats)
+{
+  struct halo_times dropped = {.exchanges = 0};
+  RETURN_IF_FAILED(gpu_sync(x->out));
+  RETURN_IF_FAILED(gpu_sync(x->in));
+  RETURN_IF_FAILED(buffered_times(x, &dropped));
+  cut_free(x);
+  RETURN_IF_FAILED(chunks_create(x, floats));
+  RETURN_IF_FAILED(lists_create(x));
+  return copied_create(x);
 }
 
 static status_t exchange_fill(struct halo_exchange *x)
@@ -196,13 +226,12 @@ static status_t exchange_fill(struct halo_exchange *x)
   x->packs_there = x->way == WAY_DEVICE || (x->handover.block && device->backend->memory == GPU_MEMORY_HOST);
   rows_choose(x);
   RETURN_IF_FAILED(x->packer->open(device, x->context.layout, &x->packed, &x->packer_state));
-  RETURN_IF_FAILED(chunks_create(x));
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->out));
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->in));
   RETURN_IF_FAILED(send_create(x));
   RETURN_IF_FAILED(recv_create(x));
-  RETURN_IF_FAILED(lists_create(x));
-  return events_create(x);
+  RETURN_IF_FAILED(events_create(x));
+  return buffered_cut(x, CHUNK_FLOATS);
 }
 
 status_t buffered_setup(const struct halo_context *context, enum buffered_way way,

@@ -96,6 +96,12 @@ status_t buffered_setup(const struct halo_context *context, enum buffered_way wa
                         struct halo_exchange **exchange);
 void buffered_teardown(struct halo_exchange *exchange);
 
+/** \brief Cuts what MPI sends into chunks of \a floats, 0 for whole messages, between exchanges. */
+status_t buffered_cut(struct halo_exchange *exchange, int64_t floats);
+
+/** \brief Collective: tries chunks with exchanges of the first field and cuts to the best. */
+status_t buffered_chunk_choose(struct halo_exchange *exchange);
+
 /** \brief Whether exchanges have that mark: what they leave out has none. */
 int buffered_is_marked(const struct halo_exchange *exchange, int mark);
 

@@ -23,8 +23,15 @@
 static status_t staged_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                              struct halo_exchange **exchange)
 {
+  struct halo_exchange *x;
   (void)reach;
-  return buffered_setup(context, WAY_PINNED, exchange);
+  RETURN_IF_FAILED(buffered_setup(context, WAY_PINNED, &x));
+  status_t status = buffered_chunk_choose(x);
+  if (status == STATUS_OK)
+    *exchange = x;
+  else
+    buffered_teardown(x);
+  return status;
 }
 
 static status_t pageable_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* How long the chunks are in which `staged` sends halos by MPI: network, copies and what a message
+ * costs the host decide, so it is tried. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "comm/transports/buffered.h"
+
+/* Rounds of so many exchanges behind an untimed one, fewer where they take long. */
+#define ROUNDS       3
+#define EXCHANGES    2
+#define SECONDS_MOST 0.3
+
+/* A shorter chunk is taken if it takes at most this part of the longer one's time. */
+#define GAIN 0.9
+
+#define CANDIDATES 4
+
+/* From short to long, the last is whole messages. */
+static int candidates(int64_t longest, int64_t floats[CANDIDATES])
+{
+  static const int64_t parts[] = {1 << 16, 1 << 18, 1 << 20};
+  int n = 0;
+  for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
+    if (parts[p] < longest) floats[n++] = parts[p];
+  floats[n++] = 0;
+  return n;
+}
+
+static int64_t longest_by_mpi(const struct halo_exchange *x)
+{
+  int64_t longest = 0;
+  for (int m = 0; m < x->plan.n; m++) {
+    const struct halo_message *message = &x->plan.messages[m];
+    if (x->shared[m].carried) continue;
+    if (message->count > longest) longest = message->count;
+    if (message->recv_count > longest) longest = message->recv_count;
+  }
+  return longest;
+}
+
+static status_t exchange(struct halo_exchange *x)
+{
+  struct gpu_event *arrived;
+  RETURN_IF_FAILED(halo_transport_staged.start(x, x->context.fields[0], NULL));
+  return halo_transport_staged.finish(x, &arrived);
+}
+
+/* Of the slowest rank. */
+static status_t exchanges_time(struct halo_exchange *x, int64_t floats, double *seconds)
+{
+  RETURN_IF_FAILED(agree_status(x->context.comm, buffered_cut(x, floats)));
+  RETURN_IF_FAILED(exchange(x));
+  RETURN_IF_FAILED(gpu_sync(x->in));
+  double begin = stats_now(), mine;
+  for (int e = 0; e < EXCHANGES; e++) RETURN_IF_FAILED(exchange(x));
+  RETURN_IF_FAILED(gpu_sync(x->in));
+  mine = stats_now() - begin;
+  return watch_allreduce(x->context.comm, &mine, seconds, 1, MPI_DOUBLE, MPI_MAX,
+                         "the choice of the halos' chunks");
+}
+
+static void choice_tell(struct halo_exchange *x, int64_t floats)
+{
+  for (int m = 0; m < x->plan.n; m++) {
+    char *why = x->shared[m].why;
+    size_t used = strlen(why), room = sizeof x->shared[m].why - used;
+    if (x->shared[m].carried) continue;
+    if (floats == 0)
+      snprintf(why + used, room, "; messages whole");
+    else
+      snprintf(why + used, room, "; in chunks of %d KiB", (int)(floats * (int64_t)sizeof(float) >> 10));
+  }
+}
+
+status_t buffered_chunk_choose(struct halo_exchange *x)
+{
+  int64_t mine = longest_by_mpi(x), longest, floats[CANDIDATES];
+  double seconds[CANDIDATES][ROUNDS], spent = 0;
+  int rounds = 0;
+  RETURN_IF_FAILED(watch_allreduce(x->context.comm, &mine, &longest, 1, MPI_INT64_T, MPI_MAX,
+                                   "the choice of the halos' chunks"));
+  int n = candidates(longest, floats), best = n - 1;
+  if (n == 1) return STATUS_OK;
+  for (; rounds < ROUNDS && spent < SECONDS_MOST; rounds++)
+    for (int c = 0; c < n; c++) {
+      RETURN_IF_FAILED(exchanges_time(x, floats[c], &seconds[c][rounds]));
+      spent += seconds[c][rounds];
+    }
+  for (int c = 0; c < n; c++) seconds[c][0] = stats_summarise(seconds[c], (size_t)rounds).median;
+  for (int c = n - 2; c >= 0; c--)
+    if (seconds[c][0] <= GAIN * seconds[best][0]) best = c;
+  RETURN_IF_FAILED(agree_status(x->context.comm, buffered_cut(x, floats[best])));
+  choice_tell(x, floats[best]);
+  return STATUS_OK;
+}
