@@ -3,6 +3,8 @@
 from endings import BadInput
 from files import read_parsed
 
+# What a document that is not as its schema says ends in, wherever it is looked at.
+UNFIT = (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError, RecursionError)
 # Versions of a run's document.
 RUNS = ("himeno-gpu/1", "himeno-gpu/2")
 BACKENDS = ("cuda", "opencl", "cpu", "qpu", "null")
@@ -22,6 +24,14 @@ def read(path):
     return path, document
 
 
+def passed(path, points):
+    """What there is to draw of points that passed: emulators count instructions and have no speed."""
+    found = [point for point in points if point["gflops"] is not None]
+    if not found:
+        raise BadInput(f"{path}: " + ("it is of an emulator, so there is no speed to draw" if points else "it did not pass, so there is no speed to draw"))
+    return found
+
+
 def size_rank(config):
     """Sizes, named or not, stand in the order of their points."""
     return config["imax"] * config["jmax"] * config["kmax"]
@@ -33,9 +43,10 @@ def class_name(one):
 
 
 def described(path, document, build):
+    """What `build` makes of a document, or of several with their paths in one text."""
     try:
         return build(document)
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError, ZeroDivisionError) as error:
+    except UNFIT as error:
         raise BadInput(f"{path}: not as its schema says: {type(error).__name__} {error}") from error
 
 
@@ -73,9 +84,7 @@ def ladders(read_documents):
         if document["schema"] != "himeno-ladder/1":
             raise BadInput(f"{path}: of schema {document['schema']}, not himeno-ladder/1: draw it with plot sizes")
         panel = described(path, document, ladder)
-        if not panel["rungs"]:
-            raise BadInput(f"{path}: no rung of it passed")
-        panels.append(panel)
+        panels.append({**panel, "rungs": passed(path, panel["rungs"])})
     return sorted(panels, key=lambda panel: panel["order"])
 
 
@@ -115,8 +124,5 @@ def series(read_documents):
     for path, document in read_documents:
         if document["schema"] not in READERS:
             raise BadInput(f"{path}: of schema {document['schema']}: sizes are drawn from {' and '.join(READERS)}")
-        found = described(path, document, READERS[document["schema"]])
-        if not found:
-            raise BadInput(f"{path}: it did not pass, so there is no speed to draw")
-        points += found
+        points += passed(path, described(path, document, READERS[document["schema"]]))
     return points

@@ -79,17 +79,16 @@ def draw_ladders(panels, title, name):
     rows, columns = panel_grid(panels)
     tallest = max(len(panel["rungs"]) for panel in panels)
     handles = ladder_legend(panels)
-    per_row = max(1, min(len(handles), columns * 2 - 1 if columns < 3 else 4))
-    height = rows * (0.42 * tallest + 0.95) + 0.6 + 0.2 * -(-len(handles) // per_row) + (0.3 if title else 0)
+    height = rows * (0.42 * tallest + 0.95) + 0.6 + (0.8 if columns == 1 else 0.4) + (0.3 if title else 0)
     figure, grid = pyplot.subplots(rows, columns, figsize=(4.7 * columns + 0.6, height), squeeze=False)
     for axes in grid.flat[len(panels):]:
         axes.set_visible(False)
     for axes, panel in zip(grid.flat, panels):
         draw_panel(axes, panel)
-    figure.legend(handles=handles, loc="lower center", ncols=per_row, bbox_to_anchor=(0.5, 0.24 / height))
+    legend_rows = style.legend(figure, handles)
     unverified = any(not rung["verified"] for panel in panels for rung in panel["rungs"])
     text = style.caption([panel["origin"] for panel in panels], UNVERIFIED if unverified else "")
-    style.save(figure, name, text, title, legend_rows=-(-len(handles) // per_row))
+    style.save(figure, name, text, title, legend_rows=legend_rows)
 
 
 # ---- sizes: a line a backend and kernel ----
@@ -124,26 +123,23 @@ def draw_sizes(points, title, name):
         ranks[one["size"]] = max(one["rank"], ranks.get(one["size"], 0))
     sizes = sorted(ranks, key=ranks.get)
     names = sorted(dict.fromkeys((one["temporal"], one["order"], one["series"]) for one in points), key=lambda name: name[:2])
-    legend_rows = -(-len(names) // 3)
-    figure, axes = pyplot.subplots(2, 1, sharex=True, figsize=(7.2, 6.2 + 0.2 * legend_rows))
+    figure, axes = pyplot.subplots(2, 1, sharex=True, figsize=(7.2, 6.2 + 0.08 * len(names)))
     for index, (temporal, _, label) in enumerate(names):
         mine = [one for one in points if one["series"] == label]
         star = "" if all(one["verified"] for one in mine) else " *"
         look = dict(style.line(index), markerfacecolor="white") if temporal else style.line(index)
         draw_line(axes, merged(mine, sizes), look, label + star)
     axes[0].set_ylabel("GFLOPS (34 flop a point)")
-    axes[0].set_ylim(bottom=0)
     nominal = any(one["temporal"] for one in points)
     axes[1].set_ylabel("share of the ceiling, %" + ("\n(temporal: nominal)" if nominal else ""))
     axes[1].axhline(100, **style.CEILING)
-    axes[1].set_ylim(bottom=0)
-    axes[1].set_xticks(range(len(sizes)), sizes)
+    long = sum(len(size) + 2 for size in sizes) > 55
+    axes[1].set_xticks(range(len(sizes)), sizes, **({"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if long else {}))
     axes[1].set_xlim(-0.4, len(sizes) - 0.6)
     axes[1].set_xlabel("size (valid extents)")
-    figure.legend(loc="lower center", ncols=min(3, len(names)), bbox_to_anchor=(0.5, 0.24 / figure.get_size_inches()[1]))
+    for panel in axes:
+        panel.set_ylim(0, panel.get_ylim()[1])
+        style.whole_markers(panel)
+    legend_rows = style.legend(figure, style.labelled(axes[0]))
     star = "" if all(one["verified"] for one in points) else UNVERIFIED
     style.save(figure, name, style.caption([one["origin"] for one in points], star), title, legend_rows=legend_rows)
-
-
-def draw(kind, data, title, name):
-    {"ladder": draw_ladders, "sizes": draw_sizes}[kind](data, title, name)

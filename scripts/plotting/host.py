@@ -39,6 +39,7 @@ def draw_panel(axes, lines, style):
             look["markerfacecolor"] = "white"
         axes.plot(found["bytes"], found["least"], label=f"{way}, {DIRECTIONS[direction]}", **look)
         axes.fill_between(found["bytes"], found["least"], found["most"], color=look["color"], alpha=0.15, linewidth=0)
+    style.whole_markers(axes)
     axes.set_xscale("log", base=2)
     axes.set_xlabel("bytes of a copy")
     memory.label_bytes(axes)
@@ -54,7 +55,6 @@ def draw(data, title, name):
         axes.set_title(COMPANIES[company], loc="left")
     grid[0, 0].set_ylim(bottom=0)
     grid[0, 0].set_ylabel("GB/s one way" + (", slowest rank" if data["ranks"] > 1 else ""))
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.24 / 4.6))
+    rows = style.legend(figure, style.labelled(*grid[0]))
     extra = f" · {data['ranks']} ranks, bands reach to the fastest" if data["ranks"] > 1 else ""
-    style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']}{extra}"), title, legend_rows=-(-len(handles) // 3))
+    style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']}{extra}"), title, legend_rows=rows)

@@ -4,10 +4,11 @@ import math
 
 import documents
 
+PLAIN = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 PREFIXES = ("", "Ki", "Mi", "Gi", "Ti")
-# Between two labels of kernels that stand above each other, as a factor.
-LABEL_GAP = 1.17
-SAME_COLUMN = 1.12
+# What two labels of kernels need, in pixels; and two peaks' on their axis, as a factor.
+LABEL_SPACE = 16
+PEAK_SPACE = 1.4
 
 
 def bytes_text(value):
@@ -39,7 +40,7 @@ def latency(document):
     section = document["latency"]
     curves = [{"stride": curve["stride"], "bytes": [point["bytes"] for point in curve["points"]],
                "ns": [point["ns"] for point in curve["points"]]} for curve in section["curves"]]
-    return {"curves": curves, "levels": [(level["kind"], level["name"], level["ns"], level["bytes"], level["next_bytes"])
+    return {"curves": curves, "levels": [(level["kind"], level["name"], level["ns"], level["bytes"])
                                          for level in section["levels"]],
             "strides": [level["stride"] for level in section["levels"]]}
 
@@ -63,32 +64,23 @@ def read(kind, read_documents):
     path, document = documents.only(read_documents, "mem-gpu", f"{kind} is")
     if not document.get(kind):
         raise documents.BadInput(f"{path}: it has no {kind}: run mem-gpu --{kind}")
-    data = documents.described(path, document, BUILDERS[kind])
-    data["origin"] = documents.origin(document, document["device"]["name"])
-    data["backend"] = document["config"]["backend"]
-    return data
+    return documents.described(path, document, lambda document: {
+        **BUILDERS[kind](document), "backend": document["config"]["backend"], "origin": documents.origin(document, document["device"]["name"])})
 
 
 # ---- copies ----
 
-def draw_copy_panel(axes, data, width, style):
-    streams = sorted({key[1] for key in data["curves"]})
-    for (one_width, n, paced), points in sorted(data["curves"].items()):
-        if one_width != width:
-            continue
-        look = dict(style.line(streams.index(n)), linestyle="--" if paced else "-", markersize=5)
-        if paced:
-            look["markerfacecolor"] = "white"
-        axes.plot([x for x, _ in points], [y for _, y in points],
-                  label=f"{n} stream{'s' if n > 1 else ''}{', paced' if paced else ''}", **look)
-    axes.plot([way[0] for way in data["ways"]], [way[1] for way in data["ways"]], label=data["native"], **style.CEILING)
-    axes.plot([way[0] for way in data["ways"]], [way[2] for way in data["ways"]], label="mem-gpu's own copy",
-              color="black", linestyle=":", linewidth=1.4)
+def draw_copy_panel(axes, data, width, n, style):
+    """A number of streams: paced and not, beside one copy of the driver's and the program's own."""
+    for paced, look in ((False, {**style.line(0), "markersize": 4}), (True, {**style.line(1), "markersize": 4, "markerfacecolor": "white"})):
+        points = data["curves"].get((width, n, paced))
+        if points:
+            axes.plot(*zip(*points), label="streams, paced" if paced else "streams at once", **look)
+    only = "." if len(data["ways"]) == 1 else ""
+    for place, (label, look) in enumerate(((data["native"], style.CEILING), ("mem-gpu's own copy", {**style.CEILING, "linestyle": ":"})), 1):
+        axes.plot([way[0] for way in data["ways"]], [way[place] for way in data["ways"]], label=label, marker=only, **look)
     axes.set_xscale("log", base=2)
-    axes.set_ylim(bottom=0)
-    axes.set_title(f"{width or 4096} bytes a thread at once", loc="left")
-    axes.set_xlabel("bytes copied")
-    axes.set_ylabel("GB/s read and written")
+    axes.set_title(f"{n} stream{'s' if n > 1 else ''}, {width or 4096} B a thread", loc="left", fontsize=9)
     label_bytes(axes)
 
 
@@ -113,6 +105,7 @@ def draw_pacing(axes, data, style):
                                              [100 * one["max"] - m for m, one in zip(middles, mine)]],
                       capsize=4, label=f"{width or 4096} bytes a thread at once", **look)
         axes.set_xticks(range(len(mine)), [one["streams"] for one in mine])
+    axes.set_xlim(-0.5, axes.get_xlim()[1] + 0.3)
     axes.axhline(100, **style.CEILING)
     axes.set_xlabel("streams at once")
     axes.set_ylabel("paced, % of unpaced")
@@ -123,17 +116,26 @@ def draw_pacing(axes, data, style):
 
 def draw_copies(data, style):
     from matplotlib import pyplot
-    figure = pyplot.figure(figsize=(8, 7.6))
-    grid = figure.add_gridspec(2, len(data["widths"]), height_ratios=[4, 2.4])
-    panels = [figure.add_subplot(grid[0, place]) for place in range(len(data["widths"]))]
-    for panel, width in zip(panels, data["widths"]):
-        draw_copy_panel(panel, data, width, style)
-    for panel in panels:
-        panel.set_ylim(0, max(other.get_ylim()[1] for other in panels))
-    draw_pacing(figure.add_subplot(grid[1, :]), data, style)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.24 / 7.6))
-    return figure, -(-len(handles) // 4), data["shape"]
+    shapes = sorted({key[:2] for key in data["curves"]})
+    columns = max(2, min(5, max(sum(shape[0] == width for shape in shapes) for width in data["widths"])))
+    rows = -(-len(shapes) // columns)
+    figure = pyplot.figure(figsize=(2.6 * columns + 0.6, 2.5 * rows + (2.9 if data["pacing"] else 0) + 0.4))
+    grid = figure.add_gridspec(rows + bool(data["pacing"]), columns)
+    first = None
+    for place, shape in enumerate(shapes):
+        first = figure.add_subplot(grid[place // columns, place % columns], sharey=first)
+        draw_copy_panel(first, data, *shape, style)
+        if place % columns == 0:
+            first.set_ylabel("GB/s read and written")
+        if place + columns >= len(shapes):
+            first.set_xlabel("bytes copied")
+    first.set_ylim(0, first.get_ylim()[1])
+    for panel in figure.axes:
+        style.whole_markers(panel)
+    legend_rows = style.legend(figure, style.labelled(*figure.axes))
+    if data["pacing"]:
+        draw_pacing(figure.add_subplot(grid[rows, :]), data, style)
+    return figure, legend_rows, data["shape"]
 
 
 # ---- latency ----
@@ -144,22 +146,22 @@ def nearest(curve, footprint):
 
 
 def draw_level(axes, level, greatest, last_end, curve):
-    """A cache reaches to a dotted line, its name on the side that has room; a TLB's reach is an arrow to its curve."""
-    kind, name, ns, end, beyond = level
+    """A cache reaches to a dotted line, its name on the side that has room; a line from its curve up tells a TLB's reach, in a row below."""
+    kind, name, ns, end = level
     if kind == "memory":
-        axes.annotate(f"{name} {ns:.0f} ns", (axes.get_xlim()[1], ns), xytext=(-4, 7), textcoords="offset points", ha="right", fontsize=8.5)
+        axes.annotate(f"{name} {ns:.0f} ns", (axes.get_xlim()[1], ns), xytext=(-4, 7), textcoords="offset points", ha="right", fontsize=8.5,
+                      zorder=4, bbox=PLAIN)
         return
     if kind == "cache":
-        axes.axvline((end * beyond) ** 0.5, color="black", linewidth=0.9, linestyle=(0, (1, 2)))
+        axes.axvline(end, color="black", linewidth=0.9, linestyle=(0, (1, 2)))
         side = 1 if last_end and end < 8 * last_end else -1
-        axes.annotate(f"{name} {ns:.3g} ns\nto {bytes_text(end)}", ((end * beyond) ** 0.5, greatest * 2.1), xytext=(4 * side, 0),
+        axes.annotate(f"{name} {ns:.3g} ns\nto {bytes_text(end)}", (end, greatest * 3.6), xytext=(4 * side, 0),
                       textcoords="offset points", ha="left" if side > 0 else "right", va="top", fontsize=8.5)
         return
-    place = (end, nearest(curve, end))
-    across, up = axes.transAxes.inverted().transform(axes.transData.transform(place))
-    axes.annotate(f"{name}: +{ns:.2g} ns\nbeyond {bytes_text(end)}", place, xytext=(-14 if across > 0.7 else 12, -30 if up > 0.5 else 34),
-                  textcoords="offset points", ha="right" if across > 0.7 else "left", va="top", fontsize=8.5,
-                  arrowprops={"arrowstyle": "->", "linewidth": 0.9})
+    across = axes.transAxes.inverted().transform(axes.transData.transform((end, ns)))[0]
+    axes.plot([end, end], [nearest(curve, end), greatest * 2], color="#606060", linewidth=0.9)
+    axes.annotate(f"{name} +{ns:.2g} ns\nbeyond {bytes_text(end)}", (end, greatest * 2), xytext=(-4 if across > 0.8 else 4, 0), textcoords="offset points",
+                  ha="right" if across > 0.8 else "left", va="top", fontsize=8.5, zorder=4, bbox=PLAIN)
 
 
 def draw_latency(data, style):
@@ -171,7 +173,7 @@ def draw_latency(data, style):
     greatest = max(max(curve["ns"]) for curve in data["curves"])
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.set_ylim(top=greatest * 2.3)
+    axes.set_ylim(top=greatest * 3.8)
     ends = [level[3] if level[0] == "cache" else None for level in data["levels"]]
     axes.set_xlim(axes.get_xlim())
     by_stride = {curve["stride"]: curve for curve in data["curves"]}
@@ -183,23 +185,28 @@ def draw_latency(data, style):
     label_bytes(axes)
     axes.set_xlabel("footprint of the chase")
     axes.set_ylabel("ns a load")
-    figure.legend(loc="lower center", ncols=len(data["curves"]), bbox_to_anchor=(0.5, 0.24 / 5))
-    return figure, 1, "pointer chase in random order"
+    return figure, style.legend(figure, style.labelled(axes)), "pointer chase in random order"
 
 
 # ---- roofline ----
 
-def label_columns(kernels):
-    """Numbers kernels from left to right and top to bottom; gives each label a place that no other has."""
-    ordered = sorted(kernels, key=lambda one: (one["x"], -one["y"]))
-    last = None
-    for number, one in enumerate(ordered, 1):
-        one["number"] = number
-        one["label_y"] = one["y"]
-        if last and one["x"] / last["x"] < SAME_COLUMN:
-            one["label_y"] = min(one["y"], last["label_y"] / LABEL_GAP)
-        last = one
-    return ordered
+def label_kernels(axes, kernels):
+    """Numbers kernels from left to right and top to bottom; those that stand on each other share a label below them."""
+    kernels.sort(key=lambda one: (one["x"], -one["y"]))
+    groups = []
+    for number, one in enumerate(kernels, 1):
+        one["number"], (x, y) = number, axes.transData.transform((one["x"], one["y"]))
+        near = [group for group in groups if any(abs(x - other[0]) < LABEL_SPACE and abs(y - other[1]) < LABEL_SPACE for other in group)]
+        if near:
+            near[0].append((x, y, number))
+        else:
+            groups.append([(x, y, number)])
+    for group in groups:
+        numbers = [number for _, _, number in group]
+        text = f"{numbers[0]}–{numbers[-1]}" if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1 else ", ".join(map(str, numbers))
+        x, y = sum(x for x, _, _ in group) / len(group), min(y for _, y, _ in group)
+        axes.annotate(text, axes.transData.inverted().transform((x, y)), xytext=(0, -6), textcoords="offset points", ha="center", va="top", fontsize=8, zorder=4,
+                      bbox=PLAIN)
 
 
 def rate_text(rate, unit):
@@ -210,7 +217,7 @@ def merged_peaks(peaks):
     """Types whose peaks are nearly one share a label: [(rate, text)]."""
     found = []
     for name, rate in sorted(peaks, key=lambda peak: -peak[1]):
-        if found and rate > 0.9 * found[-1][0]:
+        if found and rate * PEAK_SPACE > found[-1][0]:
             found[-1] = (found[-1][0], f"{found[-1][1]}, {name} {rate_text(rate, 'FLOPS')}")
         else:
             found.append((rate, f"{name} {rate_text(rate, 'FLOPS')}"))
@@ -231,12 +238,13 @@ def draw_ceilings(axes, data, low, high):
     for name, rate in data["peaks"]:
         axes.plot([rate / steepest, high], [rate, rate], color="black", linewidth=1.1)
     for rate, text in merged_peaks(data["peaks"]):
-        axes.annotate(text, (high, rate), xytext=(-3, 3), textcoords="offset points", ha="right", va="bottom", fontsize=8.5)
+        axes.annotate(text, (high, rate), xytext=(-3, 3), textcoords="offset points", ha="right", va="bottom", fontsize=8.5,
+                      zorder=2.5, bbox=PLAIN)
 
 
 def draw_roofline(data, style):
     from matplotlib import pyplot
-    kernels = label_columns(data["kernels"])
+    kernels = data["kernels"]
     rows = -(-len(kernels) // 4)
     height = 6.2 + 0.2 * rows
     figure, axes = pyplot.subplots(figsize=(8, height))
@@ -249,12 +257,11 @@ def draw_roofline(data, style):
     figure.tight_layout(rect=(0, (0.3 + 0.22 * rows * 0.82) / height, 1, 1))
     draw_ceilings(axes, data, low, high)
     for index, (name, points) in enumerate(data["points"].items()):
-        look = dict(style.line(index), linestyle="none", markersize=5, markerfacecolor="white")
+        look = dict(style.line(index), linestyle="none", markersize=5, markerfacecolor="white", zorder=3)
         axes.plot([x for x, _ in points], [y for _, y in points], label=f"measured, {name}", **look)
     for one in kernels:
-        axes.plot(one["x"], one["y"], marker="*", markersize=9, color="black", markeredgecolor="white", markeredgewidth=0.5, zorder=3)
-        axes.annotate(str(one["number"]), (one["x"], one["label_y"]), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8,
-                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.8})
+        axes.plot(one["x"], one["y"], marker="*", markersize=9, color="black", markeredgecolor="white", markeredgewidth=0.5, zorder=3.5)
+    label_kernels(axes, kernels)
     ticks = [2.0 ** power for power in range(-4, 10)]
     axes.set_xticks([tick for tick in ticks if low <= tick <= high], [f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}" for tick in ticks if low <= tick <= high])
     axes.minorticks_off()

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Pair matrices and size curves of comm-gpu's documents, for scripts/plot paths."""
 import documents
+import memory
 
 # A curve is drawn with at least so many sizes.
 CURVE_POINTS = 4
-MATRICES_MAX = 4
+CURVES_MAX = 4
+# Matrices beside each other, and their halves: latencies above the diagonal, bandwidths below.
+ABREAST = 4
+HALVES = ((lambda row, column: row < column, "Oranges"), (lambda row, column: row > column, "Blues"))
 
 
 def fitted(path, size):
     return path["fit"]["latency_seconds"] + size / path["fit"]["bytes_per_second"]
 
 
-def curve(path, name):
-    return {"name": name, "bytes": [one["bytes"] for one in path["points"]],
+def curve(path, name, kind):
+    return {"name": name, "kind": kind, "bytes": [one["bytes"] for one in path["points"]],
             "seconds": [one["seconds"] for one in path["points"]], "fit": path["fit"] and {
                 "ends": [path["points"][0]["bytes"], path["points"][-1]["bytes"]],
                 "seconds": [fitted(path, path["points"][0]["bytes"]), fitted(path, path["points"][-1]["bytes"])]}}
@@ -26,7 +30,7 @@ def pair_name(path):
 
 def curves(document):
     """Rank 0's host paths alone, then each transport's fullest pairs."""
-    found = [curve(path, f"{path['way']} host memory, {path['direction']}") for path in document["host"]
+    found = [curve(path, f"{path['way']} host memory, {path['direction']}", "host") for path in document["host"]
              if path["rank"] == 0 and path["company"] == "alone" and path["direction"] != "both"]
     seen = set()
     most = max((len(path["points"]) for path in document["pairs"]), default=0)
@@ -34,7 +38,7 @@ def curves(document):
         key = path["way"], path["company"], path["direction"]
         if key not in seen and len(path["points"]) == most and most >= min(CURVE_POINTS, most):
             seen.add(key)
-            found.append(curve(path, pair_name(path)))
+            found.append(curve(path, pair_name(path), key[1:]))
     return found
 
 
@@ -69,30 +73,37 @@ def read(read_documents):
     return data
 
 
-def draw_matrix(axes, matrix_data, limit):
+def draw_matrix(axes, matrix_data, limits):
+    """Each half in a colour of its own, the darker the greater; pairs that were not measured stay empty."""
     n, cells = matrix_data["ranks"], matrix_data["cells"]
-    shown = [[cells.get((row, column), float("nan")) if row > column else float("nan") for column in range(n)] for row in range(n)]
-    axes.imshow(shown, cmap="Blues", vmin=0, vmax=1.6 * limit)
+    for (is_half, colours), limit in zip(HALVES, limits):
+        shown = [[cells.get((row, column), float("nan")) if is_half(row, column) else float("nan") for column in range(n)] for row in range(n)]
+        axes.imshow(shown, cmap=colours, vmin=0, vmax=1.8 * limit)
     for (row, column), value in cells.items():
-        axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=max(5, 9 - n // 4))
+        axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=max(4, 9 - n // 3))
     axes.set_xticks(range(n))
     axes.set_yticks(range(n))
     axes.grid(visible=False)
-    axes.set_title(f"{matrix_data['way']}\nµs of the smallest above, GB/s of the largest below", fontsize=8.5)
+    axes.set_title(matrix_data["way"], fontsize=9)
 
 
-def draw_curves(axes, data, style):
-    for index, found in enumerate(data["curves"]):
+def draw_curves(axes, found, style):
+    """At most CURVES_MAX of them: time on the left, rate on the right."""
+    for index, one in enumerate(found):
         look = dict(style.line(index), markersize=4, linestyle="none")
-        axes[0].plot(found["bytes"], [1e6 * value for value in found["seconds"]], label=found["name"], **look)
-        axes[1].plot(found["bytes"], [size / value / 1e9 for size, value in zip(found["bytes"], found["seconds"])], **look)
-        if found["fit"]:
-            draw_fit(axes, found["fit"], style.line(index))
-    for panel, label in zip(axes, ("µs a transfer (lines: latency + bytes / bandwidth)", "GB/s one way")):
+        axes[0].plot(one["bytes"], [1e6 * value for value in one["seconds"]], label=one["name"], **look)
+        axes[1].plot(one["bytes"], [size / value / 1e9 for size, value in zip(one["bytes"], one["seconds"])], **look)
+        if one["fit"]:
+            draw_fit(axes, one["fit"], style.line(index))
+    for panel, label in zip(axes, ("µs a transfer", "GB/s one way")):
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
         panel.set_xlabel("bytes that each rank sends")
         panel.set_ylabel(label)
+        memory.label_bytes(panel)
+        style.plain_ticks(panel.yaxis)
+        style.whole_markers(panel)
+    axes[0].legend(loc="upper left")
 
 
 def draw_fit(axes, fit, look):
@@ -100,24 +111,33 @@ def draw_fit(axes, fit, look):
     slope = (fit["seconds"][1] - fit["seconds"][0]) / max(high - low, 1)
     sizes = [low * (high / low) ** (step / 60) for step in range(61)]
     seconds = [fit["seconds"][0] + slope * (size - low) for size in sizes]
-    thin = {"color": look["color"], "linewidth": 0.9, "linestyle": look["linestyle"]}
+    thin = {"color": look["color"], "linewidth": 0.9}
     axes[0].plot(sizes, [1e6 * value for value in seconds], **thin)
     axes[1].plot(sizes, [size / value / 1e9 for size, value in zip(sizes, seconds)], **thin)
+
+
+def rows_of(curves):
+    """At most so many curves a panel, those of one kind together."""
+    kinds = {}
+    for one in curves:
+        kinds.setdefault(one["kind"], []).append(one)
+    return [some[first:first + CURVES_MAX] for some in kinds.values() for first in range(0, len(some), CURVES_MAX)]
 
 
 def draw(data, title, name):
     from matplotlib import pyplot
     import style
-    matrices = data["matrices"][:MATRICES_MAX]
-    rows = -(-len(data["curves"]) // 3)
-    height = (3.4 if matrices else 0) + 4.2 + 0.22 * rows
-    figure = pyplot.figure(figsize=(11, height))
-    grid = figure.add_gridspec(2 if matrices else 1, 12, height_ratios=[3, 4] if matrices else [1])
-    limit = max((value for one in matrices for (row, column), value in one["cells"].items() if row > column), default=1)
-    for place, one_matrix in enumerate(matrices):
-        width = 12 // len(matrices)
-        draw_matrix(figure.add_subplot(grid[0, place * width:(place + 1) * width]), one_matrix, limit)
-    last = 1 if matrices else 0
-    draw_curves([figure.add_subplot(grid[last, :6]), figure.add_subplot(grid[last, 6:])], data, style)
-    figure.legend(loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.24 / height))
-    style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']}"), title, legend_rows=rows)
+    matrices = [one for one in data["matrices"] if one["cells"] and one["ranks"] > 2]
+    bands = [matrices[first:first + ABREAST] for first in range(0, len(matrices), ABREAST)]
+    rows = rows_of(data["curves"])
+    heights = [2.9] * len(bands) + [3.4] * len(rows)
+    figure = pyplot.figure(figsize=(11, sum(heights) + 0.5))
+    grid = figure.add_gridspec(len(heights), 12, height_ratios=heights)
+    limits = [max((value for one in matrices for cell, value in one["cells"].items() if is_half(*cell)), default=1) for is_half, _ in HALVES]
+    for line, band in enumerate(bands):
+        for place, one in enumerate(band):
+            draw_matrix(figure.add_subplot(grid[line, 3 * place:3 * place + 3]), one, limits)
+    for line, some in enumerate(rows, len(bands)):
+        draw_curves([figure.add_subplot(grid[line, :6]), figure.add_subplot(grid[line, 6:])], some, style)
+    told = "" if not bands else " · matrices: µs of the smallest transfer above the diagonal, GB/s of the largest below"
+    style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']} · lines: latency + bytes / bandwidth{told}"), title, legend_rows=0)

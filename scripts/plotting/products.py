@@ -3,6 +3,8 @@
 import documents
 
 SCHEMAS = ("gemm-ladder/2", "gemm-ladder/1")
+# A bar's label takes so much of its axis, which is in percent.
+LABEL_WIDTH = 12
 
 
 def share(value):
@@ -58,38 +60,49 @@ def draw_lines(axes, one, style, looks):
     axes.set_ylim(bottom=0)
 
 
-def draw_bars(axes, one, style, looks):
+def draw_bars(axes, one, style):
     """One size: a bar a kernel, and a tick where the model puts it."""
     for place, line in enumerate(one["lines"]):
         spot = line["points"][0]
-        axes.barh(place, spot["measured"], height=0.62, color=looks[line["kernel"]]["color"], alpha=0.35 if line["yardstick"] else 0.85)
-        axes.annotate(f"{spot['measured']:.1f}", (spot["measured"], place), xytext=(4, 0), textcoords="offset points", va="center",
-                      fontsize=8.5, zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+        axes.barh(place, spot["measured"], height=0.62, **(style.YARDSTICK if line["yardstick"] else style.CLASSIC))
+        ends = [end for end in (spot["measured"], spot["predicted"]) if end]
+        beyond = max(ends) if max(ends) - min(ends) < LABEL_WIDTH else spot["measured"]
+        axes.annotate(f"{spot['measured']:.1f}", (beyond, place), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8.5)
         if spot["predicted"]:
             axes.plot([spot["predicted"]] * 2, [place - 0.42, place + 0.42], color="black", linewidth=1.8)
     axes.set_yticks(range(len(one["lines"])), [line["kernel"] for line in one["lines"]])
     axes.grid(axis="y", visible=False)
-    axes.set_xlim(0, 105)
+    axes.set_xlim(0, max(105, axes.get_xlim()[1]))
     axes.set_xlabel(f"share of peak, %, {one['sizes'][0]}; black ticks: the model")
+
+
+def legend(panels, lines, looks):
+    """Of the panels with lines; bars have their names beside them."""
+    kernels = dict.fromkeys(line["kernel"] for one in panels if len(one["sizes"]) > 1 for line in one["lines"])
+    handles = [lines.Line2D([], [], label=kernel, **looks[kernel]) for kernel in kernels]
+    if handles:
+        handles.append(lines.Line2D([], [], label="predicted", color="#606060", linestyle=(0, (2, 2)), linewidth=1))
+    return handles
 
 
 def draw(panels, title, name):
     from matplotlib import lines, pyplot
     import style
-    kernels = list(dict.fromkeys((line["kernel"], line["yardstick"]) for one in panels for line in one["lines"]))
+    kernels = dict.fromkeys((line["kernel"], line["yardstick"]) for one in panels for line in one["lines"])
     black = {"color": "black", "marker": "x", "linestyle": "-", "linewidth": 1, "markersize": 6}
     looks = {kernel: black if yardstick else style.line(index) for index, (kernel, yardstick) in enumerate(kernels)}
     columns = min(2, len(panels))
-    abreast = 4 if columns == 1 else 5
-    rows = -(-(len(kernels) + 1) // abreast)
+    handles = legend(panels, lines, looks)
     figure, grid = pyplot.subplots(-(-len(panels) // columns), columns, squeeze=False,
-                                   figsize=(5.2 * columns, 3.9 * -(-len(panels) // columns) + 0.4 + 0.22 * rows))
+                                   figsize=(5.2 * columns, 3.9 * -(-len(panels) // columns) + 0.4 + 0.1 * len(handles) / columns))
     for axes in grid.flat[len(panels):]:
         axes.set_visible(False)
     for axes, one in zip(grid.flat, panels):
-        (draw_bars if len(one["sizes"]) == 1 else draw_lines)(axes, one, style, looks)
+        if len(one["sizes"]) == 1:
+            draw_bars(axes, one, style)
+        else:
+            draw_lines(axes, one, style, looks)
+            style.whole_markers(axes)
         axes.set_title(f"{one['name']}\npeak {one['peak'] / 1000:.1f} TFLOPS", loc="left", fontsize=9)
-    handles = [lines.Line2D([], [], label=kernel, **looks[kernel]) for kernel, _ in kernels]
-    handles.append(lines.Line2D([], [], label="predicted", color="#606060", linestyle=(0, (2, 2)), linewidth=1))
-    figure.legend(handles=handles, loc="lower center", ncols=abreast, bbox_to_anchor=(0.5, 0.24 / figure.get_size_inches()[1]))
-    style.save(figure, name, style.caption([one["origin"] for one in panels if one["origin"]]), title, legend_rows=rows)
+    rows = style.legend(figure, handles) if handles else 0
+    style.save(figure, name, style.caption([one["origin"] for one in panels]), title, legend_rows=rows)

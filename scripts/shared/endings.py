@@ -45,5 +45,5 @@ def status_of(program, action, stopped=None):
         if not stopped:
             raise
         code, why = 7, stopped
-    print(f"{program}: {why}", file=sys.stderr)
+    print(f"{program}: {' '.join(str(why).splitlines())}", file=sys.stderr)
     return code

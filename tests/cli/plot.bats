@@ -41,6 +41,9 @@ draws() {
   grep -q '<svg' picture.svg
 }
 
+# seen LOG CODE: what CODE asserts of the panels of picture.svg, whose axes LOG ("", "x", "xy") are logarithmic.
+seen() { PYTHONPATH=$top_srcdir/tests/cli "$PYTHON" -Bc "import json, math, sys, svg; panels = svg.panels('picture.svg', '$1'); $2" "${@:3}"; }
+
 # refuses PATTERN ARGUMENT...: one line that matches, exit code 2, no picture.
 refuses() {
   local pattern=$1
@@ -84,6 +87,7 @@ refuses() {
   for word in XS 20x30x40 'cpu stream' 'cpu stream, 2 ranks, dense data' 'cpu reference' 'share of the ceiling, %'; do
     grep -qF -- "$word" picture.svg
   done
+  seen "" 'assert not [use for panel in panels for group in panel.lines for use in group.iter(svg.SVG + "g") if use.get("clip-path") and svg.markers_of(use)]'
 }
 
 @test "paths are drawn: a matrix a transport, and curves with their fits" {
@@ -130,12 +134,14 @@ PY
   for word in simd blocked 96x32x64 'share of peak, %' predicted 'cpu, f32 NN'; do
     grep -qF -- "$word" picture.svg
   done
+  draws products "$top_srcdir/doc/results/h100-2026-11/gemm-ladder-cuda-4096.json" # of one size: bars, each with its name
+  run ! grep -q 'legend_1' picture.svg
 }
 
 @test "copies, latency and roofline are drawn from one document of mem-gpu, levels and kernels by name" {
   draws copies "$documents/mem.json"
-  grep -q '16 streams, paced' picture.svg
-  grep -q 'paced, % of unpaced' picture.svg
+  grep -q '16 streams, 4096 B a thread' picture.svg
+  grep -q 'streams, paced' picture.svg
   draws latency "$documents/mem.json"
   grep -q 'DRAM' picture.svg
   grep -q 'stride 64 B' picture.svg
@@ -144,11 +150,97 @@ PY
   grep -q 'naive XS\|stream XS' picture.svg
 }
 
+@test "levels reach to where their labels say" {
+  draws latency "$top_srcdir/doc/results/h100-2026-11/mem-latency.json"
+  seen x '
+document, (panel,) = json.load(open(sys.argv[1])), panels
+standing = [panel.x.value(place[0][0]) for place in map(svg.line_of, panel.lines) if len(place) == 2 and place[0][0] == place[1][0]]
+for level in document["latency"]["levels"]:
+    assert level["kind"] == "memory" or any(abs(math.log(at / level["bytes"])) < 0.02 for at in standing), (level, standing)
+' "$top_srcdir/doc/results/h100-2026-11/mem-latency.json"
+}
+
+@test "copies have four lines a panel at most, and each panel is of its number of streams" {
+  draws copies "$top_srcdir/doc/results/h100-2026-11/mem-copies.json"
+  grep -q 'paced, % of unpaced' picture.svg
+  seen x '
+document = json.load(open(sys.argv[1]))["copies"]
+assert len(panels) == 11
+for panel in panels[:10]:
+    assert len([one for one in panel.lines if svg.identity(one).startswith("line2d")]) <= 4
+    streams, _, width, *_ = next(text for text in panel.texts() if "a thread" in text).split()
+    least = min(svg.markers_of(panel.lines[0]))
+    point = min((one for one in document["points"] if one["streams"] == int(streams) and one["width"] == int(width) and not one["paced"]), key=lambda one: one["bytes"])
+    assert abs(panel.x.value(least[0]) / point["bytes"] - 1) < 0.02 and abs(panel.y.value(least[1]) - point["gbps"]["median"]) < 20, (streams, width)
+' "$top_srcdir/doc/results/h100-2026-11/mem-copies.json"
+}
+
+@test "numbers and peaks of a roofline do not lie on each other" {
+  draws roofline "$top_srcdir/doc/results/h100-2026-11/mem-roofline.json"
+  seen xy '
+import re
+found = [(one.text, float(one.get("x")), float(one.get("y"))) for one in panels[0].element.iter(svg.SVG + "text") if one.get("x")]
+numbers = [one for one in found if re.fullmatch(r"\d+([–,] ?\d+)*", one[0].strip()) and one[2] < panels[0].bottom - 5 and one[1] > panels[0].left]
+assert len(numbers) >= 8, numbers
+covered = {number for one in numbers for number in (range(*[int(end) + after for end, after in zip(one[0].split("–"), (0, 1))]) if "–" in one[0] else map(int, one[0].split(",")))}
+assert covered >= set(range(1, 16)), covered
+for one in numbers:
+    for other in numbers:
+        assert one is other or abs(one[1] - other[1]) > 7 or abs(one[2] - other[2]) > 7, (one, other)
+peaks = [one for one in found if "FLOPS" in one[0] and one[1] > panels[0].left]
+assert all(one is other or abs(one[2] - other[2]) > 9 for one in peaks for other in peaks), peaks
+'
+}
+
 @test "what mem-gpu did not measure is not drawn" {
   "$top_builddir/mem-gpu" -b cpu -t 0.01 --mixes --sizes 64K --json mixes.json >/dev/null
   refuses 'mixes.json: it has no roofline: run mem-gpu --roofline' roofline mixes.json
   refuses 'XS.json: of schema himeno-gpu/2: copies is drawn from mem-gpu/1' copies "$documents/XS.json"
   refuses 'latency is drawn from one document' latency "$documents/mem.json" "$documents/mem.json"
+}
+
+@test "a document with a field of another kind is drawn or refused in one line" {
+  cat >odd.py <<'PY'
+import copy, json, os, pathlib, runpy, sys
+here = pathlib.Path(sys.argv[1]).resolve()
+script = runpy.run_path(str(here / "scripts/plot"))
+golden, odd = here / "tests/golden/documents", (None, "x\ny", [], {}, -1, True, 10**400)
+kinds = {"ladder": "himeno-ladder-1", "sizes": "himeno-gpu-2", "paths": "comm-gpu-1", "host": "comm-gpu-1", "products": "gemm-ladder-2", "scaling": "himeno-predict-1",
+         "copies": "mem-gpu-1", "latency": "mem-gpu-1", "roofline": "mem-gpu-1"}
+
+def fields(found, depth=0):
+    """Where a field can be replaced: of a list its first, and one beside the others' kind."""
+    for key in list(found) if isinstance(found, dict) else range(min(1, len(found))):
+        yield found, key
+        if isinstance(found[key], (dict, list)) and depth < 4:
+            yield from fields(found[key], depth + 1)
+
+import style
+style.save = lambda *given, **named: None  # writing takes longest
+refused = tried = 0
+for kind, name in kinds.items():
+    whole = json.load(open(golden / f"{name}.json"))
+    count = len(list(fields(whole)))
+    for place in range(0, count, max(1, count // int(sys.argv[2]))):
+        document = copy.deepcopy(whole)
+        found, key = list(fields(document))[place]
+        found[key] = odd[place % len(odd)]
+        json.dump(document, open("odd.json", "w"))
+        tried += 1
+        try:
+            script["draw"](script["argparse"].Namespace(kind=kind, files=["odd.json"], output="picture", title=None))
+        except script["documents"].BadInput:
+            refused += 1
+        except BaseException:
+            print(kind, place, key, str(odd[place % len(odd)])[:9])
+            raise
+        style.pyplot.close("all")
+print(tried, refused)
+assert refused > tried / 5
+PY
+  for python in "$PYTHON" python3 /usr/bin/python3; do "$python" -c 'import matplotlib' 2>/dev/null && break; done
+  "$python" -c 'import matplotlib' 2>/dev/null || skip "no Python with matplotlib"
+  "$python" -B odd.py "$top_srcdir" 3
 }
 
 @test "what is no document is refused in one line" {
@@ -168,6 +260,11 @@ PY
   refuses 'XS.json: of schema himeno-gpu/2, not himeno-ladder/1' ladder "$documents/XS.json"
   refuses 'lacking.json: not as its schema says: KeyError .size' sizes "$documents/lacking.json"
   refuses 'XS.json: of schema himeno-gpu/2: paths are drawn from comm-gpu/1' paths "$documents/XS.json"
+  "$PYTHON" -c 'import sys; print("{\"schema\": \"himeno-gpu/1\", \"x\": " + "[" * 100000)' >deep.json
+  refuses 'deep.json: not a JSON document' sizes deep.json
+  sed 's/"gflops": [0-9.e+-]*/"gflops": null/g' "$documents/ladder.json" >emulated.json
+  refuses 'emulated.json: it is of an emulator, so there is no speed' ladder emulated.json
+  refuses 'emulated.json: it is of an emulator, so there is no speed' sizes emulated.json
   refuses 'paths are drawn from one document' paths "$documents/paths.json" "$documents/paths.json"
   refuses 'wrong.json: it did not pass' sizes "$documents/XS.json" "$documents/wrong.json"
 }
