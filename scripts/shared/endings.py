@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How a script ends: by its exit status, with one line for the user where something is wrong, and with nothing left behind."""
+import os
 import signal
 import sys
 
@@ -29,7 +30,7 @@ def end_cleanly():
             signal.signal(number, end)
 
 
-def status_of(program, action, stopped=None):
+def status_of(action, stopped=None):
     """The exit status of an action, which returns its own, or none for 0. `stopped` is said when a signal ends it: then it is 7."""
     try:
         return action() or 0
@@ -45,5 +46,5 @@ def status_of(program, action, stopped=None):
         if not stopped:
             raise
         code, why = 7, stopped
-    print(f"{program}: {' '.join(str(why).splitlines())}", file=sys.stderr)
+    print(f"{os.path.basename(sys.argv[0])}: {' '.join(str(why).splitlines())}", file=sys.stderr)
     return code

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Options that say what reads them, so that one which nothing reads is named and not taken in silence."""
 import argparse
+import os
 import sys
 
 ALWAYS = frozenset({"always"})
@@ -25,9 +26,9 @@ class Parser(argparse.ArgumentParser):
         return action
 
 
-def ignored(program, arguments, readers, asked):
+def ignored(arguments, readers, asked):
     """Names the given options that none of the readers reads in one warning, and returns them."""
     names = [name for name, reads in getattr(arguments, "given", {}).items() if not reads & (ALWAYS | set(readers))]
     if names:
-        print(f"{program}: warning: {', '.join(names)}: ignored, not read by {asked}", file=sys.stderr)
+        print(f"{os.path.basename(sys.argv[0])}: warning: {', '.join(names)}: ignored, not read by {asked}", file=sys.stderr)
     return names

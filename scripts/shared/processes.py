@@ -7,6 +7,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 
 from endings import BadInput, Trouble
 
@@ -18,10 +19,11 @@ def say(text):
 
 
 def himeno_gpu(given):
-    """Its path; `given` is --program, or None. What was built in the scripts' own tree comes last."""
+    """Its path; `given` is --program, or None. What is installed with this script comes before PATH, what was built in the scripts' own tree last."""
     tree = pathlib.Path(__file__).resolve().parents[2]
-    beside = ["himeno-gpu", "build/himeno-gpu", shutil.which("himeno-gpu") or "", str(tree / "build/himeno-gpu"), str(tree / "himeno-gpu")]
-    for path in [given] if given else beside:
+    installed = os.path.join(os.path.dirname(sys.argv[0]), "himeno-gpu")
+    beside = ["himeno-gpu", "build/himeno-gpu", installed, shutil.which("himeno-gpu") or "", str(tree / "build/himeno-gpu"), str(tree / "himeno-gpu")]
+    for path in [given, shutil.which(given) or ""] if given else beside:
         if path and os.access(path, os.X_OK) and os.path.isfile(path):
             return os.path.abspath(path)
     raise Trouble(f"{given or 'himeno-gpu'} was not found: name it with --program")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Bash completion of the suite's programs: what they can do is asked of themselves, so it is never out of date.
+# Bash completion of the suite's programs: what they can do is asked of themselves, so it is never out of date. `make install` puts it
+# where bash looks; in a source tree:
 #     . scripts/sites/completion.bash
 
-_himeno_gpu_options() { "$1" --help 2>/dev/null | grep -oE -- '^ +(-[A-Za-z], )?--[a-z][a-z-]*' | grep -o -- '--.*' | sort -u; }
+_himeno_gpu_options() { "$1" --help 2>/dev/null | grep -oE -- '^ +(-[A-Za-z]( [A-Z.]+)?, )?--[a-z][a-z-]*' | grep -o -- '--.*' | sort -u; }
 
 # Whether --help shows a file or a folder behind the option.
-_himeno_gpu_takes_file() { "$1" --help 2>/dev/null | grep -qE -- "^ +(-[a-z], )?$2=(FILE|FOLDER|PATH)"; }
+_himeno_gpu_takes_file() { "$1" --help 2>/dev/null | grep -qE -- "^ +(-[a-z]( [A-Z.]+)?, )?$2[= ](FILE|FOLDER|PATH)"; }
 
 # What --list shows below a heading such as "kernel" or "device".
 _himeno_gpu_listed() { "$1" --list 2>/dev/null | awk -v what="$2" '$1 == what { print $2 }' | sort -u; }
@@ -31,4 +32,5 @@ _himeno_gpu() {
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
-complete -o filenames -F _himeno_gpu himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-predict himeno-sim
+complete -o filenames -F _himeno_gpu himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-predict himeno-sim \
+  himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+# What `make install` and `make deb` bring works by itself, wherever it lies.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+# The build folder's make, apart from the one that runs these tests.
+make_there() {
+  env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -C "$top_builddir" -s "$@" >"$BATS_FILE_TMPDIR/log" 2>&1 ||
+    { tail -n 20 "$BATS_FILE_TMPDIR/log"; return 1; }
+}
+
+# Staged under one name and moved to another: nothing may know where it was.
+setup_file() {
+  make_there install prefix=/opt/himeno DESTDIR="$BATS_FILE_TMPDIR/stage"
+  mv "$BATS_FILE_TMPDIR/stage/opt/himeno" "$BATS_FILE_TMPDIR/moved"
+}
+
+setup() {
+  prefix=$BATS_FILE_TMPDIR/moved
+  share=$prefix/share/himeno-gpu
+  PATH=$prefix/bin:$PATH
+  cd "$BATS_TEST_TMPDIR"
+}
+
+@test "every program and script is there with a man page, and no text leads back into the source tree" {
+  local name page
+  for name in comm-gpu gemm-gpu himeno-gpu mem-gpu himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling; do [ -x "$prefix/bin/$name" ]; done
+  ! grep -rIlF -e "$top_srcdir" -e "$BATS_FILE_TMPDIR" "$prefix"
+  ! grep -rnE '(^|[ `])(scripts/(accept|plot|report|scaling|isa-report)|build/[a-z]+-gpu)( |`|$)' "$share/README.md" "$share/doc"
+  [ -d "$prefix/share/man" ] || skip "help2man was not found"
+  for name in "$prefix"/bin/*; do
+    page=$prefix/share/man/man1/${name##*/}.1
+    grep -qi "^\.SH NAME" "$page" && grep -q -- '\\-\\-help' "$page" || { echo "$page"; return 1; }
+    ! grep -E '(^| )scripts/(accept|plot|report|scaling)' "$page"
+  done
+  grep -q 'himeno\\-accept FOLDER \\-\\-hosts' "$prefix/share/man/man1/himeno-accept.1"
+}
+
+@test "installed scripts find each other's modules and the programs beside them" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  PATH=${PATH#"$prefix/bin:"}
+  echo '{"name": "any", "device_gflops_min": 1e-9}' >any.json
+  run "$prefix/bin/himeno-accept" out --hosts localhost --stages alone --size 18x18x34 --seconds 0.05 --policy any.json --options '-b null --block 5'
+  expect_status 0
+  grep -qF "$prefix/bin/himeno-gpu" out/steps/*.log
+  run "$prefix/bin/himeno-scaling" run study --sizes 18x18x34 --ranks 1 --repeat 1 --seconds 0.02 --options "-b cpu --block 5" --no-paths
+  expect_status 0
+  run "$prefix/bin/himeno-scaling" compare study study
+  [ "$status" -le 5 ]
+  if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
+    "$PYTHON" "$prefix/bin/himeno-report" study
+    "$PYTHON" "$prefix/bin/himeno-plot" scaling study -o plot
+    [ -s study/report.html ] && [ -s plot.svg ]
+  fi
+  run "$prefix/bin/himeno-isa" --nonsense
+  expect_status 2
+  [[ ${lines[-1]} == "himeno-isa: error: "* ]]
+}
+
+@test "kernels' sources are there with all that they include, for himeno-isa" {
+  "$PYTHON" - "$share" <<'PY'
+import pathlib, re, sys
+root = pathlib.Path(sys.argv[1])
+todo = list(root.glob("*/kernels/cuda/**/*.cu")) + list(root.glob("tools/memory/cuda/*.cu"))
+assert len(todo) > 20, todo
+seen = set(todo)
+while todo:
+    file = todo.pop()
+    for name in re.findall(r'^#\s*include\s+"([^"]+)"', file.read_text(), re.M):
+        found = next((path for path in (root / name, file.parent / name) if path.exists()), None)
+        assert found or name == "config.h", f"{file}: {name}"
+        if found and found not in seen:
+            seen.add(found)
+            todo.append(found)
+PY
+  find "$share" -name '*.cl' | grep -q .
+}
+
+@test "schemas, templates and recipes are there, and what they name is too" {
+  for document in "$share"/doc/*.json; do "$PYTHON" -m json.tool "$document" >/dev/null; done
+  for name in result accept comm gemm ladder mem predict sim soak; do [ -s "$share/doc/$name.schema.json" ]; done
+  run "$prefix/bin/himeno-gpu" -b null -s XS -t 0.02 --accept "$share/doc/policy-template.json"
+  [ "$status" -eq 5 ] && [[ $output == *"our nodes"* ]]
+  [ -e "$prefix/share/doc/himeno-gpu/README.md" ] && [ -e "$prefix/share/doc/himeno-gpu/doc/method.md" ]
+  # A recipe starts the script that lies two folders above it.
+  TMPDIR=$PWD HIMENO_ACCEPT_OPTIONS='--nonsense' run "$share/scripts/sites/prolog.sh"
+  [[ $output == *"accept: error: unrecognized arguments: --nonsense"* ]]
+}
+
+@test "shells find completion of every program" {
+  local name
+  for name in "$prefix"/bin/*; do
+    name=${name##*/}
+    bash -c '. "$1" && complete -p "$2"' bash "$prefix/share/bash-completion/completions/$name" "$name"
+    [ -e "$prefix/share/fish/vendor_completions.d/$name.fish" ]
+    grep -qE "^#compdef .*\<$name( |$)" "$prefix/share/zsh/site-functions/_himeno-gpu"
+  done
+  [ "$(bash -c '. "$1"; _himeno_gpu himeno-accept --pol x; echo "${COMPREPLY[*]}"' bash "$prefix/share/bash-completion/completions/himeno-accept")" = --policy ]
+  if command -v fish >/dev/null; then
+    XDG_DATA_DIRS=$prefix/share HOME=$PWD fish -c 'complete -C "himeno-gpu --so"' | grep -qx -- '--soak'
+    XDG_DATA_DIRS=$prefix/share HOME=$PWD fish -c 'complete -C "himeno-accept --pol"' | grep -qx -- '--policy'
+  fi
+  ! command -v zsh >/dev/null || zsh -n "$prefix/share/zsh/site-functions/_himeno-gpu"
+}
+
+@test "a Debian package is installed, runs, and is removed whole" {
+  command -v dpkg-shlibdeps >/dev/null || skip "there is no dpkg-dev"
+  [ "$(id -u)" = 0 ] || skip "dpkg installs as root"
+  mkdir -p root/var/lib/dpkg/{updates,info} built
+  : >root/var/lib/dpkg/status
+  make_there deb DEB_FOLDER="$PWD/built"
+  package=$(echo built/himeno-gpu_*.deb)
+  dpkg-deb -f "$package" Depends | grep -q 'libjansson4.*python3'
+  there() { dpkg --root="$PWD/root" --force-depends --force-script-chrootless --log=/dev/null "$@" >log 2>&1; }
+  there -i "$package"
+  [ -e root/usr/share/doc/himeno-gpu/copyright ]
+  gzip -t root/usr/share/man/man1/himeno-accept.1.gz
+  PATH=/usr/bin:/bin root/usr/bin/himeno-gpu -b null -s XS -n 5 --verify off >run.log
+  PATH=/usr/bin:/bin root/usr/bin/himeno-isa --help | grep -q '^usage: himeno-isa'
+  there -P himeno-gpu
+  [ -z "$(find root/usr root/opt -type f -o -type l 2>/dev/null)" ]
+}
+
+@test "make uninstall leaves nothing" {
+  make_there install prefix=/usr DESTDIR="$PWD/stage"
+  make_there uninstall prefix=/usr DESTDIR="$PWD/stage"
+  [ -z "$(find stage -type f -o -type l)" ] || { find stage -type f -o -type l; return 1; }
+}
