@@ -45,6 +45,13 @@ struct halo_context {
   struct gpu_queue *compute;    /**< the queue that computes the fields */
 };
 
+/** \brief Adds the neighbour of a message to whom the rank waits for. */
+static inline void halo_target_add(struct watch_targets *targets, const struct halo_message *message)
+{
+  targets->at[targets->n].rank = message->peer;
+  halo_dir_name(message->dir, targets->at[targets->n++].face);
+}
+
 /** Whether a transport carries a message of the plan; if not, why. */
 struct halo_reach {
   int carried;

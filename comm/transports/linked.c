@@ -155,11 +155,8 @@ static int has_come(const struct halo_exchange *x, int m)
 static void describe_here(const void *of, struct watch_targets *targets)
 {
   const struct halo_exchange *x = of;
-  for (int m = 0; m < x->link.n; m++) {
-    if (has_come(x, m)) continue;
-    targets->at[targets->n].rank = x->plan.messages[m].peer;
-    halo_dir_name(x->plan.messages[m].dir, targets->at[targets->n++].face);
-  }
+  for (int m = 0; m < x->link.n; m++)
+    if (!has_come(x, m)) halo_target_add(targets, &x->plan.messages[m]);
 }
 
 /* Where the device is the host itself. */
@@ -227,9 +224,6 @@ void linked_describe(const struct halo_exchange *x, struct watch_targets *target
 {
   uint32_t missing = x->plea->missing;
   if (missing) targets->sweep = (long)(x->plea->step - 1) * x->plan.depth + 1;
-  for (int m = 0; m < x->link.n; m++) {
-    if (!(missing >> m & 1)) continue;
-    targets->at[targets->n].rank = x->plan.messages[m].peer;
-    halo_dir_name(x->plan.messages[m].dir, targets->at[targets->n++].face);
-  }
+  for (int m = 0; m < x->link.n; m++)
+    if (missing >> m & 1) halo_target_add(targets, &x->plan.messages[m]);
 }

@@ -246,10 +246,7 @@ static status_t nccl_start(struct halo_exchange *x, struct gpu_mem field, struct
 static void describe(const void *of, struct watch_targets *targets)
 {
   const struct halo_exchange *x = of;
-  for (int m = 0; m < x->plan.n; m++) {
-    targets->at[targets->n].rank = x->plan.messages[m].peer;
-    halo_dir_name(x->plan.messages[m].dir, targets->at[targets->n++].face);
-  }
+  for (int m = 0; m < x->plan.n; m++) halo_target_add(targets, &x->plan.messages[m]);
 }
 
 static status_t event_await(struct halo_exchange *x, struct gpu_event *event, int deadline)

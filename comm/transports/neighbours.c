@@ -27,11 +27,8 @@ static void describe(const void *of, struct watch_targets *targets)
 {
   const struct swap *swap = of;
   const struct halo_plan *plan = swap->context->plan;
-  for (int m = 0; m < plan->n; m++) {
-    if (swap->requests[m] == MPI_REQUEST_NULL) continue;
-    targets->at[targets->n].rank = plan->messages[m].peer;
-    halo_dir_name(plan->messages[m].dir, targets->at[targets->n++].face);
-  }
+  for (int m = 0; m < plan->n; m++)
+    if (swap->requests[m] != MPI_REQUEST_NULL) halo_target_add(targets, &plan->messages[m]);
 }
 
 static status_t swap_await(struct swap *swap)

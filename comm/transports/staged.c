@@ -179,11 +179,8 @@ static int is_taken(const struct halo_exchange *x, int message)
 static void turn_describe(const void *of, struct watch_targets *targets)
 {
   const struct halo_exchange *x = of;
-  for (int m = 0; m < x->plan.n; m++) {
-    if (is_taken(x, m)) continue;
-    targets->at[targets->n].rank = x->plan.messages[m].peer;
-    halo_dir_name(x->plan.messages[m].dir, targets->at[targets->n++].face);
-  }
+  for (int m = 0; m < x->plan.n; m++)
+    if (!is_taken(x, m)) halo_target_add(targets, &x->plan.messages[m]);
 }
 
 /* Between neighbours that send to each other this is so already: what came from them in the last
@@ -360,9 +357,7 @@ static void describe(const void *of, struct watch_targets *targets)
       pending |= x->incoming.chunk[c].message == m && x->data_in.at[c] != MPI_REQUEST_NULL;
     for (int c = 0; c < x->sent; c++)
       pending |= x->outgoing.chunk[c].message == m && x->data_out.at[c] != MPI_REQUEST_NULL;
-    if (!pending) continue;
-    targets->at[targets->n].rank = x->plan.messages[m].peer;
-    halo_dir_name(x->plan.messages[m].dir, targets->at[targets->n++].face);
+    if (pending) halo_target_add(targets, &x->plan.messages[m]);
   }
 }
 
