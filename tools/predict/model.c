@@ -224,6 +224,22 @@ static double seconds_of(const struct model *model, const struct geometry *g, in
   return model_parts_seconds(&parts, g->overlap);
 }
 
+/* All that goes between ranks took so many times as long: how far a sweep is off, as logarithm. */
+double model_shift(const struct model *model, const struct geometry *g, int way,
+                   const struct model_scale *scale, double times)
+{
+  struct model_parts parts;
+  model_parts_make(model, g, way, &parts);
+  scale_parts(scale, &parts);
+  const double before = model_parts_seconds(&parts, g->overlap);
+  parts.chain *= times;
+  parts.latency *= times;
+  parts.bytes *= times;
+  parts.synchronisation *= times;
+  parts.reduction *= times;
+  return fabs(log(model_parts_seconds(&parts, g->overlap) / before));
+}
+
 /* Variance of the logarithm of a prediction over the replicates, about itself. */
 static double replicates_variance(const struct model *model, const struct geometry *g, int way,
                                   const struct model_scale *scale, double seconds)
@@ -294,7 +310,7 @@ void model_beyonds(const struct model *model, const struct geometry *g, const ch
   const double ranks = log2((double)g->ranks / model->ranks_most),
                hosts = log2((double)g->hosts / model->hosts_most),
                points = fmax(log2(model->points_least / g->points), log2(g->points / model->points_most));
-  beyond[KIND_RANKS] = fmax(ranks, 0) + fmax(hosts, 0);
+  beyond[KIND_RANKS] = sqrt(fmax(ranks, 0) + fmax(hosts, 0)); /* each doubling errs by itself */
   beyond[KIND_SIZE] = fmax(points / log2(POINTS_OF_SIZES), 0);
   if (size && model->n_sizes > 0 && !is_listed(model->n_sizes, model->sizes[0], sizeof model->sizes[0], size))
     beyond[KIND_SIZE] = fmax(beyond[KIND_SIZE], 1);
@@ -308,16 +324,20 @@ void model_interval(const struct model *model, const struct geometry *g, const c
                     const struct model_scale *scale, const char *size, struct model_time *t)
 {
   const int way = g->neighbours > 0 ? model_way(model, transport) : -1;
-  double beyond[KINDS];
+  double beyond[KINDS], off[KINDS];
   if (model->freedom <= 0) return;
   double squares = pow(model_half(model, g, way, scale, t), 2);
   model_beyonds(model, g, size, beyond);
   for (int kind = 0; kind < KINDS; kind++) {
-    double off = way < 0 ? model->off[kind] : model->way_off[way][kind];
-    squares += pow(off * beyond[kind], 2);
+    off[kind] = way < 0 ? model->off[kind] : model->way_off[way][kind];
+    if (way >= 0)
+      off[kind] =
+          fmax(off[kind], model->way_off[model_route(model, g->hosts, way).way[STUDY_OTHER_HOST]][kind]);
+    if (kind != KIND_RANKS) squares += pow(off[kind] * beyond[kind], 2);
   }
-  t->low = t->seconds * exp(-sqrt(squares));
-  t->high = t->seconds * exp(sqrt(squares));
+  const double times = exp(off[KIND_RANKS] * beyond[KIND_RANKS]);
+  t->low = t->seconds * exp(-hypot(sqrt(squares), model_shift(model, g, way, scale, 1 / times)));
+  t->high = t->seconds * exp(hypot(sqrt(squares), model_shift(model, g, way, scale, times)));
 }
 
 /* ---- one prediction ---- */

@@ -148,6 +148,8 @@ void model_interval(const struct model *model, const struct geometry *geometry, 
  * doublings by which a prediction goes beyond, of each kind: 0 where it does not. */
 double model_half(const struct model *model, const struct geometry *geometry, int way,
                   const struct model_scale *scale, const struct model_time *time);
+double model_shift(const struct model *model, const struct geometry *geometry, int way,
+                   const struct model_scale *scale, double times);
 void model_beyonds(const struct model *model, const struct geometry *geometry, const char *size,
                    double beyond[KINDS]);
 

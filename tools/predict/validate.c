@@ -154,6 +154,23 @@ static int ascending(const void *a, const void *b)
 #define ANY_WAY    (-2)
 #define ENOUGH     10
 #define FEW_FACTOR 1.1
+/* Where even so much more between ranks does not tell it, it is not there that a run is off. */
+#define SHIFT_MOST 1.0
+
+/* By what logarithm all between ranks must take longer (\a sign 1) or less, that a sweep is off by
+ * so much. */
+static double shift_needed(const struct model *model, const struct validate_pair *pair, int sign,
+                           double shift)
+{
+  double least = 0, most = shift > 0 ? SHIFT_MOST : 0;
+  for (int step = 0; step < 40; step++) {
+    const double middle = (least + most) / 2;
+    const int enough =
+        model_shift(model, &pair->geometry, pair->way, &as_measured, exp(sign * middle)) >= shift;
+    *(enough ? &most : &least) = middle;
+  }
+  return most < SHIFT_MOST ? most : shift;
+}
 
 static double needed(const struct validate_table *table, const struct model *model, enum model_kind kind,
                      int way, int *n)
@@ -165,7 +182,9 @@ static double needed(const struct validate_table *table, const struct model *mod
     if (pair->kind != kind || !pair->predicted || (way != ANY_WAY && pair->way != way)) continue;
     const double half = model_half(model, &pair->geometry, pair->way, &as_measured, &pair->time),
                  error = log(pair->time.seconds / pair->run.seconds);
-    values[(*n)++] = sqrt(fmax(error * error - half * half, 0)) / fmax(pair->beyond[kind], 1);
+    const double missing = sqrt(fmax(error * error - half * half, 0));
+    values[(*n)++] = (kind == KIND_RANKS ? shift_needed(model, pair, error > 0 ? -1 : 1, missing) : missing) /
+                     fmax(pair->beyond[kind], 1);
   }
   if (*n > 0) {
     qsort(values, (size_t)*n, sizeof *values, ascending);
