@@ -292,6 +292,39 @@ END
   [ "$(json far.json 'min(q["seconds"] for q in d["predictions"]) > 3e-4')" = True ]
 }
 
+@test "the page on a cluster of 512 nodes: its commands print what it shows" {
+  ln -s "$top_srcdir/doc" doc
+  "$PYTHON" - "$predict" <<'END'
+import re, subprocess, sys
+number = re.compile(r"[-+]?\d+\.?\d*")
+def same(shown, printed):
+    """Words as they are; numbers as another processor may round a fit."""
+    pairs = [[float(one) for one in number.findall(line)] for line in (shown, printed)]
+    return number.sub("#", shown).split() == number.sub("#", printed).split() and all(
+        abs(a - b) <= 0.02 * abs(a) + 0.2 for a, b in zip(*pairs))
+shown = 0
+page = open("doc/cluster-512.md").read()
+printed = None
+for block in page.split("\n\n"):
+    lines = block.strip("\n").split("\n")
+    if lines[0].startswith("    himeno-predict "):
+        words = lines[0].split()
+        printed = subprocess.run([sys.argv[1], *words[1:]], check=True, capture_output=True, text=True).stdout.splitlines()
+    elif lines[0].startswith("    ") and printed:
+        for line in lines:
+            assert any(same(line.strip(), one.strip()) for one in printed), line
+            shown += 1
+assert shown == 34, shown
+for row in re.findall(r"^\| (\d) GPUs, (\S+) \| (\S+) \| (\S+), (\S+)% \|", page, re.M):
+    words = f"--model cluster.json --per-host 8 -s XL -x p2p --scaling strong -n {row[0]} -p {row[1]} --sweeps-a-pass 4 --compute-time 0.452".split()
+    printed = subprocess.run([sys.argv[1], *words], check=True, capture_output=True, text=True).stdout
+    seconds = float(re.search(r"^  XL +\d +\S+ +(\S+)", printed, re.M)[1])
+    assert abs(seconds / float(row[3]) - 1) < 0.01 and abs(float(row[3]) / float(row[2]) - 1 - float(row[4].replace("−", "-")) / 100) < 0.001, row
+    shown += 1
+assert shown == 38, shown
+END
+}
+
 # says CODE PATTERN ARGUMENT...: one line that matches.
 says() {
   local code=$1 pattern=$2

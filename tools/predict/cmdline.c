@@ -41,6 +41,9 @@ static const struct option_spec options[] = {
     {"between", 0, PREDICTION, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
      "A message's latency and the bandwidth each way between two GPUs of different hosts, in place of what "
      "comm-gpu measured."},
+    {"sweeps-a-pass", 0, PREDICTION, OPTION_INT(sweeps_a_pass, 1, 64, "N"),
+     "What if a kernel made N sweeps a pass, with halos N deep; what it gains on one rank is "
+     "--compute-time."},
     {"compute-time", 0, PREDICTION, OPTION_REAL(scale.compute, 1e-6, 1e6, "FACTOR"),
      "What if computing took this many times as long (0.1: ten times as fast)."},
     {"exchange-time", 0, PREDICTION, OPTION_REAL(scale.exchange, 1e-6, 1e6, "FACTOR"),

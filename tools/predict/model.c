@@ -92,10 +92,13 @@ static double idle_points(double points, double row, double tile_points)
   return tile_points > 0 ? points / row * (ceil(row / tile_points) * tile_points - row) : 0;
 }
 
-/* All points, or, as models of before have it, those that no neighbour needs. */
+/* All points, or, as models of before have it, those that no neighbour needs. With T sweeps a pass
+ * layers of the halo are swept again, from T − 1 of them down to none. */
 static double interior_time(const struct model *model, const struct geometry *g)
 {
-  const double points = model->slabs_hidden ? g->points : g->inner;
+  const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],
+               again = layers / g->depth * (g->depth - 1) / 2,
+               points = model->slabs_hidden ? g->points + again : g->inner;
   double seconds = model->value[TERM_PASS] + model->value[TERM_POINT] * points +
                    model->value[TERM_IDLE] * idle_points(points, g->row, model->tile_points);
   if (model->cache_points > 0) seconds -= model->value[TERM_CACHE] * fmin(points, model->cache_points);
@@ -116,10 +119,14 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
   const struct model_route route = model_route(model, g->hosts, way);
   const int mixed = route.way[STUDY_OTHER_HOST] != way;
   const double *value = model->value + model_way_column(route.way[STUDY_OTHER_HOST], 0);
-  *(model->slabs_hidden ? &parts->interior : &parts->boundary) += slabs_time(model, g);
+  if (model->slabs_hidden)
+    parts->interior += slabs_time(model, g) / g->depth;
+  else
+    parts->boundary += slabs_time(model, g);
   paths_time(model, g, &route, parts);
   if (model_at_once(model->paths.ways[route.way[STUDY_OTHER_HOST]].name)) {
-    parts->chain = g->slabs > 0 ? value[WAY_SLAB] + value[WAY_ROOT] * sqrt(g->slab_points[2]) : 0;
+    parts->chain =
+        g->slabs > 0 ? (value[WAY_SLAB] + value[WAY_ROOT] * sqrt(g->slab_points[2])) / g->depth : 0;
   } else {
     parts->boundary += value[WAY_SLAB] * g->slabs;
     parts->latency +=
@@ -153,6 +160,7 @@ static int beyond(const struct model *model, const struct geometry *g, int way)
   if (g->ranks > model->ranks_most) what |= BEYOND_RANKS;
   if (g->hosts > model->hosts_most) what |= BEYOND_HOSTS;
   if (g->hosts == 1 && model->hosts_most == 1 && g->ranks > model->ranks_most) what |= BEYOND_HOST;
+  if (g->depth != model->depth) what |= BEYOND_PASS;
   if (g->points < 0.999 * model->points_least) what |= BEYOND_SMALL;
   if (g->points > 1.001 * model->points_most) what |= BEYOND_LARGE;
   if (way < 0) return what;
@@ -325,7 +333,7 @@ void model_interval(const struct model *model, const struct geometry *g, const c
 {
   const int way = g->neighbours > 0 ? model_way(model, transport) : -1;
   double beyond[KINDS], off[KINDS];
-  if (model->freedom <= 0) return;
+  if (model->freedom <= 0 || g->depth != model->depth) return; /* another kernel errs otherwise */
   double squares = pow(model_half(model, g, way, scale, t), 2);
   model_beyonds(model, g, size, beyond);
   for (int kind = 0; kind < KINDS; kind++) {

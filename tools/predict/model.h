@@ -119,6 +119,7 @@ enum model_beyond {
   BEYOND_SMALL = 8,  /**< fewer points a rank than any run */
   BEYOND_LARGE = 16, /**< more points a rank than any run */
   BEYOND_BYTES = 32, /**< more bytes in an exchange than any run */
+  BEYOND_PASS = 128, /**< another number of sweeps a pass than the runs */
   BEYOND_HOST = 64   /**< the study has one host, and a host of so many ranks is imagined */
 };
 

@@ -23,12 +23,18 @@ static const struct model_scale twice_network = {1, 0.5};
 
 /* ---- one prediction ---- */
 
+/* Sweeps a pass: as in the study, or as imagined. */
+static int depth(const struct predict *p)
+{
+  return p->config.sweeps_a_pass > 0 ? (int)p->config.sweeps_a_pass : p->model.depth;
+}
+
 /* The cut that himeno-gpu takes by itself, or the one asked for, and the grid of all ranks. */
 static status_t cut_choose(const struct predict *p, struct predict_point *point, int procs[3],
                            int64_t global[3])
 {
   static const int alone[3] = {1, 1, 1};
-  const struct decomp_rules rules = {.depth = p->model.depth};
+  const struct decomp_rules rules = {.depth = depth(p)};
   return decomp_cut(point->ranks, point->size.extent, point->weak, &rules,
                     point->ranks == 1 ? alone : p->config.procs, procs, global);
 }
@@ -46,7 +52,7 @@ static status_t one_rank(const struct predict *p, const struct predict_point *po
   struct geometry alone;
   struct model_time time;
   const int procs[3] = {1, 1, 1};
-  RETURN_IF_FAILED(geometry_make(point->size.extent, procs, p->model.depth, p->model.overlap, 1, &alone));
+  RETURN_IF_FAILED(geometry_make(point->size.extent, procs, depth(p), p->model.overlap, 1, &alone));
   RETURN_IF_FAILED(model_predict(&p->model, &alone, point->transport, &p->config.scale, &time));
   *seconds = time.seconds;
   return STATUS_OK;
@@ -66,8 +72,7 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
   struct model_scale faster = {p->config.scale.compute * twice_network.compute,
                                p->config.scale.exchange * twice_network.exchange};
   RETURN_IF_FAILED(cut_choose(p, point, procs, global));
-  RETURN_IF_FAILED(
-      geometry_make(global, procs, p->model.depth, p->model.overlap, per_host(p), &point->geometry));
+  RETURN_IF_FAILED(geometry_make(global, procs, depth(p), p->model.overlap, per_host(p), &point->geometry));
   struct geometry other = point->geometry;
   RETURN_IF_FAILED(model_slowest(&p->model, per_host(p), point->transport, &p->config.scale, &point->geometry,
                                  &point->time));

@@ -19,8 +19,8 @@ struct predict_config {
   struct rank_list ranks; /**< n 0: powers of two up to twice the study's most */
   int procs[3];           /**< the first 0: auto */
   struct study_between between;
-  int64_t per_host, fit_ranks; /**< 0: as in the study; all */
-  int scaling;                 /**< enum predict_scaling */
+  int64_t per_host, fit_ranks, sweeps_a_pass; /**< 0: as in the study; all; as in the study */
+  int scaling;                                /**< enum predict_scaling */
   struct model_scale scale;
   unsigned keep; /**< of what would be left out */
   double within; /**< percent that errors may have; 0: any */
@@ -86,7 +86,7 @@ struct predict_beyond {
   enum model_beyond what;
   const char *name, *text;
 };
-#define PREDICT_BEYONDS 6
+#define PREDICT_BEYONDS 7
 extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 
 /** \brief The report for people. */

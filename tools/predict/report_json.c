@@ -11,6 +11,7 @@ const struct predict_beyond predict_beyonds[PREDICT_BEYONDS] = {
     {BEYOND_SMALL, "fewer points", "fewer points a rank than any run"},
     {BEYOND_LARGE, "points", "more points a rank than any run"},
     {BEYOND_BYTES, "bytes", "more bytes in an exchange than any run"},
+    {BEYOND_PASS, "sweeps a pass", "another number of sweeps a pass than the runs'"},
     {BEYOND_HOST, "one host",
      "the study has one host; one that holds so many ranks is imagined (--per-host)"}};
 
@@ -68,6 +69,7 @@ static json_t *config_json(const struct predict *p)
                  ? json_pack("{s:o, s:o}", "latency_seconds", report_json_real(c->between.latency),
                              "bytes_per_second", report_json_real(c->between.bandwidth))
                  : json_null());
+  object_whole(o, "sweeps_a_pass", c->sweeps_a_pass > 0 ? c->sweeps_a_pass : p->model.depth);
   object_real(o, "compute_time", c->scale.compute);
   object_real(o, "exchange_time", c->scale.exchange);
   return o;

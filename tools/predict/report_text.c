@@ -38,6 +38,8 @@ static void print_what(const struct predict *p, FILE *out)
           p->model.hosts_most, p->model.hosts_most == 1 ? "" : "s", p->model.points_least,
           p->model.points_most);
   print_left(&p->study, out);
+  if (p->config.sweeps_a_pass > 0)
+    fprintf(out, "  what if    a pass made %d sweeps\n", (int)p->config.sweeps_a_pass);
   if (p->config.scale.compute != 1 || p->config.scale.exchange != 1)
     fprintf(out, "  what if    computing took %g times as long, the exchange %g times\n",
             p->config.scale.compute, p->config.scale.exchange);
