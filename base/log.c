@@ -18,6 +18,7 @@ static struct {
   char host[256];
   char device[128];
   int hold, mute;
+  void (*before)(void);
   char held[HELD_MAX]; /**< messages, a newline between two */
 } state = {.rank = -1};
 
@@ -43,6 +44,11 @@ void log_set_rank(int rank, const char *host)
 void log_set_device(const char *device)
 {
   copy(state.device, sizeof state.device, device);
+}
+
+void log_before(void (*before)(void))
+{
+  state.before = before;
 }
 
 const char *log_identity(void)
@@ -79,6 +85,7 @@ static void print(const char *kind, const char *who, const char *message)
   char line[MESSAGE_MAX + sizeof state];
   snprintf(line, sizeof line, "%s%s%s%s%s%s\n", state.program, state.program[0] ? ": " : "", kind, who,
            who[0] ? ": " : "", message);
+  if (state.before) state.before();
   fputs(line, stderr);
 }
 

@@ -25,6 +25,9 @@ status_t log_fail(status_t status, const char *format, ...) __attribute__((forma
 /** \brief A warning, printed at once by rank 0 only: for what all ranks see alike. */
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** \brief What is called before each message is printed. */
+void log_before(void (*before)(void));
+
 /** \brief Holds errors (1), or prints what was held and no longer holds (0). */
 void log_hold(int hold);
 

@@ -91,6 +91,10 @@ struct option_spec {
   "list", 0, OPTION_ALWAYS, OPTION_FLAG(list),                                                               \
       "Show " what ", with the reason where one is missing, and end; with --backend that one alone."
 
+/** \brief The option of every program that says what it is at. */
+#define OPTION_QUIET                                                                                         \
+  "quiet", 'q', OPTION_ALWAYS, OPTION_FLAG(quiet), "Do not say on standard error what the run is at."
+
 /** Names without dashes; auto counts as not given. */
 struct option_pair {
   const char *one;

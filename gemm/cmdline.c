@@ -98,6 +98,7 @@ static const struct option_spec options[] = {
      "This run accepts devices: a wrong result of a library counts as the device's, exit status 4, and not "
      "as a warning."},
     {OPTION_JSON(RUN, NULL, "")},
+    {OPTION_QUIET},
     {OPTION_LIST("backends, devices and kernels")},
     {"fragment-map", 0, STUDY, OPTION_FLAG(fragment_map),
      "Show which lane holds which element of each WMMA fragment, measured, and end.",

@@ -40,7 +40,7 @@ struct gemm_config {
   int verify; /**< enum gemm_verify */
   int accept; /**< a library's wrong result is the device's */
   const char *json;
-  int list;
+  int list, quiet;
   int fragment_map, load_study;
 };
 

@@ -12,6 +12,7 @@
 #include "gemm/measure.h"
 #include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
+#include "suite/progress.h"
 
 /* The sizes of the seminar's plots; a CPU takes minutes for the larger ones. */
 static const struct gemm_sizes sizes_gpu = {.size = {{1024, 1024, 1024},
@@ -77,6 +78,7 @@ status_t gemm_ladder(struct gemm_run *run)
   while (!run->config.sizes.n && n > 1 && !gemm_size_fits(run, sizes->size[n - 1])) n--;
   RETURN_IF_FAILED(agree_status(run->placement.comm, ladder_make(run, n)));
   for (int s = 0; s < n && !run->partial; s++) {
+    if (n > 1) progress_part("size %d of %d", s + 1, n);
     status_t status = size_climb(run, sizes->n ? sizes->size[s] : NULL);
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     run->verdict = status_worst(run->verdict, status);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/stats.h"
@@ -15,6 +14,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "gemm/verify/compare.h"
+#include "suite/progress.h"
 
 #define LAUNCHES_MAX 10000
 #define PROBES       5
@@ -22,8 +22,7 @@
 /* The times of an emulator are no speed: once is enough. */
 #define ROUNDS_EMULATED 1
 /* Threads of the kernel that ran before may spin on for this long. */
-#define SETTLE_SECONDS         0.03
-#define PROGRESS_AFTER_SECONDS 2.0
+#define SETTLE_SECONDS 0.03
 
 status_t gemm_block_time(struct gemm_run *run, struct gemm_exec *exec, int launches, double *seconds)
 {
@@ -138,6 +137,7 @@ static status_t prepare(struct gemm_run *run, struct gemm_series *series, int n)
 {
   status_t worst = STATUS_OK;
   for (int s = 0; s < n; s++) {
+    progress_begin("verifying, %d of %d: %s", s + 1, n, series[s].kernel->name);
     status_t status = series_agree(run, &series[s], series_open(run, &series[s]));
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     worst = status_worst(worst, status);
@@ -188,22 +188,11 @@ static status_t block_run(struct gemm_run *run, struct gemm_series *s, int *go)
   return STATUS_OK;
 }
 
-static void progress_show(const struct gemm_run *run, double elapsed, double wanted)
-{
-  if (run->placement.rank != 0 || elapsed < PROGRESS_AFTER_SECONDS || !isatty(STDERR_FILENO)) return;
-  if (elapsed < wanted)
-    fprintf(stderr, "\r  %.0f of about %.0f s ", elapsed, wanted);
-  else
-    fprintf(stderr, "\r%30s\r", "");
-  fflush(stderr);
-}
-
 /* Rank 0's clock decides for all. */
 static status_t time_is_up(const struct gemm_run *run, double begin, double wanted, int *up)
 {
   double elapsed = stats_now() - begin;
   RETURN_IF_FAILED(watch_bcast(run->placement.comm, &elapsed, 1, MPI_DOUBLE, 0, "the clock"));
-  progress_show(run, elapsed, wanted);
   *up = elapsed >= wanted;
   return STATUS_OK;
 }
@@ -214,11 +203,13 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   int able = 0, up = 0, go = 1;
   int emulated = run->placement.info.emulated, least = emulated ? ROUNDS_EMULATED : ROUNDS_LEAST;
   for (int s = 0; s < n; s++) able += series[s].status == STATUS_OK;
+  progress_begin_timed("timing", emulated ? 0 : seconds * able);
   double begin = stats_now();
   for (int round = 0; able > 0 && go && (round < least || (!up && !emulated)); round++) {
     for (int turn = 0; go && turn < n; turn++) {
       struct gemm_series *s = &series[round % 2 ? n - 1 - turn : turn];
       if (s->status == STATUS_OK) RETURN_IF_FAILED(block_run(run, s, &go));
+      progress_tick();
     }
     RETURN_IF_FAILED(time_is_up(run, begin, seconds * able, &up));
   }

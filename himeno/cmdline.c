@@ -121,6 +121,7 @@ static const struct option_spec options[] = {
      "Compare with an earlier run's JSON, no finer than the noise of both. Exit status 5 when slower, 3 when "
      "too noisy to tell."},
     {OPTION_JSON(RUN, NULL, "")},
+    {OPTION_QUIET},
     {OPTION_LIST("backends, devices, kernels and transports")},
 };
 

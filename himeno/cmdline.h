@@ -48,7 +48,7 @@ struct himeno_config {
   int64_t soak_every; /**< passes from check to check */
   const char *soak_log;
   const char *json;
-  int list;
+  int list, quiet;
 };
 
 /** Options into struct himeno_config. */

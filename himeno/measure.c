@@ -19,14 +19,14 @@
 #include "comm/ranks/watch.h"
 #include "himeno/ranks.h"
 #include "himeno/report/report.h"
+#include "suite/progress.h"
 
-#define CEILING_BATCH_SECONDS  0.02
-#define CEILING_BATCHES        5
-#define CEILING_PASSES_MAX     100
-#define CEILING_EVERY_SECONDS  0.5
-#define PROGRESS_AFTER_SECONDS 2.0
-#define OFFICIAL_SECONDS       60.0
-#define PARTIAL_SECONDS        1.0 /* from one partial document to the next */
+#define CEILING_BATCH_SECONDS 0.02
+#define CEILING_BATCHES       5
+#define CEILING_PASSES_MAX    100
+#define CEILING_EVERY_SECONDS 0.5
+#define OFFICIAL_SECONDS      60.0
+#define PARTIAL_SECONDS       1.0 /* from one partial document to the next */
 /* Sweeps between check points that last so long are paused behind in timed blocks too: a pause
  * costs some 30 us, untimed, and as much in the first launches after it. Else every so many timed
  * blocks one with pauses runs between them. */
@@ -55,6 +55,7 @@ static status_t ceiling_batch(struct solver *solver, struct ceiling *c)
 static status_t ceiling_measure(struct solver *solver, double points, struct ceiling *c)
 {
   struct solver_rates rates;
+  progress_begin("measuring the ceiling");
   RETURN_IF_FAILED(solver_ceiling(solver, 1, &rates));
   RETURN_IF_FAILED(solver_ceiling(solver, 3, &rates));
   c->passes = rates.all > 0
@@ -122,18 +123,11 @@ static status_t sample_add(struct himeno_result *r, const struct solver_block *b
   return STATUS_OK;
 }
 
-static void progress_show(const struct placement *p, const struct himeno_result *r, double elapsed,
-                          double wanted)
+static void progress_show(const struct placement *p, const struct himeno_result *r)
 {
-  if (p->rank != 0 || elapsed < PROGRESS_AFTER_SECONDS || !isatty(STDERR_FILENO)) return;
-  fprintf(stderr, "\r  %.0f of about %.0f s, %d blocks", elapsed, wanted, r->n_samples);
-  if (!p->info.emulated) fprintf(stderr, ", %.1f GFLOPS ", himeno_result_gflops(r));
-  fflush(stderr);
-}
-
-static void progress_clear(const struct placement *p)
-{
-  if (p->rank == 0 && isatty(STDERR_FILENO)) fprintf(stderr, "\r%60s\r", "");
+  char rate[32] = "";
+  if (!p->info.emulated) snprintf(rate, sizeof rate, ", %.4g GFLOPS", himeno_result_gflops(r));
+  progress_reached("%d block%s%s", r->n_samples, r->n_samples == 1 ? "" : "s", rate);
 }
 
 /* Rank 0's clock decides for all; any rank's signal does. */
@@ -144,7 +138,7 @@ status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wa
   int first = p->rank == 0;
   double mine[FACTS] = {first ? stats_now() - begin : 0, stop_asked()}, all[FACTS];
   RETURN_IF_FAILED(watch_allreduce(p->comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
-  progress_show(p, m->result, all[ELAPSED], wanted);
+  progress_show(p, m->result);
   m->result->partial = all[STOP] > 0;
   *up = all[ELAPSED] >= wanted || m->result->partial;
   if (*up || all[ELAPSED] < m->next_partial) return STATUS_OK;
@@ -204,6 +198,7 @@ static status_t value_settle(struct himeno_measurement *m, int sweeps, struct ve
   int is_short = value->sweeps < sweeps && value->source != VERIFY_NO;
   struct himeno_result *r = m->result;
   struct solver_block block;
+  progress_begin("verifying");
   if (compares(m->config)) {
     RETURN_IF_FAILED(solver_baseline_begin(m->solver));
     RETURN_IF_FAILED(verify_coefficients(m->solver, m->choice->placement.comm, value, &r->coefficients));
@@ -234,6 +229,7 @@ static status_t blocks_run(struct himeno_measurement *m, struct verify_value *va
   struct solver_block block;
   RETURN_IF_FAILED(value_settle(m, sweeps, value));
   if (m->record) energy_begin(m->record->device, c->sweeps_given ? -1 : c->seconds, &m->result->energy);
+  progress_begin_timed("timing", c->sweeps_given ? 0 : c->seconds);
   double begin = stats_now();
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, m->result->pauses, &block));
@@ -258,6 +254,7 @@ static status_t official_run(struct himeno_measurement *m, struct verify_value *
   RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));
   m->result->verified = value->source == VERIFY_NO ? VERIFY_NO : VERIFY_REHEARSAL;
   if (m->record) energy_begin(m->record->device, wanted, &m->result->energy);
+  progress_begin_timed("timing", wanted);
   begin = stats_now();
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_continue(m->solver, (int)m->config->block, &block));
@@ -299,7 +296,6 @@ static status_t measure(struct himeno_measurement *m, struct verify_value *value
   }
   status_t status = m->config->official ? official_run(m, value) : blocks_run(m, value, ceiling);
   if (m->record) energy_end(m->record->device, &m->result->energy);
-  progress_clear(p);
   if (status != STATUS_OK || !with_ceiling) return status;
   RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));
   if (!m->result->partial) RETURN_IF_FAILED(other_ceiling(m, ceiling));

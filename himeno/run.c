@@ -13,6 +13,7 @@
 #include "himeno/solver/clock.h"
 #include "himeno/solver/flip.h"
 #include "himeno/tune/choose.h"
+#include "suite/progress.h"
 
 #define EMULATED_SWEEPS 10
 
@@ -58,6 +59,7 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
   const struct placement *p = &run->choice.placement;
   const struct solver_config solver = himeno_solver_config(&run->config, &run->choice);
   struct himeno_result *r = &run->result;
+  progress_begin("preparing kernel %s", solver.kernel->name);
   RETURN_IF_FAILED(solver_open(&solver, &run->solver));
   RETURN_IF_FAILED(agree_status(p->comm, record_open(p->info.pci, p->ranks, &run->record)));
   m->solver = run->solver;
@@ -86,8 +88,10 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
   RETURN_IF_FAILED(himeno_accept_comparable(config, choice, &run->limits));
   struct himeno_measurement m = {
       .config = config, .choice = choice, .blocks_min = run->limits.blocks_min, .result = &run->result};
-  if (config->accept && p->ranks > 1 && !p->info.emulated)
+  if (config->accept && p->ranks > 1 && !p->info.emulated) {
+    progress_begin("measuring the ways to neighbours");
     RETURN_IF_FAILED(ways_measure(choice, &run->result));
+  }
   RETURN_IF_FAILED(himeno_partial_write(&m));
   if (!config->soak_given) RETURN_IF_FAILED(value_prepare(config, choice, value));
   return config->ladder ? himeno_ladder(config, choice, value, &run->result, &run->ladder)

@@ -14,6 +14,7 @@
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
 #include "himeno/known.h"
+#include "suite/progress.h"
 
 #define REFERENCE_SECONDS 60.0
 
@@ -53,6 +54,7 @@ static status_t reference_run(struct verify_reference *reference, MPI_Comm comm,
                               int sweeps, struct verify_value *value)
 {
   struct solver_block block;
+  progress_begin("computing on the CPUs what %d sweeps must give", sweeps);
   RETURN_IF_FAILED(solver_block_run(reference->solver, 1, 1, &block));
   int affordable = sweeps;
   if (mode != HIMENO_VERIFY_FULL && block.seconds * sweeps > REFERENCE_SECONDS)

@@ -10,6 +10,7 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "base/start.h"
+#include "suite/progress.h"
 
 FILE *program_out(const char *json)
 {
@@ -38,6 +39,7 @@ status_t program_check(const struct program *p)
 status_t program_report(const struct program *p)
 {
   const char *json = *p->json;
+  progress_clear();
   if (p->report) p->report(program_out(json));
   if (!json) return STATUS_OK;
   json_t *document = p->document();
@@ -64,10 +66,12 @@ int program_main(const struct program *p, int argc, char **argv)
   start_program(p->options->name);
   start_signals();
   status_t status = option_parse_all(p->options, argc, argv, p->config, &request);
+  progress_open(!p->quiet || *p->quiet);
   if (status == STATUS_OK && program_runs(p, request))
     status = run_and_report(p);
   else if (status == STATUS_OK)
     program_tell(p, request);
+  progress_clear();
   p->close();
   return status_exit_code(status_worst(status, file_flush_stdout()));
 }

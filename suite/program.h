@@ -17,6 +17,7 @@ struct program {
   void *config;            /**< that the options are parsed into */
   const char *const *json; /**< --json; NULL: the program writes its documents itself */
   const int *list;         /**< --list; NULL: there is none */
+  const int *quiet;        /**< --quiet; NULL: there is nothing to be quiet about */
 
   /** Sets \a ended where there is something to report, whatever the status. Ranks agree on both;
    * a failure with text held in the log is one rank's while the others wait: it ends the job. */

@@ -8,6 +8,7 @@
 #include "comm/ranks/begin.h"
 #include "comm/ranks/placement.h"
 #include "suite/program.h"
+#include "suite/progress.h"
 
 static status_t run_and_report(const struct program *p)
 {
@@ -31,12 +32,14 @@ int program_mpi_main(const struct program *p, int argc, char **argv)
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
   MPI_Comm comm = p->placement->comm;
   int first = p->placement->rank == 0;
+  progress_open(!first || *p->quiet);
   status = agree_status(comm, parsed);
   if (status == STATUS_OK && program_runs(p, request))
     status = run_and_report(p);
   else if (status == STATUS_OK && first)
     program_tell(p, request);
   status = status_worst(status, agree_status(comm, first ? file_flush_stdout() : STATUS_OK));
+  progress_clear();
   p->close();
   placement_close(p->placement);
   end_mpi();

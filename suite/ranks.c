@@ -7,6 +7,7 @@
 
 #include "base/report.h"
 #include "comm/ranks/agree.h"
+#include "suite/progress.h"
 
 #define RANKS_SHOWN 64
 
@@ -14,6 +15,7 @@ status_t rank_place(struct placement *p, const struct gpu_backend *backend, cons
                     int64_t expect, struct gpu_device **opened)
 {
   const struct placement_request request = {backend, device, (enum binding_policy)binding, (int)expect};
+  progress_begin("finding devices");
   RETURN_IF_FAILED(placement_choose(p, &request));
   return agree_status(p->comm, gpu_open(p->backend, p->device, opened));
 }

@@ -11,6 +11,7 @@
 #include "base/report.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
+#include "suite/progress.h"
 
 #define SIZE_GPU 4096
 #define SIZE_CPU 1024
@@ -48,6 +49,7 @@ status_t gemm_ceilings_measure(struct gemm_run *run)
 {
   const struct gemm_kernel_set *set = gemm_kernels_find(run->placement.backend->name);
   if (!set || !set->ceilings || run->placement.info.emulated) return STATUS_OK;
+  progress_begin("measuring the peak");
   return set->ceilings(run->device, run->queue, (enum gemm_type)run->config.type, &run->ceilings);
 }
 
@@ -159,6 +161,7 @@ status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3])
 {
   struct gemm_matrices *m = &run->matrices;
   run->damage[0] = '\0';
+  progress_begin("making the matrices and what their product must be");
   RETURN_IF_FAILED(problem_choose(run, size));
   RETURN_IF_FAILED(series_choose(run));
   RETURN_IF_FAILED(gemm_matrices_open(m, run->device, run->queue, &run->problem,

@@ -12,6 +12,7 @@
 #include "comm/ranks/watch.h"
 #include "gemm/measure.h"
 #include "gemm/verify/compare.h"
+#include "suite/progress.h"
 
 /* The model is rarely that wrong. OpenCL on a CPU compiles for seconds. */
 #define TRIALS     8
@@ -101,6 +102,7 @@ status_t gemm_tune(struct gemm_run *run, struct gemm_series *s)
   int best = -1;
   status_t status = STATUS_OK;
   if (kernel->n_blocks == 0) return STATUS_OK;
+  progress_begin("trying tiles of %s", kernel->name);
   if (kernel->n_blocks > 1 && run->placement.rank == 0 &&
       gemm_kernel_fits(kernel, run->device, &run->problem, why))
     status = choose(run, s, &best);

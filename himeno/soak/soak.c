@@ -19,6 +19,7 @@
 #include "comm/ranks/watch.h"
 #include "himeno/soak/devices.h"
 #include "himeno/soak/report.h"
+#include "suite/progress.h"
 
 struct soak {
   struct himeno_measurement *m;
@@ -199,6 +200,7 @@ status_t himeno_soak(struct himeno_measurement *m)
   struct soak s = {.m = m};
   struct solver_config config = himeno_solver_config(m->config, m->choice);
   status_t status = soak_open(&s, &config);
+  progress_begin_timed("soaking", m->config->soak);
   s.begin = stats_now();
   if (status == STATUS_OK) status = blocks_run(&s);
   if (status == STATUS_OK) m->result->verified = s.known.reference.source;

@@ -11,6 +11,7 @@
 #include "himeno/solver/clock.h"
 #include "himeno/solver/flip.h"
 #include "himeno/solver/state.h"
+#include "suite/progress.h"
 
 static status_t restore(struct solver *s)
 {
@@ -200,6 +201,7 @@ static status_t segments_run(struct solver *s, int cut, int sweeps, int *n)
     if (g.first == planted) RETURN_IF_FAILED(flip_plant(s));
     RETURN_IF_FAILED(segment_run(s, g, sweeps, &s->seconds[(*n)++]));
     if (every || g.end == sweeps) RETURN_IF_FAILED(check_point(s, g, sweeps));
+    progress_tick();
   }
   return STATUS_OK;
 }

@@ -12,6 +12,7 @@
 #include "base/report.h"
 #include "comm/halo/grid.h"
 #include "comm/ranks/agree.h"
+#include "suite/progress.h"
 
 /* Left free for the runtime's own needs when a grid is chosen or checked. */
 #define MEMORY_SHARE 0.97
@@ -221,6 +222,7 @@ static status_t size_fill(const struct himeno_config *config, struct himeno_choi
 static status_t size_choose(const struct himeno_config *config, struct himeno_choice *choice)
 {
   uint64_t least;
+  progress_begin("choosing the grid");
   RETURN_IF_FAILED(memory_least(choice, &least));
   choice->size = config->size;
   if (config->fill_given) return size_fill(config, choice, least);

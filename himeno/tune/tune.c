@@ -12,6 +12,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/tune/choose.h"
+#include "suite/progress.h"
 #include "suite/tune_cache.h"
 
 #define TRIAL_SECONDS    0.02
@@ -90,9 +91,10 @@ static status_t trials(const struct himeno_config *config, struct himeno_choice 
                        const struct himeno_kernel_set *set, const struct himeno_kernel **best, double *least)
 {
   *least = INFINITY;
-  for (int k = 0; k < set->n; k++) {
+  for (int k = 0, n = 0; k < set->n; k++) {
     double seconds;
     if (!set->kernels[k].trial) continue;
+    progress_begin("trying kernels, %d of %d: %s", ++n, himeno_kernel_trials(set), set->kernels[k].name);
     RETURN_IF_FAILED(trial(config, choice, &set->kernels[k], &seconds));
     if (seconds >= *least) continue;
     *least = seconds;

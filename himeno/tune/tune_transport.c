@@ -13,6 +13,7 @@
 #include "gpu/binding.h"
 #include "himeno/tune/choose.h"
 #include "himeno/tune/trial.h"
+#include "suite/progress.h"
 
 static struct trial_config trial_of(const struct himeno_config *config, const struct himeno_choice *choice,
                                     const struct halo_transport *transport)
@@ -64,6 +65,7 @@ status_t himeno_transport_tune(const struct himeno_config *config, struct himeno
     double seconds;
     if (!halo_transports[t]->trial || !halo_transports[t]->available(choice->placement.backend, reason))
       continue;
+    progress_begin("trying transports, %s", halo_transports[t]->name);
     RETURN_IF_FAILED(trial_run(config, choice, halo_transports[t], &seconds));
     tried++;
     if (seconds >= best) continue;

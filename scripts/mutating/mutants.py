@@ -44,6 +44,7 @@ ROOMS = (
     ("gemm/*", "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats"),
     ("gemm/kernels/qpu/*", "tests/unit/test_qpu_sgemm tests/cli/gemm.bats"),
     ("suite/*", "tests/unit/test_record tests/cli/tune.bats tests/cli/run.bats"),
+    ("suite/progress.*", "tests/clock/himeno.bats"),
     ("suite/ranks.*", "tests/clock/himeno.bats tests/clock/gemm.bats tests/cli/comm.bats tests/cli/run.bats"),
     ("suite/fault.*", "tests/unit/test_soak tests/cli/gemm.bats"),
     ("suite/list.*", "tests/cli/run.bats tests/cli/mem.bats"),

@@ -98,7 +98,7 @@ spoilt() {
 # worn FLIP OPTION...: two ranks on the CPU with the library beside the kernel, and a bit flipped in one's memory.
 worn() {
   "$gemm" --list | grep -q 'yardstick  cblas' || skip "no CBLAS was found"
-  HIMENO_GEMM_FLIP=$1 OMP_NUM_THREADS=1 run --separate-stderr on 2 "$gemm" -b cpu -t 0.03 --json "$document" "${@:2}"
+  HIMENO_GEMM_FLIP=$1 OMP_NUM_THREADS=1 run --separate-stderr on 2 "$gemm" -q -b cpu -t 0.03 --json "$document" "${@:2}"
 }
 
 @test "a library's wrong block is a warning, and with --accept exit status 4: its first product, any block, its last" {

@@ -11,7 +11,7 @@ setup() {
 tuned() {
   local pattern=$1
   shift
-  run --separate-stderr on 1 "$himeno" -b cpu -s XS -n 1 "$@"
+  run --separate-stderr on 1 "$himeno" -q -b cpu -s XS -n 1 "$@"
   expect_status 0
   grep -Eq "^  kernel .*$pattern" <<<"$output" || { printf 'not %s:\n%s\n%s\n' "$pattern" "$output" "$stderr"; return 1; }
 }

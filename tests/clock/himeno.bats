@@ -372,3 +372,51 @@ FIGURES
   expect_status 4
   [[ $output == *"check block: "*" after 3 sweeps, must be "*"(reference value)"* ]]
 }
+
+# tells LINE...: on standard error stood these lines, and no other.
+tells() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
+
+@test "standard error says what the run is at, from three seconds on: one rank of all, and none with --quiet" {
+  export CLOCK_MACHINE="sweep=10000"
+  clocked 1 himeno-gpu -b null -s XS --block 10 -t 20
+  tells "verifying, for 6 s" "timing, 6 of 20 s" "timing, 11 of 20 s, 1 block, 0.0034 GFLOPS" \
+    "timing, 17 of 20 s, 2 blocks, 0.0034 GFLOPS" "timing, 22 of 20 s, 3 blocks, 0.0034 GFLOPS"
+  clocked 2 himeno-gpu -b null -s 34x35x66 -p 2x1x1 -x staged -n 24
+  grep -qx " *computing on the CPUs what 24 sweeps must give, for [0-9]* s" <<<"$stderr"
+  grep -qx "  verifying, for [0-9]* s" <<<"$stderr"
+  [ "$(sort <<<"$stderr" | uniq -d)" = "" ]
+  for options in "-n 1" "--block 10 -t 20 --quiet"; do
+    clocked 1 himeno-gpu -b null -s XS $options
+    [ "$stderr" = "" ]
+  done
+}
+
+@test "a long run says less and less" {
+  export CLOCK_MACHINE="sweep=10000"
+  clocked 1 himeno-gpu -b null -s XS --block 1 -t 2000
+  lines=$(wc -l <<<"$stderr")
+  echo "$lines lines"
+  [ "$lines" -gt 50 ] && [ "$lines" -lt 110 ]
+}
+
+@test "on a terminal one line changes in place, and is gone before anything else is written" {
+  cat >terminal.py <<'PY'
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+said = b""
+try:
+    while more := os.read(terminal, 4096):
+        said += more
+except OSError:
+    pass
+os.waitpid(pid, 0)
+print("\n".join(part.rstrip(" ") for part in said.decode().replace("\r\n", "\n").split("\r")))
+PY
+  CLOCK_MACHINE="sweep=10000" run "$PYTHON" terminal.py "$top_builddir/tests/clock/himeno-gpu" -b null -s XS --block 10 -t 10 --tune
+  [[ $output == *"  finding devices"*"  verifying, for 6 s"*"  timing, 0 of 10 s"*"  timing, 11 of 10 s, 1 block, 0.0034 GFLOPS"* ]]
+  # before the warning and the report the line was emptied
+  [ "$(grep -B1 '^himeno-gpu: warning: --tune: ignored' <<<"$output" | head -n 1)" = "" ]
+  [ "$(grep -B1 '^himeno-gpu [0-9]' <<<"$output" | head -n 1)" = "" ]
+}

@@ -130,6 +130,7 @@ static const struct option_spec options[] = {
      "takes longer where three samples of each need more.",
      .group = "How long"},
     {OPTION_JSON(SECTIONS, "Result", "")},
+    {OPTION_QUIET},
     {OPTION_LIST("backends and devices")},
 };
 

@@ -33,7 +33,7 @@ struct mem_config {
   const char *kernels; /**< documents whose kernels go on the roofline, separated by commas */
   double seconds;      /**< of samples in each section */
   const char *json;
-  int list;
+  int list, quiet;
 };
 
 /** Options into struct mem_config. */

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
+#include "suite/progress.h"
 #include "tools/memory/state.h"
 
 #define GPU_SHARE   0.8
@@ -177,7 +178,10 @@ static status_t curve_measure(struct walk *w, struct mem_curve *curve, double se
   double begin = stats_now();
   int rounds = 0;
   do {
-    for (int p = 0; p < curve->n; p++) RETURN_IF_FAILED(point_sample(w, curve, p, rounds));
+    for (int p = 0; p < curve->n; p++) {
+      RETURN_IF_FAILED(point_sample(w, curve, p, rounds));
+      progress_tick();
+    }
     rounds++;
   } while (rounds < SAMPLES_MIN || (rounds < ROUNDS_MAX && stats_now() - begin < seconds));
   for (int p = 0; p < curve->n; p++) {

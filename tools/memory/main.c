@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "gpu/select.h"
 #include "suite/program.h"
+#include "suite/progress.h"
 #include "tools/memory/state.h"
 
 static struct mem_run run;
@@ -15,6 +16,7 @@ static status_t open_device(void)
 {
   const struct gpu_backend *backend;
   int index;
+  progress_begin("finding devices");
   RETURN_IF_FAILED(gpu_select(run.config.backend, run.config.device, &backend, &index));
   run.ops = mem_ops_find(backend->name);
   if (!run.ops) return log_fail(STATUS_ENVIRONMENT, "backend %s has no memory kernels", backend->name);
@@ -29,12 +31,23 @@ static status_t open_device(void)
 static status_t sections_run(void)
 {
   const struct mem_sections *s = &run.config.sections;
-  if (s->copies) RETURN_IF_FAILED(mem_copies_run(&run));
-  if (s->mixes) RETURN_IF_FAILED(mem_mixes_run(&run));
-  if (s->latency) RETURN_IF_FAILED(mem_latency_run(&run));
-  if (s->host) RETURN_IF_FAILED(mem_host_run(&run));
-  if (s->roofline) RETURN_IF_FAILED(mem_roofline_run(&run));
-  return s->pairs ? mem_pairs_run(&run) : STATUS_OK;
+  const struct {
+    int asked;
+    const char *name;
+    status_t (*run)(struct mem_run *run);
+  } sections[] = {
+      {s->copies, "copies", mem_copies_run},       {s->mixes, "mixes of reads and writes", mem_mixes_run},
+      {s->latency, "latency", mem_latency_run},    {s->host, "the host's memory", mem_host_run},
+      {s->roofline, "roofline", mem_roofline_run}, {s->pairs, "pairs of kernels", mem_pairs_run}};
+  const int n = (int)(sizeof sections / sizeof *sections);
+  int all = 0, now = 0;
+  for (int i = 0; i < n; i++) all += sections[i].asked != 0;
+  for (int i = 0; i < n; i++) {
+    if (!sections[i].asked) continue;
+    progress_begin("measuring, %d of %d: %s", ++now, all, sections[i].name);
+    RETURN_IF_FAILED(sections[i].run(&run));
+  }
+  return STATUS_OK;
 }
 
 static status_t measure(int *ended)
@@ -75,6 +88,7 @@ static const struct program program = {.options = &mem_options,
                                        .config = &run.config,
                                        .json = &run.config.json,
                                        .list = &run.config.list,
+                                       .quiet = &run.config.quiet,
                                        .run = measure,
                                        .report = report,
                                        .document = document,

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "tools/memory/sampler.h"
+#include "suite/progress.h"
 
 #include <math.h>
 
@@ -92,7 +93,10 @@ static status_t settle(struct sampler *s, struct sampler_item *item, double seco
 status_t sampler_run(struct sampler *sampler, struct sampler_item *items, int n, double seconds)
 {
   double begin = stats_now();
-  for (int i = 0; i < n; i++) RETURN_IF_FAILED(prepare(sampler, &items[i]));
+  for (int i = 0; i < n; i++) {
+    RETURN_IF_FAILED(prepare(sampler, &items[i]));
+    progress_tick();
+  }
   if (n > 0) RETURN_IF_FAILED(settle(sampler, &items[0], SETTLE_SHARE * seconds));
   for (int round = 0; round < SAMPLES_MAX; round++) {
     int left = 0;
@@ -102,6 +106,7 @@ status_t sampler_run(struct sampler *sampler, struct sampler_item *items, int n,
       if (item->quiet) continue;
       RETURN_IF_FAILED(sample(sampler, item));
       left += !item->quiet;
+      progress_tick();
     }
     if (!left) break;
   }

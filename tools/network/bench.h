@@ -37,7 +37,7 @@ struct bench_config {
   int64_t step, samples;
   double timeout; /**< seconds that a rank waits for another */
   const char *json;
-  int list;
+  int list, quiet;
 };
 
 #define BENCH_STAGES      (HALO_STAGES + 1)

@@ -80,6 +80,7 @@ static const struct option_spec options[] = {
     {DEVICE_OPTION_BIND(BENCH_ALL)},
     {RANKS_OPTION_TIMEOUT(BENCH_ALL)},
     {OPTION_JSON(BENCH_ALL, "Result", " himeno-predict reads it, and scripts/plot draws it.")},
+    {OPTION_QUIET},
     {OPTION_LIST("devices, transports and network cards")},
 };
 

@@ -11,6 +11,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
+#include "suite/progress.h"
 #include "tools/network/pattern.h"
 
 /* Rows of a pair's field begin at lines of a GPU's memory. */
@@ -277,6 +278,7 @@ status_t bench_exchange_batch(struct bench_exchange *x, int n, double *seconds)
   double taken = (stats_now() - begin) / n;
   RETURN_IF_FAILED(corrupt(x, n));
   RETURN_IF_FAILED(content_check(x));
+  progress_tick();
   *seconds = taken;
   return STATUS_OK;
 }

@@ -11,6 +11,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
+#include "suite/progress.h"
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
@@ -129,6 +130,7 @@ static status_t batch(struct rig *rig, MPI_Comm comm, enum direction way, size_t
   for (int t = 0; t < n; t++) RETURN_IF_FAILED(copy_once(rig, way, (size_t)t * bytes, bytes));
   *seconds = (stats_now() - begin) / n;
   rig->bench->transfers += n;
+  progress_tick();
   return content_check(rig, way, bytes * (size_t)n, n);
 }
 
@@ -198,6 +200,8 @@ static status_t kind_run(struct bench *bench, enum gpu_host_kind kind)
   RETURN_IF_FAILED(agree_status(bench->placement.comm, rig_open(bench, kind, &rig)));
   status_t status = STATUS_OK;
   for (int way = 0; way < DIRECTIONS && status == STATUS_OK; way++) {
+    progress_begin("host and device, %s memory, %d of %d", kind == GPU_HOST_PINNED ? "pinned" : "pageable",
+                   way + 1, (int)DIRECTIONS);
     for (int h = 0; h < most && status == STATUS_OK; h++)
       status = turn(bench, &rig, (enum direction)way, h, h + 1);
     if (most > 1 && status == STATUS_OK) status = turn(bench, &rig, (enum direction)way, 0, most);

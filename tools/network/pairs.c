@@ -10,6 +10,7 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
+#include "suite/progress.h"
 #include "tools/network/bench.h"
 #include "tools/network/exchange.h"
 
@@ -171,6 +172,8 @@ static status_t round_run(struct bench *bench, const struct halo_transport *tran
       bench_path_of(low, peer < p->rank ? p->rank : peer, transport->name,
                     bench->config.transport ? "asked for" : "one of all", round->direction, round->company);
   MPI_Comm pair = MPI_COMM_NULL;
+  progress_begin("pairs of devices by %s, %s, %s way%s", transport->name, round->company, round->direction,
+                 strcmp(round->direction, "both") == 0 ? "s" : "");
   RETURN_IF_FAILED(guard_mpi(
       p->comm, MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair), "MPI_Comm_split"));
   status_t status = STATUS_OK;
@@ -331,6 +334,7 @@ status_t bench_halo_run(struct bench *bench)
 {
   for (int t = 0; halo_transports[t] && bench->placement.ranks > 1 && bench->n_halo < BENCH_WAYS_MAX; t++) {
     if (!bench_transport_wanted(bench, halo_transports[t])) continue;
+    progress_begin("halos by %s", halo_transports[t]->name);
     RETURN_IF_FAILED(halo_measure(bench, halo_transports[t], &bench->halo[bench->n_halo]));
     bench->n_halo++;
   }

@@ -10,6 +10,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
+#include "suite/progress.h"
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
@@ -59,6 +60,7 @@ static status_t batch(struct bench *bench, const struct buffers *b, int64_t each
   *seconds = (stats_now() - begin) / n;
   RETURN_IF_FAILED(guard_end(error, "MPI_Allreduce"));
   bench->transfers += n;
+  progress_tick();
   return sums_check(bench, b, each * n, version);
 }
 
@@ -92,6 +94,7 @@ status_t bench_reduce_run(struct bench *bench)
   status_t status = b.mine && b.sum ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for sums");
   status = agree_status(bench->placement.comm, status);
   bench->reduce = bench_path_of(0, -1, "MPI_Allreduce", "sum of doubles in host memory", "both", "all");
+  progress_begin("sums over all ranks");
   if (status == STATUS_OK) status = curve_measure(bench, &b, &bench->reduce.curve);
   bench->n_reduce = status == STATUS_OK;
   free(b.mine);

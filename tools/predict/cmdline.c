@@ -59,6 +59,7 @@ static const struct option_spec options[] = {
      "Open sealed predictions and set them beside the runs of --against."},
     {"hash", 0, CHECK, OPTION_TEXT(hash, "HEX"), "With --check: the hash that was noted."},
     {OPTION_JSON(PREDICTION, "Result", "")},
+    {OPTION_QUIET},
 };
 
 static status_t needs_check(const struct predict_config *c)

@@ -7,6 +7,7 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "suite/program.h"
+#include "suite/progress.h"
 #include "tools/predict/predict.h"
 
 static struct predict p;
@@ -37,6 +38,7 @@ static status_t predict(FILE *out)
 {
   RETURN_IF_FAILED(paths_check(&p.config));
   RETURN_IF_FAILED(predict_run(&p));
+  progress_clear();
   predict_report_text(&p, out);
   RETURN_IF_FAILED(documents_write(out));
   return predict_within(&p);
@@ -63,8 +65,11 @@ static void close_all(void)
   predict_close(&p);
 }
 
-static const struct program program = {
-    .options = &predict_options, .config = &p.config, .run = run, .close = close_all};
+static const struct program program = {.options = &predict_options,
+                                       .config = &p.config,
+                                       .quiet = &p.config.quiet,
+                                       .run = run,
+                                       .close = close_all};
 
 int main(int argc, char **argv)
 {

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "comm/halo/decomp.h"
+#include "suite/progress.h"
 #include "himeno/problem.h"
 #include "tools/predict/model.h"
 
@@ -200,15 +201,18 @@ static status_t model_make(struct predict *p)
     model_between_set(&p->config.between, &p->model.paths);
     return STATUS_OK;
   }
+  progress_begin("reading the study");
   RETURN_IF_FAILED(study_read(p->config.study, &p->study));
   RETURN_IF_FAILED(study_paths_read(p->config.comm, &p->paths));
   model_between_set(&p->config.between, &p->paths);
   RETURN_IF_FAILED(study_select(&p->study, p->config.kernel, (int)p->config.fit_ranks));
   RETURN_IF_FAILED(study_screen(&p->study, p->config.keep));
   if (!(p->config.keep & 1u << LEFT_OUTLIER)) RETURN_IF_FAILED(validate_outliers(&p->study, &p->paths));
+  progress_begin("fitting the model");
   status_t status = model_fit(&p->study, &p->paths, NULL, 1, &p->model);
   if (status != STATUS_OK) left_warn(&p->study);
   RETURN_IF_FAILED(status);
+  progress_begin("leaving runs out, to see how far predictions are off");
   RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->model, &p->validation));
   validate_widen(&p->validation, &p->model);
   return STATUS_OK;
@@ -228,6 +232,7 @@ static status_t against_make(struct predict *p)
 status_t predict_run(struct predict *p)
 {
   RETURN_IF_FAILED(model_make(p));
+  progress_begin("predicting");
   defaults_fill(p);
   RETURN_IF_FAILED(points_make(p));
   return p->config.against ? against_make(p) : STATUS_OK;

@@ -24,6 +24,7 @@ struct predict_config {
   struct model_scale scale;
   unsigned keep; /**< of what would be left out */
   double within; /**< percent that errors may have; 0: any */
+  int quiet;
 };
 
 /** One prediction. */

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "suite/progress.h"
 
 /* What of a run belongs to a kind, as text. */
 static void label(enum model_kind kind, const struct study_run *run, char text[STUDY_TEXT])
@@ -126,6 +127,7 @@ static status_t groups_leave(const struct study *study, const struct study_paths
     for (int r = 0; r < study->n; r++) {
       if (!begins_group(study, (enum model_kind)kind, r)) continue;
       label((enum model_kind)kind, &study->runs[r], left);
+      progress_tick();
       status_t status = leave_out(study, paths, (enum model_kind)kind, left, from, nested, &t);
       if (status == STATUS_OK) continue;
       validate_free(&t);

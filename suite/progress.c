@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "suite/progress.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+
+#define TEXT_MAX 128
+#define WIDTH    78 /* of a terminal's line */
+/* Seconds between two lines: of a terminal, of a log, and of a long run's log as a share of it. */
+#define IN_PLACE_SECONDS 0.1
+#define LINE_SECONDS     3.0
+#define LINE_SHARE       0.05
+/* A phase that has lasted so long says for how long. */
+#define TOLD_SECONDS 2.0
+
+static struct {
+  int speaks, in_place, shown;
+  double opened, began, last, wanted;
+  char part[TEXT_MAX], phase[TEXT_MAX], reached[TEXT_MAX];
+} p;
+
+void progress_open(int quiet)
+{
+  p.speaks = !quiet;
+  p.in_place = isatty(STDERR_FILENO);
+  p.opened = p.began = p.last = stats_now();
+  log_before(progress_clear);
+}
+
+void progress_clear(void)
+{
+  if (p.shown) fprintf(stderr, "\r%*s\r", WIDTH, "");
+  p.shown = 0;
+}
+
+static void time_text(double now, char text[TEXT_MAX])
+{
+  const double past = now - p.began;
+  text[0] = '\0';
+  if (p.wanted > 0)
+    snprintf(text, TEXT_MAX, ", %.0f of %.0f s", past, p.wanted);
+  else if (past >= TOLD_SECONDS)
+    snprintf(text, TEXT_MAX, ", for %.0f s", past);
+}
+
+/* One call of fputs a line, so that lines of several processes do not mix. */
+static void show(double now)
+{
+  char time[TEXT_MAX], text[4 * TEXT_MAX + 8], line[sizeof text + WIDTH];
+  time_text(now, time);
+  snprintf(text, sizeof text, "  %s%s%s%s%s%s", p.part, p.part[0] ? ": " : "", p.phase, time,
+           p.reached[0] ? ", " : "", p.reached);
+  if (p.in_place)
+    snprintf(line, sizeof line, "\r%-*.*s", WIDTH, WIDTH, text);
+  else
+    snprintf(line, sizeof line, "%s\n", text);
+  fputs(line, stderr);
+  p.shown = p.in_place;
+  p.last = now;
+}
+
+static int is_due(double now)
+{
+  double every = LINE_SHARE * (now - p.opened);
+  if (every < LINE_SECONDS) every = LINE_SECONDS;
+  return now - p.last >= (p.in_place ? IN_PLACE_SECONDS : every);
+}
+
+static void begin(double wanted)
+{
+  const double now = stats_now();
+  p.began = now;
+  p.wanted = wanted;
+  p.reached[0] = '\0';
+  if (p.in_place || is_due(now)) show(now);
+}
+
+void progress_part(const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(p.part, sizeof p.part, format, arguments);
+  va_end(arguments);
+}
+
+void progress_begin(const char *format, ...)
+{
+  va_list arguments;
+  if (!p.speaks) return;
+  va_start(arguments, format);
+  vsnprintf(p.phase, sizeof p.phase, format, arguments);
+  va_end(arguments);
+  begin(0);
+}
+
+void progress_begin_timed(const char *phase, double seconds)
+{
+  if (!p.speaks) return;
+  snprintf(p.phase, sizeof p.phase, "%s", phase);
+  begin(seconds);
+}
+
+void progress_reached(const char *format, ...)
+{
+  va_list arguments;
+  if (!p.speaks) return;
+  va_start(arguments, format);
+  vsnprintf(p.reached, sizeof p.reached, format, arguments);
+  va_end(arguments);
+  progress_tick();
+}
+
+void progress_tick(void)
+{
+  const double now = p.speaks ? stats_now() : 0;
+  if (p.speaks && p.phase[0] && is_due(now)) show(now);
+}
