@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Scaling studies for scripts/plot scaling: time, efficiency and phases over ranks, measured, predicted and simulated."""
+import itertools
 import os
 import statistics
 
@@ -10,6 +11,11 @@ MODES = ("strong", "weak")
 MEASURED = "himeno-gpu"
 PREDICTED = "himeno-predict/1"
 SIMULATED = "himeno-sim/1"
+# Lines in one panel.
+SERIES_MAX = 4
+# Groups of them beside each other.
+ABREAST = 4
+IDEAL = (0, (4, 2))
 # Parts of a sweep, from the bottom of a bar to its top.
 PARTS = (("interior", "interior"), ("boundary", "boundary"), ("exchange", "exchange that was not hidden"),
          ("rest", "synchronisation and reduction"))
@@ -36,9 +42,9 @@ def median_block(document):
 
 # ---- documents to points ----
 
-def series_key(config, ranks):
-    """Of one rank the transport says nothing."""
-    return config["size"], transport_of(config) if ranks > 1 else None
+def series_key(config, kernel, ranks):
+    """Size, kernel and transport; of one rank the transport says nothing, and a model without a kernel's name is of any."""
+    return config["size"], kernel, transport_of(config) if ranks > 1 else None
 
 
 def measured(document):
@@ -48,28 +54,29 @@ def measured(document):
     seconds = median_block(document)
     parts = {name: phases[name]["median"] for name in ("interior", "boundary")}
     rest = max(0, seconds - sum(parts.values()))
-    return [{"kind": MEASURED, "mode": "weak" if config["weak"] else "strong", "key": series_key(config, ranks), "ranks": ranks,
-             "procs": "x".join(map(str, config["procs"])), "seconds": seconds, "kernel": config["kernel"],
+    return [{"kind": MEASURED, "mode": "weak" if config["weak"] else "strong", "key": series_key(config, config["kernel"], ranks), "ranks": ranks,
+             "procs": "x".join(map(str, config["procs"])), "seconds": seconds, "gflops": document["result"]["gflops"], "share": document["result"]["ceiling_share"],
              "parts": {**parts, "exchange": rest, "rest": 0}, "origin": documents.origin(document, document["ranks"][0]["device"])}]
 
 
 def predicted(document):
     found, overlap = [], document.get("model", {}).get("overlap", True)
+    kernel = document.get("config", {}).get("kernel")
     for point in document["predictions"]:
         if "seconds" not in point:
             continue
         terms = point["terms"]
         parts = {"interior": terms["interior"], "boundary": terms["boundary"], "exchange": terms["exposed_exchange"],
                  "rest": terms["synchronisation"] + terms["reduction"]}
-        found.append({"kind": PREDICTED, "mode": point["scaling"], "key": series_key({**point, "overlap": overlap}, point["ranks"]), "ranks": point["ranks"],
+        found.append({"kind": PREDICTED, "mode": point["scaling"], "key": series_key({**point, "overlap": overlap}, kernel, point["ranks"]), "ranks": point["ranks"],
                       "procs": "x".join(map(str, point["procs"])), "seconds": point["seconds"], "low": point["low"],
-                      "high": point["high"], "efficiency": point["efficiency"], "parts": parts, "transport": point["transport"]})
+                      "high": point["high"], "efficiency": point["efficiency"], "parts": parts})
     return found
 
 
 def simulated(document):
     return [{"kind": SIMULATED, "mode": "weak" if run["config"]["weak"] else "strong", "ranks": run["config"]["ranks"],
-             "key": series_key(run["config"], run["config"]["ranks"]), "procs": "x".join(map(str, run["config"]["procs"])),
+             "key": series_key(run["config"], None, run["config"]["ranks"]), "procs": "x".join(map(str, run["config"]["procs"])),
              "seconds": run["phases"]["sweep"]["max"]} for run in document["runs"]]
 
 
@@ -92,14 +99,16 @@ def read(read_documents):
 
 # ---- series ----
 
-def of_series(points, kind, mode, size, transport):
+def fits(point, size, kernel, transport):
+    return point["key"][0] == size and point["key"][1] in (kernel, None) and (point["ranks"] == 1 or point["key"][2] == transport)
+
+
+def of_series(points, kind, mode, key):
     """Points of a line by ranks; of several cuts of as many ranks the fastest."""
     found = {}
     for point in points:
-        mine = point["key"] == (size, transport) or (point["ranks"] == 1 and point["key"][0] == size)
-        if point["kind"] != kind or not mine or (point["mode"] != mode and point["ranks"] > 1):
-            continue
-        found.setdefault(point["ranks"], {}).setdefault(point["procs"], []).append(point)
+        if point["kind"] == kind and fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1):
+            found.setdefault(point["ranks"], {}).setdefault(point["procs"], []).append(point)
     best = {}
     for ranks, cuts in found.items():
         middles = {cut: statistics.median(point["seconds"] for point in some) for cut, some in cuts.items()}
@@ -108,13 +117,29 @@ def of_series(points, kind, mode, size, transport):
 
 
 def names(points):
-    """Sizes and transports of all lines, small sizes first."""
-    found = {point["key"] for point in points if point["key"][1]}
+    """Sizes, kernels and transports of all lines, small sizes first."""
+    found = {point["key"] for point in points if point["key"][2] and point["key"][1]}
+    found |= {point["key"] for point in points if point["key"][2] and not any(fits(point, *key) for key in found)}
     size_order = {}
     for point in points:
         if point["ranks"] == 1:
             size_order[point["key"][0]] = min(point["seconds"], size_order.get(point["key"][0], float("inf")))
-    return sorted(found, key=lambda key: (size_order.get(key[0], 0), key[0], key[1]))
+    return sorted(found, key=lambda key: (size_order.get(key[0], 0), key[0], key[1] or "", key[2]))
+
+
+def groups(points):
+    """What stands in one panel: (mode, transport and kernel, keys of at most SERIES_MAX lines)."""
+    keys = names(points)
+    kernels = {key[1] for key in keys}
+    found = []
+    for mode in MODES:
+        mine = [key for key in keys if any(point["mode"] == mode and point["ranks"] > 1 and fits(point, *key) for point in points)]
+        ways = sorted({key[1:] for key in mine}, key=lambda way: (way[1], way[0] or ""))
+        for kernel, transport in ways:
+            lines = [key for key in mine if key[1:] == (kernel, transport)]
+            name = transport + (f", {kernel}" if kernel and len(kernels) > 1 else "")
+            found += [(mode, name, lines[first:first + SERIES_MAX]) for first in range(0, len(lines), SERIES_MAX)]
+    return found
 
 
 def middle(some):
@@ -132,123 +157,170 @@ def efficiencies(line, mode, instead=None):
 
 # ---- drawing ----
 
-def draw_line(axes, points, mode, key, look):
-    time, efficiency = axes
-    line = of_series(points, MEASURED, mode, *key)
-    if len(line) > 1 or (line and 1 not in line):
-        for ranks, some in line.items():
-            time.plot([ranks] * len(some), [1e6 * point["seconds"] for point in some], color=look["color"], marker=look["marker"],
-                      linestyle="none", markersize=5, zorder=3)
-        share = efficiencies(line, mode)
-        efficiency.plot(list(share), [100 * value for value in share.values()], color=look["color"], marker=look["marker"], linestyle="none",
-                        markersize=5, zorder=3)
-    expected = of_series(points, PREDICTED, mode, *key)
-    draw_prediction(axes, expected, look)
-    draw_simulation(axes, of_series(points, SIMULATED, mode, *key), expected or line, mode, look)
+def looks_of(points, style):
+    """How each size is drawn, the same in all panels."""
+    return {size: style.line(index) for index, size in enumerate(dict.fromkeys(key[0] for key in names(points)))}
 
 
-def draw_prediction(axes, line, look):
-    """A line, or where there is but one number of ranks a diamond. One rank alone is no scaling."""
+def told(mode, key, some, share):
+    """A measured point in words."""
+    point = some[0]
+    time, rate = middle(some), statistics.median(one["gflops"] for one in some)
+    ceiling = [one["share"] for one in some if one["share"] is not None]
+    words = [f"{1e6 * time:.4g} µs a sweep", f"{rate:.4g} GFLOPS"]
+    words += [f"{100 * statistics.median(ceiling):.1f}% of the ceiling"] if ceiling else []
+    words += [f"efficiency {100 * share:.1f}%"] if share else []
+    ranks = "1 rank" if point["ranks"] == 1 else f"{point['ranks']} ranks ({point['procs']})"
+    return f"{key[0]}, {mode}, {key[2]}, {ranks}: {', '.join(words)}; {'1 run' if len(some) == 1 else f'median of {len(some)} runs'}"
+
+
+def draw_measured(time, efficiency, points, mode, key, look, style):
+    """Medians, joined, with the least and the greatest; dashed the ideal."""
+    line = of_series(points, MEASURED, mode, key)
     if not set(line) - {1}:
         return
-    ranks = list(line)
-    one = [some[0] for some in line.values()]
-    plain = {"color": look["color"], "linewidth": 1.2, "marker": "D" if len(ranks) == 1 else None}
-    axes[0].plot(ranks, [1e6 * point["seconds"] for point in one], **plain)
-    axes[1].plot(ranks, [100 * point["efficiency"] for point in one], **plain)
+    share = efficiencies(line, mode)
+    plain = {"color": look["color"], "linewidth": 1.4}
+    time.plot(list(line), [1e6 * middle(some) for some in line.values()], **plain)
+    efficiency.plot(list(share), [100 * value for value in share.values()], **plain)
+    if 1 in line:
+        alone = 1e6 * middle(line[1])
+        time.plot(list(line), [alone / (1 if mode == "weak" else ranks) for ranks in line], color=look["color"], linewidth=0.8, linestyle=IDEAL)
+    mark = {"color": look["color"], "marker": look["marker"], "markersize": 5, "zorder": 3}
+    for ranks, some in line.items():
+        seconds = [1e6 * point["seconds"] for point in some]
+        if len(some) > 1:
+            time.plot([ranks, ranks], [min(seconds), max(seconds)], **plain)
+        text = told(mode, key, some, share.get(ranks))
+        style.titled(*time.plot([ranks], [statistics.median(seconds)], **mark), text)
+        if ranks in share:
+            style.titled(*efficiency.plot([ranks], [100 * share[ranks]], **mark), text)
+
+
+def draw_predicted(time, efficiency, points, mode, key, look, style):
+    """A line with its band, or where there is but one number of ranks a diamond. One rank alone is no scaling."""
+    line = of_series(points, PREDICTED, mode, key)
+    if not set(line) - {1}:
+        return
+    ranks, one = list(line), [some[0] for some in line.values()]
+    plain = {"color": look["color"], "linewidth": 0.9, "linestyle": "-.", "marker": "D" if len(ranks) == 1 else None, "markersize": 5, "markerfacecolor": "none"}
+    text = f"{key[0]}, {mode}, {key[2]}: predicted"
+    style.titled(*time.plot(ranks, [1e6 * point["seconds"] for point in one], **plain), text)
+    style.titled(*efficiency.plot(ranks, [100 * point["efficiency"] for point in one], **plain), text)
     if all(point["low"] and point["high"] for point in one):
-        axes[0].fill_between(ranks, [1e6 * point["low"] for point in one], [1e6 * point["high"] for point in one], color=look["color"],
-                             alpha=0.18, linewidth=0)
-        axes[1].fill_between(ranks, *[[100 * point["efficiency"] * point["seconds"] / point[end] for point in one]
-                                      for end in ("high", "low")], color=look["color"], alpha=0.18, linewidth=0)
+        band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
+        time.fill_between(ranks, [1e6 * point["low"] for point in one], [1e6 * point["high"] for point in one], **band)
+        efficiency.fill_between(ranks, *[[100 * point["efficiency"] * point["seconds"] / point[end] for point in one] for end in ("high", "low")], **band)
 
 
-def draw_simulation(axes, line, expected, mode, look):
-    ranks = [number for number in line if number > 1]
-    plain = {"color": look["color"], "marker": "x", "linestyle": "none", "markersize": 7, "zorder": 4}
-    axes[0].plot(ranks, [1e6 * middle(line[number]) for number in ranks], **plain)
-    share = efficiencies(line, mode, expected)
-    axes[1].plot([number for number in ranks if share], [100 * share[number] for number in ranks if share], **plain)
+def draw_simulated(time, efficiency, points, mode, key, look, style):
+    line = of_series(points, SIMULATED, mode, key)
+    share = efficiencies(line, mode, of_series(points, PREDICTED, mode, key) or of_series(points, MEASURED, mode, key))
+    mark = {"color": look["color"], "marker": "x", "markersize": 7, "zorder": 4}
+    for ranks in sorted(set(line) - {1}):
+        text = f"{key[0]}, {mode}, {key[2]}, {ranks} ranks: simulated {1e6 * middle(line[ranks]):.4g} µs a sweep"
+        style.titled(*time.plot([ranks], [1e6 * middle(line[ranks])], **mark), text)
+        if ranks in share:
+            style.titled(*efficiency.plot([ranks], [100 * share[ranks]], **mark), text)
+
+
+def draw_curves(time, efficiency, points, group, style):
+    """A group's time and efficiency over ranks."""
+    mode, name, keys = group
+    looks = looks_of(points, style)
+    for key in keys:
+        for draw_kind in (draw_measured, draw_predicted, draw_simulated):
+            draw_kind(time, efficiency, points, mode, key, looks[key[0]], style)
+    numbers = sorted({point["ranks"] for point in points for key in keys if fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1)})
+    for axes, label in ((time, "µs a sweep"), (efficiency, "efficiency, %")):
+        axes.set_title(f"{mode} scaling, {name}", loc="left", fontsize=9)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(numbers, [str(number) for number in numbers])
+        axes.minorticks_off()
+        axes.set_xlabel("ranks")
+        axes.set_ylabel(label)
+    time.set_yscale("log")
+    style.plain_ticks(time.yaxis)
+    greatest = max((value for drawn in efficiency.lines for value in drawn.get_ydata()), default=0)
+    efficiency.set_ylim(0, max(110, 1.08 * greatest))
+    efficiency.axhline(100, color="black", linewidth=0.8, linestyle=IDEAL)
+    for axes in (time, efficiency):
+        style.whole_markers(axes)
 
 
 def draw_phases(axes, points, mode, key, style):
-    """Two bars a number of ranks: measured, and hatched what the model says."""
-    lines = [of_series(points, kind, mode, *key) for kind in (MEASURED, PREDICTED)]
+    """Bars of a line by ranks: measured, and beside it hatched what the model says."""
+    lines = [of_series(points, kind, mode, key) for kind in (MEASURED, PREDICTED)]
     ranks = sorted(set(lines[0]) | {number for number in lines[1] if not lines[0] or number <= 4 * max(lines[0])})
+    both = bool(lines[0] and lines[1])
     highest = 0
-    for offset, line, hatch in ((-0.2, lines[0], None), (0.2, lines[1], "///")):
-        for place, number in enumerate(ranks):
-            if number not in line:
+    for offset, line, kind in ((-0.2 * both, lines[0], "measured"), (0.2 * both, lines[1], "predicted")):
+        for place, number in itertools.product(range(len(ranks)), line):
+            if ranks[place] != number:
                 continue
             bottom = 0
-            for index, (part, _) in enumerate(PARTS):
+            for index, (part, name) in enumerate(PARTS):
                 value = 1e6 * statistics.median(point["parts"][part] for point in line[number])
-                axes.bar(place + offset, value, 0.36, bottom=bottom, color=style.COLOURS[index], hatch=hatch, edgecolor="white", linewidth=0.4)
+                bar, = axes.bar(place + offset, value, 0.36 if both else 0.6, bottom=bottom, color=style.COLOURS[index],
+                                hatch="///" if kind == "predicted" else None, edgecolor="white", linewidth=0.4)
+                if value:
+                    style.titled(bar, f"{key[0]}, {mode}, {key[2]}, {number} rank{'s' * (number > 1)}, {kind}: {name} {value:.4g} µs")
                 bottom += value
             highest = max(highest, bottom)
     axes.set_xticks(range(len(ranks)), [str(number) for number in ranks])
     axes.set_xlim(-0.6, len(ranks) - 0.4)
     axes.set_ylim(0, highest * 1.1 or 1)
     axes.set_xlabel("ranks")
+    axes.set_ylabel("µs a sweep")
     axes.grid(axis="x", visible=False)
-    axes.set_title(f"{mode}: {key[0]}, {key[1]} (left measured, right hatched predicted)", fontsize=9)
+    axes.set_title(f"{key[0]}, {mode}, {key[2]}", loc="left", fontsize=9)
 
 
-def axes_finish(axes, mode, numbers):
-    axes[0].set_title(f"{mode} scaling", loc="left")
-    for panel in axes[:2]:
-        panel.set_xscale("log", base=2)
-        panel.set_xticks(numbers, [str(number) for number in numbers])
-        panel.minorticks_off()
-        panel.set_xlabel("ranks")
-    axes[0].set_yscale("log")
-    measured_top = max((value for drawn in axes[1].lines for value in drawn.get_ydata()), default=0)
-    axes[1].set_ylim(0, max(118, 1.08 * measured_top))
-    axes[1].axhline(100, color="black", linewidth=0.7, linestyle=(0, (4, 2)))
+def with_phases(points, group):
+    return [key for key in group[2] if any(of_series(points, kind, group[0], key) for kind in (MEASURED, PREDICTED))]
 
 
-def legend(pyplot_lines, patches, keys, points, style):
-    handles = [pyplot_lines.Line2D([], [], color=style.line(index)["color"], marker=style.line(index)["marker"], label=f"{size}, {transport}")
-               for index, (size, transport) in enumerate(keys)]
+def legend(points, keys, style, looks):
+    """Handles: the sizes, and what is drawn of them."""
+    from matplotlib import lines
     kinds = {point["kind"] for point in points}
-    gray = {"color": "#505050"}
+    gray = {"color": "#505050", "xdata": [], "ydata": []}
+    handles = [lines.Line2D([], [], color=looks[size]["color"], marker=looks[size]["marker"], label=size) for size in dict.fromkeys(key[0] for key in keys)]
     if MEASURED in kinds:
-        handles.append(pyplot_lines.Line2D([], [], marker="o", linestyle="none", label="measured, each run", **gray))
+        handles.append(lines.Line2D(marker="o", label="measured: median, least, greatest", **gray))
+        handles.append(lines.Line2D(linestyle=IDEAL, linewidth=0.9, label="ideal", **gray))
     if PREDICTED in kinds:
-        handles.append(pyplot_lines.Line2D([], [], label="predicted; band: 90% of runs", **gray))
+        handles.append(lines.Line2D(linestyle="-.", linewidth=0.9, label="predicted; band: 90% of runs", **gray))
     if SIMULATED in kinds:
-        handles.append(pyplot_lines.Line2D([], [], marker="x", linestyle="none", markersize=7, label="simulated", **gray))
-    return handles + [patches.Patch(color=style.COLOURS[index], label=label) for index, (_, label) in enumerate(PARTS)]
+        handles.append(lines.Line2D(marker="x", linestyle="none", markersize=7, label="simulated", **gray))
+    return handles
 
 
-def phases_key(points, keys):
-    """The line whose phases are shown: measured on most ranks, then the largest size."""
-    def most(key):
-        return max((point["ranks"] for point in points if point["kind"] == MEASURED and point["key"] == key), default=0)
-    return max(enumerate(keys), key=lambda item: (most(item[1]), item[0]))[1]
+def parts_legend(style):
+    from matplotlib import patches
+    return [patches.Patch(color=style.COLOURS[index], label=label) for index, (_, label) in enumerate(PARTS)]
 
 
 def draw(points, title, name):
-    from matplotlib import lines, patches, pyplot
+    """A column a group: time, efficiency, and the phases of each of its lines."""
+    from matplotlib import pyplot
     import style
-    keys = names(points)
-    if not keys:
+    shown = groups(points)
+    if not shown:
         raise documents.BadInput("there is no run of two ranks or more, and no prediction of one")
-    modes = [mode for mode in MODES if any(point["mode"] == mode and point["ranks"] > 1 for point in points)]
-    rows = -(-(len(keys) + 3 + len(PARTS)) // 4)
-    height = 9.6 + 0.22 * rows
-    figure, grid = pyplot.subplots(3, len(modes), figsize=(5.6 * len(modes) + 0.6, height), squeeze=False, height_ratios=(4, 3, 3))
-    for column, mode in enumerate(modes):
-        axes = grid[:, column]
-        for index, key in enumerate(keys):
-            draw_line(axes[:2], points, mode, key, style.line(index))
-        numbers = sorted({point["ranks"] for point in points if point["mode"] == mode or point["ranks"] == 1})
-        axes_finish(axes, mode, numbers)
-        draw_phases(axes[2], points, mode, phases_key([point for point in points if point["mode"] == mode], keys), style)
-    grid[0, 0].set_ylabel("µs a sweep")
-    grid[1, 0].set_ylabel("efficiency against one rank, %")
-    grid[2, 0].set_ylabel("µs a sweep")
-    figure.legend(handles=legend(lines, patches, keys, points, style), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.24 / height))
+    bands = [shown[first:first + ABREAST] for first in range(0, len(shown), ABREAST)]
+    rows = [2 + max(len(with_phases(points, group)) for group in band) for band in bands]
+    columns = max(len(band) for band in bands)
+    figure = pyplot.figure(figsize=(max(5.5, 3.5 * columns), 2.5 * sum(rows) + 0.7))
+    grid = figure.add_gridspec(sum(rows), columns)
+    for band, top in zip(bands, itertools.accumulate(rows, initial=0)):
+        for column, group in enumerate(band):
+            draw_curves(figure.add_subplot(grid[top, column]), figure.add_subplot(grid[top + 1, column]), points, group, style)
+            for row, key in enumerate(with_phases(points, group), top + 2):
+                draw_phases(figure.add_subplot(grid[row, column]), points, group[0], key, style)
+    phased = any(with_phases(points, group) for group in shown)
+    legend_rows = style.legend(figure, legend(points, names(points), style, looks_of(points, style)) + (parts_legend(style) if phased else []))
     origins = [point["origin"] for point in points if point["kind"] == MEASURED]
     text = style.caption(origins) if origins else "predicted" + (" and simulated" if any(p["kind"] == SIMULATED for p in points) else "")
-    style.save(figure, name, text, title, legend_rows=rows)
+    hatched = " · hatched: predicted" if phased and any(p["kind"] == PREDICTED for p in points) else ""
+    style.save(figure, name, text + hatched, title, legend_rows=legend_rows)

@@ -68,6 +68,13 @@ def whole_markers(axes):
             drawn.set_clip_on(False)
 
 
+def titled(artist, text):
+    """Its words, for a reader who points at it where the picture can show them."""
+    titles = vars(artist.figure).setdefault("titles", {})
+    artist.set_gid(f"title{len(titles)}")
+    titles[artist.get_gid()] = text
+
+
 def caption(origins, extra=""):
     """Where and when the figures were measured."""
     def listed(key):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What scripts/report tells of a study: tables as lists of rows, from the study's documents."""
+import os
 import statistics
 
 import compare
@@ -9,27 +10,53 @@ import scaling
 import store
 
 
+def loose(folder):
+    """Points and documents of a folder that no study was planned for: what himeno-gpu wrote there, or in its runs/."""
+    found = []
+    for path in scaling.expand([folder]) if os.path.isdir(folder) else ():
+        _, document = documents.read(path)
+        if document["schema"] in documents.RUNS:
+            found.append((path, *documents.described(path, document, lambda document, path=path: (point_of(document, path), document))))
+    return [one for one in found if one[2]["result"]["verdict"] in ("pass", "slow")]
+
+
+def point_of(document, path):
+    config = document["config"]
+    return {"name": os.path.basename(path).removesuffix(".json"), "kind": "run", "repeat": 1, "size": config["size"], "kernel": config["kernel"],
+            "ranks": len(document["ranks"]), "transport": config["transport"], "scaling": "weak" if config["weak"] else "strong",
+            "procs": "x".join(map(str, config["procs"])), "verdict": document["result"]["verdict"]}
+
+
 class Study:
-    """A folder of scripts/scaling, with what himeno-predict and himeno-sim say of it."""
+    """A folder of scripts/scaling, or of documents of himeno-gpu alone, with what himeno-predict and himeno-sim say of it."""
 
     def __init__(self, folder, extra):
         self.folder = folder
         self.study = plan.read(folder)
-        if not self.study:
-            raise plan.BadInput(f"{folder}: holds no study of scripts/scaling")
-        self.rows = store.rows(folder, self.study)
+        if self.study:
+            self.points = self.study["points"]
+            self.rows = store.rows(folder, self.study)
+            self.documents = [store.finished(folder, point) for point in self.points if point["kind"] == "run"]
+            self.documents = [document for document in self.documents if document]
+        else:
+            found = loose(folder)
+            self.points = [point for _, point, _ in found]
+            self.rows = [store.row_of(path, point, document, {}) for path, point, document in found]
+            self.documents = [document for _, _, document in found]
         if not self.rows:
-            raise plan.BadInput(f"{folder}: no point of the study is finished")
-        self.documents = [store.finished(folder, point) for point in self.study["points"] if point["kind"] == "run"]
-        self.documents = [document for document in self.documents if document]
+            raise plan.BadInput(f"{folder}: " + ("no point of the study is finished" if self.study else "holds no study of scripts/scaling, and no run of himeno-gpu"))
+        self.attempts = store.attempts(folder)
         self.sessions = store.sessions(folder)
-        self.extra = extra
         self.predictions = None
         for path, document in extra:
             if document["schema"] == scaling.PREDICTED and not self.predictions:
                 documents.described(path, document, validation_of)
                 self.predictions = document
-        self.points = [point for path, document in extra for point in documents.described(path, document, scaling.READERS[document["schema"]])]
+        self.drawn = scaling.read([(folder, document) for document in self.documents] + extra)
+
+    def unfinished(self):
+        """What was asked for and is not there: (point, its last attempt or none)."""
+        return [(point, self.attempts.get(point["name"])) for point in self.points if not (self.study is None or store.finished(self.folder, point))]
 
 
 def groups(study):
@@ -50,36 +77,99 @@ def alone(found, size, kernel):
 
 
 def beside(study, kind, key):
-    scaling_mode, size, ranks, _, transport, procs = key
-    wanted = [point for point in study.points if point["kind"] == kind and point["key"][0] == size and point["ranks"] == ranks
-              and (ranks == 1 or (point["mode"] == scaling_mode and point["key"][1] == transport and point["procs"] == procs))]
-    return wanted[0] if wanted else None
+    mode, size, ranks, kernel, transport, procs = key
+    return next((point for point in study.drawn if point["kind"] == kind and point["ranks"] == ranks and scaling.fits(point, size, kernel, transport)
+                 and (ranks == 1 or (point["mode"] == mode and point["procs"] == procs))), None)
 
 
 def microseconds(value):
     return f"{1e6 * value:.2f}"
 
 
+def percent(value, digits=1):
+    """A share; "–" where it is not known."""
+    return "–" if value is None else f"{100 * value:.{digits}f}%"
+
+
+def entries(study):
+    """Of each configuration the key and the figures; what is not known is None."""
+    found = groups(study)
+    for key, rows in found.items():
+        mode, size, ranks, kernel, _, _ = key
+        time, first = seconds(rows), alone(found, size, kernel)
+        times = [row["seconds_a_sweep"] for row in rows]
+        shares = [row["ceiling_share"] for row in rows if row["ceiling_share"] is not None]
+        yield {"key": key, "rows": rows, "seconds": time, "spread": (max(times) - min(times)) / time if len(times) > 1 else None,
+               "gflops": statistics.median(row["gflops"] for row in rows), "share": statistics.median(shares) if shares else None,
+               "efficiency": first / time / (ranks if mode == "strong" else 1) if first else None}
+
+
 def measurements(study):
     """A row a configuration."""
     head = ["scaling", "size", "ranks", "cut", "transport", "kernel", "runs", "µs a sweep", "spread", "GFLOPS", "efficiency", "of ceiling",
             "verified", "predicted µs", "off", "simulated µs"]
-    found, table = groups(study), []
-    for key, rows in groups(study).items():
-        mode, size, ranks, kernel, transport, procs = key
-        time, first = seconds(rows), alone(found, size, kernel)
-        times = [row["seconds_a_sweep"] for row in rows]
-        spread = (max(times) - min(times)) / time
-        share = statistics.median(row["ceiling_share"] or 0 for row in rows)
-        expected, simulated = beside(study, scaling.PREDICTED, key), beside(study, scaling.SIMULATED, key)
-        table.append([mode if ranks > 1 else "–", size, ranks, procs, transport if ranks > 1 else "–", kernel, len(rows), microseconds(time),
-                      f"{100 * spread:.1f}%", f"{statistics.median(row['gflops'] for row in rows):.5g}",
-                      f"{100 * first / time / (ranks if mode == 'strong' else 1):.1f}%" if first else "–", f"{100 * share:.1f}%",
-                      ", ".join(sorted({row["verified"] for row in rows})),
+    table = []
+    for one in entries(study):
+        mode, size, ranks, kernel, transport, procs = one["key"]
+        expected, simulated = (beside(study, kind, one["key"]) for kind in (scaling.PREDICTED, scaling.SIMULATED))
+        table.append([mode if ranks > 1 else "–", size, ranks, procs, transport if ranks > 1 else "–", kernel, len(one["rows"]), microseconds(one["seconds"]),
+                      percent(one["spread"]), f"{one['gflops']:.5g}", percent(one["efficiency"]), percent(one["share"]),
+                      ", ".join(sorted({row["verified"] for row in one["rows"]})),
                       microseconds(expected["seconds"]) if expected else "–",
-                      f"{100 * (expected['seconds'] / time - 1):+.1f}%" if expected else "–",
+                      f"{100 * (expected['seconds'] / one['seconds'] - 1):+.1f}%" if expected else "–",
                       microseconds(simulated["seconds"]) if simulated else "–"])
     return head, table
+
+
+def where(key):
+    mode, size, ranks, kernel, transport, procs = key
+    return f"{size}, {kernel}, 1 rank" if ranks == 1 else f"{size}, {kernel}, {mode}, {transport}, {ranks} ranks ({procs})"
+
+
+def wrong(study):
+    """Attempts that ended with a wrong result, and whose point no later attempt made good."""
+    return [point["name"] for point, tried in study.unfinished() if tried and tried["exit"] == 4]
+
+
+def best_efficiencies(study):
+    """By mode the best on the most ranks, of the largest size that has an efficiency there."""
+    told = [one for one in entries(study) if one["efficiency"] is not None and one["key"][2] > 1]
+    found = {}
+    for mode in scaling.MODES:
+        mine = [one for one in told if one["key"][0] == mode]
+        most = [one for one in mine if one["key"][2] == max(other["key"][2] for other in mine)]
+        largest = max((int(row["imax"]) * int(row["jmax"]) * int(row["kmax"]) for one in most for row in one["rows"]), default=0)
+        most = [one for one in most if any(int(row["imax"]) * int(row["jmax"]) * int(row["kmax"]) > 0.8 * largest for row in one["rows"])]
+        if most:
+            found[mode] = max(most, key=lambda one: one["efficiency"])
+    return found, min(told, key=lambda one: one["efficiency"], default=None)
+
+
+def headline(study):
+    """Speed and share, scaling, bits: name, figure and what it is of. Temporal kernels stand there where no other ran."""
+    classic = [one for one in entries(study) if one["rows"][0]["class"] == "classic"]
+    fastest = max(classic or entries(study), key=lambda one: one["gflops"])
+    kind = "" if classic else " (temporal: nominal)"
+    figures = [("Speed", f"{fastest['gflops']:,.0f} GFLOPS".replace(",", " ") if fastest["gflops"] >= 100 else f"{fastest['gflops']:.3g} GFLOPS",
+                (f"{percent(fastest['share'])} of the memory's ceiling{kind}: " if fastest["share"] is not None else "the ceiling was not measured: ")
+                + where(fastest["key"]))]
+    best, least = best_efficiencies(study)
+    if best:
+        told = "; ".join(where(one["key"]) for one in best.values())
+        figures.append(("Scaling", " · ".join(f"{percent(one['efficiency'])} {mode}" for mode, one in best.items()),
+                        f"of one rank's speed a rank: {told}. The least of all: {percent(least['efficiency'])} ({where(least['key'])})"))
+    else:
+        figures.append(("Scaling", "–", "no run of two ranks or more has one of one rank beside it"))
+    compared, bad = sum(row["verified"] != "no" for row in study.rows), wrong(study)
+    figures.append(("Bits", f"{len(bad)} wrong" if bad else f"{compared} of {len(study.rows)} runs right",
+                    f"wrong: {', '.join(bad)}" if bad else "checksums compared with the known value or a reference, bit for bit; none was wrong"
+                    + (f". The other {len(study.rows) - compared} had nothing to be compared with" if compared < len(study.rows) else "")))
+    return figures
+
+
+def left_over(study):
+    return ["point", "exit", "why"], [[point["name"], tried["exit"] if tried else "–", tried["why"] if tried else "not run"]
+                                      for point, tried in study.unfinished()]
 
 
 def machine(study):
@@ -129,7 +219,7 @@ def validation_of(predictions):
 
 def commands(study):
     found = []
-    for point in study.study["points"]:
+    for point in study.points:
         try:
             with open(store.said_of(study.folder, point), encoding="utf-8", errors="replace") as file:
                 first = file.readline().strip()
@@ -142,22 +232,32 @@ def commands(study):
 
 def verdicts(study):
     """Name, whether it is good (None: neither), and what it is."""
-    total = sum(point["kind"] == "run" for point in study.study["points"])
+    left, bad = len(study.unfinished()), wrong(study)
     unverified = sum(row["verified"] == "no" for row in study.rows)
-    checks = [("finished", len(study.rows) == total, f"{len(study.rows)} of {total} runs"),
-              ("right bits", True if not unverified else None,
+    checks = [("finished", left == 0, f"{len(study.points) - left} of {len(study.points)} runs and measurements of paths that were asked for") if study.study else
+              ("finished", None, f"{len(study.rows)} runs; without a study.json nobody knows what was asked for"),
+              ("right bits", False if bad else True if not unverified else None,
+               f"{len(bad)} ended with a wrong result" if bad else
                "every run's checksum was compared" if not unverified else f"{unverified} of {len(study.rows)} runs were not compared")]
     noisy = [max(times) / min(times) - 1 for times in ([row["seconds_a_sweep"] for row in rows] for rows in groups(study).values()) if len(times) > 1]
     if noisy:
-        checks.append(("quiet", max(noisy) < 0.05, f"repeats differ by {100 * statistics.median(noisy):.1f}% in the middle, {100 * max(noisy):.1f}% at most"))
-    checked = study.predictions and study.predictions["validation"]
+        checks.append(("quiet", max(noisy) < 0.05, f"repeats differ by {100 * statistics.median(noisy):.1f}% (median), {100 * max(noisy):.1f}% at most"))
+    else:
+        checks.append(("quiet", None, "every configuration ran once, so nothing tells its noise"))
+    devices = {rank["uuid"] for document in study.documents for rank in document["ranks"] if rank["uuid"]}
+    most = max(len(document["ranks"]) for document in study.documents)
+    if len(devices) > most:
+        checks.append(("same devices", None, f"the runs are of {len(devices)} devices, {most} at most in one: efficiency compares different ones"))
+    checked = study.predictions and study.predictions.get("validation")
     if checked and checked["predicted"]:
         checks.append(("predictable", checked["worst_error"] <= 0.1, f"runs that were left out are predicted to {100 * checked['median_error']:.1f}% "
-                       f"in the middle, {100 * checked['worst_error']:.1f}% at worst ({checked['predicted']} runs)"))
+                       f"(median), {100 * checked['worst_error']:.1f}% at worst ({checked['predicted']} runs)"))
     return checks
 
 
 def conditions(study):
+    if not study.study:
+        return "The folder has no study.json: in which order the runs were made, and by which commands, is not known."
     options = study.study["options"]
-    return (f"{options['repeat']} run(s) of each point, {options['seconds']:g} s timed each, in a random order (seed {options['seed']}), "
+    return (f"{options['repeat']} run{'s' * (options['repeat'] != 1)} of each point, {options['seconds']:g} s timed each, in a random order (seed {options['seed']}), "
             f"launched by \"{options['launcher']}\", through {'Slurm, ' + options['slurm'] if options['slurm'] else 'mpirun'}.")

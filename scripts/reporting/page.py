@@ -1,26 +1,50 @@
 # SPDX-License-Identifier: MIT
-"""One HTML file that needs nothing else: style, pictures and the table's sorting are inside."""
-import base64
+"""One HTML file that needs nothing else: style, pictures and the tables' sorting are inside."""
 import html
 
-STYLE = """
-:root { --ink: #1a1f26; --dim: #5b6672; --line: #d9dee4; --good: #2f7d4f; --bad: #b3392a; --mark: #1b3a5c; --flag: #fbe3c8; --page: #ffffff; --band: #f5f7f9; }
-* { box-sizing: border-box; }
+# Light and dark: of text at least 4.5 to 1 against what it stands on, of lines 2.3.
+LIGHT = {"ink": "#1a1f26", "dim": "#5b6672", "line": "#d9dee4", "good": "#2f7d4f", "bad": "#b3392a", "mark": "#1b3a5c", "flag": "#fbe3c8", "page": "#ffffff",
+         "band": "#f5f7f9", "line0": "#1b3a5c", "line1": "#c8562d", "line2": "#4f8f6b", "line3": "#8a6fb0", "line4": "#c9a227", "line5": "#6f7b85",
+         "line6": "#2a8fbd", "line7": "#9c3b58"}
+DARK = {"ink": "#e4e8ec", "dim": "#a4afba", "line": "#3a434d", "good": "#5fbf86", "bad": "#ef7f6f", "mark": "#8fb8e8", "flag": "#5c3f17", "page": "#14181d",
+        "band": "#1d232a", "line0": "#8fb8e8", "line1": "#f0946c", "line2": "#7cc79b", "line3": "#bfa3e6", "line4": "#e6c552", "line5": "#a7b3bd",
+        "line6": "#5fb4e0", "line7": "#e58aa3"}
+
+
+def scheme(colours):
+    return ":root { " + " ".join(f"--{name}: {colour};" for name, colour in colours.items()) + " }"
+
+
+# Paper is white whatever the screen is.
+SCHEMES = f"{scheme(LIGHT)}\n@media screen and (prefers-color-scheme: dark) {{ {scheme(DARK)} }}\n"
+STYLE = SCHEMES + """
+:root { color-scheme: light dark; } * { box-sizing: border-box; }
 body { font: 15px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; color: var(--ink); background: var(--page); max-width: 76rem;
   margin: 0 auto; padding: 2rem 1.5rem 4rem; }
 h1 { font-size: 1.7rem; margin: 0 0 .2rem; } h2 { font-size: 1.15rem; margin: 2.4rem 0 .6rem; border-bottom: 2px solid var(--mark); padding-bottom: .2rem; }
+h3 { font-size: 1rem; margin: 1.6rem 0 .3rem; } h3::first-letter { text-transform: uppercase; }
 p { max-width: 60rem; } .dim { color: var(--dim); }
-ul.verdicts { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .8rem; }
+ul.headline, ul.verdicts, ul.legend { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .8rem; }
+ul.headline li { flex: 1 1 16rem; border-top: 4px solid var(--mark); background: var(--band); padding: .7rem 1rem; }
+ul.headline strong { display: block; font-size: 1.5rem; line-height: 1.3; font-variant-numeric: tabular-nums; } ul.headline b { display: block; }
 ul.verdicts li { border: 1px solid var(--line); border-left: 6px solid var(--dim); border-radius: 4px; padding: .5rem .9rem; background: var(--band); }
 ul.verdicts li.good { border-left-color: var(--good); } ul.verdicts li.bad { border-left-color: var(--bad); }
 ul.verdicts b { display: block; }
+ul.legend { gap: .2rem 1.2rem; margin: .2rem 0; font-size: .85rem; } ul.legend svg { vertical-align: -1px; margin-right: .4rem; }
+ul.legend i { display: inline-block; width: 1.6em; height: .8em; margin-right: .4rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)); gap: .8rem; } .charts svg { width: 100%; max-width: 32rem; height: auto; }
+svg text { fill: var(--ink); } svg g:has(> title):hover { opacity: .6; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .88rem; }
 th, td { padding: .28rem .65rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th { text-align: right; background: var(--band); position: sticky; top: 0; } tbody tr:hover { background: var(--band); }
-td.text, th.text { text-align: left; } td.mark { background: var(--flag); font-weight: 600; } td.long { white-space: normal; overflow-wrap: break-word; } th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid var(--mark); }
+td.text, th.text { text-align: left; } td.mark { background: var(--flag); font-weight: 600; } td.long { white-space: normal; overflow-wrap: break-word; }
+th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid var(--mark); }
 th[aria-sort=ascending] button::after { content: " \\2191"; } th[aria-sort=descending] button::after { content: " \\2193"; }
-img { max-width: 100%; height: auto; } pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; overflow: auto; max-height: 28rem; font-size: .8rem; }
-@media print { body { max-width: none; padding: 0; } pre { max-height: none; white-space: pre-wrap; } h2 { break-after: avoid; } }
+pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; overflow: auto; max-height: 28rem; font-size: .8rem; }
+@page { size: A4 landscape; margin: 12mm; }
+@media print { body { max-width: none; padding: 0; font-size: 10pt; } pre { max-height: none; white-space: pre-wrap; overflow-wrap: anywhere; } h2, h3 { break-after: avoid; }
+  .wide { overflow: visible; } table { font-size: 7pt; width: 100%; } th { position: static; } th button { display: contents; } th, td { padding: 1.5pt 3pt; white-space: normal; }
+  tr, .together, ul.headline li, ul.verdicts li { break-inside: avoid; } .charts { grid-template-columns: repeat(4, 1fr); } * { print-color-adjust: exact; } }
 """
 
 SCRIPT = """
@@ -44,7 +68,7 @@ document.querySelectorAll('table.sorts').forEach(table => {
     });
   });
 });
-document.documentElement.dataset.pictures = [...document.images].filter(image => image.complete && image.naturalWidth > 0).length;
+document.documentElement.dataset.pictures = [...document.querySelectorAll('.charts svg')].filter(one => one.getBoundingClientRect().width > 200).length;
 """
 
 
@@ -66,12 +90,12 @@ def table(head, rows, sorts=True, marks=(), wraps=False, texts=()):
     heads = "".join(cell("th", value, column) for column, value in enumerate(head))
     body = "\n".join("<tr>" + "".join(cell("td", value, column, (place, column) in marks) for column, value in enumerate(row)) + "</tr>"
                      for place, row in enumerate(rows))
-    return (f"<div class=wide><table{' class=sorts' if sorts else ''}><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>")
+    return (f"<div class=wide tabindex=0><table{' class=sorts' if sorts else ''}><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>")
 
 
 def facts(pairs):
     rows = "\n".join(f"<tr><th class=text scope=row>{escaped(name)}</th><td class=\"text long\">{escaped(value)}</td></tr>" for name, value in pairs)
-    return f"<div class=wide><table><tbody>\n{rows}\n</tbody></table></div>"
+    return f"<div class=wide tabindex=0><table><tbody>\n{rows}\n</tbody></table></div>"
 
 
 def verdicts(checks):
@@ -81,10 +105,23 @@ def verdicts(checks):
     return f"<ul class=verdicts>\n{items}\n</ul>"
 
 
-def picture(path, what):
-    with open(path, "rb") as file:
-        data = base64.b64encode(file.read()).decode()
-    return f'<img alt="{escaped(what)}" src="data:image/svg+xml;base64,{data}">'
+def headline(figures):
+    """Name, the figure, and what it is of."""
+    items = "\n".join(f"<li><b>{escaped(name)}</b><strong>{escaped(figure)}</strong><span>{escaped(what)}</span></li>" for name, figure, what in figures)
+    return f"<ul class=headline>\n{items}\n</ul>"
+
+
+def charts(pictures):
+    return "<div class=charts>\n" + "\n".join(pictures) + "\n</div>"
+
+
+def together(*parts):
+    """On one sheet of paper."""
+    return "<div class=together>\n" + "\n".join(parts) + "\n</div>"
+
+
+def heading(text):
+    return f"<h3>{escaped(text)}</h3>"
 
 
 def section(title, *parts):

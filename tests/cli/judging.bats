@@ -350,10 +350,11 @@ PY
   piece plotting <<'PY'
 import documents, scaling
 def point(ranks, procs, seconds, mode="strong"):
-    return {"kind": scaling.MEASURED, "mode": mode, "key": ("L", "staged" if ranks > 1 else None), "ranks": ranks, "procs": procs, "seconds": seconds}
-points = [point(1, "1x1x1", 8), point(2, "2x1x1", 5), point(2, "1x2x1", 4), point(2, "1x1x2", 6), point(2, "2x1x1", 10, "weak")]
-strong, weak = (scaling.of_series(points, scaling.MEASURED, mode, "L", "staged") for mode in ("strong", "weak"))
-assert [one["procs"] for one in strong[2]] == ["1x2x1"]
+    return {"kind": scaling.MEASURED, "mode": mode, "key": ("L", "stream", "staged" if ranks > 1 else None), "ranks": ranks, "procs": procs, "seconds": seconds}
+points = [point(1, "1x1x1", 8), point(2, "2x1x1", 5), point(2, "1x2x1", 4), point(2, "1x1x2", 6), point(2, "2x1x1", 10, "weak"),
+          {**point(2, "1x2x1", 1), "key": ("L", "temporal4", "staged")}]
+strong, weak = (scaling.of_series(points, scaling.MEASURED, mode, ("L", "stream", "staged")) for mode in ("strong", "weak"))
+assert [(one["procs"], one["seconds"]) for one in strong[2]] == [("1x2x1", 4)]
 assert scaling.efficiencies(strong, "strong") == {1: 1, 2: 1} and scaling.efficiencies(weak, "weak") == {1: 1, 2: 0.8}
 rung = {"kernel": "stream", "class": "classic", "gflops": 1, "ceiling_share": 0.9, "ceiling_gbps": 560, "verified": "known", "verdict": "pass"}
 config = {"backend": "cpu", "size": "L", "ranks": 1, "data": "dense", "imax": 4, "jmax": 4, "kmax": 4, "device": "it"}
@@ -367,13 +368,19 @@ PY
 import content
 def row(ranks, time, verified="known"):
     return {"scaling": "strong", "size": "L", "ranks": ranks, "kernel": "stream", "transport": "staged", "procs": "auto", "imax": 4, "jmax": 4, "kmax": 4,
-            "seconds_a_sweep": time, "ceiling_share": 0.9, "gflops": 1, "verified": verified}
+            "seconds_a_sweep": time, "ceiling_share": 0.9, "gflops": 1, "verified": verified, "class": "classic"}
 class Study:
-    predictions, points = None, []
+    predictions, drawn, documents = None, [], [{"ranks": [{"uuid": ""}]}]
     def __init__(self, *rows):
-        self.rows, self.study = rows, {"points": [{"kind": "run"}] * len(rows)}
+        self.rows, self.study, self.points = rows, {}, [{"kind": "run"}] * len(rows)
+        self.study = {"points": self.points}
+    def unfinished(self):
+        return []
 head, table = content.measurements(Study(row(1, 8e-6), row(2, 5e-6)))
 assert [line[head.index("efficiency")] for line in table] == ["100.0%", "80.0%"], table
+assert [line[head.index("spread")] for line in table] == ["–", "–"], table
+head, table = content.measurements(Study(row(1, 8e-6), row(1, 8e-6), row(2, 5e-6) | {"ceiling_share": None}))
+assert [line[head.index("spread")] for line in table] == ["0.0%", "–"] and [line[head.index("of ceiling")] for line in table] == ["90.0%", "–"], table
 def good(*rows):
     return {name: verdict for name, verdict, _ in content.verdicts(Study(*rows))}
 assert good(row(1, 1.0), row(1, 1.04)) == {"finished": True, "right bits": True, "quiet": True}

@@ -45,8 +45,8 @@ with_plots() {
   with_plots
   [ "$(head -c 4 picture.png | tail -c 3)" = PNG ]
   [ "$(head -c 4 picture.pdf)" = %PDF ]
-  for word in 'strong scaling' 'weak scaling' '24x24x48, staged' 'measured, each run' 'predicted; band: 90% of runs' simulated \
-    'exchange that was not hidden' 'efficiency against one rank, %' 'My study'; do
+  for word in 'strong scaling' 'weak scaling' '24x24x48, strong, staged' 'measured: median' ideal 'predicted; band: 90% of runs' simulated \
+    'exchange that was not hidden' 'efficiency, %' 'My study'; do
     grep -qF -- "$word" picture.svg || { echo "no $word"; return 1; }
   done
 }
@@ -66,11 +66,11 @@ with_plots() {
   run "$top_srcdir/scripts/report" "$study" "$BATS_FILE_TMPDIR"/{predicted,sim}.json -o report.html
   with_plots
   for word in '<h2>Machine' '<h2>Method' '<h2>Scaling' '<h2>Prediction and measurement' '<h2>Settings of MPI' '<h2>Commands' \
-    'finished: yes' 'right bits: yes' 'predictable: yes' 'UCX_TLS' 'himeno-gpu -s 24x24x48 -k stream' 'data:image/svg+xml;base64,' \
+    'finished: yes' 'right bits: yes' 'predictable: yes' 'UCX_TLS' 'himeno-gpu -s 24x24x48 -k stream' '<b>Speed</b>' '<b>Scaling</b>' '<b>Bits</b>' \
     '<td>+2.0%</td>'; do
     grep -qF -- "$word" report.html || { echo "no $word"; return 1; }
   done
-  run ! grep -Eq '(src|href)="?(http|//|file)|@import|url\(' report.html
+  run ! grep -Eq '(src|href)="?(http|//|file)|@import|url\([^#]' report.html
 }
 
 @test "a browser shows the report: its picture is drawn, its tables can be sorted" {
@@ -83,12 +83,150 @@ with_plots() {
   export HOME=$PWD
   timeout 50 $browser --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --dump-dom "file://$PWD/clicked.html" >dom.html 2>browser.log ||
     { cat browser.log; return 1; }
-  grep -q 'data-pictures="1"' dom.html
+  grep -q 'data-pictures="8"' dom.html
   grep -q 'aria-sort="ascending"><button>ranks</button>' dom.html
   grep -q '<td>+2.0%</td>' dom.html
   timeout 50 $browser --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --window-size=1300,2000 --screenshot="$PWD/page.png" \
     "file://$PWD/report.html" 2>browser.log || { cat browser.log; return 1; }
   [ "$(wc -c <page.png)" -gt 60000 ]
+}
+
+# made: runs of five sizes and two transports whose times are known, as documents alone.
+made() {
+  "$PYTHON" - "$top_srcdir/tests/golden/documents/himeno-gpu-2.json" <<'PY'
+import copy, json, os, sys
+golden = json.load(open(sys.argv[1]))
+os.mkdir("runs")
+times = {}
+for index, (size, alone) in enumerate({"8x8x8": 1e-5, "XS": 3e-5, "S": 1e-4, "M": 1e-3, "L": 1e-2}.items()):
+    for mode, transport, ranks in [("strong", "p2p", 1)] + [(mode, way, ranks) for mode in ("strong", "weak") for way in ("p2p", "staged") for ranks in (2, 4)]:
+        slow = 1 if ranks == 1 else (1.1 + 0.05 * index) * (1 if transport == "p2p" else 2) * (1 if mode == "strong" else 1.2)
+        seconds = alone * slow / (ranks if mode == "strong" else 1)
+        times[f"{mode} {transport} {size} {ranks}"] = seconds
+        one = copy.deepcopy(golden)
+        one["ranks"] = [copy.deepcopy(golden["ranks"][0]) for _ in range(ranks)]
+        one["config"] |= {"size": size, "weak": mode == "weak", "transport": transport, "procs": [ranks, 1, 1], "block": 10, "imax": 8 << index}
+        one["result"] |= {"samples": [10 * seconds], "gflops": 1 / seconds, "verified": "known", "verdict": "pass"}
+        one["phases"]["interior"]["median"], one["phases"]["boundary"]["median"] = 0.5 * seconds, 0.2 * seconds
+        json.dump(one, open(f"runs/{mode}-{size}-{ranks}-{transport}.json", "w"))
+json.dump(times, open("times.json", "w"))
+PY
+}
+
+@test "points, joins, ideal lines, titles and bars stand where the times are, in the colour of their size" {
+  made
+  run "$top_srcdir/scripts/report" . -o report.html --picture alone.svg
+  with_plots
+  PYTHONPATH=$top_srcdir/tests/cli "$PYTHON" -B - <<'PY'
+import json, re, svg, xml.etree.ElementTree as tree
+times, page = json.load(open("times.json")), open("report.html").read()
+near = lambda found, wanted: abs(found / wanted - 1) < 0.01
+groups = re.findall(r'<div class=together>\s*<h3>(.*?)</h3>(.*?)</div>\s*</div>', page, re.S)
+assert len(groups) == 8, [name for name, _ in groups]  # two modes, two transports, five sizes of which four stand in a panel
+seen = set()
+for name, block in groups:
+    mode, transport = re.fullmatch(r"(strong|weak) scaling, (\w+)", name).groups()
+    colours = {size: colour for colour, size in re.findall(r'style="fill: (var\(--line\d\))">[^<]*</text></svg>([^<]+)</li>', block)}
+    assert 1 <= len(colours) <= 4 and len(set(colours.values())) == len(colours), colours
+    time, efficiency = (tree.fromstring(one) for one in re.findall(r"<svg [^>]*role=.*?</svg>", block, re.S))
+    for root, log in ((time, "xy"), (efficiency, "x")):
+        panel, = svg.panels(root, log)
+        lines = [(svg.style_of(one, "stroke"), svg.style_of(one, "stroke-dasharray") is not None, svg.line_of(one)) for one in panel.lines if svg.line_of(one)]
+        for size, colour in colours.items():
+            wanted = {ranks: times[f"{mode} {transport} {size} {ranks}" if ranks > 1 else f"strong p2p {size} 1"] for ranks in (1, 2, 4)}
+            alone = wanted[1]
+            value = {ranks: 1e6 * seconds if root is time else 100 * alone / seconds / (ranks if mode == "strong" else 1) for ranks, seconds in wanted.items()}
+            joined, = [line for stroke, dashed, line in lines if stroke == colour and not dashed and len(line) == 3]
+            assert all(near(panel.x.value(x), ranks) and near(panel.y.value(y), value[ranks]) for (x, y), ranks in zip(joined, value)), (name, size)
+            ideal = [line for stroke, dashed, line in lines if stroke == colour and dashed]
+            if root is time:
+                (line,) = ideal
+                assert all(near(panel.y.value(y), 1e6 * alone / (ranks if mode == "strong" else 1)) for (_, y), ranks in zip(line, (1, 2, 4))), (name, size)
+            said = [(one.find(svg.SVG + "title").text, svg.markers_of(one)) for one in panel.lines if one.find(svg.SVG + "title") is not None]
+            mine = [(text, places) for text, places in said if text.startswith(f"{size}, {mode}, {transport}")]
+            assert len(mine) == 3
+            for text, ((x, y),) in mine:
+                ranks = int(re.search(r"(\d) rank", text)[1])
+                assert near(panel.x.value(x), ranks) and near(panel.y.value(y), value[ranks]), text
+                assert near(float(re.search(r"([\d.e+]+) µs a sweep", text)[1]), 1e6 * wanted[ranks]) and text.endswith("; 1 run"), text
+            seen.add((mode, transport, size))
+    assert any(stroke == "var(--ink)" and dashed and all(near(panel.y.value(y), 100) for _, y in line) for stroke, dashed, line in lines), name
+assert len(seen) == 20
+phases = [tree.fromstring(one) for one in re.findall(r'<svg [^>]*aria-label="phases.*?</svg>', page, re.S)]
+assert len(phases) == 20
+for root in phases:
+    panel, = svg.panels(root)
+    size, mode, transport = re.match(r"phases of a sweep over ranks: (\w+), (\w+) scaling, (\w+)", root.get("aria-label")).groups()
+    tops = {}
+    for one in svg.groups(panel.element, "title"):
+        text, corners = one.find(svg.SVG + "title").text, svg.places(one.find(svg.SVG + "path"))
+        assert text.startswith(f"{size}, {mode}, {transport}, "), text
+        ranks, part, value = re.search(r"(\d) ranks?, measured: (.*) ([\d.e+]+) µs", text).groups()
+        high = panel.y.value(min(y for _, y in corners)) - panel.y.value(max(y for _, y in corners))
+        assert near(high, float(value)), text
+        assert svg.style_of(one, "fill") == {"interior": "var(--line0)", "boundary": "var(--line1)"}.get(part, "var(--line2)"), text
+        tops[ranks] = tops.get(ranks, 0) + high
+    for ranks, top in tops.items():
+        assert near(top, 1e6 * times[f"{mode} {transport} {size} {ranks}" if ranks != "1" else f"strong p2p {size} 1"]), (size, ranks)
+best = max(1 / seconds for seconds in times.values())
+assert f"<b>Speed</b><strong>{best:,.0f} GFLOPS".replace(",", " ") in page
+least, strong, weak = (100 * value for value in (1 / 1.3 / 2 / 1.2, 1 / 1.3, 1 / 1.3 / 1.2))  # of L: its two modes by p2p, and of all the least
+assert f"<b>Scaling</b><strong>{strong:.1f}% strong · {weak:.1f}% weak" in page and f"The least of all: {least:.1f}% (L" in page
+assert "<b>Bits</b><strong>45 of 45 runs right" in page
+picture = tree.parse("alone.svg").getroot()
+assert len(svg.panels(picture)) == 2 and "prefers-color-scheme: dark" in open("alone.svg").read()
+PY
+}
+
+@test "text can be read on what it stands on, in light and dark" {
+  PYTHONPATH=$top_srcdir/scripts/reporting "$PYTHON" -B - <<'PY'
+import page, re
+def light(colour):
+    parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
+    return sum(weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4) for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
+def contrast(one, other):
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+assert round(contrast("#000000", "#ffffff")) == 21
+texts = set(re.findall(r"(?<![-\w])(?:color|fill): var\(--(\w+)\)", page.STYLE))
+grounds = set(re.findall(r"background: var\(--(\w+)\)", page.STYLE))
+assert texts == {"ink", "dim"} and grounds == {"page", "band", "flag"}, (texts, grounds)
+assert list(page.LIGHT) == list(page.DARK) and page.scheme(page.DARK) in page.STYLE.partition("@media screen and (prefers-color-scheme: dark)")[2]
+for colours in (page.LIGHT, page.DARK):
+    for text in texts:
+        for ground in grounds - ({"flag"} if text == "dim" else set()):
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+    for line in (name for name in colours if name.startswith("line") and name != "line"):
+        assert contrast(colours[line], colours["page"]) >= 2.3, line
+PY
+}
+
+@test "a study whose paths are missing is not finished, and a wrong result is told first" {
+  cp -r "$study" broken
+  "$PYTHON" - <<'PY'
+import json, os
+study = json.load(open("broken/study.json"))
+study["points"].append({"name": "paths", "kind": "paths", "repeat": 1, "ranks": 2})
+json.dump(study, open("broken/study.json", "w"))
+PY
+  run "$top_srcdir/scripts/report" broken -o paths.html
+  with_plots
+  grep -q 'finished: no</b>[0-9]* of [0-9]* ' paths.html
+  grep -q '<td class="text long">paths</td>' paths.html
+  grep -q '<b>right bits: yes' paths.html
+  "$PYTHON" - <<'PY'
+import json, os
+study = json.load(open("broken/study.json"))
+gone = next(point["name"] for point in study["points"] if point["kind"] == "run" and point["ranks"] == 2)
+os.remove(f"broken/runs/{gone}.json")
+with open("broken/log.jsonl", "a") as file:
+    file.write(json.dumps({"point": gone, "exit": 4, "finished": False, "took": 1.0, "why": "the checksum is another"}) + "\n")
+PY
+  run "$top_srcdir/scripts/report" broken -o wrong.html
+  with_plots
+  grep -q '<b>right bits: no' wrong.html
+  grep -q '<b>Bits</b><strong>1 wrong' wrong.html
+  grep -q 'the checksum is another' wrong.html
 }
 
 @test "what is no study, or belongs to none, is one line" {
@@ -99,8 +237,10 @@ with_plots() {
     expect_status "$code"
     [[ $output == *"$pattern"* ]] || { printf '%s\ndoes not have %s\n' "$output" "$pattern"; return 1; }
   }
+  says 2 'holds no JSON document' "$PWD"
+  says 2 'none: holds no study' none
   echo '{"schema": "himeno-gpu/1"}' >run.json
-  says 2 'holds no study' "$PWD"
+  says 2 'run.json: not as its schema says' "$PWD"
   says 2 'run.json: of schema himeno-gpu/1' "$study" run.json
   says 2 'none.json: No such file' "$study" none.json
 }

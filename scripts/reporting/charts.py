@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""The plots of scripts/plot scaling for a page: a picture each, in the page's colours, with words at every point."""
+import html
+import io
+import re
+import xml.etree.ElementTree as tree
+
+import scaling
+import style
+from matplotlib import pyplot
+
+SVG, LINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
+tree.register_namespace("", SVG)
+tree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+# Colours of plots by the page's names for them; page.py has both schemes.
+VARIABLES = {**{colour: f"var(--line{index})" for index, colour in enumerate(style.COLOURS)}, "#ffffff": "var(--page)", "#000000": "var(--ink)",
+             "#d8d8d8": "var(--line)", "#505050": "var(--ink)", "#404040": "var(--ink)"}
+# Of a panel, in inches: as wide as a phone's screen shows it readable.
+PANEL = (3.7, 2.6)
+
+
+def coloured(text):
+    """A style attribute with the page's colours; its font is the page's too."""
+    text = re.sub(r"#[0-9a-f]{6}", lambda found: VARIABLES.get(found[0], found[0]), text)
+    return re.sub(r"'DejaVu Sans',[^;]*", "system-ui, 'DejaVu Sans', sans-serif", text)
+
+
+def referring(text, prefix):
+    return re.sub(r"url\(#", f"url(#{prefix}", text)
+
+
+def inline(figure, prefix, label):
+    """The picture as SVG of a page: names begin with a prefix of its own, and titles stand at what they tell of."""
+    file = io.BytesIO()
+    figure.patch.set_visible(False)
+    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    pyplot.close(figure)
+    root, titles = tree.fromstring(file.getvalue()), vars(figure).get("titles", {})
+    for parent in root.iter():
+        for child in [child for child in parent if child.tag.endswith("metadata")]:
+            parent.remove(child)
+        said = titles.get(parent.get("id"))
+        if said:
+            title = tree.Element(f"{{{SVG}}}title")
+            title.text = said
+            parent.insert(0, title)
+        for name, value in list(parent.items()):
+            if name == "id":
+                parent.set(name, prefix + value)
+            elif name == LINK:
+                parent.set(name, value.replace("#", f"#{prefix}", 1))
+            elif name in ("style", "clip-path", "fill", "stroke"):
+                parent.set(name, referring(coloured(value), prefix))
+    for name in ("width", "height", "version"):
+        del root.attrib[name]
+    root.attrib |= {"role": "img", "aria-label": label}
+    return tree.tostring(root, encoding="unicode")
+
+
+def panel(draw_into, prefix, label):
+    figure, axes = pyplot.subplots(figsize=PANEL)
+    axes.set_facecolor("none")
+    draw_into(axes)
+    figure.tight_layout(pad=0.4)
+    return inline(figure, prefix, label)
+
+
+def pair(draw_into, prefix, labels):
+    """Two panels that are drawn together, each a picture of its own."""
+    first, second = (pyplot.subplots(figsize=PANEL) for _ in labels)
+    draw_into(first[1], second[1])
+    for (figure, axes), label in zip((first, second), labels):
+        axes.set_title(label.partition(": ")[2], loc="left")
+        axes.set_facecolor("none")
+        figure.tight_layout(pad=0.4)
+    return [inline(figure, f"{prefix}{place}-", label) for place, ((figure, _), label) in enumerate(zip((first, second), labels))]
+
+
+def swatch(handle):
+    """A legend's entry: colour and mark, by the page's means."""
+    colour = VARIABLES.get(handle.get_color() if hasattr(handle, "get_color") else None) or VARIABLES["#505050"]
+    mark = {"o": "●", "s": "■", "^": "▲", "D": "◆", "v": "▼", "P": "✚", "X": "✖", "*": "★", "x": "×"}.get(handle.get_marker(), "")
+    stroke = {"-": "", "None": "none", "-.": "2 2 6 2"}.get(handle.get_linestyle(), "4 2")
+    line = f'<path d="M0 6H28" stroke="{colour}" stroke-width="2" stroke-dasharray="{stroke}"/>' if stroke != "none" else ""
+    return (f'<li><svg viewBox="0 0 28 12" width="28" height="12" aria-hidden="true">{line}<text x="14" y="10" text-anchor="middle" font-size="11" '
+            f'style="fill: {colour}">{mark}</text></svg>{html.escape(handle.get_label())}</li>')
+
+
+def parts():
+    items = "".join(f'<li><i style="background: var(--line{index})"></i>{html.escape(label)}</li>' for index, (_, label) in enumerate(scaling.PARTS))
+    return f"<ul class=legend>{items}</ul>"
+
+
+def groups(points):
+    """A block a group: its legend, time and efficiency, and the phases of each of its lines."""
+    for number, group in enumerate(scaling.groups(points)):
+        mode, name, keys = group
+        mine = [point for point in points if any(scaling.fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1) for key in keys)]
+        legend = "".join(swatch(handle) for handle in scaling.legend(mine, keys, style, scaling.looks_of(points, style)))
+        title = f"{mode} scaling, {name}"
+        pictures = pair(lambda time, efficiency, group=group: scaling.draw_curves(time, efficiency, points, group, style), f"g{number}c",
+                        (f"{title}: time of a sweep", f"{title}: efficiency"))
+        phases = [panel(lambda axes, key=key: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}-",
+                        f"phases of a sweep over ranks: {key[0]}, {title}") for place, key in enumerate(scaling.with_phases(points, group))]
+        yield title, f"<ul class=legend>{legend}</ul>", pictures, phases
+
+
+def picture(points, group, colours):
+    """Measured time and efficiency of a group as one picture that stands alone."""
+    points = [point for point in points if point["kind"] == scaling.MEASURED]
+    figure, (time, efficiency) = pyplot.subplots(1, 2, figsize=(8.4, 3.3))
+    scaling.draw_curves(time, efficiency, points, group, style)
+    for axes in (time, efficiency):
+        axes.set_facecolor("none")
+    mode, _, keys = group
+    mine = [point for point in points if point["mode"] == mode or point["ranks"] == 1]
+    rows = style.legend(figure, scaling.legend(mine, keys, style, scaling.looks_of(points, style)))
+    figure.tight_layout(rect=(0, (0.2 + 0.22 * rows) / 3.3, 1, 1))
+    text = inline(figure, "", f"{mode} scaling, {group[1]}: time of a sweep and efficiency over ranks")
+    start = text.index(">") + 1
+    return f'{text[:start]}<style>{colours} svg {{ background: var(--page); }} text {{ fill: var(--ink); }}</style>{text[start:]}\n'
