@@ -134,6 +134,17 @@ void report_bar(char *text, size_t size, double share, int width)
   }
 }
 
+const char *report_spread(double share, int known, int width, char text[REPORT_SPREAD_BYTES])
+{
+  const int utf8 = locale_is_utf8();
+  char number[16] = "";
+  if (known) snprintf(number, sizeof number, "%.1f%%", 100 * share);
+  const char *sign = utf8 ? known ? "±" : "–" : known ? "+-" : "-";
+  const int columns = (int)strlen(number) + (utf8 ? 1 : (int)strlen(sign));
+  snprintf(text, REPORT_SPREAD_BYTES, "%*s%s%s", width > columns ? width - columns : 0, "", sign, number);
+  return text;
+}
+
 const char *report_bytes(uint64_t bytes)
 {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

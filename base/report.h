@@ -46,6 +46,11 @@ status_t report_json_write(const json_t *document, const char *path);
  * with '#'. */
 void report_bar(char *text, size_t size, double share, int width);
 
+#define REPORT_SPREAD_BYTES 24
+/** \brief What samples differ by, "±1.2%", in at least \a width columns; a dash where that is not
+ * \a known, as of one sample. */
+const char *report_spread(double share, int known, int width, char text[REPORT_SPREAD_BYTES]);
+
 /** \brief Bytes with a binary unit ("24.0 GiB"), in a static ring of buffers. */
 const char *report_bytes(uint64_t bytes);
 

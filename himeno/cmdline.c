@@ -103,7 +103,8 @@ static const struct option_spec options[] = {
     {"soak-every", 0, SOAK, OPTION_INT(soak_every, 1, 10000000, "PASSES"),
      "Check the field after so many passes instead of each: less checking, more memory traffic."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
-     "Run the kernels one after the other, from the simplest up, about a second each (--time), and show what "
+     "Run the kernels from the simplest up, in three rounds of about a second each in all (--time), and show "
+     "what "
      "each step gains."},
     {"verify", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(verify, "auto|full|off"),
      "Compare every block with the known value, or with one that the CPUs compute: in auto for at most about "

@@ -284,19 +284,9 @@ static status_t other_ceiling(struct himeno_measurement *m, const struct ceiling
   return status;
 }
 
-static status_t measure(struct himeno_measurement *m, struct verify_value *value, struct ceiling *ceiling)
+/* Behind the blocks too, and with the other data. */
+static status_t ceiling_finish(struct himeno_measurement *m, double points, struct ceiling *ceiling)
 {
-  const struct placement *p = &m->choice->placement;
-  const double points = himeno_points(m->choice->global);
-  int with_ceiling = !p->info.emulated, on_cpu = p->info.is_cpu;
-  if (with_ceiling) {
-    RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));
-    RETURN_IF_FAILED(
-        watch_allreduce(p->comm, &on_cpu, &ceiling->between, 1, MPI_INT, MPI_MIN, "the ceiling's times"));
-  }
-  status_t status = m->config->official ? official_run(m, value) : blocks_run(m, value, ceiling);
-  if (m->record) energy_end(m->record->device, &m->result->energy);
-  if (status != STATUS_OK || !with_ceiling) return status;
   RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));
   if (!m->result->partial) RETURN_IF_FAILED(other_ceiling(m, ceiling));
   m->result->ceiling = stats_summarise(ceiling->rates, (size_t)ceiling->n).median;
@@ -304,10 +294,28 @@ static status_t measure(struct himeno_measurement *m, struct verify_value *value
   return STATUS_OK;
 }
 
+static status_t measure(struct himeno_measurement *m, struct verify_value *value, struct ceiling *ceiling)
+{
+  const struct placement *p = &m->choice->placement;
+  const double points = himeno_points(m->choice->global);
+  int with_ceiling = !p->info.emulated && (!m->is_rung || m->ceilings), on_cpu = p->info.is_cpu;
+  if (with_ceiling) {
+    RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));
+    RETURN_IF_FAILED(
+        watch_allreduce(p->comm, &on_cpu, &ceiling->between, 1, MPI_INT, MPI_MIN, "the ceiling's times"));
+  }
+  status_t status = m->config->official ? official_run(m, value) : blocks_run(m, value, ceiling);
+  if (m->record) energy_end(m->record->device, &m->result->energy);
+  if (status != STATUS_OK || !with_ceiling || m->is_rung) return status;
+  return ceiling_finish(m, points, ceiling);
+}
+
 status_t himeno_measure(struct himeno_measurement *m, struct verify_value *value)
 {
   struct ceiling ceiling = {.n = 0};
   status_t status = measure(m, value, &ceiling);
+  for (int b = 0; m->ceilings && b < ceiling.n && status == STATUS_OK; b++)
+    status = stats_add(&m->ceilings->rates, &m->ceilings->n, ceiling.rates[b]);
   free(ceiling.rates);
   free(ceiling.mine);
   return status;

@@ -10,6 +10,12 @@
 #include "himeno/choice.h"
 #include "himeno/result.h"
 
+/** Rates of batches of passes of the ceiling kernel, of all ranks. */
+struct himeno_ceilings {
+  double *rates;
+  int n;
+};
+
 /** What is measured, with what, and into what. */
 struct himeno_measurement {
   const struct himeno_config *config;
@@ -18,7 +24,10 @@ struct himeno_measurement {
   struct solver *solver; /**< NULL before it is made */
   struct record *record; /**< NULL in a ladder */
   struct himeno_result *result;
-  double next_partial; /**< seconds of blocks after which the next partial document is due */
+  int is_rung;                      /**< of a ladder: the ceiling is the ladder's affair */
+  struct himeno_ceilings *ceilings; /**< of a rung: where its batches go; NULL: none are wanted */
+  /** seconds of blocks after which the next partial document is due */
+  double next_partial;
 };
 
 /** \brief Runs verified blocks for as long as the configuration says, with the ceiling before and

@@ -7,6 +7,7 @@
 #include "base/report.h"
 #include "himeno/ladder.h"
 #include "himeno/report/report.h"
+#include "suite/progress.h"
 
 #define SCHEMA "himeno-ladder/1"
 
@@ -17,15 +18,17 @@ static const char *rung_verdict(const struct himeno_rung *rung)
   return rung->verified == VERIFY_NO ? "not verified" : "right";
 }
 
-static void rung_text(const struct himeno_rung *rung, int n, double best, FILE *out)
+/* The bar is of the ceiling: the best of the rungs may not have run yet. */
+static void rung_text(const struct himeno_ladder *ladder, int r, FILE *out)
 {
-  char bar[64];
-  double share = rung->ceiling > 0 ? rung->bytes_per_second / rung->ceiling : 0;
-  report_bar(bar, sizeof bar, best > 0 ? rung->gflops / best : 0, 12);
-  fprintf(out, "  %2d  %-14s %9.1f %9.1f %7.1f%%  %5d %8d %7d %6.0f%%  %-15s %s\n", n, rung->kernel->name,
-          rung->gflops, rung->bytes_per_second / 1e9, 100 * share, rung->resources.registers,
-          rung->resources.local_bytes, rung->resources.threads, 100 * rung->resources.occupancy,
-          rung_verdict(rung), bar);
+  const struct himeno_rung *rung = &ladder->rungs[r];
+  char bar[64], spread[REPORT_SPREAD_BYTES];
+  const double share = ladder->ceiling > 0 ? rung->bytes_per_second / ladder->ceiling : 0;
+  report_bar(bar, sizeof bar, share, 12);
+  fprintf(out, "  %2d  %-14s %9.1f %s %9.1f %7.1f%%  %5d %8d %7d %6.0f%%  %-15s %s\n", r + 1,
+          rung->kernel->name, rung->gflops, report_spread(rung->noise, rung->n_samples > 2, 7, spread),
+          rung->bytes_per_second / 1e9, 100 * share, rung->resources.registers, rung->resources.local_bytes,
+          rung->resources.threads, 100 * rung->resources.occupancy, rung_verdict(rung), bar);
   fprintf(out, "      %s%s\n", rung->kernel->step,
           rung->kernel->class_ == HIMENO_TEMPORAL ? " (temporal: nominal GB/s)" : "");
 }
@@ -44,28 +47,77 @@ static void emulated_text(const struct himeno_ladder *ladder, FILE *out)
   if (ladder->n > 0) himeno_bound_text(&ladder->rungs[ladder->n - 1].counts, out);
 }
 
-void himeno_ladder_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                        const struct himeno_ladder *ladder, FILE *out)
+static void head_text(const struct himeno_config *config, const struct himeno_choice *choice,
+                      const struct himeno_ladder *ladder, FILE *out)
 {
   const struct placement *p = &choice->placement;
-  double best = 0;
-  for (int r = 0; r < ladder->n; r++)
-    if (ladder->rungs[r].gflops > best) best = ladder->rungs[r].gflops;
+  char spread[REPORT_SPREAD_BYTES];
   fprintf(out, "himeno-gpu %s, ladder of backend %s on %s\n", meta_version(), p->backend->name, p->info.name);
-  fprintf(out, "  %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data, %d rank%s%s\n\n", choice->size.name,
+  fprintf(out, "  %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data, %d rank%s%s\n", choice->size.name,
           choice->global[0], choice->global[1], choice->global[2], himeno_data_names[config->data], p->ranks,
-          p->ranks > 1 ? "s" : "",
-          p->info.emulated ? ", emulated: no speed" : ", ceiling measured beside each rung");
-  if (p->info.emulated) {
+          p->ranks > 1 ? "s" : "", p->info.emulated ? ", emulated: no speed\n" : "");
+  if (p->info.emulated) return;
+  fprintf(out, "  ceiling    %.2f GB/s %s of all rungs, from %d batches between them\n\n",
+          ladder->ceiling / 1e9, report_spread(ladder->ceiling_noise, ladder->ceilings.n > 2, 0, spread),
+          ladder->ceilings.n);
+  fprintf(
+      out,
+      "      kernel            GFLOPS  spread      GB/s  ceiling   regs   shared threads   occ.  result\n");
+}
+
+void himeno_ladder_rungs_text(const struct himeno_config *config, const struct himeno_choice *choice,
+                              struct himeno_ladder *ladder, int n, FILE *out)
+{
+  progress_clear();
+  if (ladder->shown == 0) head_text(config, choice, ladder, out);
+  for (; ladder->shown < n; ladder->shown++) rung_text(ladder, ladder->shown, out);
+  fflush(out);
+}
+
+/* Of the rung whose blocks differ most, and of the ceiling's batches. */
+static void noise_text(const struct himeno_ladder *ladder, FILE *out)
+{
+  const struct himeno_rung *most = &ladder->rungs[0];
+  for (int r = 1; r < ladder->n; r++)
+    if (ladder->rungs[r].noise > most->noise) most = &ladder->rungs[r];
+  if (most->noise > HIMENO_NOISY)
+    fprintf(out,
+            "  WARNING    this ladder was noisy: blocks of %s vary by %.1f%%, and steps below that mean "
+            "nothing\n",
+            most->kernel->name, 100 * most->noise);
+  if (ladder->ceiling_noise > HIMENO_NOISY)
+    fprintf(out, "  WARNING    the ceiling was noisy: its batches vary by %.1f%%\n",
+            100 * ladder->ceiling_noise);
+}
+
+void himeno_ladder_text(const struct himeno_config *config, const struct himeno_choice *choice,
+                        struct himeno_ladder *ladder, FILE *out)
+{
+  if (choice->placement.info.emulated) {
+    head_text(config, choice, ladder, out);
     emulated_text(ladder, out);
     return;
   }
-  fprintf(out, "      kernel            GFLOPS      GB/s  ceiling   regs   shared threads   occ.  result\n");
-  for (int r = 0; r < ladder->n; r++) rung_text(&ladder->rungs[r], r + 1, best, out);
+  himeno_ladder_rungs_text(config, choice, ladder, ladder->n, out);
+  noise_text(ladder, out);
   if (ladder->partial) fprintf(out, "  PARTIAL: a signal ended the ladder\n");
 }
 
-static json_t *rung_json(const struct himeno_rung *rung, int emulated)
+static json_t *samples_json(const struct himeno_rung *rung)
+{
+  json_t *samples = json_array();
+  for (int s = 0; s < rung->n_samples; s++)
+    json_array_append_new(samples, report_json_real(rung->samples[s]));
+  return samples;
+}
+
+/* null where there were too few to tell. */
+static json_t *noise_json(double noise, int n)
+{
+  return n > 2 ? report_json_real(noise) : json_null();
+}
+
+static json_t *rung_json(const struct himeno_ladder *ladder, const struct himeno_rung *rung, int emulated)
 {
   char checksum[17];
   json_t *counts = emulated ? himeno_counts_json(&rung->counts) : NULL;
@@ -78,12 +130,15 @@ static json_t *rung_json(const struct himeno_rung *rung, int emulated)
   object_text(o, "verdict", status_verdict(rung->status));
   object_set(o, "gflops", emulated ? json_null() : report_json_real(rung->gflops));
   object_set(o, "gbps", emulated ? json_null() : report_json_real(rung->bytes_per_second / 1e9));
-  object_real(o, "ceiling_gbps", rung->ceiling / 1e9);
+  object_real(o, "ceiling_gbps", ladder->ceiling / 1e9);
   object_set(o, "ceiling_share",
-             rung->ceiling > 0 ? report_json_real(rung->bytes_per_second / rung->ceiling) : json_null());
+             ladder->ceiling > 0 ? report_json_real(rung->bytes_per_second / ladder->ceiling) : json_null());
   object_real(o, "gosa", rung->gosa);
   object_text(o, "checksum", checksum);
-  object_whole(o, "blocks", rung->blocks);
+  object_whole(o, "blocks", rung->n_samples);
+  object_whole(o, "block", rung->sweeps);
+  object_set(o, "samples", emulated ? json_null() : samples_json(rung));
+  object_set(o, "noise", emulated ? json_null() : noise_json(rung->noise, rung->n_samples));
   object_text(o, "verified", verify_source_name(rung->verified));
   object_whole(o, "registers", rung->resources.registers);
   object_whole(o, "local_bytes", rung->resources.local_bytes);
@@ -110,9 +165,11 @@ json_t *himeno_ladder_json(const struct himeno_config *config, const struct hime
   object_whole(chosen, "ranks", p->ranks);
   object_set(chosen, "procs", json_pack("[i,i,i]", choice->procs[0], choice->procs[1], choice->procs[2]));
   for (int r = 0; r < ladder->n; r++)
-    json_array_append_new(rungs, rung_json(&ladder->rungs[r], p->info.emulated));
+    json_array_append_new(rungs, rung_json(ladder, &ladder->rungs[r], p->info.emulated));
   object_set(document, "config", chosen);
   object_flag(document, "partial", ladder->partial);
+  object_whole(document, "rounds", ladder->rounds);
+  object_set(document, "ceiling_noise", noise_json(ladder->ceiling_noise, ladder->ceilings.n));
   object_set(document, "rungs", rungs);
   return document;
 }

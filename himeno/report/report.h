@@ -20,12 +20,19 @@ void himeno_report_text(const struct himeno_config *config, const struct himeno_
 json_t *himeno_report_json(const struct himeno_config *config, const struct himeno_choice *choice,
                            const struct himeno_result *result);
 
-/** \brief A ladder's table, and the document of doc/ladder.schema.json; NULL when memory ran
- * out. */
+/** Relative spread of a run's blocks from which on it is called noisy. */
+#define HIMENO_NOISY 0.02
+
+/** \brief A ladder's table, or the rest of it, and the document of doc/ladder.schema.json; NULL
+ * when memory ran out. */
 void himeno_ladder_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                        const struct himeno_ladder *ladder, FILE *out);
+                        struct himeno_ladder *ladder, FILE *out);
 json_t *himeno_ladder_json(const struct himeno_config *config, const struct himeno_choice *choice,
                            const struct himeno_ladder *ladder);
+
+/** \brief The lines of the first \a n rungs that have not been shown yet. */
+void himeno_ladder_rungs_text(const struct himeno_config *config, const struct himeno_choice *choice,
+                              struct himeno_ladder *ladder, int n, FILE *out);
 
 /** \brief What a rank's device told of itself; null where nothing answers. */
 json_t *himeno_telemetry_json(const struct himeno_result *result, int rank);

@@ -302,24 +302,45 @@ d.phases.interior.max = 0.558
 FIGURES
 }
 
-@test "a ladder: each rung by its own blocks, of which the first is not timed" {
-  export CLOCK_MACHINE="$alone"
+@test "a ladder: each rung by its own blocks in three rounds, of which the first is not timed, and one ceiling" {
+  export CLOCK_MACHINE="$alone" LC_ALL=C
   clocked 1 himeno-gpu -b cpu -s XS --ladder --block 12 -t 0.0255
   figures <<'FIGURES'
 [(r.kernel, r["class"], r.T) for r in d.rungs] = [("reference", "classic", 1), ("stream", "classic", 1), ("wavefront", "temporal", 2), ("wavefront3", "temporal", 3), ("wavefront4", "temporal", 4)]
 [r.gflops for r in d.rungs] = [3.4, 3.4, 6.8, 10.2, 13.6]
 [r.gbps for r in d.rungs] = [5.6, 5.6, 11.2, 16.8, 22.4]
-[r.ceiling_gbps for r in d.rungs] = [7.5, 7.0, 7.0, 7.0, 7.0]
-[r.ceiling_share for r in d.rungs] = [5.6 / 7.5, 0.8, 1.6, 2.4, 3.2]
-[r.blocks for r in d.rungs] = [4, 4, 8, 12, 16]
+[r.ceiling_gbps for r in d.rungs] = [7.0, 7.0, 7.0, 7.0, 7.0]
+[r.ceiling_share for r in d.rungs] = [0.8, 0.8, 1.6, 2.4, 3.2]
+[r.blocks for r in d.rungs] = [6, 6, 9, 12, 18]
+[r.block for r in d.rungs] = [12, 12, 12, 12, 12]
+[len(r.samples) for r in d.rungs] = [6, 6, 9, 12, 18]
+d.rounds = 3
 FIGURES
-  says "reference            3.4       5.6    74.7%" "wavefront4          13.6      22.4   320.0%"
+  says "ceiling    7.00 GB/s +-0.0% of all rungs, from 50 batches between them" \
+    "reference            3.4  +-0.0%       5.6    80.0%" "wavefront4          13.6  +-0.0%      22.4   320.0%"
+  [[ $output != *noisy* ]]
   export CLOCK_MACHINE="sweep=10 sweep@1=13 jitter=0.01 $together"
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged --ladder --block 10 -t 0.0169
   figures <<'FIGURES'
-d.rungs[0].blocks = 5
-d.rungs[0].gflops = 5.04982348775
-d.rungs[0].ceiling_share = 0.519834770798
+d.rungs[0].blocks = 6
+d.rungs[0].gflops = 5.05959262438767
+d.rungs[0].noise = 0.0215112300714565
+d.rungs[0].ceiling_share = 0.5208404172164
+FIGURES
+  says "reference            5.1  +-2.2%" "WARNING    this ladder was noisy: blocks of reference vary by 2.2%"
+}
+
+@test "a ladder's block has as many sweeps as the first one allows, and each is verified" {
+  export CLOCK_MACHINE="sweep=10000 ceiling=7"
+  clocked 1 himeno-gpu -b cpu -s XS --ladder
+  figures <<'FIGURES'
+[(r.block, r.blocks, r.verdict, r.verified) for r in d.rungs] = [(1, 3, "pass", "known"), (1, 3, "pass", "known"), (2, 3, "pass", "reference"), (3, 3, "pass", "known"), (4, 3, "pass", "reference")]
+[r.gflops for r in d.rungs] = [0.0034, 0.0034, 0.0068, 0.0102, 0.0136]
+FIGURES
+  export CLOCK_MACHINE="sweep=100 ceiling=7"
+  clocked 1 himeno-gpu -b cpu -s 34x35x66 --data dense --ladder
+  figures <<'FIGURES'
+[(r.block, r.blocks, r.verified) for r in d.rungs] = [(48, 6, "reference"), (48, 6, "reference"), (96, 6, "reference"), (120, 6, "reference"), (120, 6, "reference")]
 FIGURES
 }
 
