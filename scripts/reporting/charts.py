@@ -66,14 +66,14 @@ def panel(draw_into, prefix, label):
 
 
 def pair(draw_into, prefix, labels):
-    """Two panels that are drawn together, each a picture of its own."""
+    """Two panels that are drawn together, each a picture of its own; one in which nothing stands is left out."""
     first, second = (pyplot.subplots(figsize=PANEL) for _ in labels)
     draw_into(first[1], second[1])
     for (figure, axes), label in zip((first, second), labels):
         axes.set_title(label.partition(": ")[2], loc="left")
         axes.set_facecolor("none")
         figure.tight_layout(pad=0.4)
-    return [inline(figure, f"{prefix}{place}-", label) for place, ((figure, _), label) in enumerate(zip((first, second), labels))]
+    return [inline(figure, f"{prefix}{place}-", label) for place, ((figure, _), label) in enumerate(zip((first, second), labels)) if "titles" in vars(figure)]
 
 
 def swatch(handle):
@@ -86,9 +86,11 @@ def swatch(handle):
             f'style="fill: {colour}">{mark}</text></svg>{html.escape(handle.get_label())}</li>')
 
 
-def parts():
+def parts(points):
+    """What the colours of bars are; hatched ones are predicted."""
     items = "".join(f'<li><i style="background: var(--line{index})"></i>{html.escape(label)}</li>' for index, (_, label) in enumerate(scaling.PARTS))
-    return f"<ul class=legend>{items}</ul>"
+    hatched = "<li>hatched: predicted</li>" if any(point["kind"] == scaling.PREDICTED for point in points) else ""
+    return f"<ul class=legend>{items}{hatched}</ul>"
 
 
 def groups(points):
@@ -102,7 +104,7 @@ def groups(points):
                         (f"{title}: time of a sweep", f"{title}: efficiency"))
         phases = [panel(lambda axes, key=key: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}-",
                         f"phases of a sweep over ranks: {key[0]}, {title}") for place, key in enumerate(scaling.with_phases(points, group))]
-        yield title, f"<ul class=legend>{legend}</ul>", pictures, phases
+        yield title, f"<ul class=legend>{legend}</ul>", pictures, parts(mine), phases
 
 
 def picture(points, group, colours):

@@ -157,13 +157,16 @@ def headline(study):
     if best:
         told = "; ".join(where(one["key"]) for one in best.values())
         figures.append(("Scaling", " · ".join(f"{percent(one['efficiency'])} {mode}" for mode, one in best.items()),
-                        f"of one rank's speed a rank: {told}. The least of all: {percent(least['efficiency'])} ({where(least['key'])})"))
+                        f"of one rank's speed a rank: {told}"
+                        + (f". The least of all: {percent(least['efficiency'])} ({where(least['key'])})" if least not in best.values() else "")))
     else:
         figures.append(("Scaling", "–", "no run of two ranks or more has one of one rank beside it"))
-    compared, bad = sum(row["verified"] != "no" for row in study.rows), wrong(study)
-    figures.append(("Bits", f"{len(bad)} wrong" if bad else f"{compared} of {len(study.rows)} runs right",
-                    f"wrong: {', '.join(bad)}" if bad else "checksums compared with the known value or a reference, bit for bit; none was wrong"
-                    + (f". The other {len(study.rows) - compared} had nothing to be compared with" if compared < len(study.rows) else "")))
+    bad = wrong(study)
+    compared = len(bad) + sum(row["verified"] != "no" for row in study.rows)
+    rest = len(bad) + len(study.rows) - compared
+    figures.append(("Bits", f"{len(bad)} wrong of {compared} runs" if compared else "nothing was compared",
+                    (f"wrong: {', '.join(bad)}" if bad else "whose checksum was compared, bit for bit, with the known value or a reference") * bool(compared)
+                    + (f". {rest} more had nothing to be compared with" if rest and compared else "")))
     return figures
 
 

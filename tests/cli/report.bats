@@ -172,9 +172,29 @@ best = max(1 / seconds for seconds in times.values())
 assert f"<b>Speed</b><strong>{best:,.0f} GFLOPS".replace(",", " ") in page
 least, strong, weak = (100 * value for value in (1 / 1.3 / 2 / 1.2, 1 / 1.3, 1 / 1.3 / 1.2))  # of L: its two modes by p2p, and of all the least
 assert f"<b>Scaling</b><strong>{strong:.1f}% strong · {weak:.1f}% weak" in page and f"The least of all: {least:.1f}% (L" in page
-assert "<b>Bits</b><strong>45 of 45 runs right" in page
+assert "<b>Bits</b><strong>0 wrong of 45 runs" in page
 picture = tree.parse("alone.svg").getroot()
 assert len(svg.panels(picture)) == 2 and "prefers-color-scheme: dark" in open("alone.svg").read()
+PY
+}
+
+@test "the README's picture is of the stored documents" {
+  PYTHONPATH=$top_srcdir/tests/cli "$PYTHON" -B - "$top_srcdir/doc" <<'PY'
+import json, re, statistics, svg, sys
+time, efficiency = svg.panels(f"{sys.argv[1]}/sample-report.svg", "xy")
+said = [(one.find(svg.SVG + "title").text, *svg.markers_of(one)) for one in time.lines if one.find(svg.SVG + "title") is not None]
+assert len(said) >= 12
+for text, (x, y) in said:
+    size, mode, way, ranks, _, cut, seconds = re.match(r"(\w+), (\w+), (\w+), (\d) rank(s \(([\dx]+)\))?: ([\d.e+]+) µs a sweep", text).groups()
+    runs = []
+    for repeat in (1, 2):
+        try:
+            name = f"{mode}-{size}-{ranks}-stream-{way}-{cut}-r{repeat}" if ranks != "1" else f"strong-{size}-1-stream-none-1x1x1-r{repeat}"
+            document = json.load(open(f"{sys.argv[1]}/results/h200-x8-2026-11/runs/{name}.json"))
+            runs.append(1e6 * statistics.median(document["result"]["samples"]) / document["config"]["block"])
+        except FileNotFoundError:
+            continue
+    assert all(abs(found / statistics.median(runs) - 1) < 0.01 for found in (float(seconds), time.y.value(y))) and round(time.x.value(x)) == int(ranks), text
 PY
 }
 
