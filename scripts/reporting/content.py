@@ -10,14 +10,18 @@ import scaling
 import store
 
 
+# Exit statuses by verdict, of documents alone.
+EXIT = {"wrong": 4, "hang": 6, "environment": 3, "usage": 2, "noisy": 3}
+
+
 def loose(folder):
     """Points and documents of a folder that no study was planned for: what himeno-gpu wrote there, or in its runs/."""
     found = []
     for path in scaling.expand([folder]) if os.path.isdir(folder) else ():
         _, document = documents.read(path)
         if document["schema"] in documents.RUNS:
-            found.append((path, *documents.described(path, document, lambda document, path=path: (point_of(document, path), document))))
-    return [one for one in found if one[2]["result"]["verdict"] in ("pass", "slow")]
+            found.append((path, documents.described(path, document, lambda document, path=path: point_of(document, path)), document))
+    return found
 
 
 def point_of(document, path):
@@ -41,8 +45,9 @@ class Study:
         else:
             found = loose(folder)
             self.points = [point for _, point, _ in found]
-            self.rows = [store.row_of(path, point, document, {}) for path, point, document in found]
-            self.documents = [document for _, _, document in found]
+            passed = [one for one in found if one[1]["verdict"] in ("pass", "slow")]
+            self.rows = [store.row_of(path, point, document, {}) for path, point, document in passed]
+            self.documents = [document for _, _, document in passed]
         if not self.rows:
             raise plan.BadInput(f"{folder}: " + ("no point of the study is finished" if self.study else "holds no study of scripts/scaling, and no run of himeno-gpu"))
         self.attempts = store.attempts(folder)
@@ -55,8 +60,11 @@ class Study:
         self.drawn = scaling.read([(folder, document) for document in self.documents] + extra)
 
     def unfinished(self):
-        """What was asked for and is not there: (point, its last attempt or none)."""
-        return [(point, self.attempts.get(point["name"])) for point in self.points if not (self.study is None or store.finished(self.folder, point))]
+        """What was asked for and is not there, or ran and did not pass: (point, its last attempt or none)."""
+        if self.study:
+            return [(point, self.attempts.get(point["name"])) for point in self.points if not store.finished(self.folder, point)]
+        return [(point, {"exit": EXIT.get(point["verdict"], 7), "why": f"its verdict is {point['verdict']}"}) for point in self.points
+                if point["verdict"] not in ("pass", "slow")]
 
 
 def groups(study):

@@ -247,6 +247,11 @@ PY
   grep -q '<b>right bits: no' wrong.html
   grep -q '<b>Bits</b><strong>1 wrong' wrong.html
   grep -q 'the checksum is another' wrong.html
+  run "$top_srcdir/scripts/report" "$top_srcdir/doc/results/h200-x2-2026-11" -o alone.html # documents alone, of which one is of a planted flip
+  with_plots
+  grep -q '<b>right bits: no' alone.html
+  grep -q '<b>Bits</b><strong>1 wrong' alone.html
+  grep -q '>flip<' alone.html
 }
 
 @test "what is no study, or belongs to none, is one line" {
