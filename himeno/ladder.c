@@ -16,6 +16,7 @@
 #include "himeno/ranks.h"
 #include "himeno/report/report.h"
 #include "himeno/tune/choose.h"
+#include "himeno/wrong.h"
 #include "suite/program.h"
 #include "suite/progress.h"
 
@@ -137,6 +138,8 @@ static status_t part_measure(struct himeno_config *each, struct himeno_choice *c
   if (status == STATUS_OK) status = himeno_counts_gather(comm, m->solver, m->result);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   rung->status = agree_status(comm, status);
+  if (rung->status == STATUS_WRONG && rung->kernel->file)
+    RETURN_IF_FAILED(wrong_explain(each, choice, m->solver));
   return rung_add(choice, m->result, rung);
 }
 

@@ -13,6 +13,7 @@
 #include "himeno/solver/clock.h"
 #include "himeno/solver/flip.h"
 #include "himeno/tune/choose.h"
+#include "himeno/wrong.h"
 #include "suite/progress.h"
 
 #define EMULATED_SWEEPS 10
@@ -68,6 +69,8 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
   status_t status = run->config.soak_given ? himeno_soak(m) : himeno_measure(m, value);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   r->verdict = agree_status(p->comm, status);
+  if (r->verdict == STATUS_WRONG && run->choice.kernel->file)
+    RETURN_IF_FAILED(wrong_explain(&run->config, &run->choice, run->solver));
   RETURN_IF_FAILED(himeno_ranks_gather(p, run->solver, run->record, r));
   RETURN_IF_FAILED(himeno_counts_gather(p->comm, run->solver, r));
   status = himeno_accept(&run->config, &run->choice, &run->limits, r);

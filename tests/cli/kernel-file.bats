@@ -71,11 +71,21 @@ refused() {
   expect_status 0
 }
 
-@test "a wrong bit ends with 4" {
+# explains LINE...: standard error has each of them, as its beginning or whole.
+explains() {
+  local line
+  for line; do
+    grep -q "^himeno-gpu: $line" <<<"$stderr" || { printf 'not %s:\n%s\n' "$line" "$stderr"; return 1; }
+  done
+}
+
+@test "a wrong bit ends with 4, and is explained" {
   edited 's/= relax(\(.*\));/= relax(\1) * (k == 7 ? 1.0000001f : 1.0f);/'
-  sweeps "$mine"
+  sweeps "$mine" --data dense
   expect_status 4
   [[ $output$stderr == *WRONG* ]]
+  explains 'mine.cl: after 1 sweep [0-9]* of 55800 points differ: all points at k = 7' '  p at 1,1,7 is 0[.][0-9]*, must be 0[.][0-9]*, 1 unit in the last place away$'
+  [ "$(grep -c '^himeno-gpu:   p at ' <<<"$stderr")" = 3 ]
   run --separate-stderr on 1 "$himeno" -b opencl -s XS --ladder -t 0.01 --block 3 --kernel-file "$mine"
   expect_status 4
 }
@@ -84,19 +94,29 @@ refused() {
   edited 's/gosa = sum_square(ss);/gosa = sum_square(1.0001f * ss);/'
   sweeps "$mine"
   expect_status 4
+  explains 'mine.cl: after 1 sweep every point is right, but gosa is [0-9.e+-]* and must be '
+}
+
+@test "a kernel that is wrong on one rank alone, in a stride" {
+  edited 's/= relax(\(.*\));/= relax(\1) * (pass.hi[0] - pass.lo[0] == 5 \&\& k % 3 == 0 ? 1.01f : 1.0f);/'
+  run --separate-stderr on 2 "$himeno" -b opencl -s 13x22x37 -n 3 -p 2x1x1 --no-overlap --data dense --kernel-file "$mine"
+  expect_status 4
+  explains 'mine.cl: after 1 sweep [0-9]* of 7700 points differ: all points in the upper 5 of i (7 to 11), at every third k, from k = 3' \
+    '  on rank 1 of 2 alone; of its own part all points at every third k, from k = 3$'
 }
 
 @test "a point outside of the box ends with 4" {
   edited 's/in_box(pass, i, j, k)/in_box(pass, i, j, k) || (i == pass.lo[0] \&\& j == pass.lo[1] \&\& k == pass.hi[2])/'
   sweeps "$mine"
   expect_status 4
+  explains "mine.cl: after 1 sweep 1 of the boundary's points differ, which no sweep may write: all points .* at the upper edge of k (k = 63)"
 }
 
 @test "a mistake in the source is named with its line" {
   edited 's/float ss;/flaot ss;/'
   sweeps "$mine"
   refused 2 "--kernel-file .*/mine.cl does not compile: .*flaot"
-  [[ $stderr == *":$(grep -n 'flaot' "$mine" | cut -d: -f1):"* ]]
+  [[ $stderr == *"/mine.cl:$(grep -n 'flaot' "$mine" | cut -d: -f1):"* ]]
   run --separate-stderr on 1 "$himeno" -b opencl -s XS --ladder -t 0.01 --block 3 --kernel-file "$mine"
   refused 2 "--kernel-file .*/mine.cl does not compile"
 }

@@ -21,12 +21,14 @@ static status_t compile(struct opencl_device *device, const char *path, const ch
 {
   char *source = NULL, *text;
   RETURN_IF_FAILED(himeno_kernel_source(path, &source));
-  size_t bytes =
-      strlen(himeno_common_cl) + strlen(himeno_user_cl) + strlen(source) + strlen(himeno_shape_cl) + 64;
+  size_t bytes = strlen(himeno_common_cl) + strlen(himeno_user_cl) + strlen(source) +
+                 strlen(himeno_shape_cl) + strlen(path) + 64;
   status_t status;
   if ((text = malloc(bytes))) {
-    /* Errors have the lines of the user's file. */
-    snprintf(text, bytes, "%s%s#line 1\n%s\n%s", himeno_common_cl, himeno_user_cl, source, himeno_shape_cl);
+    /* Errors have the lines of the user's file, and its name where that can stand in quotes. */
+    const int named = !strpbrk(path, "\"\\\n");
+    snprintf(text, bytes, "%s%s#line 1%s%s%s\n%s\n#line 1 \"shape\"\n%s", himeno_common_cl, himeno_user_cl,
+             named ? " \"" : "", named ? path : "", named ? "\"" : "", source, himeno_shape_cl);
     status = opencl_program_build_file(device, path, text, options, program);
   } else {
     status = log_fail(STATUS_ENVIRONMENT, "no memory for the source of %s", path);

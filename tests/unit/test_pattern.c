@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said of points that differ, fault by fault: in a box of 30 x 40 x 50 from 1,2,3 on. */
+#include "tests/unit/unit.h"
+
+#include "himeno/pattern.h"
+#include "himeno/wrong.h"
+
+static const int64_t lo[3] = {1, 2, 3}, hi[3] = {31, 42, 53};
+
+/* A point, with a number of its own. */
+struct at {
+  int64_t i, j, k;
+  uint32_t noise;
+};
+typedef int fault(struct at a);
+
+static int everything(struct at a)
+{
+  return a.i > 0;
+}
+static int upper_j(struct at a)
+{
+  return a.j == 41;
+}
+static int lower_i(struct at a)
+{
+  return a.i == 1;
+}
+static int edge(struct at a)
+{
+  return a.i == 30 && a.k == 3;
+}
+static int inner_k(struct at a)
+{
+  return a.k == 20;
+}
+static int both_k(struct at a)
+{
+  return a.k == 3 || a.k == 52;
+}
+static int fourth_k(struct at a)
+{
+  return a.k % 4 == 1;
+}
+static int second_i(struct at a)
+{
+  return a.i % 2 == 0;
+}
+static int tenth_j(struct at a)
+{
+  return a.j % 10 == 5;
+}
+static int strides(struct at a)
+{
+  return a.j % 3 == 0 && a.k % 7 == 6;
+}
+static int pairs_k(struct at a)
+{
+  return a.k % 8 >= 6;
+}
+static int tail_k(struct at a)
+{
+  return a.k >= 48;
+}
+static int block(struct at a)
+{
+  return a.i >= 5 && a.i < 9 && a.j >= 10 && a.j < 14 && a.k >= 16 && a.k < 32;
+}
+static int one(struct at a)
+{
+  return a.i == 7 && a.j == 8 && a.k == 9;
+}
+static int faces(struct at a)
+{
+  return a.j == 41 || a.k == 52;
+}
+static int shell(struct at a)
+{
+  return a.i == 1 || a.i == 30 || a.j == 2 || a.j == 41 || a.k == 3 || a.k == 52;
+}
+static int chess(struct at a)
+{
+  return (a.i + a.j + a.k) % 2 == 1;
+}
+static int some(struct at a)
+{
+  return a.noise % 100 == 0;
+}
+static int most_of_k(struct at a)
+{
+  return a.k % 4 == 1 && a.noise % 16;
+}
+static int face_and_one(struct at a)
+{
+  return upper_j(a) || one(a);
+}
+static int three_j(struct at a)
+{
+  return a.j == 4 || a.j == 5 || a.j == 30;
+}
+
+static const struct {
+  fault *is_wrong;
+  const char *text;
+} cases[] = {
+    {everything, "all points"},
+    {upper_j, "all points at the upper edge of j (j = 41)"},
+    {lower_i, "all points at the lower edge of i (i = 1)"},
+    {edge, "all points at the upper edge of i (i = 30), at the lower edge of k (k = 3)"},
+    {inner_k, "all points at k = 20"},
+    {both_k, "all points at both edges of k (k = 3 and 52)"},
+    {fourth_k, "all points at every fourth k, from k = 5"},
+    {second_i, "all points at every second i, from i = 2"},
+    {tenth_j, "all points at every 10th j, from j = 5"},
+    {strides, "all points at every third j, from j = 3, at every seventh k, from k = 6"},
+    {pairs_k, "all points at 2 of every 8 k, from k = 6"},
+    {tail_k, "all points in the upper 5 of k (48 to 52)"},
+    {block, "all points from i = 5 to 8, from j = 10 to 13, from k = 16 to 31"},
+    {one, "all points at i = 7, at j = 8, at k = 9"},
+    {faces, "all points at the upper edge of j (j = 41) and at the upper edge of k (k = 52)"},
+    {shell, "all points at both edges of i (i = 1 and 30) and at both edges of j (j = 2 and 41) and at both "
+            "edges of k "
+            "(k = 3 and 52)"},
+    {chess, "every other point (odd i + j + k)"},
+    {some, "scattered, between i = 1 and 30, j = 2 and 41, k = 3 and 52"},
+    {most_of_k, "all points at every fourth k, from k = 5, or nearly all of them (94%)"},
+    {face_and_one, "all points at the upper edge of j (j = 41)"},
+    {three_j, "all points at j = 4, 5, 30"},
+};
+
+static void faults_are_put_into_words(void **state)
+{
+  char text[PATTERN_TEXT_MAX];
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    struct pattern p;
+    uint32_t noise = 1;
+    assert_int_equal(pattern_open(lo, hi, &p), STATUS_OK);
+    for (int64_t i = lo[0]; i < hi[0]; i++)
+      for (int64_t j = lo[1]; j < hi[1]; j++)
+        for (int64_t k = lo[2]; k < hi[2]; k++) {
+          noise = noise * 1664525u + 1013904223u;
+          if (cases[c].is_wrong((struct at){i, j, k, noise >> 8})) pattern_add(&p, (int64_t[]){i, j, k});
+        }
+    assert_string_equal(pattern_text(&p, text), cases[c].text);
+    pattern_close(&p);
+  }
+}
+
+static void distances_count_the_floats_between(void **state)
+{
+  (void)state;
+  assert_int_equal(wrong_distance(1.0f, 1.0f), 0);
+  assert_int_equal(wrong_distance(1.0f, 1.0f + 0x1p-23f), 1);
+  assert_int_equal(wrong_distance(1.0f, 1.0f - 0x1p-24f), 1);
+  assert_int_equal(wrong_distance(0.0f, -0.0f), 0);
+  assert_int_equal(wrong_distance(0x1p-149f, -0x1p-149f), 2);
+  assert_int_equal(wrong_distance(1.0f, 2.0f), 1 << 23);
+  assert_int_equal(wrong_distance(-1.0f, -2.0f), 1 << 23);
+  assert_int_equal(wrong_distance(0.0f / 0.0f * 1.0f, 2.0f), -1);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(faults_are_put_into_words),
+      cmocka_unit_test(distances_count_the_floats_between),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
