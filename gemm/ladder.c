@@ -10,8 +10,10 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "gemm/measure.h"
+#include "gemm/report/report.h"
 #include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
+#include "suite/program.h"
 #include "suite/progress.h"
 
 /* The sizes of the seminar's plots; a CPU takes minutes for the larger ones. */
@@ -82,6 +84,7 @@ status_t gemm_ladder(struct gemm_run *run)
     status_t status = size_climb(run, sizes->n ? sizes->size[s] : NULL);
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     run->verdict = status_worst(run->verdict, status);
+    if (run->placement.rank == 0) gemm_ladder_sizes_text(run, program_out(run->config.json));
     if (s + 1 < n) RETURN_IF_FAILED(stop_agree(run));
   }
   return run->verdict;

@@ -17,6 +17,7 @@ struct gemm_ladder_size {
 struct gemm_ladder {
   struct gemm_ladder_size *sizes;
   int n;
+  int shown; /**< of the sizes, whose tables stand on standard output */
 };
 
 /** \brief Collective. Measures all rungs and yardsticks of each size in turns, into run->ladder.

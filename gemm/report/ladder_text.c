@@ -5,11 +5,14 @@
 
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/stats.h"
 #include "gemm/ladder.h"
 #include "gemm/report/report.h"
+#include "suite/progress.h"
 
 /* Sizes side by side in a table. */
 #define COLUMNS_MAX 8
+#define NOISY       0.02
 
 static const char *verdict_of(const struct gemm_series *s)
 {
@@ -43,11 +46,13 @@ static const char *tile_text(const struct gemm_blocks *b, char text[48])
 static void print_rung(const struct gemm_run *run, const struct gemm_series *s, double best, FILE *out)
 {
   double peak = run->ceilings.flops * run->placement.ranks / 1e9, gflops = gemm_series_gflops(run, s);
-  char measured[16], predicted[16], tile[48], bar[64], place[8] = "-";
+  char spread[REPORT_SPREAD_BYTES], measured[16], predicted[16], tile[48], bar[64], place[8] = "-";
   if (!s->kernel->yardstick) snprintf(place, sizeof place, "%d", s->kernel->rung);
+  const struct stats_summary samples = stats_summarise(s->samples, (size_t)s->n_samples);
   report_bar(bar, sizeof bar, best > 0 ? gflops / best : 0, 12);
-  fprintf(out, "  %2s  %-13s %9.1f %7s %9s  %-13s  %-22s %7d %5d %6d  %-12s %s\n", place, s->kernel->name,
-          gflops, percent(gemm_series_share(run, s), measured),
+  fprintf(out, "  %2s  %-13s %9.1f %s %7s %9s  %-13s  %-22s %7d %5d %6d  %-12s %s\n", place, s->kernel->name,
+          gflops, report_spread(stats_noise(&samples), samples.n > 2, 7, spread),
+          percent(gemm_series_share(run, s), measured),
           percent(peak > 0 ? predicted_gflops(run, s) / peak : 0, predicted),
           s->predicted.seconds > 0 ? gemm_bound_name(s->predicted.bound) : "-", tile_text(&s->blocks, tile),
           s->resources.threads, s->resources.registers, s->resources.local_bytes, verdict_of(s), bar);
@@ -62,9 +67,10 @@ static void print_size(const struct gemm_run *run, const struct gemm_ladder_size
   for (int s = 0; s < size->n_series; s++)
     if (gemm_series_gflops(run, &size->series[s]) > best) best = gemm_series_gflops(run, &size->series[s]);
   fprintf(out, "\n  %" PRId64 " x %" PRId64 " x %" PRId64 " (m x n x k)\n", p->m, p->n, p->k);
-  fprintf(out, "      kernel           GFLOPS    peak predicted  bound by       tile, an item's       "
-               "threads  regs  local  "
-               "result\n");
+  fprintf(out,
+          "      kernel           GFLOPS  spread    peak predicted  bound by       tile, an item's       "
+          "threads  regs  local  "
+          "result\n");
   for (int s = 0; s < size->n_series; s++) {
     print_rung(run, &size->series[s], best, out);
     if (first) fprintf(out, "      %s\n", size->series[s].kernel->step);
@@ -136,23 +142,58 @@ static void print_warnings(const struct gemm_ladder *l, FILE *out)
     }
 }
 
-void gemm_ladder_text(const struct gemm_run *run, FILE *out)
+/* Of ours, whose blocks differ most. */
+static void print_noise(const struct gemm_ladder *l, FILE *out)
 {
-  const struct gemm_ladder *l = run->ladder;
-  const struct gemm_problem *p = &l->sizes[0].problem;
+  const struct gemm_ladder_size *size = NULL;
+  const struct gemm_kernel *kernel = NULL;
+  double most = NOISY;
+  for (int n = 0; n < l->n; n++)
+    for (int s = 0; s < l->sizes[n].n_series; s++) {
+      const struct gemm_series *one = &l->sizes[n].series[s];
+      const struct stats_summary samples = stats_summarise(one->samples, (size_t)one->n_samples);
+      if (one->kernel->yardstick || stats_noise(&samples) <= most) continue;
+      most = stats_noise(&samples);
+      size = &l->sizes[n];
+      kernel = one->kernel;
+    }
+  if (kernel)
+    fprintf(out,
+            "  WARNING    this ladder was noisy: blocks of %s at m = %" PRId64
+            " vary by %.1f%%, and steps below that mean nothing\n",
+            kernel->name, size->problem.m, 100 * most);
+}
+
+static void print_head(const struct gemm_run *run, FILE *out)
+{
+  const struct gemm_problem *p = &run->ladder->sizes[0].problem;
   int ranks = run->placement.ranks;
   fprintf(out, "gemm-gpu %s, ladder of backend %s on %s\n", meta_version(), run->placement.backend->name,
           run->placement.info.name);
   fprintf(out, "  %s, %s, alpha %g, beta %g, %d rank%s\n", gemm_types[p->type].name, gemm_trans_name(p),
           (double)p->alpha, (double)p->beta, ranks, ranks > 1 ? "s" : "");
   print_ceilings(run, out);
-  for (int n = 0; n < l->n; n++) {
+}
+
+void gemm_ladder_sizes_text(const struct gemm_run *run, FILE *out)
+{
+  struct gemm_ladder *l = run->ladder;
+  progress_clear();
+  if (l->shown == 0) print_head(run, out);
+  for (; l->shown < l->n; l->shown++) {
     if (run->placement.info.emulated)
-      print_emulated(&l->sizes[n], out);
+      print_emulated(&l->sizes[l->shown], out);
     else
-      print_size(run, &l->sizes[n], n == 0, out);
+      print_size(run, &l->sizes[l->shown], l->shown == 0, out);
   }
+  fflush(out);
+}
+
+void gemm_ladder_text(const struct gemm_run *run, FILE *out)
+{
+  gemm_ladder_sizes_text(run, out);
   print_shares(run, out);
-  print_warnings(l, out);
+  print_warnings(run->ladder, out);
+  if (!run->placement.info.emulated) print_noise(run->ladder, out);
   if (run->partial) fprintf(out, "  PARTIAL: a signal ended the ladder\n");
 }

@@ -12,8 +12,11 @@
 /** \brief The report for people. */
 void gemm_report_text(const struct gemm_run *run, FILE *out);
 
-/** \brief The same of a ladder. */
+/** \brief The same of a ladder, or the rest of it. */
 void gemm_ladder_text(const struct gemm_run *run, FILE *out);
+
+/** \brief The tables of a ladder's sizes that have not been shown yet. */
+void gemm_ladder_sizes_text(const struct gemm_run *run, FILE *out);
 
 /** \brief The document of doc/gemm.schema.json, of a product or a ladder; NULL when memory ran
  * out. */

@@ -32,8 +32,19 @@ FIGURES
 
 @test "a ladder: each rung at each size" {
   export CLOCK_MACHINE="product=4 product@1=5 jitter=0.01 reduce=5000 barrier=4000"
+  export LC_ALL=C
   clocked 2 gemm-gpu -b null --ladder --sizes 64,128x64x32 --block 0.001 -t 0.0125
+  says "1  naive               0.8  +-1.5%    5.0%"
+  [[ $output != *noisy* ]]
   figures <<'FIGURES'
 [(s.m, s.n, s.k, [(r.kernel, r.gflops, r.peak_share, len(r.samples)) for r in s.rungs]) for s in d.sizes] = [(64, 64, 64, [("naive", 0.8, 0.05, 5)]), (128, 64, 32, [("naive", 0.8, 0.05, 5)])]
 FIGURES
+}
+
+@test "a ladder whose blocks differ is called noisy, and says what it is at" {
+  export CLOCK_MACHINE="product=4000 jitter=0.03" LC_ALL=C
+  clocked 1 gemm-gpu -b null --ladder --sizes 16,64 -t 8
+  says "1  naive               0.0  +-4.4%" "WARNING    this ladder was noisy: blocks of naive at m = 64 vary by 6.6%, and steps below that mean nothing"
+  grep -qx " *size 1 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
+  grep -qx " *size 2 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
 }
