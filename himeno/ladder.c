@@ -154,6 +154,7 @@ static status_t rung_part(struct himeno_config each, struct himeno_choice *choic
   himeno_result_free(m->result);
   *m->result = (struct himeno_result){.seconds = 0};
   choice->kernel = rung->kernel;
+  progress_begin("preparing");
   rung->status = agree_status(choice->placement.comm, himeno_refit(&each, choice));
   const struct solver_config wanted = himeno_solver_config(&each, choice);
   if (rung->status == STATUS_OK) rung->status = solver_open(&wanted, &m->solver);
