@@ -144,11 +144,15 @@ static status_t stragglers_find(int blocks, struct himeno_result *result, const 
                                   : STATUS_OK;
 }
 
-static status_t blocks_judge(const struct record_block *times, int n, struct himeno_result *result)
+static status_t blocks_judge(const struct record_block *times, const struct record *record,
+                             struct himeno_result *result)
 {
-  result->straggler_blocks = n;
-  RETURN_IF_FAILED(compute_fill(n, result, times));
-  return stragglers_find(n, result, times);
+  struct episode_ranks ranks = {result->n_ranks, record->n, times, record->when};
+  result->straggler_blocks = record->n;
+  RETURN_IF_FAILED(compute_fill(record->n, result, times));
+  RETURN_IF_FAILED(stragglers_find(record->n, result, times));
+  result->n_episodes = episode_find(&ranks, result->episodes, HIMENO_EPISODES_MAX);
+  return result->n_episodes < 0 ? log_fail(STATUS_ENVIRONMENT, "out of host memory for episodes") : STATUS_OK;
 }
 
 static status_t blocks_gather(const struct placement *p, const struct record *record,
@@ -159,7 +163,7 @@ static status_t blocks_gather(const struct placement *p, const struct record *re
   status_t status = memory_agree(p->comm, p->rank != 0 || times);
   if (status == STATUS_OK) status = watch_gather(p->comm, record->blocks, times, bytes, "times of blocks");
   if (status == STATUS_OK)
-    status = agree_status(p->comm, p->rank == 0 ? blocks_judge(times, record->n, result) : STATUS_OK);
+    status = agree_status(p->comm, p->rank == 0 ? blocks_judge(times, record, result) : STATUS_OK);
   free(times);
   return status;
 }

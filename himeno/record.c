@@ -80,13 +80,19 @@ static void telemetry_add(struct record_telemetry *t, const struct telemetry_sam
 static void block_add(struct record *r, const struct solver_block *block)
 {
   const double *p = block->phases;
+  const double now = stats_now();
+  if (r->n_throttled == 0) r->began = now - block->seconds;
   if (++r->skipped < r->stride) return;
   r->skipped = 0;
   if (r->n == RECORDS_MAX) {
-    for (int b = 0; b < RECORDS_MAX / 2; b++) r->blocks[b] = r->blocks[2 * b + 1];
+    for (int b = 0; b < RECORDS_MAX / 2; b++) {
+      r->blocks[b] = r->blocks[2 * b + 1];
+      r->when[b] = r->when[2 * b + 1];
+    }
     r->n = RECORDS_MAX / 2;
     r->stride *= 2;
   }
+  r->when[r->n] = (struct record_when){now - r->began, r->n_throttled};
   r->blocks[r->n++] = (struct record_block){p[PHASE_INTERIOR] + p[PHASE_BOUNDARY],
                                             p[PHASE_PACK] + p[PHASE_D2H] + p[PHASE_TRANSFER] + p[PHASE_H2D] +
                                                 p[PHASE_UNPACK]};

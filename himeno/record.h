@@ -18,6 +18,12 @@ struct record_block {
   double exchange; /**< of packing, copies and transfer; not of waiting for a late neighbour */
 };
 
+/** When a kept block ended, which of the timed ones it is, from 0. */
+struct record_when {
+  double end; /**< seconds since the first one began */
+  int block;
+};
+
 /** Changes of a rank's device that are kept, the first ones; all are counted. */
 #define RECORD_CHANGES_MAX 32
 
@@ -47,7 +53,9 @@ struct record {
   struct telemetry_sample now; /**< after the last block */
   struct series series;
   double looked, look_seconds; /**< when the state was read last, and how long that took */
+  double began;                /**< the first block */
   struct record_block blocks[RECORDS_MAX];
+  struct record_when when[RECORDS_MAX];
   int n, stride, skipped;
   double *throttled; /**< one a timed block: whether the device was throttled at its end */
   int n_throttled;

@@ -5,7 +5,7 @@
 #define HIMENO_RESULT_H
 
 #include "himeno/accept/check.h"
-#include "himeno/accept/straggler.h"
+#include "himeno/accept/episode.h"
 #include "himeno/energy.h"
 #include "himeno/record.h"
 #include "himeno/soak/check.h"
@@ -48,6 +48,7 @@ struct himeno_rank {
 };
 
 #define HIMENO_STRAGGLERS_MAX 64
+#define HIMENO_EPISODES_MAX   64
 
 struct himeno_result {
   double points;   /**< that a sweep computes, of all ranks */
@@ -85,6 +86,8 @@ struct himeno_result {
   /** on rank 0; more than HIMENO_STRAGGLERS_MAX are only counted */
   int n_stragglers;
   struct straggler stragglers[HIMENO_STRAGGLERS_MAX];
+  int n_episodes; /**< the same */
+  struct episode episodes[HIMENO_EPISODES_MAX];
   struct soak_result soak; /**< with --soak */
   struct accept accept;    /**< on rank 0, with --accept or --reference */
 };

@@ -42,6 +42,7 @@ struct accept_policy {
   double exchange_us_ratio_max;   /**< latency over the median of the ways like it */
   double exchange_gbps_ratio_min; /**< rate over the median of the ways like it */
   double stragglers_max;
+  double episodes_max;
   double devices_per_host; /**< ranks a host, each with a device */
   double binding;          /**< 1: no device and no core is shared by ranks */
   double devices_unshared; /**< 1: no device is; of CPUs, no core */

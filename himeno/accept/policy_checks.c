@@ -150,6 +150,12 @@ static double stragglers(const struct himeno_result *result, struct accept_check
   return result->n_stragglers;
 }
 
+static double episodes(const struct himeno_result *result, struct accept_check *check)
+{
+  if (result->n_episodes > 0) check->rank = result->episodes[0].rank;
+  return result->n_episodes;
+}
+
 /* The host with fewest devices: ranks that share one count it once. */
 static double devices_per_host(const struct himeno_result *result, struct accept_check *check)
 {
@@ -176,7 +182,8 @@ enum of {
   OF_THEORY,       /* the ceiling, and what the device tells of its clocks and widths */
   OF_DEVICE_NOISE, /* how those vary */
   OF_WAYS,         /* exchanges before the blocks */
-  OF_STRAGGLERS
+  OF_STRAGGLERS,
+  OF_EPISODES /* a soak looks for them too */
 };
 
 static const struct run_check {
@@ -195,6 +202,7 @@ static const struct run_check {
     {"latency over its like", "", LIMIT(exchange_us_ratio_max), 1, OF_WAYS, 2, exchange_us_ratio},
     {"rate over its like", "", LIMIT(exchange_gbps_ratio_min), 0, OF_WAYS, 2, exchange_gbps_ratio},
     {"stragglers", "", LIMIT(stragglers_max), 1, OF_STRAGGLERS, STRAGGLER_RANKS_MIN, stragglers},
+    {"slow for a while", "", LIMIT(episodes_max), 1, OF_EPISODES, 1, episodes},
     {"devices a host", "", LIMIT(devices_per_host), 0, OF_STATE, 1, devices_per_host},
 };
 #define RUN_CHECKS (sizeof run_checks / sizeof *run_checks)
@@ -225,10 +233,19 @@ static int own_times(const struct himeno_result *result, enum of of, struct acce
     devices |= row->shared > 0;
     cores |= row->info.is_cpu && row->overlap;
   }
-  const int in_turns = devices && (of == OF_RUN || of == OF_DEVICE || of == OF_CEILING);
-  if (!in_turns && !(cores && of == OF_WAYS)) return 1;
+  const int in_turns = devices && (of == OF_RUN || of == OF_DEVICE || of == OF_CEILING || of == OF_EPISODES);
+  if (!in_turns && !(cores && (of == OF_WAYS || of == OF_EPISODES))) return 1;
   check->outcome = CHECK_INAPPLICABLE;
   snprintf(check->why, sizeof check->why, "ranks share %s", in_turns ? "devices" : "cores");
+  return 0;
+}
+
+/* An episode is slower than more than half of the run. */
+static int long_enough(const struct himeno_result *result, enum of of, struct accept_check *check)
+{
+  if (of != OF_EPISODES || result->seconds >= 2 * EPISODE_SECONDS) return 1;
+  check->outcome = CHECK_INAPPLICABLE;
+  snprintf(check->why, sizeof check->why, "needs %.0f timed seconds", 2 * EPISODE_SECONDS);
   return 0;
 }
 
@@ -416,7 +433,9 @@ static void noise_heed(const struct himeno_result *result, const struct accept_p
   if (!of_run && policy->device_noise_max >= 0) most = policy->device_noise_max;
   const double is = of_run ? noise_of(result) : devices_noise(result);
   if (check->outcome != CHECK_FAIL || isnan(check->value)) return;
-  if (of == OF_STATE || of == OF_STRAGGLERS || of == OF_WAYS || of == OF_THEORY || !(is > most)) return;
+  if (of == OF_STATE || of == OF_STRAGGLERS || of == OF_EPISODES || of == OF_WAYS || of == OF_THEORY ||
+      !(is > most))
+    return;
   check->outcome = CHECK_NOISY;
   check->rank = -1;
   snprintf(check->why, sizeof check->why, "blocks vary by %.1f%%: run again", 100 * is);
@@ -426,7 +445,7 @@ static int can_tell(const struct himeno_config *config, const struct placement *
                     const struct himeno_result *result, enum of of, int ranks, struct accept_check *check)
 {
   return applies(config, placement, of, ranks, check) && own_times(result, of, check) &&
-         enough_blocks(result, of, check);
+         long_enough(result, of, check) && enough_blocks(result, of, check);
 }
 
 static void judge(const struct himeno_result *result, const struct accept_policy *policy, enum of of,

@@ -8,6 +8,7 @@
 #include "himeno/accept/suspect.h"
 
 #define LINE_MAX_BYTES 800
+#define EPISODES_SHOWN 10
 
 /* ---- text ---- */
 
@@ -41,6 +42,15 @@ static void stragglers_text(const struct himeno_result *r, FILE *out)
     fprintf(out, "  STRAGGLER  %s\n", suspect_straggler(r, &r->stragglers[s], line, sizeof line));
   if (r->n_stragglers > HIMENO_STRAGGLERS_MAX)
     fprintf(out, "  ... and %d more stragglers\n", r->n_stragglers - HIMENO_STRAGGLERS_MAX);
+}
+
+static void episodes_text(const struct himeno_result *r, FILE *out)
+{
+  char line[LINE_MAX_BYTES];
+  for (int e = 0; e < r->n_episodes && e < EPISODES_SHOWN; e++)
+    fprintf(out, "  SLOW ONCE  %s\n", suspect_episode(r, &r->episodes[e], line, sizeof line));
+  if (r->n_episodes > EPISODES_SHOWN)
+    fprintf(out, "  ... and slow %d times more: --json has them\n", r->n_episodes - EPISODES_SHOWN);
 }
 
 /* Why nothing was accepted, or NULL where it was. */
@@ -86,6 +96,7 @@ void accept_text(const struct himeno_result *result, FILE *out)
 {
   const struct accept *a = &result->accept;
   stragglers_text(result, out);
+  episodes_text(result, out);
   if (!a->asked) return;
   fprintf(out, "\n  acceptance %s%s\n", a->policy[0] ? "by policy " : "by reference alone", a->policy);
   fprintf(out, "    %-26s %10s  %11s  %9s %-7s\n", "check", "value", "limit", "margin", "");

@@ -14,6 +14,9 @@
 /* A clock this much below the usual is worth a word. */
 #define CLOCK_LEAST 0.02
 
+/* Degrees more than else that are. */
+#define CELSIUS_LEAST 5
+
 static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static void append(char *text, size_t size, const char *format, ...)
@@ -124,5 +127,78 @@ const char *suspect_straggler(const struct himeno_result *result, const struct s
          straggler_of_name(s->of), s->slowness, s->limit, s->beyond, result->straggler_blocks,
          suspect_differs(result, s->rank, differs, sizeof differs));
   if (s->of == STRAGGLER_EXCHANGE) link_ends(result, s->rank, text, size);
+  return text;
+}
+
+/* ---- episodes ---- */
+
+/* Rows of the rank's series that begin in the episode, or those that do not. */
+struct rows {
+  const struct telemetry_sample *row;
+  int n, first, last, inside;
+};
+
+static struct rows rows_of(const struct himeno_result *result, const struct episode *e, int inside)
+{
+  const struct record_telemetry *t = &result->ranks[e->rank].telemetry;
+  int each = t->each > 0 ? t->each : 1;
+  return (struct rows){result->series + (size_t)e->rank * (size_t)t->rows, t->rows, e->first / each,
+                       e->last / each, inside};
+}
+
+static int is_of(const struct rows *rows, int row)
+{
+  return (row >= rows->first && row <= rows->last) == rows->inside;
+}
+
+/* −1 where no row tells. */
+static double median_of(const struct rows *rows, size_t value)
+{
+  int n = 0;
+  double values[SERIES_ROWS_MAX];
+  for (int r = 0; r < rows->n; r++) {
+    int one = *(const int *)((const char *)&rows->row[r] + value);
+    if (is_of(rows, r) && one >= 0) values[n++] = one;
+  }
+  return n > 0 ? stats_summarise(values, (size_t)n).median : -1;
+}
+
+static int throttle_of(const struct rows *rows)
+{
+  int all = 0;
+  for (int r = 0; r < rows->n; r++)
+    if (is_of(rows, r) && rows->row[r].throttle > 0) all |= rows->row[r].throttle;
+  return all;
+}
+
+static void meanwhile(const struct himeno_result *result, const struct episode *e, char *text, size_t size)
+{
+  const struct rows then = rows_of(result, e, 1), else_ = rows_of(result, e, 0);
+  const double mhz = median_of(&then, offsetof(struct telemetry_sample, sm_mhz)),
+               usual_mhz = median_of(&else_, offsetof(struct telemetry_sample, sm_mhz)),
+               celsius = median_of(&then, offsetof(struct telemetry_sample, celsius)),
+               usual_celsius = median_of(&else_, offsetof(struct telemetry_sample, celsius));
+  const int throttle = throttle_of(&then) & ~throttle_of(&else_);
+  char reasons[120];
+  text[0] = 0;
+  if (mhz >= 0 && mhz < usual_mhz * (1 - CLOCK_LEAST))
+    append(text, size, ", clock %.0f MHz and else %.0f", mhz, usual_mhz);
+  if (throttle)
+    append(text, size, ", throttled then alone (%s)",
+           telemetry_throttle_text(throttle, reasons, sizeof reasons));
+  if (celsius >= 0 && usual_celsius >= 0 && celsius >= usual_celsius + CELSIUS_LEAST)
+    append(text, size, ", %.0f C and else %.0f", celsius, usual_celsius);
+  if (!text[0]) append(text, size, ", nothing that its device tells was different");
+}
+
+const char *suspect_episode(const struct himeno_result *result, const struct episode *e, char *text,
+                            size_t size)
+{
+  char told[300];
+  text[0] = 0;
+  suspect_name(result, e->rank, text, size);
+  meanwhile(result, e, told, sizeof told);
+  append(text, size, ": %s was %.2f times its usual from second %.1f to %.1f of the run, blocks %d to %d%s",
+         straggler_of_name(e->of), e->slowness, e->begin, e->end, e->first, e->last, told);
   return text;
 }

@@ -21,4 +21,9 @@ const char *suspect_differs(const struct himeno_result *result, int rank, char *
 const char *suspect_straggler(const struct himeno_result *result, const struct straggler *straggler,
                               char *text, size_t size);
 
+/** \brief The episode in words: how slow, from when to when, and what its device told then that it
+ * did not tell else. Returns text. */
+const char *suspect_episode(const struct himeno_result *result, const struct episode *episode, char *text,
+                            size_t size);
+
 #endif

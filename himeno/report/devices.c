@@ -133,23 +133,47 @@ json_t *himeno_telemetry_json(const struct himeno_result *result, int rank)
   return all;
 }
 
+/* Who it was, and what. */
+static json_t *suspect_json(const struct himeno_result *r, int rank, enum straggler_of of, double slowness)
+{
+  const struct rank_row *row = &r->ranks[rank].row;
+  json_t *o = json_object();
+  object_whole(o, "rank", rank);
+  object_text(o, "host", row->host);
+  object_text(o, "uuid", row->info.uuid);
+  object_text(o, "of", straggler_of_name(of));
+  object_real(o, "slowness", slowness);
+  return o;
+}
+
 json_t *himeno_stragglers_json(const struct himeno_result *r)
 {
   json_t *list = json_array();
   char words[WORDS_MAX];
   for (int s = 0; s < r->n_stragglers && s < HIMENO_STRAGGLERS_MAX; s++) {
     const struct straggler *one = &r->stragglers[s];
-    const struct himeno_rank *rank = &r->ranks[one->rank];
-    json_t *o = json_object();
-    object_whole(o, "rank", one->rank);
-    object_text(o, "host", rank->row.host);
-    object_text(o, "uuid", rank->row.info.uuid);
-    object_text(o, "of", straggler_of_name(one->of));
-    object_real(o, "slowness", one->slowness);
+    json_t *o = suspect_json(r, one->rank, one->of, one->slowness);
     object_real(o, "limit", one->limit);
     object_whole(o, "beyond", one->beyond);
     object_whole(o, "blocks", r->straggler_blocks);
     object_text(o, "words", suspect_straggler(r, one, words, sizeof words));
+    json_array_append_new(list, o);
+  }
+  return list;
+}
+
+json_t *himeno_episodes_json(const struct himeno_result *r)
+{
+  json_t *list = json_array();
+  char words[WORDS_MAX];
+  for (int e = 0; e < r->n_episodes && e < HIMENO_EPISODES_MAX; e++) {
+    const struct episode *one = &r->episodes[e];
+    json_t *o = suspect_json(r, one->rank, one->of, one->slowness);
+    object_real(o, "begin", one->begin);
+    object_real(o, "end", one->end);
+    object_whole(o, "first_block", one->first);
+    object_whole(o, "last_block", one->last);
+    object_text(o, "words", suspect_episode(r, one, words, sizeof words));
     json_array_append_new(list, o);
   }
   return list;

@@ -42,6 +42,28 @@ FIGURES
   says "speed      3.40 GFLOPS (34 flop a point), 5.60 GB/s (56 bytes a point)"
 }
 
+@test "a rank that is slow for a while is named with begin and end, and refused; a run too short to tell is not" {
+  export CLOCK_MACHINE="sweep=1000 $together jitter=0.001 slow@1=1.25 from=20 to=35"
+  echo '{"episodes_max": 0}' >policy.json
+  for transport in staged p2p; do
+    run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 10 -t 60 -x $transport --accept policy.json --json d.json
+    expect_status 5
+    says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "nothing that its device tells was different" "NOT ACCEPTED: 1 of 1 checks fail"
+    figures <<'FIGURES'
+[(e.rank, e.of, round(e.slowness, 2)) for e in d.episodes] = [(1, "compute", 1.25)]
+[e for e in d.episodes if not 14 < e.end - e.begin < 16] = []
+[b for b, sample in enumerate(d.result.samples) if sample > 0.2875] = list(range(d.episodes[0].first_block, d.episodes[0].last_block + 1))
+[c.outcome for c in d.result.accept.checks] = ["fail"]
+FIGURES
+  done
+  echo '{"episodes_max": 0, "device_noise_max": 0.5}' >policy.json
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 6 -x p2p --accept policy.json
+  figures <<'FIGURES'
+d.episodes = []
+[c.why for c in d.result.accept.checks if c.check == "slow for a while"] = ["needs 10 timed seconds"]
+FIGURES
+}
+
 @test "pauses at check points, where 12 sweeps last 20 ms, are in no sample" {
   for sweep in 25 50; do
     export CLOCK_MACHINE="sweep=$sweep ceiling=7 checksum=1000000"

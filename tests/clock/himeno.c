@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Himeno's kernels by the virtual clock. The words: nanoseconds a point of a `sweep`, a float of a
- * `ceiling` pass, a `fill`, a `checksum`; watts of the device when `idle`, those of a `load` beside
+ * `ceiling` pass, a `fill`, a `checksum`; how many times longer sweeps take from the second `from`
+ * `to` another when `slow`; watts of the device when `idle`, those of a `load` beside
  * them, and the energy counter's `step` and what a `look` at it takes. */
 #include "clock.h"
 #include "gpu/telemetry.h"
@@ -37,7 +38,10 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   static const int jitter[] = {0, 1, -1, 3, -2};
   if (begun == 1) begun = 2;
   const int64_t before = clock_now();
-  clock_work("sweep", box_points(&sweep->box) * (1 + clock_word("jitter", 0) * jitter[blocks % 5]));
+  const double second = 1e-9 * (double)before;
+  const int slow = second >= clock_word("from", 0) && second < clock_word("to", 0);
+  clock_work("sweep", box_points(&sweep->box) * (slow ? clock_word("slow", 1) : 1) *
+                          (1 + clock_word("jitter", 0) * jitter[blocks % 5]));
   swept += (double)(clock_now() - before);
   return __real_himeno_kernels_cpu.sweep(exec, queue, sweep);
 }

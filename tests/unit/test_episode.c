@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Slow for a while: found with begin and end, and nothing is found where nothing was. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+#include "base/hash.h"
+#include "himeno/accept/episode.h"
+
+#define BLOCKS 200
+#define RANKS  8
+#define FOUND  16
+
+static struct record_block times[RANKS * BLOCKS];
+static struct record_when when[BLOCKS];
+static uint64_t seed;
+
+/* Nearly normal, mean 0, standard deviation 1. */
+static double normal(void)
+{
+  double sum = -6;
+  for (int n = 0; n < 12; n++) sum += (double)(hash_mix(++seed) >> 11) * 0x1p-53;
+  return sum;
+}
+
+/* Ten minutes of blocks of 3 s with so much noise, of which some are interrupted. */
+static void fill(int ranks, double noise, double interrupted)
+{
+  for (int b = 0; b < BLOCKS; b++) when[b] = (struct record_when){3.0 * (b + 1), 10 * b + 9};
+  for (int t = 0; t < ranks * BLOCKS; t++) {
+    int is = (double)(hash_mix(++seed) >> 11) * 0x1p-53 < interrupted;
+    times[t] =
+        (struct record_block){1e-3 * (1 + noise * normal()) * (is ? 2.95 : 1), 1e-5 * (1 + 0.05 * normal())};
+  }
+}
+
+static void slow(int rank, int first, int blocks, double by)
+{
+  for (int b = first; b < first + blocks; b++) times[rank * BLOCKS + b].compute *= by;
+}
+
+static int find(int ranks, struct episode found[FOUND])
+{
+  struct episode_ranks in = {ranks, BLOCKS, times, when};
+  return episode_find(&in, found, FOUND);
+}
+
+/* 30 s of 600 at 5%, wherever they are; 0.3% noise. */
+static void half_a_minute_at_five_percent_is_found(void **state)
+{
+  struct episode found[FOUND];
+  (void)state;
+  seed = 1;
+  for (int run = 0; run < 1000; run++) {
+    int rank = run % RANKS, first = run * 7 % (BLOCKS - 10);
+    fill(RANKS, 0.003, 0);
+    slow(rank, first, 10, 1.05);
+    assert_int_equal(find(RANKS, found), 1);
+    assert_int_equal(found[0].rank, rank);
+    assert_int_equal(found[0].of, STRAGGLER_COMPUTE);
+    assert_true(fabs(found[0].slowness - 1.05) < 0.01);
+    assert_true(fabs(found[0].begin - 3.0 * first) < 1e-9);
+    assert_true(fabs(found[0].end - 3.0 * (first + 10)) < 1e-9);
+    assert_int_equal(found[0].first, first * 10);
+    assert_int_equal(found[0].last, first * 10 + 99);
+    assert_int_equal(found[0].beyond, 10);
+  }
+}
+
+/* 1000 hours of a device in runs of ten minutes, one block in a hundred interrupted. */
+static void a_thousand_hours_without_one_find_none(void **state)
+{
+  struct episode found[FOUND];
+  int alarms = 0;
+  (void)state;
+  seed = 2;
+  for (int run = 0; run < 6000 / RANKS; run++) {
+    fill(RANKS, 0.003, 0.01);
+    alarms += find(RANKS, found);
+  }
+  assert_true(alarms <= 1);
+}
+
+/* On a host whose blocks one in five is disturbed, by so much, none of them is an episode. */
+static void disturbances_are_none(void **state)
+{
+  struct episode found[FOUND];
+  int alarms = 0;
+  (void)state;
+  seed = 3;
+  for (int run = 0; run < 500; run++) {
+    fill(1, 0.01, 0.2);
+    alarms += find(1, found);
+  }
+  assert_true(alarms <= 1);
+}
+
+static void what_is_short_or_shallow_or_noisy_is_none(void **state)
+{
+  struct episode found[FOUND];
+  (void)state;
+  seed = 4;
+  fill(1, 0.003, 0);
+  slow(0, 50, 10, 1.02); /* less than anybody would act on */
+  assert_int_equal(find(1, found), 0);
+  fill(1, 0.003, 0);
+  slow(0, 50, 2, 3);
+  assert_int_equal(find(1, found), 0);
+  fill(1, 0.03, 0); /* five deviations are 15% */
+  slow(0, 50, 10, 1.05);
+  assert_int_equal(find(1, found), 0);
+  fill(1, 0.003, 0);
+  slow(0, 0, BLOCKS, 1.05); /* its usual */
+  assert_int_equal(find(1, found), 0);
+  fill(1, 0.003, 0);
+  slow(0, 50, 10, 1.5);
+  for (int b = 0; b < BLOCKS; b++) when[b].end = 0.1 * (b + 1); /* one second of twenty */
+  assert_int_equal(find(1, found), 0);
+}
+
+static void two_of_one_rank_and_one_of_another(void **state)
+{
+  struct episode found[FOUND];
+  (void)state;
+  seed = 5;
+  fill(3, 0.003, 0);
+  slow(0, 0, 12, 1.2);
+  slow(0, 100, 40, 1.4);
+  times[110].compute = 1e-3; /* one good block ends none */
+  for (int b = 180; b < BLOCKS; b++) times[2 * BLOCKS + b].exchange *= 4;
+  for (int b = 105; b < 135; b++) times[BLOCKS + b].compute *= 1.2; /* rank 1 waits for it */
+  for (int b = 100; b < 140; b++) times[BLOCKS + b].exchange *= 9;
+  assert_int_equal(find(3, found), 3);
+  assert_int_equal(found[0].first, 1000);
+  assert_int_equal(found[0].beyond, 39);
+  assert_int_equal(found[0].blocks, 40);
+  assert_true(found[1].begin == 0 && found[1].first == 0);
+  assert_int_equal(found[2].rank, 2);
+  assert_int_equal(found[2].of, STRAGGLER_EXCHANGE);
+  assert_true(found[2].end == 600);
+  struct episode_ranks in = {3, BLOCKS, times, when};
+  assert_int_equal(episode_find(&in, found, 1), 5); /* all are counted */
+  in.blocks = 0;
+  assert_int_equal(episode_find(&in, found, 1), 0);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(half_a_minute_at_five_percent_is_found),
+      cmocka_unit_test(a_thousand_hours_without_one_find_none),
+      cmocka_unit_test(disturbances_are_none),
+      cmocka_unit_test(what_is_short_or_shallow_or_noisy_is_none),
+      cmocka_unit_test(two_of_one_rank_and_one_of_another),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
