@@ -147,7 +147,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 @test "bad options of a soak" {
   soak forever
   expect_status 2
-  grep -q '15m or 8h' <<<"$stderr"
+  grep -q 'as in 90 or 15m' <<<"$stderr"
   soak 1 -n 3
   expect_status 2
   soak 1 --data dense
