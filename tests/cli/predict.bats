@@ -187,6 +187,18 @@ errors_of() {
   done
 }
 
+@test "six and eight hosts from one, two and four, as sealed and recorded: half within 10%, all in their intervals" {
+  local cut recorded=$top_srcdir/doc/results/hosts-x8-2026-11
+  for cut in 6x1x1 8x1x1; do
+    run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/later"
+    expect_status 0
+    [[ $output == *"8 of 8 predicted, median error "[0-9].[0-9]"%"* && $output != *outside* ]]
+  done
+  "$predict" --study "$recorded/runs" --comm "$recorded/paths.json" --per-host 1 -n 8 -p 8x1x1 --against "$recorded/later" --json hosts.json >/dev/null
+  [ "$(json hosts.json '(lambda e: (len(e), e[8] < 0.05, e[15] < 0.2))(sorted(abs(q["error"]) for q in d["against"]["pairs"]))')" = "(16, True, True)" ]
+  [ "$(json hosts.json 'd["model"]["per_host"], d["model"]["hosts_most"], d["config"]["left_aside"]')" = "1 4 0" ]
+}
+
 @test "what a fit should not believe is left out and named, with its file, until it is asked for" {
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11
   mkdir runs

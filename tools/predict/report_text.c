@@ -58,7 +58,7 @@ static void print_model(const struct model *m, FILE *out)
   for (int w = 0; w < m->paths.n; w++)
     for (int where = 0; where < STUDY_WHERES; where++)
       if (m->paths.ways[w].known[where])
-        fprintf(out, "    %-9s %-17s %9.2f us + bytes / %.2f GB/s%s%s\n", m->paths.ways[w].name,
+        fprintf(out, "    %-9s %-17s %9.2f us + bytes / %.3g GB/s%s%s\n", m->paths.ways[w].name,
                 where == STUDY_SAME_HOST ? "within a host" : "between hosts",
                 m->paths.ways[w].latency[where] * 1e6, m->paths.ways[w].bandwidth[where] / 1e9,
                 m->paths.ways[w].handover < 0 ? "" : ", ",
