@@ -23,24 +23,27 @@ static const struct option_spec options[] = {
     {RANKS_OPTION_PROCS(OPTION_ALWAYS, "is himeno-gpu's own choice.")},
     {"per-host", 0, OPTION_ALWAYS, OPTION_INT(per_host, 1, 64, "N"), "GPUs of a host (default 8).",
      .group = "The machine"},
-    {"between", 0, OPTION_ALWAYS, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
+    {"between", 0, SIM_MADE, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
      "A message's latency and the bandwidth each way between two GPUs of different hosts, in place of the "
      "model's."},
-    {"network", 0, OPTION_ALWAYS, OPTION_CHOICE(network, "fat-tree|dragonfly"), "Between hosts."},
-    {"leaf", 0, OPTION_ALWAYS, OPTION_INT(leaf, 1, 256, "N"),
+    {"platform", 0, SIM_GIVEN, OPTION_INPUT(platform, "FILE"),
+     "The hosts and the network between them, as SimGrid's own XML; each host holds --per-host GPUs. In "
+     "place of --between, --network, --leaf and --taper."},
+    {"network", 0, SIM_MADE, OPTION_CHOICE(network, "fat-tree|dragonfly"), "Between hosts."},
+    {"leaf", 0, SIM_MADE, OPTION_INT(leaf, 1, 256, "N"),
      "Hosts at a switch (default 16 in a fat tree, 4 in a dragonfly)."},
-    {"taper", 0, OPTION_ALWAYS, OPTION_REAL(taper, 0.1, 100, "FACTOR"),
+    {"taper", 0, SIM_MADE, OPTION_REAL(taper, 0.1, 100, "FACTOR"),
      "Links between switches have so many times less bandwidth than all hosts below (default 1)."},
-    {"passes", 0, OPTION_ALWAYS, OPTION_INT(passes, 1, 10000, "N"), "Timed passes (default 6)."},
+    {"passes", 0, OPTION_ALWAYS, OPTION_INT(passes, 1, 10000, "N"), "Timed passes (default 20)."},
     {"timeout", 0, OPTION_ALWAYS, OPTION_TIME(timeout, 0.1, 1e6, "DURATION"),
      "Longest wait for a simulation that computes nothing, as one that was stopped (default 60). Past it the "
      "program ends with exit status 6."},
-    {"keep", 0, OPTION_ALWAYS, OPTION_TEXT(keep, "FOLDER"), "Keep platform and host files there.",
+    {"keep", 0, OPTION_ALWAYS, OPTION_TEXT(keep, "FOLDER"), "Keep the files of the simulation there.",
      .group = "Result"},
     {OPTION_JSON(OPTION_ALWAYS, NULL, " himeno-predict --against reads it.")},
 };
 
-static const struct sim_config defaults = {.per_host = 8, .taper = 1, .passes = 6, .timeout = 60};
+static const struct sim_config defaults = {.per_host = 8, .taper = 1, .passes = 20, .timeout = 60};
 
 static status_t check(void *config)
 {
@@ -61,6 +64,7 @@ const struct option_program sim_options = {
                 "  himeno-sim --model model.json -s L,XL -n 1,8,64,512,4096 --json sim.json\n"
                 "  himeno-predict --model model.json --against sim.json --within 10\n"
                 "  himeno-sim --model model.json -s XL -n 1024 --network dragonfly --taper 4\n"
+                "  himeno-sim --model model.json -s XL -n 1024 --platform cluster.xml\n"
                 "\n"
                 "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 6 hang, 7 runtime fault.\n",
     .options = options,

@@ -26,8 +26,8 @@
 #define KEEPER_TRIES  100 /* a twentieth of a second each */
 #define LOOK_SECONDS  0.5
 
-enum file { PLATFORM, HOSTS, PLAN, LOG, KEPT, RESULT = KEPT, FILES };
-static const char *const file_names[FILES] = {"platform.xml", "hosts", "plan.json", "log", "result.json"};
+enum file { PLATFORM, PLAN, LOG, KEPT, RESULT = KEPT, FILES };
+static const char *const file_names[FILES] = {"platform.xml", "plan.json", "log", "result.json"};
 
 /** Files of a point, in a folder of its own. */
 struct files {
@@ -165,6 +165,7 @@ static status_t plan_write(const struct sim_config *c, const struct model *model
       json_pack("[o,o]", report_json_real(c->between.latency), report_json_real(c->between.bandwidth)));
   object_whole(plan, "per_host", (int)c->per_host);
   object_whole(plan, "passes", (int)c->passes);
+  object_flag(plan, "platform", c->platform != NULL);
   if (!plan) return log_fail(STATUS_ENVIRONMENT, "out of memory for a plan");
   status_t status = report_json_write(plan, f->at[PLAN]);
   json_decref(plan);
@@ -186,28 +187,16 @@ static status_t ranks_program(char path[PATH_MAX])
                   RANKS_PROGRAM);
 }
 
-/* Plain bandwidth and latency: no factors fitted to some other network, no TCP windows; polling and
- * computing take no time of their own, since the plan says what takes time. Sends that nobody waits
- * for are never forgotten by SimGrid, and it searches through all of them for each message: so none
- * is. A sum that looks for hosts of several ranks first asks all ranks in a ring, which is more
- * messages than the whole run has: recursive doubling does not. */
-static void smpirun_exec(const struct files *f, const char *ranks, const char *program)
+/* Plain bandwidth and latency: no factors fitted to some other network, no TCP windows. */
+static void smpirun_exec(const struct files *f, const char *platform, const char *ranks, const char *program)
 {
   const char *const words[] = {SMPIRUN,
                                "-no-privatize",
                                "-np",
                                ranks,
                                "-platform",
-                               f->at[PLATFORM],
-                               "-hostfile",
-                               f->at[HOSTS],
+                               platform,
                                "--cfg=smpi/simulate-computation:no",
-                               "--cfg=smpi/test:0",
-                               "--cfg=smpi/iprobe:0",
-                               "--cfg=smpi/wtime:0",
-                               "--cfg=smpi/send-is-detached-thresh:0",
-                               "--cfg=smpi/coll-selector:mpich",
-                               "--cfg=smpi/allreduce:rdb",
                                "--cfg=network/model:CM02",
                                "--cfg=network/TCP-gamma:0",
                                "--cfg=network/latency-factor:1",
@@ -228,21 +217,35 @@ static void smpirun_exec(const struct files *f, const char *ranks, const char *p
   _exit(127);
 }
 
-/* What it said last, in one line. */
-static void last_line(const char *path, char text[200])
+/* Without where in SimGrid's own source it was found, and the path of a copy. */
+static const char *without_place(const char *line)
 {
-  char line[200];
+  static const char *const ends[] = {"/ERROR] ", "/CRITICAL] ", "Parse error at ", "himeno-sim: "};
+  for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+    const char *at = strstr(line, ends[e]);
+    if (at) line = at + strlen(ends[e]);
+  }
+  return line;
+}
+
+/* What it said first of an error, else last, in one line. */
+static void complaint(const char *path, char text[200])
+{
+  char line[400];
+  int found = 0;
   FILE *file = fopen(path, "r");
-  text[0] = '\0';
-  while (file && fgets(line, sizeof line, file)) {
+  snprintf(text, 200, "it said nothing");
+  while (file && !found && fgets(line, sizeof line, file)) {
     line[strcspn(line, "\n")] = '\0';
-    if (line[0]) snprintf(text, 200, "%s", line);
+    found = strstr(line, "/ERROR]") || strstr(line, "/CRITICAL]") || strncmp(line, "himeno-sim: ", 12) == 0;
+    if (line[0]) snprintf(text, 200, "%.199s", without_place(line));
   }
   if (file) fclose(file);
 }
 
 /* In the keeper's group. A signal meanwhile waits until it finds all of it. */
-static pid_t smpirun_start(const struct files *f, const char *ranks, const char *program)
+static pid_t smpirun_start(const struct files *f, const char *platform, const char *ranks,
+                           const char *program)
 {
   sigset_t waiting, before;
   sigemptyset(&waiting);
@@ -253,7 +256,7 @@ static pid_t smpirun_start(const struct files *f, const char *ranks, const char 
     setpgid(0, f->group);
     signals_to(SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    smpirun_exec(f, ranks, program);
+    smpirun_exec(f, platform, ranks, program);
   }
   if (child > 0) setpgid(child, f->group); /* the child does the same, whoever is first */
   sigprocmask(SIG_SETMASK, &before, NULL);
@@ -316,21 +319,32 @@ static status_t child_wait(pid_t child, const struct files *f, int n_ranks, doub
                   timeout, n_ranks, last.stopped);
 }
 
-static status_t smpirun(const struct files *f, int n_ranks, double timeout)
+/* What it found wrong with the user's platform is the user's affair. */
+static status_t failure(const struct files *f, const struct sim_config *c, int n_ranks)
 {
-  char program[PATH_MAX], ranks[16], said[200];
+  char said[200];
+  complaint(f->at[LOG], said);
+  if (c->platform && strncmp(said, c->platform, strlen(c->platform)) == 0)
+    return log_fail(STATUS_USAGE, "%s", said);
+  if (c->platform) return log_fail(STATUS_USAGE, "%s: %s", c->platform, said);
+  return log_fail(STATUS_FAULT, "the simulation of %d ranks failed: %s", n_ranks, said);
+}
+
+static status_t smpirun(const struct files *f, const struct sim_config *c, int n_ranks)
+{
+  const char *platform = c->platform ? c->platform : f->at[PLATFORM];
+  char program[PATH_MAX], ranks[16];
   int how = 0;
   RETURN_IF_FAILED(ranks_program(program));
   snprintf(ranks, sizeof ranks, "%d", n_ranks);
-  pid_t child = smpirun_start(f, ranks, program);
+  pid_t child = smpirun_start(f, platform, ranks, program);
   if (child < 0) return log_fail(STATUS_ENVIRONMENT, "smpirun cannot be started: %m");
-  if (child > 0) RETURN_IF_FAILED(child_wait(child, f, n_ranks, timeout, &how));
+  if (child > 0) RETURN_IF_FAILED(child_wait(child, f, n_ranks, c->timeout, &how));
   if (stopped) return log_fail(STATUS_FAULT, "stopped by signal %d", (int)stopped);
   if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && access(f->at[RESULT], R_OK) == 0) return STATUS_OK;
   if (WIFEXITED(how) && WEXITSTATUS(how) == 127)
     return log_fail(STATUS_ENVIRONMENT, SMPIRUN " cannot be started");
-  last_line(f->at[LOG], said);
-  return log_fail(STATUS_FAULT, "the simulation of %d ranks failed: %s", n_ranks, said);
+  return failure(f, c, n_ranks);
 }
 
 status_t sim_point_run(const struct sim_config *config, const struct model *model, int way,
@@ -343,9 +357,9 @@ status_t sim_point_run(const struct sim_config *config, const struct model *mode
   if (config->keep && mkdir(config->keep, 0777) != 0 && errno != EEXIST)
     return log_fail(STATUS_ENVIRONMENT, "%s: %m", config->keep);
   RETURN_IF_FAILED(files_make(&f));
-  TRY(sim_platform_write(config, model, way, point->ranks, f.at[PLATFORM], f.at[HOSTS]), done);
+  if (!config->platform) TRY(sim_platform_write(config, model, way, point->ranks, f.at[PLATFORM]), done);
   TRY(plan_write(config, model, way, point, &f), done);
-  TRY(smpirun(&f, point->ranks, config->timeout), done);
+  TRY(smpirun(&f, config, point->ranks), done);
   *outcome = json_load_file(f.at[RESULT], 0, &error);
   if (!*outcome) TRY(log_fail(STATUS_FAULT, "the simulation's outcome is no JSON: %s", error.text), done);
   object_real(*outcome, "simulated_in", stats_now() - begin);

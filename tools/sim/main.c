@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/meta.h"
@@ -24,6 +26,17 @@ static struct sim {
   FILE *out;
   json_t *runs;
 } sim;
+
+/* SimGrid would say less. */
+static status_t platform_check(const struct sim_config *c)
+{
+  struct stat info;
+  option_ignore(c->platform ? SIM_GIVEN : SIM_MADE, c->platform ? "--platform" : "a platform of its own");
+  if (!c->platform) return STATUS_OK;
+  if (stat(c->platform, &info) != 0 || access(c->platform, R_OK) != 0)
+    return log_fail(STATUS_USAGE, "%s: %m", c->platform);
+  return S_ISREG(info.st_mode) ? STATUS_OK : log_fail(STATUS_USAGE, "%s: is no file", c->platform);
+}
 
 static status_t way_choose(struct sim *s)
 {
@@ -61,10 +74,21 @@ static double gflops(const struct sim_point *p, double seconds)
   return himeno_gflops(himeno_points(p->global), 1, seconds);
 }
 
+static void network_add(const struct sim *s, json_t *config)
+{
+  const struct sim_config *c = &s->config;
+  if (c->platform) {
+    object_text(config, "network", c->platform);
+    return;
+  }
+  object_text(config, "network", c->network == NETWORK_FAT_TREE ? "fat-tree" : "dragonfly");
+  object_whole(config, "leaf", (int)c->leaf);
+  object_real(config, "taper", c->taper);
+}
+
 static json_t *run_json(const struct sim *s, const struct sim_point *p, json_t *outcome)
 {
   double seconds = sweep_seconds(outcome);
-  const char *network = s->config.network == NETWORK_FAT_TREE ? "fat-tree" : "dragonfly";
   json_t *config = json_object();
   object_text(config, "size", p->size.name);
   object_whole(config, "imax", p->global[0]);
@@ -80,9 +104,7 @@ static json_t *run_json(const struct sim *s, const struct sim_point *p, json_t *
   object_whole(config, "hosts", hosts_of(s, p->ranks));
   object_whole(config, "per_host", (int)s->config.per_host);
   object_flag(config, "overlap", s->model.overlap);
-  object_text(config, "network", network);
-  object_whole(config, "leaf", (int)s->config.leaf);
-  object_real(config, "taper", s->config.taper);
+  network_add(s, config);
   object_whole(config, "sweeps", (int)s->config.passes * s->model.depth);
   json_t *result = json_pack("{s:o, s:o, s:s}", "seconds",
                              report_json_real(seconds * (double)s->config.passes * s->model.depth), "gflops",
@@ -92,26 +114,33 @@ static json_t *run_json(const struct sim *s, const struct sim_point *p, json_t *
   return outcome;
 }
 
+static void path_print(const struct sim *s, enum study_where where)
+{
+  const char *place = where == STUDY_SAME_HOST ? "within a host" : "between hosts";
+  const double bandwidth = sim_bandwidth(&s->model, s->way, where);
+  if (where == STUDY_OTHER_HOST && s->config.platform)
+    fprintf(s->out, ", between hosts as %s says", s->config.platform);
+  else if (bandwidth > 0)
+    fprintf(s->out, ", %.3g us a message and %.3g GB/s %s%s", 1e6 * sim_latency_of(&s->model, s->way, where),
+            bandwidth / 1e9, place,
+            where == STUDY_OTHER_HOST && model_within_hosts(s->model.paths.ways[s->way].name) ? ", by staged"
+                                                                                              : "");
+  else
+    fprintf(s->out, ", nothing known %s", place);
+}
+
 static void head_print(const struct sim *s)
 {
   const struct sim_config *c = &s->config;
   fprintf(s->out, "himeno-sim %s\n\n", meta_version());
   fprintf(s->out, "  model      %s: %s", c->model, s->model.paths.ways[s->way].name);
-  for (int where = 0; where < STUDY_WHERES; where++) {
-    const char *place = where == STUDY_SAME_HOST ? "within a host" : "between hosts";
-    double bandwidth = sim_bandwidth(&s->model, s->way, (enum study_where)where);
-    if (bandwidth > 0)
-      fprintf(s->out, ", %.3g us a message and %.3g GB/s %s%s",
-              1e6 * sim_latency_of(&s->model, s->way, (enum study_where)where), bandwidth / 1e9, place,
-              where == STUDY_OTHER_HOST && model_within_hosts(s->model.paths.ways[s->way].name)
-                  ? ", by staged"
-                  : "");
-    else
-      fprintf(s->out, ", nothing known %s", place);
-  }
-  fprintf(s->out, "\n");
-  fprintf(s->out, "  machine    hosts of %d GPUs, %s with %d hosts a switch, taper %g\n\n", (int)c->per_host,
-          c->network == NETWORK_FAT_TREE ? "fat tree" : "dragonfly", (int)c->leaf, c->taper);
+  for (int where = 0; where < STUDY_WHERES; where++) path_print(s, (enum study_where)where);
+  fprintf(s->out, "\n  machine    hosts of %d GPUs, ", (int)c->per_host);
+  if (c->platform)
+    fprintf(s->out, "%s\n\n", c->platform);
+  else
+    fprintf(s->out, "%s with %d hosts a switch, taper %g\n\n",
+            c->network == NETWORK_FAT_TREE ? "fat tree" : "dragonfly", (int)c->leaf, c->taper);
   fprintf(s->out, "  %-14s %6s %10s %12s %10s %10s %10s %12s %9s\n", c->weak ? "size a rank" : "size",
           "ranks", "cut", "us a sweep", "GFLOPS", "exposed", "messages", "MB a sweep", "took");
 }
@@ -158,8 +187,8 @@ static status_t simulate(int *ended)
   const struct sim_config *c = &sim.config;
   sim.out = program_out(c->json);
   sim.runs = json_array();
-  RETURN_IF_FAILED(model_json_read(c->model, NULL, &sim.model));
-  model_between_set(&c->between, &sim.model.paths);
+  RETURN_IF_FAILED(platform_check(c));
+  RETURN_IF_FAILED(sim_model_read(c->model, &c->between, c->platform != NULL, &sim.model));
   RETURN_IF_FAILED(way_choose(&sim));
   head_print(&sim);
   for (int n = 0; n < c->sizes.n; n++)

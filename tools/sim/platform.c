@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Platform files for SimGrid: hosts of GPUs, and a fat tree or a dragonfly between them. A GPU has
- * a link to the others of its host and a network card of its own, each with the fitted bandwidth of
- * its path; the network's links carry what all cards below them can, less the taper. */
+/* Platform files for SimGrid: GPUs, each with a network card of its own that has the fitted
+ * bandwidth between hosts, and a fat tree or a dragonfly of switches, whose links carry what all
+ * cards below them can, less the taper. What stays within a host is no matter of theirs. */
 #include "config.h"
 
 #include <stdio.h>
@@ -12,11 +12,13 @@
 
 /* A dragonfly's group: routers that all have a link to each other. */
 #define GROUP_ROUTERS 8
+/* Bytes a second of what nothing is known of, or all is told by a platform. */
+#define UNLIMITED 1e12
 
 struct network {
   const struct sim_config *config;
-  int ranks, hosts, leaves; /* leaves: switches that have hosts */
-  double bandwidth[STUDY_WHERES], latency[STUDY_WHERES];
+  int ranks, below, leaves;  /* GPUs below a switch that has hosts, and such switches */
+  double bandwidth, latency; /* of a card */
   FILE *file;
 };
 
@@ -41,44 +43,40 @@ double sim_latency_of(const struct model *model, int way, enum study_where where
   return by < 0 ? 0 : model->paths.ways[by].latency[where] * model->value[model_way_column(by, WAY_LATENCY)];
 }
 
-/* ---- hosts ---- */
+status_t sim_model_read(const char *path, const struct study_between *between, int platform,
+                        struct model *model)
+{
+  RETURN_IF_FAILED(model_json_read(path, NULL, model));
+  const int staged = model_way(model, "staged");
+  struct study_between given = *between;
+  if (platform && staged >= 0)
+    given = (struct study_between){model->paths.ways[staged].latency[STUDY_SAME_HOST], UNLIMITED};
+  model_between_set(&given, &model->paths);
+  return STATUS_OK;
+}
 
-static void link_write(FILE *file, const char *kind, int a, int b, double bandwidth, double latency)
+/* ---- switches and what lies below them ---- */
+
+static void link_write(FILE *file, const char *kind, int a, int b, double bandwidth)
 {
   fprintf(file,
-          "<link id=\"%s-%d-%d\" bandwidth=\"%.0fBps\" latency=\"%.3gs\" sharing_policy=\"SPLITDUPLEX\"/>\n",
-          kind, a, b, bandwidth, latency);
+          "<link id=\"%s-%d-%d\" bandwidth=\"%.0fBps\" latency=\"0s\" sharing_policy=\"SPLITDUPLEX\"/>\n",
+          kind, a, b, bandwidth);
 }
 
-static void host_write(const struct network *n, int host)
+/* All GPUs below a switch, each with its card: what hosts have together never limits. */
+static void leaf_write(const struct network *n, int leaf)
 {
-  int each = (int)n->config->per_host, last = n->ranks - host * each < each ? n->ranks - host * each : each;
-  fprintf(n->file, "<zone id=\"host-%d\" routing=\"Full\">\n", host);
-  for (int g = 0; g < last; g++) fprintf(n->file, "<host id=\"gpu-%d-%d\" speed=\"1Gf\"/>\n", host, g);
-  fprintf(n->file, "<router id=\"switch-%d\"/>\n", host);
-  for (int g = 0; g < last && each > 1; g++)
-    link_write(n->file, "peer", host, g, n->bandwidth[STUDY_SAME_HOST], n->latency[STUDY_SAME_HOST] / 2);
-  for (int g = 0; g < last && n->hosts > 1; g++)
-    link_write(n->file, "card", host, g, n->bandwidth[STUDY_OTHER_HOST], n->latency[STUDY_OTHER_HOST] / 2);
-  for (int g = 0; g < last; g++)
-    for (int h = g + 1; h < last; h++)
-      fprintf(n->file,
-              "<route src=\"gpu-%d-%d\" dst=\"gpu-%d-%d\"><link_ctn id=\"peer-%d-%d\" direction=\"UP\"/>"
-              "<link_ctn id=\"peer-%d-%d\" direction=\"DOWN\"/></route>\n",
-              host, g, host, h, host, g, host, h);
-  for (int g = 0; g < last && n->hosts > 1; g++)
-    fprintf(
-        n->file,
-        "<route src=\"gpu-%d-%d\" dst=\"switch-%d\"><link_ctn id=\"card-%d-%d\" direction=\"UP\"/></route>\n",
-        host, g, host, host, g);
-  fprintf(n->file, "</zone>\n");
+  const int first = leaf * n->below, last = first + n->below < n->ranks ? first + n->below - 1 : n->ranks - 1;
+  fprintf(n->file,
+          "<cluster id=\"leaf-%d\" prefix=\"gpu-\" suffix=\"\" radical=\"%d-%d\" speed=\"1Gf\" "
+          "bw=\"%.0fBps\" lat=\"%.3gs\" sharing_policy=\"SPLITDUPLEX\" router_id=\"switch-%d\"/>\n",
+          leaf, first, last, n->bandwidth, n->latency / 2, leaf);
 }
-
-/* ---- between hosts ---- */
 
 static double host_bandwidth(const struct network *n)
 {
-  return n->bandwidth[STUDY_OTHER_HOST] * (double)n->config->per_host;
+  return n->bandwidth * (double)n->config->per_host;
 }
 
 static void hop(const struct network *n, const char *kind, int a, int b, int up)
@@ -87,17 +85,15 @@ static void hop(const struct network *n, const char *kind, int a, int b, int up)
 }
 
 /* A leaf's links to all spines are one, as wide as all of them: packets are spread evenly, so that
- * without a taper any pairing of hosts has their whole bandwidth. */
+ * without a taper any pairing of hosts has their whole bandwidth, as at one switch. */
 static void tree_links(struct network *n)
 {
   const double up = host_bandwidth(n) * (double)n->config->leaf / n->config->taper;
-  for (int l = 0; l < n->leaves && n->leaves > 1; l++) link_write(n->file, "up", l, 0, up, 0);
+  for (int l = 0; l < n->leaves && n->leaves > 1; l++) link_write(n->file, "up", l, 0, up);
 }
 
-static void tree_route(const struct network *n, int from, int to)
+static void tree_route(const struct network *n, int a, int b)
 {
-  int a = from / (int)n->config->leaf, b = to / (int)n->config->leaf;
-  if (a == b) return;
   hop(n, "up", a, 0, 1);
   hop(n, "up", b, 0, 0);
 }
@@ -114,10 +110,10 @@ static void dragonfly_links(struct network *n)
   int routers = n->leaves, groups = (routers + GROUP_ROUTERS - 1) / GROUP_ROUTERS;
   for (int a = 0; a < routers; a++)
     for (int b = a + 1; b < routers && b / GROUP_ROUTERS == a / GROUP_ROUTERS; b++)
-      link_write(n->file, "local", a, b, router, 0);
+      link_write(n->file, "local", a, b, router);
   for (int a = 0; a < groups; a++)
     for (int b = a + 1; b < groups; b++)
-      link_write(n->file, "global", a, b, router * GROUP_ROUTERS / (groups - 1), 0);
+      link_write(n->file, "global", a, b, router * GROUP_ROUTERS / (groups - 1));
 }
 
 static void local_hop(const struct network *n, int from, int to)
@@ -134,49 +130,33 @@ static int gate_router(const struct network *n, int group, int other)
 }
 
 /* Least hops: to the router that has the link to the other group, over it, to the other router. */
-static void dragonfly_route(const struct network *n, int from, int to)
+static void dragonfly_route(const struct network *n, int a, int b)
 {
-  int leaf = (int)n->config->leaf, a = from / leaf, b = to / leaf;
   int ga = a / GROUP_ROUTERS, gb = b / GROUP_ROUTERS;
   if (ga == gb) {
     local_hop(n, a, b);
     return;
   }
   local_hop(n, a, gate_router(n, ga, gb));
-  hop(n, "global", ga, gb, 1); /* ga < gb, since from < to */
+  hop(n, "global", ga, gb, 1); /* ga < gb, since a < b */
   local_hop(n, gate_router(n, gb, ga), b);
 }
 
 static void network_write(struct network *n)
 {
   int tree = n->config->network == NETWORK_FAT_TREE;
-  n->leaves = (n->hosts + (int)n->config->leaf - 1) / (int)n->config->leaf;
-  for (int h = 0; h < n->hosts && n->hosts > 1; h++) link_write(n->file, "host", h, 0, host_bandwidth(n), 0);
   if (tree)
     tree_links(n);
   else
     dragonfly_links(n);
-  for (int from = 0; from < n->hosts; from++)
-    for (int to = from + 1; to < n->hosts; to++) {
+  for (int a = 0; a < n->leaves; a++)
+    for (int b = a + 1; b < n->leaves; b++) {
       fprintf(n->file,
-              "<zoneRoute src=\"host-%d\" dst=\"host-%d\" gw_src=\"switch-%d\" gw_dst=\"switch-%d\">", from,
-              to, from, to);
-      hop(n, "host", from, 0, 1);
-      (tree ? tree_route : dragonfly_route)(n, from, to);
-      hop(n, "host", to, 0, 0);
+              "<zoneRoute src=\"leaf-%d\" dst=\"leaf-%d\" gw_src=\"switch-%d\" gw_dst=\"switch-%d\">", a, b,
+              a, b);
+      (tree ? tree_route : dragonfly_route)(n, a, b);
       fprintf(n->file, "</zoneRoute>\n");
     }
-}
-
-/* ---- files ---- */
-
-static void platform_fill(struct network *n)
-{
-  fprintf(n->file, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-                   "<platform version=\"4.1\">\n<zone id=\"cluster\" routing=\"Full\">\n");
-  for (int h = 0; h < n->hosts; h++) host_write(n, h);
-  network_write(n);
-  fprintf(n->file, "</zone>\n</platform>\n");
 }
 
 static status_t file_close(FILE *file, const char *path)
@@ -185,27 +165,22 @@ static status_t file_close(FILE *file, const char *path)
   return fclose(file) != 0 || failed ? log_fail(STATUS_ENVIRONMENT, "%s: %m", path) : STATUS_OK;
 }
 
-static status_t hosts_write(const struct network *n, const char *path)
-{
-  FILE *file = fopen(path, "w");
-  if (!file) return log_fail(STATUS_ENVIRONMENT, "%s: %m", path);
-  for (int r = 0; r < n->ranks; r++)
-    fprintf(file, "gpu-%d-%d\n", r / (int)n->config->per_host, r % (int)n->config->per_host);
-  return file_close(file, path);
-}
-
 status_t sim_platform_write(const struct sim_config *config, const struct model *model, int way, int ranks,
-                            const char *platform, const char *hosts)
+                            const char *path)
 {
-  int each = (int)config->per_host;
-  struct network n = {.config = config, .ranks = ranks, .hosts = (ranks + each - 1) / each};
-  for (int w = 0; w < STUDY_WHERES; w++) {
-    n.bandwidth[w] = sim_bandwidth(model, way, (enum study_where)w);
-    n.latency[w] = SIM_WIRE_SHARE * sim_latency_of(model, way, (enum study_where)w);
-  }
-  n.file = fopen(platform, "w");
-  if (!n.file) return log_fail(STATUS_ENVIRONMENT, "%s: %m", platform);
-  platform_fill(&n);
-  RETURN_IF_FAILED(file_close(n.file, platform));
-  return hosts_write(&n, hosts);
+  const int whole = config->network == NETWORK_FAT_TREE && config->taper <= 1;
+  const int below = whole ? ranks : (int)(config->per_host * config->leaf);
+  struct network n = {
+      .config = config, .ranks = ranks, .below = below, .leaves = (ranks + below - 1) / below};
+  n.bandwidth = sim_bandwidth(model, way, STUDY_OTHER_HOST);
+  n.latency = SIM_WIRE_SHARE * sim_latency_of(model, way, STUDY_OTHER_HOST);
+  if (n.bandwidth <= 0) n.bandwidth = UNLIMITED;
+  n.file = fopen(path, "w");
+  if (!n.file) return log_fail(STATUS_ENVIRONMENT, "%s: %m", path);
+  fprintf(n.file, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                  "<platform version=\"4.1\">\n<zone id=\"all\" routing=\"Full\">\n");
+  for (int l = 0; l < n.leaves; l++) leaf_write(&n, l);
+  network_write(&n);
+  fprintf(n.file, "</zone>\n</platform>\n");
+  return file_close(n.file, path);
 }

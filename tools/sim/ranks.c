@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-sim-ranks: all ranks of a simulated run, in one process, started by smpirun.
- * Decomposition, halo plan and transport are himeno-gpu's own; kernels take the times of the fitted
- * model. */
+/* himeno-sim-ranks: all ranks of a simulated run, in one process, started by smpirun. Solver, halo
+ * plan, routes and transports are himeno-gpu's own; devices, kernels and messages take simulated
+ * time. */
 #include "config.h"
 
 #include <jansson.h>
@@ -14,72 +14,74 @@
 #include "base/report.h"
 #include "base/start.h"
 #include "base/stats.h"
-#include "comm/halo/transport.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "himeno/solver/solver.h"
 #include "tools/predict/geometry.h"
 #include "tools/predict/model.h"
 #include "tools/sim/device.h"
-#include "tools/sim/poll.h"
-#include "tools/sim/reduce.h"
+#include "tools/sim/engine.h"
+#include "tools/sim/memory.h"
 #include "tools/sim/sim.h"
+#include "tools/sim/transports.h"
 
 /* Sweeps before the timed ones, until each rank runs as far ahead of its neighbours as it will. */
 #define WARM_PASSES 2
+
+/* What a core writes until another core of the host reads it. */
+#define NEAR_SECONDS 2e-7
 
 enum phase { INTERIOR, BOUNDARY, WAIT, TRANSFER, EXPOSED, SECONDS, PHASES };
 
 static const char *const phase_names[PHASES] = {"interior", "boundary", "wait",
                                                 "transfer", "exposed",  "sweep"};
 
-/** The same for all ranks: they share the variables of this process. */
 static struct {
-  struct model model;
-  int64_t global[3];
-  int procs[3], per_host, way, passes, users;
-  struct model_route by;
+  int users;
   char result[512];
   double *times[PHASES]; /* by rank, seconds a sweep */
-  size_t buffer_bytes;
 } plan;
 
-/** One rank. */
-struct rank {
-  int rank, ranks;
-  struct geometry geometry;
-  struct decomp decomp;
-  struct layout layout;
-  struct halo_plan halo;
-  double boundary, interior, after; /* seconds of a pass */
-  struct gpu_device *device;
-  struct gpu_queue *compute;
-  struct gpu_event *computed;
-  struct halo_exchange *exchange; /* NULL without neighbours */
-  struct reduce *reduce;
-};
-
 /* ---- the plan ---- */
+
+/* What a byte of a halo takes within a host: by MPI one copy by the sender's core, through memory
+ * half of it out and half of it in again. */
+static void memory_set(void)
+{
+  const struct study_way *way = &sim.model.paths.ways[sim.way];
+  const double *value = sim.model.value + model_way_column(sim.way, 0);
+  const double share = sim.shared ? 0.5 : 1;
+  if (!way->known[STUDY_SAME_HOST] || model_at_once(way->name)) return;
+  sim.own = share * value[WAY_BANDWIDTH] / way->bandwidth[STUDY_SAME_HOST];
+  sim.host = share * value[WAY_HOST] / way->bandwidth[STUDY_SAME_HOST];
+}
 
 static status_t plan_fill(const json_t *document)
 {
   const char *model = NULL, *transport = NULL, *result = NULL;
   struct study_between between;
   json_int_t g[3];
-  if (json_unpack((json_t *)document, "{s:s, s:s, s:s, s:[I,I,I], s:[i,i,i], s:[F,F], s:i, s:i}", "model",
-                  &model, "transport", &transport, "result", &result, "global", &g[0], &g[1], &g[2], "procs",
-                  &plan.procs[0], &plan.procs[1], &plan.procs[2], "between", &between.latency,
-                  &between.bandwidth, "per_host", &plan.per_host, "passes", &plan.passes) != 0)
+  int platform;
+  if (json_unpack((json_t *)document, "{s:s, s:s, s:s, s:[I,I,I], s:[i,i,i], s:[F,F], s:i, s:i, s:b}",
+                  "model", &model, "transport", &transport, "result", &result, "global", &g[0], &g[1], &g[2],
+                  "procs", &sim.procs[0], &sim.procs[1], &sim.procs[2], "between", &between.latency,
+                  &between.bandwidth, "per_host", &sim.per_host, "passes", &sim.passes, "platform",
+                  &platform) != 0)
     return log_fail(STATUS_USAGE, "the plan is not as himeno-sim writes it");
-  for (int d = 0; d < 3; d++) plan.global[d] = g[d];
+  for (int d = 0; d < 3; d++) sim.global[d] = g[d];
   snprintf(plan.result, sizeof plan.result, "%s", result);
-  RETURN_IF_FAILED(model_json_read(model, NULL, &plan.model));
-  model_between_set(&between, &plan.model.paths);
-  plan.way = model_way(&plan.model, transport);
-  int ranks = plan.procs[0] * plan.procs[1] * plan.procs[2];
-  plan.by = model_route(&plan.model, (ranks + plan.per_host - 1) / plan.per_host, plan.way);
+  RETURN_IF_FAILED(sim_model_read(model, &between, platform, &sim.model));
+  sim.way = model_way(&sim.model, transport);
+  sim.ranks = sim.procs[0] * sim.procs[1] * sim.procs[2];
+  sim.by = model_route(&sim.model, (sim.ranks + sim.per_host - 1) / sim.per_host, sim.way);
+  sim.gpus_are_hosts = !platform;
+  sim.shared = sim.model.paths.ways[sim.way].handover == 1;
+  sim.near = NEAR_SECONDS;
+  memory_set();
   return STATUS_OK;
 }
 
-static status_t plan_read(const char *path, int ranks)
+static status_t plan_read(const char *path)
 {
   json_t *document;
   RETURN_IF_FAILED(report_json_read(path, &document));
@@ -87,180 +89,70 @@ static status_t plan_read(const char *path, int ranks)
   json_decref(document);
   if (status != STATUS_OK) return status;
   for (int p = 0; p < PHASES; p++)
-    if (!(plan.times[p] = calloc((size_t)ranks, sizeof(double))))
-      return log_fail(STATUS_ENVIRONMENT, "out of memory for the times of %d ranks", ranks);
-  return poll_open(ranks);
-}
-
-/* The largest halo buffer of any rank. */
-static status_t buffers_size(void)
-{
-  struct decomp decomp;
-  struct layout layout;
-  struct halo_plan halo;
-  int ranks = plan.procs[0] * plan.procs[1] * plan.procs[2], depth = plan.model.depth;
-  plan.buffer_bytes = 1;
-  for (int r = 0; r < ranks; r++) {
-    decomp_init(&decomp, plan.global, plan.procs, r);
-    RETURN_IF_FAILED(layout_init(&layout, &decomp, depth, 0));
-    halo_plan_init(&halo, &decomp, &layout, depth);
-    int64_t most = halo.floats > halo.recv_floats ? halo.floats : halo.recv_floats;
-    if ((size_t)most * sizeof(float) > plan.buffer_bytes) plan.buffer_bytes = (size_t)most * sizeof(float);
-  }
-  return STATUS_OK;
+    if (!(plan.times[p] = calloc((size_t)sim.ranks, sizeof(double))))
+      return log_fail(STATUS_ENVIRONMENT, "out of memory for the times of %d ranks", sim.ranks);
+  RETURN_IF_FAILED(engine_open());
+  RETURN_IF_FAILED(memory_open());
+  RETURN_IF_FAILED(handover_ranks_open());
+  RETURN_IF_FAILED(links_open());
+  RETURN_IF_FAILED(messages_open());
+  return sums_open();
 }
 
 /* ---- a rank ---- */
 
-static enum study_where where_of(const struct halo_message *message)
+static const struct himeno_kernel *kernel(void)
 {
-  int rank;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return message->peer / plan.per_host != rank / plan.per_host ? STUDY_OTHER_HOST : STUDY_SAME_HOST;
+  static struct himeno_kernel k = {.name = "fitted"};
+  k.sweeps = sim.model.depth;
+  k.class_ = k.sweeps > 1 ? HIMENO_TEMPORAL : HIMENO_CLASSIC;
+  return &k;
 }
 
-static double latency_between(const struct halo_message *message)
+static const struct halo_transport *transport(void)
 {
-  return sim_latency_of(&plan.model, plan.way, where_of(message));
+  return model_at_once(sim.model.paths.ways[sim.way].name) ? &halo_transport_p2p : &halo_transport_staged;
 }
 
-static double chain_of_rank(void)
+static void phases_keep(int rank, const struct solver_block *block)
 {
-  struct geometry g;
-  struct model_parts parts;
-  int rank;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (geometry_of_rank(plan.global, plan.procs, plan.model.depth, plan.model.overlap, plan.per_host, rank,
-                       &g) != STATUS_OK)
-    return 0;
-  model_parts_make(&plan.model, &g, plan.way, &parts);
-  return parts.chain;
+  static const enum himeno_phase of[] = {PHASE_INTERIOR, PHASE_BOUNDARY, PHASE_WAIT, PHASE_TRANSFER,
+                                         PHASE_EXPOSED};
+  double *seconds = &plan.times[SECONDS][rank];
+  for (int p = 0; p < SECONDS; p++) plan.times[p][rank] = block->phases[of[p]];
+  *seconds = block->phases[PHASE_INTERIOR] + block->phases[PHASE_BOUNDARY] + block->phases[PHASE_EXPOSED];
 }
 
-/* The launch of slabs is the model's for a sweep, and there is one only beside an interior; ν is
- * that of a message, of those alone that leave the host where others need none. */
-static double ends_of(const struct halo_plan *halo)
+/* Each point of the grid was swept by one rank, and each rank's sum came to all. */
+static status_t gosa_check(double gosa)
 {
-  const struct model *m = &plan.model;
-  const int by = plan.by.way[STUDY_OTHER_HOST];
-  double messages = 0;
-  if (model_at_once(m->paths.ways[by].name)) return m->depth * chain_of_rank();
-  for (int n = 0; n < halo->n; n++)
-    messages += by == plan.way || where_of(&halo->messages[n]) == STUDY_OTHER_HOST;
-  return messages * m->value[model_way_column(by, WAY_NEIGHBOUR)];
+  const double points = himeno_points(sim.global);
+  if (solver_gosa_agrees(gosa, points, 1e-9)) return STATUS_OK;
+  return log_fail(STATUS_WRONG, "the sum over %d ranks came to %.17g and must be %.17g", sim.ranks, gosa,
+                  points);
 }
 
-static void times_set(struct rank *r)
+static status_t rank_run(int rank, struct gpu_device *device)
 {
-  struct model_parts parts;
-  const struct model *m = &plan.model;
-  int way = r->geometry.neighbours > 0 ? plan.way : -1;
-  model_parts_make(m, &r->geometry, way, &parts);
-  r->interior = m->depth * parts.interior;
-  r->boundary = m->depth * parts.boundary;
-  r->after = m->depth * (parts.synchronisation + parts.reduction);
-}
-
-static status_t transport_open(struct rank *r)
-{
-  struct halo_reach reach[HALO_MESSAGES_MAX];
-  struct halo_context context = {.comm = MPI_COMM_WORLD,
-                                 .device = r->device,
-                                 .layout = &r->layout,
-                                 .plan = &r->halo,
-                                 .compute = r->compute};
-  return halo_transport_staged.setup(&context, reach, &r->exchange);
-}
-
-static status_t rank_open(struct rank *r)
-{
-  static const struct sim_exchange exchange = {latency_between, ends_of};
-  int depth = plan.model.depth;
-  RETURN_IF_FAILED(geometry_of_rank(plan.global, plan.procs, depth, plan.model.overlap, plan.per_host,
-                                    r->rank, &r->geometry));
-  decomp_init(&r->decomp, plan.global, plan.procs, r->rank);
-  RETURN_IF_FAILED(layout_init(&r->layout, &r->decomp, depth, 0));
-  halo_plan_init(&r->halo, &r->decomp, &r->layout, depth);
-  times_set(r);
-  RETURN_IF_FAILED(sim_device_open(&exchange, plan.buffer_bytes, &r->device));
-  RETURN_IF_FAILED(gpu_queue_create(r->device, GPU_NORMAL, &r->compute));
-  RETURN_IF_FAILED(gpu_event_create(r->device, &r->computed));
-  RETURN_IF_FAILED(reduce_create(r->rank, r->ranks, &r->reduce));
-  poll_background(reduce_progress, r->reduce, reduce_request(r->reduce));
-  return r->halo.n > 0 ? transport_open(r) : STATUS_OK;
-}
-
-static void rank_close(struct rank *r)
-{
-  if (r->exchange) halo_transport_staged.teardown(r->exchange);
-  reduce_destroy(r->reduce);
-  gpu_event_destroy(r->computed);
-  gpu_queue_destroy(r->compute);
-  sim_device_close(r->device);
-}
-
-/* ---- sweeps, as himeno/solver/pass.c makes them ---- */
-
-static status_t exchange(struct rank *r)
-{
-  struct gpu_mem field = {NULL, 0};
-  struct gpu_event *arrived = NULL;
-  int overlap = plan.model.overlap;
-  sim_work(r->compute, r->boundary + (overlap ? 0 : r->interior));
-  RETURN_IF_FAILED(gpu_record(r->computed, r->compute));
-  RETURN_IF_FAILED(halo_transport_staged.start(r->exchange, field, r->computed));
-  RETURN_IF_FAILED(halo_transport_staged.progress(r->exchange));
-  if (overlap) sim_work(r->compute, r->interior);
-  RETURN_IF_FAILED(halo_transport_staged.finish(r->exchange, &arrived));
-  return arrived ? gpu_wait(r->compute, arrived) : STATUS_OK;
-}
-
-static status_t pass(struct rank *r)
-{
-  if (r->exchange)
-    RETURN_IF_FAILED(exchange(r));
-  else
-    sim_work(r->compute, r->interior);
-  sim_work(r->compute, r->after);
-  if (r->ranks == 1) return STATUS_OK;
-  RETURN_IF_FAILED(reduce_finish(r->reduce));
-  return reduce_begin(r->reduce, 1);
-}
-
-static status_t block(struct rank *r, int passes)
-{
-  for (int p = 0; p < passes; p++) RETURN_IF_FAILED(pass(r));
-  if (r->ranks > 1) RETURN_IF_FAILED(reduce_finish(r->reduce));
-  RETURN_IF_FAILED(gpu_sync(r->compute));
-  if (r->ranks > 1 && reduce_sum(r->reduce) != r->ranks)
-    return log_fail(STATUS_WRONG, "the sum over %d ranks came to %g", r->ranks, reduce_sum(r->reduce));
-  return STATUS_OK;
-}
-
-static void phases_keep(const struct rank *r, double seconds, const struct halo_times *times)
-{
-  double sweeps = (double)plan.passes * plan.model.depth, depth = plan.model.depth;
-  const double found[PHASES] = {r->interior / depth,
-                                r->boundary / depth,
-                                times->seconds[HALO_WAIT] / sweeps,
-                                times->seconds[HALO_TRANSFER] / sweeps,
-                                seconds / sweeps - (r->interior + r->boundary) / depth,
-                                seconds / sweeps};
-  for (int p = 0; p < PHASES; p++) plan.times[p][r->rank] = found[p] > 0 ? found[p] : 0;
-}
-
-static status_t timed(struct rank *r)
-{
-  struct halo_times times = {.exchanges = 0};
-  RETURN_IF_FAILED(block(r, WARM_PASSES));
-  if (r->exchange) RETURN_IF_FAILED(halo_transport_staged.times(r->exchange, &times));
-  times = (struct halo_times){.exchanges = 0};
-  MPI_Barrier(MPI_COMM_WORLD);
-  poll_sent_reset(r->rank);
-  double begin = MPI_Wtime();
-  RETURN_IF_FAILED(block(r, plan.passes));
-  if (r->exchange) RETURN_IF_FAILED(halo_transport_staged.times(r->exchange, &times));
-  phases_keep(r, MPI_Wtime() - begin, &times);
+  const int warm = WARM_PASSES * sim.model.depth, sweeps = sim.passes * sim.model.depth;
+  struct solver_config config = {.comm = MPI_COMM_WORLD,
+                                 .device = device,
+                                 .kernel = kernel(),
+                                 .transport = transport(),
+                                 .max_sweeps = sweeps > warm ? sweeps : warm,
+                                 .overlap = sim.model.overlap};
+  struct solver *solver;
+  struct solver_block block;
+  sim.gosa_bytes = (size_t)config.max_sweeps * sizeof(double);
+  memcpy(config.global, sim.global, sizeof config.global);
+  memcpy(config.procs, sim.procs, sizeof config.procs);
+  RETURN_IF_FAILED(solver_open(&config, &solver));
+  RETURN_IF_FAILED(solver_block_run(solver, warm, 0, &block));
+  *sim_sent(rank) = (struct sim_sent){0};
+  RETURN_IF_FAILED(solver_block_run(solver, sweeps, 0, &block));
+  RETURN_IF_FAILED(gosa_check(block.gosa));
+  phases_keep(rank, &block);
+  solver_close(solver);
   return STATUS_OK;
 }
 
@@ -270,15 +162,15 @@ static json_t *sent_json(int ranks)
 {
   double messages = 0, tokens = 0, bytes = 0, most = 0;
   for (int r = 0; r < ranks; r++) {
-    const struct sim_sent *sent = poll_sent(r);
+    const struct sim_sent *sent = sim_sent(r);
     messages += (double)sent->messages;
     tokens += (double)sent->tokens;
     bytes += sent->bytes;
     if (sent->bytes > most) most = sent->bytes;
   }
-  return json_pack("{s:o, s:o, s:o, s:o}", "messages", report_json_real(messages / plan.passes), "tokens",
-                   report_json_real(tokens / plan.passes), "bytes", report_json_real(bytes / plan.passes),
-                   "bytes_most", report_json_real(most / plan.passes));
+  return json_pack("{s:o, s:o, s:o, s:o}", "messages", report_json_real(messages / sim.passes), "tokens",
+                   report_json_real(tokens / sim.passes), "bytes", report_json_real(bytes / sim.passes),
+                   "bytes_most", report_json_real(most / sim.passes));
 }
 
 static json_t *phases_json(int ranks)
@@ -302,29 +194,30 @@ static status_t outcome_write(int ranks)
   return status;
 }
 
-static status_t simulate(struct rank *r, const char *path)
+static status_t simulate(int rank, const char *path)
 {
-  if (plan.users++ == 0) {
-    RETURN_IF_FAILED(plan_read(path, r->ranks));
-    RETURN_IF_FAILED(buffers_size());
-  }
-  RETURN_IF_FAILED(rank_open(r));
-  RETURN_IF_FAILED(timed(r));
-  MPI_Barrier(MPI_COMM_WORLD);
-  return r->rank == 0 ? outcome_write(r->ranks) : STATUS_OK;
+  struct gpu_device *device;
+  if (plan.users++ == 0) RETURN_IF_FAILED(plan_read(path));
+  RETURN_IF_FAILED(engine_enter(rank));
+  RETURN_IF_FAILED(sim_device_open(&device));
+  engine_device(device);
+  RETURN_IF_FAILED(watch_barrier(MPI_COMM_WORLD, "the start"));
+  RETURN_IF_FAILED(rank_run(rank, device));
+  RETURN_IF_FAILED(watch_barrier(MPI_COMM_WORLD, "the end"));
+  engine_device(NULL);
+  sim_device_close(device);
+  return rank == 0 ? outcome_write(sim.ranks) : STATUS_OK;
 }
 
 int main(int argc, char **argv)
 {
-  struct rank r = {.rank = 0};
+  int rank;
   start_program("himeno-sim");
   start_signals();
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS || argc != 2) return STATUS_ENVIRONMENT;
-  MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &r.ranks);
-  status_t status = simulate(&r, argv[1]);
-  if (status != STATUS_OK) MPI_Abort(MPI_COMM_WORLD, (int)status);
-  rank_close(&r);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  status_t status = simulate(rank, argv[1]);
+  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
   MPI_Finalize();
   return 0;
 }

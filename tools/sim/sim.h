@@ -12,14 +12,17 @@
 #include "tools/predict/lists.h"
 #include "tools/predict/model.h"
 
-/** Share of an exchange's latency that passes on the wire; the rest before messages leave and after
- * they arrived, since that is the work of its ends. */
+/** Share of the latency between hosts that passes on the wire; the rest before messages leave and
+ * after they arrived, since that is the work of the ends. */
 #define SIM_WIRE_SHARE 0.1
+
+/** Who reads an option: runs on a platform of himeno-sim's making, or on one that is given. */
+enum { SIM_MADE = 1, SIM_GIVEN = 2 };
 
 enum sim_network { NETWORK_FAT_TREE, NETWORK_DRAGONFLY };
 
 struct sim_config {
-  const char *model, *transport, *keep, *json;
+  const char *model, *transport, *platform, *keep, *json;
   struct size_list sizes;
   struct rank_list ranks;
   int procs[3], weak, network; /**< of procs the first 0: auto */
@@ -43,10 +46,14 @@ extern const struct option_program sim_options;
 double sim_bandwidth(const struct model *model, int way, enum study_where where);
 double sim_latency_of(const struct model *model, int way, enum study_where where);
 
-/** \brief Writes a platform of \a ranks GPUs, and the list of them in the order of ranks.
- * STATUS_ENVIRONMENT. */
+/** \brief Reads a model, with what is given between hosts. On a \a platform of the user's messages
+ * between hosts take its time and staged's at the ends. */
+status_t sim_model_read(const char *path, const struct study_between *between, int platform,
+                        struct model *model);
+
+/** \brief Writes a platform of \a ranks GPUs. STATUS_ENVIRONMENT. */
 status_t sim_platform_write(const struct sim_config *config, const struct model *model, int way, int ranks,
-                            const char *platform, const char *hosts);
+                            const char *path);
 
 /** \brief Simulates a point; *outcome is what himeno-sim-ranks wrote, with the seconds that it
  * took. */

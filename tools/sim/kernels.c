@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Sweeps that take the times of the fitted model: the simulator's himeno_kernel_set. gosa of a
+ * sweep is the number of a rank's points, so that its sum over ranks can be checked. */
+#include "config.h"
+
+#include "himeno/kernels/kernels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "tools/sim/device.h"
+#include "tools/sim/engine.h"
+#include "tools/sim/links.h"
+#include "tools/sim/sim.h"
+#include "tools/sim/transports.h"
+
+struct himeno_exec {
+  struct gpu_device *device;
+  struct box inner;
+  int slabs, slot;                  /* of the pass under way */
+  double interior, boundary, after; /* seconds of a pass; after: of waiting for more ranks */
+  struct gpu_queue *edge;
+  struct gpu_event *begin, *end;
+};
+
+static double *chains; /* by rank */
+
+double kernel_chain(int rank)
+{
+  return chains ? chains[rank] : 0;
+}
+
+/* The longest latency of any message, less what passes on the wire, and ν for each message: of
+ * those alone that leave the host where others need none. */
+double staged_ends(const struct halo_plan *plan)
+{
+  const int by = sim.by.way[STUDY_OTHER_HOST], me = sim_self();
+  double longest = 0, messages = 0;
+  for (int m = 0; m < plan->n; m++) {
+    const int near = sim_is_near(plan->messages[m].peer, me);
+    const double latency = sim_latency_of(&sim.model, sim.way, near ? STUDY_SAME_HOST : STUDY_OTHER_HOST);
+    longest = fmax(longest, latency - (near ? sim.near : SIM_WIRE_SHARE * latency));
+    messages += by == sim.way || !near;
+  }
+  return longest + messages * sim.model.value[model_way_column(by, WAY_NEIGHBOUR)];
+}
+
+static status_t times_set(struct himeno_exec *x, struct gpu_mem gosa)
+{
+  const struct model *m = &sim.model;
+  struct geometry g;
+  struct model_parts parts;
+  RETURN_IF_FAILED(
+      geometry_of_rank(sim.global, sim.procs, m->depth, m->overlap, sim.per_host, sim_self(), &g));
+  model_parts_make(m, &g, g.neighbours > 0 ? sim.way : -1, &parts);
+  x->interior = m->depth * parts.interior;
+  x->boundary = m->depth * parts.boundary;
+  x->after = m->depth * (parts.synchronisation + parts.reduction);
+  chains[sim_self()] = m->depth * parts.chain;
+  sim_device_gosa(x->device, gosa, g.points);
+  return STATUS_OK;
+}
+
+static status_t cut_set(struct himeno_exec *x)
+{
+  struct decomp decomp;
+  struct layout layout;
+  struct halo_plan plan;
+  struct halo_cut cut;
+  decomp_init(&decomp, sim.global, sim.procs, sim_self());
+  RETURN_IF_FAILED(layout_init(&layout, &decomp, sim.model.depth, 0));
+  halo_plan_init(&plan, &decomp, &layout, sim.model.depth);
+  halo_cut_init(&cut, &plan, &layout);
+  x->inner = cut.inner;
+  x->slabs = cut.n;
+  return STATUS_OK;
+}
+
+static status_t kernel_open(struct gpu_device *device, const struct himeno_fields *fields,
+                            const struct himeno_kernel *kernel, struct himeno_exec **exec)
+{
+  struct himeno_exec *x = calloc(1, sizeof *x);
+  (void)kernel;
+  if (!chains) chains = calloc((size_t)sim.ranks, sizeof *chains);
+  if (!x || !chains) return log_fail(STATUS_ENVIRONMENT, "out of memory for a kernel");
+  x->device = device;
+  x->slot = -1;
+  RETURN_IF_FAILED(times_set(x, fields->gosa));
+  RETURN_IF_FAILED(cut_set(x));
+  RETURN_IF_FAILED(gpu_queue_create(device, GPU_NORMAL, &x->edge));
+  RETURN_IF_FAILED(gpu_event_create(device, &x->begin));
+  RETURN_IF_FAILED(gpu_event_create(device, &x->end));
+  *exec = x;
+  return STATUS_OK;
+}
+
+static void kernel_close(struct himeno_exec *x)
+{
+  gpu_event_destroy(x->begin);
+  gpu_event_destroy(x->end);
+  free(x);
+}
+
+static status_t fill(struct himeno_exec *x, struct gpu_queue *queue, enum himeno_array array,
+                     enum himeno_data data)
+{
+  (void)queue, (void)array, (void)data;
+  x->slot = -1;
+  return STATUS_OK;
+}
+
+static int is_slab(const struct himeno_exec *x, const struct box *box)
+{
+  return sim.model.overlap && x->slabs > 0 && memcmp(box, &x->inner, sizeof *box) != 0;
+}
+
+/* Slabs come first. Without any the whole is one box. */
+static status_t sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *s)
+{
+  double seconds = x->slot == s->slot ? 0 : x->after;
+  x->slot = s->slot;
+  if (is_slab(x, &s->box))
+    seconds += x->boundary / x->slabs;
+  else
+    seconds += x->interior + (sim.model.overlap && x->slabs > 0 ? 0 : x->boundary);
+  return sim_work(queue, seconds);
+}
+
+static int links(const struct himeno_exec *x)
+{
+  (void)x;
+  return sim.model.depth == 1 && model_at_once(sim.model.paths.ways[sim.way].name);
+}
+
+/* One launch: some of its blocks wait for the flags of the sweep before and send the slabs, the
+ * others sweep the rest; it ends with the last of them. */
+static status_t linked(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_linked *l)
+{
+  RETURN_IF_FAILED(gpu_record(x->begin, queue));
+  RETURN_IF_FAILED(gpu_wait(x->edge, x->begin));
+  RETURN_IF_FAILED(link_await(x->edge, l->link, l->step - 1));
+  RETURN_IF_FAILED(sim_work(x->edge, x->after));
+  RETURN_IF_FAILED(link_store(x->edge, l->link));
+  RETURN_IF_FAILED(link_raise(x->edge, l->link, l->step));
+  RETURN_IF_FAILED(gpu_record(x->end, x->edge));
+  RETURN_IF_FAILED(sim_work(queue, x->after + x->interior + x->boundary));
+  return gpu_wait(queue, x->end);
+}
+
+static status_t checksum(struct himeno_exec *x, struct gpu_queue *queue, const struct gpu_mem *arrays, int n,
+                         const struct box *box, uint64_t *sum)
+{
+  (void)x, (void)queue, (void)arrays, (void)n, (void)box;
+  *sum = 0;
+  return STATUS_OK;
+}
+
+static const struct himeno_kernel_set set = {.backend = "sim",
+                                             .open = kernel_open,
+                                             .close = kernel_close,
+                                             .fill = fill,
+                                             .sweep = sweep,
+                                             .links = links,
+                                             .linked = linked,
+                                             .checksum = checksum};
+
+const struct himeno_kernel_set *himeno_kernels_find(const char *backend)
+{
+  (void)backend;
+  return &set;
+}
+
+const struct himeno_kernel *himeno_kernel_standard(const struct himeno_kernel_set *of)
+{
+  return of->kernels;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory of neighbours' devices, in place of comm/transports/peers.c, and what kernels do with it:
+ * stores through the device's own link, one after the other, and flags that are seen a while
+ * later. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "comm/halo/link.h"
+#include "comm/ranks/watch.h"
+#include "comm/transports/peers.h"
+#include "tools/sim/device.h"
+#include "tools/sim/engine.h"
+#include "tools/sim/flag.h"
+#include "tools/sim/links.h"
+#include "tools/sim/sim.h"
+#include "tools/sim/transports.h"
+
+/** A flag of a mailbox, and whose it is. */
+struct mail {
+  struct flag flag;
+  uint64_t reader;
+};
+_Static_assert(sizeof(struct mail) <= HALO_FLAG_WORDS * sizeof(uint64_t), "a flag has more than its place");
+
+static struct gpu_mem *mailboxes; /* by rank */
+
+status_t links_open(void)
+{
+  mailboxes = calloc((size_t)sim.ranks, sizeof *mailboxes);
+  return mailboxes ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for mailboxes");
+}
+
+status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *queue,
+                         const struct halo_offer *offer, struct halo_reach reach[HALO_MESSAGES_MAX],
+                         struct halo_peer peers[HALO_MESSAGES_MAX])
+{
+  struct halo_mailbox *mine = offer->mailbox.handle;
+  (void)queue;
+  mailboxes[sim_self()] = offer->mailbox;
+  for (int t = 0; t < HALO_TAGS; t++) ((struct mail *)mine->flag[t])->reader = (uint64_t)sim_self();
+  RETURN_IF_FAILED(watch_barrier(context->comm, "a barrier"));
+  for (int m = 0; m < context->plan->n; m++) {
+    const int peer = context->plan->messages[m].peer;
+    reach[m].carried = sim_is_near(peer, sim_self());
+    if (reach[m].carried)
+      peers[m] = (struct halo_peer){.target = {offer->target[0], offer->target[1]},
+                                    .mailbox = mailboxes[peer],
+                                    .plane = offer->plane,
+                                    .pitch = offer->pitch};
+    else
+      snprintf(reach[m].why, sizeof reach[m].why, "on another host");
+  }
+  return STATUS_OK;
+}
+
+void halo_peers_close(struct gpu_device *device, struct halo_peer peers[HALO_MESSAGES_MAX])
+{
+  (void)device, (void)peers;
+}
+
+/* ---- what the device does ---- */
+
+static double link_bytes(const struct halo_link *link)
+{
+  double bytes = 0;
+  for (int m = 0; m < link->n; m++) {
+    double points = 1;
+    for (int d = 0; d < 3; d++) points *= link->message[m].hi[d] - link->message[m].lo[d];
+    bytes += points * (double)sizeof(float);
+  }
+  return bytes;
+}
+
+static double link_latency(void)
+{
+  return sim_latency_of(&sim.model, sim.way, STUDY_SAME_HOST);
+}
+
+static double flags_raise(void *of, uint64_t step, double since)
+{
+  const struct halo_link *link = of;
+  struct sim_sent *sent = sim_sent(sim_self());
+  for (int m = 0; m < link->n; m++) {
+    struct mail *mail = (struct mail *)link->message[m].flag;
+    flag_store(&mail->flag, link->state->base + step, since + link_latency());
+    sim_wake((int)mail->reader, since + link_latency());
+  }
+  sent->messages += link->n;
+  sent->bytes += link_bytes(link);
+  return since;
+}
+
+/* Once all flags are seen. */
+static double flags_await(void *of, uint64_t step, double since)
+{
+  const struct halo_link *link = of;
+  double end = since;
+  for (int m = 0; m < link->n; m++)
+    end = fmax(end, flag_when(&((const struct mail *)link->message[m].here)->flag, link->state->base + step));
+  if (end <= sim_now() + SIM_MOMENT) link->state->wait_ns += (uint64_t)(1e9 * (end - since));
+  return end;
+}
+
+static double base_advance(void *of, uint64_t steps, double since)
+{
+  ((const struct halo_link *)of)->state->base += steps;
+  return since;
+}
+
+/* Queues look at a link later. */
+static void *later(const struct halo_link *link)
+{
+  return (void *)(uintptr_t)link;
+}
+
+status_t link_raise(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
+{
+  return sim_then(queue, flags_raise, later(link), step);
+}
+
+status_t link_await(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
+{
+  return sim_then(queue, flags_await, later(link), step);
+}
+
+status_t link_store(struct gpu_queue *queue, const struct halo_link *link)
+{
+  const double wire = link_bytes(link) / sim_bandwidth(&sim.model, sim.way, STUDY_SAME_HOST);
+  const double seconds = kernel_chain(sim_self()) + wire;
+  link->state->push_ns += (uint64_t)(1e9 * wire);
+  link->state->edge_ns += (uint64_t)(1e9 * (seconds - wire));
+  return sim_work(queue, seconds);
+}
+
+static status_t push(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field, int which,
+                     uint64_t step)
+{
+  (void)field, (void)which;
+  RETURN_IF_FAILED(link_store(queue, link));
+  return link_raise(queue, link, step);
+}
+
+static status_t exchange(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field,
+                         int which, uint64_t step)
+{
+  RETURN_IF_FAILED(push(queue, link, field, which, step));
+  return link_await(queue, link, step);
+}
+
+static status_t advance(struct gpu_queue *queue, const struct halo_link *link, uint64_t steps)
+{
+  return sim_then(queue, base_advance, later(link), steps);
+}
+
+static const struct halo_link_ops link_ops = {
+    .push = push, .raise = link_raise, .await = link_await, .exchange = exchange, .advance = advance};
+
+const struct halo_link_ops *halo_link_ops_find(const char *backend)
+{
+  (void)backend;
+  return &link_ops;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting, in place of comm/ranks/watch.c and agree.c: simulated ranks need no deadline, and one
+ * that fails ends all. */
+#include "config.h"
+
+#include "comm/ranks/watch.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "comm/ranks/agree.h"
+#include "suite/progress.h"
+#include "tools/sim/engine.h"
+#include "tools/sim/transports.h"
+
+void watch_begin(struct watch_wait *wait, MPI_Comm comm, const char *what, watch_describe *describe,
+                 const void *of)
+{
+  *wait = (struct watch_wait){.comm = comm, .what = what, .describe = describe, .of = of};
+}
+
+status_t watch_serve(struct watch_wait *wait)
+{
+  (void)wait;
+  return STATUS_OK;
+}
+
+status_t watch_look(struct watch_wait *wait)
+{
+  return watch_serve(wait);
+}
+
+status_t watch_expired(struct watch_wait *wait)
+{
+  return log_fail(STATUS_HANG, "a simulated device waits for %s", wait->what);
+}
+
+double watch_seconds(void)
+{
+  return 0;
+}
+
+void watch_sweep(long sweep)
+{
+  (void)sweep;
+}
+
+status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what)
+{
+  (void)comm, (void)what;
+  while (!sim_sum_test(request)) sim_yield();
+  return STATUS_OK;
+}
+
+status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int count, MPI_Datatype type,
+                         MPI_Op op, const char *what)
+{
+  MPI_Request request;
+  if (sim_iallreduce(send, receive, count, type, op, comm, &request) != MPI_SUCCESS)
+    return log_fail(STATUS_FAULT, "%s cannot be simulated", what);
+  return watch_request(comm, &request, what);
+}
+
+status_t watch_barrier(MPI_Comm comm, const char *what)
+{
+  int none = 0, all;
+  return watch_allreduce(comm, &none, &all, 1, MPI_INT, MPI_MAX, what);
+}
+
+void agree_abort(MPI_Comm comm, status_t status)
+{
+  MPI_Abort(comm, (int)status);
+  abort();
+}
+
+status_t agree_status(MPI_Comm comm, status_t status)
+{
+  if (status != STATUS_OK) agree_abort(comm, status);
+  return status;
+}
+
+/* The front end tells what it is at. */
+void progress_tick(void)
+{
+}
