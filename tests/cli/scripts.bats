@@ -50,7 +50,7 @@ case "$*" in
   *) exit ;;
 esac
 echo "make $*" >>"$MADE"
-printf '%s\n' 'begun quick' 'begun slow' 'failed quick: not ok 3 what it is to do' 'ended quick' >>"$TEST_PROGRESS"
+printf '%s\n' 'begun quick' 'begun slow' 'failed quick: not ok 3 what it is to do' 'ended quick 7 5' >>"$TEST_PROGRESS"
 sleep 4
 printf '# PASS:  5\n# FAIL:  1\n# ERROR: 0\n# XPASS: 0\n# SKIP:  0\n' >build/test-suite.log
 MAKE
@@ -59,6 +59,7 @@ MAKE
   expect_status 1
   [[ $output == *"  FAIL: quick: not ok 3 what it is to do"*" s: 1 of 7 tests are done, 1 cases failed; now  slow"* ]]
   [ "${lines[-1]}" = "5 passed, 1 failed" ]
+  [[ $output == *"  quick: 7 s, 5 s of processors"* ]]
   ! grep LONG_TESTS made
   MADE=$BATS_TEST_TMPDIR/made PATH=$BATS_TEST_TMPDIR/bin:$PATH run tree/scripts/test --no-install --quick --long
   [ "${lines[-1]}" = "10 passed, 2 failed" ]
