@@ -135,7 +135,8 @@ class Run:
             ended = self.tried(name, words, limit, mode)
             if not ended and tries == 1:
                 return None
-            outcome, why = ended or (outcome, why)  # no time to try again: the first try counts
+            if ended:  # else there was no time to try again: the first try counts
+                outcome, why = ended
             if outcome not in ("not started", "partial"):
                 break
         done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "tries": tries, "seconds": round(time.time() - begin, 3),

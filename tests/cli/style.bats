@@ -23,6 +23,10 @@ follows() {
   follows licences
 }
 
+@test "Python names what is there, and uses what it takes" {
+  follows python
+}
+
 @test "every source is part of a release" {
   follows lists
 }
