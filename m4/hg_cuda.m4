@@ -6,7 +6,8 @@ AC_DEFUN([HG_CUDA],
   [], [with_cuda=auto])
 AC_ARG_WITH([cuda-arch],
   [AS_HELP_STRING([--with-cuda-arch=LIST], [chips to build for, as in 80,90, or native: those of this machine, or else the
-                   newest (default: one a generation that nvcc knows); PTX of the last is added])],
+                   newest (default: those of this machine and 70, 80, 90 and 100, which nvcc knows, and whose code
+                   others of their generation run); PTX of the last is added])],
   [], [with_cuda_arch=auto])
 AC_ARG_VAR([NVCC], [CUDA compiler])
 AC_ARG_VAR([NVCCFLAGS], [CUDA compiler flags])
@@ -42,11 +43,12 @@ AC_DEFUN([HG_CUDA_ARCH],
 [AC_MSG_CHECKING([which CUDA chips to build for])
 hg_known=$("$NVCC" --list-gpu-code 2>/dev/null | sed -n 's/^sm_\(@<:@0-9@:>@*@<:@a-z@:>@*\)$/\1/p')
 hg_cuda_arch=
+hg_here=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | grep -xF "$hg_known" | sort -u)
 AS_CASE([$with_cuda_arch],
-  [auto], [hg_wanted="60 70 75 80 86 90 100 120"],
+  [auto], [hg_wanted=$(printf '%s\n' 70 80 90 100 $hg_here | sort -nu)],
   [native], [
-    hg_wanted=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -u)
-    AS_CASE([$hg_wanted], [@<:@0-9@:>@*], [],
+    hg_wanted=$hg_here
+    AS_IF([test -z "$hg_wanted"],
       [hg_wanted=$(echo "$hg_known" | sed '/@<:@a-z@:>@/d' | sort -n | tail -n 1)])],
   [hg_wanted=$(echo "$with_cuda_arch" | sed 's/sm_//g;s/@<:@., ;@:>@/ /g')])
 for hg_chip in $hg_wanted; do

@@ -6,8 +6,7 @@ from spack.package import *
 class HimenoGpu(AutotoolsPackage, CudaPackage):
     """Himeno benchmark for GPU clusters: right bits, right speed, right scale."""
 
-    homepage = "https://example.org/himeno-gpu"  # your copy
-    git = "https://example.org/himeno-gpu.git"
+    git = "file:///path/to/himeno-gpu"  # your copy, a clone
 
     license("MIT")
     version("main", branch="main")

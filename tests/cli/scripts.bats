@@ -20,6 +20,32 @@ bats_require_minimum_version 1.5.0
   done
 }
 
+@test "quickstart builds what the run needs, runs it, and then builds the rest, for the GPUs that are here" {
+  mkdir -p "$BATS_TEST_TMPDIR"/{scripts,bin}
+  cd "$BATS_TEST_TMPDIR"
+  cp "$top_srcdir"/scripts/{quickstart,lib.sh} scripts
+  cat >configure <<'SH'
+#!/bin/sh
+echo "configure $*" >>../calls
+mkdir tests
+echo "MPIRUN=launch MPI_FLAVOUR=other" >tests/env.sh
+printf 'all first:\n\t@echo make $@ >>../calls\n' >Makefile
+SH
+  printf '#!/bin/sh\necho "$*" >>calls\nexit 5\n' >bin/launch
+  printf '#!/bin/sh\n' >bin/nvidia-smi
+  chmod +x configure bin/*
+  PATH=$PWD/bin:$PATH run scripts/quickstart --no-install
+  expect_status 5
+  [[ $output == *"The first verified report comes after about "*" s from here"*"configuring"* ]]
+  [ "$(cat calls)" = $'configure --with-cuda-arch=native\nmake first\n-np 2 ./build/himeno-gpu\nmake all' ] ||
+    [ "$(cat calls)" = $'configure --with-cuda-arch=native\nmake first\n-np 2 --oversubscribe ./build/himeno-gpu\nmake all' ]
+  for words in --no-run '--without-cuda --no-run' --with-cuda-arch=80; do
+    rm -rf build calls
+    PATH=$PWD/bin:$PATH run scripts/quickstart --no-install $words
+    ! grep native calls
+  done
+}
+
 @test "quickstart hands on options of configure, and later takes the same again" {
   mkdir "$BATS_TEST_TMPDIR/scripts"
   cd "$BATS_TEST_TMPDIR"
@@ -203,6 +229,18 @@ base/one.c:1: a comment beyond column 100" ]
   run scripts/check-style format
   expect_status 1
   [[ $output == *base/loose.c* ]]
+}
+
+@test "the style check names Python of which a name is nowhere, or an import never used" {
+  a_tree_of_its_own
+  printf '# SPDX-License-Identifier: MIT\nimport os\n\nprint(os.name)\n' >scripts/good.py
+  run scripts/check-style python
+  [ "$status" -eq 77 ] && skip "$output"
+  expect_status 0
+  printf '#!/usr/bin/env python3\nimport os\nprint(nowhere)\n' >scripts/bare
+  run scripts/check-style python
+  expect_status 1
+  [[ $output == *"scripts/bare:2:1: 'os' imported but unused"* && $output == *"undefined name 'nowhere'"* && $output != *good.py* ]]
 }
 
 # warns NAMES ASKED SCRIPT WORD...: the script's one warning of options, however it ends.

@@ -37,6 +37,7 @@ completes() {
 @test "recipes are Python, and name this version" {
   for recipe in "$sites"/*.py "$sites"/*.eb; do "$PYTHON" -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$recipe"; done
   version=$("$himeno" --version | cut -d' ' -f2)
+  run ! grep -rn 'example\.org' "$sites" "$top_srcdir"/{README.md,CITATION.cff,configure.ac}
   grep -q "version = '$version'" "$sites"/*.eb
   grep -q "^version: $version" "$top_srcdir/CITATION.cff"
   for script in "$sites"/*.sbatch; do bash -n "$script"; done
