@@ -126,3 +126,18 @@ PY
   make_there uninstall prefix=/usr DESTDIR="$PWD/stage"
   [ -z "$(find stage -type f -o -type l)" ] || { find stage -type f -o -type l; return 1; }
 }
+
+@test "compile_commands.json has each C source once, as it is compiled" {
+  make_there compile_commands.json
+  "$PYTHON" - "$top_builddir/compile_commands.json" <<'PY'
+import json, os, subprocess, sys
+commands = {command["file"]: command for command in json.load(open(sys.argv[1]))}
+for name in "base/file.c himeno/accept/policy.c tools/network/pairs.c tests/unit/test_decomp.c tests/mpi/matrix.c".split():
+    found = [file for file in commands if file.endswith("/" + name)]
+    assert len(found) == 1, (name, found)
+assert all(os.path.exists(os.path.join(command["directory"], file)) for file, command in commands.items())
+command = next(command for file, command in commands.items() if file.endswith("/base/file.c"))
+words = command["arguments"][:command["arguments"].index("-MT")]
+subprocess.run([*words, "-fsyntax-only", command["file"]], cwd=command["directory"], check=True)
+PY
+}
