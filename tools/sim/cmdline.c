@@ -28,7 +28,7 @@ static const struct option_spec options[] = {
      "model's."},
     {"platform", 0, SIM_GIVEN, OPTION_INPUT(platform, "FILE"),
      "The hosts and the network between them, as SimGrid's own XML; each host holds --per-host GPUs. In "
-     "place of --between, --network, --leaf and --taper."},
+     "place of what --between, --network, --leaf and --taper say."},
     {"network", 0, SIM_MADE, OPTION_CHOICE(network, "fat-tree|dragonfly"), "Between hosts."},
     {"leaf", 0, SIM_MADE, OPTION_INT(leaf, 1, 256, "N"),
      "Hosts at a switch (default 16 in a fat tree, 4 in a dragonfly)."},
