@@ -30,6 +30,7 @@ extern char **environ;
 static const struct switch_spec switches[] = {
     {"HIMENO_TUNE_CACHE", SWITCH_USER, FREE("a file"),
      "where tuned choices are kept, instead of `$XDG_CACHE_HOME/himeno-gpu/tune.json`"},
+    {"HIMENO_QUIET", SWITCH_USER, CHOICE("0|1"), "1: as `--quiet`, no progress on standard error"},
     {"HIMENO_NCCL", SWITCH_USER, FREE("a file"),
      "the library that transport `nccl` loads, instead of `libnccl.so.2`"},
     {"HIMENO_MPI_DEVICE", SWITCH_USER, CHOICE("0|1"),

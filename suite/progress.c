@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "base/switches.h"
 
 #define TEXT_MAX 128
 #define WIDTH    78 /* of a terminal's line */
@@ -27,7 +28,7 @@ static struct {
 
 void progress_open(int quiet)
 {
-  p.speaks = !quiet;
+  p.speaks = !quiet && !switch_number("HIMENO_QUIET", 0);
   p.in_place = isatty(STDERR_FILENO);
   p.opened = p.began = p.last = stats_now();
   log_before(progress_clear);

@@ -5,6 +5,7 @@ export top_srcdir
 . "$top_builddir/tests/env.sh"
 . "$top_srcdir/tests/settings.sh"
 himeno=$top_builddir/himeno-gpu
+export HIMENO_QUIET=1 # on a busy machine any run takes so long that it tells how far it is
 
 # Looked up once a file, since each test reads this anew: python3 itself where PATH has a script that looks for it, and a Python that
 # has jsonschema, if there is one (the first on PATH need not be the distribution's).

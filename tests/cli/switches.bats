@@ -44,6 +44,7 @@ same() {
 @test "every program's document has the switches that were set, and no others" {
   local program unknown=HIMENO_UNKNOWN
   cd "$BATS_TEST_TMPDIR"
+  unset HIMENO_QUIET
   export HIMENO_CPU_CACHE=1048576 HIMENO_OPENCL_WIDE=0 HIMENO_SOAK= HIMENO_NVML=/nonexistent OMP_NUM_THREADS=1
   export "$unknown=1"
   document() {

@@ -3,6 +3,7 @@
 load ../helper
 bats_require_minimum_version 1.5.0
 export OMP_NUM_THREADS=1
+unset HIMENO_QUIET # time is the clock's
 
 setup() {
   cd "$BATS_TEST_TMPDIR"

@@ -432,6 +432,8 @@ tells() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
     clocked 1 himeno-gpu -b null -s XS $options
     [ "$stderr" = "" ]
   done
+  HIMENO_QUIET=1 clocked 1 himeno-gpu -b null -s XS --block 10 -t 20
+  [ "$stderr" = "" ]
 }
 
 @test "a long run says less and less" {
