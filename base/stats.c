@@ -9,9 +9,6 @@
 #include "base/log.h"
 #include "base/stats.h"
 
-/** Makes the MAD of normally distributed samples an estimate of their standard deviation. */
-#define MAD_TO_SIGMA 1.4826
-
 static int compare(const void *a, const void *b)
 {
   double x = *(const double *)a, y = *(const double *)b;
@@ -54,7 +51,7 @@ struct stats_summary stats_summarise(const double *samples, size_t n)
 double stats_noise(const struct stats_summary *summary)
 {
   if (summary->n < 3 || summary->median == 0) return 0;
-  return MAD_TO_SIGMA * summary->mad / fabs(summary->median);
+  return STATS_MAD_SIGMAS * summary->mad / fabs(summary->median);
 }
 
 double stats_now(void)

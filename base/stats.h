@@ -21,6 +21,9 @@ status_t stats_add(double **samples, int *n, double sample);
 /** \brief Summary of \a n samples in any order; all zero when n is 0, or when memory ran out. */
 struct stats_summary stats_summarise(const double *samples, size_t n);
 
+/** Standard deviations in a MAD, or a median of magnitudes, of normal values. */
+#define STATS_MAD_SIGMAS 1.4826
+
 /** \brief Relative noise of a run: 1.4826·MAD over the median, 0 when there are fewer than three
  * samples. */
 double stats_noise(const struct stats_summary *summary);

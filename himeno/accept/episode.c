@@ -8,8 +8,7 @@
 
 #include "base/stats.h"
 
-#define NORMAL_MAD 1.4826 /* standard deviations in a MAD of normal values */
-#define DRAGGED    1.5    /* so many times slower is who drags another along */
+#define DRAGGED 1.5 /* so many times slower is who drags another along */
 
 /* What is looked at: one rank's blocks, of one kind. */
 struct looked {
@@ -33,7 +32,7 @@ static void limit_set(struct looked *l)
   for (int b = 0; b < l->n; b++) l->scratch[b] = seconds_of(l, b);
   struct stats_summary s = stats_summarise(l->scratch, (size_t)l->n);
   l->usual = s.median;
-  l->limit = s.median + fmax(EPISODE_SIGMAS * NORMAL_MAD * s.mad, least * s.median);
+  l->limit = s.median * (1 + fmax(EPISODE_SIGMAS * stats_noise(&s), least));
   for (int b = 0; b < l->n; b++) l->beyond[b] = l->usual > 0 && seconds_of(l, b) > l->limit;
 }
 

@@ -18,7 +18,6 @@
 #define FILE_BYTES_MAX ((size_t)1 << 30)
 #define DEVICES_MAX    65536
 #define SIGMAS         5.0
-#define NORMAL_MAD     1.4826
 #define LEAST_RATE     0.03 /* of the median, that a rate may always lack */
 #define LEAST_WAY      0.5
 #define SAME_WORK      0.02
@@ -188,7 +187,7 @@ static void put_usual(json_t *policy, const char *key, const struct series *s, c
   char from[POLICY_FROM_MAX];
   if (s->n == 0 || s->lacking) return;
   const struct stats_summary u = stats_summarise(s->values, (size_t)s->n);
-  const double spread = NORMAL_MAD * u.mad, room = fmax(SIGMAS * spread, least * u.median);
+  const double spread = STATS_MAD_SIGMAS * u.mad, room = fmax(SIGMAS * spread, least * u.median);
   if (!(u.median > 0)) return;
   snprintf(from, sizeof from, "%d %s: median %.6g, spread %.2g, %s 5 spreads, at least %g%%", s->n, of,
            u.median, spread, at_most ? "and" : "less", 100 * least);

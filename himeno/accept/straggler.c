@@ -10,7 +10,6 @@
 #include "base/stats.h"
 
 #define ALIKE         0.05   /* relative difference of bytes */
-#define NORMAL_MAD    1.4826 /* standard deviations in a MAD of normal values */
 #define NORMAL_MEDIAN 1.2533 /* standard deviations in that of a median of n, times the root of n */
 
 const char *straggler_of_name(enum straggler_of of)
@@ -146,7 +145,7 @@ static double deviation(const struct straggler_ranks *in, const double *ratios,
   for (int r = 0; r < in->ranks; r++)
     scratch[r] = stats_summarise(ratios + (size_t)r * (size_t)in->blocks, (size_t)in->blocks).mad;
   double within = stats_summarise(scratch, (size_t)in->ranks).median;
-  return NORMAL_MAD * fmax(slowness->mad, NORMAL_MEDIAN * within / sqrt(in->blocks));
+  return STATS_MAD_SIGMAS * fmax(slowness->mad, NORMAL_MEDIAN * within / sqrt(in->blocks));
 }
 
 static int find_kind(const struct straggler_ranks *in, enum straggler_of of, double *ratios, double *scratch,

@@ -57,7 +57,7 @@ static double noise_variance(const struct curve *c)
   int n = c->n - 2;
   if (n < 3) return 0;
   for (int i = 0; i < n; i++) differences[i] = fabs(c->z[i] - 2 * c->z[i + 1] + c->z[i + 2]);
-  double sigma = 1.4826 * stats_summarise(differences, (size_t)n).median / sqrt(6);
+  double sigma = STATS_MAD_SIGMAS * stats_summarise(differences, (size_t)n).median / sqrt(6);
   return sigma * sigma;
 }
 

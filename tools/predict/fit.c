@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/stats.h"
 #include "tools/predict/fit_private.h"
 
 /* Relative error of a run before anything is known of it, and the bounds of what is found. */
@@ -28,10 +29,9 @@
 #define TILE_STEPS 4
 /* Where no run tells: what a rank's bytes cost its host's others, of the time of two that send as
  * much. */
-#define GUESS_HOST      0.165
-#define FREEDOM_LEAST   2.0
-#define MEDIAN_TO_SIGMA 1.4826
-#define QUANTILE_90     1.645
+#define GUESS_HOST    0.165
+#define FREEDOM_LEAST 2.0
+#define QUANTILE_90   1.645
 
 static int group_of(const struct sample *s)
 {
@@ -185,7 +185,7 @@ static void sigmas_set(struct fitting *f)
 {
   for (int g = 0; g <= STUDY_WAYS_MAX; g++) {
     int n;
-    double sigma = MEDIAN_TO_SIGMA * errors_quantile(f, g, 0.5, &n);
+    double sigma = STATS_MAD_SIGMAS * errors_quantile(f, g, 0.5, &n);
     f->sigma[g] = n > 0 ? fmin(fmax(sigma, SPREAD_LEAST), SPREAD_MOST) : SPREAD_GUESS;
   }
 }

@@ -248,7 +248,6 @@ status_t validate_against(const struct model *model, const struct study *study, 
 /* So many times the spread of its way, and by so much, is a run off that is no measurement. */
 #define OUTLIER_SPREADS 8.0
 #define OUTLIER_LEAST   0.25
-#define MEDIAN_TO_SIGMA 1.4826
 /* Of a study; where more are off, the model is wrong and not they. */
 #define OUTLIERS_SHARE 5
 
@@ -260,7 +259,7 @@ static double spread_about(const struct validate_table *table, int way)
   for (int p = 0; off && p < table->n; p++)
     if (table->pairs[p].predicted && (way == ANY_WAY || table->pairs[p].way == way))
       off[n++] = fabs(log1p(table->pairs[p].error));
-  if (off) median = MEDIAN_TO_SIGMA * stats_summarise(off, n).median;
+  if (off) median = STATS_MAD_SIGMAS * stats_summarise(off, n).median;
   free(off);
   return n >= ENOUGH || way == ANY_WAY ? median : fmax(median, spread_about(table, ANY_WAY));
 }
