@@ -125,12 +125,6 @@ static int by_place(const void *a, const void *b)
   return (x->place > y->place) - (x->place < y->place);
 }
 
-static void say(const char *text)
-{
-  progress_clear();
-  log_print("", text);
-}
-
 static void points_say(const struct finding *all, int ranks)
 {
   struct point first[2 * SHOWN];
@@ -151,7 +145,7 @@ static void points_say(const struct finding *all, int ranks)
                units == 1 ? "" : "s");
     snprintf(text, sizeof text, "  p at %" PRId64 ",%" PRId64 ",%" PRId64 " is %.9g, must be %.9g, %s",
              p->at[0], p->at[1], p->at[2], (double)p->is, (double)p->must_be, distance);
-    say(text);
+    log_print("", text);
   }
 }
 
@@ -173,7 +167,7 @@ static void ranks_say(const struct finding *all, int ranks, const char *whole)
                                wrong > RANKS_SHOWN ? ", ..." : "");
   if (!differ && alike && strcmp(alike, whole) != 0)
     snprintf(text + used, sizeof text - (size_t)used, "; of its own part %s", alike);
-  say(text);
+  log_print("", text);
 }
 
 static void differences_say(const char *kernel, int sweeps, const struct differences *d,
@@ -185,13 +179,13 @@ static void differences_say(const char *kernel, int sweeps, const struct differe
     snprintf(text, sizeof text, "%s: after %d sweep%s %" PRId64 " of %" PRId64 " points differ: %s", kernel,
              sweeps, sweeps > 1 ? "s" : "", d->inner.counts[0],
              (hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2]), pattern_text(&d->inner, pattern));
-    say(text);
+    log_print("", text);
   }
   if (d->fixed.counts[0] > 0) {
     snprintf(text, sizeof text,
              "%s: after %d sweep%s %" PRId64 " of the boundary's points differ, which no sweep may write: %s",
              kernel, sweeps, sweeps > 1 ? "s" : "", d->fixed.counts[0], pattern_text(&d->fixed, pattern));
-    say(text);
+    log_print("", text);
   }
   if (ranks > 1) ranks_say(all, ranks, pattern_text(&d->inner, pattern));
   points_say(all, ranks);
@@ -246,7 +240,7 @@ static void gosa_say(const struct himeno_choice *choice, int sweeps, double is, 
   snprintf(text, sizeof text,
            "%s: after %d sweep%s every point is right, but gosa is %.12e and must be %.12e",
            choice->kernel->name, sweeps, sweeps > 1 ? "s" : "", is, must_be);
-  say(text);
+  log_print("", text);
 }
 
 static status_t runs_compare(const struct himeno_choice *choice, struct solver *mine,
@@ -262,7 +256,7 @@ static status_t runs_compare(const struct himeno_choice *choice, struct solver *
     return STATUS_OK;
   }
   if (choice->placement.rank == 0)
-    say("  run again, the first sweeps were right: what is wrong comes and goes, or comes later");
+    log_print("", "  run again, the first sweeps were right: what is wrong comes and goes, or comes later");
   return STATUS_OK;
 }
 
