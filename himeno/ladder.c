@@ -4,6 +4,7 @@
 #include "himeno/ladder.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,12 +83,13 @@ static status_t value_choose(const struct himeno_config *config, const struct hi
                              const struct verify_value *whole, struct himeno_rung *rung)
 {
   const struct solver_config solver = himeno_solver_config(config, choice);
+  const bool shorter = whole->source != VERIFY_NO && rung->sweeps < whole->sweeps;
   int at = 0;
-  const struct solver_check *check = solver_check_seek(whole->checks, whole->n_checks, rung->sweeps, &at);
+  const struct solver_check *check = NULL;
+  if (shorter) check = solver_check_seek(whole->checks, whole->n_checks, rung->sweeps, &at);
   rung->value = *whole;
   rung->value.checks = NULL;
-  if (whole->source == VERIFY_NO || rung->sweeps >= whole->sweeps) check = NULL;
-  if (!check && whole->source != VERIFY_NO && rung->sweeps < whole->sweeps)
+  if (shorter && !check)
     return verify_prepare(&solver, (enum himeno_verify)config->verify, rung->sweeps, &rung->value);
   rung->value.n_checks = check ? at + 1 : whole->n_checks;
   if (check) {
