@@ -24,6 +24,9 @@ struct stats_summary stats_summarise(const double *samples, size_t n);
 /** Standard deviations in a MAD, or a median of magnitudes, of normal values. */
 #define STATS_MAD_SIGMAS 1.4826
 
+/** Relative noise above which a run's reader is warned. */
+#define STATS_NOISY 0.02
+
 /** \brief Relative noise of a run: 1.4826·MAD over the median, 0 when there are fewer than three
  * samples. */
 double stats_noise(const struct stats_summary *summary);

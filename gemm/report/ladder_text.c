@@ -12,7 +12,6 @@
 
 /* Sizes side by side in a table. */
 #define COLUMNS_MAX 8
-#define NOISY       0.02
 
 static const char *verdict_of(const struct gemm_series *s)
 {
@@ -147,7 +146,7 @@ static void print_noise(const struct gemm_ladder *l, FILE *out)
 {
   const struct gemm_ladder_size *size = NULL;
   const struct gemm_kernel *kernel = NULL;
-  double most = NOISY;
+  double most = STATS_NOISY;
   for (int n = 0; n < l->n; n++)
     for (int s = 0; s < l->sizes[n].n_series; s++) {
       const struct gemm_series *one = &l->sizes[n].series[s];

@@ -9,7 +9,6 @@
 #include "base/stats.h"
 #include "gemm/report/report.h"
 
-#define NOISY       0.02
 #define WRONG_SHOWN 64
 
 static void print_what(const struct gemm_run *run, FILE *out)
@@ -93,7 +92,7 @@ static void print_speed(const struct gemm_run *run, FILE *out)
           s->launches > 1 ? "s" : "", summary.mean * (double)s->n_samples);
   if (s->n_samples > 2) fprintf(out, "; blocks vary by %.1f%%", 100 * noise);
   fprintf(out, "\n");
-  if (noise > NOISY)
+  if (noise > STATS_NOISY)
     fprintf(out, "  WARNING    this run was noisy: differences below %.1f%% mean nothing\n", 100 * noise);
 }
 

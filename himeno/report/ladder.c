@@ -5,6 +5,7 @@
 
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/stats.h"
 #include "himeno/ladder.h"
 #include "himeno/report/report.h"
 #include "suite/progress.h"
@@ -80,12 +81,12 @@ static void noise_text(const struct himeno_ladder *ladder, FILE *out)
   const struct himeno_rung *most = &ladder->rungs[0];
   for (int r = 1; r < ladder->n; r++)
     if (ladder->rungs[r].noise > most->noise) most = &ladder->rungs[r];
-  if (most->noise > HIMENO_NOISY)
+  if (most->noise > STATS_NOISY)
     fprintf(out,
             "  WARNING    this ladder was noisy: blocks of %s vary by %.1f%%, and steps below that mean "
             "nothing\n",
             most->kernel->name, 100 * most->noise);
-  if (ladder->ceiling_noise > HIMENO_NOISY)
+  if (ladder->ceiling_noise > STATS_NOISY)
     fprintf(out, "  WARNING    the ceiling was noisy: its batches vary by %.1f%%\n",
             100 * ladder->ceiling_noise);
 }

@@ -20,9 +20,6 @@ void himeno_report_text(const struct himeno_config *config, const struct himeno_
 json_t *himeno_report_json(const struct himeno_config *config, const struct himeno_choice *choice,
                            const struct himeno_result *result);
 
-/** Relative spread of a run's blocks from which on it is called noisy. */
-#define HIMENO_NOISY 0.02
-
 /** \brief A ladder's table, or the rest of it, and the document of doc/ladder.schema.json; NULL
  * when memory ran out. */
 void himeno_ladder_text(const struct himeno_config *config, const struct himeno_choice *choice,

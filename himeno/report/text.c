@@ -183,7 +183,7 @@ static void print_speed(const struct himeno_config *config, const struct himeno_
           r->n_samples, r->n_samples > 1 ? "s" : "", r->seconds);
   if (r->n_samples > 2) fprintf(out, "; blocks vary by %.1f%%", 100 * noise);
   fprintf(out, "\n");
-  if (noise > HIMENO_NOISY)
+  if (noise > STATS_NOISY)
     fprintf(out, "  WARNING    this run was noisy: differences below %.1f%% mean nothing\n", 100 * noise);
   if (config->official)
     fprintf(out, "  official   %.2f MFLOPS, score %.2f against 82.84 MFLOPS (Pentium III 600 MHz)\n",

@@ -7,11 +7,11 @@
 
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/stats.h"
 #include "suite/list.h"
 #include "tools/memory/state.h"
 
 #define BAR_CELLS 24
-#define NOISY     0.02
 
 /* ---- copies ---- */
 
@@ -108,7 +108,7 @@ static void print_rate(const char *name, const struct stats_summary *s, double m
   char bar[4 * BAR_CELLS + 1];
   report_bar(bar, sizeof bar, s->median / most, BAR_CELLS);
   fprintf(out, "    %-28s %9.1f %s  (%.1f ... %.1f)  %s%s\n", name, s->median / 1e9, unit, s->min / 1e9,
-          s->max / 1e9, bar, stats_noise(s) > NOISY ? " noisy" : "");
+          s->max / 1e9, bar, stats_noise(s) > STATS_NOISY ? " noisy" : "");
 }
 
 static void print_mixes(const struct mem_run *run, FILE *out)
