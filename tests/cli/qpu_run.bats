@@ -45,9 +45,12 @@ END
 }
 
 @test "faults and deadlocks have exit codes of their own" {
-  run "$qpu_run" -i add.qasm -u 0,5,0
+  run "$qpu_run" -i add.qasm -u 0,5,0 --hazards outside=fault
   expect_status 7
   [[ $output == *"QPU 0 at 0x20001008"*"outside every allocation"* ]]
+  run "$qpu_run" -i add.qasm -b 64,64 -u @0+32,5,@1
+  expect_status 0
+  [[ $output == *"warning: outside at 0x20001008 (+8 in its program) add t0s, r0, unif, 1 times: "* ]]
   printf 'sacq -, 3\nthrend\nnop\nnop\n' >wait.qasm
   run "$qpu_run" -i wait.qasm -q 2
   expect_status 6

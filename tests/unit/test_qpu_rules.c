@@ -274,6 +274,25 @@ static void notices_count_and_name_the_place(void **state)
   rig_close(&rig);
 }
 
+/* As loops do that ask for the next step's data before they know that there is none. */
+static void a_look_up_beyond_an_allocation_is_noticed_and_reads_nothing(void **state)
+{
+  static const char text[] = RIG_BEGIN "ldi r2, 65536 - 32\nadd r3, ra30, r2\nshl r2, elem_num, 2\n"
+                                       "add t0s, r3, r2\nnop; ldtmu0\nmov vpm, r4\n" RIG_END(1);
+  struct qpu_emu_config config = config_of(QPU_WARN);
+  (void)state;
+  struct qpu_rig rig = rig_open_checked(&config, text, 1);
+  for (uint32_t i = 0; i < RIG_WORDS; i++) rig.in[i] = i;
+  rig_run(&rig, 1);
+  for (uint32_t i = 0; i < 16; i++) assert_int_equal(rig.out[i], i < 8 ? RIG_WORDS - 8 + i : 0);
+  assert_int_equal(noticed(&rig, QPU_RULE_OUTSIDE), 1);
+  rig_close(&rig);
+  config.rules[QPU_RULE_OUTSIDE] = QPU_FAULT;
+  rig = rig_open_checked(&config, text, 1);
+  rig_must_fail(&rig, 1, STATUS_FAULT, "TMU0 look-up of element 8 at");
+  rig_close(&rig);
+}
+
 /* Each kind by itself: the others stay faults. */
 static void every_kind_has_its_own_policy(void **state)
 {
@@ -307,6 +326,7 @@ int main(void)
       cmocka_unit_test(whole_rows_with_blockmode_raise_no_doubt),
       cmocka_unit_test(a_load_steps_over_rows_of_up_to_65535_bytes),
       cmocka_unit_test(a_read_set_up_too_early_is_ignored),
+      cmocka_unit_test(a_look_up_beyond_an_allocation_is_noticed_and_reads_nothing),
       cmocka_unit_test(notices_count_and_name_the_place),
       cmocka_unit_test(every_kind_has_its_own_policy),
   };

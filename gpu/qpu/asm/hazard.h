@@ -50,7 +50,8 @@ enum qpu_rule_kind {
   QPU_RULE_PARTIAL,
   QPU_RULE_SETUP,
   QPU_RULE_CODE,
-  QPU_RULE_PITCH, /**< from here on readings of the documents */
+  QPU_RULE_OUTSIDE, /**< a look-up of what was not allocated */
+  QPU_RULE_PITCH,   /**< from here on readings of the documents */
   QPU_RULE_BLOCKMODE,
   QPU_RULE_NOP,
   QPU_N_RULES

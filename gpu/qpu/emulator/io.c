@@ -194,14 +194,22 @@ static status_t request_lookup(struct qpu_issue *issue, int number, const qpu_ve
                          number, tmu->n);
   if (emu->cost) qpu_cost_lookup(issue, number, value);
   qpu_vec *slot = &tmu->slot[(tmu->first + tmu->n) % QPU_TMU_SLOTS];
+  int outside = -1;
   for (int i = 0; i < QPU_LANES; i++) {
-    uint32_t address = (*value)[i] & ~3u, word;
-    if (!qpu_memory_word_ok(&emu->memory, address))
-      return qpu_emu_fault(issue, "TMU%d look-up of element %d at 0x%08x, outside every allocation", number,
-                           i, (*value)[i]);
-    memcpy(&word, qpu_memory_at(&emu->memory, address), sizeof word);
+    uint32_t address = (*value)[i] & ~3u, word = 0;
+    if (qpu_memory_word_ok(&emu->memory, address))
+      memcpy(&word, qpu_memory_at(&emu->memory, address), sizeof word);
+    else if (outside < 0)
+      outside = i;
     (*slot)[i] = word;
   }
+  if (outside >= 0 && emu->config.rules[QPU_RULE_OUTSIDE] == QPU_FAULT)
+    return qpu_emu_fault(issue, "TMU%d look-up of element %d at 0x%08x, outside every allocation", number,
+                         outside, (*value)[outside]);
+  if (outside >= 0)
+    RETURN_IF_FAILED(
+        qpu_rules_break(issue, QPU_RULE_OUTSIDE,
+                        "TMU look-up outside every allocation: 0 here, on the part what lies there"));
   if (++tmu->n > emu->stats.tmu_depth_used) emu->stats.tmu_depth_used = tmu->n;
   return STATUS_OK;
 }

@@ -63,8 +63,8 @@ static const struct option_spec options[] = {
     {"hazards", 0, OPTION_ALWAYS, OPTION_TEXT(hazards, "[KIND=]fault|warn|ignore,..."),
      "What a broken rule of that kind, or of all, does (default: warn, and an operand read too early is the "
      "old "
-     "one). Kinds: register uniforms sfu rotation tmurs flow end target access partial setup code pitch "
-     "blockmode nop."},
+     "one). Kinds: register uniforms sfu rotation tmurs flow end target access partial setup code outside "
+     "pitch blockmode nop."},
     {"tolerate", 0, OPTION_ALWAYS, OPTION_FLAG(tolerate), "The old spelling of --hazards ignore."},
 };
 
