@@ -148,21 +148,21 @@ errors_of() {
   [ "$(errors_of "$recorded" "('p2p',)" "(len(e), e[-1] < 0.08)")" = "(12, True)" ]
 }
 
-@test "and with two runs of each configuration: p2p within 10%, staged within 18%, half of all within 2.5%" {
+@test "and with two runs of each configuration: p2p within 7%, staged within 18%, half of all within 2.5%" {
   recorded=$top_srcdir/doc/results/h200-x4-2026-11/repeated
   [ "$(errors_of "$recorded" "('p2p', 'staged')" "(len(e), e[32] < 0.025)")" = "(64, True)" ]
-  [ "$(errors_of "$recorded" "('p2p',)" "(len(e), e[-1] < 0.10)")" = "(32, True)" ]
+  [ "$(errors_of "$recorded" "('p2p',)" "(len(e), e[-1] < 0.07)")" = "(32, True)" ]
   [ "$(errors_of "$recorded" "('staged',)" "(len(e), e[-1] < 0.18)")" = "(32, True)" ]
 }
 
-@test "eight H200 from one to four, as recorded: by p2p half within 2% and all within 8%, by staged half within 4% and 14 of 16 within 16%" {
+@test "eight H200 from one to four, as recorded: by p2p half within 2% and all within 6%, by staged half within 4% and 14 of 16 within 9%" {
   recorded=$top_srcdir/doc/results/h200-x8-2026-11
   run "$predict" --study "$recorded/runs" --comm "$recorded/paths.json" --keep unverified --fit-ranks 4 -n 8 -p 8x1x1 --against "$recorded/runs" --json eight.json
   expect_status 0
   errors() { json eight.json "(lambda e: ($2))(sorted(abs(q['error']) for q in d['against']['pairs'] if q['ranks'] == 8 and q['predicted'] and q['transport'] == '$1'))"; }
-  [ "$(errors p2p 'len(e), e[7] < 0.02, e[15] < 0.08')" = "(16, True, True)" ]
-  [ "$(errors staged 'len(e), e[7] < 0.04, e[13] < 0.16')" = "(16, True, True)" ]
-  [ "$(json eight.json "sum(q['inside'] for q in d['against']['pairs'] if q['ranks'] == 8)")" = 30 ]
+  [ "$(errors p2p 'len(e), e[7] < 0.02, e[15] < 0.06')" = "(16, True, True)" ]
+  [ "$(errors staged 'len(e), e[7] < 0.04, e[13] < 0.09')" = "(16, True, True)" ]
+  [ "$(json eight.json "sum(q['inside'] for q in d['against']['pairs'] if q['ranks'] == 8)")" = 31 ]
   [ "$(json eight.json 'd["model"]["tile_points"]')" = 256.0 ]
   follows_schema eight.json
 }

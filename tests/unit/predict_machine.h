@@ -46,8 +46,9 @@ static void machine_time(const struct machine *m, const struct geometry *g, stru
   double face = (double)(g->global[1] - 2) * (double)(g->global[2] - 2);
   double owned = ceil((double)(g->global[0] - 2) / g->ranks) * face;
   double row = (double)(g->global[2] - 2), idle = m->tile > 0 ? ceil(row / m->tile) * m->tile - row : 0;
-  double interior =
-      PASS + POINT * owned - m->cache_gain * fmin(owned, m->cache_points) + IDLE * idle * owned / row;
+  double interior = PASS + POINT * owned -
+                    (m->cache_points > 0 ? m->cache_gain * owned * exp(-owned / m->cache_points) : 0) +
+                    IDLE * idle * owned / row;
   double messages = m->at_once ? (m->overlap ? SLAB : 0) : neighbours * NEIGHBOUR;
   double all = 2 * (g->ranks - 1); /* messages of the host */
   double bytes = ((1 - m->company) * neighbours + m->company * all / 2) * 4 * face;

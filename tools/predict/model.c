@@ -92,6 +92,15 @@ static double idle_points(double points, double row, double tile_points)
   return tile_points > 0 ? points / row * (ceil(row / tile_points) * tile_points - row) : 0;
 }
 
+/* Points that are still in the cache when their turn comes again: each that came since took the
+ * place of one at random. Models of before have the first C of them. */
+static double cached_points(const struct model *model, double points)
+{
+  if (model->cache_points == 0) return 0;
+  return model->slabs_hidden ? points * exp(-points / model->cache_points)
+                             : fmin(points, model->cache_points);
+}
+
 /* All points, or, as models of before have it, those that no neighbour needs. With T sweeps a pass
  * layers of the halo are swept again, from T − 1 of them down to none. */
 static double interior_time(const struct model *model, const struct geometry *g)
@@ -101,8 +110,7 @@ static double interior_time(const struct model *model, const struct geometry *g)
                points = model->slabs_hidden ? g->points + again : g->inner;
   double seconds = model->value[TERM_PASS] + model->value[TERM_POINT] * points +
                    model->value[TERM_IDLE] * idle_points(points, g->row, model->tile_points);
-  if (model->cache_points > 0) seconds -= model->value[TERM_CACHE] * fmin(points, model->cache_points);
-  return seconds;
+  return seconds - model->value[TERM_CACHE] * cached_points(model, points);
 }
 
 static double slabs_time(const struct model *model, const struct geometry *g)

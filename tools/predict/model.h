@@ -3,9 +3,10 @@
  * \brief The performance model: seconds a sweep = max(interior, exchange) + boundary +
  * synchronisation + reduction.
  *
- *     interior        = a + t·V − g·min(V, C) + u·idle + β_k·(points of slabs across k)
- *                       V points; C of them stay in the cache from sweep to sweep; a kernel sweeps
- *                       rows in tiles of W points, and of the last tile of each row some are idle
+ *     interior        = a + t·V − g·V·exp(−V/C) + u·idle + β_k·(points of slabs across k)
+ *                       V points; each takes the place of one of the cache's C at random, so that
+ *                       a share of exp(−V/C) is there yet when its turn comes again; a kernel
+ *                       sweeps rows in tiles of W points, and of a row's last tile some are idle
  *     exchange        = λ·latency of the longest path + ν·messages + max over the paths, within
  *                       the host and beyond, of (φ·B + χ·ΣB) / bandwidth of the path, a T-th of it
  *                       a sweep: B bytes that the rank sends, ΣB bytes that all ranks of its host
