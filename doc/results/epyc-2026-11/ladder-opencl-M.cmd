@@ -1,0 +1,1 @@
+himeno-gpu -b opencl --device 0 -s M --ladder -t 2
