@@ -166,3 +166,27 @@ for old, new in [(before, now), *zip(before.pop("findings"), now["findings"])]:
     assert {key: new[key] for key in old if key not in ("time", "seconds")} == {key: old[key] for key in old if key not in ("time", "seconds")}
 PY
 }
+
+@test "what pages say is what figures.csv has, and that is what the documents have" {
+  run "$PYTHON" "$top_srcdir/tests/cli/figures.py" "$top_srcdir"
+  expect_status 0
+  [[ $output =~ ^[1-9][0-9]+' figures of '[1-9] ]]
+}
+
+@test "a wrong, a lost and an uncited figure of a page are named" {
+  mkdir -p tree/doc/results/one
+  printf '%s\n' '<!-- all figures: results/*/figures.csv -->' '| a | 12.3 |' '| b | 41% | 7 |' >tree/doc/page.md
+  echo '{"name": "r", "command": "prog", "document": {"x": {"y": 12.34}, "list": [{"k": "m", "v": 0.412}]}}' >tree/doc/results/one/runs.jsonl
+  row() { echo "page.md,$1,$2,u,r,$3,${4-prog}" >>tree/doc/results/one/figures.csv; }
+  rows() { echo page,line,value,unit,document,where,command >tree/doc/results/one/figures.csv; row '| a |' 12.3 "$1"; }
+  figures() { run "$PYTHON" "$top_srcdir/tests/cli/figures.py" tree; }
+  rows x.y && row '| b |' 41% 'list[k=m].v' && row '| b |' 7 7
+  figures && expect_status 0
+  rows 'x.y / 2'
+  figures
+  [ "$status" -eq 1 ]
+  [[ $output == *'12.3: the document has 6.17'* && $output == *'page.md:3: a figure that no figures.csv has'* ]]
+  rows x.y && row '| b |' 41% 'list[k=m].v' other && row '| c |' 1 1
+  figures
+  [[ $output == *'was made by: prog'* && $output == *'0 lines have "| c |"'* && $output == *'1 times 7 in a line, 0 in figures.csv'* ]]
+}

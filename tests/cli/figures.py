@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds what doc/*.md say against doc/results/*/figures.csv, and that against the documents beside it.
+
+A row of figures.csv is one figure of one page:
+  page, line   the page of doc/, and words that one of its lines alone has
+  value, unit  as the page writes it: 2687, 99.0%, 0.27
+  document     a file of that folder, or the name of a line of its runs.jsonl, or one of another folder by ../; empty for a figure of
+               others, which nothing here can show
+  where        of the document: parts by dots, [key=value,...] for the one of a list that has them, [n] for its nth; what stands in
+               another document behind its name and a colon; of plain text "WORDS #N", the Nth number, from 0, of the line with them; terms by " / ", " * " and " - ", from left to right
+  command      what made the document, as runs.jsonl or the .cmd beside it has it
+Usage: figures.py SOURCE-TREE; what is wrong, a line each, and exit status 1."""
+import csv
+import json
+import pathlib
+import re
+import sys
+
+# A page that says so has no figure in a table that a figures.csv has not.
+WHOLE = "<!-- all figures: results/*/figures.csv -->"
+FIELDS = ["page", "line", "value", "unit", "document", "where", "command"]
+NUMBER = re.compile(r"(?<![\w.\-_/])(?<!\d×)\d+(?:\.\d+)?%?(?![\w×])")
+documents = {}
+
+
+def recorded(folder):
+    """What the lines of a folder's runs.jsonl hold, by name: command and document."""
+    path = folder / "runs.jsonl"
+    if path not in documents:
+        lines = path.read_text().splitlines() if path.is_file() else []
+        documents[path] = {record["name"]: record for record in map(json.loads, lines)}
+    return documents[path]
+
+
+def document(folder, name):
+    """The document of that name and its command, None where nothing says it."""
+    path = folder / name
+    if path not in documents:
+        command = path.with_suffix(".cmd")
+        if path.is_file():
+            text = path.read_text()
+            documents[path] = json.loads(text) if path.suffix == ".json" else text, command.read_text().strip() if command.is_file() else None
+        else:
+            record = recorded(path.parent)[path.name]
+            documents[path] = record["document"], record["command"]
+    return documents[path]
+
+
+def chosen(items, words):
+    """The one of a list with these members, or that place of it."""
+    if words.isdigit():
+        return items[int(words)]
+    wanted = dict(word.split("=", 1) for word in words.split(","))
+    found = [item for item in items if all(json.dumps(item[key]).strip('"') == value for key, value in wanted.items())]
+    if len(found) != 1:
+        raise ValueError(f"[{words}] fits {len(found)} of a list")
+    return found[0]
+
+
+def value_at(at, where):
+    if isinstance(at, str):
+        words, _, number = where.rpartition(" #")
+        line, = (line for line in at.splitlines() if words in line)
+        return float(NUMBER.findall(line)[int(number)].rstrip("%"))
+    for key, words in re.findall(r"([^.\[\]]+)|\[([^\]]+)\]", where):
+        at = chosen(at, words) if words else at[key]
+    return float(at)
+
+
+def term(folder, name, words):
+    if re.fullmatch(r"[\d.e+-]+", words):
+        return float(words)
+    other, _, where = words.rpartition(":")
+    return value_at(document(folder, other or name)[0], where)
+
+
+def measured(folder, row):
+    words = re.split(r" ([/*-]) ", row["where"])
+    value = term(folder, row["document"], words[0])
+    for operation, word in zip(words[1::2], words[2::2]):
+        other = term(folder, row["document"], word)
+        value = {"/": value / other if other else float("nan"), "*": value * other, "-": value - other}[operation]
+    return value
+
+
+def said(text, value):
+    """The value as a page writes it that has these digits."""
+    plain = text.rstrip("%")
+    digits = len(plain.partition(".")[2])
+    return f"{value * (100 if text.endswith('%') else 1):.{digits}f}" == plain
+
+
+def row_faults(folder, row):
+    if not row["document"]:
+        if row["where"] or not row["command"]:
+            yield "without a document it has no place in one, and says in `command` whose it is"
+        return
+    try:
+        command = document(folder, row["document"])[1]
+        if command is not None and row["command"] != command:
+            yield f"the document was made by: {command}"
+        value = measured(folder, row)
+        if not said(row["value"], value):
+            yield f"the document has {value:.6g}"
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        yield f"nothing there: {error}"
+
+
+def numbers(line):
+    """The numbers of a line that are figures: of a table's row those behind its first cell, without what stands in back quotes."""
+    cells = line.split("|")
+    text = "|".join(cells[2:]) if line.startswith("|") else line
+    return [found.strip() for found in NUMBER.findall(re.sub(r"`[^`]*`|\]\([^)]*\)", "", text))]
+
+
+def page_faults(name, text, rows):
+    cited = {}
+    for row in rows:
+        lines = [line for line in text.splitlines() if row["line"] in line]
+        if len(lines) != 1:
+            yield f'{name}: {len(lines)} lines have "{row["line"]}"'
+        else:
+            cited.setdefault(lines[0], []).append(row["value"])
+    for line, values in cited.items():
+        there = numbers(line)
+        for value in sorted(set(values) | set(there)):
+            if there.count(value) < values.count(value) or (WHOLE in text and there.count(value) > values.count(value)):
+                yield f"{name}: {there.count(value)} times {value} in a line, {values.count(value)} in figures.csv: {line[:70]}"
+    for number, line in enumerate(text.splitlines(), 1):
+        if WHOLE in text and line.startswith("|") and numbers(line) and line not in cited:
+            yield f"{name}:{number}: a figure that no figures.csv has: {line[:70]}"
+
+
+def main(source):
+    faults, pages = [], {}
+    for path in sorted((source / "doc/results").glob("*/figures.csv")):
+        with path.open(newline="") as file:
+            reader = csv.DictReader(file)
+            if reader.fieldnames != FIELDS:
+                faults.append(f"{path}: its columns are not {','.join(FIELDS)}")
+                continue
+            for number, row in enumerate(reader, 2):
+                faults += [f"{path}:{number}: {row['value']}: {fault}" for fault in row_faults(path.parent, row)]
+                pages.setdefault(row["page"], []).append(row)
+    for page, rows in sorted(pages.items()):
+        faults += page_faults(page, (source / "doc" / page).read_text(), rows)
+    print("\n".join(faults) if faults else f"{sum(map(len, pages.values()))} figures of {len(pages)} pages")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1])))
