@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/telemetry_sources.h"
 
@@ -45,9 +46,8 @@ void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample
 
 void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state)
 {
-  const int none = TELEMETRY_UNKNOWN;
-  *state = (struct telemetry_state){none, none, none, none, none, none, none,
-                                    none, none, none, none, none, none, none};
+  memset(state, 0xff, sizeof *state); /* TELEMETRY_UNKNOWN, all of them */
+  state->card[0] = 0;
   if (telemetry->sysfs) sysfs_state(telemetry->sysfs, state);
   if (telemetry->nvml) nvml_state(telemetry->nvml, state);
 }
@@ -83,14 +83,31 @@ double telemetry_value(const struct telemetry_sample *sample, enum telemetry_val
   return values[value];
 }
 
-const char *const telemetry_fact_names[TELEMETRY_FACTS] = {"corrected", "uncorrected", "retired",
-                                                           "pcie_gen",  "pcie_width",  "nvlinks_active"};
+const char *const telemetry_fact_names[TELEMETRY_FACTS] = {
+    "corrected",  "uncorrected", "retired",     "pcie_replays", "nvlink_replays", "nvlink_recoveries",
+    "nvlink_crc", "xids",        "card_errors", "pcie_gen",     "pcie_width",     "nvlinks_active"};
+
+const char *const telemetry_counter_words[TELEMETRY_COUNTERS] = {
+    "ECC errors corrected",   "ECC errors not corrected", "pages or rows retired", "PCIe replays",
+    "NVLink replays",         "NVLink recoveries",        "NVLink CRC errors",     "Xid events",
+    "errors of network cards"};
 
 int64_t telemetry_fact(const struct telemetry_state *state, enum telemetry_fact fact)
 {
-  const int64_t facts[TELEMETRY_FACTS] = {state->corrected, state->uncorrected, state->retired,
-                                          state->pcie_gen,  state->pcie_width,  state->nvlinks_active};
+  const int64_t facts[TELEMETRY_FACTS] = {
+      state->corrected,      state->uncorrected,       state->retired,    state->pcie_replays,
+      state->nvlink_replays, state->nvlink_recoveries, state->nvlink_crc, state->xids,
+      state->card_errors,    state->pcie_gen,          state->pcie_width, state->nvlinks_active};
   return facts[fact];
+}
+
+const char *telemetry_fact_detail(const struct telemetry_state *state, enum telemetry_fact fact,
+                                  char text[TELEMETRY_DETAIL_BYTES])
+{
+  text[0] = 0;
+  if (fact == FACT_XIDS && state->xids > 0) snprintf(text, TELEMETRY_DETAIL_BYTES, "Xid %d", state->xid);
+  if (fact == FACT_CARD_ERRORS) snprintf(text, TELEMETRY_DETAIL_BYTES, "%s", state->card);
+  return text;
 }
 
 const char *telemetry_throttle_text(int throttle, char *text, size_t size)

@@ -59,6 +59,12 @@ struct telemetry_state {
   int pcie_gen, pcie_gen_max, pcie_width, pcie_width_max;
   int nvlinks, nvlinks_active;
   int memory_bits, cores; /**< of the memory's bus; lanes of all multiprocessors */
+  int64_t pcie_replays;
+  int64_t nvlink_replays, nvlink_recoveries, nvlink_crc; /**< of all links together */
+  int64_t xids;                                          /**< since telemetry_open */
+  int xid;                                               /**< the last one's number */
+  int64_t card_errors; /**< and discards, of the host's network cards, by whoever reads them */
+  char card[48];       /**< the one that had most of the last ones */
 };
 
 /** \brief What the device could do by its highest clocks and its widths: bytes a second of memory
@@ -72,12 +78,27 @@ enum telemetry_fact {
   FACT_CORRECTED,
   FACT_UNCORRECTED,
   FACT_RETIRED,
-  FACT_PCIE_GEN,
+  FACT_PCIE_REPLAYS,
+  FACT_NVLINK_REPLAYS,
+  FACT_NVLINK_RECOVERIES,
+  FACT_NVLINK_CRC,
+  FACT_XIDS,
+  FACT_CARD_ERRORS,
+  TELEMETRY_COUNTERS, /**< those above only rise, where something was wrong */
+  FACT_PCIE_GEN = TELEMETRY_COUNTERS,
   FACT_PCIE_WIDTH,
   FACT_NVLINKS_ACTIVE,
   TELEMETRY_FACTS
 };
 extern const char *const telemetry_fact_names[TELEMETRY_FACTS];
+
+/** What the first of them count, for people. */
+extern const char *const telemetry_counter_words[TELEMETRY_COUNTERS];
+
+/** \brief Which one came last, "Xid 79" or a card's name; "" where the fact tells all. */
+#define TELEMETRY_DETAIL_BYTES 48
+const char *telemetry_fact_detail(const struct telemetry_state *state, enum telemetry_fact fact,
+                                  char text[TELEMETRY_DETAIL_BYTES]);
 
 /** \brief One of them by number. */
 int64_t telemetry_fact(const struct telemetry_state *state, enum telemetry_fact fact);

@@ -21,8 +21,17 @@
 #define NVML_RETIRED_DOUBLE_BIT 1
 #define NVML_LINKS_MAX          18
 #define NVML_THROTTLE_IDLE      1ull
+#define NVML_EVENT_XID          8ull
 
-typedef void *device_t;
+typedef void *device_t, *event_set_t;
+
+struct event {
+  device_t device;
+  unsigned long long type, data; /* the number of an Xid */
+  unsigned gpu_instance, compute_instance;
+};
+
+enum { LINK_REPLAY, LINK_RECOVERY, LINK_CRC_FLIT, LINK_CRC_DATA };
 
 struct nvml {
   void *library;
@@ -46,6 +55,13 @@ struct nvml {
   int (*bus_width)(device_t, unsigned *bits);
   int (*cores)(device_t, unsigned *cores);
   int (*mig)(device_t, unsigned *current, unsigned *pending);
+  int (*replays)(device_t, unsigned *count);
+  int (*nvlink_errors)(device_t, unsigned link, int counter, unsigned long long *count);
+  int (*event_next)(event_set_t, struct event *, unsigned milliseconds);
+  int (*events_free)(event_set_t);
+  event_set_t events; /* NULL where it tells no Xid events */
+  int64_t xids;
+  int xid;
 };
 
 /* Object and function pointers have one size wherever there is dlsym. */
@@ -75,6 +91,24 @@ static void find_all(struct nvml *n)
   find(n, "nvmlDeviceGetMemoryBusWidth", &n->bus_width);
   find(n, "nvmlDeviceGetNumGpuCores", &n->cores);
   find(n, "nvmlDeviceGetMigMode", &n->mig);
+  find(n, "nvmlDeviceGetPcieReplayCounter", &n->replays);
+  find(n, "nvmlDeviceGetNvLinkErrorCounter", &n->nvlink_errors);
+  find(n, "nvmlEventSetWait_v2", &n->event_next);
+  find(n, "nvmlEventSetFree", &n->events_free);
+}
+
+/* Events are kept from now on until somebody takes them. */
+static void events_begin(struct nvml *n)
+{
+  int (*create)(event_set_t *), (*enlist)(device_t, unsigned long long types, event_set_t);
+  event_set_t events;
+  find(n, "nvmlEventSetCreate", &create);
+  find(n, "nvmlDeviceRegisterEvents", &enlist);
+  if (!create || !enlist || !n->event_next || !n->events_free || create(&events) != NVML_SUCCESS) return;
+  if (enlist(n->device, NVML_EVENT_XID, events) == NVML_SUCCESS)
+    n->events = events;
+  else
+    n->events_free(events);
 }
 
 /* Starts NVML and finds the device; whether that worked. */
@@ -96,7 +130,10 @@ struct nvml *nvml_open(const char *pci)
   if (!n || !pci[0]) goto fail;
   if (!(n->library = dlopen(name ? name : "libnvidia-ml.so.1", RTLD_NOW))) goto fail;
   find_all(n);
-  if (start(n, pci)) return n;
+  if (start(n, pci)) {
+    events_begin(n);
+    return n;
+  }
   dlclose(n->library);
 fail:
   free(n);
@@ -106,6 +143,7 @@ fail:
 void nvml_close(struct nvml *nvml)
 {
   if (!nvml) return;
+  if (nvml->events) nvml->events_free(nvml->events);
   nvml->shutdown();
   dlclose(nvml->library);
   free(nvml);
@@ -189,9 +227,29 @@ static void read_nvlinks(const struct nvml *n, struct telemetry_state *state)
   if (n->nvlink) state->nvlinks = links, state->nvlinks_active = up;
 }
 
-void nvml_state(const struct nvml *n, struct telemetry_state *state)
+static void read_nvlink_errors(const struct nvml *n, int counter, int64_t *errors)
 {
-  unsigned current, pending;
+  unsigned long long count;
+  for (unsigned link = 0; n->nvlink_errors && link < NVML_LINKS_MAX; link++) {
+    if (n->nvlink_errors(n->device, link, counter, &count) != NVML_SUCCESS) continue;
+    *errors = (*errors < 0 ? 0 : *errors) + (int64_t)count;
+  }
+}
+
+static void read_xids(struct nvml *n, struct telemetry_state *state)
+{
+  struct event event;
+  while (n->events && n->event_next(n->events, &event, 0) == NVML_SUCCESS) {
+    if (event.type != NVML_EVENT_XID) continue;
+    n->xids++;
+    n->xid = (int)event.data;
+  }
+  if (n->events) state->xids = n->xids, state->xid = n->xid;
+}
+
+void nvml_state(struct nvml *n, struct telemetry_state *state)
+{
+  unsigned current, pending, replays;
   read_one_of(n, n->clock_max, NVML_CLOCK_SM, &state->sm_mhz_max);
   read_one_of(n, n->clock_max, NVML_CLOCK_MEMORY, &state->memory_mhz_max);
   if (n->ecc_mode && n->ecc_mode(n->device, &current, &pending) == NVML_SUCCESS) state->ecc = (int)current;
@@ -204,4 +262,10 @@ void nvml_state(const struct nvml *n, struct telemetry_state *state)
   read_number(n, n->link_width_max, &state->pcie_width_max);
   read_nvlinks(n, state);
   read_widths(n, state);
+  if (n->replays && n->replays(n->device, &replays) == NVML_SUCCESS) state->pcie_replays = replays;
+  read_nvlink_errors(n, LINK_REPLAY, &state->nvlink_replays);
+  read_nvlink_errors(n, LINK_RECOVERY, &state->nvlink_recoveries);
+  read_nvlink_errors(n, LINK_CRC_FLIT, &state->nvlink_crc);
+  read_nvlink_errors(n, LINK_CRC_DATA, &state->nvlink_crc);
+  read_xids(n, state);
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/stats.h"
@@ -12,27 +13,53 @@
 /* Looking at the state takes at most this share of the time. */
 #define LOOK_SHARE 0.05
 
+/* A card that was not there before has counted nothing meanwhile; what has no place on the PCI is
+ * made of software. */
+static void cards_look(struct record *r, const struct telemetry_state *before, struct telemetry_state *state)
+{
+  struct cards now;
+  int64_t most = 0;
+  cards_read("", &now);
+  state->card_errors = before->card_errors;
+  memcpy(state->card, before->card, sizeof state->card);
+  for (int n = 0; n < now.n; n++) {
+    const struct card *card = &now.card[n], *was = cards_find(r->cards, card->name);
+    const int64_t rise = was ? card->errors - was->errors : 0;
+    if (!card->pci[0]) continue;
+    state->card_errors = (state->card_errors < 0 ? 0 : state->card_errors) + (rise > 0 ? rise : 0);
+    if (rise <= most) continue;
+    most = rise;
+    snprintf(state->card, sizeof state->card, "%s", card->name);
+  }
+  *r->cards = now;
+}
+
 static double state_read(struct record *r, struct telemetry_state *state)
 {
+  const struct telemetry_state before = *state;
   double begin = stats_now();
   telemetry_state(r->device, state);
+  if (r->cards) cards_look(r, &before, state);
   r->looked = stats_now();
   return r->looked - begin;
 }
 
-status_t record_open(const char *pci, int ranks, struct record **record)
+status_t record_open(const struct placement *placement, struct record **record)
 {
   struct record *r = calloc(1, sizeof *r);
-  if (r) r->device = telemetry_open(pci);
-  if (!r || !r->device) {
-    free(r);
+  const int with_cards = placement->host_rank == 0;
+  if (r) r->device = telemetry_open(placement->info.pci);
+  if (r && with_cards) r->cards = calloc(1, sizeof *r->cards);
+  if (!r || !r->device || (with_cards && !r->cards)) {
+    record_close(r);
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for records of blocks");
   }
   r->stride = 1;
   snprintf(r->telemetry.source, sizeof r->telemetry.source, "%s", telemetry_source(r->device));
+  r->telemetry.before.card_errors = TELEMETRY_UNKNOWN;
   r->look_seconds = state_read(r, &r->telemetry.before);
   r->telemetry.after = r->telemetry.before;
-  series_open(&r->series, ranks);
+  series_open(&r->series, placement->ranks);
   *record = r;
   return STATUS_OK;
 }
@@ -42,6 +69,7 @@ void record_close(struct record *record)
   if (!record) return;
   telemetry_close(record->device);
   free(record->throttled);
+  free(record->cards);
   free(record);
 }
 
@@ -111,7 +139,9 @@ static void look(struct record *r)
   for (enum telemetry_fact f = 0; f < TELEMETRY_FACTS; f++) {
     int64_t from = telemetry_fact(&before, f), to = telemetry_fact(&t->after, f);
     int block = r->series.blocks > 0 ? r->series.blocks - 1 : 0;
-    if (from != to) change_add(t, &(struct record_change){block, f, from, to});
+    struct record_change change = {block, f, from, to, ""};
+    telemetry_fact_detail(&t->after, f, change.detail);
+    if (from != to) change_add(t, &change);
   }
 }
 
@@ -139,6 +169,13 @@ void record_merge(struct record_telemetry *all, const struct record_telemetry *o
   all->samples += other->samples;
   range_widen(all, &other->low);
   range_widen(all, &other->high);
+}
+
+int64_t record_rise(const struct record_telemetry *telemetry, enum telemetry_fact counter)
+{
+  const int64_t from = telemetry_fact(&telemetry->before, counter),
+                to = telemetry_fact(&telemetry->after, counter);
+  return from < 0 || to < 0 ? TELEMETRY_UNKNOWN : to > from ? to - from : 0;
 }
 
 int record_reasons(const struct record_telemetry *telemetry)

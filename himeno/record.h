@@ -5,6 +5,8 @@
 #ifndef HIMENO_RECORD_H
 #define HIMENO_RECORD_H
 
+#include "comm/ranks/cards.h"
+#include "comm/ranks/placement.h"
 #include "gpu/telemetry.h"
 #include "himeno/solver/solver.h"
 #include "suite/series.h"
@@ -32,6 +34,7 @@ struct record_change {
   int block; /**< from 0, after which it was seen */
   enum telemetry_fact of;
   int64_t from, to;
+  char detail[TELEMETRY_DETAIL_BYTES];
 };
 
 /** A rank's telemetry over all timed blocks. */
@@ -49,6 +52,7 @@ struct record_telemetry {
 
 struct record {
   struct telemetry *device;
+  struct cards *cards; /**< of the host, as read last; NULL where another rank reads them */
   struct record_telemetry telemetry;
   struct telemetry_sample now; /**< after the last block */
   struct series series;
@@ -61,8 +65,8 @@ struct record {
   int n_throttled;
 };
 
-/** \brief Starts to watch the device at \a pci, of one of \a ranks ranks. */
-status_t record_open(const char *pci, int ranks, struct record **record);
+/** \brief Starts to watch this rank's device, and the network cards on the first rank of a host. */
+status_t record_open(const struct placement *placement, struct record **record);
 void record_close(struct record *record);
 
 /** \brief A timed block has ended: takes the sample of it, and looks at the device's state unless
@@ -75,6 +79,10 @@ void record_finish(struct record *record);
 
 /** \brief Widens \a all by what another device did. */
 void record_merge(struct record_telemetry *all, const struct record_telemetry *other);
+
+/** \brief How much the counter rose, from before the first block to after the last; −1 where it
+ * cannot be read. */
+int64_t record_rise(const struct record_telemetry *telemetry, enum telemetry_fact counter);
 
 /** \brief Why the device was throttled, over all blocks: enum telemetry_throttle, or-ed. */
 int record_reasons(const struct record_telemetry *telemetry);

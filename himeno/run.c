@@ -62,7 +62,7 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
   struct himeno_result *r = &run->result;
   progress_begin("preparing kernel %s", solver.kernel->name);
   RETURN_IF_FAILED(solver_open(&solver, &run->solver));
-  RETURN_IF_FAILED(agree_status(p->comm, record_open(p->info.pci, p->ranks, &run->record)));
+  RETURN_IF_FAILED(agree_status(p->comm, record_open(p, &run->record)));
   m->solver = run->solver;
   m->record = run->record;
   RETURN_IF_FAILED(himeno_partial_write(m));

@@ -24,7 +24,8 @@ static const char *const ib_errors[] = {"symbol_error",
                                         "port_rcv_remote_physical_errors",
                                         "local_link_integrity_errors",
                                         "excessive_buffer_overrun_errors"};
-static const char *const net_errors[] = {"rx_errors", "tx_errors", "rx_dropped", "tx_dropped"};
+/* rx_dropped counts what nobody listens to as well. */
+static const char *const net_errors[] = {"rx_errors", "tx_errors", "rx_missed_errors", "tx_dropped"};
 
 const char *cards_sysfs(void)
 {

@@ -67,6 +67,9 @@ const char *cards_sysfs(void);
  * cards has none: that is no error. */
 void cards_read(const char *pci, struct cards *cards);
 
+/** \brief The card of that name; NULL for none. */
+const struct card *cards_find(const struct cards *cards, const char *name);
+
 /** \brief How near two PCI devices are by their paths in sysfs. */
 enum cards_near cards_near(const char *pci, const char *other);
 

@@ -20,7 +20,7 @@ struct reading {
   uint64_t sent;
 };
 
-static const struct card *find(const struct cards *cards, const char *name)
+const struct card *cards_find(const struct cards *cards, const char *name)
 {
   for (int c = 0; c < cards->n; c++)
     if (strcmp(cards->card[c].name, name) == 0) return &cards->card[c];
@@ -43,7 +43,7 @@ static void row_fill(const struct reading *readings, int ranks, int r, const str
                      struct cards_table *table)
 {
   struct cards_row *row = &table->rows[table->n];
-  const struct card *before = find(&readings[r].before, card->name);
+  const struct card *before = cards_find(&readings[r].before, card->name);
   int64_t *asked = &table->asked[table->n];
   *row = (struct cards_row){.card = *card};
   *asked = 0;
@@ -54,7 +54,7 @@ static void row_fill(const struct reading *readings, int ranks, int r, const str
   }
   for (int s = 0; s < ranks; s++) {
     const struct card *seen =
-        same_host(&readings[r], &readings[s]) ? find(&readings[s].after, card->name) : NULL;
+        same_host(&readings[r], &readings[s]) ? cards_find(&readings[s].after, card->name) : NULL;
     table->near[table->n * ranks + s] = (unsigned char)(seen ? seen->near : CARDS_UNKNOWN);
     if (same_host(&readings[r], &readings[s])) *asked += (int64_t)readings[s].sent;
   }

@@ -242,6 +242,7 @@ static json_t *policy_of(const struct good *g)
   put(p, "devices_unshared", json_true(), sound);
   put(p, "stragglers_max", json_integer(0), sound);
   put(p, "episodes_max", json_integer(0), sound);
+  put(p, "counted_max", json_integer(0), sound);
   put(p, "throttled_max", json_integer(0), sound);
   json_object_set_new(p, "throttle_forbidden",
                       json_pack("[s, s, s, s]", "hardware", "thermal", "hardware_thermal", "power_brake"));

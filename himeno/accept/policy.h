@@ -43,6 +43,7 @@ struct accept_policy {
   double exchange_gbps_ratio_min; /**< rate over the median of the ways like it */
   double stragglers_max;
   double episodes_max;
+  double counted_max;      /**< errors that a rank's device, links and cards counted meanwhile */
   double devices_per_host; /**< ranks a host, each with a device */
   double binding;          /**< 1: no device and no core is shared by ranks */
   double devices_unshared; /**< 1: no device is; of CPUs, no core */

@@ -156,6 +156,11 @@ static double episodes(const struct himeno_result *result, struct accept_check *
   return result->n_episodes;
 }
 
+static double counted(const struct himeno_result *result, struct accept_check *check)
+{
+  return suspect_most_counted(result, &check->rank, check->why, sizeof check->why);
+}
+
 /* The host with fewest devices: ranks that share one count it once. */
 static double devices_per_host(const struct himeno_result *result, struct accept_check *check)
 {
@@ -183,7 +188,8 @@ enum of {
   OF_DEVICE_NOISE, /* how those vary */
   OF_WAYS,         /* exchanges before the blocks */
   OF_STRAGGLERS,
-  OF_EPISODES /* a soak looks for them too */
+  OF_EPISODES, /* a soak looks for them too */
+  OF_COUNTERS
 };
 
 static const struct run_check {
@@ -203,6 +209,7 @@ static const struct run_check {
     {"rate over its like", "", LIMIT(exchange_gbps_ratio_min), 0, OF_WAYS, 2, exchange_gbps_ratio},
     {"stragglers", "", LIMIT(stragglers_max), 1, OF_STRAGGLERS, STRAGGLER_RANKS_MIN, stragglers},
     {"slow for a while", "", LIMIT(episodes_max), 1, OF_EPISODES, 1, episodes},
+    {"errors counted", "", LIMIT(counted_max), 1, OF_COUNTERS, 1, counted},
     {"devices a host", "", LIMIT(devices_per_host), 0, OF_STATE, 1, devices_per_host},
 };
 #define RUN_CHECKS (sizeof run_checks / sizeof *run_checks)
@@ -211,7 +218,7 @@ static const struct run_check {
 static int applies(const struct himeno_config *config, const struct placement *placement, enum of of,
                    int ranks, struct accept_check *check)
 {
-  const int emulated = of != OF_STATE && placement->info.emulated;
+  const int emulated = of != OF_STATE && of != OF_COUNTERS && placement->info.emulated;
   const int with_ceiling = of == OF_CEILING || of == OF_THEORY;
   if (!emulated && placement->ranks >= ranks && !(with_ceiling && config->soak_given)) return 1;
   check->outcome = CHECK_INAPPLICABLE;
@@ -253,7 +260,8 @@ static int long_enough(const struct himeno_result *result, enum of of, struct ac
 static int enough_blocks(const struct himeno_result *r, enum of of, struct accept_check *check)
 {
   int need = of == OF_STRAGGLERS ? straggler_blocks_min(r->n_ranks) : ACCEPT_BLOCKS_MIN;
-  if (of == OF_STATE || of == OF_WAYS || of == OF_THEORY || r->n_samples >= need) return 1;
+  if (of == OF_STATE || of == OF_WAYS || of == OF_THEORY || of == OF_COUNTERS || r->n_samples >= need)
+    return 1;
   snprintf(check->why, sizeof check->why, "needs %d timed blocks", need);
   return 0;
 }
@@ -434,7 +442,7 @@ static void noise_heed(const struct himeno_result *result, const struct accept_p
   const double is = of_run ? noise_of(result) : devices_noise(result);
   if (check->outcome != CHECK_FAIL || isnan(check->value)) return;
   if (of == OF_STATE || of == OF_STRAGGLERS || of == OF_EPISODES || of == OF_WAYS || of == OF_THEORY ||
-      !(is > most))
+      of == OF_COUNTERS || !(is > most))
     return;
   check->outcome = CHECK_NOISY;
   check->rank = -1;
@@ -451,10 +459,11 @@ static int can_tell(const struct himeno_config *config, const struct placement *
 static void judge(const struct himeno_result *result, const struct accept_policy *policy, enum of of,
                   struct accept_check *check)
 {
-  if (of == OF_THEORY && isnan(check->value) && check->outcome != CHECK_INAPPLICABLE) {
+  if ((of == OF_THEORY || of == OF_COUNTERS) && isnan(check->value) && check->outcome != CHECK_INAPPLICABLE) {
     check->outcome = CHECK_INAPPLICABLE;
     check->rank = -1;
-    snprintf(check->why, sizeof check->why, "no device tells its clocks and widths");
+    snprintf(check->why, sizeof check->why, "no device tells %s",
+             of == OF_THEORY ? "its clocks and widths" : "what it counts");
   }
   check_judge(check, policy->unknown_fails > 0);
   noise_heed(result, policy, of, check);

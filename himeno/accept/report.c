@@ -53,6 +53,15 @@ static void episodes_text(const struct himeno_result *r, FILE *out)
     fprintf(out, "  ... and slow %d times more: --json has them\n", r->n_episodes - EPISODES_SHOWN);
 }
 
+/* What was counted is told whether a policy asks for it or not. */
+static void counted_text(const struct himeno_result *r, FILE *out)
+{
+  char who[LINE_MAX_BYTES], what[LINE_MAX_BYTES];
+  for (int n = 0; n < r->n_ranks; n++)
+    if (suspect_counted(r, n, what, sizeof what) > 0)
+      fprintf(out, "  COUNTED    %s: %s, since the run began\n", suspect_name(r, n, who, sizeof who), what);
+}
+
 /* Why nothing was accepted, or NULL where it was. */
 static const char *refusal(const struct himeno_result *result)
 {
@@ -97,6 +106,7 @@ void accept_text(const struct himeno_result *result, FILE *out)
   const struct accept *a = &result->accept;
   stragglers_text(result, out);
   episodes_text(result, out);
+  counted_text(result, out);
   if (!a->asked) return;
   fprintf(out, "\n  acceptance %s%s\n", a->policy[0] ? "by policy " : "by reference alone", a->policy);
   fprintf(out, "    %-26s %10s  %11s  %9s %-7s\n", "check", "value", "limit", "margin", "");

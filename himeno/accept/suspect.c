@@ -94,6 +94,53 @@ const char *suspect_differs(const struct himeno_result *result, int rank, char *
   return text;
 }
 
+/* ---- counters ---- */
+
+double suspect_counted(const struct himeno_result *result, int rank, char *text, size_t size)
+{
+  const struct record_telemetry *t = &result->ranks[rank].telemetry;
+  char detail[TELEMETRY_DETAIL_BYTES];
+  double all = -1;
+  text[0] = 0;
+  for (enum telemetry_fact c = 0; c < TELEMETRY_COUNTERS; c++) {
+    const int64_t rise = record_rise(t, c);
+    if (rise >= 0) all = (all < 0 ? 0 : all) + (double)rise;
+    if (rise <= 0) continue;
+    telemetry_fact_detail(&t->after, c, detail);
+    append(text, size, "%s%s %lld%s%s%s", text[0] ? ", " : "", telemetry_counter_words[c], (long long)rise,
+           detail[0] ? " (the last: " : "", detail, detail[0] ? ")" : "");
+  }
+  return all;
+}
+
+static void uncounted(const struct himeno_result *result, char *text, size_t size)
+{
+  text[0] = 0;
+  for (enum telemetry_fact c = 0; c < TELEMETRY_COUNTERS; c++) {
+    int told = 0;
+    for (int r = 0; r < result->n_ranks; r++) told |= record_rise(&result->ranks[r].telemetry, c) >= 0;
+    if (!told) append(text, size, "%s%s", text[0] ? ", " : "cannot be read: ", telemetry_counter_words[c]);
+  }
+}
+
+double suspect_most_counted(const struct himeno_result *result, int *rank, char *text, size_t size)
+{
+  double most = NAN;
+  int worst = 0;
+  for (int r = 0; r < result->n_ranks; r++) {
+    const double all = suspect_counted(result, r, text, size);
+    if (all < 0 || all <= most) continue;
+    most = all;
+    worst = r;
+  }
+  *rank = most > 0 ? worst : -1;
+  if (most > 0)
+    suspect_counted(result, worst, text, size);
+  else
+    uncounted(result, text, size);
+  return most;
+}
+
 /* ---- stragglers ---- */
 
 static int is_straggler(const struct himeno_result *result, int rank, enum straggler_of of)

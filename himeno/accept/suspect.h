@@ -16,6 +16,14 @@ const char *suspect_name(const struct himeno_result *result, int rank, char *tex
  * device tells". Returns text. */
 const char *suspect_differs(const struct himeno_result *result, int rank, char *text, size_t size);
 
+/** \brief What the rank's device, links and cards counted meanwhile, in words, "" for nothing; how
+ * many in all, negative where nobody counts. */
+double suspect_counted(const struct himeno_result *result, int rank, char *text, size_t size);
+
+/** \brief The same of the \a rank that counted most, NAN where nobody does; where all counted none,
+ * \a rank is −1 and \a text says what cannot be read. */
+double suspect_most_counted(const struct himeno_result *result, int *rank, char *text, size_t size);
+
 /** \brief The straggler in words: how slow, where, what differs, and the neighbour whose link it
  * may share. Returns text. */
 const char *suspect_straggler(const struct himeno_result *result, const struct straggler *straggler,

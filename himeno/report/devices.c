@@ -31,12 +31,11 @@ static json_t *reasons_json(const struct record_telemetry *t)
 
 static json_t *ecc_json(const struct record_telemetry *t)
 {
-  const struct telemetry_state *b = &t->before, *a = &t->after;
-  int64_t meanwhile = a->corrected < 0 || b->corrected < 0 ? -1 : a->corrected - b->corrected;
+  const struct telemetry_state *a = &t->after;
   return json_pack("{s:o, s:o, s:o, s:o, s:o}", "on", a->ecc < 0 ? json_null() : json_boolean(a->ecc),
                    "corrected", report_json_known(a->corrected), "corrected_meanwhile",
-                   report_json_known(meanwhile), "uncorrected", report_json_known(a->uncorrected), "retired",
-                   report_json_known(a->retired));
+                   report_json_known(record_rise(t, FACT_CORRECTED)), "uncorrected",
+                   report_json_known(a->uncorrected), "retired", report_json_known(a->retired));
 }
 
 static json_t *link_json(const struct telemetry_state *s)
@@ -97,9 +96,9 @@ static json_t *changes_json(const struct record_telemetry *t)
   for (int c = 0; c < t->n_changes && c < RECORD_CHANGES_MAX; c++) {
     const struct record_change *change = &t->changes[c];
     json_array_append_new(list,
-                          json_pack("{s:i, s:s, s:o, s:o}", "block", change->block, "of",
+                          json_pack("{s:i, s:s, s:o, s:o, s:s}", "block", change->block, "of",
                                     telemetry_fact_names[change->of], "from", report_json_known(change->from),
-                                    "to", report_json_known(change->to)));
+                                    "to", report_json_known(change->to), "detail", change->detail));
   }
   return list;
 }
@@ -131,6 +130,14 @@ json_t *himeno_telemetry_json(const struct himeno_result *result, int rank)
   object_set(all, "changes", changes_json(t));
   object_whole(all, "changes_seen", t->n_changes);
   return all;
+}
+
+json_t *himeno_counted_json(const struct record_telemetry *t)
+{
+  json_t *o = json_object();
+  for (enum telemetry_fact c = 0; c < TELEMETRY_COUNTERS; c++)
+    object_set(o, telemetry_fact_names[c], report_json_known(record_rise(t, c)));
+  return o;
 }
 
 /* Who it was, and what. */

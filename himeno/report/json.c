@@ -206,6 +206,7 @@ static json_t *ranks_json(const struct himeno_result *result)
     object_set(json, "theory", theory_json(rank));
     object_set(json, "energy", himeno_rank_energy_json(rank));
     object_set(json, "telemetry", himeno_telemetry_json(result, r));
+    object_set(json, "counted", himeno_counted_json(&result->ranks[r].telemetry));
     json_array_append_new(ranks, json);
   }
   return ranks;

@@ -34,6 +34,9 @@ void himeno_ladder_rungs_text(const struct himeno_config *config, const struct h
 /** \brief What a rank's device told of itself; null where nothing answers. */
 json_t *himeno_telemetry_json(const struct himeno_result *result, int rank);
 
+/** \brief By how much each counter rose; null where it cannot be read. */
+json_t *himeno_counted_json(const struct record_telemetry *telemetry);
+
 /** \brief What sweeps cost by devices' energy counters; nothing, or null, without any. */
 void himeno_energy_text(const struct himeno_result *result, FILE *out);
 json_t *himeno_energy_json(const struct himeno_result *result);

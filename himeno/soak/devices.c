@@ -120,11 +120,13 @@ static json_t *changes_json(const struct soak_devices *d)
   json_t *list = json_array();
   for (int r = 0; r < d->ranks; r++)
     for (enum telemetry_fact f = 0; f < TELEMETRY_FACTS; f++) {
+      char detail[TELEMETRY_DETAIL_BYTES];
       int64_t from = telemetry_fact(&d->before[r].state, f), to = telemetry_fact(&d->after[r].state, f);
       if (from == to) continue;
-      json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:o, s:o}", "rank", r, "host", d->after[r].host,
-                                            "of", telemetry_fact_names[f], "from", report_json_known(from),
-                                            "to", report_json_known(to)));
+      json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:o, s:o, s:s}", "rank", r, "host",
+                                            d->after[r].host, "of", telemetry_fact_names[f], "from",
+                                            report_json_known(from), "to", report_json_known(to), "detail",
+                                            telemetry_fact_detail(&d->after[r].state, f, detail)));
     }
   return list;
 }
@@ -153,7 +155,8 @@ json_t *soak_devices_json(const struct soak_devices *devices)
                                   extreme_json(devices, sample_of, s, 1)));
   json_object_set_new(all, "throttled", throttled_json(devices));
   for (int f = 0; f < TELEMETRY_FACTS; f++)
-    json_object_set_new(all, telemetry_fact_names[f], extreme_json(devices, fact_of, f, f < FACT_PCIE_GEN));
+    json_object_set_new(all, telemetry_fact_names[f],
+                        extreme_json(devices, fact_of, f, f < TELEMETRY_COUNTERS));
   json_object_set_new(all, "changes", changes);
   return all;
 }

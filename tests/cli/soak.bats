@@ -62,14 +62,16 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 
 @test "a line tells the devices' extremes, who has them, and what changed" {
   HIMENO_NULL_DEVICES=4 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so \
-    FAKE_NVML="celsius-late@1=91 throttle-late@1=32 width@0=8 fixed-late@1=4" soak 4 --json r.json --soak-log log
+    FAKE_NVML="celsius-late@1=91 throttle-late@1=32 width@0=8 fixed-late@1=4 xid-late@0=79" soak 4 --json r.json --soak-log log
   expect_status 0
   [ "$(value '[log[0]["telemetry"]["celsius"][end]["value"] for end in ("low", "high")], log[0]["throttled"]')" = "([55, 55], False)" ]
   [ "$(value '[(log[-1]["telemetry"]["celsius"][end]["value"], log[-1]["telemetry"]["celsius"][end]["rank"]) for end in ("low", "high")]')" = "[(55, 0), (91, 1)]" ]
   [ "$(value 'log[-1]["throttled"], log[-1]["telemetry"]["throttled"]["thermal"]["rank"]')" = "(True, 1)" ]
   [ "$(value 'log[-1]["telemetry"]["celsius"]["high"]["host"] == r["ranks"][1]["host"]')" = True ]
   [ "$(value 'log[-1]["telemetry"]["pcie_width"]["value"], log[-1]["telemetry"]["pcie_width"]["rank"]')" = "(8, 0)" ]
-  [ "$(value '[(c["rank"], c["of"], c["from"], c["to"]) for line in log for c in line["telemetry"]["changes"]]')" = "[(1, 'corrected', 0, 4)]" ]
+  [ "$(value 'sorted((c["rank"], c["of"], c["from"], c["to"], c["detail"]) for line in log for c in line["telemetry"]["changes"])')" = \
+    "[(0, 'xids', 0, 1, 'Xid 79'), (1, 'corrected', 0, 4, '')]" ]
+  grep -q 'COUNTED .*rank 0 on .*Xid 79' <<<"$output"
   follows_schema
 }
 

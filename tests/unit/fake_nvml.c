@@ -16,10 +16,13 @@
 #define FIRST_BUS     0x10
 #define DEVICES       64
 #define LATE          3
+#define TIMEOUT       10
+#define EVENT_XID     8ull
 
 typedef void *device_t;
 
 static char places[DEVICES]; /* how often each told its temperature, up to LATE */
+static device_t watched;     /* whose events are waited for */
 
 static double said_now(const char *word, device_t device, double missing)
 {
@@ -82,6 +85,7 @@ NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "gen", 5)
 NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "gen_max", 5)
 NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "width", 16)
 NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "width_max", 16)
+NUMBER(nvmlDeviceGetPcieReplayCounter, "resent", 0)
 
 int nvmlDeviceGetClockInfo(device_t device, int which, unsigned *mhz);
 int nvmlDeviceGetClockInfo(device_t device, int which, unsigned *mhz)
@@ -174,6 +178,59 @@ int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *mil
   const long steps = (long)now.tv_sec * 50 + now.tv_nsec / 20000000;
   *millijoules = (unsigned long long)(1e3 * (joules >= 0 ? joules : watts * (double)steps / 50));
   return SUCCESS;
+}
+
+int nvmlDeviceGetNvLinkErrorCounter(device_t device, unsigned link, int counter, unsigned long long *count);
+int nvmlDeviceGetNvLinkErrorCounter(device_t device, unsigned link, int counter, unsigned long long *count)
+{
+  static const char *const words[] = {"link_replays", "link_recoveries", "link_flits", "link_data"};
+  unsigned value = 0;
+  if (counter > 3 || link >= said("links", device, 18)) return NOT_SUPPORTED;
+  int outcome = answer(words[counter], device, 0, &value);
+  *count = link == 3 ? value : 0;
+  return outcome;
+}
+
+/* Events: one Xid of the number that xid says, once it says another one. */
+struct event {
+  device_t device;
+  unsigned long long type, data;
+  unsigned gpu_instance, compute_instance;
+};
+
+int nvmlEventSetCreate(void **set);
+int nvmlEventSetCreate(void **set)
+{
+  *set = &watched;
+  return SUCCESS;
+}
+
+int nvmlEventSetFree(void *set);
+int nvmlEventSetFree(void *set)
+{
+  (void)set;
+  watched = NULL;
+  return SUCCESS;
+}
+
+int nvmlDeviceRegisterEvents(device_t device, unsigned long long types, void *set);
+int nvmlDeviceRegisterEvents(device_t device, unsigned long long types, void *set)
+{
+  unsigned value;
+  (void)set;
+  watched = device;
+  return types == EVENT_XID ? answer("xid", device, 0, &value) : NOT_SUPPORTED;
+}
+
+int nvmlEventSetWait_v2(void *set, struct event *event, unsigned milliseconds);
+int nvmlEventSetWait_v2(void *set, struct event *event, unsigned milliseconds)
+{
+  static unsigned told;
+  unsigned now;
+  if (milliseconds > 0 || !*(void **)set || answer("xid", watched, 0, &now) != SUCCESS || now == told)
+    return TIMEOUT;
+  *event = (struct event){watched, EVENT_XID, told = now, ~0u, ~0u};
+  return now ? SUCCESS : TIMEOUT;
 }
 
 int nvmlDeviceGetNvLinkState(device_t device, unsigned link, unsigned *active);

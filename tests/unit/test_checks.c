@@ -284,6 +284,36 @@ static void only_forbidden_reasons_of_throttling_count(void **state)
   assert_true(check.outcome == CHECK_FAIL && check.value == 0.5);
 }
 
+/* Of four ranks two count, one more than the other; what nobody counts is said and never fails. */
+static void errors_counted_meanwhile_are_held_against_the_rank_that_has_most(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 2, 4, rank);
+  (void)state;
+  for (int r = 0; r < 4; r++)
+    memset(&rank[r].telemetry.before, 0xff, 2 * sizeof rank[r].telemetry.before); /* and after */
+  struct accept_check check = checked(&run, "{\"counted_max\": 0, \"unknown_fails\": true}");
+  assert_int_equal(check.outcome, CHECK_INAPPLICABLE);
+  for (int r = 0; r < 4; r++) {
+    struct record_telemetry *t = &rank[r].telemetry;
+    t->before.pcie_replays = t->after.pcie_replays = 12;
+    t->before.nvlink_crc = t->after.nvlink_crc = t->before.xids = t->after.xids = 0;
+  }
+  check = checked(&run, "{\"counted_max\": 0, \"unknown_fails\": true}");
+  assert_true(check.outcome == CHECK_PASS && check.value == 0 && check.rank == -1);
+  assert_string_equal(check.why, "cannot be read: ECC errors corrected, ECC errors not corrected, pages or "
+                                 "rows retired, NVLink replays, NVLink recoveries, errors of network cards");
+  rank[1].telemetry.after.pcie_replays = 15;
+  rank[2].telemetry.after.nvlink_crc = 1;
+  rank[2].telemetry.after.xids = 3;
+  rank[2].telemetry.after.xid = 79;
+  check = checked(&run, "{\"counted_max\": 3}");
+  assert_true(check.outcome == CHECK_FAIL && check.value == 4 && check.rank == 2);
+  assert_int_equal(strncmp(check.why, "NVLink CRC errors 1, Xid events 3 (the last: Xid 79); rank 2 on ", 64),
+                   0);
+  assert_int_equal(checked(&run, "{\"counted_max\": 4}").outcome, CHECK_PASS);
+}
+
 static void what_only_some_ranks_tell_is_said(void **state)
 {
   struct himeno_rank rank[4];
@@ -311,6 +341,7 @@ int main(void)
       cmocka_unit_test(ranks_that_share_a_device_have_one),
       cmocka_unit_test(a_ceiling_is_held_against_theory_where_devices_tell_it),
       cmocka_unit_test(only_forbidden_reasons_of_throttling_count),
+      cmocka_unit_test(errors_counted_meanwhile_are_held_against_the_rank_that_has_most),
       cmocka_unit_test(what_only_some_ranks_tell_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,17 +70,23 @@ static void unknown_values_are_not_the_least(void **state)
 
 /* ---- changes ---- */
 
-static struct record *record_of(const char *says)
+static struct record *record_at(const char *says, const char *sysfs)
 {
+  const struct placement placement = {.ranks = 1, .info = {.pci = "0000:12:00.0"}};
   char library[600];
   const char *built = getenv("top_builddir");
   struct record *r;
   snprintf(library, sizeof library, "%s/tests/unit/fake_nvml.so", built ? built : ".");
   setenv("HIMENO_NVML", library, 1);
-  setenv("HIMENO_SYSFS", "/nonexistent", 1);
+  setenv("HIMENO_SYSFS", sysfs, 1);
   setenv("FAKE_NVML", says, 1);
-  assert_int_equal(record_open("0000:12:00.0", 1, &r), STATUS_OK);
+  assert_int_equal(record_open(&placement, &r), STATUS_OK);
   return r;
+}
+
+static struct record *record_of(const char *says)
+{
+  return record_at(says, "/nonexistent");
 }
 
 static void blocks_pass(struct record *r, int n)
@@ -142,6 +148,55 @@ static void short_blocks_are_not_all_looked_after(void **state)
   assert_int_equal(r->telemetry.changes[0].block, 99);
   assert_int_equal(r->telemetry.rows, 100);
   record_close(r);
+}
+
+/* ---- counters ---- */
+
+static void each_counter_rises_alone(void **state)
+{
+  static const char *const words[TELEMETRY_COUNTERS] = {
+      "fixed", "broken", "rows", "resent", "link_replays", "link_recoveries", "link_data", "xid", NULL};
+  (void)state;
+  for (int raised = 0; raised < TELEMETRY_COUNTERS && words[raised]; raised++) {
+    char says[80];
+    struct record *r = record_of("fixed=2 broken=2 rows=2 resent=2 link_data=2");
+    snprintf(says, sizeof says, "%s=9 fixed=2 broken=2 rows=2 resent=2 link_data=2", words[raised]);
+    setenv("FAKE_NVML", says, 1);
+    record_finish(r);
+    for (int c = 0; c < TELEMETRY_COUNTERS - 1; c++) {
+      const int64_t rise = c != raised ? 0 : c == FACT_XIDS ? 1 : strstr(says + 1, words[c]) ? 7 : 9;
+      assert_int_equal(record_rise(&r->telemetry, (enum telemetry_fact)c), rise);
+    }
+    assert_int_equal(record_rise(&r->telemetry, FACT_CARD_ERRORS), TELEMETRY_UNKNOWN);
+    assert_true(r->telemetry.n_changes == 1 && (int)r->telemetry.changes[0].of == raised);
+    record_close(r);
+  }
+}
+
+static void a_card_that_counts_errors_is_named(void **state)
+{
+  char folder[] = "/tmp/record-XXXXXX", command[600];
+  const char *source = getenv("top_srcdir");
+  (void)state;
+  assert_non_null(mkdtemp(folder));
+  snprintf(command, sizeof command, "%s/tests/topo/unfold-sysfs %s/tests/topo/four-gpus-two-cards.sysfs %s",
+           source, source, folder);
+  assert_int_equal(system(command), 0);
+  struct record *r = record_at("", folder);
+  assert_int_equal(r->telemetry.before.card_errors, 0);
+  snprintf(command, sizeof command,
+           "cd %s/class && echo 7 >infiniband/mlx5_0/ports/1/counters/symbol_error && "
+           "echo 6 >net/eno1/statistics/tx_dropped",
+           folder);
+  assert_int_equal(system(command), 0);
+  record_finish(r);
+  record_finish(r);
+  assert_int_equal(record_rise(&r->telemetry, FACT_CARD_ERRORS), 5);
+  assert_string_equal(r->telemetry.changes[0].detail, "mlx5_0/1");
+  assert_int_equal(r->telemetry.n_changes, 1);
+  record_close(r);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  assert_int_equal(system(command), 0);
 }
 
 /* ---- what differs ---- */
@@ -223,6 +278,8 @@ int main(void)
       cmocka_unit_test(a_change_is_kept_with_its_block_and_both_values),
       cmocka_unit_test(changes_beyond_room_are_counted),
       cmocka_unit_test(short_blocks_are_not_all_looked_after),
+      cmocka_unit_test(each_counter_rises_alone),
+      cmocka_unit_test(a_card_that_counts_errors_is_named),
       cmocka_unit_test(the_lowest_clock_of_a_device_is_what_differs),
       cmocka_unit_test(exchange_is_all_but_computing_waiting_and_reducing),
       cmocka_unit_test(of_more_blocks_than_there_is_room_for_those_kept_are_spread_over_all),

@@ -239,22 +239,30 @@ static void a_planted_fault_is_read_from_text(void **state)
   assert_false(flip_parse("p 0,-1,0 3 1", &flip));
 }
 
+static struct soak_device silent(const char *host)
+{
+  struct soak_device device;
+  struct telemetry *nothing = telemetry_open("");
+  telemetry_read(nothing, &device.now);
+  telemetry_state(nothing, &device.state);
+  telemetry_close(nothing);
+  snprintf(device.host, sizeof device.host, "%s", host);
+  return device;
+}
+
 /* Three ranks: a good one, one that tells nothing, and one that is hot, throttled and has lost
  * lanes. */
 static void a_line_names_who_has_the_extremes(void **state)
 {
   struct soak_device before[3], after[3];
   const struct soak_devices devices = {.ranks = 3, .before = before, .after = after};
-  const int none = TELEMETRY_UNKNOWN;
   const char *of, *host;
   int value, rank, ranks, from, to;
   (void)state;
-  before[0] = (struct soak_device){
-      "a", {300, 1980, 2619, 55, 0}, {1980, 2619, 1, 0, 0, 0, 5, 5, 16, 16, 18, 18, none, none}};
-  before[1] = (struct soak_device){
-      "b",
-      {none, none, none, none, none},
-      {none, none, none, none, none, none, none, none, none, none, none, none, none, none}};
+  before[0] =
+      (struct soak_device){"a", {300, 1980, 2619, 55, 0}, {1980, 2619, 1,  0, 0, 0, 5, 5, 16, 16, 18,
+                                                           18,   -1,   -1, 0, 0, 0, 0, 0, 0,  0,  ""}};
+  before[1] = silent("b");
   before[2] = before[0];
   memcpy(before[2].host, "c", 2);
   memcpy(after, before, sizeof before);
@@ -281,12 +289,8 @@ static void a_line_names_who_has_the_extremes(void **state)
 
 static void devices_that_tell_nothing_are_null(void **state)
 {
-  const int none = TELEMETRY_UNKNOWN;
-  struct soak_device silent = {
-      "a",
-      {none, none, none, none, none},
-      {none, none, none, none, none, none, none, none, none, none, none, none, none, none}};
-  const struct soak_devices devices = {.ranks = 1, .before = &silent, .after = &silent};
+  struct soak_device device = silent("a");
+  const struct soak_devices devices = {.ranks = 1, .before = &device, .after = &device};
   json_t *line = soak_devices_json(&devices);
   (void)state;
   assert_true(json_is_null(line) && !soak_devices_throttled(&devices));

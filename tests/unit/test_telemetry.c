@@ -88,6 +88,32 @@ static void nvml_counts_millijoules(void **state)
   telemetry_close(t);
 }
 
+static void nvml_counts_replays_crc_errors_and_xids(void **state)
+{
+  struct telemetry_state s;
+  char text[TELEMETRY_DETAIL_BYTES];
+  struct telemetry *t = fake("resent=4 link_replays=1 link_recoveries=2 link_flits=5 link_data=6", "");
+  (void)state;
+  telemetry_state(t, &s);
+  assert_true(s.pcie_replays == 4 && s.nvlink_replays == 1 && s.nvlink_recoveries == 2 && s.nvlink_crc == 11);
+  assert_int_equal(s.xids, 0);
+  assert_string_equal(telemetry_fact_detail(&s, FACT_XIDS, text), "");
+  setenv("FAKE_NVML", "xid=79", 1);
+  telemetry_state(t, &s);
+  telemetry_state(t, &s); /* each event comes once */
+  assert_int_equal(s.xids, 1);
+  assert_string_equal(telemetry_fact_detail(&s, FACT_XIDS, text), "Xid 79");
+  setenv("FAKE_NVML", "xid=48", 1);
+  telemetry_state(t, &s);
+  assert_true(s.xids == 2 && s.xid == 48);
+  telemetry_close(t);
+  t = fake("links=0", "resent xid");
+  telemetry_state(t, &s);
+  assert_true(s.pcie_replays == TELEMETRY_UNKNOWN && s.xids == TELEMETRY_UNKNOWN);
+  assert_true(s.nvlink_replays == TELEMETRY_UNKNOWN && s.nvlink_crc == TELEMETRY_UNKNOWN);
+  telemetry_close(t);
+}
+
 static void pages_stand_in_for_rows_on_older_devices(void **state)
 {
   struct telemetry_state s;
@@ -333,6 +359,7 @@ int main(void)
       cmocka_unit_test(nvml_tells_ecc_links_and_retired_memory),
       cmocka_unit_test(peaks_are_clocks_by_widths),
       cmocka_unit_test(nvml_counts_millijoules),
+      cmocka_unit_test(nvml_counts_replays_crc_errors_and_xids),
       cmocka_unit_test(pages_stand_in_for_rows_on_older_devices),
       cmocka_unit_test(what_a_driver_lacks_stays_unknown),
       cmocka_unit_test(without_a_library_or_a_place_nothing_is_known),
