@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "comm/halo/transport.h"
 #include "comm/ranks/options.h"
 #include "comm/ranks/watch.h"
+#include "gemm/cluster/grid.h"
 #include "gemm/kernels/kernels.h"
 #include "gpu/device_options.h"
 
@@ -20,7 +22,15 @@
 #define CONFIG struct gemm_config
 
 /* What reads an option. */
-enum { PRODUCT = 1, LADDER = 2, RUN = PRODUCT | LADDER, STUDY = 4, TIMED = 8 };
+enum {
+  ALONE = 1,
+  LADDER = 2,
+  CLUSTER = 4,
+  STUDY = 8,
+  TIMED = 16,
+  PRODUCT = ALONE | CLUSTER,
+  RUN = PRODUCT | LADDER,
+};
 
 static status_t parse_sizes(const char *option, const char *text, void *field)
 {
@@ -53,6 +63,13 @@ static status_t parse_kernel(const char *option, const char *text, void *field)
                  : STATUS_OK;
 }
 
+static status_t parse_transport(const char *option, const char *text, void *field)
+{
+  const char **transport = field;
+  *transport = strcmp(text, "auto") == 0 ? NULL : text;
+  return *transport ? halo_transport_check(option, text) : STATUS_OK;
+}
+
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, gemm_size_parse, "N|MxNxK"),
      "C is MxN and K the length of the dot products. Default: 4096 on a GPU, 1024 on a CPU.",
@@ -65,12 +82,22 @@ static const struct option_spec options[] = {
      "Factor of the product (default 1)."},
     {"beta", 0, RUN, OPTION_REAL(beta, -FACTOR_MAX, FACTOR_MAX, "REAL"),
      "Factor of C as it was (default 0: C is not read)."},
-    {"lda", 0, RUN, OPTION_INT(ld[GEMM_A], 1, GEMM_EXTENT_MAX, "N"),
+    {"lda", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_A], 1, GEMM_EXTENT_MAX, "N"),
      "Elements from one stored row of A to the next. Default: a row's length."},
-    {"ldb", 0, RUN, OPTION_INT(ld[GEMM_B], 1, GEMM_EXTENT_MAX, "N"), "The same of B."},
-    {"ldc", 0, RUN, OPTION_INT(ld[GEMM_C], 1, GEMM_EXTENT_MAX, "N"), "The same of C."},
+    {"ldb", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_B], 1, GEMM_EXTENT_MAX, "N"), "The same of B."},
+    {"ldc", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_C], 1, GEMM_EXTENT_MAX, "N"), "The same of C."},
     {"data", 0, RUN, OPTION_CHOICE(data, "random|wide|special"),
      "Even in [-1, 1); over many magnitudes; or with NaN and infinities, which must come through."},
+    {"distributed", 0, RUN, OPTION_FLAG(distributed),
+     "One product over all ranks, each of which makes a block of C, instead of one on each."},
+    {"procs", 'p', CLUSTER, OPTION_CUSTOM(procs, gemm_procs_parse, "auto|PxQ"),
+     "With --distributed: ranks along m and n. auto takes the fastest by model."},
+    {"transport", 'x', CLUSTER, OPTION_CUSTOM(transport, parse_transport, "auto|TRANSPORT"),
+     "With --distributed: how panels of A and B travel; --list shows the ways. auto measures a product by "
+     "each and takes the fastest."},
+    {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),
+     "With --distributed: k that is broadcast at a time. Default: even parts of at most 8192 of half types "
+     "and 4096 of others on a GPU, 512 on a CPU."},
     {DEVICE_OPTION_BACKEND(RUN | STUDY)},
     {DEVICE_OPTION_DEVICE(RUN | STUDY)},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, parse_kernel, "auto|KERNEL"),
@@ -79,7 +106,7 @@ static const struct option_spec options[] = {
      "Climb the backend's ladder instead: every rung over several sizes, with the model's prediction."},
     {"sizes", 0, LADDER, OPTION_CUSTOM(sizes, parse_sizes, "N,N,..."),
      "Sizes for --ladder, each N or MxNxK. Default: 1024 to 8192 by 1024 on a GPU; 256, 512, 1024 on a CPU."},
-    {"no-yardstick", 0, RUN, OPTION_FLAG(no_yardstick), "Measure no library beside the kernel."},
+    {"no-yardstick", 0, ALONE | LADDER, OPTION_FLAG(no_yardstick), "Measure no library beside the kernel."},
     {DEVICE_OPTION_BIND(RUN | STUDY)},
     {DEVICE_OPTION_EXPECT(RUN | STUDY)},
     {RANKS_OPTION_TIMEOUT(RUN | STUDY)},
@@ -171,17 +198,19 @@ static status_t check(void *config)
   RETURN_IF_FAILED(data_check(c));
   RETURN_IF_FAILED(ladder_check(c));
   if (c->ladder && !c->seconds_given) c->seconds = LADDER_SECONDS;
+  if (c->distributed) memset(c->ld, 0, sizeof c->ld);   /* a rank stores its parts as it likes */
   if (c->fragment_map || c->load_study) c->json = NULL; /* studies write none */
   return c->size_given ? gemm_config_problem(c, c->size, &problem) : STATUS_OK;
 }
 
-static const struct option_pair exclusive[] = {{"sizes", "size"}, {"ladder", "kernel"}, {NULL}};
+static const struct option_pair exclusive[] = {{"sizes", "size"}, {"ladder", "kernel|distributed"}, {NULL}};
 
 const struct option_program gemm_options = {
     .name = "gemm-gpu",
     .summary = "matrix products on GPU clusters, step by step to the peak",
     .epilogue = "Examples:\n"
                 "  mpirun -np 8 gemm-gpu                    a verified product on each of eight devices\n"
+                "  mpirun -np 4 gemm-gpu --distributed -s 16384   one product over four devices\n"
                 "  gemm-gpu -s 1000x2000x3000 --trans NT    other shapes\n"
                 "  gemm-gpu --ladder -s 4096                every step from the naive loop up\n"
                 "  gemm-gpu --list                          what is here\n",
@@ -196,10 +225,11 @@ const struct option_program gemm_options = {
 
 void gemm_cmdline_ignore(const struct gemm_config *c, int timed)
 {
-  int study = c->fragment_map || c->load_study, run = c->ladder ? LADDER : PRODUCT;
-  option_ignore((unsigned)(study ? STUDY : run | (timed ? TIMED : 0)), c->fragment_map ? "--fragment-map"
-                                                                       : c->load_study ? "--load-study"
-                                                                       : !timed        ? "an emulated run"
-                                                                       : c->ladder     ? "--ladder"
-                                                                                       : "a plain run");
+  int study = c->fragment_map || c->load_study, run = c->ladder ? LADDER : c->distributed ? CLUSTER : ALONE;
+  option_ignore((unsigned)(study ? STUDY : run | (timed ? TIMED : 0)), c->fragment_map  ? "--fragment-map"
+                                                                       : c->load_study  ? "--load-study"
+                                                                       : !timed         ? "an emulated run"
+                                                                       : c->ladder      ? "--ladder"
+                                                                       : c->distributed ? "--distributed"
+                                                                                        : "a plain run");
 }

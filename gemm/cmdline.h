@@ -26,6 +26,10 @@ struct gemm_config {
   int trans; /**< NN, NT, TN, TT */
   int64_t ld[GEMM_MATRICES];
   double alpha, beta;
+  int distributed;
+  int procs[2];                      /**< P and Q; 0: auto */
+  const char *transport;             /**< NULL: auto */
+  int64_t panel;                     /**< 0: by default */
   int type;                          /**< enum gemm_type */
   int data;                          /**< enum gemm_data */
   const struct gpu_backend *backend; /**< NULL: auto */

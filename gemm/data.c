@@ -35,13 +35,23 @@ static float special_value(enum gemm_matrix matrix, int64_t row, int64_t column,
   return random_value(hash);
 }
 
-static float value_of(const struct gemm_problem *p, enum gemm_matrix matrix, enum gemm_data data,
-                      uint64_t seed, int64_t row, int64_t column)
+struct fill {
+  const struct gemm_problem *problem;
+  enum gemm_matrix matrix;
+  enum gemm_data data;
+  uint64_t seed;
+  struct gemm_place place;
+};
+
+static float value_of(const struct fill *f, int64_t row, int64_t column)
 {
-  uint64_t index = (uint64_t)(row * gemm_columns(p, matrix) + column);
-  uint64_t hash = hash_mix(hash_mix(index) + seed * GEMM_MATRICES + (uint64_t)matrix);
-  if (data == GEMM_WIDE) return wide_value(p->type, hash);
-  if (data == GEMM_SPECIAL) return special_value(matrix, row, column, hash);
+  enum gemm_matrix matrix = f->matrix;
+  row += f->place.row;
+  column += f->place.column;
+  uint64_t index = (uint64_t)(row * f->place.columns + column);
+  uint64_t hash = hash_mix(hash_mix(index) + f->seed * GEMM_MATRICES + (uint64_t)matrix);
+  if (f->data == GEMM_WIDE) return wide_value(f->problem->type, hash);
+  if (f->data == GEMM_SPECIAL) return special_value(matrix, row, column, hash);
   return random_value(hash);
 }
 
@@ -59,9 +69,10 @@ int gemm_is_poison(enum gemm_type type, const void *c, int64_t index)
   return ((const uint32_t *)c)[index] == GEMM_POISON_FLOAT;
 }
 
-static void fill_row(const struct gemm_problem *p, enum gemm_matrix matrix, enum gemm_data data,
-                     uint64_t seed, int64_t row, void *host)
+static void fill_row(const struct fill *f, int64_t row, void *host)
 {
+  const struct gemm_problem *p = f->problem;
+  enum gemm_matrix matrix = f->matrix;
   int64_t columns = gemm_columns(p, matrix), first = row * p->ld[matrix];
   int64_t end = row + 1 < gemm_rows(p, matrix) ? p->ld[matrix] : columns;
   for (int64_t j = 0; j < end; j++) {
@@ -69,15 +80,20 @@ static void fill_row(const struct gemm_problem *p, enum gemm_matrix matrix, enum
     if (matrix == GEMM_C && !inside)
       poison(p->type, host, first + j);
     else if (matrix == GEMM_C)
-      gemm_result_set(p->type, host, first + j, value_of(p, matrix, data, seed, row, j));
+      gemm_result_set(p->type, host, first + j, value_of(f, row, j));
     else
-      gemm_operand_set(p->type, host, first + j, inside ? value_of(p, matrix, data, seed, row, j) : NAN);
+      gemm_operand_set(p->type, host, first + j, inside ? value_of(f, row, j) : NAN);
   }
 }
 
 void gemm_data_fill(const struct gemm_problem *p, enum gemm_matrix matrix, enum gemm_data data, uint64_t seed,
-                    void *host)
+                    const struct gemm_place *place, void *host)
 {
+  const struct fill fill = {.problem = p,
+                            .matrix = matrix,
+                            .data = data,
+                            .seed = seed,
+                            .place = place ? *place : (struct gemm_place){0, 0, gemm_columns(p, matrix)}};
 #pragma omp parallel for schedule(static)
-  for (int64_t row = 0; row < gemm_rows(p, matrix); row++) fill_row(p, matrix, data, seed, row, host);
+  for (int64_t row = 0; row < gemm_rows(p, matrix); row++) fill_row(&fill, row, host);
 }

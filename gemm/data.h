@@ -20,10 +20,17 @@ extern const char *const gemm_data_names[];
 #define GEMM_POISON_FLOAT 0x7fc0deadu
 #define GEMM_POISON_HALF  0x7eadu
 
+/** Where a matrix that is a part of a larger one begins in it: stored row and column, and how many
+ * columns that has. */
+struct gemm_place {
+  int64_t row, column, columns;
+};
+
 /** \brief Fills a stored matrix; \a seed tells ranks apart. What lies between rows is NaN, poison
- * in C; C is all poison when beta is 0. */
+ * in C; C is all poison when beta is 0. A part, at \a place, gets what it has in the whole; NULL:
+ * it is the whole. */
 void gemm_data_fill(const struct gemm_problem *problem, enum gemm_matrix matrix, enum gemm_data data,
-                    uint64_t seed, void *host);
+                    uint64_t seed, const struct gemm_place *place, void *host);
 
 /** \brief Whether element \a index of C still is poison, bit for bit. */
 int gemm_is_poison(enum gemm_type type, const void *c, int64_t index);

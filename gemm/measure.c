@@ -49,6 +49,11 @@ static status_t series_open(struct gemm_run *run, struct gemm_series *s)
   const struct gemm_machine machine = gemm_run_machine(run);
   const struct gemm_blocks none = {0}, *blocks = NULL;
   char why[GPU_TEXT_MAX];
+  if (run->cluster) {
+    s->exec = &run->cluster->exec;
+    s->blocks = s->exec->blocks;
+    return gemm_compare_product(run, s, 0);
+  }
   if (s->fault[0]) return gemm_compare_counts(run, s) ? STATUS_WRONG : STATUS_OK;
   if (!gemm_kernel_fits(s->kernel, run->device, &run->problem, why)) {
     s->status = STATUS_ENVIRONMENT;
@@ -65,9 +70,9 @@ static status_t series_open(struct gemm_run *run, struct gemm_series *s)
   return gemm_compare_product(run, s, 0);
 }
 
-static void series_close(struct gemm_series *s)
+static void series_close(const struct gemm_run *run, struct gemm_series *s)
 {
-  gemm_exec_close(s->exec);
+  if (!run->cluster) gemm_exec_close(s->exec);
   s->exec = NULL;
   free(s->first);
   free(s->first_block);
@@ -75,13 +80,13 @@ static void series_close(struct gemm_series *s)
 }
 
 /* Seconds of the fastest of a few products, the first aside: what else runs on a CPU may hold any
- * of them up. Where they are long there is one. */
+ * of them up. Where they are long there is one, and of many ranks, which count alike. */
 static status_t probe(struct gemm_run *run, struct gemm_series *s, double *fastest)
 {
   double seconds, all = 0;
   RETURN_IF_FAILED(gemm_block_time(run, s->exec, 1, &seconds));
   *fastest = INFINITY;
-  for (int n = 0; n < PROBES && all < run->config.block; n++) {
+  for (int n = 0; n < PROBES && all < run->config.block && !(run->cluster && n); n++) {
     RETURN_IF_FAILED(gemm_block_time(run, s->exec, 1, &seconds));
     *fastest = fmin(*fastest, seconds);
     all += seconds;
@@ -166,7 +171,7 @@ static status_t settle(struct gemm_run *run, struct gemm_series *s)
 {
   double unused, wanted = fmin(SETTLE_SECONDS, run->config.seconds);
   if (run->placement.info.emulated) return STATUS_OK;
-  if (!run->placement.info.is_cpu) return gemm_block_time(run, s->exec, s->launches, &unused);
+  if (!run->placement.info.is_cpu || run->cluster) return gemm_block_time(run, s->exec, s->launches, &unused);
   for (double begin = stats_now(); stats_now() - begin < wanted;)
     RETURN_IF_FAILED(gemm_block_time(run, s->exec, 1, &unused));
   return STATUS_OK;
@@ -203,6 +208,7 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   int able = 0, up = 0, go = 1;
   int emulated = run->placement.info.emulated, least = emulated ? ROUNDS_EMULATED : ROUNDS_LEAST;
   for (int s = 0; s < n; s++) able += series[s].status == STATUS_OK;
+  if (run->cluster) RETURN_IF_FAILED(gemm_cluster_phases(run->cluster, (double[GEMM_PHASES]){0}));
   progress_begin_timed("timing", emulated ? 0 : seconds * able);
   double begin = stats_now();
   for (int round = 0; able > 0 && go && (round < least || (!up && !emulated)); round++) {
@@ -216,6 +222,14 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   return STATUS_OK;
 }
 
+/* Ranks of one product make its last one together, or none of them does. */
+static status_t faults_find(const struct gemm_run *run, const struct gemm_series *s, int *mine, int *any)
+{
+  *mine = *any = s->fault[0] != 0;
+  if (!run->cluster) return STATUS_OK;
+  return watch_allreduce(run->placement.comm, mine, any, 1, MPI_INT, MPI_MAX, "the last product");
+}
+
 /* The slowest rank's median, and a last product verified. */
 static status_t series_settle(struct gemm_run *run, struct gemm_series *s)
 {
@@ -223,7 +237,10 @@ static status_t series_settle(struct gemm_run *run, struct gemm_series *s)
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median / s->launches;
   RETURN_IF_FAILED(
       watch_allreduce(run->placement.comm, &median, &s->seconds, 1, MPI_DOUBLE, MPI_MAX, "times"));
-  if (!s->fault[0]) return series_agree(run, s, gemm_compare_product(run, s, GEMM_BLOCK_LAST));
+  int wrong, any;
+  RETURN_IF_FAILED(faults_find(run, s, &wrong, &any));
+  if (!any) return series_agree(run, s, gemm_compare_product(run, s, GEMM_BLOCK_LAST));
+  if (!wrong) return series_agree(run, s, STATUS_OK);
   return series_agree(run, s, gemm_compare_counts(run, s) ? STATUS_WRONG : STATUS_OK);
 }
 
@@ -246,6 +263,6 @@ status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, d
 {
   run->wrong = 0;
   status_t status = series_measure(run, series, n, seconds);
-  for (int s = 0; s < n; s++) series_close(&series[s]);
+  for (int s = 0; s < n; s++) series_close(run, &series[s]);
   return status;
 }

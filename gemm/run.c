@@ -11,6 +11,7 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
+#include "gemm/cluster/cluster.h"
 #include "gemm/ladder.h"
 #include "gemm/measure.h"
 #include "gemm/tune/choose.h"
@@ -50,6 +51,7 @@ static status_t ranks_gather(struct gemm_run *run)
   const struct placement *p = &run->placement;
   struct gemm_rank mine;
   rank_fill(run, &mine);
+  if (run->cluster) RETURN_IF_FAILED(agree_status(p->comm, gemm_cluster_tell(run, &mine)));
   if (p->rank == 0) run->ranks = calloc((size_t)p->ranks, sizeof mine);
   int have = p->rank != 0 || run->ranks;
   RETURN_IF_FAILED(
@@ -66,9 +68,11 @@ static status_t ranks_gather(struct gemm_run *run)
 static status_t product_run(struct gemm_run *run)
 {
   RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_problem_open(run, NULL)));
-  RETURN_IF_FAILED(agree_status(run->placement.comm,
-                                gemm_flip_check(&run->flip, &run->matrices.problem, run->placement.ranks)));
-  for (int s = 0; s < run->n_series; s++) RETURN_IF_FAILED(gemm_tune(run, &run->series[s]));
+  RETURN_IF_FAILED(
+      agree_status(run->placement.comm, gemm_flip_check(&run->flip, &run->matrices.problem,
+                                                        run->placement.ranks, run->cluster != NULL)));
+  if (run->cluster) RETURN_IF_FAILED(gemm_cluster_prepare(run));
+  for (int s = 0; s < run->n_series && !run->cluster; s++) RETURN_IF_FAILED(gemm_tune(run, &run->series[s]));
   run->verdict = gemm_measure(run, run->series, run->n_series, run->config.seconds);
   const struct gemm_series *ours = &run->series[0];
   if (run->verdict != STATUS_OK || ours->status != STATUS_ENVIRONMENT) return run->verdict;

@@ -5,6 +5,7 @@
 #define GEMM_STATE_H
 
 #include "comm/ranks/placement.h"
+#include "gemm/cluster/product.h"
 #include "gemm/cmdline.h"
 #include "gemm/kernels/kernels.h"
 #include "gemm/model.h"
@@ -37,6 +38,17 @@ struct gemm_series {
 
 struct gemm_ladder;
 
+/** How panels travel to a rank's neighbour in a ring. */
+struct gemm_path {
+  int peer;
+  char face[8];  /**< "j+": along the process row, "i+": the column */
+  int64_t bytes; /**< of a slice */
+  char used[16];
+  char why[GPU_TEXT_MAX]; /**< "" where it is the transport of the run */
+  char handover[16];      /**< of halo_path, and why */
+  char handover_why[GPU_TEXT_MAX];
+};
+
 /** One rank as the report shows it. */
 struct gemm_rank {
   struct rank_row row;     /**< gflops of the rank's own median */
@@ -44,6 +56,10 @@ struct gemm_rank {
   char fault[256];         /**< what was wrong on this rank; "" where nothing was */
   char warning[256];       /**< what a library made wrong on this rank, where that is no verdict */
   int unflipped;           /**< a fault that was to be planted here was not */
+  /* with --distributed alone */
+  double phases[GEMM_PHASES]; /**< mean seconds a timed product */
+  int n_paths;
+  struct gemm_path paths[2];
 };
 
 struct gemm_run {
@@ -55,7 +71,8 @@ struct gemm_run {
   /** bytes that a rank may take of its device: the least over ranks */
   uint64_t memory;
   struct gemm_ceilings ceilings; /**< of this rank's device, in this run */
-  struct gemm_problem problem;
+  struct gemm_problem problem;   /**< this rank's own */
+  struct gemm_cluster *cluster;  /**< what it is a part of; NULL: it is whole */
   struct gemm_matrices matrices;
   struct gemm_reference *reference;
   struct gemm_series *series; /**< the kernel or the ladder's rungs, then the yardsticks */

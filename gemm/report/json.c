@@ -17,7 +17,9 @@ static void size_set(json_t *o, const struct gemm_problem *p)
 /* Sizes, kernels and devices of a ladder stand elsewhere than a product's. */
 static json_t *config_json(const struct gemm_run *run)
 {
-  const struct gemm_problem *p = run->ladder ? &run->ladder->sizes[0].problem : &run->problem;
+  const struct gemm_problem *p = run->ladder    ? &run->ladder->sizes[0].problem
+                                 : run->cluster ? &run->cluster->whole
+                                                : &run->problem;
   json_t *o = json_object();
   if (run->ladder) {
     object_text(o, "device", run->placement.info.name);
@@ -38,6 +40,7 @@ static json_t *config_json(const struct gemm_run *run)
   object_text(o, "backend", run->placement.backend->name);
   object_real(o, "block_seconds", run->config.block);
   object_flag(o, "accept", run->config.accept);
+  if (run->cluster) object_set(o, "distributed", gemm_cluster_config_json(run->cluster));
   return o;
 }
 
@@ -237,6 +240,8 @@ json_t *gemm_report_json(const struct gemm_run *run)
   }
   object_set(document, "result", result_json(run));
   object_set(document, "yardsticks", yardsticks_json(run));
+  if (run->cluster) object_set(document, "phases", gemm_cluster_phases_json(run));
+  if (run->cluster) object_set(document, "paths", gemm_cluster_paths_json(run));
   object_set(document, "ranks", ranks_json(run));
   return document;
 }

@@ -22,6 +22,17 @@ void gemm_ladder_sizes_text(const struct gemm_run *run, FILE *out);
  * out. */
 json_t *gemm_report_json(const struct gemm_run *run);
 
+/* With --distributed alone, behind run->cluster. */
+
+/** \brief The lines on how the product is cut and travels, and those on its phases. */
+void gemm_cluster_text(const struct gemm_run *run, FILE *out);
+void gemm_cluster_phases_text(const struct gemm_run *run, FILE *out);
+
+/** \brief config.distributed, phases and paths of the document. */
+json_t *gemm_cluster_config_json(const struct gemm_cluster *cluster);
+json_t *gemm_cluster_phases_json(const struct gemm_run *run);
+json_t *gemm_cluster_paths_json(const struct gemm_run *run);
+
 /** \brief --list: backends, devices and kernels, with reasons. */
 void gemm_report_list(const struct gpu_backend *asked, FILE *out);
 

@@ -13,7 +13,7 @@
 
 static void print_what(const struct gemm_run *run, FILE *out)
 {
-  const struct gemm_problem *p = &run->problem;
+  const struct gemm_problem *p = run->cluster ? &run->cluster->whole : &run->problem;
   int ranks = run->placement.ranks, hosts = ranks_hosts(run->ranks, sizeof *run->ranks, ranks);
   fprintf(out, "gemm-gpu %s\n\n", meta_version());
   fprintf(out,
@@ -21,9 +21,14 @@ static void print_what(const struct gemm_run *run, FILE *out)
           " (m x n x k), %s, %s, alpha %g, beta %g, %s data\n",
           p->m, p->n, p->k, gemm_types[p->type].name, gemm_trans_name(p), (double)p->alpha, (double)p->beta,
           gemm_data_names[run->config.data]);
-  fprintf(out, "  where      %d rank%s on %d host%s, backend %s, the whole product on each\n", ranks,
-          ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", run->placement.backend->name);
+  fprintf(out, "  where      %d rank%s on %d host%s, backend %s, ", ranks, ranks > 1 ? "s" : "", hosts,
+          hosts > 1 ? "s" : "", run->placement.backend->name);
+  if (run->cluster)
+    fprintf(out, "one product over %dx%d\n", run->cluster->grid.procs[0], run->cluster->grid.procs[1]);
+  else
+    fprintf(out, "the whole product on each\n");
   fprintf(out, "  kernel     %s: %s\n", run->series[0].kernel->name, run->series[0].kernel->step);
+  if (run->cluster) gemm_cluster_text(run, out);
 }
 
 static void print_warnings(const struct gemm_run *run, FILE *out)
@@ -58,7 +63,7 @@ static void print_counts(const struct gemm_run *run, FILE *out)
           " instructions issued, %.1f%% of them with float arithmetic; 2 m n k are %.1f%% of "
           "what both ALUs could do\n",
           s->counts.instructions, 100 * (double)s->counts.arithmetic / instructions,
-          100 * gemm_flop(&run->problem) / (32 * instructions));
+          100 * s->flop / (32 * instructions));
   if (s->counts.estimate_seconds > 0)
     fprintf(out,
             "  estimate   %.3f ms for a product on a Raspberry Pi at 250 MHz, by a model and not measured: "
@@ -148,6 +153,7 @@ void gemm_report_text(const struct gemm_run *run, FILE *out)
   print_what(run, out);
   ranks_print(run->ranks, sizeof *run->ranks, run->placement.ranks, out);
   if (run->series[0].n_samples > 0) (run->placement.info.emulated ? print_counts : print_speed)(run, out);
+  if (run->cluster && run->series[0].seconds > 0) gemm_cluster_phases_text(run, out);
   print_verdict(run, out);
   print_warnings(run, out);
 }

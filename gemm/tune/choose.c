@@ -11,6 +11,7 @@
 #include "base/report.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
+#include "gemm/cluster/cluster.h"
 #include "suite/progress.h"
 
 #define SIZE_GPU 4096
@@ -88,18 +89,18 @@ static status_t problem_choose(struct gemm_run *run, const int64_t wanted[3])
   if (run->config.size_given) memcpy(size, run->config.size, sizeof size);
   if (wanted) memcpy(size, wanted, sizeof size);
   RETURN_IF_FAILED(gemm_config_problem(&run->config, size, &run->problem));
-  return memory_check(run);
+  return run->config.distributed ? gemm_cluster_cut(run) : memory_check(run);
 }
 
 /* The highest rung that can do the problem here, or NULL with why the last one tried cannot. */
 static const struct gemm_kernel *kernel_default(struct gemm_run *run, const struct gemm_kernel_set *set,
-                                                char why[GPU_TEXT_MAX])
+                                                const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {
   const struct gemm_kernel *best = NULL;
   for (int k = 0; k < set->n; k++) {
     const struct gemm_kernel *kernel = set->kernels[k];
     if (kernel->rung == 0 || kernel->yardstick || (best && kernel->rung < best->rung)) continue;
-    if (gemm_kernel_fits(kernel, run->device, &run->problem, why)) best = kernel;
+    if (gemm_kernel_fits(kernel, run->device, problem, why)) best = kernel;
   }
   return best;
 }
@@ -115,17 +116,18 @@ static status_t kernel_choose(struct gemm_run *run, const struct gemm_kernel **k
 {
   const char *backend = run->placement.backend->name, *asked = run->config.kernel;
   const struct gemm_kernel_set *set = gemm_kernels_find(backend);
+  const struct gemm_problem problem = run->cluster ? gemm_cluster_part(run->cluster, 0) : run->problem;
   char why[GPU_TEXT_MAX];
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernels for matrix products", backend);
   if (!asked) {
-    if ((*kernel = kernel_default(run, set, why))) return data_check(run, *kernel);
+    if ((*kernel = kernel_default(run, set, &problem, why))) return data_check(run, *kernel);
     return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernel for this product: its last one %s", backend,
                     why);
   }
   if (!(*kernel = gemm_kernel_find(set, asked)))
     return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", asked,
                     backend);
-  if (gemm_kernel_fits(*kernel, run->device, &run->problem, why)) return data_check(run, *kernel);
+  if (gemm_kernel_fits(*kernel, run->device, &problem, why)) return data_check(run, *kernel);
   return log_fail(STATUS_ENVIRONMENT, "--kernel %s: it %s", asked, why);
 }
 
@@ -150,7 +152,7 @@ static status_t series_choose(struct gemm_run *run)
     for (int k = 0; k < set->n; k++)
       if (set->kernels[k]->rung == rung && !set->kernels[k]->yardstick) series_add(run, set->kernels[k]);
   if (!run->config.ladder) series_add(run, kernel);
-  for (int k = 0; k < set->n && !run->config.no_yardstick; k++)
+  for (int k = 0; k < set->n && !run->config.no_yardstick && !run->cluster; k++)
     if (set->kernels[k]->yardstick && set->kernels[k] != kernel &&
         gemm_kernel_fits(set->kernels[k], run->device, &run->problem, why))
       series_add(run, set->kernels[k]);
@@ -160,12 +162,15 @@ static status_t series_choose(struct gemm_run *run)
 status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3])
 {
   struct gemm_matrices *m = &run->matrices;
+  struct gemm_place places[GEMM_MATRICES];
   run->damage[0] = '\0';
   progress_begin("making the matrices and what their product must be");
   RETURN_IF_FAILED(problem_choose(run, size));
   RETURN_IF_FAILED(series_choose(run));
-  RETURN_IF_FAILED(gemm_matrices_open(m, run->device, run->queue, &run->problem,
-                                      (enum gemm_data)run->config.data, (uint64_t)run->placement.rank));
+  if (run->cluster) gemm_cluster_places(run->cluster, places);
+  RETURN_IF_FAILED(
+      gemm_matrices_open(m, run->device, run->queue, &run->problem, (enum gemm_data)run->config.data,
+                         run->cluster ? 0 : (uint64_t)run->placement.rank, run->cluster ? places : NULL));
   return gemm_reference_open(&run->problem, (enum gemm_verify)run->config.verify, m->host[GEMM_A],
                              m->host[GEMM_B], m->host[GEMM_C], &run->reference);
 }
@@ -178,5 +183,6 @@ void gemm_problem_close(struct gemm_run *run)
   run->n_series = 0;
   gemm_reference_close(run->reference);
   run->reference = NULL;
+  gemm_cluster_free(run);
   if (run->device) gemm_matrices_close(&run->matrices);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "comm/ranks/agree.h"
 
 int gemm_compare_counts(const struct gemm_run *run, const struct gemm_series *s)
 {
@@ -38,9 +39,12 @@ static void fault_keep(struct gemm_series *s)
   if (!s->fault[0]) snprintf(s->fault, sizeof s->fault, "%s", text[0] ? text : "gives a wrong result");
 }
 
-/* Who is to blame: the device where A or B changed, else whose product it is. */
+/* Who is to blame: the device where A or B changed, else whose product it is. Ranks of one
+ * product go on together or not at all. */
 static status_t judge(struct gemm_run *run, struct gemm_series *s, status_t status)
 {
+  if (status != STATUS_OK && status != STATUS_WRONG && run->cluster && run->placement.ranks > 1)
+    agree_abort(run->placement.comm, status);
   if (status != STATUS_WRONG) return status;
   fault_keep(s);
   status = gemm_compare_operands(run);
@@ -131,7 +135,7 @@ status_t gemm_compare_operands(struct gemm_run *run)
 {
   if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
   if (run->damage[0]) return STATUS_WRONG;
-  status_t status = gemm_matrices_check(&run->matrices);
+  status_t status = run->cluster ? gemm_cluster_check(run->cluster) : gemm_matrices_check(&run->matrices);
   const char *line = strrchr(log_held(), '\n');
   if (status == STATUS_WRONG) snprintf(run->damage, sizeof run->damage, "%s", line ? line + 1 : log_held());
   return status;

@@ -63,9 +63,12 @@ static int is_inside(const struct gemm_flip *flip, const struct gemm_problem *pr
          flip->bit < element_bits(flip, problem);
 }
 
-status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks)
+status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks,
+                         int c_alone)
 {
   if (!flip->due) return STATUS_OK;
+  if (c_alone && flip->matrix != GEMM_C)
+    return log_fail(STATUS_USAGE, "HIMENO_GEMM_FLIP: with --distributed C alone can be flipped");
   if (flip->rank >= ranks)
     return log_fail(STATUS_USAGE, "HIMENO_GEMM_FLIP: rank %d of %d", flip->rank, ranks);
   if (is_inside(flip, problem)) return STATUS_OK;

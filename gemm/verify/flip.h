@@ -33,8 +33,9 @@ struct gemm_flip {
 status_t gemm_flip_read(struct gemm_flip *flip);
 
 /** \brief STATUS_USAGE, with one line, where there is no such rank, or its matrix has no such
- * place. */
-status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks);
+ * place, or with \a c_alone where it is not C. */
+status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks,
+                         int c_alone);
 
 /** \brief To be called before each look at C: plants what is due before this one of that
  * kernel's. */

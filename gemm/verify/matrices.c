@@ -25,21 +25,24 @@ static struct gpu_mem *device_matrix(struct gemm_matrices *m, enum gemm_matrix m
 }
 
 static status_t matrix_open(struct gemm_matrices *m, enum gemm_matrix matrix, enum gemm_data data,
-                            uint64_t seed)
+                            uint64_t seed, const struct gemm_place *places)
 {
   size_t bytes = gemm_bytes(&m->problem, matrix);
   if (!(m->host[matrix] = malloc(bytes)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for a matrix of %s", report_bytes(bytes));
-  gemm_data_fill(&m->problem, matrix, data, seed, m->host[matrix]);
+  gemm_data_fill(&m->problem, matrix, data, seed, places ? &places[matrix] : NULL, m->host[matrix]);
+  if (places && matrix != GEMM_C) return STATUS_OK;
   RETURN_IF_FAILED(gpu_alloc(m->device, bytes, device_matrix(m, matrix)));
   return gpu_copy_in(m->queue, *device_matrix(m, matrix), 0, m->host[matrix], bytes);
 }
 
 status_t gemm_matrices_open(struct gemm_matrices *m, struct gpu_device *device, struct gpu_queue *queue,
-                            const struct gemm_problem *problem, enum gemm_data data, uint64_t seed)
+                            const struct gemm_problem *problem, enum gemm_data data, uint64_t seed,
+                            const struct gemm_place *places)
 {
   *m = (struct gemm_matrices){.device = device, .queue = queue, .problem = *problem};
-  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++) RETURN_IF_FAILED(matrix_open(m, matrix, data, seed));
+  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++)
+    RETURN_IF_FAILED(matrix_open(m, matrix, data, seed, places));
   size_t bytes = gemm_bytes(problem, GEMM_C);
   RETURN_IF_FAILED(gpu_alloc_host(device, bytes > PIECE ? bytes : PIECE, GPU_HOST_PINNED, &m->out));
   return gpu_sync(queue);

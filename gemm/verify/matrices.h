@@ -20,10 +20,11 @@ struct gemm_matrices {
 uint64_t gemm_matrices_bytes(const struct gemm_problem *problem);
 
 /** \brief Makes all three and copies them to the device. Closed by gemm_matrices_close, also when
- * this fails half-way. */
+ * this fails half-way. With \a places, of A, B and C, they are parts of a product of many ranks,
+ * and C alone is copied: NULL, they are a product. */
 status_t gemm_matrices_open(struct gemm_matrices *matrices, struct gpu_device *device,
                             struct gpu_queue *queue, const struct gemm_problem *problem, enum gemm_data data,
-                            uint64_t seed);
+                            uint64_t seed, const struct gemm_place *places);
 void gemm_matrices_close(struct gemm_matrices *matrices);
 
 /** \brief C on the device as it was before the product: with beta 0 all poison. */

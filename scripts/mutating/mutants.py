@@ -44,6 +44,7 @@ ROOMS = (
     ("tools/predict/*", "tests/unit/test_predict* tests/cli/predict.bats"),
     ("tools/sim/*", "tests/cli/sim.bats"),
     ("gemm/*", "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats"),
+    ("gemm/*cluster*", "tests/unit/test_gemm_grid tests/clock/gemm.bats tests/mpi/cluster-null tests/cli/gemm.bats"),
     ("gemm/kernels/qpu/*", "tests/unit/test_qpu_sgemm tests/cli/gemm.bats"),
     ("suite/*", "tests/unit/test_record tests/cli/tune.bats tests/cli/run.bats"),
     ("suite/progress.*", "tests/clock/himeno.bats"),

@@ -331,3 +331,68 @@ ended() {
 @test "a device that is not there" { says 3 '--device 77' --device 77 -s 8; }
 @test "fragments of another backend" { says 2 '--backend cpu: WMMA fragments are CUDA' --fragment-map; }
 @test "loads of another backend" { says 2 '--backend cpu: WMMA fragments are CUDA' --load-study; }
+
+# ---- one product over many ranks ----
+
+distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on "$1" "$gemm" --distributed -t 0.02 "${@:2}"; }
+
+@test "one product over four ranks: the document has its grid, panels, phases and paths" {
+  distributed 4 -b cpu -s 90x70x130 -p 2x2 --panel 40 -x staged --json "$document"
+  expect_status 0
+  [[ $output == *"90 x 70 x 130 (m x n x k)"*"one product over 2x2"*"4 of k 40, broadcast"*"transport  staged (asked for)"* ]]
+  [[ $output == *"8 paths through shared memory"*"verdict    PASS: all elements agree with float64"* ]]
+  [ "$(json "$document" 'd["config"]["distributed"], d["config"]["m"], d["config"]["n"]')" = "{'procs': [2, 2], 'panel': 40, 'panels': 4, 'transport': 'staged'} 90 70" ]
+  [ "$(json "$document" '[(p["rank"], p["peer"], p["face"], p["bytes"]) for p in d["paths"]][:4]')" = "[(0, 1, 'j+', 3600), (0, 2, 'i+', 5120), (1, 0, 'j+', 3600), (1, 3, 'i+', 5120)]" ]
+  [ "$(json "$document" 'all(d["phases"][p]["max"] > 0 for p in ("compute", "pack", "exposed"))')" = True ]
+  has_jsonschema
+  valid "$document" 'd["phases"]["packing"] = d["phases"]["pack"]' 'd["paths"][0]["face"] = "k+"' 'd["config"]["distributed"]["procs"] = [4]' 'del d["config"]["distributed"]["panel"]'
+}
+
+@test "without --transport a product by each decides, and one rank needs none" {
+  distributed 2 -b null -s 32 --json "$document"
+  expect_status 0
+  [[ $output == *"(the fastest of a trial)"* ]]
+  distributed 1 -b cpu -s 32 --json "$document"
+  expect_status 0
+  [ "$(json "$document" 'd["config"]["distributed"]["transport"], d["paths"]')" = "None []" ]
+}
+
+@test "a slice that cannot take the transport is staged, and the path says why" {
+  HIMENO_HOSTS_APART=1 distributed 2 -b null -s 32 -x p2p --json "$document"
+  expect_status 0
+  [ "$(json "$document" 'sorted(set((p["used"], p["why"], p["handover"]) for p in d["paths"]))')" = "[('staged', 'on another host', 'MPI')]" ]
+  [[ $output == *"staged, since: on another host"* ]]
+}
+
+@test "a flipped bit of what a rank received: exit 4, and the rank" {
+  HIMENO_HALO_CORRUPT=1:1 distributed 2 -b null -s 32 -x ipc
+  expect_status 4
+  [[ $stderr == *"rank 1, "*"WRONG"* ]]
+  [[ $output == *"wrong      rank 1 on"*"verdict    WRONG: 1 of 2 ranks"* ]]
+}
+
+@test "a bit of C flipped in a block over many ranks is told with its rank, and only C can be flipped" {
+  HIMENO_GEMM_FLIP="1 3,4 30 3" distributed 2 -b null -s 32 -x p2p
+  expect_status 4
+  [[ $output == *"wrong      rank 1 on"*"block 2 differs from the first"* ]]
+  HIMENO_GEMM_FLIP="1 B 3,4 30 3" distributed 2 -b null -s 32 -x p2p
+  expect_status 2
+  [[ $stderr == *"HIMENO_GEMM_FLIP: with --distributed C alone can be flipped"* ]]
+}
+
+@test "a rank whose device fails within a product ends the job, and says so" {
+  local call
+  for call in 90 100 110; do
+    run --separate-stderr on 3 env HIMENO_NULL_DEVICES=3 OMP_NUM_THREADS=1 bash -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != 1 ] || export HIMENO_NULL_FAIL='$call'; exec "$@"' - "$gemm" --distributed -b null -s 32 -x staged -t 5
+    [[ $status == [37] ]] || expect_status 7
+    [[ $stderr == *"rank 1, "* ]]
+  done
+}
+
+@test "a grid of other than all ranks" { ranks=3 says 2 '--procs 2x2 needs 4 ranks, and there are 3' --distributed -p 2x2 -s 8; }
+@test "a grid that is none" { says 2 '--procs 2: allowed are auto, or PxQ' --distributed -p 2; }
+@test "a product that does not fit its ranks" { ranks=2 says 3 'size 200000x200000x200000 over 2x1 ranks needs .* on each device, and there are .* free' --distributed -s 200000 -p 2x1; }
+@test "a transport that this device lacks" { ranks=2 says 3 '--transport nccl: ' --distributed -x nccl -s 8; }
+@test "a transport that there is not" { says 2 '--transport stagd: .*staged' --distributed -x stagd; }
+@test "panels too many to tell" { says 2 '--panel 1: cuts k 100000 into more than 65536 panels' --distributed --panel 1 -s 1x1x100000; }
+@test "a ladder of many ranks" { says 2 '--ladder and --distributed' --ladder --distributed; }

@@ -133,7 +133,7 @@ static status_t problem_check(struct bench *b, const struct subject *s, const st
   struct gemm_reference *reference = NULL;
   const struct gemm_blocks *blocks = NULL;
   status_t status;
-  TRY(gemm_matrices_open(&m, b->device, b->queue, p, data, 1), done);
+  TRY(gemm_matrices_open(&m, b->device, b->queue, p, data, 1, NULL), done);
   TRY(gemm_reference_open(p, GEMM_VERIFY_FULL, m.host[GEMM_A], m.host[GEMM_B], m.host[GEMM_C], &reference),
       done);
   for (int n = first; status == STATUS_OK && (n == 0 || n < s->kernel->n_blocks); n += stride) {

@@ -104,7 +104,7 @@ static status_t fault_place(struct fault *f)
                                 .block = f->block,
                                 .look = 1 + draw(3)};
   snprintf(run.flip.kernel, sizeof run.flip.kernel, "%s", kernel->name);
-  return gemm_flip_check(&run.flip, &run.problem, run.placement.ranks);
+  return gemm_flip_check(&run.flip, &run.problem, run.placement.ranks, 0);
 }
 
 /* ---- what is said of it ---- */

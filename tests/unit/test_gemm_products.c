@@ -65,7 +65,7 @@ static void product_check(struct rig *rig, const struct gemm_kernel *kernel, con
   struct gemm_reference *reference;
   struct gemm_exec *exec;
   struct gemm_check check;
-  assert_int_equal(gemm_matrices_open(&m, rig->device, rig->queue, p, data, rig->drawn), STATUS_OK);
+  assert_int_equal(gemm_matrices_open(&m, rig->device, rig->queue, p, data, rig->drawn, NULL), STATUS_OK);
   assert_int_equal(
       gemm_reference_open(p, GEMM_VERIFY_FULL, m.host[GEMM_A], m.host[GEMM_B], m.host[GEMM_C], &reference),
       STATUS_OK);

@@ -38,7 +38,7 @@ static struct product product_make(int64_t m, int64_t n, int64_t k, enum gemm_da
   for (int matrix = 0; matrix < GEMM_MATRICES; matrix++) {
     *all[matrix] = malloc(gemm_bytes(&x.p, (enum gemm_matrix)matrix));
     assert_non_null(*all[matrix]);
-    gemm_data_fill(&x.p, (enum gemm_matrix)matrix, data, 7, *all[matrix]);
+    gemm_data_fill(&x.p, (enum gemm_matrix)matrix, data, 7, NULL, *all[matrix]);
   }
   x.out = malloc(gemm_bytes(&x.p, GEMM_C));
   assert_non_null(x.out);

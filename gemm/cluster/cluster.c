@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "gemm/cluster/cluster.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/report.h"
+#include "base/stats.h"
+#include "comm/ranks/agree.h"
+#include "suite/progress.h"
+
+/* Rows of a rank's C begin this many elements apart, as kernels like them. */
+#define LD_STEP 64
+/* More panels are more than anybody tells apart, and each has its events. */
+#define PANELS_MAX 65536
+/* Products by each transport; the first is not counted. */
+#define TRIAL_PRODUCTS 2
+
+/* ---- the cut ---- */
+
+static status_t local_init(struct gemm_cluster *c)
+{
+  struct gemm_problem p = c->whole;
+  p.m = c->grid.m.extent;
+  p.n = c->grid.n.extent;
+  p.ld[GEMM_A] = p.ld[GEMM_B] = 0;
+  p.ld[GEMM_C] = (p.n + LD_STEP - 1) / LD_STEP * LD_STEP;
+  c->local = p;
+  return gemm_problem_complete(&c->local);
+}
+
+/* On a CPU the host's matrices, and what is fetched, take of the same memory. */
+static status_t memory_check(const struct gemm_run *run)
+{
+  const struct gemm_cluster *c = run->cluster;
+  uint64_t result = gemm_bytes(&c->local, GEMM_C), need = gemm_cluster_bytes(c) + result;
+  if (run->placement.info.is_cpu) need += gemm_matrices_bytes(&c->local) + result;
+  if (need <= run->memory) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT,
+                  "size %" PRId64 "x%" PRId64 "x%" PRId64 " over %dx%d ranks needs %s on each device, and "
+                  "there are %s free",
+                  c->whole.m, c->whole.n, c->whole.k, c->grid.procs[0], c->grid.procs[1], report_bytes(need),
+                  report_bytes(run->memory));
+}
+
+status_t gemm_cluster_cut(struct gemm_run *run)
+{
+  const struct placement *p = &run->placement;
+  struct gemm_cluster *c = run->cluster = calloc(1, sizeof *c);
+  if (!c) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a product of many ranks");
+  c->comm = p->comm;
+  c->device = run->device;
+  c->compute = run->queue;
+  c->whole = run->problem;
+  int64_t width = gemm_grid_width(&c->whole, run->config.panel, p->info.is_cpu);
+  if ((c->whole.k - 1) / width >= PANELS_MAX)
+    return log_fail(STATUS_USAGE, "--panel %" PRId64 ": cuts k %" PRId64 " into more than %d panels", width,
+                    c->whole.k, PANELS_MAX);
+  RETURN_IF_FAILED(gemm_grid_cut(&c->whole, p->ranks, p->rank, run->config.procs, width, &c->grid));
+  RETURN_IF_FAILED(local_init(c));
+  run->problem = c->local;
+  return memory_check(run);
+}
+
+void gemm_cluster_free(struct gemm_run *run)
+{
+  if (!run->cluster) return;
+  gemm_cluster_close(run->cluster);
+  free(run->cluster);
+  run->cluster = NULL;
+}
+
+void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[GEMM_MATRICES])
+{
+  int64_t m = c->grid.m.begin, n = c->grid.n.begin;
+  for (int matrix = 0; matrix < GEMM_MATRICES; matrix++)
+    places[matrix] = (struct gemm_place){.columns = gemm_columns(&c->whole, (enum gemm_matrix)matrix)};
+  *(c->whole.trans_a ? &places[GEMM_A].column : &places[GEMM_A].row) = m;
+  *(c->whole.trans_b ? &places[GEMM_B].row : &places[GEMM_B].column) = n;
+  places[GEMM_C].row = m;
+  places[GEMM_C].column = n;
+}
+
+/* ---- the transport ---- */
+
+static status_t transport_try(struct gemm_run *run, const struct halo_transport *transport, double *slowest)
+{
+  struct gemm_cluster *c = run->cluster;
+  double mine = 0;
+  progress_begin("trying transport %s", transport->name);
+  RETURN_IF_FAILED(gemm_cluster_link(c, transport));
+  for (int n = 0; n < TRIAL_PRODUCTS; n++) {
+    RETURN_IF_FAILED(watch_barrier(c->comm, "a trial of a transport"));
+    double begin = stats_now();
+    RETURN_IF_FAILED(gemm_launch(&c->exec, run->queue, &run->matrices.on));
+    mine = stats_now() - begin;
+  }
+  gemm_cluster_unlink(c);
+  return watch_allreduce(c->comm, &mine, slowest, 1, MPI_DOUBLE, MPI_MAX, "a trial of a transport");
+}
+
+static status_t transport_choose(struct gemm_run *run, const struct halo_transport **best)
+{
+  const struct gpu_backend *backend = run->placement.backend;
+  char reason[GPU_TEXT_MAX] = "";
+  double least = DBL_MAX;
+  for (int t = 0; halo_transports[t]; t++) {
+    double seconds = DBL_MAX;
+    if (!halo_transports[t]->trial || !halo_transports[t]->available(backend, reason)) continue;
+    RETURN_IF_FAILED(transport_try(run, halo_transports[t], &seconds));
+    if (seconds >= least) continue;
+    least = seconds;
+    *best = halo_transports[t];
+  }
+  run->cluster->transport_tried = 1;
+  if (*best) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "--distributed: backend %s has no transport: %s", backend->name,
+                  reason);
+}
+
+static status_t transport_asked(const struct gemm_run *run, const struct halo_transport **transport)
+{
+  char reason[GPU_TEXT_MAX] = "";
+  *transport = halo_transport_find(run->config.transport);
+  if ((*transport)->available(run->placement.backend, reason)) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", run->config.transport, reason);
+}
+
+status_t gemm_cluster_prepare(struct gemm_run *run)
+{
+  struct gemm_cluster *c = run->cluster;
+  struct gemm_series *s = &run->series[0];
+  const struct halo_transport *transport = NULL;
+  const struct gemm_blocks none = {0}, *blocks = memcmp(&s->blocks, &none, sizeof none) ? &s->blocks : NULL;
+  RETURN_IF_FAILED(
+      gemm_cluster_open(c, s->kernel, blocks, run->matrices.host[GEMM_A], run->matrices.host[GEMM_B]));
+  s->kernel = &c->kernel;
+  s->flop = gemm_flop(&c->whole) / run->placement.ranks;
+  if (run->placement.ranks == 1) return STATUS_OK;
+  RETURN_IF_FAILED(
+      agree_status(c->comm, run->config.transport ? transport_asked(run, &transport) : STATUS_OK));
+  if (!transport) RETURN_IF_FAILED(agree_status(c->comm, transport_choose(run, &transport)));
+  return gemm_cluster_link(c, transport);
+}
+
+/* ---- what a rank tells ---- */
+
+static void path_tell(const struct gemm_panels *p, struct gemm_path *path)
+{
+  static const char *const faces[] = {"j+", "i+"};
+  int m = p->ring > 2 && p->place != 0; /* the message that sends */
+  struct halo_path used;
+  halo_route_path(gemm_panels_route(p, 0, 0), m, &used);
+  *path = (struct gemm_path){.peer = p->peers[0], .bytes = (int64_t)gemm_panels_slice_bytes(p)};
+  snprintf(path->face, sizeof path->face, "%s", faces[p->matrix]);
+  snprintf(path->used, sizeof path->used, "%s", used.used->name);
+  snprintf(path->why, sizeof path->why, "%s", used.why);
+  snprintf(path->handover, sizeof path->handover, "%s", used.handover);
+  snprintf(path->handover_why, sizeof path->handover_why, "%s", used.handover_why);
+}
+
+status_t gemm_cluster_tell(struct gemm_run *run, struct gemm_rank *rank)
+{
+  struct gemm_cluster *c = run->cluster;
+  for (int s = 0; s < 2; s++)
+    if (gemm_panels_steps(&c->side[s])) path_tell(&c->side[s], &rank->paths[rank->n_paths++]);
+  return gemm_cluster_phases(c, rank->phases);
+}

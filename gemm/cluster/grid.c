@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "gemm/cluster/grid.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/values.h"
+
+#define PROCS_MAX (1 << 24)
+/* Widths are multiples of this, so that all but the last panel suit any kernel. */
+#define WIDTH_STEP 64
+/* C is read and written once a panel; nothing hides the first panel's broadcast. */
+#define WIDTH_CPU  512
+#define WIDTH_F32  4096
+#define WIDTH_HALF 8192
+/* More panels than this are more than anybody tells apart. */
+#define PANELS_MAX 1024
+/* The model's machine: operations in the time in which a byte comes in, and what a message costs in
+ * bytes. Only the ratio counts, and grids that are near each other are as good. */
+#define FLOP_A_BYTE   100.0
+#define MESSAGE_BYTES 65536.0
+
+status_t gemm_procs_parse(const char *option, const char *text, void *field)
+{
+  int *procs = field;
+  char number[16];
+  long long value = 0;
+  const char *rest = text;
+  procs[0] = procs[1] = 0;
+  if (strcmp(text, "auto") == 0) return STATUS_OK;
+  for (int d = 0; d < 2 && rest; d++) {
+    rest = value_next(rest, 'x', number, sizeof number);
+    if (value_read_int(number, 1, PROCS_MAX, &value) != STATUS_OK || (rest == NULL) != d) break;
+    procs[d] = (int)value;
+  }
+  if (procs[1] > 0) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "%s %s: allowed are auto, or PxQ with each from 1 to %d", option, text,
+                  PROCS_MAX);
+}
+
+struct gemm_span gemm_grid_span(int64_t extent, int parts, int at)
+{
+  int64_t begin = extent / parts * at + extent % parts * at / parts;
+  int64_t end = extent / parts * (at + 1) + extent % parts * (at + 1) / parts;
+  return (struct gemm_span){begin, end > begin ? end - begin : 1};
+}
+
+static int64_t over(int64_t a, int64_t b)
+{
+  return (a + b - 1) / b;
+}
+
+int64_t gemm_grid_width(const struct gemm_problem *p, int64_t width, int on_cpu)
+{
+  int64_t most = on_cpu ? WIDTH_CPU : gemm_types[p->type].operand_bytes == 2 ? WIDTH_HALF : WIDTH_F32;
+  if (width > 0) return width < p->k ? width : p->k;
+  if (over(p->k, most) > PANELS_MAX) most = over(p->k, PANELS_MAX);
+  int64_t even = over(over(p->k, over(p->k, most)), WIDTH_STEP) * WIDTH_STEP;
+  return even < p->k ? even : p->k;
+}
+
+/* What the rank with most to do takes, in bytes that come in: as Van de Geijn and Watts, "SUMMA",
+ * Concurrency 9, 1997, with rings in which all links send at once. */
+static double cost(const struct gemm_problem *p, int64_t rows, int64_t columns, int64_t panels)
+{
+  double m = (double)over(p->m, rows), n = (double)over(p->n, columns), k = (double)p->k;
+  double bytes = (double)gemm_types[p->type].operand_bytes;
+  double in =
+      bytes * k * (m * (double)(columns - 1) / (double)columns + n * (double)(rows - 1) / (double)rows);
+  return 2 * m * n * k / FLOP_A_BYTE + in + (double)(panels * (rows + columns - 2)) * MESSAGE_BYTES;
+}
+
+static void procs_choose(const struct gemm_problem *p, int ranks, int64_t panels, int procs[2])
+{
+  double least = -1;
+  for (int rows = 1; rows <= ranks; rows++) {
+    if (ranks % rows != 0) continue;
+    double now = cost(p, rows, ranks / rows, panels);
+    if (least >= 0 && now >= least) continue;
+    least = now;
+    procs[0] = rows;
+    procs[1] = ranks / rows;
+  }
+}
+
+status_t gemm_grid_cut(const struct gemm_problem *whole, int ranks, int rank, const int wanted[2],
+                       int64_t width, struct gemm_grid *grid)
+{
+  struct gemm_grid g = {.procs = {wanted[0], wanted[1]}, .width = width};
+  g.panels = (int)over(whole->k, width);
+  if (g.procs[0] == 0) procs_choose(whole, ranks, g.panels, g.procs);
+  int64_t needs = (int64_t)g.procs[0] * g.procs[1];
+  if (needs != ranks)
+    return log_fail(STATUS_USAGE, "--procs %dx%d needs %" PRId64 " ranks, and there are %d", g.procs[0],
+                    g.procs[1], needs, ranks);
+  g.at[0] = rank / g.procs[1];
+  g.at[1] = rank % g.procs[1];
+  g.m = gemm_grid_span(whole->m, g.procs[0], g.at[0]);
+  g.n = gemm_grid_span(whole->n, g.procs[1], g.at[1]);
+  *grid = g;
+  return STATUS_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief One product over all ranks: SUMMA with stationary C (Van de Geijn and Watts, "SUMMA:
+ * scalable universal matrix multiplication algorithm", Concurrency 9, 1997).
+ *
+ * Panel j + 1 of A and B is broadcast while panel j is multiplied. The product is a kernel like the
+ * others: that of this rank's block of C, made by the chosen kernel panel by panel, whose launch
+ * all ranks call as often. */
+#ifndef GEMM_CLUSTER_PRODUCT_H
+#define GEMM_CLUSTER_PRODUCT_H
+
+#include "gemm/cluster/panels.h"
+#include "gemm/kernels/kernels.h"
+
+/** Seconds of a product: multiplying, what comm/halo tells of moving panels (its pack with that of
+ * own slices), and what of the product is not multiplying. */
+enum gemm_phase {
+  GEMM_PHASE_COMPUTE,
+  GEMM_PHASE_HALO,
+  GEMM_PHASE_EXPOSED = GEMM_PHASE_HALO + HALO_PHASES,
+  GEMM_PHASES
+};
+extern const char *const gemm_phase_names[GEMM_PHASES];
+
+/** Events of a panel. */
+enum gemm_mark { GEMM_MARK_PUT, GEMM_MARK_READY, GEMM_MARK_BEGIN, GEMM_MARK_END, GEMM_MARKS };
+
+struct gemm_cluster {
+  struct gemm_problem whole, local; /**< of all ranks, and of this one's block with all of K */
+  struct gemm_grid grid;
+  const struct halo_transport *transport; /**< NULL with one rank */
+  int transport_tried;                    /**< it was the fastest of a trial */
+  MPI_Comm comm;
+  struct gpu_device *device;
+  struct gpu_queue *compute, *moving;
+  struct gemm_panels side[2]; /**< A, B */
+  struct gemm_kernel kernel;  /**< the chosen one's name and properties */
+  struct gemm_ops ops;
+  struct gemm_exec exec;                  /**< of the product: what series hold */
+  struct gemm_exec *part[3];              /**< of the chosen kernel: first, other, last panel */
+  struct gpu_event *(*marks)[GEMM_MARKS]; /**< of each panel */
+  struct gpu_event *end;
+  long turn;                   /**< panels over all products so far */
+  double seconds[GEMM_PHASES]; /**< summed over the products since they were read last */
+  long products;               /**< of those */
+};
+
+/** \brief What the chosen kernel multiplies: panel \a j. */
+struct gemm_problem gemm_cluster_part(const struct gemm_cluster *cluster, int j);
+
+/** \brief Bytes of the device for panels. */
+uint64_t gemm_cluster_bytes(const struct gemm_cluster *cluster);
+
+/** \brief Collective; ranks agree. cluster->whole, local, grid, comm, device and compute are set;
+ * \a a and \a b are the host's matrices of the local problem. Closed by gemm_cluster_close, also
+ * when it fails half-way. */
+status_t gemm_cluster_open(struct gemm_cluster *cluster, const struct gemm_kernel *kernel,
+                           const struct gemm_blocks *blocks, const void *a, const void *b);
+void gemm_cluster_close(struct gemm_cluster *cluster);
+
+/** \brief Collective; ranks agree. The ways of panels, by \a transport, and their end. */
+status_t gemm_cluster_link(struct gemm_cluster *cluster, const struct halo_transport *transport);
+void gemm_cluster_unlink(struct gemm_cluster *cluster);
+
+/** \brief STATUS_WRONG, logged, where this rank's slices on the device are no longer what they
+ * were. */
+status_t gemm_cluster_check(struct gemm_cluster *cluster);
+
+/** \brief Mean seconds a product of each phase since this was called last. Collective where the
+ * product is. */
+status_t gemm_cluster_phases(struct gemm_cluster *cluster, double phases[GEMM_PHASES]);
+
+#endif

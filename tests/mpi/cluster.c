@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* gemm-gpu --distributed: random shapes over 1 to N ranks, by every grid and transport, on one MPI
+ * job's sub-communicators; speaks TAP. mpirun -np N cluster BACKEND CASES
+ *
+ * Each case runs twice: on one rank and on many, verified against float64 both times, and the bits
+ * must be the same, since the order over k is. Of every third the second run has a bit flipped in
+ * what a rank receives: that must be wrong, and the rank must say so. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/begin.h"
+#include "gemm/cluster/cluster.h"
+#include "gemm/measure.h"
+#include "gemm/run.h"
+#include "gemm/tune/choose.h"
+
+static int world_rank, world_ranks;
+static uint64_t drawn = 1;
+static const struct gpu_backend *backend;
+
+/* The same on all ranks. */
+static int draw(int choices)
+{
+  return (int)(hash_mix(drawn++) % (uint64_t)choices);
+}
+
+struct test_case {
+  struct gemm_config config;
+  int ranks, corrupt; /* the rank that receives a flipped bit, −1 for none */
+};
+
+static int is_usable(const struct halo_transport *transport)
+{
+  char reason[GPU_TEXT_MAX];
+  return transport != &halo_transport_nccl && transport->available(backend, reason);
+}
+
+static struct test_case case_draw(int number)
+{
+  static const double factors[][2] = {{1, 0}, {-1.5, 0}, {1, 0.5}, {0.25, -2}};
+  const double *factor = factors[draw(4)];
+  const struct halo_transport *transport;
+  int count = 0, few = 1 + draw(3), many = 1 + draw(world_ranks / few), tall = draw(2);
+  int rows = tall ? many : few, columns = tall ? few : many;
+  while (halo_transports[count]) count++;
+  do transport = halo_transports[draw(count)];
+  while (!is_usable(transport));
+  struct test_case t = {.ranks = rows * columns, .corrupt = -1};
+  t.config = (struct gemm_config){.seconds = 0.0005,
+                                  .block = 0.0002,
+                                  .backend = backend,
+                                  .distributed = 1,
+                                  .kernel = "naive",
+                                  .transport = transport->name,
+                                  .size = {1 + draw(40), 1 + draw(40), 1 + draw(150)},
+                                  .size_given = 1,
+                                  .trans = draw(4),
+                                  .alpha = factor[0],
+                                  .beta = factor[1],
+                                  .panel = 1 + draw(60),
+                                  .procs = {rows, columns}};
+  if (number % 3 == 0 && t.ranks > 1) t.corrupt = draw(t.ranks);
+  return t;
+}
+
+/* Whether an earlier rank has the same block. */
+static int is_again(int64_t extent, int parts, int at)
+{
+  return at > 0 && gemm_grid_span(extent, parts, at - 1).begin == gemm_grid_span(extent, parts, at).begin;
+}
+
+/* Of C's elements, each once, wherever they are. */
+static uint64_t checksum(const struct gemm_run *run)
+{
+  const struct gemm_grid *g = &run->cluster->grid;
+  const struct gemm_problem *p = &run->problem, *whole = &run->cluster->whole;
+  uint64_t sum = 0, all;
+  int again = is_again(whole->m, g->procs[0], g->at[0]) || is_again(whole->n, g->procs[1], g->at[1]);
+  for (int64_t i = 0; i < p->m && !again; i++)
+    for (int64_t j = 0; j < p->n; j++) {
+      uint32_t bits;
+      memcpy(&bits, (const float *)run->matrices.out + i * p->ld[GEMM_C] + j, sizeof bits);
+      uint64_t at = (uint64_t)((g->m.begin + i) * whole->n + g->n.begin + j);
+      sum += hash_mix(hash_mix(at) + bits);
+    }
+  MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, run->placement.comm);
+  return all;
+}
+
+/* A bit of an own slice flips in device memory: it must be seen. */
+static int damage_is_seen(struct gemm_run *run)
+{
+  struct gemm_panels *side = &run->cluster->side[draw(2)];
+  struct gpu_mem slice = side->own[draw(run->cluster->grid.panels)];
+  unsigned char byte;
+  size_t at = (size_t)draw((int)slice.bytes);
+  gpu_copy_out(run->queue, &byte, slice, at, 1);
+  byte ^= (unsigned char)(1 << draw(8));
+  gpu_copy_in(run->queue, slice, at, &byte, 1);
+  return gemm_cluster_check(run->cluster) == STATUS_WRONG;
+}
+
+/* What it found, of all ranks. */
+struct found {
+  uint64_t sum; /* of C's bits */
+  int told;     /* the rank that received a flipped bit says so */
+  int unseen;   /* a slice that changed in device memory is not told */
+};
+
+static status_t product(struct gemm_run *run, int corrupt, struct found *found)
+{
+  MPI_Comm comm = run->placement.comm;
+  RETURN_IF_FAILED(gemm_place(run));
+  RETURN_IF_FAILED(agree_status(comm, gemm_problem_open(run, NULL)));
+  RETURN_IF_FAILED(gemm_cluster_prepare(run));
+  status_t status = gemm_measure(run, run->series, run->n_series, run->config.seconds);
+  if (status != STATUS_OK && status != STATUS_WRONG) return status;
+  found->sum = checksum(run);
+  int mine[] = {run->placement.rank == corrupt && run->series[0].fault[0],
+                gemm_cluster_check(run->cluster) != STATUS_OK || !damage_is_seen(run)};
+  MPI_Allreduce(&mine[0], &found->told, 1, MPI_INT, MPI_MAX, comm);
+  MPI_Allreduce(&mine[1], &found->unseen, 1, MPI_INT, MPI_MAX, comm);
+  return status;
+}
+
+/* The first ranks of the world run it; the others pass on. */
+static status_t run_case(const struct test_case *t, struct found *found)
+{
+  struct gemm_run run = {.config = t->config};
+  char corrupt[32];
+  MPI_Comm comm;
+  MPI_Comm_split(MPI_COMM_WORLD, world_rank < t->ranks ? 0 : MPI_UNDEFINED, world_rank, &comm);
+  if (comm == MPI_COMM_NULL) return STATUS_OK;
+  snprintf(corrupt, sizeof corrupt, "%d:1", t->corrupt);
+  if (t->corrupt >= 0) setenv("HIMENO_HALO_CORRUPT", corrupt, 1);
+  if (placement_open(comm, &run.placement) != STATUS_OK) agree_abort(comm, STATUS_FAULT);
+  status_t status = product(&run, t->corrupt, found);
+  unsetenv("HIMENO_HALO_CORRUPT");
+  if (status != STATUS_OK && status != STATUS_WRONG) agree_abort(run.placement.comm, status);
+  gemm_problem_close(&run);
+  gemm_run_close(&run);
+  placement_close(&run.placement);
+  MPI_Comm_free(&comm);
+  log_drop();
+  return status;
+}
+
+static const char *judge(const struct test_case *t, const status_t status[2], const struct found found[2])
+{
+  if (status[0] != STATUS_OK) return "is wrong on one rank";
+  if (found[0].unseen || found[1].unseen) return "does not see what changed in device memory";
+  if (t->corrupt < 0 && status[1] != STATUS_OK) return "is wrong";
+  if (t->corrupt < 0) return found[0].sum == found[1].sum ? NULL : "has other bits than on one rank";
+  if (status[1] != STATUS_WRONG) return "passes with a bit flipped";
+  return found[1].told ? NULL : "does not name the rank that received it";
+}
+
+static int case_try(int number)
+{
+  struct test_case t = case_draw(number), one = t;
+  struct found found[2] = {{0}};
+  one.ranks = one.config.procs[0] = one.config.procs[1] = 1;
+  one.corrupt = -1;
+  const uint64_t seed = drawn;
+  status_t status[2] = {run_case(&one, &found[0])};
+  status[1] = run_case(&t, &found[1]);
+  drawn = seed + 16; /* those who passed on have drawn less */
+  if (world_rank != 0) return 0;
+  const struct gemm_config *c = &t.config;
+  const char *amiss = judge(&t, status, found);
+  printf("%sok %d - %" PRId64 "x%" PRId64 "x%" PRId64 " %c%c over %dx%d by %s, panels of %" PRId64
+         ", alpha %g, beta %g, corrupted %d%s%s\n",
+         amiss ? "not " : "", number, c->size[0], c->size[1], c->size[2], "NT"[c->trans >> 1],
+         "NT"[c->trans & 1], c -> procs[0], c -> procs[1], c -> transport, c -> panel, c -> alpha, c -> beta,
+         t.corrupt, amiss ? ": " : "", amiss ? amiss : "");
+  fflush(stdout);
+  return amiss != NULL;
+}
+
+int main(int argc, char **argv)
+{
+  int failures = 0, cases = argc == 3 ? atoi(argv[2]) : 0;
+  if (begin_mpi(&argc, &argv, 0) != STATUS_OK || cases < 1) return STATUS_USAGE;
+  log_hold(1);
+  backend = gpu_backend_find(argv[1]);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+  for (int n = 1; n <= cases; n++) failures += case_try(n);
+  if (world_rank == 0) printf("1..%d\n", cases);
+  end_mpi();
+  return failures > 0;
+}

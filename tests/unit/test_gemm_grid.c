@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The cut of a product over ranks: every element of C has a rank, panels depend on k alone, and
+ * auto takes the grid that reckoning by hand takes. */
+#include "tests/unit/unit.h"
+
+#include "base/log.h"
+#include "gemm/cluster/panels.h"
+
+static void blocks_cover_a_dimension(void **state)
+{
+  (void)state;
+  for (int64_t extent = 1; extent < 30; extent++)
+    for (int parts = 1; parts < 40; parts++) {
+      int64_t end = 0;
+      for (int at = 0; at < parts; at++) {
+        struct gemm_span s = gemm_grid_span(extent, parts, at);
+        assert_true(s.extent >= 1 && s.extent <= (extent + parts - 1) / parts);
+        assert_true(s.begin == end || s.begin == end - 1);
+        if (parts <= extent) assert_true(s.begin == end && s.extent >= extent / parts);
+        end = s.begin + s.extent;
+      }
+      assert_int_equal(end, extent);
+    }
+}
+
+static void panels_are_even_and_of_one_width(void **state)
+{
+  (void)state;
+  struct gemm_problem p = {.type = GEMM_F32, .m = 1, .n = 1, .k = 16384};
+  assert_int_equal(gemm_grid_width(&p, 0, 0), 4096);
+  assert_int_equal(gemm_grid_width(&p, 0, 1), 512);
+  assert_int_equal(gemm_grid_width(&p, 100, 1), 100);
+  p.type = GEMM_BF16;
+  assert_int_equal(gemm_grid_width(&p, 0, 0), 8192);
+  p.k = 9000;
+  assert_int_equal(gemm_grid_width(&p, 0, 0), 4544);
+  p.k = 70;
+  assert_int_equal(gemm_grid_width(&p, 0, 0), 70);
+  assert_int_equal(gemm_grid_width(&p, 100, 0), 70);
+}
+
+static void assert_grid(int64_t m, int64_t n, int ranks, int rows, int columns)
+{
+  const struct gemm_problem p = {.m = m, .n = n, .k = 4096};
+  struct gemm_grid g;
+  assert_int_equal(gemm_grid_cut(&p, ranks, ranks - 1, (const int[2]){0, 0}, 512, &g), STATUS_OK);
+  assert_int_equal(g.procs[0], rows);
+  assert_int_equal(g.procs[1], columns);
+  assert_int_equal(g.at[0], rows - 1);
+  assert_int_equal(g.at[1], columns - 1);
+  assert_int_equal(g.panels, 8);
+}
+
+static void auto_takes_the_least_traffic(void **state)
+{
+  (void)state;
+  assert_grid(8192, 8192, 4, 2, 2);
+  assert_grid(65536, 1024, 4, 4, 1);
+  assert_grid(1024, 65536, 4, 1, 4);
+  assert_grid(8192, 8192, 12, 3, 4);
+  assert_grid(8192, 8192, 7, 1, 7);
+  assert_grid(1, 8192, 4, 1, 4);
+}
+
+static void a_grid_must_multiply_to_the_ranks(void **state)
+{
+  (void)state;
+  const struct gemm_problem p = {.m = 64, .n = 64, .k = 64};
+  struct gemm_grid g;
+  log_mute(1);
+  assert_int_equal(gemm_grid_cut(&p, 4, 0, (const int[2]){3, 2}, 64, &g), STATUS_USAGE);
+  log_mute(0);
+  assert_int_equal(gemm_grid_cut(&p, 6, 4, (const int[2]){3, 2}, 64, &g), STATUS_OK);
+  assert_int_equal(g.at[0], 2);
+  assert_int_equal(g.at[1], 0);
+}
+
+/* A rank of a ring keeps its slices and four panels; alone it keeps the panels themselves. */
+static void memory_is_reckoned(void **state)
+{
+  (void)state;
+  const struct gemm_problem local = {.m = 100, .n = 50, .k = 1000};
+  const struct gemm_grid alone = {.procs = {1, 1}, .m = {0, 100}, .n = {0, 50}, .width = 250, .panels = 4};
+  struct gemm_grid ring = alone;
+  ring.procs[1] = 2;
+  assert_int_equal(gemm_panels_ld(&local, &alone, GEMM_A), 256);
+  assert_int_equal(gemm_panels_bytes(&local, &alone, GEMM_A), 4 * 100 * 256 * 4);
+  assert_int_equal(gemm_panels_bytes(&local, &ring, GEMM_A), 4 * 100 * 128 * 4 + 4 * 100 * 256 * 4);
+  assert_int_equal(gemm_panels_bytes(&local, &ring, GEMM_B), 4 * 250 * 64 * 4);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(blocks_cover_a_dimension),     cmocka_unit_test(panels_are_even_and_of_one_width),
+      cmocka_unit_test(auto_takes_the_least_traffic), cmocka_unit_test(a_grid_must_multiply_to_the_ranks),
+      cmocka_unit_test(memory_is_reckoned),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
