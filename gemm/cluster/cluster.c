@@ -7,12 +7,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/report.h"
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
+#include "gemm/tune/tune.h"
 #include "suite/progress.h"
 
 /* Rows of a rank's C begin this many elements apart, as kernels like them. */
@@ -87,6 +87,30 @@ void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[
   places[GEMM_C].column = n;
 }
 
+/* ---- tiles ---- */
+
+/* Something of the random numbers, in any order, for trials of tiles on a panel. */
+static status_t stand_in(struct gemm_run *run, enum gemm_matrix matrix, struct gpu_mem *memory)
+{
+  const struct gemm_problem part = gemm_cluster_part(run->cluster, 0);
+  size_t bytes = gemm_bytes(&part, matrix), have = gemm_bytes(&run->problem, matrix);
+  RETURN_IF_FAILED(gpu_alloc(run->device, bytes, memory));
+  RETURN_IF_FAILED(gpu_clear(run->queue, *memory, 0, bytes));
+  return gpu_copy_in(run->queue, *memory, 0, run->matrices.host[matrix], have < bytes ? have : bytes);
+}
+
+static status_t tiles_choose(struct gemm_run *run, struct gemm_series *s)
+{
+  struct gemm_operands *on = &run->matrices.on;
+  status_t status = stand_in(run, GEMM_A, &on->a);
+  if (status == STATUS_OK) status = stand_in(run, GEMM_B, &on->b);
+  status = agree_status(run->placement.comm, status);
+  if (status == STATUS_OK) status = gemm_tune(run, s);
+  gpu_free(run->device, &on->a);
+  gpu_free(run->device, &on->b);
+  return status;
+}
+
 /* ---- the transport ---- */
 
 static status_t transport_try(struct gemm_run *run, const struct halo_transport *transport, double *slowest)
@@ -137,9 +161,9 @@ status_t gemm_cluster_prepare(struct gemm_run *run)
   struct gemm_cluster *c = run->cluster;
   struct gemm_series *s = &run->series[0];
   const struct halo_transport *transport = NULL;
-  const struct gemm_blocks none = {0}, *blocks = memcmp(&s->blocks, &none, sizeof none) ? &s->blocks : NULL;
-  RETURN_IF_FAILED(
-      gemm_cluster_open(c, s->kernel, blocks, run->matrices.host[GEMM_A], run->matrices.host[GEMM_B]));
+  RETURN_IF_FAILED(tiles_choose(run, s));
+  RETURN_IF_FAILED(gemm_cluster_open(c, s->kernel, s->kernel->n_blocks ? &s->blocks : NULL,
+                                     run->matrices.host[GEMM_A], run->matrices.host[GEMM_B]));
   s->kernel = &c->kernel;
   s->flop = gemm_flop(&c->whole) / run->placement.ranks;
   if (run->placement.ranks == 1) return STATUS_OK;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
+#include "gemm/cluster/product.h"
 #include "gemm/measure.h"
 #include "gemm/verify/compare.h"
 #include "suite/progress.h"
@@ -18,6 +19,12 @@
 #define TRIALS     8
 #define TRIALS_CPU 2
 #define LAUNCHES   3
+
+/* What a launch multiplies: of a product of many ranks a panel. */
+static struct gemm_problem tried(const struct gemm_run *run)
+{
+  return run->cluster ? gemm_cluster_part(run->cluster, 0) : run->problem;
+}
 
 struct candidate {
   int index;
@@ -41,16 +48,17 @@ static status_t trial_time(struct gemm_run *run, struct gemm_exec *exec, double 
 }
 
 /* What does not run here is passed over. STATUS_WRONG where it computes something else than the
- * first one. */
+ * first one; of panels the product is compared instead. */
 static status_t trial(struct gemm_run *run, struct gemm_series *trials, const struct gemm_blocks *blocks,
                       double *seconds)
 {
   status_t status;
-  TRY(gemm_exec_open(trials->kernel, run->device, &run->problem, blocks, &trials->exec), done);
-  if (!trials->first && run->config.verify != GEMM_VERIFY_OFF)
+  const struct gemm_problem problem = tried(run);
+  TRY(gemm_exec_open(trials->kernel, run->device, &problem, blocks, &trials->exec), done);
+  if (!trials->first && run->config.verify != GEMM_VERIFY_OFF && !run->cluster)
     TRY(gemm_compare_product(run, trials, GEMM_BLOCK_TRIAL), done);
   if (!trials->fault[0]) TRY(trial_time(run, trials->exec, seconds), done);
-  if (!trials->fault[0]) TRY(gemm_compare_block(run, trials, GEMM_BLOCK_TRIAL), done);
+  if (!trials->fault[0] && !run->cluster) TRY(gemm_compare_block(run, trials, GEMM_BLOCK_TRIAL), done);
 done:
   gemm_exec_close(trials->exec);
   trials->exec = NULL;
@@ -80,12 +88,13 @@ static status_t fastest(struct gemm_run *run, struct gemm_series *trials, const 
 static status_t choose(struct gemm_run *run, struct gemm_series *s, int *best)
 {
   const struct gemm_machine machine = gemm_run_machine(run);
+  const struct gemm_problem problem = tried(run);
   const struct gemm_kernel *kernel = s->kernel;
   struct gemm_series trials = {.kernel = kernel, .launches = LAUNCHES};
   struct candidate *candidates = malloc((size_t)kernel->n_blocks * sizeof *candidates);
   if (!candidates) return STATUS_OK;
   for (int n = 0; n < kernel->n_blocks; n++)
-    candidates[n] = (struct candidate){n, gemm_predict(&machine, &run->problem, &kernel->blocks[n]).seconds};
+    candidates[n] = (struct candidate){n, gemm_predict(&machine, &problem, &kernel->blocks[n]).seconds};
   qsort(candidates, (size_t)kernel->n_blocks, sizeof *candidates, by_prediction);
   status_t status = fastest(run, &trials, candidates, best);
   memcpy(s->fault, trials.fault, sizeof s->fault);
@@ -98,13 +107,14 @@ static status_t choose(struct gemm_run *run, struct gemm_series *s, int *best)
 status_t gemm_tune(struct gemm_run *run, struct gemm_series *s)
 {
   const struct gemm_kernel *kernel = s->kernel;
+  const struct gemm_problem problem = tried(run);
   char why[GPU_TEXT_MAX];
   int best = -1;
   status_t status = STATUS_OK;
   if (kernel->n_blocks == 0) return STATUS_OK;
   progress_begin("trying tiles of %s", kernel->name);
   if (kernel->n_blocks > 1 && run->placement.rank == 0 &&
-      gemm_kernel_fits(kernel, run->device, &run->problem, why))
+      gemm_kernel_fits(kernel, run->device, &problem, why))
     status = choose(run, s, &best);
   status = agree_status(run->placement.comm, status);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
