@@ -274,6 +274,25 @@ static void notices_count_and_name_the_place(void **state)
   rig_close(&rig);
 }
 
+/* Eight before the first is taken, as the later GPU_FFT fills its factors. */
+static void look_ups_beyond_four_are_kept_and_noticed(void **state)
+{
+  static const char text[] = RIG_BEGIN "shl r3, elem_num, 2\nadd r3, r3, ra30\nldi r2, 64\n.rep i, 8\n"
+                                       "add r3, r3, r2; mov t1s, r3\n.endr\n.rep i, 8\nnop; ldtmu1\n"
+                                       "mov vpm, r4\n.endr\n" RIG_END(8);
+  struct qpu_emu_config config = config_of(QPU_WARN);
+  (void)state;
+  struct qpu_rig rig = rig_open_checked(&config, text, 1);
+  for (uint32_t i = 0; i < 128; i++) rig.in[i] = i;
+  rig_run(&rig, 1);
+  for (uint32_t i = 0; i < 128; i++) assert_int_equal(rig.out[i], i);
+  assert_int_equal(noticed(&rig, QPU_RULE_DEPTH), 4);
+  rig_close(&rig);
+  rig = rig_open_checked(&config, "mov r0, unif\n.rep i, 9\nmov t0s, r0\n.endr\n" END, 1);
+  rig_must_fail(&rig, 1, STATUS_FAULT, "TMU0 has 8 look-ups waiting already");
+  rig_close(&rig);
+}
+
 /* As loops do that ask for the next step's data before they know that there is none. */
 static void a_look_up_beyond_an_allocation_is_noticed_and_reads_nothing(void **state)
 {
@@ -326,6 +345,7 @@ int main(void)
       cmocka_unit_test(whole_rows_with_blockmode_raise_no_doubt),
       cmocka_unit_test(a_load_steps_over_rows_of_up_to_65535_bytes),
       cmocka_unit_test(a_read_set_up_too_early_is_ignored),
+      cmocka_unit_test(look_ups_beyond_four_are_kept_and_noticed),
       cmocka_unit_test(a_look_up_beyond_an_allocation_is_noticed_and_reads_nothing),
       cmocka_unit_test(notices_count_and_name_the_place),
       cmocka_unit_test(every_kind_has_its_own_policy),

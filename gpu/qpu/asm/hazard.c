@@ -11,7 +11,7 @@ const char *const qpu_rule_names[QPU_N_RULES] = {
     [QPU_RULE_END] = "end",           [QPU_RULE_TARGET] = "target",     [QPU_RULE_PERIPHERALS] = "access",
     [QPU_RULE_PARTIAL] = "partial",   [QPU_RULE_SETUP] = "setup",       [QPU_RULE_CODE] = "code",
     [QPU_RULE_OUTSIDE] = "outside",   [QPU_RULE_PITCH] = "pitch",       [QPU_RULE_BLOCKMODE] = "blockmode",
-    [QPU_RULE_NOP] = "nop",
+    [QPU_RULE_NOP] = "nop",           [QPU_RULE_DEPTH] = "depth",
 };
 
 static int reads_port(const struct qpu_inst *inst, int mux)

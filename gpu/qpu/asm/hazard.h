@@ -54,6 +54,7 @@ enum qpu_rule_kind {
   QPU_RULE_PITCH,   /**< from here on readings of the documents */
   QPU_RULE_BLOCKMODE,
   QPU_RULE_NOP,
+  QPU_RULE_DEPTH,
   QPU_N_RULES
 };
 

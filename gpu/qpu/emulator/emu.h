@@ -54,7 +54,8 @@ struct qpu_emu_config {
   int threads_per_qpu; /**< 1 or 2 (0 means 1); of two, each sees ra0 to ra15 and rb0 to rb15 */
   size_t memory_bytes; /**< of emulated memory; 0 means 64 MiB */
   uint32_t base;       /**< bus address of the emulated memory; 0 means QPU_EMU_BASE */
-  /** requests a TMU holds; 0 means 4. The guide allows 8, which is unreliable in practice */
+  /** requests a TMU holds before QPU_RULE_DEPTH is broken; 0 means 4. The guide allows 8, which is
+   * unreliable in practice */
   int tmu_depth;
   int sfu_bits;  /**< of the mantissa of SFU results; 0 for all 23, which is better than the part */
   int dma_turns; /**< turns a DMA transfer takes besides one a row; 0 means 16 */

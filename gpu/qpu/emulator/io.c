@@ -189,9 +189,13 @@ static status_t request_lookup(struct qpu_issue *issue, int number, const qpu_ve
 {
   struct qpu_emu *emu = issue->emu;
   struct qpu_tmu *tmu = &issue->thread->tmu[number];
-  if (tmu->n == emu->config.tmu_depth)
+  int strict = emu->config.rules[QPU_RULE_DEPTH] == QPU_FAULT;
+  if (tmu->n == (strict ? emu->config.tmu_depth : QPU_TMU_SLOTS / emu->config.threads_per_qpu))
     return qpu_emu_fault(issue, "TMU%d has %d look-ups waiting already and only this QPU could take them",
                          number, tmu->n);
+  if (tmu->n >= emu->config.tmu_depth)
+    RETURN_IF_FAILED(qpu_rules_break(
+        issue, QPU_RULE_DEPTH, "more look-ups wait in a TMU than are said to be reliable: all are kept"));
   if (emu->cost) qpu_cost_lookup(issue, number, value);
   qpu_vec *slot = &tmu->slot[(tmu->first + tmu->n) % QPU_TMU_SLOTS];
   int outside = -1;

@@ -50,7 +50,7 @@ static const struct option_spec options[] = {
      "Shows every instruction with what it writes, on standard error."},
     {"threads", 0, OPTION_ALWAYS, OPTION_INT(threads, 1, 2, "N"), "Threads a QPU (default: 1)."},
     {"tmu-depth", 0, OPTION_ALWAYS, OPTION_INT(tmu_depth, 1, 8, "N"),
-     "Look-ups that a TMU holds (default: 4, what is reliable; the guide says 8)."},
+     "Look-ups in a TMU from which on `depth` is broken (default: 4, what is reliable; the guide says 8)."},
     {"sfu", 0, OPTION_ALWAYS, OPTION_CHOICE(sfu, "exact|part"),
      "Results of the special function unit: exact to single precision (default), or cut to 11 bits, about "
      "what "
@@ -64,7 +64,7 @@ static const struct option_spec options[] = {
      "What a broken rule of that kind, or of all, does (default: warn, and an operand read too early is the "
      "old "
      "one). Kinds: register uniforms sfu rotation tmurs flow end target access partial setup code outside "
-     "pitch blockmode nop."},
+     "pitch blockmode nop depth."},
     {"tolerate", 0, OPTION_ALWAYS, OPTION_FLAG(tolerate), "The old spelling of --hazards ignore."},
 };
 
