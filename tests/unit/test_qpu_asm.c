@@ -107,6 +107,7 @@ static void constants_take_the_smallest_form(void **state)
   expect_same("mov r0, 3.0", "ldi r0, 0x40400000");
   expect_same("mov r0, -0x80000000", "ldi r0, 0x80000000");
   expect_same("mov r0, 0x80000000; mov tmurs, 1", "ror r0, 1, 1; mov tmurs, 1");
+  expect_same("mov r2, 0x80; mov r1, ra3", "ftoi r2, 128.0; mov r1, ra3");
   expect_same("mov r0, 0; mov r1, rb2", "xor r0, r0, r0; mov r1, rb2");
   expect_same("mov ra0, 1000; mov rb0, 1000", "ldi ra0, rb0, 1000");
   expect_same("mov r0, [-2,1,0,-1,0,0,0,0,0,0,0,0,0,0,0,0]", "ldi r0, [-2,1,0,-1,0,0,0,0,0,0,0,0,0,0,0,0]");

@@ -51,6 +51,7 @@ static const struct {
     {"ldi r0, [4,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]", "from 0 to 3"},
     {"ldi r0, [-1,3,0,0,0,0,0,0,0,0,0,0,0,0,0,0]", "from 0 to 3"},
     {"mov r0, 1000; mov r1, 1001", "does not fit beside"},
+    {"mov ra1.16a, 256.0; mov r1, ra3", "does not fit beside"},
     {"ldi r0, 1; ldi r1, 2", "one constant"},
     {"mov r0, ra31 + 40", "there is no such register"},
     {"mov r0, (1", "')' is missing"},

@@ -100,23 +100,34 @@ static status_t place_all(struct qpu_builder *b, const struct qpu_operation *ope
   return STATUS_OK;
 }
 
+/* Whether an operation may make a constant from \a code: floats of float codes alone, and where
+ * nothing is packed, which would depend on the operation. */
+static int makes(const struct qpu_op *op, int code, int floats, int packs)
+{
+  int is_float = code >= QPU_SMALL_FLOAT && code < QPU_SMALL_ROTATE_R5;
+  if (!op->name || (op->float_in || op->float_out) != floats) return 0;
+  return !(op->float_in && !is_float) && !(op->float_out && packs);
+}
+
 /* An operation whose result from two equal small immediates is the constant: 64 is mul24 of 8 and
- * 8. */
+ * 8, and 128 is ftoi of 128.0. */
 static int find_trick(const struct qpu_builder *b, int slot, uint32_t bits, int *op, int *code)
 {
   int fixed = b->inst.sig == QPU_SIG_SMALL_IMMEDIATE; /* a rotation's code is a constant too */
   int free_to_choose = !b->b_taken && b->inst.sig == QPU_SIG_NONE;
   const struct alu *alu = &alus[slot];
+  const struct qpu_operation *operation = b->slots[slot];
+  int packs = operation->args[0].suffix[0] || operation->pack[0];
   if (!fixed && !free_to_choose) return 0;
-  for (*code = fixed ? b->inst.raddr_b : 0; fixed || *code < QPU_SMALL_ROTATE_R5; ++*code) {
-    uint32_t small = qpu_small_value(*code);
-    for (*op = 1; *op < alu->n_ops; ++*op) {
-      const struct qpu_op *about = &alu->ops[*op];
-      if (!about->name || about->float_in || about->float_out) continue;
-      if (qpu_alu_lane(alu->functions[*op], small, small) == bits) return 1;
+  int first = fixed ? b->inst.raddr_b : 0, end = fixed ? first + 1 : QPU_SMALL_ROTATE_R5;
+  for (int floats = 0; floats < 2; floats++)
+    for (*code = first; *code < end; ++*code) {
+      uint32_t small = qpu_small_value(*code);
+      for (*op = 1; *op < alu->n_ops; ++*op)
+        if (makes(&alu->ops[*op], *code, floats, packs) &&
+            qpu_alu_lane(alu->functions[*op], small, small) == bits)
+          return 1;
     }
-    if (fixed) return 0;
-  }
   return 0;
 }
 

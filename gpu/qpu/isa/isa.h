@@ -132,6 +132,7 @@ enum qpu_register {
 };
 
 /** Small immediates: 0 to 47 are values, 48 rotates by r5, 49 to 63 rotate by 1 to 15. */
+#define QPU_SMALL_FLOAT     32
 #define QPU_SMALL_ROTATE_R5 48
 
 enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
