@@ -144,8 +144,8 @@ static void vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere(v
     char text[1024];
     snprintf(text, sizeof text,
              RIG_BEGIN "mov ra1, r0\nnop\nmov vpm, r0 >> %d\nmov vpm, ra1 >> %d\nldi r5rep, %d\nnop\nmov "
-                       "vpm, r0 >> r5\n" RIG_END(3),
-             n, n, n);
+                       "vpm, r0 >> r5\nnop; mul24 vpm, r0 >> %d, ra1 >> %d\n" RIG_END(4),
+             n, n, n, n, n);
     struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20};
     qpu_emu_set_rules(&config, QPU_IGNORE);
     struct qpu_rig rig = rig_open(&config, text);
@@ -155,6 +155,7 @@ static void vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere(v
       assert_int_equal(rig.out[i], (i - n) & 15);
       assert_int_equal(rig.out[16 + i], (i & ~3) | ((i - n) & 3));
       assert_int_equal(rig.out[32 + i], (i - n) & 15);
+      assert_int_equal(rig.out[48 + i], ((i - n) & 15) * ((i & ~3) | ((i - n) & 3)));
     }
     rig_close(&rig);
   }

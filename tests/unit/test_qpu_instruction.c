@@ -123,12 +123,11 @@ static uint32_t operand(const struct registers *r, uint64_t word, unsigned mux, 
   return mux == (pm ? QPU_MUX_R4 : QPU_MUX_A) ? unpacked(x, how, pm || as_float) : x;
 }
 
-static int source_lane(const struct registers *r, uint64_t word, int lane)
+static int source_lane(const struct registers *r, uint64_t word, unsigned mux, int lane)
 {
   unsigned b = field(word, 12, 6), n = b == 48 ? r->acc[5][0] & 15 : b - 48;
   if (field(word, 60, 4) != QPU_SIG_SMALL_IMMEDIATE || b < 48) return lane;
-  int full = field(word, 3, 3) < 4 && field(word, 0, 3) < 4;
-  return full ? (lane - (int)n) & 15 : (lane & 12) | ((lane - (int)n) & 3);
+  return mux < 4 ? (lane - (int)n) & 15 : (lane & 12) | ((lane - (int)n) & 3);
 }
 
 struct outcome {
@@ -141,9 +140,9 @@ static struct outcome computed(const struct registers *r, uint64_t word, int is_
   struct outcome out = {{0}, 0};
   int op = (int)(is_mul ? field(word, 29, 3) : field(word, 24, 5)), floats = takes_floats(is_mul, op);
   for (int lane = 0; lane < QPU_LANES; lane++) {
-    int from = is_mul ? source_lane(r, word, lane) : lane;
-    uint32_t x = operand(r, word, field(word, is_mul ? 3 : 9, 3), floats, from),
-             y = operand(r, word, field(word, is_mul ? 0 : 6, 3), floats, from);
+    unsigned a = field(word, is_mul ? 3 : 9, 3), b = field(word, is_mul ? 0 : 6, 3);
+    uint32_t x = operand(r, word, a, floats, is_mul ? source_lane(r, word, a, lane) : lane),
+             y = operand(r, word, b, floats, is_mul ? source_lane(r, word, b, lane) : lane);
     out.value[lane] = is_mul ? model_mul(op, x, y) : model_add(op, x, y);
     int wide = op == QPU_M_MUL24 && ((uint64_t)(x & 0xffffff) * (y & 0xffffff)) >> 32 != 0;
     out.carry |= (unsigned)(is_mul ? wide : model_carry(op, x, y)) << lane;

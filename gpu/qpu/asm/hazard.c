@@ -312,7 +312,8 @@ const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst)
 
 static const char *rotates_badly(const struct qpu_inst *inst)
 {
-  if (!rotates(inst) || (inst->mul_a < QPU_MUX_R4 && inst->mul_b < QPU_MUX_R4)) return NULL;
+  int n = inst->raddr_b - QPU_SMALL_ROTATE_R5, short_way = (n + 3) % 16 < 7 && n != 0;
+  if (!rotates(inst) || inst->mul_a < QPU_MUX_R4 || inst->mul_b < QPU_MUX_R4 || short_way) return NULL;
   return "a full vector rotation takes its sources from r0 to r3 only; from elsewhere it stays within each "
          "quad";
 }
@@ -360,9 +361,9 @@ static int rotates_too_early(const struct qpu_program *program, size_t at, const
 {
   struct qpu_inst writer = qpu_decode(program->words[at]);
   int n = inst->raddr_b - QPU_SMALL_ROTATE_R5;
-  int within_quads = inst->mul_a >= QPU_MUX_R4 || inst->mul_b >= QPU_MUX_R4;
-  if (within_quads || inst->cond_mul > QPU_COND_ALWAYS) return 0;
-  if (!writes_surely(&writer, inst->mul_a) && !writes_surely(&writer, inst->mul_b)) return 0;
+  int a = inst->mul_a < QPU_MUX_R4 && writes_surely(&writer, inst->mul_a);
+  int b = inst->mul_b < QPU_MUX_R4 && writes_surely(&writer, inst->mul_b);
+  if (inst->cond_mul > QPU_COND_ALWAYS || (!a && !b)) return 0;
   return n == 0 || qpu_rotation_stale(qpu_rotation_lanes(inst), 0xffff, n) != 0;
 }
 

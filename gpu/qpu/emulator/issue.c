@@ -66,21 +66,19 @@ static status_t write_target(struct qpu_issue *issue, int from_mul, const qpu_ve
   return STATUS_OK;
 }
 
-/* Rotates the mul ALU's result. Quads go through the ALU one after the other: a lane that takes
- * from a higher quad sees what stood there before the last instruction. */
-static void rotate(const struct qpu_issue *issue, const qpu_vec *sources[4], qpu_vec *value, unsigned *carry)
+/* A source of the mul ALU as a rotation turns it: one of r0 to r3 as a whole, others within quads.
+ * Quads go through one after the other: a lane that takes from a higher quad sees what stood there
+ * before the last instruction. */
+static const qpu_vec *turned(const struct qpu_issue *issue, int mux, const qpu_vec *in, qpu_vec *room)
 {
-  const struct qpu_decoded *d = issue->decoded;
-  const int n = qpu_rotation_of(issue);
-  qpu_rotate(value, carry, n, d->quads);
-  if (!(issue->stale & QPU_HAZARD_ROTATION)) return;
-  const qpu_vec *a = qpu_rules_before(issue, d->source[2], NULL),
-                *b = qpu_rules_before(issue, d->source[3], NULL);
-  qpu_vec before;
-  unsigned none = 0;
-  d->mul(&before, a ? a : sources[2], b ? b : sources[3]);
-  qpu_rotate(&before, &none, n, d->quads);
-  qpu_assign(value, &before, qpu_rotation_stale(QPU_ALL_LANES, QPU_ALL_LANES, n));
+  int n = qpu_rotation_of(issue), whole = mux < QPU_MUX_R4, stale = issue->stale & QPU_HAZARD_ROTATION;
+  const qpu_vec *before = whole && stale ? qpu_rules_before(issue, REG_ACC + mux, NULL) : NULL;
+  qpu_vec old;
+  qpu_rotate(room, in, n, !whole);
+  if (!before) return room;
+  qpu_rotate(&old, before, n, 0);
+  qpu_assign(room, &old, qpu_rotation_stale(QPU_ALL_LANES, QPU_ALL_LANES, n));
+  return room;
 }
 
 static status_t run_alu(struct qpu_issue *issue)
@@ -88,16 +86,19 @@ static status_t run_alu(struct qpu_issue *issue)
   const struct qpu_decoded *d = issue->decoded;
   const struct qpu_inst *inst = &d->inst;
   struct qpu_thread *thread = issue->thread;
-  qpu_vec room[4], added = {0}, multiplied = {0};
+  qpu_vec room[4], turn[2], added = {0}, multiplied = {0};
   const qpu_vec *s[4];
   const struct qpu_op *add = &qpu_add_ops[inst->op_add], *mul = &qpu_mul_ops[inst->op_mul];
   unsigned add_lanes = lanes_of(thread, inst->cond_add), mul_lanes = lanes_of(thread, inst->cond_mul);
   for (int i = 0; i < 4; i++) s[i] = source(issue, i, i < 2 ? add->float_in : mul->float_in, &room[i]);
+  if (d->mul && d->rotation) {
+    s[2] = turned(issue, inst->mul_a, s[2], &turn[0]);
+    s[3] = inst->mul_b == inst->mul_a ? s[2] : turned(issue, inst->mul_b, s[3], &turn[1]);
+  }
   if (d->add) d->add(&added, s[0], s[1]);
   if (d->mul) d->mul(&multiplied, s[2], s[3]);
   int mul_flags = inst->sf && !d->add && d->mul;
   unsigned mul_carry = mul_flags ? qpu_alu_mul_carry(inst->op_mul, s[2], s[3]) : 0;
-  if (d->mul && d->rotation) rotate(issue, s, &multiplied, &mul_carry);
   int saturates = inst->pack == 8 && !inst->pm && !inst->ws && inst->waddr_add < 32 &&
                   (inst->op_add == QPU_A_ADD || inst->op_add == QPU_A_SUB);
   if (saturates) qpu_saturate(&added, inst->op_add, s[0], s[1]);

@@ -45,7 +45,6 @@ static void decode_alu(struct qpu_decoded *d)
   if (small) d->constant = (qpu_vec){0} + qpu_small_value(inst->raddr_b);
   if (small && inst->raddr_b >= QPU_SMALL_ROTATE_R5) {
     d->rotation = inst->raddr_b == QPU_SMALL_ROTATE_R5 ? 16 : (uint8_t)(inst->raddr_b - QPU_SMALL_ROTATE_R5);
-    d->quads = inst->mul_a > 3 || inst->mul_b > 3;
   }
   d->flops =
       (uint8_t)((inst->op_add == QPU_A_FADD || inst->op_add == QPU_A_FSUB) + (inst->op_mul == QPU_M_FMUL));

@@ -50,16 +50,9 @@ const qpu_vec *qpu_rules_before(const struct qpu_issue *issue, int reg, unsigned
   return NULL;
 }
 
-void qpu_rotate(qpu_vec *value, unsigned *carry, int n, int quads)
+void qpu_rotate(qpu_vec *out, const qpu_vec *in, int n, int quads)
 {
-  qpu_vec from = *value;
-  unsigned carry_from = *carry;
-  *carry = 0;
-  for (int i = 0; i < QPU_LANES; i++) {
-    int lane = quads ? (i & ~3) | ((i - n) & 3) : (i - n) & 15;
-    (*value)[i] = from[lane];
-    *carry |= (carry_from >> lane & 1) << i;
-  }
+  for (int i = 0; i < QPU_LANES; i++) (*out)[i] = (*in)[quads ? (i & ~3) | ((i - n) & 3) : (i - n) & 15];
 }
 
 int qpu_rotation_of(const struct qpu_issue *issue)
@@ -77,8 +70,8 @@ static unsigned written_lanes(const struct qpu_issue *issue)
   const struct qpu_inst *inst = &issue->decoded->inst;
   unsigned a = 0, b = 0;
   if (issue->n_last == 0) return QPU_ALL_LANES;
-  (void)qpu_rules_before(issue, REG_ACC + inst->mul_a, &a);
-  (void)qpu_rules_before(issue, REG_ACC + inst->mul_b, &b);
+  if (inst->mul_a < QPU_MUX_R4) (void)qpu_rules_before(issue, REG_ACC + inst->mul_a, &a);
+  if (inst->mul_b < QPU_MUX_R4) (void)qpu_rules_before(issue, REG_ACC + inst->mul_b, &b);
   return a | b;
 }
 
@@ -93,7 +86,7 @@ static int rotates_stale_lanes(const struct qpu_issue *issue)
 {
   const struct qpu_decoded *d = issue->decoded;
   unsigned wanted = qpu_rotation_lanes(&d->inst) & conditional_lanes(issue->thread, d->inst.cond_mul);
-  return !d->quads && qpu_rotation_stale(wanted, written_lanes(issue), qpu_rotation_of(issue)) != 0;
+  return qpu_rotation_stale(wanted, written_lanes(issue), qpu_rotation_of(issue)) != 0;
 }
 
 status_t qpu_rules_apply(struct qpu_issue *issue)

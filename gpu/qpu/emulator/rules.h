@@ -15,8 +15,8 @@ status_t qpu_rules_apply(struct qpu_issue *issue);
 /** \brief A rule broken, or a reading chosen, at the instruction being issued. */
 status_t qpu_rules_break(struct qpu_issue *issue, enum qpu_rule_kind kind, const char *text);
 
-/** \brief Rotates lanes upward by \a n, within quads only if \a quads; \a carry goes with them. */
-void qpu_rotate(qpu_vec *value, unsigned *carry, int n, int quads);
+/** \brief Rotates lanes upward by \a n, within quads only if \a quads. */
+void qpu_rotate(qpu_vec *out, const qpu_vec *in, int n, int quads);
 
 /** \brief How far an instruction rotates, by r5 as it was before where that is read too early. */
 int qpu_rotation_of(const struct qpu_issue *issue);

@@ -42,7 +42,6 @@ struct qpu_decoded {
   uint8_t direct;         /**< the mul ALU reads nothing that the add ALU writes */
   uint8_t may_stall;
   uint8_t rotation; /**< 0 none, 1 to 15 lanes, 16 by r5 */
-  uint8_t quads;    /**< it rotates within quads only */
   uint8_t plain;    /**< no packing, rotation, flags, conditions */
   uint8_t flops;    /**< 0 to 2 */
   uint8_t valid;
