@@ -19,6 +19,8 @@
 #define VECTORS 4
 /* The estimate by VECTORS vectors strays from the norm itself. */
 #define ESTIMATE_SLACK 1.5
+/* A row's strays further: one in many thousands. */
+#define ROW_SLACK 8
 /* Fewer elements are no statistics. */
 #define NORM_LEAST 256
 
@@ -259,19 +261,31 @@ static void lines_compare(const struct gemm_reference *r, const struct lines *li
   }
 }
 
-/* Estimates ‖out − ref‖ / ‖ref‖; NaN when there is a NaN anywhere. */
-static double estimate(const struct gemm_reference *r, const void *out)
+/* Estimates ‖out − ref‖ / ‖ref‖; NaN when there is a NaN anywhere. Each row is held against its own
+ * norm too, or the mean row's: one wrong element of A spoils no more than a row. */
+static double estimate(const struct gemm_reference *r, const void *out, struct gemm_check *c)
 {
   const struct gemm_problem *p = &r->problem;
-  double difference = 0, size = 0, *y = malloc((size_t)p->m * sizeof *y);
+  double difference = 0, size = 0, *y = calloc(3 * (size_t)p->m, sizeof *y);
   if (!y) return NAN;
+  double *differences = y + p->m, *sizes = differences + p->m;
   for (int64_t v = 0; v < VECTORS; v++) {
     result_vector(p, out, r->x + v * p->n, y);
     for (int64_t i = 0; i < p->m; i++) {
       double expected = r->product[v * p->m + i];
-      difference += (y[i] - expected) * (y[i] - expected);
-      size += expected * expected;
+      differences[i] += (y[i] - expected) * (y[i] - expected);
+      sizes[i] += expected * expected;
     }
+  }
+  for (int64_t i = 0; i < p->m; i++) {
+    difference += differences[i];
+    size += sizes[i];
+  }
+  for (int64_t i = p->m - 1; i >= 0; i--) {
+    double limit = ROW_SLACK * c->bounds.norm * sqrt(fmax(sizes[i], size / (double)p->m));
+    if (sqrt(differences[i]) <= limit) continue;
+    c->rows_wrong++;
+    c->row = i;
   }
   free(y);
   return difference == 0 ? 0 : sqrt(difference / size);
@@ -305,6 +319,11 @@ static status_t verdict(const struct gemm_reference *r, const void *out, const c
     return log_fail(STATUS_WRONG,
                     "kernel %s: WRONG, the error's norm is %.3g of the result's and at most %.3g is right",
                     who, c->norm_error, c->bounds.norm);
+  if (c->rows_wrong)
+    return log_fail(STATUS_WRONG,
+                    "kernel %s: WRONG, by random vectors %" PRId64
+                    " rows are beyond their bound, row %" PRId64 " first",
+                    who, c->rows_wrong, c->row);
   return STATUS_OK;
 }
 
@@ -326,7 +345,7 @@ status_t gemm_verify(const struct gemm_reference *r, int truncates, const void *
   c.column = t.column;
   if (r->how == GEMM_VERIFIED_SAMPLED) {
     c.bounds.norm *= ESTIMATE_SLACK;
-    c.norm_error = estimate(r, out);
+    c.norm_error = estimate(r, out, &c);
   } else {
     c.norm_error = t.difference == 0 ? 0 : sqrt(t.difference / t.size);
   }

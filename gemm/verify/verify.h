@@ -11,7 +11,7 @@
  * - the whole: ‖out − ref‖ ≤ norm_bound · ‖ref‖ (Frobenius), from 256 elements on: fewer are no
  *   statistics. Small products are compared in full. Of large ones, rows and columns are, and the
  *   whole by random vectors of ±1 after Freivalds (1977): E‖(out − ref)·x‖² is ‖out − ref‖², so the
- *   norm is estimated without computing ref. */
+ *   norm is estimated without computing ref, and so is each row's. */
 #ifndef GEMM_VERIFY_VERIFY_H
 #define GEMM_VERIFY_VERIFY_H
 
@@ -37,6 +37,7 @@ struct gemm_check {
   int64_t row, column;  /**< of one that is wrong */
   int64_t overwritten;  /**< elements between rows of C that were written to */
   int norm_wrong;
+  int64_t rows_wrong; /**< where sampled: rows whose own norm is beyond the bound */
 };
 
 struct gemm_reference;

@@ -175,6 +175,8 @@ static void random_vectors_find_a_wrong_block_of_a_large_product(void **state)
     assert_int_equal(with(&x, sampled[s][0], sampled[s][1], right + 1e-4f), STATUS_WRONG);
   }
   assert_int_equal(with(&x, between, between, x.out[between * x.p.ld[GEMM_C] + between] + 1e-4f), STATUS_OK);
+  assert_int_equal(with(&x, between, between, x.out[between * x.p.ld[GEMM_C] + between] + 1e-3f),
+                   STATUS_WRONG);
   for (int64_t i = 701; i < 709; i++)
     for (int64_t j = 501; j < 509; j++) x.out[i * x.p.ld[GEMM_C] + j] = 0;
   assert_int_equal(verdict(&x, &check), STATUS_WRONG);
