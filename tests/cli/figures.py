@@ -8,7 +8,7 @@ A row of figures.csv is one figure of one page:
   document     a file of that folder, or the name of a line of its runs.jsonl, or one of another folder by ../; empty for a figure of
                others, which nothing here can show
   where        of the document: parts by dots, [key=value,...] for the one of a list that has them, [n] for its nth; what stands in
-               another document behind its name and a colon; of plain text "WORDS #N", the Nth number, from 0, of the line with them; terms by " / ", " * " and " - ", from left to right
+               another document behind its name and a colon; of plain text "WORDS #N", the Nth number, from 0, of the line with them; terms by " / ", " * ", " + " and " - ", from left to right
   command      what made the document, as runs.jsonl or the .cmd beside it has it
 Usage: figures.py SOURCE-TREE; what is wrong, a line each, and exit status 1."""
 import csv
@@ -76,11 +76,11 @@ def term(folder, name, words):
 
 
 def measured(folder, row):
-    words = re.split(r" ([/*-]) ", row["where"])
+    words = re.split(r" ([-+*/]) ", row["where"])
     value = term(folder, row["document"], words[0])
     for operation, word in zip(words[1::2], words[2::2]):
         other = term(folder, row["document"], word)
-        value = {"/": value / other if other else float("nan"), "*": value * other, "-": value - other}[operation]
+        value = {"/": value / other if other else float("nan"), "*": value * other, "-": value - other, "+": value + other}[operation]
     return value
 
 
@@ -127,8 +127,10 @@ def page_faults(name, text, rows):
         for value in sorted(set(values) | set(there)):
             if there.count(value) < values.count(value) or (WHOLE in text and there.count(value) > values.count(value)):
                 yield f"{name}: {there.count(value)} times {value} in a line, {values.count(value)} in figures.csv: {line[:70]}"
-    for number, line in enumerate(text.splitlines(), 1):
-        if WHOLE in text and line.startswith("|") and numbers(line) and line not in cited:
+    lines = text.splitlines() if WHOLE in text else []
+    heads = {number for number, line in enumerate(lines) if line.startswith("| ---")}
+    for number, line in enumerate(lines, 1):
+        if line.startswith("|") and number not in heads and numbers(line) and line not in cited:
             yield f"{name}:{number}: a figure that no figures.csv has: {line[:70]}"
 
 

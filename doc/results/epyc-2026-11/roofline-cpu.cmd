@@ -1,0 +1,1 @@
+mem-gpu -b cpu --roofline -t 4 --json roofline-cpu.json
