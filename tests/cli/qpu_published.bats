@@ -47,15 +47,30 @@ int main(void)
 END
 }
 
+# A program as a Pi's Python ran it: longs of 32 bits, nose, and an argument that says what to do.
+python_program() {
+  mkdir -p "$folder/qmkl/src/blas"
+  cat >"$folder/qmkl/src/blas/sgemm_$1.py" <<END
+import ctypes, os, struct, sys
+from nose.tools import assert_raises
+assert_raises(struct.error, struct.pack, "L", -1)
+assert struct.unpack("L", struct.pack("f", 1.0)) == (0x3f800000,) and struct.unpack("=Ll", bytes(8)) == (0, 0)
+assert sys.argv[1] != "qbin" and os.open("/dev/vcio", os.O_RDONLY) > 0
+print("maximum absolute error: $2")
+END
+}
+
 @test "programs written for a Pi's mailbox run as they are" {
   mailbox_program good 'bus + 4096'
+  python_program RNN 1.5e-05
   run --separate-stderr "${published[@]}" "$folder"
   expect_status 0
-  [[ $output == *"C programs                  1 of 1 right"* ]]
+  [[ $output == *"qmkl                        1 of 1 right"*"C programs                  1 of 1 right"* ]]
   mailbox_program bad 'bus + 8192'
+  python_program RTT 2.5
   run --separate-stderr "${published[@]}" "$folder"
   expect_status 4
-  [[ $output == *"wrong: bad.c"*"C programs                  1 of 2 right"* ]]
+  [[ $output == *"wrong: sgemm_RTT.py"*"wrong: bad.c"*"C programs                  1 of 2 right"* ]]
 }
 
 @test "sources are assembled and compared word for word" {
