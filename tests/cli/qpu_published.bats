@@ -73,6 +73,30 @@ END
   [[ $output == *"wrong: sgemm_RTT.py"*"wrong: bad.c"*"C programs                  1 of 2 right"* ]]
 }
 
+@test "QPULib's examples are compared with its own emulator, but for the times that they print" {
+  command -v "${CXX:-g++}" >/dev/null || skip "no C++ compiler"
+  mkdir -p "$folder/QPULib/Lib" "$folder/QPULib/Examples"
+  printf '#include <bcm_host.h>\nint number() { return bcm_host_get_peripheral_size() >> 24; }\n' >"$folder/QPULib/Lib/map.cpp"
+  printf 'int number();\nint kernel() { return 41 + number(); }\n' >"$folder/QPULib/Examples/Kernels.cpp"
+  for kind in 'Same|kernel()|7' 'Other|mode|42'; do
+    IFS='|' read -r name value time <<<"$kind"
+    cat >"$folder/QPULib/Examples/$name.cpp" <<END
+#include <stdio.h>
+int kernel();
+#ifdef QPU_MODE
+static int mode = 1;
+#else
+static int mode = 2;
+#endif
+int main() { printf("%d\\n%d.%06ds\\n", $value, mode, $time); }
+END
+  done
+  echo 'int main() { return missing(); }' >"$folder/QPULib/Examples/Unbuilt.cpp"
+  run --separate-stderr "${published[@]}" "$folder"
+  expect_status 4
+  [[ $output == *"wrong: Other"*"left out: Unbuilt does not compile here"*"QPULib's examples           1 of 2 right"* ]]
+}
+
 @test "sources are assembled and compared word for word" {
   printf 'fadd r1, r1, r3;\n;fmul r2, r1, r0\nmov ra0, 5\nthrend\nnop\nnop\n' >"$folder/one.qasm"
   "$top_builddir/gpu/qpu/qpu-as" -u -i "$folder/one.qasm" -f hex -o "$folder/one.hex"
