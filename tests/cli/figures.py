@@ -8,7 +8,7 @@ A row of figures.csv is one figure of one page:
   document     a file of that folder, or the name of a line of its runs.jsonl, or one of another folder by ../; empty for a figure of
                others, which nothing here can show
   where        of the document: parts by dots, [key=value,...] for the one of a list that has them, [n] for its nth; what stands in
-               another document behind its name and a colon; of plain text "WORDS #N", the Nth number, from 0, of the line with them; terms by " / ", " * ", " + " and " - ", from left to right
+               another document behind its name and a colon; of plain text "WORDS #N", the Nth number, from 0, of the lines with them; terms by " / ", " * ", " + " and " - ", from left to right
   command      what made the document, as runs.jsonl or the .cmd beside it has it
 Usage: figures.py SOURCE-TREE; what is wrong, a line each, and exit status 1."""
 import csv
@@ -61,8 +61,8 @@ def chosen(items, words):
 def value_at(at, where):
     if isinstance(at, str):
         words, _, number = where.rpartition(" #")
-        line, = (line for line in at.splitlines() if words in line)
-        return float(NUMBER.findall(line)[int(number)].rstrip("%"))
+        lines = "\n".join(line for line in at.splitlines() if words in line)
+        return float(NUMBER.findall(lines)[int(number)].rstrip("%"))
     for key, words in re.findall(r"([^.\[\]]+)|\[([^\]]+)\]", where):
         at = chosen(at, words) if words else at[key]
     return float(at)

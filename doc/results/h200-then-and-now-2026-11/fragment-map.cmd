@@ -1,0 +1,1 @@
+gemm-gpu -b cuda --fragment-map
