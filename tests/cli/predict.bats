@@ -167,6 +167,37 @@ errors_of() {
   follows_schema eight.json
 }
 
+@test "each run that is further off than is hoped for is told with what sets it apart" {
+  local recorded=$top_srcdir/doc/results/h200-x8-2026-11
+  mkdir runs
+  cp "$recorded"/runs/*.json runs
+  "$PYTHON" - <<'END'
+import json
+def changed(name, samples):
+    with open(f"runs/{name}-r1.json") as file:
+        d = json.load(file)
+    d["result"]["samples"] = [one * d["config"]["block"] for one in samples]
+    with open(f"runs/{name}-r1.json", "w") as file:
+        json.dump(d, file)
+changed("strong-L-2-stream-p2p-2x1x1", [3e-4, 1e-4, 4e-4])
+changed("strong-L-1-stream-none-1x1x1", [8e-4] * 3)
+END
+  run "$predict" --study runs --comm "$recorded/paths.json" --keep unverified,machines,outliers -s L -n 2 --json p.json
+  expect_status 0
+  [[ $output == *"L      strong 2x1x1 p2p "*": noisy: its blocks differ by"* ]]
+  [[ $output == *"XL     strong 8x1x1 staged +4"*": full host: its host's ranks send 29.2 MB at once, and "* ]]
+  [[ $output == *"M      weak   2x1x1 staged "*": a twin differs: strong-M-2-stream-staged-2x1x1-r1.json took 112.5 us, with the same messages"* ]]
+  [[ $output == *"L      strong 1x1x1 one rank "*": not explained: "*"by cause: "* ]]
+  follows_schema p.json
+  "$PYTHON" - <<'END'
+import json
+for p in json.load(open("p.json"))["validation"]["pairs"]:
+    if p["predicted"]:
+        goal = 0.08 if (p["ranks"] == 1 or p["transport"] == "p2p") and p["kind"] != "size" else 0.12
+        assert (p["cause"] is not None) == (not p["inside"] or abs(p["error"]) > goal) == (p["why"] is not None), p
+END
+}
+
 @test "the seals that eight H200 were held against are whole" {
   local cut recorded=$top_srcdir/doc/results/h200-x8-2026-11
   for cut in 8x1x1 2x2x2; do

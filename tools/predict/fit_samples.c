@@ -47,13 +47,6 @@ status_t fit_ways_choose(const struct study *study, const struct study_paths *pa
   return STATUS_OK;
 }
 
-static int same_configuration(const struct study_run *a, const struct study_run *b)
-{
-  return memcmp(a->global, b->global, sizeof a->global) == 0 &&
-         memcmp(a->procs, b->procs, sizeof a->procs) == 0 && a->hosts == b->hosts &&
-         (a->ranks == 1 || strcmp(a->transport, b->transport) == 0);
-}
-
 status_t fit_samples_make(const struct study *study, struct model *model, struct fitting *f)
 {
   f->samples = calloc((size_t)study->n + 1, sizeof *f->samples);
@@ -67,7 +60,7 @@ status_t fit_samples_make(const struct study *study, struct model *model, struct
     s->way = s->run->ranks > 1 ? model_way(model, s->run->transport) : -1;
     if (s->way >= 0) RETURN_IF_FAILED(model_paths_check(model, &s->geometry, s->way));
     for (int o = 0; o < r; o++)
-      if (same_configuration(s->run, &study->runs[o])) s->configuration = f->samples[o].configuration;
+      if (study_same_configuration(s->run, &study->runs[o])) s->configuration = f->samples[o].configuration;
     f->configurations += s->configuration == f->configurations;
   }
   return STATUS_OK;

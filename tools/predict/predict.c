@@ -238,6 +238,13 @@ status_t predict_run(struct predict *p)
   return p->config.against ? against_make(p) : STATUS_OK;
 }
 
+struct explained predict_explain(const struct predict *p, const struct validate_table *table,
+                                 const struct validate_pair *pair)
+{
+  const int left_out = table == &p->validation;
+  return explain(pair, &p->study, left_out ? &p->study : &p->beside, left_out, &p->model);
+}
+
 void predict_close(struct predict *p)
 {
   study_free(&p->study);

@@ -8,8 +8,8 @@
 
 #include "base/options.h"
 #include "base/sha256.h"
+#include "tools/predict/explain.h"
 #include "tools/predict/lists.h"
-#include "tools/predict/validate.h"
 
 enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
 
@@ -89,6 +89,10 @@ struct predict_beyond {
 };
 #define PREDICT_BEYONDS 7
 extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
+
+/** \brief What sets apart a pair of one of the tables of \a predict. */
+struct explained predict_explain(const struct predict *predict, const struct validate_table *table,
+                                 const struct validate_pair *pair);
 
 /** \brief The report for people. */
 void predict_report_text(const struct predict *predict, FILE *out);

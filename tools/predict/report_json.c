@@ -148,10 +148,11 @@ static json_t *ends_json(const struct predict *p)
   return list;
 }
 
-static json_t *pair_json(const struct validate_pair *pair, int with_left)
+static json_t *pair_json(const struct predict *p, const struct validate_table *table,
+                         const struct validate_pair *pair)
 {
   const struct study_run *run = &pair->run;
-  int inside = run->seconds >= pair->time.low && run->seconds <= pair->time.high;
+  const struct explained e = predict_explain(p, table, pair);
   json_t *json = json_object();
   object_text(json, "size", run->size);
   object_text(json, "scaling", run->weak ? "weak" : "strong");
@@ -163,24 +164,27 @@ static json_t *pair_json(const struct validate_pair *pair, int with_left)
   object_set(json, "low", bound(pair->time.low));
   object_set(json, "high", bound(pair->time.high));
   object_set(json, "error", pair->predicted ? report_json_real(pair->error) : json_null());
-  object_set(json, "inside", pair->predicted && pair->time.low > 0 ? json_boolean(inside) : json_null());
-  if (with_left) {
+  object_set(json, "inside",
+             pair->predicted && pair->time.low > 0 ? json_boolean(!validate_is_outside(pair)) : json_null());
+  object_set(json, "cause", text_or_null(e.cause));
+  object_set(json, "why", text_or_null(e.cause ? e.why : NULL));
+  if (table == &p->validation) {
     object_text(json, "left_out", pair->left);
     object_text(json, "kind", model_kind_names[pair->kind]);
   }
   return json;
 }
 
-static json_t *table_json(const struct validate_table *table, int with_left)
+static json_t *table_json(const struct predict *p, const struct validate_table *table)
 {
   double median, worst;
-  int n;
+  int predicted;
   json_t *pairs = json_array();
-  validate_summary(table, &median, &worst, &n);
-  for (int p = 0; p < table->n; p++) json_array_append_new(pairs, pair_json(&table->pairs[p], with_left));
-  return json_pack("{s:i, s:o, s:o, s:o}", "predicted", n, "median_error",
-                   n > 0 ? report_json_real(median) : json_null(), "worst_error",
-                   n > 0 ? report_json_real(worst) : json_null(), "pairs", pairs);
+  validate_summary(table, &median, &worst, &predicted);
+  for (int n = 0; n < table->n; n++) json_array_append_new(pairs, pair_json(p, table, &table->pairs[n]));
+  return json_pack("{s:i, s:o, s:o, s:o}", "predicted", predicted, "median_error",
+                   predicted > 0 ? report_json_real(median) : json_null(), "worst_error",
+                   predicted > 0 ? report_json_real(worst) : json_null(), "pairs", pairs);
 }
 
 json_t *predict_report_json(const struct predict *p)
@@ -190,7 +194,7 @@ json_t *predict_report_json(const struct predict *p)
   object_set(document, "model", model_json(&p->model));
   object_set(document, "predictions", points_json(p));
   object_set(document, "scaling_ends", ends_json(p));
-  object_set(document, "validation", table_json(&p->validation, 1));
-  if (p->config.against) object_set(document, "against", table_json(&p->against, 0));
+  object_set(document, "validation", table_json(p, &p->validation));
+  if (p->config.against) object_set(document, "against", table_json(p, &p->against));
   return document;
 }

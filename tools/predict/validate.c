@@ -21,7 +21,7 @@ static void label(enum model_kind kind, const struct study_run *run, char text[S
     snprintf(text, STUDY_TEXT, "cut %dx%dx%d", run->procs[0], run->procs[1], run->procs[2]);
 }
 
-static int is_left(enum model_kind kind, const struct study_run *run, const char *left)
+int validate_is_left(enum model_kind kind, const struct study_run *run, const char *left)
 {
   char text[STUDY_TEXT];
   label(kind, run, text);
@@ -62,7 +62,7 @@ static status_t rest_fit(const struct study *study, const struct study_paths *pa
   *rest = (struct study){.runs = calloc((size_t)study->n + 1, sizeof *rest->runs)};
   if (!rest->runs) return log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
   for (int r = 0; r < study->n; r++)
-    if (!is_left(kind, &study->runs[r], left)) rest->runs[rest->n++] = study->runs[r];
+    if (!validate_is_left(kind, &study->runs[r], left)) rest->runs[rest->n++] = study->runs[r];
   log_mute(1);
   *fits = model_fit(rest, paths, from, replicates, model) == STATUS_OK;
   log_mute(0);
@@ -89,7 +89,7 @@ static status_t leave_out(const struct study *study, const struct study_paths *p
   }
   for (int r = 0; r < study->n && status == STATUS_OK; r++) {
     struct validate_pair *pair = &table->pairs[table->n];
-    if (!is_left(kind, &study->runs[r], left)) continue;
+    if (!validate_is_left(kind, &study->runs[r], left)) continue;
     *pair = (struct validate_pair){.kind = kind, .run = study->runs[r]};
     snprintf(pair->left, sizeof pair->left, "%s", left);
     if (fits) run_predict(model, &pair->run, pair);
@@ -113,7 +113,7 @@ static int begins_group(const struct study *study, enum model_kind kind, int r)
   if (kind == KIND_CUT && run->ranks == 1) return 0;
   label(kind, run, text);
   for (int s = 0; s < r; s++)
-    if (is_left(kind, &study->runs[s], text)) return 0;
+    if (validate_is_left(kind, &study->runs[s], text)) return 0;
   return 1;
 }
 
@@ -328,6 +328,12 @@ void validate_group(const struct validate_pair *pair, enum validate_grouping by,
   if (by == BY_HOSTS) snprintf(text, STUDY_TEXT, "%d host%s", hosts, hosts == 1 ? "" : "s");
 }
 
+int validate_is_outside(const struct validate_pair *pair)
+{
+  return pair->predicted && pair->time.low > 0 &&
+         (pair->run.seconds < pair->time.low || pair->run.seconds > pair->time.high);
+}
+
 void validate_covered(const struct validate_table *table, const char *of, int *inside, int *n)
 {
   *inside = *n = 0;
@@ -340,7 +346,7 @@ void validate_covered(const struct validate_table *table, const char *of, int *i
       counts = strcmp(text, of) == 0;
     }
     if (!counts || !pair->predicted || pair->time.low <= 0) continue;
-    *inside += pair->run.seconds >= pair->time.low && pair->run.seconds <= pair->time.high;
+    *inside += !validate_is_outside(pair);
     (*n)++;
   }
 }

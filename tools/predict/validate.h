@@ -49,6 +49,10 @@ void validate_covered(const struct validate_table *table, const char *of, int *i
 enum validate_grouping { BY_KIND, BY_TRANSPORT, BY_HOSTS, VALIDATE_GROUPINGS };
 void validate_group(const struct validate_pair *pair, enum validate_grouping by, char text[STUDY_TEXT]);
 
+/** \brief Whether a run belongs to what was left out; whether it is outside of its interval. */
+int validate_is_left(enum model_kind kind, const struct study_run *run, const char *left);
+int validate_is_outside(const struct validate_pair *pair);
+
 /** \brief Median and largest |error| of the predicted pairs; n is their number. */
 void validate_summary(const struct validate_table *table, double *median, double *worst, int *n);
 
