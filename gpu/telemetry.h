@@ -53,6 +53,7 @@ double telemetry_value(const struct telemetry_sample *sample, enum telemetry_val
 /** What hardly changes in a run. */
 struct telemetry_state {
   int sm_mhz_max, memory_mhz_max;
+  int watts_limit;
   int ecc;                        /**< 1 on, 0 off */
   int64_t corrected, uncorrected; /**< ECC errors since the driver was loaded */
   int retired;                    /**< memory pages or rows taken out of use */

@@ -55,6 +55,7 @@ struct nvml {
   int (*bus_width)(device_t, unsigned *bits);
   int (*cores)(device_t, unsigned *cores);
   int (*mig)(device_t, unsigned *current, unsigned *pending);
+  int (*power_limit)(device_t, unsigned *milliwatts);
   int (*replays)(device_t, unsigned *count);
   int (*nvlink_errors)(device_t, unsigned link, int counter, unsigned long long *count);
   int (*event_next)(event_set_t, struct event *, unsigned milliseconds);
@@ -91,6 +92,7 @@ static void find_all(struct nvml *n)
   find(n, "nvmlDeviceGetMemoryBusWidth", &n->bus_width);
   find(n, "nvmlDeviceGetNumGpuCores", &n->cores);
   find(n, "nvmlDeviceGetMigMode", &n->mig);
+  find(n, "nvmlDeviceGetEnforcedPowerLimit", &n->power_limit);
   find(n, "nvmlDeviceGetPcieReplayCounter", &n->replays);
   find(n, "nvmlDeviceGetNvLinkErrorCounter", &n->nvlink_errors);
   find(n, "nvmlEventSetWait_v2", &n->event_next);
@@ -249,7 +251,7 @@ static void read_xids(struct nvml *n, struct telemetry_state *state)
 
 void nvml_state(struct nvml *n, struct telemetry_state *state)
 {
-  unsigned current, pending, replays;
+  unsigned current, pending, replays, milliwatts;
   read_one_of(n, n->clock_max, NVML_CLOCK_SM, &state->sm_mhz_max);
   read_one_of(n, n->clock_max, NVML_CLOCK_MEMORY, &state->memory_mhz_max);
   if (n->ecc_mode && n->ecc_mode(n->device, &current, &pending) == NVML_SUCCESS) state->ecc = (int)current;
@@ -262,6 +264,8 @@ void nvml_state(struct nvml *n, struct telemetry_state *state)
   read_number(n, n->link_width_max, &state->pcie_width_max);
   read_nvlinks(n, state);
   read_widths(n, state);
+  if (n->power_limit && n->power_limit(n->device, &milliwatts) == NVML_SUCCESS)
+    state->watts_limit = (int)(milliwatts / 1000);
   if (n->replays && n->replays(n->device, &replays) == NVML_SUCCESS) state->pcie_replays = replays;
   read_nvlink_errors(n, LINK_REPLAY, &state->nvlink_replays);
   read_nvlink_errors(n, LINK_RECOVERY, &state->nvlink_recoveries);

@@ -280,6 +280,8 @@ void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state)
   /* its name on newer chips */
   if (state->uncorrected < 0) read_errors(folder, "ras/aca_umc", state);
   read_retired(folder, &state->retired);
+  if (!read_int(sysfs->hwmon, "power1_cap", 1e-6, &state->watts_limit)) /* amdgpu; i915, xe */
+    read_int(sysfs->hwmon, "power1_max", 1e-6, &state->watts_limit);
   if (sysfs->n_gt > 0) read_int(sysfs->gt[0].folder, sysfs->gt[0].names->clock_max, 1, &state->sm_mhz_max);
 }
 

@@ -17,6 +17,9 @@
 /* Degrees more than else that are. */
 #define CELSIUS_LEAST 5
 
+/* Power this much below or above. */
+#define WATTS_LEAST 0.1
+
 static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static void append(char *text, size_t size, const char *format, ...)
@@ -199,12 +202,12 @@ static int is_of(const struct rows *rows, int row)
 }
 
 /* −1 where no row tells. */
-static double median_of(const struct rows *rows, size_t value)
+static double median_of(const struct rows *rows, enum telemetry_value value)
 {
   int n = 0;
   double values[SERIES_ROWS_MAX];
   for (int r = 0; r < rows->n; r++) {
-    int one = *(const int *)((const char *)&rows->row[r] + value);
+    const double one = telemetry_value(&rows->row[r], value);
     if (is_of(rows, r) && one >= 0) values[n++] = one;
   }
   return n > 0 ? stats_summarise(values, (size_t)n).median : -1;
@@ -218,33 +221,55 @@ static int throttle_of(const struct rows *rows)
   return all;
 }
 
-static void meanwhile(const struct himeno_result *result, const struct episode *e, char *text, size_t size)
+struct suspect_meanwhile suspect_meanwhile(const struct himeno_result *result, const struct episode *e)
 {
   const struct rows then = rows_of(result, e, 1), else_ = rows_of(result, e, 0);
-  const double mhz = median_of(&then, offsetof(struct telemetry_sample, sm_mhz)),
-               usual_mhz = median_of(&else_, offsetof(struct telemetry_sample, sm_mhz)),
-               celsius = median_of(&then, offsetof(struct telemetry_sample, celsius)),
-               usual_celsius = median_of(&else_, offsetof(struct telemetry_sample, celsius));
-  const int throttle = throttle_of(&then) & ~throttle_of(&else_);
-  char reasons[120];
+  const struct record_telemetry *t = &result->ranks[e->rank].telemetry;
+  struct suspect_meanwhile m = {.throttle = throttle_of(&then) & ~throttle_of(&else_)};
+  for (enum telemetry_value v = 0; v < TELEMETRY_VALUES; v++) {
+    m.then[v] = median_of(&then, v);
+    m.usual[v] = median_of(&else_, v);
+  }
+  for (int c = 0; c < t->n_changes && c < RECORD_CHANGES_MAX; c++)
+    if (t->changes[c].block >= e->first && t->changes[c].block <= e->last) m.changed |= 1 << t->changes[c].of;
+  return m;
+}
+
+static void meanwhile_text(const struct suspect_meanwhile *m, char *text, size_t size)
+{
+  /* What is worth a word: less, or more, by a share or by so much. */
+  static const struct {
+    enum telemetry_value value;
+    double less, more_share, more;
+    const char *format;
+  } words[] = {{TELEMETRY_SM_MHZ, CLOCK_LEAST, 9, 0, ", clock %.0f MHz and else %.0f"},
+               {TELEMETRY_MEMORY_MHZ, CLOCK_LEAST, 9, 0, ", memory's clock %.0f MHz and else %.0f"},
+               {TELEMETRY_CELSIUS, 9, 0, CELSIUS_LEAST, ", %.0f C and else %.0f"},
+               {TELEMETRY_WATTS, WATTS_LEAST, WATTS_LEAST, 0, ", %.0f W and else %.0f"}};
+  char reasons[TELEMETRY_THROTTLE_BYTES];
   text[0] = 0;
-  if (mhz >= 0 && mhz < usual_mhz * (1 - CLOCK_LEAST))
-    append(text, size, ", clock %.0f MHz and else %.0f", mhz, usual_mhz);
-  if (throttle)
+  for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+    const double then = m->then[words[w].value], usual = m->usual[words[w].value];
+    if (then < 0 || usual < 0) continue;
+    if (then < usual * (1 - words[w].less) || then >= usual * (1 + words[w].more_share) + words[w].more)
+      append(text, size, words[w].format, then, usual);
+  }
+  if (m->throttle)
     append(text, size, ", throttled then alone (%s)",
-           telemetry_throttle_text(throttle, reasons, sizeof reasons));
-  if (celsius >= 0 && usual_celsius >= 0 && celsius >= usual_celsius + CELSIUS_LEAST)
-    append(text, size, ", %.0f C and else %.0f", celsius, usual_celsius);
+           telemetry_throttle_text(m->throttle, reasons, sizeof reasons));
+  for (enum telemetry_fact f = 0; f < TELEMETRY_FACTS; f++)
+    if (m->changed >> f & 1) append(text, size, ", %s changed", telemetry_fact_names[f]);
   if (!text[0]) append(text, size, ", nothing that its device tells was different");
 }
 
 const char *suspect_episode(const struct himeno_result *result, const struct episode *e, char *text,
                             size_t size)
 {
-  char told[300];
+  const struct suspect_meanwhile m = suspect_meanwhile(result, e);
+  char told[400];
   text[0] = 0;
   suspect_name(result, e->rank, text, size);
-  meanwhile(result, e, told, sizeof told);
+  meanwhile_text(&m, told, sizeof told);
   append(text, size, ": %s was %.2f times its usual from second %.1f to %.1f of the run, blocks %d to %d%s",
          straggler_of_name(e->of), e->slowness, e->begin, e->end, e->first, e->last, told);
   return text;

@@ -29,6 +29,14 @@ double suspect_most_counted(const struct himeno_result *result, int *rank, char 
 const char *suspect_straggler(const struct himeno_result *result, const struct straggler *straggler,
                               char *text, size_t size);
 
+/** What a device told in an episode, and outside of it: medians, −1 where unknown. */
+struct suspect_meanwhile {
+  double then[TELEMETRY_VALUES], usual[TELEMETRY_VALUES];
+  int throttle; /**< reasons that were none outside of it */
+  int changed;  /**< a bit for each enum telemetry_fact that was seen to change in it */
+};
+struct suspect_meanwhile suspect_meanwhile(const struct himeno_result *result, const struct episode *episode);
+
 /** \brief The episode in words: how slow, from when to when, and what its device told then that it
  * did not tell else. Returns text. */
 const char *suspect_episode(const struct himeno_result *result, const struct episode *episode, char *text,

@@ -169,6 +169,21 @@ json_t *himeno_stragglers_json(const struct himeno_result *r)
   return list;
 }
 
+static json_t *meanwhile_json(const struct suspect_meanwhile *m)
+{
+  json_t *o = json_object(), *changed = json_array();
+  char text[TELEMETRY_THROTTLE_BYTES];
+  for (enum telemetry_value v = 0; v < TELEMETRY_VALUES; v++)
+    object_set(o, telemetry_value_names[v],
+               m->then[v] < 0 || m->usual[v] < 0 ? json_null()
+                                                 : json_pack("[f, f]", m->then[v], m->usual[v]));
+  object_text(o, "throttled", telemetry_throttle_text(m->throttle, text, sizeof text));
+  for (enum telemetry_fact f = 0; f < TELEMETRY_FACTS; f++)
+    if (m->changed >> f & 1) json_array_append_new(changed, json_string(telemetry_fact_names[f]));
+  object_set(o, "changed", changed);
+  return o;
+}
+
 json_t *himeno_episodes_json(const struct himeno_result *r)
 {
   json_t *list = json_array();
@@ -180,6 +195,8 @@ json_t *himeno_episodes_json(const struct himeno_result *r)
     object_real(o, "end", one->end);
     object_whole(o, "first_block", one->first);
     object_whole(o, "last_block", one->last);
+    const struct suspect_meanwhile m = suspect_meanwhile(r, one);
+    object_set(o, "meanwhile", meanwhile_json(&m));
     object_text(o, "words", suspect_episode(r, one, words, sizeof words));
     json_array_append_new(list, o);
   }

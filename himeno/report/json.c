@@ -122,7 +122,7 @@ static json_t *result_json(const struct himeno_config *c, const struct himeno_ch
   object_set(result, "samples", samples_json(r));
   object_set(result, "checks", checks_json(choice->kernel, r));
   object_set(result, "throttled", throttled_json(r));
-  if (r->soak.blocks > 0) object_set(result, "soak", soak_json(&r->soak, c->soak_every));
+  if (r->soak.blocks > 0) object_set(result, "soak", soak_json(r, c->soak_every));
   if (r->accept.asked) object_set(result, "accept", accept_json(r));
   if (emulated) object_set(result, "counts", himeno_counts_json(&r->counts));
   if (choice->kernel->toward_zero) object_set(result, "bound", himeno_bound_json(&r->counts));

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "base/report.h"
 #include "himeno/soak/report.h"
+
+#include <math.h>
+
+#include "base/report.h"
+#include "base/stats.h"
+
+#define DAY 86400.0
 
 const char *soak_corruption_text(const struct soak_corruption *c, char *text, size_t size)
 {
@@ -40,8 +46,39 @@ json_t *soak_found_json(const struct soak_found *f)
   return o;
 }
 
-json_t *soak_json(const struct soak_result *r, int64_t every)
+/* Ranks that share a device take turns. */
+static double device_days(const struct himeno_result *result)
 {
+  double devices = 0;
+  for (int r = 0; r < result->n_ranks; r++) devices += 1.0 / (1 + result->ranks[r].row.shared);
+  return devices * result->seconds / DAY;
+}
+
+double soak_excluded(const struct himeno_result *result)
+{
+  const double days = device_days(result);
+  return result->soak.wrong_blocks == 0 && days > 0 ? 1000 * -log(0.05) / days : INFINITY;
+}
+
+double soak_power_share(const struct himeno_result *result)
+{
+  double least = INFINITY, watts[SERIES_ROWS_MAX];
+  for (int r = 0; r < result->n_ranks; r++) {
+    const struct record_telemetry *t = &result->ranks[r].telemetry;
+    int n = 0;
+    for (int row = 0; row < t->rows; row++) {
+      const double one = result->series[(size_t)r * (size_t)t->rows + (size_t)row].watts;
+      if (one >= 0) watts[n++] = one;
+    }
+    if (n == 0 || t->after.watts_limit <= 0) return NAN;
+    least = fmin(least, stats_summarise(watts, (size_t)n).median / t->after.watts_limit);
+  }
+  return result->n_ranks > 0 ? least : NAN;
+}
+
+json_t *soak_json(const struct himeno_result *result, int64_t every)
+{
+  const struct soak_result *r = &result->soak;
   json_t *found = json_array();
   for (int f = 0; f < r->n; f++) json_array_append_new(found, soak_found_json(&r->found[f]));
   json_t *o = json_object();
@@ -50,8 +87,26 @@ json_t *soak_json(const struct soak_result *r, int64_t every)
   object_whole(o, "wrong_blocks", r->wrong_blocks);
   object_whole(o, "corruptions", r->corruptions);
   object_whole(o, "every", every);
+  object_real(o, "device_days", device_days(result));
+  object_real(o, "excluded_per_1000_device_days", soak_excluded(result));
+  object_real(o, "power_share", soak_power_share(result));
   object_set(o, "found", found);
   return o;
+}
+
+/* What a clean soak is worth. */
+static void worth_text(const struct himeno_result *result, FILE *out)
+{
+  const double share = soak_power_share(result), excluded = soak_excluded(result);
+  if (isinf(excluded)) return;
+  fprintf(out,
+          "  excludes   %.3g wrong blocks or more in 1000 device-days, at 95%% (%.3g device-days swept)\n",
+          excluded, device_days(result));
+  if (isnan(share))
+    fprintf(out, "  how hard   not known: a device tells no power, or no limit of it\n");
+  else
+    fprintf(out, "  how hard   %.2f of the power limit%s\n", share,
+            share < SOAK_STRESSED ? ": NOT STRESSED, a fault that needs heat or power may have slept" : "");
 }
 
 void soak_text(const struct himeno_result *result, FILE *out)
@@ -71,4 +126,5 @@ void soak_text(const struct himeno_result *result, FILE *out)
   }
   if (r->corruptions > r->n)
     fprintf(out, "  ... and %lld more: --soak-log has them all\n", (long long)(r->corruptions - r->n));
+  worth_text(result, out);
 }

@@ -212,7 +212,7 @@ print(eval(sys.argv[1]))' "$1"
 
 @test "each sample has its telemetry, and what changed meanwhile its place" {
   FAKE_NVML="celsius-late@1=91 throttle-late@1=32 fixed-late@1=4" \
-    run on 2 "$himeno" -b null -s 34x34x66 --block 5 -t 3 --accept default --json r.json
+    run on 2 "$himeno" -b null -s 34x34x66 --block 20 -t 2 --accept default --json r.json
   [ "$(told '{len(rank["blocks"][of]) == len(r["result"]["samples"]) for rank in t for of in ("watts", "sm_mhz", "memory_mhz", "celsius")}')" = "{True}" ]
   [ "$(told 't[1]["blocks"]["each"], t[1]["blocks"]["celsius"][:5]')" = "(1, [55, 55, 55, 91, 91])" ]
   [ "$(told 't[1]["blocks"]["throttled"][:5]')" = "['', '', 'thermal', 'thermal', 'thermal']" ]

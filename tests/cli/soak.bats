@@ -75,6 +75,20 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   follows_schema
 }
 
+@test "a clean soak says how hard it was by the device that was least at its power limit, a wrong one says nothing" {
+  HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="milliwatts=665000 milliwatts@1=637000" soak 0.1 --json r.json
+  expect_status 0
+  [ "$(value 'round(r["result"]["soak"]["power_share"], 6)')" = 0.91 ]
+  grep -q 'how hard   0.91 of the power limit$' <<<"$output"
+  FAKE_NVML="milliwatts=665000 milliwatts@1=616000" HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so soak 0.1
+  grep -q 'how hard   0.88 of the power limit: NOT STRESSED' <<<"$output"
+  HIMENO_FLIP="c1 12,7,30 19 14" soak 0.1 --json r.json
+  expect_status 4
+  [ "$(value 'r["result"]["soak"]["excluded_per_1000_device_days"]')" = None ]
+  ! grep -q 'excludes\|how hard' <<<"$output" || return 1
+  follows_schema
+}
+
 @test "devices that tell nothing have no telemetry in the log" {
   HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent soak 1 --soak-log log
   expect_status 0

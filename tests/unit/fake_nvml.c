@@ -85,6 +85,7 @@ NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "gen", 5)
 NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "gen_max", 5)
 NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "width", 16)
 NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "width_max", 16)
+NUMBER(nvmlDeviceGetEnforcedPowerLimit, "limit", 700000)
 NUMBER(nvmlDeviceGetPcieReplayCounter, "resent", 0)
 
 int nvmlDeviceGetClockInfo(device_t device, int which, unsigned *mhz);

@@ -217,6 +217,36 @@ static void the_lowest_clock_of_a_device_is_what_differs(void **state)
   assert_string_equal(suspect_differs(&run, 2, text, sizeof text), "nothing that its device tells differs");
 }
 
+/* Rows of four blocks each; blocks 8 to 15 are the episode. */
+static void what_a_device_told_in_an_episode_alone_is_told(void **state)
+{
+  static struct himeno_rank rank;
+  struct telemetry_sample rows[6];
+  const struct himeno_result run = {.n_ranks = 1, .ranks = &rank, .series = rows};
+  const struct episode e = {.first = 8, .last = 15, .slowness = 1.25, .begin = 20, .end = 35};
+  char text[600];
+  (void)state;
+  for (int r = 0; r < 6; r++)
+    rows[r] = r == 2 || r == 3 ? (struct telemetry_sample){410, 1400, 2619, 61, 36}
+                               : (struct telemetry_sample){640, 1980, 2619, 55, 4};
+  rank.telemetry.each = 4;
+  rank.telemetry.rows = 6;
+  rank.telemetry.n_changes = 2;
+  rank.telemetry.changes[0] = (struct record_change){.block = 15, .of = FACT_NVLINK_CRC};
+  rank.telemetry.changes[1] = (struct record_change){.block = 16, .of = FACT_XIDS};
+  const struct suspect_meanwhile m = suspect_meanwhile(&run, &e);
+  assert_true(m.then[TELEMETRY_WATTS] == 410 && m.usual[TELEMETRY_WATTS] == 640);
+  assert_true(m.then[TELEMETRY_MEMORY_MHZ] == 2619 && m.throttle == THROTTLE_THERMAL);
+  assert_int_equal(m.changed, 1 << FACT_NVLINK_CRC);
+  assert_non_null(strstr(suspect_episode(&run, &e, text, sizeof text),
+                         ", clock 1400 MHz and else 1980, 61 C and else 55, 410 W and else 640, throttled "
+                         "then alone (thermal), nvlink_crc changed"));
+  for (int r = 0; r < 6; r++) rows[r] = (struct telemetry_sample){640 + 20 * (r == 2), 1980, 2619, 55, 4};
+  rank.telemetry.n_changes = 0;
+  assert_non_null(strstr(suspect_episode(&run, &e, text, sizeof text),
+                         "blocks 8 to 15, nothing that its device tells was different"));
+}
+
 /* ---- times ---- */
 
 static void exchange_is_all_but_computing_waiting_and_reducing(void **state)
@@ -281,6 +311,7 @@ int main(void)
       cmocka_unit_test(each_counter_rises_alone),
       cmocka_unit_test(a_card_that_counts_errors_is_named),
       cmocka_unit_test(the_lowest_clock_of_a_device_is_what_differs),
+      cmocka_unit_test(what_a_device_told_in_an_episode_alone_is_told),
       cmocka_unit_test(exchange_is_all_but_computing_waiting_and_reducing),
       cmocka_unit_test(of_more_blocks_than_there_is_room_for_those_kept_are_spread_over_all),
       cmocka_unit_test(each_reason_of_a_throttled_block_counts),

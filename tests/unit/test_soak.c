@@ -5,6 +5,7 @@
 #include "tests/unit/unit.h"
 
 #include <errno.h>
+#include <math.h>
 #include <mpi.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -259,9 +260,10 @@ static void a_line_names_who_has_the_extremes(void **state)
   const char *of, *host;
   int value, rank, ranks, from, to;
   (void)state;
-  before[0] =
-      (struct soak_device){"a", {300, 1980, 2619, 55, 0}, {1980, 2619, 1,  0, 0, 0, 5, 5, 16, 16, 18,
-                                                           18,   -1,   -1, 0, 0, 0, 0, 0, 0,  0,  ""}};
+  before[0] = (struct soak_device){
+      .host = "a",
+      .now = {300, 1980, 2619, 55, 0},
+      .state = {.sm_mhz_max = 1980, .pcie_gen = 5, .pcie_width = 16, .nvlinks_active = 18}};
   before[1] = silent("b");
   before[2] = before[0];
   memcpy(before[2].host, "c", 2);
@@ -295,6 +297,27 @@ static void devices_that_tell_nothing_are_null(void **state)
   (void)state;
   assert_true(json_is_null(line) && !soak_devices_throttled(&devices));
   json_decref(line);
+}
+
+/* Two devices for half a day each, one of them shared by two ranks. */
+static void a_clean_soak_says_what_it_excludes_and_how_hard_it_was(void **state)
+{
+  static struct himeno_rank ranks[3];
+  struct telemetry_sample rows[6] = {[0] = {.watts = 690}, {.watts = 660}, {.watts = 630}, {.watts = -1}};
+  struct himeno_result run = {.n_ranks = 3, .ranks = ranks, .series = rows, .seconds = 43200};
+  (void)state;
+  ranks[1].row.shared = ranks[2].row.shared = 1;
+  for (int r = 0; r < 3; r++) ranks[r].telemetry.rows = 2;
+  for (int r = 0; r < 3; r++) ranks[r].telemetry.after.watts_limit = 700;
+  rows[4].watts = rows[5].watts = 644;
+  assert_true(fabs(soak_excluded(&run) - 2995.732273554) < 1e-6);
+  assert_true(fabs(soak_power_share(&run) - 0.9) < 1e-9); /* of 700, in a row with watts */
+  rows[2].watts = 692;
+  assert_true(fabs(soak_power_share(&run) - 0.92) < 1e-9);
+  ranks[0].telemetry.after.watts_limit = -1;
+  assert_true(isnan(soak_power_share(&run)));
+  run.soak.wrong_blocks = 1;
+  assert_true(isinf(soak_excluded(&run)));
 }
 
 static void a_torn_line_is_ended_before_the_next(void **state)
@@ -359,6 +382,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(a_planted_fault_is_read_from_text),
       cmocka_unit_test(a_line_names_who_has_the_extremes),
       cmocka_unit_test(devices_that_tell_nothing_are_null),
+      cmocka_unit_test(a_clean_soak_says_what_it_excludes_and_how_hard_it_was),
       cmocka_unit_test(a_torn_line_is_ended_before_the_next),
       cmocka_unit_test(a_line_is_whole_on_the_disk_before_the_next_slice),
   };
