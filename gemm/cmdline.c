@@ -92,6 +92,8 @@ static const struct option_spec options[] = {
      "One product over all ranks, each of which makes a block of C, instead of one on each."},
     {"procs", 'p', CLUSTER, OPTION_CUSTOM(procs, gemm_procs_parse, "auto|PxQ"),
      "With --distributed: ranks along m and n. auto takes the fastest by model."},
+    {"weak", 'w', CLUSTER, OPTION_FLAG(weak),
+     "With --distributed: SIZE's C is each rank's; all of it is MP x NQ, with the same K."},
     {"transport", 'x', CLUSTER, OPTION_CUSTOM(transport, parse_transport, "auto|TRANSPORT"),
      "With --distributed: how panels of A and B travel; --list shows the ways. auto measures a product by "
      "each and takes the fastest."},

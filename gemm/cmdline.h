@@ -29,6 +29,7 @@ struct gemm_config {
   int distributed;
   int procs[2];                      /**< P and Q; 0: auto */
   const char *transport;             /**< NULL: auto */
+  int weak;                          /**< the size is a rank's */
   int64_t panel;                     /**< 0: by default */
   int type;                          /**< enum gemm_type */
   int data;                          /**< enum gemm_data */

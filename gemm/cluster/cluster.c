@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/report.h"
@@ -23,6 +24,17 @@
 #define TRIAL_PRODUCTS 2
 
 /* ---- the cut ---- */
+
+/* From a rank's C to that of all. */
+static status_t whole_grow(struct gemm_problem *p, const int procs[2])
+{
+  if (p->m > GEMM_EXTENT_MAX / procs[0] || p->n > GEMM_EXTENT_MAX / procs[1])
+    return log_fail(STATUS_USAGE, "--weak: C of all %dx%d ranks overflows", procs[0], procs[1]);
+  p->m *= procs[0];
+  p->n *= procs[1];
+  memset(p->ld, 0, sizeof p->ld);
+  return gemm_problem_complete(p);
+}
 
 static status_t local_init(struct gemm_cluster *c)
 {
@@ -52,6 +64,7 @@ static status_t memory_check(const struct gemm_run *run)
 status_t gemm_cluster_cut(struct gemm_run *run)
 {
   const struct placement *p = &run->placement;
+  int procs[2];
   struct gemm_cluster *c = run->cluster = calloc(1, sizeof *c);
   if (!c) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a product of many ranks");
   c->comm = p->comm;
@@ -62,7 +75,9 @@ status_t gemm_cluster_cut(struct gemm_run *run)
   if ((c->whole.k - 1) / width >= PANELS_MAX)
     return log_fail(STATUS_USAGE, "--panel %" PRId64 ": cuts k %" PRId64 " into more than %d panels", width,
                     c->whole.k, PANELS_MAX);
-  RETURN_IF_FAILED(gemm_grid_cut(&c->whole, p->ranks, p->rank, run->config.procs, width, &c->grid));
+  RETURN_IF_FAILED(gemm_grid_choose(&c->whole, run->config.weak, p->ranks, run->config.procs, width, procs));
+  if (run->config.weak) RETURN_IF_FAILED(whole_grow(&c->whole, procs));
+  gemm_grid_init(&c->grid, &c->whole, procs, p->rank, width);
   RETURN_IF_FAILED(local_init(c));
   run->problem = c->local;
   return memory_check(run);

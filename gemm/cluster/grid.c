@@ -62,21 +62,22 @@ int64_t gemm_grid_width(const struct gemm_problem *p, int64_t width, int on_cpu)
 
 /* What the rank with most to do takes, in bytes that come in: as Van de Geijn and Watts, "SUMMA",
  * Concurrency 9, 1997, with rings in which all links send at once. */
-static double cost(const struct gemm_problem *p, int64_t rows, int64_t columns, int64_t panels)
+static double cost(const struct gemm_problem *p, int weak, int64_t rows, int64_t columns, int64_t panels)
 {
-  double m = (double)over(p->m, rows), n = (double)over(p->n, columns), k = (double)p->k;
+  double m = (double)over(p->m, weak ? 1 : rows), n = (double)over(p->n, weak ? 1 : columns),
+         k = (double)p->k;
   double bytes = (double)gemm_types[p->type].operand_bytes;
   double in =
       bytes * k * (m * (double)(columns - 1) / (double)columns + n * (double)(rows - 1) / (double)rows);
   return 2 * m * n * k / FLOP_A_BYTE + in + (double)(panels * (rows + columns - 2)) * MESSAGE_BYTES;
 }
 
-static void procs_choose(const struct gemm_problem *p, int ranks, int64_t panels, int procs[2])
+static void procs_find(const struct gemm_problem *p, int weak, int ranks, int64_t panels, int procs[2])
 {
   double least = -1;
   for (int rows = 1; rows <= ranks; rows++) {
     if (ranks % rows != 0) continue;
-    double now = cost(p, rows, ranks / rows, panels);
+    double now = cost(p, weak, rows, ranks / rows, panels);
     if (least >= 0 && now >= least) continue;
     least = now;
     procs[0] = rows;
@@ -84,20 +85,25 @@ static void procs_choose(const struct gemm_problem *p, int ranks, int64_t panels
   }
 }
 
-status_t gemm_grid_cut(const struct gemm_problem *whole, int ranks, int rank, const int wanted[2],
-                       int64_t width, struct gemm_grid *grid)
+status_t gemm_grid_choose(const struct gemm_problem *p, int weak, int ranks, const int wanted[2],
+                          int64_t width, int procs[2])
 {
-  struct gemm_grid g = {.procs = {wanted[0], wanted[1]}, .width = width};
+  procs[0] = wanted[0];
+  procs[1] = wanted[1];
+  if (procs[0] == 0) procs_find(p, weak, ranks, over(p->k, width), procs);
+  int64_t needs = (int64_t)procs[0] * procs[1];
+  if (needs == ranks) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "--procs %dx%d needs %" PRId64 " ranks, and there are %d", procs[0], procs[1],
+                  needs, ranks);
+}
+
+void gemm_grid_init(struct gemm_grid *grid, const struct gemm_problem *whole, const int procs[2], int rank,
+                    int64_t width)
+{
+  struct gemm_grid g = {.procs = {procs[0], procs[1]}, .at = {rank / procs[1], rank % procs[1]}};
+  g.width = width;
   g.panels = (int)over(whole->k, width);
-  if (g.procs[0] == 0) procs_choose(whole, ranks, g.panels, g.procs);
-  int64_t needs = (int64_t)g.procs[0] * g.procs[1];
-  if (needs != ranks)
-    return log_fail(STATUS_USAGE, "--procs %dx%d needs %" PRId64 " ranks, and there are %d", g.procs[0],
-                    g.procs[1], needs, ranks);
-  g.at[0] = rank / g.procs[1];
-  g.at[1] = rank % g.procs[1];
   g.m = gemm_grid_span(whole->m, g.procs[0], g.at[0]);
   g.n = gemm_grid_span(whole->n, g.procs[1], g.at[1]);
   *grid = g;
-  return STATUS_OK;
 }

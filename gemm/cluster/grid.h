@@ -33,9 +33,14 @@ struct gemm_span gemm_grid_span(int64_t extent, int parts, int at);
  * the same on every grid, so that sums are added up in the same order. */
 int64_t gemm_grid_width(const struct gemm_problem *problem, int64_t width, int on_cpu);
 
-/** \brief Cuts \a whole for \a rank, over \a wanted or, where its first is 0, by the least modelled
- * time. STATUS_USAGE where \a wanted does not multiply to \a ranks. */
-status_t gemm_grid_cut(const struct gemm_problem *whole, int ranks, int rank, const int wanted[2],
-                       int64_t width, struct gemm_grid *grid);
+/** \brief P×Q for \a ranks: \a wanted or, where its first is 0, that of the least modelled time.
+ * \a weak: the problem's C is a rank's, else that of all. STATUS_USAGE where \a wanted does not
+ * multiply to \a ranks. */
+status_t gemm_grid_choose(const struct gemm_problem *problem, int weak, int ranks, const int wanted[2],
+                          int64_t width, int procs[2]);
+
+/** \brief The part of \a rank. */
+void gemm_grid_init(struct gemm_grid *grid, const struct gemm_problem *whole, const int procs[2], int rank,
+                    int64_t width);
 
 #endif

@@ -74,10 +74,11 @@ void gemm_cluster_phases_text(const struct gemm_run *run, FILE *out)
 
 /* ---- JSON ---- */
 
-json_t *gemm_cluster_config_json(const struct gemm_cluster *c)
+json_t *gemm_cluster_config_json(const struct gemm_cluster *c, int weak)
 {
   json_t *o = json_object();
   object_set(o, "procs", json_pack("[i, i]", c->grid.procs[0], c->grid.procs[1]));
+  object_flag(o, "weak", weak);
   object_whole(o, "panel", c->grid.width);
   object_whole(o, "panels", c->grid.panels);
   object_set(o, "transport", c->transport ? json_string(c->transport->name) : json_null());

@@ -40,7 +40,7 @@ static json_t *config_json(const struct gemm_run *run)
   object_text(o, "backend", run->placement.backend->name);
   object_real(o, "block_seconds", run->config.block);
   object_flag(o, "accept", run->config.accept);
-  if (run->cluster) object_set(o, "distributed", gemm_cluster_config_json(run->cluster));
+  if (run->cluster) object_set(o, "distributed", gemm_cluster_config_json(run->cluster, run->config.weak));
   return o;
 }
 

@@ -29,7 +29,7 @@ void gemm_cluster_text(const struct gemm_run *run, FILE *out);
 void gemm_cluster_phases_text(const struct gemm_run *run, FILE *out);
 
 /** \brief config.distributed, phases and paths of the document. */
-json_t *gemm_cluster_config_json(const struct gemm_cluster *cluster);
+json_t *gemm_cluster_config_json(const struct gemm_cluster *cluster, int weak);
 json_t *gemm_cluster_phases_json(const struct gemm_run *run);
 json_t *gemm_cluster_paths_json(const struct gemm_run *run);
 

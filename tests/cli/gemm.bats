@@ -341,11 +341,18 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
   expect_status 0
   [[ $output == *"90 x 70 x 130 (m x n x k)"*"one product over 2x2"*"4 of k 40, broadcast"*"transport  staged (asked for)"* ]]
   [[ $output == *"8 paths through shared memory"*"verdict    PASS: all elements agree with float64"* ]]
-  [ "$(json "$document" 'd["config"]["distributed"], d["config"]["m"], d["config"]["n"]')" = "{'procs': [2, 2], 'panel': 40, 'panels': 4, 'transport': 'staged'} 90 70" ]
+  [ "$(json "$document" 'd["config"]["distributed"], d["config"]["m"], d["config"]["n"]')" = "{'procs': [2, 2], 'weak': False, 'panel': 40, 'panels': 4, 'transport': 'staged'} 90 70" ]
   [ "$(json "$document" '[(p["rank"], p["peer"], p["face"], p["bytes"]) for p in d["paths"]][:4]')" = "[(0, 1, 'j+', 3600), (0, 2, 'i+', 5120), (1, 0, 'j+', 3600), (1, 3, 'i+', 5120)]" ]
   [ "$(json "$document" 'all(d["phases"][p]["max"] > 0 for p in ("compute", "pack", "exposed"))')" = True ]
   has_jsonschema
   valid "$document" 'd["phases"]["packing"] = d["phases"]["pack"]' 'd["paths"][0]["face"] = "k+"' 'd["config"]["distributed"]["procs"] = [4]' 'del d["config"]["distributed"]["panel"]'
+}
+
+@test "--weak: each rank has SIZE's C, and all of them one k" {
+  distributed 6 -b cpu -s 20x30x40 -w -p 2x3 -x staged --json "$document"
+  expect_status 0
+  [ "$(json "$document" 'd["config"]["m"], d["config"]["n"], d["config"]["k"], d["config"]["distributed"]["weak"]')" = "40 90 40 True" ]
+  ranks=2 says 2 '--weak: C of all 2x1 ranks overflows' --distributed -w -p 2x1 -s 2000000000x1x1
 }
 
 @test "without --transport a product by each decides, and one rank needs none" {

@@ -43,7 +43,9 @@ static void assert_grid(int64_t m, int64_t n, int ranks, int rows, int columns)
 {
   const struct gemm_problem p = {.m = m, .n = n, .k = 4096};
   struct gemm_grid g;
-  assert_int_equal(gemm_grid_cut(&p, ranks, ranks - 1, (const int[2]){0, 0}, 512, &g), STATUS_OK);
+  int procs[2];
+  assert_int_equal(gemm_grid_choose(&p, 0, ranks, (const int[2]){0, 0}, 512, procs), STATUS_OK);
+  gemm_grid_init(&g, &p, procs, ranks - 1, 512);
   assert_int_equal(g.procs[0], rows);
   assert_int_equal(g.procs[1], columns);
   assert_int_equal(g.at[0], rows - 1);
@@ -62,15 +64,30 @@ static void auto_takes_the_least_traffic(void **state)
   assert_grid(1, 8192, 4, 1, 4);
 }
 
+/* Of a rank's own tall C, the short side of B is what travels. */
+static void weak_grids_go_by_a_ranks_own_block(void **state)
+{
+  (void)state;
+  const struct gemm_problem tall = {.m = 65536, .n = 1024, .k = 4096},
+                            wide = {.m = 1024, .n = 65536, .k = 4096};
+  int procs[2];
+  assert_int_equal(gemm_grid_choose(&tall, 1, 4, (const int[2]){0, 0}, 512, procs), STATUS_OK);
+  assert_true(procs[0] == 4 && procs[1] == 1);
+  assert_int_equal(gemm_grid_choose(&wide, 1, 4, (const int[2]){0, 0}, 512, procs), STATUS_OK);
+  assert_true(procs[0] == 1 && procs[1] == 4);
+}
+
 static void a_grid_must_multiply_to_the_ranks(void **state)
 {
   (void)state;
   const struct gemm_problem p = {.m = 64, .n = 64, .k = 64};
   struct gemm_grid g;
+  int procs[2];
   log_mute(1);
-  assert_int_equal(gemm_grid_cut(&p, 4, 0, (const int[2]){3, 2}, 64, &g), STATUS_USAGE);
+  assert_int_equal(gemm_grid_choose(&p, 0, 4, (const int[2]){3, 2}, 64, procs), STATUS_USAGE);
   log_mute(0);
-  assert_int_equal(gemm_grid_cut(&p, 6, 4, (const int[2]){3, 2}, 64, &g), STATUS_OK);
+  assert_int_equal(gemm_grid_choose(&p, 0, 6, (const int[2]){3, 2}, 64, procs), STATUS_OK);
+  gemm_grid_init(&g, &p, procs, 4, 64);
   assert_int_equal(g.at[0], 2);
   assert_int_equal(g.at[1], 0);
 }
@@ -92,8 +109,11 @@ static void memory_is_reckoned(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(blocks_cover_a_dimension),     cmocka_unit_test(panels_are_even_and_of_one_width),
-      cmocka_unit_test(auto_takes_the_least_traffic), cmocka_unit_test(a_grid_must_multiply_to_the_ranks),
+      cmocka_unit_test(blocks_cover_a_dimension),
+      cmocka_unit_test(panels_are_even_and_of_one_width),
+      cmocka_unit_test(auto_takes_the_least_traffic),
+      cmocka_unit_test(weak_grids_go_by_a_ranks_own_block),
+      cmocka_unit_test(a_grid_must_multiply_to_the_ranks),
       cmocka_unit_test(memory_is_reckoned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
