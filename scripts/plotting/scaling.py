@@ -9,6 +9,7 @@ from naming import transport_of
 
 MODES = ("strong", "weak")
 MEASURED = "himeno-gpu"
+PRODUCTS = "gemm-gpu/1"
 PREDICTED = "himeno-predict/1"
 SIMULATED = "himeno-sim/1"
 # Lines in one panel.
@@ -54,7 +55,7 @@ def measured(document):
     seconds = median_block(document)
     parts = {name: phases[name]["median"] for name in ("interior", "boundary")}
     rest = max(0, seconds - sum(parts.values()))
-    return [{"kind": MEASURED, "mode": "weak" if config["weak"] else "strong", "key": series_key(config, config["kernel"], ranks), "ranks": ranks,
+    return [{"kind": MEASURED, "of": document.get("of", "sweep"), "mode": "weak" if config["weak"] else "strong", "key": series_key(config, config["kernel"], ranks), "ranks": ranks,
              "procs": "x".join(map(str, config["procs"])), "seconds": seconds, "gflops": document["result"]["gflops"], "share": document["result"]["ceiling_share"],
              "parts": {**parts, "exchange": rest, "rest": 0}, "origin": documents.origin(document, document["ranks"][0]["device"])}]
 
@@ -80,7 +81,7 @@ def simulated(document):
              "seconds": run["phases"]["sweep"]["max"]} for run in document["runs"]]
 
 
-READERS = {**dict.fromkeys(documents.RUNS, measured), PREDICTED: predicted, SIMULATED: simulated}
+READERS = {**dict.fromkeys((*documents.RUNS, PRODUCTS), measured), PREDICTED: predicted, SIMULATED: simulated}
 
 
 def read(read_documents):
@@ -95,6 +96,14 @@ def read(read_documents):
     if not points:
         raise documents.BadInput("there is no run that passed, and no prediction")
     return points
+
+
+def step(points):
+    return f"a {next((point['of'] for point in points if 'of' in point), 'sweep')}"
+
+
+def unit(points):
+    return f"µs {step(points)}"
 
 
 # ---- series ----
@@ -167,8 +176,8 @@ def told(mode, key, some, share):
     point = some[0]
     time, rate = middle(some), statistics.median(one["gflops"] for one in some)
     ceiling = [one["share"] for one in some if one["share"] is not None]
-    words = [f"{1e6 * time:.4g} µs a sweep", f"{rate:.4g} GFLOPS"]
-    words += [f"{100 * statistics.median(ceiling):.1f}% of the ceiling"] if ceiling else []
+    words = [f"{1e6 * time:.4g} {unit(some)}", f"{rate:.4g} GFLOPS"]
+    words += [f"{100 * statistics.median(ceiling):.1f}% of the {'peak' if point['of'] == 'product' else 'ceiling'}"] if ceiling else []
     words += [f"efficiency {100 * share:.1f}%"] if share else []
     ranks = "1 rank" if point["ranks"] == 1 else f"{point['ranks']} ranks ({point['procs']})"
     return f"{key[0]}, {mode}, {key[2]}, {ranks}: {', '.join(words)}; {'1 run' if len(some) == 1 else f'median of {len(some)} runs'}"
@@ -232,7 +241,7 @@ def draw_curves(time, efficiency, points, group, style):
         for draw_kind in (draw_measured, draw_predicted, draw_simulated):
             draw_kind(time, efficiency, points, mode, key, looks[key[0]], style)
     numbers = sorted({point["ranks"] for point in points for key in keys if fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1)})
-    for axes, label in ((time, "µs a sweep"), (efficiency, "efficiency, %")):
+    for axes, label in ((time, unit(points)), (efficiency, "efficiency, %")):
         axes.set_title(f"{mode} scaling, {name}", loc="left", fontsize=9)
         axes.set_xscale("log", base=2)
         axes.set_xticks(numbers, [str(number) for number in numbers])
@@ -271,7 +280,7 @@ def draw_phases(axes, points, mode, key, style):
     axes.set_xlim(-0.6, len(ranks) - 0.4)
     axes.set_ylim(0, highest * 1.1 or 1)
     axes.set_xlabel("ranks")
-    axes.set_ylabel("µs a sweep")
+    axes.set_ylabel(unit(points))
     axes.grid(axis="x", visible=False)
     axes.set_title(f"{key[0]}, {mode}, {key[2]}", loc="left", fontsize=9)
 

@@ -101,9 +101,9 @@ def groups(points):
         legend = "".join(swatch(handle) for handle in scaling.legend(mine, keys, style, scaling.looks_of(points, style)))
         title = f"{mode} scaling, {name}"
         pictures = pair(lambda time, efficiency, group=group: scaling.draw_curves(time, efficiency, points, group, style), f"g{number}c",
-                        (f"{title}: time of a sweep", f"{title}: efficiency"))
+                        (f"{title}: time of {scaling.step(points)}", f"{title}: efficiency"))
         phases = [panel(lambda axes, key=key: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}-",
-                        f"phases of a sweep over ranks: {key[0]}, {title}") for place, key in enumerate(scaling.with_phases(points, group))]
+                        f"phases of {scaling.step(points)} over ranks: {key[0]}, {title}") for place, key in enumerate(scaling.with_phases(points, group))]
         yield title, f"<ul class=legend>{legend}</ul>", pictures, parts(mine), phases
 
 
@@ -118,6 +118,6 @@ def picture(points, group, colours):
     mine = [point for point in points if point["mode"] == mode or point["ranks"] == 1]
     rows = style.legend(figure, scaling.legend(mine, keys, style, scaling.looks_of(points, style)))
     figure.tight_layout(rect=(0, (0.2 + 0.22 * rows) / 3.3, 1, 1))
-    text = inline(figure, "", f"{mode} scaling, {group[1]}: time of a sweep and efficiency over ranks")
+    text = inline(figure, "", f"{mode} scaling, {group[1]}: time of {scaling.step(points)} and efficiency over ranks")
     start = text.index(">") + 1
     return f'{text[:start]}<style>{colours} svg {{ background: var(--page); }} text {{ fill: var(--ink); }}</style>{text[start:]}\n'

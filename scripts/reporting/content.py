@@ -57,6 +57,7 @@ class Study:
             if document["schema"] == scaling.PREDICTED and not self.predictions:
                 documents.described(path, document, validation_of)
                 self.predictions = document
+        self.products = any(document.get("of") == "product" for document in self.documents)
         self.drawn = scaling.read([(folder, document) for document in self.documents] + extra)
 
     def unfinished(self):
@@ -114,7 +115,8 @@ def entries(study):
 
 def measurements(study):
     """A row a configuration."""
-    head = ["scaling", "size", "ranks", "cut", "transport", "kernel", "runs", "µs a sweep", "spread", "GFLOPS", "efficiency", "of ceiling",
+    head = ["scaling", "size", "ranks", "cut", "transport", "kernel", "runs", scaling.unit(study.drawn), "spread", "GFLOPS", "efficiency",
+            "of peak" if study.products else "of ceiling",
             "verified", "predicted µs", "off", "simulated µs"]
     table = []
     for one in entries(study):
@@ -155,11 +157,12 @@ def best_efficiencies(study):
 
 def headline(study):
     """Speed and share, scaling, bits: name, figure and what it is of. Temporal kernels stand there where no other ran."""
-    classic = [one for one in entries(study) if one["rows"][0]["class"] == "classic"]
+    classic = [one for one in entries(study) if one["rows"][0]["class"] != "temporal"]
     fastest = max(classic or entries(study), key=lambda one: one["gflops"])
     kind = "" if classic else " (temporal: nominal)"
+    ceiling = "peak arithmetic" if study.products else "the memory's ceiling"
     figures = [("Speed", f"{fastest['gflops']:,.0f} GFLOPS".replace(",", " ") if fastest["gflops"] >= 100 else f"{fastest['gflops']:.3g} GFLOPS",
-                (f"{percent(fastest['share'])} of the memory's ceiling{kind}: " if fastest["share"] is not None else "the ceiling was not measured: ")
+                (f"{percent(fastest['share'])} of {ceiling}{kind}: " if fastest["share"] is not None else "the ceiling was not measured: ")
                 + where(fastest["key"]))]
     best, least = best_efficiencies(study)
     if best:
@@ -173,7 +176,7 @@ def headline(study):
     compared = len(bad) + sum(row["verified"] != "no" for row in study.rows)
     rest = len(bad) + len(study.rows) - compared
     figures.append(("Bits", f"{len(bad)} wrong of {compared} runs" if compared else "nothing was compared",
-                    (f"wrong: {', '.join(bad)}" if bad else "whose checksum was compared, bit for bit, with the known value or a reference") * bool(compared)
+                    (f"wrong: {', '.join(bad)}" if bad else ("whose product was compared with float64" if study.products else "whose checksum was compared, bit for bit, with the known value or a reference")) * bool(compared)
                     + (f". {rest} more had nothing to be compared with" if rest and compared else "")))
     return figures
 
@@ -249,7 +252,7 @@ def verdicts(study):
               ("finished", None, f"{len(study.rows)} runs; without a study.json nobody knows what was asked for"),
               ("right bits", False if bad else True if not unverified else None,
                f"{len(bad)} ended with a wrong result" if bad else
-               "every run's checksum was compared" if not unverified else f"{unverified} of {len(study.rows)} runs were not compared")]
+               f"every run's {'product' if study.products else 'checksum'} was compared" if not unverified else f"{unverified} of {len(study.rows)} runs were not compared")]
     noisy = [max(times) / min(times) - 1 for times in ([row["seconds_a_sweep"] for row in rows] for rows in groups(study).values()) if len(times) > 1]
     if noisy:
         checks.append(("quiet", max(noisy) < 0.05, f"repeats differ by {100 * statistics.median(noisy):.1f}% (median), {100 * max(noisy):.1f}% at most"))

@@ -6,6 +6,7 @@ import os
 import random
 import re
 
+import products
 from endings import BadInput, Trouble
 from files import read_parsed, write_whole
 
@@ -29,7 +30,9 @@ def words(option, text, allowed=None):
     return found
 
 
-def sizes(text):
+def sizes(text, of_products=False):
+    if of_products:
+        return list(dict.fromkeys(products.size(size) for size in words("--sizes", text)))
     found = [size.upper() if size.upper() in NAMED_SIZES else size for size in words("--sizes", text)]
     for size in found:
         if size not in NAMED_SIZES and not re.fullmatch(r"\d+x\d+x\d+", size):
@@ -41,8 +44,10 @@ def ranks(text):
     return sorted({int(word) for word in words("--ranks", text, r"[1-9]\d{0,6}")})
 
 
-def cuts(count, wanted):
-    """The cuts of so many ranks, as himeno-gpu's -p takes them."""
+def cuts(count, wanted, of_products=False):
+    """The cuts of so many ranks, as himeno-gpu's -p takes them, or gemm-gpu's."""
+    if of_products:
+        return products.grids(count, wanted)
     if count == 1:
         return ["1x1x1"]
     found = []
@@ -53,6 +58,8 @@ def cuts(count, wanted):
             found.append("x".join(str(count) if word == axis else "1" for axis in "ijk"))
         elif word == "all":
             found += [f"{p}x{q}x{count // p // q}" for p, q in itertools.product(range(1, count + 1), repeat=2) if count % (p * q) == 0]
+        elif word.count("x") != 2:
+            raise BadInput(f"--procs {word}: PxQ is gemm-gpu's; himeno-gpu takes PxQxR")
         else:
             p, q, r = (int(part) for part in word.split("x"))
             found += [word] if p * q * r == count else []
@@ -63,7 +70,7 @@ def points_of(options):
     """Every combination once: one rank has no neighbours, so neither transport nor weak scaling makes a difference there."""
     found = {}
     for size, count, kernel in itertools.product(options["sizes"], options["ranks"], options["kernels"]):
-        for transport, scaling, cut in itertools.product(options["transports"], options["scaling"], cuts(count, options["procs"])):
+        for transport, scaling, cut in itertools.product(options["transports"], options["scaling"], cuts(count, options["procs"], products.is_of(options))):
             if count == 1:
                 transport, scaling = "none", "strong"
             name = f"{scaling}-{size}-{count}-{kernel}-{transport}-{cut}"

@@ -2,7 +2,7 @@
 """The folder of a study: which points are finished, the log of attempts, the CSV.
 
     study.json   options and points, in their order
-    runs/        a document of himeno-gpu for each finished point, and what its run said (.log)
+    runs/        a document of himeno-gpu or gemm-gpu for each finished point, and what its run said (.log)
     paths.json   comm-gpu's document
     log.jsonl    a line a session and a line an attempt
     study.csv    a row a finished point"""
@@ -17,6 +17,7 @@ import statistics
 import sys
 import time
 
+import products
 from endings import BadInput, Trouble
 from files import parsed, read_document, write_whole
 from naming import transport_of
@@ -47,8 +48,10 @@ def finished(folder, point):
     try:
         if point["kind"] == "paths":
             return found if found["schema"] == "comm-gpu/1" and found["pairs"] else None
+        if found["schema"] == products.SCHEMA:
+            found = products.as_run(found)
         result, config = found["result"], found["config"]
-        whole = (found["schema"] in ("himeno-gpu/1", "himeno-gpu/2") and result["verdict"] in ("pass", "slow") and result["seconds"] > 0
+        whole = (found["schema"] in ("himeno-gpu/1", "himeno-gpu/2", products.SCHEMA) and result["verdict"] in ("pass", "slow") and result["seconds"] > 0
                  and config["size"] == point["size"] and len(found["ranks"]) == point["ranks"]
                  and bool(config["weak"]) == (point["scaling"] == "weak") and found["phases"]["interior"]["median"] >= 0)
     except (KeyError, TypeError):
@@ -167,7 +170,7 @@ def row_of(path, point, found, tried):
     """The row of a document whose figures are figures."""
     try:
         one = row(point, found, tried)
-        for name in ("seconds_a_sweep", "gflops", "gbps", "imax", "jmax", "kmax", "sweeps"):
+        for name in ("seconds_a_sweep", "gflops", *["gbps"] * (one["class"] != "product"), "imax", "jmax", "kmax", "sweeps"):
             if not 0 < one[name] < math.inf:
                 raise ValueError(f"{name} is {one[name]}")
         for rank in found["ranks"]:

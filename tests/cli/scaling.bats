@@ -291,3 +291,39 @@ SH
   "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 >/dev/null
   says 2 'has a study already, with other sizes' run study "${plan[@]}"
 }
+
+@test "a study of gemm-gpu: grids, strong and weak, rows, a report" {
+  run "$scaling" run products --program "$top_builddir/gemm-gpu" --launcher "$PWD/launch {ranks}" --options "-b cpu --panel 32" --sizes 64,48x32x16 --ranks 1,2 \
+    --procs auto,j --transports staged --repeat 1 --seconds 0.02 --no-paths
+  expect_status 0
+  [[ $output == *"[10/10]"* ]]
+  "$PYTHON" - <<'PY'
+import csv, json, statistics
+rows = {row["name"]: row for row in csv.DictReader(open("products/study.csv"))}
+one, weak = rows["strong-64-1-auto-none-1x1-r1"], rows["weak-48x32x16-2-auto-staged-1x2-r1"]
+assert [one[name] for name in ("imax", "jmax", "kmax", "procs", "class", "verified", "gbps")] == ["64", "64", "64", "1x1", "product", "full", ""], one
+assert [weak[name] for name in ("imax", "jmax", "kmax", "procs", "transport", "scaling")] == ["48", "64", "16", "1x2", "staged", "weak"], weak
+for name, row in rows.items():
+    document = json.load(open(f"products/runs/{name}.json"))
+    assert float(row["seconds_a_sweep"]) == statistics.median(document["result"]["samples"]) / document["result"]["launches"], row
+    assert float(row["interior_max"]) == document["phases"]["compute"]["max"] > 0 and float(row["gflops"]) == document["result"]["gflops"], row
+PY
+  rm products/runs/*weak-64-2*1x2*.json
+  run "$scaling" run products
+  expect_status 0
+  [ "$(points products)" -eq 10 ]
+  run "$top_srcdir/scripts/report" products -o products.html
+  expect_status 0
+  grep -q 'Scaling of gemm-gpu' products.html && grep -q '2·m·n·k' products.html && grep -q 'µs a product' products.html
+  ! grep -q 'sweep' products.html
+}
+
+@test "what is no study of gemm-gpu is one line" {
+  local words
+  for words in "--sizes L:--sizes L: allowed for gemm-gpu are N, or MxNxK" "--procs k:--procs k: allowed for gemm-gpu" "--procs 2x1x1 --ranks 2:--procs 2x1x1" \
+    "--transports staged-no-overlap:--transports staged-no-overlap: gemm-gpu has no -no-overlap"; do
+    run --separate-stderr "$scaling" run bad --program "$top_builddir/gemm-gpu" ${words%%:*}
+    expect_status 2
+    [[ $stderr == "scaling: ${words#*:}"* && $stderr != *$'\n'* ]] || { echo "$stderr"; false; }
+  done
+}

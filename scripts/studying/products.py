@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Studies of gemm-gpu --distributed beside those of himeno-gpu: sizes, grids and options, and documents as a study reads runs."""
+import os
+import re
+
+from endings import BadInput
+
+SCHEMA = "gemm-gpu/1"
+NO_PHASE = {"min": 0, "median": 0, "max": 0}
+
+
+def is_of(options):
+    """Whether the study's program makes products."""
+    return os.path.basename(options["program"]).startswith("gemm-gpu")
+
+
+def size(text):
+    found = re.fullmatch(r"([1-9]\d*)(?:x([1-9]\d*)x([1-9]\d*))?", text)
+    if not found:
+        raise BadInput(f"--sizes {text}: allowed for gemm-gpu are N, or MxNxK")
+    return text if not found[2] or not found[1] == found[2] == found[3] else found[1]
+
+
+def grids(count, wanted):
+    """The grids of so many ranks, as gemm-gpu's -p takes them."""
+    if count == 1:
+        return ["1x1"]
+    found = []
+    for word in wanted:
+        if word == "auto":
+            found.append(word)
+        elif word in ("i", "j"):
+            found.append(f"{count}x1" if word == "i" else f"1x{count}")
+        elif word == "all":
+            found += [f"{p}x{count // p}" for p in range(1, count + 1) if count % p == 0]
+        elif re.fullmatch(r"\d+x\d+", word):
+            p, q = map(int, word.split("x"))
+            found += [word] if p * q == count else []
+        else:
+            raise BadInput(f"--procs {word}: allowed for gemm-gpu are auto, i, j, all, or PxQ")
+    return list(dict.fromkeys(found))
+
+
+def command(point, seconds):
+    """Options of a point."""
+    wanted = ["--distributed", "-s", point["size"], "-k", point["kernel"], "-p", point["procs"], "-t", str(seconds)]
+    wanted += ["-x", point["transport"]] if point["transport"] not in ("auto", "none") else []
+    return wanted + (["-w"] if point["scaling"] == "weak" else [])
+
+
+def of_ranks(config):
+    """SIZE as it was given: with --weak C is a rank's."""
+    cut, (p, q) = config["distributed"], config["distributed"]["procs"]
+    m, n = (config["m"] // p, config["n"] // q) if cut["weak"] else (config["m"], config["n"])
+    return size(f"{m}x{n}x{config['k']}")
+
+
+def as_run(document):
+    """A product's document with the fields that a study reads of himeno-gpu's; a product stands for a sweep, its multiplying for the interior."""
+    config, result, cut, phases = document["config"], document["result"], document["config"]["distributed"], document["phases"]
+    blocks = len(result["samples"])
+    return {**document, "of": "product",
+            "config": {**config, "size": of_ranks(config), "imax": config["m"], "jmax": config["n"], "kmax": config["k"], "weak": cut["weak"],
+                       "procs": cut["procs"], "transport": cut["transport"], "overlap": True, "class": "product", "T": 1,
+                       "block": result["launches"], "sweeps": result["launches"] * blocks},
+            "result": {**result, "gbps": None, "ceiling_share": result["peak_share"], "gosa": None, "checksum": None, "blocks": blocks,
+                       "verified": result["check"]["how"]},
+            "phases": {**phases, "interior": phases["compute"], "boundary": NO_PHASE, "reduce": NO_PHASE}}
