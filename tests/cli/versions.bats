@@ -33,7 +33,7 @@ PY
 
 @test "what is drawn reads every example, and every document of doc/results" {
   "$PYTHON" - "$top_srcdir" <<'PY'
-import pathlib, sys
+import json, pathlib, sys
 source = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(source / "scripts/plotting"))
 sys.path.insert(0, str(source / "scripts/shared"))
@@ -46,8 +46,9 @@ readers = {"himeno-gpu/1": runs, "himeno-gpu/2": runs, "himeno-ladder/1": [docum
            "gemm-ladder/2": [products.panel],
            "comm-gpu/1": [paths.one], "mem-gpu/1": [sections]}
 read = dict.fromkeys(readers, 0)
-for path in [*source.glob("tests/golden/documents/*.json"), *source.glob("doc/results/**/*.json")]:
-    document = documents.read(path)[1]
+whole = [(path, documents.read(path)[1]) for path in [*source.glob("tests/golden/documents/*.json"), *source.glob("doc/results/**/*.json")]]
+lines = [json.loads(line) for path in source.glob("doc/results/**/runs.jsonl") for line in path.read_text().splitlines()]
+for path, document in whole + [(line["name"], line["document"]) for line in lines]:
     for reader in readers.get(document["schema"], []):
         read[document["schema"]] += bool(documents.described(path, document, reader))
 assert all(read.values()), read
