@@ -117,6 +117,14 @@ long=("$himeno" -n 1000000 --verify off) # one block
   one_message "rank [12] on host $host waits .*, for over 1 s; silent: rank 0 on host $host" 1
 }
 
+@test "gemm-gpu --distributed, a rank stopped within a ring: told once; killed: no process is left" {
+  signal_sent 1 3 STOP 1 "$top_builddir/gemm-gpu" --distributed -b null -s 96 -p 1x3 -x p2p -t 100 --timeout 1
+  one_message "rank [02] on host $host waits .*silent: rank 1 on host $host" 1
+  signal_sent 0.5 3 KILL 1 "$top_builddir/gemm-gpu" --distributed -b null -s 96 -p 1x3 -x staged -t 100 --timeout 1
+  [ "$code" -ne 0 ]
+  [ -z "$(ranks)" ]
+}
+
 @test "a ladder by p2p, a rank stopped: told once" {
   signal_sent 1 2 STOP 1 "$himeno" -b null -s S --ladder -t 100 -x p2p --timeout 1
   one_message "rank 0 on host $host waits .*silent: rank 1 on host $host" 1
