@@ -62,3 +62,9 @@ d.phases.exposed.min < d.phases.compute.min = True
 FIGURES
   says "one product over 2x1" "4 of k 16"
 }
+
+@test "the transport of a trial is that whose product takes least: what packs does not" {
+  export CLOCK_MACHINE="product=4 pack=100 reduce=5000 barrier=4000"
+  clocked 2 gemm-gpu --distributed -b null -s 64 -p 1x2 --block 0.001 -t 0.0125
+  says "transport  p2p (the fastest of a trial)"
+}
