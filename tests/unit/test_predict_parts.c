@@ -30,25 +30,37 @@ static void the_busiest_rank_is_counted(void **state)
   }
 }
 
+static const struct model_scale as_measured = {1, 1};
+
+/* Six ranks in a row; what a face has in bytes. */
+static const int64_t row[3] = {98, 34, 130};
+static const int in_a_row[3] = {6, 1, 1};
+static const double face = 4 * 32 * 128;
+
+/* Of these ways, whose latencies and bandwidths are as they stand; all else costs nothing. */
+static struct model *model_of(const struct study_paths *paths)
+{
+  struct model *model = calloc(1, sizeof *model);
+  assert_non_null(model);
+  model->paths = *paths;
+  model->columns = TERMS + WAY_TERMS * paths->n;
+  model->depth = model->overlap = 1;
+  for (int w = 0; w < paths->n; w++)
+    model->value[model_way_column(w, WAY_LATENCY)] = model->value[model_way_column(w, WAY_BANDWIDTH)] = 1;
+  for (int c = 0; c < model->columns; c++) model->seen[c] = 1;
+  return model;
+}
+
 /* Six ranks in a row, three a host: the second has both neighbours on its own host, the third one
  * there and one elsewhere. */
 static void the_slowest_rank_decides_and_ways_carry_bytes_at_once(void **state)
 {
-  static const struct model_scale as_measured = {1, 1};
-  struct model *model = calloc(1, sizeof *model);
   struct geometry g;
   struct model_time time;
-  const int64_t global[3] = {98, 34, 130};
-  const int procs[3] = {6, 1, 1};
-  const double face = 4 * 32 * 128;
   (void)state;
-  assert_non_null(model);
-  model->paths = (struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1e9, 4e9}, {0, 0}}}};
-  model->columns = TERMS + WAY_TERMS;
-  model->depth = model->overlap = 1;
-  model->value[TERMS + WAY_BANDWIDTH] = 1;
-  for (int c = 0; c < model->columns; c++) model->seen[c] = 1;
-  assert_int_equal(geometry_make(global, procs, 1, 1, 3, &g), STATUS_OK);
+  struct model *model =
+      model_of(&(struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1e9, 4e9}, {0, 0}}}});
+  assert_int_equal(geometry_make(row, in_a_row, 1, 1, 3, &g), STATUS_OK);
   assert_true(g.bytes[STUDY_SAME_HOST] == face && g.bytes[STUDY_OTHER_HOST] == face);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
   assert_near(time.seconds / (face / 1e9), 1, 1e-9); /* the other host's are here sooner */
@@ -61,36 +73,25 @@ static void the_slowest_rank_decides_and_ways_carry_bytes_at_once(void **state)
 /* Two ranks in a row a host: stores go within hosts alone, and what leaves them is staged. */
 static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **state)
 {
-  static const struct model_scale as_measured = {1, 1};
   static const double slab = 3e-6;
-  struct model *model = calloc(1, sizeof *model);
   struct geometry g;
   struct model_time time;
-  const int64_t global[3] = {98, 34, 130};
-  const int procs[3] = {6, 1, 1};
-  const double face = 4 * 32 * 128;
   (void)state;
-  assert_non_null(model);
-  model->paths = (struct study_paths){2,
-                                      {{"p2p", -1, {1, 0}, {1e-6, 0}, {100e9, 0}, {0, 0}},
-                                       {"staged", -1, {1, 1}, {9e-6, 20e-6}, {1e9, 4e9}, {0, 0}}}};
-  model->columns = TERMS + 2 * WAY_TERMS;
-  model->depth = model->overlap = 1;
-  for (int w = 0; w < 2; w++) {
-    model->value[model_way_column(w, WAY_LATENCY)] = model->value[model_way_column(w, WAY_BANDWIDTH)] = 1;
-    model->value[model_way_column(w, WAY_SLAB)] = slab;
-  }
-  for (int c = 0; c < model->columns; c++) model->seen[c] = 1;
-  assert_int_equal(geometry_make(global, procs, 1, 1, 2, &g), STATUS_OK);
+  struct model *model =
+      model_of(&(struct study_paths){2,
+                                     {{"p2p", -1, {1, 0}, {1e-6, 0}, {100e9, 0}, {0, 0}},
+                                      {"staged", -1, {1, 1}, {9e-6, 20e-6}, {1e9, 4e9}, {0, 0}}}});
+  for (int w = 0; w < 2; w++) model->value[model_way_column(w, WAY_SLAB)] = slab;
+  assert_int_equal(geometry_make(row, in_a_row, 1, 1, 2, &g), STATUS_OK);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
   assert_near(time.latency, 20e-6, 1e-9);
   assert_near(time.bytes, face / 4e9, 1e-9);
   assert_near(time.boundary, g.slabs * slab, 1e-9); /* each a launch of its own */
-  assert_int_equal(geometry_make(global, procs, 1, 1, 6, &g), STATUS_OK);
+  assert_int_equal(geometry_make(row, in_a_row, 1, 1, 6, &g), STATUS_OK);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
   assert_near(time.latency, 1e-6 + slab, 1e-9);
   assert_near(time.bytes, 2 * face / 100e9, 1e-9);
-  assert_int_equal(geometry_make(global, procs, 1, 1, 2, &g), STATUS_OK);
+  assert_int_equal(geometry_make(row, in_a_row, 1, 1, 2, &g), STATUS_OK);
   model->paths.ways[1].known[STUDY_OTHER_HOST] = 0;
   struct capture capture = capture_begin(stderr);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_ENVIRONMENT);
@@ -108,22 +109,14 @@ static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **
  * less of the bandwidth's factor. */
 static void the_slower_path_is_told_by_what_its_bytes_cost(void **state)
 {
-  static const struct model_scale as_measured = {1, 1};
-  struct model *model = calloc(1, sizeof *model);
   struct geometry g;
   struct model_time time;
-  const int64_t global[3] = {98, 34, 130};
-  const int procs[3] = {6, 1, 1};
-  const double face = 4 * 32 * 128;
   (void)state;
-  assert_non_null(model);
-  model->paths = (struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1.5e9, 1e9}, {0, 0}}}};
-  model->columns = TERMS + WAY_TERMS;
-  model->depth = model->overlap = 1;
+  struct model *model =
+      model_of(&(struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1.5e9, 1e9}, {0, 0}}}});
   model->value[TERMS + WAY_BANDWIDTH] = 0.2;
   model->value[TERMS + WAY_HOST] = 0.4;
-  for (int c = 0; c < model->columns; c++) model->seen[c] = 1;
-  assert_int_equal(geometry_make(global, procs, 1, 1, 3, &g), STATUS_OK);
+  assert_int_equal(geometry_make(row, in_a_row, 1, 1, 3, &g), STATUS_OK);
   assert_true(g.bytes[0] == face && g.bytes[1] == face && g.host_bytes == 4 * face);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
   assert_near(time.bytes / (face * (0.2 + 0.4 * 4) / 1.5e9), 1, 1e-9);

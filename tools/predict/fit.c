@@ -158,12 +158,6 @@ static status_t minimise(struct fitting *f, double *at, double *loss)
   return log_fail(STATUS_FAULT, "MINPACK's lmdif failed on %d runs and %d parameters: info %d", f->n, n, how);
 }
 
-static int ascending(const void *a, const void *b)
-{
-  const double *x = a, *y = b;
-  return (*x > *y) - (*x < *y);
-}
-
 /* The q-quantile of the absolute errors of a group (−1: of all), and how many there are. */
 static double errors_quantile(const struct fitting *f, int group, double q, int *n)
 {
@@ -171,11 +165,7 @@ static double errors_quantile(const struct fitting *f, int group, double q, int 
   *n = 0;
   for (int s = 0; s < f->n && errors; s++)
     if (group < 0 || group_of(&f->samples[s]) == group) errors[(*n)++] = fabs(error_of(f, &f->samples[s]));
-  if (*n > 0) {
-    qsort(errors, (size_t)*n, sizeof *errors, ascending);
-    int place = (int)ceil(q * (*n + 1)) - 1;
-    found = errors[place < *n ? place : *n - 1];
-  }
+  if (*n > 0) found = student_order(errors, *n, q);
   free(errors);
   return found;
 }

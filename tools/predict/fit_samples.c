@@ -78,13 +78,6 @@ static int host_ranks(const struct study *study)
   return most;
 }
 
-static void text_list(char *list, size_t each, int *n, const char *text)
-{
-  for (int i = 0; i < *n; i++)
-    if (strcmp(list + (size_t)i * each, text) == 0) return;
-  if (*n < MODEL_MEASURED) snprintf(list + (size_t)(*n)++ * each, each, "%s", text);
-}
-
 void fit_range_note(const struct fitting *f, struct model *model)
 {
   char cut[24];
@@ -104,8 +97,8 @@ void fit_range_note(const struct fitting *f, struct model *model)
     if (!run->overlap) model->overlap = 0;
     for (int d = 0; d < 3; d++) model->seen[TERM_SLAB_I + d] |= run->procs[d] > 1;
     snprintf(cut, sizeof cut, "%dx%dx%d", run->procs[0], run->procs[1], run->procs[2]);
-    text_list(model->sizes[0], sizeof model->sizes[0], &model->n_sizes, run->size);
-    if (run->ranks > 1) text_list(model->cuts[0], sizeof model->cuts[0], &model->n_cuts, cut);
+    model_list(&model->sizes, run->size);
+    if (run->ranks > 1) model_list(&model->cuts, cut);
   }
 }
 

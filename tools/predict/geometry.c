@@ -105,7 +105,6 @@ static status_t rank_geometry(const struct geometry *all, int rank, int per_host
   const struct box *inner = all->overlap ? &cut.inner : &part.decomp.owned;
   g->inner = (double)box_points(inner);
   g->row = (double)box_extent(inner, 2);
-  g->rows = (double)(box_extent(inner, 0) * box_extent(inner, 1));
   if (all->overlap) slabs_count(&cut, &part.decomp, g);
   return STATUS_OK;
 }

@@ -15,7 +15,7 @@ struct geometry {
   double points;     /**< that the rank owns */
   /** of these, computed while halos travel; all without neighbours or overlap */
   double inner;
-  double rows, row;      /**< these, as rows along k of so many points */
+  double row;            /**< points of a row along k of these */
   double slab_points[3]; /**< of these, computed first, by the dimension that is cut */
   int slabs;
   int neighbours;                                     /**< messages in an exchange */

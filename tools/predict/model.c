@@ -311,11 +311,17 @@ double model_half(const struct model *model, const struct geometry *g, int way,
   return student_quantile(QUANTILE, model->freedom) * sqrt(spread * spread + parameters);
 }
 
-static int is_listed(int n, const char *list, size_t each, const char *text)
+int model_is_listed(const struct model_names *names, const char *name)
 {
-  for (int i = 0; i < n; i++)
-    if (strcmp(list + (size_t)i * each, text) == 0) return 1;
+  for (int n = 0; n < names->n; n++)
+    if (strcmp(names->name[n], name) == 0) return 1;
   return 0;
+}
+
+void model_list(struct model_names *names, const char *name)
+{
+  if (names->n < MODEL_MEASURED && !model_is_listed(names, name))
+    snprintf(names->name[names->n++], sizeof names->name[0], "%s", name);
 }
 
 void model_beyonds(const struct model *model, const struct geometry *g, const char *size,
@@ -328,10 +334,9 @@ void model_beyonds(const struct model *model, const struct geometry *g, const ch
                points = fmax(log2(model->points_least / g->points), log2(g->points / model->points_most));
   beyond[KIND_RANKS] = sqrt(fmax(ranks, 0) + fmax(hosts, 0)); /* each doubling errs by itself */
   beyond[KIND_SIZE] = fmax(points / log2(POINTS_OF_SIZES), 0);
-  if (size && model->n_sizes > 0 && !is_listed(model->n_sizes, model->sizes[0], sizeof model->sizes[0], size))
+  if (size && model->sizes.n > 0 && !model_is_listed(&model->sizes, size))
     beyond[KIND_SIZE] = fmax(beyond[KIND_SIZE], 1);
-  beyond[KIND_CUT] = model->n_cuts > 0 && g->ranks > 1 &&
-                     !is_listed(model->n_cuts, model->cuts[0], sizeof model->cuts[0], cut);
+  beyond[KIND_CUT] = model->cuts.n > 0 && g->ranks > 1 && !model_is_listed(&model->cuts, cut);
   if (beyond[KIND_RANKS] > 0)
     beyond[KIND_CUT] = 0; /* more ranks have other cuts, and their errors hold those */
 }

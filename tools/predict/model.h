@@ -68,6 +68,16 @@ struct model_values {
 #define MODEL_REPLICATES 24
 #define MODEL_MEASURED   64
 
+/** Of what was measured. */
+struct model_names {
+  int n;
+  char name[MODEL_MEASURED][STUDY_TEXT];
+};
+
+/** \brief Adds a name that is not there, while there is room; whether it is there. */
+void model_list(struct model_names *names, const char *name);
+int model_is_listed(const struct model_names *names, const char *name);
+
 struct model {
   struct study_paths paths; /**< the ways of the study, in the order of their columns */
   int columns;
@@ -95,9 +105,7 @@ struct model {
   int per_host; /**< 0: all runs were on one host */
   double points_least, points_most;
   double bytes_most;
-  /** sizes and cuts; none in documents of before */
-  int n_sizes, n_cuts;
-  char sizes[MODEL_MEASURED][STUDY_TEXT], cuts[MODEL_MEASURED][24];
+  struct model_names sizes, cuts; /**< none in documents of before */
 };
 
 /** What-if factors; 1 is as measured. */

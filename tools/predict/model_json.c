@@ -77,10 +77,10 @@ static json_t *replicates_json(const struct model *model)
   return rows;
 }
 
-static json_t *texts_json(const char *list, size_t each, int n)
+static json_t *names_json(const struct model_names *names)
 {
   json_t *texts = json_array();
-  for (int i = 0; i < n; i++) json_array_append_new(texts, json_string(list + (size_t)i * each));
+  for (int n = 0; n < names->n; n++) json_array_append_new(texts, json_string(names->name[n]));
   return texts;
 }
 
@@ -104,8 +104,8 @@ json_t *model_json(const struct model *model)
   object_whole(o, "T", model->depth);
   object_flag(o, "overlap", model->overlap);
   object_flag(o, "slabs_hidden", model->slabs_hidden);
-  object_set(o, "sizes", texts_json(model->sizes[0], sizeof model->sizes[0], model->n_sizes));
-  object_set(o, "cuts", texts_json(model->cuts[0], sizeof model->cuts[0], model->n_cuts));
+  object_set(o, "sizes", names_json(&model->sizes));
+  object_set(o, "cuts", names_json(&model->cuts));
   object_set(o, "points",
              json_pack("[o,o]", report_json_real(model->points_least), report_json_real(model->points_most)));
   object_real(o, "bytes_most", model->bytes_most);
@@ -295,14 +295,14 @@ static void interval_read(struct reader *reader, const json_t *json, struct mode
     replicates_read(reader, replicates, model);
 }
 
-static void texts_read(struct reader *reader, const json_t *texts, const char *key, char *list, size_t each,
-                       int *n)
+static void names_read(struct reader *reader, const json_t *json, const char *key, struct model_names *names)
 {
+  const json_t *texts = json_object_get(json, key);
   if (json_array_size(texts) > MODEL_MEASURED) wrong(reader, key, "", "are too many");
-  for (size_t t = 0; t < json_array_size(texts) && t < MODEL_MEASURED; t++) {
+  for (size_t t = 0; t < json_array_size(texts); t++) {
     const char *text = json_string_value(json_array_get(texts, t));
     if (!text) wrong(reader, key, "", "are no texts");
-    snprintf(list + (*n)++ * each, each, "%s", text ? text : "");
+    model_list(names, text ? text : "");
   }
 }
 
@@ -319,10 +319,8 @@ static void range_read(struct reader *reader, const json_t *json, struct model *
   model->per_host = (int)number(reader, "", json, "per_host", 0, COUNT_MOST);
   model->depth = (int)number(reader, "", json, "T", 1, DEPTH_MOST);
   model->overlap = flag(reader, "", json, "overlap");
-  texts_read(reader, json_object_get(json, "sizes"), "sizes", model->sizes[0], sizeof model->sizes[0],
-             &model->n_sizes);
-  texts_read(reader, json_object_get(json, "cuts"), "cuts", model->cuts[0], sizeof model->cuts[0],
-             &model->n_cuts);
+  names_read(reader, json, "sizes", &model->sizes);
+  names_read(reader, json, "cuts", &model->cuts);
   model->points_least = number(reader, "points[0]", json_array_get(points, 0), "", 1, POINTS_MOST);
   model->points_most =
       number(reader, "points[1]", json_array_get(points, 1), "", model->points_least, POINTS_MOST);

@@ -4,6 +4,20 @@
 #include "tools/predict/student.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b)
+{
+  const double *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+double student_order(double *values, int n, double q)
+{
+  const int place = (int)ceil(q * (n + 1)) - 1;
+  qsort(values, (size_t)n, sizeof *values, ascending);
+  return values[place < n ? place : n - 1];
+}
 
 double student_variance(const double *covariance, int columns, int stride, const double *x)
 {

@@ -8,6 +8,10 @@
  * 13 (1970). */
 double student_quantile(double p, double freedom);
 
+/** \brief The value that a further one is below with probability \a q, of \a n that it sorts; the
+ * largest where they are too few. */
+double student_order(double *values, int n, double q);
+
 /** \brief xᵀ C x of a row, whose rows of C lie \a stride apart. */
 double student_variance(const double *covariance, int columns, int stride, const double *x);
 

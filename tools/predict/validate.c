@@ -145,12 +145,6 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
 
 /* ---- widths ---- */
 
-static int ascending(const void *a, const void *b)
-{
-  const double *x = a, *y = b;
-  return (*x > *y) - (*x < *y);
-}
-
 /* Pairs of a kind, by a way (−1: on one rank; ANY_WAY: all): what 90% of their errors need beyond
  * the model's own half width, for a size, a cut or a doubling of ranks. */
 #define ANY_WAY    (-2)
@@ -189,9 +183,8 @@ static double needed(const struct validate_table *table, const struct model *mod
                      fmax(pair->beyond[kind], 1);
   }
   if (*n > 0) {
-    qsort(values, (size_t)*n, sizeof *values, ascending);
-    const int place = (int)ceil(0.9 * (*n + 1));
-    found = place <= *n ? values[place - 1] : FEW_FACTOR * values[*n - 1];
+    const int enough = ceil(0.9 * (*n + 1)) <= *n;
+    found = (enough ? 1 : FEW_FACTOR) * student_order(values, *n, 0.9);
   }
   free(values);
   return found;
@@ -267,11 +260,13 @@ static double spread_about(const struct validate_table *table, int way)
 /* The run that is off most of those beyond the limit; −1: none is. */
 static int outlier_find(const struct validate_table *table, double *times)
 {
+  double spread[STUDY_WAYS_MAX + 1]; /* the first: on one rank */
   int found = -1;
   *times = OUTLIER_SPREADS;
+  for (int way = -1; way < STUDY_WAYS_MAX; way++) spread[way + 1] = fmax(spread_about(table, way), 1e-6);
   for (int p = 0; p < table->n; p++) {
     const struct validate_pair *pair = &table->pairs[p];
-    const double off = fabs(log1p(pair->error)), so_often = off / fmax(spread_about(table, pair->way), 1e-6);
+    const double off = fabs(log1p(pair->error)), so_often = off / spread[pair->way + 1];
     if (pair->predicted && off > OUTLIER_LEAST && so_often > *times) *times = so_often, found = p;
   }
   return found;
