@@ -65,7 +65,7 @@ static const struct switch_spec switches[] = {
     {"HIMENO_OPENCL_WIDE", SWITCH_TUNING, CHOICE("0|1"),
      "whether temporal OpenCL kernels take groups of up to 1024; unset: on NVIDIA's devices"},
 
-    {"HIMENO_FLIP", SWITCH_TEST, FREE("`ARRAY[@RANK] I,J,K BIT SWEEP`"),
+    {"HIMENO_FLIP", SWITCH_TEST, FREE("`ARRAY[@RANK] I,J,K BIT SWEEP; …`"),
      "himeno-gpu: flips a bit in device memory before a sweep ([acceptance.md](acceptance.md))"},
     {"HIMENO_GEMM_FLIP", SWITCH_TEST, FREE("`RANK [MATRIX] ROW,COLUMN BIT WHEN`"),
      "gemm-gpu: flips a bit in a matrix on the device ([gemm.md](gemm.md))"},

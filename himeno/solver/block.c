@@ -183,22 +183,26 @@ static status_t segment_run(struct solver *s, struct segment g, int sweeps, doub
 }
 
 /* The sweeps of the next block before which a fault is planted, whole passes; negative: none. */
-static int planted_after(const struct solver *s, int sweeps)
+static int planted_after(const struct solver *s, int sweeps, int64_t *due)
 {
-  int64_t due = s->config.plant ? flip_due(s->swept, s->swept + sweeps) : 0;
-  return due ? (int)((due - 1 - s->swept) / s->config.kernel->sweeps * s->config.kernel->sweeps) : -1;
+  *due = s->config.plant ? flip_due(s->swept, s->swept + sweeps) : 0;
+  return *due ? (int)((*due - 1 - s->swept) / s->config.kernel->sweeps * s->config.kernel->sweeps) : -1;
 }
 
 /* All \a n parts of a block. */
 static status_t segments_run(struct solver *s, int cut, int sweeps, int *n)
 {
-  int planted = planted_after(s, sweeps), every = cut ? s->config.check_sweeps : 0;
+  int64_t due;
+  int planted = planted_after(s, sweeps, &due), every = cut ? s->config.check_sweeps : 0;
   struct segment g = {0, 0};
   memset(s->block_sums, 0, sizeof s->block_sums);
   *n = s->n_checks = 0;
   while (g.end < sweeps) {
+    while (g.end == planted) {
+      RETURN_IF_FAILED(flip_plant(s, due));
+      planted = planted_after(s, sweeps, &due);
+    }
     g = segment_next(g.end, sweeps, every, planted);
-    if (g.first == planted) RETURN_IF_FAILED(flip_plant(s));
     RETURN_IF_FAILED(segment_run(s, g, sweeps, &s->seconds[(*n)++]));
     if (every || g.end == sweeps) RETURN_IF_FAILED(check_point(s, g, sweeps));
     progress_tick();

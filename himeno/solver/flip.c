@@ -4,6 +4,7 @@
 #include "himeno/solver/flip.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -12,15 +13,13 @@
 #include "himeno/solver/state.h"
 #include "suite/fault.h"
 
-static struct {
-  int due;
-  struct flip flip;
-} plan;
+static struct flip plan[FLIPS_MAX]; /* those that are still to be planted */
+static int n_plan;
 
-void flip_plan(const struct flip *flip)
+void flip_plan(const struct flip *flips, int n)
 {
-  plan.due = flip != NULL;
-  if (flip) plan.flip = *flip;
+  n_plan = n;
+  for (int f = 0; f < n; f++) plan[f] = flips[f];
 }
 
 int flip_parse(const char *text, struct flip *flip)
@@ -39,27 +38,46 @@ int flip_parse(const char *text, struct flip *flip)
   return 1;
 }
 
+/* How many faults the text has, apart by semicolons; −1 where one of them is none. */
+static int flips_parse(const char *text, struct flip flips[FLIPS_MAX])
+{
+  char one[128];
+  for (int n = 0; n < FLIPS_MAX; n++) {
+    const size_t length = strcspn(text, ";");
+    snprintf(one, sizeof one, "%.*s", (int)length, text);
+    if (length >= sizeof one || !flip_parse(one, &flips[n])) return -1;
+    if (!text[length]) return n + 1;
+    text += length + 1 + strspn(text + length + 1, " ");
+  }
+  return -1;
+}
+
 status_t flip_read(void)
 {
-  struct flip flip;
+  static struct flip flips[FLIPS_MAX];
   const char *text = switch_text("HIMENO_FLIP");
-  if (text && !flip_parse(text, &flip))
-    return log_fail(STATUS_USAGE,
-                    "HIMENO_FLIP=%s: \"ARRAY I,J,K BIT SWEEP\" is asked for, as in \"a3 10,20,30 5 17\"",
-                    text);
-  flip_plan(text ? &flip : NULL);
+  const int n = text ? flips_parse(text, flips) : 0;
+  if (n < 0)
+    return log_fail(
+        STATUS_USAGE,
+        "HIMENO_FLIP=%.200s: \"ARRAY I,J,K BIT SWEEP\" is asked for, as in \"a3 10,20,30 5 17\", or "
+        "at most %d of them apart by ;",
+        text, FLIPS_MAX);
+  flip_plan(flips, n);
   return STATUS_OK;
 }
 
 status_t flip_check(const int64_t global[3], int ranks)
 {
-  const int64_t *at = plan.flip.point;
-  if (plan.due && plan.flip.rank >= ranks)
-    return log_fail(STATUS_USAGE, "HIMENO_FLIP: there is no rank %d, only %d ranks", plan.flip.rank, ranks);
-  if (!plan.due || (at[0] < global[0] && at[1] < global[1] && at[2] < global[2])) return STATUS_OK;
-  log_warn("HIMENO_FLIP: point %" PRId64 ",%" PRId64 ",%" PRId64 " is not in a grid of %" PRId64 " x %" PRId64
-           " x %" PRId64 ": nothing is planted",
-           at[0], at[1], at[2], global[0], global[1], global[2]);
+  for (int f = 0; f < n_plan; f++) {
+    const int64_t *at = plan[f].point;
+    if (plan[f].rank >= ranks)
+      return log_fail(STATUS_USAGE, "HIMENO_FLIP: there is no rank %d, only %d ranks", plan[f].rank, ranks);
+    if (at[0] >= global[0] || at[1] >= global[1] || at[2] >= global[2])
+      log_warn("HIMENO_FLIP: point %" PRId64 ",%" PRId64 ",%" PRId64 " is not in a grid of %" PRId64
+               " x %" PRId64 " x %" PRId64 ": nothing is planted",
+               at[0], at[1], at[2], global[0], global[1], global[2]);
+  }
   return STATUS_OK;
 }
 
@@ -80,21 +98,35 @@ static int64_t place_of(const struct solver *solver, const struct flip *flip)
 
 int64_t flip_due(int64_t from, int64_t to)
 {
-  return plan.due && plan.flip.sweep > from && plan.flip.sweep <= to ? plan.flip.sweep : 0;
+  int64_t first = 0;
+  for (int f = 0; f < n_plan; f++)
+    if (plan[f].sweep > from && plan[f].sweep <= to && (!first || plan[f].sweep < first))
+      first = plan[f].sweep;
+  return first;
 }
 
-status_t flip_plant(struct solver *solver)
+static status_t plant(struct solver *solver, const struct flip *flip)
 {
   float value;
   uint32_t bits;
-  plan.due = 0;
-  int64_t at = place_of(solver, &plan.flip);
-  if (at < 0 && plan.flip.rank == decomp_rank(&solver->decomp))
-    return log_fail(STATUS_USAGE, "HIMENO_FLIP: rank %d holds no copy of that point", plan.flip.rank);
+  int64_t at = place_of(solver, flip);
+  if (at < 0 && flip->rank == decomp_rank(&solver->decomp))
+    return log_fail(STATUS_USAGE, "HIMENO_FLIP: rank %d holds no copy of that point", flip->rank);
   if (at < 0) return STATUS_OK;
-  RETURN_IF_FAILED(solver_array_read(solver, plan.flip.array, at, 1, &value));
+  RETURN_IF_FAILED(solver_array_read(solver, flip->array, at, 1, &value));
   memcpy(&bits, &value, sizeof bits);
-  bits ^= (uint32_t)1 << plan.flip.bit;
+  bits ^= (uint32_t)1 << flip->bit;
   memcpy(&value, &bits, sizeof bits);
-  return solver_array_write(solver, plan.flip.array, at, 1, &value);
+  return solver_array_write(solver, flip->array, at, 1, &value);
+}
+
+status_t flip_plant(struct solver *solver, int64_t sweep)
+{
+  for (int f = 0; f < n_plan; f++) {
+    if (plan[f].sweep != sweep) continue;
+    const struct flip flip = plan[f];
+    plan[f--] = plan[--n_plan];
+    RETURN_IF_FAILED(plant(solver, &flip));
+  }
+  return STATUS_OK;
 }

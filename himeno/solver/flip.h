@@ -4,6 +4,7 @@
  *
  * HIMENO_FLIP="a3 10,20,30 5 17" flips bit 5 of a3 at the global point (10, 20, 30) before sweep 17
  * of the run, on the rank that counts the point; "a3@2" in rank 2's copy of it, a halo float too.
+ * Several stand apart by semicolons: bits of one point, points of a warp, one sweep after another.
  * "p" is the newest field, "older-p" the one before it. The sweeps pause there for it, in a
  * temporal kernel before the pass that does the sweep. Nothing is flipped twice. */
 #ifndef HIMENO_SOLVER_FLIP_H
@@ -19,10 +20,12 @@ struct flip {
   int64_t sweep; /**< from 1 */
 };
 
-/** \brief What is planted; NULL: nothing. Copied. */
-void flip_plan(const struct flip *flip);
+#define FLIPS_MAX 256
 
-/** \brief Reads the text of HIMENO_FLIP; whether it is one. */
+/** \brief The \a n faults that are planted, at most FLIPS_MAX. Copied. */
+void flip_plan(const struct flip *flips, int n);
+
+/** \brief Reads one fault of HIMENO_FLIP; whether it is one. */
 int flip_parse(const char *text, struct flip *flip);
 
 /** \brief Plans what the environment says. STATUS_USAGE, with one line, for a text that is no
@@ -33,10 +36,10 @@ status_t flip_read(void);
  * for several. STATUS_USAGE where it is for a rank that there is not. */
 status_t flip_check(const int64_t global[3], int ranks);
 
-/** \brief The sweep among (from, to] before which something is planted, 0 if none is. */
+/** \brief The first sweep among (from, to] before which something is planted, 0 if none is. */
 int64_t flip_due(int64_t from, int64_t to);
 
-/** \brief Plants what is due, now. */
-status_t flip_plant(struct solver *solver);
+/** \brief Plants what is due before that sweep, now. */
+status_t flip_plant(struct solver *solver, int64_t sweep);
 
 #endif

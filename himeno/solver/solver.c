@@ -9,6 +9,7 @@
 #include "base/report.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/mpi_check.h"
+#include "himeno/solver/flip.h"
 #include "himeno/solver/state.h"
 
 #define FIELD_ARRAYS (HIMENO_COEFFICIENTS + 2)
@@ -73,10 +74,10 @@ static status_t gosa_create(struct solver *s)
   RETURN_IF_FAILED(gpu_queue_create(s->config.device, GPU_URGENT, &s->gosa_queue));
   RETURN_IF_FAILED(gpu_alloc_host(s->config.device, (size_t)s->config.max_sweeps * sizeof(double),
                                   GPU_HOST_PINNED, (void **)&s->host_gosa));
-  /* A check point more than whole ones, the end, and a planted fault's. */
-  size_t parts = (size_t)(s->config.max_sweeps / s->config.check_sweeps) + 3;
+  /* A check point more than whole ones, and the end; planted faults part only the times. */
+  size_t parts = (size_t)(s->config.max_sweeps / s->config.check_sweeps) + 2;
   s->sum_gosa = calloc((size_t)s->config.max_sweeps, sizeof *s->sum_gosa);
-  s->seconds = calloc(2 * parts, sizeof *s->seconds);
+  s->seconds = calloc(2 * (parts + FLIPS_MAX), sizeof *s->seconds);
   s->checks = calloc(parts, sizeof *s->checks);
   s->sums = calloc(2 * parts, sizeof *s->sums);
   return s->sum_gosa && s->seconds && s->checks && s->sums

@@ -150,7 +150,7 @@ static status_t block_with(const char *what, int n, int *reported)
   if (n % 10 == 0) RETURN_IF_FAILED(block_check(cut, "a block without a fault"));
   struct flip planned = flip;
   planned.sweep += solver->swept;
-  flip_plan(&planned);
+  flip_plan(&planned, 1);
   log_hold(1);
   status_t status = block_check(cut, "block");
   if (getenv("FLIPS_TELL") && log_held()[0])

@@ -99,9 +99,9 @@ static int is_overwritten(const struct flip *flip)
 static struct soak_block trial(struct rig *rig, struct flip flip, enum himeno_data data, int every)
 {
   flip.sweep += swept;
-  flip_plan(&flip);
+  flip_plan(&flip, 1);
   struct soak_block block = block_of(rig, data, every);
-  flip_plan(NULL);
+  flip_plan(NULL, 0);
   swept += block.sweeps + (block.wrong ? block.sweep : 0); /* run again */
   return block;
 }
@@ -238,6 +238,9 @@ static void a_planted_fault_is_read_from_text(void **state)
   assert_false(flip_parse("p 0,0 3 1", &flip));
   assert_false(flip_parse("p 0,0,0 3 1 1", &flip));
   assert_false(flip_parse("p 0,-1,0 3 1", &flip));
+  flip_plan((struct flip[]){{.sweep = 9}, {.sweep = 5}, {.sweep = 7}}, 3);
+  assert_true(flip_due(0, 10) == 5 && flip_due(5, 10) == 7 && flip_due(9, 10) == 0);
+  flip_plan(NULL, 0);
 }
 
 static struct soak_device silent(const char *host)
