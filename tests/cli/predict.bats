@@ -189,9 +189,11 @@ END
   [[ $output == *"M      weak   2x1x1 staged "*": a twin differs: strong-M-2-stream-staged-2x1x1-r1.json took 112.5 us, with the same messages"* ]]
   [[ $output == *"L      strong 1x1x1 one rank "*": not explained: "*"by cause: "* ]]
   follows_schema p.json
+  recorded=$top_srcdir/doc/results/h200-x4-2026-11/repeated # where some are outside and near
+  "$predict" --study "$recorded/runs" --comm "$recorded/paths.json" --keep unverified,machines,outliers -s L -n 2 --json q.json >/dev/null
   "$PYTHON" - <<'END'
 import json
-for p in json.load(open("p.json"))["validation"]["pairs"]:
+for p in [p for name in "pq" for p in json.load(open(name + ".json"))["validation"]["pairs"]]:
     if p["predicted"]:
         goal = 0.08 if (p["ranks"] == 1 or p["transport"] == "p2p") and p["kind"] != "size" else 0.12
         assert (p["cause"] is not None) == (not p["inside"] or abs(p["error"]) > goal) == (p["why"] is not None), p
