@@ -69,6 +69,16 @@ static void sixteen_is_added_as_minus_sixteen_is_taken_away(void **state)
 }
 
 /* The three words are those that vc4asm's own test has. */
+static void lines_of_a_newer_gpu_fft_are_taken(void **state)
+{
+  (void)state;
+  expect_same("shl r0, r1, 28; mov r2, r3", "shl r0, r1, -4; mov r2, r3");
+  expect_same("ror r0, ra1, 16", "ror r0, ra1, -16");
+  expect_same("fmul r0, r1 >> 2, (ra2 >> 2).16b", "fmul r0, r1 >> 2, ra2.16b >> 2");
+  expect_same(": nop\nmov r0, 1", "nop\nmov r0, 1");
+  qpu_must_refuse("shl r0, r1, 32", "no small immediate");
+}
+
 static void unpacking_may_stand_behind_the_opcode(void **state)
 {
   (void)state;
@@ -204,6 +214,7 @@ int main(void)
       cmocka_unit_test(what_goes_back_joins_both_sides),
       cmocka_unit_test(operations_of_one_alu_can_be_asked_for),
       cmocka_unit_test(sixteen_is_added_as_minus_sixteen_is_taken_away),
+      cmocka_unit_test(lines_of_a_newer_gpu_fft_are_taken),
       cmocka_unit_test(unpacking_may_stand_behind_the_opcode),
       cmocka_unit_test(targets_carry_conditions_and_flags),
       cmocka_unit_test(rotations_choose_their_alu_and_lend_their_constant),

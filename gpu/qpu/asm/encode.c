@@ -419,6 +419,17 @@ static void negate_sixteen(struct qpu_operation *operation)
   operation->negates = 1;
 }
 
+/* Small immediates end at 15, but only the low five bits of a count are looked at. */
+static void turn_count(struct qpu_operation *operation)
+{
+  static const char *const shifts[] = {"shl", "shr", "asr", "ror"};
+  struct qpu_value *count = &operation->args[2];
+  if (operation->n_args != 3 || count->type != QPU_VALUE_INT) return;
+  for (size_t i = 0; i < sizeof shifts / sizeof shifts[0]; i++)
+    if (strcmp(operation->name, shifts[i]) == 0 && count->integer >= 16 && count->integer < 32)
+      count->integer -= 32;
+}
+
 /* Two moves may fit the ALUs one way around only: the first is tried in silence. */
 static status_t encode_best(struct qpu_builder *b, const struct qpu_operation *operations, int n)
 {
@@ -448,6 +459,7 @@ status_t qpu_encode_operations(struct qpu_asm *as, const struct qpu_operation *w
     for (int i = 0; i < n; i++) {
       RETURN_IF_FAILED(spread_unpack(as, &operations[i]));
       negate_sixteen(&operations[i]);
+      turn_count(&operations[i]);
     }
     RETURN_IF_FAILED(loads(&b, operations, n, &is_a_load));
     if (is_a_load)

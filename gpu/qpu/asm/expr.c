@@ -244,7 +244,8 @@ static status_t parse_name(struct qpu_asm *as, const char **text, struct qpu_val
     *text = qpu_skip_space(*text);
     if (**text != ')') return qpu_asm_fail(as, "')' is missing");
     *text += 1;
-    return STATUS_OK;
+    if (value->type != QPU_VALUE_REGISTER || value->suffix[0] != '\0' || **text != '.') return STATUS_OK;
+    return parse_suffix(as, text, value); /* (ra0>>2).16b */
   }
   if (*p == '[') return parse_elements(as, text, value);
   if (*p == ':' && p[1] == '[') return parse_raw(as, text, value);

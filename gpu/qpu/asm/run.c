@@ -456,7 +456,7 @@ static status_t run_labels(struct qpu_asm *as, const char **text)
     p += leading + exported;
     size_t n = qpu_word(&p, name);
     if (!leading && (n == 0 || *p != ':')) return STATUS_OK;
-    if (n == 0 && !exported && *qpu_skip_space(p) == '\0') { /* a label that nothing names */
+    if (n == 0 && !exported && !isgraph((unsigned char)*p)) { /* a label that nothing names */
       as->last_label = as->program.n_words;
       *text = qpu_skip_space(p);
       return STATUS_OK;
