@@ -60,7 +60,7 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
   const struct placement *p = &run->choice.placement;
   const struct solver_config solver = himeno_solver_config(&run->config, &run->choice);
   struct himeno_result *r = &run->result;
-  progress_begin("preparing kernel %s", solver.kernel->name);
+  progress_begin("preparing, kernel %s", solver.kernel->name);
   RETURN_IF_FAILED(solver_open(&solver, &run->solver));
   RETURN_IF_FAILED(agree_status(p->comm, record_open(p, &run->record)));
   m->solver = run->solver;

@@ -10,6 +10,7 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "base/start.h"
+#include "base/stats.h"
 #include "suite/progress.h"
 
 FILE *program_out(const char *json)
@@ -62,11 +63,12 @@ static status_t run_and_report(const struct program *p)
 
 int program_main(const struct program *p, int argc, char **argv)
 {
+  const double started = stats_now();
   enum option_request request = OPTION_RUN;
   start_program(p->options->name);
   start_signals();
   status_t status = option_parse_all(p->options, argc, argv, p->config, &request);
-  progress_open(!p->quiet || *p->quiet);
+  progress_open(!p->quiet || *p->quiet, started);
   if (status == STATUS_OK && program_runs(p, request))
     status = run_and_report(p);
   else if (status == STATUS_OK)

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/start.h"
+#include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/begin.h"
 #include "comm/ranks/placement.h"
@@ -23,6 +24,7 @@ static status_t run_and_report(const struct program *p)
 
 int program_mpi_main(const struct program *p, int argc, char **argv)
 {
+  const double started = stats_now();
   enum option_request request = OPTION_RUN;
   start_program(p->options->name);
   log_hold(1);
@@ -32,7 +34,7 @@ int program_mpi_main(const struct program *p, int argc, char **argv)
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
   MPI_Comm comm = p->placement->comm;
   int first = p->placement->rank == 0;
-  progress_open(!first || *p->quiet);
+  progress_open(!first || *p->quiet, started);
   status = agree_status(comm, parsed);
   if (status == STATUS_OK && program_runs(p, request))
     status = run_and_report(p);

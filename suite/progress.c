@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -21,17 +22,41 @@
 #define TOLD_SECONDS 2.0
 
 static struct {
-  int speaks, in_place, shown;
-  double opened, began, last, wanted;
+  int speaks, in_place, shown, n_phases;
+  double opened, began, last, wanted, counted; /* counted: until when phases have their time */
+  struct progress_phase phases[PROGRESS_PHASES_MAX];
   char part[TEXT_MAX], phase[TEXT_MAX], reached[TEXT_MAX];
 } p;
 
-void progress_open(int quiet)
+void progress_open(int quiet, double started)
 {
   p.speaks = !quiet && !switch_number("HIMENO_QUIET", 0);
   p.in_place = isatty(STDERR_FILENO);
   p.opened = p.began = p.last = stats_now();
+  p.counted = started;
+  snprintf(p.phase, sizeof p.phase, "starting");
   log_before(progress_clear);
+}
+
+/* Adds what has gone by to the phase that is named up to the first comma. */
+static void count(double now)
+{
+  const int length = (int)strcspn(p.phase, ",");
+  char name[sizeof p.phases->name];
+  int n = 0;
+  snprintf(name, sizeof name, "%.*s", length, p.phase);
+  while (n < p.n_phases && strcmp(p.phases[n].name, name) != 0) n++;
+  if (n == PROGRESS_PHASES_MAX) n--;
+  if (n == p.n_phases) snprintf(p.phases[p.n_phases++].name, sizeof name, "%s", name);
+  p.phases[n].seconds += now - p.counted;
+  p.counted = now;
+}
+
+int progress_phases(const struct progress_phase **phases)
+{
+  count(stats_now());
+  *phases = p.phases;
+  return p.n_phases;
 }
 
 void progress_clear(void)
@@ -73,13 +98,12 @@ static int is_due(double now)
   return now - p.last >= (p.in_place ? IN_PLACE_SECONDS : every);
 }
 
-static void begin(double wanted)
+static void begin(double wanted, double now)
 {
-  const double now = stats_now();
   p.began = now;
   p.wanted = wanted;
   p.reached[0] = '\0';
-  if (p.in_place || is_due(now)) show(now);
+  if (p.speaks && (p.in_place || is_due(now))) show(now);
 }
 
 void progress_part(const char *format, ...)
@@ -92,19 +116,21 @@ void progress_part(const char *format, ...)
 
 void progress_begin(const char *format, ...)
 {
+  const double now = stats_now();
   va_list arguments;
-  if (!p.speaks) return;
+  count(now);
   va_start(arguments, format);
   vsnprintf(p.phase, sizeof p.phase, format, arguments);
   va_end(arguments);
-  begin(0);
+  begin(0, now);
 }
 
 void progress_begin_timed(const char *phase, double seconds)
 {
-  if (!p.speaks) return;
+  const double now = stats_now();
+  count(now);
   snprintf(p.phase, sizeof p.phase, "%s", phase);
-  begin(seconds);
+  begin(seconds, now);
 }
 
 void progress_reached(const char *format, ...)

@@ -8,8 +8,21 @@
 #ifndef SUITE_PROGRESS_H
 #define SUITE_PROGRESS_H
 
-/** \brief The program begins; \a quiet: nothing is said, as for all ranks but the first. */
-void progress_open(int quiet);
+/** A phase, however often it began: what it says up to a comma. */
+struct progress_phase {
+  char name[48];
+  double seconds;
+};
+
+enum { PROGRESS_PHASES_MAX = 24 }; /* the last takes what others come to */
+
+/** \brief The program begins; \a quiet: nothing is said, as for all ranks but the first. What has
+ * gone by since \a started, of the clock of stats_now, is the phase "starting". */
+void progress_open(int quiet, double started);
+
+/** \brief The phases until now, in the order of their first begin, which together are all the time
+ * since the start; returns how many. */
+int progress_phases(const struct progress_phase **phases);
 
 /** \brief What the phases are of from now on ("rung 3 of 6, stream"); "" for the whole run. */
 void progress_part(const char *format, ...) __attribute__((format(printf, 1, 2)));

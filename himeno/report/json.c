@@ -10,6 +10,7 @@
 #include "himeno/accept/accept.h"
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
+#include "suite/progress.h"
 
 #define SCHEMA "himeno-gpu/2"
 
@@ -100,6 +101,17 @@ static json_t *memory_json(const struct himeno_choice *choice)
   return o;
 }
 
+static json_t *wall_json(void)
+{
+  const struct progress_phase *phases;
+  const int n = progress_phases(&phases);
+  json_t *wall = json_array();
+  for (int f = 0; f < n; f++)
+    json_array_append_new(wall, json_pack("{s:s, s:o}", "phase", phases[f].name, "seconds",
+                                          report_json_real(phases[f].seconds)));
+  return wall;
+}
+
 static json_t *result_json(const struct himeno_config *c, const struct himeno_choice *choice,
                            const struct himeno_result *r)
 {
@@ -107,6 +119,7 @@ static json_t *result_json(const struct himeno_config *c, const struct himeno_ch
   double gflops = himeno_result_gflops(r), rate = himeno_bytes_per_second(gflops);
   json_t *result = json_object();
   object_real(result, "seconds", r->seconds);
+  object_set(result, "wall", wall_json());
   object_set(result, "gflops", emulated ? json_null() : report_json_real(gflops));
   object_set(result, "gbps", emulated ? json_null() : report_json_real(rate / 1e9));
   object_set(result, "ceiling_gbps", r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null());

@@ -13,11 +13,14 @@
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
 #include "suite/list.h"
+#include "suite/progress.h"
 
 #define BAR_CELLS     32
 #define DETOURS_SHOWN 8
-#define COMPRESSES    0.02
-#define NOISE_SIGMAS  3
+/* Phases that took less of the wall time are told together. */
+#define WALL_SHARE   0.02
+#define COMPRESSES   0.02
+#define NOISE_SIGMAS 3
 
 /* Pairs of ranks whose halos cannot take the run's transport, each once. */
 static void print_detours(const struct himeno_result *result, FILE *out)
@@ -164,6 +167,22 @@ static void print_theory(const struct himeno_result *r, FILE *out)
   fprintf(out, "\n");
 }
 
+/* What the run took beside its timed blocks. */
+static void print_wall(FILE *out)
+{
+  const struct progress_phase *phases;
+  const int n = progress_phases(&phases);
+  double all = 0, other = 0;
+  for (int f = 0; f < n; f++) all += phases[f].seconds;
+  fprintf(out, "  wall       %.2f s:", all);
+  for (int f = 0; f < n; f++)
+    if (phases[f].seconds < WALL_SHARE * all)
+      other += phases[f].seconds;
+    else
+      fprintf(out, " %s %.2f,", phases[f].name, phases[f].seconds);
+  fprintf(out, " other %.2f\n", other);
+}
+
 static void print_speed(const struct himeno_config *config, const struct himeno_kernel *kernel,
                         const struct himeno_result *r, FILE *out)
 {
@@ -183,6 +202,7 @@ static void print_speed(const struct himeno_config *config, const struct himeno_
           r->n_samples, r->n_samples > 1 ? "s" : "", r->seconds);
   if (r->n_samples > 2) fprintf(out, "; blocks vary by %.1f%%", 100 * noise);
   fprintf(out, "\n");
+  print_wall(out);
   if (noise > STATS_NOISY)
     fprintf(out, "  WARNING    this run was noisy: differences below %.1f%% mean nothing\n", 100 * noise);
   if (config->official)

@@ -436,7 +436,7 @@ tells() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
   tells "verifying, for 6 s" "timing, 6 of 20 s" "timing, 11 of 20 s, 1 block, 0.0034 GFLOPS" \
     "timing, 17 of 20 s, 2 blocks, 0.0034 GFLOPS" "timing, 22 of 20 s, 3 blocks, 0.0034 GFLOPS"
   clocked 2 himeno-gpu -b null -s 34x35x66 -p 2x1x1 -x staged -n 24
-  grep -qx " *computing on the CPUs what 24 sweeps must give, for [0-9]* s" <<<"$stderr"
+  grep -qx " *computing what must come out, 24 sweeps on the CPUs, for [0-9]* s" <<<"$stderr"
   grep -qx "  verifying, for [0-9]* s" <<<"$stderr"
   [ "$(sort <<<"$stderr" | uniq -d)" = "" ]
   for options in "-n 1" "--block 10 -t 20 --quiet"; do
