@@ -59,6 +59,7 @@ template <class S> struct temporal_pair {
   // the pair takes part in levels up to depth + 1: rows to the tile's edge, if not less
   int depth;
   int ring_offset; // of the pair in a plane of the ring
+  int last_offset; // the same for level T
   int cell;        // of the pair in a plane of a level
   // a bit a point: 0, 1 ever updated; 2, 3 written by this block; 4 the outer point, as 0
   unsigned claims;
@@ -106,6 +107,15 @@ template <class S> struct temporal_pair {
     depth = min(row, S::H - 1 - row);
     if (outward) depth = min(depth, T - 2);
     if (threadIdx.x >= S::pairs) depth = -1; // has no pair
+    find_last();
+  }
+
+  // Lanes that take no part in level T read what one beside them reads: no wavefront of their own.
+  __device__ void find_last()
+  {
+    const unsigned active = __ballot_sync(~0u, depth >= T - 1);
+    const int lane = depth >= T - 1 ? threadIdx.x % 32 : active ? __ffs(active) - 1 : 0;
+    last_offset = __shfl_sync(~0u, ring_offset, lane);
   }
 
   __device__ int j() const
@@ -183,7 +193,8 @@ template <class S> struct temporal_pair {
   template <int t> __device__ void coefficients_read(int n)
   {
     if ((!S::BULK || (t > 1 && t < T)) && depth < t - 1) return;
-    const uint32_t own = shared_address(ring(n) + ring_offset), other = own ^ 16;
+    const uint32_t own = shared_address(ring(n) + (S::BULK && t == T ? last_offset : ring_offset)),
+                   other = own ^ 16;
 #pragma unroll
     for (int g = 0; g < CUDA_PACKS; g++) {
       c[0][g] = *(const float4 *)__cvta_shared_to_generic(own + 4 * g * S::pack_floats);
