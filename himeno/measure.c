@@ -228,6 +228,7 @@ static status_t blocks_run(struct himeno_measurement *m, struct verify_value *va
   int sweeps = himeno_block_sweeps(c);
   struct solver_block block;
   RETURN_IF_FAILED(value_settle(m, sweeps, value));
+  progress_begin("measuring idle power");
   if (m->record) energy_begin(m->record->device, c->sweeps_given ? -1 : c->seconds, &m->result->energy);
   progress_begin_timed("timing", c->sweeps_given ? 0 : c->seconds);
   double begin = stats_now();
@@ -253,6 +254,7 @@ static status_t official_run(struct himeno_measurement *m, struct verify_value *
   RETURN_IF_FAILED(solver_block_run(m->solver, HIMENO_REHEARSAL_SWEEPS, 1, &block));
   RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));
   m->result->verified = value->source == VERIFY_NO ? VERIFY_NO : VERIFY_REHEARSAL;
+  progress_begin("measuring idle power");
   if (m->record) energy_begin(m->record->device, wanted, &m->result->energy);
   progress_begin_timed("timing", wanted);
   begin = stats_now();
