@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-import products
+import distributed
 import settings
 import store
 from endings import GRAVEST, Trouble
@@ -27,8 +27,8 @@ def command(options, point, target):
         beside = os.path.join(os.path.dirname(options["program"]), "comm-gpu")
         # Without a given backend both programs choose alike.
         return [*begin, beside, *options["paths_options"], "--json", target]
-    if products.is_of(options):
-        return [*begin, options["program"], *products.command(point, options["seconds"]), *options["program_options"], "--json", target]
+    if distributed.is_of(options):
+        return [*begin, options["program"], *distributed.command(point, options["seconds"]), *options["program_options"], "--json", target]
     wanted = ["-s", point["size"], "-k", point["kernel"], "-p", point["procs"], "-t", str(options["seconds"])]
     transport = point["transport"].removesuffix(NO_OVERLAP)
     if transport not in ("auto", "none"):

@@ -6,7 +6,7 @@ import os
 import random
 import re
 
-import products
+import distributed
 from endings import BadInput, Trouble
 from files import read_parsed, write_whole
 
@@ -32,7 +32,7 @@ def words(option, text, allowed=None):
 
 def sizes(text, of_products=False):
     if of_products:
-        return list(dict.fromkeys(products.size(size) for size in words("--sizes", text)))
+        return list(dict.fromkeys(distributed.size(size) for size in words("--sizes", text)))
     found = [size.upper() if size.upper() in NAMED_SIZES else size for size in words("--sizes", text)]
     for size in found:
         if size not in NAMED_SIZES and not re.fullmatch(r"\d+x\d+x\d+", size):
@@ -47,7 +47,7 @@ def ranks(text):
 def cuts(count, wanted, of_products=False):
     """The cuts of so many ranks, as himeno-gpu's -p takes them, or gemm-gpu's."""
     if of_products:
-        return products.grids(count, wanted)
+        return distributed.grids(count, wanted)
     if count == 1:
         return ["1x1x1"]
     found = []
@@ -70,7 +70,7 @@ def points_of(options):
     """Every combination once: one rank has no neighbours, so neither transport nor weak scaling makes a difference there."""
     found = {}
     for size, count, kernel in itertools.product(options["sizes"], options["ranks"], options["kernels"]):
-        for transport, scaling, cut in itertools.product(options["transports"], options["scaling"], cuts(count, options["procs"], products.is_of(options))):
+        for transport, scaling, cut in itertools.product(options["transports"], options["scaling"], cuts(count, options["procs"], distributed.is_of(options))):
             if count == 1:
                 transport, scaling = "none", "strong"
             name = f"{scaling}-{size}-{count}-{kernel}-{transport}-{cut}"

@@ -17,7 +17,7 @@ import statistics
 import sys
 import time
 
-import products
+import distributed
 from endings import BadInput, Trouble
 from files import parsed, read_document, write_whole
 from naming import transport_of
@@ -48,10 +48,10 @@ def finished(folder, point):
     try:
         if point["kind"] == "paths":
             return found if found["schema"] == "comm-gpu/1" and found["pairs"] else None
-        if found["schema"] == products.SCHEMA:
-            found = products.as_run(found)
+        if found["schema"] == distributed.SCHEMA:
+            found = distributed.as_run(found)
         result, config = found["result"], found["config"]
-        whole = (found["schema"] in ("himeno-gpu/1", "himeno-gpu/2", products.SCHEMA) and result["verdict"] in ("pass", "slow") and result["seconds"] > 0
+        whole = (found["schema"] in ("himeno-gpu/1", "himeno-gpu/2", distributed.SCHEMA) and result["verdict"] in ("pass", "slow") and result["seconds"] > 0
                  and config["size"] == point["size"] and len(found["ranks"]) == point["ranks"]
                  and bool(config["weak"]) == (point["scaling"] == "weak") and found["phases"]["interior"]["median"] >= 0)
     except (KeyError, TypeError):

@@ -325,7 +325,7 @@ assert not finished("wrong") and not finished("pass", size="M") and not finished
 def time(samples):
     return store.seconds_a_sweep({"result": {"samples": samples, "seconds": 9}, "config": {"block": 2, "sweeps": 3}})
 assert (time([9, 2, 4]), time([8, 2, 4, 6]), time([])) == (2, 2.5, 3)
-options = {"sizes": ["L"], "ranks": [1, 2], "kernels": ["stream"], "transports": ["staged", "p2p"], "scaling": ["strong", "weak"], "procs": ["auto"]}
+options = {"sizes": ["L"], "ranks": [1, 2], "kernels": ["stream"], "transports": ["staged", "p2p"], "scaling": ["strong", "weak"], "procs": ["auto"], "program": "himeno-gpu"}
 assert len(plan.points_of(options)) == 1 + 4
 PY
 }
@@ -370,7 +370,7 @@ def row(ranks, time, verified="known"):
     return {"scaling": "strong", "size": "L", "ranks": ranks, "kernel": "stream", "transport": "staged", "procs": "auto", "imax": 4, "jmax": 4, "kmax": 4,
             "seconds_a_sweep": time, "ceiling_share": 0.9, "gflops": 1, "verified": verified, "class": "classic"}
 class Study:
-    predictions, drawn, documents = None, [], [{"ranks": [{"uuid": ""}]}]
+    predictions, drawn, documents, products = None, [], [{"ranks": [{"uuid": ""}]}], False
     def __init__(self, *rows):
         self.rows, self.study, self.points = rows, {}, [{"kind": "run"}] * len(rows)
         self.study = {"points": self.points}
