@@ -76,24 +76,25 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 }
 
 @test "several bits, a whole warp and a fault that comes back are found, each with its points and bits" {
+  # Within the first two blocks, one of each data set, which every soak does.
   local warp="" again="" k
   for k in $(seq 2 33); do warp+="a3 5,6,$k 21 14; "; done
-  HIMENO_FLIP="${warp}b1 3,4,5 7 34; b1 3,4,5 9 34; b1 3,4,5 30 34" soak 2 --json r.json --soak-log log
+  HIMENO_FLIP="${warp}b1 3,4,5 7 4; b1 3,4,5 9 4; b1 3,4,5 30 4" soak 0.01 --json r.json --soak-log log
   expect_status 4
   grep -q 'CORRUPTED .*a3 has 32 wrong points, first (5, 6, 2): .* 1 bit; does not repeat' <<<"$output"
   grep -q 'CORRUPTED .*b1 has 1 wrong point, first (3, 4, 5): .* 3 bits; does not repeat' <<<"$output"
   # In each fourth sweep: in every block, and not when its first sweeps are run again; in each sweep: then too.
   for k in $(seq 1 4 80); do again+="c2 7,8,9 12 $k; "; done
-  HIMENO_FLIP=${again%; } soak 2 --json r.json
+  HIMENO_FLIP=${again%; } soak 0.01 --json r.json
   expect_status 4
-  [ "$(value '[(f["block"], f["sweep"], f["repeats"]) for f in r["result"]["soak"]["found"] if f["array"] == "c2"][:4]')" = \
-    "[(1, 1, False), (2, 3, False), (3, 1, False), (4, 3, False)]" ]
+  [ "$(value '[(f["block"], f["sweep"], f["repeats"]) for f in r["result"]["soak"]["found"] if f["array"] == "c2"][:2]')" = \
+    "[(1, 1, False), (2, 3, False)]" ]
   again=
   for k in $(seq 1 40); do again+="c2 7,8,9 12 $k; "; done
-  HIMENO_FLIP=${again%; } soak 2 --json r.json
+  HIMENO_FLIP=${again%; } soak 0.01 --json r.json
   expect_status 4
-  [ "$(value '[(f["block"], f["sweep"], f["repeats"]) for f in r["result"]["soak"]["found"] if f["array"] == "c2"][:4]')" = \
-    "[(1, 1, True), (2, 1, True), (3, 1, True), (4, 1, True)]" ]
+  [ "$(value '[(f["block"], f["sweep"], f["repeats"]) for f in r["result"]["soak"]["found"] if f["array"] == "c2"][:2]')" = \
+    "[(1, 1, True), (2, 1, True)]" ]
   for k in 'a3 10,20,30 5 17;' 'a3 10,20,30 5 17; ; a3 1,1,1 1 1' "$(yes 'a3 1,1,1 1 1;' | head -256) a3 1,1,1 1 1"; do
     HIMENO_FLIP=$k soak 1
     expect_status 2
@@ -101,13 +102,13 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 }
 
 @test "a clean soak says how hard it was by the device that was least at its power limit, a wrong one says nothing" {
-  HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="milliwatts=665000 milliwatts@1=637000" soak 1 --json r.json
+  HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="milliwatts=665000 milliwatts@1=637000" soak 0.1 --json r.json
   expect_status 0
   [ "$(value 'round(r["result"]["soak"]["power_share"], 6)')" = 0.91 ]
   grep -q 'how hard   0.91 of the power limit$' <<<"$output"
   FAKE_NVML="milliwatts=665000 milliwatts@1=616000" HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so soak 0.1
   grep -q 'how hard   0.88 of the power limit: NOT STRESSED' <<<"$output"
-  HIMENO_FLIP="c1 12,7,30 19 14" soak 1 --json r.json
+  HIMENO_FLIP="c1 12,7,30 19 14" soak 0.1 --json r.json
   expect_status 4
   [ "$(value 'r["result"]["soak"]["excluded_per_1000_device_days"]')" = None ]
   ! grep -q 'excludes\|how hard' <<<"$output" || return 1
