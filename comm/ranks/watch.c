@@ -100,17 +100,23 @@ status_t watch_serve(struct watch_wait *wait)
   return a->hung || a->table->raised || alarm_reports_take() ? alarm_hang(wait) : STATUS_OK;
 }
 
-/* Just after a pause the thread has not yet seen how long it was. */
-static int is_stale(void)
+static int is_late(const struct watch_wait *wait, uint64_t now)
+{
+  return now > wait->begin && (double)(now - wait->begin) >= a->seconds * ALARM_SECOND;
+}
+
+/* Just after a pause the thread has not yet seen how long it was. It tells the pause before it beats
+ * again, so the beat is read first. */
+static int is_paused(const struct watch_wait *wait)
 {
   uint64_t beat = a->own->beat, clock = alarm_clock();
-  return beat > 0 && clock > beat + STALE;
+  return (beat > 0 && clock > beat + STALE) || !is_late(wait, time_of(clock));
 }
 
 status_t watch_look(struct watch_wait *wait)
 {
   RETURN_IF_FAILED(watch_serve(wait));
-  if ((double)(wait->served - wait->begin) < a->seconds * ALARM_SECOND || is_stale()) return STATUS_OK;
+  if (!is_late(wait, wait->served) || is_paused(wait)) return STATUS_OK;
   if (a->ranks > 1 && alarm_others_work(wait)) return STATUS_OK;
   return watch_expired(wait);
 }

@@ -136,9 +136,19 @@ long=("$himeno" -n 1000000 --verify off) # one block
   one_message "rank 0 on host $host waits .*silent: rank 1 on host $host" 1
 }
 
-@test "all ranks suspended for longer than the deadline, and continued: no hang" {
-  after_stop() { kill -STOP $(ranks); sleep 3; kill -CONT $(ranks); sleep 1; kill -TERM $(ranks); }
-  signal_sent 1 2 STOP 1 "$himeno" -b null -s XS -t 100 --verify off -x staged --timeout 1
+@test "all ranks suspended for longer than the deadline, and continued, twice: no hang" {
+  after_stop() {
+    local all
+    all=$(ranks)
+    for _ in 1 2; do
+      kill -STOP $all
+      sleep 2.5
+      kill -CONT $all
+      sleep 0.3
+    done
+    kill -TERM $all
+  }
+  signal_sent 1 2 0 1 "$himeno" -b null -s XS -t 100 --verify off -x staged --timeout 2
   echo "$text"
   [ "$code" -eq 0 ]
 }
