@@ -16,14 +16,14 @@ static const double PASS = 3e-6, POINT = 1.33e-11, SLAB = 4e-6, NEIGHBOUR = 1e-6
 
 static uint64_t random_state;
 
-static double uniform(void)
+static inline double uniform(void)
 {
   random_state++;
   return ((double)(hash_mix(random_state) >> 11) + 0.5) * 0x1p-53;
 }
 
 /* Box and Muller. */
-static double normal(void)
+static inline double normal(void)
 {
   return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
 }
@@ -40,7 +40,7 @@ struct machine {
 static const struct machine plain = {.noise = 0.01, .overlap = 1};
 
 /* Written down a second time, not taken from the model. Halos go along i only. */
-static void machine_time(const struct machine *m, const struct geometry *g, struct study_run *run)
+static inline void machine_time(const struct machine *m, const struct geometry *g, struct study_run *run)
 {
   double neighbours = g->ranks == 1 ? 0 : g->ranks == 2 ? 1 : 2;
   double face = (double)(g->global[1] - 2) * (double)(g->global[2] - 2);
@@ -58,8 +58,8 @@ static void machine_time(const struct machine *m, const struct geometry *g, stru
   run->seconds *= 1 + m->noise * normal();
 }
 
-static struct study_run run_of(const struct machine *m, const char *size, const int64_t extent[3], int ranks,
-                               int weak)
+static inline struct study_run run_of(const struct machine *m, const char *size, const int64_t extent[3],
+                                      int ranks, int weak)
 {
   struct geometry geometry;
   struct study_run run = {.transport = "",
@@ -90,14 +90,14 @@ static const struct {
 #define SIZES (sizeof sizes / sizeof sizes[0])
 
 /* Strong and weak. */
-static void study_add(const struct machine *m, size_t size, int ranks, struct study *study)
+static inline void study_add(const struct machine *m, size_t size, int ranks, struct study *study)
 {
   for (int weak = 0; weak < (ranks > 1 ? 2 : 1); weak++)
     study->runs[study->n++] = run_of(m, sizes[size].name, sizes[size].extent, ranks, weak);
 }
 
 /* Each size on one to \a most ranks. */
-static struct study study_make(const struct machine *m, int most)
+static inline struct study study_make(const struct machine *m, int most)
 {
   struct study study = {.runs = calloc(64, sizeof *study.runs)};
   assert_non_null(study.runs);
@@ -107,7 +107,7 @@ static struct study study_make(const struct machine *m, int most)
 }
 
 /* comm-gpu has them a little wrong. */
-static struct study_paths paths_make(void)
+static inline struct study_paths paths_make(void)
 {
   static const char *const names[] = {"staged", "p2p"};
   struct study_paths paths = {.n = 2};
@@ -119,7 +119,7 @@ static struct study_paths paths_make(void)
   return paths;
 }
 
-static struct model *fit_made(const struct machine *m, int most)
+static inline struct model *fit_made(const struct machine *m, int most)
 {
   struct model *model = calloc(1, sizeof *model);
   struct study study = study_make(m, most);
@@ -129,7 +129,7 @@ static struct model *fit_made(const struct machine *m, int most)
   return model;
 }
 
-static struct model_time predict(const struct model *model, const struct study_run *run)
+static inline struct model_time predict(const struct model *model, const struct study_run *run)
 {
   static const struct model_scale as_measured = {1, 1};
   struct geometry geometry;

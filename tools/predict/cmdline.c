@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "comm/ranks/options.h"
 #include "tools/predict/predict.h"
 
 #define CONFIG struct predict_config
@@ -15,7 +14,8 @@ enum { STUDY = 1, MODEL = 2, PREDICTION = STUDY | MODEL, CHECK = 4 };
 
 static const struct option_spec options[] = {
     {"study", 0, PREDICTION, OPTION_INPUT(study, "FOLDER"),
-     "JSON documents of himeno-gpu, a run each: one rank and more, small and large sizes.",
+     "JSON documents of himeno-gpu, or of gemm-gpu --distributed, a run each: one rank and more, small and "
+     "large sizes.",
      .group = "What was measured"},
     {"comm", 0, PREDICTION, OPTION_INPUT(comm, "FILE"), "The JSON document of comm-gpu."},
     {"model", 0, PREDICTION, OPTION_INPUT(model, "FILE"),
@@ -27,15 +27,17 @@ static const struct option_spec options[] = {
     {"keep", 0, STUDY, OPTION_CUSTOM(keep, study_keep_parse, "WHAT[,WHAT]"),
      "Fit also what is left out: duplicates, runs on other machines than most, unverified ones, outliers "
      "(duplicates|machines|unverified|outliers)."},
-    {"size", 's', PREDICTION, OPTION_CUSTOM(sizes, size_list_parse, "SIZE[,SIZE]"),
-     "XS, S, M, L, XL or IxJxK. Default: the sizes of the study.", .group = "What is predicted"},
+    {"size", 's', PREDICTION, OPTION_CUSTOM(sizes, any_size_list_parse, "SIZE[,SIZE]"),
+     "XS, S, M, L, XL or IxJxK; of gemm-gpu N or MxNxK. Default: the sizes of the study.",
+     .group = "What is predicted"},
     {"ranks", 'n', PREDICTION, OPTION_CUSTOM(ranks, rank_list_parse, "N[,N]"),
      "Numbers of ranks. Default: 1, 2, 4 and so on, up to twice the study's most."},
     {"scaling", 0, PREDICTION, OPTION_CHOICE(scaling, "both|strong|weak"),
-     "Strong: SIZE is the whole grid. Weak: SIZE is a rank's."},
+     "Strong: SIZE is the whole. Weak: SIZE is a rank's."},
     {"transport", 'x', PREDICTION, OPTION_TEXT(transport, "TRANSPORT"),
      "Only this way between neighbours. Default: all of the study."},
-    {RANKS_OPTION_PROCS(PREDICTION, "is himeno-gpu's own choice.")},
+    {"procs", 'p', PREDICTION, OPTION_CUSTOM(procs, any_cut_parse, "auto|PxQxR|PxQ"),
+     "Ranks along each dimension, of gemm-gpu along m and n; auto is the program's own choice."},
     {"per-host", 0, PREDICTION, OPTION_INT(per_host, 1, LIST_RANKS_TOP, "N"),
      "Ranks of a host. Default: as in the study; where that has one host, twice the study's most."},
     {"between", 0, PREDICTION, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
@@ -96,7 +98,8 @@ static const struct option_pair exclusive[] = {
 
 const struct option_program predict_options = {
     .name = "himeno-predict",
-    .summary = "Predicts how himeno-gpu scales, with an interval, from a measured study",
+    .summary = "Predicts how himeno-gpu, or one product of gemm-gpu, scales, with an interval, from a "
+               "measured study",
     .usage = "--study FOLDER --comm FILE [OPTION]...",
     .epilogue = "Examples:\n"
                 "  himeno-predict --study runs --comm paths.json               what the study says of twice "

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "tools/predict/workload.h"
 
 /* Errors that need no word: of what one launch sends, and of all else. */
 #define GOAL_AT_ONCE 0.08
@@ -53,8 +54,7 @@ static int is_exchange(const struct question *q, const struct study_run *run, st
   static const struct model_scale as_measured = {1, 1};
   struct model_time time;
   return run->ranks > 1 && run->overlap && strcmp(run->transport, q->pair->run.transport) == 0 &&
-         geometry_make(run->global, run->procs, run->depth, run->overlap, study_per_host(run), g) ==
-             STATUS_OK &&
+         workload_geometry(run, study_per_host(run), g) == STATUS_OK &&
          model_predict(q->model, g, run->transport, &as_measured, &time) == STATUS_OK &&
          strncmp(time.limit, "exchange", 8) == 0;
 }
@@ -90,8 +90,8 @@ static int is_balanced(const struct question *q, char why[EXPLAIN_WHY])
 {
   const struct model_time *t = &q->pair->time;
   const double exchange = t->latency + t->bytes;
-  snprintf(why, EXPLAIN_WHY, "sweep and exchange are about as long, %.4g and %.4g us, and hinder each other",
-           1e6 * t->interior, 1e6 * exchange);
+  snprintf(why, EXPLAIN_WHY, "%s and exchange are about as long, %.4g and %.4g us, and hinder each other",
+           workloads[q->model->program].work, 1e6 * t->interior, 1e6 * exchange);
   return q->pair->run.overlap && q->pair->error < 0 &&
          fmin(t->interior, exchange) > BALANCED * fmax(t->interior, exchange);
 }
@@ -153,8 +153,8 @@ static int is_untold(const struct question *q, char why[EXPLAIN_WHY])
 static int is_at_the_end(const struct question *q, char why[EXPLAIN_WHY])
 {
   const int small = q->pair->time.extrapolated & BEYOND_SMALL;
-  snprintf(why, EXPLAIN_WHY, "%s points a rank than any run fitted: %.3g", small ? "fewer" : "more",
-           q->pair->geometry.points);
+  snprintf(why, EXPLAIN_WHY, "%s %ss a rank than any run fitted: %.3g", small ? "fewer" : "more",
+           workloads[q->model->program].point, q->pair->geometry.points);
   return q->pair->time.extrapolated & (BEYOND_SMALL | BEYOND_LARGE);
 }
 

@@ -29,9 +29,11 @@
 #define TILE_STEPS 4
 /* Where no run tells: what a rank's bytes cost its host's others, of the time of two that send as
  * much. */
-#define GUESS_HOST    0.165
-#define FREEDOM_LEAST 2.0
-#define QUANTILE_90   1.645
+#define GUESS_HOST 0.165
+/* Of products no study has told it yet: the guess holds nothing as well as the most. */
+#define GUESS_HOST_PRODUCT 0.02
+#define FREEDOM_LEAST      2.0
+#define QUANTILE_90        1.645
 
 static int group_of(const struct sample *s)
 {
@@ -54,19 +56,22 @@ static double latency_of(const struct study_way *way)
 static void way_parameters(struct fitting *f, int way)
 {
   const struct study_way *path = &f->model->paths.ways[way];
-  const double latency = latency_of(path);
+  const int product = f->model->program == STUDY_GEMM;
+  const double latency = latency_of(path), host = product ? GUESS_HOST_PRODUCT : GUESS_HOST;
   const int first = model_way_column(way, 0);
   f->model->seen[first + WAY_LATENCY] = f->model->seen[first + WAY_BANDWIDTH] = 1;
   if (model_at_once(path->name)) {
     f->model->value[first + WAY_LATENCY] = f->model->value[first + WAY_BANDWIDTH] = 1;
     parameter_add(f, OF_VALUE, first + WAY_SLAB, latency, 1);
+    /* a kernel that multiplies leaves fewer cores to stores than comm-gpu had */
+    if (product) parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1, 0.5);
     if (f->model->seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, first + WAY_ROOT, 0.02 * latency, 1.5);
     return;
   }
   parameter_add(f, OF_VALUE, first + WAY_LATENCY, 1, 0.7);
   parameter_add(f, OF_VALUE, first + WAY_NEIGHBOUR, 0.03 * latency, 2);
-  parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1 - 2 * GUESS_HOST, 0.5);
-  parameter_add(f, OF_VALUE, first + WAY_HOST, GUESS_HOST, 1.2);
+  parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1 - 2 * host, 0.5);
+  parameter_add(f, OF_VALUE, first + WAY_HOST, host, product ? 2.5 : 1.2);
 }
 
 /* The order is that in which they are put into the model: what a cached point gains and what an
@@ -115,7 +120,7 @@ static double error_of(const struct fitting *f, const struct sample *s)
 {
   struct model_parts parts;
   model_parts_make(f->model, &s->geometry, s->way, &parts);
-  return log(fmax(model_parts_seconds(&parts, s->run->overlap), 1e-12) / s->run->seconds);
+  return log(fmax(model_parts_seconds(&parts, s->geometry.overlap), 1e-12) / s->run->seconds);
 }
 
 /* A loss that is the square of small errors and grows like large ones themselves; what is returned
@@ -320,9 +325,10 @@ static status_t fit_samples(struct fitting *f, const struct model *from, int rep
     parameters_make(f);
     beginning_take(f, from, at);
   } else {
-    RETURN_IF_FAILED(regime_try(f, 0, 1, at, &loss));
+    const int sweeps = f->model->program == STUDY_HIMENO; /* which alone have such regimes */
+    RETURN_IF_FAILED(regime_try(f, 0, sweeps, at, &loss));
     sigmas_set(f);
-    RETURN_IF_FAILED(regime_choose(f, at));
+    if (sweeps) RETURN_IF_FAILED(regime_choose(f, at));
   }
   for (int round = 0; round < ROUNDS; round++) {
     RETURN_IF_FAILED(minimise(f, at, &loss));
@@ -342,6 +348,7 @@ status_t model_fit(const struct study *study, const struct study_paths *paths, c
   status_t status = STATUS_OK;
   if (!m) return log_fail(STATUS_ENVIRONMENT, "out of memory for a model");
   f.model = m;
+  m->program = study->program;
   if (study->n == 0)
     TRY(log_fail(STATUS_ENVIRONMENT, "too little to predict from: no run of that kernel and number of ranks"),
         done);

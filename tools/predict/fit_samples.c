@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "tools/predict/fit_private.h"
+#include "tools/predict/workload.h"
 
 static status_t way_add(const char *name, const struct study_paths *paths, struct model *model)
 {
@@ -55,8 +56,7 @@ status_t fit_samples_make(const struct study *study, struct model *model, struct
   for (int r = 0; r < study->n; r++) {
     struct sample *s = &f->samples[f->n++];
     *s = (struct sample){.run = &study->runs[r], .configuration = f->configurations, .weight = 1};
-    RETURN_IF_FAILED(geometry_make(s->run->global, s->run->procs, s->run->depth, s->run->overlap,
-                                   study_per_host(s->run), &s->geometry));
+    RETURN_IF_FAILED(workload_geometry(s->run, study_per_host(s->run), &s->geometry));
     s->way = s->run->ranks > 1 ? model_way(model, s->run->transport) : -1;
     if (s->way >= 0) RETURN_IF_FAILED(model_paths_check(model, &s->geometry, s->way));
     for (int o = 0; o < r; o++)
@@ -80,7 +80,8 @@ static int host_ranks(const struct study *study)
 
 void fit_range_note(const struct fitting *f, struct model *model)
 {
-  char cut[24];
+  char cut[STUDY_TEXT];
+  model->product = workload_product(f->study);
   model->runs = f->n;
   model->per_host = host_ranks(f->study);
   model->depth = f->samples[0].run->depth;
@@ -96,29 +97,30 @@ void fit_range_note(const struct fitting *f, struct model *model)
     if (run->hosts > model->hosts_most) model->hosts_most = run->hosts;
     if (!run->overlap) model->overlap = 0;
     for (int d = 0; d < 3; d++) model->seen[TERM_SLAB_I + d] |= run->procs[d] > 1;
-    snprintf(cut, sizeof cut, "%dx%dx%d", run->procs[0], run->procs[1], run->procs[2]);
     model_list(&model->sizes, run->size);
-    if (run->ranks > 1) model_list(&model->cuts, cut);
+    if (run->ranks > 1) model_list(&model->cuts, study_cut_text(run->procs, cut));
   }
 }
 
 status_t fit_enough_check(const struct fitting *f, const struct model *model)
 {
   int alone = 0;
+  const char *program = model_program_names[model->program], *work = workloads[model->program].work,
+             *point = workloads[model->program].point;
   for (int n = 0; n < f->n; n++) alone += f->samples[n].run->ranks == 1;
   if (alone == 0)
     return log_fail(STATUS_ENVIRONMENT,
-                    "too little to predict from: no run on one rank; measure himeno-gpu on one rank");
+                    "too little to predict from: no run on one rank; measure %s on one rank", program);
   if (model->points_most < 1.5 * model->points_least)
     return log_fail(STATUS_ENVIRONMENT,
-                    "too little to predict from: all runs have about %.3g points a rank, so that the fixed "
-                    "cost of a sweep and "
-                    "that of a point cannot be told apart; measure a smaller and a larger --size",
-                    model->points_most);
+                    "too little to predict from: all runs have about %.3g %ss a rank, so that the fixed "
+                    "cost of a %s and "
+                    "that of a %s cannot be told apart; measure a smaller and a larger --size",
+                    model->points_most, point, work, point);
   if (model->paths.n == 0)
     return log_fail(
         STATUS_ENVIRONMENT,
-        "too little to predict from: no run of two ranks or more; measure himeno-gpu and comm-gpu on two "
-        "ranks");
+        "too little to predict from: no run of two ranks or more; measure %s and comm-gpu on two ranks",
+        program);
   return STATUS_OK;
 }

@@ -117,11 +117,21 @@ static int is_busier(const struct geometry *a, const struct geometry *b)
   return a->points > b->points;
 }
 
+static status_t other_rank(const struct geometry *all, int rank, int per_host, struct geometry *geometry)
+{
+  return geometry_of_rank(all->global, all->procs, all->depth, all->overlap > 0, per_host, rank, geometry);
+}
+
 /* What all ranks have in common. */
 static status_t grid_geometry(const int64_t global[3], const int procs[3], int depth, int overlap,
                               int per_host, struct geometry *geometry)
 {
-  struct geometry all = {.ranks = procs[0] * procs[1] * procs[2], .depth = depth, .overlap = overlap};
+  struct geometry all = {.ranks = procs[0] * procs[1] * procs[2],
+                         .depth = depth,
+                         .overlap = overlap,
+                         .launches = 1,
+                         .rounds = 1,
+                         .of_rank = other_rank};
   const struct decomp_rules rules = {.depth = depth, .whole_planes = 0};
   memcpy(all.global, global, sizeof all.global);
   memcpy(all.procs, procs, sizeof all.procs);

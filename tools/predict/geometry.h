@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief What a rank, the busiest unless another is asked for, has to compute and to send, from
- * himeno-gpu's own decomposition and halo plan. */
+ * himeno-gpu's own decomposition and halo plan, or from gemm-gpu's grid and panels (workload.h). */
 #ifndef TOOLS_PREDICT_GEOMETRY_H
 #define TOOLS_PREDICT_GEOMETRY_H
 
 #include "tools/predict/study.h"
 
 struct geometry {
-  int ranks, hosts, depth, overlap;
+  int ranks, hosts, depth;
+  /** share of the time in which computing and exchange go on at once: 1, 0 without overlap, of a
+   * product all panels but the first */
+  double overlap;
+  double launches; /**< of the kernel: 1, of a product its panels */
+  double rounds;   /**< exchanges one after the other: 1, of a product steps of all panels */
+  struct study_product product;
+  /** that of another rank; \a all is of any rank of the same grid */
+  status_t (*of_rank)(const struct geometry *all, int rank, int per_host, struct geometry *geometry);
   int64_t global[3];
   int procs[3];
   double all_points; /**< of the grid, interior */
@@ -18,8 +26,9 @@ struct geometry {
   double row;            /**< points of a row along k of these */
   double slab_points[3]; /**< of these, computed first, by the dimension that is cut */
   int slabs;
-  int neighbours;                                     /**< messages in an exchange */
-  double messages[STUDY_WHERES], bytes[STUDY_WHERES]; /**< in an exchange */
+  /** messages, and by where they go, in an exchange; of a product in all of its exchanges */
+  int neighbours;
+  double messages[STUDY_WHERES], bytes[STUDY_WHERES];
   /** that all ranks of its host send within it */
   double host_bytes;
 };

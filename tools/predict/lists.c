@@ -3,20 +3,54 @@
 
 #include "tools/predict/lists.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/log.h"
 #include "base/values.h"
+#include "gemm/cluster/grid.h"
+#include "tools/predict/workload.h"
 
-status_t size_list_parse(const char *option, const char *text, void *sizes)
+static status_t list_parse(const char *option, const char *text, struct size_list *list,
+                           status_t (*parse)(const char *option, const char *text, void *size))
 {
-  struct size_list *list = sizes;
   char word[64];
   for (const char *rest = text; rest;) {
     rest = value_next(rest, ',', word, sizeof word);
     if (list->n == LIST_SIZES_MAX)
       return log_fail(STATUS_USAGE, "%s %s: at most %d sizes are allowed", option, text, LIST_SIZES_MAX);
-    RETURN_IF_FAILED(grid_size_parse(option, word, &list->list[list->n++]));
+    RETURN_IF_FAILED(parse(option, word, &list->list[list->n++]));
   }
   return STATUS_OK;
+}
+
+status_t size_list_parse(const char *option, const char *text, void *sizes)
+{
+  return list_parse(option, text, sizes, grid_size_parse);
+}
+
+static status_t any_size_parse(const char *option, const char *text, void *field)
+{
+  struct grid_size *size = field;
+  int known = 0;
+  log_mute(1);
+  for (int of = 0; of < STUDY_PROGRAMS && !known; of++)
+    known = workloads[of].size_parse(option, text, size) == STATUS_OK;
+  log_mute(0);
+  snprintf(size->name, sizeof size->name, "%s", text);
+  return known ? STATUS_OK : grid_size_parse(option, text, size);
+}
+
+status_t any_size_list_parse(const char *option, const char *text, void *sizes)
+{
+  return list_parse(option, text, sizes, any_size_parse);
+}
+
+status_t any_cut_parse(const char *option, const char *text, void *procs)
+{
+  const char *first = strchr(text, 'x');
+  ((int *)procs)[2] = 0;
+  return (first && first == strrchr(text, 'x') ? gemm_procs_parse : grid_procs_parse)(option, text, procs);
 }
 
 status_t rank_list_parse(const char *option, const char *text, void *ranks)

@@ -24,6 +24,13 @@ struct rank_list {
 /** \brief Reads "S,M,IxJxK" into a struct size_list. Logs and returns STATUS_USAGE otherwise. */
 status_t size_list_parse(const char *option, const char *text, void *sizes);
 
+/** \brief The same of sizes of any program, N and MxNxK too: whose they are is known later. Their
+ * names are as written. */
+status_t any_size_list_parse(const char *option, const char *text, void *sizes);
+
+/** \brief Reads "auto", "PxQxR" or "PxQ" into an int[3]: 0 where there is none. As above. */
+status_t any_cut_parse(const char *option, const char *text, void *procs);
+
 /** \brief Reads "1,2,4" into a struct rank_list. Logs and returns STATUS_USAGE otherwise. */
 status_t rank_list_parse(const char *option, const char *text, void *ranks);
 

@@ -15,6 +15,7 @@
 /* 90% of runs lie between the 5% and the 95% quantile. */
 #define QUANTILE 0.95
 
+const char *const model_program_names[STUDY_PROGRAMS] = {"himeno-gpu", "gemm-gpu"};
 const char *const model_kind_names[KINDS] = {"ranks", "size", "cut"};
 
 int model_way(const struct model *model, const char *transport)
@@ -81,7 +82,7 @@ static void paths_time(const struct model *model, const struct geometry *g, cons
     const double *value = model->value + model_way_column(route->way[where], 0);
     const double host = model_at_once(path->name) ? 0 : value[WAY_HOST] * company[where];
     const double bytes = (value[WAY_BANDWIDTH] * g->bytes[where] + host) / path->bandwidth[where] / g->depth;
-    parts->latency = fmax(parts->latency, value[WAY_LATENCY] * path->latency[where] / g->depth);
+    parts->latency = fmax(parts->latency, value[WAY_LATENCY] * path->latency[where] * g->rounds / g->depth);
     parts->bytes = fmax(parts->bytes, bytes);
   }
 }
@@ -108,7 +109,7 @@ static double interior_time(const struct model *model, const struct geometry *g)
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],
                again = layers / g->depth * (g->depth - 1) / 2,
                points = model->slabs_hidden ? g->points + again : g->inner;
-  double seconds = model->value[TERM_PASS] + model->value[TERM_POINT] * points +
+  double seconds = model->value[TERM_PASS] * g->launches + model->value[TERM_POINT] * points +
                    model->value[TERM_IDLE] * idle_points(points, g->row, model->tile_points);
   return seconds - model->value[TERM_CACHE] * cached_points(model, points);
 }
@@ -133,8 +134,9 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
     parts->boundary += slabs_time(model, g);
   paths_time(model, g, &route, parts);
   if (model_at_once(model->paths.ways[route.way[STUDY_OTHER_HOST]].name)) {
-    parts->chain =
-        g->slabs > 0 ? (value[WAY_SLAB] + value[WAY_ROOT] * sqrt(g->slab_points[2])) / g->depth : 0;
+    parts->chain = g->slabs > 0
+                       ? g->rounds * (value[WAY_SLAB] + value[WAY_ROOT] * sqrt(g->slab_points[2])) / g->depth
+                       : 0;
   } else {
     parts->boundary += value[WAY_SLAB] * g->slabs;
     parts->latency +=
@@ -144,11 +146,11 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
   parts->reduction = model->value[TERM_REDUCE] + model->value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 
-double model_parts_seconds(const struct model_parts *p, int overlap)
+double model_parts_seconds(const struct model_parts *p, double overlap)
 {
   const double exchange = p->chain + p->latency + p->bytes;
-  return (overlap ? fmax(p->interior, exchange) : p->interior + exchange) + p->boundary + p->synchronisation +
-         p->reduction;
+  return overlap * fmax(p->interior, exchange) + (1 - overlap) * (p->interior + exchange) + p->boundary +
+         p->synchronisation + p->reduction;
 }
 
 /* ---- prediction ---- */
@@ -216,13 +218,13 @@ status_t model_paths_check(const struct model *model, const struct geometry *g, 
   return STATUS_OK;
 }
 
-static const char *limit_name(const struct model_time *t, int overlap)
+static const char *limit_name(const struct model_time *t, double overlap)
 {
   double exchange = t->latency + t->bytes, largest = t->boundary;
   const char *name = "boundary";
-  if ((!overlap || t->interior >= exchange) && t->interior >= largest)
+  if ((overlap == 0 || t->interior >= exchange) && t->interior >= largest)
     largest = t->interior, name = "interior";
-  if ((!overlap || t->interior < exchange) && exchange >= largest)
+  if ((overlap == 0 || t->interior < exchange) && exchange >= largest)
     largest = exchange, name = t->latency > t->bytes ? "exchange latency" : "exchange bandwidth";
   if (t->synchronisation > largest) largest = t->synchronisation, name = "synchronisation";
   if (t->reduction > largest) name = "reduction";
@@ -327,8 +329,8 @@ void model_list(struct model_names *names, const char *name)
 void model_beyonds(const struct model *model, const struct geometry *g, const char *size,
                    double beyond[KINDS])
 {
-  char cut[24];
-  snprintf(cut, sizeof cut, "%dx%dx%d", g->procs[0], g->procs[1], g->procs[2]);
+  char cut[STUDY_TEXT];
+  study_cut_text(g->procs, cut);
   const double ranks = log2((double)g->ranks / model->ranks_most),
                hosts = log2((double)g->hosts / model->hosts_most),
                points = fmax(log2(model->points_least / g->points), log2(g->points / model->points_most));
@@ -397,8 +399,7 @@ status_t model_slowest(const struct model *model, int per_host, const char *tran
   struct model_time longest, t;
   RETURN_IF_FAILED(model_predict(model, geometry, transport, scale, &longest));
   for (int r = 0; r < geometry->ranks; r++) {
-    RETURN_IF_FAILED(geometry_of_rank(geometry->global, geometry->procs, geometry->depth, geometry->overlap,
-                                      per_host, r, &one));
+    RETURN_IF_FAILED(geometry->of_rank(geometry, r, per_host, &one));
     RETURN_IF_FAILED(model_predict(model, &one, transport, scale, &t));
     if (t.seconds > longest.seconds) slowest = one, longest = t;
   }

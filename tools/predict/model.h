@@ -17,9 +17,13 @@
  *                       s + r·√(points of slabs across k) + latency + B / bandwidth
  *     reduction       = κ·log2(ranks)
  *
- * Without overlap interior and exchange add. Models of before held slabs for work of their own,
- * before the exchange: those have boundary = slabs·s + points·β_d, synchronisation σ and reduction
- * ρ. */
+ * Without overlap interior and exchange add. A product of gemm-gpu has multiply-adds for points and
+ * a launch a panel, each a; its exchange is all panels' steps, a latency each (by p2p s too), and
+ * panels but the first travel beside the one before: of N panels a share of 1 − 1/N of the time is
+ * that of the longer of both, the rest their sum. Nothing of it is cache, tiles or slabs.
+ *
+ * Models of before held slabs for work of their own, before the exchange: those have boundary =
+ * slabs·s + points·β_d, synchronisation σ and reduction ρ. */
 #ifndef TOOLS_PREDICT_MODEL_H
 #define TOOLS_PREDICT_MODEL_H
 
@@ -57,6 +61,7 @@ enum model_way_term {
 
 /** What runs can be left out by, and a prediction go beyond. */
 enum model_kind { KIND_RANKS, KIND_SIZE, KIND_CUT, KINDS };
+extern const char *const model_program_names[STUDY_PROGRAMS];
 extern const char *const model_kind_names[KINDS]; /**< "ranks", "size", "cut" */
 
 /** The terms' values in one replicate, and C. */
@@ -79,7 +84,9 @@ void model_list(struct model_names *names, const char *name);
 int model_is_listed(const struct model_names *names, const char *name);
 
 struct model {
-  struct study_paths paths; /**< the ways of the study, in the order of their columns */
+  enum study_program program;
+  struct study_product product; /**< of its runs */
+  struct study_paths paths;     /**< the ways of the study, in the order of their columns */
   int columns;
   double value[MODEL_COLUMNS_MAX];
   double cache_points;             /**< C; 0: no cache regime */
@@ -181,8 +188,8 @@ struct model_parts {
 void model_parts_make(const struct model *model, const struct geometry *geometry, int way,
                       struct model_parts *parts);
 
-/** \brief The whole sweep. */
-double model_parts_seconds(const struct model_parts *parts, int overlap);
+/** \brief The whole sweep or product; \a overlap as in struct geometry. */
+double model_parts_seconds(const struct model_parts *parts, double overlap);
 
 /** \brief Whether one launch computes all slabs, sends all messages and waits for all halos, as
  * p2p's does: then the slabs' launch is a part of the exchange, a further message costs only its

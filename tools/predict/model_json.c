@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
+#include "gemm/types.h"
 
 static const char *const where_names[STUDY_WHERES] = {"same_host", "other_host"};
 
@@ -87,6 +88,11 @@ static json_t *names_json(const struct model_names *names)
 json_t *model_json(const struct model *model)
 {
   json_t *o = json_object();
+  object_text(o, "program", model_program_names[model->program]);
+  if (model->program == STUDY_GEMM)
+    object_set(o, "product",
+               json_pack("{s:s, s:I, s:b}", "type", gemm_types[model->product.type].name, "panel",
+                         (json_int_t)model->product.panel, "on_cpu", model->product.on_cpu));
   object_set(o, "terms", terms_json(model));
   object_set(o, "paths", paths_json(model));
   object_real(o, "cache_points", model->cache_points);
@@ -306,6 +312,22 @@ static void names_read(struct reader *reader, const json_t *json, const char *ke
   }
 }
 
+/* Documents of before are of himeno-gpu. */
+static void program_read(struct reader *reader, const json_t *json, struct model *model)
+{
+  const json_t *product = json_object_get(json, "product"), *program = json_object_get(json, "program");
+  const char *type = json_string_value(json_object_get(product, "type")), *name = json_string_value(program);
+  if (!program || (name && strcmp(name, model_program_names[STUDY_HIMENO]) == 0)) return;
+  model->program = STUDY_GEMM;
+  if (!name || strcmp(name, model_program_names[STUDY_GEMM]) != 0)
+    wrong(reader, "program", "", "is none that is known");
+  while (model->product.type < GEMM_TYPES && (!type || strcmp(type, gemm_types[model->product.type].name)))
+    model->product.type++;
+  if (model->product.type == GEMM_TYPES) wrong(reader, "product", "type", "is none that is known");
+  model->product.panel = (int64_t)number(reader, "product", product, "panel", 0, COUNT_MOST);
+  model->product.on_cpu = flag(reader, "product", product, "on_cpu");
+}
+
 static void range_read(struct reader *reader, const json_t *json, struct model *model)
 {
   const json_t *points = json_object_get(json, "points");
@@ -354,6 +376,7 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   const json_t *json = json_object_get(document, "model");
   memset(model, 0, sizeof *model);
   model->slabs_hidden = json_is_true(json_object_get(json, "slabs_hidden"));
+  program_read(&reader, json, model);
   paths_read(&reader, json_object_get(json, "paths"), model);
   model->columns = TERMS + WAY_TERMS * model->paths.n;
   terms_read(&reader, json_object_get(json, "terms"), model);

@@ -9,10 +9,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "comm/halo/decomp.h"
 #include "suite/progress.h"
-#include "himeno/problem.h"
 #include "tools/predict/model.h"
+#include "tools/predict/workload.h"
 
 /* Where strong scaling ends is searched up to here. */
 #define SEARCH_RANKS 4096
@@ -30,14 +29,20 @@ static int depth(const struct predict *p)
   return p->config.sweeps_a_pass > 0 ? (int)p->config.sweeps_a_pass : p->model.depth;
 }
 
-/* The cut that himeno-gpu takes by itself, or the one asked for, and the grid of all ranks. */
-static status_t cut_choose(const struct predict *p, struct predict_point *point, int procs[3],
-                           int64_t global[3])
+/* By so many ranks: the cut that the program takes by itself, or the one asked for, and the
+ * geometry of its busiest rank. */
+static status_t cut_choose(const struct predict *p, const struct predict_point *point, int ranks,
+                           int per_host, struct geometry *geometry)
 {
-  static const int alone[3] = {1, 1, 1};
-  const struct decomp_rules rules = {.depth = depth(p)};
-  return decomp_cut(point->ranks, point->size.extent, point->weak, &rules,
-                    point->ranks == 1 ? alone : p->config.procs, procs, global);
+  struct study_run run = {.program = p->model.program,
+                          .product = p->model.product,
+                          .ranks = ranks,
+                          .weak = point->weak && ranks > 1,
+                          .overlap = p->model.overlap,
+                          .depth = depth(p)};
+  memcpy(run.global, point->size.extent, sizeof run.global);
+  RETURN_IF_FAILED(workloads[run.program].cut(p->config.procs, &run));
+  return workload_geometry(&run, per_host, geometry);
 }
 
 /* As asked for or as in the study. A study of one host tells nothing of how many ranks it could
@@ -52,28 +57,24 @@ static status_t one_rank(const struct predict *p, const struct predict_point *po
 {
   struct geometry alone;
   struct model_time time;
-  const int procs[3] = {1, 1, 1};
-  RETURN_IF_FAILED(geometry_make(point->size.extent, procs, depth(p), p->model.overlap, 1, &alone));
+  RETURN_IF_FAILED(cut_choose(p, point, 1, 1, &alone));
   RETURN_IF_FAILED(model_predict(&p->model, &alone, point->transport, &p->config.scale, &time));
   *seconds = time.seconds;
   return STATUS_OK;
 }
 
-static double gflops(const struct geometry *g, double seconds)
+static double gflops(const struct predict *p, const struct geometry *g, double seconds)
 {
-  return himeno_gflops(g->all_points, 1, seconds);
+  return seconds > 0 ? workloads[p->model.program].flop * g->all_points / seconds / 1e9 : 0;
 }
 
 static status_t point_predict(const struct predict *p, struct predict_point *point)
 {
-  int procs[3];
-  int64_t global[3];
   double alone;
   struct model_time twice;
   struct model_scale faster = {p->config.scale.compute * twice_network.compute,
                                p->config.scale.exchange * twice_network.exchange};
-  RETURN_IF_FAILED(cut_choose(p, point, procs, global));
-  RETURN_IF_FAILED(geometry_make(global, procs, depth(p), p->model.overlap, per_host(p), &point->geometry));
+  RETURN_IF_FAILED(cut_choose(p, point, point->ranks, per_host(p), &point->geometry));
   struct geometry other = point->geometry;
   RETURN_IF_FAILED(model_slowest(&p->model, per_host(p), point->transport, &p->config.scale, &point->geometry,
                                  &point->time));
@@ -82,9 +83,9 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
   model_interval(&p->model, &point->geometry, point->transport, &p->config.scale, point->size.name,
                  &point->time);
   point->twice_network = twice.seconds;
-  point->gflops = gflops(&point->geometry, point->time.seconds);
-  point->gflops_low = gflops(&point->geometry, point->time.high);
-  point->gflops_high = gflops(&point->geometry, point->time.low);
+  point->gflops = gflops(p, &point->geometry, point->time.seconds);
+  point->gflops_low = gflops(p, &point->geometry, point->time.high);
+  point->gflops_high = gflops(p, &point->geometry, point->time.low);
   point->efficiency = alone / point->time.seconds / (point->weak ? 1 : point->ranks);
   return STATUS_OK;
 }
@@ -102,12 +103,31 @@ static void point_try(const struct predict *p, struct predict_point *point)
 
 /* ---- all that are asked for ---- */
 
+/* What was asked for without knowing of which program the model is. */
+static status_t asked_check(struct predict *p)
+{
+  struct predict_config *c = &p->config;
+  const struct workload *of = &workloads[p->model.program];
+  const char *program = model_program_names[p->model.program];
+  char cut[STUDY_TEXT];
+  if (c->procs[0] > 0 && (c->procs[2] > 0 ? 3 : 2) != of->dimensions)
+    return log_fail(STATUS_USAGE, "--procs %s: %s cuts %d dimensions", study_cut_text(c->procs, cut), program,
+                    of->dimensions);
+  if (c->sweeps_a_pass > 0 && p->model.program != STUDY_HIMENO)
+    return log_fail(STATUS_USAGE, "--sweeps-a-pass %d: %s makes no sweeps", (int)c->sweeps_a_pass, program);
+  for (int s = 0; s < c->sizes.n; s++)
+    RETURN_IF_FAILED(of->size_parse("--size", c->sizes.list[s].name, &c->sizes.list[s]));
+  return STATUS_OK;
+}
+
 static void size_add(struct predict *p, const char *name)
 {
   struct grid_size size;
   for (int s = 0; s < p->config.sizes.n; s++)
     if (strcmp(p->config.sizes.list[s].name, name) == 0) return;
-  if (p->config.sizes.n == LIST_SIZES_MAX || grid_size_parse("size", name, &size) != STATUS_OK) return;
+  if (p->config.sizes.n == LIST_SIZES_MAX ||
+      workloads[p->model.program].size_parse("size", name, &size) != STATUS_OK)
+    return;
   p->config.sizes.list[p->config.sizes.n++] = size;
 }
 
@@ -116,7 +136,7 @@ static void defaults_fill(struct predict *p)
   struct predict_config *c = &p->config;
   int sizes_given = c->sizes.n > 0, ranks_given = c->ranks.n > 0;
   for (int r = 0; !sizes_given && r < p->study.n; r++) size_add(p, p->study.runs[r].size);
-  if (c->sizes.n == 0) size_add(p, "L");
+  if (c->sizes.n == 0) size_add(p, p->model.program == STUDY_HIMENO ? "L" : p->model.sizes.name[0]);
   for (int n = 1; !ranks_given && c->ranks.n < LIST_RANKS_MAX && n <= 2 * p->model.ranks_most; n *= 2)
     c->ranks.list[c->ranks.n++] = n;
 }
@@ -171,8 +191,9 @@ static status_t points_make(struct predict *p)
   }
   if (!wanted)
     return log_fail(STATUS_ENVIRONMENT,
-                    "no run of two ranks or more%s%s: measure himeno-gpu and comm-gpu on two ranks",
-                    p->config.transport ? " by " : "", p->config.transport ? p->config.transport : "");
+                    "no run of two ranks or more%s%s: measure %s and comm-gpu on two ranks",
+                    p->config.transport ? " by " : "", p->config.transport ? p->config.transport : "",
+                    model_program_names[p->model.program]);
   for (int n = 0; n < p->n; n++) some |= p->points[n].predicted;
   return some ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "nothing can be predicted: %s", p->points[0].why);
 }
@@ -224,6 +245,9 @@ static status_t against_make(struct predict *p)
   for (int w = 0; w < p->model.paths.n; w++)
     if (p->model.paths.ways[w].handover >= 0) handover = p->model.paths.ways[w].handover;
   RETURN_IF_FAILED(study_read(p->config.against, &p->beside));
+  if (p->beside.program != p->model.program)
+    return log_fail(STATUS_USAGE, "--against %s: runs of %s, and the model is one of %s", p->config.against,
+                    model_program_names[p->beside.program], model_program_names[p->model.program]);
   if (p->study.n > 0) RETURN_IF_FAILED(study_select(&p->beside, p->study.runs[0].kernel, 0));
   RETURN_IF_FAILED(study_staging_select(&p->beside, handover));
   return validate_against(&p->model, &p->beside, &p->against);
@@ -232,6 +256,7 @@ static status_t against_make(struct predict *p)
 status_t predict_run(struct predict *p)
 {
   RETURN_IF_FAILED(model_make(p));
+  RETURN_IF_FAILED(asked_check(p));
   progress_begin("predicting");
   defaults_fill(p);
   RETURN_IF_FAILED(points_make(p));

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <math.h>
+
 #include "base/report.h"
 #include "tools/predict/model.h"
 #include "tools/predict/predict.h"
+#include "tools/predict/workload.h"
 
 const struct predict_beyond predict_beyonds[PREDICT_BEYONDS] = {
     {BEYOND_RANKS, "ranks", "more ranks than any run"},
@@ -56,6 +59,7 @@ static json_t *config_json(const struct predict *p)
   object_set(o, "study", text_or_null(c->study));
   object_set(o, "comm", text_or_null(c->comm));
   object_set(o, "model", text_or_null(c->model));
+  object_text(o, "program", model_program_names[p->model.program]);
   object_set(o, "kernel", text_or_null(run ? run->kernel : NULL));
   object_set(o, "backend", text_or_null(run ? run->backend : NULL));
   object_set(o, "device", text_or_null(run ? run->device : NULL));
@@ -75,9 +79,10 @@ static json_t *config_json(const struct predict *p)
   return o;
 }
 
-static json_t *terms_json(const struct model_time *t, int overlap)
+static json_t *terms_json(const struct model_time *t, double overlap)
 {
-  double exchange = t->latency + t->bytes, exposed = overlap ? exchange - t->interior : exchange;
+  const double exchange = t->latency + t->bytes,
+               exposed = overlap * fmax(exchange - t->interior, 0) + (1 - overlap) * exchange;
   json_t *o = json_object();
   object_real(o, "interior", t->interior);
   object_real(o, "exchange_latency", t->latency);
@@ -85,11 +90,17 @@ static json_t *terms_json(const struct model_time *t, int overlap)
   object_real(o, "boundary", t->boundary);
   object_real(o, "synchronisation", t->synchronisation);
   object_real(o, "reduction", t->reduction);
-  object_real(o, "exposed_exchange", exposed > 0 ? exposed : 0);
+  object_real(o, "exposed_exchange", exposed);
   return o;
 }
 
-static json_t *point_json(const struct predict_point *point)
+static json_t *procs_json(const int procs[3])
+{
+  return procs[2] > 0 ? json_pack("[i,i,i]", procs[0], procs[1], procs[2])
+                      : json_pack("[i,i]", procs[0], procs[1]);
+}
+
+static json_t *point_json(const struct predict_point *point, const struct workload *of)
 {
   const struct geometry *g = &point->geometry;
   const struct model_time *t = &point->time;
@@ -101,10 +112,8 @@ static json_t *point_json(const struct predict_point *point)
     return json;
   }
   json_t *rest = json_object();
-  object_whole(rest, "imax", g->global[0]);
-  object_whole(rest, "jmax", g->global[1]);
-  object_whole(rest, "kmax", g->global[2]);
-  object_set(rest, "procs", json_pack("[i,i,i]", g->procs[0], g->procs[1], g->procs[2]));
+  for (int d = 0; d < 3; d++) object_whole(rest, of->extents[d], g->global[d]);
+  object_set(rest, "procs", procs_json(g->procs));
   object_whole(rest, "hosts", g->hosts);
   object_real(rest, "seconds", t->seconds);
   object_set(rest, "low", bound(t->low));
@@ -127,7 +136,8 @@ static json_t *point_json(const struct predict_point *point)
 static json_t *points_json(const struct predict *p)
 {
   json_t *list = json_array();
-  for (int n = 0; n < p->n; n++) json_array_append_new(list, point_json(&p->points[n]));
+  for (int n = 0; n < p->n; n++)
+    json_array_append_new(list, point_json(&p->points[n], &workloads[p->model.program]));
   return list;
 }
 
@@ -157,7 +167,7 @@ static json_t *pair_json(const struct predict *p, const struct validate_table *t
   object_text(json, "size", run->size);
   object_text(json, "scaling", run->weak ? "weak" : "strong");
   object_whole(json, "ranks", run->ranks);
-  object_set(json, "procs", json_pack("[i,i,i]", run->procs[0], run->procs[1], run->procs[2]));
+  object_set(json, "procs", procs_json(run->procs));
   object_text(json, "transport", run->transport);
   object_real(json, "measured", run->seconds);
   object_set(json, "predicted", pair->predicted ? report_json_real(pair->time.seconds) : json_null());

@@ -6,6 +6,7 @@
 
 #include "base/meta.h"
 #include "tools/predict/predict.h"
+#include "tools/predict/workload.h"
 
 #define PAIRS_SHOWN 40
 #define LEFT_SHOWN  8
@@ -28,15 +29,19 @@ static void print_left(const struct study *study, FILE *out)
 
 static void print_what(const struct predict *p, FILE *out)
 {
+  const struct workload *of = &workloads[p->model.program];
   fprintf(out, "himeno-predict %s\n\n", meta_version());
   if (p->study.n > 0)
-    fprintf(out, "  study      %d runs of kernel %s, backend %s, %s; %d documents left aside\n", p->study.n,
-            p->study.runs[0].kernel, p->study.runs[0].backend, p->study.runs[0].device, p->study.n_left);
+    fprintf(out, "  study      %d %ss of kernel %s, backend %s, %s; %d documents left aside\n", p->study.n,
+            p->model.program == STUDY_GEMM ? of->work : "run", p->study.runs[0].kernel,
+            p->study.runs[0].backend, p->study.runs[0].device, p->study.n_left);
   else
     fprintf(out, "  model      %s\n", p->config.model);
-  fprintf(out, "  measured   up to %d ranks on %d host%s, %.3g to %.3g points a rank\n", p->model.ranks_most,
+  fprintf(out, "  measured   up to %d ranks on %d host%s, %.3g to %.3g %ss a rank\n", p->model.ranks_most,
           p->model.hosts_most, p->model.hosts_most == 1 ? "" : "s", p->model.points_least,
-          p->model.points_most);
+          p->model.points_most, of->point);
+  if (p->model.program == STUDY_GEMM && p->model.product.panel > 0)
+    fprintf(out, "  panels     of k %lld, as in the study\n", (long long)p->model.product.panel);
   print_left(&p->study, out);
   if (p->config.sweeps_a_pass > 0)
     fprintf(out, "  what if    a pass made %d sweeps\n", (int)p->config.sweeps_a_pass);
@@ -48,8 +53,7 @@ static void print_what(const struct predict *p, FILE *out)
 static void print_model(const struct model *m, FILE *out)
 {
   char name[96];
-  fprintf(out,
-          "\n  Fitted: seconds a sweep = max(interior, exchange) + boundary + synchronisation + reduction\n");
+  fprintf(out, "\n  Fitted: seconds a %s = %s\n", workloads[m->program].work, workloads[m->program].formula);
   for (int c = 0; c < m->columns; c++)
     if (m->seen[c] && m->value[c] > 0)
       fprintf(out, "    %-28s %12.4g  +- %.2g\n", model_term_name(m, c, name), m->value[c], m->error[c]);
@@ -81,13 +85,14 @@ static void print_model(const struct model *m, FILE *out)
 
 static void print_point(const struct predict_point *point, FILE *out)
 {
+  char cut[STUDY_TEXT];
   const struct model_time *t = &point->time;
   if (!point->predicted) {
     fprintf(out, "  %-6s %5d  not predicted: %s\n", point->size.name, point->ranks, point->why);
     return;
   }
-  fprintf(out, "  %-6s %5d  %3dx%dx%d  %11.2f", point->size.name, point->ranks, point->geometry.procs[0],
-          point->geometry.procs[1], point->geometry.procs[2], t->seconds * 1e6);
+  fprintf(out, "  %-6s %5d  %7s  %11.2f", point->size.name, point->ranks,
+          study_cut_text(point->geometry.procs, cut), t->seconds * 1e6);
   if (t->low > 0) fprintf(out, " (%.2f ... %.2f)", t->low * 1e6, t->high * 1e6);
   fprintf(out, "  %9.1f  %5.1f%%  %+5.1f%%  %s%s\n", point->gflops, 100 * point->efficiency,
           100 * (t->seconds / point->twice_network - 1), t->limit, t->extrapolated ? " *" : "");
@@ -100,9 +105,9 @@ static void print_points(const struct predict *p, FILE *out)
     const struct predict_point *point = &p->points[n];
     if (!last || strcmp(last->transport, point->transport) != 0 || last->weak != point->weak)
       fprintf(out,
-              "\n  %s scaling by %s\n  size   ranks  cut        us a sweep (90%%)  GFLOPS  efficiency  "
+              "\n  %s scaling by %s\n  size   ranks  cut        us a %s (90%%)  GFLOPS  efficiency  "
               "network x2  limit\n",
-              point->weak ? "Weak" : "Strong", point->transport);
+              point->weak ? "Weak" : "Strong", point->transport, workloads[p->model.program].work);
     print_point(point, out);
     last = point;
   }
@@ -121,25 +126,28 @@ static void print_beyond(const struct predict *p, FILE *out)
 
 static void print_ends(const struct predict *p, FILE *out)
 {
+  const char *work = workloads[p->model.program].work;
   if (p->n_ends > 0) fprintf(out, "\n  Where strong scaling ends\n");
   for (int n = 0; n < p->n_ends; n++) {
     const struct predict_end *end = &p->ends[n];
     if (end->searched_ranks == 0) continue;
-    fprintf(out,
-            "    %-6s by %-9s  half of the efficiency is left at %d ranks, %s %d ranks (%.2f us a sweep)\n",
-            end->size.name, end->transport, end->efficient_ranks,
-            end->fastest_ranks < end->searched_ranks ? "a sweep is shortest at"
-                                                     : "and it still gains at the last searched,",
-            end->fastest_ranks, end->fastest_seconds * 1e6);
+    fprintf(out, "    %-6s by %-9s  half of the efficiency is left at %d ranks, ", end->size.name,
+            end->transport, end->efficient_ranks);
+    if (end->fastest_ranks < end->searched_ranks)
+      fprintf(out, "a %s is shortest at", work);
+    else
+      fprintf(out, "and it still gains at the last searched,");
+    fprintf(out, " %d ranks (%.2f us a %s)\n", end->fastest_ranks, end->fastest_seconds * 1e6, work);
   }
 }
 
 static void print_pair(const struct validate_pair *pair, FILE *out)
 {
   const struct study_run *run = &pair->run;
-  fprintf(out, "    %-12s %-6s %-6s %4d  %3dx%dx%d  %-9s %11.2f", pair->left, run->size,
-          run->weak ? "weak" : "strong", run->ranks, run->procs[0], run->procs[1], run->procs[2],
-          run->transport, run->seconds * 1e6);
+  char cut[STUDY_TEXT];
+  fprintf(out, "    %-12s %-6s %-6s %4d  %7s  %-9s %11.2f", pair->left, run->size,
+          run->weak ? "weak" : "strong", run->ranks, study_cut_text(run->procs, cut), run->transport,
+          run->seconds * 1e6);
   if (!pair->predicted)
     fprintf(out, "  the rest tells too little\n");
   else
@@ -169,14 +177,15 @@ static void print_explained(const struct predict *p, const struct validate_table
   for (int i = 0; i < table->n; i++) {
     const struct validate_pair *pair = &table->pairs[i];
     const struct explained e = predict_explain(p, table, pair);
+    char cut[STUDY_TEXT];
     int kind = 0;
     if (!e.cause) continue;
     if (n++ == 0)
       fprintf(out, "    beyond their intervals, or off by more than 8%% (p2p, one rank) or 12%% (others, and "
                    "sizes left out):\n");
     if (n <= PAIRS_SHOWN)
-      fprintf(out, "    %-12s %-6s %-6s %dx%dx%d %s %+.1f%%: %s: %s\n", pair->left, pair->run.size,
-              pair->run.weak ? "weak" : "strong", pair->run.procs[0], pair->run.procs[1], pair->run.procs[2],
+      fprintf(out, "    %-12s %-6s %-6s %s %s %+.1f%%: %s: %s\n", pair->left, pair->run.size,
+              pair->run.weak ? "weak" : "strong", study_cut_text(pair->run.procs, cut),
               pair->run.ranks > 1 ? pair->run.transport : "one rank", 100 * pair->error, e.cause, e.why);
     while (kind < kinds && strcmp(causes[kind], e.cause) != 0) kind++;
     if (kind == kinds) causes[kinds++] = e.cause;

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/values.h"
+#include "gemm/types.h"
 #include "tools/predict/study.h"
 
 /* Of a checksum, before what it is of. */
@@ -56,7 +57,7 @@ typedef int alike(const struct study_run *a, const struct study_run *b);
 static int same_kind(const struct study_run *a, const struct study_run *b)
 {
   return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->backend, b->backend) == 0 && a->depth == b->depth &&
-         strcmp(a->device, b->device) == 0;
+         a->product.type == b->product.type && strcmp(a->device, b->device) == 0;
 }
 
 static int same_machine(const struct study_run *a, const struct study_run *b)
@@ -147,9 +148,13 @@ static status_t leave_where(struct study *study, enum study_reason reason, judge
 static void judge_kind(const struct study *study, int r, const void *with, char why[STUDY_WHY])
 {
   const struct study_run *run = &study->runs[r];
+  char of[32];
+  if (run->program == STUDY_GEMM)
+    snprintf(of, sizeof of, "type %s", gemm_types[run->product.type].name);
+  else
+    snprintf(of, sizeof of, "T %d", run->depth);
   if (!same_kind(run, with))
-    snprintf(why, STUDY_WHY, "kernel %s, backend %s, T %d, %s", run->kernel, run->backend, run->depth,
-             run->device);
+    snprintf(why, STUDY_WHY, "kernel %s, backend %s, %s, %s", run->kernel, run->backend, of, run->device);
 }
 
 static void judge_ranks(const struct study *study, int r, const void *with, char why[STUDY_WHY])

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "tools/predict/predict.h"
+#include "tools/predict/workload.h"
 
 static status_t hash_make(json_t *document, char hash[SHA256_TEXT])
 {
@@ -62,7 +63,7 @@ static status_t seal_open(const char *path, const char *expected, json_t **docum
 
 static int is_of_run(const json_t *point, const struct study_run *run)
 {
-  static const char *const extents[] = {"imax", "jmax", "kmax"};
+  const char *const *extents = workloads[run->program].extents;
   const char *transport = json_string_value(json_object_get(point, "transport"));
   for (int d = 0; d < 3; d++) {
     if (json_integer_value(json_object_get(point, extents[d])) != run->global[d]) return 0;

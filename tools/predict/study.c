@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "base/stats.h"
+#include "gemm/problem.h"
 
 /* No sweep and no message takes so long, and no path carries so much. */
 #define SECONDS_MOST   3600.0
@@ -91,10 +92,14 @@ static void seconds_set(const json_t *result, int64_t block, double sweeps, stru
 
 static int run_is_whole(const struct study_run *run)
 {
+  const int product = run->program == STUDY_GEMM;
   for (int d = 0; d < 3; d++)
-    if (run->global[d] < 3 || run->procs[d] < 1) return 0;
-  return run->ranks == run->procs[0] * run->procs[1] * run->procs[2] && run->depth >= 1 && run->seconds > 0 &&
-         run->seconds < SECONDS_MOST && run->kernel[0] && run->size[0];
+    if (run->global[d] < (product ? 1 : 3) || (d < 3 - product && run->procs[d] < 1)) return 0;
+  for (int d = 0; d < 3; d++)
+    if (product && run->global[d] > GEMM_EXTENT_MAX) return 0;
+  if (product && (run->product.type == GEMM_TYPES || run->product.panel < 1)) return 0;
+  return run->ranks == run->procs[0] * run->procs[1] * (product ? 1 : run->procs[2]) && run->depth >= 1 &&
+         run->seconds > 0 && run->seconds < SECONDS_MOST && run->kernel[0] && run->size[0];
 }
 
 static int handover_of(const json_t *document)
@@ -108,15 +113,13 @@ static int handover_of(const json_t *document)
   return told;
 }
 
-static void run_read(const json_t *document, const char *path, struct study_run *run)
+/* What documents of all programs have. */
+static void frame_read(const json_t *document, const char *path, struct study_run *run)
 {
-  static const char *const extents[] = {"imax", "jmax", "kmax"};
   const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");
-  const json_t *procs = json_object_get(config, "procs"), *first = json_array_get(ranks, 0);
+  const json_t *first = json_array_get(ranks, 0);
   *run = (struct study_run){.ranks = (int)json_array_size(ranks), .hosts = hosts_count(ranks)};
   text_copy(run->file, sizeof run->file, path);
-  text_copy(run->size, sizeof run->size, text_of(config, "size"));
-  text_copy(run->transport, sizeof run->transport, text_of(config, "transport"));
   text_copy(run->kernel, sizeof run->kernel, text_of(config, "kernel"));
   text_copy(run->backend, sizeof run->backend, text_of(config, "backend"));
   text_copy(run->device, sizeof run->device, text_of(first, "device"));
@@ -124,22 +127,77 @@ static void run_read(const json_t *document, const char *path, struct study_run 
   text_copy(run->driver, sizeof run->driver, text_of(first, "driver"));
   text_copy(run->pci, sizeof run->pci, text_of(first, "pci"));
   text_copy(run->uuid, sizeof run->uuid, text_of(first, "uuid"));
+  run->handover = handover_of(document);
+}
+
+/* The whole and its cut, from where the program's documents have them. */
+static void cut_read(const json_t *config, const char *const extents[3], const json_t *cut,
+                     struct study_run *run)
+{
+  const json_t *procs = json_object_get(cut, "procs");
+  text_copy(run->transport, sizeof run->transport, text_of(cut, "transport"));
+  run->weak = json_is_true(json_object_get(cut, "weak"));
   for (int d = 0; d < 3; d++) {
     run->global[d] = json_integer_value(json_object_get(config, extents[d]));
     run->procs[d] = (int)json_integer_value(json_array_get(procs, (size_t)d));
   }
-  run->handover = handover_of(document);
+}
+
+static void run_read(const json_t *document, const char *path, struct study_run *run)
+{
+  static const char *const extents[] = {"imax", "jmax", "kmax"};
+  const json_t *config = json_object_get(document, "config");
+  frame_read(document, path, run);
+  cut_read(config, extents, config, run);
+  text_copy(run->size, sizeof run->size, text_of(config, "size"));
   bits_set(config, json_object_get(document, "result"), json_integer_value(json_object_get(config, "block")),
            run);
-  run->weak = json_is_true(json_object_get(config, "weak"));
   run->overlap = json_is_true(json_object_get(config, "overlap"));
   run->depth = (int)json_integer_value(json_object_get(config, "T"));
   seconds_set(json_object_get(document, "result"), json_integer_value(json_object_get(config, "block")),
               json_number_value(json_object_get(config, "sweeps")), run);
 }
 
+/* SIZE as it was given: by weak scaling C is a rank's. */
+static void product_size(struct study_run *run)
+{
+  const int64_t *of = run->global;
+  const int p = run->weak && run->procs[0] > 0 ? run->procs[0] : 1,
+            q = run->weak && run->procs[1] > 0 ? run->procs[1] : 1;
+  if (of[0] / p == of[1] / q && of[1] / q == of[2])
+    snprintf(run->size, sizeof run->size, "%lld", (long long)of[2]);
+  else
+    snprintf(run->size, sizeof run->size, "%lldx%lldx%lld", (long long)(of[0] / p), (long long)(of[1] / q),
+             (long long)of[2]);
+}
+
+/* The slowest rank's median product; blocks are rank 0's. */
+static void product_read(const json_t *document, const char *path, struct study_run *run)
+{
+  static const char *const extents[] = {"m", "n", "k"};
+  const json_t *config = json_object_get(document, "config"), *result = json_object_get(document, "result"),
+               *cut = json_object_get(config, "distributed");
+  frame_read(document, path, run);
+  cut_read(config, extents, cut, run);
+  if (run->ranks == 1) text_copy(run->transport, sizeof run->transport, "none");
+  run->program = STUDY_GEMM;
+  run->product.panel = json_integer_value(json_object_get(cut, "panel"));
+  while (run->product.type < GEMM_TYPES && !text_is(config, "type", gemm_types[run->product.type].name))
+    run->product.type++;
+  product_size(run);
+  run->overlap = run->depth = 1;
+  seconds_set(result, json_integer_value(json_object_get(result, "launches")), 1, run);
+  run->seconds = json_number_value(json_object_get(result, "seconds"));
+  run->verified = !text_is(json_object_get(result, "check"), "how", "no");
+}
+
 static status_t run_keep(struct study *study, const struct study_run *run)
 {
+  static const char *const programs[] = {"himeno-gpu", "gemm-gpu"};
+  if (study->n > 0 && run->program != study->program)
+    return log_fail(STATUS_USAGE, "%s: a run of %s, and %s is one of %s: a study is of one program",
+                    run->file, programs[run->program], study->runs[0].file, programs[study->program]);
+  study->program = run->program;
   struct study_run *longer = realloc(study->runs, (size_t)(study->n + 1) * sizeof *longer);
   if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
   study->runs = longer;
@@ -169,16 +227,19 @@ static status_t run_add(struct study *study, const json_t *document, const char 
 {
   const json_t *result = json_object_get(document, "result");
   struct study_run run;
+  const int product = text_is(document, "schema", "gemm-gpu/1");
   if (text_is(document, "schema", "himeno-sim/1")) return simulated_add(study, document, path);
-  if (!text_is(document, "schema", "himeno-gpu/1") && !text_is(document, "schema", "himeno-gpu/2"))
-    return study_leave(study, LEFT_OTHER, path, "no document of himeno-gpu");
+  if (product && !json_object_get(json_object_get(document, "config"), "distributed"))
+    return study_leave(study, LEFT_OTHER, path, "products of each rank's own, without --distributed");
+  if (!product && !text_is(document, "schema", "himeno-gpu/1") &&
+      !text_is(document, "schema", "himeno-gpu/2"))
+    return study_leave(study, LEFT_OTHER, path, "no document of himeno-gpu or gemm-gpu");
   if (!text_is(result, "verdict", "pass") && !text_is(result, "verdict", "slow"))
     return study_leave(study, LEFT_FAILED, path, "the run did not pass");
-  run_read(document, path, &run);
+  (product ? product_read : run_read)(document, path, &run);
   if (!run_is_whole(&run))
     return log_fail(STATUS_USAGE,
-                    "%s: not as its schema says: no sweeps were timed, or the cut does not fit the ranks",
-                    path);
+                    "%s: not as its schema says: nothing was timed, or the cut does not fit the ranks", path);
   return run_keep(study, &run);
 }
 
@@ -223,7 +284,8 @@ status_t study_read(const char *path, struct study *study)
   if (stat(path, &info) != 0) return log_fail(STATUS_ENVIRONMENT, "%s: %m", path);
   status_t status = S_ISDIR(info.st_mode) ? folder_add(&s, path) : file_add(&s, path);
   if (status == STATUS_OK && s.n == 0)
-    status = log_fail(STATUS_ENVIRONMENT, "%s: no document of a himeno-gpu run that passed", path);
+    status = log_fail(STATUS_ENVIRONMENT,
+                      "%s: no document of a run of himeno-gpu, or gemm-gpu --distributed, that passed", path);
   if (status != STATUS_OK) {
     study_free(&s);
     return status;

@@ -1,22 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What was measured: runs of himeno-gpu, and the paths that comm-gpu fitted. */
+ * \brief What was measured: runs of himeno-gpu or of gemm-gpu --distributed, and the paths that
+ * comm-gpu fitted. */
 #ifndef TOOLS_PREDICT_STUDY_H
 #define TOOLS_PREDICT_STUDY_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/status.h"
 
 #define STUDY_TEXT 64
 
-/** One document of himeno-gpu (or of himeno-sim, which has the same fields). Times are seconds a
- * sweep. */
+/** Whose runs they are: sweeps of himeno-gpu, products over all ranks of gemm-gpu. */
+enum study_program { STUDY_HIMENO, STUDY_GEMM, STUDY_PROGRAMS };
+
+/** What a product has that a sweep has not. */
+struct study_product {
+  int type;      /**< enum gemm_type */
+  int64_t panel; /**< k of a panel; in a model 0: gemm-gpu's own choice */
+  int on_cpu;    /**< which is another on CPUs */
+};
+
+/** One document of himeno-gpu (or of himeno-sim, which has the same fields), or of gemm-gpu. Times
+ * are seconds a sweep or a product. */
 struct study_run {
+  enum study_program program;
+  struct study_product product;
   char file[256];
   char size[STUDY_TEXT], transport[STUDY_TEXT], kernel[STUDY_TEXT], backend[STUDY_TEXT], device[128];
   int64_t global[3];
-  int procs[3], ranks, hosts, weak, overlap, depth;
+  int procs[3]; /**< the third is 0 where it is C that is cut */
+  int ranks, hosts, weak, overlap, depth;
   /** staged halos: 1 where it tells how they were handed over, 0 where it is of before such
    * documents, by MPI; −1 without any */
   int handover;
@@ -52,6 +67,7 @@ struct study_left {
 };
 
 struct study {
+  enum study_program program; /**< of all runs */
   int n, n_left;
   struct study_run *runs;
   struct study_left *left;
@@ -86,8 +102,8 @@ struct study_paths {
 };
 
 /** \brief Reads all *.json of a folder, or one file. STATUS_ENVIRONMENT when it cannot be read or
- * holds no run that passed; STATUS_USAGE, naming the file, for a himeno-gpu document that is not as
- * its schema says. */
+ * holds no run that passed; STATUS_USAGE, naming the file, for a run's document that is not as its
+ * schema says or is of another program than the runs before it. */
 status_t study_read(const char *path, struct study *study);
 void study_free(struct study *study);
 
@@ -118,6 +134,16 @@ status_t study_staging_select(struct study *study, int handover);
 static inline const char *study_staging(int handover)
 {
   return handover ? "through shared memory" : "by MPI alone, as before shared memory";
+}
+
+/** \brief "2x2x1", of a product "2x2". */
+static inline const char *study_cut_text(const int procs[3], char text[STUDY_TEXT])
+{
+  if (procs[2] > 0)
+    snprintf(text, STUDY_TEXT, "%dx%dx%d", procs[0], procs[1], procs[2]);
+  else
+    snprintf(text, STUDY_TEXT, "%dx%d", procs[0], procs[1]);
+  return text;
 }
 
 /** \brief Ranks of each host of a run. */

@@ -11,14 +11,15 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "suite/progress.h"
+#include "tools/predict/workload.h"
 
 /* What of a run belongs to a kind, as text. */
 static void label(enum model_kind kind, const struct study_run *run, char text[STUDY_TEXT])
 {
   if (kind == KIND_RANKS) snprintf(text, STUDY_TEXT, "%d ranks", run->ranks);
   if (kind == KIND_SIZE) snprintf(text, STUDY_TEXT, "size %.50s", run->size);
-  if (kind == KIND_CUT)
-    snprintf(text, STUDY_TEXT, "cut %dx%dx%d", run->procs[0], run->procs[1], run->procs[2]);
+  char cut[STUDY_TEXT];
+  if (kind == KIND_CUT) snprintf(text, STUDY_TEXT, "cut %.50s", study_cut_text(run->procs, cut));
 }
 
 int validate_is_left(enum model_kind kind, const struct study_run *run, const char *left)
@@ -43,8 +44,7 @@ static void run_predict(const struct model *model, const struct study_run *run, 
   int per_host = study_per_host(run);
   log_mute(1);
   pair->predicted =
-      geometry_make(run->global, run->procs, run->depth, run->overlap, per_host, &pair->geometry) ==
-          STATUS_OK &&
+      workload_geometry(run, per_host, &pair->geometry) == STATUS_OK &&
       model_slowest(model, per_host, run->transport, &as_measured, &pair->geometry, &pair->time) == STATUS_OK;
   log_mute(0);
   pair->error = pair->predicted ? pair->time.seconds / run->seconds - 1 : 0;
@@ -59,7 +59,7 @@ static status_t rest_fit(const struct study *study, const struct study_paths *pa
                          const char *left, const struct model *from, int replicates, struct study *rest,
                          struct model *model, int *fits)
 {
-  *rest = (struct study){.runs = calloc((size_t)study->n + 1, sizeof *rest->runs)};
+  *rest = (struct study){.program = study->program, .runs = calloc((size_t)study->n + 1, sizeof *rest->runs)};
   if (!rest->runs) return log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
   for (int r = 0; r < study->n; r++)
     if (!validate_is_left(kind, &study->runs[r], left)) rest->runs[rest->n++] = study->runs[r];
@@ -288,8 +288,9 @@ static status_t outlier_leave(struct study *study, const struct study_paths *pat
   if (p >= 0) {
     const struct study_run *run = &study->runs[p];
     status = study_leave(study, LEFT_OUTLIER, run->file,
-                         "%.3g us a sweep, where the others let expect %.3g: off by %.0f times their spread",
-                         1e6 * run->seconds, 1e6 * table.pairs[p].time.seconds, times);
+                         "%.3g us a %s, where the others let expect %.3g: off by %.0f times their spread",
+                         1e6 * run->seconds, workloads[run->program].work, 1e6 * table.pairs[p].time.seconds,
+                         times);
     study->n--;
     memmove(&study->runs[p], &study->runs[p + 1], (size_t)(study->n - p) * sizeof *study->runs);
     *left = 1;

@@ -47,6 +47,9 @@ status_t sim_model_read(const char *path, const struct study_between *between, i
                         struct model *model)
 {
   RETURN_IF_FAILED(model_json_read(path, NULL, model));
+  if (model->program != STUDY_HIMENO)
+    return log_fail(STATUS_USAGE, "--model %s: a model of %s, and ranks of himeno-gpu are simulated", path,
+                    model_program_names[model->program]);
   const int staged = model_way(model, "staged");
   struct study_between given = *between;
   if (platform && staged >= 0)

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Products of gemm-gpu over many ranks: what each rank has to do, known parameters found again,
+ * larger products predicted from smaller ones, and intervals that hold what they promise. */
+#include "tests/unit/predict_machine.h"
+
+#include "gemm/types.h"
+#include "tools/predict/workload.h"
+
+static const double LAUNCH = 20e-6, MULTIPLY_ADD = 4e-14, STEP = 6e-6;
+
+static const struct {
+  const char *name;
+  int64_t extent[3];
+} products[] = {{"1024", {1024, 1024, 1024}},
+                {"2048", {2048, 2048, 2048}},
+                {"3000x2000x16384", {3000, 2000, 16384}},
+                {"8192", {8192, 8192, 8192}},
+                {"4096x4096x32768", {4096, 4096, 32768}}};
+#define PRODUCTS (sizeof products / sizeof products[0])
+
+static double up(double a, double b)
+{
+  return ceil(a / b);
+}
+
+/* Panel by panel, written down a second time: panel j + 1 travels while j is multiplied. Bytes are
+ * slowed by those of the host as in machine_time. */
+static double product_time(const struct machine *m, const struct study_run *run)
+{
+  const double P = run->procs[0], Q = run->procs[1], k = (double)run->global[2],
+               width = (double)run->product.panel, rows = up((double)run->global[0], P),
+               columns = up((double)run->global[1], Q), panels = up(k, width), longest = fmax(P, Q) - 1;
+  const double own = 4 * ((Q - 1) * up(width, Q) * rows + (P - 1) * up(width, P) * columns),
+               all = 4 * ((Q - 1) * up(width, Q) * (double)run->global[0] * Q +
+                          (P - 1) * up(width, P) * (double)run->global[1] * P);
+  const double bytes = m->at_once ? own : (1 - m->company) * own + m->company * all / 2;
+  const double messages = m->at_once ? STEP * longest : NEIGHBOUR * (P + Q - 2);
+  const double travel = longest > 0 ? LATENCY * longest + messages + bytes / BANDWIDTH : 0;
+  /* tiles of C go in waves over 132 multiprocessors */
+  const double waves = m->tile > 0 ? up(up(rows, m->tile) * up(columns, m->tile), 132) : 0;
+  const double made = m->tile > 0 ? waves * 132 * m->tile * m->tile : rows * columns;
+  const double multiply = LAUNCH + MULTIPLY_ADD * made * k / panels;
+  double seconds = travel;
+  for (int j = 0; j < (int)panels; j++) seconds += j + 1 < (int)panels ? fmax(multiply, travel) : multiply;
+  return seconds + REDUCE_LOG * log2(run->ranks);
+}
+
+static struct study_run product_of(const struct machine *m, size_t p, const int asked[3], int ranks, int weak)
+{
+  struct study_run run = {.program = STUDY_GEMM,
+                          .kernel = "pipeline",
+                          .backend = "cuda",
+                          .device = "Made up",
+                          .ranks = ranks,
+                          .hosts = 1,
+                          .weak = weak,
+                          .overlap = 1,
+                          .depth = 1};
+  snprintf(run.size, sizeof run.size, "%s", products[p].name);
+  snprintf(run.transport, sizeof run.transport, "%s", m->at_once ? "p2p" : "staged");
+  memcpy(run.global, products[p].extent, sizeof run.global);
+  run.product.panel = run.global[2] < 4096 ? run.global[2] : 4096; /* gemm-gpu's choice on a GPU */
+  assert_int_equal(workloads[STUDY_GEMM].cut(asked, &run), STATUS_OK);
+  run.seconds = product_time(m, &run) * (1 + m->noise * normal());
+  return run;
+}
+
+/* But for the size \a without, on ranks from \a least to \a most, strong and weak; four also in a
+ * row. */
+static struct study products_make(const struct machine *m, size_t without, int least, int most)
+{
+  static const int itself[3], row[3] = {4, 1, 0};
+  struct study study = {.program = STUDY_GEMM, .runs = calloc(128, sizeof *study.runs)};
+  assert_non_null(study.runs);
+  for (size_t p = 0; p < PRODUCTS; p++)
+    for (int ranks = least; ranks <= most && p != without; ranks += ranks < 4 ? 1 : ranks) {
+      for (int weak = 0; weak < (ranks > 1 ? 2 : 1); weak++)
+        study.runs[study.n++] = product_of(m, p, itself, ranks, weak);
+      if (ranks == 4) study.runs[study.n++] = product_of(m, p, row, 4, 0);
+    }
+  return study;
+}
+
+/* As himeno-predict does it. */
+static struct model *products_fit(const struct study *study)
+{
+  struct model *model = calloc(1, sizeof *model);
+  struct study_paths paths = paths_make();
+  struct validate_table table;
+  assert_int_equal(model_fit(study, &paths, NULL, 1, model), STATUS_OK);
+  assert_int_equal(validate_run(study, &paths, model, &table), STATUS_OK);
+  validate_widen(&table, model);
+  validate_free(&table);
+  return model;
+}
+
+static void known_terms_are_found_and_larger_ones_predicted(void **state)
+{
+  const struct machine exact = {.company = 0.3}, linked = {.at_once = 1}, *both[] = {&exact, &linked};
+  (void)state;
+  for (int b = 0; b < 2; b++) {
+    struct study study = products_make(both[b], 2, 1, 4), all = products_make(both[b], PRODUCTS, 1, 16);
+    struct validate_table table;
+    struct model *model = products_fit(&study);
+    const int way = model_way(model, b ? "p2p" : "staged");
+    assert_near(model->value[TERM_POINT], MULTIPLY_ADD, 0.01);
+    assert_near(model->value[TERM_PASS], LAUNCH, 0.2);
+    assert_true(model->cache_points == 0 && model->tile_points == 0);
+    if (b) assert_near(model->value[model_way_column(way, WAY_BANDWIDTH)] / 0.92, 1, 0.03);
+    assert_int_equal(validate_against(model, &all, &table), STATUS_OK);
+    assert_int_equal(table.n, all.n);
+    for (int p = 0; p < table.n; p++) {
+      assert_true(table.pairs[p].predicted);
+      assert_near(1 + table.pairs[p].error, 1, table.pairs[p].run.ranks > 4 ? 0.05 : 0.02);
+    }
+    validate_free(&table);
+    study_free(&study);
+    study_free(&all);
+    free(model);
+  }
+}
+
+/* Of ranks and of a size that no run had: how many lie in their intervals of 60, whose ends are as
+ * many times apart. */
+static int products_later_hold(const struct machine *m, double *width)
+{
+  int n = 0, inside = 0;
+  double widths = 0;
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    random_state = 1000 * seed;
+    struct study study = products_make(m, 2, 1, 4), later = products_make(m, PRODUCTS, 8, 16);
+    struct validate_table table;
+    struct model *model = products_fit(&study);
+    assert_int_equal(validate_against(model, &later, &table), STATUS_OK);
+    for (int p = 0; p < table.n; p++) {
+      const struct validate_pair *pair = &table.pairs[p];
+      assert_true(pair->predicted && pair->time.low > 0);
+      inside += !validate_is_outside(pair);
+      widths += log(pair->time.high / pair->time.low);
+      n++;
+    }
+    validate_free(&table);
+    study_free(&study);
+    study_free(&later);
+    free(model);
+  }
+  assert_int_equal(n, 60);
+  *width = exp(widths / n);
+  printf("  company %.1f, tiles %g, p2p %d: %d of %d inside, ends %.2f apart\n", m->company, m->tile,
+         m->at_once, inside, n, *width);
+  return inside;
+}
+
+/* And not by intervals that hold anything: where copies share the host's memory, where not, by
+ * stores, and where the model is wrong, as kernels waste most of a wave of tiles on few blocks. */
+static void nine_of_ten_larger_products_lie_in_the_interval(void **state)
+{
+  static const struct machine machines[] = {{.noise = 0.03},
+                                            {.noise = 0.03, .company = 0.3},
+                                            {.noise = 0.03, .company = 0.9},
+                                            {.noise = 0.03, .at_once = 1},
+                                            {.noise = 0.03, .tile = 128},
+                                            {.noise = 0.03, .company = 0.3, .tile = 128},
+                                            {.noise = 0.03, .company = 0.9, .tile = 128},
+                                            {.noise = 0.03, .at_once = 1, .tile = 128}};
+  int inside = 0;
+  (void)state;
+  for (int m = 0; m < 8; m++) {
+    double width;
+    const int held = products_later_hold(&machines[m], &width);
+    assert_true(held >= 48 && width < 1.5);
+    inside += held;
+  }
+  assert_true(inside >= 8 * 54);
+}
+
+/* 100x60x1000 over 2x3, panels of 300: four, whose slices of A are 100 and of B 150 of k. */
+static void a_rank_sends_its_slices_in_each_step(void **state)
+{
+  struct study_run run = {.program = STUDY_GEMM,
+                          .product = {.type = GEMM_F32, .panel = 300},
+                          .global = {101, 60, 1000},
+                          .procs = {2, 3, 0},
+                          .ranks = 6};
+  struct geometry g, other;
+  (void)state;
+  assert_int_equal(workload_geometry(&run, 6, &g), STATUS_OK);
+  assert_near(g.points, 51.0 * 20 * 1000, 1e-9);
+  assert_near(g.all_points, 101.0 * 60 * 1000, 1e-9);
+  assert_near(g.bytes[STUDY_SAME_HOST], 4 * 4 * (2.0 * 100 * 51 + 150.0 * 20), 1e-9);
+  assert_near(g.host_bytes, 4 * 4 * (2.0 * 100 * 101 * 3 + 150.0 * 60 * 2), 1e-9);
+  assert_true(g.launches == 4 && g.rounds == 8 && g.neighbours == 12 && g.hosts == 1);
+  assert_near(g.overlap, 0.75, 1e-9);
+  struct model *model = calloc(1, sizeof *model);
+  struct model_parts parts;
+  model->slabs_hidden = 1;
+  model->value[TERM_PASS] = 2;
+  model_parts_make(model, &g, -1, &parts);
+  assert_near(parts.interior, 4 * 2, 1e-9);
+  free(model);
+  run.product.type = GEMM_BF16;
+  assert_int_equal(workload_geometry(&run, 6, &other), STATUS_OK);
+  assert_near(2 * other.host_bytes, g.host_bytes, 1e-9);
+  double sum = 0; /* of one host, in another way */
+  for (int rank = 0; rank < 6; rank++) {
+    assert_int_equal(other.of_rank(&other, rank, 6, &other), STATUS_OK);
+    sum += other.bytes[STUDY_SAME_HOST];
+  }
+  assert_near(sum, other.host_bytes, 1e-9);
+  for (int rank = 0; rank < 6; rank++) { /* none has more than the busiest */
+    assert_int_equal(g.of_rank(&g, rank, 6, &other), STATUS_OK);
+    assert_true(other.points <= g.points && other.bytes[0] <= g.bytes[0] && other.rounds == g.rounds);
+  }
+}
+
+/* Rows of three fill a host: columns go between hosts. By twos rows do too, at their ends. */
+static void rings_leave_a_host_where_its_ranks_end(void **state)
+{
+  struct study_run run = {.program = STUDY_GEMM,
+                          .product = {.type = GEMM_F32, .panel = 300},
+                          .global = {60, 60, 300},
+                          .procs = {2, 3, 0},
+                          .ranks = 6};
+  /* two steps of A, from 1 to 2, 2 to 0, 3 to 4 and 5 to 3 */
+  static const int beyond[] = {0, 2, 2, 2, 0, 2};
+  struct geometry g, one;
+  (void)state;
+  assert_int_equal(workload_geometry(&run, 3, &g), STATUS_OK);
+  assert_true(g.hosts == 2 && g.messages[STUDY_SAME_HOST] == 2 && g.messages[STUDY_OTHER_HOST] == 1);
+  assert_near(g.bytes[STUDY_OTHER_HOST], 4.0 * 150 * 20, 1e-9);
+  assert_int_equal(workload_geometry(&run, 2, &g), STATUS_OK);
+  for (int rank = 0; rank < 6; rank++) {
+    assert_int_equal(g.of_rank(&g, rank, 2, &one), STATUS_OK);
+    const int column = 1; /* its peer, three ranks on, is on another host */
+    assert_int_equal((int)one.messages[STUDY_OTHER_HOST], beyond[rank] + column);
+  }
+}
+
+/* Of gemm-gpu's choice on a GPU or a CPU where all runs have it, else the widest. */
+static void panels_of_other_sizes_are_as_the_study_has_them(void **state)
+{
+  struct study_run runs[2] = {{.global = {64, 64, 8192}, .product = {.panel = 4096}},
+                              {.global = {64, 64, 500}, .product = {.panel = 500}}};
+  const struct study study = {.program = STUDY_GEMM, .n = 2, .runs = runs};
+  (void)state;
+  struct study_product found = workload_product(&study);
+  assert_true(found.panel == 0 && !found.on_cpu);
+  runs[0].product.panel = 512;
+  found = workload_product(&study);
+  assert_true(found.panel == 0 && found.on_cpu);
+  runs[0].product.panel = 1000;
+  assert_int_equal(workload_product(&study).panel, 1000);
+}
+
+static void one_panel_hides_nothing(void **state)
+{
+  const struct model_parts parts = {.interior = 3, .latency = 1, .bytes = 1};
+  (void)state;
+  assert_near(model_parts_seconds(&parts, 0), 5, 1e-12);
+  assert_near(model_parts_seconds(&parts, 0.5), 4, 1e-12);
+  assert_near(model_parts_seconds(&parts, 1), 3, 1e-12);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(known_terms_are_found_and_larger_ones_predicted),
+      cmocka_unit_test(nine_of_ten_larger_products_lie_in_the_interval),
+      cmocka_unit_test(a_rank_sends_its_slices_in_each_step),
+      cmocka_unit_test(rings_leave_a_host_where_its_ranks_end),
+      cmocka_unit_test(panels_of_other_sizes_are_as_the_study_has_them),
+      cmocka_unit_test(one_panel_hides_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
