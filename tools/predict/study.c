@@ -18,6 +18,7 @@
 #include "base/report.h"
 #include "base/stats.h"
 #include "gemm/problem.h"
+#include "tools/predict/model.h"
 
 /* No sweep and no message takes so long, and no path carries so much. */
 #define SECONDS_MOST   3600.0
@@ -193,10 +194,10 @@ static void product_read(const json_t *document, const char *path, struct study_
 
 static status_t run_keep(struct study *study, const struct study_run *run)
 {
-  static const char *const programs[] = {"himeno-gpu", "gemm-gpu"};
   if (study->n > 0 && run->program != study->program)
     return log_fail(STATUS_USAGE, "%s: a run of %s, and %s is one of %s: a study is of one program",
-                    run->file, programs[run->program], study->runs[0].file, programs[study->program]);
+                    run->file, model_program_names[run->program], study->runs[0].file,
+                    model_program_names[study->program]);
   study->program = run->program;
   struct study_run *longer = realloc(study->runs, (size_t)(study->n + 1) * sizeof *longer);
   if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
