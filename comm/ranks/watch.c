@@ -105,7 +105,7 @@ static int is_late(const struct watch_wait *wait, uint64_t now)
   return now > wait->begin && (double)(now - wait->begin) >= a->seconds * ALARM_SECOND;
 }
 
-/* Just after a pause the thread has not yet seen how long it was. It tells the pause before it beats
+/* Just after a pause the thread has not yet seen how long it was. It tells that before it beats
  * again, so the beat is read first. */
 static int is_paused(const struct watch_wait *wait)
 {
