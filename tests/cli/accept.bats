@@ -223,7 +223,7 @@ print(eval(sys.argv[1]))' "$1"
 
 @test "errors that are counted meanwhile are told of a run at full speed, and refuse it" {
   policy '{"counted_max": 0}'
-  FAKE_NVML="fixed=3 link_data-late@1=7 xid-late@1=79" accept 2 policy.json --json r.json
+  FAKE_NVML="fixed=3 link_data-late@1=7 xid-late@1=79" accept 2 policy.json -t 1 --json r.json
   expect_status 5
   [ "$(check 'errors counted' rank) $(check 'errors counted' value)" = "1 8.0" ]
   grep -q 'COUNTED .*rank 1 on .*: NVLink CRC errors 7, Xid events 1 (the last: Xid 79), since the run began' <<<"$output"
@@ -234,7 +234,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   [ "$(told '[c["detail"] for c in t[1]["changes"]]')" = "['', 'Xid 79']" ]
   grep -q 'errors counted .*FAIL.*Xid 79' <<<"$output"
   follows_schema
-  FAKE_NVML="fixed=3 link_data-late@1=7" run on 2 "$himeno" -b null -s 34x34x66 --block 5 -t 0.1
+  FAKE_NVML="fixed=3 link_data-late@1=7" run on 2 "$himeno" -b null -s 34x34x66 --block 5 -t 1
   expect_status 0
   grep -q 'COUNTED .*rank 1' <<<"$output"
 }
