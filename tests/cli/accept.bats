@@ -15,7 +15,7 @@ accept() {
   local launch="on $1" policy=$2
   [ "$1" -gt 1 ] || launch= # which takes two seconds to see a failure through
   shift 2
-  run --separate-stderr $launch "$himeno" -b null -s 34x34x66 --block 5 -t 0.2 --accept "$policy" "$@"
+  run --separate-stderr $launch "$himeno" -b null -s 34x34x66 --block 5 -t "${seconds:-0.2}" --accept "$policy" "$@"
 }
 
 # check NAME FIELD: of the last document.
@@ -223,7 +223,7 @@ print(eval(sys.argv[1]))' "$1"
 
 @test "errors that are counted meanwhile are told of a run at full speed, and refuse it" {
   policy '{"counted_max": 0}'
-  FAKE_NVML="fixed=3 link_data-late@1=7 xid-late@1=79" accept 2 policy.json -t 1 --json r.json
+  FAKE_NVML="fixed=3 link_data-late@1=7 xid-late@1=79" seconds=1 accept 2 policy.json --json r.json
   expect_status 5
   [ "$(check 'errors counted' rank) $(check 'errors counted' value)" = "1 8.0" ]
   grep -q 'COUNTED .*rank 1 on .*: NVLink CRC errors 7, Xid events 1 (the last: Xid 79), since the run began' <<<"$output"
