@@ -19,6 +19,7 @@
 #include "base/stats.h"
 #include "gemm/problem.h"
 #include "tools/predict/model.h"
+#include "tools/predict/workload.h"
 
 /* No sweep and no message takes so long, and no path carries so much. */
 #define SECONDS_MOST   3600.0
@@ -132,9 +133,9 @@ static void frame_read(const json_t *document, const char *path, struct study_ru
 }
 
 /* The whole and its cut, from where the program's documents have them. */
-static void cut_read(const json_t *config, const char *const extents[3], const json_t *cut,
-                     struct study_run *run)
+static void cut_read(const json_t *config, const json_t *cut, struct study_run *run)
 {
+  const char *const *extents = workloads[run->program].extents;
   const json_t *procs = json_object_get(cut, "procs");
   text_copy(run->transport, sizeof run->transport, text_of(cut, "transport"));
   run->weak = json_is_true(json_object_get(cut, "weak"));
@@ -146,10 +147,9 @@ static void cut_read(const json_t *config, const char *const extents[3], const j
 
 static void run_read(const json_t *document, const char *path, struct study_run *run)
 {
-  static const char *const extents[] = {"imax", "jmax", "kmax"};
   const json_t *config = json_object_get(document, "config");
   frame_read(document, path, run);
-  cut_read(config, extents, config, run);
+  cut_read(config, config, run);
   text_copy(run->size, sizeof run->size, text_of(config, "size"));
   bits_set(config, json_object_get(document, "result"), json_integer_value(json_object_get(config, "block")),
            run);
@@ -175,13 +175,12 @@ static void product_size(struct study_run *run)
 /* The slowest rank's median product; blocks are rank 0's. */
 static void product_read(const json_t *document, const char *path, struct study_run *run)
 {
-  static const char *const extents[] = {"m", "n", "k"};
   const json_t *config = json_object_get(document, "config"), *result = json_object_get(document, "result"),
                *cut = json_object_get(config, "distributed");
   frame_read(document, path, run);
-  cut_read(config, extents, cut, run);
-  if (run->ranks == 1) text_copy(run->transport, sizeof run->transport, "none");
   run->program = STUDY_GEMM;
+  cut_read(config, cut, run);
+  if (run->ranks == 1) text_copy(run->transport, sizeof run->transport, "none");
   run->product.panel = json_integer_value(json_object_get(cut, "panel"));
   while (run->product.type < GEMM_TYPES && !text_is(config, "type", gemm_types[run->product.type].name))
     run->product.type++;
