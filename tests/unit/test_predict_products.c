@@ -174,14 +174,19 @@ static void nine_of_ten_larger_products_lie_in_the_interval(void **state)
   assert_true(inside >= 8 * 54);
 }
 
-/* 100x60x1000 over 2x3, panels of 300: four, whose slices of A are 100 and of B 150 of k. */
+/* Over 2x3, in panels of 300, whose slices of A are 100 and of B 150 of k. */
+static struct study_run product_2x3(int64_t m, int64_t n, int64_t k)
+{
+  return (struct study_run){.program = STUDY_GEMM,
+                            .product = {.type = GEMM_F32, .panel = 300},
+                            .global = {m, n, k},
+                            .procs = {2, 3, 0},
+                            .ranks = 6};
+}
+
 static void a_rank_sends_its_slices_in_each_step(void **state)
 {
-  struct study_run run = {.program = STUDY_GEMM,
-                          .product = {.type = GEMM_F32, .panel = 300},
-                          .global = {101, 60, 1000},
-                          .procs = {2, 3, 0},
-                          .ranks = 6};
+  struct study_run run = product_2x3(101, 60, 1000);
   struct geometry g, other;
   (void)state;
   assert_int_equal(workload_geometry(&run, 6, &g), STATUS_OK);
@@ -216,11 +221,7 @@ static void a_rank_sends_its_slices_in_each_step(void **state)
 /* Rows of three fill a host: columns go between hosts. By twos rows do too, at their ends. */
 static void rings_leave_a_host_where_its_ranks_end(void **state)
 {
-  struct study_run run = {.program = STUDY_GEMM,
-                          .product = {.type = GEMM_F32, .panel = 300},
-                          .global = {60, 60, 300},
-                          .procs = {2, 3, 0},
-                          .ranks = 6};
+  const struct study_run run = product_2x3(60, 60, 300);
   /* two steps of A, from 1 to 2, 2 to 0, 3 to 4 and 5 to 3 */
   static const int beyond[] = {0, 2, 2, 2, 0, 2};
   struct geometry g, one;
