@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "tools/predict/fit_private.h"
+#include "tools/predict/workload.h"
 
 /* Relative error of a run before anything is known of it, and the bounds of what is found. */
 #define SPREAD_GUESS 0.03
@@ -25,15 +26,10 @@
  * thousand times for two parameters. */
 #define LOSS_GAIN 7.0
 /* Candidates for the points of a tile: doubled from here. */
-#define TILE_LEAST 64
-#define TILE_STEPS 4
-/* Where no run tells: what a rank's bytes cost its host's others, of the time of two that send as
- * much. */
-#define GUESS_HOST 0.165
-/* Of products no study has told it yet: the guess holds nothing as well as the most. */
-#define GUESS_HOST_PRODUCT 0.02
-#define FREEDOM_LEAST      2.0
-#define QUANTILE_90        1.645
+#define TILE_LEAST    64
+#define TILE_STEPS    4
+#define FREEDOM_LEAST 2.0
+#define QUANTILE_90   1.645
 
 static int group_of(const struct sample *s)
 {
@@ -56,22 +52,21 @@ static double latency_of(const struct study_way *way)
 static void way_parameters(struct fitting *f, int way)
 {
   const struct study_way *path = &f->model->paths.ways[way];
-  const int product = f->model->program == STUDY_GEMM;
-  const double latency = latency_of(path), host = product ? GUESS_HOST_PRODUCT : GUESS_HOST;
+  const struct workload *of = &workloads[f->model->program];
+  const double latency = latency_of(path);
   const int first = model_way_column(way, 0);
   f->model->seen[first + WAY_LATENCY] = f->model->seen[first + WAY_BANDWIDTH] = 1;
   if (model_at_once(path->name)) {
     f->model->value[first + WAY_LATENCY] = f->model->value[first + WAY_BANDWIDTH] = 1;
     parameter_add(f, OF_VALUE, first + WAY_SLAB, latency, 1);
-    /* a kernel that multiplies leaves fewer cores to stores than comm-gpu had */
-    if (product) parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1, 0.5);
+    if (of->slows_stores) parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1, 0.5);
     if (f->model->seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, first + WAY_ROOT, 0.02 * latency, 1.5);
     return;
   }
   parameter_add(f, OF_VALUE, first + WAY_LATENCY, 1, 0.7);
   parameter_add(f, OF_VALUE, first + WAY_NEIGHBOUR, 0.03 * latency, 2);
-  parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1 - 2 * host, 0.5);
-  parameter_add(f, OF_VALUE, first + WAY_HOST, host, product ? 2.5 : 1.2);
+  parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1 - 2 * of->host_guess, 0.5);
+  parameter_add(f, OF_VALUE, first + WAY_HOST, of->host_guess, of->host_width);
 }
 
 /* The order is that in which they are put into the model: what a cached point gains and what an
@@ -325,10 +320,10 @@ static status_t fit_samples(struct fitting *f, const struct model *from, int rep
     parameters_make(f);
     beginning_take(f, from, at);
   } else {
-    const int sweeps = f->model->program == STUDY_HIMENO; /* which alone have such regimes */
-    RETURN_IF_FAILED(regime_try(f, 0, sweeps, at, &loss));
+    const int regimes = workloads[f->model->program].regimes;
+    RETURN_IF_FAILED(regime_try(f, 0, regimes, at, &loss));
     sigmas_set(f);
-    if (sweeps) RETURN_IF_FAILED(regime_choose(f, at));
+    if (regimes) RETURN_IF_FAILED(regime_choose(f, at));
   }
   for (int round = 0; round < ROUNDS; round++) {
     RETURN_IF_FAILED(minimise(f, at, &loss));

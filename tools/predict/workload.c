@@ -158,6 +158,9 @@ const struct workload workloads[STUDY_PROGRAMS] = {
                       .dimensions = 3,
                       .formula = "max(interior, exchange) + boundary + synchronisation + reduction",
                       .flop = HIMENO_FLOP_PER_POINT,
+                      .host_guess = 0.165,
+                      .host_width = 1.2,
+                      .regimes = 1,
                       .size_parse = grid_size_parse,
                       .cut = sweeps_cut,
                       .geometry = sweeps_geometry},
@@ -168,6 +171,10 @@ const struct workload workloads[STUDY_PROGRAMS] = {
                     .formula =
                         "(interior + exchange) / panels + (1 - 1/panels) max(interior, exchange) + reduction",
                     .flop = 2,
+                    /* no study has told it yet: it holds nothing as well as the most */
+                    .host_guess = 0.02,
+                    .host_width = 2.5,
+                    .slows_stores = 1,
                     .size_parse = product_size_parse,
                     .cut = products_cut,
                     .geometry = products_geometry},
