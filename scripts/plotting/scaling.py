@@ -4,12 +4,12 @@ import itertools
 import os
 import statistics
 
+import distributed
 import documents
 from naming import transport_of
 
 MODES = ("strong", "weak")
 MEASURED = "himeno-gpu"
-PRODUCTS = "gemm-gpu/1"
 PREDICTED = "himeno-predict/1"
 SIMULATED = "himeno-sim/1"
 # Lines in one panel.
@@ -60,6 +60,11 @@ def measured(document):
              "parts": {**parts, "exchange": rest, "rest": 0}, "origin": documents.origin(document, document["ranks"][0]["device"])}]
 
 
+def products(document):
+    """Of a file or, as a study has read it, with a sweep's fields already."""
+    return measured(document if "of" in document else distributed.as_run(document))
+
+
 def predicted(document):
     found, overlap = [], document.get("model", {}).get("overlap", True)
     kernel = document.get("config", {}).get("kernel")
@@ -81,7 +86,7 @@ def simulated(document):
              "seconds": run["phases"]["sweep"]["max"]} for run in document["runs"]]
 
 
-READERS = {**dict.fromkeys((*documents.RUNS, PRODUCTS), measured), PREDICTED: predicted, SIMULATED: simulated}
+READERS = {**dict.fromkeys(documents.RUNS, measured), distributed.SCHEMA: products, PREDICTED: predicted, SIMULATED: simulated}
 
 
 def read(read_documents):
@@ -92,6 +97,8 @@ def read(read_documents):
             continue
         if document["schema"] not in READERS:
             raise documents.BadInput(f"{path}: of schema {document['schema']}: scaling is drawn from {', '.join(READERS)}")
+        if document["schema"] == distributed.SCHEMA and not document["config"].get("distributed"):
+            raise documents.BadInput(f"{path}: products of each rank's own, without --distributed, have no scaling")
         points += documents.described(path, document, READERS[document["schema"]])
     if not points:
         raise documents.BadInput("there is no run that passed, and no prediction")

@@ -56,6 +56,7 @@ refuses() {
 }
 
 @test "a prediction of one number of ranks is drawn" {
+  refuses 'gemm-gpu-1.json: products of each rank.s own' scaling "$top_srcdir/tests/golden/documents/gemm-gpu-1.json"
   draws scaling "$top_srcdir"/tests/golden/documents/himeno-{gpu,predict}-1.json
 }
 

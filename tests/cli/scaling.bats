@@ -316,6 +316,9 @@ PY
   expect_status 0
   grep -q 'Scaling of gemm-gpu' products.html && grep -q '2·m·n·k' products.html && grep -q 'µs a product' products.html
   ! grep -q 'sweep' products.html
+  run "$top_srcdir/scripts/plot" scaling products -o picture
+  expect_status 0
+  grep -q 'µs a product' picture.svg && grep -q 'strong scaling, staged' picture.svg
 }
 
 @test "what is no study of gemm-gpu is one line" {
