@@ -14,8 +14,8 @@ struct workload {
   int dimensions;               /**< that are cut */
   const char *formula;
   double flop; /**< a point */
-  /** Where no run tells: what a rank's bytes cost its host's others, of the time of two that send as
-   * much; and how far off, on logarithms, that may be. */
+  /** Where no run tells: what a rank's bytes cost its host's others, of the time of two that send
+   * as much; and how far off, on logarithms, that may be. */
   double host_guess, host_width;
   int regimes;      /**< of caches and tiles are looked for */
   int slows_stores; /**< of p2p: it leaves them fewer cores than comm-gpu had */
