@@ -123,6 +123,13 @@ matrix() {
   tap launch "$3" "$build/tests/mpi/matrix" "$source_folder/tests/golden/himeno.csv" "$1" "$2"
 }
 
+# cluster BACKEND: one product over up to four ranks, random shapes, grids and transports, and a flipped bit in every third.
+cluster() {
+  needs "$1"
+  export OMP_NUM_THREADS=1
+  tap launch 4 "$build/tests/mpi/cluster" "$1" 48
+}
+
 two_gpus() {
   needs cuda
   [ "$(devices cuda)" -ge 2 ] || skip "there is one GPU"
@@ -262,6 +269,17 @@ temporal_sanitizer() {
   done
   for process in "${running[@]}"; do wait "$process" || code=$?; done
   sanitized_well 8 $code
+}
+
+# cluster_sanitizer TOOL: one product over two ranks, by several transports.
+cluster_sanitizer() {
+  local code=0
+  command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
+  needs cuda
+  export OMP_NUM_THREADS=1
+  launch 2 compute-sanitizer --tool "$1" --error-exitcode 99 --print-limit 50 --log-file "$out/logs/$step-rank.%p.log" \
+    "$build/tests/mpi/cluster" cuda 9 || code=$?
+  sanitized_well 2 $code
 }
 
 # ---- benchmarks: NAME.json and, beside it, the command line that made it ----
