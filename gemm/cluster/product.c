@@ -86,14 +86,16 @@ static status_t multiply(struct gemm_cluster *c, int j, struct gpu_mem result)
   return gpu_record(c->marks[j][GEMM_MARK_END], c->compute);
 }
 
-/* Of every route: a device may have given up waiting in any of them. */
+/* Of every route: a device may have given up waiting in any of them. The marks are of both
+ * queues. */
 static status_t finished(struct gemm_cluster *c)
 {
   RETURN_IF_FAILED(gpu_record(c->end, c->compute));
   for (int s = 0; s < 2; s++)
     for (int r = 0; r < GEMM_PANEL_SETS * gemm_panels_steps(&c->side[s]); r++)
       RETURN_IF_FAILED(halo_route_await(c->side[s].route[r], c->end));
-  return gpu_sync(c->compute);
+  RETURN_IF_FAILED(gpu_sync(c->compute));
+  return gpu_sync(c->moving);
 }
 
 static status_t marks_read(struct gemm_cluster *c)
