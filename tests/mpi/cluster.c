@@ -42,6 +42,25 @@ static int is_usable(const struct halo_transport *transport)
   return transport != &halo_transport_nccl && transport->available(backend, reason);
 }
 
+/* One of the suite's own for floats. */
+static const struct gemm_kernel *kernel_draw(void)
+{
+  const struct gemm_kernel_set *set = gemm_kernels_find(backend->name);
+  const struct gemm_kernel *kernel;
+  do kernel = set->kernels[draw(set->n)];
+  while (kernel->yardstick || kernel->rung == 0 || !(kernel->types & GEMM_BIT(GEMM_F32)));
+  return kernel;
+}
+
+/* Whether all ranks of a ring hold some of a panel's k, in slices of whole fours: what is received
+ * beyond it is never read. */
+static int all_hold(const struct gemm_config *config, int ring)
+{
+  const int64_t width = config->panel < config->size[2] ? config->panel : config->size[2];
+  const int64_t slice = (width + 4 * ring - 1) / (4 * ring) * 4;
+  return (ring - 1) * slice < width;
+}
+
 static struct test_case case_draw(int number)
 {
   static const double factors[][2] = {{1, 0}, {-1.5, 0}, {1, 0.5}, {0.25, -2}};
@@ -52,21 +71,23 @@ static struct test_case case_draw(int number)
   while (halo_transports[count]) count++;
   do transport = halo_transports[draw(count)];
   while (!is_usable(transport));
+  const struct gemm_kernel *kernel = kernel_draw();
   struct test_case t = {.ranks = rows * columns, .corrupt = -1};
   t.config = (struct gemm_config){.seconds = 0.0005,
                                   .block = 0.0002,
                                   .backend = backend,
                                   .distributed = 1,
-                                  .kernel = "naive",
+                                  .kernel = kernel->name,
                                   .transport = transport->name,
                                   .size = {1 + draw(40), 1 + draw(40), 1 + draw(150)},
                                   .size_given = 1,
-                                  .trans = draw(4),
+                                  .trans = kernel->transposes ? draw(4) : 0,
                                   .alpha = factor[0],
                                   .beta = factor[1],
                                   .panel = 1 + draw(60),
                                   .procs = {rows, columns}};
-  if (number % 3 == 0 && t.ranks > 1) t.corrupt = draw(t.ranks);
+  if (number % 3 == 0 && t.ranks > 1 && all_hold(&t.config, rows) && all_hold(&t.config, columns))
+    t.corrupt = draw(t.ranks);
   return t;
 }
 
@@ -102,8 +123,10 @@ static int damage_is_seen(struct gemm_run *run)
   unsigned char byte;
   size_t at = (size_t)draw((int)slice.bytes);
   gpu_copy_out(run->queue, &byte, slice, at, 1);
+  gpu_sync(run->queue);
   byte ^= (unsigned char)(1 << draw(8));
   gpu_copy_in(run->queue, slice, at, &byte, 1);
+  gpu_sync(run->queue);
   return gemm_cluster_check(run->cluster) == STATUS_WRONG;
 }
 
@@ -175,9 +198,9 @@ static int case_try(int number)
   if (world_rank != 0) return 0;
   const struct gemm_config *c = &t.config;
   const char *amiss = judge(&t, status, found);
-  printf("%sok %d - %" PRId64 "x%" PRId64 "x%" PRId64 " %c%c over %dx%d by %s, panels of %" PRId64
+  printf("%sok %d - %s %" PRId64 "x%" PRId64 "x%" PRId64 " %c%c over %dx%d by %s, panels of %" PRId64
          ", alpha %g, beta %g, corrupted %d%s%s\n",
-         amiss ? "not " : "", number, c->size[0], c->size[1], c->size[2], "NT"[c->trans >> 1],
+         amiss ? "not " : "", number, c->kernel, c->size[0], c->size[1], c->size[2], "NT"[c->trans >> 1],
          "NT"[c->trans & 1], c -> procs[0], c -> procs[1], c -> transport, c -> panel, c -> alpha, c -> beta,
          t.corrupt, amiss ? ": " : "", amiss ? amiss : "");
   fflush(stdout);
