@@ -66,7 +66,8 @@ static struct test_case case_draw(int number)
   static const double factors[][2] = {{1, 0}, {-1.5, 0}, {1, 0.5}, {0.25, -2}};
   const double *factor = factors[draw(4)];
   const struct halo_transport *transport;
-  int count = 0, few = 1 + draw(3), many = 1 + draw(world_ranks / few), tall = draw(2);
+  int count = 0, few = 1 + draw(world_ranks < 3 ? world_ranks : 3), many = 1 + draw(world_ranks / few),
+      tall = draw(2);
   int rows = tall ? many : few, columns = tall ? few : many;
   while (halo_transports[count]) count++;
   do transport = halo_transports[draw(count)];
@@ -166,7 +167,8 @@ static status_t run_case(const struct test_case *t, struct found *found)
   if (placement_open(comm, &run.placement) != STATUS_OK) agree_abort(comm, STATUS_FAULT);
   status_t status = product(&run, t->corrupt, found);
   unsetenv("HIMENO_HALO_CORRUPT");
-  if (status != STATUS_OK && status != STATUS_WRONG) agree_abort(run.placement.comm, status);
+  if (status != STATUS_OK && status != STATUS_WRONG && status != STATUS_ENVIRONMENT)
+    agree_abort(run.placement.comm, status);
   gemm_problem_close(&run);
   gemm_run_close(&run);
   placement_close(&run.placement);
@@ -197,6 +199,10 @@ static int case_try(int number)
   drawn = seed + 16; /* those who passed on have drawn less */
   if (world_rank != 0) return 0;
   const struct gemm_config *c = &t.config;
+  if (status[0] == STATUS_ENVIRONMENT) {
+    printf("ok %d # SKIP kernel %s has no place on this device\n", number, t.config.kernel);
+    return -1;
+  }
   const char *amiss = judge(&t, status, found);
   printf("%sok %d - %s %" PRId64 "x%" PRId64 "x%" PRId64 " %c%c over %dx%d by %s, panels of %" PRId64
          ", alpha %g, beta %g, corrupted %d%s%s\n",
@@ -209,14 +215,18 @@ static int case_try(int number)
 
 int main(int argc, char **argv)
 {
-  int failures = 0, cases = argc == 3 ? atoi(argv[2]) : 0;
+  int failures = 0, skipped = 0, cases = argc == 3 ? atoi(argv[2]) : 0;
   if (begin_mpi(&argc, &argv, 0) != STATUS_OK || cases < 1) return STATUS_USAGE;
   log_hold(1);
   backend = gpu_backend_find(argv[1]);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-  for (int n = 1; n <= cases; n++) failures += case_try(n);
+  for (int n = 1; n <= cases; n++) {
+    const int amiss = case_try(n);
+    if (amiss < 0) skipped++;
+    if (amiss > 0) failures++;
+  }
   if (world_rank == 0) printf("1..%d\n", cases);
   end_mpi();
-  return failures > 0;
+  return failures > 0 || skipped > cases / 2;
 }
