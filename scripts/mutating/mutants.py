@@ -2,6 +2,7 @@
 """Mutants as they are written down, and where they are in the tree."""
 import ast
 import fnmatch
+import functools
 import os
 import re
 
@@ -111,6 +112,7 @@ def is_script(file):
         return source.read(2) == b"#!"
 
 
+@functools.cache
 def code_only(text):
     """Comments and texts become spaces, so that brackets can be counted."""
     return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
@@ -141,14 +143,21 @@ def c_definitions(text, name):
         yield table.start(), closing(code, table.end() - 1)
 
 
-def python_definitions(text, name):
-    lines = [0]
+@functools.cache
+def python_named(text):
+    """What has names, as (names, begin, end)."""
+    lines, found = [0], []
     for line in text.splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
     for node in ast.walk(ast.parse(text)):
         names = [getattr(node, "name", None)] + [getattr(target, "id", None) for target in getattr(node, "targets", [])]
-        if name in names and hasattr(node, "end_lineno"):
-            yield lines[node.lineno - 1], lines[node.end_lineno]
+        if any(names) and hasattr(node, "end_lineno"):
+            found.append((names, lines[node.lineno - 1], lines[node.end_lineno]))
+    return found
+
+
+def python_definitions(text, name):
+    return [(begin, end) for names, begin, end in python_named(text) if name in names]
 
 
 def shell_definitions(text, name):
