@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Spack recipe: put it as packages/himeno_gpu/package.py (older Spack: packages/himeno-gpu) into a repository of your own."""
+"""Spack recipe: put it into a repository of your own, as packages/himeno_gpu/package.py
+(older Spack: packages/himeno-gpu)."""
+
 from spack.package import *
 
 
@@ -14,7 +16,7 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
     variant("opencl", default=False, description="OpenCL devices, through an ICD loader")
     variant("blas", default=True, description="OpenBLAS as gemm-gpu's yardstick on CPUs")
     variant("predict", default=True, description="himeno-predict, which needs cminpack")
-    variant("nccl", default=True, when="+cuda", description="NCCL beside the other transports (-x nccl)")
+    variant("nccl", default=True, when="+cuda", description="NCCL as one more transport (-x nccl)")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build", when="+cuda")
@@ -29,7 +31,8 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
     depends_on("openblas threads=openmp", when="+blas")
     depends_on("cminpack", when="+predict")
     depends_on("cuda@12:", when="+cuda")
-    depends_on("nccl", when="+nccl")  # opened at run time, found by the run path that a link dependency gets
+    # Opened at run time, and found by the run path that a link dependency gets.
+    depends_on("nccl", when="+nccl")
 
     def autoreconf(self, spec, prefix):
         Executable("./autogen.sh")()
