@@ -347,7 +347,7 @@ PY
 }
 
 @test "plots: of several cuts the fastest, efficiency by ranks in strong scaling alone, what passed, and the ceiling in operations" {
-  piece plotting <<'PY'
+  piece "plotting studying" <<'PY'
 import documents, scaling
 def point(ranks, procs, seconds, mode="strong"):
     return {"kind": scaling.MEASURED, "mode": mode, "key": ("L", "stream", "staged" if ranks > 1 else None), "ranks": ranks, "procs": procs, "seconds": seconds}

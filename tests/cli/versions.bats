@@ -35,8 +35,7 @@ PY
   "$PYTHON" - "$top_srcdir" <<'PY'
 import json, pathlib, sys
 source = pathlib.Path(sys.argv[1])
-sys.path.insert(0, str(source / "scripts/plotting"))
-sys.path.insert(0, str(source / "scripts/shared"))
+sys.path[:0] = [str(source / "scripts" / folder) for folder in ("plotting", "studying", "shared")]
 import documents, memory, paths, products, scaling
 def sections(document):
     return [getattr(memory, kind)(document) for kind in ("copies", "latency", "roofline") if document[kind]]
