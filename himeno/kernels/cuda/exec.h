@@ -64,6 +64,10 @@ status_t cuda_exec_state(struct himeno_exec *exec, size_t bytes);
 cudaError_t cuda_exec_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
                              dim3 threads, void **arguments);
 
+/** \brief Whether a kernel that knows programmatic launches may start in the queue before the one
+ * ahead of it is complete, for a launch that comes now. */
+int cuda_exec_overlap(const struct himeno_exec *exec, struct gpu_queue *queue);
+
 /** \brief The stream of a queue, for a launch that nothing may overlap. */
 cudaStream_t cuda_exec_alone(struct gpu_queue *queue);
 

@@ -118,15 +118,22 @@ cudaStream_t cuda_exec_alone(struct gpu_queue *queue)
   return cuda_queue_handle(queue);
 }
 
+int cuda_exec_overlap(const struct himeno_exec *exec, struct gpu_queue *queue)
+{
+  struct cuda_queue *q = (struct cuda_queue *)queue;
+  const int overlap = q->overlap && exec->overlaps;
+  q->overlap = exec->overlaps;
+  return overlap;
+}
+
 cudaError_t cuda_exec_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
                              dim3 threads, void **arguments)
 {
-  struct cuda_queue *q = (struct cuda_queue *)queue;
   cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization,
                                  .val.programmaticStreamSerializationAllowed = 1};
-  cudaLaunchConfig_t config = {.gridDim = grid, .blockDim = threads, .stream = q->stream, .attrs = &overlap};
-  config.numAttrs = q->overlap && exec->overlaps;
-  q->overlap = exec->overlaps;
+  cudaLaunchConfig_t config = {
+      .gridDim = grid, .blockDim = threads, .stream = cuda_queue_handle(queue), .attrs = &overlap};
+  config.numAttrs = (unsigned)cuda_exec_overlap(exec, queue);
   return cudaLaunchKernelExC(&config, kernel, arguments);
 }
 

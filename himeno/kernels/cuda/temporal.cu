@@ -49,15 +49,17 @@ static bool map_encode(cuda_tensor_map_encode encode, const cuda_temporal_job &j
                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
-template <class S> static cudaError_t maps_encode(const cuda_temporal_job &job, temporal_maps *maps)
+template <class S> static cudaError_t maps_encode(const temporal_args &args, temporal_maps *maps)
 {
+  const cuda_temporal_job &job = args.job;
+  const int rows = args.out_j + 2 * S::halo;
   cuda_tensor_map_encode encode;
   cudaError_t error = cuda_tensor_map_find(&encode);
   if (error != cudaSuccess) return error;
-  bool done = map_encode(encode, job, job.pass.p, 1, S::p_width, S::p_rows, &maps->p);
+  bool done = map_encode(encode, job, job.pass.p, 1, S::p_width, rows + 2, &maps->p);
   for (int g = 0; g < CUDA_PACKS && done; g++)
-    done = map_encode(encode, job, job.pass.pack[g], 4, 4 * S::out_k, S::H, &maps->body[g]) &&
-           map_encode(encode, job, job.pass.pack[g], 4, 4 * S::halo_k, S::H, &maps->edge[g]);
+    done = map_encode(encode, job, job.pass.pack[g], 4, 4 * S::out_k, rows, &maps->body[g]) &&
+           map_encode(encode, job, job.pass.pack[g], 4, 4 * S::halo_k, rows, &maps->edge[g]);
   return done ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -90,7 +92,8 @@ static void share_plan(temporal_args *args, int tiles, int planes, int ramp)
 template <class S> static void args_plan(const cuda_temporal_chip *chip, temporal_args *args)
 {
   cuda_pass &pass = args->job.pass;
-  int planes = pass.hi[0] - pass.lo[0], rows = divide_up(pass.hi[1] - pass.lo[1], S::out_j);
+  int planes = pass.hi[0] - pass.lo[0], height = pass.hi[1] - pass.lo[1], rows = divide_up(height, S::out_j);
+  args->out_j = divide_up(height, rows);
   pass.first_k = pass.lo[2] / 32 * 32;
   args->processors = chip->processors;
   args->progress = S::BULK && planes >= KEEP_STEP_PLANES ? chip->progress : nullptr;
@@ -100,22 +103,27 @@ template <class S> static void args_plan(const cuda_temporal_chip *chip, tempora
 
 template <class S>
 static cudaError_t launch(const struct cuda_temporal_chip *chip, const struct cuda_temporal_job *job,
-                          cudaStream_t stream)
+                          cudaStream_t stream, bool overlaps)
 {
+  cudaLaunchAttribute overlap = {};
+  cudaLaunchConfig_t config = {};
   temporal_args args = {};
   temporal_maps maps = {};
   cudaError_t error = cudaSuccess;
   args.job = *job;
   args_plan<S>(chip, &args);
-  if (S::BULK) error = maps_encode<S>(*job, &maps);
+  if (S::BULK) error = maps_encode<S>(args, &maps);
   if (error == cudaSuccess && args.progress)
     error = cudaMemsetAsync(args.progress, 0, TEMPORAL_WAVES * sizeof(int), stream);
   if (error == cudaSuccess)
     error = cudaFuncSetAttribute(temporal_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  S::shared_bytes);
   if (error != cudaSuccess) return error;
-  temporal_kernel<S><<<args.units, S::threads, S::shared_bytes, stream>>>(args, maps);
-  return cudaGetLastError();
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  config = {dim3(args.units), dim3(S::threads), S::shared_bytes, stream, &overlap, 1};
+  config.numAttrs = overlaps && !args.progress; // not behind the memset
+  return cudaLaunchKernelEx(&config, temporal_kernel<S>, args, maps);
 }
 
 template <class S> constexpr cuda_temporal form()

@@ -6,6 +6,7 @@
 #define HIMENO_KERNELS_CUDA_TEMPORAL_H
 
 #include <cuda_runtime_api.h>
+#include <stdbool.h>
 
 #include "himeno/kernels/cuda/pass.h"
 
@@ -39,7 +40,8 @@ struct cuda_temporal {
   int threads, shared_bytes; /**< of a block; one block fills a multiprocessor */
   const void *kernel;
   cudaError_t (*launch)(const struct cuda_temporal_chip *chip, const struct cuda_temporal_job *job,
-                        cudaStream_t stream);
+                        cudaStream_t stream,
+                        bool overlaps /**< it may begin while the launch ahead of it drains */);
 };
 
 /** Each number of sweeps has a form for chips with the bulk copy engine, and behind it one with

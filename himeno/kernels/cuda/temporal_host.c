@@ -56,8 +56,9 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct 
     job.interior_lo[d] = (int)layout->interior.lo[d];
     job.interior_hi[d] = (int)layout->interior.hi[d];
   }
-  return cuda_exec_check(exec, s->form->launch(&s->chip, &job, cuda_exec_alone(queue)),
-                         "launching a temporal pass");
+  return cuda_exec_check(
+      exec, s->form->launch(&s->chip, &job, cuda_queue_handle(queue), cuda_exec_overlap(exec, queue)),
+      "launching a temporal pass");
 }
 
 static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)

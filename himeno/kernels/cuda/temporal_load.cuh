@@ -64,6 +64,7 @@ template <class S> static __device__ void barriers_init(const temporal_tile<S> &
       barrier_init(tile.full + n, 1);
       barrier_init(tile.spent + n, S::workers / 32);
     }
+    barrier_init(tile.met, S::workers);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
@@ -91,11 +92,11 @@ static __device__ void stage_p_load(const temporal_tile<S> &tile, const temporal
 }
 
 template <class S>
-static __device__ void stage_load(const temporal_tile<S> &tile, const temporal_maps &maps, int stage)
+static __device__ void stage_coefficients_load(const temporal_tile<S> &tile, const temporal_maps &maps,
+                                               int stage)
 {
   uint64_t *arrived = tile.full + (stage & 1);
   int plane = tile.first + stage;
-  stage_p_load(tile, maps, stage, arrived);
   for (int g = 0; g < CUDA_PACKS; g++) {
     float *to = tile.coefficients(stage) + g * S::pack_floats, *edges = to + S::body_floats;
     box_load(to, maps.body[g], 4 * tile.k, tile.j, plane, arrived);
@@ -104,16 +105,28 @@ static __device__ void stage_load(const temporal_tile<S> &tile, const temporal_m
   }
 }
 
+// The first two stages: their coefficients while the launch before drains, level 0 when it is
+// complete.
+template <class S> static __device__ void feed_first(const temporal_tile<S> &tile, const temporal_maps &maps)
+{
+  barrier_expect(tile.full, tile.stage_bytes() + 2 * tile.p_bytes());
+  barrier_expect(tile.full + 1, tile.stage_bytes());
+  for (int stage = 0; stage < 2; stage++) stage_coefficients_load(tile, maps, stage);
+  wait_for_previous();
+  for (int stage = -2; stage < 2; stage++) stage_p_load(tile, maps, stage, tile.full + (stage > 0));
+}
+
 // The feeding thread's whole life: it keeps the ring one stage ahead of the workers.
 template <class S> static __device__ void feed(const temporal_tile<S> &tile, const temporal_maps &maps)
 {
-  barrier_expect(tile.full, S::stage_bytes + 2 * S::p_bytes);
-  for (int stage = -2; stage < 0; stage++) stage_p_load(tile, maps, stage, tile.full);
+  feed_first(tile, maps);
   for (int stage = 0; stage < tile.steps(); stage++) {
     if (tile.args.progress && stage % S::tick == 0) keep_step(tile, stage / S::tick);
-    if (stage >= 2) barrier_wait(tile.spent + (stage & 1), (stage - 2) >> 1 & 1);
-    if (stage > 0) barrier_expect(tile.full + (stage & 1), S::stage_bytes);
-    stage_load(tile, maps, stage);
+    if (stage < 2) continue;
+    barrier_wait(tile.spent + (stage & 1), (stage - 2) >> 1 & 1);
+    barrier_expect(tile.full + (stage & 1), tile.stage_bytes());
+    stage_p_load(tile, maps, stage, tile.full + (stage & 1));
+    stage_coefficients_load(tile, maps, stage);
   }
 }
 

@@ -69,12 +69,15 @@ template <class S> struct temporal_pair {
   temporal_rows rows[T][3]; // three planes of level t, whose roles rotate with the step
   double gosa[T];
   float4 c[2][CUDA_PACKS]; // coefficients of the level that comes next
+  float newest[2];         // the pair itself, of the level that was made last
+  int meeting;             // parity of the workers' next meeting
 
   __device__ temporal_pair(const temporal_tile<S> &t) : tile(t)
   {
     find_place();
     find_claims();
-    step = slot = 0;
+    step = slot = meeting = 0;
+    newest[0] = newest[1] = 0.0f;
     for (int v = 0; v < 2; v++)
       for (int g = 0; g < CUDA_PACKS; g++) c[v][g] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     for (int l = 0; l < T; l++) {
@@ -104,7 +107,7 @@ template <class S> struct temporal_pair {
     }
     if (CUDA_PACK_PLACE(j(), k()) != k()) ring_offset += 4;
     cell = row * S::level_width + x;
-    depth = min(row, S::H - 1 - row);
+    depth = min(row, tile.rows() - 1 - row);
     if (outward) depth = min(depth, T - 2);
     if (threadIdx.x >= S::pairs) depth = -1; // has no pair
     find_last();
@@ -151,6 +154,15 @@ template <class S> struct temporal_pair {
     r[0] = at[-1], r[1] = pair.x, r[2] = pair.y, r[3] = at[2];
   }
 
+  // Nobody needs what the rows were: no registers are kept for them.
+  static __device__ void rows_forget(temporal_rows &r)
+  {
+#pragma unroll
+    for (int n = 0; n < 4; n++) asm volatile("" : "=f"(r.here[n]));
+#pragma unroll
+    for (int v = 0; v < 2; v++) asm volatile("" : "=f"(r.north[v]), "=f"(r.south[v]));
+  }
+
   static __device__ void rows_split(temporal_rows &r, float (&next_cross)[2], const float (&north)[4],
                                     const float (&south)[4])
   {
@@ -183,23 +195,20 @@ template <class S> struct temporal_pair {
     constexpr int row = S::level_width;
     float north[4] = {odd[row - 1], even[row], odd[row], even[row + 1]};
     float south[4] = {odd[-row - 1], even[-row], odd[-row], even[-row + 1]};
-    r.here[0] = odd[-1], r.here[1] = even[0], r.here[2] = odd[0], r.here[3] = even[1];
+    r.here[0] = odd[-1], r.here[1] = newest[0], r.here[2] = newest[1], r.here[3] = even[1];
     rows_split(r, next_cross, north, south);
   }
 
-  // Level t's coefficients, from plane n of the ring. Beside the copy engine threads read those of
-  // levels 1 and T that they take no part in as well: so nothing of what `c` was has to be kept
-  // until then.
-  template <int t> __device__ void coefficients_read(int n)
+  // Point v's coefficients for level t, from plane n of the ring. Beside the copy engine threads
+  // read also those that they take no part in: nothing of what `c` was has to be kept until then.
+  template <int t> __device__ void coefficients_read(int n, int v)
   {
-    if ((!S::BULK || (t > 1 && t < T)) && depth < t - 1) return;
+    if (!S::BULK && depth < t - 1) return;
     const uint32_t own = shared_address(ring(n) + (S::BULK && t == T ? last_offset : ring_offset)),
-                   other = own ^ 16;
+                   at = v ? own ^ 16 : own;
 #pragma unroll
-    for (int g = 0; g < CUDA_PACKS; g++) {
-      c[0][g] = *(const float4 *)__cvta_shared_to_generic(own + 4 * g * S::pack_floats);
-      c[1][g] = *(const float4 *)__cvta_shared_to_generic(other + 4 * g * S::pack_floats);
-    }
+    for (int g = 0; g < CUDA_PACKS; g++)
+      c[v][g] = *(const float4 *)__cvta_shared_to_generic(at + 4 * g * S::pack_floats);
   }
 
   // Level t of plane q, from level t - 1. ROLE says which of its three sets of rows is the oldest
@@ -207,7 +216,10 @@ template <class S> struct temporal_pair {
   // coefficients.
   template <int t, int ROLE> __device__ void level(int q, int plane, int made)
   {
-    if (depth < t - 1) return;
+    if (depth < t - 1) {
+      rows_forget(rows[t - 1][(ROLE + 2) % 3]);
+      return;
+    }
     temporal_rows &below = rows[t - 1][ROLE], &mid = rows[t - 1][(ROLE + 1) % 3],
                   &above = rows[t - 1][(ROLE + 2) % 3];
     float next_cross[2], value[2];
@@ -215,7 +227,8 @@ template <class S> struct temporal_pair {
       p_read(above, next_cross, made);
     else
       level_read(above, next_cross, tile.level(t - 1, made));
-    if constexpr (t < T) coefficients_read<t>(plane);
+    if constexpr (t == 1 || (t < T && !S::BULK)) coefficients_read<t>(plane, 0);
+    if constexpr (t < T) coefficients_read<t>(plane, 1);
     bool live = q >= tile.args.job.interior_lo[0] && q < tile.args.job.interior_hi[0];
     bool mine = q >= tile.i_lo && q < tile.i_hi;
 #pragma unroll
@@ -261,7 +274,7 @@ template <class S> struct temporal_pair {
   {
     float *plane = tile.level(t, step);
 #pragma unroll
-    for (int v = 0; v < 2; v++) plane[v * S::level_plane + cell] = value[v];
+    for (int v = 0; v < 2; v++) plane[v * S::level_plane + cell] = newest[v] = value[v];
   }
 
   __device__ void store(int q, const float (&value)[2]) const
@@ -345,10 +358,27 @@ template <class S> struct temporal_pair {
     return back < 0 ? back + S::slots : back;
   }
 
+  // The workers meet between levels. Beside the copy engine a thread says that it is there, reads
+  // what it can of the next level's coefficients, and only then waits for the others.
+  template <int t> __device__ void meet_before()
+  {
+#if __CUDA_ARCH__ >= 900
+    if constexpr (S::BULK) barrier_arrive(tile.met);
+#endif
+    if constexpr (t == T || S::BULK) coefficients_read<t>(slot_of<t>(), 0);
+    if constexpr (t == T) coefficients_read<t>(slot_of<t>(), 1);
+#if __CUDA_ARCH__ >= 900
+    if constexpr (S::BULK) {
+      barrier_wait(tile.met, meeting);
+      meeting ^= 1;
+    }
+#endif
+    if constexpr (!S::BULK) meet();
+  }
+
   template <int t, int ROLE> __device__ void later_levels()
   {
-    if constexpr (t == T) coefficients_read<T>(slot_of<T>());
-    meet();
+    meet_before<t>();
     if constexpr (t < T) {
       level<t, ROLE>(tile.first + step - (t - 1), slot_of<t>(), step);
       later_levels<t + 1, ROLE>();
@@ -410,6 +440,8 @@ static __global__ void __launch_bounds__(S::threads, 1)
     temporal_kernel(const CUDA_GRID_CONSTANT temporal_args args, const CUDA_GRID_CONSTANT temporal_maps maps)
 {
   extern __shared__ __align__(1024) float shared_memory[];
+  next_may_start();
+  if constexpr (!S::BULK) wait_for_previous();
   temporal_tile<S> tile(args, shared_memory);
 #if __CUDA_ARCH__ >= 900
   if constexpr (S::BULK) {

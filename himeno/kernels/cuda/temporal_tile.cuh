@@ -69,8 +69,8 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int level_offset = p_offset + p_slots * p_floats;
   static constexpr int barrier_offset = round_up(level_offset + (copies + T - 2) * level_floats, 4);
   static constexpr int shared_bytes = barrier_offset * 4 + 64;
-  static constexpr unsigned p_bytes = p_width * p_rows * 4;
-  static constexpr unsigned stage_bytes = CUDA_PACKS * 16 * (out_k + 2 * halo_k) * H + p_bytes;
+  // What a row of a stage brings: of coefficients, of level 0.
+  static constexpr unsigned row_bytes = CUDA_PACKS * 16 * (out_k + 2 * halo_k), p_row_bytes = p_width * 4;
   static_assert(T >= 2 && T <= 4 && out_k % 32 == 0 && 4 * out_k <= 256 && shared_bytes <= 227 * 1024, "");
 
   // The row of the own columns that the n-th group of `body` threads has. Where a warp has two
@@ -90,6 +90,7 @@ struct temporal_args {
   struct cuda_temporal_job job;
   int processors;
   int columns; // of tiles along k: tile = row of tiles · columns + column
+  int out_j;   // rows that a block writes, at most the shape's: all rows of tiles alike
   int units;
   int whole;       // units that march over all planes of their tile
   int rest, chunk; // tiles beyond those, and the planes that one of their units marches over
@@ -107,7 +108,8 @@ template <class S> struct temporal_tile {
   float *shared;
   uint64_t *full,
       // barriers, two each, by parity: a stage has arrived; a step no longer needs its oldest stage
-      *spent;
+      *spent,
+      *met;       // a barrier: the workers have made a level
   int i_lo, i_hi; // planes that this block writes
   int first;      // plane of level 1 in step 0
   int j, k;       // first row, halo included; first column that this block writes
@@ -116,6 +118,7 @@ template <class S> struct temporal_tile {
   {
     full = (uint64_t *)(shared + S::barrier_offset);
     spent = full + 2;
+    met = full + 4;
     place();
   }
 
@@ -130,8 +133,24 @@ template <class S> struct temporal_tile {
       i_hi = min(i_lo + args.chunk, i_hi);
     }
     first = i_lo - S::halo;
-    j = pass.lo[1] + tile / args.columns * S::out_j - S::halo;
+    j = pass.lo[1] + tile / args.columns * args.out_j - S::halo;
     k = pass.first_k + tile % args.columns * S::out_k;
+  }
+
+  // Rows with their halos.
+  __device__ int rows() const
+  {
+    return args.out_j + 2 * S::halo;
+  }
+
+  __device__ unsigned p_bytes() const
+  {
+    return S::p_row_bytes * (rows() + 2);
+  }
+
+  __device__ unsigned stage_bytes() const
+  {
+    return S::row_bytes * rows() + p_bytes();
   }
 
   __device__ int steps() const
