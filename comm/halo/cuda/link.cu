@@ -12,7 +12,7 @@ static const unsigned THREADS = 256, EACH = 4; // quads that a thread has in fli
 static const unsigned BLOCKS = 264;            // of a message, at most
 static const unsigned WARP = 32, QUAD = 4;
 
-// First block of each message, and one behind the last.
+// First block of each message, and one behind the last. An empty one has a block too, for its flag.
 struct shares {
   unsigned first[HALO_MESSAGES_MAX + 1];
 };
@@ -183,7 +183,7 @@ static shares shares_plan(const struct halo_link *link)
 {
   shares share = {};
   for (int m = 0; m < link->n; m++) {
-    unsigned blocks = (quads_most(link->message[m]) + THREADS - 1) / THREADS;
+    unsigned quads = quads_most(link->message[m]), blocks = quads > 0 ? (quads + THREADS - 1) / THREADS : 1;
     share.first[m + 1] = share.first[m] + (blocks < BLOCKS ? blocks : BLOCKS);
   }
   if (link->n == 0) share.first[1] = 1;
