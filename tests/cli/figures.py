@@ -3,7 +3,7 @@
 """Holds what doc/*.md say against doc/results/*/figures.csv, and that against the documents beside it.
 
 A row of figures.csv is one figure of one page:
-  page, line   the page of doc/, and words that one of its lines alone has
+  page, line   the page of doc/, and words that one of its paragraphs, or rows of a table, alone has
   value, unit  as the page writes it: 2687, 99.0%, 0.27
   document     a file of that folder, or the name of a line of its runs.jsonl, or one of another folder by ../; empty for a figure of
                others, which nothing here can show
@@ -114,10 +114,15 @@ def numbers(line):
     return [found.strip() for found in NUMBER.findall(re.sub(r"`[^`]*`|\]\([^)]*\)", "", text))]
 
 
+def units(text):
+    """Paragraphs, each on one line however it is wrapped, items of lists and rows of tables."""
+    return re.sub(r"(?<=[^|\n])\n {0,3}(?=[^\s|#`])(?![*-] |\d+\. )", " ", text).splitlines()
+
+
 def page_faults(name, text, rows):
     cited = {}
     for row in rows:
-        lines = [line for line in text.splitlines() if row["line"] in line]
+        lines = [line for line in units(text) if row["line"] in line]
         if len(lines) != 1:
             yield f'{name}: {len(lines)} lines have "{row["line"]}"'
         else:
@@ -125,7 +130,7 @@ def page_faults(name, text, rows):
     for line, values in cited.items():
         there = numbers(line)
         for value in sorted(set(values) | set(there)):
-            if there.count(value) < values.count(value) or (WHOLE in text and there.count(value) > values.count(value)):
+            if there.count(value) < values.count(value) or (WHOLE in text and line.startswith("|") and there.count(value) > values.count(value)):
                 yield f"{name}: {there.count(value)} times {value} in a line, {values.count(value)} in figures.csv: {line[:70]}"
     lines = text.splitlines() if WHOLE in text else []
     heads = {number for number, line in enumerate(lines) if line.startswith("| ---")}
