@@ -19,6 +19,10 @@ follows() {
   follows comments
 }
 
+@test "pages are narrow" {
+  follows pages
+}
+
 @test "every source names its licence" {
   follows licences
 }
