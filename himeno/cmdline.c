@@ -118,6 +118,9 @@ static const struct option_spec options[] = {
     {"accept-make", 0, MAKE, OPTION_EACH(make, make_file_parse, "GOOD..."),
      "Write a policy on standard output, from documents of runs on at least three good devices of one type, "
      "and end. Each limit says where it comes from."},
+    {"slow-once", 0, MAKE, OPTION_EACH(stored, make_file_parse, "DOCUMENT..."),
+     "Tell from documents of runs when a rank was slow for a while, and end. Exit status 5 where one was, 2 "
+     "for a document without blocks."},
     {"reference", 0, PLAIN | SOAK, OPTION_INPUT(reference, "FILE"),
      "Compare with an earlier run's JSON, no finer than the noise of both. Exit status 5 when slower, 3 when "
      "too noisy to tell."},
@@ -152,6 +155,7 @@ static const struct option_pair exclusive[] = {{"sweeps", "time|block"},
                                                {"official", "sweeps|block|weak|verify full"},
                                                {"soak", "sweeps|time|official|ladder|data|tune"},
                                                {"accept", "tune|ladder|official"},
+                                               {"accept-make", "slow-once"},
                                                {"reference", "ladder|official"},
                                                {"tune", "no-tune"},
                                                {"kernel", "tune|kernel-file"},
@@ -190,7 +194,7 @@ void himeno_cmdline_ignore(const struct himeno_config *c, const struct gpu_backe
 {
   char asked[64];
   if (!backend) {
-    option_ignore(MAKE, "--accept-make");
+    option_ignore(MAKE, c->make.n > 0 ? "--accept-make" : "--slow-once");
     return;
   }
   snprintf(asked, sizeof asked, "%s on backend %s",

@@ -43,6 +43,7 @@ struct himeno_config {
   int ladder;
   const char *accept, *reference; /**< NULL: not asked for */
   struct make_files make;         /**< --accept-make: none where it is not asked for */
+  struct make_files stored;       /**< --slow-once, the same */
   double soak;                    /**< seconds */
   int soak_given;
   int64_t soak_every; /**< passes from check to check */

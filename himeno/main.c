@@ -4,6 +4,7 @@
 
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
+#include "himeno/accept/stored.h"
 #include "himeno/report/report.h"
 #include "himeno/run.h"
 #include "suite/program.h"
@@ -11,16 +12,20 @@
 static struct himeno_run run;
 
 /* Nothing is run. */
-static status_t make(void)
+static status_t stored(void)
 {
   const struct placement *p = &run.choice.placement;
   himeno_cmdline_ignore(&run.config, NULL);
-  return agree_status(p->comm, p->rank == 0 ? accept_make(&run.config.make, stdout) : STATUS_OK);
+  status_t status = STATUS_OK;
+  if (p->rank == 0)
+    status = run.config.make.n > 0 ? accept_make(&run.config.make, stdout)
+                                   : accept_stored(&run.config.stored, stdout);
+  return agree_status(p->comm, status);
 }
 
 static status_t solve(int *ended)
 {
-  if (run.config.make.n > 0) return make();
+  if (run.config.make.n + run.config.stored.n > 0) return stored();
   status_t status = himeno_run(&run);
   *ended = run.result.ended;
   return status;

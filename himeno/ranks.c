@@ -144,27 +144,33 @@ static status_t stragglers_find(int blocks, struct himeno_result *result, const 
                                   : STATUS_OK;
 }
 
-static status_t blocks_judge(const struct record_block *times, const struct record *record,
-                             struct himeno_result *result)
+status_t himeno_episodes_find(struct himeno_result *result)
 {
-  struct episode_ranks ranks = {result->n_ranks, record->n, times, record->when};
-  result->straggler_blocks = record->n;
-  RETURN_IF_FAILED(compute_fill(record->n, result, times));
-  RETURN_IF_FAILED(stragglers_find(record->n, result, times));
+  struct episode_ranks ranks = {result->n_ranks, result->kept_blocks, result->times, result->when};
   result->n_episodes = episode_find(&ranks, result->episodes, HIMENO_EPISODES_MAX);
   return result->n_episodes < 0 ? log_fail(STATUS_ENVIRONMENT, "out of host memory for episodes") : STATUS_OK;
+}
+
+static status_t blocks_judge(const struct record *record, struct himeno_result *result)
+{
+  result->kept_blocks = record->n;
+  memcpy(result->when, record->when, sizeof result->when);
+  RETURN_IF_FAILED(compute_fill(record->n, result, result->times));
+  RETURN_IF_FAILED(stragglers_find(record->n, result, result->times));
+  return himeno_episodes_find(result);
 }
 
 static status_t blocks_gather(const struct placement *p, const struct record *record,
                               struct himeno_result *result)
 {
   int bytes = record->n * (int)sizeof(struct record_block);
-  struct record_block *times = p->rank == 0 ? malloc((size_t)bytes * (size_t)p->ranks + 1) : NULL;
-  status_t status = memory_agree(p->comm, p->rank != 0 || times);
-  if (status == STATUS_OK) status = watch_gather(p->comm, record->blocks, times, bytes, "times of blocks");
+  free(result->times);
+  result->times = p->rank == 0 ? malloc((size_t)bytes * (size_t)p->ranks + 1) : NULL;
+  status_t status = memory_agree(p->comm, p->rank != 0 || result->times);
   if (status == STATUS_OK)
-    status = agree_status(p->comm, p->rank == 0 ? blocks_judge(times, record, result) : STATUS_OK);
-  free(times);
+    status = watch_gather(p->comm, record->blocks, result->times, bytes, "times of blocks");
+  if (status == STATUS_OK)
+    status = agree_status(p->comm, p->rank == 0 ? blocks_judge(record, result) : STATUS_OK);
   return status;
 }
 
@@ -191,6 +197,7 @@ void himeno_result_free(struct himeno_result *result)
   free(result->samples);
   free(result->throttled);
   free(result->series);
+  free(result->times);
   free(result->ranks);
 }
 

@@ -11,6 +11,9 @@
 status_t himeno_ranks_gather(const struct placement *placement, const struct solver *solver,
                              struct record *record, struct himeno_result *result);
 
+/** \brief Finds the episodes in result.times. Rank 0. */
+status_t himeno_episodes_find(struct himeno_result *result);
+
 /** \brief Sums the ranks' emulator counts into the result. */
 status_t himeno_counts_gather(MPI_Comm comm, const struct solver *solver, struct himeno_result *result);
 

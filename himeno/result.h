@@ -82,7 +82,10 @@ struct himeno_result {
   int n_ranks;                     /**< on rank 0, once they were gathered */
   struct himeno_rank *ranks;       /**< on rank 0 */
   struct telemetry_sample *series; /**< [rank · rows + row], on rank 0 */
-  int straggler_blocks;            /**< in so many blocks of each rank stragglers were looked for */
+  /** of each rank, in which stragglers and episodes were looked for; on rank 0 */
+  int kept_blocks;
+  struct record_block *times; /**< [rank · kept_blocks + block] */
+  struct record_when when[RECORDS_MAX];
   /** on rank 0; more than HIMENO_STRAGGLERS_MAX are only counted */
   int n_stragglers;
   struct straggler stragglers[HIMENO_STRAGGLERS_MAX];

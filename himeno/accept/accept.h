@@ -52,6 +52,7 @@ int accept_policy_applies(const struct himeno_config *config, const struct place
 
 /** \brief The list, and who is slower than the others. Rank 0. */
 void accept_text(const struct himeno_result *result, FILE *out);
+void accept_episodes_text(const struct himeno_result *result, FILE *out);
 json_t *accept_json(const struct himeno_result *result);
 
 #endif

@@ -33,7 +33,7 @@ static void check_text(const struct accept_check *c, FILE *out)
 
 static void stragglers_text(const struct himeno_result *r, FILE *out)
 {
-  const int had = r->straggler_blocks, need = straggler_blocks_min(r->n_ranks);
+  const int had = r->kept_blocks, need = straggler_blocks_min(r->n_ranks);
   char line[LINE_MAX_BYTES];
   if (r->n_ranks >= STRAGGLER_RANKS_MIN && had < need && !r->ranks[0].row.info.emulated)
     fprintf(out, "  stragglers not looked for: %d timed block%s, %d ranks need %d\n", had,
@@ -44,7 +44,7 @@ static void stragglers_text(const struct himeno_result *r, FILE *out)
     fprintf(out, "  ... and %d more stragglers\n", r->n_stragglers - HIMENO_STRAGGLERS_MAX);
 }
 
-static void episodes_text(const struct himeno_result *r, FILE *out)
+void accept_episodes_text(const struct himeno_result *r, FILE *out)
 {
   char line[LINE_MAX_BYTES];
   for (int e = 0; e < r->n_episodes && e < EPISODES_SHOWN; e++)
@@ -105,7 +105,7 @@ void accept_text(const struct himeno_result *result, FILE *out)
 {
   const struct accept *a = &result->accept;
   stragglers_text(result, out);
-  episodes_text(result, out);
+  accept_episodes_text(result, out);
   counted_text(result, out);
   if (!a->asked) return;
   fprintf(out, "\n  acceptance %s%s\n", a->policy[0] ? "by policy " : "by reference alone", a->policy);

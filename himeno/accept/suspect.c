@@ -174,7 +174,7 @@ const char *suspect_straggler(const struct himeno_result *result, const struct s
   text[0] = 0;
   suspect_name(result, s->rank, text, size);
   append(text, size, ": %s is %.2f times the usual (limit %.2f), beyond it in %d of %d blocks; %s",
-         straggler_of_name(s->of), s->slowness, s->limit, s->beyond, result->straggler_blocks,
+         straggler_of_name(s->of), s->slowness, s->limit, s->beyond, result->kept_blocks,
          suspect_differs(result, s->rank, differs, sizeof differs));
   if (s->of == STRAGGLER_EXCHANGE) link_ends(result, s->rank, text, size);
   return text;

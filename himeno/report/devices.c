@@ -5,6 +5,7 @@
 #include "base/report.h"
 #include "himeno/accept/suspect.h"
 #include "himeno/report/report.h"
+#include "suite/series.h"
 
 #define WORDS_MAX 800
 
@@ -162,7 +163,7 @@ json_t *himeno_stragglers_json(const struct himeno_result *r)
     json_t *o = suspect_json(r, one->rank, one->of, one->slowness);
     object_real(o, "limit", one->limit);
     object_whole(o, "beyond", one->beyond);
-    object_whole(o, "blocks", r->straggler_blocks);
+    object_whole(o, "blocks", r->kept_blocks);
     object_text(o, "words", suspect_straggler(r, one, words, sizeof words));
     json_array_append_new(list, o);
   }
@@ -201,4 +202,46 @@ json_t *himeno_episodes_json(const struct himeno_result *r)
     json_array_append_new(list, o);
   }
   return list;
+}
+
+/* ---- each rank's blocks ---- */
+
+/* Of the kept blocks every so manieth is stored: as many of all ranks as rows of telemetry are. */
+static int series_step(int blocks, int ranks)
+{
+  const int all = SERIES_ROWS_ALL / ranks, most = all > SERIES_ROWS_MIN ? all : SERIES_ROWS_MIN;
+  int step = 1;
+  while (blocks / step > most) step *= 2;
+  return step;
+}
+
+static json_t *times_json(const struct himeno_result *r, int step, enum straggler_of of)
+{
+  json_t *ranks = json_array();
+  for (int rank = 0; rank < r->n_ranks; rank++) {
+    const struct record_block *blocks = r->times + (size_t)rank * (size_t)r->kept_blocks;
+    json_t *times = json_array();
+    for (int b = step - 1; b < r->kept_blocks; b += step)
+      json_array_append_new(
+          times, report_json_real(of == STRAGGLER_COMPUTE ? blocks[b].compute : blocks[b].exchange));
+    json_array_append_new(ranks, times);
+  }
+  return ranks;
+}
+
+json_t *himeno_series_json(const struct himeno_result *r)
+{
+  if (r->kept_blocks == 0) return json_null();
+  const int step = series_step(r->kept_blocks, r->n_ranks);
+  json_t *o = json_object(), *blocks = json_array(), *ends = json_array();
+  for (int b = step - 1; b < r->kept_blocks; b += step) {
+    json_array_append_new(blocks, json_integer(r->when[b].block));
+    json_array_append_new(ends, report_json_real(r->when[b].end));
+  }
+  object_flag(o, "capped", r->kept_blocks / step < r->n_samples);
+  object_set(o, "blocks", blocks);
+  object_set(o, "ends", ends);
+  for (enum straggler_of of = 0; of < STRAGGLER_KINDS; of++)
+    object_set(o, straggler_of_name(of), times_json(r, step, of));
+  return o;
 }

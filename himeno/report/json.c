@@ -237,5 +237,6 @@ json_t *himeno_report_json(const struct himeno_config *config, const struct hime
   object_set(document, "ranks", ranks_json(result));
   object_set(document, "stragglers", himeno_stragglers_json(result));
   object_set(document, "episodes", himeno_episodes_json(result));
+  object_set(document, "series", himeno_series_json(result));
   return document;
 }

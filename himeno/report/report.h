@@ -45,6 +45,7 @@ json_t *himeno_rank_energy_json(const struct himeno_rank *rank);
 /** \brief Ranks slower than chance explains. */
 json_t *himeno_stragglers_json(const struct himeno_result *result);
 json_t *himeno_episodes_json(const struct himeno_result *result);
+json_t *himeno_series_json(const struct himeno_result *result);
 
 /** \brief Counts of an emulator, which stand in for speed, and what bounds the part that it stands
  * for. */

@@ -54,14 +54,81 @@ FIGURES
 [e for e in d.episodes if not 14 < e.end - e.begin < 16] = []
 [b for b, sample in enumerate(d.result.samples) if sample > 0.2875] = list(range(d.episodes[0].first_block, d.episodes[0].last_block + 1))
 [c.outcome for c in d.result.accept.checks] = ["fail"]
+d.series.ends[d.series.blocks.index(d.episodes[0].first_block - 1)] = d.episodes[0].begin
+d.series.ends[d.series.blocks.index(d.episodes[0].last_block)] = d.episodes[0].end
+1.24 < max(d.series.compute[1]) / min(d.series.compute[1]) < 1.27 and max(d.series.compute[1]) > 1.05 * max(d.series.compute[0]) = True
+max(d.series.exchange[1]) < min(d.series.compute[0]) = True
+[d.series.capped, len(d.series.ends)] = [False, d.result.blocks]
 FIGURES
+    grep 'SLOW ONCE' <<<"$output" >told
+    run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once d.json
+    expect_status 5
+    grep -q '^d.json: slow for a while 1 time, 2 ranks, ' <<<"$output"
+    grep 'SLOW ONCE' <<<"$output" | cmp - told
   done
+  run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once "$top_srcdir"/doc/results/h200-x2-2026-11/accept-slow.json
+  expect_status 2
+  grep -q 'accept-slow.json: it has no series of blocks' <<<"$stderr"
   echo '{"episodes_max": 0, "device_noise_max": 0.5}' >policy.json
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 6 -x p2p --accept policy.json
   figures <<'FIGURES'
 d.episodes = []
 [c.why for c in d.result.accept.checks if c.check == "slow for a while"] = ["needs 10 timed seconds"]
 FIGURES
+  run "$top_builddir/tests/clock/himeno-gpu" --slow-once d.json
+  expect_status 0
+  says "d.json: too short to tell, 2 ranks, "
+}
+
+@test "a stored run is judged by what its device told then; lines of runs.jsonl are read, and what is damaged is refused in one line" {
+  export CLOCK_MACHINE="sweep=1000 $together jitter=0.001 slow@1=1.25 from=20 to=35"
+  HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 60 -x p2p
+  "$PYTHON" - <<'PY'
+import copy, json
+good = json.load(open("d.json"))
+def make(name, change):
+    document = copy.deepcopy(good)
+    change(document)
+    json.dump(document, open(name, "w"))
+    return document
+def told(document):
+    episode, telemetry = document["episodes"][0], document["ranks"][1]["telemetry"]
+    assert telemetry["blocks"]["each"] == 1
+    for block in range(episode["first_block"], episode["last_block"] + 1):
+        telemetry["blocks"]["sm_mhz"][block], telemetry["blocks"]["celsius"][block] = 1400, 91
+        telemetry["blocks"]["throttled"][block] = "power cap, thermal"
+    telemetry["changes"] += [{"block": episode["last_block"], "of": "nvlink_crc", "from": 0, "to": 7, "detail": ""},
+                             {"block": episode["last_block"] + 1, "of": "xids", "from": 0, "to": 1, "detail": ""}]
+told = make("told.json", told)
+with open("runs.jsonl", "w") as lines:
+    for name, document in ("first", good), ("second", told):
+        lines.write(json.dumps({"name": name, "command": "himeno-gpu", "document": document}) + "\n")
+make("2-none.json", lambda d: d.pop("series"))
+make("2-null.json", lambda d: d.update(series=None))
+make("3-ends.json", lambda d: d["series"]["ends"].__setitem__(3, "late"))
+make("3-blocks.json", lambda d: d["series"]["blocks"].pop())
+make("3-many.json", lambda d: [d["series"].__setitem__(key, list(range(257))) for key in ("ends", "blocks")])
+make("3-ranks.json", lambda d: d.update(ranks=[]))
+make("3-rank.json", lambda d: d["series"]["exchange"].pop())
+make("3-short.json", lambda d: d["series"]["compute"][1].pop())
+make("3-negative.json", lambda d: d["series"]["compute"][0].__setitem__(0, -1))
+open("3-torn.json", "w").write(json.dumps(good)[:-1])
+open("3-more.json", "w").write(json.dumps(good) + "more")
+open("3-empty.json", "w").write(" \n")
+open("3-deep.json", "w").write("[" * 100000)
+PY
+  run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once told.json
+  expect_status 5
+  says ", clock 1400 MHz and else 1980, 91 C and else 55, throttled then alone (power cap, thermal), nvlink_crc changed"
+  run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once runs.jsonl d.json
+  expect_status 5
+  [ "$(sed -n 's/: slow for a while 1 time, 2 ranks, .*//p' <<<"$output" | paste -sd,)" = "runs.jsonl first,runs.jsonl second,d.json" ]
+  mkdir 3-folder
+  for file in 2-* 3-* 3-nowhere; do
+    run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once $file
+    expect_status "${file%%-*}"
+    [ "$(wc -l <<<"$stderr") $(grep -c -- "--slow-once $file: " <<<"$stderr")" = "1 1" ] || { echo "$file: $stderr"; return 1; }
+  done
 }
 
 @test "a clean soak of two CPUs excludes a rate by the seconds of its sweeps" {

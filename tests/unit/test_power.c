@@ -114,7 +114,7 @@ static int is_accepted(uint64_t seed, int blocks, const struct fault *fault)
   }
   const struct straggler_ranks in = {DEVICES, blocks, times, work};
   run.n_stragglers = straggler_find(&in, run.stragglers, HIMENO_STRAGGLERS_MAX);
-  run.straggler_blocks = blocks;
+  run.kept_blocks = blocks;
   assert_int_equal(policy_read("default", &policy), STATUS_OK);
   accept_policy_checks(&config, &placement, &run, &policy, &run.accept);
   return accept_count(&run.accept, CHECK_FAIL) == 0 && accept_count(&run.accept, CHECK_NOISY) == 0;

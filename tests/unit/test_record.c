@@ -6,6 +6,7 @@
 #include "base/stats.h"
 #include "himeno/accept/suspect.h"
 #include "himeno/record.h"
+#include "himeno/report/report.h"
 
 static struct telemetry_sample cool(void)
 {
@@ -249,6 +250,38 @@ static void what_a_device_told_in_an_episode_alone_is_told(void **state)
 
 /* ---- times ---- */
 
+#define MANY 1000
+
+static double stored(json_t *series, const char *of, int rank, int block)
+{
+  return json_real_value(
+      json_array_get(json_array_get(json_object_get(series, of), (size_t)rank), (size_t)block));
+}
+
+static void of_many_ranks_fewer_blocks_are_stored_evenly(void **state)
+{
+  static const int ranks[] = {1, 64, 65, 128, 129, MANY}, most[] = {256, 256, 128, 128, 64, 64};
+  static struct record_block times[MANY * RECORDS_MAX];
+  static struct himeno_result run = {.kept_blocks = RECORDS_MAX, .times = times, .n_samples = RECORDS_MAX};
+  (void)state;
+  for (int b = 0; b < MANY * RECORDS_MAX; b++) times[b] = (struct record_block){b, -b};
+  for (int b = 0; b < RECORDS_MAX; b++) run.when[b] = (struct record_when){0.5 * b, b};
+  for (int n = 0; n < 6; n++) {
+    run.n_ranks = ranks[n];
+    json_t *series = himeno_series_json(&run), *blocks = json_object_get(series, "blocks");
+    assert_int_equal(json_array_size(blocks), most[n]);
+    assert_int_equal(json_is_true(json_object_get(series, "capped")), most[n] < RECORDS_MAX);
+    for (int b = 0; b < most[n]; b++) {
+      const int block = (b + 1) * RECORDS_MAX / most[n] - 1, last = (ranks[n] - 1) * RECORDS_MAX + block;
+      assert_int_equal(json_integer_value(json_array_get(blocks, (size_t)b)), block);
+      assert_true(json_real_value(json_array_get(json_object_get(series, "ends"), (size_t)b)) == 0.5 * block);
+      assert_true(stored(series, "compute", ranks[n] - 1, b) == last);
+      assert_true(stored(series, "exchange", ranks[n] - 1, b) == -last);
+    }
+    json_decref(series);
+  }
+}
+
 static void exchange_is_all_but_computing_waiting_and_reducing(void **state)
 {
   struct record *r = record_of("");
@@ -312,6 +345,7 @@ int main(void)
       cmocka_unit_test(a_card_that_counts_errors_is_named),
       cmocka_unit_test(the_lowest_clock_of_a_device_is_what_differs),
       cmocka_unit_test(what_a_device_told_in_an_episode_alone_is_told),
+      cmocka_unit_test(of_many_ranks_fewer_blocks_are_stored_evenly),
       cmocka_unit_test(exchange_is_all_but_computing_waiting_and_reducing),
       cmocka_unit_test(of_more_blocks_than_there_is_room_for_those_kept_are_spread_over_all),
       cmocka_unit_test(each_reason_of_a_throttled_block_counts),
