@@ -74,6 +74,25 @@ const char *telemetry_joules(struct telemetry *telemetry, double *joules)
   return NULL;
 }
 
+void telemetry_sent(struct telemetry *telemetry, struct telemetry_sent *sent)
+{
+  *sent = (struct telemetry_sent){TELEMETRY_UNKNOWN, TELEMETRY_UNKNOWN};
+  if (telemetry->nvml) nvml_sent(telemetry->nvml, sent);
+}
+
+static int64_t rise(int64_t before, int64_t after, int64_t again)
+{
+  if (before < 0 || after < 0) return TELEMETRY_UNKNOWN;
+  return after >= before ? after - before : after + again - before;
+}
+
+struct telemetry_sent telemetry_sent_between(const struct telemetry_sent *before,
+                                             const struct telemetry_sent *after)
+{
+  return (struct telemetry_sent){rise(before->nvlink, after->nvlink, 0),
+                                 rise(before->pcie, after->pcie, (int64_t)1 << 32)};
+}
+
 const char *const telemetry_value_names[TELEMETRY_VALUES] = {"watts", "sm_mhz", "memory_mhz", "celsius"};
 
 double telemetry_value(const struct telemetry_sample *sample, enum telemetry_value value)

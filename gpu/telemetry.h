@@ -124,6 +124,17 @@ void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state)
  * counts, in a few words; NULL, and leaves \a joules, where there is none. */
 const char *telemetry_joules(struct telemetry *telemetry, double *joules);
 
+/** Bytes that a device sent so far; TELEMETRY_UNKNOWN where it does not count them. */
+struct telemetry_sent {
+  int64_t nvlink;
+  int64_t pcie; /**< begins again at 4 GiB */
+};
+void telemetry_sent(struct telemetry *telemetry, struct telemetry_sent *sent);
+
+/** \brief Bytes sent between two such looks, less than 4 GiB of them through PCIe. */
+struct telemetry_sent telemetry_sent_between(const struct telemetry_sent *before,
+                                             const struct telemetry_sent *after);
+
 /** \brief "power cap, thermal" into \a text; "" for none or unknown. Returns text. */
 const char *telemetry_throttle_text(int throttle, char *text, size_t size);
 

@@ -22,6 +22,9 @@
 #define NVML_LINKS_MAX          18
 #define NVML_THROTTLE_IDLE      1ull
 #define NVML_EVENT_XID          8ull
+#define NVML_FIELD_NVLINK_KIB   138 /* of data, sent by all links */
+#define NVML_FIELD_PCIE_BYTES   197 /* sent */
+#define NVML_ALL_LINKS          (~0u)
 
 typedef void *device_t, *event_set_t;
 
@@ -30,6 +33,18 @@ struct event {
   unsigned long long type, data; /* the number of an Xid */
   unsigned gpu_instance, compute_instance;
 };
+
+struct field {
+  unsigned id, scope;
+  long long timestamp, latency;
+  int type, outcome;
+  union {
+    unsigned number;
+    unsigned long long number_long;
+  } value;
+};
+
+enum { FIELD_UNSIGNED = 1, FIELD_UNSIGNED_LONG, FIELD_UNSIGNED_LONG_LONG };
 
 enum { LINK_REPLAY, LINK_RECOVERY, LINK_CRC_FLIT, LINK_CRC_DATA };
 
@@ -58,6 +73,7 @@ struct nvml {
   int (*power_limit)(device_t, unsigned *milliwatts);
   int (*replays)(device_t, unsigned *count);
   int (*nvlink_errors)(device_t, unsigned link, int counter, unsigned long long *count);
+  int (*fields)(device_t, int n, struct field *);
   int (*event_next)(event_set_t, struct event *, unsigned milliseconds);
   int (*events_free)(event_set_t);
   event_set_t events; /* NULL where it tells no Xid events */
@@ -95,6 +111,7 @@ static void find_all(struct nvml *n)
   find(n, "nvmlDeviceGetEnforcedPowerLimit", &n->power_limit);
   find(n, "nvmlDeviceGetPcieReplayCounter", &n->replays);
   find(n, "nvmlDeviceGetNvLinkErrorCounter", &n->nvlink_errors);
+  find(n, "nvmlDeviceGetFieldValues", &n->fields);
   find(n, "nvmlEventSetWait_v2", &n->event_next);
   find(n, "nvmlEventSetFree", &n->events_free);
 }
@@ -182,6 +199,22 @@ int nvml_joules(const struct nvml *n, double *joules)
   if (!n->energy || n->energy(n->device, &millijoules) != NVML_SUCCESS) return 0;
   *joules = (double)millijoules * 1e-3;
   return 1;
+}
+
+static void read_field(const struct nvml *n, unsigned id, unsigned scope, int64_t each, int64_t *bytes)
+{
+  struct field field = {.id = id, .scope = scope};
+  if (!n->fields || n->fields(n->device, 1, &field) != NVML_SUCCESS || field.outcome != NVML_SUCCESS) return;
+  if (field.type == FIELD_UNSIGNED)
+    *bytes = each * field.value.number;
+  else if (field.type == FIELD_UNSIGNED_LONG || field.type == FIELD_UNSIGNED_LONG_LONG)
+    *bytes = each * (int64_t)field.value.number_long;
+}
+
+void nvml_sent(const struct nvml *n, struct telemetry_sent *sent)
+{
+  read_field(n, NVML_FIELD_NVLINK_KIB, NVML_ALL_LINKS, 1024, &sent->nvlink);
+  read_field(n, NVML_FIELD_PCIE_BYTES, 0, 1, &sent->pcie);
 }
 
 /* A part of a divided device has a part of these, and nobody says which. */

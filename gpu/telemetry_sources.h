@@ -12,6 +12,7 @@ struct nvml *nvml_open(const char *pci);
 void nvml_close(struct nvml *nvml);
 void nvml_read(const struct nvml *nvml, struct telemetry_sample *sample);
 void nvml_state(struct nvml *nvml, struct telemetry_state *state);
+void nvml_sent(const struct nvml *nvml, struct telemetry_sent *sent);
 int nvml_joules(const struct nvml *nvml, double *joules);
 
 /** \brief What drivers tell in sysfs: the PCI bus and the hwmon class for any, amdgpu's error

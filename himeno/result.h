@@ -16,6 +16,9 @@
 struct himeno_way {
   double seconds; /**< of an exchange of one float */
   double bytes_per_second;
+  double sent;                   /**< bytes through it meanwhile, 0 where nobody counted */
+  struct telemetry_sent counted; /**< what the device counted of them */
+  int nvlinks;                   /**< of the device that are active; -1 unknown */
 };
 
 /** How one message of a rank travels. */

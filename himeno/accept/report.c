@@ -6,9 +6,11 @@
 #include "base/report.h"
 #include "himeno/accept/accept.h"
 #include "himeno/accept/suspect.h"
+#include "himeno/accept/ways.h"
 
-#define LINE_MAX_BYTES 800
-#define EPISODES_SHOWN 10
+#define LINE_MAX_BYTES  800
+#define EPISODES_SHOWN  10
+#define DISGUISES_SHOWN 8
 
 /* ---- text ---- */
 
@@ -62,6 +64,31 @@ static void counted_text(const struct himeno_result *r, FILE *out)
       fprintf(out, "  COUNTED    %s: %s, since the run began\n", suspect_name(r, n, who, sizeof who), what);
 }
 
+static void disguise_text(const struct himeno_result *r, int rank, const struct himeno_path *p, FILE *out)
+{
+  char who[200];
+  fprintf(out, "  WARNING    %s, to rank %d by %s: %s, %.0f MB of %.0f by PCIe and %.0f by NVLink\n",
+          suspect_name(r, rank, who, sizeof who), p->peer, p->used, ways_went_names[WAYS_DISGUISED],
+          (double)p->way.counted.pcie / 1e6, p->way.sent / 1e6, fmax(0, (double)p->way.counted.nvlink) / 1e6);
+}
+
+/* How bytes went between neighbours, by what devices counted. */
+static void ways_text(const struct himeno_result *r, FILE *out)
+{
+  int n[WAYS_WENT] = {0}, told = 0;
+  for (int rank = 0; rank < r->n_ranks; rank++)
+    for (int m = 0; m < r->ranks[rank].n_paths; m++) {
+      const enum ways_went went = ways_went(&r->ranks[rank].paths[m]);
+      if (n[went]++ < DISGUISES_SHOWN && went == WAYS_DISGUISED)
+        disguise_text(r, rank, &r->ranks[rank].paths[m], out);
+    }
+  for (int w = WAYS_UNTOLD + 1; w < WAYS_WENT; w++)
+    if (n[w] > 0)
+      fprintf(out, "%s%d %s", told++ ? ", " : "  ways       of halos, by what devices counted: ", n[w],
+              ways_went_names[w]);
+  if (told) fprintf(out, "\n");
+}
+
 /* Why nothing was accepted, or NULL where it was. */
 static const char *refusal(const struct himeno_result *result)
 {
@@ -107,6 +134,7 @@ void accept_text(const struct himeno_result *result, FILE *out)
   stragglers_text(result, out);
   accept_episodes_text(result, out);
   counted_text(result, out);
+  ways_text(result, out);
   if (!a->asked) return;
   fprintf(out, "\n  acceptance %s%s\n", a->policy[0] ? "by policy " : "by reference alone", a->policy);
   fprintf(out, "    %-26s %10s  %11s  %9s %-7s\n", "check", "value", "limit", "margin", "");

@@ -36,20 +36,28 @@ static status_t pair_time(const struct himeno_choice *choice, MPI_Comm pair, int
   return status;
 }
 
-static status_t pair_measure(const struct himeno_choice *choice, MPI_Comm pair, struct himeno_way *way)
+static status_t pair_measure(const struct himeno_choice *choice, struct telemetry *device, MPI_Comm pair,
+                             struct himeno_way *way)
 {
   const double bytes = WIDE_SIDE * WIDE_SIDE * FLOAT_BYTES;
   double least, wide;
+  struct telemetry_sent before, after;
+  struct telemetry_state state;
+  telemetry_state(device, &state);
   RETURN_IF_FAILED(pair_time(choice, pair, 1, &least));
+  telemetry_sent(device, &before);
   RETURN_IF_FAILED(pair_time(choice, pair, WIDE_SIDE, &wide));
-  *way = (struct himeno_way){least, wide > least ? bytes / (wide - least) : INFINITY};
+  telemetry_sent(device, &after);
+  *way = (struct himeno_way){least, wide > least ? bytes / (wide - least) : INFINITY, TRIAL_EXCHANGES * bytes,
+                             telemetry_sent_between(&before, &after), state.nvlinks_active};
   return STATUS_OK;
 }
 
 static void pair_simulate(int rank, int peer, struct himeno_way *way)
 {
   const double bytes = WIDE_SIDE * WIDE_SIDE * FLOAT_BYTES, least = clock_message(rank, peer, 0);
-  *way = (struct himeno_way){least, bytes / (clock_message(rank, peer, bytes) - least)};
+  *way = (struct himeno_way){.seconds = least,
+                             .bytes_per_second = bytes / (clock_message(rank, peer, bytes) - least)};
 }
 
 /* The nth direction of which the first number that is not 0 is 1. */
@@ -73,7 +81,8 @@ static int partner_of(const struct decomp *decomp, const struct halo_plan *plan,
 }
 
 /* Where no rank has a partner there is nothing to do. */
-static status_t half_round(const struct himeno_choice *choice, int m, int peer, struct himeno_way *ways)
+static status_t half_round(const struct himeno_choice *choice, struct telemetry *device, int m, int peer,
+                           struct himeno_way *ways)
 {
   const struct placement *p = &choice->placement;
   MPI_Comm pair;
@@ -85,10 +94,23 @@ static status_t half_round(const struct himeno_choice *choice, int m, int peer, 
   status_t status = STATUS_OK;
   if (m >= 0) {
     MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN);
-    status = pair_measure(choice, pair, &ways[m]);
+    status = pair_measure(choice, device, pair, &ways[m]);
     MPI_Comm_free(&pair);
   }
   return agree_status(p->comm, status);
+}
+
+static status_t pairs_measure(const struct himeno_choice *choice, struct telemetry *device,
+                              const struct decomp *decomp, const struct halo_plan *plan,
+                              struct himeno_way *ways)
+{
+  for (int round = 0; round < 2 * DIRECTIONS; round++) {
+    int dir[3];
+    direction_of(round / 2, dir);
+    const int m = partner_of(decomp, plan, dir, round % 2);
+    RETURN_IF_FAILED(half_round(choice, device, m, m < 0 ? -1 : plan->messages[m].peer, ways));
+  }
+  return STATUS_OK;
 }
 
 status_t ways_measure(const struct himeno_choice *choice, struct himeno_result *result)
@@ -103,13 +125,30 @@ status_t ways_measure(const struct himeno_choice *choice, struct himeno_result *
   halo_plan_init(&plan, &decomp, &layout, choice->kernel->sweeps);
   for (int m = 0; simulated && m < plan.n; m++)
     pair_simulate(p->rank, plan.messages[m].peer, &result->ways[m]);
-  for (int round = 0; !simulated && round < 2 * DIRECTIONS; round++) {
-    int dir[3];
-    direction_of(round / 2, dir);
-    const int m = partner_of(&decomp, &plan, dir, round % 2);
-    RETURN_IF_FAILED(half_round(choice, m, m < 0 ? -1 : plan.messages[m].peer, result->ways));
-  }
-  return STATUS_OK;
+  if (simulated) return STATUS_OK;
+  struct telemetry *device = telemetry_open(p->info.pci);
+  status_t status = agree_status(
+      p->comm, device ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for telemetry"));
+  if (status == STATUS_OK) status = pairs_measure(choice, device, &decomp, &plan, result->ways);
+  telemetry_close(device);
+  return status;
+}
+
+/* ---- how the bytes went ---- */
+
+#define MOST 0.9 /* of what was sent */
+
+const char *const ways_went_names[WAYS_WENT] = {NULL, "direct by NVLink", "by PCIe", "through the host",
+                                                "through the host in disguise"};
+
+enum ways_went ways_went(const struct himeno_path *path)
+{
+  const struct himeno_way *way = &path->way;
+  if (!(way->sent > 0)) return WAYS_UNTOLD;
+  if ((double)way->counted.nvlink >= MOST * way->sent) return WAYS_NVLINK;
+  if ((double)way->counted.pcie < MOST * way->sent) return WAYS_UNTOLD;
+  if (path->handover[0] || strcmp(path->used, halo_transport_pageable.name) == 0) return WAYS_HOST;
+  return way->nvlinks > 0 ? WAYS_DISGUISED : WAYS_PCIE;
 }
 
 /* ---- comparing ---- */

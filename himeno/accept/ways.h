@@ -18,6 +18,20 @@
 /** \brief Collective, before there is a solver: fills result->ways by this rank's messages. */
 status_t ways_measure(const struct himeno_choice *choice, struct himeno_result *result);
 
+/** What the device's counters say of how a pair's bytes went. */
+enum ways_went {
+  WAYS_UNTOLD,
+  WAYS_NVLINK,
+  WAYS_PCIE,      /**< to the neighbour or to the host, which nobody can tell there */
+  WAYS_HOST,      /**< as such a transport does */
+  WAYS_DISGUISED, /**< by PCIe, though there are NVLinks and the transport is to pass the host by */
+  WAYS_WENT
+};
+extern const char *const ways_went_names[WAYS_WENT]; /**< NULL for the first */
+
+/** \brief Whether nine tenths of what was sent were counted, and where. */
+enum ways_went ways_went(const struct himeno_path *path);
+
 /** The pair that is worst beside those like it, and how it compares to their median. */
 struct ways_worst {
   double times; /**< NAN where there are too few of any kind */

@@ -10,8 +10,8 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 
-#define EXCHANGES 40
 #define ROUNDS    3
+#define EXCHANGES (TRIAL_EXCHANGES / (ROUNDS + 1))
 
 struct trial {
   struct trial_config config;

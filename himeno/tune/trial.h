@@ -25,6 +25,9 @@ void trial_close(struct trial *trial);
  * another name. Collective. */
 status_t trial_carries(const struct trial *trial, int *any);
 
+/** How many exchanges trial_time makes. */
+#define TRIAL_EXCHANGES 160
+
 /** \brief Best of a few rounds of exchanges behind each other, after one that is not counted:
  * seconds an exchange, the slowest rank's. Collective. */
 status_t trial_time(struct trial *trial, double *seconds);

@@ -71,6 +71,17 @@ policy() { printf '%s' "$1" >policy.json; }
   grep -q 'STRAGGLER  rank 2 .*neighbour [ijk][-+], rank 3 .*suspect the link between them' <<<"$output"
 }
 
+@test "bytes that go through PCIe where NVLinks are, and where the transport is to go past the host, are told" {
+  unset HIMENO_NULL_CLOCK
+  run --separate-stderr env FAKE_NVML="nvlink=3 nvlink_each=655360 pcie=5 pcie_each=1000 nvlink_each@1=0 pcie_each@1=671088640" \
+    "$MPIRUN" -np 2 "$himeno" -b null -s 18x18x34 --block 5 -t 0.05 -p 2x1x1 -x p2p --accept default --json r.json
+  grep -q 'WARNING    rank 1 on .*, to rank 0 by p2p: through the host in disguise, 671 MB of 671 by PCIe and 0 by NVLink' <<<"$output"
+  grep -q 'ways       of halos, by what devices counted: 1 direct by NVLink, 1 through the host in disguise$' <<<"$output"
+  [ "$("$PYTHON" -c 'import json; print([(p["rank"], *p["sent"].values()) for p in json.load(open("r.json"))["paths"]])')" = \
+    "[(0, 671088640.0, 671088640, 1000, 'direct by NVLink'), (1, 671088640.0, 0, 671088640, 'through the host in disguise')]" ]
+  follows_schema
+}
+
 # Null devices are named by their number.
 one_type() { sed -i 's/"Null device [0-9]*"/"Null device"/' "$@"; }
 

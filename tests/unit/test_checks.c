@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "himeno/accept/ways.h"
 #include "himeno/accept/accept.h"
 #include "himeno/result.h"
 
@@ -159,8 +160,8 @@ static void ring(struct himeno_result *run, struct himeno_rank rank[8])
     snprintf(rank[r].row.host, sizeof rank[r].row.host, "n1");
     rank[r].n_paths = 2;
     for (int m = 0; m < 2; m++) {
-      rank[r].paths[m] =
-          (struct himeno_path){.peer = (r + (m ? 1 : 7)) % 8, .used = "p2p", .way = {2e-6, 5e10}};
+      rank[r].paths[m] = (struct himeno_path){
+          .peer = (r + (m ? 1 : 7)) % 8, .used = "p2p", .way = {.seconds = 2e-6, .bytes_per_second = 5e10}};
     }
   }
   run->ranks = rank;
@@ -173,7 +174,8 @@ static void ways_are_held_against_limits_and_against_those_like_them(void **stat
   (void)state;
   ring(&run, rank);
   assert_int_equal(checked(&run, "{\"exchange_us_ratio_max\": 1}").outcome, CHECK_PASS);
-  rank[3].paths[1].way = rank[4].paths[0].way = (struct himeno_way){5e-6, 2e10};
+  rank[3].paths[1].way = rank[4].paths[0].way =
+      (struct himeno_way){.seconds = 5e-6, .bytes_per_second = 2e10};
   struct accept_check late = checked(&run, "{\"exchange_us_ratio_max\": 2.4}"),
                       slow = checked(&run, "{\"exchange_gbps_ratio_min\": 0.5}");
   assert_true(late.outcome == CHECK_FAIL && fabs(late.value - 2.5) < 1e-9 && late.rank == 3);
@@ -185,6 +187,30 @@ static void ways_are_held_against_limits_and_against_those_like_them(void **stat
   assert_int_equal(checked(&run, "{\"exchange_gbps_min\": 19.9}").outcome, CHECK_PASS);
 }
 
+/* What was sent, 100 bytes, and what the device counted of it. */
+static void how_bytes_went_is_told_by_what_was_counted(void **state)
+{
+  static const struct {
+    const char *used, *handover;
+    int64_t nvlink, pcie;
+    int nvlinks;
+    enum ways_went went;
+  } cases[] = {{"p2p", "", 101, 3, 18, WAYS_NVLINK},      {"p2p", "", 90, 100, 18, WAYS_NVLINK},
+               {"nccl", "", 50, 104, 18, WAYS_DISGUISED}, {"nccl", "", 50, 50, 18, WAYS_UNTOLD},
+               {"ipc", "", -1, 104, 0, WAYS_PCIE},        {"p2p", "", -1, 104, -1, WAYS_PCIE},
+               {"p2p", "", -1, -1, 18, WAYS_UNTOLD},      {"staged", "shared memory", 0, 104, 18, WAYS_HOST},
+               {"pageable", "", 0, 104, 18, WAYS_HOST}};
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    struct himeno_path path = {.way = {1e-6, 1e9, 100, {cases[c].nvlink, cases[c].pcie}, cases[c].nvlinks}};
+    snprintf(path.used, sizeof path.used, "%s", cases[c].used);
+    snprintf(path.handover, sizeof path.handover, "%s", cases[c].handover);
+    assert_int_equal(ways_went(&path), cases[c].went);
+    path.way.sent = 0;
+    assert_int_equal(ways_went(&path), WAYS_UNTOLD);
+  }
+}
+
 /* A pair that is staged, or crosses hosts, is slower than those that are not, and sound. */
 static void ways_of_another_kind_are_no_measure(void **state)
 {
@@ -194,14 +220,15 @@ static void ways_of_another_kind_are_no_measure(void **state)
   ring(&run, rank);
   for (int r = 0; r < 2; r++) {
     struct himeno_path *path = &rank[3 + r].paths[1 - r];
-    path->way = (struct himeno_way){5e-5, 1e9};
+    path->way = (struct himeno_way){.seconds = 5e-5, .bytes_per_second = 1e9};
     snprintf(path->used, sizeof path->used, "staged");
   }
   assert_int_equal(checked(&run, "{\"exchange_gbps_ratio_min\": 0.9}").outcome, CHECK_PASS);
   ring(&run, rank);
   snprintf(rank[0].row.host, sizeof rank[0].row.host, "n0");
   for (int m = 0; m < 2; m++)
-    rank[0].paths[m].way = rank[m ? 1 : 7].paths[1 - m].way = (struct himeno_way){5e-5, 1e9};
+    rank[0].paths[m].way = rank[m ? 1 : 7].paths[1 - m].way =
+        (struct himeno_way){.seconds = 5e-5, .bytes_per_second = 1e9};
   assert_int_equal(checked(&run, "{\"exchange_us_ratio_max\": 1.1}").outcome, CHECK_PASS);
   for (int r = 0; r < 8; r++) snprintf(rank[r].row.host, sizeof rank[r].row.host, "n%d", r / 2);
   assert_int_equal(checked(&run, "{\"exchange_us_ratio_max\": 1.1}").outcome, CHECK_FAIL);
@@ -336,6 +363,7 @@ int main(void)
       cmocka_unit_test(a_noisy_run_is_not_slow),
       cmocka_unit_test(a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges),
       cmocka_unit_test(ways_are_held_against_limits_and_against_those_like_them),
+      cmocka_unit_test(how_bytes_went_is_told_by_what_was_counted),
       cmocka_unit_test(ways_of_another_kind_are_no_measure),
       cmocka_unit_test(ranks_that_share_cores_share_a_device_where_that_is_a_cpu),
       cmocka_unit_test(ranks_that_share_a_device_have_one),

@@ -75,6 +75,25 @@ static void peaks_are_clocks_by_widths(void **state)
   }
 }
 
+static void nvml_counts_bytes_through_links(void **state)
+{
+  struct telemetry_sent before, after, none;
+  struct telemetry *t = fake("nvlink=7 nvlink_each=5 pcie=4294967290 pcie_each=10", "");
+  (void)state;
+  telemetry_sent(t, &before);
+  telemetry_sent(t, &after);
+  assert_true(before.nvlink == 7 * 1024 && before.pcie == 4294967290 && after.pcie == 4);
+  after = telemetry_sent_between(&before, &after);
+  assert_true(after.nvlink == 5 * 1024 && after.pcie == 10);
+  telemetry_close(t);
+  t = fake("pcie=3", "");
+  telemetry_sent(t, &none);
+  assert_true(none.nvlink == TELEMETRY_UNKNOWN && none.pcie == 3);
+  none = telemetry_sent_between(&before, &none);
+  assert_true(none.nvlink == TELEMETRY_UNKNOWN);
+  telemetry_close(t);
+}
+
 static void nvml_counts_millijoules(void **state)
 {
   double joules = -1;
@@ -358,6 +377,7 @@ int main(void)
       cmocka_unit_test(nvml_tells_power_clocks_temperature_and_throttling),
       cmocka_unit_test(nvml_tells_ecc_links_and_retired_memory),
       cmocka_unit_test(peaks_are_clocks_by_widths),
+      cmocka_unit_test(nvml_counts_bytes_through_links),
       cmocka_unit_test(nvml_counts_millijoules),
       cmocka_unit_test(nvml_counts_replays_crc_errors_and_xids),
       cmocka_unit_test(pages_stand_in_for_rows_on_older_devices),
