@@ -124,6 +124,7 @@ static void expressions_follow_c(void **state)
   expect_same("ldi r0, ~0", "ldi r0, 0xffffffff");
   expect_same("ldi r0, 2 ** 10", "ldi r0, 1024");
   expect_same("ldi r0, -1 >>> 28", "ldi r0, 15");
+  expect_same("ldi r0, -2 <<< 61 >>> 60", "ldi r0, 12");
   expect_same("ldi r0, 1.5 * 2", "ldi r0, 3.0");
   expect_same("ldi r0, 0b101 + 017 + 0xa", "ldi r0, 30");
   expect_same("ldi r0, floor(2.75) + ceil(2.25)", "ldi r0, 5");
@@ -210,6 +211,12 @@ static void labels_reach_forward_and_back(void **state)
                       "nop\nbrr -, 32\nnop\nnop\nnop\nbrr -, -72\nnop\nnop\nnop\nnop\n");
   expect_same_program(":1 nop\nbrr -, r:1f\nnop\nnop\nnop\nbrr -, r:1b\n:1 nop\n",
                       "nop\nbrr -, 8\nnop\nnop\nnop\nbrr -, -72\nnop\n");
+  expect_same_program(
+      ".rep i, 2\n:0_begin nop\nnop\n:0_end ldi r0, :0_end - :0_begin + i\n.endr\nldi r1, :0_begin\n",
+      "nop\nnop\nldi r0, 16\nnop\nnop\nldi r0, 17\nldi r1, 24\n");
+  expect_same_program(
+      ".rep i, 2\nldi r0, :4bits\n:4bits ldi r1, :4bitsf\n.endr\n:4bits ldi r2, :4bitsb\nldi r3, :4bits\n",
+      "ldi r0, 8\nldi r1, 24\nldi r0, 8\nldi r1, 32\nldi r2, 32\nldi r3, 32\n");
   expect_same_program("ldi r0, :end - :start\n:start nop\nnop\n:end nop\n", "ldi r0, 16\nnop\nnop\nnop\n");
   made = qpu_must_assemble("nop\n::entry nop\n:inner nop\n", 1);
   assert_int_equal(made.n_labels, 2);
@@ -223,9 +230,13 @@ static void labels_reach_forward_and_back(void **state)
 
 static void data_is_little_endian_and_padded(void **state)
 {
-  static const uint64_t words[] = {0x4000000000000001, 0x00000000ffff0201, 0x3f80000000000002};
+  static const uint64_t words[] = {0x4000000000000001, 0x00000002ffff0201, 0x000000003f800000};
+  static const uint64_t aligned[] = {0x0005000400000001, 0x0000000000000604, 0x100009e7009e7000};
   (void)state;
   expect_words(".int 1, 2.0\n.byte 1, 2, -1, 255\n.float 2.802596928649634e-45, 1\n", words, 3);
+  expect_words(":0 .byte 1\n.align 4\n:1 .short 4, 5\n.align 8\n.byte :1 - :0, 6\n:code nop\n", aligned, 3);
+  expect_same_program(".byte 1\n:code ldi r0, :code\n.align 8\n:next ldi r0, :next\n",
+                      ".byte 1\nldi r0, 8\nldi r0, 16\n");
 }
 
 static void files_include_others_beside_them(void **state)

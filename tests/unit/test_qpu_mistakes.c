@@ -89,7 +89,9 @@ static const struct {
     {".back 1.5\n.endb", "a whole number is needed here"},
     {"add.unpack16a r0, rb1, r1", "no operand can be unpacked as '.unpack16a' says"},
     {"fadd r0, r1, r2, r3, r1", "too many operands for 'fadd'"},
-    {"brr -, r:1\n:1 nop", "'1' is no register, constant, function or label"},
+    {"brr -, r:1b\n:1 nop", "'1b' is no register, constant, function or label"},
+    {":1 nop\nbrr -, r:1f", "'1f' is no register, constant, function or label"},
+    {".byte 1\n.align 3", "'.align' takes 1, 2, 4 or 8"},
     {":start .if :x < 16\nnop\nnop\n.endif\n:x nop", "labels do not settle"},
 };
 

@@ -43,6 +43,7 @@ static status_t run_passes(struct qpu_asm *as)
     as->n_symbols = 0;
     as->lines_run = 0;
     as->last_label = 0;
+    as->data_bytes = 0;
     as->words_before = made->n_words;
     made->n_words = 0;
     qpu_source_drop(as, n_lines); /* included files are read again */

@@ -343,13 +343,11 @@ static status_t export(struct qpu_asm *as, const struct use *use)
   return qpu_label_export(as, name);
 }
 
-/* .byte .short .int .long .float: padded to whole words of 64 bits. */
+/* .byte .short .int .long .float: one behind the other, padded before an instruction. */
 static status_t emit_data(struct qpu_asm *as, const struct use *use)
 {
   const char *text = use->text;
   const int bytes = use->directive->bytes;
-  uint64_t word = 0;
-  int filled = 0;
   do {
     struct qpu_value value;
     uint32_t bits;
@@ -360,18 +358,17 @@ static status_t emit_data(struct qpu_asm *as, const struct use *use)
     if (bytes < 4 && (value.type != QPU_VALUE_INT || value.integer >= 1 << 8 * bytes ||
                       value.integer < -(1 << (8 * bytes - 1))))
       return qpu_asm_fail(as, "the value does not fit %d bytes", bytes);
-    uint64_t kept = bytes < 4 ? bits & ((1u << 8 * bytes) - 1) : bits;
-    word |= kept << 8 * filled;
-    filled += bytes;
-    if (filled == 8) {
-      RETURN_IF_FAILED(qpu_emit(as, word, 1));
-      word = 0;
-      filled = 0;
-    }
+    RETURN_IF_FAILED(qpu_emit_bytes(as, bits, bytes));
     text = qpu_skip_space(text);
   } while (*text++ == ',');
-  if (text[-1] != '\0') return qpu_asm_fail(as, "',' is expected at '%.20s'", text - 1);
-  return filled ? qpu_emit(as, word, 1) : STATUS_OK;
+  return text[-1] == '\0' ? STATUS_OK : qpu_asm_fail(as, "',' is expected at '%.20s'", text - 1);
+}
+
+static status_t align(struct qpu_asm *as, const struct use *use)
+{
+  int64_t bytes;
+  RETURN_IF_FAILED(whole_number(as, use->text, &bytes));
+  return qpu_align(as, bytes);
 }
 
 static status_t include(struct qpu_asm *as, const struct use *use)
@@ -421,6 +418,7 @@ static const struct directive directives[] = {
     {.name = "back", .run = insert_back, .close = "endb"},
     {.name = "assert", .run = assert_true},
     {.name = "include", .run = include},
+    {.name = "align", .run = align},
     {.name = "byte", .run = emit_data, .bytes = 1},
     {.name = "short", .run = emit_data, .bytes = 2},
     {.name = "int", .run = emit_data, .bytes = 4},

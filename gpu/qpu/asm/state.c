@@ -142,6 +142,13 @@ static struct qpu_label *find(struct qpu_label *labels, size_t n, const char *na
   return NULL;
 }
 
+/* Bytes from the start; data may end within a word. */
+static uint32_t position(const struct qpu_asm *as)
+{
+  int missing = as->data_bytes ? QPU_INSTRUCTION_BYTES - as->data_bytes : 0;
+  return (uint32_t)(as->program.n_words * QPU_INSTRUCTION_BYTES) - (uint32_t)missing;
+}
+
 status_t qpu_label_define(struct qpu_asm *as, const char *name, int exported)
 {
   struct qpu_program *made = &as->program;
@@ -151,7 +158,7 @@ status_t qpu_label_define(struct qpu_asm *as, const char *name, int exported)
   struct qpu_label *label = &made->labels[made->n_labels++];
   memset(label, 0, sizeof *label);
   strncpy(label->name, name, sizeof label->name - 1);
-  label->address = (uint32_t)(made->n_words * QPU_INSTRUCTION_BYTES);
+  label->address = position(as);
   struct qpu_label *before = is_numeric(name) ? NULL : find(as->known, as->n_known, name);
   label->exported = exported || (before && before->exported);
   as->last_label = made->n_words;
@@ -168,28 +175,35 @@ status_t qpu_label_export(struct qpu_asm *as, const char *name)
   return STATUS_OK;
 }
 
-/* 1b, or 1, is the last label 1 before here, 1f the next one after. */
+/* The next label of that name behind here, as the pass before saw it. */
+static struct qpu_label *find_next(struct qpu_asm *as, const char *name)
+{
+  const struct qpu_program *made = &as->program;
+  size_t before = 0;
+  for (size_t i = 0; i < made->n_labels; i++) before += strcmp(made->labels[i].name, name) == 0;
+  for (size_t i = 0; i < as->n_known; i++)
+    if (strcmp(as->known[i].name, name) == 0 && before-- == 0) return &as->known[i];
+  return NULL;
+}
+
+/* 1 is the last label 1 before here, or else the next; 1b only the one, 1f only the other. */
 static struct qpu_label *find_numeric(struct qpu_asm *as, const char *name)
 {
   const struct qpu_program *made = &as->program;
-  char number[QPU_NAME_MAX];
-  size_t length = strlen(name), before = 0;
-  memcpy(number, name, length + 1);
-  if (!isdigit((unsigned char)name[length - 1])) number[length - 1] = '\0';
-  if (name[length - 1] != 'f') return find(made->labels, made->n_labels, number);
-  for (size_t i = 0; i < made->n_labels; i++) before += strcmp(made->labels[i].name, number) == 0;
-  for (size_t i = 0; i < as->n_known; i++)
-    if (strcmp(as->known[i].name, number) == 0 && before-- == 0) return &as->known[i];
-  return NULL;
+  struct qpu_label *label = find(made->labels, made->n_labels, name);
+  char stem[QPU_NAME_MAX];
+  const size_t last = strlen(name) - 1;
+  memcpy(stem, name, last);
+  stem[last] = '\0';
+  if (!label && last && name[last] == 'f') label = find_next(as, stem);
+  if (!label && last && name[last] == 'b') label = find(made->labels, made->n_labels, stem);
+  return label ? label : find_next(as, name);
 }
 
 status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *value)
 {
   struct qpu_label *label;
-  char last = name[strlen(name) - 1];
   if (is_numeric(name)) {
-    if (last != 'f' && last != 'b' && !isdigit((unsigned char)last))
-      return qpu_asm_fail(as, "write %sf for the next label %s, %sb for the last", name, name, name);
     label = find_numeric(as, name);
   } else {
     label = find(as->program.labels, as->program.n_labels, name);
@@ -197,13 +211,26 @@ status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *
   }
   if (!label && as->pass > 0)
     return qpu_asm_fail(as, "'%s' is no register, constant, function or label", name);
+  for (size_t i = 0; as->data_bytes && i < as->program.n_labels && i < as->n_known; i++)
+    if (label == &as->program.labels[i]) label = &as->known[i]; /* not yet padded */
   *value = (struct qpu_value){.type = QPU_VALUE_LABEL, .integer = label ? label->address : 0};
   return STATUS_OK;
+}
+
+/* A word begins: what stands before it is padded, and its labels move with it. */
+static void pad(struct qpu_asm *as)
+{
+  struct qpu_program *made = &as->program;
+  const uint32_t here = position(as);
+  as->data_bytes = 0;
+  for (size_t i = made->n_labels; i-- > 0 && made->labels[i].address == here;)
+    made->labels[i].address = position(as);
 }
 
 status_t qpu_emit(struct qpu_asm *as, uint64_t word, int is_data)
 {
   struct qpu_program *made = &as->program;
+  pad(as);
   size_t n = made->n_words, words = as->words_capacity, origins = words, data = words;
   if (n == MAX_WORDS) return qpu_asm_fail(as, "the program is longer than %d instructions", MAX_WORDS);
   RETURN_IF_FAILED(grow(&made->words, &words, n, sizeof *made->words));
@@ -214,5 +241,25 @@ status_t qpu_emit(struct qpu_asm *as, uint64_t word, int is_data)
   made->origins[n] = as->at;
   made->data[n] = (uint8_t)is_data;
   made->n_words++;
+  return STATUS_OK;
+}
+
+status_t qpu_emit_bytes(struct qpu_asm *as, uint32_t bytes, int n)
+{
+  struct qpu_program *made = &as->program;
+  for (int i = 0; i < n; i++) {
+    const int filled = as->data_bytes;
+    if (filled == 0) RETURN_IF_FAILED(qpu_emit(as, 0, 1));
+    made->words[made->n_words - 1] |= (uint64_t)(bytes >> 8 * i & 255) << 8 * filled;
+    as->data_bytes = (filled + 1) % QPU_INSTRUCTION_BYTES;
+  }
+  return STATUS_OK;
+}
+
+status_t qpu_align(struct qpu_asm *as, int64_t bytes)
+{
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != QPU_INSTRUCTION_BYTES)
+    return qpu_asm_fail(as, "'.align' takes 1, 2, 4 or 8");
+  while (position(as) % bytes) RETURN_IF_FAILED(qpu_emit_bytes(as, 0, 1));
   return STATUS_OK;
 }

@@ -59,12 +59,13 @@ struct qpu_asm {
   struct qpu_symbol *symbols;
   size_t n_symbols, symbols_capacity;
   /* Labels of the pass before, which references see; those of this pass, in the program, must come
-   * out alike. Numeric labels keep their digits and may repeat. */
+   * out alike. Those that begin with a digit may repeat. */
   struct qpu_label *known;
   size_t n_known, labels_capacity;
   int pass;
   struct qpu_program program; /**< as far as it is made */
   size_t words_capacity;
+  int data_bytes;       /**< that data fill of the last word; 0 where it is whole */
   size_t words_before;  /**< words of the pass before */
   struct qpu_origin at; /**< what messages name */
   int depth;            /**< of the innermost scope for symbols */
@@ -109,5 +110,9 @@ status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *
 
 /** \brief Appends a word with where it came from. */
 status_t qpu_emit(struct qpu_asm *as, uint64_t word, int is_data);
+/** \brief Appends data, the low byte first, behind the data before. */
+status_t qpu_emit_bytes(struct qpu_asm *as, uint32_t bytes, int n);
+/** \brief Pads data with zeros up to a multiple of 1, 2, 4 or 8 \a bytes. */
+status_t qpu_align(struct qpu_asm *as, int64_t bytes);
 
 #endif

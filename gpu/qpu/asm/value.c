@@ -118,13 +118,13 @@ static int64_t of_integers(enum qpu_operator_id id, int64_t a, int64_t b)
   case OP_SUBTRACT:
     return (int64_t)(ua - ub);
   case OP_LEFT:
+  case OP_LOGICAL_LEFT:
     return shift_left(a, b);
   case OP_RIGHT:
     return b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
-  case OP_LOGICAL_LEFT:
-    return (int64_t)(uint32_t)shift_left(a, b);
-  case OP_LOGICAL_RIGHT:
-    return b < 0 || b > 31 ? 0 : (int64_t)((uint32_t)a >> b);
+  case OP_LOGICAL_RIGHT: /* a negative number of 32 bits stays one */
+    if (b < 0 || b > 63) return 0;
+    return (int64_t)((a < 0 && a >= INT32_MIN ? (uint32_t)a : ua) >> b);
   case OP_LESS:
     return a < b;
   case OP_LESS_EQUAL:
