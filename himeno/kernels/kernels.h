@@ -86,6 +86,12 @@ struct himeno_linked {
   int source, slot;
 };
 
+/** For tests: a multiprocessor that turns a bit of all that it computes. */
+struct himeno_stuck {
+  int processor; /**< −1: none */
+  int bit;
+};
+
 struct himeno_kernel_set {
   const char *backend;
   const struct himeno_kernel *kernels;
@@ -122,6 +128,12 @@ struct himeno_kernel_set {
    * of local points, complete when the call returns. */
   status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays, int n,
                        const struct box *box, uint64_t *sum);
+  /** \brief Has the points of one box swept from p[source] so many times, all over the device:
+   * values[time · points + point], and on which multiprocessor each time. Complete when the call
+   * returns; spoils p[1 − source] in the box. \a fields as for open. NULL: nobody can tell. */
+  status_t (*repeat)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_fields *fields,
+                     int source, const struct box *box, int times, const struct himeno_stuck *stuck,
+                     float *values, int *processors);
   /** \brief Resource use for the ladder; NULL where unknown. */
   status_t (*resources)(struct himeno_exec *exec, struct himeno_resources *resources);
   /** \brief What the device's emulator counted; NULL where there is none. */

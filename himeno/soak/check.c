@@ -188,6 +188,33 @@ static status_t explain(struct solver *s, struct soak_known *k, MPI_Comm comm, e
   return arrays_compare(s, k, wrong, rank, b);
 }
 
+/* ---- multiprocessors ---- */
+
+static status_t odd_find(struct solver *s, MPI_Comm comm, struct solver_odd *odd, int *found)
+{
+  RETURN_IF_FAILED(solver_odd_find(s, odd));
+  return any(comm, odd->points > 0, found);
+}
+
+static status_t odd_check(struct solver *s, MPI_Comm comm, struct soak_block *b)
+{
+  struct solver_odd odd, again;
+  int found, repeats;
+  RETURN_IF_FAILED(odd_find(s, comm, &odd, &found));
+  if (!found) return STATUS_OK;
+  RETURN_IF_FAILED(odd_find(s, comm, &again, &repeats));
+  if (!b->wrong) b->first = repeats ? b->sweep : 0;
+  b->wrong = 1;
+  if (odd.points == 0) return STATUS_OK;
+  struct soak_corruption *c = &b->corruption[b->n++];
+  *c = (struct soak_corruption){.array = SOLVER_ARRAYS, .processor = odd.processor, .points = odd.points};
+  MPI_Comm_rank(comm, &c->rank);
+  memcpy(c->first, odd.first, sizeof c->first);
+  memcpy(&c->is, &odd.is, sizeof c->is);
+  memcpy(&c->must_be, &odd.must_be, sizeof c->must_be);
+  return STATUS_OK;
+}
+
 status_t soak_block_run(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
                         int every, struct soak_block *block)
 {
@@ -199,6 +226,7 @@ status_t soak_block_run(struct solver *s, struct soak_known *k, MPI_Comm comm, e
     RETURN_IF_FAILED(passes_run(s, k, comm, data, b.sweep / k->deep, 1, &again, &wrong_again));
     b.first = again.wrong ? again.sweep : 0;
   }
+  RETURN_IF_FAILED(odd_check(s, comm, &b));
   *block = b;
   return STATUS_OK;
 }

@@ -7,7 +7,10 @@
  * the rank with a wrong bit is known at once. Both fields are checked after a pass: a flipped bit
  * that rounding hides from the new field is still in the older one. On a mismatch the block stops,
  * and the reference is run to the same sweep: memory is compared point by point. Then the device
- * runs the block again, which shows whether the fault repeats. */
+ * runs the block again, which shows whether the fault repeats.
+ *
+ * After each block every multiprocessor computes the same points, where a backend can tell which
+ * one it was: one that is wrong is named itself, even if no sweep gave it the points to show it. */
 #ifndef HIMENO_SOAK_CHECK_H
 #define HIMENO_SOAK_CHECK_H
 
@@ -27,15 +30,16 @@ struct soak_known {
 status_t soak_known_open(const struct solver_config *config, int passes, struct soak_known *known);
 void soak_known_close(struct soak_known *known);
 
-/** A rank's wrong array. */
+/** A rank's wrong array, or multiprocessor. */
 struct soak_corruption {
-  int rank, array;
+  int rank, array; /**< SOLVER_ARRAYS: a multiprocessor */
+  int processor;
   int64_t points;   /**< wrong ones */
   int64_t first[3]; /**< global */
   uint32_t is, must_be;
 };
 
-#define SOAK_CORRUPTIONS_MAX SOLVER_ARRAYS
+#define SOAK_CORRUPTIONS_MAX (SOLVER_ARRAYS + 1)
 
 struct soak_block {
   double seconds; /**< of its sweeps, the slowest rank's */

@@ -10,24 +10,32 @@
 
 #define DAY 86400.0
 
+static const char *name_of(const struct soak_corruption *c, char text[32])
+{
+  if (c->array < SOLVER_ARRAYS) return solver_array_name(c->array);
+  snprintf(text, 32, "multiprocessor %d", c->processor);
+  return text;
+}
+
 const char *soak_corruption_text(const struct soak_corruption *c, char *text, size_t size)
 {
   int bits = __builtin_popcount(c->is ^ c->must_be);
+  char name[32];
   if (c->points == 0)
     snprintf(text, size, "%s summed up wrong, but every point was right when it was read back",
-             solver_array_name(c->array));
+             name_of(c, name));
   else
-    snprintf(text, size, "%s has %lld wrong point%s, first (%lld, %lld, %lld): %08x must be %08x, %d bit%s",
-             solver_array_name(c->array), (long long)c->points, c->points > 1 ? "s" : "",
-             (long long)c->first[0], (long long)c->first[1], (long long)c->first[2], c->is, c->must_be, bits,
-             bits > 1 ? "s" : "");
+    snprintf(text, size, "%s %s %lld wrong point%s, first (%lld, %lld, %lld): %08x must be %08x, %d bit%s",
+             name_of(c, name), c->array < SOLVER_ARRAYS ? "has" : "computes", (long long)c->points,
+             c->points > 1 ? "s" : "", (long long)c->first[0], (long long)c->first[1], (long long)c->first[2],
+             c->is, c->must_be, bits, bits > 1 ? "s" : "");
   return text;
 }
 
 json_t *soak_found_json(const struct soak_found *f)
 {
   const struct soak_corruption *c = &f->corruption;
-  char is[12], must_be[12];
+  char is[12], must_be[12], name[32];
   snprintf(is, sizeof is, "%08x", c->is);
   snprintf(must_be, sizeof must_be, "%08x", c->must_be);
   json_t *o = json_object();
@@ -37,7 +45,7 @@ json_t *soak_found_json(const struct soak_found *f)
   object_flag(o, "repeats", f->first > 0);
   object_set(o, "first_when_repeated", f->first ? json_integer(f->first) : json_null());
   object_whole(o, "rank", c->rank);
-  object_text(o, "array", solver_array_name(c->array));
+  object_text(o, "array", name_of(c, name));
   object_whole(o, "points", c->points);
   object_set(o, "first",
              json_pack("[I,I,I]", (json_int_t)c->first[0], (json_int_t)c->first[1], (json_int_t)c->first[2]));

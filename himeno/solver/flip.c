@@ -26,13 +26,16 @@ int flip_parse(const char *text, struct flip *flip)
 {
   struct fault fault;
   long long sweep;
-  if (!fault_parse(text, 3, &fault) || value_read_int(fault.when, 1, INT64_MAX, &sweep) != STATUS_OK)
+  const int stuck = strncmp(text, "sm", 2) == 0;
+  if (!fault_parse(text, stuck ? 1 : 3, &fault) ||
+      value_read_int(fault.when, 1, INT64_MAX, &sweep) != STATUS_OK)
     return 0;
   struct flip f = {.array = -1, .rank = fault.rank, .bit = fault.bit, .sweep = sweep};
   memcpy(f.point, fault.place, sizeof f.point);
   for (int a = 0; a < SOLVER_ARRAYS; a++)
     if (strcmp(fault.array, solver_array_name(a)) == 0) f.array = a;
   if (strcmp(fault.array, "older-p") == 0) f.array = SOLVER_OLDER;
+  if (strcmp(fault.array, "sm") == 0) f.array = FLIP_PROCESSOR;
   if (f.array < 0) return 0;
   *flip = f;
   return 1;
@@ -73,6 +76,7 @@ status_t flip_check(const int64_t global[3], int ranks)
     const int64_t *at = plan[f].point;
     if (plan[f].rank >= ranks)
       return log_fail(STATUS_USAGE, "HIMENO_FLIP: there is no rank %d, only %d ranks", plan[f].rank, ranks);
+    if (plan[f].array == FLIP_PROCESSOR) continue;
     if (at[0] >= global[0] || at[1] >= global[1] || at[2] >= global[2])
       log_warn("HIMENO_FLIP: point %" PRId64 ",%" PRId64 ",%" PRId64 " is not in a grid of %" PRId64
                " x %" PRId64 " x %" PRId64 ": nothing is planted",
@@ -100,9 +104,19 @@ int64_t flip_due(int64_t from, int64_t to)
 {
   int64_t first = 0;
   for (int f = 0; f < n_plan; f++)
-    if (plan[f].sweep > from && plan[f].sweep <= to && (!first || plan[f].sweep < first))
+    if (plan[f].array != FLIP_PROCESSOR && plan[f].sweep > from && plan[f].sweep <= to &&
+        (!first || plan[f].sweep < first))
       first = plan[f].sweep;
   return first;
+}
+
+struct himeno_stuck flip_stuck(int rank, int64_t swept)
+{
+  for (int f = 0; f < n_plan; f++)
+    if (plan[f].array == FLIP_PROCESSOR && plan[f].sweep <= swept &&
+        (plan[f].rank < 0 || plan[f].rank == rank))
+      return (struct himeno_stuck){(int)plan[f].point[0], plan[f].bit};
+  return (struct himeno_stuck){-1, 0};
 }
 
 static status_t plant(struct solver *solver, const struct flip *flip)
@@ -123,7 +137,7 @@ static status_t plant(struct solver *solver, const struct flip *flip)
 status_t flip_plant(struct solver *solver, int64_t sweep)
 {
   for (int f = 0; f < n_plan; f++) {
-    if (plan[f].sweep != sweep) continue;
+    if (plan[f].sweep != sweep || plan[f].array == FLIP_PROCESSOR) continue;
     const struct flip flip = plan[f];
     plan[f--] = plan[--n_plan];
     RETURN_IF_FAILED(plant(solver, &flip));

@@ -6,21 +6,25 @@
  * of the run, on the rank that counts the point; "a3@2" in rank 2's copy of it, a halo float too.
  * Several stand apart by semicolons: bits of one point, points of a warp, one sweep after another.
  * "p" is the newest field, "older-p" the one before it. The sweeps pause there for it, in a
- * temporal kernel before the pass that does the sweep. Nothing is flipped twice. */
+ * temporal kernel before the pass that does the sweep. Nothing is flipped twice.
+ *
+ * "sm@1 17 5 30" is no fault of memory: from sweep 30 on multiprocessor 17 of rank 1's device, or
+ * without @1 of each, has bit 5 wrong in all that solver_odd_find has it compute. */
 #ifndef HIMENO_SOLVER_FLIP_H
 #define HIMENO_SOLVER_FLIP_H
 
 #include "himeno/solver/solver.h"
 
 struct flip {
-  int array; /**< as solver_array_name numbers them */
-  int rank;  /**< whose copy of the point; −1: that of the rank that counts it */
-  int64_t point[3];
+  int array;        /**< as solver_array_name numbers them, or FLIP_PROCESSOR */
+  int rank;         /**< whose copy of the point; −1: that of the rank that counts it */
+  int64_t point[3]; /**< or the number of the multiprocessor */
   int bit;
   int64_t sweep; /**< from 1 */
 };
 
-#define FLIPS_MAX 256
+#define FLIPS_MAX      256
+#define FLIP_PROCESSOR SOLVER_ARRAYS
 
 /** \brief The \a n faults that are planted, at most FLIPS_MAX. Copied. */
 void flip_plan(const struct flip *flips, int n);
@@ -38,6 +42,9 @@ status_t flip_check(const int64_t global[3], int ranks);
 
 /** \brief The first sweep among (from, to] before which something is planted, 0 if none is. */
 int64_t flip_due(int64_t from, int64_t to);
+
+/** \brief The multiprocessor that is stuck on that rank after so many sweeps. */
+struct himeno_stuck flip_stuck(int rank, int64_t swept);
 
 /** \brief Plants what is due before that sweep, now. */
 status_t flip_plant(struct solver *solver, int64_t sweep);

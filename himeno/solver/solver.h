@@ -102,6 +102,19 @@ status_t solver_fill(struct solver *solver, enum himeno_data data);
 /** The arrays that a solver keeps: the coefficients by enum himeno_array, then both fields. */
 enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
 
+/** A multiprocessor that computes otherwise than most. */
+struct solver_odd {
+  int processor;
+  int64_t points;   /**< that it computed otherwise; 0: there is none, or nobody can tell */
+  int64_t first[3]; /**< global */
+  float is, must_be;
+};
+
+/** \brief Has every multiprocessor compute the same points of the next sweep, other ones from block
+ * to block, and looks for the one whose values differ most from what most have. Spoils the older
+ * field. */
+status_t solver_odd_find(struct solver *solver, struct solver_odd *odd);
+
 /** \brief "a0", …, "wrk1", "p", "older p". */
 const char *solver_array_name(int array);
 

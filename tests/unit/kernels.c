@@ -289,6 +289,36 @@ static void check_ceiling(void **state)
   rig_close(&rig);
 }
 
+/** The box's new values, time after time, wherever that was; a stuck multiprocessor's with the bit
+ * turned. */
+static void check_repeat(void **state)
+{
+  enum { TIMES = 300, POINTS = 2 * 3 * 70 };
+  static const struct box box = {{2, 5, 9}, {4, 8, 79}};
+  static float values[2][TIMES][POINTS];
+  static int processors[2][TIMES];
+  struct himeno_stuck stuck = {-1, 0};
+  struct rig rig;
+  double gosa;
+  rig_open_whole(&rig, *state, (const int64_t[3]){10, 13, 100}, HIMENO_DENSE);
+  for (int pass = 0; rig.set->repeat && pass < 2; pass++) {
+    rig_expect_ok(rig.set->repeat(rig.exec, rig.queue, &rig.fields, 0, &box, TIMES, &stuck, values[pass][0],
+                                  processors[pass]));
+    for (int t = 0; t < TIMES; t++)
+      for (int n = 0; n < POINTS; n++) {
+        const int64_t i = 2 + n / 210, j = 5 + n / 70 % 3, k = 9 + n % 70;
+        const float must_be = expected_point(rig.fields.layout.global, HIMENO_DENSE, i, j, k, &gosa);
+        uint32_t is, wanted;
+        memcpy(&is, &values[pass][t][n], sizeof is);
+        memcpy(&wanted, &must_be, sizeof wanted);
+        assert_true(processors[pass][t] >= 0);
+        assert_int_equal(is, processors[pass][t] == stuck.processor ? wanted ^ 1u << 20 : wanted);
+      }
+    stuck = (struct himeno_stuck){processors[0][TIMES - 1], 20};
+  }
+  rig_close(&rig);
+}
+
 /* Which kernels a check is for: those that take single sweeps, parts of a grid, several sweeps,
  * several single ones at once. */
 enum { SINGLE = 1, PARTS = 2, SEVERAL = 4, AT_ONCE = 8 };
@@ -305,6 +335,7 @@ static const struct {
     {"adds up from pieces", check_pieces, SINGLE},
     {"fills and sums a rank's part", check_parts, PARTS},
     {"has a ceiling over all arrays", check_ceiling, SINGLE | SEVERAL},
+    {"repeats points on all multiprocessors", check_repeat, SINGLE},
     {"gives every sweep's field and gosa", check_passes, SEVERAL},
     {"gives every sweep's field and gosa of a call", check_at_once, AT_ONCE},
     {"adds up from pieces of a pass", check_pass_pieces, SEVERAL | PARTS},

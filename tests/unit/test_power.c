@@ -49,9 +49,9 @@ static void ways_fill(uint64_t seed, struct himeno_rank rank[DEVICES])
 {
   for (int r = 0; r + 1 < DEVICES; r++) {
     const double least = clock_message(r, r + 1, 0), bytes = 4 << 20;
-    const struct himeno_way way = {least * (1 + WAYS_NOISE * normal(seed, 100 + r)),
-                                   bytes / (clock_message(r, r + 1, bytes) - least) *
-                                       (1 + WAYS_NOISE * normal(seed, 200 + r))};
+    const struct himeno_way way = {.seconds = least * (1 + WAYS_NOISE * normal(seed, 100 + r)),
+                                   .bytes_per_second = bytes / (clock_message(r, r + 1, bytes) - least) *
+                                                       (1 + WAYS_NOISE * normal(seed, 200 + r))};
     for (int end = 0; end < 2; end++) {
       struct himeno_rank *one = &rank[r + end];
       one->paths[one->n_paths++] =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What all kernels share: initial data, the yardstick, the checksum, and the planted fault.
+// What all kernels share: initial data, the yardstick, the checksum, the same points on every
+// multiprocessor, and the planted fault.
 #include "himeno/kernels/cuda/point.cuh"
 
 #undef NDEBUG
@@ -96,6 +97,26 @@ static __global__ void checksum_kernel(const CUDA_GRID_CONSTANT struct cuda_chec
   if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
 }
 
+// A box a block, the same one in all.
+static __global__ void repeat_kernel(const CUDA_GRID_CONSTANT struct cuda_pass pass, int stuck, int bit,
+                                     float *values, int *processors)
+{
+  int width = pass.hi[1] - pass.lo[1], depth = pass.hi[2] - pass.lo[2];
+  int points = (pass.hi[0] - pass.lo[0]) * width * depth, processor;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(processor));
+  for (int n = threadIdx.x; n < points; n += THREADS) {
+    int i = pass.lo[0] + n / depth / width, j = pass.lo[1] + n / depth % width, k = pass.lo[2] + n % depth;
+    int64_t at = i * pass.plane + (int64_t)j * pass.pitch + k;
+    const float *here = pass.p + at;
+    float ss;
+    stencil p = stencil_at(here - pass.plane, here, here + pass.plane, (int64_t)pass.pitch);
+    unsigned bits = __float_as_uint(relax(p, coefficients_at(pass, at), &ss));
+    if (processor == stuck) bits ^= 1u << bit;
+    values[(int64_t)blockIdx.x * points + n] = __uint_as_float(bits);
+  }
+  if (threadIdx.x == 0) processors[blockIdx.x] = processor;
+}
+
 static __global__ void trap_kernel()
 {
   assert(!"planted by HIMENO_CUDA_TRAP");
@@ -114,6 +135,13 @@ extern "C" cudaError_t cuda_checksum(const struct cuda_checksum_job *job, unsign
 {
   int64_t rows = box_extent(&job->box, 0) * box_extent(&job->box, 1);
   checksum_kernel<<<blocks_for(rows * 32), THREADS, 0, stream>>>(*job, sum);
+  return cudaGetLastError();
+}
+
+extern "C" cudaError_t cuda_repeat(const struct cuda_pass *pass, int times, int stuck, int bit, float *values,
+                                   int *processors, cudaStream_t stream)
+{
+  repeat_kernel<<<times, THREADS, 0, stream>>>(*pass, stuck, bit, values, processors);
   return cudaGetLastError();
 }
 

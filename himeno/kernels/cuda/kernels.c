@@ -340,6 +340,33 @@ static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, cons
   return STATUS_OK;
 }
 
+static status_t repeat(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_fields *fields,
+                       int source, const struct box *box, int times, const struct himeno_stuck *stuck,
+                       float *values, int *processors)
+{
+  const size_t bytes = (size_t)times * (size_t)box_points(box) * sizeof *values;
+  struct cuda_pass pass = exec->pass[source];
+  struct gpu_mem on_device = {0}, numbers = {0};
+  status_t status;
+  (void)fields;
+  cuda_box_set(&pass, box);
+  TRY(cuda_use(exec->device), end);
+  TRY(gpu_alloc(exec->device, bytes, &on_device), end);
+  TRY(gpu_alloc(exec->device, (size_t)times * sizeof *processors, &numbers), end);
+  TRY(cuda_exec_check(exec,
+                      cuda_repeat(&pass, times, stuck->processor, stuck->bit, on_device.handle,
+                                  numbers.handle, cuda_exec_alone(queue)),
+                      "launching the same points on all multiprocessors"),
+      end);
+  TRY(gpu_copy_out(queue, values, on_device, 0, bytes), end);
+  TRY(gpu_copy_out(queue, processors, numbers, 0, (size_t)times * sizeof *processors), end);
+  status = gpu_sync(queue);
+end:
+  gpu_free(exec->device, &on_device);
+  gpu_free(exec->device, &numbers);
+  return status;
+}
+
 static status_t resources(struct himeno_exec *exec, struct himeno_resources *resources)
 {
   int most = ((struct cuda_device *)exec->device)->properties.maxThreadsPerMultiProcessor;
@@ -366,5 +393,6 @@ const struct himeno_kernel_set himeno_kernels_cuda = {
     .linked = linked,
     .ceiling = ceiling,
     .checksum = checksum,
+    .repeat = repeat,
     .resources = resources,
 };

@@ -68,6 +68,11 @@ struct cuda_checksum_job {
 /** \brief Adds the checksums of the arrays over the box to *sum, which is device memory. */
 cudaError_t cuda_checksum(const struct cuda_checksum_job *job, unsigned long long *sum, cudaStream_t stream);
 
+/** \brief Computes the new values of the box of \a pass that many \a times, each in a block that
+ * tells its multiprocessor; that of number \a stuck turns a \a bit of them. */
+cudaError_t cuda_repeat(const struct cuda_pass *pass, int times, int stuck, int bit, float *values,
+                        int *processors, cudaStream_t stream);
+
 /** \brief Fails an assertion on the device: plants the loss of a device, for tests. */
 cudaError_t cuda_trap(cudaStream_t stream);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The null backend's kernels: the CPU reference, so bits are right, behind calls that fail on
  * demand. */
+#include <string.h>
+
 #include "gpu/null/null_device.h"
 #include "himeno/kernels/kernels.h"
 
@@ -52,6 +54,31 @@ static status_t null_checksum(struct himeno_exec *exec, struct gpu_queue *queue,
   return himeno_kernels_cpu.checksum(exec, queue, arrays, n, box, sum);
 }
 
+/* A device of so many simulated multiprocessors, which take turns. */
+#define PROCESSORS 4
+
+static status_t null_repeat(struct himeno_exec *exec, struct gpu_queue *queue,
+                            const struct himeno_fields *fields, int source, const struct box *box, int times,
+                            const struct himeno_stuck *stuck, float *values, int *processors)
+{
+  const struct himeno_sweep sweep = {.box = *box, .sweeps = 1, .source = source};
+  const struct layout *l = &fields->layout;
+  const float *p = fields->p[1 - source].handle;
+  RETURN_IF_FAILED(null_sweep(exec, queue, &sweep));
+  for (int t = 0; t < times; t++) {
+    processors[t] = t % PROCESSORS;
+    for (int64_t i = box->lo[0]; i < box->hi[0]; i++)
+      for (int64_t j = box->lo[1]; j < box->hi[1]; j++)
+        for (int64_t k = box->lo[2]; k < box->hi[2]; k++, values++) {
+          uint32_t bits;
+          memcpy(&bits, &p[i * l->plane + j * l->pitch + k], sizeof bits);
+          if (processors[t] == stuck->processor) bits ^= (uint32_t)1 << stuck->bit;
+          memcpy(values, &bits, sizeof bits);
+        }
+  }
+  return STATUS_OK;
+}
+
 const struct himeno_kernel_set himeno_kernels_null = {
     .backend = "null",
     .simulated = 1,
@@ -63,4 +90,5 @@ const struct himeno_kernel_set himeno_kernels_null = {
     .sweep = null_sweep,
     .ceiling = null_ceiling,
     .checksum = null_checksum,
+    .repeat = null_repeat,
 };

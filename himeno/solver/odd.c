@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* The same points on every multiprocessor, and who has others. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "himeno/solver/flip.h"
+#include "himeno/solver/state.h"
+
+#define POINTS         1024
+#define TIMES          8 /* a multiprocessor has as many to do, more or less */
+#define TIMES_LEAST    16
+#define PROCESSORS_MAX 4096
+
+struct repeats {
+  struct box box;
+  int times;
+  size_t points;
+  float *values;
+  int *processors;
+};
+
+/* Some rows of the owned points, other ones each time. */
+static struct box box_choose(const struct solver *s)
+{
+  const struct box *owned = &s->layout.owned;
+  struct box box = *owned;
+  const int64_t depth = box_extent(owned, 2) < POINTS ? box_extent(owned, 2) : POINTS, most = POINTS / depth,
+                rows = most < box_extent(owned, 1) ? most : box_extent(owned, 1);
+  box.lo[0] += s->blocks % box_extent(owned, 0);
+  box.hi[0] = box.lo[0] + 1;
+  box.lo[1] += s->blocks % (box_extent(owned, 1) - rows + 1);
+  box.hi[1] = box.lo[1] + rows;
+  box.hi[2] = box.lo[2] + depth;
+  return box;
+}
+
+static const float *values_of(const struct repeats *r, int time)
+{
+  return r->values + (size_t)time * r->points;
+}
+
+static int is_same(const struct repeats *r, int time, int other)
+{
+  return memcmp(values_of(r, time), values_of(r, other), r->points * sizeof(float)) == 0;
+}
+
+/* A time that has what most have, where more than half have the same. */
+static int usual(const struct repeats *r)
+{
+  int candidate = 0, votes = 0;
+  for (int t = 0; t < r->times; t++) {
+    if (votes == 0) candidate = t;
+    votes += is_same(r, t, candidate) ? 1 : -1;
+  }
+  return candidate;
+}
+
+static void odd_add(const struct solver *s, const struct repeats *r, int time, int right,
+                    struct solver_odd *odd)
+{
+  const float *is = values_of(r, time), *must_be = values_of(r, right);
+  for (size_t n = 0; n < r->points; n++) {
+    if (memcmp(&is[n], &must_be[n], sizeof *is) == 0 || odd->points++ > 0) continue;
+    const int64_t depth = box_extent(&r->box, 2), at = (int64_t)n;
+    odd->first[0] = s->layout.origin[0] + r->box.lo[0];
+    odd->first[1] = s->layout.origin[1] + r->box.lo[1] + at / depth;
+    odd->first[2] = s->layout.origin[2] + r->box.lo[2] + at % depth;
+    odd->is = is[n];
+    odd->must_be = must_be[n];
+  }
+}
+
+/* The one with most wrong points. */
+static status_t odd_choose(const struct solver *s, const struct repeats *r, struct solver_odd *odd)
+{
+  const int right = usual(r);
+  struct solver_odd *all = calloc(PROCESSORS_MAX, sizeof *all);
+  if (!all) return log_fail(STATUS_ENVIRONMENT, "out of host memory for multiprocessors");
+  for (int t = 0; t < r->times; t++) {
+    const int processor = r->processors[t];
+    if (processor < 0 || processor >= PROCESSORS_MAX) continue;
+    all[processor].processor = processor;
+    odd_add(s, r, t, right, &all[processor]);
+    if (all[processor].points > odd->points) *odd = all[processor];
+  }
+  free(all);
+  return STATUS_OK;
+}
+
+status_t solver_odd_find(struct solver *s, struct solver_odd *odd)
+{
+  const int units = s->config.device->info.compute_units, times = TIMES * units;
+  const struct himeno_stuck stuck = flip_stuck(decomp_rank(&s->decomp), s->swept);
+  struct repeats r = {.box = box_choose(s), .times = times > TIMES_LEAST ? times : TIMES_LEAST};
+  *odd = (struct solver_odd){.points = 0};
+  if (!s->set->repeat) return STATUS_OK;
+  r.points = (size_t)box_points(&r.box);
+  r.values = malloc((size_t)r.times * r.points * sizeof *r.values);
+  r.processors = malloc((size_t)r.times * sizeof *r.processors);
+  status_t status = r.values && r.processors
+                        ? s->set->repeat(s->exec, s->compute, &s->fields, s->current, &r.box, r.times, &stuck,
+                                         r.values, r.processors)
+                        : log_fail(STATUS_ENVIRONMENT, "out of host memory for multiprocessors' values");
+  if (status == STATUS_OK) status = odd_choose(s, &r, odd);
+  free(r.values);
+  free(r.processors);
+  return status;
+}
