@@ -14,6 +14,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "gemm/verify/compare.h"
+#include "gpu/telemetry.h"
 #include "suite/progress.h"
 
 #define LAUNCHES_MAX 10000
@@ -23,6 +24,7 @@
 #define ROUNDS_EMULATED 1
 /* Threads of the kernel that ran before may spin on for this long. */
 #define SETTLE_SECONDS 0.03
+#define LOOK_SECONDS   0.05
 
 status_t gemm_block_time(struct gemm_run *run, struct gemm_exec *exec, int launches, double *seconds)
 {
@@ -177,6 +179,16 @@ static status_t settle(struct gemm_run *run, struct gemm_series *s)
   return STATUS_OK;
 }
 
+/* Power, not so often that asking is a rest. */
+static status_t look(struct gemm_run *run)
+{
+  struct telemetry_sample now;
+  if (!run->telemetry || stats_now() - run->looked < LOOK_SECONDS) return STATUS_OK;
+  telemetry_read(run->telemetry, &now);
+  run->looked = stats_now();
+  return now.watts < 0 ? STATUS_OK : stats_add(&run->watts, &run->n_watts, now.watts);
+}
+
 static status_t block_run(struct gemm_run *run, struct gemm_series *s, int *go)
 {
   double seconds;
@@ -187,6 +199,7 @@ static status_t block_run(struct gemm_run *run, struct gemm_series *s, int *go)
   if (!*go) return STATUS_OK;
   RETURN_IF_FAILED(gemm_block_time(run, s->exec, s->launches, &seconds));
   RETURN_IF_FAILED(stats_add(&s->samples, &s->n_samples, seconds));
+  RETURN_IF_FAILED(look(run));
   status_t status = gemm_compare_block(run, s, s->n_samples);
   if (status != STATUS_WRONG) return status;
   run->wrong = 1;

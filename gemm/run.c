@@ -4,6 +4,7 @@
 
 #include "gemm/run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,6 +18,7 @@
 #include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
 #include "gemm/verify/compare.h"
+#include "gpu/telemetry.h"
 
 /* ---- ranks ---- */
 
@@ -44,6 +46,11 @@ static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
   rank->check = s->check;
   rank->unflipped = run->flip.due && run->flip.rank == p->rank;
   rank_judge(run, rank);
+  rank->power_share = NAN;
+  if (!run->telemetry) return;
+  struct telemetry_state state;
+  telemetry_state(run->telemetry, &state);
+  rank->power_share = worth_share(run->watts, run->n_watts, state.watts_limit);
 }
 
 static status_t ranks_gather(struct gemm_run *run)
@@ -72,6 +79,7 @@ static status_t product_run(struct gemm_run *run)
       agree_status(run->placement.comm, gemm_flip_check(&run->flip, &run->matrices.problem,
                                                         run->placement.ranks, run->cluster != NULL)));
   if (run->cluster) RETURN_IF_FAILED(gemm_cluster_prepare(run));
+  if (run->config.accept) run->telemetry = telemetry_open(run->placement.info.pci);
   for (int s = 0; s < run->n_series && !run->cluster; s++) RETURN_IF_FAILED(gemm_tune(run, &run->series[s]));
   run->verdict = gemm_measure(run, run->series, run->n_series, run->config.seconds);
   const struct gemm_series *ours = &run->series[0];
@@ -97,6 +105,8 @@ void gemm_run_close(struct gemm_run *run)
   gemm_problem_close(run);
   gemm_ladder_free(run);
   free(run->ranks);
+  telemetry_close(run->telemetry);
+  free(run->watts);
   gpu_event_destroy(run->end);
   gpu_event_destroy(run->begin);
   gpu_queue_destroy(run->queue);

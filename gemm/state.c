@@ -3,6 +3,10 @@
 
 #include "gemm/state.h"
 
+#include <math.h>
+
+#define DAY 86400.0
+
 struct gemm_machine gemm_run_machine(const struct gemm_run *run)
 {
   return (struct gemm_machine){.ceilings = run->ceilings, .units = run->placement.info.compute_units};
@@ -25,4 +29,21 @@ const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_se
 double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *s)
 {
   return s->seconds > 0 ? s->flop * run->placement.ranks / s->seconds / 1e9 : 0;
+}
+
+struct worth gemm_worth(const struct gemm_run *run)
+{
+  struct worth w = {.share = INFINITY, .wrong = run->verdict != STATUS_OK};
+  double seconds = 0, devices = 0;
+  for (int y = 0; y < run->n_series; y++) {
+    const struct gemm_series *s = &run->series[y];
+    const int compared = run->config.beta != 0 ? s->launches : 1;
+    for (int b = 0; b < s->n_samples; b++) seconds += s->samples[b] * compared / s->launches;
+  }
+  for (int r = 0; r < run->placement.ranks; r++) {
+    devices += 1.0 / (1 + run->ranks[r].row.shared);
+    worth_add(&w, run->ranks[r].power_share);
+  }
+  w.days = seconds * devices / DAY;
+  return w;
 }

@@ -13,6 +13,7 @@
 #include "gemm/verify/matrices.h"
 #include "gemm/verify/verify.h"
 #include "suite/ranks.h"
+#include "suite/worth.h"
 
 /** One kernel's measurement, one of ours or a yardstick. */
 struct gemm_series {
@@ -56,6 +57,7 @@ struct gemm_rank {
   char fault[256];         /**< what was wrong on this rank; "" where nothing was */
   char warning[256];       /**< what a library made wrong on this rank, where that is no verdict */
   int unflipped;           /**< a fault that was to be planted here was not */
+  double power_share;      /**< of worth_share, with --accept */
   /* with --distributed alone */
   double phases[GEMM_PHASES]; /**< mean seconds a timed product */
   int n_paths;
@@ -80,6 +82,10 @@ struct gemm_run {
   struct gemm_ladder *ladder; /**< NULL without --ladder */
   struct gemm_rank *ranks;    /**< on rank 0 */
   struct gemm_flip flip;
+  struct telemetry *telemetry; /**< with --accept; else NULL */
+  double *watts;               /**< that it told, now and then */
+  int n_watts;
+  double looked;    /**< when it was asked last */
   int wrong;        /**< a block of this rank was, so that no rank begins another one */
   char damage[256]; /**< how A or B changed on this rank's device; "" where they did not */
   status_t verdict;
@@ -91,6 +97,10 @@ struct gemm_machine gemm_run_machine(const struct gemm_run *run);
 
 /** \brief A series' verdict in words: status_verdict's, but nothing passes before it has ended. */
 const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *series);
+
+/** \brief What products without a fault are worth; only those count that were compared: of a block
+ * that reads no C the last one. Rank 0, with --accept. */
+struct worth gemm_worth(const struct gemm_run *run);
 
 /** \brief GFLOPS of all ranks together by the slowest one's clock; 0 where nothing was timed. */
 double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *series);

@@ -228,6 +228,14 @@ static json_t *sizes_json(const struct gemm_run *run)
   return sizes;
 }
 
+static json_t *worth_of_json(const struct gemm_run *run)
+{
+  const struct worth worth = gemm_worth(run);
+  json_t *o = json_object();
+  worth_json(&worth, o);
+  return o;
+}
+
 json_t *gemm_report_json(const struct gemm_run *run)
 {
   json_t *document = report_json_frame(run->ladder ? "gemm-ladder/2" : "gemm-gpu/1", "gemm-gpu");
@@ -243,5 +251,6 @@ json_t *gemm_report_json(const struct gemm_run *run)
   if (run->cluster) object_set(document, "phases", gemm_cluster_phases_json(run));
   if (run->cluster) object_set(document, "paths", gemm_cluster_paths_json(run));
   object_set(document, "ranks", ranks_json(run));
+  if (run->config.accept && !run->placement.info.emulated) object_set(document, "worth", worth_of_json(run));
   return document;
 }

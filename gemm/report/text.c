@@ -155,5 +155,9 @@ void gemm_report_text(const struct gemm_run *run, FILE *out)
   if (run->series[0].n_samples > 0) (run->placement.info.emulated ? print_counts : print_speed)(run, out);
   if (run->cluster && run->series[0].seconds > 0) gemm_cluster_phases_text(run, out);
   print_verdict(run, out);
+  if (run->config.accept && !run->placement.info.emulated) {
+    const struct worth worth = gemm_worth(run);
+    worth_text(&worth, "of products that were compared", out);
+  }
   print_warnings(run, out);
 }

@@ -62,31 +62,29 @@ static double device_days(const struct himeno_result *result)
   return devices * result->seconds / DAY;
 }
 
-double soak_excluded(const struct himeno_result *result)
+static double share_of(const struct himeno_result *result, int rank)
 {
-  const double days = device_days(result);
-  return result->soak.wrong_blocks == 0 && days > 0 ? 1000 * -log(0.05) / days : INFINITY;
+  const struct record_telemetry *t = &result->ranks[rank].telemetry;
+  double watts[SERIES_ROWS_MAX];
+  int n = 0;
+  for (int row = 0; row < t->rows; row++) {
+    const double one = result->series[(size_t)rank * (size_t)t->rows + (size_t)row].watts;
+    if (one >= 0) watts[n++] = one;
+  }
+  return worth_share(watts, n, t->after.watts_limit);
 }
 
-double soak_power_share(const struct himeno_result *result)
+struct worth soak_worth(const struct himeno_result *result)
 {
-  double least = INFINITY, watts[SERIES_ROWS_MAX];
-  for (int r = 0; r < result->n_ranks; r++) {
-    const struct record_telemetry *t = &result->ranks[r].telemetry;
-    int n = 0;
-    for (int row = 0; row < t->rows; row++) {
-      const double one = result->series[(size_t)r * (size_t)t->rows + (size_t)row].watts;
-      if (one >= 0) watts[n++] = one;
-    }
-    if (n == 0 || t->after.watts_limit <= 0) return NAN;
-    least = fmin(least, stats_summarise(watts, (size_t)n).median / t->after.watts_limit);
-  }
-  return result->n_ranks > 0 ? least : NAN;
+  struct worth w = {device_days(result), INFINITY, result->soak.wrong_blocks};
+  for (int r = 0; r < result->n_ranks; r++) worth_add(&w, share_of(result, r));
+  return w;
 }
 
 json_t *soak_json(const struct himeno_result *result, int64_t every)
 {
   const struct soak_result *r = &result->soak;
+  const struct worth worth = soak_worth(result);
   json_t *found = json_array();
   for (int f = 0; f < r->n; f++) json_array_append_new(found, soak_found_json(&r->found[f]));
   json_t *o = json_object();
@@ -95,31 +93,15 @@ json_t *soak_json(const struct himeno_result *result, int64_t every)
   object_whole(o, "wrong_blocks", r->wrong_blocks);
   object_whole(o, "corruptions", r->corruptions);
   object_whole(o, "every", every);
-  object_real(o, "device_days", device_days(result));
-  object_real(o, "excluded_per_1000_device_days", soak_excluded(result));
-  object_real(o, "power_share", soak_power_share(result));
+  worth_json(&worth, o);
   object_set(o, "found", found);
   return o;
-}
-
-/* What a clean soak is worth. */
-static void worth_text(const struct himeno_result *result, FILE *out)
-{
-  const double share = soak_power_share(result), excluded = soak_excluded(result);
-  if (isinf(excluded)) return;
-  fprintf(out,
-          "  excludes   %.3g wrong blocks or more in 1000 device-days, at 95%% (%.3g device-days swept)\n",
-          excluded, device_days(result));
-  if (isnan(share))
-    fprintf(out, "  how hard   not known: a device tells no power, or no limit of it\n");
-  else
-    fprintf(out, "  how hard   %.2f of the power limit%s\n", share,
-            share < SOAK_STRESSED ? ": NOT STRESSED, a fault that needs heat or power may have slept" : "");
 }
 
 void soak_text(const struct himeno_result *result, FILE *out)
 {
   const struct soak_result *r = &result->soak;
+  const struct worth worth = soak_worth(result);
   char text[256];
   if (r->blocks == 0) return;
   fprintf(out, "  soak       %.0f s, %d block%s, %d of them wrong\n", r->seconds, r->blocks,
@@ -134,5 +116,5 @@ void soak_text(const struct himeno_result *result, FILE *out)
   }
   if (r->corruptions > r->n)
     fprintf(out, "  ... and %lld more: --soak-log has them all\n", (long long)(r->corruptions - r->n));
-  worth_text(result, out);
+  worth_text(&worth, "swept", out);
 }

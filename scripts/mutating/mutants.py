@@ -51,6 +51,7 @@ ROOMS = (
     ("suite/progress.*", "tests/clock/himeno.bats"),
     ("suite/ranks.*", "tests/clock/himeno.bats tests/clock/gemm.bats tests/cli/comm.bats tests/cli/run.bats"),
     ("suite/fault.*", "tests/unit/test_soak tests/cli/gemm.bats"),
+    ("suite/worth.*", "tests/unit/test_soak tests/clock/himeno.bats tests/clock/gemm.bats"),
     ("suite/list.*", "tests/cli/run.bats tests/cli/mem.bats"),
     ("suite/program*", "tests/cli/run.bats tests/cli/errors.bats tests/cli/files.bats tests/cli/options.bats tests/cli/mem.bats tests/cli/predict.bats"),
     ("scripts/*", "tests/cli/scripts.bats"),

@@ -119,6 +119,7 @@ worn() {
     [ "$(grep -c '^gemm-gpu: rank 1, .*kernel cblas: WRONG' <<<"$stderr")" = 1 ]
     [ "$(json "$document" 'd["config"]["accept"], d["result"]["verdict"], [r["verdict"] for r in d["ranks"]], d["ranks"][1]["why"][:16]')" = \
       "True wrong ['pass', 'wrong'] yardstick cblas:" ]
+    [ "$(json "$document" 'd["worth"]["excluded_per_1000_device_days"]')" = None ]
   done
   has_jsonschema
   valid "$document" 'd["config"]["accept"] = 1' 'd["ranks"][0]["warning"] = ""'

@@ -30,6 +30,23 @@ sorted(set(round(s, 12) for s in d.result.samples)) = [0.001015808]
 FIGURES
 }
 
+@test "an acceptance tells which rate its compared products exclude, and how hard they were" {
+  export CLOCK_MACHINE="product=4" HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so
+  for beta in 0 1; do
+    FAKE_NVML="milliwatts=665000 milliwatts@1=$((637000 - 21000 * beta))" clocked 2 gemm-gpu -b null -s 16 --beta $beta --block 0.001 -t 0.1 --accept
+    figures <<FIGURES
+round(d.worth.device_days * 86400 / (2 * sum(d.result.samples) * ($beta or 1 / d.result.launches)), 9) = 1.0
+round(d.worth.excluded_per_1000_device_days * d.worth.device_days / 2995.732273554, 9) = 1.0
+round(d.worth.power_share, 9) = 0.91 - 0.03 * $beta
+FIGURES
+    [ "$(grep -c 'NOT STRESSED' <<<"$output")" = $beta ]
+  done
+  HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent clocked 2 gemm-gpu -b null -s 16 -t 0.1 --accept
+  says "how hard   not known: a device tells no power, or no limit of it"
+  clocked 2 gemm-gpu -b null -s 16 -t 0.1
+  ! grep -q 'excludes\|how hard\|worth' <<<"$output$(cat d.json)" || return 1
+}
+
 @test "a ladder: each rung at each size" {
   export CLOCK_MACHINE="product=4 product@1=5 jitter=0.01 reduce=5000 barrier=4000"
   export LC_ALL=C

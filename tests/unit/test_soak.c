@@ -313,14 +313,16 @@ static void a_clean_soak_says_what_it_excludes_and_how_hard_it_was(void **state)
   for (int r = 0; r < 3; r++) ranks[r].telemetry.rows = 2;
   for (int r = 0; r < 3; r++) ranks[r].telemetry.after.watts_limit = 700;
   rows[4].watts = rows[5].watts = 644;
-  assert_true(fabs(soak_excluded(&run) - 2995.732273554) < 1e-6);
-  assert_true(fabs(soak_power_share(&run) - 0.9) < 1e-9); /* of 700, in a row with watts */
+  struct worth worth = soak_worth(&run);
+  assert_true(fabs(worth_excluded(&worth) - 2995.732273554) < 1e-6);
+  assert_true(fabs(worth.share - 0.9) < 1e-9); /* of 700, in a row with watts */
   rows[2].watts = 692;
-  assert_true(fabs(soak_power_share(&run) - 0.92) < 1e-9);
+  assert_true(fabs(soak_worth(&run).share - 0.92) < 1e-9);
   ranks[0].telemetry.after.watts_limit = -1;
-  assert_true(isnan(soak_power_share(&run)));
+  assert_true(isnan(soak_worth(&run).share));
   run.soak.wrong_blocks = 1;
-  assert_true(isinf(soak_excluded(&run)));
+  worth = soak_worth(&run);
+  assert_true(isinf(worth_excluded(&worth)));
 }
 
 static void a_torn_line_is_ended_before_the_next(void **state)
