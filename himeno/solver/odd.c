@@ -81,7 +81,7 @@ static status_t odd_choose(const struct solver *s, const struct repeats *r, stru
   if (!all) return log_fail(STATUS_ENVIRONMENT, "out of host memory for multiprocessors");
   for (int t = 0; t < r->times; t++) {
     const int processor = r->processors[t];
-    if (processor < 0 || processor >= PROCESSORS_MAX) continue;
+    if (processor < 0 || processor >= PROCESSORS_MAX || is_same(r, t, right)) continue;
     all[processor].processor = processor;
     odd_add(s, r, t, right, &all[processor]);
     if (all[processor].points > odd->points) *odd = all[processor];

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 """A soak: all hosts for hours. What fails is dropped, and the others go on."""
+import math
+import statistics
+
 import stages
 from files import read_document
 from steps import say
 
 SHORTEST = 0.05  # of a slice: a shorter rest is none
+STRESSED = 0.9  # of the power limit, as in suite/worth.h
+BLOCKS = 20  # of products, in a slice, or more
 
 
 def soak(run):
@@ -14,6 +19,7 @@ def soak(run):
     if len(kinds) == 1:
         say("gemm-gpu is not beside himeno-gpu: memory-bound work alone")
     names, left, number = stages.alone(run, run.a.names), run.a.soak, 0
+    clean = {kind: [] for kind in kinds}
     while names and left > SHORTEST * length:
         name = f"soak-{number:04d}-{kinds[number % len(kinds)]}"
         seconds = min(length, left)
@@ -23,19 +29,46 @@ def soak(run):
         passed = step["outcome"] in ("pass", "slow")
         left -= seconds if passed else min(seconds, step["seconds"])
         number += 1
-        if not passed:
+        if passed:
+            clean[kinds[(number - 1) % len(kinds)]].append(worth(run.document(name)))
+        else:
             names = after_failure(run, step, names)
     say(f"soaked for {run.a.soak - max(left, 0):.3g} of {run.a.soak:g} s")
+    say_worth(clean)
     return names
+
+
+def worth(document):
+    """(device-days, share of the power limit or None) of a slice, as its program tells them."""
+    told = (document or {}).get("worth") or (document or {}).get("result", {}).get("soak", {})
+    return told.get("device_days", 0), told.get("power_share")
+
+
+def say_worth(clean):
+    """What the slices without a finding exclude together, and the kind of work that was hardest."""
+    days = sum(days for slices in clean.values() for days, _ in slices)
+    hard = {kind: statistics.median(share for _, share in slices) for kind, slices in clean.items()
+            if slices and all(share is not None for _, share in slices)}
+    if days > 0:
+        say(f"  clean slices exclude {-1000 * math.log(0.05) / days:.3g} wrong blocks or more in 1000 device-days, at 95% ({days:.3g} device-days compared)")
+    if hard:
+        kind = max(hard, key=hard.get)
+        say(f"  how hard: {hard[kind]:.2f} of the power limit by {kind}{': NOT STRESSED' if hard[kind] < STRESSED else ''}")
 
 
 def job(run, name, seconds):
     if name.endswith("compute"):
         # The library's products are heat too: what one of them gets wrong is the device's fault.
-        work = {"program": "gemm-gpu", "options": ["--accept", "-t", f"{seconds:g}", *stages.backend_of(run.a.options), *run.a.gemm_options]}
+        work = {"program": "gemm-gpu", "options": ["--accept", "-t", f"{seconds:g}", *hotter(run, seconds), *stages.backend_of(run.a.options), *run.a.gemm_options]}
     else:
         work = {"options": [*stages.sized(run), "--soak", f"{seconds:g}s", "--soak-log", run.path("soak", "jsonl"), *run.a.options]}
     return {**work, "limit": seconds + run.a.limit}
+
+
+def hotter(run, seconds):
+    """Long blocks reach the power limit; with beta all of their products are in the C that is compared. What the user says holds."""
+    said = {word.split("=")[0] for word in run.a.gemm_options}
+    return [word for option, value in (("--block", f"{min(1, seconds / BLOCKS):g}"), ("--beta", "1")) if option not in said for word in (option, value)]
 
 
 # ---- who was it? ----

@@ -45,6 +45,35 @@ for names, folded in ((["n01", "n02", "n03", "m1"], "m1,n[01-03]"), (["n09"], "n
 PY
 }
 
+@test "a soak says what its clean slices exclude together, and which work was hardest" {
+  piece accepting <<PY
+$a_run
+import contextlib, io, soaking
+soaking.stages.alone = lambda run, names: names
+soaking.after_failure = lambda run, step, names: names[1:]
+def told(outcomes, documents):
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        soaking.soak(Run(outcomes, documents))
+    return text.getvalue()
+documents = {f"soak-{n:04d}-{kind}": made(days, share) for n, (kind, days, share) in enumerate(
+    (("memory", 1, 0.7), ("compute", 2, 0.93), ("memory", 1, 0.6), ("compute", 4, 0.89)))
+    for made in [{"memory": lambda days, share: {"result": {"soak": {"device_days": days, "power_share": share}}},
+                  "compute": lambda days, share: {"worth": {"device_days": days, "power_share": share}}}[kind]]}
+assert "exclude 374 wrong blocks or more in 1000 device-days, at 95% (8 device-days" in (all_four := told({}, documents)), all_four
+assert "how hard: 0.91 of the power limit by compute\n" in all_four, all_four
+documents["soak-0003-compute"]["worth"]["power_share"] = 0.79
+assert "how hard: 0.86 of the power limit by compute: NOT STRESSED" in told({}, documents)
+documents["soak-0003-compute"]["worth"]["power_share"] = None
+assert "how hard: 0.65 of the power limit by memory: NOT STRESSED" in told({}, documents)
+wrong = told({"soak-0001-compute": {"outcome": "wrong", "seconds": 25}}, documents)
+assert "(6 device-days" in wrong, wrong
+run = Run()
+assert soaking.hotter(run, 600) == ["--block", "1", "--beta", "1"] and soaking.hotter(run, 5) == ["--block", "0.25", "--beta", "1"]
+run.a.gemm_options = ["--block=2", "--beta", "0"]
+assert soaking.hotter(run, 600) == []
+PY
+}
+
 @test "brackets of any number are counted as Slurm counts them, and lists without end are refused" {
   piece accepting <<'PY'
 import hosts
