@@ -232,12 +232,16 @@ static inline int take_uniform(const struct qpu_emu *emu, struct qpu_thread *thr
   return 1;
 }
 
+static inline int met_hazards(const struct qpu_thread *thread, const struct qpu_decoded *d)
+{
+  return ((thread->open & 0xffff & d->effects.strikes) | (thread->written & d->effects.reads)) != 0;
+}
+
 int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread)
 {
   struct qpu_decoded *d = qpu_fetch(emu, thread->pc);
   if (!d || !d->fast) return 0;
-  uint64_t hazard = (thread->open & 0xffff & d->effects.strikes) | (thread->written & d->effects.reads);
-  if (__builtin_expect(hazard != 0 || thread->ending || thread->switching, 0)) return 0;
+  if (__builtin_expect(met_hazards(thread, d) || thread->ending || thread->switching, 0)) return 0;
   if ((d->port_a | d->port_b) && !take_uniform(emu, thread, d)) return 0;
   run_plain(d, thread->reg);
   thread->n_last = 0;
@@ -274,7 +278,8 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
   }
   if (emu->cost && qpu_cost_waits(issue)) return STATUS_OK;
   issue->n_last = thread->n_last;
-  RETURN_IF_FAILED(qpu_rules_apply(issue));
+  issue->stale = 0;
+  if (met_hazards(thread, d) || d->rule) RETURN_IF_FAILED(qpu_rules_apply(issue));
   thread->n_last = 0;
   if (d->port_a) RETURN_IF_FAILED(qpu_io_read(issue, d->port_a, QPU_FILE_A));
   if (d->port_b) {
