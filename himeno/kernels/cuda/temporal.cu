@@ -52,14 +52,15 @@ static bool map_encode(cuda_tensor_map_encode encode, const cuda_temporal_job &j
 template <class S> static cudaError_t maps_encode(const temporal_args &args, temporal_maps *maps)
 {
   const cuda_temporal_job &job = args.job;
-  const int rows = args.out_j + 2 * S::halo;
+  const int rows = args.out_j + 2 * S::halo, pair_rows = rows - 2 * S::rim;
   cuda_tensor_map_encode encode;
   cudaError_t error = cuda_tensor_map_find(&encode);
   if (error != cudaSuccess) return error;
   bool done = map_encode(encode, job, job.pass.p, 1, S::p_width, rows + 2, &maps->p);
   for (int g = 0; g < CUDA_PACKS && done; g++)
-    done = map_encode(encode, job, job.pass.pack[g], 4, 4 * S::out_k, rows, &maps->body[g]) &&
-           map_encode(encode, job, job.pass.pack[g], 4, 4 * S::halo_k, rows, &maps->edge[g]);
+    done = map_encode(encode, job, job.pass.pack[g], 4, 4 * S::out_k, pair_rows, &maps->body[g]) &&
+           map_encode(encode, job, job.pass.pack[g], 4, 4 * S::pair_halo, pair_rows, &maps->edge[g]) &&
+           (!S::RIM || map_encode(encode, job, job.pass.pack[g], 4, 4 * S::W, 1, &maps->rim_row[g]));
   return done ? cudaSuccess : cudaErrorInvalidValue;
 }
 
@@ -138,4 +139,4 @@ extern const struct cuda_temporal cuda_temporal_2[CUDA_TEMPORAL_FORMS] = {
 extern const struct cuda_temporal cuda_temporal_3[CUDA_TEMPORAL_FORMS] = {
     form<temporal_shape<3, 32, 17, true>>(), form<temporal_shape<3, 32, 12, false>>()};
 extern const struct cuda_temporal cuda_temporal_4[CUDA_TEMPORAL_FORMS] = {
-    form<temporal_shape<4, 32, 15, true>>(), form<temporal_shape<4, 32, 8, false>>()};
+    form<temporal_shape<4, 32, 17, true>>(), form<temporal_shape<4, 32, 8, false>>()};

@@ -34,6 +34,15 @@ static __device__ __forceinline__ void barrier_expect(uint64_t *barrier, unsigne
                : "memory");
 }
 
+// True for one lane of the warp, in a form from which the compiler learns that it is one: a box
+// then takes a few instructions instead of a loop over lanes.
+static __device__ __forceinline__ bool elected()
+{
+  uint32_t is;
+  asm volatile("{\n .reg .pred p;\n elect.sync _|p, 0xffffffff;\n selp.u32 %0, 1, 0, p;\n}" : "=r"(is));
+  return is;
+}
+
 static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, int parity)
 {
   uint32_t done = 0;
@@ -63,8 +72,9 @@ template <class S> static __device__ void barriers_init(const temporal_tile<S> &
     for (int n = 0; n < 2; n++) {
       barrier_init(tile.full + n, 1);
       barrier_init(tile.spent + n, S::workers / 32);
+      if (S::RIM) barrier_init(tile.near + n, S::rim_lanes / 32);
     }
-    barrier_init(tile.met, S::workers);
+    barrier_init(tile.met, S::workers + S::rim_lanes);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
@@ -80,6 +90,7 @@ template <class S> static __device__ void keep_step(const temporal_tile<S> &tile
   int members = min(args.processors, args.units - wave * args.processors);
   int *progress = args.progress + wave % TEMPORAL_WAVES;
   atomicAdd(progress, 1);
+#pragma unroll 1
   for (int look = 0; look < TEMPORAL_PATIENCE && *(volatile int *)progress < members * tick; look++)
     __nanosleep(100);
 }
@@ -91,42 +102,60 @@ static __device__ void stage_p_load(const temporal_tile<S> &tile, const temporal
   box_load(tile.p(stage), maps.p, tile.k - S::p_lead, tile.j - 1, tile.first + stage + 1, arrived);
 }
 
+// Of the first stage, when the launch before is complete: with the two planes before.
+template <class S>
+static __device__ void first_p_load(const temporal_tile<S> &tile, const temporal_maps &maps,
+                                    uint64_t *arrived)
+{
+  wait_for_previous();
+  for (int stage = -2; stage <= 0; stage++) stage_p_load(tile, maps, stage, arrived);
+}
+
+// The pairs' coefficients.
 template <class S>
 static __device__ void stage_coefficients_load(const temporal_tile<S> &tile, const temporal_maps &maps,
                                                int stage)
 {
   uint64_t *arrived = tile.full + (stage & 1);
-  int plane = tile.first + stage;
+  const int plane = tile.first + stage, j = tile.j + S::rim, before = 4 * (tile.k - S::pair_halo),
+            behind = 4 * (tile.k + S::out_k);
   for (int g = 0; g < CUDA_PACKS; g++) {
     float *to = tile.coefficients(stage) + g * S::pack_floats, *edges = to + S::body_floats;
-    box_load(to, maps.body[g], 4 * tile.k, tile.j, plane, arrived);
-    box_load(edges, maps.edge[g], 4 * (tile.k - S::halo_k), tile.j, plane, arrived);
-    box_load(edges + S::edge_floats, maps.edge[g], 4 * (tile.k + S::out_k), tile.j, plane, arrived);
+    box_load(to, maps.body[g], 4 * tile.k, j, plane, arrived);
+    box_load(edges, maps.edge[g], before, j, plane, arrived);
+    box_load(edges + S::edge_floats, maps.edge[g], behind, j, plane, arrived);
   }
 }
 
-// The first two stages: their coefficients while the launch before drains, level 0 when it is
-// complete.
+// The first two stages: their coefficients while the launch before drains.
 template <class S> static __device__ void feed_first(const temporal_tile<S> &tile, const temporal_maps &maps)
 {
-  barrier_expect(tile.full, tile.stage_bytes() + 2 * tile.p_bytes());
-  barrier_expect(tile.full + 1, tile.stage_bytes());
+  barrier_expect(tile.full, tile.full_bytes() + (S::RIM ? 0 : 2 * tile.p_bytes()));
+  barrier_expect(tile.full + 1, tile.full_bytes());
+#pragma unroll 1
   for (int stage = 0; stage < 2; stage++) stage_coefficients_load(tile, maps, stage);
-  wait_for_previous();
-  for (int stage = -2; stage < 2; stage++) stage_p_load(tile, maps, stage, tile.full + (stage > 0));
+  if constexpr (S::RIM) return;
+  first_p_load(tile, maps, tile.full);
+  stage_p_load(tile, maps, 1, tile.full + 1);
 }
 
-// The feeding thread's whole life: it keeps the ring one stage ahead of the workers.
+// The feeding warp's whole life: it keeps the ring one stage ahead of the workers. Where the rim
+// has warps they bring level 0.
 template <class S> static __device__ void feed(const temporal_tile<S> &tile, const temporal_maps &maps)
 {
-  feed_first(tile, maps);
+  if (elected()) feed_first(tile, maps);
+#pragma unroll 1
   for (int stage = 0; stage < tile.steps(); stage++) {
-    if (tile.args.progress && stage % S::tick == 0) keep_step(tile, stage / S::tick);
+    if (tile.args.progress && stage % S::tick == 0 && elected()) keep_step(tile, stage / S::tick);
+    __syncwarp();
     if (stage < 2) continue;
     barrier_wait(tile.spent + (stage & 1), (stage - 2) >> 1 & 1);
-    barrier_expect(tile.full + (stage & 1), tile.stage_bytes());
-    stage_p_load(tile, maps, stage, tile.full + (stage & 1));
-    stage_coefficients_load(tile, maps, stage);
+    if (elected()) {
+      barrier_expect(tile.full + (stage & 1), tile.full_bytes());
+      if constexpr (!S::RIM) stage_p_load(tile, maps, stage, tile.full + (stage & 1));
+      stage_coefficients_load(tile, maps, stage);
+    }
+    __syncwarp();
   }
 }
 

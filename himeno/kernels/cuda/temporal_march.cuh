@@ -8,18 +8,13 @@
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_MARCH_CUH
 #define HIMENO_KERNELS_CUDA_TEMPORAL_MARCH_CUH
 
-#include "himeno/kernels/cuda/temporal_load.cuh"
+#include "himeno/kernels/cuda/temporal_rim.cuh"
 
 // What a pair needs of one plane: its row from k - 1 to k + 2, and the pairs before and behind it
 // in j.
 struct temporal_rows {
   float here[4], north[2], south[2];
 };
-
-static __device__ __forceinline__ float bracket(float plus, float minus, float less, float more)
-{
-  return (rounded(plus) - minus - less + more).value;
-}
 
 // What a point's residual takes of its three planes, in stencil's names, without the bracket of b1.
 static __device__ __forceinline__ stencil stencil_of(const temporal_rows &below, const temporal_rows &mid,
@@ -31,22 +26,6 @@ static __device__ __forceinline__ stencil stencil_of(const temporal_rows &below,
   p.un = above.north[v], p.us = above.south[v], p.dn = below.north[v], p.ds = below.south[v];
   p.ue = above.here[v + 2], p.de = below.here[v + 2], p.uw = above.here[v], p.dw = below.here[v];
   return p;
-}
-
-static __device__ __forceinline__ float residual(const float4 (&c)[CUDA_PACKS], const stencil &p, float cross)
-{
-  const float4 &a = c[0], &b = c[1], &d = c[2];
-  rounded s = rounded(a.x) * p.u;
-  s = s + rounded(a.y) * p.n;
-  s = s + rounded(a.z) * p.e;
-  s = s + rounded(b.x) * bracket(p.un, p.us, p.dn, p.ds);
-  s = s + rounded(b.y) * cross;
-  s = s + rounded(b.z) * bracket(p.ue, p.de, p.uw, p.dw);
-  s = s + rounded(d.x) * p.d;
-  s = s + rounded(d.y) * p.s;
-  s = s + rounded(d.z) * p.w;
-  s = s + b.w;
-  return ((s * a.w - p.here) * d.w).value;
 }
 
 // A thread's pair of points on its way through the box.
@@ -91,7 +70,7 @@ template <class S> struct temporal_pair {
   // conflicts.
   __device__ void find_place()
   {
-    const int beyond = (int)threadIdx.x - S::H * S::body;
+    const int beyond = (int)threadIdx.x - S::pair_rows * S::body;
     if (beyond < 0) {
       const int n = threadIdx.x % S::body;
       row = S::row_of(threadIdx.x / S::body);
@@ -99,17 +78,18 @@ template <class S> struct temporal_pair {
       outward = 0;
       ring_offset = 4 * (row * S::out_k + 2 * n);
     } else {
-      row = min(beyond / 2, S::H - 1);
+      row = min(beyond / 2, S::pair_rows - 1);
       outward = beyond % 2 ? 1 : -1;
       x = outward < 0 ? S::edge - 1 : S::edge + S::body;
-      ring_offset = S::body_floats + 4 * row * S::halo_k;
-      ring_offset += outward < 0 ? 4 * (S::halo_k - 2) : S::edge_floats;
+      ring_offset = S::body_floats + 4 * row * S::pair_halo;
+      ring_offset += outward < 0 ? 4 * (S::pair_halo - 2) : S::edge_floats;
     }
+    row += S::rim;
     if (CUDA_PACK_PLACE(j(), k()) != k()) ring_offset += 4;
     cell = row * S::level_width + x;
     depth = min(row, tile.rows() - 1 - row);
     if (outward) depth = min(depth, T - 2);
-    if (threadIdx.x >= S::pairs) depth = -1; // has no pair
+    if (threadIdx.x >= S::pairs || depth < S::rim) depth = -1; // has no pair
     find_last();
   }
 
@@ -173,14 +153,14 @@ template <class S> struct temporal_pair {
     }
   }
 
-  __device__ const float *p_place(int stage) const
+  __device__ int p_place() const
   {
-    return tile.p(stage) + 2 * cell + S::p_width + S::p_lead - S::halo_k;
+    return 2 * cell + S::p_width + S::p_lead - S::halo_k;
   }
 
   __device__ void p_read(temporal_rows &r, float (&next_cross)[2], int stage) const
   {
-    const float *at = p_place(stage);
+    const float *at = tile.p(stage) + p_place();
     float north[4], south[4];
     row_read(r.here, at);
     row_read(north, at + S::p_width);
@@ -249,20 +229,13 @@ template <class S> struct temporal_pair {
 
   // Level 1 of the point beside the pair, outward of it, which has no thread of its own; while `c`
   // is free.
-  __device__ void outer_level(int q, const float *ring)
+  __device__ void outer_level(const float *ring)
   {
     if (!outward || depth < 0) return;
     const int beside = outward < 0 ? -1 : 2; // from the pair's first point
     const float *coefficients = ring + (outward < 0 ? (ring_offset ^ 4) - 8 : ring_offset + 8);
-    float4 c[CUDA_PACKS];
-#pragma unroll
-    for (int g = 0; g < CUDA_PACKS; g++) c[g] = *(const float4 *)(coefficients + g * S::pack_floats);
-    const stencil p = stencil_at(p_place(step - 2) + beside, p_place(step - 1) + beside,
-                                 p_place(step) + beside, S::p_width);
-    const float ss = residual(c, p, bracket(p.ne, p.se, p.nw, p.sw));
-    const bool live = q >= tile.args.job.interior_lo[0] && q < tile.args.job.interior_hi[0] && claims & 16;
-    rounded updated = rounded(p.here) + rounded(HIMENO_OMEGA) * ss;
-    const float value = live ? updated.value : p.here;
+    const float value =
+        level_1_value(tile, step, p_place() + beside, coefficients, S::pack_floats, claims & 16);
     float *at = tile.level(1, step) + cell;
     if (outward < 0)
       at[S::level_plane - 1] = value;
@@ -324,6 +297,7 @@ template <class S> struct temporal_pair {
   {
     if constexpr (S::BULK) {
 #if __CUDA_ARCH__ >= 900
+      if (S::RIM) barrier_wait(tile.near + (step & 1), step >> 1 & 1);
       barrier_wait(tile.full + (step & 1), step >> 1 & 1);
 #endif
     } else {
@@ -393,7 +367,7 @@ template <class S> struct temporal_pair {
     if (step == tile.steps()) return false;
     release();
     await_stage();
-    if constexpr (S::FOLDS) outer_level(tile.first + step, ring(slot));
+    if constexpr (S::FOLDS) outer_level(ring(slot));
     level<1, ROLE>(tile.first + step, slot, step);
     later_levels<2, ROLE>();
     step++;
@@ -448,7 +422,9 @@ static __global__ void __launch_bounds__(S::threads, 1)
     barriers_init(tile);
     if (threadIdx.x >= S::workers) {
       registers_give<S>();
-      if (threadIdx.x == S::workers) feed(tile, maps);
+      if (threadIdx.x / 32 == S::workers / 32) feed(tile, maps);
+      if constexpr (S::RIM)
+        if (threadIdx.x >= S::workers + 32) temporal_rim<S>(tile).run(maps);
       return;
     }
     registers_take<S>();

@@ -19,7 +19,8 @@ constexpr int round_up(int n, int to)
 // A block computes level 1 on W×H points of a plane and writes level T on OUT_K×OUT_J of them.
 // Threads own pairs along k: those of the tile's own columns, and one to each side of every row.
 // Halos of more than two columns have one more pair there, of which level 1 alone needs the inner
-// point: the thread beside it computes that too.
+// point. Beside the copy engine warps of the feeding group compute those points, and with them the
+// first and the last row of level 1: the rim. Elsewhere the thread beside such a point does.
 template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int T = T_, out_k = OUT_K, out_j = OUT_J;
   static constexpr bool BULK = BULK_;
@@ -27,14 +28,18 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int W = out_k + 2 * halo_k, H = out_j + 2 * halo;
   // pairs of a row: its own, and those to each side
   static constexpr int body = out_k / 2, edge = halo_k / 2;
-  static constexpr bool FOLDS = edge > 1;
-  static constexpr int pairs = (body + 2) * H; // that have a thread
+  static constexpr bool RIM = BULK && edge > 1, FOLDS = !BULK && edge > 1;
+  // rows of pairs that have a thread, and the columns beside their own that they reach
+  static constexpr int rim = RIM ? 1 : 0, pair_rows = H - 2 * rim, pair_halo = halo_k - 2 * rim;
+  static constexpr int pairs = (body + 2) * pair_rows;
   // One more warp feeds the ring. Three and four levels take more registers than 16 warps have:
-  // there a group of four warps feeds, and gives most of its registers to the groups that work.
+  // there a group of four warps feeds, and gives most of its registers to the groups that work. The
+  // rim has three of its warps, one for each interleaved array.
   static constexpr bool SHIFTS = T > 2 && BULK;
   static constexpr int workers = round_up(pairs, SHIFTS ? 128 : 32), feeders = BULK ? (SHIFTS ? 128 : 32) : 0;
   static constexpr int threads = workers + feeders;
-  static constexpr int worker_registers = 160, feeder_registers = 32;
+  static constexpr int rim_lanes = RIM ? feeders - 32 : 0, rim_points = 2 * (out_k + 2 * halo + pair_rows);
+  static constexpr int worker_registers = RIM ? 152 : 160, feeder_registers = RIM ? 56 : 32;
 
   // The ring of coefficient planes: interleaved arrays, so that the edges of a row, which lie in
   // other lines of memory than the tile's own columns, are 32 bytes of three arrays and not 8 of
@@ -42,10 +47,15 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   // line of 128 bytes that a row of a box touches, in memory or in shared memory, so those move as
   // whole lines, aligned alike on both sides.
   static constexpr int slots = T + 1;
-  static constexpr int body_floats = 4 * out_k * H, edge_floats = round_up(4 * halo_k * H, 32);
+  static constexpr int body_floats = 4 * out_k * pair_rows,
+                       edge_floats = round_up(4 * pair_halo * pair_rows, 32);
   // own columns, edge before, edge behind
   static constexpr int pack_floats = body_floats + 2 * edge_floats;
   static constexpr int slot_floats = CUDA_PACKS * pack_floats;
+  // Those of the rim serve one step: first row, last row, columns before, columns behind.
+  static constexpr int rim_slots = 2, rim_row_floats = 4 * W, rim_side_floats = round_up(8 * pair_rows, 32);
+  static constexpr int rim_pack_floats = 2 * (rim_row_floats + rim_side_floats),
+                       rim_slot_floats = RIM ? CUDA_PACKS * rim_pack_floats : 0;
 
   // Stages between two counts of a block's progress: the more a pass takes from memory, the sooner
   // blocks that drift apart cost it time.
@@ -65,19 +75,19 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int level_width = p_width / 2, level_plane = level_width * H;
   static constexpr int level_floats = 2 * level_plane, copies = T == 2 ? 2 : 1;
 
-  static constexpr int p_offset = slots * slot_floats;
+  static constexpr int rim_offset = slots * slot_floats, p_offset = rim_offset + rim_slots * rim_slot_floats;
   static constexpr int level_offset = p_offset + p_slots * p_floats;
   static constexpr int barrier_offset = round_up(level_offset + (copies + T - 2) * level_floats, 4);
   static constexpr int shared_bytes = barrier_offset * 4 + 64;
-  // What a row of a stage brings: of coefficients, of level 0.
-  static constexpr unsigned row_bytes = CUDA_PACKS * 16 * (out_k + 2 * halo_k), p_row_bytes = p_width * 4;
+  static constexpr unsigned p_row_bytes = p_width * 4; // that a stage brings
   static_assert(T >= 2 && T <= 4 && out_k % 32 == 0 && 4 * out_k <= 256 && shared_bytes <= 227 * 1024, "");
+  static_assert(!RIM || rim_lanes == 32 * CUDA_PACKS, "");
 
   // The row of the own columns that the n-th group of `body` threads has. Where a warp has two
   // rows, eight lie between them, so that it meets no bank twice.
   static constexpr __device__ int row_of(int n)
   {
-    return body == 16 && n < H / 16 * 16 ? n / 16 * 16 + n % 2 * 8 + n % 16 / 2 : n;
+    return body == 16 && n < pair_rows / 16 * 16 ? n / 16 * 16 + n % 2 * 8 + n % 16 / 2 : n;
   }
 };
 
@@ -98,7 +108,7 @@ struct temporal_args {
 };
 
 struct temporal_maps { // boxes of a plane, for the copy engine
-  CUtensorMap body[CUDA_PACKS], edge[CUDA_PACKS];
+  CUtensorMap body[CUDA_PACKS], edge[CUDA_PACKS], rim_row[CUDA_PACKS];
   CUtensorMap p;
 };
 
@@ -109,6 +119,7 @@ template <class S> struct temporal_tile {
   uint64_t *full,
       // barriers, two each, by parity: a stage has arrived; a step no longer needs its oldest stage
       *spent,
+      *near,      // two more, where the rim has warps: level 0 and the rim's coefficients
       *met;       // a barrier: the workers have made a level
   int i_lo, i_hi; // planes that this block writes
   int first;      // plane of level 1 in step 0
@@ -118,7 +129,8 @@ template <class S> struct temporal_tile {
   {
     full = (uint64_t *)(shared + S::barrier_offset);
     spent = full + 2;
-    met = full + 4;
+    near = full + 4;
+    met = full + 6;
     place();
   }
 
@@ -148,9 +160,15 @@ template <class S> struct temporal_tile {
     return S::p_row_bytes * (rows() + 2);
   }
 
-  __device__ unsigned stage_bytes() const
+  // What the feeding warp brings of a stage, and of the rim's coefficients each of its warps.
+  __device__ unsigned full_bytes() const
   {
-    return S::row_bytes * rows() + p_bytes();
+    const int pairs = (S::out_k + 2 * S::pair_halo) * (rows() - 2 * S::rim);
+    return CUDA_PACKS * 16 * pairs + (S::RIM ? 0 : p_bytes());
+  }
+  __device__ unsigned rim_bytes() const
+  {
+    return 16 * (2 * S::W + 4 * (rows() - 2));
   }
 
   __device__ int steps() const
@@ -161,6 +179,11 @@ template <class S> struct temporal_tile {
   __device__ float *coefficients(int stage) const
   {
     return shared + stage % S::slots * S::slot_floats;
+  }
+
+  __device__ float *rim(int stage) const
+  {
+    return shared + S::rim_offset + stage % S::rim_slots * S::rim_slot_floats;
   }
 
   // Level 0 of the plane after that of the stage's coefficients. The first two planes are those of
