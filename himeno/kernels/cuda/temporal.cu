@@ -71,22 +71,44 @@ static int divide_up(int n, int by)
   return (n + by - 1) / by;
 }
 
-// Whole tiles in full waves; the tiles of the last wave or two in pieces along i, so that it fills
-// the chip too.
+// A plan beside the cheapest so far, in steps until the last unit is done. `first`: what the rest's
+// first pieces have, `chunk`: the others.
+static void plan_try(temporal_args *args, int *best, int waves, int rest, int planes, int first, int chunk,
+                     int ramp)
+{
+  const int chip = args->processors, pieces = 1 + divide_up(planes - first, chunk);
+  int cost = waves * (planes + ramp);
+  if (first == chunk) {
+    cost += divide_up(rest * pieces, chip) * (chunk + ramp);
+  } else { // the others fill the multiprocessors that have no first piece
+    const int turns = divide_up(rest * (pieces - 1), chip - rest);
+    cost += first + ramp > turns * (chunk + ramp) ? first + ramp : turns * (chunk + ramp);
+  }
+  if (cost >= *best) return;
+  *best = cost;
+  args->whole = waves * chip;
+  args->rest = rest ? rest : 1;
+  args->first = first;
+  args->chunk = chunk;
+  args->units = waves * chip + rest * pieces;
+  args->in_step = first == chunk ? args->units : waves * chip + rest;
+}
+
+// Whole tiles in full waves; the tiles of the last wave or two in pieces along i, alike or a long
+// one and short ones, so that it fills the chip too.
 static void share_plan(temporal_args *args, int tiles, int planes, int ramp)
 {
   const int chip = args->processors;
   int best = INT32_MAX;
   for (int waves = tiles / chip; waves >= 0 && waves >= tiles / chip - 1; waves--)
     for (int pieces = 1; pieces <= PIECES && (pieces == 1 || pieces * PIECE_PLANES <= planes); pieces++) {
-      int rest = tiles - waves * chip, chunk = divide_up(planes, pieces), used = divide_up(planes, chunk);
-      int cost = waves * (planes + ramp) + divide_up(rest * used, chip) * (chunk + ramp);
-      if (cost >= best) continue;
-      best = cost;
-      args->whole = waves * chip;
-      args->rest = rest ? rest : 1;
-      args->chunk = chunk;
-      args->units = waves * chip + rest * used;
+      const int rest = tiles - waves * chip, chunk = divide_up(planes, pieces);
+      plan_try(args, &best, waves, rest, planes, chunk, chunk, ramp);
+      if (rest == 0 || rest >= chip) continue;
+      const int turns = divide_up(rest * pieces, chip - rest),
+                shorter = (planes + ramp - turns * ramp) / (turns + pieces);
+      if (shorter >= PIECE_PLANES)
+        plan_try(args, &best, waves, rest, planes, planes - pieces * shorter, shorter, ramp);
     }
 }
 

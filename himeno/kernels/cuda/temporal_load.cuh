@@ -87,7 +87,7 @@ template <class S> static __device__ void keep_step(const temporal_tile<S> &tile
 {
   const temporal_args &args = tile.args;
   int wave = blockIdx.x / args.processors;
-  int members = min(args.processors, args.units - wave * args.processors);
+  int members = min(args.processors, args.in_step - wave * args.processors);
   int *progress = args.progress + wave % TEMPORAL_WAVES;
   atomicAdd(progress, 1);
 #pragma unroll 1
@@ -143,10 +143,11 @@ template <class S> static __device__ void feed_first(const temporal_tile<S> &til
 // has warps they bring level 0.
 template <class S> static __device__ void feed(const temporal_tile<S> &tile, const temporal_maps &maps)
 {
+  const bool keeps = tile.args.progress && blockIdx.x < tile.args.in_step;
   if (elected()) feed_first(tile, maps);
 #pragma unroll 1
   for (int stage = 0; stage < tile.steps(); stage++) {
-    if (tile.args.progress && stage % S::tick == 0 && elected()) keep_step(tile, stage / S::tick);
+    if (keeps && stage % S::tick == 0 && elected()) keep_step(tile, stage / S::tick);
     __syncwarp();
     if (stage < 2) continue;
     barrier_wait(tile.spent + (stage & 1), (stage - 2) >> 1 & 1);

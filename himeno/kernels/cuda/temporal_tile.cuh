@@ -102,9 +102,10 @@ struct temporal_args {
   int columns; // of tiles along k: tile = row of tiles · columns + column
   int out_j;   // rows that a block writes, at most the shape's: all rows of tiles alike
   int units;
-  int whole;       // units that march over all planes of their tile
-  int rest, chunk; // tiles beyond those, and the planes that one of their units marches over
-  int *progress;   // NULL where blocks need not keep step
+  int whole;              // units that march over all planes of their tile
+  int rest, first, chunk; // tiles beyond those, planes of the first unit of each and of the others
+  int in_step;            // units that keep step with those of their wave
+  int *progress;          // NULL where blocks need not keep step
 };
 
 struct temporal_maps { // boxes of a plane, for the copy engine
@@ -141,8 +142,9 @@ template <class S> struct temporal_tile {
     i_lo = pass.lo[0], i_hi = pass.hi[0];
     if (unit >= args.whole) {
       tile = args.whole + (unit - args.whole) % args.rest;
-      i_lo += (unit - args.whole) / args.rest * args.chunk;
-      i_hi = min(i_lo + args.chunk, i_hi);
+      const int piece = (unit - args.whole) / args.rest;
+      i_lo += piece ? args.first + (piece - 1) * args.chunk : 0;
+      i_hi = min(i_lo + (piece ? args.chunk : args.first), i_hi);
     }
     first = i_lo - S::halo;
     j = pass.lo[1] + tile / args.columns * args.out_j - S::halo;
