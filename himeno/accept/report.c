@@ -78,7 +78,7 @@ static void ways_text(const struct himeno_result *r, FILE *out)
   int n[WAYS_WENT] = {0}, told = 0;
   for (int rank = 0; rank < r->n_ranks; rank++)
     for (int m = 0; m < r->ranks[rank].n_paths; m++) {
-      const enum ways_went went = ways_went(&r->ranks[rank].paths[m]);
+      const enum ways_went went = ways_went(r, rank, &r->ranks[rank].paths[m]);
       if (n[went]++ < DISGUISES_SHOWN && went == WAYS_DISGUISED)
         disguise_text(r, rank, &r->ranks[rank].paths[m], out);
     }

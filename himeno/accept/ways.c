@@ -141,10 +141,15 @@ status_t ways_measure(const struct himeno_choice *choice, struct himeno_result *
 const char *const ways_went_names[WAYS_WENT] = {NULL, "direct by NVLink", "by PCIe", "through the host",
                                                 "through the host in disguise"};
 
-enum ways_went ways_went(const struct himeno_path *path)
+static int within_host(const struct himeno_result *r, int rank, int peer)
+{
+  return strcmp(r->ranks[rank].row.host, r->ranks[peer].row.host) == 0;
+}
+
+enum ways_went ways_went(const struct himeno_result *result, int rank, const struct himeno_path *path)
 {
   const struct himeno_way *way = &path->way;
-  if (!(way->sent > 0)) return WAYS_UNTOLD;
+  if (!(way->sent > 0) || !within_host(result, rank, path->peer)) return WAYS_UNTOLD;
   if ((double)way->counted.nvlink >= MOST * way->sent) return WAYS_NVLINK;
   if ((double)way->counted.pcie < MOST * way->sent) return WAYS_UNTOLD;
   if (path->handover[0] || strcmp(path->used, halo_transport_pageable.name) == 0) return WAYS_HOST;
@@ -160,11 +165,6 @@ struct kind {
   const struct himeno_path *like;
   int within; /* a host */
 };
-
-static int within_host(const struct himeno_result *r, int rank, int peer)
-{
-  return strcmp(r->ranks[rank].row.host, r->ranks[peer].row.host) == 0;
-}
 
 static int is_kind(const struct himeno_result *r, int rank, const struct himeno_path *path,
                    const struct kind *kind)

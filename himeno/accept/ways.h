@@ -29,8 +29,9 @@ enum ways_went {
 };
 extern const char *const ways_went_names[WAYS_WENT]; /**< NULL for the first */
 
-/** \brief Whether nine tenths of what was sent were counted, and where. */
-enum ways_went ways_went(const struct himeno_path *path);
+/** \brief Whether nine tenths of what \a rank sent were counted, and where. Untold to other
+ * hosts: through PCIe is the way to their network cards too. */
+enum ways_went ways_went(const struct himeno_result *result, int rank, const struct himeno_path *path);
 
 /** The pair that is worst beside those like it, and how it compares to their median. */
 struct ways_worst {

@@ -160,9 +160,9 @@ static json_t *phases_json(const struct himeno_result *result)
 }
 
 /* What went through a pair in its measurement, and what the device counted of it. */
-static json_t *sent_json(const struct himeno_path *p)
+static json_t *sent_json(const struct himeno_result *result, int rank, const struct himeno_path *p)
 {
-  const char *went = ways_went_names[ways_went(p)];
+  const char *went = ways_went_names[ways_went(result, rank, p)];
   json_t *o = json_object();
   object_real(o, "bytes", p->way.sent);
   object_set(o, "nvlink", report_json_known(p->way.counted.nvlink));
@@ -188,7 +188,7 @@ static json_t *paths_json(const struct himeno_choice *choice, const struct himen
         object_real(one, "latency", p->way.seconds);
         object_real(one, "gbps", p->way.bytes_per_second / 1e9);
       }
-      if (p->way.sent > 0) object_set(one, "sent", sent_json(p));
+      if (p->way.sent > 0) object_set(one, "sent", sent_json(result, r, p));
       object_text(one, "why", p->why[0] ? p->why : choice_words[choice->transport_origin].of_transport);
       if (p->handover[0]) object_text(one, "handover", p->handover);
       if (p->handover[0]) object_text(one, "handover_why", p->handover_why);

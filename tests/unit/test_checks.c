@@ -200,14 +200,19 @@ static void how_bytes_went_is_told_by_what_was_counted(void **state)
                {"ipc", "", -1, 104, 0, WAYS_PCIE},        {"p2p", "", -1, 104, -1, WAYS_PCIE},
                {"p2p", "", -1, -1, 18, WAYS_UNTOLD},      {"staged", "shared memory", 0, 104, 18, WAYS_HOST},
                {"pageable", "", 0, 104, 18, WAYS_HOST}};
+  struct himeno_rank rank[2] = {{.row.host = "n1"}, {.row.host = "n1"}};
+  struct himeno_result run = {.n_ranks = 2, .ranks = rank};
   (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     struct himeno_path path = {.way = {1e-6, 1e9, 100, {cases[c].nvlink, cases[c].pcie}, cases[c].nvlinks}};
     snprintf(path.used, sizeof path.used, "%s", cases[c].used);
     snprintf(path.handover, sizeof path.handover, "%s", cases[c].handover);
-    assert_int_equal(ways_went(&path), cases[c].went);
+    assert_int_equal(ways_went(&run, 1, &path), cases[c].went);
+    rank[0].row.host[1] = '2';
+    assert_int_equal(ways_went(&run, 1, &path), WAYS_UNTOLD);
+    rank[0].row.host[1] = '1';
     path.way.sent = 0;
-    assert_int_equal(ways_went(&path), WAYS_UNTOLD);
+    assert_int_equal(ways_went(&run, 1, &path), WAYS_UNTOLD);
   }
 }
 
