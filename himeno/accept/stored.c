@@ -186,17 +186,25 @@ static status_t document_next(FILE *file, const char *path, json_t **document)
   return *document ? STATUS_OK : unfit(STATUS_ENVIRONMENT, path, error.text);
 }
 
+/* Lines of other programs are passed over. */
+static status_t one_judge(const json_t *one, const char *path, int *judged, FILE *out)
+{
+  char name[400];
+  const json_t *document = json_object_get(one, "document");
+  snprintf(name, sizeof name, "%s%s%s", path, document ? " " : "", document ? text_of(one, "name") : "");
+  if (document && strcmp(text_of(document, "program"), "himeno-gpu") != 0) return STATUS_OK;
+  *judged = 1;
+  return document_judge(document ? document : one, name, out);
+}
+
 static status_t file_judge(FILE *file, const char *path, FILE *out)
 {
   status_t all = STATUS_OK;
-  for (int n = 0;; n++) {
-    char name[400];
+  for (int judged = 0;;) {
     json_t *one;
     RETURN_IF_FAILED(document_next(file, path, &one));
-    if (!one) return n > 0 ? all : unfit(STATUS_ENVIRONMENT, path, "it is empty");
-    const json_t *document = json_object_get(one, "document");
-    snprintf(name, sizeof name, "%s%s%s", path, document ? " " : "", document ? text_of(one, "name") : "");
-    const status_t status = document_judge(document ? document : one, name, out);
+    if (!one) return judged ? all : unfit(STATUS_ENVIRONMENT, path, "no run of himeno-gpu is in it");
+    const status_t status = one_judge(one, path, &judged, out);
     json_decref(one);
     if (status != STATUS_OK && status != STATUS_SLOW) return status;
     all = status_worst(all, status);

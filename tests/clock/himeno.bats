@@ -101,7 +101,7 @@ def told(document):
                              {"block": episode["last_block"] + 1, "of": "xids", "from": 0, "to": 1, "detail": ""}]
 told = make("told.json", told)
 with open("runs.jsonl", "w") as lines:
-    for name, document in ("first", good), ("second", told):
+    for name, document in ("first", good), ("other", {"program": "gemm-gpu"}), ("second", told):
         lines.write(json.dumps({"name": name, "command": "himeno-gpu", "document": document}) + "\n")
 make("2-none.json", lambda d: d.pop("series"))
 make("2-null.json", lambda d: d.update(series=None))
@@ -112,6 +112,7 @@ make("3-ranks.json", lambda d: d.update(ranks=[]))
 make("3-rank.json", lambda d: d["series"]["exchange"].pop())
 make("3-short.json", lambda d: d["series"]["compute"][1].pop())
 make("3-negative.json", lambda d: d["series"]["compute"][0].__setitem__(0, -1))
+open("3-other.json", "w").write('{"name": "other", "document": {"program": "gemm-gpu"}}')
 open("3-torn.json", "w").write(json.dumps(good)[:-1])
 open("3-more.json", "w").write(json.dumps(good) + "more")
 open("3-empty.json", "w").write(" \n")
