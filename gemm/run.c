@@ -44,7 +44,8 @@ static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median;
   rank->row.gflops = median > 0 ? s->flop * s->launches / median / 1e9 : 0;
   rank->check = s->check;
-  rank->unflipped = run->flip.due && run->flip.rank == p->rank;
+  for (int f = 0; f < GEMM_FLIPS_MAX; f++)
+    rank->unflipped |= run->flips[f].due && run->flips[f].rank == p->rank;
   rank_judge(run, rank);
   rank->power_share = NAN;
   if (!run->telemetry) return;
@@ -76,7 +77,7 @@ static status_t product_run(struct gemm_run *run)
 {
   RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_problem_open(run, NULL)));
   RETURN_IF_FAILED(
-      agree_status(run->placement.comm, gemm_flip_check(&run->flip, &run->matrices.problem,
+      agree_status(run->placement.comm, gemm_flip_check(run->flips, &run->matrices.problem,
                                                         run->placement.ranks, run->cluster != NULL)));
   if (run->cluster) RETURN_IF_FAILED(gemm_cluster_prepare(run));
   if (run->config.accept) run->telemetry = telemetry_open(run->placement.info.pci);
@@ -90,7 +91,7 @@ static status_t product_run(struct gemm_run *run)
 
 status_t gemm_run(struct gemm_run *run)
 {
-  RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_flip_read(&run->flip)));
+  RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_flip_read(run->flips)));
   RETURN_IF_FAILED(gemm_place(run));
   gemm_cmdline_ignore(&run->config, !run->placement.info.emulated);
   RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_ceilings_measure(run)));

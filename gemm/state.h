@@ -81,7 +81,7 @@ struct gemm_run {
   int n_series;
   struct gemm_ladder *ladder; /**< NULL without --ladder */
   struct gemm_rank *ranks;    /**< on rank 0 */
-  struct gemm_flip flip;
+  struct gemm_flip flips[GEMM_FLIPS_MAX];
   struct telemetry *telemetry; /**< with --accept; else NULL */
   double *watts;               /**< that it told, now and then */
   int n_watts;

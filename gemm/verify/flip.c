@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/switches.h"
+#include "base/values.h"
 #include "suite/fault.h"
 
 /* "simd:2", "simd:last", "simd:trial3" or "2". */
@@ -41,15 +42,26 @@ static int parse(const char *text, struct gemm_flip *flip)
   return 1;
 }
 
-status_t gemm_flip_read(struct gemm_flip *flip)
+/* Whether each fault of the text is one. */
+static int parse_all(const char *text, struct gemm_flip flips[GEMM_FLIPS_MAX])
+{
+  char one[128];
+  for (int n = 0; n < GEMM_FLIPS_MAX && text; n++) {
+    text = value_next(text + strspn(text, " "), ';', one, sizeof one);
+    if (!parse(one, &flips[n])) return 0;
+  }
+  return !text;
+}
+
+status_t gemm_flip_read(struct gemm_flip flips[GEMM_FLIPS_MAX])
 {
   const char *text = switch_text("HIMENO_GEMM_FLIP");
-  if (!text || parse(text, flip)) return STATUS_OK;
+  if (!text || parse_all(text, flips)) return STATUS_OK;
   return log_fail(
       STATUS_USAGE,
-      "HIMENO_GEMM_FLIP=%s: \"RANK [A|B|C] ROW,COLUMN BIT LOOK|KERNEL:BLOCK\" is asked for, as in "
-      "\"1 3,40 30 2\" or \"1 B 3,40 30 simd:last\"",
-      text);
+      "HIMENO_GEMM_FLIP=%.200s: \"RANK [A|B|C] ROW,COLUMN BIT LOOK|KERNEL:BLOCK\" is asked for, as in "
+      "\"1 3,40 30 2\" or \"1 B 3,40 30 simd:last\", or at most %d of them apart by ;",
+      text, GEMM_FLIPS_MAX);
 }
 
 static int element_bits(const struct gemm_flip *flip, const struct gemm_problem *problem)
@@ -63,8 +75,8 @@ static int is_inside(const struct gemm_flip *flip, const struct gemm_problem *pr
          flip->bit < element_bits(flip, problem);
 }
 
-status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks,
-                         int c_alone)
+static status_t check_one(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks,
+                          int c_alone)
 {
   if (!flip->due) return STATUS_OK;
   if (c_alone && flip->matrix != GEMM_C)
@@ -79,6 +91,13 @@ status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem
                   gemm_columns(problem, flip->matrix), element_bits(flip, problem));
 }
 
+status_t gemm_flip_check(const struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_problem *problem,
+                         int ranks, int c_alone)
+{
+  for (int f = 0; f < GEMM_FLIPS_MAX; f++) RETURN_IF_FAILED(check_one(&flips[f], problem, ranks, c_alone));
+  return STATUS_OK;
+}
+
 /* Trials are rank 0's alone: looks at them count for themselves. */
 static int is_now(struct gemm_flip *flip, const char *kernel, int block)
 {
@@ -87,8 +106,8 @@ static int is_now(struct gemm_flip *flip, const char *kernel, int block)
   return (flip->kernel[0] && !trial) || ++flip->looks == flip->look;
 }
 
-status_t gemm_flip_plant(struct gemm_flip *flip, const struct gemm_matrices *m, int rank, const char *kernel,
-                         int block)
+static status_t plant(struct gemm_flip *flip, const struct gemm_matrices *m, int rank, const char *kernel,
+                      int block)
 {
   const struct gpu_mem all[] = {m->on.a, m->on.b, m->on.c};
   const struct gemm_problem *p = &m->problem;
@@ -103,4 +122,11 @@ status_t gemm_flip_plant(struct gemm_flip *flip, const struct gemm_matrices *m, 
   element[flip->bit / 8] ^= (unsigned char)(1 << flip->bit % 8);
   RETURN_IF_FAILED(gpu_copy_in(m->queue, all[flip->matrix], at, element, bytes));
   return gpu_sync(m->queue);
+}
+
+status_t gemm_flip_plant(struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_matrices *m, int rank,
+                         const char *kernel, int block)
+{
+  for (int f = 0; f < GEMM_FLIPS_MAX; f++) RETURN_IF_FAILED(plant(&flips[f], m, rank, kernel, block));
+  return STATUS_OK;
 }

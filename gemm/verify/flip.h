@@ -8,7 +8,8 @@
  * a product, then at each trial. "1 B 3,40 30 simd:2" flips B as it is stored, or A. A number
  * instead counts the looks at C on that rank, of all kernels, from 1: a product each before all
  * blocks, then the blocks, and a product each after them. In a ladder a place outside of the matrix
- * is left alone. Nothing is flipped twice. */
+ * is left alone. Nothing is flipped twice. Several stand apart by semicolons: bits of one element,
+ * a warp's elements, look after look. */
 #ifndef GEMM_VERIFY_FLIP_H
 #define GEMM_VERIFY_FLIP_H
 
@@ -29,17 +30,19 @@ struct gemm_flip {
   int looks;       /**< so far */
 };
 
+#define GEMM_FLIPS_MAX 64
+
 /** \brief Reads the environment. STATUS_USAGE, with one line, for a text that is no fault. */
-status_t gemm_flip_read(struct gemm_flip *flip);
+status_t gemm_flip_read(struct gemm_flip flips[GEMM_FLIPS_MAX]);
 
 /** \brief STATUS_USAGE, with one line, where there is no such rank, or its matrix has no such
  * place, or with \a c_alone where it is not C. */
-status_t gemm_flip_check(const struct gemm_flip *flip, const struct gemm_problem *problem, int ranks,
-                         int c_alone);
+status_t gemm_flip_check(const struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_problem *problem,
+                         int ranks, int c_alone);
 
 /** \brief To be called before each look at C: plants what is due before this one of that
  * kernel's. */
-status_t gemm_flip_plant(struct gemm_flip *flip, const struct gemm_matrices *matrices, int rank,
-                         const char *kernel, int block);
+status_t gemm_flip_plant(struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_matrices *matrices,
+                         int rank, const char *kernel, int block);
 
 #endif

@@ -46,11 +46,9 @@ static int flips_parse(const char *text, struct flip flips[FLIPS_MAX])
 {
   char one[128];
   for (int n = 0; n < FLIPS_MAX; n++) {
-    const size_t length = strcspn(text, ";");
-    snprintf(one, sizeof one, "%.*s", (int)length, text);
-    if (length >= sizeof one || !flip_parse(one, &flips[n])) return -1;
-    if (!text[length]) return n + 1;
-    text += length + 1 + strspn(text + length + 1, " ");
+    text = value_next(text + strspn(text, " "), ';', one, sizeof one);
+    if (!flip_parse(one, &flips[n])) return -1;
+    if (!text) return n + 1;
   }
   return -1;
 }

@@ -148,6 +148,20 @@ worn() {
   valid "$document"
 }
 
+@test "several bits, a warp's elements and a fault that comes back are found in blocks of a soak" {
+  local warp="" k
+  for k in $(seq 0 31); do warp+="1 7,$k 14 simd:2; "; done
+  worn "${warp}1 9,5 3 simd:2; 1 9,5 4 simd:2" -s 64 -k simd --accept
+  expect_status 4
+  grep -q 'wrong      rank 1 on .*: block 2 differs from the first product: 33 of 4096 elements' <<<"$output"
+  worn '1 7,3 14 simd:3; 1 7,3 14 simd:7; 1 7,3 14 simd:11' -s 64 -k simd
+  expect_status 4
+  grep -q 'wrong      rank 1 on .*: block 3 differs from the first product: 1 of 4096 elements' <<<"$output"
+  HIMENO_GEMM_FLIP='0 3,4 30 1; ' says 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
+  HIMENO_GEMM_FLIP="0 3,4 30 1$(yes '; 0 3,4 30 1' | head -64 | tr -d '\n')" says 2 'at most 64 of them apart by ;' -s 8
+  HIMENO_GEMM_FLIP='0 3,4 30 1; 0 8,0 0 1' says 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
+}
+
 @test "a fault that the run has no time for is told" {
   HIMENO_GEMM_FLIP='0 3,4 30 simd:999999' run --separate-stderr "$gemm" -b cpu -s 16 -k simd $quick
   expect_status 0

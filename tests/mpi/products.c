@@ -95,16 +95,16 @@ static status_t fault_place(struct fault *f)
     below += again;
     if (again) f->bit = draw(32);
   } while (again);
-  run.flip = (struct gemm_flip){.due = 1,
-                                .rank = f->rank,
-                                .matrix = f->matrix,
-                                .row = f->row,
-                                .column = f->column,
-                                .bit = f->bit,
-                                .block = f->block,
-                                .look = 1 + draw(3)};
-  snprintf(run.flip.kernel, sizeof run.flip.kernel, "%s", kernel->name);
-  return gemm_flip_check(&run.flip, &run.problem, run.placement.ranks, 0);
+  run.flips[0] = (struct gemm_flip){.due = 1,
+                                    .rank = f->rank,
+                                    .matrix = f->matrix,
+                                    .row = f->row,
+                                    .column = f->column,
+                                    .bit = f->bit,
+                                    .block = f->block,
+                                    .look = 1 + draw(3)};
+  snprintf(run.flips[0].kernel, sizeof run.flips[0].kernel, "%s", kernel->name);
+  return gemm_flip_check(run.flips, &run.problem, run.placement.ranks, 0);
 }
 
 /* ---- what is said of it ---- */
@@ -119,7 +119,7 @@ static const char *judge(const struct fault *f, status_t status)
   for (int n = 0; n < run.n_series; n++) mine |= run.series[n].fault[0] != 0;
   told = mine == (run.placement.rank == f->rank);
   MPI_Allreduce(MPI_IN_PLACE, &told, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  int due = run.flip.due;
+  int due = run.flips[0].due;
   MPI_Bcast(&due, 1, MPI_INT, f->rank, MPI_COMM_WORLD);
   if (due) return "was not planted";
   if (!told) return "is not told by its rank, or by another one";
