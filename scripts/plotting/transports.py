@@ -11,7 +11,7 @@ from endings import BadInput
 from files import write_whole
 from naming import NO_OVERLAP
 
-# What the report has of size L, seconds and GFLOPS: measured, and predicted with what it says of computing and of the whole (doc/method.md).
+# What the report has of size L, seconds and GFLOPS: measured, and predicted with what it says of computing and of the whole (doc/prediction-log.md).
 REPORT = ({"what": "2009, four PCs by MPI", "compute": 43e-3, "communicate": 1.0e-3, "gflops": 25.5},
           {"what": "2009, four GPUs, predicted", "compute": 4.3e-3, "communicate": 2.3e-3, "gflops": 170})
 COLUMNS = ("size", "kernel", "class", "transport", "moved by", "runs", "us a sweep", "computing us", "communication us", "share", "GFLOPS",
