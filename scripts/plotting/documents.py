@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reads the suite's JSON documents for scripts/plot and sorts them into what is drawn."""
 from endings import BadInput
-from files import read_parsed
+from files import parsed, read_parsed
 
 # What a document that is not as its schema says ends in, wherever it is looked at.
 UNFIT = (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError, RecursionError)
@@ -22,6 +22,26 @@ def read(path):
     if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
         raise BadInput(f"{path}: not a document of this suite: it names no schema")
     return path, document
+
+
+def read_all(path):
+    """The documents of a file: its one, or of *.jsonl a line each, with their names."""
+    if not path.endswith(".jsonl"):
+        return [read(path)]
+    found = []
+    try:
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                one = parsed(line)
+                if not isinstance(one, dict) or not isinstance(one.get("name"), str) or not isinstance(one.get("document"), dict):
+                    raise BadInput(f"{path}: line {number} has no document with a name")
+                if isinstance(one["document"].get("schema"), str):
+                    found.append((f"{path} {one['name']}", one["document"]))
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise BadInput(f"{path}: line {number} is no JSON document: {str(error).splitlines()[0]}") from error
+    return found
 
 
 def passed(path, points):

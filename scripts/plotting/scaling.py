@@ -20,6 +20,7 @@ IDEAL = (0, (4, 2))
 # Parts of a sweep, from the bottom of a bar to its top.
 PARTS = (("interior", "interior"), ("boundary", "boundary"), ("exchange", "exchange that was not hidden"),
          ("rest", "synchronisation and reduction"))
+WORDS_OF_PRODUCTS = {"interior": "multiplying", "boundary": None, "exchange": "broadcast that was not hidden"}
 
 
 def expand(paths):
@@ -29,6 +30,10 @@ def expand(paths):
             yield path
             continue
         folder = os.path.join(path, "runs") if os.path.isdir(os.path.join(path, "runs")) else path
+        lines = os.path.join(path, "runs.jsonl")
+        if folder == path and os.path.isfile(lines):
+            yield lines
+            continue
         found = sorted(name for name in os.listdir(folder) if name.endswith(".json") and not name.startswith("."))
         if not found:
             raise documents.BadInput(f"{path}: holds no JSON document")
@@ -67,14 +72,14 @@ def products(document):
 
 def predicted(document):
     found, overlap = [], document.get("model", {}).get("overlap", True)
-    kernel = document.get("config", {}).get("kernel")
+    kernel, of = document.get("config", {}).get("kernel"), "product" if document.get("config", {}).get("program") == "gemm-gpu" else "sweep"
     for point in document["predictions"]:
         if "seconds" not in point:
             continue
         terms = point["terms"]
         parts = {"interior": terms["interior"], "boundary": terms["boundary"], "exchange": terms["exposed_exchange"],
                  "rest": terms["synchronisation"] + terms["reduction"]}
-        found.append({"kind": PREDICTED, "mode": point["scaling"], "key": series_key({**point, "overlap": overlap}, kernel, point["ranks"]), "ranks": point["ranks"],
+        found.append({"kind": PREDICTED, "of": of, "mode": point["scaling"], "key": series_key({**point, "overlap": overlap}, kernel, point["ranks"]), "ranks": point["ranks"],
                       "procs": "x".join(map(str, point["procs"])), "seconds": point["seconds"], "low": point["low"],
                       "high": point["high"], "efficiency": point["efficiency"], "parts": parts})
     return found
@@ -107,6 +112,12 @@ def read(read_documents):
 
 def step(points):
     return f"a {next((point['of'] for point in points if 'of' in point), 'sweep')}"
+
+
+def parts(points):
+    """(place of the colour, part, its words) of what a bar is made of."""
+    words = WORDS_OF_PRODUCTS if step(points) == "a product" else {}
+    return [(index, part, words.get(part, name)) for index, (part, name) in enumerate(PARTS) if words.get(part, name)]
 
 
 def unit(points):
@@ -275,7 +286,7 @@ def draw_phases(axes, points, mode, key, style):
             if ranks[place] != number:
                 continue
             bottom = 0
-            for index, (part, name) in enumerate(PARTS):
+            for index, part, name in parts(points):
                 value = 1e6 * statistics.median(point["parts"][part] for point in line[number])
                 bar, = axes.bar(place + offset, value, 0.36 if both else 0.6, bottom=bottom, color=style.COLOURS[index],
                                 hatch="///" if kind == "predicted" else None, edgecolor="white", linewidth=0.4)
@@ -312,9 +323,9 @@ def legend(points, keys, style, looks):
     return handles
 
 
-def parts_legend(style):
+def parts_legend(points, style):
     from matplotlib import patches
-    return [patches.Patch(color=style.COLOURS[index], label=label) for index, (_, label) in enumerate(PARTS)]
+    return [patches.Patch(color=style.COLOURS[index], label=label) for index, _, label in parts(points)]
 
 
 def draw(points, title, name):
@@ -335,7 +346,7 @@ def draw(points, title, name):
             for row, key in enumerate(with_phases(points, group), top + 2):
                 draw_phases(figure.add_subplot(grid[row, column]), points, group[0], key, style)
     phased = any(with_phases(points, group) for group in shown)
-    legend_rows = style.legend(figure, legend(points, names(points), style, looks_of(points, style)) + (parts_legend(style) if phased else []))
+    legend_rows = style.legend(figure, legend(points, names(points), style, looks_of(points, style)) + (parts_legend(points, style) if phased else []))
     origins = [point["origin"] for point in points if point["kind"] == MEASURED]
     text = style.caption(origins) if origins else "predicted" + (" and simulated" if any(p["kind"] == SIMULATED for p in points) else "")
     hatched = " · hatched: predicted" if phased and any(p["kind"] == PREDICTED for p in points) else ""

@@ -88,7 +88,7 @@ def swatch(handle):
 
 def parts(points):
     """What the colours of bars are; hatched ones are predicted."""
-    items = "".join(f'<li><i style="background: var(--line{index})"></i>{html.escape(label)}</li>' for index, (_, label) in enumerate(scaling.PARTS))
+    items = "".join(f'<li><i style="background: var(--line{index})"></i>{html.escape(label)}</li>' for index, _, label in scaling.parts(points))
     hatched = "<li>hatched: predicted</li>" if any(point["kind"] == scaling.PREDICTED for point in points) else ""
     return f"<ul class=legend>{items}{hatched}</ul>"
 

@@ -15,10 +15,10 @@ EXIT = {"wrong": 4, "hang": 6, "environment": 3, "usage": 2, "noisy": 3}
 
 
 def loose(folder):
-    """Points and documents of a folder that no study was planned for: what himeno-gpu wrote there, or in its runs/."""
+    """Points and documents of a folder that no study was planned for: what himeno-gpu wrote there, in its runs/ or its runs.jsonl."""
     found = []
-    for path in scaling.expand([folder]) if os.path.isdir(folder) else ():
-        _, document = documents.read(path)
+    files = scaling.expand([folder]) if os.path.isdir(folder) else ()
+    for path, document in (one for file in files for one in documents.read_all(file)):
         if document["schema"] in documents.RUNS:
             found.append((path, documents.described(path, document, lambda document, path=path: point_of(document, path)), document))
     return found
@@ -26,7 +26,7 @@ def loose(folder):
 
 def point_of(document, path):
     config = document["config"]
-    return {"name": os.path.basename(path).removesuffix(".json"), "kind": "run", "repeat": 1, "size": config["size"], "kernel": config["kernel"],
+    return {"name": os.path.basename(path).removesuffix(".json").removeprefix("runs.jsonl "), "kind": "run", "repeat": 1, "size": config["size"], "kernel": config["kernel"],
             "ranks": len(document["ranks"]), "transport": config["transport"], "scaling": "weak" if config["weak"] else "strong",
             "procs": "x".join(map(str, config["procs"])), "verdict": document["result"]["verdict"]}
 

@@ -2,21 +2,21 @@
 """What doc/results holds of device types, as doc/devices.json must have it: of each device the median over its runs of himeno-gpu on CUDA at L and
 XL, none of which shared a device; of a type the number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream where each device
 had a whole L or XL; the ceiling's share of theory is of all, two words a clock of the memory's bus."""
-import glob, json, os, statistics, sys
+import glob, json, statistics, sys
 
 THEORY = {"NVIDIA H100 80GB HBM3": 2 * 2619e6 * 5120 / 8e9, "NVIDIA H200": 2 * 3201e6 * 6144 / 8e9}
-OTHERS_ON_IT = "accept-slow.json"  # another program ran on one of its devices
+OTHERS_ON_IT = "accept-slow"  # another program ran on one of its devices
 
 
 def runs(folder):
-    for name in sorted(glob.glob(f"{folder}/**/*.json", recursive=True)):
-        with open(name, encoding="utf-8") as file:
-            text = file.read()
-        document = json.loads(text) if text.startswith("{") else None
-        if os.path.basename(name) == OTHERS_ON_IT or not isinstance(document, dict) or not str(document.get("schema")).startswith("himeno-gpu/"):
+    lines = [line for path in sorted(glob.glob(f"{folder}/**/*.jsonl", recursive=True)) for line in open(path, encoding="utf-8")]
+    for one in map(json.loads, lines):
+        document = one["document"]
+        if one["name"] == OTHERS_ON_IT or str(one["command"]).startswith("with ") or not str(document.get("schema")).startswith("himeno-gpu/"):
             continue
         if document["config"]["backend"] == "cuda" and document["config"]["size"] in ("L", "XL") and document["result"]["ceiling_gbps"]:
-            if not any(rank["device_shared"] for rank in document["ranks"]):
+            waits = len(document["ranks"]) > 1 and document["config"]["transport"] in ("ipc", "nccl")  # in its ranks' own times
+            if not waits and not document["config"].get("pad") and not any(rank["device_shared"] for rank in document["ranks"]):
                 yield document
 
 

@@ -5,10 +5,10 @@
 A row of figures.csv is one figure of one page:
   page, line   the page of doc/, and words that one of its paragraphs, or rows of a table, alone has
   value, unit  as the page writes it: 2687, 99.0%, 0.27
-  document     a file of that folder, or the name of a line of its runs.jsonl, or one of another folder by ../; empty for a figure of
+  document     a file of that folder, or the name of a line of its runs.jsonl or other *.jsonl, or one of another folder by ../; empty for a figure of
                others, which nothing here can show
   where        of the document: parts by dots, [key=value,...] for the one of a list that has them, [n] for its nth; what stands in
-               another document behind its name and a colon; of plain text "WORDS #N", the Nth number, from 0, of the lines with them; terms by " / ", " * ", " + " and " - ", from left to right
+               another document behind its name and a colon; of plain text "WORDS #N", the Nth number, from 0, of the lines with them, without its minus; terms by " / ", " * ", " + " and " - ", from left to right
   command      what made the document, as runs.jsonl or the .cmd beside it has it
 Usage: figures.py SOURCE-TREE; what is wrong, a line each, and exit status 1."""
 import csv
@@ -25,12 +25,11 @@ documents = {}
 
 
 def recorded(folder):
-    """What the lines of a folder's runs.jsonl hold, by name: command and document."""
-    path = folder / "runs.jsonl"
-    if path not in documents:
-        lines = path.read_text().splitlines() if path.is_file() else []
-        documents[path] = {record["name"]: record for record in map(json.loads, lines)}
-    return documents[path]
+    """What the lines of a folder's *.jsonl hold, by name: command and document."""
+    if folder not in documents:
+        lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines()]
+        documents[folder] = {record["name"]: record for record in map(json.loads, lines)}
+    return documents[folder]
 
 
 def document(folder, name):
@@ -62,7 +61,7 @@ def value_at(at, where):
     if isinstance(at, str):
         words, _, number = where.rpartition(" #")
         lines = "\n".join(line for line in at.splitlines() if words in line)
-        return float(NUMBER.findall(lines)[int(number)].rstrip("%"))
+        return float(NUMBER.findall(re.sub(r" -(?=\d)", " ", lines))[int(number)].rstrip("%"))
     for key, words in re.findall(r"([^.\[\]]+)|\[([^\]]+)\]", where):
         at = chosen(at, words) if words else at[key]
     return float(at)

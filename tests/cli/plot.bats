@@ -135,8 +135,21 @@ PY
   for word in simd blocked 96x32x64 'share of peak, %' predicted 'cpu, f32 NN'; do
     grep -qF -- "$word" picture.svg
   done
-  draws products "$top_srcdir/doc/results/h100-2026-11/gemm-ladder-cuda-4096.json" # of one size: bars, each with its name
+  recorded h100-2026-11/runs.jsonl gemm-ladder-cuda-4096 >gemm-ladder-cuda-4096.json
+  draws products gemm-ladder-cuda-4096.json # of one size: bars, each with its name
   run ! grep -q 'legend_1' picture.svg
+}
+
+@test "lines of a *.jsonl are documents; a torn one, and one without a name, are refused with their number" {
+  grep '"gemm-ladder-' "$top_srcdir/doc/results/h100-2026-11/runs.jsonl" >some.jsonl
+  draws products some.jsonl
+  for word in 'cuda, f32 NN' 'opencl, f32 NN'; do grep -qF -- "$word" picture.svg; done
+  rm picture.*
+  head -n 1 some.jsonl >torn.jsonl
+  echo '{"name": "torn", "docu' >>torn.jsonl
+  refuses 'torn.jsonl: line 2 is no JSON document: ' products torn.jsonl
+  echo '{"schema": "gemm-ladder/1"}' >bare.jsonl
+  refuses 'bare.jsonl: line 1 has no document with a name' products bare.jsonl
 }
 
 @test "copies, latency and roofline are drawn from one document of mem-gpu, levels and kernels by name" {
@@ -152,17 +165,19 @@ PY
 }
 
 @test "levels reach to where their labels say" {
-  draws latency "$top_srcdir/doc/results/h100-2026-11/mem-latency.json"
+  recorded h100-2026-11/runs.jsonl mem-latency >mem-latency.json
+  draws latency mem-latency.json
   seen x '
 document, (panel,) = json.load(open(sys.argv[1])), panels
 standing = [panel.x.value(place[0][0]) for place in map(svg.line_of, panel.lines) if len(place) == 2 and place[0][0] == place[1][0]]
 for level in document["latency"]["levels"]:
     assert level["kind"] == "memory" or any(abs(math.log(at / level["bytes"])) < 0.02 for at in standing), (level, standing)
-' "$top_srcdir/doc/results/h100-2026-11/mem-latency.json"
+' mem-latency.json
 }
 
 @test "copies have four lines a panel at most, and each panel is of its number of streams" {
-  draws copies "$top_srcdir/doc/results/h100-2026-11/mem-copies.json"
+  recorded h100-2026-11/runs.jsonl mem-copies >mem-copies.json
+  draws copies mem-copies.json
   grep -q 'paced, % of unpaced' picture.svg
   seen x '
 document = json.load(open(sys.argv[1]))["copies"]
@@ -173,11 +188,12 @@ for panel in panels[:10]:
     least = min(svg.markers_of(panel.lines[0]))
     point = min((one for one in document["points"] if one["streams"] == int(streams) and one["width"] == int(width) and not one["paced"]), key=lambda one: one["bytes"])
     assert abs(panel.x.value(least[0]) / point["bytes"] - 1) < 0.02 and abs(panel.y.value(least[1]) - point["gbps"]["median"]) < 20, (streams, width)
-' "$top_srcdir/doc/results/h100-2026-11/mem-copies.json"
+' mem-copies.json
 }
 
 @test "numbers and peaks of a roofline do not lie on each other" {
-  draws roofline "$top_srcdir/doc/results/h100-2026-11/mem-roofline.json"
+  recorded h100-2026-11/runs.jsonl mem-roofline >mem-roofline.json
+  draws roofline mem-roofline.json
   seen xy '
 import re
 found = [(one.text, float(one.get("x")), float(one.get("y"))) for one in panels[0].element.iter(svg.SVG + "text") if one.get("x")]

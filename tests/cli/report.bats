@@ -184,17 +184,13 @@ import json, re, statistics, svg, sys
 time, efficiency = svg.panels(f"{sys.argv[1]}/sample-report.svg", "xy")
 said = [(one.find(svg.SVG + "title").text, *svg.markers_of(one)) for one in time.lines if one.find(svg.SVG + "title") is not None]
 assert len(said) >= 12
+recorded = {one["name"]: one["document"] for one in map(json.loads, open(f"{sys.argv[1]}/results/h200-x8-2026-11/runs.jsonl"))}
 for text, (x, y) in said:
     size, mode, way, ranks, _, cut, seconds = re.match(r"(\w+), (\w+), (\w+), (\d) rank(s \(([\dx]+)\))?: ([\d.e+]+) µs a sweep", text).groups()
-    runs = []
-    for repeat in (1, 2):
-        try:
-            name = f"{mode}-{size}-{ranks}-stream-{way}-{cut}-r{repeat}" if ranks != "1" else f"strong-{size}-1-stream-none-1x1x1-r{repeat}"
-            document = json.load(open(f"{sys.argv[1]}/results/h200-x8-2026-11/runs/{name}.json"))
-            runs.append(1e6 * statistics.median(document["result"]["samples"]) / document["config"]["block"])
-        except FileNotFoundError:
-            continue
-    assert all(abs(found / statistics.median(runs) - 1) < 0.01 for found in (float(seconds), time.y.value(y))) and round(time.x.value(x)) == int(ranks), text
+    name = f"{mode}-{size}-{ranks}-stream-{way}-{cut}" if ranks != "1" else f"strong-{size}-1-stream-none-1x1x1"
+    found = [recorded[f"{name}-r{repeat}"] for repeat in (1, 2) if f"{name}-r{repeat}" in recorded]
+    runs = [1e6 * statistics.median(document["result"]["samples"]) / document["config"]["block"] for document in found]
+    assert all(abs(seen / statistics.median(runs) - 1) < 0.01 for seen in (float(seconds), time.y.value(y))) and round(time.x.value(x)) == int(ranks), text
 PY
 }
 

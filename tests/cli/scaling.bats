@@ -166,6 +166,31 @@ PY
   grep -Eq '^strong 12x12x16, 1 rank,.*-10\.00%.*faster$' <<<"$output"
 }
 
+@test "compare has the noise of each transport by itself: p2p 5% slower is found beside staged runs that scatter, and its power told" {
+  "$PYTHON" - "$top_srcdir" <<'PY'
+import json, statistics, sys
+sys.path.insert(0, sys.argv[1] + "/scripts")
+from studying import compare
+rows = []
+for line in open(sys.argv[1] + "/doc/results/h200-x4-2026-11/repeated/runs.jsonl"):
+    d = json.loads(line)["document"]
+    c, ranks = d["config"], len(d["ranks"])
+    rows.append({"scaling": "weak" if c["weak"] else "strong", "size": c["size"], "ranks": ranks, "kernel": c["kernel"],
+                 "transport": c["transport"] if ranks > 1 else "none", "procs": "x".join(map(str, c["procs"])),
+                 "seconds_a_sweep": statistics.median(d["result"]["samples"]) / c["block"]})
+def slower(way, factor, kept=lambda row: True):
+    after = [{**row, "seconds_a_sweep": row["seconds_a_sweep"] * (factor if row["transport"] == way else 1)} for row in rows]
+    found = compare.compare([row for row in rows if kept(row)], [row for row in after if kept(row)], 0.01)
+    mine = [entry for entry in found["entries"] if entry["key"][compare.TRANSPORT] == way]
+    others = sum(entry["verdict"] == "slower" for entry in found["entries"] if entry not in mine)
+    print(compare.noise_told(way, found["noises"][way], found["entries"]))
+    return sum(entry["verdict"] == "slower" for entry in mine), len(mine), others
+assert slower("p2p", 1.05) == (36, 36, 0)
+assert slower("p2p", 1.02) == slower("p2p", 1.02, lambda row: row["transport"] != "staged") == (36, 36, 0)
+assert slower("staged", 1.05)[0] == 0 and slower("staged", 1.25) == (36, 36, 0)
+PY
+}
+
 @test "a study, a run or a log that is not as it must be is one line, and no traceback" {
   local verb
   "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 >/dev/null
@@ -315,10 +340,12 @@ PY
   run "$top_srcdir/scripts/report" products -o products.html
   expect_status 0
   grep -q 'Scaling of gemm-gpu' products.html && grep -q '2·m·n·k' products.html && grep -q 'µs a product' products.html
-  ! grep -q 'sweep' products.html
+  ! grep -qE 'sweep|interior|boundary' products.html || return 1
+  grep -q '</i>multiplying</li>' products.html && grep -q '</i>broadcast that was not hidden</li>' products.html && grep -q 'measured: multiplying ' products.html
   run "$top_srcdir/scripts/plot" scaling products -o picture
   expect_status 0
-  grep -q 'µs a product' picture.svg && grep -q 'strong scaling, staged' picture.svg
+  ! grep -qE 'interior|boundary' picture.svg || return 1
+  grep -q 'µs a product' picture.svg && grep -q '>multiplying<' picture.svg && grep -q 'strong scaling, staged' picture.svg
 }
 
 @test "what is no study of gemm-gpu is one line" {

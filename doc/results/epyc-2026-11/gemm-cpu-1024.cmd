@@ -1,1 +1,0 @@
-gemm-gpu -b cpu -s 1024

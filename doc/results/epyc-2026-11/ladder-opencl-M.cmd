@@ -1,1 +1,0 @@
-himeno-gpu -b opencl --device 0 -s M --ladder -t 2

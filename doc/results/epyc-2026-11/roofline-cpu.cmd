@@ -1,1 +1,0 @@
-mem-gpu -b cpu --roofline -t 4 --json roofline-cpu.json

@@ -1,1 +1,0 @@
-mpirun -np 1 himeno-gpu -b cuda --fill 95 -n 3 -k stream --verify off

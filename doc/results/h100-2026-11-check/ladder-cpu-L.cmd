@@ -1,1 +1,0 @@
-mpirun -np 1 himeno-gpu -b cpu -s L --ladder

@@ -1,1 +1,0 @@
-mem-gpu -b cuda --copies --mixes --latency --host -t 1

@@ -1,1 +1,0 @@
-gemm-gpu -b cuda -s 1024 -t 0.7

@@ -1,1 +1,0 @@
-gemm-gpu -b cuda -s 8192 -t 0.7

@@ -1,1 +1,0 @@
-himeno-gpu -b cuda -s M -k stream -t 2

@@ -1,1 +1,0 @@
-himeno-gpu -b opencl -s L -k stream -t 2

@@ -1,1 +1,0 @@
-himeno-gpu -b opencl -s M -k stream -t 2

@@ -1,1 +1,0 @@
-himeno-gpu -b opencl -s XL -k stream -t 2

@@ -1,1 +1,0 @@
-mpirun -np 1 himeno-gpu -b cuda --device 0 -s L -k stream -t 2

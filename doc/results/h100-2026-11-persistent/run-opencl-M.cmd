@@ -1,1 +1,0 @@
-mpirun -np 1 himeno-gpu -b opencl --device 0 -s M -k stream -t 2

@@ -1,1 +1,0 @@
-himeno-gpu -b cuda -s S -t 0.5

@@ -1,1 +1,0 @@
-himeno-gpu -b cuda -s S --ladder -t 0.3

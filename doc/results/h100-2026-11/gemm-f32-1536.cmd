@@ -1,1 +1,0 @@
-gemm-gpu -b cuda -s 1536 -t 0.25

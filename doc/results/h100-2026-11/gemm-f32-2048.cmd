@@ -1,1 +1,0 @@
-gemm-gpu -b cuda -s 2048 -t 0.25

@@ -1,1 +1,0 @@
-gemm-gpu -b cuda -s 2560 -t 0.25

@@ -1,1 +1,0 @@
-mem-gpu -b cuda --copies --mixes --host -t 6

@@ -1,1 +1,0 @@
-scripts/isa-report --pairs mem-gpu

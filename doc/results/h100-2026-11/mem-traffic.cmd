@@ -1,1 +1,0 @@
-scripts/dram-traffic -s XL -k stream,temporal2,temporal3

@@ -1,1 +1,0 @@
-himeno-gpu --accept default -b cuda --json accept.json

@@ -1,1 +1,0 @@
-himeno-gpu -b cuda -s L -k temporal4 -t 14 --json temporal4-5.json

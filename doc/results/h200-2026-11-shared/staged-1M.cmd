@@ -1,1 +1,0 @@
-mpirun -np 2 comm-gpu -b cuda --parts halo,pairs --max 16M -x staged --json staged-1M.json

@@ -1,1 +1,0 @@
-mpirun -np 4 himeno-gpu -b cuda --timeout 8 -s XL -t 1 -k stream -x staged -p 4x1x1 --json XL-staged-i.json

@@ -1,1 +1,0 @@
-mpirun -np 2 himeno-gpu -b cuda --timeout 8 -s XL -t 1 -k stream -x p2p -p 2x1x1 --json XL2-p2p.json

@@ -1,1 +1,0 @@
-tests/gpu/copy_rate M L XL

@@ -1,1 +1,0 @@
-mpirun -np 1 himeno-gpu -b cuda --timeout 8 -s 129x256x512 -t 1 -k stream --verify off --json one-2i.json

@@ -1,1 +1,0 @@
-mpirun -np 1 himeno-gpu -b cuda --timeout 8 -s 66x256x512 -t 1 -k temporal3 --verify off --json one-4i-t.json

@@ -1,1 +1,0 @@
-himeno-gpu -b cuda -s L -k stream -t 1

@@ -1,1 +1,0 @@
-himeno-gpu -b cuda -s M -k temporal2 -t 1

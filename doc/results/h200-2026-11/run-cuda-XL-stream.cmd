@@ -1,1 +1,0 @@
-himeno-gpu -b cuda -s XL -k stream -t 1

@@ -1,1 +1,0 @@
-mpirun -np 4 himeno-gpu -b cuda -s L -w -t 2 --accept h200

@@ -1,1 +1,0 @@
-mpirun -np 3 himeno-gpu -s L -k stream -p 3x1x1 -t 0.25 -x p2p -b cuda --json strong-L-3-p2p-3x1x1.json

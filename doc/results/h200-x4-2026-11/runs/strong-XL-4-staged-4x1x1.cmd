@@ -1,1 +1,0 @@
-mpirun -np 4 himeno-gpu -s XL -k stream -p 4x1x1 -t 0.5 -x staged -b cuda --json strong-XL-4-staged-4x1x1.json

@@ -1,1 +1,0 @@
-mpirun -np 3 himeno-gpu -s M -k stream -p 3x1x1 -t 0.25 -x staged -w -b cuda --json weak-M-3-staged-3x1x1.json

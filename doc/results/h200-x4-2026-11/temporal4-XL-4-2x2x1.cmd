@@ -1,1 +1,0 @@
-mpirun -np 4 himeno-gpu -b cuda -t 0.6 --no-tune -s XL -k temporal4 -x p2p -p 2x2x1
