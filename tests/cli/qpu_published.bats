@@ -47,30 +47,42 @@ int main(void)
 END
 }
 
-# A program as a Pi's Python ran it: longs of 32 bits, nose, and an argument that says what to do.
+# A program as a Pi's Python ran it: longs of 32 bits, nose, numpy 1, and an argument that says what to do.
 python_program() {
-  mkdir -p "$folder/qmkl/src/blas"
+  mkdir -p "$folder/qmkl/src/blas" "$folder/py-videocore"
+  cat >"$folder/py-videocore/numpy.py" <<'END'
+all = all
+def array(values, copy=True):
+    if copy is False: raise ValueError("numpy 2 must copy")
+    return list(values)
+END
   cat >"$folder/qmkl/src/blas/sgemm_$1.py" <<END
 import ctypes, os, struct, sys
-from nose.tools import assert_raises
+import numpy
+from nose.tools import assert_raises, raises
+raises(ValueError)(lambda: int("no number"))()
+assert_raises(AssertionError, raises(ValueError)(lambda: int("1")))
+assert numpy.array((1, 2), copy=False) == numpy.array((1, 2)) == [1, 2] and numpy.alltrue([1, 1])
 assert_raises(struct.error, struct.pack, "L", -1)
 assert struct.unpack("L", struct.pack("f", 1.0)) == (0x3f800000,) and struct.unpack("=Ll", bytes(8)) == (0, 0)
 assert sys.argv[1] != "qbin" and os.open("/dev/vcio", os.O_RDONLY) > 0
-print("maximum absolute error: $2")
+print("$2")
 END
 }
 
 @test "programs written for a Pi's mailbox run as they are" {
   mailbox_program good 'bus + 4096'
-  python_program RNN 1.5e-05
+  python_program RNN "maximum absolute error: 1.5e-05"
   run --separate-stderr "${published[@]}" "$folder"
   expect_status 0
   [[ $output == *"qmkl                        1 of 1 right"*"C programs                  1 of 1 right"* ]]
   mailbox_program bad 'bus + 8192'
-  python_program RTT 2.5
+  python_program RTT "maximum absolute error: 2.5"
+  python_program RNT "maximum absolute error: nan"
+  python_program RTN "nothing of an error"
   run --separate-stderr "${published[@]}" "$folder"
   expect_status 4
-  [[ $output == *"wrong: sgemm_RTT.py"*"wrong: bad.c"*"C programs                  1 of 2 right"* ]]
+  [[ $output == *"wrong: sgemm_RNT.py"*"wrong: sgemm_RTN.py"*"wrong: sgemm_RTT.py"*"wrong: bad.c"*"C programs                  1 of 2 right"* ]]
 }
 
 @test "QPULib's examples are compared with its own emulator, but for the times that they print" {
@@ -78,8 +90,8 @@ END
   mkdir -p "$folder/QPULib/Lib" "$folder/QPULib/Examples"
   printf '#include <bcm_host.h>\nint number() { return bcm_host_get_peripheral_size() >> 24; }\n' >"$folder/QPULib/Lib/map.cpp"
   printf 'int number();\nint kernel() { return 41 + number(); }\n' >"$folder/QPULib/Examples/Kernels.cpp"
-  for kind in 'Same|kernel()|7' 'Other|mode|42'; do
-    IFS='|' read -r name value time <<<"$kind"
+  for kind in 'Same|"%d\n"|kernel()|7' 'Other|"%d\n"|mode|42' 'Timed|"%.0s"|""|3'; do
+    IFS='|' read -r name form value time <<<"$kind"
     cat >"$folder/QPULib/Examples/$name.cpp" <<END
 #include <stdio.h>
 int kernel();
@@ -88,13 +100,13 @@ static int mode = 1;
 #else
 static int mode = 2;
 #endif
-int main() { printf("%d\\n%d.%06ds\\n", $value, mode, $time); }
+int main() { printf($form "%d.%06ds\\n", $value, mode, $time); }
 END
   done
   echo 'int main() { return missing(); }' >"$folder/QPULib/Examples/Unbuilt.cpp"
   run --separate-stderr "${published[@]}" "$folder"
   expect_status 4
-  [[ $output == *"wrong: Other"*"left out: Unbuilt does not compile here"*"QPULib's examples           1 of 2 right"* ]]
+  [[ $output == *"wrong: Other"*"not compared: Timed"*"left out: Unbuilt does not compile here"*"QPULib's examples           1 of 2 right"* ]]
 }
 
 @test "sources are assembled and compared word for word" {

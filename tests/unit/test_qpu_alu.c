@@ -3,6 +3,7 @@
  * \brief Every operation against a scalar model in integers, written apart from the emulator's
  * vectors. */
 #include "tests/unit/qpu_model.h"
+#include "tests/unit/qpu_rig.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -160,6 +161,86 @@ static void small_immediates_are_as_listed(void **state)
   assert_int_equal(qpu_small_code(16), -1);
 }
 
+/* recip, rsqrt, exp and log of a row, to \a sfu_bits. */
+static void sfu_rows(int sfu_bits, const uint32_t in[16], float out[4][16])
+{
+  struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20, .sfu_bits = sfu_bits};
+  struct qpu_rig rig = rig_open(&config, RIG_BEGIN "mov recip, r0\nnop\nnop\nmov vpm, r4\n"
+                                                   "mov rsqrt, r0\nnop\nnop\nmov vpm, r4\n"
+                                                   "mov exp, r0\nnop\nnop\nmov vpm, r4\n"
+                                                   "mov log, r0\nnop\nnop\nmov vpm, r4\n" RIG_END(4));
+  memcpy(rig.in, in, 64);
+  rig_run(&rig, 1);
+  memcpy(out, rig.out, 256);
+  rig_close(&rig);
+}
+
+/* Of each function the worst of many results is off by 2^-12 to 2^-11 of it, and never more. */
+static void sfu_results_can_have_the_parts_accuracy(void **state)
+{
+  double worst[4] = {0};
+  uint64_t seed = 3;
+  (void)state;
+  for (int round = 0; round < 20; round++) {
+    uint32_t in[16];
+    float x[16], out[4][16];
+    for (int i = 0; i < 16; i++)
+      in[i] = (uint32_t)(0x3e000000 + qpu_random(&seed) % 0x03000000); /* 1/8 to 8 */
+    memcpy(x, in, sizeof x);
+    sfu_rows(QPU_SFU_PART, in, out);
+    for (int i = 0; i < 16; i++) {
+      const double exact[4] = {1.0 / x[i], 1 / sqrt(x[i]), exp2(x[i]), log2(x[i])};
+      for (int f = 0; f < 4; f++) worst[f] = fmax(worst[f], fabs(out[f][i] / exact[f] - 1));
+    }
+  }
+  for (int f = 0; f < 4; f++) assert_true(worst[f] > 0x1p-12 && worst[f] < 0x1p-11);
+}
+
+/* What others read off a Raspberry Pi 2: an argument, and its reciprocal or that of its root. */
+static void sfu_results_are_near_those_of_a_pi(void **state)
+{
+  static const uint32_t measured[2][16][2] = {{{0x71ae7e4b, 0x0d3bcb00},
+                                               {0x6ade3b69, 0x14137400},
+                                               {0x77c35720, 0x0727c000},
+                                               {0x1129289c, 0x6dc1b800},
+                                               {0x391c8cd0, 0x45d15100},
+                                               {0x55b1d5a5, 0x29384400},
+                                               {0x47384718, 0x37b1d200},
+                                               {0x5b09a410, 0x23ee1200},
+                                               {0x311bc955, 0x4dd25700},
+                                               {0x2bd53d28, 0x5319ac00},
+                                               {0x3c492ac2, 0x42a2e500}},
+                                              {{0x303f0346, 0x47143000},
+                                               {0x4ce817b2, 0x38be1f00},
+                                               {0x70ef3918, 0x26bb4200},
+                                               {0x302adb0e, 0x471cb000},
+                                               {0x3db9455d, 0x4054cb00},
+                                               {0x283c7108, 0x4b153000},
+                                               {0x7d644504, 0x20878d00},
+                                               {0x6b804de1, 0x297fb100},
+                                               {0x65f82de2, 0x2c37dc00},
+                                               {0x324553ac, 0x4611cc00},
+                                               {0x674afaeb, 0x2b8fc000},
+                                               {0x4e613483, 0x38087900},
+                                               {0x237f0fe7, 0x4d803d00},
+                                               {0x509d743f, 0x36e6d000},
+                                               {0x651bdd15, 0x2ca40b00},
+                                               {0x11bf2e63, 0x56517800}}};
+  (void)state;
+  for (int f = 0; f < 2; f++) {
+    uint32_t in[16];
+    float exact[4][16], part[4][16], pi;
+    for (int i = 0; i < 16; i++) in[i] = measured[f][i][0];
+    sfu_rows(0, in, exact);
+    sfu_rows(QPU_SFU_PART, in, part);
+    for (int i = 0; i < 16 && in[i]; i++) {
+      memcpy(&pi, &measured[f][i][1], 4);
+      assert_true(fabs((double)pi / exact[f][i] - 1) < 0x1p-14);
+      assert_true(fabs((double)pi / part[f][i] - 1) < 0x1p-11 + 0x1p-14);
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -170,6 +251,8 @@ int main(void)
       cmocka_unit_test(the_hosts_arithmetic_is_given_back),
       cmocka_unit_test(special_functions_are_cut_to_single_precision),
       cmocka_unit_test(small_immediates_are_as_listed),
+      cmocka_unit_test(sfu_results_can_have_the_parts_accuracy),
+      cmocka_unit_test(sfu_results_are_near_those_of_a_pi),
   };
   return cmocka_run_group_tests_name("qpu arithmetic", tests, enter, leave);
 }

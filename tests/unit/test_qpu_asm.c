@@ -150,6 +150,10 @@ static void every_operator_works_on_whole_numbers_and_reals(void **state)
   expect_same("ldi r0, sqrt(16.0) + exp2(3.0) + log2(8.0)", "ldi r0, 15.0");
   expect_same("ldi r0, exp(0) + log(1) + sin(0) + cos(0)", "ldi r0, 2.0");
   expect_same("add.pack16a ra1, r0, r1", "add ra1.16a, r0, r1");
+  expect_same("mov r0, ra1.16af", "fmin r0, ra1.16a, ra1.16a");
+  expect_same("mov ra2.16bf, ra1.8cf", "fmin ra2.16b, ra1.8c, ra1.8c");
+  expect_same("mov r0, ra1.8ai; mov r2, ra1.8a", "or r0, ra1.8a, ra1.8a; v8min r2, ra1.8a, ra1.8a");
+  expect_same("mov r0, ra1.16af; fmul r2, ra1.16af, r1", "fmin r0, ra1.16a, ra1.16a; fmul r2, ra1.16a, r1");
   expect_same("mov r0, 0x80000000; mov r1, r2", "ror r0, 1, 1; mov r1, r2");
 }
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "gpu/qpu/asm/hazard.h"
+#include "gpu/qpu/isa/isa.h"
 #include "tests/unit/qpu_unit.h"
 
 #define END "\nthrend\nnop\nnop\n"
@@ -98,6 +100,32 @@ static void rules_hold_along_branches(void **state)
   qpu_program_free(&program); /* what follows an unconditional branch is not reached from it */
 }
 
+/* Both ALUs busy, with nothing from the ports: what stands there is read all the same. */
+static struct qpu_inst busy(const char *text)
+{
+  struct qpu_program program = qpu_must_assemble(text, 1);
+  struct qpu_inst inst = qpu_decode(program.words[0]);
+  qpu_program_free(&program);
+  assert_null(qpu_hazard_within(&inst));
+  return inst;
+}
+
+static void a_peripheral_that_no_operation_takes_counts(void **state)
+{
+  (void)state;
+  struct qpu_inst inst = busy("fadd vpm, r0, r1; fmul r2, r0, r1");
+  inst.raddr_b = QPU_R_VPM_WAIT;
+  assert_non_null(strstr(qpu_hazard_within(&inst)->text, "only two VPM accesses"));
+  inst = busy("fadd t0s, r0, r1; fmul r2, r0, r1");
+  inst.raddr_a = QPU_R_MUTEX;
+  assert_non_null(strstr(qpu_hazard_within(&inst)->text, "one of these accesses"));
+  inst = busy("fadd r3, r0, r1; fmul r2, r0, r1; thrend");
+  inst.raddr_a = QPU_R_UNIFORM;
+  assert_non_null(strstr(qpu_hazard_within(&inst)->text, "thread end instruction cannot read"));
+  inst.raddr_a = 14; /* a register stays where it is */
+  assert_null(qpu_hazard_within(&inst));
+}
+
 static void programs_made_elsewhere_can_pass_unchecked(void **state)
 {
   (void)state;
@@ -111,6 +139,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_rule_is_checked_and_no_stricter_than_it_is),
       cmocka_unit_test(rules_hold_along_branches),
+      cmocka_unit_test(a_peripheral_that_no_operation_takes_counts),
       cmocka_unit_test(programs_made_elsewhere_can_pass_unchecked),
   };
   return cmocka_run_group_tests_name("qpu hazards", tests, NULL, NULL);

@@ -4,6 +4,8 @@
  * gives them, and what a sweep costs in instructions. */
 #include "tests/unit/qpu_unit.h"
 
+#include <math.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -152,6 +154,28 @@ static void a_boxs_points_are_counted(void **state)
   assert_int_equal(counts.flop % 16, 0);
 }
 
+/* Twelve programs with as many columns each; those of the longer box are looked at in part. */
+static void a_long_box_is_estimated_by_a_part(void **state)
+{
+  static const int64_t extents[][3] = {{66, 38, 50}, {66, 194, 50}};
+  double ns[2];
+  (void)state;
+  log_hold(1);
+  for (int n = 0; n < 2; n++) {
+    struct side side;
+    struct himeno_counts counts;
+    side_open(&side, "qpu", NULL, extents[n]);
+    side_sweep(&side, &side.fields.layout.owned, 0);
+    side.set->counts(side.exec, &counts);
+    side_close(&side);
+    assert_int_equal(counts.estimate_points, 64 * (extents[n][1] - 2) * 48);
+    /* besides the call */
+    ns[n] = ((double)counts.estimate_ns - 100e3) / (double)counts.estimate_points;
+  }
+  log_hold(0);
+  assert_true(fabs(ns[1] / ns[0] - 1) < 0.06);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -159,6 +183,7 @@ int main(void)
       cmocka_unit_test(a_sweep_costs_what_its_loop_says),
       cmocka_unit_test(every_kernel_survives_the_round_trip),
       cmocka_unit_test(a_boxs_points_are_counted),
+      cmocka_unit_test(a_long_box_is_estimated_by_a_part),
   };
 #ifdef _OPENMP
   omp_set_num_threads(1); /* the grids are too small for more, and the machine may be full */

@@ -14,6 +14,7 @@
 /** What an instruction reads and writes: files A and B, r0 to r5, flags; a word or bit a lane. */
 struct registers {
   uint32_t file[2][32][QPU_LANES], acc[6][QPU_LANES];
+  uint32_t stayed[2][QPU_LANES]; /* what ra39 and rb39 read */
   unsigned z, n, c;
 };
 
@@ -111,16 +112,29 @@ static int allowed(const struct registers *r, unsigned cond, int lane)
   return (flags[cond >> 1] >> lane & 1) != (cond & 1);
 }
 
+/* File A is unpacked once, for both ALUs: into floats where one that reads it takes them. */
+static int unpacks_floats(uint64_t word)
+{
+  int any = 0;
+  for (int is_mul = 0; is_mul < 2; is_mul++) {
+    int op = (int)(is_mul ? field(word, 29, 3) : field(word, 24, 5)), at = is_mul ? 0 : 6;
+    int reads = field(word, at, 3) == QPU_MUX_A || field(word, at + 3, 3) == QPU_MUX_A;
+    any |= op && reads && takes_floats(is_mul, op);
+  }
+  return any;
+}
+
 /* An operand, from the lane that a rotation takes it from. */
-static uint32_t operand(const struct registers *r, uint64_t word, unsigned mux, int as_float, int lane)
+static uint32_t operand(const struct registers *r, uint64_t word, unsigned mux, int lane)
 {
   int small = field(word, 60, 4) == QPU_SIG_SMALL_IMMEDIATE, pm = field(word, 56, 1) != 0;
   unsigned a = field(word, 18, 6), b = field(word, 12, 6), how = field(word, 57, 3);
   uint32_t x = mux < 6 ? r->acc[mux][lane] : 0;
-  if (mux == QPU_MUX_A) x = a < 32 ? r->file[0][a][lane] : a == QPU_R_ELEMENT ? (uint32_t)lane : 0;
+  if (mux == QPU_MUX_A)
+    x = a < 32 ? r->file[0][a][lane] : a == QPU_R_ELEMENT ? (uint32_t)lane : r->stayed[0][lane];
   if (mux == QPU_MUX_B && small) return qpu_small_value((int)b);
-  if (mux == QPU_MUX_B) x = b < 32 ? r->file[1][b][lane] : 0;
-  return mux == (pm ? QPU_MUX_R4 : QPU_MUX_A) ? unpacked(x, how, pm || as_float) : x;
+  if (mux == QPU_MUX_B) x = b < 32 ? r->file[1][b][lane] : r->stayed[1][lane];
+  return mux == (pm ? QPU_MUX_R4 : QPU_MUX_A) ? unpacked(x, how, pm || unpacks_floats(word)) : x;
 }
 
 static int source_lane(const struct registers *r, uint64_t word, unsigned mux, int lane)
@@ -138,11 +152,11 @@ struct outcome {
 static struct outcome computed(const struct registers *r, uint64_t word, int is_mul)
 {
   struct outcome out = {{0}, 0};
-  int op = (int)(is_mul ? field(word, 29, 3) : field(word, 24, 5)), floats = takes_floats(is_mul, op);
+  int op = (int)(is_mul ? field(word, 29, 3) : field(word, 24, 5));
   for (int lane = 0; lane < QPU_LANES; lane++) {
     unsigned a = field(word, is_mul ? 3 : 9, 3), b = field(word, is_mul ? 0 : 6, 3);
-    uint32_t x = operand(r, word, a, floats, is_mul ? source_lane(r, word, a, lane) : lane),
-             y = operand(r, word, b, floats, is_mul ? source_lane(r, word, b, lane) : lane);
+    uint32_t x = operand(r, word, a, is_mul ? source_lane(r, word, a, lane) : lane),
+             y = operand(r, word, b, is_mul ? source_lane(r, word, b, lane) : lane);
     out.value[lane] = is_mul ? model_mul(op, x, y) : model_add(op, x, y);
     int wide = op == QPU_M_MUL24 && ((uint64_t)(x & 0xffffff) * (y & 0xffffff)) >> 32 != 0;
     out.carry |= (unsigned)(is_mul ? wide : model_carry(op, x, y)) << lane;
@@ -236,6 +250,8 @@ static void fill(uint64_t *seed, struct registers *r)
     }
   for (int i = 0; i < 6; i++)
     for (int lane = 0; lane < QPU_LANES; lane++) r->acc[i][lane] = interesting(seed);
+  for (int i = 0; i < 2; i++)
+    for (int lane = 0; lane < QPU_LANES; lane++) r->stayed[i][lane] = interesting(seed);
   r->z = (unsigned)qpu_random(seed) & 0xffff;
   r->n = (unsigned)qpu_random(seed) & 0xffff;
   r->c = (unsigned)qpu_random(seed) & 0xffff;
@@ -246,9 +262,24 @@ static void store(struct qpu_thread *thread, const struct registers *r)
   for (int i = 0; i < 32; i++) memcpy(&thread->reg[REG_A + i], r->file[0][i], sizeof(qpu_vec));
   for (int i = 0; i < 32; i++) memcpy(&thread->reg[REG_B + i], r->file[1][i], sizeof(qpu_vec));
   for (int i = 0; i < 6; i++) memcpy(&thread->reg[REG_ACC + i], r->acc[i], sizeof(qpu_vec));
+  memcpy(thread->stayed, r->stayed, sizeof thread->stayed);
   thread->z = r->z;
   thread->n = r->n;
   thread->c = r->c;
+}
+
+/* What the last quad read stays, and an immediate. */
+static void keep(struct registers *r, const struct registers *before, uint64_t word)
+{
+  unsigned a = field(word, 18, 6), b = field(word, 12, 6);
+  int small = field(word, 60, 4) == QPU_SIG_SMALL_IMMEDIATE;
+  for (int lane = 0; lane < QPU_LANES; lane++) {
+    int from = 12 + lane % 4;
+    if (a < 32) r->stayed[0][lane] = before->file[0][a][from];
+    if (a == QPU_R_ELEMENT) r->stayed[0][lane] = (uint32_t)from;
+    if (small) r->stayed[1][lane] = qpu_small_value((int)b);
+    if (!small && b < 32) r->stayed[1][lane] = before->file[1][b][from];
+  }
 }
 
 static char tried[QPU_TEXT_MAX];
@@ -289,7 +320,7 @@ static void random_instructions_do_what_the_interpreter_says(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20};
   qpu_emu_set_rules(&config, QPU_IGNORE);
-  static struct registers model;
+  static struct registers model, before;
   struct qpu_alu_mode mode;
   struct qpu_emu *emu;
   uint32_t code;
@@ -315,7 +346,9 @@ static void random_instructions_do_what_the_interpreter_says(void **state)
       thread->open = thread->written = 0; /* each by itself: no hazard between them */
       issue(emu, thread);
       qpu_alu_leave(&mode);
+      before = model;
       interpret(&model, words[i]);
+      keep(&model, &before, words[i]);
       expect_registers(thread, &model);
     }
   }

@@ -176,7 +176,10 @@ static void kinds_of_operands_can_be_asked_for(void **state)
                                           "isRotate(r0 >> 3)",
                                           "!isRotate(r0)",
                                           "isWritable(vw_setup)",
-                                          "!isWritable(unif)"};
+                                          "!isWritable(unif)",
+                                          "isSemaphore(sacq3)",
+                                          "!isSemaphore(rb3)",
+                                          "!isRegister(srel0 + 1)"};
   (void)state;
   for (size_t i = 0; i < sizeof true_ones / sizeof true_ones[0]; i++) {
     char text[1200];
@@ -187,6 +190,7 @@ static void kinds_of_operands_can_be_asked_for(void **state)
              ".set isB(x) isRegister(x) && (x & :[0,2]) == :[0,2]\n"
              ".set isWritable(x) isRegister(x) && (x & :[0,8]) == :[0,8]\n"
              ".set isRotate(x) (x & :[0,0,-1]) != :[0,0]\n"
+             ".set isSemaphore(x) x >= :[0,16,0] && x <= :[-1,-1,-1]\n"
              ".assert %s\nnop",
              true_ones[i]);
     struct qpu_program program = qpu_must_assemble(text, 1);

@@ -201,6 +201,41 @@ static void a_mul_target_without_operation_is_noticed(void **state)
   rig_close(&rig);
 }
 
+static uint64_t noticed_in(const char *text, enum qpu_rule_kind kind)
+{
+  char whole[1000];
+  snprintf(whole, sizeof whole, RIG_BEGIN "mov ra1, r0\nnop\n%s\nmov vpm, r2\n" RIG_END(1), text);
+  struct qpu_rig rig = run_warned(whole);
+  uint64_t n = noticed(&rig, kind);
+  assert_int_equal(all_notices(&rig), n);
+  rig_close(&rig);
+  return n;
+}
+
+/* The guide knows nothing of these reads. Where nothing comes of them nobody is told. */
+static void what_stays_at_a_port_is_noticed_where_it_matters(void **state)
+{
+  (void)state;
+  assert_int_equal(noticed_in("mov r2, ra39", QPU_RULE_NOP), 1);
+  assert_int_equal(noticed_in("nop; fmul r2, rb39, r0", QPU_RULE_NOP), 1);
+  assert_int_equal(noticed_in("mov.setf -, ra39", QPU_RULE_NOP), 1);
+  assert_int_equal(noticed_in("mov -, ra39", QPU_RULE_NOP), 0);
+  assert_int_equal(noticed_in("xor r2, rb39, rb39", QPU_RULE_NOP), 0);
+  assert_int_equal(noticed_in("mov -, mutex_acq\nmov mutex_rel, ra39", QPU_RULE_NOP), 0);
+  /* a uniform, for no one; elem_num */
+  assert_int_equal(noticed_in(".int 0x00827000, 0x100009e7", QPU_RULE_NOP), 1);
+  assert_int_equal(noticed_in(".int 0x009a7000, 0x100009e7", QPU_RULE_NOP), 0);
+}
+
+/* All of r0 to r3, or none of them: all readings turn them alike. */
+static void sources_that_turn_apart_are_noticed(void **state)
+{
+  (void)state;
+  assert_int_equal(noticed_in("fmul r2, ra1 << 1, r0 << 1", QPU_RULE_ROTATION), 1);
+  assert_int_equal(noticed_in("fmul r2, r1 << 1, r0 << 1", QPU_RULE_ROTATION), 0);
+  assert_int_equal(noticed_in("mov r2, ra1 << 1", QPU_RULE_ROTATION), 0);
+}
+
 /* A vector down a column, stored as sixteen rows of one word with BLOCKMODE set: QPULib's only
  * store. */
 static void rows_of_a_block_are_rows_of_their_own(void **state)
@@ -243,6 +278,23 @@ static void a_load_steps_over_rows_of_up_to_65535_bytes(void **state)
     rig_run(&rig, 1);
     for (uint32_t i = 0; i < 64; i++) assert_int_equal(rig.out[i], i / 16 * (pitch / 4) + i % 16);
     assert_int_equal(noticed(&rig, QPU_RULE_PITCH), pitch > 8191);
+    rig_close(&rig);
+  }
+}
+
+static void a_store_steps_over_rows_of_up_to_65535_bytes(void **state)
+{
+  (void)state;
+  for (uint32_t gap = 8191; gap <= 12288; gap += 4097) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             RIG_BEGIN "mov vpm, r0\nmov vpm, r1\nldi vw_setup, 0xc0000000 | %u\n"
+                       "ldi vw_setup, 0x80000000 | 2 << 23 | 16 << 16 | 1 << 14\n"
+                       "mov vw_addr, ra31\nmov -, vw_wait\n" END,
+             (unsigned)gap & ~3u);
+    struct qpu_rig rig = run_warned(text);
+    for (uint32_t i = 0; i < 16; i++) assert_int_equal(rig.out[gap / 4 + 16 + i], 116 + i);
+    assert_int_equal(noticed(&rig, QPU_RULE_PITCH), gap > 8191);
     rig_close(&rig);
   }
 }
@@ -341,9 +393,12 @@ int main(void)
       cmocka_unit_test(both_alus_may_move_a_register_onto_itself),
       cmocka_unit_test(an_alu_that_does_nothing_writes_nothing),
       cmocka_unit_test(a_mul_target_without_operation_is_noticed),
+      cmocka_unit_test(what_stays_at_a_port_is_noticed_where_it_matters),
+      cmocka_unit_test(sources_that_turn_apart_are_noticed),
       cmocka_unit_test(rows_of_a_block_are_rows_of_their_own),
       cmocka_unit_test(whole_rows_with_blockmode_raise_no_doubt),
       cmocka_unit_test(a_load_steps_over_rows_of_up_to_65535_bytes),
+      cmocka_unit_test(a_store_steps_over_rows_of_up_to_65535_bytes),
       cmocka_unit_test(a_read_set_up_too_early_is_ignored),
       cmocka_unit_test(look_ups_beyond_four_are_kept_and_noticed),
       cmocka_unit_test(a_look_up_beyond_an_allocation_is_noticed_and_reads_nothing),

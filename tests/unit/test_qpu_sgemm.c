@@ -306,6 +306,32 @@ static void room_is_used_again(void **state)
   }
 }
 
+static struct gemm_counts estimated(const struct qpu_sgemm_kernel *kernel, size_t p, size_t q, size_t r)
+{
+  uint64_t seed = 8;
+  struct qpu_sgemm *sgemm;
+  struct gemm_counts counts[2];
+  struct qpu_sgemm_problem m = problem(&seed, p, q, r, 1, 0);
+  assert_int_equal(qpu_sgemm_open(device, kernel, p, q, r, &sgemm), STATUS_OK);
+  for (int round = 0; round < 2; round++)
+    assert_int_equal(qpu_sgemm_run(sgemm, &m, 12, &counts[round]), STATUS_OK);
+  assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+  qpu_sgemm_close(sgemm);
+  return counts[0];
+}
+
+/* A product of more than 20 million instructions is not looked at. */
+static void a_first_run_is_estimated_and_counts_as_others(void **state)
+{
+  (void)state;
+  for (size_t k = 0; k < QPU_SGEMM_KERNELS; k++)
+    assert_true(estimated(&qpu_sgemm_kernels[k], 100, 64, 300).estimate_seconds > 100e-6);
+  const struct qpu_sgemm_kernel *dot = &qpu_sgemm_kernels[qpu_sgemm_dot];
+  struct gemm_counts within = estimated(dot, 100, 512, 400), beyond = estimated(dot, 160, 512, 290);
+  assert_true(within.instructions < 20000000 && within.estimate_seconds > 0);
+  assert_true(beyond.instructions > 20000000 && beyond.estimate_seconds == 0);
+}
+
 static void two_threads_take_the_emulator(void **state)
 {
   struct gpu_device pi = {&gpu_backend_qpu, {.name = "Raspberry Pi"}};
@@ -345,6 +371,7 @@ int main(void)
       cmocka_unit_test(the_articles_product_is_within_the_types_bound),
       cmocka_unit_test(each_rung_needs_fewer_instructions),
       cmocka_unit_test(room_is_used_again),
+      cmocka_unit_test(a_first_run_is_estimated_and_counts_as_others),
       cmocka_unit_test(two_threads_take_the_emulator),
       cmocka_unit_test(what_cannot_be_is_refused),
   };

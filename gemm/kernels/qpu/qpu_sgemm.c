@@ -22,6 +22,8 @@
 #define END_WORDS    2
 #define MAX_A_STRIDE (1 << 24) /* bytes between rows of A, which mul24 multiplies */
 
+#define MOST_INSTRUCTIONS 20e6 /* of a product that is estimated */
+
 #define KERNEL(id, kind, rows, columns)                                                                      \
   [qpu_sgemm_##id] = {#id,  sgemm_##id, sgemm_##id##_words, sgemm_##id##_loop, sgemm_##id##_loop_end, kind,  \
                       rows, columns}
@@ -56,7 +58,8 @@ enum piece { PIECE_CODE, PIECE_A, PIECE_B, PIECE_C, PIECE_RECORDS, PIECES };
 
 struct qpu_sgemm {
   struct gpu_device *device;
-  size_t p, q, r; /* of the product */
+  size_t p, q, r;          /* of the product */
+  double estimate_seconds; /* of the first run */
   struct layout layout;
   struct gpu_mem memory[PIECES];
 };
@@ -133,12 +136,12 @@ static float *row_of(char *matrix, uint32_t stride, size_t row)
 }
 
 /* Only the kernels by uniform streams take their stride of C from a record. */
-static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m, int in_place)
+static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
 {
   struct layout *l = &s->layout;
   const struct qpu_sgemm_kernel *kernel = l->kernel;
   int uniform = kernel->kind == QPU_SGEMM_UNIFORM, rows = uniform && l->r * 4 <= MAX_C_STRIDE;
-  int whole = in_place && m->p == l->p && m->r == l->r && m->ldc * 4 <= MAX_C_STRIDE;
+  int whole = m->p == l->p && m->r == l->r && m->ldc * 4 <= MAX_C_STRIDE;
   l->c_place = kernel->kind == QPU_SGEMM_DOT || rows ? C_IN_ROWS : C_IN_TILES;
   RETURN_IF_FAILED(qpu_device_address(s->device, l->host_c, &l->c));
   if (uniform && whole && qpu_device_holds(s->device, m->c, ((m->p - 1) * m->ldc + m->r) * 4)) {
@@ -371,8 +374,7 @@ void qpu_sgemm_close(struct qpu_sgemm *s)
   free(s);
 }
 
-static status_t multiply(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
-                         int in_place)
+static status_t multiply(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus)
 {
   struct layout *l = &s->layout;
   struct qpu_job jobs[MAX_PROGRAMS] = {{0}};
@@ -384,7 +386,7 @@ static status_t multiply(struct qpu_sgemm *s, const struct qpu_sgemm_problem *pr
     return log_fail(STATUS_USAGE, "a product of another size than there is room for");
   l->problem = problem;
   l->n_programs = parts < (size_t)most ? (int)parts : most;
-  RETURN_IF_FAILED(place_c(s, problem, in_place));
+  RETURN_IF_FAILED(place_c(s, problem));
   copy_in(l);
   if (dot)
     write_rows(l, jobs);
@@ -393,12 +395,34 @@ static status_t multiply(struct qpu_sgemm *s, const struct qpu_sgemm_problem *pr
   return qpu_device_run(s->device, jobs, l->n_programs, threads_of(l->kernel));
 }
 
+/* In the innermost loop, which is nearly all of them. */
+static double instructions(const struct layout *l)
+{
+  const struct qpu_sgemm_kernel *kernel = l->kernel;
+  double turns = (double)count_tiles(l) * (double)l->q / (kernel->kind == QPU_SGEMM_DOT ? LANES : 1);
+  return turns * (kernel->loop_end - kernel->loop) / 8;
+}
+
+/* The first run of all is estimated on its way. */
+static status_t run_timed(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
+                          struct qpu_emu *emu)
+{
+  RETURN_IF_FAILED(qpu_emu_estimate(emu, &qpu_cost_pi));
+  status_t status = multiply(s, problem, n_qpus);
+  s->estimate_seconds = qpu_emu_seconds(emu);
+  (void)qpu_emu_estimate(emu, NULL);
+  return status;
+}
+
 status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts)
 {
   struct layout *l = &s->layout;
   struct qpu_emu *emu = qpu_device_emulator(s->device);
-  RETURN_IF_FAILED(multiply(s, problem, n_qpus, 1));
+  if (emu && s->estimate_seconds == 0 && instructions(l) <= MOST_INSTRUCTIONS)
+    RETURN_IF_FAILED(run_timed(s, problem, n_qpus, emu));
+  else
+    RETURN_IF_FAILED(multiply(s, problem, n_qpus));
   if (l->c_place != C_IN_PLACE) copy_c(l, 1);
   if (counts) *counts = (struct gemm_counts){0};
   if (counts && emu) {
@@ -406,23 +430,8 @@ status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *prob
     *counts = (struct gemm_counts){.instructions = all.issued,
                                    .arithmetic = all.arithmetic,
                                    .flop = all.flops,
-                                   .loop_turns = qpu_emu_issued_at(emu, l->code + l->kernel->loop)};
+                                   .loop_turns = qpu_emu_issued_at(emu, l->code + l->kernel->loop),
+                                   .estimate_seconds = s->estimate_seconds};
   }
-  return STATUS_OK;
-}
-
-status_t qpu_sgemm_estimate(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
-                            double *seconds)
-{
-  struct qpu_emu *emu = qpu_device_emulator(s->device);
-  double made = 0;
-  if (emu) {
-    RETURN_IF_FAILED(qpu_emu_estimate(emu, &qpu_cost_pi));
-    status_t status = multiply(s, problem, n_qpus, 0);
-    made = qpu_emu_seconds(emu);
-    (void)qpu_emu_estimate(emu, NULL);
-    RETURN_IF_FAILED(status);
-  }
-  *seconds = made;
   return STATUS_OK;
 }

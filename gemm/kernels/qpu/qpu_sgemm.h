@@ -69,13 +69,9 @@ status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel
 void qpu_sgemm_close(struct qpu_sgemm *sgemm);
 
 /** \brief Computes a product of the size that there is room for, on \a n_qpus QPUs (1 to 12); else
- * as qpu_device_run. \a counts, which may be NULL, are of the emulator, and zeros on a Pi. */
+ * as qpu_device_run. \a counts, which may be NULL, are of the emulator, and zeros on a Pi; the
+ * estimate is that of the first run, and 0 for long products. */
 status_t qpu_sgemm_run(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts);
-
-/** \brief Seconds that the product would take on a Raspberry Pi by the emulator's model; 0 on a Pi.
- * C keeps what it holds. */
-status_t qpu_sgemm_estimate(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,
-                            double *seconds);
 
 #endif

@@ -33,10 +33,22 @@ static char mode_name(const char *suffix, char name[12])
   return last;
 }
 
-static status_t take_unpack(struct qpu_builder *b, const struct qpu_value *value)
+/* Floats come out of file A where an operation takes them: a move of the add ALU becomes fmin. */
+static status_t take_form(struct qpu_builder *b, char form, int slot)
 {
-  char name[12];
-  mode_name(value->suffix, name);
+  int add = slot == QPU_SLOT_ADD,
+      floats = (add ? qpu_add_ops[b->inst.op_add] : qpu_mul_ops[b->inst.op_mul]).float_in;
+  if (!form || floats == (form == 'f')) return STATUS_OK;
+  if (floats || !add || b->inst.op_add != QPU_A_OR || strcmp(b->slots[slot]->name, "or") == 0)
+    return qpu_asm_fail(b->as, "what is unpacked from file A is %s here: the operation takes %s",
+                        floats ? "a float" : "an integer", floats ? "floats" : "integers");
+  b->inst.op_add = QPU_A_FMIN;
+  return STATUS_OK;
+}
+
+static status_t take_unpack(struct qpu_builder *b, const struct qpu_value *value, int slot)
+{
+  char name[12], form = mode_name(value->suffix, name);
   int code = qpu_code_of(qpu_unpack_names, 8, strcmp(name, "8ddup") == 0 ? "8dr" : name);
   if (code < 0) return qpu_asm_fail(b->as, "'.%s' is no unpack mode", value->suffix);
   if (b->inst.unpack && b->inst.unpack != code)
@@ -46,6 +58,7 @@ static status_t take_unpack(struct qpu_builder *b, const struct qpu_value *value
   if (!r4 && !(value->reg.read_files & QPU_FILE_A))
     return qpu_asm_fail(b->as, "only register file A and r4 can be unpacked");
   RETURN_IF_FAILED(want_pm(b, r4));
+  if (!r4) RETURN_IF_FAILED(take_form(b, form, slot));
   b->inst.unpack = (uint8_t)code;
   if (r4)
     b->unpacks_r4 = 1;
@@ -66,7 +79,7 @@ status_t qpu_builder_source(struct qpu_builder *b, const struct qpu_value *value
     b->inst.raddr_b = (uint8_t)code;
     b->b_taken = 1;
   }
-  if (value->suffix[0]) RETURN_IF_FAILED(take_unpack(b, value));
+  if (value->suffix[0]) RETURN_IF_FAILED(take_unpack(b, value, slot));
   b->sources[b->n_sources++] = (struct qpu_source_operand){value, mux, slot};
   return STATUS_OK;
 }
@@ -166,6 +179,12 @@ static status_t set_pack(struct qpu_builder *b, int slot, const char *suffix,
     return want_pm(b, 1);
   }
   if (!file_a) return qpu_asm_fail(b->as, "'.%s' packs into ra0 to ra31 only", suffix);
+  int halves = (code & 7) == 1 || (code & 7) == 2;
+  int floats =
+      slot == QPU_SLOT_ADD ? qpu_add_ops[b->inst.op_add].float_out : qpu_mul_ops[b->inst.op_mul].float_out;
+  if (halves && form && floats != (form == 'f'))
+    return qpu_asm_fail(b->as, "'.%s' does not fit the operation, whose result is %s", suffix,
+                        floats ? "a float" : "an integer");
   b->inst.pack = (uint8_t)code;
   return want_pm(b, 0);
 }

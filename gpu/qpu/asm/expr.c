@@ -70,8 +70,8 @@ static status_t parse_elements(struct qpu_asm *as, const char **text, struct qpu
   return STATUS_OK;
 }
 
-/* Kinds of a register in `:[number, kind]`: files, read, write. */
-enum { RAW_FILES = 3, RAW_READ = 4, RAW_WRITE = 8 };
+/* Kinds of a register in `:[number, kind]`: files, read, write, semaphore. */
+enum { RAW_FILES = 3, RAW_READ = 4, RAW_WRITE = 8, RAW_SEMAPHORE = 16 };
 
 static status_t parse_raw(struct qpu_asm *as, const char **text, struct qpu_value *value)
 {
@@ -97,6 +97,7 @@ static status_t parse_raw(struct qpu_asm *as, const char **text, struct qpu_valu
 int64_t qpu_value_raw(const struct qpu_value *value)
 {
   const struct qpu_register_name *reg = &value->reg;
+  if (value->type == QPU_VALUE_SEMAPHORE) return value->integer | RAW_SEMAPHORE << 8;
   if (value->type != QPU_VALUE_REGISTER) return value->integer;
   int read = reg->accumulator < 0 && reg->read_files,
       files = (reg->read_files | reg->write_files) & RAW_FILES;

@@ -22,12 +22,16 @@ static int reads_port(const struct qpu_inst *inst, int mux)
   return add || mul;
 }
 
-/* The address read through a file's port, −1 for none. */
+/* The address read through a file's port, −1 for none. A peripheral is read whether an operation
+ * takes its value or not. */
 static int read_address(const struct qpu_inst *inst, int file)
 {
-  if (qpu_inst_kind(inst) == QPU_BRANCH) return file == QPU_FILE_A && inst->reg ? inst->raddr_a : -1;
-  if (file == QPU_FILE_A) return reads_port(inst, QPU_MUX_A) ? inst->raddr_a : -1;
-  return inst->sig != QPU_SIG_SMALL_IMMEDIATE && reads_port(inst, QPU_MUX_B) ? inst->raddr_b : -1;
+  int address = file == QPU_FILE_A ? inst->raddr_a : inst->raddr_b;
+  if (qpu_inst_kind(inst) == QPU_BRANCH) return file == QPU_FILE_A && inst->reg ? address : -1;
+  if (qpu_inst_kind(inst) != QPU_ALU) return -1;
+  if (file == QPU_FILE_B && inst->sig == QPU_SIG_SMALL_IMMEDIATE) return -1;
+  int taken = reads_port(inst, file == QPU_FILE_A ? QPU_MUX_A : QPU_MUX_B);
+  return taken || (address >= 32 && address != QPU_R_NOP) ? address : -1;
 }
 
 /* The address written through a file's port, −1 for none. An ALU that does nothing writes
@@ -318,6 +322,13 @@ static const char *rotates_badly(const struct qpu_inst *inst)
          "quad";
 }
 
+static const char *unpacks_badly(const struct qpu_inst *inst)
+{
+  int depends = qpu_inst_kind(inst) == QPU_ALU && inst->unpack && inst->unpack != 3 && !inst->pm;
+  if (!depends || !qpu_reads_file_a(inst, 0) || !qpu_reads_file_a(inst, 1)) return NULL;
+  return "what is unpacked from file A becomes floats for both ALUs, as one of them takes floats";
+}
+
 static status_t refuse(const struct qpu_program *program, size_t at, const char *rule)
 {
   const struct qpu_origin *origin = &program->origins[at];
@@ -394,6 +405,7 @@ status_t qpu_hazard_check(const struct qpu_program *program)
     struct qpu_inst inst = qpu_decode(program->words[i]);
     const struct qpu_rule *within = qpu_hazard_within(&inst);
     const char *rule = within ? within->text : rotates_badly(&inst);
+    if (!rule) rule = unpacks_badly(&inst);
     if (!rule && i < 2 &&
         (inst.sig == QPU_SIG_WAIT_SCOREBOARD || is_tlb(write_address(&inst, QPU_FILE_A)) ||
          is_tlb(write_address(&inst, QPU_FILE_B))))

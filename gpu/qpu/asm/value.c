@@ -229,8 +229,8 @@ static int rank_of(const struct qpu_value *value)
   static const int ranks[] = {[QPU_VALUE_ELEMENTS] = 1,
                               [QPU_VALUE_REGISTER] = 2,
                               [QPU_VALUE_RAW] = 2,
-                              [QPU_VALUE_SEMAPHORE] = 3,
-                              [QPU_VALUE_LABEL] = 4};
+                              [QPU_VALUE_SEMAPHORE] = 2,
+                              [QPU_VALUE_LABEL] = 3};
   return ranks[value->type];
 }
 

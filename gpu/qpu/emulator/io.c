@@ -85,7 +85,7 @@ status_t qpu_io_read(struct qpu_issue *issue, int address, int file)
     *out = a ? elements : (qpu_vec){0} + (uint32_t)issue->number;
     return STATUS_OK;
   case QPU_R_NOP:
-    *out = (qpu_vec){0};
+    *out = issue->thread->stayed[a ? 0 : 1];
     return STATUS_OK;
   case QPU_R_VPM:
     return read_vpm(issue, out);
@@ -162,9 +162,9 @@ static status_t start_transfer(struct qpu_issue *issue, int store, uint32_t addr
   struct qpu_emu *emu = issue->emu;
   struct qpu_dma *dma = store ? &issue->qpu->store : &issue->qpu->load;
   if (!(dma->setup >> 31)) return qpu_emu_fault(issue, "a DMA transfer is started and was never set up");
-  if (!store && qpu_dma_pitch_is_long(dma))
+  if (qpu_dma_pitch_is_long(dma, store))
     RETURN_IF_FAILED(qpu_rules_break(issue, QPU_RULE_PITCH,
-                                     "DMA load with a pitch beyond the guide's 13 bits: all 16 are taken"));
+                                     "DMA with a pitch beyond the guide's 13 bits: all 16 are taken"));
   if (store && qpu_dma_block_differs(dma))
     RETURN_IF_FAILED(qpu_rules_break(
         issue, QPU_RULE_BLOCKMODE,

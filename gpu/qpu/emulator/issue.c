@@ -27,8 +27,8 @@ static void set_flags(struct qpu_thread *thread, const qpu_vec *result, unsigned
   thread->c = (thread->c & ~lanes) | (carry & lanes);
 }
 
-/* A source as its ALU sees it: unpacking depends on whether the operation takes floats. */
-static const qpu_vec *source(const struct qpu_issue *issue, int which, int as_float, qpu_vec *room)
+/* A source as its ALU sees it. */
+static const qpu_vec *source(const struct qpu_issue *issue, int which, qpu_vec *room)
 {
   const struct qpu_decoded *d = issue->decoded;
   const struct qpu_inst *inst = &d->inst;
@@ -40,7 +40,7 @@ static const qpu_vec *source(const struct qpu_issue *issue, int which, int as_fl
   if ((issue->stale & QPU_HAZARD_SFU) && d->source[which] == REG_ACC + 4) before = &issue->thread->r4_before;
   if (before) in = before;
   if (!inst->unpack || muxes[which] != (inst->pm ? QPU_MUX_R4 : QPU_MUX_A)) return in;
-  qpu_unpack(room, in, inst->unpack, as_float || inst->pm);
+  qpu_unpack(room, in, inst->unpack, d->as_float);
   return room;
 }
 
@@ -90,7 +90,7 @@ static status_t run_alu(struct qpu_issue *issue)
   const qpu_vec *s[4];
   const struct qpu_op *add = &qpu_add_ops[inst->op_add], *mul = &qpu_mul_ops[inst->op_mul];
   unsigned add_lanes = lanes_of(thread, inst->cond_add), mul_lanes = lanes_of(thread, inst->cond_mul);
-  for (int i = 0; i < 4; i++) s[i] = source(issue, i, i < 2 ? add->float_in : mul->float_in, &room[i]);
+  for (int i = 0; i < 4; i++) s[i] = source(issue, i, &room[i]);
   if (d->mul && d->rotation) {
     s[2] = turned(issue, inst->mul_a, s[2], &turn[0]);
     s[3] = inst->mul_b == inst->mul_a ? s[2] : turned(issue, inst->mul_b, s[3], &turn[1]);
@@ -208,6 +208,18 @@ static status_t run_signal(struct qpu_issue *issue)
   }
 }
 
+/* What was read stays before the ALUs, of the last quad that went through: lanes 12 to 15. */
+static void keep(struct qpu_thread *thread, const struct qpu_decoded *d)
+{
+  const qpu_vec *a = &thread->reg[d->inst.raddr_a < 32 ? REG_A + d->inst.raddr_a : REG_PORT_A];
+  const qpu_vec *b = &thread->reg[d->inst.raddr_b < 32 ? REG_B + d->inst.raddr_b : REG_PORT_B];
+  if (d->inst.sig == QPU_SIG_SMALL_IMMEDIATE) b = &d->constant;
+  for (int i = 0; i < QPU_LANES; i++) {
+    if (d->stays & QPU_FILE_A) thread->stayed[0][i] = (*a)[12 + i % 4];
+    if (d->stays & QPU_FILE_B) thread->stayed[1][i] = (*b)[12 + i % 4];
+  }
+}
+
 static inline void advance(struct qpu_thread *thread, const struct qpu_decoded *d)
 {
   thread->open = thread->open >> 16 | d->opens;
@@ -288,6 +300,7 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
     else
       RETURN_IF_FAILED(qpu_io_read(issue, d->port_b, QPU_FILE_B));
   }
+  if (d->stays) keep(thread, d);
   if (d->plain && !emu->notes_writes)
     run_plain(d, thread->reg);
   else if (d->kind == QPU_ALU)

@@ -35,13 +35,17 @@ static void decode_alu(struct qpu_decoded *d)
   d->add = qpu_alu_add[inst->op_add];
   d->mul = qpu_alu_mul[inst->op_mul];
   if (!qpu_add_ops[inst->op_add].name) d->error = "reserved operation of the add ALU";
+  d->as_float = inst->pm || qpu_reads_file_a(inst, 1);
   d->source[0] = source_index(inst, inst->add_a);
   d->source[1] = source_index(inst, inst->add_b);
   d->source[2] = source_index(inst, inst->mul_a);
   d->source[3] = source_index(inst, inst->mul_b);
   int small = inst->sig == QPU_SIG_SMALL_IMMEDIATE;
-  if (inst->raddr_a >= 32 && uses_mux(d, QPU_MUX_A)) d->port_a = inst->raddr_a;
-  if (inst->raddr_b >= 32 && uses_mux(d, QPU_MUX_B) && !small) d->port_b = inst->raddr_b;
+  /* A peripheral is read whether an operation takes its value or not. */
+  if (inst->raddr_a >= 32 && (inst->raddr_a != QPU_R_NOP || uses_mux(d, QPU_MUX_A)))
+    d->port_a = inst->raddr_a;
+  if (inst->raddr_b >= 32 && !small && (inst->raddr_b != QPU_R_NOP || uses_mux(d, QPU_MUX_B)))
+    d->port_b = inst->raddr_b;
   if (small) d->constant = (qpu_vec){0} + qpu_small_value(inst->raddr_b);
   if (small && inst->raddr_b >= QPU_SMALL_ROTATE_R5) {
     d->rotation = inst->raddr_b == QPU_SMALL_ROTATE_R5 ? 16 : (uint8_t)(inst->raddr_b - QPU_SMALL_ROTATE_R5);
@@ -69,13 +73,65 @@ static int stalls(int address)
 }
 
 /* vc4asm's author reads the last result of the mul ALU so; the guide has nothing happen. */
-static const struct qpu_rule nop_rule = {0, QPU_RULE_NOP,
-                                         "the mul ALU has a target and no operation: nothing is written"};
-
 static int writes_nothing(const struct qpu_decoded *d)
 {
-  return d->kind == QPU_ALU && d->inst.op_mul == QPU_M_NOP && d->inst.waddr_mul != QPU_W_NOP &&
-         d->inst.cond_mul != QPU_COND_NEVER;
+  return !d->mul && d->inst.waddr_mul != QPU_W_NOP && d->inst.cond_mul != QPU_COND_NEVER;
+}
+
+/* Whether something comes of what one ALU reads by a port's mux. */
+static int matters(const struct qpu_decoded *d, int from_mul, int mux)
+{
+  const struct qpu_inst *i = &d->inst;
+  const struct qpu_op *op = from_mul ? &qpu_mul_ops[i->op_mul] : &qpu_add_ops[i->op_add];
+  int a = from_mul ? i->mul_a : i->add_a, b = op->n_sources < 2 ? a : from_mul ? i->mul_b : i->add_b;
+  int target = from_mul ? i->waddr_mul : i->waddr_add, cond = from_mul ? i->cond_mul : i->cond_add;
+  int clears = a == b && (from_mul ? i->op_mul == QPU_M_V8SUBS : i->op_add == QPU_A_XOR);
+  int written = target != QPU_W_NOP && target != QPU_W_MUTEX && cond != QPU_COND_NEVER;
+  if (!(from_mul ? d->mul : d->add) || (a != mux && b != mux) || clears) return 0;
+  return written || (i->sf && !(from_mul && d->add));
+}
+
+static int reads_what_stayed(const struct qpu_decoded *d)
+{
+  int a = d->port_a == QPU_R_NOP && (matters(d, 0, QPU_MUX_A) || matters(d, 1, QPU_MUX_A));
+  return a || (d->port_b == QPU_R_NOP && (matters(d, 0, QPU_MUX_B) || matters(d, 1, QPU_MUX_B)));
+}
+
+/* A read that changes something. */
+static int consumes(int port)
+{
+  return port && port != QPU_R_NOP && port != QPU_R_ELEMENT && port != QPU_R_VPM_BUSY;
+}
+
+static int reads_for_nothing(const struct qpu_decoded *d)
+{
+  return (consumes(d->port_a) && !uses_mux(d, QPU_MUX_A)) || (consumes(d->port_b) && !uses_mux(d, QPU_MUX_B));
+}
+
+/* One source of a rotation is of r0 to r3, which turn as a whole, and one is not. */
+static int turns_apart(const struct qpu_decoded *d)
+{
+  return d->mul && d->rotation && (d->inst.mul_a < QPU_MUX_R4) != (d->inst.mul_b < QPU_MUX_R4);
+}
+
+/* What documents answer differently, in one instruction. */
+static const struct {
+  int (*asks)(const struct qpu_decoded *d);
+  struct qpu_rule rule;
+} questions[] = {
+    {writes_nothing, {0, QPU_RULE_NOP, "the mul ALU has a target and no operation: nothing is written"}},
+    {reads_what_stayed,
+     {0, QPU_RULE_NOP, "a NOP register is read: lanes 12 to 15 of what its file gave last"}},
+    {reads_for_nothing, {0, QPU_RULE_NOP, "a peripheral is named and no operation takes it: it is read"}},
+    {turns_apart,
+     {0, QPU_RULE_ROTATION, "a rotation of one of r0 to r3 beside another source, which turns within quads"}},
+};
+
+static const struct qpu_rule *question_of(const struct qpu_decoded *d)
+{
+  for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++)
+    if (questions[i].asks(d)) return &questions[i].rule;
+  return NULL;
 }
 
 /* Whether what the instruction there writes may be read before it stands: by the one behind it, or
@@ -95,6 +151,35 @@ static int read_early(const struct qpu_emu *emu, uint32_t address, const struct 
   return 1;
 }
 
+/* How far behind a read its value is looked for. */
+#define STAYS 8
+
+/* Files whose ports the instruction reads. A small immediate comes through that of file B. */
+static int files_read(const struct qpu_decoded *d)
+{
+  int files = 0;
+  if (d->kind != QPU_ALU) return 0;
+  if (d->inst.raddr_a != QPU_R_NOP) files |= QPU_FILE_A;
+  if (d->inst.raddr_b != QPU_R_NOP || d->inst.sig == QPU_SIG_SMALL_IMMEDIATE) files |= QPU_FILE_B;
+  return files;
+}
+
+static uint8_t files_that_stay(const struct qpu_emu *emu, uint32_t address, const struct qpu_decoded *d)
+{
+  struct qpu_decoded next;
+  int open = files_read(d), stay = 0;
+  for (uint32_t at = address + 8; open && at <= address + 8 * STAYS; at += 8) {
+    uint64_t word;
+    if (!qpu_memory_ok(&emu->memory, at, sizeof word)) break;
+    memcpy(&word, qpu_memory_at(&emu->memory, at), sizeof word);
+    qpu_predecode(word, &next);
+    if (next.port_a == QPU_R_NOP) stay |= open & QPU_FILE_A;
+    if (next.port_b == QPU_R_NOP) stay |= open & QPU_FILE_B;
+    open &= ~files_read(&next);
+  }
+  return (uint8_t)stay;
+}
+
 void qpu_predecode(uint64_t word, struct qpu_decoded *d)
 {
   memset(d, 0, sizeof *d);
@@ -102,13 +187,13 @@ void qpu_predecode(uint64_t word, struct qpu_decoded *d)
   d->kind = qpu_inst_kind(&d->inst);
   d->effects = qpu_effects_of(&d->inst);
   d->rule = qpu_hazard_within(&d->inst);
-  if (!d->rule && writes_nothing(d)) d->rule = &nop_rule;
   int file_add = d->inst.ws ? QPU_FILE_B : QPU_FILE_A;
   d->target_add = target_index(d->inst.waddr_add, file_add);
   d->target_mul = target_index(d->inst.waddr_mul, file_add ^ QPU_FILE_AB);
-  if (d->kind == QPU_ALU)
+  if (d->kind == QPU_ALU) {
     decode_alu(d);
-  else if (d->kind != QPU_BRANCH)
+    if (!d->rule) d->rule = question_of(d);
+  } else if (d->kind != QPU_BRANCH)
     decode_load(d);
   else if (!qpu_branch_names[d->inst.cond_br])
     d->error = "reserved branch condition";
@@ -150,7 +235,8 @@ struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address)
   qpu_predecode(word, d);
   if (emu->config.threads_per_qpu == 2 && ((d->effects.reads | d->effects.writes) & UPPER_HALVES))
     d->error = "with two threads a QPU has ra0 to ra15 and rb0 to rb15 only";
-  if (d->error || emu->config.trace) d->fast = 0;
+  d->stays = files_that_stay(emu, address, d);
+  if (d->error || emu->config.trace || d->stays) d->fast = 0;
   if (emu->notes_writes && read_early(emu, address, d)) d->fast = 0;
   return d;
 }

@@ -44,6 +44,8 @@ struct qpu_decoded {
   uint8_t rotation; /**< 0 none, 1 to 15 lanes, 16 by r5 */
   uint8_t plain;    /**< no packing, rotation, flags, conditions */
   uint8_t flops;    /**< 0 to 2 */
+  uint8_t as_float; /**< what is unpacked becomes floats */
+  uint8_t stays;    /**< files of which a NOP register behind it gives what this one read */
   uint8_t valid;
   struct qpu_inst inst;
   enum qpu_kind kind;
@@ -81,6 +83,7 @@ struct qpu_thread {
   uint64_t written;         /**< registers that the last instruction wrote */
   struct qpu_write last[2]; /**< its writes, as far as they can be read too early */
   int n_last;
+  qpu_vec stayed[2];        /**< of file A and B: what a NOP register reads */
   qpu_vec r4_before;        /**< r4 before the last SFU write */
   uint32_t uniforms_before; /**< the stream before its address was last written */
   /* of an estimate: the turn on which it goes on, and its lines of uniforms with their clocks */

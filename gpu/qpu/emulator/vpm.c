@@ -80,10 +80,10 @@ int qpu_dma_row_bytes(uint32_t setup, int store)
   return store ? count(setup, 16, 7) * width_of(setup & 7) : count(setup, 20, 4) * width_of(setup >> 28 & 7);
 }
 
-int qpu_dma_pitch_is_long(const struct qpu_dma *load)
+int qpu_dma_pitch_is_long(const struct qpu_dma *dma, int store)
 {
-  return (load->setup >> 24 & 15) == 0 && qpu_dma_rows(load->setup, 0) > 1 &&
-         (load->stride & 0xffff) > 0x1fff;
+  return (store || (dma->setup >> 24 & 15) == 0) && qpu_dma_rows(dma->setup, store) > 1 &&
+         (dma->stride & 0xffff) > 0x1fff;
 }
 
 int qpu_dma_block_differs(const struct qpu_dma *store)

@@ -173,6 +173,14 @@ enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst)
   return inst->unpack == QPU_LOAD_SEMAPHORE ? QPU_SEMAPHORE : QPU_LOAD;
 }
 
+int qpu_reads_file_a(const struct qpu_inst *inst, int floats)
+{
+  int add = inst->op_add != QPU_A_NOP && qpu_add_ops[inst->op_add].float_in == floats;
+  int mul = inst->op_mul != QPU_M_NOP && qpu_mul_ops[inst->op_mul].float_in == floats;
+  return (add && (inst->add_a == QPU_MUX_A || inst->add_b == QPU_MUX_A)) ||
+         (mul && (inst->mul_a == QPU_MUX_A || inst->mul_b == QPU_MUX_A));
+}
+
 /* ra0 to rb63: the numbers from 32 on reach the peripherals through one file. */
 static int find_numbered(const char *name, struct qpu_register_name *reg)
 {

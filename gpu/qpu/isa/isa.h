@@ -165,6 +165,12 @@ struct qpu_op {
 
 extern const struct qpu_op qpu_add_ops[32];
 extern const struct qpu_op qpu_mul_ops[8];
+
+/** \brief Whether an operation that takes floats (\a floats), or one that takes integers, reads
+ * file A. What is unpacked there becomes floats for both ALUs where one of them takes floats
+ * (guide, table of unpack modes). */
+int qpu_reads_file_a(const struct qpu_inst *inst, int floats);
+
 /** NULL for those that are no signal of their own */
 extern const char *const qpu_signal_names[16];
 extern const char *const qpu_cond_names[8];    /**< "z" of .ifz; "never" and "" for the first two */

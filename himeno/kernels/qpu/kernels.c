@@ -45,7 +45,9 @@ static const struct himeno_kernel kernels[] = {
      .variant = &stream_program},
 };
 
-#define MOST_POINTS 4000000 /* whose estimate takes seconds */
+/* What an estimate looks at of a long box. */
+#define MOST_POINTS  131072
+#define LEAST_PASSES (4 * PROGRAMS)
 
 struct himeno_exec {
   struct gpu_device *device;
@@ -210,15 +212,43 @@ static void counts_add(struct himeno_exec *x, const struct box *box)
   for (int s = 0; s < QPU_N_STALLS; s++) x->counts.stalls += stats.stalls[s];
 }
 
-/* The first box of all, run once more: a sweep reads one field and writes the other. */
-static status_t estimate(struct himeno_exec *x, const struct box *box, const struct qpu_job *jobs, int used)
+/* The jobs of a sweep: how many there are. */
+static int jobs_write(struct himeno_exec *x, const struct himeno_sweep *sweep, struct qpu_job jobs[PROGRAMS])
 {
+  uint32_t *first = x->uniforms.handle, *u = first;
+  int64_t all = passes(&sweep->box);
+  int used = all < PROGRAMS ? (int)all : PROGRAMS;
+  for (int n = 0; n < used; n++) {
+    jobs[n] = (struct qpu_job){x->sweep_at, x->uniforms_at + (uint32_t)(u - first) * 4};
+    u = write_uniforms(x, sweep, n, used, u);
+  }
+  return used;
+}
+
+/* Leaves the first rows of a long box, as many as the programs share evenly. */
+static void shorten(struct box *b)
+{
+  if (box_points(b) <= MOST_POINTS) return;
+  while (box_extent(b, 1) > 1 && passes(b) > LEAST_PASSES &&
+         (box_points(b) > MOST_POINTS || passes(b) % PROGRAMS))
+    b->hi[1]--;
+}
+
+/* The first box or a part of it, run once more: a sweep reads one field and writes the other. The
+ * whole takes as many times the part's time, without the call, as it has points. */
+static status_t estimate(struct himeno_exec *x, const struct himeno_sweep *sweep)
+{
+  struct qpu_job jobs[PROGRAMS] = {{0}};
   struct qpu_emu *emu = qpu_device_emulator(x->device);
-  if (!emu || box_points(box) > MOST_POINTS) return STATUS_OK;
+  struct himeno_sweep part = *sweep;
+  if (!emu) return STATUS_OK;
+  shorten(&part.box);
   RETURN_IF_FAILED(qpu_emu_estimate(emu, &qpu_cost_pi));
-  status_t status = qpu_device_run(x->device, jobs, used, 1);
-  x->counts.estimate_ns = (uint64_t)(qpu_emu_seconds(emu) * 1e9);
-  x->counts.estimate_points = (uint64_t)box_points(box);
+  status_t status = qpu_device_run(x->device, jobs, jobs_write(x, &part, jobs), 1);
+  double call = qpu_cost_pi.launch_seconds, part_seconds = qpu_emu_seconds(emu) - call;
+  double longer = (double)box_points(&sweep->box) / (double)box_points(&part.box);
+  x->counts.estimate_ns = (uint64_t)((call + part_seconds * longer) * 1e9);
+  x->counts.estimate_points = (uint64_t)box_points(&sweep->box);
   (void)qpu_emu_estimate(emu, NULL);
   return status;
 }
@@ -228,19 +258,13 @@ static status_t estimate(struct himeno_exec *x, const struct box *box, const str
 static status_t qpu_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   struct qpu_job jobs[PROGRAMS] = {{0}};
-  uint32_t *first = x->uniforms.handle, *u = first;
   double *gosa = x->fields.gosa.handle;
   const float *sums = x->sums.handle;
-  int64_t all = passes(&sweep->box);
-  int used = all < PROGRAMS ? (int)all : PROGRAMS;
 
   (void)queue;
   if (!box_points(&sweep->box)) return STATUS_OK;
-  for (int n = 0; n < used; n++) {
-    jobs[n] = (struct qpu_job){x->sweep_at, x->uniforms_at + (uint32_t)(u - first) * 4};
-    u = write_uniforms(x, sweep, n, used, u);
-  }
-  if (x->counts.points == 0) RETURN_IF_FAILED(estimate(x, &sweep->box, jobs, used));
+  if (x->counts.points == 0) RETURN_IF_FAILED(estimate(x, sweep));
+  int used = jobs_write(x, sweep, jobs);
   RETURN_IF_FAILED(qpu_device_run(x->device, jobs, used, 1));
   for (int s = 0; s < used * LANES; s++) gosa[sweep->slot] += (double)sums[s];
   counts_add(x, &sweep->box);
