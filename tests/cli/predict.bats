@@ -114,11 +114,33 @@ PY
   [[ $output == *"sealed anew"* ]]
 }
 
+@test "a study may be lines of one file; what is torn there, or has no name, is refused with its line" {
+  local recorded=$top_srcdir/doc/results/h200-x4-2026-11 which
+  mkdir runs
+  recorded h200-x4-2026-11/runs.jsonl '*' runs/
+  cp "$recorded/runs.jsonl" .
+  for which in runs runs.jsonl; do "$predict" --study $which --comm "$recorded/paths.json" -s L -n 4 --against $which --json of_$which.json >/dev/null; done
+  "$PYTHON" -c 'import json; a, b = (json.load(open(f"of_{name}.json")) for name in ("runs", "runs.jsonl"))
+assert a["predictions"] == b["predictions"] and len(a["against"]["pairs"]) == len(b["against"]["pairs"]) == 55'
+  refuses() {
+    run "$predict" --study "$1" --comm "$recorded/paths.json" -s L -n 4
+    expect_status "$2"
+    [[ $output == *"$1: line 2 $3"* ]]
+  }
+  { head -n 1 runs.jsonl; echo '{"name": "torn", "docu'; } >torn.jsonl
+  refuses torn.jsonl 3 'is no JSON document: '
+  { head -n 1 runs.jsonl; echo '{"schema": "himeno-gpu/2"}'; } >bare.jsonl
+  refuses bare.jsonl 2 'has no document with a name'
+  run "$predict" --study runs.jsonl --comm "$recorded/paths.json" -s L -n 4 --json runs.jsonl
+  expect_status 2
+  cmp "$recorded/runs.jsonl" runs.jsonl
+}
+
 @test "errors beyond --within are exit 5" {
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11
-  run "$predict" --study "$recorded/runs" --comm "$recorded/paths.json" -s L -n 2 --against "$recorded/runs" --within 50
+  run "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" -s L -n 2 --against "$recorded/runs.jsonl" --within 50
   expect_status 0
-  run "$predict" --study "$recorded/runs" --comm "$recorded/paths.json" -s L -n 2 --against "$recorded/runs" --within 0.01
+  run "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" -s L -n 2 --against "$recorded/runs.jsonl" --within 0.01
   expect_status 5
   [[ $output == *"more than the 0.01% that --within allows"* ]]
 }
@@ -137,7 +159,7 @@ PY
 
 # errors_of STUDY TRANSPORTS WHAT: of the errors beside the runs on four, in order.
 errors_of() {
-  run "$predict" --study "$1/runs" --comm "$1/paths.json" --keep unverified --fit-ranks 3 -n 4 -p 4x1x1 --against "$1/runs" --json four.json
+  run "$predict" --study "$1/runs.jsonl" --comm "$1/paths.json" --keep unverified --fit-ranks 3 -n 4 -p 4x1x1 --against "$1/runs.jsonl" --json four.json
   expect_status 0
   json four.json "(lambda e: $3)(sorted(abs(q['error']) for q in d['against']['pairs'] if q['ranks'] == 4 and q['predicted'] and q['transport'] in $2))"
 }
@@ -157,7 +179,7 @@ errors_of() {
 
 @test "eight H200 from one to four, as recorded: by p2p half within 2% and all within 6%, by staged half within 4% and 14 of 16 within 9%" {
   recorded=$top_srcdir/doc/results/h200-x8-2026-11
-  run "$predict" --study "$recorded/runs" --comm "$recorded/paths.json" --keep unverified --fit-ranks 4 -n 8 -p 8x1x1 --against "$recorded/runs" --json eight.json
+  run "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --keep unverified --fit-ranks 4 -n 8 -p 8x1x1 --against "$recorded/runs.jsonl" --json eight.json
   expect_status 0
   errors() { json eight.json "(lambda e: ($2))(sorted(abs(q['error']) for q in d['against']['pairs'] if q['ranks'] == 8 and q['predicted'] and q['transport'] == '$1'))"; }
   [ "$(errors p2p 'len(e), e[7] < 0.02, e[15] < 0.06')" = "(16, True, True)" ]
@@ -170,7 +192,7 @@ errors_of() {
 @test "each run that is further off than is hoped for is told with what sets it apart" {
   local recorded=$top_srcdir/doc/results/h200-x8-2026-11
   mkdir runs
-  cp "$recorded"/runs/*.json runs
+  recorded h200-x8-2026-11/runs.jsonl '*' runs/
   "$PYTHON" - <<'END'
 import json
 def changed(name, samples):
@@ -190,7 +212,7 @@ END
   [[ $output == *"L      strong 1x1x1 one rank "*": not explained: "*"by cause: "* ]]
   follows_schema p.json
   recorded=$top_srcdir/doc/results/h200-x4-2026-11/repeated # where some are outside and near
-  "$predict" --study "$recorded/runs" --comm "$recorded/paths.json" --keep unverified,machines,outliers -s L -n 2 --json q.json >/dev/null
+  "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --keep unverified,machines,outliers -s L -n 2 --json q.json >/dev/null
   "$PYTHON" - <<'END'
 import json
 for p in [p for name in "pq" for p in json.load(open(name + ".json"))["validation"]["pairs"]]:
@@ -200,10 +222,33 @@ for p in [p for name in "pq" for p in json.load(open(name + ".json"))["validatio
 END
 }
 
+@test "one GPU predicts two, as sealed: with what its paths let guess, which the report tells, and of the kernel that was sealed" {
+  local sealed=$top_srcdir/doc/results/two-sealed-2026-11 results=$top_srcdir/doc/results kernel
+  grep -E '"name": "(one-|bare-1)' "$results/h100-x2-2026-11/runs.jsonl" >one.jsonl
+  grep -E '"name": "(two-(M|L|XL)-|strong-.*-(p2p|staged)-auto)' "$results/h100-x2-2026-11/runs.jsonl" >two.jsonl
+  for kernel in stream temporal4; do
+    run "$predict" --study one.jsonl -k $kernel --fit-ranks 1 --comm "$sealed/paths.json" -s M,L,XL -n 2 -p 2x1x1 --per-host 2 --scaling strong --json again.json
+    expect_status 0
+    [[ $output == *"up to 1 rank on 1 host"*"a guess from comm-gpu's paths"*"sweep = max(interior, exchange) + reduction"$'\n'* ]]
+    "$PYTHON" - again.json "$sealed/h100-$kernel.json" <<'END'
+import json, sys
+a, b = ({(p["size"], p["transport"]): p["seconds"] for p in json.load(open(f))["predictions"]} for f in sys.argv[1:])
+assert a.keys() == b.keys() and all(abs(a[k] / b[k] - 1) < 0.01 for k in a), (a, b)
+END
+    run "$predict" --check "$sealed/h100-$kernel.json" --hash "$(cut -d' ' -f2 "$sealed/h100-$kernel.sha256")" --against two.jsonl
+    expect_status 0
+    [[ $output != *"  outside"* && $output == *"kernel $([ $kernel = stream ] && echo temporal4 || echo stream), backend cuda"* ]]
+  done
+  for kernel in stream temporal4; do
+    run "$predict" --check "$sealed/h200-$kernel.json" --hash "$(cut -d' ' -f2 "$sealed/h200-$kernel.sha256")" --against two.jsonl
+    [[ $output == *"is whole"* ]]
+  done
+}
+
 @test "the seals that eight H200 were held against are whole" {
   local cut recorded=$top_srcdir/doc/results/h200-x8-2026-11
   for cut in 8x1x1 2x2x2; do
-    run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/runs"
+    run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/runs.jsonl"
     expect_status 0
     [[ $output == *" is whole"* && $output == *"$(grep "median error" "$recorded/sealed/$cut.txt")"* ]]
   done
@@ -213,7 +258,7 @@ END
   local cut recorded
   for recorded in "$top_srcdir/doc/results/h200-x4-2026-11" "$top_srcdir/doc/results/h200-x4-2026-11/repeated"; do
     for cut in 4x1x1 2x2x1; do
-      run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/runs"
+      run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/runs.jsonl"
       expect_status 0
       [[ $output == *" is whole"* && $output == *"$(grep "median error" "$recorded/sealed/$cut.txt")"* ]]
     done
@@ -223,11 +268,11 @@ END
 @test "six and eight hosts from one, two and four, as sealed and recorded: half within 10%, all in their intervals" {
   local cut recorded=$top_srcdir/doc/results/hosts-x8-2026-11
   for cut in 6x1x1 8x1x1; do
-    run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/later"
+    run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/later.jsonl"
     expect_status 0
     [[ $output == *"8 of 8 predicted, median error "[0-9].[0-9]"%"* && $output != *outside* ]]
   done
-  "$predict" --study "$recorded/runs" --comm "$recorded/paths.json" --per-host 1 -n 8 -p 8x1x1 --against "$recorded/later" --json hosts.json >/dev/null
+  "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --per-host 1 -n 8 -p 8x1x1 --against "$recorded/later.jsonl" --json hosts.json >/dev/null
   [ "$(json hosts.json '(lambda e: (len(e), e[8] < 0.05, e[15] < 0.2))(sorted(abs(q["error"]) for q in d["against"]["pairs"]))')" = "(16, True, True)" ]
   [ "$(json hosts.json 'd["model"]["per_host"], d["model"]["hosts_most"], d["config"]["left_aside"]')" = "1 4 0" ]
 }
@@ -235,7 +280,7 @@ END
 @test "what a fit should not believe is left out and named, with its file, until it is asked for" {
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11
   mkdir runs
-  cp "$recorded"/runs/*.json runs
+  recorded h200-x4-2026-11/runs.jsonl '*' runs/
   "$PYTHON" - <<'END'
 import json
 def changed(name, how):
@@ -286,9 +331,9 @@ END
 @test "a wrong run moves no prediction; where too little is left the reader is told what was there" {
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11 which
   mkdir right wrong
-  cp "$recorded"/runs/*.json right
+  recorded h200-x4-2026-11/runs.jsonl '*' right/
   rm right/strong-XL-3-p2p-*.json
-  cp "$recorded"/runs/*.json wrong
+  recorded h200-x4-2026-11/runs.jsonl '*' wrong/
   sed -i 's/"block": 120/"block": 1200/' wrong/strong-XL-3-p2p-*.json # ten times as fast as it was
   for which in right wrong; do "$predict" --study $which --comm "$recorded/paths.json" -s S,XL -n 4 --json $which.json >/dev/null; done
   "$PYTHON" -c 'import json; a, b = (json.load(open(f))["predictions"] for f in ("right.json", "wrong.json")); assert a == b'
@@ -297,7 +342,7 @@ END
   sed -i 's/"host": "vm"/"host": "other"/' few/*-2-*.json
   run "$predict" --study few --comm "$recorded/paths.json" -s S -n 2
   expect_status 3
-  [[ $output == *"no run of two ranks or more"*"warning: 1 run was left out (machines), few/strong-S-2-p2p-2x1x1.json: began on host other"*"--keep machines"* ]]
+  [[ $output == *"too little to predict from: 3 runs"*"warning: 1 run was left out (machines), few/strong-S-2-p2p-2x1x1.json: began on host other"*"--keep machines"* ]]
 }
 
 @test "paths and runs staged in different ways are no one study, nor is a model set beside the others" {
@@ -324,7 +369,7 @@ END
 
 @test "ranks beyond a host need a path between hosts: measured, or given" {
   local eight=$top_srcdir/doc/results/h200-x8-2026-11
-  eight() { "$predict" --study "$eight/runs" --comm "$eight/paths.json" --keep machines -s XL --scaling strong "$@"; }
+  eight() { "$predict" --study "$eight/runs.jsonl" --comm "$eight/paths.json" --keep machines -s XL --scaling strong "$@"; }
   run eight -x p2p -n 4096
   expect_status 3
   [[ $output == *"256 hosts, and the path between hosts by staged was never measured"* ]]
@@ -388,7 +433,7 @@ with open("paths.json", "w") as file:
     json.dump(paths, file)
 def make(folder, size, p, q, weak):
     m, n, k = (size[0] * p, size[1] * q, size[2]) if weak else size
-    width = min(k, 512)  # gemm-gpu's own on a CPU
+    width = min(k, 256)  # gemm-gpu's own on a CPU
     panels, rows, columns = k // width, -(-m // p), -(-n // q)
     multiply = 1e-6 + 1e-11 * rows * columns * width
     travel = (max(p, q) - 1) * 20e-6 + 4 * ((q - 1) * -(-width // q) * rows + (p - 1) * -(-width // p) * columns) / 5e9
@@ -438,11 +483,14 @@ for q in pairs:
     assert abs(q["predicted"] / truth[f"{q['scaling']}-{size}-{'x'.join(map(str, q['procs']))}"] - 1) < 0.08, q
 assert len(d["predictions"]) == 12
 for q in d["predictions"]:
-    assert q["low"] < q["seconds"] < q["high"] < 1.5 * q["low"], q
+    assert q["low"] < q["seconds"] < q["high"] < (1.5 if q["ranks"] < 8 else 2) * q["low"], q
     assert abs(q["gflops"] * q["seconds"] * 1e9 / (2 * q["m"] * q["n"] * q["k"]) - 1) < 1e-9, q
     times = q["procs"] if q["scaling"] == "weak" else (1, 1)
     assert (q["m"], q["n"], q["k"]) == (int(q["size"]) * times[0], int(q["size"]) * times[1], int(q["size"])), q
 END
+  run --separate-stderr "$predict" --model p.json -s 128,4096 -n 1
+  [[ $output == *": fewer multiply-adds a rank than any run"*": more multiply-adds a rank than any run"* ]]
+  [[ $output != *" points"* ]]
   "$predict" --study study --comm paths.json -s 512 -n 8 -p 2x4 --seal q.json >/dev/null
   run "$predict" --check q.json --against later
   expect_status 0
@@ -523,23 +571,37 @@ m["overlap"] = "yes"|overlap is neither
 m["ranks_most"] = -3|ranks_most is -3
 m["points"] = [10, 5]|points\[1\] is 5: allowed are 10
 m["spread"] = -1|spread is -1
-m["covariance"] = [[1]]; m["freedom"] = 5|covariance\[0\]\[1\] is missing
-del m["freedom"]; m["covariance"] = [[1]]|freedom is missing
+m["replicates"] = [[1]]; m["freedom"] = 5|replicates\[0\]\[1\] is missing
+m["replicates"] = [[1]]; del m["freedom"]|freedom is missing
+m["replicates"] = "24"|replicates is no list
+m["sizes"] = "L"|sizes is no list
+m["paths"][0]["staging"] = "by pigeons"|paths\[0\]\.staging is none that is known
+m["slabs_hidden"] = 1|slabs_hidden is neither
 END
 }
 
+@test "a model whose terms contradict each other predicts nothing, and says so" {
+  local change
+  for change in '["tile_points"] = 1e-320' '["terms"][1]["value"] = 0; m["terms"][0]["value"] = 0; m["terms"][2]["value"] = 1; m["cache_points"] = 1e9'; do
+    "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); m=d['model']; m$change; json.dump(d, sys.stdout)" "$top_srcdir/tests/golden/model.json" >changed.json
+    says 3 'nothing can be predicted: the model has .* s for it: its terms contradict each other' --model changed.json -s L -n 1
+    [ "$HAVE_SIMGRID" = 0 ] || { run "$top_builddir/himeno-sim" --model changed.json -s L -n 2 && [[ $status != 0 && $output == *"its terms contradict each other"* ]]; }
+  done
+}
+
 @test "too little is refused, and says what to measure" {
-  mkdir few && cp "$measured"/study/*-1.json few
-  run "$predict" --study few --comm "$measured/paths.json"
-  expect_status 3
-  [[ $output == *"no run of two ranks or more"* ]]
-  rm few/* && cp "$measured"/study/*-2.json few
+  mkdir few && cp "$measured"/study/*-2.json few
   run "$predict" --study few --comm "$measured/paths.json"
   expect_status 3
   [[ $output == *"measure himeno-gpu on one rank"* ]]
   run from_study -n 4 -p 1x2x2
   expect_status 3
   [[ $output == *"a run that cuts j"* ]]
+  rm few/*
+  recorded hosts-x8-2026-11/runs.jsonl 'strong-S-[12]-*' 'strong-64x32x64-[12]-*' few/ # without either size, or two ranks, nothing can be fitted
+  run "$predict" --study few --comm "$top_srcdir/doc/results/hosts-x8-2026-11/paths.json" --per-host 1 -n 2
+  expect_status 0
+  [[ $output == *"    0 of 16 predicted" && $output != *"0 of 0"* && $output != *"median error"* ]]
 }
 
 @test "bad input is one line with the right code" {

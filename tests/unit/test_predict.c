@@ -227,6 +227,14 @@ static void what_left_out_runs_show_widens_what_lies_beyond(void **state)
   assert_near(log(wide.high / wide.seconds), 0.3, 0.1);
   wide = predict(model, &ranks); /* twice twice as many */
   assert_true(log(wide.seconds / wide.low) > 0.4 && log(wide.seconds / wide.low) < 0.7);
+  struct geometry sends;
+  assert_int_equal(geometry_make(study.runs[1].global, study.runs[1].procs, 1, 1, 2, &sends), STATUS_OK);
+  for (int times = 4; times <= 16; times *= 4) { /* a size more has four times the bytes */
+    model->bytes_most = (sends.bytes[0] + sends.bytes[1]) / times;
+    wide = predict(model, &study.runs[1]);
+    assert_true(wide.extrapolated & BEYOND_BYTES);
+    assert_near(log(wide.high / wide.seconds), times == 4 ? 0.3 : 0.6, 0.1);
+  }
   study_free(&study);
   free(model);
 }
@@ -293,7 +301,7 @@ static void too_little_is_refused_with_what_to_measure(void **state)
   (void)state;
   random_state = 2;
   struct study empty = {.n = 0}, no_single = study_make(&plain, 2), one_size = study_make(&plain, 1),
-               no_paths = study_make(&plain, 2), few = study_make(&plain, 2), alone = study_make(&plain, 1);
+               no_paths = study_make(&plain, 2), few = study_make(&plain, 2);
   int kept = 0;
   for (int r = 0; r < no_single.n; r++)
     if (no_single.runs[r].ranks > 1) no_single.runs[kept++] = no_single.runs[r];
@@ -305,7 +313,33 @@ static void too_little_is_refused_with_what_to_measure(void **state)
   refuses(&one_size, &paths, "measure a smaller and a larger --size");
   refuses(&no_paths, &none, "comm-gpu -x staged");
   refuses(&few, &paths, "measure more sizes, ranks or cuts");
-  refuses(&alone, &paths, "no run of two ranks or more");
+}
+
+static void one_rank_predicts_two_with_what_the_paths_let_guess(void **state)
+{
+  struct study_paths paths = paths_make();
+  struct model *model = calloc(1, sizeof *model);
+  int inside = 0, n = 0;
+  (void)state;
+  random_state = 12;
+  struct study one = study_make(&plain, 1), two = study_make(&plain, 2);
+  for (size_t s = 0; s < SIZES; s++) study_add(&plain, s, 1, &one);
+  assert_int_equal(model_fit(&one, &paths, NULL, 1, model), STATUS_OK);
+  for (int r = 0; r < two.n; r++) {
+    const struct study_run *run = &two.runs[r];
+    if (run->ranks < 2 || run->procs[0] < 2) continue;
+    const struct model_time time = predict(model, run);
+    assert_true(time.extrapolated & BEYOND_RANKS);
+    if (time.interior > time.latency + time.bytes) assert_near(time.seconds, run->seconds, 0.05);
+    inside += time.low < run->seconds && run->seconds < time.high;
+    n++;
+  }
+  assert_true(n > 4 && inside == n);
+  for (int w = 0; w < model->paths.n; w++)
+    assert_true(model->spread > 0 && model->way_spread[w] == model->spread);
+  study_free(&one);
+  study_free(&two);
+  free(model);
 }
 
 static void a_cut_that_was_never_measured_is_refused(void **state)
@@ -346,6 +380,7 @@ int main(void)
       cmocka_unit_test(the_limiting_term_is_named),
       cmocka_unit_test(left_out_runs_are_predicted_and_told),
       cmocka_unit_test(too_little_is_refused_with_what_to_measure),
+      cmocka_unit_test(one_rank_predicts_two_with_what_the_paths_let_guess),
       cmocka_unit_test(a_cut_that_was_never_measured_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,6 +105,33 @@ static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **
   free(model);
 }
 
+/* Six ranks in a row: four sweeps a pass are made before an exchange that needs no host, and beside
+ * one that does. */
+static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
+{
+  static const struct {
+    const char *way;
+    int per_host, hidden;
+  } cases[] = {{"p2p", 6, 0}, {"ipc", 6, 0}, {"staged", 6, 1}, {"p2p", 2, 1}};
+  struct geometry g;
+  struct model_time time;
+  const struct study_way like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}};
+  struct study_paths paths = {3, {like, like, like}};
+  (void)state;
+  for (int w = 0; w < 3; w++) snprintf(paths.ways[w].name, sizeof paths.ways[w].name, "%s", cases[w].way);
+  struct model *model = model_of(&paths);
+  model->depth = 4;
+  model->slabs_hidden = 1;
+  model->value[TERM_PASS] = 1e-3;
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    assert_int_equal(geometry_make(row, in_a_row, 4, 1, cases[c].per_host, &g), STATUS_OK);
+    assert_int_equal(model_predict(model, &g, cases[c].way, &as_measured, &time), STATUS_OK);
+    assert_true(time.latency + time.bytes > 1e-6 && time.boundary == 0);
+    assert_near(time.seconds, 1e-3 + (cases[c].hidden ? 0 : time.latency + time.bytes), 1e-9);
+  }
+  free(model);
+}
+
 /* A rank's own bytes are few and its host's many: what it sends to others is longer, though it has
  * less of the bandwidth's factor. */
 static void the_slower_path_is_told_by_what_its_bytes_cost(void **state)
@@ -167,6 +194,7 @@ int main(void)
       cmocka_unit_test(the_busiest_rank_is_counted),
       cmocka_unit_test(the_slowest_rank_decides_and_ways_carry_bytes_at_once),
       cmocka_unit_test(pairs_apart_go_by_staged_and_what_no_one_measured_is_refused),
+      cmocka_unit_test(several_sweeps_a_pass_hide_no_exchange_by_p2p),
       cmocka_unit_test(the_slower_path_is_told_by_what_its_bytes_cost),
       cmocka_unit_test(the_quantiles_of_student_are_those_of_the_tables),
       cmocka_unit_test(the_worst_error_is_the_largest_whatever_its_sign),

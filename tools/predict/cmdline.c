@@ -15,7 +15,7 @@ enum { STUDY = 1, MODEL = 2, PREDICTION = STUDY | MODEL, CHECK = 4 };
 static const struct option_spec options[] = {
     {"study", 0, PREDICTION, OPTION_INPUT(study, "FOLDER"),
      "JSON documents of himeno-gpu, or of gemm-gpu with one product over all ranks, a run each: one rank "
-     "and more, small and large sizes.",
+     "and more, small and large sizes. Or a FILE.jsonl of them: lines with \"name\" and \"document\".",
      .group = "What was measured"},
     {"comm", 0, PREDICTION, OPTION_INPUT(comm, "FILE"), "The JSON document of comm-gpu."},
     {"model", 0, PREDICTION, OPTION_INPUT(model, "FILE"),

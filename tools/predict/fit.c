@@ -28,7 +28,7 @@
 /* Candidates for the points of a tile: doubled from here. */
 #define TILE_LEAST    64
 #define TILE_STEPS    4
-#define FREEDOM_LEAST 2.0
+#define FREEDOM_LEAST 1.5
 #define QUANTILE_90   1.645
 
 static int group_of(const struct sample *s)
@@ -115,7 +115,7 @@ static double error_of(const struct fitting *f, const struct sample *s)
 {
   struct model_parts parts;
   model_parts_make(f->model, &s->geometry, s->way, &parts);
-  return log(fmax(model_parts_seconds(&parts, s->geometry.overlap), 1e-12) / s->run->seconds);
+  return log(fmax(model_parts_seconds(&parts), 1e-12) / s->run->seconds);
 }
 
 /* A loss that is the square of small errors and grows like large ones themselves; what is returned
@@ -293,6 +293,7 @@ static double spread_of(const struct fitting *f, int group, double freedom)
 {
   int n;
   double noise = 0, quantile = errors_quantile(f, group, 0.9, &n);
+  if (n == 0 && group >= 0) return spread_of(f, -1, freedom);
   for (int s = 0; s < f->n; s++)
     if (group < 0 || group_of(&f->samples[s]) == group) noise += f->samples[s].run->noise / fmax(n, 1);
   return fmax(quantile / QUANTILE_90 * sqrt(f->n / fmax(freedom, 1)), noise);

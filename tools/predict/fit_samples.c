@@ -13,13 +13,13 @@
 static status_t way_add(const char *name, const struct study_paths *paths, struct model *model)
 {
   if (model_way(model, name) >= 0) return STATUS_OK;
-  const struct study_way *way = study_way_find(paths, name);
-  if (!way)
+  const int way = study_way(paths, name);
+  if (way < 0)
     return log_fail(STATUS_ENVIRONMENT,
                     "the study has runs by %s, and there are no parameters of it: run mpirun -np 2 "
                     "comm-gpu -x %s --json FILE",
                     name, name);
-  model->paths.ways[model->paths.n++] = *way;
+  model->paths.ways[model->paths.n++] = paths->ways[way];
   return STATUS_OK;
 }
 
@@ -44,6 +44,10 @@ status_t fit_ways_choose(const struct study *study, const struct study_paths *pa
     if (run->hosts > 1 && model_within_hosts(run->transport))
       RETURN_IF_FAILED(way_add("staged", paths, model));
   }
+  /* of one rank alone: by what comm-gpu measured, where "copy" is no transport's */
+  for (int w = 0, alone = model->paths.n == 0; w < paths->n && alone; w++)
+    if (strcmp(paths->ways[w].name, "copy") != 0)
+      RETURN_IF_FAILED(way_add(paths->ways[w].name, paths, model));
   model->columns = TERMS + WAY_TERMS * model->paths.n;
   return STATUS_OK;
 }
@@ -100,6 +104,7 @@ void fit_range_note(const struct fitting *f, struct model *model)
     model_list(&model->sizes, run->size);
     if (run->ranks > 1) model_list(&model->cuts, study_cut_text(run->procs, cut));
   }
+  if (model->ranks_most == 1) model->seen[TERM_SLAB_I] = 1; /* no term is of whole planes alone */
 }
 
 status_t fit_enough_check(const struct fitting *f, const struct model *model)
@@ -117,10 +122,5 @@ status_t fit_enough_check(const struct fitting *f, const struct model *model)
                     "cost of a %s and "
                     "that of a %s cannot be told apart; measure a smaller and a larger --size",
                     model->points_most, point, work, point);
-  if (model->paths.n == 0)
-    return log_fail(
-        STATUS_ENVIRONMENT,
-        "too little to predict from: no run of two ranks or more; measure %s and comm-gpu on two ranks",
-        program);
   return STATUS_OK;
 }

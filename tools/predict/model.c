@@ -12,18 +12,12 @@
 
 /* Sizes are this many times apart in points: what a size beyond the measured ones is worth. */
 #define POINTS_OF_SIZES 8.0
+#define BYTES_OF_SIZES  4.0
 /* 90% of runs lie between the 5% and the 95% quantile. */
 #define QUANTILE 0.95
 
 const char *const model_program_names[STUDY_PROGRAMS] = {"himeno-gpu", "gemm-gpu"};
 const char *const model_kind_names[KINDS] = {"ranks", "size", "cut"};
-
-int model_way(const struct model *model, const char *transport)
-{
-  for (int w = 0; w < model->paths.n; w++)
-    if (strcmp(model->paths.ways[w].name, transport) == 0) return w;
-  return -1;
-}
 
 const char *model_term_name(const struct model *model, int column, char text[96])
 {
@@ -123,20 +117,22 @@ static double slabs_time(const struct model *model, const struct geometry *g)
 
 void model_parts_make(const struct model *model, const struct geometry *g, int way, struct model_parts *parts)
 {
-  *parts = (struct model_parts){.interior = interior_time(model, g)};
+  *parts = (struct model_parts){.interior = interior_time(model, g), .overlap = g->overlap};
   if (way < 0) return;
   const struct model_route route = model_route(model, g->hosts, way);
   const int mixed = route.way[STUDY_OTHER_HOST] != way;
+  const char *apart = model->paths.ways[route.way[STUDY_OTHER_HOST]].name;
   const double *value = model->value + model_way_column(route.way[STUDY_OTHER_HOST], 0);
   if (model->slabs_hidden)
     parts->interior += slabs_time(model, g) / g->depth;
   else
     parts->boundary += slabs_time(model, g);
   paths_time(model, g, &route, parts);
-  if (model_at_once(model->paths.ways[route.way[STUDY_OTHER_HOST]].name)) {
-    parts->chain = g->slabs > 0
-                       ? g->rounds * (value[WAY_SLAB] + value[WAY_ROOT] * sqrt(g->slab_points[2])) / g->depth
-                       : 0;
+  /* several sweeps a pass go before an exchange that needs no host, as in himeno/solver */
+  if (g->depth > 1 && model_within_hosts(apart)) parts->overlap = 0;
+  if (model_at_once(apart)) {
+    if (g->slabs > 0 && g->depth == 1)
+      parts->chain = g->rounds * (value[WAY_SLAB] + value[WAY_ROOT] * sqrt(g->slab_points[2]));
   } else {
     parts->boundary += value[WAY_SLAB] * g->slabs;
     parts->latency +=
@@ -146,22 +142,33 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
   parts->reduction = model->value[TERM_REDUCE] + model->value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 
-double model_parts_seconds(const struct model_parts *p, double overlap)
+double model_parts_seconds(const struct model_parts *p)
 {
   const double exchange = p->chain + p->latency + p->bytes;
-  return overlap * fmax(p->interior, exchange) + (1 - overlap) * (p->interior + exchange) + p->boundary +
-         p->synchronisation + p->reduction;
+  return p->overlap * fmax(p->interior, exchange) + (1 - p->overlap) * (p->interior + exchange) +
+         p->boundary + p->synchronisation + p->reduction;
+}
+
+status_t model_parts_check(const struct model_parts *p)
+{
+  const double seconds = model_parts_seconds(p);
+  if (p->interior >= 0 && seconds > 0 && isfinite(seconds)) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "the model has %g s for it: its terms contradict each other", seconds);
 }
 
 /* ---- prediction ---- */
 
-static void scale_parts(const struct model_scale *scale, struct model_parts *parts)
+static struct model_parts parts_of(const struct model *model, const struct geometry *g, int way,
+                                   const struct model_scale *scale)
 {
-  parts->interior *= scale->compute;
-  parts->boundary *= scale->compute;
-  parts->chain *= scale->compute;
-  parts->latency *= scale->exchange;
-  parts->bytes *= scale->exchange;
+  struct model_parts parts;
+  model_parts_make(model, g, way, &parts);
+  parts.interior *= scale->compute;
+  parts.boundary *= scale->compute;
+  parts.chain *= scale->compute;
+  parts.latency *= scale->exchange;
+  parts.bytes *= scale->exchange;
+  return parts;
 }
 
 static int beyond(const struct model *model, const struct geometry *g, int way)
@@ -218,13 +225,13 @@ status_t model_paths_check(const struct model *model, const struct geometry *g, 
   return STATUS_OK;
 }
 
-static const char *limit_name(const struct model_time *t, double overlap)
+static const char *limit_name(const struct model_time *t)
 {
   double exchange = t->latency + t->bytes, largest = t->boundary;
   const char *name = "boundary";
-  if ((overlap == 0 || t->interior >= exchange) && t->interior >= largest)
+  if ((t->overlap == 0 || t->interior >= exchange) && t->interior >= largest)
     largest = t->interior, name = "interior";
-  if ((overlap == 0 || t->interior < exchange) && exchange >= largest)
+  if ((t->overlap == 0 || t->interior < exchange) && exchange >= largest)
     largest = exchange, name = t->latency > t->bytes ? "exchange latency" : "exchange bandwidth";
   if (t->synchronisation > largest) largest = t->synchronisation, name = "synchronisation";
   if (t->reduction > largest) name = "reduction";
@@ -236,81 +243,55 @@ static const char *limit_name(const struct model_time *t, double overlap)
 static double seconds_of(const struct model *model, const struct geometry *g, int way,
                          const struct model_scale *scale)
 {
-  struct model_parts parts;
-  model_parts_make(model, g, way, &parts);
-  scale_parts(scale, &parts);
-  return model_parts_seconds(&parts, g->overlap);
+  const struct model_parts parts = parts_of(model, g, way, scale);
+  return model_parts_seconds(&parts);
 }
 
 /* All that goes between ranks took so many times as long: how far a sweep is off, as logarithm. */
 double model_shift(const struct model *model, const struct geometry *g, int way,
                    const struct model_scale *scale, double times)
 {
-  struct model_parts parts;
-  model_parts_make(model, g, way, &parts);
-  scale_parts(scale, &parts);
-  const double before = model_parts_seconds(&parts, g->overlap);
+  struct model_parts parts = parts_of(model, g, way, scale);
+  const double before = model_parts_seconds(&parts);
   parts.chain *= times;
   parts.latency *= times;
   parts.bytes *= times;
   parts.synchronisation *= times;
   parts.reduction *= times;
-  return fabs(log(model_parts_seconds(&parts, g->overlap) / before));
+  return fabs(log(model_parts_seconds(&parts) / before));
 }
 
-/* Variance of the logarithm of a prediction over the replicates, about itself. */
-static double replicates_variance(const struct model *model, const struct geometry *g, int way,
-                                  const struct model_scale *scale, double seconds)
+/* Variance of the logarithm of a prediction about itself, over the replicates. */
+static double variance_of(const struct model *model, const struct geometry *g, int way,
+                          const struct model_scale *scale, double seconds)
 {
   struct model *other = malloc(sizeof *other);
-  double squares = 0;
+  double sum = 0;
   if (!other) return 0;
   *other = *model;
   for (int r = 0; r < model->n_replicates; r++) {
     memcpy(other->value, model->replicate[r].value, sizeof other->value);
     other->cache_points = model->replicate[r].cache_points;
-    squares += pow(log(seconds_of(other, g, way, scale) / seconds), 2);
+    sum += pow(log(seconds_of(other, g, way, scale) / seconds), 2);
   }
   free(other);
-  return squares / model->n_replicates;
+  return sum / fmax(model->n_replicates, 1);
 }
 
-/* Of a model of before, by its covariance: how much each term's value counts is told by a change
- * of it. */
-static double covariance_variance(const struct model *model, const struct geometry *g, int way,
-                                  const struct model_scale *scale, double seconds)
+/* The way of pairs on different hosts. */
+static int way_apart(const struct model *model, const struct geometry *g, int way)
 {
-  struct model *other = malloc(sizeof *other);
-  double slope[MODEL_COLUMNS_MAX] = {0};
-  if (!other) return 0;
-  *other = *model;
-  for (int c = 0; c < model->columns; c++) {
-    const double step = model->value[c] > 0 ? 1e-6 * model->value[c] : 0;
-    if (step == 0) continue;
-    other->value[c] += step;
-    slope[c] = (seconds_of(other, g, way, scale) - seconds) / step;
-    other->value[c] = model->value[c];
-  }
-  free(other);
-  return pow(model->spread / seconds, 2) *
-         student_variance(model->covariance, model->columns, MODEL_COLUMNS_MAX, slope);
+  return model_route(model, g->hosts, way).way[STUDY_OTHER_HOST];
 }
 
-/* The larger of the ways that carry messages of it. */
-static double spread_of(const struct model *model, const struct geometry *g, int way)
-{
-  if (way < 0) return model->spread;
-  const struct model_route route = model_route(model, g->hosts, way);
-  return fmax(model->way_spread[way], model->way_spread[route.way[STUDY_OTHER_HOST]]);
-}
-
+/* The larger spread of the ways that carry messages of it. */
 double model_half(const struct model *model, const struct geometry *g, int way,
                   const struct model_scale *scale, const struct model_time *t)
 {
-  const double spread = spread_of(model, g, way);
-  const double parameters =
-      (model->n_replicates > 0 ? replicates_variance : covariance_variance)(model, g, way, scale, t->seconds);
-  return student_quantile(QUANTILE, model->freedom) * sqrt(spread * spread + parameters);
+  const double spread =
+      way < 0 ? model->spread : fmax(model->way_spread[way], model->way_spread[way_apart(model, g, way)]);
+  return student_quantile(QUANTILE, model->freedom) *
+         sqrt(spread * spread + variance_of(model, g, way, scale, t->seconds));
 }
 
 int model_is_listed(const struct model_names *names, const char *name)
@@ -335,7 +316,10 @@ void model_beyonds(const struct model *model, const struct geometry *g, const ch
                hosts = log2((double)g->hosts / model->hosts_most),
                points = fmax(log2(model->points_least / g->points), log2(g->points / model->points_most));
   beyond[KIND_RANKS] = sqrt(fmax(ranks, 0) + fmax(hosts, 0)); /* each doubling errs by itself */
+  const double bytes = g->bytes[0] + g->bytes[1];
   beyond[KIND_SIZE] = fmax(points / log2(POINTS_OF_SIZES), 0);
+  if (bytes > 1.001 * model->bytes_most && model->bytes_most > 0)
+    beyond[KIND_SIZE] = fmax(beyond[KIND_SIZE], log2(bytes / model->bytes_most) / log2(BYTES_OF_SIZES));
   if (size && model->sizes.n > 0 && !model_is_listed(&model->sizes, size))
     beyond[KIND_SIZE] = fmax(beyond[KIND_SIZE], 1);
   beyond[KIND_CUT] = model->cuts.n > 0 && g->ranks > 1 && !model_is_listed(&model->cuts, cut);
@@ -352,10 +336,8 @@ void model_interval(const struct model *model, const struct geometry *g, const c
   double squares = pow(model_half(model, g, way, scale, t), 2);
   model_beyonds(model, g, size, beyond);
   for (int kind = 0; kind < KINDS; kind++) {
-    off[kind] = way < 0 ? model->off[kind] : model->way_off[way][kind];
-    if (way >= 0)
-      off[kind] =
-          fmax(off[kind], model->way_off[model_route(model, g->hosts, way).way[STUDY_OTHER_HOST]][kind]);
+    off[kind] = way < 0 ? model->off[kind]
+                        : fmax(model->way_off[way][kind], model->way_off[way_apart(model, g, way)][kind]);
     if (kind != KIND_RANKS) squares += pow(off[kind] * beyond[kind], 2);
   }
   const double times = exp(off[KIND_RANKS] * beyond[KIND_RANKS]);
@@ -368,7 +350,6 @@ void model_interval(const struct model *model, const struct geometry *g, const c
 status_t model_predict(const struct model *model, const struct geometry *g, const char *transport,
                        const struct model_scale *scale, struct model_time *time)
 {
-  struct model_parts parts;
   int way = g->neighbours > 0 ? model_way(model, transport) : -1;
   if (g->neighbours > 0 && way < 0)
     return log_fail(STATUS_ENVIRONMENT,
@@ -377,17 +358,18 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
                     transport, transport, transport);
   if (way >= 0) RETURN_IF_FAILED(model_paths_check(model, g, way));
   RETURN_IF_FAILED(seen_check(model, g, way, transport));
-  model_parts_make(model, g, way, &parts);
-  scale_parts(scale, &parts);
-  struct model_time t = {.seconds = model_parts_seconds(&parts, g->overlap),
+  const struct model_parts parts = parts_of(model, g, way, scale);
+  RETURN_IF_FAILED(model_parts_check(&parts));
+  struct model_time t = {.seconds = model_parts_seconds(&parts),
                          .interior = parts.interior,
                          .latency = parts.chain + parts.latency,
                          .bytes = parts.bytes,
                          .boundary = parts.boundary,
                          .synchronisation = parts.synchronisation,
                          .reduction = parts.reduction,
+                         .overlap = parts.overlap,
                          .extrapolated = beyond(model, g, way)};
-  t.limit = limit_name(&t, g->overlap);
+  t.limit = limit_name(&t);
   *time = t;
   return STATUS_OK;
 }

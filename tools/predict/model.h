@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The performance model: seconds a sweep = max(interior, exchange) + boundary +
- * synchronisation + reduction.
+ * \brief The performance model: seconds a sweep = max(interior, exchange) + reduction.
  *
  *     interior        = a + t·V − g·V·exp(−V/C) + u·idle + β_k·(points of slabs across k)
  *                       V points; each takes the place of one of the cache's C at random, so that
@@ -17,10 +16,11 @@
  *                       s + r·√(points of slabs across k) + latency + B / bandwidth
  *     reduction       = κ·log2(ranks)
  *
- * Without overlap interior and exchange add. A product of gemm-gpu has multiply-adds for points and
- * a launch a panel, each a; its exchange is all panels' steps, a latency each (by p2p s too), and
- * panels but the first travel beside the one before: of N panels a share of 1 − 1/N of the time is
- * that of the longer of both, the rest their sum. Nothing of it is cache, tiles or slabs.
+ * Without overlap interior and exchange add, as with several sweeps a pass where no host takes part
+ * in the exchange. A product of gemm-gpu has multiply-adds for points and a launch a panel, each a;
+ * its exchange is all panels' steps, a latency each (by p2p s too), and panels but the first travel
+ * beside the one before: of N panels a share of 1 − 1/N of the time is that of the longer of both,
+ * the rest their sum. Nothing of it is cache, tiles or slabs.
  *
  * Models of before held slabs for work of their own, before the exchange: those have boundary =
  * slabs·s + points·β_d, synchronisation σ and reduction ρ. */
@@ -95,17 +95,15 @@ struct model {
   double error[MODEL_COLUMNS_MAX]; /**< standard errors */
   int seen[MODEL_COLUMNS_MAX];     /**< runs told something of it */
   /* what the interval needs; without an interval freedom is 0 */
-  /** the fit made again with configurations drawn at random; models of before have a covariance
-   * instead, in units of spread² */
+  /** the fit made again with configurations drawn at random; models of before have none */
   int n_replicates;
   struct model_values replicate[MODEL_REPLICATES];
-  double covariance[MODEL_COLUMNS_MAX * MODEL_COLUMNS_MAX];
   /** relative error of one run about the model */
   double spread;
   double way_spread[STUDY_WAYS_MAX]; /**< of runs by each way */
   double freedom;                    /**< degrees of freedom behind it */
   /** What an interval must have more, as logarithm, beyond what was measured: so far were runs off
-   * that were left out. In a document of before only that of ranks; 0 if unknown. */
+   * that were left out; 0 if unknown. */
   double off[KINDS], way_off[STUDY_WAYS_MAX][KINDS];
   /* the range that was measured */
   int runs, ranks_most, hosts_most, depth, overlap;
@@ -124,6 +122,7 @@ struct model_scale {
 struct model_time {
   double seconds, low, high; /**< low and high: 90% of runs lie between; 0 without an interval */
   double interior, latency, bytes, boundary, synchronisation, reduction;
+  double overlap;    /**< as in struct model_parts */
   const char *limit; /**< the term that costs most */
   int extrapolated;  /**< enum model_beyond, or-ed */
 };
@@ -182,14 +181,19 @@ static inline int model_way_column(int way, enum model_way_term term)
  * beside the interior. */
 struct model_parts {
   double interior, boundary, chain, latency, bytes, synchronisation, reduction;
+  double overlap; /**< as in struct geometry, but 0 where several sweeps a pass go by p2p */
 };
 
 /** \brief The parts of a geometry; \a way is the place of its transport, −1 without neighbours. */
 void model_parts_make(const struct model *model, const struct geometry *geometry, int way,
                       struct model_parts *parts);
 
-/** \brief The whole sweep or product; \a overlap as in struct geometry. */
-double model_parts_seconds(const struct model_parts *parts, double overlap);
+/** \brief The whole sweep or product. */
+double model_parts_seconds(const struct model_parts *parts);
+
+/** \brief Whether that is a time: STATUS_ENVIRONMENT, since a model read from a document may have
+ * terms that contradict each other. */
+status_t model_parts_check(const struct model_parts *parts);
 
 /** \brief Whether one launch computes all slabs, sends all messages and waits for all halos, as
  * p2p's does: then the slabs' launch is a part of the exchange, a further message costs only its
@@ -197,7 +201,10 @@ double model_parts_seconds(const struct model_parts *parts, double overlap);
 int model_at_once(const char *transport);
 
 /** \brief Block of a transport's columns; −1 if it has none. */
-int model_way(const struct model *model, const char *transport);
+static inline int model_way(const struct model *model, const char *transport)
+{
+  return study_way(&model->paths, transport);
+}
 
 /** \brief Whether a transport needs its peer's memory, so that himeno-gpu takes another between
  * hosts. */
@@ -231,7 +238,7 @@ json_t *model_json(const struct model *model);
 /** \brief The `handover` that one of its `paths` tells; −1: none. */
 int model_staging(const json_t *path);
 
-/** \brief Reads the `model` of a document of himeno-predict. Without covariance it predicts without
+/** \brief Reads the `model` of a document of himeno-predict. Without replicates it predicts without
  * an interval. STATUS_ENVIRONMENT, or STATUS_USAGE, naming the first field that is wrong: also
  * where it is not of \a kernel (NULL: of any). */
 status_t model_json_read(const char *path, const char *kernel, struct model *model);

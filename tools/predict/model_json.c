@@ -129,7 +129,6 @@ json_t *model_json(const struct model *model)
 #define POINTS_MOST    1e18
 #define SPREAD_MOST    10.0
 #define DEPTH_MOST     1024.0
-#define SPREAD_TO_90   1.645
 
 /** A document being read: the first thing that is wrong with it is told, once. */
 struct reader {
@@ -167,6 +166,14 @@ static int flag(struct reader *reader, const char *where, const json_t *object, 
   return json_is_true(found);
 }
 
+/* A list that documents of before lack; NULL: none. */
+static const json_t *list(struct reader *reader, const json_t *object, const char *key)
+{
+  const json_t *found = json_object_get(object, key);
+  if (found && !json_is_null(found) && !json_is_array(found)) wrong(reader, "", key, "is no list");
+  return found;
+}
+
 int model_staging(const json_t *path)
 {
   const char *told = json_string_value(json_object_get(path, "staging"));
@@ -175,11 +182,10 @@ int model_staging(const json_t *path)
   return -1;
 }
 
-/* A document of before has that of ranks alone, as a spread and not as the width of 90%. */
-static void off_read(struct reader *reader, const char *where, const json_t *object, double off[KINDS])
+/* None in a document of before. */
+static void off_read(struct reader *reader, const json_t *object, double off[KINDS])
 {
   const json_t *told = json_object_get(object, "off");
-  off[KIND_RANKS] = number(reader, where, object, "far_spread", 0, SPREAD_MOST) * (told ? 1 : SPREAD_TO_90);
   for (int kind = 0; kind < KINDS && told; kind++)
     off[kind] = number(reader, "off", told, model_kind_names[kind], 0, SPREAD_MOST);
 }
@@ -198,8 +204,11 @@ static void path_read(struct reader *reader, const json_t *path, size_t p, struc
     snprintf(way->name, sizeof way->name, "%s", name);
   model->paths.n++;
   way->handover = model_staging(path);
+  if (way->handover < 0 && json_object_get(path, "staging") &&
+      !json_is_null(json_object_get(path, "staging")))
+    wrong(reader, where, "staging", "is none that is known");
   model->way_spread[p] = number(reader, where, path, "spread", 0, SPREAD_MOST);
-  off_read(reader, where, path, model->way_off[p]);
+  off_read(reader, path, model->way_off[p]);
   for (int w = 0; w < STUDY_WHERES; w++) {
     const json_t *fit = json_object_get(path, where_names[w]);
     if (!fit || json_is_null(fit)) continue;
@@ -253,22 +262,6 @@ static void terms_read(struct reader *reader, const json_t *terms, struct model 
   if (json_array_size(terms) != next) wrong(reader, "terms", "", "are more than the paths have");
 }
 
-/* Of a model of before, whose ways have a term less. */
-static void covariance_read(struct reader *reader, const json_t *rows, struct model *model)
-{
-  char where[64];
-  const int n = TERMS + (WAY_TERMS - 1) * model->paths.n;
-  for (int c = 0; c < n; c++)
-    for (int d = 0; d < n; d++) {
-      const int row = c < TERMS ? c : c + (c - TERMS) / (WAY_TERMS - 1),
-                column = d < TERMS ? d : d + (d - TERMS) / (WAY_TERMS - 1);
-      snprintf(where, sizeof where, "covariance[%d][%d]", c, d);
-      model->covariance[row * MODEL_COLUMNS_MAX + column] =
-          number(reader, where, json_array_get(json_array_get(rows, (size_t)c), (size_t)d), "",
-                 c == d ? 0 : -1e30, 1e30);
-    }
-}
-
 static void replicates_read(struct reader *reader, const json_t *rows, struct model *model)
 {
   char where[64];
@@ -288,22 +281,18 @@ static void replicates_read(struct reader *reader, const json_t *rows, struct mo
   model->n_replicates = (int)n;
 }
 
-/* What the interval is made of; without either there is none. */
+/* What the interval is made of. Models of before had a covariance, whose intervals held too few. */
 static void interval_read(struct reader *reader, const json_t *json, struct model *model)
 {
-  const json_t *covariance = json_object_get(json, "covariance"),
-               *replicates = json_object_get(json, "replicates");
-  if (!json_is_array(covariance) && json_array_size(replicates) == 0) return;
+  const json_t *replicates = list(reader, json, "replicates");
+  if (json_array_size(replicates) == 0) return;
   model->freedom = number(reader, "", json, "freedom", 0, COUNT_MOST);
-  if (json_is_array(covariance))
-    covariance_read(reader, covariance, model);
-  else
-    replicates_read(reader, replicates, model);
+  replicates_read(reader, replicates, model);
 }
 
 static void names_read(struct reader *reader, const json_t *json, const char *key, struct model_names *names)
 {
-  const json_t *texts = json_object_get(json, key);
+  const json_t *texts = list(reader, json, key);
   if (json_array_size(texts) > MODEL_MEASURED) wrong(reader, key, "", "are too many");
   for (size_t t = 0; t < json_array_size(texts); t++) {
     const char *text = json_string_value(json_array_get(texts, t));
@@ -334,7 +323,7 @@ static void range_read(struct reader *reader, const json_t *json, struct model *
   model->cache_points = number(reader, "", json, "cache_points", 0, POINTS_MOST);
   model->tile_points = number(reader, "", json, "tile_points", 0, POINTS_MOST);
   model->spread = number(reader, "", json, "spread", 0, SPREAD_MOST);
-  off_read(reader, "", json, model->off);
+  off_read(reader, json, model->off);
   model->runs = (int)number(reader, "", json, "runs", 0, COUNT_MOST);
   model->ranks_most = (int)number(reader, "", json, "ranks_most", 1, COUNT_MOST);
   model->hosts_most = (int)number(reader, "", json, "hosts_most", 1, COUNT_MOST);
@@ -375,7 +364,7 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   struct reader reader = {path, schema_check(path, document)};
   const json_t *json = json_object_get(document, "model");
   memset(model, 0, sizeof *model);
-  model->slabs_hidden = json_is_true(json_object_get(json, "slabs_hidden"));
+  model->slabs_hidden = json_object_get(json, "slabs_hidden") && flag(&reader, "", json, "slabs_hidden");
   program_read(&reader, json, model);
   paths_read(&reader, json_object_get(json, "paths"), model);
   model->columns = TERMS + WAY_TERMS * model->paths.n;

@@ -91,14 +91,17 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
 }
 
 /* What cannot be predicted says why, and the others go on. */
-static void point_try(const struct predict *p, struct predict_point *point)
+static struct predict_point point_try(const struct predict *p, const struct grid_size *size,
+                                      const char *transport, int weak, int ranks)
 {
+  struct predict_point point = {.size = *size, .weak = weak, .ranks = ranks};
+  snprintf(point.transport, sizeof point.transport, "%s", transport);
   log_hold(1);
-  point->predicted = point_predict(p, point) == STATUS_OK;
-  snprintf(point->why, sizeof point->why, "%s", log_held());
-  point->why[strcspn(point->why, "\n")] = '\0';
+  point.predicted = point_predict(p, &point) == STATUS_OK;
+  snprintf(point.why, sizeof point.why, "%.*s", (int)strcspn(log_held(), "\n"), log_held());
   log_drop();
   log_hold(0);
+  return point;
 }
 
 /* ---- all that are asked for ---- */
@@ -143,12 +146,8 @@ static void defaults_fill(struct predict *p)
 
 static void series_add(struct predict *p, const struct grid_size *size, const char *transport, int weak)
 {
-  for (int n = 0; n < p->config.ranks.n; n++) {
-    struct predict_point *point = &p->points[p->n++];
-    *point = (struct predict_point){.size = *size, .weak = weak, .ranks = p->config.ranks.list[n]};
-    snprintf(point->transport, sizeof point->transport, "%s", transport);
-    point_try(p, point);
-  }
+  for (int n = 0; n < p->config.ranks.n; n++)
+    p->points[p->n++] = point_try(p, size, transport, weak, p->config.ranks.list[n]);
 }
 
 static void end_find(struct predict *p, const struct grid_size *size, const char *transport)
@@ -157,9 +156,7 @@ static void end_find(struct predict *p, const struct grid_size *size, const char
   *end = (struct predict_end){.size = *size};
   snprintf(end->transport, sizeof end->transport, "%s", transport);
   for (int n = 1; n <= SEARCH_RANKS; n *= 2) {
-    struct predict_point point = {.size = *size, .ranks = n};
-    snprintf(point.transport, sizeof point.transport, "%s", transport);
-    point_try(p, &point);
+    const struct predict_point point = point_try(p, size, transport, 0, n);
     if (!point.predicted) break;
     end->searched_ranks = n;
     if (n == 1 || point.time.seconds < end->fastest_seconds) {
@@ -261,13 +258,6 @@ status_t predict_run(struct predict *p)
   defaults_fill(p);
   RETURN_IF_FAILED(points_make(p));
   return p->config.against ? against_make(p) : STATUS_OK;
-}
-
-struct explained predict_explain(const struct predict *p, const struct validate_table *table,
-                                 const struct validate_pair *pair)
-{
-  const int left_out = table == &p->validation;
-  return explain(pair, &p->study, left_out ? &p->study : &p->beside, left_out, &p->model);
 }
 
 void predict_close(struct predict *p)

@@ -8,8 +8,8 @@
 
 #include "base/options.h"
 #include "base/sha256.h"
-#include "tools/predict/explain.h"
 #include "tools/predict/lists.h"
+#include "tools/predict/validate.h"
 
 enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
 
@@ -82,7 +82,8 @@ status_t predict_within(const struct predict *predict);
  * changed after the run: sorted keys, no blanks, reals of 15 digits. */
 status_t predict_seal(json_t *document, char hash[SHA256_TEXT]);
 
-/** What an extrapolation goes beyond: in documents, and for people. */
+/** What an extrapolation goes beyond: in documents, and for people, of points a rank alone whether
+ * they are fewer or more. */
 struct predict_beyond {
   enum model_beyond what;
   const char *name, *text;
@@ -90,7 +91,14 @@ struct predict_beyond {
 #define PREDICT_BEYONDS 7
 extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 
-/** \brief What sets apart a pair of one of the tables of \a predict. */
+/** What sets a run apart that is outside its interval, or further off than is hoped for. */
+struct explained {
+  /** NULL: as near as is hoped for; "not explained" where the data tell nothing */
+  const char *cause;
+  char why[STUDY_WHY];
+};
+
+/** \brief That of a pair of one of the tables of \a predict. */
 struct explained predict_explain(const struct predict *predict, const struct validate_table *table,
                                  const struct validate_pair *pair);
 

@@ -11,8 +11,8 @@
 const struct predict_beyond predict_beyonds[PREDICT_BEYONDS] = {
     {BEYOND_RANKS, "ranks", "more ranks than any run"},
     {BEYOND_HOSTS, "hosts", "more hosts than any run"},
-    {BEYOND_SMALL, "fewer points", "fewer points a rank than any run"},
-    {BEYOND_LARGE, "points", "more points a rank than any run"},
+    {BEYOND_SMALL, "fewer points", "fewer"},
+    {BEYOND_LARGE, "points", "more"},
     {BEYOND_BYTES, "bytes", "more bytes in an exchange than any run"},
     {BEYOND_PASS, "sweeps a pass", "another number of sweeps a pass than the runs'"},
     {BEYOND_HOST, "one host",
@@ -79,10 +79,10 @@ static json_t *config_json(const struct predict *p)
   return o;
 }
 
-static json_t *terms_json(const struct model_time *t, double overlap)
+static json_t *terms_json(const struct model_time *t)
 {
   const double exchange = t->latency + t->bytes,
-               exposed = overlap * fmax(exchange - t->interior, 0) + (1 - overlap) * exchange;
+               exposed = t->overlap * fmax(exchange - t->interior, 0) + (1 - t->overlap) * exchange;
   json_t *o = json_object();
   object_real(o, "interior", t->interior);
   object_real(o, "exchange_latency", t->latency);
@@ -123,7 +123,7 @@ static json_t *point_json(const struct predict_point *point, const struct worklo
   object_set(rest, "gflops_high", bound(point->gflops_high));
   object_real(rest, "efficiency", point->efficiency);
   object_text(rest, "limit", t->limit);
-  object_set(rest, "terms", terms_json(t, g->overlap));
+  object_set(rest, "terms", terms_json(t));
   object_set(rest, "twice_network",
              json_pack("{s:o, s:o}", "seconds", report_json_real(point->twice_network), "gain",
                        report_json_real(t->seconds / point->twice_network - 1)));

@@ -37,9 +37,10 @@ static void print_what(const struct predict *p, FILE *out)
             p->study.runs[0].backend, p->study.runs[0].device, p->study.n_left);
   else
     fprintf(out, "  model      %s\n", p->config.model);
-  fprintf(out, "  measured   up to %d ranks on %d host%s, %.3g to %.3g %ss a rank\n", p->model.ranks_most,
-          p->model.hosts_most, p->model.hosts_most == 1 ? "" : "s", p->model.points_least,
-          p->model.points_most, of->point);
+  fprintf(out, "  measured   up to %d rank%s on %d host%s, %.3g to %.3g %ss a rank%s\n", p->model.ranks_most,
+          p->model.ranks_most == 1 ? "" : "s", p->model.hosts_most, p->model.hosts_most == 1 ? "" : "s",
+          p->model.points_least, p->model.points_most, of->point,
+          p->model.ranks_most == 1 ? "; what goes between ranks is a guess from comm-gpu's paths" : "");
   if (p->model.program == STUDY_GEMM && p->model.product.panel > 0)
     fprintf(out, "  panels     of k %lld, as in the study\n", (long long)p->model.product.panel);
   print_left(&p->study, out);
@@ -53,7 +54,8 @@ static void print_what(const struct predict *p, FILE *out)
 static void print_model(const struct model *m, FILE *out)
 {
   char name[96];
-  fprintf(out, "\n  Fitted: seconds a %s = %s\n", workloads[m->program].work, workloads[m->program].formula);
+  fprintf(out, "\n  Fitted: seconds a %s = %s%s\n", workloads[m->program].work, workloads[m->program].formula,
+          m->slabs_hidden ? "" : " + boundary + synchronisation");
   for (int c = 0; c < m->columns; c++)
     if (m->seen[c] && m->value[c] > 0)
       fprintf(out, "    %-28s %12.4g  +- %.2g\n", model_term_name(m, c, name), m->value[c], m->error[c]);
@@ -116,11 +118,16 @@ static void print_points(const struct predict *p, FILE *out)
 /* One line a reason, for all that have it. */
 static void print_beyond(const struct predict *p, FILE *out)
 {
+  const char *point = workloads[p->model.program].point;
   for (int b = 0; b < PREDICT_BEYONDS; b++) {
+    const struct predict_beyond *beyond = &predict_beyonds[b];
     int count = 0;
     for (int n = 0; n < p->n; n++)
-      count += p->points[n].predicted && (p->points[n].time.extrapolated & (int)predict_beyonds[b].what);
-    if (count > 0) fprintf(out, "  * extrapolated (%d of %d): %s\n", count, p->n, predict_beyonds[b].text);
+      count += p->points[n].predicted && (p->points[n].time.extrapolated & (int)beyond->what);
+    if (count > 0) fprintf(out, "  * extrapolated (%d of %d): %s", count, p->n, beyond->text);
+    if (count > 0 && beyond->what & (BEYOND_SMALL | BEYOND_LARGE))
+      fprintf(out, " %ss a rank than any run", point);
+    if (count > 0) fprintf(out, "\n");
   }
 }
 
@@ -164,8 +171,9 @@ static void print_table(const struct validate_table *table, FILE *out)
   for (int p = 0; p < table->n && p < PAIRS_SHOWN; p++) print_pair(&table->pairs[p], out);
   if (table->n > PAIRS_SHOWN)
     fprintf(out, "    ... and %d more: --json has them all\n", table->n - PAIRS_SHOWN);
-  fprintf(out, "    %d of %d predicted, median error %.1f%%, worst %.1f%%\n", n, table->n, 100 * median,
-          100 * worst);
+  fprintf(out, "    %d of %d predicted", n, table->n);
+  if (n > 0) fprintf(out, ", median error %.1f%%, worst %.1f%%", 100 * median, 100 * worst);
+  fprintf(out, "\n");
 }
 
 /* Those outside of their intervals or further off than is hoped for, and how often what set them
@@ -223,6 +231,7 @@ static void print_covered(const struct validate_table *table, FILE *out)
   char text[STUDY_TEXT];
   int inside, n;
   validate_covered(table, NULL, &inside, &n);
+  if (n == 0) return;
   fprintf(out, "    intervals of 90%%, their widths set without these runs, hold %d of %d:", inside, n);
   for (int by = 0; by < VALIDATE_GROUPINGS; by++)
     for (int p = 0, shown = 0; p < table->n; p++) {

@@ -119,8 +119,9 @@ status_t predict_check(struct predict *p, char hash[SHA256_TEXT])
 {
   json_t *document;
   RETURN_IF_FAILED(seal_open(p->config.check, p->config.hash, &document, hash));
+  const char *of = json_string_value(json_object_get(json_object_get(document, "config"), "kernel"));
   status_t status = study_read(p->config.against, &p->beside);
-  if (status == STATUS_OK) status = study_select(&p->beside, p->config.kernel, 0);
+  if (status == STATUS_OK) status = study_select(&p->beside, p->config.kernel ? p->config.kernel : of, 0);
   if (status == STATUS_OK) status = study_staging_select(&p->beside, staging_of(document));
   if (status == STATUS_OK) status = pairs_make(document, &p->beside, &p->against);
   json_decref(document);

@@ -19,16 +19,6 @@ double student_order(double *values, int n, double q)
   return values[place < n ? place : n - 1];
 }
 
-double student_variance(const double *covariance, int columns, int stride, const double *x)
-{
-  double sum = 0;
-  for (int c = 0; c < columns; c++) {
-    if (x[c] == 0) continue;
-    for (int d = 0; d < columns; d++) sum += x[c] * covariance[c * stride + d] * x[d];
-  }
-  return sum;
-}
-
 /* Upper quantile of the normal distribution. Source: Abramowitz and Stegun 26.2.23, refined by one
  * Newton step. */
 static double normal_quantile(double p)

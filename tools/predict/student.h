@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What an interval is made of: quantiles, and the variance of a weighted sum. */
+ * \brief Quantiles, of which an interval is made. */
 #ifndef TOOLS_PREDICT_STUDENT_H
 #define TOOLS_PREDICT_STUDENT_H
 
@@ -11,8 +11,5 @@ double student_quantile(double p, double freedom);
 /** \brief The value that a further one is below with probability \a q, of \a n that it sorts; the
  * largest where they are too few. */
 double student_order(double *values, int n, double q);
-
-/** \brief xᵀ C x of a row, whose rows of C lie \a stride apart. */
-double student_variance(const double *covariance, int columns, int stride, const double *x);
 
 #endif

@@ -48,12 +48,9 @@ static int hosts_count(const json_t *ranks)
   int hosts = 0;
   size_t n = json_array_size(ranks);
   for (size_t r = 0; r < n; r++) {
-    const char *mine = json_string_value(json_object_get(json_array_get(ranks, r), "host"));
+    const char *mine = text_of(json_array_get(ranks, r), "host");
     int seen = 0;
-    for (size_t s = 0; s < r && mine; s++) {
-      const char *other = json_string_value(json_object_get(json_array_get(ranks, s), "host"));
-      seen |= other && strcmp(mine, other) == 0;
-    }
+    for (size_t s = 0; s < r && mine && !seen; s++) seen = text_is(json_array_get(ranks, s), "host", mine);
     hosts += !seen;
   }
   return hosts;
@@ -147,16 +144,15 @@ static void cut_read(const json_t *config, const json_t *cut, struct study_run *
 
 static void run_read(const json_t *document, const char *path, struct study_run *run)
 {
-  const json_t *config = json_object_get(document, "config");
+  const json_t *config = json_object_get(document, "config"), *result = json_object_get(document, "result");
+  const int64_t block = json_integer_value(json_object_get(config, "block"));
   frame_read(document, path, run);
   cut_read(config, config, run);
   text_copy(run->size, sizeof run->size, text_of(config, "size"));
-  bits_set(config, json_object_get(document, "result"), json_integer_value(json_object_get(config, "block")),
-           run);
+  bits_set(config, result, block, run);
   run->overlap = json_is_true(json_object_get(config, "overlap"));
   run->depth = (int)json_integer_value(json_object_get(config, "T"));
-  seconds_set(json_object_get(document, "result"), json_integer_value(json_object_get(config, "block")),
-              json_number_value(json_object_get(config, "sweeps")), run);
+  seconds_set(result, block, json_number_value(json_object_get(config, "sweeps")), run);
 }
 
 /* SIZE as it was given: by weak scaling C is a rank's. */
@@ -254,10 +250,51 @@ static status_t file_add(struct study *study, const char *path)
   return status;
 }
 
+static int ends_in(const char *name, const char *end)
+{
+  size_t length = strlen(name), of_end = strlen(end);
+  return length > of_end && strcmp(name + length - of_end, end) == 0;
+}
+
+/* A line of a file of them: a document, with the name that its file would have. */
+static status_t line_add(struct study *study, const char *line, const char *path, int number)
+{
+  char name[PATH_MAX];
+  json_error_t error;
+  json_t *one = json_loads(line, JSON_REJECT_DUPLICATES, &error);
+  const json_t *document = json_object_get(one, "document");
+  status_t status;
+  if (!one)
+    status = log_fail(STATUS_ENVIRONMENT, "%s: line %d is no JSON document: %s", path, number, error.text);
+  else if (!document || !text_of(one, "name"))
+    status = log_fail(STATUS_USAGE, "%s: line %d has no document with a name", path, number);
+  else {
+    snprintf(name, sizeof name, "%s %s", path, text_of(one, "name"));
+    status = run_add(study, document, name);
+  }
+  json_decref(one);
+  return status;
+}
+
+static status_t lines_add(struct study *study, const char *path)
+{
+  FILE *file = fopen(path, "r");
+  char *line = NULL;
+  size_t room = 0;
+  status_t status = STATUS_OK;
+  if (!file) return log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %m", path);
+  for (int number = 1; status == STATUS_OK && getline(&line, &room, file) > 0; number++)
+    status = line_add(study, line, path, number);
+  if (status == STATUS_OK && ferror(file))
+    status = log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %m", path);
+  free(line);
+  fclose(file);
+  return status;
+}
+
 static int is_json(const struct dirent *entry)
 {
-  size_t length = strlen(entry->d_name);
-  return entry->d_name[0] != '.' && length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
+  return entry->d_name[0] != '.' && ends_in(entry->d_name, ".json");
 }
 
 static status_t folder_add(struct study *study, const char *path)
@@ -282,7 +319,9 @@ status_t study_read(const char *path, struct study *study)
   struct stat info;
   struct study s = {.n = 0};
   if (stat(path, &info) != 0) return log_fail(STATUS_ENVIRONMENT, "%s: %m", path);
-  status_t status = S_ISDIR(info.st_mode) ? folder_add(&s, path) : file_add(&s, path);
+  status_t status = S_ISDIR(info.st_mode)     ? folder_add(&s, path)
+                    : ends_in(path, ".jsonl") ? lines_add(&s, path)
+                                              : file_add(&s, path);
   if (status == STATUS_OK && s.n == 0)
     status = log_fail(STATUS_ENVIRONMENT,
                       "%s: no document of a run of himeno-gpu, or gemm-gpu --distributed, that passed", path);
@@ -308,17 +347,10 @@ int study_per_host(const struct study_run *run)
 
 /* ---- paths ---- */
 
-const struct study_way *study_way_find(const struct study_paths *paths, const char *name)
-{
-  for (int w = 0; w < paths->n; w++)
-    if (strcmp(paths->ways[w].name, name) == 0) return &paths->ways[w];
-  return NULL;
-}
-
 static const char *rank_host(const json_t *document, const json_t *rank)
 {
-  const json_t *entry = json_array_get(json_object_get(document, "ranks"), (size_t)json_integer_value(rank));
-  const char *host = json_string_value(json_object_get(entry, "host"));
+  const json_t *ranks = json_object_get(document, "ranks");
+  const char *host = text_of(json_array_get(ranks, (size_t)json_integer_value(rank)), "host");
   return host ? host : "";
 }
 
@@ -391,8 +423,8 @@ static status_t paths_fill(const json_t *document, const char *path, struct stud
     return log_fail(STATUS_USAGE, "%s: not a document of comm-gpu", path);
   paths->n = 0;
   for (size_t p = 0; p < json_array_size(pairs); p++) {
-    const char *name = json_string_value(json_object_get(json_array_get(pairs, p), "way"));
-    if (!name || study_way_find(paths, name) || paths->n == STUDY_WAYS_MAX) continue;
+    const char *name = text_of(json_array_get(pairs, p), "way");
+    if (!name || study_way(paths, name) >= 0 || paths->n == STUDY_WAYS_MAX) continue;
     way_fill(document, name, &paths->ways[paths->n]);
     RETURN_IF_FAILED(way_check(path, &paths->ways[paths->n]));
     if (paths->ways[paths->n].known[0] || paths->ways[paths->n].known[1]) paths->n++;

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/status.h"
 
@@ -153,7 +154,12 @@ int study_per_host(const struct study_run *run);
  * that were measured all at once count where there are any. STATUS_ENVIRONMENT or STATUS_USAGE. */
 status_t study_paths_read(const char *path, struct study_paths *paths);
 
-/** \brief The way of that name, NULL if unknown. */
-const struct study_way *study_way_find(const struct study_paths *paths, const char *name);
+/** \brief The place of the way of that name; −1: unknown. */
+static inline int study_way(const struct study_paths *paths, const char *name)
+{
+  for (int w = 0; w < paths->n; w++)
+    if (strcmp(paths->ways[w].name, name) == 0) return w;
+  return -1;
+}
 
 #endif

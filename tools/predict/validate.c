@@ -81,13 +81,14 @@ static status_t leave_out(const struct study *study, const struct study_paths *p
   struct validate_table inner = {.n = 0};
   struct model *model = calloc(1, sizeof *model);
   int fits = 0;
-  status_t status = model ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
-  if (status == STATUS_OK) status = rest_fit(study, paths, kind, left, from, nested, &rest, model, &fits);
-  if (status == STATUS_OK && fits && nested) {
-    status = groups_leave(&rest, paths, model, 0, &inner);
-    if (status == STATUS_OK) validate_widen(&inner, model);
+  status_t status;
+  if (!model) return log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
+  TRY(rest_fit(study, paths, kind, left, from, nested, &rest, model, &fits), done);
+  if (fits && nested) {
+    TRY(groups_leave(&rest, paths, model, 0, &inner), done);
+    validate_widen(&inner, model);
   }
-  for (int r = 0; r < study->n && status == STATUS_OK; r++) {
+  for (int r = 0; r < study->n; r++) {
     struct validate_pair *pair = &table->pairs[table->n];
     if (!validate_is_left(kind, &study->runs[r], left)) continue;
     *pair = (struct validate_pair){.kind = kind, .run = study->runs[r]};
@@ -95,6 +96,7 @@ static status_t leave_out(const struct study *study, const struct study_paths *p
     if (fits) run_predict(model, &pair->run, pair);
     table->n++;
   }
+done:
   validate_free(&inner);
   free(model);
   study_free(&rest);

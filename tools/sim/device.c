@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "tools/sim/engine.h"
-#include "tools/sim/memory.h"
 #include "tools/sim/transports.h"
 
 /* Memory that somebody looks into is small; all other is an address and nothing else. */
@@ -79,8 +77,8 @@ static status_t op_put(struct gpu_queue *queue, struct op op)
   struct op *o = spare;
   if (o)
     spare = o->next;
-  else if (!(o = malloc(sizeof *o)))
-    return log_fail(STATUS_ENVIRONMENT, "out of memory for a queue");
+  else
+    o = sim_array(1, sizeof *o);
   *o = op;
   o->put = sim_now();
   o->next = NULL;
@@ -166,9 +164,8 @@ double device_progress(struct gpu_device *device)
 
 static status_t queue_create(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **queue)
 {
-  struct sim_queue *q = calloc(1, sizeof *q);
+  struct sim_queue *q = sim_array(1, sizeof *q);
   (void)urgency;
-  if (!q) return log_fail(STATUS_ENVIRONMENT, "out of memory for a queue");
   q->base.device = device;
   q->last = &q->first;
   q->next = device_of(device)->queues;
@@ -190,11 +187,9 @@ static void queue_destroy(struct gpu_queue *queue)
 static status_t memory_alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
 {
   static uintptr_t address = FIRST_ADDRESS;
-  void *handle = (void *)(address += REAL_BYTES_MAX);
+  void *nowhere = (void *)(address += REAL_BYTES_MAX);
   (void)device;
-  if (bytes <= REAL_BYTES_MAX && !(handle = calloc(1, bytes)))
-    return log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
-  *mem = (struct gpu_mem){handle, bytes};
+  *mem = (struct gpu_mem){bytes <= REAL_BYTES_MAX ? sim_array(1, bytes) : nowhere, bytes};
   return STATUS_OK;
 }
 
@@ -214,8 +209,8 @@ static status_t host_alloc(struct gpu_device *device, size_t bytes, enum gpu_hos
     *host = mem.handle;
     return STATUS_OK;
   }
-  *host = calloc(1, bytes + 1);
-  return *host ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for a host's buffer");
+  *host = sim_array(1, bytes + 1);
+  return STATUS_OK;
 }
 
 static void host_free(struct gpu_device *device, enum gpu_host_kind kind, void *host)
@@ -256,8 +251,7 @@ static status_t copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem
 
 static status_t event_create(struct gpu_device *device, struct gpu_event **event)
 {
-  struct sim_event *e = calloc(1, sizeof *e);
-  if (!e) return log_fail(STATUS_ENVIRONMENT, "out of memory for an event");
+  struct sim_event *e = sim_array(1, sizeof *e);
   e->base.device = device;
   *event = &e->base;
   return STATUS_OK;
@@ -326,8 +320,7 @@ static const struct gpu_backend backend = {
 
 status_t sim_device_open(struct gpu_device **device)
 {
-  struct sim_device *d = calloc(1, sizeof *d);
-  if (!d) return log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
+  struct sim_device *d = sim_array(1, sizeof *d);
   d->base.backend = &backend;
   d->next = INFINITY;
   RETURN_IF_FAILED(queue_create(&d->base, GPU_NORMAL, &d->core));
@@ -363,9 +356,8 @@ struct halo_packer_state {
 static status_t packer_open(struct gpu_device *device, const struct layout *layout,
                             const struct halo_plan *plan, struct halo_packer_state **state)
 {
-  struct halo_packer_state *s = calloc(1, sizeof *s);
+  struct halo_packer_state *s = sim_array(1, sizeof *s);
   (void)device, (void)layout;
-  if (!s) return log_fail(STATUS_ENVIRONMENT, "out of memory for a packer");
   s->seconds = staged_ends(plan) / 2;
   *state = s;
   return STATUS_OK;

@@ -30,10 +30,12 @@ struct rank {
 
 static struct rank *ranks;
 
-status_t engine_open(void)
+void *sim_array(size_t n, size_t bytes)
 {
-  ranks = calloc((size_t)sim.ranks, sizeof *ranks);
-  return ranks ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for %d simulated ranks", sim.ranks);
+  void *array = calloc(n, bytes);
+  if (array) return array;
+  log_fail(STATUS_ENVIRONMENT, "out of memory for %d simulated ranks", sim.ranks);
+  abort();
 }
 
 /* ---- hosts of the platform, in the order of the numbers in their names ---- */
@@ -68,7 +70,10 @@ static status_t hosts_take(void)
 
 status_t engine_enter(int rank)
 {
-  if (!ranks[rank].host) RETURN_IF_FAILED(hosts_take());
+  if (!ranks) {
+    ranks = sim_array((size_t)sim.ranks, sizeof *ranks);
+    RETURN_IF_FAILED(hosts_take());
+  }
   ranks[rank].number = rank;
   ranks[rank].awake = sg_sem_init(0);
   sg_actor_self_set_data(&ranks[rank]);

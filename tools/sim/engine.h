@@ -37,8 +37,8 @@ struct sim_sent {
   double bytes;
 };
 
-/** \brief Room for all ranks of sim. */
-status_t engine_open(void);
+/** \brief So many zeros, of each rank or host; ends the process where memory runs out. */
+void *sim_array(size_t n, size_t bytes);
 
 /** \brief This actor becomes \a rank, on its host of the platform. STATUS_USAGE where there are too
  * few, or none is linked to the first. */

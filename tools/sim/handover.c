@@ -7,9 +7,7 @@
 #include "comm/transports/handover.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/log.h"
 #include "comm/halo/link.h"
 #include "comm/ranks/watch.h"
 #include "tools/sim/engine.h"
@@ -27,12 +25,6 @@ struct handover_block {
 
 static struct handover_block **blocks; /* by rank; NULL where none is handed over */
 
-status_t handover_ranks_open(void)
-{
-  blocks = calloc((size_t)sim.ranks, sizeof(struct handover_block *));
-  return blocks ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the hosts' memories");
-}
-
 int handover_is_there(const void *host)
 {
   return (uintptr_t)host >= FIRST_ADDRESS && (uintptr_t)host < 2 * FIRST_ADDRESS;
@@ -47,7 +39,7 @@ static double overlap(int64_t begin, int64_t end, const struct halo_message *m)
 
 double handover_bytes(const void *host, size_t bytes)
 {
-  const struct handover_block *b = blocks[sim_self()];
+  const struct handover_block *b = blocks ? blocks[sim_self()] : NULL;
   double floats = 0;
   if (!b || !handover_is_there(host)) return 0;
   const uintptr_t base = b->turn[(uintptr_t)host >= b->turn[1]];
@@ -60,8 +52,7 @@ double handover_bytes(const void *host, size_t bytes)
 static struct handover_block *block_create(const struct halo_plan *plan)
 {
   static uintptr_t address = FIRST_ADDRESS;
-  struct handover_block *b = calloc(1, sizeof *b);
-  if (!b) return NULL;
+  struct handover_block *b = sim_array(1, sizeof *b);
   for (int t = 0; t < 2; t++) {
     b->turn[t] = address;
     address += ((uintptr_t)plan->floats + 1) * sizeof(float);
@@ -89,6 +80,7 @@ status_t handover_open(struct handover *h, const struct halo_context *context,
   const int me = sim_self();
   int near = 0;
   *h = (struct handover){.device = context->device};
+  if (!blocks) blocks = sim_array((size_t)sim.ranks, sizeof(struct handover_block *));
   for (int m = 0; m < plan->n; m++) {
     const int here = sim_is_near(plan->messages[m].peer, me);
     reach[m].carried = here && sim.shared;
@@ -96,8 +88,7 @@ status_t handover_open(struct handover *h, const struct halo_context *context,
     if (!reach[m].carried)
       snprintf(reach[m].why, sizeof reach[m].why, here ? "as in the runs of the model" : "on another host");
   }
-  if (near > 0 && !(blocks[me] = block_create(plan)))
-    return log_fail(STATUS_ENVIRONMENT, "out of memory for a host's memory");
+  if (near > 0) blocks[me] = block_create(plan);
   RETURN_IF_FAILED(watch_barrier(context->comm, "a barrier"));
   h->block = blocks[me];
   for (int t = 0; t < 2 && h->block; t++) h->turn[t] = (float *)h->block->turn[t];

@@ -9,16 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "tools/sim/device.h"
 #include "tools/sim/engine.h"
-#include "tools/sim/links.h"
 #include "tools/sim/sim.h"
 #include "tools/sim/transports.h"
 
 struct himeno_exec {
   struct gpu_device *device;
-  struct box inner;
+  struct box inner, owned;
   int slabs, slot;                  /* of the pass under way */
   double interior, boundary, after; /* seconds of a pass; after: of waiting for more ranks */
   struct gpu_queue *edge;
@@ -55,6 +53,7 @@ static status_t times_set(struct himeno_exec *x, struct gpu_mem gosa)
   RETURN_IF_FAILED(
       geometry_of_rank(sim.global, sim.procs, m->depth, m->overlap, sim.per_host, sim_self(), &g));
   model_parts_make(m, &g, g.neighbours > 0 ? sim.way : -1, &parts);
+  RETURN_IF_FAILED(model_parts_check(&parts));
   x->interior = m->depth * parts.interior;
   x->boundary = m->depth * parts.boundary;
   x->after = m->depth * (parts.synchronisation + parts.reduction);
@@ -74,6 +73,7 @@ static status_t cut_set(struct himeno_exec *x)
   halo_plan_init(&plan, &decomp, &layout, sim.model.depth);
   halo_cut_init(&cut, &plan, &layout);
   x->inner = cut.inner;
+  x->owned = layout.owned;
   x->slabs = cut.n;
   return STATUS_OK;
 }
@@ -81,10 +81,9 @@ static status_t cut_set(struct himeno_exec *x)
 static status_t kernel_open(struct gpu_device *device, const struct himeno_fields *fields,
                             const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
-  struct himeno_exec *x = calloc(1, sizeof *x);
+  struct himeno_exec *x = sim_array(1, sizeof *x);
   (void)kernel;
-  if (!chains) chains = calloc((size_t)sim.ranks, sizeof *chains);
-  if (!x || !chains) return log_fail(STATUS_ENVIRONMENT, "out of memory for a kernel");
+  if (!chains) chains = sim_array((size_t)sim.ranks, sizeof *chains);
   x->device = device;
   x->slot = -1;
   RETURN_IF_FAILED(times_set(x, fields->gosa));
@@ -113,7 +112,7 @@ static status_t fill(struct himeno_exec *x, struct gpu_queue *queue, enum himeno
 
 static int is_slab(const struct himeno_exec *x, const struct box *box)
 {
-  return sim.model.overlap && x->slabs > 0 && memcmp(box, &x->inner, sizeof *box) != 0;
+  return memcmp(box, &x->inner, sizeof *box) != 0 && memcmp(box, &x->owned, sizeof *box) != 0;
 }
 
 /* Slabs come first. Without any the whole is one box. */
@@ -124,7 +123,7 @@ static status_t sweep(struct himeno_exec *x, struct gpu_queue *queue, const stru
   if (is_slab(x, &s->box))
     seconds += x->boundary / x->slabs;
   else
-    seconds += x->interior + (sim.model.overlap && x->slabs > 0 ? 0 : x->boundary);
+    seconds += x->interior + (memcmp(&s->box, &x->owned, sizeof s->box) ? 0 : x->boundary);
   return sim_work(queue, seconds);
 }
 

@@ -123,21 +123,12 @@ static void files_close(struct files *f)
 static status_t file_keep(const struct files *f, enum file which, const char *folder)
 {
   char path[PATH_MAX];
-  struct stat info;
-  status_t status = STATUS_OK;
-  FILE *file = fopen(f->at[which], "r");
-  if (!file || fstat(fileno(file), &info) != 0) {
-    if (file) fclose(file);
-    return STATUS_OK; /* it did not come so far */
-  }
-  char *bytes = malloc((size_t)info.st_size + 1);
+  size_t n;
+  char *bytes = file_read(f->at[which], SIZE_MAX, &n);
   snprintf(path, sizeof path, "%s/%s", folder, file_names[which]);
-  if (bytes)
-    status = file_write(path, bytes, fread(bytes, 1, (size_t)info.st_size, file));
-  else
-    status = log_fail(STATUS_ENVIRONMENT, "out of memory for %s", path);
+  if (!bytes && errno != ENOENT) return log_fail(STATUS_ENVIRONMENT, "%s: %m", f->at[which]);
+  const status_t status = bytes ? file_write(path, bytes, n) : STATUS_OK; /* it came not so far */
   free(bytes);
-  fclose(file);
   return status;
 }
 

@@ -6,16 +6,13 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/log.h"
 #include "comm/halo/link.h"
 #include "comm/ranks/watch.h"
 #include "comm/transports/peers.h"
 #include "tools/sim/device.h"
 #include "tools/sim/engine.h"
 #include "tools/sim/flag.h"
-#include "tools/sim/links.h"
 #include "tools/sim/sim.h"
 #include "tools/sim/transports.h"
 
@@ -28,18 +25,13 @@ _Static_assert(sizeof(struct mail) <= HALO_FLAG_WORDS * sizeof(uint64_t), "a fla
 
 static struct gpu_mem *mailboxes; /* by rank */
 
-status_t links_open(void)
-{
-  mailboxes = calloc((size_t)sim.ranks, sizeof *mailboxes);
-  return mailboxes ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for mailboxes");
-}
-
 status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *queue,
                          const struct halo_offer *offer, struct halo_reach reach[HALO_MESSAGES_MAX],
                          struct halo_peer peers[HALO_MESSAGES_MAX])
 {
   struct halo_mailbox *mine = offer->mailbox.handle;
   (void)queue;
+  if (!mailboxes) mailboxes = sim_array((size_t)sim.ranks, sizeof *mailboxes);
   mailboxes[sim_self()] = offer->mailbox;
   for (int t = 0; t < HALO_TAGS; t++) ((struct mail *)mine->flag[t])->reader = (uint64_t)sim_self();
   RETURN_IF_FAILED(watch_barrier(context->comm, "a barrier"));

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "tools/sim/memory.h"
+#include "tools/sim/transports.h"
 
-#include <stdlib.h>
-
-#include "base/log.h"
 #include "tools/sim/engine.h"
 
 /** All copies under way get on alike, so one number says how far each is. */
@@ -14,13 +11,7 @@ struct memory {
   int copies;
 };
 
-static struct memory *memories;
-
-status_t memory_open(void)
-{
-  memories = calloc((size_t)(sim.ranks / sim.per_host + 1), sizeof *memories);
-  return memories ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the hosts' memories");
-}
+static struct memory *memories; /* by host */
 
 static double byte_seconds(const struct memory *m)
 {
@@ -29,6 +20,7 @@ static double byte_seconds(const struct memory *m)
 
 static struct memory *memory_now(int rank)
 {
+  if (!memories) memories = sim_array((size_t)(sim.ranks / sim.per_host + 1), sizeof *memories);
   struct memory *m = &memories[rank / sim.per_host];
   const double now = sim_now();
   if (m->copies > 0) m->served += (now - m->at) / byte_seconds(m);

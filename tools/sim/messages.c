@@ -11,8 +11,8 @@
 #include <simgrid/mailbox.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/log.h"
 #include "tools/sim/device.h"
 #include "tools/sim/engine.h"
 #include "tools/sim/transports.h"
@@ -66,12 +66,23 @@ static struct missing *missing;
 static struct card **cards;
 static struct request *spare, done_at_once;
 
-status_t messages_open(void)
+static void ranks_open(void)
 {
-  streams = calloc((size_t)sim.ranks, sizeof(struct stream *));
-  cards = calloc((size_t)sim.ranks, sizeof(struct card *));
-  missing = calloc((size_t)sim.ranks, sizeof *missing);
-  return streams && cards && missing ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for messages");
+  streams = sim_array((size_t)sim.ranks, sizeof(struct stream *));
+  cards = sim_array((size_t)sim.ranks, sizeof(struct card *));
+  missing = sim_array((size_t)sim.ranks, sizeof *missing);
+}
+
+/* What lies in a ring, from \a first to before \a last, keeps its number in a larger one. */
+static void *ring_grow(void *ring, size_t bytes, long first, long last, long *room)
+{
+  const long more = 2 * *room + 4;
+  char *larger = sim_array((size_t)more, bytes);
+  for (long n = first; n < last; n++)
+    memcpy(larger + (size_t)(n % more) * bytes, (char *)ring + (size_t)(n % *room) * bytes, bytes);
+  free(ring);
+  *room = more;
+  return larger;
 }
 
 double message_wire(int from, int to)
@@ -81,11 +92,12 @@ double message_wire(int from, int to)
 
 static struct stream *stream_of(int from, int to, int tag)
 {
-  struct stream *s = streams[to];
   char name[NAME_MAX_];
+  if (!streams) ranks_open();
+  struct stream *s = streams[to];
   while (s && (s->from != from || s->tag != tag)) s = s->next;
   if (s) return s;
-  if (!(s = calloc(1, sizeof *s))) abort();
+  s = sim_array(1, sizeof *s);
   snprintf(name, sizeof name, "%d-%d-%d", from, to, tag);
   *s = (struct stream){.next = streams[to], .from = from, .to = to, .tag = tag};
   s->wire = message_wire(from, to);
@@ -98,17 +110,6 @@ static struct stream *stream_of(int from, int to, int tag)
 
 /* ---- arrivals ---- */
 
-static void room_make(struct stream *s)
-{
-  const long more = 2 * s->room + 4;
-  double *at = malloc((size_t)more * sizeof *at);
-  if (!at) abort();
-  for (long n = s->taken; n < s->arrived; n++) at[n % more] = s->at[n % s->room];
-  free(s->at);
-  s->at = at;
-  s->room = more;
-}
-
 /* Whoever waits for several messages need not look before the last of them: what arrives costs it
  * nothing more. Tokens are counted apart. */
 static void arrive(struct stream *s, double at)
@@ -116,7 +117,8 @@ static void arrive(struct stream *s, double at)
   struct missing *m = &missing[s->to];
   double *last = s->is_token ? &m->tokens_last : &m->data_last;
   int *n = s->is_token ? &m->tokens : &m->data;
-  if (s->arrived - s->taken >= s->room) room_make(s);
+  if (s->arrived - s->taken >= s->room)
+    s->at = ring_grow(s->at, sizeof *s->at, s->taken, s->arrived, &s->room);
   s->at[s->arrived++ % s->room] = at;
   if (at > *last) *last = at;
   if (s->arrived <= s->posted && --*n == 0) sim_wake(s->to, *last);
@@ -133,9 +135,15 @@ static double delivered(void *of, uint64_t n, double since)
 
 /* ---- cards ---- */
 
-static void flow_post(struct card *c, struct stream *s)
+static void flow_repost(struct card *c, ssize_t which)
 {
   static void *received;
+  struct stream *s = c->of[which];
+  c->flows[which] = sg_mailbox_get_async(s ? s->box : c->control, &received);
+}
+
+static void flow_post(struct card *c, struct stream *s)
+{
   if (c->n == c->room) {
     c->room = 2 * c->room + 16;
     c->of = realloc(c->of, (size_t)c->room * sizeof(struct stream *));
@@ -143,14 +151,7 @@ static void flow_post(struct card *c, struct stream *s)
     if (!c->of || !c->flows) abort();
   }
   c->of[c->n] = s;
-  c->flows[c->n++] = sg_mailbox_get_async(s ? s->box : c->control, &received);
-}
-
-static void flow_repost(struct card *c, ssize_t which)
-{
-  static void *received;
-  struct stream *s = c->of[which];
-  c->flows[which] = sg_mailbox_get_async(s ? s->box : c->control, &received);
+  flow_repost(c, c->n++);
 }
 
 static void wanted_post(struct card *c, int rank)
@@ -182,8 +183,7 @@ static void card_start(int rank)
 {
   char name[NAME_MAX_], number[16];
   const char *const words[] = {"card", number, NULL};
-  struct card *c = calloc(1, sizeof *c);
-  if (!c) abort();
+  struct card *c = sim_array(1, sizeof *c);
   cards[rank] = c;
   snprintf(number, sizeof number, "%d", rank);
   snprintf(name, sizeof name, "card-%d", rank);
@@ -208,16 +208,8 @@ static void flows_forget(struct stream *s)
 
 static void flow_keep(struct stream *s, sg_comm_t flow)
 {
-  const long kept = s->flown - s->forgotten + 1;
-  if (kept > s->flow_room) {
-    const long more = 2 * kept;
-    sg_comm_t *flows = malloc((size_t)more * sizeof *flows);
-    if (!flows) abort();
-    for (long n = s->forgotten; n < s->flown; n++) flows[n % more] = s->flows[n % s->flow_room];
-    free(s->flows);
-    s->flows = flows;
-    s->flow_room = more;
-  }
+  if (s->flown - s->forgotten >= s->flow_room)
+    s->flows = ring_grow(s->flows, sizeof *s->flows, s->forgotten, s->flown, &s->flow_room);
   s->flows[s->flown++ % s->flow_room] = flow;
 }
 
@@ -242,8 +234,8 @@ static MPI_Request request_make(struct stream *s, long number, int bytes, int re
   struct request *r = spare;
   if (r)
     spare = r->next;
-  else if (!(r = malloc(sizeof *r)))
-    abort();
+  else
+    r = sim_array(1, sizeof *r);
   *r = (struct request){.stream = s, .number = number, .bytes = bytes, .receives = receives};
   return (MPI_Request)(void *)r;
 }

@@ -7,7 +7,6 @@
 #include <jansson.h>
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -21,7 +20,6 @@
 #include "tools/predict/model.h"
 #include "tools/sim/device.h"
 #include "tools/sim/engine.h"
-#include "tools/sim/memory.h"
 #include "tools/sim/sim.h"
 #include "tools/sim/transports.h"
 
@@ -85,18 +83,11 @@ static status_t plan_read(const char *path)
 {
   json_t *document;
   RETURN_IF_FAILED(report_json_read(path, &document));
-  status_t status = plan_fill(document);
+  const status_t status = plan_fill(document);
   json_decref(document);
-  if (status != STATUS_OK) return status;
-  for (int p = 0; p < PHASES; p++)
-    if (!(plan.times[p] = calloc((size_t)sim.ranks, sizeof(double))))
-      return log_fail(STATUS_ENVIRONMENT, "out of memory for the times of %d ranks", sim.ranks);
-  RETURN_IF_FAILED(engine_open());
-  RETURN_IF_FAILED(memory_open());
-  RETURN_IF_FAILED(handover_ranks_open());
-  RETURN_IF_FAILED(links_open());
-  RETURN_IF_FAILED(messages_open());
-  return sums_open();
+  for (int p = 0; p < PHASES && status == STATUS_OK; p++)
+    plan.times[p] = sim_array((size_t)sim.ranks, sizeof(double));
+  return status;
 }
 
 /* ---- a rank ---- */

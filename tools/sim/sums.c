@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "tools/sim/engine.h"
 #include "tools/sim/transports.h"
 
@@ -36,22 +35,20 @@ static long *begun;                /* by rank: sums so far */
 static struct part (*parts)[SUMS]; /* by rank */
 static double *waits[ROUNDS_MAX];  /* by round and rank: a message's latency */
 
-status_t sums_open(void)
+static void ranks_open(void)
 {
   const size_t n = (size_t)sim.ranks;
-  int ok = (begun = calloc(n, sizeof *begun)) && (parts = calloc(n, sizeof *parts));
-  for (int s = 0; s < SUMS && ok; s++) {
-    sums[s].number = -1;
-    ok = (sums[s].at = calloc(n, sizeof(double))) && (sums[s].awaited = calloc(n, 1));
-  }
-  return ok ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for sums of %d ranks", sim.ranks);
+  begun = sim_array(n, sizeof *begun);
+  parts = sim_array(n, sizeof *parts);
+  for (int s = 0; s < SUMS; s++)
+    sums[s] = (struct sum){.number = -1, .at = sim_array(n, sizeof(double)), .awaited = sim_array(n, 1)};
 }
 
 /* ---- recursive doubling ---- */
 
 static double wait_of(int round, int rank, int peer)
 {
-  if (!waits[round] && !(waits[round] = calloc((size_t)sim.ranks, sizeof(double)))) abort();
+  if (!waits[round]) waits[round] = sim_array((size_t)sim.ranks, sizeof(double));
   double *wait = &waits[round][rank];
   if (*wait == 0) *wait = message_wire(peer, rank);
   return *wait;
@@ -64,7 +61,7 @@ static void doubling(double *at)
   int power = 1, round = 1;
   while (2 * power <= sim.ranks) power *= 2;
   const int extra = sim.ranks - power;
-  if (!next && !(next = malloc((size_t)sim.ranks * sizeof *next))) abort();
+  if (!next) next = sim_array((size_t)sim.ranks, sizeof *next);
   for (int r = 0; r < extra; r++) at[r] = fmax(at[r], at[r + power] + wait_of(0, r, r + power));
   for (int step = 1; step < power; step *= 2, round++) {
     for (int r = 0; r < power; r++) next[r] = fmax(at[r], at[r ^ step] + wait_of(round, r, r ^ step));
@@ -111,16 +108,14 @@ static void values_add(struct sum *s, const void *send, MPI_Datatype type, MPI_O
   }
 }
 
-static status_t sum_renew(struct sum *s, long number, int count, int timed)
+static void sum_renew(struct sum *s, long number, int count, int timed)
 {
-  double *values = realloc(s->values, (size_t)count * sizeof *values);
-  if (!values) return log_fail(STATUS_ENVIRONMENT, "out of memory for a sum");
-  s->values = values;
+  free(s->values);
+  s->values = sim_array((size_t)count, sizeof *s->values);
   s->number = number;
   s->begun = 0;
   s->count = count;
   s->timed = timed;
-  return STATUS_OK;
 }
 
 static void sum_end(struct sum *s)
@@ -135,13 +130,13 @@ static void sum_end(struct sum *s)
 int sim_iallreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    MPI_Request *request)
 {
+  if (!begun) ranks_open();
   const int me = sim_self();
   const long number = begun[me]++;
   struct sum *s = &sums[number % SUMS];
   struct part *part = &parts[me][number % SUMS];
   (void)comm;
-  if (s->number != number && sum_renew(s, number, count, type == MPI_DOUBLE && op == MPI_SUM) != STATUS_OK)
-    return MPI_ERR_OTHER;
+  if (s->number != number) sum_renew(s, number, count, type == MPI_DOUBLE && op == MPI_SUM);
   values_add(s, send, type, op);
   s->at[me] = sim_now();
   *part = (struct part){s, receive, type};
