@@ -62,7 +62,7 @@ static int cut_fits(const int64_t global[3], const int procs[3], const struct de
   for (int d = 0; d < 3; d++) {
     if (!dimension_fits(global[d], procs[d], rules->depth)) return 0;
     if (d > 0 && rules->whole_planes && procs[d] > 1) return 0;
-    if (rules->whole_grid && procs[d] > 1) return 0;
+    if (d == 2 && rules->whole_rows && procs[d] > 1) return 0;
   }
   return 1;
 }
@@ -89,7 +89,7 @@ status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struc
                     " cannot be cut for %d ranks: each needs at least %d point%s in "
                     "every dimension that is cut%s; use fewer ranks or a larger --size",
                     global[0], global[1], global[2], ranks, rules->depth, rules->depth > 1 ? "s" : "",
-                    rules->whole_grid     ? ", and this kernel needs the whole grid on one rank"
+                    rules->whole_rows     ? ", and this kernel needs whole rows (k is not cut)"
                     : rules->whole_planes ? ", and this kernel needs whole planes (only i is cut)"
                                           : "");
   return STATUS_OK;
@@ -113,10 +113,10 @@ status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
       return log_fail(STATUS_USAGE,
                       "--procs %dx%dx%d cuts %c, and this kernel needs whole planes: only i may be cut",
                       procs[0], procs[1], procs[2], dimension_name[d]);
-    if (rules->whole_grid && procs[d] > 1)
+    if (d == 2 && rules->whole_rows && procs[d] > 1)
       return log_fail(STATUS_USAGE,
-                      "--procs %dx%dx%d cuts %c, and this kernel needs the whole grid on one rank", procs[0],
-                      procs[1], procs[2], dimension_name[d]);
+                      "--procs %dx%dx%d cuts %c, and this kernel needs whole rows: only i and j may be cut",
+                      procs[0], procs[1], procs[2], dimension_name[d]);
   }
   return STATUS_OK;
 }

@@ -40,7 +40,7 @@ struct decomp_rules {
   /** halo depth T: every rank keeps at least T points in each dimension that is cut */
   int depth;
   int whole_planes; /**< only i may be cut */
-  int whole_grid;   /**< nothing may be cut: one rank */
+  int whole_rows;   /**< k may not be cut */
 };
 
 /** \brief Chooses P×Q×R for \a ranks by the least modelled exchange time. STATUS_USAGE when no cut

@@ -45,6 +45,7 @@ struct halo_plea {
 
 struct halo_link_message {
   int lo[3], hi[3]; /**< points to send, local indices */
+  int dir[3];       /**< where the neighbour lies */
   /** where the first of them goes, in the neighbour's fields; NULL if not by stores */
   float *to[2];
   int64_t plane, pitch; /**< of the neighbour's fields, multiples of 4 */

@@ -60,7 +60,7 @@ status_t halo_route_lap(struct halo_route *route);
  * messages go by it. */
 int halo_route_linked(const struct halo_route *route);
 
-/** \brief For such kernels: the link and the next exchange's number. */
+/** \brief For such kernels: the link, and the next exchange's number unless \a step is NULL. */
 const struct halo_link *halo_route_link(const struct halo_route *route, uint64_t *step);
 
 /** \brief After kernels have used the link: later work in context.compute finds the halos valid. */

@@ -91,7 +91,9 @@ struct halo_transport {
   /** \brief By what a message of the plan goes, "shared memory" or "MPI", and why. NULL where a
    * transport has one way. */
   const char *(*handover)(const struct halo_exchange *exchange, int m, const char **why);
-  int trial; /**< -x auto tries it */
+  /** -x auto tries it; HALO_TRIAL_SLOW: it takes a second or two to start, and is tried only where
+   * no kernel can store into the memory of all neighbours, which none of this kind has beaten */
+  enum { HALO_NO_TRIAL, HALO_TRIAL, HALO_TRIAL_SLOW } trial;
   /** \brief Memory for the fields, where neighbours or a library must reach it, and its end; each
    * rank calls them for itself. NULL where that of gpu_alloc will do, and where gpu_free ends
    * it. */
@@ -105,7 +107,7 @@ struct halo_transport {
    * launched again. */
   status_t (*lap)(struct halo_exchange *exchange);
   /** \brief For kernels that send and wait themselves (comm/halo/link.h): the link, and the number
-   * of the exchange to make next. NULL where there is no such thing. */
+   * of the exchange to make next, unless \a step is NULL. NULL where there is no such thing. */
   const struct halo_link *(*link)(struct halo_exchange *exchange, uint64_t *step);
   /** \brief Later work in context.compute finds the halos of the last exchange through the link
    * valid. */

@@ -86,75 +86,105 @@ static void pattern_fill(float *values, int rank, int tag)
 struct trial {
   const struct halo_context *context;
   struct gpu_queue *queue;
-  struct gpu_mem send, recv;
-  float *values, *wanted;
+  struct gpu_mem send, recv; /* a piece of TRY_FLOATS for each message */
+  float *values;             /* what is sent, then what has come */
   int rank;
 };
+
+static size_t place(int message)
+{
+  return (size_t)message * TRY_FLOATS;
+}
 
 static void trial_free(struct trial *t)
 {
   free(t->values);
-  free(t->wanted);
   gpu_free(t->context->device, &t->recv);
   gpu_free(t->context->device, &t->send);
   gpu_queue_destroy(t->queue);
 }
 
+/* All that can fail on one rank alone, before any other waits for it. */
 static status_t trial_create(struct trial *t)
 {
   struct gpu_device *device = t->context->device;
-  size_t bytes = TRY_FLOATS * sizeof(float);
-  t->values = calloc(TRY_FLOATS, sizeof(float));
-  t->wanted = calloc(TRY_FLOATS, sizeof(float));
-  if (!t->values || !t->wanted) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a trial of MPI");
+  const struct halo_plan *plan = t->context->plan;
+  size_t bytes = place(plan->n > 2 ? plan->n : 2) * sizeof(float);
+  t->values = calloc(1, bytes);
+  if (!t->values) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a trial of MPI");
+  for (int m = 0; m < plan->n; m++) pattern_fill(t->values + place(m), t->rank, plan->messages[m].send_tag);
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_NORMAL, &t->queue));
-  RETURN_IF_FAILED(gpu_alloc(device, 2 * bytes, &t->send));
+  RETURN_IF_FAILED(gpu_alloc(device, bytes, &t->send));
   RETURN_IF_FAILED(gpu_alloc(device, bytes, &t->recv));
-  return try_alone(t->send.handle);
+  RETURN_IF_FAILED(try_alone(t->send.handle));
+  RETURN_IF_FAILED(gpu_copy_in(t->queue, t->send, 0, t->values, bytes));
+  RETURN_IF_FAILED(gpu_clear(t->queue, t->recv, 0, bytes));
+  return gpu_sync(t->queue);
 }
+
+/** Messages under way: a receive and a send of each. */
+struct under_way {
+  const struct halo_plan *plan;
+  MPI_Request requests[HALO_MESSAGES_MAX][2];
+  int done[HALO_MESSAGES_MAX], left;
+};
 
 static void describe(const void *of, struct watch_targets *targets)
 {
-  const struct halo_message *message = of;
-  targets->at[0].rank = message->peer;
-  halo_dir_name(message->dir, targets->at[0].face);
-  targets->n = 1;
+  const struct under_way *u = of;
+  for (int m = 0; m < u->plan->n; m++) {
+    if (u->done[m]) continue;
+    targets->at[targets->n].rank = u->plan->messages[m].peer;
+    halo_dir_name(u->plan->messages[m].dir, targets->at[targets->n++].face);
+  }
 }
 
-static status_t both_await(const struct trial *t, const struct halo_message *message, MPI_Request requests[2])
+static status_t all_await(const struct trial *t, struct under_way *u)
 {
   struct watch_wait wait;
-  int done = 0;
-  watch_begin(&wait, t->context->comm, "a trial of MPI", describe, message);
+  watch_begin(&wait, t->context->comm, "a trial of MPI", describe, u);
   for (;;) {
-    RETURN_IF_FAILED(mpi_check(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall"));
-    if (done) return STATUS_OK;
+    for (int m = 0; m < u->plan->n; m++) {
+      if (u->done[m]) continue;
+      RETURN_IF_FAILED(
+          mpi_check(MPI_Testall(2, u->requests[m], &u->done[m], MPI_STATUSES_IGNORE), "MPI_Testall"));
+      u->left -= u->done[m] != 0;
+    }
+    if (u->left == 0) return STATUS_OK;
     RETURN_IF_FAILED(watch_look(&wait));
     sched_yield();
   }
 }
 
-static status_t try_message(struct trial *t, const struct halo_message *message, struct halo_reach *reach)
+static status_t exchange(const struct trial *t)
 {
-  size_t bytes = TRY_FLOATS * sizeof(float);
-  MPI_Request requests[2];
-  pattern_fill(t->values, t->rank, message->send_tag);
-  pattern_fill(t->wanted, message->peer, message->recv_tag);
-  RETURN_IF_FAILED(gpu_copy_in(t->queue, t->send, 0, t->values, bytes));
-  RETURN_IF_FAILED(gpu_clear(t->queue, t->recv, 0, bytes));
+  struct under_way u = {.plan = t->context->plan, .left = t->context->plan->n};
+  for (int m = 0; m < u.plan->n; m++) {
+    const struct halo_message *message = &u.plan->messages[m];
+    RETURN_IF_FAILED(
+        mpi_check(MPI_Irecv((float *)t->recv.handle + place(m), TRY_FLOATS, MPI_FLOAT, message->peer,
+                            TRY_TAG + message->recv_tag, t->context->comm, &u.requests[m][0]),
+                  "MPI_Irecv into device memory"));
+    RETURN_IF_FAILED(
+        mpi_check(MPI_Isend((float *)t->send.handle + place(m), TRY_FLOATS, MPI_FLOAT, message->peer,
+                            TRY_TAG + message->send_tag, t->context->comm, &u.requests[m][1]),
+                  "MPI_Isend of device memory"));
+  }
+  return all_await(t, &u);
+}
+
+static status_t compare(struct trial *t, struct halo_reach reach[HALO_MESSAGES_MAX])
+{
+  static float wanted[TRY_FLOATS];
+  const struct halo_plan *plan = t->context->plan;
+  RETURN_IF_FAILED(gpu_copy_out(t->queue, t->values, t->recv, 0, place(plan->n) * sizeof(float)));
   RETURN_IF_FAILED(gpu_sync(t->queue));
-  RETURN_IF_FAILED(mpi_check(MPI_Irecv(t->recv.handle, TRY_FLOATS, MPI_FLOAT, message->peer,
-                                       TRY_TAG + message->recv_tag, t->context->comm, &requests[0]),
-                             "MPI_Irecv into device memory"));
-  RETURN_IF_FAILED(mpi_check(MPI_Isend(t->send.handle, TRY_FLOATS, MPI_FLOAT, message->peer,
-                                       TRY_TAG + message->send_tag, t->context->comm, &requests[1]),
-                             "MPI_Isend of device memory"));
-  RETURN_IF_FAILED(both_await(t, message, requests));
-  RETURN_IF_FAILED(gpu_copy_out(t->queue, t->values, t->recv, 0, bytes));
-  RETURN_IF_FAILED(gpu_sync(t->queue));
-  if (memcmp(t->values, t->wanted, bytes) == 0) return STATUS_OK;
-  reach->carried = 0;
-  snprintf(reach->why, sizeof reach->why, "device memory came through MPI with other content");
+  for (int m = 0; m < plan->n; m++) {
+    pattern_fill(wanted, plan->messages[m].peer, plan->messages[m].recv_tag);
+    if (memcmp(t->values + place(m), wanted, sizeof wanted) == 0) continue;
+    reach[m].carried = 0;
+    snprintf(reach[m].why, sizeof reach[m].why, "device memory came through MPI with other content");
+  }
   return STATUS_OK;
 }
 
@@ -178,9 +208,13 @@ status_t aware_try(const struct halo_context *context, struct halo_reach reach[H
   struct trial t = {.context = context};
   MPI_Comm_rank(context->comm, &t.rank);
   status_t status = agree_status(context->comm, trial_create(&t));
-  for (int m = 0; m < context->plan->n && status == STATUS_OK; m++)
-    status = try_message(&t, &context->plan->messages[m], &reach[m]);
+  if (status == STATUS_OK) {
+    /* neighbours wait for what failed here, and the device's memory is MPI's until they have it */
+    const status_t sent = exchange(&t);
+    if (sent != STATUS_OK) agree_abort(context->comm, sent);
+    status = agree_status(context->comm, compare(&t, reach));
+  }
   trial_free(&t);
-  RETURN_IF_FAILED(agree_status(context->comm, status));
+  RETURN_IF_FAILED(status);
   return verdict_share(context, reach);
 }

@@ -97,7 +97,7 @@ const struct halo_transport halo_transport_ipc = {
     .hung = linked_hung,
     .describe = linked_describe,
     .teardown = linked_teardown,
-    .trial = 1,
+    .trial = HALO_TRIAL,
     .unattended = 1,
     .lap = linked_lap,
 };

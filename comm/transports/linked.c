@@ -48,6 +48,7 @@ static void message_link(struct halo_exchange *x, const struct halo_message *mes
   for (int d = 0; d < 3; d++) {
     to->lo[d] = (int)message->send.lo[d];
     to->hi[d] = (int)message->send.hi[d];
+    to->dir[d] = message->dir[d];
   }
   for (int t = 0; t < 2; t++) to->to[t] = (float *)peer->target[t].handle + peer->first;
   to->plane = peer->plane;

@@ -12,9 +12,9 @@ const struct halo_transport *const halo_transports[] = {
     &halo_transport_staged,
     &halo_transport_pageable,
     &halo_transport_mpi,
-    &halo_transport_nccl,
     &halo_transport_ipc,
     &halo_transport_p2p,
+    &halo_transport_nccl,
     NULL,
 };
 

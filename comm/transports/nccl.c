@@ -291,5 +291,5 @@ const struct halo_transport halo_transport_nccl = {
     .finish = nccl_finish,
     .times = nccl_times,
     .teardown = nccl_teardown,
-    .trial = 1,
+    .trial = HALO_TRIAL_SLOW,
 };

@@ -424,7 +424,7 @@ const struct halo_transport halo_transport_staged = {
     .available = buffered_available,
     .setup = staged_setup,
     .handover = staged_handover,
-    .trial = 1,
+    .trial = HALO_TRIAL,
     PACKED,
 };
 
@@ -441,6 +441,6 @@ const struct halo_transport halo_transport_mpi = {
     .about = "pack on the device, MPI takes the device's pointers: needs an MPI that can",
     .available = aware_available,
     .setup = mpi_setup,
-    .trial = 1,
+    .trial = HALO_TRIAL,
     PACKED,
 };

@@ -22,15 +22,20 @@ struct himeno_kernel {
   enum himeno_class class_;
   int sweeps;       /**< T: sweeps a pass over memory, 1 for classic */
   int whole_planes; /**< needs the rank to hold whole (j, k) planes */
-  /** needs the whole grid on one rank, and does any number of sweeps in a pass over it */
+  /** does any number of sweeps in a pass over all owned points, and exchanges halos in between by
+   * itself: needs whole rows of k, and a link to every neighbour */
   int resident;
   int rung; /**< place on the ladder, 0 = not on it */
   /** one of each set: the default, and for single sweeps beside one of several */
   int standard;
-  int trial;        /**< -k auto tries it */
+  int trial; /**< -k auto tries it */
+  /** of a rank, that no device known holds: with more -k auto does not try it; 0: no such bound */
+  int64_t points_max;
   const char *file; /**< the user's source, NULL for the suite's own kernels */
-  int extra_arrays; /**< memory that it takes for itself at open, in arrays of the layout */
-  int toward_zero;  /**< rounds toward zero: its bits are those of himeno_kernel_toward_zero */
+  /** memory that it takes for itself at open, in arrays of the layout; a resident one's is a part
+   * of p[0], see himeno_field_bytes */
+  int extra_arrays;
+  int toward_zero; /**< rounds toward zero: its bits are those of himeno_kernel_toward_zero */
   const struct himeno_ops *ops;
   const void *variant; /**< constants, for the set or for ops */
 };
@@ -76,6 +81,7 @@ struct himeno_sweep {
   /** where rows of the box end at the grid's own sides, all behind their ends is alike in both p,
    * and a sweep may write it again; else nothing outside of the box is written */
   int ends_alike;
+  const struct halo_link *link; /**< of a resident variant: to the neighbours; NULL without any */
 };
 
 /** A single sweep of all owned points that exchanges the halos itself. */
@@ -159,6 +165,16 @@ const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *s
 
 /** \brief The set's standard kernel. */
 const struct himeno_kernel *himeno_kernel_standard(const struct himeno_kernel_set *set);
+
+/** \brief Bytes of p[\a which]. A resident kernel's p[0] has so much room that all it shares with
+ * its neighbours lies there: 1 + extra_arrays arrays, each as long as all planes of the grid. */
+static inline size_t himeno_field_bytes(const struct himeno_kernel *kernel, const struct layout *layout,
+                                        int which)
+{
+  int64_t floats = layout_floats(layout);
+  if (kernel->resident && which == 0) floats = layout->plane * layout->global[0] * (1 + kernel->extra_arrays);
+  return (size_t)floats * sizeof(float);
+}
 
 /** \brief Reads the source of a user's kernel, a text that the caller frees: STATUS_ENVIRONMENT if
  * it cannot be read. */

@@ -93,7 +93,7 @@ static status_t cut_choose(const struct himeno_config *config, struct himeno_cho
 {
   const struct decomp_rules rules = {.depth = choice->kernel->sweeps,
                                      .whole_planes = choice->kernel->whole_planes,
-                                     .whole_grid = choice->kernel->resident};
+                                     .whole_rows = choice->kernel->resident};
   return decomp_cut(choice->placement.ranks, extent, config->weak, &rules, config->procs, choice->procs,
                     choice->global);
 }

@@ -88,6 +88,11 @@ status_t trial_carries(const struct trial *t, int *any)
   return watch_allreduce(t->config.comm, &mine, any, 1, MPI_INT, MPI_MAX, "agreement on a transport");
 }
 
+int trial_links(const struct trial *t)
+{
+  return t && halo_route_linked(t->route);
+}
+
 static status_t round_time(struct trial *t, double *seconds)
 {
   double mine;

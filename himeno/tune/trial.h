@@ -25,6 +25,10 @@ void trial_close(struct trial *trial);
  * another name. Collective. */
 status_t trial_carries(const struct trial *trial, int *any);
 
+/** \brief Whether kernels store into the memory of all neighbours of every rank; false of no
+ * trial. */
+int trial_links(const struct trial *trial);
+
 /** How many exchanges trial_time makes. */
 #define TRIAL_EXCHANGES 160
 

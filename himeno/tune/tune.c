@@ -44,6 +44,8 @@ static void key_make(const struct himeno_config *config, const struct himeno_cho
 static int kernel_fits(const struct himeno_config *config, struct himeno_choice *choice,
                        const struct himeno_kernel *kernel)
 {
+  const double points = himeno_points(choice->global) / choice->placement.ranks;
+  if (kernel->points_max && points > (double)kernel->points_max) return 0;
   choice->kernel = kernel;
   log_mute(1);
   int fits = agree_status(choice->placement.comm, himeno_refit(config, choice)) == STATUS_OK;

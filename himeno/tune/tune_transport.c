@@ -44,13 +44,14 @@ static status_t trial_begin(const struct himeno_config *config, const struct him
 
 /* The slowest rank's; infinite where the transport is of no use. */
 static status_t trial_run(const struct himeno_config *config, const struct himeno_choice *choice,
-                          const struct halo_transport *transport, double *seconds)
+                          const struct halo_transport *transport, double *seconds, int *links)
 {
   struct trial *trial;
   int any;
   *seconds = INFINITY;
   status_t status = trial_begin(config, choice, transport, &trial, &any);
   if (status == STATUS_OK && any) status = trial_time(trial, seconds);
+  *links |= trial_links(trial);
   trial_close(trial);
   return status == STATUS_HANG || status == STATUS_FAULT ? status : STATUS_OK;
 }
@@ -58,15 +59,16 @@ static status_t trial_run(const struct himeno_config *config, const struct himen
 status_t himeno_transport_tune(const struct himeno_config *config, struct himeno_choice *choice)
 {
   double best = INFINITY;
-  int tried = 0;
+  int tried = 0, links = 0;
   if (config->transport || config->no_tune || choice->placement.ranks == 1) return STATUS_OK;
   for (int t = 0; halo_transports[t]; t++) {
     char reason[GPU_TEXT_MAX];
     double seconds;
-    if (!halo_transports[t]->trial || !halo_transports[t]->available(choice->placement.backend, reason))
+    if (!halo_transports[t]->trial || (links && halo_transports[t]->trial == HALO_TRIAL_SLOW) ||
+        !halo_transports[t]->available(choice->placement.backend, reason))
       continue;
     progress_begin("trying transports, %s", halo_transports[t]->name);
-    RETURN_IF_FAILED(trial_run(config, choice, halo_transports[t], &seconds));
+    RETURN_IF_FAILED(trial_run(config, choice, halo_transports[t], &seconds, &links));
     tried++;
     if (seconds >= best) continue;
     best = seconds;

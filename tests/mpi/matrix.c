@@ -104,7 +104,7 @@ static status_t value_find(const struct solver_config *config, const struct test
 static struct decomp_rules kernel_rules(const struct himeno_kernel *kernel)
 {
   return (struct decomp_rules){
-      .depth = kernel->sweeps, .whole_planes = kernel->whole_planes, .whole_grid = kernel->resident};
+      .depth = kernel->sweeps, .whole_planes = kernel->whole_planes, .whole_rows = kernel->resident};
 }
 
 static status_t case_run(const struct test_case *t, MPI_Comm comm, struct solver_block *block)
@@ -145,12 +145,27 @@ static void case_report(const struct test_case *t, status_t status, const struct
   failures += !ok;
 }
 
+/* The next transport; never in step with what else is paired off. */
+static const struct halo_transport *transport_next(void)
+{
+  return transports[(cases + cases / n_transports) % n_transports];
+}
+
+/* Another one where the backend has none of that name. */
+static const struct halo_transport *transport_named(const char *name)
+{
+  for (int t = 0; t < n_transports; t++)
+    if (strcmp(transports[t]->name, name) == 0) return transports[t];
+  return transport_next();
+}
+
 /* The first ranks of the world run the case, the others pass on to the next. */
-static void case_do(const struct test_case *t)
+static void case_do(struct test_case *t)
 {
   int ranks = t->procs[0] * t->procs[1] * t->procs[2];
   struct solver_block block = {0};
   MPI_Comm comm;
+  if (t->kernel->resident && ranks > 1) t->transport = transport_named("p2p");
   cases++;
   MPI_Comm_split(MPI_COMM_WORLD, world_rank < ranks ? 0 : MPI_UNDEFINED, world_rank, &comm);
   if (comm == MPI_COMM_NULL) return;
@@ -181,20 +196,6 @@ static void each_cut(int ranks, struct test_case *t, void (*act)(struct test_cas
       t->procs[0] = p, t->procs[1] = q, t->procs[2] = ranks / p / q;
       if (cut_fits(t)) act(t);
     }
-}
-
-/* The next transport; never in step with what else is paired off. */
-static const struct halo_transport *transport_next(void)
-{
-  return transports[(cases + cases / n_transports) % n_transports];
-}
-
-/* Another one where the backend has none of that name. */
-static const struct halo_transport *transport_named(const char *name)
-{
-  for (int t = 0; t < n_transports; t++)
-    if (strcmp(transports[t]->name, name) == 0) return transports[t];
-  return transport_next();
 }
 
 /* Both ways of overlap meet both data sets, each in half of the cuts. */

@@ -49,7 +49,8 @@ void rig_open(struct rig *rig, const struct kernel_subject *subject, const int64
   rig_expect_ok(layout_init(&rig->fields.layout, &rig->decomp, kernel->sweeps, 0));
   rig->floats = layout_floats(&rig->fields.layout);
   for (int n = 0; n < 2; n++)
-    rig_expect_ok(gpu_alloc(rig->device, (size_t)rig->floats * 4, &rig->fields.p[n]));
+    rig_expect_ok(
+        gpu_alloc(rig->device, himeno_field_bytes(kernel, &rig->fields.layout, n), &rig->fields.p[n]));
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
     rig_expect_ok(gpu_alloc(rig->device, (size_t)rig->floats * 4, &rig->fields.coefficient[m]));
   rig_expect_ok(gpu_alloc(rig->device, RIG_SLOTS * sizeof(double), &rig->fields.gosa));

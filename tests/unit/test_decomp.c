@@ -292,17 +292,18 @@ static void cuts_that_cannot_be_are_refused(void **state)
   (void)state;
   static const int64_t grid[3] = {6, 6, 6};
   const struct decomp_rules plain = {.depth = 1}, deep = {.depth = 3},
-                            planes = {.depth = 1, .whole_planes = 1}, whole = {.depth = 1, .whole_grid = 1};
+                            planes = {.depth = 1, .whole_planes = 1}, rows = {.depth = 1, .whole_rows = 1};
   log_hold(1);
   assert_int_equal(quietly(decomp_check(4, grid, (int[]){2, 1, 1}, &plain)), STATUS_USAGE);
   assert_int_equal(quietly(decomp_check(5, grid, (int[]){5, 1, 1}, &plain)), STATUS_USAGE);
   assert_int_equal(quietly(decomp_check(2, grid, (int[]){2, 1, 1}, &deep)), STATUS_USAGE);
   assert_int_equal(quietly(decomp_check(2, grid, (int[]){1, 2, 1}, &planes)), STATUS_USAGE);
   assert_int_equal(quietly(decomp_check(4, grid, (int[]){4, 1, 1}, &plain)), STATUS_OK);
-  assert_int_equal(quietly(decomp_check(2, grid, (int[]){2, 1, 1}, &whole)), STATUS_USAGE);
-  assert_int_equal(quietly(decomp_check(1, grid, (int[]){1, 1, 1}, &whole)), STATUS_OK);
+  assert_int_equal(quietly(decomp_check(2, grid, (int[]){1, 1, 2}, &rows)), STATUS_USAGE);
+  assert_int_equal(quietly(decomp_check(4, grid, (int[]){2, 2, 1}, &rows)), STATUS_OK);
   int procs[3];
-  assert_int_equal(quietly(decomp_choose(2, grid, 0, &whole, procs)), STATUS_USAGE);
+  assert_int_equal(quietly(decomp_choose(64, grid, 0, &rows, procs)), STATUS_USAGE);
+  assert_int_equal(quietly(decomp_choose(16, grid, 0, &rows, procs)), STATUS_OK);
   assert_int_equal(quietly(decomp_choose(65, grid, 0, &plain, procs)), STATUS_USAGE);
   assert_int_equal(quietly(decomp_choose(64, grid, 0, &plain, procs)), STATUS_OK);
   log_hold(0);

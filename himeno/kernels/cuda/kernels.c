@@ -62,6 +62,7 @@ static const struct himeno_kernel kernels[] = {
      .resident = 1,
      .rung = 9,
      .trial = 1,
+     .points_max = 1 << 21,
      .extra_arrays = CUDA_RESIDENT_FIELDS,
      .ops = &cuda_resident_ops,
      .variant = &cuda_variant_stream},

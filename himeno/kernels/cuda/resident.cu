@@ -3,63 +3,17 @@
 // multiprocessors together. A block owns a few rows of k: their coefficients and its part of p stay
 // in shared memory. After each sweep it publishes the rows at its rim through the L2 cache and
 // fetches those of its eight neighbours. There are no flags and no barrier over the grid: a float
-// that has not been published yet reads as NOTHING.
+// that has not been published yet reads as NOTHING. Rows that another rank needs are stored into
+// that rank's memory as well, where its blocks find them at the place of its halo.
 //
-// Published rows go into SHELVES copies of the field that take turns. A block empties its rows of
-// the copy for two sweeps ahead when it has read all that its neighbours made of the sweep before:
-// they have then read what that copy held two sweeps ago. A fence between these stores and the next
-// sweep's rows keeps their order.
+// Published rows go into SHELVES copies of the field that take turns. In sweep s a block empties
+// its rows of copy s + AHEAD: its neighbours have published sweep s − 1, so they have read what
+// that copy held, the rows of sweep s − 2. A fence in the next sweep, when these stores have long
+// arrived, puts them before the rows of sweep s + 2, which whoever reads copy s + AHEAD has seen.
 #include <limits.h>
 
 #include "himeno/kernels/cuda/point.cuh"
-extern "C" {
-#include "himeno/kernels/cuda/resident.h"
-}
-
-static constexpr int SHELVES = CUDA_RESIDENT_FIELDS;
-// The bits of a float that no sweep makes: NaN as arithmetic yields it on NVIDIA has no sign.
-static constexpr unsigned NOTHING = 0xffffffffu;
-static constexpr int MARGIN = 4; // floats before and after p: a row's ends look one point beyond
-
-struct resident_args {
-  cuda_pass pass;
-  float *shelves; // SHELVES fields, one behind the other
-  int64_t shelf;  // floats of one
-  int blocks[2], quads;
-  int sweeps;
-};
-
-// A block's rows and where they lie in shared memory.
-struct resident_tile {
-  int block[2];
-  int lo[2], rows[2]; // first own plane and row, local indices of the arrays; how many
-  int quads, pitch;   // of a row in shared memory: floats
-  float *p;
-
-  __device__ resident_tile(const resident_args &args, float *shared)
-  {
-    block[0] = blockIdx.x / args.blocks[1], block[1] = blockIdx.x % args.blocks[1];
-    for (int d = 0; d < 2; d++) {
-      int first = args.pass.lo[d], n = args.pass.hi[d] - first, hi = (block[d] + 1) * n / args.blocks[d];
-      lo[d] = first + block[d] * n / args.blocks[d];
-      rows[d] = first + hi - lo[d];
-    }
-    quads = args.quads, pitch = 4 * quads;
-    p = shared + MARGIN;
-  }
-
-  // Row (i, j) of p, counted from the first own one; -1 and rows[d] are the neighbours'.
-  __device__ float *row(int i, int j) const
-  {
-    return p + ((i + 1) * (rows[1] + 2) + j + 1) * pitch;
-  }
-
-  // The same row in an array of the grid.
-  __device__ int offset(const cuda_pass &pass, int i, int j) const
-  {
-    return (lo[0] + i) * (int)pass.plane + (lo[1] + j) * pass.pitch;
-  }
-};
+#include "himeno/kernels/cuda/resident_shelf.cuh"
 
 // What a quad needs of one plane: its row from k - 1 to k + 4, and the quads beside it in j.
 struct quad_rows {
@@ -105,31 +59,8 @@ static __device__ __forceinline__ void middle_read(quad_rows &r, float (&cross)[
   }
 }
 
-static __device__ __forceinline__ void shelf_write(float *at, float4 v)
-{
-  asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(v.x), "f"(v.y), "f"(v.z),
-               "f"(v.w)
-               : "memory");
-}
-
-static __device__ __forceinline__ float4 shelf_read(const float *at)
-{
-  float4 v;
-  asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-               : "l"(at)
-               : "memory");
-  return v;
-}
-
-static __device__ __forceinline__ bool is_there(float4 v)
-{
-  return __float_as_uint(v.x) != NOTHING && __float_as_uint(v.y) != NOTHING &&
-         __float_as_uint(v.z) != NOTHING && __float_as_uint(v.w) != NOTHING;
-}
-
 // A thread's quads: the same place in PLANES planes, one behind the other.
-template <int PLANES, int THREADS> struct resident_column {
+template <int PLANES, int THREADS, bool LINKED> struct resident_column {
   const resident_args &args;
   const resident_tile &tile;
   int i, j, quad; // first plane and row in the tile
@@ -238,20 +169,31 @@ template <int PLANES, int THREADS> struct resident_column {
     return make_float4(value[n][0], value[n][1], value[n][2], value[n][3]);
   }
 
-  // Rows at the tile's rim go where the neighbours find them; the shelf after the next is emptied.
-  __device__ void publish(int sweep) const
+  // The same place in the shelves of the ranks that need it.
+  __device__ void send(int sweep, int n, float4 v) const
   {
-    float *full = args.shelves + sweep % SHELVES * args.shelf;
-    float *empty = args.shelves + (sweep + 2) % SHELVES * args.shelf;
-    const float4 nothing = make_float4(__uint_as_float(NOTHING), __uint_as_float(NOTHING),
-                                       __uint_as_float(NOTHING), __uint_as_float(NOTHING));
+    const int at_i = tile.lo[0] + i + n, at_j = tile.lo[1] + j;
+    for (int m = 0; m < args.link.n; m++) {
+      const halo_link_message &to = args.link.message[m];
+      if (at_i < to.lo[0] || at_i >= to.hi[0] || at_j < to.lo[1] || at_j >= to.hi[1]) continue;
+      // shelves begin one shelf behind the field
+      float *row = to.to[0] + args.planes * to.plane + shelf_of(args, sweep, to.plane) - to.lo[2];
+      shelf_write<true>(row + (at_i - to.lo[0]) * to.plane + (at_j - to.lo[1]) * to.pitch + 4 * quad, v);
+    }
+  }
+
+  // The rows at the tile's rim go into the shelf of \a sweep, where the neighbours find them.
+  __device__ void shelve(int sweep, bool empty) const
+  {
+    const float nothing = __uint_as_float(NOTHING);
+    float *shelf = args.shelves + shelf_of(args, sweep, args.pass.plane);
 #pragma unroll
     for (int n = 0; n < PLANES; n++) {
       bool rim = i + n == 0 || i + n == tile.rows[0] - 1 || j == 0 || j == tile.rows[1] - 1;
       if (!has(n) || !rim) continue;
-      int at = tile.offset(args.pass, i + n, j) + 4 * quad;
-      shelf_write(full + at, updated(n));
-      shelf_write(empty + at, nothing);
+      float4 v = empty ? make_float4(nothing, nothing, nothing, nothing) : updated(n);
+      shelf_write<LINKED>(shelf + tile.offset(args.pass, i + n, j) + 4 * quad, v);
+      if (LINKED) send(sweep, n, v);
     }
   }
 
@@ -287,49 +229,6 @@ static __device__ void field_load(const resident_args &args, const resident_tile
   }
 }
 
-// Where a quad of the halo comes from and goes to; `from` is NULL at the grid's boundary.
-struct halo_quad {
-  const float *from;
-  float4 *to;
-
-  // The n-th row around the tile: first the planes before and behind, then the sides.
-  __device__ halo_quad(const resident_args &args, const resident_tile &tile, const float *shelf, int n,
-                       int quad)
-  {
-    const cuda_pass &pass = args.pass;
-    const int across = tile.rows[1] + 2, side = n - 2 * across;
-    int i = n < across ? -1 : tile.rows[0], j = n < across ? n - 1 : n - across - 1;
-    if (side >= 0) i = side / 2, j = side % 2 ? tile.rows[1] : -1;
-    int at_i = tile.lo[0] + i, at_j = tile.lo[1] + j;
-    bool inside = side < 2 * tile.rows[0] && at_i >= pass.lo[0] && at_i < pass.hi[0] && at_j >= pass.lo[1] &&
-                  at_j < pass.hi[1];
-    from = inside ? shelf + tile.offset(pass, i, j) + 4 * quad : nullptr;
-    to = (float4 *)tile.row(i, j) + quad;
-  }
-
-  __device__ void finish(float4 v) const
-  {
-    while (!is_there(v)) v = shelf_read(from);
-    *to = v;
-  }
-};
-
-// The rows around the tile that other blocks own, once they are published: a warp for two rows.
-static __device__ void halo_fetch(const resident_args &args, const resident_tile &tile, int sweep)
-{
-  const float *shelf = args.shelves + sweep % SHELVES * args.shelf;
-  const int warps = blockDim.x / 32, rows = 2 * (tile.rows[0] + tile.rows[1] + 2);
-  for (int quad = threadIdx.x % 32; quad < tile.quads; quad += 32)
-    for (int n = threadIdx.x / 32; n < rows; n += 2 * warps) {
-      halo_quad one(args, tile, shelf, n, quad), two(args, tile, shelf, n + warps, quad);
-      float4 first, second;
-      if (one.from) first = shelf_read(one.from);
-      if (two.from) second = shelf_read(two.from);
-      if (one.from) one.finish(first);
-      if (two.from) two.finish(second);
-    }
-}
-
 static __device__ __forceinline__ void gosa_gather(double mine, double *sums)
 {
   for (int lane = 16; lane > 0; lane /= 2) mine += __shfl_down_sync(0xffffffffu, mine, lane);
@@ -344,27 +243,28 @@ static __device__ __forceinline__ void gosa_send(const double *sums, double *tot
   if (threadIdx.x == 0) atomicAdd(total, mine);
 }
 
-template <int PLANES, int THREADS>
+template <int PLANES, int THREADS, bool LINKED>
 static __global__ void __launch_bounds__(THREADS, 1)
     resident_kernel(const CUDA_GRID_CONSTANT resident_args args)
 {
   extern __shared__ __align__(16) float shared_memory[];
   __shared__ double sums[THREADS / 32];
   resident_tile tile(args, shared_memory + PLANES * HIMENO_COEFFICIENTS * THREADS * 4);
-  resident_column<PLANES, THREADS> column(args, tile, shared_memory);
+  resident_column<PLANES, THREADS, LINKED> column(args, tile, shared_memory);
   column.load();
   field_load(args, tile);
   __syncthreads();
   double gosa = column.sweep();
   for (int s = 0; s + 1 < args.sweeps; s++) {
-    column.publish(s);
+    column.shelve(s, false);
     __syncthreads(); // all have read p, and published
     column.keep();
     gosa_gather(gosa, sums);
-    halo_fetch(args, tile, s);
-    if (threadIdx.x == blockDim.x - 1)
-      __threadfence(); // for the block: what it emptied comes before what follows
+    column.shelve(s + AHEAD, true);
+    halo_fetch<LINKED>(args, tile, s);
     __syncthreads();
+    if (threadIdx.x == blockDim.x - 1)
+      shelf_fence<LINKED>(); // what the block emptied comes before what it publishes next but one
     gosa_send(sums, args.pass.gosa + s);
     gosa = column.sweep();
   }
@@ -381,12 +281,17 @@ typedef void (*resident_function)(resident_args);
 
 static const struct resident_shape {
   int planes, threads;
-  resident_function kernel;
-} shapes[] = {{1, 128, resident_kernel<1, 128>},
-              {1, 256, resident_kernel<1, 256>},
-              {1, 512, resident_kernel<1, 512>},
-              {2, 256, resident_kernel<2, 256>},
-              {2, 512, resident_kernel<2, 512>}};
+  resident_function kernel[2]; // without and with neighbours
+} shapes[] = {
+#define SHAPE(planes, threads)                                                                               \
+  {                                                                                                          \
+    planes, threads,                                                                                         \
+    {                                                                                                        \
+      resident_kernel<planes, threads, false>, resident_kernel<planes, threads, true>                        \
+    }                                                                                                        \
+  }
+    SHAPE(1, 128), SHAPE(1, 256), SHAPE(1, 512), SHAPE(2, 256), SHAPE(2, 512)};
+#undef SHAPE
 static constexpr int SHAPES = sizeof shapes / sizeof shapes[0];
 
 static int divide_up(int n, int by)
@@ -449,51 +354,63 @@ static cudaError_t limits_find(int *processors, int *capacity)
   return error;
 }
 
-extern "C" cudaError_t cuda_resident_open(const struct cuda_pass *pass, const int extent[3],
+static cudaError_t shelves_empty(const cuda_resident *r, const struct cuda_pass *pass, cudaStream_t stream)
+{
+  return cudaMemset2DAsync(r->shelves, (size_t)(r->planes * pass->plane) * sizeof(float), NOTHING & 0xff,
+                           r->bytes_used, SHELVES, stream);
+}
+
+extern "C" cudaError_t cuda_resident_open(const struct cuda_pass *pass, const struct layout *layout,
                                           struct cuda_resident *resident, int *fits)
 {
   cuda_resident r = {};
   int processors, capacity;
-  const int64_t floats = pass->plane * extent[0];
+  const int64_t shelf = layout->plane * layout->global[0];
   cudaError_t error = limits_find(&processors, &capacity);
   if (error != cudaSuccess) return error;
-  *fits = floats < INT_MAX && plan(pass, divide_up(extent[2], 4), processors, capacity, &r);
+  *fits = shelf < INT_MAX / (int)sizeof(float) &&
+          plan(pass, divide_up((int)layout->extent[2], 4), processors, capacity, &r);
   if (!*fits) return cudaSuccess;
-  r.shelves_bytes = SHELVES * (size_t)floats * sizeof(float);
-  error = cudaMalloc(&r.shelves, r.shelves_bytes);
-  if (error == cudaSuccess)
-    error =
-        cudaFuncSetAttribute(shapes[r.shape].kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, r.bytes);
-  if (error == cudaSuccess)
-    *resident = r;
-  else
-    cuda_resident_close(&r);
+  r.shelves = (float *)pass->p + shelf;
+  r.planes = layout->global[0];
+  r.bytes_used = (size_t)layout_floats(layout) * sizeof(float);
+  for (int linked = 0; linked < 2 && error == cudaSuccess; linked++)
+    error = cudaFuncSetAttribute(shapes[r.shape].kernel[linked], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 r.bytes);
+  if (error == cudaSuccess) error = shelves_empty(&r, pass, 0);
+  if (error == cudaSuccess) error = cudaStreamSynchronize(0);
+  if (error == cudaSuccess) *resident = r;
   return error;
-}
-
-extern "C" void cuda_resident_close(struct cuda_resident *resident)
-{
-  cudaFree(resident->shelves);
-  *resident = {};
 }
 
 extern "C" const void *cuda_resident_kernel(const struct cuda_resident *resident)
 {
-  return (const void *)shapes[resident->shape].kernel;
+  return (const void *)shapes[resident->shape].kernel[0];
 }
 
 // A cooperative launch, since blocks wait for each other: all are on the chip at once or none is.
+// The shelves are empty again before the exchange that follows lets a neighbour go on.
 extern "C" cudaError_t cuda_resident_launch(const struct cuda_resident *resident,
-                                            const struct cuda_pass *pass, int sweeps, cudaStream_t stream)
+                                            const struct cuda_pass *pass, int sweeps,
+                                            const struct halo_link *link, cudaStream_t stream)
 {
-  resident_args args = {*pass, resident->shelves,
-                        (int64_t)(resident->shelves_bytes / sizeof(float) / SHELVES)};
-  for (int d = 0; d < 2; d++) args.blocks[d] = resident->blocks[d];
+  resident_args args = {*pass, resident->shelves, resident->planes};
+  for (int d = 0; d < 2; d++) {
+    args.blocks[d] = resident->blocks[d];
+    args.reach_lo[d] = pass->lo[d], args.reach_hi[d] = pass->hi[d];
+  }
   args.quads = resident->quads;
   args.sweeps = sweeps;
-  cudaError_t error = cudaMemsetAsync(resident->shelves, NOTHING & 0xff, resident->shelves_bytes, stream);
-  if (error != cudaSuccess) return error;
+  if (link) args.link = *link;
+  for (int m = 0; m < args.link.n; m++)
+    for (int d = 0; d < 2; d++) {
+      const int *dir = args.link.message[m].dir;
+      if (dir[d] < 0) args.reach_lo[d] = pass->lo[d] - 1;
+      if (dir[d] > 0) args.reach_hi[d] = pass->hi[d] + 1;
+    }
   void *arguments[] = {&args};
-  return cudaLaunchCooperativeKernel(cuda_resident_kernel(resident), dim3(args.blocks[0] * args.blocks[1]),
-                                     dim3(resident->threads), arguments, (size_t)resident->bytes, stream);
+  cudaError_t error = cudaLaunchCooperativeKernel(
+      (const void *)shapes[resident->shape].kernel[args.link.n > 0], dim3(args.blocks[0] * args.blocks[1]),
+      dim3(resident->threads), arguments, (size_t)resident->bytes, stream);
+  return error == cudaSuccess ? shelves_empty(resident, pass, stream) : error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Resident kernels: all sweeps over the whole grid in one launch; parts of it by tiles of a
+/* Resident kernels: all sweeps over what a rank owns in one launch; parts of it by tiles of a
  * variant. */
-#include <string.h>
+#include <inttypes.h>
 
 #include "base/log.h"
 #include "himeno/kernels/cuda/exec.h"
@@ -10,26 +10,19 @@
 static status_t open(struct himeno_exec *exec)
 {
   const struct layout *layout = &exec->fields.layout;
-  const int extent[3] = {(int)layout->extent[0], (int)layout->extent[1], (int)layout->extent[2]};
+  const int64_t *extent = layout->extent;
   struct cuda_pass pass = exec->pass[0];
   int fits, code;
   exec->variant = exec->kernel->variant;
-  if (memcmp(layout->extent, layout->global, sizeof layout->global) != 0)
-    return log_fail(STATUS_USAGE, "kernel %s needs the whole grid on one rank", exec->kernel->name);
   cuda_box_set(&pass, &layout->owned);
   RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct cuda_resident)));
-  RETURN_IF_FAILED(cuda_exec_check(exec, cuda_resident_open(&pass, extent, exec->state, &fits),
+  RETURN_IF_FAILED(cuda_exec_check(exec, cuda_resident_open(&pass, layout, exec->state, &fits),
                                    "preparing resident sweeps"));
   if (fits) return cuda_exec_code(exec, (const void *)exec->variant->kernel, &code);
   return log_fail(STATUS_ENVIRONMENT,
-                  "kernel %s: the coefficients of %dx%dx%d do not fit into %s's shared memory",
+                  "kernel %s: the coefficients of %" PRId64 "x%" PRId64 "x%" PRId64
+                  " do not fit into %s's shared memory",
                   exec->kernel->name, extent[0], extent[1], extent[2], exec->device->info.name);
-}
-
-static void close(struct himeno_exec *exec)
-{
-  struct cuda_resident *resident = exec->state;
-  if (resident && resident->shelves) cuda_resident_close(resident);
 }
 
 static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
@@ -37,8 +30,9 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct 
 {
   if (!cuda_is_owned(exec, &sweep->box))
     return cuda_tiles_sweep(exec, queue, pass, &sweep->box, cuda_variant_launch);
-  return cuda_exec_check(exec, cuda_resident_launch(exec->state, pass, sweep->sweeps, cuda_exec_alone(queue)),
-                         "launching resident sweeps");
+  return cuda_exec_check(
+      exec, cuda_resident_launch(exec->state, pass, sweep->sweeps, sweep->link, cuda_exec_alone(queue)),
+      "launching resident sweeps");
 }
 
 static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)
@@ -47,4 +41,4 @@ static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *bloc
   return cuda_block_read(cuda_resident_kernel(resident), resident->threads, resident->bytes, block);
 }
 
-const struct himeno_ops cuda_resident_ops = {.open = open, .close = close, .sweep = sweep, .block = block};
+const struct himeno_ops cuda_resident_ops = {.open = open, .sweep = sweep, .block = block};

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// The way of rows from block to block of a resident sweep, and from rank to rank: shelves, which
+// resident.cu explains.
+#ifndef HIMENO_KERNELS_CUDA_RESIDENT_SHELF_CUH
+#define HIMENO_KERNELS_CUDA_RESIDENT_SHELF_CUH
+
+#include "comm/halo/cuda/link.cuh"
+#include "himeno/kernels/cuda/pass.h"
+extern "C" {
+#include "himeno/kernels/cuda/resident.h"
+}
+
+static constexpr int SHELVES = CUDA_RESIDENT_FIELDS, AHEAD = SHELVES - 2;
+// The bits of a float that no sweep makes: NaN as arithmetic yields it on NVIDIA has no sign.
+static constexpr unsigned NOTHING = 0xffffffffu;
+// Floats before and after p: a row's ends look one point beyond.
+static constexpr int MARGIN = 4;
+static constexpr unsigned SPINS = 1024; // looks at a row of another rank before a look at the clock
+
+struct resident_args {
+  cuda_pass pass;
+  float *shelves; // SHELVES copies of the field, as far from each other as `planes` planes
+  int64_t planes;
+  int blocks[2], quads;
+  int sweeps;
+  int reach_lo[2], reach_hi[2]; // planes and rows that some rank publishes: the box and its halo
+  halo_link link;               // n is 0 without neighbours
+};
+
+// A block's rows and where they lie in shared memory.
+struct resident_tile {
+  int block[2];
+  int lo[2], rows[2]; // first own plane and row, local indices of the arrays; how many
+  int quads, pitch;   // of a row in shared memory: floats
+  float *p;
+
+  __device__ resident_tile(const resident_args &args, float *shared)
+  {
+    block[0] = blockIdx.x / args.blocks[1], block[1] = blockIdx.x % args.blocks[1];
+    for (int d = 0; d < 2; d++) {
+      int first = args.pass.lo[d], n = args.pass.hi[d] - first, hi = (block[d] + 1) * n / args.blocks[d];
+      lo[d] = first + block[d] * n / args.blocks[d];
+      rows[d] = first + hi - lo[d];
+    }
+    quads = args.quads, pitch = 4 * quads;
+    p = shared + MARGIN;
+  }
+
+  // Row (i, j) of p, counted from the first own one; -1 and rows[d] are the neighbours'.
+  __device__ float *row(int i, int j) const
+  {
+    return p + ((i + 1) * (rows[1] + 2) + j + 1) * pitch;
+  }
+
+  // The same row in an array of the grid.
+  __device__ int offset(const cuda_pass &pass, int i, int j) const
+  {
+    return (lo[0] + i) * (int)pass.plane + (lo[1] + j) * pass.pitch;
+  }
+};
+
+// LINKED: between devices.
+template <bool LINKED> static __device__ __forceinline__ void shelf_write(float *at, float4 v)
+{
+  if (LINKED)
+    asm volatile("st.relaxed.sys.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(v.x), "f"(v.y),
+                 "f"(v.z), "f"(v.w)
+                 : "memory");
+  else
+    asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(v.x), "f"(v.y),
+                 "f"(v.z), "f"(v.w)
+                 : "memory");
+}
+
+template <bool LINKED> static __device__ __forceinline__ float4 shelf_read(const float *at)
+{
+  float4 v;
+  if (LINKED)
+    asm volatile("ld.relaxed.sys.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(at)
+                 : "memory");
+  else
+    asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(at)
+                 : "memory");
+  return v;
+}
+
+template <bool LINKED> static __device__ __forceinline__ void shelf_fence()
+{
+  if (LINKED)
+    link_fence();
+  else
+    __threadfence();
+}
+
+// Where a row, 0 the first, of the shelf of \a sweep lies in a field with that plane.
+static __device__ __forceinline__ int64_t shelf_of(const resident_args &args, int sweep, int64_t plane)
+{
+  return sweep % SHELVES * args.planes * plane;
+}
+
+static __device__ __forceinline__ bool is_there(float4 v)
+{
+  return __float_as_uint(v.x) != NOTHING && __float_as_uint(v.y) != NOTHING &&
+         __float_as_uint(v.z) != NOTHING && __float_as_uint(v.w) != NOTHING;
+}
+
+// Whether a wait for a row that the rank in direction (di, dj) publishes, or this one itself, has
+// been given up, by this or by any other thread.
+static __device__ __noinline__ bool halo_given_up(const halo_link &link, int sweep, int di, int dj,
+                                                  uint64_t *begin, bool *told)
+{
+  uint64_t now = link_nanoseconds();
+  if (link_broken(link)) return true;
+  if (*begin == 0) *begin = now;
+  if (!(di || dj) || now - *begin < LINK_TELL_NS) return false;
+  bool late = now - *begin > link.timeout_ns;
+  for (int m = 0; m < link.n && (late || !*told); m++)
+    if (link.message[m].dir[0] == di && link.message[m].dir[1] == dj)
+      link_tell(link, link.state->base + sweep + 1, 1u << m, late);
+  *told = true;
+  return late;
+}
+
+// Where a quad of the halo comes from and goes to; `from` is NULL at the grid's boundary.
+template <bool LINKED> struct halo_quad {
+  const float *from;
+  float4 *to;
+  int di, dj; // the rank that owns it
+
+  // The n-th row around the tile: first the planes before and behind, then the sides.
+  __device__ halo_quad(const resident_args &args, const resident_tile &tile, const float *shelf, int n,
+                       int quad)
+  {
+    const cuda_pass &pass = args.pass;
+    const int across = tile.rows[1] + 2, side = n - 2 * across;
+    int i = n < across ? -1 : tile.rows[0], j = n < across ? n - 1 : n - across - 1;
+    if (side >= 0) i = side / 2, j = side % 2 ? tile.rows[1] : -1;
+    int at_i = tile.lo[0] + i, at_j = tile.lo[1] + j;
+    bool inside = side < 2 * tile.rows[0] && at_i >= args.reach_lo[0] && at_i < args.reach_hi[0] &&
+                  at_j >= args.reach_lo[1] && at_j < args.reach_hi[1];
+    from = inside ? shelf + tile.offset(pass, i, j) + 4 * quad : nullptr;
+    to = (float4 *)tile.row(i, j) + quad;
+    di = (at_i >= pass.hi[0]) - (at_i < pass.lo[0]), dj = (at_j >= pass.hi[1]) - (at_j < pass.lo[1]);
+  }
+
+  __device__ void finish(const halo_link &link, int sweep, float4 v) const
+  {
+    uint64_t begin = 0;
+    bool told = false;
+    for (unsigned looks = 1; !is_there(v); looks++) {
+      v = shelf_read<LINKED>(from);
+      if (LINKED && looks % SPINS == 0 && halo_given_up(link, sweep, di, dj, &begin, &told)) break;
+    }
+    if (LINKED && told && !link_broken(link)) link.plea->missing = 0;
+    *to = v;
+  }
+};
+
+// The rows around the tile that other blocks own, once they are published: a warp for two rows.
+template <bool LINKED>
+static __device__ void halo_fetch(const resident_args &args, const resident_tile &tile, int sweep)
+{
+  const float *shelf = args.shelves + shelf_of(args, sweep, args.pass.plane);
+  const int warps = blockDim.x / 32, rows = 2 * (tile.rows[0] + tile.rows[1] + 2);
+  for (int quad = threadIdx.x % 32; quad < tile.quads; quad += 32)
+    for (int n = threadIdx.x / 32; n < rows; n += 2 * warps) {
+      halo_quad<LINKED> one(args, tile, shelf, n, quad), two(args, tile, shelf, n + warps, quad);
+      float4 first, second;
+      if (one.from) first = shelf_read<LINKED>(one.from);
+      if (two.from) second = shelf_read<LINKED>(two.from);
+      if (one.from) one.finish(args.link, sweep, first);
+      if (two.from) two.finish(args.link, sweep, second);
+    }
+}
+
+#endif
