@@ -120,6 +120,7 @@ static status_t sample_add(struct himeno_result *r, const struct solver_block *b
   r->seconds += block->seconds;
   r->sweeps += block->sweeps;
   for (int p = 0; p < HIMENO_PHASES; p++) r->phase_sums[p] += block->phases[p];
+  r->waited_sum += block->waited;
   return STATUS_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include "himeno/ranks.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,18 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/cards.h"
 
+double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited)
+{
+  if (!(rank->ceiling > 0)) return compute;
+  return fmax(compute - waited, fmin(compute, HIMENO_BYTES_PER_POINT * (double)rank->points / rank->ceiling));
+}
+
 /* By the rank's own compute time: a slow device shows, whoever it waits for. 0 where that is
  * unknown. */
 static double rank_gflops(const struct himeno_rank *rank)
 {
-  return himeno_gflops((double)rank->points, 1, rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY]);
+  const double compute = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
+  return himeno_gflops((double)rank->points, 1, himeno_own_seconds(rank, compute, rank->waited));
 }
 
 static status_t memory_agree(MPI_Comm comm, int have)
@@ -66,6 +74,7 @@ static void mine_fill(const struct placement *placement, const struct solver *so
   mine->energy = result->energy;
   for (int p = 0; p < HIMENO_PHASES && result->n_samples > 0; p++)
     mine->phases[p] = result->phase_sums[p] / result->n_samples;
+  mine->waited = result->n_samples > 0 ? result->waited_sum / result->n_samples : 0;
   mine->row.gflops = rank_gflops(mine);
   paths_fill(solver, result->ways, mine);
   cards_fill(mine);
@@ -151,9 +160,20 @@ status_t himeno_episodes_find(struct himeno_result *result)
   return result->n_episodes < 0 ? log_fail(STATUS_ENVIRONMENT, "out of host memory for episodes") : STATUS_OK;
 }
 
+/* Whoever waits for a slow rank takes as long as that: from here on its times are its own. */
+static void waits_take(struct himeno_result *result, int n)
+{
+  for (int b = 0; b < n * result->n_ranks; b++) {
+    struct record_block *block = &result->times[b];
+    block->compute = himeno_own_seconds(&result->ranks[b / n], block->compute, block->waited);
+    block->waited = 0;
+  }
+}
+
 static status_t blocks_judge(const struct record *record, struct himeno_result *result)
 {
   result->kept_blocks = record->n;
+  waits_take(result, record->n);
   memcpy(result->when, record->when, sizeof result->when);
   RETURN_IF_FAILED(compute_fill(record->n, result, result->times));
   RETURN_IF_FAILED(stragglers_find(record->n, result, result->times));

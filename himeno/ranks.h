@@ -7,6 +7,11 @@
 #include "comm/ranks/placement.h"
 #include "himeno/result.h"
 
+/** \brief What a rank computed itself, of seconds a sweep that hold up to \a waited of waiting for
+ * neighbours: less that, but no less than its ceiling takes for the same bytes. All where the
+ * ceiling is unknown. */
+double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited);
+
 /** \brief Fills result.ranks, result.throttled, result.series and the stragglers. */
 status_t himeno_ranks_gather(const struct placement *placement, const struct solver *solver,
                              struct record *record, struct himeno_result *result);

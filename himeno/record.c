@@ -121,9 +121,9 @@ static void block_add(struct record *r, const struct solver_block *block)
     r->stride *= 2;
   }
   r->when[r->n] = (struct record_when){now - r->began, r->n_throttled};
-  r->blocks[r->n++] = (struct record_block){p[PHASE_INTERIOR] + p[PHASE_BOUNDARY],
-                                            p[PHASE_PACK] + p[PHASE_D2H] + p[PHASE_TRANSFER] + p[PHASE_H2D] +
-                                                p[PHASE_UNPACK]};
+  r->blocks[r->n++] = (struct record_block){
+      p[PHASE_INTERIOR] + p[PHASE_BOUNDARY],
+      p[PHASE_PACK] + p[PHASE_D2H] + p[PHASE_TRANSFER] + p[PHASE_H2D] + p[PHASE_UNPACK], block->waited};
 }
 
 static void change_add(struct record_telemetry *t, const struct record_change *change)

@@ -18,6 +18,7 @@
 struct record_block {
   double compute;  /**< seconds a sweep of interior and boundary */
   double exchange; /**< of packing, copies and transfer; not of waiting for a late neighbour */
+  double waited;   /**< for neighbours, within `compute`, at most */
 };
 
 /** When a kept block ended, which of the timed ones it is, from 0. */

@@ -38,7 +38,8 @@ struct himeno_rank {
   struct rank_row row;
   int64_t points;               /**< owned */
   double phases[HIMENO_PHASES]; /**< mean seconds a sweep over all timed blocks */
-  /** median seconds a sweep of its blocks' interior and boundary; on rank 0 */
+  double waited;                /**< likewise, within interior, at most */
+  /** median seconds a sweep of its blocks' interior and boundary, without waits; on rank 0 */
   double compute;
   double noise;   /**< of these seconds over the blocks, relative; on rank 0 */
   double ceiling; /**< bytes per second of its device, 0 if unknown */
@@ -67,6 +68,7 @@ struct himeno_result {
   struct himeno_way ways[HALO_MESSAGES_MAX]; /**< of this rank's messages */
   struct himeno_counts counts;               /**< of all ranks' emulators */
   double phase_sums[HIMENO_PHASES];          /**< this rank's means a sweep, over blocks */
+  double waited_sum;                         /**< likewise of what its blocks waited */
   struct energy energy;                      /**< of this rank's device */
   struct solver_block last;
   enum verify_source verified;

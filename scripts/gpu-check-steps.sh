@@ -349,6 +349,7 @@ wgmma f16 8192 1 --trans NT
 wgmma bf16 4096 2
 wgmma bf16 8192 2
 wgmma bf16 8191 0.5
+wgmma tf32 4096 0.5
 wgmma tf32 8192 0.5
 mma bf16 8192 0.5
 wmma f16 8192 0.5

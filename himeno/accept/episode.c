@@ -63,9 +63,9 @@ static int beyond_count(const struct looked *l, struct stretch s)
 /* Of so many blocks in a row beyond the limit, by how many there are outside of the stretch. */
 static double chance(const struct looked *l, struct stretch s, int beyond)
 {
-  int outside = l->n - (s.last - s.first + 1), all = 0;
-  for (int b = 0; b < l->n; b++) all += l->beyond[b];
-  double share = outside > 0 ? (double)(all - beyond) / outside : 0;
+  int outside = l->n - (s.last - s.first + 1);
+  int others = beyond_count(l, (struct stretch){0, l->n - 1}) - beyond_count(l, s);
+  double share = outside > 0 ? (double)others / outside : 0;
   return pow(fmax(EPISODE_DISTURBED, share), beyond);
 }
 
@@ -73,6 +73,39 @@ static double chance(const struct looked *l, struct stretch s, int beyond)
 static double begin_of(const struct looked *l, int block)
 {
   return block > 0 ? l->when[block - 1].end : 0;
+}
+
+/* The stretch that begins at a block and goes forwards (step 1) or backwards (−1). */
+static struct stretch stretch_from(const struct looked *l, int block, int step)
+{
+  int end = block;
+  for (int b = block; b >= 0 && b < l->n && abs(b - end) <= 2; b += step)
+    if (l->beyond[b]) end = b;
+  return step > 0 ? (struct stretch){block, end} : (struct stretch){end, block};
+}
+
+static struct stretch stretch_both(struct stretch a, struct stretch b)
+{
+  return (struct stretch){a.first < b.first ? a.first : b.first, a.last > b.last ? a.last : b.last};
+}
+
+static double pause_between(const struct looked *l, struct stretch s, int block)
+{
+  return block > s.last ? begin_of(l, block) - l->when[s.last].end
+                        : begin_of(l, s.first) - l->when[block].end;
+}
+
+/* With what is slow again, or was before, but for a pause. */
+static struct stretch stretch_joined(const struct looked *l, struct stretch s, int step)
+{
+  int from = step > 0 ? s.last + 1 : s.first - 1;
+  for (int b = from; b >= 0 && b < l->n && pause_between(l, s, b) < EPISODE_PAUSE; b += step) {
+    if (!l->beyond[b]) continue;
+    struct stretch next = stretch_from(l, b, step), both = stretch_both(s, next);
+    if (chance(l, both, beyond_count(l, next)) <= EPISODE_RETURN) s = both;
+    b = step > 0 ? next.last : next.first;
+  }
+  return s;
 }
 
 static struct episode episode_of(const struct looked *l, struct stretch s, int beyond)
@@ -96,9 +129,9 @@ static int look(struct looked *l, struct episode *found, int room)
   int n = 0;
   limit_set(l);
   for (struct stretch s = stretch_longest(l); s.last > s.first; s = stretch_longest(l)) {
-    int beyond = beyond_count(l, s);
-    struct episode e = episode_of(l, s, beyond);
-    if (chance(l, s, beyond) > l->alarms) break;
+    if (chance(l, s, beyond_count(l, s)) > l->alarms) break;
+    s = stretch_joined(l, stretch_joined(l, s, 1), -1);
+    struct episode e = episode_of(l, s, beyond_count(l, s));
     if (e.end - e.begin >= EPISODE_SECONDS) {
       if (n < room) found[n] = e;
       n++;

@@ -6,7 +6,8 @@
  * stands out; who is slow all the time is a straggler (straggler.h). A block is beyond the limit
  * when it takes longer than usual by more than EPISODE_SIGMAS times 1.4826·MAD and by more than the
  * least share that stragglers need. An episode begins and ends with such a block and holds no two
- * in a row that are none.
+ * in a row that are none, but for pauses shorter than EPISODE_PAUSE, behind which there are more
+ * such blocks than chance explains (EPISODE_RETURN).
  *
  * It lasts EPISODE_SECONDS at least, and has more blocks than chance explains, which puts any
  * beyond the limit as often as those outside of it are, and at least as EPISODE_DISTURBED says.
@@ -24,6 +25,8 @@
 #define EPISODE_SECONDS   5.0
 #define EPISODE_DISTURBED 0.02
 #define EPISODE_ALARMS    1e-4
+#define EPISODE_PAUSE     5.0
+#define EPISODE_RETURN    1e-2
 
 struct episode {
   int rank;

@@ -54,7 +54,7 @@ static int times_read(const json_t *series, size_t rank, size_t n, struct record
   if (!numbers(json_array_get(computes, rank), n, compute) ||
       !numbers(json_array_get(exchanges, rank), n, exchange))
     return 0;
-  for (size_t b = 0; b < n; b++) times[b] = (struct record_block){compute[b], exchange[b]};
+  for (size_t b = 0; b < n; b++) times[b] = (struct record_block){compute[b], exchange[b], 0};
   return 1;
 }
 

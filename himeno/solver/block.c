@@ -45,13 +45,13 @@ static status_t sweeps_put(struct solver *s, struct segment g)
   return s->unattended ? solver_passes_end(s) : STATUS_OK;
 }
 
-/* Records a block that needs no host, unless the last one was alike. A part of a block has slots of
- * its own: it is not recorded. */
+/* Records a block that needs no host, unless the last one was alike or it is one launch anyway. A
+ * part of a block has slots of its own: it is not recorded. */
 static status_t graph_prepare(struct solver *s, int sweeps)
 {
   const struct gpu_backend *backend = s->config.device->backend;
   struct block_graph *g = &s->graph;
-  if (!s->unattended || !backend->graph_begin) return STATUS_OK;
+  if (!s->unattended || !backend->graph_begin || s->config.kernel->resident) return STATUS_OK;
   if (g->graph && g->sweeps == sweeps && g->first == s->current) return STATUS_OK;
   gpu_graph_destroy(g->graph);
   *g = (struct block_graph){.sweeps = sweeps, .first = s->current};
@@ -244,6 +244,7 @@ static status_t times_finish(struct solver *s, struct solver_block *b, int n)
   RETURN_IF_FAILED(slowest(s, mine, all, n));
   for (int p = 0; p < n; p++) b->seconds += all[p];
   phases_finish(s->block_sums, sum, b);
+  b->waited = s->unattended && s->overlap ? b->phases[PHASE_WAIT] : 0;
   return STATUS_OK;
 }
 

@@ -25,26 +25,20 @@ status_t solver_pass_times(struct solver *s)
   return STATUS_OK;
 }
 
-static status_t sweep_box(struct solver *s, struct himeno_exec *exec, const struct box *box, int slot)
-{
-  struct himeno_sweep sweep = {.box = *box, .source = s->current, .slot = slot, .ends_alike = 1};
-  return box_points(box) > 0 ? s->set->sweep(exec, s->compute, &sweep) : STATUS_OK;
-}
-
-/* Without neighbours a resident kernel does many sweeps at once. */
-static status_t whole_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
+static status_t sweep_box(struct solver *s, struct himeno_exec *exec, const struct box *box, int sweeps,
+                          int slot)
 {
   struct himeno_sweep sweep = {
-      .box = s->layout.owned, .sweeps = sweeps, .source = s->current, .slot = slot, .ends_alike = 1};
-  return s->set->sweep(exec, s->compute, &sweep);
+      .box = *box, .sweeps = sweeps, .source = s->current, .slot = slot, .ends_alike = 1, .link = s->link};
+  return box_points(box) > 0 ? s->set->sweep(exec, s->compute, &sweep) : STATUS_OK;
 }
 
 /* Whatever goes out first: the slabs when the rest overlaps with the exchange, everything when it
  * does not. */
-static status_t sweep_first(struct solver *s, struct himeno_exec *exec, int slot)
+static status_t sweep_first(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
 {
-  if (!s->overlap) return sweep_box(s, exec, &s->layout.owned, slot);
-  for (int b = 0; b < s->cut.n; b++) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.boundary[b], slot));
+  if (!s->overlap) return sweep_box(s, exec, &s->layout.owned, sweeps, slot);
+  for (int b = 0; b < s->cut.n; b++) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.boundary[b], sweeps, slot));
   return STATUS_OK;
 }
 
@@ -93,12 +87,12 @@ static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int s
   watch_sweep(slot + 1);
   RETURN_IF_FAILED(marks_read(s, marks));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_BEGIN], s->compute));
-  RETURN_IF_FAILED(sweep_first(s, exec, slot));
+  RETURN_IF_FAILED(sweep_first(s, exec, sweeps, slot));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_BOUNDARY], s->compute));
   RETURN_IF_FAILED(halo_route_start(s->route, target, marks->event[PASS_BOUNDARY]));
   RETURN_IF_FAILED(halo_route_progress(s->route));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_INNER_BEGIN], s->compute));
-  if (s->overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, slot));
+  if (s->overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, sweeps, slot));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_END], s->compute));
   marks->used = 1;
   RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
@@ -107,15 +101,15 @@ static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int s
 }
 
 /* Nothing here waits for the device. */
-static status_t unattended_pass(struct solver *s, struct himeno_exec *exec, int slot)
+static status_t unattended_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
 {
   struct gpu_event *computed = s->ring[s->passes++ % PASS_RING].event[PASS_BOUNDARY], *arrived;
   struct gpu_mem target = s->fields.p[1 - s->current];
   watch_sweep(slot + 1);
-  RETURN_IF_FAILED(sweep_first(s, exec, slot));
+  RETURN_IF_FAILED(sweep_first(s, exec, sweeps, slot));
   if (s->overlap) RETURN_IF_FAILED(gpu_record(computed, s->compute));
   RETURN_IF_FAILED(halo_route_start(s->route, target, s->overlap ? computed : NULL));
-  if (s->overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, slot));
+  if (s->overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, sweeps, slot));
   RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
   return arrived ? gpu_wait(s->compute, arrived) : STATUS_OK;
 }
@@ -140,11 +134,11 @@ status_t solver_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int
   if (s->linked)
     RETURN_IF_FAILED(linked_pass(s, slot));
   else if (s->unattended)
-    RETURN_IF_FAILED(unattended_pass(s, exec, slot));
+    RETURN_IF_FAILED(unattended_pass(s, exec, sweeps, slot));
   else if (s->route)
     RETURN_IF_FAILED(exchanged_pass(s, exec, sweeps, slot));
   else
-    RETURN_IF_FAILED(whole_pass(s, exec, sweeps, slot));
+    RETURN_IF_FAILED(sweep_box(s, exec, &s->layout.owned, sweeps, slot));
   s->current = 1 - s->current;
   return STATUS_OK;
 }

@@ -12,8 +12,6 @@
 #include "himeno/solver/flip.h"
 #include "himeno/solver/state.h"
 
-#define FIELD_ARRAYS (HIMENO_COEFFICIENTS + 2)
-
 const char *const himeno_phase_names[HIMENO_PHASES] = {"interior", "boundary", HALO_PHASE_NAMES, "reduce",
                                                        "exposed"};
 
@@ -28,10 +26,11 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes)
     decomp_init(&decomp, config->global, config->procs, r);
     RETURN_IF_FAILED(layout_init(&layout, &decomp, config->kernel->sweeps, config->pad));
     halo_plan_init(&plan, &decomp, &layout, config->kernel->sweeps);
-    uint64_t need =
-        ((uint64_t)layout_floats(&layout) * (uint64_t)(FIELD_ARRAYS + config->kernel->extra_arrays) +
-         (uint64_t)plan.floats + (uint64_t)plan.recv_floats) *
-        sizeof(float);
+    int arrays = HIMENO_COEFFICIENTS + (config->kernel->resident ? 0 : config->kernel->extra_arrays);
+    uint64_t floats = (uint64_t)layout_floats(&layout) * (uint64_t)arrays + (uint64_t)plan.floats +
+                      (uint64_t)plan.recv_floats;
+    uint64_t need = floats * sizeof(float) + himeno_field_bytes(config->kernel, &layout, 0) +
+                    himeno_field_bytes(config->kernel, &layout, 1);
     if (need > most) most = need;
   }
   *bytes = most;
@@ -44,7 +43,8 @@ static status_t fields_alloc(struct solver *s)
   size_t bytes = (size_t)layout_floats(&s->layout) * sizeof(float);
   s->fields.layout = s->layout;
   for (int a = 0; a < 2; a++)
-    RETURN_IF_FAILED(halo_field_alloc(s->config.transport, device, bytes, &s->fields.p[a]));
+    RETURN_IF_FAILED(halo_field_alloc(s->config.transport, device,
+                                      himeno_field_bytes(s->config.kernel, &s->layout, a), &s->fields.p[a]));
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
     RETURN_IF_FAILED(gpu_alloc(device, bytes, &s->fields.coefficient[a]));
   return gpu_alloc(device, (size_t)s->config.max_sweeps * sizeof(double), &s->fields.gosa);
@@ -123,6 +123,25 @@ static status_t route_open(struct solver *s)
   return STATUS_OK;
 }
 
+/* Between sweeps of one launch halos can only go by stores, and what waits for them holds the whole
+ * device. The first exchange ends when all have opened their kernels. */
+static status_t resident_link(struct solver *s)
+{
+  struct gpu_event *arrived;
+  if (!s->config.kernel->resident || !s->route) return STATUS_OK;
+  if (!halo_route_linked(s->route))
+    return log_fail(STATUS_USAGE, "kernel %s over many ranks needs p2p from each to all of its neighbours",
+                    s->config.kernel->name);
+  if (s->config.turns > 1)
+    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs a device of its own for each rank",
+                    s->config.kernel->name);
+  s->link = halo_route_link(s->route, NULL);
+  RETURN_IF_FAILED(halo_route_start(s->route, s->fields.p[1], NULL));
+  RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
+  RETURN_IF_FAILED(halo_route_lap(s->route));
+  return halo_route_wait(s->route, s->compute);
+}
+
 /* Thin slabs cost a temporal kernel T + 2 steps for a plane: more than halos take that need no
  * host. */
 static int overlap_pays(const struct solver *s)
@@ -144,6 +163,7 @@ status_t solver_open(const struct solver_config *config, struct solver **solver)
   TRY(agree_status(config->comm, status), fail);
   int ranks = config->procs[0] * config->procs[1] * config->procs[2];
   if (ranks > 1) TRY(route_open(s), fail);
+  TRY(resident_link(s), fail);
   s->overlap = overlap_pays(s);
   s->linked =
       s->route && s->overlap && halo_route_linked(s->route) && s->set->links && s->set->links(s->exec);

@@ -77,6 +77,9 @@ struct solver_block {
       *checks; /**< the solver's, until its next block; the last one is the block's end */
   int n_checks;
   double phases[HIMENO_PHASES]; /**< this rank's mean seconds a sweep */
+  /** seconds a sweep of waiting for neighbours that its interior holds, at most: where kernels
+   * wait, or compute beside a wait, no timestamp tells the two apart */
+  double waited;
 };
 
 struct solver;

@@ -30,10 +30,11 @@ struct solver {
   /* for the sweeps that are no multiple of the kernel's T; NULL when T is 1 */
   struct himeno_exec *plain;
   struct gpu_queue *compute;
-  struct halo_route *route; /* NULL without neighbours */
-  int unattended;           /* the route needs no host during a block */
-  int linked;               /* the kernels exchange halos themselves */
-  int overlap;              /* slabs first, so that halos travel while the rest is computed */
+  struct halo_route *route;     /* NULL without neighbours */
+  int unattended;               /* the route needs no host during a block */
+  int linked;                   /* the kernels exchange halos themselves, in every sweep */
+  const struct halo_link *link; /* of a resident kernel with neighbours */
+  int overlap;                  /* slabs first, so that halos travel while the rest is computed */
   struct block_graph {
     struct gpu_graph *graph; /* NULL: none recorded */
     int sweeps, first, last; /* length; `current` before and after */

@@ -73,7 +73,7 @@ def row_of(name, document, telemetry, errors, pairs):
         "gflops": most([rank.get("gflops") for rank in ranks], min),
         "ceiling_share": share_of(document),
         "theory_share": most(((rank.get("theory") or {}).get("share") for rank in ranks), min),
-        "exchange_seconds": stages.exchange_of(document) if len(ranks) > 1 else None,
+        "exchange_seconds": (stages.exchange_of(document) or None) if len(ranks) > 1 else None,  # 0: within the sweep
         "pair_seconds": most(pairs, statistics.median),
         "celsius": most(max(one["celsius"]) for one in telemetry if one.get("celsius")),
         "watts": most(max(one["watts"]) for one in telemetry if one.get("watts")),

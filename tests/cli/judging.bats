@@ -168,6 +168,21 @@ assert steps.judge(0, None, "log")[0] == "not started" and steps.judge(steps.STO
 PY
 }
 
+@test "why a step did not start: the program's last error, else how a launcher's framed message begins, else the last line" {
+  piece shared <<'PY'
+import processes
+rule = "-" * 74
+def said(*lines):
+    with open("log", "w") as log:
+        log.write("\n".join(("$ mpirun true", *lines)) + "\n")
+    return processes.last_words("log")
+framed = rule, "mpirun has found", "too few slots. Ask for fewer.", "", "Or name more hosts.", rule
+assert said(*framed) == "mpirun has found too few slots."
+assert said("himeno-gpu: warning: a", "himeno-gpu: no such device", *framed) == "himeno-gpu: no such device"
+assert said("one", "two", rule) == "two" and said(*framed, "bash: line 1", "bash: gone") == "bash: gone"
+PY
+}
+
 @test "the verdict: the gravest finding is the exit status, one host's findings drain it, and what was left out is not accepted" {
   piece "accepting reporting" <<PY
 import json, report
@@ -244,6 +259,42 @@ told = {key: row[key] for key in ("gflops", "ceiling_share", "theory_share", "gf
 assert list(told.values()) == [2, 0.9, 0.8, 7, 60, 9, 5, 3, 3], told
 empty = measured.row_of("n", {}, [], [], [])
 assert {empty[key] for key in empty if key != "host"} == {None}, empty
+PY
+}
+
+@test "shares of theory and GFLOPS/W stand in the table, accept.json and the page, each by its host, and low ones are marked" {
+  piece "accepting reporting" <<PY
+$a_run
+import contextlib, html, io, json, re, report
+def made(name, theory, efficiency):
+    ranks = [{"gflops": 2500, "ceiling_share": 0.95, "host": name, "theory": share} for share in ({"share": theory + 0.03}, {"share": theory}, None)]
+    return {"ranks": ranks, "result": {"energy": {"gflops_per_watt": efficiency, "joules_a_sweep": 3}}}
+told = {"a": (0.90, 9.6), "b": (0.89, 9.5), "c": (0.70, 9.4), "d": (0.91, 7.25)}
+def accepted(told):
+    run = Run(documents={f"alone-{name}": made(name, *values) if values else {"ranks": [{"gflops": 2500}]} for name, values in told.items()})
+    run.done = {f"alone-{name}": {"hosts": [name], "command": "", "outcome": "pass", "seconds": 1} for name in told}
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        report.write(run)
+    return text.getvalue(), json.load(open("accept.json"))["measured"], open("accept.html", encoding="utf-8").read()
+text, rows, page = accepted(told)
+assert [(row["host"], row["theory_share"], row["gflops_per_watt"], row["outliers"]) for row in rows] == \\
+    [("a", 0.90, 9.6, []), ("b", 0.89, 9.5, []), ("c", 0.70, 9.4, ["theory_share"]), ("d", 0.91, 7.25, ["gflops_per_watt"])], rows
+lines = [re.split("  +", line.strip()) for line in text.splitlines()]
+at = next(place for place, line in enumerate(lines) if line[:2] == ["host", "GFLOPS"])
+columns = [lines[at].index(head) for head in ("of theory", "GFLOPS/W")]
+assert [[line[column] for column in columns] for line in lines[at + 1:at + 5]] == \\
+    [["90.0%", "9.60"], ["89.0%", "9.50"], ["70.0%*", "9.40"], ["91.0%", "7.25*"]], text
+table = [re.findall("<t[hd]([^>]*)>(.*?)</t[hd]>", row) for row in re.findall("<tr>(.*?)</tr>", page, re.S)]
+table = [[(html.unescape(cell), "mark" in of) for of, cell in row] for row in table]
+at = next(place for place, row in enumerate(table) if ("of theory", False) in row)
+columns = [table[at].index((head, False)) for head in ("of theory", "GFLOPS/W")]
+assert [[row[column] for column in columns] for row in table[at + 1:at + 5]] == \\
+    [[("90.0%", False), ("9.60", False)], [("89.0%", False), ("9.50", False)], [("70.0%", True), ("9.40", False)], [("91.0%", False), ("7.25", True)]], table
+assert sum(marked for row in table for _, marked in row) == 2
+# What no host tells has no column there, and is null.
+text, rows, page = accepted(dict.fromkeys(told))
+assert {(row["theory_share"], row["gflops_per_watt"]) for row in rows} == {(None, None)}, rows
+assert "of theory" not in text + page.split("</style>")[1] and "GFLOPS/W  " not in text, text
 PY
 }
 

@@ -66,7 +66,8 @@ FIGURES
     grep -q '^d.json: slow for a while 1 time, 2 ranks, ' <<<"$output"
     grep 'SLOW ONCE' <<<"$output" | cmp - told
   done
-  run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once "$top_srcdir"/doc/results/h200-x2-2026-11/accept-slow.json
+  recorded h200-x2-2026-11/runs.jsonl accept-slow >accept-slow.json
+  run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once accept-slow.json
   expect_status 2
   grep -q 'accept-slow.json: it has no series of blocks' <<<"$stderr"
   echo '{"episodes_max": 0, "device_noise_max": 0.5}' >policy.json

@@ -56,6 +56,10 @@ two_ranks() {
   two_ranks p2p 44 50 56 62 68 74 80 90 100 120
 }
 
+@test "the same in a trial of MPI on device memory" {
+  two_ranks mpi 54 55 56 57 58 59 60 61 62 63 64 66 70 100
+}
+
 @test "a fault that all ranks have names each of them: it is their devices'" {
   HIMENO_NULL_FAIL=2 run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --verify off
   expect_status 7

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "himeno/accept/episode.h"
+#include "himeno/ranks.h"
 
 #define BLOCKS 200
 #define RANKS  8
@@ -29,8 +30,8 @@ static void fill(int ranks, double noise, double interrupted)
   for (int b = 0; b < BLOCKS; b++) when[b] = (struct record_when){3.0 * (b + 1), 10 * b + 9};
   for (int t = 0; t < ranks * BLOCKS; t++) {
     int is = (double)(hash_mix(++seed) >> 11) * 0x1p-53 < interrupted;
-    times[t] =
-        (struct record_block){1e-3 * (1 + noise * normal()) * (is ? 2.95 : 1), 1e-5 * (1 + 0.05 * normal())};
+    times[t] = (struct record_block){1e-3 * (1 + noise * normal()) * (is ? 2.95 : 1),
+                                     1e-5 * (1 + 0.05 * normal()), 0};
   }
 }
 
@@ -144,6 +145,59 @@ static void two_of_one_rank_and_one_of_another(void **state)
   assert_int_equal(episode_find(&in, found, 1), 0);
 }
 
+/* Another program computes, looks at its results for a second, and computes again. */
+static void a_pause_of_two_blocks_parts_none(void **state)
+{
+  struct episode found[FOUND];
+  (void)state;
+  seed = 6;
+  fill(1, 0.003, 0);
+  for (int b = 0; b < BLOCKS; b++) when[b].end = 0.5 * (b + 1);
+  slow(0, 70, 5, 1.6);
+  slow(0, 77, 30, 1.4);
+  slow(0, 110, 2, 1.4);
+  slow(0, 115, 1, 1.4); /* by itself it could be chance */
+  slow(0, 123, 3, 1.4); /* behind a longer pause */
+  assert_int_equal(find(1, found), 1);
+  assert_true(found[0].begin == 35 && found[0].end == 56);
+  assert_true(found[0].first == 700 && found[0].last == 1119);
+  assert_int_equal(found[0].beyond, 37);
+  assert_int_equal(found[0].blocks, 42);
+}
+
+/* Two H100, L each by p2p, another program on the second for a fifth of the run: the first sweeps
+ * in 606 us, and in 1286 while it waits for the second, which needs 1271. */
+static void who_waits_for_a_slow_one_is_not_slow(void **state)
+{
+  const struct himeno_rank rank = {.points = 254LL * 254 * 510, .ceiling = 3.05e12};
+  const double usual = 606e-6, waits[2] = {920e-6, 3e-6}, slowed[2] = {1286e-6, 1271e-6};
+  struct episode found[FOUND];
+  (void)state;
+  seed = 7;
+  fill(2, 0.003, 0);
+  for (int t = 0; t < 2 * BLOCKS; t++) {
+    int r = t / BLOCKS, slow = t % BLOCKS >= 80 && t % BLOCKS < 120;
+    double seconds = (slow ? slowed[r] : usual) * times[t].compute / 1e-3;
+    times[t].compute = himeno_own_seconds(&rank, seconds, slow ? waits[r] : 1.4e-6);
+  }
+  assert_int_equal(find(2, found), 1);
+  assert_int_equal(found[0].rank, 1);
+  assert_true(found[0].first == 800 && found[0].last == 1199);
+}
+
+/* A wait is taken off as far as the device's ceiling allows, and not at all where that is unknown
+ * or where the grid lies in a cache. */
+static void waits_are_taken_off_down_to_the_ceiling(void **state)
+{
+  struct himeno_rank rank = {.points = 1000000, .ceiling = 56e9};
+  (void)state;
+  assert_true(fabs(himeno_own_seconds(&rank, 3e-3, 0.5e-3) - 2.5e-3) < 1e-12);
+  assert_true(fabs(himeno_own_seconds(&rank, 3e-3, 2.5e-3) - 1e-3) < 1e-12);
+  assert_true(fabs(himeno_own_seconds(&rank, 0.4e-3, 0.1e-3) - 0.4e-3) < 1e-12);
+  rank.ceiling = 0;
+  assert_true(himeno_own_seconds(&rank, 3e-3, 2.5e-3) == 3e-3);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -152,6 +206,9 @@ int main(void)
       cmocka_unit_test(disturbances_are_none),
       cmocka_unit_test(what_is_short_or_shallow_or_noisy_is_none),
       cmocka_unit_test(two_of_one_rank_and_one_of_another),
+      cmocka_unit_test(a_pause_of_two_blocks_parts_none),
+      cmocka_unit_test(who_waits_for_a_slow_one_is_not_slow),
+      cmocka_unit_test(waits_are_taken_off_down_to_the_ceiling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,14 +159,22 @@ static void noise_makes_no_levels(void **state)
   assert_string_equal(l[0].name, "DRAM");
 }
 
-/* Reads the curves of a document of mem-gpu in doc/results. */
-static void read_curves(const char *name, struct curves *c)
+/* Reads the curves of a document of mem-gpu, a line of runs.jsonl in \a folder of doc/results. */
+static void read_curves(const char *folder, const char *name, struct curves *c)
 {
   char path[4096];
-  json_t *curve, *point, *document;
+  json_t *curve, *point, *one = NULL;
   size_t s, n;
-  snprintf(path, sizeof path, "%s/doc/results/%s", getenv("top_srcdir") ? getenv("top_srcdir") : "..", name);
-  assert_non_null(document = json_load_file(path, 0, NULL));
+  FILE *file;
+  snprintf(path, sizeof path, "%s/doc/results/%s/runs.jsonl",
+           getenv("top_srcdir") ? getenv("top_srcdir") : "..", folder);
+  assert_non_null(file = fopen(path, "r"));
+  do {
+    json_decref(one);
+    assert_non_null(one = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL));
+  } while (strcmp(json_string_value(json_object_get(one, "name")), name) != 0);
+  fclose(file);
+  const json_t *document = json_object_get(one, "document");
   json_array_foreach(json_object_get(json_object_get(document, "latency"), "curves"), s, curve)
   {
     json_array_foreach(json_object_get(curve, "points"), n, point)
@@ -180,19 +188,19 @@ static void read_curves(const char *name, struct curves *c)
                               .bytes = c->bytes[s],
                               .ns = c->ns[s]};
   }
-  json_decref(document);
+  json_decref(one);
 }
 
 /* By CUDA, and by OpenCL, whose driver does not tell the last cache's size. */
 static void a_recorded_h100_has_the_levels_that_it_is_known_for(void **state)
 {
-  static const char *const names[] = {"h100-2026-11/mem-latency.json", "h100-2026-11/mem-opencl.json"};
+  static const char *const names[] = {"mem-latency", "mem-opencl"};
   static const uint64_t caches[] = {50 * MIB, 0};
   static struct curves c;
   struct levels_level l[LEVELS_MAX];
   (void)state;
   for (int d = 0; d < 2; d++) {
-    read_curves(names[d], &c);
+    read_curves("h100-2026-11", names[d], &c);
     assert_int_equal(levels_find(c.curve, CURVES, 128, caches[d], 0, l), 5);
     assert_string_equal(l[0].name, "L1");
     assert_string_equal(l[1].name, "L2 near");
@@ -212,7 +220,7 @@ static void a_recorded_h200_has_two_tables(void **state)
   static struct curves c;
   struct levels_level l[LEVELS_MAX];
   (void)state;
-  read_curves("h200-2026-11/mem-memory.json", &c);
+  read_curves("h200-2026-11", "mem-memory", &c);
   assert_int_equal(levels_find(c.curve, CURVES, 128, 60 * MIB, 0, l), 6);
   assert_string_equal(l[4].name, "TLB 1");
   assert_true(l[4].bytes > 230 * MIB && l[4].bytes < 300 * MIB && fabs(l[4].ns - 5) < 0.5);

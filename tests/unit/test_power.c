@@ -80,7 +80,7 @@ static void blocks_fill(int blocks, struct himeno_rank rank[DEVICES], struct rec
       const struct clock_block block = {r, SWEEPS, b, (double)rank[r].points, &plan};
       clock_block(&block, phases, &seconds);
       compute[b] = (phases[PHASE_INTERIOR] + phases[PHASE_BOUNDARY]) / SWEEPS;
-      times[r * blocks + b] = (struct record_block){compute[b], phases[PHASE_TRANSFER] / SWEEPS};
+      times[r * blocks + b] = (struct record_block){compute[b], phases[PHASE_TRANSFER] / SWEEPS, 0};
       samples[b] = fmax(samples[b], seconds);
     }
     const struct stats_summary s = stats_summarise(compute, (size_t)blocks);

@@ -264,7 +264,7 @@ static void of_many_ranks_fewer_blocks_are_stored_evenly(void **state)
   static struct record_block times[MANY * RECORDS_MAX];
   static struct himeno_result run = {.kept_blocks = RECORDS_MAX, .times = times, .n_samples = RECORDS_MAX};
   (void)state;
-  for (int b = 0; b < MANY * RECORDS_MAX; b++) times[b] = (struct record_block){b, -b};
+  for (int b = 0; b < MANY * RECORDS_MAX; b++) times[b] = (struct record_block){b, -b, 0};
   for (int b = 0; b < RECORDS_MAX; b++) run.when[b] = (struct record_when){0.5 * b, b};
   for (int n = 0; n < 6; n++) {
     run.n_ranks = ranks[n];

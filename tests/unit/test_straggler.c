@@ -41,7 +41,7 @@ static int run(int ranks, const char *clock, struct straggler found[FOUND_MAX])
       struct clock_block block = {r, SWEEPS, b, work[r].points, &plan};
       clock_block(&block, phases, &seconds);
       times[r * BLOCKS + b] =
-          (struct record_block){phases[PHASE_INTERIOR] + phases[PHASE_BOUNDARY], phases[PHASE_TRANSFER]};
+          (struct record_block){phases[PHASE_INTERIOR] + phases[PHASE_BOUNDARY], phases[PHASE_TRANSFER], 0};
     }
   }
   struct straggler_ranks in = {ranks, BLOCKS, times, work};
@@ -121,7 +121,7 @@ static void one_interrupted_block_accuses_nobody(void **state)
   struct straggler found[FOUND_MAX];
   (void)state;
   for (int r = 0; r < 8; r++) work[r] = (struct straggler_work){1000, 1, 100, 0, 0};
-  for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct record_block){1e-3 + 1e-6 * (t % 7), 1e-4};
+  for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct record_block){1e-3 + 1e-6 * (t % 7), 1e-4, 0};
   times[3 * BLOCKS + 5].compute = 1;
   struct straggler_ranks in = {8, BLOCKS, times, work};
   assert_int_equal(straggler_find(&in, found, FOUND_MAX), 0);
@@ -169,7 +169,7 @@ static int busy_run(int ranks, int blocks, const struct busy *busy, double slow,
     for (int b = 0; b < blocks; b++)
       times[r * blocks + b] =
           (struct record_block){1e-3 * busy_block(busy, &computing) * (r == 0 ? slow : 1),
-                                1e-4 * busy_block(busy, &sending) * busy_block(busy, &sending)};
+                                1e-4 * busy_block(busy, &sending) * busy_block(busy, &sending), 0};
   }
   struct straggler_ranks in = {ranks, blocks, times, work};
   return straggler_find(&in, found, FOUND_MAX);
@@ -220,7 +220,7 @@ static int still_run(int ranks, int blocks, const double *factors, double exchan
   for (int r = 0; r < ranks; r++) {
     work[r] = (struct straggler_work){1e6, 2, 1e5, 0, 0};
     for (int b = 0; b < blocks; b++)
-      times[r * blocks + b] = (struct record_block){1e-3 * factors[r], 1e-4 * (r == 0 ? exchange : 1)};
+      times[r * blocks + b] = (struct record_block){1e-3 * factors[r], 1e-4 * (r == 0 ? exchange : 1), 0};
   }
   struct straggler_ranks in = {ranks, blocks, times, work};
   return straggler_find(&in, found, FOUND_MAX);
@@ -263,7 +263,7 @@ static void nor_is_it_finer_than_the_noise_of_so_many_blocks(void **state_)
   (void)state_;
   for (int r = 0; r < 7; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
   for (int t = 0; t < 7 * 18; t++)
-    times[t] = (struct record_block){t < 18 ? 1.07 : turns[(t / 18 + t % 18) % 6], 1};
+    times[t] = (struct record_block){t < 18 ? 1.07 : turns[(t / 18 + t % 18) % 6], 1, 0};
   assert_int_equal(straggler_find(&in, found, FOUND_MAX), 1);
   assert_true(fabs(found[0].limit - 1.0656953) < 1e-6);
   for (int t = 0; t < 18; t++) times[t].compute = 1.065;
@@ -294,7 +294,7 @@ static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
   const struct straggler_ranks in = {4, 10, times, work};
   (void)state_;
   for (int beyond = 0; beyond <= 10; beyond++) {
-    for (int t = 0; t < 40; t++) times[t] = (struct record_block){t < beyond ? 1.5 : 1, 1};
+    for (int t = 0; t < 40; t++) times[t] = (struct record_block){t < beyond ? 1.5 : 1, 1, 0};
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), beyond >= 8);
   }
 }
@@ -308,7 +308,7 @@ static void what_comes_and_goes_is_no_bad_part(void **state_)
   const struct straggler_ranks in = {4, 40, times, work};
   (void)state_;
   for (int beyond = 24; beyond <= 40; beyond++) {
-    for (int t = 0; t < 160; t++) times[t] = (struct record_block){t < beyond ? 1.5 : 1, 1};
+    for (int t = 0; t < 160; t++) times[t] = (struct record_block){t < beyond ? 1.5 : 1, 1, 0};
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), beyond >= 32);
   }
 }
@@ -328,7 +328,7 @@ static void what_disturbs_all_accuses_nobody(void **state_)
     for (int t = 0; t < RANKS * 10; t++) {
       int r = t / 10, b = t % 10, apart = (r + 3 * b) % 8 < 3, in_bursts = b / 2 == r % 5;
       int disturbed = r == 0 ? b < 9 : (others == APART && apart) || (others == IN_BURSTS && in_bursts);
-      times[t] = (struct record_block){disturbed ? 1.5 : 1, 1};
+      times[t] = (struct record_block){disturbed ? 1.5 : 1, 1, 0};
     }
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), others == NONE);
   }
@@ -347,7 +347,7 @@ static void exchanges_are_compared_with_those_by_the_same_ways_alone(void **stat
     for (int r = 0; r < 8; r++) {
       const int far = r < 3 ? r == 1 ? 2 : 1 : 0;
       work[r] = (struct straggler_work){1, 2, 1, kind ? far : 0, kind ? 0 : far};
-      for (int b = 0; b < 10; b++) times[r * 10 + b] = (struct record_block){1, 1 + 10 * far};
+      for (int b = 0; b < 10; b++) times[r * 10 + b] = (struct record_block){1, 1 + 10 * far, 0};
     }
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), 0);
     for (int b = 0; b < 10; b++) times[5 * 10 + b].exchange = 1.3;
@@ -373,7 +373,7 @@ static void more_than_there_is_room_for_are_counted(void **state)
   struct straggler found[1];
   (void)state;
   for (int r = 0; r < 8; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
-  for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct record_block){t < 5 * BLOCKS ? 1 : 2, 1};
+  for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct record_block){t < 5 * BLOCKS ? 1 : 2, 1, 0};
   in = (struct straggler_ranks){8, BLOCKS, times, work};
   assert_int_equal(straggler_find(&in, found, 1), 3);
 }
