@@ -68,7 +68,7 @@ static status_t samples_take(struct bench *bench, struct bench_exchange *x, MPI_
   int count = (int)bench->config.samples;
   int n = 2, untimed = 0;
   for (int w = 0; w < WARM_UPS; w++) {
-    RETURN_IF_FAILED(agree_status(comm, bench_exchange_batch(x, n, &warm_up)));
+    RETURN_IF_FAILED(agree_status(comm, bench_exchange_batch(x, n, 0, &warm_up)));
     RETURN_IF_FAILED(watch_allreduce(comm, &warm_up, &slowest, 1, MPI_DOUBLE, MPI_MAX, "times"));
     untimed += n;
     n = batch_size(bench, slowest);
@@ -76,7 +76,7 @@ static status_t samples_take(struct bench *bench, struct bench_exchange *x, MPI_
   struct halo_times dropped = {.exchanges = 0};
   RETURN_IF_FAILED(halo_route_times(x->route, &dropped));
   for (int s = 0; s < count; s++)
-    RETURN_IF_FAILED(agree_status(comm, bench_exchange_batch(x, n, &samples[s])));
+    RETURN_IF_FAILED(agree_status(comm, bench_exchange_batch(x, n, s + 1 == count, &samples[s])));
   *times = (struct halo_times){.exchanges = 0};
   RETURN_IF_FAILED(agree_status(comm, halo_route_times(x->route, times)));
   bench->transfers += (int64_t)(n * count + untimed) * x->plan.n;
