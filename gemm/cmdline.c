@@ -99,7 +99,7 @@ static const struct option_spec options[] = {
      "each and takes the fastest."},
     {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),
      "With --distributed: k that is broadcast at a time. Default: even parts of at most 8192 of half types "
-     "and 4096 of others on a GPU, 512 on a CPU."},
+     "and 4096 of others on a GPU, 256 on a CPU."},
     {DEVICE_OPTION_BACKEND(RUN | STUDY)},
     {DEVICE_OPTION_DEVICE(RUN | STUDY)},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, parse_kernel, "auto|KERNEL"),

@@ -11,7 +11,7 @@
 /* Widths are multiples of this, so that all but the last panel suit any kernel. */
 #define WIDTH_STEP 64
 /* C is read and written once a panel; nothing hides the first panel's broadcast. */
-#define WIDTH_CPU  512
+#define WIDTH_CPU  256
 #define WIDTH_F32  4096
 #define WIDTH_HALF 8192
 /* More panels than this are more than anybody tells apart. */

@@ -11,6 +11,7 @@
 #if HAVE_CUDA
 #include "gemm/kernels/cuda/tensor/fragment.h"
 #include "gemm/kernels/kernels.h"
+#include "gemm/verify/matrices.h"
 #include "gpu/cuda/cuda_device.h"
 
 static struct gpu_device *device;
@@ -138,6 +139,59 @@ static void test_satf(void **state)
   }
 }
 
+/* A product by the unit matrix, of rows that the copy engine reads and of rows that are copied
+ * first: every element is rounded to TF32's 10 bits, to nearest and halves to even. */
+static void rounding_check(int trans, int64_t pad, int unit)
+{
+  enum { N = 8 };
+  static const float in[N] = {0x1.002p+0f,    0x1.006p+0f, -0x1.002p+0f, 0x1.002002p+0f,
+                              0x1.001ffep+0f, 0x1.ffep+3f, 0x1.8p-3f,    -0x1.00e002p+9f};
+  static const float right[N] = {1, 0x1.008p+0f, -1, 0x1.004p+0f, 1, 0x1p+4f, 0x1.8p-3f, -0x1.01p+9f};
+  struct gemm_problem p = {.type = GEMM_TF32,
+                           .m = N,
+                           .n = N,
+                           .k = N,
+                           .ld = {N + pad, N + pad},
+                           .trans_a = trans >> 1,
+                           .trans_b = trans & 1,
+                           .alpha = 1};
+  struct gemm_matrices m;
+  struct gemm_exec *exec;
+  expect_ok(gemm_problem_complete(&p));
+  expect_ok(gemm_matrices_open(&m, device, queue, &p, GEMM_RANDOM, 1, NULL));
+  for (int matrix = GEMM_A; matrix <= GEMM_B; matrix++) {
+    float *to = m.host[matrix];
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++) to[i * p.ld[matrix] + j] = matrix == unit ? i == j : in[(i + j) % N];
+    expect_ok(gpu_copy_in(queue, matrix == GEMM_A ? m.on.a : m.on.b, 0, to, gemm_bytes(&p, matrix)));
+  }
+  expect_ok(gemm_exec_open(gemm_kernel_find(gemm_kernels_find("cuda"), "wgmma"), device, &p, NULL, &exec));
+  expect_ok(gemm_launch(exec, queue, &m.on));
+  expect_ok(gemm_matrices_fetch(&m, m.out));
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      float x = ((float *)m.out)[i * N + j];
+      if (x != right[(i + j) % N])
+        fail_msg("%s, %d more a row, unit %c: %a became %a", gemm_trans_name(&p), (int)pad, "AB"[unit],
+                 in[(i + j) % N], x);
+    }
+  gemm_exec_close(exec);
+  gemm_matrices_close(&m);
+}
+
+static void test_rounding(void **state)
+{
+  const struct gemm_kernel *kernel = gemm_kernel_find(gemm_kernels_find("cuda"), "wgmma");
+  struct gemm_problem p = {.type = GEMM_TF32, .m = 8, .n = 8, .k = 8, .alpha = 1};
+  char why[GPU_TEXT_MAX];
+  (void)state;
+  expect_ok(gemm_problem_complete(&p));
+  if (!gemm_kernel_fits(kernel, device, &p, why)) skip();
+  for (int trans = 0; trans < 4; trans++)
+    for (int64_t pad = 0; pad < 2; pad++)
+      for (int unit = GEMM_A; unit <= GEMM_B; unit++) rounding_check(trans, pad, unit);
+}
+
 static int teardown(void **state)
 {
   (void)state;
@@ -162,8 +216,8 @@ int main(void)
 {
   static const struct CMUnitTest chips[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents)};
   static const struct CMUnitTest all[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents),
-                                          cmocka_unit_test(test_map), cmocka_unit_test(test_loads),
-                                          cmocka_unit_test(test_satf)};
+                                          cmocka_unit_test(test_map),   cmocka_unit_test(test_loads),
+                                          cmocka_unit_test(test_satf),  cmocka_unit_test(test_rounding)};
   log_hold(1);
   return device_open() ? cmocka_run_group_tests(all, NULL, teardown)
                        : cmocka_run_group_tests(chips, NULL, teardown);

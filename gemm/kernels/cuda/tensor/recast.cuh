@@ -54,14 +54,14 @@ static __global__ void repack_kernel(const uint16_t *from, int64_t ld, int rows,
 
 // --- float32 into others, rows along k ---
 
-// Rounded to TF32: the nearest, halves away from zero.
+// Rounded to TF32 as the copy engine does it: the nearest, halves to even.
 struct recast_tf32 {
   float *out;
   int64_t ld;
   __device__ __forceinline__ void put(int64_t row, int k, const float (&x)[4]) const
   {
     uint32_t y[4];
-    for (int i = 0; i < 4; i++) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y[i]) : "f"(x[i]));
+    for (int i = 0; i < 4; i++) asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(y[i]) : "f"(x[i]));
     *(uint4 *)(out + row * ld + k) = make_uint4(y[0], y[1], y[2], y[3]);
   }
 };

@@ -18,7 +18,7 @@ template <> struct tensor_map_type<__nv_bfloat16> {
   static constexpr CUtensorMapDataType value = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
 };
 template <> struct tensor_map_type<tf32_t> {
-  static constexpr CUtensorMapDataType value = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  static constexpr CUtensorMapDataType value = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 };
 template <> struct tensor_map_type<float> {
   static constexpr CUtensorMapDataType value = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // wgmma: half, bfloat16 and TF32 on Hopper. The bulk copy engine wants rows at multiples of 16
-// bytes; operands stored otherwise are copied into such rows first. TF32 products read both
-// operands along k and look at no more than the high bits, so float operands are rounded, and
-// turned where they must be, on the way.
+// bytes; operands stored otherwise are copied into such rows first, and so is TF32's A where
+// neither operand is stored along k.
 #include "gemm/kernels/cuda/cuda_gemm.h"
 
 #ifdef HAVE_SM90A
@@ -20,6 +19,7 @@
 
 struct operand_plan {
   int rows, columns; // as stored, or as they will be
+  bool across;       // rows run along m or n instead of k
   int64_t ld;
   int copied; // the kernel reads the copy in `work`
   size_t bytes;
@@ -35,11 +35,15 @@ static operand_plan operand_plan_of(const cuda_job *job, gemm_type type, bool is
   const int trans = is_b ? job->trans_b : job->trans_a, outer = is_b ? job->n : job->m;
   const void *data = is_b ? job->b : job->a;
   operand_plan p;
-  const bool along = type == GEMM_TF32 || trans == is_b; // k runs along rows
   const int64_t size = type == GEMM_TF32 ? 4 : 2, ld = is_b ? job->ldb : job->lda;
-  p.rows = along ? outer : job->k;
-  p.columns = along ? job->k : outer;
-  p.copied = type == GEMM_TF32 || !bulk_readable(data, ld, size);
+  p.across = trans != is_b;
+  p.copied = !bulk_readable(data, ld, size);
+  if (type == GEMM_TF32) {
+    p.copied |= p.across && !is_b && operand_plan_of(job, type, true).across;
+    p.across &= !p.copied;
+  }
+  p.rows = p.across ? job->k : outer;
+  p.columns = p.across ? outer : job->k;
   p.ld = p.copied ? padded(p.columns, size) : ld;
   p.bytes = p.copied ? (size_t)(p.rows * p.ld * size) : 0;
   return p;
@@ -104,11 +108,13 @@ static cudaError_t launch_shape(const cuda_job *job, const cuda_chip *chip, cons
                                 cudaStream_t stream)
 {
   CUtensorMap a_map, b_map, c_map = {};
-  wgmma_args args = {job->m, job->n, job->k, job->alpha, job->beta, (float *)job->c, job->ldc, 0, 0, {}};
+  const int m = S::turned ? job->n : job->m, n = S::turned ? job->m : job->n;
+  wgmma_args args = {m, n, job->k, job->alpha, job->beta, (float *)job->c, job->ldc, 0, 0, {}};
   // The copy engine cuts rows off at multiples of 16 bytes when it writes.
   args.bulk_store = job->beta == 0 && job->n % 4 == 0 && bulk_readable(job->c, job->ldc, sizeof(float));
-  args.order = tile_order_of(job->m, job->n, 2 * S::rows, S::columns, BAND);
-  const tensor_map_shape<float> c = {(const float *)job->c, job->n, job->m, 1, job->ldc, 0, 32, 64, 1};
+  args.order = tile_order_of(m, n, 2 * S::rows, S::columns, BAND);
+  const tensor_map_shape<float> c = {(const float *)job->c, job->n, job->m, 1, job->ldc, 0, 32,
+                                     S::turned ? 32 : 64,   1};
   if (!operand_map<typename S::type, S::a_across>(a_data, a, S::rows, &a_map) ||
       !operand_map<typename S::type, S::b_across>(b_data, b, S::columns / 2, &b_map) ||
       (args.bulk_store && !tensor_map_make(c, &c_map)))
@@ -145,10 +151,14 @@ static cudaError_t launch(const cuda_job *job, gemm_type type, const cuda_chip *
     cudaError_t error = operand_copy(job, type, true, b, b_copy, stream);
     if (error != cudaSuccess) return error;
   }
+  const void *a_data = a.copied ? a_copy : job->a, *b_data = b.copied ? b_copy : job->b;
+  if (type == GEMM_TF32 && b.across)
+    return launch_shape<wgmma_shape<tf32_t, 1, 0, true>>(job, chip, b, a, b_data, a_data, stream);
   shape_launcher *run = type == GEMM_F16    ? launcher_of<__half>(job)
                         : type == GEMM_BF16 ? launcher_of<__nv_bfloat16>(job)
+                        : a.across          ? launch_shape<wgmma_shape<tf32_t, 1, 0>>
                                             : launch_shape<wgmma_shape<tf32_t, 0, 0>>;
-  return run(job, chip, a, b, a.copied ? a_copy : job->a, b.copied ? b_copy : job->b, stream);
+  return run(job, chip, a, b, a_data, b_data, stream);
 }
 
 extern "C" const cuda_operation tensor_wgmma = {launch, work, nullptr, nullptr, nullptr, 90, true, true};

@@ -24,13 +24,17 @@ struct wgmma_args {
 
 enum { SPREAD_TURNS = 4 };
 
-template <class T, bool a_across_, bool b_across_> struct wgmma_shape {
+// TF32 products read shared memory along k alone, but take A from registers as well, which can be
+// loaded in any order: that is how they take an A stored along m. Where B is stored along n, the
+// kernel is given B as its A, A as its B, n as its m and m as its n, and makes C `turned`.
+template <class T, bool a_across_, bool b_across_, bool turned_ = false> struct wgmma_shape {
   typedef T type;
   static constexpr bool a_across = a_across_, b_across = b_across_; // stored along m, n
+  static constexpr bool turned = turned_, by_registers = sizeof(T) == 4 && a_across;
   static constexpr int rows = 128, columns = 256, depth = 128 / sizeof(T), stages = 4;
   static constexpr int slices = 2; // 32 floats of each of 64 rows: a warpgroup's room for stores
   static constexpr uint32_t a_bytes = rows * 128, b_bytes = columns * 128, stage_bytes = a_bytes + b_bytes;
-  static constexpr uint32_t slice_bytes = 64 * 128, box_bytes = 64 * 128;
+  static constexpr uint32_t slice_bytes = 64 * 128, box_bytes = 64 * 128, across_bytes = depth * 128;
   static constexpr uint32_t smem_bytes = 1024 + stages * stage_bytes + 2 * slices * slice_bytes + 16 * stages;
   static constexpr int threads = 384;
 };
@@ -84,8 +88,8 @@ static __device__ __forceinline__ void wgmma_load(const wgmma_room<S> &room, con
   uint32_t full = room.full(stage), to = room.b(stage);
   barrier_expect(full, S::stage_bytes);
   if (S::a_across) {
-    box_load(room.a(stage), a, m, k, full);
-    box_load(room.a(stage) + S::box_bytes, a, m + 64, k, full);
+    for (int box = 0; box < S::rows / S::depth; box++)
+      box_load(room.a(stage) + box * S::across_bytes, a, m + S::depth * box, k, full);
   } else {
     box_load(room.a(stage), a, k, m, full);
   }
@@ -171,18 +175,123 @@ static __device__ __forceinline__ void wgmma_multiply(const wgmma_room<S> &room,
   if (thread % 32 == 0 && thread < 64) barrier_arrive_at(room.empty(last), thread / 32);
 }
 
+// A thread's place in a warpgroup's 64 rows where A comes from registers. Its two rows are
+// neighbours, and its warp's 16 lie where neither loads of 8 along k nor stores of 8 columns meet
+// in a bank.
+struct spread_place {
+  int box, chunk, half, lane; // of 32 rows, of 16 bytes in them, of 8 bytes; of 4 threads along k
+  __device__ __forceinline__ spread_place()
+  {
+    const int warp = threadIdx.x % 128 / 32, row = threadIdx.x % 32 / 4;
+    box = warp / 2;
+    chunk = warp % 2 ^ row / 2 % 2 * 5 ^ row / 4 * 2;
+    half = row % 2;
+    lane = threadIdx.x % 4;
+  }
+  __device__ __forceinline__ int row() const
+  {
+    return 32 * box + 4 * chunk + 2 * half;
+  }
+  // In boxes of 32 swizzled rows of 128 bytes, one box after the other.
+  __device__ __forceinline__ uint32_t at(int along) const
+  {
+    return (32 * box + along) * 128 + (chunk ^ along % 8) * 16 + half * 8;
+  }
+};
+
+// Two rows at two places along k, 8 of which start at `from`.
+static __device__ __forceinline__ void rows_load(uint32_t (&x)[4], uint32_t from, const spread_place &place)
+{
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
+                 : "=r"(x[2 * i]), "=r"(x[2 * i + 1])
+                 : "r"(from + place.at(place.lane + 4 * i))
+                 : "memory");
+}
+
+// The k loop of a tile with A from registers, loaded two products ahead of the one in flight.
+template <class S>
+static __device__ __forceinline__ void wgmma_multiply_rows(const wgmma_room<S> &room,
+                                                           float (&d)[S::columns / 2], ring<S::stages> &at,
+                                                           int group, int steps)
+{
+  const spread_place place;
+  const int lane = threadIdx.x % 32;
+  uint32_t x[4][4];
+  uint32_t from = room.a(at.stage) + group * S::box_bytes;
+  barrier_wait(room.full(at.stage), at.parity);
+  rows_load(x[0], from, place);
+  rows_load(x[1], from + 1024, place);
+  int last = 0;
+  for (int step = 0; step < steps; step++) {
+    const int stage = at.stage;
+    const uint64_t b = operand(room.b(stage), S::box_bytes, 1024, SWIZZLE_128);
+    at.next();
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      wgmma_fence();
+      wgmma_tf32_registers(d, x[i], b + 2 * i, step + i > 0);
+      wgmma_commit();
+      wgmma_wait<2>();
+      if (i == 1 && step > 0 && lane < 2) barrier_arrive_at(room.empty(last), lane);
+      if (i < 2) {
+        rows_load(x[i + 2], from + (i + 2) * 1024, place);
+      } else if (step + 1 < steps) {
+        if (i == 2) {
+          from = room.a(at.stage) + group * S::box_bytes;
+          barrier_wait(room.full(at.stage), at.parity);
+        }
+        rows_load(x[i - 2], from + (i - 2) * 1024, place);
+      }
+    }
+    last = stage;
+  }
+  wgmma_wait<0>();
+  registers_fence(d);
+  if (lane < 2) barrier_arrive_at(room.empty(last), lane);
+}
+
+// Which of the warpgroup's 64 rows is the thread's first or (`high`) second.
+template <class S> static __device__ __forceinline__ int wgmma_row(int high)
+{
+  return S::by_registers ? spread_place().row() + high
+                         : threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4 + 8 * high;
+}
+
 // A slice, that is 128 bytes of each of 64 rows, goes to shared memory, swizzled.
+template <class S>
 static __device__ __forceinline__ void slice_write(uint32_t slice, const float (&d)[16], float alpha)
 {
-  const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane / 4;
+  const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < 8; i++) {
-    int at = row + i % 2 * 8;
+    int at = wgmma_row<S>(i % 2);
     uint32_t to = slice + at * 128 + ((i / 2 * 2 + lane % 4 / 2) ^ (at & 7)) * 16 + lane % 2 * 8;
     asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(alpha * d[2 * i]),
                  "f"(alpha * d[2 * i + 1])
                  : "memory");
   }
+}
+
+// Of a turned tile a slice is two boxes of 32 of C's rows and columns each.
+static __device__ __forceinline__ void slice_write_turned(uint32_t slice, const float (&d)[16], float alpha)
+{
+  const spread_place place;
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    const int at = i / 2 * 4 + i % 2;
+    asm volatile(
+        "st.shared.v2.f32 [%0], {%1, %2};" ::"r"(slice + place.at(i / 2 * 8 + 2 * place.lane + i % 2)),
+        "f"(alpha * d[at]), "f"(alpha * d[at + 2])
+        : "memory");
+  }
+}
+
+// The threads of a warpgroup that have boxes written: one a box.
+template <class S> static __device__ __forceinline__ bool wgmma_storing()
+{
+  return threadIdx.x % (S::turned ? 64 : 128) == 0;
 }
 
 // Slice by slice from shared memory to C by the copy engine.
@@ -192,18 +301,25 @@ static __device__ __forceinline__ void wgmma_store_bulk(const wgmma_room<S> &roo
                                                         float alpha)
 {
   const int thread = threadIdx.x % 128;
+  const bool storing = wgmma_storing<S>();
 #pragma unroll
   for (int part = 0; part < S::columns / 32; part++) {
     uint32_t slice = room.slice(group, part % S::slices);
-    if (thread == 0) box_store_read<S::slices - 1>();
+    if (storing) box_store_read<S::slices - 1>();
     group_sync(1 + group);
     float x[16];
 #pragma unroll
     for (int i = 0; i < 16; i++) x[i] = d[part * 16 + i];
-    slice_write(slice, x, alpha);
+    if (S::turned)
+      slice_write_turned(slice, x, alpha);
+    else
+      slice_write<S>(slice, x, alpha);
     proxy_fence();
     group_sync(1 + group);
-    if (thread == 0) box_store(map, n + 32 * part, m, slice);
+    if (storing && S::turned)
+      box_store(map, m + thread / 2, n + 32 * part, slice + thread * (S::slice_bytes / 128));
+    else if (storing)
+      box_store(map, n + 32 * part, m, slice);
   }
 }
 
@@ -212,19 +328,21 @@ template <class S>
 static __device__ __forceinline__ void wgmma_store_plain(float (&d)[S::columns / 2], const wgmma_args &args,
                                                          int m, int n)
 {
-  const int thread = threadIdx.x % 128, lane = thread % 32;
-  const int row = m + thread / 32 * 16 + lane / 4, column = n + lane % 4 * 2;
+  const int column = n + threadIdx.x % 4 * 2;
+  const int64_t down = S::turned ? 1 : args.ldc, right = S::turned ? args.ldc : 1;
 #pragma unroll
   for (int high = 0; high < 2; high++) {
-    if (row + 8 * high >= args.m) continue;
-    float *c = args.c + (row + 8 * high) * args.ldc + column;
+    const int row = m + wgmma_row<S>(high);
+    if (row >= args.m) continue;
+    float *c = args.c + row * down + column * right;
 #pragma unroll
     for (int j = 0; j < S::columns / 8; j++)
 #pragma unroll
       for (int i = 0; i < 2; i++)
         if (column + 8 * j + i < args.n) {
           float x = args.alpha * d[4 * j + 2 * high + i];
-          c[8 * j + i] = args.beta == 0 ? x : __fmaf_rn(args.beta, c[8 * j + i], x);
+          float *to = c + (8 * j + i) * right;
+          *to = args.beta == 0 ? x : __fmaf_rn(args.beta, *to, x);
         }
   }
 }
@@ -240,13 +358,16 @@ static __device__ void wgmma_consume(const wgmma_room<S> &room, const CUtensorMa
     int row, column;
     args.order.place(tile, &row, &column);
     int m = (2 * row + cluster_rank()) * S::rows + 64 * group, n = column * S::columns;
-    wgmma_multiply<S>(room, d, at, group, steps);
+    if constexpr (S::by_registers)
+      wgmma_multiply_rows<S>(room, d, at, group, steps);
+    else
+      wgmma_multiply<S>(room, d, at, group, steps);
     if (args.bulk_store)
       wgmma_store_bulk<S>(room, c, d, group, m, n, args.alpha);
     else
       wgmma_store_plain<S>(d, args, m, n);
   }
-  if (threadIdx.x % 128 == 0) box_store_wait();
+  if (wgmma_storing<S>()) box_store_wait();
 }
 
 template <class S>
@@ -259,7 +380,8 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < S::stages; stage++) {
       barrier_init(room.full(stage), 1);
-      barrier_init(room.empty(stage), 4); // two warpgroups in each of two blocks
+      // two warpgroups in each of two blocks, or all of their warps, which read A themselves
+      barrier_init(room.empty(stage), S::by_registers ? 16 : 4);
     }
     barrier_init_fence();
   }

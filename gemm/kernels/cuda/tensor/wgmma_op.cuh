@@ -8,7 +8,8 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
-// TF32 is float32 as stored; the tensor core does not look at the low 13 bits.
+// TF32 is float32 as stored; the tensor core does not look at the low 13 bits, by which the copy
+// engine has rounded.
 struct tf32_t {
   float value;
 };
@@ -58,6 +59,18 @@ WGMMA_OP(__nv_bfloat16, 192, "m64n192k16", "bf16.bf16", REGISTERS_0 REGISTERS_64
 WGMMA_OP(__nv_bfloat16, 128, "m64n128k16", "bf16.bf16", REGISTERS_0, D64, "%64", "%65", "%66", ", %67, %68")
 WGMMA_OP(tf32_t, 256, "m64n256k8", "tf32.tf32", REGISTERS_0 REGISTERS_64 REGISTERS_96, D128, "%128", "%129",
          "%130", "")
+
+// The same with A in registers: of its two rows a thread has the element along k of its number in
+// four threads, and the fourth after it.
+static __device__ __forceinline__ void wgmma_tf32_registers(float (&d)[128], const uint32_t (&a)[4],
+                                                            uint64_t b_operand, int accumulate)
+{
+  asm volatile("{\n.reg .pred more;\nsetp.ne.b32 more, %133, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {" REGISTERS_0 REGISTERS_64 REGISTERS_96
+               "}, {%128, %129, %130, %131}, %132, more, 1, 1;\n}"
+               : D128
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b_operand), "r"(accumulate));
+}
 
 #undef WGMMA_OP
 #undef D128
