@@ -1,0 +1,1 @@
+mpirun -np 2 tests/mpi/matrix tests/golden/himeno.csv cuda odd resident
