@@ -66,9 +66,9 @@ static const struct switch_spec switches[] = {
      "whether temporal OpenCL kernels take groups of up to 1024; unset: on NVIDIA's devices"},
 
     {"HIMENO_FLIP", SWITCH_TEST, FREE("`ARRAY[@RANK] I,J,K BIT SWEEP; …`"),
-     "himeno-gpu: flips a bit in device memory before a sweep ([acceptance.md](acceptance.md))"},
+     "himeno-gpu: flips a bit in device memory before a sweep ([acceptance-soak.md](acceptance-soak.md))"},
     {"HIMENO_GEMM_FLIP", SWITCH_TEST, FREE("`RANK [MATRIX] ROW,COLUMN BIT WHEN`"),
-     "gemm-gpu: flips a bit in a matrix on the device ([gemm.md](gemm.md))"},
+     "gemm-gpu: flips a bit in a matrix on the device ([gemm-verify.md](gemm-verify.md))"},
     {"HIMENO_HALO_CORRUPT",
      SWITCH_TEST,
      SWITCH_PAIR,

@@ -18,6 +18,20 @@ if [ -z "${PYTHON_OF_TESTS-}" ]; then
 fi
 PYTHON=$PYTHON_OF_TESTS
 
+# recorded FILE.jsonl NAME: that document of doc/results; recorded FILE.jsonl NAME... FOLDER/: those that fit a NAME, each as FOLDER/NAME.json.
+recorded() {
+  "$PYTHON" - "$top_srcdir/doc/results/$1" "${@:2}" <<'END'
+import fnmatch, json, os, sys
+path, *names = sys.argv[1:]
+folder = names.pop() if names[-1].endswith("/") else None
+found = [one for one in map(json.loads, open(path)) if any(fnmatch.fnmatch(one["name"], name) for name in names)]
+assert len(found) >= len(names) and (folder or len(found) == 1), (path, names)
+for one in found:
+    with open(f"{folder}{one['name']}.json", "w") if folder else os.fdopen(1, "w") as file:
+        json.dump(one["document"], file, indent=1)
+END
+}
+
 # on RANKS PROGRAM [ARGUMENT]...: runs the program on that many ranks.
 on() {
   local ranks=$1

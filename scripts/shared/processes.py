@@ -42,10 +42,14 @@ def checked_launcher(given, names, here=True):
 
 
 def last_words(path, leave=("$ ",)):
-    """What a program of the suite said last, warnings apart; else the last line that says something. Lines that begin as in `leave` are this side's."""
+    """What a program of the suite said last, warnings apart; else the first sentence of a launcher's last framed message, or the last line that says
+    something. Lines that begin as in `leave` are this side's."""
     with open(path, encoding="utf-8", errors="replace") as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith(leave)]
     told = [line for line in lines if re.search(r"(himeno|gemm|comm)-gpu: (?!warning)", line)]
+    frames = [n for n, line in enumerate(lines) if re.fullmatch(r"-{20,}", line)]
+    if not told and len(frames) > 1 and frames[-1] > frames[-2] + 1 and frames[-1] >= len(lines) - 2:
+        return re.split(r"(?<=[.:!])\s", " ".join(lines[frames[-2] + 1:frames[-1]]))[0][:300]
     plain = [line for line in lines if not re.fullmatch(r"[-=*\s]*", line)]
     return (told or plain or [""])[-1][:300]
 

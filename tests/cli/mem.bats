@@ -48,8 +48,8 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
 }
 
 @test "the roofline has ceilings, points from 1/16 to 512 operations a byte, and kernels of other documents" {
-  results=$top_srcdir/doc/results/h100-2026-11-check
-  run --separate-stderr quick -b cpu --roofline --sizes 1M,64K --kernels "$results/ladder-cuda-L.json,$results/run-cuda-XL.json" --json roof.json
+  recorded h100-2026-11-check/runs.jsonl ladder-cuda-L run-cuda-XL ./
+  run --separate-stderr quick -b cpu --roofline --sizes 1M,64K --kernels ladder-cuda-L.json,run-cuda-XL.json --json roof.json
   expect_status 0
   [[ $stderr == *'warning: --sizes: the roofline takes the first alone, 1.0 MiB' ]]
   follows_schema roof.json
@@ -62,7 +62,8 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
 
 @test "measured traffic moves a sweep on the roofline, wherever its document stands among the others" {
   echo '{"schema": "himeno-traffic/1", "kernels": [{"kernel": "temporal3", "size": "L", "bytes_a_point": 68}]}' >traffic.json
-  quick -b cpu --roofline --sizes 1M --kernels "traffic.json,$top_srcdir/doc/results/h100-2026-11-check/ladder-cuda-L.json" --json roof.json >/dev/null
+  recorded h100-2026-11-check/runs.jsonl ladder-cuda-L >ladder-cuda-L.json
+  quick -b cpu --roofline --sizes 1M --kernels traffic.json,ladder-cuda-L.json --json roof.json >/dev/null
   [ "$(json roof.json '[(k["intensity"], k["traffic"]) for k in d["roofline"]["kernels"] if k["name"] == "temporal3 L"]')" = \
     "[(1.5, '68.0 bytes a point for each pass, by hardware counters')]" ]
 }

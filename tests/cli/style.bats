@@ -23,6 +23,10 @@ follows() {
   follows pages
 }
 
+@test "links of pages lead somewhere, and tables have a head" {
+  follows links
+}
+
 @test "every source names its licence" {
   follows licences
 }

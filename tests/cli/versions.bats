@@ -46,7 +46,7 @@ readers = {"himeno-gpu/1": runs, "himeno-gpu/2": runs, "himeno-ladder/1": [docum
            "comm-gpu/1": [paths.one], "mem-gpu/1": [sections]}
 read = dict.fromkeys(readers, 0)
 whole = [(path, documents.read(path)[1]) for path in [*source.glob("tests/golden/documents/*.json"), *source.glob("doc/results/**/*.json")]]
-lines = [json.loads(line) for path in source.glob("doc/results/**/runs.jsonl") for line in path.read_text().splitlines()]
+lines = [json.loads(line) for path in source.glob("doc/results/**/*.jsonl") for line in path.read_text().splitlines()]
 for path, document in whole + [(line["name"], line["document"]) for line in lines]:
     for reader in readers.get(document["schema"], []):
         read[document["schema"]] += bool(documents.described(path, document, reader))
@@ -85,7 +85,7 @@ assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f3
   expect_status 0
   [[ $output == *'2 of 2 predicted'* ]]
   mkdir runs
-  cp "$top_srcdir"/doc/results/h200-x4-2026-11/runs/strong-[SL]-*.json runs
+  recorded h200-x4-2026-11/runs.jsonl 'strong-[SL]-*' runs/
   cp "$old/himeno-gpu-2.json" runs
   run "$predict" --study runs --comm "$old/comm-gpu-1.json" -s L -n 4 -p 2x2x1
   expect_status 0

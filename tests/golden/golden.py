@@ -3,7 +3,7 @@
 
     whole     every documented command line stands in `commands`, and its options in the --help of what it starts
     run       the lines of `commands` run as they did, in FOLDER
-    recorded  the options of each doc/results/**/*.cmd and runs.jsonl are still there
+    recorded  the options of each doc/results/**/*.cmd and *.jsonl are still there
     schemas   the schemas of doc/ have all frozen keys, with their types, units and words
     fields    what FOLDER/run.json of a run before has and what the schemas of doc/ have are the same fields
     keys      prints `keys` anew, from FOLDER/run.json of a run before; = KIND there stands for all keys of that kind"""
@@ -306,9 +306,9 @@ def check_run(source, build, folder):
 
 def check_recorded(source, build, folder):
     texts = [(path, path.read_text().splitlines()) for path in source.glob("doc/results/**/*.cmd")]
-    for path in source.glob("doc/results/**/runs.jsonl"):
+    for path in source.glob("doc/results/**/*.jsonl"):
         # What stands before a colon says of what tree, and what behind a comma of what input.
-        commands = [json.loads(line)["command"] for line in path.read_text().splitlines()]
+        commands = [json.loads(line)["command"] or "" for line in path.read_text().splitlines()]
         texts.append((path, [re.sub(r"^with [^:]*: |, .*", "", command) for command in commands]))
     for path, commands in sorted(texts):
         for command in commands:
