@@ -18,15 +18,22 @@ FIGURES
     "timed      5 blocks of 1 product, 0.005 s; blocks vary by 1.5%"
 }
 
-@test "short products are timed several at once" {
+@test "a block has as many short products as fill --block, and the document holds it" {
   export CLOCK_MACHINE="product=4"
   clocked 1 gemm-gpu -b null -s 16 --block 0.001 -t 0.0105
   figures <<'FIGURES'
+d.config.block_seconds = 0.001
 d.result.launches = 62
 d.result.seconds = 1.6384e-05
 d.result.gflops = 0.5
 [r.gflops for r in d.ranks] = [0.5]
 sorted(set(round(s, 12) for s in d.result.samples)) = [0.001015808]
+FIGURES
+  clocked 1 gemm-gpu -b null -s 16 --block 0.002 -t 0.0105
+  figures <<'FIGURES'
+d.config.block_seconds = 0.002
+d.result.launches = 123
+sorted(set(round(s, 12) for s in d.result.samples)) = [0.002015232]
 FIGURES
 }
 
