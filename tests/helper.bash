@@ -32,6 +32,24 @@ for one in found:
 END
 }
 
+# follows SCHEMA DOCUMENT [EDIT]...: it follows that schema of doc/, and after none of the edits, which change `d`, still does. Without jsonschema
+# nothing is looked at.
+follows() {
+  "$PYTHON" -c 'import jsonschema' 2>/dev/null || return 0
+  "$PYTHON" - "$top_srcdir/doc/$1.schema.json" "${@:2}" <<'PY'
+import copy, json, sys, jsonschema
+schema, document = (json.load(open(path), parse_constant=lambda name: sys.exit("not JSON: " + name)) for path in sys.argv[1:3])
+jsonschema.Draft202012Validator.check_schema(schema)
+validator = jsonschema.Draft202012Validator(schema)
+validator.validate(document)
+for edit in sys.argv[3:]:
+    d = copy.deepcopy(document)
+    exec(edit)
+    if validator.is_valid(d):
+        sys.exit("the schema takes " + edit)
+PY
+}
+
 # on RANKS PROGRAM [ARGUMENT]...: runs the program on that many ranks.
 on() {
   local ranks=$1
