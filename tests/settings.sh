@@ -17,4 +17,6 @@ if [ "${SANITIZERS:-no}" != no ]; then
 else
   # No look for networks that one host does not need: a quarter of a launch. The leak sanitizer crashes in ranks that do not look.
   export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
+  # Once a rank has ended badly the others are ended at once, and not a second later. The leak sanitizer has use for the second.
+  export OMPI_MCA_odls_base_sigkill_timeout=0
 fi
