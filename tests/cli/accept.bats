@@ -10,12 +10,13 @@ setup() {
   export HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so OMP_NUM_THREADS=1
 }
 
+# Nothing here is timed for longer than the least number of blocks takes that a policy asks for: how many more there would be is the machine's.
 # accept RANKS POLICY OPTION...: a short run on null devices of a simulated clock.
 accept() {
   local launch="on $1" policy=$2
-  [ "$1" -gt 1 ] || launch= # which takes two seconds to see a failure through
+  [ "$1" -gt 1 ] || launch=
   shift 2
-  run --separate-stderr $launch "$himeno" -b null -s 34x34x66 --block 5 -t "${seconds:-0.2}" --accept "$policy" "$@"
+  run --separate-stderr $launch "$himeno" -b null -s 18x18x34 --block 5 -t 0.01 --accept "$policy" "$@"
 }
 
 # check NAME FIELD: of the last document.
@@ -130,7 +131,7 @@ True True" ]
   accept 4 default -w --verify off --json r.json
   make two.json r.json
   grep -q 'r.json: that run did not pass' <<<"$stderr"
-  HIMENO_NULL_DEVICES=2 run --separate-stderr on 4 "$himeno" -b null -s 34x34x66 -w --block 5 -t 0.2 --json r.json
+  HIMENO_NULL_DEVICES=2 run --separate-stderr on 4 "$himeno" -b null -s 18x18x34 -w --block 5 -t 0.01 --json r.json
   one_type r.json
   make two.json r.json
   grep -q 'r.json: its ranks share devices' <<<"$stderr"
@@ -156,13 +157,14 @@ PY
 @test "the bare command accepts one, two, four and eight devices, whether they reach each other or not" {
   for ranks in 1 2 4 8; do
     for apart in '' 0 1; do
-      HIMENO_NULL_APART=$apart run --separate-stderr on "$ranks" "$himeno" -b null --block 5 -t 0.2 -s 34x34x66 -w --accept --json r.json
+      [ -z "$apart" ] || [ "$ranks" -gt 1 ] || continue
+      HIMENO_NULL_APART=$apart run --separate-stderr on "$ranks" "$himeno" -b null --block 5 -t 0.01 -s 18x18x34 -w --accept --json r.json
       expect_status 0
       grep -q 'acceptance by policy default' <<<"$output"
     done
   done
   # Without a size each rank gets the default one to itself; a size is the whole grid's as ever.
-  HIMENO_NULL_DEVICES=2 run --separate-stderr on 2 "$himeno" -b cpu -s 34x34x66 --block 5 -t 0.2 --accept --json r.json
+  HIMENO_NULL_DEVICES=2 run --separate-stderr on 2 "$himeno" -b cpu -s 34x34x66 --block 5 -t 0.01 --accept --json r.json
   [ "$("$PYTHON" -c 'import json; c = json.load(open("r.json"))["config"]; print(c["weak"], c["imax"], c["transport"])')" = "False 34 p2p" ]
 }
 
@@ -221,20 +223,9 @@ t = [rank["telemetry"] for rank in r["ranks"]]
 print(eval(sys.argv[1]))' "$1"
 }
 
-@test "each sample has its telemetry, and what changed meanwhile its place" {
-  FAKE_NVML="celsius-late@1=91 throttle-late@1=32 fixed-late@1=4" \
-    run on 2 "$himeno" -b null -s 34x34x66 --block 20 -t 2 --accept default --json r.json
-  [ "$(told '{len(rank["blocks"][of]) == len(r["result"]["samples"]) for rank in t for of in ("watts", "sm_mhz", "memory_mhz", "celsius")}')" = "{True}" ]
-  [ "$(told 't[1]["blocks"]["each"], t[1]["blocks"]["celsius"][:5]')" = "(1, [55, 55, 55, 91, 91])" ]
-  [ "$(told 't[1]["blocks"]["throttled"][:5]')" = "['', '', 'thermal', 'thermal', 'thermal']" ]
-  [ "$(told 'set(t[0]["blocks"]["celsius"]), t[0]["changes"]')" = "({55}, [])" ]
-  [ "$(told '[[c["of"], c["from"], c["to"]] for c in t[1]["changes"]], t[1]["changes_seen"]')" = "([['corrected', 0, 4]], 1)" ]
-  [ "$(told '2 <= t[1]["changes"][0]["block"] < len(r["result"]["samples"])')" = True ]
-}
-
-@test "errors that are counted meanwhile are told of a run at full speed, and refuse it" {
+@test "errors that are counted meanwhile refuse a run at full speed" {
   policy '{"counted_max": 0}'
-  FAKE_NVML="fixed=3 link_data-late@1=7 xid-late@1=79" seconds=1 accept 2 policy.json --json r.json
+  FAKE_NVML="fixed=3 link_data-late@1=7 xid-late@1=79" accept 2 policy.json --json r.json
   expect_status 5
   [ "$(check 'errors counted' rank) $(check 'errors counted' value)" = "1 8.0" ]
   grep -q 'COUNTED .*rank 1 on .*: NVLink CRC errors 7, Xid events 1 (the last: Xid 79), since the run began' <<<"$output"
@@ -245,9 +236,6 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   [ "$(told '[c["detail"] for c in t[1]["changes"]]')" = "['', 'Xid 79']" ]
   grep -q 'errors counted .*FAIL.*Xid 79' <<<"$output"
   follows_schema
-  FAKE_NVML="fixed=3 link_data-late@1=7" run on 2 "$himeno" -b null -s 34x34x66 --block 5 -t 1
-  expect_status 0
-  grep -q 'COUNTED .*rank 1' <<<"$output"
 }
 
 @test "the document with all of it follows the schema" {
@@ -258,8 +246,8 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 }
 
 @test "an earlier run is the measure, no finer than the noise of both" {
-  measured() { run --separate-stderr on 2 "$himeno" -b null -s XS --block 5 -t 1 "$@"; }
-  measured --json before.json
+  measured() { run --separate-stderr on 2 "$himeno" -b null -s XS --block 5 -t 0.01 "$@"; }
+  measured --accept default --json before.json
   expect_status 0
   measured --reference before.json
   expect_status 0
@@ -278,9 +266,9 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 }
 
 @test "an earlier run that was not verified is no measure" {
-  run on 1 "$himeno" -b null -s XS --block 5 -t 0.1 --verify off --json before.json
+  run on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --verify off --json before.json
   expect_status 0
-  run --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.1 --reference before.json
+  run --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --reference before.json
   expect_status 2
   [ "$(grep -c 'the timed part of that run was not verified' <<<"$stderr")" -eq 1 ]
 }
@@ -298,9 +286,10 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
     [ "$(verdict)" = "usage False" ]
     follows_schema
   done
-  run on 1 "$himeno" -b null -s XS --block 5 -t 0.1 --json before.json
-  run --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.1 --verify off --reference before.json
+  run on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --accept policy.json --json before.json
+  run --separate-stderr on 1 "$himeno" -b null -s XS --block 5 -t 0.01 --verify off --reference before.json
   expect_status 2
+  [ "$(grep -c 'unverified_passes' <<<"$stderr")" -eq 1 ]
   policy '{"device_gflops_min": 0.001, "unverified_passes": true}'
   accept 1 policy.json --verify off --json r.json
   expect_status 0
@@ -355,21 +344,20 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 }
 
 @test "an earlier run of something else is told before anything is measured, and one of another kernel is warned of" {
-  run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 2 --json before.json
+  policy '{"device_gflops_min": 0.001}'
+  run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 0.01 --accept policy.json --json before.json
   expect_status 0
-  SECONDS=0
-  run --separate-stderr on 1 "$himeno" -b cpu -s S -k stream -t 30 --reference before.json
+  compared() { run --separate-stderr timeout 300 ${launch-} "$himeno" -b cpu -k stream --reference before.json "$@"; }
+  compared -s S -t 1h
   expect_status 2
-  [ "$SECONDS" -lt 100 ]
   grep -q 'that run was of 32x32x64 points' <<<"$stderr"
-  run --separate-stderr on 2 "$himeno" -b cpu -s XS -k stream -t 30 --reference before.json
+  launch="$MPIRUN -np 2" compared -s XS -t 1h
   expect_status 2
   grep -q 'that run had 1 rank$' <<<"$stderr"
-  run --separate-stderr on 1 "$himeno" -b cpu -s XS -k stream --data dense -t 30 --reference before.json
+  compared -s XS --data dense -t 1h
   expect_status 2
   grep -q 'that run had standard data$' <<<"$stderr"
-  [ "$SECONDS" -lt 100 ]
-  run --separate-stderr on 1 "$himeno" -b cpu -s XS -k stream --block 5 -t 1 --reference before.json
+  compared -s XS --block 5 -t 0.01
   [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || [ "$status" -eq 5 ] # as fast, too noisy to tell, slower
   grep -q 'that run was of kernel reference, this one is of stream' <<<"$stderr"
 }

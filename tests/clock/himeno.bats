@@ -446,6 +446,21 @@ FIGURES
 FIGURES
 }
 
+@test "each block has its telemetry, and what was counted or changed meanwhile its place" {
+  export CLOCK_MACHINE="sweep=10 $together" HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so
+  export FAKE_NVML="celsius-late@1=91 throttle-late@1=32 fixed-late@1=4 link_data-late@1=7"
+  clocked 2 himeno-gpu -b null -s XS --block 10 -t 0.03
+  says "COUNTED    rank 1"
+  figures <<'FIGURES'
+[len(r.telemetry.blocks[of]) for r in d.ranks for of in ("watts", "sm_mhz", "memory_mhz", "celsius")] = [d.result.blocks] * 8
+d.result.blocks = 11
+[(r.telemetry.blocks.each, r.telemetry.blocks.celsius) for r in d.ranks] = [(1, [55] * 11), (1, [55] * 3 + [91] * 8)]
+[r.telemetry.blocks.throttled for r in d.ranks] = [[""] * 11, [""] * 2 + ["thermal"] * 9]
+[[(c["of"], c["from"], c["to"], c["block"]) for c in r.telemetry.changes] for r in d.ranks] = [[], [("corrected", 0, 4, 2), ("nvlink_crc", 0, 7, 2)]]
+[r.telemetry.changes_seen for r in d.ranks] = [0, 2]
+FIGURES
+}
+
 @test "a run that a signal ended has the rates of what it had done" {
   export CLOCK_MACHINE="$alone stop=60000000"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 1000
