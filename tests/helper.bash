@@ -50,6 +50,28 @@ for edit in sys.argv[3:]:
 PY
 }
 
+# stalls_watched: from now on stalled() tells for how many milliseconds in all this host's processors stood still, or were others': by how much a
+# process that sleeps woke too late. A deadline is held against the clock less these.
+stalls_watched() {
+  if [ ! -e "$BATS_TEST_TMPDIR/stalled" ]; then
+    local test=$BASHPID
+    "$PYTHON" -c 'import os, sys, time
+out, late = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT), 0.0
+while os.getppid() == int(sys.argv[2]):
+    begin = time.monotonic()
+    time.sleep(0.02)
+    late += time.monotonic() - begin - 0.02
+    os.pwrite(out, b"%012d" % (1000 * late), 0)' "$BATS_TEST_TMPDIR/stalled" "$test" 3>&- &
+  fi
+  until [ -s "$BATS_TEST_TMPDIR/stalled" ]; do sleep 0.02; done
+  stalled_before=0
+  stalled_before=$(stalled)
+}
+stalled() {
+  sleep 0.1 # for a stall that has just ended
+  echo $((10#$(cat "$BATS_TEST_TMPDIR/stalled") - stalled_before))
+}
+
 # on RANKS PROGRAM [ARGUMENT]...: runs the program on that many ranks.
 on() {
   local ranks=$1

@@ -29,8 +29,8 @@ in_mid_run() {
 }
 
 # signal_sent SECONDS RANKS SIGNAL RANK PROGRAM OPTION...: starts the job, sends the signal to the rank so long after all ranks are there, and
-# waits for the end. Sets code, text, spoken and gone: milliseconds from the signal to the program's line, and to the end. The function
-# after_stop, if there is one, is called then.
+# waits for the end. Sets code, text, spoken and gone: milliseconds from the signal to the program's line, and to the end; and stall, for how long
+# of these the processors stood still. The function after_stop, if there is one, is called then.
 signal_sent() {
   local lead=$1 n=$2 signal=$3 victim=$4 job
   shift 4
@@ -44,6 +44,7 @@ signal_sent() {
   pid_of "$victim" >/dev/null || skip "this launcher does not tell the ranks of its processes"
   sleep "$lead"
   local begin
+  stalls_watched
   begin=$(now)
   kill -"$signal" "$(pid_of "$victim")"
   ! declare -F after_stop >/dev/null || after_stop
@@ -52,6 +53,7 @@ signal_sent() {
   gone=$(($(now) - begin))
   # Who stamps has read all once the line is there: the launcher does not wait for it.
   sleep 0.2
+  stall=$(stalled)
   spoken=$(sed -n 's/^\([0-9]*\) [a-z]*-gpu: rank .*/\1/p' "$BATS_TEST_TMPDIR/out" | head -n 1)
   spoken=$((${spoken:-0} - begin))
   text=$(cut -d ' ' -f 2- "$BATS_TEST_TMPDIR/out")
@@ -61,13 +63,13 @@ now() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
 stamp() { local line; while read -r line; do echo "$(now) $line"; done; }
 
 # one_message PATTERN DEADLINE: exit code 6 and one line of the program's, which matches and stands within two seconds of the deadline, and no
-# rank is left three seconds later.
+# rank is left three seconds later: of seconds in which the processors went on.
 one_message() {
-  echo "exit code $code, the line after $spoken ms, gone after $gone ms"
+  echo "exit code $code, the line after $spoken ms, gone after $gone ms, stalled for $stall ms"
   echo "$text"
   [ "$code" -eq 6 ] && [ "$(grep -cE '^[a-z]+-gpu: rank' <<<"$text")" -eq 1 ] && grep -qE "^[a-z]+-gpu: $1" <<<"$text"
-  [ "$spoken" -ge $(($2 * 1000 - 500)) ] && [ "$spoken" -le $(($2 * 1000 + 2000)) ]
-  [ "$gone" -le $(($2 * 1000 + 5000)) ] && [ -z "$(ranks)" ]
+  [ "$spoken" -ge $(($2 * 1000 - 500)) ] && [ "$spoken" -le $(($2 * 1000 + 2000 + stall)) ]
+  [ "$gone" -le $(($2 * 1000 + 5000 + stall)) ] && [ -z "$(ranks)" ]
 }
 
 host=$(uname -n)
