@@ -38,19 +38,6 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
   [ "$(json "$document" '[r["verdict"] for r in d["rungs"]]')" = "['wrong', 'pass', 'pass', 'pass', 'pass']" ]
 }
 
-@test "SIGTERM ends the ladder after its rung, with what it has, marked as partial" {
-  "$himeno" -b cpu -s XS --ladder -t 30 --json "$document" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
-  sleep 3
-  kill -TERM $!
-  SECONDS=0
-  wait $!
-  [ "$SECONDS" -lt 25 ]
-  grep -q 'PARTIAL: a signal ended the ladder' "$BATS_TEST_TMPDIR/out"
-  [ "$(json "$document" '(d["partial"], len(d["rungs"]) < 5)')" = "(True, True)" ]
-  has_jsonschema
-  valid "$document"
-}
-
 @test "two ranks climb the same ladder to the same bits" {
   on 2 "$himeno" -b cpu -s XS --ladder -t 0.01 --block 3 --data dense --json "$document" >/dev/null
   on 1 "$himeno" -b cpu -s XS -k reference -n 3 --data dense --json "$BATS_TEST_TMPDIR/one.json" >/dev/null

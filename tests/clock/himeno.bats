@@ -461,6 +461,17 @@ d.result.blocks = 11
 FIGURES
 }
 
+@test "SIGTERM ends the ladder after its rung, with what it has, marked as partial" {
+  export CLOCK_MACHINE="$alone stop=400000000"
+  clocked 1 himeno-gpu -b cpu -s XS --ladder -t 0.1 --block 10
+  says "PARTIAL: a signal ended the ladder"
+  figures <<'FIGURES'
+d.partial = True
+[(r.kernel, r.verdict, r.blocks) for r in d.rungs] = [("reference", "pass", 6), ("stream", "pass", 6), ("wavefront", "pass", 1)]
+FIGURES
+  follows ladder d.json
+}
+
 @test "a run that a signal ended has the rates of what it had done" {
   export CLOCK_MACHINE="$alone stop=60000000"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 1000
