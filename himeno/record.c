@@ -3,6 +3,7 @@
 
 #include "himeno/record.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,8 @@ status_t record_open(const struct placement *placement, struct record **record)
   r->telemetry.before.card_errors = TELEMETRY_UNKNOWN;
   r->look_seconds = state_read(r, &r->telemetry.before);
   r->telemetry.after = r->telemetry.before;
+  r->telemetry.crc_rate = TELEMETRY_UNKNOWN;
+  r->before_last = r->last = (struct record_crc){r->looked, r->telemetry.before.nvlink_crc};
   series_open(&r->series, placement->ranks);
   *record = r;
   return STATUS_OK;
@@ -145,19 +148,41 @@ static void look(struct record *r)
   }
 }
 
+static void rate_add(struct record *r, const struct record_crc *since)
+{
+  const double seconds = r->looked - since->when;
+  const int64_t errors = r->telemetry.after.nvlink_crc;
+  if (since->errors < 0 || errors < since->errors || !(seconds > 0)) return;
+  r->telemetry.crc_rate = fmax(r->telemetry.crc_rate, (double)(errors - since->errors) / seconds);
+}
+
+/* A stretch ends with the first reading after its time. */
+static void rate_heed(struct record *r)
+{
+  if (r->looked - r->last.when < RECORD_RATE_SECONDS) return;
+  rate_add(r, &r->last);
+  r->before_last = r->last;
+  r->last = (struct record_crc){r->looked, r->telemetry.after.nvlink_crc};
+}
+
 status_t record_add(struct record *record, const struct solver_block *block)
 {
   telemetry_read(record->device, &record->now);
   telemetry_add(&record->telemetry, &record->now);
   series_add(&record->series, &record->now);
-  if ((stats_now() - record->looked) * LOOK_SHARE >= record->look_seconds) look(record);
+  if ((stats_now() - record->looked) * LOOK_SHARE >= record->look_seconds) {
+    look(record);
+    rate_heed(record);
+  }
   block_add(record, block);
   return stats_add(&record->throttled, &record->n_throttled, record->now.throttle > 0);
 }
 
+/* What is left of a run is too short to tell a rate: the last whole stretch is told with it. */
 void record_finish(struct record *record)
 {
   look(record);
+  rate_add(record, &record->before_last);
   record->telemetry.each = record->series.each;
   record->telemetry.rows = series_rows(&record->series);
 }

@@ -30,6 +30,9 @@ struct record_when {
 /** Changes of a rank's device that are kept, the first ones; all are counted. */
 #define RECORD_CHANGES_MAX 32
 
+/** NVLink CRC errors are told as a rate over this long at least, or over all of a shorter run. */
+#define RECORD_RATE_SECONDS 60.0
+
 /** A fact that was another one after an earlier block. */
 struct record_change {
   int block; /**< from 0, after which it was seen */
@@ -49,6 +52,15 @@ struct record_telemetry {
   int each, rows; /**< blocks a row, and rows, of the series; the same on all ranks */
   int n_changes;
   struct record_change changes[RECORD_CHANGES_MAX];
+  /** NVLink CRC errors a second: the most over stretches of RECORD_RATE_SECONDS, or over all of a
+   * shorter run; −1 where they cannot be read */
+  double crc_rate;
+};
+
+/** A reading of a device's NVLink CRC errors. */
+struct record_crc {
+  double when;
+  int64_t errors;
 };
 
 struct record {
@@ -57,8 +69,9 @@ struct record {
   struct record_telemetry telemetry;
   struct telemetry_sample now; /**< after the last block */
   struct series series;
-  double looked, look_seconds; /**< when the state was read last, and how long that took */
-  double began;                /**< the first block */
+  double looked, look_seconds;         /**< when the state was read last, and how long that took */
+  struct record_crc before_last, last; /**< where the last two stretches of a rate ended */
+  double began;                        /**< the first block */
   struct record_block blocks[RECORDS_MAX];
   struct record_when when[RECORDS_MAX];
   int n, stride, skipped;

@@ -119,6 +119,7 @@ static json_t *telemetry_json(const struct record_telemetry *t)
   object_set(o, "memory_mhz_max", unless_unknown(t->after.memory_mhz_max));
   object_set(o, "ecc", ecc_json(t));
   object_set(o, "link", link_json(&t->after));
+  object_set(o, "nvlink_crc_rate", unless_unknown(t->crc_rate));
   return o;
 }
 

@@ -3,6 +3,8 @@
  * beyond. */
 #include "tests/unit/unit.h"
 
+#include <math.h>
+
 #include "base/stats.h"
 #include "himeno/accept/suspect.h"
 #include "himeno/record.h"
@@ -174,6 +176,66 @@ static void each_counter_rises_alone(void **state)
   }
 }
 
+/* As if that much of the run had passed. */
+static void seconds_pass(struct record *r, double seconds)
+{
+  r->before_last.when -= seconds;
+  r->last.when -= seconds;
+  blocks_pass(r, 1);
+}
+
+static int is_rate(struct record *r, double rate)
+{
+  return fabs(r->telemetry.crc_rate / rate - 1) < 0.01;
+}
+
+/* 50 a second before and after a minute of 200, in which half of the run's errors came. */
+static void crc_errors_of_hours_are_told_by_the_worst_minute(void **state)
+{
+  struct record *r = record_of("link_flits=7000");
+  (void)state;
+  setenv("FAKE_NVML", "link_flits=10000", 1);
+  seconds_pass(r, 60);
+  assert_true(is_rate(r, 50));
+  setenv("FAKE_NVML", "link_flits=22000", 1);
+  seconds_pass(r, 60);
+  setenv("FAKE_NVML", "link_flits=28000", 1);
+  seconds_pass(r, 120);
+  record_finish(r);
+  assert_true(is_rate(r, 200));
+  assert_int_equal(record_rise(&r->telemetry, FACT_NVLINK_CRC), 21000);
+  record_close(r);
+}
+
+/* Of ten seconds all; of 70 the last ten with the minute before them. */
+static void crc_errors_of_seconds_are_told_over_all_of_them(void **state)
+{
+  struct record *r = record_of("link_data=7000");
+  (void)state;
+  setenv("FAKE_NVML", "link_data=9000", 1);
+  seconds_pass(r, 10);
+  assert_true(r->telemetry.crc_rate < 0);
+  record_finish(r);
+  assert_true(is_rate(r, 200));
+  record_close(r);
+  r = record_of("link_data=7000");
+  seconds_pass(r, 60);
+  setenv("FAKE_NVML", "link_data=9100", 1);
+  seconds_pass(r, 10);
+  record_finish(r);
+  assert_true(is_rate(r, 30));
+  record_close(r);
+}
+
+static void crc_errors_that_cannot_be_read_have_no_rate(void **state)
+{
+  struct record *r = record_of("links=0");
+  (void)state;
+  record_finish(r);
+  assert_true(r->telemetry.crc_rate == TELEMETRY_UNKNOWN);
+  record_close(r);
+}
+
 static void a_card_that_counts_errors_is_named(void **state)
 {
   char folder[] = "/tmp/record-XXXXXX", command[600];
@@ -342,6 +404,9 @@ int main(void)
       cmocka_unit_test(changes_beyond_room_are_counted),
       cmocka_unit_test(short_blocks_are_not_all_looked_after),
       cmocka_unit_test(each_counter_rises_alone),
+      cmocka_unit_test(crc_errors_of_hours_are_told_by_the_worst_minute),
+      cmocka_unit_test(crc_errors_of_seconds_are_told_over_all_of_them),
+      cmocka_unit_test(crc_errors_that_cannot_be_read_have_no_rate),
       cmocka_unit_test(a_card_that_counts_errors_is_named),
       cmocka_unit_test(the_lowest_clock_of_a_device_is_what_differs),
       cmocka_unit_test(what_a_device_told_in_an_episode_alone_is_told),
