@@ -243,6 +243,7 @@ static json_t *policy_of(const struct good *g)
   put(p, "stragglers_max", json_integer(0), sound);
   put(p, "episodes_max", json_integer(0), sound);
   put(p, "counted_max", json_integer(0), sound);
+  put(p, "nvlink_crc_rate_max", json_real(ACCEPT_NVLINK_CRC_RATE_MAX), ACCEPT_NVLINK_CRC_RATE_FROM);
   put(p, "throttled_max", json_integer(0), sound);
   json_object_set_new(p, "throttle_forbidden",
                       json_pack("[s, s, s, s]", "hardware", "thermal", "hardware_thermal", "power_brake"));

@@ -21,9 +21,12 @@
 /** Noise of the blocks' times beyond which no check of speed fails where the policy does not
  * say. */
 #define ACCEPT_NOISE_MAX 0.05
-#define POLICY_NAME_MAX  64
-#define POLICY_FROM_MAX  120
-#define POLICY_KEYS_MAX  40
+/** NVLink CRC errors of a device, a second, of the policies that are built in or made. */
+#define ACCEPT_NVLINK_CRC_RATE_MAX  100.0
+#define ACCEPT_NVLINK_CRC_RATE_FROM "NVIDIA's DCGM, whose health check fails a device from 100 a second on"
+#define POLICY_NAME_MAX             64
+#define POLICY_FROM_MAX             120
+#define POLICY_KEYS_MAX             40
 
 /** Limits; a negative one is not checked. Shares and spreads are fractions of 1. */
 struct accept_policy {
@@ -43,11 +46,13 @@ struct accept_policy {
   double exchange_gbps_ratio_min; /**< rate over the median of the ways like it */
   double stragglers_max;
   double episodes_max;
-  double counted_max;      /**< errors that a rank's device, links and cards counted meanwhile */
-  double devices_per_host; /**< ranks a host, each with a device */
-  double binding;          /**< 1: no device and no core is shared by ranks */
-  double devices_unshared; /**< 1: no device is; of CPUs, no core */
-  double ecc;              /**< 1: on */
+  /** errors that a rank's device, links and cards counted meanwhile, but NVLink's CRC errors */
+  double counted_max;
+  double nvlink_crc_rate_max; /**< of those of a device, a second */
+  double devices_per_host;    /**< ranks a host, each with a device */
+  double binding;             /**< 1: no device and no core is shared by ranks */
+  double devices_unshared;    /**< 1: no device is; of CPUs, no core */
+  double ecc;                 /**< 1: on */
   double ecc_corrected_max;
   double ecc_uncorrected_max;
   double retired_max; /**< pages or rows of memory out of use */

@@ -331,24 +331,20 @@ static double pcie_full(const struct himeno_rank *rank, const struct accept_poli
   static double name(const struct himeno_rank *rank, const struct accept_policy *policy)                     \
   {                                                                                                          \
     (void)policy;                                                                                            \
-    return known((double)rank->telemetry.field);                                                             \
+    return known((double)rank->field);                                                                       \
   }
-OF_STATE(ecc, after.ecc)
-OF_STATE(corrected, after.corrected)
-OF_STATE(uncorrected, after.uncorrected)
-OF_STATE(retired, after.retired)
-OF_STATE(pcie_gen, after.pcie_gen)
-OF_STATE(pcie_width, after.pcie_width)
-OF_STATE(nvlinks, after.nvlinks_active)
-OF_STATE(sm_mhz, low.sm_mhz)
-OF_STATE(celsius, high.celsius)
+OF_STATE(ecc, telemetry.after.ecc)
+OF_STATE(corrected, telemetry.after.corrected)
+OF_STATE(uncorrected, telemetry.after.uncorrected)
+OF_STATE(retired, telemetry.after.retired)
+OF_STATE(pcie_gen, telemetry.after.pcie_gen)
+OF_STATE(pcie_width, telemetry.after.pcie_width)
+OF_STATE(nvlinks, telemetry.after.nvlinks_active)
+OF_STATE(nvlink_crc_rate, telemetry.crc_rate)
+OF_STATE(sm_mhz, telemetry.low.sm_mhz)
+OF_STATE(celsius, telemetry.high.celsius)
+OF_STATE(cards, cards)
 #undef OF_STATE
-
-static double cards(const struct himeno_rank *rank, const struct accept_policy *policy)
-{
-  (void)policy;
-  return rank->cards;
-}
 
 static double card_gbps(const struct himeno_rank *rank, const struct accept_policy *policy)
 {
@@ -377,6 +373,7 @@ static const struct rank_check {
     {"PCIe lanes", "", LIMIT(pcie_width_min), 0, pcie_width, OF_STATE},
     {"all PCIe lanes in use", "", LIMIT(pcie_full), 0, pcie_full, OF_STATE},
     {"NVLinks active", "", LIMIT(nvlinks_min), 0, nvlinks, OF_STATE},
+    {"NVLink CRC errors", "1/s", LIMIT(nvlink_crc_rate_max), 1, nvlink_crc_rate, OF_COUNTERS},
     {"clock", "MHz", LIMIT(sm_mhz_min), 0, sm_mhz, OF_STATE},
     {"temperature", "C", LIMIT(celsius_max), 1, celsius, OF_STATE},
     {"throttled blocks", "", LIMIT(throttled_max), 1, throttled, OF_STATE},
@@ -385,11 +382,18 @@ static const struct rank_check {
 };
 #define RANK_CHECKS (sizeof rank_checks / sizeof *rank_checks)
 
+/* What devices need not tell fails nothing. */
+static int may_be_unknown(enum of of)
+{
+  return of == OF_THEORY || of == OF_COUNTERS;
+}
+
 /* The worst rank's value; one that nobody can tell is worst only where unknown values fail. */
 static void rank_check(const struct himeno_result *result, const struct rank_check *is,
                        const struct accept_policy *policy, struct accept_check *check)
 {
-  int unknown_fails = policy->unknown_fails > 0 && is->of != OF_THEORY, unknown = -1, unknowns = 0;
+  const int unknown_fails = policy->unknown_fails > 0 && !may_be_unknown(is->of);
+  int unknown = -1, unknowns = 0;
   check->value = NAN;
   for (int r = 0; r < result->n_ranks; r++) {
     double value = is->value(&result->ranks[r], policy);
@@ -459,7 +463,7 @@ static int can_tell(const struct himeno_config *config, const struct placement *
 static void judge(const struct himeno_result *result, const struct accept_policy *policy, enum of of,
                   struct accept_check *check)
 {
-  if ((of == OF_THEORY || of == OF_COUNTERS) && isnan(check->value) && check->outcome != CHECK_INAPPLICABLE) {
+  if (may_be_unknown(of) && isnan(check->value) && check->outcome != CHECK_INAPPLICABLE) {
     check->outcome = CHECK_INAPPLICABLE;
     check->rank = -1;
     snprintf(check->why, sizeof check->why, "no device tells %s",

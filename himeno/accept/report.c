@@ -60,7 +60,7 @@ static void counted_text(const struct himeno_result *r, FILE *out)
 {
   char who[LINE_MAX_BYTES], what[LINE_MAX_BYTES];
   for (int n = 0; n < r->n_ranks; n++)
-    if (suspect_counted(r, n, what, sizeof what) > 0)
+    if (suspect_counted(r, n, what, sizeof what)[0])
       fprintf(out, "  COUNTED    %s: %s, since the run began\n", suspect_name(r, n, who, sizeof who), what);
 }
 

@@ -99,14 +99,20 @@ const char *suspect_differs(const struct himeno_result *result, int rank, char *
 
 /* ---- counters ---- */
 
-double suspect_counted(const struct himeno_result *result, int rank, char *text, size_t size)
+static int is_fault(enum telemetry_fact counter)
+{
+  return counter != FACT_NVLINK_CRC;
+}
+
+/* The sum of all, or of faults alone, negative where nobody counts; and in words. */
+static double counted(const struct himeno_result *result, int rank, int faults, char *text, size_t size)
 {
   const struct record_telemetry *t = &result->ranks[rank].telemetry;
   char detail[TELEMETRY_DETAIL_BYTES];
   double all = -1;
   text[0] = 0;
   for (enum telemetry_fact c = 0; c < TELEMETRY_COUNTERS; c++) {
-    const int64_t rise = record_rise(t, c);
+    const int64_t rise = faults && !is_fault(c) ? TELEMETRY_UNKNOWN : record_rise(t, c);
     if (rise >= 0) all = (all < 0 ? 0 : all) + (double)rise;
     if (rise <= 0) continue;
     telemetry_fact_detail(&t->after, c, detail);
@@ -116,11 +122,17 @@ double suspect_counted(const struct himeno_result *result, int rank, char *text,
   return all;
 }
 
+const char *suspect_counted(const struct himeno_result *result, int rank, char *text, size_t size)
+{
+  counted(result, rank, 0, text, size);
+  return text;
+}
+
 static void uncounted(const struct himeno_result *result, char *text, size_t size)
 {
   text[0] = 0;
   for (enum telemetry_fact c = 0; c < TELEMETRY_COUNTERS; c++) {
-    int told = 0;
+    int told = !is_fault(c);
     for (int r = 0; r < result->n_ranks; r++) told |= record_rise(&result->ranks[r].telemetry, c) >= 0;
     if (!told) append(text, size, "%s%s", text[0] ? ", " : "cannot be read: ", telemetry_counter_words[c]);
   }
@@ -131,14 +143,14 @@ double suspect_most_counted(const struct himeno_result *result, int *rank, char 
   double most = NAN;
   int worst = 0;
   for (int r = 0; r < result->n_ranks; r++) {
-    const double all = suspect_counted(result, r, text, size);
+    const double all = counted(result, r, 1, text, size);
     if (all < 0 || all <= most) continue;
     most = all;
     worst = r;
   }
   *rank = most > 0 ? worst : -1;
   if (most > 0)
-    suspect_counted(result, worst, text, size);
+    counted(result, worst, 1, text, size);
   else
     uncounted(result, text, size);
   return most;

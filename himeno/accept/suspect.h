@@ -16,12 +16,13 @@ const char *suspect_name(const struct himeno_result *result, int rank, char *tex
  * device tells". Returns text. */
 const char *suspect_differs(const struct himeno_result *result, int rank, char *text, size_t size);
 
-/** \brief What the rank's device, links and cards counted meanwhile, in words, "" for nothing; how
- * many in all, negative where nobody counts. */
-double suspect_counted(const struct himeno_result *result, int rank, char *text, size_t size);
+/** \brief What the rank's device, links and cards counted meanwhile, in words, "" for nothing.
+ * Returns text. */
+const char *suspect_counted(const struct himeno_result *result, int rank, char *text, size_t size);
 
-/** \brief The same of the \a rank that counted most, NAN where nobody does; where all counted none,
- * \a rank is −1 and \a text says what cannot be read. */
+/** \brief How many errors the \a rank counted that counted most, NAN where nobody does, and which.
+ * Where all counted none, \a rank is −1 and \a text says what cannot be read. NVLink's CRC errors
+ * are none of them: a link repeats what they spoil, and sound ones have some. */
 double suspect_most_counted(const struct himeno_result *result, int *rank, char *text, size_t size);
 
 /** \brief The straggler in words: how slow, where, what differs, and the neighbour whose link it

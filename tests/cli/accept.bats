@@ -223,11 +223,12 @@ t = [rank["telemetry"] for rank in r["ranks"]]
 print(eval(sys.argv[1]))' "$1"
 }
 
-@test "errors that are counted meanwhile refuse a run at full speed" {
-  policy '{"counted_max": 0}'
+@test "errors that are counted meanwhile are told of a run at full speed, and refuse it" {
+  policy '{"counted_max": 0, "nvlink_crc_rate_max": 100}'
   FAKE_NVML="fixed=3 link_data-late@1=7 xid-late@1=79" accept 2 policy.json --json r.json
   expect_status 5
-  [ "$(check 'errors counted' rank) $(check 'errors counted' value)" = "1 8.0" ]
+  [ "$(check 'errors counted' rank) $(check 'errors counted' value)" = "1 1.0" ]
+  [ "$(check 'NVLink CRC errors' outcome)" = pass ]
   grep -q 'COUNTED .*rank 1 on .*: NVLink CRC errors 7, Xid events 1 (the last: Xid 79), since the run began' <<<"$output"
   [ "$("$PYTHON" -c 'import json
 r = json.load(open("r.json"))["ranks"]

@@ -75,6 +75,22 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   follows_schema
 }
 
+@test "a soak is held against the rate of NVLink's CRC errors, and has them without being refused below it" {
+  local crc
+  echo '{"counted_max": 0, "nvlink_crc_rate_max": 1000}' >policy.json
+  for crc in 900 90000; do
+    HIMENO_NULL_DEVICES=4 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="link_flits-late@1=$crc" \
+      soak 1 --accept policy.json --json r.json
+    [ "$crc" -eq 900 ] && expect_status 0 || expect_status 5
+    grep -q "COUNTED .*rank 1 on .*: NVLink CRC errors $crc, since the run began" <<<"$output"
+    [ "$(value '[(c["outcome"], c["rank"]) for c in r["result"]["accept"]["checks"] if c["check"] == "errors counted"]')" = "[('pass', None)]" ]
+    # The soak's second, and what is done before it.
+    [ "$(value '[0.02 < c["value"] / '"$crc"' < 1 and c["value"] == r["ranks"][1]["telemetry"]["nvlink_crc_rate"] for c in r["result"]["accept"]["checks"] if c["unit"] == "1/s"]')" = "[True]" ]
+  done
+  grep -q 'NVLink CRC errors .*1/s .*FAIL .*rank 1 on ' <<<"$output"
+  follows_schema
+}
+
 @test "several bits, a whole warp and a fault that comes back are found, each with its points and bits" {
   # Within the first two blocks, one of each data set, which every soak does.
   local warp="" again="" k

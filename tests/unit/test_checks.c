@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "himeno/accept/suspect.h"
 #include "himeno/accept/ways.h"
 #include "himeno/accept/accept.h"
 #include "himeno/result.h"
@@ -336,14 +337,42 @@ static void errors_counted_meanwhile_are_held_against_the_rank_that_has_most(voi
   assert_string_equal(check.why, "cannot be read: ECC errors corrected, ECC errors not corrected, pages or "
                                  "rows retired, NVLink replays, NVLink recoveries, errors of network cards");
   rank[1].telemetry.after.pcie_replays = 15;
+  rank[1].telemetry.after.nvlink_crc = 1000; /* which are held against a rate of their own */
   rank[2].telemetry.after.nvlink_crc = 1;
-  rank[2].telemetry.after.xids = 3;
+  rank[2].telemetry.after.xids = 4;
   rank[2].telemetry.after.xid = 79;
   check = checked(&run, "{\"counted_max\": 3}");
   assert_true(check.outcome == CHECK_FAIL && check.value == 4 && check.rank == 2);
-  assert_int_equal(strncmp(check.why, "NVLink CRC errors 1, Xid events 3 (the last: Xid 79); rank 2 on ", 64),
-                   0);
+  assert_int_equal(strncmp(check.why, "Xid events 4 (the last: Xid 79); rank 2 on ", 43), 0);
   assert_int_equal(checked(&run, "{\"counted_max\": 4}").outcome, CHECK_PASS);
+  char words[200];
+  assert_string_equal(suspect_counted(&run, 2, words, sizeof words),
+                      "NVLink CRC errors 1, Xid events 4 (the last: Xid 79)");
+}
+
+/* Of four ranks three are read, and the third has most. */
+static void nvlink_crc_errors_are_held_against_their_rate(void **state)
+{
+  struct himeno_rank rank[4];
+  struct himeno_result run = whole_run(steady, 2, 4, rank);
+  struct accept_policy built_in;
+  (void)state;
+  for (int r = 0; r < 4; r++) rank[r].telemetry.crc_rate = TELEMETRY_UNKNOWN;
+  struct accept_check check = checked(&run, "{\"nvlink_crc_rate_max\": 0, \"unknown_fails\": true}");
+  assert_int_equal(check.outcome, CHECK_INAPPLICABLE);
+  assert_string_equal(check.why, "no device tells what it counts");
+  for (int r = 0; r < 3; r++) rank[r].telemetry.crc_rate = r == 2 ? 99.5 : 20;
+  check = checked(&run, "{\"nvlink_crc_rate_max\": 99.5, \"unknown_fails\": true}");
+  assert_true(check.outcome == CHECK_PASS && check.value == 99.5 && check.rank == 2);
+  assert_string_equal(check.why, "not known of 1 of 4 ranks");
+  check = checked(&run, "{\"nvlink_crc_rate_max\": 99}");
+  assert_true(check.outcome == CHECK_FAIL && check.value == 99.5 && check.rank == 2);
+  assert_non_null(strstr(check.why, "; rank 2 on "));
+  static const char *const names[] = {"default", "h100", "h200"};
+  for (int n = 0; n < 3; n++) {
+    assert_int_equal(policy_read(names[n], &built_in), STATUS_OK);
+    assert_true(built_in.nvlink_crc_rate_max == 100 && built_in.counted_max == 0);
+  }
 }
 
 static void what_only_some_ranks_tell_is_said(void **state)
@@ -375,6 +404,7 @@ int main(void)
       cmocka_unit_test(a_ceiling_is_held_against_theory_where_devices_tell_it),
       cmocka_unit_test(only_forbidden_reasons_of_throttling_count),
       cmocka_unit_test(errors_counted_meanwhile_are_held_against_the_rank_that_has_most),
+      cmocka_unit_test(nvlink_crc_errors_are_held_against_their_rate),
       cmocka_unit_test(what_only_some_ranks_tell_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
