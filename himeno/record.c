@@ -150,9 +150,9 @@ static void look(struct record *r)
 
 static void rate_add(struct record *r, const struct record_crc *since)
 {
-  const double seconds = r->looked - since->when;
+  const double seconds = fmax(RECORD_RATE_SECONDS, r->looked - since->when);
   const int64_t errors = r->telemetry.after.nvlink_crc;
-  if (since->errors < 0 || errors < since->errors || !(seconds > 0)) return;
+  if (since->errors < 0 || errors < since->errors) return;
   r->telemetry.crc_rate = fmax(r->telemetry.crc_rate, (double)(errors - since->errors) / seconds);
 }
 

@@ -30,7 +30,8 @@ struct record_when {
 /** Changes of a rank's device that are kept, the first ones; all are counted. */
 #define RECORD_CHANGES_MAX 32
 
-/** NVLink CRC errors are told as a rate over this long at least, or over all of a shorter run. */
+/** NVLink CRC errors are told as a rate over this long at least, as DCGM does: sound links have had
+ * more in one second. */
 #define RECORD_RATE_SECONDS 60.0
 
 /** A fact that was another one after an earlier block. */
@@ -52,8 +53,8 @@ struct record_telemetry {
   int each, rows; /**< blocks a row, and rows, of the series; the same on all ranks */
   int n_changes;
   struct record_change changes[RECORD_CHANGES_MAX];
-  /** NVLink CRC errors a second: the most over stretches of RECORD_RATE_SECONDS, or over all of a
-   * shorter run; −1 where they cannot be read */
+  /** NVLink CRC errors a second: the most over stretches of RECORD_RATE_SECONDS; −1 where they
+   * cannot be read */
   double crc_rate;
 };
 
