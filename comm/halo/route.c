@@ -192,12 +192,18 @@ void halo_route_close(struct halo_route *route)
 
 /* ---- an exchange ---- */
 
-status_t halo_route_start(struct halo_route *route, struct gpu_mem field, struct gpu_event *computed)
+status_t halo_route_pass(struct halo_route *route, struct gpu_mem from, struct gpu_mem field,
+                         struct gpu_event *computed)
 {
   route->field = field;
-  RETURN_IF_FAILED(route->main.transport->start(route->main.exchange, field, computed));
+  RETURN_IF_FAILED(route->main.transport->start(route->main.exchange, from, field, computed));
   if (!has_rest(route)) return STATUS_OK;
-  return route->rest.transport->start(route->rest.exchange, field, computed);
+  return route->rest.transport->start(route->rest.exchange, from, field, computed);
+}
+
+status_t halo_route_start(struct halo_route *route, struct gpu_mem field, struct gpu_event *computed)
+{
+  return halo_route_pass(route, field, field, computed);
 }
 
 status_t halo_route_progress(struct halo_route *route)

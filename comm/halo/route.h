@@ -35,6 +35,10 @@ void halo_route_close(struct halo_route *route);
 
 /** \brief Like the transport's verbs of the same names. */
 status_t halo_route_start(struct halo_route *route, struct gpu_mem field, struct gpu_event *computed);
+
+/** \brief Start, where what is sent does not lie in the field that receives. */
+status_t halo_route_pass(struct halo_route *route, struct gpu_mem from, struct gpu_mem field,
+                         struct gpu_event *computed);
 status_t halo_route_progress(struct halo_route *route);
 
 /** \brief Returns when all that needs the host is done; *arrived is NULL or an event after which

@@ -79,7 +79,7 @@ struct halo_exchange {
   long took; /* exchanges whose halos were copied in */
 
   /* the exchange under way */
-  struct gpu_mem field;
+  struct gpu_mem from, field;
   struct buffered_requests tokens_in, tokens_out, data_in, data_out;
   int heard[HALO_MESSAGES_MAX]; /* its token has come */
   int *missing;                 /* chunks of each incoming piece */

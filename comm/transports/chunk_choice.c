@@ -48,7 +48,7 @@ static int64_t longest_by_mpi(const struct halo_exchange *x)
 static status_t exchange(struct halo_exchange *x)
 {
   struct gpu_event *arrived;
-  RETURN_IF_FAILED(halo_transport_staged.start(x, x->context.fields[0], NULL));
+  RETURN_IF_FAILED(halo_transport_staged.start(x, x->context.fields[0], x->context.fields[0], NULL));
   return halo_transport_staged.finish(x, &arrived);
 }
 

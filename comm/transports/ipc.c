@@ -65,13 +65,14 @@ static status_t copies_start(struct halo_exchange *x, struct gpu_queue *queue)
   return STATUS_OK;
 }
 
-static status_t ipc_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
+static status_t ipc_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
+                          struct gpu_event *computed)
 {
   struct gpu_queue *queue;
   x->field = field;
   RETURN_IF_FAILED(linked_begin(x, computed, &queue));
   double begin = stats_now();
-  if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, queue, field, x->send));
+  if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, queue, from, x->send));
   RETURN_IF_FAILED(copies_start(x, queue));
   RETURN_IF_FAILED(x->link_ops->raise(queue, &x->link, x->step));
   if (!x->link_ops->await) x->times.seconds[HALO_TRANSFER] += stats_now() - begin;

@@ -18,12 +18,15 @@ struct halo_exchange {
   struct halo_link link;
   uint64_t step;             /**< exchanges begun since the last lap */
   struct gpu_queue *current; /**< the queue of the exchange under way */
-  struct gpu_mem
-      field; /**< of the exchange under way; for p2p where it begins as it is finished, else none */
+  struct gpu_mem field; /**< of the exchange under way */
   struct halo_times times;
   /** exchanges when the times were read last: a recorded one counts as often as it runs */
   uint64_t counted;
   struct halo_state seen; /**< the device's counters when the times were read last */
+
+  /* of p2p alone */
+  int copies;          /**< every message is in one piece and large: a copy engine's */
+  struct gpu_mem from; /**< where the exchange begins as it is finished, else none */
 
   /* of ipc alone */
   const struct halo_packer *packer;

@@ -226,7 +226,8 @@ static status_t messages_put(struct halo_exchange *x)
   return check(nccl.group_end(), "ncclGroupEnd");
 }
 
-static status_t nccl_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
+static status_t nccl_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
+                           struct gpu_event *computed)
 {
   x->field = field;
   RETURN_IF_FAILED(cuda_use(x->context.device));
@@ -236,7 +237,7 @@ static status_t nccl_start(struct halo_exchange *x, struct gpu_mem field, struct
   }
   RETURN_IF_FAILED(gpu_wait(x->queue, computed));
   RETURN_IF_FAILED(gpu_record(x->mark[MARK_BEGIN], x->queue));
-  if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->queue, field, x->send));
+  if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->queue, from, x->send));
   RETURN_IF_FAILED(gpu_record(x->mark[MARK_PACKED], x->queue));
   RETURN_IF_FAILED(messages_put(x));
   return gpu_record(x->mark[MARK_HERE], x->queue);

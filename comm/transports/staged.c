@@ -123,7 +123,7 @@ static status_t piece_out(struct halo_exchange *x, const struct halo_piece *piec
   const struct halo_message *message = &x->plan.messages[m];
   struct gpu_rows rows =
       halo_rows(x->context.layout, &message->send, piece->begin - message->send_offset, piece->count);
-  return gpu_copy_rows_out(x->out, to, x->field, &rows);
+  return gpu_copy_rows_out(x->out, to, x->from, &rows);
 }
 
 static status_t piece_in(struct halo_exchange *x, const struct halo_piece *piece)
@@ -154,7 +154,7 @@ static status_t pack(struct halo_exchange *x)
   RETURN_IF_FAILED(buffered_mark(x, MARK_BEGIN, x->out));
   if (x->packed.n == 0) return STATUS_OK;
   if (x->plan.floats > 0)
-    RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->out, x->field, x->send[x->n % 2]));
+    RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->out, x->from, x->send[x->n % 2]));
   return buffered_mark(x, MARK_PACKED, x->out);
 }
 
@@ -202,8 +202,10 @@ static status_t turn_await(struct halo_exchange *x)
 
 /* ---- one exchange, continued ---- */
 
-static status_t buffered_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
+static status_t buffered_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
+                               struct gpu_event *computed)
 {
+  x->from = from;
   x->field = field;
   x->sent = x->in_transfer = x->arriving = 0;
   RETURN_IF_FAILED(turn_await(x));

@@ -50,9 +50,10 @@ static status_t dummy_setup(const struct halo_context *context, struct halo_reac
   return halo_transport_staged.setup(context, reach, exchange);
 }
 
-static status_t dummy_start(struct halo_exchange *exchange, struct gpu_mem field, struct gpu_event *computed)
+static status_t dummy_start(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
+                            struct gpu_event *computed)
 {
-  return halo_transport_staged.start(exchange, field, computed);
+  return halo_transport_staged.start(exchange, from, field, computed);
 }
 
 static status_t dummy_progress(struct halo_exchange *exchange)

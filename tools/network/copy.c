@@ -13,7 +13,8 @@ static status_t copy_setup(const struct halo_context *context, struct halo_reach
   return linked_setup(context, &offer, reach, exchange);
 }
 
-static status_t copy_start(struct halo_exchange *x, struct gpu_mem field, struct gpu_event *computed)
+static status_t copy_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
+                           struct gpu_event *computed)
 {
   struct gpu_queue *queue;
   int which = field.handle == x->context.fields[1].handle;
@@ -23,7 +24,7 @@ static status_t copy_start(struct halo_exchange *x, struct gpu_mem field, struct
     size_t bytes = (size_t)message->count * sizeof(float);
     struct gpu_mem to = {.handle = x->link.message[m].to[which], .bytes = bytes};
     if (bytes == 0) continue;
-    RETURN_IF_FAILED(gpu_copy(queue, to, 0, field, (size_t)message->send.lo[2] * sizeof(float), bytes));
+    RETURN_IF_FAILED(gpu_copy(queue, to, 0, from, (size_t)message->send.lo[2] * sizeof(float), bytes));
   }
   return x->link_ops->raise(queue, &x->link, x->step);
 }
