@@ -96,6 +96,10 @@ enum gpu_memory {
   GPU_MEMORY_CUDA    /**< libraries that know CUDA */
 };
 
+/** Where a part of memory may begin: at most 4096 bits by OpenCL 1.2's
+ * CL_DEVICE_MEM_BASE_ADDR_ALIGN as NVIDIA's driver tells it, the largest that is known. */
+#define GPU_PART_BYTES 512
+
 struct gpu_backend {
   const char *name;  /**< "cpu", "cuda", … */
   const char *about; /**< one line for --list */
@@ -170,6 +174,12 @@ struct gpu_backend {
   /** \brief Copies between two device memories, one of which may be attached. */
   status_t (*copy)(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
                    size_t from_offset, size_t bytes);
+
+  /** \brief \a bytes of \a whole from \a offset on, a multiple of GPU_PART_BYTES, as memory of its own,
+   * and its end: before that of the whole, and work in queues may still use it. NULL where memory
+   * is an address. */
+  status_t (*part)(struct gpu_mem whole, size_t offset, size_t bytes, struct gpu_mem *part);
+  void (*part_end)(struct gpu_mem *part);
 
   /** \brief Until graph_end, work put into the queue, and into others that wait for its events, is
    * recorded and not done. */
@@ -318,6 +328,17 @@ static inline status_t gpu_copy(struct gpu_queue *queue, struct gpu_mem to, size
                                 struct gpu_mem from, size_t from_offset, size_t bytes)
 {
   return queue->device->backend->copy(queue, to, to_offset, from, from_offset, bytes);
+}
+static inline status_t gpu_part(struct gpu_device *device, struct gpu_mem whole, size_t offset, size_t bytes,
+                                struct gpu_mem *part)
+{
+  if (device->backend->part) return device->backend->part(whole, offset, bytes, part);
+  *part = (struct gpu_mem){(char *)whole.handle + offset, bytes};
+  return STATUS_OK;
+}
+static inline void gpu_part_end(struct gpu_device *device, struct gpu_mem *part)
+{
+  if (device->backend->part_end) device->backend->part_end(part);
 }
 static inline void gpu_graph_destroy(struct gpu_graph *graph)
 {

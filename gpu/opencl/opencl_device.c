@@ -228,6 +228,22 @@ static void opencl_free(struct gpu_device *base, struct gpu_mem *mem)
   clReleaseMemObject(mem->handle);
 }
 
+static status_t opencl_part(struct gpu_mem whole, size_t offset, size_t bytes, struct gpu_mem *part)
+{
+  cl_int error;
+  const cl_buffer_region region = {offset, bytes};
+  cl_mem buffer =
+      clCreateSubBuffer(whole.handle, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+  if (error != CL_SUCCESS) return opencl_fail(error, "taking a part of a buffer");
+  *part = (struct gpu_mem){buffer, bytes};
+  return STATUS_OK;
+}
+
+static void opencl_part_end(struct gpu_mem *part)
+{
+  clReleaseMemObject(part->handle);
+}
+
 /** Pinned memory is a buffer in host memory, the driver's where \a memory is NULL, that is mapped
  * for as long as it lives. */
 static cl_int pinned_add(struct opencl_device *device, void *memory, size_t bytes, void **host)
@@ -434,6 +450,8 @@ const struct gpu_backend gpu_backend_opencl = {
     .copy_in = opencl_copy_in,
     .copy_out = opencl_copy_out,
     .clear = opencl_clear,
+    .part = opencl_part,
+    .part_end = opencl_part_end,
     .record = opencl_record,
     .wait = opencl_wait,
     .ready = opencl_ready,
