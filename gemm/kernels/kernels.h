@@ -31,6 +31,8 @@ struct gemm_blocks {
   int splits; /**< parts of k, added up at the end; 0 counts as 1 */
   /** 1: as many groups as run at one time share all tiles and steps of k evenly */
   int stays;
+  /** multiprocessors that groups which stay until the end leave to what runs beside the product */
+  int spare;
 };
 
 /** What a launch uses, for the ladder; zero where the backend cannot say. */

@@ -101,7 +101,7 @@ static status_t open(struct gemm_exec *exec)
   RETURN_IF_FAILED(cuda_use(exec->device));
   s->job = job_of(&exec->problem);
   s->chip = (struct cuda_chip){.number = code_of(operation, exec->device),
-                               .processors = exec->device->info.compute_units,
+                               .processors = exec->device->info.compute_units - exec->blocks.spare,
                                .shared_bytes = (int)properties_of(exec->device)->sharedMemPerBlockOptin};
   RETURN_IF_FAILED(blocks_choose(exec, s));
   size_t bytes = operation->work ? operation->work(&s->job, exec->problem.type, &s->chip, &exec->blocks) : 0;
