@@ -16,8 +16,6 @@
 #include "gemm/tune/tune.h"
 #include "suite/progress.h"
 
-/* Rows of a rank's C begin this many elements apart, as kernels like them. */
-#define LD_STEP 64
 /* More panels are more than anybody tells apart, and each has its events. */
 #define PANELS_MAX 65536
 /* Products by each transport; the first is not counted. */
@@ -42,7 +40,7 @@ static status_t local_init(struct gemm_cluster *c)
   p.m = c->grid.m.extent;
   p.n = c->grid.n.extent;
   p.ld[GEMM_A] = p.ld[GEMM_B] = 0;
-  p.ld[GEMM_C] = (p.n + LD_STEP - 1) / LD_STEP * LD_STEP;
+  p.ld[GEMM_C] = (p.n + GEMM_C_STEP - 1) / GEMM_C_STEP * GEMM_C_STEP;
   c->local = p;
   return gemm_problem_complete(&c->local);
 }
@@ -107,7 +105,7 @@ void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[
 /* Something of the random numbers, in any order, for trials of tiles on a panel. */
 static status_t stand_in(struct gemm_run *run, enum gemm_matrix matrix, struct gpu_mem *memory)
 {
-  const struct gemm_problem part = gemm_cluster_part(run->cluster, 0);
+  const struct gemm_problem part = gemm_cluster_part(run->cluster, 0, (const int[2]){0});
   size_t bytes = gemm_bytes(&part, matrix), have = gemm_bytes(&run->problem, matrix);
   RETURN_IF_FAILED(gpu_alloc(run->device, bytes, memory));
   RETURN_IF_FAILED(gpu_clear(run->queue, *memory, 0, bytes));

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief One operand of a distributed product: this rank's slices of its panels, and how whole
- * panels come to be on the device.
+ * \brief One operand of a distributed product: this rank's slices of its panels, and how those of
+ * the others come to be on the device.
  *
- * The ranks of a process row (A) or column (B) are a ring. In step s each sends the slice that came
- * in the step before, its own at first, and gets another: after ring − 1 steps each has the panel.
- * A panel is a field of comm/halo with the slices as boxes, and a step an exchange by a route of
- * its own, so that all transports serve, as they serve halos.
+ * The ranks of a process row (A) or column (B) are a ring. Of each panel of K a rank has a slice:
+ * all its k, and some of the rows of C (A) or of its columns (B) that the ring has. It is a matrix
+ * of its own, so that it is sent from where it lies, in one piece, and multiplied where it came to
+ * be. In step s each rank sends the slice that came in the step before, its own at first, and gets
+ * another: after ring − 1 steps each has the panel. A slice is a field of comm/halo and all of it
+ * its halo, and a step an exchange by a route of its own, so that all transports serve, as they
+ * serve halos.
  *
  * A neighbour may store panel n + 2 of a route once it has seen this rank begin n + 1, while this
- * one may still multiply n. So panels take four fields and two sets of routes by turns: what
- * overwrites panel n's field has seen the begin of n + 2, which comes after the product with n. */
+ * one may still multiply n. So steps take four fields and two routes by turns: what overwrites
+ * panel n's field has seen the begin of n + 2, which comes after the product with n. */
 #ifndef GEMM_CLUSTER_PANELS_H
 #define GEMM_CLUSTER_PANELS_H
 
@@ -19,6 +22,10 @@
 
 #define GEMM_PANEL_FIELDS 4
 #define GEMM_PANEL_SETS   2
+
+/** Rows of C are apart by a multiple of so many elements, and slices of B of so many columns: a part
+ * of C may begin anywhere then, of elements of 2 bytes too. */
+#define GEMM_C_STEP (GPU_PART_BYTES / 2)
 
 struct gemm_panels {
   MPI_Comm comm;
@@ -31,13 +38,10 @@ struct gemm_panels {
   struct gemm_problem local; /**< this rank's block with all of K, as the host has it */
   const void *host;          /**< A or B of it */
   int by_rows;               /**< a stored row is of one k */
-  int64_t slice;             /**< k of a slice; what lies beyond the panel's is zero */
-  int64_t ld;                /**< elements from one stored row of a panel to the next */
-  struct layout layout;      /**< of a panel, in floats, whatever the elements are */
-  struct gpu_mem *own;       /**< a panel's slice each, packed; with one rank the whole panel */
-  struct gpu_mem field[GEMM_PANEL_FIELDS];
-  const struct halo_packer *packer;
-  struct halo_packer_state *packing; /**< from an own slice into a field */
+  int64_t ld;                /**< elements from one stored row of a slice to the next */
+  struct layout layout;      /**< of a slice, in floats, whatever the elements are */
+  struct gpu_mem *own;       /**< a panel's slice each */
+  struct gpu_mem *field;     /**< [turn][step]: what came in it */
   const struct halo_transport *transport;
   struct halo_route **route; /**< [set][step] */
 };
@@ -46,7 +50,11 @@ struct gemm_panels {
 uint64_t gemm_panels_bytes(const struct gemm_problem *local, const struct gemm_grid *grid,
                            enum gemm_matrix matrix);
 
-/** \brief Elements from row to row of a panel on every rank of the ring. */
+/** \brief The rows (A) or columns (B) of a rank's C of the slices at \a place of the ring. The first
+ * is the largest, the last may be smaller or empty. */
+struct gemm_span gemm_panels_slice(const struct gemm_grid *grid, enum gemm_matrix matrix, int place);
+
+/** \brief Elements from row to row of a slice on every rank of the ring. */
 int64_t gemm_panels_ld(const struct gemm_problem *local, const struct gemm_grid *grid,
                        enum gemm_matrix matrix);
 
@@ -74,17 +82,19 @@ static inline struct halo_route *gemm_panels_route(const struct gemm_panels *p, 
   return p->route[turn % GEMM_PANEL_SETS * gemm_panels_steps(p) + step];
 }
 
-/** \brief Puts this rank's slice of panel \a j into the turn's field. */
-status_t gemm_panels_put(struct gemm_panels *panels, struct gpu_queue *queue, long turn, int j);
+/** \brief Begins a step of panel \a j once \a ready has passed. */
+status_t gemm_panels_start(struct gemm_panels *panels, long turn, int j, int step, struct gpu_event *ready);
 
-/** \brief Begins a step once \a ready has passed. */
-status_t gemm_panels_start(struct gemm_panels *panels, long turn, int step, struct gpu_event *ready);
-
-/** \brief Bytes of an own slice: what goes to the next rank in a step. */
+/** \brief Bytes of a slice: what goes to the next rank in a step. */
 size_t gemm_panels_slice_bytes(const struct gemm_panels *panels);
 
-/** \brief Where panel \a j is, once its broadcast is over. */
-struct gpu_mem gemm_panels_operand(const struct gemm_panels *panels, long turn, int j);
+/** \brief The slice that a rank has before \a step, its own before the first: where it is, and whose
+ * place in the ring it is of. */
+struct gpu_mem gemm_panels_operand(const struct gemm_panels *panels, long turn, int j, int step);
+static inline int gemm_panels_place(const struct gemm_panels *p, int step)
+{
+  return (p->place + p->ring - step) % p->ring;
+}
 
 /** \brief STATUS_WRONG, logged, where an own slice on the device is no longer what was copied. */
 status_t gemm_panels_check(struct gemm_panels *panels, struct gpu_queue *queue);

@@ -3,17 +3,19 @@
  * \brief One product over all ranks: SUMMA with stationary C (Van de Geijn and Watts, "SUMMA:
  * scalable universal matrix multiplication algorithm", Concurrency 9, 1997).
  *
- * Panel j + 1 of A and B is broadcast while panel j is multiplied. The product is a kernel like the
- * others: that of this rank's block of C, made by the chosen kernel panel by panel, whose launch
- * all ranks call as often. */
+ * Panel j + 1 of A and B is broadcast while panel j is multiplied. A slice of A and one of B make a
+ * part of this rank's block of C by themselves, so a panel begins with the own ones, and goes on
+ * with what each step of the rings brings. The product is a kernel like the others: that of this
+ * rank's block of C, made by the chosen kernel part by part, whose launch all ranks call as
+ * often. */
 #ifndef GEMM_CLUSTER_PRODUCT_H
 #define GEMM_CLUSTER_PRODUCT_H
 
 #include "gemm/cluster/panels.h"
 #include "gemm/kernels/kernels.h"
 
-/** Seconds of a product: multiplying, what comm/halo tells of moving panels (its pack with that of
- * own slices), and what of the product is not multiplying. */
+/** Seconds of a product: multiplying, what comm/halo tells of moving panels, and what of the product
+ * is not multiplying. */
 enum gemm_phase {
   GEMM_PHASE_COMPUTE,
   GEMM_PHASE_HALO,
@@ -22,8 +24,8 @@ enum gemm_phase {
 };
 extern const char *const gemm_phase_names[GEMM_PHASES];
 
-/** Events of a panel. */
-enum gemm_mark { GEMM_MARK_PUT, GEMM_MARK_READY, GEMM_MARK_BEGIN, GEMM_MARK_END, GEMM_MARKS };
+/** Events of what is multiplied once a step of a panel is over. */
+enum gemm_mark { GEMM_MARK_BEGIN, GEMM_MARK_END, GEMM_MARKS };
 
 struct gemm_cluster {
   struct gemm_problem whole, local; /**< of all ranks, and of this one's block with all of K */
@@ -32,21 +34,22 @@ struct gemm_cluster {
   int transport_tried;                    /**< it was the fastest of a trial */
   MPI_Comm comm;
   struct gpu_device *device;
-  struct gpu_queue *compute, *moving;
+  struct gpu_queue *compute;
   struct gemm_panels side[2]; /**< A, B */
   struct gemm_kernel kernel;  /**< the chosen one's name and properties */
   struct gemm_ops ops;
-  struct gemm_exec exec;                  /**< of the product: what series hold */
-  struct gemm_exec *part[3];              /**< of the chosen kernel: first, other, last panel */
-  struct gpu_event *(*marks)[GEMM_MARKS]; /**< of each panel */
-  struct gpu_event *end;
+  struct gemm_exec exec;   /**< of the product: what series hold */
+  struct gemm_exec **part; /**< of the chosen kernel: [first, other, last panel][place of A][of B] */
+  struct gpu_event *(*marks)[GEMM_MARKS]; /**< [panel][step] */
+  struct gpu_event *begin, *end;
   long turn;                   /**< panels over all products so far */
   double seconds[GEMM_PHASES]; /**< summed over the products since they were read last */
   long products;               /**< of those */
 };
 
-/** \brief What the chosen kernel multiplies: panel \a j. */
-struct gemm_problem gemm_cluster_part(const struct gemm_cluster *cluster, int j);
+/** \brief What the chosen kernel multiplies: the slices of panel \a j at \a places of the rings of A
+ * and B. No rows or no columns: there is no such part. */
+struct gemm_problem gemm_cluster_part(const struct gemm_cluster *cluster, int j, const int places[2]);
 
 /** \brief Bytes of the device for panels. */
 uint64_t gemm_cluster_bytes(const struct gemm_cluster *cluster);

@@ -23,7 +23,7 @@
 /* What a launch multiplies: of a product of many ranks a panel. */
 static struct gemm_problem tried(const struct gemm_run *run)
 {
-  return run->cluster ? gemm_cluster_part(run->cluster, 0) : run->problem;
+  return run->cluster ? gemm_cluster_part(run->cluster, 0, (const int[2]){0}) : run->problem;
 }
 
 struct candidate {

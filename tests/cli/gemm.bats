@@ -306,10 +306,22 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
   [[ $output == *"90 x 70 x 130 (m x n x k)"*"one product over 2x2"*"4 of k 40, broadcast"*"transport  staged (asked for)"* ]]
   [[ $output == *"8 paths through shared memory"*"verdict    PASS: all elements agree with float64"* ]]
   [ "$(json "$document" 'd["config"]["distributed"], d["config"]["m"], d["config"]["n"]')" = "{'procs': [2, 2], 'weak': False, 'panel': 40, 'panels': 4, 'transport': 'staged'} 90 70" ]
-  [ "$(json "$document" '[(p["rank"], p["peer"], p["face"], p["bytes"]) for p in d["paths"]][:4]')" = "[(0, 1, 'j+', 3600), (0, 2, 'i+', 5120), (1, 0, 'j+', 3600), (1, 3, 'i+', 5120)]" ]
+  [ "$(json "$document" '[(p["rank"], p["peer"], p["face"], p["bytes"]) for p in d["paths"]][:4]')" = "[(0, 1, 'j+', 5888), (0, 2, 'i+', 10240), (1, 0, 'j+', 5888), (1, 3, 'i+', 10240)]" ]
   [ "$(json "$document" 'all(d["phases"][p]["max"] > 0 for p in ("compute", "pack", "exposed"))')" = True ]
   has_jsonschema
   valid "$document" 'd["phases"]["packing"] = d["phases"]["pack"]' 'd["paths"][0]["face"] = "k+"' 'd["config"]["distributed"]["procs"] = [4]' 'del d["config"]["distributed"]["panel"]'
+}
+
+@test "slices of a megabyte and more go by copies, and what came wrong is told" {
+  distributed 4 -b cpu -s 2100x2100x512 -p 2x2 --panel 300 -x p2p --verify full --json "$document"
+  expect_status 0
+  [ "$(json "$document" 'min(p["bytes"] for p in d["paths"]) >= 2 ** 20')" = False ]
+  distributed 4 -b cpu -s 2100x2100x512 -p 2x2 --panel 512 -x p2p --beta 0.5 --json "$document"
+  expect_status 0
+  [ "$(json "$document" 'min(p["bytes"] for p in d["paths"]) >= 2 ** 20')" = True ]
+  HIMENO_HALO_CORRUPT=2:1 distributed 4 -b cpu -s 2100x2100x512 -p 2x2 --panel 512 -x p2p
+  expect_status 4
+  [[ $stderr == *"rank 2, "*"WRONG"* ]]
 }
 
 @test "--weak: each rank has SIZE's C, and all of them one k" {

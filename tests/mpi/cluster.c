@@ -52,13 +52,19 @@ static const struct gemm_kernel *kernel_draw(void)
   return kernel;
 }
 
-/* Whether all ranks of a ring hold some of a panel's k, in slices of whole fours: what is received
- * beyond it is never read. */
-static int all_hold(const struct gemm_config *config, int ring)
+/* Whether all ranks of all rings hold some of a panel: what is received beyond it is never read. */
+static int all_hold(const struct gemm_config *config)
 {
-  const int64_t width = config->panel < config->size[2] ? config->panel : config->size[2];
-  const int64_t slice = (width + 4 * ring - 1) / (4 * ring) * 4;
-  return (ring - 1) * slice < width;
+  const struct gemm_problem whole = {.m = config->size[0], .n = config->size[1], .k = config->size[2]};
+  struct gemm_grid grid;
+  int holds = 1;
+  for (int rank = 0; rank < config->procs[0] * config->procs[1]; rank++) {
+    gemm_grid_init(&grid, &whole, config->procs, rank, config->panel);
+    for (int matrix = GEMM_A; matrix <= GEMM_B; matrix++)
+      holds &=
+          gemm_panels_slice(&grid, (enum gemm_matrix)matrix, grid.procs[matrix == GEMM_A] - 1).extent > 0;
+  }
+  return holds;
 }
 
 static struct test_case case_draw(int number)
@@ -80,14 +86,14 @@ static struct test_case case_draw(int number)
                                   .distributed = 1,
                                   .kernel = kernel->name,
                                   .transport = transport->name,
-                                  .size = {1 + draw(40), 1 + draw(40), 1 + draw(150)},
+                                  .size = {1 + draw(40), 1 + draw(draw(2) ? 40 : 1200), 1 + draw(150)},
                                   .size_given = 1,
                                   .trans = kernel->transposes ? draw(4) : 0,
                                   .alpha = factor[0],
                                   .beta = factor[1],
                                   .panel = 1 + draw(60),
                                   .procs = {rows, columns}};
-  if (number % 3 == 0 && t.ranks > 1 && all_hold(&t.config, rows) && all_hold(&t.config, columns))
+  if (number % 3 == 0 && t.ranks > 1 && all_hold(&t.config))
     t.corrupt = draw(t.ranks);
   return t;
 }

@@ -92,7 +92,28 @@ static void a_grid_must_multiply_to_the_ranks(void **state)
   assert_int_equal(g.at[1], 0);
 }
 
-/* A rank of a ring keeps its slices and four panels; alone it keeps the panels themselves. */
+/* A ring's slices are all of its rows and columns of C once, each of its columns where a part of C
+ * may begin. */
+static void slices_cover_a_block(void **state)
+{
+  (void)state;
+  for (int ring = 1; ring < 9; ring++)
+    for (int64_t extent = 1; extent < 2000; extent += 17) {
+      const struct gemm_grid g = {.procs = {ring, ring}, .m = {3, extent}, .n = {5, extent}};
+      int64_t rows = 0, columns = 0;
+      for (int place = 0; place < ring; place++) {
+        struct gemm_span a = gemm_panels_slice(&g, GEMM_A, place), b = gemm_panels_slice(&g, GEMM_B, place);
+        assert_true(a.begin == rows && b.begin == columns && a.extent >= 0 && b.extent >= 0);
+        assert_true(b.begin % GEMM_C_STEP == 0 || b.extent == 0);
+        if (place == 0) assert_true(a.extent > 0 && b.extent > 0);
+        rows += a.extent;
+        columns += b.extent;
+      }
+      assert_true(rows == extent && columns == extent);
+    }
+}
+
+/* A rank keeps its slices, and of a ring in four fields what each step brings. */
 static void memory_is_reckoned(void **state)
 {
   (void)state;
@@ -102,7 +123,9 @@ static void memory_is_reckoned(void **state)
   ring.procs[1] = 2;
   assert_int_equal(gemm_panels_ld(&local, &alone, GEMM_A), 256);
   assert_int_equal(gemm_panels_bytes(&local, &alone, GEMM_A), 4 * 100 * 256 * 4);
-  assert_int_equal(gemm_panels_bytes(&local, &ring, GEMM_A), 4 * 100 * 128 * 4 + 4 * 100 * 256 * 4);
+  assert_int_equal(gemm_panels_bytes(&local, &ring, GEMM_A), 4 * 50 * 256 * 4 + 4 * 50 * 256 * 4);
+  ring.procs[1] = 4;
+  assert_int_equal(gemm_panels_bytes(&local, &ring, GEMM_A), 4 * 25 * 256 * 4 + 4 * 3 * 25 * 256 * 4);
   assert_int_equal(gemm_panels_bytes(&local, &ring, GEMM_B), 4 * 250 * 64 * 4);
 }
 
@@ -114,6 +137,7 @@ int main(void)
       cmocka_unit_test(auto_takes_the_least_traffic),
       cmocka_unit_test(weak_grids_go_by_a_ranks_own_block),
       cmocka_unit_test(a_grid_must_multiply_to_the_ranks),
+      cmocka_unit_test(slices_cover_a_block),
       cmocka_unit_test(memory_is_reckoned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
