@@ -12,9 +12,12 @@
 
 /* Rows of a slice begin on lines. */
 #define LINE_BYTES 128
-/* By 27 directions of messages: to the right and to the left of a ring of A, and of B. */
+/* Of the 27 directions of messages: to the right and to the left of a ring, of A or B, in either set
+ * of routes, since a panel's first step is under way beside the last of the one before. */
 #define TAG_AHEAD  1
 #define TAG_BEHIND 2
+#define TAGS_RING  2
+#define TAGS_SET   4
 
 static int64_t up(int64_t value, int64_t step)
 {
@@ -174,9 +177,10 @@ done:
 /* Both ends of a message know it by the same tag. Of two ranks each is both neighbours of the
  * other. One rank has its messages the other way round: those who do one after the other do not
  * wait in a circle. */
-static void plan_init(const struct gemm_panels *p, struct halo_plan *plan)
+static void plan_init(const struct gemm_panels *p, int set, struct halo_plan *plan)
 {
-  int base = p->matrix == GEMM_A ? 0 : 2, ring = p->ring, d = p->matrix == GEMM_A ? 1 : 0;
+  int base = set * TAGS_SET + (p->matrix == GEMM_A ? 0 : TAGS_RING), ring = p->ring,
+      d = p->matrix == GEMM_A ? 1 : 0;
   struct box all = p->layout.owned, nowhere = {{0}, {0}};
   int64_t count = box_points(&all);
   struct halo_message from = {.peer = p->peers[1],
@@ -230,9 +234,9 @@ static status_t fields_alloc(struct gemm_panels *p)
 static status_t routes_open(struct gemm_panels *p)
 {
   struct halo_plan plan;
-  plan_init(p, &plan);
   for (int set = 0; set < GEMM_PANEL_SETS; set++)
     for (int step = 0; step < gemm_panels_steps(p); step++) {
+      plan_init(p, set, &plan);
       struct halo_context context = {
           .comm = p->comm,
           .device = p->device,

@@ -58,19 +58,27 @@ static int steps_most(const struct gemm_cluster *c)
   return a > b ? a : b;
 }
 
-static struct gpu_event **marks_of(const struct gemm_cluster *c, int j, int step)
+static struct gemm_marks *marks_of(const struct gemm_cluster *c, int j, int step)
 {
-  return c->marks[j * (steps_most(c) + 1) + step];
+  return &c->marks[j * (steps_most(c) + 1) + step];
+}
+
+/* Blocks that stay would not let those of the other queue fill what they leave. */
+static struct gpu_queue *queue_of(const struct gemm_cluster *c, int q)
+{
+  return q == 0 || c->kernel.stays || c->part[0]->blocks.stays ? c->compute : c->beside;
 }
 
 /* The first step of both rings: after the product that read the field four panels ago, and so after
  * this rank has seen its neighbours begin two panels ago. */
 static status_t broadcast_begin(struct gemm_cluster *c, int j)
 {
-  struct gpu_event *ready = j >= 2 ? marks_of(c, j - 2, steps_most(c))[GEMM_MARK_END] : c->begin;
+  for (int q = 0; q < GEMM_QUEUES && j >= 2; q++)
+    RETURN_IF_FAILED(gpu_wait(c->moving, marks_of(c, j - 2, steps_most(c))->at[q][GEMM_MARK_END]));
+  RETURN_IF_FAILED(gpu_record(c->ready, c->moving));
   for (int s = 0; s < 2; s++)
     if (gemm_panels_steps(&c->side[s]))
-      RETURN_IF_FAILED(gemm_panels_start(&c->side[s], c->turn + j, j, 0, ready));
+      RETURN_IF_FAILED(gemm_panels_start(&c->side[s], c->turn + j, j, 0, c->ready));
   return STATUS_OK;
 }
 
@@ -84,7 +92,7 @@ static status_t broadcast_go_on(struct gemm_cluster *c, int j, int step)
     if (step > steps) continue;
     RETURN_IF_FAILED(halo_route_finish(gemm_panels_route(&c->side[s], turn, step - 1), &arrived));
     if (step < steps) RETURN_IF_FAILED(gemm_panels_start(&c->side[s], turn, j, step, arrived));
-    RETURN_IF_FAILED(gpu_wait(c->compute, arrived));
+    for (int q = 0; q < GEMM_QUEUES; q++) RETURN_IF_FAILED(gpu_wait(queue_of(c, q), arrived));
   }
   return STATUS_OK;
 }
@@ -100,7 +108,8 @@ static status_t part_multiply(struct gemm_cluster *c, int j, const int steps[2],
   struct gemm_operands operands = {gemm_panels_operand(&c->side[0], c->turn + j, j, steps[0]),
                                    gemm_panels_operand(&c->side[1], c->turn + j, j, steps[1]), result};
   RETURN_IF_FAILED(gpu_part(c->device, result, at, gemm_bytes(&exec->problem, GEMM_C), &operands.c));
-  status_t status = gemm_launch(exec, c->compute, &operands);
+  int turn = (places[0] * c->grid.procs[0] + places[1]) % GEMM_QUEUES;
+  status_t status = gemm_launch(exec, queue_of(c, turn), &operands);
   gpu_part_end(c->device, &operands.c);
   return status;
 }
@@ -109,13 +118,15 @@ static status_t part_multiply(struct gemm_cluster *c, int j, const int steps[2],
 static status_t multiply(struct gemm_cluster *c, int j, struct gpu_mem result)
 {
   for (int step = 0; step <= steps_most(c); step++) {
-    struct gpu_event **mark = marks_of(c, j, step);
+    struct gemm_marks *mark = marks_of(c, j, step);
     if (step > 0) RETURN_IF_FAILED(broadcast_go_on(c, j, step));
-    RETURN_IF_FAILED(gpu_record(mark[GEMM_MARK_BEGIN], c->compute));
+    for (int q = 0; q < GEMM_QUEUES; q++)
+      RETURN_IF_FAILED(gpu_record(mark->at[q][GEMM_MARK_BEGIN], queue_of(c, q)));
     for (int a = 0; a <= step && a <= gemm_panels_steps(&c->side[0]); a++)
       for (int b = 0; b <= step && b <= gemm_panels_steps(&c->side[1]); b++)
         if (a == step || b == step) RETURN_IF_FAILED(part_multiply(c, j, (const int[]){a, b}, result));
-    RETURN_IF_FAILED(gpu_record(mark[GEMM_MARK_END], c->compute));
+    for (int q = 0; q < GEMM_QUEUES; q++)
+      RETURN_IF_FAILED(gpu_record(mark->at[q][GEMM_MARK_END], queue_of(c, q)));
   }
   return STATUS_OK;
 }
@@ -123,6 +134,8 @@ static status_t multiply(struct gemm_cluster *c, int j, struct gpu_mem result)
 /* Of every route: a device may have given up waiting in any of them. */
 static status_t finished(struct gemm_cluster *c)
 {
+  struct gemm_marks *last = marks_of(c, c->grid.panels - 1, steps_most(c));
+  for (int q = 1; q < GEMM_QUEUES; q++) RETURN_IF_FAILED(gpu_wait(c->compute, last->at[q][GEMM_MARK_END]));
   RETURN_IF_FAILED(gpu_record(c->end, c->compute));
   for (int s = 0; s < 2; s++)
     for (int r = 0; r < GEMM_PANEL_SETS * gemm_panels_steps(&c->side[s]); r++)
@@ -130,25 +143,39 @@ static status_t finished(struct gemm_cluster *c)
   return gpu_sync(c->compute);
 }
 
+/* The time in which either queue multiplies: of both, in the order in which they begin, what lies
+ * behind the end of those before. */
 static status_t marks_read(struct gemm_cluster *c)
 {
-  for (int n = 0; n < c->grid.panels * (steps_most(c) + 1); n++) {
-    double compute;
-    RETURN_IF_FAILED(gpu_elapsed(c->marks[n][GEMM_MARK_BEGIN], c->marks[n][GEMM_MARK_END], &compute));
+  int n = c->grid.panels * (steps_most(c) + 1), next[GEMM_QUEUES] = {0};
+  double begin[GEMM_QUEUES] = {-1, -1}, end, reached = 0;
+  for (;;) {
+    int first = -1;
+    for (int q = 0; q < GEMM_QUEUES; q++) {
+      if (next[q] == n) continue;
+      if (begin[q] < 0)
+        RETURN_IF_FAILED(gpu_elapsed(c->begin, c->marks[next[q]].at[q][GEMM_MARK_BEGIN], &begin[q]));
+      if (first < 0 || begin[q] < begin[first]) first = q;
+    }
+    if (first < 0) return STATUS_OK;
+    RETURN_IF_FAILED(gpu_elapsed(c->begin, c->marks[next[first]++].at[first][GEMM_MARK_END], &end));
+    double compute = fmax(0, end - fmax(begin[first], reached));
     c->seconds[GEMM_PHASE_COMPUTE] += compute;
     c->seconds[GEMM_PHASE_EXPOSED] -= compute;
+    reached = fmax(reached, end);
+    begin[first] = -1;
   }
-  return STATUS_OK;
 }
 
 static status_t product(struct gemm_cluster *c, struct gpu_mem result)
 {
   double begin = stats_now();
   RETURN_IF_FAILED(gpu_record(c->begin, c->compute));
+  RETURN_IF_FAILED(gpu_wait(c->beside, c->begin));
   RETURN_IF_FAILED(broadcast_begin(c, 0));
   for (int j = 0; j < c->grid.panels; j++) {
-    RETURN_IF_FAILED(multiply(c, j, result));
     if (j + 1 < c->grid.panels) RETURN_IF_FAILED(broadcast_begin(c, j + 1));
+    RETURN_IF_FAILED(multiply(c, j, result));
   }
   RETURN_IF_FAILED(finished(c));
   c->turn += c->grid.panels;
@@ -197,9 +224,11 @@ static status_t marks_create(struct gemm_cluster *c)
   c->marks = calloc((size_t)n, sizeof *c->marks);
   if (!c->marks)
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for events of %d panels", c->grid.panels);
-  for (int e = 0; e < n * GEMM_MARKS; e++)
-    RETURN_IF_FAILED(gpu_event_create(c->device, &c->marks[e / GEMM_MARKS][e % GEMM_MARKS]));
+  for (int e = 0; e < n; e++)
+    for (int q = 0; q < GEMM_QUEUES * GEMM_MARKS; q++)
+      RETURN_IF_FAILED(gpu_event_create(c->device, &c->marks[e].at[q / GEMM_MARKS][q % GEMM_MARKS]));
   RETURN_IF_FAILED(gpu_event_create(c->device, &c->begin));
+  RETURN_IF_FAILED(gpu_event_create_untimed(c->device, &c->ready));
   return gpu_event_create(c->device, &c->end);
 }
 
@@ -235,6 +264,8 @@ static status_t device_open(struct gemm_cluster *c, const struct gemm_kernel *ke
   for (int s = 0; s < 2; s++)
     RETURN_IF_FAILED(gemm_panels_open(&c->side[s], c->comm, c->compute, &c->local, &c->grid,
                                       s ? GEMM_B : GEMM_A, host[s]));
+  RETURN_IF_FAILED(gpu_queue_create(c->device, GPU_NORMAL, &c->beside));
+  RETURN_IF_FAILED(gpu_queue_create(c->device, GPU_URGENT, &c->moving));
   RETURN_IF_FAILED(marks_create(c));
   return parts_open(c, kernel, blocks);
 }
@@ -272,10 +303,14 @@ void gemm_cluster_close(struct gemm_cluster *c)
   gemm_cluster_unlink(c);
   for (int p = 0; c->part && p < 3 * parts(c); p++) gemm_exec_close(c->part[p]);
   free(c->part);
-  for (int e = 0; c->marks && e < c->grid.panels * (steps_most(c) + 1) * GEMM_MARKS; e++)
-    gpu_event_destroy(c->marks[e / GEMM_MARKS][e % GEMM_MARKS]);
+  for (int e = 0; c->marks && e < c->grid.panels * (steps_most(c) + 1); e++)
+    for (int q = 0; q < GEMM_QUEUES * GEMM_MARKS; q++)
+      gpu_event_destroy(c->marks[e].at[q / GEMM_MARKS][q % GEMM_MARKS]);
   free(c->marks);
   for (int s = 0; s < 2; s++) gemm_panels_close(&c->side[s]);
   gpu_event_destroy(c->begin);
+  gpu_event_destroy(c->ready);
   gpu_event_destroy(c->end);
+  gpu_queue_destroy(c->beside);
+  gpu_queue_destroy(c->moving);
 }

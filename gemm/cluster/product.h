@@ -24,8 +24,15 @@ enum gemm_phase {
 };
 extern const char *const gemm_phase_names[GEMM_PHASES];
 
+/** Parts of C are multiplied in two queues by turns, each part in one, so that one queue's launch
+ * fills the multiprocessors that the last blocks of the other's leave. */
+#define GEMM_QUEUES 2
+
 /** Events of what is multiplied once a step of a panel is over. */
 enum gemm_mark { GEMM_MARK_BEGIN, GEMM_MARK_END, GEMM_MARKS };
+struct gemm_marks {
+  struct gpu_event *at[GEMM_QUEUES][GEMM_MARKS];
+};
 
 struct gemm_cluster {
   struct gemm_problem whole, local; /**< of all ranks, and of this one's block with all of K */
@@ -34,14 +41,14 @@ struct gemm_cluster {
   int transport_tried;                    /**< it was the fastest of a trial */
   MPI_Comm comm;
   struct gpu_device *device;
-  struct gpu_queue *compute;
+  struct gpu_queue *compute, *beside, *moving;
   struct gemm_panels side[2]; /**< A, B */
   struct gemm_kernel kernel;  /**< the chosen one's name and properties */
   struct gemm_ops ops;
   struct gemm_exec exec;   /**< of the product: what series hold */
   struct gemm_exec **part; /**< of the chosen kernel: [first, other, last panel][place of A][of B] */
-  struct gpu_event *(*marks)[GEMM_MARKS]; /**< [panel][step] */
-  struct gpu_event *begin, *end;
+  struct gemm_marks *marks; /**< [panel][step] */
+  struct gpu_event *begin, *ready, *end;
   long turn;                   /**< panels over all products so far */
   double seconds[GEMM_PHASES]; /**< summed over the products since they were read last */
   long products;               /**< of those */

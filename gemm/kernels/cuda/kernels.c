@@ -119,6 +119,7 @@ static const struct gemm_kernel wgmma = {
     .step = "warpgroups multiply from shared memory, bulk copies to pairs of blocks, blocks that stay",
     .rung = 11,
     .types = HALVES | GEMM_BIT(GEMM_TF32),
+    .stays = 1,
     TENSOR(tensor_wgmma),
 };
 
@@ -126,6 +127,7 @@ static const struct gemm_kernel sgemm_tc = {
     .name = "sgemm-tc",
     .step = "float32 from six bfloat16 products an element, summed outside of the tensor cores every 32",
     .types = GEMM_BIT(GEMM_F32),
+    .stays = 1,
     .transposes = 1,
     .ops = &gemm_cuda_tensor_ops,
     .variant = &tensor_sgemm_tc,
