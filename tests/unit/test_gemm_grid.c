@@ -31,9 +31,9 @@ static void panels_are_even_and_of_one_width(void **state)
   assert_int_equal(gemm_grid_width(&p, 0, 1), 256);
   assert_int_equal(gemm_grid_width(&p, 100, 1), 100);
   p.type = GEMM_BF16;
-  assert_int_equal(gemm_grid_width(&p, 0, 0), 8192);
-  p.k = 9000;
-  assert_int_equal(gemm_grid_width(&p, 0, 0), 4544);
+  assert_int_equal(gemm_grid_width(&p, 0, 0), 16384);
+  p.k = 18000;
+  assert_int_equal(gemm_grid_width(&p, 0, 0), 9024);
   p.k = 70;
   assert_int_equal(gemm_grid_width(&p, 0, 0), 70);
   assert_int_equal(gemm_grid_width(&p, 100, 0), 70);
