@@ -18,7 +18,7 @@ struct halo_exchange {
   struct halo_link link;
   uint64_t step;             /**< exchanges begun since the last lap */
   struct gpu_queue *current; /**< the queue of the exchange under way */
-  struct gpu_mem field; /**< of the exchange under way */
+  struct gpu_mem field;      /**< of the exchange under way */
   struct halo_times times;
   /** exchanges when the times were read last: a recorded one counts as often as it runs */
   uint64_t counted;

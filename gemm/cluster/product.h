@@ -45,8 +45,8 @@ struct gemm_cluster {
   struct gemm_panels side[2]; /**< A, B */
   struct gemm_kernel kernel;  /**< the chosen one's name and properties */
   struct gemm_ops ops;
-  struct gemm_exec exec;   /**< of the product: what series hold */
-  struct gemm_exec **part; /**< of the chosen kernel: [first, other, last panel][place of A][of B] */
+  struct gemm_exec exec;    /**< of the product: what series hold */
+  struct gemm_exec **part;  /**< of the chosen kernel: [first, other, last panel][place of A][of B] */
   struct gemm_marks *marks; /**< [panel][step] */
   struct gpu_event *begin, *ready, *end;
   long turn;                   /**< panels over all products so far */

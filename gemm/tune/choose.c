@@ -116,7 +116,8 @@ static status_t kernel_choose(struct gemm_run *run, const struct gemm_kernel **k
 {
   const char *backend = run->placement.backend->name, *asked = run->config.kernel;
   const struct gemm_kernel_set *set = gemm_kernels_find(backend);
-  const struct gemm_problem problem = run->cluster ? gemm_cluster_part(run->cluster, 0, (const int[2]){0}) : run->problem;
+  const struct gemm_problem problem =
+      run->cluster ? gemm_cluster_part(run->cluster, 0, (const int[2]){0}) : run->problem;
   char why[GPU_TEXT_MAX];
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernels for matrix products", backend);
   if (!asked) {

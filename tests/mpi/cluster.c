@@ -93,8 +93,7 @@ static struct test_case case_draw(int number)
                                   .beta = factor[1],
                                   .panel = 1 + draw(60),
                                   .procs = {rows, columns}};
-  if (number % 3 == 0 && t.ranks > 1 && all_hold(&t.config))
-    t.corrupt = draw(t.ranks);
+  if (number % 3 == 0 && t.ranks > 1 && all_hold(&t.config)) t.corrupt = draw(t.ranks);
   return t;
 }
 
