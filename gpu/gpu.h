@@ -175,9 +175,9 @@ struct gpu_backend {
   status_t (*copy)(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
                    size_t from_offset, size_t bytes);
 
-  /** \brief \a bytes of \a whole from \a offset on, a multiple of GPU_PART_BYTES, as memory of its own,
-   * and its end: before that of the whole, and work in queues may still use it. NULL where memory
-   * is an address. */
+  /** \brief \a bytes of \a whole from \a offset on, a multiple of GPU_PART_BYTES, as memory of its
+   * own, and its end: before that of the whole, and work in queues may still use it. NULL where
+   * memory is an address. */
   status_t (*part)(struct gpu_mem whole, size_t offset, size_t bytes, struct gpu_mem *part);
   void (*part_end)(struct gpu_mem *part);
 

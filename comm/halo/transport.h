@@ -68,10 +68,10 @@ struct halo_transport {
    * carry, alike at both ends of a message; it moves only the others from then on. */
   status_t (*setup)(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                     struct halo_exchange **exchange);
-  /** \brief Begins to move halos into \a field, one of context.fields. What is sent lies in \a from,
-   * memory of the same layout or the field itself, and is complete once \a computed has passed;
-   * with NULL, once all work in context.compute has, and the exchange's own work may go there, as
-   * late as in finish. */
+  /** \brief Begins to move halos into \a field, one of context.fields. What is sent lies in \a
+   * from, memory of the same layout or the field itself, and is complete once \a computed has
+   * passed; with NULL, once all work in context.compute has, and the exchange's own work may go
+   * there, as late as in finish. */
   status_t (*start)(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                     struct gpu_event *computed);
   /** \brief Lets messages move without blocking: for use between pieces of interior work. NULL

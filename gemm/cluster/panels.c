@@ -12,8 +12,8 @@
 
 /* Rows of a slice begin on lines. */
 #define LINE_BYTES 128
-/* Of the 27 directions of messages: to the right and to the left of a ring, of A or B, in either set
- * of routes, since a panel's first step is under way beside the last of the one before. */
+/* Of the 27 directions of messages: to the right and to the left of a ring, of A or B, in either
+ * set of routes, since a panel's first step is under way beside the last of the one before. */
 #define TAG_AHEAD  1
 #define TAG_BEHIND 2
 #define TAGS_RING  2

@@ -23,8 +23,8 @@
 #define GEMM_PANEL_FIELDS 4
 #define GEMM_PANEL_SETS   2
 
-/** Rows of C are apart by a multiple of so many elements, and slices of B of so many columns: a part
- * of C may begin anywhere then, of elements of 2 bytes too. */
+/** Rows of C are apart by a multiple of so many elements, and slices of B of so many columns: a
+ * part of C may begin anywhere then, of elements of 2 bytes too. */
 #define GEMM_C_STEP (GPU_PART_BYTES / 2)
 
 struct gemm_panels {
@@ -50,8 +50,8 @@ struct gemm_panels {
 uint64_t gemm_panels_bytes(const struct gemm_problem *local, const struct gemm_grid *grid,
                            enum gemm_matrix matrix);
 
-/** \brief The rows (A) or columns (B) of a rank's C of the slices at \a place of the ring. The first
- * is the largest, the last may be smaller or empty. */
+/** \brief The rows (A) or columns (B) of a rank's C of the slices at \a place of the ring. The
+ * first is the largest, the last may be smaller or empty. */
 struct gemm_span gemm_panels_slice(const struct gemm_grid *grid, enum gemm_matrix matrix, int place);
 
 /** \brief Elements from row to row of a slice on every rank of the ring. */
@@ -88,8 +88,8 @@ status_t gemm_panels_start(struct gemm_panels *panels, long turn, int j, int ste
 /** \brief Bytes of a slice: what goes to the next rank in a step. */
 size_t gemm_panels_slice_bytes(const struct gemm_panels *panels);
 
-/** \brief The slice that a rank has before \a step, its own before the first: where it is, and whose
- * place in the ring it is of. */
+/** \brief The slice that a rank has before \a step, its own before the first: where it is, and
+ * whose place in the ring it is of. */
 struct gpu_mem gemm_panels_operand(const struct gemm_panels *panels, long turn, int j, int step);
 static inline int gemm_panels_place(const struct gemm_panels *p, int step)
 {

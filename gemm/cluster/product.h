@@ -14,8 +14,8 @@
 #include "gemm/cluster/panels.h"
 #include "gemm/kernels/kernels.h"
 
-/** Seconds of a product: multiplying, what comm/halo tells of moving panels, and what of the product
- * is not multiplying. */
+/** Seconds of a product: multiplying, what comm/halo tells of moving panels, and what of the
+ * product is not multiplying. */
 enum gemm_phase {
   GEMM_PHASE_COMPUTE,
   GEMM_PHASE_HALO,
@@ -45,8 +45,9 @@ struct gemm_cluster {
   struct gemm_panels side[2]; /**< A, B */
   struct gemm_kernel kernel;  /**< the chosen one's name and properties */
   struct gemm_ops ops;
-  struct gemm_exec exec;    /**< of the product: what series hold */
-  struct gemm_exec **part;  /**< of the chosen kernel: [first, other, last panel][place of A][of B] */
+  struct gemm_exec exec; /**< of the product: what series hold */
+  /** the chosen kernel: [first, other, last panel][place in the ring of A][of B] */
+  struct gemm_exec **part;
   struct gemm_marks *marks; /**< [panel][step] */
   struct gpu_event *begin, *ready, *end;
   long turn;                   /**< panels over all products so far */
@@ -54,8 +55,8 @@ struct gemm_cluster {
   long products;               /**< of those */
 };
 
-/** \brief What the chosen kernel multiplies: the slices of panel \a j at \a places of the rings of A
- * and B. No rows or no columns: there is no such part. */
+/** \brief What the chosen kernel multiplies: the slices of panel \a j at \a places of the rings of
+ * A and B. No rows or no columns: there is no such part. */
 struct gemm_problem gemm_cluster_part(const struct gemm_cluster *cluster, int j, const int places[2]);
 
 /** \brief Bytes of the device for panels. */

@@ -99,7 +99,7 @@ struct gemm_kernel {
   unsigned types;   /**< GEMM_BIT of each type that it takes */
   int transposes;   /**< takes NT, TN and TT too */
   int finite;       /**< its arithmetic has neither NaN nor infinities */
-  int stays;        /**< a launch's first blocks make all of it: nothing takes their place before its end */
+  int stays;        /**< a launch's first blocks make all of it, and leave no place before that */
   int truncates;    /**< sums round toward zero, so that errors grow with k and not with its root */
   /** those to choose from; the first is taken where nothing chooses */
   const struct gemm_blocks *blocks;
