@@ -10,10 +10,11 @@
 #define PROCS_MAX (1 << 24)
 /* Widths are multiples of this, so that all but the last panel suit any kernel. */
 #define WIDTH_STEP 64
-/* C is read and written once a panel, and a ring's ranks hold four panels less their own slices. */
+/* C is read and written once a panel, and a ring's ranks hold four panels less their own slices.
+ * doc/gemm-distributed.md has what other widths take. */
 #define WIDTH_CPU  256
-#define WIDTH_F32  4096
-#define WIDTH_HALF 16384
+#define WIDTH_F32  8192
+#define WIDTH_HALF 32768
 /* More panels than this are more than anybody tells apart. */
 #define PANELS_MAX 1024
 /* The model's machine: operations in the time in which a byte comes in, and what a message costs in

@@ -27,13 +27,15 @@ static void panels_are_even_and_of_one_width(void **state)
 {
   (void)state;
   struct gemm_problem p = {.type = GEMM_F32, .m = 1, .n = 1, .k = 16384};
-  assert_int_equal(gemm_grid_width(&p, 0, 0), 4096);
+  assert_int_equal(gemm_grid_width(&p, 0, 0), 8192);
   assert_int_equal(gemm_grid_width(&p, 0, 1), 256);
   assert_int_equal(gemm_grid_width(&p, 100, 1), 100);
   p.type = GEMM_BF16;
   assert_int_equal(gemm_grid_width(&p, 0, 0), 16384);
-  p.k = 18000;
-  assert_int_equal(gemm_grid_width(&p, 0, 0), 9024);
+  p.k = 65536;
+  assert_int_equal(gemm_grid_width(&p, 0, 0), 32768);
+  p.k = 36000;
+  assert_int_equal(gemm_grid_width(&p, 0, 0), 18048);
   p.k = 70;
   assert_int_equal(gemm_grid_width(&p, 0, 0), 70);
   assert_int_equal(gemm_grid_width(&p, 100, 0), 70);
