@@ -240,7 +240,7 @@ static void rings_leave_a_host_where_its_ranks_end(void **state)
 /* Of gemm-gpu's choice on a GPU or a CPU where all runs have it, else the widest. */
 static void panels_of_other_sizes_are_as_the_study_has_them(void **state)
 {
-  struct study_run runs[2] = {{.global = {64, 64, 8192}, .product = {.panel = 4096}},
+  struct study_run runs[2] = {{.global = {64, 64, 16384}, .product = {.panel = 8192}},
                               {.global = {64, 64, 200}, .product = {.panel = 200}}};
   const struct study study = {.program = STUDY_GEMM, .n = 2, .runs = runs};
   (void)state;
