@@ -147,6 +147,19 @@ status_t linked_begin(struct halo_exchange *x, struct gpu_event *computed, struc
   return STATUS_OK;
 }
 
+status_t linked_copy(struct halo_exchange *x, struct gpu_queue *queue, struct gpu_mem from,
+                     struct gpu_mem field)
+{
+  for (int m = 0; m < x->plan.n; m++) {
+    const struct halo_message *message = &x->plan.messages[m];
+    size_t bytes = (size_t)message->count * sizeof(float),
+           at = (size_t)linked_first(x->context.layout, &message->send) * sizeof(float);
+    struct gpu_mem to = {.handle = x->link.message[m].to[linked_which(x, field)], .bytes = bytes};
+    if (bytes > 0) RETURN_IF_FAILED(gpu_copy(queue, to, 0, from, at, bytes));
+  }
+  return x->link_ops->raise(queue, &x->link, x->step);
+}
+
 static int has_come(const struct halo_exchange *x, int m)
 {
   uint64_t flag = __atomic_load_n(x->link.message[m].here, __ATOMIC_ACQUIRE);

@@ -52,6 +52,23 @@ status_t linked_setup(const struct halo_context *context, struct halo_offer *off
 /** \brief Begins an exchange: the queue that its work goes to, after \a computed. */
 status_t linked_begin(struct halo_exchange *exchange, struct gpu_event *computed, struct gpu_queue **queue);
 
+/** \brief Where the first point of a box lies in a field, in floats. */
+static inline int64_t linked_first(const struct layout *layout, const struct box *box)
+{
+  return box->lo[0] * layout->plane + box->lo[1] * layout->pitch + box->lo[2];
+}
+
+/** \brief Which of context.fields \a field is. */
+static inline int linked_which(const struct halo_exchange *exchange, struct gpu_mem field)
+{
+  return field.handle == exchange->context.fields[1].handle;
+}
+
+/** \brief Copies what is sent, a piece each, from where it lies in \a from into the neighbours'
+ * \a field, and sets their flags. */
+status_t linked_copy(struct halo_exchange *exchange, struct gpu_queue *queue, struct gpu_mem from,
+                     struct gpu_mem field);
+
 /** \brief Waits for the flags of \a step, in the queue or here. */
 status_t linked_await(struct halo_exchange *exchange, struct gpu_queue *queue);
 

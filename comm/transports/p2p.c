@@ -10,12 +10,6 @@
  * takes: at 300 GB/s or more, 1 MiB is what 4 us move. */
 #define COPY_BYTES (1 << 20)
 
-/* Where the first point of a receive box lies in a field. */
-static int64_t first_point(const struct layout *layout, const struct box *box)
-{
-  return box->lo[0] * layout->plane + box->lo[1] * layout->pitch + box->lo[2];
-}
-
 /* Whether a box of memory with such rows and planes has no gaps. */
 static int is_one_piece(const struct box *box, int64_t pitch, int64_t plane)
 {
@@ -43,27 +37,10 @@ static status_t p2p_setup(const struct halo_context *context, struct halo_reach 
                              .plane = context->layout->plane,
                              .pitch = context->layout->pitch};
   for (int m = 0; m < context->plan->n; m++)
-    offer.first[m] = first_point(context->layout, &context->plan->messages[m].recv);
+    offer.first[m] = linked_first(context->layout, &context->plan->messages[m].recv);
   RETURN_IF_FAILED(linked_setup(context, &offer, reach, exchange));
   copies_choose(*exchange);
   return STATUS_OK;
-}
-
-static int which_field(const struct halo_exchange *x, struct gpu_mem field)
-{
-  return field.handle == x->context.fields[1].handle;
-}
-
-static status_t copies_start(struct halo_exchange *x, struct gpu_queue *queue, struct gpu_mem from)
-{
-  for (int m = 0; m < x->plan.n; m++) {
-    const struct halo_message *message = &x->plan.messages[m];
-    size_t bytes = (size_t)message->count * sizeof(float),
-           at = (size_t)first_point(x->context.layout, &message->send) * sizeof(float);
-    struct gpu_mem to = {.handle = x->link.message[m].to[which_field(x, x->field)], .bytes = bytes};
-    if (bytes > 0) RETURN_IF_FAILED(gpu_copy(queue, to, 0, from, at, bytes));
-  }
-  return x->link_ops->raise(queue, &x->link, x->step);
 }
 
 /* Where nothing is to run beside the exchange, one launch does all of it. */
@@ -80,9 +57,9 @@ static status_t p2p_start(struct halo_exchange *x, struct gpu_mem from, struct g
   }
   double begin = stats_now();
   if (x->copies)
-    RETURN_IF_FAILED(copies_start(x, queue, from));
+    RETURN_IF_FAILED(linked_copy(x, queue, from, field));
   else
-    RETURN_IF_FAILED(x->link_ops->push(queue, &x->link, from, which_field(x, field), x->step));
+    RETURN_IF_FAILED(x->link_ops->push(queue, &x->link, from, linked_which(x, field), x->step));
   if (!x->link_ops->await) x->times.seconds[HALO_TRANSFER] += stats_now() - begin;
   return STATUS_OK;
 }
@@ -90,7 +67,8 @@ static status_t p2p_start(struct halo_exchange *x, struct gpu_mem from, struct g
 static status_t p2p_finish(struct halo_exchange *x, struct gpu_event **arrived)
 {
   if (x->from.handle)
-    RETURN_IF_FAILED(x->link_ops->exchange(x->current, &x->link, x->from, which_field(x, x->field), x->step));
+    RETURN_IF_FAILED(
+        x->link_ops->exchange(x->current, &x->link, x->from, linked_which(x, x->field), x->step));
   else
     RETURN_IF_FAILED(linked_await(x, x->current));
   return linked_end(x, arrived);

@@ -17,16 +17,8 @@ static status_t copy_start(struct halo_exchange *x, struct gpu_mem from, struct 
                            struct gpu_event *computed)
 {
   struct gpu_queue *queue;
-  int which = field.handle == x->context.fields[1].handle;
   RETURN_IF_FAILED(linked_begin(x, computed, &queue));
-  for (int m = 0; m < x->plan.n; m++) {
-    const struct halo_message *message = &x->plan.messages[m];
-    size_t bytes = (size_t)message->count * sizeof(float);
-    struct gpu_mem to = {.handle = x->link.message[m].to[which], .bytes = bytes};
-    if (bytes == 0) continue;
-    RETURN_IF_FAILED(gpu_copy(queue, to, 0, from, (size_t)message->send.lo[2] * sizeof(float), bytes));
-  }
-  return x->link_ops->raise(queue, &x->link, x->step);
+  return linked_copy(x, queue, from, field);
 }
 
 static status_t copy_finish(struct halo_exchange *x, struct gpu_event **arrived)
