@@ -32,6 +32,8 @@ for one in found:
 END
 }
 
+has_jsonschema() { "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"; }
+
 # follows SCHEMA DOCUMENT [EDIT]...: it follows that schema of doc/, and after none of the edits, which change `d`, still does. Without jsonschema
 # nothing is looked at.
 follows() {

@@ -10,8 +10,6 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
 
 valid() { follows gemm "$@"; }
 
-has_jsonschema() { "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"; }
-
 # says CODE PATTERN ARGUMENT...: gemm-gpu ends with CODE, prints one line that matches PATTERN, and nothing else.
 says() {
   local code=$1 pattern=$2

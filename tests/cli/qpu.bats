@@ -36,18 +36,13 @@ has_no_speed() {
 }
 
 @test "both documents follow their schemas" {
-  "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
+  has_jsonschema
   for options in "result -n 3" "result -t 0.2 --block 2" "result -w -p 2x1x1 -n 1" "ladder --ladder -n 2"; do
     set -- $options
     local schema=$1
     shift
     on 2 "$himeno" -b qpu -s XS "$@" --json "$document" >/dev/null
-    "$PYTHON" - "$document" "$top_srcdir/doc/$schema.schema.json" <<'PY'
-import json, sys, jsonschema
-result, schema = (json.load(open(path), parse_constant=lambda name: sys.exit("not JSON: " + name)) for path in sys.argv[1:])
-jsonschema.Draft202012Validator.check_schema(schema)
-jsonschema.validate(result, schema)
-PY
+    follows "$schema" "$document"
   done
 }
 

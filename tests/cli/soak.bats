@@ -20,7 +20,7 @@ print(eval(sys.argv[1]))' "$1"
 
 # The document and the log's lines, where there are any.
 follows_schema() {
-  "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"
+  has_jsonschema
   "$PYTHON" -c 'import json, os, sys, jsonschema
 def texts(path, whole):
     if not os.path.exists(path):
