@@ -18,7 +18,9 @@
 #define TRIAL_SECONDS    0.02
 #define TRIAL_SWEEPS_MAX 1200
 #define TRIAL_BLOCKS     3
-#define KEY_MAX          512
+/* A kernel whose block takes so many times the best one's sweep is not tried further. */
+#define TRIAL_LOST 1.5
+#define KEY_MAX    512
 
 /* What the choice depends on. Ranks are taken to have devices like rank 0's. */
 static void key_make(const struct himeno_config *config, const struct himeno_choice *choice,
@@ -53,8 +55,9 @@ static int kernel_fits(const struct himeno_config *config, struct himeno_choice 
   return fits;
 }
 
-/* Best of a few blocks, each long enough to measure; seconds a sweep, the same on all ranks. */
-static status_t solver_time(struct solver *solver, int deep, double *seconds)
+/* Best of a few blocks, each long enough to measure; seconds a sweep, the same on all ranks. Of one
+ * that is far from \a least the first block is enough. */
+static status_t solver_time(struct solver *solver, int deep, double least, double *seconds)
 {
   struct solver_block block;
   RETURN_IF_FAILED(solver_block_run(solver, 3 * deep, 0, &block));
@@ -62,7 +65,7 @@ static status_t solver_time(struct solver *solver, int deep, double *seconds)
   double passes = fmin(TRIAL_SWEEPS_MAX / deep, fmax(3, ceil(TRIAL_SECONDS / (block.seconds / 3))));
   int sweeps = (int)passes * deep;
   double best = INFINITY;
-  for (int b = 0; b < TRIAL_BLOCKS; b++) {
+  for (int b = 0; b < TRIAL_BLOCKS && (b == 0 || best < TRIAL_LOST * least); b++) {
     RETURN_IF_FAILED(solver_block_run(solver, sweeps, 0, &block));
     best = fmin(best, block.seconds / sweeps);
   }
@@ -73,7 +76,7 @@ static status_t solver_time(struct solver *solver, int deep, double *seconds)
 /* Time a sweep of \a kernel, infinite where this device cannot run it. A fault is a fault here
  * too. */
 static status_t trial(const struct himeno_config *config, struct himeno_choice *choice,
-                      const struct himeno_kernel *kernel, double *seconds)
+                      const struct himeno_kernel *kernel, double least, double *seconds)
 {
   struct solver *solver;
   *seconds = INFINITY;
@@ -84,24 +87,37 @@ static status_t trial(const struct himeno_config *config, struct himeno_choice *
   status_t status = solver_open(&wanted, &solver);
   log_mute(0);
   if (status != STATUS_OK) return status == STATUS_FAULT || status == STATUS_HANG ? status : STATUS_OK;
-  status = solver_time(solver, kernel->sweeps, seconds);
+  status = solver_time(solver, kernel->sweeps, least, seconds);
   solver_close(solver);
   return status;
 }
 
-static status_t trials(const struct himeno_config *config, struct himeno_choice *choice,
-                       const struct himeno_kernel_set *set, const struct himeno_kernel **best, double *least)
+static status_t trials_of(const struct himeno_config *config, struct himeno_choice *choice,
+                          const struct himeno_kernel_set *set, int deep, int *n,
+                          const struct himeno_kernel **best, double *least)
 {
-  *least = INFINITY;
-  for (int k = 0, n = 0; k < set->n; k++) {
+  for (int k = 0; k < set->n; k++) {
     double seconds;
-    if (!set->kernels[k].trial) continue;
-    progress_begin("trying kernels, %d of %d: %s", ++n, himeno_kernel_trials(set), set->kernels[k].name);
-    RETURN_IF_FAILED(trial(config, choice, &set->kernels[k], &seconds));
+    if (!set->kernels[k].trial || set->kernels[k].sweeps != deep) continue;
+    progress_begin("trying kernels, %d of %d: %s", ++*n, himeno_kernel_trials(set), set->kernels[k].name);
+    RETURN_IF_FAILED(trial(config, choice, &set->kernels[k], *least, &seconds));
     if (seconds >= *least) continue;
     *least = seconds;
     *best = &set->kernels[k];
   }
+  return STATUS_OK;
+}
+
+/* With most sweeps a pass first: the likeliest to be the best, which spares others their blocks. */
+static status_t trials(const struct himeno_config *config, struct himeno_choice *choice,
+                       const struct himeno_kernel_set *set, const struct himeno_kernel **best, double *least)
+{
+  int deepest = 1, n = 0;
+  for (int k = 0; k < set->n; k++)
+    if (set->kernels[k].sweeps > deepest) deepest = set->kernels[k].sweeps;
+  *least = INFINITY;
+  for (int deep = deepest; deep > 0; deep--)
+    RETURN_IF_FAILED(trials_of(config, choice, set, deep, &n, best, least));
   return STATUS_OK;
 }
 
