@@ -27,7 +27,7 @@ struct energy {
 };
 
 /** \brief Begins a window that is to last about \a wanted seconds, negative where nobody knows.
- * With enough of them the device idles for a second before it. */
+ * With enough of them the device idles before it, for 0.2 to 1 s. */
 void energy_begin(struct telemetry *telemetry, double wanted, struct energy *energy);
 
 /** \brief A block of the window. */

@@ -331,6 +331,11 @@ FIGURES
 d.result.energy = {"joules_per_sweep": None, "gflops_per_watt": None, "idle_watts": None, "devices": 1, "note": "too short"}
 FIGURES
   says "energy     not told: too short"
+  # A counter that still tells of the sweeps before: not before it has told all of them.
+  CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=20000000 look=1000000 lag=100000000" clocked 1 himeno-gpu -b null -s XS -t 10
+  figures <<'FIGURES'
+100 < d.result.energy.idle_watts < 105 = True
+FIGURES
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=800000000 $power" clocked 1 himeno-gpu -b null -s XS -t 10
   says "energy     not told: mostly pauses"
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=20000000 load@1=300 $power" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -n 4000 --verify off

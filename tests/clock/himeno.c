@@ -2,7 +2,10 @@
 /* Himeno's kernels by the virtual clock. The words: nanoseconds a point of a `sweep`, a float of a
  * `ceiling` pass, a `fill`, a `checksum`; how many times longer sweeps take from the second `from`
  * `to` another when `slow`; watts of the device when `idle`, those of a `load` beside
- * them, and the energy counter's `step` and what a `look` at it takes. */
+ * them, and the energy counter's `step`, what a `look` at it takes, and how long the load's part of
+ * it takes to be told but for one in e (`lag`). */
+#include <math.h>
+
 #include "clock.h"
 #include "gpu/telemetry.h"
 #include "himeno/kernels/kernels.h"
@@ -55,6 +58,18 @@ static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
   return __real_himeno_kernels_cpu.ceiling(exec, queue);
 }
 
+/* Of the time in sweeps, what the counter tells by now; at the first look, none. */
+static double swept_told(int64_t now)
+{
+  static double told;
+  static int64_t last = -1;
+  if (last < 0) last = now;
+  const double lag = clock_word("lag", 0);
+  told += (swept - told) * (lag > 0 ? 1 - exp(-(double)(now - last) / lag) : 1);
+  last = now;
+  return told;
+}
+
 /* What it was at the first look after a step, until there is one after the next. */
 const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules);
 const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules)
@@ -66,7 +81,8 @@ const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules)
   if (!(step > 0)) return NULL;
   clock_spend(clock_word("look", 0));
   const int64_t now = (int64_t)((double)clock_now() / step);
-  if (now != at) shown = 1e-9 * (clock_word("idle", 0) * (double)clock_now() + clock_word("load", 0) * swept);
+  const double told = swept_told(clock_now());
+  if (now != at) shown = 1e-9 * (clock_word("idle", 0) * (double)clock_now() + clock_word("load", 0) * told);
   at = now;
   *joules = shown;
   return "a device by the clock";
