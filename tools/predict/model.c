@@ -118,6 +118,7 @@ static double slabs_time(const struct model *model, const struct geometry *g)
 void model_parts_make(const struct model *model, const struct geometry *g, int way, struct model_parts *parts)
 {
   *parts = (struct model_parts){.interior = interior_time(model, g), .overlap = g->overlap};
+  if (g->procs[2] == 0) parts->rings[0] = g->procs[1], parts->rings[1] = g->procs[0];
   if (way < 0) return;
   const struct model_route route = model_route(model, g->hosts, way);
   const int mixed = route.way[STUDY_OTHER_HOST] != way;
@@ -142,11 +143,28 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
   parts->reduction = model->value[TERM_REDUCE] + model->value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 
-double model_parts_seconds(const struct model_parts *p)
+/* Waiting in the first panel of a product, as if it were all: until a step's slices are here, those
+ * that came before are multiplied. Sweeps without overlap wait for all. */
+static double first_wait(const struct model_parts *p, double exchange)
+{
+  const int steps = (p->rings[0] > p->rings[1] ? p->rings[0] : p->rings[1]) - 1;
+  double most = steps < 0 ? exchange : 0;
+  for (int step = 1; step <= steps; step++) {
+    const double before = fmin(1, (double)step / p->rings[0]) * fmin(1, (double)step / p->rings[1]);
+    most = fmax(most, exchange * step / steps - p->interior * before);
+  }
+  return most;
+}
+
+double model_parts_exposed(const struct model_parts *p)
 {
   const double exchange = p->chain + p->latency + p->bytes;
-  return p->overlap * fmax(p->interior, exchange) + (1 - p->overlap) * (p->interior + exchange) +
-         p->boundary + p->synchronisation + p->reduction;
+  return p->overlap * fmax(0, exchange - p->interior) + (1 - p->overlap) * first_wait(p, exchange);
+}
+
+double model_parts_seconds(const struct model_parts *p)
+{
+  return p->interior + model_parts_exposed(p) + p->boundary + p->synchronisation + p->reduction;
 }
 
 status_t model_parts_check(const struct model_parts *p)
@@ -229,9 +247,8 @@ static const char *limit_name(const struct model_time *t)
 {
   double exchange = t->latency + t->bytes, largest = t->boundary;
   const char *name = "boundary";
-  if ((t->overlap == 0 || t->interior >= exchange) && t->interior >= largest)
-    largest = t->interior, name = "interior";
-  if ((t->overlap == 0 || t->interior < exchange) && exchange >= largest)
+  if (t->interior >= exchange && t->interior >= largest) largest = t->interior, name = "interior";
+  if (t->interior < exchange && exchange >= largest)
     largest = exchange, name = t->latency > t->bytes ? "exchange latency" : "exchange bandwidth";
   if (t->synchronisation > largest) largest = t->synchronisation, name = "synchronisation";
   if (t->reduction > largest) name = "reduction";
@@ -367,6 +384,7 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
                          .boundary = parts.boundary,
                          .synchronisation = parts.synchronisation,
                          .reduction = parts.reduction,
+                         .exposed = model_parts_exposed(&parts),
                          .overlap = parts.overlap,
                          .extrapolated = beyond(model, g, way)};
   t.limit = limit_name(&t);

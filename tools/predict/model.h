@@ -17,10 +17,10 @@
  *     reduction       = κ·log2(ranks)
  *
  * Without overlap interior and exchange add, as with several sweeps a pass where no host takes part
- * in the exchange. A product of gemm-gpu has multiply-adds for points and a launch a panel, each a;
- * its exchange is all panels' steps, a latency each (by p2p s too), and panels but the first travel
- * beside the one before: of N panels a share of 1 − 1/N of the time is that of the longer of both,
- * the rest their sum. Nothing of it is cache, tiles or slabs.
+ * in the exchange. A product of gemm-gpu has multiply-adds for points and a launch for each slice of
+ * A and of B of a panel, each a; its exchange is all panels' steps, a latency each (by p2p s too).
+ * It goes on beside the panels before. The first has none: there what a step brings has only what
+ * came before to hide behind, own slices at first. Nothing of it is cache, tiles or slabs.
  *
  * Models of before held slabs for work of their own, before the exchange: those have boundary =
  * slabs·s + points·β_d, synchronisation σ and reduction ρ. */
@@ -122,6 +122,7 @@ struct model_scale {
 struct model_time {
   double seconds, low, high; /**< low and high: 90% of runs lie between; 0 without an interval */
   double interior, latency, bytes, boundary, synchronisation, reduction;
+  double exposed;    /**< of the exchange, not beside the interior */
   double overlap;    /**< as in struct model_parts */
   const char *limit; /**< the term that costs most */
   int extrapolated;  /**< enum model_beyond, or-ed */
@@ -182,11 +183,15 @@ static inline int model_way_column(int way, enum model_way_term term)
 struct model_parts {
   double interior, boundary, chain, latency, bytes, synchronisation, reduction;
   double overlap; /**< as in struct geometry, but 0 where several sweeps a pass go by p2p */
+  int rings[2];   /**< of a product, ranks in the rings of A and of B; 0 of sweeps */
 };
 
 /** \brief The parts of a geometry; \a way is the place of its transport, −1 without neighbours. */
 void model_parts_make(const struct model *model, const struct geometry *geometry, int way,
                       struct model_parts *parts);
+
+/** \brief What the exchange adds to the interior: all that was not beside it. */
+double model_parts_exposed(const struct model_parts *parts);
 
 /** \brief The whole sweep or product. */
 double model_parts_seconds(const struct model_parts *parts);

@@ -81,8 +81,6 @@ static json_t *config_json(const struct predict *p)
 
 static json_t *terms_json(const struct model_time *t)
 {
-  const double exchange = t->latency + t->bytes,
-               exposed = t->overlap * fmax(exchange - t->interior, 0) + (1 - t->overlap) * exchange;
   json_t *o = json_object();
   object_real(o, "interior", t->interior);
   object_real(o, "exchange_latency", t->latency);
@@ -90,7 +88,7 @@ static json_t *terms_json(const struct model_time *t)
   object_real(o, "boundary", t->boundary);
   object_real(o, "synchronisation", t->synchronisation);
   object_real(o, "reduction", t->reduction);
-  object_real(o, "exposed_exchange", exposed);
+  object_real(o, "exposed_exchange", t->exposed);
   return o;
 }
 

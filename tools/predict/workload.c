@@ -72,8 +72,13 @@ static status_t products_cut(const int asked[3], struct study_run *run)
 static double ring_bytes(const struct geometry *all, const struct gemm_grid *grid, int side, double across)
 {
   const int ring = all->procs[1 - side];
-  const double slice = ceil((double)grid->width / ring);
-  return grid->panels * (ring - 1.0) * slice * across * (double)gemm_types[all->product.type].operand_bytes;
+  const double slice = ceil(across / ring) * (double)gemm_types[all->product.type].operand_bytes;
+  return grid->panels * (ring - 1.0) * (double)grid->width * slice;
+}
+
+static int steps_most(const int procs[2])
+{
+  return (procs[0] > procs[1] ? procs[0] : procs[1]) - 1;
 }
 
 static void product_rank(const struct geometry *all, int rank, int per_host, struct geometry *g)
@@ -120,13 +125,12 @@ static status_t products_geometry(const struct study_run *run, int per_host, str
   const struct gemm_problem problem = problem_of(run->global, &run->product);
   struct gemm_grid grid;
   gemm_grid_init(&grid, &problem, run->procs, 0, width_of(&problem, &run->product));
-  const int steps = (run->procs[0] > run->procs[1] ? run->procs[0] : run->procs[1]) - 1;
   const struct geometry all = {.ranks = run->ranks,
                                .hosts = (run->ranks + per_host - 1) / per_host,
                                .depth = 1,
                                .overlap = 1 - 1.0 / grid.panels,
-                               .launches = grid.panels,
-                               .rounds = (double)grid.panels * steps,
+                               .launches = (double)grid.panels * run->procs[0] * run->procs[1],
+                               .rounds = (double)grid.panels * steps_most(run->procs),
                                .product = run->product,
                                .of_rank = product_of_rank,
                                .global = {problem.m, problem.n, problem.k},
@@ -168,8 +172,7 @@ const struct workload workloads[STUDY_PROGRAMS] = {
                     .point = "multiply-add",
                     .extents = {"m", "n", "k"},
                     .dimensions = 2,
-                    .formula =
-                        "(interior + exchange) / panels + (1 - 1/panels) max(interior, exchange) + reduction",
+                    .formula = "interior + what of the exchange is not beside it + reduction",
                     .flop = 2,
                     /* no study has told it yet: it holds nothing as well as the most */
                     .host_guess = 0.02,
