@@ -311,13 +311,13 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
 }
 
 @test "slices of a megabyte and more go by copies, and what came wrong is told" {
-  distributed 4 -b cpu -s 2100x2100x512 -p 2x2 --panel 300 -x p2p --verify full --json "$document"
+  distributed 4 -b cpu -s 264x264x4096 -p 2x2 --panel 2048 -x p2p --verify full --json "$document"
   expect_status 0
   [ "$(json "$document" 'min(p["bytes"] for p in d["paths"]) >= 2 ** 20')" = False ]
-  distributed 4 -b cpu -s 2100x2100x512 -p 2x2 --panel 512 -x p2p --beta 0.5 --json "$document"
+  distributed 4 -b cpu -s 264x264x4096 -p 2x2 --panel 4096 -x p2p --beta 0.5 --json "$document"
   expect_status 0
   [ "$(json "$document" 'min(p["bytes"] for p in d["paths"]) >= 2 ** 20')" = True ]
-  HIMENO_HALO_CORRUPT=2:1 distributed 4 -b cpu -s 2100x2100x512 -p 2x2 --panel 512 -x p2p
+  HIMENO_HALO_CORRUPT=2:1 distributed 4 -b cpu -s 264x264x4096 -p 2x2 --panel 4096 -x p2p
   expect_status 4
   [[ $stderr == *"rank 2, "*"WRONG"* ]]
 }

@@ -30,6 +30,9 @@ setup() {
 
 from_study() { "$predict" --study "$measured/study" --comm "$measured/paths.json" "$@"; }
 
+# Of recorded runs the figures count, and not what else runs for them.
+for_figures() { [ "${SANITIZERS:-no}" = no ] || skip "figures are the same without sanitizers"; }
+
 json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
 
 follows_schema() { has_jsonschema && follows predict "$1"; }
@@ -157,12 +160,14 @@ errors_of() {
 }
 
 @test "four H200 are predicted from one to three, as recorded, S to XL: p2p within 8%, half of all within 5%" {
+  for_figures
   recorded=$top_srcdir/doc/results/h200-x4-2026-11
   [ "$(errors_of "$recorded" "('p2p', 'staged')" "(len(e), e[12] < 0.05)")" = "(24, True)" ]
   [ "$(errors_of "$recorded" "('p2p',)" "(len(e), e[-1] < 0.08)")" = "(12, True)" ]
 }
 
 @test "and with two runs of each configuration: p2p within 7%, staged within 18%, half of all within 2.5%" {
+  for_figures
   recorded=$top_srcdir/doc/results/h200-x4-2026-11/repeated
   [ "$(errors_of "$recorded" "('p2p', 'staged')" "(len(e), e[32] < 0.025)")" = "(64, True)" ]
   [ "$(errors_of "$recorded" "('p2p',)" "(len(e), e[-1] < 0.07)")" = "(32, True)" ]
@@ -170,6 +175,7 @@ errors_of() {
 }
 
 @test "eight H200 from one to four, as recorded: by p2p half within 2% and all within 6%, by staged half within 4% and 14 of 16 within 9%" {
+  for_figures
   recorded=$top_srcdir/doc/results/h200-x8-2026-11
   run "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --keep unverified --fit-ranks 4 -n 8 -p 8x1x1 --against "$recorded/runs.jsonl" --json eight.json
   expect_status 0
@@ -238,6 +244,7 @@ END
 }
 
 @test "the seals that eight H200 were held against are whole" {
+  for_figures
   local cut recorded=$top_srcdir/doc/results/h200-x8-2026-11
   for cut in 8x1x1 2x2x2; do
     run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/runs.jsonl"
@@ -247,6 +254,7 @@ END
 }
 
 @test "the seals that four H200 were held against are whole" {
+  for_figures
   local cut recorded
   for recorded in "$top_srcdir/doc/results/h200-x4-2026-11" "$top_srcdir/doc/results/h200-x4-2026-11/repeated"; do
     for cut in 4x1x1 2x2x1; do
@@ -258,6 +266,7 @@ END
 }
 
 @test "six and eight hosts from one, two and four, as sealed and recorded: half within 10%, all in their intervals" {
+  for_figures
   local cut recorded=$top_srcdir/doc/results/hosts-x8-2026-11
   for cut in 6x1x1 8x1x1; do
     run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/later.jsonl"

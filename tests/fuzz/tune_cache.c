@@ -51,6 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
       fuzz_must(is_still(bytes, n), "another's file was changed");
   }
   log_mute(0);
+  char lock[80];
+  snprintf(lock, sizeof lock, "%s.lock", path());
   unlink(path());
+  unlink(lock);
   return 0;
 }
