@@ -151,7 +151,9 @@ PY
 }
 
 @test "the bare command accepts one, two, four and eight devices, whether they reach each other or not" {
-  for ranks in 1 2 4 8; do
+  local many="4 8"
+  [ "${SANITIZERS:-no}" = no ] || many= # two ranks take every path
+  for ranks in 1 2 $many; do
     for apart in '' 0 1; do
       [ -z "$apart" ] || [ "$ranks" -gt 1 ] || continue
       HIMENO_NULL_APART=$apart run --separate-stderr on "$ranks" "$himeno" -b null --block 5 -t 0.01 -s 18x18x34 -w --accept --json r.json
