@@ -75,9 +75,20 @@ follows_schema() { has_jsonschema && follows predict "$1"; }
 not read by --check" ]
 }
 
-@test "a model that was written predicts the same without its study" {
-  from_study -s S -n 2 --json p.json >/dev/null
-  "$predict" --model p.json -s S -n 2 --json q.json >/dev/null
+@test "a model that was written predicts the same without its study, and tells as much of its intervals, as a seal does" {
+  from_study -s S -n 2 --json p.json --seal sealed.json >told
+  "$predict" --model p.json -s S -n 2 --json q.json >again
+  "$predict" --check sealed.json --against "$measured/study" >checked
+  "$PYTHON" - <<'PY'
+import json, re
+pairs = [p for p in json.load(open("p.json"))["validation"]["pairs"] if p["inside"] is not None]
+groups = {"all": pairs, "1 host": pairs, "one rank": [p for p in pairs if p["ranks"] == 1], "staged": [p for p in pairs if p["ranks"] > 1]}
+groups |= {kind: [p for p in pairs if p["kind"] == kind] for kind in ("ranks", "size", "cut")}
+wanted = sorted(f"{of} {sum(p['inside'] for p in some)} of {len(some)}" for of, some in groups.items() if some)
+for name in "told", "again", "checked":
+    line = re.search(r"intervals of 90% held (\d+ of \d+) runs that had no part in their widths: (.*)", open(name).read())
+    assert sorted(["all " + line[1], *line[2].split(", ")]) == wanted, (name, line[0], wanted)
+PY
   "$PYTHON" - <<'PY'
 import json
 a, b = ([(q["seconds"], q["low"], q["high"]) for q in json.load(open(path))["predictions"]] for path in ("p.json", "q.json"))
@@ -218,6 +229,8 @@ for p in [p for name in "pq" for p in json.load(open(name + ".json"))["validatio
         goal = 0.08 if (p["ranks"] == 1 or p["transport"] == "p2p") and p["kind"] != "size" else 0.12
         assert (p["cause"] is not None) == (not p["inside"] or abs(p["error"]) > goal) == (p["why"] is not None), p
 END
+  run "$predict" --model q.json --against "$recorded/runs.jsonl" -s L -n 2 # a model alone does not know what it was fitted to
+  [[ $output == *"beyond their intervals"* && $output != *"in the runs fitted"* && $output != *"of the runs fitted"* ]]
 }
 
 @test "one GPU predicts two, as sealed: with what its paths let guess, which the report tells, and of the kernel that was sealed" {
@@ -580,6 +593,8 @@ m["replicates"] = "24"|replicates is no list
 m["sizes"] = "L"|sizes is no list
 m["paths"][0]["staging"] = "by pigeons"|paths\[0\]\.staging is none that is known
 m["slabs_hidden"] = 1|slabs_hidden is neither
+m["covered"] = [{"of": "all", "runs": 5, "inside": 6}]|covered\[0\]\.inside is 6: allowed are 0 to 5
+m["covered"] = [{"runs": 5, "inside": 5}]|covered\[0\]\.of is no text
 END
 }
 

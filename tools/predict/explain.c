@@ -130,6 +130,7 @@ static int is_host_full(const struct question *q, char why[STUDY_WHY])
   const struct geometry *mine = &q->pair->geometry;
   struct geometry g;
   double most = 0;
+  if (q->fitted->n == 0) return 0; /* a model alone: what it was fitted to is not known */
   for (int r = 0; r < q->fitted->n; r++)
     if (stays(q, &q->fitted->runs[r]) && is_exchange(q, &q->fitted->runs[r], &g))
       most = fmax(most, g.host_bytes);
@@ -142,7 +143,7 @@ static int is_untold(const struct question *q, char why[STUDY_WHY])
 {
   struct geometry g;
   int n = 0;
-  if (!is_exchange(q, &q->pair->run, &g)) return 0;
+  if (q->fitted->n == 0 || !is_exchange(q, &q->pair->run, &g)) return 0;
   for (int r = 0; r < q->fitted->n; r++)
     n += stays(q, &q->fitted->runs[r]) && is_exchange(q, &q->fitted->runs[r], &g);
   snprintf(why, STUDY_WHY, "of the runs fitted %d %s bound by the exchange by %s", n, n == 1 ? "is" : "are",

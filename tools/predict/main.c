@@ -50,6 +50,7 @@ static status_t check(FILE *out)
   RETURN_IF_FAILED(predict_check(&p, hash));
   fprintf(out, "himeno-predict %s\n\n  seal       %s is whole, sha256 %s\n", meta_version(), p.config.check,
           hash);
+  predict_report_covered(&p.model, out);
   predict_report_against(&p, out);
   return predict_within(&p);
 }

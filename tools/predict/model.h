@@ -79,6 +79,12 @@ struct model_names {
   char name[MODEL_MEASURED][STUDY_TEXT];
 };
 
+/** Of runs that had no part in the widths of their intervals: how many were inside. */
+struct model_covered {
+  char of[STUDY_TEXT]; /**< "all", or what the runs have in common: "size", "p2p", "2 hosts" */
+  int inside, n;
+};
+
 /** \brief Adds a name that is not there, while there is room; whether it is there. */
 void model_list(struct model_names *names, const char *name);
 int model_is_listed(const struct model_names *names, const char *name);
@@ -105,6 +111,9 @@ struct model {
   /** What an interval must have more, as logarithm, beyond what was measured: so far were runs off
    * that were left out; 0 if unknown. */
   double off[KINDS], way_off[STUDY_WAYS_MAX][KINDS];
+  /** How far the intervals can be believed; none in documents of before. */
+  int n_covered;
+  struct model_covered covered[MODEL_MEASURED];
   /* the range that was measured */
   int runs, ranks_most, hosts_most, depth, overlap;
   int per_host; /**< 0: all runs were on one host */
@@ -239,6 +248,9 @@ status_t model_paths_check(const struct model *model, const struct geometry *geo
 
 /** \brief The object `model` of doc/predict.schema.json; NULL when memory ran out. */
 json_t *model_json(const struct model *model);
+
+/** \brief Its `covered`, of the document at \a path. STATUS_USAGE, naming what is wrong. */
+status_t model_covered_read(const char *path, const json_t *json, struct model *model);
 
 /** \brief The `handover` that one of its `paths` tells; −1: none. */
 int model_staging(const json_t *path);

@@ -85,6 +85,17 @@ static json_t *names_json(const struct model_names *names)
   return texts;
 }
 
+static json_t *covered_json(const struct model *model)
+{
+  json_t *list = json_array();
+  for (int c = 0; c < model->n_covered; c++) {
+    const struct model_covered *covered = &model->covered[c];
+    json_array_append_new(
+        list, json_pack("{s:s, s:i, s:i}", "of", covered->of, "inside", covered->inside, "runs", covered->n));
+  }
+  return list;
+}
+
 json_t *model_json(const struct model *model)
 {
   json_t *o = json_object();
@@ -103,6 +114,7 @@ json_t *model_json(const struct model *model)
   object_real(o, "freedom", model->freedom);
   object_real(o, "far_spread", model->off[KIND_RANKS]);
   object_set(o, "off", off_json(model->off));
+  object_set(o, "covered", covered_json(model));
   object_whole(o, "runs", model->runs);
   object_whole(o, "ranks_most", model->ranks_most);
   object_whole(o, "hosts_most", model->hosts_most);
@@ -290,6 +302,33 @@ static void interval_read(struct reader *reader, const json_t *json, struct mode
   replicates_read(reader, replicates, model);
 }
 
+static void covered_read(struct reader *reader, const json_t *json, struct model *model)
+{
+  char where[64];
+  const json_t *told = list(reader, json, "covered");
+  if (json_array_size(told) > MODEL_MEASURED) {
+    wrong(reader, "covered", "", "are too many");
+    return;
+  }
+  for (size_t c = 0; c < json_array_size(told); c++) {
+    const json_t *one = json_array_get(told, c);
+    const char *of = json_string_value(json_object_get(one, "of"));
+    struct model_covered *covered = &model->covered[model->n_covered++];
+    snprintf(where, sizeof where, "covered[%zu]", c);
+    if (!of) wrong(reader, where, "of", "is no text");
+    snprintf(covered->of, sizeof covered->of, "%s", of ? of : "");
+    covered->n = (int)number(reader, where, one, "runs", 0, COUNT_MOST);
+    covered->inside = (int)number(reader, where, one, "inside", 0, covered->n);
+  }
+}
+
+status_t model_covered_read(const char *path, const json_t *json, struct model *model)
+{
+  struct reader reader = {path, STATUS_OK};
+  covered_read(&reader, json, model);
+  return reader.status;
+}
+
 static void names_read(struct reader *reader, const json_t *json, const char *key, struct model_names *names)
 {
   const json_t *texts = list(reader, json, key);
@@ -371,6 +410,7 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   terms_read(&reader, json_object_get(json, "terms"), model);
   range_read(&reader, json, model);
   interval_read(&reader, json, model);
+  covered_read(&reader, json, model);
   if (reader.status == STATUS_OK) reader.status = kernel_check(path, document, kernel);
   json_decref(document);
   return reader.status;

@@ -233,6 +233,7 @@ static status_t model_make(struct predict *p)
   progress_begin("leaving runs out, to see how far predictions are off");
   RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->model, &p->validation));
   validate_widen(&p->validation, &p->model);
+  validate_cover(&p->validation, &p->model);
   return STATUS_OK;
 }
 

@@ -105,6 +105,10 @@ struct explained predict_explain(const struct predict *predict, const struct val
 /** \brief The report for people. */
 void predict_report_text(const struct predict *predict, FILE *out);
 
+/** \brief A line: how many runs intervals held that had no part in their widths; none where the
+ * model does not tell it. */
+void predict_report_covered(const struct model *model, FILE *out);
+
 /** \brief The table of predictions beside runs, with median and worst error. */
 void predict_report_against(const struct predict *predict, FILE *out);
 

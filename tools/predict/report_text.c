@@ -85,6 +85,19 @@ static void print_model(const struct model *m, FILE *out)
             100 * m->way_off[w][KIND_RANKS]);
 }
 
+void predict_report_covered(const struct model *m, FILE *out)
+{
+  for (int c = 0; c < m->n_covered; c++) {
+    const struct model_covered *covered = &m->covered[c];
+    if (c == 0)
+      fprintf(out, "    intervals of 90%% held %d of %d runs that had no part in their widths",
+              covered->inside, covered->n);
+    else
+      fprintf(out, "%s %s %d of %d", c > 1 ? "," : ":", covered->of, covered->inside, covered->n);
+  }
+  if (m->n_covered > 0) fprintf(out, "\n");
+}
+
 static void print_point(const struct predict_point *point, FILE *out)
 {
   char cut[STUDY_TEXT];
@@ -213,46 +226,17 @@ void predict_report_against(const struct predict *p, FILE *out)
   print_explained(p, &p->against, out);
 }
 
-static int is_first(const struct validate_table *table, enum validate_grouping by, int p,
-                    char text[STUDY_TEXT])
-{
-  char other[STUDY_TEXT];
-  validate_group(&table->pairs[p], by, text);
-  for (int o = 0; o < p; o++) {
-    validate_group(&table->pairs[o], by, other);
-    if (strcmp(text, other) == 0) return 0;
-  }
-  return 1;
-}
-
-/* Of intervals whose widths these runs had no part in. */
-static void print_covered(const struct validate_table *table, FILE *out)
-{
-  char text[STUDY_TEXT];
-  int inside, n;
-  validate_covered(table, NULL, &inside, &n);
-  if (n == 0) return;
-  fprintf(out, "    intervals of 90%%, their widths set without these runs, hold %d of %d:", inside, n);
-  for (int by = 0; by < VALIDATE_GROUPINGS; by++)
-    for (int p = 0, shown = 0; p < table->n; p++) {
-      if (!is_first(table, (enum validate_grouping)by, p, text)) continue;
-      validate_covered(table, text, &inside, &n);
-      fprintf(out, "%s %s %d of %d", shown++ ? "," : by ? ";" : "", text, inside, n);
-    }
-  fprintf(out, "\n");
-}
-
 void predict_report_text(const struct predict *p, FILE *out)
 {
   print_what(p, out);
   print_model(&p->model, out);
+  predict_report_covered(&p->model, out);
   print_points(p, out);
   print_beyond(p, out);
   print_ends(p, out);
   if (p->validation.n > 0) {
     fprintf(out, "\n  Left out in turn, fitted without, predicted\n");
     print_table(&p->validation, out);
-    print_covered(&p->validation, out);
     print_explained(p, &p->validation, out);
   }
   if (p->config.against) predict_report_against(p, out);

@@ -73,6 +73,19 @@ static int is_of_run(const json_t *point, const struct study_run *run)
   return transport && (run->ranks == 1 || strcmp(transport, run->transport) == 0);
 }
 
+/* What a sealed point said that it goes beyond. */
+static int beyond_of(const json_t *point)
+{
+  const json_t *told = json_object_get(point, "extrapolated");
+  int beyond = 0;
+  for (size_t t = 0; t < json_array_size(told); t++) {
+    const char *name = json_string_value(json_array_get(told, t));
+    for (int b = 0; b < PREDICT_BEYONDS; b++)
+      if (name && strcmp(name, predict_beyonds[b].name) == 0) beyond |= (int)predict_beyonds[b].what;
+  }
+  return beyond;
+}
+
 static void pair_fill(const json_t *document, struct validate_pair *pair)
 {
   const json_t *points = json_object_get(document, "predictions");
@@ -84,6 +97,8 @@ static void pair_fill(const json_t *document, struct validate_pair *pair)
     pair->time.high = json_number_value(json_object_get(point, "high"));
     pair->predicted = pair->time.seconds > 0;
     pair->error = pair->time.seconds / pair->run.seconds - 1;
+    if (workload_geometry(&pair->run, study_per_host(&pair->run), &pair->geometry) == STATUS_OK)
+      pair->time.extrapolated = beyond_of(point);
   }
 }
 
@@ -123,6 +138,9 @@ status_t predict_check(struct predict *p, char hash[SHA256_TEXT])
   status_t status = study_read(p->config.against, &p->beside);
   if (status == STATUS_OK) status = study_select(&p->beside, p->config.kernel ? p->config.kernel : of, 0);
   if (status == STATUS_OK) status = study_staging_select(&p->beside, staging_of(document));
+  if (status == STATUS_OK)
+    status = model_covered_read(p->config.check, json_object_get(document, "model"), &p->model);
+  p->model.program = p->beside.program;
   if (status == STATUS_OK) status = pairs_make(document, &p->beside, &p->against);
   json_decref(document);
   return status;

@@ -317,7 +317,17 @@ void validate_free(struct validate_table *table)
   *table = (struct validate_table){.n = 0};
 }
 
-void validate_group(const struct validate_pair *pair, enum validate_grouping by, char text[STUDY_TEXT])
+int validate_is_outside(const struct validate_pair *pair)
+{
+  return pair->predicted && pair->time.low > 0 &&
+         (pair->run.seconds < pair->time.low || pair->run.seconds > pair->time.high);
+}
+
+/* ---- coverage ---- */
+
+enum grouping { BY_KIND, BY_TRANSPORT, BY_HOSTS, GROUPINGS };
+
+static void group_name(const struct validate_pair *pair, enum grouping by, char text[STUDY_TEXT])
 {
   const int hosts = pair->run.hosts;
   if (by == BY_KIND) snprintf(text, STUDY_TEXT, "%s", model_kind_names[pair->kind]);
@@ -326,27 +336,33 @@ void validate_group(const struct validate_pair *pair, enum validate_grouping by,
   if (by == BY_HOSTS) snprintf(text, STUDY_TEXT, "%d host%s", hosts, hosts == 1 ? "" : "s");
 }
 
-int validate_is_outside(const struct validate_pair *pair)
+static void covered_add(struct model *model, const char *of, int inside)
 {
-  return pair->predicted && pair->time.low > 0 &&
-         (pair->run.seconds < pair->time.low || pair->run.seconds > pair->time.high);
+  int c = 0;
+  while (c < model->n_covered && strcmp(model->covered[c].of, of) != 0) c++;
+  if (c == MODEL_MEASURED) return;
+  struct model_covered *covered = &model->covered[c];
+  if (c == model->n_covered) {
+    *covered = (struct model_covered){.n = 0};
+    snprintf(covered->of, sizeof covered->of, "%s", of);
+    model->n_covered++;
+  }
+  covered->inside += inside;
+  covered->n++;
 }
 
-void validate_covered(const struct validate_table *table, const char *of, int *inside, int *n)
+void validate_cover(const struct validate_table *table, struct model *model)
 {
-  *inside = *n = 0;
-  for (int p = 0; p < table->n; p++) {
-    const struct validate_pair *pair = &table->pairs[p];
-    char text[STUDY_TEXT];
-    int counts = !of;
-    for (int by = 0; by < VALIDATE_GROUPINGS && !counts; by++) {
-      validate_group(pair, (enum validate_grouping)by, text);
-      counts = strcmp(text, of) == 0;
+  char text[STUDY_TEXT];
+  model->n_covered = 0;
+  for (int by = -1; by < GROUPINGS; by++)
+    for (int p = 0; p < table->n; p++) {
+      const struct validate_pair *pair = &table->pairs[p];
+      if (!pair->predicted || pair->time.low <= 0) continue;
+      snprintf(text, sizeof text, "all");
+      if (by >= 0) group_name(pair, (enum grouping)by, text);
+      covered_add(model, text, !validate_is_outside(pair));
     }
-    if (!counts || !pair->predicted || pair->time.low <= 0) continue;
-    *inside += !validate_is_outside(pair);
-    (*n)++;
-  }
 }
 
 void validate_summary(const struct validate_table *table, double *median, double *worst, int *n)

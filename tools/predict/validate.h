@@ -41,13 +41,9 @@ status_t validate_outliers(struct study *study, const struct study_paths *paths)
  * or runs kept back. */
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table);
 
-/** \brief How many of the n predicted pairs with an interval lie inside, of those that \a of names:
- * a kind, transport or number of hosts; NULL: of all. */
-void validate_covered(const struct validate_table *table, const char *of, int *inside, int *n);
-
-/** \brief What a pair belongs to there, as "size", "p2p" or "2 hosts". */
-enum validate_grouping { BY_KIND, BY_TRANSPORT, BY_HOSTS, VALIDATE_GROUPINGS };
-void validate_group(const struct validate_pair *pair, enum validate_grouping by, char text[STUDY_TEXT]);
+/** \brief Sets how many predicted pairs lie inside their intervals: of all, by what was left out,
+ * by transport and by number of hosts. */
+void validate_cover(const struct validate_table *table, struct model *model);
 
 /** \brief Whether a run belongs to what was left out; whether it is outside of its interval. */
 int validate_is_left(enum model_kind kind, const struct study_run *run, const char *left);
