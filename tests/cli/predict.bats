@@ -641,6 +641,11 @@ END
   says 2 'lacking.json: not a model of himeno-predict: its schema is himeno-gpu/1' --model lacking.json
   sed 's/"latency_seconds": [^,]*/"latency_seconds": -5/' "$measured/paths.json" >late.json
   says 2 'late.json: not as its schema says: staged takes -5 s and' --study "$measured/study" --comm late.json
+  local change
+  for change in 'del pair["fit"]["latency_seconds"]' 'pair["fit"]["bytes_per_second"] = "1"' 'pair["fit"]["bytes_per_second"] = -1' 'del pair["fit"]' 'del pair["peer"]' 'd["ranks"] = []' 'd["pairs"] = [7]'; do
+    "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); pair=d['pairs'][-1]; $change; json.dump(d, sys.stdout)" "$measured/paths.json" >torn.json
+    says 2 'torn.json: not as its schema says: pairs\[[0-9]+\] tells no way, host or fit' --study "$measured/study" --comm torn.json
+  done
   "$PYTHON" -c 'print("[" * 100000)' >deep.json
   says 3 'deep.json: not a JSON document' --study "$measured/study" --comm deep.json
   says 2 'lacking.json: has no seal' --check lacking.json --against "$measured/study"

@@ -416,12 +416,32 @@ static status_t way_check(const char *path, const struct study_way *way)
   return STATUS_OK;
 }
 
+/* Whether a pair tells its way, its ranks' hosts and what was fitted, if anything was. */
+static int pair_is_told(const json_t *document, const json_t *pair)
+{
+  static const char *const ends[] = {"rank", "peer"};
+  static const char *const numbers[] = {"latency_seconds", "bytes_per_second", "residual"};
+  const json_t *fit = json_object_get(pair, "fit");
+  int told = text_of(pair, "way") && (json_is_null(fit) || json_is_object(fit));
+  for (int e = 0; e < 2; e++) {
+    const json_t *rank = json_object_get(pair, ends[e]);
+    told = told && json_is_integer(rank) && *rank_host(document, rank);
+  }
+  for (int n = 0; n < 3 && json_is_object(fit); n++)
+    told = told && json_is_number(json_object_get(fit, numbers[n]));
+  return told && (json_is_null(fit) || json_number_value(json_object_get(fit, "bytes_per_second")) > 0);
+}
+
 static status_t paths_fill(const json_t *document, const char *path, struct study_paths *paths)
 {
   const json_t *pairs = json_object_get(document, "pairs");
   if (!text_is(document, "schema", "comm-gpu/1"))
     return log_fail(STATUS_USAGE, "%s: not a document of comm-gpu", path);
   paths->n = 0;
+  for (size_t p = 0; p < json_array_size(pairs); p++)
+    if (!pair_is_told(document, json_array_get(pairs, p)))
+      return log_fail(STATUS_USAGE, "%s: not as its schema says: pairs[%zu] tells no way, host or fit", path,
+                      p);
   for (size_t p = 0; p < json_array_size(pairs); p++) {
     const char *name = text_of(json_array_get(pairs, p), "way");
     if (!name || study_way(paths, name) >= 0 || paths->n == STUDY_WAYS_MAX) continue;
