@@ -12,6 +12,8 @@ import store
 
 # Exit statuses by verdict, of documents alone.
 EXIT = {"wrong": 4, "hang": 6, "environment": 3, "usage": 2, "noisy": 3}
+# What intervals of 90% must have held at least.
+HELD = 0.85
 
 
 def loose(folder):
@@ -218,11 +220,18 @@ def validation(study):
     return validation_of(study.predictions) if study.predictions and study.predictions.get("validation") else None
 
 
+def covered_of(predictions):
+    """How many runs intervals held that had no part in their widths: of all, then by group; none in older documents."""
+    return (predictions.get("model") or {}).get("covered") or []
+
+
 def validation_of(predictions):
     table = []
     checked = predictions.get("validation") or {"pairs": [], "predicted": 0}
     if checked["predicted"]:
         {checked[name] * 1.0 for name in ("median_error", "worst_error")}  # which verdicts are made of
+    for covered in covered_of(predictions):
+        covered["inside"] + covered["runs"], covered["of"] + ""
     for pair in checked["pairs"]:
         told = pair["predicted"] is not None
         table.append([pair["left_out"], pair["scaling"], pair["size"], pair["ranks"], "x".join(map(str, pair["procs"])), pair["transport"],
@@ -266,6 +275,11 @@ def verdicts(study):
     if checked and checked["predicted"]:
         checks.append(("predictable", checked["worst_error"] <= 0.1, f"runs that were left out are predicted to {100 * checked['median_error']:.1f}% "
                        f"(median), {100 * checked['worst_error']:.1f}% at worst ({checked['predicted']} runs)"))
+    covered = covered_of(study.predictions) if study.predictions else []
+    if covered:
+        every, *groups_of = covered
+        checks.append(("intervals", every["inside"] >= HELD * every["runs"], f"of 90% held {every['inside']} of {every['runs']} runs that had no part in their "
+                       "widths: " + ", ".join(f"{one['of']} {one['inside']} of {one['runs']}" for one in groups_of)))
     return checks
 
 
