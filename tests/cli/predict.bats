@@ -256,6 +256,63 @@ END
   done
 }
 
+@test "two GPUs from one, measured later: the log's table is what the seals say, and what errs is told" {
+  local sealed=$top_srcdir/doc/results/two-sealed-2026-11 kernel
+  grep '"name": "seal-' "$top_srcdir/doc/results/h100-x2-2026-11-later/runs.jsonl" >later.jsonl
+  for kernel in stream temporal4; do
+    "$predict" --check "$sealed/h100-$kernel.json" --hash "$(cut -d' ' -f2 "$sealed/h100-$kernel.sha256")" --against later.jsonl >$kernel
+    run ! grep outside $kernel
+  done
+  grep -q 'M  *strong 2x1x1 p2p .*: end of the range: fewer points a rank than any run fitted: 2.0' stream
+  "$PYTHON" - "$top_srcdir/doc/prediction-log.md" <<'END'
+import re, sys
+log = open(sys.argv[1]).read()
+rows = re.findall(r"^\| (M|L|XL) \| (\S+)% \| (\S+)% \| (\S+)% \| (\S+)% \|$", log, re.M)
+off = {(kernel, size, way): float(error) for kernel in ("stream", "temporal4")
+       for size, way, error in re.findall(r"^ +(\S+) +strong +2 +2x1x1 +(\S+) .* ([-+][\d.]+)%$", open(kernel).read(), re.M)}
+ways = [(kernel, way) for kernel in ("stream", "temporal4") for way in ("p2p", "staged")]
+assert len(rows) == 3 and len(off) == 12, (rows, off)
+for size, *shown in rows:
+    assert [float(one.replace("−", "-")) for one in shown] == [off[kernel, size, way] for kernel, way in ways], (size, shown)
+END
+}
+
+@test "each stored run outside its interval stands in the log, with what was found" {
+  local results=$top_srcdir/doc/results name of keep n=0
+  while read -r name of; do
+    for keep in "" "--keep unverified,machines"; do
+      "$predict" --study "$results/$of/runs.jsonl" --comm "$results/$of/paths.json" $keep -s L -n 1 --scaling strong --json "$name-$((n++ % 2)).json" >/dev/null
+    done
+  done <<'END'
+first h200-x4-2026-11
+repeated h200-x4-2026-11/repeated
+eight h200-x8-2026-11
+hosts hosts-x8-2026-11
+END
+  "$PYTHON" - "$top_srcdir/doc/prediction-log.md" <<'END'
+import json, re, sys
+chapter = open(sys.argv[1]).read().split("### Each run outside its interval")[1].split("\n### ")[0]
+told, study = [], None
+for row in re.findall(r"^\|(.*)\|$", chapter, re.M):
+    cells = [cell.strip().replace("`", "") for cell in row.split("|")]
+    study = cells[0].removeprefix("four ") or study
+    told.append((study, cells[1], cells[3]))
+def stands(name, pair):
+    cut = "one rank" if pair["ranks"] == 1 else "x".join(map(str, pair["procs"]))
+    words = {pair["size"], cut} | ({pair["transport"]} if pair["ranks"] > 1 and name != "hosts" else set())
+    return any(name == study and found and all(re.search(rf"\b{word}\b", run) for word in words) for study, run, found in told)
+runs = set()
+for name in "first", "repeated", "eight", "hosts":
+    for kept in 0, 1:
+        for pair in json.load(open(f"{name}-{kept}.json"))["validation"]["pairs"]:
+            # another processor may round what is at the very edge to its other side
+            if pair["predicted"] and not 0.999 * pair["low"] < pair["measured"] < 1.001 * pair["high"]:
+                runs.add((name, pair["measured"]))
+                assert stands(name, pair), (name, pair)
+assert len(runs) > 30, len(runs)
+END
+}
+
 @test "the seals that eight H200 were held against are whole" {
   for_figures
   local cut recorded=$top_srcdir/doc/results/h200-x8-2026-11
