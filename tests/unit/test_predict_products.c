@@ -23,9 +23,9 @@ static double up(double a, double b)
   return ceil(a / b);
 }
 
-/* The launches of panel j, written down a second time, where the panel's last slices arrive \a travel
- * after those of the panel before and its first a step after them: what a step brings is multiplied
- * with all that is here. Begins at \a at, ends when that is done. */
+/* The launches of panel j, written down a second time, where the panel's last slices arrive \a
+ * travel after those of the panel before and its first a step after them: what a step brings is
+ * multiplied with all that is here. Begins at \a at, ends when that is done. */
 static double panel_time(double at, double before, double travel, double launch, double panel, int P, int Q)
 {
   const int most = P > Q ? P : Q;

@@ -9,8 +9,8 @@
 
 struct geometry {
   int ranks, hosts, depth;
-  /** share of the time in which all of computing and of the exchange may go on at once: 1, 0 without
-   * overlap, of a product all panels but the first */
+  /** share of the time in which all of computing and of the exchange may go on at once: 1, 0
+   * without overlap, of a product all panels but the first */
   double overlap;
   double launches; /**< of the kernel: 1, of a product one for each slice of A and of B */
   double rounds;   /**< exchanges one after the other: 1, of a product steps of all panels */
