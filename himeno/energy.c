@@ -9,8 +9,8 @@
 
 #include "base/stats.h"
 
-/* Idle power is that of two windows in turn which agree, since a counter may lag behind; else of the
- * last one. */
+/* Idle power is that of two windows in turn which agree, since a counter may lag behind; else that
+ * of the last one. */
 #define IDLE_SECONDS     0.1
 #define IDLE_SECONDS_MAX 1.0
 #define IDLE_AGREES      0.05
