@@ -98,8 +98,8 @@ static const struct option_spec options[] = {
      "With --distributed: how panels of A and B travel; --list shows the ways. auto measures a product by "
      "each and takes the fastest."},
     {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),
-     "With --distributed: k that is broadcast at a time. Default: even parts of at most 8192 of half types "
-     "and 4096 of others on a GPU, 256 on a CPU."},
+     "With --distributed: k that is broadcast at a time. Default: even parts of at most 32768 of half types "
+     "and 8192 of others on a GPU, 256 on a CPU."},
     {DEVICE_OPTION_BACKEND(RUN | STUDY)},
     {DEVICE_OPTION_DEVICE(RUN | STUDY)},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, parse_kernel, "auto|KERNEL"),

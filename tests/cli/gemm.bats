@@ -310,6 +310,25 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
   valid "$document" 'd["phases"]["packing"] = d["phases"]["pack"]' 'd["paths"][0]["face"] = "k+"' 'd["config"]["distributed"]["procs"] = [4]' 'del d["config"]["distributed"]["panel"]'
 }
 
+@test "--help and the page tell the widest panels that are taken" {
+  local half float cpu page
+  read -r half float cpu <<<"$("$gemm" --help | tr -s ' \n' ' ' | sed -n 's/.*even parts of at most \([0-9]*\) of half types and \([0-9]*\) of others on a GPU, \([0-9]*\) on a CPU.*/\1 \2 \3/p')"
+  page=$(tr -s ' \n' ' ' <"$top_srcdir/doc/gemm-distributed.md")
+  [[ $page == *"else even ones of at most $half of half types and $float of others on a GPU, $cpu on a CPU)"* ]]
+  widest null "$float"
+  widest cpu "$cpu"
+}
+
+# widest BACKEND WIDTH: a k of that is one panel there, one more is two.
+widest() {
+  local more
+  for more in 0 1; do
+    distributed 1 -b "$1" -s "1x1x$(($2 + more))" --json "$document"
+    expect_status 0
+    [ "$(json "$document" 'd["config"]["distributed"]["panels"]')" = $((more + 1)) ]
+  done
+}
+
 @test "slices of a megabyte and more go by copies, and what came wrong is told" {
   distributed 4 -b cpu -s 264x264x4096 -p 2x2 --panel 2048 -x p2p --verify full --json "$document"
   expect_status 0
