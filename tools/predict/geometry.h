@@ -12,7 +12,7 @@ struct geometry {
   /** share of the time in which all of computing and of the exchange may go on at once: 1, 0
    * without overlap, of a product all panels but the first */
   double overlap;
-  double launches; /**< of the kernel: 1, of a product one for each slice of A and of B */
+  double launches; /**< of the kernel: 1, of a product one for each pair of slices */
   double rounds;   /**< exchanges one after the other: 1, of a product steps of all panels */
   struct study_product product;
   /** that of another rank; \a all is of any rank of the same grid */

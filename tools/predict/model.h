@@ -17,8 +17,8 @@
  *     reduction       = κ·log2(ranks)
  *
  * Without overlap interior and exchange add, as with several sweeps a pass where no host takes part
- * in the exchange. A product of gemm-gpu has multiply-adds for points and a launch for each slice
- * of A and of B of a panel, each a; its exchange is all panels' steps, a latency each (by p2p s
+ * in the exchange. A product of gemm-gpu has multiply-adds for points and a launch for each pair
+ * of slices of a panel, each a; its exchange is all panels' steps, a latency each (by p2p s
  * too). It goes on beside the panels before. The first has none: there what a step brings has
  * only what came before to hide behind, own slices at first. Nothing of it is cache, tiles or
  * slabs.
