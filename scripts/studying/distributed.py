@@ -2,6 +2,7 @@
 """Studies of gemm-gpu --distributed beside those of himeno-gpu: sizes, grids and options, and documents as a study reads runs."""
 import os
 import re
+import statistics
 
 from endings import BadInput
 
@@ -59,10 +60,12 @@ def as_run(document):
     """A product's document with the fields that a study reads of himeno-gpu's; a product stands for a sweep, its multiplying for the interior."""
     config, result, cut, phases = document["config"], document["result"], document["config"]["distributed"], document["phases"]
     blocks = len(result["samples"])
+    own = statistics.median(result["samples"]) / result["launches"] # rank 0's, but a study's are the slowest rank's, as GFLOPS are
+    samples = [sample * result["seconds"] / own if own else sample for sample in result["samples"]]
     return {**document, "of": "product",
             "config": {**config, "size": of_ranks(config), "imax": config["m"], "jmax": config["n"], "kmax": config["k"], "weak": cut["weak"],
                        "procs": cut["procs"], "transport": cut["transport"], "overlap": True, "class": "product", "T": 1,
                        "block": result["launches"], "sweeps": result["launches"] * blocks},
-            "result": {**result, "gbps": None, "ceiling_share": result["peak_share"], "gosa": None, "checksum": None, "blocks": blocks,
+            "result": {**result, "samples": samples, "gbps": None, "ceiling_share": result["peak_share"], "gosa": None, "checksum": None, "blocks": blocks,
                        "verified": result["check"]["how"]},
             "phases": {**phases, "interior": phases["compute"], "boundary": NO_PHASE, "reduce": NO_PHASE}}
