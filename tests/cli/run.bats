@@ -172,6 +172,16 @@ END
   [[ $output == "himeno-gpu "[0-9]* ]]
 }
 
+@test "a run without a launcher starts no other process" {
+  unset HIMENO_QUIET OMPI_MCA_ess_singleton_isolated
+  "$himeno" -b null -s XS -t 60 >/dev/null 2>"$document.told" &
+  local run=$! tries=0
+  until grep -q timing "$document.told" || [ $((++tries)) -gt 600 ]; do sleep 0.1; done
+  run pgrep -P "$run"
+  kill "$run"
+  [ -z "$output" ] && grep -q timing "$document.told"
+}
+
 @test "two ranks on one null device are named" {
   run on 2 env HIMENO_NULL_DEVICES=1 "$himeno" -b null -s XS -n 1
   expect_status 0
