@@ -51,6 +51,40 @@ END
   [[ $output == *"PASS"* ]]
 }
 
+@test "memory that a device refuses to lock, the own or the neighbour's: halos go by MPI, and the reason is told" {
+  local who
+  for who in 0 1; do
+    run on 2 "$top_builddir/tests/mpi/one-way" null staged "refused-by-$who"
+    [ "$status" -eq 0 ] || { echo "$who: $output"; return 1; }
+    [[ $output == *"handed over by MPI, no more memory may be locked"* ]] || { echo "$who: $output"; return 1; }
+  done
+}
+
+# with_little_shm COMMAND...: where /dev/shm has a page and none may be locked; what lies in it afterwards is printed.
+with_little_shm() {
+  unshare -m true 2>/dev/null || skip "no mount namespace is allowed here"
+  run unshare -m bash -c 'mount -t tmpfs -o size=4k tmpfs /dev/shm || exit 77
+    ulimit -l 0
+    "$@"
+    code=$?
+    for left in $(ls -A /dev/shm); do echo "left: $left"; done
+    exit $code' little "$@"
+  [ "$status" -ne 77 ] || skip "no file system can be mounted here"
+}
+
+@test "staged halos need no room in /dev/shm and nothing to be locked, and leave nothing, be a rank killed or not" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  [ "$MPI_FLAVOUR" = openmpi ] || skip "only Open MPI is told to do without shared memory"
+  export OMPI_MCA_btl=tcp,self
+  with_little_shm "$MPIRUN" -np 2 "$himeno" -b null -s XS -n 3 -p 2x1x1 -x staged
+  expect_status 0
+  [[ $output == *"staging    1 pair through shared memory"* && $output == *PASS* && $output != *"left: "* ]]
+  with_little_shm "$MPIRUN" -np 2 bash -c '[ "$OMPI_COMM_WORLD_RANK" = 0 ] || exec timeout -s KILL 4 "$@"; exec "$@"' - "$himeno" \
+    -b null -s XS -t 100 --verify off -p 2x1x1 -x staged --timeout 5
+  [ "$status" -ne 0 ]
+  [[ $output != *"left: "* ]]
+}
+
 @test "ranks that each have process numbers of their own never take their own memory for a neighbour's" {
   [ "$MPI_FLAVOUR" = openmpi ] || skip "only Open MPI is told to do without shared memory"
   unshare -Urpf --mount-proc setarch -R true 2>/dev/null || skip "no namespaces here"

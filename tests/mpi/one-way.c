@@ -3,11 +3,13 @@
  * takes them, for which its host does not wait. What rank 1 finds must be of the exchange that it
  * finished, however far rank 0 would like to run ahead. By what `staged` hands over is printed.
  *
- * Usage: mpirun -np 2 one-way BACKEND TRANSPORT [longer]
- * With `longer` rank 1 expects a point more than rank 0 sends. */
+ * Usage: mpirun -np 2 one-way BACKEND TRANSPORT [longer|refused-by-0|refused-by-1]
+ * With `longer` rank 1 expects a point more than rank 0 sends. With `refused-by-R` rank R's
+ * device locks no host memory: rank 0 would lock its own, rank 1 its neighbour's. */
 #include "config.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "comm/ranks/begin.h"
@@ -28,6 +30,23 @@ static void one_way(struct halo_plan *plan, int rank)
     *(rank == 0 ? &message->recv_count : &message->count) = 0;
   }
   *(rank == 0 ? &plan->recv_floats : &plan->floats) = 0;
+}
+
+static int lock_refused(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
+{
+  (void)device;
+  (void)host;
+  (void)bytes;
+  snprintf(reason, GPU_TEXT_MAX, "no more memory may be locked");
+  return 0;
+}
+
+static void locks_refuse(struct gpu_device *device)
+{
+  static struct gpu_backend backend;
+  backend = *device->backend;
+  backend.pin = lock_refused;
+  device->backend = &backend;
 }
 
 static size_t first_of(const struct layout *layout, const struct box *box)
@@ -89,11 +108,13 @@ int main(int argc, char **argv)
       .comm = MPI_COMM_WORLD, .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
   geometry_init(rank, &decomp, &layout, &plan);
   one_way(&plan, rank);
-  if (argc > 3 && rank == 1) plan.messages[0].recv_count++;
+  const char *mode = argc > 3 ? argv[3] : "";
+  if (strcmp(mode, "longer") == 0 && rank == 1) plan.messages[0].recv_count++;
+  if (strcmp(mode, rank == 0 ? "refused-by-0" : "refused-by-1") == 0) locks_refuse(context.device);
   fields_open(&context);
   give_up(halo_route_open(transport, &context, &route));
   halo_route_path(route, 0, &path);
-  if (rank == 1 && path.handover) printf("handed over by %s\n", path.handover);
+  if (rank == 1 && path.handover) printf("handed over by %s, %s\n", path.handover, path.handover_why);
   if (rank == 1) give_up(gpu_alloc(context.device, WORK, &work));
   for (int n = 1; n <= EXCHANGES; n++)
     if (rank == 0)
