@@ -95,7 +95,7 @@ static const struct {
     {"device_gflops_min",
      {-1, -1, 2400},
      NULL,
-     "0.91 of the median of 27 H200 at L and XL, 2642; their least is 2545"},
+     "0.91 of the median of 30 H200 at L and XL, 2646; their least is 2545"},
     {"device_spread_max",
      {0.05, 0.03, 0.03},
      "twice that of eight sound H200, 0.024",
