@@ -255,6 +255,31 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   follows_schema
 }
 
+@test "each error that a device, a link or a card counts meanwhile refuses a run at full speed, by its name" {
+  local fault run
+  policy '{"counted_max": 0}'
+  for fault in "fixed=ECC errors corrected 3" "broken=ECC errors not corrected 3" "rows=pages or rows retired 3" "resent=PCIe replays 3" \
+    "link_replays=NVLink replays 3" "link_recoveries=NVLink recoveries 3" "xid=Xid events 1 (the last: Xid 3)"; do
+    FAKE_NVML="${fault%%=*}-late@1=3" accept 2 policy.json
+    expect_status 5
+    grep '^  COUNTED  *rank 1 on ' <<<"$output" | grep -qF ": ${fault#*=}, since the run began"
+    grep '^    errors counted .* FAIL ' <<<"$output" | grep -qF " ${fault#*=}; rank 1 on "
+  done
+  # A port's symbol errors and an Ethernet card's discards, once the run goes on.
+  "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
+  for fault in class/infiniband/mlx5_0/ports/1/counters/symbol_error class/net/eno1/statistics/tx_dropped; do
+    rm -f r.json
+    HIMENO_SYSFS=$PWD/sysfs "$himeno" -b null -s 18x18x34 --block 5 -t 4 --accept policy.json --json r.json >out 2>&1 3>&- &
+    run=$!
+    for _ in $(seq 300); do [ -s r.json ] && [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["result"]["blocks"])')" != 0 ] && break; sleep 0.1; done
+    echo 1000 >now && mv now "sysfs/$fault" # a reader finds either, whole
+    status=0
+    wait $run || status=$?
+    output=$(cat out) expect_status 5
+    grep -q "^  COUNTED  *rank 0 on .*: errors of network cards [0-9]* (the last: $(cut -d/ -f3 <<<"$fault").*), since the run began" out
+  done
+}
+
 @test "the document with all of it follows the schema" {
   has_jsonschema
   HIMENO_NULL_CLOCK="seed=4 device=1:1.2" FAKE_NVML="throttle@1=32" accept 4 default --json r.json

@@ -81,6 +81,18 @@ FIGURES
   says "d.json: too short to tell, 2 ranks, "
 }
 
+@test "a soak names a rank that was slow for a while too, and a policy refuses it" {
+  export CLOCK_MACHINE="sweep=1000 $together jitter=0.001 slow@1=1.25 from=10 to=25"
+  echo '{"episodes_max": 0}' >policy.json
+  run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 10 -x p2p --soak 40 --accept policy.json --json d.json
+  expect_status 5
+  says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "NOT ACCEPTED: 1 of 1 checks fail"
+  figures <<'FIGURES'
+[(e.rank, e.of, round(e.slowness, 2), 14 < e.end - e.begin < 16, 9 < e.begin < 11) for e in d.episodes] = [(1, "compute", 1.25, True, True)]
+d.result.soak.wrong_blocks = 0
+FIGURES
+}
+
 @test "a stored run is judged by what its device told then; lines of runs.jsonl are read, and what is damaged is refused in one line" {
   export CLOCK_MACHINE="sweep=1000 $together jitter=0.001 slow@1=1.25 from=20 to=35"
   HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 60 -x p2p
