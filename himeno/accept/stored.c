@@ -144,6 +144,28 @@ static status_t ranks_read(const json_t *ranks, struct himeno_result *r)
   return STATUS_OK;
 }
 
+static int rank_at(const json_t *object, const char *key, const struct himeno_result *r)
+{
+  const json_t *number = json_object_get(object, key);
+  const json_int_t rank = json_is_integer(number) ? json_integer_value(number) : -1;
+  return rank >= 0 && rank < r->n_ranks ? (int)rank : -1;
+}
+
+/* Who is whose neighbour; without that no link is suspected. */
+static void paths_read(const json_t *paths, struct himeno_result *r)
+{
+  size_t n;
+  json_t *one;
+  json_array_foreach(paths, n, one)
+  {
+    const int rank = rank_at(one, "rank", r), peer = rank_at(one, "peer", r);
+    if (rank < 0 || peer < 0 || r->ranks[rank].n_paths == HALO_MESSAGES_MAX) continue;
+    struct himeno_path *path = &r->ranks[rank].paths[r->ranks[rank].n_paths++];
+    path->peer = peer;
+    snprintf(path->face, sizeof path->face, "%s", text_of(one, "face"));
+  }
+}
+
 /* ---- all of it ---- */
 
 static void result_print(const char *name, const struct himeno_result *r, FILE *out)
@@ -163,6 +185,7 @@ static status_t document_judge(const json_t *document, const char *name, FILE *o
 {
   struct himeno_result r = {0};
   status_t status = ranks_read(json_object_get(document, "ranks"), &r);
+  if (status == STATUS_OK) paths_read(json_object_get(document, "paths"), &r);
   if (status == STATUS_OK) status = blocks_read(json_object_get(document, "series"), name, &r);
   if (status == STATUS_OK) status = himeno_episodes_find(&r);
   if (status == STATUS_OK) result_print(name, &r, out);

@@ -274,6 +274,25 @@ static void meanwhile_text(const struct suspect_meanwhile *m, char *text, size_t
   if (!text[0]) append(text, size, ", nothing that its device tells was different");
 }
 
+/* Both ends of a link that was bad for a while were slow in exchange then. */
+static void link_ends_then(const struct himeno_result *result, const struct episode *e, char *text,
+                           size_t size)
+{
+  const struct himeno_rank *r = &result->ranks[e->rank];
+  const int n = result->n_episodes < HIMENO_EPISODES_MAX ? result->n_episodes : HIMENO_EPISODES_MAX;
+  for (int m = 0; m < r->n_paths; m++)
+    for (int o = 0; o < n; o++) {
+      const struct himeno_path *path = &r->paths[m];
+      const struct episode *other = &result->episodes[o];
+      const double common = fmin(e->end, other->end) - fmax(e->begin, other->begin);
+      if (other->rank != path->peer || other->of != STRAGGLER_EXCHANGE || common < 0.5 * (e->end - e->begin))
+        continue;
+      append(text, size, "; so was its neighbour %s, rank %d on %s: suspect the link between them",
+             path->face, path->peer, result->ranks[path->peer].row.host);
+      return;
+    }
+}
+
 const char *suspect_episode(const struct himeno_result *result, const struct episode *e, char *text,
                             size_t size)
 {
@@ -284,5 +303,6 @@ const char *suspect_episode(const struct himeno_result *result, const struct epi
   meanwhile_text(&m, told, sizeof told);
   append(text, size, ": %s was %.2f times its usual from second %.1f to %.1f of the run, blocks %d to %d%s",
          straggler_of_name(e->of), e->slowness, e->begin, e->end, e->first, e->last, told);
+  if (e->of == STRAGGLER_EXCHANGE) link_ends_then(result, e, text, size);
   return text;
 }

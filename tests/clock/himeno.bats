@@ -113,6 +113,12 @@ def told(document):
     telemetry["changes"] += [{"block": episode["last_block"], "of": "nvlink_crc", "from": 0, "to": 7, "detail": ""},
                              {"block": episode["last_block"] + 1, "of": "xids", "from": 0, "to": 1, "detail": ""}]
 told = make("told.json", told)
+def linked(document):
+    series, episode = document["series"], document["episodes"][0]
+    for rank in 0, 1:
+        series["compute"][rank] = [1e-3] * len(series["ends"])
+        series["exchange"][rank] = [4e-5 if episode["first_block"] <= block <= episode["last_block"] else 1e-5 for block in series["blocks"]]
+make("linked.json", linked)
 with open("runs.jsonl", "w") as lines:
     for name, document in ("first", good), ("other", {"program": "gemm-gpu"}), ("second", told):
         lines.write(json.dumps({"name": name, "command": "himeno-gpu", "document": document}) + "\n")
@@ -137,6 +143,9 @@ PY
   run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once runs.jsonl d.json
   expect_status 5
   [ "$(sed -n 's/: slow for a while 1 time, 2 ranks, .*//p' <<<"$output" | paste -sd,)" = "runs.jsonl first,runs.jsonl second,d.json" ]
+  run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once linked.json
+  expect_status 5
+  says "; so was its neighbour i+, rank 1 on " "; so was its neighbour i-, rank 0 on " ": exchange was 4.00 times its usual from second "
   mkdir 3-folder
   for file in 2-* 3-* 3-nowhere; do
     run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once $file

@@ -310,6 +310,36 @@ static void what_a_device_told_in_an_episode_alone_is_told(void **state)
                          "blocks 8 to 15, nothing that its device tells was different"));
 }
 
+/* Ranks 0 and 1 were slow in exchange, 1 and 2 are neighbours too, and 2 only later. */
+static void both_ends_of_a_link_that_was_slow_for_a_while_are_told(void **state)
+{
+  static struct himeno_rank ranks[3];
+  static struct himeno_result run = {.n_ranks = 3, .ranks = ranks, .n_episodes = 3};
+  char text[600];
+  (void)state;
+  for (int r = 0; r < 3; r++) {
+    snprintf(ranks[r].row.host, sizeof ranks[r].row.host, "n%d", r);
+    run.episodes[r] = (struct episode){.rank = r,
+                                       .of = STRAGGLER_EXCHANGE,
+                                       .slowness = 4,
+                                       .begin = r == 2 ? 50 : 20,
+                                       .end = r == 2 ? 70 : 35};
+  }
+  ranks[0].n_paths = ranks[2].n_paths = 1;
+  ranks[1].n_paths = 2;
+  ranks[0].paths[0] = (struct himeno_path){.peer = 1, .face = "i+"};
+  ranks[1].paths[0] = (struct himeno_path){.peer = 2, .face = "i+"};
+  ranks[1].paths[1] = (struct himeno_path){.peer = 0, .face = "i-"};
+  ranks[2].paths[0] = (struct himeno_path){.peer = 1, .face = "i-"};
+  assert_non_null(strstr(suspect_episode(&run, &run.episodes[0], text, sizeof text),
+                         "; so was its neighbour i+, rank 1 on n1: suspect the link between them"));
+  assert_non_null(strstr(suspect_episode(&run, &run.episodes[1], text, sizeof text),
+                         "; so was its neighbour i-, rank 0 on n0: suspect the link between them"));
+  assert_null(strstr(suspect_episode(&run, &run.episodes[2], text, sizeof text), "link"));
+  run.episodes[0].of = STRAGGLER_COMPUTE;
+  assert_null(strstr(suspect_episode(&run, &run.episodes[0], text, sizeof text), "link"));
+}
+
 /* ---- times ---- */
 
 #define MANY 1000
@@ -410,6 +440,7 @@ int main(void)
       cmocka_unit_test(a_card_that_counts_errors_is_named),
       cmocka_unit_test(the_lowest_clock_of_a_device_is_what_differs),
       cmocka_unit_test(what_a_device_told_in_an_episode_alone_is_told),
+      cmocka_unit_test(both_ends_of_a_link_that_was_slow_for_a_while_are_told),
       cmocka_unit_test(of_many_ranks_fewer_blocks_are_stored_evenly),
       cmocka_unit_test(exchange_is_all_but_computing_waiting_and_reducing),
       cmocka_unit_test(of_more_blocks_than_there_is_room_for_those_kept_are_spread_over_all),
