@@ -26,6 +26,8 @@ def soak(run):
         step = run.together("soak", [(name, names, job(run, name, seconds))]).get(name)
         if not step:
             break
+        for line in noticed(run.document(name)):
+            say(f"  {name}: {line}")
         passed = step["outcome"] in ("pass", "slow")
         left -= seconds if passed else min(seconds, step["seconds"])
         number += 1
@@ -36,6 +38,21 @@ def soak(run):
     say(f"soaked for {run.a.soak - max(left, 0):.3g} of {run.a.soak:g} s")
     say_worth(clean)
     return names
+
+
+def noticed(document):
+    """Who was slow for a while in a slice, and what was counted, a line each: hours are held against no limit of them, so that nobody is drained for it."""
+    ranks = (document or {}).get("ranks", [])
+    for one in (document or {}).get("episodes", []):
+        yield f"SLOW ONCE  {place(ranks, one['rank'])}: {one['of']} was {one['slowness']:.3g} times its usual from second {one['begin']:.1f} to {one['end']:.1f}"
+    for at, rank in enumerate(ranks):
+        told = [f"{name} {count}" for name, count in (rank.get("counted") or {}).items() if count]
+        if told:
+            yield f"COUNTED    {place(ranks, at)}: {', '.join(told)}"
+
+
+def place(ranks, at):
+    return f"rank {at} on {ranks[at]['host']}, {ranks[at].get('uuid') or 'device without a UUID'}"
 
 
 def worth(document):
