@@ -293,7 +293,9 @@ static status_t ceiling_finish(struct himeno_measurement *m, double points, stru
   RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));
   if (!m->result->partial) RETURN_IF_FAILED(other_ceiling(m, ceiling));
   m->result->ceiling = stats_summarise(ceiling->rates, (size_t)ceiling->n).median;
-  m->result->own_ceiling = stats_summarise(ceiling->mine, (size_t)ceiling->n_mine).median;
+  const struct stats_summary mine = stats_summarise(ceiling->mine, (size_t)ceiling->n_mine);
+  m->result->own_ceiling = mine.median;
+  m->result->own_ceiling_noise = stats_noise(&mine);
   return STATUS_OK;
 }
 

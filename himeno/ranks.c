@@ -20,6 +20,13 @@ double himeno_own_seconds(const struct himeno_rank *rank, double compute, double
   return fmax(compute - waited, fmin(compute, HIMENO_BYTES_PER_POINT * (double)rank->points / rank->ceiling));
 }
 
+double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds)
+{
+  const double noise = stats_noise(seconds);
+  const int is_ceilings = seconds->median == HIMENO_BYTES_PER_POINT * (double)rank->points / rank->ceiling;
+  return rank->row.info.is_cpu && is_ceilings ? fmax(noise, rank->ceiling_noise) : noise;
+}
+
 /* By the rank's own compute time: a slow device shows, whoever it waits for. 0 where that is
  * unknown. */
 static double rank_gflops(const struct himeno_rank *rank)
@@ -71,6 +78,7 @@ static void mine_fill(const struct placement *placement, const struct solver *so
   mine->points = (int64_t)box_points(&solver_decomp(solver)->owned);
   mine->telemetry = record->telemetry;
   mine->ceiling = result->own_ceiling;
+  mine->ceiling_noise = result->own_ceiling_noise;
   mine->energy = result->energy;
   for (int p = 0; p < HIMENO_PHASES && result->n_samples > 0; p++)
     mine->phases[p] = result->phase_sums[p] / result->n_samples;
@@ -126,7 +134,7 @@ static status_t compute_fill(int n, struct himeno_result *result, const struct r
     for (int b = 0; b < n; b++) compute[b] = times[r * n + b].compute;
     struct stats_summary s = stats_summarise(compute, (size_t)n);
     result->ranks[r].compute = s.median;
-    result->ranks[r].noise = stats_noise(&s);
+    result->ranks[r].noise = himeno_own_noise(&result->ranks[r], &s);
   }
   free(compute);
   return STATUS_OK;

@@ -4,6 +4,7 @@
 #ifndef HIMENO_RANKS_H
 #define HIMENO_RANKS_H
 
+#include "base/stats.h"
 #include "comm/ranks/placement.h"
 #include "himeno/result.h"
 
@@ -11,6 +12,10 @@
  * neighbours: less that, but no less than its ceiling takes for the same bytes. All where the
  * ceiling is unknown. */
 double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited);
+
+/** \brief Their noise over the blocks. Where waits took most of a CPU's down to its ceiling's, they
+ * are as noisy as that, which is measured between blocks too. */
+double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds);
 
 /** \brief Fills result.ranks, result.throttled, result.series and the stragglers. */
 status_t himeno_ranks_gather(const struct placement *placement, const struct solver *solver,

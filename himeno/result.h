@@ -41,8 +41,9 @@ struct himeno_rank {
   double waited;                /**< likewise, within interior, at most */
   /** median seconds a sweep of its blocks' interior and boundary, without waits; on rank 0 */
   double compute;
-  double noise;   /**< of these seconds over the blocks, relative; on rank 0 */
-  double ceiling; /**< bytes per second of its device, 0 if unknown */
+  double noise;         /**< of these seconds over the blocks, relative; on rank 0 */
+  double ceiling;       /**< bytes per second of its device, 0 if unknown */
+  double ceiling_noise; /**< of its batches, relative */
   struct record_telemetry telemetry;
   struct energy energy;
   int cards;         /**< network cards of its host that are up */
@@ -64,7 +65,7 @@ struct himeno_result {
   double ceiling;
   double ceilings_noise;                     /**< of batches of both, relative */
   double other_ceiling;                      /**< the same with the other data set; 0 if unknown */
-  double own_ceiling;                        /**< of this rank's device */
+  double own_ceiling, own_ceiling_noise;     /**< of this rank's device */
   struct himeno_way ways[HALO_MESSAGES_MAX]; /**< of this rank's messages */
   struct himeno_counts counts;               /**< of all ranks' emulators */
   double phase_sums[HIMENO_PHASES];          /**< this rank's means a sweep, over blocks */

@@ -198,6 +198,24 @@ static void waits_are_taken_off_down_to_the_ceiling(void **state)
   assert_true(himeno_own_seconds(&rank, 3e-3, 2.5e-3) == 3e-3);
 }
 
+/* Three of five blocks of a CPU waited so long that its ceiling's time is left, which never
+ * varies. */
+static void a_time_that_is_the_ceilings_is_as_noisy_as_that(void **state)
+{
+  static const double waits[] = {2.5e-3, 2.5e-3, 2.5e-3, 1.9e-3, 1.9e-3};
+  struct himeno_rank rank = {.points = 1000000, .ceiling = 56e9, .ceiling_noise = 0.07};
+  double own[5];
+  (void)state;
+  for (int b = 0; b < 5; b++) own[b] = himeno_own_seconds(&rank, 3e-3, waits[b]);
+  const struct stats_summary taken = stats_summarise(own, 5);
+  assert_true(himeno_own_noise(&rank, &taken) == 0);
+  rank.row.info.is_cpu = 1;
+  assert_true(himeno_own_noise(&rank, &taken) == 0.07);
+  for (int b = 0; b < 5; b++) own[b] = himeno_own_seconds(&rank, 3e-3 * (1 + 0.01 * b), 1e-3);
+  const struct stats_summary kept = stats_summarise(own, 5);
+  assert_true(himeno_own_noise(&rank, &kept) == stats_noise(&kept));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -209,6 +227,7 @@ int main(void)
       cmocka_unit_test(a_pause_of_two_blocks_parts_none),
       cmocka_unit_test(who_waits_for_a_slow_one_is_not_slow),
       cmocka_unit_test(waits_are_taken_off_down_to_the_ceiling),
+      cmocka_unit_test(a_time_that_is_the_ceilings_is_as_noisy_as_that),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
