@@ -10,6 +10,7 @@ from steps import say
 SHORTEST = 0.05  # of a slice: a shorter rest is none
 STRESSED = 0.9  # of the power limit, as in suite/worth.h
 BLOCKS = 20  # of products, in a slice, or more
+KERNELS_MOST = 3  # that take turns in a slice of products, each for gemm-gpu's --time: ours and two libraries, until a slice has told
 
 
 def soak(run):
@@ -19,25 +20,36 @@ def soak(run):
     if len(kinds) == 1:
         say("gemm-gpu is not beside himeno-gpu: memory-bound work alone")
     names, left, number = stages.alone(run, run.a.names), run.a.soak, 0
-    clean = {kind: [] for kind in kinds}
+    clean, kernels = {kind: [] for kind in kinds}, KERNELS_MOST
     while names and left > SHORTEST * length:
-        name = f"soak-{number:04d}-{kinds[number % len(kinds)]}"
+        kind = kinds[number % len(kinds)]
+        name = f"soak-{number:04d}-{kind}"
         seconds = min(length, left)
-        step = run.together("soak", [(name, names, job(run, name, seconds))]).get(name)
+        step = run.together("soak", [(name, names, job(run, name, seconds, kernels))]).get(name)
         if not step:
             break
-        for line in noticed(run.document(name)):
+        document = run.document(name)
+        for line in noticed(document):
             say(f"  {name}: {line}")
+        if kind == "compute":
+            planned, kernels = kernels, kernels_of(document) or kernels
+            seconds *= kernels / planned
         passed = step["outcome"] in ("pass", "slow")
         left -= seconds if passed else min(seconds, step["seconds"])
         number += 1
         if passed:
-            clean[kinds[(number - 1) % len(kinds)]].append(worth(run.document(name)))
+            clean[kind].append(worth(document))
         else:
             names = after_failure(run, step, names)
     say(f"soaked for {run.a.soak - max(left, 0):.3g} of {run.a.soak:g} s")
     say_worth(clean)
     return names
+
+
+def kernels_of(document):
+    """How many took turns in a slice of products: gemm-gpu's own, and the libraries that it could time; 0 where nothing tells."""
+    libraries = (document or {}).get("yardsticks")
+    return 0 if libraries is None else 1 + sum(bool(one.get("samples")) for one in libraries)
 
 
 def noticed(document):
@@ -73,10 +85,11 @@ def say_worth(clean):
         say(f"  how hard: {hard[kind]:.2f} of the power limit by {kind}{': NOT STRESSED' if hard[kind] < STRESSED else ''}")
 
 
-def job(run, name, seconds):
+def job(run, name, seconds, kernels):
     if name.endswith("compute"):
         # The library's products are heat too: what one of them gets wrong is the device's fault.
-        work = {"program": "gemm-gpu", "options": ["--accept", "-t", f"{seconds:g}", *hotter(run, seconds), *stages.backend_of(run.a.options), *run.a.gemm_options]}
+        each = seconds / kernels
+        work = {"program": "gemm-gpu", "options": ["--accept", "-t", f"{each:g}", *hotter(run, each), *stages.backend_of(run.a.options), *run.a.gemm_options]}
     else:
         work = {"options": [*stages.sized(run), "--soak", f"{seconds:g}s", "--soak-log", run.path("soak", "jsonl"), *run.a.options]}
     return {**work, "limit": seconds + run.a.limit}

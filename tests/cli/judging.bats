@@ -327,6 +327,16 @@ assert run.launched == ["soak-0000-memory", "soak-0001-compute", "soak-0002-memo
 run = Run({"soak-0001-compute": {"outcome": "wrong", "seconds": 1}})
 soaking.soak(run)
 assert len(run.launched) == 5, run.launched
+# Products of a slice share its time: of each kernel a third at first, then what the slice before has told; what it did not need is soaked later.
+for libraries, kept, seconds in (([], 4, [25, 8 + 1 / 3, 25, 25, 16 + 2 / 3]), ([{"samples": [1]}, {"samples": []}], 4, [25, 8 + 1 / 3, 25, 12.5, 8 + 1 / 3])):
+    class Timed(Run):
+        def together(self, what, jobs, width=None):
+            given.extend(float(keywords["options"][keywords["options"].index(option) + 1].rstrip("s"))
+                         for _, _, keywords in jobs for option in ("-t", "--soak") if option in keywords["options"])
+            return super().together(what, jobs, width)
+    given = []
+    soaking.soak(Timed(documents={f"soak-{n:04d}-compute": {"yardsticks": libraries} for n in (1, 3, 5)}))
+    assert [round(one, 3) for one in given] == [round(one, 3) for one in seconds], (libraries, given)
 PY
 }
 
