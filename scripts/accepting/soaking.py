@@ -31,10 +31,10 @@ def soak(run):
         document = run.document(name)
         for line in noticed(document):
             say(f"  {name}: {line}")
-        if kind == "compute":
+        passed = step["outcome"] in ("pass", "slow")
+        if passed and kind == "compute":
             planned, kernels = kernels, kernels_of(document) or kernels
             seconds *= kernels / planned
-        passed = step["outcome"] in ("pass", "slow")
         left -= seconds if passed else min(seconds, step["seconds"])
         number += 1
         if passed:
