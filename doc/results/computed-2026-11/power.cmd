@@ -1,0 +1,1 @@
+ACCEPT_POWER=1 tests/unit/test_power

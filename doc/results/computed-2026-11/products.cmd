@@ -1,0 +1,1 @@
+tests/unit/test_predict_products

@@ -1,0 +1,1 @@
+STRAGGLER_RATES=1 tests/unit/test_straggler
