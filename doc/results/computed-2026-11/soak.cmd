@@ -1,0 +1,1 @@
+FLIP_TABLE=1 tests/unit/test_soak
