@@ -43,10 +43,10 @@ FIGURES
 }
 
 @test "a rank that is slow for a while is named with begin and end, and refused; a run too short to tell is not" {
-  export CLOCK_MACHINE="sweep=1000 $together jitter=0.001 slow@1=1.25 from=20 to=35"
+  export CLOCK_MACHINE="sweep=5000 $together jitter=0.001 slow@1=1.25 from=20 to=35"
   echo '{"episodes_max": 0}' >policy.json
   for transport in staged p2p; do
-    run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 10 -t 60 -x $transport --accept policy.json --json d.json
+    run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 2 -t 60 -x $transport --accept policy.json --json d.json
     expect_status 5
     says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "nothing that its device tells was different" "NOT ACCEPTED: 1 of 1 checks fail"
     figures <<'FIGURES'
@@ -71,7 +71,7 @@ FIGURES
   expect_status 2
   grep -q 'accept-slow.json: it has no series of blocks' <<<"$stderr"
   echo '{"episodes_max": 0, "device_noise_max": 0.5}' >policy.json
-  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 6 -x p2p --accept policy.json
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 2 -t 6 -x p2p --accept policy.json
   figures <<'FIGURES'
 d.episodes = []
 [c.why for c in d.result.accept.checks if c.check == "slow for a while"] = ["needs 10 timed seconds"]
@@ -302,7 +302,7 @@ $way = {"p2p": (2000, 16.0)}
 $pairs = [(a, b) for a in range(4) for b in range(4) if a != b]
 {round(r.ceiling_share, 3) for r in d.ranks} = {0.997}
 FIGURES
-  CLOCK_MACHINE="sweep=10 ceiling=10 $together" clocked 4 himeno-gpu -b null -s XS -p 2x2x1 --block 10 -t 0.02 --accept default -x staged
+  CLOCK_MACHINE="sweep=10 ceiling=10 $together" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 0.02 --accept default -x staged
   figures <<FIGURES
 d.config.transport = "staged"
 $way = {"staged": (4017, 0.242424)}
