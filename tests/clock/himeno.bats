@@ -307,7 +307,7 @@ FIGURES
 d.config.transport = "staged"
 $way = {"staged": (4017, 0.242424)}
 FIGURES
-  HIMENO_NULL_APART=1 clocked 4 himeno-gpu -b null -s XS -p 2x2x1 --block 10 -t 0.02 --accept default
+  HIMENO_NULL_APART=1 clocked 4 himeno-gpu -b null -s XS -p 4x1x1 --block 10 -t 0.02 --accept default
   figures <<FIGURES
 $way = {"p2p": (2000, 16.0), "staged": (4017, 0.242424)}
 {p.used for p in d.paths if 1 in (p.rank, p.peer)} = {"staged"}
