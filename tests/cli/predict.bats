@@ -278,6 +278,7 @@ END
 }
 
 @test "each stored run outside its interval stands in the log, with what was found" {
+  for_figures
   local results=$top_srcdir/doc/results name of keep n=0
   while read -r name of; do
     for keep in "" "--keep unverified,machines"; do
