@@ -166,15 +166,32 @@ static int is_straggler(const struct himeno_result *result, int rank, enum strag
   return 0;
 }
 
-/* Both ends of a bad link are slow in exchange. */
-static void link_ends(const struct himeno_result *result, int rank, char *text, size_t size)
+/* Whether a rank's exchange was slow for half the time of another's episode, or more. */
+static int was_slow_with(const struct himeno_result *result, int rank, const struct episode *e)
+{
+  const int n = result->n_episodes < HIMENO_EPISODES_MAX ? result->n_episodes : HIMENO_EPISODES_MAX;
+  for (int o = 0; o < n; o++) {
+    const struct episode *other = &result->episodes[o];
+    const double common = fmin(e->end, other->end) - fmax(e->begin, other->begin);
+    if (other->rank == rank && other->of == STRAGGLER_EXCHANGE && common >= 0.5 * (e->end - e->begin))
+      return 1;
+  }
+  return 0;
+}
+
+/* Both ends of a bad link are slow in exchange; of one that was bad for a while, in the same
+ * \a episode, NULL otherwise. */
+static void link_ends(const struct himeno_result *result, int rank, const struct episode *episode, char *text,
+                      size_t size)
 {
   const struct himeno_rank *r = &result->ranks[rank];
   for (int m = 0; m < r->n_paths; m++) {
     const struct himeno_path *path = &r->paths[m];
-    if (!is_straggler(result, path->peer, STRAGGLER_EXCHANGE)) continue;
-    append(text, size, "; so is its neighbour %s, rank %d on %s: suspect the link between them", path->face,
-           path->peer, result->ranks[path->peer].row.host);
+    if (episode ? !was_slow_with(result, path->peer, episode)
+                : !is_straggler(result, path->peer, STRAGGLER_EXCHANGE))
+      continue;
+    append(text, size, "; so %s its neighbour %s, rank %d on %s: suspect the link between them",
+           episode ? "was" : "is", path->face, path->peer, result->ranks[path->peer].row.host);
     return;
   }
 }
@@ -188,7 +205,7 @@ const char *suspect_straggler(const struct himeno_result *result, const struct s
   append(text, size, ": %s is %.2f times the usual (limit %.2f), beyond it in %d of %d blocks; %s",
          straggler_of_name(s->of), s->slowness, s->limit, s->beyond, result->kept_blocks,
          suspect_differs(result, s->rank, differs, sizeof differs));
-  if (s->of == STRAGGLER_EXCHANGE) link_ends(result, s->rank, text, size);
+  if (s->of == STRAGGLER_EXCHANGE) link_ends(result, s->rank, NULL, text, size);
   return text;
 }
 
@@ -274,25 +291,6 @@ static void meanwhile_text(const struct suspect_meanwhile *m, char *text, size_t
   if (!text[0]) append(text, size, ", nothing that its device tells was different");
 }
 
-/* Both ends of a link that was bad for a while were slow in exchange then. */
-static void link_ends_then(const struct himeno_result *result, const struct episode *e, char *text,
-                           size_t size)
-{
-  const struct himeno_rank *r = &result->ranks[e->rank];
-  const int n = result->n_episodes < HIMENO_EPISODES_MAX ? result->n_episodes : HIMENO_EPISODES_MAX;
-  for (int m = 0; m < r->n_paths; m++)
-    for (int o = 0; o < n; o++) {
-      const struct himeno_path *path = &r->paths[m];
-      const struct episode *other = &result->episodes[o];
-      const double common = fmin(e->end, other->end) - fmax(e->begin, other->begin);
-      if (other->rank != path->peer || other->of != STRAGGLER_EXCHANGE || common < 0.5 * (e->end - e->begin))
-        continue;
-      append(text, size, "; so was its neighbour %s, rank %d on %s: suspect the link between them",
-             path->face, path->peer, result->ranks[path->peer].row.host);
-      return;
-    }
-}
-
 const char *suspect_episode(const struct himeno_result *result, const struct episode *e, char *text,
                             size_t size)
 {
@@ -303,6 +301,6 @@ const char *suspect_episode(const struct himeno_result *result, const struct epi
   meanwhile_text(&m, told, sizeof told);
   append(text, size, ": %s was %.2f times its usual from second %.1f to %.1f of the run, blocks %d to %d%s",
          straggler_of_name(e->of), e->slowness, e->begin, e->end, e->first, e->last, told);
-  if (e->of == STRAGGLER_EXCHANGE) link_ends_then(result, e, text, size);
+  if (e->of == STRAGGLER_EXCHANGE) link_ends(result, e->rank, e, text, size);
   return text;
 }
