@@ -14,17 +14,23 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/cards.h"
 
+/* What its ceiling allows of a sweep, infinite where that is unknown. */
+static double ceiling_seconds(const struct himeno_rank *rank)
+{
+  return HIMENO_BYTES_PER_POINT * (double)rank->points / rank->ceiling;
+}
+
 double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited)
 {
   if (!(rank->ceiling > 0)) return compute;
-  return fmax(compute - waited, fmin(compute, HIMENO_BYTES_PER_POINT * (double)rank->points / rank->ceiling));
+  return fmax(compute - waited, fmin(compute, ceiling_seconds(rank)));
 }
 
 double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds)
 {
   const double noise = stats_noise(seconds);
-  const int is_ceilings = seconds->median == HIMENO_BYTES_PER_POINT * (double)rank->points / rank->ceiling;
-  return rank->row.info.is_cpu && is_ceilings ? fmax(noise, rank->ceiling_noise) : noise;
+  return rank->row.info.is_cpu && seconds->median == ceiling_seconds(rank) ? fmax(noise, rank->ceiling_noise)
+                                                                           : noise;
 }
 
 /* By the rank's own compute time: a slow device shows, whoever it waits for. 0 where that is

@@ -43,4 +43,10 @@ status_t geometry_make(const int64_t global[3], const int procs[3], int depth, i
 status_t geometry_of_rank(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
                           int rank, struct geometry *geometry);
 
+/** \brief Steps of a product's rings, which have so many ranks; −1 of sweeps, which have none. */
+static inline int geometry_ring_steps(const int rings[2])
+{
+  return (rings[0] > rings[1] ? rings[0] : rings[1]) - 1;
+}
+
 #endif

@@ -147,7 +147,7 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
  * that came before are multiplied. Sweeps without overlap wait for all. */
 static double first_wait(const struct model_parts *p, double exchange)
 {
-  const int steps = (p->rings[0] > p->rings[1] ? p->rings[0] : p->rings[1]) - 1;
+  const int steps = geometry_ring_steps(p->rings);
   double most = steps < 0 ? exchange : 0;
   for (int step = 1; step <= steps; step++) {
     const double before = fmin(1, (double)step / p->rings[0]) * fmin(1, (double)step / p->rings[1]);

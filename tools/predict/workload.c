@@ -76,11 +76,6 @@ static double ring_bytes(const struct geometry *all, const struct gemm_grid *gri
   return grid->panels * (ring - 1.0) * (double)grid->width * slice;
 }
 
-static int steps_most(const int procs[2])
-{
-  return (procs[0] > procs[1] ? procs[0] : procs[1]) - 1;
-}
-
 static void product_rank(const struct geometry *all, int rank, int per_host, struct geometry *g)
 {
   const struct gemm_problem problem = problem_of(all->global, &all->product);
@@ -130,7 +125,7 @@ static status_t products_geometry(const struct study_run *run, int per_host, str
                                .depth = 1,
                                .overlap = 1 - 1.0 / grid.panels,
                                .launches = (double)grid.panels * run->procs[0] * run->procs[1],
-                               .rounds = (double)grid.panels * steps_most(run->procs),
+                               .rounds = (double)grid.panels * geometry_ring_steps(run->procs),
                                .product = run->product,
                                .of_rank = product_of_rank,
                                .global = {problem.m, problem.n, problem.k},
