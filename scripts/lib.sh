@@ -27,6 +27,9 @@ common_option() {
   esac
 }
 
+# Whether ./build is still to be configured, and no option says for which chips.
+chips_are_open() { [ ! -x build/config.status ] && [[ " ${for_configure[*]-}" != *" --with"*"-cuda"* ]]; }
+
 # show COMMAND...: prints the command and runs it.
 show() {
   printf '  $ %s\n' "$*"
