@@ -18,6 +18,9 @@ if [ -z "${PYTHON_OF_TESTS-}" ]; then
 fi
 PYTHON=$PYTHON_OF_TESTS
 
+# without_sanitizers REASON: skips the test in a build with them.
+without_sanitizers() { [ "${SANITIZERS:-no}" = no ] || skip "$1"; }
+
 # recorded FILE.jsonl NAME: that document of doc/results; recorded FILE.jsonl NAME... FOLDER/: those that fit a NAME, each as FOLDER/NAME.json.
 recorded() {
   "$PYTHON" - "$top_srcdir/doc/results/$1" "${@:2}" <<'END'

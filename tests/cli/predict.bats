@@ -31,7 +31,7 @@ setup() {
 from_study() { "$predict" --study "$measured/study" --comm "$measured/paths.json" "$@"; }
 
 # Of recorded runs the figures count, and not what else runs for them.
-for_figures() { [ "${SANITIZERS:-no}" = no ] || skip "figures are the same without sanitizers"; }
+for_figures() { without_sanitizers "figures are the same without sanitizers"; }
 
 json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
 

@@ -32,7 +32,7 @@ PY
 
 setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
-  [ "${SANITIZERS:-no}" = no ] || skip "scripts are the same without sanitizers"
+  without_sanitizers "scripts are the same without sanitizers"
   cd "$BATS_TEST_TMPDIR"
 }
 

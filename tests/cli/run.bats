@@ -84,7 +84,7 @@ PY
 }
 
 @test "--fill takes a grid of about that share of memory" {
-  [ "${SANITIZERS:-no}" = no ] || skip "grids of hundreds of MiB take the paths of small ones"
+  without_sanitizers "grids of hundreds of MiB take the paths of small ones"
   on 1 "$himeno" -b cpu --fill 1 -n 1 --json "$document" >/dev/null
   [ "$(json "$document" 'd["config"]["kmax"] % 32 == 0 and d["config"]["imax"] * 2 >= d["config"]["kmax"]')" = True ]
   run --separate-stderr on 1 "$himeno" -b null --fill 2 -n 1 --verify off --json "$document"
@@ -98,7 +98,7 @@ PY
 }
 
 @test "ranks that share a device share its memory, and a grid leaves some of it free" {
-  [ "${SANITIZERS:-no}" = no ] || skip "grids of hundreds of MiB take the paths of small ones"
+  without_sanitizers "grids of hundreds of MiB take the paths of small ones"
   for ranks in 1 2; do
     HIMENO_NULL_DEVICES=1 on $ranks "$himeno" -b null --fill 1 -n 1 --verify off --json "$document" >/dev/null
     [ "$(json "$document" 'd["config"]["kmax"]')" = 224 ]

@@ -8,7 +8,7 @@ export OMP_NUM_THREADS=1
 
 setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
-  [ "${SANITIZERS:-no}" = no ] || skip "scripts are the same without sanitizers"
+  without_sanitizers "scripts are the same without sanitizers"
   cd "$BATS_TEST_TMPDIR"
   # A launcher that notes what it launched. The same run in another test of this file gives the document of the first.
   cat >launch <<SH

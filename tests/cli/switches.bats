@@ -87,7 +87,7 @@ reads() {
 }
 
 @test "no sweep and no exchange asks for a switch" {
-  [ "${SANITIZERS:-no}" = no ] || skip "their library has to come first"
+  without_sanitizers "their library has to come first"
   local way few
   cd "$BATS_TEST_TMPDIR"
   for way in '-b null -x staged' '-b null -x p2p' '-b cpu -k stream -x staged'; do

@@ -14,7 +14,7 @@ setup_file() {
 
 setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
-  [ "${SANITIZERS:-no}" = no ] || skip "scripts are the same without sanitizers"
+  without_sanitizers "scripts are the same without sanitizers"
   cd "$BATS_FILE_TMPDIR"
 }
 

@@ -193,7 +193,7 @@ with_little_shm() {
 }
 
 @test "a halo that is shorter or longer than it must be: exit 4, and who sent it" {
-  [ "${SANITIZERS:-no}" = no ] || skip "their library has to come first"
+  without_sanitizers "their library has to come first"
   local x fewer
   for x in staged pageable mpi; do
     for fewer in 1 -1; do
