@@ -6,10 +6,11 @@
 // that has not been published yet reads as NOTHING. Rows that another rank needs are stored into
 // that rank's memory as well, where its blocks find them at the place of its halo.
 //
-// Published rows go into SHELVES copies of the field that take turns. In sweep s a block empties
-// its rows of copy s + AHEAD: its neighbours have published sweep s − 1, so they have read what
-// that copy held, the rows of sweep s − 2. A fence in the next sweep, when these stores have long
-// arrived, puts them before the rows of sweep s + 2, which whoever reads copy s + AHEAD has seen.
+// Published rows go into SHELVES copies of the field that take turns, through all launches. In sweep
+// s a block empties its rows of copy s + AHEAD, and the rows beside it that another rank writes. Its
+// neighbours have published sweep s - 1, so they have read what that copy held, the rows of sweep
+// s - 2. A fence in one sweep of FENCED comes behind those stores and, after at most FENCED sweeps,
+// before the rows of sweep s + AHEAD - 1, which whoever reads or writes copy s + AHEAD has seen.
 #include <limits.h>
 
 #include "himeno/kernels/cuda/point.cuh"
@@ -193,7 +194,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
       if (!has(n) || !rim) continue;
       float4 v = empty ? make_float4(nothing, nothing, nothing, nothing) : updated(n);
       shelf_write<LINKED>(shelf + tile.offset(args.pass, i + n, j) + 4 * quad, v);
-      if (LINKED) send(sweep, n, v);
+      if (LINKED && !empty) send(sweep, n, v);
     }
   }
 
@@ -263,7 +264,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     column.shelve(s + AHEAD, true);
     halo_fetch<LINKED>(args, tile, s);
     __syncthreads();
-    if (threadIdx.x == blockDim.x - 1)
+    if (threadIdx.x == blockDim.x - 1 && s % FENCED == FENCED - 1)
       shelf_fence<LINKED>(); // what the block emptied comes before what it publishes next but one
     gosa_send(sums, args.pass.gosa + s);
     gosa = column.sweep();
@@ -354,12 +355,6 @@ static cudaError_t limits_find(int *processors, int *capacity)
   return error;
 }
 
-static cudaError_t shelves_empty(const cuda_resident *r, const struct cuda_pass *pass, cudaStream_t stream)
-{
-  return cudaMemset2DAsync(r->shelves, (size_t)(r->planes * pass->plane) * sizeof(float), NOTHING & 0xff,
-                           r->bytes_used, SHELVES, stream);
-}
-
 extern "C" cudaError_t cuda_resident_open(const struct cuda_pass *pass, const struct layout *layout,
                                           struct cuda_resident *resident, int *fits)
 {
@@ -373,11 +368,12 @@ extern "C" cudaError_t cuda_resident_open(const struct cuda_pass *pass, const st
   if (!*fits) return cudaSuccess;
   r.shelves = (float *)pass->p + shelf;
   r.planes = layout->global[0];
-  r.bytes_used = (size_t)layout_floats(layout) * sizeof(float);
   for (int linked = 0; linked < 2 && error == cudaSuccess; linked++)
     error = cudaFuncSetAttribute(shapes[r.shape].kernel[linked], cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  r.bytes);
-  if (error == cudaSuccess) error = shelves_empty(&r, pass, 0);
+  if (error == cudaSuccess)
+    error = cudaMemset2DAsync(r.shelves, (size_t)(r.planes * pass->plane) * sizeof(float), NOTHING & 0xff,
+                              (size_t)layout_floats(layout) * sizeof(float), SHELVES, 0);
   if (error == cudaSuccess) error = cudaStreamSynchronize(0);
   if (error == cudaSuccess) *resident = r;
   return error;
@@ -389,10 +385,9 @@ extern "C" const void *cuda_resident_kernel(const struct cuda_resident *resident
 }
 
 // A cooperative launch, since blocks wait for each other: all are on the chip at once or none is.
-// The shelves are empty again before the exchange that follows lets a neighbour go on.
-extern "C" cudaError_t cuda_resident_launch(const struct cuda_resident *resident,
-                                            const struct cuda_pass *pass, int sweeps,
-                                            const struct halo_link *link, cudaStream_t stream)
+// Shelves go on where the launch before ended, with the two that it left full.
+extern "C" cudaError_t cuda_resident_launch(struct cuda_resident *resident, const struct cuda_pass *pass,
+                                            int sweeps, const struct halo_link *link, cudaStream_t stream)
 {
   resident_args args = {*pass, resident->shelves, resident->planes};
   for (int d = 0; d < 2; d++) {
@@ -401,6 +396,8 @@ extern "C" cudaError_t cuda_resident_launch(const struct cuda_resident *resident
   }
   args.quads = resident->quads;
   args.sweeps = sweeps;
+  args.turn = resident->turn;
+  resident->turn = (args.turn + sweeps - 1) % SHELVES;
   if (link) args.link = *link;
   for (int m = 0; m < args.link.n; m++)
     for (int d = 0; d < 2; d++) {
@@ -409,8 +406,7 @@ extern "C" cudaError_t cuda_resident_launch(const struct cuda_resident *resident
       if (dir[d] > 0) args.reach_hi[d] = pass->hi[d] + 1;
     }
   void *arguments[] = {&args};
-  cudaError_t error = cudaLaunchCooperativeKernel(
-      (const void *)shapes[resident->shape].kernel[args.link.n > 0], dim3(args.blocks[0] * args.blocks[1]),
-      dim3(resident->threads), arguments, (size_t)resident->bytes, stream);
-  return error == cudaSuccess ? shelves_empty(resident, pass, stream) : error;
+  return cudaLaunchCooperativeKernel((const void *)shapes[resident->shape].kernel[args.link.n > 0],
+                                     dim3(args.blocks[0] * args.blocks[1]), dim3(resident->threads),
+                                     arguments, (size_t)resident->bytes, stream);
 }

@@ -18,19 +18,21 @@ extern "C" {
 /** How a rank's part of the grid lies on the chip, and what blocks share. Launches must follow each
  * other in one stream. */
 struct cuda_resident {
-  int blocks[2];     /**< along i and j */
-  int rows[2];       /**< most rows of k that a block owns, along i and j */
-  int quads;         /**< of four points, in a row */
-  int shape;         /**< of the kernel: how many planes a thread updates, and its most threads */
-  int threads;       /**< of a block */
-  int bytes;         /**< of a block's shared memory */
-  float *shelves;    /**< behind p[0]: the rows that blocks need, here and on other ranks */
-  int64_t planes;    /**< of the whole grid, as many as a shelf has */
-  size_t bytes_used; /**< of a shelf */
+  int blocks[2];  /**< along i and j */
+  int rows[2];    /**< most rows of k that a block owns, along i and j */
+  int quads;      /**< of four points, in a row */
+  int shape;      /**< of the kernel: how many planes a thread updates, and its most threads */
+  int threads;    /**< of a block */
+  int bytes;      /**< of a block's shared memory */
+  float *shelves; /**< behind p[0]: the rows that blocks need, here and on other ranks */
+  int64_t planes; /**< of the whole grid, as many as a shelf has */
+  int turn;       /**< the shelf that the next launch publishes in first */
 };
 
+/** Sweeps from one fence of a block to its next. */
+#define CUDA_RESIDENT_FENCED 12
 /** Fields of the layout that the shelves take, for himeno_kernel.extra_arrays. */
-#define CUDA_RESIDENT_FIELDS 5
+#define CUDA_RESIDENT_FIELDS (CUDA_RESIDENT_FENCED + 4)
 
 /** \brief Cuts the owned box of \a layout for the current device, and empties the shelves; \a pass
  * is p[0]'s. *fits is 0, and nothing else set, where the coefficients exceed the shared memory of
@@ -40,8 +42,8 @@ cudaError_t cuda_resident_open(const struct cuda_pass *pass, const struct layout
 
 /** \brief \a sweeps sweeps, at least one, over the box that it was opened with; pass.gosa has as
  * many slots. \a link: NULL without neighbours. An exchange of halos must follow. */
-cudaError_t cuda_resident_launch(const struct cuda_resident *resident, const struct cuda_pass *pass,
-                                 int sweeps, const struct halo_link *link, cudaStream_t stream);
+cudaError_t cuda_resident_launch(struct cuda_resident *resident, const struct cuda_pass *pass, int sweeps,
+                                 const struct halo_link *link, cudaStream_t stream);
 
 /** \brief The kernel that cuda_resident_launch runs without neighbours. */
 const void *cuda_resident_kernel(const struct cuda_resident *resident);

@@ -10,7 +10,7 @@ extern "C" {
 #include "himeno/kernels/cuda/resident.h"
 }
 
-static constexpr int SHELVES = CUDA_RESIDENT_FIELDS, AHEAD = SHELVES - 2;
+static constexpr int FENCED = CUDA_RESIDENT_FENCED, SHELVES = CUDA_RESIDENT_FIELDS, AHEAD = SHELVES - 2;
 // The bits of a float that no sweep makes: NaN as arithmetic yields it on NVIDIA has no sign.
 static constexpr unsigned NOTHING = 0xffffffffu;
 // Floats before and after p: a row's ends look one point beyond.
@@ -22,7 +22,7 @@ struct resident_args {
   float *shelves; // SHELVES copies of the field, as far from each other as `planes` planes
   int64_t planes;
   int blocks[2], quads;
-  int sweeps;
+  int sweeps, turn;
   int reach_lo[2], reach_hi[2]; // planes and rows that some rank publishes: the box and its halo
   halo_link link;               // n is 0 without neighbours
 };
@@ -99,7 +99,7 @@ template <bool LINKED> static __device__ __forceinline__ void shelf_fence()
 // Where a row, 0 the first, of the shelf of \a sweep lies in a field with that plane.
 static __device__ __forceinline__ int64_t shelf_of(const resident_args &args, int sweep, int64_t plane)
 {
-  return sweep % SHELVES * args.planes * plane;
+  return (unsigned)(args.turn + sweep) % SHELVES * args.planes * plane;
 }
 
 static __device__ __forceinline__ bool is_there(float4 v)
@@ -158,6 +158,19 @@ template <bool LINKED> struct halo_quad {
     if (LINKED && told && !link_broken(link)) link.plea->missing = 0;
     *to = v;
   }
+
+  // Another rank's row is emptied here, not by stores of that rank: by the one block beside it, for
+  // a corner of the box by the block in that corner.
+  __device__ void empty(const resident_args &args, const resident_tile &tile, int n, int sweep) const
+  {
+    const int across = tile.rows[1] + 2, j = n < across ? n : n - across;
+    const bool corner = n < 2 * across && (j == 0 || j == across - 1);
+    if (!from || !(corner ? di && dj : di || dj)) return;
+    const float nothing = __uint_as_float(NOTHING);
+    shelf_write<true>((float *)from + shelf_of(args, sweep + AHEAD, args.pass.plane) -
+                          shelf_of(args, sweep, args.pass.plane),
+                      make_float4(nothing, nothing, nothing, nothing));
+  }
 };
 
 // The rows around the tile that other blocks own, once they are published: a warp for two rows.
@@ -174,6 +187,7 @@ static __device__ void halo_fetch(const resident_args &args, const resident_tile
       if (two.from) second = shelf_read<LINKED>(two.from);
       if (one.from) one.finish(args.link, sweep, first);
       if (two.from) two.finish(args.link, sweep, second);
+      if (LINKED) one.empty(args, tile, n, sweep), two.empty(args, tile, n + warps, sweep);
     }
 }
 
