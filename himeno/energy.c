@@ -10,10 +10,10 @@
 #include "base/stats.h"
 
 /* Idle power is that of two windows in turn which agree, since a counter may lag behind; else that
- * of the last one. */
-#define IDLE_SECONDS     0.1
+ * of the last one. A window is a step of NVML's counter, a tenth of a second, at least. */
+#define IDLE_SECONDS     0.08
 #define IDLE_SECONDS_MAX 1.0
-#define IDLE_AGREES      0.05
+#define IDLE_AGREES      0.04
 /* A counter that stands as long as this many looks, a second or more, does not count. */
 #define LOOKS        1000
 #define LOOK_SECONDS 1e-3

@@ -223,15 +223,26 @@ static status_t value_settle(struct himeno_measurement *m, int sweeps, struct ve
   return STATUS_OK;
 }
 
+/* Blocks begin once each rank's window has, so that none is shorter than what was asked for.
+ * \a wanted is negative where nobody knows it. */
+static status_t timing_begin(struct himeno_measurement *m, double wanted)
+{
+  progress_begin("measuring idle power");
+  if (m->record) {
+    energy_begin(m->record->device, wanted, &m->result->energy);
+    RETURN_IF_FAILED(watch_barrier(m->choice->placement.comm, "idle power"));
+  }
+  progress_begin_timed("timing", fmax(wanted, 0));
+  return STATUS_OK;
+}
+
 static status_t blocks_run(struct himeno_measurement *m, struct verify_value *value, struct ceiling *ceiling)
 {
   const struct himeno_config *c = m->config;
   int sweeps = himeno_block_sweeps(c);
   struct solver_block block;
   RETURN_IF_FAILED(value_settle(m, sweeps, value));
-  progress_begin("measuring idle power");
-  if (m->record) energy_begin(m->record->device, c->sweeps_given ? -1 : c->seconds, &m->result->energy);
-  progress_begin_timed("timing", c->sweeps_given ? 0 : c->seconds);
+  RETURN_IF_FAILED(timing_begin(m, c->sweeps_given ? -1 : c->seconds));
   double begin = stats_now();
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, m->result->pauses, &block));
@@ -255,9 +266,7 @@ static status_t official_run(struct himeno_measurement *m, struct verify_value *
   RETURN_IF_FAILED(solver_block_run(m->solver, HIMENO_REHEARSAL_SWEEPS, 1, &block));
   RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));
   m->result->verified = value->source == VERIFY_NO ? VERIFY_NO : VERIFY_REHEARSAL;
-  progress_begin("measuring idle power");
-  if (m->record) energy_begin(m->record->device, wanted, &m->result->energy);
-  progress_begin_timed("timing", wanted);
+  RETURN_IF_FAILED(timing_begin(m, wanted));
   begin = stats_now();
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_continue(m->solver, (int)m->config->block, &block));

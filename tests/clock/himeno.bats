@@ -375,6 +375,12 @@ FIGURES
 d.result.energy.idle_watts = None
 abs(d.result.energy.joules_per_sweep / (1000 * 2.79e-3) - 1) < 0.02 = True
 FIGURES
+  # A rank whose counter is slower begins later, and has its ten seconds all the same.
+  CLOCK_MACHINE="sweep=100 ceiling=7 fill=20000000 $power step@1=900000000" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -t 10
+  figures <<'FIGURES'
+d.result.energy.note = ""
+min(r.energy.seconds for r in d.ranks) >= 10 = True
+FIGURES
 }
 
 @test "two ranks by links: waiting is for the neighbour's flag, transfer is storing or copying" {
