@@ -255,6 +255,8 @@ static __global__ void __launch_bounds__(THREADS, 1)
   column.load();
   field_load(args, tile);
   __syncthreads();
+  // A constant is less arithmetic, and long rows are most grids'.
+  const int lanes_log2 = THREADS > 256 || tile.quads > 16 ? 5 : 32 - __clz(tile.quads - 1);
   double gosa = column.sweep();
   for (int s = 0; s + 1 < args.sweeps; s++) {
     column.shelve(s, false);
@@ -262,7 +264,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     column.keep();
     gosa_gather(gosa, sums);
     column.shelve(s + AHEAD, true);
-    halo_fetch<LINKED>(args, tile, s);
+    halo_fetch<LINKED>(args, tile, s, lanes_log2);
     __syncthreads();
     if (threadIdx.x == blockDim.x - 1 && s % FENCED == FENCED - 1)
       shelf_fence<LINKED>(); // what the block emptied comes before what it publishes next but one

@@ -173,21 +173,24 @@ template <bool LINKED> struct halo_quad {
   }
 };
 
-// The rows around the tile that other blocks own, once they are published: a warp for two rows.
+// The rows around the tile that other blocks own, once they are published: 1 << log lanes of a warp
+// for two rows.
 template <bool LINKED>
-static __device__ void halo_fetch(const resident_args &args, const resident_tile &tile, int sweep)
+static __device__ __forceinline__ void halo_fetch(const resident_args &args, const resident_tile &tile,
+                                                  int sweep, int log)
 {
   const float *shelf = args.shelves + shelf_of(args, sweep, args.pass.plane);
-  const int warps = blockDim.x / 32, rows = 2 * (tile.rows[0] + tile.rows[1] + 2);
-  for (int quad = threadIdx.x % 32; quad < tile.quads; quad += 32)
-    for (int n = threadIdx.x / 32; n < rows; n += 2 * warps) {
-      halo_quad<LINKED> one(args, tile, shelf, n, quad), two(args, tile, shelf, n + warps, quad);
+  const int lanes = 1 << log, groups = blockDim.x >> log;
+  const int rows = 2 * (tile.rows[0] + tile.rows[1] + 2);
+  for (int quad = threadIdx.x & (lanes - 1); quad < tile.quads; quad += lanes)
+    for (int n = threadIdx.x >> log; n < rows; n += 2 * groups) {
+      halo_quad<LINKED> one(args, tile, shelf, n, quad), two(args, tile, shelf, n + groups, quad);
       float4 first, second;
       if (one.from) first = shelf_read<LINKED>(one.from);
       if (two.from) second = shelf_read<LINKED>(two.from);
       if (one.from) one.finish(args.link, sweep, first);
       if (two.from) two.finish(args.link, sweep, second);
-      if (LINKED) one.empty(args, tile, n, sweep), two.empty(args, tile, n + warps, sweep);
+      if (LINKED) one.empty(args, tile, n, sweep), two.empty(args, tile, n + groups, sweep);
     }
 }
 
