@@ -6,11 +6,12 @@
 // that has not been published yet reads as NOTHING. Rows that another rank needs are stored into
 // that rank's memory as well, where its blocks find them at the place of its halo.
 //
-// Published rows go into SHELVES copies of the field that take turns, through all launches. In sweep
-// s a block empties its rows of copy s + AHEAD, and the rows beside it that another rank writes. Its
-// neighbours have published sweep s - 1, so they have read what that copy held, the rows of sweep
-// s - 2. A fence in one sweep of FENCED comes behind those stores and, after at most FENCED sweeps,
-// before the rows of sweep s + AHEAD - 1, which whoever reads or writes copy s + AHEAD has seen.
+// Published rows go into SHELVES copies of the field that take turns, through all launches. In
+// sweep s a block empties its rows of copy s + AHEAD, and the rows beside it that another rank
+// writes. Its neighbours have published sweep s - 1, so they have read what that copy held, the
+// rows of sweep s - 2. A fence in one sweep of FENCED comes behind those stores and, after at most
+// FENCED sweeps, before the rows of sweep s + AHEAD - 1, which whoever reads or writes copy
+// s + AHEAD has seen.
 #include <limits.h>
 
 #include "himeno/kernels/cuda/point.cuh"
