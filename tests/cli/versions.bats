@@ -189,4 +189,10 @@ PY
   rows x.y && row '| b |' 41% 'list[k=m].v' other && row '| c |' 1 1
   figures
   [[ $output == *'was made by: prog'* && $output == *'0 lines have "| c |"'* && $output == *'1 times 7 in a line, 0 in figures.csv'* ]]
+  # A mark says that no document has all of a row.
+  sed -i 's/| 7 |/| 7 † |/' tree/doc/page.md
+  rows x.y && row '| b |' 41% 'list[k=m].v'
+  figures && expect_status 0
+  row '| b |' 7 7 && figures
+  [[ $status == 1 && $output == *'page.md: marked, but figures.csv has all of it: | b | 41%'* ]]
 }

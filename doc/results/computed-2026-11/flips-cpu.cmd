@@ -1,0 +1,1 @@
+as each of the lines behind $

@@ -1,0 +1,1 @@
+scripts/accept-power --level 3 --runs 20000
