@@ -435,6 +435,10 @@ END
   [[ $output == *"old/"*" has halos staged by MPI alone, as before shared memory, and comm-gpu's document is of halos staged through shared memory"* ]]
   from_study -s XS -n 2 --seal sealed.json --against old >against
   grep -q "left out   old/S-2.json: staged by MPI alone" against
+  mkdir fell # a pair of one host that fell back
+  sed 's/"handover": *"shared memory"/"handover": "MPI"/g' "$measured/study/S-2.json" >fell/S-2.json
+  from_study -s XS -n 2 --seal fallen.json --against fell >against
+  grep -q "left out   fell/S-2.json: staged by MPI alone" against
   run "$predict" --check sealed.json --against old
   [[ $output == *"left out   old/S-2.json: staged by MPI alone"* || $output == *"none of the "*" runs was predicted"* ]]
 }

@@ -101,15 +101,24 @@ static int run_is_whole(const struct study_run *run)
          run->seconds > 0 && run->seconds < SECONDS_MOST && run->kernel[0] && run->size[0];
 }
 
-static int handover_of(const json_t *document)
+static const char *rank_host(const json_t *document, const json_t *rank)
 {
-  const json_t *paths = json_object_get(document, "paths");
-  int told = -1;
-  for (size_t p = 0; p < json_array_size(paths); p++) {
-    const json_t *path = json_array_get(paths, p);
-    if (text_is(path, "used", "staged")) told = json_object_get(path, "handover") != NULL;
-  }
-  return told;
+  const json_t *ranks = json_object_get(document, "ranks");
+  const char *host = text_of(json_array_get(ranks, (size_t)json_integer_value(rank)), "host");
+  return host ? host : "";
+}
+
+/* How staged halos of one host go, by what the paths before told: 1 through shared memory, 0 where
+ * any goes by MPI, as all did before, -1 where none tells. Between hosts they go by MPI anyway. */
+static int handover_of(const json_t *document, const json_t *path, int told)
+{
+  const char *handover = text_of(path, "handover");
+  if (!text_is(path, "used", "staged")) return told;
+  if (!handover) return 0;
+  if (strcmp(rank_host(document, json_object_get(path, "rank")),
+             rank_host(document, json_object_get(path, "peer"))) != 0)
+    return told;
+  return told != 0 && strcmp(handover, "shared memory") == 0;
 }
 
 /* What documents of all programs have. */
@@ -126,7 +135,10 @@ static void frame_read(const json_t *document, const char *path, struct study_ru
   text_copy(run->driver, sizeof run->driver, text_of(first, "driver"));
   text_copy(run->pci, sizeof run->pci, text_of(first, "pci"));
   text_copy(run->uuid, sizeof run->uuid, text_of(first, "uuid"));
-  run->handover = handover_of(document);
+  run->handover = -1;
+  const json_t *paths = json_object_get(document, "paths");
+  for (size_t p = 0; p < json_array_size(paths); p++)
+    run->handover = handover_of(document, json_array_get(paths, p), run->handover);
 }
 
 /* The whole and its cut, from where the program's documents have them. */
@@ -347,13 +359,6 @@ int study_per_host(const struct study_run *run)
 
 /* ---- paths ---- */
 
-static const char *rank_host(const json_t *document, const json_t *rank)
-{
-  const json_t *ranks = json_object_get(document, "ranks");
-  const char *host = text_of(json_array_get(ranks, (size_t)json_integer_value(rank)), "host");
-  return host ? host : "";
-}
-
 /* Whether a pair counts for this way and place; those alone only where none was measured with
  * all. */
 static int pair_counts(const json_t *document, const json_t *pair, const char *way, enum study_where where,
@@ -390,8 +395,7 @@ static void way_fill(const json_t *document, const char *name, struct study_way 
   const json_t *pairs = json_object_get(document, "pairs");
   for (size_t p = 0; p < json_array_size(pairs); p++) {
     const json_t *pair = json_array_get(pairs, p);
-    if (text_is(pair, "way", name) && text_is(pair, "used", "staged"))
-      way->handover = json_object_get(pair, "handover") != NULL;
+    if (text_is(pair, "way", name)) way->handover = handover_of(document, pair, way->handover);
   }
   for (int where = 0; where < STUDY_WHERES; where++) {
     int n;
