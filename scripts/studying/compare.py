@@ -92,6 +92,10 @@ def name_of(one):
     return f"{scaling} {size}, {ranks} rank{'s' if ranks > 1 else ''}, {kernel}, {transport}, {procs}"
 
 
+def size_of(share):
+    return f"{100 * share:.1f}%" if share < 1 else f"×{1 + share:.3g}"
+
+
 def noise_told(transport, noise, entries):
     """How a transport's runs vary, as measured, and what would have been found."""
     mine = [entry["found"] for entry in entries if entry["key"][TRANSPORT] == transport and entry["found"] is not None]
@@ -101,7 +105,7 @@ def noise_told(transport, noise, entries):
     varies = " and ".join("unknown" if one is None else f"{100 * one:.2f}%" for one in noise["measured"])
     floor = f", taken for {100 * NOISE_LEAST:g}% at least" if min(one or 0 for one in noise["measured"]) < NOISE_LEAST else ""
     return (f"{where} a run varies by {varies} ({'repeats' if None in noise['measured'] else 'before and after'}{floor}); of changes by "
-            f"{100 * min(mine):.1f}% to {100 * max(mine):.1f}%, by the number of repeats, {round(10 * POWER)} of 10 would be found")
+            f"{size_of(min(mine))} to {size_of(max(mine))}, by the number of repeats, {round(10 * POWER)} of 10 would be found")
 
 
 def show(found, least):

@@ -309,6 +309,8 @@ SH
   says 2 "ranks 0: '0' is not allowed" run new --ranks 0
   says 2 'none of the cuts fits' run new --ranks 3 --procs 2x2x1 --program "$himeno"
   says 2 'slurm needs --per-host' run new --slurm jobs
+  says 2 'options -k: --kernels gives that' run new --program "$himeno" --options "-b cpu -k stream"
+  says 2 'options --time=3: --seconds gives that' run new --program "$himeno" --options "-b cpu --time=3"
   says 2 '\{where\}' run new --launcher 'go {where}' --program "$himeno"
   says 3 'none/himeno-gpu was not found' run new --program none/himeno-gpu
   says 2 'holds no study' status new
