@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What doc/results holds of device types, as doc/devices.json must have it: of each device the median over its runs of himeno-gpu on CUDA at L and
 XL, none of which shared a device; of a type the number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream where each device
-had a whole L or XL; the ceiling's share of theory is of all, two words a clock of the memory's bus."""
+had a whole L or XL; the ceiling's share of theory is of all, by what devices of the type tell in documents that have it."""
 import glob, json, statistics, sys
 
-THEORY = {"NVIDIA H100 80GB HBM3": 2 * 2619e6 * 5120 / 8e9, "NVIDIA H200": 2 * 3201e6 * 6144 / 8e9}
 OTHERS_ON_IT = "accept-slow"  # another program ran on one of its devices
 
 
@@ -24,13 +23,22 @@ def three(values):
     return [round(value, 3) for value in (min(values), statistics.median(values), max(values))]
 
 
+def theory_of(documents):
+    told = {(rank["device"], rank["theory"]["gbps"]) for document in documents for rank in document["ranks"] if rank.get("theory")}
+    theory = dict(told)
+    assert len(theory) == len(told), told
+    return theory
+
+
 def table(folder):
     gflops, shares = {}, {}
-    for document in runs(folder):
+    documents = list(runs(folder))
+    theory = theory_of(documents)
+    for document in documents:
         config, ranks = document["config"], document["ranks"]
         for rank in ranks:
             device, uuid = rank["device"], rank["uuid"]
-            shares.setdefault(device, {}).setdefault(uuid, []).append(document["result"]["ceiling_gbps"] / len(ranks) / THEORY[device])
+            shares.setdefault(device, {}).setdefault(uuid, []).append(document["result"]["ceiling_gbps"] / len(ranks) / theory[device])
             if config["kernel"] == "stream" and (config["weak"] or len(ranks) == 1):
                 gflops.setdefault(device, {}).setdefault(uuid, []).append(rank["gflops"])
 
