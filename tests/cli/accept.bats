@@ -142,10 +142,8 @@ True True" ]
   "$PYTHON" "$top_srcdir/tests/cli/devices.py" "$top_srcdir/doc/results" | cmp - "$top_srcdir/doc/devices.json"
   "$PYTHON" - "$top_srcdir/doc" <<'PY'
 import json, sys
-def least_of(row):
-    return f"{row['least_median_greatest'][0]:.3f}"
 def ends(row):
-    return f"{least_of(row)} to {row['least_median_greatest'][2]:.3f}"
+    return f"{row['least_median_greatest'][0]:.3f} to {row['least_median_greatest'][2]:.3f}"
 text = open(f"{sys.argv[1]}/acceptance.md").read()
 for device, of in json.load(open(f"{sys.argv[1]}/devices.json")).items():
     cells = (f"{row['devices']} devices: " + ", ".join(f"{value:.{digits}f}" for value in row["least_median_greatest"])
@@ -153,14 +151,15 @@ for device, of in json.load(open(f"{sys.argv[1]}/devices.json")).items():
     assert f"| {device} | " + " | ".join(cells) + " |" in text, device
 devices = json.load(open(f"{sys.argv[1]}/devices.json"))
 h100, h200 = (devices[name]["ceiling_of_theory"] for name in ("NVIDIA H100 80GB HBM3", "NVIDIA H200"))
+lowest, highest = (take(row["least_median_greatest"][at] for row in (h100, h200)) for take, at in ((min, 0), (max, 2)))
 gflops = devices["NVIDIA H200"]["gflops"]
 least, median, _ = gflops["least_median_greatest"]
 # The words of the built-in policies, and of what says the same.
 of = {"policy.c": [f"of the median of {gflops['devices']} H200 at L and XL, {median:.0f}; their least is {least:.0f}",
-                   f"{least_of(h200)} is the least of {h200['devices']} H200 and {h100['devices']} H100",
+                   f"{lowest:.3f} is the least of {h200['devices']} H200 and {h100['devices']} H100",
                    f"{ends(h200)} were measured on {h200['devices']} H200, {ends(h100)} on {h100['devices']} H100"],
       "acceptance.md": [f"{h200['devices']} H200 were measured at {ends(h200)} of it and {h100['devices']} H100 at {ends(h100)}"],
-      "NEWS": [f"of which {least_of(h200)} to {h100['least_median_greatest'][2]:.3f} were measured"]}
+      "NEWS": [f"of which {lowest:.3f} to {highest:.3f} were measured"]}
 for name, path in (("policy.c", "../himeno/accept/policy.c"), ("acceptance.md", "acceptance.md"), ("NEWS", "../NEWS")):
     found = " ".join(open(f"{sys.argv[1]}/{path}").read().split())
     for words in of[name]:
