@@ -11,7 +11,8 @@
 // writes. Its neighbours have published sweep s - 1, so they have read what that copy held, the
 // rows of sweep s - 2. A fence in one sweep of FENCED comes behind those stores and, after at most
 // FENCED sweeps, before the rows of sweep s + AHEAD - 1, which whoever reads or writes copy
-// s + AHEAD has seen.
+// s + AHEAD has seen. Readers have no fence: their relaxed loads pass the first cache, and nothing
+// is stored before the barrier behind them.
 #include <limits.h>
 
 #include "himeno/kernels/cuda/point.cuh"

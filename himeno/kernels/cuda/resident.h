@@ -35,8 +35,8 @@ struct cuda_resident {
 #define CUDA_RESIDENT_FIELDS (CUDA_RESIDENT_FENCED + 4)
 
 /** \brief Cuts the owned box of \a layout for the current device, and empties the shelves; \a pass
- * is p[0]'s. *fits is 0, and nothing else set, where the coefficients exceed the shared memory of
- * all multiprocessors together. */
+ * is p[0]'s, behind which one kernel at a time can have shelves. *fits is 0, and nothing else set,
+ * where the coefficients exceed the shared memory of all multiprocessors together. */
 cudaError_t cuda_resident_open(const struct cuda_pass *pass, const struct layout *layout,
                                struct cuda_resident *resident, int *fits);
 
