@@ -188,13 +188,12 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
   // The rows at the tile's rim go into the shelf of \a sweep, where the neighbours find them.
   __device__ void shelve(int sweep, bool empty) const
   {
-    const float nothing = __uint_as_float(NOTHING);
     float *shelf = args.shelves + shelf_of(args, sweep, args.pass.plane);
 #pragma unroll
     for (int n = 0; n < PLANES; n++) {
       bool rim = i + n == 0 || i + n == tile.rows[0] - 1 || j == 0 || j == tile.rows[1] - 1;
       if (!has(n) || !rim) continue;
-      float4 v = empty ? make_float4(nothing, nothing, nothing, nothing) : updated(n);
+      float4 v = empty ? nothing() : updated(n);
       shelf_write<LINKED>(shelf + tile.offset(args.pass, i + n, j) + 4 * quad, v);
       if (LINKED && !empty) send(sweep, n, v);
     }

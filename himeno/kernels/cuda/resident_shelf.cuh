@@ -102,6 +102,12 @@ static __device__ __forceinline__ int64_t shelf_of(const resident_args &args, in
   return (unsigned)(args.turn + sweep) % SHELVES * args.planes * plane;
 }
 
+static __device__ __forceinline__ float4 nothing()
+{
+  const float v = __uint_as_float(NOTHING);
+  return make_float4(v, v, v, v);
+}
+
 static __device__ __forceinline__ bool is_there(float4 v)
 {
   return __float_as_uint(v.x) != NOTHING && __float_as_uint(v.y) != NOTHING &&
@@ -166,10 +172,9 @@ template <bool LINKED> struct halo_quad {
     const int across = tile.rows[1] + 2, j = n < across ? n : n - across;
     const bool corner = n < 2 * across && (j == 0 || j == across - 1);
     if (!from || !(corner ? di && dj : di || dj)) return;
-    const float nothing = __uint_as_float(NOTHING);
-    shelf_write<true>((float *)from + shelf_of(args, sweep + AHEAD, args.pass.plane) -
-                          shelf_of(args, sweep, args.pass.plane),
-                      make_float4(nothing, nothing, nothing, nothing));
+    const int64_t plane = args.pass.plane;
+    shelf_write<true>((float *)from + shelf_of(args, sweep + AHEAD, plane) - shelf_of(args, sweep, plane),
+                      nothing());
   }
 };
 
