@@ -311,6 +311,7 @@ SH
   says 2 'slurm needs --per-host' run new --slurm jobs
   says 2 'options -k: --kernels gives that' run new --program "$himeno" --options "-b cpu -k stream"
   says 2 'options --time=3: --seconds gives that' run new --program "$himeno" --options "-b cpu --time=3"
+  says 2 'options --json: the study gives that' run new --program "$himeno" --options "-b cpu --json a.json"
   says 2 '\{where\}' run new --launcher 'go {where}' --program "$himeno"
   says 3 'none/himeno-gpu was not found' run new --program none/himeno-gpu
   says 2 'holds no study' status new
