@@ -23,29 +23,22 @@ def three(values):
     return [round(value, 3) for value in (min(values), statistics.median(values), max(values))]
 
 
-def theory_of(documents):
-    told = {(rank["device"], rank["theory"]["gbps"]) for document in documents for rank in document["ranks"] if rank.get("theory")}
-    theory = dict(told)
-    assert len(theory) == len(told), told
-    return theory
-
-
 def table(folder):
-    gflops, shares = {}, {}
-    documents = list(runs(folder))
-    theory = theory_of(documents)
-    for document in documents:
+    gflops, ceilings, theory = {}, {}, {}
+    for document in runs(folder):
         config, ranks = document["config"], document["ranks"]
         for rank in ranks:
             device, uuid = rank["device"], rank["uuid"]
-            shares.setdefault(device, {}).setdefault(uuid, []).append(document["result"]["ceiling_gbps"] / len(ranks) / theory[device])
+            ceilings.setdefault(device, {}).setdefault(uuid, []).append(document["result"]["ceiling_gbps"] / len(ranks))
+            if rank.get("theory"):
+                assert theory.setdefault(device, rank["theory"]["gbps"]) == rank["theory"]["gbps"], device
             if config["kernel"] == "stream" and (config["weak"] or len(ranks) == 1):
                 gflops.setdefault(device, {}).setdefault(uuid, []).append(rank["gflops"])
 
-    def of(values):
-        return {"devices": len(values), "least_median_greatest": three([statistics.median(one) for one in values.values()])}
+    def of(values, unit=1):
+        return {"devices": len(values), "least_median_greatest": three([statistics.median(one) / unit for one in values.values()])}
 
-    return {device: {"gflops": of(gflops[device]), "ceiling_of_theory": of(shares[device])} for device in sorted(shares)}
+    return {device: {"gflops": of(gflops[device]), "ceiling_of_theory": of(ceilings[device], theory[device])} for device in sorted(ceilings)}
 
 
 if __name__ == "__main__":
