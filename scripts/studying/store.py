@@ -83,7 +83,8 @@ def entry_of(line):
 
 @functools.cache
 def say_once(text):
-    print(f"scaling: {text}", file=sys.stderr)
+    if "PLOT_PYTHON" not in os.environ:  # else it was said before scripts/plot went on with another Python
+        print(f"scaling: {text}", file=sys.stderr)
 
 
 def log_read(folder):

@@ -237,10 +237,11 @@ study = json.load(open("broken/study.json"))
 gone = next(point["name"] for point in study["points"] if point["kind"] == "run" and point["ranks"] == 2)
 os.remove(f"broken/runs/{gone}.json")
 with open("broken/log.jsonl", "a") as file:
-    file.write(json.dumps({"point": gone, "exit": 4, "finished": False, "took": 1.0, "why": "the checksum is another"}) + "\n")
+    file.write(json.dumps({"point": gone, "exit": 4, "finished": False, "took": 1.0, "why": "the checksum is another"}) + "\n{torn")
 PY
   run "$top_srcdir/scripts/report" broken -o wrong.html
   with_plots
+  [ "$(grep -c 'lines are torn' <<<"$output")" -eq 1 ]
   grep -q '<b>right bits: no' wrong.html
   grep -q '<b>Bits</b><strong>1 wrong' wrong.html
   grep -q 'the checksum is another' wrong.html
