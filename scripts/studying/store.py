@@ -83,8 +83,7 @@ def entry_of(line):
 
 @functools.cache
 def say_once(text):
-    if "PLOT_PYTHON" not in os.environ:  # else it was said before scripts/plot went on with another Python
-        print(f"scaling: {text}", file=sys.stderr)
+    print(f"scaling: {text}", file=sys.stderr)
 
 
 def log_read(folder):
