@@ -310,19 +310,20 @@ simulates() {
 # halts PASSES SECONDS [-o]: stops a simulation, or with -o its launcher alone while it goes on to its end; it is waited for two seconds,
 # and all is over after SECONDS.
 halts() {
-  local pid halted before begin
+  local pid halted before='' begin
   export TMPDIR=$PWD/files
   mkdir -p files
   timeout -k 1 90 "$sim" --model "$model" -s L -n 512 --passes "$1" --timeout 2 >/dev/null 2>said 3>&- &
   pid=$!
   for _ in $(seq 600); do [ -e files/*/log ] && break; sleep 0.1; done
-  # Until no other is there: the launcher may have begun the simulation after it was looked for and before it stood.
-  for _ in $(seq 100); do
-    before=$halted
-    halted=$(pgrep $3 -f "$PWD/files") && kill -STOP $halted && [ "$halted" = "$before" ] && break
-    sleep 0.1
-  done
+  for _ in $(seq 100); do halted=$(pgrep $3 -f "$PWD/files") && break; sleep 0.1; done
   begin=$SECONDS
+  # Until no other is found: the launcher may have begun the simulation after it was looked for and before it stood.
+  while [ "$halted" != "$before" ]; do
+    kill -STOP $halted || true # what has ended meanwhile
+    before=$halted
+    halted=$(pgrep $3 -f "$PWD/files") || true
+  done
   code=0
   wait $pid || code=$?
   [ $code -eq 6 ] && [ $((SECONDS - begin)) -lt "$2" ] || { echo "exit code $code"; cat said; return 1; }
