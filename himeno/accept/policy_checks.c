@@ -107,7 +107,7 @@ static double way_slowest(const struct himeno_result *result, int rate, struct a
       check->rank = r;
       peer = path->peer;
     }
-  if (peer >= 0) snprintf(check->why, sizeof check->why, "to rank %d", peer);
+  if (peer >= 0) suspect_end(result, &check->rank, peer, check->why, sizeof check->why);
   return worst;
 }
 
@@ -129,7 +129,7 @@ static double way_ratio(const struct himeno_result *result, int rate, struct acc
     check->outcome = CHECK_INAPPLICABLE;
     snprintf(check->why, sizeof check->why, "needs %d pairs of ranks by one way", WAYS_ALIKE_MIN);
   } else {
-    snprintf(check->why, sizeof check->why, "to rank %d", worst.peer);
+    suspect_end(result, &check->rank, worst.peer, check->why, sizeof check->why);
   }
   return worst.times;
 }

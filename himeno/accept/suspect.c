@@ -209,6 +209,26 @@ const char *suspect_straggler(const struct himeno_result *result, const struct s
   return text;
 }
 
+/* ---- ways ---- */
+
+/* 2 all the time, 1 for a while. Exchange tells nothing of a device: of a bad link's two ends one
+ * alone may be found slow in it. */
+static int computes_slowly(const struct himeno_result *result, int rank)
+{
+  const int n = result->n_episodes < HIMENO_EPISODES_MAX ? result->n_episodes : HIMENO_EPISODES_MAX;
+  int once = 0;
+  for (int e = 0; e < n; e++)
+    once |= result->episodes[e].rank == rank && result->episodes[e].of == STRAGGLER_COMPUTE;
+  return is_straggler(result, rank, STRAGGLER_COMPUTE) ? 2 : once;
+}
+
+void suspect_end(const struct himeno_result *result, int *rank, int peer, char *text, size_t size)
+{
+  const int change = computes_slowly(result, peer) > computes_slowly(result, *rank);
+  snprintf(text, size, "to rank %d", change ? *rank : peer);
+  if (change) *rank = peer;
+}
+
 /* ---- episodes ---- */
 
 /* Rows of the rank's series that begin in the episode, or those that do not. */

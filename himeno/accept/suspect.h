@@ -30,6 +30,11 @@ double suspect_most_counted(const struct himeno_result *result, int *rank, char 
 const char *suspect_straggler(const struct himeno_result *result, const struct straggler *straggler,
                               char *text, size_t size);
 
+/** \brief Of a slow way's two ends, \a rank and \a peer, the one that is suspected: whose computing
+ * was slow all the time, or else for a while, where the other's was not so; \a rank where both are
+ * alike, as at a bad link's ends. \a text gets the other end: "to rank 3". */
+void suspect_end(const struct himeno_result *result, int *rank, int peer, char *text, size_t size);
+
 /** What a device told in an episode, and outside of it: medians, −1 where unknown. */
 struct suspect_meanwhile {
   double then[TELEMETRY_VALUES], usual[TELEMETRY_VALUES];

@@ -188,6 +188,86 @@ static void ways_are_held_against_limits_and_against_those_like_them(void **stat
   assert_int_equal(checked(&run, "{\"exchange_gbps_min\": 19.9}").outcome, CHECK_PASS);
 }
 
+/* Four ranks in a row, by what four H100 had while a second program slowed the third: its ways were
+ * slow to either side, one by latency and the other by rate. */
+static void row(struct himeno_rank rank[4])
+{
+  static const struct himeno_way ways[] = {{.seconds = 4.46e-6, .bytes_per_second = 276.4e9},
+                                           {.seconds = 64.14e-6, .bytes_per_second = 278.5e9},
+                                           {.seconds = 18.68e-6, .bytes_per_second = 69.2e9}};
+  for (int r = 0; r < 4; r++) {
+    snprintf(rank[r].row.host, sizeof rank[r].row.host, "n1");
+    for (int peer = r - 1; peer <= r + 1; peer += 2)
+      if (peer >= 0 && peer < 4)
+        rank[r].paths[rank[r].n_paths++] =
+            (struct himeno_path){.peer = peer, .used = "p2p", .way = ways[peer < r ? peer : r]};
+  }
+}
+
+static void assert_end(const struct himeno_result *run, const char *policy, int rank, int peer)
+{
+  const struct accept_check check = checked(run, policy);
+  char why[40];
+  snprintf(why, sizeof why, "to rank %d; rank %d on n1", peer, rank);
+  assert_int_equal(check.outcome, CHECK_FAIL);
+  assert_int_equal(check.rank, rank);
+  assert_int_equal(strncmp(check.why, why, strlen(why)), 0);
+}
+
+#define RANK(r) (1u << (r))
+
+static void stragglers_add(struct himeno_result *run, unsigned ranks, enum straggler_of of)
+{
+  for (int r = 0; r < run->n_ranks; r++)
+    if (ranks & RANK(r)) run->stragglers[run->n_stragglers++] = (struct straggler){.rank = r, .of = of};
+}
+
+static void episodes_add(struct himeno_result *run, unsigned ranks, enum straggler_of of)
+{
+  for (int r = 0; r < run->n_ranks; r++)
+    if (ranks & RANK(r)) run->episodes[run->n_episodes++] = (struct episode){.rank = r, .of = of};
+}
+
+/* The way of ranks 1 and 2 has the longest latency, that of 2 and 3 the lowest rate. */
+static void of_a_slow_way_the_end_is_named_whose_device_is_slow(void **state)
+{
+  static const struct {
+    unsigned compute, exchange, compute_once, exchange_once; /* who was slow */
+    int late, slow;                                          /* who is named */
+  } cases[] = {
+      {.late = 1, .slow = 2},
+      {.compute = RANK(0), .late = 1, .slow = 2},
+      {.compute = RANK(1), .late = 1, .slow = 2},
+      {.compute = RANK(2), .late = 2, .slow = 2},
+      {.compute = RANK(3), .late = 1, .slow = 3},
+      {.compute = RANK(1) | RANK(2), .late = 1, .slow = 2},
+      {.compute = RANK(2) | RANK(3), .late = 2, .slow = 2},
+      {.exchange = RANK(1) | RANK(2), .late = 1, .slow = 2},
+      {.exchange = RANK(2), .late = 1, .slow = 2},
+      {.exchange = RANK(3), .late = 1, .slow = 2},
+      {.exchange = RANK(1), .compute = RANK(2), .late = 2, .slow = 2},
+      {.compute_once = RANK(2), .late = 2, .slow = 2},
+      {.exchange_once = RANK(2) | RANK(3), .late = 1, .slow = 2},
+      {.compute_once = RANK(1) | RANK(3), .compute = RANK(2), .late = 2, .slow = 2},
+      {.compute_once = RANK(2), .compute = RANK(1) | RANK(3), .late = 1, .slow = 3},
+  };
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    const int late = cases[c].late, slow = cases[c].slow;
+    struct himeno_rank rank[4];
+    struct himeno_result run = whole_run(steady, 5, 4, rank);
+    row(rank);
+    stragglers_add(&run, cases[c].compute, STRAGGLER_COMPUTE);
+    stragglers_add(&run, cases[c].exchange, STRAGGLER_EXCHANGE);
+    episodes_add(&run, cases[c].compute_once, STRAGGLER_COMPUTE);
+    episodes_add(&run, cases[c].exchange_once, STRAGGLER_EXCHANGE);
+    assert_end(&run, "{\"exchange_us_ratio_max\": 3}", late, 1 + 2 - late);
+    assert_end(&run, "{\"exchange_us_max\": 64}", late, 1 + 2 - late);
+    assert_end(&run, "{\"exchange_gbps_ratio_min\": 0.5}", slow, 2 + 3 - slow);
+    assert_end(&run, "{\"exchange_gbps_min\": 70}", slow, 2 + 3 - slow);
+  }
+}
+
 /* What was sent, 100 bytes, and what the device counted of it. */
 static void how_bytes_went_is_told_by_what_was_counted(void **state)
 {
@@ -397,6 +477,7 @@ int main(void)
       cmocka_unit_test(a_noisy_run_is_not_slow),
       cmocka_unit_test(a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges),
       cmocka_unit_test(ways_are_held_against_limits_and_against_those_like_them),
+      cmocka_unit_test(of_a_slow_way_the_end_is_named_whose_device_is_slow),
       cmocka_unit_test(how_bytes_went_is_told_by_what_was_counted),
       cmocka_unit_test(ways_of_another_kind_are_no_measure),
       cmocka_unit_test(ranks_that_share_cores_share_a_device_where_that_is_a_cpu),
