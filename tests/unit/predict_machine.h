@@ -12,7 +12,7 @@
 #include "tests/unit/near.h"
 
 static const double PASS = 3e-6, POINT = 1.33e-11, SLAB = 4e-6, NEIGHBOUR = 1e-6, IDLE = 0.4 * 1.33e-11,
-                    REDUCE_LOG = 0.5e-6, LATENCY = 25e-6, BANDWIDTH = 12e9;
+                    REDUCE_LOG = 0.5e-6, LATENCY = 25e-6, BANDWIDTH = 12e9, SYNC = 8e-6;
 
 static uint64_t random_state;
 
@@ -53,7 +53,7 @@ static inline void machine_time(const struct machine *m, const struct geometry *
   double all = 2 * (g->ranks - 1); /* messages of the host */
   double bytes = ((1 - m->company) * neighbours + m->company * all / 2) * 4 * face;
   double exchange = neighbours > 0 ? LATENCY + messages + bytes / BANDWIDTH : 0;
-  double rest = REDUCE_LOG * log2(g->ranks);
+  double rest = REDUCE_LOG * log2(g->ranks) + (neighbours > 0 && !m->at_once ? SYNC : 0);
   run->seconds = (m->overlap ? fmax(interior, exchange) : interior + exchange) + rest;
   run->seconds *= 1 + m->noise * normal();
 }

@@ -49,11 +49,21 @@ static double latency_of(const struct study_way *way)
   return fmax(way->latency[way->known[STUDY_SAME_HOST] ? STUDY_SAME_HOST : STUDY_OTHER_HOST], 1e-9);
 }
 
+/* As comm-gpu has it, which a busy machine spoils: no more than the shortest run by that way. */
+static double latency_guess(const struct fitting *f, int way)
+{
+  double latency = latency_of(&f->model->paths.ways[way]);
+  for (int n = 0; n < f->n; n++)
+    if (f->samples[n].way == way)
+      latency = fmin(latency, f->samples[n].run->depth * f->samples[n].run->seconds);
+  return latency;
+}
+
 static void way_parameters(struct fitting *f, int way)
 {
   const struct study_way *path = &f->model->paths.ways[way];
   const struct workload *of = &workloads[f->model->program];
-  const double latency = latency_of(path);
+  const double latency = latency_guess(f, way);
   const int first = model_way_column(way, 0);
   f->model->seen[first + WAY_LATENCY] = f->model->seen[first + WAY_BANDWIDTH] = 1;
   if (model_at_once(path->name)) {
@@ -63,10 +73,19 @@ static void way_parameters(struct fitting *f, int way)
     if (f->model->seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, first + WAY_ROOT, 0.02 * latency, 1.5);
     return;
   }
-  parameter_add(f, OF_VALUE, first + WAY_LATENCY, 1, 0.7);
+  if (of->slabs_first) parameter_add(f, OF_VALUE, first + WAY_SYNC, 0.3 * latency, 1.5);
+  parameter_add(f, OF_VALUE, first + WAY_LATENCY, latency / latency_of(path), 0.7);
   parameter_add(f, OF_VALUE, first + WAY_NEIGHBOUR, 0.03 * latency, 2);
   parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1 - 2 * of->host_guess, 0.5);
   parameter_add(f, OF_VALUE, first + WAY_HOST, of->host_guess, of->host_width);
+}
+
+/* By ways that a host attends a pass sweeps slabs of T layers first, from 2 T − 1 layers on. */
+static void slabs_parameters(struct fitting *f, double point)
+{
+  for (int d = 0; d < 3; d++)
+    if (f->model->seen[TERM_SLAB_I + d])
+      parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * f->model->depth * point, 1);
 }
 
 /* The order is that in which they are put into the model: what a cached point gains and what an
@@ -92,7 +111,10 @@ static void parameters_make(struct fitting *f)
     parameter_add(f, OF_CACHE_POINTS, TERM_CACHE, sqrt(m->points_least * m->points_most), 1.5);
   }
   if (m->tile_points > 0) parameter_add(f, OF_SHARE, TERM_IDLE, 0.1, 2);
-  if (m->seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, TERM_SLAB_K, point, 2);
+  if (m->depth > 1)
+    slabs_parameters(f, point);
+  else if (m->seen[TERM_SLAB_K])
+    parameter_add(f, OF_VALUE, TERM_SLAB_K, point, 2);
   parameter_add(f, OF_VALUE, TERM_REDUCE_LOG, 0.02 * latency, 2);
   for (int w = 0; w < m->paths.n; w++) way_parameters(f, w);
 }
@@ -218,7 +240,7 @@ static status_t regime_try(struct fitting *f, double tile, int cached, double *a
 }
 
 /* The regime with the least loss, each parameter more at its price. */
-static status_t regime_choose(struct fitting *f, double *at)
+static status_t regime_choose(struct fitting *f, double price, double *at)
 {
   double best = INFINITY, loss, tile = 0;
   int cached = 0;
@@ -226,7 +248,7 @@ static status_t regime_choose(struct fitting *f, double *at)
     for (int c = 0; c < 2; c++) {
       const double points = step < 0 ? 0 : TILE_LEAST << step;
       RETURN_IF_FAILED(regime_try(f, points, c, at, &loss));
-      loss += LOSS_GAIN * ((step >= 0) + c);
+      loss += price * ((step >= 0) + c);
       if (loss < best) best = loss, tile = points, cached = c;
     }
   return regime_try(f, tile, cached, at, &loss);
@@ -324,7 +346,11 @@ static status_t fit_samples(struct fitting *f, const struct model *from, int rep
     const int regimes = workloads[f->model->program].regimes;
     RETURN_IF_FAILED(regime_try(f, 0, regimes, at, &loss));
     sigmas_set(f);
-    if (regimes) RETURN_IF_FAILED(regime_choose(f, at));
+    /* how far runs are off is that of the best, or what it explains would count little */
+    for (int price = 0; price < 2 && regimes; price++) {
+      RETURN_IF_FAILED(regime_choose(f, price * LOSS_GAIN, at));
+      sigmas_set(f);
+    }
   }
   for (int round = 0; round < ROUNDS; round++) {
     RETURN_IF_FAILED(minimise(f, at, &loss));

@@ -23,7 +23,7 @@ struct parameter {
   double guess, width; /**< of the logarithm; it weighs as one run that is off by its spread */
 };
 
-#define PARAMETERS_MAX (TERMS + 1 + 4 * STUDY_WAYS_MAX)
+#define PARAMETERS_MAX (TERMS + 1 + 5 * STUDY_WAYS_MAX)
 
 struct fitting {
   const struct study *study;

@@ -97,15 +97,18 @@ static double cached_points(const struct model *model, double points)
 }
 
 /* All points, or, as models of before have it, those that no neighbour needs. With T sweeps a pass
- * layers of the halo are swept again, from T − 1 of them down to none. */
+ * layers of the halo are swept again, from T − 1 of them down to none, and more points hide the
+ * steps of a block, each of which waits for the one before. */
 static double interior_time(const struct model *model, const struct geometry *g)
 {
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],
                again = layers / g->depth * (g->depth - 1) / 2,
                points = model->slabs_hidden ? g->points + again : g->inner;
-  double seconds = model->value[TERM_PASS] * g->launches + model->value[TERM_POINT] * points +
-                   model->value[TERM_IDLE] * idle_points(points, g->row, model->tile_points);
-  return seconds - model->value[TERM_CACHE] * cached_points(model, points);
+  const double pass = model->value[TERM_PASS] * g->launches,
+               work = model->value[TERM_POINT] * points +
+                      model->value[TERM_IDLE] * idle_points(points, g->row, model->tile_points) -
+                      model->value[TERM_CACHE] * cached_points(model, points);
+  return model->depth > 1 ? hypot(pass, work) : pass + work;
 }
 
 static double slabs_time(const struct model *model, const struct geometry *g)
@@ -124,13 +127,16 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
   const int mixed = route.way[STUDY_OTHER_HOST] != way;
   const char *apart = model->paths.ways[route.way[STUDY_OTHER_HOST]].name;
   const double *value = model->value + model_way_column(route.way[STUDY_OTHER_HOST], 0);
-  if (model->slabs_hidden)
+  /* several sweeps a pass go before an exchange that needs no host, as in himeno/solver */
+  const int whole = g->depth > 1 && model_within_hosts(apart);
+  if (whole) parts->overlap = 0;
+  if (model->depth > 1)
+    parts->boundary += whole ? 0 : slabs_time(model, g) / g->depth;
+  else if (model->slabs_hidden)
     parts->interior += slabs_time(model, g) / g->depth;
   else
     parts->boundary += slabs_time(model, g);
   paths_time(model, g, &route, parts);
-  /* several sweeps a pass go before an exchange that needs no host, as in himeno/solver */
-  if (g->depth > 1 && model_within_hosts(apart)) parts->overlap = 0;
   if (model_at_once(apart)) {
     if (g->slabs > 0 && g->depth == 1)
       parts->chain = g->rounds * (value[WAY_SLAB] + value[WAY_ROOT] * sqrt(g->slab_points[2]));
@@ -139,7 +145,7 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
     parts->latency +=
         value[WAY_NEIGHBOUR] * (mixed ? g->messages[STUDY_OTHER_HOST] : g->neighbours) / g->depth;
   }
-  parts->synchronisation = value[WAY_SYNC];
+  parts->synchronisation = value[WAY_SYNC] / g->depth;
   parts->reduction = model->value[TERM_REDUCE] + model->value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 

@@ -55,7 +55,9 @@ static void print_model(const struct model *m, FILE *out)
 {
   char name[96];
   fprintf(out, "\n  Fitted: seconds a %s = %s%s\n", workloads[m->program].work, workloads[m->program].formula,
-          m->slabs_hidden ? "" : " + boundary + synchronisation");
+          !m->slabs_hidden || m->depth > 1    ? " + boundary + synchronisation"
+          : workloads[m->program].slabs_first ? " + synchronisation"
+                                              : "");
   for (int c = 0; c < m->columns; c++)
     if (m->seen[c] && m->value[c] > 0)
       fprintf(out, "    %-28s %12.4g  +- %.2g\n", model_term_name(m, c, name), m->value[c], m->error[c]);

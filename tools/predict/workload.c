@@ -160,6 +160,7 @@ const struct workload workloads[STUDY_PROGRAMS] = {
                       .host_guess = 0.165,
                       .host_width = 1.2,
                       .regimes = 1,
+                      .slabs_first = 1,
                       .size_parse = grid_size_parse,
                       .cut = sweeps_cut,
                       .geometry = sweeps_geometry},
