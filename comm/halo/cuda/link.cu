@@ -10,6 +10,9 @@ extern "C" {
 
 static const unsigned THREADS = 256, EACH = 4; // quads that a thread has in flight
 static const unsigned BLOCKS = 264;            // of a message, at most
+// Messages of few quads have one for each thread. Each block has a fence and a part of a flag of its
+// own to send, so they are as large as blocks can be.
+static const unsigned FEW_THREADS = 1024, FEW = BLOCKS * THREADS;
 static const unsigned WARP = 32, QUAD = 4;
 
 // First block of each message, and one behind the last. An empty one has a block too, for its flag.
@@ -107,10 +110,9 @@ static __device__ __forceinline__ void settle(place &at)
 }
 
 // Stores the faces and sets the flags; with AWAIT it also ends only once the own flags are set.
-// While there are few quads each goes to a thread of its own, so that all travel at once, and its
-// place is known before the wait.
-template <bool AWAIT>
-static __global__ void __launch_bounds__(THREADS)
+// Where they are few, all quads travel at once, and their places are known before the wait.
+template <bool AWAIT, bool ARE_FEW>
+static __global__ void __launch_bounds__(ARE_FEW ? FEW_THREADS : THREADS)
     push_faces(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
                const float *field, int which, uint64_t step)
 {
@@ -120,18 +122,19 @@ static __global__ void __launch_bounds__(THREADS)
   unsigned block = blockIdx.x - share.first[m], blocks = share.first[m + 1] - share.first[m];
   const face f = face_of(link, to, field, which);
   unsigned total = link.n > 0 ? (to.hi[0] - to.lo[0]) * f.rows * f.quads : 0;
-  unsigned own = block * THREADS + threadIdx.x;
-  place at = total > 0 ? place_of(f, own) : place{};
+  unsigned own = block * FEW_THREADS + threadIdx.x;
+  place at;
+  if (ARE_FEW) at = total > 0 ? place_of(f, own) : place{};
   next_may_start();
-  settle(at);
+  if (ARE_FEW) settle(at);
   wait_for_previous();
   uint64_t start = link_nanoseconds();
-  bool mine = blockIdx.x == 0, few = total <= blocks * THREADS;
-  float4 value = {};
-  if (few && own < total) value = quad_load(f, at);
+  bool mine = blockIdx.x == 0;
+  float4 value[1] = {};
+  if (ARE_FEW && own < total) value[0] = quad_load(f, at);
   bool broken = link_broken(link);
-  if (few && own < total && !broken) quad_store(f, at, value);
-  if (!few && !broken) quads_push(f, total, block, blocks);
+  if (ARE_FEW && own < total && !broken) quad_store(f, at, value[0]);
+  if (!ARE_FEW && !broken) quads_push(f, total, block, blocks);
   if (link.adds && link.n > 0)
     link_part_sent(to.flag, block, blocks, threadIdx.x, broken);
   else
@@ -179,11 +182,18 @@ static unsigned quads_most(const halo_link_message &m)
   return rows * ((unsigned)(m.hi[2] - m.lo[2]) / QUAD + 2);
 }
 
-static shares shares_plan(const struct halo_link *link)
+static bool are_few(const struct halo_link *link)
+{
+  for (int m = 0; m < link->n; m++)
+    if (quads_most(link->message[m]) > FEW) return false;
+  return true;
+}
+
+static shares shares_plan(const struct halo_link *link, unsigned threads)
 {
   shares share = {};
   for (int m = 0; m < link->n; m++) {
-    unsigned quads = quads_most(link->message[m]), blocks = quads > 0 ? (quads + THREADS - 1) / THREADS : 1;
+    unsigned quads = quads_most(link->message[m]), blocks = quads > 0 ? (quads + threads - 1) / threads : 1;
     share.first[m + 1] = share.first[m] + (blocks < BLOCKS ? blocks : BLOCKS);
   }
   if (link->n == 0) share.first[1] = 1;
@@ -200,19 +210,28 @@ static bool overlaps(const void *kernel)
   return code >= 90;
 }
 
+static const void *kernel_of(bool await, bool few)
+{
+  if (await) return few ? (const void *)push_faces<true, true> : (const void *)push_faces<true, false>;
+  return few ? (const void *)push_faces<false, true> : (const void *)push_faces<false, false>;
+}
+
 // On Hopper and later the launch may overlap the end of the kernel before it.
-static status_t faces_launch(const void *kernel, struct gpu_queue *queue, const struct halo_link *link,
+static status_t faces_launch(bool await, struct gpu_queue *queue, const struct halo_link *link,
                              struct gpu_mem field, int which, uint64_t step)
 {
   cuda_queue *q = (cuda_queue *)queue;
-  shares share = shares_plan(link);
+  const bool few = are_few(link);
+  const unsigned threads = few ? FEW_THREADS : THREADS;
+  const void *kernel = kernel_of(await, few);
+  shares share = shares_plan(link, threads);
   const float *from = (const float *)field.handle;
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(share.first[link->n ? link->n : 1]);
-  config.blockDim = dim3(THREADS);
+  config.blockDim = dim3(threads);
   config.stream = q->stream;
   config.attrs = &attribute;
   void *arguments[] = {(void *)link, &share, &from, &which, &step};
@@ -226,13 +245,13 @@ static status_t faces_launch(const void *kernel, struct gpu_queue *queue, const 
 static status_t push(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field, int which,
                      uint64_t step)
 {
-  return faces_launch((const void *)push_faces<false>, queue, link, field, which, step);
+  return faces_launch(false, queue, link, field, which, step);
 }
 
 static status_t exchange(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field,
                          int which, uint64_t step)
 {
-  return faces_launch((const void *)push_faces<true>, queue, link, field, which, step);
+  return faces_launch(true, queue, link, field, which, step);
 }
 
 static status_t raise(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
