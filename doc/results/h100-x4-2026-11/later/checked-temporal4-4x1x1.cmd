@@ -1,0 +1,1 @@
+himeno-predict --check sealed/temporal4-4x1x1.json --against runs.jsonl

@@ -1,0 +1,1 @@
+awk -f ../checked.awk checked-*-*.txt
