@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What doc/results holds of device types, as doc/devices.json must have it: of each device the median over its runs of himeno-gpu on CUDA at L and
-XL, none of which shared a device; of a type the number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream where each device
-had a whole L or XL; the ceiling's share of theory is of all, by what devices of the type tell in documents that have it."""
+"""What doc/results holds of device types, as doc/devices.json must have it: of each device the median over its runs of himeno-gpu on CUDA where
+each had a whole L or XL for itself; of a type the number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream; the ceiling's
+share of theory is of all kernels, by what devices of the type tell in documents that have it."""
 import glob, json, statistics, sys
 
 OTHERS_ON_IT = "accept-slow"  # another program ran on one of its devices
@@ -29,10 +29,12 @@ def table(folder):
         config, ranks = document["config"], document["ranks"]
         for rank in ranks:
             device, uuid = rank["device"], rank["uuid"]
+            if not config["weak"] and len(ranks) > 1:
+                continue
             ceilings.setdefault(device, {}).setdefault(uuid, []).append(document["result"]["ceiling_gbps"] / len(ranks))
             if rank.get("theory"):
                 assert theory.setdefault(device, rank["theory"]["gbps"]) == rank["theory"]["gbps"], device
-            if config["kernel"] == "stream" and (config["weak"] or len(ranks) == 1):
+            if config["kernel"] == "stream":
                 gflops.setdefault(device, {}).setdefault(uuid, []).append(rank["gflops"])
 
     def of(values, unit=1):

@@ -10,8 +10,8 @@ extern "C" {
 
 static const unsigned THREADS = 256, EACH = 4; // quads that a thread has in flight
 static const unsigned BLOCKS = 264;            // of a message, at most
-// Messages of few quads have one for each thread. Each block has a fence and a part of a flag of its
-// own to send, so they are as large as blocks can be.
+// Messages of few quads have one for each thread. Each block has a fence and a part of a flag of
+// its own to send, so they are as large as blocks can be.
 static const unsigned FEW_THREADS = 1024, FEW = BLOCKS * THREADS;
 static const unsigned WARP = 32, QUAD = 4;
 
