@@ -17,6 +17,7 @@ static void known_parameters_are_found_again(void **state)
   assert_near(model->value[TERM_POINT], POINT, 0.01);
   assert_near(model->value[TERMS + WAY_LATENCY] * 1.1, 1, 0.08);
   assert_near((model->value[TERMS + WAY_BANDWIDTH] + 2 * model->value[TERMS + WAY_HOST]) / 0.92, 1, 0.1);
+  assert_near(model->value[TERMS + WAY_SYNC], SYNC, 0.3);
   assert_true(model->cache_points == 0);
   assert_true(model->spread > 0.004 && model->spread < 0.02);
   free(model);

@@ -132,6 +132,41 @@ static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
   free(model);
 }
 
+/* A pass of four sweeps: its steps hide behind its points, and by ways that a host attends slabs of
+ * four layers go first, with a wait at the end. */
+static void slabs_of_several_sweeps_go_first_by_staged(void **state)
+{
+  struct geometry g;
+  struct model_time time;
+  const struct study_way like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}};
+  struct study_paths paths = {2, {like, like}};
+  (void)state;
+  snprintf(paths.ways[0].name, sizeof paths.ways[0].name, "p2p");
+  snprintf(paths.ways[1].name, sizeof paths.ways[1].name, "staged");
+  struct model *model = model_of(&paths);
+  model->depth = 4;
+  model->slabs_hidden = 1;
+  assert_int_equal(geometry_make(row, in_a_row, 4, 1, 6, &g), STATUS_OK);
+  const double again = g.slab_points[0] / 4 * 1.5;
+  model->value[TERM_PASS] = 3e-3;
+  model->value[TERM_POINT] = 4e-3 / (g.points + again);
+  model->value[TERM_SLAB_I] = 8e-3 / g.slab_points[0];
+  model->value[model_way_column(1, WAY_SYNC)] = 4e-6;
+  assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
+  assert_near(time.interior, 5e-3, 1e-9);
+  assert_near(time.boundary, 2e-3, 1e-9);
+  assert_near(time.synchronisation, 1e-6, 1e-9);
+  assert_near(time.seconds, 7e-3 + 1e-6, 1e-9);
+  assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
+  assert_true(time.boundary == 0 && time.synchronisation == 0);
+  model->depth = 1; /* points of slabs are the interior's then, and nothing hides a launch */
+  assert_int_equal(geometry_make(row, in_a_row, 1, 1, 6, &g), STATUS_OK);
+  assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
+  assert_near(time.interior, 3e-3 + 4e-3 * g.points / (g.points + again) + 2e-3, 1e-9);
+  assert_near(time.synchronisation, 4e-6, 1e-9);
+  free(model);
+}
+
 /* A rank's own bytes are few and its host's many: what it sends to others is longer, though it has
  * less of the bandwidth's factor. */
 static void the_slower_path_is_told_by_what_its_bytes_cost(void **state)
@@ -195,6 +230,7 @@ int main(void)
       cmocka_unit_test(the_slowest_rank_decides_and_ways_carry_bytes_at_once),
       cmocka_unit_test(pairs_apart_go_by_staged_and_what_no_one_measured_is_refused),
       cmocka_unit_test(several_sweeps_a_pass_hide_no_exchange_by_p2p),
+      cmocka_unit_test(slabs_of_several_sweeps_go_first_by_staged),
       cmocka_unit_test(the_slower_path_is_told_by_what_its_bytes_cost),
       cmocka_unit_test(the_quantiles_of_student_are_those_of_the_tables),
       cmocka_unit_test(the_worst_error_is_the_largest_whatever_its_sign),

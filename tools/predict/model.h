@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The performance model: seconds a sweep = max(interior, exchange) + reduction.
+ * \brief The performance model: seconds a sweep = max(interior, exchange) + synchronisation +
+ * reduction.
  *
  *     interior        = a + t·V − g·V·exp(−V/C) + u·idle + β_k·(points of slabs across k)
  *                       V points; each takes the place of one of the cache's C at random, so that
@@ -14,14 +15,18 @@
  *                       at once, so that a further one costs ν. With p2p, where no host takes
  *                       part, one launch computes all slabs, beside the interior, and sends them:
  *                       s + r·√(points of slabs across k) + latency + B / bandwidth
+ *     synchronisation = σ where a host attends the exchange: slabs go first, by a launch of their
+ *                       own, and the host answers behind the sweep
  *     reduction       = κ·log2(ranks)
  *
  * Without overlap interior and exchange add, as with several sweeps a pass where no host takes part
- * in the exchange. A product of gemm-gpu has multiply-adds for points and a launch for each pair
- * of slices of a panel, each a; its exchange is all panels' steps, a latency each (by p2p s
- * too). It goes on beside the panels before. The first has none: there what a step brings has
- * only what came before to hide behind, own slices at first. Nothing of it is cache, tiles or
- * slabs.
+ * in the exchange. With T sweeps a pass interior = √(a² + (t·V − …)²), since points hide the steps
+ * of a block, and by other ways slabs of T layers are a boundary before it, β_d a point of each
+ * dimension, with σ and both latencies a T-th a sweep. A product of gemm-gpu has multiply-adds for
+ * points and a launch for each pair of slices of a panel, each a; its exchange is all panels'
+ * steps, a latency each (by p2p s too). It goes on beside the panels before. The first has none:
+ * there what a step brings has only what came before to hide behind, own slices at first. Nothing
+ * of it is cache, tiles or slabs.
  *
  * Models of before held slabs for work of their own, before the exchange: those have boundary =
  * slabs·s + points·β_d, synchronisation σ and reduction ρ. */
