@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Of himeno-sim's documents of eight ranks, $runs the study that has the same runs as measured: how far each simulated
+# Of himeno-sim's documents, $runs the study that has the same runs as measured, by names with $of: how far each simulated
 # sweep is from the measured one; half of the runs and 9 of 10 are within, and the worst.
 def middle: sort | if length % 2 == 1 then .[(length - 1) / 2] else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 def digits: . * 1e6 | round / 1e6;
-($runs | map(select(.name | contains("-8-stream-"))
+($runs | map(select(.name | contains($of))
    | {key: (.name | split("-") | [.[0], .[1], .[4], .[5]] | join(" ")),
       value: ((.document.result.samples | middle) / .document.config.block)}) | from_entries) as $measured
 | [.[].runs[] | .config as $c
