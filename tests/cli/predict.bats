@@ -275,6 +275,13 @@ END
   done
 }
 
+@test "a model of several sweeps a pass that was read from a document of before adds as it did" {
+  # steps_hidden is missing there: a launch and the points of M, 4.03e6 at 5.6 ps, one after the other
+  "$predict" --model "$top_srcdir/doc/results/two-sealed-2026-11/h100-temporal4.json" -s M -n 1 --scaling strong --json old.json >/dev/null
+  [ "$(json old.json 'round(d["predictions"][0]["seconds"] * 1e6, 2), d["model"]["steps_hidden"]')" = "25.35 False" ]
+  follows_schema old.json
+}
+
 @test "two GPUs from one, measured later: the log's table is what the seals say, and what errs is told" {
   local sealed=$top_srcdir/doc/results/two-sealed-2026-11 kernel
   grep '"name": "seal-' "$top_srcdir/doc/results/h100-x2-2026-11-later/runs.jsonl" >later.jsonl

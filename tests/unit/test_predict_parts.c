@@ -145,7 +145,7 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
   snprintf(paths.ways[1].name, sizeof paths.ways[1].name, "staged");
   struct model *model = model_of(&paths);
   model->depth = 4;
-  model->slabs_hidden = 1;
+  model->slabs_hidden = model->steps_hidden = 1;
   assert_int_equal(geometry_make(row, in_a_row, 4, 1, 6, &g), STATUS_OK);
   const double again = g.slab_points[0] / 4 * 1.5;
   model->value[TERM_PASS] = 3e-3;
@@ -159,6 +159,10 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
   assert_near(time.seconds, 7e-3 + 1e-6, 1e-9);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
   assert_true(time.boundary == 0 && time.synchronisation == 0);
+  model->steps_hidden = 0; /* as models of before had it */
+  assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
+  assert_true(time.boundary == 0);
+  assert_near(time.interior, 3e-3 + 4e-3 + 2e-3, 1e-9);
   model->depth = 1; /* points of slabs are the interior's then, and nothing hides a launch */
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 6, &g), STATUS_OK);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);

@@ -22,8 +22,8 @@
 #define SPREAD_MOST  0.5
 /* Rounds of fitting and looking how far runs are off. */
 #define ROUNDS 3
-/* A cache, or tiles, must lower the loss by so much to be believed: chance does it once in a
- * thousand times for two parameters. */
+/* A cache, or tiles, must lower the loss by so much to be believed: chance does it to one of a
+ * hundred studies of a dozen runs or two. */
 #define LOSS_GAIN 7.0
 /* Candidates for the points of a tile: doubled from here. */
 #define TILE_LEAST    64
@@ -83,7 +83,9 @@ static void way_parameters(struct fitting *f, int way)
 /* By ways that a host attends a pass sweeps slabs of T layers first, from 2 T − 1 layers on. */
 static void slabs_parameters(struct fitting *f, double point)
 {
-  for (int d = 0; d < 3; d++)
+  int attended = 0;
+  for (int w = 0; w < f->model->paths.n; w++) attended |= !model_within_hosts(f->model->paths.ways[w].name);
+  for (int d = 0; d < 3 && attended; d++)
     if (f->model->seen[TERM_SLAB_I + d])
       parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * f->model->depth * point, 1);
 }
@@ -101,7 +103,7 @@ static void parameters_make(struct fitting *f)
     if (s->geometry.points > most) most = s->geometry.points, point = s->run->seconds / most;
   }
   for (int w = 0; w < m->paths.n; w++)
-    if (w == 0 || latency_of(&m->paths.ways[w]) < latency) latency = latency_of(&m->paths.ways[w]);
+    if (w == 0 || latency_guess(f, w) < latency) latency = latency_guess(f, w);
   memset(m->value, 0, sizeof m->value);
   f->parameters = 0;
   parameter_add(f, OF_VALUE, TERM_PASS, 0.5 * shortest, 2);
@@ -200,6 +202,13 @@ static void sigmas_set(struct fitting *f)
     double sigma = STATS_MAD_SIGMAS * errors_quantile(f, g, 0.5, &n);
     f->sigma[g] = n > 0 ? fmin(fmax(sigma, SPREAD_LEAST), SPREAD_MOST) : SPREAD_GUESS;
   }
+}
+
+/* Of a fit with as many parameters as it may have runs are off by less than they are. */
+static void sigmas_widen(struct fitting *f)
+{
+  const double times = sqrt(f->n / fmax(f->n - f->parameters, 1));
+  for (int g = 0; g <= STUDY_WAYS_MAX; g++) f->sigma[g] = fmin(times * f->sigma[g], SPREAD_MOST);
 }
 
 static void guesses_take(const struct fitting *f, double *at)
@@ -346,10 +355,11 @@ static status_t fit_samples(struct fitting *f, const struct model *from, int rep
     const int regimes = workloads[f->model->program].regimes;
     RETURN_IF_FAILED(regime_try(f, 0, regimes, at, &loss));
     sigmas_set(f);
-    /* how far runs are off is that of the best, or what it explains would count little */
-    for (int price = 0; price < 2 && regimes; price++) {
-      RETURN_IF_FAILED(regime_choose(f, price * LOSS_GAIN, at));
+    if (regimes) { /* runs are off by that of the best, or what it explains would count little */
+      RETURN_IF_FAILED(regime_choose(f, 0, at));
       sigmas_set(f);
+      sigmas_widen(f);
+      RETURN_IF_FAILED(regime_choose(f, LOSS_GAIN, at));
     }
   }
   for (int round = 0; round < ROUNDS; round++) {

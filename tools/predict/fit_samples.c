@@ -90,6 +90,7 @@ void fit_range_note(const struct fitting *f, struct model *model)
   model->per_host = host_ranks(f->study);
   model->depth = f->samples[0].run->depth;
   model->overlap = model->slabs_hidden = 1;
+  model->steps_hidden = model->depth > 1;
   for (int n = 0; n < f->n; n++) {
     const struct study_run *run = f->samples[n].run;
     const struct geometry *g = &f->samples[n].geometry;

@@ -108,7 +108,7 @@ static double interior_time(const struct model *model, const struct geometry *g)
                work = model->value[TERM_POINT] * points +
                       model->value[TERM_IDLE] * idle_points(points, g->row, model->tile_points) -
                       model->value[TERM_CACHE] * cached_points(model, points);
-  return model->depth > 1 ? hypot(pass, work) : pass + work;
+  return model->steps_hidden && work > 0 ? hypot(pass, work) : pass + work;
 }
 
 static double slabs_time(const struct model *model, const struct geometry *g)
@@ -127,16 +127,15 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
   const int mixed = route.way[STUDY_OTHER_HOST] != way;
   const char *apart = model->paths.ways[route.way[STUDY_OTHER_HOST]].name;
   const double *value = model->value + model_way_column(route.way[STUDY_OTHER_HOST], 0);
-  /* several sweeps a pass go before an exchange that needs no host, as in himeno/solver */
-  const int whole = g->depth > 1 && model_within_hosts(apart);
-  if (whole) parts->overlap = 0;
-  if (model->depth > 1)
-    parts->boundary += whole ? 0 : slabs_time(model, g) / g->depth;
+  if (model->steps_hidden)
+    parts->boundary += model_within_hosts(apart) ? 0 : slabs_time(model, g) / model->depth;
   else if (model->slabs_hidden)
     parts->interior += slabs_time(model, g) / g->depth;
   else
     parts->boundary += slabs_time(model, g);
   paths_time(model, g, &route, parts);
+  /* several sweeps a pass go before an exchange that needs no host, as in himeno/solver */
+  if (g->depth > 1 && model_within_hosts(apart)) parts->overlap = 0;
   if (model_at_once(apart)) {
     if (g->slabs > 0 && g->depth == 1)
       parts->chain = g->rounds * (value[WAY_SLAB] + value[WAY_ROOT] * sqrt(g->slab_points[2]));
@@ -145,7 +144,7 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
     parts->latency +=
         value[WAY_NEIGHBOUR] * (mixed ? g->messages[STUDY_OTHER_HOST] : g->neighbours) / g->depth;
   }
-  parts->synchronisation = value[WAY_SYNC] / g->depth;
+  parts->synchronisation = value[WAY_SYNC] / (model->slabs_hidden ? g->depth : 1);
   parts->reduction = model->value[TERM_REDUCE] + model->value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 

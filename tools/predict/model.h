@@ -104,6 +104,7 @@ struct model {
   double cache_points;             /**< C; 0: no cache regime */
   double tile_points;              /**< W; 0: no point of a row is idle */
   int slabs_hidden;                /**< 0: a model of before, whose slabs go first */
+  int steps_hidden;                /**< with several sweeps a pass: the root, and slabs first */
   double error[MODEL_COLUMNS_MAX]; /**< standard errors */
   int seen[MODEL_COLUMNS_MAX];     /**< runs told something of it */
   /* what the interval needs; without an interval freedom is 0 */

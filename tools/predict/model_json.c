@@ -122,6 +122,7 @@ json_t *model_json(const struct model *model)
   object_whole(o, "T", model->depth);
   object_flag(o, "overlap", model->overlap);
   object_flag(o, "slabs_hidden", model->slabs_hidden);
+  object_flag(o, "steps_hidden", model->steps_hidden);
   object_set(o, "sizes", names_json(&model->sizes));
   object_set(o, "cuts", names_json(&model->cuts));
   object_set(o, "points",
@@ -404,6 +405,7 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   const json_t *json = json_object_get(document, "model");
   memset(model, 0, sizeof *model);
   model->slabs_hidden = json_object_get(json, "slabs_hidden") && flag(&reader, "", json, "slabs_hidden");
+  model->steps_hidden = json_object_get(json, "steps_hidden") && flag(&reader, "", json, "steps_hidden");
   program_read(&reader, json, model);
   paths_read(&reader, json_object_get(json, "paths"), model);
   model->columns = TERMS + WAY_TERMS * model->paths.n;

@@ -51,13 +51,21 @@ static void print_what(const struct predict *p, FILE *out)
             p->config.scale.compute, p->config.scale.exchange);
 }
 
+/* Whether it has a time that no sweep hides of some way. */
+static int attended(const struct model *m)
+{
+  for (int w = 0; w < m->paths.n; w++)
+    if (m->value[model_way_column(w, WAY_SYNC)] > 0) return 1;
+  return 0;
+}
+
 static void print_model(const struct model *m, FILE *out)
 {
   char name[96];
   fprintf(out, "\n  Fitted: seconds a %s = %s%s\n", workloads[m->program].work, workloads[m->program].formula,
-          !m->slabs_hidden || m->depth > 1    ? " + boundary + synchronisation"
-          : workloads[m->program].slabs_first ? " + synchronisation"
-                                              : "");
+          !m->slabs_hidden || (m->steps_hidden && attended(m)) ? " + boundary + synchronisation"
+          : attended(m)                                        ? " + synchronisation"
+                                                               : "");
   for (int c = 0; c < m->columns; c++)
     if (m->seen[c] && m->value[c] > 0)
       fprintf(out, "    %-28s %12.4g  +- %.2g\n", model_term_name(m, c, name), m->value[c], m->error[c]);

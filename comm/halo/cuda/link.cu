@@ -109,34 +109,34 @@ static __device__ __forceinline__ void settle(place &at)
   __builtin_assume(__isGlobal(at.in) && __isGlobal(at.out));
 }
 
-// Stores the faces and sets the flags; with AWAIT it also ends only once the own flags are set.
-// Where they are few, all quads travel at once, and their places are known before the wait.
-template <bool AWAIT, bool ARE_FEW>
-static __global__ void __launch_bounds__(ARE_FEW ? FEW_THREADS : THREADS)
-    push_faces(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
-               const float *field, int which, uint64_t step)
+// What a block does of an exchange.
+struct work {
+  const halo_link_message *to;
+  unsigned block, blocks, total; // of the message, and its quads
+  face f;
+};
+
+static __device__ __forceinline__ work work_of(const halo_link &link, const shares &share, const float *field,
+                                               int which)
 {
   int m = 0;
   while (m < link.n - 1 && blockIdx.x >= share.first[m + 1]) m++;
-  const halo_link_message &to = link.message[m];
-  unsigned block = blockIdx.x - share.first[m], blocks = share.first[m + 1] - share.first[m];
-  const face f = face_of(link, to, field, which);
-  unsigned total = link.n > 0 ? (to.hi[0] - to.lo[0]) * f.rows * f.quads : 0;
-  unsigned own = block * FEW_THREADS + threadIdx.x;
-  place at;
-  if (ARE_FEW) at = total > 0 ? place_of(f, own) : place{};
-  next_may_start();
-  if (ARE_FEW) settle(at);
-  wait_for_previous();
-  uint64_t start = link_nanoseconds();
+  work w;
+  w.to = &link.message[m];
+  w.block = blockIdx.x - share.first[m], w.blocks = share.first[m + 1] - share.first[m];
+  w.f = face_of(link, *w.to, field, which);
+  w.total = link.n > 0 ? (w.to->hi[0] - w.to->lo[0]) * w.f.rows * w.f.quads : 0;
+  return w;
+}
+
+// Sets the flags; with AWAIT it also ends only once the own flags are set.
+template <bool AWAIT>
+static __device__ __forceinline__ void work_end(const halo_link &link, const work &w, uint64_t step,
+                                                uint64_t start, bool broken)
+{
   bool mine = blockIdx.x == 0;
-  float4 value[1] = {};
-  if (ARE_FEW && own < total) value[0] = quad_load(f, at);
-  bool broken = link_broken(link);
-  if (ARE_FEW && own < total && !broken) quad_store(f, at, value[0]);
-  if (!ARE_FEW && !broken) quads_push(f, total, block, blocks);
   if (link.adds && link.n > 0)
-    link_part_sent(to.flag, block, blocks, threadIdx.x, broken);
+    link_part_sent(w.to->flag, w.block, w.blocks, threadIdx.x, broken);
   else
     mine = link_sent(link, link.state->base + step, gridDim.x, threadIdx.x);
   if (!mine || threadIdx.x >= WARP) return;
@@ -145,6 +145,50 @@ static __global__ void __launch_bounds__(ARE_FEW ? FEW_THREADS : THREADS)
   if (threadIdx.x > 0) return;
   link.state->push_ns += sent - start;
   if (AWAIT) link.state->wait_ns += link_nanoseconds() - sent;
+}
+
+// Stores the faces. While there are few quads each goes to a thread of its own, so that all travel
+// at once, and its place is known before the wait.
+template <bool AWAIT>
+static __global__ void __launch_bounds__(THREADS)
+    push_faces(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
+               const float *field, int which, uint64_t step)
+{
+  const work w = work_of(link, share, field, which);
+  unsigned own = w.block * THREADS + threadIdx.x;
+  place at = w.total > 0 ? place_of(w.f, own) : place{};
+  next_may_start();
+  settle(at);
+  wait_for_previous();
+  uint64_t start = link_nanoseconds();
+  bool few = w.total <= w.blocks * THREADS;
+  float4 value = {};
+  if (few && own < w.total) value = quad_load(w.f, at);
+  bool broken = link_broken(link);
+  if (few && own < w.total && !broken) quad_store(w.f, at, value);
+  if (!few && !broken) quads_push(w.f, w.total, w.block, w.blocks);
+  work_end<AWAIT>(link, w, step, start, broken);
+}
+
+// The same where all messages have few.
+template <bool AWAIT>
+static __global__ void __launch_bounds__(FEW_THREADS)
+    push_few(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
+             const float *field, int which, uint64_t step)
+{
+  const work w = work_of(link, share, field, which);
+  unsigned own = w.block * FEW_THREADS + threadIdx.x;
+  place at;
+  at = w.total > 0 ? place_of(w.f, own) : place{};
+  next_may_start();
+  settle(at);
+  wait_for_previous();
+  uint64_t start = link_nanoseconds();
+  float4 value[1] = {};
+  if (own < w.total) value[0] = quad_load(w.f, at);
+  bool broken = link_broken(link);
+  if (own < w.total && !broken) quad_store(w.f, at, value[0]);
+  work_end<AWAIT>(link, w, step, start, broken);
 }
 
 static __global__ void raise_flags(const CUDA_GRID_CONSTANT halo_link link, uint64_t step)
@@ -212,8 +256,8 @@ static bool overlaps(const void *kernel)
 
 static const void *kernel_of(bool await, bool few)
 {
-  if (await) return few ? (const void *)push_faces<true, true> : (const void *)push_faces<true, false>;
-  return few ? (const void *)push_faces<false, true> : (const void *)push_faces<false, false>;
+  if (few) return await ? (const void *)push_few<true> : (const void *)push_few<false>;
+  return await ? (const void *)push_faces<true> : (const void *)push_faces<false>;
 }
 
 // On Hopper and later the launch may overlap the end of the kernel before it.
