@@ -103,7 +103,7 @@ static void parameters_make(struct fitting *f)
     if (s->geometry.points > most) most = s->geometry.points, point = s->run->seconds / most;
   }
   for (int w = 0; w < m->paths.n; w++)
-    if (w == 0 || latency_guess(f, w) < latency) latency = latency_guess(f, w);
+    latency = w == 0 ? latency_guess(f, w) : fmin(latency, latency_guess(f, w));
   memset(m->value, 0, sizeof m->value);
   f->parameters = 0;
   parameter_add(f, OF_VALUE, TERM_PASS, 0.5 * shortest, 2);

@@ -51,21 +51,27 @@ static void print_what(const struct predict *p, FILE *out)
             p->config.scale.compute, p->config.scale.exchange);
 }
 
-/* Whether it has a time that no sweep hides of some way. */
-static int attended(const struct model *m)
+/* Slabs of their own, and what no sweep hides of an exchange: models of before have both. */
+static int has_boundary(const struct model *m)
 {
-  for (int w = 0; w < m->paths.n; w++)
-    if (m->value[model_way_column(w, WAY_SYNC)] > 0) return 1;
-  return 0;
+  int slabs = !m->slabs_hidden;
+  for (int d = 0; d < 3; d++) slabs |= m->steps_hidden && m->value[TERM_SLAB_I + d] > 0;
+  return slabs;
+}
+
+static int has_synchronisation(const struct model *m)
+{
+  int waits = !m->slabs_hidden;
+  for (int w = 0; w < m->paths.n; w++) waits |= m->value[model_way_column(w, WAY_SYNC)] > 0;
+  return waits;
 }
 
 static void print_model(const struct model *m, FILE *out)
 {
   char name[96];
-  fprintf(out, "\n  Fitted: seconds a %s = %s%s\n", workloads[m->program].work, workloads[m->program].formula,
-          !m->slabs_hidden || (m->steps_hidden && attended(m)) ? " + boundary + synchronisation"
-          : attended(m)                                        ? " + synchronisation"
-                                                               : "");
+  fprintf(out, "\n  Fitted: seconds a %s = %s%s%s\n", workloads[m->program].work,
+          workloads[m->program].formula, has_boundary(m) ? " + boundary" : "",
+          has_synchronisation(m) ? " + synchronisation" : "");
   for (int c = 0; c < m->columns; c++)
     if (m->seen[c] && m->value[c] > 0)
       fprintf(out, "    %-28s %12.4g  +- %.2g\n", model_term_name(m, c, name), m->value[c], m->error[c]);
