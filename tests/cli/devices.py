@@ -13,7 +13,8 @@ def runs(folder):
         document = one["document"]
         if one["name"] == OTHERS_ON_IT or str(one["command"]).startswith("with ") or not str(document.get("schema")).startswith("himeno-gpu/"):
             continue
-        if document["config"]["backend"] == "cuda" and document["config"]["size"] in ("L", "XL") and document["result"]["ceiling_gbps"]:
+        whole = document["config"]["size"] in ("L", "XL") and (document["config"]["weak"] or len(document["ranks"]) == 1)
+        if document["config"]["backend"] == "cuda" and whole and document["result"]["ceiling_gbps"]:
             waits = len(document["ranks"]) > 1 and document["config"]["transport"] in ("ipc", "nccl")  # in its ranks' own times
             if not waits and not document["config"].get("pad") and not any(rank["device_shared"] for rank in document["ranks"]):
                 yield document
@@ -29,8 +30,6 @@ def table(folder):
         config, ranks = document["config"], document["ranks"]
         for rank in ranks:
             device, uuid = rank["device"], rank["uuid"]
-            if not config["weak"] and len(ranks) > 1:
-                continue
             ceilings.setdefault(device, {}).setdefault(uuid, []).append(document["result"]["ceiling_gbps"] / len(ranks))
             if rank.get("theory"):
                 assert theory.setdefault(device, rank["theory"]["gbps"]) == rank["theory"]["gbps"], device
