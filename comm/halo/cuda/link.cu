@@ -170,7 +170,8 @@ static __global__ void __launch_bounds__(THREADS)
   work_end<AWAIT>(link, w, step, start, broken);
 }
 
-// The same where all messages have few.
+// The same where all messages have few. Its place and value are declared so that the compiler makes
+// of it what was measured.
 template <bool AWAIT>
 static __global__ void __launch_bounds__(FEW_THREADS)
     push_few(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
