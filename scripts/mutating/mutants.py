@@ -61,7 +61,6 @@ ROOMS = (
     ("scripts/reporting/*", "tests/cli/judging.bats tests/cli/report.bats"),
     ("scripts/shared/*", "tests/cli/judging.bats tests/cli/files.bats tests/cli/scaling.bats"),
     ("scripts/isa/*", "tests/cli/isa.bats"),
-    ("scripts/qpu*", "tests/cli/qpu_published.bats"),
     ("scripts/gpu*", "tests/cli/judging.bats tests/cli/gpu-check.bats"),
 )
 
