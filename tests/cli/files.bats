@@ -122,7 +122,6 @@ refused() {
   done
   for name in read.qasm ./read.qasm hard.qasm soft.qasm; do
     refused 2 "--output \"out/$name\": is also the file of --input" "$b/gpu/qpu/qpu-as" -i out/read.qasm -o "out/$name"
-    refused 2 "--output" "$b/gpu/qpu/qpu-as" -d -i out/read.qasm -o "out/$name"
     refused 2 "--save \"out/$name\": is also the file of --input" "$b/gpu/qpu/qpu-run" -i out/read.qasm -s "out/$name"
     refused 2 "is also the file of --load" "$b/gpu/qpu/qpu-run" -i count.qasm -b 64 -l out/read.qasm -s "out/$name"
     refused 2 "is also the file of --load" "$b/gpu/qpu/qpu-run" -i count.qasm -b 64,64 -l 1=out/read.qasm -s "0=out/other,1+4=out/$name"

@@ -15,17 +15,6 @@ setup() {
   [[ $output == *"count_loop = 8,"* ]]
 }
 
-@test "disassembly assembles into the same words" {
-  "$qpu_as" -i count.qasm -f hex -o count.hex
-  "$qpu_as" -d -i count.hex -o again.qasm
-  "$qpu_as" -i again.qasm -f hex -o again.hex
-  cmp count.hex again.hex
-  "$qpu_as" -i count.qasm -f binary -o count.bin
-  run "$qpu_as" -d -i count.bin
-  expect_status 0
-  [ "$output" = "$(cat again.qasm)" ]
-}
-
 @test "a mistake names file and line, and leaves no output" {
   echo 'mov r0, nowhere' >>count.qasm
   run "$qpu_as" -i count.qasm -o count.h

@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "gpu/qpu/asm/asm.h"
-#include "gpu/qpu/asm/disasm.h"
 
 /** \brief Random 64 bits, the same ones in every run. */
 static inline uint64_t qpu_random(uint64_t *seed)
@@ -43,24 +42,6 @@ static inline void qpu_must_refuse(const char *text, const char *message)
   assert_non_null(strstr(log_held(), message));
   log_drop();
   log_hold(0);
-}
-
-/** \brief Machine code that must come through the disassembler, and the assembler with all its
- * checks, as it is. */
-static inline void qpu_must_survive(const uint64_t *words, size_t n_words)
-{
-  char *text;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
-  assert_non_null(out);
-  assert_int_equal(qpu_disassemble_program(words, n_words, out), STATUS_OK);
-  fclose(out);
-  assert_null(strstr(text, ".int")); /* all of it can be read */
-  struct qpu_program again = qpu_must_assemble(text, 0);
-  assert_int_equal(again.n_words, n_words);
-  assert_memory_equal(again.words, words, n_words * sizeof *words);
-  qpu_program_free(&again);
-  free(text);
 }
 
 #endif

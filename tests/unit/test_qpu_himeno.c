@@ -129,14 +129,6 @@ static void a_sweep_costs_what_its_loop_says(void **state)
   assert_int_equal((naive_loop_end - naive_loop) / 8, 166);
 }
 
-static void every_kernel_survives_the_round_trip(void **state)
-{
-  (void)state;
-  qpu_must_survive(ceiling, ceiling_words);
-  qpu_must_survive(naive, naive_words);
-  qpu_must_survive(sweep, sweep_words);
-}
-
 static void a_boxs_points_are_counted(void **state)
 {
   struct side side;
@@ -181,7 +173,6 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_box_of_any_grid_is_the_models),
       cmocka_unit_test(a_sweep_costs_what_its_loop_says),
-      cmocka_unit_test(every_kernel_survives_the_round_trip),
       cmocka_unit_test(a_boxs_points_are_counted),
       cmocka_unit_test(a_long_box_is_estimated_by_a_part),
   };

@@ -5,9 +5,9 @@
  * after the other. */
 #include "tests/unit/qpu_model.h"
 
-#include "gpu/qpu/asm/disasm.h"
 #include "gpu/qpu/emulator/issue.h"
 #include "gpu/qpu/emulator/predecode.h"
+#include "gpu/qpu/isa/describe.h"
 
 #define ROUNDS 60000
 
@@ -341,7 +341,7 @@ static void random_instructions_do_what_the_interpreter_says(void **state)
     thread->pc = code;
     for (int i = 0; i < LENGTH; i++) {
       fast += qpu_fetch(emu, thread->pc)->fast;
-      qpu_describe(words[i], NULL, 0, tried);
+      qpu_describe(words[i], tried);
       assert_int_equal(qpu_alu_enter(&mode), STATUS_OK);
       thread->open = thread->written = 0; /* each by itself: no hazard between them */
       issue(emu, thread);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief qpu-as: assembles and disassembles VideoCore IV QPU programs. */
+ * \brief qpu-as: assembles VideoCore IV QPU programs. */
 #include <config.h>
 
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "base/options.h"
 #include "base/start.h"
 #include "gpu/qpu/asm/asm.h"
-#include "gpu/qpu/asm/disasm.h"
 
 #define MAX_TEXTS 64
 
@@ -26,13 +25,13 @@ struct texts {
 struct config {
   const char *input, *output, *name;
   struct texts include, define;
-  int disassemble, unchecked, format;
+  int unchecked, format;
 };
 
 #define CONFIG struct config
 
 /* What reads an option. */
-enum { ASSEMBLY = 1, C_ARRAY = 2 };
+enum { C_ARRAY = 1 };
 
 static status_t add_text(const char *option, const char *text, void *field)
 {
@@ -44,40 +43,28 @@ static status_t add_text(const char *option, const char *text, void *field)
 }
 
 static const struct option_spec options[] = {
-    {"input", 'i', OPTION_ALWAYS, OPTION_INPUT(input, "FILE"),
-     "Source, or with --disassemble the words: 0x numbers in text, or binary."},
+    {"input", 'i', OPTION_ALWAYS, OPTION_INPUT(input, "FILE"), "Source of the program."},
     {"output", 'o', OPTION_ALWAYS, OPTION_OUTPUT(output, "FILE|-"),
      "Where the result goes, whole or not at all (default: standard output)."},
-    {"disassemble", 'd', OPTION_ALWAYS, OPTION_FLAG(disassemble),
-     "Turns words into source that assembles into the same words."},
-    {"format", 'f', ASSEMBLY, OPTION_CHOICE_AS(format, "c|hex|binary", "FORMAT"), "What assembling writes."},
+    {"format", 'f', OPTION_ALWAYS, OPTION_CHOICE_AS(format, "c|hex|binary", "FORMAT"),
+     "What assembling writes."},
     {"name", 'n', C_ARRAY, OPTION_TEXT(name, "NAME"), "Name of the C array (default: program)."},
-    {"include", 'I', ASSEMBLY, OPTION_EACH(include, add_text, "FOLDER"),
+    {"include", 'I', OPTION_ALWAYS, OPTION_EACH(include, add_text, "FOLDER"),
      "Where .include looks besides the source's own folder; several are searched in turn."},
-    {"define", 'D', ASSEMBLY, OPTION_EACH(define, add_text, "NAME=VALUE"),
+    {"define", 'D', OPTION_ALWAYS, OPTION_EACH(define, add_text, "NAME=VALUE"),
      "Defines a symbol before the source is read; may be given several times."},
-    {"unchecked", 'u', ASSEMBLY, OPTION_FLAG(unchecked), "Lets hazards through."},
+    {"unchecked", 'u', OPTION_ALWAYS, OPTION_FLAG(unchecked), "Lets hazards through."},
 };
 
 static const struct option_program about = {
     .name = "qpu-as",
-    .summary = "assembler and disassembler for the VideoCore IV QPU",
-    .usage = "-i FILE [-o FILE] [-d] [OPTION]...",
+    .summary = "assembler for the VideoCore IV QPU",
+    .usage = "-i FILE [-o FILE] [OPTION]...",
     .epilogue = "Exit codes: 0 done, 2 a mistake in the source or the command line, 3 a file cannot be read "
                 "or written.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
 };
-
-static status_t disassemble(const struct config *config, FILE *out)
-{
-  uint64_t *words;
-  size_t n_words;
-  RETURN_IF_FAILED(qpu_words_read(config->input, &words, &n_words));
-  status_t status = qpu_disassemble_program(words, n_words, out);
-  free(words);
-  return status;
-}
 
 static status_t assemble(const struct config *config, FILE *out)
 {
@@ -106,7 +93,7 @@ static status_t write_result(const struct config *config)
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
   if (!out) return log_fail(STATUS_ENVIRONMENT, "out of memory for the result");
-  status_t status = config->disassemble ? disassemble(config, out) : assemble(config, out);
+  status_t status = assemble(config, out);
   int broken = ferror(out);
   if ((fclose(out) != 0 || broken) && status == STATUS_OK)
     status = log_fail(STATUS_ENVIRONMENT, "out of memory for the result");
@@ -127,10 +114,7 @@ int main(int argc, char **argv)
   if (request == OPTION_SHOW_VERSION) printf("qpu-as %s\n", PACKAGE_VERSION);
   if (request != OPTION_RUN) return file_flush_stdout();
   if (!config.input) return log_fail(STATUS_USAGE, "--input names no file");
-  int assembly = config.format == FORMAT_C ? ASSEMBLY | C_ARRAY : ASSEMBLY;
-  option_ignore(config.disassemble ? 0 : (unsigned)assembly, config.disassemble ? "--disassemble"
-                                                             : config.format == FORMAT_HEX
-                                                                 ? "--format hex"
-                                                                 : "--format binary");
+  option_ignore(config.format == FORMAT_C ? C_ARRAY : 0,
+                config.format == FORMAT_HEX ? "--format hex" : "--format binary");
   return write_result(&config);
 }

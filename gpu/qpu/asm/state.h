@@ -76,7 +76,7 @@ struct qpu_asm {
   int has_result;
   struct qpu_recent *recent; /**< the last instructions, which lines may join */
   size_t last_label;         /**< the word that the last label stands before */
-  /** mistakes are not logged: the disassembler, or an attempt */
+  /** mistakes are not logged: this is an attempt */
   int quiet;
   /** Calls a function symbol, which may run lines; \a function stands outside of the table. */
   status_t (*call)(struct qpu_asm *as, const struct qpu_symbol *function, const struct qpu_value *args,

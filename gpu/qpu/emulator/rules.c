@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "gpu/qpu/asm/disasm.h"
 #include "gpu/qpu/emulator/trace.h"
+#include "gpu/qpu/isa/describe.h"
 
 #define MAX_NOTICES 1000
 
@@ -121,7 +121,7 @@ void qpu_emu_warn(const struct qpu_emu *emu)
     char text[QPU_TEXT_MAX] = "";
     uint64_t word;
     memcpy(&word, qpu_memory_at(&emu->memory, notice->address), sizeof word);
-    qpu_describe(word, NULL, 0, text);
+    qpu_describe(word, text);
     log_warn("%s at 0x%08x (%+lld in its program) %s, %llu times: %s", qpu_rule_names[notice->kind],
              notice->address, (long long)notice->address - (long long)emu->first_code, text,
              (unsigned long long)notice->count, notice->text);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "gpu/qpu/asm/disasm.h"
+#include "gpu/qpu/isa/describe.h"
 
 status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
 {
@@ -14,7 +14,7 @@ status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
   va_start(list, format);
   vsnprintf(cause, sizeof cause, format, list);
   va_end(list);
-  if (issue->decoded) qpu_describe(qpu_encode(&issue->decoded->inst), NULL, 0, text);
+  if (issue->decoded) qpu_describe(qpu_encode(&issue->decoded->inst), text);
   return log_fail(STATUS_FAULT, "QPU %d at 0x%08x (%+lld in its program)%s%s: %s", issue->number,
                   issue->thread->pc,
                   (long long)issue->thread->pc - (long long)issue->emu->jobs[issue->thread->job].code,
@@ -51,7 +51,7 @@ static void show_target(const struct qpu_issue *issue, int address, int file)
   } else {
     return;
   }
-  show_register(issue->emu->config.trace, qpu_register_text(address, file, 1, 0, buffer), reg);
+  show_register(issue->emu->config.trace, qpu_register_text(address, file, 1, buffer), reg);
 }
 
 /* What came from a peripheral: no register tells it afterwards. */
@@ -59,7 +59,7 @@ static void show_port(const struct qpu_issue *issue, int address, int file)
 {
   char buffer[8];
   if (address == 0 || address == QPU_R_NOP) return;
-  show_register(issue->emu->config.trace, qpu_register_text(address, file, 0, 0, buffer),
+  show_register(issue->emu->config.trace, qpu_register_text(address, file, 0, buffer),
                 &issue->thread->reg[file == QPU_FILE_A ? REG_PORT_A : REG_PORT_B]);
 }
 
@@ -68,7 +68,7 @@ void qpu_trace(const struct qpu_issue *issue, uint32_t pc)
   const struct qpu_inst *inst = &issue->decoded->inst;
   const struct qpu_thread *thread = issue->thread;
   char text[QPU_TEXT_MAX];
-  qpu_describe(qpu_encode(inst), NULL, 0, text);
+  qpu_describe(qpu_encode(inst), text);
   fprintf(issue->emu->config.trace, "%8llu QPU %2d.%d 0x%08x  %s\n", (unsigned long long)issue->emu->turn,
           issue->number, (int)(thread - issue->qpu->thread), pc, text);
   show_port(issue, issue->decoded->port_a, QPU_FILE_A);

@@ -203,9 +203,9 @@ int qpu_register_find(const char *name, struct qpu_register_name *reg)
   return find_numbered(name, reg);
 }
 
-const char *qpu_register_text(int address, int file, int write, int pinned, char buffer[8])
+const char *qpu_register_text(int address, int file, int write, char buffer[8])
 {
-  for (size_t i = 0; i < N_NAMES && !pinned && address >= 32; i++) {
+  for (size_t i = 0; i < N_NAMES && address >= 32; i++) {
     int files = write ? names[i].write_files : names[i].read_files;
     int at = write ? names[i].write_addr : names[i].read_addr;
     if (at == address && (files & file)) return names[i].name;

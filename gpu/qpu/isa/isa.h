@@ -194,9 +194,8 @@ struct qpu_register_name {
 int qpu_register_find(const char *name, struct qpu_register_name *reg);
 
 /** \brief The preferred name for reading or writing an address through a file: "ra3", "unif",
- * "rb39". The text lives in the tables or in \a buffer. With \a pinned the name says the file even
- * where it need not. */
-const char *qpu_register_text(int address, int file, int write, int pinned, char buffer[8]);
+ * "rb39". The text lives in the tables or in \a buffer. */
+const char *qpu_register_text(int address, int file, int write, char buffer[8]);
 
 /** \brief Whether the mul ALU (pm set) has this pack mode: 3 to 7, and 11, which vc4asm writes for
  * 3. */

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/qpu/asm/disasm.h"
+#include "gpu/qpu/isa/describe.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
-#include "base/log.h"
-#include "gpu/qpu/asm/encode.h"
+#include "gpu/qpu/isa/isa.h"
 
 struct writer {
   char *text;
   size_t length;
-  int pinned; /* name the register file even where either would do */
 };
 
 static void put(struct writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -31,9 +28,7 @@ static void put_target(struct writer *w, const struct qpu_inst *inst, int from_m
   char buffer[8];
   int file = (from_mul != inst->ws) ? QPU_FILE_B : QPU_FILE_A;
   int address = from_mul ? inst->waddr_mul : inst->waddr_add;
-  int accumulator = address >= QPU_W_ACC0 && address <= QPU_W_ACC3;
-  put(w, " %s",
-      qpu_register_text(address, file, 1, w->pinned && !accumulator && address != QPU_W_NOP, buffer));
+  put(w, " %s", qpu_register_text(address, file, 1, buffer));
   if (inst->pack == 0) return;
   if (inst->pm && from_mul)
     put(w, ".%ssf", qpu_pack_names[inst->pack & 7]);
@@ -65,11 +60,11 @@ static void put_source(struct writer *w, const struct qpu_inst *inst, int mux)
   if (mux < QPU_MUX_A)
     put(w, "r%d", mux);
   else if (mux == QPU_MUX_A)
-    put(w, "%s", qpu_register_text(inst->raddr_a, QPU_FILE_A, 0, w->pinned, buffer));
+    put(w, "%s", qpu_register_text(inst->raddr_a, QPU_FILE_A, 0, buffer));
   else if (small)
     put_small(w, inst->raddr_b);
   else
-    put(w, "%s", qpu_register_text(inst->raddr_b, QPU_FILE_B, 0, w->pinned, buffer));
+    put(w, "%s", qpu_register_text(inst->raddr_b, QPU_FILE_B, 0, buffer));
   if (inst->unpack && mux == (inst->pm ? QPU_MUX_R4 : QPU_MUX_A))
     put(w, ".%s", qpu_unpack_names[inst->unpack]);
 }
@@ -165,7 +160,7 @@ static void put_load(struct writer *w, const struct qpu_inst *inst)
   }
 }
 
-static void put_branch(struct writer *w, const struct qpu_inst *inst, const char *label)
+static void put_branch(struct writer *w, const struct qpu_inst *inst)
 {
   const char *cond = qpu_branch_names[inst->cond_br];
   put(w, "%s", inst->rel ? "brr" : "bra");
@@ -177,16 +172,13 @@ static void put_branch(struct writer *w, const struct qpu_inst *inst, const char
     put(w, inst->reg ? "" : ", -");
   }
   if (inst->reg) put(w, ", ra%d", inst->raddr_a);
-  if (label)
-    put(w, ", r:%s", label);
-  else if (inst->imm || !inst->reg)
-    put(w, ", %d", (int)(int32_t)inst->imm);
+  if (inst->imm || !inst->reg) put(w, ", %d", (int)(int32_t)inst->imm);
 }
 
-void qpu_describe(uint64_t word, const char *label, int pinned, char text[QPU_TEXT_MAX])
+void qpu_describe(uint64_t word, char text[QPU_TEXT_MAX])
 {
   struct qpu_inst inst = qpu_decode(word);
-  struct writer w = {text, 0, pinned};
+  struct writer w = {text, 0};
   text[0] = '\0';
   switch (qpu_inst_kind(&inst)) {
   case QPU_ALU:
@@ -197,62 +189,7 @@ void qpu_describe(uint64_t word, const char *label, int pinned, char text[QPU_TE
     put_load(&w, &inst);
     break;
   case QPU_BRANCH:
-    put_branch(&w, &inst, label);
+    put_branch(&w, &inst);
     break;
   }
-}
-
-/* Whether the assembler makes this word of the text again; what it would complain of is of no
- * interest. */
-static int assembles_back(const char *text, uint64_t word)
-{
-  struct qpu_asm as = {.at = {"disassembly", 0}, .quiet = 1};
-  struct qpu_operation operations[QPU_MAX_OPERATIONS];
-  uint64_t again;
-  int n;
-  return qpu_operations_parse(&as, text, operations, &n) == STATUS_OK &&
-         qpu_encode_operations(&as, operations, n, &again) == STATUS_OK && again == word;
-}
-
-int qpu_disassemble(uint64_t word, const char *label, char text[QPU_TEXT_MAX])
-{
-  for (int pinned = 0; pinned <= 1; pinned++) {
-    qpu_describe(word, NULL, pinned, text);
-    if (!assembles_back(text, word)) continue;
-    qpu_describe(word, label, pinned, text);
-    return 0;
-  }
-  char comment[QPU_TEXT_MAX];
-  qpu_describe(word, NULL, 0, comment);
-  snprintf(text, QPU_TEXT_MAX, ".int 0x%x, 0x%x # %.200s", (unsigned)word, (unsigned)(word >> 32), comment);
-  return 1;
-}
-
-/* The word that a relative branch leads to, n_words when it is none or leads elsewhere. */
-static size_t branch_target(const uint64_t *words, size_t n_words, size_t at)
-{
-  struct qpu_inst inst = qpu_decode(words[at]);
-  if (inst.sig != QPU_SIG_BRANCH || !inst.rel || inst.reg) return n_words;
-  int64_t target = (int64_t)(at + 4) * QPU_INSTRUCTION_BYTES + (int32_t)inst.imm;
-  if (target < 0 || target % QPU_INSTRUCTION_BYTES || target >= (int64_t)n_words * QPU_INSTRUCTION_BYTES)
-    return n_words;
-  return (size_t)target / QPU_INSTRUCTION_BYTES;
-}
-
-status_t qpu_disassemble_program(const uint64_t *words, size_t n_words, FILE *out)
-{
-  uint8_t *is_target = calloc(n_words + 1, 1);
-  if (!is_target)
-    return log_fail(STATUS_ENVIRONMENT, "out of memory to disassemble %zu instructions", n_words);
-  for (size_t i = 0; i < n_words; i++) is_target[branch_target(words, n_words, i)] = 1;
-  for (size_t i = 0; i < n_words; i++) {
-    char text[QPU_TEXT_MAX], label[QPU_NAME_MAX];
-    size_t target = branch_target(words, n_words, i);
-    snprintf(label, sizeof label, "L%zu", target);
-    qpu_disassemble(words[i], target < n_words ? label : NULL, text);
-    if (is_target[i]) fprintf(out, ":L%zu\n", i);
-    fprintf(out, "  %s\n", text);
-  }
-  free(is_target);
-  return STATUS_OK;
 }
