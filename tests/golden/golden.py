@@ -3,7 +3,6 @@
 
     whole     every documented command line stands in `commands`, and its options in the --help of what it starts
     run       the lines of `commands` run as they did, in FOLDER
-    recorded  the options of each doc/results/**/*.cmd and *.jsonl are still there
     schemas   the schemas of doc/ have all frozen keys, with their types, units and words
     fields    what FOLDER/run.json of a run before has and what the schemas of doc/ have are the same fields
     keys      prints `keys` anew, from FOLDER/run.json of a run before; = KIND there stands for all keys of that kind"""
@@ -304,17 +303,6 @@ def check_run(source, build, folder):
     (folder / "run.json").write_text(json.dumps(documents))
 
 
-def check_recorded(source, build, folder):
-    texts = [(path, path.read_text().splitlines()) for path in source.glob("doc/results/**/*.cmd")]
-    for path in source.glob("doc/results/**/*.jsonl"):
-        # What stands before a colon says of what tree, and what behind a comma of what input.
-        commands = [json.loads(line)["command"] or "" for line in path.read_text().splitlines()]
-        texts.append((path, [re.sub(r"^with [^:]*: |, .*", "", command) for command in commands]))
-    for path, commands in sorted(texts):
-        for command in commands:
-            yield from (f"{path.relative_to(source)}: {text}" for text in unknown_options(re.sub(r"  .*", "", command), source, build))
-
-
 def check_schemas(source, build, folder):
     found = schemas_of(source)
     for name, keys in read_keys().items():
@@ -346,7 +334,7 @@ def print_all(source, build, folder):
 
 
 def main():
-    checks = {"whole": check_whole, "run": check_run, "recorded": check_recorded, "schemas": check_schemas, "fields": check_fields, "keys": print_all}
+    checks = {"whole": check_whole, "run": check_run, "schemas": check_schemas, "fields": check_fields, "keys": print_all}
     source, build, folder = (pathlib.Path(word).resolve() for word in sys.argv[2:5])
     complaints = list(checks[sys.argv[1]](source, build, folder))
     print("\n".join(complaints), end="\n" if complaints else "")
