@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/output.h"
 
 #define LINKS_MAX 40
 #define NAMES_MAX 100
@@ -67,19 +68,24 @@ static status_t cannot_write(const char *path, int cause)
 
 /* ---- where ---- */
 
-/* What /dev/stdout and /dev/fd/3 lead to has its place in a file, which opening it anew would
- * lose. */
+/* Length of the folder's name with its slash; 0: the current folder. */
+static int folder_of(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* The number N of a path /dev/fd/N, however it is spelled, else -1. Opening such a path would lose
+ * the descriptor's position in its file. */
 static int descriptor_of(const char *path)
 {
-  static const char *const folders[] = {"/proc/self/fd/", "/dev/fd/"};
-  char *end;
-  for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
-    size_t length = strlen(folders[f]);
-    if (strncmp(path, folders[f], length) != 0 || path[length] < '0' || path[length] > '9') continue;
-    long number = strtol(path + length, &end, 10);
-    if (!*end && number <= INT_MAX) return (int)number;
-  }
-  return -1;
+  char folder[PATH_MAX + 1], real[PATH_MAX], own[PATH_MAX];
+  const char *name = path + folder_of(path);
+  if (!*name || name[strspn(name, "0123456789")]) return -1;
+  snprintf(folder, sizeof folder, "%.*s.", folder_of(path), path);
+  if (!realpath(folder, real) || !realpath("/proc/self/fd", own) || strcmp(real, own) != 0) return -1;
+  const long number = strtol(name, NULL, 10);
+  return number <= INT_MAX ? (int)number : -1;
 }
 
 /* Goes from a link to what it names, which need not be there. Returns 0, or the cause. */
@@ -108,6 +114,10 @@ static int target_init(struct target *target, const char *path)
   strcpy(target->path, path);
   int cause = follow(target);
   if (cause) return cause;
+  if (target->descriptor == STDOUT_FILENO)
+    target->descriptor = output_descriptor();
+  else if (target->descriptor == output_descriptor())
+    return EBADF; /* the user opened no such descriptor */
   if (target->descriptor >= 0) {
     int flags = fcntl(target->descriptor, F_GETFL);
     return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0;
@@ -127,13 +137,6 @@ int file_is_replaced(const char *path)
 {
   struct target target;
   return strcmp(path, "-") != 0 && target_init(&target, path) == 0 && target.replace;
-}
-
-/* The folder with its slash, "" for this one. */
-static int folder_of(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash ? (int)(slash - path) + 1 : 0;
 }
 
 static int same_inode(const struct stat *a, const struct stat *b)
@@ -322,10 +325,11 @@ static int write_into(const struct target *target, const char *bytes, size_t siz
 /* What was printed before comes first. */
 static int write_stdout(const char *bytes, size_t size)
 {
-  int cause = fflush(stdout) != 0 ? errno : put(STDOUT_FILENO, bytes, size);
+  FILE *stream = output_stream();
+  int cause = fflush(stream) != 0 ? errno : put(fileno(stream), bytes, size);
   if (cause) {
-    __fpurge(stdout); /* it is said by the caller, and not by file_flush_stdout again */
-    clearerr(stdout);
+    __fpurge(stream); /* it is said by the caller, and not by file_flush_stdout again */
+    clearerr(stream);
   }
   return cause;
 }
@@ -362,7 +366,7 @@ status_t file_write(const char *path, const void *bytes, size_t size)
   struct target target;
   int is_stdout = strcmp(path, "-") == 0, cause = is_stdout ? 0 : target_init(&target, path);
   if (cause) return cannot_write(path, cause);
-  if (is_stdout || target.descriptor == STDOUT_FILENO)
+  if (is_stdout || target.descriptor == output_descriptor())
     cause = write_stdout(bytes, size);
   else if (was_input(&target))
     return log_fail(STATUS_USAGE, "\"%s\" is not written: it was read, and is wanted as it is", path);
@@ -375,9 +379,10 @@ status_t file_write(const char *path, const void *bytes, size_t size)
  * again. */
 status_t file_flush_stdout(void)
 {
-  if (fflush(stdout) != 0) return cannot_write("standard output", errno);
-  if (!ferror(stdout)) return STATUS_OK;
-  fputc('\n', stdout);
-  if (fflush(stdout) != 0) return cannot_write("standard output", errno);
+  FILE *stream = output_stream();
+  if (fflush(stream) != 0) return cannot_write("standard output", errno);
+  if (!ferror(stream)) return STATUS_OK;
+  fputc('\n', stream);
+  if (fflush(stream) != 0) return cannot_write("standard output", errno);
   return log_fail(STATUS_ENVIRONMENT, "cannot write \"standard output\": a part of it was lost");
 }

@@ -3,19 +3,16 @@
 
 #include "base/start.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
+#include "base/output.h"
 
 void start_program(const char *name)
 {
   log_set_program(name);
-  /* the lowest that is free is what open gives */
-  for (int d = STDIN_FILENO; d <= STDERR_FILENO; d++)
-    if (fcntl(d, F_GETFD) < 0 && open("/dev/null", d == STDIN_FILENO ? O_WRONLY : O_RDONLY) != d) _exit(3);
+  output_keep();
 }
 
 static void go_on(int number)

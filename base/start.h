@@ -4,9 +4,7 @@
 #ifndef BASE_START_H
 #define BASE_START_H
 
-/** \brief Names the program in its messages, and holds the place of standard descriptors that are
- * closed: else the next file that is opened becomes standard output. To write to them still
- * fails. */
+/** \brief Names the program in its messages, and calls output_keep. */
 void start_program(const char *name);
 
 /** \brief From here on a file beyond the size limit and a reader that went away are errors of the

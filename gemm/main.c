@@ -2,6 +2,7 @@
 /* gemm-gpu: how close to peak arithmetic, step by step? */
 #include "config.h"
 
+#include "base/output.h"
 #include "base/stop.h"
 #include "gemm/report/report.h"
 #include "gemm/run.h"
@@ -13,7 +14,7 @@ static struct gemm_run run;
 static status_t multiply(int *ended)
 {
   if (run.config.fragment_map || run.config.load_study)
-    return gemm_study_run(&run.placement, &run.config, stdout);
+    return gemm_study_run(&run.placement, &run.config, output_stream());
   status_t status = gemm_run(&run);
   *ended = status == STATUS_OK || status == STATUS_WRONG;
   return status;
@@ -51,6 +52,8 @@ static const struct program program = {.options = &gemm_options,
                                        .close = close_all,
                                        .placement = &run.placement,
                                        .timeout = &run.config.timeout};
+
+OUTPUT_KEEP_EARLY;
 
 int main(int argc, char **argv)
 {

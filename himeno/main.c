@@ -2,6 +2,7 @@
 /* himeno-gpu: is every device correct and fast, and how does the cluster scale? */
 #include "config.h"
 
+#include "base/output.h"
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
 #include "himeno/accept/stored.h"
@@ -18,8 +19,8 @@ static status_t stored(void)
   himeno_cmdline_ignore(&run.config, NULL);
   status_t status = STATUS_OK;
   if (p->rank == 0)
-    status = run.config.make.n > 0 ? accept_make(&run.config.make, stdout)
-                                   : accept_stored(&run.config.stored, stdout);
+    status = run.config.make.n > 0 ? accept_make(&run.config.make, output_stream())
+                                   : accept_stored(&run.config.stored, output_stream());
   return agree_status(p->comm, status);
 }
 
@@ -67,6 +68,8 @@ static const struct program program = {.options = &himeno_options,
                                        .close = close_all,
                                        .placement = &run.choice.placement,
                                        .timeout = &run.config.timeout};
+
+OUTPUT_KEEP_EARLY;
 
 int main(int argc, char **argv)
 {

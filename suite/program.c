@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
+#include "base/output.h"
 #include "base/report.h"
 #include "base/start.h"
 #include "base/stats.h"
@@ -15,7 +16,7 @@
 
 FILE *program_out(const char *json)
 {
-  return json && strcmp(json, "-") == 0 ? stderr : stdout;
+  return json && strcmp(json, "-") == 0 ? stderr : output_stream();
 }
 
 int program_runs(const struct program *p, enum option_request request)
@@ -25,11 +26,11 @@ int program_runs(const struct program *p, enum option_request request)
 
 void program_tell(const struct program *p, enum option_request request)
 {
-  if (request == OPTION_SHOW_HELP) option_print_help(p->options, stdout);
-  if (request == OPTION_SHOW_VERSION) printf("%s %s\n", p->options->name, meta_version());
+  if (request == OPTION_SHOW_HELP) option_print_help(p->options, output_stream());
+  if (request == OPTION_SHOW_VERSION) fprintf(output_stream(), "%s %s\n", p->options->name, meta_version());
   if (request != OPTION_RUN) return;
   option_ignore(OPTION_LISTED, "--list");
-  p->print_list(stdout);
+  p->print_list(output_stream());
 }
 
 status_t program_check(const struct program *p)

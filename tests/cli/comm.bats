@@ -104,13 +104,6 @@ damaged() {
   [[ $output == *"MPI_Allreduce: the sum of element 0"* ]]
 }
 
-@test "the document alone goes to standard output" {
-  run --separate-stderr quick 1 -b cpu --parts allreduce --json -
-  expect_status 0
-  [[ $stderr == *MPI_Allreduce* ]]
-  "$PYTHON" -c 'import json,sys; assert json.loads(sys.argv[1])["schema"] == "comm-gpu/1"' "$output"
-}
-
 # says CODE PATTERN ARGUMENT...: two ranks end with CODE and one line that matches.
 says() {
   local code=$1 pattern=$2

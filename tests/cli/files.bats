@@ -159,6 +159,30 @@ refused() {
   [ ! -e ./- ]
 }
 
+# only_json FILE: it is one JSON document, and nothing else.
+only_json() { "$PYTHON" -c 'import json, sys; assert "schema" in json.load(open(sys.argv[1]))' "$1" || { cat "$1"; return 1; }; }
+
+@test "standard output carries one document and nothing that a library prints, on any rank" {
+  local command name chatty=$top_builddir/tests/fault/chatty.so
+  while read -r -u 4 command; do
+    case $command in
+      *himeno-sim*) continue ;; # starts shell scripts, which would load the library too
+      */qpu-run*) continue ;; # no text format
+      */qpu-as*) LD_PRELOAD=$chatty $command - 2>said | cmp - <($command -) ;;
+      *) LD_PRELOAD=$chatty $command - >file 2>said; only_json file ;;
+    esac
+    [ "$(grep -c 'chatty: ' said)" -ge 9 ] || { echo "$command"; cat said; return 1; }
+  done 4< <(commands)
+  on 3 env LD_PRELOAD="$chatty" "$himeno" -b null -k reference -s XS -n 1 --verify off --json - >file 2>said
+  only_json file
+  [ "$(grep -c 'chatty: in MPI_Init' said)" = 3 ]
+  for name in /dev/stdout /proc/self/fd/1 /dev/../dev//fd/1; do
+    LD_PRELOAD=$chatty "$top_builddir/himeno-gpu" -b null -k reference -s XS -n 1 --verify off --json $name 2>said | tee file | sed -n '/^{/,$p' >document
+    only_json document
+    ! grep -q chatty file
+  done
+}
+
 @test "a report that nobody reads to its end: the document is written, and it is said" {
   local command
   mkfifo pipe

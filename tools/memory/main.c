@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/output.h"
 #include "gpu/select.h"
 #include "suite/program.h"
 #include "suite/progress.h"
@@ -95,6 +96,8 @@ static const struct program program = {.options = &mem_options,
                                        .print_list = list,
                                        .close = close_all,
                                        .names_host = 1};
+
+OUTPUT_KEEP_EARLY;
 
 int main(int argc, char **argv)
 {

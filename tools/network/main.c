@@ -2,6 +2,7 @@
 /* comm-gpu: latency and bandwidth of every path between hosts, devices and neighbours. */
 #include "config.h"
 
+#include "base/output.h"
 #include "suite/program.h"
 #include "tools/network/cmdline.h"
 #include "tools/network/bench.h"
@@ -47,6 +48,8 @@ static const struct program program = {.options = &bench_options,
                                        .close = close_all,
                                        .placement = &bench.placement,
                                        .timeout = &bench.config.timeout};
+
+OUTPUT_KEEP_EARLY;
 
 int main(int argc, char **argv)
 {

@@ -2,9 +2,12 @@
 /* himeno-predict: how himeno-gpu scales, from a measured study and the paths of comm-gpu. */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
+#include "base/output.h"
 #include "base/report.h"
 #include "suite/program.h"
 #include "suite/progress.h"
@@ -57,8 +60,9 @@ static status_t check(FILE *out)
 
 static status_t run(int *ended)
 {
+  const struct predict_config *c = &p.config;
   (void)ended;
-  return (p.config.check ? check : predict)(program_out(p.config.json));
+  return (c->check ? check : predict)(program_out(c->seal && strcmp(c->seal, "-") == 0 ? c->seal : c->json));
 }
 
 static void close_all(void)
@@ -71,6 +75,8 @@ static const struct program program = {.options = &predict_options,
                                        .quiet = &p.config.quiet,
                                        .run = run,
                                        .close = close_all};
+
+OUTPUT_KEEP_EARLY;
 
 int main(int argc, char **argv)
 {

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/meta.h"
+#include "base/output.h"
 #include "base/report.h"
 #include "comm/halo/decomp.h"
 #include "himeno/problem.h"
@@ -209,6 +210,8 @@ static const struct program program = {.options = &sim_options,
                                        .run = simulate,
                                        .document = document,
                                        .close = close_all};
+
+OUTPUT_KEEP_EARLY;
 
 int main(int argc, char **argv)
 {

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/output.h"
 #include "base/start.h"
 #include "gpu/qpu/asm/asm.h"
 
@@ -102,6 +103,8 @@ static status_t write_result(const struct config *config)
   return status;
 }
 
+OUTPUT_KEEP_EARLY;
+
 int main(int argc, char **argv)
 {
   struct config config = {0};
@@ -110,8 +113,8 @@ int main(int argc, char **argv)
   start_signals();
   status_t status = option_parse_all(&about, argc, argv, &config, &request);
   if (status != STATUS_OK) return status;
-  if (request == OPTION_SHOW_HELP) option_print_help(&about, stdout);
-  if (request == OPTION_SHOW_VERSION) printf("qpu-as %s\n", PACKAGE_VERSION);
+  if (request == OPTION_SHOW_HELP) option_print_help(&about, output_stream());
+  if (request == OPTION_SHOW_VERSION) fprintf(output_stream(), "qpu-as %s\n", PACKAGE_VERSION);
   if (request != OPTION_RUN) return file_flush_stdout();
   if (!config.input) return log_fail(STATUS_USAGE, "--input names no file");
   option_ignore(config.format == FORMAT_C ? C_ARRAY : 0,

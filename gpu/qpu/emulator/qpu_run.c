@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/output.h"
 #include "base/start.h"
 #include "base/values.h"
 #include "gpu/qpu/asm/asm.h"
@@ -200,16 +201,19 @@ static status_t run(const struct config *config, struct qpu_setting *setting)
   qpu_emu_warn(setting->emu);
   if (status != STATUS_OK) goto done;
   struct qpu_emu_stats stats = qpu_emu_stats(setting->emu);
-  qpu_emu_print(&stats, stdout);
+  qpu_emu_print(&stats, output_stream());
   if (config->estimate)
-    printf("  estimate      %12.1f us at %d MHz, by a model and not measured: doc/qpu-time.md\n",
-           qpu_emu_seconds(setting->emu) * 1e6, (int)config->estimate);
+    fprintf(output_stream(),
+            "  estimate      %12.1f us at %d MHz, by a model and not measured: doc/qpu-time.md\n",
+            qpu_emu_seconds(setting->emu) * 1e6, (int)config->estimate);
   status = save_all(config, setting, 0);
 done:
   free(text);
   free(jobs);
   return status;
 }
+
+OUTPUT_KEEP_EARLY;
 
 int main(int argc, char **argv)
 {
@@ -223,8 +227,8 @@ int main(int argc, char **argv)
   start_signals();
   status_t status = option_parse_all(&about, argc, argv, &config, &request);
   if (status != STATUS_OK) return status;
-  if (request == OPTION_SHOW_HELP) option_print_help(&about, stdout);
-  if (request == OPTION_SHOW_VERSION) printf("qpu-run %s\n", PACKAGE_VERSION);
+  if (request == OPTION_SHOW_HELP) option_print_help(&about, output_stream());
+  if (request == OPTION_SHOW_VERSION) fprintf(output_stream(), "qpu-run %s\n", PACKAGE_VERSION);
   if (request != OPTION_RUN) return file_flush_stdout();
   if (!config.input) return log_fail(STATUS_USAGE, "--input names no file");
   RETURN_IF_FAILED(saves_check(&config));
