@@ -10,6 +10,10 @@
 /** \brief The suite's version, as configured. */
 const char *meta_version(void);
 
+/** \brief The build ID that the linker gave this program, in hex digits: builds with the same ID
+ * have the same code. "unknown" if the linker wrote none. */
+const char *meta_build(void);
+
 /** \brief UTC time as 2026-01-31T12:00:00Z. */
 void meta_time(char text[32]);
 

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -69,6 +70,16 @@ static status_t read_value(const struct option_value *value, const char *shown, 
   }
 }
 
+/** Sets the option's field in \a config, and the one that says that it was given. */
+static status_t store(const struct option_spec *option, const char *text, char *config)
+{
+  char shown[TEXT_MAX];
+  snprintf(shown, sizeof shown, "--%s", option->name);
+  RETURN_IF_FAILED(read_value(&option->value, shown, text, config + option->value.offset));
+  if (option->given) *(int *)(config + option->given - 1) = 1;
+  return STATUS_OK;
+}
+
 /** Whether the next word, NULL where there is none, can be a value. */
 static int is_value(const char *next)
 {
@@ -79,9 +90,7 @@ static int is_value(const char *next)
 static status_t take(struct parser *parser, const struct option_spec *option, const char *attached)
 {
   const char *text = attached;
-  char shown[TEXT_MAX];
-  int before = 0;
-  for (int i = 0; i < line.n_given; i++) before |= line.given[i] == option;
+  const int before = option_value_text(option) != NULL;
   if (before && option->value.type != OPTION_TYPE_EACH)
     return log_fail(STATUS_USAGE, "--%s is given twice", option->name);
   if (option->value.type == OPTION_TYPE_FLAG) {
@@ -100,12 +109,9 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
     line.value[line.n_given] = text ? text : "";
     line.given[line.n_given++] = option;
   }
-  snprintf(shown, sizeof shown, "--%s", option->name);
-  RETURN_IF_FAILED(read_value(&option->value, shown, text, parser->config + option->value.offset));
+  RETURN_IF_FAILED(store(option, text, parser->config));
   while (option->value.type == OPTION_TYPE_EACH && is_value(*parser->argv))
-    RETURN_IF_FAILED(
-        read_value(&option->value, shown, *parser->argv++, parser->config + option->value.offset));
-  if (option->given) *(int *)(parser->config + option->given - 1) = 1;
+    RETURN_IF_FAILED(store(option, *parser->argv++, parser->config));
   return STATUS_OK;
 }
 
@@ -246,6 +252,33 @@ status_t option_parse_all(const struct option_program *program, int argc, char *
   RETURN_IF_FAILED(switches_check());
   RETURN_IF_FAILED(check_pairs(program));
   return program->check ? program->check(config) : STATUS_OK;
+}
+
+/* What ranks compare */
+
+const char *option_value_text(const struct option_spec *option)
+{
+  for (int i = 0; i < line.n_given; i++)
+    if (line.given[i] == option) return line.value[i];
+  return NULL;
+}
+
+int option_same(const struct option_program *program, const struct option_spec *option, const char *a,
+                const char *b)
+{
+  char *configs[2] = {calloc(1, program->config_bytes), calloc(1, program->config_bytes)};
+  const char *const values[2] = {a, b};
+  int same = configs[0] && configs[1];
+  log_mute(1);
+  for (int c = 0; same && c < 2; c++) {
+    if (program->defaults) memcpy(configs[c], program->defaults, program->config_bytes);
+    same = !values[c] || store(option, values[c], configs[c]) == STATUS_OK;
+  }
+  log_mute(0);
+  same = same && memcmp(configs[0], configs[1], program->config_bytes) == 0;
+  free(configs[0]);
+  free(configs[1]);
+  return same;
 }
 
 /* What nothing reads */

@@ -51,6 +51,9 @@ struct option_spec {
 /** Of an option that --list reads too. */
 #define OPTION_LISTED (1u << 30)
 
+/** Of an option that may differ between the ranks of a job. */
+#define OPTION_OWN (1u << 29)
+
 /* What stands in a table, whose program defines CONFIG as the type of its configuration. */
 
 #define OPTION_FIELD(type, field) _Generic(((CONFIG *)0)->field, type : offsetof(CONFIG, field))
@@ -130,6 +133,14 @@ enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION };
  * (base/switches.h) are STATUS_USAGE with one clear line. */
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request);
+
+/** \brief The value of an option on the last command line, "" for a flag; NULL if it was not
+ * given. */
+const char *option_value_text(const struct option_spec *option);
+
+/** \brief Whether two values of an option, NULL if it is not given, ask for the same. */
+int option_same(const struct option_program *program, const struct option_spec *option, const char *a,
+                const char *b);
 
 /** \brief Names in one warning the options of the last command line that none of \a readers reads,
  * and keeps their names. \a readers are the modes and parts that \a asked, in words, stands for.

@@ -21,9 +21,15 @@ enum switch_check {
   SWITCH_FREE   /**< a path, or what only its reader understands, who checks it */
 };
 
+enum switch_scope {
+  SWITCH_OWN,   /**< each rank may have its own: for rank 0, for scripts or for one device */
+  SWITCH_AGREED /**< all ranks of a job must have the same */
+};
+
 struct switch_spec {
   const char *name;
   enum switch_kind kind;
+  enum switch_scope scope;
   enum switch_check check;
   /** `allowed` says in words what is taken where `check` is not SWITCH_RANGE */
   struct value_range range;

@@ -15,7 +15,7 @@
       .group = "Where and how"
 
 #define DEVICE_OPTION_DEVICE(readers)                                                                        \
-  "device", 0, readers, OPTION_TEXT(device, "N|UUID|NAME"),                                                  \
+  "device", 0, OPTION_OWN | (readers), OPTION_TEXT(device, "N|UUID|NAME"),                                   \
       "Only devices with this position, UUID or part of a name. Default: one device a rank, by place on "    \
       "the host."
 

@@ -29,8 +29,10 @@ int program_mpi_main(const struct program *p, int argc, char **argv)
   start_program(p->options->name);
   log_hold(1);
   status_t parsed = option_parse_all(p->options, argc, argv, p->config, &request);
-  if (begin_mpi(&argc, &argv, *p->timeout) != STATUS_OK) return STATUS_ENVIRONMENT;
-  status_t status = placement_open(MPI_COMM_WORLD, p->placement);
+  const struct same_start start = {p->options, request, parsed};
+  status_t status = begin_mpi(&argc, &argv, *p->timeout, &start);
+  if (status != STATUS_OK) return status_exit_code(status);
+  status = placement_open(MPI_COMM_WORLD, p->placement);
   if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
   MPI_Comm comm = p->placement->comm;
   int first = p->placement->rank == 0;

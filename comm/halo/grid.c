@@ -56,7 +56,7 @@ static void name_extents(struct grid_size *size)
 status_t grid_size_parse(const char *option, const char *text, void *field)
 {
   struct grid_size *size = field;
-  struct grid_size parsed;
+  struct grid_size parsed = {.name = ""};
   int64_t *e = parsed.extent;
 
   for (int n = 0; n < grid_size_count(); n++)

@@ -48,13 +48,16 @@ static status_t together_check(void)
       environment_number(told[t].ranks, 0), told[t].ranks, mpi);
 }
 
-static status_t watches_open(double seconds)
+/* Ranks that were started differently exchange nothing else: another build may have other
+ * formats. */
+static status_t ranks_meet(double seconds, const struct same_start *start)
 {
   RETURN_IF_FAILED(watch_open(seconds));
+  if (start) RETURN_IF_FAILED(same_check(start));
   return heartbeat_open();
 }
 
-status_t begin_mpi(int *argc, char ***argv, double seconds)
+status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_start *start)
 {
   /* without a launcher Open MPI starts a daemon, only to spawn ranks by: half of such a start */
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
@@ -63,14 +66,15 @@ status_t begin_mpi(int *argc, char ***argv, double seconds)
   stop_within(0);
   status_t status =
       error == MPI_SUCCESS ? together_check() : log_fail(STATUS_ENVIRONMENT, "MPI does not start");
+  if (status == STATUS_OK) {
+    status = ranks_meet(seconds > 0 ? seconds : WATCH_SECONDS, start);
+    if (status != STATUS_OK && status != STATUS_USAGE) agree_abort(MPI_COMM_WORLD, status);
+  }
   if (status != STATUS_OK) {
     log_hold(0); /* there is nobody to compare it with */
     if (error == MPI_SUCCESS) MPI_Finalize();
     return status;
   }
-
-  status = watches_open(seconds > 0 ? seconds : WATCH_SECONDS);
-  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
   start_signals(); /* only now: MPI's daemons wait for ever for one that could not write */
   return STATUS_OK;
 }

@@ -214,7 +214,10 @@ static status_t table_share(const struct place *place)
 
 status_t heartbeat_open(void)
 {
+  char host[ALARM_HOST_MAX];
   if (a->ranks < 2) return STATUS_OK;
+  memcpy(host, a->hosts[a->rank], sizeof host);
+  RETURN_IF_FAILED(watch_allgather(MPI_COMM_WORLD, host, a->hosts, sizeof host, "names of hosts"));
   struct place place = place_find();
   h.patience = patience_of(&place);
   RETURN_IF_FAILED(alarm_picture_open(&h.picture, a->ranks));

@@ -48,7 +48,7 @@ status_t watch_open(double seconds)
     if (r == a->rank || all_are_here(ranks)) memcpy(a->hosts[r], mine, sizeof mine);
   a->own->rank = a->rank;
   a->ranks = ranks;
-  return watch_allgather(MPI_COMM_WORLD, mine, a->hosts, sizeof mine, "names of hosts");
+  return STATUS_OK;
 }
 
 void watch_close(void)

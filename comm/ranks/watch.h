@@ -20,8 +20,8 @@
 #define WATCH_SECONDS     60.0 /**< default deadline */
 #define WATCH_TARGETS_MAX 26
 
-/** \brief Collective over all ranks, right after MPI_Init: watches all waits. \a seconds > 0 is the
- * deadline of each. */
+/** \brief Right after MPI_Init: watches all waits of this rank. \a seconds > 0 is the deadline of
+ * each. */
 status_t watch_open(double seconds);
 void watch_close(void);
 

@@ -27,6 +27,7 @@ ROOMS = (
     ("comm/*heartbeat.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
     ("comm/*guard.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
     ("comm/*agree.*", "tests/cli/errors.bats tests/fault/null-calls.bats tests/fault/silent-ranks.bats"),
+    ("comm/*same.*", "tests/cli/agreement.bats"),
     ("comm/*placement.*", "tests/cli/errors.bats tests/cli/run.bats tests/hosts/hosts.bats"),
     ("comm/*cards*", "tests/unit/test_bench tests/cli/comm.bats"),
     ("tools/network/*", "tests/unit/test_bench tests/clock/comm.bats tests/cli/comm.bats"),

@@ -221,7 +221,7 @@ static int case_try(int number)
 int main(int argc, char **argv)
 {
   int failures = 0, skipped = 0, cases = argc == 3 ? atoi(argv[2]) : 0;
-  if (begin_mpi(&argc, &argv, 0) != STATUS_OK || cases < 1) return STATUS_USAGE;
+  if (begin_mpi(&argc, &argv, 0, NULL) != STATUS_OK || cases < 1) return STATUS_USAGE;
   log_hold(1);
   backend = gpu_backend_find(argv[1]);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);

@@ -100,7 +100,7 @@ int main(int argc, char **argv)
   struct halo_path path;
   float found[EXCHANGES + 1];
   log_set_program("one-way");
-  if (begin_mpi(&argc, &argv, SECONDS) != STATUS_OK) return STATUS_ENVIRONMENT;
+  if (begin_mpi(&argc, &argv, SECONDS, NULL) != STATUS_OK) return STATUS_ENVIRONMENT;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const struct halo_transport *transport = argc >= 3 ? halo_transport_find(argv[2]) : NULL;
   if (!transport) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);

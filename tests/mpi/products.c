@@ -190,7 +190,7 @@ static void run_open(const char *backend)
 int main(int argc, char **argv)
 {
   static const float betas[] = {0, 0.5f, 1, -2};
-  if (begin_mpi(&argc, &argv, 0) != STATUS_OK || argc != 3) return STATUS_USAGE;
+  if (begin_mpi(&argc, &argv, 0, NULL) != STATUS_OK || argc != 3) return STATUS_USAGE;
   int faults = atoi(argv[2]), failures = 0, number = 0;
   run_open(argv[1]);
   for (size_t n = 0; n < sizeof betas / sizeof *betas; n++) failures += right_try(++number, betas[n]);

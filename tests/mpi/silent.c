@@ -77,7 +77,7 @@ int main(int argc, char **argv)
   struct halo_route *route;
   struct gpu_event *arrived;
   log_set_program("silent");
-  if (begin_mpi(&argc, &argv, SECONDS) != STATUS_OK) return STATUS_ENVIRONMENT;
+  if (begin_mpi(&argc, &argv, SECONDS, NULL) != STATUS_OK) return STATUS_ENVIRONMENT;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (argc == 3) return split_without(argv[1], atoi(argv[2]) == rank ? rank : -1);
   const struct halo_transport *transport = argc == 4 ? halo_transport_find(argv[2]) : NULL;
