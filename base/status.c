@@ -8,10 +8,15 @@ static const struct {
   status_t status;
   const char *verdict;
 } by_gravity[] = {
-    {STATUS_FAULT, "fault"}, {STATUS_HANG, "hang"},
-    {STATUS_WRONG, "wrong"}, {STATUS_ENVIRONMENT, "environment"},
-    {STATUS_NOISY, "noisy"}, {STATUS_USAGE, "usage"},
-    {STATUS_SLOW, "slow"},   {STATUS_OK, "pass"},
+    {STATUS_FAULT, "fault"},
+    {STATUS_HANG, "hang"},
+    {STATUS_WRONG, "wrong"},
+    {STATUS_ENVIRONMENT, "environment"},
+    {STATUS_NOISY, "noisy"},
+    {STATUS_USAGE, "usage"},
+    {STATUS_INCOMPLETE, "incomplete"},
+    {STATUS_SLOW, "slow"},
+    {STATUS_OK, "pass"},
 };
 
 static int position(status_t status)

@@ -13,21 +13,22 @@ typedef enum {
   STATUS_SLOW = 5,                          /**< below a threshold that the user set */
   STATUS_HANG = 6,                          /**< a neighbour did not answer within the deadline */
   STATUS_FAULT = 7,                         /**< a device or library failed in mid-run */
+  STATUS_INCOMPLETE = 8,                    /**< ended by a signal before its planned end */
   STATUS_NOISY = 0x100 | STATUS_ENVIRONMENT /**< too noisy to be judged: run again */
 } status_t;
 
-/** \brief The exit code: 0, or one of 2 to 7. */
+/** \brief The exit code: 0, or one of 2 to 8. */
 static inline int status_exit_code(status_t status)
 {
   return (int)status & 0xff;
 }
 
 /** \brief One word for reports: "pass", "usage", "environment", "noisy", "wrong", "slow", "hang",
- * "fault". */
+ * "fault", "incomplete". */
 const char *status_verdict(status_t status);
 
-/** \brief The graver of two, in the order fault, hang, wrong, environment, noisy, usage, slow,
- * ok. */
+/** \brief The graver of two, in the order fault, hang, wrong, environment, noisy, usage,
+ * incomplete, slow, ok. */
 status_t status_worst(status_t a, status_t b);
 
 /** \brief Evaluates \a call; when it fails, stores its status in the local `status` and jumps to \a

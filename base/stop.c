@@ -18,12 +18,12 @@ static void note(int number)
 
 void stop_catch(void)
 {
+  static const int signals[] = {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGXCPU};
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = note;
   action.sa_flags = SA_RESTART | SA_RESETHAND;
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGINT, &action, NULL);
+  for (size_t s = 0; s < sizeof signals / sizeof *signals; s++) sigaction(signals[s], &action, NULL);
 }
 
 void stop_within(int seconds)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief SIGTERM and SIGINT as a wish to end: the program finishes what it is at, and reports. */
+ * \brief Signals that ask a program to end: it finishes its current block and reports.
+ *
+ * They are SIGTERM, SIGINT, and those that batch systems send before a time limit: SIGUSR1,
+ * SIGUSR2, SIGXCPU. */
 #ifndef BASE_STOP_H
 #define BASE_STOP_H
 
-/** \brief From here on the first such signal only sets a flag; a second one ends the process as
- * usual. */
+/** \brief Catch these signals: the first one of a kind only sets a flag, the second one ends the
+ * process. */
 void stop_catch(void);
 
 /** \brief For a call that may hang: such a signal ends the process after so many seconds, unless

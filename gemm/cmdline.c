@@ -216,7 +216,7 @@ const struct option_program gemm_options = {
                 "  gemm-gpu -s 1000x2000x3000 --trans NT    other shapes\n"
                 "  gemm-gpu --ladder -s 4096                every step from the naive loop up\n"
                 "  gemm-gpu --list                          what is here\n",
-    .exits = "4 wrong result,\n5 below threshold, 6 hang, 7 runtime fault.",
+    .exits = "4 wrong result,\n5 below threshold, 6 hang, 7 runtime fault, 8 incomplete (ended by a signal).",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

@@ -98,7 +98,7 @@ status_t gemm_run(struct gemm_run *run)
   status_t status = run->config.ladder ? gemm_ladder(run) : product_run(run);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   RETURN_IF_FAILED(ranks_gather(run));
-  return status;
+  return status_worst(status, run->partial ? STATUS_INCOMPLETE : STATUS_OK);
 }
 
 void gemm_run_close(struct gemm_run *run)

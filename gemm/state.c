@@ -23,7 +23,7 @@ double gemm_series_share(const struct gemm_run *run, const struct gemm_series *s
 const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *s)
 {
   int ended = s->n_samples > 0 && (!run->partial || run->ladder);
-  return s->status == STATUS_OK && !ended ? "partial" : status_verdict(s->status);
+  return status_verdict(s->status == STATUS_OK && !ended ? STATUS_INCOMPLETE : s->status);
 }
 
 double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *s)

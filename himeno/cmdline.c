@@ -171,7 +171,7 @@ const struct option_program himeno_options = {
                 "  mpirun -np 8 himeno-gpu                  ten verified seconds on eight devices\n"
                 "  mpirun -np 4 himeno-gpu -s XL -n 100     one block of 100 sweeps\n"
                 "  himeno-gpu --list                        what is here\n",
-    .exits = "4 wrong result,\n5 below threshold, 6 hang, 7 runtime fault.",
+    .exits = "4 wrong result,\n5 below threshold, 6 hang, 7 runtime fault, 8 incomplete (ended by a signal).",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

@@ -167,10 +167,11 @@ static status_t rung_part(struct himeno_config each, struct himeno_choice *choic
   return status;
 }
 
-/* A signal, to any rank, ends the ladder after its rung. */
-static status_t stop_heed(MPI_Comm comm, struct himeno_ladder *ladder)
+/* A signal to any rank ends the ladder after its rung. It is complete if that rung was the last one
+ * and was not cut short. */
+static status_t stop_heed(MPI_Comm comm, int rung_partial, int is_last, struct himeno_ladder *ladder)
 {
-  int mine = stop_asked();
+  int mine = rung_partial || (stop_asked() && !is_last);
   return watch_allreduce(comm, &mine, &ladder->partial, 1, MPI_INT, MPI_MAX, "the ladder");
 }
 
@@ -198,7 +199,7 @@ static status_t round_run(const struct himeno_config *each, struct himeno_choice
     progress_part("rung %d of %d, round %d of %d, %s", r + 1, n, round + 1, ladder->rounds,
                   ladder->rungs[r].kernel->name);
     RETURN_IF_FAILED(rung_part(*each, choice, whole, m, &ladder->rungs[r]));
-    RETURN_IF_FAILED(stop_heed(choice->placement.comm, ladder));
+    RETURN_IF_FAILED(stop_heed(choice->placement.comm, m->result->partial, last && turn + 1 == n, ladder));
     if (ladder->partial && round == 0) ladder->n = r + 1;
     if (last && round > 0 && choice->placement.rank == 0)
       himeno_ladder_rungs_text(each, choice, ladder, r + 1, program_out(each->json));
@@ -223,6 +224,7 @@ status_t himeno_ladder(const struct himeno_config *config, struct himeno_choice 
   progress_part("%s", "");
   for (int r = 0; r < l->n; r++)
     if (l->rungs[r].status == STATUS_WRONG) worst = STATUS_WRONG;
+  if (l->partial) worst = status_worst(worst, STATUS_INCOMPLETE);
   result->verdict = worst;
   result->ended = 1;
   return worst;

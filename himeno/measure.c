@@ -131,17 +131,18 @@ static void progress_show(const struct placement *p, const struct himeno_result 
   progress_reached("%d block%s%s", r->n_samples, r->n_samples == 1 ? "" : "s", rate);
 }
 
-/* Rank 0's clock decides for all; any rank's signal does. */
-status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int *up)
+/* Rank 0's clock decides for all; any rank's signal and any rank's need do. */
+status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)
 {
-  enum { ELAPSED, STOP, FACTS };
+  enum { ELAPSED, STOP, MORE, FACTS };
   const struct placement *p = &m->choice->placement;
   int first = p->rank == 0;
-  double mine[FACTS] = {first ? stats_now() - begin : 0, stop_asked()}, all[FACTS];
+  double mine[FACTS] = {first ? stats_now() - begin : 0, stop_asked(), more}, all[FACTS];
   RETURN_IF_FAILED(watch_allreduce(p->comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
   progress_show(p, m->result);
-  m->result->partial = all[STOP] > 0;
-  *up = all[ELAPSED] >= wanted || m->result->partial;
+  *up = all[ELAPSED] >= wanted && !(all[MORE] > 0);
+  m->result->partial = !*up && all[STOP] > 0;
+  *up |= m->result->partial;
   if (*up || all[ELAPSED] < m->next_partial) return STATUS_OK;
   m->next_partial = all[ELAPSED] + PARTIAL_SECONDS;
   return himeno_partial_write(m);
@@ -250,8 +251,7 @@ static status_t blocks_run(struct himeno_measurement *m, struct verify_value *va
     if (c->sweeps_given) return STATUS_OK;
     if (compares(m->config) && !m->result->pauses && m->result->n_samples % CHECK_BLOCK_EVERY == 0)
       RETURN_IF_FAILED(check_block(m, value, sweeps, "check block", &block));
-    RETURN_IF_FAILED(himeno_time_is_up(m, begin, c->seconds, &up));
-    up = up && (m->result->partial || m->result->n_samples >= m->blocks_min);
+    RETURN_IF_FAILED(himeno_time_is_up(m, begin, c->seconds, m->result->n_samples < m->blocks_min, &up));
     if (!up) RETURN_IF_FAILED(ceiling_between(m->solver, ceiling, block.seconds));
   }
   return STATUS_OK;
@@ -271,7 +271,7 @@ static status_t official_run(struct himeno_measurement *m, struct verify_value *
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_continue(m->solver, (int)m->config->block, &block));
     RETURN_IF_FAILED(himeno_block_add(m, &block));
-    RETURN_IF_FAILED(himeno_time_is_up(m, begin, wanted, &up));
+    RETURN_IF_FAILED(himeno_time_is_up(m, begin, wanted, 0, &up));
   }
   return STATUS_OK;
 }

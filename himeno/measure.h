@@ -39,8 +39,10 @@ status_t himeno_measure(struct himeno_measurement *measurement, struct verify_va
 status_t himeno_block_add(struct himeno_measurement *measurement, const struct solver_block *block);
 
 /** \brief Collective, after each block: whether \a wanted seconds have passed since \a begin on
- * rank 0's clock, or a signal asked a rank to end. Now and then it writes the partial document. */
-status_t himeno_time_is_up(struct himeno_measurement *measurement, double begin, double wanted, int *up);
+ * rank 0's clock and no rank needs \a more blocks, or a signal asked a rank to end. In the latter
+ * case the result is partial. Writes the partial document about once per second. */
+status_t himeno_time_is_up(struct himeno_measurement *measurement, double begin, double wanted, int more,
+                           int *up);
 
 /** \brief Collective: gathers the ranks, once there is a solver, and writes the partial document
  * where there is a file to keep up to date. */

@@ -68,7 +68,7 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
   RETURN_IF_FAILED(himeno_partial_write(m));
   status_t status = run->config.soak_given ? himeno_soak(m) : himeno_measure(m, value);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
-  r->verdict = agree_status(p->comm, status);
+  r->verdict = status_worst(agree_status(p->comm, status), r->partial ? STATUS_INCOMPLETE : STATUS_OK);
   if (r->verdict == STATUS_WRONG && run->choice.kernel->file)
     RETURN_IF_FAILED(wrong_explain(&run->config, &run->choice, run->solver));
   RETURN_IF_FAILED(himeno_ranks_gather(p, run->solver, run->record, r));

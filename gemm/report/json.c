@@ -154,7 +154,7 @@ static json_t *series_json(const struct gemm_run *run, const struct gemm_series 
   object_set(series, "check", check_json(&s->check));
   if (run->placement.info.emulated) object_set(series, "counts", counts_json(&s->counts));
   if (s->why[0]) object_text(series, "why", s->why);
-  if (strcmp(gemm_series_verdict(run, s), "partial") == 0)
+  if (strcmp(gemm_series_verdict(run, s), "incomplete") == 0)
     object_text(series, "why", run->partial ? "a signal ended the run" : "a wrong result ended the run");
   return series;
 }
@@ -198,8 +198,10 @@ static json_t *rank_finding(const struct gemm_run *run, int n)
 {
   const struct gemm_rank *r = &run->ranks[n];
   json_t *rank = rank_json(&r->row, n, 1);
-  const char *verdict = r->fault[0] ? "wrong" : run->partial ? "partial" : "pass";
-  object_text(rank, "verdict", verdict);
+  object_text(rank, "verdict",
+              status_verdict(r->fault[0]    ? STATUS_WRONG
+                             : run->partial ? STATUS_INCOMPLETE
+                                            : STATUS_OK));
   object_set(rank, "element_error", error_json(&r->check, r->check.element_error));
   object_set(rank, "norm_error", error_json(&r->check, r->check.norm_error));
   if (r->fault[0]) object_text(rank, "why", r->fault);

@@ -194,5 +194,5 @@ void gemm_ladder_text(const struct gemm_run *run, FILE *out)
   print_shares(run, out);
   print_warnings(run->ladder, out);
   if (!run->placement.info.emulated) print_noise(run->ladder, out);
-  if (run->partial) fprintf(out, "  PARTIAL: a signal ended the ladder\n");
+  if (run->partial) fprintf(out, "  INCOMPLETE: a signal ended the ladder early\n");
 }

@@ -138,9 +138,9 @@ static void print_verdict(const struct gemm_run *run, FILE *out)
   if (run->verdict != STATUS_OK)
     print_wrong(run, out);
   else if (run->partial)
-    fprintf(out, "  verdict    PARTIAL: a signal ended the run%s\n",
-            c->how == GEMM_NOT_VERIFIED ? "; the result was compared with nothing"
-                                        : "; what was measured is right");
+    fprintf(out, "  verdict    INCOMPLETE: a signal ended the run early; its %d block%s %s\n",
+            run->series[0].n_samples, run->series[0].n_samples == 1 ? "" : "s",
+            c->how == GEMM_NOT_VERIFIED ? "were compared with nothing" : "passed verification");
   else if (c->how == GEMM_NOT_VERIFIED)
     fprintf(out, "  verdict    NOT VERIFIED: the result was compared with nothing\n");
   else

@@ -92,7 +92,7 @@ static status_t judge(const struct himeno_config *config, const struct himeno_ch
 {
   const struct accept *a = &result->accept;
   const int of_policy = checks_make(config, choice, limits, result);
-  if (result->partial || result->verdict != STATUS_OK) return STATUS_SLOW;
+  if (result->verdict != STATUS_OK) return result->verdict;
   if (!a->verified) return unverified(config);
   if (accept_count(a, CHECK_NOISY) > 0) return STATUS_NOISY;
   if (config->accept && !any_made(a, 0, of_policy))

@@ -36,7 +36,7 @@ status_t himeno_accept_comparable(const struct himeno_config *config, const stru
 /** \brief Collective: makes the checks that were asked for, on rank 0. On all ranks, the gravest
  * of: STATUS_ENVIRONMENT where the result could not be verified, STATUS_NOISY where the run was too
  * noisy to be judged, STATUS_USAGE where it was not to be verified or nothing could be checked,
- * STATUS_SLOW where a check fails or a signal ended the run. */
+ * STATUS_SLOW where a check fails. A result that is wrong or incomplete keeps its verdict. */
 status_t himeno_accept(const struct himeno_config *config, const struct himeno_choice *choice,
                        const struct accept_limits *limits, struct himeno_result *result);
 

@@ -64,7 +64,7 @@ static json_t *throttled_json(const struct himeno_result *r)
 /* Nothing passes before it has ended. */
 static const char *verdict_word(const struct himeno_result *r)
 {
-  return r->partial && r->verdict != STATUS_WRONG ? "partial" : status_verdict(r->verdict);
+  return status_verdict(status_worst(r->verdict, r->partial ? STATUS_INCOMPLETE : STATUS_OK));
 }
 
 /* What was compared beside the ends of blocks; null where nothing was. */

@@ -97,11 +97,13 @@ void himeno_ladder_text(const struct himeno_config *config, const struct himeno_
   if (choice->placement.info.emulated) {
     head_text(config, choice, ladder, out);
     emulated_text(ladder, out);
-    return;
+  } else {
+    himeno_ladder_rungs_text(config, choice, ladder, ladder->n, out);
+    noise_text(ladder, out);
   }
-  himeno_ladder_rungs_text(config, choice, ladder, ladder->n, out);
-  noise_text(ladder, out);
-  if (ladder->partial) fprintf(out, "  PARTIAL: a signal ended the ladder\n");
+  if (ladder->partial)
+    fprintf(out, "  INCOMPLETE: a signal ended the ladder early, after %d of %d kernels\n", ladder->n,
+            ladder->made);
 }
 
 static json_t *samples_json(const struct himeno_rung *rung)

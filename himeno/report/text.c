@@ -229,8 +229,9 @@ static void print_verdict(const struct himeno_result *r, FILE *out)
   if (r->verdict == STATUS_WRONG)
     fprintf(out, "  verdict    WRONG: a block differs from what it must be\n");
   else if (r->partial)
-    fprintf(out, "  verdict    PARTIAL: a signal ended the run; what was measured %s\n",
-            r->verified == VERIFY_NO ? "was compared with nothing" : "is right");
+    fprintf(out, "  verdict    INCOMPLETE: a signal ended the run early; its %d block%s %s\n", r->n_samples,
+            r->n_samples == 1 ? "" : "s",
+            r->verified == VERIFY_NO ? "were compared with nothing" : "passed verification");
   else if (r->verified == VERIFY_NO)
     fprintf(out, "  verdict    NOT VERIFIED: %s\n", compared[VERIFY_NO]);
   else if (r->reference_sweeps > 0)

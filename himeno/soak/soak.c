@@ -158,8 +158,8 @@ static status_t blocks_run(struct soak *s)
   struct himeno_measurement *m = s->m;
   for (int up = 0, n = 0; !up; n++) {
     RETURN_IF_FAILED(block_run(s, n % 2 ? HIMENO_STANDARD : HIMENO_DENSE));
-    RETURN_IF_FAILED(himeno_time_is_up(m, s->begin, m->config->soak, &up));
-    up = up && (m->result->partial || (n + 1 >= SOAK_DATA_SETS && n + 1 >= m->blocks_min));
+    const int more = n + 1 < SOAK_DATA_SETS || n + 1 < m->blocks_min;
+    RETURN_IF_FAILED(himeno_time_is_up(m, s->begin, m->config->soak, more, &up));
   }
   m->result->soak.seconds = stats_now() - s->begin;
   return STATUS_OK;

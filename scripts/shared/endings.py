@@ -6,7 +6,7 @@ import sys
 
 
 # The order in which one exit status stands for many.
-GRAVEST = (7, 6, 4, 3, 2, 5)
+GRAVEST = (7, 6, 4, 3, 2, 8, 5)
 
 
 class BadInput(Exception):
@@ -31,7 +31,7 @@ def end_cleanly():
 
 
 def status_of(action, stopped=None):
-    """The exit status of an action, which returns its own, or none for 0. `stopped` is said when a signal ends it: then it is 7."""
+    """The exit status of an action, which returns its own, or none for 0. `stopped` is printed if a signal ends it: then it is 8."""
     try:
         return action() or 0
     except BadInput as error:
@@ -45,6 +45,6 @@ def status_of(action, stopped=None):
     except KeyboardInterrupt:
         if not stopped:
             raise
-        code, why = 7, stopped
+        code, why = 8, stopped
     print(f"{os.path.basename(sys.argv[0])}: {' '.join(str(why).splitlines())}", file=sys.stderr)
     return code

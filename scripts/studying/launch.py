@@ -15,6 +15,7 @@ from naming import NO_OVERLAP
 from processes import STOPPED, last_words, launched, say
 
 TIMED_OUT = 124
+INCOMPLETE = 8
 
 
 def command(options, point, target):
@@ -107,8 +108,9 @@ def time_left(folder, study, remaining):
 def unfinished(folder, study, retry):
     tried = store.attempts(folder)
     open_points = [point for point in study["points"] if not store.finished(folder, point)]
-    # What failed stays so until asked for; what a kill or a torn file left is run again.
-    return [point for point in open_points if retry or tried.get(point["name"], {}).get("finished", True)]
+    # Points that failed are run again only with --retry; points that a signal ended, or whose file is torn, always.
+    return [point for point in open_points if retry or tried.get(point["name"], {}).get("finished", True)
+            or tried[point["name"]]["exit"] == INCOMPLETE]
 
 
 def session_begin(folder, study):
@@ -139,8 +141,8 @@ def run(folder, study, retry):
             show(point, done, entry["why"], done_before + place + 1, total, time_left(folder, study, todo[place + 1:]))
             store.csv_write(folder, study)
     except KeyboardInterrupt:
-        say("stopped; the same command goes on from here")
-        return 7
+        say("incomplete: stopped by a signal; the same command continues from here")
+        return INCOMPLETE
     store.csv_write(folder, study)
     return verdict(folder, study)
 

@@ -411,10 +411,10 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   kill -TERM $!
   code=0
   wait $! || code=$?
-  [ "$code" -eq 5 ]
+  [ "$code" -eq 8 ]
   grep -q 'NOT ACCEPTED: a signal ended the run' out
   [ "$("$PYTHON" -c 'import json; r = json.load(open("r.json")); print(r["partial"], r["result"]["verdict"], r["result"]["accept"]["accepted"])')" = \
-    "True partial False" ]
+    "True incomplete False" ]
 }
 
 @test "a soak has no ceiling, which no policy can ask of it" {

@@ -92,6 +92,25 @@ PY
   [ "$(sort launched | uniq -c | awk '$1 > 2' | wc -l)" -eq 0 ]
 }
 
+@test "a study that a signal ends is incomplete, exit 8; a point that one ended is run again" {
+  "$scaling" run study "${plan[@]}" >/dev/null 2>said 3>&- &
+  pid=$!
+  for _ in $(seq 600); do [ -e study/runs ] && [ -n "$(ls study/runs/*.json 2>/dev/null)" ] && break; sleep 0.1; done
+  kill -TERM $pid
+  code=0
+  wait $pid || code=$?
+  [ "$code" -eq 8 ]
+  printf '#!/bin/sh\nexit 8\n' >ended
+  chmod +x ended
+  run "$scaling" run other "${plan[@]}" --launcher "$PWD/ended {ranks}"
+  expect_status 8
+  : >calls
+  printf '#!/bin/sh\necho >>%s/calls\nexit 8\n' "$PWD" >ended
+  run "$scaling" run other
+  expect_status 8
+  [ -s calls ]
+}
+
 @test "what is torn, or another point's, is run again, and nothing else" {
   "$scaling" run study "${plan[@]}" >/dev/null
   : >launched

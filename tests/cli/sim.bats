@@ -297,7 +297,7 @@ simulates() {
 @test "a simulation that is stopped leaves no process and no file behind" {
   for signal in TERM HUP; do
     simulates $signal
-    [ $code -eq 7 ] || { echo "exit code $code"; cat said; return 1; }
+    [ $code -eq 8 ] || { echo "exit code $code"; cat said; return 1; }
     grep -q "stopped by signal $(kill -l $signal)" said
   done
 }

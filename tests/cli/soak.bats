@@ -179,23 +179,38 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   kill -KILL $!
   wait $! || true
   [ "$(value 'len(log) > 5')" = True ]
-  [ "$(value 'r["partial"], r["result"]["verdict"]')" = "(True, 'partial')" ]
+  [ "$(value 'r["partial"], r["result"]["verdict"]')" = "(True, 'incomplete')" ]
   # Phases are means, as at the end: of a sweep.
   [ "$(value 'r["phases"]["interior"]["max"] < 2 * r["result"]["seconds"] / r["config"]["sweeps"]')" = True ]
   follows_schema
 }
 
-@test "SIGTERM ends a run with what it has, marked as partial" {
-  "$himeno" -b null -s 20x20x36 --block 10 -t 60 --json r.json >out 2>&1 3>&- &
-  for _ in $(seq 600); do [ -s r.json ] && break; sleep 0.1; done
-  sleep 0.5
-  SECONDS=0
-  kill -TERM $!
-  wait $!
-  [ "$SECONDS" -lt 30 ]
-  grep -q 'PARTIAL' out
-  [ "$(value 'r["partial"], r["result"]["verdict"], r["result"]["blocks"] > 0')" = "(True, 'partial', True)" ]
-  follows_schema
+@test "a signal ends a run, a soak and a ladder with what they have: exit 8, incomplete" {
+  local how signal options n
+  while read -r signal options; do
+    rm -f r.json
+    "$himeno" -b null -s 20x20x36 --block 10 $options --json r.json >out 2>said 3>&- &
+    # A ladder writes its document at its end alone.
+    for n in $(seq 600); do [ -s r.json ] || [[ $n -gt 30 && $options == *--ladder* ]] && break; sleep 0.1; done
+    sleep 0.5
+    SECONDS=0
+    kill -"$signal" $!
+    how=0
+    wait $! || how=$?
+    [ "$how" = 8 ] || { echo "exit status $how of $options"; cat out said; return 1; }
+    [ "$SECONDS" -lt 30 ]
+    grep -q 'INCOMPLETE: a signal ended' out
+    [ "$(value 'r["partial"]')" = True ]
+    [[ $options != *--ladder* ]] || continue
+    [ "$(value 'r["result"]["verdict"], r["result"]["blocks"] > 0')" = "('incomplete', True)" ]
+    follows_schema
+  done <<'RUNS'
+TERM -t 60
+USR1 -t 60 --accept
+INT --soak 1m
+TERM --soak 1m --accept
+TERM --ladder -t 20
+RUNS
 }
 
 @test "SIGTERM at once leaves a valid document too" {

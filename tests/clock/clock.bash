@@ -12,10 +12,15 @@ setup() {
 
 # clocked RANKS PROGRAM [ARGUMENT]...: runs it with `--json d.json` and expects exit code 0.
 clocked() {
-  local ranks=$1 program=$2
-  shift 2
+  clocked_to 0 "$@"
+}
+
+# clocked_to STATUS RANKS PROGRAM OPTION...: the same, of a run with that exit status.
+clocked_to() {
+  local wanted=$1 ranks=$2 program=$3
+  shift 3
   run --separate-stderr on "$ranks" "$top_builddir/tests/clock/$program" "$@" --json d.json
-  expect_status 0
+  expect_status "$wanted"
 }
 
 # says LINE...: the report has each of them.

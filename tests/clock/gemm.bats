@@ -37,13 +37,13 @@ sorted(set(round(s, 12) for s in d.result.samples)) = [0.002015232]
 FIGURES
 }
 
-@test "SIGTERM to one rank ends all after their block with what they have, marked as partial" {
+@test "SIGTERM to one rank ends all after their block with what they have: exit 8, incomplete" {
   export CLOCK_MACHINE="product=4 stop@1=9500000"
-  clocked 2 gemm-gpu -b null -s 64 --block 0.001 -t 100
-  says "verdict    PARTIAL: a signal ended the run; what was measured is right"
+  clocked_to 8 2 gemm-gpu -b null -s 64 --block 0.001 -t 100
+  says "verdict    INCOMPLETE: a signal ended the run early; its 3 blocks passed verification"
   figures <<'FIGURES'
-(d.partial, d.result.verdict) = (True, "partial")
-[r.verdict for r in d.ranks] = ["partial", "partial"]
+(d.partial, d.result.verdict) = (True, "incomplete")
+[r.verdict for r in d.ranks] = ["incomplete", "incomplete"]
 len(d.result.samples) = 3
 FIGURES
   follows gemm d.json 'd["partial"] = 1' 'del d["result"]["why"]'
@@ -51,8 +51,8 @@ FIGURES
 
 @test "SIGTERM ends a ladder with the kernels that were timed" {
   export CLOCK_MACHINE="product=4 stop=9500000"
-  clocked 1 gemm-gpu -b null --ladder --sizes 64,96 --block 0.001 -t 20
-  says "PARTIAL: a signal ended the ladder"
+  clocked_to 8 1 gemm-gpu -b null --ladder --sizes 64,96 --block 0.001 -t 20
+  says "INCOMPLETE: a signal ended the ladder early"
   figures <<'FIGURES'
 d.partial = True
 [(s.m, [(r.kernel, r.verdict, len(r.samples)) for r in s.rungs]) for s in d.sizes] = [(64, [("naive", "pass", 3)])]

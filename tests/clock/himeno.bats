@@ -504,10 +504,10 @@ d.result.blocks = 11
 FIGURES
 }
 
-@test "SIGTERM ends the ladder after its rung, with what it has, marked as partial" {
+@test "SIGTERM ends the ladder after its rung, with what it has: exit 8, incomplete" {
   export CLOCK_MACHINE="$alone stop=400000000"
-  clocked 1 himeno-gpu -b cpu -s XS --ladder -t 0.1 --block 10
-  says "PARTIAL: a signal ended the ladder"
+  clocked_to 8 1 himeno-gpu -b cpu -s XS --ladder -t 0.1 --block 10
+  says "INCOMPLETE: a signal ended the ladder early"
   figures <<'FIGURES'
 d.partial = True
 [(r.kernel, r.verdict, r.blocks) for r in d.rungs] = [("reference", "pass", 6), ("stream", "pass", 6), ("wavefront", "pass", 1)]
@@ -515,12 +515,20 @@ FIGURES
   follows ladder d.json
 }
 
+@test "a run that reaches its planned end after a signal is complete" {
+  export CLOCK_MACHINE="$alone stop=1000000"
+  clocked 1 himeno-gpu -b null -s XS -n 10
+  figures <<'FIGURES'
+(d.partial, d.result.verdict) = (False, "pass")
+FIGURES
+}
+
 @test "a run that a signal ended has the rates of what it had done" {
   export CLOCK_MACHINE="$alone stop=60000000"
-  clocked 1 himeno-gpu -b null -s XS --block 10 -t 1000
+  clocked_to 8 1 himeno-gpu -b null -s XS --block 10 -t 1000
   figures <<'FIGURES'
 d.partial = True
-d.result.verdict = "partial"
+d.result.verdict = "incomplete"
 d.result.seconds / d.result.blocks = 0.00558
 d.result.gflops = 3.4
 d.result.ceiling_gbps = 7.5

@@ -13,6 +13,7 @@ static void statuses_are_the_exit_codes(void **state)
   assert_int_equal(STATUS_SLOW, 5);
   assert_int_equal(STATUS_HANG, 6);
   assert_int_equal(STATUS_FAULT, 7);
+  assert_int_equal(STATUS_INCOMPLETE, 8);
   assert_int_equal(status_exit_code(STATUS_FAULT), 7);
   assert_int_equal(status_exit_code(STATUS_NOISY), 3);
 }
@@ -28,15 +29,17 @@ static void each_status_has_its_word(void **state)
   assert_string_equal(status_verdict(STATUS_SLOW), "slow");
   assert_string_equal(status_verdict(STATUS_HANG), "hang");
   assert_string_equal(status_verdict(STATUS_FAULT), "fault");
+  assert_string_equal(status_verdict(STATUS_INCOMPLETE), "incomplete");
 }
 
 static void the_graver_of_two_wins_in_either_order(void **state)
 {
-  static const status_t by_gravity[] = {STATUS_FAULT, STATUS_HANG,  STATUS_WRONG, STATUS_ENVIRONMENT,
-                                        STATUS_NOISY, STATUS_USAGE, STATUS_SLOW,  STATUS_OK};
+  static const status_t by_gravity[] = {STATUS_FAULT,       STATUS_HANG,  STATUS_WRONG,
+                                        STATUS_ENVIRONMENT, STATUS_NOISY, STATUS_USAGE,
+                                        STATUS_INCOMPLETE,  STATUS_SLOW,  STATUS_OK};
   (void)state;
-  for (int i = 0; i < 8; i++)
-    for (int j = i; j < 8; j++) {
+  for (int i = 0; i < 9; i++)
+    for (int j = i; j < 9; j++) {
       assert_int_equal(status_worst(by_gravity[i], by_gravity[j]), by_gravity[i]);
       assert_int_equal(status_worst(by_gravity[j], by_gravity[i]), by_gravity[i]);
     }

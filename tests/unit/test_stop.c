@@ -7,6 +7,9 @@
 
 #include "base/stop.h"
 
+static const int signals[] = {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGXCPU};
+#define SIGNALS (sizeof signals / sizeof *signals)
+
 /* How a process ends that gets the signal so many times: the number of the signal that ended it, or
  * else 0. */
 static int ended_by(int number, int times)
@@ -27,15 +30,13 @@ static void the_first_signal_is_noted(void **state)
 {
   (void)state;
   assert_int_equal(stop_asked(), 0);
-  assert_int_equal(ended_by(SIGTERM, 1), 0);
-  assert_int_equal(ended_by(SIGINT, 1), 0);
+  for (size_t s = 0; s < SIGNALS; s++) assert_int_equal(ended_by(signals[s], 1), 0);
 }
 
 static void the_second_ends_the_program(void **state)
 {
   (void)state;
-  assert_int_equal(ended_by(SIGTERM, 2), SIGTERM);
-  assert_int_equal(ended_by(SIGINT, 2), SIGINT);
+  for (size_t s = 0; s < SIGNALS; s++) assert_int_equal(ended_by(signals[s], 2), signals[s]);
 }
 
 static void a_program_that_stays_is_ended_within_its_time(void **state)

@@ -66,7 +66,8 @@ const struct option_program sim_options = {
                 "  himeno-sim --model model.json -s XL -n 1024 --network dragonfly --taper 4\n"
                 "  himeno-sim --model model.json -s XL -n 1024 --platform cluster.xml\n"
                 "\n"
-                "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 6 hang, 7 runtime fault.\n",
+                "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 6 hang, 7 runtime fault,\n8 "
+                "stopped by a signal.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

@@ -331,7 +331,7 @@ static status_t smpirun(const struct files *f, const struct sim_config *c, int n
   pid_t child = smpirun_start(f, platform, ranks, program);
   if (child < 0) return log_fail(STATUS_ENVIRONMENT, "smpirun cannot be started: %m");
   if (child > 0) RETURN_IF_FAILED(child_wait(child, f, n_ranks, c->timeout, &how));
-  if (stopped) return log_fail(STATUS_FAULT, "stopped by signal %d", (int)stopped);
+  if (stopped) return log_fail(STATUS_INCOMPLETE, "stopped by signal %d", (int)stopped);
   if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && access(f->at[RESULT], R_OK) == 0) return STATUS_OK;
   if (WIFEXITED(how) && WEXITSTATUS(how) == 127)
     return log_fail(STATUS_ENVIRONMENT, SMPIRUN " cannot be started");
