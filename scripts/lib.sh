@@ -27,6 +27,11 @@ common_option() {
   esac
 }
 
+# pack_inputs FOLDER ARCHIVE: the files of FOLDER as one archive, whose bytes depend on their names and contents alone.
+pack_inputs() {
+  (cd "$1" && LC_ALL=C tar --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf "$2" -- *)
+}
+
 # Whether ./build is still to be configured, and no option says for which chips.
 chips_are_open() { [ ! -x build/config.status ] && [[ " ${for_configure[*]-}" != *" --with"*"-cuda"* ]]; }
 

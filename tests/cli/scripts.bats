@@ -330,3 +330,20 @@ mutant() { printf '%s: a lie\n  in one\n  from x+1\n  to %s\n  tests tests/unit/
   expect_status 2
   [ "$output" = 'mutate: no mutant is called "nothing": see --list' ]
 }
+
+@test "a fuzz corpus is an archive that packs into the same bytes again, and a torn one fails" {
+  . "$top_srcdir/scripts/lib.sh"
+  mkdir -p "$BATS_TEST_TMPDIR/tests/fuzz"
+  for archive in "$top_srcdir"/tests/fuzz/*.tar; do
+    name=$(basename "$archive" .tar)
+    mkdir "$BATS_TEST_TMPDIR/$name"
+    tar -C "$BATS_TEST_TMPDIR/$name" -xf "$archive"
+    touch "$BATS_TEST_TMPDIR/$name"/*
+    pack_inputs "$BATS_TEST_TMPDIR/$name" "$BATS_TEST_TMPDIR/again.tar"
+    cmp "$archive" "$BATS_TEST_TMPDIR/again.tar"
+    head -c $((20 * 512)) "$archive" >"$BATS_TEST_TMPDIR/tests/fuzz/$name.tar"
+  done
+  top_srcdir=$BATS_TEST_TMPDIR run "$top_builddir/tests/fuzz/replay_size"
+  expect_status 1
+  [[ $output == *"Bail out! the archive ends within an input"* ]]
+}

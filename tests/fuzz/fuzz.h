@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The folder of the target's inputs, below tests/fuzz. */
+/** Name of the target's corpus: tests/fuzz/NAME.tar. */
 extern const char fuzz_corpus[];
 
 /** \brief Ends the program by abort() where a promise is broken; returns 0. */

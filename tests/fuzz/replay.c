@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Runs a fuzz target over its corpus, without a fuzzer: what once went wrong must stay
- * right. */
-#include <dirent.h>
+ * \brief Runs a fuzz target over its corpus, without a fuzzer: an input that once failed must not
+ * fail again. The corpus is an archive in the format of POSIX ustar. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,49 +9,52 @@
 #include "tests/fuzz/fuzz.h"
 
 #define INPUT_BYTES 65536
+#define TAR_BLOCK   512
 
-static int is_input(const struct dirent *entry)
-{
-  return entry->d_name[0] != '.';
-}
+/** Header of a file in the archive; an empty name ends the archive. */
+struct tar_header {
+  char name[100], mode[8], user[8], group[8], size[12], rest[TAR_BLOCK - 136];
+};
 
-/* Through memory of exactly its size, so that a sanitizer sees a read beyond it. */
-static int replay(const char *folder, const char *name)
+/* Returns 1 with the next file's name and its bytes, 0 at the end of the archive. The memory has
+ * exactly the size of the input, so that a sanitizer sees a read beyond it. */
+static int next_input(FILE *archive, struct tar_header *header, uint8_t **bytes, size_t *n)
 {
-  char path[1024];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "rb");
-  uint8_t *room = malloc(INPUT_BYTES);
-  if (!file || !room) {
-    perror(path);
+  memset(header, 0, sizeof *header);
+  int whole = fread(header, TAR_BLOCK, 1, archive) == 1;
+  if (whole && header->name[0] == 0) return 0;
+  header->mode[0] = 0; /* ends a name of 100 characters */
+  *n = strtoul(header->size, NULL, 8);
+  long padding = (long)((TAR_BLOCK - *n % TAR_BLOCK) % TAR_BLOCK);
+  *bytes = !whole || *n > INPUT_BYTES ? NULL : malloc(*n ? *n : 1);
+  if (!*bytes || fread(*bytes, 1, *n, archive) != *n || fseek(archive, padding, SEEK_CUR) != 0) {
+    printf("Bail out! the archive ends within an input near %s\n", header->name);
     exit(1);
   }
-  size_t n = fread(room, 1, INPUT_BYTES, file);
-  fclose(file);
-  uint8_t *bytes = realloc(room, n ? n : 1);
-  LLVMFuzzerTestOneInput(bytes ? bytes : room, n);
-  free(bytes ? bytes : room);
-  return 0;
+  return 1;
 }
 
 int main(void)
 {
-  char folder[512];
-  struct dirent **inputs;
+  char path[512];
+  struct tar_header header;
+  uint8_t *bytes;
+  size_t n;
+  int inputs = 0;
   const char *source = getenv("top_srcdir");
-  snprintf(folder, sizeof folder, "%s/tests/fuzz/%s", source ? source : ".", fuzz_corpus);
-  int n = scandir(folder, &inputs, is_input, alphasort);
-  if (n <= 0) {
-    printf("Bail out! there are no inputs in %s\n", folder);
+  snprintf(path, sizeof path, "%s/tests/fuzz/%s.tar", source ? source : ".", fuzz_corpus);
+  FILE *archive = fopen(path, "rb");
+  while (archive && next_input(archive, &header, &bytes, &n)) {
+    fflush(stdout);
+    LLVMFuzzerTestOneInput(bytes, n);
+    printf("ok %d - %s\n", ++inputs, header.name);
+    free(bytes);
+  }
+  if (archive) fclose(archive);
+  if (inputs == 0) {
+    printf("Bail out! there are no inputs in %s\n", path);
     return 1;
   }
-  printf("1..%d\n", n);
-  for (int i = 0; i < n; i++) {
-    fflush(stdout);
-    replay(folder, inputs[i]->d_name);
-    printf("ok %d - %s\n", i + 1, inputs[i]->d_name);
-    free(inputs[i]);
-  }
-  free(inputs);
+  printf("1..%d\n", inputs);
   return 0;
 }
