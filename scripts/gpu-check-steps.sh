@@ -325,7 +325,7 @@ ladder() {
 
 # ---- half precision and the tensor cores ----
 
-tensor_kernels="f16x2 wmma wmma-32x8 wmma-8x32 mma wgmma sgemm-tc"
+tensor_kernels="f16x2 wmma wmma-32x8 wmma-8x32 mma wgmma"
 
 tensor_studies() {
   needs cuda
@@ -355,8 +355,6 @@ mma bf16 8192 0.5
 wmma f16 8192 0.5
 wmma f16-f16 8192 0.5
 f16x2 f16-f16 8192 0.5
-sgemm-tc f32 8192 0.5
-sgemm-tc f32 8192 0.5 --data wide
 END
 }
 

@@ -29,7 +29,7 @@ TENSOR_TARGETS = {
     "tensor-wgmma-f16-4096": 1.00, "tensor-wgmma-f16-8192": 1.02, "tensor-wgmma-f16-4095x4097x4099": 0.9, "tensor-wgmma-bf16-4095x4097x4099": 0.9,
     "tensor-wgmma-f16-8191": 0.9, "tensor-wgmma-bf16-4096": 1.00, "tensor-wgmma-bf16-8192": 1.02,
     "tensor-wgmma-bf16-8191": 0.9, "tensor-wgmma-tf32-4096": 1.00, "tensor-wgmma-tf32-8192": 1.00,
-    "tensor-wmma-f16-f16-8192": 0.55, "tensor-sgemm-tc-f32-8192": 2.0,
+    "tensor-wmma-f16-f16-8192": 0.55,
 }
 # The best rung over cuBLAS, and OpenCL's best over CUDA's.
 PRODUCT_TARGETS = {1024: 0.95, 4096: 1.00, 8192: 1.00}

@@ -66,7 +66,7 @@ static void test_chips(void **state)
     int major, minor;
     const char *why;
   } cases[] = {{"wgmma", 8, 0, "needs sm_90a (H100, H200), this is sm_80"},
-               {"sgemm-tc", 10, 0, "needs sm_90a (H100, H200), this is sm_100"},
+               {"wgmma", 10, 0, "needs sm_90a (H100, H200), this is sm_100"},
                {"mma", 7, 5, "needs sm_80 or later, this is sm_75"},
                {"wmma", 6, 0, "needs sm_70 or later, this is sm_60"},
                {"f16x2", 5, 2, "needs sm_60 or later, this is sm_52"},

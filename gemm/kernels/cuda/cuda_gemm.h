@@ -70,7 +70,7 @@ struct cuda_operation {
 extern const struct cuda_operation fp32_naive, fp32_regblock, fp32_local, fp32_unroll, fp32_pipeline,
     fp32_lds_pipeline, fp32_warptile;
 extern const struct cuda_operation tensor_f16x2, tensor_wmma, tensor_wmma_32x8, tensor_wmma_8x32, tensor_mma,
-    tensor_wgmma, tensor_sgemm_tc;
+    tensor_wgmma;
 
 /** float32 on any chip. */
 extern const struct gemm_ops gemm_cuda_ops;

@@ -123,16 +123,6 @@ static const struct gemm_kernel wgmma = {
     TENSOR(tensor_wgmma),
 };
 
-static const struct gemm_kernel sgemm_tc = {
-    .name = "sgemm-tc",
-    .step = "float32 from six bfloat16 products an element, summed outside of the tensor cores every 32",
-    .types = GEMM_BIT(GEMM_F32),
-    .stays = 1,
-    .transposes = 1,
-    .ops = &gemm_cuda_tensor_ops,
-    .variant = &tensor_sgemm_tc,
-};
-
 static const struct gemm_kernel *const kernels[] = {
     &naive,
     &regblock,
@@ -147,7 +137,6 @@ static const struct gemm_kernel *const kernels[] = {
     &wmma_8x32,
     &mma,
     &wgmma,
-    &sgemm_tc,
 #if HAVE_CUBLAS
     &gemm_cuda_cublas,
 #endif

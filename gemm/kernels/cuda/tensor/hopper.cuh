@@ -47,25 +47,6 @@ static __device__ __forceinline__ void box_load_all(uint32_t to, const CUtensorM
       : "memory");
 }
 
-static __device__ __forceinline__ void box_load_3d(uint32_t to, const CUtensorMap &map, int x, int y, int z,
-                                                   uint32_t barrier)
-{
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
-               "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier)
-               : "memory");
-}
-
-static __device__ __forceinline__ void box_load_3d_all(uint32_t to, const CUtensorMap &map, int x, int y,
-                                                       int z, uint32_t barrier, uint16_t mask)
-{
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
-      " [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
-      "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"(mask)
-      : "memory");
-}
-
 // Writes a box back; what lies outside of the array is left out. The L2 cache lets go of it first:
 // C is not read again, A and B are.
 static __device__ __forceinline__ void box_store(const CUtensorMap &map, int x, int y, uint32_t from)
@@ -132,12 +113,11 @@ template <int n> static __device__ __forceinline__ void registers_fence(float (&
 // ("matrix descriptor format"). Operands whose rows run along k step from eight rows to the next by
 // the stride. Others are boxes of eight rows along k, one under the other by the stride; side by
 // side, along m or n, by the leading distance.
-enum swizzle_bytes { SWIZZLE_128 = 1, SWIZZLE_64 = 2 };
-static __device__ __forceinline__ uint64_t operand(uint32_t address, uint32_t leading, uint32_t stride,
-                                                   swizzle_bytes swizzle)
+#define SWIZZLE_128 1
+static __device__ __forceinline__ uint64_t operand(uint32_t address, uint32_t leading, uint32_t stride)
 {
   return (uint64_t)((address & 0x3ffff) >> 4) | (uint64_t)(leading >> 4) << 16 |
-         (uint64_t)(stride >> 4) << 32 | (uint64_t)swizzle << 62;
+         (uint64_t)(stride >> 4) << 32 | (uint64_t)SWIZZLE_128 << 62;
 }
 
 #endif

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Passes over an operand before a product: into rows that bulk copies can address, rows along k,
-// and into the types that the tensor cores multiply.
+// and into TF32.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_RECAST_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_RECAST_CUH
 
-#include <cuda_bf16.h>
 #include <stdint.h>
 
 // Rows of whole 128-byte lines.
@@ -52,7 +51,7 @@ static __global__ void repack_kernel(const uint16_t *from, int64_t ld, int rows,
   }
 }
 
-// --- float32 into others, rows along k ---
+// --- float32 into TF32, rows along k ---
 
 // Rounded to TF32 as the copy engine does it: the nearest, halves to even.
 struct recast_tf32 {
@@ -66,35 +65,9 @@ struct recast_tf32 {
   }
 };
 
-// x = high + middle + low, exactly: 24 bits in three times 8, each the nearest to what is left, so
-// that the parts that are multiplied with each other come with either sign. A value that would
-// round to infinity is cut instead; infinity and NaN are all in the first part.
-struct recast_bf16x3 {
-  __nv_bfloat16 *out;
-  int64_t ld, plane;
-  __device__ __forceinline__ static void split(float x, uint16_t (&part)[3])
-  {
-    float rest = x;
-    for (int i = 0; i < 3; i++) {
-      part[i] = __bfloat16_as_ushort(__float2bfloat16_rn(rest));
-      if ((part[i] & 0x7fff) == 0x7f80) part[i] = __float_as_uint(rest) >> 16;
-      rest = isfinite(x) ? rest - __uint_as_float((uint32_t)part[i] << 16) : 0;
-    }
-  }
-  __device__ __forceinline__ void put(int64_t row, int k, const float (&x)[4]) const
-  {
-    uint16_t part[4][3];
-    for (int i = 0; i < 4; i++) split(x[i], part[i]);
-    for (int p = 0; p < 3; p++)
-      *(uint2 *)(out + p * plane + row * ld + k) =
-          make_uint2(part[0][p] | part[1][p] << 16, part[2][p] | part[3][p] << 16);
-  }
-};
-
 // From rows along k; each thread four elements, zeros beyond k. Grid: x along k, y strides over
 // rows.
-template <class Sink>
-static __global__ void recast_along(const float *from, int64_t ld, int rows, int k, Sink sink)
+static __global__ void recast_along(const float *from, int64_t ld, int rows, int k, recast_tf32 sink)
 {
   const int at = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
   if (at >= k) return;
@@ -114,8 +87,7 @@ static __global__ void recast_along(const float *from, int64_t ld, int rows, int
 
 // From rows across k, by 64×64 tiles in shared memory; 256 threads. Grid: x along the rows to be, y
 // strides along k.
-template <class Sink>
-static __global__ void recast_across(const float *from, int64_t ld, int rows, int k, Sink sink)
+static __global__ void recast_across(const float *from, int64_t ld, int rows, int k, recast_tf32 sink)
 {
   __shared__ float tile[64][65];
   const int row0 = 64 * blockIdx.x, along = threadIdx.x % 64, group = threadIdx.x / 64;
@@ -148,9 +120,8 @@ static inline cudaError_t repack(const uint16_t *from, int64_t ld, int rows, int
 }
 
 // Into `rows` rows of k elements; `turned`: they are stored across.
-template <class Sink>
-static inline cudaError_t recast(const float *from, int64_t ld, int turned, int rows, int k, const Sink &sink,
-                                 cudaStream_t stream)
+static inline cudaError_t recast(const float *from, int64_t ld, int turned, int rows, int k,
+                                 const recast_tf32 &sink, cudaStream_t stream)
 {
   if (turned) {
     dim3 grid((rows - 1) / 64 + 1, min((k - 1) / 64 + 1, 64));

@@ -24,28 +24,25 @@ template <> struct tensor_map_type<float> {
   static constexpr CUtensorMapDataType value = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 };
 
-// Planes of a matrix one after the other (1: a plain matrix), and the box that one copy takes:
-// elements of a row, rows, planes. A box's row is as wide as the swizzle: 128 or 64 bytes. Rows
-// begin at multiples of 16 bytes.
+// A matrix, and the box that one copy takes. A row of the box has 128 bytes, the width of the
+// swizzle. Rows of the matrix begin at multiples of 16 bytes.
 template <class T> struct tensor_map_shape {
   const T *data;
-  int64_t columns, rows, planes, ld, plane; // elements
-  int box_columns, box_rows, box_planes;
+  int64_t columns, rows, ld; // elements
+  int box_columns, box_rows;
 };
 
 template <class T> static inline bool tensor_map_make(const tensor_map_shape<T> &s, CUtensorMap *map)
 {
   cuda_tensor_map_encode encode;
-  const cuuint64_t extent[3] = {(cuuint64_t)s.columns, (cuuint64_t)s.rows, (cuuint64_t)s.planes};
-  const cuuint64_t stride[2] = {(cuuint64_t)s.ld * sizeof(T), (cuuint64_t)s.plane * sizeof(T)};
-  const cuuint32_t box[3] = {(cuuint32_t)s.box_columns, (cuuint32_t)s.box_rows, (cuuint32_t)s.box_planes};
-  const cuuint32_t step[3] = {1, 1, 1};
-  const bool wide = s.box_columns * sizeof(T) == 128;
+  const cuuint64_t extent[2] = {(cuuint64_t)s.columns, (cuuint64_t)s.rows};
+  const cuuint64_t stride[1] = {(cuuint64_t)s.ld * sizeof(T)};
+  const cuuint32_t box[2] = {(cuuint32_t)s.box_columns, (cuuint32_t)s.box_rows};
+  const cuuint32_t step[2] = {1, 1};
   return cuda_tensor_map_find(&encode) == cudaSuccess &&
-         encode(map, tensor_map_type<T>::value, s.planes > 1 ? 3 : 2, (void *)s.data, extent, stride, box,
-                step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                wide ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
-                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+         encode(map, tensor_map_type<T>::value, 2, (void *)s.data, extent, stride, box, step,
+                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
 #endif

@@ -70,8 +70,7 @@ static bool operand_map(const void *data, const operand_plan &p, int box_outer, 
 {
   const int wide = 128 / sizeof(T);
   return tensor_map_make(
-      tensor_map_shape<T>{(const T *)data, p.columns, p.rows, 1, p.ld, 0, wide, across ? wide : box_outer, 1},
-      map);
+      tensor_map_shape<T>{(const T *)data, p.columns, p.rows, p.ld, wide, across ? wide : box_outer}, map);
 }
 
 // Pairs of blocks: as make whole columns of a band, where that takes no more rounds. On an H100
@@ -113,8 +112,8 @@ static cudaError_t launch_shape(const cuda_job *job, const cuda_chip *chip, cons
   // The copy engine cuts rows off at multiples of 16 bytes when it writes.
   args.bulk_store = job->beta == 0 && job->n % 4 == 0 && bulk_readable(job->c, job->ldc, sizeof(float));
   args.order = tile_order_of(m, n, 2 * S::rows, S::columns, BAND);
-  const tensor_map_shape<float> c = {(const float *)job->c, job->n, job->m, 1, job->ldc, 0, 32,
-                                     S::turned ? 32 : 64,   1};
+  const tensor_map_shape<float> c = {(const float *)job->c, job->n, job->m, job->ldc, 32,
+                                     S::turned ? 32 : 64};
   if (!operand_map<typename S::type, S::a_across>(a_data, a, S::rows, &a_map) ||
       !operand_map<typename S::type, S::b_across>(b_data, b, S::columns / 2, &b_map) ||
       (args.bulk_store && !tensor_map_make(c, &c_map)))

@@ -143,12 +143,12 @@ template <class S>
 static __device__ __forceinline__ void wgmma_stage(float (&d)[S::columns / 2], uint32_t a, uint32_t b,
                                                    int accumulate)
 {
-  uint64_t a_operand = operand(a, S::box_bytes, 1024, SWIZZLE_128);
-  uint64_t b_operand = operand(b, S::box_bytes, 1024, SWIZZLE_128);
+  uint64_t a_operand = operand(a, S::box_bytes, 1024);
+  uint64_t b_operand = operand(b, S::box_bytes, 1024);
   wgmma_fence();
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    wgmma_op<typename S::type, S::columns>::template run<S::a_across, S::b_across>(
+    wgmma_op<typename S::type>::template run<S::a_across, S::b_across>(
         d, a_operand + i * (S::a_across ? 2048 : 32) / 16, b_operand + i * (S::b_across ? 2048 : 32) / 16,
         i ? 1 : accumulate);
   wgmma_commit();
@@ -226,7 +226,7 @@ static __device__ __forceinline__ void wgmma_multiply_rows(const wgmma_room<S> &
   int last = 0;
   for (int step = 0; step < steps; step++) {
     const int stage = at.stage;
-    const uint64_t b = operand(room.b(stage), S::box_bytes, 1024, SWIZZLE_128);
+    const uint64_t b = operand(room.b(stage), S::box_bytes, 1024);
     at.next();
 #pragma unroll
     for (int i = 0; i < 4; i++) {
