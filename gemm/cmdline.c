@@ -130,10 +130,10 @@ static const struct option_spec options[] = {
     {OPTION_QUIET},
     {OPTION_LIST("backends, devices and kernels")},
     {"fragment-map", 0, STUDY, OPTION_FLAG(fragment_map),
-     "Show which lane holds which element of each WMMA fragment, measured, and end.",
+     "Show which lane holds which element of each WMMA fragment, as measured, and exit.",
      .group = "Studies of tensor cores (CUDA)"},
     {"load-study", 0, STUDY, OPTION_FLAG(load_study),
-     "Time load_matrix_sync against loads written by hand, show the loads in their machine code, and end."},
+     "Time load_matrix_sync against loads written by hand, and exit."},
 };
 
 /* A kernel must exist for the backend that was named with it. */

@@ -13,8 +13,8 @@
  * STATUS_WRONG when an element is held by nobody. */
 status_t gemm_study_fragments(struct gpu_device *device, struct gpu_queue *queue, FILE *out);
 
-/** \brief Times load_matrix_sync against hand-written loads, and shows the loads in their machine
- * code. STATUS_WRONG when two ways read different elements. */
+/** \brief Times load_matrix_sync against hand-written loads. STATUS_WRONG if a load reads other
+ * elements than load_matrix_sync. */
 status_t gemm_study_loads(struct gpu_device *device, struct gpu_queue *queue, FILE *out);
 
 /** \brief Collective: the studies that the command line asks for, by rank 0 on its CUDA device. All

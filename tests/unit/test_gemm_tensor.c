@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tensor-core kernels beside their products: which chip each needs, the studies of WMMA
- * fragments, and what sums beyond the range become. */
-#include <limits.h>
-#include <math.h>
-
+/* The tensor-core kernels apart from their products: which chip each needs, the studies of WMMA
+ * fragments, and how TF32 is rounded. */
 #include "base/log.h"
 #include "config.h"
 #include "gemm/study.h"
@@ -105,40 +102,6 @@ static void test_loads(void **state)
   assert_non_null(strstr(text, "by elements"));
 }
 
-/* Half sums overflow to infinity and NaN stays NaN; saturated by hand they are what `satf` gave.
- * Integers have it still. */
-static void test_satf(void **state)
-{
-  static const struct {
-    float factor, start, plain, saturated;
-    int integer, wrapped, cut;
-  } cases[] = {{2, 1, 65, 65, 5, 258069, 258069},
-               {64, 0, INFINITY, 65504, INT_MAX - 100, INT_MIN + 257963, INT_MAX},
-               {1, -INFINITY, -INFINITY, -65504, INT_MIN, INT_MIN + 258064, INT_MIN + 258064},
-               {1, NAN, NAN, 0, INT_MAX, INT_MIN + 258063, INT_MAX}};
-  (void)state;
-  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-    struct gpu_mem on;
-    int32_t bits[4];
-    float half[2];
-    expect_ok(gpu_alloc(device, sizeof bits, &on));
-    assert_int_equal(fragment_satf_measure(cases[c].factor, cases[c].start, cases[c].integer, on.handle,
-                                           cuda_queue_handle(queue)),
-                     cudaSuccess);
-    expect_ok(gpu_copy_out(queue, bits, on, 0, sizeof bits));
-    expect_ok(gpu_sync(queue));
-    gpu_free(device, &on);
-    memcpy(half, bits, sizeof half);
-    if (isnan(cases[c].plain))
-      assert_true(isnan(half[0]));
-    else
-      assert_true(half[0] == cases[c].plain);
-    assert_true(half[1] == cases[c].saturated);
-    assert_int_equal(bits[2], cases[c].wrapped);
-    assert_int_equal(bits[3], cases[c].cut);
-  }
-}
-
 /* A product by the unit matrix, of rows that the copy engine reads and of rows that are copied
  * first: every element is rounded to TF32's 10 bits, to nearest and halves to even. */
 static void rounding_check(int trans, int64_t pad, int unit)
@@ -216,8 +179,8 @@ int main(void)
 {
   static const struct CMUnitTest chips[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents)};
   static const struct CMUnitTest all[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents),
-                                          cmocka_unit_test(test_map),   cmocka_unit_test(test_loads),
-                                          cmocka_unit_test(test_satf),  cmocka_unit_test(test_rounding)};
+                                          cmocka_unit_test(test_map), cmocka_unit_test(test_loads),
+                                          cmocka_unit_test(test_rounding)};
   log_hold(1);
   return device_open() ? cmocka_run_group_tests(all, NULL, teardown)
                        : cmocka_run_group_tests(chips, NULL, teardown);

@@ -180,68 +180,12 @@ LOAD_KERNELS(fragment_load_wmma, FRAGMENT_LOAD_WMMA)
 LOAD_KERNELS(fragment_load_elements, FRAGMENT_LOAD_ELEMENTS)
 LOAD_KERNELS(fragment_load_pairs, FRAGMENT_LOAD_PAIRS)
 
-static const struct {
-  void (*kernel)(fragment_load_job);
-  const char *symbol;
-} loads[FRAGMENT_LOADS][2] = {{{fragment_load_wmma_global, "fragment_load_wmma_global"},
-                               {fragment_load_wmma_shared, "fragment_load_wmma_shared"}},
-                              {{fragment_load_elements_global, "fragment_load_elements_global"},
-                               {fragment_load_elements_shared, "fragment_load_elements_shared"}},
-                              {{fragment_load_pairs_global, "fragment_load_pairs_global"},
-                               {fragment_load_pairs_shared, "fragment_load_pairs_shared"}}};
-
 extern "C" cudaError_t fragment_load_run(const struct fragment_load_job *job, cudaStream_t stream)
 {
-  loads[job->how][job->shared != 0].kernel<<<job->blocks, FRAGMENT_THREADS, 0, stream>>>(*job);
-  return cudaGetLastError();
-}
-
-extern "C" const char *fragment_load_symbol(enum fragment_load how, int shared)
-{
-  return loads[how][shared != 0].symbol;
-}
-
-// --- sums beyond the range ---
-
-// What `satf` did for half sums: infinities become the largest finite value and NaN zero. The
-// instruction lost that for floating-point sums (PTX ISA 6.5); integers have it still.
-static __device__ __half saturated(__half x)
-{
-  if (__hisnan(x)) return __ushort_as_half(0);
-  const __half largest = __ushort_as_half(0x7bff);
-  return __hmin(__hmax(x, __hneg(largest)), largest);
-}
-
-static __global__ void __launch_bounds__(32) satf_kernel(float factor, float start, int integer_start, int *d)
-{
-#if __CUDA_ARCH__ >= 720
-  wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> a;
-  wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> b;
-  wmma::fragment<wmma::accumulator, 16, 16, 16, __half> c;
-  wmma::fragment<wmma::matrix_a, 16, 16, 16, signed char, wmma::row_major> p;
-  wmma::fragment<wmma::matrix_b, 16, 16, 16, signed char, wmma::row_major> q;
-  wmma::fragment<wmma::accumulator, 16, 16, 16, int> r, cut;
-  wmma::fill_fragment(a, __float2half(factor));
-  wmma::fill_fragment(b, __float2half(factor));
-  wmma::fill_fragment(c, __float2half(start));
-  wmma::fill_fragment(p, (signed char)127);
-  wmma::fill_fragment(q, (signed char)127);
-  wmma::fill_fragment(r, integer_start);
-  wmma::mma_sync(c, a, b, c);
-  wmma::mma_sync(cut, p, q, r, true);
-  wmma::mma_sync(r, p, q, r, false);
-  if (threadIdx.x == 0) {
-    d[0] = __float_as_int(__half2float(c.x[0]));
-    d[1] = __float_as_int(__half2float(saturated(c.x[0])));
-    d[2] = r.x[0];
-    d[3] = cut.x[0];
-  }
-#endif
-}
-
-extern "C" cudaError_t fragment_satf_measure(float factor, float start, int32_t integer_start, void *d,
-                                             cudaStream_t stream)
-{
-  satf_kernel<<<1, 32, 0, stream>>>(factor, start, integer_start, (int *)d);
+  void (*const kernels[FRAGMENT_LOADS][2])(fragment_load_job) = {
+      {fragment_load_wmma_global, fragment_load_wmma_shared},
+      {fragment_load_elements_global, fragment_load_elements_shared},
+      {fragment_load_pairs_global, fragment_load_pairs_shared}};
+  kernels[job->how][job->shared != 0]<<<job->blocks, FRAGMENT_THREADS, 0, stream>>>(*job);
   return cudaGetLastError();
 }

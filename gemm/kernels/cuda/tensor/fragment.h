@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What CUDA's WMMA leaves open, found out on the device: which lane holds which element of a
- * fragment, how fast fragments are loaded, and what a sum beyond the range becomes. Plain C beside
- * fragment.cu. */
+ * \brief What CUDA's WMMA leaves open, measured on the device: which lane holds which element of a
+ * fragment, and how fast fragments are loaded. Plain C interface of fragment.cu. */
 #ifndef GEMM_KERNELS_CUDA_TENSOR_FRAGMENT_H
 #define GEMM_KERNELS_CUDA_TENSOR_FRAGMENT_H
 
@@ -59,16 +58,6 @@ struct fragment_load_job {
 /** \brief Every warp loads `turns` fragments, each from another place of the window; each lane adds
  * up the bits that it gets, so no load can be left out. */
 cudaError_t fragment_load_run(const struct fragment_load_job *job, cudaStream_t stream);
-
-/** \brief Name of the kernel's machine code, as cuobjdump shows it. */
-const char *fragment_load_symbol(enum fragment_load how, int shared);
-
-/** \brief One fragment product of each sort, every element of which is factor · factor · 16 +
- * start: d[0] half sums, d[1] half sums made finite by fragment_saturate, d[2] (as int) 8-bit
- * integer products (127 · 127 · 16 + start) without and d[3] with `satf`. \a d is device memory,
- * four floats or ints. */
-cudaError_t fragment_satf_measure(float factor, float start, int32_t integer_start, void *d,
-                                  cudaStream_t stream);
 
 #ifdef __cplusplus
 }
