@@ -45,13 +45,20 @@ void meta_time(char text[32])
   strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
+/** Replaces what is not printable ASCII: it may be no UTF-8, or control a terminal. */
+static void make_printable(char *text)
+{
+  for (char *c = text; *c; c++)
+    if (*c < ' ' || *c > '~') *c = '?';
+}
+
 void meta_host(char *text, size_t size)
 {
   struct utsname names;
   const char *node = getenv("SLURMD_NODENAME");
   if (!node || !node[0]) node = uname(&names) == 0 && names.nodename[0] ? names.nodename : "unknown";
   snprintf(text, size, "%s", node);
-  text[strcspn(text, ".")] = '\0';
+  make_printable(text);
 }
 
 /** Finds the first line "key<separator>value" of a file; quotes around the value are taken off.
@@ -82,13 +89,11 @@ void meta_cpu_model(char *text, size_t size)
   snprintf(text, size, "unknown");
 }
 
-/** A JSON string of any bytes: what is not printable ASCII becomes '?'. */
 static json_t *ascii_string(const char *bytes)
 {
   char text[LINE_MAX_BYTES];
   snprintf(text, sizeof text, "%s", bytes);
-  for (char *c = text; *c; c++)
-    if (*c < ' ' || *c > '~') *c = '?';
+  make_printable(text);
   return json_string(text);
 }
 

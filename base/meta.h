@@ -17,8 +17,10 @@ const char *meta_build(void);
 /** \brief UTC time as 2026-01-31T12:00:00Z. */
 void meta_time(char text[32]);
 
-/** \brief Host name without its domain; in a Slurm step the name that Slurm has for it, by which it
- * can be drained. */
+#define META_HOST_BYTES 256
+
+/** \brief The full host name; in a Slurm step the name that Slurm has for it, by which it can be
+ * drained. Bytes that are not printable ASCII are '?'. Two hosts may have the same name. */
 void meta_host(char *text, size_t size);
 
 /** \brief CPU model as the operating system names it, "unknown" if it does not. */

@@ -12,9 +12,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "base/meta.h"
 #include "comm/ranks/watch.h"
 
-#define ALARM_HOST_MAX 64
+#define ALARM_HOST_MAX META_HOST_BYTES
 #define ALARM_WHAT_MAX 48
 #define ALARM_SECOND   1000000000u
 

@@ -13,7 +13,7 @@
 
 /** One rank's. */
 struct soak_device {
-  char host[64];
+  char host[META_HOST_BYTES];
   struct telemetry_sample now;
   struct telemetry_state state;
 };

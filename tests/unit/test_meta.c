@@ -25,13 +25,19 @@ static void time_is_utc_to_the_second(void **state)
   assert_true(year >= 2024);
 }
 
-static void the_host_has_no_domain(void **state)
+static void the_host_has_its_full_name_in_printable_ascii(void **state)
 {
-  char text[256];
+  char text[META_HOST_BYTES];
   (void)state;
   meta_host(text, sizeof text);
   assert_true(text[0] != '\0');
-  assert_null(strchr(text, '.'));
+  setenv("SLURMD_NODENAME", "rack1.n2.example", 1);
+  meta_host(text, sizeof text);
+  assert_string_equal(text, "rack1.n2.example");
+  setenv("SLURMD_NODENAME", "n\x1b[31m\n\xff", 1);
+  meta_host(text, sizeof text);
+  assert_string_equal(text, "n?[31m??");
+  unsetenv("SLURMD_NODENAME");
 }
 
 static void a_short_buffer_cuts_and_does_not_overflow(void **state)
@@ -112,7 +118,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_version_is_a_number_with_points),
       cmocka_unit_test(time_is_utc_to_the_second),
-      cmocka_unit_test(the_host_has_no_domain),
+      cmocka_unit_test(the_host_has_its_full_name_in_printable_ascii),
       cmocka_unit_test(a_short_buffer_cuts_and_does_not_overflow),
       cmocka_unit_test(the_system_is_described),
       cmocka_unit_test(settings_are_those_of_the_list_and_never_the_whole_environment),
