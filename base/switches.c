@@ -96,7 +96,7 @@ static const struct switch_spec switches[] = {
     {"HIMENO_NVML", SWITCH_TEST, SWITCH_OWN, FREE("a file"),
      "a library that stands in for NVML, `libnvidia-ml.so.1`"},
     {"HIMENO_SYSFS", SWITCH_TEST, SWITCH_OWN, FREE("a folder"),
-     "stands in for `/sys` when cards and sensors are looked for"},
+     "stands in for `/sys`, where GPUs, network cards and sensors are listed"},
 };
 
 const struct switch_spec *switch_at(int n)

@@ -212,10 +212,18 @@ status_t binding_assign_devices(hwloc_topology_t topology, struct binding_rank *
   struct host host;
   if (n < 1) return STATUS_OK;
   RETURN_IF_FAILED(host_read(topology, ranks, n, &host));
+  int unused = host.n_devices;
   while (place_round(&host)) continue;
+  for (int d = 0; d < host.n_devices; d++) {
+    int taken = 0;
+    for (int r = 0; r < n && !taken; r++) taken = host.taken[r] == d;
+    unused -= taken;
+  }
   for (int r = 0; r < n; r++) {
     int device = host.taken[r];
     ranks[r].device = device < 0 ? -1 : host.views[(size_t)r * (size_t)host.n_devices + (size_t)device].index;
+    ranks[r].host_devices = host.n_devices;
+    ranks[r].host_unused = unused;
     ranks[r].shared = 0;
     if (device < 0 || host.devices[device].info->is_cpu) continue;
     for (int other = 0; other < n; other++) ranks[r].shared += other != r && host.taken[other] == device;

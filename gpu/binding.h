@@ -24,6 +24,8 @@ struct binding_rank {
   hwloc_const_cpuset_t bound; /**< what the launcher bound it to */
   /* chosen: */
   int device;          /**< index into `devices`, −1 if none */
+  int host_devices;    /**< that the host's ranks see together, each counted once */
+  int host_unused;     /**< those that no rank takes */
   int shared;          /**< how many other ranks of the host have the same device */
   hwloc_cpuset_t cpus; /**< cores to run on; the caller frees it */
   int overlap;         /**< a core of it is another rank's too */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/switches.h"
 
 #define PATH_BYTES 1024
 
@@ -40,6 +41,12 @@ int host_allowed_cpus(void)
     if (known) return n;
   }
   return 0;
+}
+
+const char *host_sysfs(void)
+{
+  const char *root = switch_text("HIMENO_SYSFS");
+  return root ? root : "/sys";
 }
 
 int host_read_line(const char *path, char *line, int size)

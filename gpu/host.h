@@ -21,6 +21,9 @@ struct host_memory {
  * its parents. */
 void host_memory_read(struct host_memory *memory);
 
+/** \brief The root of sysfs: /sys, or what HIMENO_SYSFS names. */
+const char *host_sysfs(void);
+
 /** \brief The first line of a small file of the kernel's, without its end; "" and 0 where there is
  * none. */
 int host_read_line(const char *path, char *line, int size);

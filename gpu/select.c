@@ -3,12 +3,14 @@
 
 #include "gpu/select.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/log.h"
 #include "base/values.h"
+#include "gpu/bus.h"
 
 /* The device at that index of the probe. */
 static int device_matches(const char *wanted, const struct gpu_device_info *info, int index)
@@ -19,19 +21,74 @@ static int device_matches(const char *wanted, const struct gpu_device_info *info
   return strncasecmp(info->uuid, wanted, strlen(wanted)) == 0 || strcasestr(info->name, wanted) != NULL;
 }
 
-/* No CPU through a driver: the CPU backend is faster there. */
-int gpu_fits_auto(const struct gpu_backend *backend)
+/* ---- a backend ---- */
+
+/* Whether automatic choice may take it. The CPU backend is faster than a driver's CPU. */
+static int has_gpu(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
 {
-  char reason[GPU_TEXT_MAX];
   struct gpu_device_info *devices = NULL;
-  int n = 0, fits = 0;
-  if (backend->on_host) return 1;
-  if (backend->for_tests) return 0;
+  int n = 0, gpus = 0;
   backend->probe(&devices, &n, reason);
-  for (int d = 0; d < n; d++) fits |= !devices[d].is_cpu;
+  for (int d = 0; d < n; d++) gpus += !devices[d].is_cpu;
+  if (n > 0 && !gpus) snprintf(reason, GPU_TEXT_MAX, "only CPUs");
   free(devices);
-  return fits;
+  return gpus > 0;
 }
+
+/* The GPUs on the bus decide whether this host may take the CPU backend, at position b. */
+static void claim_cpu(int b, const char *drivers, struct gpu_claim *claim)
+{
+  struct gpu_bus bus;
+  gpu_bus_read(&bus);
+  claim->backend = bus.n > 0 ? -1 : b;
+  if (bus.n > 0)
+    snprintf(claim->reason, sizeof claim->reason,
+             "%s on the PCI bus cannot be used (%s): %s. Mend the driver, or run without %s by -b cpu",
+             bus.n > 1 ? "GPUs" : "a GPU", bus.listed, drivers, bus.n > 1 ? "them" : "it");
+  else if (bus.hiding)
+    snprintf(claim->reason, sizeof claim->reason, "%s hides all GPUs", bus.hiding);
+  else
+    snprintf(claim->reason, sizeof claim->reason, "%s",
+             bus.known ? "no GPU on the PCI bus" : "no GPU found, and no PCI bus to look at");
+}
+
+static void claim_best(struct gpu_claim *claim)
+{
+  char drivers[GPU_CLAIM_TEXT - GPU_BUS_TEXT - 160] = "", reason[GPU_TEXT_MAX];
+  for (int b = 0; gpu_backends[b]; b++) {
+    const struct gpu_backend *backend = gpu_backends[b];
+    if (backend->on_host) {
+      claim_cpu(b, drivers, claim);
+      return;
+    }
+    if (backend->for_tests) continue;
+    if (has_gpu(backend, reason)) {
+      claim->backend = b;
+      return;
+    }
+    const size_t used = strlen(drivers);
+    snprintf(drivers + used, sizeof drivers - used, "%s%s: %s", used ? "; " : "", backend->name, reason);
+  }
+}
+
+void gpu_claim_make(const struct gpu_backend *asked, struct gpu_claim *claim)
+{
+  char reason[GPU_TEXT_MAX] = "";
+  struct gpu_device_info *devices = NULL;
+  int n = 0, b = 0;
+  memset(claim, 0, sizeof *claim);
+  if (!asked) {
+    claim_best(claim);
+    return;
+  }
+  while (gpu_backends[b] != asked) b++;
+  asked->probe(&devices, &n, reason);
+  free(devices);
+  claim->backend = n > 0 ? b : -1;
+  if (n == 0) snprintf(claim->reason, sizeof claim->reason, "backend %s: %s", asked->name, reason);
+}
+
+/* ---- its devices ---- */
 
 status_t gpu_choice_make(const struct gpu_backend *backend, const char *wanted, struct gpu_choice *choice)
 {
@@ -64,14 +121,12 @@ void gpu_choice_free(struct gpu_choice *choice)
   *choice = (struct gpu_choice){NULL, NULL, 0};
 }
 
-status_t gpu_select(const struct gpu_backend *backend, const char *wanted, const struct gpu_backend **chosen,
-                    int *index)
+status_t gpu_select(const struct gpu_backend *asked, const char *wanted, struct gpu_claim *claim, int *index)
 {
   struct gpu_choice choice;
-  for (int b = 0; !backend; b++)
-    if (gpu_fits_auto(gpu_backends[b])) backend = gpu_backends[b];
-  RETURN_IF_FAILED(gpu_choice_make(backend, wanted, &choice));
-  *chosen = backend;
+  gpu_claim_make(asked, claim);
+  if (claim->backend < 0) return log_fail(STATUS_ENVIRONMENT, "%s", claim->reason);
+  RETURN_IF_FAILED(gpu_choice_make(gpu_backends[claim->backend], wanted, &choice));
   *index = choice.index[0];
   gpu_choice_free(&choice);
   return STATUS_OK;

@@ -6,8 +6,19 @@
 
 #include "gpu/gpu.h"
 
-/** \brief Whether automatic choice may take a backend: it has a device, no driver's CPU. */
-int gpu_fits_auto(const struct gpu_backend *backend);
+#define GPU_CLAIM_TEXT 1024
+
+/** The backend that this process would use. Plain bytes: ranks exchange them. */
+struct gpu_claim {
+  int backend; /**< in gpu_backends, −1 if none can be used */
+  /** Why none can be used, or why automatic choice takes no GPU; else "" */
+  char reason[GPU_CLAIM_TEXT];
+};
+
+/** \brief Finds whether the backend that is asked for has a device. For NULL: the first with a
+ * GPU, else the CPU. A host with a GPU that no backend can use has no backend, unless the job's
+ * environment hides all its GPUs. */
+void gpu_claim_make(const struct gpu_backend *asked, struct gpu_claim *claim);
 
 /** Devices of a backend that --device leaves. */
 struct gpu_choice {
@@ -21,8 +32,7 @@ struct gpu_choice {
 status_t gpu_choice_make(const struct gpu_backend *backend, const char *wanted, struct gpu_choice *choice);
 void gpu_choice_free(struct gpu_choice *choice);
 
-/** \brief The first of them, of \a backend, or (NULL) of the first backend that fits. */
-status_t gpu_select(const struct gpu_backend *backend, const char *wanted, const struct gpu_backend **chosen,
-                    int *index);
+/** \brief The first of them, of the backend that gpu_claim_make finds. */
+status_t gpu_select(const struct gpu_backend *asked, const char *wanted, struct gpu_claim *claim, int *index);
 
 #endif

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "base/switches.h"
 #include "gpu/host.h"
 #include "gpu/telemetry_sources.h"
 
@@ -291,11 +290,10 @@ void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state)
 static int find_folder(struct sysfs *s, const char *pci)
 {
   char place[32], vendor[16];
-  const char *root = switch_text("HIMENO_SYSFS");
   size_t n = 0;
   for (; pci[n] && n + 1 < sizeof place; n++) place[n] = (char)tolower((unsigned char)pci[n]);
   place[n] = 0;
-  int length = snprintf(s->folder, sizeof s->folder, "%s/bus/pci/devices/%s", root ? root : "/sys", place);
+  int length = snprintf(s->folder, sizeof s->folder, "%s/bus/pci/devices/%s", host_sysfs(), place);
   return n > 0 && length < (int)sizeof s->folder && read_line(s->folder, "vendor", vendor, sizeof vendor);
 }
 

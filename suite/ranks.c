@@ -10,6 +10,8 @@
 #include "suite/progress.h"
 
 #define RANKS_SHOWN 64
+#define HOSTS_SHOWN 8
+#define HOST_WIDTH  15
 
 status_t rank_place(struct placement *p, const struct gpu_backend *backend, const char *device, int binding,
                     int64_t expect, struct gpu_device **opened)
@@ -22,7 +24,13 @@ status_t rank_place(struct placement *p, const struct gpu_backend *backend, cons
 
 struct rank_row rank_row_of(const struct placement *p)
 {
-  struct rank_row row = {.info = p->info, .numa = p->numa, .shared = p->shared, .overlap = p->overlap};
+  struct rank_row row = {.info = p->info,
+                         .host_first = p->host_first,
+                         .host_unused = p->host_unused,
+                         .numa = p->numa,
+                         .shared = p->shared,
+                         .overlap = p->overlap};
+  snprintf(row.reason, sizeof row.reason, "%.*s", (int)sizeof row.reason - 1, p->reason);
   snprintf(row.host, sizeof row.host, "%s", p->host);
   snprintf(row.cpus, sizeof row.cpus, "%s", p->cpus);
   return row;
@@ -41,23 +49,44 @@ static const struct rank_row *row_at(const void *rows, size_t size, int r)
 int ranks_hosts(const void *rows, size_t size, int n)
 {
   int hosts = 0;
-  for (int r = 0; r < n; r++) {
-    int seen = 0;
-    for (int s = 0; s < r && !seen; s++)
-      seen = strcmp(row_at(rows, size, r)->host, row_at(rows, size, s)->host) == 0;
-    hosts += !seen;
-  }
+  for (int r = 0; r < n; r++) hosts += row_at(rows, size, r)->host_first == r;
   return hosts;
+}
+
+void ranks_print_backend(const void *rows, size_t size, int n, FILE *out)
+{
+  const struct rank_row *first = row_at(rows, size, 0);
+  int unused = 0, hosts = 0;
+  if (first->reason[0]) fprintf(out, "  backend    %s on %s", first->reason, first->host);
+  for (int r = 1, others = 0; r < n && first->reason[0]; r++)
+    if (strcmp(row_at(rows, size, r)->reason, first->reason) != 0 && others++ == 0)
+      fprintf(out, "; %s on %s", row_at(rows, size, r)->reason, row_at(rows, size, r)->host);
+  if (first->reason[0]) fprintf(out, "\n");
+  for (int r = 0; r < n; r++) {
+    const struct rank_row *row = row_at(rows, size, r);
+    if (row->host_first != r || row->host_unused == 0) continue;
+    unused += row->host_unused;
+    if (hosts++ < HOSTS_SHOWN)
+      fprintf(out, "%s%d on %s", hosts == 1 ? "  unused     devices that no rank uses: " : ", ",
+              row->host_unused, row->host);
+  }
+  if (hosts > HOSTS_SHOWN) fprintf(out, "; %d on %d hosts in all", unused, hosts);
+  if (hosts > 0) fprintf(out, "\n");
 }
 
 void ranks_print(const void *rows, size_t size, int n, FILE *out)
 {
-  fprintf(out, "\n  rank  host              GFLOPS  cores       NUMA  PCI           device, UUID\n");
+  int width = HOST_WIDTH;
+  for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
+    const int length = (int)strlen(row_at(rows, size, r)->host);
+    if (length > width) width = length;
+  }
+  fprintf(out, "\n  rank  %-*s   GFLOPS  cores       NUMA  PCI           device, UUID\n", width, "host");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct rank_row *row = row_at(rows, size, r);
     char gflops[16] = "-";
     if (!row->info.emulated) snprintf(gflops, sizeof gflops, "%.1f", row->gflops);
-    fprintf(out, "  %4d  %-15.15s %8s  %-10.40s  %4d  %-12s  %s, %s\n", r, row->host, gflops, row->cpus,
+    fprintf(out, "  %4d  %-*s %8s  %-10.40s  %4d  %-12s  %s, %s\n", r, width, row->host, gflops, row->cpus,
             row->numa, row->info.pci[0] ? row->info.pci : "-", row->info.name,
             row->info.uuid[0] ? row->info.uuid : "no UUID");
   }
@@ -82,6 +111,8 @@ json_t *rank_json(const struct rank_row *row, int rank, int timed)
   json_t *json = json_object();
   object_whole(json, "rank", rank);
   object_text(json, "host", row->host);
+  object_whole(json, "host_devices_unused", row->host_unused);
+  object_set(json, "backend_reason", row->reason[0] ? json_string(row->reason) : json_null());
   object_text(json, "device", info->name);
   object_text(json, "uuid", info->uuid);
   object_text(json, "pci", info->pci);

@@ -11,9 +11,10 @@
 
 /** A rank's row. It is the first member of what a program keeps of a rank. */
 struct rank_row {
-  char host[64];
+  char host[META_HOST_BYTES];
+  char reason[GPU_TEXT_MAX];
   struct gpu_device_info info;
-  int numa, shared, overlap; /**< as in struct placement */
+  int host_first, host_unused, numa, shared, overlap; /**< as in struct placement */
   char cpus[128];
   double gflops; /**< by the rank's own clock */
 };
@@ -29,8 +30,17 @@ struct rank_row rank_row_of(const struct placement *placement);
 /** \brief The device's UUID, or its name where it has none. */
 const char *rank_device(const struct rank_row *row);
 
+/** \brief Whether two ranks share a host. */
+static inline int rank_same_host(const struct rank_row *a, const struct rank_row *b)
+{
+  return a->host_first == b->host_first;
+}
+
 /** \brief Hosts of \a n rows, the first at \a rows and each \a size bytes behind the last. */
 int ranks_hosts(const void *rows, size_t size, int n);
+
+/** \brief Prints why the backend is no GPU, and which hosts have devices that no rank uses. */
+void ranks_print_backend(const void *rows, size_t size, int n, FILE *out);
 
 /** \brief The table of such rows. */
 void ranks_print(const void *rows, size_t size, int n, FILE *out);

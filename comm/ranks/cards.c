@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/meta.h"
-#include "base/switches.h"
+#include "gpu/host.h"
 
 /* InfiniBand counts data in units of four bytes. */
 #define IB_DATA_UNIT 4
@@ -26,12 +26,6 @@ static const char *const ib_errors[] = {"symbol_error",
                                         "excessive_buffer_overrun_errors"};
 /* rx_dropped counts what nobody listens to as well. */
 static const char *const net_errors[] = {"rx_errors", "tx_errors", "rx_missed_errors", "tx_dropped"};
-
-const char *cards_sysfs(void)
-{
-  const char *root = switch_text("HIMENO_SYSFS");
-  return root ? root : "/sys";
-}
 
 const char *cards_near_name(enum cards_near near)
 {
@@ -85,7 +79,7 @@ static int pci_path(const char *pci, char path[PATH_MAX])
 {
   char link[PATH_MAX];
   if (!pci[0]) return 0;
-  snprintf(link, sizeof link, "%s/bus/pci/devices/%s", cards_sysfs(), pci);
+  snprintf(link, sizeof link, "%s/bus/pci/devices/%s", host_sysfs(), pci);
   for (char *c = link + strlen(link) - strlen(pci); *c; c++)
     if (*c >= 'A' && *c <= 'Z') *c += 'a' - 'A';
   return realpath(link, path) != NULL;
@@ -219,7 +213,7 @@ static void class_read(const char *class,
 {
   char root[PATH_MAX], folder[PATH_MAX];
   struct dirent **entries;
-  if (snprintf(root, sizeof root, "%s/class/%s", cards_sysfs(), class) >= (int)sizeof root) return;
+  if (snprintf(root, sizeof root, "%s/class/%s", host_sysfs(), class) >= (int)sizeof root) return;
   int n = scandir(root, &entries, visible, alphasort);
   for (int e = 0; e < n; e++) {
     if (snprintf(folder, sizeof folder, "%s/%s", root, entries[e]->d_name) < (int)sizeof folder)

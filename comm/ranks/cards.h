@@ -12,6 +12,7 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "base/meta.h"
 #include "base/status.h"
 
 #define CARDS_MAX 32 /* of a host */
@@ -26,7 +27,7 @@ enum cards_near {
 };
 
 struct card {
-  char host[64];
+  char host[META_HOST_BYTES];
   char name[48];          /**< "mlx5_0/1", "eth0" */
   char link[16];          /**< "InfiniBand", "Ethernet" */
   char state[16];         /**< "active", "down", …: sysfs's word */
@@ -60,9 +61,6 @@ struct cards_table {
   int ranks;
 };
 
-/** \brief Where sysfs is. */
-const char *cards_sysfs(void);
-
 /** \brief Reads this host's cards. \a pci is the device's place, "" if it has none. A host without
  * cards has none: that is no error. */
 void cards_read(const char *pci, struct cards *cards);
@@ -77,9 +75,9 @@ enum cards_near cards_near(const char *pci, const char *other);
 const char *cards_near_name(enum cards_near near);
 
 /** \brief Collective: what went through the cards between two readings; \a sent is what this rank
- * sent to other hosts. On rank 0 \a table is filled. */
-status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct cards *after, uint64_t sent,
-                       struct cards_table *table);
+ * sent to other hosts, \a host the lowest rank of its host. On rank 0 \a table is filled. */
+status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct cards *after, int host,
+                       uint64_t sent, struct cards_table *table);
 void cards_free(struct cards_table *table);
 
 #endif

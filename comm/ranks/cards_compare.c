@@ -18,6 +18,7 @@
 struct reading {
   struct cards before, after;
   uint64_t sent;
+  int host; /**< lowest rank of its host */
 };
 
 const struct card *cards_find(const struct cards *cards, const char *name)
@@ -29,7 +30,7 @@ const struct card *cards_find(const struct cards *cards, const char *name)
 
 static int same_host(const struct reading *a, const struct reading *b)
 {
-  return a->after.n > 0 && b->after.n > 0 && strcmp(a->after.card[0].host, b->after.card[0].host) == 0;
+  return a->host == b->host;
 }
 
 static int first_of_host(const struct reading *readings, int r)
@@ -82,8 +83,8 @@ static status_t table_make(const struct reading *readings, int ranks, struct car
   return STATUS_OK;
 }
 
-status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct cards *after, uint64_t sent,
-                       struct cards_table *table)
+status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct cards *after, int host,
+                       uint64_t sent, struct cards_table *table)
 {
   int rank, ranks;
   struct reading *readings = NULL, *mine = calloc(1, sizeof *mine);
@@ -98,6 +99,7 @@ status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct c
     mine->before = *before;
     mine->after = *after;
     mine->sent = sent;
+    mine->host = host;
     status = watch_gather(comm, mine, readings, sizeof *mine, "network cards");
   }
   if (status == STATUS_OK && rank == 0) status = table_make(readings, ranks, table);

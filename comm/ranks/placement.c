@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/meta.h"
@@ -15,6 +16,7 @@
 #include "gpu/select.h"
 
 #define CPUSET_TEXT 1024
+#define HOSTS_NAMED 8
 
 /* What the ranks of one host tell each other. */
 struct host_table {
@@ -37,6 +39,8 @@ status_t placement_open(MPI_Comm world, struct placement *placement)
                              "MPI_Comm_split_type"));
   MPI_Comm_rank(host, &p.host_rank);
   MPI_Comm_size(host, &p.host_ranks);
+  p.host_first = p.rank; /* the key 0 keeps the order of ranks */
+  MPI_Bcast(&p.host_first, 1, MPI_INT, 0, host);
   MPI_Comm_free(&host);
   meta_host(p.host, sizeof p.host);
   log_set_rank(p.ranks > 1 ? p.rank : -1, p.host);
@@ -49,17 +53,84 @@ void placement_close(struct placement *placement)
   if (placement->comm != MPI_COMM_NULL) MPI_Comm_free(&placement->comm);
 }
 
-/* ---- which devices may this rank take ---- */
+/* ---- one backend for all ranks ---- */
+
+/* The ranks exchange these before they open devices. */
+struct rank_claim {
+  struct gpu_claim claim;
+  char host[META_HOST_BYTES];
+  int host_first;
+};
+
+static int same_claim(const struct rank_claim *a, const struct rank_claim *b)
+{
+  return a->claim.backend == b->claim.backend && strcmp(a->claim.reason, b->claim.reason) == 0;
+}
+
+/* "n1, n2 (2 ranks, from rank 0)": the ranks with the same claim as rank `first`. */
+static void write_who(const struct rank_claim *all, int n, int first, char *text, size_t size)
+{
+  int ranks = 0, hosts = 0;
+  text[0] = '\0';
+  for (int r = first; r < n; r++) {
+    int seen = 0;
+    if (!same_claim(&all[r], &all[first])) continue;
+    ranks++;
+    for (int s = first; s < r && !seen; s++)
+      seen = same_claim(&all[s], &all[first]) && all[s].host_first == all[r].host_first;
+    const size_t used = strlen(text);
+    if (!seen && hosts++ < HOSTS_NAMED)
+      snprintf(text + used, size - used, "%s%s", used ? ", " : "", all[r].host);
+  }
+  size_t used = strlen(text);
+  if (hosts > HOSTS_NAMED)
+    used += (size_t)snprintf(text + used, size - used, " and %d more", hosts - HOSTS_NAMED);
+  if (used >= size || n == 1) return;
+  snprintf(text + used, size - used, ranks == 1 ? " (rank %d)" : " (from rank %d on, %d ranks)", first,
+           ranks);
+}
+
+/* All ranks have the same claims, so all of them log the same lines. */
+static status_t claims_refuse(const struct rank_claim *all, int n)
+{
+  char who[2 * META_HOST_BYTES];
+  int mixed = 0;
+  for (int r = 0; r < n; r++) mixed |= all[r].claim.backend != all[0].claim.backend;
+  if (mixed)
+    log_fail(STATUS_ENVIRONMENT,
+             "the ranks would use different backends, which are never mixed. Mend the hosts, or name one "
+             "backend for all ranks with -b");
+  for (int r = 0; r < n; r++) {
+    int before = 0;
+    const struct gpu_claim *c = &all[r].claim;
+    for (int s = 0; s < r && !before; s++) before = same_claim(&all[s], &all[r]);
+    if (before) continue;
+    write_who(all, n, r, who, sizeof who);
+    if (c->backend < 0)
+      log_fail(STATUS_ENVIRONMENT, "host %s: %s", who, c->reason);
+    else
+      log_fail(STATUS_ENVIRONMENT, "host %s: would use backend %s%s%s", who, gpu_backends[c->backend]->name,
+               c->reason[0] ? ": " : "", c->reason);
+  }
+  return STATUS_ENVIRONMENT;
+}
 
 static status_t backend_choose(struct placement *p, const struct placement_request *request)
 {
-  p->backend = request->backend;
-  for (int b = 0; !p->backend && gpu_backends[b]; b++) {
-    int fits = gpu_fits_auto(gpu_backends[b]), all = 0;
-    RETURN_IF_FAILED(watch_allreduce(p->comm, &fits, &all, 1, MPI_INT, MPI_MIN, "the choice of a backend"));
-    if (all) p->backend = gpu_backends[b];
-  }
-  return p->backend ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "no backend has a device on all ranks");
+  struct rank_claim mine = {.host_first = p->host_first}, *all = calloc((size_t)p->ranks, sizeof *all);
+  if (!all) agree_abort(p->comm, log_fail(STATUS_ENVIRONMENT, "out of host memory for the ranks' backends"));
+  gpu_claim_make(request->backend, &mine.claim);
+  snprintf(mine.host, sizeof mine.host, "%s", p->host);
+  status_t status = watch_allgather(p->comm, &mine, all, sizeof mine, "the choice of a backend");
+  int refused = 0;
+  for (int r = 0; r < p->ranks && status == STATUS_OK; r++)
+    refused |= all[r].claim.backend < 0 || all[r].claim.backend != mine.claim.backend;
+  if (refused) status = claims_refuse(all, p->ranks);
+  free(all);
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  p->backend = gpu_backends[mine.claim.backend];
+  memcpy(p->reason, mine.claim.reason, sizeof p->reason);
+  return STATUS_OK;
 }
 
 /* ---- what the ranks of this host have ---- */
@@ -140,21 +211,6 @@ fail:
 
 /* ---- choose and bind ---- */
 
-static status_t expect_check(const struct placement *p, const struct placement_request *request,
-                             const struct host_table *table)
-{
-  int distinct = 0, total = 0;
-  for (int r = 0; r < table->n; r++) total += table->ranks[r].n_devices;
-  for (int d = 0; d < total; d++) {
-    int seen = 0;
-    for (int e = 0; e < d; e++) seen |= binding_same_device(&table->devices[d], &table->devices[e]);
-    distinct += !seen;
-  }
-  if (distinct >= request->expect) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "host %s shows %d device%s of backend %s, and --expect wants %d",
-                  p->host, distinct, distinct == 1 ? "" : "s", p->backend->name, request->expect);
-}
-
 static void placement_take(struct placement *p, hwloc_topology_t topology, const struct gpu_choice *choice,
                            const struct binding_rank *mine)
 {
@@ -162,6 +218,7 @@ static void placement_take(struct placement *p, hwloc_topology_t topology, const
   p->info = choice->devices[mine->device];
   p->numa = p->info.numa >= 0 ? p->info.numa : binding_device_numa(topology, &p->info);
   p->shared = mine->shared;
+  p->host_unused = mine->host_unused;
   p->overlap = mine->overlap;
   p->n_cores = bind_cores(topology, mine->cpus);
   hwloc_bitmap_list_snprintf(p->cpus, sizeof p->cpus, mine->cpus);
@@ -175,8 +232,13 @@ static status_t host_assign(struct placement *p, const struct placement_request 
   status_t status;
   struct host_table table = {NULL, NULL, NULL, 0};
   RETURN_IF_FAILED(table_make(host, topology, choice, &table));
-  if (request->expect > 0) TRY(expect_check(p, request, &table), done);
   TRY(binding_assign_devices(topology, table.ranks, table.n), done);
+  const int devices = table.ranks[0].host_devices;
+  if (devices < request->expect) {
+    status = log_fail(STATUS_ENVIRONMENT, "host %s shows %d device%s of backend %s, and --expect wants %d",
+                      p->host, devices, devices == 1 ? "" : "s", p->backend->name, request->expect);
+    goto done;
+  }
   TRY(binding_assign_cpus(topology, request->binding, table.ranks, table.n), done);
   placement_take(p, topology, choice, &table.ranks[p->host_rank]);
   status = STATUS_OK;
@@ -185,7 +247,7 @@ done:
   return status;
 }
 
-/* The shared-memory communicator tells who shares the host: never the global rank. */
+/* The shared-memory communicator defines the host, never the global rank. */
 static status_t host_choose(struct placement *p, const struct placement_request *request,
                             const struct gpu_choice *choice)
 {

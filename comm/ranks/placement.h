@@ -6,13 +6,13 @@
 
 #include <mpi.h>
 
+#include "base/meta.h"
 #include "gpu/binding.h"
-#include "gpu/gpu.h"
+#include "gpu/select.h"
 
 struct placement_request {
-  /** NULL: the first that fits on all ranks; the same on all of them */
-  const struct gpu_backend *backend;
-  const char *device; /**< position, UUID or part of a name; NULL for any */
+  const struct gpu_backend *backend; /**< NULL: each rank's first with a GPU, else the CPU */
+  const char *device;                /**< position, UUID or part of a name; NULL for any */
   enum binding_policy binding;
   int expect; /**< devices that every host must show, 0 for no such check */
 };
@@ -21,9 +21,12 @@ struct placement {
   MPI_Comm comm; /**< a duplicate that returns errors */
   int rank, ranks;
   int host_rank, host_ranks;
-  char host[64];
-  const struct gpu_backend *backend;
-  int device; /**< index in the backend's probe */
+  int host_first;  /**< lowest rank of this host, which identifies it: names need not be unique */
+  int host_unused; /**< devices that ranks of this host see and none of them uses */
+  char host[META_HOST_BYTES];
+  const struct gpu_backend *backend; /**< the same on all ranks */
+  char reason[GPU_CLAIM_TEXT];       /**< why it is no GPU, "" if it is one or was asked for */
+  int device;                        /**< index in the backend's probe */
   struct gpu_device_info info;
   int numa;    /**< of the device, −1 if unknown */
   int shared;  /**< other ranks of the host on the same device; 0 on CPUs */

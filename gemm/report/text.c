@@ -27,6 +27,7 @@ static void print_what(const struct gemm_run *run, FILE *out)
     fprintf(out, "one product over %dx%d\n", run->cluster->grid.procs[0], run->cluster->grid.procs[1]);
   else
     fprintf(out, "the whole product on each\n");
+  ranks_print_backend(run->ranks, sizeof *run->ranks, ranks, out);
   fprintf(out, "  kernel     %s: %s\n", run->series[0].kernel->name, run->series[0].kernel->step);
   if (run->cluster) gemm_cluster_text(run, out);
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA backend over the runtime API. The runtime is linked statically, so that a program starts
  * where there is no driver and its probe says so. */
+#define _GNU_SOURCE
 #include "gpu/cuda/cuda_device.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/meta.h"
 #include "base/report.h"
 #include "gpu/cpu/cpu_device.h"
 #include "gpu/cuda/cuda_verbs.h"
@@ -109,14 +112,33 @@ static void describe(struct gpu_device_info *info, const struct cudaDeviceProp *
   info->fp64 = 1;
 }
 
+/* Why a driver that tells no version is none: its library does not load, or is somebody else's. */
+static void explain_no_driver(char reason[GPU_TEXT_MAX])
+{
+  Dl_info found;
+  void *library = dlopen("libcuda.so.1", RTLD_LAZY);
+  if (!library) {
+    snprintf(reason, GPU_TEXT_MAX, "no NVIDIA driver: %s", dlerror());
+    return;
+  }
+  void *symbol = dlsym(library, "cuInit");
+  const int named = symbol && dladdr(symbol, &found) && found.dli_fname;
+  snprintf(reason, GPU_TEXT_MAX, "%.90s is not NVIDIA's driver, or is broken",
+           named ? found.dli_fname : "libcuda.so.1");
+  dlclose(library);
+}
+
 static void explain(cudaError_t error, char reason[GPU_TEXT_MAX])
 {
   const char *visible = getenv("CUDA_VISIBLE_DEVICES");
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
-  if (error == cudaErrorInsufficientDriver && driver == 0)
-    snprintf(reason, GPU_TEXT_MAX, "no NVIDIA driver on this host");
+  if (error == cudaErrorStubLibrary)
+    snprintf(reason, GPU_TEXT_MAX,
+             "libcuda.so.1 is the CUDA toolkit's stub: take its folder out of LD_LIBRARY_PATH");
+  else if (error == cudaErrorInsufficientDriver && driver == 0)
+    explain_no_driver(reason);
   else if (error == cudaErrorInsufficientDriver)
     snprintf(reason, GPU_TEXT_MAX,
              "the NVIDIA driver is too old: it serves CUDA %d.%d, this program needs %d.%d", driver / 1000,
@@ -124,7 +146,7 @@ static void explain(cudaError_t error, char reason[GPU_TEXT_MAX])
   else if (error == cudaErrorNoDevice && visible)
     snprintf(reason, GPU_TEXT_MAX, "no NVIDIA device is visible with CUDA_VISIBLE_DEVICES=%.60s", visible);
   else if (error == cudaErrorNoDevice || error == cudaSuccess)
-    snprintf(reason, GPU_TEXT_MAX, "no NVIDIA device on this host");
+    snprintf(reason, GPU_TEXT_MAX, "the NVIDIA driver finds no device");
   else
     snprintf(reason, GPU_TEXT_MAX, "%s (%s)", cudaGetErrorString(error), cudaGetErrorName(error));
 }
@@ -145,7 +167,10 @@ static void probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT
   for (int d = 0; d < count; d++) {
     if ((error = cudaGetDeviceProperties(&properties, d)) != cudaSuccess) {
       free(list);
-      goto none;
+      snprintf(reason, GPU_TEXT_MAX, "device %d: %s (%s)", d, cudaGetErrorString(error),
+               cudaGetErrorName(error));
+      cudaGetLastError();
+      return;
     }
     describe(&list[d], &properties);
   }
@@ -161,22 +186,28 @@ none:
 
 static status_t open_device(int index, struct gpu_device **device)
 {
-  status_t status;
   struct cuda_device *d = calloc(1, sizeof *d);
   if (!d) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a CUDA device");
   d->base.backend = &gpu_backend_cuda;
   d->ordinal = index;
-  TRY(cuda_check(cudaGetDeviceProperties(&d->properties, index), "reading the CUDA device's properties"),
-      fail);
-  describe(&d->base.info, &d->properties);
-  TRY(cuda_use(&d->base), fail);
-  TRY(cuda_check(cudaFree(NULL), "opening the CUDA device"),
-      fail); /* creates the context, here and not in a timed part */
-  *device = &d->base;
-  return STATUS_OK;
-fail:
+  cudaError_t error = cudaGetDeviceProperties(&d->properties, index);
+  if (error == cudaSuccess) {
+    describe(&d->base.info, &d->properties);
+    error = cudaSetDevice(index);
+  }
+  if (error == cudaSuccess) error = cudaFree(NULL); /* creates the context */
+  if (error == cudaSuccess) {
+    *device = &d->base;
+    return STATUS_OK;
+  }
+  char host[META_HOST_BYTES];
+  meta_host(host, sizeof host);
+  log_fail(STATUS_ENVIRONMENT, "host %s: CUDA device %d (PCI %s) cannot be opened: %s (%s)", host, index,
+           d->base.info.pci[0] ? d->base.info.pci : "unknown", cudaGetErrorString(error),
+           cudaGetErrorName(error));
+  cudaGetLastError();
   free(d);
-  return status;
+  return STATUS_ENVIRONMENT;
 }
 
 static status_t memory_free(struct gpu_device *device, uint64_t *bytes)

@@ -71,6 +71,7 @@ static void print_what(const struct himeno_config *config, const struct himeno_c
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s, cut %dx%dx%d\n", ranks, ranks > 1 ? "s" : "",
           hosts, hosts > 1 ? "s" : "", choice->placement.backend->name, choice->procs[0], choice->procs[1],
           choice->procs[2]);
+  ranks_print_backend(result->ranks, sizeof *result->ranks, ranks, out);
   fprintf(out, "  kernel     %s (%s), %s\n", choice->kernel->name, himeno_class_names[choice->kernel->class_],
           choice_words[choice->kernel_origin].of_kernel);
   if (config->fill_given && !choice->placement.info.emulated)

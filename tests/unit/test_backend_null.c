@@ -153,16 +153,16 @@ static void of_devices_that_are_meant_the_first_is_taken(void **state)
     const char *wanted;
     int index;
   } cases[] = {{NULL, 0}, {"0", 0}, {"2", 2}, {"null", 0}, {"Device 1", 1}};
-  const struct gpu_backend *chosen;
+  struct gpu_claim claim;
   int index;
   (void)state;
   setenv("HIMENO_NULL_DEVICES", "3", 1);
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-    assert_int_equal(gpu_select(&gpu_backend_null, cases[c].wanted, &chosen, &index), STATUS_OK);
-    assert_ptr_equal(chosen, &gpu_backend_null);
+    assert_int_equal(gpu_select(&gpu_backend_null, cases[c].wanted, &claim, &index), STATUS_OK);
+    assert_ptr_equal(gpu_backends[claim.backend], &gpu_backend_null);
     assert_int_equal(index, cases[c].index);
   }
-  expect_failure(gpu_select(&gpu_backend_null, "3", &chosen, &index), STATUS_ENVIRONMENT);
+  expect_failure(gpu_select(&gpu_backend_null, "3", &claim, &index), STATUS_ENVIRONMENT);
 }
 
 static void bytes_that_overflow_lie_outside(void **state)

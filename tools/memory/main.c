@@ -15,10 +15,10 @@ static struct mem_run run;
 
 static status_t open_device(void)
 {
-  const struct gpu_backend *backend;
   int index;
   progress_begin("finding devices");
-  RETURN_IF_FAILED(gpu_select(run.config.backend, run.config.device, &backend, &index));
+  RETURN_IF_FAILED(gpu_select(run.config.backend, run.config.device, &run.claim, &index));
+  const struct gpu_backend *backend = gpu_backends[run.claim.backend];
   run.ops = mem_ops_find(backend->name);
   if (!run.ops) return log_fail(STATUS_ENVIRONMENT, "backend %s has no memory kernels", backend->name);
   RETURN_IF_FAILED(gpu_open(backend, index, &run.device));

@@ -223,6 +223,7 @@ void mem_report_text(const struct mem_run *run, FILE *out)
   fprintf(out, "mem-gpu %s\n\n  device     %s, %s, %s, last cache %s (backend %s)\n", meta_version(),
           info->name, info->uuid, report_bytes(info->memory_bytes), report_bytes(info->cache_bytes),
           run->ops->backend);
+  if (run->claim.reason[0]) fprintf(out, "  backend    %s\n", run->claim.reason);
   if (run->copies.n_rivals) print_copies(run, out);
   if (run->n_mixes) print_mixes(run, out);
   if (run->latency.n) print_latency(run, out);

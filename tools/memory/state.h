@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "gpu/select.h"
 #include "tools/memory/cmdline.h"
 #include "tools/memory/levels.h"
 #include "tools/memory/mem_ops.h"
@@ -153,6 +154,7 @@ struct mem_pair_point {
 
 struct mem_run {
   struct mem_config config;
+  struct gpu_claim claim;
   struct gpu_device *device;
   const struct mem_ops *ops;
   struct mem_exec *exec;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/meta.h"
+#include "gpu/host.h"
 #include "suite/list.h"
 #include "tools/network/bench.h"
 
@@ -38,6 +39,7 @@ static void print_what(const struct bench *bench, FILE *out)
   int ranks = bench->placement.ranks, hosts = ranks_hosts(bench->ranks, sizeof *bench->ranks, ranks);
   fprintf(out, "comm-gpu %s\n\n  where      %d rank%s on %d host%s, backend %s\n", meta_version(), ranks,
           ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", bench->placement.backend->name);
+  ranks_print_backend(bench->ranks, sizeof *bench->ranks, ranks, out);
   fprintf(out, "  transfers  %" PRId64 " measured, each content compared: none differs; %.1f s\n",
           bench->transfers, bench->seconds);
   for (int r = 0; r < ranks && r < RANKS_SHOWN; r++)
@@ -324,7 +326,7 @@ static void list_cards(FILE *out)
   struct cards *cards = malloc(sizeof *cards);
   if (!cards) return;
   cards_read("", cards);
-  fprintf(out, "Network cards (from %s):\n", cards_sysfs());
+  fprintf(out, "Network cards (from %s):\n", host_sysfs());
   if (cards->n == 0) fprintf(out, "  none\n");
   for (int c = 0; c < cards->n; c++) {
     const struct card *card = &cards->card[c];

@@ -115,7 +115,8 @@ static status_t measure(struct bench *bench, struct cards *before, struct cards 
   cards_read(bench->placement.info.pci, after);
   bench->seconds = stats_now() - begin;
   RETURN_IF_FAILED(transfers_sum(bench));
-  return cards_compare(bench->placement.comm, before, after, bench->between_hosts, &bench->cards);
+  return cards_compare(bench->placement.comm, before, after, bench->placement.host_first,
+                       bench->between_hosts, &bench->cards);
 }
 
 status_t bench_run(struct bench *bench)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+# Which backend a run takes by itself, and when it refuses: a lost GPU never becomes a CPU run. The PCI bus is played by files.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+programs=(himeno-gpu gemm-gpu comm-gpu mem-gpu)
+
+# bus FOLDER ADDRESS:CLASS:VENDOR[:WINDOW]...: a sysfs with these PCI devices; WINDOW is the last address of a memory window.
+bus() {
+  local root=$1 device address class vendor window at
+  shift
+  mkdir -p "$root/bus/pci/devices"
+  for device; do
+    IFS=/ read -r address class vendor window <<<"$device"
+    at=$root/bus/pci/devices/$address
+    mkdir -p "$at"
+    echo "$class" >"$at/class"
+    echo "$vendor" >"$at/vendor"
+    [ -z "$window" ] || printf '0x0 0x0 0x0\n0x0 %s 0x14220c\n' "$window" >"$at/resource"
+  done
+}
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return
+  unset CUDA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES GPU_DEVICE_ORDINAL
+  export OMP_NUM_THREADS=1 HIMENO_TUNE_CACHE=$PWD/tune.json
+  bus none 0000:00:00.0/0x060000/0x8086
+  bus one 0000:00:00.0/0x060000/0x8086 0000:3b:00.0/0x030200/0x10de
+  short=(-s XS -n 1)
+}
+
+# usable_gpu: a GPU that this build can use is here, so that no bus that is played is asked for.
+usable_gpu() { HIMENO_SYSFS=$PWD/none "$himeno" "${short[@]}" | grep -q 'backend cpu' && return 1 || return 0; }
+
+# quick PROGRAM [OPTION]...: its shortest run.
+quick() {
+  local program=$1
+  shift
+  case $program in
+  himeno-gpu) set -- -s XS -n 1 "$@" ;;
+  gemm-gpu) set -- -s 16 -t 0.01 "$@" ;;
+  comm-gpu) set -- --parts host --max 64 --samples 1 "$@" ;;
+  mem-gpu) set -- --host -t 0.01 "$@" ;;
+  esac
+  "$top_builddir/$program" "$@"
+}
+
+@test "no GPU on the bus is a run on the CPU, and report and document say so" {
+  ! usable_gpu || skip "there is a GPU"
+  for program in "${programs[@]}"; do
+    HIMENO_SYSFS=$PWD/none run quick "$program" --json run.json
+    expect_status 0
+    [[ $output == *"  backend    no GPU on the PCI bus"* ]]
+    grep -q '"backend_reason": "no GPU on the PCI bus"' run.json
+    [ "$program" != mem-gpu ] || continue # its runs are longer
+    HIMENO_SYSFS=$PWD/none run quick "$program" -b cpu --json run.json
+    expect_status 0
+    [[ $output != *"  backend    "* ]]
+    grep -q '"backend_reason": null' run.json
+  done
+}
+
+@test "a GPU on the bus that no driver opens: exit 3 with host, device and driver error; -b cpu runs" {
+  ! usable_gpu || skip "there is a GPU"
+  mkdir -p drivers/nouveau
+  ln -s "$PWD/drivers/nouveau" one/bus/pci/devices/0000:3b:00.0/driver
+  for program in "${programs[@]}"; do
+    SLURMD_NODENAME=n1.rack HIMENO_SYSFS=$PWD/one run quick "$program" --json run.json
+    expect_status 3
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == "$program: host n1.rack: a GPU on the PCI bus cannot be used (NVIDIA 0000:3b:00.0, kernel driver nouveau): cuda: "*"-b cpu"* ]]
+    [ ! -e run.json ]
+    [ "$program" != mem-gpu ] || continue
+    HIMENO_SYSFS=$PWD/one run quick "$program" -b cpu
+    expect_status 0
+  done
+  SLURMD_NODENAME=n1.rack HIMENO_SYSFS=$PWD/one run on 2 "$himeno" "${short[@]}" --expect 1
+  [[ $output == *"himeno-gpu: host n1.rack (from rank 0 on, 2 ranks): a GPU on the PCI bus"* && $output != *PASS* ]]
+}
+
+@test "which devices of the bus are GPUs" {
+  ! usable_gpu || skip "there is a GPU"
+  local gpu=(3b:00.0/0x030000/0x10de 3b:00.0/0x038000/0x10de 3b:00.0/0x038000/0x1002/0xfffffffff 3b:00.0/0x120000/0x1002 3b:00.0/0x038000/0x8086)
+  local other=(3b:00.0/0x040300/0x10de 3b:00.0/0x068000/0x10de 03:00.0/0x030000/0x1a03 03:00.0/0x030000/0x102b 03:00.0/0x030000/0x1002
+    00:02.0/0x030000/0x8086 00:02.0/0x038000/0x8086 05:00.0/0x038000/0x1002/0xfffffff 00:0b.0/0x120000/0x8086/0x7ffffff 01:00.0/0x030000/0x1234)
+  for device in "${gpu[@]}" "${other[@]}"; do
+    rm -rf bus && bus bus "0000:$device"
+    HIMENO_SYSFS=$PWD/bus run "$himeno" "${short[@]}"
+    [[ " ${gpu[*]} " == *" $device "* ]] && expect=3 || expect=0
+    expect_status "$expect" || { echo "$device"; return 1; }
+  done
+}
+
+@test "GPUs that the job's environment hides on all ranks" {
+  ! usable_gpu || skip "there is a GPU"
+  export HIMENO_SYSFS=$PWD/one
+  for value in '' -1 -1,0 none NoDevFiles; do
+    CUDA_VISIBLE_DEVICES=$value run "$himeno" "${short[@]}" --json run.json
+    expect_status 0
+    [[ $output == *"  backend    CUDA_VISIBLE_DEVICES hides all GPUs on "* ]]
+    grep -q '"backend_reason": "CUDA_VISIBLE_DEVICES hides all GPUs"' run.json
+  done
+  for value in 0 7 GPU-dead 0,-1; do
+    CUDA_VISIBLE_DEVICES=$value run "$himeno" "${short[@]}"
+    expect_status 3
+  done
+  ROCR_VISIBLE_DEVICES='' run "$himeno" "${short[@]}"
+  expect_status 3
+  CUDA_VISIBLE_DEVICES='' run on 2 "$himeno" "${short[@]}"
+  expect_status 0
+}
+
+@test "ranks that would use different backends: exit 3 names hosts and reasons" {
+  ! usable_gpu || skip "there is a GPU"
+  for program in himeno-gpu gemm-gpu comm-gpu; do
+    run on 1 env SLURMD_NODENAME=n1.rack HIMENO_SYSFS="$PWD/none" "$top_builddir/$program" : \
+      -np 2 env SLURMD_NODENAME=n2.rack HIMENO_SYSFS="$PWD/one" "$top_builddir/$program"
+    expect_status 3
+    [[ $output == *"$program: the ranks would use different backends, which are never mixed."* ]]
+    [[ $output == *"$program: host n1.rack (rank 0): would use backend cpu: no GPU on the PCI bus"* ]]
+    [[ $output == *"$program: host n2.rack (from rank 1 on, 2 ranks): a GPU"* ]]
+    [ "$(grep -c "^$program:" <<<"$output")" -eq 3 ]
+  done
+  run on 1 "$himeno" "${short[@]}" -b cpu : -np 1 "$himeno" "${short[@]}" -b null
+  [[ $status -ne 0 && $output != *PASS* ]]
+}
+
+@test "a backend that is asked for and has no device: exit 3 names the host" {
+  HIMENO_NULL_DEVICES=0 SLURMD_NODENAME=n1.rack run "$himeno" "${short[@]}" -b null
+  expect_status 3
+  [ "$output" = "himeno-gpu: host n1.rack: backend null: HIMENO_NULL_DEVICES asks for none" ]
+  SLURMD_NODENAME=n1.rack HIMENO_NULL_DEVICES=0 run on 1 "$himeno" "${short[@]}" -b null : -np 1 env HIMENO_NULL_DEVICES=1 "$himeno" "${short[@]}" -b null
+  expect_status 3
+  [[ $output == *"himeno-gpu: host n1.rack (rank 0): backend null: HIMENO_NULL_DEVICES asks for none"* ]]
+  [[ $output == *"himeno-gpu: host n1.rack (rank 1): would use backend null"* ]]
+}
+
+@test "a driver library that is none: the stub, an empty one, an old one" {
+  "$himeno" --list | grep -q 'not built: configured without CUDA' && skip "built without CUDA"
+  ! usable_gpu || skip "there is a GPU"
+  declare -A code=([stub]='int cuDriverGetVersion(int *v) { return 34; } int cuInit(unsigned f) { return 34; }' [empty]='int cuInit;'
+    [old]='int cuInit(unsigned f) { return 0; } int cuDriverGetVersion(int *v) { *v = 9020; return 0; }') \
+    says=([stub]="CUDA toolkit's stub" [empty]="is not NVIDIA's driver" [old]='the NVIDIA driver is too old: it serves CUDA 9.2')
+  for kind in stub empty old; do
+    mkdir "$kind"
+    ${CC:-cc} -shared -fPIC -x c -o "$kind/libcuda.so.1" - <<<"${code[$kind]}"
+    for program in "${programs[@]}"; do
+      LD_LIBRARY_PATH=$PWD/$kind HIMENO_SYSFS=$PWD/one run quick "$program"
+      expect_status 3
+      [[ $output == *"cannot be used (NVIDIA 0000:3b:00.0, no kernel driver): cuda: "*"${says[$kind]}"* ]] || { echo "$output"; return 1; }
+    done
+  done
+}
+
+@test "devices of a host that no rank uses" {
+  local unused='import json, sys; print([r["host_devices_unused"] for r in json.load(open("run.json"))["ranks"]])'
+  for program in himeno-gpu gemm-gpu comm-gpu; do
+    [ "$program" = comm-gpu ] && options=(--parts pairs --max 64 --samples 1) || options=(-s 32x32x64 -t 0.01)
+    SLURMD_NODENAME=n1.rack HIMENO_NULL_DEVICES=4 run on 2 "$top_builddir/$program" -b null "${options[@]}" --json run.json
+    expect_status 0
+    [[ $output == *"  unused     devices that no rank uses: 2 on n1.rack"* ]]
+    [ "$($PYTHON -c "$unused")" = '[2, 2]' ]
+  done
+  HIMENO_NULL_DEVICES=2 run on 2 "$himeno" "${short[@]}" -b null --json run.json
+  [[ $output != *"  unused     "* && $($PYTHON -c "$unused") = '[0, 0]' ]]
+  HIMENO_NULL_DEVICES=4 run "$himeno" "${short[@]}" -b null --device 3 --json run.json
+  [[ $output != *"  unused     "* && $($PYTHON -c "$unused") = '[0]' ]]
+}
+
+@test "hosts by full names: names with a dot are two, and the name of a host is no identity" {
+  local long=rack1.a-name-that-is-longer-than-any-column.example names='import json; print(*(r["host"] for r in json.load(open("run.json"))["ranks"]))'
+  run on 1 env SLURMD_NODENAME=rack1.n1 "$himeno" -b null "${short[@]}" --json run.json : \
+    -np 1 env SLURMD_NODENAME=$long "$himeno" -b null "${short[@]}" --json run.json
+  expect_status 0
+  [[ $output == *"2 ranks on 1 host,"* && $output == *" rack1.n1  "* && $output == *" $long  "* ]]
+  [ "$($PYTHON -c "$names")" = "rack1.n1 $long" ]
+}
+
+@test "a host name with control characters or bytes that are not UTF-8" {
+  for program in himeno-gpu gemm-gpu; do
+    SLURMD_NODENAME=$'n1\e[31m\n\xff' run quick "$program" -b cpu --json run.json
+    expect_status 0
+    [[ $output != *$'\e'* ]]
+    "$PYTHON" -c 'import json; json.load(open("run.json", encoding="ascii"))'
+  done
+  SLURMD_NODENAME=$'n1\e[31m\n\xff' run on 2 "$himeno" "${short[@]}" -b cpu --json run.json
+  [[ $output == *" n1?[31m??  "* && $output != *$'\e'* ]]
+}
