@@ -156,7 +156,7 @@ static status_t stragglers_find(int blocks, struct himeno_result *result, const 
     for (int m = 0; m < rank->n_paths; m++) {
       const struct himeno_path *path = &rank->paths[m];
       work[r].bytes += (double)path->bytes;
-      work[r].between += strcmp(result->ranks[path->peer].row.host, rank->row.host) != 0;
+      work[r].between += !rank_same_host(&result->ranks[path->peer].row, &rank->row);
       work[r].detours += path->why[0] != 0;
     }
   }

@@ -168,7 +168,7 @@ static double devices_per_host(const struct himeno_result *result, struct accept
   for (int r = 0; r < result->n_ranks; r++) {
     double devices = 0;
     for (int s = 0; s < result->n_ranks; s++)
-      if (strcmp(result->ranks[s].row.host, result->ranks[r].row.host) == 0)
+      if (rank_same_host(&result->ranks[s].row, &result->ranks[r].row))
         devices += 1.0 / (1 + result->ranks[s].row.shared);
     if (devices >= least) continue;
     least = devices;

@@ -143,7 +143,7 @@ const char *const ways_went_names[WAYS_WENT] = {NULL, "direct by NVLink", "by PC
 
 static int within_host(const struct himeno_result *r, int rank, int peer)
 {
-  return strcmp(r->ranks[rank].row.host, r->ranks[peer].row.host) == 0;
+  return rank_same_host(&r->ranks[rank].row, &r->ranks[peer].row);
 }
 
 enum ways_went ways_went(const struct himeno_result *result, int rank, const struct himeno_path *path)

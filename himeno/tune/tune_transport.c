@@ -109,7 +109,7 @@ status_t himeno_transport_rule(const struct himeno_config *config, struct himeno
 
 /* A device as a rank has it. */
 struct seat {
-  char host[64];
+  int host_first;
   struct gpu_device_info info;
 };
 
@@ -117,7 +117,7 @@ static void seats_count(const struct seat *seats, struct himeno_choice *choice)
 {
   const int me = choice->placement.rank;
   for (int r = 0; r < choice->placement.ranks; r++) {
-    if (strcmp(seats[r].host, seats[me].host) != 0) continue;
+    if (seats[r].host_first != seats[me].host_first) continue;
     if (r != me && !binding_same_device(&seats[r].info, &seats[me].info)) continue;
     choice->sharing++;
     choice->turn += r < me;
@@ -130,10 +130,10 @@ status_t himeno_turns(struct himeno_choice *choice)
   int shared;
   RETURN_IF_FAILED(watch_allreduce(p->comm, &p->shared, &shared, 1, MPI_INT, MPI_MAX, "who shares a device"));
   if (!shared) return STATUS_OK;
-  struct seat mine = {.info = p->info}, *seats = calloc((size_t)p->ranks, sizeof *seats);
+  struct seat mine = {.host_first = p->host_first, .info = p->info},
+              *seats = calloc((size_t)p->ranks, sizeof *seats);
   status_t status = seats ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks");
   TRY(agree_status(p->comm, status), done);
-  snprintf(mine.host, sizeof mine.host, "%s", p->host);
   TRY(watch_allgather(p->comm, &mine, seats, sizeof mine, "who shares a device"), done);
   seats_count(seats, choice);
   status =

@@ -35,6 +35,12 @@ over() {
   [[ $output == *"path       ranks 0 and 1, face i+: staged, since: on another host"* ]]
 }
 
+@test "hosts are told apart by the memory that their ranks share, not by their names" {
+  SLURMD_NODENAME=rack1.same run over 3 -x SLURMD_NODENAME "$himeno" -b null -s XS -n 3 -p 3x1x1 -x p2p
+  expect_status 0
+  [[ $output == *"3 ranks on 3 hosts"* && $output == *" rack1.same "* && $output == *"staged, since: on another host"* ]]
+}
+
 @test "a wire of limited rate: right bits, and the time shows in transfer or wait" {
   network rate "$NETWORK" b 20mbit || skip "the kernel cannot limit rates"
   # 64 KB a sweep to each side: 26 ms at 20 Mbit a second.

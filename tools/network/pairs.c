@@ -89,9 +89,9 @@ static status_t samples_take(struct bench *bench, struct bench_exchange *x, MPI_
 static void traffic_count(struct bench *bench, const struct halo_plan *plan, const int *world,
                           int64_t exchanges)
 {
-  const char *mine = bench->ranks[bench->placement.rank].host;
+  const struct rank_row *mine = &bench->ranks[bench->placement.rank];
   for (int m = 0; m < plan->n; m++)
-    if (strcmp(bench->ranks[world[plan->messages[m].peer]].host, mine) != 0)
+    if (!rank_same_host(&bench->ranks[world[plan->messages[m].peer]], mine))
       bench->between_hosts += (uint64_t)(plan->messages[m].count * (int64_t)sizeof(float) * exchanges);
 }
 
@@ -189,7 +189,7 @@ static int draws_curve(const struct bench *bench, int a, int b)
 {
   int between = 0;
   if (a == 0 && b == 1) return 1;
-  while (between < bench->placement.ranks && strcmp(bench->ranks[between].host, bench->ranks[0].host) == 0)
+  while (between < bench->placement.ranks && rank_same_host(&bench->ranks[between], &bench->ranks[0]))
     between++;
   return a == 0 && b == between;
 }
