@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -21,7 +22,8 @@ struct null_device {
   uint64_t held_bytes;
 };
 
-static long calls, failing; /* counted, and the number of the one that fails, 0 for none */
+static long calls;
+static long failing, hanging; /* numbers of the calls that fail and never return, 0 for none */
 
 /** The global rank as the launcher tells it, −1 when there is no launcher. */
 static long long launcher_rank(void)
@@ -41,14 +43,18 @@ long null_calls(void)
 
 status_t null_call(const char *verb, status_t status)
 {
-  if (++calls != failing) return STATUS_OK;
+  const long call = ++calls;
+  while (call == hanging) pause();
+  if (call != failing) return STATUS_OK;
   return log_fail(status, "null device: call %ld, %s, fails on demand", calls, verb);
 }
 
 static void failing_plan(void)
 {
   long long only = switch_number("HIMENO_NULL_RANK", -1);
-  failing = only < 0 || launcher_rank() == only ? (long)switch_number("HIMENO_NULL_FAIL", 0) : 0;
+  const int is_this = only < 0 || launcher_rank() == only;
+  failing = is_this ? (long)switch_number("HIMENO_NULL_FAIL", 0) : 0;
+  hanging = is_this ? (long)switch_number("HIMENO_NULL_HANG", 0) : 0;
 }
 
 static int null_devices(void)

@@ -4,10 +4,11 @@
  * tests.
  *
  * HIMENO_NULL_FAIL=N makes the Nth call of the run fail (counted over all verbs that can fail, and
- * over kernel launches) with the status that such a call has on a real device; HIMENO_NULL_RANK=R
- * limits it to the process whose launcher gave it that rank. HIMENO_NULL_DEVICES=N shows N devices
- * (default 8). HIMENO_NULL_APART=R cuts the rank R off from its neighbours' memory. The devices are
- * on the list only when named (`-b null`): they are never chosen automatically. */
+ * over kernel launches) with the status that such a call has on a real device; HIMENO_NULL_HANG=N
+ * makes the Nth call never return, as on a hung device. HIMENO_NULL_RANK=R limits both to the
+ * process whose launcher gave it that rank. HIMENO_NULL_DEVICES=N shows N devices (default 8).
+ * HIMENO_NULL_APART=R cuts the rank R off from its neighbours' memory. The devices are on the list
+ * only when named (`-b null`): they are never chosen automatically. */
 #ifndef GPU_NULL_NULL_DEVICE_H
 #define GPU_NULL_NULL_DEVICE_H
 
