@@ -170,7 +170,7 @@ PY
 
 @test "products that a signal ended do not pass" {
   site
-  echo 'ended n2 2' >faults
+  echo 'as n2 timeout --foreground --preserve-status -s TERM 2' >faults
   cluster n2 --stages products --seconds 5
   expect_status 7
   [ "$(verdict 'r["accepted"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "(False, [('partial', ['n2'])])" ]
