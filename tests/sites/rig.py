@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""Plays the site of one row: a command, its faults, and its output and exit status."""
+import dataclasses
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+
+source = pathlib.Path(__file__).resolve().parents[2]
+build = pathlib.Path(os.environ.get("top_builddir") or source / "build").resolve()
+himeno = f"{build}/himeno-gpu"
+ONE_DEVICE = ["-s", "18x18x34", "--block", "5", "-t", "0.05"]
+SITE = '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.2, "stragglers_max": 0}'
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclasses.dataclass
+class Play:
+    """A command and the site on which it runs; paths are relative to the row's folder."""
+    words: list
+    faults: tuple = ()  # lines for fake-cluster
+    files: dict = dataclasses.field(default_factory=dict)  # contents, by name; bytes or text
+    env: dict = dataclasses.field(default_factory=dict)  # None removes a variable
+    needs: tuple = ()  # names of NEEDS
+    prepare: str = ""  # shell script that runs first
+    limit: float = 90
+
+    def on(self, prefix, **more):
+        """The same command behind those words, with other fields added."""
+        fields = {name: {**getattr(self, name), **value} if isinstance(value,
+            dict) else value for name, value in more.items()}
+        return dataclasses.replace(self, words=[*prefix, *self.words], **fields)
+
+
+# ---- commands ----
+
+def accept(hosts, *options, per_host=2, stages="alone,all", policy=SITE, words="-b null --block 5",
+    faults=(), launcher="", **more):
+    """scripts/accept over hosts of fake-cluster."""
+    given = ["--hosts", hosts] if hosts else []
+    given += ["--per-host", str(per_host)] if per_host else []
+    launcher = launcher or f"{source}/tests/sites/fake-cluster {{list}} {{per_host}}"
+    more["files"] = {"site.json": policy, **more.get("files", {})}
+    return Play([f"{source}/scripts/accept", "out", *given, "--program", himeno, "--size",
+        "18x18x34", "--seconds", "0.05", "--limit", "30",
+                 "--rounds", "3", "--parallel", "2", "--gemm-options", "-s 64", "--policy",
+                     "site.json", "--stages", stages,
+                 "--options", words, "--launcher", launcher, *options], faults=tuple(faults),
+                     **more)
+
+
+def here(*options, **more):
+    """scripts/accept of this host alone, by mpirun itself."""
+    return accept("localhost", *options,
+        launcher=f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}", **more)
+
+
+def prolog(*options, policy=SITE, words="-b null --block 5", env=(), **more):
+    """The Slurm prolog with nothing but PATH in its environment, and `env`."""
+    given = [f"{name}={value}" for name, value in {"PATH": PATH, **dict(env)}.items()]
+    return Play(["env", "-i", *given, f"{source}/scripts/sites/prolog.sh", "--program", himeno,
+        "--size", "18x18x34", "--seconds", "0.05",
+                 "--policy", "site.json", "--options", words, *options], files={"site.json": policy,
+                     **more.pop("files", {})}, **more)
+
+
+def job(*ranks, program="himeno-gpu", **more):
+    """An mpirun of one rank per text: NAME=VALUE for its environment, ./NAME if it is another
+    program, and options."""
+    words = [os.environ.get("MPIRUN") or "mpirun"]
+    for n, text in enumerate(ranks):
+        given = shlex.split(text)
+        settings = [word for word in given if re.match(r"[A-Z_]+=", word)]
+        own = [word for word in given if word not in settings and not word.startswith("./")]
+        path = next((word for word in given if word.startswith("./")), f"{build}/{program}")
+        words += [*([":"] if n else []), "-np", "1", "env", *settings, path, *own]
+    return Play(words, **more)
+
+
+def shell(script, **more):
+    """A script of bash, in which $himeno, $source and $build stand."""
+    return Play(["bash", "-c", script], **more)
+
+
+# ---- sites ----
+
+def mounted(play, *mounts):
+    """In a mount namespace of its own, with those shell commands done first."""
+    return play.on(["unshare", "--mount", "sh", "-c", " && ".join([*mounts, 'exec "$@"']), "sh"],
+        needs=(*play.needs, "mounts"))
+
+
+GPU_FILES = {"class": "0x030200", "vendor": "0x10de", "device": "0x2330", "numa_node": "-1",
+             "subsystem_vendor": "0x10de", "subsystem_device": "0x16c1"}
+
+
+def with_bus(play, *gpus):
+    """On a host whose PCI bus has NVIDIA GPUs at those addresses, and no other device."""
+    files = {f"bus/{address}/{name}": f"{text}\n" for address in gpus
+             for name, text in GPU_FILES.items()}
+    there = dataclasses.replace(play, files={**play.files, "bus/.keep": "", **files},
+                                env={**play.env, "HWLOC_XMLFILE": None},
+                                needs=(*play.needs, "no GPU"))
+    return mounted(there, "mount --bind bus /sys/bus/pci/devices")
+
+
+def starved(play, percent):
+    """With that much of one core for all its processes."""
+    script = f"""folder=/sys/fs/cgroup/cpu/sites-$$
+if [ -d /sys/fs/cgroup/cpu ]; then
+  mkdir $folder && echo 100000 >$folder/cpu.cfs_period_us &&
+    echo {percent * 1000} >$folder/cpu.cfs_quota_us
+else
+  folder=/sys/fs/cgroup/sites-$$
+  mkdir $folder && echo "{percent * 1000} 100000" >$folder/cpu.max
+fi || exit 77
+(sh -c 'echo $PPID' >$folder/cgroup.procs || exit 77; exec "$@")
+code=$?
+sleep 0.2
+rmdir $folder 2>/dev/null
+exit $code"""
+    return play.on(["bash", "-c", script, "bash"], needs=(*play.needs, "cgroups"))
+
+
+NO_CHMOD = """#include <errno.h>
+int chmod(void) { errno = EPERM; return -1; }
+int fchmod(void) { errno = EPERM; return -1; }
+int fchmodat(void) { errno = EPERM; return -1; }
+"""
+
+
+def without_chmod(play):
+    """As on a file system that refuses to change permissions."""
+    script = 'cc -shared -fPIC -o chmod.so chmod.c || exit 77; LD_PRELOAD=$PWD/chmod.so exec "$@"'
+    return play.on(["bash", "-c", script, "bash"], files={"chmod.c": NO_CHMOD})
+
+
+def in_slurm(nodes, script, prolog="", gpus="", policy=SITE, **more):
+    """A shell script under a Slurm of so many nodes of this machine: h1, h2, … `prolog` is the
+    command of slurmd's prolog, and each node lists `gpus`."""
+    files = {"site.json": policy, "script": script, **more.pop("files", {})}
+    if prolog:
+        there = 'cd "$(dirname "$0")/.."'
+        files["slurm/prolog"] = f"#!/bin/sh\n{there} && {prolog} >>prolog.log 2>&1\n"
+    begin = 'mkdir -p slurm; chmod 755 . slurm; [ ! -e slurm/prolog ] || chmod 755 slurm/prolog'
+    return shell(f'{begin}\nexec "$source/tests/sites/slurm-here" slurm {nodes} bash script',
+        files=files, env={"SLURM_HERE_GPUS": gpus}, limit=240, **more)
+
+
+# ---- what a row needs ----
+
+def gpu_here():
+    devices = pathlib.Path("/sys/bus/pci/devices").glob("*")
+    return any((one / "class").read_text().startswith("0x03")
+               and (one / "vendor").read_text().strip() == "0x10de" for one in devices)
+
+
+def runs(*words):
+    return bool(shutil.which(words[0])) and subprocess.run(words, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+NEEDS = {
+    "root": lambda: os.geteuid() == 0,
+    "mounts": lambda: runs("unshare", "--mount", "sh", "-c", "mount -t tmpfs none /mnt"),
+    "cgroups": lambda: any(os.access(f"/sys/fs/cgroup/{name}", os.W_OK)
+                           for name in ("cpu", "cgroup.procs")),
+    "no GPU": lambda: not gpu_here(),
+    "CUDA": lambda: os.environ.get("HAVE_CUDA") == "1",
+    "Open MPI": lambda: os.environ.get("MPI_FLAVOUR") == "openmpi",
+}
+
+
+def lacks(play):
+    return next((need for need in play.needs if not NEEDS[need]()), None)
+
+
+# ---- running ----
+
+@dataclasses.dataclass
+class Ended:
+    code: int
+    output: str
+    seconds: float = 0
+
+    def told(self, what):
+        """The list of hosts behind the last line `drain: …` or the like."""
+        found = re.findall(rf"^\s*{what}: (\S.*)$", self.output, re.M)
+        return found[-1].strip() if found else ""
+
+    @property
+    def accepted(self):
+        return bool(re.search(r"^\s*(ACCEPTED|verdict +PASS|.*: accepted)\b", self.output, re.M))
+
+
+def environment(play, folder):
+    given = {"FAULTS": f"{folder}/faults", "himeno": himeno, "source": str(source),
+        "build": str(build), "OMP_NUM_THREADS": "1", "HIMENO_QUIET": "1",
+             "HIMENO_NULL_DEVICES": "16", **play.env}
+    return {**{name: value for name, value in os.environ.items() if name not in given},
+        **{name: value for name, value in given.items() if value is not None}}
+
+
+def write(folder, play):
+    for name, text in {"faults": "".join(f"{line}\n" for line in play.faults),
+        **play.files}.items():
+        path = os.path.join(os.fsencode(folder), os.fsencode(name))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+
+
+def run(play):
+    """Plays it in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="site-") as folder:
+        write(folder, play)
+        env = environment(play, folder)
+        if play.prepare:
+            subprocess.run(["bash", "-ec", play.prepare], cwd=folder, env=env, check=True)
+        with open(f"{folder}/said", "wb") as said:
+            process = subprocess.Popen(play.words, cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
+            try:
+                code = process.wait(play.limit)
+            except subprocess.TimeoutExpired:
+                code = None
+                os.killpg(process.pid, signal.SIGTERM)
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+        with open(f"{folder}/said", encoding="utf-8", errors="surrogateescape") as said:
+            return Ended(code, said.read())

@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The table of sick and sound sites.
+
+Each row plays a site and states what an administrator wants: the exit status, the hosts to drain,
+the hosts to run again, and words of the report. `sick` lists what has a fault. No row accepts a
+sick site, and no row drains a host that is not sick.
+
+usage: sites.py [--all] [PATTERN]   prints TAP: the quick selection, all rows, or the rows with
+                                    PATTERN in their name"""
+import dataclasses
+import re
+import sys
+import time
+
+from rig import (accept, build, here, himeno, in_slurm, job, lacks, mounted, prolog, run, shell,
+                 source, starved, with_bus, without_chmod)
+
+sys.dont_write_bytecode = True
+sys.path[:0] = [f"{source}/scripts/{folder}" for folder in ("accepting", "shared")]
+import hosts  # noqa: E402
+
+ANY = {1, 2, 3, 4, 5, 6, 7, 8}  # any exit status but 0
+XS = "-b null -s XS -n 5"
+SPEED = '{"device_gflops_min": 1e-9}'  # which every device reaches
+AMONG = '{"stragglers_max": 0, "device_spread_max": 0.05}'  # devices compared with each other alone
+N1_N3 = r"n1 and n3|n1,n3|n\[1,3\]"
+GPU = "0000:17:00.0"
+TERM = "timeout --foreground --preserve-status -s TERM"
+OTHER_VERSION = """python3 - "$himeno" <<'END'
+import subprocess, sys
+version = subprocess.run([sys.argv[1], "--version"], capture_output=True,
+    text=True).stdout.split()[1].encode()
+open("other", "wb").write(open(sys.argv[1], "rb").read().replace(version, b"9" + version[1:]))
+END
+chmod +x other"""
+
+
+@dataclasses.dataclass
+class Row:
+    name: str
+    play: object
+    exit: object  # a status, or a set of them
+    sick: str = ""
+    drain: str = ""
+    again: str = ""
+    says: tuple = ()  # regular expressions
+    never: tuple = ()
+    quick: bool = False
+
+
+def slow_host(names, last, **more):
+    """The last host has a slow device, and is drained by the name that was asked for."""
+    return Row(f"hosts named {names}", accept(names, faults=[f"slow {last} 1 1.1"]), 5, sick=last,
+        drain=last, **more)
+
+
+def differ(first, second, option, common="-b null -n 5", **more):
+    """Two ranks with different options: exit 2 names the option."""
+    return Row(f"different options: {first or 'none'} and {second}", job(f"{common} {first}",
+        f"{common} {second}", **more), 2, sick="options", says=(option,),
+               quick=option == "--size" and not more)
+
+
+SOUND = [
+    Row("four sound hosts", accept("n[1-4]", stages="alone,pairs,all"), 0, quick=True),
+    Row("one sound host", accept("n1", stages="alone"), 0),
+    Row("a host without a GPU", with_bus(here(words="--block 5", per_host=1, stages="alone",
+        policy=SPEED)), 0),
+    Row("no GPU on the bus: a CPU run, and the report says so",
+        with_bus(shell('"$himeno" -s XS -n 2')), 0, says=("backend +cpu",)),
+    Row("a GPU on the bus, and -b cpu", with_bus(shell('"$himeno" -b cpu -s XS -n 2'), GPU), 0),
+]
+
+STUB = 'cc -shared -fPIC -o libcuda.so.1 stub.c || exit 77; LD_LIBRARY_PATH=$PWD "$himeno" -s XS'
+STUB_SOURCE = "int cuInit(unsigned flags) { (void)flags; return 34; }\n"
+SALLOC = """salloc -N 2 --exclusive --gres=gpu:2 $source/scripts/accept out --program $himeno \\
+  --size 18x18x34 --seconds 0.05 --policy site.json --options '-b null --block 5' --stages alone \\
+  --launcher "$source/tests/sites/fake-cluster {list} {per_host}" """
+DEVICES = [
+    Row("one host without its devices", accept("n[1-3]",
+        faults=["as n2 env HIMENO_NULL_DEVICES=0"]), 3, sick="n2", drain="n2", quick=True),
+    Row("one host with one device of two", accept("n[1-3]",
+        faults=["as n2 env HIMENO_NULL_DEVICES=1"]), ANY, sick="n2", drain="n2", quick=True),
+    Row("no host has devices", accept("n[1-3]",
+        faults=[f"as n{n} env HIMENO_NULL_DEVICES=0" for n in (1, 2, 3)]), 3, sick="n[1-3]"),
+    Row("one rank sees no device", job(XS, "HIMENO_NULL_DEVICES=0 " + XS), 3, sick="rank 1",
+        says=("on host",)),
+    Row("a GPU on the bus that no driver opens", with_bus(shell('"$himeno" -s XS -n 2'), GPU), 3,
+        sick="this", says=("17:00",), quick=True),
+    Row("a GPU on the bus, by gemm-gpu", with_bus(shell('"$build/gemm-gpu" -s 64 -t 0.1'), GPU), 3,
+        sick="this", says=("17:00",)),
+    Row("a GPU on the bus, by comm-gpu",
+        with_bus(shell('"$build/comm-gpu" --parts host --max 4K --samples 3'), GPU), 3, sick="this",
+        says=("17:00",)),
+    Row("a GPU on the bus, by mem-gpu", with_bus(shell('"$build/mem-gpu" -t 0.1'), GPU), 3,
+        sick="this", says=("17:00",)),
+    Row("a GPU on the bus, by scripts/accept", with_bus(here(words="--block 5", per_host=1,
+        stages="alone"), GPU), 3, sick="localhost", drain="localhost"),
+    Row("two GPUs on the bus, by the prolog", with_bus(prolog(words="--block 5"), GPU,
+        "0000:65:00.0"), 1, sick="localhost", drain="localhost", quick=True),
+    Row("a stub driver", with_bus(shell(STUB, needs=("CUDA",), files={"stub.c": STUB_SOURCE}), GPU),
+        3, sick="this", says=("17:00",)),
+    Row("Slurm lists two devices and there is one", prolog(env={"SLURM_GPUS_ON_NODE": "2",
+        "HIMENO_NULL_DEVICES": "1"}), 1, sick="localhost", drain="localhost",
+        quick=True),
+    Row("the policy lists three devices and there are two",
+        prolog(policy='{"device_gflops_min": 1e-9, "devices_per_host": 3}',
+        env={"SLURM_GPUS_ON_NODE": "2"}), 1,
+        sick="localhost", drain="localhost"),
+    Row("a hostfile with slots", accept("", "--hostfile", "hosts", per_host=0,
+        files={"hosts": "n1 slots=2\nn2 slots=2\n"}, faults=["slow n2 1 1.1"]), 5,
+        sick="n2", drain="n2", quick=True),
+    Row("a Slurm gres", in_slurm(2, SALLOC, gpus="2", faults=["slow h2 1 1.1"]), 5, sick="h2",
+        drain="h2"),
+]
+
+NAMES = [
+    slow_host("n[1-4].cluster.example", "n4.cluster.example", quick=True),
+    slow_host("10.77.0.[1-4]", "10.77.0.4"),
+    slow_host("fe80::1,fe80::2,fe80::3,fe80::4", "fe80::4"),
+    slow_host("rack1.n1,rack1.n2,rack2.n1,rack2.n2", "rack2.n2"),
+    slow_host("N1,N2,N3,N4", "N4"),
+    slow_host("n1,n1,n2,n3,n2,n4,n4", "n4"),
+    slow_host("gpu-01,gpu-02,GPU-03,gpu-04", "gpu-04"),
+    slow_host("node_1,node_2,node_3,node_4", "node_4"),
+    Row("control characters in the name of a host", job("SLURMD_NODENAME='n1\x1b[31m' " + XS), 0,
+        never=("\x1b\\[31m",)),
+    Row("bytes that are not UTF-8 in the name of a host",
+        job("SLURMD_NODENAME=caf\udce9 " + XS + " --json run.json"), 0, never=("out of memory",)),
+]
+
+EARLIER = '{"drain_list": "n9"}'
+SURROUNDINGS = [
+    Row("root with nothing but PATH: sound", prolog(needs=("root",)), 0, says=(r"\bACCEPTED",),
+        quick=True),
+    Row("root with nothing but PATH: slow", prolog(policy='{"device_gflops_min": 1e9}',
+        needs=("root",)), 1, sick="localhost", drain="localhost"),
+    Row("a locale that is not UTF-8: sick", prolog(policy='{"device_gflops_min": 1e9}',
+        env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}), 1, sick="localhost",
+        drain="localhost", never=("Traceback",), quick=True),
+    Row("a locale that is not UTF-8: sound", accept("n1", env={"PYTHONIOENCODING": "ascii",
+        "LC_ALL": "C"}), 0, never=("Traceback",)),
+    Row("bytes that are not UTF-8 in a hostfile", accept("", "--hostfile", "hosts",
+        files={"hosts": b"# caf\xe9\nn1\nn2\n"}), 0, never=("Traceback",)),
+    Row("bytes that are not UTF-8 in TMPDIR", prolog(env={"TMPDIR": "caf\udce9"},
+        files={"caf\udce9/.keep": ""}), 0, never=("Traceback",)),
+    Row("a missing policy", prolog("--policy", "missing.json"), 0, never=("drain",)),
+    Row("a policy that is not JSON", prolog(policy="{"), 0),
+    Row("unknown options", prolog("--nonsense"), 0),
+    Row("a folder without chmod", without_chmod(here(stages="alone")), 0),
+    Row("TMPDIR is missing", prolog(env={"TMPDIR": "/missing"}), 0),
+    Row("TMPDIR is missing, and an earlier verdict lies in /accept",
+        mounted(prolog(env={"TMPDIR": "/missing"}), "mkdir -p /accept",
+                "mount -t tmpfs none /accept", f"echo '{EARLIER}' >/accept/accept.json"), 0,
+        never=("n9",)),
+    Row("a full disk below TMPDIR", mounted(prolog(env={"TMPDIR": "/mnt"}),
+        "mount -t tmpfs -o size=64k none /mnt", "head -c 60k /dev/zero >/mnt/filler"), 0),
+    Row("a full disk below the folder", mounted(accept("n[1-2]"), "mkdir out",
+        "mount -t tmpfs -o size=64k none out", "head -c 48k /dev/zero >out/filler"), ANY),
+    Row("a read-only folder", mounted(accept("n[1-2]"), "mkdir out",
+        "mount -t tmpfs -o ro none out"), 3),
+    Row("a shared file system that is away", prolog("--policy", "/dev/null/site.json"), 0),
+    Row("a document on a bind-mounted file",
+        mounted(shell('"$himeno" -b null -s XS -n 5 --json run.json && grep -q checksum run.json',
+        files={"run.json": "", "real.json": ""}),
+                                                     "mount --bind real.json run.json"), 0),
+    Row("a full disk below a document",
+        mounted(shell('"$himeno" -b null -s XS -n 5 --json full/run.json',
+        files={"full/.keep": ""}), "mount -t tmpfs -o size=16k none full",
+                                                "head -c 16k /dev/zero >full/filler || :"), 3),
+]
+
+LAUNCHERS = [
+    Row("a launcher that is missing", accept("n[1-2]", launcher="/missing {list}"), 3),
+    Row("a launcher that fails at once", accept("n[1-2]", launcher="false {list}"), ANY,
+        again="n[1-2]"),
+    Row("a launcher that does nothing and ends with 0", accept("n[1-2]", launcher="true {list}"),
+        ANY, again="n[1-2]", quick=True),
+    Row("a launcher that fails for one host", accept("n[1-3]", faults=["dead n2"]), ANY,
+        again="n2"),
+    Row("a launcher that fails for the only host", accept("n2", stages="alone", faults=["dead n2"]),
+        ANY, again="n2"),
+    Row("a launcher that never ends for one host", accept("n[1-2]", "--limit", "3", stages="alone",
+        faults=["hang n2"]), ANY, again="n2"),
+    Row("hosts that compute alone and not together", accept("n[1-2]", faults=["apart n2"]), ANY),
+    Row("a step that a signal ends", accept("n[1-2]", "--seconds", "9", stages="alone",
+        faults=[f"as n2 {TERM} 1"]), ANY, again="n2"),
+]
+
+RESOURCES = [
+    Row("a host with too little memory", accept("n[1-2]", stages="alone",
+        faults=["as n2 prlimit --as=90000000"]), ANY, again="n2"),
+    Row("a limit of memory", shell('ulimit -v 400000; "$himeno" -b cpu -s M -n 5'), 3,
+        says=("limit",)),
+    Row("a host that cannot compute the reference in time", starved(here("--size", "130x130x258",
+        "--limit", "6", words="-b null --block 20", stages="alone"), 20), ANY,
+        again="localhost"),
+    Row("a CPU of which others take most", starved(here("--size", "34x34x66", "--seconds", "0.5",
+        words="-b cpu --block 20", stages="alone", policy='{"noise_max": 0.05}'), 30),
+        {0, *ANY}),
+]
+
+SPEEDS = [
+    Row("one device 10% slow", accept("n[1-4]", faults=["slow n3 1 1.1"]), 5, sick="n3", drain="n3",
+        quick=True),
+    Row("one device 5% slow among others", accept("n[1-6]", faults=["slow n3 1 1.05"],
+        policy='{"stragglers_max": 0}'), 5, sick="n3", drain="n3"),
+    Row("one host 10% slow", accept("n[1-4]", faults=["host n3 1.1"]), 5, sick="n3", drain="n3"),
+    Row("one of two hosts 15% slow", accept("n[1-2]", stages="alone,pairs,all", policy=AMONG,
+        faults=["host n2 1.15"]), 5, sick="n2", says=("suspect.*n2",)),
+    Row("two of four hosts 20% slow", accept("n[1-4]", stages="alone,pairs,all", policy=AMONG,
+        faults=["host n3 1.2", "host n4 1.2"]), 5, sick="n[3-4]",
+        says=(r"suspect.*n\[3-4\]",), quick=True),
+    Row("all hosts below the policy", accept("n[1-3]", policy='{"device_gflops_min": 1000}'), 5,
+        sick="n[1-3]", says=("policy or set-up",)),
+    Row("a noisy host", accept("n[1-3]", faults=["noisy n2 all 2"]), 3, again="n2"),
+    Row("a bad link among four hosts", accept("n[1-4]", stages="alone,pairs",
+        faults=["link n1 n3 3"]), 5, sick="n[1,3]", says=(N1_N3,)),
+    Row("a bad link among three hosts", accept("n[1-3]", stages="alone,pairs",
+        faults=["link n1 n3 2.5"]), 5, sick="n[1,3]", says=(N1_N3,), quick=True),
+    Row("a bad link among three hosts, and a slow host", accept("n[1-4]", stages="alone,pairs",
+        faults=["host n4 1.2", "link n1 n3 2.5"]), 5, sick="n[1,3-4]", drain="n4",
+        says=(N1_N3,)),
+    Row("all links of one of three hosts are bad", accept("n[1-3]", stages="alone,pairs",
+        faults=["link n2 all 2.5"]), 5, sick="n2", says=("suspect.*n2|drain: n2",)),
+    Row("all links of one of four hosts are bad", accept("n[1-4]", stages="alone,pairs",
+        faults=["link n2 all 3"]), 5, sick="n2", drain="n2"),
+    Row("the only link of two hosts", accept("n[1-2]", stages="alone,pairs",
+        faults=["link n1 n2 2.5"]), {0, 5}, says=("not judged.*2 hosts",)),
+]
+
+NVML = {"HIMENO_NVML": f"{build}/tests/unit/fake_nvml.so"}
+SILENT = """"$MPIRUN" -np 2 env LD_PRELOAD="$build/tests/fault/stop_at.so" STOP_AT=1:12 \\
+  "$himeno" -b null -s XS -t 1 -x staged --timeout 2"""
+SHORT = """"$MPIRUN" -np 2 env LD_PRELOAD="$build/tests/fault/short_message.so" \\
+  HIMENO_HOSTS_APART=1 "$himeno" -b null -s XS -n 200 -x staged --timeout 5"""
+RESULTS = [
+    Row("wrong results on one host", accept("n[1-3]", faults=["flip n2 9,9,9"]), 4, sick="n2",
+        drain="n2", quick=True),
+    Row("wrong products on one device beside others", accept("n[1-3]", "--soak", "2s", "--slice",
+        "0.5s", faults=["worn n2"]), 4, sick="n2", drain="n2"),
+    Row("uncorrected errors on one host", accept("n[1-3]", faults=["as n2 env FAKE_NVML=broken=3"],
+        policy='{"device_gflops_min": 1e-9, "ecc_uncorrected_max": 0}', env=NVML), 5, sick="n2",
+        drain="n2"),
+    Row("a device call that fails", accept("n[1-3]", faults=["as n2 env HIMENO_NULL_FAIL=40"]), 7,
+        sick="n2", drain="n2"),
+    Row("a device that cannot be opened", accept("n[1-3]", faults=["as n2 env HIMENO_NULL_FAIL=1"]),
+        3, sick="n2", drain="n2"),
+    Row("a hung device", accept("n[1-2]", stages="alone", words="-b null --block 5 --timeout 2",
+        faults=["as n2 env HIMENO_NULL_RANK=1 HIMENO_NULL_HANG=400"]), 6, sick="n2",
+        drain="n2"),
+    Row("the only device of a host hangs", accept("n[1-2]", "--limit", "8", per_host=1,
+        stages="alone", words="-b null --block 5 --timeout 2",
+                                                  faults=["as n2 env HIMENO_NULL_HANG=400"]), 6,
+                                                      sick="n2", drain="n2"),
+    Row("a rank that is silent", shell(SILENT), 6, sick="rank 1", says=("silent: rank 1",)),
+    *(Row(f"message {n} of halos arrives short", shell(SHORT, env={"SHORT_MESSAGE": f"{n}:7"}), 4,
+          sick="rank 1", says=("rank 1",)) for n in (4, 12, 30, 60, 100)),
+    Row("a halo arrives with a wrong bit", job(XS + " -x staged",
+        "HIMENO_HALO_CORRUPT=1:2 " + XS + " -x staged"), {2, 4}, sick="rank 1"),
+]
+
+AGREEMENT = [
+    differ("-s XS", "-s S", "--size"),
+    differ("-s XS", "-s XS --data dense", "--data"),
+    differ("-s XS", "-s XS -k reference", "--kernel"),
+    differ("-s XS", "-s XS -n 6", "--sweeps|-n", common="-b null"),
+    differ("-s XS", "-s XS --verify off", "--verify"),
+    differ("-s XS -x staged", "-s XS -x p2p", "--transport"),
+    differ("-s XS", "-s XS --json run.json", "--json"),
+    differ("-s 64", "-s 65", "--size", common="-b null -t 0.1", program="gemm-gpu"),
+    differ("-s 64", "-s 65", "--size", common="-b null -t 0.1 --distributed", program="gemm-gpu"),
+    differ("--max 4K", "--max 8K", "--max", common="-b null --parts pairs --samples 3",
+        program="comm-gpu"),
+    Row("different backends", job("-b cpu -s XS -n 5", XS), {2, 3}, sick="options",
+        says=("cpu.*null|null.*cpu|--backend",)),
+    Row("different binaries", job(XS, "./other " + XS, prepare=OTHER_VERSION), 2, sick="options",
+        says=("version",)),
+    Row("one host with other options", accept("n[1-3]", policy=SPEED,
+        faults=["words n2 --data dense"]), ANY),
+    Row("hosts that agree on all options but the device", job(XS + " --device 0",
+        XS + " --device 1"), 0),
+]
+
+SIGNALS = [
+    *(Row(f"SIGTERM to {what}", shell(f'{TERM} 2 "$himeno" -b null -s XS {words}',
+        files={"site.json": SPEED}), 8, sick="unfinished")
+      for what, words in (("a soak", "--soak 1h"), ("blocks", "-t 1000"), ("a run with a policy",
+          "-t 1000 --block 5 --accept site.json"), ("a ladder", "-t 1000 --ladder"))),
+    Row("SIGTERM to a ladder of gemm-gpu",
+        shell(f'{TERM} 2 "$build/gemm-gpu" -b null --ladder --sizes 64,128 -t 1000'), 8,
+        sick="unfinished"),
+]
+
+LEVEL_1 = (f"{source}/scripts/sites/prolog.sh --program {himeno} --size 18x18x34 --seconds 0.05 "
+           '--policy site.json --options "-b null --block 5"')
+SRUN = 'srun -N 1 -w h1 --gres=gpu:2 true; sinfo -h -N -o "node %N %T"; cat prolog.log'
+PROLOGS = [
+    Row("slurmd's prolog on a sound node", in_slurm(2, SRUN, prolog=LEVEL_1, gpus="2"), 0,
+        says=("node h1 (idle|completing)", r"\bACCEPTED")),
+    Row("slurmd's prolog on a slow node", in_slurm(2, SRUN, prolog=LEVEL_1, gpus="2",
+        policy='{"device_gflops_min": 1e9}'), 0, sick="localhost", drain="localhost",
+        says=("node h1 drain",)),
+    Row("slurmd's prolog on a node that lacks a device", in_slurm(2, SRUN,
+        prolog=f"HIMENO_NULL_DEVICES=1 {LEVEL_1}", gpus="2"), 0, sick="localhost",
+        drain="localhost",
+        says=("node h1 drain",)),
+]
+
+ROWS = [*SOUND, *DEVICES, *NAMES, *SURROUNDINGS, *LAUNCHERS, *RESOURCES, *SPEEDS, *RESULTS,
+    *AGREEMENT, *SIGNALS, *PROLOGS]
+
+
+def expanded(text):
+    """The hosts of a list; of what is no list of hosts the text itself."""
+    try:
+        return set(hosts.expand(text))
+    except hosts.BadInput:
+        return set(text.split(","))
+
+
+def wrong(row, ended):
+    """What is not as the row says; empty if all is."""
+    exits = row.exit if isinstance(row.exit, set) else {row.exit}
+    found = [] if ended.code in exits else [f"exit status {ended.code}, not of {exits}"]
+    for what, wanted in (("drain", row.drain), ("run again", row.again)):
+        told = ended.told(what)
+        if expanded(told) != expanded(wanted):
+            found.append(f"{what}: {told or 'nobody'}, not {wanted or 'nobody'}")
+    if row.sick and ended.accepted:
+        found.append("a sick site is accepted")
+    if not expanded(ended.told("drain")) <= expanded(row.sick):
+        found.append("a sound host is drained")
+    found += [f"does not say {text}" for text in row.says if not re.search(text, ended.output)]
+    return found + [f"says {text}" for text in row.never if re.search(text, ended.output)]
+
+
+def tried(row):
+    """(directive or comment for TAP, what is wrong, output)"""
+    missing = lacks(row.play)
+    if missing:
+        return f"SKIP lacks: {missing}", [], ""
+    begin = time.time()
+    ended = run(row.play)
+    if ended.code == 77:
+        return "SKIP " + (ended.output.splitlines() or [""])[-1], [], ""
+    return f"{time.time() - begin:.1f} s", wrong(row, ended), ended.output
+
+
+def main():
+    every = "--all" in sys.argv
+    pattern = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    rows = [row for row in ROWS if (every or pattern or row.quick) and pattern in row.name]
+    print(f"1..{len(rows)}", flush=True)
+    failed = 0
+    for number, row in enumerate(rows, 1):
+        comment, amiss, output = tried(row)
+        failed += bool(amiss)
+        lines = [f"{'not ok' if amiss else 'ok'} {number} {row.name} # {comment}"]
+        if amiss:
+            lines += [f"# {line}" for line in [*amiss, *output.splitlines()[-25:]]]
+        print("\n".join(lines).encode("ascii", "backslashreplace").decode(), flush=True)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
