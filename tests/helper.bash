@@ -21,6 +21,9 @@ PYTHON=$PYTHON_OF_TESTS
 # without_sanitizers REASON: skips the test in a build with them.
 without_sanitizers() { [ "${SANITIZERS:-no}" = no ] || skip "$1"; }
 
+# needs_results: skips the test in a release, which leaves out doc/results.
+needs_results() { [ -d "$top_srcdir/doc/results" ] || skip "doc/results is not part of a release"; }
+
 # recorded FILE.jsonl NAME: that document of doc/results; recorded FILE.jsonl NAME... FOLDER/: those that fit a NAME, each as FOLDER/NAME.json.
 recorded() {
   "$PYTHON" - "$top_srcdir/doc/results/$1" "${@:2}" <<'END'

@@ -40,6 +40,7 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
 }
 
 @test "the roofline has ceilings, points from 1/16 to 512 operations a byte, and kernels of other documents" {
+  needs_results
   recorded h100-2026-11-check/runs.jsonl ladder-cuda-L run-cuda-XL ./
   run --separate-stderr quick -b cpu --roofline --sizes 1M,64K --kernels ladder-cuda-L.json,run-cuda-XL.json --json roof.json
   expect_status 0
@@ -53,6 +54,7 @@ json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2
 }
 
 @test "measured traffic moves a sweep on the roofline, wherever its document stands among the others" {
+  needs_results
   echo '{"schema": "himeno-traffic/1", "kernels": [{"kernel": "temporal3", "size": "L", "bytes_a_point": 68}]}' >traffic.json
   recorded h100-2026-11-check/runs.jsonl ladder-cuda-L >ladder-cuda-L.json
   quick -b cpu --roofline --sizes 1M --kernels traffic.json,ladder-cuda-L.json --json roof.json >/dev/null

@@ -129,6 +129,7 @@ PY
 }
 
 @test "products are drawn: share of peak, measured and predicted" {
+  needs_results
   refuses 'XS.json: of schema himeno-gpu/2: products are drawn from gemm-ladder/2 and gemm-ladder/1' products "$documents/XS.json"
   "$top_builddir/gemm-gpu" -b cpu --ladder --sizes 32,64,96x32x64 -t 0.01 --no-yardstick --json products.json >/dev/null
   draws products products.json
@@ -141,6 +142,7 @@ PY
 }
 
 @test "lines of a *.jsonl are documents; a torn one, and one without a name, are refused with their number" {
+  needs_results
   grep '"gemm-ladder-' "$top_srcdir/doc/results/h100-2026-11/runs.jsonl" >some.jsonl
   draws products some.jsonl
   for word in 'cuda, f32 NN' 'opencl, f32 NN'; do grep -qF -- "$word" picture.svg; done
@@ -165,6 +167,7 @@ PY
 }
 
 @test "levels reach to where their labels say" {
+  needs_results
   recorded h100-2026-11/runs.jsonl mem-latency >mem-latency.json
   draws latency mem-latency.json
   seen x '
@@ -176,6 +179,7 @@ for level in document["latency"]["levels"]:
 }
 
 @test "copies have four lines a panel at most, and each panel is of its number of streams" {
+  needs_results
   recorded h100-2026-11/runs.jsonl mem-copies >mem-copies.json
   draws copies mem-copies.json
   grep -q 'paced, % of unpaced' picture.svg
@@ -192,6 +196,7 @@ for panel in panels[:10]:
 }
 
 @test "numbers and peaks of a roofline do not lie on each other" {
+  needs_results
   recorded h100-2026-11/runs.jsonl mem-roofline >mem-roofline.json
   draws roofline mem-roofline.json
   seen xy '

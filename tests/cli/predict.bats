@@ -59,6 +59,7 @@ follows_schema() { has_jsonschema && follows predict "$1"; }
 }
 
 @test "options that a model or a check never reads are named, and a model answers for its own kernel only" {
+  needs_results
   from_study -s S -n 2 --json p.json >/dev/null
   run --separate-stderr "$predict" --model p.json -k stream --fit-ranks 2 -s S -n 2 --json q.json
   expect_status 0
@@ -123,6 +124,7 @@ PY
 }
 
 @test "a study may be lines of one file; what is torn there, or has no name, is refused with its line" {
+  needs_results
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11 which
   mkdir runs
   recorded h200-x4-2026-11/runs.jsonl '*' runs/
@@ -145,6 +147,7 @@ assert a["predictions"] == b["predictions"] and len(a["against"]["pairs"]) == le
 }
 
 @test "errors beyond --within are exit 5" {
+  needs_results
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11
   run "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" -s L -n 2 --against "$recorded/runs.jsonl" --within 50
   expect_status 0
@@ -173,6 +176,7 @@ errors_of() {
 }
 
 @test "four H200 are predicted from one to three, as recorded, S to XL: p2p within 8%, half of all within 5%" {
+  needs_results
   for_figures
   recorded=$top_srcdir/doc/results/h200-x4-2026-11
   [ "$(errors_of "$recorded" "('p2p', 'staged')" "(len(e), e[12] < 0.05)")" = "(24, True)" ]
@@ -180,6 +184,7 @@ errors_of() {
 }
 
 @test "and with two runs of each configuration: p2p within 7%, staged within 18%, half of all within 2.5%" {
+  needs_results
   for_figures
   recorded=$top_srcdir/doc/results/h200-x4-2026-11/repeated
   [ "$(errors_of "$recorded" "('p2p', 'staged')" "(len(e), e[32] < 0.025)")" = "(64, True)" ]
@@ -188,6 +193,7 @@ errors_of() {
 }
 
 @test "four H100 from one to three, as recorded, with one sweep a pass and with four: by p2p half within 2% and 9 of 10 within 8%, by staged 4% and 12%" {
+  needs_results
   for_figures
   local later=$top_srcdir/doc/results/h100-x4-2026-11/later kernel
   for kernel in stream temporal4; do
@@ -204,6 +210,7 @@ END
 }
 
 @test "eight H200 from one to four, as recorded: by p2p half within 2% and all within 6%, by staged half within 4% and 14 of 16 within 9%" {
+  needs_results
   for_figures
   recorded=$top_srcdir/doc/results/h200-x8-2026-11
   run "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --keep unverified --fit-ranks 4 -n 8 -p 8x1x1 --against "$recorded/runs.jsonl" --json eight.json
@@ -217,6 +224,7 @@ END
 }
 
 @test "each run that is further off than is hoped for is told with what sets it apart" {
+  needs_results
   local recorded=$top_srcdir/doc/results/h200-x8-2026-11
   mkdir runs
   recorded h200-x8-2026-11/runs.jsonl '*' runs/
@@ -252,6 +260,7 @@ END
 }
 
 @test "one GPU predicts two, as sealed: with what its paths let guess, which the report tells, and of the kernel that was sealed" {
+  needs_results
   local sealed=$top_srcdir/doc/results/two-sealed-2026-11 results=$top_srcdir/doc/results kernel
   grep -E '"name": "(one-|bare-1)' "$results/h100-x2-2026-11/runs.jsonl" >one.jsonl
   grep -E '"name": "(two-(M|L|XL)-|strong-.*-(p2p|staged)-auto)' "$results/h100-x2-2026-11/runs.jsonl" >two.jsonl
@@ -283,6 +292,7 @@ END
 }
 
 @test "a model of several sweeps a pass that was read from a document of before adds as it did" {
+  needs_results
   # steps_hidden is missing there: a launch and the points of M, 4.03e6 at 5.6 ps, one after the other
   "$predict" --model "$top_srcdir/doc/results/two-sealed-2026-11/h100-temporal4.json" -s M -n 1 --scaling strong --json old.json >/dev/null
   [ "$(json old.json 'round(d["predictions"][0]["seconds"] * 1e6, 2), d["model"]["steps_hidden"]')" = "25.35 False" ]
@@ -290,6 +300,7 @@ END
 }
 
 @test "two GPUs from one, measured later: the log's table is what the seals say, and what errs is told" {
+  needs_results
   local sealed=$top_srcdir/doc/results/two-sealed-2026-11 kernel
   grep '"name": "seal-' "$top_srcdir/doc/results/h100-x2-2026-11-later/runs.jsonl" >later.jsonl
   for kernel in stream temporal4; do
@@ -311,6 +322,7 @@ END
 }
 
 @test "each stored run outside its interval stands in the log, with what was found" {
+  needs_results
   for_figures
   local results=$top_srcdir/doc/results name of keep n=0
   while read -r name of; do
@@ -348,6 +360,7 @@ END
 }
 
 @test "the seals that eight H200 were held against are whole" {
+  needs_results
   for_figures
   local cut recorded=$top_srcdir/doc/results/h200-x8-2026-11
   for cut in 8x1x1 2x2x2; do
@@ -358,6 +371,7 @@ END
 }
 
 @test "the seals that four H200 were held against are whole" {
+  needs_results
   for_figures
   local cut recorded
   for recorded in "$top_srcdir/doc/results/h200-x4-2026-11" "$top_srcdir/doc/results/h200-x4-2026-11/repeated"; do
@@ -370,6 +384,7 @@ END
 }
 
 @test "six and eight hosts from one, two and four, as sealed and recorded: half within 10%, all in their intervals" {
+  needs_results
   for_figures
   local cut recorded=$top_srcdir/doc/results/hosts-x8-2026-11
   for cut in 6x1x1 8x1x1; do
@@ -383,6 +398,7 @@ END
 }
 
 @test "what a fit should not believe is left out and named, with its file, until it is asked for" {
+  needs_results
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11
   mkdir runs
   recorded h200-x4-2026-11/runs.jsonl '*' runs/
@@ -434,6 +450,7 @@ END
 }
 
 @test "a wrong run moves no prediction; where too little is left the reader is told what was there" {
+  needs_results
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11 which
   mkdir right wrong
   recorded h200-x4-2026-11/runs.jsonl '*' right/
@@ -477,6 +494,7 @@ END
 }
 
 @test "ranks beyond a host need a path between hosts: measured, or given" {
+  needs_results
   local eight=$top_srcdir/doc/results/h200-x8-2026-11
   eight() { "$predict" --study "$eight/runs.jsonl" --comm "$eight/paths.json" --keep machines -s XL --scaling strong "$@"; }
   run eight -x p2p -n 4096
@@ -492,6 +510,7 @@ END
 }
 
 @test "the page on a cluster of 512 nodes: its commands print what it shows" {
+  needs_results
   ln -s "$top_srcdir/doc" doc
   "$PYTHON" - "$predict" <<'END'
 import re, subprocess, sys
@@ -703,6 +722,7 @@ END
 }
 
 @test "too little is refused, and says what to measure" {
+  needs_results
   mkdir few && cp "$measured"/study/*-2.json few
   run "$predict" --study few --comm "$measured/paths.json"
   expect_status 3

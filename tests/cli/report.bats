@@ -219,6 +219,7 @@ PY
 }
 
 @test "a study whose paths are missing is not finished, and a wrong result is told first" {
+  needs_results
   cp -r "$study" broken
   "$PYTHON" - <<'PY'
 import json, os

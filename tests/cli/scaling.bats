@@ -186,6 +186,7 @@ PY
 }
 
 @test "compare has the noise of each transport by itself: p2p 5% slower is found beside staged runs that scatter, and its power told" {
+  needs_results
   "$PYTHON" - "$top_srcdir" <<'PY'
 import json, statistics, sys
 sys.path.insert(0, sys.argv[1] + "/scripts")

@@ -165,6 +165,7 @@ PY
 }
 
 @test "eight GPUs as measured: the simulation is as near as the prediction" {
+  needs_results
   results=$top_srcdir/doc/results/h200-x8-2026-11
   "$top_builddir/himeno-predict" --study $results/runs.jsonl --comm $results/paths.json --fit-ranks 4 -s S,M,L,XL -n 8 -p 8x1x1 --json fitted.json >/dev/null
   for way in staged p2p; do "$sim" --model fitted.json -x $way -s S,M,L,XL -n 8 -p 8x1x1 --json $way.json >/dev/null; done

@@ -32,6 +32,7 @@ PY
 }
 
 @test "what is drawn reads every example, and every document of doc/results" {
+  needs_results
   "$PYTHON" - "$top_srcdir" <<'PY'
 import json, pathlib, sys
 source = pathlib.Path(sys.argv[1])
@@ -72,6 +73,7 @@ assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f3
 }
 
 @test "himeno-predict reads the examples of runs, paths, simulations, models and seals" {
+  needs_results
   [ "$HAVE_CMINPACK" = 1 ] || skip "himeno-predict was not built"
   predict=$top_builddir/himeno-predict
   run "$predict" --check "$old/himeno-predict-1.json" --against "$old/himeno-gpu-1.json" \
@@ -168,6 +170,7 @@ PY
 }
 
 @test "what pages say is what figures.csv has, and that is what the documents have" {
+  needs_results
   run "$PYTHON" "$top_srcdir/tests/cli/figures.py" "$top_srcdir"
   expect_status 0
   [[ $output =~ ^[1-9][0-9]+' figures of '[1-9] ]]

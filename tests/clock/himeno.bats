@@ -43,6 +43,7 @@ FIGURES
 }
 
 @test "a rank that is slow for a while is named with begin and end, and refused; a run too short to tell is not" {
+  needs_results
   export CLOCK_MACHINE="sweep=5000 $together jitter=0.001 slow@1=1.25 from=20 to=35"
   echo '{"episodes_max": 0}' >policy.json
   for transport in staged p2p; do

@@ -168,7 +168,7 @@ static void read_curves(const char *folder, const char *name, struct curves *c)
   FILE *file;
   snprintf(path, sizeof path, "%s/doc/results/%s/runs.jsonl",
            getenv("top_srcdir") ? getenv("top_srcdir") : "..", folder);
-  assert_non_null(file = fopen(path, "r"));
+  if (!(file = fopen(path, "r"))) skip(); /* a release leaves out doc/results */
   do {
     json_decref(one);
     assert_non_null(one = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL));
