@@ -4,10 +4,30 @@
 #include "base/start.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/output.h"
+#include "base/switches.h"
+
+/* The first variable that is set counts, since a step of Slurm may hold another launcher. A shell
+ * that srun --pty opened hands its step's variables to all that is started there. */
+static const struct {
+  const char *ranks, *rank, *shell;
+} launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", NULL},
+                 {"PMI_SIZE", "PMI_RANK", NULL},
+                 {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_PTY_PORT"}};
+
+int launcher_find(struct launcher *launcher)
+{
+  size_t l = 0, n = sizeof launchers / sizeof *launchers;
+  while (l < n && !getenv(launchers[l].ranks)) l++;
+  if (l == n || (launchers[l].shell && getenv(launchers[l].shell))) return 0;
+  *launcher = (struct launcher){launchers[l].ranks, environment_number(launchers[l].ranks, 0),
+                                environment_number(launchers[l].rank, 0)};
+  return 1;
+}
 
 void start_program(const char *name)
 {

@@ -4,6 +4,15 @@
 #ifndef BASE_START_H
 #define BASE_START_H
 
+/** What a launcher, as mpirun or srun, lets its processes know. */
+struct launcher {
+  const char *variable;  /**< that holds the number of ranks */
+  long long ranks, rank; /**< of the job, and of this process in it */
+};
+
+/** \brief Whether a launcher started this process as a rank; \a launcher is set only then. */
+int launcher_find(struct launcher *launcher);
+
 /** \brief Names the program in its messages, and calls output_keep. */
 void start_program(const char *name);
 

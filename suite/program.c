@@ -51,12 +51,24 @@ status_t program_report(const struct program *p)
   return status;
 }
 
+/* Several copies would load the same device and write the same file. */
+static status_t alone_check(const struct program *p)
+{
+  struct launcher launcher;
+  if (!launcher_find(&launcher) || launcher.ranks <= 1) return STATUS_OK;
+  log_mute(launcher.rank > 0);
+  return log_fail(STATUS_USAGE,
+                  "%lld ranks were started (%s), and %s runs as one process: start it without a launcher",
+                  launcher.ranks, launcher.variable, p->options->name);
+}
+
 static status_t run_and_report(const struct program *p)
 {
   char host[256];
   int ended = 0;
   meta_host(host, sizeof host);
   if (p->names_host) log_set_rank(-1, host);
+  RETURN_IF_FAILED(alone_check(p));
   RETURN_IF_FAILED(program_check(p));
   status_t status = p->run(&ended);
   return ended ? status_worst(status, program_report(p)) : status;

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/start.h"
 #include "base/stop.h"
-#include "base/switches.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/heartbeat.h"
@@ -19,33 +18,23 @@
 /* Seconds in which a start that works has ended after someone wished for the end. */
 #define START_SECONDS 10
 
-/* What launchers tell each rank of how many there are; the first that does counts, since a step of
- * Slurm may hold a launcher. A shell that srun --pty opened tells it to all that is started
- * there. */
-static const struct {
-  const char *ranks, *rank, *shell;
-} told[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", NULL},
-            {"PMI_SIZE", "PMI_RANK", NULL},
-            {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_PTY_PORT"}};
-
 /* A launcher of another MPI starts as many programs of one rank each, which would all report as if
  * they were alone. */
 static status_t together_check(void)
 {
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
-  int ranks, length, t = 0, n = (int)(sizeof told / sizeof *told);
+  struct launcher launcher;
+  int ranks, length;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  while (t < n && !getenv(told[t].ranks)) t++;
-  if (ranks > 1 || t == n || environment_number(told[t].ranks, 0) <= 1) return STATUS_OK;
-  if (told[t].shell && getenv(told[t].shell)) return STATUS_OK;
-  log_mute(environment_number(told[t].rank, 0) > 0);
+  if (ranks > 1 || !launcher_find(&launcher) || launcher.ranks <= 1) return STATUS_OK;
+  log_mute(launcher.rank > 0);
   MPI_Get_library_version(mpi, &length);
   mpi[strcspn(mpi, ",\n")] = '\0';
   return log_fail(
       STATUS_ENVIRONMENT,
       "%lld ranks were started (%s), and each is alone: this program's MPI is %s, and the launcher is "
       "another one's. Start it by the mpirun that belongs to that MPI, or by srun --mpi=pmix",
-      environment_number(told[t].ranks, 0), told[t].ranks, mpi);
+      launcher.ranks, launcher.variable, mpi);
 }
 
 /* Ranks that were started differently exchange nothing else: another build may have other
