@@ -4,6 +4,7 @@
 #include "gpu/host.h"
 
 #include <inttypes.h>
+#include <omp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,12 @@ const char *host_sysfs(void)
 {
   const char *root = switch_text("HIMENO_SYSFS");
   return root ? root : "/sys";
+}
+
+int host_threads(void)
+{
+  const int most = omp_get_max_threads(), limit = omp_get_thread_limit();
+  return limit < most ? limit : most;
 }
 
 int host_read_line(const char *path, char *line, int size)

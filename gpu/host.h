@@ -34,6 +34,9 @@ void host_uuid(char *text, size_t size);
 /** \brief How many logical CPUs the calling thread may run on; 0 if unknown. */
 int host_allowed_cpus(void);
 
+/** \brief OpenMP threads that a parallel region gets: the limit of OMP_THREAD_LIMIT counts too. */
+int host_threads(void);
+
 /** \brief Smallest page that mmap deals in, bytes. */
 size_t host_page_bytes(void);
 

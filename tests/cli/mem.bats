@@ -147,7 +147,12 @@ damaged() {
   [[ $stderr == *'--threads 3: '*' takes at most 2'* ]]
   OMP_THREAD_LIMIT=1 run --separate-stderr quick -b cpu --host --sizes 64K --threads 2
   expect_status 3
-  [[ $stderr == *'OpenMP gives 1 threads where 2 were asked for'* ]]
+  [[ $stderr == *'--threads 2: '*' takes at most 1'* ]]
+  OMP_THREAD_LIMIT=1 OMP_NUM_THREADS=2 run quick -b cpu --host --sizes 64K --json host.json
+  expect_status 0
+  [ "$(json host.json '{h["threads"] for h in d["host"]}')" = '{1}' ]
+  OMP_DYNAMIC=true run quick -b cpu --host --sizes 64K --threads 2
+  expect_status 0
 }
 
 @test "damage is found in host memory" { damaged 4 'host TRIADD, .*1 of 16384 words are wrong|host TRIADD with' --host --sizes 64K; }

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
+#include "gpu/host.h"
 #include "tools/memory/cpu/kernels.h"
 #include "tools/memory/state.h"
 
@@ -199,7 +200,7 @@ static struct mem_values plan_sizes(const struct mem_run *run, const struct gpu_
 /* As asked for, unless that is of a GPU's blocks; else one and all. */
 static struct mem_values plan_threads(const struct mem_run *run)
 {
-  int all = omp_get_max_threads(), of_blocks = run->config.sections.copies && run->traits.blocks_max > 1;
+  int all = host_threads(), of_blocks = run->config.sections.copies && run->traits.blocks_max > 1;
   if (run->config.threads.n && !of_blocks) return run->config.threads;
   return (struct mem_values){{1, (uint64_t)all}, all > 1 ? 2 : 1};
 }
@@ -208,7 +209,7 @@ static struct mem_values plan_threads(const struct mem_run *run)
 static status_t sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
 {
   const struct mem_values sizes = plan_sizes(run, cpu), threads = plan_threads(run);
-  RETURN_IF_FAILED(mem_threads_check(&threads, omp_get_max_threads(), cpu->info.name));
+  RETURN_IF_FAILED(mem_threads_check(&threads, host_threads(), cpu->info.name));
   for (int i = 0; i < sizes.n; i++) {
     uint64_t available;
     RETURN_IF_FAILED(gpu_memory_free(cpu, &available));
@@ -227,6 +228,7 @@ status_t mem_host_run(struct mem_run *run)
   struct sampler sampler = {NULL, NULL, NULL, 0};
   status_t status;
   RETURN_IF_FAILED(gpu_open(&gpu_backend_cpu, 0, &cpu));
+  omp_set_dynamic(0); /* each row of the table has the threads that it names */
   TRY(sampler_open(cpu, &sampler), close_device);
   status = sizes_run(run, cpu, &sampler);
   sampler_close(&sampler);

@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "gpu/host.h"
 #include "tools/memory/cpu/kernels.h"
 #include "tools/memory/mem_ops.h"
 
@@ -21,7 +22,7 @@ static void cpu_traits(const struct mem_exec *x, struct mem_traits *traits)
   (void)x;
   *traits = (struct mem_traits){.line = 64,
                                 .l1 = 16 << 10,
-                                .threads_max = omp_get_max_threads(),
+                                .threads_max = host_threads(),
                                 .blocks_max = 1,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK,
                                 .copy_shapes = {1, {"a part a thread"}},
