@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/meta.h"
+#include "base/start.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/bind.h"
 #include "comm/ranks/guard.h"
@@ -231,6 +232,10 @@ static status_t host_assign(struct placement *p, const struct placement_request 
 {
   status_t status;
   struct host_table table = {NULL, NULL, NULL, 0};
+  struct launcher launcher;
+  /* without a launcher the user chose the cores, be it one */
+  const int chosen = request->binding == BINDING_AUTO && p->ranks == 1 && !launcher_find(&launcher);
+  const enum binding_policy policy = chosen ? BINDING_KEEP : request->binding;
   RETURN_IF_FAILED(table_make(host, topology, choice, &table));
   TRY(binding_assign_devices(topology, table.ranks, table.n), done);
   const int devices = table.ranks[0].host_devices;
@@ -239,7 +244,7 @@ static status_t host_assign(struct placement *p, const struct placement_request 
                       p->host, devices, devices == 1 ? "" : "s", p->backend->name, request->expect);
     goto done;
   }
-  TRY(binding_assign_cpus(topology, request->binding, table.ranks, table.n), done);
+  TRY(binding_assign_cpus(topology, policy, table.ranks, table.n), done);
   placement_take(p, topology, choice, &table.ranks[p->host_rank]);
   status = STATUS_OK;
 done:

@@ -186,3 +186,33 @@ quick() {
   SLURMD_NODENAME=$'n1\e[31m\n\xff' run on 2 "$himeno" "${short[@]}" -b cpu --json run.json
   [[ $output == *" n1?[31m??  "* && $output != *$'\e'* ]]
 }
+
+@test "a mask of one core is the user's without a launcher, and a default of mpirun's" {
+  unset OMP_NUM_THREADS
+  [ "$(nproc)" -ge 2 ] || skip "one core"
+  local cpus='import json; print([r["cpus"] for r in json.load(open("run.json"))["ranks"]])' last
+  last=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+  taskset -c "$last" "$himeno" -b cpu "${short[@]}" --json run.json
+  [ "$($PYTHON -c "$cpus")" = "['$last']" ]
+  taskset -c "$last" "$himeno" -b cpu "${short[@]}" --bind share --json run.json
+  [ "$($PYTHON -c "$cpus")" != "['$last']" ]
+  OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 taskset -c "$last" "$himeno" -b cpu "${short[@]}" --json run.json
+  [ "$($PYTHON -c "$cpus")" != "['$last']" ]
+}
+
+@test "a program of one process refuses to run as several ranks" {
+  echo before >run.json
+  run on 2 "$top_builddir/mem-gpu" -b cpu --host --json run.json
+  expect_status 2
+  [ "$(grep -c '^mem-gpu: ' <<<"$output")" -eq 1 ]
+  [[ $output == *': 2 ranks were started (OMPI_COMM_WORLD_SIZE), and mem-gpu runs as one process: '* || $MPI_FLAVOUR != openmpi ]]
+  [ "$(cat run.json)" = before ]
+  SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=3 run "$top_builddir/mem-gpu" -b cpu --host # the first has said it
+  expect_status 2
+  [ -z "$output" ]
+  PMI_SIZE=2 PMI_RANK=0 run "$top_builddir/himeno-sim" -s XS -n 2 --model "$top_srcdir/tests/golden/model.json"
+  expect_status 2
+  [[ $output == *'himeno-sim: 2 ranks were started (PMI_SIZE)'* ]]
+  OMPI_COMM_WORLD_SIZE=2 run "$top_builddir/mem-gpu" --list
+  expect_status 0
+}
