@@ -17,7 +17,7 @@ static struct {
   int rank;
   char host[256];
   char device[128];
-  int hold, mute;
+  int hold, mute, local;
   void (*before)(void);
   char held[HELD_MAX]; /**< messages, a newline between two */
 } state = {.rank = -1};
@@ -108,19 +108,37 @@ static void print_held(void)
 {
   log_print(log_identity(), state.held);
   state.held[0] = '\0';
+  state.local = 0;
+}
+
+static void fail(int local, const char *format, va_list arguments)
+{
+  char message[MESSAGE_MAX];
+  format_line(message, format, arguments);
+  pthread_mutex_lock(&lock);
+  if (state.hold && !state.mute) {
+    hold(message);
+    state.local |= local;
+  }
+  if (!state.hold && !state.mute) print("", log_identity(), message);
+  pthread_mutex_unlock(&lock);
 }
 
 status_t log_fail(status_t status, const char *format, ...)
 {
-  char message[MESSAGE_MAX];
   va_list arguments;
   va_start(arguments, format);
-  format_line(message, format, arguments);
+  fail(0, format, arguments);
   va_end(arguments);
-  pthread_mutex_lock(&lock);
-  if (state.hold && !state.mute) hold(message);
-  if (!state.hold && !state.mute) print("", log_identity(), message);
-  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+status_t log_fail_local(status_t status, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  fail(1, format, arguments);
+  va_end(arguments);
   return status;
 }
 
@@ -157,9 +175,15 @@ const char *log_held(void)
   return state.held;
 }
 
+int log_held_local(void)
+{
+  return state.local;
+}
+
 void log_drop(void)
 {
   pthread_mutex_lock(&lock);
   state.held[0] = '\0';
+  state.local = 0;
   pthread_mutex_unlock(&lock);
 }

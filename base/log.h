@@ -22,6 +22,13 @@ void log_set_device(const char *device);
  * printed; else it is printed at once with rank, host and device. */
 status_t log_fail(status_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** \brief Like log_fail, for what concerns this rank's own device or host: rank, host and device
+ * are always printed, even if all ranks log the same. */
+status_t log_fail_local(status_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** \brief Whether held text is of log_fail_local. */
+int log_held_local(void);
+
 /** \brief A warning, printed at once by rank 0 only: for what all ranks see alike. */
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

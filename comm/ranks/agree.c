@@ -15,7 +15,7 @@
 #define RANKS_NAMED 8
 
 struct verdict {
-  int status;
+  int status, local; /* local: as log_held_local */
   char who[WHO_MAX];
   char text[TEXT_MAX];
 };
@@ -24,12 +24,13 @@ static void verdict_fill(struct verdict *verdict, status_t status)
 {
   memset(verdict, 0, sizeof *verdict);
   verdict->status = (int)status;
+  verdict->local = log_held_local() || status == STATUS_FAULT;
   snprintf(verdict->who, sizeof verdict->who, "%s", log_identity());
   snprintf(verdict->text, sizeof verdict->text, "%s", log_held());
 }
 
 /* Prints what rank r said, unless an earlier rank said the same. What all say alike needs no names,
- * but for faults: each is some device's. */
+ * but for what is some device's own, as all faults are. */
 static void print_once(const struct verdict *all, int n, int r)
 {
   int alike = 0, named = 0;
@@ -43,7 +44,7 @@ static void print_once(const struct verdict *all, int n, int r)
   }
   size_t used = strlen(who);
   if (alike > RANKS_NAMED) snprintf(who + used, sizeof who - used, "; and %d more", alike - RANKS_NAMED);
-  if (all[r].text[0]) log_print(alike == n && all[r].status != STATUS_FAULT ? "" : who, all[r].text);
+  if (all[r].text[0]) log_print(alike == n && !all[r].local ? "" : who, all[r].text);
 }
 
 status_t agree_status(MPI_Comm comm, status_t status)

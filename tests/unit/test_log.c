@@ -81,6 +81,18 @@ static void held_errors_are_printed_once_when_no_longer_held(void **state)
   assert_printed("prog: rank 1, host n01: first\nprog: rank 1, host n01: second\n");
 }
 
+static void a_held_error_of_one_rank_alone_is_known_until_it_is_dropped(void **state)
+{
+  (void)state;
+  log_hold(1);
+  log_fail(STATUS_USAGE, "of all");
+  assert_int_equal(log_held_local(), 0);
+  log_fail_local(STATUS_ENVIRONMENT, "of this one");
+  assert_int_equal(log_held_local(), 1);
+  log_drop();
+  assert_int_equal(log_held_local(), 0);
+}
+
 static void dropped_errors_are_gone_and_holding_goes_on(void **state)
 {
   (void)state;
@@ -144,6 +156,7 @@ int main(void)
       SPECIFY(a_single_process_has_no_rank),
       SPECIFY(held_errors_are_kept_and_not_printed),
       SPECIFY(held_errors_are_printed_once_when_no_longer_held),
+      SPECIFY(a_held_error_of_one_rank_alone_is_known_until_it_is_dropped),
       SPECIFY(dropped_errors_are_gone_and_holding_goes_on),
       SPECIFY(a_flood_of_held_errors_keeps_the_first),
       SPECIFY(a_message_stays_one_line_whatever_is_in_it),
