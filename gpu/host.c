@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -18,11 +19,12 @@
 /** Where one version of the control groups keeps its memory figures. */
 struct group_files {
   const char *root, *limit, *usage;
+  const char *soft; /**< above it processes are slowed down until they hold less; NULL: none */
 };
 
 static const struct group_files group_v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
-                                            "memory.usage_in_bytes"};
-static const struct group_files group_v2 = {"/sys/fs/cgroup", "memory.max", "memory.current"};
+                                            "memory.usage_in_bytes", NULL};
+static const struct group_files group_v2 = {"/sys/fs/cgroup", "memory.max", "memory.current", "memory.high"};
 
 size_t host_page_bytes(void)
 {
@@ -87,20 +89,30 @@ static void read_keyed(const char *path, const char *key, uint64_t *value)
   fclose(stream);
 }
 
+static void limit_apply(struct host_limit *limit, uint64_t total, uint64_t available, const char *format,
+                        const char *name)
+{
+  if (available >= limit->available) return;
+  *limit = (struct host_limit){.total = total, .available = available};
+  snprintf(limit->name, sizeof limit->name, format, name);
+}
+
 static void apply_group(const struct group_files *files, const char *folder, struct host_memory *memory)
 {
-  uint64_t limit, used, dropable = 0;
+  uint64_t limit = UINT64_MAX, soft, used, dropable = 0;
   char stat[PATH_BYTES + 16];
-  if (!read_number(folder, files->limit, &limit) || !read_number(folder, files->usage, &used)) return;
+  read_number(folder, files->limit, &limit);
+  if (files->soft && read_number(folder, files->soft, &soft) && soft < limit) limit = soft;
+  if (limit >= memory->limit[HOST_MACHINE].total || !read_number(folder, files->usage, &used)) return;
   snprintf(stat, sizeof stat, "%s/memory.stat", folder);
   read_keyed(stat, "inactive_file ", &dropable);
   used -= dropable < used ? dropable : used;
-  uint64_t left = used < limit ? limit - used : 0;
-  if (limit < memory->total) memory->total = limit;
-  if (left < memory->available) memory->available = left;
+  const char *name = folder + strlen(files->root);
+  limit_apply(&memory->limit[HOST_GROUP], limit, used < limit ? limit - used : 0, "in control group %.160s",
+              *name ? name : "/");
 }
 
-/** A group's limit binds all groups below it, so the way up to the root counts. */
+/** A group's limit binds all groups below it, so those up to the root count. */
 static void apply_groups(const struct group_files *files, const char *group, struct host_memory *memory)
 {
   char folder[PATH_BYTES];
@@ -114,19 +126,9 @@ static void apply_groups(const struct group_files *files, const char *group, str
   }
 }
 
-void host_memory_read(struct host_memory *memory)
+static void read_groups(struct host_memory *memory)
 {
   char line[PATH_BYTES];
-  long pages = sysconf(_SC_PHYS_PAGES);
-  memory->total = pages > 0 ? (uint64_t)pages * host_page_bytes() : 0;
-  memory->available = memory->total >> 10;
-  read_keyed("/proc/meminfo", "MemAvailable:", &memory->available);
-  memory->available <<= 10;
-  /* A process of 32 bits has no use for more than it can address. */
-  const uint64_t limit = SIZE_MAX;
-  if (memory->total > limit) memory->total = limit;
-  if (memory->available > memory->total) memory->available = memory->total;
-
   FILE *stream = fopen("/proc/self/cgroup", "r");
   if (!stream) return;
   while (fgets(line, sizeof line, stream)) {
@@ -138,6 +140,51 @@ void host_memory_read(struct host_memory *memory)
     if (!strncmp(controllers, ":memory:", 8)) apply_groups(&group_v1, group + 1, memory);
   }
   fclose(stream);
+}
+
+static void read_machine(struct host_memory *memory)
+{
+  long pages = sysconf(_SC_PHYS_PAGES);
+  uint64_t total = pages > 0 ? (uint64_t)pages * host_page_bytes() : 0, available = total >> 10;
+  read_keyed("/proc/meminfo", "MemAvailable:", &available);
+  available <<= 10;
+  limit_apply(&memory->limit[HOST_MACHINE], total, available < total ? available : total, "%s",
+              "on the host");
+}
+
+static void read_process_limit(int resource, const char *key, const char *name, struct host_memory *memory)
+{
+  struct rlimit limit;
+  uint64_t used = 0;
+  if (getrlimit(resource, &limit) != 0) return;
+  read_keyed("/proc/self/status", key, &used);
+  used <<= 10;
+  const uint64_t total = limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (uint64_t)limit.rlim_cur;
+  /* A process of 32 bits cannot address more than SIZE_MAX, with or without a limit. */
+  if (total == UINT64_MAX) return;
+  limit_apply(&memory->limit[HOST_PROCESS], total, used < total ? total - used : 0, "%s", name);
+}
+
+const struct host_limit *host_memory_least(const struct host_memory *memory)
+{
+  const struct host_limit *least = memory->limit;
+  for (int s = 1; s < HOST_SCOPES; s++)
+    if (memory->limit[s].available < least->available) least = &memory->limit[s];
+  return least;
+}
+
+void host_memory_read(struct host_memory *memory)
+{
+  for (int s = 0; s < HOST_SCOPES; s++)
+    memory->limit[s] = (struct host_limit){.total = UINT64_MAX, .available = UINT64_MAX};
+  read_machine(memory);
+  read_groups(memory);
+  read_process_limit(RLIMIT_AS, "VmSize:", "within the address space of this process (ulimit -v)", memory);
+  read_process_limit(RLIMIT_DATA, "VmData:", "within the data of this process (ulimit -d)", memory);
+  memory->available = host_memory_least(memory)->available;
+  memory->total = UINT64_MAX;
+  for (int s = 0; s < HOST_SCOPES; s++)
+    if (memory->limit[s].total < memory->total) memory->total = memory->limit[s].total;
 }
 
 static uint64_t hash_text(uint64_t hash, const char *text)

@@ -7,19 +7,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What this process may use, in bytes: the machine's memory, or less where a control group limits
- * it. */
-struct host_memory {
+/** One limit of host memory, in bytes. A limit that is not set has UINT64_MAX of both. */
+struct host_limit {
   uint64_t total;
-  uint64_t available; /**< free now, page cache that can be dropped included */
+  uint64_t available; /**< free now, including page cache that can be dropped */
+  char name[192];     /**< where, for messages: "on the host", "in control group /job7" */
+};
+
+/** Who shares a limit: all processes of the host, those of a control group, or nobody. */
+enum host_scope { HOST_MACHINE, HOST_GROUP, HOST_PROCESS, HOST_SCOPES };
+
+struct host_memory {
+  uint64_t total, available; /**< to this process: the least of all limits */
+  struct host_limit limit[HOST_SCOPES];
 };
 
 /** Less than this is allocated without a look at what is free: the look reads a dozen files. */
 #define HOST_SMALL_BYTES ((size_t)1 << 20)
 
-/** \brief Reads /proc/meminfo and the limits of the process's control group (versions 1 and 2) and
- * its parents. */
+/** \brief Reads /proc/meminfo, the limits of the process's control group (versions 1 and 2) and its
+ * parents, and the process's own (RLIMIT_AS and RLIMIT_DATA). */
 void host_memory_read(struct host_memory *memory);
+
+/** \brief The limit that leaves least. */
+const struct host_limit *host_memory_least(const struct host_memory *memory);
 
 /** \brief The root of sysfs: /sys, or what HIMENO_SYSFS names. */
 const char *host_sysfs(void);

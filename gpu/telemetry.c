@@ -80,6 +80,15 @@ void telemetry_sent(struct telemetry *telemetry, struct telemetry_sent *sent)
   if (telemetry->nvml) nvml_sent(telemetry->nvml, sent);
 }
 
+void telemetry_memory(const char *pci, struct telemetry_memory *memory)
+{
+  struct telemetry *t = telemetry_open(pci);
+  *memory = (struct telemetry_memory){TELEMETRY_UNKNOWN, TELEMETRY_UNKNOWN, .n = 0};
+  if (t && t->sysfs) sysfs_memory(t->sysfs, memory);
+  if (t && t->nvml) nvml_memory(t->nvml, memory);
+  telemetry_close(t);
+}
+
 static int64_t rise(int64_t before, int64_t after, int64_t again)
 {
   if (before < 0 || after < 0) return TELEMETRY_UNKNOWN;

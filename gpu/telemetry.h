@@ -135,6 +135,25 @@ void telemetry_sent(struct telemetry *telemetry, struct telemetry_sent *sent);
 struct telemetry_sent telemetry_sent_between(const struct telemetry_sent *before,
                                              const struct telemetry_sent *after);
 
+#define TELEMETRY_HOLDERS 4
+
+/** A process with memory on a device. */
+struct telemetry_holder {
+  unsigned process;
+  int64_t bytes;
+};
+
+/** A device's memory, and who holds it. */
+struct telemetry_memory {
+  int64_t total, free;
+  int n;                                             /**< processes but this one */
+  struct telemetry_holder holder[TELEMETRY_HOLDERS]; /**< those with most, in falling order */
+};
+
+/** \brief Reads the memory of the device at \a pci; no processes if nobody reports them. Takes tens
+ * of milliseconds. */
+void telemetry_memory(const char *pci, struct telemetry_memory *memory);
+
 /** \brief "power cap, thermal" into \a text; "" for none or unknown. Returns text. */
 const char *telemetry_throttle_text(int throttle, char *text, size_t size);
 

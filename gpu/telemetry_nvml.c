@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/switches.h"
 #include "gpu/telemetry_sources.h"
@@ -25,6 +26,7 @@
 #define NVML_FIELD_NVLINK_KIB   138 /* of data, sent by all links */
 #define NVML_FIELD_PCIE_BYTES   197 /* sent */
 #define NVML_ALL_LINKS          (~0u)
+#define NVML_PROCESSES_MAX      256
 
 typedef void *device_t, *event_set_t;
 
@@ -33,6 +35,19 @@ struct event {
   unsigned long long type, data; /* the number of an Xid */
   unsigned gpu_instance, compute_instance;
 };
+
+struct memory {
+  unsigned long long total, free, used;
+};
+
+/* As versions 2 and 3 of the functions have it. */
+struct process {
+  unsigned id;
+  unsigned long long bytes; /* all ones if unknown */
+  unsigned gpu_instance, compute_instance;
+};
+
+typedef int processes_t(device_t, unsigned *n, struct process *);
 
 struct field {
   unsigned id, scope;
@@ -199,6 +214,44 @@ int nvml_joules(const struct nvml *n, double *joules)
   if (!n->energy || n->energy(n->device, &millijoules) != NVML_SUCCESS) return 0;
   *joules = (double)millijoules * 1e-3;
   return 1;
+}
+
+/* Keeps those with most, in falling order. One that is listed as several kinds counts once. */
+static void holder_add(struct telemetry_memory *memory, const struct process *process)
+{
+  struct telemetry_holder holder = {process->id, process->bytes == ~0ull ? 0 : (int64_t)process->bytes};
+  if (process->id == (unsigned)getpid()) return;
+  for (int h = 0; h < memory->n && h < TELEMETRY_HOLDERS; h++)
+    if (memory->holder[h].process == process->id) return;
+  memory->n++;
+  for (int h = 0; h < TELEMETRY_HOLDERS; h++) {
+    const struct telemetry_holder at = memory->holder[h];
+    if (at.process && at.bytes >= holder.bytes) continue;
+    memory->holder[h] = holder;
+    holder = at;
+  }
+}
+
+void nvml_memory(const struct nvml *n, struct telemetry_memory *memory)
+{
+  static const char *const kinds[][2] = {
+      {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"},
+      {"nvmlDeviceGetMPSComputeRunningProcesses_v3", "nvmlDeviceGetMPSComputeRunningProcesses_v2"},
+      {"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2"}};
+  int (*memory_info)(device_t, struct memory *);
+  struct memory info;
+  find(n, "nvmlDeviceGetMemoryInfo", &memory_info);
+  if (memory_info && memory_info(n->device, &info) == NVML_SUCCESS)
+    memory->total = (int64_t)info.total, memory->free = (int64_t)info.free;
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    struct process list[NVML_PROCESSES_MAX];
+    unsigned count = NVML_PROCESSES_MAX;
+    processes_t *processes;
+    find(n, kinds[k][0], &processes);
+    if (!processes) find(n, kinds[k][1], &processes);
+    if (!processes || processes(n->device, &count, list) != NVML_SUCCESS) continue;
+    for (unsigned p = 0; p < count; p++) holder_add(memory, &list[p]);
+  }
 }
 
 static void read_field(const struct nvml *n, unsigned id, unsigned scope, int64_t each, int64_t *bytes)

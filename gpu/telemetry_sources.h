@@ -14,6 +14,7 @@ void nvml_read(const struct nvml *nvml, struct telemetry_sample *sample);
 void nvml_state(struct nvml *nvml, struct telemetry_state *state);
 void nvml_sent(const struct nvml *nvml, struct telemetry_sent *sent);
 int nvml_joules(const struct nvml *nvml, double *joules);
+void nvml_memory(const struct nvml *nvml, struct telemetry_memory *memory);
 
 /** \brief What drivers tell in sysfs: the PCI bus and the hwmon class for any, amdgpu's error
  * counts, i915's and xe's clocks and reasons. NULL where it has no device at \a pci. Where a driver
@@ -23,5 +24,6 @@ void sysfs_close(struct sysfs *sysfs);
 void sysfs_read(struct sysfs *sysfs, struct telemetry_sample *sample);
 void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state);
 int sysfs_joules(const struct sysfs *sysfs, double *joules);
+void sysfs_memory(const struct sysfs *sysfs, struct telemetry_memory *memory);
 
 #endif

@@ -164,6 +164,17 @@ int sysfs_joules(const struct sysfs *sysfs, double *joules)
   return 1;
 }
 
+/* amdgpu's. */
+void sysfs_memory(const struct sysfs *s, struct telemetry_memory *memory)
+{
+  double total, used;
+  if (!read_value(s->folder, "mem_info_vram_total", &total) ||
+      !read_value(s->folder, "mem_info_vram_used", &used))
+    return;
+  memory->total = (int64_t)total;
+  memory->free = (int64_t)(total - used);
+}
+
 /* Watts since the last reading; one that has just been taken stands for a while. */
 static double energy_watts(struct sysfs *s)
 {

@@ -16,6 +16,7 @@
 #include "base/report.h"
 #include "gpu/host.h"
 #include "gpu/host_share.h"
+#include "gpu/memory.h"
 #include "gpu/range.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -169,8 +170,8 @@ static int cpu_map(struct cpu_block *block, size_t bytes, size_t align, size_t l
   block->map = mmap(NULL, block->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block->map == MAP_FAILED) return 0;
   uintptr_t first = ((uintptr_t)block->map + align - 1) / align * align;
-  if (align == HUGE_PAGE)
-    madvise((void *)first, block->map_bytes - (first - (uintptr_t)block->map), MADV_HUGEPAGE);
+  /* Whole huge pages alone: the last one would take memory that nobody asked for. */
+  if (align == HUGE_PAGE) madvise((void *)first, (lead + bytes) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
   block->start = (void *)(first + lead);
   block->bytes = bytes;
   return 1;
@@ -193,14 +194,12 @@ static status_t cpu_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem 
   struct cpu_device *device = (struct cpu_device *)base;
   uint64_t available = HOST_SMALL_BYTES;
   if (bytes >= HOST_SMALL_BYTES) RETURN_IF_FAILED(cpu_memory_free(base, &available));
-  if (bytes > available)
-    return log_fail(STATUS_ENVIRONMENT, "too little host memory: %s more needed, %s free",
-                    report_bytes(bytes), report_bytes(available));
+  if (bytes > available) return gpu_memory_refused(base, bytes, "");
   struct cpu_block *block = malloc(sizeof *block);
   size_t lead = device->allocations % STAGGER_PLACES * (bytes >= HUGE_PAGE ? STAGGER_LARGE : STAGGER_STEP);
   if (!block || !cpu_map(block, bytes, bytes >= HUGE_PAGE ? HUGE_PAGE : host_page_bytes(), lead)) {
     free(block);
-    return log_fail(STATUS_ENVIRONMENT, "too little host memory: the system refuses %s", report_bytes(bytes));
+    return gpu_memory_refused(base, bytes, "the system refuses it");
   }
   ASAN_POISON_MEMORY_REGION(block->map, bytes_before(block));
   ASAN_POISON_MEMORY_REGION((char *)block->start + bytes, bytes_behind(block));

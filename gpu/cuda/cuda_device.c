@@ -16,6 +16,7 @@
 #include "gpu/cpu/cpu_device.h"
 #include "gpu/cuda/cuda_verbs.h"
 #include "gpu/host.h"
+#include "gpu/memory.h"
 #include "gpu/range.h"
 
 struct cuda_event {
@@ -222,14 +223,11 @@ static status_t memory_free(struct gpu_device *device, uint64_t *bytes)
 static status_t alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
 {
   void *pointer;
-  uint64_t available;
   RETURN_IF_FAILED(cuda_use(device));
   cudaError_t error = cudaMalloc(&pointer, bytes ? bytes : 1);
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    RETURN_IF_FAILED(memory_free(device, &available));
-    return log_fail(STATUS_ENVIRONMENT, "too little device memory: %s more needed, %s free of %s",
-                    report_bytes(bytes), report_bytes(available), report_bytes(device->info.memory_bytes));
+    return gpu_memory_refused(device, bytes, "");
   }
   RETURN_IF_FAILED(cuda_check(error, "allocating device memory"));
   *mem = (struct gpu_mem){pointer, bytes};
@@ -251,9 +249,13 @@ static status_t alloc_host(struct gpu_device *device, size_t bytes, enum gpu_hos
   RETURN_IF_FAILED(cuda_use(device));
   cudaError_t error = cudaHostAlloc(&memory, bytes ? bytes : 1, cudaHostAllocPortable);
   if (error == cudaErrorMemoryAllocation) {
+    struct host_memory host;
     cudaGetLastError();
-    return log_fail(STATUS_ENVIRONMENT, "too little host memory: %s of page-locked memory needed",
-                    report_bytes(bytes));
+    host_memory_read(&host);
+    const struct host_limit *least = host_memory_least(&host);
+    return log_fail_local(
+        STATUS_ENVIRONMENT, "too little host memory: %s more of it needed page-locked, %s of %s free %s",
+        report_bytes(bytes), report_bytes(least->available), report_bytes(least->total), least->name);
   }
   RETURN_IF_FAILED(cuda_check(error, "allocating page-locked host memory"));
   *host = memory;

@@ -13,6 +13,7 @@
 #include "gpu/cpu/cpu_device.h"
 #include "gpu/host.h"
 #include "gpu/host_share.h"
+#include "gpu/memory.h"
 
 #define DEVICES_DEFAULT 8
 #define MEMORY_BYTES    ((uint64_t)16 << 30)
@@ -120,8 +121,7 @@ static status_t null_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem
   void *memory;
   RETURN_IF_FAILED(null_call("alloc", STATUS_ENVIRONMENT));
   if (bytes > base->info.memory_bytes - device->held_bytes || posix_memalign(&memory, 64, bytes ? bytes : 1))
-    return log_fail(STATUS_ENVIRONMENT, "too little memory on the null device: %s more needed, %s free",
-                    report_bytes(bytes), report_bytes(base->info.memory_bytes - device->held_bytes));
+    return gpu_memory_refused(base, bytes, "");
   device->held_bytes += bytes;
   mem->handle = memory;
   mem->bytes = bytes;

@@ -9,8 +9,9 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "gpu/cpu/cpu_device.h"
-#include "gpu/host.h"
+#include "gpu/memory.h"
 #include "gpu/opencl/opencl_probe.h"
+#include "gpu/telemetry.h"
 
 /** Host memory of the driver's, or of the caller's that the driver has pinned, mapped. */
 struct opencl_pinned {
@@ -100,11 +101,23 @@ static status_t open_context(struct opencl_device *device)
   return STATUS_OK;
 }
 
+/* OpenCL cannot be asked: what the host or the device's driver reports as free, else all of it. */
+static uint64_t free_now(const struct gpu_device_info *info)
+{
+  struct host_memory host;
+  struct telemetry_memory device = {.free = TELEMETRY_UNKNOWN};
+  if (info->is_cpu)
+    host_memory_read(&host);
+  else
+    telemetry_memory(info->pci, &device);
+  const uint64_t left = info->is_cpu ? host.available : device.free >= 0 ? (uint64_t)device.free : UINT64_MAX;
+  return left < info->memory_bytes ? left : info->memory_bytes;
+}
+
 static status_t opencl_open(int index, struct gpu_device **opened)
 {
   char reason[GPU_TEXT_MAX];
   struct opencl_entry *entries;
-  struct host_memory memory;
   status_t status;
   int n;
   opencl_list(&entries, &n, reason);
@@ -118,12 +131,11 @@ static status_t opencl_open(int index, struct gpu_device **opened)
     status = log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
     goto fail;
   }
-  host_memory_read(&memory);
   device->base.backend = &gpu_backend_opencl;
   device->base.info = entries[index].info;
   device->platform = entries[index].platform;
   device->id = entries[index].id;
-  device->host_free_at_open = memory.available;
+  device->free_at_open = free_now(&device->base.info);
   fit_binding(device);
   TRY(open_context(device), release);
   free(entries);
@@ -147,20 +159,14 @@ static void opencl_close(struct gpu_device *base)
   free(device);
 }
 
-/* OpenCL cannot be asked: all of it less what this process holds. A CPU device also shares the
- * host's memory. */
+/* What was free at open less what this process holds; of a CPU device no more than the host has
+ * now. */
 static status_t opencl_memory_free(struct gpu_device *base, uint64_t *bytes)
 {
   struct opencl_device *device = native(base);
-  struct host_memory memory;
-  uint64_t all = base->info.memory_bytes;
-  if (base->info.is_cpu && device->host_free_at_open < all) all = device->host_free_at_open;
-  uint64_t left = device->held_bytes < all ? all - device->held_bytes : 0;
-  if (base->info.is_cpu) {
-    host_memory_read(&memory);
-    if (memory.available < left) left = memory.available;
-  }
-  *bytes = left;
+  uint64_t start = device->free_at_open, left = device->held_bytes < start ? start - device->held_bytes : 0;
+  uint64_t now = base->info.is_cpu ? free_now(&base->info) : left;
+  *bytes = now < left ? now : left;
   return STATUS_OK;
 }
 
@@ -194,17 +200,15 @@ static cl_int create_buffer(struct opencl_device *device, cl_mem_flags flags, si
  * memory is placed. */
 static status_t alloc_failed(struct opencl_device *device, size_t bytes, cl_int error)
 {
-  uint64_t left = 0;
-  opencl_memory_free(&device->base, &left);
+  char detail[128];
   atomic_store(&device->refused, 1);
   atomic_store(&device->noticed, NOTICE_NONE);
   if (error != CL_OUT_OF_RESOURCES && error != CL_MEM_OBJECT_ALLOCATION_FAILURE &&
       error != CL_INVALID_BUFFER_SIZE && error != CL_OUT_OF_HOST_MEMORY)
     return opencl_fail(error, "clCreateBuffer");
-  return log_fail(STATUS_ENVIRONMENT,
-                  "too little device memory: %s more needed, %s free, at most %s at once (%s)",
-                  report_bytes(bytes), report_bytes(left), report_bytes(device->base.info.max_alloc_bytes),
-                  opencl_error_name(error));
+  snprintf(detail, sizeof detail, "at most %s at once (%s)", report_bytes(device->base.info.max_alloc_bytes),
+           opencl_error_name(error));
+  return gpu_memory_refused(&device->base, bytes, detail);
 }
 
 static status_t opencl_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)

@@ -24,7 +24,7 @@ struct opencl_device {
   struct opencl_pinned *pinned; /**< what alloc_host mapped */
   struct opencl_built *built;   /**< programs so far */
   uint64_t held_bytes;          /**< allocated now */
-  uint64_t host_free_at_open;   /**< of a CPU device's memory, which is the host's */
+  uint64_t free_at_open;        /**< to all processes; a CPU device's memory is the host's */
   /** state of the text below, which any thread of the driver may write */
   atomic_int noticed;
   char notice[256];   /**< the first error that the driver reported by itself */

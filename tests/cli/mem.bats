@@ -182,7 +182,7 @@ says() {
   says 3 'too little host memory: 100.0 TiB more needed, .* free' -b cpu --latency --footprint 100T
   says 3 'too little host memory: 1.0 TiB more needed, .* free' -b cpu --copies --sizes 1T
   says 3 'too little host memory: 4.0 TiB more needed' -b cpu --host --sizes 4T
-  says 3 'too little memory for --sizes 4.0 TiB: .* free' -b cpu --mixes --sizes 4T
+  says 3 'too little host memory: 4.0 TiB more needed, .* free .*; by --sizes' -b cpu --mixes --sizes 4T
   says 3 'too little host memory: 4.0 TiB more needed' -b cpu --roofline --sizes 4T
 }
 @test "a stride of 0, one that is no multiple of 8, one that does not fit the footprint" {

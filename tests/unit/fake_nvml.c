@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SUCCESS       0
 #define NOT_SUPPORTED 3
@@ -214,6 +215,34 @@ int nvmlDeviceGetFieldValues(device_t device, int n, struct field *fields)
     fields[f].value = (unsigned long long)(shown + each * (double)looks[nvlink]++);
     if (!nvlink) fields[f].value &= 0xffffffffu;
   }
+  return SUCCESS;
+}
+
+/* holder=PID: a process that holds holder_mib of memory, and so does this one; memory_mib: all of
+ * it. */
+struct process {
+  unsigned id;
+  unsigned long long bytes;
+  unsigned gpu_instance, compute_instance;
+};
+
+int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *n, struct process *list);
+int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *n, struct process *list)
+{
+  const unsigned holder = (unsigned)said("holder", device, 0);
+  if (*n < 2) return NOT_SUPPORTED;
+  list[0] = (struct process){.id = (unsigned)getpid(), .bytes = 1 << 30};
+  list[1] = (struct process){.id = holder, .bytes = (unsigned long long)said("holder_mib", device, 0) << 20};
+  *n = holder ? 2 : 1;
+  return SUCCESS;
+}
+
+int nvmlDeviceGetMemoryInfo(device_t device, unsigned long long memory[3]);
+int nvmlDeviceGetMemoryInfo(device_t device, unsigned long long memory[3])
+{
+  memory[0] = (unsigned long long)said("memory_mib", device, 81559) << 20;
+  memory[2] = (unsigned long long)said("holder_mib", device, 0) << 20;
+  memory[1] = memory[0] - memory[2];
   return SUCCESS;
 }
 

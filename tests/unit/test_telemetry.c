@@ -75,6 +75,18 @@ static void peaks_are_clocks_by_widths(void **state)
   }
 }
 
+static void nvml_tells_who_else_holds_memory(void **state)
+{
+  struct telemetry_memory m;
+  (void)state;
+  telemetry_close(fake("memory_mib=81559 holder=4711 holder_mib=74752", ""));
+  telemetry_memory("0000:12:00.0", &m);
+  assert_true(m.total == (int64_t)81559 << 20 && m.free == (int64_t)(81559 - 74752) << 20);
+  assert_true(m.n == 1 && m.holder[0].process == 4711 && m.holder[0].bytes == (int64_t)74752 << 20);
+  telemetry_memory("", &m);
+  assert_true(m.total < 0 && m.free < 0 && m.n == 0);
+}
+
 static void nvml_counts_bytes_through_links(void **state)
 {
   struct telemetry_sent before, after, none;
@@ -377,6 +389,7 @@ int main(void)
       cmocka_unit_test(nvml_tells_power_clocks_temperature_and_throttling),
       cmocka_unit_test(nvml_tells_ecc_links_and_retired_memory),
       cmocka_unit_test(peaks_are_clocks_by_widths),
+      cmocka_unit_test(nvml_tells_who_else_holds_memory),
       cmocka_unit_test(nvml_counts_bytes_through_links),
       cmocka_unit_test(nvml_counts_millijoules),
       cmocka_unit_test(nvml_counts_replays_crc_errors_and_xids),

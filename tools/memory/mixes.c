@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/log.h"
-#include "base/report.h"
+#include "gpu/memory.h"
 #include "tools/memory/state.h"
 
 #define MOST_BYTES ((uint64_t)1 << 30)
@@ -31,9 +30,7 @@ static status_t plan_bytes(struct mem_run *run, uint64_t *bytes)
   uint64_t available, most = run->device->info.is_cpu ? CPU_BYTES : MOST_BYTES, best = 0;
   RETURN_IF_FAILED(gpu_memory_free(run->device, &available));
   for (int i = 0; i < sizes->n; i++)
-    if (sizes->at[i] > available)
-      return log_fail(STATUS_ENVIRONMENT, "too little memory for --sizes %s: %s free",
-                      report_bytes(sizes->at[i]), report_bytes(available));
+    if (sizes->at[i] > available) return gpu_memory_refused(run->device, sizes->at[i], "by --sizes");
   for (int i = 0; i < sizes->n; i++)
     if (sizes->at[i] <= MOST_BYTES && sizes->at[i] <= available / (MEM_ARRAYS_MAX + 1) && sizes->at[i] > best)
       best = sizes->at[i];

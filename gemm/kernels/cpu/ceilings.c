@@ -32,12 +32,13 @@ static status_t spin_measure(double *flops)
 }
 
 /* Threads read what they wrote: their own parts, in memory near them. */
-static status_t read_measure(double *bytes_per_second)
+static status_t read_measure(struct gpu_device *device, double *bytes_per_second)
 {
-  int *numbers = malloc((size_t)READ_FLOATS * sizeof *numbers);
+  struct gpu_mem memory;
   double best = INFINITY;
   int64_t total = 0;
-  if (!numbers) return log_fail(STATUS_ENVIRONMENT, "out of host memory to measure it");
+  RETURN_IF_FAILED(gpu_alloc(device, (size_t)READ_FLOATS * sizeof(int), &memory));
+  int *numbers = memory.handle;
 #pragma omp parallel for schedule(static)
   for (int64_t n = 0; n < READ_FLOATS; n++) numbers[n] = 1;
   for (int round = 0; round < READ_ROUNDS; round++) {
@@ -48,7 +49,7 @@ static status_t read_measure(double *bytes_per_second)
     best = fmin(best, stats_now() - begin);
     total += sum;
   }
-  free(numbers);
+  gpu_free(device, &memory);
   if (total != READ_ROUNDS * READ_FLOATS)
     return log_fail(STATUS_FAULT, "host memory does not hold what was written");
   *bytes_per_second = (double)READ_FLOATS * sizeof *numbers / best;
@@ -59,9 +60,9 @@ status_t gemm_cpu_ceilings(struct gpu_device *device, struct gpu_queue *queue, e
                            struct gemm_ceilings *ceilings)
 {
   struct gemm_ceilings found = {0};
-  (void)device, (void)queue, (void)type;
+  (void)queue, (void)type;
   RETURN_IF_FAILED(spin_measure(&found.flops));
-  RETURN_IF_FAILED(read_measure(&found.bytes_per_second));
+  RETURN_IF_FAILED(read_measure(device, &found.bytes_per_second));
   *ceilings = found;
   return STATUS_OK;
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief How much memory is left for a device, which limit sets that, and which processes hold the
+ * rest. */
+#ifndef GPU_MEMORY_H
+#define GPU_MEMORY_H
+
+#include "gpu/gpu.h"
+#include "gpu/host.h"
+
+/** The device's own memory, followed by the limits of host memory by enum host_scope. */
+enum { GPU_LIMIT_DEVICE, GPU_LIMIT_HOST, GPU_LIMITS = GPU_LIMIT_HOST + HOST_SCOPES };
+
+/** \brief Reads what limits allocations on \a device. Of a device that is no CPU the machine's and
+ * the control group's limits are unset; that of the process stays, because drivers map device
+ * memory into its address space. */
+status_t gpu_memory_limits(struct gpu_device *device, struct host_limit limits[GPU_LIMITS]);
+
+#define GPU_HOLDERS_TEXT 256
+/** \brief "; held by process 4711 (python3, 73.0 GiB)": the other processes with memory on \a
+ * device, by NVML; "" if unknown. Returns text. */
+const char *gpu_memory_holders(const struct gpu_device *device, char text[GPU_HOLDERS_TEXT]);
+
+/** \brief Logs that \a bytes more could not be allocated, naming the limit and who holds the
+ * memory. \a detail: what else is known, or "". Returns STATUS_ENVIRONMENT. */
+status_t gpu_memory_refused(struct gpu_device *device, uint64_t bytes, const char *detail);
+
+#endif
