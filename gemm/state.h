@@ -4,6 +4,7 @@
 #ifndef GEMM_STATE_H
 #define GEMM_STATE_H
 
+#include "comm/ranks/memory.h"
 #include "comm/ranks/placement.h"
 #include "gemm/cluster/product.h"
 #include "gemm/cmdline.h"
@@ -70,8 +71,7 @@ struct gemm_run {
   struct gpu_device *device;
   struct gpu_queue *queue;
   struct gpu_event *begin, *end; /**< around what is timed */
-  /** bytes that a rank may take of its device: the least over ranks */
-  uint64_t memory;
+  struct memory_budget memory;
   struct gemm_ceilings ceilings; /**< of this rank's device, in this run */
   struct gemm_problem problem;   /**< this rank's own */
   struct gemm_cluster *cluster;  /**< what it is a part of; NULL: it is whole */

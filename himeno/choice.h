@@ -4,6 +4,7 @@
 #ifndef HIMENO_CHOICE_H
 #define HIMENO_CHOICE_H
 
+#include "comm/ranks/memory.h"
 #include "comm/ranks/placement.h"
 #include "himeno/cmdline.h"
 #include "himeno/solver/solver.h"
@@ -22,8 +23,9 @@ struct himeno_choice {
   struct grid_size size;
   int64_t global[3];
   int procs[3];
-  uint64_t bytes;           /**< of device memory that the fullest rank takes */
-  int turn, sharing, turns; /**< as in struct solver_config */
+  struct memory_budget memory; /**< as it was before anything was allocated */
+  uint64_t bytes;              /**< of device memory that the fullest rank takes */
+  int turn, sharing, turns;    /**< as in struct solver_config */
 };
 
 /** The same in words: of documents, of a kernel, of a transport. */

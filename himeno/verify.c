@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "comm/ranks/agree.h"
-#include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
 #include "himeno/known.h"
 #include "suite/progress.h"
@@ -22,23 +21,6 @@ const char *verify_source_name(enum verify_source source)
 {
   static const char *const names[] = {"no", "known", "reference", "rehearsal", "model"};
   return names[source];
-}
-
-/* Whether all ranks of all hosts have the host memory that the reference needs. */
-static status_t memory_suffices(MPI_Comm comm, struct gpu_device *cpu, const struct solver_config *config,
-                                int *suffices)
-{
-  uint64_t need, have;
-  MPI_Comm host;
-  int host_ranks, mine;
-  RETURN_IF_FAILED(solver_bytes(config, &need));
-  RETURN_IF_FAILED(gpu_memory_free(cpu, &have));
-  RETURN_IF_FAILED(guard_mpi(comm, MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
-                             "MPI_Comm_split_type"));
-  MPI_Comm_size(host, &host_ranks);
-  MPI_Comm_free(&host);
-  mine = need <= have / (uint64_t)host_ranks / 10 * 9;
-  return watch_allreduce(comm, &mine, suffices, 1, MPI_INT, MPI_MIN, "whether memory suffices");
 }
 
 static status_t coefficients_sum(struct solver *solver, MPI_Comm comm, uint64_t *sum)
@@ -75,22 +57,35 @@ void verify_value_free(struct verify_value *value)
   value->n_checks = 0;
 }
 
-status_t verify_reference_open(const struct solver_config *config, int max_sweeps,
-                               struct verify_reference *reference)
+/* That of a problem, but for its device. */
+static struct solver_config reference_config(const struct solver_config *config, int max_sweeps)
 {
-  struct verify_reference r = {.source = config->kernel->toward_zero ? VERIFY_MODEL : VERIFY_REFERENCE};
   struct solver_config c = *config;
-  int suffices = 0;
-  RETURN_IF_FAILED(agree_status(c.comm, gpu_open(&gpu_backend_cpu, 0, &r.cpu)));
-  c.device = r.cpu;
   c.kernel = config->kernel->toward_zero ? &himeno_kernel_toward_zero : himeno_kernel_reference;
   c.transport = &halo_transport_staged;
   c.check_sweeps = solver_check_sweeps(config->kernel);
   c.max_sweeps = max_sweeps;
   c.overlap = 1;
   c.pad = c.plant = 0;
-  status_t status = memory_suffices(c.comm, r.cpu, &c, &suffices);
-  if (status == STATUS_OK && suffices) status = solver_open(&c, &r.solver);
+  return c;
+}
+
+status_t verify_reference_bytes(const struct solver_config *config, uint64_t *bytes)
+{
+  const struct solver_config c = reference_config(config, config->max_sweeps);
+  return solver_bytes(&c, bytes);
+}
+
+status_t verify_reference_open(const struct solver_config *config, int max_sweeps,
+                               struct verify_reference *reference)
+{
+  struct verify_reference r = {.source = config->kernel->toward_zero ? VERIFY_MODEL : VERIFY_REFERENCE};
+  struct solver_config c = reference_config(config, max_sweeps);
+  RETURN_IF_FAILED(agree_status(c.comm, gpu_open(&gpu_backend_cpu, 0, &r.cpu)));
+  c.device = r.cpu;
+  status_t status = solver_bytes(&c, &r.bytes);
+  if (status == STATUS_OK) status = memory_measure(c.comm, r.cpu, 1, &r.memory);
+  if (status == STATUS_OK && r.bytes <= r.memory.usable_least) status = solver_open(&c, &r.solver);
   if (status != STATUS_OK)
     verify_reference_close(&r);
   else

@@ -4,6 +4,7 @@
 #ifndef HIMENO_VERIFY_H
 #define HIMENO_VERIFY_H
 
+#include "comm/ranks/memory.h"
 #include "himeno/cmdline.h"
 #include "himeno/solver/solver.h"
 
@@ -43,9 +44,15 @@ status_t verify_prepare(const struct solver_config *config, enum himeno_verify m
 /** A solver on the ranks' CPUs, cut like another, whose values are right. */
 struct verify_reference {
   struct gpu_device *cpu;
-  struct solver *solver; /**< NULL where the hosts' memory is too small for it */
+  struct solver *solver; /**< NULL if a host's memory is too small for it */
+  struct memory_budget memory;
+  uint64_t bytes; /**< of host memory that a rank needs for it */
   enum verify_source source;
 };
+
+/** \brief Bytes of host memory that the fullest rank needs for the reference of \a config's
+ * problem. */
+status_t verify_reference_bytes(const struct solver_config *config, uint64_t *bytes);
 
 /** \brief Collective: the reference of \a config's problem, for blocks of at most \a max_sweeps. */
 status_t verify_reference_open(const struct solver_config *config, int max_sweeps,

@@ -46,17 +46,15 @@ static status_t local_init(struct gemm_cluster *c)
 }
 
 /* On a CPU the host's matrices, and what is fetched, take of the same memory. */
-static status_t memory_check(const struct gemm_run *run)
+static status_t size_check(const struct gemm_run *run)
 {
   const struct gemm_cluster *c = run->cluster;
   uint64_t result = gemm_bytes(&c->local, GEMM_C), need = gemm_cluster_bytes(c) + result;
+  char what[128];
   if (run->placement.info.is_cpu) need += gemm_matrices_bytes(&c->local) + result;
-  if (need <= run->memory) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT,
-                  "size %" PRId64 "x%" PRId64 "x%" PRId64 " over %dx%d ranks needs %s on each device, and "
-                  "there are %s free",
-                  c->whole.m, c->whole.n, c->whole.k, c->grid.procs[0], c->grid.procs[1], report_bytes(need),
-                  report_bytes(run->memory));
+  snprintf(what, sizeof what, "size %" PRId64 "x%" PRId64 "x%" PRId64 " over %dx%d ranks", c->whole.m,
+           c->whole.n, c->whole.k, c->grid.procs[0], c->grid.procs[1]);
+  return memory_check(&run->memory, need, what, "; use a smaller --size or more ranks");
 }
 
 status_t gemm_cluster_cut(struct gemm_run *run)
@@ -78,7 +76,7 @@ status_t gemm_cluster_cut(struct gemm_run *run)
   gemm_grid_init(&c->grid, &c->whole, procs, p->rank, width);
   RETURN_IF_FAILED(local_init(c));
   run->problem = c->local;
-  return memory_check(run);
+  return size_check(run);
 }
 
 void gemm_cluster_free(struct gemm_run *run)

@@ -4,13 +4,12 @@
 #include "gemm/tune/choose.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "base/report.h"
 #include "comm/ranks/agree.h"
-#include "comm/ranks/watch.h"
 #include "gemm/cluster/cluster.h"
 #include "suite/progress.h"
 
@@ -26,8 +25,6 @@
  * interrupts are spread over longer ones. */
 #define BLOCK_ON_GPU 0.005
 #define BLOCK_ON_CPU 0.05
-/* Left free for the runtime's own needs. */
-#define MEMORY_SHARE 0.97
 
 status_t gemm_place(struct gemm_run *run)
 {
@@ -38,12 +35,8 @@ status_t gemm_place(struct gemm_run *run)
   status_t status = gpu_queue_create(run->device, GPU_NORMAL, &run->queue);
   if (status == STATUS_OK) status = gpu_event_create(run->device, &run->begin);
   if (status == STATUS_OK) status = gpu_event_create(run->device, &run->end);
-  if (status == STATUS_OK) status = gpu_memory_free(run->device, &run->memory);
   RETURN_IF_FAILED(agree_status(p->comm, status));
-  /* Ranks on one device share its memory, and ranks on CPUs share the host's. */
-  int sharing = p->info.is_cpu ? p->host_ranks : p->shared + 1;
-  uint64_t mine = (uint64_t)((double)(run->memory / (uint64_t)sharing) * MEMORY_SHARE);
-  return watch_allreduce(p->comm, &mine, &run->memory, 1, MPI_UINT64_T, MPI_MIN, "the least free memory");
+  return memory_measure(p->comm, run->device, p->shared + 1, &run->memory);
 }
 
 status_t gemm_ceilings_measure(struct gemm_run *run)
@@ -67,18 +60,15 @@ int gemm_size_fits(const struct gemm_run *run, const int64_t size[3])
   log_mute(1);
   status_t status = gemm_config_problem(&run->config, size, &problem);
   log_mute(0);
-  return status == STATUS_OK && memory_needed(run, &problem) <= run->memory;
+  return status == STATUS_OK && memory_needed(run, &problem) <= run->memory.usable_least;
 }
 
-static status_t memory_check(const struct gemm_run *run)
+static status_t size_check(const struct gemm_run *run)
 {
   const struct gemm_problem *p = &run->problem;
-  uint64_t need = memory_needed(run, p);
-  if (need <= run->memory) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT,
-                  "size %" PRId64 "x%" PRId64 "x%" PRId64 " needs %s on each device, and there "
-                  "are %s free",
-                  p->m, p->n, p->k, report_bytes(need), report_bytes(run->memory));
+  char what[96];
+  snprintf(what, sizeof what, "size %" PRId64 "x%" PRId64 "x%" PRId64, p->m, p->n, p->k);
+  return memory_check(&run->memory, memory_needed(run, p), what, "; use a smaller --size");
 }
 
 static status_t problem_choose(struct gemm_run *run, const int64_t wanted[3])
@@ -89,7 +79,7 @@ static status_t problem_choose(struct gemm_run *run, const int64_t wanted[3])
   if (run->config.size_given) memcpy(size, run->config.size, sizeof size);
   if (wanted) memcpy(size, wanted, sizeof size);
   RETURN_IF_FAILED(gemm_config_problem(&run->config, size, &run->problem));
-  return run->config.distributed ? gemm_cluster_cut(run) : memory_check(run);
+  return run->config.distributed ? gemm_cluster_cut(run) : size_check(run);
 }
 
 /* The highest rung that can do the problem here, or NULL with why the last one tried cannot. */
@@ -166,7 +156,7 @@ status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3])
   struct gemm_place places[GEMM_MATRICES];
   run->damage[0] = '\0';
   progress_begin("making the matrices and what their product must be");
-  RETURN_IF_FAILED(problem_choose(run, size));
+  RETURN_IF_FAILED(agree_status(run->placement.comm, problem_choose(run, size)));
   RETURN_IF_FAILED(series_choose(run));
   if (run->cluster) gemm_cluster_places(run->cluster, places);
   RETURN_IF_FAILED(

@@ -29,9 +29,10 @@ static status_t data_known(struct soak_known *k, enum himeno_data data)
 
 static status_t reference_check(const struct solver_config *config, const struct soak_known *k)
 {
-  if (!k->reference.solver)
-    return log_fail(STATUS_ENVIRONMENT,
-                    "--soak: the hosts' memory is too small for the reference on the CPU");
+  const struct verify_reference *r = &k->reference;
+  if (!r->solver)
+    return agree_status(config->comm, memory_check(&r->memory, r->bytes, "--soak: the reference on the CPU",
+                                                   "; use a smaller --size, --fill or more hosts"));
   for (int d = 0; d < SOAK_DATA_SETS; d++)
     if (!k->field[d])
       return agree_status(config->comm, log_fail(STATUS_ENVIRONMENT, "out of host memory for known values"));

@@ -21,16 +21,20 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes)
   struct layout layout;
   struct halo_plan plan;
   int ranks = config->procs[0] * config->procs[1] * config->procs[2];
+  const uint64_t sums = (uint64_t)config->max_sweeps * sizeof(double);
   uint64_t most = 0;
   for (int r = 0; r < ranks; r++) {
     decomp_init(&decomp, config->global, config->procs, r);
     RETURN_IF_FAILED(layout_init(&layout, &decomp, config->kernel->sweeps, config->pad));
     halo_plan_init(&plan, &decomp, &layout, config->kernel->sweeps);
     int arrays = HIMENO_COEFFICIENTS + (config->kernel->resident ? 0 : config->kernel->extra_arrays);
-    uint64_t floats = (uint64_t)layout_floats(&layout) * (uint64_t)arrays + (uint64_t)plan.floats +
-                      (uint64_t)plan.recv_floats;
+    /* Transports have at most two buffers for each direction; a CPU's host memory holds the sums of
+     * gosa thrice. */
+    uint64_t floats = (uint64_t)layout_floats(&layout) * (uint64_t)arrays +
+                      2 * ((uint64_t)plan.floats + (uint64_t)plan.recv_floats);
     uint64_t need = floats * sizeof(float) + himeno_field_bytes(config->kernel, &layout, 0) +
-                    himeno_field_bytes(config->kernel, &layout, 1);
+                    himeno_field_bytes(config->kernel, &layout, 1) +
+                    (config->device->info.is_cpu ? 3 : 1) * sums;
     if (need > most) most = need;
   }
   *bytes = most;

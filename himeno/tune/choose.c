@@ -12,13 +12,11 @@
 #include "base/report.h"
 #include "comm/halo/grid.h"
 #include "comm/ranks/agree.h"
+#include "himeno/verify.h"
 #include "suite/progress.h"
 
-/* Left free for the runtime's own needs when a grid is chosen or checked. */
-#define MEMORY_SHARE 0.97
-/* --fill tries so much less each time, and leaves so many bytes to transports and runtime. */
+/* --fill tries so much less each time. */
 #define FILL_STEP 0.99
-#define FILL_REST ((uint64_t)64 << 20)
 
 const struct choice_words choice_words[] = {
     [CHOICE_DEFAULT] = {"default", "the default", "chosen by default"},
@@ -98,44 +96,33 @@ static status_t cut_choose(const struct himeno_config *config, struct himeno_cho
                     choice->global);
 }
 
-/* Bytes that the fullest rank needs for a grid of \a extent; fails like cut_choose. */
+/* Bytes that the fullest rank needs for a grid of \a extent; fails like cut_choose. A soak keeps
+ * its reference, which on CPUs is in the same memory. */
 static status_t bytes_needed(const struct himeno_config *config, struct himeno_choice *choice,
                              const int64_t extent[3], uint64_t *bytes)
 {
+  uint64_t reference = 0;
   RETURN_IF_FAILED(cut_choose(config, choice, extent));
   const struct solver_config solver = himeno_solver_config(config, choice);
-  RETURN_IF_FAILED(solver_bytes(&solver, bytes));
-  choice->bytes = *bytes;
+  RETURN_IF_FAILED(solver_bytes(&solver, &choice->bytes));
+  if (config->soak_given && solver.device->info.is_cpu)
+    RETURN_IF_FAILED(verify_reference_bytes(&solver, &reference));
+  *bytes = choice->bytes + reference;
   return STATUS_OK;
 }
 
-/* Ranks on one device share its memory, and ranks on CPUs share the host's. */
-static status_t memory_least(const struct himeno_choice *choice, uint64_t *least)
+static status_t size_check(const struct himeno_config *config, struct himeno_choice *choice)
 {
-  uint64_t mine = 0;
-  int sharing = choice->placement.info.is_cpu ? choice->placement.host_ranks : choice->placement.shared + 1;
-  status_t status = gpu_memory_free(choice->device, &mine);
-  RETURN_IF_FAILED(agree_status(choice->placement.comm, status));
-  mine /= (uint64_t)sharing;
-  return watch_allreduce(choice->placement.comm, &mine, least, 1, MPI_UINT64_T, MPI_MIN,
-                         "the least free memory");
-}
-
-static status_t memory_check(const struct himeno_config *config, struct himeno_choice *choice, uint64_t least)
-{
-  const struct grid_size *size = &choice->size;
+  char what[sizeof choice->size.name + 8];
   uint64_t need;
-  RETURN_IF_FAILED(bytes_needed(config, choice, size->extent, &need));
-  if ((double)need <= (double)least * MEMORY_SHARE) return STATUS_OK;
-  return log_fail(
-      STATUS_ENVIRONMENT,
-      "size %s needs %s on each device, and there are %s free; a smaller --size, --fill or more ranks help",
-      size->name, report_bytes(need), report_bytes(least));
+  RETURN_IF_FAILED(bytes_needed(config, choice, choice->size.extent, &need));
+  snprintf(what, sizeof what, "size %s", choice->size.name);
+  return memory_check(&choice->memory, need, what, "; use a smaller --size, --fill or more ranks");
 }
 
 /* The default size, or the largest named one below it that every rank can hold and that can be
  * cut. */
-static status_t size_default(const struct himeno_config *config, struct himeno_choice *choice, uint64_t least)
+static status_t size_default(const struct himeno_config *config, struct himeno_choice *choice)
 {
   int n = choice->placement.info.emulated ? 0 : choice->placement.info.is_cpu ? 2 : 3;
   for (; n > 0; n--) {
@@ -143,11 +130,11 @@ static status_t size_default(const struct himeno_config *config, struct himeno_c
     choice->size = *grid_size_named(n);
     log_hold(1);
     status_t status = bytes_needed(config, choice, choice->size.extent, &need);
-    if (status == STATUS_OK && (double)need <= (double)least * MEMORY_SHARE) return STATUS_OK;
+    if (status == STATUS_OK && need <= choice->memory.usable_least) return STATUS_OK;
     log_drop();
   }
   choice->size = *grid_size_named(0);
-  return memory_check(config, choice, least);
+  return size_check(config, choice);
 }
 
 /* ---- --fill ---- */
@@ -206,34 +193,30 @@ static status_t size_within(const struct himeno_config *config, struct himeno_ch
   return log_fail(STATUS_ENVIRONMENT, "--fill %g: that share of the free memory holds no grid", config->fill);
 }
 
-/* What is free is not always to be had. */
-static status_t size_fill(const struct himeno_config *config, struct himeno_choice *choice, uint64_t least)
+/* What is free cannot always be allocated. */
+static status_t size_fill(const struct himeno_config *config, struct himeno_choice *choice)
 {
   int all = 0;
-  for (double wanted = (double)least * config->fill / 100; !all; wanted *= FILL_STEP) {
-    uint64_t need;
+  const struct memory_budget *memory = &choice->memory;
+  const double share = (double)memory->share_least, usable = (double)memory->usable_least;
+  for (double wanted = fmin(share * config->fill / 100, usable); !all; wanted *= FILL_STEP) {
     RETURN_IF_FAILED(size_within(config, choice, wanted, &choice->size));
-    RETURN_IF_FAILED(bytes_needed(config, choice, choice->size.extent, &need));
-    RETURN_IF_FAILED(allocatable(choice, need + FILL_REST, &all));
+    RETURN_IF_FAILED(allocatable(choice, choice->bytes + (uint64_t)(share - usable), &all));
   }
   return STATUS_OK;
 }
 
 static status_t size_choose(const struct himeno_config *config, struct himeno_choice *choice)
 {
-  uint64_t least;
   progress_begin("choosing the grid");
-  RETURN_IF_FAILED(memory_least(choice, &least));
   choice->size = config->size;
-  if (config->fill_given) return size_fill(config, choice, least);
-  return config->size_given ? memory_check(config, choice, least) : size_default(config, choice, least);
+  if (config->fill_given) return size_fill(config, choice);
+  return config->size_given ? size_check(config, choice) : size_default(config, choice);
 }
 
 status_t himeno_refit(const struct himeno_config *config, struct himeno_choice *choice)
 {
-  uint64_t least;
-  RETURN_IF_FAILED(memory_least(choice, &least));
-  return memory_check(config, choice, least);
+  return size_check(config, choice);
 }
 
 status_t himeno_choose(const struct himeno_config *config, struct himeno_choice *choice)
@@ -242,5 +225,6 @@ status_t himeno_choose(const struct himeno_config *config, struct himeno_choice 
   status_t status = kernel_choose(config, choice);
   if (status == STATUS_OK) status = transport_choose(config, choice);
   RETURN_IF_FAILED(agree_status(comm, status));
+  RETURN_IF_FAILED(memory_measure(comm, choice->device, choice->placement.shared + 1, &choice->memory));
   return agree_status(comm, size_choose(config, choice));
 }

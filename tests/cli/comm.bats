@@ -125,7 +125,7 @@ says() {
   says 2 '--max K: allowed' --max K
 }
 @test "a largest transfer below the smallest" { says 2 '--max 8 is below --min 64' --min 64 --max 8; }
-@test "transfers that do not fit" { says 3 'transfers of 4.0 GiB need .* free; use a smaller --max' --max 4G; }
+@test "transfers that do not fit" { says 3 'a transfer of 4.0 GiB needs .* free .*; use a smaller --max' --max 4G; }
 @test "a cut that does not multiply to the ranks" { says 2 '--procs 2x2x2 needs 8 ranks' -p 2x2x2 -s XS --parts halo; }
 @test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json; }
 @test "an unknown option" { says 2 '--nonsense' --nonsense; }

@@ -393,7 +393,7 @@ widest() {
 
 @test "a grid of other than all ranks" { ranks=3 says 2 '--procs 2x2 needs 4 ranks, and there are 3' --distributed -p 2x2 -s 8; }
 @test "a grid that is none" { says 2 '--procs 2: allowed are auto, or PxQ' --distributed -p 2; }
-@test "a product that does not fit its ranks" { ranks=2 says 3 'size 200000x200000x200000 over 2x1 ranks needs .* on each device, and there are .* free' --distributed -s 200000 -p 2x1; }
+@test "a product that does not fit its ranks" { ranks=2 says 3 'size 200000x200000x200000 over 2x1 ranks needs .* per rank, and .* can be used: .* free on the host for 2 ranks' --distributed -s 200000 -p 2x1; }
 @test "a transport that this device lacks" { ranks=2 says 3 '--transport nccl: ' --distributed -x nccl -s 8; }
 @test "a transport that there is not" { says 2 '--transport stagd: .*staged' --distributed -x stagd; }
 @test "panels too many to tell" { says 2 '--panel 1: cuts k 100000 into more than 65536 panels' --distributed --panel 1 -s 1x1x100000; }

@@ -42,13 +42,6 @@ said() {
 
 warned() { grep -Eq "^himeno-gpu: warning: .*$1" <<<"$stderr"; }
 
-@test "too little address space is an environment that lacks memory, also after the start" {
-  without_sanitizers "the address sanitizer needs all of the address space"
-  limited -v 700000 "$himeno" -b cpu -k stream -s L -n 1
-  expect_status 3
-  said 'too little host memory: the system refuses .*[KMG]iB'
-}
-
 @test "no core file, no locked memory, few files: a run needs none of them" {
   ulimit -c 0
   ulimit -l 0

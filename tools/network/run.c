@@ -2,12 +2,14 @@
 /* One run of comm-gpu: place the ranks, measure part by part, read the cards around it. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/report.h"
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/memory.h"
 #include "comm/ranks/watch.h"
 #include "tools/network/cmdline.h"
 
@@ -49,12 +51,10 @@ static status_t sizes_choose(struct bench *bench)
 {
   struct bench_config *c = &bench->config;
   struct placement *p = &bench->placement;
-  uint64_t mine = 0, least;
-  int sharing = p->info.is_cpu ? p->host_ranks : p->shared + 1;
-  RETURN_IF_FAILED(agree_status(p->comm, gpu_memory_free(bench->device, &mine)));
-  mine /= (uint64_t)sharing * PAIR_COPIES;
-  RETURN_IF_FAILED(
-      watch_allreduce(p->comm, &mine, &least, 1, MPI_UINT64_T, MPI_MIN, "the least free memory"));
+  struct memory_budget memory;
+  char what[64];
+  RETURN_IF_FAILED(memory_measure(p->comm, bench->device, p->shared + 1, &memory));
+  const uint64_t least = memory.usable_least / PAIR_COPIES;
   int64_t usual = p->info.is_cpu ? CPU_MAX_BYTES : GPU_MAX_BYTES;
   if (!c->max_given) {
     c->max_bytes = usual > c->min_bytes ? usual : c->min_bytes;
@@ -62,11 +62,8 @@ static status_t sizes_choose(struct bench *bench)
     c->max_bytes = c->max_bytes / 8 * 8;
     if (c->max_bytes < c->min_bytes) c->max_bytes = c->min_bytes;
   }
-  if ((uint64_t)c->max_bytes <= least) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT,
-                  "transfers of %s need %s on each device, and there are %s free; use a smaller --max",
-                  report_bytes((uint64_t)c->max_bytes), report_bytes((uint64_t)c->max_bytes * PAIR_COPIES),
-                  report_bytes(least * PAIR_COPIES));
+  snprintf(what, sizeof what, "a transfer of %s", report_bytes((uint64_t)c->max_bytes));
+  return memory_check(&memory, (uint64_t)c->max_bytes * PAIR_COPIES, what, "; use a smaller --max");
 }
 
 /* The grid whose halos are exchanged. */

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+# Too little memory: which limit was hit, on which rank, host and device, and who holds the rest. A grid of --fill fits its limit.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  export OMP_NUM_THREADS=1 HIMENO_TUNE_CACHE=$BATS_TEST_TMPDIR/tune.json
+  host=$(uname -n)
+}
+
+json() { "$PYTHON" -c "import json, sys; d = json.load(open(sys.argv[1])); print($2)" "$1"; }
+
+teardown() {
+  [ -z "${group-}" ] || rmdir "$group"
+}
+
+# grouped MIB COMMAND...: in a control group of its own with that limit.
+grouped() {
+  local limit=$(($1 << 20))
+  shift
+  group=/sys/fs/cgroup/memory/himeno-test-$BASHPID
+  mkdir "$group" 2>/dev/null && echo $limit >"$group/memory.limit_in_bytes" || { group=; skip "no control group of version 1 can be made here"; }
+  run --separate-stderr bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' grouped "$group" "$@"
+}
+
+# in_group LIMIT HIGH USED COMMAND...: where the control groups of version 2 read so, in bytes or "max".
+in_group() {
+  unshare -m true 2>/dev/null || skip "no mount namespace is allowed here"
+  run --separate-stderr unshare -m bash -c '
+    mount -t tmpfs tmpfs /sys/fs/cgroup && cd /sys/fs/cgroup || exit 77
+    echo "$1" >memory.max; echo "$2" >memory.high; echo "$3" >memory.current; echo "inactive_file 1048576" >memory.stat
+    cd "$4"; shift 4; exec "$@"' in_group "$1" "$2" "$3" "$PWD" "${@:4}"
+  [ "$status" -ne 77 ] || skip "no file system can be mounted here"
+}
+
+# said PATTERN: one line of a program alone, and it matches.
+said() {
+  local lines
+  lines=$(grep -E '^[a-z]+-gpu:' <<<"$stderr" | grep -v ': warning: ')
+  [ "$(wc -l <<<"$lines")" -eq 1 ] && grep -Eq -- "$1" <<<"$lines" || { printf 'not one line with %s:\n%s\n' "$1" "$stderr"; return 1; }
+}
+
+@test "--fill takes a grid that the ranks of a control group hold, whatever is tried meanwhile" {
+  without_sanitizers "the address sanitizer needs memory of its own"
+  for fill in 90 100; do
+    grouped 400 "$MPIRUN" -np 4 "$himeno" -b cpu --fill $fill -n 2 --verify off --json r$fill.json
+    expect_status 0
+    [ "$(cat "$group/memory.failcnt" "$group/memory.oom_control" | tr '\n' ' ' | grep -c 'oom_kill 0')" = 1 ]
+    rmdir "$group"
+    group=
+    [ "$(json r$fill.json '80 * 2**20 < d["result"]["memory"]["bytes"] < 100 * 2**20')" = True ]
+  done
+  grouped 400 "$MPIRUN" -np 4 "$himeno" -b cpu --fill 100 --no-tune -n 2
+  expect_status 0
+  grep -q 'PASS: every block equals the reference' <<<"$output"
+}
+
+@test "a soak keeps its reference in the memory of a CPU, and --fill leaves it there" {
+  without_sanitizers "the address sanitizer needs memory of its own"
+  grouped 200 "$MPIRUN" -np 1 "$himeno" -b cpu -k stream --fill 90 --block 2 --soak 1s
+  expect_status 0
+}
+
+@test "the limit that was hit is named: a control group of either version, its soft limit, the process's own" {
+  without_sanitizers "the address sanitizer needs all of the address space"
+  grouped 300 "$MPIRUN" -np 2 "$himeno" -b cpu -s L -n 1
+  expect_status 3
+  said "^himeno-gpu: rank 0, host $host, device CPU-[0-9a-f]+; rank 1, .*: size L needs 9[0-9]{2}\.. MiB per rank, and 1[0-3].\.. MiB can be used: .* of 300\.0 MiB free in control group /himeno-test-[0-9]+ for 2 ranks; use"
+  in_group $((400 << 20)) max $((101 << 20)) "$MPIRUN" -np 2 "$himeno" -b cpu -s L -n 1
+  expect_status 3
+  said ': 300\.0 MiB of 400\.0 MiB free in control group / for 2 ranks; use'
+  in_group $((400 << 20)) $((200 << 20)) $((101 << 20)) "$himeno" -b cpu -s L -n 1
+  said '87\.5 MiB can be used: 100\.0 MiB of 200\.0 MiB free in control group /; use'
+  for limit in 'v|address space' 'd|data'; do
+    ulimit=${limit%|*} run --separate-stderr bash -c 'ulimit -$ulimit 700000 && exec "$@"' _ "$himeno" -b cpu -k stream -s L -n 1
+    expect_status 3
+    said "^himeno-gpu: host $host, device CPU-.*: .* of 683\.6 MiB free within the ${limit#*|} of this process \(ulimit -${limit%|*}\)"
+  done
+}
+
+@test "every program names host, device and limit; of several ranks those that lack memory alone" {
+  without_sanitizers "the address sanitizer needs all of the address space"
+  little() { run --separate-stderr bash -c 'ulimit -v 400000 && exec "$@"' _ "$@"; }
+  who="host $host, device CPU-[0-9a-f]+: .* free within the address space"
+  little "$top_builddir/mem-gpu" -b cpu --copies --sizes 1G
+  said "^mem-gpu: $who"
+  little "$top_builddir/gemm-gpu" -b cpu -s 8192
+  said "^gemm-gpu: $who"
+  little "$top_builddir/comm-gpu" -b cpu --max 1G
+  said "^comm-gpu: $who"
+  run --separate-stderr "$MPIRUN" -np 1 "$himeno" -b cpu -s M -n 1 : -np 1 bash -c 'ulimit -v 150000 && exec "$@"' _ "$himeno" -b cpu -s M -n 1
+  expect_status 3
+  said "^himeno-gpu: rank 1, $who"
+}
+
+@test "a device whose memory others hold is named with them: process, name and bytes" {
+  export HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="holder@1=$$ holder_mib@1=74752"
+  run --separate-stderr on 2 "$himeno" -b null -s 512x512x2300 -n 1
+  expect_status 3
+  grep -Eq "^himeno-gpu: rank 0, host $host, device [0-9a-f]{32}: .* 16\.0 GiB of 16\.0 GiB free on device 0000:10:00\.0; use" <<<"$stderr"
+  grep -Eq "^himeno-gpu: rank 1, host $host, device [0-9a-f]{32}: .* free on device 0000:11:00\.0; held by process $$ \($(cat /proc/$$/comm), 73\.0 GiB\); use" <<<"$stderr"
+  run --separate-stderr "$top_builddir/gemm-gpu" -b null --device 1 -s 100000
+  expect_status 3
+  said "size 100000x100000x100000 needs .* per rank.* free on device 0000:11:00\.0; held by process $$ "
+}
