@@ -19,13 +19,18 @@
 #include "base/log.h"
 #include "base/output.h"
 
-#define LINKS_MAX 40
-#define NAMES_MAX 100
+#ifndef STATX_ATTR_MOUNT_ROOT
+#define STATX_ATTR_MOUNT_ROOT 0x2000
+#endif
+
+#define LINKS_MAX     40
+#define NAMES_MAX     100
+#define READER_TENTHS 20 /* of a second */
 
 /** Where bytes go. */
 struct target {
   char path[PATH_MAX]; /**< the last link resolved, so that it stays a link */
-  int replace;         /**< a file, or nothing yet */
+  int plain;           /**< a file, or nothing yet */
   int descriptor;      /**< that this process has open already, else −1 */
   int exists;
   struct stat before; /**< where it exists */
@@ -63,7 +68,8 @@ char *file_read(const char *path, size_t most, size_t *bytes)
 
 static status_t cannot_write(const char *path, int cause)
 {
-  return log_fail(STATUS_ENVIRONMENT, "cannot write \"%s\": %s", path, strerror(cause));
+  return log_fail(STATUS_ENVIRONMENT, "cannot write \"%s\": %s", path,
+                  cause == ENXIO ? "no process reads this pipe" : strerror(cause));
 }
 
 /* ---- where ---- */
@@ -123,20 +129,20 @@ static int target_init(struct target *target, const char *path)
     return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0;
   }
   if (stat(target->path, &target->before) != 0) {
-    target->replace = 1;
+    target->plain = 1;
     return errno == ENOENT ? 0 : errno;
   }
   target->exists = 1;
   if (S_ISDIR(target->before.st_mode)) return EISDIR;
   if (faccessat(AT_FDCWD, target->path, W_OK, AT_EACCESS) != 0) return errno;
-  target->replace = S_ISREG(target->before.st_mode);
+  target->plain = S_ISREG(target->before.st_mode);
   return 0;
 }
 
-int file_is_replaced(const char *path)
+int file_is_plain(const char *path)
 {
   struct target target;
-  return strcmp(path, "-") != 0 && target_init(&target, path) == 0 && target.replace;
+  return strcmp(path, "-") != 0 && target_init(&target, path) == 0 && target.plain;
 }
 
 static int same_inode(const struct stat *a, const struct stat *b)
@@ -166,26 +172,38 @@ int file_is_same(const char *a, const char *b)
   return !no_x && !no_y && !x.exists && !y.exists && same_name(x.path, y.path);
 }
 
-/* ---- files that were read ---- */
+/* ---- files to remember ---- */
 
-static struct {
-  struct stat *list;
+/** Files that were read, and pipes that are open. */
+static struct inodes {
+  struct inode {
+    struct stat info;
+    int descriptor; /**< of a pipe, else −1 */
+  } * list;
   size_t n;
-} inputs;
+} inputs, held;
+
+/* Out of memory, it is not remembered. */
+static int inode_add(struct inodes *inodes, const struct stat *info, int descriptor)
+{
+  struct inode *longer = realloc(inodes->list, (inodes->n + 1) * sizeof *longer);
+  if (!longer) return 0;
+  inodes->list = longer;
+  longer[inodes->n++] = (struct inode){*info, descriptor};
+  return 1;
+}
+
+static struct inode *inode_find(const struct inodes *inodes, const struct target *target)
+{
+  for (size_t i = 0; target->exists && i < inodes->n; i++)
+    if (same_inode(&inodes->list[i].info, &target->before)) return &inodes->list[i];
+  return NULL;
+}
 
 void file_is_input(const char *path)
 {
-  struct stat *longer = realloc(inputs.list, (inputs.n + 1) * sizeof *longer);
-  if (!longer) return;
-  inputs.list = longer;
-  inputs.n += stat(path, &longer[inputs.n]) == 0 && S_ISREG(longer[inputs.n].st_mode);
-}
-
-static int was_input(const struct target *target)
-{
-  for (size_t i = 0; i < inputs.n; i++)
-    if (target->exists && same_inode(&inputs.list[i], &target->before)) return 1;
-  return 0;
+  struct stat info;
+  if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) inode_add(&inputs, &info, -1);
 }
 
 /* ---- signals while there is a draft ---- */
@@ -279,47 +297,144 @@ static void draft_drop(int descriptor, const char *draft)
   if (draft[0]) unlink(draft);
 }
 
-/* As the file was, as far as that is allowed; then on the disk. */
-static int draft_fill(int descriptor, const struct target *target, const char *bytes, size_t size)
+/* Gives the draft the permissions of the file, and its owner as far as that is allowed. */
+static int draft_dress(int descriptor, const struct target *target)
 {
   const struct stat *before = &target->before;
-  int cause = put(descriptor, bytes, size);
-  if (cause) return cause;
-  if (target->exists) {
-    int kept = fchown(descriptor, before->st_uid, before->st_gid);
-    if (kept != 0) kept = fchown(descriptor, (uid_t)-1, before->st_gid);
-    (void)kept; /* only root gives files away */
-    if (fchmod(descriptor, before->st_mode & 0777) != 0) return errno;
-  }
-  return fsync(descriptor) == 0 ? 0 : errno;
+  if (!target->exists) return 0;
+  int kept = fchown(descriptor, before->st_uid, before->st_gid);
+  if (kept != 0) kept = fchown(descriptor, (uid_t)-1, before->st_gid);
+  (void)kept; /* only root gives files away */
+  return fchmod(descriptor, before->st_mode & 0777) == 0 ? 0 : errno;
 }
 
-/* Returns 0, or the cause. */
-static int replace(const struct target *target, const char *bytes, size_t size)
+/* Whether the target's name can be given to another file. Returns 0, or the cause. The kernel
+ * checks the permission to remove a name before it checks that rmdir got a folder: a sticky folder
+ * and an immutable file are EPERM here, not ENOTDIR. */
+static int rename_try(const char *path)
+{
+  struct statx info;
+  if (rmdir(path) != 0 && errno != ENOTDIR && errno != ENOENT) return errno;
+  const int known = statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &info) == 0;
+  return known && (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) ? EBUSY : 0;
+}
+
+/** What replacing a file came to. */
+struct attempt {
+  int cause;   /**< 0, or why it failed */
+  int refused; /**< the system does not let the file be replaced, while writing may be possible */
+};
+
+static struct attempt attempt_of(int cause)
+{
+  return (struct attempt){cause, cause != 0};
+}
+
+/* NULL for \a bytes: everything but writing them and renaming. */
+static struct attempt draft_rename(int descriptor, const struct target *target, char draft[PATH_MAX],
+                                   const char *bytes, size_t size)
+{
+  struct attempt made = attempt_of(draft_dress(descriptor, target));
+  if (made.cause) return made;
+  int cause = bytes ? put(descriptor, bytes, size) : 0;
+  if (!cause && bytes && fsync(descriptor) != 0) cause = errno;
+  if (cause) return (struct attempt){cause, 0};
+  if (!draft[0] && name_take(target, descriptor, draft) < 0) {
+    made = attempt_of(errno);
+    draft[0] = '\0';
+  } else if (!bytes) {
+    made = attempt_of(rename_try(target->path));
+  } else if (rename(draft, target->path) != 0) {
+    made = attempt_of(errno);
+  } else {
+    draft[0] = '\0';
+  }
+  return made;
+}
+
+/* Replaces a file, or tries everything short of it: see draft_rename. */
+static struct attempt replace(const struct target *target, const char *bytes, size_t size)
 {
   char draft[PATH_MAX];
   struct sigaction before[ENDINGS];
+  struct attempt made;
   signals_hold(before);
   int descriptor = draft_open(target, draft);
-  int cause = descriptor < 0 ? errno : draft_fill(descriptor, target, bytes, size);
-  if (!cause && !draft[0] && name_take(target, descriptor, draft) < 0) {
-    cause = errno;
-    draft[0] = '\0';
+  if (descriptor < 0) {
+    made = attempt_of(errno);
+    made.refused = errno == EACCES || errno == EPERM || errno == EROFS || errno == ENAMETOOLONG;
+  } else {
+    made = draft_rename(descriptor, target, draft, bytes, size);
+    draft_drop(descriptor, draft);
   }
-  if (!cause && rename(draft, target->path) != 0) cause = errno;
-  if (!cause) draft[0] = '\0';
-  if (descriptor >= 0) draft_drop(descriptor, draft);
   signals_release(before);
+  return made;
+}
+
+/* Opens what is not replaced. The reader of a pipe may start at the same time as this program, but
+ * is not waited for without end. */
+static int open_into(const struct target *target)
+{
+  const struct timespec tenth = {.tv_nsec = 100000000};
+  int descriptor;
+  struct inode *pipe = inode_find(&held, target);
+  if (target->descriptor >= 0) return fcntl(target->descriptor, F_DUPFD_CLOEXEC, 0);
+  if (pipe && pipe->descriptor >= 0) {
+    descriptor = pipe->descriptor;
+    pipe->descriptor = -1;
+    return descriptor;
+  }
+  for (int tenths = 0; tenths < READER_TENTHS; tenths++) {
+    descriptor = open(target->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (descriptor >= 0 || errno != ENXIO) break;
+    nanosleep(&tenth, NULL);
+  }
+  if (descriptor >= 0) fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
+  return descriptor;
+}
+
+/* A file of which only a part could be written would be lost: first all of it gets its place on the
+ * disk. */
+static int overwrite(int descriptor, const struct target *target, const char *bytes, size_t size)
+{
+  if (size > 0 && fallocate(descriptor, 0, 0, (off_t)size) != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
+    const int cause = errno, cut = ftruncate(descriptor, target->before.st_size);
+    (void)cut;
+    return cause;
+  }
+  int cause = put(descriptor, bytes, size);
+  if (!cause && (ftruncate(descriptor, (off_t)size) != 0 || fsync(descriptor) != 0)) cause = errno;
   return cause;
 }
 
+/* NULL for \a bytes: only opens it. A pipe stays open until it is written to, because a reader
+ * that sees it closed reads no more. */
 static int write_into(const struct target *target, const char *bytes, size_t size)
 {
-  int descriptor = target->descriptor >= 0 ? fcntl(target->descriptor, F_DUPFD_CLOEXEC, 0)
-                                           : open(target->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  int descriptor = open_into(target), cause = 0;
   if (descriptor < 0) return errno;
-  int cause = put(descriptor, bytes, size);
+  if (bytes && target->plain)
+    cause = overwrite(descriptor, target, bytes, size);
+  else if (bytes)
+    cause = put(descriptor, bytes, size);
+  else if (target->exists && S_ISFIFO(target->before.st_mode) &&
+           inode_add(&held, &target->before, descriptor))
+    return 0;
   return close(descriptor) != 0 && !cause ? errno : cause;
+}
+
+/* Writes \a bytes; NULL: does everything short of it, so that what a check finds is what writing
+ * will find. Returns 0, or the cause. */
+static int write_target(const struct target *target, const char *path, const char *bytes, size_t size)
+{
+  if (!target->plain) return write_into(target, bytes, size);
+  const struct attempt made = replace(target, bytes, size);
+  if (!made.refused || !target->exists) return made.cause;
+  const int cause = write_into(target, bytes, size);
+  /* a check that found the same has warned */
+  if (!cause && (!bytes || !replace(target, NULL, 0).refused))
+    log_warn("\"%s\" is overwritten in place, because it cannot be replaced: %s", path, strerror(made.cause));
+  return cause;
 }
 
 /* What was printed before comes first. */
@@ -339,26 +454,18 @@ FILE *file_open_append(const char *path)
   struct target target;
   errno = target_init(&target, path);
   if (errno) return NULL;
-  if (target.descriptor < 0) return fopen(path, target.replace ? "a+" : "a");
-  int descriptor = fcntl(target.descriptor, F_DUPFD_CLOEXEC, 0);
+  if (target.plain) return fopen(path, "a+");
+  int descriptor = open_into(&target);
   return descriptor < 0 ? NULL : fdopen(descriptor, "w");
 }
 
 status_t file_check(const char *path)
 {
   struct target target;
-  char draft[PATH_MAX];
-  struct sigaction before[ENDINGS];
   if (strcmp(path, "-") == 0) return STATUS_OK;
   int cause = target_init(&target, path);
-  if (cause) return cannot_write(path, cause);
-  if (!target.replace) return STATUS_OK;
-  signals_hold(before);
-  int descriptor = draft_open(&target, draft);
-  cause = errno;
-  if (descriptor >= 0) draft_drop(descriptor, draft);
-  signals_release(before);
-  return descriptor < 0 ? cannot_write(path, cause) : STATUS_OK;
+  if (!cause) cause = write_target(&target, path, NULL, 0);
+  return cause ? cannot_write(path, cause) : STATUS_OK;
 }
 
 status_t file_write(const char *path, const void *bytes, size_t size)
@@ -368,10 +475,10 @@ status_t file_write(const char *path, const void *bytes, size_t size)
   if (cause) return cannot_write(path, cause);
   if (is_stdout || target.descriptor == output_descriptor())
     cause = write_stdout(bytes, size);
-  else if (was_input(&target))
+  else if (inode_find(&inputs, &target))
     return log_fail(STATUS_USAGE, "\"%s\" is not written: it was read, and is wanted as it is", path);
   else
-    cause = target.replace ? replace(&target, bytes, size) : write_into(&target, bytes, size);
+    cause = write_target(&target, path, bytes, size);
   return cause ? cannot_write(is_stdout ? "standard output" : path, cause) : STATUS_OK;
 }
 

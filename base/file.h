@@ -17,24 +17,26 @@ FILE *file_open_regular(const char *path);
  * caller frees it. NULL, with errno, where that fails: EINVAL as above, EFBIG for a larger one. */
 char *file_read(const char *path, size_t most, size_t *bytes);
 
-/** \brief Whether file_write could write \a path, without leaving anything there; logs the cause,
- * if not, and returns STATUS_ENVIRONMENT. */
+/** \brief Does all that file_write does except writing, and leaves nothing there; logs the cause if
+ * file_write would fail, and returns STATUS_ENVIRONMENT. A pipe stays open until file_write. */
 status_t file_check(const char *path);
 
 /** \brief Writes all of \a bytes to \a path, or to standard output for "-". STATUS_ENVIRONMENT,
  * with the cause, when that fails.
  *
- * A file is replaced whole or not at all, behind symbolic links too, and keeps its permissions; no
- * signal that can be caught leaves a draft. What is no file (a device, a pipe, /dev/stdout) is
- * written to. STATUS_USAGE where file_is_input told of it. */
+ * A file is replaced whole or not at all, through symbolic links too, and keeps its permissions; no
+ * signal that can be caught leaves a draft. If the system does not let the file be replaced (a bind
+ * mount, a sticky folder, a file system without chmod), it is overwritten in place, with a warning.
+ * What is no file (a device, a pipe, /dev/stdout) is written to; a pipe that nobody reads is an
+ * error. STATUS_USAGE for a file of file_is_input. */
 status_t file_write(const char *path, const void *bytes, size_t size);
 
 /** \brief Opens to append to, and a file to read from too; what is open already (/dev/stdout) is
  * written to where it stands. NULL, with errno, where that fails. */
 FILE *file_open_append(const char *path);
 
-/** \brief Whether file_write would replace \a path, and not write into what is there. */
-int file_is_replaced(const char *path);
+/** \brief Whether \a path is a plain file, or nothing yet. */
+int file_is_plain(const char *path);
 
 /** \brief Whether both are one file, or would become one: other spellings, links of both kinds.
  * Devices and pipes never are. */

@@ -47,7 +47,7 @@ static int is_torn(FILE *log)
 
 status_t soak_log_open(const char *path, FILE **log)
 {
-  int has_lines = file_is_replaced(path);
+  int has_lines = file_is_plain(path);
   FILE *file = file_open_append(path);
   if (!file) return log_failed(path);
   if (has_lines && is_torn(file) && (fseek(file, 0, SEEK_END) != 0 || fputc('\n', file) == EOF)) {

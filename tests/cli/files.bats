@@ -76,6 +76,30 @@ refused() {
   done 4< <(alone)
 }
 
+@test "a file that is mounted cannot be replaced: it is overwritten, with one warning" {
+  local command
+  unshare -m true 2>/dev/null || skip "no mount namespace is allowed here"
+  while read -r -u 4 command; do
+    printf older >under
+    : >out/file
+    unshare -m bash -c 'mount --bind under out/file && exec "$@" >/dev/null 2>said' mounted $command out/file || { echo "$command"; cat said; return 1; }
+    [ "$(grep -c 'warning: "out/file" is overwritten in place' said)" = 1 ] || { echo "$command"; cat said; return 1; }
+    ! grep -q older under && [ -s under ] && [ ! -s out/file ] && [ "$(ls -A out)" = file ]
+  done 4< <(commands)
+}
+
+@test "a pipe that nobody reads is refused at the start, and one that is read gets all" {
+  local command
+  mkfifo pipe
+  while read -r -u 4 command; do
+    refused 3 'cannot write "pipe": no process reads this pipe' timeout 60 $command pipe
+    cat pipe >read 3>&- &
+    timeout 60 $command pipe >/dev/null
+    wait $!
+    [ "$(wc -c <read)" -gt 30 ] && [ -p pipe ]
+  done 4< <(commands)
+}
+
 @test "a disk or a limit that takes no more leaves the file as it was" {
   local command
   printf older >out/file

@@ -7,7 +7,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "tests/unit/capture.h"
 
 static char folder[] = "/tmp/test_file.XXXXXX";
 
@@ -23,6 +26,8 @@ static char folder[] = "/tmp/test_file.XXXXXX";
 
 static int at_the_draft; /* a signal that comes when all is in the draft */
 static int no_nameless;  /* a system where a file needs a name from the start */
+static int no_chmod;     /* a file system without permissions */
+static int no_rename;    /* the file is a mount point, which an older kernel does not report */
 
 int fsync(int descriptor)
 {
@@ -34,6 +39,18 @@ int access(const char *path, int mode)
 {
   if (no_nameless && strcmp(path, "/proc/self/fd") == 0) return errno = ENOENT, -1;
   return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
+}
+
+int fchmod(int descriptor, mode_t mode)
+{
+  if (no_chmod) return errno = EPERM, -1;
+  return (int)syscall(SYS_fchmod, descriptor, mode);
+}
+
+int rename(const char *from, const char *to)
+{
+  if (no_rename) return errno = EBUSY, -1;
+  return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
 /* ---- the folder ---- */
@@ -51,7 +68,7 @@ static int leave(void **state)
   char command[256];
   (void)state;
   log_drop();
-  at_the_draft = no_nameless = 0;
+  at_the_draft = no_nameless = no_chmod = no_rename = 0;
   snprintf(command, sizeof command, "rm -rf '%s'", folder);
   return chdir("/") == 0 ? system(command) : -1;
 }
@@ -141,7 +158,7 @@ static void an_open_descriptor_is_written_to(void **state)
   for (int way = 0; way < 3; way++) {
     snprintf(name, sizeof name, way ? "/proc/self/fd/%d" : "/dev/fd/%d", file);
     if (way == 2) assert_int_equal(symlink(name, "link"), 0);
-    assert_false(file_is_replaced(way == 2 ? "link" : name));
+    assert_false(file_is_plain(way == 2 ? "link" : name));
     assert_int_equal(write_new(way == 2 ? "link" : name), STATUS_OK);
   }
   assert_int_equal(write(file, " after", 6), 6);
@@ -158,11 +175,170 @@ static void a_pipe_is_written_to_and_stays(void **state)
   (void)state;
   assert_int_equal(mkfifo("pipe", 0666), 0);
   int reader = open("pipe", O_RDONLY | O_NONBLOCK);
-  assert_false(file_is_replaced("pipe"));
+  assert_false(file_is_plain("pipe"));
   assert_int_equal(write_new("pipe"), STATUS_OK);
   assert_true(read(reader, text, 3) == 3 && strcmp(text, "new") == 0);
   close(reader);
   assert_true(lstat("pipe", &info) == 0 && S_ISFIFO(info.st_mode));
+}
+
+static void a_pipe_that_nobody_reads_is_an_error_and_is_not_waited_for(void **state)
+{
+  (void)state;
+  assert_int_equal(mkfifo("pipe", 0666), 0);
+  assert_int_equal(file_check("pipe"), STATUS_ENVIRONMENT);
+  assert_string_equal(log_held(), "cannot write \"pipe\": no process reads this pipe");
+  assert_int_equal(write_new("pipe"), STATUS_ENVIRONMENT);
+  assert_null(file_open_append("pipe"));
+}
+
+/* A reader that sees the end of its pipe reads no more: checking must not end it. */
+static void a_pipe_stays_open_from_the_check_to_the_document(void **state)
+{
+  char text[4] = "";
+  (void)state;
+  assert_int_equal(mkfifo("pipe", 0666), 0);
+  int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+  assert_int_equal(file_check("pipe"), STATUS_OK);
+  assert_int_equal(read(reader, text, 3), -1);
+  assert_int_equal(errno, EAGAIN);
+  assert_int_equal(write_new("pipe"), STATUS_OK);
+  assert_true(read(reader, text, 3) == 3 && strcmp(text, "new") == 0);
+  assert_int_equal(read(reader, text, 3), 0);
+  close(reader);
+}
+
+/* ---- files that cannot be replaced ---- */
+
+/* A check and two documents: what is printed. */
+static char *written_in_place(void)
+{
+  struct capture capture = capture_begin(stderr);
+  struct stat before, after;
+  stat("a", &before);
+  assert_int_equal(file_check("a"), STATUS_OK);
+  assert_contents("a", "older and longer");
+  assert_int_equal(write_new("a"), STATUS_OK);
+  assert_int_equal(write_new("a"), STATUS_OK);
+  stat("a", &after);
+  assert_true(before.st_dev == after.st_dev && before.st_ino == after.st_ino);
+  assert_contents("a", "new");
+  return capture_end(&capture);
+}
+
+/* One warning, of the check. */
+static void assert_in_place(const char *cause)
+{
+  char warning[256], *said = written_in_place();
+  snprintf(warning, sizeof warning,
+           "warning: \"a\" is overwritten in place, because it cannot be replaced: %s\n", cause);
+  assert_string_equal(said, warning);
+  free(said);
+}
+
+static void without_chmod_a_file_is_overwritten_and_a_new_one_is_made(void **state)
+{
+  (void)state;
+  no_chmod = 1;
+  assert_int_equal(file_check("new"), STATUS_OK);
+  assert_int_equal(write_new("new"), STATUS_OK);
+  put("a", "older and longer");
+  assert_in_place("Operation not permitted");
+  assert_files(2);
+}
+
+/* What only renaming itself finds, the check cannot. */
+static void a_file_whose_renaming_fails_is_overwritten(void **state)
+{
+  (void)state;
+  put("a", "older and longer");
+  no_rename = 1;
+  assert_int_equal(file_check("a"), STATUS_OK);
+  struct capture capture = capture_begin(stderr);
+  assert_int_equal(write_new("a"), STATUS_OK);
+  char *said = capture_end(&capture);
+  assert_non_null(strstr(said, "cannot be replaced: Device or resource busy"));
+  assert_contents("a", "new");
+  assert_files(1);
+  free(said);
+}
+
+static void what_cannot_be_overwritten_whole_stays(void **state)
+{
+  struct rlimit whole, tiny;
+  (void)state;
+  put("a", "o");
+  no_chmod = 1;
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &whole);
+  tiny = (struct rlimit){.rlim_cur = 2, .rlim_max = whole.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &tiny);
+  status_t status = write_new("a");
+  setrlimit(RLIMIT_FSIZE, &whole);
+  assert_int_equal(status, STATUS_ENVIRONMENT);
+  assert_contents("a", "o");
+}
+
+/* In a process of its own, as a user who owns nothing here. */
+static void as_nobody(void (*test)(void))
+{
+  int how;
+  if (geteuid() != 0) skip();
+  pid_t child = fork();
+  if (child == 0) {
+    assert_int_equal(setegid(65534) + seteuid(65534), 0);
+    test();
+    _exit(42);
+  }
+  waitpid(child, &how, 0);
+  assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 42);
+}
+
+static void is_refused_a_replacement(void)
+{
+  assert_in_place("Operation not permitted");
+}
+
+static void is_refused_a_draft(void)
+{
+  assert_in_place("Permission denied");
+}
+
+static void another_users_file_is_overwritten_in_a_sticky_folder(void **state)
+{
+  (void)state;
+  put("a", "older and longer");
+  assert_int_equal(chmod("a", 0666) + chmod(".", 01777), 0);
+  as_nobody(is_refused_a_replacement);
+  assert_files(1);
+}
+
+static void a_file_is_overwritten_in_a_folder_that_takes_no_draft(void **state)
+{
+  (void)state;
+  put("a", "older and longer");
+  assert_int_equal(chmod("a", 0666) + chmod(".", 0755), 0);
+  as_nobody(is_refused_a_draft);
+}
+
+static void a_file_that_is_mounted_is_overwritten(void **state)
+{
+  int how;
+  (void)state;
+  put("a", "");
+  put("under", "older and longer");
+  pid_t child = fork();
+  if (child == 0) {
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("under", "a", NULL, MS_BIND, NULL) != 0)
+      _exit(77);
+    assert_in_place("Device or resource busy");
+    assert_contents("under", "new");
+    _exit(42);
+  }
+  waitpid(child, &how, 0);
+  if (WIFEXITED(how) && WEXITSTATUS(how) == 77) skip();
+  assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 42);
 }
 
 /* ---- one file by two names ---- */
@@ -288,6 +464,14 @@ int main(void)
       SPECIFY(a_name_as_long_as_any_can_be_written),
       SPECIFY(an_open_descriptor_is_written_to),
       SPECIFY(a_pipe_is_written_to_and_stays),
+      SPECIFY(a_pipe_that_nobody_reads_is_an_error_and_is_not_waited_for),
+      SPECIFY(a_pipe_stays_open_from_the_check_to_the_document),
+      SPECIFY(without_chmod_a_file_is_overwritten_and_a_new_one_is_made),
+      SPECIFY(a_file_whose_renaming_fails_is_overwritten),
+      SPECIFY(what_cannot_be_overwritten_whole_stays),
+      SPECIFY(another_users_file_is_overwritten_in_a_sticky_folder),
+      SPECIFY(a_file_is_overwritten_in_a_folder_that_takes_no_draft),
+      SPECIFY(a_file_that_is_mounted_is_overwritten),
       SPECIFY(one_file_has_many_names),
       SPECIFY(a_signal_leaves_the_file_whole_and_no_draft),
       SPECIFY(a_signal_that_none_can_catch_leaves_the_older_file_and_no_draft),

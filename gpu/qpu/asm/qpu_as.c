@@ -90,15 +90,17 @@ static status_t assemble(const struct config *config, FILE *out)
 /* The result appears whole or not at all: a build must not go on with half a program. */
 static status_t write_result(const struct config *config)
 {
+  const char *path = config->output ? config->output : "-";
   char *text = NULL;
   size_t size = 0;
+  RETURN_IF_FAILED(file_check(path));
   FILE *out = open_memstream(&text, &size);
   if (!out) return log_fail(STATUS_ENVIRONMENT, "out of memory for the result");
   status_t status = assemble(config, out);
   int broken = ferror(out);
   if ((fclose(out) != 0 || broken) && status == STATUS_OK)
     status = log_fail(STATUS_ENVIRONMENT, "out of memory for the result");
-  if (status == STATUS_OK) status = file_write(config->output ? config->output : "-", text, size);
+  if (status == STATUS_OK) status = file_write(path, text, size);
   free(text);
   return status;
 }
