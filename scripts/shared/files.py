@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Files of which a reader sees the old or the new, and never a part: the rules of base/file.c."""
 import contextlib
+import errno
 import json
 import math
 import os
 import re
 import stat
 import sys
+import time
 
 from endings import BadInput, Trouble
+
+READER_TENTHS = 20  # of a second
+NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO
 
 
 def no_number(name):
@@ -66,11 +71,28 @@ def descriptor_of(path):
     return None
 
 
+def open_into(path):
+    """A descriptor of what is not replaced. The reader of a pipe may start at the same time, but is not waited for without end."""
+    for last in [False] * (READER_TENTHS - 1) + [True]:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+            os.set_blocking(descriptor, True)
+            return descriptor
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            if last:
+                raise OSError(errno.ENXIO, "no process reads this pipe") from error
+        time.sleep(0.1)
+
+
 def write_into(path, descriptor, data):
-    """What is no file, or is open already."""
+    """What is no file, is open already or cannot be replaced."""
     sys.stdout.flush()
-    with os.fdopen(os.dup(descriptor), "wb") if descriptor is not None else open(path, "r+b", buffering=0) as file:
+    with os.fdopen(open_into(path) if descriptor is None else os.dup(descriptor), "wb") as file:
         file.write(data)
+        if descriptor is None and stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file.truncate(len(data))
 
 
 def replace(path, before, data):
@@ -98,7 +120,8 @@ def replace(path, before, data):
 
 
 def write_whole(path, data):
-    """Text or bytes. A file is replaced whole or not at all, where links lead, and keeps its permissions; what is no file is written to."""
+    """Text or bytes. A file is replaced whole or not at all, where links lead, and keeps its permissions; one that the system does not let be
+    replaced is overwritten, with a warning. What is no file is written to."""
     data = data.encode() if isinstance(data, str) else data
     try:
         descriptor = descriptor_of(path)
@@ -111,6 +134,13 @@ def write_whole(path, data):
         else:
             if before and not os.access(path, os.W_OK):
                 raise PermissionError(0, "Permission denied")
-            replace(os.path.realpath(path), before, data)
+            try:
+                replace(os.path.realpath(path), before, data)
+            except OSError as error:
+                if not before or error.errno in NO_ROOM:
+                    raise
+                write_into(path, None, data)
+                print(f"{os.path.basename(sys.argv[0])}: warning: {path}: overwritten in place, because it cannot be replaced: {error.strerror}",
+                      file=sys.stderr)
     except OSError as error:
         raise Trouble(f"{path}: {error.strerror}") from error

@@ -142,6 +142,33 @@ $1"
   [ "$(cat there)" = two ] && [ "$(ls -A | tr '\n' ' ')" = 'link printed round there ' ]
 }
 
+@test "a script's file that cannot be replaced is overwritten, with a warning; a pipe is not waited for" {
+  cd "$BATS_TEST_TMPDIR"
+  local broken
+  for broken in 'os.fchmod = refuse' 'os.replace = refuse' 'os.open, real = (lambda path, flags, *mode: refuse() if len(mode) else real(path, flags)), os.open'; do
+    echo older and longer >file
+    python "def refuse(*_): raise PermissionError(1, 'no')
+$broken
+files.write_whole('file', 'new')" 2>said
+    [ "$(cat file)" = new ] && [ "$(cat said)" = '-c: warning: file: overwritten in place, because it cannot be replaced: no' ]
+  done
+  if unshare -m true 2>/dev/null; then
+    PYTHON=$PYTHON top_srcdir=$top_srcdir unshare -m bash -c 'mount --bind said file && "$PYTHON" -c "import sys
+sys.path.insert(0, sys.argv[1])
+import files
+files.write_whole(\"file\", \"mounted\")" "$top_srcdir/scripts/shared"' 2>warned
+    [ "$(cat said)" = mounted ] && grep -q 'in place, .*busy' warned
+  fi
+  mkfifo pipe
+  run timeout 60 "$PYTHON" -c "import sys; sys.path.insert(0, '$top_srcdir/scripts/shared'); import files; files.write_whole('pipe', 'x')"
+  expect_status 1
+  [[ ${lines[-1]} == "endings.Trouble: pipe: no process reads this pipe" ]]
+  cat pipe >read 3>&- &
+  python 'files.write_whole("pipe", "y" * 200000)'
+  wait $!
+  [ "$(wc -c <read)" = 200000 ]
+}
+
 @test "a signal that meets a script at its draft leaves the older file, and no draft" {
   cd "$BATS_TEST_TMPDIR"
   for nameless in 1 0; do
