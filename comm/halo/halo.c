@@ -3,6 +3,11 @@
 
 #include "comm/halo/halo.h"
 
+#include <inttypes.h>
+#include <limits.h>
+
+#include "base/log.h"
+
 static int dir_number(const int dir[3], int sign)
 {
   return (sign * dir[0] + 1) * 9 + (sign * dir[1] + 1) * 3 + (sign * dir[2] + 1);
@@ -55,6 +60,20 @@ void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const s
   for (int i = -1; i <= 1; i++)
     for (int j = -1; j <= 1; j++)
       for (int k = -1; k <= 1; k++) plan_add(plan, decomp, layout, (const int[3]){i, j, k});
+}
+
+status_t halo_plan_check(const struct halo_plan *plan)
+{
+  for (int m = 0; m < plan->n; m++) {
+    const struct halo_message *message = &plan->messages[m];
+    int64_t count = message->count > message->recv_count ? message->count : message->recv_count;
+    if (count > INT_MAX)
+      return log_fail(STATUS_USAGE,
+                      "a halo of %" PRId64 " floats: one MPI message takes at most %d; use a smaller --size, "
+                      "or more ranks without --weak",
+                      count, INT_MAX);
+  }
+  return STATUS_OK;
 }
 
 static int has_neighbour(const struct halo_plan *plan, int d, int side)

@@ -35,6 +35,9 @@ struct halo_plan {
 void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout,
                     int depth);
 
+/** \brief STATUS_USAGE if a message has more floats than MPI can count. */
+status_t halo_plan_check(const struct halo_plan *plan);
+
 #define HALO_BOUNDARIES_MAX 6
 
 /** The owned points in pieces: slabs that a neighbour needs, and the rest, which can be computed

@@ -153,16 +153,6 @@ static status_t recv_create(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t messages_check(const struct halo_plan *plan)
-{
-  for (int m = 0; m < plan->n; m++)
-    if (plan->messages[m].count > INT_MAX || plan->messages[m].recv_count > INT_MAX)
-      return log_fail(STATUS_USAGE,
-                      "a halo of %lld floats is more than one MPI message takes; use more ranks",
-                      (long long)plan->messages[m].count);
-  return STATUS_OK;
-}
-
 static int64_t row_bytes(const struct halo_message *message)
 {
   int64_t sent = box_extent(&message->send, 2), received = box_extent(&message->recv, 2);
@@ -222,7 +212,7 @@ static status_t exchange_fill(struct halo_exchange *x)
   struct gpu_device *device = x->context.device;
   x->packer = halo_packer_find(device->backend->name);
   if (!x->packer) return log_fail(STATUS_ENVIRONMENT, "backend %s has no halo packer", device->backend->name);
-  RETURN_IF_FAILED(messages_check(&x->plan));
+  RETURN_IF_FAILED(halo_plan_check(&x->plan));
   x->packs_there = x->way == WAY_DEVICE || (x->handover.block && device->backend->memory == GPU_MEMORY_HOST);
   rows_choose(x);
   RETURN_IF_FAILED(x->packer->open(device, x->context.layout, &x->packed, &x->packer_state));

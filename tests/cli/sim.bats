@@ -35,6 +35,25 @@ exchanged() { json s.json '[int(d["runs"][0]["exchange"][key]) for key in ("mess
   [ "$(exchanged)" = "[56, 56, $((8 * 4 * (2*(16*8 + 16*32 + 8*32) + 4*(16 + 8 + 32) + 8)))]" ]
 }
 
+@test "a grid whose halos MPI cannot count is refused before it is simulated, with advice that helps" {
+  for weak in -w ''; do
+    run --separate-stderr "$sim" --model "$model" $weak -s 65536x65536x65536 -n 8 -p 8x1x1
+    expect_status 2
+    [[ $stderr == "himeno-sim: a halo of "*" floats: one MPI message takes at most 2147483647; use a smaller --size, or more ranks without --weak" ]]
+  done
+}
+
+@test "a folder for files may have spaces and a long name, and a relative one" {
+  local long="a folder with \$signs 'and quotes'" part
+  for part in {1..8}; do long+=/$(printf 'x%.0s' {1..100}); done
+  mkdir -p "$long" "near by"
+  for folder in "$PWD/$long" "near by"; do
+    TMPDIR=$folder run --separate-stderr "$sim" --model "$model" -s S -n 2
+    expect_status 0
+    [ -z "$(ls -A "$folder")" ]
+  done
+}
+
 @test "the document follows its schema, and himeno-predict agrees with it within 10%" {
   run --separate-stderr "$sim" --model "$model" -s S,L,XL -n 1,2,8,24,64 --json s.json
   expect_status 0

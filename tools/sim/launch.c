@@ -32,6 +32,7 @@ static const char *const file_names[FILES] = {"platform.xml", "plan.json", "log"
 /** Files of a point, in a folder of its own. */
 struct files {
   char folder[PATH_MAX / 2], at[FILES][PATH_MAX];
+  int open;      /**< the folder, which smpirun inherits */
   int keeper[2]; /**< a pipe: its end tells the keeper that this program has ended */
   pid_t group;   /**< the keeper's, and the simulation's */
 };
@@ -96,6 +97,24 @@ static status_t keeper_start(struct files *f)
 
 /* ---- files ---- */
 
+/* The number lies beyond those that smpirun uses itself. */
+static int folder_open(const char *folder)
+{
+  int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), high = -1;
+  if (file < 0) return -1;
+  high = fcntl(file, F_DUPFD_CLOEXEC, 10);
+  close(file);
+  return high;
+}
+
+/* A file as smpirun and its children find it: smpirun, a shell script, splits paths at spaces, and
+ * SimGrid cuts long ones. */
+static const char *inherited(const struct files *f, const char *name, char path[64])
+{
+  snprintf(path, 64, "/proc/self/fd/%d%s%s", f->open, *name ? "/" : "", name);
+  return path;
+}
+
 static status_t files_make(struct files *f)
 {
   const char *temporary = getenv("TMPDIR");
@@ -103,8 +122,11 @@ static status_t files_make(struct files *f)
   snprintf(f->folder, sizeof f->folder, "%s/himeno-sim.XXXXXX", temporary && *temporary ? temporary : "/tmp");
   if (!mkdtemp(f->folder)) return log_fail(STATUS_ENVIRONMENT, "%s: %m", f->folder);
   for (int n = 0; n < FILES; n++) snprintf(f->at[n], PATH_MAX, "%s/%s", f->folder, file_names[n]);
-  status_t status = keeper_start(f);
-  if (status != STATUS_OK) rmdir(f->folder);
+  f->open = folder_open(f->folder);
+  status_t status = f->open < 0 ? log_fail(STATUS_ENVIRONMENT, "%s: %m", f->folder) : keeper_start(f);
+  if (status == STATUS_OK) return STATUS_OK;
+  if (f->open >= 0) close(f->open);
+  rmdir(f->folder);
   return status;
 }
 
@@ -115,6 +137,7 @@ static void files_close(struct files *f)
   kill(-f->group, SIGKILL);
   while (waitpid(f->group, NULL, 0) < 0 && errno == EINTR) continue;
   files_remove(f);
+  close(f->open);
   close(f->keeper[0]);
   close(f->keeper[1]);
 }
@@ -141,12 +164,12 @@ static status_t files_keep(const struct files *f, const char *folder)
 static status_t plan_write(const struct sim_config *c, const struct model *model, int way,
                            const struct sim_point *p, const struct files *f)
 {
-  char path[PATH_MAX];
+  char path[PATH_MAX], result[64];
   if (!realpath(c->model, path)) return log_fail(STATUS_ENVIRONMENT, "%s: %m", c->model);
   json_t *plan = json_object();
   object_text(plan, "model", path);
   object_text(plan, "transport", model->paths.ways[way].name);
-  object_text(plan, "result", f->at[RESULT]);
+  object_text(plan, "result", inherited(f, file_names[RESULT], result));
   object_set(
       plan, "global",
       json_pack("[I,I,I]", (json_int_t)p->global[0], (json_int_t)p->global[1], (json_int_t)p->global[2]));
@@ -181,12 +204,13 @@ static status_t ranks_program(char path[PATH_MAX])
 /* Plain bandwidth and latency: no factors fitted to some other network, no TCP windows. */
 static void smpirun_exec(const struct files *f, const char *platform, const char *ranks, const char *program)
 {
+  char made[64], plan[64], folder[64];
   const char *const words[] = {SMPIRUN,
                                "-no-privatize",
                                "-np",
                                ranks,
                                "-platform",
-                               platform,
+                               platform ? platform : inherited(f, file_names[PLATFORM], made),
                                "--cfg=smpi/simulate-computation:no",
                                "--cfg=network/model:CM02",
                                "--cfg=network/TCP-gamma:0",
@@ -197,13 +221,15 @@ static void smpirun_exec(const struct files *f, const char *platform, const char
                                "--cfg=contexts/stack-size:256",
                                "--log=root.thres:warning",
                                program,
-                               f->at[PLAN],
+                               inherited(f, file_names[PLAN], plan),
                                NULL};
   int log = open(f->at[LOG], O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (log >= 0) {
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
   }
+  fcntl(f->open, F_SETFD, 0);
+  setenv("TMPDIR", inherited(f, "", folder), 1);
   execv(SMPIRUN, (char *const *)words);
   _exit(127);
 }
@@ -323,12 +349,11 @@ static status_t failure(const struct files *f, const struct sim_config *c, int n
 
 static status_t smpirun(const struct files *f, const struct sim_config *c, int n_ranks)
 {
-  const char *platform = c->platform ? c->platform : f->at[PLATFORM];
   char program[PATH_MAX], ranks[16];
   int how = 0;
   RETURN_IF_FAILED(ranks_program(program));
   snprintf(ranks, sizeof ranks, "%d", n_ranks);
-  pid_t child = smpirun_start(f, platform, ranks, program);
+  pid_t child = smpirun_start(f, c->platform, ranks, program);
   if (child < 0) return log_fail(STATUS_ENVIRONMENT, "smpirun cannot be started: %m");
   if (child > 0) RETURN_IF_FAILED(child_wait(child, f, n_ranks, c->timeout, &how));
   if (stopped) return log_fail(STATUS_INCOMPLETE, "stopped by signal %d", (int)stopped);

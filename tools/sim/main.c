@@ -12,7 +12,7 @@
 #include "base/meta.h"
 #include "base/output.h"
 #include "base/report.h"
-#include "comm/halo/decomp.h"
+#include "comm/halo/halo.h"
 #include "himeno/problem.h"
 #include "suite/program.h"
 #include "tools/predict/model.h"
@@ -47,14 +47,30 @@ static status_t way_choose(struct sim *s)
                   s->config.transport ? s->config.transport : "at all");
 }
 
+/* Whether MPI takes the messages of all ranks, before any is simulated. */
+static status_t messages_check(const struct sim_point *point, int depth)
+{
+  for (int r = 0; r < point->ranks; r++) {
+    struct decomp decomp;
+    struct layout layout;
+    struct halo_plan plan;
+    decomp_init(&decomp, point->global, point->procs, r);
+    RETURN_IF_FAILED(layout_init(&layout, &decomp, depth, 0));
+    halo_plan_init(&plan, &decomp, &layout, depth);
+    RETURN_IF_FAILED(halo_plan_check(&plan));
+  }
+  return STATUS_OK;
+}
+
 static status_t point_make(const struct sim *s, const struct grid_size *size, int ranks,
                            struct sim_point *point)
 {
   static const int alone[3] = {1, 1, 1};
   const struct decomp_rules rules = {.depth = s->model.depth};
   *point = (struct sim_point){.size = *size, .ranks = ranks, .weak = s->config.weak};
-  return decomp_cut(ranks, size->extent, point->weak, &rules, ranks == 1 ? alone : s->config.procs,
-                    point->procs, point->global);
+  RETURN_IF_FAILED(decomp_cut(ranks, size->extent, point->weak, &rules, ranks == 1 ? alone : s->config.procs,
+                              point->procs, point->global));
+  return messages_check(point, rules.depth);
 }
 
 static int hosts_of(const struct sim *s, int ranks)
