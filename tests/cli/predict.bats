@@ -697,6 +697,9 @@ m["paths"].append(m["paths"][0])|paths\[1\]\.transport stands there twice
 m["paths"][0]["transport"] = 5|paths\[0\]\.transport is no name
 del m["paths"]|paths is missing
 m["T"] = 0|T is 0
+m["T"] = 1.5|T is 1\.5: allowed are whole numbers from 1 to 1024
+m["tile_points"] = 0.5|tile_points is 0\.5: allowed are 0 and whole numbers from 1 to 1e\+18
+m["ranks_most"] = 2.5|ranks_most is 2\.5: allowed are whole numbers from 1
 m["overlap"] = "yes"|overlap is neither
 m["ranks_most"] = -3|ranks_most is -3
 m["points"] = [10, 5]|points\[1\] is 5: allowed are 10
@@ -707,7 +710,7 @@ m["replicates"] = "24"|replicates is no list
 m["sizes"] = "L"|sizes is no list
 m["paths"][0]["staging"] = "by pigeons"|paths\[0\]\.staging is none that is known
 m["slabs_hidden"] = 1|slabs_hidden is neither
-m["covered"] = [{"of": "all", "runs": 5, "inside": 6}]|covered\[0\]\.inside is 6: allowed are 0 to 5
+m["covered"] = [{"of": "all", "runs": 5, "inside": 6}]|covered\[0\]\.inside is 6: allowed are whole numbers from 0 to 5
 m["covered"] = [{"runs": 5, "inside": 5}]|covered\[0\]\.of is no text
 END
 }

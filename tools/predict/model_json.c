@@ -3,6 +3,7 @@
 
 #include "tools/predict/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -133,15 +134,47 @@ json_t *model_json(const struct model *model)
 
 /* ---- reading ---- */
 
-/* What a model may say: no machine has a sweep, a message or a point that takes an hour, nor a path
- * of an exabyte a second. */
-#define SECONDS_MOST   3600.0
-#define FACTOR_MOST    1e4
-#define BANDWIDTH_MOST 1e18
-#define COUNT_MOST     1e9
-#define POINTS_MOST    1e18
-#define SPREAD_MOST    10.0
-#define DEPTH_MOST     1024.0
+enum number_kind {
+  TERM_IN_SECONDS,
+  TERM_FACTOR,
+  SPREAD,
+  LATENCY,
+  BANDWIDTH,
+  RESIDUAL,
+  FREEDOM,
+  GRID_POINTS,
+  CACHED_POINTS,
+  TILE_POINTS,
+  MESSAGE_BYTES,
+  RUN_COUNT,
+  RANK_COUNT,
+  HOST_RANKS,
+  SWEEPS_PER_PASS,
+  PANEL_ROWS
+};
+
+/* What a model's numbers may be: no machine has a sweep, a message or a point that takes an hour,
+ * nor a path of an exabyte per second. */
+static const struct number_range {
+  double least, most;
+  int or_zero; /**< 0 too, for none */
+  int whole;
+} ranges[] = {[TERM_IN_SECONDS] = {0, 3600, 0, 0},
+              [TERM_FACTOR] = {0, 1e4, 0, 0},
+              [SPREAD] = {0, 10, 0, 0},
+              [LATENCY] = {0, 3600, 0, 0},
+              [BANDWIDTH] = {1, 1e18, 0, 0},
+              [RESIDUAL] = {0, 1e9, 0, 0},
+              [FREEDOM] = {0, 1e9, 0, 0},
+              [GRID_POINTS] = {1, 1e18, 0, 0},
+              [CACHED_POINTS] = {0, 1e18, 0, 0},
+              [TILE_POINTS] = {1, 1e18, 1, 1},
+              [MESSAGE_BYTES] = {0, 1e18, 0, 0},
+              [RUN_COUNT] = {0, 1e9, 0, 1},
+              [RANK_COUNT] = {1, 1e9, 0, 1},
+              [HOST_RANKS] = {0, 1e9, 0, 1},
+              [SWEEPS_PER_PASS] = {1, 1024, 0, 1},
+              [PANEL_ROWS] = {0, 1e9, 0, 1}};
 
 /** A document being read: the first thing that is wrong with it is told, once. */
 struct reader {
@@ -156,20 +189,33 @@ static void wrong(struct reader *reader, const char *where, const char *key, con
                               where, *where && *key ? "." : "", key, what);
 }
 
-/* A number of \a object within its bounds. */
-static double number(struct reader *reader, const char *where, const json_t *object, const char *key,
-                     double least, double most)
+static int is_allowed(const struct number_range *range, double value)
+{
+  return (range->or_zero && value == 0) ||
+         (value >= range->least && value <= range->most && (!range->whole || value == floor(value)));
+}
+
+/* A number of \a object within a range. */
+static double number_within(struct reader *reader, const char *where, const json_t *object, const char *key,
+                            const struct number_range *range)
 {
   const json_t *found = *key ? json_object_get(object, key) : object;
   const double value = json_number_value(found);
-  char what[96];
-  if (json_is_number(found) && value >= least && value <= most) return value;
+  char what[128];
+  if (json_is_number(found) && is_allowed(range, value)) return value;
   if (json_is_number(found))
-    snprintf(what, sizeof what, "is %g: allowed are %g to %g", value, least, most);
+    snprintf(what, sizeof what, "is %g: allowed are %s%s%g to %g", value, range->or_zero ? "0 and " : "",
+             range->whole ? "whole numbers from " : "", range->least, range->most);
   else
     snprintf(what, sizeof what, "%s", found ? "is no number" : "is missing");
   wrong(reader, where, key, what);
-  return least;
+  return range->least;
+}
+
+static double number(struct reader *reader, const char *where, const json_t *object, const char *key,
+                     enum number_kind kind)
+{
+  return number_within(reader, where, object, key, &ranges[kind]);
 }
 
 static int flag(struct reader *reader, const char *where, const json_t *object, const char *key)
@@ -200,7 +246,7 @@ static void off_read(struct reader *reader, const json_t *object, double off[KIN
 {
   const json_t *told = json_object_get(object, "off");
   for (int kind = 0; kind < KINDS && told; kind++)
-    off[kind] = number(reader, "off", told, model_kind_names[kind], 0, SPREAD_MOST);
+    off[kind] = number(reader, "off", told, model_kind_names[kind], SPREAD);
 }
 
 static void path_read(struct reader *reader, const json_t *path, size_t p, struct model *model)
@@ -220,16 +266,16 @@ static void path_read(struct reader *reader, const json_t *path, size_t p, struc
   if (way->handover < 0 && json_object_get(path, "staging") &&
       !json_is_null(json_object_get(path, "staging")))
     wrong(reader, where, "staging", "is none that is known");
-  model->way_spread[p] = number(reader, where, path, "spread", 0, SPREAD_MOST);
+  model->way_spread[p] = number(reader, where, path, "spread", SPREAD);
   off_read(reader, path, model->way_off[p]);
   for (int w = 0; w < STUDY_WHERES; w++) {
     const json_t *fit = json_object_get(path, where_names[w]);
     if (!fit || json_is_null(fit)) continue;
     snprintf(where, sizeof where, "paths[%zu].%s", p, where_names[w]);
     way->known[w] = 1;
-    way->latency[w] = number(reader, where, fit, "latency_seconds", 0, SECONDS_MOST);
-    way->bandwidth[w] = number(reader, where, fit, "bytes_per_second", 1, BANDWIDTH_MOST);
-    way->residual[w] = number(reader, where, fit, "residual", 0, COUNT_MOST);
+    way->latency[w] = number(reader, where, fit, "latency_seconds", LATENCY);
+    way->bandwidth[w] = number(reader, where, fit, "bytes_per_second", BANDWIDTH);
+    way->residual[w] = number(reader, where, fit, "residual", RESIDUAL);
   }
   if (!way->known[0] && !way->known[1]) wrong(reader, where, "", "has neither path");
 }
@@ -244,10 +290,9 @@ static void paths_read(struct reader *reader, const json_t *paths, struct model 
   for (size_t p = 0; p < n; p++) path_read(reader, json_array_get(paths, p), p, model);
 }
 
-static double term_most(int column)
+static enum number_kind term_kind(int column)
 {
-  const char *unit = term_unit(column);
-  return unit[0] == 's' ? SECONDS_MOST : FACTOR_MOST;
+  return term_unit(column)[0] == 's' ? TERM_IN_SECONDS : TERM_FACTOR;
 }
 
 static void terms_read(struct reader *reader, const json_t *terms, struct model *model)
@@ -268,8 +313,8 @@ static void terms_read(struct reader *reader, const json_t *terms, struct model 
       return;
     }
     snprintf(where, sizeof where, "terms[%zu] (%.40s)", next - 1, name);
-    model->value[c] = number(reader, where, term, "value", 0, term_most(c));
-    model->error[c] = number(reader, where, term, "error", 0, term_most(c));
+    model->value[c] = number(reader, where, term, "value", term_kind(c));
+    model->error[c] = number(reader, where, term, "error", term_kind(c));
     model->seen[c] = flag(reader, where, term, "seen");
   }
   if (json_array_size(terms) != next) wrong(reader, "terms", "", "are more than the paths have");
@@ -287,8 +332,8 @@ static void replicates_read(struct reader *reader, const json_t *rows, struct mo
     for (int c = 0; c <= model->columns; c++) {
       const int last = c == model->columns;
       snprintf(where, sizeof where, "replicates[%zu][%d]", r, c);
-      double value = number(reader, where, json_array_get(json_array_get(rows, r), (size_t)c), "", 0,
-                            last ? POINTS_MOST : term_most(c));
+      double value = number(reader, where, json_array_get(json_array_get(rows, r), (size_t)c), "",
+                            last ? CACHED_POINTS : term_kind(c));
       *(last ? &model->replicate[r].cache_points : &model->replicate[r].value[c]) = value;
     }
   model->n_replicates = (int)n;
@@ -299,7 +344,7 @@ static void interval_read(struct reader *reader, const json_t *json, struct mode
 {
   const json_t *replicates = list(reader, json, "replicates");
   if (json_array_size(replicates) == 0) return;
-  model->freedom = number(reader, "", json, "freedom", 0, COUNT_MOST);
+  model->freedom = number(reader, "", json, "freedom", FREEDOM);
   replicates_read(reader, replicates, model);
 }
 
@@ -318,8 +363,9 @@ static void covered_read(struct reader *reader, const json_t *json, struct model
     snprintf(where, sizeof where, "covered[%zu]", c);
     if (!of) wrong(reader, where, "of", "is no text");
     snprintf(covered->of, sizeof covered->of, "%s", of ? of : "");
-    covered->n = (int)number(reader, where, one, "runs", 0, COUNT_MOST);
-    covered->inside = (int)number(reader, where, one, "inside", 0, covered->n);
+    covered->n = (int)number(reader, where, one, "runs", RUN_COUNT);
+    covered->inside = (int)number_within(reader, where, one, "inside",
+                                         &(struct number_range){.most = covered->n, .whole = 1});
   }
 }
 
@@ -353,29 +399,30 @@ static void program_read(struct reader *reader, const json_t *json, struct model
   while (model->product.type < GEMM_TYPES && (!type || strcmp(type, gemm_types[model->product.type].name)))
     model->product.type++;
   if (model->product.type == GEMM_TYPES) wrong(reader, "product", "type", "is none that is known");
-  model->product.panel = (int64_t)number(reader, "product", product, "panel", 0, COUNT_MOST);
+  model->product.panel = (int64_t)number(reader, "product", product, "panel", PANEL_ROWS);
   model->product.on_cpu = flag(reader, "product", product, "on_cpu");
 }
 
 static void range_read(struct reader *reader, const json_t *json, struct model *model)
 {
   const json_t *points = json_object_get(json, "points");
-  model->cache_points = number(reader, "", json, "cache_points", 0, POINTS_MOST);
-  model->tile_points = number(reader, "", json, "tile_points", 0, POINTS_MOST);
-  model->spread = number(reader, "", json, "spread", 0, SPREAD_MOST);
+  model->cache_points = number(reader, "", json, "cache_points", CACHED_POINTS);
+  model->tile_points = number(reader, "", json, "tile_points", TILE_POINTS);
+  model->spread = number(reader, "", json, "spread", SPREAD);
   off_read(reader, json, model->off);
-  model->runs = (int)number(reader, "", json, "runs", 0, COUNT_MOST);
-  model->ranks_most = (int)number(reader, "", json, "ranks_most", 1, COUNT_MOST);
-  model->hosts_most = (int)number(reader, "", json, "hosts_most", 1, COUNT_MOST);
-  model->per_host = (int)number(reader, "", json, "per_host", 0, COUNT_MOST);
-  model->depth = (int)number(reader, "", json, "T", 1, DEPTH_MOST);
+  model->runs = (int)number(reader, "", json, "runs", RUN_COUNT);
+  model->ranks_most = (int)number(reader, "", json, "ranks_most", RANK_COUNT);
+  model->hosts_most = (int)number(reader, "", json, "hosts_most", RANK_COUNT);
+  model->per_host = (int)number(reader, "", json, "per_host", HOST_RANKS);
+  model->depth = (int)number(reader, "", json, "T", SWEEPS_PER_PASS);
   model->overlap = flag(reader, "", json, "overlap");
   names_read(reader, json, "sizes", &model->sizes);
   names_read(reader, json, "cuts", &model->cuts);
-  model->points_least = number(reader, "points[0]", json_array_get(points, 0), "", 1, POINTS_MOST);
+  model->points_least = number(reader, "points[0]", json_array_get(points, 0), "", GRID_POINTS);
   model->points_most =
-      number(reader, "points[1]", json_array_get(points, 1), "", model->points_least, POINTS_MOST);
-  model->bytes_most = number(reader, "", json, "bytes_most", 0, BANDWIDTH_MOST);
+      number_within(reader, "points[1]", json_array_get(points, 1), "",
+                    &(struct number_range){model->points_least, ranges[GRID_POINTS].most, 0, 0});
+  model->bytes_most = number(reader, "", json, "bytes_most", MESSAGE_BYTES);
 }
 
 static status_t schema_check(const char *path, const json_t *document)
