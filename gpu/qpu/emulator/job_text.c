@@ -30,53 +30,40 @@ status_t qpu_file_item(const struct qpu_setting *setting, const char *option, in
   size_t length = strcspn(text, ",");
   const char *equal = isdigit((unsigned char)text[0]) ? memchr(text, '=', length) : NULL;
   long buffer = usual;
-  unsigned long long offset = 0;
   *list = text + length + (text[length] == ',');
   if (equal) {
     char *end;
     buffer = strtol(text, &end, 10);
-    if (*end == '+') offset = strtoull(end + 1, &end, 0);
     if (end != equal) return log_fail(STATUS_USAGE, "%s %.*s: K=FILE is expected", option, (int)length, text);
     length -= (size_t)(equal + 1 - text);
     text = equal + 1;
   }
   if (setting->n_buffers == 0) return log_fail(STATUS_USAGE, "%s needs --buffers", option);
-  if (buffer < 0 || buffer >= setting->n_buffers || offset >= setting->buffer_bytes[buffer])
-    return log_fail(STATUS_USAGE, "%s: there is no buffer %ld, or not that much of it", option, buffer);
+  if (buffer < 0 || buffer >= setting->n_buffers)
+    return log_fail(STATUS_USAGE, "%s: there is no buffer %ld", option, buffer);
   if (length == 0 || length >= sizeof item->path)
     return log_fail(STATUS_USAGE, "%s: a file's name is missing or too long", option);
   item->buffer = (int)buffer;
-  item->offset = (size_t)offset;
   memcpy(item->path, text, length);
   item->path[length] = '\0';
   return STATUS_OK;
 }
 
-/** The job whose uniforms are written. */
-struct place {
-  const struct qpu_setting *setting;
-  uint32_t number, own;
-};
-
-static status_t parse_factor(const struct place *place, const char **text, uint32_t *word)
+static status_t parse_factor(const struct qpu_setting *setting, uint32_t job, const char **text,
+                             uint32_t *word)
 {
   const char *p = *text;
   char *end;
   if (*p == '%') {
-    *word = place->number;
+    *word = job;
     *text = p + 1;
-    return STATUS_OK;
-  }
-  if (p[0] == '@' && (p[1] == 'u' || p[1] == 'c')) {
-    *word = p[1] == 'u' ? place->own : place->setting->code;
-    *text = p + 2;
     return STATUS_OK;
   }
   if (*p == '@') {
     unsigned long k = strtoul(p + 1, &end, 10);
-    if (end == p + 1 || k >= (unsigned long)place->setting->n_buffers)
+    if (end == p + 1 || k >= (unsigned long)setting->n_buffers)
       return log_fail(STATUS_USAGE, "--uniforms: there is no buffer '%s'", p);
-    *word = place->setting->buffers[k];
+    *word = setting->buffers[k];
   } else {
     *word = (uint32_t)strtoll(p, &end, 0);
     if (end == p) return log_fail(STATUS_USAGE, "--uniforms: '%s' is no number", p);
@@ -86,7 +73,8 @@ static status_t parse_factor(const struct place *place, const char **text, uint3
 }
 
 /* A float, or a sum of products of whole numbers and addresses. */
-static status_t parse_uniform(const struct place *place, const char *text, uint32_t *word)
+static status_t parse_uniform(const struct qpu_setting *setting, uint32_t job, const char *text,
+                              uint32_t *word)
 {
   char *end;
   int hexadecimal = strpbrk(text, "xX@%") != NULL;
@@ -98,10 +86,10 @@ static status_t parse_uniform(const struct place *place, const char *text, uint3
   uint32_t sum = 0;
   for (int negative = 0;; negative = *text++ == '-') {
     uint32_t product = 0, factor = 0;
-    RETURN_IF_FAILED(parse_factor(place, &text, &product));
+    RETURN_IF_FAILED(parse_factor(setting, job, &text, &product));
     while (*text == '*') {
       text++;
-      RETURN_IF_FAILED(parse_factor(place, &text, &factor));
+      RETURN_IF_FAILED(parse_factor(setting, job, &text, &factor));
       product *= factor;
     }
     sum += negative ? 0 - product : product;
@@ -111,13 +99,13 @@ static status_t parse_uniform(const struct place *place, const char *text, uint3
   return *text == '\0' ? STATUS_OK : log_fail(STATUS_USAGE, "--uniforms: '%s' is not understood", text);
 }
 
-/* One list, which ends at ';' or at the end of its line. */
-static status_t write_list(const struct place *place, const char *list, uint32_t *words)
+/* The uniforms of one job. */
+static status_t write_list(const struct qpu_setting *setting, uint32_t job, const char *list, uint32_t *words)
 {
   char item[128];
   int n = 0;
-  for (const char *p = list; *p && *p != ';' && *p != '\n'; n++) {
-    size_t length = strcspn(p, ",;\n");
+  for (const char *p = list; *p; n++) {
+    size_t length = strcspn(p, ",");
     const char *begin = p;
     p += length + (p[length] == ',');
     while (length > 0 && isspace((unsigned char)*begin)) begin++, length--;
@@ -126,32 +114,19 @@ static status_t write_list(const struct place *place, const char *list, uint32_t
       return log_fail(STATUS_USAGE, "--uniforms: the list is too long");
     memcpy(item, begin, length);
     item[length] = '\0';
-    RETURN_IF_FAILED(parse_uniform(place, item, &words[n]));
+    RETURN_IF_FAILED(parse_uniform(setting, job, item, &words[n]));
   }
   return STATUS_OK;
 }
 
-static uint32_t count_lists(const char *lists)
-{
-  uint32_t n = 1;
-  for (const char *p = lists; *p; p++) n += (*p == ';' || *p == '\n') && p[1] != '\0';
-  return n;
-}
-
-status_t qpu_write_uniforms(const char *lists, const struct qpu_setting *setting, struct qpu_job *jobs)
+status_t qpu_write_uniforms(const char *list, const struct qpu_setting *setting, struct qpu_job *jobs)
 {
   const size_t bytes = QPU_MAX_UNIFORMS * 4;
-  uint32_t uniforms, n = lists ? count_lists(lists) : 1;
-  if (n > 1 && n != setting->n_jobs)
-    return log_fail(STATUS_USAGE, "--uniforms: %u lists for %u jobs: one for all, or one a job", n,
-                    setting->n_jobs);
+  uint32_t uniforms;
   RETURN_IF_FAILED(qpu_memory_alloc(setting->memory, setting->n_jobs * bytes, &uniforms));
-  const char *list = lists ? lists : "";
-  for (uint32_t i = 0; i < setting->n_jobs; i++) {
-    struct place place = {setting, i, uniforms + i * (uint32_t)bytes};
-    jobs[i] = (struct qpu_job){setting->code, place.own};
-    RETURN_IF_FAILED(write_list(&place, list, qpu_memory_at(setting->memory, place.own)));
-    if (n > 1) list += strcspn(list, ";\n") + 1;
+  for (uint32_t i = 0; i < setting->n_jobs; i++, uniforms += (uint32_t)bytes) {
+    jobs[i] = (struct qpu_job){setting->code, uniforms};
+    RETURN_IF_FAILED(write_list(setting, i, list ? list : "", qpu_memory_at(setting->memory, uniforms)));
   }
   return STATUS_OK;
 }

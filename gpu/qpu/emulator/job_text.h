@@ -22,7 +22,6 @@ struct qpu_setting {
 /** A file that a buffer comes from or goes to. */
 struct qpu_file_item {
   int buffer;
-  size_t offset; /**< bytes */
   char path[1024];
 };
 
@@ -30,13 +29,13 @@ struct qpu_file_item {
  * with the text that cannot be. */
 status_t qpu_buffer_sizes(const char *list, struct qpu_setting *setting);
 
-/** \brief The next "[K[+OFFSET]=]FILE" of a list; \a usual is the buffer meant without K. */
+/** \brief The next "[K=]FILE" of a list; \a usual is the buffer meant without K. */
 status_t qpu_file_item(const struct qpu_setting *setting, const char *option, int usual, const char **list,
                        struct qpu_file_item *item);
 
-/** \brief Allocates the jobs' uniforms and fills them from lists, one for all or one a job, that
- * ';' or the end of a line separates. */
-status_t qpu_write_uniforms(const char *lists, const struct qpu_setting *setting, struct qpu_job *jobs);
+/** \brief Allocates the uniforms of the jobs and fills them from a list. In the list % is the number
+ * of the job. */
+status_t qpu_write_uniforms(const char *list, const struct qpu_setting *setting, struct qpu_job *jobs);
 
 /** \brief "[KIND=]fault|warn|ignore", separated by commas; \a list may be NULL. */
 status_t qpu_parse_rules(const char *list, struct qpu_emu_config *config);

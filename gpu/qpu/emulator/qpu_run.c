@@ -20,7 +20,7 @@
 #include "gpu/qpu/emulator/job_text.h"
 
 struct config {
-  const char *input, *uniforms, *uniforms_from, *buffers, *load, *save, *hazards;
+  const char *input, *uniforms, *buffers, *load, *save, *hazards;
   int64_t qpus, jobs, threads, tmu_depth, limit, estimate;
   int trace, tolerate, sfu;
 };
@@ -35,16 +35,12 @@ static const struct option_spec options[] = {
      "How often the program runs: those beyond the QPUs follow where one ends (default: once a QPU and "
      "thread)."},
     {"uniforms", 'u', OPTION_ALWAYS, OPTION_TEXT(uniforms, "LIST"),
-     "Uniforms, separated by commas: numbers, those with a point as floats; @K for the address of buffer K, "
-     "@u "
-     "of the job's own uniforms, @c of the code; % for the job's number; sums and products of these, as "
-     "@1+%*64. Lists separated by ';' are one a job."},
-    {"uniforms-from", 0, OPTION_ALWAYS, OPTION_INPUT(uniforms_from, "FILE"),
-     "The same from a file: a line for every job, or one for all."},
+     "Uniforms, separated by commas: numbers, those with a point as floats; @K for the address of buffer K; "
+     "% for the job's number; sums and products of these, as @1+%*64."},
     {"buffers", 'b', OPTION_ALWAYS, OPTION_TEXT(buffers, "LIST"),
      "Sizes of buffers in bytes, separated by commas."},
-    {"load", 'l', OPTION_ALWAYS, OPTION_TEXT(load, "[K[+OFFSET]=]FILE,..."),
-     "What buffer K (default: 0) holds at the start, from a byte OFFSET on."},
+    {"load", 'l', OPTION_ALWAYS, OPTION_TEXT(load, "[K=]FILE,..."),
+     "What buffer K (default: 0) holds at the start."},
     {"save", 's', OPTION_ALWAYS, OPTION_TEXT(save, "[K=]FILE,..."),
      "Where buffer K (default: the last) goes at the end."},
     {"trace", 't', OPTION_ALWAYS, OPTION_FLAG(trace),
@@ -97,13 +93,13 @@ static status_t read_program(const struct config *config, const struct qpu_emu_c
   return STATUS_OK;
 }
 
-static status_t load_buffer(const char *path, const struct qpu_setting *setting, int k, size_t offset)
+static status_t load_buffer(const char *path, const struct qpu_setting *setting, int k)
 {
-  size_t room = setting->buffer_bytes[k] - offset;
+  size_t room = setting->buffer_bytes[k];
   FILE *file = fopen(path, "rb");
   if (!file) return log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
   file_is_input(path);
-  size_t n = fread((char *)qpu_memory_at(setting->memory, setting->buffers[k]) + offset, 1, room, file);
+  size_t n = fread(qpu_memory_at(setting->memory, setting->buffers[k]), 1, room, file);
   int failed = ferror(file), more = n == room && fgetc(file) != EOF;
   fclose(file);
   if (failed) return log_fail(STATUS_ENVIRONMENT, "cannot read %s", path);
@@ -115,7 +111,7 @@ static status_t load_all(const struct config *config, const struct qpu_setting *
   struct qpu_file_item item;
   for (const char *p = config->load; p && *p;) {
     RETURN_IF_FAILED(qpu_file_item(setting, "--load", 0, &p, &item));
-    RETURN_IF_FAILED(load_buffer(item.path, setting, item.buffer, item.offset));
+    RETURN_IF_FAILED(load_buffer(item.path, setting, item.buffer));
   }
   return STATUS_OK;
 }
@@ -126,9 +122,9 @@ static status_t save_all(const struct config *config, const struct qpu_setting *
   struct qpu_file_item item;
   for (const char *p = config->save; p && *p;) {
     RETURN_IF_FAILED(qpu_file_item(setting, "--save", setting->n_buffers - 1, &p, &item));
-    size_t bytes = setting->buffer_bytes[item.buffer] - item.offset;
+    size_t bytes = setting->buffer_bytes[item.buffer];
     const char *from = qpu_memory_at(setting->memory, setting->buffers[item.buffer]);
-    RETURN_IF_FAILED(try ? file_check(item.path) : file_write(item.path, from + item.offset, bytes));
+    RETURN_IF_FAILED(try ? file_check(item.path) : file_write(item.path, from, bytes));
   }
   return STATUS_OK;
 }
@@ -147,7 +143,6 @@ static status_t saves_check(const struct config *c)
     saves = value_next(saves, ',', out, sizeof out);
     const char *path = path_of(out), *also = NULL;
     if (file_is_same(path, c->input)) also = "input";
-    if (c->uniforms_from && file_is_same(path, c->uniforms_from)) also = "uniforms-from";
     for (const char *loads = c->load; loads;) {
       loads = value_next(loads, ',', in, sizeof in);
       if (file_is_same(path, path_of(in))) also = "load";
@@ -185,18 +180,9 @@ static status_t prepare(const struct config *config, struct qpu_emu_config *how,
 static status_t run(const struct config *config, struct qpu_setting *setting)
 {
   struct qpu_job *jobs = calloc(setting->n_jobs, sizeof *jobs);
-  char *text = NULL;
-  size_t length;
   status_t status;
   if (!jobs) return log_fail(STATUS_ENVIRONMENT, "out of memory for %u jobs", setting->n_jobs);
-  if (config->uniforms_from) {
-    text = file_read(config->uniforms_from, (size_t)16 << 20, &length);
-    if (!text) {
-      status = log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", config->uniforms_from, strerror(errno));
-      goto done;
-    }
-  }
-  TRY(qpu_write_uniforms(text ? text : config->uniforms, setting, jobs), done);
+  TRY(qpu_write_uniforms(config->uniforms, setting, jobs), done);
   status = qpu_emu_run(setting->emu, jobs, setting->n_jobs);
   qpu_emu_warn(setting->emu);
   if (status != STATUS_OK) goto done;
@@ -208,7 +194,6 @@ static status_t run(const struct config *config, struct qpu_setting *setting)
             qpu_emu_seconds(setting->emu) * 1e6, (int)config->estimate);
   status = save_all(config, setting, 0);
 done:
-  free(text);
   free(jobs);
   return status;
 }
