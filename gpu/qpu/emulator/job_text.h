@@ -33,8 +33,8 @@ status_t qpu_buffer_sizes(const char *list, struct qpu_setting *setting);
 status_t qpu_file_item(const struct qpu_setting *setting, const char *option, int usual, const char **list,
                        struct qpu_file_item *item);
 
-/** \brief Allocates the uniforms of the jobs and fills them from a list. In the list % is the number
- * of the job. */
+/** \brief Allocates the uniforms of the jobs and fills them from a list. In the list % is the
+ * number of the job. */
 status_t qpu_write_uniforms(const char *list, const struct qpu_setting *setting, struct qpu_job *jobs);
 
 /** \brief "[KIND=]fault|warn|ignore", separated by commas; \a list may be NULL. */
