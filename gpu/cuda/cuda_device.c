@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/meta.h"
 #include "base/report.h"
 #include "gpu/cpu/cpu_device.h"
 #include "gpu/cuda/cuda_verbs.h"
@@ -201,12 +200,8 @@ static status_t open_device(int index, struct gpu_device **device)
     *device = &d->base;
     return STATUS_OK;
   }
-  char host[META_HOST_BYTES];
-  meta_host(host, sizeof host);
-  log_fail(STATUS_ENVIRONMENT, "host %s: CUDA device %d (PCI %s) cannot be opened: %s (%s)", host, index,
-           d->base.info.pci[0] ? d->base.info.pci : "unknown", cudaGetErrorString(error),
-           cudaGetErrorName(error));
   cudaGetLastError();
+  gpu_open_fail(&d->base.info, index, cudaGetErrorString(error));
   free(d);
   return STATUS_ENVIRONMENT;
 }

@@ -83,20 +83,17 @@ static void fit_binding(struct opencl_device *device)
   if (clCreateSubDevices(device->id, by_count, 1, &part, NULL) == CL_SUCCESS) device->id = part;
 }
 
-static status_t open_context(struct opencl_device *device)
+static status_t open_context(struct opencl_device *device, int index)
 {
   cl_int error;
   const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->platform,
                                               0};
   device->context = clCreateContext(properties, 1, &device->id, notice, device, &error);
-  if (error != CL_SUCCESS)
-    return log_fail(STATUS_ENVIRONMENT, "%s: clCreateContext: %s", device->base.info.name,
-                    opencl_error_name(error));
+  if (error != CL_SUCCESS) return gpu_open_fail(&device->base.info, index, opencl_error_name(error));
   device->service = clCreateCommandQueue(device->context, device->id, 0, &error);
   if (error != CL_SUCCESS) {
     clReleaseContext(device->context);
-    return log_fail(STATUS_ENVIRONMENT, "%s: clCreateCommandQueue: %s", device->base.info.name,
-                    opencl_error_name(error));
+    return gpu_open_fail(&device->base.info, index, opencl_error_name(error));
   }
   return STATUS_OK;
 }
@@ -137,7 +134,7 @@ static status_t opencl_open(int index, struct gpu_device **opened)
   device->id = entries[index].id;
   device->free_at_open = free_now(&device->base.info);
   fit_binding(device);
-  TRY(open_context(device), release);
+  TRY(open_context(device, index), release);
   free(entries);
   *opened = &device->base;
   return STATUS_OK;
