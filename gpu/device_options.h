@@ -26,6 +26,7 @@
 
 #define DEVICE_OPTION_EXPECT(readers)                                                                        \
   "expect", 0, readers, OPTION_INT(expect, 1, 1024, "N"),                                                    \
-      "Fail, naming the host, where fewer than N devices are seen."
+      "Fail if a host has fewer than N usable devices; the error names the host. A CPU counts only if "      \
+      "--backend names its backend."
 
 #endif

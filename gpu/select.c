@@ -49,7 +49,7 @@ static void claim_cpu(int b, const char *drivers, struct gpu_claim *claim)
     snprintf(claim->reason, sizeof claim->reason, "%s hides all GPUs", bus.hiding);
   else
     snprintf(claim->reason, sizeof claim->reason, "%s",
-             bus.known ? "no GPU on the PCI bus" : "no GPU found, and no PCI bus to look at");
+             bus.known ? "no GPU on the PCI bus" : "no GPU found; the PCI bus lists no device");
 }
 
 static void claim_best(struct gpu_claim *claim)

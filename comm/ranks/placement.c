@@ -227,6 +227,17 @@ static void placement_take(struct placement *p, hwloc_topology_t topology, const
   bind_process(topology, mine->cpus, p->backend->on_host);
 }
 
+/* The CPU that automatic choice takes for want of a GPU is no device that was expected. */
+static status_t expect_check(const struct placement *p, const struct placement_request *request, int seen)
+{
+  if (request->expect > 0 && p->reason[0])
+    return log_fail(STATUS_ENVIRONMENT, "host %s: %s, and --expect wants %d. With -b cpu its CPU counts",
+                    p->host, p->reason, request->expect);
+  if (seen >= request->expect) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "host %s shows %d device%s of backend %s, and --expect wants %d",
+                  p->host, seen, seen == 1 ? "" : "s", p->backend->name, request->expect);
+}
+
 static status_t host_assign(struct placement *p, const struct placement_request *request, MPI_Comm host,
                             hwloc_topology_t topology, const struct gpu_choice *choice)
 {
@@ -238,12 +249,7 @@ static status_t host_assign(struct placement *p, const struct placement_request 
   const enum binding_policy policy = chosen ? BINDING_KEEP : request->binding;
   RETURN_IF_FAILED(table_make(host, topology, choice, &table));
   TRY(binding_assign_devices(topology, table.ranks, table.n), done);
-  const int devices = table.ranks[0].host_devices;
-  if (devices < request->expect) {
-    status = log_fail(STATUS_ENVIRONMENT, "host %s shows %d device%s of backend %s, and --expect wants %d",
-                      p->host, devices, devices == 1 ? "" : "s", p->backend->name, request->expect);
-    goto done;
-  }
+  TRY(expect_check(p, request, table.ranks[0].host_devices), done);
   TRY(binding_assign_cpus(topology, policy, table.ranks, table.n), done);
   placement_take(p, topology, choice, &table.ranks[p->host_rank]);
   status = STATUS_OK;

@@ -78,6 +78,19 @@ quick() {
   [[ $output == *"himeno-gpu: host n1.rack (from rank 0 on, 2 ranks): a GPU on the PCI bus"* && $output != *PASS* ]]
 }
 
+@test "--expect: a CPU that was taken for want of a GPU does not count" {
+  ! usable_gpu || skip "there is a GPU"
+  for program in himeno-gpu gemm-gpu; do
+    SLURMD_NODENAME=n1.rack HIMENO_SYSFS=$PWD/none run quick "$program" --expect 1
+    expect_status 3
+    [[ $output == "$program: host n1.rack: no GPU on the PCI bus, and --expect wants 1. "* ]]
+    HIMENO_SYSFS=$PWD/none run quick "$program" --expect 1 -b cpu
+    expect_status 0
+    HIMENO_SYSFS=$PWD/none run quick "$program" --expect 2 -b cpu
+    expect_status 3
+  done
+}
+
 @test "which devices of the bus are GPUs" {
   ! usable_gpu || skip "there is a GPU"
   local gpu=(3b:00.0/0x030000/0x10de 3b:00.0/0x038000/0x10de 3b:00.0/0x038000/0x1002/0xfffffffff 3b:00.0/0x120000/0x1002 3b:00.0/0x038000/0x8086)
