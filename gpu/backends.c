@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/meta.h"
 
 #define BACKEND(name, built) &gpu_backend_##name,
 const struct gpu_backend *const gpu_backends[] = {GPU_BACKENDS(BACKEND) NULL};
@@ -35,10 +34,9 @@ status_t gpu_backend_parse(const char *option, const char *text, void *field)
 
 status_t gpu_open_fail(const struct gpu_device_info *info, int index, const char *error)
 {
-  char host[META_HOST_BYTES];
-  meta_host(host, sizeof host);
-  return log_fail(STATUS_ENVIRONMENT, "host %s: device %d (%s%s%s) cannot be opened: %s", host, index,
-                  info->name[0] ? info->name : "unknown", info->pci[0] ? ", PCI " : "", info->pci, error);
+  return log_fail_local(STATUS_ENVIRONMENT, "device %d (%s%s%s) cannot be opened: %s", index,
+                        info->name[0] ? info->name : "unknown", info->pci[0] ? ", PCI " : "", info->pci,
+                        error);
 }
 
 /* Those that were not built say why. Without a device no verb but probe can be reached. */

@@ -203,7 +203,7 @@ const struct gpu_backend *gpu_backend_find(const char *name);
  * returns STATUS_USAGE for any other text. */
 status_t gpu_backend_parse(const char *option, const char *text, void *backend);
 
-/** \brief For backends: logs that the device could not be opened, with host, PCI place and the
+/** \brief For backends: logs that the device could not be opened, with its PCI place and the
  * driver's \a error, and returns STATUS_ENVIRONMENT. */
 status_t gpu_open_fail(const struct gpu_device_info *info, int index, const char *error);
 
