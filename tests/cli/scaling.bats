@@ -318,6 +318,11 @@ SH
 }
 
 @test "wrong options are one line and exit 2, a missing program exit 3" {
+  for option in --sizes --ranks --kernels --transports --procs --launcher; do
+    run "$scaling" run empty --program "$himeno" $option ''
+    expect_status 2
+    [ ! -e empty ]
+  done
   says() {
     local code=$1 pattern=$2
     shift 2
