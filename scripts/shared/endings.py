@@ -8,6 +8,11 @@ import sys
 # The order in which one exit status stands for many.
 GRAVEST = (7, 6, 4, 3, 2, 8, 5)
 
+# Print in every locale: characters that a stream cannot encode are escaped.
+for stream in filter(None, (sys.stdout, sys.stderr)):
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
+
 
 class BadInput(Exception):
     """What was asked for cannot be, or is not done: its text is one line for the user; exit status 2."""
@@ -32,6 +37,10 @@ def end_cleanly():
 
 def status_of(action, stopped=None):
     """The exit status of an action, which returns its own, or none for 0. `stopped` is printed if a signal ends it: then it is 8."""
+    if stopped:
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one
+                signal.signal(number, signal.default_int_handler)
     try:
         return action() or 0
     except BadInput as error:

@@ -12,6 +12,8 @@ import sys
 from endings import BadInput, Trouble
 
 STOPPED = "stopped"
+# Slurm runs its prolog as root, without any variable: Open MPI and PRRTE refuse root unless these are set.
+AS_ROOT = {f"{runtime}_ALLOW_RUN_AS_ROOT{suffix}": "1" for runtime in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
 
 
 def say(text):
@@ -23,10 +25,10 @@ def himeno_gpu(given):
     tree = pathlib.Path(__file__).resolve().parents[2]
     installed = os.path.join(os.path.dirname(sys.argv[0]), "himeno-gpu")
     beside = ["himeno-gpu", "build/himeno-gpu", installed, shutil.which("himeno-gpu") or "", str(tree / "build/himeno-gpu"), str(tree / "himeno-gpu")]
-    for path in [given, shutil.which(given) or ""] if given else beside:
+    for path in beside if given is None else [given, shutil.which(given) or ""]:
         if path and os.access(path, os.X_OK) and os.path.isfile(path):
             return os.path.abspath(path)
-    raise Trouble(f"{given or 'himeno-gpu'} was not found: name it with --program")
+    raise Trouble(f"{'himeno-gpu' if given is None else given} was not found: name it with --program")
 
 
 def checked_launcher(given, names, here=True):
@@ -57,7 +59,8 @@ def last_words(path, leave=("$ ",)):
 def output(words, seconds=60):
     """What a command prints; None where it is not there, fails or takes too long."""
     try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, check=False)
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="surrogateescape", timeout=seconds,
+                              check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
@@ -69,7 +72,7 @@ def launched(words, log, limit, held, running=None):
     log.write("$ " + shlex.join(words) + "\n")
     log.flush()
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-                               pass_fds=(held.fileno(),) if held else ())
+                               pass_fds=(held.fileno(),) if held else (), env={**AS_ROOT, **os.environ} if os.geteuid() == 0 else None)
     running = set() if running is None else running
     running.add(process)
     try:

@@ -57,7 +57,7 @@ def attempt(folder, study, point, session, held=None):
     target, said = store.path_of(folder, point), store.said_of(folder, point)
     draft = os.path.join(folder, "runs", "." + point["name"] + ".draft")
     begin = time.time()
-    with open(said, "w", encoding="utf-8") as log:
+    with open(said, "w", encoding="utf-8", errors="surrogateescape") as log:
         code = launch(study["options"], command(study["options"], point, draft), log, held)
     if code in (0, 5) and os.path.exists(draft):  # 5: right, and below a threshold
         os.replace(draft, target)

@@ -21,7 +21,7 @@ def submit(options, ranks, name, log, words):
     command = ["sbatch", "--parsable", f"--nodes={math.ceil(ranks / options['per_host'])}", f"--ntasks={ranks}", f"--ntasks-per-node={per_host}",
                f"--job-name={name}", f"--output={log}", *options["sbatch_options"],
                "--wrap=" + shlex.join([sys.executable, os.path.abspath(sys.argv[0]), *words])]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", check=False)
     number = done.stdout.strip().split(";")[0]
     if done.returncode != 0 or not number.isdigit():
         raise Trouble(f"sbatch: {(done.stderr or done.stdout).strip().splitlines()[-1] if done.stderr or done.stdout else 'no job number'}")
@@ -33,7 +33,7 @@ def alive(numbers):
     if not numbers:
         return set()
     done = subprocess.run(["squeue", "--noheader", "--format=%i", "--jobs=" + ",".join(sorted(numbers))], capture_output=True, text=True,
-                          check=False)
+                          errors="surrogateescape", check=False)
     return {line.strip() for line in done.stdout.splitlines()} & set(numbers)
 
 
@@ -86,6 +86,6 @@ def run(folder, study, retry, poll):
             follow(folder, study, todo, jobs, poll)
         except KeyboardInterrupt:
             launch.say("jobs go on; the same command shows what became of them")
-            return 7
+            return 8
     store.csv_write(folder, study)
     return launch.verdict(folder, study)
