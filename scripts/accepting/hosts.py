@@ -34,10 +34,18 @@ def numbers(part, text):
     return found
 
 
+def is_ipv6(text):
+    return text.count(":") > 1 and re.fullmatch(r"[0-9A-Fa-f:.]+(%[\w.-]+)?", text) is not None
+
+
 def expand(text):
-    """n[01-03,7],r[1-2]n[1-2] → n01 n02 n03 n7 r1n1 r1n2 r2n1 r2n2: the last brackets count fastest, as Slurm's do."""
+    """n[01-03,7],r[1-2]n[1-2] → n01 n02 n03 n7 r1n1 r1n2 r2n1 r2n2: the last brackets count fastest, as Slurm's do. Addresses are names, too."""
     found = []
     for part in filter(None, re.split(r",(?![^\[\]]*\])", text.strip())):  # at commas outside of brackets
+        bare = part[1:-1] if part[0] + part[-1] == "[]" else part
+        if is_ipv6(bare):
+            found.append(bare)
+            continue
         pieces = re.split(r"\[([\d,-]+)\]", part)
         if not re.fullmatch(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?", pieces[0]) or not all(re.fullmatch(r"[A-Za-z0-9._-]*", one) for one in pieces[2::2]) \
                 or pieces == [""]:
@@ -53,7 +61,7 @@ def fold(names):
     """A Slurm host list: n01 n02 n03 m1 → m1,n[01-03]"""
     groups, rest = {}, []
     for name in sorted(set(names)):
-        match = re.fullmatch(r"(.*?)(\d+)", name)
+        match = None if is_ipv6(name) else re.fullmatch(r"(.*?)(\d+)", name)
         if match:
             groups.setdefault((match[1], len(match[2])), []).append(int(match[2]))
         else:
@@ -74,49 +82,71 @@ def fold(names):
 
 # ---- who ----
 
+def slots_of(words):
+    """The slots that a hostfile's line gives its host, None where it gives none: n1:8, n1 slots=8, n1 slots = 8, n1 max_slots=8."""
+    rest = re.sub(r"\s*=\s*", "=", " ".join(words))
+    for key in ("slots", "max[-_]slots"):
+        found = re.search(rf"(?:^|\s){key}=(\d+)(?:\s|$)", rest)
+        if found:
+            return int(found[1])
+    return None
+
+
 def from_file(path):
-    with open(path, encoding="utf-8") as file:
-        lines = [line.split("#")[0].split() for line in file]
-    return [name for words in lines if words for name in expand(words[0].split(":")[0])]
+    """[(host, slots or None)] of a hostfile, a line each, as Open MPI and MPICH write it."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        lines = [line.lstrip("\ufeff").split("#")[0].split() for line in file]
+    found = []
+    for words in filter(None, lines):
+        name, slots = words[0], slots_of(words[1:])
+        match = re.fullmatch(r"(.*[^:]):(\d+)", name)
+        if match and not is_ipv6(name):
+            name, slots = match[1], int(match[2])
+        if slots == 0:
+            raise BadInput(f"{path}: {words[0]} has no slot: a host has 1 at least")
+        found += [(one, slots) for one in expand(name)]
+    return found
 
 
 def names(a):
-    """Each once, in the order given."""
-    if a.hosts and a.hostfile:
+    """Each host once, in the order given. Sets a.slots to what a hostfile says of their devices, by host."""
+    if a.hosts is not None and a.hostfile is not None:
         raise BadInput("--hosts and --hostfile exclude each other")
+    listed, a.slots = from_file(a.hostfile) if a.hostfile is not None else [], {}
+    for name, slots in listed:
+        a.slots[name] = a.slots.get(name, 0) + (slots or 1)
+    named = {name for name, slots in listed if slots}
+    # A host that stands there once, without slots, says nothing of them; one that stands there N times has N.
+    a.slots = {name: slots for name, slots in a.slots.items() if name in named or slots > 1}
     given = os.environ.get("SLURM_JOB_NODELIST")
-    found = expand(a.hosts) if a.hosts else from_file(a.hostfile) if a.hostfile else expand(given) if given else []
+    found = [name for name, _ in listed] if a.hostfile is not None else expand(a.hosts if a.hosts is not None else given or "")
     if not found:
         raise BadInput("no hosts: name them with --hosts or --hostfile, or run inside of a Slurm allocation")
     return list(dict.fromkeys(found))
-
-
-def slurm_per_host():
-    for name in ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE", "SLURM_NTASKS_PER_NODE"):
-        match = re.search(r"(\d+)$", os.environ.get(name, ""))
-        if match and int(match[1]) > 0:
-            return int(match[1])
-    return 1
 
 
 def launcher(a):
     """Words with {ranks}, {hosts}, {list}, {per_host}."""
     in_slurm = "SLURM_JOB_ID" in os.environ
     # Not --exact, which leaves each rank one core.
-    given = a.launcher or ("srun --overlap --nodelist={list} --nodes={hosts} --ntasks={ranks} --ntasks-per-node={per_host} --kill-on-bad-exit=1"
-                           if in_slurm else f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}")
-    return checked_launcher(given, ("ranks", "hosts", "list", "slots", "per_host"))
+    usual = ("srun --overlap --nodelist={list} --nodes={hosts} --ntasks={ranks} --ntasks-per-node={per_host} --kill-on-bad-exit=1"
+             if in_slurm else f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}")
+    given = checked_launcher(usual if a.launcher is None else a.launcher, ("ranks", "hosts", "list", "slots", "per_host"))
+    for name in filter(is_ipv6, a.names if "{slots}" in given else []):
+        raise BadInput(f"{name}: mpirun --host takes no IPv6 address: name the host, or give a --launcher with {{list}}")
+    return given
 
 
-def filled(text, on, per_host):
-    return text.format(ranks=len(on) * per_host, hosts=len(on), per_host=per_host, list=",".join(on),
-                       slots=",".join(f"{name}:{per_host}" for name in on))
+def filled(text, on, counts):
+    """The launcher's words for hosts with so many ranks each."""
+    return text.format(ranks=sum(counts), hosts=len(on), per_host=max(counts), list=",".join(on),
+                       slots=",".join(f"{name}:{count}" for name, count in zip(on, counts)))
 
 
 def leaves(a):
     """{switch: hosts} of the lowest switches that hold hosts; empty where nobody tells."""
     if a.topology:
-        with open(a.topology, encoding="utf-8") as file:
+        with open(a.topology, encoding="utf-8", errors="surrogateescape") as file:
             text = file.read()
     else:
         text = output(["scontrol", "show", "topology"])

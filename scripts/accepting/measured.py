@@ -3,6 +3,7 @@
 import statistics
 
 import stages
+from steps import rows_by_host
 
 LOW, HIGH, EITHER = -1, 1, 0
 WHERE_TOLD = ("theory_share", "pair_seconds", "gflops_per_watt")  # the other columns stand in every table
@@ -49,15 +50,12 @@ def share_of(document):
 
 def by_host(run):
     """{host: (telemetry of its ranks in all steps, errors in each step of its own, exchanges with others)}; each document is read once."""
-    names = {name.split(".")[0]: name for name in run.a.names}  # documents leave the domain out
     found = {name: ([], [], []) for name in run.a.names}
     for step, done in run.done.items():
         document = run.document(step) or {}
         alone = done["hosts"][0] if len(done["hosts"]) == 1 else None
-        for rank in document.get("ranks", []):
-            name = alone or names.get(rank.get("host"))
-            if name in found and rank.get("telemetry"):
-                found[name][0].append(rank["telemetry"])
+        for name, ranks in rows_by_host(done, document).items():
+            found[name][0].extend(rank["telemetry"] for rank in ranks if rank.get("telemetry"))
         if alone in found:
             found[alone][1].append(errors_of(document.get("ranks", [])))
         elif step.startswith("pair-"):

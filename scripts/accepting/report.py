@@ -4,6 +4,7 @@ import os
 import textwrap
 import time
 
+import counts
 import measured
 import published
 from endings import GRAVEST
@@ -11,30 +12,35 @@ from hosts import fold
 from stages import PAIRS_POLICY, is_set_up, shared_checks
 from steps import say, write_document
 
-EXIT = {"not started": 7, "partial": 7, "fault": 7, "hang": 6, "wrong": 4, "environment": 3, "noisy": 3, "unverified": 3, "usage": 2, "slow": 5,
-        "path": 5}
-NO_EVIDENCE = ("noisy", "partial", "unverified")  # against any host: such steps have to run again
+EXIT = {"not started": 7, "fault": 7, "hang": 6, "device hang": 6, "wrong": 4, "environment": 3, "lost": 3, "noisy": 3, "unverified": 3, "usage": 2,
+        "duplicate": 2, "partial": 8, "slow": 5, "path": 5, "suspect": 5}
+DRAINS = ("wrong", "slow", "device hang", "lost")  # evidence against a host
+SHOWN = ("path", "suspect", "duplicate")  # something is wrong, and the host need neither be drained nor run again
 CHECKED = ("pass", "fail", "noisy")
 
 
 def drained(run, shared):
-    """{host: reasons} of findings that name one host; a way between two is no reason to drain either, nor are wrong options, nor what every host fails."""
+    """{host: reasons} of findings that are evidence against one host, unless every host fails alike."""
     found = {}
     for finding in run.findings:
-        if finding["kind"] in ("path", "usage", *NO_EVIDENCE) or len(finding["hosts"]) != 1 or is_set_up(finding, shared):
-            continue
-        found.setdefault(finding["hosts"][0], []).append(finding)
+        if finding["kind"] in DRAINS and len(finding["hosts"]) == 1 and not is_set_up(finding, shared):
+            found.setdefault(finding["hosts"][0], []).append(finding)
     return found
 
 
 def to_run_again(run, drain):
-    """{host: reasons} of those that nothing is known against, nor for."""
+    """{host: reasons} of those with steps that did not start, read, write or finish, or that showed nothing."""
     found = {}
     for finding in run.findings:
         for name in finding["hosts"]:
-            if finding["kind"] in NO_EVIDENCE and name not in drain:
+            if finding["kind"] not in DRAINS + SHOWN and name not in drain:
                 found.setdefault(name, []).append(finding)
     return found
+
+
+def suspected(run, drain):
+    """Findings of hosts that are slower than others, or have fewer devices, and are not drained."""
+    return [finding for finding in run.findings if finding["kind"] == "suspect" and not set(finding["hosts"]) <= set(drain)]
 
 
 def unchecked(run):
@@ -84,10 +90,11 @@ def verdict_of(run, name, drain, again, alike):
     """Of one host, in a word."""
     if name not in run.tested:
         return "not tested"
-    found = drain.get(name) or again.get(name)
-    if found:
-        return found[0]["kind"]
-    return "policy or set-up?" if name in alike else "pass"
+    suspects = [finding for finding in suspected(run, drain) if name in finding["hosts"]]
+    found = drain.get(name) or again.get(name) or suspects
+    if name in alike and name not in drain:
+        return "policy or set-up?"
+    return found[0]["kind"] if found else "pass"
 
 
 def table(run, drain, again, alike):
@@ -95,7 +102,7 @@ def table(run, drain, again, alike):
     say("")
     say(f"  {'host':<{width}}  verdict")
     untested = [name for name in run.a.names if name not in run.tested]
-    alone = {name: [finding for finding in found if len(finding["hosts"]) == 1] for name, found in again.items()}
+    alone = {name: [finding for finding in found if len(finding["hosts"]) == 1 and finding not in alike] for name, found in again.items()}
     shown = [name for name in run.a.names if name in drain or name in untested or alone.get(name)]
     for name in shown:
         for place, finding in enumerate(drain.get(name, []) + alone.get(name, [])):
@@ -108,19 +115,47 @@ def table(run, drain, again, alike):
     if good:
         say(f"  {fold(good)}: {len(good)} pass")
     for finding in run.findings:
-        if finding not in alike and (finding["kind"] in ("path", "usage") or len(finding["hosts"]) > 1):
+        if finding not in alike and finding["kind"] != "suspect" and (finding["kind"] in ("path", "usage") or len(finding["hosts"]) > 1):
             say(f"  {' and '.join(finding['hosts']) if len(finding['hosts']) < 4 else fold(finding['hosts'])}: {finding['why']}")
+
+
+def notes(run):
+    """What was not judged or not tested, although nothing is wrong with it."""
+    left = counts.untested(run)
+    return [*run.notes, *([f"devices not tested: {', '.join(f'{count} of {name}' for name, count in left.items())}"] if left else [])]
 
 
 def conclusion(run, alike, missing):
     """The last line's words."""
     if any(alike):
-        return "NOT ACCEPTED: policy or set-up? What every host fails is no host's fault"
-    if run.findings:
-        return "NOT ACCEPTED"
-    if run.left_out:
-        return "nothing found, but not all was tested"
-    return "ACCEPTED" if missing is not None else "nothing found, but these stages hold nothing against the policy"
+        words = "NOT ACCEPTED: policy or set-up? What every host fails is no host's fault"
+    elif run.findings:
+        words = "NOT ACCEPTED"
+    elif run.left_out:
+        words = "nothing found, but not all was tested"
+    else:
+        words = "ACCEPTED" if missing is not None else "nothing found, but these stages hold nothing against the policy"
+    return "; ".join([words, *notes(run)])
+
+
+def short_list(names):
+    return ",".join(names) if len(names) < 4 else fold(names)
+
+
+def advice(run, drain, again):
+    """What to do with which host, a line each."""
+    if drain or again or suspected(run, drain):
+        say("")
+    if drain:
+        say(f"  drain: {fold(drain)}")
+        say(f"    scontrol update NodeName={fold(drain)} State=DRAIN Reason=\"himeno-gpu acceptance\"")
+    reasons = {}
+    for name, found in again.items():
+        reasons.setdefault(f"{found[0]['kind']}: {found[0]['why']}", []).append(name)
+    for why, names in reasons.items():
+        say(f"  run again: {fold(names)} ({why})")
+    for finding in suspected(run, drain):
+        say(f"  suspect: {short_list(finding['hosts'])} ({finding['why']})")
 
 
 def write(run):
@@ -145,20 +180,18 @@ def write(run):
         say("\n  to repeat:")
         for command in dict.fromkeys(finding["command"] for finding in run.findings):
             say(f"    {command}")
-    if drain:
-        say(f"\n  drain: {fold(drain)}")
-        say(f"    scontrol update NodeName={fold(drain)} State=DRAIN Reason=\"himeno-gpu acceptance\"")
-    if again:
-        say(f"\n  run again: {fold(again)}")
+    advice(run, drain, again)
     codes = {EXIT[finding["kind"]] for finding in run.findings}
     code = next((one for one in GRAVEST if one in codes), 0)
     words = conclusion(run, alike, missing)
     say(f"\n  {words}")
     document = {
-        "schema": "himeno-accept/1", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "accepted": words == "ACCEPTED", "hosts": run.a.names,
+        "schema": "himeno-accept/1", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "accepted": words.startswith("ACCEPTED"), "hosts": run.a.names,
         "tested": run.tested, "drain": {name: [finding["why"] for finding in found] for name, found in drain.items()}, "drain_list": fold(drain),
         "run_again": {name: [finding["why"] for finding in found] for name, found in again.items()}, "run_again_list": fold(again),
-        "set_up": reasons, "unchecked": missing, "conclusion": words, "policy": run.a.policy, "measured": rows,
+        "suspect": {name: [one["why"] for one in suspected(run, drain) if name in one["hosts"]] for name in run.a.names
+                    if any(name in one["hosts"] for one in suspected(run, drain))},
+        "not_judged": run.notes, "devices_untested": counts.untested(run), "set_up": reasons, "unchecked": missing, "conclusion": words, "policy": run.a.policy, "measured": rows,
         "findings": run.findings, "left_out": run.left_out, "ignored": run.a.ignored, "seconds": round(time.time() - run.begin, 1)}
     write_document(os.path.join(run.a.folder, "accept.json"), document)
     published.write(document, run)

@@ -5,7 +5,7 @@ import statistics
 
 import stages
 from files import read_document
-from steps import say
+from steps import hosts_of, say
 
 SHORTEST = 0.05  # of a slice: a shorter rest is none
 STRESSED = 0.9  # of the power limit, as in suite/worth.h
@@ -29,7 +29,7 @@ def soak(run):
         if not step:
             break
         document = run.document(name)
-        for line in noticed(document):
+        for line in noticed(step, document):
             say(f"  {name}: {line}")
         passed = step["outcome"] in ("pass", "slow")
         if passed and kind == "compute":
@@ -52,19 +52,19 @@ def kernels_of(document):
     return 0 if libraries is None else 1 + sum(bool(one.get("samples")) for one in libraries)
 
 
-def noticed(document):
+def noticed(step, document):
     """Who was slow for a while in a slice, and what was counted, a line each: hours are held against no limit of them, so that nobody is drained for it."""
     ranks = (document or {}).get("ranks", [])
     for one in (document or {}).get("episodes", []):
-        yield f"SLOW ONCE  {place(ranks, one['rank'])}: {one['of']} was {one['slowness']:.3g} times its usual from second {one['begin']:.1f} to {one['end']:.1f}"
+        yield f"SLOW ONCE  {place(step, ranks, one['rank'])}: {one['of']} was {one['slowness']:.3g} times its usual from second {one['begin']:.1f} to {one['end']:.1f}"
     for at, rank in enumerate(ranks):
         told = [f"{name} {count}" for name, count in (rank.get("counted") or {}).items() if count]
         if told:
-            yield f"COUNTED    {place(ranks, at)}: {', '.join(told)}"
+            yield f"COUNTED    {place(step, ranks, at)}: {', '.join(told)}"
 
 
-def place(ranks, at):
-    return f"rank {at} on {ranks[at]['host']}, {ranks[at].get('uuid') or 'device without a UUID'}"
+def place(step, ranks, at):
+    return f"rank {at} on {hosts_of(step)[at]}, {ranks[at].get('uuid') or 'device without a UUID'}"
 
 
 def worth(document):
@@ -106,8 +106,8 @@ def hotter(run, seconds):
 def after_failure(run, step, names):
     """Reports who failed in a slice, and returns those that go on: none where nobody is found, since the next slice would fail too."""
     before = len(run.findings)
-    for host, device, why in culprits(read_document(run.path(step["name"], "doc"))):
-        run.find("wrong", [named(host, names)], why, step, device=device)
+    for rank, device, why in culprits(read_document(run.path(step["name"], "doc"))):
+        run.find("wrong", [hosts_of(step)[rank]], why, step, device=device)
     untested = len(run.left_out)
     if len(run.findings) == before:
         each_by_itself(run, step, names)
@@ -129,16 +129,11 @@ def each_by_itself(run, step, names):
         stages.products(run, kept, f"products-{number}")
 
 
-def named(host, names):
-    """The name by which it was asked for: documents leave the domain out."""
-    return next((name for name in names if name.split(".")[0] == host), host)
-
-
 def culprits(document):
-    """(host, device, why) of each rank that was wrong: a bit in a soak, or a product."""
+    """(rank, device, why) of each rank that was wrong: a bit in a soak, or a product."""
     ranks = (document or {}).get("ranks", [])
     found = (document or {}).get("result", {}).get("soak", {}).get("found", [])
     wrong = {one["rank"]: f"{one['array']} was wrong after sweep {one['sweep']} of block {one['block']}" for one in reversed(found)}
     wrong.update({rank["rank"]: rank["why"] for rank in ranks if rank.get("verdict") == "wrong"})
-    return [(ranks[rank]["host"], ranks[rank].get("uuid") or f"rank {rank}", f"rank {rank}: {why}")
+    return [(rank, ranks[rank].get("uuid") or f"rank {rank}", f"rank {rank}: {why}")
             for rank, why in sorted(wrong.items()) if rank < len(ranks)]

@@ -3,21 +3,26 @@
 import argparse
 import collections
 import os
+import re
 import statistics
 
+import counts
 from files import read_document
-from steps import checks_of, failed_checks, say, write_document
+from steps import checks_of, failed_checks, hosts_of, rows_by_host, write_document
 
 # A pair is slow beyond so many standard deviations, and beyond this share, of the pairs' usual exchange.
 SIGMAS = 5
 LEAST = 0.25
 PAIRS_MIN = 4  # with fewer there is no usual
+LEAST_OF_FEW = 0.5  # over the fastest of fewer pairs
+SUSPECT = 0.10  # a host this much slower than the fastest, although nothing else is wrong
+SUSPECT_IN_SLOW = 0.03  # in a job that is slow
 PAIRS_POLICY = "pairs of hosts"
 PRODUCTS_LEAST = 0.05  # a device this much below the usual is slow at arithmetic
 BLOCKS_MIN = 3  # with fewer there is no noise
 NORMAL_MAD = 1.4826
 EVERYONE = "every host"  # failed together, so that none of them is to blame
-NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified"}
+NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified", "duplicate"}
 
 
 NAMES = ["alone", "products", "pairs", "switches", "all", "devices"]
@@ -58,7 +63,66 @@ def accepted_by(run, *more):
 def alone(run, names):
     steps = by_themselves(run, names, "alone")
     run.tested = list(steps)
-    return sort_out(run, "himeno-gpu", steps)
+    good = sort_out(run, "himeno-gpu", steps)
+    documents = {name: run.document(steps[name]["name"]) for name in good}
+    suspects(run, {name: document["ranks"] for name, document in documents.items() if document}, steps, SUSPECT)
+    for name, why in counts.differing(run.a.devices).items():
+        if run.a.asked and name in steps:
+            run.find("suspect", [name], why, steps[name], checks=["devices"])
+        elif not run.a.asked:
+            run.notes.append(f"{name} {why}")
+    for name, why in counts.short(run, good).items():
+        listed = name in run.a.listed
+        run.find("lost" if listed else "suspect", [name], why, steps[name], checks=["devices"])
+        good = [one for one in good if one != name or not listed]
+    again = duplicates(run, steps)
+    return [name for name in good if name not in again]
+
+
+def count(run):
+    """If nothing says how many devices the hosts have, each is asked by a step of one rank. A host that does not answer gets as many as most."""
+    run.a.asked = not run.a.devices
+    if run.a.asked:
+        run.a.devices = dict.fromkeys(run.a.names, 1)
+        steps = by_themselves(run, run.a.names, "count", options=["-s", "XS", "-n", "1", *run.a.options])
+        seen = {name: counts.seen_by(run.document(step["name"])) for name, step in steps.items() if step["outcome"] == "pass"}
+        if seen:
+            run.a.devices = {name: seen.get(name, counts.most_common(seen.values())) for name in run.a.names}
+
+
+def suspects(run, rows, steps, least):
+    """Reports hosts whose slowest device is slower than the fastest host's, of the same type, by more than `least`. It may be half of the hosts: nobody
+    is drained for it. Returns whether there are any."""
+    rates, found = {}, False
+    for name, ranks in rows.items():
+        if all(rank.get("gflops") and not rank.get("device_shared") for rank in ranks):
+            rates.setdefault(re.sub(r"^(Null device) .*", r"\1", ranks[0].get("device") or ""), {})[name] = min(rank["gflops"] for rank in ranks)
+    known = {name for finding in run.findings for name in finding["hosts"]}
+    for group in rates.values():
+        slower = [name for name, rate in group.items() if rate < (1 - least) * max(group.values())]
+        if not slower:
+            continue
+        found = True
+        usual = statistics.median(rate for name, rate in group.items() if name not in slower)
+        percent = 100 * (1 - statistics.median(group[name] for name in slower) / usual)
+        if not known >= set(slower):
+            run.find("suspect", slower, f"{percent:.0f}% slower than the other host{'s' * (len(group) - len(slower) != 1)}", steps[slower[0]])
+    return found
+
+
+def duplicates(run, steps):
+    """Names of hosts that were given by another name before; devices tell hosts apart that call themselves alike."""
+    first, again = {}, set()
+    for name, step in steps.items():
+        rows = rows_by_host(step, run.document(step["name"])).get(name)
+        if not rows:
+            continue
+        devices = {row.get("uuid") for row in rows}
+        other, others = first.setdefault(rows[0]["host"], (name, devices))
+        if other != name and (others & devices or None in others | devices):
+            run.find("duplicate", [other, name], f"{other} and {name} are one host, {rows[0]['host']}", step)
+            again.add(name)
+    return again
 
 
 def by_themselves(run, names, prefix, **job):
@@ -120,9 +184,11 @@ def noise_of(samples):
 # ---- arithmetic ----
 
 def backend_of(options):
-    for flag in ("-b", "--backend"):
-        if flag in options:
-            return ["-b", options[options.index(flag) + 1]]
+    """-b and what the options say of it, or nothing."""
+    for word, after in zip(options, [*options[1:], ""]):
+        found = re.fullmatch(r"(?:-b|--backend=)(.+)", word)
+        if found or word in ("-b", "--backend"):
+            return ["-b", found[1] if found else after]
     return []
 
 
@@ -185,6 +251,15 @@ def limit_of(times):
     return middle + max(SIGMAS * spread, LEAST * middle)
 
 
+def limit_of_few(run, times):
+    """The fastest of few pairs is the usual one; how much the exchange varies from block to block tells what is no chance."""
+    usual, spread = min(times.values()), 0
+    for pair, time in times.items():
+        series = run.document(pair_name(pair, "pair")).get("series") or {}
+        spread = max([spread, *(time * (noise_of(samples) or 0) for samples in series.get("exchange") or [] if any(samples))])
+    return usual + max(SIGMAS * spread, LEAST_OF_FEW * usual)
+
+
 def pair_name(pair, kind):
     return f"{kind}-{pair[0]}-{pair[1]}"
 
@@ -232,8 +307,8 @@ def path_told(run, pair):
     name = pair_name(pair, "path")
     run.together("path", [(name, list(pair), {"program": "comm-gpu", "options": options})], width=1)
     found = run.document(name) or {}
-    host = {rank["rank"]: rank["host"] for rank in found.get("ranks", [])}
-    across = [one for one in found.get("pairs", []) if host.get(one["rank"]) != host.get(one["peer"]) and one["points"]]
+    host = hosts_of(run.done[name]) if found else []
+    across = [one for one in found.get("pairs", []) if host[one["rank"]] != host[one["peer"]] and one["points"]]
     if not across:
         return ""
     best = max(across, key=lambda one: one["points"][-1]["gbps"])
@@ -290,12 +365,12 @@ def pairs(run, names):
         if time is not None:
             times[pair] = time
     bad = broken(run, done, everyone)
-    if len(times) >= PAIRS_MIN:
-        limit = limit_of(list(times.values()))
+    if len(times) > 1:
+        limit = limit_of(list(times.values())) if len(times) >= PAIRS_MIN else limit_of_few(run, times)
         slow = again_alone(run, [pair for pair, time in times.items() if time > limit], limit)
         bad |= accuse(run, slow, limit, collections.Counter(name for pair in times for name in pair))
-    elif times:
-        say(f"{len(times)} pairs tell no usual exchange: {PAIRS_MIN} do")
+    else:
+        run.notes.append(f"not judged: links between hosts ({len(names)} hosts, {len(times)} pair{'s' * (len(times) != 1)} measured)")
     return [name for name in names if name not in bad]
 
 
@@ -307,15 +382,16 @@ def stragglers(run, step, document):
     for one in (document or {}).get("stragglers", []):
         if one["of"] != "compute":
             continue
-        found.add(one["host"])
-        run.find("slow", [one["host"]], one["words"], step, device=one["uuid"] or f"rank {one['rank']}", checks=["slow among all"])
+        host = hosts_of(step)[one["rank"]]
+        found.add(host)
+        run.find("slow", [host], one["words"], step, device=one["uuid"] or f"rank {one['rank']}", checks=["slow among all"])
     return found
 
 
-def is_known(run, document):
+def is_known(run, step, document):
     """Whether the only thing amiss is exchange between hosts whose way was found slow before."""
     ends = {name for finding in run.findings if finding["kind"] == "path" for name in finding["hosts"]}
-    late = {one["host"] for one in (document or {}).get("stragglers", [])}
+    late = {hosts_of(step)[one["rank"]] for one in (document or {}).get("stragglers", [])}
     return bool(late) and late <= ends and {check["check"] for check in checks_of(document) if check["outcome"] == "fail"} <= {"stragglers", "efficiency", "latency over its like", "rate over its like", "exchange latency", "exchange rate"}
 
 
@@ -326,8 +402,9 @@ def group(run, what, name, members):
         return members
     document = run.document(name)
     bad = stragglers(run, done, document) if done["outcome"] in ("pass", "slow") else set()
-    if done["outcome"] != "pass" and not bad and not is_known(run, document):
-        run.find("path" if done["outcome"] == "slow" else done["outcome"], members, f"all of {what} together: {done['why']}", done)
+    if done["outcome"] != "pass" and not bad and not is_known(run, done, document):
+        if done["outcome"] != "slow" or not suspects(run, rows_by_host(done, document), dict.fromkeys(members, done), SUSPECT_IN_SLOW):
+            run.find("path" if done["outcome"] == "slow" else done["outcome"], members, f"all of {what} together: {done['why']}", done)
     return [member for member in members if member not in bad]
 
 
@@ -348,7 +425,7 @@ def everything(run, names):
 def devices_of(run, name):
     """How many devices the ranks of a host had; one that they shared is one."""
     uuids = [rank.get("uuid") for rank in (run.document(f"alone-{name}") or {}).get("ranks", [])]
-    return len(set(uuids)) if uuids and all(uuids) else run.a.per_host
+    return len(set(uuids)) if uuids and all(uuids) else run.a.devices[name]
 
 
 def devices(run, names):
@@ -357,7 +434,7 @@ def devices(run, names):
     suspects = sorted({name for finding in run.findings if finding["kind"] in ("slow", "wrong", "fault") for name in finding["hosts"]
                        if len(finding["hosts"]) == 1 and not is_set_up(finding, shared)})
     jobs = [(f"device-{name}-{device}", [name], {"per_host": 1, "options": accepted_by(run, "--device", str(device))})
-            for device in range(run.a.per_host) for name in suspects if 1 < devices_of(run, name) > device]
+            for device in range(max(run.a.devices.values())) for name in suspects if 1 < devices_of(run, name) > device]
     done = run.together("device", jobs)
     for name, step in done.items():
         document = read_document(run.path(name, "doc"))

@@ -11,9 +11,9 @@ import fcntl
 import json
 import math
 import os
+import re
 import shlex
 import shutil
-import signal
 import tempfile
 import time
 
@@ -25,8 +25,10 @@ from processes import STOPPED, end, last_words, launched, say
 LOCK_TENTHS = 50  # of a second
 LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  # what is launched ends when this ends, however it does
 ROOM = 65536  # bytes of a document, its log and its outcome
-PARTIAL_CODES = (0, 5)
-WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault"}
+PARTIAL_CODES = (0, 5, 8)
+WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault", 8: "partial"}
+# A device that the PCI bus lists and its driver cannot open.
+LOST = re.compile(r"cannot be used.*\b[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b|\b[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b.*cannot be used")
 
 
 def write_document(path, document):
@@ -44,6 +46,20 @@ def needs_room(folder):
         raise Trouble(f"{folder}: {error.strerror}") from error
 
 
+def hosts_of(step):
+    """The host of each rank of a step: the launcher was given the hosts in this order, and so many ranks of each."""
+    return [name for name, count in zip(step["hosts"], step.get("ranks", ())) for _ in range(count)]
+
+
+def rows_by_host(step, document):
+    """{host: its ranks' rows}, by the order of ranks and not by the names that hosts have for themselves."""
+    given, found = hosts_of(step), {}
+    for row in (document or {}).get("ranks") or []:
+        if row["rank"] < len(given):
+            found.setdefault(given[row["rank"]], []).append(row)
+    return found
+
+
 def contents(path):
     """Of a policy's file, which may change under its name; None for one that is built in."""
     try:
@@ -59,16 +75,15 @@ class Run:
     def __init__(self, a):
         self.a = a
         self.begin = time.time()
-        self.findings, self.left_out, self.tested = [], [], []
-        self.done = {}
+        self.findings, self.left_out, self.tested, self.notes = [], [], [], []
+        self.done, self.own_names = {}, {}
         self.unverified_passes = (read_document(a.policy) or {}).get("unverified_passes") is True
         os.makedirs(os.path.join(a.folder, "steps"), exist_ok=True)
         self.lock = open(os.path.join(a.folder, ".lock"), "w", encoding="utf-8")
         self.take_lock()
         self.plan_check()
         self.kept = sum(name.endswith(".json") for name in os.listdir(os.path.join(a.folder, "steps")))
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        self.processes = set()
+        self.processes, self.ending = set(), False
 
     def take_lock(self):
         """Steps hold the lock too, and those of a run that was killed need a moment to end."""
@@ -107,9 +122,14 @@ class Run:
         """Whether a program of the suite was built beside himeno-gpu."""
         return os.access(os.path.join(os.path.dirname(self.a.program), program), os.X_OK)
 
-    def words(self, on, per_host, program, options, target):
+    def counts(self, on, per_host=None):
+        """Ranks of each host. {slots} alone can tell a launcher a number for each."""
+        found = [per_host or self.a.devices[name] for name in on]
+        return found if "{slots}" in self.a.launcher else [min(found)] * len(on)
+
+    def words(self, on, counts, program, options, target):
         beside = os.path.join(os.path.dirname(self.a.program), program)
-        return [*shlex.split(hosts.filled(self.a.launcher, on, per_host)), beside, *options, "--json", target]
+        return [*shlex.split(hosts.filled(self.a.launcher, on, counts)), beside, *options, "--json", target]
 
     # ---- one step ----
 
@@ -125,22 +145,24 @@ class Run:
         """The outcome of a step, which is run unless it has been: {outcome, why, seconds, command, hosts}; None where the budget ended it."""
         done = read_document(self.path(name, "json"))
         if done:
+            self.check_places(done)
             self.done[name] = done
             return done
-        per_host, limit = per_host or self.a.per_host, limit or self.a.limit
-        words = self.words(on, per_host, program, options, self.path(name, "doc"))
+        counts, limit = self.counts(on, per_host), limit or self.a.limit
+        words = self.words(on, counts, program, options, self.path(name, "doc"))
         begin = time.time()
         # Launchers that run side by side get in each other's way now and then; a host that is down fails again.
         for tries, mode in (1, "w"), (2, "a"):
             ended = self.tried(name, words, limit, mode)
-            if not ended and tries == 1:
+            if self.ending or not ended and tries == 1:
                 return None
             if ended:  # else there was no time to try again: the first try counts
                 outcome, why = ended
             if outcome not in ("not started", "partial"):
                 break
-        done = {"name": name, "hosts": on, "outcome": outcome, "why": why, "tries": tries, "seconds": round(time.time() - begin, 3),
+        done = {"name": name, "hosts": on, "ranks": counts, "outcome": outcome, "why": why, "tries": tries, "seconds": round(time.time() - begin, 3),
                 "command": shlex.join(words[:-2])}
+        self.check_places(done)
         write_document(self.path(name, "json"), done)
         self.done[name] = done
         return done
@@ -148,17 +170,34 @@ class Run:
     def tried(self, name, words, limit, mode):
         """Outcome and reason of one launch, whose words the log gets; None where the budget left it no time, or too little."""
         left = self.time_left()
-        if left <= 0:
+        if left <= 0 or self.ending:
             return None
         if os.path.exists(self.path(name, "doc")):
             os.remove(self.path(name, "doc"))
-        with open(self.path(name, "log"), mode, encoding="utf-8") as log:
+        with open(self.path(name, "log"), mode, encoding="utf-8", errors="surrogateescape") as log:
             code = self.launch(words, log, min(limit, left))
         if code == STOPPED and left < limit:
             return None
         if code != 0:
             needs_room(self.a.folder)
         return judge(code, read_document(self.path(name, "doc")), self.path(name, "log"), self.unverified_passes)
+
+    def check_places(self, done):
+        """A step whose ranks ran elsewhere than asked for tells nothing of its hosts."""
+        told = {name: {row["host"] for row in rows} for name, rows in rows_by_host(done, self.document(done["name"])).items()}
+        met = {}
+        for name, own in told.items():
+            before, other = self.own_names.get(name, own), met.setdefault(min(own), name)
+            if len(own) > 1 or before != own:
+                why = f"ranks of {name} ran on {' and '.join(sorted(own | before))}"
+            elif other != name and not {other, name} <= set(self.own_names):
+                why = f"ranks of {other} and of {name} ran on {min(own)}"
+            else:
+                continue
+            done.update(outcome="environment", why=f"the launcher placed ranks otherwise than asked for: {why}")
+            return
+        if len(told) == 1:
+            self.own_names.update(told)
 
     def document(self, name):
         found = read_document(self.path(name, "doc"))
@@ -181,6 +220,7 @@ class Run:
                     again = " (second try)" if done.get("tries") == 2 else ""
                     say(f"[{len(found):>{len(str(total))}}/{total}] {what:<8} {name:<32} {done['outcome'] + again:<12} {done['why'][:120]}")
             except BaseException:
+                self.ending = True  # what a signal stops is no outcome, and is not tried again
                 pool.shutdown(wait=False, cancel_futures=True)
                 for process in list(self.processes):
                     end(process, 5)
@@ -201,7 +241,9 @@ def judge(code, document, log, unverified_passes=False):
     if document and document.get("partial") and code in PARTIAL_CODES:
         return "partial", "a signal ended it before its time"
     if document is None or document.get("partial"):
-        if code in (2, 3, 4, 6, 7) and said.startswith(("himeno-gpu:", "gemm-gpu:", "comm-gpu:")):
+        if code == 3 and LOST.search(said):
+            return "lost", said
+        if code in (2, 3, 4, 6, 7, 8) and said.startswith(("himeno-gpu:", "gemm-gpu:", "comm-gpu:")):
             return WORDS[code], said
         return "not started", said or f"exit status {code}"
     verdict = document.get("result", {}).get("verdict", WORDS.get(code, "fault"))

@@ -93,7 +93,7 @@ assert 1e9 < families["himeno_accept_host_flops_per_second"].samples[0].value < 
 PY
 }
 
-@test "what every host fails is policy or set-up, and drains none; a host that fails more, or does not start, is drained" {
+@test "what every host fails is policy or set-up, and drains none; a host that fails more is drained" {
   echo '{"name": "site", "device_gflops_min": 1000, "ceiling_share_min": 0.2, "device_spread_max": 0.05, "noise_max": 0.2}' >site.json
   cluster 'n[1-3]' --stages alone,pairs,devices
   expect_status 5
@@ -106,7 +106,7 @@ PY
   printf '%s\n' 'dead n4' 'slow n2 1 1.2' >faults
   cluster 'n[1-4]' --stages alone
   expect_status 7
-  [ "$(verdict 'sorted(r["drain"]), [row["verdict"] for row in r["measured"]]')" = "(['n2', 'n4'], ['policy or set-up?', 'slow', 'policy or set-up?', 'not started'])" ]
+  [ "$(verdict 'sorted(r["drain"]), [row["verdict"] for row in r["measured"]]')" = "(['n2'], ['policy or set-up?', 'slow', 'policy or set-up?', 'not started'])" ]
   rm -r out
   # One host cannot tell its policy from itself.
   : >faults
@@ -137,12 +137,13 @@ PY
   printf '%s\n' 'dead n3' 'hang n4' 'slow n5 1 1.1' 'link n6 n7 60' >faults
   cluster 'n[1-7]' --limit 20 --stages alone,pairs,all,devices
   expect_status 7
-  [ "$(verdict 'sorted(r["drain"])')" = "['n3', 'n4', 'n5']" ]
+  [ "$(verdict 'sorted(r["drain"]), sorted(r["run_again"])')" = "(['n5'], ['n3', 'n4'])" ]
   [ "$(verdict '[f["hosts"] for f in r["findings"] if f["kind"] == "path"]')" = "[['n6', 'n7']]" ]
   [ "$(verdict '{f["kind"] for f in r["findings"] if f["hosts"] == ["n3"]}')" = "{'not started'}" ]
   [ "$(verdict '{f["kind"] for f in r["findings"] if f["hosts"] == ["n4"]}')" = "{'hang'}" ]
   [ "$(verdict '[f["step"] for f in r["findings"] if f["step"].startswith("device-")]')" = "['device-n5-1']" ]
-  grep -q 'drain: n\[3-5\]' <<<"$output"
+  grep -q '^  drain: n5$' <<<"$output"
+  grep -q '^  run again: n3 (not started: fake-cluster: n3 does not answer)$' <<<"$output"
   grep -q "does not answer" <<<"$output"
 }
 
@@ -172,7 +173,7 @@ PY
   site
   echo 'as n2 timeout --foreground --preserve-status -s TERM 2' >faults
   cluster n2 --stages products --seconds 5
-  expect_status 7
+  expect_status 8
   [ "$(verdict 'r["accepted"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "(False, [('partial', ['n2'])])" ]
   [ "$(verdict 'r["drain_list"], r["run_again_list"]')" = "('', 'n2')" ]
   grep -q 'products-n2  *partial (second try)' <<<"$output"
@@ -186,7 +187,7 @@ PY
   [ "$(verdict 'r["accepted"], r["drain_list"], r["run_again_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = \
     "(False, '', 'n2', [('noisy', ['n2'], 'alone-n2')])" ]
   grep -q 'n2  *noisy: .*blocks vary by' <<<"$output"
-  grep -q '^  run again: n2$' <<<"$output"
+  grep -q '^  run again: n2 (noisy: .*)$' <<<"$output"
   grep -q 'n\[1,3\]: 2 pass' <<<"$output"
   ! grep -q 'drain:' <<<"$output" || return 1
 }
@@ -310,6 +311,188 @@ PY
   grep -q 'n\[1-2\]: 2 pass' <<<"$output"
 }
 
+# own_names: a program in the place of himeno-gpu, whose hosts call themselves what the file `own` has behind the name that they were given.
+own_names() {
+  mkdir own-names
+  cat >own-names/himeno-gpu <<SH
+#!/bin/sh
+own=\$(awk -v given="\$SLURMD_NODENAME" '\$1 == given { print \$2 }' "$PWD/own")
+SLURMD_NODENAME=\${own:-\$SLURMD_NODENAME} exec "$himeno" "\$@"
+SH
+  chmod +x own-names/himeno-gpu
+  himeno=$PWD/own-names/himeno-gpu
+}
+
+@test "a guilty host keeps the name that it was given, whatever it calls itself" {
+  site
+  own_names
+  for given in 'n1.cluster n2.cluster n3.cluster' '10.77.0.1 10.77.0.2 10.77.0.3' 'rack1.n1 rack1.n2 rack1.n3' 'fe80::1 fe80::2 fe80::3' 'N1 N2 N3' 'x y z'; do
+    read -r a b c <<<"$given"
+    printf '%s\n' "$a n1" "$b n2" "$c n3" >own
+    printf '%s\n' "flip $b 5,5,5" "slow $c 1 1.2" >faults
+    rm -rf out
+    cluster "$a,$b,$c" --stages alone
+    expect_status 4
+    [ "$(verdict 'sorted(r["drain"]), [row["verdict"] for row in r["measured"]]')" = "$("$PYTHON" -c 'import sys; print((sorted(sys.argv[1:]), ["pass", "wrong", "slow"]))' "$b" "$c")" ]
+    grep -q "NodeName=" <<<"$output"
+  done
+  # In a job of all: by the order of ranks.
+  rm -r out
+  echo '{"name": "site", "stragglers_max": 0}' >site.json
+  printf '%s\n' 'a.x n4' 'b.x n3' 'c.x n2' 'd.x n1' >own
+  echo 'slow b.x 1 1.06' >faults
+  cluster 'a.x,b.x,c.x,d.x' --stages alone,all
+  expect_status 5
+  [ "$(verdict 'r["drain_list"]')" = b.x ]
+  grep -q '^    scontrol update NodeName=b.x State=DRAIN' <<<"$output"
+}
+
+@test "names of one host are told, and ranks that the launcher placed otherwise accuse nobody" {
+  site
+  own_names
+  printf '%s\n' 'n1 vm1' 'n1.cluster vm1' >own
+  cluster 'n1,n2,n1.cluster' --stages alone,pairs
+  expect_status 2
+  [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('duplicate', ['n1', 'n1.cluster'])])" ]
+  grep -q 'n1 and n1.cluster: n1 and n1.cluster are one host, vm1' <<<"$output"
+  [ "$(ls out/steps/pair-*.json)" = out/steps/pair-n1-n2.json ]
+  rm -r out
+  cat >reversed <<SH
+#!/bin/bash
+exec "$top_srcdir/tests/sites/fake-cluster" "\$(tr , '\n' <<<"\$1" | tac | paste -sd,)" "\${@:2}"
+SH
+  chmod +x reversed
+  echo 'slow n1 1 1.06' >faults
+  echo '{"name": "site", "stragglers_max": 0}' >site.json
+  : >own
+  cluster 'n[1-4]' --stages alone,all --launcher './reversed {list} {per_host}'
+  expect_status 3
+  [ "$(verdict 'r["drain_list"], r["run_again_list"], [f["kind"] for f in r["findings"]]')" = "('', 'n[1-4]', ['environment'])" ]
+  grep -q 'the launcher placed ranks otherwise than asked for: ranks of n1 ran on n1 and n4' <<<"$output"
+}
+
+@test "three hosts: a bad link and a bad cable are found; two hosts: the link is not judged, and the verdict says so" {
+  site
+  echo 'link n1 n3 2.5' >faults
+  cluster 'n[1-3]' --stages alone,pairs
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('path', ['n1', 'n3'])])" ]
+  rm -r out
+  # A slow host of four is left out of the pairs.
+  printf '%s\n' 'link n2 all 2.5' 'slow n4 1 1.2' >faults
+  cluster 'n[1-4]' --stages alone,pairs
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('n[2,4]', [('slow', ['n4']), ('slow', ['n2'])])" ]
+  rm -r out
+  : >faults
+  cluster 'n[1-2]' --stages alone,pairs
+  expect_status 0
+  grep -q '^  ACCEPTED; not judged: links between hosts (2 hosts, 1 pair measured)$' <<<"$output"
+  [ "$(verdict 'r["accepted"], r["not_judged"]')" = "(True, ['not judged: links between hosts (2 hosts, 1 pair measured)'])" ]
+  grep -q 'links between hosts (2 hosts' out/accept.html
+  rm -r out
+  cluster 'n[1-3]' --stages alone,pairs
+  expect_status 0
+  grep -q '^  ACCEPTED$' <<<"$output"
+}
+
+@test "hosts that are slower than the others, and as many, are suspects and are not drained" {
+  cluster 'n[1-2]' --stages alone,all --policy default
+  expect_status 0
+  rm -r out
+  echo 'host n2 1.18' >faults
+  cluster 'n[1-2]' --stages alone,all --policy default
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], r["suspect"], r["accepted"]')" = "('', {'n2': ['15% slower than the other host']}, False)" ]
+  grep -q '^  suspect: n2 (15% slower than the other host)$' <<<"$output"
+  rm -r out
+  printf '%s\n' 'host n2 1.25' 'host n3 1.25' >faults
+  cluster 'n[1-4]' --stages alone,all --policy default
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], sorted(r["suspect"])')" = "('', ['n2', 'n3'])" ]
+  grep -q '^  suspect: n2,n3 (20% slower than the other hosts)$' <<<"$output"
+  rm -r out
+  # Less than that only where a job of all is slow for it.
+  echo 'host n1 1.08' >faults
+  cluster 'n[1-2]' --stages alone,all --policy default
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('suspect', ['n1'])])" ]
+}
+
+@test "each host has the devices that its line of the hostfile says" {
+  site
+  printf '%s\n' 'n1 slots=2' 'n2:2 # MPICH' 'n3 slots = 2' 'n4 max_slots=2' 'n5' 'n5' '[fe80::6]:3' >hostfile
+  run --separate-stderr "$top_srcdir/scripts/accept" out --hostfile hostfile --program "$himeno" --size 18x18x34 --seconds 0.05 --policy site.json --stages alone \
+    --options "-b null --block 5" --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}"
+  expect_status 0
+  [ "$(verdict '[len(json.load(open(f"out/steps/alone-{name}.doc"))["ranks"]) for name in r["hosts"]]')" = "[2, 2, 2, 2, 2, 3]" ]
+  grep -q '^  ACCEPTED; .*fe80::6 has 3 devices, most hosts have 2' <<<"$output"
+  run "$top_srcdir/scripts/accept" other --hostfile hostfile --program "$himeno" --launcher "$MPIRUN --host {slots}"
+  expect_status 2
+  [[ $output == *"fe80::6: mpirun --host takes no IPv6 address"* ]]
+  echo 'n1 slots=0' >hostfile
+  run "$top_srcdir/scripts/accept" other --hostfile hostfile --program "$himeno"
+  expect_status 2
+}
+
+@test "the number of a host's devices, by each of Slurm's ways to tell it" {
+  mkdir bin
+  printf '#!/bin/sh\ncat "%s/job"\n' "$PWD" >bin/scontrol
+  chmod +x bin/scontrol
+  : >job
+  # devices VARIABLE...: of hosts n1 and n2, as scripts/accept counts them.
+  devices() {
+    env "$@" PATH="$PWD/bin:$PATH" "$PYTHON" -B - "$top_srcdir/scripts" <<'PY'
+import argparse, sys
+sys.path[:0] = [f"{sys.argv[1]}/accepting", f"{sys.argv[1]}/shared"]
+import counts
+a = argparse.Namespace(names=["n1", "n2"], per_host=None, slots={})
+counts.count(a)
+print(a.devices and list(a.devices.values()), a.are_gpus)
+PY
+  }
+  for one in SLURM_GPUS_PER_NODE=8 SLURM_GPUS_PER_NODE=h100:8 SLURM_GPUS_PER_NODE=h100:4,a100:4 SLURM_TRES_PER_NODE=gres:gpu:8 SLURM_TRES_PER_NODE=gres/gpu:8 \
+    SLURM_TRES_PER_NODE=nic:1,gres/gpu:h100=8 SLURM_GPUS_ON_NODE=8 SLURM_JOB_GPUS=0,1,2,3,4-7 SLURM_STEP_GPUS=0-7 'SLURM_GPUS=h100:16 SLURM_JOB_NUM_NODES=2'; do
+    [ "$(devices $one)" = '[8, 8] True' ] || { echo "$one"; return 1; }
+  done
+  [ "$(devices SLURM_NTASKS_PER_NODE=3)" = '[3, 3] False' ]
+  [ "$(devices SLURM_TRES_PER_NODE=gres/nic:2)" = 'None False' ]
+  # What a job got on each of its nodes comes first.
+  printf '%s\n' 'JobId=7' '   Nodes=n1 CPU_IDs=0-15 Mem=0 GRES=gpu:h100:8(IDX:0-7)' '   Nodes=n[2-3] CPU_IDs=0-15 Mem=0 GRES=gpu:h100:7(IDX:0-6),nic:1(IDX:0)' >job
+  [ "$(devices SLURM_JOB_ID=7 SLURM_GPUS_ON_NODE=8)" = '[8, 7] True' ]
+}
+
+@test "in every locale the same verdict, and bytes that are no text end nothing" {
+  site
+  echo 'slow n2 1 1.2' >faults
+  for locale in LC_ALL=C LC_ALL=POSIX LC_ALL=de_DE.ISO-8859-1 PYTHONIOENCODING=ascii PYTHONIOENCODING=latin-1:strict 'LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0'; do
+    rm -rf out
+    (export $locale; cluster 'n[1-2]' --stages alone; expect_status 5; grep -q '^  drain: n2$' <<<"$output")
+    folder=$(printf 'out-\xff-%s' "${locale//[^A-Z]/}")
+    run --separate-stderr env $locale "$top_srcdir/scripts/accept" "$folder" --hosts 'n[1-2]' --per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 \
+      --options "-b null --block 5" --policy site.json --stages alone --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}"
+    expect_status 5
+    [ -s "$folder/accept.html" ]
+  done
+  printf 'n1 slots=2\nn\xff2\n' >hostfile
+  run "$top_srcdir/scripts/accept" out --hostfile hostfile --program "$himeno"
+  expect_status 2
+  [[ $output == *'n\udcff2: is no host name'* ]]
+}
+
+@test "an acceptance that a signal ends is incomplete" {
+  site
+  echo 'hang n1' >faults
+  for signal in TERM HUP; do
+    FAULTS=$FAULTS timeout --preserve-status --foreground -s $signal 3 "$top_srcdir/scripts/accept" out --hosts n1 --per-host 2 --program "$himeno" --policy site.json --stages alone --limit 20 \
+      --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" >said 2>&1 || code=$?
+    [ "${code-}" = 8 ] || { cat said; echo "$signal: ${code-0}"; return 1; }
+    grep -q 'stopped; the same command goes on from here' said
+    [ "$(grep -c '^\$ ' out/steps/alone-n1.log)" = 1 ]
+    [ ! -e out/steps/alone-n1.json ]
+  done
+}
+
 @test "leaf switches are tried between pairs and all" {
   site
   cat >topology <<'TEXT'
@@ -367,7 +550,7 @@ TEXT
   printf '%s\n' 'dead n3' 'dies n4 2' >faults
   cluster 'n[1-4]' --soak 2s --slice 0.5s
   expect_status 7
-  [ "$(verdict 'r["drain_list"], sorted((f["hosts"], f["step"]) for f in r["findings"])')" = "('n[3-4]', [(['n3'], 'alone-n3'), (['n4'], 'alone-0001-n4')])" ]
+  [ "$(verdict 'r["drain_list"], r["run_again_list"], sorted((f["hosts"], f["step"]) for f in r["findings"])')" = "('', 'n[3-4]', [(['n3'], 'alone-n3'), (['n4'], 'alone-0001-n4')])" ]
   grep -q 'n\[1-2\]: 2 pass' <<<"$output"
   [ "$(verdict '[json.load(open(f"out/steps/soak-000{n}-{kind}.json"))["outcome"] for n, kind in ((0, "memory"), (1, "compute"), (2, "memory"), (3, "compute"))]')" = \
     "['pass', 'not started', 'pass', 'pass']" ]
@@ -416,7 +599,7 @@ TEXT
   [ "$SECONDS" -lt 45 ]
   [ "$(ls out/steps/*.json | wc -l)" = 2 ]
   grep -q -- ' -w -t 0.05 .*--block 5 ' out/steps/alone-n1.log
-  [ "$(verdict 'r["drain_list"], [row["verdict"] for row in r["measured"]]')" = "('n2', ['pass', 'hang'])" ]
+  [ "$(verdict 'r["drain_list"], r["run_again_list"], [row["verdict"] for row in r["measured"]]')" = "('', 'n2', ['pass', 'hang'])" ]
   rm -r out
   cluster n1 --level 1 --options '-b null'
   expect_status 0
@@ -442,7 +625,8 @@ PY
   echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
   export CLOCK_MACHINE="sweep=1000000 ceiling=100 fill=1 checksum=1 product=400000"
   run --separate-stderr "$top_srcdir/scripts/accept" out --hosts n1,n2 --per-host 1 --program "$top_builddir/tests/clock/himeno-gpu" --size 18x18x34 \
-    --options "-b null --block 40" --gemm-options '-s 64' --policy site.json --launcher "$MPIRUN -np {ranks}" --level 3 --slice 1h
+    --options "-b null --block 40" --gemm-options '-s 64' --policy site.json --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" \
+    --level 3 --slice 1h
   expect_status 0
   grep -q '^soaked for 1.08e+04 of 10800 s$' <<<"$output"
   [ "$(cd out/steps && echo soak-*.json)" = "soak-0000-memory.json soak-0001-compute.json soak-0002-memory.json soak-0003-compute.json" ]

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""How many devices each host has: by --per-host, the hostfile or Slurm, else by the hosts' own word; and which hosts have fewer."""
+import collections
+import os
+import re
+
+from endings import BadInput
+from hosts import expand
+from processes import output
+
+
+# ---- Slurm ----
+
+def gpus_of(text, named=True):
+    """The GPUs of a list such as gres/gpu:h100:8,nic:1 or gpu:2(IDX:0-1). Without `named` it holds types of GPU alone, as h100:4,a100:4 does."""
+    total = 0
+    for one in filter(None, re.sub(r"\([^()]*\)", "", text).split(",")):
+        words = re.split(r"[:=/]", one.strip())
+        if named:
+            words = words[1:] if words[0] == "gres" else words
+            if words[0] != "gpu":
+                continue
+        total += int(words[-1]) if words[-1].isdigit() else 1
+    return total
+
+
+def places_in(text):
+    """How many numbers 0,2-5 stands for."""
+    ends = [re.fullmatch(r"(\d+)-(\d+)", one) for one in filter(None, text.split(","))]
+    return sum(int(one[2]) - int(one[1]) + 1 if one else 1 for one in ends)
+
+
+def shared_out(text):
+    """A job's GPUs over its nodes; 0 where that does not come out even."""
+    total, nodes = gpus_of(text, named=False), int(os.environ.get("SLURM_JOB_NUM_NODES") or 0)
+    return total // nodes if nodes and total % nodes == 0 else 0
+
+
+# What was asked for comes before what a node says of itself.
+VARIABLES = (("SLURM_GPUS_PER_NODE", lambda text: gpus_of(text, named=False)), ("SLURM_TRES_PER_NODE", gpus_of), ("SLURM_GPUS", shared_out),
+             ("SLURM_GPUS_ON_NODE", lambda text: gpus_of(text, named=False)), ("SLURM_JOB_GPUS", places_in), ("SLURM_STEP_GPUS", places_in))
+
+
+def by_slurm(names):
+    """{host: GPUs} that Slurm gave to the job; empty where it says nothing."""
+    number = os.environ.get("SLURM_JOB_ID")
+    found = {}
+    for nodes, text in re.findall(r"\bNodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=(\S*)", (output(["scontrol", "show", "job", "-d", number]) if number else "") or ""):
+        found.update(dict.fromkeys(expand(nodes), gpus_of(text)))
+    each = next(filter(None, (count(os.environ.get(name, "")) for name, count in VARIABLES)), 0)
+    return {name: found.get(name) or each for name in names if found.get(name) or each}
+
+
+# ---- of each host ----
+
+def most_common(counts):
+    """The largest of those that are most common."""
+    found = collections.Counter(counts)
+    return max(found, key=lambda count: (found[count], count))
+
+
+def count(a):
+    """Sets a.devices, {host: ranks}, None where the hosts must be asked, and a.listed, {host: devices} of a hostfile or Slurm, whose are GPUs."""
+    if a.per_host is not None and a.per_host < 1:
+        raise BadInput(f"--per-host {a.per_host}: 1 is the least")
+    a.listed = {} if a.per_host else a.slots or by_slurm(a.names)
+    a.are_gpus = bool(a.listed) and not a.slots
+    tasks = os.environ.get("SLURM_NTASKS_PER_NODE", "")
+    usual = a.per_host or (most_common(a.listed.values()) if a.listed else int(tasks) if tasks.isdigit() else None)
+    a.devices = {name: a.listed.get(name, usual) for name in a.names} if usual else None
+    a.per_host = a.devices if usual and set(a.devices.values()) != {usual} else usual  # for plan.json
+
+
+def differing(devices):
+    """{host: words} of those with another number of devices than most."""
+    usual = most_common(devices.values())
+    return {name: f"has {count} device{'s' * (count != 1)}, most hosts have {usual}" for name, count in devices.items() if count != usual}
+
+
+# ---- what the hosts have ----
+
+def held_by(document):
+    """How many GPUs, or devices of another kind than the CPU, the ranks of a host had; None where nothing tells."""
+    ranks = (document or {}).get("ranks") or []
+    if not ranks:
+        return None
+    if document.get("config", {}).get("backend") in ("cpu", "qpu"):
+        return 0
+    devices = [rank.get("uuid") or rank.get("pci") for rank in ranks]
+    return len(set(devices)) if all(devices) else None
+
+
+def unused_by(document):
+    """Usable devices of a host that no rank had."""
+    return max((rank.get("host_devices_unused") or 0 for rank in (document or {}).get("ranks") or []), default=0)
+
+
+def seen_by(document):
+    """How many devices a host has, as one rank on it saw them."""
+    return 1 + unused_by(document)
+
+
+def untested(run):
+    """{host: usable devices that no step of its own ran on}"""
+    found = {name: unused_by(run.document(f"alone-{name}")) for name in run.tested}
+    return {name: count for name, count in found.items() if count}
+
+
+def short(run, names):
+    """{host: why} of those with fewer devices than are listed for them, or than their peers have."""
+    if run.a.backend in ("cpu", "qpu"):
+        return {}
+    held = {name: held_by(run.document(f"alone-{name}")) for name in names}
+    held = {name: has for name, has in held.items() if has is not None}
+    whole = [name for name, has in held.items() if has >= run.a.devices[name]]
+    found = {}
+    for name, has in held.items():
+        listed = name in run.a.listed
+        if has < run.a.devices[name] and (whole or listed and (has or run.a.are_gpus)):
+            found[name] = f"{has} of {run.a.devices[name]} GPUs are usable" + ("" if listed else f", all on {whole[0]}")
+    return found
