@@ -138,10 +138,6 @@ def conclusion(run, alike, missing):
     return "; ".join([words, *notes(run)])
 
 
-def short_list(names):
-    return ",".join(names) if len(names) < 4 else fold(names)
-
-
 def advice(run, drain, again):
     """What to do with which host, a line each."""
     if drain or again or suspected(run, drain):
@@ -155,7 +151,7 @@ def advice(run, drain, again):
     for why, names in reasons.items():
         say(f"  run again: {fold(names)} ({why})")
     for finding in suspected(run, drain):
-        say(f"  suspect: {short_list(finding['hosts'])} ({finding['why']})")
+        say(f"  suspect: {fold(finding['hosts'])} ({finding['why']})")
 
 
 def write(run):

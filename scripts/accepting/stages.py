@@ -22,6 +22,7 @@ PRODUCTS_LEAST = 0.05  # a device this much below the usual is slow at arithmeti
 BLOCKS_MIN = 3  # with fewer there is no noise
 NORMAL_MAD = 1.4826
 EVERYONE = "every host"  # failed together, so that none of them is to blame
+NO_DEVICE = re.compile(r"\bbackend \w+: ")  # the program's reason for having none
 NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified", "duplicate"}
 
 
@@ -141,6 +142,8 @@ def sort_out(run, program, steps):
     else:
         prefix = "" if program == "himeno-gpu" else f"{program}: "
         for name in bad:
+            if NO_DEVICE.search(steps[name]["why"]) and (len(bad) < len(steps) or run.a.are_gpus and name in run.a.listed):
+                steps[name]["outcome"] = "lost"
             run.find(steps[name]["outcome"], [name], prefix + steps[name]["why"], steps[name],
                      checks=[prefix + check for check in failed_checks(run.document(steps[name]["name"])) or [steps[name]["outcome"]]])
     return [name for name in steps if name not in bad]

@@ -410,7 +410,7 @@ SH
   cluster 'n[1-4]' --stages alone,all --policy default
   expect_status 5
   [ "$(verdict 'r["drain_list"], sorted(r["suspect"])')" = "('', ['n2', 'n3'])" ]
-  grep -q '^  suspect: n2,n3 (20% slower than the other hosts)$' <<<"$output"
+  grep -q '^  suspect: n\[2-3\] (20% slower than the other hosts)$' <<<"$output"
   rm -r out
   # Less than that only where a job of all is slow for it.
   echo 'host n1 1.08' >faults

@@ -188,9 +188,8 @@ class Ended:
     seconds: float = 0
 
     def told(self, what):
-        """The list of hosts behind the last line `drain: …` or the like."""
-        found = re.findall(rf"^\s*{what}: (\S.*)$", self.output, re.M)
-        return found[-1].strip() if found else ""
+        """The hosts behind the lines `drain: …` or the like; a reason may follow in parentheses."""
+        return ",".join(re.findall(rf"^\s*{what}: (\S+)", self.output, re.M))
 
     @property
     def accepted(self):
