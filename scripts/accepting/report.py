@@ -9,7 +9,7 @@ import measured
 import published
 from endings import GRAVEST
 from hosts import fold
-from stages import PAIRS_POLICY, is_set_up, shared_checks
+from stages import EVERYONE, PAIRS_POLICY, is_set_up, shared_checks
 from steps import say, write_document
 
 EXIT = {"not started": 7, "fault": 7, "hang": 6, "device hang": 6, "wrong": 4, "environment": 3, "lost": 3, "noisy": 3, "unverified": 3, "usage": 2,
@@ -32,8 +32,10 @@ def to_run_again(run, drain):
     """{host: reasons} of those with steps that did not start, read, write or finish, or that showed nothing."""
     found = {}
     for finding in run.findings:
+        if finding["kind"] in DRAINS + SHOWN or EVERYONE in finding["checks"] and finding["kind"] in ("usage", "environment"):
+            continue
         for name in finding["hosts"]:
-            if finding["kind"] not in DRAINS + SHOWN and name not in drain:
+            if name not in drain:
                 found.setdefault(name, []).append(finding)
     return found
 

@@ -73,9 +73,8 @@ def alone(run, names):
         elif not run.a.asked:
             run.notes.append(f"{name} {why}")
     for name, why in counts.short(run, good).items():
-        listed = name in run.a.listed
-        run.find("lost" if listed else "suspect", [name], why, steps[name], checks=["devices"])
-        good = [one for one in good if one != name or not listed]
+        run.find("suspect" if run.a.asked else "lost", [name], why, steps[name], checks=["devices"])
+        good = [one for one in good if one != name or run.a.asked]
     again = duplicates(run, steps)
     return [name for name in good if name not in again]
 
@@ -85,7 +84,7 @@ def count(run):
     run.a.asked = not run.a.devices
     if run.a.asked:
         run.a.devices = dict.fromkeys(run.a.names, 1)
-        steps = by_themselves(run, run.a.names, "count", options=["-s", "XS", "-n", "1", *run.a.options])
+        steps = by_themselves(run, run.a.names, "count", options=["-s", "XS", "-n", "1", *backend_of(run.a.options)])
         seen = {name: counts.seen_by(run.document(step["name"])) for name, step in steps.items() if step["outcome"] == "pass"}
         if seen:
             run.a.devices = {name: seen.get(name, counts.most_common(seen.values())) for name in run.a.names}
