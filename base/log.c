@@ -111,16 +111,17 @@ static void print_held(void)
   state.local = 0;
 }
 
-static void fail(int local, const char *format, va_list arguments)
+static void fail(status_t status, int local, const char *format, va_list arguments)
 {
   char message[MESSAGE_MAX];
   format_line(message, format, arguments);
   pthread_mutex_lock(&lock);
-  if (state.hold && !state.mute) {
+  const int muted = state.mute == LOG_UNFIT ? status_is_unfit(status) : state.mute;
+  if (state.hold && !muted) {
     hold(message);
     state.local |= local;
   }
-  if (!state.hold && !state.mute) print("", log_identity(), message);
+  if (!state.hold && !muted) print("", log_identity(), message);
   pthread_mutex_unlock(&lock);
 }
 
@@ -128,7 +129,7 @@ status_t log_fail(status_t status, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  fail(0, format, arguments);
+  fail(status, 0, format, arguments);
   va_end(arguments);
   return status;
 }
@@ -137,7 +138,7 @@ status_t log_fail_local(status_t status, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  fail(1, format, arguments);
+  fail(status, 1, format, arguments);
   va_end(arguments);
   return status;
 }

@@ -41,9 +41,11 @@ void log_hold(int hold);
 /** \brief The held text ("" when none); it stays held. */
 const char *log_held(void);
 
-/** \brief While muted, errors are neither printed nor held: for trying what may fail. Returns
- * whether they were muted before. */
+/** \brief While muted (1), errors are neither printed nor held: for trying what may fail. With
+ * LOG_UNFIT only those of status_is_unfit() are: for trying what may not fit. Returns the value
+ * before. */
 int log_mute(int mute);
+#define LOG_UNFIT 2
 
 /** \brief Forgets the held text: the ranks have printed it together. */
 void log_drop(void);

@@ -23,6 +23,12 @@ static inline int status_exit_code(status_t status)
   return (int)status & 0xff;
 }
 
+/** \brief Whether something cannot be done here, in contrast to what was done and failed. */
+static inline int status_is_unfit(status_t status)
+{
+  return status == STATUS_USAGE || status == STATUS_ENVIRONMENT;
+}
+
 /** \brief One word for reports: "pass", "usage", "environment", "noisy", "wrong", "slow", "hang",
  * "fault", "incomplete". */
 const char *status_verdict(status_t status);

@@ -160,8 +160,8 @@ static status_t rung_part(struct himeno_config each, struct himeno_choice *choic
   rung->status = agree_status(choice->placement.comm, himeno_refit(&each, choice));
   const struct solver_config wanted = himeno_solver_config(&each, choice);
   if (rung->status == STATUS_OK) rung->status = solver_open(&wanted, &m->solver);
-  if (rung->status == STATUS_FAULT || rung->status == STATUS_HANG) return rung->status;
-  if (rung->status != STATUS_OK) return rung->kernel->file ? rung->status : STATUS_OK;
+  if (rung->status != STATUS_OK)
+    return rung->kernel->file || !status_is_unfit(rung->status) ? rung->status : STATUS_OK;
   status_t status = part_measure(&each, choice, whole, m, rung);
   solver_close(m->solver);
   return status;

@@ -17,7 +17,7 @@ static status_t run_and_report(const struct program *p)
   int first = p->placement->rank == 0, ended = 0;
   RETURN_IF_FAILED(agree_status(comm, first ? program_check(p) : STATUS_OK));
   status_t status = p->run(&ended);
-  if (status == STATUS_HANG || (log_held()[0] && p->placement->ranks > 1)) agree_abort(comm, status);
+  if (status == STATUS_HANG || (log_held()[0] && p->placement->ranks > 1)) agree_abort(status);
   if (!ended) return agree_status(comm, status);
   return status_worst(status, agree_status(comm, first ? program_report(p) : STATUS_OK));
 }
@@ -33,7 +33,7 @@ int program_mpi_main(const struct program *p, int argc, char **argv)
   status_t status = begin_mpi(&argc, &argv, *p->timeout, &start);
   if (status != STATUS_OK) return status_exit_code(status);
   status = placement_open(MPI_COMM_WORLD, p->placement);
-  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
+  if (status != STATUS_OK) agree_abort(status);
   MPI_Comm comm = p->placement->comm;
   int first = p->placement->rank == 0;
   progress_open(!first || *p->quiet, started);

@@ -3,16 +3,24 @@
 
 #include "comm/ranks/agree.h"
 
+#include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/stats.h"
+#include "comm/ranks/alarm.h"
+#include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 
 #define TEXT_MAX    2048
 #define WHO_MAX     256
 #define RANKS_NAMED 8
+#define AGREE_TAG   32001 /* above those of halos */
+#define TEXT_TAG    32002
+#define PATIENCE    0.5 /* seconds after which a rank that failed notifies the others */
 
 struct verdict {
   int status, local; /* local: as log_held_local */
@@ -47,31 +55,83 @@ static void print_once(const struct verdict *all, int n, int r)
   if (all[r].text[0]) log_print(alike == n && !all[r].local ? "" : who, all[r].text);
 }
 
-status_t agree_status(MPI_Comm comm, status_t status)
+/* One message of an agreement to each side. A rank that failed may be the only one while the others
+ * wait for it elsewhere. It notifies them, and the job ends once one of them confirms that. */
+static status_t exchange(MPI_Comm comm, status_t status, int to, int from, const int *mine, int *theirs)
 {
-  int rank, n, bad = status != STATUS_OK, any = 0;
-  if (status == STATUS_HANG) agree_abort(comm, status);
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &n);
-  RETURN_IF_FAILED(watch_allreduce(comm, &bad, &any, 1, MPI_INT, MPI_MAX, "agreement"));
-  if (!any) return STATUS_OK;
-
-  struct verdict mine, *all = calloc((size_t)n, sizeof *all);
-  if (!all) agree_abort(comm, status != STATUS_OK ? status : STATUS_ENVIRONMENT);
-  verdict_fill(&mine, status);
-  status_t worst = watch_allgather(comm, &mine, all, sizeof mine, "what went wrong");
-  if (worst != STATUS_OK) agree_abort(comm, worst);
-  for (int r = 0; r < n; r++) worst = status_worst(worst, (status_t)all[r].status);
-  for (int r = 0; rank == 0 && r < n; r++) print_once(all, n, r);
-  log_drop();
-  free(all);
-  return worst;
+  MPI_Request requests[2];
+  struct watch_wait wait;
+  int done = 0, told = status == STATUS_OK;
+  const double begin = stats_now(), patience = fmin(PATIENCE, watch_seconds() / 8);
+  RETURN_IF_FAILED(
+      mpi_check(MPI_Irecv(theirs, 1, MPI_INT, from, AGREE_TAG, comm, &requests[0]), watch_agreement));
+  RETURN_IF_FAILED(
+      mpi_check(MPI_Isend(mine, 1, MPI_INT, to, AGREE_TAG, comm, &requests[1]), watch_agreement));
+  watch_begin(&wait, comm, watch_agreement, NULL, NULL);
+  for (;;) {
+    RETURN_IF_FAILED(mpi_check(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE), watch_agreement));
+    if (done) return STATUS_OK;
+    if (!told && stats_now() - begin > patience) {
+      alarm_failure_tell(comm);
+      told = 1;
+    }
+    RETURN_IF_FAILED(watch_look(&wait));
+    if (status != STATUS_OK && alarm_is_stuck()) return status;
+    sched_yield();
+  }
 }
 
-void agree_abort(MPI_Comm comm, status_t status)
+/* The texts of all ranks, which rank 0 prints. */
+static status_t texts_print(MPI_Comm comm, status_t status)
+{
+  int rank, n;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &n);
+  struct verdict mine, *all = rank == 0 ? calloc((size_t)n, sizeof *all) : &mine;
+  if (!all) return log_fail(STATUS_ENVIRONMENT, "out of host memory for verdicts");
+  verdict_fill(&mine, status);
+  if (rank == 0) all[0] = mine;
+  status_t told = STATUS_OK;
+  for (int r = 1; told == STATUS_OK && r < n; r++) {
+    MPI_Request request;
+    if (rank != 0 && rank != r) continue;
+    told = mpi_check(rank == 0 ? MPI_Irecv(&all[r], sizeof mine, MPI_BYTE, r, TEXT_TAG, comm, &request)
+                               : MPI_Isend(&mine, sizeof mine, MPI_BYTE, 0, TEXT_TAG, comm, &request),
+                     "what went wrong");
+    if (told == STATUS_OK) told = watch_peer(comm, &request, rank == 0 ? r : 0, "what went wrong");
+  }
+  for (int r = 0; rank == 0 && told == STATUS_OK && r < n; r++) print_once(all, n, r);
+  if (rank == 0) free(all);
+  return told;
+}
+
+/* By dissemination: in the round with distance d each rank learns what the rank d before it knows.
+ * Source: Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988. Messages
+ * with tags of their own match no collective of a rank that is elsewhere. */
+status_t agree_status(MPI_Comm comm, status_t status)
+{
+  int rank, n, worst = (int)status;
+  alarm_state.failure++;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &n);
+  for (int d = 1; d < n && worst != STATUS_HANG; d *= 2) {
+    int theirs = STATUS_OK, mine = worst;
+    status_t met = exchange(comm, status, (rank + d) % n, (rank + n - d) % n, &mine, &theirs);
+    if (met != STATUS_OK) agree_abort(status != STATUS_OK ? status : met);
+    worst = (int)status_worst((status_t)worst, (status_t)theirs);
+  }
+  if (worst == STATUS_HANG) agree_abort(STATUS_HANG);
+  if (worst == STATUS_OK) return STATUS_OK;
+  status_t told = texts_print(comm, status);
+  if (told != STATUS_OK) agree_abort(status != STATUS_OK ? status : told);
+  log_drop();
+  return (status_t)worst;
+}
+
+void agree_abort(status_t status)
 {
   log_hold(0);
   fflush(NULL);
-  MPI_Abort(comm, (int)status);
+  MPI_Abort(MPI_COMM_WORLD, (int)status);
   abort();
 }

@@ -14,6 +14,6 @@ status_t agree_status(MPI_Comm comm, status_t status);
 
 /** \brief One rank failed where the others cannot know: prints what is held and ends the job with
  * that exit code. */
-void agree_abort(MPI_Comm comm, status_t status) __attribute__((noreturn));
+void agree_abort(status_t status) __attribute__((noreturn));
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "comm/ranks/alarm.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #define ABORT        5.0                /* for the speaker to end the job */
 #define ALIVE        ALARM_SECOND       /* since the last beat */
 #define WAITING      (ALARM_SECOND / 2) /* since the last look */
+#define STUCK        2.0                /* in a wait while another rank has failed */
 #define LAUNCHER     1.2                /* from a launcher's SIGTERM to its SIGKILL */
 #define WORK         10                 /* deadlines that a rank may work without a wait */
 #define REPORT_TAG   32000              /* in MPI_COMM_WORLD, where nothing else is sent */
@@ -106,6 +108,16 @@ static void targets_name(MPI_Comm comm, struct watch_targets *targets)
   MPI_Group_free(&all);
 }
 
+const char *watch_rank_name(MPI_Comm comm, int rank, char text[WATCH_NAME_MAX])
+{
+  struct watch_targets one = {.n = 1, .at[0].rank = rank};
+  targets_name(comm, &one);
+  rank = one.at[0].rank;
+  const char *host = a->hosts && rank >= 0 ? a->hosts[rank] : "";
+  snprintf(text, WATCH_NAME_MAX, "rank %d%s%s", rank, host[0] ? " on host " : "", host);
+  return text;
+}
+
 static int is_target(const struct watch_targets *targets, int rank)
 {
   for (int t = 0; t < targets->n; t++)
@@ -184,9 +196,56 @@ int alarm_reports_take(void)
     if (MPI_Recv(&report, (int)sizeof report, MPI_BYTE, MPI_ANY_SOURCE, REPORT_TAG, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE) != MPI_SUCCESS)
       return any;
-    report_keep(&report);
-    any = 1;
+    if (report.kind == ALARM_FAILED) {
+      a->failed = report;
+      a->failed_at = alarm_clock();
+    } else if (report.kind == ALARM_STUCK) {
+      a->stuck = report.failure;
+    } else {
+      report_keep(&report);
+      any = 1;
+    }
   }
+}
+
+/* ---- failures of one rank ---- */
+
+/* The receiver may be busy for long, and nothing waits until it has the note. */
+static void note_send(const struct alarm_report *note, int rank)
+{
+  MPI_Request request;
+  if (MPI_Isend(note, (int)sizeof *note, MPI_BYTE, rank, REPORT_TAG, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
+    MPI_Request_free(&request);
+}
+
+void alarm_failure_tell(MPI_Comm comm)
+{
+  static struct alarm_report note;
+  int n;
+  MPI_Comm_size(comm, &n);
+  note = (struct alarm_report){.kind = ALARM_FAILED, .failure = a->failure, .rank = a->rank};
+  for (int r = 0; r < n; r++) {
+    struct watch_targets one = {.n = 1, .at[0].rank = r};
+    targets_name(comm, &one);
+    if (one.at[0].rank != a->rank) note_send(&note, one.at[0].rank);
+  }
+}
+
+int alarm_is_stuck(void)
+{
+  return a->stuck == a->failure;
+}
+
+void alarm_failure_answer(const struct watch_wait *wait)
+{
+  static struct alarm_report note;
+  const double seconds = fmin(STUCK, a->seconds / 4);
+  const uint64_t begin = wait->begin + a->paused, since = begin > a->failed_at ? begin : a->failed_at;
+  if (!wait->what || wait->what == watch_agreement) return;
+  if ((double)alarm_clock() < (double)since + seconds * ALARM_SECOND) return;
+  note = (struct alarm_report){.kind = ALARM_STUCK, .failure = a->failed.failure, .rank = a->rank};
+  note_send(&note, a->failed.rank);
+  a->failed.failure = 0;
 }
 
 static void reports_await(double seconds)

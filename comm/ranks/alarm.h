@@ -19,8 +19,14 @@
 #define ALARM_WHAT_MAX 48
 #define ALARM_SECOND   1000000000u
 
+/** A wait is over; this rank's failure, which the others may not know of; one of those is waiting
+ * for something else. */
+enum alarm_kind { ALARM_LATE, ALARM_FAILED, ALARM_STUCK };
+
 /** What a rank tells the others. */
 struct alarm_report {
+  enum alarm_kind kind;
+  int failure; /**< ALARM_FAILED and ALARM_STUCK: number of the failure on the rank that failed */
   int rank;
   int computing; /**< waits for its own device only, or for nobody */
   long sweep;
@@ -67,9 +73,13 @@ struct alarm {
   struct alarm_slot *own;
   struct alarm_picture picture; /**< the program's own */
   long sweep;
-  _Atomic uint64_t paused;  /**< for how long this process has stood still */
-  _Atomic uint64_t stopped; /**< when SIGTERM was seen; 0: never */
-  _Atomic int hung;         /**< the program has come here: all its further waits end at once */
+  _Atomic uint64_t paused;    /**< for how long this process has stood still */
+  _Atomic uint64_t stopped;   /**< when SIGTERM was seen; 0: never */
+  int failure;                /**< number of this rank's last agreement, to match answers */
+  int stuck;                  /**< the failure for which another rank waits elsewhere */
+  struct alarm_report failed; /**< the last failure of another rank */
+  uint64_t failed_at;         /**< when it was heard of */
+  _Atomic int hung;           /**< the program has come here: all its further waits end at once */
 };
 
 extern struct alarm alarm_state;
@@ -91,8 +101,16 @@ status_t alarm_hang(const struct watch_wait *wait);
  * its report. */
 double alarm_launcher_ends(void);
 
-/** \brief Reads reports of other ranks; whether there were any. */
+/** \brief Reads reports of other ranks; whether the wait of one is over. */
 int alarm_reports_take(void);
+
+/** \brief Notifies the other ranks of \a comm that this one failed. A rank that waits for something
+ * other than the agreement for a while confirms it: alarm_is_stuck(). */
+void alarm_failure_tell(MPI_Comm comm);
+int alarm_is_stuck(void);
+
+/** \brief Answers the rank that failed, once, if \a wait has been going on for long since. */
+void alarm_failure_answer(const struct watch_wait *wait);
 
 /** \brief Room for a picture of \a ranks. */
 status_t alarm_picture_open(struct alarm_picture *picture, int ranks);

@@ -57,7 +57,7 @@ status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_st
       error == MPI_SUCCESS ? together_check() : log_fail(STATUS_ENVIRONMENT, "MPI does not start");
   if (status == STATUS_OK) {
     status = ranks_meet(seconds > 0 ? seconds : WATCH_SECONDS, start);
-    if (status != STATUS_OK && status != STATUS_USAGE) agree_abort(MPI_COMM_WORLD, status);
+    if (status != STATUS_OK && status != STATUS_USAGE) agree_abort(status);
   }
   if (status != STATUS_OK) {
     log_hold(0); /* there is nobody to compare it with */
@@ -70,8 +70,7 @@ status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_st
 
 void end_mpi(void)
 {
-  if (guard_mpi(MPI_COMM_WORLD, MPI_Finalize(), "MPI_Finalize") == STATUS_HANG)
-    agree_abort(MPI_COMM_WORLD, STATUS_HANG);
+  if (guard_mpi(MPI_COMM_WORLD, MPI_Finalize(), "MPI_Finalize") == STATUS_HANG) agree_abort(STATUS_HANG);
   heartbeat_close();
   watch_close();
 }

@@ -119,7 +119,7 @@ static status_t claims_refuse(const struct rank_claim *all, int n)
 static status_t backend_choose(struct placement *p, const struct placement_request *request)
 {
   struct rank_claim mine = {.host_first = p->host_first}, *all = calloc((size_t)p->ranks, sizeof *all);
-  if (!all) agree_abort(p->comm, log_fail(STATUS_ENVIRONMENT, "out of host memory for the ranks' backends"));
+  if (!all) agree_abort(log_fail(STATUS_ENVIRONMENT, "out of host memory for the ranks' backends"));
   gpu_claim_make(request->backend, &mine.claim);
   snprintf(mine.host, sizeof mine.host, "%s", p->host);
   status_t status = watch_allgather(p->comm, &mine, all, sizeof mine, "the choice of a backend");

@@ -18,6 +18,8 @@
 
 static struct alarm *const a = &alarm_state;
 
+const char watch_agreement[] = "agreement";
+
 /* Before the ranks have told where they are only the launcher knows, and only whether all are
  * here. */
 static int all_are_here(int ranks)
@@ -97,7 +99,9 @@ status_t watch_serve(struct watch_wait *wait)
   wait->served = now;
   if (a->ranks < 2) return STATUS_OK;
   if (wait->what) atomic_store_explicit(&a->own->looked, clock, memory_order_relaxed);
-  return a->hung || a->table->raised || alarm_reports_take() ? alarm_hang(wait) : STATUS_OK;
+  if (a->hung || a->table->raised || alarm_reports_take()) return alarm_hang(wait);
+  if (a->failed.failure > 0) alarm_failure_answer(wait);
+  return STATUS_OK;
 }
 
 static int is_late(const struct watch_wait *wait, uint64_t now)

@@ -19,6 +19,7 @@
 
 #define WATCH_SECONDS     60.0 /**< default deadline */
 #define WATCH_TARGETS_MAX 26
+#define WATCH_NAME_MAX    320
 
 /** \brief Right after MPI_Init: watches all waits of this rank. \a seconds > 0 is the deadline of
  * each. */
@@ -27,6 +28,12 @@ void watch_close(void);
 
 /** \brief The deadline. */
 double watch_seconds(void);
+
+/** \brief "rank 3 on host n01", by its number in the whole job, of a rank of \a comm. */
+const char *watch_rank_name(MPI_Comm comm, int rank, char text[WATCH_NAME_MAX]);
+
+/** What a rank waits for in agree_status. */
+extern const char watch_agreement[];
 
 /** \brief The sweep that this rank is in from now on, from 1; 0 for none. Costs nothing. */
 void watch_sweep(long sweep);

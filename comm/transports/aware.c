@@ -211,7 +211,7 @@ status_t aware_try(const struct halo_context *context, struct halo_reach reach[H
   if (status == STATUS_OK) {
     /* neighbours wait for what failed here, and the device's memory is MPI's until they have it */
     const status_t sent = exchange(&t);
-    if (sent != STATUS_OK) agree_abort(context->comm, sent);
+    if (sent != STATUS_OK) agree_abort(sent);
     status = agree_status(context->comm, compare(&t, reach));
   }
   trial_free(&t);

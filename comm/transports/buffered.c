@@ -95,9 +95,17 @@ static enum gpu_host_kind host_kind(const struct halo_exchange *x)
   return x->way == WAY_PINNED ? GPU_HOST_PINNED : GPU_HOST_PAGEABLE;
 }
 
+static int is_pending(const struct buffered_requests *requests)
+{
+  for (int r = 0; requests->at && r < requests->n; r++)
+    if (requests->at[r] != MPI_REQUEST_NULL) return 1;
+  return 0;
+}
+
+/* After a failed exchange MPI may still write to buffers: they stay until the job ends. */
 void buffered_teardown(struct halo_exchange *x)
 {
-  if (!x) return;
+  if (!x || is_pending(&x->data_in) || is_pending(&x->data_out) || is_pending(&x->tokens_in)) return;
   struct gpu_device *device = x->context.device;
   /* After an error copies may be under way in memory that goes now. */
   if (x->in) gpu_sync(x->in);

@@ -11,6 +11,7 @@
 #include "base/report.h"
 #include "comm/halo/link.h"
 #include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
 #include "comm/transports/neighbours.h"
 #include "gpu/host.h"
 #include "gpu/host_share.h"
@@ -188,14 +189,16 @@ static void peers_map(struct handover *h, const struct halo_plan *plan, const st
   }
 }
 
-static status_t lengths_check(const struct halo_plan *plan, const struct hello *hellos)
+static status_t lengths_check(const struct halo_context *context, const struct hello *hellos)
 {
-  char dir[8];
+  const struct halo_plan *plan = context->plan;
+  char dir[8], name[WATCH_NAME_MAX];
   for (int m = 0; m < plan->n; m++)
     if (hellos[m].count != plan->messages[m].recv_count)
-      return log_fail(STATUS_WRONG, "a halo from rank %d, face %s, has %lld floats and must have %lld: WRONG",
-                      plan->messages[m].peer, halo_dir_name(plan->messages[m].dir, dir),
-                      (long long)hellos[m].count, (long long)plan->messages[m].recv_count);
+      return log_fail(STATUS_WRONG, "a halo from %s, face %s, has %lld floats and must have %lld: WRONG",
+                      watch_rank_name(context->comm, plan->messages[m].peer, name),
+                      halo_dir_name(plan->messages[m].dir, dir), (long long)hellos[m].count,
+                      (long long)plan->messages[m].recv_count);
   return STATUS_OK;
 }
 
@@ -219,7 +222,7 @@ static status_t peers_open(struct handover *h, const struct halo_context *contex
   const struct halo_plan *plan = context->plan;
   hellos_fill(h, plan, mine);
   status_t status = neighbours_swap(context, HELLO_TAG, mine, theirs, sizeof *mine);
-  if (status == STATUS_OK) status = lengths_check(plan, theirs);
+  if (status == STATUS_OK) status = lengths_check(context, theirs);
   RETURN_IF_FAILED(agree_status(context->comm, status));
   RETURN_IF_FAILED(agree_status(context->comm, neighbours_agree(context, reach)));
   peers_map(h, plan, theirs, reach);

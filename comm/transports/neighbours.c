@@ -62,11 +62,12 @@ status_t neighbours_swap(const struct halo_context *context, int tag, const void
   }
   RETURN_IF_FAILED(swap_await(&swap));
   for (int m = 0; m < plan->n; m++) {
+    char name[WATCH_NAME_MAX];
     int bytes = 0;
     MPI_Get_count(&swap.statuses[m], MPI_BYTE, &bytes);
     if (bytes != (int)size)
-      return log_fail(STATUS_WRONG, "an offer from rank %d has %d bytes and must have %zu: WRONG",
-                      plan->messages[m].peer, bytes, size);
+      return log_fail(STATUS_WRONG, "an offer from %s has %d bytes and must have %zu: WRONG",
+                      watch_rank_name(context->comm, plan->messages[m].peer, name), bytes, size);
   }
   return STATUS_OK;
 }

@@ -279,7 +279,7 @@ static status_t arrival_check(const struct halo_exchange *x, int r)
   const struct halo_chunk *chunk = &x->incoming.chunk[x->indices[r]];
   const struct halo_message *message = &x->plan.messages[chunk->message];
   int floats = 0, class = MPI_SUCCESS;
-  char dir[8], came[32] = "more";
+  char dir[8], came[32] = "more", name[WATCH_NAME_MAX];
   MPI_Error_class(x->statuses[r].MPI_ERROR, &class);
   if (class != MPI_SUCCESS && class != MPI_ERR_TRUNCATE)
     return mpi_check(x->statuses[r].MPI_ERROR, "MPI_Testsome");
@@ -291,8 +291,9 @@ static status_t arrival_check(const struct halo_exchange *x, int r)
     else
       snprintf(came, sizeof came, "%d", floats);
   }
-  return log_fail(STATUS_WRONG, "a halo from rank %d, face %s, has %s floats and must have %lld: WRONG",
-                  message->peer, halo_dir_name(message->dir, dir), came, (long long)chunk->count);
+  return log_fail(STATUS_WRONG, "a halo from %s, face %s, has %s floats and must have %lld: WRONG",
+                  watch_rank_name(x->context.comm, message->peer, name), halo_dir_name(message->dir, dir),
+                  came, (long long)chunk->count);
 }
 
 static void token_taken(struct halo_exchange *x, int m)

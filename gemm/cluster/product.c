@@ -190,7 +190,7 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const st
   struct gemm_cluster *c = exec->state;
   (void)queue;
   status_t status = product(c, operands->c);
-  if (status != STATUS_OK && c->grid.procs[0] * c->grid.procs[1] > 1) agree_abort(c->comm, status);
+  if (status != STATUS_OK && c->grid.procs[0] * c->grid.procs[1] > 1) agree_abort(status);
   return status;
 }
 

@@ -44,7 +44,7 @@ static void fault_keep(struct gemm_series *s)
 static status_t judge(struct gemm_run *run, struct gemm_series *s, status_t status)
 {
   if (status != STATUS_OK && status != STATUS_WRONG && run->cluster && run->placement.ranks > 1)
-    agree_abort(run->placement.comm, status);
+    agree_abort(status);
   if (status != STATUS_WRONG) return status;
   fault_keep(s);
   status = gemm_compare_operands(run);

@@ -83,10 +83,10 @@ static status_t trial(const struct himeno_config *config, struct himeno_choice *
   if (!kernel_fits(config, choice, kernel)) return STATUS_OK;
   struct solver_config wanted = himeno_solver_config(config, choice);
   wanted.max_sweeps = TRIAL_SWEEPS_MAX;
-  log_mute(1);
+  log_mute(LOG_UNFIT);
   status_t status = solver_open(&wanted, &solver);
   log_mute(0);
-  if (status != STATUS_OK) return status == STATUS_FAULT || status == STATUS_HANG ? status : STATUS_OK;
+  if (status != STATUS_OK) return status_is_unfit(status) ? STATUS_OK : status;
   status = solver_time(solver, kernel->sweeps, least, seconds);
   solver_close(solver);
   return status;

@@ -28,18 +28,18 @@ static struct trial_config trial_of(const struct himeno_config *config, const st
   return c;
 }
 
-/* Whether it is of use here; a transport that cannot be opened is of none. */
+/* Whether it is of use here; a transport that does not fit this job is of none. */
 static status_t trial_begin(const struct himeno_config *config, const struct himeno_choice *choice,
                             const struct halo_transport *transport, struct trial **trial, int *any)
 {
   const struct trial_config c = trial_of(config, choice, transport);
   *any = 0;
   *trial = NULL;
-  log_mute(1);
+  log_mute(LOG_UNFIT);
   status_t status = trial_open(&c, trial);
   log_mute(0);
-  if (status == STATUS_OK) status = trial_carries(*trial, any);
-  return status == STATUS_HANG || status == STATUS_FAULT ? status : STATUS_OK;
+  if (status == STATUS_OK) return trial_carries(*trial, any);
+  return status_is_unfit(status) ? STATUS_OK : status;
 }
 
 /* The slowest rank's; infinite where the transport is of no use. */
@@ -53,7 +53,7 @@ static status_t trial_run(const struct himeno_config *config, const struct himen
   if (status == STATUS_OK && any) status = trial_time(trial, seconds);
   *links |= trial_links(trial);
   trial_close(trial);
-  return status == STATUS_HANG || status == STATUS_FAULT ? status : STATUS_OK;
+  return status;
 }
 
 status_t himeno_transport_tune(const struct himeno_config *config, struct himeno_choice *choice)

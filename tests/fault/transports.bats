@@ -165,7 +165,7 @@ with_little_shm() {
 @test "a halo that is shorter than expected is refused before memory is shared" {
   run on 2 "$top_builddir/tests/mpi/one-way" null staged longer
   expect_status 4
-  [[ $output =~ "a halo from rank 0, face i-, has "[0-9]+" floats and must have "[0-9]+": WRONG" ]]
+  grep -qE 'a halo from rank 0 on host [^ ]+, face i-, has [0-9]+ floats and must have [0-9]+: WRONG' <<<"$output"
 }
 
 @test "a neighbour in a communicator of two of three: named by its number in the whole job" {
@@ -192,14 +192,45 @@ with_little_shm() {
   expect_status 0
 }
 
-@test "a halo that is shorter or longer than it must be: exit 4, and who sent it" {
+# short NTH FLOATS PROGRAM...: that message of rank 1 has so many floats fewer. The job ends with exit code 4 and one line, which names the sender.
+short() {
+  local nth=$1 fewer=$2 host begin seconds
+  host=$(uname -n)
+  shift 2
+  begin=$(date +%s)
+  run on 2 env HIMENO_HOSTS_APART=1 LD_PRELOAD="$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE="$nth:$fewer" "$@" -b null --timeout 4
+  seconds=$(($(date +%s) - begin))
+  [ "$status" -eq 4 ] && [ "$(grep -cE '^[a-z]+-gpu: ' <<<"$output")" -eq 1 ] && [[ $output != *NBC* ]] && [ "$seconds" -lt 15 ] &&
+    grep -qE "^[a-z]+-gpu: rank 0, host .*: a halo from rank 1 on host ${host%%.*}, face [ij]\+, has .* floats and must have [0-9]+: WRONG" <<<"$output" ||
+    { echo "$*, message $nth: exit code $status after $seconds s: $output"; return 1; }
+}
+
+@test "a halo that is shorter or longer than it must be: exit 4 and who sent it, at any position and by any transport" {
   without_sanitizers "their library has to come first"
-  local x fewer
+  local nth x
+  for nth in 1 4 12 13 30 100; do short $nth 1 "$himeno" -s XS -t 5 -x staged; done
   for x in staged pageable mpi; do
-    for fewer in 1 -1; do
-      run on 2 env HIMENO_HOSTS_APART=1 LD_PRELOAD="$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE=4:$fewer "$himeno" -b null -s XS -n 4 -x $x
-      expect_status 4
-      grep -qE "^himeno-gpu: rank 0, host .*: a halo from rank 1, face i\+, has .* floats and must have [0-9]+: WRONG" <<<"$output" || { echo "$x: $output"; return 1; }
-    done
+    short 4 -1 "$himeno" -s XS -n 4 -x $x
+    short 12 1 "$himeno" -s XS -n 24 -x $x
   done
+}
+
+@test "a halo that is too short, in trials, soaks, ladders and other programs" {
+  without_sanitizers "their library has to come first"
+  local nth
+  for nth in 1 9 50; do short $nth 1 "$himeno" -s XS -t 5; done
+  for nth in 1 7; do short $nth 1 "$himeno" -s M -n 3 --verify off; done
+  for nth in 7 20; do short $nth 1 "$himeno" -s XS -t 1 --accept; done
+  short 9 1 "$himeno" -s XS --soak 5 -x staged
+  short 9 1 "$himeno" -s XS --ladder -t 2 -x staged
+  short 5 1 "$top_builddir/gemm-gpu" --distributed -s 64 -t 1 -x staged
+  short 5 1 "$top_builddir/gemm-gpu" --distributed -s 64 -t 1
+  short 5 1 "$top_builddir/comm-gpu" --parts pairs --max 64K
+  short 9 1 "$top_builddir/comm-gpu" --parts halo -s XS
+}
+
+@test "a rank that fails long after another one did: both errors are reported, and the graver counts" {
+  run on 3 "$top_builddir/tests/mpi/silent" fail 1
+  expect_status 7
+  [[ $output == *"rank 0 fails at once"* && $output == *"rank 1 fails late"* ]] || { echo "$output"; return 1; }
 }

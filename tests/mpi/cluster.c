@@ -169,11 +169,10 @@ static status_t run_case(const struct test_case *t, struct found *found)
   if (comm == MPI_COMM_NULL) return STATUS_OK;
   snprintf(corrupt, sizeof corrupt, "%d:1", t->corrupt);
   if (t->corrupt >= 0) setenv("HIMENO_HALO_CORRUPT", corrupt, 1);
-  if (placement_open(comm, &run.placement) != STATUS_OK) agree_abort(comm, STATUS_FAULT);
+  if (placement_open(comm, &run.placement) != STATUS_OK) agree_abort(STATUS_FAULT);
   status_t status = product(&run, t->corrupt, found);
   unsetenv("HIMENO_HALO_CORRUPT");
-  if (status != STATUS_OK && status != STATUS_WRONG && status != STATUS_ENVIRONMENT)
-    agree_abort(run.placement.comm, status);
+  if (status != STATUS_OK && status != STATUS_WRONG && status != STATUS_ENVIRONMENT) agree_abort(status);
   gemm_problem_close(&run);
   gemm_run_close(&run);
   placement_close(&run.placement);

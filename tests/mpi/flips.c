@@ -236,7 +236,7 @@ int main(int argc, char **argv)
   if (status == STATUS_OK) status = gpu_open(backend, world_rank % n_devices, &config.device);
   if (status == STATUS_OK) status = settle();
   for (int n = 0; n < count && status == STATUS_OK; n++) status = block_with(argv[6], n, &reported);
-  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
+  if (status != STATUS_OK) agree_abort(status);
   if (world_rank == 0) {
     table_print();
     printf("1..1\n%s 1 - %s %s, %d rank%s by %s, %s, %s: %d of %d flips reported, at least %d asked for\n",

@@ -59,7 +59,7 @@ static void field_write(const struct halo_context *context, const struct layout 
 {
   int64_t floats = layout_floats(layout);
   float *all = malloc((size_t)floats * sizeof *all);
-  if (!all) agree_abort(MPI_COMM_WORLD, STATUS_ENVIRONMENT);
+  if (!all) agree_abort(STATUS_ENVIRONMENT);
   for (int64_t n = 0; n < floats; n++) all[n] = number;
   give_up(
       gpu_copy_in(context->compute, context->fields[(int)number % 2], 0, all, (size_t)floats * sizeof *all));
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
   if (begin_mpi(&argc, &argv, SECONDS, NULL) != STATUS_OK) return STATUS_ENVIRONMENT;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const struct halo_transport *transport = argc >= 3 ? halo_transport_find(argv[2]) : NULL;
-  if (!transport) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
+  if (!transport) agree_abort(STATUS_USAGE);
   struct halo_context context = {
       .comm = MPI_COMM_WORLD, .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
   geometry_init(rank, &decomp, &layout, &plan);

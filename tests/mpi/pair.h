@@ -13,7 +13,7 @@
 
 static void give_up(status_t status)
 {
-  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
+  if (status != STATUS_OK) agree_abort(status);
 }
 
 static struct gpu_device *device_open(const char *name, int rank)
@@ -23,7 +23,7 @@ static struct gpu_device *device_open(const char *name, int rank)
   struct gpu_device *device;
   int n = 0;
   const struct gpu_backend *backend = gpu_backend_find(name);
-  if (!backend) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
+  if (!backend) agree_abort(STATUS_USAGE);
   backend->probe(&devices, &n, reason);
   free(devices);
   give_up(n > 0 ? gpu_open(backend, rank % n, &device) : STATUS_ENVIRONMENT);

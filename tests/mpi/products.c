@@ -155,7 +155,7 @@ static int fault_try(int number)
   struct fault f = fault_draw();
   run.config.accept = number % 2;
   status_t status = product(&f, 1);
-  if (status != STATUS_OK && status != STATUS_WRONG) agree_abort(run.placement.comm, status);
+  if (status != STATUS_OK && status != STATUS_WRONG) agree_abort(status);
   const char *amiss = judge(&f, status);
   tell(number, &f, amiss);
   gemm_problem_close(&run);
@@ -179,7 +179,7 @@ static void run_open(const char *backend)
   run.config = (struct gemm_config){.seconds = 0.002, .block = 0.0005, .backend = gpu_backend_find(backend)};
   log_hold(1);
   if (!run.config.backend || placement_open(MPI_COMM_WORLD, &run.placement) != STATUS_OK)
-    agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
+    agree_abort(STATUS_USAGE);
   status_t status = gemm_place(&run);
   if (status == STATUS_OK) return;
   if (run.placement.rank == 0) printf("1..0 # SKIP %s is not here\n", backend);

@@ -2,9 +2,10 @@
 /* A neighbour that never sends: rank 0 exchanges halos, rank 1 opens the route and then stops, or
  * only sleeps. Rank 0 must run into the deadline, on the device where that waits by itself, and end
  * the job with 6. Or a rank that stops where the others make a communicator: they must end the job.
- * Or one that is busy for longer than the deadline, while others wait for all: that is none.
+ * Or one that is busy for longer than the deadline, while others wait for all: that is none. Or
+ * one that fails long after rank 0 did: both errors must be reported.
  *
- * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep | mpirun -np N silent stop|work RANK
+ * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep | mpirun -np N silent stop|work|fail RANK
  * Of more than two ranks the last two are those of the first form; the others wait for them. */
 #include "config.h"
 
@@ -40,6 +41,18 @@ static void be_silent(const char *how)
     raise(SIGSTOP);
   else
     sleep(SILENCE);
+}
+
+static int fail_late(int rank, int late)
+{
+  status_t status = STATUS_OK;
+  log_hold(1);
+  if (rank == late) sleep(WORK / 2);
+  if (rank == late) status = log_fail(STATUS_FAULT, "rank %d fails late", rank);
+  if (rank == 0) status = log_fail(STATUS_WRONG, "rank 0 fails at once");
+  status = agree_status(MPI_COMM_WORLD, status);
+  end_mpi();
+  return status_exit_code(status);
 }
 
 static int split_without(const char *how, int rank)
@@ -79,9 +92,10 @@ int main(int argc, char **argv)
   log_set_program("silent");
   if (begin_mpi(&argc, &argv, SECONDS, NULL) != STATUS_OK) return STATUS_ENVIRONMENT;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argc == 3 && strcmp(argv[1], "fail") == 0) return fail_late(rank, atoi(argv[2]));
   if (argc == 3) return split_without(argv[1], atoi(argv[2]) == rank ? rank : -1);
   const struct halo_transport *transport = argc == 4 ? halo_transport_find(argv[2]) : NULL;
-  if (!transport) agree_abort(MPI_COMM_WORLD, STATUS_USAGE);
+  if (!transport) agree_abort(STATUS_USAGE);
   struct halo_context context = {
       .comm = pair_make(&rank), .device = device_open(argv[1], rank), .layout = &layout, .plan = &plan};
   geometry_init(rank, &decomp, &layout, &plan);

@@ -108,18 +108,18 @@ static status_t content_make(struct bench_exchange *x)
 /* Names the message that a differing point came by, or says that none may write there. */
 static status_t differs(const struct bench_exchange *x, const int64_t at[3])
 {
-  char dir[8];
+  char dir[8], sender[WATCH_NAME_MAX];
   const char *name = x->config.transport->name;
   for (int m = 0; m < x->plan.n; m++) {
     const struct halo_message *message = &x->plan.messages[m];
     int inside = 1;
     for (int d = 0; d < 3; d++) inside &= at[d] >= message->recv.lo[d] && at[d] < message->recv.hi[d];
     if (!inside) continue;
-    return log_fail(
-        STATUS_WRONG,
-        "transport %s: %lld bytes from rank %d (%s) arrived changed, first at point %lld,%lld,%lld", name,
-        (long long)box_points(&message->recv) * (long long)sizeof(float), message->peer,
-        halo_dir_name(message->dir, dir), (long long)at[0], (long long)at[1], (long long)at[2]);
+    return log_fail(STATUS_WRONG,
+                    "transport %s: %lld bytes from %s (%s) arrived changed, first at point %lld,%lld,%lld",
+                    name, (long long)box_points(&message->recv) * (long long)sizeof(float),
+                    watch_rank_name(x->config.comm, message->peer, sender), halo_dir_name(message->dir, dir),
+                    (long long)at[0], (long long)at[1], (long long)at[2]);
   }
   return log_fail(STATUS_WRONG, "transport %s: point %lld,%lld,%lld changed, and no message belongs there",
                   name, (long long)at[0], (long long)at[1], (long long)at[2]);

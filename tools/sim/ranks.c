@@ -208,7 +208,7 @@ int main(int argc, char **argv)
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS || argc != 2) return STATUS_ENVIRONMENT;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   status_t status = simulate(rank, argv[1]);
-  if (status != STATUS_OK) agree_abort(MPI_COMM_WORLD, status);
+  if (status != STATUS_OK) agree_abort(status);
   MPI_Finalize();
   return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "comm/ranks/watch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -40,6 +41,13 @@ double watch_seconds(void)
   return 0;
 }
 
+const char *watch_rank_name(MPI_Comm comm, int rank, char text[WATCH_NAME_MAX])
+{
+  (void)comm;
+  snprintf(text, WATCH_NAME_MAX, "rank %d", rank);
+  return text;
+}
+
 void watch_sweep(long sweep)
 {
   (void)sweep;
@@ -67,15 +75,15 @@ status_t watch_barrier(MPI_Comm comm, const char *what)
   return watch_allreduce(comm, &none, &all, 1, MPI_INT, MPI_MAX, what);
 }
 
-void agree_abort(MPI_Comm comm, status_t status)
+void agree_abort(status_t status)
 {
-  MPI_Abort(comm, (int)status);
+  MPI_Abort(MPI_COMM_WORLD, (int)status);
   abort();
 }
 
 status_t agree_status(MPI_Comm comm, status_t status)
 {
-  if (status != STATUS_OK) agree_abort(comm, status);
+  if (status != STATUS_OK) agree_abort(status);
   return status;
 }
 
