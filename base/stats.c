@@ -22,6 +22,22 @@ static double sort_median(double *values, size_t n)
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+/* Upper confidence bound of the standard deviation at 99%, from n ascending deviations from the
+ * median. The median of the deviations lies below their k-th smallest with the probability that at
+ * most k - 1 of n fair coins show heads (David and Nagaraja, Order Statistics, 3rd edition, 7.1); k
+ * is the normal approximation of that with the continuity correction. It holds for every
+ * distribution and ignores as many outliers as n allows. For n < 7 the largest deviation covers
+ * less than 99%, and the sample's own median makes the deviations smaller: the factors make up for
+ * both. They were simulated for normal values; tests/unit/test_stats.c repeats that. */
+static double sigma_bound(const double *deviations, size_t n)
+{
+  static const double factors[] = {0, 0, 0, 5.1, 2.5, 1.62, 1.3};
+  const size_t k = (size_t)ceil(0.5 * (double)n + 1.1632 * sqrt((double)n) + 0.5);
+  const double factor = n < sizeof factors / sizeof *factors ? factors[n] : 1.06;
+  if (n < 3) return INFINITY;
+  return STATS_MAD_SIGMAS * factor * deviations[(k < n ? k : n) - 1];
+}
+
 status_t stats_add(double **samples, int *n, double sample)
 {
   double *longer = realloc(*samples, (size_t)(*n + 1) * sizeof *longer);
@@ -44,6 +60,7 @@ struct stats_summary stats_summarise(const double *samples, size_t n)
   for (size_t i = 0; i < n; i++) summary.mean += values[i] / (double)n;
   for (size_t i = 0; i < n; i++) values[i] = fabs(values[i] - summary.median);
   summary.mad = sort_median(values, n);
+  summary.sigma_max = sigma_bound(values, n);
   free(values);
   return summary;
 }
@@ -52,6 +69,12 @@ double stats_noise(const struct stats_summary *summary)
 {
   if (summary->n < 3 || summary->median == 0) return 0;
   return STATS_MAD_SIGMAS * summary->mad / fabs(summary->median);
+}
+
+double stats_noise_max(const struct stats_summary *summary)
+{
+  if (summary->n < 3) return INFINITY;
+  return summary->median == 0 ? 0 : summary->sigma_max / fabs(summary->median);
 }
 
 double stats_now(void)

@@ -11,7 +11,8 @@
 struct stats_summary {
   size_t n;
   double min, median, max, mean;
-  double mad; /**< median absolute deviation from the median, unscaled */
+  double mad;       /**< median absolute deviation from the median, unscaled */
+  double sigma_max; /**< upper bound of the standard deviation, at 99%; infinite for n < 3 */
 };
 
 /** \brief Puts another sample behind the \a n ones, which the caller frees. STATUS_ENVIRONMENT when
@@ -28,8 +29,12 @@ struct stats_summary stats_summarise(const double *samples, size_t n);
 #define STATS_NOISY 0.02
 
 /** \brief Relative noise of a run: 1.4826·MAD over the median, 0 when there are fewer than three
- * samples. */
+ * samples. An estimate: with few samples it is often much too small. */
 double stats_noise(const struct stats_summary *summary);
+
+/** \brief Upper bound of the relative noise, at 99%: infinite when there are fewer than three
+ * samples. Whatever is judged is judged by this bound. */
+double stats_noise_max(const struct stats_summary *summary);
 
 /** \brief Seconds of the monotonic clock. */
 double stats_now(void);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/starvation.h"
 #include "base/stats.h"
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
@@ -25,6 +26,8 @@
 /* Threads of the kernel that ran before may spin on for this long. */
 #define SETTLE_SECONDS 0.03
 #define LOOK_SECONDS   0.05
+#define NOISE_MAX      0.05 /* an acceptance is of no use beyond it */
+#define NOISE_SECONDS  10.0 /* of further blocks, until their noise is known */
 
 status_t gemm_block_time(struct gemm_run *run, struct gemm_exec *exec, int launches, double *seconds)
 {
@@ -206,12 +209,24 @@ static status_t block_run(struct gemm_run *run, struct gemm_series *s, int *go)
   return STATUS_OK;
 }
 
-/* Rank 0's clock decides for all. */
-static status_t time_is_up(const struct gemm_run *run, double begin, double wanted, int *up)
+/* An acceptance judges the kernel's rate, so the noise of its blocks has to be known. */
+static int is_noise_known(const struct gemm_run *run, const struct gemm_series *s)
 {
-  double elapsed = stats_now() - begin;
-  RETURN_IF_FAILED(watch_bcast(run->placement.comm, &elapsed, 1, MPI_DOUBLE, 0, "the clock"));
-  *up = elapsed >= wanted;
+  const struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
+  return !run->config.accept || s->status != STATUS_OK || stats_noise_max(&summary) <= NOISE_MAX;
+}
+
+/* Rank 0's clock decides for all. While the noise of any rank's blocks is unknown there are more,
+ * for ten times the time asked for or ten seconds, but not before the run has doubled. */
+static status_t time_is_up(const struct gemm_run *run, const struct gemm_series *series, double begin,
+                           double wanted, int *up)
+{
+  enum { ELAPSED, MORE, FACTS };
+  const double most = wanted + fmax(wanted, fmin(10 * wanted, NOISE_SECONDS));
+  const int first = run->placement.rank == 0;
+  double mine[FACTS] = {first ? stats_now() - begin : 0, !is_noise_known(run, series)}, all[FACTS];
+  RETURN_IF_FAILED(watch_allreduce(run->placement.comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
+  *up = all[ELAPSED] >= (all[MORE] > 0 ? most : wanted);
   return STATUS_OK;
 }
 
@@ -230,7 +245,7 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
       if (s->status == STATUS_OK) RETURN_IF_FAILED(block_run(run, s, &go));
       progress_tick();
     }
-    RETURN_IF_FAILED(time_is_up(run, begin, seconds * able, &up));
+    RETURN_IF_FAILED(time_is_up(run, series, begin, seconds * able, &up));
   }
   return STATUS_OK;
 }
@@ -263,7 +278,12 @@ static status_t series_measure(struct gemm_run *run, struct gemm_series *series,
   if (worst != STATUS_OK && worst != STATUS_WRONG) return worst;
   /* An acceptance has its answer then, and a soak need not go on for hours. */
   run->wrong = worst == STATUS_WRONG && run->config.accept;
-  RETURN_IF_FAILED(rounds_run(run, series, n, seconds));
+  struct starvation *starvation =
+      gpu_takes_cores(run->placement.backend, &run->placement.info) ? starvation_begin() : NULL;
+  status_t ran = rounds_run(run, series, n, seconds);
+  run->starved = starvation_share(starvation);
+  starvation_end(starvation);
+  RETURN_IF_FAILED(ran);
   for (int s = 0; s < n; s++) {
     status_t status = series_settle(run, &series[s]);
     if (status != STATUS_OK && status != STATUS_WRONG) return status;

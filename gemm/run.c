@@ -46,6 +46,7 @@ static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
   rank->check = s->check;
   for (int f = 0; f < GEMM_FLIPS_MAX; f++)
     rank->unflipped |= run->flips[f].due && run->flips[f].rank == p->rank;
+  rank->starved = run->starved;
   rank_judge(run, rank);
   rank->power_share = NAN;
   if (!run->telemetry) return;

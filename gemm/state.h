@@ -59,6 +59,7 @@ struct gemm_rank {
   char warning[256];       /**< what a library made wrong on this rank, where that is no verdict */
   int unflipped;           /**< a fault that was to be planted here was not */
   double power_share;      /**< of worth_share, with --accept */
+  double starved;          /**< share of the timed part that a thread had no core; −1 unknown */
   /* with --distributed alone */
   double phases[GEMM_PHASES]; /**< mean seconds a timed product */
   int n_paths;
@@ -83,6 +84,7 @@ struct gemm_run {
   struct gemm_rank *ranks;    /**< on rank 0 */
   struct gemm_flip flips[GEMM_FLIPS_MAX];
   struct telemetry *telemetry; /**< with --accept; else NULL */
+  double starved;              /**< of this rank, as in gemm_rank */
   double *watts;               /**< that it told, now and then */
   int n_watts;
   double looked;    /**< when it was asked last */

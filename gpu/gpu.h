@@ -290,6 +290,11 @@ static inline status_t gpu_copy_rows_out(struct gpu_queue *queue, void *host, st
 {
   return queue->device->backend->copy_rows_out(queue, host, mem, rows);
 }
+/** \brief Whether the device's own work takes the host's cores. */
+static inline int gpu_takes_cores(const struct gpu_backend *backend, const struct gpu_device_info *info)
+{
+  return info->is_cpu || (backend && backend->memory == GPU_MEMORY_HOST);
+}
 static inline status_t gpu_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   return queue->device->backend->clear(queue, mem, offset, bytes);

@@ -212,7 +212,8 @@ status_t himeno_ladder(const struct himeno_config *config, struct himeno_choice 
                        struct himeno_ladder **ladder)
 {
   struct himeno_config each = *config;
-  struct himeno_measurement m = {.choice = choice, .blocks_min = 1, .result = result, .is_rung = 1};
+  const struct accept_plan one = {.blocks_min = 1, .noise_max = INFINITY, .device_noise_max = INFINITY};
+  struct himeno_measurement m = {.choice = choice, .plan = &one, .result = result, .is_rung = 1};
   status_t worst = STATUS_OK;
   RETURN_IF_FAILED(agree_status(choice->placement.comm, ladder_make(config->kernel_file, choice, ladder)));
   struct himeno_ladder *l = *ladder;

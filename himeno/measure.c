@@ -32,6 +32,7 @@
  * blocks one with pauses runs between them. */
 #define PAUSE_SECONDS     0.02
 #define CHECK_BLOCK_EVERY 20
+#define NOISE_SECONDS     10.0 /* of further blocks, until their noise is known */
 
 /* ---- ceiling ---- */
 
@@ -158,6 +159,32 @@ status_t himeno_block_add(struct himeno_measurement *m, const struct solver_bloc
   return STATUS_OK;
 }
 
+/* Of the blocks' times and of this rank's own computing in them, unless no check needs to know. */
+static int is_noise_known(const struct himeno_measurement *m)
+{
+  const struct record *record = m->record;
+  double own[RECORDS_MAX];
+  for (int b = 0; b < record->n; b++) own[b] = record->blocks[b].compute - record->blocks[b].waited;
+  const struct stats_summary run = stats_summarise(m->result->samples, (size_t)m->result->n_samples),
+                             device = stats_summarise(own, (size_t)record->n);
+  return stats_noise_max(&run) <= m->plan->noise_max && stats_noise_max(&device) <= m->plan->device_noise_max;
+}
+
+/* Whether this rank needs another block once the seconds asked for are over: for the number of
+ * blocks, for their span, or because their noise is still unknown. The latter ends after ten times
+ * the time asked for or ten seconds, but not before the run has doubled. */
+static int needs_more(struct himeno_measurement *m, double begin, double block_seconds)
+{
+  const struct accept_plan *plan = m->plan;
+  const double asked = m->config->seconds, timed = m->result->seconds;
+  if (m->result->n_samples < plan->blocks_min) return 1;
+  if (m->record && m->record->when[m->record->n - 1].end < plan->span_min) return 1;
+  if (isinf(plan->noise_max) && isinf(plan->device_noise_max)) return 0;
+  if (stats_now() - begin < asked - block_seconds / 2) return 1;
+  if (m->noise_until == 0) m->noise_until = timed + fmax(timed, fmin(10 * asked, NOISE_SECONDS));
+  return timed < m->noise_until && !is_noise_known(m);
+}
+
 /* Without a reference blocks are still held against each other. */
 static int compares(const struct himeno_config *config)
 {
@@ -232,6 +259,7 @@ static status_t timing_begin(struct himeno_measurement *m, double wanted)
   if (m->record) {
     energy_begin(m->record->device, wanted, &m->result->energy);
     RETURN_IF_FAILED(watch_barrier(m->choice->placement.comm, "idle power"));
+    record_begin(m->record);
   }
   progress_begin_timed("timing", fmax(wanted, 0));
   return STATUS_OK;
@@ -251,7 +279,7 @@ static status_t blocks_run(struct himeno_measurement *m, struct verify_value *va
     if (c->sweeps_given) return STATUS_OK;
     if (compares(m->config) && !m->result->pauses && m->result->n_samples % CHECK_BLOCK_EVERY == 0)
       RETURN_IF_FAILED(check_block(m, value, sweeps, "check block", &block));
-    RETURN_IF_FAILED(himeno_time_is_up(m, begin, c->seconds, m->result->n_samples < m->blocks_min, &up));
+    RETURN_IF_FAILED(himeno_time_is_up(m, begin, c->seconds, needs_more(m, begin, block.seconds), &up));
     if (!up) RETURN_IF_FAILED(ceiling_between(m->solver, ceiling, block.seconds));
   }
   return STATUS_OK;
@@ -304,7 +332,7 @@ static status_t ceiling_finish(struct himeno_measurement *m, double points, stru
   m->result->ceiling = stats_summarise(ceiling->rates, (size_t)ceiling->n).median;
   const struct stats_summary mine = stats_summarise(ceiling->mine, (size_t)ceiling->n_mine);
   m->result->own_ceiling = mine.median;
-  m->result->own_ceiling_noise = stats_noise(&mine);
+  m->result->own_ceiling_noise = stats_noise_max(&mine);
   return STATUS_OK;
 }
 

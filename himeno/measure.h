@@ -20,7 +20,7 @@ struct himeno_ceilings {
 struct himeno_measurement {
   const struct himeno_config *config;
   const struct himeno_choice *choice;
-  int blocks_min;        /**< timed blocks at least */
+  const struct accept_plan *plan;
   struct solver *solver; /**< NULL before it is made */
   struct record *record; /**< NULL in a ladder */
   struct himeno_result *result;
@@ -28,6 +28,7 @@ struct himeno_measurement {
   struct himeno_ceilings *ceilings; /**< of a rung: where its batches go; NULL: none are wanted */
   /** seconds of blocks after which the next partial document is due */
   double next_partial;
+  double noise_until; /**< seconds of blocks until which their noise adds more; 0: not yet */
 };
 
 /** \brief Runs verified blocks for as long as the configuration says, with the ceiling before and

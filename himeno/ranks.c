@@ -28,7 +28,7 @@ double himeno_own_seconds(const struct himeno_rank *rank, double compute, double
 
 double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds)
 {
-  const double noise = stats_noise(seconds);
+  const double noise = stats_noise_max(seconds);
   return rank->row.info.is_cpu && seconds->median == ceiling_seconds(rank) ? fmax(noise, rank->ceiling_noise)
                                                                            : noise;
 }

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "himeno/solver/clock.h"
 
 /* Looking at the state takes at most this share of the time. */
 #define LOOK_SHARE 0.05
@@ -41,6 +42,7 @@ static double state_read(struct record *r, struct telemetry_state *state)
   double begin = stats_now();
   telemetry_state(r->device, state);
   if (r->cards) cards_look(r, &before, state);
+  r->telemetry.starved = starvation_share(r->starvation);
   r->looked = stats_now();
   return r->looked - begin;
 }
@@ -56,6 +58,7 @@ status_t record_open(const struct placement *placement, struct record **record)
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for records of blocks");
   }
   r->stride = 1;
+  r->simulated = clock_simulates(himeno_kernels_find(placement->backend->name));
   snprintf(r->telemetry.source, sizeof r->telemetry.source, "%s", telemetry_source(r->device));
   r->telemetry.before.card_errors = TELEMETRY_UNKNOWN;
   r->look_seconds = state_read(r, &r->telemetry.before);
@@ -67,9 +70,16 @@ status_t record_open(const struct placement *placement, struct record **record)
   return STATUS_OK;
 }
 
+void record_begin(struct record *record)
+{
+  starvation_end(record->starvation);
+  record->starvation = record->simulated ? NULL : starvation_begin();
+}
+
 void record_close(struct record *record)
 {
   if (!record) return;
+  starvation_end(record->starvation);
   telemetry_close(record->device);
   free(record->throttled);
   free(record->cards);

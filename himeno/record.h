@@ -5,6 +5,7 @@
 #ifndef HIMENO_RECORD_H
 #define HIMENO_RECORD_H
 
+#include "base/starvation.h"
 #include "comm/ranks/cards.h"
 #include "comm/ranks/placement.h"
 #include "gpu/telemetry.h"
@@ -56,6 +57,7 @@ struct record_telemetry {
   /** NVLink CRC errors a second: the most over stretches of RECORD_RATE_SECONDS; −1 where they
    * cannot be read */
   double crc_rate;
+  double starved; /**< share of the timed part that a busy thread waited for a core; −1 unknown */
 };
 
 /** A reading of a device's NVLink CRC errors. */
@@ -66,7 +68,9 @@ struct record_crc {
 
 struct record {
   struct telemetry *device;
-  struct cards *cards; /**< of the host, as read last; NULL where another rank reads them */
+  int simulated;                 /**< times are a simulated clock's, which waits for no core */
+  struct starvation *starvation; /**< since the timed part began */
+  struct cards *cards;           /**< of the host, as read last; NULL if another rank reads them */
   struct record_telemetry telemetry;
   struct telemetry_sample now; /**< after the last block */
   struct series series;
@@ -83,6 +87,9 @@ struct record {
 /** \brief Starts to watch this rank's device, and the network cards on the first rank of a host. */
 status_t record_open(const struct placement *placement, struct record **record);
 void record_close(struct record *record);
+
+/** \brief The timed part begins. */
+void record_begin(struct record *record);
 
 /** \brief A timed block has ended: takes the sample of it, and looks at the device's state unless
  * that would take more than a twentieth of the time; then a later block does. STATUS_ENVIRONMENT

@@ -88,9 +88,9 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
   RETURN_IF_FAILED(himeno_accept_prepare(config, p, &run->limits));
   RETURN_IF_FAILED(choose(config, choice));
   RETURN_IF_FAILED(agree_status(p->comm, flip_check(choice->global, p->ranks)));
-  RETURN_IF_FAILED(himeno_accept_comparable(config, choice, &run->limits));
+  RETURN_IF_FAILED(himeno_accept_plan(config, choice, &run->limits));
   struct himeno_measurement m = {
-      .config = config, .choice = choice, .blocks_min = run->limits.blocks_min, .result = &run->result};
+      .config = config, .choice = choice, .plan = &run->limits.plan, .result = &run->result};
   if (config->accept && p->ranks > 1 && !p->info.emulated) {
     progress_begin("measuring the ways to neighbours");
     RETURN_IF_FAILED(ways_measure(choice, &run->result));

@@ -204,6 +204,7 @@ static json_t *rank_finding(const struct gemm_run *run, int n)
                                             : STATUS_OK));
   object_set(rank, "element_error", error_json(&r->check, r->check.element_error));
   object_set(rank, "norm_error", error_json(&r->check, r->check.norm_error));
+  object_set(rank, "starved", r->starved < 0 ? json_null() : report_json_real(r->starved));
   if (r->fault[0]) object_text(rank, "why", r->fault);
   if (r->warning[0]) object_text(rank, "warning", r->warning);
   return rank;

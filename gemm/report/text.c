@@ -89,17 +89,18 @@ static void print_speed(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_series *s = &run->series[0];
   struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
-  double noise = stats_noise(&summary);
+  double noise = stats_noise_max(&summary);
   fprintf(out, "\n  speed      %.2f GFLOPS (2 m n k), the slowest rank's clock\n",
           gemm_series_gflops(run, s));
   print_peak(run, s, out);
   for (int y = 1; y < run->n_series; y++) print_yardstick(run, &run->series[y], out);
   fprintf(out, "  timed      %d blocks of %d product%s, %.3f s", s->n_samples, s->launches,
           s->launches > 1 ? "s" : "", summary.mean * (double)s->n_samples);
-  if (s->n_samples > 2) fprintf(out, "; blocks vary by %.1f%%", 100 * noise);
+  if (s->n_samples > 2) fprintf(out, "; blocks vary by at most %.1f%%", 100 * noise);
   fprintf(out, "\n");
-  if (noise > STATS_NOISY)
-    fprintf(out, "  WARNING    this run was noisy: differences below %.1f%% mean nothing\n", 100 * noise);
+  if (s->n_samples > 2 && noise > STATS_NOISY)
+    fprintf(out, "  WARNING    this run was noisy or short: differences below %.1f%% mean nothing\n",
+            100 * noise);
 }
 
 /* What a library makes of the same product. */

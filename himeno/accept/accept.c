@@ -3,6 +3,7 @@
 
 #include "himeno/accept/accept.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -15,39 +16,34 @@ static status_t files_read(const struct himeno_config *config, struct accept_lim
   return config->reference ? reference_read(config->reference, &limits->reference) : STATUS_OK;
 }
 
-/* A run that is judged has to tell its noise, and its stragglers where they are asked for, whatever
- * that takes. */
-static int blocks_needed(const struct himeno_config *config, const struct accept_policy *policy, int ranks)
-{
-  if (!config->accept && !config->reference) return 1;
-  if (!config->accept || policy->stragglers_max < 0 || ranks < STRAGGLER_RANKS_MIN) return ACCEPT_BLOCKS_MIN;
-  return straggler_blocks_min(ranks);
-}
-
 status_t himeno_accept_prepare(const struct himeno_config *config, const struct placement *placement,
                                struct accept_limits *limits)
 {
-  int first = placement->rank == 0;
-  RETURN_IF_FAILED(agree_status(placement->comm, first ? files_read(config, limits) : STATUS_OK));
-  if (first) limits->blocks_min = blocks_needed(config, &limits->policy, placement->ranks);
-  return watch_bcast(placement->comm, &limits->blocks_min, 1, MPI_INT, 0, "how many blocks are needed");
+  return agree_status(placement->comm, placement->rank == 0 ? files_read(config, limits) : STATUS_OK);
 }
 
-/* Nobody waits hours to hear that nothing was checked. */
-static status_t checkable(const struct himeno_config *c, const struct himeno_choice *choice,
-                          const struct accept_limits *limits)
+/* The checks of the policy and the comparison, before hours are spent on what cannot be checked. */
+static status_t plan(const struct himeno_config *c, const struct himeno_choice *choice,
+                     struct accept_limits *limits)
 {
-  if (c->reference) RETURN_IF_FAILED(reference_same(c, choice, &limits->reference));
-  if (!c->accept || !c->soak_given || accept_policy_applies(c, &choice->placement, &limits->policy))
+  struct accept_plan *p = &limits->plan;
+  if (c->accept || c->reference) p->blocks_min = ACCEPT_BLOCKS_MIN;
+  if (c->reference) {
+    RETURN_IF_FAILED(reference_same(c, choice, &limits->reference));
+    p->noise_max = REFERENCE_NOISY / REFERENCE_SIGMAS / sqrt(2);
+  }
+  if (!c->accept || accept_policy_plan(c, &choice->placement, &limits->policy, p) || !c->soak_given)
     return STATUS_OK;
   return log_fail(STATUS_USAGE, "--accept %s: nothing in it can be checked in such a soak", c->accept);
 }
 
-status_t himeno_accept_comparable(const struct himeno_config *config, const struct himeno_choice *choice,
-                                  const struct accept_limits *limits)
+status_t himeno_accept_plan(const struct himeno_config *config, const struct himeno_choice *choice,
+                            struct accept_limits *limits)
 {
   const struct placement *p = &choice->placement;
-  return agree_status(p->comm, p->rank == 0 ? checkable(config, choice, limits) : STATUS_OK);
+  limits->plan = (struct accept_plan){.blocks_min = 1, .noise_max = INFINITY, .device_noise_max = INFINITY};
+  RETURN_IF_FAILED(agree_status(p->comm, p->rank == 0 ? plan(config, choice, limits) : STATUS_OK));
+  return watch_bcast(p->comm, &limits->plan, sizeof limits->plan, MPI_BYTE, 0, "what has to be measured");
 }
 
 /* ---- the verdict ---- */

@@ -19,19 +19,17 @@
 struct accept_limits {
   struct accept_policy policy; /**< on rank 0, with --accept */
   struct reference reference;  /**< on rank 0, with --reference */
-  /** timed blocks without which nothing can be judged; on all ranks */
-  int blocks_min;
+  struct accept_plan plan;     /**< on all ranks */
 };
 
-/** \brief Collective: reads the policy and the reference on rank 0, before anything runs, and tells
- * how many blocks they need. */
+/** \brief Collective: reads the policy and the reference on rank 0, before anything runs. */
 status_t himeno_accept_prepare(const struct himeno_config *config, const struct placement *placement,
                                struct accept_limits *limits);
 
-/** \brief Collective: once grid and kernel are chosen, whether the reference is of the same, and a
- * soak can be held against the policy. STATUS_USAGE where not. */
-status_t himeno_accept_comparable(const struct himeno_config *config, const struct himeno_choice *choice,
-                                  const struct accept_limits *limits);
+/** \brief Collective: once grid and kernel are chosen, plans what has to be measured. STATUS_USAGE
+ * if the reference is of another run, or a soak cannot be held against the policy. */
+status_t himeno_accept_plan(const struct himeno_config *config, const struct himeno_choice *choice,
+                            struct accept_limits *limits);
 
 /** \brief Collective: makes the checks that were asked for, on rank 0. On all ranks, the gravest
  * of: STATUS_ENVIRONMENT where the result could not be verified, STATUS_NOISY where the run was too
@@ -45,10 +43,10 @@ void accept_policy_checks(const struct himeno_config *config, const struct place
                           const struct himeno_result *result, const struct accept_policy *policy,
                           struct accept *accept);
 
-/** \brief Whether a run of this kind can have any of the values that \a policy names. Rank 0,
- * before it is measured. */
-int accept_policy_applies(const struct himeno_config *config, const struct placement *placement,
-                          const struct accept_policy *policy);
+/** \brief Adds to \a plan what the checks that \a policy names need. Whether a run of this kind can
+ * have any of their values. Rank 0, before it is measured. */
+int accept_policy_plan(const struct himeno_config *config, const struct placement *placement,
+                       const struct accept_policy *policy, struct accept_plan *plan);
 
 /** \brief The list, and who is slower than the others. Rank 0. */
 void accept_text(const struct himeno_result *result, FILE *out);

@@ -23,6 +23,7 @@
 
 #define EPISODE_SIGMAS    5.0
 #define EPISODE_SECONDS   5.0
+#define EPISODE_SPAN      10.0 /**< seconds of a run with fewer of which no episode can be found */
 #define EPISODE_DISTURBED 0.02
 #define EPISODE_ALARMS    1e-4
 #define EPISODE_PAUSE     5.0

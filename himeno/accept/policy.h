@@ -16,7 +16,7 @@
 
 #include "base/status.h"
 
-/** Timed blocks that tell the noise of a run. */
+/** With fewer timed blocks the noise of a run is unknown. */
 #define ACCEPT_BLOCKS_MIN 3
 /** Noise of the blocks' times beyond which no check of speed fails where the policy does not
  * say. */
@@ -68,6 +68,15 @@ struct accept_policy {
   double unknown_fails;     /**< 1: a check whose value nobody can tell fails */
   double unverified_passes; /**< 1: a run whose result was compared with nothing is accepted */
   char from[POLICY_KEYS_MAX][POLICY_FROM_MAX]; /**< where a limit comes from, for policy_from */
+};
+
+/** What a run has to measure so that it can be judged. */
+struct accept_plan {
+  int blocks_min; /**< timed blocks at least */
+  /** more blocks are timed while the bounds of the blocks' noise and of a device's own exceed
+   * these; infinite: no check needs them */
+  double noise_max, device_noise_max;
+  double span_min; /**< seconds from the begin of the first block to the end of the last */
 };
 
 /** \brief Reads a built-in policy by name, or a file. STATUS_ENVIRONMENT when it cannot be read,

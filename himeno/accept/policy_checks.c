@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "himeno/accept/noise.h"
 #include "himeno/accept/suspect.h"
 #include "himeno/accept/ways.h"
 
@@ -73,24 +74,10 @@ static double spread(const struct himeno_result *result, struct accept_check *ch
   return s.median > 0 ? (s.max - s.min) / s.median : NAN;
 }
 
-static double noise_of(const struct himeno_result *r)
-{
-  struct stats_summary s = stats_summarise(r->samples, (size_t)r->n_samples);
-  return stats_noise(&s);
-}
-
-/* The device that varies most, whatever it exchanges meanwhile. */
-static double devices_noise(const struct himeno_result *result)
-{
-  double most = 0;
-  for (int r = 0; r < result->n_ranks; r++) most = fmax(most, result->ranks[r].noise);
-  return most;
-}
-
 static double noise(const struct himeno_result *result, struct accept_check *check)
 {
   (void)check;
-  return noise_of(result);
+  return noise_of_blocks(result);
 }
 
 /* The way between two ranks that is slowest by latency or by rate. */
@@ -177,26 +164,11 @@ static double devices_per_host(const struct himeno_result *result, struct accept
   return round(least);
 }
 
-/* What a value is made of. */
-enum of {
-  OF_STATE,
-  OF_RUN,          /* the blocks' times */
-  OF_NOISE,        /* how those vary */
-  OF_DEVICE,       /* devices' own compute times in the blocks */
-  OF_CEILING,      /* those, and the ceiling */
-  OF_THEORY,       /* the ceiling, and what the device tells of its clocks and widths */
-  OF_DEVICE_NOISE, /* how those vary */
-  OF_WAYS,         /* exchanges before the blocks */
-  OF_STRAGGLERS,
-  OF_EPISODES, /* a soak looks for them too */
-  OF_COUNTERS
-};
-
 static const struct run_check {
   const char *name, *unit;
   size_t limit;
   int at_most;
-  enum of of;
+  enum accept_of of;
   int ranks; /* with fewer there is no such value */
   double (*value)(const struct himeno_result *, struct accept_check *);
 } run_checks[] = {
@@ -215,7 +187,7 @@ static const struct run_check {
 #define RUN_CHECKS (sizeof run_checks / sizeof *run_checks)
 
 /* Whether a run of this kind has such a value; else the check gets the reason. */
-static int applies(const struct himeno_config *config, const struct placement *placement, enum of of,
+static int applies(const struct himeno_config *config, const struct placement *placement, enum accept_of of,
                    int ranks, struct accept_check *check)
 {
   const int emulated = of != OF_STATE && of != OF_COUNTERS && placement->info.emulated;
@@ -232,7 +204,7 @@ static int applies(const struct himeno_config *config, const struct placement *p
 }
 
 /* Whose times these are nobody knows where ranks share a device, or exchanges wait for a core. */
-static int own_times(const struct himeno_result *result, enum of of, struct accept_check *check)
+static int own_times(const struct himeno_result *result, enum accept_of of, struct accept_check *check)
 {
   int devices = 0, cores = 0;
   for (int r = 0; r < result->n_ranks; r++) {
@@ -248,16 +220,17 @@ static int own_times(const struct himeno_result *result, enum of of, struct acce
 }
 
 /* An episode is slower than more than half of the run. */
-static int long_enough(const struct himeno_result *result, enum of of, struct accept_check *check)
+static int long_enough(const struct himeno_result *r, enum accept_of of, struct accept_check *check)
 {
-  if (of != OF_EPISODES || result->seconds >= 2 * EPISODE_SECONDS) return 1;
+  const double span = r->kept_blocks > 0 ? r->when[r->kept_blocks - 1].end : 0;
+  if (of != OF_EPISODES || span >= EPISODE_SPAN) return 1;
   check->outcome = CHECK_INAPPLICABLE;
-  snprintf(check->why, sizeof check->why, "needs %.0f timed seconds", 2 * EPISODE_SECONDS);
+  snprintf(check->why, sizeof check->why, "needs %.0f s from first to last block", EPISODE_SPAN);
   return 0;
 }
 
 /* Whether there are blocks enough to tell the value; else the check gets the reason. */
-static int enough_blocks(const struct himeno_result *r, enum of of, struct accept_check *check)
+static int enough_blocks(const struct himeno_result *r, enum accept_of of, struct accept_check *check)
 {
   int need = of == OF_STRAGGLERS ? straggler_blocks_min(r->n_ranks) : ACCEPT_BLOCKS_MIN;
   if (of == OF_STATE || of == OF_WAYS || of == OF_THEORY || of == OF_COUNTERS || r->n_samples >= need)
@@ -327,24 +300,24 @@ static double pcie_full(const struct himeno_rank *rank, const struct accept_poli
   return s->pcie_width < 0 || s->pcie_width_max < 0 ? NAN : s->pcie_width >= s->pcie_width_max;
 }
 
-#define OF_STATE(name, field)                                                                                \
+#define STATE_VALUE(name, field)                                                                             \
   static double name(const struct himeno_rank *rank, const struct accept_policy *policy)                     \
   {                                                                                                          \
     (void)policy;                                                                                            \
     return known((double)rank->field);                                                                       \
   }
-OF_STATE(ecc, telemetry.after.ecc)
-OF_STATE(corrected, telemetry.after.corrected)
-OF_STATE(uncorrected, telemetry.after.uncorrected)
-OF_STATE(retired, telemetry.after.retired)
-OF_STATE(pcie_gen, telemetry.after.pcie_gen)
-OF_STATE(pcie_width, telemetry.after.pcie_width)
-OF_STATE(nvlinks, telemetry.after.nvlinks_active)
-OF_STATE(nvlink_crc_rate, telemetry.crc_rate)
-OF_STATE(sm_mhz, telemetry.low.sm_mhz)
-OF_STATE(celsius, telemetry.high.celsius)
-OF_STATE(cards, cards)
-#undef OF_STATE
+STATE_VALUE(ecc, telemetry.after.ecc)
+STATE_VALUE(corrected, telemetry.after.corrected)
+STATE_VALUE(uncorrected, telemetry.after.uncorrected)
+STATE_VALUE(retired, telemetry.after.retired)
+STATE_VALUE(pcie_gen, telemetry.after.pcie_gen)
+STATE_VALUE(pcie_width, telemetry.after.pcie_width)
+STATE_VALUE(nvlinks, telemetry.after.nvlinks_active)
+STATE_VALUE(nvlink_crc_rate, telemetry.crc_rate)
+STATE_VALUE(sm_mhz, telemetry.low.sm_mhz)
+STATE_VALUE(celsius, telemetry.high.celsius)
+STATE_VALUE(cards, cards)
+#undef STATE_VALUE
 
 static double card_gbps(const struct himeno_rank *rank, const struct accept_policy *policy)
 {
@@ -357,7 +330,7 @@ static const struct rank_check {
   size_t limit;
   int at_most;
   double (*value)(const struct himeno_rank *, const struct accept_policy *);
-  enum of of;
+  enum accept_of of;
 } rank_checks[] = {
     {"share of ceiling", "", LIMIT(ceiling_share_min), 0, ceiling_share, OF_CEILING},
     {"ceiling of theory", "", LIMIT(theory_share_min), 0, theory_share, OF_THEORY},
@@ -383,7 +356,7 @@ static const struct rank_check {
 #define RANK_CHECKS (sizeof rank_checks / sizeof *rank_checks)
 
 /* What devices need not tell fails nothing. */
-static int may_be_unknown(enum of of)
+static int may_be_unknown(enum accept_of of)
 {
   return of == OF_THEORY || of == OF_COUNTERS;
 }
@@ -421,47 +394,46 @@ static void explain(const struct himeno_result *result, struct accept_check *che
 
 /* ---- all ---- */
 
-int accept_policy_applies(const struct himeno_config *config, const struct placement *placement,
-                          const struct accept_policy *policy)
+/* Adds what a check needs. A run that was asked to be too short for episodes stays so. */
+static void plan_check(const struct himeno_config *config, int ranks, const struct accept_policy *policy,
+                       enum accept_of of, struct accept_plan *plan)
+{
+  if (noise_is_of_run(of)) plan->noise_max = fmin(plan->noise_max, noise_limit(policy, of));
+  if (noise_is_of_device(of)) plan->device_noise_max = noise_limit(policy, of);
+  if (of == OF_EPISODES && config->seconds >= EPISODE_SPAN) plan->span_min = EPISODE_SPAN;
+  if (of == OF_STRAGGLERS && plan->blocks_min < straggler_blocks_min(ranks))
+    plan->blocks_min = straggler_blocks_min(ranks);
+}
+
+int accept_policy_plan(const struct himeno_config *config, const struct placement *placement,
+                       const struct accept_policy *policy, struct accept_plan *plan)
 {
   struct accept_check check;
   int some = 0;
-  for (size_t c = 0; c < RUN_CHECKS; c++)
-    some |= limit_of(policy, run_checks[c].limit) >= 0 &&
-            applies(config, placement, run_checks[c].of, run_checks[c].ranks, &check);
-  for (size_t c = 0; c < RANK_CHECKS; c++)
-    some |= limit_of(policy, rank_checks[c].limit) >= 0 &&
-            applies(config, placement, rank_checks[c].of, 1, &check);
+  for (size_t c = 0; c < RUN_CHECKS + RANK_CHECKS; c++) {
+    const int of_run = c < RUN_CHECKS;
+    const struct run_check *run = &run_checks[of_run ? c : 0];
+    const struct rank_check *rank = &rank_checks[of_run ? 0 : c - RUN_CHECKS];
+    const enum accept_of of = of_run ? run->of : rank->of;
+    if (limit_of(policy, of_run ? run->limit : rank->limit) < 0 ||
+        !applies(config, placement, of, of_run ? run->ranks : 1, &check))
+      continue;
+    some = 1;
+    plan_check(config, placement->ranks, policy, of, plan);
+  }
   return some;
 }
 
-/* What noise hides is not judged: it does not make a rank slow, and beyond what the policy allows
- * nothing else is told either. */
-static void noise_heed(const struct himeno_result *result, const struct accept_policy *policy, enum of of,
-                       struct accept_check *check)
-{
-  const int of_run = of == OF_RUN || of == OF_NOISE;
-  double most = policy->noise_max >= 0 ? policy->noise_max : ACCEPT_NOISE_MAX;
-  if (!of_run && policy->device_noise_max >= 0) most = policy->device_noise_max;
-  const double is = of_run ? noise_of(result) : devices_noise(result);
-  if (check->outcome != CHECK_FAIL || isnan(check->value)) return;
-  if (of == OF_STATE || of == OF_STRAGGLERS || of == OF_EPISODES || of == OF_WAYS || of == OF_THEORY ||
-      of == OF_COUNTERS || !(is > most))
-    return;
-  check->outcome = CHECK_NOISY;
-  check->rank = -1;
-  snprintf(check->why, sizeof check->why, "blocks vary by %.1f%%: run again", 100 * is);
-}
-
 static int can_tell(const struct himeno_config *config, const struct placement *placement,
-                    const struct himeno_result *result, enum of of, int ranks, struct accept_check *check)
+                    const struct himeno_result *result, enum accept_of of, int ranks,
+                    struct accept_check *check)
 {
   return applies(config, placement, of, ranks, check) && own_times(result, of, check) &&
          long_enough(result, of, check) && enough_blocks(result, of, check);
 }
 
-static void judge(const struct himeno_result *result, const struct accept_policy *policy, enum of of,
-                  struct accept_check *check)
+static void judge(const struct placement *placement, const struct himeno_result *result,
+                  const struct accept_policy *policy, enum accept_of of, struct accept_check *check)
 {
   if (may_be_unknown(of) && isnan(check->value) && check->outcome != CHECK_INAPPLICABLE) {
     check->outcome = CHECK_INAPPLICABLE;
@@ -470,7 +442,7 @@ static void judge(const struct himeno_result *result, const struct accept_policy
              of == OF_THEORY ? "its clocks and widths" : "what it counts");
   }
   check_judge(check, policy->unknown_fails > 0);
-  noise_heed(result, policy, of, check);
+  noise_heed(placement, result, policy, of, check);
   explain(result, check);
 }
 
@@ -484,7 +456,7 @@ void accept_policy_checks(const struct himeno_config *config, const struct place
     if (!check) continue;
     check->value =
         can_tell(config, placement, result, is->of, is->ranks, check) ? is->value(result, check) : NAN;
-    judge(result, policy, is->of, check);
+    judge(placement, result, policy, is->of, check);
   }
   for (size_t c = 0; c < RANK_CHECKS; c++) {
     const struct rank_check *is = &rank_checks[c];
@@ -492,6 +464,6 @@ void accept_policy_checks(const struct himeno_config *config, const struct place
     if (!check) continue;
     check->value = NAN;
     if (can_tell(config, placement, result, is->of, 1, check)) rank_check(result, is, policy, check);
-    judge(result, policy, is->of, check);
+    judge(placement, result, policy, is->of, check);
   }
 }

@@ -62,7 +62,7 @@ static int noise_get(const json_t *samples, struct reference *r)
   }
   if (good == n) {
     struct stats_summary s = stats_summarise(times, n);
-    r->noise = stats_noise(&s);
+    r->noise = stats_noise_max(&s);
     r->tail = tail_of(&s);
   }
   free(times);
@@ -166,7 +166,7 @@ status_t reference_same(const struct himeno_config *config, const struct himeno_
 static void compare(const struct himeno_result *result, const struct reference *r, struct accept_check *check)
 {
   struct stats_summary s = stats_summarise(result->samples, (size_t)result->n_samples);
-  double noise = hypot(r->noise, stats_noise(&s)),
+  double noise = hypot(r->noise, stats_noise_max(&s)),
          tolerance = fmax(REFERENCE_LEAST, REFERENCE_SIGMAS * noise);
   check->limit = fmax(0, 1 - tolerance);
   check->value = himeno_result_gflops(result) * (1 + tail_of(&s)) / (r->gflops * (1 + r->tail));

@@ -22,7 +22,7 @@ struct reference {
   int64_t global[3];
   int ranks;
   char data[16], backend[16], class_[16], device[128], kernel[64];
-  double gflops, noise; /**< noise: relative, of its blocks */
+  double gflops, noise; /**< noise: upper bound, relative, of its blocks */
   double tail;          /**< how much longer its mean block took than the median one, relative */
 };
 

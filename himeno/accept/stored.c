@@ -175,7 +175,7 @@ static void result_print(const char *name, const struct himeno_result *r, FILE *
   if (r->n_episodes > 0)
     fprintf(out, "slow for a while %d time%s", r->n_episodes, r->n_episodes == 1 ? "" : "s");
   else
-    fprintf(out, seconds < 2 * EPISODE_SECONDS ? "too short to tell" : "never slow for a while");
+    fprintf(out, seconds < EPISODE_SPAN ? "too short to tell" : "never slow for a while");
   fprintf(out, ", %d rank%s, %d blocks in %.1f s\n", r->n_ranks, r->n_ranks == 1 ? "" : "s", r->kept_blocks,
           seconds);
   accept_episodes_text(r, out);

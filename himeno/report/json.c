@@ -232,6 +232,8 @@ static json_t *ranks_json(const struct himeno_result *result)
     object_set(json, "ceiling_share", rank_share(rank));
     object_set(json, "theory", theory_json(rank));
     object_set(json, "energy", himeno_rank_energy_json(rank));
+    object_set(json, "starved",
+               rank->telemetry.starved < 0 ? json_null() : report_json_real(rank->telemetry.starved));
     object_set(json, "telemetry", himeno_telemetry_json(result, r));
     object_set(json, "counted", himeno_counted_json(&result->ranks[r].telemetry));
     json_array_append_new(ranks, json);

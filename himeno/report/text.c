@@ -10,6 +10,7 @@
 #include "base/stats.h"
 #include "comm/halo/grid.h"
 #include "himeno/accept/accept.h"
+#include "himeno/accept/noise.h"
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
 #include "suite/list.h"
@@ -184,11 +185,22 @@ static void print_wall(FILE *out)
   fprintf(out, " other %.2f\n", other);
 }
 
+/* Other processes took the cores. */
+static void print_starved(const struct himeno_result *r, FILE *out)
+{
+  const int rank = noise_starved_rank(r);
+  const double share = r->ranks[rank].telemetry.starved;
+  if (share > STATS_NOISY)
+    fprintf(out, "  WARNING    the host was busy: rank %d on %s waited for a core for %.1f%% of its time\n",
+            rank, r->ranks[rank].row.host, 100 * share);
+}
+
 static void print_speed(const struct himeno_config *config, const struct himeno_kernel *kernel,
                         const struct himeno_result *r, FILE *out)
 {
   struct stats_summary s = stats_summarise(r->samples, (size_t)r->n_samples);
-  double gflops = himeno_result_gflops(r), rate = himeno_bytes_per_second(gflops), noise = stats_noise(&s);
+  double gflops = himeno_result_gflops(r), rate = himeno_bytes_per_second(gflops),
+         noise = stats_noise_max(&s);
   int temporal = kernel->class_ == HIMENO_TEMPORAL;
   fprintf(out, "\n  speed      %.2f GFLOPS (34 flop a point), %.2f GB/s%s (56 bytes a point)\n", gflops,
           rate / 1e9, temporal ? " nominal" : "");
@@ -201,11 +213,13 @@ static void print_speed(const struct himeno_config *config, const struct himeno_
   print_theory(r, out);
   fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s, %.3f s, slowest rank's clock", r->sweeps,
           r->n_samples, r->n_samples > 1 ? "s" : "", r->seconds);
-  if (r->n_samples > 2) fprintf(out, "; blocks vary by %.1f%%", 100 * noise);
+  if (r->n_samples > 2) fprintf(out, "; blocks vary by at most %.1f%%", 100 * noise);
   fprintf(out, "\n");
   print_wall(out);
-  if (noise > STATS_NOISY)
-    fprintf(out, "  WARNING    this run was noisy: differences below %.1f%% mean nothing\n", 100 * noise);
+  if (r->n_samples > 2 && noise > STATS_NOISY)
+    fprintf(out, "  WARNING    this run was noisy or short: differences below %.1f%% mean nothing\n",
+            100 * noise);
+  print_starved(r, out);
   if (config->official)
     fprintf(out, "  official   %.2f MFLOPS, score %.2f against 82.84 MFLOPS (Pentium III 600 MHz)\n",
             gflops * 1e3, gflops * 1e3 / HIMENO_OFFICIAL_MFLOPS);

@@ -158,7 +158,7 @@ static status_t blocks_run(struct soak *s)
   struct himeno_measurement *m = s->m;
   for (int up = 0, n = 0; !up; n++) {
     RETURN_IF_FAILED(block_run(s, n % 2 ? HIMENO_STANDARD : HIMENO_DENSE));
-    const int more = n + 1 < SOAK_DATA_SETS || n + 1 < m->blocks_min;
+    const int more = n + 1 < SOAK_DATA_SETS || n + 1 < m->plan->blocks_min;
     RETURN_IF_FAILED(himeno_time_is_up(m, s->begin, m->config->soak, more, &up));
   }
   m->result->soak.seconds = stats_now() - s->begin;
@@ -202,6 +202,7 @@ status_t himeno_soak(struct himeno_measurement *m)
   status_t status = soak_open(&s, &config);
   progress_begin_timed("soaking", m->config->soak);
   s.begin = stats_now();
+  record_begin(m->record);
   if (status == STATUS_OK) status = blocks_run(&s);
   if (status == STATUS_OK) m->result->verified = s.known.reference.source;
   soak_close(&s);

@@ -2,6 +2,7 @@
 """The stages: alone, products, pairs, switches, all, devices."""
 import argparse
 import collections
+import math
 import os
 import re
 import statistics
@@ -176,11 +177,14 @@ def spread_of(values):
 
 
 def noise_of(samples):
-    """Relative, of blocks' times; None where there are too few to tell."""
-    if len(samples) < BLOCKS_MIN:
+    """Upper bound at 99% of the relative noise of blocks' times, as stats_noise_max of base/stats.c; None if there are too few."""
+    n = len(samples)
+    if n < BLOCKS_MIN:
         return None
-    middle, spread = spread_of(samples)
-    return spread / middle
+    middle = statistics.median(samples)
+    deviations = sorted(abs(one - middle) for one in samples)
+    reached = min(n, math.ceil(n / 2 + 1.1632 * math.sqrt(n) + 0.5))
+    return NORMAL_MAD * {3: 5.1, 4: 2.5, 5: 1.62, 6: 1.3}.get(n, 1.06) * deviations[reached - 1] / middle
 
 
 # ---- arithmetic ----
@@ -218,10 +222,13 @@ def slow_at_products(run, rates, steps):
     for (name, device), rate in rates.items():
         if rate < limit:
             bad.add(name)
-            noise = noise_of(run.document(steps[name]["name"])["result"]["samples"])
-            steady = noise is not None and noise <= PRODUCTS_LEAST
+            document = run.document(steps[name]["name"])
+            noise = noise_of(document["result"]["samples"])
+            starved = max(rank.get("starved") or 0 for rank in document["ranks"])
+            steady = noise is not None and max(noise, starved) <= PRODUCTS_LEAST
             run.find("slow" if steady else "noisy", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, the usual is {usual:.1f}, limit {limit:.1f}"
-                     + ("" if steady else "; its blocks are too few to tell" if noise is None else f"; its blocks vary by {noise:.1%}"),
+                     + ("" if steady else "; its blocks are too few to tell" if noise is None else f"; a rank waited {starved:.1%} for a core" if starved > PRODUCTS_LEAST
+                        else f"; its blocks vary by up to {noise:.1%}"),
                      steps[name], device=device, checks=["rate of products"])
     return bad
 

@@ -288,17 +288,17 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 }
 
 @test "an earlier run is the measure, no finer than the noise of both" {
-  measured() { run --separate-stderr on 2 "$himeno" -b null -s XS --block 5 -t 0.01 "$@"; }
-  measured --accept default --json before.json
+  measured() { run --separate-stderr on 2 "$himeno" -b null -s XS --block 5 "$@"; }
+  measured -t 1 --accept default --json before.json
   expect_status 0
-  measured --reference before.json
+  measured -t 0.01 --reference before.json
   expect_status 0
   grep -q 'rate over reference.*pass.*differences below [0-9.]*% are noise' <<<"$output"
-  HIMENO_NULL_CLOCK="seed=4 device=1:2" measured --reference before.json --json r.json
+  HIMENO_NULL_CLOCK="seed=4 device=1:2" measured -t 0.01 --reference before.json --json r.json
   expect_status 5
   grep -q 'verdict    SLOW: every block equals' <<<"$output"
   [ "$(verdict)" = "slow False" ]
-  HIMENO_NULL_CLOCK="seed=4 noise=0.5 device=1:2" measured --reference before.json --json r.json
+  HIMENO_NULL_CLOCK="seed=4 noise=0.5 device=1:2" measured -t 0.01 --reference before.json --json r.json
   expect_status 3
   grep -q 'noisy: nothing below' <<<"$output"
   grep -q 'verdict    NOISY: every block equals' <<<"$output"

@@ -113,20 +113,20 @@ static void one_rank_has_no_other_to_be_compared_with(void **state)
 
 static void a_noisy_run_is_not_slow(void **state)
 {
-  const double varied[] = {0.96, 0.96, 1, 1.04, 1.04}; /* noise 0.0593 */
+  const double varied[] = {0.96, 0.96, 1, 1.04, 1.04}; /* noise at most 0.0961 */
   struct himeno_rank rank[4];
   struct himeno_result run = whole_run(varied, 5, 4, rank);
-  const struct accept_policy tolerant = good("{\"noise_max\": 0.06, \"efficiency_min\": 2}");
+  const struct accept_policy tolerant = good("{\"noise_max\": 0.1, \"efficiency_min\": 2}");
   struct accept accept = {.n = 0};
   (void)state;
-  assert_int_equal(checked(&run, "{\"noise_max\": 0.0593}").outcome, CHECK_NOISY);
-  assert_int_equal(checked(&run, "{\"noise_max\": 0.0594}").outcome, CHECK_PASS);
+  assert_int_equal(checked(&run, "{\"noise_max\": 0.0960}").outcome, CHECK_NOISY);
+  assert_int_equal(checked(&run, "{\"noise_max\": 0.0961}").outcome, CHECK_PASS);
   assert_int_equal(checked(&run, "{\"efficiency_min\": 2}").outcome, CHECK_NOISY);
   assert_int_equal(checked(&run, "{\"efficiency_min\": 0.9}").outcome, CHECK_PASS);
   assert_int_equal(checked(&run, "{\"devices_per_host\": 9}").outcome, CHECK_FAIL);
   checks_make(&run, &tolerant, &accept);
   assert_int_equal(accept_count(&accept, CHECK_FAIL), 1);
-  run.samples = (double[]){0.967, 0.967, 1, 1.033, 1.033}; /* noise 0.0489 */
+  run.samples = (double[]){0.98, 0.98, 1, 1.02, 1.02}; /* noise at most 0.0480 */
   assert_int_equal(checked(&run, "{\"efficiency_min\": 2}").outcome, CHECK_FAIL);
 }
 
@@ -289,9 +289,9 @@ static void how_bytes_went_is_told_by_what_was_counted(void **state)
     snprintf(path.used, sizeof path.used, "%s", cases[c].used);
     snprintf(path.handover, sizeof path.handover, "%s", cases[c].handover);
     assert_int_equal(ways_went(&run, 1, &path), cases[c].went);
-    rank[0].row.host[1] = '2';
+    rank[0].row.host_first = 1;
     assert_int_equal(ways_went(&run, 1, &path), WAYS_UNTOLD);
-    rank[0].row.host[1] = '1';
+    rank[0].row.host_first = 0;
     path.way.sent = 0;
     assert_int_equal(ways_went(&run, 1, &path), WAYS_UNTOLD);
   }
@@ -311,12 +311,12 @@ static void ways_of_another_kind_are_no_measure(void **state)
   }
   assert_int_equal(checked(&run, "{\"exchange_gbps_ratio_min\": 0.9}").outcome, CHECK_PASS);
   ring(&run, rank);
-  snprintf(rank[0].row.host, sizeof rank[0].row.host, "n0");
+  rank[0].row.host_first = 1;
   for (int m = 0; m < 2; m++)
     rank[0].paths[m].way = rank[m ? 1 : 7].paths[1 - m].way =
         (struct himeno_way){.seconds = 5e-5, .bytes_per_second = 1e9};
   assert_int_equal(checked(&run, "{\"exchange_us_ratio_max\": 1.1}").outcome, CHECK_PASS);
-  for (int r = 0; r < 8; r++) snprintf(rank[r].row.host, sizeof rank[r].row.host, "n%d", r / 2);
+  for (int r = 0; r < 8; r++) rank[r].row.host_first = r / 2;
   assert_int_equal(checked(&run, "{\"exchange_us_ratio_max\": 1.1}").outcome, CHECK_FAIL);
   run.n_ranks = 3; /* two ways between three ranks */
   rank[0].paths[0].peer = rank[2].paths[1].peer = 1;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/unit.h"
 
+#include <math.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/stats.h"
 
 #define SAMPLES(...) (const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double)
@@ -70,6 +72,66 @@ static void noise_of_a_zero_median_is_zero_and_not_infinite(void **state)
   assert_true(stats_noise(&summary) == 0);
 }
 
+static double uniform(uint64_t *state)
+{
+  return ((double)(hash_mix((*state)++) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Of mean 1. Skewed: log-normal, as times of a busy host are. */
+static double varied(uint64_t *state, double sigma, int skewed)
+{
+  const double radius = sqrt(-2 * log(uniform(state)));
+  const double normal = radius * cos(2 * 3.14159265358979324 * uniform(state));
+  return skewed ? exp(sigma * normal) : 1 + sigma * normal;
+}
+
+/* The share of runs of n blocks with that noise whose bound is below the limit. */
+static double share_below(int n, double sigma, int skewed, double limit)
+{
+  enum { RUNS = 20000 };
+  uint64_t state = (uint64_t)n << 32;
+  double samples[64];
+  int below = 0;
+  for (int run = 0; run < RUNS; run++) {
+    for (int s = 0; s < n; s++) samples[s] = varied(&state, sigma, skewed);
+    const struct stats_summary summary = stats_summarise(samples, (size_t)n);
+    below += stats_noise_max(&summary) < limit;
+  }
+  return (double)below / RUNS;
+}
+
+static void noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks(void **state)
+{
+  (void)state;
+  for (int n = 3; n <= 64; n += n < 24 ? 1 : 8) {
+    /* 0.002: three standard deviations of 20000 runs */
+    assert_true(share_below(n, 0.05, 0, 0.05) < 0.012);
+    for (int skewed = 0; skewed < 2; skewed++) assert_true(share_below(n, 0.2, skewed, 0.05) < 0.001);
+  }
+}
+
+static void a_quiet_run_is_known_to_be_quiet(void **state)
+{
+  (void)state;
+  assert_true(share_below(3, 0.002, 0, 0.05) > 0.95);
+  assert_true(share_below(5, 0.005, 0, 0.05) > 0.95);
+  assert_true(share_below(12, 0.013, 0, 0.05) > 0.95);
+  assert_true(share_below(64, 0.026, 0, 0.05) > 0.95);
+}
+
+static void few_blocks_are_known_by_the_worst_and_many_without_their_outliers(void **state)
+{
+  double many[40];
+  struct stats_summary three = stats_summarise(SAMPLES(7.3, 14.2, 13.9));
+  (void)state;
+  assert_true(stats_noise(&three) < 0.05 && stats_noise_max(&three) > 1);
+  for (int s = 0; s < 40; s++) many[s] = s % 8 ? 1 + 0.001 * (s % 3) : 3;
+  struct stats_summary disturbed = stats_summarise(many, 40);
+  assert_true(stats_noise_max(&disturbed) < 0.01);
+  struct stats_summary two = stats_summarise(SAMPLES(1, 1));
+  assert_true(isinf(stats_noise_max(&two)));
+}
+
 static void the_clock_counts_seconds(void **state)
 {
   double begin = stats_now();
@@ -90,6 +152,9 @@ int main(void)
       cmocka_unit_test(noise_is_relative_to_the_median),
       cmocka_unit_test(two_samples_tell_nothing_of_noise),
       cmocka_unit_test(noise_of_a_zero_median_is_zero_and_not_infinite),
+      cmocka_unit_test(noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks),
+      cmocka_unit_test(a_quiet_run_is_known_to_be_quiet),
+      cmocka_unit_test(few_blocks_are_known_by_the_worst_and_many_without_their_outliers),
       cmocka_unit_test(the_clock_counts_seconds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
