@@ -26,7 +26,6 @@ alone() {
   local b=$top_builddir
   echo "$b/mem-gpu -b cpu -t 0.001 --mixes --sizes 64K --json"
   [ "$HAVE_CMINPACK" = 0 ] || echo "$b/himeno-predict --model $model -s L -n 2 --json"
-  [ "$HAVE_CMINPACK" = 0 ] || echo "$b/himeno-predict --model $model -s L -n 2 --seal"
   [ "$HAVE_SIMGRID" = 0 ] || echo "$b/himeno-sim --model $model -s XS -n 2 --passes 1 --json"
   echo "$b/gpu/qpu/qpu-as -i count.qasm -o"
   echo "$b/gpu/qpu/qpu-run -i count.qasm -b 64 -s"
@@ -140,7 +139,6 @@ refused() {
     refused 2 "\"out/$name\": is also the file of --accept" "$himeno" -b null --soak 1 --accept out/read --soak-log "out/$name"
     if [ "$HAVE_CMINPACK" = 1 ]; then
       refused 2 "--json \"out/$name\": is also the file of --model" "$b/himeno-predict" --model out/read --json "out/$name"
-      refused 2 "--seal \"out/$name\": is also the file of --model" "$b/himeno-predict" --model out/read --seal "out/$name"
     fi
     [ "$HAVE_SIMGRID" = 0 ] || refused 2 "is also the file of --model" "$b/himeno-sim" --model out/read --json "out/$name"
   done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# himeno-predict: from real runs to a prediction, seals, the report of 2009, and bad input.
+# himeno-predict: from real runs to a prediction, the report of 2009, and bad input.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -70,7 +70,7 @@ follows_schema() { has_jsonschema && follows predict "$1"; }
   [ "$stderr" = "himeno-predict: --kernel temporal2: p.json is a model of stream" ]
   # Runs that are stored: those made here, beside other tests, may be off by any factor.
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11
-  "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" -n 2 --seal sealed.json >/dev/null
+  "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" -n 2 --json sealed.json >/dev/null
   run --separate-stderr "$predict" --check sealed.json --against "$recorded/runs.jsonl" --kernel stream --within 1000 -s S -n 2 --scaling weak --fit-ranks 2 \
     -x staged -p auto --per-host 2 --compute-time 2 --exchange-time 2
   expect_status 0
@@ -78,10 +78,10 @@ follows_schema() { has_jsonschema && follows predict "$1"; }
 not read by --check" ]
 }
 
-@test "a model that was written predicts the same without its study, and tells as much of its intervals, as a seal does" {
-  from_study -s S -n 2 --json p.json --seal sealed.json >told
+@test "a model that was written predicts the same without its study, and tells as much of its intervals, as its stored predictions do" {
+  from_study -s S -n 2 --json p.json >told
   "$predict" --model p.json -s S -n 2 --json q.json >again
-  "$predict" --check sealed.json --against "$measured/study" >checked
+  "$predict" --check p.json --against "$measured/study" >checked
   "$PYTHON" - <<'PY'
 import json, re
 pairs = [p for p in json.load(open("p.json"))["validation"]["pairs"] if p["inside"] is not None]
@@ -100,27 +100,11 @@ assert all(abs(x - y) <= 1e-6 * y for one, other in zip(a, b) for x, y in zip(on
 PY
 }
 
-@test "a sealed prediction is opened after the run, and set beside it" {
-  run from_study --fit-ranks 2 -n 2,3 -p auto --seal sealed.json
+@test "stored predictions are compared with the runs that came after" {
+  from_study --fit-ranks 2 -n 2,3 -p auto --json stored.json >/dev/null
+  run "$predict" --check stored.json --against "$measured/study"
   expect_status 0
-  hash=$(sed -n 's/.*sha256 //p' <<<"$output")
-  [ ${#hash} -eq 64 ]
-  follows_schema sealed.json
-  run "$predict" --check sealed.json --hash "$hash" --against "$measured/study"
-  expect_status 0
-  [[ $output == *"seal       sealed.json is whole, sha256 $hash"*"predicted, median error"* ]]
-}
-
-@test "a seal that was broken, or made anew, is found" {
-  hash=$(from_study --fit-ranks 2 -n 2 --seal sealed.json | sed -n 's/.*sha256 //p')
-  "$PYTHON" -c 'import json; d=json.load(open("sealed.json")); d["predictions"][0]["seconds"] *= 1.001; json.dump(d, open("broken.json", "w"))'
-  run "$predict" --check broken.json --against "$measured/study"
-  expect_status 4
-  [[ $output == *"the seal is broken"* ]]
-  from_study --fit-ranks 2 -n 2 -s S --seal anew.json >/dev/null
-  run "$predict" --check anew.json --hash "$hash" --against "$measured/study"
-  expect_status 4
-  [[ $output == *"sealed anew"* ]]
+  [[ $output == *"predicted  stored.json"*"predicted, median error"* ]]
 }
 
 @test "a study may be lines of one file; what is torn there, or has no name, is refused with its line" {
@@ -281,13 +265,9 @@ import json, sys
 a, b = ({(p["size"], p["transport"]): p["seconds"] for p in json.load(open(f))["predictions"]} for f in sys.argv[1:])
 assert len(a) == 6 and a.keys() == b.keys() and all(abs(a[k] / b[k] - 1) < 1e-9 for k in a), (a, b)
 END
-    run "$predict" --check "$sealed/h100-$kernel.json" --hash "$(cut -d' ' -f2 "$sealed/h100-$kernel.sha256")" --against two.jsonl
+    run "$predict" --check "$sealed/h100-$kernel.json" --against two.jsonl
     expect_status 0
     [[ $output != *"  outside"* && $output == *"kernel $([ $kernel = stream ] && echo temporal4 || echo stream), backend cuda"* ]]
-  done
-  for kernel in stream temporal4; do
-    run "$predict" --check "$sealed/h200-$kernel.json" --hash "$(cut -d' ' -f2 "$sealed/h200-$kernel.sha256")" --against two.jsonl
-    [[ $output == *"is whole"* ]]
   done
 }
 
@@ -304,7 +284,7 @@ END
   local sealed=$top_srcdir/doc/results/two-sealed-2026-11 kernel
   grep '"name": "seal-' "$top_srcdir/doc/results/h100-x2-2026-11-later/runs.jsonl" >later.jsonl
   for kernel in stream temporal4; do
-    "$predict" --check "$sealed/h100-$kernel.json" --hash "$(cut -d' ' -f2 "$sealed/h100-$kernel.sha256")" --against later.jsonl >$kernel
+    "$predict" --check "$sealed/h100-$kernel.json" --against later.jsonl >$kernel
     run ! grep outside $kernel
   done
   grep -q 'M  *strong 2x1x1 p2p .*: end of the range: fewer points a rank than any run fitted: 2.0' stream
@@ -359,26 +339,26 @@ assert len(runs) > 30, len(runs)
 END
 }
 
-@test "the seals that eight H200 were held against are whole" {
+@test "eight H200 beside what was predicted before: as recorded" {
   needs_results
   for_figures
   local cut recorded=$top_srcdir/doc/results/h200-x8-2026-11
   for cut in 8x1x1 2x2x2; do
-    run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/runs.jsonl"
+    run "$predict" --check "$recorded/sealed/$cut.json" --against "$recorded/runs.jsonl"
     expect_status 0
-    [[ $output == *" is whole"* && $output == *"$(grep "median error" "$recorded/sealed/$cut.txt")"* ]]
+    [[ $output == *"$(grep "median error" "$recorded/sealed/$cut.txt")"* ]]
   done
 }
 
-@test "the seals that four H200 were held against are whole" {
+@test "four H200 beside what was predicted before: as recorded" {
   needs_results
   for_figures
   local cut recorded
   for recorded in "$top_srcdir/doc/results/h200-x4-2026-11" "$top_srcdir/doc/results/h200-x4-2026-11/repeated"; do
     for cut in 4x1x1 2x2x1; do
-      run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/runs.jsonl"
+      run "$predict" --check "$recorded/sealed/$cut.json" --against "$recorded/runs.jsonl"
       expect_status 0
-      [[ $output == *" is whole"* && $output == *"$(grep "median error" "$recorded/sealed/$cut.txt")"* ]]
+      [[ $output == *"$(grep "median error" "$recorded/sealed/$cut.txt")"* ]]
     done
   done
 }
@@ -388,7 +368,7 @@ END
   for_figures
   local cut recorded=$top_srcdir/doc/results/hosts-x8-2026-11
   for cut in 6x1x1 8x1x1; do
-    run "$predict" --check "$recorded/sealed/$cut.json" --hash "$(cut -d" " -f2 "$recorded/sealed/$cut.sha256")" --against "$recorded/later.jsonl"
+    run "$predict" --check "$recorded/sealed/$cut.json" --against "$recorded/later.jsonl"
     expect_status 0
     [[ $output == *"8 of 8 predicted, median error "[0-9].[0-9]"%"* && $output != *outside* ]]
   done
@@ -483,11 +463,11 @@ END
   run "$predict" --study old --comm "$measured/paths.json" -s XS -n 4
   expect_status 3
   [[ $output == *"old/"*" has halos staged by MPI alone, as before shared memory, and comm-gpu's document is of halos staged through shared memory"* ]]
-  from_study -s XS -n 2 --seal sealed.json --against old >against
+  from_study -s XS -n 2 --json sealed.json --against old >against
   grep -q "left out   old/S-2.json: staged by MPI alone" against
   mkdir fell # a pair of one host that fell back
   sed 's/"handover": *"shared memory"/"handover": "MPI"/g' "$measured/study/S-2.json" >fell/S-2.json
-  from_study -s XS -n 2 --seal fallen.json --against fell >against
+  from_study -s XS -n 2 --json fallen.json --against fell >against
   grep -q "left out   fell/S-2.json: staged by MPI alone" against
   run "$predict" --check sealed.json --against old
   [[ $output == *"left out   old/S-2.json: staged by MPI alone"* || $output == *"none of the "*" runs was predicted"* ]]
@@ -594,7 +574,7 @@ END
 
 @test "a study of products predicts more ranks and other sizes, and is of gemm-gpu alone" {
   products_made
-  run --separate-stderr "$predict" --study study --comm paths.json -s 512,1536 -n 1,4,8 --against later --seal p.json
+  run --separate-stderr "$predict" --study study --comm paths.json -s 512,1536 -n 1,4,8 --against later --json p.json
   expect_status 0
   for word in '55 products of kernel simd' 'multiply-adds a rank' 'seconds a product = interior + what of the exchange is not beside it' 'us a product (90%)' ' 2x2 ' 'us a product)'; do
     [[ $output == *"$word"* ]] || { echo "no $word in: $output"; return 1; }
@@ -621,7 +601,7 @@ END
   run --separate-stderr "$predict" --model p.json -s 128,4096 -n 1
   [[ $output == *": fewer multiply-adds a rank than any run"*": more multiply-adds a rank than any run"* ]]
   [[ $output != *" points"* ]]
-  "$predict" --study study --comm paths.json -s 512 -n 8 -p 2x4 --seal q.json >/dev/null
+  "$predict" --study study --comm paths.json -s 512 -n 8 -p 2x4 --json q.json >/dev/null
   run "$predict" --check q.json --against later
   expect_status 0
   [[ $output == *"2 of 2 predicted, median error "[0-7]"."* ]]
@@ -748,7 +728,6 @@ END
   says 2 '--model and --study exclude each other' --model x --study y
   says 2 '--check and --json exclude each other' --check x --against y --json z
   says 2 '--check needs the runs: --against' --check x
-  says 2 '--hash belongs to --check' --model x --hash y
   says 2 '--within needs runs' --model x --within 5
   says 2 '--ranks 0: allowed are' --model x -n 0
   says 2 '--size XXL: allowed are' --model x -s S,XXL
@@ -766,7 +745,7 @@ END
   done
   "$PYTHON" -c 'print("[" * 100000)' >deep.json
   says 3 'deep.json: not a JSON document' --study "$measured/study" --comm deep.json
-  says 2 'lacking.json: has no seal' --check lacking.json --against "$measured/study"
+  says 2 'lacking.json: has no predictions' --check lacking.json --against "$measured/study"
   says 3 'no run of that kernel' --study "$measured/study" --comm "$measured/paths.json" -k magic
   says 3 'no/such.json' --study "$measured/study" --comm "$measured/paths.json" --json no/such.json
 }

@@ -72,14 +72,13 @@ assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f3
   done
 }
 
-@test "himeno-predict reads the examples of runs, paths, simulations, models and seals" {
+@test "himeno-predict reads the examples of runs, paths, simulations, models and predictions" {
   needs_results
   [ "$HAVE_CMINPACK" = 1 ] || skip "himeno-predict was not built"
   predict=$top_builddir/himeno-predict
-  run "$predict" --check "$old/himeno-predict-1.json" --against "$old/himeno-gpu-1.json" \
-    --hash 97261c560122455139e4bf25a8655e2b1be17fd3ce4b5147517fdbe6ca0579be
+  run "$predict" --check "$old/himeno-predict-1.json" --against "$old/himeno-gpu-1.json"
   expect_status 0
-  [[ $output == *' is whole'*'L      strong    4    2x2x1  staged         200.40      251.44   +25.5%'* ]]
+  [[ $output == *'L      strong    4    2x2x1  staged         200.40      251.44   +25.5%'* ]]
   run "$predict" --model "$old/himeno-predict-1.json" -s L -n 4 -p 2x2x1 -x staged
   expect_status 0
   [[ $output == *251.44* ]]

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the performance model is made of: the geometry of a rank, least squares, quantiles and the
- * seal's hash. */
+/* What the performance model is made of: the geometry of a rank, least squares and quantiles. */
 #include "tests/unit/unit.h"
 
-#include "base/sha256.h"
 #include "tools/predict/model.h"
 #include "tools/predict/validate.h"
 #include "tests/unit/capture.h"
@@ -212,21 +210,6 @@ static void the_worst_error_is_the_largest_whatever_its_sign(void **state)
   assert_true(median == 0.2 && worst == 0.3 && n == 3);
 }
 
-static void hashes_are_those_of_the_standard(void **state)
-{
-  char text[SHA256_TEXT], million[1000];
-  (void)state;
-  sha256_hex("", 0, text);
-  assert_string_equal(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  sha256_hex("abc", 3, text);
-  assert_string_equal(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, text);
-  assert_string_equal(text, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  memset(million, 'a', sizeof million);
-  sha256_hex(million, sizeof million, text);
-  assert_string_equal(text, "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3");
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -238,7 +221,6 @@ int main(void)
       cmocka_unit_test(the_slower_path_is_told_by_what_its_bytes_cost),
       cmocka_unit_test(the_quantiles_of_student_are_those_of_the_tables),
       cmocka_unit_test(the_worst_error_is_the_largest_whatever_its_sign),
-      cmocka_unit_test(hashes_are_those_of_the_standard),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

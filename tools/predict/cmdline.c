@@ -55,11 +55,8 @@ static const struct option_spec options[] = {
      .group = "Prediction and measurement"},
     {"within", 0, OPTION_ALWAYS, OPTION_REAL(within, 0.01, 1000, "PERCENT"),
      "Exit status 5 when an error against them is larger."},
-    {"seal", 0, PREDICTION, OPTION_OUTPUT(seal, "FILE"),
-     "Write the predictions with a hash of them, before the runs; note the hash that is printed."},
     {"check", 0, CHECK, OPTION_INPUT(check, "FILE"),
-     "Open sealed predictions and set them beside the runs of --against."},
-    {"hash", 0, CHECK, OPTION_TEXT(hash, "HEX"), "With --check: the hash that was noted."},
+     "Compare the predictions in an earlier document of --json with the runs of --against."},
     {OPTION_JSON(PREDICTION, "Result", "")},
     {OPTION_QUIET},
 };
@@ -68,7 +65,6 @@ static status_t needs_check(const struct predict_config *c)
 {
   if (c->check)
     return c->against ? STATUS_OK : log_fail(STATUS_USAGE, "--check needs the runs: --against PATH");
-  if (c->hash) return log_fail(STATUS_USAGE, "--hash belongs to --check");
   if (c->within > 0 && !c->against) return log_fail(STATUS_USAGE, "--within needs runs: --against PATH");
   if (c->model || (c->study && c->comm)) return STATUS_OK;
   return log_fail(STATUS_USAGE,
@@ -94,7 +90,7 @@ static status_t check(void *config)
 }
 
 static const struct option_pair exclusive[] = {
-    {"check", "study|comm|model|seal|json"}, {"model", "study|comm"}, {NULL}};
+    {"check", "study|comm|model|json"}, {"model", "study|comm"}, {NULL}};
 
 const struct option_program predict_options = {
     .name = "himeno-predict",
@@ -105,12 +101,12 @@ const struct option_program predict_options = {
                 "  himeno-predict --study runs --comm paths.json               what the study says of twice "
                 "the ranks\n"
                 "  himeno-predict --study runs --comm paths.json -s XL -n 64 --per-host 8 --between 5,20\n"
-                "  himeno-predict --study runs --comm paths.json --fit-ranks 4 -n 8 --seal eight.json\n"
+                "  himeno-predict --study runs --comm paths.json --fit-ranks 4 -n 8 --json eight.json\n"
                 "  himeno-predict --check eight.json --against later --within 10\n"
                 "\n"
                 "Exit status: 0 done, 2 usage, 3 environment (files, or too little to predict from: the "
                 "message says what to measure),\n"
-                "4 a broken seal, 5 an error beyond --within, 7 runtime fault.\n",
+                "5 an error beyond --within, 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

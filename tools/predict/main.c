@@ -2,8 +2,6 @@
 /* himeno-predict: how himeno-gpu scales, from a measured study and the paths of comm-gpu. */
 #include "config.h"
 
-#include <string.h>
-
 #include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
@@ -15,44 +13,30 @@
 
 static struct predict p;
 
-/* The document goes to --seal with its hash, to --json as it is. */
-static status_t documents_write(FILE *out)
+static status_t document_write(void)
 {
-  char hash[SHA256_TEXT];
-  if (!p.config.json && !p.config.seal) return STATUS_OK;
+  if (!p.config.json) return STATUS_OK;
   json_t *document = predict_report_json(&p);
   if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
-  status_t status = p.config.json ? report_json_write(document, p.config.json) : STATUS_OK;
-  if (status == STATUS_OK && p.config.seal) status = predict_seal(document, hash);
-  if (status == STATUS_OK && p.config.seal) status = report_json_write(document, p.config.seal);
+  status_t status = report_json_write(document, p.config.json);
   json_decref(document);
-  if (status == STATUS_OK && p.config.seal)
-    fprintf(out, "\n  sealed     %s, sha256 %s\n", p.config.seal, hash);
   return status;
-}
-
-static status_t paths_check(const struct predict_config *c)
-{
-  if (c->json) RETURN_IF_FAILED(file_check(c->json));
-  return c->seal ? file_check(c->seal) : STATUS_OK;
 }
 
 static status_t predict(FILE *out)
 {
-  RETURN_IF_FAILED(paths_check(&p.config));
+  if (p.config.json) RETURN_IF_FAILED(file_check(p.config.json));
   RETURN_IF_FAILED(predict_run(&p));
   progress_clear();
   predict_report_text(&p, out);
-  RETURN_IF_FAILED(documents_write(out));
+  RETURN_IF_FAILED(document_write());
   return predict_within(&p);
 }
 
 static status_t check(FILE *out)
 {
-  char hash[SHA256_TEXT];
-  RETURN_IF_FAILED(predict_check(&p, hash));
-  fprintf(out, "himeno-predict %s\n\n  seal       %s is whole, sha256 %s\n", meta_version(), p.config.check,
-          hash);
+  RETURN_IF_FAILED(predict_check(&p));
+  fprintf(out, "himeno-predict %s\n\n  predicted  %s\n", meta_version(), p.config.check);
   predict_report_covered(&p.model, out);
   predict_report_against(&p, out);
   return predict_within(&p);
@@ -62,7 +46,7 @@ static status_t run(int *ended)
 {
   const struct predict_config *c = &p.config;
   (void)ended;
-  return (c->check ? check : predict)(program_out(c->seal && strcmp(c->seal, "-") == 0 ? c->seal : c->json));
+  return (c->check ? check : predict)(program_out(c->json));
 }
 
 static void close_all(void)

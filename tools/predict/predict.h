@@ -7,14 +7,13 @@
 #include <stdio.h>
 
 #include "base/options.h"
-#include "base/sha256.h"
 #include "tools/predict/lists.h"
 #include "tools/predict/validate.h"
 
 enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
 
 struct predict_config {
-  const char *study, *comm, *model, *kernel, *transport, *against, *seal, *check, *hash, *json;
+  const char *study, *comm, *model, *kernel, *transport, *against, *check, *json;
   struct size_list sizes; /**< n 0: those of the study */
   struct rank_list ranks; /**< n 0: powers of two up to twice the study's most */
   int procs[3];           /**< the first 0: auto */
@@ -70,17 +69,12 @@ extern const struct option_program predict_options;
 status_t predict_run(struct predict *predict);
 void predict_close(struct predict *predict);
 
-/** \brief Opens the sealed predictions of config.check and sets them against the runs of
- * config.against. STATUS_WRONG when the seal is broken; STATUS_ENVIRONMENT when no run was
- * predicted. */
-status_t predict_check(struct predict *predict, char hash[SHA256_TEXT]);
+/** \brief Compares the predictions in the document config.check with the runs of config.against.
+ * STATUS_ENVIRONMENT when no run was predicted. */
+status_t predict_check(struct predict *predict);
 
 /** \brief STATUS_SLOW when an error against measured runs is more than config.within. */
 status_t predict_within(const struct predict *predict);
-
-/** \brief Adds the object `seal` with the SHA-256 of all the rest, so that a prediction cannot be
- * changed after the run: sorted keys, no blanks, reals of 15 digits. */
-status_t predict_seal(json_t *document, char hash[SHA256_TEXT]);
 
 /** What an extrapolation goes beyond: in documents, and for people, of points a rank alone whether
  * they are fewer or more. */

@@ -1,65 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A prediction that cannot be changed after the run, and the runs that came after. */
+/* Predictions of an earlier document, compared with runs that came after. */
 #include "config.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/log.h"
 #include "base/report.h"
 #include "tools/predict/predict.h"
 #include "tools/predict/workload.h"
-
-static status_t hash_make(json_t *document, char hash[SHA256_TEXT])
-{
-  json_t *rest = json_copy(document);
-  json_object_del(rest, "seal");
-  char *text = rest ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(15)) : NULL;
-  json_decref(rest);
-  if (!text) return log_fail(STATUS_ENVIRONMENT, "out of memory for a seal");
-  sha256_hex(text, strlen(text), hash);
-  free(text);
-  return STATUS_OK;
-}
-
-status_t predict_seal(json_t *document, char hash[SHA256_TEXT])
-{
-  RETURN_IF_FAILED(hash_make(document, hash));
-  json_t *seal = json_pack("{s:s, s:s}", "algorithm", "sha256", "hash", hash);
-  if (json_object_set_new(document, "seal", seal) != 0)
-    return log_fail(STATUS_ENVIRONMENT, "out of memory for a seal");
-  return STATUS_OK;
-}
-
-static status_t seal_check(json_t *document, const char *path, const char *expected, char hash[SHA256_TEXT])
-{
-  const char *carried = json_string_value(json_object_get(json_object_get(document, "seal"), "hash"));
-  if (!carried) return log_fail(STATUS_USAGE, "%s: has no seal; himeno-predict --seal makes one", path);
-  RETURN_IF_FAILED(hash_make(document, hash));
-  if (strcmp(hash, carried) != 0)
-    return log_fail(STATUS_WRONG, "%s: the seal is broken: it carries %s, and the content has %s", path,
-                    carried, hash);
-  if (expected && strcasecmp(expected, hash) != 0)
-    return log_fail(STATUS_WRONG, "%s: sealed anew: its hash is %s, and %s was noted", path, hash, expected);
-  return STATUS_OK;
-}
-
-/* Whole, and with the hash \a expected, which was noted before the run; NULL: any. */
-static status_t seal_open(const char *path, const char *expected, json_t **document, char hash[SHA256_TEXT])
-{
-  json_t *read;
-  RETURN_IF_FAILED(report_json_read(path, &read));
-  status_t status = seal_check(read, path, expected, hash);
-  if (status == STATUS_OK)
-    *document = read;
-  else
-    json_decref(read);
-  return status;
-}
-
-/* ---- beside the runs ---- */
 
 static int is_of_run(const json_t *point, const struct study_run *run)
 {
@@ -73,7 +23,7 @@ static int is_of_run(const json_t *point, const struct study_run *run)
   return transport && (run->ranks == 1 || strcmp(transport, run->transport) == 0);
 }
 
-/* What a sealed point said that it goes beyond. */
+/* What a stored point extrapolates. */
 static int beyond_of(const json_t *point)
 {
   const json_t *told = json_object_get(point, "extrapolated");
@@ -130,12 +80,15 @@ static int staging_of(const json_t *document)
   return handover;
 }
 
-status_t predict_check(struct predict *p, char hash[SHA256_TEXT])
+status_t predict_check(struct predict *p)
 {
   json_t *document;
-  RETURN_IF_FAILED(seal_open(p->config.check, p->config.hash, &document, hash));
+  RETURN_IF_FAILED(report_json_read(p->config.check, &document));
   const char *of = json_string_value(json_object_get(json_object_get(document, "config"), "kernel"));
-  status_t status = study_read(p->config.against, &p->beside);
+  status_t status = json_is_array(json_object_get(document, "predictions"))
+                        ? study_read(p->config.against, &p->beside)
+                        : log_fail(STATUS_USAGE, "%s: has no predictions; himeno-predict --json writes them",
+                                   p->config.check);
   if (status == STATUS_OK) status = study_select(&p->beside, p->config.kernel ? p->config.kernel : of, 0);
   if (status == STATUS_OK) status = study_staging_select(&p->beside, staging_of(document));
   if (status == STATUS_OK)
