@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/values.h"
 
 #define MESSAGE_MAX 1024
 #define HELD_MAX    4096
@@ -69,14 +70,19 @@ const char *log_identity(void)
   return text;
 }
 
-/** Formats a message as one line: what a user typed may hold line breaks. */
+/** Formats a message as one line of UTF-8: what a user typed may hold line breaks, characters that
+ * control a terminal (also those from U+0080 on) and any bytes. */
 static void format_line(char text[MESSAGE_MAX], const char *format, va_list arguments)
 {
   static const char cut[] = "...";
   int length = vsnprintf(text, MESSAGE_MAX, format, arguments);
   if (length >= MESSAGE_MAX) memcpy(text + MESSAGE_MAX - sizeof cut, cut, sizeof cut);
-  for (char *c = text; *c; c++)
-    if (iscntrl((unsigned char)*c)) *c = '?';
+  for (char *c = text; *c;) {
+    const size_t size = value_utf8(c);
+    const int control = size == 1 ? iscntrl((unsigned char)*c) : size == 2 && memcmp(c, "\xc2\xa0", 2) < 0;
+    if (size == 0 || control) memset(c, '?', size ? size : 1);
+    c += size ? size : 1;
+  }
 }
 
 /** One call of fputs a line, so that lines of several ranks do not mix. */

@@ -10,6 +10,7 @@
 
 #include "base/meta.h"
 #include "base/switches.h"
+#include "base/values.h"
 
 #define LINE_MAX_BYTES 512
 
@@ -45,20 +46,13 @@ void meta_time(char text[32])
   strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
-/** Replaces what is not printable ASCII: it may be no UTF-8, or control a terminal. */
-static void make_printable(char *text)
-{
-  for (char *c = text; *c; c++)
-    if (*c < ' ' || *c > '~') *c = '?';
-}
-
 void meta_host(char *text, size_t size)
 {
   struct utsname names;
   const char *node = getenv("SLURMD_NODENAME");
   if (!node || !node[0]) node = uname(&names) == 0 && names.nodename[0] ? names.nodename : "unknown";
   snprintf(text, size, "%s", node);
-  make_printable(text);
+  value_make_printable(text);
 }
 
 /** Finds the first line "key<separator>value" of a file; quotes around the value are taken off.
@@ -85,7 +79,10 @@ void meta_cpu_model(char *text, size_t size)
 {
   static const char *const keys[] = {"model name", "Model", "cpu model", "cpu\t"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (find_in_file("/proc/cpuinfo", keys[i], ':', text, size)) return;
+    if (find_in_file("/proc/cpuinfo", keys[i], ':', text, size)) {
+      value_make_printable(text);
+      return;
+    }
   snprintf(text, size, "unknown");
 }
 
@@ -93,7 +90,7 @@ static json_t *ascii_string(const char *bytes)
 {
   char text[LINE_MAX_BYTES];
   snprintf(text, sizeof text, "%s", bytes);
-  make_printable(text);
+  value_make_printable(text);
   return json_string(text);
 }
 

@@ -13,6 +13,7 @@
 #include "base/meta.h"
 #include "base/options.h"
 #include "base/report.h"
+#include "base/values.h"
 
 /** Digits that keep a figure readable and far below any noise. */
 #define JSON_FORMAT (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
@@ -44,6 +45,29 @@ json_t *report_json_known(int64_t value)
   return value < 0 ? json_null() : json_integer((json_int_t)value);
 }
 
+/* Of bytes that are not UTF-8, as names of files may be, each becomes a replacement character. */
+static json_t *valid_text(const char *bytes)
+{
+  static const char replacement[] = "\xef\xbf\xbd";
+  char *valid = malloc(strlen(bytes) * (sizeof replacement - 1) + 1);
+  size_t used = 0;
+  while (valid && *bytes) {
+    const size_t good = value_utf8(bytes), length = good ? good : sizeof replacement - 1;
+    memcpy(valid + used, good ? bytes : replacement, length);
+    used += length;
+    bytes += good ? good : 1;
+  }
+  json_t *text = valid ? json_stringn(valid, used) : NULL;
+  free(valid);
+  return text;
+}
+
+json_t *report_json_text(const char *bytes)
+{
+  json_t *text = bytes ? json_string(bytes) : NULL;
+  return text || !bytes ? text : valid_text(bytes);
+}
+
 static int lost;
 
 void object_set(json_t *object, const char *name, json_t *value)
@@ -53,7 +77,7 @@ void object_set(json_t *object, const char *name, json_t *value)
 
 void object_text(json_t *object, const char *name, const char *value)
 {
-  object_set(object, name, json_string(value));
+  object_set(object, name, report_json_text(value));
 }
 
 void object_real(json_t *object, const char *name, double value)

@@ -22,9 +22,12 @@ json_t *report_json_real(double value);
 /** \brief A JSON integer; null where the value is below 0, which stands for unknown. */
 json_t *report_json_known(int64_t value);
 
+/** \brief A JSON string of any bytes; those that are not UTF-8 become U+FFFD. NULL for NULL, and when
+ * memory ran out. */
+json_t *report_json_text(const char *bytes);
+
 /** \brief Each adds one field to \a object, so that its name, type and value stand on one line.
- * report_json_lost tells of values that are NULL, texts that are no UTF-8, and memory that ran
- * out. */
+ * report_json_lost tells of values that are NULL, and memory that ran out. */
 void object_set(json_t *object, const char *name, json_t *value);
 void object_text(json_t *object, const char *name, const char *value);
 void object_real(json_t *object, const char *name, double value); /**< null where not finite */

@@ -195,3 +195,30 @@ status_t value_read(const struct value_range *range, const char *shown, const ch
   if (fits(range, text, field)) return STATUS_OK;
   return log_fail(STATUS_USAGE, "%s \"%s\": must be %s", shown, text, value_describe(range, allowed));
 }
+
+/* ---- text ---- */
+
+size_t value_utf8(const char *text)
+{
+  static const struct {
+    unsigned char mask, lead;
+    uint32_t least;
+  } forms[] = {{0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+  const unsigned char *byte = (const unsigned char *)text;
+  for (size_t f = 0; *byte && f < sizeof forms / sizeof *forms; f++) {
+    if ((*byte & forms[f].mask) != forms[f].lead) continue;
+    uint32_t code = *byte & (unsigned char)~forms[f].mask;
+    for (size_t b = 1; b <= f; b++) {
+      if ((byte[b] & 0xc0) != 0x80) return 0;
+      code = code << 6 | (byte[b] & 0x3f);
+    }
+    return code < forms[f].least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : f + 1;
+  }
+  return 0;
+}
+
+void value_make_printable(char *text)
+{
+  for (char *c = text; *c; c++)
+    if (*c < ' ' || *c > '~') *c = '?';
+}

@@ -49,6 +49,13 @@ const char *value_guess_text(const struct value_guess *guess, const char *otherw
  * what the last call returned: what follows this word, NULL at the end. */
 const char *value_next(const char *rest, char separator, char *word, size_t size);
 
+/** \brief Length in bytes of the UTF-8 character that \a text begins with; 0 if it begins with none. */
+size_t value_utf8(const char *text);
+
+/** \brief Replaces each byte that is not printable ASCII by '?': it may be no UTF-8, or control a
+ * terminal. */
+void value_make_printable(char *text);
+
 /** \brief Strict whole-string number readers: STATUS_USAGE, silently, on anything but one number in
  * range. */
 status_t value_read_int(const char *text, long long min, long long max, long long *value);

@@ -112,7 +112,7 @@ json_t *rank_json(const struct rank_row *row, int rank, int timed)
   object_whole(json, "rank", rank);
   object_text(json, "host", row->host);
   object_whole(json, "host_devices_unused", row->host_unused);
-  object_set(json, "backend_reason", row->reason[0] ? json_string(row->reason) : json_null());
+  object_set(json, "backend_reason", row->reason[0] ? report_json_text(row->reason) : json_null());
   object_text(json, "device", info->name);
   object_text(json, "uuid", info->uuid);
   object_text(json, "pci", info->pci);

@@ -81,7 +81,7 @@ json_t *gemm_cluster_config_json(const struct gemm_cluster *c, int weak)
   object_flag(o, "weak", weak);
   object_whole(o, "panel", c->grid.width);
   object_whole(o, "panels", c->grid.panels);
-  object_set(o, "transport", c->transport ? json_string(c->transport->name) : json_null());
+  object_set(o, "transport", c->transport ? report_json_text(c->transport->name) : json_null());
   return o;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
+#include "base/values.h"
 #include "gpu/cpu/cpu_device.h"
 #include "gpu/cuda/cuda_verbs.h"
 #include "gpu/host.h"
@@ -99,6 +100,7 @@ static void write_versions(char *text, size_t size)
 static void describe(struct gpu_device_info *info, const struct cudaDeviceProp *properties)
 {
   snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties->name);
+  value_make_printable(info->name);
   cuda_write_uuid(info->uuid, sizeof info->uuid, &properties->uuid);
   snprintf(info->pci, sizeof info->pci, "%04x:%02x:%02x.0", (unsigned)properties->pciDomainID & 0xfffffff,
            (unsigned)properties->pciBusID & 0xff, (unsigned)properties->pciDeviceID & 0xff);

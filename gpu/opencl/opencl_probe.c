@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/values.h"
 #include "gpu/host.h"
 
 /* Queries of extensions that older headers do not have. Sources: the Khronos registry's
@@ -62,6 +63,7 @@ static void query_text(cl_device_id id, cl_device_info what, char text[GPU_TEXT_
   size_t length = strlen(start);
   while (length && start[length - 1] == ' ') length--;
   snprintf(text, GPU_TEXT_MAX, "%.*s", (int)length, start);
+  value_make_printable(text);
 }
 
 int opencl_has_extension(cl_device_id id, const char *name)

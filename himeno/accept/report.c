@@ -165,6 +165,6 @@ json_t *accept_json(const struct himeno_result *result)
   const struct accept *a = &result->accept;
   json_t *checks = json_array();
   for (int c = 0; c < a->n; c++) json_array_append_new(checks, check_json(&a->checks[c]));
-  return json_pack("{s:o, s:b, s:o}", "policy", a->policy[0] ? json_string(a->policy) : json_null(),
+  return json_pack("{s:o, s:b, s:o}", "policy", a->policy[0] ? report_json_text(a->policy) : json_null(),
                    "accepted", result->verdict == STATUS_OK && !result->partial, "checks", checks);
 }

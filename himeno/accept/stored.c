@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/values.h"
 #include "himeno/accept/accept.h"
 #include "himeno/ranks.h"
 
@@ -24,6 +25,12 @@ static const char *text_of(const json_t *object, const char *key)
 {
   const char *text = json_string_value(json_object_get(object, key));
   return text ? text : "";
+}
+
+static void text_copy(char *text, size_t size, const json_t *object, const char *key)
+{
+  snprintf(text, size, "%s", text_of(object, key));
+  value_make_printable(text);
 }
 
 static double number_at(const json_t *values, size_t at)
@@ -123,9 +130,9 @@ static void rank_read(const json_t *from, struct himeno_rank *rank, struct telem
   const json_t *telemetry = json_object_get(from, "telemetry"),
                *blocks = json_object_get(telemetry, "blocks");
   struct record_telemetry *t = &rank->telemetry;
-  snprintf(rank->row.host, sizeof rank->row.host, "%s", text_of(from, "host"));
-  snprintf(rank->row.info.uuid, sizeof rank->row.info.uuid, "%s", text_of(from, "uuid"));
-  snprintf(rank->row.info.name, sizeof rank->row.info.name, "%s", text_of(from, "device"));
+  text_copy(rank->row.host, sizeof rank->row.host, from, "host");
+  text_copy(rank->row.info.uuid, sizeof rank->row.info.uuid, from, "uuid");
+  text_copy(rank->row.info.name, sizeof rank->row.info.name, from, "device");
   t->each = (int)json_integer_value(json_object_get(blocks, "each"));
   t->rows = SERIES_ROWS_MAX;
   for (size_t r = 0; r < SERIES_ROWS_MAX; r++) rows[r] = row_of(blocks, r);

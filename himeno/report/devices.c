@@ -61,7 +61,7 @@ static json_t *cell(const struct telemetry_sample *s, int which)
   char text[TELEMETRY_THROTTLE_BYTES];
   if (which == THROTTLED)
     return s->throttle < 0 ? json_null()
-                           : json_string(telemetry_throttle_text(s->throttle, text, sizeof text));
+                           : report_json_text(telemetry_throttle_text(s->throttle, text, sizeof text));
   double value = telemetry_value(s, (enum telemetry_value)which);
   return which == TELEMETRY_WATTS ? unless_unknown(value) : report_json_known((int64_t)value);
 }
@@ -181,7 +181,7 @@ static json_t *meanwhile_json(const struct suspect_meanwhile *m)
                                                  : json_pack("[f, f]", m->then[v], m->usual[v]));
   object_text(o, "throttled", telemetry_throttle_text(m->throttle, text, sizeof text));
   for (enum telemetry_fact f = 0; f < TELEMETRY_FACTS; f++)
-    if (m->changed >> f & 1) json_array_append_new(changed, json_string(telemetry_fact_names[f]));
+    if (m->changed >> f & 1) json_array_append_new(changed, report_json_text(telemetry_fact_names[f]));
   object_set(o, "changed", changed);
   return o;
 }

@@ -19,7 +19,7 @@ static json_t *hex64(uint64_t value)
 {
   char text[17];
   snprintf(text, sizeof text, "%016" PRIx64, value);
-  return json_string(text);
+  return report_json_text(text);
 }
 
 static json_t *config_json(const struct himeno_config *c, const struct himeno_choice *choice, int64_t sweeps)
@@ -167,7 +167,7 @@ static json_t *sent_json(const struct himeno_result *result, int rank, const str
   object_real(o, "bytes", p->way.sent);
   object_set(o, "nvlink", report_json_known(p->way.counted.nvlink));
   object_set(o, "pcie", report_json_known(p->way.counted.pcie));
-  object_set(o, "went", went ? json_string(went) : json_null());
+  object_set(o, "went", went ? report_json_text(went) : json_null());
   return o;
 }
 

@@ -120,6 +120,10 @@ static void a_message_stays_one_line_whatever_is_in_it(void **state)
   (void)state;
   log_fail(STATUS_USAGE, "--size \"%s\"", "8x8\n\033[31mx8");
   assert_printed("prog: --size \"8x8??[31mx8\"\n");
+  log_fail(STATUS_USAGE, "%s",
+           "gr\xc3\xb6\xc3\x9f\x65 \xff\xc2\x9b"
+           "31m\xe2\x82");
+  assert_printed("prog: gr\xc3\xb6\xc3\x9f\x65 ???31m??\n");
 }
 
 static void an_overlong_message_ends_in_dots(void **state)

@@ -111,6 +111,29 @@ static void each_field_has_its_type_and_place(void **state)
   json_decref(object);
 }
 
+/* UTF-8 stays; of all else each byte becomes U+FFFD: an overlong form, half of a pair of UTF-16, what
+ * ends too early, what is beyond U+10FFFF. */
+static void any_bytes_are_a_text(void **state)
+{
+  static const char *const texts[][2] = {
+      {"gr\xc3\xb6\xc3\x9f\x65 \xe2\x82\xac \xf0\x9f\x8c\x8d\x1b",
+       "gr\xc3\xb6\xc3\x9f\x65 \xe2\x82\xac \xf0\x9f\x8c\x8d\x1b"},
+      {"n\xff.json", "n\xef\xbf\xbd.json"},
+      {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},
+      {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+      {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
+      {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+  };
+  json_t *object = json_object();
+  (void)state;
+  for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+    object_text(object, "text", texts[t][0]);
+    assert_string_equal(json_string_value(json_object_get(object, "text")), texts[t][1]);
+  }
+  assert_false(report_json_lost());
+  json_decref(object);
+}
+
 /* Writing it */
 
 static void a_document_that_lost_a_field_is_not_written(void **state)
@@ -328,6 +351,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       SPECIFY(the_frame_says_what_wrote_it_and_where),
       SPECIFY(numbers_are_finite_or_null),
+      SPECIFY(any_bytes_are_a_text),
       SPECIFY(each_field_has_its_type_and_place),
       SPECIFY(a_document_that_lost_a_field_is_not_written),
       SPECIFY(a_document_is_written_alone_and_readable_as_files_are),

@@ -31,7 +31,7 @@ static json_t *config_json(const struct mem_run *run)
 {
   json_t *o = json_object();
   object_text(o, "backend", run->ops->backend);
-  object_set(o, "backend_reason", run->claim.reason[0] ? json_string(run->claim.reason) : json_null());
+  object_set(o, "backend_reason", run->claim.reason[0] ? report_json_text(run->claim.reason) : json_null());
   object_set(o, "sections", sections_json(&run->config.sections));
   object_real(o, "seconds", run->config.seconds);
   return o;

@@ -13,7 +13,7 @@ static json_t *parts_json(const struct bench *bench)
 {
   json_t *parts = json_array();
   for (int bit = 0; bit < BENCH_PARTS; bit++)
-    if (bench->config.parts >> bit & 1) json_array_append_new(parts, json_string(bench_part_names[bit]));
+    if (bench->config.parts >> bit & 1) json_array_append_new(parts, report_json_text(bench_part_names[bit]));
   return parts;
 }
 
@@ -22,7 +22,7 @@ static json_t *transports_json(const struct bench *bench)
   json_t *transports = json_array();
   for (int t = 0; halo_transports[t]; t++)
     if (bench_transport_wanted(bench, halo_transports[t]))
-      json_array_append_new(transports, json_string(halo_transports[t]->name));
+      json_array_append_new(transports, report_json_text(halo_transports[t]->name));
   return transports;
 }
 

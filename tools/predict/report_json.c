@@ -23,13 +23,13 @@ static json_t *beyond_json(int what)
   json_t *list = json_array();
   for (int b = 0; b < PREDICT_BEYONDS; b++)
     if (what & (int)predict_beyonds[b].what)
-      json_array_append_new(list, json_string(predict_beyonds[b].name));
+      json_array_append_new(list, report_json_text(predict_beyonds[b].name));
   return list;
 }
 
 static json_t *text_or_null(const char *text)
 {
-  return text ? json_string(text) : json_null();
+  return text ? report_json_text(text) : json_null();
 }
 
 /* An end of the interval; null without one. */
