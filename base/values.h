@@ -49,7 +49,7 @@ const char *value_guess_text(const struct value_guess *guess, const char *otherw
  * what the last call returned: what follows this word, NULL at the end. */
 const char *value_next(const char *rest, char separator, char *word, size_t size);
 
-/** \brief Length in bytes of the UTF-8 character that \a text begins with; 0 if it begins with none. */
+/** \brief Length in bytes of the UTF-8 character that \a text begins with; 0 if there is none. */
 size_t value_utf8(const char *text);
 
 /** \brief Replaces each byte that is not printable ASCII by '?': it may be no UTF-8, or control a

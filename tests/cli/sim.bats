@@ -309,8 +309,8 @@ simulates() {
   kill -"$1" $pid
   code=0
   wait $pid || code=$?
-  for _ in $(seq 100); do [ -z "$(ls files)" ] && ! pgrep -f "$PWD/files" >/dev/null && return; sleep 0.1; done
-  echo "left after $1: $(ls files) $(pgrep -af "$PWD/files")"
+  for _ in $(seq 100); do [ -z "$(ls files)" ] && ! simulations >/dev/null && return; sleep 0.1; done
+  echo "left after $1: $(ls files) $(simulations)"
   return 1
 }
 
@@ -327,6 +327,17 @@ simulates() {
   [ $code -eq 137 ]
 }
 
+# simulations [-o]: the processes that run in the folder files/*, or the launcher alone, which is the first of them.
+simulations() {
+  local process found=''
+  for process in $(pgrep -f 'himeno-sim-ranks'); do
+    [[ $(readlink /proc/$process/cwd) != "$PWD/files/"* ]] || found+="$process "
+    [ -z "$found" ] || [ $# -eq 0 ] || break
+  done
+  [ -z "$found" ] || echo "$found"
+  [ "$found" ]
+}
+
 # halts PASSES SECONDS [-o]: stops a simulation, or with -o its launcher alone while it goes on to its end; it is waited for two seconds,
 # and all is over after SECONDS.
 halts() {
@@ -336,19 +347,19 @@ halts() {
   timeout -k 1 90 "$sim" --model "$model" -s L -n 512 --passes "$1" --timeout 2 >/dev/null 2>said 3>&- &
   pid=$!
   for _ in $(seq 600); do [ -e files/*/log ] && break; sleep 0.1; done
-  for _ in $(seq 100); do halted=$(pgrep $3 -f "$PWD/files") && break; sleep 0.1; done
+  for _ in $(seq 100); do halted=$(simulations $3) && break; sleep 0.1; done
   begin=$SECONDS
   # Until no other is found: the launcher may have begun the simulation after it was looked for and before it stood.
   while [ "$halted" != "$before" ]; do
     kill -STOP $halted || true # what has ended meanwhile
     before=$halted
-    halted=$(pgrep $3 -f "$PWD/files") || true
+    halted=$(simulations $3) || true
   done
   code=0
   wait $pid || code=$?
   [ $code -eq 6 ] && [ $((SECONDS - begin)) -lt "$2" ] || { echo "exit code $code"; cat said; return 1; }
   grep -q 'waited 2 s for the simulation of 512 ranks, which computes nothing: process [0-9]* (.*) is stopped' said
-  [ -z "$(ls files)" ] && ! pgrep -f "$PWD/files"
+  [ -z "$(ls files)" ] && ! simulations
 }
 
 @test "a simulation that does not go on is waited for as long as --timeout says, and leaves nothing behind" {
@@ -364,6 +375,20 @@ halts() {
   kill -HUP $pid
   wait $pid
   [ -s s.json ] && [ -z "$(ls files)" ]
+}
+
+@test "folders of any name: spaces, bytes that are not UTF-8, 700 characters" {
+  local folder part
+  part=$(printf 'n%.0s' {1..230})
+  cd "$BATS_TEST_TMPDIR"
+  for folder in "$PWD/two words" "$PWD/"$'\xff' "$PWD/$part/$part/$part"; do
+    mkdir -p "$folder"
+    cp "$model" "$folder/model.json"
+    TMPDIR=$folder "$sim" --model "$folder/model.json" -s XS -n 2 --passes 1 --keep "$folder/kept" --json r.json >/dev/null
+    "$PYTHON" -c 'import json; json.load(open("r.json", encoding="utf-8"))'
+    [ "$(ls -A "$folder" | tr '\n' ' ')" = 'kept model.json ' ]
+    TMPDIR=$folder "$sim" --model "$folder/model.json" -s XS -n 2 --passes 1 --platform "$folder/kept/platform.xml" >/dev/null
+  done
 }
 
 @test "a folder to keep files in loses nothing that it had" {

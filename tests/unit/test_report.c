@@ -111,7 +111,7 @@ static void each_field_has_its_type_and_place(void **state)
   json_decref(object);
 }
 
-/* UTF-8 stays; of all else each byte becomes U+FFFD: an overlong form, half of a pair of UTF-16, what
+/* UTF-8 stays. Each other byte becomes U+FFFD: of an overlong form, half of a pair of UTF-16, what
  * ends too early, what is beyond U+10FFFF. */
 static void any_bytes_are_a_text(void **state)
 {

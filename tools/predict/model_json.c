@@ -52,7 +52,8 @@ static json_t *paths_json(const struct model *model)
     json_t *path = json_pack(
         "{s:s, s:o, s:o, s:o}", "transport", way->name, "spread", report_json_real(model->way_spread[w]),
         "far_spread", report_json_real(model->way_off[w][KIND_RANKS]), "off", off_json(model->way_off[w]));
-    object_set(path, "staging", way->handover < 0 ? json_null() : report_json_text(study_staging(way->handover)));
+    object_set(path, "staging",
+               way->handover < 0 ? json_null() : report_json_text(study_staging(way->handover)));
     for (int where = 0; where < STUDY_WHERES; where++)
       object_set(path, where_names[where],
                  way->known[where]

@@ -26,13 +26,15 @@
 #define KEEPER_TRIES  100 /* a twentieth of a second each */
 #define LOOK_SECONDS  0.5
 
-enum file { PLATFORM, PLAN, LOG, KEPT, RESULT = KEPT, FILES };
-static const char *const file_names[FILES] = {"platform.xml", "plan.json", "log", "result.json"};
+/* SimGrid runs in the folder and gets these names alone: smpirun is a shell script, which splits
+ * paths at spaces, and a plan is JSON, which holds no bytes but UTF-8. */
+enum file { PLATFORM, PLAN, LOG, KEPT, RESULT = KEPT, MODEL, RANKS, FILES };
+static const char *const file_names[FILES] = {"platform.xml", "plan.json",  "log",
+                                              "result.json",  "model.json", RANKS_PROGRAM};
 
 /** Files of a point, in a folder of its own. */
 struct files {
   char folder[PATH_MAX / 2], at[FILES][PATH_MAX];
-  int open;      /**< the folder, which smpirun inherits */
   int keeper[2]; /**< a pipe: its end tells the keeper that this program has ended */
   pid_t group;   /**< the keeper's, and the simulation's */
 };
@@ -56,10 +58,12 @@ static void signals_to(void (*handler)(int))
     if (signal(endings[e], handler) == SIG_IGN) signal(endings[e], SIG_IGN);
 }
 
-/* 0 while something of it is left. */
+/* 0 while something of it is left. smpirun has files there too. */
 static int files_remove(const struct files *f)
 {
-  for (int n = 0; n < FILES; n++) unlink(f->at[n]);
+  DIR *folder = opendir(f->folder);
+  for (struct dirent *entry; folder && (entry = readdir(folder));) unlinkat(dirfd(folder), entry->d_name, 0);
+  if (folder) closedir(folder);
   return rmdir(f->folder) == 0 || errno != ENOTEMPTY;
 }
 
@@ -97,24 +101,6 @@ static status_t keeper_start(struct files *f)
 
 /* ---- files ---- */
 
-/* The number lies beyond those that smpirun uses itself. */
-static int folder_open(const char *folder)
-{
-  int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), high = -1;
-  if (file < 0) return -1;
-  high = fcntl(file, F_DUPFD_CLOEXEC, 10);
-  close(file);
-  return high;
-}
-
-/* A file as smpirun and its children find it: smpirun, a shell script, splits paths at spaces, and
- * SimGrid cuts long ones. */
-static const char *inherited(const struct files *f, const char *name, char path[64])
-{
-  snprintf(path, 64, "/proc/self/fd/%d%s%s", f->open, *name ? "/" : "", name);
-  return path;
-}
-
 static status_t files_make(struct files *f)
 {
   const char *temporary = getenv("TMPDIR");
@@ -122,11 +108,8 @@ static status_t files_make(struct files *f)
   snprintf(f->folder, sizeof f->folder, "%s/himeno-sim.XXXXXX", temporary && *temporary ? temporary : "/tmp");
   if (!mkdtemp(f->folder)) return log_fail(STATUS_ENVIRONMENT, "%s: %m", f->folder);
   for (int n = 0; n < FILES; n++) snprintf(f->at[n], PATH_MAX, "%s/%s", f->folder, file_names[n]);
-  f->open = folder_open(f->folder);
-  status_t status = f->open < 0 ? log_fail(STATUS_ENVIRONMENT, "%s: %m", f->folder) : keeper_start(f);
-  if (status == STATUS_OK) return STATUS_OK;
-  if (f->open >= 0) close(f->open);
-  rmdir(f->folder);
+  status_t status = keeper_start(f);
+  if (status != STATUS_OK) rmdir(f->folder);
   return status;
 }
 
@@ -137,7 +120,6 @@ static void files_close(struct files *f)
   kill(-f->group, SIGKILL);
   while (waitpid(f->group, NULL, 0) < 0 && errno == EINTR) continue;
   files_remove(f);
-  close(f->open);
   close(f->keeper[0]);
   close(f->keeper[1]);
 }
@@ -161,15 +143,22 @@ static status_t files_keep(const struct files *f, const char *folder)
   return STATUS_OK;
 }
 
+/* A link in the folder. */
+static status_t file_link(const struct files *f, enum file which, const char *path)
+{
+  char whole[PATH_MAX];
+  if (realpath(path, whole) && symlink(whole, f->at[which]) == 0) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "%s: %m", path);
+}
+
 static status_t plan_write(const struct sim_config *c, const struct model *model, int way,
                            const struct sim_point *p, const struct files *f)
 {
-  char path[PATH_MAX], result[64];
-  if (!realpath(c->model, path)) return log_fail(STATUS_ENVIRONMENT, "%s: %m", c->model);
+  RETURN_IF_FAILED(file_link(f, MODEL, c->model));
   json_t *plan = json_object();
-  object_text(plan, "model", path);
+  object_text(plan, "model", file_names[MODEL]);
   object_text(plan, "transport", model->paths.ways[way].name);
-  object_text(plan, "result", inherited(f, file_names[RESULT], result));
+  object_text(plan, "result", file_names[RESULT]);
   object_set(
       plan, "global",
       json_pack("[I,I,I]", (json_int_t)p->global[0], (json_int_t)p->global[1], (json_int_t)p->global[2]));
@@ -202,15 +191,14 @@ static status_t ranks_program(char path[PATH_MAX])
 }
 
 /* Plain bandwidth and latency: no factors fitted to some other network, no TCP windows. */
-static void smpirun_exec(const struct files *f, const char *platform, const char *ranks, const char *program)
+static void smpirun_exec(const struct files *f, const char *ranks)
 {
-  char made[64], plan[64], folder[64];
   const char *const words[] = {SMPIRUN,
                                "-no-privatize",
                                "-np",
                                ranks,
                                "-platform",
-                               platform ? platform : inherited(f, file_names[PLATFORM], made),
+                               file_names[PLATFORM],
                                "--cfg=smpi/simulate-computation:no",
                                "--cfg=network/model:CM02",
                                "--cfg=network/TCP-gamma:0",
@@ -220,16 +208,15 @@ static void smpirun_exec(const struct files *f, const char *platform, const char
                                "--cfg=network/crosstraffic:0",
                                "--cfg=contexts/stack-size:256",
                                "--log=root.thres:warning",
-                               program,
-                               inherited(f, file_names[PLAN], plan),
+                               "./" RANKS_PROGRAM,
+                               file_names[PLAN],
                                NULL};
   int log = open(f->at[LOG], O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (log >= 0) {
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
   }
-  fcntl(f->open, F_SETFD, 0);
-  setenv("TMPDIR", inherited(f, "", folder), 1);
+  if (chdir(f->folder) != 0 || setenv("TMPDIR", ".", 1) != 0) _exit(127);
   execv(SMPIRUN, (char *const *)words);
   _exit(127);
 }
@@ -261,8 +248,7 @@ static void complaint(const char *path, char text[200])
 }
 
 /* In the keeper's group. A signal meanwhile waits until it finds all of it. */
-static pid_t smpirun_start(const struct files *f, const char *platform, const char *ranks,
-                           const char *program)
+static pid_t smpirun_start(const struct files *f, const char *ranks)
 {
   sigset_t waiting, before;
   sigemptyset(&waiting);
@@ -273,7 +259,7 @@ static pid_t smpirun_start(const struct files *f, const char *platform, const ch
     setpgid(0, f->group);
     signals_to(SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    smpirun_exec(f, platform, ranks, program);
+    smpirun_exec(f, ranks);
   }
   if (child > 0) setpgid(child, f->group); /* the child does the same, whoever is first */
   sigprocmask(SIG_SETMASK, &before, NULL);
@@ -339,10 +325,11 @@ static status_t child_wait(pid_t child, const struct files *f, int n_ranks, doub
 /* What it found wrong with the user's platform is the user's affair. */
 static status_t failure(const struct files *f, const struct sim_config *c, int n_ranks)
 {
+  const char *name = file_names[PLATFORM];
   char said[200];
   complaint(f->at[LOG], said);
-  if (c->platform && strncmp(said, c->platform, strlen(c->platform)) == 0)
-    return log_fail(STATUS_USAGE, "%s", said);
+  if (c->platform && strncmp(said, name, strlen(name)) == 0)
+    return log_fail(STATUS_USAGE, "%s%s", c->platform, said + strlen(name));
   if (c->platform) return log_fail(STATUS_USAGE, "%s: %s", c->platform, said);
   return log_fail(STATUS_FAULT, "the simulation of %d ranks failed: %s", n_ranks, said);
 }
@@ -352,8 +339,10 @@ static status_t smpirun(const struct files *f, const struct sim_config *c, int n
   char program[PATH_MAX], ranks[16];
   int how = 0;
   RETURN_IF_FAILED(ranks_program(program));
+  RETURN_IF_FAILED(file_link(f, RANKS, program));
+  if (c->platform) RETURN_IF_FAILED(file_link(f, PLATFORM, c->platform));
   snprintf(ranks, sizeof ranks, "%d", n_ranks);
-  pid_t child = smpirun_start(f, c->platform, ranks, program);
+  pid_t child = smpirun_start(f, ranks);
   if (child < 0) return log_fail(STATUS_ENVIRONMENT, "smpirun cannot be started: %m");
   if (child > 0) RETURN_IF_FAILED(child_wait(child, f, n_ranks, c->timeout, &how));
   if (stopped) return log_fail(STATUS_INCOMPLETE, "stopped by signal %d", (int)stopped);
