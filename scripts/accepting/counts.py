@@ -36,7 +36,7 @@ def shared_out(text):
     return total // nodes if nodes and total % nodes == 0 else 0
 
 
-# What was asked for comes before what a node says of itself.
+# The job's request comes before a node's own number.
 VARIABLES = (("SLURM_GPUS_PER_NODE", lambda text: gpus_of(text, named=False)), ("SLURM_TRES_PER_NODE", gpus_of), ("SLURM_GPUS", shared_out),
              ("SLURM_GPUS_ON_NODE", lambda text: gpus_of(text, named=False)), ("SLURM_JOB_GPUS", places_in), ("SLURM_STEP_GPUS", places_in))
 
@@ -80,7 +80,7 @@ def differing(devices):
 # ---- what the hosts have ----
 
 def held_by(document):
-    """How many GPUs, or devices of another kind than the CPU, the ranks of a host had; None where nothing tells."""
+    """How many GPUs, or devices of another kind than the CPU, the ranks of a host had; None if unknown."""
     ranks = (document or {}).get("ranks") or []
     if not ranks:
         return None

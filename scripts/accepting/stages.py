@@ -73,7 +73,7 @@ def alone(run, names):
             run.find("suspect", [name], why, steps[name], checks=["devices"])
         elif not run.a.asked:
             run.notes.append(f"{name} {why}")
-    for name, why in counts.short(run, good).items():
+    for name, why in counts.short(run, steps).items():
         run.find("suspect" if run.a.asked else "lost", [name], why, steps[name], checks=["devices"])
         good = [one for one in good if one != name or run.a.asked]
     again = duplicates(run, steps)

@@ -27,8 +27,10 @@ LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  #
 ROOM = 65536  # bytes of a document, its log and its outcome
 PARTIAL_CODES = (0, 5, 8)
 WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault", 8: "partial"}
-# A device that the PCI bus lists and its driver cannot open.
-LOST = re.compile(r"cannot be used.*\b[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b|\b[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]\b.*cannot be used")
+# A device that the PCI bus or a driver lists, and that cannot be opened.
+LOST = re.compile(r"on the PCI bus cannot be used|\bdevice \d+ \(.*\) cannot be opened")
+# A hang is a host's fault only if the program shows that a rank waited for its own device.
+DEVICE_HANG = re.compile(r"waits? for its own device|waiting for its own device")
 
 
 def write_document(path, document):
@@ -123,7 +125,7 @@ class Run:
         return os.access(os.path.join(os.path.dirname(self.a.program), program), os.X_OK)
 
     def counts(self, on, per_host=None):
-        """Ranks of each host. {slots} alone can tell a launcher a number for each."""
+        """Ranks of each host. Only {slots} gives a launcher a number for each."""
         found = [per_host or self.a.devices[name] for name in on]
         return found if "{slots}" in self.a.launcher else [min(found)] * len(on)
 
@@ -183,10 +185,10 @@ class Run:
         return judge(code, read_document(self.path(name, "doc")), self.path(name, "log"), self.unverified_passes)
 
     def check_places(self, done):
-        """A step whose ranks ran elsewhere than asked for tells nothing of its hosts."""
-        told = {name: {row["host"] for row in rows} for name, rows in rows_by_host(done, self.document(done["name"])).items()}
+        """A step whose ranks ran elsewhere than asked for is no evidence for or against its hosts."""
+        reported = {name: {row["host"] for row in rows} for name, rows in rows_by_host(done, self.document(done["name"])).items()}
         met = {}
-        for name, own in told.items():
+        for name, own in reported.items():
             before, other = self.own_names.get(name, own), met.setdefault(min(own), name)
             if len(own) > 1 or before != own:
                 why = f"ranks of {name} ran on {' and '.join(sorted(own | before))}"
@@ -196,8 +198,8 @@ class Run:
                 continue
             done.update(outcome="environment", why=f"the launcher placed ranks otherwise than asked for: {why}")
             return
-        if len(told) == 1:
-            self.own_names.update(told)
+        if len(reported) == 1:
+            self.own_names.update(reported)
 
     def document(self, name):
         found = read_document(self.path(name, "doc"))
@@ -236,6 +238,8 @@ class Run:
 def judge(code, document, log, unverified_passes=False):
     """Outcome and reason. A step that left no document never began, or broke."""
     said = last_words(log, leave=("$ ", "stopped after"))
+    if code in (6, STOPPED) and DEVICE_HANG.search(said):
+        return "device hang", said
     if code == STOPPED:
         return "hang", "did not end within its time" + (f": {said}" if said else "")
     if document and document.get("partial") and code in PARTIAL_CODES:

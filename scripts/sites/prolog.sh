@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Slurm's prolog, by Prolog= in slurm.conf: a node where level 1 finds a fault fails it within a minute, and Slurm drains the node.
-# Slurm runs it as root, with little more than PATH. What this script or the suite cannot start, read, write or finish drains no node: that is
-# logged, and the node passes.
+# Slurm runs it as root, with little more than PATH. If this script or the suite cannot start, read, write or finish, the node passes, and that
+# is logged.
 PATH=$PATH:/usr/bin:/bin
 
 # pass WHY: nothing is known against this node.
