@@ -12,14 +12,19 @@ pass() {
   exit 0
 }
 
-# gpus: how many NVIDIA GPUs the PCI bus lists, whatever the driver shows. (Other vendors' graphics of CPUs look alike; himeno-gpu knows.)
+# gpus: how many NVIDIA GPUs the PCI bus lists, whatever the driver shows; nothing if it lists devices of others that may be GPUs, which are for
+# himeno-gpu to count.
 gpus() {
-  local device class vendor n=0
+  local device class vendor n=0 others=
   for device in "${HIMENO_SYSFS:-/sys}"/bus/pci/devices/*; do
-    read -r class 2>/dev/null <"$device/class" && read -r vendor 2>/dev/null <"$device/vendor" || continue
-    case $vendor:$class in 0x10de:0x03*) n=$((n + 1)) ;; esac
+    class='' vendor=''
+    [ -r "$device/class" ] && [ -r "$device/vendor" ] && read -r class <"$device/class" && read -r vendor <"$device/vendor"
+    case $vendor:$class in
+      0x10de:0x03*) n=$((n + 1)) ;;
+      0x1002:0x0380* | 0x1002:0x12* | 0x8086:0x0380*) others=1 ;;
+    esac
   done
-  echo "$n"
+  [ "$n" = 0 ] && [ -n "$others" ] || echo "$n"
 }
 
 tree=$(readlink -f "$(dirname "$(readlink -f "$0")")/../..")
@@ -33,7 +38,10 @@ trap 'rm -rf "$folder"' EXIT
 for name in "${!SLURM_@}"; do
   case $name in SLURM_GPUS_ON_NODE | SLURM_JOB_GPUS) ;; *) unset "$name" ;; esac
 done
-[ -n "${SLURM_GPUS_ON_NODE-}${SLURM_JOB_GPUS-}" ] || export SLURM_GPUS_ON_NODE=$(gpus)
+[ -n "${SLURM_GPUS_ON_NODE-}${SLURM_JOB_GPUS-}" ] || SLURM_GPUS_ON_NODE=$(gpus)
+export SLURM_GPUS_ON_NODE
+[ "${SLURM_GPUS_ON_NODE-}" != 0 ] || export SLURM_NTASKS_PER_NODE=1 # the CPU
+more=()
 eval "more=(${HIMENO_ACCEPT_OPTIONS-})" || pass "HIMENO_ACCEPT_OPTIONS is not readable"
 TMPDIR=$folder timeout -k 5 75 "$tree/scripts/accept" "$folder/accept" --level 1 --hosts localhost "${more[@]}" "$@"
 status=$?
