@@ -81,15 +81,15 @@ said() {
 
 @test "every program names host, device and limit; of several ranks those that lack memory alone" {
   without_sanitizers "the address sanitizer needs all of the address space"
-  little() { run --separate-stderr bash -c 'ulimit -v 400000 && exec "$@"' _ "$@"; }
+  little() { run --separate-stderr bash -c 'ulimit -v 700000 && exec "$@"' _ "$@"; }
   who="host $host, device CPU-[0-9a-f]+: .* free within the address space"
   little "$top_builddir/mem-gpu" -b cpu --copies --sizes 1G
   said "^mem-gpu: $who"
-  little "$top_builddir/gemm-gpu" -b cpu -s 8192
+  little "$top_builddir/gemm-gpu" -b cpu -s 16384
   said "^gemm-gpu: $who"
   little "$top_builddir/comm-gpu" -b cpu --max 1G
   said "^comm-gpu: $who"
-  run --separate-stderr "$MPIRUN" -np 1 "$himeno" -b cpu -s M -n 1 : -np 1 bash -c 'ulimit -v 150000 && exec "$@"' _ "$himeno" -b cpu -s M -n 1
+  run --separate-stderr "$MPIRUN" -np 1 "$himeno" -b cpu -s L -n 1 : -np 1 bash -c 'ulimit -v 700000 && exec "$@"' _ "$himeno" -b cpu -s L -n 1
   expect_status 3
   said "^himeno-gpu: rank 1, $who"
 }
