@@ -28,7 +28,7 @@ gpus() {
 }
 
 tree=$(readlink -f "$(dirname "$(readlink -f "$0")")/../..")
-[ -r "$tree/scripts/accept" ] || pass "$tree/scripts/accept is not readable"
+[ -r "$tree/scripts" ] || pass "$tree/scripts is not readable"
 for place in "${TMPDIR:-/tmp}" /tmp /run /dev/shm; do
   folder=$(mktemp -d "$place/himeno-prolog-XXXXXX" 2>/dev/null) && break
 done
@@ -45,6 +45,6 @@ more=()
 eval "more=(${HIMENO_ACCEPT_OPTIONS-})" || pass "HIMENO_ACCEPT_OPTIONS is not readable"
 TMPDIR=$folder timeout -k 5 75 "$tree/scripts/accept" "$folder/accept" --level 1 --hosts localhost "${more[@]}" "$@"
 status=$?
-[ -s "$folder/accept/accept.json" ] || pass "no verdict: scripts/accept ended with $status"
+[ -s "$folder/accept/accept.json" ] || pass "there is no verdict: exit status $status"
 ! grep -q '"drain_list": "[^"]' "$folder/accept/accept.json" || exit 1
-[ "$status" = 0 ] || pass "not accepted, and nothing is known against it: scripts/accept ended with $status"
+[ "$status" = 0 ] || pass "not accepted, and nothing is known against it: exit status $status"

@@ -163,7 +163,7 @@ as_slurm() {
   done
   wants=--nonsense as_slurm
   expect_status 0
-  [[ $output == *"prolog.sh: "*": run again: not accepted, and nothing is known against it: scripts/accept ended with 2"* ]]
+  [[ $output == *"prolog.sh: "*": run again: not accepted, and nothing is known against it: exit status 2"* ]]
   policy=$PWD/none.json as_slurm
   expect_status 0
   [[ $output == *": run again: "* ]]
