@@ -93,16 +93,23 @@ void ranks_print(const void *rows, size_t size, int n, FILE *out)
   if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", n - RANKS_SHOWN);
 }
 
-void rank_print_sharing(const struct rank_row *row, int rank, FILE *out)
+void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out)
 {
-  if (row->shared)
-    fprintf(out,
-            "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: times are not those of a "
-            "whole device\n",
-            rank, rank_device(row), row->host, row->shared, row->shared > 1 ? "s" : "");
-  if (row->overlap)
-    fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", rank, row->host,
-            row->cpus);
+  int warnings = 0;
+  for (int r = 0; r < n; r++) {
+    const struct rank_row *row = row_at(rows, size, r);
+    if (row->shared && warnings++ < RANKS_SHOWN)
+      fprintf(
+          out,
+          "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: times are not those of a "
+          "whole device\n",
+          r, rank_device(row), row->host, row->shared, row->shared > 1 ? "s" : "");
+    if (row->overlap && warnings++ < RANKS_SHOWN)
+      fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", r, row->host,
+              row->cpus);
+  }
+  if (warnings > RANKS_SHOWN)
+    fprintf(out, "  ... and %d more warnings: --json has them all\n", warnings - RANKS_SHOWN);
 }
 
 json_t *rank_json(const struct rank_row *row, int rank, int timed)

@@ -45,8 +45,8 @@ void ranks_print_backend(const void *rows, size_t size, int n, FILE *out);
 /** \brief The table of such rows. */
 void ranks_print(const void *rows, size_t size, int n, FILE *out);
 
-/** \brief Warns of a device or cores that \a rank shares with others. */
-void rank_print_sharing(const struct rank_row *row, int rank, FILE *out);
+/** \brief Warns of devices or cores that ranks share, in no more lines than the table has. */
+void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out);
 
 /** \brief A row as documents have it; \a timed adds shared cores and gflops (emulated: null). */
 json_t *rank_json(const struct rank_row *row, int rank, int timed);

@@ -86,9 +86,10 @@ status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struc
   if (least < 0)
     return log_fail(STATUS_USAGE,
                     "%" PRId64 "x%" PRId64 "x%" PRId64
-                    " cannot be cut for %d ranks: each needs at least %d point%s in "
+                    " cannot be cut for %d rank%s: each needs at least %d point%s in "
                     "every dimension that is cut%s; use fewer ranks or a larger --size",
-                    global[0], global[1], global[2], ranks, rules->depth, rules->depth > 1 ? "s" : "",
+                    global[0], global[1], global[2], ranks, ranks == 1 ? "" : "s", rules->depth,
+                    rules->depth > 1 ? "s" : "",
                     rules->whole_rows     ? ", and this kernel needs whole rows (k is not cut)"
                     : rules->whole_planes ? ", and this kernel needs whole planes (only i is cut)"
                                           : "");
@@ -103,12 +104,12 @@ status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                     procs[1], procs[2], (int64_t)procs[0] * procs[1] * procs[2], ranks);
   for (int d = 0; d < 3; d++) {
     if (!dimension_fits(global[d], procs[d], rules->depth))
-      return log_fail(STATUS_USAGE,
-                      "--procs %dx%dx%d cuts %c too thin: %" PRId64
-                      " interior points over %d ranks leave one with "
-                      "%" PRId64 ", and it needs %d",
-                      procs[0], procs[1], procs[2], dimension_name[d], global[d] - 2, procs[d],
-                      thinnest(global[d], procs[d]), procs[d] > 1 ? rules->depth : 1);
+      return log_fail(
+          STATUS_USAGE,
+          "--procs %dx%dx%d cuts %c too thin: %" PRId64 " interior points over %d rank%s leave one with "
+          "%" PRId64 ", and it needs %d",
+          procs[0], procs[1], procs[2], dimension_name[d], global[d] - 2, procs[d], procs[d] == 1 ? "" : "s",
+          thinnest(global[d], procs[d]), procs[d] > 1 ? rules->depth : 1);
     if (d > 0 && rules->whole_planes && procs[d] > 1)
       return log_fail(STATUS_USAGE,
                       "--procs %dx%dx%d cuts %c, and this kernel needs whole planes: only i may be cut",

@@ -34,13 +34,15 @@ static void print_what(const struct gemm_run *run, FILE *out)
 
 static void print_warnings(const struct gemm_run *run, FILE *out)
 {
+  int wrong = 0;
   for (int r = 0; r < run->placement.ranks; r++) {
     const struct gemm_rank *rank = &run->ranks[r];
-    if (rank->warning[0])
+    if (rank->warning[0] && wrong++ < WRONG_SHOWN)
       fprintf(out, "  WARNING    WRONG on rank %d on %s, device %s: %s\n", r, rank->row.host,
               rank_device(&rank->row), rank->warning);
-    rank_print_sharing(&rank->row, r, out);
   }
+  if (wrong > WRONG_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", wrong - WRONG_SHOWN);
+  ranks_print_sharing(run->ranks, sizeof *run->ranks, run->placement.ranks, out);
 }
 
 static void print_yardstick(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
@@ -94,8 +96,8 @@ static void print_speed(const struct gemm_run *run, FILE *out)
           gemm_series_gflops(run, s));
   print_peak(run, s, out);
   for (int y = 1; y < run->n_series; y++) print_yardstick(run, &run->series[y], out);
-  fprintf(out, "  timed      %d blocks of %d product%s, %.3f s", s->n_samples, s->launches,
-          s->launches > 1 ? "s" : "", summary.mean * (double)s->n_samples);
+  fprintf(out, "  timed      %d block%s of %d product%s, %.3f s", s->n_samples, s->n_samples == 1 ? "" : "s",
+          s->launches, s->launches > 1 ? "s" : "", summary.mean * (double)s->n_samples);
   if (s->n_samples > 2) fprintf(out, "; blocks vary by at most %.1f%%", 100 * noise);
   fprintf(out, "\n");
   if (s->n_samples > 2 && noise > STATS_NOISY)

@@ -10,6 +10,7 @@
 
 #define LINE_MAX_BYTES  800
 #define EPISODES_SHOWN  10
+#define COUNTED_SHOWN   64
 #define DISGUISES_SHOWN 8
 
 /* ---- text ---- */
@@ -59,9 +60,12 @@ void accept_episodes_text(const struct himeno_result *r, FILE *out)
 static void counted_text(const struct himeno_result *r, FILE *out)
 {
   char who[LINE_MAX_BYTES], what[LINE_MAX_BYTES];
+  int ranks = 0;
   for (int n = 0; n < r->n_ranks; n++)
-    if (suspect_counted(r, n, what, sizeof what)[0])
+    if (suspect_counted(r, n, what, sizeof what)[0] && ranks++ < COUNTED_SHOWN)
       fprintf(out, "  COUNTED    %s: %s, since the run began\n", suspect_name(r, n, who, sizeof who), what);
+  if (ranks > COUNTED_SHOWN)
+    fprintf(out, "  ... and %d more ranks: --json has them all\n", ranks - COUNTED_SHOWN);
 }
 
 static void disguise_text(const struct himeno_result *r, int rank, const struct himeno_path *p, FILE *out)

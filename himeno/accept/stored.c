@@ -183,8 +183,8 @@ static void result_print(const char *name, const struct himeno_result *r, FILE *
     fprintf(out, "slow for a while %d time%s", r->n_episodes, r->n_episodes == 1 ? "" : "s");
   else
     fprintf(out, seconds < EPISODE_SPAN ? "too short to tell" : "never slow for a while");
-  fprintf(out, ", %d rank%s, %d blocks in %.1f s\n", r->n_ranks, r->n_ranks == 1 ? "" : "s", r->kept_blocks,
-          seconds);
+  fprintf(out, ", %d rank%s, %d block%s in %.1f s\n", r->n_ranks, r->n_ranks == 1 ? "" : "s", r->kept_blocks,
+          r->kept_blocks == 1 ? "" : "s", seconds);
   accept_episodes_text(r, out);
 }
 

@@ -76,8 +76,8 @@ static void differ_throttle(const struct himeno_rank *r, char *text, size_t size
   char reasons[120];
   const struct record_telemetry *t = &r->telemetry;
   if (t->throttled == 0) return;
-  append(text, size, "%sthrottled in %d of %d blocks (%s)", text[0] ? ", " : "", t->throttled, t->samples,
-         telemetry_throttle_text(record_reasons(t), reasons, sizeof reasons));
+  append(text, size, "%sthrottled in %d of %d block%s (%s)", text[0] ? ", " : "", t->throttled, t->samples,
+         t->samples == 1 ? "" : "s", telemetry_throttle_text(record_reasons(t), reasons, sizeof reasons));
 }
 
 const char *suspect_differs(const struct himeno_result *result, int rank, char *text, size_t size)

@@ -289,7 +289,7 @@ void himeno_report_text(const struct himeno_config *config, const struct himeno_
   print_checks(kernel, result, out);
   print_verdict(result, out);
   soak_text(result, out);
-  for (int r = 0; r < result->n_ranks; r++) rank_print_sharing(&result->ranks[r].row, r, out);
+  ranks_print_sharing(result->ranks, sizeof *result->ranks, result->n_ranks, out);
   print_telemetry(result, out);
   accept_text(result, out);
 }

@@ -73,7 +73,8 @@ status_t flip_check(const int64_t global[3], int ranks)
   for (int f = 0; f < n_plan; f++) {
     const int64_t *at = plan[f].point;
     if (plan[f].rank >= ranks)
-      return log_fail(STATUS_USAGE, "HIMENO_FLIP: there is no rank %d, only %d ranks", plan[f].rank, ranks);
+      return log_fail(STATUS_USAGE, "HIMENO_FLIP: there is no rank %d, only %d rank%s", plan[f].rank, ranks,
+                      ranks == 1 ? "" : "s");
     if (plan[f].array == FLIP_PROCESSOR) continue;
     if (at[0] >= global[0] || at[1] >= global[1] || at[2] >= global[2])
       log_warn("HIMENO_FLIP: point %" PRId64 ",%" PRId64 ",%" PRId64 " is not in a grid of %" PRId64

@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "himeno/accept/accept.h"
 #include "himeno/accept/reference.h"
@@ -312,9 +313,26 @@ static void one_block_of_a_comparison_accuses_nobody(void **state)
   outcome_is(compared(0.5, 0, steady, 3), CHECK_FAIL, 0.99);
 }
 
+static void warnings_of_ranks_have_no_more_lines_than_the_table(void **state)
+{
+  static struct rank_row rows[128];
+  char *text = NULL;
+  size_t bytes, lines = 0;
+  (void)state;
+  for (int r = 0; r < 128; r++) rows[r] = (struct rank_row){.shared = 1, .overlap = 1};
+  FILE *out = open_memstream(&text, &bytes);
+  ranks_print_sharing(rows, sizeof *rows, 128, out);
+  fclose(out);
+  for (size_t c = 0; c < bytes; c++) lines += text[c] == '\n';
+  assert_int_equal(lines, 64 + 1);
+  assert_non_null(strstr(text, "  ... and 192 more warnings: --json has them all\n"));
+  free(text);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(warnings_of_ranks_have_no_more_lines_than_the_table),
       cmocka_unit_test(only_what_is_named_is_checked),
       cmocka_unit_test(what_is_false_is_not_checked),
       cmocka_unit_test(throttle_reasons_are_named),

@@ -96,17 +96,17 @@ static status_t contents(struct mem_run *run, struct job *job)
   memset(job->to, 0xff, job->n * sizeof *job->to);
   RETURN_IF_FAILED(job_run(job));
   if (job->team != job->threads)
-    return log_fail(STATUS_ENVIRONMENT, "host: OpenMP gives %d threads where %d were asked for", job->team,
-                    job->threads);
+    return log_fail(STATUS_ENVIRONMENT, "host: OpenMP gives %d thread%s where %d were asked for", job->team,
+                    job->team == 1 ? "" : "s", job->threads);
   if (mem_contents_corrupt(run)) {
     job->to[job->n / 2] = -job->to[job->n / 2];
     job->sum ^= 1;
   }
   uint64_t wrong = count_wrong(job);
   if (!wrong) return STATUS_OK;
-  return log_fail(STATUS_WRONG, "host %s%s with %d threads: %llu of %zu words are wrong",
+  return log_fail(STATUS_WRONG, "host %s%s with %d thread%s: %llu of %zu words are wrong",
                   access_names[job->access], job->streaming ? ", streaming stores," : "", job->threads,
-                  (unsigned long long)wrong, job->n);
+                  job->threads == 1 ? "" : "s", (unsigned long long)wrong, job->n);
 }
 
 /* ---- measuring ---- */

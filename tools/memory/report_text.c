@@ -28,9 +28,10 @@ static const struct mem_copy_point *find_point(const struct mem_copies *c, const
 /* A table as the report's figure: a row a size, a column a number of streams. */
 static void print_table(const struct mem_copies *c, const struct mem_copy *like, int paced, FILE *out)
 {
-  fprintf(out, "\n  %s copies, GB/s read and written: %d bytes at a time, %s, %d threads, %d blocks a unit\n",
+  fprintf(out,
+          "\n  %s copies, GB/s read and written: %d bytes at a time, %s, %d thread%s, %d block%s a unit\n",
           paced ? "paced" : "unpaced", like->width ? like->width : 4096, mem_assign_names[like->assign],
-          like->threads, like->blocks);
+          like->threads, like->threads == 1 ? "" : "s", like->blocks, like->blocks == 1 ? "" : "s");
   fprintf(out, "    copied     ");
   for (int s = 1; s <= MEM_STREAMS_MAX; s++)
     if (find_point(c, like, s, like->bytes, paced)) fprintf(out, "%4d stream%s", s, s > 1 ? "s" : " ");

@@ -167,13 +167,14 @@ static void print_ends(const struct predict *p, FILE *out)
   for (int n = 0; n < p->n_ends; n++) {
     const struct predict_end *end = &p->ends[n];
     if (end->searched_ranks == 0) continue;
-    fprintf(out, "    %-6s by %-9s  half of the efficiency is left at %d ranks, ", end->size.name,
-            end->transport, end->efficient_ranks);
+    fprintf(out, "    %-6s by %-9s  half of the efficiency is left at %d rank%s, ", end->size.name,
+            end->transport, end->efficient_ranks, end->efficient_ranks == 1 ? "" : "s");
     if (end->fastest_ranks < end->searched_ranks)
       fprintf(out, "a %s is shortest at", work);
     else
       fprintf(out, "and it still gains at the last searched,");
-    fprintf(out, " %d ranks (%.2f us a %s)\n", end->fastest_ranks, end->fastest_seconds * 1e6, work);
+    fprintf(out, " %d rank%s (%.2f us a %s)\n", end->fastest_ranks, end->fastest_ranks == 1 ? "" : "s",
+            end->fastest_seconds * 1e6, work);
   }
 }
 

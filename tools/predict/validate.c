@@ -16,7 +16,7 @@
 /* What of a run belongs to a kind, as text. */
 static void label(enum model_kind kind, const struct study_run *run, char text[STUDY_TEXT])
 {
-  if (kind == KIND_RANKS) snprintf(text, STUDY_TEXT, "%d ranks", run->ranks);
+  if (kind == KIND_RANKS) snprintf(text, STUDY_TEXT, "%d rank%s", run->ranks, run->ranks == 1 ? "" : "s");
   if (kind == KIND_SIZE) snprintf(text, STUDY_TEXT, "size %.50s", run->size);
   char cut[STUDY_TEXT];
   if (kind == KIND_CUT) snprintf(text, STUDY_TEXT, "cut %.50s", study_cut_text(run->procs, cut));

@@ -318,8 +318,8 @@ static status_t child_wait(pid_t child, const struct files *f, int n_ranks, doub
   }
   sigprocmask(SIG_SETMASK, &before, NULL);
   if (silent < timeout) return STATUS_OK;
-  return log_fail(STATUS_HANG, "waited %g s for the simulation of %d ranks, which computes nothing%s",
-                  timeout, n_ranks, last.stopped);
+  return log_fail(STATUS_HANG, "waited %g s for the simulation of %d rank%s, which computes nothing%s",
+                  timeout, n_ranks, n_ranks == 1 ? "" : "s", last.stopped);
 }
 
 /* What it found wrong with the user's platform is the user's affair. */
@@ -331,7 +331,8 @@ static status_t failure(const struct files *f, const struct sim_config *c, int n
   if (c->platform && strncmp(said, name, strlen(name)) == 0)
     return log_fail(STATUS_USAGE, "%s%s", c->platform, said + strlen(name));
   if (c->platform) return log_fail(STATUS_USAGE, "%s: %s", c->platform, said);
-  return log_fail(STATUS_FAULT, "the simulation of %d ranks failed: %s", n_ranks, said);
+  return log_fail(STATUS_FAULT, "the simulation of %d rank%s failed: %s", n_ranks, n_ranks == 1 ? "" : "s",
+                  said);
 }
 
 static status_t smpirun(const struct files *f, const struct sim_config *c, int n_ranks)
