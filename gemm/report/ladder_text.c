@@ -171,6 +171,7 @@ static void print_head(const struct gemm_run *run, FILE *out)
           run->placement.info.name);
   fprintf(out, "  %s, %s, alpha %g, beta %g, %d rank%s\n", gemm_types[p->type].name, gemm_trans_name(p),
           (double)p->alpha, (double)p->beta, ranks, ranks > 1 ? "s" : "");
+  if (run->placement.reason[0]) fprintf(out, "  backend    %s\n", run->placement.reason);
   print_ceilings(run, out);
 }
 

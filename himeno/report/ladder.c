@@ -57,6 +57,7 @@ static void head_text(const struct himeno_config *config, const struct himeno_ch
   fprintf(out, "  %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data, %d rank%s%s\n", choice->size.name,
           choice->global[0], choice->global[1], choice->global[2], himeno_data_names[config->data], p->ranks,
           p->ranks > 1 ? "s" : "", p->info.emulated ? ", emulated: no speed\n" : "");
+  if (p->reason[0]) fprintf(out, "  backend    %s\n", p->reason);
   if (p->info.emulated) return;
   fprintf(out, "  ceiling    %.2f GB/s %s of all rungs, from %d batches between them\n\n",
           ladder->ceiling / 1e9, report_spread(ladder->ceiling_noise, ladder->ceilings.n > 2, 0, spread),

@@ -60,6 +60,16 @@ quick() {
   done
 }
 
+@test "a ladder says why it is on the CPU" {
+  ! usable_gpu || skip "there is a GPU"
+  HIMENO_SYSFS=$PWD/none run "$himeno" --ladder -s XS -t 0.01
+  expect_status 0
+  [[ $output == *"  backend    no GPU on the PCI bus"* ]]
+  HIMENO_SYSFS=$PWD/none run "$top_builddir/gemm-gpu" --ladder -s 32 -t 0.01
+  expect_status 0
+  [[ $output == *"  backend    no GPU on the PCI bus"* ]]
+}
+
 @test "a GPU on the bus that no driver opens: exit 3 with host, device and driver error; -b cpu runs" {
   ! usable_gpu || skip "there is a GPU"
   mkdir -p drivers/nouveau
