@@ -56,13 +56,6 @@ void placement_close(struct placement *placement)
 
 /* ---- one backend for all ranks ---- */
 
-/* The ranks exchange these before they open devices. */
-struct rank_claim {
-  struct gpu_claim claim;
-  char host[META_HOST_BYTES];
-  int host_first;
-};
-
 static int same_claim(const struct rank_claim *a, const struct rank_claim *b)
 {
   return a->claim.backend == b->claim.backend && strcmp(a->claim.reason, b->claim.reason) == 0;
@@ -91,12 +84,12 @@ static void write_who(const struct rank_claim *all, int n, int first, char *text
            ranks);
 }
 
-/* All ranks have the same claims, so all of them log the same lines. */
-static status_t claims_refuse(const struct rank_claim *all, int n)
+status_t rank_claims_check(const struct rank_claim *all, int n)
 {
   char who[2 * META_HOST_BYTES];
   int mixed = 0;
   for (int r = 0; r < n; r++) mixed |= all[r].claim.backend != all[0].claim.backend;
+  if (!mixed && all[0].claim.backend >= 0) return STATUS_OK;
   if (mixed)
     log_fail(STATUS_ENVIRONMENT,
              "the ranks would use different backends, which are never mixed. Mend the hosts, or name one "
@@ -123,10 +116,7 @@ static status_t backend_choose(struct placement *p, const struct placement_reque
   gpu_claim_make(request->backend, &mine.claim);
   snprintf(mine.host, sizeof mine.host, "%s", p->host);
   status_t status = watch_allgather(p->comm, &mine, all, sizeof mine, "the choice of a backend");
-  int refused = 0;
-  for (int r = 0; r < p->ranks && status == STATUS_OK; r++)
-    refused |= all[r].claim.backend < 0 || all[r].claim.backend != mine.claim.backend;
-  if (refused) status = claims_refuse(all, p->ranks);
+  if (status == STATUS_OK) status = rank_claims_check(all, p->ranks);
   free(all);
   RETURN_IF_FAILED(agree_status(p->comm, status));
   p->backend = gpu_backends[mine.claim.backend];

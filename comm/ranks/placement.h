@@ -38,6 +38,17 @@ struct placement {
 /** \brief Sets up the communicators and the rank's identity in the log. */
 status_t placement_open(MPI_Comm world, struct placement *placement);
 
+/** What the ranks exchange before they open devices. */
+struct rank_claim {
+  struct gpu_claim claim;
+  char host[META_HOST_BYTES];
+  int host_first; /**< as in struct placement */
+};
+
+/** \brief Whether all ranks have one backend that they can use. Otherwise logs each backend with
+ * hosts and reasons, in the same words on all ranks, and returns STATUS_ENVIRONMENT. */
+status_t rank_claims_check(const struct rank_claim *all, int n);
+
 /** \brief Collective: chooses backend, device and cores, and binds this process to them. Ranks
  * agree on the outcome. */
 status_t placement_choose(struct placement *placement, const struct placement_request *request);

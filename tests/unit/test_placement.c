@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Which claims of ranks make a job, and what is said of those that do not. */
+#include "tests/unit/unit.h"
+
+#include "base/log.h"
+#include "comm/ranks/placement.h"
+#include "tests/unit/capture.h"
+
+#define RANKS_MAX 64
+
+static int position(const char *name)
+{
+  int b = 0;
+  while (strcmp(gpu_backends[b]->name, name) != 0) b++;
+  return b;
+}
+
+/* Rank r, on the host with that name and first rank. */
+static void claim_set(struct rank_claim *all, int r, const char *host, int first, int backend,
+                      const char *reason)
+{
+  memset(&all[r], 0, sizeof all[r]);
+  all[r].claim.backend = backend;
+  all[r].host_first = first;
+  snprintf(all[r].claim.reason, sizeof all[r].claim.reason, "%s", reason);
+  snprintf(all[r].host, sizeof all[r].host, "%s", host);
+}
+
+static void refused(const struct rank_claim *all, int n, const char *expected)
+{
+  struct capture capture = capture_begin(stderr);
+  status_t status = rank_claims_check(all, n);
+  char *text = capture_end(&capture);
+  assert_int_equal(status, STATUS_ENVIRONMENT);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+#define MIXED                                                                                                \
+  "the ranks would use different backends, which are never mixed. Mend the hosts, or name one backend for "  \
+  "all ranks with -b\n"
+
+static void one_backend_for_all_ranks_is_taken(void **state)
+{
+  struct rank_claim all[3];
+  (void)state;
+  for (int r = 0; r < 3; r++) claim_set(all, r, "n1", 0, position("cuda"), "");
+  assert_int_equal(rank_claims_check(all, 3), STATUS_OK);
+  claim_set(all, 0, "n1", 0, position("cpu"), "no GPU on the PCI bus");
+  claim_set(all, 1, "n2", 1, position("cpu"), "CUDA_VISIBLE_DEVICES hides all GPUs");
+  assert_int_equal(rank_claims_check(all, 2), STATUS_OK);
+}
+
+static void backends_are_never_mixed(void **state)
+{
+  struct rank_claim all[RANKS_MAX];
+  (void)state;
+  for (int r = 0; r < 3; r++) claim_set(all, r, r < 2 ? "n1" : "n2", r < 2 ? 0 : 2, position("cuda"), "");
+  claim_set(all, 2, "n2", 2, position("cpu"), "no GPU on the PCI bus");
+  refused(all, 3,
+          MIXED "host n1 (from rank 0 on, 2 ranks): would use backend cuda\n"
+                "host n2 (rank 2): would use backend cpu: no GPU on the PCI bus\n");
+  claim_set(all, 2, "n2", 2, position("opencl"), "");
+  refused(all, 3,
+          MIXED "host n1 (from rank 0 on, 2 ranks): would use backend cuda\n"
+                "host n2 (rank 2): would use backend opencl\n");
+  claim_set(all, 2, "n2", 2, -1, "a GPU that is lost");
+  refused(all, 3,
+          MIXED "host n1 (from rank 0 on, 2 ranks): would use backend cuda\n"
+                "host n2 (rank 2): a GPU that is lost\n");
+}
+
+static void hosts_with_one_reason_share_a_line(void **state)
+{
+  struct rank_claim all[RANKS_MAX];
+  (void)state;
+  for (int r = 0; r < 4; r++) claim_set(all, r, r < 2 ? "n1.a" : "n1.b", r / 2 * 2, -1, "no driver");
+  refused(all, 4, "host n1.a, n1.b (from rank 0 on, 4 ranks): no driver\n");
+  for (int r = 0; r < RANKS_MAX; r++) claim_set(all, r, "same", r, -1, "no driver");
+  refused(all, RANKS_MAX,
+          "host same, same, same, same, same, same, same, same and 56 more (from rank 0 on, 64 ranks): no "
+          "driver\n");
+  claim_set(all, 0, "n1", 0, -1, "no driver");
+  refused(all, 1, "host n1: no driver\n");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_backend_for_all_ranks_is_taken),
+      cmocka_unit_test(backends_are_never_mixed),
+      cmocka_unit_test(hosts_with_one_reason_share_a_line),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
