@@ -4,6 +4,7 @@
 #include "suite/program.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -56,7 +57,10 @@ static status_t alone_check(const struct program *p)
 {
   struct launcher launcher;
   if (!launcher_find(&launcher) || launcher.ranks <= 1) return STATUS_OK;
-  log_mute(launcher.rank > 0);
+  if (launcher.rank > 0) {
+    log_mute(1);
+    sleep(2); /* mpirun ends all ranks with the first that fails: let rank 0 print its message */
+  }
   return log_fail(STATUS_USAGE,
                   "%lld ranks were started (%s), and %s runs as one process: start it without a launcher",
                   launcher.ranks, launcher.variable, p->options->name);

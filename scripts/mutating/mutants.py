@@ -19,6 +19,8 @@ ROOMS = (
     ("gpu/*", "tests/unit/test_backend_* tests/unit/test_binding_* tests/unit/test_telemetry tests/clock/himeno.bats tests/cli/errors.bats "
               "tests/fault/null-calls.bats"),
     ("tools/memory/*", "tests/unit/test_levels tests/unit/test_mem tests/clock/mem.bats tests/cli/mem.bats"),
+    ("gpu/bus.*", "tests/cli/backends.bats"),
+    ("gpu/select.*", "tests/unit/test_backend_null tests/cli/backends.bats"),
     ("gpu/qpu/*", "tests/unit/test_qpu_* tests/unit/test_backend_qpu tests/unit/test_backend_pi tests/cli/qpu*.bats"),
     ("comm/*", "tests/unit/test_decomp tests/clock/himeno.bats tests/clock/comm.bats tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd "
                "tests/fault/transports.bats"),
@@ -28,7 +30,7 @@ ROOMS = (
     ("comm/*guard.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
     ("comm/*agree.*", "tests/cli/errors.bats tests/fault/null-calls.bats tests/fault/silent-ranks.bats"),
     ("comm/*same.*", "tests/cli/agreement.bats"),
-    ("comm/*placement.*", "tests/cli/errors.bats tests/cli/run.bats tests/hosts/hosts.bats"),
+    ("comm/*placement.*", "tests/unit/test_placement tests/cli/backends.bats tests/cli/errors.bats tests/cli/run.bats tests/hosts/hosts.bats"),
     ("comm/*cards*", "tests/unit/test_bench tests/cli/comm.bats"),
     ("tools/network/*", "tests/unit/test_bench tests/clock/comm.bats tests/cli/comm.bats"),
     ("himeno/*", "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler tests/unit/test_accept tests/unit/test_checks tests/unit/test_report "
