@@ -15,7 +15,8 @@ from steps import checks_of, failed_checks, hosts_of, rows_by_host, write_docume
 SIGMAS = 5
 LEAST = 0.25
 PAIRS_MIN = 4  # with fewer there is no usual
-LEAST_OF_FEW = 0.5  # over the fastest of fewer pairs
+LEAST_OF_FEW = 0.5  # over the fastest pair of few hosts
+FEW_HOSTS = 4  # of which a bad one has half of the pairs or more, so that the median is no usual one
 SUSPECT = 0.10  # a host this much slower than the fastest, although nothing else is wrong
 SUSPECT_IN_SLOW = 0.03  # in a job that is slow
 PAIRS_POLICY = "pairs of hosts"
@@ -261,7 +262,7 @@ def limit_of(times):
 
 
 def limit_of_few(run, times):
-    """The fastest of few pairs is the usual one; how much the exchange varies from block to block tells what is no chance."""
+    """The fastest pair is the usual one; how much the exchange varies from block to block tells what is no chance."""
     usual, spread = min(times.values()), 0
     for pair, time in times.items():
         series = run.document(pair_name(pair, "pair")).get("series") or {}
@@ -375,7 +376,7 @@ def pairs(run, names):
             times[pair] = time
     bad = broken(run, done, everyone)
     if len(times) > 1:
-        limit = limit_of(list(times.values())) if len(times) >= PAIRS_MIN else limit_of_few(run, times)
+        limit = limit_of_few(run, times) if len(names) <= FEW_HOSTS else limit_of(list(times.values()))
         slow = again_alone(run, [pair for pair, time in times.items() if time > limit], limit)
         bad |= accuse(run, slow, limit, collections.Counter(name for pair in times for name in pair))
     else:

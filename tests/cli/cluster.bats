@@ -378,6 +378,12 @@ SH
   expect_status 5
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('path', ['n1', 'n3'])])" ]
   rm -r out
+  # Of four hosts a bad one has half of the pairs.
+  echo 'link n2 all 3' >faults
+  cluster 'n[1-4]' --stages alone,pairs
+  expect_status 5
+  [ "$(verdict 'r["drain_list"]')" = n2 ]
+  rm -r out
   # A slow host of four is left out of the pairs.
   printf '%s\n' 'link n2 all 2.5' 'slow n4 1 1.2' >faults
   cluster 'n[1-4]' --stages alone,pairs
