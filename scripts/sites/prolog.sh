@@ -3,7 +3,7 @@
 # Slurm's prolog, by Prolog= in slurm.conf: a node where level 1 finds a fault fails it within a minute, and Slurm drains the node.
 # Slurm runs it as root, with little more than PATH. If this script or the suite cannot start, read, write or finish, the node passes, and that
 # is logged.
-PATH=$PATH:/usr/bin:/bin
+export PATH=$PATH:/usr/bin:/bin # slurmd sets none, and Open MPI looks for ssh
 
 # pass WHY: nothing is known against this node.
 pass() {
