@@ -60,8 +60,9 @@ def here(*options, **more):
 
 
 def prolog(*options, policy=SITE, words="-b null --block 5", env=(), **more):
-    """The Slurm prolog with nothing but PATH in its environment, and `env`."""
-    given = [f"{name}={value}" for name, value in {"PATH": PATH, **dict(env)}.items()]
+    """The Slurm prolog with nothing but PATH in its environment, the clock, and `env`."""
+    there = {"PATH": PATH, "HIMENO_NULL_CLOCK": "seed=1", **dict(env)}
+    given = [f"{name}={value}" for name, value in there.items()]
     return Play(["env", "-i", *given, f"{source}/scripts/sites/prolog.sh", "--program", himeno,
         "--size", "18x18x34", "--seconds", "0.05",
                  "--policy", "site.json", "--options", words, *options], files={"site.json": policy,
@@ -188,7 +189,7 @@ class Ended:
     seconds: float = 0
 
     def told(self, what):
-        """The hosts behind the lines `drain: …` or the like; a reason may follow in parentheses."""
+        """The hosts behind lines like `drain: …`; a reason may follow in parentheses."""
         return ",".join(re.findall(rf"^\s*{what}: (\S+)", self.output, re.M))
 
     @property

@@ -43,7 +43,7 @@ class Row:
     exit: object  # a status, or a set of them
     sick: str = ""
     drain: str = ""
-    again: str = ""
+    again: object = ""  # None: either
     says: tuple = ()  # regular expressions
     never: tuple = ()
     quick: bool = False
@@ -85,7 +85,7 @@ DEVICES = [
     Row("no host has devices", accept("n[1-3]",
         faults=[f"as n{n} env HIMENO_NULL_DEVICES=0" for n in (1, 2, 3)]), 3, sick="n[1-3]"),
     Row("one rank sees no device", job(XS, "HIMENO_NULL_DEVICES=0 " + XS), 3, sick="rank 1",
-        says=("on host",)),
+        says=(r"rank 1\b.*HIMENO_NULL_DEVICES",)),
     Row("a GPU on the bus that no driver opens", with_bus(shell('"$himeno" -s XS -n 2'), GPU), 3,
         sick="this", says=("17:00",), quick=True),
     Row("a GPU on the bus, by gemm-gpu", with_bus(shell('"$build/gemm-gpu" -s 64 -t 0.1'), GPU), 3,
@@ -145,7 +145,7 @@ SURROUNDINGS = [
         files={"hosts": b"# caf\xe9\nn1\nn2\n"}), 0, never=("Traceback",)),
     Row("bytes that are not UTF-8 in TMPDIR", prolog(env={"TMPDIR": "caf\udce9"},
         files={"caf\udce9/.keep": ""}), 0, never=("Traceback",)),
-    Row("a missing policy", prolog("--policy", "missing.json"), 0, never=("drain",)),
+    Row("a missing policy", prolog("--policy", "missing.json"), 0, again="localhost"),
     Row("a policy that is not JSON", prolog(policy="{"), 0),
     Row("unknown options", prolog("--nonsense"), 0),
     Row("a folder without chmod", without_chmod(here(stages="alone")), 0),
@@ -197,8 +197,8 @@ RESOURCES = [
         "--limit", "6", words="-b null --block 20", stages="alone"), 20), ANY,
         again="localhost"),
     Row("a CPU of which others take most", starved(here("--size", "34x34x66", "--seconds", "0.5",
-        words="-b cpu --block 20", stages="alone", policy='{"noise_max": 0.05}'), 30),
-        {0, *ANY}),
+        words="-b cpu --block 20", stages="alone", policy='{"noise_max": 0.05}'), 30), {0, *ANY},
+        again=None),
 ]
 
 SPEEDS = [
@@ -223,7 +223,7 @@ SPEEDS = [
         faults=["host n4 1.2", "link n1 n3 2.5"]), 5, sick="n[1,3-4]", drain="n4",
         says=(N1_N3,)),
     Row("all links of one of three hosts are bad", accept("n[1-3]", stages="alone,pairs",
-        faults=["link n2 all 2.5"]), 5, sick="n2", says=("suspect.*n2|drain: n2",)),
+        faults=["link n2 all 2.5"]), 5, sick="n2", drain="n2"),
     Row("all links of one of four hosts are bad", accept("n[1-4]", stages="alone,pairs",
         faults=["link n2 all 3"]), 5, sick="n2", drain="n2"),
     Row("the only link of two hosts", accept("n[1-2]", stages="alone,pairs",
@@ -243,17 +243,17 @@ RESULTS = [
     Row("uncorrected errors on one host", accept("n[1-3]", faults=["as n2 env FAKE_NVML=broken=3"],
         policy='{"device_gflops_min": 1e-9, "ecc_uncorrected_max": 0}', env=NVML), 5, sick="n2",
         drain="n2"),
-    Row("a device call that fails", accept("n[1-3]", faults=["as n2 env HIMENO_NULL_FAIL=40"]), 7,
-        sick="n2", drain="n2"),
+    Row("a device call that fails", accept("n[1-3]", faults=["as n2 env HIMENO_NULL_FAIL=400"]), 7,
+        sick="n2", again="n2"),
     Row("a device that cannot be opened", accept("n[1-3]", faults=["as n2 env HIMENO_NULL_FAIL=1"]),
         3, sick="n2", drain="n2"),
     Row("a hung device", accept("n[1-2]", stages="alone", words="-b null --block 5 --timeout 2",
         faults=["as n2 env HIMENO_NULL_RANK=1 HIMENO_NULL_HANG=400"]), 6, sick="n2",
         drain="n2"),
+    # One rank has no other to notice it: the launcher is stopped, and nothing tells why.
     Row("the only device of a host hangs", accept("n[1-2]", "--limit", "8", per_host=1,
         stages="alone", words="-b null --block 5 --timeout 2",
-                                                  faults=["as n2 env HIMENO_NULL_HANG=400"]), 6,
-                                                      sick="n2", drain="n2"),
+        faults=["as n2 env HIMENO_NULL_HANG=400"]), ANY, sick="n2", again="n2"),
     Row("a rank that is silent", shell(SILENT), 6, sick="rank 1", says=("silent: rank 1",)),
     *(Row(f"message {n} of halos arrives short", shell(SHORT, env={"SHORT_MESSAGE": f"{n}:7"}), 4,
           sick="rank 1", says=("rank 1",)) for n in (4, 12, 30, 60, 100)),
@@ -293,8 +293,8 @@ SIGNALS = [
         sick="unfinished"),
 ]
 
-LEVEL_1 = (f"{source}/scripts/sites/prolog.sh --program {himeno} --size 18x18x34 --seconds 0.05 "
-           '--policy site.json --options "-b null --block 5"')
+LEVEL_1 = (f"HIMENO_NULL_CLOCK=seed=1 {source}/scripts/sites/prolog.sh --program {himeno} "
+           '--size 18x18x34 --seconds 0.05 --policy site.json --options "-b null --block 5"')
 SRUN = 'srun -N 1 -w h1 --gres=gpu:2 true; sinfo -h -N -o "node %N %T"; cat prolog.log'
 PROLOGS = [
     Row("slurmd's prolog on a sound node", in_slurm(2, SRUN, prolog=LEVEL_1, gpus="2"), 0,
@@ -302,10 +302,9 @@ PROLOGS = [
     Row("slurmd's prolog on a slow node", in_slurm(2, SRUN, prolog=LEVEL_1, gpus="2",
         policy='{"device_gflops_min": 1e9}'), 0, sick="localhost", drain="localhost",
         says=("node h1 drain",)),
-    Row("slurmd's prolog on a node that lacks a device", in_slurm(2, SRUN,
-        prolog=f"HIMENO_NULL_DEVICES=1 {LEVEL_1}", gpus="2"), 0, sick="localhost",
-        drain="localhost",
-        says=("node h1 drain",)),
+    Row("slurmd's prolog on a node that lacks a device",
+        with_bus(in_slurm(2, SRUN, prolog=f"HIMENO_NULL_DEVICES=1 {LEVEL_1}", gpus="2"), GPU,
+                 "0000:65:00.0"), 0, sick="localhost", drain="localhost", says=("node h1 drain",)),
 ]
 
 ROWS = [*SOUND, *DEVICES, *NAMES, *SURROUNDINGS, *LAUNCHERS, *RESOURCES, *SPEEDS, *RESULTS,
@@ -326,7 +325,7 @@ def wrong(row, ended):
     found = [] if ended.code in exits else [f"exit status {ended.code}, not of {exits}"]
     for what, wanted in (("drain", row.drain), ("run again", row.again)):
         told = ended.told(what)
-        if expanded(told) != expanded(wanted):
+        if wanted is not None and expanded(told) != expanded(wanted):
             found.append(f"{what}: {told or 'nobody'}, not {wanted or 'nobody'}")
     if row.sick and ended.accepted:
         found.append("a sick site is accepted")
