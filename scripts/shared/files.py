@@ -122,7 +122,7 @@ def replace(path, before, data):
 def write_whole(path, data):
     """Text or bytes. A file is replaced whole or not at all, where links lead, and keeps its permissions; one that the system does not let be
     replaced is overwritten, with a warning. What is no file is written to."""
-    data = data.encode() if isinstance(data, str) else data
+    data = data.encode(errors="backslashreplace") if isinstance(data, str) else data
     try:
         descriptor = descriptor_of(path)
         try:

@@ -169,6 +169,24 @@ files.write_whole(\"file\", \"mounted\")" "$top_srcdir/scripts/shared"' 2>warned
   [ "$(wc -c <read)" = 200000 ]
 }
 
+@test "names with bytes that are not UTF-8 are no traceback, in a study, its page and its plot" {
+  local folder=$BATS_TEST_TMPDIR/$'n\xff' script
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  mkdir "$folder"
+  "$top_srcdir/scripts/scaling" run "$folder/study" --program "$himeno" --launcher "$MPIRUN -np {ranks}" --kernels reference --sizes 18x18x34 --ranks 1,2 \
+    --scaling strong --seconds 0.01 --repeat 1 --options "-b null --block 5" --no-paths >/dev/null
+  "$top_srcdir/scripts/scaling" compare "$folder/study" "$folder/study" >/dev/null
+  if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
+    "$PYTHON" "$top_srcdir/scripts/report" "$folder/study" --title $'t\xff' -o "$folder/page.html" >/dev/null
+    "$PYTHON" -c 'import sys; assert "t\\udcff" in open(sys.argv[1], encoding="utf-8").read()' "$folder/page.html"
+    "$PYTHON" "$top_srcdir/scripts/plot" scaling "$folder/study" -o "$folder/plot" >/dev/null
+  fi
+  printf '.version 8.0\n.target sm_90\n.visible .entry k()\n{\nret;\n}\n' >"$folder/x.ptx"
+  "$top_srcdir/scripts/isa-report" "$folder/x.ptx" --json "$folder/isa.json" >/dev/null
+  "$PYTHON" -c 'import json, sys; assert json.load(open(sys.argv[1], encoding="utf-8"))["kernels"][0]' "$folder/isa.json"
+  ! grep -q udcff "$folder/isa.json"
+}
+
 @test "a signal that meets a script at its draft leaves the older file, and no draft" {
   cd "$BATS_TEST_TMPDIR"
   for nameless in 1 0; do
