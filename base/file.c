@@ -36,36 +36,6 @@ struct target {
   struct stat before; /**< where it exists */
 };
 
-FILE *file_open_regular(const char *path)
-{
-  struct stat info;
-  int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return NULL;
-  if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) return fdopen(descriptor, "r");
-  close(descriptor);
-  errno = EINVAL;
-  return NULL;
-}
-
-char *file_read(const char *path, size_t most, size_t *bytes)
-{
-  struct stat info;
-  char *text = NULL;
-  FILE *file = file_open_regular(path);
-  if (!file) return NULL;
-  int cause = fstat(fileno(file), &info) != 0 ? errno : (uintmax_t)info.st_size > most ? EFBIG : 0;
-  if (!cause && !(text = calloc((size_t)info.st_size + 1, 1))) cause = ENOMEM;
-  if (text) *bytes = fread(text, 1, (size_t)info.st_size, file);
-  if (ferror(file)) {
-    cause = EIO;
-    free(text);
-    text = NULL;
-  }
-  fclose(file);
-  errno = cause;
-  return text;
-}
-
 static status_t cannot_write(const char *path, int cause)
 {
   return log_fail(STATUS_ENVIRONMENT, "cannot write \"%s\": %s", path,

@@ -105,9 +105,10 @@ int report_json_lost(void)
 status_t report_json_read(const char *path, json_t **document)
 {
   json_error_t error;
-  if (access(path, R_OK) != 0)
-    return log_fail(STATUS_ENVIRONMENT, "cannot read \"%s\": %s", path, strerror(errno));
-  json_t *read = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+  FILE *file = file_open_text(path);
+  if (!file) return log_fail(STATUS_ENVIRONMENT, "cannot read \"%s\": %s", path, strerror(errno));
+  json_t *read = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+  fclose(file);
   if (!read)
     return log_fail(STATUS_ENVIRONMENT, "%s: not a JSON document: %s, line %d", path, error.text, error.line);
   *document = read;

@@ -16,7 +16,8 @@
 static int looks_like_number(const char *text, const char *characters)
 {
   const char *digits = text + (*text == '-');
-  return isdigit((unsigned char)*digits) && strspn(digits, characters) == strlen(digits);
+  const int fraction = *digits == '.' && strchr(characters, '.');
+  return isdigit((unsigned char)digits[fraction]) && strspn(digits, characters) == strlen(digits);
 }
 
 status_t value_read_int(const char *text, long long min, long long max, long long *value)

@@ -14,7 +14,7 @@ HOSTS_MAX = 100000
 
 def duration(text):
     """Seconds of 90, 15m, 8h or 2d."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", text)
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", text)
     if not match or float(match[1]) <= 0:
         raise argparse.ArgumentTypeError(f"{text}: a number with s, m, h or d, as in 15m or 8h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]

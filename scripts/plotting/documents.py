@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reads the suite's JSON documents for scripts/plot and sorts them into what is drawn."""
 from endings import BadInput
-from files import parsed, read_parsed
+from files import open_input, parsed, read_parsed
 
 # What a document that is not as its schema says ends in, wherever it is looked at.
 UNFIT = (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError, RecursionError)
@@ -30,7 +30,7 @@ def read_all(path):
         return [read(path)]
     found = []
     try:
-        with open(path, "rb") as file:
+        with open_input(path) as file:
             for number, line in enumerate(file, 1):
                 one = parsed(line)
                 if not isinstance(one, dict) or not isinstance(one.get("name"), str) or not isinstance(one.get("document"), dict):

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import select
 import stat
 import sys
 import time
@@ -30,16 +31,27 @@ def finite(text):
 def parsed(data):
     """What bytes hold as JSON; ValueError, one line, where they are none."""
     try:
-        return json.loads(data.decode("utf-8"), parse_constant=no_number, parse_float=finite)
+        return json.loads(data.decode("utf-8-sig"), parse_constant=no_number, parse_float=finite)
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start + 1} is not UTF-8") from error
     except RecursionError as error:
         raise ValueError("brackets within brackets, too deep to be read") from error
 
 
+def open_input(path):
+    """For reading bytes. The writer of a pipe may start at the same time; a pipe without a writer ends after two seconds and is empty."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLIN)
+        waiting.poll(2000)
+    os.set_blocking(descriptor, True)
+    return os.fdopen(descriptor, "rb")
+
+
 def read_parsed(path):
     """What a file holds as JSON. OSError, or ValueError."""
-    with open(path, "rb") as file:
+    with open_input(path) as file:
         return parsed(file.read())
 
 

@@ -342,11 +342,15 @@ static void whole_numbers_are_read_strictly(void **state)
 
 static void numbers_are_read_strictly(void **state)
 {
-  static const char *const bad[] = {"", " 1", "1 ", "nan", "inf", "0x1", "1e999", "1.5.2", "--1", "1,5"};
+  static const char *const bad[] = {"", " 1", "1 ", "nan", "inf", "0x1", "1e999", "1.5.2", "--1", "1,5", ".", "-.", ".e1"};
   double value = 77;
   (void)state;
   assert_int_equal(value_read_real("-1.5e2", -1000, 1000, &value), STATUS_OK);
   assert_true(value == -150);
+  assert_int_equal(value_read_real("-.5", -1, 1, &value), STATUS_OK);
+  assert_true(value == -0.5);
+  assert_int_equal(value_read_real("5.", 1, 7, &value), STATUS_OK);
+  assert_true(value == 5);
   value = 77;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     assert_int_equal(value_read_real(bad[i], -1e308, 1e308, &value), STATUS_USAGE);

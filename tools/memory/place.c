@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "tools/memory/state.h"
 
@@ -205,7 +206,7 @@ static status_t place(struct mem_run *run, const char *path, const json_t *docum
 static status_t read_one(struct mem_run *run, const char *path)
 {
   json_error_t error;
-  FILE *file = fopen(path, "r");
+  FILE *file = file_open_text(path);
   if (!file) return log_fail(STATUS_ENVIRONMENT, "--kernels %s: the file cannot be read", path);
   json_t *document = json_loadf(file, 0, &error);
   fclose(file);

@@ -290,7 +290,7 @@ static status_t line_add(struct study *study, const char *line, const char *path
 
 static status_t lines_add(struct study *study, const char *path)
 {
-  FILE *file = fopen(path, "r");
+  FILE *file = file_open_text(path);
   char *line = NULL;
   size_t room = 0;
   status_t status = STATUS_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 
 #define MAX_FILE_BYTES (16 << 20)
@@ -70,7 +71,7 @@ static size_t parse_binary(const char *bytes, size_t n, uint64_t *words)
 status_t qpu_file_read(const char *path, char **bytes, size_t *n)
 {
   status_t status = STATUS_OK;
-  FILE *file = fopen(path, "rb");
+  FILE *file = file_open_input(path);
   if (!file) return log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
   char *made = malloc(MAX_FILE_BYTES);
   size_t length = made ? fread(made, 1, MAX_FILE_BYTES, file) : 0;

@@ -96,7 +96,7 @@ static status_t read_program(const struct config *config, const struct qpu_emu_c
 static status_t load_buffer(const char *path, const struct qpu_setting *setting, int k)
 {
   size_t room = setting->buffer_bytes[k];
-  FILE *file = fopen(path, "rb");
+  FILE *file = file_open_input(path);
   if (!file) return log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
   file_is_input(path);
   size_t n = fread(qpu_memory_at(setting->memory, setting->buffers[k]), 1, room, file);
