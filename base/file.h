@@ -9,11 +9,11 @@
 
 #include "base/status.h"
 
-/** \brief Opens for reading; NULL, with errno, where that fails. The writer of a pipe may start at the
- * same time; a pipe without a writer ends after two seconds and is empty. */
+/** \brief Opens for reading; NULL, with errno, where that fails. The writer of a pipe may start at
+ * the same time; a pipe without a writer ends after two seconds and is empty. */
 FILE *file_open_input(const char *path);
 
-/** \brief The same for a text, whose UTF-8 byte order mark is skipped, as the functions below do. */
+/** \brief The same for a text; a byte order mark is skipped, as by the functions below. */
 FILE *file_open_text(const char *path);
 
 /** \brief Opens a plain file for reading; NULL, with errno, where that fails: EINVAL for a folder,

@@ -189,9 +189,22 @@ static int names(const char *value, const char *output)
   return 0;
 }
 
+/** Refuses to write what all programs share: the remembered kernels and their lock. */
+static status_t check_shared(const struct parser *parser, const struct option_spec *writer)
+{
+  char cache[PATH_MAX], lock[PATH_MAX];
+  const char *output = writer->value.type == OPTION_TYPE_OUTPUT ? file_of(parser, &writer->value) : NULL;
+  if (!output || !switch_tune_cache(cache)) return STATUS_OK;
+  snprintf(lock, sizeof lock, "%.*s" SWITCH_TUNE_LOCK, PATH_MAX - (int)sizeof SWITCH_TUNE_LOCK, cache);
+  if (!file_is_same(output, cache) && !file_is_same(output, lock)) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "--%s \"%s\": is the file of remembered kernels, or its lock", writer->name,
+                  output);
+}
+
 /** Refuses to write what another option reads or writes. */
 static status_t check_files(const struct parser *parser)
 {
+  for (int o = 0; o < line.n_given; o++) RETURN_IF_FAILED(check_shared(parser, line.given[o]));
   for (int o = 0; o < line.n_given; o++)
     for (int i = 0; i < line.n_given; i++) {
       const struct option_spec *writer = line.given[o], *other = line.given[i];

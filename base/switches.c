@@ -177,3 +177,19 @@ int switch_pair(const char *name, long long pair[2])
   const char *text = switch_text(name);
   return text && pair_read(text, pair);
 }
+
+/* ---- the file of remembered kernels ---- */
+
+int switch_tune_cache(char path[PATH_MAX])
+{
+  const char *file = switch_text("HIMENO_TUNE_CACHE"), *cache = getenv("XDG_CACHE_HOME"),
+             *home = getenv("HOME");
+  int length = -1;
+  if (file)
+    length = snprintf(path, PATH_MAX, "%s", file);
+  else if (cache && cache[0] == '/')
+    length = snprintf(path, PATH_MAX, "%s/himeno-gpu/tune.json", cache);
+  else if (home && home[0] == '/')
+    length = snprintf(path, PATH_MAX, "%s/.cache/himeno-gpu/tune.json", home);
+  return length > 0 && length < PATH_MAX - (int)sizeof SWITCH_TUNE_LOCK;
+}

@@ -6,6 +6,8 @@
 #ifndef BASE_SWITCHES_H
 #define BASE_SWITCHES_H
 
+#include <limits.h>
+
 #include "base/status.h"
 #include "base/values.h"
 
@@ -58,5 +60,10 @@ int switch_pair(const char *name, long long pair[2]);
 
 /** \brief The whole number that a launcher's variable holds, \a unset where it holds none. */
 long long environment_number(const char *name, long long unset);
+
+#define SWITCH_TUNE_LOCK ".lock"
+/** \brief The path of the file of remembered kernels, next to which its lock has SWITCH_TUNE_LOCK
+ * at its end. 0 if there is no folder for it. */
+int switch_tune_cache(char path[PATH_MAX]);
 
 #endif

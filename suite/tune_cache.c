@@ -23,21 +23,6 @@
 #define SCHEMA      "himeno-tune/1"
 #define LOCK_TENTHS 20 /* of a second; others hold it for a moment */
 
-/* The file's path; 0 where there is no home to keep it in. */
-static int cache_path(char path[PATH_MAX])
-{
-  const char *file = switch_text("HIMENO_TUNE_CACHE"), *cache = getenv("XDG_CACHE_HOME"),
-             *home = getenv("HOME");
-  int length = -1;
-  if (file)
-    length = snprintf(path, PATH_MAX, "%s", file);
-  else if (cache && cache[0] == '/')
-    length = snprintf(path, PATH_MAX, "%s/himeno-gpu/tune.json", cache);
-  else if (home && home[0] == '/')
-    length = snprintf(path, PATH_MAX, "%s/.cache/himeno-gpu/tune.json", home);
-  return length > 0 && length < PATH_MAX - 8;
-}
-
 static int is_ours(const json_t *document)
 {
   const char *schema = json_string_value(json_object_get(document, "schema"));
@@ -67,7 +52,7 @@ int tune_cache_find(const char *key, char *kernel, size_t size)
 {
   char path[PATH_MAX];
   const char *trouble;
-  if (!cache_path(path)) return 0;
+  if (!switch_tune_cache(path)) return 0;
   json_t *document = cache_read(path, &trouble);
   if (trouble) log_warn("%s: %s: no choice of kernel is remembered", path, trouble);
   const char *name = json_string_value(
@@ -96,7 +81,7 @@ static int folders_make(const char *path)
 static int lock_take(const char *path)
 {
   char name[PATH_MAX];
-  snprintf(name, sizeof name, "%.*s.lock", PATH_MAX - 8, path);
+  snprintf(name, sizeof name, "%.*s" SWITCH_TUNE_LOCK, PATH_MAX - (int)sizeof SWITCH_TUNE_LOCK, path);
   int lock = open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
   if (lock < 0) return -1;
   for (int tenths = 0; tenths < LOCK_TENTHS; tenths++) {
@@ -133,7 +118,7 @@ int tune_cache_store(const char *key, const char *kernel, double gflops)
   char path[PATH_MAX];
   const char *trouble;
   int lock = -1;
-  if (!cache_path(path)) return 0;
+  if (!switch_tune_cache(path)) return 0;
   json_t *there = cache_read(path, &trouble); /* no lock beside what is not ours */
   if (there) {
     lock = folders_make(path) ? lock_take(path) : -1;

@@ -152,6 +152,35 @@ refused() {
   refused 2 'is also the file of' on 2 "$himeno" -b null --reference out/read --json out/hard
 }
 
+@test "remembered kernels and their lock are not written over, whether they are there yet or not" {
+  local name command
+  for HIMENO_TUNE_CACHE in out/none out/tune; do
+    export HIMENO_TUNE_CACHE
+    printf x >out/tune
+    printf x >out/tune.lock
+    for name in "$HIMENO_TUNE_CACHE" "./$HIMENO_TUNE_CACHE" "$HIMENO_TUNE_CACHE.lock"; do
+      while read -r -u 4 command; do
+        [[ $command != */qpu-run* ]] || continue # its --save is a list
+        refused 2 "\"$name\": is the file of remembered kernels" $command "$name"
+      done 4< <(commands)
+    done
+  done
+  refused 2 '--soak-log "out/tune": is the file of remembered kernels' "$himeno" -b null --soak 1 --soak-log out/tune
+}
+
+@test "a pipe without a writer is empty, and a byte order mark no mistake" {
+  [ "$HAVE_CMINPACK" = 1 ] || skip "no himeno-predict"
+  mkfifo pipe
+  refused 3 'pipe: not a JSON document' timeout 60 "$top_builddir/himeno-predict" --model pipe -s L -n 2
+  { printf '\xef\xbb\xbf'; cat "$model"; } >marked
+  "$top_builddir/himeno-predict" --model marked -s L -n 2 >/dev/null
+  "$top_builddir/himeno-predict" --model <(sleep 3; cat marked) -s L -n 2 >/dev/null
+  (sleep 1; cat marked >pipe) 3>&- &
+  "$top_builddir/himeno-predict" --model pipe -s L -n 2 >/dev/null
+  printf '\xef\xbb\xbf{"stragglers_max": 0, "unknown_fails": 7}' >policy
+  refused 2 'unknown_fails' "$himeno" -b null -s XS -n 1 --accept policy
+}
+
 @test "what is read without being named is not written either" {
   printf '.include "part.qinc"\nthrend\nnop\nnop\n' >out/whole.qasm
   echo 'mov r0, 3' >out/part.qinc

@@ -342,7 +342,8 @@ static void whole_numbers_are_read_strictly(void **state)
 
 static void numbers_are_read_strictly(void **state)
 {
-  static const char *const bad[] = {"", " 1", "1 ", "nan", "inf", "0x1", "1e999", "1.5.2", "--1", "1,5", ".", "-.", ".e1"};
+  static const char *const bad[] = {"",      " 1",  "1 ",  "nan", "inf", "0x1", "1e999",
+                                    "1.5.2", "--1", "1,5", ".",   "-.",  ".e1"};
   double value = 77;
   (void)state;
   assert_int_equal(value_read_real("-1.5e2", -1000, 1000, &value), STATUS_OK);
