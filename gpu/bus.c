@@ -18,6 +18,7 @@
 #define WINDOW_MIN ((unsigned long long)4 << 30)
 
 struct vendor {
+  enum gpu_vendor vendor;
   unsigned long id;
   const char *name;
   int any_display;     /**< all its display devices are GPUs */
@@ -26,9 +27,9 @@ struct vendor {
 };
 
 static const struct vendor vendors[] = {
-    {0x10de, "NVIDIA", 1, "/dev/nvidia0", {"CUDA_VISIBLE_DEVICES", NULL}},
-    {0x1002, "AMD", 0, "/dev/kfd", {"ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"}},
-    {0x8086, "Intel", 0, NULL, {NULL, NULL}}};
+    {GPU_VENDOR_NVIDIA, 0x10de, "NVIDIA", 1, "/dev/nvidia0", {"CUDA_VISIBLE_DEVICES", NULL}},
+    {GPU_VENDOR_AMD, 0x1002, "AMD", 0, "/dev/kfd", {"ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"}},
+    {GPU_VENDOR_INTEL, 0x8086, "Intel", 0, NULL, {NULL, NULL}}};
 #define VENDORS ((int)(sizeof vendors / sizeof *vendors))
 
 /* The first entry decides: drivers stop at one that names no device. Slurm writes NoDevFiles. */
@@ -93,6 +94,8 @@ static void add(struct gpu_bus *bus, const struct vendor *vendor, const char *wh
     return;
   }
   bus->n++;
+  bus->of[vendor->vendor]++;
+  for (int v = 0; v < 2 && vendor->hide[v]; v++) bus->chosen |= getenv(vendor->hide[v]) != NULL;
   snprintf(bus->listed + used, sizeof bus->listed - used, "%s%s %s%s%s", used ? "; " : "", vendor->name,
            where, driver[0] ? ", kernel driver " : ", no kernel driver", driver);
 }

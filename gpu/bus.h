@@ -8,11 +8,15 @@
 #ifndef GPU_BUS_H
 #define GPU_BUS_H
 
+#include "gpu/gpu.h"
+
 #define GPU_BUS_TEXT 384
 
 struct gpu_bus {
   int known;                 /**< the bus could be read, and lists devices */
   int n;                     /**< GPUs that the job's environment leaves visible */
+  int of[GPU_VENDORS];       /**< these, by vendor */
+  int chosen;                /**< the job's environment chooses among the GPUs of a vendor */
   char listed[GPU_BUS_TEXT]; /**< these: "NVIDIA 0000:3b:00.0, kernel driver nouveau; ..." */
   const char *hiding;        /**< the variable that hides all GPUs of a vendor, NULL for none */
 };

@@ -100,10 +100,15 @@ enum gpu_memory {
  * CL_DEVICE_MEM_BASE_ADDR_ALIGN as NVIDIA's driver tells it, the largest that is known. */
 #define GPU_PART_BYTES 512
 
+/** Whose GPUs a backend serves best. */
+enum gpu_vendor { GPU_VENDOR_ANY, GPU_VENDOR_NVIDIA, GPU_VENDOR_AMD, GPU_VENDOR_INTEL, GPU_VENDORS };
+
 struct gpu_backend {
   const char *name;  /**< "cpu", "cuda", … */
   const char *about; /**< one line for --list */
   enum gpu_memory memory;
+  /** Automatic choice takes no other backend on a host with a GPU of this vendor. */
+  enum gpu_vendor vendor;
   int on_host;   /**< its kernels run on this process's threads: there is always such a device */
   int for_tests; /**< taken when it is named only */
 

@@ -35,40 +35,39 @@ static int has_gpu(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
   return gpus > 0;
 }
 
-/* The GPUs on the bus decide whether this host may take the CPU backend, at position b. */
-static void claim_cpu(int b, const char *drivers, struct gpu_claim *claim)
+/* Why the CPU backend may be used: no GPU is on the bus, or the job hides them all. */
+static void explain_cpu(const struct gpu_bus *bus, struct gpu_claim *claim)
 {
-  struct gpu_bus bus;
-  gpu_bus_read(&bus);
-  claim->backend = bus.n > 0 ? -1 : b;
-  if (bus.n > 0)
-    snprintf(claim->reason, sizeof claim->reason,
-             "%s on the PCI bus cannot be used (%s): %s. Mend the driver, or run without %s by -b cpu",
-             bus.n > 1 ? "GPUs" : "a GPU", bus.listed, drivers, bus.n > 1 ? "them" : "it");
-  else if (bus.hiding)
-    snprintf(claim->reason, sizeof claim->reason, "%s hides all GPUs", bus.hiding);
+  if (bus->hiding)
+    snprintf(claim->reason, sizeof claim->reason, "%s hides all GPUs", bus->hiding);
   else
     snprintf(claim->reason, sizeof claim->reason, "%s",
-             bus.known ? "no GPU on the PCI bus" : "no GPU found; the PCI bus lists no device");
+             bus->known ? "no GPU on the PCI bus" : "no GPU found; the PCI bus lists no device");
 }
 
-static void claim_best(struct gpu_claim *claim)
+void gpu_claim_best(const struct gpu_backend *const *backends, struct gpu_claim *claim)
 {
   char drivers[GPU_CLAIM_TEXT - GPU_BUS_TEXT - 160] = "", reason[GPU_TEXT_MAX];
-  for (int b = 0; gpu_backends[b]; b++) {
-    const struct gpu_backend *backend = gpu_backends[b];
-    if (backend->on_host) {
-      claim_cpu(b, drivers, claim);
-      return;
-    }
-    if (backend->for_tests) continue;
-    if (has_gpu(backend, reason)) {
-      claim->backend = b;
-      return;
-    }
+  struct gpu_bus bus;
+  int b = 0, lost = 0, found = 0;
+  memset(claim, 0, sizeof *claim);
+  gpu_bus_read(&bus);
+  for (; !lost; b++) {
+    if (backends[b]->for_tests) continue;
+    if (backends[b]->on_host || (found = has_gpu(backends[b], reason))) break;
     const size_t used = strlen(drivers);
-    snprintf(drivers + used, sizeof drivers - used, "%s%s: %s", used ? "; " : "", backend->name, reason);
+    snprintf(drivers + used, sizeof drivers - used, "%s%s: %s", used ? "; " : "", backends[b]->name, reason);
+    lost = backends[b]->vendor && bus.of[backends[b]->vendor] > 0;
   }
+  lost |= !found && bus.n > 0;
+  claim->backend = lost ? -1 : b;
+  if (lost)
+    snprintf(claim->reason, sizeof claim->reason,
+             "%s on the PCI bus cannot be used (%s): %s. Mend the driver, or choose another backend, such as "
+             "-b cpu",
+             bus.n > 1 ? "GPUs" : "a GPU", bus.listed, drivers);
+  else if (!found)
+    explain_cpu(&bus, claim);
 }
 
 void gpu_claim_make(const struct gpu_backend *asked, struct gpu_claim *claim)
@@ -78,7 +77,7 @@ void gpu_claim_make(const struct gpu_backend *asked, struct gpu_claim *claim)
   int n = 0, b = 0;
   memset(claim, 0, sizeof *claim);
   if (!asked) {
-    claim_best(claim);
+    gpu_claim_best(gpu_backends, claim);
     return;
   }
   while (gpu_backends[b] != asked) b++;

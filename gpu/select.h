@@ -20,6 +20,9 @@ struct gpu_claim {
  * environment hides all its GPUs. */
 void gpu_claim_make(const struct gpu_backend *asked, struct gpu_claim *claim);
 
+/** \brief The automatic choice among \a backends, which has one that is on the host. */
+void gpu_claim_best(const struct gpu_backend *const *backends, struct gpu_claim *claim);
+
 /** Devices of a backend that --device leaves. */
 struct gpu_choice {
   struct gpu_device_info *devices;

@@ -14,6 +14,7 @@
 #include "comm/ranks/bind.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
+#include "gpu/bus.h"
 #include "gpu/select.h"
 
 #define CPUSET_TEXT 1024
@@ -228,6 +229,25 @@ static status_t expect_check(const struct placement *p, const struct placement_r
                   p->host, seen, seen == 1 ? "" : "s", p->backend->name, request->expect);
 }
 
+/* Ranks share a GPU on purpose only if the host shows all its GPUs, or if the job chooses among
+ * them. */
+static status_t sharing_check(const struct placement *p, const struct placement_request *request,
+                              const struct host_table *table)
+{
+  struct gpu_bus bus;
+  int shared = 0;
+  for (int r = 0; r < table->n; r++) shared |= table->ranks[r].shared > 0;
+  if (!shared || request->device || p->backend->on_host) return STATUS_OK;
+  gpu_bus_read(&bus);
+  const int visible = table->ranks[0].host_devices;
+  if (bus.chosen || bus.n <= visible) return STATUS_OK;
+  return log_fail(
+      STATUS_ENVIRONMENT,
+      "host %s: %d ranks would share %d GPU%s, but the PCI bus lists %d (%s). Mend the missing ones, "
+      "start fewer ranks, or choose devices by --device or CUDA_VISIBLE_DEVICES",
+      p->host, table->n, visible, visible == 1 ? "" : "s", bus.n, bus.listed);
+}
+
 static status_t host_assign(struct placement *p, const struct placement_request *request, MPI_Comm host,
                             hwloc_topology_t topology, const struct gpu_choice *choice)
 {
@@ -240,6 +260,7 @@ static status_t host_assign(struct placement *p, const struct placement_request 
   RETURN_IF_FAILED(table_make(host, topology, choice, &table));
   TRY(binding_assign_devices(topology, table.ranks, table.n), done);
   TRY(expect_check(p, request, table.ranks[0].host_devices), done);
+  TRY(sharing_check(p, request, &table), done);
   TRY(binding_assign_cpus(topology, policy, table.ranks, table.n), done);
   placement_take(p, topology, choice, &table.ranks[p->host_rank]);
   status = STATUS_OK;

@@ -430,6 +430,7 @@ const struct gpu_backend gpu_backend_cuda = {
     .name = "cuda",
     .about = "NVIDIA GPUs through the CUDA runtime",
     .memory = GPU_MEMORY_CUDA,
+    .vendor = GPU_VENDOR_NVIDIA,
     .probe = probe,
     .open = open_device,
     .close = cpu_close,

@@ -175,6 +175,24 @@ quick() {
   done
 }
 
+@test "ranks share a GPU only if the host shows all GPUs, or if devices are chosen" {
+  bus two 0000:3b:00.0/0x030200/0x10de 0000:5e:00.0/0x030200/0x10de
+  export HIMENO_NULL_DEVICES=1 HIMENO_SYSFS=$PWD/two SLURMD_NODENAME=n1.rack
+  for program in himeno-gpu gemm-gpu comm-gpu; do
+    run on 2 "$top_builddir/$program" -b null --timeout 20
+    expect_status 3
+    [[ $output == *"$program: host n1.rack: 2 ranks would share 1 GPU, but the PCI bus lists 2 (NVIDIA 0000:3b:00.0, no kernel driver; NVIDIA 0000:5e:00.0"* ]]
+  done
+  run on 2 "$himeno" -b null "${short[@]}" --device 0
+  expect_status 0
+  CUDA_VISIBLE_DEVICES=0 run on 2 "$himeno" -b null "${short[@]}"
+  expect_status 0
+  HIMENO_SYSFS=$PWD/one run on 2 "$himeno" -b null "${short[@]}"
+  expect_status 0
+  run on 1 "$himeno" -b null "${short[@]}"
+  expect_status 0
+}
+
 @test "devices of a host that no rank uses" {
   local unused='import json, sys; print([r["host_devices_unused"] for r in json.load(open("run.json"))["ranks"]])'
   for program in himeno-gpu gemm-gpu comm-gpu; do

@@ -84,12 +84,74 @@ static void hosts_with_one_reason_share_a_line(void **state)
   refused(all, 1, "host n1: no driver\n");
 }
 
+/* ---- the automatic choice ---- */
+
+static void nothing(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
+{
+  *devices = NULL;
+  *n = 0;
+  snprintf(reason, GPU_TEXT_MAX, "the driver is broken");
+}
+
+static void one_gpu(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
+{
+  (void)reason;
+  *devices = calloc(1, sizeof **devices);
+  *n = 1;
+}
+
+static const struct gpu_backend best = {.name = "best", .vendor = GPU_VENDOR_NVIDIA, .probe = nothing},
+                                works = {.name = "best", .vendor = GPU_VENDOR_NVIDIA, .probe = one_gpu},
+                                any = {.name = "any", .probe = one_gpu},
+                                host = {.name = "host", .on_host = 1, .probe = nothing};
+
+/* One device on the PCI bus, of that vendor. */
+static void bus_with(const char *vendor)
+{
+  char command[256];
+  snprintf(command, sizeof command,
+           "f=bus.tmp/bus/pci/devices/0000:3b:00.0 && mkdir -p $f && echo 0x030200 >$f/class && echo %s "
+           ">$f/vendor",
+           vendor);
+  assert_int_equal(system(command), 0);
+  setenv("HIMENO_SYSFS", "bus.tmp", 1);
+  unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
+static void another_backend_does_not_replace_a_broken_driver(void **state)
+{
+  const struct gpu_backend *const broken[] = {&best, &any, &host, NULL}, *const sound[] = {&works, &any,
+                                                                                           &host, NULL};
+  struct gpu_claim claim;
+  (void)state;
+  bus_with("0x10de");
+  gpu_claim_best(broken, &claim);
+  assert_int_equal(claim.backend, -1);
+  assert_non_null(strstr(claim.reason,
+                         "a GPU on the PCI bus cannot be used (NVIDIA 0000:3b:00.0, no kernel driver): "
+                         "best: the driver is broken. "));
+  gpu_claim_best(sound, &claim);
+  assert_int_equal(claim.backend, 0);
+  gpu_claim_best(broken + 1, &claim);
+  assert_int_equal(claim.backend, 0);
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  gpu_claim_best(broken, &claim);
+  assert_int_equal(claim.backend, 1);
+  bus_with("0x1a03");
+  gpu_claim_best(broken, &claim);
+  assert_int_equal(claim.backend, 1);
+  assert_string_equal(claim.reason, "");
+  unsetenv("HIMENO_SYSFS");
+  assert_int_equal(system("rm -r bus.tmp"), 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_backend_for_all_ranks_is_taken),
       cmocka_unit_test(backends_are_never_mixed),
       cmocka_unit_test(hosts_with_one_reason_share_a_line),
+      cmocka_unit_test(another_backend_does_not_replace_a_broken_driver),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
