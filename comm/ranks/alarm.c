@@ -135,8 +135,9 @@ int alarm_others_work(const struct watch_wait *wait)
     const struct alarm_slot *slot = &a->table->slot[s];
     if (slot == a->own || slot->state != ALARM_HERE) continue;
     int waits = slot->blocked || now - slot->looked < WAITING;
-    if (wait->describe && (!waits || !is_target(&targets, slot->rank))) continue;
-    if ((double)(now - slot->moved) < a->seconds * (waits ? 1 : WORK) * ALARM_SECOND) return 1;
+    if (wait->describe && !is_target(&targets, slot->rank)) continue;
+    const double deadlines = waits || wait->describe ? 1 : WORK;
+    if ((double)(int64_t)(now - slot->moved) < a->seconds * deadlines * ALARM_SECOND) return 1;
   }
   return 0;
 }

@@ -39,7 +39,8 @@ enum alarm_presence { ALARM_AWAY, ALARM_HERE, ALARM_LEFT };
 
 struct alarm_slot {
   _Alignas(128) _Atomic uint64_t beat; /**< when its thread last said that it lives; 0 before */
-  /** when the rank last began a wait, or ended a call that blocks */
+  /** when the rank last began a wait, or ended a call that blocks; later by the time for which it
+   * was ready to run since and had no processor */
   _Atomic uint64_t moved;
   _Atomic uint64_t looked;   /**< when it last looked for what it waits for from others */
   _Atomic int blocked;       /**< in a call that comes back only once others have come */

@@ -3,9 +3,11 @@
 
 #include "comm/ranks/heartbeat.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -37,6 +39,8 @@ static struct {
   struct gpu_mem memory;   /* the table, where another rank made it */
   struct alarm_table *own; /* where this one did */
   uint64_t last;           /* beat */
+  int schedstat;           /* file of the main thread's times; negative: none */
+  uint64_t starved;        /* as of the last beat */
   /* when the alarm was seen; 0: none. Here and below in time that this process ran */
   uint64_t raised;
   double patience; /* from the alarm to this thread's word */
@@ -52,15 +56,30 @@ static int is_over(uint64_t now, uint64_t since, double seconds)
   return now > since && (double)(now - since) > seconds * ALARM_SECOND;
 }
 
-/* Time in which this process, or all of the job, was suspended is nobody's silence. */
+/* For how long the main thread was ready to run and had no processor, in ns; 0 if the kernel does
+ * not report it. */
+static uint64_t starved_read(void)
+{
+  char text[128];
+  unsigned long long starved = 0;
+  const ssize_t n = h.schedstat >= 0 ? pread(h.schedstat, text, sizeof text - 1, 0) : 0;
+  text[n > 0 ? n : 0] = '\0';
+  return sscanf(text, "%*u %llu", &starved) == 1 ? starved : 0;
+}
+
+/* Time in which this process, or all of the job, was suspended is nobody's silence. Time in which
+ * its main thread waited for a processor is none of its work. */
 static uint64_t beat(void)
 {
+  const uint64_t starved = starved_read();
   const uint64_t interval = (uint64_t)(BEAT_SECONDS * ALARM_SECOND);
   uint64_t clock = alarm_clock();
   if (clock - h.last > 3 * interval) {
     a->paused += clock - h.last - interval;
     a->own->moved += clock - h.last - interval;
   }
+  if (starved > h.starved) a->own->moved += starved - h.starved;
+  h.starved = starved;
   h.last = clock;
   a->own->beat = clock;
   if (stop_asked() && a->stopped == 0) a->stopped = clock;
@@ -133,6 +152,8 @@ static status_t thread_start(void)
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   h.last = alarm_clock();
+  h.schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+  h.starved = starved_read();
   h.running = pthread_create(&h.thread, NULL, run, NULL) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return h.running ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "the watchdog's thread cannot be started");
@@ -245,4 +266,5 @@ void heartbeat_close(void)
   pthread_cond_signal(&h.wake);
   pthread_mutex_unlock(&h.lock);
   pthread_join(h.thread, NULL);
+  if (h.schedstat >= 0) close(h.schedstat);
 }

@@ -234,3 +234,15 @@ short() {
   expect_status 7
   [[ $output == *"rank 0 fails at once"* && $output == *"rank 1 fails late"* ]] || { echo "$output"; return 1; }
 }
+
+@test "a neighbour that is ready to run and gets no processor is no hang" {
+  local busy=() one
+  [ -r /proc/self/schedstat ] || skip "the kernel does not report it"
+  for one in $(seq $((3 * $(nproc)))); do
+    timeout 60 bash -c 'while :; do :; done' 3>&- &
+    busy+=($!)
+  done
+  run on 2 "$top_builddir/tests/mpi/silent" null staged starve
+  kill "${busy[@]}" || true
+  expect_status 0
+}
