@@ -11,6 +11,8 @@
 #define BACKEND(name, built) &gpu_backend_##name,
 const struct gpu_backend *const gpu_backends[] = {GPU_BACKENDS(BACKEND) NULL};
 
+volatile int gpu_calls;
+
 const struct gpu_backend *gpu_backend_find(const char *name)
 {
   for (int b = 0; gpu_backends[b]; b++)

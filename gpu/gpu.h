@@ -218,6 +218,16 @@ static inline status_t gpu_open(const struct gpu_backend *backend, int index, st
   return backend->open(index, device);
 }
 
+/** \brief 1 while a verb that may wait for the device has not returned: other threads then know
+ * what the main thread waits for. */
+extern volatile int gpu_calls;
+
+static inline status_t gpu_called(status_t status)
+{
+  gpu_calls = 0;
+  return status;
+}
+
 /* The verbs, spoken to the object instead of to its backend. */
 static inline void gpu_close(struct gpu_device *device)
 {
@@ -225,7 +235,7 @@ static inline void gpu_close(struct gpu_device *device)
 }
 static inline status_t gpu_alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
 {
-  return device->backend->alloc(device, bytes, mem);
+  return gpu_called((gpu_calls = 1, device->backend->alloc(device, bytes, mem)));
 }
 /** \brief Shared memory where the backend has it, plain memory elsewhere. */
 static inline status_t gpu_alloc_shared(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
@@ -255,7 +265,7 @@ static inline status_t gpu_memory_free(struct gpu_device *device, uint64_t *byte
 static inline status_t gpu_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
                                         struct gpu_queue **queue)
 {
-  return device->backend->queue_create(device, urgency, queue);
+  return gpu_called((gpu_calls = 1, device->backend->queue_create(device, urgency, queue)));
 }
 static inline void gpu_queue_destroy(struct gpu_queue *queue)
 {
@@ -263,7 +273,7 @@ static inline void gpu_queue_destroy(struct gpu_queue *queue)
 }
 static inline status_t gpu_event_create(struct gpu_device *device, struct gpu_event **event)
 {
-  return device->backend->event_create(device, event);
+  return gpu_called((gpu_calls = 1, device->backend->event_create(device, event)));
 }
 static inline status_t gpu_event_create_untimed(struct gpu_device *device, struct gpu_event **event)
 {
@@ -278,22 +288,22 @@ static inline void gpu_event_destroy(struct gpu_event *event)
 static inline status_t gpu_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset,
                                    const void *host, size_t bytes)
 {
-  return queue->device->backend->copy_in(queue, mem, offset, host, bytes);
+  return gpu_called((gpu_calls = 1, queue->device->backend->copy_in(queue, mem, offset, host, bytes)));
 }
 static inline status_t gpu_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
                                     size_t bytes)
 {
-  return queue->device->backend->copy_out(queue, host, mem, offset, bytes);
+  return gpu_called((gpu_calls = 1, queue->device->backend->copy_out(queue, host, mem, offset, bytes)));
 }
 static inline status_t gpu_copy_rows_in(struct gpu_queue *queue, struct gpu_mem mem,
                                         const struct gpu_rows *rows, const void *host)
 {
-  return queue->device->backend->copy_rows_in(queue, mem, rows, host);
+  return gpu_called((gpu_calls = 1, queue->device->backend->copy_rows_in(queue, mem, rows, host)));
 }
 static inline status_t gpu_copy_rows_out(struct gpu_queue *queue, void *host, struct gpu_mem mem,
                                          const struct gpu_rows *rows)
 {
-  return queue->device->backend->copy_rows_out(queue, host, mem, rows);
+  return gpu_called((gpu_calls = 1, queue->device->backend->copy_rows_out(queue, host, mem, rows)));
 }
 /** \brief Whether the device's own work takes the host's cores. */
 static inline int gpu_takes_cores(const struct gpu_backend *backend, const struct gpu_device_info *info)
@@ -302,27 +312,27 @@ static inline int gpu_takes_cores(const struct gpu_backend *backend, const struc
 }
 static inline status_t gpu_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
 {
-  return queue->device->backend->clear(queue, mem, offset, bytes);
+  return gpu_called((gpu_calls = 1, queue->device->backend->clear(queue, mem, offset, bytes)));
 }
 static inline status_t gpu_record(struct gpu_event *event, struct gpu_queue *queue)
 {
-  return queue->device->backend->record(event, queue);
+  return gpu_called((gpu_calls = 1, queue->device->backend->record(event, queue)));
 }
 static inline status_t gpu_wait(struct gpu_queue *queue, struct gpu_event *event)
 {
-  return queue->device->backend->wait(queue, event);
+  return gpu_called((gpu_calls = 1, queue->device->backend->wait(queue, event)));
 }
 static inline status_t gpu_ready(struct gpu_event *event, int *ready)
 {
-  return event->device->backend->ready(event, ready);
+  return gpu_called((gpu_calls = 1, event->device->backend->ready(event, ready)));
 }
 static inline status_t gpu_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
 {
-  return begin->device->backend->elapsed(begin, end, seconds);
+  return gpu_called((gpu_calls = 1, begin->device->backend->elapsed(begin, end, seconds)));
 }
 static inline status_t gpu_sync(struct gpu_queue *queue)
 {
-  return queue->device->backend->sync(queue);
+  return gpu_called((gpu_calls = 1, queue->device->backend->sync(queue)));
 }
 static inline status_t gpu_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share)
 {
@@ -341,7 +351,8 @@ static inline void gpu_detach(struct gpu_device *device, struct gpu_mem *mem)
 static inline status_t gpu_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset,
                                 struct gpu_mem from, size_t from_offset, size_t bytes)
 {
-  return queue->device->backend->copy(queue, to, to_offset, from, from_offset, bytes);
+  return gpu_called(
+      (gpu_calls = 1, queue->device->backend->copy(queue, to, to_offset, from, from_offset, bytes)));
 }
 static inline status_t gpu_part(struct gpu_device *device, struct gpu_mem whole, size_t offset, size_t bytes,
                                 struct gpu_mem *part)

@@ -70,6 +70,13 @@ static int is_alive(const struct alarm_slot *slot, uint64_t now)
   return beat > 0 && (now < beat || now - beat < ALIVE);
 }
 
+/* Whether the rank has waited for its own device alone for half a deadline. */
+static int is_at_device(const struct alarm_slot *slot, uint64_t now)
+{
+  return now - slot->device < WAITING &&
+         (double)(int64_t)(now - slot->moved) >= a->seconds / 2 * ALARM_SECOND;
+}
+
 /* A rank that lives and says nothing is at work, or in a call that does not let it. */
 static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_picture *picture)
 {
@@ -82,7 +89,8 @@ static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_
     return;
   }
   *heard = slot->state == ALARM_LEFT ? ALARM_UNKNOWN : is_alive(slot, now) ? ALARM_ALIVE : ALARM_SILENT;
-  *report = (struct alarm_report){.rank = slot->rank, .computing = !slot->blocked};
+  *report = (struct alarm_report){
+      .rank = slot->rank, .computing = !slot->blocked, .device = is_at_device(slot, now)};
   if (slot->blocked) snprintf(report->what, sizeof report->what, "%s", slot->call);
 }
 
@@ -153,6 +161,7 @@ static void report_fill(const struct watch_wait *wait, struct alarm_report *repo
   targets_name(wait->comm, &report->targets);
   if (report->targets.sweep > 0) report->sweep = report->targets.sweep;
   report->computing = wait->what == NULL && report->targets.n == 0;
+  report->device = report->computing && is_at_device(a->own, alarm_clock());
 }
 
 static void report_keep(const struct alarm_report *report)
@@ -311,7 +320,7 @@ static void add_wait(struct text *text, const struct alarm_picture *picture,
                      const struct alarm_report *report)
 {
   add_rank(text, report->rank);
-  add(text, report->computing ? " computes" : " waits");
+  add(text, !report->computing ? " waits" : report->device ? " waits for its own device" : " computes");
   if (report->sweep > 0) add(text, " in sweep %ld", report->sweep);
   if (report->computing) return;
   if (report->targets.n == 0) {

@@ -28,6 +28,7 @@ struct alarm_report {
   enum alarm_kind kind;
   int failure; /**< ALARM_FAILED and ALARM_STUCK: number of the failure on the rank that failed */
   int rank;
+  int device;    /**< has waited for its own device for half a deadline */
   int computing; /**< waits for its own device only, or for nobody */
   long sweep;
   char host[ALARM_HOST_MAX], what[ALARM_WHAT_MAX];
@@ -42,6 +43,7 @@ struct alarm_slot {
   /** when the rank last began a wait, or ended a call that blocks; later by the time for which it
    * was ready to run since and had no processor */
   _Atomic uint64_t moved;
+  _Atomic uint64_t device;   /**< when it was last seen to wait for its own device */
   _Atomic uint64_t looked;   /**< when it last looked for what it waits for from others */
   _Atomic int blocked;       /**< in a call that comes back only once others have come */
   _Atomic int told;          /**< report is filled in */

@@ -80,6 +80,7 @@ static uint64_t beat(void)
   }
   if (starved > h.starved) a->own->moved += starved - h.starved;
   h.starved = starved;
+  if (gpu_calls) a->own->device = clock;
   h.last = clock;
   a->own->beat = clock;
   if (stop_asked() && a->stopped == 0) a->stopped = clock;

@@ -98,7 +98,7 @@ status_t watch_serve(struct watch_wait *wait)
   if (now < wait->served + SERVE) return STATUS_OK;
   wait->served = now;
   if (a->ranks < 2) return STATUS_OK;
-  if (wait->what) atomic_store_explicit(&a->own->looked, clock, memory_order_relaxed);
+  atomic_store_explicit(wait->what ? &a->own->looked : &a->own->device, clock, memory_order_relaxed);
   if (a->hung || a->table->raised || alarm_reports_take()) return alarm_hang(wait);
   if (a->failed.failure > 0) alarm_failure_answer(wait);
   return STATUS_OK;

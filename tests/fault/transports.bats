@@ -246,3 +246,11 @@ short() {
   kill "${busy[@]}" || true
   expect_status 0
 }
+
+@test "a device that never answers: exit 6, and the line says that its rank waits for its own device" {
+  local host
+  host=$(uname -n)
+  run on 2 env HIMENO_NULL_HANG=300 HIMENO_NULL_RANK=1 "$himeno" -b null -s XS -t 60 --verify off -x staged --timeout 2
+  expect_status 6
+  grep -qE "^himeno-gpu: rank 0 on host $host waits .*rank 1 on host $host waits for its own device" <<<"$output" || { echo "$output"; return 1; }
+}

@@ -5,7 +5,7 @@
  * Or one that is busy for longer than the deadline, while others wait for all: that is none. Or
  * one that fails long after rank 0 did: both errors must be reported.
  *
- * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep|starve | mpirun -np N silent stop|work|fail RANK
+ * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep|starve, or silent stop|work|fail RANK
  * Of more than two ranks the last two are those of the first form; the others wait for them. */
 #include "config.h"
 

@@ -10,6 +10,8 @@
 #include "tools/sim/engine.h"
 #include "tools/sim/transports.h"
 
+volatile int gpu_calls;
+
 /* Memory that somebody looks into is small; all other is an address and nothing else. */
 #define REAL_BYTES_MAX 4096
 /* No process has its own memory there. */
