@@ -13,11 +13,9 @@ static const struct himeno_known known_values[] = {
 
 static int is_size(const char *name, const int64_t extent[3])
 {
-  for (int n = 0; n < grid_size_count(); n++) {
-    const struct grid_size *size = grid_size_named(n);
-    if (strcmp(size->name, name) == 0) return memcmp(size->extent, extent, sizeof size->extent) == 0;
-  }
-  return 0;
+  struct grid_size size;
+  return grid_size_parse("", name, &size) == STATUS_OK &&
+         memcmp(size.extent, extent, sizeof size.extent) == 0;
 }
 
 const struct himeno_known *himeno_known_find(const int64_t extent[3], enum himeno_data data)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Known values of the named sizes, made by the reference kernel (scripts/make-known). */
+ * \brief Known values of the named sizes, and of L per rank (-w) on a few ranks, made by the
+ * reference kernel (scripts/make-known). */
 #ifndef HIMENO_KNOWN_H
 #define HIMENO_KNOWN_H
 

@@ -71,6 +71,21 @@ static void gosa_beyond_the_tolerance_is_wrong(void **state)
   assert_int_equal(verdict(INFINITY, 0x1234), STATUS_WRONG);
 }
 
+/* Nobody computes the reference of L for each of a few ranks (-w) on a slow host. */
+static void weak_grids_of_a_few_ranks_are_known(void **state)
+{
+  (void)state;
+  for (int ranks = 2; ranks <= 5; ranks++)
+    for (int data = HIMENO_STANDARD; data <= HIMENO_DENSE; data++) {
+      const int64_t extent[3] = {254 * ranks + 2, 256, 512};
+      const struct himeno_known *known = himeno_known_find(extent, (enum himeno_data)data);
+      int from = 0;
+      assert_non_null(known);
+      for (int sweeps = 12; sweeps <= 120; sweeps += 12)
+        assert_non_null(solver_check_seek(known->checks, KNOWN_CHECKS, sweeps, &from));
+    }
+}
+
 /* Every line of the golden table for a named size stands among the known values, and equals. */
 static const struct solver_check *known_check(const int64_t extent[3], enum himeno_data data, int sweeps)
 {
@@ -129,6 +144,7 @@ static void every_named_size_has_its_check_points_and_constants(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(weak_grids_of_a_few_ranks_are_known),
       cmocka_unit_test(equal_is_right),
       cmocka_unit_test(a_check_point_is_compared_where_both_have_it),
       cmocka_unit_test(one_bit_of_the_checksum_is_wrong),
