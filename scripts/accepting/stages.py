@@ -53,8 +53,9 @@ def all_of_them(run, soaked=None):
 
 def sized(run):
     """Each rank's problem; himeno-gpu chooses by the kind of device where nothing was asked for."""
-    block = ["--block", str(run.a.block)] if run.a.block and not any(word.startswith("--block") for word in run.a.options) else []
-    return [*(["-s", run.a.size] if run.a.size else []), "-w", *block]
+    more = [word for name in ("block", "timeout") if getattr(run.a, name) and not any(one.startswith(f"--{name}") for one in run.a.options)
+            for word in (f"--{name}", str(getattr(run.a, name)))]
+    return [*(["-s", run.a.size] if run.a.size else []), "-w", *more]
 
 
 def accepted_by(run, *more):

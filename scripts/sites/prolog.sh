@@ -40,6 +40,10 @@ for name in "${!SLURM_@}"; do
 done
 [ -n "${SLURM_GPUS_ON_NODE-}${SLURM_JOB_GPUS-}" ] || SLURM_GPUS_ON_NODE=$(gpus)
 export SLURM_GPUS_ON_NODE
+# On a shared node the other GPUs are another job's. Slurm numbers GPUs in the order of the bus.
+if [ -n "${SLURM_JOB_GPUS-}" ] && [ -z "${CUDA_VISIBLE_DEVICES+set}" ]; then
+  export CUDA_VISIBLE_DEVICES=$SLURM_JOB_GPUS CUDA_DEVICE_ORDER=PCI_BUS_ID
+fi
 [ "${SLURM_GPUS_ON_NODE-}" != 0 ] || export SLURM_NTASKS_PER_NODE=1 # the CPU
 more=()
 eval "more=(${HIMENO_ACCEPT_OPTIONS-})" || pass "HIMENO_ACCEPT_OPTIONS is not readable"

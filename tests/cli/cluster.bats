@@ -604,12 +604,12 @@ TEXT
   expect_status 6
   [ "$SECONDS" -lt 45 ]
   [ "$(ls out/steps/*.json | wc -l)" = 2 ]
-  grep -q -- ' -w -t 0.05 .*--block 5 ' out/steps/alone-n1.log
+  grep -q -- ' -w --timeout 10 -t 0.05 .*--block 5 ' out/steps/alone-n1.log
   [ "$(verdict 'r["drain_list"], r["run_again_list"], [row["verdict"] for row in r["measured"]]')" = "('', 'n2', ['pass', 'hang'])" ]
   rm -r out
   cluster n1 --level 1 --options '-b null'
   expect_status 0
-  grep -q -- ' -w --block 40 -t 0.05 ' out/steps/alone-n1.log
+  grep -q -- ' -w --block 40 --timeout 10 -t 0.05 ' out/steps/alone-n1.log
   run "$PYTHON" -B - "$top_srcdir/scripts/accepting" <<'PY'
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -622,7 +622,7 @@ def at(level, *given):
 assert at(1).budget + 10 + 1 < 60 and at(2).budget + 10 + 1 < 600 and at(3).budget + 10 + 1 <= 4 * 3600
 assert all(at(level).limit < at(level).budget for level in (1, 2)) and at(3).soak < at(3).budget
 assert at(1).stages == ["alone"] and at(2).stages == "all" and at(1, "--seconds").seconds == 9 and at(1).seconds == 5
-assert vars(at(None)) == {**vars(at(None)), "seconds": 9, "budget": None, "block": None, "soak": None}
+assert vars(at(None)) == {**vars(at(None)), "seconds": 9, "budget": None, "block": None, "timeout": None, "soak": None}
 PY
   expect_status 0
 }
