@@ -25,6 +25,7 @@ BLOCKS_MIN = 3  # with fewer there is no noise
 NORMAL_MAD = 1.4826
 EVERYONE = "every host"  # failed together, so that none of them is to blame
 NO_DEVICE = re.compile(r"\bbackend \w+: ")  # the program's reason for having none
+ON_BUS = re.compile(r"but the PCI bus lists \d|on the PCI bus cannot be used")  # GPUs that are there, and that no backend opens
 NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified", "duplicate"}
 
 
@@ -144,7 +145,8 @@ def sort_out(run, program, steps):
     else:
         prefix = "" if program == "himeno-gpu" else f"{program}: "
         for name in bad:
-            if NO_DEVICE.search(steps[name]["why"]) and (len(bad) < len(steps) or run.a.are_gpus and name in run.a.listed):
+            why, is_listed = steps[name]["why"], len(bad) < len(steps) or run.a.are_gpus and name in run.a.listed
+            if ON_BUS.search(why) or NO_DEVICE.search(why) and is_listed:
                 steps[name]["outcome"] = "lost"
             run.find(steps[name]["outcome"], [name], prefix + steps[name]["why"], steps[name],
                      checks=[prefix + check for check in failed_checks(run.document(steps[name]["name"])) or [steps[name]["outcome"]]])
