@@ -48,6 +48,7 @@ def main():
                 process.kill()
                 process.wait()
         ended[name, done.returncode] += 1
+        print(f"# {number + 1} of {runs}: {name} beside {len(load)}: {done.returncode}", flush=True)
         if done.returncode not in INNOCENT:
             bad += [f"{name} beside {len(load)}: exit status {done.returncode}",
                     *done.stdout.splitlines()[-12:]]
