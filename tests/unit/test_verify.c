@@ -75,7 +75,7 @@ static void gosa_beyond_the_tolerance_is_wrong(void **state)
 static void weak_grids_of_a_few_ranks_are_known(void **state)
 {
   (void)state;
-  for (int ranks = 2; ranks <= 5; ranks++)
+  for (int ranks = 2; ranks <= 16; ranks++)
     for (int data = HIMENO_STANDARD; data <= HIMENO_DENSE; data++) {
       const int64_t extent[3] = {254 * ranks + 2, 256, 512};
       const struct himeno_known *known = himeno_known_find(extent, (enum himeno_data)data);
