@@ -172,17 +172,18 @@ static int is_noise_known(const struct himeno_measurement *m)
 
 /* Whether this rank needs another block once the seconds asked for are over: for the number of
  * blocks, for their span, or because their noise is still unknown. The latter ends after ten times
- * the time asked for or ten seconds, but not before the run has doubled. */
+ * the time asked for or ten seconds, but not before the run has doubled. Time between blocks counts
+ * too: a run must end within the limit of its launcher. */
 static int needs_more(struct himeno_measurement *m, double begin, double block_seconds)
 {
   const struct accept_plan *plan = m->plan;
-  const double asked = m->config->seconds, timed = m->result->seconds;
+  const double asked = m->config->seconds, elapsed = stats_now() - begin;
   if (m->result->n_samples < plan->blocks_min) return 1;
   if (m->record && m->record->when[m->record->n - 1].end < plan->span_min) return 1;
   if (isinf(plan->noise_max) && isinf(plan->device_noise_max)) return 0;
-  if (stats_now() - begin < asked - block_seconds / 2) return 1;
-  if (m->noise_until == 0) m->noise_until = timed + fmax(timed, fmin(10 * asked, NOISE_SECONDS));
-  return timed < m->noise_until && !is_noise_known(m);
+  if (elapsed < asked - block_seconds / 2) return 1;
+  if (m->noise_until == 0) m->noise_until = elapsed + fmax(elapsed, fmin(10 * asked, NOISE_SECONDS));
+  return elapsed < m->noise_until && !is_noise_known(m);
 }
 
 /* Without a reference blocks are still held against each other. */

@@ -26,9 +26,9 @@ struct himeno_measurement {
   struct himeno_result *result;
   int is_rung;                      /**< of a ladder: the ceiling is the ladder's affair */
   struct himeno_ceilings *ceilings; /**< of a rung: where its batches go; NULL: none are wanted */
-  /** seconds of blocks after which the next partial document is due */
+  /** seconds since timing began, after which the next partial document is due */
   double next_partial;
-  double noise_until; /**< seconds of blocks until which their noise adds more; 0: not yet */
+  double noise_until; /**< seconds since timing began, until which noise adds blocks; 0: not yet */
 };
 
 /** \brief Runs verified blocks for as long as the configuration says, with the ceiling before and
