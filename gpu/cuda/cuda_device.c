@@ -145,6 +145,9 @@ static void explain(cudaError_t error, char reason[GPU_TEXT_MAX])
     snprintf(reason, GPU_TEXT_MAX,
              "the NVIDIA driver is too old: it serves CUDA %d.%d, this program needs %d.%d", driver / 1000,
              driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+  else if (error == cudaErrorMemoryAllocation)
+    snprintf(reason, GPU_TEXT_MAX,
+             "too little host memory to start CUDA: see ulimit -v and the job's control group");
   else if (error == cudaErrorNoDevice && visible)
     snprintf(reason, GPU_TEXT_MAX, "no NVIDIA device is visible with CUDA_VISIBLE_DEVICES=%.60s", visible);
   else if (error == cudaErrorNoDevice || error == cudaSuccess)

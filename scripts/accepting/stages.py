@@ -24,8 +24,7 @@ PRODUCTS_LEAST = 0.05  # a device this much below the usual is slow at arithmeti
 BLOCKS_MIN = 3  # with fewer there is no noise
 NORMAL_MAD = 1.4826
 EVERYONE = "every host"  # failed together, so that none of them is to blame
-NO_DEVICE = re.compile(r"\bbackend \w+: ")  # the program's reason for having none
-ON_BUS = re.compile(r"but the PCI bus lists \d|on the PCI bus cannot be used")  # GPUs that are there, and that no backend opens
+NO_DEVICE = re.compile(r"\bbackend \w+: (?!too little host memory)")  # the program's reason for having none
 NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified", "duplicate"}
 
 
@@ -96,10 +95,10 @@ def count(run):
 
 def suspects(run, rows, steps, least):
     """Reports hosts whose slowest device is slower than the fastest host's, of the same type, by more than `least`. It may be half of the hosts: nobody
-    is drained for it. Returns whether there are any."""
+    is drained for it. A host whose ranks waited for a core for that share of the time is left out. Returns whether there are any."""
     rates, found = {}, False
     for name, ranks in rows.items():
-        if all(rank.get("gflops") and not rank.get("device_shared") for rank in ranks):
+        if all(rank.get("gflops") and not rank.get("device_shared") and (rank.get("starved") or 0) <= least for rank in ranks):
             rates.setdefault(re.sub(r"^(Null device) .*", r"\1", ranks[0].get("device") or ""), {})[name] = min(rank["gflops"] for rank in ranks)
     known = {name for finding in run.findings for name in finding["hosts"]}
     for group in rates.values():
@@ -146,7 +145,7 @@ def sort_out(run, program, steps):
         prefix = "" if program == "himeno-gpu" else f"{program}: "
         for name in bad:
             why, is_listed = steps[name]["why"], len(bad) < len(steps) or run.a.are_gpus and name in run.a.listed
-            if ON_BUS.search(why) or NO_DEVICE.search(why) and is_listed:
+            if NO_DEVICE.search(why) and is_listed:
                 steps[name]["outcome"] = "lost"
             run.find(steps[name]["outcome"], [name], prefix + steps[name]["why"], steps[name],
                      checks=[prefix + check for check in failed_checks(run.document(steps[name]["name"])) or [steps[name]["outcome"]]])

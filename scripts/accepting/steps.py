@@ -27,8 +27,8 @@ LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  #
 ROOM = 65536  # bytes of a document, its log and its outcome
 PARTIAL_CODES = (0, 5, 8)
 WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault", 8: "partial"}
-# A device that the PCI bus or a driver lists, and that cannot be opened.
-LOST = re.compile(r"on the PCI bus cannot be used|\bdevice \d+ \(.*\) cannot be opened")
+# A device that the PCI bus or a driver lists, and that cannot be opened. A limit of the job's memory is no fault of the device.
+LOST = re.compile(r"^(?!.*too little host memory).*(on the PCI bus cannot be used|but the PCI bus lists \d|\bdevice \d+ \(.*\) cannot be opened)")
 # A hang is a host's fault only if the program shows that a rank waited for its own device.
 DEVICE_HANG = re.compile(r"waits? for its own device|waiting for its own device")
 

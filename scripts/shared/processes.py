@@ -14,6 +14,8 @@ from endings import BadInput, Trouble
 STOPPED = "stopped"
 # Slurm runs its prolog as root, without any variable: Open MPI and PRRTE refuse root unless these are set.
 AS_ROOT = {f"{runtime}_ALLOW_RUN_AS_ROOT{suffix}": "1" for runtime in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
+# Without ssh on PATH they start nothing, not even on this host alone, which needs no ssh.
+NO_SSH = {"OMPI_MCA_plm_rsh_agent": "/bin/false", "PRTE_MCA_plm_ssh_agent": "/bin/false"}
 
 
 def say(text):
@@ -53,7 +55,7 @@ def last_words(path, leave=("$ ",)):
     if not told and len(frames) > 1 and frames[-1] > frames[-2] + 1 and frames[-1] >= len(lines) - 2:
         return re.split(r"(?<=[.:!])\s", " ".join(lines[frames[-2] + 1:frames[-1]]))[0][:300]
     plain = [line for line in lines if not re.fullmatch(r"[-=*\s]*", line)]
-    return (told or plain or [""])[-1][:300]
+    return (told or plain or [""])[-1][:700]
 
 
 def output(words, seconds=60):
@@ -66,13 +68,18 @@ def output(words, seconds=60):
     return done.stdout if done.returncode == 0 else None
 
 
+def environment():
+    """What launchers are started with."""
+    return {**(AS_ROOT if os.geteuid() == 0 else {}), **({} if shutil.which("ssh") or shutil.which("rsh") else NO_SSH), **os.environ}
+
+
 def launched(words, log, limit, held, running=None):
     """The exit status of a launcher, whose command and words go to the log, past the limit STOPPED. It holds the file `held` too, and is one of
     the set `running` meanwhile."""
     log.write("$ " + shlex.join(words) + "\n")
     log.flush()
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-                               pass_fds=(held.fileno(),) if held else (), env={**AS_ROOT, **os.environ} if os.geteuid() == 0 else None)
+                               pass_fds=(held.fileno(),) if held else (), env=environment())
     running = set() if running is None else running
     running.add(process)
     try:
