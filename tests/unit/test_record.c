@@ -75,7 +75,8 @@ static void unknown_values_are_not_the_least(void **state)
 
 static struct record *record_at(const char *says, const char *sysfs)
 {
-  const struct placement placement = {.ranks = 1, .info = {.pci = "0000:12:00.0"}};
+  const struct placement placement = {
+      .ranks = 1, .backend = gpu_backend_find("null"), .info = {.pci = "0000:12:00.0"}};
   char library[600];
   const char *built = getenv("top_builddir");
   struct record *r;
