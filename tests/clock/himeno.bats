@@ -613,7 +613,7 @@ FIGURES
   figures <<'FIGURES'
 d.result.blocks = 7
 d.result.seconds = 0.02067597
-d.result.soak.seconds = 0.02225041
+d.result.soak.seconds = 0.022211566
 d.result.gflops = 6.423108565
 FIGURES
 }
