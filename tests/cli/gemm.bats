@@ -252,7 +252,7 @@ worn() {
 @test "two ranks say one thing once" {
   ranks=2
   says 2 '--size 0.*from 1 to' -s 0
-  says 3 'size 2000000x2000000x2000000 needs .* on each device' -s 2000000
+  says 3 'rank 0, host .*; rank 1, host .*: size 2000000x2000000x2000000 needs .* per rank, and .* for 2 ranks; use a smaller --size' -s 2000000
 }
 
 @test "an acceptance without verification" { says 2 '--accept: what --verify off compares with nothing' --accept --verify off; }
@@ -285,7 +285,7 @@ worn() {
 @test "special data that nobody reads" { says 2 '--data special' --data special --alpha 0 -s 8; }
 @test "a type that no kernel takes" { says 3 'no kernel for this product: its last one does not take type bf16' --type bf16 -s 8; }
 @test "a transposition that the kernel does not take" { says 3 '--kernel blocked.*transposed' -k blocked --trans NT -s 8; }
-@test "matrices that do not fit" { says 3 'size 2000000x2000000x2000000 needs .* on each device' -s 2000000; }
+@test "matrices that do not fit" { says 3 'size 2000000x2000000x2000000 needs .* per rank, and .* can be used: .* free .*; use a smaller --size' -s 2000000; }
 @test "blocks of no length" { says 2 '--block "0": must be' --block 0 -s 8; }
 @test "--sizes without --ladder" { says 2 '--sizes: only with --ladder' --sizes 8,9; }
 @test "--sizes with --size" { says 2 '--sizes and --size' --ladder --sizes 8,9 -s 8; }
