@@ -289,7 +289,7 @@ static int rename_try(const char *path)
   return known && (info.stx_attributes & STATX_ATTR_MOUNT_ROOT) ? EBUSY : 0;
 }
 
-/** What replacing a file came to. */
+/** Result of replacing a file. */
 struct attempt {
   int cause;   /**< 0, or why it failed */
   int refused; /**< the system does not let the file be replaced, while writing may be possible */

@@ -34,8 +34,8 @@ status_t file_check(const char *path);
  * A file is replaced whole or not at all, through symbolic links too, and keeps its permissions; no
  * signal that can be caught leaves a draft. If the system does not let the file be replaced (a bind
  * mount, a sticky folder, a file system without chmod), it is overwritten in place, with a warning.
- * What is no file (a device, a pipe, /dev/stdout) is written to; a pipe that nobody reads is an
- * error. STATUS_USAGE for a file of file_is_input. */
+ * Devices, pipes and /dev/stdout are written to; a pipe without a reader is an error. STATUS_USAGE
+ * for a file of file_is_input. */
 status_t file_write(const char *path, const void *bytes, size_t size);
 
 /** \brief Opens to append to, and a file to read from too; what is open already (/dev/stdout) is

@@ -267,7 +267,7 @@ status_t option_parse_all(const struct option_program *program, int argc, char *
   return program->check ? program->check(config) : STATUS_OK;
 }
 
-/* What ranks compare */
+/* Comparison between ranks */
 
 const char *option_value_text(const struct option_spec *option)
 {

@@ -51,7 +51,7 @@ struct option_spec {
 /** Of an option that --list reads too. */
 #define OPTION_LISTED (1u << 30)
 
-/** Of an option that may differ between the ranks of a job. */
+/** A reader bit of options that may differ between the ranks of a job. */
 #define OPTION_OWN (1u << 29)
 
 /* What stands in a table, whose program defines CONFIG as the type of its configuration. */

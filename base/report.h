@@ -27,7 +27,7 @@ json_t *report_json_known(int64_t value);
 json_t *report_json_text(const char *bytes);
 
 /** \brief Each adds one field to \a object, so that its name, type and value stand on one line.
- * report_json_lost tells of values that are NULL, and memory that ran out. */
+ * report_json_lost reports values that are NULL and lack of memory. */
 void object_set(json_t *object, const char *name, json_t *value);
 void object_text(json_t *object, const char *name, const char *value);
 void object_real(json_t *object, const char *name, double value); /**< null where not finite */

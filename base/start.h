@@ -4,7 +4,7 @@
 #ifndef BASE_START_H
 #define BASE_START_H
 
-/** What a launcher, as mpirun or srun, lets its processes know. */
+/** The number of processes that a launcher such as mpirun or srun announces to each of them. */
 struct launcher {
   const char *variable;  /**< that holds the number of ranks */
   long long ranks, rank; /**< of the job, and of this process in it */

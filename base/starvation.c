@@ -53,7 +53,7 @@ static void threads_read(struct starvation *s)
   if (folder) closedir(folder);
 }
 
-/* Of the CPUs that this process may use. */
+/* Reads the stolen time of the CPUs that this process may use. */
 static void stolen_read(struct starvation *s)
 {
   char line[512];

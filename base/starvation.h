@@ -5,7 +5,7 @@
 #ifndef BASE_STARVATION_H
 #define BASE_STARVATION_H
 
-/** What the kernel had counted at the begin; NULL: it counts nothing. */
+/** The kernel's counters at the begin; NULL: it has none. */
 struct starvation;
 
 struct starvation *starvation_begin(void);
