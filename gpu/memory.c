@@ -75,3 +75,13 @@ status_t gpu_memory_refused(struct gpu_device *device, uint64_t bytes, const cha
                         report_bytes(least->available), report_bytes(least->total), least->name, holders,
                         detail[0] ? "; " : "", detail);
 }
+
+status_t gpu_host_memory_refused(uint64_t bytes, const char *how)
+{
+  struct host_memory host;
+  host_memory_read(&host);
+  const struct host_limit *least = host_memory_least(&host);
+  return log_fail_local(STATUS_ENVIRONMENT, "too little host memory: %s more needed%s, %s of %s free %s",
+                        report_bytes(bytes), how, report_bytes(least->available), report_bytes(least->total),
+                        least->name);
+}

@@ -25,4 +25,7 @@ const char *gpu_memory_holders(const struct gpu_device *device, char text[GPU_HO
  * memory. \a detail: what else is known, or "". Returns STATUS_ENVIRONMENT. */
 status_t gpu_memory_refused(struct gpu_device *device, uint64_t bytes, const char *detail);
 
+/** \brief The same of \a bytes of host memory. \a how: " page-locked", or "". */
+status_t gpu_host_memory_refused(uint64_t bytes, const char *how);
+
 #endif

@@ -262,13 +262,20 @@ void cpu_detach(struct gpu_device *device, struct gpu_mem *mem)
   host_share_detach(mem);
 }
 
+static int host_has(size_t bytes)
+{
+  struct host_memory host;
+  if (bytes < HOST_SMALL_BYTES) return 1;
+  host_memory_read(&host);
+  return bytes <= host_memory_least(&host)->available;
+}
+
 status_t cpu_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
 {
   void *memory;
   (void)device, (void)kind;
-  if (posix_memalign(&memory, host_page_bytes(), bytes ? bytes : 1))
-    return log_fail(STATUS_ENVIRONMENT, "too little host memory: %s needed for a buffer",
-                    report_bytes(bytes));
+  if (!host_has(bytes) || posix_memalign(&memory, host_page_bytes(), bytes ? bytes : 1))
+    return gpu_host_memory_refused(bytes, "");
   *host = memory;
   return STATUS_OK;
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/report.h"
 #include "base/values.h"
 #include "gpu/cpu/cpu_device.h"
 #include "gpu/cuda/cuda_verbs.h"
@@ -249,13 +248,8 @@ static status_t alloc_host(struct gpu_device *device, size_t bytes, enum gpu_hos
   RETURN_IF_FAILED(cuda_use(device));
   cudaError_t error = cudaHostAlloc(&memory, bytes ? bytes : 1, cudaHostAllocPortable);
   if (error == cudaErrorMemoryAllocation) {
-    struct host_memory host;
     cudaGetLastError();
-    host_memory_read(&host);
-    const struct host_limit *least = host_memory_least(&host);
-    return log_fail_local(
-        STATUS_ENVIRONMENT, "too little host memory: %s more of it needed page-locked, %s of %s free %s",
-        report_bytes(bytes), report_bytes(least->available), report_bytes(least->total), least->name);
+    return gpu_host_memory_refused(bytes, " page-locked");
   }
   RETURN_IF_FAILED(cuda_check(error, "allocating page-locked host memory"));
   *host = memory;

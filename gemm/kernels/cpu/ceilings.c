@@ -31,14 +31,15 @@ static status_t spin_measure(double *flops)
   return STATUS_OK;
 }
 
-/* Threads read what they wrote: their own parts, in memory near them. */
+/* Threads read what they wrote: their own parts, in memory near them. An OpenCL device that is a
+ * CPU is measured by this too, and its own memory has no address here. */
 static status_t read_measure(struct gpu_device *device, double *bytes_per_second)
 {
-  struct gpu_mem memory;
+  void *memory;
   double best = INFINITY;
   int64_t total = 0;
-  RETURN_IF_FAILED(gpu_alloc(device, (size_t)READ_FLOATS * sizeof(int), &memory));
-  int *numbers = memory.handle;
+  RETURN_IF_FAILED(gpu_alloc_host(device, (size_t)READ_FLOATS * sizeof(int), GPU_HOST_PAGEABLE, &memory));
+  int *numbers = memory;
 #pragma omp parallel for schedule(static)
   for (int64_t n = 0; n < READ_FLOATS; n++) numbers[n] = 1;
   for (int round = 0; round < READ_ROUNDS; round++) {
@@ -49,7 +50,7 @@ static status_t read_measure(struct gpu_device *device, double *bytes_per_second
     best = fmin(best, stats_now() - begin);
     total += sum;
   }
-  gpu_free(device, &memory);
+  gpu_free_host(device, GPU_HOST_PAGEABLE, memory);
   if (total != READ_ROUNDS * READ_FLOATS)
     return log_fail(STATUS_FAULT, "host memory does not hold what was written");
   *bytes_per_second = (double)READ_FLOATS * sizeof *numbers / best;
