@@ -87,6 +87,8 @@ said() {
   said "^mem-gpu: $who"
   little "$top_builddir/gemm-gpu" -b cpu -s 16384
   said "^gemm-gpu: $who"
+  in_group $((60 << 20)) max $((31 << 20)) "$top_builddir/gemm-gpu" -b cpu -s 64 # what its ceilings are measured with
+  said '^gemm-gpu: host .*: too little host memory: 64\.0 MiB more needed, 30\.0 MiB of 60\.0 MiB free in control group /$'
   little "$top_builddir/comm-gpu" -b cpu --max 1G
   said "^comm-gpu: $who"
   run --separate-stderr "$MPIRUN" -np 1 "$himeno" -b cpu -s L -n 1 : -np 1 bash -c 'ulimit -v 700000 && exec "$@"' _ "$himeno" -b cpu -s L -n 1
