@@ -67,8 +67,8 @@ static uint64_t starved_read(void)
   return sscanf(text, "%*u %llu", &starved) == 1 ? starved : 0;
 }
 
-/* Time in which this process, or all of the job, was suspended is nobody's silence. Time in which
- * its main thread waited for a processor is none of its work. */
+/* Discounts the time during which this process, or all of the job, was suspended: no rank was
+ * silent then. The time that the main thread waited for a processor does not count either. */
 static uint64_t beat(void)
 {
   const uint64_t starved = starved_read();

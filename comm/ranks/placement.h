@@ -38,7 +38,7 @@ struct placement {
 /** \brief Sets up the communicators and the rank's identity in the log. */
 status_t placement_open(MPI_Comm world, struct placement *placement);
 
-/** What the ranks exchange before they open devices. */
+/** The ranks exchange these before they open devices. */
 struct rank_claim {
   struct gpu_claim claim;
   char host[META_HOST_BYTES];

@@ -141,7 +141,7 @@ static void compare_all(struct comparison *c)
   }
 }
 
-/* What a rank sends before its text. */
+/* A rank sends this before its text. */
 struct header {
   uint64_t bytes, asked;
   char host[HOST_MAX];
@@ -189,7 +189,7 @@ static status_t compare_with(const struct same_start *start, const struct settin
   return status == STATUS_OK && unequal ? STATUS_USAGE : status;
 }
 
-/* The same text written in two ways is no difference: the loop ends when all texts are compared. */
+/* Two spellings of one value are no difference. The loop ends when all texts are compared. */
 static status_t compare_ranks(const struct same_start *start, const struct settings *mine, int asked,
                               uint64_t hash)
 {

@@ -32,7 +32,7 @@ double watch_seconds(void);
 /** \brief "rank 3 on host n01", by its number in the whole job, of a rank of \a comm. */
 const char *watch_rank_name(MPI_Comm comm, int rank, char text[WATCH_NAME_MAX]);
 
-/** What a rank waits for in agree_status. */
+/** Name of the wait in agree_status, for messages. */
 extern const char watch_agreement[];
 
 /** \brief The sweep that this rank is in from now on, from 1; 0 for none. Costs nothing. */
