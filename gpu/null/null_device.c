@@ -76,7 +76,7 @@ static void null_describe(int index, struct gpu_device_info *info)
   snprintf(info->driver, sizeof info->driver, "none");
   snprintf(info->arch, sizeof info->arch, "null");
   info->memory_bytes = info->max_alloc_bytes = MEMORY_BYTES;
-  info->cache_bytes = (uint64_t)1 << 20;
+  info->cache_bytes = (uint64_t)1 << 16;
   info->compute_units = 1;
   info->numa = -1;
   info->fp64 = 1;

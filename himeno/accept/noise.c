@@ -15,7 +15,7 @@ int noise_is_of_run(enum accept_of of)
 
 int noise_is_of_device(enum accept_of of)
 {
-  return of == OF_DEVICE || of == OF_CEILING || of == OF_DEVICE_NOISE;
+  return of == OF_DEVICE || of == OF_RATE || of == OF_CEILING || of == OF_DEVICE_NOISE;
 }
 
 double noise_limit(const struct accept_policy *policy, enum accept_of of)

@@ -18,6 +18,7 @@ enum accept_of {
   OF_RUN,          /**< the blocks' times */
   OF_NOISE,        /**< how those vary */
   OF_DEVICE,       /**< devices' own compute times in the blocks */
+  OF_RATE,         /**< the rate that follows from them */
   OF_CEILING,      /**< those, and the ceiling */
   OF_THEORY,       /**< the ceiling, and what the device tells of its clocks and widths */
   OF_DEVICE_NOISE, /**< how a device's own compute times vary */

@@ -137,6 +137,7 @@ static struct accept_policy policy_empty(const char *name)
 static void built_in_take(int which, struct accept_policy *policy)
 {
   *policy = policy_empty(built_in_names[which]);
+  policy->built_in = 1;
   policy->throttle_forbidden =
       THROTTLE_HARDWARE | THROTTLE_THERMAL | THROTTLE_HARDWARE_THERMAL | THROTTLE_POWER_BRAKE;
   for (size_t b = 0; b < sizeof built_in / sizeof *built_in; b++) {

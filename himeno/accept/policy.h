@@ -31,6 +31,7 @@
 /** Limits; a negative one is not checked. Shares and spreads are fractions of 1. */
 struct accept_policy {
   char name[POLICY_NAME_MAX];
+  int built_in; /**< limits were measured on GPUs, with grids far larger than their caches */
   double ceiling_share_min;
   double theory_share_min;  /**< of a device's ceiling over what its clocks and widths allow */
   double device_gflops_min; /**< of each rank's own compute time */

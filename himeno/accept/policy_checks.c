@@ -15,6 +15,7 @@
 #include "himeno/accept/suspect.h"
 #include "himeno/accept/ways.h"
 
+#define CACHES_MIN   4 /* arrays of a device over its cache */
 #define LIMIT(field) offsetof(struct accept_policy, field)
 
 static double limit_of(const struct accept_policy *policy, size_t offset)
@@ -212,10 +213,28 @@ static int own_times(const struct himeno_result *result, enum accept_of of, stru
     devices |= row->shared > 0;
     cores |= row->info.is_cpu && row->overlap;
   }
-  const int in_turns = devices && (of == OF_RUN || of == OF_DEVICE || of == OF_CEILING || of == OF_EPISODES);
+  const int in_turns =
+      devices && (of == OF_RUN || of == OF_EPISODES || (noise_is_of_device(of) && of != OF_DEVICE_NOISE));
   if (!in_turns && !(cores && (of == OF_WAYS || of == OF_EPISODES))) return 1;
   check->outcome = CHECK_INAPPLICABLE;
   snprintf(check->why, sizeof check->why, "ranks share %s", in_turns ? "devices" : "cores");
+  return 0;
+}
+
+/* A core need not compute as fast as it reads; a grid in the caches does not show the memory. */
+static int in_scope(const struct himeno_result *result, const struct accept_policy *policy, enum accept_of of,
+                    struct accept_check *check)
+{
+  int cores = 0, cached = 0;
+  for (int r = 0; r < result->n_ranks; r++) {
+    const struct himeno_rank *rank = &result->ranks[r];
+    cores |= rank->row.info.is_cpu;
+    cached |= (double)rank->points * HIMENO_BYTES_PER_POINT < CACHES_MIN * (double)rank->row.info.cache_bytes;
+  }
+  if (!policy->built_in || !(of == OF_CEILING || of == OF_RATE) || !(cores || cached)) return 1;
+  check->outcome = CHECK_INAPPLICABLE;
+  snprintf(check->why, sizeof check->why, "%s",
+           cores ? "its limit is one of GPUs" : "needs more points a device: caches hold much of these");
   return 0;
 }
 
@@ -334,7 +353,7 @@ static const struct rank_check {
 } rank_checks[] = {
     {"share of ceiling", "", LIMIT(ceiling_share_min), 0, ceiling_share, OF_CEILING},
     {"ceiling of theory", "", LIMIT(theory_share_min), 0, theory_share, OF_THEORY},
-    {"device", "GFLOPS", LIMIT(device_gflops_min), 0, rank_gflops, OF_DEVICE},
+    {"device", "GFLOPS", LIMIT(device_gflops_min), 0, rank_gflops, OF_RATE},
     {"noise of devices", "", LIMIT(device_noise_max), 1, device_noise, OF_DEVICE_NOISE},
     {"device and cores unshared", "", LIMIT(binding), 0, alone, OF_STATE},
     {"device unshared", "", LIMIT(devices_unshared), 0, device_alone, OF_STATE},
@@ -425,11 +444,12 @@ int accept_policy_plan(const struct himeno_config *config, const struct placemen
 }
 
 static int can_tell(const struct himeno_config *config, const struct placement *placement,
-                    const struct himeno_result *result, enum accept_of of, int ranks,
-                    struct accept_check *check)
+                    const struct himeno_result *result, const struct accept_policy *policy, enum accept_of of,
+                    int ranks, struct accept_check *check)
 {
   return applies(config, placement, of, ranks, check) && own_times(result, of, check) &&
-         long_enough(result, of, check) && enough_blocks(result, of, check);
+         in_scope(result, policy, of, check) && long_enough(result, of, check) &&
+         enough_blocks(result, of, check);
 }
 
 static void judge(const struct placement *placement, const struct himeno_result *result,
@@ -454,8 +474,9 @@ void accept_policy_checks(const struct himeno_config *config, const struct place
     const struct run_check *is = &run_checks[c];
     struct accept_check *check = check_add(accept, policy, is->name, is->unit, is->limit, is->at_most);
     if (!check) continue;
-    check->value =
-        can_tell(config, placement, result, is->of, is->ranks, check) ? is->value(result, check) : NAN;
+    check->value = can_tell(config, placement, result, policy, is->of, is->ranks, check)
+                       ? is->value(result, check)
+                       : NAN;
     judge(placement, result, policy, is->of, check);
   }
   for (size_t c = 0; c < RANK_CHECKS; c++) {
@@ -463,7 +484,7 @@ void accept_policy_checks(const struct himeno_config *config, const struct place
     struct accept_check *check = check_add(accept, policy, is->name, is->unit, is->limit, is->at_most);
     if (!check) continue;
     check->value = NAN;
-    if (can_tell(config, placement, result, is->of, 1, check)) rank_check(result, is, policy, check);
+    if (can_tell(config, placement, result, policy, is->of, 1, check)) rank_check(result, is, policy, check);
     judge(placement, result, policy, is->of, check);
   }
 }

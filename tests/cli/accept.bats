@@ -48,6 +48,21 @@ policy() { printf '%s' "$1" >policy.json; }
   [ "$(check 'clock' margin)" = 80.0 ]
 }
 
+@test "limits of the built-in policies that were measured on GPUs with large grids hold for these alone" {
+  run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept default
+  expect_status 0
+  grep -q 'share of ceiling .*n/a *needs more points a device' <<<"$output"
+  policy '{"ceiling_share_min": 0.5, "device_gflops_min": 0.001}'
+  run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept policy.json
+  expect_status 0
+  grep -q 'share of ceiling .*pass' <<<"$output"
+  run "$himeno" -b cpu -k stream -s S -t 0.1 --accept h200
+  grep -q 'share of ceiling .*n/a *its limit is one of GPUs' <<<"$output"
+  grep -q 'device .*n/a *its limit is one of GPUs' <<<"$output"
+  run "$himeno" -b cpu -k stream -s S -t 0.1 --accept policy.json
+  grep -q 'share of ceiling *[0-9.]* ' <<<"$output"
+}
+
 @test "a slow device is slow, not wrong, and named with what differs" {
   HIMENO_NULL_CLOCK="seed=4 device=5:1.05" FAKE_NVML="clock@5=1845 throttle@5=32" \
     accept 8 default --json r.json

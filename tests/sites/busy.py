@@ -4,7 +4,7 @@
 
 usage: busy.py RUNS   (prints TAP, with the count of each exit status)
 
-Runs alternate between CPU and null devices, one and two ranks, and himeno-gpu and scripts/accept,
+Runs alternate between CPUs and null devices with a simulated clock, one and two ranks, and himeno-gpu and scripts/accept,
 beside 0 to 6 processes that compute. A busy host passes or is to run again."""
 import collections
 import os
@@ -41,6 +41,7 @@ def main():
         try:
             with tempfile.TemporaryDirectory() as folder:
                 words, name = command(number, folder)
+                env["HIMENO_NULL_CLOCK"] = f"seed={number}"
                 done = subprocess.run(words, env=env, stdin=subprocess.DEVNULL, text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         finally:
