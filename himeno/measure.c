@@ -19,6 +19,7 @@
 #include "comm/ranks/watch.h"
 #include "himeno/ranks.h"
 #include "himeno/report/report.h"
+#include "himeno/solver/clock.h"
 #include "suite/progress.h"
 
 #define CEILING_BATCH_SECONDS 0.02
@@ -132,13 +133,18 @@ static void progress_show(const struct placement *p, const struct himeno_result 
   progress_reached("%d block%s%s", r->n_samples, r->n_samples == 1 ? "" : "s", rate);
 }
 
+double himeno_now(const struct himeno_measurement *m)
+{
+  return clock_seconds(himeno_kernels_find(m->choice->placement.backend->name));
+}
+
 /* Rank 0's clock decides for all; any rank's signal and any rank's need do. */
 status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)
 {
   enum { ELAPSED, STOP, MORE, FACTS };
   const struct placement *p = &m->choice->placement;
   int first = p->rank == 0;
-  double mine[FACTS] = {first ? stats_now() - begin : 0, stop_asked(), more}, all[FACTS];
+  double mine[FACTS] = {first ? himeno_now(m) - begin : 0, stop_asked(), more}, all[FACTS];
   RETURN_IF_FAILED(watch_allreduce(p->comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
   progress_show(p, m->result);
   *up = all[ELAPSED] >= wanted && !(all[MORE] > 0);
@@ -177,7 +183,7 @@ static int is_noise_known(const struct himeno_measurement *m)
 static int needs_more(struct himeno_measurement *m, double begin, double block_seconds)
 {
   const struct accept_plan *plan = m->plan;
-  const double asked = m->config->seconds, elapsed = stats_now() - begin;
+  const double asked = m->config->seconds, elapsed = himeno_now(m) - begin;
   if (m->result->n_samples < plan->blocks_min) return 1;
   if (m->record && m->record->when[m->record->n - 1].end < plan->span_min) return 1;
   if (isinf(plan->noise_max) && isinf(plan->device_noise_max)) return 0;
@@ -273,7 +279,7 @@ static status_t blocks_run(struct himeno_measurement *m, struct verify_value *va
   struct solver_block block;
   RETURN_IF_FAILED(value_settle(m, sweeps, value));
   RETURN_IF_FAILED(timing_begin(m, c->sweeps_given ? -1 : c->seconds));
-  double begin = stats_now();
+  double begin = himeno_now(m);
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, m->result->pauses, &block));
     RETURN_IF_FAILED(block_add(m, value, &block));
@@ -296,7 +302,7 @@ static status_t official_run(struct himeno_measurement *m, struct verify_value *
   RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));
   m->result->verified = value->source == VERIFY_NO ? VERIFY_NO : VERIFY_REHEARSAL;
   RETURN_IF_FAILED(timing_begin(m, wanted));
-  begin = stats_now();
+  begin = himeno_now(m);
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_continue(m->solver, (int)m->config->block, &block));
     RETURN_IF_FAILED(himeno_block_add(m, &block));

@@ -14,7 +14,6 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
-#include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/soak/devices.h"
@@ -161,7 +160,7 @@ static status_t blocks_run(struct soak *s)
     const int more = n + 1 < SOAK_DATA_SETS || n + 1 < m->plan->blocks_min;
     RETURN_IF_FAILED(himeno_time_is_up(m, s->begin, m->config->soak, more, &up));
   }
-  m->result->soak.seconds = stats_now() - s->begin;
+  m->result->soak.seconds = himeno_now(m) - s->begin;
   return STATUS_OK;
 }
 
@@ -201,7 +200,7 @@ status_t himeno_soak(struct himeno_measurement *m)
   struct solver_config config = himeno_solver_config(m->config, m->choice);
   status_t status = soak_open(&s, &config);
   progress_begin_timed("soaking", m->config->soak);
-  s.begin = stats_now();
+  s.begin = himeno_now(m);
   record_begin(m->record);
   if (status == STATUS_OK) status = blocks_run(&s);
   if (status == STATUS_OK) m->result->verified = s.known.reference.source;

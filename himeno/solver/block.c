@@ -243,6 +243,7 @@ static status_t times_finish(struct solver *s, struct solver_block *b, int n)
   }
   RETURN_IF_FAILED(slowest(s, mine, all, n));
   for (int p = 0; p < n; p++) b->seconds += all[p];
+  clock_advance(b->seconds);
   phases_finish(s->block_sums, sum, b);
   b->waited = s->unattended && s->overlap ? b->phases[PHASE_WAIT] : 0;
   return STATUS_OK;

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/stats.h"
 #include "base/switches.h"
 #include "base/values.h"
 
@@ -22,6 +23,9 @@
 #define NOISE_DEFAULT           0.003
 #define CEILING_SHARE           0.98 /* of the ceiling that a sweep reaches */
 #define LEAST                   0.05 /* of its usual time, that noise leaves of a block */
+#define BETWEEN_SECONDS         1e-3 /* between two blocks: checks, agreement of the ranks */
+
+static double now; /* of the simulated machine */
 
 static const char *words(void)
 {
@@ -120,6 +124,16 @@ void clock_block(const struct clock_block *b, double phases[HIMENO_PHASES], doub
   phases[PHASE_TRANSFER] = transfer;
   phases[PHASE_REDUCE] = b->plan->n ? REDUCE_SECONDS * b->sweeps : 0;
   *seconds = phases[PHASE_BOUNDARY] + fmax(phases[PHASE_INTERIOR], transfer) + phases[PHASE_REDUCE];
+}
+
+double clock_seconds(const struct himeno_kernel_set *set)
+{
+  return clock_simulates(set) ? now : stats_now();
+}
+
+void clock_advance(double seconds)
+{
+  now += seconds + BETWEEN_SECONDS;
 }
 
 double clock_ceiling(int rank, double bytes)

@@ -9,7 +9,8 @@
  *
  * `noise` is the relative standard deviation of each block (0.003 unless given), `device=R:F` makes
  * rank R's device F times slower, `link=A-B:F` what travels between ranks A and B. The work is
- * still done, and its bits are right. */
+ * still done, and its bits are right. `-t` and `--soak` count simulated seconds: a run has the same
+ * blocks and figures on any computer. */
 #ifndef HIMENO_SOLVER_CLOCK_H
 #define HIMENO_SOLVER_CLOCK_H
 
@@ -33,6 +34,14 @@ int clock_simulates(const struct himeno_kernel_set *set);
 /** \brief Overwrites this rank's times of a block: \a phases in seconds over all its sweeps, \a
  * seconds by its own clock. */
 void clock_block(const struct clock_block *block, double phases[HIMENO_PHASES], double *seconds);
+
+/** \brief Seconds on the clock that ends a run and dates its records: the monotonic one, or the
+ * simulated machine's. Only blocks move the latter, by equal amounts on all ranks, so that their
+ * number does not depend on the computer that simulates. */
+double clock_seconds(const struct himeno_kernel_set *set);
+
+/** \brief Moves the simulated clock past a block that took \a seconds on the slowest rank. */
+void clock_advance(double seconds);
 
 /** \brief Seconds of a message of so many \a bytes between two ranks. */
 double clock_message(int a, int b, double bytes);
