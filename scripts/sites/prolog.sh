@@ -27,6 +27,10 @@ gpus() {
   [ "$n" = 0 ] && [ -n "$others" ] || echo "$n"
 }
 
+# A job without GPUs on a shared node: they compute for other jobs, which a test would disturb and be disturbed by.
+if [ -z "${SLURM_JOB_GPUS-}" ] && busy=$(timeout 10 nvidia-smi --query-compute-apps=pid --format=csv,noheader 2>/dev/null) && [ -n "$busy" ]; then
+  pass "other jobs compute on the GPUs: process" $busy
+fi
 tree=$(readlink -f "$(dirname "$(readlink -f "$0")")/../..")
 [ -r "$tree/scripts" ] || pass "$tree/scripts is not readable"
 for place in "${TMPDIR:-/tmp}" /tmp /run /dev/shm; do

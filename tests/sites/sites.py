@@ -13,7 +13,7 @@ import re
 import sys
 import time
 
-from rig import (accept, build, here, himeno, in_slurm, job, lacks, mounted, prolog, run, shell,
+from rig import (PATH, accept, build, here, himeno, in_slurm, job, lacks, mounted, prolog, run, shell,
                  source, starved, with_bus, without_chmod)
 
 sys.dont_write_bytecode = True
@@ -146,6 +146,10 @@ SURROUNDINGS = [
         files={"hosts": b"# caf\xe9\nn1\nn2\n"}), 0, never=("Traceback",)),
     Row("bytes that are not UTF-8 in TMPDIR", prolog(env={"TMPDIR": "caf\udce9"},
         files={"caf\udce9/.keep": ""}), 0, never=("Traceback",)),
+    Row("a job without GPUs on a node whose GPUs compute for others",
+        prolog(policy='{"device_gflops_min": 1e9}', env={"PATH": f"bin:{PATH}"},
+            files={"bin/nvidia-smi": "#!/bin/sh\necho 4711\n"}, prepare="chmod +x bin/nvidia-smi"),
+        0, says=("run again: other jobs compute on the GPUs: process 4711",), quick=True),
     Row("a missing policy", prolog("--policy", "missing.json"), 0, again="localhost"),
     Row("a policy that is not JSON", prolog(policy="{"), 0),
     Row("unknown options", prolog("--nonsense"), 0),
