@@ -27,7 +27,6 @@ static void emulator_describe(struct gpu_device_info *info)
 static status_t emulator_open(struct qpu_device *device)
 {
   struct qpu_emu_config config = {.n_qpus = QPU_DEVICE_QPUS, .memory_bytes = MEMORY_BYTES};
-  config.rules[QPU_RULE_PITCH] = QPU_IGNORE; /* C in place, as others do on real parts */
   return qpu_emu_create(&config, &device->emu);
 }
 

@@ -47,7 +47,7 @@ bats_require_minimum_version 1.5.0
     [ "${#lines[@]}" -eq 1 ]
     [[ $output == *"$name"*1x*": "* ]] || { echo "$output"; return 1; }
   done
-  for program in gemm-gpu mem-gpu comm-gpu gpu/qpu/qpu-run; do
+  for program in gemm-gpu mem-gpu comm-gpu; do
     HIMENO_QPU=abacus run "$top_builddir/$program"
     expect_status 2
     [[ $output == *'HIMENO_QPU "abacus": must be pi or emulator'* ]]

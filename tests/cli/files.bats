@@ -28,7 +28,6 @@ alone() {
   [ "$HAVE_CMINPACK" = 0 ] || echo "$b/himeno-predict --model $model -s L -n 2 --json"
   [ "$HAVE_SIMGRID" = 0 ] || echo "$b/himeno-sim --model $model -s XS -n 2 --passes 1 --json"
   echo "$b/gpu/qpu/qpu-as -i count.qasm -o"
-  echo "$b/gpu/qpu/qpu-run -i count.qasm -b 64 -s"
 }
 
 # refused STATUS PATTERN COMMAND...: with one line that matches, and neither a draft nor a change in the folder out.
@@ -144,9 +143,6 @@ refused() {
   done
   for name in read.qasm ./read.qasm hard.qasm soft.qasm; do
     refused 2 "--output \"out/$name\": is also the file of --input" "$b/gpu/qpu/qpu-as" -i out/read.qasm -o "out/$name"
-    refused 2 "--save \"out/$name\": is also the file of --input" "$b/gpu/qpu/qpu-run" -i out/read.qasm -s "out/$name"
-    refused 2 "is also the file of --load" "$b/gpu/qpu/qpu-run" -i count.qasm -b 64 -l out/read.qasm -s "out/$name"
-    refused 2 "is also the file of --load" "$b/gpu/qpu/qpu-run" -i count.qasm -b 64,64 -l 1=out/read.qasm -s "0=out/other,1+4=out/$name"
   done
   refused 2 'is also the file of --json' "$himeno" -b null --soak 1 --soak-log out/new --json ./out/new
   refused 2 'is also the file of' on 2 "$himeno" -b null --reference out/read --json out/hard
@@ -160,7 +156,6 @@ refused() {
     printf x >out/tune.lock
     for name in "$HIMENO_TUNE_CACHE" "./$HIMENO_TUNE_CACHE" "$HIMENO_TUNE_CACHE.lock"; do
       while read -r -u 4 command; do
-        [[ $command != */qpu-run* ]] || continue # its --save is a list
         refused 2 "\"$name\": is the file of remembered kernels" $command "$name"
       done 4< <(commands)
     done
@@ -218,7 +213,6 @@ only_json() { "$PYTHON" -c 'import json, sys; assert "schema" in json.load(open(
   while read -r -u 4 command; do
     case $command in
       *himeno-sim*) continue ;; # starts shell scripts, which would load the library too
-      */qpu-run*) continue ;; # no text format
       */qpu-as*) LD_PRELOAD=$chatty $command - 2>said | cmp - <($command -) ;;
       *) LD_PRELOAD=$chatty $command - >file 2>said; only_json file ;;
     esac

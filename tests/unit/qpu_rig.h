@@ -42,7 +42,7 @@ static inline struct qpu_rig rig_open_checked(const struct qpu_emu_config *confi
 
 static inline struct qpu_rig rig_open(const struct qpu_emu_config *config, const char *text)
 {
-  return rig_open_checked(config, text, config && config->rules[QPU_RULE_REGISTER] != QPU_FAULT);
+  return rig_open_checked(config, text, 0);
 }
 
 /** \brief Runs \a n programs of the same code and uniforms. */

@@ -109,14 +109,6 @@ static void vectors_of_the_vpm_queue_up(void **state)
   assert_true(clocks(text, 4) >= 37 * 80);
 }
 
-static void memory_does_not_get_faster_with_the_clock(void **state)
-{
-  (void)state;
-  struct qpu_cost_model fast = qpu_cost_at(500e6);
-  assert_int_equal(fast.memory_line, 2 * qpu_cost_pi.memory_line);
-  assert_int_equal(fast.tmu_vector, qpu_cost_pi.tmu_vector);
-}
-
 static void an_estimate_changes_no_result(void **state)
 {
   (void)state;
@@ -145,7 +137,6 @@ int main(void)
       cmocka_unit_test(uniforms_come_by_the_line),
       cmocka_unit_test(transfers_share_one_engine),
       cmocka_unit_test(vectors_of_the_vpm_queue_up),
-      cmocka_unit_test(memory_does_not_get_faster_with_the_clock),
       cmocka_unit_test(an_estimate_changes_no_result),
   };
   return cmocka_run_group_tests_name("qpu estimate", tests, NULL, NULL);

@@ -5,15 +5,6 @@
 
 #include "base/log.h"
 
-const char *const qpu_rule_names[QPU_N_RULES] = {
-    [QPU_RULE_REGISTER] = "register", [QPU_RULE_UNIFORMS] = "uniforms", [QPU_RULE_SFU] = "sfu",
-    [QPU_RULE_ROTATION] = "rotation", [QPU_RULE_TMURS] = "tmurs",       [QPU_RULE_FLOW] = "flow",
-    [QPU_RULE_END] = "end",           [QPU_RULE_TARGET] = "target",     [QPU_RULE_PERIPHERALS] = "access",
-    [QPU_RULE_PARTIAL] = "partial",   [QPU_RULE_SETUP] = "setup",       [QPU_RULE_CODE] = "code",
-    [QPU_RULE_OUTSIDE] = "outside",   [QPU_RULE_PITCH] = "pitch",       [QPU_RULE_BLOCKMODE] = "blockmode",
-    [QPU_RULE_NOP] = "nop",           [QPU_RULE_DEPTH] = "depth",
-};
-
 static int reads_port(const struct qpu_inst *inst, int mux)
 {
   if (qpu_inst_kind(inst) != QPU_ALU) return 0;
@@ -144,31 +135,23 @@ struct qpu_effects qpu_effects_of(const struct qpu_inst *inst)
 }
 
 static const struct qpu_rule rules[] = {
-    {QPU_HAZARD_REGISTER, QPU_RULE_REGISTER,
+    {QPU_HAZARD_REGISTER,
      "a register of file A or B cannot be read by the instruction after the one that writes it"},
-    {QPU_HAZARD_UNIFORM, QPU_RULE_UNIFORMS,
-     "uniforms cannot be read in the two instructions after their address is written"},
-    {QPU_HAZARD_SFU, QPU_RULE_SFU,
+    {QPU_HAZARD_UNIFORM, "uniforms cannot be read in the two instructions after their address is written"},
+    {QPU_HAZARD_SFU,
      "in the two instructions after an SFU write, r4 cannot be read, and nothing else may load it"},
-    {QPU_HAZARD_TMU_SWAP, QPU_RULE_TMURS,
-     "a TMU cannot be written in the three instructions after tmu_noswap"},
-    {QPU_HAZARD_ROTATION, QPU_RULE_ROTATION,
+    {QPU_HAZARD_TMU_SWAP, "a TMU cannot be written in the three instructions after tmu_noswap"},
+    {QPU_HAZARD_ROTATION,
      "a vector rotation cannot take from a higher quad what the instruction before writes there"},
-    {QPU_HAZARD_R5, QPU_RULE_ROTATION, "a vector rotation by r5 cannot follow directly on a write of r5"},
-    {QPU_HAZARD_TLB_Z, QPU_RULE_PERIPHERALS,
-     "the multisample mask cannot be read in the two instructions after a TLB Z write"},
-    {QPU_HAZARD_BRANCH, QPU_RULE_FLOW,
-     "no branch, thread switch or thread end in the first two delay slots of a branch"},
-    {QPU_HAZARD_END, QPU_RULE_END,
-     "the last three instructions (thread end and its delay slots) cannot read uniforms or "
-     "varyings, or touch VPM, DMA or TMU"},
-    {QPU_HAZARD_END_R14, QPU_RULE_END,
-     "thread end and its two delay slots cannot read or write ra14 or rb14"},
-    {QPU_HAZARD_END_Z, QPU_RULE_END, "the last instruction cannot do a TLB Z write"},
-    {QPU_HAZARD_END_FLOW, QPU_RULE_FLOW,
-     "no branch, thread switch or second thread end in the delay slots of thread end"},
-    {QPU_HAZARD_SWITCH, QPU_RULE_FLOW,
-     "no branch, thread end or second switch in the two delay slots of a thread switch"},
+    {QPU_HAZARD_R5, "a vector rotation by r5 cannot follow directly on a write of r5"},
+    {QPU_HAZARD_TLB_Z, "the multisample mask cannot be read in the two instructions after a TLB Z write"},
+    {QPU_HAZARD_BRANCH, "no branch, thread switch or thread end in the first two delay slots of a branch"},
+    {QPU_HAZARD_END, "the last three instructions (thread end and its delay slots) cannot read uniforms or "
+                     "varyings, or touch VPM, DMA or TMU"},
+    {QPU_HAZARD_END_R14, "thread end and its two delay slots cannot read or write ra14 or rb14"},
+    {QPU_HAZARD_END_Z, "the last instruction cannot do a TLB Z write"},
+    {QPU_HAZARD_END_FLOW, "no branch, thread switch or second thread end in the delay slots of thread end"},
+    {QPU_HAZARD_SWITCH, "no branch, thread end or second switch in the two delay slots of a thread switch"},
 };
 
 uint32_t qpu_hazard_met(const struct qpu_effects *earlier, const struct qpu_effects *later, int distance)
@@ -286,19 +269,18 @@ static int reserved_code(const struct qpu_inst *inst)
   return !qpu_add_ops[inst->op_add].name || (inst->pm && !qpu_mul_packs(inst->pack));
 }
 
-#define WITHIN(name, kind, text) static const struct qpu_rule name = {0, kind, text}
-WITHIN(code_rule, QPU_RULE_CODE, "reserved code in the instruction word");
-WITHIN(end_write_rule, QPU_RULE_END, "the thread end instruction cannot write to register file A or B");
-WITHIN(end_access_rule, QPU_RULE_END,
+#define WITHIN(name, text) static const struct qpu_rule name = {0, text}
+WITHIN(code_rule, "reserved code in the instruction word");
+WITHIN(end_write_rule, "the thread end instruction cannot write to register file A or B");
+WITHIN(end_access_rule,
        "the thread end instruction cannot read uniforms or varyings, or touch VPM, DMA or TMU");
-WITHIN(end_r14_rule, QPU_RULE_END, "thread end and its two delay slots cannot read or write ra14 or rb14");
-WITHIN(target_rule, QPU_RULE_TARGET, "both ALUs write the same register");
-WITHIN(access_rule, QPU_RULE_PERIPHERALS,
+WITHIN(end_r14_rule, "thread end and its two delay slots cannot read or write ra14 or rb14");
+WITHIN(target_rule, "both ALUs write the same register");
+WITHIN(access_rule,
        "an instruction has one of these accesses only: TMU write, TMU load, TLB write, TLB load, SFU write, "
        "mutex read, semaphore");
-WITHIN(vpm_rule, QPU_RULE_PERIPHERALS,
-       "the only two VPM accesses that go together in one instruction are a read and a write");
-WITHIN(partial_rule, QPU_RULE_PARTIAL, "a write to a TMU or to VPM cannot be conditional: it happens anyway");
+WITHIN(vpm_rule, "the only two VPM accesses that go together in one instruction are a read and a write");
+WITHIN(partial_rule, "a write to a TMU or to VPM cannot be conditional: it happens anyway");
 
 const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst)
 {

@@ -35,34 +35,8 @@ enum qpu_hazard {
   QPU_HAZARD_REGISTER = 1 << 15 /**< found by comparing what is written with what is read */
 };
 
-/** Kinds of rule, by which a user chooses what happens where one is broken; then questions that
- * documents answer differently. */
-enum qpu_rule_kind {
-  QPU_RULE_REGISTER,
-  QPU_RULE_UNIFORMS,
-  QPU_RULE_SFU,
-  QPU_RULE_ROTATION,
-  QPU_RULE_TMURS,
-  QPU_RULE_FLOW,
-  QPU_RULE_END,
-  QPU_RULE_TARGET,
-  QPU_RULE_PERIPHERALS,
-  QPU_RULE_PARTIAL,
-  QPU_RULE_SETUP,
-  QPU_RULE_CODE,
-  QPU_RULE_OUTSIDE, /**< a look-up of what was not allocated */
-  QPU_RULE_PITCH,   /**< from here on readings of the documents */
-  QPU_RULE_BLOCKMODE,
-  QPU_RULE_NOP,
-  QPU_RULE_DEPTH,
-  QPU_N_RULES
-};
-
-extern const char *const qpu_rule_names[QPU_N_RULES];
-
 struct qpu_rule {
   uint32_t hazards; /**< those that it is about, 0 for a rule about one instruction */
-  enum qpu_rule_kind kind;
   const char *text;
 };
 

@@ -28,16 +28,6 @@ const struct qpu_cost_model qpu_cost_pi = {.clock_hz = 250e6,
                                            .vpm_vector = 4,
                                            .launch_seconds = 100e-6};
 
-struct qpu_cost_model qpu_cost_at(double clock_hz)
-{
-  struct qpu_cost_model model = qpu_cost_pi;
-  double faster = clock_hz / model.clock_hz;
-  model.memory_line = (int)(model.memory_line * faster + 0.5);
-  model.memory_latency = (int)(model.memory_latency * faster + 0.5);
-  model.clock_hz = clock_hz;
-  return model;
-}
-
 struct line {
   uint32_t number;
   uint64_t there; /* clocks: what is on its way is found, and waited for */
@@ -109,26 +99,22 @@ static uint64_t now(const struct qpu_issue *issue)
 static uint64_t fetch(struct qpu_issue *issue, uint32_t line, uint64_t from)
 {
   struct qpu_cost *cost = issue->emu->cost;
-  struct qpu_emu_stats *stats = &issue->emu->stats;
   uint64_t start = later(from, cost->l2_free);
   int miss;
   struct line *found = touch(&cost->l2, line, &miss);
   cost->l2_free = start + (uint64_t)cost->model.l2_line;
   if (!miss) return later(start, found->there) + (uint64_t)cost->model.l2_latency;
-  stats->memory_lines++;
   start = later(start, cost->memory_free);
   cost->memory_free = start + (uint64_t)cost->model.memory_line;
   found->there = start + (uint64_t)cost->model.memory_latency;
   return found->there;
 }
 
-/* The same through a cache of a slice, whose misses are counted. */
-static uint64_t fetch_through(struct qpu_issue *issue, struct cache *cache, uint32_t line, uint64_t from,
-                              uint64_t *misses)
+/* The same through a cache of a slice. */
+static uint64_t fetch_through(struct qpu_issue *issue, struct cache *cache, uint32_t line, uint64_t from)
 {
   int miss;
   struct line *found = touch(cache, line, &miss);
-  *misses += (uint64_t)miss;
   if (miss) found->there = fetch(issue, line, from);
   return later(from, found->there);
 }
@@ -142,9 +128,7 @@ void qpu_cost_lookup(struct qpu_issue *issue, int number, const qpu_vec *address
   uint32_t before = NO_LINE;
   for (int i = 0; i < QPU_LANES; i++) {
     uint32_t line = (*addresses)[i] / LINE_BYTES;
-    if (line != before)
-      there = later(
-          there, fetch_through(issue, &cost->tmu[slice][number], line, start, &issue->emu->stats.tmu_misses));
+    if (line != before) there = later(there, fetch_through(issue, &cost->tmu[slice][number], line, start));
     before = line;
   }
   cost->tmu_free[slice][number] = start + (uint64_t)model->tmu_vector;
@@ -161,15 +145,14 @@ static uint64_t uniform_ready(struct qpu_issue *issue)
   uint32_t line = thread->uniforms / LINE_BYTES;
   if (thread->line == line) return thread->line_ready;
   struct cache *cache = &cost->uniforms[issue->number / SLICE_QPUS];
-  uint64_t *misses = &issue->emu->stats.uniform_misses;
   if (thread->next_line == line)
     thread->line_ready = thread->next_ready;
   else
     thread->line_ready =
-        fetch_through(issue, cache, line, now(issue), misses) + (uint64_t)cost->model.uniform_latency;
+        fetch_through(issue, cache, line, now(issue)) + (uint64_t)cost->model.uniform_latency;
   thread->line = line;
   thread->next_line = line + 1;
-  thread->next_ready = fetch_through(issue, cache, line + 1, now(issue), misses);
+  thread->next_ready = fetch_through(issue, cache, line + 1, now(issue));
   return thread->line_ready;
 }
 
@@ -209,22 +192,18 @@ int qpu_cost_waits(struct qpu_issue *issue)
   const struct qpu_decoded *d = issue->decoded;
   struct qpu_thread *thread = issue->thread;
   struct qpu_cost *cost = issue->emu->cost;
-  uint64_t until[QPU_N_WAITS] = {0};
+  uint64_t until = 0;
   if (d->kind == QPU_ALU && (d->port_a == QPU_R_UNIFORM || d->port_b == QPU_R_UNIFORM))
-    until[QPU_WAIT_UNIFORM] = uniform_ready(issue);
+    until = uniform_ready(issue);
   int number = d->inst.sig - QPU_SIG_LOAD_TMU0;
   if ((number == 0 || number == 1) && thread->tmu[number].n)
-    until[QPU_WAIT_TMU] = thread->tmu[number].ready[thread->tmu[number].first];
+    until = later(until, thread->tmu[number].ready[thread->tmu[number].first]);
   if (d->kind == QPU_ALU && touches_vpm(d)) {
     uint64_t queue = (uint64_t)(VPM_QUEUE * cost->model.vpm_vector);
-    until[QPU_WAIT_VPM] = cost->vpm_free > queue ? cost->vpm_free - queue : 0;
+    if (cost->vpm_free > queue) until = later(until, cost->vpm_free - queue);
   }
-  int longest = 0;
-  for (int w = 1; w < QPU_N_WAITS; w++)
-    if (until[w] > until[longest]) longest = w;
-  if (until[longest] <= now(issue)) return 0;
-  thread->ready = (until[longest] + CLOCKS - 1) / CLOCKS;
-  issue->emu->stats.waits[longest] += thread->ready - issue->emu->turn;
+  if (until <= now(issue)) return 0;
+  thread->ready = (until + CLOCKS - 1) / CLOCKS;
   return 1;
 }
 

@@ -12,7 +12,7 @@ struct qpu_cost *qpu_cost_create(const struct qpu_cost_model *model);
 void qpu_cost_reset(struct qpu_cost *cost);
 
 /** \brief Whether the instruction has to wait, until thread->ready, for what the part would not
- * have yet; counts those turns. */
+ * have yet. */
 int qpu_cost_waits(struct qpu_issue *issue);
 
 /** \brief A look-up of sixteen words: when its answer is there. */

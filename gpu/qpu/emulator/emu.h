@@ -13,7 +13,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/status.h"
 #include "gpu/qpu/asm/hazard.h"
@@ -21,12 +20,6 @@
 
 #define QPU_EMU_MAX_QPUS 64
 #define QPU_EMU_BASE     0x20000000u
-/** \brief Bits of the mantissa of SFU results on the part: others measured 10 to 12. */
-#define QPU_SFU_PART 11
-
-/** What happens where a rule is broken. Where the program goes on, an operand read too early is the
- * old one, as on the part. */
-enum qpu_policy { QPU_FAULT, QPU_WARN, QPU_IGNORE };
 
 /** What an estimate of time is made of: clocks of the part, but for the last. */
 struct qpu_cost_model {
@@ -46,23 +39,12 @@ struct qpu_cost_model {
 /** \brief A Raspberry Pi's VideoCore IV at 250 MHz, fitted to GPU_FFT's published times. */
 extern const struct qpu_cost_model qpu_cost_pi;
 
-/** \brief The same at another clock, with the same memory. */
-struct qpu_cost_model qpu_cost_at(double clock_hz);
-
 struct qpu_emu_config {
-  int n_qpus;          /**< 1 to 64; 0 means 12 */
-  int threads_per_qpu; /**< 1 or 2 (0 means 1); of two, each sees ra0 to ra15 and rb0 to rb15 */
-  size_t memory_bytes; /**< of emulated memory; 0 means 64 MiB */
-  uint32_t base;       /**< bus address of the emulated memory; 0 means QPU_EMU_BASE */
-  /** requests a TMU holds before QPU_RULE_DEPTH is broken; 0 means 4. The guide allows 8, which is
-   * unreliable in practice */
-  int tmu_depth;
-  int sfu_bits;  /**< of the mantissa of SFU results; 0 for all 23, which is better than the part */
-  int dma_turns; /**< turns a DMA transfer takes besides one a row; 0 means 16 */
-  uint8_t rules[QPU_N_RULES]; /**< enum qpu_policy of each kind */
-  uint64_t max_instructions;  /**< the run is given up after so many; 0 for no limit */
-  /** where every instruction is shown with what it reads and writes; NULL for nowhere */
-  FILE *trace;
+  int n_qpus;                /**< 1 to 64; 0 means 12 */
+  int threads_per_qpu;       /**< 1 or 2 (0 means 1): of two, each has half the registers */
+  size_t memory_bytes;       /**< of emulated memory; 0 means 64 MiB */
+  uint32_t base;             /**< bus address of the emulated memory; 0 means QPU_EMU_BASE */
+  uint64_t max_instructions; /**< the run is given up after so many; 0 for no limit */
 };
 
 /** One program to run: each takes a free QPU (or thread), in order. */
@@ -80,12 +62,6 @@ enum qpu_stall {
   QPU_N_STALLS
 };
 
-extern const char *const qpu_stall_names[QPU_N_STALLS];
-
-enum qpu_wait { QPU_WAIT_UNIFORM, QPU_WAIT_TMU, QPU_WAIT_VPM, QPU_N_WAITS };
-
-extern const char *const qpu_wait_names[QPU_N_WAITS];
-
 /** Counts of the last run, over all QPUs. */
 struct qpu_emu_stats {
   uint64_t turns;
@@ -96,23 +72,9 @@ struct qpu_emu_stats {
   uint64_t uniforms, tmu_loads, vpm_reads, vpm_writes, dma_loads, dma_stores, branches_taken;
   uint64_t interrupts; /**< host interrupts raised */
   int tmu_depth_used;  /**< most requests that one TMU held */
-  /* of an estimate alone; turns are then of four clocks */
-  uint64_t waits[QPU_N_WAITS]; /**< turns in which a QPU waited, by cause */
-  uint64_t tmu_misses, uniform_misses, memory_lines;
 };
 
 struct qpu_emu;
-
-/** A rule broken, or a question answered, under QPU_WARN. */
-struct qpu_notice {
-  uint32_t address; /**< of the instruction */
-  enum qpu_rule_kind kind;
-  const char *text;
-  uint64_t count;
-};
-
-/** \brief One policy for all kinds. */
-void qpu_emu_set_rules(struct qpu_emu_config *config, enum qpu_policy policy);
 
 /** \brief STATUS_USAGE for a configuration that cannot be, STATUS_ENVIRONMENT without memory. */
 status_t qpu_emu_create(const struct qpu_emu_config *config, struct qpu_emu **emu);
@@ -139,17 +101,7 @@ status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_j
 
 struct qpu_emu_stats qpu_emu_stats(const struct qpu_emu *emu);
 
-/** \brief Notices of the last run, by first appearance; \a more counts those beyond the first
- * thousand. */
-size_t qpu_emu_notices(const struct qpu_emu *emu, const struct qpu_notice **notices, uint64_t *more);
-
-/** \brief Warns of each, with address, instruction and count, while the jobs' code still stands. */
-void qpu_emu_warn(const struct qpu_emu *emu);
-
 /** \brief How often the instruction at a code address was issued in the last run. */
 uint64_t qpu_emu_issued_at(const struct qpu_emu *emu, uint32_t address);
-
-/** \brief A short table of the counts, labelled as what they are. */
-void qpu_emu_print(const struct qpu_emu_stats *stats, FILE *out);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "gpu/qpu/emulator/cost.h"
 #include "gpu/qpu/emulator/rules.h"
-#include "gpu/qpu/emulator/trace.h"
+
+#define DMA_TURNS 16 /* of a transfer, besides one for each row */
 
 static int thread_id(const struct qpu_issue *issue)
 {
@@ -50,12 +51,12 @@ int qpu_would_stall(struct qpu_issue *issue)
 static status_t read_uniform(struct qpu_issue *issue, qpu_vec *out)
 {
   struct qpu_thread *thread = issue->thread;
-  uint32_t value, *stream = issue->stale & QPU_HAZARD_UNIFORM ? &thread->uniforms_before : &thread->uniforms;
-  if (!qpu_memory_word_ok(&issue->emu->memory, *stream))
-    return qpu_emu_fault(issue, "uniform read at 0x%08x, outside every allocation", *stream);
-  memcpy(&value, qpu_memory_at(&issue->emu->memory, *stream), sizeof value);
+  uint32_t value;
+  if (!qpu_memory_word_ok(&issue->emu->memory, thread->uniforms))
+    return qpu_emu_fault(issue, "uniform read at 0x%08x, outside every allocation", thread->uniforms);
+  memcpy(&value, qpu_memory_at(&issue->emu->memory, thread->uniforms), sizeof value);
   *out = (qpu_vec){0} + value;
-  *stream += 4;
+  thread->uniforms += 4;
   return STATUS_OK;
 }
 
@@ -84,14 +85,12 @@ status_t qpu_io_read(struct qpu_issue *issue, int address, int file)
   case QPU_R_ELEMENT:
     *out = a ? elements : (qpu_vec){0} + (uint32_t)issue->number;
     return STATUS_OK;
-  case QPU_R_NOP:
-    *out = issue->thread->stayed[a ? 0 : 1];
-    return STATUS_OK;
   case QPU_R_VPM:
     return read_vpm(issue, out);
   case QPU_R_VPM_BUSY:
     *out = (qpu_vec){0} + (uint32_t)(a ? issue->qpu->load.busy : issue->qpu->store.busy);
     return STATUS_OK;
+  case QPU_R_NOP: /* of which nothing comes: predecode.c */
   case QPU_R_VPM_WAIT:
     *out = (qpu_vec){0};
     return STATUS_OK;
@@ -125,9 +124,8 @@ static status_t setup_read(struct qpu_issue *issue, uint32_t setup)
     struct qpu_vpm_access access = qpu_vpm_access_of(setup);
     if (access.size == 3) return qpu_emu_fault(issue, "VPM read set-up with the reserved size 3");
     if (qpu->read.left + qpu->next_read.left > 1)
-      return qpu_rules_break(
-          issue, QPU_RULE_SETUP,
-          "VPM read set-up while vectors of the one before are unread: the part ignores it");
+      return qpu_emu_fault(issue,
+                           "VPM read set-up while vectors of the one before are unread: the part ignores it");
     if (qpu->read.left)
       qpu->next_read = access;
     else
@@ -162,13 +160,8 @@ static status_t start_transfer(struct qpu_issue *issue, int store, uint32_t addr
   struct qpu_emu *emu = issue->emu;
   struct qpu_dma *dma = store ? &issue->qpu->store : &issue->qpu->load;
   if (!(dma->setup >> 31)) return qpu_emu_fault(issue, "a DMA transfer is started and was never set up");
-  if (qpu_dma_pitch_is_long(dma, store))
-    RETURN_IF_FAILED(qpu_rules_break(issue, QPU_RULE_PITCH,
-                                     "DMA with a pitch beyond the guide's 13 bits: all 16 are taken"));
   if (store && qpu_dma_block_differs(dma))
-    RETURN_IF_FAILED(qpu_rules_break(
-        issue, QPU_RULE_BLOCKMODE,
-        "DMA store with BLOCKMODE set: each row is taken from a row or column of its own all the same"));
+    return qpu_emu_fault(issue, "DMA store with BLOCKMODE set, whose rows documents place differently");
   dma->busy = 1;
   dma->active_setup = dma->setup;
   dma->active_stride = dma->stride;
@@ -176,7 +169,7 @@ static status_t start_transfer(struct qpu_issue *issue, int store, uint32_t addr
   dma->pc = issue->thread->pc;
   int rows = qpu_dma_rows(dma->setup, store);
   dma->done_at = emu->cost ? qpu_cost_transfer(issue, rows, qpu_dma_row_bytes(dma->setup, store))
-                           : emu->turn + (uint64_t)(rows + emu->config.dma_turns);
+                           : emu->turn + (uint64_t)(rows + DMA_TURNS);
   if (dma->done_at < emu->next_dma) emu->next_dma = dma->done_at;
   if (store)
     emu->stats.dma_stores++;
@@ -189,31 +182,19 @@ static status_t request_lookup(struct qpu_issue *issue, int number, const qpu_ve
 {
   struct qpu_emu *emu = issue->emu;
   struct qpu_tmu *tmu = &issue->thread->tmu[number];
-  int strict = emu->config.rules[QPU_RULE_DEPTH] == QPU_FAULT;
-  if (tmu->n == (strict ? emu->config.tmu_depth : QPU_TMU_SLOTS / emu->config.threads_per_qpu))
+  if (tmu->n == QPU_TMU_SLOTS)
     return qpu_emu_fault(issue, "TMU%d has %d look-ups waiting already and only this QPU could take them",
                          number, tmu->n);
-  if (tmu->n >= emu->config.tmu_depth)
-    RETURN_IF_FAILED(qpu_rules_break(
-        issue, QPU_RULE_DEPTH, "more look-ups wait in a TMU than are said to be reliable: all are kept"));
   if (emu->cost) qpu_cost_lookup(issue, number, value);
   qpu_vec *slot = &tmu->slot[(tmu->first + tmu->n) % QPU_TMU_SLOTS];
-  int outside = -1;
   for (int i = 0; i < QPU_LANES; i++) {
-    uint32_t address = (*value)[i] & ~3u, word = 0;
-    if (qpu_memory_word_ok(&emu->memory, address))
-      memcpy(&word, qpu_memory_at(&emu->memory, address), sizeof word);
-    else if (outside < 0)
-      outside = i;
+    uint32_t address = (*value)[i] & ~3u, word;
+    if (!qpu_memory_word_ok(&emu->memory, address))
+      return qpu_emu_fault(issue, "TMU%d look-up of element %d at 0x%08x, outside every allocation", number,
+                           i, (*value)[i]);
+    memcpy(&word, qpu_memory_at(&emu->memory, address), sizeof word);
     (*slot)[i] = word;
   }
-  if (outside >= 0 && emu->config.rules[QPU_RULE_OUTSIDE] == QPU_FAULT)
-    return qpu_emu_fault(issue, "TMU%d look-up of element %d at 0x%08x, outside every allocation", number,
-                         outside, (*value)[outside]);
-  if (outside >= 0)
-    RETURN_IF_FAILED(
-        qpu_rules_break(issue, QPU_RULE_OUTSIDE,
-                        "TMU look-up outside every allocation: 0 here, on the part what lies there"));
   if (++tmu->n > emu->stats.tmu_depth_used) emu->stats.tmu_depth_used = tmu->n;
   return STATUS_OK;
 }
@@ -251,8 +232,6 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
   if (address >= QPU_W_SFU_RECIP && address <= QPU_W_SFU_LOG) {
     qpu_vec result;
     qpu_sfu(&result, value, address);
-    if (issue->emu->config.sfu_bits) result &= UINT32_MAX << (23 - issue->emu->config.sfu_bits);
-    thread->r4_before = thread->reg[REG_ACC + 4];
     qpu_assign(&thread->reg[REG_ACC + 4], &result, lanes);
     return STATUS_OK;
   }
@@ -266,7 +245,6 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
     interrupt(issue, value, lanes);
     return STATUS_OK;
   case QPU_W_UNIFORM_ADDRESS:
-    if (lanes & 1) thread->uniforms_before = thread->uniforms;
     if (issue->emu->cost) qpu_cost_jump(issue);
     if (lanes & 1) thread->uniforms = file == QPU_FILE_A ? first & ~3u : thread->uniforms + (first & ~3u);
     return STATUS_OK;

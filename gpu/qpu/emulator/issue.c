@@ -7,7 +7,6 @@
 #include "gpu/qpu/emulator/io.h"
 #include "gpu/qpu/emulator/predecode.h"
 #include "gpu/qpu/emulator/rules.h"
-#include "gpu/qpu/emulator/trace.h"
 #include "gpu/qpu/isa/pack.h"
 
 /* Conditions come in pairs: a flag, and its opposite. */
@@ -34,11 +33,7 @@ static const qpu_vec *source(const struct qpu_issue *issue, int which, qpu_vec *
   const struct qpu_inst *inst = &d->inst;
   const uint8_t muxes[4] = {inst->add_a, inst->add_b, inst->mul_a, inst->mul_b};
   if (d->source[which] == QPU_CONSTANT) return &d->constant;
-  const qpu_vec *in = &issue->thread->reg[d->source[which]], *before = NULL;
-  if ((issue->stale & QPU_HAZARD_REGISTER) && d->source[which] < REG_ACC)
-    before = qpu_rules_before(issue, d->source[which], NULL);
-  if ((issue->stale & QPU_HAZARD_SFU) && d->source[which] == REG_ACC + 4) before = &issue->thread->r4_before;
-  if (before) in = before;
+  const qpu_vec *in = &issue->thread->reg[d->source[which]];
   if (!inst->unpack || muxes[which] != (inst->pm ? QPU_MUX_R4 : QPU_MUX_A)) return in;
   qpu_unpack(room, in, inst->unpack, d->as_float);
   return room;
@@ -66,18 +61,11 @@ static status_t write_target(struct qpu_issue *issue, int from_mul, const qpu_ve
   return STATUS_OK;
 }
 
-/* A source of the mul ALU as a rotation turns it: one of r0 to r3 as a whole, others within quads.
- * Quads go through one after the other: a lane that takes from a higher quad sees what stood there
- * before the last instruction. */
+/* A rotated source of the mul ALU: one of r0 to r3 as a whole, others within quads. */
 static const qpu_vec *turned(const struct qpu_issue *issue, int mux, const qpu_vec *in, qpu_vec *room)
 {
-  int n = qpu_rotation_of(issue), whole = mux < QPU_MUX_R4, stale = issue->stale & QPU_HAZARD_ROTATION;
-  const qpu_vec *before = whole && stale ? qpu_rules_before(issue, REG_ACC + mux, NULL) : NULL;
-  qpu_vec old;
-  qpu_rotate(room, in, n, !whole);
-  if (!before) return room;
-  qpu_rotate(&old, before, n, 0);
-  qpu_assign(room, &old, qpu_rotation_stale(QPU_ALL_LANES, QPU_ALL_LANES, n));
+  const int n = qpu_rotation_of(issue), quads = mux >= QPU_MUX_R4;
+  for (int i = 0; i < QPU_LANES; i++) (*room)[i] = (*in)[quads ? (i & ~3) | ((i - n) & 3) : (i - n) & 15];
   return room;
 }
 
@@ -166,10 +154,7 @@ static status_t run_branch(struct qpu_issue *issue)
   struct qpu_thread *thread = issue->thread;
   if (!branch_taken(thread, inst->cond_br)) return STATUS_OK;
   uint32_t link = thread->pc + 4 * QPU_INSTRUCTION_BYTES;
-  const qpu_vec *before =
-      issue->stale & QPU_HAZARD_REGISTER ? qpu_rules_before(issue, inst->raddr_a, NULL) : NULL;
-  uint32_t from = (before ? *before : thread->reg[inst->raddr_a])[15];
-  uint32_t target = inst->imm + (inst->rel ? link : 0) + (inst->reg ? from : 0);
+  uint32_t target = inst->imm + (inst->rel ? link : 0) + (inst->reg ? thread->reg[inst->raddr_a][15] : 0);
   qpu_vec value = (qpu_vec){0} + link;
   if (inst->sf) set_flags(thread, &value, 0, QPU_ALL_LANES);
   thread->jumps |= 1u << 4;
@@ -205,18 +190,6 @@ static status_t run_signal(struct qpu_issue *issue)
     return qpu_emu_fault(issue, "this signal belongs to the 3D pipeline");
   default:
     return STATUS_OK;
-  }
-}
-
-/* What was read stays before the ALUs, of the last quad that went through: lanes 12 to 15. */
-static void keep(struct qpu_thread *thread, const struct qpu_decoded *d)
-{
-  const qpu_vec *a = &thread->reg[d->inst.raddr_a < 32 ? REG_A + d->inst.raddr_a : REG_PORT_A];
-  const qpu_vec *b = &thread->reg[d->inst.raddr_b < 32 ? REG_B + d->inst.raddr_b : REG_PORT_B];
-  if (d->inst.sig == QPU_SIG_SMALL_IMMEDIATE) b = &d->constant;
-  for (int i = 0; i < QPU_LANES; i++) {
-    if (d->stays & QPU_FILE_A) thread->stayed[0][i] = (*a)[12 + i % 4];
-    if (d->stays & QPU_FILE_B) thread->stayed[1][i] = (*b)[12 + i % 4];
   }
 }
 
@@ -275,9 +248,8 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
 {
   struct qpu_emu *emu = issue->emu;
   struct qpu_thread *thread = issue->thread;
-  uint32_t pc = thread->pc;
   *issued = 0;
-  struct qpu_decoded *d = qpu_fetch(emu, pc);
+  struct qpu_decoded *d = qpu_fetch(emu, thread->pc);
   issue->decoded = d;
   if (!d) return qpu_emu_fault(issue, "there is no instruction here: the program ran out of its memory");
   if (d->error) return qpu_emu_fault(issue, "%s", d->error);
@@ -290,7 +262,6 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
   }
   if (emu->cost && qpu_cost_waits(issue)) return STATUS_OK;
   issue->n_last = thread->n_last;
-  issue->stale = 0;
   if (met_hazards(thread, d) || d->rule) RETURN_IF_FAILED(qpu_rules_apply(issue));
   thread->n_last = 0;
   if (d->port_a) RETURN_IF_FAILED(qpu_io_read(issue, d->port_a, QPU_FILE_A));
@@ -300,8 +271,7 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
     else
       RETURN_IF_FAILED(qpu_io_read(issue, d->port_b, QPU_FILE_B));
   }
-  if (d->stays) keep(thread, d);
-  if (d->plain && !emu->notes_writes)
+  if (d->plain)
     run_plain(d, thread->reg);
   else if (d->kind == QPU_ALU)
     RETURN_IF_FAILED(run_alu(issue));
@@ -314,6 +284,5 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
   d->issued++;
   emu->stats.issued++;
   advance(thread, d);
-  if (emu->config.trace) qpu_trace(issue, pc);
   return STATUS_OK;
 }

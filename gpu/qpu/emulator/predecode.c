@@ -114,17 +114,15 @@ static int turns_apart(const struct qpu_decoded *d)
   return d->mul && d->rotation && (d->inst.mul_a < QPU_MUX_R4) != (d->inst.mul_b < QPU_MUX_R4);
 }
 
-/* What documents answer differently, in one instruction. */
+/* What documents answer differently, in one instruction: no kernel may depend on the answer. */
 static const struct {
   int (*asks)(const struct qpu_decoded *d);
   struct qpu_rule rule;
 } questions[] = {
-    {writes_nothing, {0, QPU_RULE_NOP, "the mul ALU has a target and no operation: nothing is written"}},
-    {reads_what_stayed,
-     {0, QPU_RULE_NOP, "a NOP register is read: lanes 12 to 15 of what its file gave last"}},
-    {reads_for_nothing, {0, QPU_RULE_NOP, "a peripheral is named and no operation takes it: it is read"}},
-    {turns_apart,
-     {0, QPU_RULE_ROTATION, "a rotation of one of r0 to r3 beside another source, which turns within quads"}},
+    {writes_nothing, {0, "the mul ALU has a target and no operation"}},
+    {reads_what_stayed, {0, "a NOP register is read"}},
+    {reads_for_nothing, {0, "a peripheral is named and no operation takes it"}},
+    {turns_apart, {0, "a rotation of one of r0 to r3 beside another source, which turns within quads"}},
 };
 
 static const struct qpu_rule *question_of(const struct qpu_decoded *d)
@@ -132,52 +130,6 @@ static const struct qpu_rule *question_of(const struct qpu_decoded *d)
   for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++)
     if (questions[i].asks(d)) return &questions[i].rule;
   return NULL;
-}
-
-/* Whether what the instruction there writes may be read before it stands: by the one behind it, or
- * by one that a branch leads to. */
-static int read_early(const struct qpu_emu *emu, uint32_t address, const struct qpu_decoded *d)
-{
-  uint64_t next, branch;
-  uint32_t offset = address - emu->memory.base;
-  if (offset >= 24 && offset + 16 <= emu->memory.size) {
-    memcpy(&next, qpu_memory_at(&emu->memory, address + 8), 8);
-    memcpy(&branch, qpu_memory_at(&emu->memory, address - 24), 8);
-    if (branch >> 60 == QPU_SIG_BRANCH) return 1;
-    struct qpu_inst inst = qpu_decode(next);
-    struct qpu_effects effects = qpu_effects_of(&inst);
-    return qpu_hazard_met(&d->effects, &effects, 1) != 0;
-  }
-  return 1;
-}
-
-/* How far behind a read its value is looked for. */
-#define STAYS 8
-
-/* Files whose ports the instruction reads. A small immediate comes through that of file B. */
-static int files_read(const struct qpu_decoded *d)
-{
-  int files = 0;
-  if (d->kind != QPU_ALU) return 0;
-  if (d->inst.raddr_a != QPU_R_NOP) files |= QPU_FILE_A;
-  if (d->inst.raddr_b != QPU_R_NOP || d->inst.sig == QPU_SIG_SMALL_IMMEDIATE) files |= QPU_FILE_B;
-  return files;
-}
-
-static uint8_t files_that_stay(const struct qpu_emu *emu, uint32_t address, const struct qpu_decoded *d)
-{
-  struct qpu_decoded next;
-  int open = files_read(d), stay = 0;
-  for (uint32_t at = address + 8; open && at <= address + 8 * STAYS; at += 8) {
-    uint64_t word;
-    if (!qpu_memory_ok(&emu->memory, at, sizeof word)) break;
-    memcpy(&word, qpu_memory_at(&emu->memory, at), sizeof word);
-    qpu_predecode(word, &next);
-    if (next.port_a == QPU_R_NOP) stay |= open & QPU_FILE_A;
-    if (next.port_b == QPU_R_NOP) stay |= open & QPU_FILE_B;
-    open &= ~files_read(&next);
-  }
-  return (uint8_t)stay;
 }
 
 void qpu_predecode(uint64_t word, struct qpu_decoded *d)
@@ -235,8 +187,6 @@ struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address)
   qpu_predecode(word, d);
   if (emu->config.threads_per_qpu == 2 && ((d->effects.reads | d->effects.writes) & UPPER_HALVES))
     d->error = "with two threads a QPU has ra0 to ra15 and rb0 to rb15 only";
-  d->stays = files_that_stay(emu, address, d);
-  if (d->error || emu->config.trace || d->stays) d->fast = 0;
-  if (emu->notes_writes && read_early(emu, address, d)) d->fast = 0;
+  if (d->error) d->fast = 0;
   return d;
 }

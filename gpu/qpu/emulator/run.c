@@ -6,10 +6,10 @@
 #include "gpu/qpu/emulator/cost.h"
 #include "gpu/qpu/emulator/io.h"
 #include "gpu/qpu/emulator/issue.h"
-#include "gpu/qpu/emulator/trace.h"
+#include "gpu/qpu/emulator/rules.h"
 
-const char *const qpu_wait_names[QPU_N_WAITS] = {"uniforms", "look-ups", "VPM"};
-const char *const qpu_stall_names[QPU_N_STALLS] = {"semaphore", "mutex", "DMA load", "DMA store", "VPM read"};
+static const char *const stall_names[QPU_N_STALLS] = {"semaphore", "mutex", "DMA load", "DMA store",
+                                                      "VPM read"};
 
 #define DEFAULT_VPM_WRITE 0x1a00 /* rows of 32-bit words from the first on */
 
@@ -19,18 +19,10 @@ static status_t complete_config(struct qpu_emu_config *config)
   if (config->threads_per_qpu == 0) config->threads_per_qpu = 1;
   if (config->memory_bytes == 0) config->memory_bytes = (size_t)64 << 20;
   if (config->base == 0) config->base = QPU_EMU_BASE;
-  if (config->tmu_depth == 0) config->tmu_depth = 4;
-  if (config->dma_turns == 0) config->dma_turns = 16;
   if (config->n_qpus < 1 || config->n_qpus > QPU_EMU_MAX_QPUS)
     return log_fail(STATUS_USAGE, "%d QPUs: 1 to %d can be emulated", config->n_qpus, QPU_EMU_MAX_QPUS);
   if (config->threads_per_qpu < 1 || config->threads_per_qpu > 2)
     return log_fail(STATUS_USAGE, "%d threads a QPU: it has 1 or 2", config->threads_per_qpu);
-  if (config->tmu_depth < 1 || config->tmu_depth > QPU_TMU_SLOTS)
-    return log_fail(STATUS_USAGE, "%d requests a TMU: it holds 1 to %d", config->tmu_depth, QPU_TMU_SLOTS);
-  if (config->sfu_bits < 0 || config->sfu_bits > 23)
-    return log_fail(STATUS_USAGE, "SFU results of %d bits: 1 to 23", config->sfu_bits);
-  if (config->dma_turns < 0)
-    return log_fail(STATUS_USAGE, "a DMA transfer cannot take %d turns", config->dma_turns);
   return STATUS_OK;
 }
 
@@ -73,7 +65,6 @@ void qpu_emu_destroy(struct qpu_emu *emu)
   forget_code(emu);
   qpu_memory_destroy(&emu->memory);
   free(emu->pages);
-  free(emu->notices);
   free(emu->cost);
   free(emu->qpus);
   free(emu);
@@ -197,7 +188,7 @@ static void describe_wait(const struct qpu_emu *emu, const struct qpu_thread *th
   else if (thread->waiting == QPU_STALL_MUTEX)
     snprintf(text, size, "the mutex held by QPU %d at +%u", emu->mutex_owner / 2, offset);
   else
-    snprintf(text, size, "a %s that was never set up at +%u", qpu_stall_names[thread->waiting], offset);
+    snprintf(text, size, "a %s that was never set up at +%u", stall_names[thread->waiting], offset);
 }
 
 /* Nothing can move any more: say who waits for what. */
@@ -253,17 +244,12 @@ status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_j
   memset(&emu->vpm, 0, sizeof emu->vpm);
   memset(&emu->stats, 0, sizeof emu->stats);
   memset(emu->semaphores, 0, sizeof emu->semaphores);
-  emu->n_notices = 0;
-  emu->more_notices = 0;
-  emu->notes_writes =
-      emu->config.rules[QPU_RULE_REGISTER] != QPU_FAULT || emu->config.rules[QPU_RULE_ROTATION] != QPU_FAULT;
   emu->mutex_owner = QPU_NO_OWNER;
   emu->turn = 0;
   if (emu->cost) qpu_cost_reset(emu->cost);
   emu->next_dma = UINT64_MAX;
   emu->n_running = 0;
   emu->jobs = jobs;
-  emu->first_code = n_jobs ? jobs[0].code : 0;
   emu->n_jobs = n_jobs;
   emu->next_job = 0;
   start_all(emu);
@@ -285,33 +271,4 @@ uint64_t qpu_emu_issued_at(const struct qpu_emu *emu, uint32_t address)
   uint32_t offset = address - emu->memory.base, page = offset / (QPU_PAGE_WORDS * 8);
   if (offset >= emu->memory.size || !emu->pages[page]) return 0;
   return emu->pages[page][offset / 8 % QPU_PAGE_WORDS].issued;
-}
-
-void qpu_emu_print(const struct qpu_emu_stats *stats, FILE *out)
-{
-  double issued = stats->issued ? (double)stats->issued : 1;
-  fprintf(out, "Emulated QPUs: counts of instructions and turns, not times.\n");
-  fprintf(out, "  issued        %12llu instructions in %llu turns\n", (unsigned long long)stats->issued,
-          (unsigned long long)stats->turns);
-  fprintf(out,
-          "  arithmetic    %12llu (%.1f%% of instructions), %llu flop (%.1f%% of what both ALUs could do)\n",
-          (unsigned long long)stats->arithmetic, 100 * (double)stats->arithmetic / issued,
-          (unsigned long long)stats->flops, 100 * (double)stats->flops / (2 * QPU_LANES * issued));
-  fprintf(out, "  uniforms      %12llu, TMU look-ups %llu (at most %d waiting)\n",
-          (unsigned long long)stats->uniforms, (unsigned long long)stats->tmu_loads, stats->tmu_depth_used);
-  fprintf(out, "  VPM vectors   %12llu read, %llu written; DMA %llu loads, %llu stores\n",
-          (unsigned long long)stats->vpm_reads, (unsigned long long)stats->vpm_writes,
-          (unsigned long long)stats->dma_loads, (unsigned long long)stats->dma_stores);
-  for (int i = 0; i < QPU_N_WAITS; i++)
-    if (stats->waits[i])
-      fprintf(out, "  model waited  %12llu turns: %s\n", (unsigned long long)stats->waits[i],
-              qpu_wait_names[i]);
-  if (stats->memory_lines)
-    fprintf(out, "  model missed  %12llu lines in TMU caches, %llu in uniform caches, %llu in the L2 cache\n",
-            (unsigned long long)stats->tmu_misses, (unsigned long long)stats->uniform_misses,
-            (unsigned long long)stats->memory_lines);
-  for (int i = 0; i < QPU_N_STALLS; i++)
-    if (stats->stalls[i])
-      fprintf(out, "  waited for    %12llu turns: %s\n", (unsigned long long)stats->stalls[i],
-              qpu_stall_names[i]);
 }

@@ -11,7 +11,7 @@
 #include "gpu/qpu/isa/isa.h"
 
 #define QPU_ALL_LANES  0xffffu
-#define QPU_TMU_SLOTS  8
+#define QPU_TMU_SLOTS  4 /* look-ups in a TMU: the guide allows 8, which others found unreliable */
 #define QPU_PAGE_WORDS 64
 #define QPU_NO_OWNER   (-1)
 
@@ -45,7 +45,6 @@ struct qpu_decoded {
   uint8_t plain;    /**< no packing, rotation, flags, conditions */
   uint8_t flops;    /**< 0 to 2 */
   uint8_t as_float; /**< what is unpacked becomes floats */
-  uint8_t stays;    /**< files of which a NOP register behind it gives what this one read */
   uint8_t valid;
   struct qpu_inst inst;
   enum qpu_kind kind;
@@ -60,9 +59,8 @@ struct qpu_tmu {
   int first, n;
 };
 
-/** A register's write: what stood there before, and in which lanes that is gone. */
+/** A register's write, and in which lanes. */
 struct qpu_write {
-  qpu_vec before;
   unsigned lanes;
   uint8_t reg;
 };
@@ -81,11 +79,8 @@ struct qpu_thread {
   size_t job;
   uint64_t open;            /**< hazards open for the next three instructions, as in qpu_decoded */
   uint64_t written;         /**< registers that the last instruction wrote */
-  struct qpu_write last[2]; /**< its writes, as far as they can be read too early */
+  struct qpu_write last[2]; /**< its writes, as far as a rotation may read them too early */
   int n_last;
-  qpu_vec stayed[2];        /**< of file A and B: what a NOP register reads */
-  qpu_vec r4_before;        /**< r4 before the last SFU write */
-  uint32_t uniforms_before; /**< the stream before its address was last written */
   /* of an estimate: the turn on which it goes on, and its lines of uniforms with their clocks */
   uint64_t ready, line_ready, next_ready;
   uint32_t line, next_line;
@@ -116,11 +111,6 @@ struct qpu_emu {
   size_t n_jobs, next_job;
   struct qpu_emu_stats stats;
   struct qpu_cost *cost; /**< NULL without an estimate */
-  int notes_writes;      /**< some operand may be read too early without a fault */
-  uint32_t first_code;
-  struct qpu_notice *notices;
-  size_t n_notices;
-  uint64_t more_notices;
 };
 
 /** One thread about to issue one instruction. */
@@ -129,9 +119,8 @@ struct qpu_issue {
   struct qpu_qpu *qpu;
   struct qpu_thread *thread;
   const struct qpu_decoded *decoded;
-  int number;     /**< of the QPU */
-  uint32_t stale; /**< hazards by which it reads what stood there before */
-  int n_last;     /**< writes of the instruction before */
+  int number; /**< of the QPU */
+  int n_last; /**< writes of the instruction before */
 };
 
 /* Four lanes at a time, as in isa/alu.c. */

@@ -80,12 +80,6 @@ int qpu_dma_row_bytes(uint32_t setup, int store)
   return store ? count(setup, 16, 7) * width_of(setup & 7) : count(setup, 20, 4) * width_of(setup >> 28 & 7);
 }
 
-int qpu_dma_pitch_is_long(const struct qpu_dma *dma, int store)
-{
-  return (store || (dma->setup >> 24 & 15) == 0) && qpu_dma_rows(dma->setup, store) > 1 &&
-         (dma->stride & 0xffff) > 0x1fff;
-}
-
 int qpu_dma_block_differs(const struct qpu_dma *store)
 {
   uint32_t setup = store->setup;

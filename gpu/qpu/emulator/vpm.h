@@ -58,9 +58,8 @@ int qpu_dma_rows(uint32_t setup, int store);
 /** \brief Bytes of one of them. */
 int qpu_dma_row_bytes(uint32_t setup, int store);
 
-/** \brief Whether a transfer steps over more bytes than the guide's 13 bits hold; whether a store
- * would take other bytes if BLOCKMODE meant that rows follow each other without a gap. */
-int qpu_dma_pitch_is_long(const struct qpu_dma *dma, int store);
+/** \brief Whether a store would take other bytes if BLOCKMODE meant that rows follow each other
+ * without a gap. */
 int qpu_dma_block_differs(const struct qpu_dma *store);
 
 /** \brief Does the transfer that was started. Returns NULL, or why it cannot be. */

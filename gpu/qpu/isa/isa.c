@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu/qpu/isa/isa.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,17 +200,6 @@ int qpu_register_find(const char *name, struct qpu_register_name *reg)
       return 1;
     }
   return find_numbered(name, reg);
-}
-
-const char *qpu_register_text(int address, int file, int write, char buffer[8])
-{
-  for (size_t i = 0; i < N_NAMES && address >= 32; i++) {
-    int files = write ? names[i].write_files : names[i].read_files;
-    int at = write ? names[i].write_addr : names[i].read_addr;
-    if (at == address && (files & file)) return names[i].name;
-  }
-  snprintf(buffer, 8, "r%c%u", file == QPU_FILE_A ? 'a' : 'b', (unsigned)address & 63);
-  return buffer;
 }
 
 int qpu_mul_packs(int mode)

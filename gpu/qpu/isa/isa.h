@@ -193,10 +193,6 @@ struct qpu_register_name {
 /** \brief The register of that name (ra and rb with 0 to 63 included); 0 when there is none. */
 int qpu_register_find(const char *name, struct qpu_register_name *reg);
 
-/** \brief The preferred name for reading or writing an address through a file: "ra3", "unif",
- * "rb39". The text lives in the tables or in \a buffer. */
-const char *qpu_register_text(int address, int file, int write, char buffer[8]);
-
 /** \brief Whether the mul ALU (pm set) has this pack mode: 3 to 7, and 11, which vc4asm writes for
  * 3. */
 int qpu_mul_packs(int mode);
