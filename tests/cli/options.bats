@@ -68,10 +68,3 @@ ignores() {
   ignores --threads --mixes "${mem[@]}" --mixes --sizes 64K --threads 1
   ignores '--roofline, --kernels' --list "$top_builddir/mem-gpu" -b cpu --roofline --kernels none --list
 }
-
-@test "qpu-as: only a C array has a name" {
-  echo 'thrend; nop; nop' >program.qasm
-  as=$top_builddir/gpu/qpu/qpu-as
-  ignores '' '' "$as" -i program.qasm -o words -n end -u
-  ignores --name '--format hex' "$as" -i program.qasm -f hex -n end -u -o words
-}

@@ -29,8 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
   log_hold(1);
   /* Files of the machine that it runs on would make runs differ. */
   if (!strstr(text, "include")) {
-    const struct qpu_asm_options options = {.unchecked = n % 2};
-    status_t status = qpu_assemble("fuzz", text, &options, &program);
+    status_t status = qpu_assemble("fuzz", text, n % 2, &program);
     must(status == STATUS_OK || status == STATUS_USAGE, "neither right nor wrong");
     must((status == STATUS_OK) == (log_held()[0] == 0), "a mistake has a message, and only a mistake");
     if (status == STATUS_OK) qpu_program_free(&program);

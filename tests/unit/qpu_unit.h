@@ -21,9 +21,8 @@ static inline uint64_t qpu_random(uint64_t *seed)
 static inline struct qpu_program qpu_must_assemble(const char *text, int unchecked)
 {
   struct qpu_program program = {0};
-  struct qpu_asm_options options = {.unchecked = unchecked};
   log_hold(1);
-  status_t status = qpu_assemble("test", text, &options, &program);
+  status_t status = qpu_assemble("test", text, unchecked, &program);
   if (status != STATUS_OK) print_error("%s\n%s\n", log_held(), text);
   assert_int_equal(status, STATUS_OK);
   log_hold(0);
@@ -35,7 +34,7 @@ static inline void qpu_must_refuse(const char *text, const char *message)
 {
   struct qpu_program program = {0};
   log_hold(1);
-  status_t status = qpu_assemble("test", text, NULL, &program);
+  status_t status = qpu_assemble("test", text, 0, &program);
   if (status == STATUS_OK) print_error("accepted: %s\n", text);
   assert_int_equal(status, STATUS_USAGE);
   if (!strstr(log_held(), message)) print_error("%s\ngives: %s\ninstead of: %s\n", text, log_held(), message);

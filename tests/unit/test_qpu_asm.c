@@ -24,22 +24,16 @@ static const struct {
     {"shl r3, ra2, 2", 0xd00208e711082dc0},
     {"ldi rb0, 0x7c", 0xe00210270000007c},
     {"mov r1, 0x101a02", 0xe002086700101a02},
-    {"mov r0, [0,2,0,2,0,2,0,2,1,3,1,3,1,3,1,3]", 0xe6020827aaaaff00},
-    {"mov -, srel12", 0xe80009e70000000c},
     {"srel -, 12", 0xe80009e70000000c},
-    {"mov t0t, r0; lthrsw", 0x60020e67159e7000},
-    {"mov tlbc, r4; thrend", 0x30020ba7159e7900},
     {"nop; ldtmu0", 0xa00009e7009e7000},
     {"mov r0, r4; ldtmu0", 0xa0020827159e7900},
     {"add ra1, ra1, 4; mov t0s, ra1", 0xd00240788c044df6},
     {"add ra1, ra1, rb0; mov t0s, ra1", 0x100240788c040df6},
     {"add r1, r1, r2; mov vw_addr, r1", 0x100248728c9e7289},
-    {"anop; fmul vpm, r0, r1", 0x100049f0209e7001},
+    {"mov irq, r4; thrend", 0x300209a7159e7900},
+    {"nop; fmul vpm, r0, r1", 0x100049f0209e7001},
     {"ftoi vpm, r1", 0x10020c27079e7240},
     {"sub.setf ra0, ra0, 1", 0xd00220270d001dc0},
-    {"add ra16.32s, r0, r0", 0x108204270c9e7000},
-    {"fmin ra16.16a, r0, r0; mov vpm, ra16", 0x1012443083427036},
-    {"nop; mov vpm.8as, r0", 0x114049f0809e7000},
     {"mov vw_setup, 0x88104000", 0xe0021c6788104000},
     {"brr.anynz -, -568", 0xf03809e7fffffdc8},
 };
@@ -71,30 +65,13 @@ static void expect_same(const char *a, const char *b)
   assert_int_equal(word_of(a), word_of(b));
 }
 
-static void names_have_the_synonyms_of_vc4asm(void **state)
-{
-  (void)state;
-  expect_same("mov.ifzs r0, r1", "mov.ifz r0, r1");
-  expect_same("mov.ifzc r0, r1", "mov.ifnz r0, r1");
-  expect_same("mov.ifnc r0, r1", "mov.ifnn r0, r1");
-  expect_same("mov.ifcs r0, r1", "mov.ifc r0, r1");
-  expect_same("add.sf r0, r1, r2", "add.setf r0, r1, r2");
-  expect_same("mov interrupt, 1", "mov irq, 1");
-  expect_same("mov tmu_noswap, r0", "mov tmurs, r0");
-  expect_same("mov r0, ra32", "mov r0, unif");
-  expect_same("mov ra39, r0", "mov -, r0");
-  expect_same("read vpm", "mov -, vpm");
-  expect_same("mov -, sacq3", "sacq -, 3");
-}
-
 static void operations_find_their_alu(void **state)
 {
   (void)state;
   expect_same("mov r0, r1; mov r2, r3", "or r0, r1, r1; v8min r2, r3, r3");
   expect_same("mov r0, r1; fadd r2, r3, r1", "fadd r2, r3, r1; v8min r0, r1, r1");
   expect_same("v8adds r0, r1, r2; add r3, r1, r2", "add r3, r1, r2; v8adds r0, r1, r2");
-  expect_same(";; fmul r0, r1, r2", "anop; fmul r0, r1, r2");
-  expect_same("mov r0, r1 >> 3", "anop; v8min r0, r1, r1 >> 3");
+  expect_same("mov r0, r1 >> 3", "nop; v8min r0, r1, r1 >> 3");
   expect_same("mov r0, r1 << 3", "mov r0, r1 >> 13");
   expect_same("mov ra1, 1.0; mov rb2, 1.0", "or ra1, 1.0, 1.0; v8min rb2, 1.0, 1.0");
 }
@@ -104,13 +81,9 @@ static void constants_take_the_smallest_form(void **state)
   (void)state;
   expect_same("mov r0, 5", "or r0, 5, 5");
   expect_same("mov r0, 16", "ldi r0, 16");
-  expect_same("mov r0, 3.0", "ldi r0, 0x40400000");
+  expect_same("ldi r0, 3.0", "ldi r0, 0x40400000");
   expect_same("mov r0, -0x80000000", "ldi r0, 0x80000000");
-  expect_same("mov r0, 0x80000000; mov tmurs, 1", "ror r0, 1, 1; mov tmurs, 1");
-  expect_same("mov r2, 0x80; mov r1, ra3", "ftoi r2, 128.0; mov r1, ra3");
   expect_same("mov r0, 0; mov r1, rb2", "xor r0, r0, r0; mov r1, rb2");
-  expect_same("mov ra0, 1000; mov rb0, 1000", "ldi ra0, rb0, 1000");
-  expect_same("mov r0, [-2,1,0,-1,0,0,0,0,0,0,0,0,0,0,0,0]", "ldi r0, [-2,1,0,-1,0,0,0,0,0,0,0,0,0,0,0,0]");
 }
 
 static void expressions_follow_c(void **state)
@@ -119,54 +92,21 @@ static void expressions_follow_c(void **state)
   expect_same("ldi r0, 2 + 3 * 4 << 1", "ldi r0, 28");
   expect_same("ldi r0, (2 + 3) * 4", "ldi r0, 20");
   expect_same("ldi r0, -7 / 2", "ldi r0, -3");
-  expect_same("ldi r0, 0x10 | 1 ^ 3 & 2", "ldi r0, 0x13");
-  expect_same("ldi r0, !0 + !5 + (3 > 2) + (3 == 2) + (1 && 0) + (1 || 0)", "ldi r0, 3");
-  expect_same("ldi r0, ~0", "ldi r0, 0xffffffff");
-  expect_same("ldi r0, 2 ** 10", "ldi r0, 1024");
-  expect_same("ldi r0, -1 >>> 28", "ldi r0, 15");
-  expect_same("ldi r0, -2 <<< 61 >>> 60", "ldi r0, 12");
-  expect_same("ldi r0, 1.5 * 2", "ldi r0, 3.0");
-  expect_same("ldi r0, 0b101 + 017 + 0xa", "ldi r0, 30");
-  expect_same("ldi r0, floor(2.75) + ceil(2.25)", "ldi r0, 5");
+  expect_same("ldi r0, 0x10 | 1 & 3", "ldi r0, 0x11");
+  expect_same("ldi r0, (3 > 2) + (3 == 2) + (1 && 0) + (1 || 0)", "ldi r0, 2");
+  expect_same("ldi r0, 017 + 0xa", "ldi r0, 25");
+  expect_same("ldi r0, -3 - -5", "ldi r0, 2");
   expect_same("mov r0, ra3 + 4", "mov r0, ra7");
   expect_same("mov rb9 - 2, r0", "mov rb7, r0");
 }
 
-static void every_operator_works_on_whole_numbers_and_reals(void **state)
+static void every_operator_works_on_whole_numbers(void **state)
 {
   (void)state;
   expect_same("ldi r0, 17 % 5 * 100 + -17 % 5 + 10", "ldi r0, 208");
   expect_same("ldi r0, (3 < 4) + (4 <= 4) * 2 + (4 > 4) * 4 + (4 >= 4) * 8 + (4 != 4) * 16", "ldi r0, 11");
-  expect_same("ldi r0, (1 ^^ 0) + (1 ^^ 2) * 2", "ldi r0, 1");
-  expect_same("ldi r0, -1 <<< 4", "ldi r0, 0xfffffff0");
-  expect_same("ldi r0, 7 & 12 | 1 ^ 9", "ldi r0, 12");
-  expect_same("ldi r0, 2.0 ** 0.5 * 2.0 ** 0.5 - 1.0 + 1.5 % 1.0", "ldi r0, 1.5");
-  expect_same("ldi r0, 1.0 << 3", "ldi r0, 8.0");
-  expect_same("ldi r0, 24.0 >> 3", "ldi r0, 3.0");
-  expect_same("ldi r0, (1.5 < 2) + (1.5 <= 1.5) * 2 + (1.5 > 2.0) * 4 + (1.5 >= 1) * 8", "ldi r0, 11");
-  expect_same("ldi r0, (1.5 == 1.5) + (1.5 != 1.5) * 2 + (1.5 == 1) * 4", "ldi r0, 1");
-  expect_same("ldi r0, (ra3 == ra3) + (ra3 == rb3) * 2 + (ra3 != ra4) * 4", "ldi r0, 5");
-  expect_same("ldi r0, abs(-2.5)", "ldi r0, 2.5");
-  expect_same("ldi r0, sqrt(16.0) + exp2(3.0) + log2(8.0)", "ldi r0, 15.0");
-  expect_same("ldi r0, exp(0) + log(1) + sin(0) + cos(0)", "ldi r0, 2.0");
-  expect_same("add.pack16a ra1, r0, r1", "add ra1.16a, r0, r1");
-  expect_same("mov r0, ra1.16af", "fmin r0, ra1.16a, ra1.16a");
-  expect_same("mov ra2.16bf, ra1.8cf", "fmin ra2.16b, ra1.8c, ra1.8c");
-  expect_same("mov r0, ra1.8ai; mov r2, ra1.8a", "or r0, ra1.8a, ra1.8a; v8min r2, ra1.8a, ra1.8a");
-  expect_same("mov r0, ra1.16af; fmul r2, ra1.16af, r1", "fmin r0, ra1.16a, ra1.16a; fmul r2, ra1.16a, r1");
-  expect_same("mov r0, 0x80000000; mov r1, r2", "ror r0, 1, 1; mov r1, r2");
-}
-
-static void names_come_from_outside_and_go_again(void **state)
-{
-  static const char *const defines[] = {"height=3 * 4", "wide"};
-  struct qpu_asm_options options = {.unchecked = 1, .defines = defines, .n_defines = 2};
-  (void)state;
-  assert_int_equal(qpu_assemble("test", "ldi r0, height + wide\n.set gone, 1\n.unset gone\n.if 0\n.endif\n",
-                                &options, &made),
-                   STATUS_OK);
-  assert_int_equal(made.words[0], 0xe00208270000000d);
-  qpu_program_free(&made);
+  expect_same("ldi r0, 7 & 12 | 1", "ldi r0, 5");
+  expect_same("ldi r0, 1 << 4 >> 2", "ldi r0, 4");
 }
 
 static void expect_words(const char *text, const uint64_t *words, size_t n)
@@ -198,30 +138,15 @@ static void macros_loops_and_conditions_expand(void **state)
       "mov r0, 2\n");
   expect_same_program(".if 0\n.if 1\nmov r0, 1\n.endif\n.else\n.if 1\nmov r0, 4\n.endif\n.endif\n",
                       "mov r0, 4\n");
-  expect_same_program(".func clamp(x, high)\n.if x > high\nhigh\n.else\nx\n.endif\n.endf\n"
-                      ".set twice(x) 2 * x\nldi r0, clamp(9, 4) + twice(100)\n",
-                      "ldi r0, 204\n");
-  expect_same_program(
-      ".set a, 1\n.macro change\n.set a, 2\n.lset b, 3\nldi r0, a + b\n.endm\nchange\nldi r1, a\n",
-      "ldi r0, 5\nldi r1, 2\n");
-  expect_same_program("mov r0, 1\nmov r1, 2\nmov r2, 3\n.back 2\nmov r3, 9\n.endb\n",
-                      "mov r0, 1\nmov r3, 9\nmov r1, 2\nmov r2, 3\n");
+  expect_same_program(".set twice(x) 2 * x\nldi r0, twice(100) + 4\n", "ldi r0, 204\n");
+  expect_same_program(".set clear(s) s + 2\nmov clear(ra1), 0\n", "mov ra3, 0\n");
 }
 
 static void labels_reach_forward_and_back(void **state)
 {
   (void)state;
-  expect_same_program(":a nop\nbrr -, r:b\nnop\nnop\nnop\nbrr -, a\nnop\nnop\nnop\nb: nop\n",
+  expect_same_program(":a nop\nbrr -, r:b\nnop\nnop\nnop\nbrr -, r:a\nnop\nnop\nnop\n:b nop\n",
                       "nop\nbrr -, 32\nnop\nnop\nnop\nbrr -, -72\nnop\nnop\nnop\nnop\n");
-  expect_same_program(":1 nop\nbrr -, r:1f\nnop\nnop\nnop\nbrr -, r:1b\n:1 nop\n",
-                      "nop\nbrr -, 8\nnop\nnop\nnop\nbrr -, -72\nnop\n");
-  expect_same_program(
-      ".rep i, 2\n:0_begin nop\nnop\n:0_end ldi r0, :0_end - :0_begin + i\n.endr\nldi r1, :0_begin\n",
-      "nop\nnop\nldi r0, 16\nnop\nnop\nldi r0, 17\nldi r1, 24\n");
-  expect_same_program(
-      ".rep i, 2\nldi r0, :4bits\n:4bits ldi r1, :4bitsf\n.endr\n:4bits ldi r2, :4bitsb\nldi r3, :4bits\n",
-      "ldi r0, 8\nldi r1, 24\nldi r0, 8\nldi r1, 32\nldi r2, 32\nldi r3, 32\n");
-  expect_same_program("ldi r0, :end - :start\n:start nop\nnop\n:end nop\n", "ldi r0, 16\nnop\nnop\nnop\n");
   made = qpu_must_assemble("nop\n::entry nop\n:inner nop\n", 1);
   assert_int_equal(made.n_labels, 2);
   assert_string_equal(made.labels[0].name, "entry");
@@ -232,15 +157,11 @@ static void labels_reach_forward_and_back(void **state)
   qpu_program_free(&made);
 }
 
-static void data_is_little_endian_and_padded(void **state)
+static void halves_make_an_instruction(void **state)
 {
-  static const uint64_t words[] = {0x4000000000000001, 0x00000002ffff0201, 0x000000003f800000};
-  static const uint64_t aligned[] = {0x0005000400000001, 0x0000000000000604, 0x100009e7009e7000};
+  static const uint64_t words[] = {0x4000000000000001, 0x100009e7009e7000};
   (void)state;
-  expect_words(".int 1, 2.0\n.byte 1, 2, -1, 255\n.float 2.802596928649634e-45, 1\n", words, 3);
-  expect_words(":0 .byte 1\n.align 4\n:1 .short 4, 5\n.align 8\n.byte :1 - :0, 6\n:code nop\n", aligned, 3);
-  expect_same_program(".byte 1\n:code ldi r0, :code\n.align 8\n:next ldi r0, :next\n",
-                      ".byte 1\nldi r0, 8\nldi r0, 16\n");
+  expect_words(".int 1, 2.0\n.int 0x009e7000, 0x100009e7\n", words, 2);
 }
 
 static void files_include_others_beside_them(void **state)
@@ -256,8 +177,7 @@ static void files_include_others_beside_them(void **state)
   file = fopen(inner, "w");
   fputs(".set seven, 7\nnop\n", file);
   fclose(file);
-  struct qpu_asm_options options = {.unchecked = 1};
-  assert_int_equal(qpu_assemble(path, NULL, &options, &made), STATUS_OK);
+  assert_int_equal(qpu_assemble(path, NULL, 1, &made), STATUS_OK);
   assert_int_equal(made.n_words, 2);
   assert_int_equal(made.words[1], 0xe002082700000007);
   assert_string_equal(made.origins[0].file, inner);
@@ -272,7 +192,7 @@ static void a_missing_file_is_no_mistake_of_the_program(void **state)
 {
   (void)state;
   log_hold(1);
-  assert_int_equal(qpu_assemble("/no/such/file", NULL, NULL, &made), STATUS_ENVIRONMENT);
+  assert_int_equal(qpu_assemble("/no/such/file", NULL, 0, &made), STATUS_ENVIRONMENT);
   assert_non_null(strstr(log_held(), "/no/such/file"));
   log_drop();
   log_hold(0);
@@ -281,13 +201,21 @@ static void a_missing_file_is_no_mistake_of_the_program(void **state)
 /* Pieces of the language in random order: anything may be refused, nothing may crash. */
 static void random_text_never_crashes_the_assembler(void **state)
 {
-  static const char *const pieces[] = {
-      "mov ",    "r0",          ", ",           "ra1",     "; ",      "fmul ",     "1.0",     ".setf", ".ifz",
-      "\n",      ".rep i, 3\n", ".endr\n",      "(",       ")",       "+",         "<<",      ":x",    "0x7",
-      ".macro ", "m",           ".endm\n",      ".if 1\n", ".else\n", ".endif\n",  "[",       "]",     "-",
-      "unif",    "vpm",         "ldi ",         "brr ",    "r:x",     ".set a, ",  "a",       "#",     "\t",
-      "\xff",    "~",           ".func f(x)\n", ".endf\n", "f(1)",    ".back 2\n", ".endb\n", "* ",    "1e",
-      "/ 0"};
+  static const char *const pieces[] = {"mov ",    "r0",          ", ",
+                                       "ra1",     "; ",          "fmul ",
+                                       "1.0",     ".setf",       ".ifz",
+                                       "\n",      ".rep i, 3\n", ".endr\n",
+                                       "(",       ")",           "+",
+                                       "<<",      ":x",          "0x7",
+                                       ".macro ", "m",           ".endm\n",
+                                       ".if 1\n", ".else\n",     ".endif\n",
+                                       "[",       "]",           "-",
+                                       "unif",    "vpm",         "ldi ",
+                                       "brr ",    "r:x",         ".set a, ",
+                                       "a",       "#",           "\t",
+                                       "\xff",    "~",           ".set f(x) x\n",
+                                       "f(1)",    "* ",          "1e",
+                                       "/ 0"};
   uint64_t seed = 1;
   (void)state;
   log_hold(1);
@@ -295,7 +223,7 @@ static void random_text_never_crashes_the_assembler(void **state)
     char text[512] = "";
     int n = (int)(qpu_random(&seed) % 24);
     for (int i = 0; i < n; i++) strcat(text, pieces[qpu_random(&seed) % (sizeof pieces / sizeof pieces[0])]);
-    if (qpu_assemble("random", text, NULL, &made) == STATUS_OK) qpu_program_free(&made);
+    if (qpu_assemble("random", text, 0, &made) == STATUS_OK) qpu_program_free(&made);
     log_drop();
   }
   log_hold(0);
@@ -305,15 +233,13 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(words_are_those_of_published_programs),
-      cmocka_unit_test(names_have_the_synonyms_of_vc4asm),
       cmocka_unit_test(operations_find_their_alu),
       cmocka_unit_test(constants_take_the_smallest_form),
       cmocka_unit_test(expressions_follow_c),
-      cmocka_unit_test(every_operator_works_on_whole_numbers_and_reals),
-      cmocka_unit_test(names_come_from_outside_and_go_again),
+      cmocka_unit_test(every_operator_works_on_whole_numbers),
       cmocka_unit_test(macros_loops_and_conditions_expand),
       cmocka_unit_test(labels_reach_forward_and_back),
-      cmocka_unit_test(data_is_little_endian_and_padded),
+      cmocka_unit_test(halves_make_an_instruction),
       cmocka_unit_test(files_include_others_beside_them),
       cmocka_unit_test(a_missing_file_is_no_mistake_of_the_program),
       cmocka_unit_test(random_text_never_crashes_the_assembler),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Whole ALU instructions of random fields: what both ALUs, conditions, flags, packing,
- * rotation, small immediates and the write swap do together, against an interpreter of one lane
+ * \brief Whole ALU instructions of random fields: what both ALUs, conditions, flags, rotation,
+ * small immediates and the write swap do together, against an interpreter of one lane
  * after the other. */
 #include "tests/unit/qpu_model.h"
 
@@ -21,88 +21,6 @@ static unsigned field(uint64_t word, int low, int bits)
   return (unsigned)(word >> low & ((1u << bits) - 1));
 }
 
-static int takes_floats(int is_mul, int op)
-{
-  return is_mul ? op == QPU_M_FMUL : op >= QPU_A_FADD && op <= QPU_A_FTOI;
-}
-
-static int gives_floats(int is_mul, int op)
-{
-  return is_mul ? op == QPU_M_FMUL : (op >= QPU_A_FADD && op <= QPU_A_FMAXABS) || op == QPU_A_ITOF;
-}
-
-static uint32_t float_bits(double value)
-{
-  float single = (float)value;
-  uint32_t bits;
-  memcpy(&bits, &single, sizeof bits);
-  return bits;
-}
-
-static double value_of(uint32_t bits)
-{
-  float single;
-  memcpy(&single, &bits, sizeof single);
-  return (double)single;
-}
-
-static uint32_t widened(uint32_t half)
-{
-  int exponent = half >> 10 & 31;
-  if (exponent == 31) return (half & 0x8000) << 16 | 0x7f800000 | (half & 1023) << 13;
-  double magnitude = exponent ? ldexp(1024 + (half & 1023), exponent - 25) : 0;
-  return float_bits(half & 0x8000 ? -magnitude : magnitude);
-}
-
-static uint32_t unpacked(uint32_t x, unsigned how, int as_float)
-{
-  uint8_t byte[4] = {(uint8_t)x, (uint8_t)(x >> 8), (uint8_t)(x >> 16), (uint8_t)(x >> 24)};
-  if (how == 0) return x;
-  if (how == 3) return byte[3] * 0x01010101u;
-  if (how >= 4) return as_float ? float_bits(byte[how - 4] / 255.0) : byte[how - 4];
-  uint16_t half = (uint16_t)(how == 1 ? x : x >> 16);
-  return as_float ? widened(half) : (uint32_t)(half & 0x8000 ? half - 0x10000 : half);
-}
-
-static uint32_t halved(uint32_t x)
-{
-  int exponent = (int)(x >> 23 & 255) - 127;
-  uint32_t sign = x >> 31 << 15;
-  if (exponent < -14) return 0;
-  if (exponent > 15) return sign | 0x7c00;
-  return sign | (uint32_t)(exponent + 15) << 10 | (x & 0x7fffff) >> 13;
-}
-
-static uint32_t between(uint32_t x, int32_t low, int32_t high)
-{
-  int32_t value = (int32_t)x;
-  return (uint32_t)(value < low ? low : value > high ? high : value);
-}
-
-static uint32_t with_byte(uint32_t old, unsigned at, uint32_t byte)
-{
-  return (old & ~(0xffu << 8 * at)) | (byte & 255) << 8 * at;
-}
-
-static uint32_t packed(uint32_t old, uint32_t x, unsigned how, int is_float)
-{
-  unsigned form = how & 7;
-  if (form == 0) return x;
-  if (form >= 3) {
-    uint32_t byte = (how & 8 ? between(x, 0, 255) : x) & 255;
-    return form == 3 ? byte * 0x01010101u : with_byte(old, form - 4, byte);
-  }
-  uint32_t half = is_float ? halved(x) : (how & 8 ? between(x, -32768, 32767) : x) & 0xffff;
-  return form == 1 ? (old & 0xffff0000) | half : (old & 0xffff) | half << 16;
-}
-
-static uint32_t packed_by_mul(uint32_t old, uint32_t x, unsigned how)
-{
-  double value = is_infinite(x) ? 1 : value_of(no_denormal(x));
-  uint32_t byte = x >> 31 || value <= 0 ? 0 : value >= 1 ? 255 : (uint32_t)floor(value * 255 + 0.5);
-  return how == 3 ? byte * 0x01010101u : with_byte(old, how - 4, byte);
-}
-
 static int allowed(const struct registers *r, unsigned cond, int lane)
 {
   unsigned flags[4] = {0xffff, r->z, r->n, r->c};
@@ -110,28 +28,14 @@ static int allowed(const struct registers *r, unsigned cond, int lane)
   return (flags[cond >> 1] >> lane & 1) != (cond & 1);
 }
 
-/* File A is unpacked once, for both ALUs: into floats where one that reads it takes them. */
-static int unpacks_floats(uint64_t word)
-{
-  int any = 0;
-  for (int is_mul = 0; is_mul < 2; is_mul++) {
-    int op = (int)(is_mul ? field(word, 29, 3) : field(word, 24, 5)), at = is_mul ? 0 : 6;
-    int reads = field(word, at, 3) == QPU_MUX_A || field(word, at + 3, 3) == QPU_MUX_A;
-    any |= op && reads && takes_floats(is_mul, op);
-  }
-  return any;
-}
-
 /* An operand, from the lane that a rotation takes it from. */
 static uint32_t operand(const struct registers *r, uint64_t word, unsigned mux, int lane)
 {
-  int small = field(word, 60, 4) == QPU_SIG_SMALL_IMMEDIATE, pm = field(word, 56, 1) != 0;
-  unsigned a = field(word, 18, 6), b = field(word, 12, 6), how = field(word, 57, 3);
-  uint32_t x = mux < 6 ? r->acc[mux][lane] : 0;
-  if (mux == QPU_MUX_A) x = a < 32 ? r->file[0][a][lane] : a == QPU_R_ELEMENT ? (uint32_t)lane : 0;
-  if (mux == QPU_MUX_B && small) return qpu_small_value((int)b);
-  if (mux == QPU_MUX_B && b < 32) x = r->file[1][b][lane];
-  return mux == (pm ? QPU_MUX_R4 : QPU_MUX_A) ? unpacked(x, how, pm || unpacks_floats(word)) : x;
+  int small = field(word, 60, 4) == QPU_SIG_SMALL_IMMEDIATE;
+  unsigned a = field(word, 18, 6), b = field(word, 12, 6);
+  if (mux < 6) return r->acc[mux][lane];
+  if (mux == QPU_MUX_A) return a < 32 ? r->file[0][a][lane] : a == QPU_R_ELEMENT ? (uint32_t)lane : 0;
+  return small ? qpu_small_value((int)b) : b < 32 ? r->file[1][b][lane] : 0;
 }
 
 static int source_lane(const struct registers *r, uint64_t word, unsigned mux, int lane)
@@ -157,11 +61,6 @@ static struct outcome computed(const struct registers *r, uint64_t word, int is_
     out.value[lane] = is_mul ? model_mul(op, x, y) : model_add(op, x, y);
     int wide = op == QPU_M_MUL24 && ((uint64_t)(x & 0xffffff) * (y & 0xffffff)) >> 32 != 0;
     out.carry |= (unsigned)(is_mul ? wide : model_carry(op, x, y)) << lane;
-    int saturates = !is_mul && (op == QPU_A_ADD || op == QPU_A_SUB) && field(word, 52, 5) == 8 &&
-                    !field(word, 44, 1) && field(word, 38, 6) < 32;
-    int64_t exact = (int64_t)(int32_t)x + (op == QPU_A_ADD ? (int64_t)(int32_t)y : -(int64_t)(int32_t)y);
-    if (saturates)
-      out.value[lane] = (uint32_t)(exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : exact);
   }
   return out;
 }
@@ -169,19 +68,13 @@ static struct outcome computed(const struct registers *r, uint64_t word, int is_
 static void written(struct registers *r, const struct registers *before, uint64_t word, int is_mul,
                     const struct outcome *out)
 {
-  unsigned to = field(word, is_mul ? 32 : 38, 6), cond = field(word, is_mul ? 46 : 49, 3),
-           how = field(word, 52, 4);
-  int op = (int)(is_mul ? field(word, 29, 3) : field(word, 24, 5)), pm = field(word, 56, 1) != 0,
-      file = (field(word, 44, 1) != 0) != is_mul;
+  unsigned to = field(word, is_mul ? 32 : 38, 6), cond = field(word, is_mul ? 46 : 49, 3);
+  int op = (int)(is_mul ? field(word, 29, 3) : field(word, 24, 5));
+  int file = (field(word, 44, 1) != 0) != is_mul;
   if (op == 0 || to == QPU_W_NOP) return;
   uint32_t *lanes = to < 32 ? r->file[file][to] : r->acc[to - 32];
-  for (int lane = 0; lane < QPU_LANES; lane++) {
-    uint32_t x = out->value[lane];
-    if (!allowed(before, cond, lane)) continue;
-    if (pm && how && is_mul) x = packed_by_mul(lanes[lane], x, how);
-    if (!pm && file == 0 && to < 32) x = packed(lanes[lane], x, how, gives_floats(is_mul, op));
-    lanes[lane] = x;
-  }
+  for (int lane = 0; lane < QPU_LANES; lane++)
+    if (allowed(before, cond, lane)) lanes[lane] = out->value[lane];
 }
 
 static void flagged(struct registers *r, const struct registers *before, uint64_t word,
@@ -228,10 +121,9 @@ static uint64_t random_instruction(uint64_t *seed)
     unsigned a = one_of(seed, 8) ? one_of(seed, 4) : one_of(seed, 2) ? QPU_R_ELEMENT : QPU_R_NOP;
     unsigned b = small ? one_of(seed, 64) : one_of(seed, 8) ? one_of(seed, 4) : QPU_R_NOP;
     word = (word & ~(UINT64_C(0xfff) << 12)) | (uint64_t)a << 18 | (uint64_t)b << 12;
-    if (one_of(seed, 2)) word &= ~(UINT64_C(0xff) << 52);
+    word &= ~(UINT64_C(0xff) << 52); /* no packing */
     /* always */
     if (one_of(seed, 4) == 0) word = (word & ~(UINT64_C(63) << 46)) | UINT64_C(9) << 46;
-    if (field(word, 56, 1)) word &= ~(UINT64_C(15) << 52);
     if (field(word, 56, 1) && one_of(seed, 2)) word |= (uint64_t)(3 + one_of(seed, 5)) << 52;
     struct qpu_decoded decoded;
     qpu_predecode(word, &decoded);

@@ -100,7 +100,7 @@ static void what_makes_no_difference_is_no_question(void **state)
 {
   static const char *const texts[] = {"mov -, ra39",
                                       "xor r2, rb39, rb39",
-                                      "mov -, mutex_acq\nmov mutex_rel, ra39",
+                                      "mov -, mutex\nmov mutex, ra39",
                                       ".int 0x009a7000, 0x100009e7",
                                       "fmul r2, r1 << 1, r0 << 1",
                                       "mov r2, ra1 << 1"};

@@ -13,13 +13,19 @@
 
 .set REST_OF_RECORD, 2
 
-.func column(c)
-  .if c % 2 == 0
-    ra0 + c / 2
-  .else
-    rb0 + c / 2
-  .endif
-.endf
+# A column of C, whose sums are in register s.
+.macro finish_column, s
+  mov t0s, r2
+  fmul s, s, r1
+  nop; ldtmu0
+  mov -, vw_wait; fmul r0, r4, r5
+  mov vw_setup, r3
+  fadd vpm, s, r0
+  mov vw_addr, r2
+  ldi r0, 64
+  add r2, r2, r0
+  mov s, 0
+.endm
 
   mov r0, unif
   ldi vw_setup, 0xc0000000
@@ -71,17 +77,9 @@
   add r2, r0, unif
   mov vw_setup, unif
   mov r3, unif
-  .rep c, 32
-    mov t0s, r2
-    fmul column(c), column(c), r1
-    nop; ldtmu0
-    mov -, vw_wait; fmul r0, r4, r5
-    mov vw_setup, r3
-    fadd vpm, column(c), r0
-    mov vw_addr, r2
-    ldi r0, 64
-    add r2, r2, r0
-    mov column(c), 0
+  .rep c, 16
+    finish_column ra0 + c
+    finish_column rb0 + c
   .endr
   mov -, vw_wait
   mov r0, unif

@@ -8,28 +8,43 @@
 # of 16 numbers, one after the other. A has one more column than is used, B one more row: they are looked up in vain.
 .include "sgemm.qinc"
 
-.const a_third, rb16
-.const a_at, rb18           # and rb19, rb20: addresses of the three vectors of A
-.const b_at, rb21
-.const b_stride, rb22
-.const count, rb23
-.const c_at, rb24
-.const alpha, rb25
-.const beta, rb26
-.const next_record, rb27
+.set a_third, rb16
+.set a_at, rb18           # and rb19, rb20: addresses of the three vectors of A
+.set b_at, rb21
+.set b_stride, rb22
+.set count, rb23
+.set c_at, rb24
+.set alpha, rb25
+.set beta, rb26
+.set next_record, rb27
 
 .set vdr_rows(y) 0x80000000 | 3 << 24 | 1 << 12 | y << 4
 
-# Column c of the sums for the rows of vector i. No instruction of the loop may read two registers of one file.
-.func sum(i, c)
-  .if i == 0
-    rb0 + c
-  .elseif i == 1
-    ra0 + c
-  .else
-    ra16 + c
+# Column c of the sums for the rows of each vector. No instruction of the loop may read two registers of one file.
+.set sum0(c) rb0 + c
+.set sum1(c) ra0 + c
+.set sum2(c) ra16 + c
+
+# Scales the sums of vector i, which begin at register s, adds beta·C, stores them and clears them.
+.macro finish_rows, i, s
+  mov -, vr_wait
+  .if i < 2
+    ldi r0, 1024 * (i + 1)
+    ldi vr_setup, vdr_rows(16 * (i + 1))
+    add vr_addr, r3, r0
   .endif
-.endf
+  ldi vr_setup, columns_of(16 * i)
+  ldi vw_setup, columns_of(16 * i)
+  .rep c, 16
+    fmul s + c, s + c, r1
+    fmul r0, vpm, r5
+    fadd vpm, s + c, r0
+    mov s + c, 0
+  .endr
+  ldi r0, 1024 * i
+  ldi vw_setup, vdw_block(16 * i)
+  add vw_addr, r3, r0
+.endm
 
   mov r0, unif
   ldi vw_setup, 0xc0000000
@@ -75,7 +90,7 @@
     .if c == 0
       mov r5rep, r3
     .else
-      fadd sum(2, c - 1), sum(2, c - 1), r0; mov r5rep, r3 << c
+      fadd sum2(c - 1), sum2(c - 1), r0; mov r5rep, r3 << c
     .endif
     .if c < 3
       mov t0s, a_at + c; fmul r0, r1, r5
@@ -87,10 +102,10 @@
     .if c == 15
       brr.allnz -, r:loop
     .endif
-    fadd sum(0, c), sum(0, c), r0; fmul r0, r2, r5
-    fadd sum(1, c), sum(1, c), r0; fmul r0, a_third, r5
+    fadd sum0(c), sum0(c), r0; fmul r0, r2, r5
+    fadd sum1(c), sum1(c), r0; fmul r0, a_third, r5
   .endr
-  fadd sum(2, 15), sum(2, 15), r0
+  fadd sum2(15), sum2(15), r0
 ::loop_end
   .rep i, 3
     nop; ldtmu0
@@ -102,25 +117,9 @@
   mov r5rep, beta
   ldi vr_setup, vdr_rows(0)
   mov vr_addr, r3
-  .rep i, 3
-    mov -, vr_wait
-    .if i < 2
-      ldi r0, 1024 * (i + 1)
-      ldi vr_setup, vdr_rows(16 * (i + 1))
-      add vr_addr, r3, r0
-    .endif
-    ldi vr_setup, columns_of(16 * i)
-    ldi vw_setup, columns_of(16 * i)
-    .rep c, 16
-      fmul sum(i, c), sum(i, c), r1
-      fmul r0, vpm, r5
-      fadd vpm, sum(i, c), r0
-      mov sum(i, c), 0
-    .endr
-    ldi r0, 1024 * i
-    ldi vw_setup, vdw_block(16 * i)
-    add vw_addr, r3, r0
-  .endr
+  finish_rows 0, rb0
+  finish_rows 1, ra0
+  finish_rows 2, ra16
   mov r5rep, next_record
   mov -, vw_wait
   mov mutex, 0

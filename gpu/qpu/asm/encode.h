@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief From the operations of a line to an instruction word. */
+ * \brief From a line with the operations of one instruction to its word. */
 #ifndef QPU_ENCODE_H
 #define QPU_ENCODE_H
 
-#include "gpu/qpu/asm/operation.h"
+#include "gpu/qpu/asm/state.h"
 
-/** \brief Encodes the operations of one instruction. */
-status_t qpu_encode_operations(struct qpu_asm *as, const struct qpu_operation *operations, int n,
-                               uint64_t *word);
+status_t qpu_encode_line(struct qpu_asm *as, const char *text, uint64_t *word);
 
 #endif

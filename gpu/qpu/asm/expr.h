@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Expressions, and the words that they are made of. */
+ * \brief Expressions, their values, and the words that they are made of. */
 #ifndef QPU_EXPR_H
 #define QPU_EXPR_H
 
@@ -20,5 +20,14 @@ size_t qpu_word(const char **text, char name[QPU_NAME_MAX]);
 /** \brief The same for a name, which begins with no digit; 0 when there is none. */
 int qpu_identifier(const char **text, char name[QPU_NAME_MAX]);
 const char *qpu_skip_space(const char *text);
+
+struct qpu_value qpu_value_int(int64_t integer);
+/** \brief A number, or a label's address. */
+int qpu_value_is_constant(const struct qpu_value *value);
+/** \brief The 32 bits that a constant loads: integers from −2³¹ to 2³²−1, floats as single
+ * precision. */
+status_t qpu_value_bits(struct qpu_asm *as, const struct qpu_value *value, uint32_t *bits);
+/** \brief A whole number. */
+status_t qpu_value_integer(struct qpu_asm *as, const struct qpu_value *value, int64_t *integer);
 
 #endif

@@ -38,29 +38,14 @@ static int write_address(const struct qpu_inst *inst, int file)
   return address != QPU_W_NOP && (always || cond != QPU_COND_NEVER) ? address : -1;
 }
 
-static int is_sfu(int address)
-{
-  return address >= QPU_W_SFU_RECIP && address <= QPU_W_SFU_LOG;
-}
-
 static int is_tmu(int address)
 {
   return address >= QPU_W_TMU0_S && address <= QPU_W_TMU1_B;
 }
 
-static int is_tlb(int address)
-{
-  return address >= QPU_W_STENCIL && address <= QPU_W_TLB_ALPHA_MASK;
-}
-
 static int is_vpm(int address)
 {
   return address >= QPU_R_VPM && address <= QPU_R_VPM_WAIT;
-}
-
-static int signal_in(const struct qpu_inst *inst, int first, int last)
-{
-  return inst->sig >= first && inst->sig <= last;
 }
 
 static int rotates(const struct qpu_inst *inst)
@@ -76,12 +61,9 @@ static void read_effects(const struct qpu_inst *inst, struct qpu_effects *effect
     if (address < 0) continue;
     if (address < 32) effects->reads |= UINT64_C(1) << (address + (file == QPU_FILE_B ? 32 : 0));
     if (address == QPU_R_UNIFORM) effects->strikes |= QPU_HAZARD_UNIFORM;
-    if (address == QPU_R_MS_REV && file == QPU_FILE_A) effects->strikes |= QPU_HAZARD_TLB_Z;
     if (address == 14) effects->strikes |= QPU_HAZARD_END_R14;
-    if (address == QPU_R_UNIFORM || address == QPU_R_VARYING || is_vpm(address))
-      effects->strikes |= QPU_HAZARD_END;
+    if (address == QPU_R_UNIFORM || is_vpm(address)) effects->strikes |= QPU_HAZARD_END;
   }
-  if (reads_port(inst, QPU_MUX_R4)) effects->strikes |= QPU_HAZARD_SFU;
   if (!rotates(inst)) return;
   if (inst->raddr_b == QPU_SMALL_ROTATE_R5) effects->strikes |= QPU_HAZARD_R5;
   if (inst->mul_a < QPU_MUX_R4) effects->strikes |= (uint32_t)QPU_HAZARD_R0 << inst->mul_a;
@@ -102,14 +84,10 @@ static void write_effects(const struct qpu_inst *inst, struct qpu_effects *effec
     if (address == 14) effects->strikes |= QPU_HAZARD_END_R14;
     if (is_vpm(address) || is_tmu(address)) effects->strikes |= QPU_HAZARD_END;
     if (is_tmu(address)) effects->strikes |= QPU_HAZARD_TMU_SWAP;
-    if (is_sfu(address)) effects->strikes |= QPU_HAZARD_SFU;
-    if (address == QPU_W_TLB_Z) effects->strikes |= QPU_HAZARD_END_Z;
     if (address >= QPU_W_ACC0 && address <= QPU_W_ACC3)
       open_for(effects, 1, 1, (uint32_t)QPU_HAZARD_R0 << (address - 32));
     if (address == QPU_W_R5) open_for(effects, 1, 1, QPU_HAZARD_R5);
     if (address == QPU_W_UNIFORM_ADDRESS) open_for(effects, 1, 2, QPU_HAZARD_UNIFORM);
-    if (is_sfu(address)) open_for(effects, 1, 2, QPU_HAZARD_SFU);
-    if (address == QPU_W_TLB_Z) open_for(effects, 1, 2, QPU_HAZARD_TLB_Z);
     if (address == QPU_W_TMU_NOSWAP) open_for(effects, 1, 3, QPU_HAZARD_TMU_SWAP);
   }
 }
@@ -119,18 +97,14 @@ struct qpu_effects qpu_effects_of(const struct qpu_inst *inst)
   struct qpu_effects effects = {0};
   read_effects(inst, &effects);
   write_effects(inst, &effects);
-  int ends = inst->sig == QPU_SIG_THREAD_END || inst->sig == QPU_SIG_LOAD_COLOUR_END;
+  int ends = inst->sig == QPU_SIG_THREAD_END;
   int switches = inst->sig == QPU_SIG_THREAD_SWITCH || inst->sig == QPU_SIG_LAST_THREAD_SWITCH;
   int branches = inst->sig == QPU_SIG_BRANCH;
-  if (signal_in(inst, QPU_SIG_LOAD_COVERAGE, QPU_SIG_LOAD_ALPHA)) effects.strikes |= QPU_HAZARD_SFU;
   if (ends || switches || branches)
     effects.strikes |= QPU_HAZARD_BRANCH | QPU_HAZARD_END_FLOW | QPU_HAZARD_SWITCH;
   if (branches) open_for(&effects, 1, 2, QPU_HAZARD_BRANCH);
   if (switches) open_for(&effects, 1, 2, QPU_HAZARD_SWITCH);
-  if (ends) {
-    open_for(&effects, 1, 2, QPU_HAZARD_END | QPU_HAZARD_END_R14 | QPU_HAZARD_END_FLOW);
-    open_for(&effects, 2, 2, QPU_HAZARD_END_Z);
-  }
+  if (ends) open_for(&effects, 1, 2, QPU_HAZARD_END | QPU_HAZARD_END_R14 | QPU_HAZARD_END_FLOW);
   return effects;
 }
 
@@ -138,18 +112,14 @@ static const struct qpu_rule rules[] = {
     {QPU_HAZARD_REGISTER,
      "a register of file A or B cannot be read by the instruction after the one that writes it"},
     {QPU_HAZARD_UNIFORM, "uniforms cannot be read in the two instructions after their address is written"},
-    {QPU_HAZARD_SFU,
-     "in the two instructions after an SFU write, r4 cannot be read, and nothing else may load it"},
     {QPU_HAZARD_TMU_SWAP, "a TMU cannot be written in the three instructions after tmu_noswap"},
     {QPU_HAZARD_ROTATION,
      "a vector rotation cannot take from a higher quad what the instruction before writes there"},
     {QPU_HAZARD_R5, "a vector rotation by r5 cannot follow directly on a write of r5"},
-    {QPU_HAZARD_TLB_Z, "the multisample mask cannot be read in the two instructions after a TLB Z write"},
     {QPU_HAZARD_BRANCH, "no branch, thread switch or thread end in the first two delay slots of a branch"},
     {QPU_HAZARD_END, "the last three instructions (thread end and its delay slots) cannot read uniforms or "
                      "varyings, or touch VPM, DMA or TMU"},
     {QPU_HAZARD_END_R14, "thread end and its two delay slots cannot read or write ra14 or rb14"},
-    {QPU_HAZARD_END_Z, "the last instruction cannot do a TLB Z write"},
     {QPU_HAZARD_END_FLOW, "no branch, thread switch or second thread end in the delay slots of thread end"},
     {QPU_HAZARD_SWITCH, "no branch, thread end or second switch in the two delay slots of a thread switch"},
 };
@@ -199,12 +169,12 @@ unsigned qpu_rotation_stale(unsigned lanes, unsigned written, int n)
 
 static int count_peripherals(const struct qpu_inst *inst)
 {
-  int count =
-      signal_in(inst, QPU_SIG_LOAD_COVERAGE, QPU_SIG_LOAD_ALPHA) + (qpu_inst_kind(inst) == QPU_SEMAPHORE);
+  int count = (qpu_inst_kind(inst) == QPU_SEMAPHORE) +
+              (inst->sig == QPU_SIG_LOAD_TMU0 || inst->sig == QPU_SIG_LOAD_TMU1);
   int mutex = 0;
   for (int file = QPU_FILE_A; file <= QPU_FILE_B; file++) {
     int written = write_address(inst, file);
-    count += is_tmu(written) || is_sfu(written) || (is_tlb(written) && written != QPU_W_STENCIL);
+    count += is_tmu(written);
     mutex |= read_address(inst, file) == QPU_R_MUTEX;
   }
   return count + mutex;
@@ -235,16 +205,14 @@ static int moved_mux(const struct qpu_inst *inst, int from_mul)
 static int moves_the_same(const struct qpu_inst *inst)
 {
   int mux = moved_mux(inst, 0);
-  return qpu_inst_kind(inst) == QPU_ALU && mux >= 0 && mux == moved_mux(inst, 1) && !rotates(inst) &&
-         !inst->pack;
+  return qpu_inst_kind(inst) == QPU_ALU && mux >= 0 && mux == moved_mux(inst, 1) && !rotates(inst);
 }
 
 /* Below 32 the two ALUs write different files; above, most addresses are one thing whichever file
  * names them. */
 static int same_target(const struct qpu_inst *inst)
 {
-  static const uint8_t by_file[] = {QPU_W_R5,     QPU_W_UNIFORM_ADDRESS, QPU_W_COORD,
-                                    QPU_W_MS_REV, QPU_W_VPM_SETUP,       QPU_W_VPM_ADDRESS};
+  static const uint8_t by_file[] = {QPU_W_R5, QPU_W_UNIFORM_ADDRESS, QPU_W_VPM_SETUP, QPU_W_VPM_ADDRESS};
   int address = write_address(inst, QPU_FILE_A);
   if (address < 32 || address != write_address(inst, QPU_FILE_B)) return 0;
   for (size_t i = 0; i < sizeof by_file; i++)
@@ -266,26 +234,24 @@ static int reserved_code(const struct qpu_inst *inst)
 {
   if (inst->sig == QPU_SIG_BRANCH) return !qpu_branch_names[inst->cond_br];
   if (inst->sig == QPU_SIG_LOAD_IMMEDIATE) return inst->unpack == 2 || inst->unpack > QPU_LOAD_SEMAPHORE;
-  return !qpu_add_ops[inst->op_add].name || (inst->pm && !qpu_mul_packs(inst->pack));
+  return !qpu_add_ops[inst->op_add].name;
 }
 
 #define WITHIN(name, text) static const struct qpu_rule name = {0, text}
 WITHIN(code_rule, "reserved code in the instruction word");
 WITHIN(end_write_rule, "the thread end instruction cannot write to register file A or B");
-WITHIN(end_access_rule,
-       "the thread end instruction cannot read uniforms or varyings, or touch VPM, DMA or TMU");
+WITHIN(end_access_rule, "the thread end instruction cannot read uniforms or touch VPM, DMA or TMU");
 WITHIN(end_r14_rule, "thread end and its two delay slots cannot read or write ra14 or rb14");
 WITHIN(target_rule, "both ALUs write the same register");
 WITHIN(access_rule,
-       "an instruction has one of these accesses only: TMU write, TMU load, TLB write, TLB load, SFU write, "
-       "mutex read, semaphore");
+       "an instruction has one of these accesses only: TMU write, TMU load, mutex read, semaphore");
 WITHIN(vpm_rule, "the only two VPM accesses that go together in one instruction are a read and a write");
 WITHIN(partial_rule, "a write to a TMU or to VPM cannot be conditional: it happens anyway");
 
 const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst)
 {
   struct qpu_effects effects = qpu_effects_of(inst);
-  int ends = inst->sig == QPU_SIG_THREAD_END || inst->sig == QPU_SIG_LOAD_COLOUR_END;
+  int ends = inst->sig == QPU_SIG_THREAD_END;
   if (reserved_code(inst)) return &code_rule;
   if (ends && effects.writes) return &end_write_rule;
   if (ends && (effects.strikes & QPU_HAZARD_END)) return &end_access_rule;
@@ -304,13 +270,6 @@ static const char *rotates_badly(const struct qpu_inst *inst)
          "quad";
 }
 
-static const char *unpacks_badly(const struct qpu_inst *inst)
-{
-  int depends = qpu_inst_kind(inst) == QPU_ALU && inst->unpack && inst->unpack != 3 && !inst->pm;
-  if (!depends || !qpu_reads_file_a(inst, 0) || !qpu_reads_file_a(inst, 1)) return NULL;
-  return "what is unpacked from file A becomes floats for both ALUs, as one of them takes floats";
-}
-
 static status_t refuse(const struct qpu_program *program, size_t at, const char *rule)
 {
   const struct qpu_origin *origin = &program->origins[at];
@@ -324,9 +283,9 @@ static int successors(const struct qpu_program *program, size_t at, size_t next[
   int n = 0, falls_through = 1;
   if (at >= 2) {
     struct qpu_inst ending = qpu_decode(program->words[at - 2]);
-    if (ending.sig == QPU_SIG_THREAD_END || ending.sig == QPU_SIG_LOAD_COLOUR_END) return 0;
+    if (ending.sig == QPU_SIG_THREAD_END) return 0;
   }
-  if (at >= 3 && !program->data[at - 3]) {
+  if (at >= 3) {
     struct qpu_inst branch = qpu_decode(program->words[at - 3]);
     if (branch.sig == QPU_SIG_BRANCH) {
       falls_through = branch.cond_br != QPU_BRANCH_ALWAYS;
@@ -368,7 +327,6 @@ static status_t check_after(const struct qpu_program *program, const struct qpu_
   int n = successors(program, at, next);
   for (int i = 0; i < n; i++) {
     if (next[i] == program->n_words) return refuse(program, at, "the program runs off its end here");
-    if (program->data[next[i]]) return refuse(program, at, "execution runs into data here");
     struct qpu_inst inst = qpu_decode(program->words[next[i]]);
     struct qpu_effects later = qpu_effects_of(&inst);
     uint32_t met = qpu_hazard_met(earlier, &later, distance);
@@ -383,15 +341,9 @@ static status_t check_after(const struct qpu_program *program, const struct qpu_
 status_t qpu_hazard_check(const struct qpu_program *program)
 {
   for (size_t i = 0; i < program->n_words; i++) {
-    if (program->data[i]) continue;
     struct qpu_inst inst = qpu_decode(program->words[i]);
     const struct qpu_rule *within = qpu_hazard_within(&inst);
     const char *rule = within ? within->text : rotates_badly(&inst);
-    if (!rule) rule = unpacks_badly(&inst);
-    if (!rule && i < 2 &&
-        (inst.sig == QPU_SIG_WAIT_SCOREBOARD || is_tlb(write_address(&inst, QPU_FILE_A)) ||
-         is_tlb(write_address(&inst, QPU_FILE_B))))
-      rule = "the scoreboard cannot be waited for in the first two instructions";
     if (rule) return refuse(program, i, rule);
     struct qpu_effects effects = qpu_effects_of(&inst);
     RETURN_IF_FAILED(check_after(program, &effects, i, 1));

@@ -20,16 +20,13 @@
  * others. */
 enum qpu_hazard {
   QPU_HAZARD_UNIFORM = 1 << 0,
-  QPU_HAZARD_SFU = 1 << 1,
   QPU_HAZARD_TMU_SWAP = 1 << 2,
   QPU_HAZARD_R0 = 1 << 3, /**< to r3: the next three bits */
   QPU_HAZARD_ROTATION = QPU_HAZARD_R0 * 15,
   QPU_HAZARD_R5 = 1 << 7,
-  QPU_HAZARD_TLB_Z = 1 << 8,
   QPU_HAZARD_BRANCH = 1 << 9,
   QPU_HAZARD_END = 1 << 10,
   QPU_HAZARD_END_R14 = 1 << 11,
-  QPU_HAZARD_END_Z = 1 << 12,
   QPU_HAZARD_END_FLOW = 1 << 13,
   QPU_HAZARD_SWITCH = 1 << 14,
   QPU_HAZARD_REGISTER = 1 << 15 /**< found by comparing what is written with what is read */

@@ -13,48 +13,17 @@
 #include "base/start.h"
 #include "gpu/qpu/asm/asm.h"
 
-#define MAX_TEXTS 64
-
-enum format { FORMAT_C, FORMAT_HEX, FORMAT_BINARY };
-
-/** Values of an option that may be given several times. */
-struct texts {
-  const char *text[MAX_TEXTS];
-  size_t n;
-};
-
 struct config {
   const char *input, *output, *name;
-  struct texts include, define;
-  int unchecked, format;
 };
 
 #define CONFIG struct config
-
-/* What reads an option. */
-enum { C_ARRAY = 1 };
-
-static status_t add_text(const char *option, const char *text, void *field)
-{
-  struct texts *texts = field;
-  if (texts->n == MAX_TEXTS)
-    return log_fail(STATUS_USAGE, "%s is given more than %d times", option, MAX_TEXTS);
-  texts->text[texts->n++] = text;
-  return STATUS_OK;
-}
 
 static const struct option_spec options[] = {
     {"input", 'i', OPTION_ALWAYS, OPTION_INPUT(input, "FILE"), "Source of the program."},
     {"output", 'o', OPTION_ALWAYS, OPTION_OUTPUT(output, "FILE|-"),
      "Where the result goes, whole or not at all (default: standard output)."},
-    {"format", 'f', OPTION_ALWAYS, OPTION_CHOICE_AS(format, "c|hex|binary", "FORMAT"),
-     "What assembling writes."},
-    {"name", 'n', C_ARRAY, OPTION_TEXT(name, "NAME"), "Name of the C array (default: program)."},
-    {"include", 'I', OPTION_ALWAYS, OPTION_EACH(include, add_text, "FOLDER"),
-     "Where .include looks besides the source's own folder; several are searched in turn."},
-    {"define", 'D', OPTION_ALWAYS, OPTION_EACH(define, add_text, "NAME=VALUE"),
-     "Defines a symbol before the source is read; may be given several times."},
-    {"unchecked", 'u', OPTION_ALWAYS, OPTION_FLAG(unchecked), "Lets hazards through."},
+    {"name", 'n', OPTION_ALWAYS, OPTION_TEXT(name, "NAME"), "Name of the C array (default: program)."},
 };
 
 static const struct option_program about = {
@@ -70,19 +39,9 @@ static const struct option_program about = {
 static status_t assemble(const struct config *config, FILE *out)
 {
   struct qpu_program program;
-  struct qpu_asm_options how = {.unchecked = config->unchecked,
-                                .defines = config->define.text,
-                                .n_defines = config->define.n,
-                                .include_folders = config->include.text,
-                                .n_include_folders = config->include.n};
-  RETURN_IF_FAILED(qpu_assemble(config->input, NULL, &how, &program));
+  RETURN_IF_FAILED(qpu_assemble(config->input, NULL, 0, &program));
   for (size_t f = 0; f < program.n_files; f++) file_is_input(program.files[f]);
-  if (config->format == FORMAT_C)
-    qpu_words_write_c(&program, config->name ? config->name : "program", out);
-  else if (config->format == FORMAT_HEX)
-    qpu_words_write_hex(&program, out);
-  else
-    qpu_words_write_binary(&program, out);
+  qpu_words_write_c(&program, config->name ? config->name : "program", out);
   qpu_program_free(&program);
   return STATUS_OK;
 }
@@ -119,7 +78,5 @@ int main(int argc, char **argv)
   if (request == OPTION_SHOW_VERSION) fprintf(output_stream(), "qpu-as %s\n", PACKAGE_VERSION);
   if (request != OPTION_RUN) return file_flush_stdout();
   if (!config.input) return log_fail(STATUS_USAGE, "--input names no file");
-  option_ignore(config.format == FORMAT_C ? C_ARRAY : 0,
-                config.format == FORMAT_HEX ? "--format hex" : "--format binary");
   return write_result(&config);
 }

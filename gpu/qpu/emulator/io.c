@@ -229,12 +229,6 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
 {
   struct qpu_thread *thread = issue->thread;
   uint32_t first = (*value)[0];
-  if (address >= QPU_W_SFU_RECIP && address <= QPU_W_SFU_LOG) {
-    qpu_vec result;
-    qpu_sfu(&result, value, address);
-    qpu_assign(&thread->reg[REG_ACC + 4], &result, lanes);
-    return STATUS_OK;
-  }
   switch (address) {
   case QPU_W_R5:
     write_r5(issue, file, value, lanes);
@@ -264,8 +258,7 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
     return request_lookup(issue, address == QPU_W_TMU1_S, value);
   default:
     return qpu_emu_fault(
-        issue, "register %d belongs to the 3D pipeline: textures and the tile buffer are not emulated",
-        address);
+        issue, "register %d is not emulated: special functions, textures and the tile buffer", address);
   }
 }
 

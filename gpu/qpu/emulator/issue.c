@@ -7,7 +7,6 @@
 #include "gpu/qpu/emulator/io.h"
 #include "gpu/qpu/emulator/predecode.h"
 #include "gpu/qpu/emulator/rules.h"
-#include "gpu/qpu/isa/pack.h"
 
 /* Conditions come in pairs: a flag, and its opposite. */
 static unsigned lanes_of(const struct qpu_thread *thread, int cond)
@@ -26,21 +25,7 @@ static void set_flags(struct qpu_thread *thread, const qpu_vec *result, unsigned
   thread->c = (thread->c & ~lanes) | (carry & lanes);
 }
 
-/* A source as its ALU sees it. */
-static const qpu_vec *source(const struct qpu_issue *issue, int which, qpu_vec *room)
-{
-  const struct qpu_decoded *d = issue->decoded;
-  const struct qpu_inst *inst = &d->inst;
-  const uint8_t muxes[4] = {inst->add_a, inst->add_b, inst->mul_a, inst->mul_b};
-  if (d->source[which] == QPU_CONSTANT) return &d->constant;
-  const qpu_vec *in = &issue->thread->reg[d->source[which]];
-  if (!inst->unpack || muxes[which] != (inst->pm ? QPU_MUX_R4 : QPU_MUX_A)) return in;
-  qpu_unpack(room, in, inst->unpack, d->as_float);
-  return room;
-}
-
-static status_t write_target(struct qpu_issue *issue, int from_mul, const qpu_vec *result, int as_float,
-                             unsigned lanes)
+static status_t write_target(struct qpu_issue *issue, int from_mul, const qpu_vec *result, unsigned lanes)
 {
   const struct qpu_inst *inst = &issue->decoded->inst;
   int address = from_mul ? inst->waddr_mul : inst->waddr_add;
@@ -48,16 +33,9 @@ static status_t write_target(struct qpu_issue *issue, int from_mul, const qpu_ve
   int file = from_mul != inst->ws ? QPU_FILE_B : QPU_FILE_A;
   int cond = from_mul ? inst->cond_mul : inst->cond_add;
   if (target == REG_SPECIAL && cond == QPU_COND_NEVER) return STATUS_OK;
-  qpu_vec *reg = target == REG_SPECIAL ? NULL : &issue->thread->reg[target];
-  qpu_vec packed = reg ? *reg : (qpu_vec){0};
-  int mul_pack = inst->pack && inst->pm && from_mul;
-  int file_pack = inst->pack && !inst->pm && file == QPU_FILE_A && address < 32;
-  if (mul_pack) qpu_pack_mul(&packed, result, inst->pack);
-  if (file_pack) qpu_pack(&packed, result, inst->pack, as_float);
-  if (mul_pack || file_pack) result = &packed;
-  if (!reg) return qpu_io_write(issue, address, file, result, lanes);
+  if (target == REG_SPECIAL) return qpu_io_write(issue, address, file, result, lanes);
   if (lanes) qpu_rules_note(issue->thread, target, lanes);
-  qpu_assign(reg, result, lanes);
+  qpu_assign(&issue->thread->reg[target], result, lanes);
   return STATUS_OK;
 }
 
@@ -74,11 +52,10 @@ static status_t run_alu(struct qpu_issue *issue)
   const struct qpu_decoded *d = issue->decoded;
   const struct qpu_inst *inst = &d->inst;
   struct qpu_thread *thread = issue->thread;
-  qpu_vec room[4], turn[2], added = {0}, multiplied = {0};
+  qpu_vec turn[2], added = {0}, multiplied = {0};
   const qpu_vec *s[4];
-  const struct qpu_op *add = &qpu_add_ops[inst->op_add], *mul = &qpu_mul_ops[inst->op_mul];
   unsigned add_lanes = lanes_of(thread, inst->cond_add), mul_lanes = lanes_of(thread, inst->cond_mul);
-  for (int i = 0; i < 4; i++) s[i] = source(issue, i, &room[i]);
+  for (int i = 0; i < 4; i++) s[i] = d->source[i] == QPU_CONSTANT ? &d->constant : &thread->reg[d->source[i]];
   if (d->mul && d->rotation) {
     s[2] = turned(issue, inst->mul_a, s[2], &turn[0]);
     s[3] = inst->mul_b == inst->mul_a ? s[2] : turned(issue, inst->mul_b, s[3], &turn[1]);
@@ -87,15 +64,12 @@ static status_t run_alu(struct qpu_issue *issue)
   if (d->mul) d->mul(&multiplied, s[2], s[3]);
   int mul_flags = inst->sf && !d->add && d->mul;
   unsigned mul_carry = mul_flags ? qpu_alu_mul_carry(inst->op_mul, s[2], s[3]) : 0;
-  int saturates = inst->pack == 8 && !inst->pm && !inst->ws && inst->waddr_add < 32 &&
-                  (inst->op_add == QPU_A_ADD || inst->op_add == QPU_A_SUB);
-  if (saturates) qpu_saturate(&added, inst->op_add, s[0], s[1]);
   if (inst->sf && d->add)
     set_flags(thread, &added, qpu_alu_add_carry(inst->op_add, s[0], s[1], &added), add_lanes);
   else if (mul_flags)
     set_flags(thread, &multiplied, mul_carry, mul_lanes);
-  if (d->add) RETURN_IF_FAILED(write_target(issue, 0, &added, add->float_out, add_lanes));
-  if (d->mul) RETURN_IF_FAILED(write_target(issue, 1, &multiplied, mul->float_out, mul_lanes));
+  if (d->add) RETURN_IF_FAILED(write_target(issue, 0, &added, add_lanes));
+  if (d->mul) RETURN_IF_FAILED(write_target(issue, 1, &multiplied, mul_lanes));
   return STATUS_OK;
 }
 
@@ -125,8 +99,8 @@ static status_t run_load(struct qpu_issue *issue)
   unsigned add_lanes = lanes_of(thread, inst->cond_add), mul_lanes = lanes_of(thread, inst->cond_mul);
   if (d->kind == QPU_SEMAPHORE) *semaphore = (uint8_t)(*semaphore + (inst->imm & 16 ? -1 : 1));
   if (inst->sf) set_flags(thread, &d->constant, 0, inst->cond_add == QPU_COND_NEVER ? mul_lanes : add_lanes);
-  RETURN_IF_FAILED(write_target(issue, 0, &d->constant, 0, add_lanes));
-  return write_target(issue, 1, &d->constant, 0, mul_lanes);
+  RETURN_IF_FAILED(write_target(issue, 0, &d->constant, add_lanes));
+  return write_target(issue, 1, &d->constant, mul_lanes);
 }
 
 static int branch_taken(const struct qpu_thread *thread, int cond)
@@ -160,8 +134,8 @@ static status_t run_branch(struct qpu_issue *issue)
   thread->jumps |= 1u << 4;
   thread->target[4] = target;
   issue->emu->stats.branches_taken++;
-  RETURN_IF_FAILED(write_target(issue, 0, &value, 0, QPU_ALL_LANES));
-  return write_target(issue, 1, &value, 0, QPU_ALL_LANES);
+  RETURN_IF_FAILED(write_target(issue, 0, &value, QPU_ALL_LANES));
+  return write_target(issue, 1, &value, QPU_ALL_LANES);
 }
 
 static status_t run_signal(struct qpu_issue *issue)

@@ -35,7 +35,6 @@ static void decode_alu(struct qpu_decoded *d)
   d->add = qpu_alu_add[inst->op_add];
   d->mul = qpu_alu_mul[inst->op_mul];
   if (!qpu_add_ops[inst->op_add].name) d->error = "reserved operation of the add ALU";
-  d->as_float = inst->pm || qpu_reads_file_a(inst, 1);
   d->source[0] = source_index(inst, inst->add_a);
   d->source[1] = source_index(inst, inst->add_b);
   d->source[2] = source_index(inst, inst->mul_a);
@@ -58,13 +57,8 @@ static void decode_load(struct qpu_decoded *d)
 {
   const struct qpu_inst *inst = &d->inst;
   d->constant = (qpu_vec){0} + inst->imm;
-  if (inst->unpack == QPU_LOAD_SIGNED || inst->unpack == QPU_LOAD_UNSIGNED)
-    for (int i = 0; i < QPU_LANES; i++) {
-      uint32_t high = inst->imm >> (16 + i) & 1, low = inst->imm >> i & 1;
-      d->constant[i] = inst->unpack == QPU_LOAD_SIGNED ? low - 2 * high : low + 2 * high;
-    }
-  else if (inst->unpack != QPU_LOAD_32 && inst->unpack != QPU_LOAD_SEMAPHORE)
-    d->error = "reserved kind of load immediate";
+  if (inst->unpack != QPU_LOAD_32 && inst->unpack != QPU_LOAD_SEMAPHORE)
+    d->error = "this kind of load immediate is not emulated";
 }
 
 static int stalls(int address)
@@ -149,12 +143,13 @@ void qpu_predecode(uint64_t word, struct qpu_decoded *d)
     decode_load(d);
   else if (!qpu_branch_names[d->inst.cond_br])
     d->error = "reserved branch condition";
-  if (d->inst.pm && !qpu_mul_packs(d->inst.pack)) d->error = "reserved pack mode of the mul ALU";
+  if (d->kind != QPU_BRANCH && (d->inst.pm || d->inst.pack || (d->kind == QPU_ALU && d->inst.unpack)))
+    d->error = "packing and unpacking are not emulated";
   d->may_stall = d->kind == QPU_SEMAPHORE || stalls(d->port_a) || stalls(d->port_b) ||
                  d->inst.waddr_add == QPU_W_VPM_ADDRESS || d->inst.waddr_mul == QPU_W_VPM_ADDRESS;
-  d->plain = d->kind == QPU_ALU && !d->rotation && !d->inst.sf && !d->inst.unpack && !d->inst.pack &&
-             d->target_add != REG_SPECIAL && d->target_mul != REG_SPECIAL &&
-             (d->inst.cond_add <= QPU_COND_ALWAYS) && (d->inst.cond_mul <= QPU_COND_ALWAYS);
+  d->plain = d->kind == QPU_ALU && !d->rotation && !d->inst.sf && d->target_add != REG_SPECIAL &&
+             d->target_mul != REG_SPECIAL && (d->inst.cond_add <= QPU_COND_ALWAYS) &&
+             (d->inst.cond_mul <= QPU_COND_ALWAYS);
   if (d->plain && (!d->add || d->inst.cond_add == QPU_COND_NEVER)) d->target_add = REG_DISCARD;
   if (d->plain && (!d->mul || d->inst.cond_mul == QPU_COND_NEVER)) d->target_mul = REG_DISCARD;
   d->opens = d->effects.opens[0] | (uint64_t)d->effects.opens[1] << 16 | (uint64_t)d->effects.opens[2] << 32;

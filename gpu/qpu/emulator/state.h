@@ -44,7 +44,6 @@ struct qpu_decoded {
   uint8_t rotation; /**< 0 none, 1 to 15 lanes, 16 by r5 */
   uint8_t plain;    /**< no packing, rotation, flags, conditions */
   uint8_t flops;    /**< 0 to 2 */
-  uint8_t as_float; /**< what is unpacked becomes floats */
   uint8_t valid;
   struct qpu_inst inst;
   enum qpu_kind kind;

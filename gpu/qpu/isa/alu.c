@@ -242,13 +242,6 @@ const qpu_alu_function qpu_alu_add[32] = {
 
 const qpu_alu_function qpu_alu_mul[8] = {NULL, mul_fmul, mul_mul24, mul_v8muld, v8min, v8max, v8adds, v8subs};
 
-uint32_t qpu_alu_lane(qpu_alu_function function, uint32_t a, uint32_t b)
-{
-  qpu_vec x = (qpu_vec){0} + a, y = (qpu_vec){0} + b, result;
-  function(&result, &x, &y);
-  return result[0];
-}
-
 static int add_carries(int op, uint32_t a, uint32_t b, uint32_t result)
 {
   unsigned count = b & 31;
@@ -302,43 +295,4 @@ unsigned qpu_alu_mul_carry(int op, const qpu_vec *a, const qpu_vec *b)
     mask |= (unsigned)(product > UINT32_MAX) << i;
   }
   return mask;
-}
-
-/* ---- the special function unit ---- */
-
-static double evaluate(double x, int address)
-{
-  switch (address) {
-  case QPU_W_SFU_RECIP:
-    return 1.0 / x;
-  case QPU_W_SFU_RECIPSQRT:
-    return 1.0 / sqrt(fabs(x));
-  case QPU_W_SFU_EXP:
-    return exp2(x);
-  default:
-    return log2(fabs(x));
-  }
-}
-
-/* The double is computed to nearest, as the library wants it, and then cut to single precision. */
-static uint32_t sfu_lane(uint32_t bits, int address)
-{
-  float value;
-  uint32_t result;
-  if ((bits & 0x7f800000u) == 0) bits &= 0x80000000u;           /* no denormals */
-  if ((bits & 0x7f800000u) == 0x7f800000u) bits &= 0xff800000u; /* no NaN, only infinity */
-  memcpy(&value, &bits, sizeof value);
-  double exact = evaluate(value, address);
-  float cut = (float)exact;
-  if (fabs((double)cut) > fabs(exact) && fabs(exact) < 0x1p128) cut = nextafterf(cut, 0.0f);
-  memcpy(&result, &cut, sizeof result);
-  return (result & 0x7f800000u) == 0 ? result & 0x80000000u : result;
-}
-
-void qpu_sfu(qpu_vec *out, const qpu_vec *in, int address)
-{
-  int mode = fegetround();
-  fesetround(FE_TONEAREST);
-  for (int i = 0; i < QPU_LANES; i++) (*out)[i] = sfu_lane((*in)[i], address);
-  fesetround(mode);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What the QPU's two ALUs and its special function unit compute, 16 lanes at a time.
+ * \brief What the QPU's two ALUs compute, 16 lanes at a time.
  *
  * Floats: denormals count as zero, both ways; results round toward zero; an exponent of 255 means
  * infinity, whatever the mantissa; a magnitude from 2¹²⁸ on becomes infinity, infinities of
@@ -35,21 +35,10 @@ typedef void (*qpu_alu_function)(qpu_vec *out, const qpu_vec *a, const qpu_vec *
 extern const qpu_alu_function qpu_alu_add[32];
 extern const qpu_alu_function qpu_alu_mul[8];
 
-/** \brief One lane of an operation, for the assembler. */
-uint32_t qpu_alu_lane(qpu_alu_function function, uint32_t a, uint32_t b);
-
 /** \brief The carry flags of an operation, one bit a lane: carry or borrow out of add, sub and shl,
  * the last bit that shr and asr drop, a > b for min and max of either kind, a result above zero for
  * fadd and fsub, a product beyond 32 bits for mul24; else 0. */
 unsigned qpu_alu_add_carry(int op, const qpu_vec *a, const qpu_vec *b, const qpu_vec *result);
 unsigned qpu_alu_mul_carry(int op, const qpu_vec *a, const qpu_vec *b);
-
-/** \brief The special function of a register address: 1/x, 1/√|x|, 2^x, log₂|x| for QPU_W_SFU_RECIP
- * to QPU_W_SFU_LOG.
- *
- * The part approximates; how well is not published, so results here are exact to single precision,
- * rounded toward zero. 0 gives infinity for the first two and −infinity for the last, as others
- * measured. */
-void qpu_sfu(qpu_vec *out, const qpu_vec *in, int address);
 
 #endif

@@ -35,18 +35,12 @@ const char *const qpu_cond_names[8] = {"never", "", "z", "nz", "n", "nn", "c", "
 const char *const qpu_branch_names[16] = {"allz", "allnz", "anyz", "anynz", "alln", "allnn", "anyn", "anynn",
                                           "allc", "allnc", "anyc", "anync", NULL,   NULL,    NULL,   ""};
 
-const char *const qpu_unpack_names[8] = {"32", "16a", "16b", "8dr", "8a", "8b", "8c", "8d"};
-
-const char *const qpu_pack_names[16] = {"32",  "16a",  "16b",  "8abcd",  "8a",  "8b",  "8c",  "8d",
-                                        "32s", "16as", "16bs", "8abcds", "8as", "8bs", "8cs", "8ds"};
-
 /* A register's numbers and files: to read as an accumulator, to read, to write. */
 #define READ(addr, files)          -1, addr, files, 0, 0
 #define WRITE(addr, files)         -1, 0, 0, addr, files
 #define BOTH(addr, files)          -1, addr, files, addr, files
 #define ACCUMULATOR(number, files) number, 0, 0, QPU_W_ACC0 + (number), files
 
-/* Of several names for one address the first is the one that disassembly prints. */
 static const struct qpu_register_name names[] = {
     {"r0", ACCUMULATOR(0, QPU_FILE_AB)},
     {"r1", ACCUMULATOR(1, QPU_FILE_AB)},
@@ -55,57 +49,27 @@ static const struct qpu_register_name names[] = {
     {"r4", ACCUMULATOR(4, 0)},
     {"r5", ACCUMULATOR(5, 0)},
     {"-", BOTH(QPU_R_NOP, QPU_FILE_AB)},
-    {"nop", BOTH(QPU_R_NOP, QPU_FILE_AB)},
     {"unif", READ(QPU_R_UNIFORM, QPU_FILE_AB)},
-    {"uniform_read", READ(QPU_R_UNIFORM, QPU_FILE_AB)},
-    {"vary", READ(QPU_R_VARYING, QPU_FILE_AB)},
-    {"varying_read", READ(QPU_R_VARYING, QPU_FILE_AB)},
     {"elem_num", READ(QPU_R_ELEMENT, QPU_FILE_A)},
     {"qpu_num", READ(QPU_R_ELEMENT, QPU_FILE_B)},
-    {"x_coord", BOTH(QPU_R_COORD, QPU_FILE_A)},
-    {"y_coord", BOTH(QPU_R_COORD, QPU_FILE_B)},
-    {"ms_mask", BOTH(QPU_R_MS_REV, QPU_FILE_A)},
-    {"rev_flag", BOTH(QPU_R_MS_REV, QPU_FILE_B)},
     {"vpm", BOTH(QPU_R_VPM, QPU_FILE_AB)},
-    {"vpm_read", READ(QPU_R_VPM, QPU_FILE_AB)},
-    {"vpm_write", WRITE(QPU_W_VPM, QPU_FILE_AB)},
     {"vr_busy", READ(QPU_R_VPM_BUSY, QPU_FILE_A)},
     {"vw_busy", READ(QPU_R_VPM_BUSY, QPU_FILE_B)},
     {"vr_wait", READ(QPU_R_VPM_WAIT, QPU_FILE_A)},
     {"vw_wait", READ(QPU_R_VPM_WAIT, QPU_FILE_B)},
     {"mutex", BOTH(QPU_R_MUTEX, QPU_FILE_AB)},
-    {"mutex_acq", READ(QPU_R_MUTEX, QPU_FILE_AB)},
-    {"mutex_rel", WRITE(QPU_W_MUTEX, QPU_FILE_AB)},
     {"tmurs", WRITE(QPU_W_TMU_NOSWAP, QPU_FILE_AB)},
-    {"tmu_noswap", WRITE(QPU_W_TMU_NOSWAP, QPU_FILE_AB)},
     {"r5quad", WRITE(QPU_W_R5, QPU_FILE_A)},
     {"r5rep", WRITE(QPU_W_R5, QPU_FILE_B)},
     {"irq", WRITE(QPU_W_HOST_INTERRUPT, QPU_FILE_AB)},
-    {"interrupt", WRITE(QPU_W_HOST_INTERRUPT, QPU_FILE_AB)},
     {"unif_addr", WRITE(QPU_W_UNIFORM_ADDRESS, QPU_FILE_A)},
     {"unif_addr_rel", WRITE(QPU_W_UNIFORM_ADDRESS, QPU_FILE_B)},
-    {"stencil", WRITE(QPU_W_STENCIL, QPU_FILE_AB)},
-    {"tlbz", WRITE(QPU_W_TLB_Z, QPU_FILE_AB)},
-    {"tlbm", WRITE(QPU_W_TLB_COLOUR_MS, QPU_FILE_AB)},
-    {"tlbc", WRITE(QPU_W_TLB_COLOUR_ALL, QPU_FILE_AB)},
-    {"tlbam", WRITE(QPU_W_TLB_ALPHA_MASK, QPU_FILE_AB)},
     {"vr_setup", WRITE(QPU_W_VPM_SETUP, QPU_FILE_A)},
     {"vw_setup", WRITE(QPU_W_VPM_SETUP, QPU_FILE_B)},
     {"vr_addr", WRITE(QPU_W_VPM_ADDRESS, QPU_FILE_A)},
     {"vw_addr", WRITE(QPU_W_VPM_ADDRESS, QPU_FILE_B)},
-    {"recip", WRITE(QPU_W_SFU_RECIP, QPU_FILE_AB)},
-    {"recipsqrt", WRITE(QPU_W_SFU_RECIPSQRT, QPU_FILE_AB)},
-    {"rsqrt", WRITE(QPU_W_SFU_RECIPSQRT, QPU_FILE_AB)},
-    {"exp", WRITE(QPU_W_SFU_EXP, QPU_FILE_AB)},
-    {"log", WRITE(QPU_W_SFU_LOG, QPU_FILE_AB)},
     {"t0s", WRITE(QPU_W_TMU0_S, QPU_FILE_AB)},
-    {"t0t", WRITE(QPU_W_TMU0_S + 1, QPU_FILE_AB)},
-    {"t0r", WRITE(QPU_W_TMU0_S + 2, QPU_FILE_AB)},
-    {"t0b", WRITE(QPU_W_TMU0_B, QPU_FILE_AB)},
     {"t1s", WRITE(QPU_W_TMU1_S, QPU_FILE_AB)},
-    {"t1t", WRITE(QPU_W_TMU1_S + 1, QPU_FILE_AB)},
-    {"t1r", WRITE(QPU_W_TMU1_S + 2, QPU_FILE_AB)},
-    {"t1b", WRITE(QPU_W_TMU1_B, QPU_FILE_AB)},
 };
 
 #define N_NAMES (sizeof names / sizeof names[0])
@@ -172,14 +136,6 @@ enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst)
   return inst->unpack == QPU_LOAD_SEMAPHORE ? QPU_SEMAPHORE : QPU_LOAD;
 }
 
-int qpu_reads_file_a(const struct qpu_inst *inst, int floats)
-{
-  int add = inst->op_add != QPU_A_NOP && qpu_add_ops[inst->op_add].float_in == floats;
-  int mul = inst->op_mul != QPU_M_NOP && qpu_mul_ops[inst->op_mul].float_in == floats;
-  return (add && (inst->add_a == QPU_MUX_A || inst->add_b == QPU_MUX_A)) ||
-         (mul && (inst->mul_a == QPU_MUX_A || inst->mul_b == QPU_MUX_A));
-}
-
 /* ra0 to rb63: the numbers from 32 on reach the peripherals through one file. */
 static int find_numbered(const char *name, struct qpu_register_name *reg)
 {
@@ -200,11 +156,6 @@ int qpu_register_find(const char *name, struct qpu_register_name *reg)
       return 1;
     }
   return find_numbered(name, reg);
-}
-
-int qpu_mul_packs(int mode)
-{
-  return mode == 0 || (mode >= 3 && mode <= 7) || mode == 11;
 }
 
 uint32_t qpu_small_value(int code)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The VideoCore IV QPU's instruction set as tables: what the assembler, the disassembler,
- * the hazard checker and the emulator all read, so that each code stands in one place only.
+ * \brief The VideoCore IV QPU's instruction set as tables: what the assembler, the hazard
+ * checker and the emulator all read, so that each code stands in one place only.
  *
  * Source: Broadcom, "VideoCore IV 3D Architecture Reference Guide" (VideoCoreIV-AG100-R, 2013),
  * section 3. Names are vc4asm's. Where experiments of others contradict the guide, the comment at
@@ -94,11 +94,8 @@ enum qpu_load_kind { QPU_LOAD_32 = 0, QPU_LOAD_SIGNED = 1, QPU_LOAD_UNSIGNED = 3
  * write. */
 enum qpu_register {
   QPU_R_UNIFORM = 32,
-  QPU_R_VARYING = 35,
   QPU_R_ELEMENT = 38, /**< file A; file B reads the QPU's number */
   QPU_R_NOP = 39,
-  QPU_R_COORD = 41,
-  QPU_R_MS_REV = 42,
   QPU_R_VPM = 48,
   QPU_R_VPM_BUSY = 49, /**< file A: load, file B: store */
   QPU_R_VPM_WAIT = 50,
@@ -110,21 +107,10 @@ enum qpu_register {
   QPU_W_HOST_INTERRUPT = 38,
   QPU_W_NOP = 39,
   QPU_W_UNIFORM_ADDRESS = 40, /**< file B: relative to where the stream stands */
-  QPU_W_COORD = 41,
-  QPU_W_MS_REV = 42,
-  QPU_W_STENCIL = 43,
-  QPU_W_TLB_Z = 44,
-  QPU_W_TLB_COLOUR_MS = 45,
-  QPU_W_TLB_COLOUR_ALL = 46,
-  QPU_W_TLB_ALPHA_MASK = 47,
   QPU_W_VPM = 48,
   QPU_W_VPM_SETUP = 49,   /**< file A: read side, file B: write side */
   QPU_W_VPM_ADDRESS = 50, /**< file A: start a DMA load, file B: start a DMA store */
   QPU_W_MUTEX = 51,
-  QPU_W_SFU_RECIP = 52,
-  QPU_W_SFU_RECIPSQRT = 53,
-  QPU_W_SFU_EXP = 54,
-  QPU_W_SFU_LOG = 55,
   QPU_W_TMU0_S = 56,
   QPU_W_TMU0_B = 59,
   QPU_W_TMU1_S = 60,
@@ -166,17 +152,10 @@ struct qpu_op {
 extern const struct qpu_op qpu_add_ops[32];
 extern const struct qpu_op qpu_mul_ops[8];
 
-/** \brief Whether an operation that takes floats (\a floats), or one that takes integers, reads
- * file A. What is unpacked there becomes floats for both ALUs where one of them takes floats
- * (guide, table of unpack modes). */
-int qpu_reads_file_a(const struct qpu_inst *inst, int floats);
-
 /** NULL for those that are no signal of their own */
 extern const char *const qpu_signal_names[16];
 extern const char *const qpu_cond_names[8];    /**< "z" of .ifz; "never" and "" for the first two */
 extern const char *const qpu_branch_names[16]; /**< "allz"; NULL where reserved, "" for always */
-extern const char *const qpu_unpack_names[8];
-extern const char *const qpu_pack_names[16];
 
 enum { QPU_FILE_A = 1, QPU_FILE_B = 2, QPU_FILE_AB = 3 };
 
@@ -192,10 +171,6 @@ struct qpu_register_name {
 
 /** \brief The register of that name (ra and rb with 0 to 63 included); 0 when there is none. */
 int qpu_register_find(const char *name, struct qpu_register_name *reg);
-
-/** \brief Whether the mul ALU (pm set) has this pack mode: 3 to 7, and 11, which vc4asm writes for
- * 3. */
-int qpu_mul_packs(int mode);
 
 /** \brief The value of small immediate 0 to 47 in all lanes; from 48 on (a rotation) the constant
  * that reading it gives, −16 to −1. */

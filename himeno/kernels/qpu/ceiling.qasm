@@ -7,11 +7,11 @@
 
 .include "meet.qinc"
 
-.const step, rb13
-.const vpm_row, rb14
-.const result, rb15
-.const offset, ra0
-.const turns_left, ra1
+.set step, rb13
+.set vpm_row, rb14
+.set result, rb15
+.set offset, ra0
+.set turns_left, ra1
 
   .rep i, 13
     mov rb0 + i, unif

@@ -4,7 +4,7 @@
 
 .include "column.qinc"
 
-.const centre, ra0
+.set centre, ra0
 
 # r4 = p at (i+di, j+dj, k+dk)
 .macro look, di, dj, dk
