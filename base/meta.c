@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/meta.h"
+
+#include "base/document.h"
 #include "base/switches.h"
 #include "base/values.h"
 
@@ -86,32 +88,27 @@ void meta_cpu_model(char *text, size_t size)
   snprintf(text, size, "unknown");
 }
 
-static json_t *ascii_string(const char *bytes)
+/* A field whose value is printable. */
+static void text_field(struct doc *d, const char *name, int rules, const char *about, const char *bytes)
 {
   char text[LINE_MAX_BYTES];
-  snprintf(text, sizeof text, "%s", bytes);
+  snprintf(text, sizeof text, "%s", bytes ? bytes : "");
   value_make_printable(text);
-  return json_string(text);
+  if (d->schema || bytes) doc_text(d, name, rules, about, text);
 }
 
-/** Returns whether memory was left. */
-static int setting_add(json_t *object, const char *name, const char *value)
+static void settings_document(struct doc *d)
 {
-  return !value || json_object_set_new(object, name, ascii_string(value)) == 0;
-}
-
-static json_t *settings(void)
-{
-  json_t *object = json_object();
   const struct switch_spec *s;
-  int added = object != NULL;
-  for (size_t i = 0; added && i < sizeof allowed_settings / sizeof *allowed_settings; i++)
-    added = setting_add(object, allowed_settings[i], getenv(allowed_settings[i]));
-  for (int n = 0; added && (s = switch_at(n)); n++)
-    added = setting_add(object, s->name, switch_text(s->name));
-  if (added) return object;
-  json_decref(object);
-  return NULL;
+  if (!doc_map(d, "settings", DOC_OPTIONAL,
+               "The part of the environment that was set: the switches of doc/switches.md, and what else "
+               "changes a measurement or names its job."))
+    return;
+  for (size_t i = 0; doc_each(d, i, sizeof allowed_settings / sizeof *allowed_settings); i++)
+    text_field(d, allowed_settings[i], DOC_ANY, "", getenv(allowed_settings[i]));
+  for (int n = 0; !d->schema && (s = switch_at(n)); n++)
+    text_field(d, s->name, DOC_ANY, "", switch_text(s->name));
+  doc_end(d);
 }
 
 static const char *compiler(void)
@@ -125,7 +122,7 @@ static const char *compiler(void)
 #endif
 }
 
-json_t *meta_system(void)
+void meta_system_document(struct doc *d)
 {
   char os[LINE_MAX_BYTES] = "unknown", kernel[LINE_MAX_BYTES] = "unknown", cpu[LINE_MAX_BYTES];
   struct utsname names;
@@ -133,6 +130,11 @@ json_t *meta_system(void)
   if (uname(&names) == 0)
     snprintf(kernel, sizeof kernel, "%s %s %s", names.sysname, names.release, names.machine);
   meta_cpu_model(cpu, sizeof cpu);
-  return json_pack("{so so so so so}", "os", ascii_string(os), "kernel", ascii_string(kernel), "cpu",
-                   ascii_string(cpu), "compiler", ascii_string(compiler()), "settings", settings());
+  if (!doc_object(d, "system", 0, "", 1)) return;
+  text_field(d, "os", DOC_OPTIONAL, "", os);
+  text_field(d, "kernel", DOC_OPTIONAL, "", kernel);
+  text_field(d, "cpu", DOC_OPTIONAL, "", cpu);
+  text_field(d, "compiler", DOC_OPTIONAL, "", compiler());
+  settings_document(d);
+  doc_end(d);
 }

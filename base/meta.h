@@ -4,7 +4,6 @@
 #ifndef BASE_META_H
 #define BASE_META_H
 
-#include <jansson.h>
 #include <stddef.h>
 
 /** \brief The suite's version, as configured. */
@@ -26,8 +25,10 @@ void meta_host(char *text, size_t size);
 /** \brief CPU model as the operating system names it, "unknown" if it does not. */
 void meta_cpu_model(char *text, size_t size);
 
-/** \brief Facts of this system: OS, kernel, CPU model, compiler, and the allow-listed settings
- * (OMP_*, CUDA_VISIBLE_DEVICES, SLURM_JOB_ID, …) and switches. NULL when memory ran out. */
-json_t *meta_system(void);
+struct doc;
+
+/** \brief The field `system`: OS, kernel, CPU model, compiler, and the allow-listed settings
+ * (OMP_*, CUDA_VISIBLE_DEVICES, SLURM_JOB_ID, …) and switches. */
+void meta_system_document(struct doc *d);
 
 #endif

@@ -140,9 +140,11 @@ static int is_request(const char *word, enum option_request *request)
 {
   int help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
   int version = strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0;
+  int schema = strcmp(word, "--schema") == 0;
   if (help) *request = OPTION_SHOW_HELP;
   if (version) *request = OPTION_SHOW_VERSION;
-  return help || version;
+  if (schema) *request = OPTION_SHOW_SCHEMA;
+  return help || version || schema;
 }
 
 static status_t parse_words(struct parser *parser, enum option_request *request)

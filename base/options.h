@@ -122,10 +122,10 @@ struct option_program {
 };
 
 /** What the command line asked for besides the configuration. */
-enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION };
+enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION, OPTION_SHOW_SCHEMA };
 
-/** \brief Parses and checks all of argv into \a config. --help and --version are known to every
- * program.
+/** \brief Parses and checks all of argv into \a config. --help, --version and --schema are
+ * known to every program, and end the parsing.
  *
  * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value, -n
  * value, -nvalue; an option twice, a pair that the table forbids, an unknown one, an abbreviation,

@@ -8,31 +8,21 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/document.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/meta.h"
-#include "base/options.h"
 #include "base/report.h"
 #include "base/values.h"
 
-/** Digits that keep a figure readable and far below any noise. */
-#define JSON_FORMAT (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
-
-/** Options that were given and that nothing reads, "--verify". */
-static json_t *ignored_json(void)
-{
-  json_t *list = json_array();
-  for (int n = 0; option_ignored(n); n++)
-    json_array_append_new(list, json_pack("s+", "--", option_ignored(n)));
-  return list;
-}
+/** Each number is read back as the same double. */
+#define JSON_FORMAT (JSON_INDENT(2) | JSON_REAL_PRECISION(17))
 
 json_t *report_json_frame(const char *schema, const char *program)
 {
-  char time[32];
-  meta_time(time);
-  return json_pack("{ss ss ss ss so so}", "schema", schema, "program", program, "version", meta_version(),
-                   "time", time, "system", meta_system(), "ignored", ignored_json());
+  struct doc d;
+  doc_open(&d, 0);
+  doc_frame(&d, schema, program, "", "");
+  return doc_close(&d);
 }
 
 json_t *report_json_real(double value)

@@ -3,11 +3,7 @@
 
 #include "base/status.h"
 
-/** All statuses, the gravest first. */
-static const struct {
-  status_t status;
-  const char *verdict;
-} by_gravity[] = {
+const struct status_word status_words[STATUS_WORDS] = {
     {STATUS_FAULT, "fault"},
     {STATUS_HANG, "hang"},
     {STATUS_WRONG, "wrong"},
@@ -22,13 +18,13 @@ static const struct {
 static int position(status_t status)
 {
   int i = 0;
-  while (by_gravity[i].status != status && by_gravity[i].status != STATUS_OK) i++;
+  while (status_words[i].status != status && status_words[i].status != STATUS_OK) i++;
   return i;
 }
 
 const char *status_verdict(status_t status)
 {
-  return by_gravity[position(status)].verdict;
+  return status_words[position(status)].verdict;
 }
 
 status_t status_worst(status_t a, status_t b)

@@ -29,6 +29,13 @@ static inline int status_is_unfit(status_t status)
   return status == STATUS_USAGE || status == STATUS_ENVIRONMENT;
 }
 
+/** All statuses, the gravest first. */
+#define STATUS_WORDS 9
+extern const struct status_word {
+  status_t status;
+  const char *verdict;
+} status_words[STATUS_WORDS];
+
 /** \brief One word for reports: "pass", "usage", "environment", "noisy", "wrong", "slow", "hang",
  * "fault", "incomplete". */
 const char *status_verdict(status_t status);

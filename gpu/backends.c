@@ -11,6 +11,9 @@
 #define BACKEND(name, built) &gpu_backend_##name,
 const struct gpu_backend *const gpu_backends[] = {GPU_BACKENDS(BACKEND) NULL};
 
+#define BACKEND_NAME(name, built) #name,
+const char *const gpu_backend_names[] = {GPU_BACKENDS(BACKEND_NAME)};
+
 volatile int gpu_calls;
 
 const struct gpu_backend *gpu_backend_find(const char *name)

@@ -201,6 +201,10 @@ GPU_BACKENDS(GPU_BACKEND)
 /** \brief All backends, built or not, in order of preference; ends with NULL. */
 extern const struct gpu_backend *const gpu_backends[];
 
+/** \brief Their names, without the end. */
+#define GPU_BACKEND_ONE(name, built) +1
+extern const char *const gpu_backend_names[GPU_BACKENDS(GPU_BACKEND_ONE)];
+
 /** \brief The backend of that name, or NULL. */
 const struct gpu_backend *gpu_backend_find(const char *name);
 

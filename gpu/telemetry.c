@@ -31,9 +31,11 @@ void telemetry_close(struct telemetry *telemetry)
   free(telemetry);
 }
 
+const char *const telemetry_sources[] = {"NVML", "sysfs"};
+
 const char *telemetry_source(const struct telemetry *telemetry)
 {
-  return telemetry->nvml ? "NVML" : telemetry->sysfs ? "sysfs" : "";
+  return telemetry->nvml ? telemetry_sources[0] : telemetry->sysfs ? telemetry_sources[1] : "";
 }
 
 void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample)

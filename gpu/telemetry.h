@@ -112,7 +112,8 @@ struct telemetry;
 struct telemetry *telemetry_open(const char *pci);
 void telemetry_close(struct telemetry *telemetry);
 
-/** \brief What answers: "NVML", "sysfs" or "". */
+/** \brief What answers: one of telemetry_sources, or "". */
+extern const char *const telemetry_sources[2];
 const char *telemetry_source(const struct telemetry *telemetry);
 
 /** \brief Takes about a millisecond: between blocks, not inside. telemetry_state takes some times

@@ -8,6 +8,7 @@
 #include "himeno/accept/stored.h"
 #include "himeno/report/report.h"
 #include "himeno/run.h"
+#include "himeno/soak/soak.h"
 #include "suite/program.h"
 
 static struct himeno_run run;
@@ -40,10 +41,14 @@ static void report(FILE *out)
     himeno_report_text(&run.config, &run.choice, &run.result, out);
 }
 
-static json_t *document(void)
+static void document(struct doc *d)
 {
-  return run.ladder ? himeno_ladder_json(&run.config, &run.choice, run.ladder)
-                    : himeno_report_json(&run.config, &run.choice, &run.result);
+  if (d->schema && run.config.soak_log)
+    himeno_soak_schema(d);
+  else if (run.config.ladder)
+    himeno_ladder_document(d, &run.config, &run.choice, run.ladder);
+  else
+    himeno_document(d, &run.config, &run.choice, &run.result);
 }
 
 static void list(FILE *out)
@@ -63,7 +68,7 @@ static const struct program program = {.options = &himeno_options,
                                        .quiet = &run.config.quiet,
                                        .run = solve,
                                        .report = report,
-                                       .document = document,
+                                       .fields = document,
                                        .print_list = list,
                                        .close = close_all,
                                        .placement = &run.choice.placement,

@@ -98,10 +98,10 @@ static status_t document_write(const struct himeno_measurement *m)
   status_t status =
       m->solver ? himeno_ranks_gather(&m->choice->placement, m->solver, m->record, m->result) : STATUS_OK;
   if (status == STATUS_OK && m->choice->placement.rank == 0 && is_due(path, m->result->n_samples)) {
-    json_t *document = himeno_report_json(m->config, m->choice, m->result);
-    status = document ? report_json_write(document, path)
-                      : log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
-    json_decref(document);
+    struct doc d;
+    doc_open(&d, 0);
+    himeno_document(&d, m->config, m->choice, m->result);
+    status = doc_write(&d, path);
   }
   m->result->partial = partial;
   return status;

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 
-const char *const himeno_data_names[] = {"standard", "dense"};
+const char *const himeno_data_names[HIMENO_DATA_SETS] = {"standard", "dense"};
 
 const struct himeno_rule himeno_rules[HIMENO_ARRAYS] = {
     [HIMENO_A0] = {"a0", 1.0f, 0.8f, 0.2f, 0.0f},

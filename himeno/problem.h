@@ -16,8 +16,8 @@
 /** The original score is a multiple of this machine's rate (Pentium III 600 MHz). */
 #define HIMENO_OFFICIAL_MFLOPS 82.84
 
-enum himeno_data { HIMENO_STANDARD, HIMENO_DENSE };
-extern const char *const himeno_data_names[];
+enum himeno_data { HIMENO_STANDARD, HIMENO_DENSE, HIMENO_DATA_SETS };
+extern const char *const himeno_data_names[HIMENO_DATA_SETS];
 
 /** Arrays in the order of the dense data's array numbers m; p itself is 12. */
 enum himeno_array {

@@ -17,10 +17,11 @@
 
 #define REFERENCE_SECONDS 60.0
 
+const char *const verify_source_names[] = {"no", "known", "reference", "model", "rehearsal"};
+
 const char *verify_source_name(enum verify_source source)
 {
-  static const char *const names[] = {"no", "known", "reference", "rehearsal", "model"};
-  return names[source];
+  return verify_source_names[source];
 }
 
 static status_t coefficients_sum(struct solver *solver, MPI_Comm comm, uint64_t *sum)

@@ -15,8 +15,8 @@ enum verify_source {
   VERIFY_NO,        /**< nothing to compare with */
   VERIFY_KNOWN,     /**< the table of himeno/known.c */
   VERIFY_REFERENCE, /**< the reference kernel, on the ranks' CPUs */
-  VERIFY_REHEARSAL, /**< only the rehearsal of --official was compared */
-  VERIFY_MODEL      /**< the same expression rounded toward zero, on the ranks' CPUs */
+  VERIFY_MODEL,     /**< the same expression rounded toward zero, on the ranks' CPUs */
+  VERIFY_REHEARSAL  /**< only the rehearsal of --official was compared */
 };
 
 struct verify_value {
@@ -32,7 +32,7 @@ struct verify_value {
 /** \brief Frees what verify_prepare allocated. */
 void verify_value_free(struct verify_value *value);
 
-/** \brief "known", "reference", "rehearsal", "model" or "no". */
+extern const char *const verify_source_names[VERIFY_REHEARSAL + 1];
 const char *verify_source_name(enum verify_source source);
 
 /** \brief Collective: the value for a block of \a sweeps of the solver's problem, from the table or

@@ -34,6 +34,15 @@ void program_tell(const struct program *p, enum option_request request)
   p->print_list(output_stream());
 }
 
+int program_schema(const struct program *p)
+{
+  struct doc d;
+  doc_open(&d, 1);
+  p->fields(&d);
+  status_t status = doc_print(&d, output_stream());
+  return status_exit_code(status_worst(status, file_flush_stdout()));
+}
+
 status_t program_check(const struct program *p)
 {
   return p->json && *p->json ? file_check(*p->json) : STATUS_OK;
@@ -45,6 +54,12 @@ status_t program_report(const struct program *p)
   progress_clear();
   if (p->report) p->report(program_out(json));
   if (!json) return STATUS_OK;
+  if (p->fields) {
+    struct doc d;
+    doc_open(&d, 0);
+    p->fields(&d);
+    return doc_write(&d, json);
+  }
   json_t *document = p->document();
   if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
   status_t status = report_json_write(document, json);
@@ -85,6 +100,7 @@ int program_main(const struct program *p, int argc, char **argv)
   start_program(p->options->name);
   start_signals();
   status_t status = option_parse_all(p->options, argc, argv, p->config, &request);
+  if (status == STATUS_OK && request == OPTION_SHOW_SCHEMA) return program_schema(p);
   progress_open(!p->quiet || *p->quiet, started);
   if (status == STATUS_OK && program_runs(p, request))
     status = run_and_report(p);

@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/document.h"
 #include "base/options.h"
 
 struct placement;
@@ -24,7 +25,9 @@ struct program {
   status_t (*run)(int *ended);
   /** The report for people; NULL: the run printed it. */
   void (*report)(FILE *out);
-  /** The document; NULL when memory ran out. */
+  /** The document: of a run, and in schema mode of what the options before --schema ask for. */
+  void (*fields)(struct doc *d);
+  /** The same, where `fields` is NULL; NULL when memory ran out. */
   json_t *(*document)(void);
   void (*print_list)(FILE *out);
   void (*close)(void);
@@ -49,7 +52,9 @@ FILE *program_out(const char *json);
 
 /** \brief Whether the program is to run: neither help, version nor the list was asked for. */
 int program_runs(const struct program *program, enum option_request request);
-/** \brief Prints what was asked for instead. */
+/** \brief --schema: prints the JSON Schema of the document. Returns the exit code. */
+int program_schema(const struct program *program);
+/** \brief Prints what else was asked for instead. */
 void program_tell(const struct program *program, enum option_request request);
 /** \brief Whether --json can be written. */
 status_t program_check(const struct program *program);

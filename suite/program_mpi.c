@@ -29,6 +29,7 @@ int program_mpi_main(const struct program *p, int argc, char **argv)
   start_program(p->options->name);
   log_hold(1);
   status_t parsed = option_parse_all(p->options, argc, argv, p->config, &request);
+  if (parsed == STATUS_OK && request == OPTION_SHOW_SCHEMA) return program_schema(p);
   const struct same_start start = {p->options, request, parsed};
   status_t status = begin_mpi(&argc, &argv, *p->timeout, &start);
   if (status != STATUS_OK) return status_exit_code(status);

@@ -3,9 +3,9 @@
 
 #include "suite/ranks.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "base/report.h"
 #include "comm/ranks/agree.h"
 #include "suite/progress.h"
 
@@ -112,23 +112,34 @@ void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out)
     fprintf(out, "  ... and %d more warnings: --json has them all\n", warnings - RANKS_SHOWN);
 }
 
-json_t *rank_json(const struct rank_row *row, int rank, int timed)
+void rank_row_document(struct doc *d, const struct rank_row *row, int rank, int timed)
 {
   const struct gpu_device_info *info = &row->info;
-  json_t *json = json_object();
-  object_whole(json, "rank", rank);
-  object_text(json, "host", row->host);
-  object_whole(json, "host_devices_unused", row->host_unused);
-  object_set(json, "backend_reason", row->reason[0] ? report_json_text(row->reason) : json_null());
-  object_text(json, "device", info->name);
-  object_text(json, "uuid", info->uuid);
-  object_text(json, "pci", info->pci);
-  object_text(json, "driver", info->driver);
-  object_whole(json, "numa", row->numa);
-  object_text(json, "cpus", row->cpus);
-  object_flag(json, "device_shared", row->shared > 0);
-  if (!timed) return json;
-  object_flag(json, "cpus_shared", row->overlap);
-  object_set(json, "gflops", info->emulated ? json_null() : report_json_real(row->gflops));
-  return json;
+  doc_whole(d, "rank", 0, "", rank);
+  doc_text(d, "host", 0, "", row->host);
+  doc_whole(d, "host_devices_unused", DOC_OPTIONAL,
+            "Devices that ranks of this host see and none of them uses.", row->host_unused);
+  doc_text(d, "backend_reason", DOC_OPTIONAL | DOC_NULLABLE,
+           "Why the automatic choice took the CPU; null if it took a GPU, or -b named a backend.",
+           row->reason[0] ? row->reason : NULL);
+  doc_text(d, "device", 0, "", info->name);
+  doc_text(d, "uuid", DOC_ANY, "", info->uuid);
+  doc_text(d, "pci", DOC_ANY, "", info->pci);
+  doc_text(d, "driver", DOC_ANY, "", info->driver);
+  doc_whole(d, "numa", DOC_ANY, "-1: unknown.", row->numa);
+  doc_text(d, "cpus", DOC_ANY, "", row->cpus);
+  doc_flag(d, "device_shared", 0, "", row->shared > 0);
+  if (!timed) return;
+  doc_flag(d, "cpus_shared", 0, "", row->overlap);
+  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS",
+           "Of the rank's own compute time, without waits; null on an emulator.",
+           info->emulated ? NAN : row->gflops);
+}
+
+json_t *rank_json(const struct rank_row *row, int rank, int timed)
+{
+  struct doc d;
+  doc_open(&d, 0);
+  rank_row_document(&d, row, rank, timed);
+  return doc_close(&d);
 }

@@ -4,9 +4,9 @@
 #ifndef SUITE_RANKS_H
 #define SUITE_RANKS_H
 
-#include <jansson.h>
 #include <stdio.h>
 
+#include "base/document.h"
 #include "comm/ranks/placement.h"
 
 /** A rank's row. It is the first member of what a program keeps of a rank. */
@@ -48,7 +48,9 @@ void ranks_print(const void *rows, size_t size, int n, FILE *out);
 /** \brief Warns of devices or cores that ranks share, in no more lines than the table has. */
 void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out);
 
-/** \brief A row as documents have it; \a timed adds shared cores and gflops (emulated: null). */
+/** \brief A row's fields; \a timed adds shared cores and gflops (emulated: null). */
+void rank_row_document(struct doc *d, const struct rank_row *row, int rank, int timed);
+/** \brief The same as an object; \a timed adds shared cores and gflops (emulated: null). */
 json_t *rank_json(const struct rank_row *row, int rank, int timed);
 
 #endif

@@ -5,8 +5,9 @@
 #ifndef SUITE_WORTH_H
 #define SUITE_WORTH_H
 
-#include <jansson.h>
 #include <stdio.h>
+
+#include "base/document.h"
 
 struct worth {
   double days; /**< of work that was compared, over devices */
@@ -33,6 +34,7 @@ double worth_excluded(const struct worth *worth);
 void worth_text(const struct worth *worth, const char *what, FILE *out);
 
 /** \brief Adds device_days, excluded_per_1000_device_days and power_share. */
+void worth_document(struct doc *d, const struct worth *worth);
 void worth_json(const struct worth *worth, json_t *object);
 
 #endif

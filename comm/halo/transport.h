@@ -27,6 +27,9 @@ enum halo_phase { HALO_PACK, HALO_D2H, HALO_WAIT, HALO_TRANSFER, HALO_H2D, HALO_
 /** The same of transports that pack and unpack, without overlap: each moment is the first stage's
  * that is not over for all of a rank's halos. */
 enum halo_stage { STAGE_PACK, STAGE_D2H, STAGE_HANDOVER, STAGE_H2D, STAGE_UNPACK, HALO_STAGES };
+/** How two ranks on one host, or of two, hand staged halos over. */
+extern const char *const halo_handovers[2];
+
 #define HALO_STAGE_NAMES "pack", "d2h", "handover", "h2d", "unpack"
 
 struct halo_times {

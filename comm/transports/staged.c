@@ -411,10 +411,12 @@ static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arri
   return STATUS_OK;
 }
 
+const char *const halo_handovers[] = {"shared memory", "MPI"};
+
 static const char *staged_handover(const struct halo_exchange *x, int m, const char **why)
 {
   *why = is_shared(x, m) ? "on one host" : x->shared[m].why;
-  return is_shared(x, m) ? "shared memory" : "MPI";
+  return halo_handovers[!is_shared(x, m)];
 }
 
 #define PACKED                                                                                               \

@@ -51,6 +51,8 @@ int accept_policy_plan(const struct himeno_config *config, const struct placemen
 /** \brief The list, and who is slower than the others. Rank 0. */
 void accept_text(const struct himeno_result *result, FILE *out);
 void accept_episodes_text(const struct himeno_result *result, FILE *out);
-json_t *accept_json(const struct himeno_result *result);
+
+/** \brief The field `accept`, where acceptance was asked for. Rank 0. */
+void accept_document(struct doc *d, const struct himeno_result *result);
 
 #endif

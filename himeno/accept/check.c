@@ -5,10 +5,11 @@
 
 #include <math.h>
 
+const char *const check_outcome_names[] = {"pass", "fail", "noisy", "unknown", "inapplicable"};
+
 const char *check_outcome_name(enum check_outcome outcome)
 {
-  static const char *const names[] = {"pass", "fail", "noisy", "unknown", "inapplicable"};
-  return names[outcome];
+  return check_outcome_names[outcome];
 }
 
 double check_margin(const struct accept_check *check)

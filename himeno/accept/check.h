@@ -15,6 +15,7 @@ enum check_outcome {
   CHECK_NOISY,        /**< the blocks vary too much to tell */
   CHECK_UNKNOWN,      /**< nobody can tell the value; fails only where the policy says so */
   CHECK_INAPPLICABLE, /**< a run of this kind has no such value; never fails */
+  CHECK_OUTCOMES
 };
 
 /** One check: of the rank that is worst in it, or of the whole run. */
@@ -46,7 +47,7 @@ void check_judge(struct accept_check *check, int unknown_fails);
 /** \brief How many checks have this outcome. */
 int accept_count(const struct accept *accept, enum check_outcome outcome);
 
-/** \brief "pass", "fail", "noisy", "unknown", "inapplicable". */
+extern const char *const check_outcome_names[CHECK_OUTCOMES];
 const char *check_outcome_name(enum check_outcome outcome);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/report.h"
+#include "base/document.h"
 #include "himeno/accept/accept.h"
 #include "himeno/accept/suspect.h"
 #include "himeno/accept/ways.h"
@@ -148,27 +148,34 @@ void accept_text(const struct himeno_result *result, FILE *out)
 
 /* ---- JSON ---- */
 
-static json_t *check_json(const struct accept_check *c)
+static void check_document(struct doc *d, const struct accept_check *c)
 {
-  json_t *o = json_object();
-  object_text(o, "check", c->name);
-  object_text(o, "unit", c->unit);
-  object_real(o, "value", c->value);
-  object_real(o, "limit", c->limit);
-  object_flag(o, "at_most", c->at_most);
-  object_real(o, "margin", check_margin(c));
-  object_text(o, "outcome", check_outcome_name(c->outcome));
-  object_set(o, "rank", c->rank < 0 ? json_null() : json_integer(c->rank));
-  object_text(o, "why", c->why);
-  object_text(o, "from", c->from);
-  return o;
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_text(d, "check", 0, "", c->name);
+  doc_text(d, "unit", DOC_ANY, "", c->unit);
+  doc_real(d, "value", DOC_NULLABLE | DOC_ANY, "", "null: unknown.", c->value);
+  doc_real(d, "limit", DOC_ANY, "", "", c->limit);
+  doc_flag(d, "at_most", 0, "The limit is the largest value that passes, not the smallest.", c->at_most);
+  doc_real(d, "margin", DOC_NULLABLE | DOC_ANY, "", "Distance from the limit; positive is good.",
+           check_margin(c));
+  doc_enum(d, "outcome", 0, DOC_WORDS(check_outcome_names), "", check_outcome_name(c->outcome));
+  doc_whole(d, "rank", DOC_NULLABLE, "The worst rank; null for a check of the whole run.", c->rank);
+  doc_text(d, "why", DOC_ANY, "", c->why);
+  doc_text(d, "from", DOC_ANY | DOC_OPTIONAL, "Source of the limit; empty if the policy names none.",
+           c->from);
+  doc_end(d);
 }
 
-json_t *accept_json(const struct himeno_result *result)
+void accept_document(struct doc *d, const struct himeno_result *result)
 {
   const struct accept *a = &result->accept;
-  json_t *checks = json_array();
-  for (int c = 0; c < a->n; c++) json_array_append_new(checks, check_json(&a->checks[c]));
-  return json_pack("{s:o, s:b, s:o}", "policy", a->policy[0] ? report_json_text(a->policy) : json_null(),
-                   "accepted", result->verdict == STATUS_OK && !result->partial, "checks", checks);
+  if (!doc_object(d, "accept", DOC_OPTIONAL, "Only with --accept or --reference.", a->asked)) return;
+  doc_text(d, "policy", DOC_NULLABLE, "Name of the policy; null with --reference alone.",
+           a->policy[0] ? a->policy : NULL);
+  doc_flag(d, "accepted", 0, "", result->verdict == STATUS_OK && !result->partial);
+  if (doc_list(d, "checks", 0, "", 1)) {
+    for (int c = 0; doc_each(d, c, a->n); c++) check_document(d, doc_at(d, a->checks, c));
+    doc_end(d);
+  }
+  doc_end(d);
 }

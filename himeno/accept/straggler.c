@@ -12,9 +12,11 @@
 #define ALIKE         0.05   /* relative difference of bytes */
 #define NORMAL_MEDIAN 1.2533 /* standard deviations in that of a median of n, times the root of n */
 
+const char *const straggler_of_names[] = {"compute", "exchange"};
+
 const char *straggler_of_name(enum straggler_of of)
 {
-  return of == STRAGGLER_COMPUTE ? "compute" : "exchange";
+  return straggler_of_names[of];
 }
 
 static double time_of(const struct straggler_ranks *in, enum straggler_of of, int rank, int block)

@@ -68,5 +68,6 @@ int straggler_find(const struct straggler_ranks *ranks, struct straggler *found,
 
 /** \brief "compute" or "exchange". */
 const char *straggler_of_name(enum straggler_of of);
+extern const char *const straggler_of_names[STRAGGLER_KINDS];
 
 #endif

@@ -12,7 +12,7 @@
 #include "himeno/problem.h"
 
 enum himeno_class { HIMENO_CLASSIC, HIMENO_TEMPORAL };
-extern const char *const himeno_class_names[];
+extern const char *const himeno_class_names[HIMENO_TEMPORAL + 1];
 
 /** One variant of the sweep. What `ops` and `variant` are is the backend's own matter; where all
  * are launched alike there are no ops. */

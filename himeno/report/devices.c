@@ -2,207 +2,235 @@
 /* The devices' own words, and who is slower than the others, in JSON. */
 #include "config.h"
 
-#include "base/report.h"
 #include "himeno/accept/suspect.h"
 #include "himeno/report/report.h"
 #include "suite/series.h"
 
 #define WORDS_MAX 800
 
-static json_t *unless_unknown(double value)
+static void range_document(struct doc *d, const struct record_telemetry *t, enum telemetry_value value)
 {
-  return value < 0 ? json_null() : json_real(value);
+  doc_reals(d, telemetry_value_names[value], DOC_NULLABLE, "",
+            "Least and largest, read after each block; null if unknown.",
+            t->samples ? telemetry_value(&t->low, value) : -1, telemetry_value(&t->high, value));
 }
 
-static json_t *range(const struct record_telemetry *t, enum telemetry_value value)
+static void reasons_document(struct doc *d, const struct record_telemetry *t)
 {
-  double low = t->samples ? telemetry_value(&t->low, value) : -1;
-  return low < 0 ? json_null() : json_pack("[f, f]", low, telemetry_value(&t->high, value));
-}
-
-static json_t *reasons_json(const struct record_telemetry *t)
-{
-  json_t *reasons = json_object();
   char text[40];
-  for (int b = 0; b < THROTTLE_BITS; b++)
-    if (t->by_reason[b])
-      object_whole(reasons, telemetry_throttle_text(1 << b, text, sizeof text), t->by_reason[b]);
-  return reasons;
+  if (!doc_map(d, "reasons", 0, "Blocks by reason of throttling.")) return;
+  for (int b = 0; doc_each(d, b, THROTTLE_BITS); b++)
+    if (d->schema || t->by_reason[b])
+      doc_whole(d, telemetry_throttle_text(1 << b, text, sizeof text), DOC_POSITIVE, "", t->by_reason[b]);
+  doc_end(d);
 }
 
-static json_t *ecc_json(const struct record_telemetry *t)
+static void ecc_document(struct doc *d, const struct record_telemetry *t)
 {
   const struct telemetry_state *a = &t->after;
-  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "on", a->ecc < 0 ? json_null() : json_boolean(a->ecc),
-                   "corrected", report_json_known(a->corrected), "corrected_meanwhile",
-                   report_json_known(record_rise(t, FACT_CORRECTED)), "uncorrected",
-                   report_json_known(a->uncorrected), "retired", report_json_known(a->retired));
+  if (!doc_object(d, "ecc", 0, "", 1)) return;
+  doc_flag(d, "on", DOC_NULLABLE, "", a->ecc);
+  doc_whole(d, "corrected", DOC_NULLABLE, "", a->corrected);
+  doc_whole(d, "corrected_meanwhile", DOC_NULLABLE, "", record_rise(t, FACT_CORRECTED));
+  doc_whole(d, "uncorrected", DOC_NULLABLE, "", a->uncorrected);
+  doc_whole(d, "retired", DOC_NULLABLE, "Pages or rows of memory out of use.", a->retired);
+  doc_end(d);
 }
 
-static json_t *link_json(const struct telemetry_state *s)
+static void link_document(struct doc *d, const struct telemetry_state *s)
 {
-  json_t *o = json_object();
-  object_set(o, "pcie_gen", report_json_known(s->pcie_gen));
-  object_set(o, "pcie_gen_max", report_json_known(s->pcie_gen_max));
-  object_set(o, "pcie_width", report_json_known(s->pcie_width));
-  object_set(o, "pcie_width_max", report_json_known(s->pcie_width_max));
-  object_set(o, "nvlinks", report_json_known(s->nvlinks));
-  object_set(o, "nvlinks_active", report_json_known(s->nvlinks_active));
-  return o;
+  if (!doc_object(d, "link", 0, "", 1)) return;
+  doc_whole(d, "pcie_gen", DOC_NULLABLE, "", s->pcie_gen);
+  doc_whole(d, "pcie_gen_max", DOC_NULLABLE, "", s->pcie_gen_max);
+  doc_whole(d, "pcie_width", DOC_NULLABLE, "", s->pcie_width);
+  doc_whole(d, "pcie_width_max", DOC_NULLABLE, "", s->pcie_width_max);
+  doc_whole(d, "nvlinks", DOC_NULLABLE, "", s->nvlinks);
+  doc_whole(d, "nvlinks_active", DOC_NULLABLE, "", s->nvlinks_active);
+  doc_end(d);
 }
 
 /* ---- blocks ---- */
 
-/* Beside the numbers of a sample. */
-#define THROTTLED TELEMETRY_VALUES
+/* A value of each row; null if none is known. */
+static void column_document(struct doc *d, const struct telemetry_sample *rows, int n,
+                            enum telemetry_value value)
+{
+  int known = 0;
+  for (int r = 0; r < n; r++) known += telemetry_value(&rows[r], value) >= 0;
+  if (!doc_list(d, telemetry_value_names[value], DOC_NULLABLE, "", known)) return;
+  for (int r = 0; doc_each(d, r, n); r++)
+    if (d->schema || value == TELEMETRY_WATTS)
+      doc_real(d, NULL, DOC_NULLABLE, "", "", telemetry_value(&rows[r], value));
+    else
+      doc_whole(d, NULL, DOC_NULLABLE, "", telemetry_value(&rows[r], value));
+  doc_end(d);
+}
 
-static json_t *cell(const struct telemetry_sample *s, int which)
+static void throttled_document(struct doc *d, const struct telemetry_sample *rows, int n)
 {
   char text[TELEMETRY_THROTTLE_BYTES];
-  if (which == THROTTLED)
-    return s->throttle < 0 ? json_null()
-                           : report_json_text(telemetry_throttle_text(s->throttle, text, sizeof text));
-  double value = telemetry_value(s, (enum telemetry_value)which);
-  return which == TELEMETRY_WATTS ? unless_unknown(value) : report_json_known((int64_t)value);
-}
-
-/* A value of each row; null where none is known. */
-static json_t *column(const struct telemetry_sample *rows, int n, int which)
-{
-  json_t *values = json_array();
   int known = 0;
-  for (int r = 0; r < n; r++) {
-    json_t *value = cell(&rows[r], which);
-    known += !json_is_null(value);
-    json_array_append_new(values, value);
-  }
-  if (known) return values;
-  json_decref(values);
-  return json_null();
+  for (int r = 0; r < n; r++) known += rows[r].throttle >= 0;
+  if (!doc_list(d, "throttled", DOC_NULLABLE, "Reasons; empty for none.", known)) return;
+  for (int r = 0; doc_each(d, r, n); r++)
+    doc_text(d, NULL, DOC_NULLABLE | DOC_ANY, "",
+             rows[r].throttle < 0 ? NULL : telemetry_throttle_text(rows[r].throttle, text, sizeof text));
+  doc_end(d);
 }
 
-static json_t *blocks_json(const struct record_telemetry *t, const struct telemetry_sample *rows)
+static void blocks_document(struct doc *d, const struct record_telemetry *t,
+                            const struct telemetry_sample *rows)
 {
-  json_t *o = json_object();
-  object_whole(o, "each", t->each);
-  for (int v = 0; v < TELEMETRY_VALUES; v++)
-    object_set(o, telemetry_value_names[v], column(rows, t->rows, v));
-  object_set(o, "throttled", column(rows, t->rows, THROTTLED));
-  return o;
+  if (!doc_object(
+          d, "blocks", DOC_OPTIONAL,
+          "Read after each sample of result.samples, in order. A row stands for each blocks (the last "
+          "for the rest): the most watts and degrees, the least clocks, all reasons. A column that is "
+          "all unknown is null.",
+          1))
+    return;
+  doc_whole(d, "each", DOC_POSITIVE, "", t->each);
+  for (enum telemetry_value v = 0; v < TELEMETRY_VALUES; v++) column_document(d, rows, t->rows, v);
+  throttled_document(d, rows, t->rows);
+  doc_end(d);
 }
 
-static json_t *changes_json(const struct record_telemetry *t)
+static void changes_document(struct doc *d, const struct record_telemetry *t)
 {
-  json_t *list = json_array();
-  for (int c = 0; c < t->n_changes && c < RECORD_CHANGES_MAX; c++) {
+  if (!doc_list(d, "changes", DOC_OPTIONAL,
+                "Values that changed after an earlier sample (counted from 0): at most the first 32 of "
+                "changes_seen.",
+                1))
+    return;
+  for (int c = 0; doc_each(d, c, t->n_changes < RECORD_CHANGES_MAX ? t->n_changes : RECORD_CHANGES_MAX);
+       c++) {
     const struct record_change *change = &t->changes[c];
-    json_array_append_new(list,
-                          json_pack("{s:i, s:s, s:o, s:o, s:s}", "block", change->block, "of",
-                                    telemetry_fact_names[change->of], "from", report_json_known(change->from),
-                                    "to", report_json_known(change->to), "detail", change->detail));
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_whole(d, "block", 0, "", change->block);
+    doc_enum(d, "of", 0, DOC_WORDS(telemetry_fact_names), "", telemetry_fact_names[change->of]);
+    doc_whole(d, "from", DOC_NULLABLE, "", change->from);
+    doc_whole(d, "to", DOC_NULLABLE, "", change->to);
+    doc_text(d, "detail", DOC_OPTIONAL | DOC_ANY, "The last Xid, or the network card.", change->detail);
+    doc_end(d);
   }
-  return list;
+  doc_end(d);
 }
 
 /* ---- all of it ---- */
 
-static json_t *telemetry_json(const struct record_telemetry *t)
+void himeno_telemetry_document(struct doc *d, const struct himeno_result *result, int rank)
 {
-  json_t *o = json_object();
-  object_text(o, "source", t->source);
-  object_whole(o, "samples", t->samples);
-  object_whole(o, "throttled", t->throttled);
-  object_set(o, "reasons", reasons_json(t));
-  for (int v = 0; v < TELEMETRY_VALUES; v++)
-    object_set(o, telemetry_value_names[v], range(t, (enum telemetry_value)v));
-  object_set(o, "sm_mhz_max", unless_unknown(t->after.sm_mhz_max));
-  object_set(o, "memory_mhz_max", unless_unknown(t->after.memory_mhz_max));
-  object_set(o, "ecc", ecc_json(t));
-  object_set(o, "link", link_json(&t->after));
-  object_set(o, "nvlink_crc_rate", unless_unknown(t->crc_rate));
-  return o;
+  const struct himeno_rank *of = doc_at(d, result->ranks, rank);
+  const struct record_telemetry *t = &of->telemetry;
+  if (!doc_object(d, "telemetry", DOC_OPTIONAL | DOC_NULLABLE,
+                  "What the device reports of itself; null if nothing answers. Unknown values are null.",
+                  t->source[0]))
+    return;
+  doc_enum(d, "source", 0, DOC_WORDS(telemetry_sources), "", t->source);
+  doc_whole(d, "samples", 0, "", t->samples);
+  doc_whole(d, "throttled", 0, "Blocks after which clocks were held down.", t->throttled);
+  reasons_document(d, t);
+  for (enum telemetry_value v = 0; v < TELEMETRY_VALUES; v++) range_document(d, t, v);
+  doc_real(d, "sm_mhz_max", DOC_NULLABLE, "MHz", "", t->after.sm_mhz_max);
+  doc_real(d, "memory_mhz_max", DOC_NULLABLE, "MHz", "", t->after.memory_mhz_max);
+  ecc_document(d, t);
+  link_document(d, &t->after);
+  doc_real(d, "nvlink_crc_rate", DOC_OPTIONAL | DOC_NULLABLE, "1/s",
+           "CRC errors per second of all its NVLinks: the most over a minute of the run; those of a shorter "
+           "run over a minute.",
+           t->crc_rate);
+  blocks_document(d, t, doc_at(d, result->series, (size_t)rank * (size_t)t->rows));
+  changes_document(d, t);
+  doc_whole(d, "changes_seen", DOC_OPTIONAL, "", t->n_changes);
+  doc_end(d);
 }
 
-json_t *himeno_telemetry_json(const struct himeno_result *result, int rank)
+void himeno_counted_document(struct doc *d, const struct record_telemetry *t)
 {
-  const struct record_telemetry *t = &result->ranks[rank].telemetry;
-  if (!t->source[0]) return json_null();
-  json_t *all = telemetry_json(t);
-  object_set(all, "blocks", blocks_json(t, result->series + (size_t)rank * (size_t)t->rows));
-  object_set(all, "changes", changes_json(t));
-  object_whole(all, "changes_seen", t->n_changes);
-  return all;
-}
-
-json_t *himeno_counted_json(const struct record_telemetry *t)
-{
-  json_t *o = json_object();
+  if (!doc_object(d, "counted", DOC_OPTIONAL,
+                  "By how much error counters rose since the run began; null if they cannot be read. Network "
+                  "cards are counted by the first rank of a host.",
+                  1))
+    return;
   for (enum telemetry_fact c = 0; c < TELEMETRY_COUNTERS; c++)
-    object_set(o, telemetry_fact_names[c], report_json_known(record_rise(t, c)));
-  return o;
+    doc_whole(d, telemetry_fact_names[c], DOC_NULLABLE, "", record_rise(t, c));
+  doc_end(d);
 }
 
 /* Who it was, and what. */
-static json_t *suspect_json(const struct himeno_result *r, int rank, enum straggler_of of, double slowness)
+static void suspect_document(struct doc *d, const struct himeno_result *r, int rank, enum straggler_of of,
+                             double slowness)
 {
-  const struct rank_row *row = &r->ranks[rank].row;
-  json_t *o = json_object();
-  object_whole(o, "rank", rank);
-  object_text(o, "host", row->host);
-  object_text(o, "uuid", row->info.uuid);
-  object_text(o, "of", straggler_of_name(of));
-  object_real(o, "slowness", slowness);
-  return o;
+  const struct himeno_rank *suspect = doc_at(d, r->ranks, rank);
+  doc_whole(d, "rank", 0, "", rank);
+  doc_text(d, "host", 0, "", suspect->row.host);
+  doc_text(d, "uuid", DOC_ANY, "", suspect->row.info.uuid);
+  doc_enum(d, "of", 0, DOC_WORDS(straggler_of_names), "", straggler_of_names[of]);
+  doc_real(d, "slowness", DOC_ANY, "", "Ratio to the usual time.", slowness);
 }
 
-json_t *himeno_stragglers_json(const struct himeno_result *r)
+void himeno_stragglers_document(struct doc *d, const struct himeno_result *r)
 {
-  json_t *list = json_array();
   char words[WORDS_MAX];
-  for (int s = 0; s < r->n_stragglers && s < HIMENO_STRAGGLERS_MAX; s++) {
-    const struct straggler *one = &r->stragglers[s];
-    json_t *o = suspect_json(r, one->rank, one->of, one->slowness);
-    object_real(o, "limit", one->limit);
-    object_whole(o, "beyond", one->beyond);
-    object_whole(o, "blocks", r->kept_blocks);
-    object_text(o, "words", suspect_straggler(r, one, words, sizeof words));
-    json_array_append_new(list, o);
+  if (!doc_list(
+          d, "stragglers", DOC_OPTIONAL,
+          "Ranks slower than chance explains; none are found among fewer than 4, nor in too few blocks.", 1))
+    return;
+  for (int s = 0; s < HIMENO_STRAGGLERS_MAX && doc_each(d, s, r->n_stragglers); s++) {
+    const struct straggler *one = doc_at(d, r->stragglers, s);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    suspect_document(d, r, one->rank, one->of, one->slowness);
+    doc_real(d, "limit", DOC_ANY, "", "", one->limit);
+    doc_whole(d, "beyond", 0, "Blocks in which it was beyond the limit.", one->beyond);
+    doc_whole(d, "blocks", DOC_POSITIVE, "", r->kept_blocks);
+    doc_text(d, "words", 0, "", suspect_straggler(r, one, words, sizeof words));
+    doc_end(d);
   }
-  return list;
+  doc_end(d);
 }
 
-static json_t *meanwhile_json(const struct suspect_meanwhile *m)
+static void meanwhile_document(struct doc *d, const struct himeno_result *r, const struct episode *episode)
 {
-  json_t *o = json_object(), *changed = json_array();
+  const struct suspect_meanwhile m =
+      d->schema ? (struct suspect_meanwhile){.throttle = 0} : suspect_meanwhile(r, episode);
   char text[TELEMETRY_THROTTLE_BYTES];
+  if (!doc_object(
+          d, "meanwhile", DOC_OPTIONAL,
+          "What the rank's device reported: medians during the slowdown and outside of it, reasons that "
+          "throttled it only then, and which of telemetry.changes fell into it.",
+          1))
+    return;
   for (enum telemetry_value v = 0; v < TELEMETRY_VALUES; v++)
-    object_set(o, telemetry_value_names[v],
-               m->then[v] < 0 || m->usual[v] < 0 ? json_null()
-                                                 : json_pack("[f, f]", m->then[v], m->usual[v]));
-  object_text(o, "throttled", telemetry_throttle_text(m->throttle, text, sizeof text));
-  for (enum telemetry_fact f = 0; f < TELEMETRY_FACTS; f++)
-    if (m->changed >> f & 1) json_array_append_new(changed, report_json_text(telemetry_fact_names[f]));
-  object_set(o, "changed", changed);
-  return o;
+    doc_reals(d, telemetry_value_names[v], DOC_NULLABLE, "", "", m.then[v], m.usual[v]);
+  doc_text(d, "throttled", DOC_ANY, "", telemetry_throttle_text(m.throttle, text, sizeof text));
+  if (doc_list(d, "changed", 0, "", 1)) {
+    for (enum telemetry_fact f = 0; doc_each(d, f, TELEMETRY_FACTS); f++)
+      if (d->schema || m.changed >> f & 1) doc_text(d, NULL, DOC_ANY, "", telemetry_fact_names[f]);
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
-json_t *himeno_episodes_json(const struct himeno_result *r)
+void himeno_episodes_document(struct doc *d, const struct himeno_result *r)
 {
-  json_t *list = json_array();
   char words[WORDS_MAX];
-  for (int e = 0; e < r->n_episodes && e < HIMENO_EPISODES_MAX; e++) {
-    const struct episode *one = &r->episodes[e];
-    json_t *o = suspect_json(r, one->rank, one->of, one->slowness);
-    object_real(o, "begin", one->begin);
-    object_real(o, "end", one->end);
-    object_whole(o, "first_block", one->first);
-    object_whole(o, "last_block", one->last);
-    const struct suspect_meanwhile m = suspect_meanwhile(r, one);
-    object_set(o, "meanwhile", meanwhile_json(&m));
-    object_text(o, "words", suspect_episode(r, one, words, sizeof words));
-    json_array_append_new(list, o);
+  if (!doc_list(d, "episodes", DOC_OPTIONAL,
+                "Transient slowdowns of a rank, by its own median; at most 64. Runs shorter than ten seconds "
+                "have none.",
+                1))
+    return;
+  for (int e = 0; e < HIMENO_EPISODES_MAX && doc_each(d, e, r->n_episodes); e++) {
+    const struct episode *one = doc_at(d, r->episodes, e);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    suspect_document(d, r, one->rank, one->of, one->slowness);
+    doc_real(d, "begin", DOC_ANY, "s", "Since the first timed block began.", one->begin);
+    doc_real(d, "end", DOC_ANY, "s", "", one->end);
+    doc_whole(d, "first_block", 0, "Of the samples, from 0.", one->first);
+    doc_whole(d, "last_block", 0, "", one->last);
+    meanwhile_document(d, r, one);
+    doc_text(d, "words", 0, "", suspect_episode(r, one, words, sizeof words));
+    doc_end(d);
   }
-  return list;
+  doc_end(d);
 }
 
 /* ---- each rank's blocks ---- */
@@ -210,39 +238,50 @@ json_t *himeno_episodes_json(const struct himeno_result *r)
 /* Of the kept blocks every so manieth is stored: as many of all ranks as rows of telemetry are. */
 static int series_step(int blocks, int ranks)
 {
-  const int all = SERIES_ROWS_ALL / ranks, most = all > SERIES_ROWS_MIN ? all : SERIES_ROWS_MIN;
+  const int all = SERIES_ROWS_ALL / (ranks > 0 ? ranks : 1),
+            most = all > SERIES_ROWS_MIN ? all : SERIES_ROWS_MIN;
   int step = 1;
   while (blocks / step > most) step *= 2;
   return step;
 }
 
-static json_t *times_json(const struct himeno_result *r, int step, enum straggler_of of)
+static void times_document(struct doc *d, const struct himeno_result *r, int step, enum straggler_of of)
 {
-  json_t *ranks = json_array();
-  for (int rank = 0; rank < r->n_ranks; rank++) {
-    const struct record_block *blocks = r->times + (size_t)rank * (size_t)r->kept_blocks;
-    json_t *times = json_array();
-    for (int b = step - 1; b < r->kept_blocks; b += step)
-      json_array_append_new(
-          times, report_json_real(of == STRAGGLER_COMPUTE ? blocks[b].compute : blocks[b].exchange));
-    json_array_append_new(ranks, times);
+  static const char *const about[] = {
+      "Of each rank, of each block: seconds per sweep of interior and boundary, without what it waited for "
+      "neighbours within them.",
+      "Seconds per sweep of packing, copies and transfer, without waiting for a late neighbour."};
+  if (!doc_list(d, straggler_of_names[of], 0, about[of], 1)) return;
+  for (int rank = 0; doc_each(d, rank, r->n_ranks); rank++) {
+    const struct record_block *blocks = doc_at(d, r->times, (size_t)rank * (size_t)r->kept_blocks);
+    if (!doc_list(d, NULL, 0, "", 1)) continue;
+    for (int b = step - 1; doc_each(d, b, r->kept_blocks); b += step)
+      doc_real(d, NULL, DOC_ANY, "", "", of == STRAGGLER_COMPUTE ? blocks[b].compute : blocks[b].exchange);
+    doc_end(d);
   }
-  return ranks;
+  doc_end(d);
 }
 
-json_t *himeno_series_json(const struct himeno_result *r)
+void himeno_series_document(struct doc *d, const struct himeno_result *r)
 {
-  if (r->kept_blocks == 0) return json_null();
-  const int step = series_step(r->kept_blocks, r->n_ranks);
-  json_t *o = json_object(), *blocks = json_array(), *ends = json_array();
-  for (int b = step - 1; b < r->kept_blocks; b += step) {
-    json_array_append_new(blocks, json_integer(r->when[b].block));
-    json_array_append_new(ends, report_json_real(r->when[b].end));
+  const int step = d->schema ? 1 : series_step(r->kept_blocks, r->n_ranks);
+  if (!doc_object(
+          d, "series", DOC_OPTIONAL | DOC_NULLABLE,
+          "Each rank's timed blocks, as --slow-once reads them; null if nothing is timed. At most 256, "
+          "evenly over the run; of more than 64 ranks at most 16384 over the ranks, but 64 at least.",
+          r->kept_blocks > 0))
+    return;
+  doc_flag(d, "capped", 0, "Some timed blocks are left out.", r->kept_blocks / step < r->n_samples);
+  if (doc_list(d, "blocks", 0, "Which of the samples each is, from 0.", 1)) {
+    for (int b = step - 1; doc_each(d, b, r->kept_blocks); b += step)
+      doc_whole(d, NULL, 0, "", r->when[b].block);
+    doc_end(d);
   }
-  object_flag(o, "capped", r->kept_blocks / step < r->n_samples);
-  object_set(o, "blocks", blocks);
-  object_set(o, "ends", ends);
-  for (enum straggler_of of = 0; of < STRAGGLER_KINDS; of++)
-    object_set(o, straggler_of_name(of), times_json(r, step, of));
-  return o;
+  if (doc_list(d, "ends", 0, "Of each, seconds since the first timed block began.", 1)) {
+    for (int b = step - 1; doc_each(d, b, r->kept_blocks); b += step)
+      doc_real(d, NULL, DOC_ANY, "s", "", r->when[b].end);
+    doc_end(d);
+  }
+  for (enum straggler_of of = 0; of < STRAGGLER_KINDS; of++) times_document(d, r, step, of);
+  doc_end(d);
 }

@@ -3,7 +3,8 @@
  * instructions, and the model of what bounds a Raspberry Pi 1 to 3. */
 #include "config.h"
 
-#include "base/report.h"
+#include <math.h>
+
 #include "himeno/report/report.h"
 
 /* Memory as owners of the boards measure it, and the processors at 250 MHz: 12 QPUs, an instruction
@@ -65,25 +66,37 @@ void himeno_bound_text(const struct himeno_counts *counts, FILE *out)
   fprintf(out, "\n");
 }
 
-json_t *himeno_counts_json(const struct himeno_counts *c)
+void himeno_counts_document(struct doc *d, const struct himeno_counts *c)
 {
-  json_t *counts = json_pack("{s:I, s:I, s:I, s:I, s:I}", "points", (json_int_t)c->points, "instructions",
-                             (json_int_t)c->instructions, "arithmetic", (json_int_t)c->arithmetic, "flop",
-                             (json_int_t)c->flop, "stalls", (json_int_t)c->stalls);
-  if (counts && c->estimate_points)
-    json_object_set_new(counts, "estimate_point_seconds",
-                        report_json_real(1e-9 * share(c->estimate_ns, c->estimate_points)));
-  return counts;
+  if (!doc_object(d, "counts", DOC_OPTIONAL,
+                  "Only on an emulator: what all ranks' emulators counted in all sweeps. Issue counts, and a "
+                  "model's estimate from them.",
+                  c))
+    return;
+  doc_whole(d, "points", 0, "", c->points);
+  doc_whole(d, "instructions", 0, "", c->instructions);
+  doc_whole(d, "arithmetic", 0, "Instructions that contain a sum or product of floats.", c->arithmetic);
+  doc_whole(d, "flop", 0, "", c->flop);
+  doc_whole(d, "stalls", 0, "Cycles in which a processor waited.", c->stalls);
+  doc_real(d, "estimate_point_seconds", DOC_OPTIONAL, "s",
+           "Of one point of a sweep on a Raspberry Pi, by a model: no measurement (doc/qpu-time.md).",
+           c->estimate_points ? 1e-9 * share(c->estimate_ns, c->estimate_points) : NAN);
+  doc_end(d);
 }
 
-json_t *himeno_bound_json(const struct himeno_counts *counts)
+void himeno_bound_document(struct doc *d, const struct himeno_counts *counts)
 {
-  json_t *bound = json_pack("{s:[f,f], s:[f,f]}", "memory_gbps", LEAST_BYTES_PER_SECOND / 1e9,
-                            MOST_BYTES_PER_SECOND / 1e9, "memory_gflops",
-                            memory_gflops(LEAST_BYTES_PER_SECOND), memory_gflops(MOST_BYTES_PER_SECOND));
-  if (bound && counts->instructions)
-    json_object_set_new(bound, "instruction_gflops", report_json_real(instruction_gflops(counts)));
-  return bound;
+  if (!doc_object(d, "bound", DOC_OPTIONAL,
+                  "Backend qpu: a model, not measured, of what bounds a Raspberry Pi 1 to 3; least and most.",
+                  counts))
+    return;
+  doc_reals(d, "memory_gbps", 0, "GB/s", "", LEAST_BYTES_PER_SECOND / 1e9, MOST_BYTES_PER_SECOND / 1e9);
+  doc_reals(d, "memory_gflops", 0, "GFLOPS", "", memory_gflops(LEAST_BYTES_PER_SECOND),
+            memory_gflops(MOST_BYTES_PER_SECOND));
+  doc_real(d, "instruction_gflops", DOC_OPTIONAL, "GFLOPS",
+           "Were memory no bound: 750 million instructions per second.",
+           counts->instructions ? instruction_gflops(counts) : NAN);
+  doc_end(d);
 }
 
 void himeno_rung_counts_text(const struct himeno_counts *counts, FILE *out)

@@ -2,20 +2,31 @@
 /* What sweeps cost in energy, of each device and of all. */
 #include "config.h"
 
-#include "base/report.h"
+#include <math.h>
+
 #include "himeno/report/report.h"
+
+enum note { NOTE_NONE, NOTE_SHORT, NOTE_PAUSES, NOTE_SHARED, NOTE_COUNTERS, NOTE_BACK };
+static const char *const notes[] = {
+    [NOTE_NONE] = "",
+    [NOTE_SHORT] = "too short",
+    [NOTE_PAUSES] = "mostly pauses",
+    [NOTE_SHARED] = "ranks share devices",
+    [NOTE_COUNTERS] = "not every device has a counter",
+    [NOTE_BACK] = "a counter went back",
+};
 
 /* Over all devices. */
 struct energy_sum {
   double joules, flop, idle_watts, seconds; /* of sweeps; seconds: the shortest window */
   int64_t sweeps;
-  int counters;     /* ranks whose device has one */
-  const char *note; /* why nothing is told, or NULL */
+  int counters;   /* ranks whose device has one */
+  enum note note; /* why nothing is told */
 };
 
 static struct energy_sum sum_of(const struct himeno_result *r)
 {
-  struct energy_sum s = {.note = NULL};
+  struct energy_sum s = {.note = NOTE_NONE};
   int shared = 0, untold = 0, paused = 0, is_short = 0;
   for (int n = 0; n < r->n_ranks; n++) {
     const struct himeno_rank *rank = &r->ranks[n];
@@ -32,12 +43,12 @@ static struct energy_sum sum_of(const struct himeno_result *r)
     s.flop += (double)rank->points * HIMENO_FLOP_PER_POINT * (double)e->sweeps;
     s.idle_watts = e->idle_watts < 0 || s.idle_watts < 0 ? -1 : s.idle_watts + e->idle_watts;
   }
-  s.note = shared                    ? "ranks share devices"
-           : s.counters < r->n_ranks ? "not every device has a counter"
-           : is_short                ? "too short"
-           : paused                  ? "mostly pauses"
-           : untold                  ? "a counter went back"
-                                     : NULL;
+  s.note = shared                    ? NOTE_SHARED
+           : s.counters < r->n_ranks ? NOTE_COUNTERS
+           : is_short                ? NOTE_SHORT
+           : paused                  ? NOTE_PAUSES
+           : untold                  ? NOTE_BACK
+                                     : NOTE_NONE;
   return s;
 }
 
@@ -47,7 +58,7 @@ void himeno_energy_text(const struct himeno_result *r, FILE *out)
   if (s.counters == 0) return;
   const char *scope = r->ranks[0].energy.scope;
   if (s.note) {
-    fprintf(out, "  energy     not told: %s", s.note);
+    fprintf(out, "  energy     not told: %s", notes[s.note]);
     if (s.seconds < ENERGY_SECONDS_MIN) fprintf(out, ": %.1f s of %.0f", s.seconds, ENERGY_SECONDS_MIN);
     fprintf(out, "\n");
     return;
@@ -60,29 +71,42 @@ void himeno_energy_text(const struct himeno_result *r, FILE *out)
     fprintf(out, "with the pauses\n");
 }
 
-json_t *himeno_rank_energy_json(const struct himeno_rank *rank)
+void himeno_rank_energy_document(struct doc *d, const struct himeno_rank *rank)
 {
   const struct energy *e = &rank->energy;
-  if (!e->scope[0]) return json_null();
-  json_t *o = json_object();
-  object_text(o, "scope", e->scope);
-  object_real(o, "seconds", e->seconds);
-  object_set(o, "joules", e->joules > 0 ? report_json_real(e->joules) : json_null());
-  object_whole(o, "sweeps", e->sweeps);
-  object_real(o, "sweeping", e->sweeping);
-  object_set(o, "idle_watts", e->idle_watts < 0 ? json_null() : report_json_real(e->idle_watts));
-  return o;
+  if (!doc_object(
+          d, "energy", DOC_OPTIONAL | DOC_NULLABLE,
+          "Of the device's energy counter, between two of its steps around the timed blocks; null if it "
+          "has none.",
+          e->scope[0]))
+    return;
+  doc_text(d, "scope", 0, "What is counted.", e->scope);
+  doc_real(d, "seconds", 0, "s", "", e->seconds);
+  doc_real(d, "joules", DOC_NULLABLE, "J",
+           "In all of that time; null if less than ten seconds were asked for.",
+           e->joules > 0 ? e->joules : NAN);
+  doc_whole(d, "sweeps", 0, "Timed ones, and those of untimed blocks between them.", e->sweeps);
+  doc_real(d, "sweeping", 0, "s", "The part of that time spent in sweeps.", e->sweeping);
+  doc_real(d, "idle_watts", DOC_NULLABLE, "W",
+           "Just before, over 0.2 to 1 s; null with -n, and if less than ten seconds were asked for.",
+           e->idle_watts);
+  doc_end(d);
 }
 
-json_t *himeno_energy_json(const struct himeno_result *r)
+void himeno_energy_document(struct doc *d, const struct himeno_result *r)
 {
   const struct energy_sum s = sum_of(r);
-  if (s.counters == 0) return json_null();
-  json_t *o = json_object();
-  object_set(o, "joules_per_sweep", s.note ? json_null() : report_json_real(s.joules / (double)s.sweeps));
-  object_set(o, "gflops_per_watt", s.note ? json_null() : report_json_real(s.flop / s.joules / 1e9));
-  object_set(o, "idle_watts", s.note || s.idle_watts < 0 ? json_null() : report_json_real(s.idle_watts));
-  object_whole(o, "devices", s.counters);
-  object_text(o, "note", s.note ? s.note : "");
-  return o;
+  if (!doc_object(d, "energy", DOC_OPTIONAL | DOC_NULLABLE,
+                  "Of all devices' sweeps, without what idle devices take in the pauses; null if none has an "
+                  "energy counter.",
+                  s.counters > 0))
+    return;
+  doc_real(d, "joules_per_sweep", DOC_NULLABLE, "J", "null if note says why.",
+           s.note ? NAN : s.joules / (double)s.sweeps);
+  doc_real(d, "gflops_per_watt", DOC_NULLABLE, "GFLOPS/W", "", s.note ? NAN : s.flop / s.joules / 1e9);
+  doc_real(d, "idle_watts", DOC_NULLABLE, "W", "Of all devices; null if the pauses are counted too.",
+           s.note ? NAN : s.idle_watts);
+  doc_whole(d, "devices", DOC_POSITIVE, "Devices that have a counter.", s.counters);
+  doc_enum(d, "note", 0, DOC_WORDS(notes), "", notes[s.note]);
+  doc_end(d);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
-#include "base/report.h"
 #include "base/stats.h"
 #include "himeno/accept/accept.h"
 #include "himeno/accept/ways.h"
@@ -13,52 +11,59 @@
 #include "himeno/soak/report.h"
 #include "suite/progress.h"
 
-#define SCHEMA "himeno-gpu/2"
-
-static json_t *hex64(uint64_t value)
+void himeno_grid_document(struct doc *d, const struct himeno_choice *choice)
 {
-  char text[17];
-  snprintf(text, sizeof text, "%016" PRIx64, value);
-  return report_json_text(text);
+  doc_pattern(d, "size", 0, "^(XS|S|M|L|XL|[0-9]+x[0-9]+x[0-9]+)$", "As given; with --weak, of one rank.",
+              choice->size.name);
+  doc_whole(d, "imax", DOC_POSITIVE, "Extents of the whole grid.", choice->global[0]);
+  doc_whole(d, "jmax", DOC_POSITIVE, "", choice->global[1]);
+  doc_whole(d, "kmax", DOC_POSITIVE, "", choice->global[2]);
 }
 
-static json_t *config_json(const struct himeno_config *c, const struct himeno_choice *choice, int64_t sweeps)
+void himeno_kernel_document(struct doc *d, const struct himeno_kernel *kernel)
 {
-  json_t *o = json_object();
-  object_text(o, "size", choice->size.name);
-  object_whole(o, "imax", choice->global[0]);
-  object_whole(o, "jmax", choice->global[1]);
-  object_whole(o, "kmax", choice->global[2]);
-  object_flag(o, "weak", c->weak);
-  object_text(o, "data", himeno_data_names[c->data]);
-  object_text(o, "backend", choice->placement.backend->name);
-  object_text(o, "kernel", choice->kernel->name);
-  object_text(o, "kernel_choice", choice_words[choice->kernel_origin].name);
-  object_text(o, "class", himeno_class_names[choice->kernel->class_]);
-  object_whole(o, "T", choice->kernel->sweeps);
-  object_whole(o, "pad", (int)c->pad);
-  object_text(o, "transport", choice->transport->name);
-  object_set(o, "procs", json_pack("[i,i,i]", choice->procs[0], choice->procs[1], choice->procs[2]));
-  object_whole(o, "sweeps", sweeps);
-  object_whole(o, "block", (c->sweeps_given ? c->sweeps : c->block));
-  object_flag(o, "overlap", !c->no_overlap);
-  return o;
+  doc_enum(d, "class", 0, DOC_WORDS(himeno_class_names),
+           "Never compare the two: temporal runs T sweeps per pass over memory.",
+           himeno_class_names[kernel->class_]);
+  doc_whole(d, "T", DOC_POSITIVE, "", kernel->sweeps);
 }
 
-static json_t *samples_json(const struct himeno_result *r)
+static void config_document(struct doc *d, const struct himeno_config *c, const struct himeno_choice *choice,
+                            int64_t sweeps)
 {
-  json_t *samples = json_array();
-  for (int s = 0; s < r->n_samples; s++) json_array_append_new(samples, report_json_real(r->samples[s]));
-  return samples;
+  const struct doc_words origins = {&choice_words->name, CHOICE_RULE, sizeof *choice_words};
+  if (!doc_object(d, "config", 0, "", 1)) return;
+  himeno_grid_document(d, choice);
+  doc_flag(d, "weak", 0, "", c->weak);
+  doc_enum(d, "data", 0, DOC_WORDS(himeno_data_names), "", himeno_data_names[c->data]);
+  doc_enum(d, "backend", 0, DOC_WORDS(gpu_backend_names), "", choice->placement.backend->name);
+  doc_text(d, "kernel", 0, "", choice->kernel->name);
+  doc_enum(d, "kernel_choice", 0, origins, "", choice_words[choice->kernel_origin].name);
+  himeno_kernel_document(d, choice->kernel);
+  doc_whole(d, "pad", 0, "", c->pad);
+  doc_text(d, "transport", 0, "", choice->transport->name);
+  doc_wholes(d, "procs", DOC_POSITIVE, "", choice->procs[0], choice->procs[1], choice->procs[2]);
+  doc_whole(d, "sweeps", 0, "Timed sweeps, all blocks.", sweeps);
+  doc_whole(d, "block", DOC_POSITIVE, "Sweeps per block.", c->sweeps_given ? c->sweeps : c->block);
+  doc_flag(d, "overlap", 0, "", !c->no_overlap);
+  doc_end(d);
 }
 
-/* Which samples were taken while a device was throttled. */
-static json_t *throttled_json(const struct himeno_result *r)
+static void samples_document(struct doc *d, const struct himeno_result *r)
 {
-  json_t *list = json_array();
-  for (int s = 0; s < r->n_samples; s++)
-    if (r->throttled[s] > 0) json_array_append_new(list, json_integer(s));
-  return list;
+  if (!doc_list(d, "samples", 0, "Seconds of each block.", 1)) return;
+  for (int s = 0; doc_each(d, s, r->n_samples); s++) doc_real(d, NULL, 0, "s", "", r->samples[s]);
+  doc_end(d);
+}
+
+static void throttled_document(struct doc *d, const struct himeno_result *r)
+{
+  if (!doc_list(d, "throttled", DOC_OPTIONAL, "Samples, counted from 0, after which a device was throttled.",
+                1))
+    return;
+  for (int s = 0; doc_each(d, s, r->n_samples); s++)
+    if (d->schema || r->throttled[s] > 0) doc_whole(d, NULL, 0, "", s);
+  doc_end(d);
 }
 
 /* Nothing passes before it has ended. */
@@ -67,192 +72,253 @@ static const char *verdict_word(const struct himeno_result *r)
   return status_verdict(status_worst(r->verdict, r->partial ? STATUS_INCOMPLETE : STATUS_OK));
 }
 
-/* What was compared beside the ends of blocks; null where nothing was. */
-static json_t *checks_json(const struct himeno_kernel *kernel, const struct himeno_result *r)
+static void check_points_document(struct doc *d, const struct himeno_result *r)
 {
-  const struct solver_check *checks = r->check_points;
-  if (r->n_check_points == 0) return json_null();
-  json_t *points = json_array();
-  for (int c = 0; c < r->n_check_points; c++)
-    json_array_append_new(points,
-                          json_pack("{s:i, s:o, s:o}", "sweeps", checks[c].sweeps, "gosa",
-                                    report_json_real(checks[c].gosa), "checksum", hex64(checks[c].checksum)));
-  return json_pack("{s:i, s:b, s:i, s:o, s:o}", "every", solver_check_sweeps(kernel), "timed", r->pauses,
-                   "untimed", r->check_blocks, "coefficients", hex64(r->coefficients), "points", points);
+  if (!doc_list(d, "points", 0, "The first block's values there; the last one is its end.", 1)) return;
+  for (int c = 0; doc_each(d, c, r->n_check_points); c++) {
+    const struct solver_check *check = doc_at(d, r->check_points, c);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_whole(d, "sweeps", DOC_POSITIVE, "", check->sweeps);
+    doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "", check->gosa);
+    doc_hex(d, "checksum", 0, 16, "", check->checksum);
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
-/* By data set. */
-static json_t *ceilings_json(const struct himeno_config *c, const struct himeno_result *r)
+static void checks_document(struct doc *d, const struct himeno_kernel *kernel, const struct himeno_result *r)
 {
-  if (!(r->ceiling > 0 && r->other_ceiling > 0)) return json_null();
+  if (!doc_object(d, "checks", DOC_OPTIONAL | DOC_NULLABLE,
+                  "Comparisons within blocks, beyond those at their ends; null if there were none: with "
+                  "--verify off, --official and --soak.",
+                  r->n_check_points > 0))
+    return;
+  doc_whole(d, "every", DOC_POSITIVE, "Sweeps between check points.", solver_check_sweeps(kernel));
+  doc_flag(d, "timed", 0, "Timed blocks pause at the check points.", r->pauses);
+  doc_whole(d, "untimed", 0, "Untimed blocks that paused at them.", r->check_blocks);
+  doc_hex(d, "coefficients", 0, 16, "Sum of the checksums of the twelve constant arrays.", r->coefficients);
+  check_points_document(d, r);
+  doc_end(d);
+}
+
+static void ceilings_document(struct doc *d, const struct himeno_config *c, const struct himeno_result *r)
+{
   const double gbps[2] = {r->ceiling / 1e9, r->other_ceiling / 1e9};
-  json_t *o = json_object();
-  for (int d = 0; d < 2; d++) object_real(o, himeno_data_names[d], gbps[d != c->data]);
-  return o;
+  if (!doc_object(d, "ceilings", DOC_OPTIONAL | DOC_NULLABLE,
+                  "Of all devices, by the data in memory; null if not both were measured.",
+                  r->ceiling > 0 && r->other_ceiling > 0))
+    return;
+  for (int data = 0; data < HIMENO_DATA_SETS; data++)
+    doc_real(d, himeno_data_names[data], 0, "GB/s", "", gbps[data != c->data]);
+  doc_end(d);
 }
 
-/* Of the fullest rank, and its share of a device. */
-static json_t *memory_json(const struct himeno_choice *choice)
+static void memory_document(struct doc *d, const struct himeno_choice *choice)
 {
   const uint64_t all = choice->placement.info.memory_bytes;
-  if (choice->bytes == 0 || all == 0) return json_null();
-  json_t *o = json_object();
-  object_whole(o, "bytes", (int64_t)choice->bytes);
-  object_real(o, "share", (double)choice->bytes / (double)all);
-  return o;
+  if (!doc_object(d, "memory", DOC_OPTIONAL | DOC_NULLABLE, "Device memory that the fullest rank takes.",
+                  choice->bytes > 0 && all > 0))
+    return;
+  doc_whole(d, "bytes", DOC_POSITIVE, "", choice->bytes);
+  doc_real(d, "share", 0, "", "Of all memory of the device.", (double)choice->bytes / (double)all);
+  doc_end(d);
 }
 
-static json_t *wall_json(void)
+static void wall_document(struct doc *d)
 {
   const struct progress_phase *phases;
   const int n = progress_phases(&phases);
-  json_t *wall = json_array();
-  for (int f = 0; f < n; f++)
-    json_array_append_new(wall, json_pack("{s:s, s:o}", "phase", phases[f].name, "seconds",
-                                          report_json_real(phases[f].seconds)));
-  return wall;
+  if (!doc_list(
+          d, "wall", DOC_OPTIONAL,
+          "Rank 0's phases, in the order in which they first began: together the time from the begin of "
+          "main to this document.",
+          1))
+    return;
+  for (int f = 0; doc_each(d, f, n); f++) {
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_text(d, "phase", 0, "", phases[f].name);
+    doc_real(d, "seconds", 0, "s", "", phases[f].seconds);
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
-static json_t *result_json(const struct himeno_config *c, const struct himeno_choice *choice,
-                           const struct himeno_result *r)
+static void result_document(struct doc *d, const struct himeno_config *c, const struct himeno_choice *choice,
+                            const struct himeno_result *r)
 {
-  int emulated = choice->placement.info.emulated;
-  double gflops = himeno_result_gflops(r), rate = himeno_bytes_per_second(gflops);
-  json_t *result = json_object();
-  object_real(result, "seconds", r->seconds);
-  object_set(result, "wall", wall_json());
-  object_set(result, "gflops", emulated ? json_null() : report_json_real(gflops));
-  object_set(result, "gbps", emulated ? json_null() : report_json_real(rate / 1e9));
-  object_set(result, "ceiling_gbps", r->ceiling > 0 ? report_json_real(r->ceiling / 1e9) : json_null());
-  object_set(result, "ceiling_share", r->ceiling > 0 ? report_json_real(rate / r->ceiling) : json_null());
-  object_set(result, "ceilings", ceilings_json(c, r));
-  object_set(result, "memory", memory_json(choice));
-  object_real(result, "gosa", r->last.gosa);
-  object_set(result, "checksum", hex64(r->last.checksum));
-  object_whole(result, "blocks", r->n_samples);
-  object_text(result, "verified", verify_source_name(r->verified));
-  object_text(result, "verdict", verdict_word(r));
-  object_set(result, "energy", himeno_energy_json(r));
-  object_set(result, "samples", samples_json(r));
-  object_set(result, "checks", checks_json(choice->kernel, r));
-  object_set(result, "throttled", throttled_json(r));
-  if (r->soak.blocks > 0) object_set(result, "soak", soak_json(r, c->soak_every));
-  if (r->accept.asked) object_set(result, "accept", accept_json(r));
-  if (emulated) object_set(result, "counts", himeno_counts_json(&r->counts));
-  if (choice->kernel->toward_zero) object_set(result, "bound", himeno_bound_json(&r->counts));
-  if (c->official && !emulated) object_real(result, "score", gflops * 1e3 / HIMENO_OFFICIAL_MFLOPS);
-  return result;
+  const int emulated = choice->placement.info.emulated;
+  const double gflops = emulated ? NAN : himeno_result_gflops(r),
+               rate = himeno_bytes_per_second(himeno_result_gflops(r));
+  if (!doc_object(d, "result", 0, "", 1)) return;
+  doc_real(d, "seconds", 0, "s", "Of all timed sweeps, by the slowest rank's clock.", r->seconds);
+  wall_document(d);
+  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "null on an emulator, which has no speed, as is gbps.",
+           gflops);
+  doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Nominal if class is temporal.", emulated ? NAN : rate / 1e9);
+  doc_real(d, "ceiling_gbps", DOC_NULLABLE, "GB/s", "Of all devices; one that ranks share counts once.",
+           r->ceiling > 0 ? r->ceiling / 1e9 : NAN);
+  doc_real(d, "ceiling_share", DOC_NULLABLE, "", "Of the whole run, exchanges included.",
+           r->ceiling > 0 ? rate / r->ceiling : NAN);
+  ceilings_document(d, c, r);
+  memory_document(d, choice);
+  doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "Sum of squared residuals of the last sweep.",
+           r->last.gosa);
+  doc_hex(d, "checksum", 0, 16, "", r->last.checksum);
+  doc_whole(d, "blocks", 0, "", r->n_samples);
+  doc_enum(d, "verified", 0, DOC_WORDS(verify_source_names), "", verify_source_names[r->verified]);
+  doc_enum(d, "verdict", 0, DOC_COLUMN(status_words, verdict), "", verdict_word(r));
+  himeno_energy_document(d, r);
+  samples_document(d, r);
+  checks_document(d, choice->kernel, r);
+  throttled_document(d, r);
+  soak_document(d, r, c->soak_every);
+  accept_document(d, r);
+  himeno_counts_document(d, emulated ? &r->counts : NULL);
+  himeno_bound_document(d, d->schema || choice->kernel->toward_zero ? &r->counts : NULL);
+  doc_real(d, "score", DOC_OPTIONAL, "", "Only with --official: MFLOPS over 82.84.",
+           c->official ? gflops * 1e3 / HIMENO_OFFICIAL_MFLOPS : NAN);
+  doc_end(d);
 }
 
-static json_t *phases_json(const struct himeno_result *result)
+static void phases_document(struct doc *d, const struct himeno_result *result)
 {
-  int n = result->n_ranks;
+  const int n = result->n_ranks;
   double values[n + 1];
-  json_t *phases = json_object();
+  if (!doc_object(d, "phases", 0, "Over ranks, seconds per sweep.", 1)) return;
   for (int p = 0; p < HIMENO_PHASES; p++) {
     for (int r = 0; r < n; r++) values[r] = result->ranks[r].phases[p];
-    struct stats_summary s = stats_summarise(values, (size_t)n);
-    object_set(phases, himeno_phase_names[p],
-               json_pack("{s:o, s:o, s:o}", "min", report_json_real(s.min), "median",
-                         report_json_real(s.median), "max", report_json_real(s.max)));
+    doc_spread(d, himeno_phase_names[p], stats_summarise(values, (size_t)n));
   }
-  return phases;
+  doc_end(d);
 }
 
 /* What went through a pair in its measurement, and what the device counted of it. */
-static json_t *sent_json(const struct himeno_result *result, int rank, const struct himeno_path *p)
+static void sent_document(struct doc *d, const struct himeno_result *result, int rank,
+                          const struct himeno_path *p)
 {
-  const char *went = ways_went_names[ways_went(result, rank, p)];
-  json_t *o = json_object();
-  object_real(o, "bytes", p->way.sent);
-  object_set(o, "nvlink", report_json_known(p->way.counted.nvlink));
-  object_set(o, "pcie", report_json_known(p->way.counted.pcie));
-  object_set(o, "went", went ? report_json_text(went) : json_null());
-  return o;
+  if (!doc_object(d, "sent", DOC_OPTIONAL,
+                  "With --accept, on devices: what this rank sent in exchanges of 4 MiB, and what its device "
+                  "counted meanwhile.",
+                  p->way.sent > 0))
+    return;
+  doc_real(d, "bytes", 0, "B", "", p->way.sent);
+  doc_whole(d, "nvlink", DOC_NULLABLE, "", p->way.counted.nvlink);
+  doc_whole(d, "pcie", DOC_NULLABLE, "", p->way.counted.pcie);
+  doc_enum(d, "went", DOC_NULLABLE, DOC_WORDS(ways_went_names),
+           "Where at least nine tenths of the bytes were counted; null: nowhere, or to another host. \"by "
+           "PCIe\" is to the neighbour or through the host, which the counters cannot distinguish; \"in "
+           "disguise\" is PCIe although there are NVLinks and the transport bypasses the host.",
+           ways_went_names[ways_went(result, rank, p)]);
+  doc_end(d);
 }
 
-static json_t *paths_json(const struct himeno_choice *choice, const struct himeno_result *result)
+static void path_document(struct doc *d, const struct himeno_choice *choice,
+                          const struct himeno_result *result, int rank, const struct himeno_path *p)
 {
-  json_t *paths = json_array();
-  for (int r = 0; r < result->n_ranks; r++) {
-    const struct himeno_rank *rank = &result->ranks[r];
-    for (int m = 0; m < rank->n_paths; m++) {
-      const struct himeno_path *p = &rank->paths[m];
-      json_t *one = json_object();
-      object_whole(one, "rank", r);
-      object_whole(one, "peer", p->peer);
-      object_text(one, "face", p->face);
-      object_whole(one, "bytes", p->bytes);
-      object_text(one, "used", p->used);
-      if (p->way.seconds > 0) {
-        object_real(one, "latency", p->way.seconds);
-        object_real(one, "gbps", p->way.bytes_per_second / 1e9);
-      }
-      if (p->way.sent > 0) object_set(one, "sent", sent_json(result, r, p));
-      object_text(one, "why", p->why[0] ? p->why : choice_words[choice->transport_origin].of_transport);
-      if (p->handover[0]) object_text(one, "handover", p->handover);
-      if (p->handover[0]) object_text(one, "handover_why", p->handover_why);
-      json_array_append_new(paths, one);
-    }
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_whole(d, "rank", 0, "", rank);
+  doc_whole(d, "peer", 0, "", p->peer);
+  doc_pattern(d, "face", 0, "^([ijk][-+]){1,3}$", "", p->face);
+  doc_whole(d, "bytes", DOC_POSITIVE, "", p->bytes);
+  doc_text(d, "used", 0, "", p->used);
+  doc_real(d, "latency", DOC_OPTIONAL, "s",
+           "With --accept: of an exchange of one float between the two, with nothing else running on them.",
+           p->way.seconds > 0 ? p->way.seconds : NAN);
+  if (d->schema || p->way.seconds > 0)
+    doc_real(d, "gbps", DOC_OPTIONAL | DOC_NULLABLE, "GB/s",
+             "With --accept: each way, of exchanges of 4 MiB both ways at once, beyond the latency.",
+             p->way.bytes_per_second / 1e9);
+  sent_document(d, result, rank, p);
+  doc_text(d, "why", 0, "", p->why[0] ? p->why : choice_words[choice->transport_origin].of_transport);
+  doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers), "How ranks hand staged halos over.",
+           p->handover[0] ? p->handover : NULL);
+  doc_text(d, "handover_why", DOC_OPTIONAL, "", p->handover[0] ? p->handover_why : NULL);
+  doc_end(d);
+}
+
+static void paths_document(struct doc *d, const struct himeno_choice *choice,
+                           const struct himeno_result *result)
+{
+  if (!doc_list(d, "paths", 0, "", 1)) return;
+  for (int r = 0; doc_each(d, r, result->n_ranks); r++) {
+    const struct himeno_rank *rank = doc_at(d, result->ranks, r);
+    for (int m = 0; doc_each(d, m, rank->n_paths); m++) path_document(d, choice, result, r, &rank->paths[m]);
   }
-  return paths;
+  doc_end(d);
 }
 
-/* Of the device's own compute time, which nobody knows where ranks take turns in it. */
-static json_t *rank_share(const struct himeno_rank *rank)
+/* Of the device's own compute time, which is unknown if ranks take turns on it. */
+static double rank_share(const struct himeno_rank *rank)
 {
-  if (!(rank->ceiling > 0 && rank->compute > 0) || rank->row.shared) return json_null();
+  if (!(rank->ceiling > 0 && rank->compute > 0) || rank->row.shared) return NAN;
   const double gflops = himeno_gflops((double)rank->points, 1, rank->compute);
-  return report_json_real(himeno_bytes_per_second(gflops) / rank->ceiling);
+  return himeno_bytes_per_second(gflops) / rank->ceiling;
 }
 
-/* By clocks and widths that the device tells. */
-static json_t *theory_json(const struct himeno_rank *rank)
+static void theory_document(struct doc *d, const struct himeno_rank *rank)
 {
   const double bytes = telemetry_peak_bytes(&rank->telemetry.after),
                flops = telemetry_peak_flops(&rank->telemetry.after);
-  if (!(bytes > 0 || flops > 0)) return json_null();
-  json_t *o = json_object();
-  object_set(o, "gbps", bytes > 0 ? report_json_real(bytes / 1e9) : json_null());
-  object_set(o, "gflops", flops > 0 ? report_json_real(flops / 1e9) : json_null());
-  object_set(o, "share",
-             bytes > 0 && rank->ceiling > 0 ? report_json_real(rank->ceiling / bytes) : json_null());
-  return o;
+  if (!doc_object(d, "theory", DOC_OPTIONAL | DOC_NULLABLE,
+                  "By the device's highest clocks and its widths; null if it does not report them.",
+                  bytes > 0 || flops > 0))
+    return;
+  doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Of memory: two words per clock.", bytes > 0 ? bytes / 1e9 : NAN);
+  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "Single precision, two operations per lane and clock.",
+           flops > 0 ? flops / 1e9 : NAN);
+  doc_real(d, "share", DOC_NULLABLE, "", "ceiling_gbps over gbps.",
+           bytes > 0 && rank->ceiling > 0 ? rank->ceiling / bytes : NAN);
+  doc_end(d);
 }
 
-static json_t *ranks_json(const struct himeno_result *result)
+static void rank_document(struct doc *d, const struct himeno_result *result, int r)
 {
-  json_t *ranks = json_array();
-  for (int r = 0; r < result->n_ranks; r++) {
-    const struct himeno_rank *rank = &result->ranks[r];
-    json_t *json = rank_json(&rank->row, r, 1), *phases = json_object();
-    for (int p = 0; p < HIMENO_PHASES; p++) object_real(phases, himeno_phase_names[p], rank->phases[p]);
-    object_set(json, "phases", phases);
-    object_set(json, "ceiling_gbps", rank->ceiling > 0 ? report_json_real(rank->ceiling / 1e9) : json_null());
-    object_set(json, "ceiling_share", rank_share(rank));
-    object_set(json, "theory", theory_json(rank));
-    object_set(json, "energy", himeno_rank_energy_json(rank));
-    object_set(json, "starved",
-               rank->telemetry.starved < 0 ? json_null() : report_json_real(rank->telemetry.starved));
-    object_set(json, "telemetry", himeno_telemetry_json(result, r));
-    object_set(json, "counted", himeno_counted_json(&result->ranks[r].telemetry));
-    json_array_append_new(ranks, json);
+  const struct himeno_rank *rank = doc_at(d, result->ranks, r);
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  rank_row_document(d, &rank->row, r, 1);
+  if (doc_object(d, "phases", 0, "", 1)) {
+    for (int p = 0; p < HIMENO_PHASES; p++) doc_real(d, himeno_phase_names[p], 0, "s", "", rank->phases[p]);
+    doc_end(d);
   }
-  return ranks;
+  doc_real(d, "ceiling_gbps", DOC_OPTIONAL | DOC_NULLABLE, "GB/s",
+           "Of the rank's device alone; ranks that share one take turns.",
+           rank->ceiling > 0 ? rank->ceiling / 1e9 : NAN);
+  doc_real(d, "ceiling_share", DOC_OPTIONAL | DOC_NULLABLE, "",
+           "The sweep's bytes per second by the device's own compute time in the median block, over "
+           "ceiling_gbps; null if ranks share the device.",
+           rank_share(rank));
+  theory_document(d, rank);
+  himeno_rank_energy_document(d, rank);
+  doc_real(d, "starved", DOC_OPTIONAL | DOC_NULLABLE, "",
+           "Share of the timed part in which a busy thread of the rank was ready but had no core, or the "
+           "hypervisor took a CPU away; null if the kernel does not count it.",
+           rank->telemetry.starved);
+  himeno_telemetry_document(d, result, r);
+  himeno_counted_document(d, &rank->telemetry);
+  doc_end(d);
 }
 
-json_t *himeno_report_json(const struct himeno_config *config, const struct himeno_choice *choice,
-                           const struct himeno_result *result)
+void himeno_document(struct doc *d, const struct himeno_config *config, const struct himeno_choice *choice,
+                     const struct himeno_result *result)
 {
-  json_t *document = report_json_frame(SCHEMA, "himeno-gpu");
-  object_set(document, "config", config_json(config, choice, result->sweeps));
-  object_flag(document, "partial", result->partial);
-  object_set(document, "result", result_json(config, choice, result));
-  object_set(document, "phases", phases_json(result));
-  object_set(document, "paths", paths_json(choice, result));
-  object_set(document, "ranks", ranks_json(result));
-  object_set(document, "stragglers", himeno_stragglers_json(result));
-  object_set(document, "episodes", himeno_episodes_json(result));
-  object_set(document, "series", himeno_series_json(result));
-  return document;
+  doc_frame(
+      d, "himeno-gpu/2", "himeno-gpu", "Result of himeno-gpu",
+      "One run. Rates count 34 flop and 56 bytes per point and sweep; phases are seconds per sweep and may "
+      "overlap. A field that is not required is missing in documents of earlier builds, or its description "
+      "says when it is present.");
+  config_document(d, config, choice, result->sweeps);
+  doc_flag(d, "partial", DOC_OPTIONAL,
+           "A signal ended the run, or it had not ended: the document has what was "
+           "measured.",
+           result->partial);
+  result_document(d, config, choice, result);
+  phases_document(d, result);
+  paths_document(d, choice, result);
+  if (doc_list(d, "ranks", 0, "None only in a partial document of a run that had not begun.", 1)) {
+    for (int r = 0; doc_each(d, r, result->n_ranks); r++) rank_document(d, result, r);
+    doc_end(d);
+  }
+  himeno_stragglers_document(d, result);
+  himeno_episodes_document(d, result);
+  himeno_series_document(d, result);
 }

@@ -2,15 +2,13 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 
-#include "base/meta.h"
 #include "base/report.h"
 #include "base/stats.h"
 #include "himeno/ladder.h"
 #include "himeno/report/report.h"
 #include "suite/progress.h"
-
-#define SCHEMA "himeno-ladder/1"
 
 static const char *rung_verdict(const struct himeno_rung *rung)
 {
@@ -107,73 +105,90 @@ void himeno_ladder_text(const struct himeno_config *config, const struct himeno_
             ladder->made);
 }
 
-static json_t *samples_json(const struct himeno_rung *rung)
+static void samples_document(struct doc *d, const struct himeno_rung *rung, int emulated)
 {
-  json_t *samples = json_array();
-  for (int s = 0; s < rung->n_samples; s++)
-    json_array_append_new(samples, report_json_real(rung->samples[s]));
-  return samples;
+  if (!doc_list(d, "samples", DOC_OPTIONAL | DOC_NULLABLE,
+                "Seconds of each timed block, whose median counts; null on an emulator.", !emulated))
+    return;
+  for (int s = 0; doc_each(d, s, rung->n_samples); s++) doc_real(d, NULL, 0, "s", "", rung->samples[s]);
+  doc_end(d);
 }
 
-/* null where there were too few to tell. */
-static json_t *noise_json(double noise, int n)
+static void rung_document(struct doc *d, const struct himeno_ladder *ladder, const struct himeno_rung *rung,
+                          int emulated)
 {
-  return n > 2 ? report_json_real(noise) : json_null();
+  static const char *const verdicts[] = {"pass", "wrong", "environment", "usage"};
+  const struct doc_words sources = {verify_source_names, VERIFY_REHEARSAL, sizeof *verify_source_names};
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_text(d, "kernel", 0, "", rung->kernel->name);
+  doc_text(d, "step", 0, "What it does that the rung below does not.", rung->kernel->step);
+  himeno_kernel_document(d, rung->kernel);
+  doc_enum(d, "verdict", 0, DOC_WORDS(verdicts), "environment, usage: it cannot run here; its figures are 0.",
+           status_verdict(rung->status));
+  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "null on an emulator, which has no speed, as is gbps.",
+           emulated ? NAN : rung->gflops);
+  doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Nominal if class is temporal.",
+           emulated ? NAN : rung->bytes_per_second / 1e9);
+  doc_real(d, "ceiling_gbps", 0, "GB/s", "One for all rungs: the median of batches between them.",
+           ladder->ceiling / 1e9);
+  doc_real(d, "ceiling_share", DOC_NULLABLE, "", "",
+           ladder->ceiling > 0 ? rung->bytes_per_second / ladder->ceiling : NAN);
+  doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "Of the last sweep; null if not finite.", rung->gosa);
+  doc_hex(d, "checksum", 0, 16, "", rung->checksum);
+  doc_whole(d, "blocks", 0, "", rung->n_samples);
+  doc_whole(d, "block", DOC_OPTIONAL,
+            "Sweeps per block: fewer if the first sweep was slow; 0 if it could not run.", rung->sweeps);
+  samples_document(d, rung, emulated);
+  doc_real(d, "noise", DOC_OPTIONAL | DOC_NULLABLE, "",
+           "Of the samples, relative, as of the ceiling; null if there were fewer than three.",
+           !emulated && rung->n_samples > 2 ? rung->noise : NAN);
+  doc_enum(d, "verified", 0, sources, "", verify_source_names[rung->verified]);
+  doc_whole(d, "registers", 0, "Per thread; 0 if the backend cannot say, as for the next three.",
+            rung->resources.registers);
+  doc_whole(d, "local_bytes", 0, "Shared or local memory per block.", rung->resources.local_bytes);
+  doc_whole(d, "threads", 0, "Per block.", rung->resources.threads);
+  doc_real(d, "occupancy", 0, "", "At most 1.", rung->resources.occupancy);
+  himeno_counts_document(d, emulated ? &rung->counts : NULL);
+  doc_end(d);
 }
 
-static json_t *rung_json(const struct himeno_ladder *ladder, const struct himeno_rung *rung, int emulated)
+static void config_document(struct doc *d, const struct himeno_config *config,
+                            const struct himeno_choice *choice)
 {
-  char checksum[17];
-  json_t *counts = emulated ? himeno_counts_json(&rung->counts) : NULL;
-  snprintf(checksum, sizeof checksum, "%016" PRIx64, rung->checksum);
-  json_t *o = json_object();
-  object_text(o, "kernel", rung->kernel->name);
-  object_text(o, "step", rung->kernel->step);
-  object_text(o, "class", himeno_class_names[rung->kernel->class_]);
-  object_whole(o, "T", rung->kernel->sweeps);
-  object_text(o, "verdict", status_verdict(rung->status));
-  object_set(o, "gflops", emulated ? json_null() : report_json_real(rung->gflops));
-  object_set(o, "gbps", emulated ? json_null() : report_json_real(rung->bytes_per_second / 1e9));
-  object_real(o, "ceiling_gbps", ladder->ceiling / 1e9);
-  object_set(o, "ceiling_share",
-             ladder->ceiling > 0 ? report_json_real(rung->bytes_per_second / ladder->ceiling) : json_null());
-  object_real(o, "gosa", rung->gosa);
-  object_text(o, "checksum", checksum);
-  object_whole(o, "blocks", rung->n_samples);
-  object_whole(o, "block", rung->sweeps);
-  object_set(o, "samples", emulated ? json_null() : samples_json(rung));
-  object_set(o, "noise", emulated ? json_null() : noise_json(rung->noise, rung->n_samples));
-  object_text(o, "verified", verify_source_name(rung->verified));
-  object_whole(o, "registers", rung->resources.registers);
-  object_whole(o, "local_bytes", rung->resources.local_bytes);
-  object_whole(o, "threads", rung->resources.threads);
-  object_real(o, "occupancy", rung->resources.occupancy);
-  if (counts) object_set(o, "counts", counts);
-  return o;
-}
-
-json_t *himeno_ladder_json(const struct himeno_config *config, const struct himeno_choice *choice,
-                           const struct himeno_ladder *ladder)
-{
-  json_t *document = report_json_frame(SCHEMA, "himeno-gpu"), *rungs = json_array();
   const struct placement *p = &choice->placement;
-  json_t *chosen = json_object();
-  object_text(chosen, "size", choice->size.name);
-  object_whole(chosen, "imax", choice->global[0]);
-  object_whole(chosen, "jmax", choice->global[1]);
-  object_whole(chosen, "kmax", choice->global[2]);
-  object_text(chosen, "data", himeno_data_names[config->data]);
-  object_text(chosen, "backend", p->backend->name);
-  object_text(chosen, "device", p->info.name);
-  object_text(chosen, "driver", p->info.driver);
-  object_whole(chosen, "ranks", p->ranks);
-  object_set(chosen, "procs", json_pack("[i,i,i]", choice->procs[0], choice->procs[1], choice->procs[2]));
-  for (int r = 0; r < ladder->n; r++)
-    json_array_append_new(rungs, rung_json(ladder, &ladder->rungs[r], p->info.emulated));
-  object_set(document, "config", chosen);
-  object_flag(document, "partial", ladder->partial);
-  object_whole(document, "rounds", ladder->rounds);
-  object_set(document, "ceiling_noise", noise_json(ladder->ceiling_noise, ladder->ceilings.n));
-  object_set(document, "rungs", rungs);
-  return document;
+  if (!doc_object(d, "config", 0, "", 1)) return;
+  himeno_grid_document(d, choice);
+  doc_enum(d, "data", 0, DOC_WORDS(himeno_data_names), "", himeno_data_names[config->data]);
+  doc_enum(d, "backend", 0, DOC_WORDS(gpu_backend_names), "", p->backend->name);
+  doc_text(d, "device", 0, "Rank 0's.", p->info.name);
+  doc_text(d, "driver", DOC_ANY, "", p->info.driver);
+  doc_whole(d, "ranks", DOC_POSITIVE, "", p->ranks);
+  doc_wholes(d, "procs", DOC_POSITIVE,
+             "Decomposition of the last rung: one that needs whole planes may use a different one.",
+             choice->procs[0], choice->procs[1], choice->procs[2]);
+  doc_end(d);
+}
+
+void himeno_ladder_document(struct doc *d, const struct himeno_config *config,
+                            const struct himeno_choice *choice, const struct himeno_ladder *ladder)
+{
+  doc_frame(
+      d, "himeno-ladder/1", "himeno-gpu", "Ladder of himeno-gpu",
+      "One run with --ladder: the kernels of one backend, one after the other, from the simplest up. Rates "
+      "count 34 flop and 56 bytes per point and sweep.");
+  config_document(d, config, choice);
+  doc_flag(d, "partial", DOC_OPTIONAL,
+           "A signal ended the ladder: higher rungs or later rounds are missing, and the last may be short.",
+           ladder->partial);
+  doc_whole(d, "rounds", DOC_OPTIONAL | DOC_POSITIVE,
+            "Every rung is timed once per round, so that all see the same load of the machine.",
+            ladder->rounds);
+  doc_real(
+      d, "ceiling_noise", DOC_OPTIONAL | DOC_NULLABLE, "",
+      "Of the ceiling's batches, relative: 1.4826 median absolute deviations; null if they were too few.",
+      ladder->ceilings.n > 2 ? ladder->ceiling_noise : NAN);
+  if (!doc_list(d, "rungs", DOC_POSITIVE, "", 1)) return;
+  for (int r = 0; doc_each(d, r, ladder->n); r++)
+    rung_document(d, ladder, doc_at(d, ladder->rungs, r), choice->placement.info.emulated);
+  doc_end(d);
 }

@@ -3,11 +3,11 @@
 
 #include "himeno/soak/devices.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "base/report.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 
@@ -86,77 +86,91 @@ static int extreme(const struct soak_devices *d, value_of *of, int which, int gr
   return at;
 }
 
-static json_t *extreme_json(const struct soak_devices *d, value_of *of, int which, int greatest)
+static void extreme_document(struct doc *d, const char *name, int rules, const char *about,
+                             const struct soak_devices *devices, value_of *of, int which, int greatest)
 {
-  int rank = extreme(d, of, which, greatest);
-  if (rank < 0) return json_null();
-  double value = of(&d->after[rank], which);
-  return json_pack("{s:o, s:i, s:s}", "value",
-                   value == (double)(json_int_t)value ? json_integer((json_int_t)value) : json_real(value),
-                   "rank", rank, "host", d->after[rank].host);
+  const int rank = extreme(devices, of, which, greatest);
+  const double value = rank < 0 ? 0 : of(&devices->after[rank], which);
+  if (!doc_object(d, name, rules | DOC_NULLABLE, about, rank >= 0)) return;
+  if (d->schema || value != floor(value))
+    doc_real(d, "value", 0, "", "", value);
+  else
+    doc_whole(d, "value", 0, "", value);
+  doc_whole(d, "rank", 0, "The first that has this value.", rank);
+  doc_text(d, "host", 0, "", devices->after[rank].host);
+  doc_end(d);
 }
 
-/* Of each reason how many ranks have it, and the first. */
-static json_t *throttled_json(const struct soak_devices *d)
+static void throttled_document(struct doc *d, const struct soak_devices *devices)
 {
-  json_t *reasons = json_object();
   char text[TELEMETRY_THROTTLE_BYTES];
-  for (int b = 0; b < THROTTLE_BITS; b++) {
+  if (!doc_map(d, "throttled", 0, "By reason: how many ranks, and the first.")) return;
+  for (int b = 0; doc_each(d, b, THROTTLE_BITS); b++) {
     int n = 0, first = -1;
-    for (int r = 0; r < d->ranks; r++) {
-      if (d->after[r].now.throttle < 0 || !(d->after[r].now.throttle >> b & 1)) continue;
+    for (int r = 0; r < devices->ranks; r++) {
+      if (devices->after[r].now.throttle < 0 || !(devices->after[r].now.throttle >> b & 1)) continue;
       if (n++ == 0) first = r;
     }
-    if (n > 0)
-      json_object_set_new(
-          reasons, telemetry_throttle_text(1 << b, text, sizeof text),
-          json_pack("{s:i, s:i, s:s}", "ranks", n, "rank", first, "host", d->after[first].host));
+    if (!(d->schema || n > 0) || !doc_object(d, telemetry_throttle_text(1 << b, text, sizeof text), 0, "", 1))
+      continue;
+    doc_whole(d, "ranks", DOC_POSITIVE, "", n);
+    doc_whole(d, "rank", 0, "", first);
+    doc_text(d, "host", 0, "", devices->after[first].host);
+    doc_end(d);
   }
-  return reasons;
+  doc_end(d);
 }
 
-static json_t *changes_json(const struct soak_devices *d)
+static void change_document(struct doc *d, const struct soak_devices *devices, int r, enum telemetry_fact f)
 {
-  json_t *list = json_array();
-  for (int r = 0; r < d->ranks; r++)
-    for (enum telemetry_fact f = 0; f < TELEMETRY_FACTS; f++) {
-      char detail[TELEMETRY_DETAIL_BYTES];
-      int64_t from = telemetry_fact(&d->before[r].state, f), to = telemetry_fact(&d->after[r].state, f);
-      if (from == to) continue;
-      json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:o, s:o, s:s}", "rank", r, "host",
-                                            d->after[r].host, "of", telemetry_fact_names[f], "from",
-                                            report_json_known(from), "to", report_json_known(to), "detail",
-                                            telemetry_fact_detail(&d->after[r].state, f, detail)));
-    }
-  return list;
+  char detail[TELEMETRY_DETAIL_BYTES];
+  const struct soak_device *before = doc_at(d, devices->before, r), *after = doc_at(d, devices->after, r);
+  const int64_t from = telemetry_fact(&before->state, f), to = telemetry_fact(&after->state, f);
+  if ((!d->schema && from == to) || !doc_object(d, NULL, 0, "", 1)) return;
+  doc_whole(d, "rank", 0, "", r);
+  doc_text(d, "host", 0, "", after->host);
+  doc_enum(d, "of", 0, DOC_WORDS(telemetry_fact_names), "", telemetry_fact_names[f]);
+  doc_whole(d, "from", DOC_NULLABLE, "", from);
+  doc_whole(d, "to", DOC_NULLABLE, "", to);
+  doc_text(d, "detail", DOC_OPTIONAL | DOC_ANY, "The last Xid, or the network card.",
+           telemetry_fact_detail(&after->state, f, detail));
+  doc_end(d);
 }
 
 static int is_silent(const struct soak_devices *d)
 {
   for (int s = 0; s < TELEMETRY_VALUES; s++)
     if (extreme(d, sample_of, s, 1) >= 0) return 0;
-  for (int f = 0; f < TELEMETRY_FACTS; f++)
+  for (int f = 0; f < TELEMETRY_FACTS; f++) {
     if (extreme(d, fact_of, f, 1) >= 0) return 0;
+    for (int r = 0; r < d->ranks; r++)
+      if (fact_of(&d->before[r], f) >= 0) return 0;
+  }
   return 1;
 }
 
 /* Errors are worst where they are most, links where they are least. */
-json_t *soak_devices_json(const struct soak_devices *devices)
+void soak_devices_document(struct doc *d, const struct soak_devices *devices)
 {
-  json_t *changes = changes_json(devices);
-  if (is_silent(devices) && json_array_size(changes) == 0) {
-    json_decref(changes);
-    return json_null();
-  }
-  json_t *all = json_object();
+  if (!doc_object(d, "telemetry", DOC_NULLABLE, "null if no rank's device reports anything.",
+                  !is_silent(devices)))
+    return;
   for (int s = 0; s < TELEMETRY_VALUES; s++)
-    json_object_set_new(all, telemetry_value_names[s],
-                        json_pack("{s:o, s:o}", "low", extreme_json(devices, sample_of, s, 0), "high",
-                                  extreme_json(devices, sample_of, s, 1)));
-  json_object_set_new(all, "throttled", throttled_json(devices));
+    if (doc_object(d, telemetry_value_names[s], 0, "", 1)) {
+      extreme_document(d, "low", 0, "", devices, sample_of, s, 0);
+      extreme_document(d, "high", 0, "", devices, sample_of, s, 1);
+      doc_end(d);
+    }
+  throttled_document(d, devices);
   for (int f = 0; f < TELEMETRY_FACTS; f++)
-    json_object_set_new(all, telemetry_fact_names[f],
-                        extreme_json(devices, fact_of, f, f < TELEMETRY_COUNTERS));
-  json_object_set_new(all, "changes", changes);
-  return all;
+    extreme_document(d, telemetry_fact_names[f],
+                     f > FACT_RETIRED && f < TELEMETRY_COUNTERS ? DOC_OPTIONAL : 0,
+                     f < TELEMETRY_COUNTERS ? telemetry_counter_words[f] : "The least of a rank.", devices,
+                     fact_of, f, f < TELEMETRY_COUNTERS);
+  if (doc_list(d, "changes", 0, "Since the block before.", 1)) {
+    for (int r = 0; doc_each(d, r, devices->ranks); r++)
+      for (enum telemetry_fact f = 0; doc_each(d, f, TELEMETRY_FACTS); f++) change_document(d, devices, r, f);
+    doc_end(d);
+  }
+  doc_end(d);
 }

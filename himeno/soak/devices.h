@@ -5,10 +5,9 @@
 #ifndef HIMENO_SOAK_DEVICES_H
 #define HIMENO_SOAK_DEVICES_H
 
-#include <jansson.h>
 #include <mpi.h>
 
-#include "base/status.h"
+#include "base/document.h"
 #include "himeno/record.h"
 
 /** One rank's. */
@@ -37,7 +36,7 @@ status_t soak_devices_gather(const struct record *record, struct soak_devices *d
 /** \brief Whether a device was throttled after the block. Rank 0. */
 int soak_devices_throttled(const struct soak_devices *devices);
 
-/** \brief The telemetry of a block's line; null where no device tells any. Rank 0. */
-json_t *soak_devices_json(const struct soak_devices *devices);
+/** \brief The field `telemetry` of a block's line. Rank 0. */
+void soak_devices_document(struct doc *d, const struct soak_devices *devices);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "base/report.h"
 #include "base/stats.h"
 
 #define DAY 86400.0
@@ -32,26 +31,30 @@ const char *soak_corruption_text(const struct soak_corruption *c, char *text, si
   return text;
 }
 
-json_t *soak_found_json(const struct soak_found *f)
+void soak_found_document(struct doc *d, const char *name, const struct soak_found *found, int n)
 {
-  const struct soak_corruption *c = &f->corruption;
-  char is[12], must_be[12], name[32];
-  snprintf(is, sizeof is, "%08x", c->is);
-  snprintf(must_be, sizeof must_be, "%08x", c->must_be);
-  json_t *o = json_object();
-  object_whole(o, "block", f->block);
-  object_text(o, "data", himeno_data_names[f->data]);
-  object_whole(o, "sweep", f->sweep);
-  object_flag(o, "repeats", f->first > 0);
-  object_set(o, "first_when_repeated", f->first ? json_integer(f->first) : json_null());
-  object_whole(o, "rank", c->rank);
-  object_text(o, "array", name_of(c, name));
-  object_whole(o, "points", c->points);
-  object_set(o, "first",
-             json_pack("[I,I,I]", (json_int_t)c->first[0], (json_int_t)c->first[1], (json_int_t)c->first[2]));
-  object_text(o, "is", is);
-  object_text(o, "must_be", must_be);
-  return o;
+  char text[32];
+  if (!doc_list(d, name, 0, "Incorrect arrays of ranks.", 1)) return;
+  for (int f = 0; doc_each(d, f, n); f++) {
+    const struct soak_found *one = doc_at(d, found, f);
+    const struct soak_corruption *c = &one->corruption;
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_whole(d, "block", DOC_POSITIVE, "", one->block);
+    doc_enum(d, "data", 0, DOC_WORDS(himeno_data_names), "", himeno_data_names[one->data]);
+    doc_whole(d, "sweep", DOC_POSITIVE, "After which it was found.", one->sweep);
+    doc_flag(d, "repeats", 0, "The block was wrong again when it was run again.", one->first > 0);
+    doc_whole(d, "first_when_repeated", DOC_NULLABLE | DOC_POSITIVE, "", one->first);
+    doc_whole(d, "rank", 0, "", c->rank);
+    doc_text(d, "array", 0,
+             "Or a multiprocessor that computes points differently than most, \"multiprocessor 17\".",
+             name_of(c, text));
+    doc_whole(d, "points", 0, "", c->points);
+    doc_wholes(d, "first", DOC_ANY, "Global indices of the first.", c->first[0], c->first[1], c->first[2]);
+    doc_hex(d, "is", 0, 8, "", c->is);
+    doc_hex(d, "must_be", 0, 8, "", c->must_be);
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
 /* Ranks that share a device take turns. */
@@ -81,21 +84,19 @@ struct worth soak_worth(const struct himeno_result *result)
   return w;
 }
 
-json_t *soak_json(const struct himeno_result *result, int64_t every)
+void soak_document(struct doc *d, const struct himeno_result *result, int64_t every)
 {
   const struct soak_result *r = &result->soak;
   const struct worth worth = soak_worth(result);
-  json_t *found = json_array();
-  for (int f = 0; f < r->n; f++) json_array_append_new(found, soak_found_json(&r->found[f]));
-  json_t *o = json_object();
-  object_real(o, "seconds", r->seconds);
-  object_whole(o, "blocks", r->blocks);
-  object_whole(o, "wrong_blocks", r->wrong_blocks);
-  object_whole(o, "corruptions", r->corruptions);
-  object_whole(o, "every", every);
-  worth_json(&worth, o);
-  object_set(o, "found", found);
-  return o;
+  if (!doc_object(d, "soak", DOC_OPTIONAL, "Only with --soak.", r->blocks > 0)) return;
+  doc_real(d, "seconds", 0, "s", "Wall clock.", r->seconds);
+  doc_whole(d, "blocks", DOC_POSITIVE, "", r->blocks);
+  doc_whole(d, "wrong_blocks", 0, "", r->wrong_blocks);
+  doc_whole(d, "corruptions", 0, "Incorrect arrays of ranks, over all blocks.", r->corruptions);
+  doc_whole(d, "every", DOC_POSITIVE, "Passes from check to check of the field.", every);
+  worth_document(d, &worth);
+  soak_found_document(d, "found", r->found, r->n);
+  doc_end(d);
 }
 
 void soak_text(const struct himeno_result *result, FILE *out)

@@ -4,9 +4,9 @@
 #ifndef HIMENO_SOAK_REPORT_H
 #define HIMENO_SOAK_REPORT_H
 
-#include <jansson.h>
 #include <stdio.h>
 
+#include "base/document.h"
 #include "himeno/result.h"
 #include "suite/worth.h"
 
@@ -14,11 +14,12 @@
  * it. */
 const char *soak_corruption_text(const struct soak_corruption *corruption, char *text, size_t size);
 
-json_t *soak_found_json(const struct soak_found *found);
+/** \brief The list \a name of \a n corruptions. */
+void soak_found_document(struct doc *d, const char *name, const struct soak_found *found, int n);
 
 /** \brief The soak's part of the report; fields were checked every \a every passes. Rank 0. */
 void soak_text(const struct himeno_result *result, FILE *out);
-json_t *soak_json(const struct himeno_result *result, int64_t every);
+void soak_document(struct doc *d, const struct himeno_result *result, int64_t every);
 
 /** \brief What it is worth where nothing was found. */
 struct worth soak_worth(const struct himeno_result *result);

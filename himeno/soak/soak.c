@@ -12,8 +12,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/meta.h"
-#include "base/report.h"
+#include "base/document.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/soak/devices.h"
@@ -26,7 +25,9 @@ struct soak {
   struct soak_block block;
   struct soak_corruption *gathered; /* rank 0: SOAK_CORRUPTIONS_MAX a rank */
   int *counts;                      /* rank 0: of each rank */
-  struct soak_devices devices;      /* with --soak-log */
+  struct soak_found *found;         /* rank 0: as many as gathered, those of this block */
+  int n_found;
+  struct soak_devices devices; /* with --soak-log */
   double begin;
   FILE *log; /* rank 0, NULL without --soak-log */
 };
@@ -59,8 +60,7 @@ status_t soak_log_open(const char *path, FILE **log)
 
 status_t soak_log_add(FILE *log, json_t *line, const char *path)
 {
-  int bad = report_json_lost() || json_dumpf(line, log, JSON_COMPACT) != 0 || fputc('\n', log) == EOF ||
-            fflush(log) != 0;
+  int bad = !line || json_dumpf(line, log, JSON_COMPACT) != 0 || fputc('\n', log) == EOF || fflush(log) != 0;
   json_decref(line);
   if (bad) return log_failed(path);
   /* A pipe or a terminal cannot be synchronised, and need not be. */
@@ -79,47 +79,63 @@ static void found_say(const struct soak_found *f)
            f->first ? "the same block was wrong again" : "the same block was right when it was run again");
 }
 
-static void found_add(struct soak *s, enum himeno_data data, const struct soak_corruption *c, json_t *list)
+static void found_add(struct soak *s, enum himeno_data data, const struct soak_corruption *c)
 {
   struct soak_result *r = &s->m->result->soak;
   struct soak_found f = {s->m->result->n_samples, s->block.sweep, s->block.first, data, *c};
   found_say(&f);
   r->corruptions++;
   if (r->n < SOAK_FOUND_MAX) r->found[r->n++] = f;
-  json_array_append_new(list, soak_found_json(&f));
+  s->found[s->n_found++] = f;
 }
 
-static status_t found_gather(struct soak *s, enum himeno_data data, json_t *list)
+static status_t found_gather(struct soak *s, enum himeno_data data)
 {
   enum { BYTES = SOAK_CORRUPTIONS_MAX * sizeof(struct soak_corruption) };
   const struct placement *p = &s->m->choice->placement;
   RETURN_IF_FAILED(watch_gather(p->comm, &s->block.n, s->counts, sizeof s->block.n, "corruptions"));
   RETURN_IF_FAILED(watch_gather(p->comm, s->block.corruption, s->gathered, BYTES, "corruptions"));
   for (int r = 0; p->rank == 0 && r < p->ranks; r++)
-    for (int c = 0; c < s->counts[r]; c++)
-      found_add(s, data, &s->gathered[r * SOAK_CORRUPTIONS_MAX + c], list);
+    for (int c = 0; c < s->counts[r]; c++) found_add(s, data, &s->gathered[r * SOAK_CORRUPTIONS_MAX + c]);
   return STATUS_OK;
 }
 
 /* ---- blocks ---- */
 
-static json_t *block_line(const struct soak *s, enum himeno_data data, json_t *list)
+static void line_document(struct doc *d, const struct soak *s, enum himeno_data data)
 {
+  static const char *const verdicts[] = {"pass", "wrong"};
   const struct soak_block *b = &s->block;
-  char time[32];
-  meta_time(time);
-  json_t *o = json_object();
-  object_text(o, "time", time);
-  object_whole(o, "block", s->m->result->n_samples);
-  object_text(o, "data", himeno_data_names[data]);
-  object_whole(o, "sweeps", b->sweeps);
-  object_real(o, "seconds", b->seconds);
-  object_real(o, "gflops", b->seconds > 0 ? himeno_gflops(s->m->result->points, b->sweeps, b->seconds) : NAN);
-  object_text(o, "verdict", b->wrong ? "wrong" : "pass");
-  object_flag(o, "throttled", soak_devices_throttled(&s->devices));
-  object_set(o, "telemetry", soak_devices_json(&s->devices));
-  object_set(o, "corruptions", json_incref(list));
-  return o;
+  doc_top(
+      d, "Line of himeno-gpu's soak log",
+      "One block of --soak --soak-log, one line each, appended. Telemetry is read after the block; null is "
+      "what no device reports.");
+  doc_time(d);
+  doc_whole(d, "block", DOC_POSITIVE, "Of this run; in a log that several runs append to, each begins at 1.",
+            s->m->result->n_samples);
+  doc_enum(d, "data", 0, DOC_WORDS(himeno_data_names), "", himeno_data_names[data]);
+  doc_whole(d, "sweeps", DOC_POSITIVE, "", b->sweeps);
+  doc_real(d, "seconds", 0, "s", "Of its sweeps, the slowest rank's.", b->seconds);
+  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "",
+           b->seconds > 0 ? himeno_gflops(s->m->result->points, b->sweeps, b->seconds) : NAN);
+  doc_enum(d, "verdict", 0, DOC_WORDS(verdicts), "", verdicts[b->wrong > 0]);
+  doc_flag(d, "throttled", 0, "A device of any rank was.", soak_devices_throttled(&s->devices));
+  soak_devices_document(d, &s->devices);
+  soak_found_document(d, "corruptions", s->found, s->n_found);
+}
+
+void himeno_soak_schema(struct doc *d)
+{
+  const struct soak none = {.log = NULL};
+  line_document(d, &none, HIMENO_DENSE);
+}
+
+static status_t line_add(struct soak *s, enum himeno_data data)
+{
+  struct doc d;
+  doc_open(&d, 0);
+  line_document(&d, s, data);
+  return soak_log_add(s->log, doc_close(&d), s->m->config->soak_log);
 }
 
 /* A wrong block's time is that of the fewer sweeps that it ran. */
@@ -137,18 +153,16 @@ static status_t block_run(struct soak *s, enum himeno_data data)
   const struct himeno_config *config = s->m->config;
   struct soak_result *r = &s->m->result->soak;
   MPI_Comm comm = s->m->choice->placement.comm;
-  json_t *list = json_array();
+  s->n_found = 0;
   status_t status = soak_block_run(s->m->solver, &s->known, comm, data, (int)config->soak_every, &s->block);
   if (status == STATUS_OK) status = block_add(s);
-  if (status == STATUS_OK && s->block.wrong) status = found_gather(s, data, list);
+  if (status == STATUS_OK && s->block.wrong) status = found_gather(s, data);
   if (status == STATUS_OK) {
     r->blocks++;
     r->wrong_blocks += s->block.wrong;
   }
   if (status == STATUS_OK && config->soak_log) status = soak_devices_gather(s->m->record, &s->devices);
-  if (status == STATUS_OK && s->log)
-    status = soak_log_add(s->log, block_line(s, data, list), config->soak_log);
-  json_decref(list);
+  if (status == STATUS_OK && s->log) status = line_add(s, data);
   return agree_status(comm, status);
 }
 
@@ -176,7 +190,8 @@ static status_t soak_open(struct soak *s, const struct solver_config *config)
   if (p->rank == 0) {
     s->gathered = calloc((size_t)p->ranks * SOAK_CORRUPTIONS_MAX, sizeof *s->gathered);
     s->counts = calloc((size_t)p->ranks, sizeof *s->counts);
-    if (!s->gathered || !s->counts)
+    s->found = calloc((size_t)p->ranks * SOAK_CORRUPTIONS_MAX, sizeof *s->found);
+    if (!s->gathered || !s->counts || !s->found)
       status = log_fail(STATUS_ENVIRONMENT, "out of host memory for corruptions");
     if (status == STATUS_OK && c->soak_log) status = soak_log_open(c->soak_log, &s->log);
   }
@@ -192,6 +207,7 @@ static void soak_close(struct soak *s)
   if (s->log) fclose(s->log);
   free(s->gathered);
   free(s->counts);
+  free(s->found);
 }
 
 status_t himeno_soak(struct himeno_measurement *m)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# CONTRIBUTING's lists of what a new backend and a new transport touch: by exactly these edits a copy of the tree gets both.
+# CONTRIBUTING's lists of what a new backend, transport and field of a document touch: by exactly these edits a copy of the tree gets them.
 load ../helper
 
 parts=$top_srcdir/tests/extend
@@ -51,7 +51,14 @@ edit() {
   cp "$parts/transport.c" "$tree/comm/transports/dummy.c"
 }
 
-@test "both run, and the field is right" {
+@test "a field of a document touches one line" {
+  [ "$(grep -vc '^#' "$parts/field.edits")" = 1 ]
+  cp "$tree/himeno/report/json.c" "$tree/json.c"
+  edit field 1
+  [ "$(diff "$tree/json.c" "$tree/himeno/report/json.c" | grep -c '^[<>]')" = 1 ]
+}
+
+@test "both run, the result is correct, and the document has the field, as its schema says" {
   cd "$tree"
   automake
   mkdir build
@@ -63,8 +70,13 @@ edit() {
   run "$PYTHON" -c 'import json, sys
 document = json.load(open("result.json"))
 print(document["config"]["backend"], document["config"]["transport"], document["paths"][0]["used"],
-      document["result"]["verdict"], document["result"]["verified"])'
-  [ "$output" = "dummy dummy dummy pass reference" ] || fail "$output"
+      document["result"]["verdict"], document["result"]["verified"], document["config"]["dummy"])'
+  [ "$output" = "dummy dummy dummy pass reference 4" ] || fail "$output"
+  ../scripts/schemas .
+  run diff "$top_srcdir/doc/result.schema.json" ../doc/result.schema.json
+  [ "$(grep '^[<>]' <<<"$output" | grep -v '"backend": {"enum"')" = '>     "dummy": {"type": "integer", "description": "Planted.", "minimum": 0}}},' ] || fail "$output"
+  follows result result.json
+  top_srcdir=$tree follows result result.json
   run ./himeno-gpu --list -b dummy # a backend for tests is listed when it is named
   [[ "$output" == *"dummy: host memory"* ]]
   [[ "$output" == *"dummy      staged, between fields in memory of its own"* ]]

@@ -55,7 +55,7 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
 @test "the schema refuses what is no ladder" {
   has_jsonschema
   on 1 "$himeno" -b cpu -s XS --ladder -t 0.01 --block 3 --json "$document" >/dev/null
-  for edit in 'd["rungs"] = []' 'del d["rungs"][0]["step"]' 'd["rungs"][0]["gflops"] = 0' 'd["rungs"][1]["checksum"] = "9"' \
+  for edit in 'd["rungs"] = []' 'del d["rungs"][0]["step"]' 'd["rungs"][0]["gflops"] = -1' 'd["rungs"][1]["checksum"] = "9"' \
     'd["extra"] = 1' 'd["config"]["ranks"] = "2"' 'd["rungs"][0]["class"] = "other"' 'd["schema"] = "himeno-gpu/1"'; do
     "$PYTHON" -c "import json,sys; d = json.load(open(sys.argv[1])); $edit; json.dump(d, open(sys.argv[2], 'w'))" \
       "$document" "$BATS_TEST_TMPDIR/edited.json"

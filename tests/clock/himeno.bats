@@ -345,7 +345,7 @@ FIGURES
   expect_status 5
   figures <<'FIGURES'
 d.result.ceiling_gbps = 16.0
-{(r.ceiling_gbps, r.ceiling_share) for r in d.ranks} = {(8.0, None)}
+{(round(r.ceiling_gbps, 9), r.ceiling_share) for r in d.ranks} = {(8.0, None)}
 {c.check: c.outcome for c in d.result.accept.checks if c.check in ("share of ceiling", "spread of devices", "device unshared")} = {"share of ceiling": "inapplicable", "spread of devices": "inapplicable", "device unshared": "fail"}
 d.config.transport = "staged"
 FIGURES

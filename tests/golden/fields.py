@@ -3,6 +3,12 @@
 has is written by some document, or named in `unwritten` with the reason."""
 import json
 import pathlib
+import re
+
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 UNWRITTEN = pathlib.Path(__file__).parent / "unwritten"
 LINE_OF_A_LOG = "soak-log"  # its lines name no schema
@@ -10,7 +16,7 @@ LINE_OF_A_LOG = "soak-log"  # its lines name no schema
 
 def roots_of(source):
     """{schema of a document: (file's first word, whole file, node)}; a file of two schemas, such as gemm's, has one alternative for each,
-    and an alternative of several versions names the newest first, the one that is written."""
+    and an alternative of several versions names the newest first, the one that is written. A file of one version is of that version alone."""
     roots = {}
     for path in sorted(source.glob("doc/*.schema.json")):
         whole = json.loads(path.read_text())
@@ -44,13 +50,19 @@ def children(whole, nodes):
     return found
 
 
+def spot(whole, nodes, path, key):
+    """What names a property: objects of one schema with the same properties count as one, wherever they are."""
+    words = ("properties", "items", "additionalProperties")
+    return path.split(".")[0] + key + json.dumps([{word: node.get(word) for word in words} for node in resolved(whole, nodes)])
+
+
 def unknown(whole, nodes, value, path, written):
-    """What of a value stands in no schema; `written` gets the id of each property that is there."""
+    """What of a value stands in no schema; `written` gets the spot of each property that is there."""
     known = children(whole, nodes)
     for key, inner in value.items() if isinstance(value, dict) else [("[]", one) for one in value] if isinstance(value, list) else []:
         place = key if key in known or isinstance(value, list) else "*"
         if place in known:
-            written.update(map(id, known[place]))
+            written.add(spot(whole, nodes, path, place))
             yield from unknown(whole, known[place], inner, f"{path}.{place}", written)
         else:
             yield f"{path}.{key}"
@@ -60,11 +72,19 @@ def silent(whole, nodes, path, written):
     """Properties that no document has, without what lies in them. One that several places share is written if one of them has it."""
     for key, inner in children(whole, nodes).items():
         below = f"{path}.{key}"
-        if not any(id(node) in written for node in inner):
-            written.update(map(id, inner))
+        if spot(whole, nodes, path, key) not in written:
+            written.add(spot(whole, nodes, path, key))
             yield below
         else:
             yield from silent(whole, inner, below, written)
+
+
+def faults(roots, kind, document):
+    """Where a document does not follow its schema, in words; nothing without jsonschema."""
+    name = document.get("schema", kind.split()[0])
+    if jsonschema and name in roots:
+        for error in jsonschema.Draft202012Validator(roots[name][1]).iter_errors(document):
+            yield f"{'.'.join(map(str, error.absolute_path)) or 'document'}: {error.message[:200]}"
 
 
 def differences(source, documents, skipped):
@@ -79,7 +99,7 @@ def differences(source, documents, skipped):
     excused = {row.split()[0] for row in UNWRITTEN.read_text().splitlines() if not row.startswith("#")}
     for name, (kind, whole, node) in roots.items():
         newest = node["properties"].get("schema", {}).get("enum", [name])[0]
-        if kind in skipped or name != newest:
+        if kind in skipped or name != newest or re.search(r"-[0-9]+$", kind):
             continue
         found = set(silent(whole, [node], name, written))
         yield from (f"{path} stands in a schema and is written by no document" for path in sorted(found - excused))

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""golden.py CHECK SOURCE BUILD FOLDER: holds what users are shown against what tests/golden/commands and tests/golden/keys freeze.
+"""golden.py CHECK SOURCE BUILD FOLDER: compares what users are shown with what tests/golden/commands freezes.
 
-    whole     every documented command line stands in `commands`, and its options in the --help of what it starts
-    run       the lines of `commands` run as they did, in FOLDER
-    schemas   the schemas of doc/ have all frozen keys, with their types, units and words
-    fields    what FOLDER/run.json of a run before has and what the schemas of doc/ have are the same fields
-    keys      prints `keys` anew, from FOLDER/run.json of a run before; = KIND there stands for all keys of that kind"""
+    whole     every documented command line is listed in `commands`, and its options in the --help of what it starts
+    run       the lines of `commands` run as they did, in FOLDER, and their documents follow the schemas of doc/
+    fields    FOLDER/run.json of a run before and the schemas of doc/ have the same fields"""
 import json
 import os
 import pathlib
@@ -21,8 +19,6 @@ import fields
 
 HERE = pathlib.Path(__file__).parent
 SUBCOMMANDS = ("scripts/scaling", "scripts/plot")
-FREE = {"system.settings", "settings"}  # their keys are the site's
-UNITS = re.compile(r"1e9|flops?\b|GFLOPS|MFLOPS|GB/s|\b(?:seconds?|bytes|cycles|operations|watts|joules|words|points|ranks|share|relative|squared)\b", re.I)
 
 
 # ---- the frozen command lines ----
@@ -101,115 +97,11 @@ def unknown_options(command, source, build):
 
 # ---- documents ----
 
-def type_of(value):
-    return {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}.get(type(value), "null")
-
-
-def paths_of(value, path=""):
-    """(path, type) of a document; [] stands for each element of an array."""
-    yield path, type_of(value)
-    if isinstance(value, list):
-        for element in value:
-            yield from paths_of(element, path + "[]")
-    elif isinstance(value, dict) and path not in FREE:
-        for key, inner in value.items():
-            yield from paths_of(inner, f"{path}.{key}" if path else key)
-
-
-def collect(documents):
-    """{path: types} of what all of them have."""
-    found = {}
-    for document in documents:
-        for path, kind in paths_of(document):
-            found.setdefault(path, set()).add(kind)
-    return found
-
-
 def load(path):
     text = path.read_text()
     if path.suffix == ".csv":
         return [dict.fromkeys(text.splitlines()[0].split(","), "")]
     return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else [json.loads(text)]
-
-
-def parent_of(path):
-    return path[:-2] if path.endswith("[]") else path.rpartition(".")[0]
-
-
-def lost(frozen, found):
-    """What of the frozen keys is missing or has another type. What lies in an array without elements or in a null cannot be told."""
-    complaints = []
-    for path, kinds in frozen.items():
-        above = parent_of(path)
-        if path not in found:
-            missing_above = above and (above not in found or found[above] == {"null"})
-            if not missing_above and not path.endswith("[]"):
-                complaints.append(f"no key {path}")
-        elif kinds != {"null"} and not found[path] <= kinds | {"null"}:
-            complaints.append(f"{path} is {'|'.join(sorted(found[path]))} and was {'|'.join(sorted(kinds))}")
-    return complaints
-
-
-def read_keys():
-    """{section: {path: types or words}} of the file `keys`."""
-    sections, section = {}, None
-    path = HERE / "keys"
-    for row in path.read_text().splitlines() if path.exists() else []:
-        if row.startswith("["):
-            section = sections.setdefault(row[1:-1], {})
-        elif row.startswith("= "):
-            section.update(sections[row[2:]])
-        elif row and not row.startswith("#"):
-            name, _, rest = row.partition(" ")
-            section["" if name == "." else name] = set(rest.split("|"))
-    return sections
-
-
-def print_keys(name, keys, base="", printed={}):
-    """What `base`, a section before this one, has too is not said again."""
-    print(f"\n[{name}]")
-    shared = printed.get(base, {})
-    if not set(shared) <= set(keys):
-        shared = {}
-    if shared:
-        print("=", base)
-    printed[name] = keys
-    for path in sorted(keys):
-        if keys[path] != shared.get(path):
-            print(path or ".", "|".join(sorted(keys[path])))
-
-
-# ---- schemas ----
-
-def schema_words(schema):
-    """{path: types, !required, unit words and words of an enumeration} of a schema."""
-    found = {}
-
-    def walk(node, path, depth=0):
-        if not isinstance(node, dict) or depth > 12:
-            return
-        if "$ref" in node:
-            walk(schema["$defs"][node["$ref"].split("/")[-1]], path, depth + 1)
-        words = found.setdefault(path, set())
-        kind = node.get("type", [])
-        words |= set([kind] if isinstance(kind, str) else kind)
-        words |= {f"unit:{unit.lower()}" for unit in UNITS.findall(node.get("description", ""))}
-        words |= {f"word:{re.sub(r'[| ]', '_', str(word))}" for word in [*node.get("enum", []), *([node["const"]] if "const" in node else [])]}
-        for part in [*node.get("anyOf", []), *node.get("oneOf", []), *node.get("allOf", [])]:
-            walk(part, path, depth + 1)
-        if isinstance(node.get("items"), dict):
-            walk(node["items"], path + "[]", depth + 1)
-        for key, inner in node.get("properties", {}).items():
-            below = f"{path}.{key}" if path else key
-            walk(inner, below, depth + 1)
-            if key in node.get("required", []):
-                found[below].add("!required")
-    walk(schema, "")
-    return found
-
-
-def schemas_of(source):
-    return {f"schema {path.name.split('.')[0]}": schema_words(json.loads(path.read_text())) for path in sorted(source.glob("doc/*.schema.json"))}
 
 
 # ---- running ----
@@ -253,7 +145,7 @@ def shell(command, folder, env):
     return subprocess.run(["timeout", "60", "bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 
-def run_line(line, folder, env, keys, documents):
+def run_line(line, folder, env, schemas, documents):
     """What is not as it was, in words."""
     for given in line.given:
         shell(given, folder, env)
@@ -272,7 +164,7 @@ def run_line(line, folder, env, keys, documents):
             continue
         if kind:
             documents.setdefault(kind, []).append(load(path))
-            complaints += [f"{name}: {text}" for text in lost(keys.get(kind, {}), collect(documents[kind][-1]))]
+            complaints += [f"{name}: {text}" for one in documents[kind][-1] for text in fields.faults(schemas, kind, one)]
     return complaints
 
 
@@ -291,30 +183,18 @@ def check_whole(source, build, folder):
 
 
 def check_run(source, build, folder):
-    env, keys, documents, seen = environment_of(source, build, folder), read_keys(), {}, set()
+    env, schemas, documents, seen = environment_of(source, build, folder), fields.roots_of(source), {}, set()
     for line in read_lines((HERE / "commands").read_text()):
         place = work_in(folder / re.sub(r"[^A-Za-z0-9]+", "-", line.where), source, build)
         if not line.run or any(lacks(need) for need in line.needs) or (str(place), line.run) in seen:
             continue
         seen.add((str(place), line.run))
         began = cpu_seconds()
-        for text in run_line(line, place, env, keys, documents):
+        for text in run_line(line, place, env, schemas, documents):
             yield f"{line.where}: {line.command}\n    {line.run}\n    {text}"
         if os.environ.get("GOLDEN_TIMES"):
             print(f"{cpu_seconds() - began:6.2f} {line.run}", file=sys.stderr)
     (folder / "run.json").write_text(json.dumps(documents))
-
-
-def check_schemas(source, build, folder):
-    found = schemas_of(source)
-    for name, keys in read_keys().items():
-        if not name.startswith("schema "):
-            continue
-        for path, words in keys.items():
-            if path not in found.get(name, {}):
-                yield f"{name}: no key {path}"
-            elif words - found[name][path]:
-                yield f"{name}: {path} is no longer {' '.join(sorted(words - found[name][path]))}"
 
 
 def check_fields(source, build, folder):
@@ -323,20 +203,8 @@ def check_fields(source, build, folder):
     return fields.differences(source, json.loads((folder / "run.json").read_text()), skipped)
 
 
-def print_all(source, build, folder):
-    print("# SPDX-License-Identifier: MIT\n# The keys of each document that a line of `commands` writes, with their types, and of each schema with units and words too."
-          "\n# Made by `golden.py keys`; a line may be added, and none may go.")
-    for kind, documents in sorted(json.loads((folder / "run.json").read_text()).items()):
-        found = [collect(some) for some in documents]
-        always = set.intersection(*(set(one) for one in found))
-        print_keys(kind, {path: set().union(*(one[path] for one in found)) for path in always}, kind.split()[0])
-    for name, words in schemas_of(source).items():
-        print_keys(name, words)
-    return ()
-
-
 def main():
-    checks = {"whole": check_whole, "run": check_run, "schemas": check_schemas, "fields": check_fields, "keys": print_all}
+    checks = {"whole": check_whole, "run": check_run, "fields": check_fields}
     source, build, folder = (pathlib.Path(word).resolve() for word in sys.argv[2:5])
     complaints = list(checks[sys.argv[1]](source, build, folder))
     print("\n".join(complaints), end="\n" if complaints else "")

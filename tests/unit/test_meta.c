@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "base/document.h"
 #include "base/meta.h"
 #include "base/switches.h"
 
@@ -52,10 +53,21 @@ static void a_short_buffer_cuts_and_does_not_overflow(void **state)
   assert_int_equal(text[2], 'z');
 }
 
+/* The field `system` of a document. */
+static json_t *system_of(void)
+{
+  struct doc d;
+  doc_open(&d, 0);
+  meta_system_document(&d);
+  json_t *document = doc_close(&d), *found = json_incref(json_object_get(document, "system"));
+  json_decref(document);
+  return found;
+}
+
 static void the_system_is_described(void **state)
 {
   static const char *const keys[] = {"os", "kernel", "cpu", "compiler"};
-  json_t *system = meta_system();
+  json_t *system = system_of();
   (void)state;
   assert_non_null(system);
   for (size_t i = 0; i < 4; i++) assert_true(json_string_length(json_object_get(system, keys[i])) > 0);
@@ -70,7 +82,7 @@ static void settings_are_those_of_the_list_and_never_the_whole_environment(void 
   setenv("SECRET_TOKEN", "hidden", 1);
   setenv("OMP_NUM_THREADS_SECRET", "hidden", 1);
   unsetenv("CUDA_VISIBLE_DEVICES");
-  json_t *system = meta_system();
+  json_t *system = system_of();
   const json_t *settings = json_object_get(system, "settings");
   assert_string_equal(json_string_value(json_object_get(settings, "OMP_NUM_THREADS")), "3");
   assert_string_equal(json_string_value(json_object_get(settings, "SLURM_JOB_ID")), "123");
@@ -85,7 +97,7 @@ static void every_second_switch(int first)
 {
   const struct switch_spec *s;
   for (int n = 0; (s = switch_at(n)); n++) setenv(s->name, n % 2 == first ? "1" : "", 1);
-  json_t *system = meta_system();
+  json_t *system = system_of();
   const json_t *settings = json_object_get(system, "settings");
   for (int n = 0; (s = switch_at(n)); n++) {
     const char *value = json_string_value(json_object_get(settings, s->name));
@@ -106,7 +118,7 @@ static void a_setting_that_is_no_text_does_not_break_the_document(void **state)
 {
   (void)state;
   setenv("OMP_PLACES", "\xff\n{0}", 1);
-  json_t *system = meta_system();
+  json_t *system = system_of();
   assert_non_null(system);
   const json_t *settings = json_object_get(system, "settings");
   assert_string_equal(json_string_value(json_object_get(settings, "OMP_PLACES")), "??{0}");

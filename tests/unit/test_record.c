@@ -361,7 +361,11 @@ static void of_many_ranks_fewer_blocks_are_stored_evenly(void **state)
   for (int b = 0; b < RECORDS_MAX; b++) run.when[b] = (struct record_when){0.5 * b, b};
   for (int n = 0; n < 6; n++) {
     run.n_ranks = ranks[n];
-    json_t *series = himeno_series_json(&run), *blocks = json_object_get(series, "blocks");
+    struct doc d;
+    doc_open(&d, 0);
+    himeno_series_document(&d, &run);
+    json_t *document = doc_close(&d), *series = json_object_get(document, "series"),
+           *blocks = json_object_get(series, "blocks");
     assert_int_equal(json_array_size(blocks), most[n]);
     assert_int_equal(json_is_true(json_object_get(series, "capped")), most[n] < RECORDS_MAX);
     for (int b = 0; b < most[n]; b++) {
@@ -371,7 +375,7 @@ static void of_many_ranks_fewer_blocks_are_stored_evenly(void **state)
       assert_true(stored(series, "compute", ranks[n] - 1, b) == last);
       assert_true(stored(series, "exchange", ranks[n] - 1, b) == -last);
     }
-    json_decref(series);
+    json_decref(document);
   }
 }
 

@@ -256,12 +256,23 @@ static struct soak_device silent(const char *host)
 
 /* Three ranks: a good one, one that tells nothing, and one that is hot, throttled and has lost
  * lanes. */
+static json_t *telemetry_of(const struct soak_devices *devices)
+{
+  struct doc d;
+  doc_open(&d, 0);
+  soak_devices_document(&d, devices);
+  json_t *line = doc_close(&d), *telemetry = json_incref(json_object_get(line, "telemetry"));
+  json_decref(line);
+  return telemetry;
+}
+
 static void a_line_names_who_has_the_extremes(void **state)
 {
   struct soak_device before[3], after[3];
   const struct soak_devices devices = {.ranks = 3, .before = before, .after = after};
   const char *of, *host;
-  int value, rank, ranks, from, to;
+  double value;
+  int rank, ranks, from, to;
   (void)state;
   before[0] = (struct soak_device){
       .host = "a",
@@ -273,13 +284,13 @@ static void a_line_names_who_has_the_extremes(void **state)
   memcpy(after, before, sizeof before);
   after[2].now = (struct telemetry_sample){290.5, 1200, 2619, 91, THROTTLE_THERMAL};
   after[2].state.pcie_width = 8;
-  json_t *line = soak_devices_json(&devices);
+  json_t *line = telemetry_of(&devices);
   assert_true(soak_devices_throttled(&devices));
-  assert_int_equal(json_unpack(line, "{s:{s:{s:i, s:i, s:s}}}", "celsius", "high", "value", &value, "rank",
+  assert_int_equal(json_unpack(line, "{s:{s:{s:F, s:i, s:s}}}", "celsius", "high", "value", &value, "rank",
                                &rank, "host", &host),
                    0);
   assert_true(value == 91 && rank == 2 && strcmp(host, "c") == 0);
-  assert_int_equal(json_unpack(line, "{s:{s:{s:i, s:i}}}", "celsius", "low", "value", &value, "rank", &rank),
+  assert_int_equal(json_unpack(line, "{s:{s:{s:F, s:i}}}", "celsius", "low", "value", &value, "rank", &rank),
                    0);
   assert_true(value == 55 && rank == 0);
   assert_int_equal(
@@ -296,7 +307,7 @@ static void devices_that_tell_nothing_are_null(void **state)
 {
   struct soak_device device = silent("a");
   const struct soak_devices devices = {.ranks = 1, .before = &device, .after = &device};
-  json_t *line = soak_devices_json(&devices);
+  json_t *line = telemetry_of(&devices);
   (void)state;
   assert_true(json_is_null(line) && !soak_devices_throttled(&devices));
   json_decref(line);

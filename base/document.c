@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include <config.h>
+
+#include "base/document.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/meta.h"
+#include "base/options.h"
+#include "base/report.h"
+
+#define SCHEMA_COLUMNS 140 /* of a property on one line */
+
+/* ---- with data ---- */
+
+static int put(struct doc *d, const char *name, json_t *value)
+{
+  json_t *in = d->open[d->depth - 1];
+  const int failed = name ? json_object_set_new(in, name, value) : json_array_append_new(in, value);
+  d->lost |= failed;
+  return !failed;
+}
+
+static int enter(struct doc *d, json_t *value)
+{
+  if (d->depth == DOC_DEPTH_MAX) {
+    d->lost = 1;
+    return 0;
+  }
+  d->open[d->depth++] = value;
+  return 1;
+}
+
+int doc_put_unknown(struct doc *d, const char *name, int rules)
+{
+  if (rules & DOC_NULLABLE || !(rules & DOC_OPTIONAL)) put(d, name, json_null());
+  return 0;
+}
+
+static int is_unknown(int rules, double value)
+{
+  const int bounded = rules & (DOC_NULLABLE | DOC_OPTIONAL) && !(rules & DOC_ANY);
+  return !isfinite(value) || (bounded && (rules & DOC_POSITIVE ? value <= 0 : value < 0));
+}
+
+int doc_put_real(struct doc *d, const char *name, int rules, double value)
+{
+  return is_unknown(rules, value) ? doc_put_unknown(d, name, rules) : put(d, name, json_real(value));
+}
+
+int doc_put_whole(struct doc *d, const char *name, int rules, int64_t value)
+{
+  return is_unknown(rules, (double)value) ? doc_put_unknown(d, name, rules)
+                                          : put(d, name, json_integer((json_int_t)value));
+}
+
+int doc_put_text(struct doc *d, const char *name, int rules, const char *value)
+{
+  if (!value && rules & (DOC_NULLABLE | DOC_OPTIONAL)) return doc_put_unknown(d, name, rules);
+  return put(d, name, report_json_text(value));
+}
+
+int doc_put_flag(struct doc *d, const char *name, int rules, int value)
+{
+  return value < 0 ? doc_put_unknown(d, name, rules) : put(d, name, json_boolean(value));
+}
+
+int doc_put_hex(struct doc *d, const char *name, int digits, uint64_t value)
+{
+  char text[17];
+  snprintf(text, sizeof text, "%0*" PRIx64, digits, value);
+  return put(d, name, json_string(text));
+}
+
+int doc_put_reals(struct doc *d, const char *name, int rules, size_t n, const double *values)
+{
+  for (size_t i = 0; i < n && rules & DOC_NULLABLE; i++)
+    if (is_unknown(rules, values[i])) return doc_put_unknown(d, name, rules);
+  if (!doc_put_list(d, name)) return 0;
+  for (size_t i = 0; i < n; i++) doc_put_real(d, NULL, 0, values[i]);
+  doc_end(d);
+  return 1;
+}
+
+int doc_put_wholes(struct doc *d, const char *name, int rules, size_t n, const int64_t *values)
+{
+  (void)rules;
+  if (!doc_put_list(d, name)) return 0;
+  for (size_t i = 0; i < n; i++) doc_put_whole(d, NULL, 0, values[i]);
+  doc_end(d);
+  return 1;
+}
+
+int doc_put_object(struct doc *d, const char *name)
+{
+  json_t *object = json_object();
+  return enter(d, put(d, name, object) ? object : NULL);
+}
+
+int doc_put_list(struct doc *d, const char *name)
+{
+  json_t *list = json_array();
+  return enter(d, put(d, name, list) ? list : NULL);
+}
+
+/* ---- in schema mode ---- */
+
+static int keyword(struct doc *d, json_t *node, const char *name, json_t *value)
+{
+  d->lost |= json_object_set_new(node, name, value);
+  return !d->lost;
+}
+
+/* A field of the object that is open, the elements of a list, or what each key of a map has. */
+static int declare(struct doc *d, const char *name, int rules, json_t *node)
+{
+  json_t *in = d->open[d->depth - 1], *properties = json_object_get(in, "properties"),
+         *required = json_object_get(in, "required");
+  if (!properties) return keyword(d, in, name ? "additionalProperties" : "items", node);
+  if (!(rules & DOC_OPTIONAL) && !json_object_get(properties, name))
+    d->lost |= json_array_append_new(required, json_string(name));
+  return keyword(d, properties, name, node);
+}
+
+static json_t *type_of(int rules, const char *type)
+{
+  return rules & DOC_NULLABLE ? json_pack("[s,s]", type, "null") : json_string(type);
+}
+
+static json_t *node_new(struct doc *d, int rules, const char *type, const char *about)
+{
+  json_t *node = json_object();
+  if (type) keyword(d, node, "type", type_of(rules, type));
+  if (about[0]) keyword(d, node, "description", json_string(about));
+  return node;
+}
+
+static void minimum_set(struct doc *d, json_t *node, int rules, int is_real)
+{
+  if (rules & DOC_ANY) return;
+  if (rules & DOC_POSITIVE)
+    keyword(d, node, is_real ? "exclusiveMinimum" : "minimum", json_integer(!is_real));
+  else
+    keyword(d, node, "minimum", json_integer(0));
+}
+
+static json_t *number_new(struct doc *d, int rules, const char *type, const char *unit, const char *about)
+{
+  char text[1024];
+  snprintf(text, sizeof text, "%s%s%s%s%s", about, about[0] && unit[0] ? " " : "", unit[0] ? "[" : "", unit,
+           unit[0] ? "]" : "");
+  return node_new(d, rules, type, text);
+}
+
+int doc_declare_number(struct doc *d, const char *name, int rules, const char *type, const char *unit,
+                       const char *about)
+{
+  json_t *node = number_new(d, rules, type, unit, about);
+  minimum_set(d, node, rules, strcmp(type, "number") == 0);
+  return declare(d, name, rules, node);
+}
+
+int doc_declare_numbers(struct doc *d, const char *name, int rules, const char *type, const char *unit,
+                        const char *about, size_t n)
+{
+  json_t *node = number_new(d, rules, "array", unit, about), *item = node_new(d, 0, type, "");
+  minimum_set(d, item, rules, strcmp(type, "number") == 0);
+  keyword(d, node, "items", item);
+  keyword(d, node, "minItems", json_integer((json_int_t)n));
+  keyword(d, node, "maxItems", json_integer((json_int_t)n));
+  return declare(d, name, rules, node);
+}
+
+int doc_declare_text(struct doc *d, const char *name, int rules, const char *about)
+{
+  json_t *node = node_new(d, rules, "string", about);
+  if (!(rules & DOC_ANY)) keyword(d, node, "minLength", json_integer(1));
+  return declare(d, name, rules, node);
+}
+
+int doc_declare_flag(struct doc *d, const char *name, int rules, const char *about)
+{
+  return declare(d, name, rules, node_new(d, rules, "boolean", about));
+}
+
+int doc_declare_pattern(struct doc *d, const char *name, int rules, const char *pattern, const char *about)
+{
+  json_t *node = node_new(d, rules, "string", about);
+  keyword(d, node, "pattern", json_string(pattern));
+  return declare(d, name, rules, node);
+}
+
+int doc_declare_enum(struct doc *d, const char *name, int rules, struct doc_words words, const char *about)
+{
+  json_t *node = node_new(d, rules, NULL, about), *list = json_array();
+  for (size_t w = 0; w < words.n; w++) {
+    const char *word = *(const char *const *)(const void *)((const char *)words.first + w * words.stride);
+    if (word) d->lost |= json_array_append_new(list, json_string(word));
+  }
+  if (rules & DOC_NULLABLE) d->lost |= json_array_append_new(list, json_null());
+  if (words.n == 1)
+    keyword(d, node, "const", json_incref(json_array_get(list, 0)));
+  else
+    keyword(d, node, "enum", json_incref(list));
+  json_decref(list);
+  return declare(d, name, rules, node);
+}
+
+static void fields_begin(struct doc *d, json_t *node)
+{
+  keyword(d, node, "required", json_array());
+  keyword(d, node, "additionalProperties", json_false());
+  keyword(d, node, "properties", json_object());
+}
+
+int doc_declare_object(struct doc *d, const char *name, int rules, const char *about)
+{
+  json_t *node = node_new(d, rules, "object", about);
+  fields_begin(d, node);
+  return declare(d, name, rules, node) && enter(d, node);
+}
+
+int doc_declare_list(struct doc *d, const char *name, int rules, const char *about)
+{
+  json_t *node = node_new(d, rules, "array", about);
+  if (rules & DOC_POSITIVE) keyword(d, node, "minItems", json_integer(1));
+  return declare(d, name, rules, node) && enter(d, node);
+}
+
+int doc_declare_map(struct doc *d, const char *name, int rules, const char *about)
+{
+  json_t *node = node_new(d, rules, "object", about);
+  return declare(d, name, rules, node) && enter(d, node);
+}
+
+const void *doc_nothing(size_t bytes)
+{
+  static _Alignas(max_align_t) char zeros[1 << 20];
+  return bytes <= sizeof zeros ? zeros : NULL;
+}
+
+/* ---- both ---- */
+
+void doc_end(struct doc *d)
+{
+  json_t *ended = d->open[--d->depth];
+  if (d->schema && json_array_size(json_object_get(ended, "required")) == 0)
+    json_object_del(ended, "required");
+}
+
+void doc_open(struct doc *d, int schema)
+{
+  *d = (struct doc){.schema = schema, .depth = 1, .open = {json_object()}};
+}
+
+void doc_top(struct doc *d, const char *title, const char *about)
+{
+  json_t *top = d->open[0];
+  if (!d->schema) return;
+  keyword(d, top, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
+  keyword(d, top, "title", json_string(title));
+  keyword(d, top, "description", json_string(about));
+  keyword(d, top, "type", json_string("object"));
+  fields_begin(d, top);
+}
+
+void doc_time(struct doc *d)
+{
+  char now[32];
+  meta_time(now);
+  doc_pattern(d, "time", 0, "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$", "", now);
+}
+
+void doc_frame(struct doc *d, const char *schema, const char *program, const char *title, const char *about)
+{
+  doc_top(d, title, about);
+  doc_const(d, "schema", schema);
+  doc_const(d, "program", program);
+  doc_text(d, "version", 0, "", meta_version());
+  doc_time(d);
+  meta_system_document(d);
+  if (doc_list(d, "ignored", DOC_OPTIONAL, "Options that were given and that nothing read.", 1)) {
+    char name[64];
+    for (int n = 0; d->schema ? n < 1 : option_ignored(n) != NULL; n++) {
+      snprintf(name, sizeof name, "--%s", d->schema ? "" : option_ignored(n));
+      doc_pattern(d, NULL, 0, "^--", "", name);
+    }
+    doc_end(d);
+  }
+}
+
+void doc_spread(struct doc *d, const char *name, struct stats_summary summary)
+{
+  if (!doc_object(d, name, 0, "", 1)) return;
+  doc_real(d, "min", 0, "s", "", summary.min);
+  doc_real(d, "median", 0, "s", "", summary.median);
+  doc_real(d, "max", 0, "s", "", summary.max);
+  doc_end(d);
+}
+
+json_t *doc_close(struct doc *d)
+{
+  json_t *document = d->open[0];
+  doc_end(d);
+  if (!d->lost && d->depth == 0) return document;
+  json_decref(document);
+  return NULL;
+}
+
+status_t doc_write(struct doc *d, const char *path)
+{
+  json_t *document = doc_close(d);
+  if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+  status_t status = report_json_write(document, path);
+  json_decref(document);
+  return status;
+}
+
+/* ---- printing a schema ---- */
+
+static int print_flat(const json_t *node, size_t columns_max, FILE *out)
+{
+  char *line = json_dumps(node, JSON_ENCODE_ANY);
+  const int fits = line && strlen(line) <= columns_max;
+  if (fits) fputs(line, out);
+  free(line);
+  return fits;
+}
+
+/* A schema on one line, or one with its properties below it, a line each where they fit. */
+static int print_schema(const json_t *schema, size_t column, FILE *out)
+{
+  const char *name, *key, *between = "{";
+  json_t *value, *property;
+  int printed = 1;
+  if (column > 0 && print_flat(schema, SCHEMA_COLUMNS - column, out)) return 1;
+  json_object_foreach((json_t *)schema, name, value)
+  {
+    fprintf(out, "%s\"%s\": ", between, name);
+    between = column > 0 ? ", " : ",\n ";
+    if (!json_is_object(value))
+      printed &= print_flat(value, SIZE_MAX, out);
+    else if (strcmp(name, "properties") != 0)
+      printed &= print_schema(value, column, out);
+    else {
+      const char *sign = "{";
+      json_object_foreach(value, key, property)
+      {
+        fprintf(out, "%s\n%*s\"%s\": ", sign, (int)column + 2, "", key);
+        printed &= print_schema(property, column + 2, out);
+        sign = ",";
+      }
+      fprintf(out, "}");
+    }
+  }
+  fprintf(out, "}");
+  return printed;
+}
+
+status_t doc_print(struct doc *d, FILE *out)
+{
+  json_t *schema = doc_close(d);
+  const int printed = schema && print_schema(schema, 0, out);
+  fprintf(out, "\n");
+  json_decref(schema);
+  return printed ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the schema");
+}

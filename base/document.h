@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief JSON documents whose fields are declared once, by the call that writes them.
+ *
+ * A document's function visits its fields in order, each with one call. With data the calls build
+ * the document; in schema mode the same function builds the JSON Schema (draft 2020-12): no value
+ * is evaluated then, lists are visited once (doc_each), and optional and nullable objects are
+ * entered. What such a function computes between the calls must therefore accept a zeroed state,
+ * and an element of a list is taken with doc_at. */
+#ifndef BASE_DOCUMENT_H
+#define BASE_DOCUMENT_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/stats.h"
+#include "base/status.h"
+
+#define DOC_DEPTH_MAX 24
+
+struct doc {
+  int schema;                  /**< the calls declare fields, and values are not evaluated */
+  int lost;                    /**< memory ran out, or a text that is required was NULL */
+  int depth;                   /**< of what is open; the first is the document */
+  json_t *open[DOC_DEPTH_MAX]; /**< in schema mode their schemas */
+};
+
+/** What holds of a field; 0: it is always there, numbers are at least 0 and texts are not empty. A
+ * value is unknown if it is NULL or not finite, and for a field that may be absent or null also if
+ * it is below the field's minimum. */
+enum doc_rules {
+  DOC_OPTIONAL = 1, /**< unknown: absent. Also what documents of earlier builds lack */
+  DOC_NULLABLE = 2, /**< unknown: null */
+  DOC_ANY = 4,      /**< numbers may be negative, texts empty */
+  DOC_POSITIVE = 8  /**< numbers are above 0, list lengths too */
+};
+
+/** The words of an enumeration: one member of each row of a table. */
+struct doc_words {
+  const char *const *first; /**< NULL entries are left out */
+  size_t n, stride;
+};
+#define DOC_WORDS(table) ((struct doc_words){(table), sizeof(table) / sizeof *(table), sizeof *(table)})
+#define DOC_COLUMN(table, member)                                                                            \
+  ((struct doc_words){&(table)->member, sizeof(table) / sizeof *(table), sizeof *(table)})
+
+/* Fields. \a name is NULL for an element of a list; \a about is a sentence for the schema. */
+
+#define doc_real(d, name, rules, unit, about, value)                                                         \
+  ((d)->schema ? doc_declare_number(d, name, rules, "number", unit, about)                                   \
+               : doc_put_real(d, name, rules, value))
+#define doc_whole(d, name, rules, about, value)                                                              \
+  ((d)->schema ? doc_declare_number(d, name, rules, "integer", "", about)                                    \
+               : doc_put_whole(d, name, rules, (int64_t)(value)))
+#define doc_text(d, name, rules, about, value)                                                               \
+  ((d)->schema ? doc_declare_text(d, name, rules, about) : doc_put_text(d, name, rules, value))
+/** A value below 0 is unknown. */
+#define doc_flag(d, name, rules, about, value)                                                               \
+  ((d)->schema ? doc_declare_flag(d, name, rules, about) : doc_put_flag(d, name, rules, value))
+/** A text of a form that \a pattern gives, a regular expression. */
+#define doc_pattern(d, name, rules, pattern, about, value)                                                   \
+  ((d)->schema ? doc_declare_pattern(d, name, rules, pattern, about) : doc_put_text(d, name, rules, value))
+/** A number of \a digits hexadecimal digits, as text. \a digits is a literal. */
+#define doc_hex(d, name, rules, digits, about, value)                                                        \
+  ((d)->schema ? doc_declare_pattern(d, name, rules, "^[0-9a-f]{" #digits "}$", about)                       \
+               : doc_put_hex(d, name, digits, value))
+/** One of \a words, a struct doc_words. */
+#define doc_enum(d, name, rules, words, about, value)                                                        \
+  ((d)->schema ? doc_declare_enum(d, name, rules, words, about) : doc_put_text(d, name, rules, value))
+/** Always the same word. */
+#define doc_const(d, name, word)                                                                             \
+  ((d)->schema ? doc_declare_enum(d, name, 0, (struct doc_words){(const char *[]){word}, 1, 0}, "")          \
+               : doc_put_text(d, name, 0, word))
+/** A list of as many numbers as stand at the end; unknown if one of them is. */
+#define doc_reals(d, name, rules, unit, about, ...)                                                          \
+  ((d)->schema ? doc_declare_numbers(d, name, rules, "number", unit, about, DOC_COUNT_(__VA_ARGS__))         \
+               : doc_put_reals(d, name, rules, DOC_COUNT_(__VA_ARGS__), (double[]){__VA_ARGS__}))
+#define doc_wholes(d, name, rules, about, ...)                                                               \
+  ((d)->schema ? doc_declare_numbers(d, name, rules, "integer", "", about, DOC_COUNT_(__VA_ARGS__))          \
+               : doc_put_wholes(d, name, rules, DOC_COUNT_(__VA_ARGS__), (int64_t[]){__VA_ARGS__}))
+#define DOC_COUNT_(...) (sizeof((double[]){__VA_ARGS__}) / sizeof(double))
+
+/* What contains fields. Each returns whether to visit these, up to doc_end: not where it is not
+ * \a present. */
+
+#define doc_object(d, name, rules, about, present)                                                           \
+  ((d)->schema ? doc_declare_object(d, name, rules, about)                                                   \
+   : (present) ? doc_put_object(d, name)                                                                     \
+               : doc_put_unknown(d, name, rules))
+#define doc_list(d, name, rules, about, present)                                                             \
+  ((d)->schema ? doc_declare_list(d, name, rules, about)                                                     \
+   : (present) ? doc_put_list(d, name)                                                                       \
+               : doc_put_unknown(d, name, rules))
+/** An object whose keys are data; its fields are all alike. */
+#define doc_map(d, name, rules, about)                                                                       \
+  ((d)->schema ? doc_declare_map(d, name, rules, about) : doc_put_object(d, name))
+void doc_end(struct doc *d);
+
+/** Whether element \a i of a list or map of \a n is to be visited. */
+#define doc_each(d, i, n) ((d)->schema ? (i) < 1 : (i) < (n))
+/** Element \a i, and in schema mode one that is all zero. */
+#define doc_at(d, array, i) ((d)->schema ? doc_nothing(sizeof *(array)) : (const void *)((array) + (i)))
+
+/** \brief Begins a document, or with \a schema its schema. */
+void doc_open(struct doc *d, int schema);
+
+/** \brief The first call on a document: its \a title, and what there is to say \a about all of it,
+ * for the schema. */
+void doc_top(struct doc *d, const char *title, const char *about);
+
+/** \brief The same with the fields that begin every program's document: schema, program, version,
+ * time, system, ignored options. */
+void doc_frame(struct doc *d, const char *schema, const char *program, const char *title, const char *about);
+
+/** \brief The field `time`. */
+void doc_time(struct doc *d);
+
+/** \brief An object of a summary's least, median and largest value, seconds. */
+void doc_spread(struct doc *d, const char *name, struct stats_summary summary);
+
+/** \brief Ends a document. NULL, without a message, when memory ran out or a text was missing. */
+json_t *doc_close(struct doc *d);
+
+/** \brief Ends a document and writes it by file_write, or to standard output for "-"; a document
+ * from which something was lost is STATUS_ENVIRONMENT. */
+status_t doc_write(struct doc *d, const char *path);
+
+/** \brief Ends a schema and prints it. */
+status_t doc_print(struct doc *d, FILE *out);
+
+/* What the calls above are made of. */
+
+int doc_declare_number(struct doc *d, const char *name, int rules, const char *type, const char *unit,
+                       const char *about);
+int doc_declare_numbers(struct doc *d, const char *name, int rules, const char *type, const char *unit,
+                        const char *about, size_t n);
+int doc_declare_text(struct doc *d, const char *name, int rules, const char *about);
+int doc_declare_flag(struct doc *d, const char *name, int rules, const char *about);
+int doc_declare_pattern(struct doc *d, const char *name, int rules, const char *pattern, const char *about);
+int doc_declare_enum(struct doc *d, const char *name, int rules, struct doc_words words, const char *about);
+int doc_declare_object(struct doc *d, const char *name, int rules, const char *about);
+int doc_declare_list(struct doc *d, const char *name, int rules, const char *about);
+int doc_declare_map(struct doc *d, const char *name, int rules, const char *about);
+int doc_put_real(struct doc *d, const char *name, int rules, double value);
+int doc_put_whole(struct doc *d, const char *name, int rules, int64_t value);
+int doc_put_text(struct doc *d, const char *name, int rules, const char *value);
+int doc_put_flag(struct doc *d, const char *name, int rules, int value);
+int doc_put_hex(struct doc *d, const char *name, int digits, uint64_t value);
+int doc_put_reals(struct doc *d, const char *name, int rules, size_t n, const double *values);
+int doc_put_wholes(struct doc *d, const char *name, int rules, size_t n, const int64_t *values);
+int doc_put_object(struct doc *d, const char *name);
+int doc_put_list(struct doc *d, const char *name);
+int doc_put_unknown(struct doc *d, const char *name, int rules);
+const void *doc_nothing(size_t bytes);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/capture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/document.h"
+#include "base/log.h"
+
+/* What a program's state might be, and a document of it with each kind of field. */
+struct state {
+  const char *name;
+  double rate, *rows;
+  int n_rows, number, is_on;
+  int has_part;
+};
+
+enum colour { RED, GREEN, COLOURS };
+static const char *const colours[COLOURS] = {"red", "green"};
+static const struct {
+  int number;
+  const char *word;
+} origins[] = {{1, "asked"}, {2, NULL}, {3, "tried"}};
+
+/* The last asked for, so that a value that is evaluated in schema mode shows. */
+static int evaluated;
+
+static double rate_of(const struct state *s)
+{
+  evaluated++;
+  return s->rate;
+}
+
+static void part(struct doc *d, const struct state *s)
+{
+  if (!doc_object(d, "part", DOC_OPTIONAL | DOC_NULLABLE, "A part.", s->has_part)) return;
+  doc_wholes(d, "procs", DOC_POSITIVE, "", 1, 2, s->number);
+  doc_reals(d, "range", DOC_NULLABLE, "W", "", s->rate, 2);
+  doc_end(d);
+}
+
+static void fields(struct doc *d, const struct state *s)
+{
+  doc_top(d, "A test", "One state.");
+  doc_text(d, "name", DOC_OPTIONAL, "", s->name);
+  doc_real(d, "rate", DOC_NULLABLE, "GB/s", "Rate.", rate_of(s));
+  doc_real(d, "offset", DOC_ANY, "", "", s->rate);
+  doc_whole(d, "number", DOC_POSITIVE, "", s->number);
+  doc_flag(d, "on", DOC_NULLABLE, "", s->is_on);
+  doc_hex(d, "sum", 0, 8, "", 0xabu);
+  doc_enum(d, "colour", 0, DOC_WORDS(colours), "", colours[s->number % COLOURS]);
+  doc_enum(d, "origin", DOC_NULLABLE, DOC_COLUMN(origins, word), "", origins[1].word);
+  doc_const(d, "kind", "test");
+  part(d, s);
+  if (doc_list(d, "rows", DOC_POSITIVE, "", 1)) {
+    for (int r = 0; doc_each(d, r, s->n_rows); r++) {
+      const double *row = doc_at(d, s->rows, r);
+      if (!doc_object(d, NULL, 0, "", 1)) continue;
+      doc_real(d, "seconds", 0, "s", "", *row);
+      doc_end(d);
+    }
+    doc_end(d);
+  }
+  if (doc_map(d, "settings", 0, "")) {
+    for (int r = 0; doc_each(d, r, s->n_rows); r++) doc_text(d, colours[r], DOC_ANY, "", "");
+    doc_end(d);
+  }
+}
+
+static void assert_document(const struct state *s, const char *wanted)
+{
+  struct doc d;
+  doc_open(&d, 0);
+  fields(&d, s);
+  json_t *document = doc_close(&d);
+  char *text = json_dumps(document, JSON_COMPACT);
+  assert_string_equal(text, wanted);
+  free(text);
+  json_decref(document);
+}
+
+static void each_field_has_its_name_type_and_place(void **state)
+{
+  double rows[] = {0.5, 1};
+  const struct state s = {"n", 1.5, rows, 2, 3, 1, 1};
+  (void)state;
+  assert_document(
+      &s, "{\"name\":\"n\",\"rate\":1.5,\"offset\":1.5,\"number\":3,\"on\":true,\"sum\":\"000000ab\","
+          "\"colour\":\"green\",\"origin\":null,\"kind\":\"test\",\"part\":{\"procs\":[1,2,3],\"range\":"
+          "[1.5,2.0]},\"rows\":[{\"seconds\":0.5},{\"seconds\":1.0}],\"settings\":{\"red\":\"\","
+          "\"green\":\"\"}}");
+}
+
+/* By their rules: absent, null, or written as it is. */
+static void unknown_values_are_absent_or_null(void **state)
+{
+  const struct state none = {NULL, -1, NULL, 0, 0, -1, 0}, infinite = {"n", INFINITY, NULL, 0, 1, 0, 1};
+  (void)state;
+  assert_document(&none,
+                  "{\"rate\":null,\"offset\":-1.0,\"number\":0,\"on\":null,\"sum\":\"000000ab\",\"colour\":"
+                  "\"red\",\"origin\":null,\"kind\":\"test\",\"part\":null,\"rows\":[],\"settings\":{}}");
+  assert_document(
+      &infinite,
+      "{\"name\":\"n\",\"rate\":null,\"offset\":null,\"number\":1,\"on\":false,\"sum\":\"000000ab\","
+      "\"colour\":\"green\",\"origin\":null,\"kind\":\"test\",\"part\":{\"procs\":[1,2,1],\"range\":"
+      "null},\"rows\":[],\"settings\":{}}");
+}
+
+static json_t *schema_of(void (*document)(struct doc *d, const struct state *s))
+{
+  static const struct state none;
+  struct doc d;
+  doc_open(&d, 1);
+  document(&d, &none);
+  json_t *schema = doc_close(&d);
+  assert_non_null(schema);
+  return schema;
+}
+
+static void assert_property(const json_t *schema, const char *name, const char *wanted)
+{
+  char *text = json_dumps(json_object_get(json_object_get(schema, "properties"), name), JSON_COMPACT);
+  assert_string_equal(text, wanted);
+  free(text);
+}
+
+static void the_same_calls_make_the_schema(void **state)
+{
+  json_t *schema = schema_of(fields);
+  (void)state;
+  assert_string_equal(json_string_value(json_object_get(schema, "$schema")),
+                      "https://json-schema.org/draft/2020-12/schema");
+  assert_string_equal(json_string_value(json_object_get(schema, "title")), "A test");
+  assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
+  char *required = json_dumps(json_object_get(schema, "required"), JSON_COMPACT);
+  assert_string_equal(required,
+                      "[\"rate\",\"offset\",\"number\",\"on\",\"sum\",\"colour\",\"origin\",\"kind\","
+                      "\"rows\",\"settings\"]");
+  free(required);
+  assert_property(schema, "name", "{\"type\":\"string\",\"minLength\":1}");
+  assert_property(schema, "rate",
+                  "{\"type\":[\"number\",\"null\"],\"description\":\"Rate. [GB/s]\",\"minimum\":0}");
+  assert_property(schema, "offset", "{\"type\":\"number\"}");
+  assert_property(schema, "number", "{\"type\":\"integer\",\"minimum\":1}");
+  assert_property(schema, "on", "{\"type\":[\"boolean\",\"null\"]}");
+  assert_property(schema, "sum", "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{8}$\"}");
+  assert_property(schema, "colour", "{\"enum\":[\"red\",\"green\"]}");
+  assert_property(schema, "origin", "{\"enum\":[\"asked\",\"tried\",null]}");
+  assert_property(schema, "kind", "{\"const\":\"test\"}");
+  assert_property(
+      schema, "part",
+      "{\"type\":[\"object\",\"null\"],\"description\":\"A part.\",\"required\":[\"procs\",\"range\"],"
+      "\"additionalProperties\":false,\"properties\":{\"procs\":{\"type\":\"array\",\"items\":{\"type\":"
+      "\"integer\",\"minimum\":1},\"minItems\":3,\"maxItems\":3},\"range\":{\"type\":[\"array\",\"null\"],"
+      "\"description\":\"[W]\",\"items\":{\"type\":\"number\",\"minimum\":0},\"minItems\":2,\"maxItems\":"
+      "2}}}");
+  assert_property(
+      schema, "rows",
+      "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"object\",\"required\":[\"seconds\"],"
+      "\"additionalProperties\":false,\"properties\":{\"seconds\":{\"type\":\"number\",\"description\":"
+      "\"[s]\",\"minimum\":0}}}}");
+  assert_property(schema, "settings", "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}");
+  json_decref(schema);
+}
+
+static void a_schema_evaluates_no_value(void **state)
+{
+  (void)state;
+  evaluated = 0;
+  json_decref(schema_of(fields));
+  assert_int_equal(evaluated, 0);
+}
+
+static void one_more_field(struct doc *d, const struct state *s)
+{
+  fields(d, s);
+  doc_real(d, "planted", 0, "", "", s->rate);
+}
+
+static void a_field_is_one_line(void **state)
+{
+  json_t *schema = schema_of(one_more_field);
+  (void)state;
+  assert_property(schema, "planted", "{\"type\":\"number\",\"minimum\":0}");
+  json_decref(schema);
+}
+
+static void frame(struct doc *d, const struct state *s)
+{
+  (void)s;
+  doc_frame(d, "test/1", "test", "", "");
+}
+
+static void the_frame_says_what_wrote_it_and_where(void **state)
+{
+  static const char *const keys[] = {"schema", "program", "version", "time", "system", "ignored"};
+  struct doc d;
+  (void)state;
+  doc_open(&d, 0);
+  frame(&d, NULL);
+  json_t *document = doc_close(&d), *schema = schema_of(frame);
+  assert_string_equal(json_string_value(json_object_get(document, "schema")), "test/1");
+  assert_string_equal(json_string_value(json_object_get(document, "program")), "test");
+  assert_property(schema, "schema", "{\"const\":\"test/1\"}");
+  for (int i = 0; i < 6; i++) {
+    assert_non_null(json_object_get(document, keys[i]));
+    assert_non_null(json_object_get(json_object_get(schema, "properties"), keys[i]));
+  }
+  json_decref(document);
+  json_decref(schema);
+}
+
+/* A text that must be there, and one field too many levels down. */
+static void what_was_lost_is_noticed(void **state)
+{
+  struct doc d;
+  int levels = 0;
+  (void)state;
+  doc_open(&d, 0);
+  doc_text(&d, "lost", 0, "", NULL);
+  assert_null(doc_close(&d));
+  doc_open(&d, 0);
+  while (levels <= DOC_DEPTH_MAX && doc_object(&d, "below", 0, "", 1)) levels++;
+  assert_int_equal(levels, DOC_DEPTH_MAX - 1);
+  while (levels-- > 0) doc_end(&d);
+  assert_null(doc_close(&d));
+  doc_open(&d, 0);
+  doc_object(&d, "open", 0, "", 1);
+  assert_null(doc_close(&d));
+  log_hold(1);
+  doc_open(&d, 0);
+  doc_text(&d, "lost", 0, "", NULL);
+  assert_int_equal(doc_write(&d, "lost.json"), STATUS_ENVIRONMENT);
+  assert_int_equal(access("lost.json", F_OK), -1);
+  log_drop();
+  log_hold(0);
+}
+
+/* As a text in a file, each number is the one that was written. */
+static void numbers_keep_all_their_digits(void **state)
+{
+  static const double values[] = {0.1, 1.0 / 3, 6.02214076e23, 5e-324, 123456789.123456789};
+  const char *path = "test_document.json";
+  for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+    struct doc d;
+    (void)state;
+    doc_open(&d, 0);
+    doc_real(&d, "value", 0, "", "", values[v]);
+    assert_int_equal(doc_write(&d, path), STATUS_OK);
+    json_t *read = json_load_file(path, 0, NULL);
+    assert_true(json_real_value(json_object_get(read, "value")) == values[v]);
+    json_decref(read);
+  }
+  unlink(path);
+}
+
+static void a_printed_schema_is_the_same_schema(void **state)
+{
+  static const struct state none;
+  struct doc d;
+  FILE *file = tmpfile();
+  json_t *schema = schema_of(fields);
+  (void)state;
+  doc_open(&d, 1);
+  fields(&d, &none);
+  assert_int_equal(doc_print(&d, file), STATUS_OK);
+  rewind(file);
+  json_t *read = json_loadf(file, 0, NULL);
+  assert_true(json_equal(read, schema));
+  fclose(file);
+  json_decref(read);
+  json_decref(schema);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_field_has_its_name_type_and_place),
+      cmocka_unit_test(unknown_values_are_absent_or_null),
+      cmocka_unit_test(the_same_calls_make_the_schema),
+      cmocka_unit_test(a_schema_evaluates_no_value),
+      cmocka_unit_test(a_field_is_one_line),
+      cmocka_unit_test(the_frame_says_what_wrote_it_and_where),
+      cmocka_unit_test(what_was_lost_is_noticed),
+      cmocka_unit_test(numbers_keep_all_their_digits),
+      cmocka_unit_test(a_printed_schema_is_the_same_schema),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
