@@ -28,22 +28,18 @@ static const struct option_spec options[] = {
      "model's."},
     {"platform", 0, SIM_GIVEN, OPTION_INPUT(platform, "FILE"),
      "The hosts and the network between them, as SimGrid's own XML; each host holds --per-host GPUs. In "
-     "place of what --between, --network, --leaf and --taper say."},
-    {"network", 0, SIM_MADE, OPTION_CHOICE(network, "fat-tree|dragonfly"), "Between hosts."},
+     "place of what --between, --leaf and --taper say."},
     {"leaf", 0, SIM_MADE, OPTION_INT(leaf, 1, 256, "N"),
-     "Hosts at a switch (default 16 in a fat tree, 4 in a dragonfly)."},
+     "Hosts at a switch of the fat tree between them (default 16)."},
     {"taper", 0, SIM_MADE, OPTION_REAL(taper, 0.1, 100, "FACTOR"),
      "Links between switches have so many times less bandwidth than all hosts below (default 1)."},
     {"passes", 0, OPTION_ALWAYS, OPTION_INT(passes, 1, 10000, "N"), "Timed passes (default 20)."},
-    {"timeout", 0, OPTION_ALWAYS, OPTION_TIME(timeout, 0.1, 1e6, "DURATION"),
-     "Longest wait for a simulation that computes nothing, as one that was stopped (default 60). Past it the "
-     "program ends with exit status 6."},
     {"keep", 0, OPTION_ALWAYS, OPTION_TEXT(keep, "FOLDER"), "Keep the files of the simulation there.",
      .group = "Result"},
     {OPTION_JSON(OPTION_ALWAYS, NULL, " himeno-predict --against reads it.")},
 };
 
-static const struct sim_config defaults = {.per_host = 8, .taper = 1, .passes = 20, .timeout = 60};
+static const struct sim_config defaults = {.per_host = 8, .leaf = 16, .taper = 1, .passes = 20};
 
 static status_t check(void *config)
 {
@@ -51,7 +47,6 @@ static status_t check(void *config)
   if (!c->model) return log_fail(STATUS_USAGE, "--model is missing: himeno-predict --json writes one");
   if (c->sizes.n == 0) c->sizes.list[c->sizes.n++] = *grid_size_named(3);
   if (c->ranks.n == 0) c->ranks = (struct rank_list){3, {1, 8, 64}};
-  if (c->leaf == 0) c->leaf = c->network == NETWORK_FAT_TREE ? 16 : 4;
   return STATUS_OK;
 }
 
@@ -63,10 +58,10 @@ const struct option_program sim_options = {
                 "  himeno-predict --study runs --comm paths.json --json model.json\n"
                 "  himeno-sim --model model.json -s L,XL -n 1,8,64,512,4096 --json sim.json\n"
                 "  himeno-predict --model model.json --against sim.json --within 10\n"
-                "  himeno-sim --model model.json -s XL -n 1024 --network dragonfly --taper 4\n"
+                "  himeno-sim --model model.json -s XL -n 1024 --taper 4\n"
                 "  himeno-sim --model model.json -s XL -n 1024 --platform cluster.xml\n"
                 "\n"
-                "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 6 hang, 7 runtime fault,\n8 "
+                "Exit status: 0 done, 2 usage, 3 environment (files, SimGrid), 7 runtime fault,\n8 "
                 "stopped by a signal.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

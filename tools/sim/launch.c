@@ -24,7 +24,6 @@
 
 #define RANKS_PROGRAM "himeno-sim-ranks"
 #define KEEPER_TRIES  100 /* a twentieth of a second each */
-#define LOOK_SECONDS  0.5
 
 /* SimGrid runs in the folder and gets these names alone: smpirun is a shell script, which splits
  * paths at spaces, and a plan is JSON, which holds no bytes but UTF-8. */
@@ -48,7 +47,9 @@ static const int endings[] = {SIGHUP, SIGINT, SIGTERM};
 static void stop(int number)
 {
   stopped = number;
-  if (group > 0) kill(-group, SIGTERM);
+  if (group <= 0) return;
+  kill(-group, SIGTERM);
+  kill(-group, SIGCONT);
 }
 
 /* What was ignored, as nohup wants it, stays so. */
@@ -266,62 +267,6 @@ static pid_t smpirun_start(const struct files *f, const char *ranks)
   return child;
 }
 
-/** What the processes of a group have computed, in ticks of the CPU clock. */
-struct life {
-  unsigned long ticks;
-  int processes;
-  char stopped[64]; /**< one that is, by number and name; "" where none is */
-};
-
-static void process_look(const char *number, pid_t group, struct life *life)
-{
-  char path[PATH_MAX], name[32], state;
-  int id, group_id;
-  unsigned long user, kernel;
-  snprintf(path, sizeof path, "/proc/%s/stat", number);
-  FILE *file = fopen(path, "r");
-  if (!file) return;
-  if (fscanf(file, "%d (%31[^)]) %c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &id, name, &state,
-             &group_id, &user, &kernel) == 6 &&
-      group_id == group) {
-    life->processes++;
-    life->ticks += user + kernel;
-    if (state == 'T') snprintf(life->stopped, sizeof life->stopped, ": process %d (%s) is stopped", id, name);
-  }
-  fclose(file);
-}
-
-static struct life life_of(pid_t group)
-{
-  struct life life = {.ticks = 0};
-  DIR *all = opendir("/proc");
-  for (struct dirent *entry; all && (entry = readdir(all));) process_look(entry->d_name, group, &life);
-  if (all) closedir(all);
-  return life;
-}
-
-/* Looks are counted and not the clock, which goes on while this program itself is stopped. */
-static status_t child_wait(pid_t child, const struct files *f, int n_ranks, double timeout, int *how)
-{
-  const struct timespec moment = {.tv_nsec = (long)(1e9 * LOOK_SECONDS)};
-  sigset_t ends, before;
-  struct life last = {.ticks = 0};
-  double silent = 0;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &ends, &before);
-  while (waitpid(child, how, WNOHANG) == 0 && silent < timeout && !stopped) {
-    if (sigtimedwait(&ends, NULL, &moment) >= 0) continue;
-    struct life life = life_of(f->group);
-    silent = life.processes > 0 && life.ticks == last.ticks ? silent + LOOK_SECONDS : 0;
-    last = life;
-  }
-  sigprocmask(SIG_SETMASK, &before, NULL);
-  if (silent < timeout) return STATUS_OK;
-  return log_fail(STATUS_HANG, "waited %g s for the simulation of %d rank%s, which computes nothing%s",
-                  timeout, n_ranks, n_ranks == 1 ? "" : "s", last.stopped);
-}
-
 /* What it found wrong with the user's platform is the user's affair. */
 static status_t failure(const struct files *f, const struct sim_config *c, int n_ranks)
 {
@@ -345,7 +290,7 @@ static status_t smpirun(const struct files *f, const struct sim_config *c, int n
   snprintf(ranks, sizeof ranks, "%d", n_ranks);
   pid_t child = smpirun_start(f, ranks);
   if (child < 0) return log_fail(STATUS_ENVIRONMENT, "smpirun cannot be started: %m");
-  if (child > 0) RETURN_IF_FAILED(child_wait(child, f, n_ranks, c->timeout, &how));
+  while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR && !stopped) continue;
   if (stopped) return log_fail(STATUS_INCOMPLETE, "stopped by signal %d", (int)stopped);
   if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && access(f->at[RESULT], R_OK) == 0) return STATUS_OK;
   if (WIFEXITED(how) && WEXITSTATUS(how) == 127)

@@ -98,7 +98,7 @@ static void network_add(const struct sim *s, json_t *config)
     object_text(config, "network", c->platform);
     return;
   }
-  object_text(config, "network", c->network == NETWORK_FAT_TREE ? "fat-tree" : "dragonfly");
+  object_text(config, "network", "fat-tree");
   object_whole(config, "leaf", (int)c->leaf);
   object_real(config, "taper", c->taper);
 }
@@ -156,8 +156,7 @@ static void head_print(const struct sim *s)
   if (c->platform)
     fprintf(s->out, "%s\n\n", c->platform);
   else
-    fprintf(s->out, "%s with %d hosts a switch, taper %g\n\n",
-            c->network == NETWORK_FAT_TREE ? "fat tree" : "dragonfly", (int)c->leaf, c->taper);
+    fprintf(s->out, "fat tree with %d hosts a switch, taper %g\n\n", (int)c->leaf, c->taper);
   fprintf(s->out, "  %-14s %6s %10s %12s %10s %10s %10s %12s %9s\n", c->weak ? "size a rank" : "size",
           "ranks", "cut", "us a sweep", "GFLOPS", "exposed", "messages", "MB a sweep", "took");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Platform files for SimGrid: GPUs, each with a network card of its own that has the fitted
- * bandwidth between hosts, and a fat tree or a dragonfly of switches, whose links carry what all
- * cards below them can, less the taper. What stays within a host is no matter of theirs. */
+ * bandwidth between hosts, and a fat tree of switches, whose links carry what all cards below them
+ * can, less the taper. Nothing that stays within a host uses them. */
 #include "config.h"
 
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include "tools/predict/model.h"
 #include "tools/sim/sim.h"
 
-/* A dragonfly's group: routers that all have a link to each other. */
-#define GROUP_ROUTERS 8
 /* Bytes a second of what nothing is known of, or all is told by a platform. */
 #define UNLIMITED 1e12
 
@@ -60,13 +58,6 @@ status_t sim_model_read(const char *path, const struct study_between *between, i
 
 /* ---- switches and what lies below them ---- */
 
-static void link_write(FILE *file, const char *kind, int a, int b, double bandwidth)
-{
-  fprintf(file,
-          "<link id=\"%s-%d-%d\" bandwidth=\"%.0fBps\" latency=\"0s\" sharing_policy=\"SPLITDUPLEX\"/>\n",
-          kind, a, b, bandwidth);
-}
-
 /* All GPUs below a switch, each with its card: what hosts have together never limits. */
 static void leaf_write(const struct network *n, int leaf)
 {
@@ -77,89 +68,22 @@ static void leaf_write(const struct network *n, int leaf)
           leaf, first, last, n->bandwidth, n->latency / 2, leaf);
 }
 
-static double host_bandwidth(const struct network *n)
-{
-  return n->bandwidth * (double)n->config->per_host;
-}
-
-static void hop(const struct network *n, const char *kind, int a, int b, int up)
-{
-  fprintf(n->file, "<link_ctn id=\"%s-%d-%d\" direction=\"%s\"/>", kind, a, b, up ? "UP" : "DOWN");
-}
-
 /* A leaf's links to all spines are one, as wide as all of them: packets are spread evenly, so that
  * without a taper any pairing of hosts has their whole bandwidth, as at one switch. */
-static void tree_links(struct network *n)
-{
-  const double up = host_bandwidth(n) * (double)n->config->leaf / n->config->taper;
-  for (int l = 0; l < n->leaves && n->leaves > 1; l++) link_write(n->file, "up", l, 0, up);
-}
-
-static void tree_route(const struct network *n, int a, int b)
-{
-  hop(n, "up", a, 0, 1);
-  hop(n, "up", b, 0, 0);
-}
-
-/* Which router of a group has the link to another group. */
-static int gate(int other)
-{
-  return other % GROUP_ROUTERS;
-}
-
-static void dragonfly_links(struct network *n)
-{
-  double router = host_bandwidth(n) * (double)n->config->leaf / n->config->taper;
-  int routers = n->leaves, groups = (routers + GROUP_ROUTERS - 1) / GROUP_ROUTERS;
-  for (int a = 0; a < routers; a++)
-    for (int b = a + 1; b < routers && b / GROUP_ROUTERS == a / GROUP_ROUTERS; b++)
-      link_write(n->file, "local", a, b, router);
-  for (int a = 0; a < groups; a++)
-    for (int b = a + 1; b < groups; b++)
-      link_write(n->file, "global", a, b, router * GROUP_ROUTERS / (groups - 1));
-}
-
-static void local_hop(const struct network *n, int from, int to)
-{
-  if (from < to) hop(n, "local", from, to, 1);
-  if (from > to) hop(n, "local", to, from, 0);
-}
-
-/* The last group may lack the router that would hold the link. */
-static int gate_router(const struct network *n, int group, int other)
-{
-  int router = group * GROUP_ROUTERS + gate(other);
-  return router < n->leaves ? router : n->leaves - 1;
-}
-
-/* Least hops: to the router that has the link to the other group, over it, to the other router. */
-static void dragonfly_route(const struct network *n, int a, int b)
-{
-  int ga = a / GROUP_ROUTERS, gb = b / GROUP_ROUTERS;
-  if (ga == gb) {
-    local_hop(n, a, b);
-    return;
-  }
-  local_hop(n, a, gate_router(n, ga, gb));
-  hop(n, "global", ga, gb, 1); /* ga < gb, since a < b */
-  local_hop(n, gate_router(n, gb, ga), b);
-}
-
 static void network_write(struct network *n)
 {
-  int tree = n->config->network == NETWORK_FAT_TREE;
-  if (tree)
-    tree_links(n);
-  else
-    dragonfly_links(n);
+  const double up = n->bandwidth * (double)(n->config->per_host * n->config->leaf) / n->config->taper;
+  for (int l = 0; l < n->leaves && n->leaves > 1; l++)
+    fprintf(n->file,
+            "<link id=\"up-%d\" bandwidth=\"%.0fBps\" latency=\"0s\" sharing_policy=\"SPLITDUPLEX\"/>\n", l,
+            up);
   for (int a = 0; a < n->leaves; a++)
-    for (int b = a + 1; b < n->leaves; b++) {
+    for (int b = a + 1; b < n->leaves; b++)
       fprintf(n->file,
-              "<zoneRoute src=\"leaf-%d\" dst=\"leaf-%d\" gw_src=\"switch-%d\" gw_dst=\"switch-%d\">", a, b,
-              a, b);
-      (tree ? tree_route : dragonfly_route)(n, a, b);
-      fprintf(n->file, "</zoneRoute>\n");
-    }
+              "<zoneRoute src=\"leaf-%d\" dst=\"leaf-%d\" gw_src=\"switch-%d\" gw_dst=\"switch-%d\">"
+              "<link_ctn id=\"up-%d\" direction=\"UP\"/><link_ctn id=\"up-%d\" "
+              "direction=\"DOWN\"/></zoneRoute>\n",
+              a, b, a, b, a, b);
 }
 
 static status_t file_close(FILE *file, const char *path)
@@ -171,8 +95,7 @@ static status_t file_close(FILE *file, const char *path)
 status_t sim_platform_write(const struct sim_config *config, const struct model *model, int way, int ranks,
                             const char *path)
 {
-  const int whole = config->network == NETWORK_FAT_TREE && config->taper <= 1;
-  const int below = whole ? ranks : (int)(config->per_host * config->leaf);
+  const int below = config->taper <= 1 ? ranks : (int)(config->per_host * config->leaf);
   struct network n = {
       .config = config, .ranks = ranks, .below = below, .leaves = (ranks + below - 1) / below};
   n.bandwidth = sim_bandwidth(model, way, STUDY_OTHER_HOST);

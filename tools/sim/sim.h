@@ -19,16 +19,14 @@
 /** Who reads an option: runs on a platform of himeno-sim's making, or on one that is given. */
 enum { SIM_MADE = 1, SIM_GIVEN = 2 };
 
-enum sim_network { NETWORK_FAT_TREE, NETWORK_DRAGONFLY };
-
 struct sim_config {
   const char *model, *transport, *platform, *keep, *json;
   struct size_list sizes;
   struct rank_list ranks;
-  int procs[3], weak, network; /**< of procs the first 0: auto */
+  int procs[3], weak; /**< of procs the first 0: auto */
   int64_t per_host, leaf, passes;
   struct study_between between;
-  double taper, timeout; /**< seconds in which a simulation may compute nothing */
+  double taper;
 };
 
 /** One point to simulate. */
