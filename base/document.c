@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <config.h>
-
 #include "base/document.h"
 
 #include <inttypes.h>

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
-#include "config.h"
-
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

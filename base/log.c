@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <config.h>
-
 #include <ctype.h>
 #include <pthread.h>
 #include <stdarg.h>

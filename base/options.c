@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <config.h>
-
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
-#include "config.h"
-
 #include "base/output.h"
 
 #include <errno.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <config.h>
-
 #include "base/status.h"
 
 const struct status_word status_words[STATUS_WORDS] = {

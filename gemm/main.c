@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* gemm-gpu: how close to peak arithmetic, step by step? */
-#include "config.h"
-
 #include "base/output.h"
 #include "base/stop.h"
 #include "gemm/report/report.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One run: place the ranks, choose, verify, measure. */
-#include "config.h"
-
 #include "gemm/run.h"
 
 #include <math.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <config.h>
-
 #include "gpu/host.h"
 
 #include <inttypes.h>

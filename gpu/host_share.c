@@ -2,8 +2,6 @@
 /* A mapping of an unnamed file in memory, which goes with the last process that has it. Others open
  * it through the owner's open files under /proc; a mark behind the data tells that it is the right
  * one. */
-#include "config.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "gpu/memory.h"
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "gpu/telemetry.h"
 
 #include <stdio.h>

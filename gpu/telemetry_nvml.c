@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions and constants as NVIDIA documents them in the NVML API reference; each is looked for by
  * itself, since old drivers lack some. */
-#include "config.h"
-
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -2,8 +2,6 @@
 /* Files and units as the kernel documents them: Documentation/ABI (sysfs-bus-pci,
  * sysfs-driver-intel-i915-hwmon, -xe-hwmon), the hwmon class (microwatts, microjoules, thousandths
  * of a degree, hertz), and the drivers' own pages (amdgpu's RAS, i915's and xe's frequencies). */
-#include "config.h"
-
 #include <ctype.h>
 #include <dirent.h>
 #include <math.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "himeno/known.h"
 
 #include "comm/halo/grid.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* himeno-gpu: is every device correct and fast, and how does the cluster scale? */
-#include "config.h"
-
 #include "base/output.h"
 #include "base/stop.h"
 #include "comm/ranks/agree.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The timed part of a run: the ceiling, the blocks, the original protocol, the partial document. */
-#include "config.h"
-
 #include "himeno/measure.h"
 
 #include <math.h>

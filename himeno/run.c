@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One run: place the ranks, choose, prepare, verify, measure. */
-#include "config.h"
-
 #include "himeno/run.h"
 
 #include "base/log.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "comm/halo/transport.h"
 #include "suite/list.h"
 

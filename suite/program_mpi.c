@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "base/file.h"
 #include "base/log.h"
 #include "base/start.h"

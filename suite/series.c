@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "suite/series.h"
 
 void series_open(struct series *series, int ranks)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "suite/tune_cache.h"
 
 #include <errno.h>

@@ -3,8 +3,6 @@
  * not free all of it when they end. So what MPI_Init allocates is not watched, and leaks are looked
  * for just before MPI_Finalize, when all that is still in use can be reached. A leak ends the
  * process with exit code 23. */
-#include <config.h>
-
 #include <mpi.h>
 #include <sanitizer/lsan_interface.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Links in host memory: the CPU's, and the null backend's behind calls that fail on demand. */
-#include "config.h"
-
 #include "comm/halo/link.h"
 
 #include <string.h>

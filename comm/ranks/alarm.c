@@ -3,8 +3,6 @@
  * by messages to those that may speak. So does every rank that hears of it while it waits. After a
  * grace time the lowest rank that has said something composes the message. A rank that is stopped,
  * dead or cut off is not heard of, and that is what the message says. */
-#include "config.h"
-
 #include "comm/ranks/alarm.h"
 
 #include <math.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "comm/ranks/bind.h"
 
 #include <omp.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "comm/ranks/cards.h"
 
 #include <stdlib.h>

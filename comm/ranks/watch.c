@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "comm/ranks/watch.h"
 
 #include <sched.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers, events and requests of an exchange that packs halos and sends them through MPI. */
-#include "config.h"
-
 #include "comm/transports/buffered.h"
 
 #include <limits.h>

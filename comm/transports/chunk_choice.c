@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How long the chunks are in which `staged` sends halos by MPI: network, copies and what a message
  * costs the host decide, so it is tried. */
-#include "config.h"
-
 #include <stdio.h>
 #include <string.h>
 

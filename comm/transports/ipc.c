@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Packed faces copied by the copy engine into the neighbours' receive buffers, two by turns. */
-#include "config.h"
-
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/transports/linked.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The device's times of exchanges that pack halos and send them through the host. */
-#include "config.h"
-
 #include <string.h>
 
 #include "comm/transports/buffered.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packed halos through NCCL, whose library is looked for when it is wanted. NCCL's kernels wait
  * without a deadline, so the host looks after them. */
-#include "config.h"
-
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>

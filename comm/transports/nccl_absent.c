@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include <stdio.h>
 
 #include "comm/halo/transport.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Faces stored straight into the neighbours' halos: nothing is packed, and no host takes part. */
-#include "config.h"
-
 #include "base/stats.h"
 #include "comm/transports/linked.h"
 

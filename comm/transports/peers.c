@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "comm/transports/peers.h"
 
 #include <stddef.h>

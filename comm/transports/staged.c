@@ -2,8 +2,6 @@
 /* Packed halos in chunks: while one is on its way the next is copied out, and another in. `staged`
  * hands them over through pinned memory that both ranks of a host map, and else by MPI; `pageable`
  * gives MPI plain memory, `mpi` the device's own pointers. */
-#include "config.h"
-
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "gemm/cluster/product.h"
 
 #include <math.h>

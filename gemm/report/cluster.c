@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a report has only with --distributed: the cut, ways of panels, phases of a product. */
-#include "config.h"
-
 #include <string.h>
 
 #include "base/report.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "gemm/verify/compare.h"
 
 #include <stdio.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "gemm/verify/flip.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA backend over the runtime API. The runtime is linked statically, so that a program starts
  * where there is no driver and its probe says so. */
-#define _GNU_SOURCE
 #include "gpu/cuda/cuda_device.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "himeno/accept/accept.h"
 
 #include <math.h>

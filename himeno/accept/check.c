@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "himeno/accept/check.h"
 
 #include <math.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "himeno/accept/policy.h"
 
 #include <ctype.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The checks of a policy: those of the whole run first, then those of each rank, of which the worst
  * is listed. */
-#include "config.h"
-
 #include "himeno/accept/accept.h"
 
 #include <math.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "himeno/accept/stored.h"
 
 #include <errno.h>

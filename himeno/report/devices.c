@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The devices' own words, and who is slower than the others, in JSON. */
-#include "config.h"
-
 #include "himeno/accept/suspect.h"
 #include "himeno/report/report.h"
 #include "suite/series.h"

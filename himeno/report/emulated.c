@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run on an emulator, or on the part that it stands for, says instead of speed: counts of
  * instructions, and the model of what bounds a Raspberry Pi 1 to 3. */
-#include "config.h"
-
 #include <math.h>
 
 #include "himeno/report/report.h"

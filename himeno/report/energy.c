@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What sweeps cost in energy, of each device and of all. */
-#include "config.h"
-
 #include <math.h>
 
 #include "himeno/report/report.h"

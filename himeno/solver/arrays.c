@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The arrays of a solver, one by one: filling, summing, reading and writing. */
-#include "config.h"
-
 #include "base/log.h"
 #include "himeno/solver/state.h"
 

@@ -2,8 +2,6 @@
 /* What one block left behind, and whether later ones leave the same: each rank's own gosa of every
  * sweep, which its kernels sum anyway, finds a fault in a sweep before it heals; sums find what no
  * sweep writes. */
-#include "config.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Blocks of sweeps, timed and summed up, and the ceiling beside them. */
-#include "config.h"
-
 #include <string.h>
 
 #include "base/log.h"

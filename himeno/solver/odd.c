@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The same points on every multiprocessor, and who has others. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <string.h>
 

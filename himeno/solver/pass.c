@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One pass: the points that neighbours need, the exchange, the rest meanwhile. */
-#include "config.h"
-
 #include "base/stats.h"
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes and unmakes a solver: the cut, memory, data, kernels, transport. */
-#include "config.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* -x auto: a few exchanges of this grid's halos by each transport that the backend can have; and
  * the rule of runs that try nothing. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

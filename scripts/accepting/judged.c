@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* For scripts/accept-power: the policy "default" judges a run whose times were simulated. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

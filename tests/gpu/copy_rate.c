@@ -3,8 +3,6 @@
  * half read and half written, as a sweep of the named size moves by the cost model.
  *
  * Usage: copy_rate SIZE...   prints one JSON document */
-#include "config.h"
-
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,6 @@
  * Each case runs twice: on one rank and on many, verified against float64 both times, and the bits
  * must be the same, since the order over k is. Of every third the second run has a bit flipped in
  * what a rank receives: that must be wrong, and the rank must say so. */
-#include "config.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

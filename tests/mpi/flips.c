@@ -5,8 +5,6 @@
  * Drawn are the array (13 that a sweep reads, and the halos of p where there are neighbours), the
  * rank, the point, the bit (10 to 31) and the sweep; not what no sweep reads. Blocks with pauses at
  * check points and without them take turns. */
-#include "config.h"
-
 #include <inttypes.h>
 #include <mpi.h>
 #include <stdio.h>

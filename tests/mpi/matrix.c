@@ -8,8 +8,6 @@
  * each of these cuts once, slabs along i by p2p, for which there are kernels that sweep and send;
  * `pairs` takes S, with kernels, data, transports, overlap and a third of the cuts paired off;
  * `odd` takes extents that suit no tile, from the smallest there is, the rest paired off. */
-#include "config.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,6 @@
  * Usage: mpirun -np 2 one-way BACKEND TRANSPORT [longer|refused-by-0|refused-by-1]
  * With `longer` rank 1 expects a point more than rank 0 sends. With `refused-by-R` rank R's
  * device locks no host memory: rank 0 would lock its own, rank 1 its neighbour's. */
-#include "config.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -5,8 +5,6 @@
  * FAULTS Of our C, of A and of B any bit must be seen; of a library's C, and of a trial's, those
  * that move their element beyond the bounds of two right results: a fault below is drawn again, and
  * counted. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

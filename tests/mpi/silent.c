@@ -7,8 +7,6 @@
  *
  * Usage: mpirun -np N silent BACKEND TRANSPORT stop|sleep|starve, or silent stop|work|fail RANK
  * Of more than two ranks the last two are those of the first form; the others wait for them. */
-#include "config.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

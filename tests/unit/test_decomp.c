@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The cut: every interior point has one owner, halos fit their senders, slabs and rest make up the
  * whole. */
-#include "config.h"
-
 #include "tests/unit/unit.h"
 
 #include "base/log.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is written to a name that a user gave: which file changes, what of it stays, and what a
  * signal in the midst of it leaves. */
-#define _GNU_SOURCE
 #include "tests/unit/text_files.h"
 
 #include <dirent.h>

@@ -6,7 +6,6 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "config.h"
 #include "gemm/verify/matrices.h"
 #include "gemm/verify/verify.h"
 

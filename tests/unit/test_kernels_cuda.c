@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every CUDA kernel of the set on the first device; temporal ones also as chips before Hopper run
  * them. */
-#include "config.h"
 #include "tests/unit/kernels.h"
 
 #define SUBJECTS_MAX 64

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What was copied, read or chased is what it must be. */
-#include "config.h"
-
 #include "tools/memory/state.h"
 
 #include <inttypes.h>

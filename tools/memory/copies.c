@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies: streams × sizes × pacing × assignment × threads and blocks, beside the ways that others
  * copy. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 /* Latency of a load over strides and footprints. The curves are walked several times from end to
  * end, so that samples of one point lie far apart; each walk links its ring anew, visits it once
  * where that can warm a cache, and times a chase that goes on from there. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

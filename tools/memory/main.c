@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* mem-gpu: what can this memory do? */
-#include "config.h"
-
 #include <stdlib.h>
 
 #include "base/log.h"

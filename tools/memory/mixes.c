@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads and writes in given proportions, 13 to 1 as in the Himeno sweep. */
-#include "config.h"
-
 #include <stdio.h>
 
 #include "gpu/memory.h"

@@ -3,8 +3,6 @@
  * that the kernel moves. A sweep of T does 34·T operations for the bytes of one pass: 56, or what
  * hardware counters saw (scripts/dram-traffic). A matrix product reads a row and a column of blocks
  * for each block, as far as no cache helps. */
-#include "config.h"
-
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

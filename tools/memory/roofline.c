@@ -5,8 +5,6 @@
  *
  * gemm-gpu's ceilings are other figures: multiply-adds that read nothing, and reads of zeros, in a
  * tenth of a second and unchecked. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

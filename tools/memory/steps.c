@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "tools/memory/levels.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Host memory and device: pinned and pageable, each way and both at once, one rank of a host alone
  * and all together. A transfer is a copy and the wait for it. */
-#include "config.h"
-
 #include <stdio.h>
 #include <string.h>
 

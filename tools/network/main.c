@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* comm-gpu: latency and bandwidth of every path between hosts, devices and neighbours. */
-#include "config.h"
-
 #include "base/output.h"
 #include "suite/program.h"
 #include "tools/network/cmdline.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Device to device: every pair alone, pairs all at once, the halos of a grid, by each transport. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "tools/network/pattern.h"
 
 #include "base/switches.h"

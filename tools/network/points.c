@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Points and paths as all parts make them, and how ranks agree on them. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

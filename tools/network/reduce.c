@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums over all ranks, in host memory: what gosa costs, and how it grows. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

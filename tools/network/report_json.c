@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "base/report.h"
 #include "tools/network/cmdline.h"
 #include "tools/network/bench.h"

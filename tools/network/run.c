@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One run of comm-gpu: place the ranks, measure part by part, read the cards around it. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

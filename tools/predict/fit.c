@@ -2,8 +2,6 @@
 /* Fitting the model to a study: logarithms of times, a robust loss, and MINPACK's Levenberg and
  * Marquardt. Each parameter is the logarithm of a positive number and begins at a weak guess, which
  * stands where runs tell nothing of it. */
-#include "config.h"
-
 #include <cminpack.h>
 #include <math.h>
 #include <stdio.h>

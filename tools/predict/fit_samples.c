@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a study has for a fit: its ways, its runs with their geometries, and what they cover. */
-#include "config.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "tools/predict/lists.h"
 
 #include <stdio.h>

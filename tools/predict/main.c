@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* himeno-predict: how himeno-gpu scales, from a measured study and the paths of comm-gpu. */
-#include "config.h"
-
 #include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The model's terms, and predictions with them. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

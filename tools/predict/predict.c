@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads, fits, validates, predicts. */
-#include "config.h"
-
 #include "tools/predict/predict.h"
 
 #include <stdio.h>

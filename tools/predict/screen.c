@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which runs of a study are fitted together; what is left out is named, with the reason. */
-#include "config.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Predictions of an earlier document, compared with runs that came after. */
-#include "config.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

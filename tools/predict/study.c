@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
-#include "config.h"
-
 #include "tools/predict/study.h"
 
 #include <dirent.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "tools/predict/workload.h"
 
 #include <math.h>

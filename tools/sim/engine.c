@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
-#include "config.h"
-
 #include "tools/sim/engine.h"
 
 #include <math.h>

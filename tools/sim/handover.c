@@ -2,8 +2,6 @@
 /* The memory through which ranks of a host hand packed halos over, in place of
  * comm/transports/handover.c: counters are seen a while after they were told, and buffers are
  * addresses. */
-#include "config.h"
-
 #include "comm/transports/handover.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sweeps that take the times of the fitted model: the simulator's himeno_kernel_set. gosa of a
  * sweep is the number of a rank's points, so that its sum over ranks can be checked. */
-#include "config.h"
-
 #include "himeno/kernels/kernels.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Starts SimGrid on one point. */
-#define _GNU_SOURCE
 #include "config.h"
 
 #include <dirent.h>

@@ -2,8 +2,6 @@
 /* Memory of neighbours' devices, in place of comm/transports/peers.c, and what kernels do with it:
  * stores through the device's own link, one after the other, and flags that are seen a while
  * later. */
-#include "config.h"
-
 #include <math.h>
 #include <stdio.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* himeno-sim: himeno-gpu's decomposition, halo plan and transport at thousands of ranks,
  * simulated. */
-#include "config.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "tools/sim/transports.h"
 
 #include "tools/sim/engine.h"

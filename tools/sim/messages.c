@@ -2,8 +2,6 @@
 /* Messages of MPI. Bytes go to another host as a flow of SimGrid's over the platform, and to a rank
  * of the same host as a copy by the sender's core through the host's memory; a token takes the
  * way's latency. Messages of one sender and tag arrive in their order. */
-#include "config.h"
-
 #include <math.h>
 #include <mpi.h>
 #include <simgrid/actor.h>

@@ -2,8 +2,6 @@
 /* Platform files for SimGrid: GPUs, each with a network card of its own that has the fitted
  * bandwidth between hosts, and a fat tree of switches, whose links carry what all cards below them
  * can, less the taper. Nothing that stays within a host uses them. */
-#include "config.h"
-
 #include <stdio.h>
 
 #include "base/log.h"

@@ -2,8 +2,6 @@
 /* himeno-sim-ranks: all ranks of a simulated run, in one process, started by smpirun. Solver, halo
  * plan, routes and transports are himeno-gpu's own; devices, kernels and messages take simulated
  * time. */
-#include "config.h"
-
 #include <jansson.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What all ranks sum up or agree on. A sum of doubles, which is gosa's, goes by recursive doubling
  * while the ranks do other things, as MPI libraries make it. */
-#include "config.h"
-
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>

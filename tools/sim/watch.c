@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting, in place of comm/ranks/watch.c and agree.c: simulated ranks need no deadline, and one
  * that fails ends all. */
-#include "config.h"
-
 #include "comm/ranks/watch.h"
 
 #include <stdio.h>
