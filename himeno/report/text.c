@@ -235,10 +235,11 @@ static const char *verdict_word(status_t verdict)
 static void print_verdict(const struct himeno_result *r, FILE *out)
 {
   static const char *const compared[] = {
-      "the result was compared with nothing", "every block equals the known value",
-      "every block equals the reference kernel's value",
-      "the rehearsal equals its value; the timed sweeps cannot be compared",
-      "every block equals the model that rounds toward zero, bit for bit"};
+      [VERIFY_NO] = "the result was compared with nothing",
+      [VERIFY_KNOWN] = "every block equals the known value",
+      [VERIFY_REFERENCE] = "every block equals the reference kernel's value",
+      [VERIFY_MODEL] = "every block equals the model that rounds toward zero, bit for bit",
+      [VERIFY_REHEARSAL] = "the rehearsal equals its value; the timed sweeps cannot be compared"};
   if (r->verdict == STATUS_WRONG)
     fprintf(out, "  verdict    WRONG: a block differs from what it must be\n");
   else if (r->partial)
