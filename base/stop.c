@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t asked, patience;
+static volatile sig_atomic_t asked, patience, catching;
 
 static void note(int number)
 {
@@ -18,6 +18,7 @@ void stop_catch(void)
 {
   static const int signals[] = {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGXCPU};
   struct sigaction action;
+  catching = 1;
   memset(&action, 0, sizeof action);
   action.sa_handler = note;
   action.sa_flags = SA_RESTART | SA_RESETHAND;
@@ -30,7 +31,9 @@ void stop_within(int seconds)
   if (!seconds) alarm(0);
 }
 
+/* Libraries replace handlers: LLVM, which OpenCL loads, takes SIGUSR1. Ours go back in their place. */
 int stop_asked(void)
 {
+  if (catching && !asked) stop_catch();
   return asked;
 }
