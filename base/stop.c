@@ -31,7 +31,7 @@ void stop_within(int seconds)
   if (!seconds) alarm(0);
 }
 
-/* Libraries replace handlers: LLVM, which OpenCL loads, takes SIGUSR1. Ours go back in their place. */
+/* Libraries replace handlers, as LLVM does for SIGUSR1 once OpenCL loads it: put ours back. */
 int stop_asked(void)
 {
   if (catching && !asked) stop_catch();

@@ -15,7 +15,7 @@ void stop_catch(void);
  * stop_within(0) comes before. */
 void stop_within(int seconds);
 
-/** \brief Whether one has come. If not, catches them again in case a library replaced the handlers. */
+/** \brief Whether one has come. If not, takes them back from libraries that replaced handlers. */
 int stop_asked(void);
 
 #endif
