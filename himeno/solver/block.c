@@ -7,7 +7,6 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/solver/clock.h"
-#include "himeno/solver/flip.h"
 #include "himeno/solver/state.h"
 #include "suite/progress.h"
 
@@ -34,12 +33,17 @@ struct segment {
   int first, end;
 };
 
-static status_t sweeps_put(struct solver *s, struct segment g)
+static status_t passes_run(struct solver *s, struct segment g)
 {
   int slot = g.first;
-  for (int deep; slot < g.end && (deep = pass_depth(s, g.end - slot)) <= g.end - slot; slot += deep)
-    RETURN_IF_FAILED(solver_pass(s, s->exec, deep, slot));
-  for (; slot < g.end; slot++) RETURN_IF_FAILED(solver_pass(s, s->plain, 1, slot));
+  for (int deep; slot < g.end && (deep = pass_depth(s, g.end - slot)) <= g.end - slot; slot += deep) {
+    RETURN_IF_FAILED(s->pass(s, s->exec, deep, slot));
+    s->current = 1 - s->current;
+  }
+  for (; slot < g.end; slot++) {
+    RETURN_IF_FAILED(s->pass(s, s->plain, 1, slot));
+    s->current = 1 - s->current;
+  }
   return s->unattended ? solver_passes_end(s) : STATUS_OK;
 }
 
@@ -54,16 +58,15 @@ static status_t graph_prepare(struct solver *s, int sweeps)
   gpu_graph_destroy(g->graph);
   *g = (struct block_graph){.sweeps = sweeps, .first = s->current};
   RETURN_IF_FAILED(backend->graph_begin(s->compute));
-  RETURN_IF_FAILED(sweeps_put(s, (struct segment){0, sweeps}));
+  RETURN_IF_FAILED(passes_run(s, (struct segment){0, sweeps}));
   RETURN_IF_FAILED(backend->graph_end(s->compute, &g->graph));
   g->last = s->current;
   s->current = g->first;
   return STATUS_OK;
 }
 
-static status_t sweeps_run(struct solver *s, struct segment g, int whole)
+static status_t graph_run(struct solver *s)
 {
-  if (!whole || !s->graph.graph) return sweeps_put(s, g);
   RETURN_IF_FAILED(s->config.device->backend->graph_launch(s->graph.graph, s->compute));
   s->current = s->graph.last;
   return STATUS_OK;
@@ -124,20 +127,6 @@ static status_t exchanged_finish(struct solver *s)
   return s->unattended ? compute_time(s) : STATUS_OK;
 }
 
-static status_t timed_sweeps(struct solver *s, struct segment g, int whole, double *mine)
-{
-  if (whole) RETURN_IF_FAILED(graph_prepare(s, g.end));
-  RETURN_IF_FAILED(barrier(s));
-  double begin = stats_now();
-  RETURN_IF_FAILED(gpu_record(s->block_begin, s->compute));
-  RETURN_IF_FAILED(sweeps_run(s, g, whole));
-  RETURN_IF_FAILED(gpu_record(s->block_end, s->compute));
-  if (s->route) RETURN_IF_FAILED(gosa_drain(s, g.first, g.end));
-  RETURN_IF_FAILED(queue_wait(s));
-  *mine = stats_now() - begin;
-  return STATUS_OK;
-}
-
 static void simulate(struct solver *s, int sweeps, double *mine)
 {
   struct clock_block block = {decomp_rank(&s->decomp), sweeps, s->blocks++, box_points(&s->decomp.owned),
@@ -153,12 +142,11 @@ int solver_check_sweeps(const struct himeno_kernel *kernel)
                                               : SOLVER_CHECK_SWEEPS / kernel->sweeps * kernel->sweeps;
 }
 
-/* Where the part that begins at \a first ends: at the next check point, or where a fault is
- * planted. */
-static struct segment segment_next(int first, int sweeps, int every, int planted)
+/* The part that begins at \a first ends at the next check point, or at \a stop. */
+static struct segment segment_next(int first, int sweeps, int every, int stop)
 {
-  int end = every && first / every * every + every < sweeps ? first / every * every + every : sweeps;
-  return (struct segment){first, planted > first && planted < end ? planted : end};
+  const int next = every ? first / every * every + every : sweeps;
+  return (struct segment){first, next < stop ? next : stop};
 }
 
 /* p is summed at check points and at the end, behind the timed part; ranks add theirs later. */
@@ -169,39 +157,32 @@ static status_t check_point(struct solver *s, struct segment g, int sweeps)
   return solver_array_checksum(s, SOLVER_NEWEST, &s->checks[s->n_checks++].checksum);
 }
 
-/* A part of a block of \a sweeps; its phases are added to the block's. */
-static status_t segment_run(struct solver *s, struct segment g, int sweeps, double *mine)
-{
-  int whole = g.end - g.first == sweeps;
-  memset(s->part_sums, 0, sizeof s->part_sums);
-  RETURN_IF_FAILED(timed_sweeps(s, g, whole, mine));
-  RETURN_IF_FAILED(s->route ? exchanged_finish(s) : local_finish(s, g));
-  for (int p = 0; p < HIMENO_PHASES; p++) s->block_sums[p] += s->part_sums[p];
-  return STATUS_OK;
-}
-
-/* The sweeps of the next block before which a fault is planted, whole passes; negative: none. */
-static int planted_after(const struct solver *s, int sweeps, int64_t *due)
-{
-  *due = s->config.plant ? flip_due(s->swept, s->swept + sweeps) : 0;
-  return *due ? (int)((*due - 1 - s->swept) / s->config.kernel->sweeps * s->config.kernel->sweeps) : -1;
-}
-
-/* All \a n parts of a block. */
+/* All \a n parts of a block of \a sweeps, each timed from a barrier to the moment in which its
+ * device and halos are done. */
 static status_t segments_run(struct solver *s, int cut, int sweeps, int *n)
 {
-  int64_t due;
-  int planted = planted_after(s, sweeps, &due), every = cut ? s->config.check_sweeps : 0;
-  struct segment g = {0, 0};
+  const int every = cut ? s->config.check_sweeps : 0;
   memset(s->block_sums, 0, sizeof s->block_sums);
   *n = s->n_checks = 0;
-  while (g.end < sweeps) {
-    while (g.end == planted) {
-      RETURN_IF_FAILED(flip_plant(s, due));
-      planted = planted_after(s, sweeps, &due);
-    }
-    g = segment_next(g.end, sweeps, every, planted);
-    RETURN_IF_FAILED(segment_run(s, g, sweeps, &s->seconds[(*n)++]));
+  for (struct segment g = {0, 0}; g.end < sweeps;) {
+    int stop = sweeps;
+    if (s->config.faults) RETURN_IF_FAILED(s->config.faults(s, g.end, sweeps, &stop));
+    g = segment_next(g.end, sweeps, every, stop);
+    const int whole = g.end - g.first == sweeps;
+    if (whole) RETURN_IF_FAILED(graph_prepare(s, sweeps));
+
+    memset(s->part_sums, 0, sizeof s->part_sums);
+    RETURN_IF_FAILED(barrier(s));
+    const double begin = stats_now();
+    RETURN_IF_FAILED(gpu_record(s->block_begin, s->compute));
+    RETURN_IF_FAILED(whole && s->graph.graph ? graph_run(s) : passes_run(s, g));
+    RETURN_IF_FAILED(gpu_record(s->block_end, s->compute));
+    if (s->route) RETURN_IF_FAILED(gosa_drain(s, g.first, g.end));
+    RETURN_IF_FAILED(queue_wait(s));
+    s->seconds[(*n)++] = stats_now() - begin;
+
+    RETURN_IF_FAILED(s->route ? exchanged_finish(s) : local_finish(s, g));
+    for (int p = 0; p < HIMENO_PHASES; p++) s->block_sums[p] += s->part_sums[p];
     if (every || g.end == sweeps) RETURN_IF_FAILED(check_point(s, g, sweeps));
     progress_tick();
   }

@@ -20,6 +20,11 @@ void flip_plan(const struct flip *flips, int n)
   for (int f = 0; f < n; f++) plan[f] = flips[f];
 }
 
+int flip_any(void)
+{
+  return n_plan > 0;
+}
+
 int flip_parse(const char *text, struct flip *flip)
 {
   struct fault fault;
@@ -97,7 +102,8 @@ static int64_t place_of(const struct solver *solver, const struct flip *flip)
   return local[0] * layout->plane + local[1] * layout->pitch + local[2];
 }
 
-int64_t flip_due(int64_t from, int64_t to)
+/* The first sweep among (from, to] before which something is planted, 0 if none is. */
+static int64_t due_in(int64_t from, int64_t to)
 {
   int64_t first = 0;
   for (int f = 0; f < n_plan; f++)
@@ -131,13 +137,28 @@ static status_t plant(struct solver *solver, const struct flip *flip)
   return solver_array_write(solver, flip->array, at, 1, &value);
 }
 
-status_t flip_plant(struct solver *solver, int64_t sweep)
+/* Plants what is due before that sweep of the run. */
+static status_t plant_all(struct solver *solver, int64_t sweep)
 {
   for (int f = 0; f < n_plan; f++) {
     if (plan[f].sweep != sweep || plan[f].array == FLIP_PROCESSOR) continue;
     const struct flip flip = plan[f];
     plan[f--] = plan[--n_plan];
     RETURN_IF_FAILED(plant(solver, &flip));
+  }
+  return STATUS_OK;
+}
+
+status_t flip_faults(struct solver *s, int at, int sweeps, int *stop)
+{
+  const int deep = s->config.kernel->sweeps;
+  for (int64_t due; (due = due_in(s->swept, s->swept + sweeps));) {
+    const int before = (int)((due - 1 - s->swept) / deep * deep);
+    if (before > at) {
+      if (before < *stop) *stop = before;
+      return STATUS_OK;
+    }
+    RETURN_IF_FAILED(plant_all(s, due));
   }
   return STATUS_OK;
 }

@@ -40,13 +40,14 @@ status_t flip_read(void);
  * for several. STATUS_USAGE where it is for a rank that there is not. */
 status_t flip_check(const int64_t global[3], int ranks);
 
-/** \brief The first sweep among (from, to] before which something is planted, 0 if none is. */
-int64_t flip_due(int64_t from, int64_t to);
-
 /** \brief The multiprocessor that is stuck on that rank after so many sweeps. */
 struct himeno_stuck flip_stuck(int rank, int64_t swept);
 
-/** \brief Plants what is due before that sweep, now. */
-status_t flip_plant(struct solver *solver, int64_t sweep);
+/** \brief Whether any fault is still to be planted. */
+int flip_any(void);
+
+/** \brief solver_config.faults: the sweeps of a block pause where a fault is due, in a temporal
+ * kernel before the pass that does the sweep. */
+status_t flip_faults(struct solver *solver, int at, int sweeps, int *stop);
 
 #endif

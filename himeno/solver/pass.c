@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass: the points that neighbours need, the exchange, the rest meanwhile. */
+/* One pass: the points that neighbours need, the exchange, the rest meanwhile. From the loop over
+ * the passes of a block to a kernel there are four functions: the pass, the kernel set's sweep, the
+ * one of the kernel's family, and the wrapper of the runtime's launch. */
 #include "base/stats.h"
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
@@ -20,23 +22,6 @@ static status_t marks_read(struct solver *s, struct pass_marks *marks)
 status_t solver_pass_times(struct solver *s)
 {
   for (int r = 0; r < PASS_RING; r++) RETURN_IF_FAILED(marks_read(s, &s->ring[r]));
-  return STATUS_OK;
-}
-
-static status_t sweep_box(struct solver *s, struct himeno_exec *exec, const struct box *box, int sweeps,
-                          int slot)
-{
-  struct himeno_sweep sweep = {
-      .box = *box, .sweeps = sweeps, .source = s->current, .slot = slot, .ends_alike = 1, .link = s->link};
-  return box_points(box) > 0 ? s->set->sweep(exec, s->compute, &sweep) : STATUS_OK;
-}
-
-/* Whatever goes out first: the slabs when the rest overlaps with the exchange, everything when it
- * does not. */
-static status_t sweep_first(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
-{
-  if (!s->overlap) return sweep_box(s, exec, &s->layout.owned, sweeps, slot);
-  for (int b = 0; b < s->cut.n; b++) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.boundary[b], sweeps, slot));
   return STATUS_OK;
 }
 
@@ -76,21 +61,40 @@ static status_t gosa_advance(struct solver *s, int slot, int count)
   return STATUS_OK;
 }
 
-static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
+/* A sweep of this pass; its box is still to be set. */
+#define PASS_SWEEP(s, sweeps_, slot_)                                                                        \
+  {                                                                                                          \
+    .sweeps = (sweeps_), .source = (s)->current, .slot = (slot_), .ends_alike = 1, .link = (s)->link         \
+  }
+
+/* Without neighbours. */
+static status_t local_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
 {
+  struct himeno_sweep sweep = PASS_SWEEP(s, sweeps, slot);
+  sweep.box = s->layout.owned;
+  return s->set->sweep(exec, s->compute, &sweep);
+}
+
+/* The host moves the halos, or waits for them. */
+static status_t attended_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
+{
+  struct himeno_sweep sweep = PASS_SWEEP(s, sweeps, slot);
   struct pass_marks *marks = &s->ring[s->passes++ % PASS_RING];
   struct gpu_event *arrived;
-  struct gpu_mem target = s->fields.p[1 - s->current];
 
   watch_sweep(slot + 1);
   RETURN_IF_FAILED(marks_read(s, marks));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_BEGIN], s->compute));
-  RETURN_IF_FAILED(sweep_first(s, exec, sweeps, slot));
+  for (int b = 0; b < s->n_first; b++) {
+    sweep.box = s->first[b];
+    RETURN_IF_FAILED(s->set->sweep(exec, s->compute, &sweep));
+  }
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_BOUNDARY], s->compute));
-  RETURN_IF_FAILED(halo_route_start(s->route, target, marks->event[PASS_BOUNDARY]));
+  RETURN_IF_FAILED(halo_route_start(s->route, s->fields.p[1 - s->current], marks->event[PASS_BOUNDARY]));
   RETURN_IF_FAILED(halo_route_progress(s->route));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_INNER_BEGIN], s->compute));
-  if (s->overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, sweeps, slot));
+  sweep.box = s->rest;
+  if (s->n_rest) RETURN_IF_FAILED(s->set->sweep(exec, s->compute, &sweep));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_END], s->compute));
   marks->used = 1;
   RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
@@ -101,44 +105,49 @@ static status_t exchanged_pass(struct solver *s, struct himeno_exec *exec, int s
 /* Nothing here waits for the device. */
 static status_t unattended_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
 {
+  struct himeno_sweep sweep = PASS_SWEEP(s, sweeps, slot);
   struct gpu_event *computed = s->ring[s->passes++ % PASS_RING].event[PASS_BOUNDARY], *arrived;
-  struct gpu_mem target = s->fields.p[1 - s->current];
+
   watch_sweep(slot + 1);
-  RETURN_IF_FAILED(sweep_first(s, exec, sweeps, slot));
+  for (int b = 0; b < s->n_first; b++) {
+    sweep.box = s->first[b];
+    RETURN_IF_FAILED(s->set->sweep(exec, s->compute, &sweep));
+  }
   if (s->overlap) RETURN_IF_FAILED(gpu_record(computed, s->compute));
-  RETURN_IF_FAILED(halo_route_start(s->route, target, s->overlap ? computed : NULL));
-  if (s->overlap) RETURN_IF_FAILED(sweep_box(s, exec, &s->cut.inner, sweeps, slot));
+  RETURN_IF_FAILED(halo_route_start(s->route, s->fields.p[1 - s->current], s->overlap ? computed : NULL));
+  sweep.box = s->rest;
+  if (s->n_rest) RETURN_IF_FAILED(s->set->sweep(exec, s->compute, &sweep));
   RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
   return arrived ? gpu_wait(s->compute, arrived) : STATUS_OK;
 }
 
-/* The sweep exchanges its halos itself. */
-static status_t linked_pass(struct solver *s, int slot)
+/* The kernel exchanges its halos itself. */
+static status_t linked_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
 {
   struct himeno_linked linked = {.cut = &s->cut, .source = s->current, .slot = slot};
+  (void)sweeps;
   watch_sweep(slot + 1);
   linked.link = halo_route_link(s->route, &linked.step);
-  return s->set->linked(s->exec, s->compute, &linked);
+  return s->set->linked(exec, s->compute, &linked);
+}
+
+void solver_pass_choose(struct solver *s)
+{
+  s->pass = s->linked ? linked_pass : s->unattended ? unattended_pass : s->route ? attended_pass : local_pass;
+  s->first[0] = s->layout.owned;
+  s->n_first = box_points(&s->layout.owned) > 0;
+  if (!s->overlap) return;
+  s->n_first = 0;
+  for (int b = 0; b < s->cut.n; b++)
+    if (box_points(&s->cut.boundary[b]) > 0) s->first[s->n_first++] = s->cut.boundary[b];
+  s->rest = s->cut.inner;
+  s->n_rest = box_points(&s->cut.inner) > 0;
 }
 
 status_t solver_passes_end(struct solver *s)
 {
   if (s->linked) RETURN_IF_FAILED(halo_route_settle(s->route));
   return halo_route_lap(s->route);
-}
-
-status_t solver_pass(struct solver *s, struct himeno_exec *exec, int sweeps, int slot)
-{
-  if (s->linked)
-    RETURN_IF_FAILED(linked_pass(s, slot));
-  else if (s->unattended)
-    RETURN_IF_FAILED(unattended_pass(s, exec, sweeps, slot));
-  else if (s->route)
-    RETURN_IF_FAILED(exchanged_pass(s, exec, sweeps, slot));
-  else
-    RETURN_IF_FAILED(sweep_box(s, exec, &s->layout.owned, sweeps, slot));
-  s->current = 1 - s->current;
-  return STATUS_OK;
 }
 
 /* Where no host took part in the sweeps, all slots at once. */

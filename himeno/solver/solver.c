@@ -169,6 +169,7 @@ status_t solver_open(const struct solver_config *config, struct solver **solver)
   s->overlap = overlap_pays(s);
   s->linked =
       s->route && s->overlap && halo_route_linked(s->route) && s->set->links && s->set->links(s->exec);
+  solver_pass_choose(s);
   *solver = s;
   return STATUS_OK;
 fail:

@@ -31,6 +31,8 @@ enum himeno_phase {
 /** "interior", "boundary", … */
 extern const char *const himeno_phase_names[HIMENO_PHASES];
 
+struct solver;
+
 struct solver_config {
   MPI_Comm comm;
   struct gpu_device *device;
@@ -45,7 +47,9 @@ struct solver_config {
   /** of the ranks that share a device, which take turns at the ceiling: this one's place among
    * them, how many they are, and the most of any device; zeros where none is shared */
   int turn, sharing, turns;
-  int plant;        /**< faults may be planted in its memory (himeno/solver/flip.h) */
+  /** plants what is due at sweep \a at of a block of \a sweeps, and brings \a stop forward to
+   * where more is due; NULL but in tests (himeno/solver/flip.h) */
+  status_t (*faults)(struct solver *solver, int at, int sweeps, int *stop);
   int check_sweeps; /**< sweeps from check point to check point: solver_check_sweeps() */
 };
 
@@ -81,8 +85,6 @@ struct solver_block {
    * wait, or compute beside a wait, no timestamp tells the two apart */
   double waited;
 };
-
-struct solver;
 
 /** \brief Device bytes that a rank of this configuration needs, the largest rank's. */
 status_t solver_bytes(const struct solver_config *config, uint64_t *bytes);

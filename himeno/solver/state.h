@@ -18,6 +18,11 @@ struct pass_marks {
   int used;
 };
 
+struct solver;
+
+/** One pass of \a exec, \a sweeps deep, whose first sweep has slot \a slot; halos are exchanged. */
+typedef status_t solver_pass(struct solver *solver, struct himeno_exec *exec, int sweeps, int slot);
+
 struct solver {
   struct solver_config config;
   const struct himeno_kernel_set *set;
@@ -30,6 +35,11 @@ struct solver {
   /* for the sweeps that are no multiple of the kernel's T; NULL when T is 1 */
   struct himeno_exec *plain;
   struct gpu_queue *compute;
+  solver_pass *pass;                     /* the kind that solver_pass_choose took */
+  struct box first[HALO_BOUNDARIES_MAX]; /* swept before halos go out, none of them empty */
+  int n_first;
+  struct box rest;              /* swept while halos travel */
+  int n_rest;                   /* 0 or 1 */
   struct halo_route *route;     /* NULL without neighbours */
   int unattended;               /* the route needs no host during a block */
   int linked;                   /* the kernels exchange halos themselves, in every sweep */
@@ -61,9 +71,8 @@ struct solver {
   int gosa_first, gosa_count; /* slots copied out and not yet sent */
 };
 
-/** \brief One pass of \a exec, \a sweeps deep, whose first sweep has slot \a slot; halos are
- * exchanged. */
-status_t solver_pass(struct solver *solver, struct himeno_exec *exec, int sweeps, int slot);
+/** \brief Chooses the kind of pass, and what it sweeps first, once the route is open. */
+void solver_pass_choose(struct solver *solver);
 
 /** \brief Ends the passes of a block, where the route needs no host. */
 status_t solver_passes_end(struct solver *solver);

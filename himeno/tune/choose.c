@@ -10,6 +10,7 @@
 #include "base/report.h"
 #include "comm/halo/grid.h"
 #include "comm/ranks/agree.h"
+#include "himeno/solver/flip.h"
 #include "himeno/verify.h"
 #include "suite/progress.h"
 
@@ -39,7 +40,7 @@ struct solver_config himeno_solver_config(const struct himeno_config *config,
       .turn = choice->turn,
       .sharing = choice->sharing,
       .turns = choice->turns,
-      .plant = 1,
+      .faults = flip_any() ? flip_faults : NULL,
   };
   if (c.max_sweeps < HIMENO_REHEARSAL_SWEEPS) c.max_sweeps = HIMENO_REHEARSAL_SWEEPS;
   memcpy(c.global, choice->global, sizeof c.global);

@@ -219,7 +219,7 @@ int main(int argc, char **argv)
                                   .data = strcmp(argv[5], "dense") == 0 ? HIMENO_DENSE : HIMENO_STANDARD,
                                   .max_sweeps = SWEEPS,
                                   .overlap = 1,
-                                  .plant = 1};
+                                  .faults = flip_faults};
   if (!config.kernel || !config.transport) usage();
   if (!config.transport->available(backend, reason)) {
     if (world_rank == 0) printf("1..0 # SKIP %s: %s\n", config.transport->name, reason);

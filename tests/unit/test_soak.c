@@ -17,6 +17,7 @@
 #include "himeno/soak/soak.h"
 #include "himeno/soak/report.h"
 #include "himeno/solver/flip.h"
+#include "himeno/solver/state.h"
 
 #define TRIALS 1000
 #define PASSES 12
@@ -37,7 +38,7 @@ static int rig_open(void **state)
                                  .transport = &halo_transport_staged,
                                  .procs = {1, 1, 1},
                                  .max_sweeps = 1,
-                                 .plant = 1};
+                                 .faults = flip_faults};
   memcpy(config.global, extents, sizeof extents);
   if (gpu_open(&gpu_backend_cpu, 0, &rig.device) != STATUS_OK) return -1;
   config.device = rig.device;
@@ -221,6 +222,25 @@ static void the_last_sweep_is_checked_where_the_block_is_no_multiple(void **stat
   }
 }
 
+/* Two flips of one bit leave it as it was. */
+static void a_block_stops_where_faults_are_due_in_order(void **state)
+{
+  const struct rig *rig = *state;
+  const int64_t swept = rig->solver->swept;
+  int stop = 10;
+  flip_plan((struct flip[]){{.rank = -1, .sweep = swept + 9},
+                            {.rank = -1, .sweep = swept + 5},
+                            {.rank = -1, .sweep = swept + 7}},
+            3);
+  assert_true(flip_any() && flip_faults(rig->solver, 0, 10, &stop) == STATUS_OK && stop == 4);
+  stop = 10;
+  assert_true(flip_faults(rig->solver, 4, 10, &stop) == STATUS_OK && stop == 6);
+  stop = 8;
+  assert_true(flip_faults(rig->solver, 6, 8, &stop) == STATUS_OK && stop == 8);
+  flip_plan(NULL, 0);
+  assert_false(flip_any());
+}
+
 static void a_planted_fault_is_read_from_text(void **state)
 {
   struct flip flip;
@@ -238,9 +258,6 @@ static void a_planted_fault_is_read_from_text(void **state)
   assert_false(flip_parse("p 0,0 3 1", &flip));
   assert_false(flip_parse("p 0,0,0 3 1 1", &flip));
   assert_false(flip_parse("p 0,-1,0 3 1", &flip));
-  flip_plan((struct flip[]){{.sweep = 9}, {.sweep = 5}, {.sweep = 7}}, 3);
-  assert_true(flip_due(0, 10) == 5 && flip_due(5, 10) == 7 && flip_due(9, 10) == 0);
-  flip_plan(NULL, 0);
 }
 
 static struct soak_device silent(const char *host)
@@ -395,6 +412,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(every_flip_still_in_memory_is_reported_with_its_place),
       cmocka_unit_test(the_last_sweep_is_checked_where_the_block_is_no_multiple),
       cmocka_unit_test(rarer_checks_miss_only_what_has_faded_from_the_field),
+      cmocka_unit_test(a_block_stops_where_faults_are_due_in_order),
       cmocka_unit_test(a_planted_fault_is_read_from_text),
       cmocka_unit_test(a_line_names_who_has_the_extremes),
       cmocka_unit_test(devices_that_tell_nothing_are_null),

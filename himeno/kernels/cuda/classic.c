@@ -24,13 +24,6 @@ static dim3 threads_of(const struct cuda_variant *variant)
   return (dim3){(unsigned)variant->threads[0], (unsigned)variant->threads[1], (unsigned)variant->threads[2]};
 }
 
-cudaError_t cuda_variant_launch(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid,
-                                void **arguments)
-{
-  return cuda_exec_launch(exec, queue, (const void *)exec->variant->kernel, grid, threads_of(exec->variant),
-                          arguments);
-}
-
 /* Where the tiles of the pass's box begin, and how many there are along each dimension. */
 static void tile_box(const struct cuda_variant *variant, struct cuda_pass *pass, unsigned blocks[3])
 {
@@ -39,30 +32,6 @@ static void tile_box(const struct cuda_variant *variant, struct cuda_pass *pass,
     int first = d == 2 ? pass->first_k : pass->lo[d];
     blocks[d] = (unsigned)((pass->hi[d] - first + variant->tile[d] - 1) / variant->tile[d]);
   }
-}
-
-/* Launches the box in as many parts as a grid has room for: one, but for very long boxes. */
-static cudaError_t launch_box(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
-                              cuda_tiles_launch launch)
-{
-  const struct cuda_variant *variant = exec->variant;
-  const int y = variant->axis[1], z = variant->axis[2];
-  const int lo_y = pass->lo[y], hi_y = pass->hi[y], lo_z = pass->lo[z], hi_z = pass->hi[z];
-  const int64_t part_y = (int64_t)(GRID_MAX - 1) * variant->tile[y],
-                part_z = (int64_t)(GRID_MAX - 1) * variant->tile[z];
-  void *arguments[] = {pass};
-  unsigned blocks[3];
-  cudaError_t error = cudaSuccess;
-  for (int64_t at_z = lo_z; at_z < hi_z; at_z += part_z)
-    for (int64_t at_y = lo_y; at_y < hi_y && error == cudaSuccess; at_y += part_y) {
-      pass->lo[y] = (int)at_y;
-      pass->hi[y] = (int)(at_y + part_y < hi_y ? at_y + part_y : hi_y);
-      pass->lo[z] = (int)at_z;
-      pass->hi[z] = (int)(at_z + part_z < hi_z ? at_z + part_z : hi_z);
-      tile_box(variant, pass, blocks);
-      error = launch(exec, queue, (dim3){blocks[variant->axis[0]], blocks[y], blocks[z]}, arguments);
-    }
-  return error;
 }
 
 /* Whether the box is a part whose tiles would be mostly idle, as the points next to a neighbour
@@ -77,27 +46,42 @@ static int is_slab(const struct himeno_exec *exec, struct cuda_pass *pass, const
          box_points(box) < INT32_MAX / 2;
 }
 
-static cudaError_t launch_slab(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
-                               int64_t points)
+static dim3 slab_grid(const struct box *box)
 {
-  dim3 grid = {(unsigned)((points + CUDA_SLAB_THREADS - 1) / CUDA_SLAB_THREADS), 1, 1};
-  dim3 threads = {CUDA_SLAB_THREADS, 1, 1};
-  void *arguments[] = {pass};
-  return cuda_exec_launch(exec, queue, (const void *)cuda_slab, grid, threads, arguments);
+  return (dim3){(unsigned)((box_points(box) + CUDA_SLAB_THREADS - 1) / CUDA_SLAB_THREADS), 1, 1};
 }
 
+/* In as many parts as a grid has room for: one, but for very long boxes. */
 status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
-                          const struct box *box, cuda_tiles_launch launch)
+                          const struct himeno_sweep *sweep)
 {
-  if (is_slab(exec, pass, box))
-    return cuda_exec_check(exec, launch_slab(exec, queue, pass, box_points(box)), "launching a slab");
-  return cuda_exec_check(exec, launch_box(exec, queue, pass, launch), "launching a sweep");
-}
+  const struct cuda_variant *variant = exec->variant;
+  const int y = variant->axis[1], z = variant->axis[2];
+  const int lo_y = pass->lo[y], hi_y = pass->hi[y], lo_z = pass->lo[z], hi_z = pass->hi[z];
+  const int64_t part_y = (int64_t)(GRID_MAX - 1) * variant->tile[y],
+                part_z = (int64_t)(GRID_MAX - 1) * variant->tile[z];
+  const dim3 slab_threads = {CUDA_SLAB_THREADS, 1, 1};
+  void *arguments[] = {pass};
+  unsigned blocks[3];
+  cudaError_t error = cudaSuccess;
 
-static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
-                      const struct himeno_sweep *sweep)
-{
-  return cuda_tiles_sweep(exec, queue, pass, &sweep->box, cuda_variant_launch);
+  if (is_slab(exec, pass, &sweep->box))
+    return cuda_exec_check(exec,
+                           cuda_exec_launch(exec, queue, (const void *)cuda_slab, slab_grid(&sweep->box),
+                                            slab_threads, arguments),
+                           "launching a slab");
+  for (int64_t at_z = lo_z; at_z < hi_z; at_z += part_z)
+    for (int64_t at_y = lo_y; at_y < hi_y && error == cudaSuccess; at_y += part_y) {
+      pass->lo[y] = (int)at_y;
+      pass->hi[y] = (int)(at_y + part_y < hi_y ? at_y + part_y : hi_y);
+      pass->lo[z] = (int)at_z;
+      pass->hi[z] = (int)(at_z + part_z < hi_z ? at_z + part_z : hi_z);
+      tile_box(variant, pass, blocks);
+      error = exec->launch(exec, queue, (const void *)variant->kernel,
+                           (dim3){blocks[variant->axis[0]], blocks[y], blocks[z]}, threads_of(variant),
+                           arguments);
+    }
+  return cuda_exec_check(exec, error, "launching a sweep");
 }
 
 /* ---- a sweep that exchanges its halos itself ---- */
@@ -152,4 +136,5 @@ static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *bloc
   return cuda_block_read((const void *)exec->variant->kernel, threads[0] * threads[1] * threads[2], 0, block);
 }
 
-const struct himeno_ops cuda_classic_ops = {.open = open, .sweep = sweep, .linked = linked, .block = block};
+const struct himeno_ops cuda_classic_ops = {
+    .open = open, .sweep = cuda_tiles_sweep, .linked = linked, .block = block};

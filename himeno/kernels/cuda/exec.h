@@ -35,11 +35,16 @@ extern const struct himeno_ops cuda_classic_ops, cuda_temporal_ops, cuda_residen
 /** How the coefficients stand in exec->pack. */
 enum cuda_packing { CUDA_NOT_PACKED, CUDA_PACKED, CUDA_PACKED_SWAPPED /**< by CUDA_PACK_PLACE */ };
 
+/** Launches a grid of blocks of so many threads. */
+typedef cudaError_t cuda_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel,
+                                dim3 grid, dim3 threads, void **arguments);
+
 struct himeno_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
   struct himeno_ops ops;              /**< the kernel's, or those with a planted fault */
+  cuda_launch *launch;                /**< of the variant's kernel */
   const struct cuda_variant *variant; /**< whose tiles cover a box; NULL where none do */
   void *state;                        /**< the family's own */
   enum cuda_packing packing;          /**< set by open */
@@ -59,10 +64,9 @@ status_t cuda_exec_code(const struct himeno_exec *exec, const void *kernel, int 
 /** \brief exec->state of so many bytes, zero. */
 status_t cuda_exec_state(struct himeno_exec *exec, size_t bytes);
 
-/** \brief Launches. On Hopper and later the kernel may start while the one before it drains: until
- * that is complete it reads coefficients only, and those are written by fills alone. */
-cudaError_t cuda_exec_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
-                             dim3 threads, void **arguments);
+/** \brief On Hopper and later the kernel may start while the one before it drains: until that is
+ * complete it reads coefficients only, and those are written by fills alone. */
+cuda_launch cuda_exec_launch;
 
 /** \brief Whether a kernel that knows programmatic launches may start in the queue before the one
  * ahead of it is complete, for a launch that comes now. */
@@ -79,17 +83,9 @@ int cuda_is_owned(const struct himeno_exec *exec, const struct box *box);
 /** \brief What CUDA tells of a kernel whose blocks are given so many bytes at launch. */
 cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, struct cuda_block *block);
 
-/** \brief Launches a grid of exec->variant's tiles. */
-typedef cudaError_t (*cuda_tiles_launch)(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid,
-                                         void **arguments);
-
 /** \brief Sweeps the box by tiles of exec->variant, or by the slab kernel where most would be
  * idle. */
 status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
-                          const struct box *box, cuda_tiles_launch launch);
-
-/** \brief A cuda_tiles_launch of exec->variant's own kernel. */
-cudaError_t cuda_variant_launch(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid,
-                                void **arguments);
+                          const struct himeno_sweep *sweep);
 
 #endif

@@ -234,6 +234,7 @@ static status_t open_exec(struct gpu_device *device, const struct himeno_fields 
   x->device = device;
   x->fields = *fields;
   x->kernel = kernel;
+  x->launch = cuda_exec_launch;
   ops_choose(x);
   for (int source = 0; source < 2; source++) pass_init(x, source);
   TRY(cuda_use(device), fail);

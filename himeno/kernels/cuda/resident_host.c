@@ -28,8 +28,7 @@ static status_t open(struct himeno_exec *exec)
 static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                       const struct himeno_sweep *sweep)
 {
-  if (!cuda_is_owned(exec, &sweep->box))
-    return cuda_tiles_sweep(exec, queue, pass, &sweep->box, cuda_variant_launch);
+  if (!cuda_is_owned(exec, &sweep->box)) return cuda_tiles_sweep(exec, queue, pass, sweep);
   return cuda_exec_check(
       exec, cuda_resident_launch(exec->state, pass, sweep->sweeps, sweep->link, cuda_exec_alone(queue)),
       "launching resident sweeps");

@@ -216,6 +216,16 @@ static status_t module_load(struct state *user, void *program, const char *image
   return shape_check(&user->variant);
 }
 
+/* A user's kernel says nothing about what it reads early: nothing overlaps it. */
+static cudaError_t user_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel,
+                               dim3 grid, dim3 threads, void **arguments)
+{
+  const struct state *user = exec->state;
+  (void)kernel;
+  return (cudaError_t)driver.launch(user->function, grid.x, grid.y, grid.z, threads.x, threads.y, threads.z,
+                                    0, cuda_exec_alone(queue), arguments, NULL);
+}
+
 /* A file that cannot be read, or NVRTC or the driver not being there, is STATUS_ENVIRONMENT; source
    that does not compile or has no valid shape is STATUS_USAGE. */
 static status_t open(struct himeno_exec *exec)
@@ -228,6 +238,7 @@ static status_t open(struct himeno_exec *exec)
   struct state *user = exec->state;
   user->variant = (struct cuda_variant){.axis = {2, 1, 0}};
   exec->variant = &user->variant;
+  exec->launch = user_launch;
   RETURN_IF_FAILED(driver_load());
   RETURN_IF_FAILED(nvrtc_load());
   RETURN_IF_FAILED(himeno_kernel_source(path, &source));
@@ -250,21 +261,6 @@ static void close(struct himeno_exec *exec)
   if (user && user->module) driver.unload(user->module);
 }
 
-static cudaError_t launch(struct himeno_exec *exec, struct gpu_queue *queue, dim3 grid, void **arguments)
-{
-  const struct state *user = exec->state;
-  const int *t = user->variant.threads;
-  return (cudaError_t)driver.launch(user->function, grid.x, grid.y, grid.z, (unsigned)t[0], (unsigned)t[1],
-                                    (unsigned)t[2], 0, cuda_exec_alone(queue), arguments, NULL);
-}
-
-/* A user's kernel says nothing about what it reads early: nothing overlaps it. */
-static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
-                      const struct himeno_sweep *sweep)
-{
-  return cuda_tiles_sweep(exec, queue, pass, &sweep->box, launch);
-}
-
 static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)
 {
   const struct state *user = exec->state;
@@ -277,4 +273,5 @@ static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *bloc
   return (cudaError_t)result;
 }
 
-const struct himeno_ops cuda_user_ops = {.open = open, .close = close, .sweep = sweep, .block = block};
+const struct himeno_ops cuda_user_ops = {
+    .open = open, .close = close, .sweep = cuda_tiles_sweep, .block = block};
