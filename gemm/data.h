@@ -13,7 +13,7 @@ enum gemm_data {
 };
 
 /** Names, by enum gemm_data. */
-extern const char *const gemm_data_names[];
+extern const char *const gemm_data_names[GEMM_SPECIAL + 1];
 
 /** What stands behind the rows of C, and in C where it must not be read: a NaN that no arithmetic
  * makes. */

@@ -23,9 +23,9 @@ static void report(FILE *out)
   (run.ladder ? gemm_ladder_text : gemm_report_text)(&run, out);
 }
 
-static json_t *document(void)
+static void document(struct doc *d)
 {
-  return gemm_report_json(&run);
+  gemm_document(d, &run);
 }
 
 static void list(FILE *out)
@@ -45,7 +45,7 @@ static const struct program program = {.options = &gemm_options,
                                        .quiet = &run.config.quiet,
                                        .run = multiply,
                                        .report = report,
-                                       .document = document,
+                                       .fields = document,
                                        .print_list = list,
                                        .close = close_all,
                                        .placement = &run.placement,

@@ -35,7 +35,6 @@ struct gemm_prediction {
 struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const struct gemm_problem *problem,
                                     const struct gemm_blocks *blocks);
 
-/** \brief "arithmetic", "device memory", "local memory". */
-const char *gemm_bound_name(enum gemm_bound bound);
+extern const char *const gemm_bound_names[3];
 
 #endif

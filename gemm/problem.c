@@ -41,10 +41,11 @@ double gemm_flop(const struct gemm_problem *p)
   return 2.0 * (double)p->m * (double)p->n * (double)p->k;
 }
 
+const char *const gemm_trans_names[] = {"NN", "NT", "TN", "TT"};
+
 const char *gemm_trans_name(const struct gemm_problem *p)
 {
-  static const char *const names[2][2] = {{"NN", "NT"}, {"TN", "TT"}};
-  return names[!!p->trans_a][!!p->trans_b];
+  return gemm_trans_names[2 * !!p->trans_a + !!p->trans_b];
 }
 
 static status_t matrix_check(struct gemm_problem *p, enum gemm_matrix matrix)

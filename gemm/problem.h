@@ -47,6 +47,7 @@ status_t gemm_problem_complete(struct gemm_problem *problem);
 
 /** \brief "NN", "NT", "TN", "TT". */
 const char *gemm_trans_name(const struct gemm_problem *problem);
+extern const char *const gemm_trans_names[4];
 
 /** \brief Reads N or MxNxK into an int64_t[3]. Logs and returns STATUS_USAGE otherwise. */
 status_t gemm_size_parse(const char *option, const char *text, void *size);

@@ -34,19 +34,13 @@ void worth_text(const struct worth *w, const char *what, FILE *out)
                                       : "");
 }
 
-void worth_document(struct doc *d, const struct worth *w)
+void worth_document(struct doc *d, int rules, const struct worth *w)
 {
-  doc_real(d, "device_days", DOC_OPTIONAL, "d", "Timed seconds of all devices.", w->days);
-  doc_real(d, "excluded_per_1000_device_days", DOC_OPTIONAL | DOC_NULLABLE, "",
+  doc_real(d, "device_days", rules, "d", "Timed seconds of all devices.", w->days);
+  doc_real(d, "excluded_per_1000_device_days", rules | DOC_NULLABLE, "",
            "Rate of wrong blocks that a run without any excludes at 95%; null if one was wrong.",
            worth_excluded(w));
-  doc_real(d, "power_share", DOC_OPTIONAL | DOC_NULLABLE, "",
+  doc_real(d, "power_share", rules | DOC_NULLABLE, "",
            "Median power over its limit, of the device with the least; below 0.9 it was not stressed.",
            w->share);
-}
-
-void worth_json(const struct worth *w, json_t *object)
-{
-  struct doc d = {.depth = 1, .open = {object}};
-  worth_document(&d, w);
 }

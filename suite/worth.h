@@ -33,8 +33,7 @@ double worth_excluded(const struct worth *worth);
 /** \brief Two lines, none where a block was wrong; the days are of \a what. */
 void worth_text(const struct worth *worth, const char *what, FILE *out);
 
-/** \brief Adds device_days, excluded_per_1000_device_days and power_share. */
-void worth_document(struct doc *d, const struct worth *worth);
-void worth_json(const struct worth *worth, json_t *object);
+/** \brief The fields device_days, excluded_per_1000_device_days and power_share, by \a rules. */
+void worth_document(struct doc *d, int rules, const struct worth *worth);
 
 #endif

@@ -72,45 +72,59 @@ void gemm_cluster_phases_text(const struct gemm_run *run, FILE *out)
 
 /* ---- JSON ---- */
 
-json_t *gemm_cluster_config_json(const struct gemm_cluster *c, int weak)
+void gemm_cluster_config_document(struct doc *d, const struct gemm_cluster *c, int weak)
 {
-  json_t *o = json_object();
-  object_set(o, "procs", json_pack("[i, i]", c->grid.procs[0], c->grid.procs[1]));
-  object_flag(o, "weak", weak);
-  object_whole(o, "panel", c->grid.width);
-  object_whole(o, "panels", c->grid.panels);
-  object_set(o, "transport", c->transport ? report_json_text(c->transport->name) : json_null());
-  return o;
+  if (!doc_object(d, "distributed", DOC_OPTIONAL,
+                  "With --distributed: m, n and k are those of one product over all ranks.", c))
+    return;
+  doc_wholes(d, "procs", DOC_POSITIVE, "Ranks along m and n: rank p*Q + q of PxQ has block (p, q) of C.",
+             c->grid.procs[0], c->grid.procs[1]);
+  doc_flag(d, "weak", 0, "C was given as each rank's (--weak).", weak);
+  doc_whole(d, "panel", DOC_POSITIVE, "k that is broadcast at a time; the last panel may have less.",
+            c->grid.width);
+  doc_whole(d, "panels", DOC_POSITIVE, "", c->grid.panels);
+  doc_text(d, "transport", DOC_NULLABLE, "null: one rank.", c->transport ? c->transport->name : NULL);
+  doc_end(d);
 }
 
-json_t *gemm_cluster_phases_json(const struct gemm_run *run)
+void gemm_cluster_phases_document(struct doc *d, const struct gemm_run *run)
 {
-  json_t *phases = json_object();
-  for (int p = 0; p < GEMM_PHASES; p++) {
-    struct stats_summary s = phase_summarise(run, p);
-    object_set(phases, gemm_phase_names[p],
-               json_pack("{s:o, s:o, s:o}", "min", report_json_real(s.min), "median",
-                         report_json_real(s.median), "max", report_json_real(s.max)));
-  }
-  return phases;
+  if (!doc_object(
+          d, "phases", DOC_OPTIONAL,
+          "With --distributed: mean seconds per product of each rank, over ranks. Phases are busy times and "
+          "may overlap; exposed is the product's time less compute.",
+          run->cluster))
+    return;
+  for (int p = 0; p < GEMM_PHASES; p++)
+    doc_spread(d, gemm_phase_names[p], d->schema ? (struct stats_summary){.n = 0} : phase_summarise(run, p));
+  doc_end(d);
 }
 
-json_t *gemm_cluster_paths_json(const struct gemm_run *run)
+void gemm_cluster_paths_document(struct doc *d, const struct gemm_run *run)
 {
-  json_t *paths = json_array();
-  for (int r = 0; r < run->placement.ranks; r++)
-    for (int m = 0; m < run->ranks[r].n_paths; m++) {
-      const struct gemm_path *p = &run->ranks[r].paths[m];
-      json_t *one = json_object();
-      object_whole(one, "rank", r);
-      object_whole(one, "peer", p->peer);
-      object_text(one, "face", p->face);
-      object_whole(one, "bytes", p->bytes);
-      object_text(one, "used", p->used);
-      object_text(one, "why", p->why[0] ? p->why : transport_origin(run->cluster));
-      if (p->handover[0]) object_text(one, "handover", p->handover);
-      if (p->handover[0]) object_text(one, "handover_why", p->handover_why);
-      json_array_append_new(paths, one);
+  static const char *const faces[] = {"j+", "i+"};
+  if (!doc_list(
+          d, "paths", DOC_OPTIONAL,
+          "With --distributed: how slices go from each rank to the next of its process row (j+) and column "
+          "(i+).",
+          run->cluster))
+    return;
+  for (int r = 0; doc_each(d, r, run->placement.ranks); r++) {
+    const struct gemm_rank *rank = doc_at(d, run->ranks, r);
+    for (int m = 0; doc_each(d, m, rank->n_paths); m++) {
+      const struct gemm_path *p = &rank->paths[m];
+      if (!doc_object(d, NULL, 0, "", 1)) continue;
+      doc_whole(d, "rank", 0, "", r);
+      doc_whole(d, "peer", 0, "", p->peer);
+      doc_enum(d, "face", 0, DOC_WORDS(faces), "", p->face);
+      doc_whole(d, "bytes", DOC_POSITIVE, "Of a slice.", p->bytes);
+      doc_text(d, "used", 0, "", p->used);
+      doc_text(d, "why", 0, "", p->why[0] ? p->why : transport_origin(run->cluster));
+      doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers), "",
+               p->handover[0] ? p->handover : NULL);
+      doc_text(d, "handover_why", DOC_OPTIONAL, "", p->handover[0] ? p->handover_why : NULL);
+      doc_end(d);
     }
-  return paths;
+  }
+  doc_end(d);
 }

@@ -1,257 +1,317 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <string.h>
 
-#include "base/report.h"
 #include "gemm/ladder.h"
 #include "gemm/report/report.h"
 
-static void size_set(json_t *o, const struct gemm_problem *p)
+/* "partial" is incomplete in documents of earlier builds. */
+static const char *const verdicts[] = {"pass", "incomplete", "partial", "wrong", "environment"};
+static const struct doc_words rank_verdicts = {verdicts, 4, sizeof *verdicts};
+
+static void size_document(struct doc *d, const struct gemm_problem *p)
 {
-  object_whole(o, "m", p->m);
-  object_whole(o, "n", p->n);
-  object_whole(o, "k", p->k);
+  doc_whole(d, "m", DOC_POSITIVE, "", p->m);
+  doc_whole(d, "n", DOC_POSITIVE, "", p->n);
+  doc_whole(d, "k", DOC_POSITIVE, "", p->k);
 }
 
-/* Sizes, kernels and devices of a ladder stand elsewhere than a product's. */
-static json_t *config_json(const struct gemm_run *run)
+/* A ladder has sizes, kernels and devices elsewhere than a product. */
+static void config_document(struct doc *d, const struct gemm_run *run)
 {
   const struct gemm_problem *p = run->ladder    ? &run->ladder->sizes[0].problem
                                  : run->cluster ? &run->cluster->whole
                                                 : &run->problem;
-  json_t *o = json_object();
-  if (run->ladder) {
-    object_text(o, "device", run->placement.info.name);
-    object_text(o, "driver", run->placement.info.driver);
-    object_whole(o, "ranks", run->placement.ranks);
+  if (!doc_object(d, "config", 0, "", 1)) return;
+  if (run->config.ladder) {
+    doc_text(d, "device", 0, "Rank 0's.", run->placement.info.name);
+    doc_text(d, "driver", DOC_ANY, "", run->placement.info.driver);
+    doc_whole(d, "ranks", DOC_POSITIVE, "", run->placement.ranks);
   } else {
-    size_set(o, p);
-    object_whole(o, "lda", p->ld[GEMM_A]);
-    object_whole(o, "ldb", p->ld[GEMM_B]);
-    object_whole(o, "ldc", p->ld[GEMM_C]);
-    object_text(o, "kernel", run->series[0].kernel->name);
+    size_document(d, p);
+    doc_whole(d, "lda", DOC_POSITIVE, "", p->ld[GEMM_A]);
+    doc_whole(d, "ldb", DOC_POSITIVE, "", p->ld[GEMM_B]);
+    doc_whole(d, "ldc", DOC_POSITIVE, "", p->ld[GEMM_C]);
+    doc_text(d, "kernel", 0, "", run->series[0].kernel->name);
   }
-  object_text(o, "type", gemm_types[p->type].name);
-  object_text(o, "trans", gemm_trans_name(p));
-  object_real(o, "alpha", (double)p->alpha);
-  object_real(o, "beta", (double)p->beta);
-  object_text(o, "data", gemm_data_names[run->config.data]);
-  object_text(o, "backend", run->placement.backend->name);
-  object_real(o, "block_seconds", run->config.block);
-  object_flag(o, "accept", run->config.accept);
-  if (run->cluster) object_set(o, "distributed", gemm_cluster_config_json(run->cluster, run->config.weak));
-  return o;
+  doc_enum(d, "type", 0, DOC_COLUMN(gemm_types, name), "", gemm_types[p->type].name);
+  doc_enum(d, "trans", 0, DOC_WORDS(gemm_trans_names), "", gemm_trans_name(p));
+  doc_real(d, "alpha", DOC_ANY, "", "", (double)p->alpha);
+  doc_real(d, "beta", DOC_ANY, "", "", (double)p->beta);
+  doc_enum(d, "data", 0, DOC_WORDS(gemm_data_names), "", gemm_data_names[run->config.data]);
+  doc_enum(d, "backend", 0, DOC_WORDS(gpu_backend_names), "", run->placement.backend->name);
+  doc_real(d, "block_seconds", DOC_OPTIONAL | DOC_NULLABLE, "s",
+           "Length of a timed block, which has 10000 products at most.", run->config.block);
+  doc_flag(d, "accept", DOC_OPTIONAL, "A wrong result of a library counts as the device's (--accept).",
+           run->config.accept);
+  if (!run->config.ladder) gemm_cluster_config_document(d, run->cluster, run->config.weak);
+  doc_end(d);
 }
 
-static json_t *rate_or_null(double rate)
+static double unless_zero(double rate)
 {
-  return rate > 0 ? report_json_real(rate) : json_null();
+  return rate > 0 ? rate : NAN;
 }
 
-static json_t *ceilings_json(const struct gemm_ceilings *c)
+static void ceilings_document(struct doc *d, int rules, const struct gemm_ceilings *c)
 {
-  json_t *o = json_object();
-  object_set(o, "gflops", rate_or_null(c->flops / 1e9));
-  object_set(o, "gbps", rate_or_null(c->bytes_per_second / 1e9));
-  object_set(o, "local_gbps", rate_or_null(c->local_bytes_per_second / 1e9));
-  return o;
+  if (!doc_object(d, "ceilings", rules, "What rank 0's device reached in this run; null if not measured.", 1))
+    return;
+  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "Multiply-adds in registers.", unless_zero(c->flops / 1e9));
+  doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Reads of device memory.",
+           unless_zero(c->bytes_per_second / 1e9));
+  doc_real(d, "local_gbps", DOC_NULLABLE, "GB/s", "Reads of local memory, over the whole device.",
+           unless_zero(c->local_bytes_per_second / 1e9));
+  doc_end(d);
 }
 
-/* null for an emulator, which has none. */
-static json_t *speed_json(const struct gemm_run *run, double gflops)
+static void counts_document(struct doc *d, const struct gemm_counts *c, int emulated)
 {
-  return run->placement.info.emulated ? json_null() : report_json_real(gflops);
+  if (!doc_object(d, "counts", DOC_OPTIONAL,
+                  "Only on an emulator: issue counts of one product, and a model's estimate from them.",
+                  emulated))
+    return;
+  doc_whole(d, "instructions", 0, "", c->instructions);
+  doc_whole(d, "arithmetic", 0, "", c->arithmetic);
+  doc_whole(d, "flop", 0, "", c->flop);
+  doc_whole(d, "loop_turns", 0, "", c->loop_turns);
+  doc_real(d, "estimate_seconds", DOC_OPTIONAL | DOC_POSITIVE, "s",
+           "Of a product on a Raspberry Pi, by a model: no measurement (doc/qpu-time.md).",
+           c->estimate_seconds);
+  doc_end(d);
 }
 
-static json_t *counts_json(const struct gemm_counts *c)
+static void samples_document(struct doc *d, const struct gemm_series *s)
 {
-  json_t *counts = json_pack("{s:I, s:I, s:I, s:I}", "instructions", (json_int_t)c->instructions,
-                             "arithmetic", (json_int_t)c->arithmetic, "flop", (json_int_t)c->flop,
-                             "loop_turns", (json_int_t)c->loop_turns);
-  if (counts && c->estimate_seconds > 0)
-    json_object_set_new(counts, "estimate_seconds", report_json_real(c->estimate_seconds));
-  return counts;
+  if (!doc_list(d, "samples", 0, "Rank 0's seconds of each block.", 1)) return;
+  for (int n = 0; doc_each(d, n, s->n_samples); n++) doc_real(d, NULL, 0, "s", "", s->samples[n]);
+  doc_end(d);
 }
 
-static json_t *samples_json(const struct gemm_series *s)
+static void blocks_document(struct doc *d, const struct gemm_blocks *b)
 {
-  json_t *samples = json_array();
-  for (int n = 0; n < s->n_samples; n++) json_array_append_new(samples, report_json_real(s->samples[n]));
-  return samples;
+  if (!doc_object(d, "blocks", 0, "How the kernel divides the work, in elements; all 0 if it does not say.",
+                  1))
+    return;
+  doc_whole(d, "group_m", 0, "", b->group_m);
+  doc_whole(d, "group_n", 0, "", b->group_n);
+  doc_whole(d, "group_k", 0, "", b->group_k);
+  doc_whole(d, "item_m", 0, "", b->item_m);
+  doc_whole(d, "item_n", 0, "", b->item_n);
+  doc_whole(d, "stages", 0, "", b->stages);
+  doc_flag(d, "ahead", 0, "", b->ahead);
+  doc_whole(d, "splits", DOC_POSITIVE, "", b->splits > 0 ? b->splits : 1);
+  doc_flag(d, "stays", DOC_OPTIONAL,
+           "As many groups as run at one time share all tiles and steps of k evenly.", b->stays);
+  doc_end(d);
 }
 
-static json_t *blocks_json(const struct gemm_blocks *b)
+static void resources_document(struct doc *d, const struct gemm_resources *r)
 {
-  json_t *o = json_object();
-  object_whole(o, "group_m", b->group_m);
-  object_whole(o, "group_n", b->group_n);
-  object_whole(o, "group_k", b->group_k);
-  object_whole(o, "item_m", b->item_m);
-  object_whole(o, "item_n", b->item_n);
-  object_whole(o, "stages", b->stages);
-  object_flag(o, "ahead", b->ahead);
-  object_whole(o, "splits", b->splits > 0 ? b->splits : 1);
-  object_flag(o, "stays", b->stays);
-  return o;
+  if (!doc_object(d, "resources", 0, "0 if the backend cannot say.", 1)) return;
+  doc_whole(d, "threads", 0, "", r->threads);
+  doc_whole(d, "registers", 0, "", r->registers);
+  doc_whole(d, "local_bytes", 0, "", r->local_bytes);
+  doc_real(d, "occupancy", 0, "", "At most 1.", r->occupancy);
+  doc_end(d);
 }
 
-static json_t *resources_json(const struct gemm_resources *r)
+/* Without a comparison there is no error. */
+static double unless_unverified(const struct gemm_check *c, double error)
 {
-  return json_pack("{s:i, s:i, s:i, s:o}", "threads", r->threads, "registers", r->registers, "local_bytes",
-                   r->local_bytes, "occupancy", report_json_real(r->occupancy));
+  return c->how == GEMM_NOT_VERIFIED ? NAN : error;
 }
 
-/* Of what was compared with nothing there is no error. */
-static json_t *error_json(const struct gemm_check *c, double error)
+static void check_document(struct doc *d, const struct gemm_check *c)
 {
-  return c->how == GEMM_NOT_VERIFIED ? json_null() : report_json_real(error);
+  if (!doc_object(d, "check", 0, "Rank 0's comparison with float64.", 1)) return;
+  doc_enum(d, "how", 0, DOC_WORDS(gemm_verified_names), "", gemm_verified_names[c->how]);
+  doc_whole(d, "compared", 0, "", c->compared);
+  doc_real(d, "element_error", DOC_NULLABLE | DOC_ANY, "", "Worst |out - ref| / (|alpha| |A||B| + |beta C|).",
+           unless_unverified(c, c->element_error));
+  doc_real(d, "element_bound", DOC_NULLABLE, "", "", unless_unverified(c, c->bounds.element));
+  doc_real(d, "norm_error", DOC_NULLABLE | DOC_ANY, "", "|out - ref| / |ref| in the Frobenius norm.",
+           unless_unverified(c, c->norm_error));
+  doc_real(d, "norm_bound", DOC_NULLABLE, "", "", unless_unverified(c, c->bounds.norm));
+  doc_end(d);
 }
 
-static json_t *check_json(const struct gemm_check *c)
-{
-  json_t *o = json_object();
-  object_text(o, "how", gemm_verified_name(c->how));
-  object_whole(o, "compared", c->compared);
-  object_set(o, "element_error", error_json(c, c->element_error));
-  object_set(o, "element_bound", error_json(c, c->bounds.element));
-  object_set(o, "norm_error", error_json(c, c->norm_error));
-  object_set(o, "norm_bound", error_json(c, c->bounds.norm));
-  return o;
-}
-
-/* What the model says of the blocks; null where it says nothing. */
-static json_t *predicted_json(const struct gemm_run *run, const struct gemm_series *s)
+static void predicted_document(struct doc *d, const struct gemm_run *run, const struct gemm_series *s)
 {
   const struct gemm_prediction *p = &s->predicted;
-  double peak = run->ceilings.flops / 1e9, gflops = p->seconds > 0 ? s->flop / p->seconds / 1e9 : 0;
-  if (gflops <= 0) return json_null();
-  json_t *o = json_object();
-  object_real(o, "gflops", gflops * run->placement.ranks);
-  object_real(o, "peak_share", gflops / peak);
-  object_text(o, "bound", gemm_bound_name(p->bound));
-  object_real(o, "device_intensity", p->device_intensity);
-  object_set(o, "local_intensity", rate_or_null(p->local_intensity));
-  object_real(o, "filled", p->filled);
-  return o;
+  const double peak = run->ceilings.flops / 1e9, gflops = p->seconds > 0 ? s->flop / p->seconds / 1e9 : 0;
+  if (!doc_object(d, "predicted", DOC_OPTIONAL | DOC_NULLABLE,
+                  "By the roofline model; null if it says nothing.", gflops > 0))
+    return;
+  doc_real(d, "gflops", DOC_POSITIVE, "GFLOPS", "", gflops * run->placement.ranks);
+  doc_real(d, "peak_share", DOC_POSITIVE, "", "", gflops / peak);
+  doc_enum(d, "bound", 0, DOC_WORDS(gemm_bound_names), "", gemm_bound_names[p->bound]);
+  doc_real(d, "device_intensity", DOC_POSITIVE, "", "Operations per byte of device memory.",
+           p->device_intensity);
+  doc_real(d, "local_intensity", DOC_NULLABLE, "",
+           "Operations per byte of local memory; null if none is used.", unless_zero(p->local_intensity));
+  doc_real(d, "filled", DOC_POSITIVE, "", "Share of the machine that has work inside the matrix.", p->filled);
+  doc_end(d);
 }
 
-static json_t *series_json(const struct gemm_run *run, const struct gemm_series *s)
+static const char *series_why(const struct gemm_run *run, const struct gemm_series *s)
 {
-  json_t *series = json_object();
-  object_text(series, "kernel", s->kernel->name);
-  object_text(series, "step", s->kernel->step);
-  object_flag(series, "yardstick", s->kernel->yardstick);
-  object_whole(series, "rung", s->kernel->rung);
-  object_text(series, "verdict", gemm_series_verdict(run, s));
-  object_set(series, "gflops", speed_json(run, gemm_series_gflops(run, s)));
-  object_set(series, "peak_share", rate_or_null(gemm_series_share(run, s)));
-  object_set(series, "predicted", predicted_json(run, s));
-  object_whole(series, "launches", s->launches);
-  object_set(series, "samples", samples_json(s));
-  object_set(series, "blocks", blocks_json(&s->blocks));
-  object_set(series, "resources", resources_json(&s->resources));
-  object_set(series, "check", check_json(&s->check));
-  if (run->placement.info.emulated) object_set(series, "counts", counts_json(&s->counts));
-  if (s->why[0]) object_text(series, "why", s->why);
   if (strcmp(gemm_series_verdict(run, s), "incomplete") == 0)
-    object_text(series, "why", run->partial ? "a signal ended the run" : "a wrong result ended the run");
-  return series;
+    return run->partial ? "a signal ended the run" : "a wrong result ended the run";
+  return s->why[0] ? s->why : NULL;
 }
 
-/* The kernel may be right where the run is not: a library in an acceptance, or A and B in device
- * memory. */
-static void run_judge(const struct gemm_run *run, json_t *result)
+static void series_document(struct doc *d, const struct gemm_run *run, const struct gemm_series *s,
+                            const char *verdict, const char *why)
 {
+  const int emulated = run->placement.info.emulated;
+  doc_text(d, "kernel", 0, "", s->kernel->name);
+  doc_text(d, "step", 0, "What it does that the rung below does not.", s->kernel->step);
+  doc_flag(d, "yardstick", DOC_OPTIONAL, "It is a reference library.", s->kernel->yardstick);
+  doc_whole(d, "rung", DOC_OPTIONAL, "0: not on the ladder.", s->kernel->rung);
+  doc_enum(
+      d, "verdict", 0, DOC_WORDS(verdicts),
+      "environment: it cannot run here, and why says why. incomplete (partial in earlier builds): the run "
+      "ended before its blocks did. A result is wrong too if A or B changed in device memory, and with "
+      "--accept if a library's is.",
+      verdict);
+  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "null on an emulator, which has no speed.",
+           emulated ? NAN : gemm_series_gflops(run, s));
+  doc_real(d, "peak_share", DOC_OPTIONAL | DOC_NULLABLE, "",
+           "Of the ceiling of multiply-adds; null if one of the two is unknown.",
+           unless_zero(gemm_series_share(run, s)));
+  predicted_document(d, run, s);
+  doc_whole(d, "launches", 0, "Products per block.", s->launches);
+  samples_document(d, s);
+  blocks_document(d, &s->blocks);
+  resources_document(d, &s->resources);
+  check_document(d, &s->check);
+  counts_document(d, &s->counts, emulated);
+  doc_text(d, "why", DOC_OPTIONAL, "Why the verdict is not pass.", why);
+}
+
+/* The kernel may be right though the run is not: a library in an acceptance, or A and B in device
+ * memory. Then the first fault of a rank says why. */
+static void result_document(struct doc *d, const struct gemm_run *run)
+{
+  const struct gemm_series *s = doc_at(d, run->series, 0);
   char why[sizeof run->ranks->fault + 32];
   int r = 0;
-  while (r + 1 < run->placement.ranks && !run->ranks[r].fault[0]) r++;
-  snprintf(why, sizeof why, "rank %d: %s", r, run->ranks[r].fault);
-  object_text(result, "verdict", status_verdict(run->verdict));
-  object_text(result, "why", why);
+  const int judged = run->verdict == STATUS_WRONG && s->status != STATUS_WRONG;
+  while (judged && r + 1 < run->placement.ranks && !run->ranks[r].fault[0]) r++;
+  if (judged) snprintf(why, sizeof why, "rank %d: %s", r, run->ranks[r].fault);
+  if (!doc_object(d, "result", 0, "", 1)) return;
+  series_document(d, run, s, judged ? status_verdict(run->verdict) : gemm_series_verdict(run, s),
+                  judged ? why : series_why(run, s));
+  doc_real(d, "seconds", 0, "s", "Median of a product, the slowest rank's.", s->seconds);
+  doc_end(d);
 }
 
-static json_t *result_json(const struct gemm_run *run)
+static void yardsticks_document(struct doc *d, const struct gemm_run *run)
 {
-  const struct gemm_series *s = &run->series[0];
-  json_t *result = series_json(run, s);
-  if (run->verdict == STATUS_WRONG && s->status != STATUS_WRONG) run_judge(run, result);
-  object_real(result, "seconds", s->seconds);
-  return result;
-}
-
-static json_t *yardsticks_json(const struct gemm_run *run)
-{
-  json_t *yardsticks = json_array();
-  double ours = gemm_series_gflops(run, &run->series[0]);
-  for (int y = 1; y < run->n_series; y++) {
-    json_t *one = series_json(run, &run->series[y]);
-    double rate = gemm_series_gflops(run, &run->series[y]);
-    object_set(one, "ours_share", rate > 0 ? report_json_real(ours / rate) : json_null());
-    json_array_append_new(yardsticks, one);
+  const double ours = d->schema ? 0 : gemm_series_gflops(run, &run->series[0]);
+  if (!doc_list(d, "yardsticks", 0, "Reference libraries, measured in the same run.", 1)) return;
+  for (int y = 0; doc_each(d, y, run->n_series - 1); y++) {
+    const struct gemm_series *s = doc_at(d, run->series, y + 1);
+    const double rate = gemm_series_gflops(run, s);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    series_document(d, run, s, gemm_series_verdict(run, s), series_why(run, s));
+    doc_real(d, "ours_share", DOC_NULLABLE, "", "Our rate over this one's.", rate > 0 ? ours / rate : NAN);
+    doc_end(d);
   }
-  return yardsticks;
+  doc_end(d);
 }
 
 /* A rank's own finding, whatever the others found. */
-static json_t *rank_finding(const struct gemm_run *run, int n)
+static void rank_document(struct doc *d, const struct gemm_run *run, int n)
 {
-  const struct gemm_rank *r = &run->ranks[n];
-  json_t *rank = rank_json(&r->row, n, 1);
-  object_text(rank, "verdict",
-              status_verdict(r->fault[0]    ? STATUS_WRONG
-                             : run->partial ? STATUS_INCOMPLETE
-                                            : STATUS_OK));
-  object_set(rank, "element_error", error_json(&r->check, r->check.element_error));
-  object_set(rank, "norm_error", error_json(&r->check, r->check.norm_error));
-  object_set(rank, "starved", r->starved < 0 ? json_null() : report_json_real(r->starved));
-  if (r->fault[0]) object_text(rank, "why", r->fault);
-  if (r->warning[0]) object_text(rank, "warning", r->warning);
-  return rank;
+  const struct gemm_rank *r = doc_at(d, run->ranks, n);
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  rank_row_document(d, &r->row, n, 1);
+  doc_enum(d, "verdict", DOC_OPTIONAL, rank_verdicts, "Of the rank's own products.",
+           status_verdict(r->fault[0]    ? STATUS_WRONG
+                          : run->partial ? STATUS_INCOMPLETE
+                                         : STATUS_OK));
+  doc_real(d, "element_error", DOC_OPTIONAL | DOC_NULLABLE | DOC_ANY, "",
+           "As in check, of this rank; null if nothing was compared.",
+           unless_unverified(&r->check, r->check.element_error));
+  doc_real(d, "norm_error", DOC_OPTIONAL | DOC_NULLABLE | DOC_ANY, "", "",
+           unless_unverified(&r->check, r->check.norm_error));
+  doc_real(
+      d, "starved", DOC_OPTIONAL | DOC_NULLABLE, "",
+      "Share of the timed part in which a busy thread of the rank was ready but had no core; null of a GPU, "
+      "and if the kernel does not count it.",
+      r->starved);
+  doc_text(d, "why", DOC_OPTIONAL, "What was wrong on this rank.", r->fault[0] ? r->fault : NULL);
+  doc_text(d, "warning", DOC_OPTIONAL, "What a library got wrong on this rank, without --accept.",
+           r->warning[0] ? r->warning : NULL);
+  doc_end(d);
 }
 
-static json_t *ranks_json(const struct gemm_run *run)
+static void ladder_size_document(struct doc *d, const struct gemm_run *run,
+                                 const struct gemm_ladder_size *size)
 {
-  json_t *ranks = json_array();
-  for (int r = 0; r < run->placement.ranks; r++) json_array_append_new(ranks, rank_finding(run, r));
-  return ranks;
-}
-
-static json_t *sizes_json(const struct gemm_run *run)
-{
-  json_t *sizes = json_array();
-  for (int n = 0; n < run->ladder->n; n++) {
-    const struct gemm_ladder_size *l = &run->ladder->sizes[n];
-    json_t *size = json_object(), *rungs = json_array();
-    size_set(size, &l->problem);
-    for (int s = 0; s < l->n_series; s++) json_array_append_new(rungs, series_json(run, &l->series[s]));
-    object_set(size, "rungs", rungs);
-    json_array_append_new(sizes, size);
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  size_document(d, &size->problem);
+  if (doc_list(d, "rungs", DOC_POSITIVE, "From the lowest up, then the reference libraries.", 1)) {
+    for (int s = 0; doc_each(d, s, size->n_series); s++) {
+      const struct gemm_series *series = doc_at(d, size->series, s);
+      if (!doc_object(d, NULL, 0, "", 1)) continue;
+      series_document(d, run, series, gemm_series_verdict(run, series), series_why(run, series));
+      doc_end(d);
+    }
+    doc_end(d);
   }
-  return sizes;
+  doc_end(d);
 }
 
-static json_t *worth_of_json(const struct gemm_run *run)
+static void ladder_document(struct doc *d, const struct gemm_run *run)
 {
+  doc_frame(
+      d, "gemm-ladder/2", "gemm-gpu", "Ladder of gemm-gpu",
+      "A backend's kernels over several sizes. Rates count 2·m·n·k operations and, over all ranks, go by the "
+      "slowest one's clock.");
+  doc_flag(d, "partial", DOC_OPTIONAL, "A signal ended the run: the document has what was measured.",
+           run->partial);
+  config_document(d, run);
+  ceilings_document(d, 0, &run->ceilings);
+  if (!doc_list(d, "sizes", DOC_POSITIVE, "", 1)) return;
+  for (int n = 0; doc_each(d, n, run->ladder->n); n++)
+    ladder_size_document(d, run,
+                         d->schema ? doc_nothing(sizeof(struct gemm_ladder_size)) : &run->ladder->sizes[n]);
+  doc_end(d);
+}
+
+static void product_document(struct doc *d, const struct gemm_run *run)
+{
+  doc_frame(
+      d, "gemm-gpu/1", "gemm-gpu", "Result of gemm-gpu",
+      "One product. Rates count 2·m·n·k operations and, over all ranks, go by the slowest one's clock. A "
+      "field "
+      "that is not required is missing in documents of earlier builds, or its description says when it is "
+      "present.");
+  doc_flag(d, "partial", DOC_OPTIONAL, "A signal ended the run: the document has what was measured.",
+           run->partial);
+  config_document(d, run);
+  ceilings_document(d, DOC_OPTIONAL, &run->ceilings);
+  result_document(d, run);
+  yardsticks_document(d, run);
+  gemm_cluster_phases_document(d, run);
+  gemm_cluster_paths_document(d, run);
+  if (doc_list(d, "ranks", DOC_POSITIVE, "", 1)) {
+    for (int r = 0; doc_each(d, r, run->placement.ranks); r++) rank_document(d, run, r);
+    doc_end(d);
+  }
   const struct worth worth = gemm_worth(run);
-  json_t *o = json_object();
-  worth_json(&worth, o);
-  return o;
+  if (doc_object(d, "worth", DOC_OPTIONAL,
+                 "With --accept, not on an emulator. Of the products that were compared.",
+                 run->config.accept && !run->placement.info.emulated)) {
+    worth_document(d, 0, &worth);
+    doc_end(d);
+  }
 }
 
-json_t *gemm_report_json(const struct gemm_run *run)
+void gemm_document(struct doc *d, const struct gemm_run *run)
 {
-  json_t *document = report_json_frame(run->ladder ? "gemm-ladder/2" : "gemm-gpu/1", "gemm-gpu");
-  object_flag(document, "partial", run->partial);
-  object_set(document, "config", config_json(run));
-  object_set(document, "ceilings", ceilings_json(&run->ceilings));
-  if (run->ladder) {
-    object_set(document, "sizes", sizes_json(run));
-    return document;
-  }
-  object_set(document, "result", result_json(run));
-  object_set(document, "yardsticks", yardsticks_json(run));
-  if (run->cluster) object_set(document, "phases", gemm_cluster_phases_json(run));
-  if (run->cluster) object_set(document, "paths", gemm_cluster_paths_json(run));
-  object_set(document, "ranks", ranks_json(run));
-  if (run->config.accept && !run->placement.info.emulated) object_set(document, "worth", worth_of_json(run));
-  return document;
+  (run->config.ladder ? ladder_document : product_document)(d, run);
 }

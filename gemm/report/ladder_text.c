@@ -51,7 +51,7 @@ static void print_rung(const struct gemm_run *run, const struct gemm_series *s, 
           gflops, report_spread(stats_noise(&samples), samples.n > 2, 7, spread),
           percent(gemm_series_share(run, s), measured),
           percent(peak > 0 ? predicted_gflops(run, s) / peak : 0, predicted),
-          s->predicted.seconds > 0 ? gemm_bound_name(s->predicted.bound) : "-", tile_text(&s->blocks, tile),
+          s->predicted.seconds > 0 ? gemm_bound_names[s->predicted.bound] : "-", tile_text(&s->blocks, tile),
           s->resources.threads, s->resources.registers, s->resources.local_bytes, verdict_of(s), bar);
   if (s->status != STATUS_OK) fprintf(out, "      %s\n", s->why);
 }

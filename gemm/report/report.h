@@ -4,9 +4,9 @@
 #ifndef GEMM_REPORT_REPORT_H
 #define GEMM_REPORT_REPORT_H
 
-#include <jansson.h>
 #include <stdio.h>
 
+#include "base/document.h"
 #include "gemm/state.h"
 
 /** \brief The report for people. */
@@ -18,9 +18,9 @@ void gemm_ladder_text(const struct gemm_run *run, FILE *out);
 /** \brief The tables of a ladder's sizes that have not been shown yet. */
 void gemm_ladder_sizes_text(const struct gemm_run *run, FILE *out);
 
-/** \brief The document of doc/gemm.schema.json, of a product or a ladder; NULL when memory ran
- * out. */
-json_t *gemm_report_json(const struct gemm_run *run);
+/** \brief The document of doc/gemm.schema.json, or of a ladder that of
+ * doc/gemm-ladder.schema.json. */
+void gemm_document(struct doc *d, const struct gemm_run *run);
 
 /* With --distributed alone, behind run->cluster. */
 
@@ -29,9 +29,9 @@ void gemm_cluster_text(const struct gemm_run *run, FILE *out);
 void gemm_cluster_phases_text(const struct gemm_run *run, FILE *out);
 
 /** \brief config.distributed, phases and paths of the document. */
-json_t *gemm_cluster_config_json(const struct gemm_cluster *cluster, int weak);
-json_t *gemm_cluster_phases_json(const struct gemm_run *run);
-json_t *gemm_cluster_paths_json(const struct gemm_run *run);
+void gemm_cluster_config_document(struct doc *d, const struct gemm_cluster *cluster, int weak);
+void gemm_cluster_phases_document(struct doc *d, const struct gemm_run *run);
+void gemm_cluster_paths_document(struct doc *d, const struct gemm_run *run);
 
 /** \brief --list: backends, devices and kernels, with reasons. */
 void gemm_report_list(const struct gpu_backend *asked, FILE *out);

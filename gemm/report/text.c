@@ -81,7 +81,7 @@ static void print_peak(const struct gemm_run *run, const struct gemm_series *s, 
           run->ceilings.flops / 1e9, run->placement.ranks > 1 ? " a device" : "", 100 * share);
   if (seconds > 0)
     fprintf(out, "; the model says %.1f%%, by %s", 100 * s->flop / seconds / run->ceilings.flops,
-            gemm_bound_name(s->predicted.bound));
+            gemm_bound_names[s->predicted.bound]);
   fprintf(out, "\n");
 }
 

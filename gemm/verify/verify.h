@@ -42,8 +42,7 @@ struct gemm_check {
 
 struct gemm_reference;
 
-/** \brief "full", "sampled", "no". */
-const char *gemm_verified_name(enum gemm_verified how);
+extern const char *const gemm_verified_names[GEMM_VERIFIED_FULL + 1];
 
 /** \brief Bounds for a problem on a kernel whose float sums round to nearest or (\a truncates)
  * toward zero. */

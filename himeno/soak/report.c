@@ -92,7 +92,7 @@ void soak_document(struct doc *d, const struct himeno_result *result, int64_t ev
   doc_whole(d, "wrong_blocks", 0, "", r->wrong_blocks);
   doc_whole(d, "corruptions", 0, "Incorrect arrays of ranks, over all blocks.", r->corruptions);
   doc_whole(d, "every", DOC_POSITIVE, "Passes from check to check of the field.", every);
-  worth_document(d, &worth);
+  worth_document(d, DOC_OPTIONAL, &worth);
   soak_found_document(d, "found", r->found, r->n);
   doc_end(d);
 }

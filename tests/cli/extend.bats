@@ -71,7 +71,7 @@ edit() {
 document = json.load(open("result.json"))
 print(document["config"]["backend"], document["config"]["transport"], document["paths"][0]["used"],
       document["result"]["verdict"], document["result"]["verified"], document["config"]["dummy"])'
-  [ "$output" = "dummy dummy dummy pass reference 4" ] || fail "$output"
+  [ "$output" = "dummy dummy dummy pass reference 120" ] || fail "$output"
   ../scripts/schemas .
   run diff "$top_srcdir/doc/result.schema.json" ../doc/result.schema.json
   [ "$(grep '^[<>]' <<<"$output" | grep -v '"backend": {"enum"')" = '>     "dummy": {"type": "integer", "description": "Planted.", "minimum": 0}}},' ] || fail "$output"

@@ -15,8 +15,7 @@ LINE_OF_A_LOG = "soak-log"  # its lines name no schema
 
 
 def roots_of(source):
-    """{schema of a document: (file's first word, whole file, node)}; a file of two schemas, such as gemm's, has one alternative for each,
-    and an alternative of several versions names the newest first, the one that is written. A file of one version is of that version alone."""
+    """{schema of a document: (kind, whole file, node)}."""
     roots = {}
     for path in sorted(source.glob("doc/*.schema.json")):
         whole = json.loads(path.read_text())
