@@ -127,7 +127,7 @@ PY
 }
 
 @test "a second program in the same folder is refused while the first runs" {
-  printf '#!/bin/sh\ntouch %s/begun\nsleep 3\n' "$PWD" >slow
+  printf '#!/bin/sh\ntouch begun\nwhile [ -e begun ]; do sleep 0.1; done\n' >slow
   chmod +x slow
   "$scaling" run study "${plan[@]}" --launcher "$PWD/slow {ranks}" >/dev/null 2>&1 3>&- &
   pid=$!
@@ -135,6 +135,7 @@ PY
   run "$scaling" run study
   kill $pid
   wait $pid || true
+  rm begun
   expect_status 3
   [[ $output == *"running already, in process $pid"* ]]
 }
