@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct himeno_known known_values[] = {
-#include "himeno/known_table.h"
+#include "himeno/known_table.h" /* of known.csv */
 };
 
 static int is_size(const char *name, const int64_t extent[3])
