@@ -138,25 +138,17 @@ static status_t compile_failed(void *program, const char *path)
   return status;
 }
 
-/* What NVRTC does not have, and the header for users by its older name. */
-static const char *const more_headers[][2] = {
-    {"stdint.h", "typedef long int64_t; typedef unsigned long uint64_t; typedef unsigned uint32_t;\n"},
-    {"himeno/cuda/point.cuh", "#include \"himeno/kernels/cuda/point.cuh\"\n"},
-};
-#define MORE_HEADERS 2
-
 static int program_create(void **program, const char *source, const char *path)
 {
-  const char *names[EMBEDDED_HEADERS + MORE_HEADERS], *texts[EMBEDDED_HEADERS + MORE_HEADERS];
+  const char *names[EMBEDDED_HEADERS + 1], *texts[EMBEDDED_HEADERS + 1];
   for (int h = 0; h < EMBEDDED_HEADERS; h++) {
     names[h] = embedded_names[h];
     texts[h] = embedded_texts[h];
   }
-  for (int h = 0; h < MORE_HEADERS; h++) {
-    names[EMBEDDED_HEADERS + h] = more_headers[h][0];
-    texts[EMBEDDED_HEADERS + h] = more_headers[h][1];
-  }
-  return nvrtc.create(program, source, path, EMBEDDED_HEADERS + MORE_HEADERS, texts, names);
+  names[EMBEDDED_HEADERS] = "stdint.h"; /* which NVRTC lacks */
+  texts[EMBEDDED_HEADERS] =
+      "typedef long int64_t; typedef unsigned long uint64_t; typedef unsigned uint32_t;\n";
+  return nvrtc.create(program, source, path, EMBEDDED_HEADERS + 1, texts, names);
 }
 
 static const char *const kept_names[] = {"sweep", "&threads", "&tile"};
