@@ -133,11 +133,3 @@ void rank_row_document(struct doc *d, const struct rank_row *row, int rank, int 
            "Of the rank's own compute time, without waits; null on an emulator.",
            info->emulated ? NAN : row->gflops);
 }
-
-json_t *rank_json(const struct rank_row *row, int rank, int timed)
-{
-  struct doc d;
-  doc_open(&d, 0);
-  rank_row_document(&d, row, rank, timed);
-  return doc_close(&d);
-}

@@ -50,7 +50,5 @@ void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out);
 
 /** \brief A row's fields; \a timed adds shared cores and gflops (emulated: null). */
 void rank_row_document(struct doc *d, const struct rank_row *row, int rank, int timed);
-/** \brief The same as an object; \a timed adds shared cores and gflops (emulated: null). */
-json_t *rank_json(const struct rank_row *row, int rank, int timed);
 
 #endif

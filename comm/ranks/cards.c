@@ -24,11 +24,7 @@ static const char *const ib_errors[] = {"symbol_error",
 /* rx_dropped counts what nobody listens to as well. */
 static const char *const net_errors[] = {"rx_errors", "tx_errors", "rx_missed_errors", "tx_dropped"};
 
-const char *cards_near_name(enum cards_near near)
-{
-  static const char *const names[] = {"switch", "root", "node", "system", "unknown"};
-  return names[near];
-}
+const char *const cards_near_names[] = {"switch", "root", "node", "system", "unknown"};
 
 /* ---- small files ---- */
 

@@ -71,8 +71,7 @@ const struct card *cards_find(const struct cards *cards, const char *name);
 /** \brief How near two PCI devices are by their paths in sysfs. */
 enum cards_near cards_near(const char *pci, const char *other);
 
-/** \brief "switch", "root", "node", "system", "unknown". */
-const char *cards_near_name(enum cards_near near);
+extern const char *const cards_near_names[CARDS_UNKNOWN + 1];
 
 /** \brief Collective: what went through the cards between two readings; \a sent is what this rank
  * sent to other hosts, \a host the lowest rank of its host. On rank 0 \a table is filled. */

@@ -164,8 +164,8 @@ extern const struct halo_transport bench_copy;
 /** \brief The report for people. */
 void bench_report_text(const struct bench *bench, FILE *out);
 
-/** \brief The document of doc/comm.schema.json; NULL when memory ran out. */
-json_t *bench_report_json(const struct bench *bench);
+/** \brief The document of doc/comm.schema.json. */
+void bench_document(struct doc *d, const struct bench *bench);
 
 /** \brief --list: devices, transports, network cards, with reasons. */
 void bench_report_list(const struct gpu_backend *asked, FILE *out);

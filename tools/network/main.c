@@ -19,9 +19,9 @@ static void report(FILE *out)
   bench_report_text(&bench, out);
 }
 
-static json_t *document(void)
+static void document(struct doc *d)
 {
-  return bench_report_json(&bench);
+  bench_document(d, &bench);
 }
 
 static void list(FILE *out)
@@ -41,7 +41,7 @@ static const struct program program = {.options = &bench_options,
                                        .quiet = &bench.config.quiet,
                                        .run = measure,
                                        .report = report,
-                                       .document = document,
+                                       .fields = document,
                                        .print_list = list,
                                        .close = close_all,
                                        .placement = &bench.placement,

@@ -1,200 +1,229 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/report.h"
+#include <math.h>
+
 #include "tools/network/cmdline.h"
 #include "tools/network/bench.h"
 
-#define SCHEMA "comm-gpu/1"
-
 static const char *const phase_names[HALO_PHASES] = {HALO_PHASE_NAMES};
 
-static json_t *parts_json(const struct bench *bench)
-{
-  json_t *parts = json_array();
-  for (int bit = 0; bit < BENCH_PARTS; bit++)
-    if (bench->config.parts >> bit & 1) json_array_append_new(parts, report_json_text(bench_part_names[bit]));
-  return parts;
-}
-
-static json_t *transports_json(const struct bench *bench)
-{
-  json_t *transports = json_array();
-  for (int t = 0; halo_transports[t]; t++)
-    if (bench_transport_wanted(bench, halo_transports[t]))
-      json_array_append_new(transports, report_json_text(halo_transports[t]->name));
-  return transports;
-}
-
-static json_t *grid_json(const struct bench *bench)
+static void grid_document(struct doc *d, const struct bench *bench)
 {
   const struct bench_config *c = &bench->config;
-  if (!(c->parts & BENCH_HALO)) return json_null();
-  json_t *o = json_object();
-  object_text(o, "size", c->size.name);
-  object_whole(o, "imax", bench->global[0]);
-  object_whole(o, "jmax", bench->global[1]);
-  object_whole(o, "kmax", bench->global[2]);
-  object_flag(o, "weak", c->weak);
-  object_set(o, "procs", json_pack("[i,i,i]", bench->procs[0], bench->procs[1], bench->procs[2]));
-  object_whole(o, "depth", c->depth);
-  return o;
+  if (!doc_object(d, "grid", DOC_NULLABLE, "Of the halo part; null without it.", c->parts & BENCH_HALO))
+    return;
+  doc_text(d, "size", 0, "", c->size.name);
+  doc_whole(d, "imax", DOC_POSITIVE, "", bench->global[0]);
+  doc_whole(d, "jmax", DOC_POSITIVE, "", bench->global[1]);
+  doc_whole(d, "kmax", DOC_POSITIVE, "", bench->global[2]);
+  doc_flag(d, "weak", 0, "", c->weak);
+  doc_wholes(d, "procs", DOC_POSITIVE, "", bench->procs[0], bench->procs[1], bench->procs[2]);
+  doc_whole(d, "depth", DOC_POSITIVE, "", c->depth);
+  doc_end(d);
 }
 
-static json_t *config_json(const struct bench *bench)
+static void config_document(struct doc *d, const struct bench *bench)
 {
   const struct bench_config *c = &bench->config;
-  json_t *o = json_object();
-  object_text(o, "backend", bench->placement.backend->name);
-  object_set(o, "parts", parts_json(bench));
-  object_set(o, "transports", transports_json(bench));
-  object_whole(o, "min_bytes", c->min_bytes);
-  object_whole(o, "max_bytes", c->max_bytes);
-  object_whole(o, "step", c->step);
-  object_whole(o, "samples", c->samples);
-  object_set(o, "grid", grid_json(bench));
-  return o;
+  if (!doc_object(d, "config", 0, "", 1)) return;
+  doc_enum(d, "backend", 0, DOC_WORDS(gpu_backend_names), "", bench->placement.backend->name);
+  if (doc_list(d, "parts", DOC_POSITIVE, "", 1)) {
+    for (int bit = 0; doc_each(d, bit, BENCH_PARTS); bit++)
+      if (d->schema || c->parts >> bit & 1)
+        doc_enum(d, NULL, 0, DOC_WORDS(bench_part_names), "", bench_part_names[bit]);
+    doc_end(d);
+  }
+  if (doc_list(d, "transports", 0, "", 1)) {
+    for (int t = 0; d->schema ? t < 1 : halo_transports[t] != NULL; t++)
+      if (d->schema || bench_transport_wanted(bench, halo_transports[t]))
+        doc_text(d, NULL, 0, "", halo_transports[t]->name);
+    doc_end(d);
+  }
+  doc_whole(d, "min_bytes", DOC_POSITIVE, "", c->min_bytes);
+  doc_whole(d, "max_bytes", DOC_POSITIVE, "", c->max_bytes);
+  doc_whole(d, "step", DOC_POSITIVE, "", c->step);
+  doc_whole(d, "samples", DOC_POSITIVE, "Batches per point.", c->samples);
+  grid_document(d, bench);
+  doc_end(d);
 }
 
-static json_t *stages_json(const struct bench_stages *stages)
+static void stages_document(struct doc *d, const struct bench_stages *stages)
 {
   static const char *const names[BENCH_STAGES] = {BENCH_STAGE_NAMES};
-  json_t *o = json_object();
-  for (int s = 0; s < BENCH_STAGES; s++) object_real(o, names[s], stages->at[s]);
-  return o;
+  static const char *const about[BENCH_STAGES] = {
+      [1] = "Until all is in host memory.",
+      [2] = "From then until the last of the neighbours' halos has come: through memory or MPI, and the time "
+            "that "
+            "a neighbour is late.",
+      [3] = "From then until all is in device memory.",
+      [4] = "The rest: until sends are over, and unpacking.",
+      [5] = "From the end of an exchange to the begin of the next one: the host."};
+  if (!doc_object(
+          d, "stages", DOC_OPTIONAL,
+          "Rank 0's seconds per exchange, of a pair its lower rank's. Each moment is attributed to the first "
+          "stage that is not over for all of the rank's halos: what later stages do meanwhile is hidden "
+          "below it. So they do not overlap, and their sum is the rank's mean exchange. None for transports "
+          "that have no such stages, and one way.",
+          stages->known))
+    return;
+  for (int s = 0; s < BENCH_STAGES; s++)
+    doc_real(d, names[s], 0, "s", about[s] ? about[s] : "", stages->at[s]);
+  doc_end(d);
 }
 
-static json_t *point_json(const struct bench_point *point)
+static void point_document(struct doc *d, const struct bench_point *point)
 {
-  json_t *o = json_object();
-  object_whole(o, "bytes", point->bytes);
-  object_real(o, "seconds", point->seconds);
-  object_real(o, "best", point->best);
-  object_real(o, "noise", point->noise);
-  object_real(o, "gbps", point->seconds > 0 ? (double)point->bytes / point->seconds / 1e9 : 0);
-  object_whole(o, "transfers", point->transfers);
-  if (point->stages.known) object_set(o, "stages", stages_json(&point->stages));
-  return o;
+  if (!doc_object(d, NULL, 0, "One size on a path.", 1)) return;
+  doc_whole(d, "bytes", DOC_POSITIVE, "Sent by each rank.", point->bytes);
+  doc_real(d, "seconds", 0, "s", "Per transfer; median over batches.", point->seconds);
+  doc_real(d, "best", 0, "s", "Least over batches.", point->best);
+  doc_real(d, "noise", 0, "", "1.4826 times the median absolute deviation, over the median.", point->noise);
+  doc_real(d, "gbps", 0, "GB/s", "bytes / seconds / 1e9: one way.",
+           point->seconds > 0 ? (double)point->bytes / point->seconds / 1e9 : 0);
+  doc_whole(d, "transfers", 0, "", point->transfers);
+  stages_document(d, &point->stages);
+  doc_end(d);
 }
 
-static json_t *curve_json(const struct bench_curve *curve)
+static void fit_document(struct doc *d, const struct bench_fit *fit)
 {
-  json_t *points = json_array();
-  for (int p = 0; p < curve->n; p++) json_array_append_new(points, point_json(&curve->points[p]));
-  return points;
+  if (!doc_object(
+          d, "fit", DOC_NULLABLE,
+          "seconds = latency + bytes / bandwidth, least squares of relative deviations; null if it cannot be "
+          "fitted.",
+          fit->points > 0))
+    return;
+  doc_real(d, "latency_seconds", 0, "s", "", fit->latency);
+  doc_real(d, "bytes_per_second", DOC_POSITIVE, "B/s", "", fit->bandwidth);
+  doc_real(d, "residual", 0, "", "Root mean square of (fitted − measured) / measured.", fit->residual);
+  doc_whole(d, "points", DOC_POSITIVE, "", fit->points);
+  doc_end(d);
 }
 
-static json_t *fit_json(const struct bench_fit *fit)
+static void path_document(struct doc *d, const struct bench_path *path)
 {
-  if (fit->points == 0) return json_null();
-  return json_pack("{s:o, s:o, s:o, s:i}", "latency_seconds", report_json_real(fit->latency),
-                   "bytes_per_second", report_json_real(fit->bandwidth), "residual",
-                   report_json_real(fit->residual), "points", fit->points);
+  static const char *const directions[] = {"in", "out", "both", "one"}, *const companies[] = {"alone", "all"};
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_whole(d, "rank", 0, "", path->rank);
+  doc_whole(d, "peer", DOC_NULLABLE, "null: none, or all ranks.", path->peer);
+  doc_text(d, "way", 0, "pinned, pageable, a transport, or MPI_Allreduce.", path->way);
+  doc_text(d, "used", 0, "What really moved the bytes.", path->used);
+  doc_text(d, "why", 0, "", path->why);
+  doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers),
+           "How two ranks hand staged halos over; none for other transports.",
+           path->handover[0] ? path->handover : NULL);
+  doc_enum(d, "direction", 0, DOC_WORDS(directions),
+           "in: host to device. out: device to host. both: both at once. one: from rank to peer only.",
+           path->direction);
+  doc_enum(d, "company", 0, DOC_WORDS(companies), "all: the other ranks, or pairs, at the same time.",
+           path->company);
+  fit_document(d, &path->curve.fit);
+  if (doc_list(d, "points", DOC_POSITIVE, "", 1)) {
+    for (int p = 0; doc_each(d, p, path->curve.n); p++) point_document(d, &path->curve.points[p]);
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
-static json_t *path_json(const struct bench_path *path)
+static void paths_document(struct doc *d, const char *name, const char *about, const struct bench_path *paths,
+                           int n)
 {
-  json_t *o = json_object();
-  object_whole(o, "rank", path->rank);
-  object_set(o, "peer", path->peer >= 0 ? json_integer(path->peer) : json_null());
-  object_text(o, "way", path->way);
-  object_text(o, "used", path->used);
-  object_text(o, "why", path->why);
-  if (path->handover[0]) object_text(o, "handover", path->handover);
-  object_text(o, "direction", path->direction);
-  object_text(o, "company", path->company);
-  object_set(o, "fit", fit_json(&path->curve.fit));
-  object_set(o, "points", curve_json(&path->curve));
-  return o;
+  if (!doc_list(d, name, 0, about, 1)) return;
+  for (int p = 0; doc_each(d, p, n); p++) path_document(d, doc_at(d, paths, p));
+  doc_end(d);
 }
 
-static json_t *paths_json(const struct bench_path *paths, int n)
+static void halo_document(struct doc *d, const struct bench *bench)
 {
-  json_t *list = json_array();
-  for (int p = 0; p < n; p++) json_array_append_new(list, path_json(&paths[p]));
-  return list;
-}
-
-static json_t *halo_json(const struct bench *bench)
-{
-  json_t *list = json_array();
-  for (int h = 0; h < bench->n_halo; h++) {
+  if (!doc_list(d, "halo", 0, "The halos of config.grid, by each transport.", 1)) return;
+  for (int h = 0; doc_each(d, h, bench->n_halo); h++) {
     const struct bench_halo *halo = &bench->halo[h];
-    json_t *phases = json_object();
-    for (int p = 0; p < HALO_PHASES; p++) object_real(phases, phase_names[p], halo->phases[p]);
-    json_t *one = json_object();
-    object_text(one, "way", halo->way);
-    object_text(one, "used", halo->used);
-    object_whole(one, "bytes", halo->bytes);
-    object_whole(one, "messages", halo->messages);
-    object_real(one, "seconds", halo->point.seconds);
-    object_real(one, "best", halo->point.best);
-    object_real(one, "noise", halo->point.noise);
-    object_whole(one, "exchanges", halo->point.transfers);
-    object_set(one, "phases", phases);
-    if (halo->point.stages.known) object_set(one, "stages", stages_json(&halo->point.stages));
-    json_array_append_new(list, one);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_text(d, "way", 0, "", halo->way);
+    doc_text(d, "used", 0, "", halo->used);
+    doc_whole(d, "bytes", 0, "The most that a rank sends per exchange.", halo->bytes);
+    doc_whole(d, "messages", 0, "", halo->messages);
+    doc_real(d, "seconds", 0, "s", "Per exchange.", halo->point.seconds);
+    doc_real(d, "best", 0, "s", "", halo->point.best);
+    doc_real(d, "noise", 0, "", "", halo->point.noise);
+    doc_whole(d, "exchanges", 0, "", halo->point.transfers);
+    if (doc_object(d, "phases", 0, "Rank 0's seconds per exchange; they may overlap.", 1)) {
+      for (int p = 0; p < HALO_PHASES; p++) doc_real(d, phase_names[p], 0, "s", "", halo->phases[p]);
+      doc_end(d);
+    }
+    stages_document(d, &halo->point.stages);
+    doc_end(d);
   }
-  return list;
+  doc_end(d);
 }
 
-static json_t *near_json(const struct cards_table *table, int row)
+static void near_document(struct doc *d, const struct cards_table *table, int row)
 {
-  json_t *near = json_array();
-  for (int r = 0; r < table->ranks; r++) {
-    enum cards_near how = (enum cards_near)table->near[row * table->ranks + r];
-    if (how != CARDS_UNKNOWN)
-      json_array_append_new(near, json_pack("{s:i, s:s}", "rank", r, "near", cards_near_name(how)));
+  const struct doc_words known = {cards_near_names, CARDS_UNKNOWN, sizeof *cards_near_names};
+  if (!doc_list(d, "near", 0, "", 1)) return;
+  for (int r = 0; doc_each(d, r, table->ranks); r++) {
+    const int how = d->schema ? 0 : table->near[row * table->ranks + r];
+    if (how == CARDS_UNKNOWN || !doc_object(d, NULL, 0, "", 1)) continue;
+    doc_whole(d, "rank", 0, "", r);
+    doc_enum(d, "near", 0, known, "Below one PCI switch, one root complex, on one NUMA node, or neither.",
+             cards_near_names[how]);
+    doc_end(d);
   }
-  return near;
+  doc_end(d);
 }
 
-static json_t *cards_json(const struct bench *bench)
+static void cards_document(struct doc *d, const struct bench *bench)
 {
-  json_t *list = json_array();
-  for (int c = 0; c < bench->cards.n; c++) {
-    const struct cards_row *row = &bench->cards.rows[c];
+  if (!doc_list(d, "cards", 0, "Network cards by sysfs, before and after the measurements.", 1)) return;
+  for (int c = 0; doc_each(d, c, bench->cards.n); c++) {
+    const struct cards_row *row = doc_at(d, bench->cards.rows, c);
     const struct card *card = &row->card;
-    json_t *one = json_object();
-    object_text(one, "host", card->host);
-    object_text(one, "card", card->name);
-    object_text(one, "link", card->link);
-    object_text(one, "state", card->state);
-    object_text(one, "pci", card->pci);
-    object_whole(one, "numa", card->numa);
-    object_set(one, "gbit_per_second", card->gbps > 0 ? report_json_real(card->gbps) : json_null());
-    object_whole(one, "errors", card->errors);
-    object_whole(one, "errors_meanwhile", row->errors);
-    object_whole(one, "received_before", (card->received - row->received));
-    object_whole(one, "received_after", card->received);
-    object_whole(one, "sent_before", (card->sent - row->sent));
-    object_whole(one, "sent_after", card->sent);
-    object_whole(one, "host_sent_bytes", bench->cards.asked[c]);
-    object_flag(one, "idle", row->idle);
-    object_set(one, "near", near_json(&bench->cards, c));
-    json_array_append_new(list, one);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_text(d, "host", 0, "", card->host);
+    doc_text(d, "card", 0, "", card->name);
+    doc_text(d, "link", 0, "", card->link);
+    doc_text(d, "state", 0, "", card->state);
+    doc_text(d, "pci", DOC_ANY, "", card->pci);
+    doc_whole(d, "numa", DOC_ANY, "-1: unknown.", card->numa);
+    doc_real(d, "gbit_per_second", DOC_NULLABLE, "Gbit/s", "", card->gbps > 0 ? card->gbps : NAN);
+    doc_whole(d, "errors", DOC_ANY, "All error counters so far.", card->errors);
+    doc_whole(d, "errors_meanwhile", DOC_ANY, "", row->errors);
+    doc_whole(d, "received_before", DOC_ANY, "", card->received - row->received);
+    doc_whole(d, "received_after", DOC_ANY, "", card->received);
+    doc_whole(d, "sent_before", DOC_ANY, "", card->sent - row->sent);
+    doc_whole(d, "sent_after", DOC_ANY, "", card->sent);
+    doc_whole(d, "host_sent_bytes", 0, "Sent meanwhile by the ranks of this host to other hosts, by plan.",
+              bench->cards.asked[c]);
+    doc_flag(d, "idle", 0, "Active, and less than a hundredth of host_sent_bytes left through it.",
+             row->idle);
+    near_document(d, &bench->cards, c);
+    doc_end(d);
   }
-  return list;
+  doc_end(d);
 }
 
-static json_t *ranks_json(const struct bench *bench)
+void bench_document(struct doc *d, const struct bench *bench)
 {
-  json_t *ranks = json_array();
-  for (int r = 0; r < bench->placement.ranks; r++)
-    json_array_append_new(ranks, rank_json(&bench->ranks[r], r, 0));
-  return ranks;
-}
-
-json_t *bench_report_json(const struct bench *bench)
-{
-  json_t *document = report_json_frame(SCHEMA, "comm-gpu");
-  json_t *result = json_pack("{s:s, s:o, s:I}", "verdict", status_verdict(STATUS_OK), "seconds",
-                             report_json_real(bench->seconds), "transfers", (json_int_t)bench->transfers);
-  object_set(document, "config", config_json(bench));
-  object_set(document, "result", result);
-  object_set(document, "host", paths_json(bench->host, bench->n_host));
-  object_set(document, "pairs", paths_json(bench->pairs, bench->n_pairs));
-  object_set(document, "halo", halo_json(bench));
-  object_set(document, "allreduce", paths_json(&bench->reduce, bench->n_reduce));
-  object_set(document, "cards", cards_json(bench));
-  object_set(document, "ranks", ranks_json(bench));
-  return document;
+  doc_frame(d, "comm-gpu/1", "comm-gpu", "Result of comm-gpu",
+            "One run. Every transfer's content was compared: a document exists only if none differed. "
+            "Seconds are the "
+            "slowest rank's.");
+  config_document(d, bench);
+  if (doc_object(d, "result", 0, "", 1)) {
+    doc_const(d, "verdict", status_verdict(STATUS_OK));
+    doc_real(d, "seconds", 0, "s", "Of the whole run.", bench->seconds);
+    doc_whole(d, "transfers", 0, "Over all ranks.", bench->transfers);
+    doc_end(d);
+  }
+  paths_document(d, "host", "Host and device, one rank each.", bench->host, bench->n_host);
+  paths_document(d, "pairs", "Device to device.", bench->pairs, bench->n_pairs);
+  halo_document(d, bench);
+  paths_document(d, "allreduce", "Sums over all ranks, in host memory.", &bench->reduce, bench->n_reduce);
+  cards_document(d, bench);
+  if (!doc_list(d, "ranks", DOC_POSITIVE, "", 1)) return;
+  for (int r = 0; doc_each(d, r, bench->placement.ranks); r++) {
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    rank_row_document(d, doc_at(d, bench->ranks, r), r, 0);
+    doc_end(d);
+  }
+  doc_end(d);
 }

@@ -272,7 +272,7 @@ static void print_near(const struct cards_table *table, int row, FILE *out)
   for (int r = 0; r < table->ranks && r < RANKS_SHOWN; r++) {
     enum cards_near near = (enum cards_near)table->near[row * table->ranks + r];
     if (near == CARDS_UNKNOWN) continue;
-    fprintf(out, "%srank %d %s", gap, r, cards_near_name(near));
+    fprintf(out, "%srank %d %s", gap, r, cards_near_names[near]);
     gap = ", ";
   }
   fprintf(out, "\n");
