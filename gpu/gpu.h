@@ -153,46 +153,77 @@ struct gpu_backend {
   /** \brief Blocks the host until the queue is empty. */
   status_t (*sync)(struct gpu_queue *queue);
 
-  /* The rest may be NULL where a backend has no such thing. */
+  /* Capabilities. A backend has all verbs of one or none: gpu_has tells. The wrappers below either do
+   * without, as they say, or are for backends that have it. */
 
-  /** \brief An event whose time nobody asks for. NULL: the time costs nothing. */
-  status_t (*event_create_untimed)(struct gpu_device *device, struct gpu_event **event);
+  /** Events whose time nobody asks for. Without: the time costs nothing. */
+  struct gpu_untimed {
+    status_t (*create)(struct gpu_device *device, struct gpu_event **event);
+  } untimed;
+
   /** \brief Makes copies from and to such host memory, of host_share.h, as fast as those of
-   * GPU_HOST_PINNED, until unpin. Returns 0 and the reason where that cannot be; logs nothing.
-   * NULL: they are as fast as they can be. */
-  int (*pin)(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX]);
-  void (*unpin)(struct gpu_device *device, void *host);
+   * GPU_HOST_PINNED, until unpin. Pinning returns 0 and the reason where that cannot be; it logs
+   * nothing. Without: they are as fast as they can be. */
+  struct gpu_pins {
+    int (*pin)(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX]);
+    void (*unpin)(struct gpu_device *device, void *host);
+  } pins;
+
   /** \brief Copies of a box by the device's copy engines, as fast as those of as many bytes in one
-   * piece where rows are not short. NULL where the host would copy row by row. */
-  status_t (*copy_rows_in)(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
-                           const void *host);
-  status_t (*copy_rows_out)(struct gpu_queue *queue, void *host, struct gpu_mem mem,
-                            const struct gpu_rows *rows);
-  /** \brief Memory that other processes of the host can open. Freed like any other. */
-  status_t (*alloc_shared)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
-  status_t (*share)(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share);
-  /** \brief Opens what another process shares; its device's kernels and copies may then use \a mem.
-   * Returns 0 and the reason where that cannot be; logs nothing. */
-  int (*attach)(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
-                char reason[GPU_TEXT_MAX]);
-  void (*detach)(struct gpu_device *device, struct gpu_mem *mem);
-  /** \brief Copies between two device memories, one of which may be attached. */
-  status_t (*copy)(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
-                   size_t from_offset, size_t bytes);
+   * piece where rows are not short. Without: the host would copy row by row. */
+  struct gpu_row_copies {
+    status_t (*in)(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
+                   const void *host);
+    status_t (*out)(struct gpu_queue *queue, void *host, struct gpu_mem mem, const struct gpu_rows *rows);
+  } row_copies;
+
+  /** Memory that other processes of the host can open. */
+  struct gpu_sharing {
+    /** \brief Freed like any other. */
+    status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
+    status_t (*tell)(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share);
+    /** \brief Opens what another process shares; its device's kernels and copies may then use \a
+     * mem. Returns 0 and the reason where that cannot be; logs nothing. */
+    int (*attach)(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
+                  char reason[GPU_TEXT_MAX]);
+    void (*detach)(struct gpu_device *device, struct gpu_mem *mem);
+    /** \brief Copies between two device memories, one of which may be attached. */
+    status_t (*copy)(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
+                     size_t from_offset, size_t bytes);
+  } sharing;
 
   /** \brief \a bytes of \a whole from \a offset on, a multiple of GPU_PART_BYTES, as memory of its
-   * own, and its end: before that of the whole, and work in queues may still use it. NULL where
-   * memory is an address. */
-  status_t (*part)(struct gpu_mem whole, size_t offset, size_t bytes, struct gpu_mem *part);
-  void (*part_end)(struct gpu_mem *part);
+   * own, and its end: before that of the whole, and work in queues may still use it. Without: memory
+   * is an address. */
+  struct gpu_parts {
+    status_t (*begin)(struct gpu_mem whole, size_t offset, size_t bytes, struct gpu_mem *part);
+    void (*end)(struct gpu_mem *part);
+  } parts;
 
-  /** \brief Until graph_end, work put into the queue, and into others that wait for its events, is
+  /** \brief Until the end, work put into the queue, and into others that wait for its events, is
    * recorded and not done. */
-  status_t (*graph_begin)(struct gpu_queue *queue);
-  status_t (*graph_end)(struct gpu_queue *queue, struct gpu_graph **graph);
-  status_t (*graph_launch)(struct gpu_graph *graph, struct gpu_queue *queue);
-  void (*graph_destroy)(struct gpu_graph *graph);
+  struct gpu_graphs {
+    status_t (*begin)(struct gpu_queue *queue);
+    status_t (*end)(struct gpu_queue *queue, struct gpu_graph **graph);
+    status_t (*launch)(struct gpu_graph *graph, struct gpu_queue *queue);
+    void (*destroy)(struct gpu_graph *graph);
+  } graphs;
 };
+
+/** Whether a backend has a capability, as in gpu_has(backend, graphs). */
+#define gpu_has(backend, capability) gpu_has_##capability(backend)
+#define GPU_HAS(capability, verb)                                                                            \
+  static inline int gpu_has_##capability(const struct gpu_backend *backend)                                  \
+  {                                                                                                          \
+    return backend->capability.verb != NULL;                                                                 \
+  }
+GPU_HAS(untimed, create)
+GPU_HAS(pins, pin)
+GPU_HAS(row_copies, in)
+GPU_HAS(sharing, alloc)
+GPU_HAS(parts, begin)
+GPU_HAS(graphs, begin)
+#undef GPU_HAS
 
 #define GPU_BACKEND(name, built) extern const struct gpu_backend gpu_backend_##name;
 GPU_BACKENDS(GPU_BACKEND)
@@ -241,12 +272,20 @@ static inline status_t gpu_alloc(struct gpu_device *device, size_t bytes, struct
 {
   return gpu_called((gpu_calls = 1, device->backend->alloc(device, bytes, mem)));
 }
-/** \brief Shared memory where the backend has it, plain memory elsewhere. */
+/** \brief Shared memory; without that capability plain memory. */
 static inline status_t gpu_alloc_shared(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
 {
   const struct gpu_backend *backend = device->backend;
-  return backend->alloc_shared ? backend->alloc_shared(device, bytes, mem)
-                               : backend->alloc(device, bytes, mem);
+  return (gpu_has(backend, sharing) ? backend->sharing.alloc : backend->alloc)(device, bytes, mem);
+}
+/** \brief Pins; without that capability nothing is to be done. */
+static inline int gpu_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
+{
+  return !gpu_has(device->backend, pins) || device->backend->pins.pin(device, host, bytes, reason);
+}
+static inline void gpu_unpin(struct gpu_device *device, void *host)
+{
+  if (gpu_has(device->backend, pins)) device->backend->pins.unpin(device, host);
 }
 static inline void gpu_free(struct gpu_device *device, struct gpu_mem *mem)
 {
@@ -279,11 +318,11 @@ static inline status_t gpu_event_create(struct gpu_device *device, struct gpu_ev
 {
   return gpu_called((gpu_calls = 1, device->backend->event_create(device, event)));
 }
+/** \brief An untimed event; without that capability one with a time. */
 static inline status_t gpu_event_create_untimed(struct gpu_device *device, struct gpu_event **event)
 {
   const struct gpu_backend *backend = device->backend;
-  return (backend->event_create_untimed ? backend->event_create_untimed : backend->event_create)(device,
-                                                                                                 event);
+  return (gpu_has(backend, untimed) ? backend->untimed.create : backend->event_create)(device, event);
 }
 static inline void gpu_event_destroy(struct gpu_event *event)
 {
@@ -302,12 +341,12 @@ static inline status_t gpu_copy_out(struct gpu_queue *queue, void *host, struct 
 static inline status_t gpu_copy_rows_in(struct gpu_queue *queue, struct gpu_mem mem,
                                         const struct gpu_rows *rows, const void *host)
 {
-  return gpu_called((gpu_calls = 1, queue->device->backend->copy_rows_in(queue, mem, rows, host)));
+  return gpu_called((gpu_calls = 1, queue->device->backend->row_copies.in(queue, mem, rows, host)));
 }
 static inline status_t gpu_copy_rows_out(struct gpu_queue *queue, void *host, struct gpu_mem mem,
                                          const struct gpu_rows *rows)
 {
-  return gpu_called((gpu_calls = 1, queue->device->backend->copy_rows_out(queue, host, mem, rows)));
+  return gpu_called((gpu_calls = 1, queue->device->backend->row_copies.out(queue, host, mem, rows)));
 }
 /** \brief Whether the device's own work takes the host's cores. */
 static inline int gpu_takes_cores(const struct gpu_backend *backend, const struct gpu_device_info *info)
@@ -340,38 +379,51 @@ static inline status_t gpu_sync(struct gpu_queue *queue)
 }
 static inline status_t gpu_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share)
 {
-  return device->backend->share(device, mem, share);
+  return device->backend->sharing.tell(device, mem, share);
 }
 static inline int gpu_attach(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
                              char reason[GPU_TEXT_MAX])
 {
-  return device->backend->attach(device, share, mem, reason);
+  return device->backend->sharing.attach(device, share, mem, reason);
 }
 static inline void gpu_detach(struct gpu_device *device, struct gpu_mem *mem)
 {
-  if (mem->handle) device->backend->detach(device, mem);
+  if (mem->handle) device->backend->sharing.detach(device, mem);
   mem->handle = NULL;
 }
 static inline status_t gpu_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset,
                                 struct gpu_mem from, size_t from_offset, size_t bytes)
 {
   return gpu_called(
-      (gpu_calls = 1, queue->device->backend->copy(queue, to, to_offset, from, from_offset, bytes)));
+      (gpu_calls = 1, queue->device->backend->sharing.copy(queue, to, to_offset, from, from_offset, bytes)));
 }
+/** \brief A part; without that capability an address within the whole. */
 static inline status_t gpu_part(struct gpu_device *device, struct gpu_mem whole, size_t offset, size_t bytes,
                                 struct gpu_mem *part)
 {
-  if (device->backend->part) return device->backend->part(whole, offset, bytes, part);
+  if (gpu_has(device->backend, parts)) return device->backend->parts.begin(whole, offset, bytes, part);
   *part = (struct gpu_mem){(char *)whole.handle + offset, bytes};
   return STATUS_OK;
 }
 static inline void gpu_part_end(struct gpu_device *device, struct gpu_mem *part)
 {
-  if (device->backend->part_end) device->backend->part_end(part);
+  if (gpu_has(device->backend, parts)) device->backend->parts.end(part);
+}
+static inline status_t gpu_graph_begin(struct gpu_queue *queue)
+{
+  return queue->device->backend->graphs.begin(queue);
+}
+static inline status_t gpu_graph_end(struct gpu_queue *queue, struct gpu_graph **graph)
+{
+  return queue->device->backend->graphs.end(queue, graph);
+}
+static inline status_t gpu_graph_launch(struct gpu_graph *graph, struct gpu_queue *queue)
+{
+  return graph->device->backend->graphs.launch(graph, queue);
 }
 static inline void gpu_graph_destroy(struct gpu_graph *graph)
 {
-  if (graph) graph->device->backend->graph_destroy(graph);
+  if (graph) graph->device->backend->graphs.destroy(graph);
 }
 
 #endif

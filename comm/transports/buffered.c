@@ -169,7 +169,7 @@ static int64_t row_bytes(const struct halo_message *message)
 static void rows_choose(struct halo_exchange *x)
 {
   const struct gpu_backend *backend = x->context.device->backend;
-  int may = x->way == WAY_PINNED && backend->copy_rows_in && !x->packs_there, packs = !may;
+  int may = x->way == WAY_PINNED && gpu_has(backend, row_copies) && !x->packs_there, packs = !may;
   for (int m = 0; m < x->plan.n; m++) packs |= row_bytes(&x->plan.messages[m]) < ROW_BYTES_MIN;
   x->packed = x->plan;
   x->packed.n = 0;

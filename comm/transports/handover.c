@@ -98,12 +98,12 @@ static char *turns_of(struct gpu_mem memory)
 static int memory_pin(struct gpu_device *device, struct gpu_mem memory, char why[GPU_TEXT_MAX])
 {
   size_t bytes = memory.bytes - head_bytes();
-  return !device->backend->pin || bytes == 0 || device->backend->pin(device, turns_of(memory), bytes, why);
+  return bytes == 0 || gpu_pin(device, turns_of(memory), bytes, why);
 }
 
 static void memory_unpin(struct gpu_device *device, struct gpu_mem memory)
 {
-  if (device->backend->unpin && memory.bytes > head_bytes()) device->backend->unpin(device, turns_of(memory));
+  if (memory.bytes > head_bytes()) gpu_unpin(device, turns_of(memory));
 }
 
 /* Returns 0 and the reason where there is no such memory. */

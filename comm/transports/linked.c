@@ -13,7 +13,7 @@
 
 int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
 {
-  if (halo_link_ops_find(backend->name) && backend->alloc_shared) return 1;
+  if (halo_link_ops_find(backend->name) && gpu_has(backend, sharing)) return 1;
   snprintf(reason, GPU_TEXT_MAX, "memory of backend %s cannot be shared between processes", backend->name);
   return 0;
 }

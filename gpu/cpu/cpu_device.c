@@ -409,9 +409,5 @@ const struct gpu_backend gpu_backend_cpu = {
     .ready = cpu_ready,
     .elapsed = cpu_elapsed,
     .sync = cpu_sync,
-    .alloc_shared = cpu_alloc_shared,
-    .share = cpu_share,
-    .attach = cpu_attach,
-    .detach = cpu_detach,
-    .copy = cpu_copy,
+    .sharing = {cpu_alloc_shared, cpu_share, cpu_attach, cpu_detach, cpu_copy},
 };

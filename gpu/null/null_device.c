@@ -207,7 +207,7 @@ static status_t null_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_
                           size_t from_offset, size_t bytes)
 {
   RETURN_IF_FAILED(null_call("copy", STATUS_FAULT));
-  return gpu_backend_cpu.copy(queue, to, to_offset, from, from_offset, bytes);
+  return gpu_backend_cpu.sharing.copy(queue, to, to_offset, from, from_offset, bytes);
 }
 
 static status_t null_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
@@ -255,6 +255,12 @@ static int null_pin(struct gpu_device *device, void *host, size_t bytes, char re
   return 0;
 }
 
+static void null_unpin(struct gpu_device *device, void *host)
+{
+  (void)device;
+  (void)host;
+}
+
 const struct gpu_backend gpu_backend_null = {
     .name = "null",
     .about = "host memory that fails on demand, for tests",
@@ -272,7 +278,7 @@ const struct gpu_backend gpu_backend_null = {
     .queue_destroy = cpu_queue_destroy,
     .event_create = null_event_create,
     .event_destroy = cpu_event_destroy,
-    .pin = null_pin,
+    .pins = {null_pin, null_unpin},
     .copy_in = null_copy_in,
     .copy_out = null_copy_out,
     .clear = null_clear,
@@ -281,9 +287,5 @@ const struct gpu_backend gpu_backend_null = {
     .ready = null_ready,
     .elapsed = null_elapsed,
     .sync = null_sync,
-    .alloc_shared = null_alloc_shared,
-    .share = null_share,
-    .attach = null_attach,
-    .detach = cpu_detach,
-    .copy = null_copy,
+    .sharing = {null_alloc_shared, null_share, null_attach, cpu_detach, null_copy},
 };

@@ -51,15 +51,15 @@ static status_t passes_run(struct solver *s, struct segment g)
  * part of a block has slots of its own: it is not recorded. */
 static status_t graph_prepare(struct solver *s, int sweeps)
 {
-  const struct gpu_backend *backend = s->config.device->backend;
   struct block_graph *g = &s->graph;
-  if (!s->unattended || !backend->graph_begin || s->config.kernel->resident) return STATUS_OK;
+  if (!s->unattended || !gpu_has(s->config.device->backend, graphs) || s->config.kernel->resident)
+    return STATUS_OK;
   if (g->graph && g->sweeps == sweeps && g->first == s->current) return STATUS_OK;
   gpu_graph_destroy(g->graph);
   *g = (struct block_graph){.sweeps = sweeps, .first = s->current};
-  RETURN_IF_FAILED(backend->graph_begin(s->compute));
+  RETURN_IF_FAILED(gpu_graph_begin(s->compute));
   RETURN_IF_FAILED(passes_run(s, (struct segment){0, sweeps}));
-  RETURN_IF_FAILED(backend->graph_end(s->compute, &g->graph));
+  RETURN_IF_FAILED(gpu_graph_end(s->compute, &g->graph));
   g->last = s->current;
   s->current = g->first;
   return STATUS_OK;
@@ -67,7 +67,7 @@ static status_t graph_prepare(struct solver *s, int sweeps)
 
 static status_t graph_run(struct solver *s)
 {
-  RETURN_IF_FAILED(s->config.device->backend->graph_launch(s->graph.graph, s->compute));
+  RETURN_IF_FAILED(gpu_graph_launch(s->graph.graph, s->compute));
   s->current = s->graph.last;
   return STATUS_OK;
 }

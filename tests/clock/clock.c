@@ -146,7 +146,7 @@ static status_t copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offse
                      size_t from_offset, size_t bytes)
 {
   clock_spend(clock_word("copy", 0) + (double)bytes * clock_word("peer", 0));
-  return __real_gpu_backend_cpu.copy(queue, to, to_offset, from, from_offset, bytes);
+  return __real_gpu_backend_cpu.sharing.copy(queue, to, to_offset, from, from_offset, bytes);
 }
 
 __attribute__((constructor)) static void backend_wrap(void)
@@ -154,5 +154,5 @@ __attribute__((constructor)) static void backend_wrap(void)
   __wrap_gpu_backend_cpu = __real_gpu_backend_cpu;
   __wrap_gpu_backend_cpu.copy_in = copy_in;
   __wrap_gpu_backend_cpu.copy_out = copy_out;
-  __wrap_gpu_backend_cpu.copy = copy;
+  __wrap_gpu_backend_cpu.sharing.copy = copy;
 }

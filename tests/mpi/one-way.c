@@ -39,11 +39,17 @@ static int lock_refused(struct gpu_device *device, void *host, size_t bytes, cha
   return 0;
 }
 
+static void unlock(struct gpu_device *device, void *host)
+{
+  (void)device;
+  (void)host;
+}
+
 static void locks_refuse(struct gpu_device *device)
 {
   static struct gpu_backend backend;
   backend = *device->backend;
-  backend.pin = lock_refused;
+  backend.pins = (struct gpu_pins){lock_refused, unlock};
   device->backend = &backend;
 }
 

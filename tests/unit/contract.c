@@ -132,6 +132,19 @@ static void box_copy(unsigned char *buffer, unsigned char *packed, const struct 
     }
 }
 
+static void a_capability_is_there_as_a_whole_or_not_at_all(void **state)
+{
+  const struct gpu_backend *b = backend;
+  (void)state;
+  assert_int_equal(!b->pins.unpin, !gpu_has(b, pins));
+  assert_int_equal(!b->row_copies.out, !gpu_has(b, row_copies));
+  assert_true(!b->sharing.tell == !gpu_has(b, sharing) && !b->sharing.attach == !gpu_has(b, sharing));
+  assert_true(!b->sharing.detach == !gpu_has(b, sharing) && !b->sharing.copy == !gpu_has(b, sharing));
+  assert_int_equal(!b->parts.end, !gpu_has(b, parts));
+  assert_true(!b->graphs.end == !gpu_has(b, graphs) && !b->graphs.launch == !gpu_has(b, graphs));
+  assert_int_equal(!b->graphs.destroy, !gpu_has(b, graphs));
+}
+
 static void copies_of_rows_reach_their_bytes_and_no_others(void **state)
 {
   static const struct gpu_rows boxes[] = {{0, 4096, 1, 4096, 1, 4096}, {260, 100, 1, 128, 1, 1024},
@@ -139,7 +152,7 @@ static void copies_of_rows_reach_their_bytes_and_no_others(void **state)
                                           {1284, 36, 4, 128, 2, 1024}, {128, 128, 7, 128, 4, 1024}};
   struct gpu_mem mem;
   (void)state;
-  if (!backend->copy_rows_in) skip();
+  if (!gpu_has(backend, row_copies)) skip();
   expect_ok(gpu_alloc(device, BUFFER_BYTES, &mem));
   for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++) {
     const struct gpu_rows *rows = &boxes[b];
@@ -442,6 +455,7 @@ static const struct CMUnitTest checks[] = {
     CHECK(devices_are_described_and_told_apart),
     CHECK(a_device_that_is_not_there_cannot_be_opened),
     CHECK(copies_reach_their_bytes_and_no_others),
+    CHECK(a_capability_is_there_as_a_whole_or_not_at_all),
     CHECK(copies_of_rows_reach_their_bytes_and_no_others),
     CHECK(clear_zeroes_its_bytes_and_no_others),
     CHECK(nothing_can_be_allocated_copied_and_cleared),

@@ -297,23 +297,22 @@ static status_t exchanges_put(struct bench_exchange *x, int n)
  * exchanges. */
 static status_t graph_prepare(struct bench_exchange *x, int n)
 {
-  const struct gpu_backend *backend = x->config.device->backend;
-  int can = halo_route_unattended(x->route) && backend->graph_begin && n % BENCH_FIELDS == 0;
+  int can =
+      halo_route_unattended(x->route) && gpu_has(x->config.device->backend, graphs) && n % BENCH_FIELDS == 0;
   if (can && x->graph && x->graph_n == n) return STATUS_OK;
   gpu_graph_destroy(x->graph);
   x->graph = NULL;
   x->graph_n = n;
   if (!can) return STATUS_OK;
-  RETURN_IF_FAILED(backend->graph_begin(x->queue));
+  RETURN_IF_FAILED(gpu_graph_begin(x->queue));
   RETURN_IF_FAILED(exchanges_put(x, n));
-  RETURN_IF_FAILED(backend->graph_end(x->queue, &x->graph));
+  RETURN_IF_FAILED(gpu_graph_end(x->queue, &x->graph));
   return STATUS_OK;
 }
 
 static status_t batch_run(struct bench_exchange *x, int n)
 {
-  RETURN_IF_FAILED(x->graph ? x->config.device->backend->graph_launch(x->graph, x->queue)
-                            : exchanges_put(x, n));
+  RETURN_IF_FAILED(x->graph ? gpu_graph_launch(x->graph, x->queue) : exchanges_put(x, n));
   return halo_route_wait(x->route, x->queue);
 }
 

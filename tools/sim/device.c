@@ -298,7 +298,7 @@ static const struct gpu_backend backend = {
     .name = "sim",
     .about = "work that takes the time it is said to take",
     .alloc = memory_alloc,
-    .alloc_shared = memory_alloc,
+    .sharing = {.alloc = memory_alloc},
     .free = memory_free,
     .alloc_host = host_alloc,
     .free_host = host_free,
