@@ -102,7 +102,7 @@ def tensor_figures(runs):
         document = document_of(runs, name)
         for yardstick in document.get("yardsticks", []):
             if yardstick.get("ours_share"):
-                yield figure(f"{name.removeprefix('tensor-')} / {yardstick['kernel']}", yardstick["ours_share"], target)
+                yield figure(f"{name[len('tensor-'):]} / {yardstick['kernel']}", yardstick["ours_share"], target)
 
 
 def best_products(runs, backend):

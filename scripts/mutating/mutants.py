@@ -104,7 +104,7 @@ class Tree:
             paths = sorted(self.root.glob(pattern)) + sorted(self.root.glob(pattern + ".c"))
             if not paths:
                 raise NotFound(f"there is no test \"{pattern}\"")
-            found += [str(path.relative_to(self.root)).removesuffix(".c") for path in paths]
+            found += [str(path.relative_to(self.root).with_suffix("")) for path in paths]
         return list(dict.fromkeys(found))
 
 
@@ -115,7 +115,7 @@ def is_script(file):
         return source.read(2) == b"#!"
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None)
 def code_only(text):
     """Comments and texts become spaces, so that brackets can be counted."""
     return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
@@ -146,7 +146,7 @@ def c_definitions(text, name):
         yield table.start(), closing(code, table.end() - 1)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None)
 def python_named(text):
     """What has names, as (names, begin, end)."""
     lines, found = [0], []

@@ -119,7 +119,7 @@ def run(rig, test, limit):
         try:
             for line in process.stdout:
                 if line.startswith(("not ok", "Bail out!")) and "# SKIP" not in line:
-                    failed = line.strip().removeprefix("not ok ")
+                    failed = line.strip().replace("not ok ", "", 1)
                     break
                 skips = skips or "# SKIP" in line.upper()
                 ran = ran or (line.startswith("ok") and "# SKIP" not in line.upper())

@@ -235,7 +235,7 @@ def draw_ceilings(axes, data, low, high):
         axes.annotate(f"{name} {rate_text(rate, 'B/s')}", (low * 1.25, low * 1.25 * rate), xytext=(0, 4), textcoords="offset points", ha="left",
                       va="bottom", rotation=angle, rotation_mode="anchor", fontsize=8.5)
     steepest = max(rate for _, rate in data["levels"])
-    for name, rate in data["peaks"]:
+    for _, rate in data["peaks"]:
         axes.plot([rate / steepest, high], [rate, rate], color="black", linewidth=1.1)
     for rate, text in merged_peaks(data["peaks"]):
         axes.annotate(text, (high, rate), xytext=(-3, 3), textcoords="offset points", ha="right", va="bottom", fontsize=8.5,
@@ -273,7 +273,7 @@ def draw_roofline(data, style):
         part = text[column * rows:(column + 1) * rows]
         figure.text(0.06 + 0.235 * column, 0.34 / height, "\n".join(part + [""] * (rows - len(part))), fontsize=8, va="bottom", linespacing=1.3)
     extra = " · * kernels of the suite" + (" · + traffic by hardware counters" if any(one["counted"] for one in kernels) else "")
-    return figure, rows * 0.82, extra.removeprefix(" · ") if kernels else ""
+    return figure, rows * 0.82, extra[len(" · "):] if kernels else ""
 
 
 def draw(kind, data, title, name):

@@ -102,7 +102,7 @@ def groups(points):
         title = f"{mode} scaling, {name}"
         pictures = pair(lambda time, efficiency, group=group: scaling.draw_curves(time, efficiency, points, group, style), f"g{number}c",
                         (f"{title}: time of {scaling.step(points)}", f"{title}: efficiency"))
-        phases = [panel(lambda axes, key=key: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}-",
+        phases = [panel(lambda axes, key=key, mode=mode: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}-",
                         f"phases of {scaling.step(points)} over ranks: {key[0]}, {title}") for place, key in enumerate(scaling.with_phases(points, group))]
         yield title, f"<ul class=legend>{legend}</ul>", pictures, parts(mine), phases
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What scripts/report tells of a study: tables as lists of rows, from the study's documents."""
 import os
+import re
 import statistics
 
 import compare
@@ -28,7 +29,7 @@ def loose(folder):
 
 def point_of(document, path):
     config = document["config"]
-    return {"name": os.path.basename(path).removesuffix(".json").removeprefix("runs.jsonl "), "kind": "run", "repeat": 1, "size": config["size"], "kernel": config["kernel"],
+    return {"name": re.sub(r"^runs\.jsonl |\.json$", "", os.path.basename(path)), "kind": "run", "repeat": 1, "size": config["size"], "kernel": config["kernel"],
             "ranks": len(document["ranks"]), "transport": config["transport"], "scaling": "weak" if config["weak"] else "strong",
             "procs": "x".join(map(str, config["procs"])), "verdict": document["result"]["verdict"]}
 

@@ -82,8 +82,8 @@ def compare(before, after, least):
         error, freedom = uncertainty(noise, len(a[one]), len(b[one]))
         sure = error * student(CHANCE / judged, freedom)
         beyond = abs(off) > sure and abs(off) > math.log1p(least)
-        entry |= {"noise": math.expm1(sure), "found": math.expm1(max(sure, math.log1p(least)) + error * student(2 * (1 - POWER), freedom)),
-                  "verdict": "same" if not beyond else "slower" if off > 0 else "faster"}
+        entry.update(noise=math.expm1(sure), found=math.expm1(max(sure, math.log1p(least)) + error * student(2 * (1 - POWER), freedom)),
+                     verdict="same" if not beyond else "slower" if off > 0 else "faster")
     return {"entries": entries, "noises": noises, "only_before": sorted(set(a) - set(b)), "only_after": sorted(set(b) - set(a))}
 
 

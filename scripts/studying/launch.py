@@ -31,7 +31,7 @@ def command(options, point, target):
     if distributed.is_of(options):
         return [*begin, options["program"], *distributed.command(point, options["seconds"]), *options["program_options"], "--json", target]
     wanted = ["-s", point["size"], "-k", point["kernel"], "-p", point["procs"], "-t", str(options["seconds"])]
-    transport = point["transport"].removesuffix(NO_OVERLAP)
+    transport = point["transport"].replace(NO_OVERLAP, "")
     if transport not in ("auto", "none"):
         wanted += ["-x", transport]
     if transport != point["transport"]:

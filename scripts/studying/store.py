@@ -81,7 +81,7 @@ def entry_of(line):
     return entry if whole and (wanted is ATTEMPT or isinstance(entry["settings"].get("environment"), dict)) else None
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None)
 def say_once(text):
     print(f"scaling: {text}", file=sys.stderr)
 

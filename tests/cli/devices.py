@@ -2,7 +2,10 @@
 """What doc/results holds of device types, as doc/devices.json must have it: of each device the median over its runs of himeno-gpu on CUDA where
 each had a whole L or XL for itself; of a type the number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream; the ceiling's
 share of theory is of all kernels, by what devices of the type tell in documents that have it."""
-import glob, json, statistics, sys
+import glob
+import json
+import statistics
+import sys
 
 OTHERS_ON_IT = "accept-slow"  # another program ran on one of its devices
 

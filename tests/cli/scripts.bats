@@ -218,6 +218,7 @@ files.write_whole("file", "new")' $nameless $signal
 a_tree_of_its_own() {
   mkdir -p "$BATS_TEST_TMPDIR"/{base,gpu,comm,himeno,scripts,tests,m4,doc}
   cd "$BATS_TEST_TMPDIR"
+  cp "$top_srcdir/ruff.toml" .
   cp "$top_srcdir"/scripts/{check-style,quickstart,test} scripts
   cp "$top_srcdir/.clang-format" .
   printf '# SPDX-License-Identifier: MIT\nSOURCES = base/good.c\n' | tee base/Makefile.am >scripts/Makefile.am
@@ -282,10 +283,25 @@ base/one.c:1: a comment beyond column 100" ]
   run scripts/check-style python
   [ "$status" -eq 77 ] && skip "$output"
   expect_status 0
-  printf '#!/usr/bin/env python3\nimport os\nprint(nowhere)\n' >scripts/bare
+  printf '#!/usr/bin/env python3\nimport os\nprint(nowhere)\n' >scripts/bad.py
   run scripts/check-style python
   expect_status 1
-  [[ $output == *"scripts/bare:2:1: 'os' imported but unused"* && $output == *"undefined name 'nowhere'"* && $output != *good.py* ]]
+  [[ $output == *"scripts/bad.py:2:8: F401 "* && $output == *"scripts/bad.py:3:7: F821 "* && $output != *good.py* ]]
+}
+
+@test "installed scripts run on Python 3.8, and tell an older one in a line" {
+  local script old
+  for script in accept isa-report plot report scaling; do
+    run -3 "$PYTHON" - "$top_srcdir/scripts/$script" <<'PY'
+import runpy, sys
+sys.argv = sys.argv[1:]
+sys.version_info = (3, 7, 16, "final", 0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+PY
+    [[ ${#lines[@]} -eq 1 && $output == *"scripts/$script: needs Python 3.8 or later, and "*" is 3.7" ]]
+    old=$(python3.8 -c 'import sys; print(sys.executable)' 2>/dev/null) || continue
+    "$old" "$top_srcdir/scripts/$script" --help >/dev/null
+  done
 }
 
 # warns NAMES ASKED SCRIPT WORD...: the script's one warning of options, however it ends.

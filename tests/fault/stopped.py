@@ -3,7 +3,14 @@
 
 usage: stopped.py PROGRAM, in the test environment. STOPPED_PLACES: places a rank and mode of each program (default 8, spread
 over the run; all: each one)."""
-import os, re, signal, subprocess, sys, tempfile, threading, time
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
 
 TIMEOUT, RANKS = 1.0, 3
 SPOKEN, GONE = 2.0, 5.0  # after the deadline

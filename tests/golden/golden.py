@@ -55,7 +55,10 @@ def read_lines(text):
 
 # ---- options ----
 
-def shown_options(program, source, build, known={}):
+KNOWN = {}
+
+
+def shown_options(program, source, build, known=KNOWN):
     """What --help names of a program of the suite, None of anything else."""
     name = program.split("/")[-1]
     if program not in known:
