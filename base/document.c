@@ -208,6 +208,14 @@ int doc_declare_enum(struct doc *d, const char *name, int rules, struct doc_word
   return declare(d, name, rules, node);
 }
 
+int doc_declare_one_of(struct doc *d, const char *name, const char *about, size_t n, const int64_t *values)
+{
+  json_t *node = node_new(d, 0, NULL, about), *list = json_array();
+  for (size_t v = 0; v < n; v++) d->lost |= json_array_append_new(list, json_integer((json_int_t)values[v]));
+  keyword(d, node, "enum", list);
+  return declare(d, name, 0, node);
+}
+
 static void fields_begin(struct doc *d, json_t *node)
 {
   keyword(d, node, "required", json_array());

@@ -73,6 +73,10 @@ struct doc_words {
 #define doc_const(d, name, word)                                                                             \
   ((d)->schema ? doc_declare_enum(d, name, 0, (struct doc_words){(const char *[]){word}, 1, 0}, "")          \
                : doc_put_text(d, name, 0, word))
+/** One of the whole numbers that stand at the end. */
+#define doc_one_of(d, name, about, value, ...)                                                               \
+  ((d)->schema ? doc_declare_one_of(d, name, about, DOC_COUNT_(__VA_ARGS__), (int64_t[]){__VA_ARGS__})       \
+               : doc_put_whole(d, name, 0, value))
 /** A list of as many numbers as stand at the end; unknown if one of them is. */
 #define doc_reals(d, name, rules, unit, about, ...)                                                          \
   ((d)->schema ? doc_declare_numbers(d, name, rules, "number", unit, about, DOC_COUNT_(__VA_ARGS__))         \
@@ -140,6 +144,7 @@ int doc_declare_text(struct doc *d, const char *name, int rules, const char *abo
 int doc_declare_flag(struct doc *d, const char *name, int rules, const char *about);
 int doc_declare_pattern(struct doc *d, const char *name, int rules, const char *pattern, const char *about);
 int doc_declare_enum(struct doc *d, const char *name, int rules, struct doc_words words, const char *about);
+int doc_declare_one_of(struct doc *d, const char *name, const char *about, size_t n, const int64_t *values);
 int doc_declare_object(struct doc *d, const char *name, int rules, const char *about);
 int doc_declare_list(struct doc *d, const char *name, int rules, const char *about);
 int doc_declare_map(struct doc *d, const char *name, int rules, const char *about);

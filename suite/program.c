@@ -35,6 +35,7 @@ void program_tell(const struct program *p, enum option_request request)
 int program_schema(const struct program *p)
 {
   struct doc d;
+  if (!p->fields) return status_exit_code(log_fail(STATUS_USAGE, "--schema: see doc/ for the schema"));
   doc_open(&d, 1);
   p->fields(&d);
   status_t status = doc_print(&d, output_stream());

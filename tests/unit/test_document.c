@@ -52,6 +52,7 @@ static void fields(struct doc *d, const struct state *s)
   doc_hex(d, "sum", 0, 8, "", 0xabu);
   doc_enum(d, "colour", 0, DOC_WORDS(colours), "", colours[s->number % COLOURS]);
   doc_enum(d, "origin", DOC_NULLABLE, DOC_COLUMN(origins, word), "", origins[1].word);
+  doc_one_of(d, "width", "", 4, 4, 16);
   doc_const(d, "kind", "test");
   part(d, s);
   if (doc_list(d, "rows", DOC_POSITIVE, "", 1)) {
@@ -86,11 +87,12 @@ static void each_field_has_its_name_type_and_place(void **state)
   double rows[] = {0.5, 1};
   const struct state s = {"n", 1.5, rows, 2, 3, 1, 1};
   (void)state;
-  assert_document(
-      &s, "{\"name\":\"n\",\"rate\":1.5,\"offset\":1.5,\"number\":3,\"on\":true,\"sum\":\"000000ab\","
-          "\"colour\":\"green\",\"origin\":null,\"kind\":\"test\",\"part\":{\"procs\":[1,2,3],\"range\":"
-          "[1.5,2.0]},\"rows\":[{\"seconds\":0.5},{\"seconds\":1.0}],\"settings\":{\"red\":\"\","
-          "\"green\":\"\"}}");
+  assert_document(&s,
+                  "{\"name\":\"n\",\"rate\":1.5,\"offset\":1.5,\"number\":3,\"on\":true,\"sum\":\"000000ab\","
+                  "\"colour\":\"green\",\"origin\":null,\"width\":4,\"kind\":\"test\",\"part\":{\"procs\":[1,"
+                  "2,3],\"range\":"
+                  "[1.5,2.0]},\"rows\":[{\"seconds\":0.5},{\"seconds\":1.0}],\"settings\":{\"red\":\"\","
+                  "\"green\":\"\"}}");
 }
 
 /* By their rules: absent, null, or written as it is. */
@@ -98,13 +100,15 @@ static void unknown_values_are_absent_or_null(void **state)
 {
   const struct state none = {NULL, -1, NULL, 0, 0, -1, 0}, infinite = {"n", INFINITY, NULL, 0, 1, 0, 1};
   (void)state;
-  assert_document(&none,
-                  "{\"rate\":null,\"offset\":-1.0,\"number\":0,\"on\":null,\"sum\":\"000000ab\",\"colour\":"
-                  "\"red\",\"origin\":null,\"kind\":\"test\",\"part\":null,\"rows\":[],\"settings\":{}}");
+  assert_document(
+      &none,
+      "{\"rate\":null,\"offset\":-1.0,\"number\":0,\"on\":null,\"sum\":\"000000ab\",\"colour\":"
+      "\"red\",\"origin\":null,\"width\":4,\"kind\":\"test\",\"part\":null,\"rows\":[],\"settings\":{}}");
   assert_document(
       &infinite,
       "{\"name\":\"n\",\"rate\":null,\"offset\":null,\"number\":1,\"on\":false,\"sum\":\"000000ab\","
-      "\"colour\":\"green\",\"origin\":null,\"kind\":\"test\",\"part\":{\"procs\":[1,2,1],\"range\":"
+      "\"colour\":\"green\",\"origin\":null,\"width\":4,\"kind\":\"test\",\"part\":{\"procs\":[1,2,1],"
+      "\"range\":"
       "null},\"rows\":[],\"settings\":{}}");
 }
 
@@ -135,9 +139,9 @@ static void the_same_calls_make_the_schema(void **state)
   assert_string_equal(json_string_value(json_object_get(schema, "title")), "A test");
   assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
   char *required = json_dumps(json_object_get(schema, "required"), JSON_COMPACT);
-  assert_string_equal(required,
-                      "[\"rate\",\"offset\",\"number\",\"on\",\"sum\",\"colour\",\"origin\",\"kind\","
-                      "\"rows\",\"settings\"]");
+  assert_string_equal(
+      required, "[\"rate\",\"offset\",\"number\",\"on\",\"sum\",\"colour\",\"origin\",\"width\",\"kind\","
+                "\"rows\",\"settings\"]");
   free(required);
   assert_property(schema, "name", "{\"type\":\"string\",\"minLength\":1}");
   assert_property(schema, "rate",
@@ -148,6 +152,7 @@ static void the_same_calls_make_the_schema(void **state)
   assert_property(schema, "sum", "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{8}$\"}");
   assert_property(schema, "colour", "{\"enum\":[\"red\",\"green\"]}");
   assert_property(schema, "origin", "{\"enum\":[\"asked\",\"tried\",null]}");
+  assert_property(schema, "width", "{\"enum\":[4,16]}");
   assert_property(schema, "kind", "{\"const\":\"test\"}");
   assert_property(
       schema, "part",

@@ -28,7 +28,10 @@ static void a_pair_gains_what_its_second_kernel_does_more_in_a_second(void **sta
                         .ops = &ops,
                         .n_pairs = 1,
                         .pairs = {{"a pair", 7, {.n = 1, .median = 2e9}, {.n = 1, .median = 3e9}}}};
-  json_t *document = mem_report_json(&run), *pairs = json_object_get(document, "pairs");
+  struct doc d;
+  doc_open(&d, 0);
+  mem_document(&d, &run);
+  json_t *document = doc_close(&d), *pairs = json_object_get(document, "pairs");
   const json_t *pair = json_array_get(pairs, 0);
   (void)state;
   assert_int_equal(json_array_size(pairs), 1);

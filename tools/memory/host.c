@@ -18,7 +18,7 @@
 #define ARRAYS      3
 
 enum access { COPY, TRIADD, READ, MEMCPY, ACCESSES };
-static const char *const access_names[] = {"COPY", "TRIADD", "READ", "MEMCPY"};
+const char *const mem_access_names[] = {"COPY", "TRIADD", "READ", "MEMCPY"};
 static const int access_arrays[] = {2, 3, 1, 2};
 
 /** One way, with some threads, on three arrays of n floats. */
@@ -103,7 +103,7 @@ static status_t contents(struct mem_run *run, struct job *job)
   uint64_t wrong = count_wrong(job);
   if (!wrong) return STATUS_OK;
   return log_fail(STATUS_WRONG, "host %s%s with %d thread%s: %llu of %zu words are wrong",
-                  access_names[job->access], job->streaming ? ", streaming stores," : "", job->threads,
+                  mem_access_names[job->access], job->streaming ? ", streaming stores," : "", job->threads,
                   job->threads == 1 ? "" : "s", (unsigned long long)wrong, job->n);
 }
 
@@ -149,7 +149,7 @@ static status_t measure(struct mem_run *run, struct sampler *sampler, const stru
   }
   TRY(sampler_run(sampler, items, n, seconds), done);
   for (int i = 0; i < n; i++)
-    run->host[run->n_host++] = (struct mem_host_point){access_names[jobs[i].access], jobs[i].streaming,
+    run->host[run->n_host++] = (struct mem_host_point){mem_access_names[jobs[i].access], jobs[i].streaming,
                                                        jobs[i].threads, bytes, items[i].rate};
 done:
   free(items);

@@ -62,9 +62,9 @@ static void report(FILE *out)
   mem_report_text(&run, out);
 }
 
-static json_t *document(void)
+static void document(struct doc *d)
 {
-  return mem_report_json(&run);
+  mem_document(d, &run);
 }
 
 static void list(FILE *out)
@@ -90,7 +90,7 @@ static const struct program program = {.options = &mem_options,
                                        .quiet = &run.config.quiet,
                                        .run = measure,
                                        .report = report,
-                                       .document = document,
+                                       .fields = document,
                                        .print_list = list,
                                        .close = close_all,
                                        .names_host = 1};

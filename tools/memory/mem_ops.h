@@ -190,8 +190,8 @@ GPU_BACKENDS(MEM_OPS)
 /** \brief The set of a backend, NULL where there is none. */
 const struct mem_ops *mem_ops_find(const char *backend);
 
-extern const char *const mem_assign_names[];
-extern const char *const mem_type_names[];
+extern const char *const mem_assign_names[3];
+extern const char *const mem_type_names[4];
 extern const char *const mem_method_names[];
 
 #endif

@@ -1,71 +1,80 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
+#include <math.h>
 
-#include "base/report.h"
+#include "base/document.h"
 #include "tools/memory/state.h"
 
-#define SCHEMA "mem-gpu/1"
-
-static json_t *rate_json(const struct stats_summary *s, double unit)
+static void rate_document(struct doc *d, const char *name, const char *about, const struct stats_summary *s,
+                          double unit)
 {
-  return json_pack("{s:o, s:o, s:o, s:o, s:i}", "median", report_json_real(s->median / unit), "min",
-                   report_json_real(s->min / unit), "max", report_json_real(s->max / unit), "noise",
-                   report_json_real(stats_noise(s)), "samples", (int)s->n);
+  if (!doc_object(d, name, 0, about, 1)) return;
+  doc_real(d, "median", DOC_POSITIVE, "", "", s->median / unit);
+  doc_real(d, "min", DOC_POSITIVE, "", "", s->min / unit);
+  doc_real(d, "max", DOC_POSITIVE, "", "", s->max / unit);
+  doc_real(d, "noise", 0, "", "1.4826 times the median absolute deviation, over the median.", stats_noise(s));
+  doc_whole(d, "samples", DOC_POSITIVE, "", s->n);
+  doc_end(d);
 }
 
-static json_t *sections_json(const struct mem_sections *s)
+static void config_document(struct doc *d, const struct mem_run *run)
 {
-  json_t *o = json_object();
-  object_flag(o, "copies", s->copies);
-  object_flag(o, "mixes", s->mixes);
-  object_flag(o, "latency", s->latency);
-  object_flag(o, "host", s->host);
-  object_flag(o, "roofline", s->roofline);
-  object_flag(o, "pairs", s->pairs);
-  return o;
+  /* cuda, opencl, cpu */
+  const struct doc_words backends = {gpu_backend_names, 3, sizeof *gpu_backend_names};
+  const struct mem_sections *s = &run->config.sections;
+  if (!doc_object(d, "config", 0, "", 1)) return;
+  doc_enum(d, "backend", 0, backends, "", run->ops->backend);
+  doc_text(d, "backend_reason", DOC_OPTIONAL | DOC_NULLABLE,
+           "Why the automatic choice took the CPU; null if it took a GPU, or -b named a backend.",
+           run->claim.reason[0] ? run->claim.reason : NULL);
+  if (doc_object(d, "sections", 0, "Sections that were asked for.", 1)) {
+    doc_flag(d, "copies", 0, "", s->copies);
+    doc_flag(d, "mixes", 0, "", s->mixes);
+    doc_flag(d, "latency", 0, "", s->latency);
+    doc_flag(d, "host", 0, "", s->host);
+    doc_flag(d, "roofline", 0, "", s->roofline);
+    doc_flag(d, "pairs", 0, "", s->pairs);
+    doc_end(d);
+  }
+  doc_real(d, "seconds", DOC_POSITIVE, "s", "Of samples in each section.", run->config.seconds);
+  doc_end(d);
 }
 
-static json_t *config_json(const struct mem_run *run)
+static void device_document(struct doc *d, const struct gpu_device_info *i)
 {
-  json_t *o = json_object();
-  object_text(o, "backend", run->ops->backend);
-  object_set(o, "backend_reason", run->claim.reason[0] ? report_json_text(run->claim.reason) : json_null());
-  object_set(o, "sections", sections_json(&run->config.sections));
-  object_real(o, "seconds", run->config.seconds);
-  return o;
-}
-
-static json_t *device_json(const struct mem_run *run)
-{
-  const struct gpu_device_info *i = &run->device->info;
-  json_t *o = json_object();
-  object_text(o, "name", i->name);
-  object_text(o, "uuid", i->uuid);
-  object_text(o, "pci", i->pci);
-  object_text(o, "driver", i->driver);
-  object_text(o, "arch", i->arch);
-  object_whole(o, "memory_bytes", i->memory_bytes);
-  object_whole(o, "cache_bytes", i->cache_bytes);
-  object_whole(o, "compute_units", i->compute_units);
-  object_flag(o, "is_cpu", i->is_cpu);
-  return o;
+  if (!doc_object(d, "device", 0, "", 1)) return;
+  doc_text(d, "name", 0, "", i->name);
+  doc_text(d, "uuid", DOC_ANY, "", i->uuid);
+  doc_text(d, "pci", DOC_ANY, "", i->pci);
+  doc_text(d, "driver", DOC_ANY, "", i->driver);
+  doc_text(d, "arch", DOC_ANY, "", i->arch);
+  doc_whole(d, "memory_bytes", 0, "", i->memory_bytes);
+  doc_whole(d, "cache_bytes", 0, "Of the last cache as the driver reports it, 0 if it does not.",
+            i->cache_bytes);
+  doc_whole(d, "compute_units", 0, "", i->compute_units);
+  doc_flag(d, "is_cpu", 0, "", i->is_cpu);
+  doc_end(d);
 }
 
 /* ---- copies and mixes ---- */
 
-static json_t *point_json(const struct mem_copy_point *p)
+static void point_document(struct doc *d, const struct mem_copy_point *p)
 {
   const struct mem_copy *c = &p->copy;
-  json_t *o = json_object();
-  object_whole(o, "bytes", c->bytes);
-  object_whole(o, "streams", c->streams);
-  object_flag(o, "paced", c->paced);
-  object_text(o, "assign", mem_assign_names[c->assign]);
-  object_whole(o, "width", c->width);
-  object_whole(o, "threads", c->threads);
-  object_whole(o, "blocks", c->blocks);
-  object_set(o, "gbps", rate_json(&p->rate, 1e9));
-  return o;
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_whole(d, "bytes", DOC_POSITIVE, "Copied: as many are read as written.", c->bytes);
+  doc_one_of(d, "streams", "", c->streams, 1, 2, 4, 8, 16);
+  doc_flag(d, "paced", 0, "A barrier of the block before each element.", c->paced);
+  doc_enum(d, "assign", 0, DOC_WORDS(mem_assign_names),
+           "Neighbouring threads take neighbouring elements; or each thread, or each thread block, has a run "
+           "of its "
+           "own.",
+           mem_assign_names[c->assign]);
+  doc_one_of(d, "width", "Bytes that a thread moves at once; 0 on CPUs, which move pages.", c->width, 0, 4,
+             16);
+  doc_whole(d, "threads", DOC_POSITIVE, "Per block; of a CPU, in all.", c->threads);
+  doc_whole(d, "blocks", DOC_POSITIVE, "Per compute unit.", c->blocks);
+  rate_document(d, "gbps", "Read and written, 1e9 bytes per second.", &p->rate, 1e9);
+  doc_end(d);
 }
 
 static double best_rival(const struct mem_rivals *r)
@@ -74,195 +83,288 @@ static double best_rival(const struct mem_rivals *r)
   return a > b ? a : b;
 }
 
-static json_t *rivals_json(const struct mem_run *run, const struct mem_rivals *r)
+static void rivals_document(struct doc *d, const struct mem_run *run, const struct mem_rivals *r)
 {
-  json_t *o = json_object();
-  object_whole(o, "bytes", r->bytes);
-  object_text(o, "native", run->ops->native);
-  object_set(o, "native_gbps", rate_json(&r->rate[MEM_NATIVE], 1e9));
-  object_set(o, "babelstream_gbps", rate_json(&r->rate[MEM_BABEL], 1e9));
-  object_set(o, "tuned_gbps", rate_json(&r->rate[MEM_TUNED], 1e9));
-  object_text(o, "tuned_shape", run->traits.copy_shapes.names[r->shape]);
-  object_set(o, "best_point_gbps", rate_json(&r->rate[MEM_STUDY], 1e9));
-  object_real(o, "share", r->rate[MEM_TUNED].median / best_rival(r));
-  return o;
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_whole(d, "bytes", DOC_POSITIVE, "", r->bytes);
+  doc_text(d, "native", 0, "The library's own copy, as its users call it.", run->ops->native);
+  rate_document(d, "native_gbps", "", &r->rate[MEM_NATIVE], 1e9);
+  rate_document(d, "babelstream_gbps", "One double per thread, blocks of 1024, as BabelStream does it.",
+                &r->rate[MEM_BABEL], 1e9);
+  rate_document(d, "tuned_gbps", "The suite's fastest.", &r->rate[MEM_TUNED], 1e9);
+  doc_text(d, "tuned_shape", DOC_OPTIONAL, "How the suite's fastest is launched.",
+           run->traits.copy_shapes.names[r->shape]);
+  rate_document(d, "best_point_gbps", "The fastest of the points of this size.", &r->rate[MEM_STUDY], 1e9);
+  doc_real(d, "share", DOC_POSITIVE, "", "Tuned over the better of native and BabelStream.",
+           r->rate[MEM_TUNED].median / best_rival(r));
+  doc_end(d);
 }
 
-static json_t *pacing_json(const struct mem_copies *c)
+static void pacing_document(struct doc *d, const struct mem_copies *c, const struct mem_pacing *p)
 {
-  json_t *all = json_array();
-  for (int i = 0; i < c->n_pacing; i++) {
-    const struct mem_pacing *p = &c->pacing[i];
-    int from = mem_pacing_from(c, p->width);
-    json_t *one = json_object();
-    object_whole(one, "width", p->width);
-    object_whole(one, "streams", p->streams);
-    object_real(one, "ratio", p->ratio);
-    object_real(one, "min", p->least);
-    object_real(one, "max", p->most);
-    object_whole(one, "sizes", p->sizes);
-    object_set(one, "pays_from", from ? json_integer(from) : json_null());
-    json_array_append_new(all, one);
-  }
-  return all;
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_one_of(d, "width", "", p->width, 0, 4, 16);
+  doc_one_of(d, "streams", "", p->streams, 1, 2, 4, 8, 16);
+  doc_real(d, "ratio", DOC_POSITIVE, "", "Paced over unpaced, median over the sizes beyond the last cache.",
+           p->ratio);
+  doc_real(d, "min", DOC_POSITIVE, "", "", p->least);
+  doc_real(d, "max", DOC_POSITIVE, "", "", p->most);
+  doc_whole(d, "sizes", DOC_POSITIVE, "", p->sizes);
+  doc_whole(d, "pays_from", DOC_NULLABLE | DOC_POSITIVE,
+            "From so many streams on, up to the most, the median gain is at least 1%; null: it does not pay.",
+            mem_pacing_from(c, p->width));
+  doc_end(d);
 }
 
-static json_t *copies_json(const struct mem_run *run)
+static void copies_document(struct doc *d, const struct mem_run *run)
 {
   const struct mem_copies *c = &run->copies;
-  json_t *points = json_array(), *rivals = json_array();
-  for (int p = 0; p < c->n; p++)
-    if (c->points[p].rate.n) json_array_append_new(points, point_json(&c->points[p]));
-  for (int r = 0; r < c->n_rivals; r++) json_array_append_new(rivals, rivals_json(run, &c->rivals[r]));
-  return json_pack("{s:o, s:o, s:o}", "points", points, "ways", rivals, "pacing", pacing_json(c));
+  if (!doc_object(d, "copies", DOC_NULLABLE, "Copies of several streams at once; null if not asked for.",
+                  run->config.sections.copies))
+    return;
+  if (doc_list(d, "points", 0, "", 1)) {
+    for (int p = 0; doc_each(d, p, c->n); p++) {
+      const struct mem_copy_point *point = doc_at(d, c->points, p);
+      if (d->schema || point->rate.n) point_document(d, point);
+    }
+    doc_end(d);
+  }
+  if (doc_list(d, "ways", 0, "Ways to copy, compared in the same run.", 1)) {
+    for (int r = 0; doc_each(d, r, c->n_rivals); r++) rivals_document(d, run, &c->rivals[r]);
+    doc_end(d);
+  }
+  if (doc_list(d, "pacing", 0, "Cyclic copies.", 1)) {
+    for (int p = 0; doc_each(d, p, c->n_pacing); p++) pacing_document(d, c, &c->pacing[p]);
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
-static json_t *mixes_json(const struct mem_run *run)
+static void mixes_document(struct doc *d, const struct mem_run *run)
 {
-  json_t *mixes = json_array();
-  for (int m = 0; m < run->n_mixes; m++) {
+  if (!doc_list(d, "mixes", DOC_NULLABLE, "Reads and writes in given proportions; null if not asked for.",
+                run->config.sections.mixes))
+    return;
+  for (int m = 0; doc_each(d, m, run->n_mixes); m++) {
     const struct mem_mix_point *p = &run->mixes[m];
-    json_array_append_new(mixes,
-                          json_pack("{s:i, s:i, s:I, s:o, s:s}", "reads", p->reads, "writes", p->writes,
-                                    "bytes", (json_int_t)p->bytes, "gbps", rate_json(&p->rate, 1e9), "shape",
-                                    run->traits.mix_shapes.names[p->shape]));
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_whole(d, "reads", 0, "", p->reads);
+    doc_whole(d, "writes", 0, "", p->writes);
+    doc_whole(d, "bytes", DOC_POSITIVE, "Of each array.", p->bytes);
+    rate_document(d, "gbps", "", &p->rate, 1e9);
+    doc_text(d, "shape", DOC_OPTIONAL, "How the fastest is launched.",
+             run->traits.mix_shapes.names[p->shape]);
+    doc_end(d);
   }
-  return mixes;
+  doc_end(d);
 }
 
 /* ---- latency ---- */
 
-static json_t *curve_json(const struct mem_curve *c)
+static void curve_document(struct doc *d, const struct mem_curve *c)
 {
-  json_t *points = json_array();
-  for (int p = 0; p < c->n; p++)
-    json_array_append_new(points, json_pack("{s:I, s:o, s:o, s:o}", "bytes", (json_int_t)c->bytes[p], "ns",
-                                            report_json_real(c->ns[p]), "cycles",
-                                            c->cycles[p] > 0 ? report_json_real(c->cycles[p]) : json_null(),
-                                            "spread", report_json_real(c->spread[p])));
-  return json_pack("{s:I, s:o}", "stride", (json_int_t)c->stride, "points", points);
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_whole(d, "stride", DOC_POSITIVE, "", c->stride);
+  if (doc_list(d, "points", 0, "", 1)) {
+    for (int p = 0; doc_each(d, p, c->n); p++) {
+      if (!doc_object(d, NULL, 0, "", 1)) continue;
+      doc_whole(d, "bytes", DOC_POSITIVE, "Footprint.", c->bytes[p]);
+      doc_real(d, "ns", DOC_POSITIVE, "ns", "Per load; median over walks.", c->ns[p]);
+      doc_real(d, "cycles", DOC_NULLABLE | DOC_POSITIVE, "", "Of the device's clock; null if it has none.",
+               c->cycles[p]);
+      doc_real(d, "spread", 0, "", "Greatest over least, less one.", c->spread[p]);
+      doc_end(d);
+    }
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
-static json_t *level_json(const struct levels_level *l)
+static void level_document(struct doc *d, const struct levels_level *l)
 {
   static const char *const kinds[] = {"cache", "memory", "tlb"};
-  int ends = l->kind != LEVELS_MEMORY;
-  json_t *o = json_object();
-  object_text(o, "kind", kinds[l->kind]);
-  object_text(o, "name", l->name);
-  object_real(o, "ns", l->ns);
-  object_set(o, "bytes", ends ? json_integer((json_int_t)l->bytes) : json_null());
-  object_set(o, "next_bytes", ends ? json_integer((json_int_t)l->next_bytes) : json_null());
-  object_whole(o, "stride", l->stride);
-  return o;
+  const int ends = l->kind != LEVELS_MEMORY;
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_enum(d, "kind", 0, DOC_WORDS(kinds), "", kinds[l->kind]);
+  doc_text(d, "name", 0, "", l->name);
+  doc_real(d, "ns", 0, "ns", "Per load; of a TLB, what a miss adds.", l->ns);
+  doc_whole(d, "bytes", DOC_NULLABLE, "The largest footprint on this level; null for memory.",
+            ends ? (int64_t)l->bytes : -1);
+  doc_whole(d, "next_bytes", DOC_NULLABLE, "The smallest on the next one.",
+            ends ? (int64_t)l->next_bytes : -1);
+  doc_whole(d, "stride", DOC_POSITIVE, "Of the curve that shows it.", l->stride);
+  doc_end(d);
 }
 
-static json_t *halves_json(const struct mem_latency *l)
+static void single_loads_document(struct doc *d, const struct mem_latency *l)
 {
-  if (!l->traced) return json_null();
-  json_t *quantiles = json_array();
-  for (int q = 0; q < MEM_QUANTILES; q++) json_array_append_new(quantiles, report_json_real(l->trace[q]));
-  json_t *o = json_object();
-  object_whole(o, "bytes", l->trace_bytes);
-  object_set(o, "quantiles", quantiles);
-  object_flag(o, "two_groups", l->halves);
-  if (!l->halves) return o;
-  object_real(o, "near_cycles", l->split.low);
-  object_real(o, "far_cycles", l->split.high);
-  object_real(o, "near_share", l->split.share);
-  return o;
+  if (!doc_object(d, "single_loads", DOC_NULLABLE,
+                  "Cycles of single loads over a footprint within the last cache, by their groups; null if "
+                  "the device "
+                  "has no clock.",
+                  l->traced))
+    return;
+  doc_whole(d, "bytes", DOC_POSITIVE, "", l->trace_bytes);
+  if (doc_list(d, "quantiles", DOC_OPTIONAL, "Cycles: the least, every twentieth of the loads, the greatest.",
+               1)) {
+    for (int q = 0; doc_each(d, q, MEM_QUANTILES); q++) doc_real(d, NULL, 0, "", "", l->trace[q]);
+    doc_end(d);
+  }
+  doc_flag(d, "two_groups", 0, "", l->halves);
+  doc_real(d, "near_cycles", DOC_OPTIONAL | DOC_POSITIVE, "", "", l->halves ? l->split.low : NAN);
+  doc_real(d, "far_cycles", DOC_OPTIONAL | DOC_POSITIVE, "", "", l->halves ? l->split.high : NAN);
+  doc_real(d, "near_share", DOC_OPTIONAL, "", "Of the loads.", l->halves ? l->split.share : NAN);
+  doc_end(d);
 }
 
-static json_t *latency_json(const struct mem_run *run)
+static void latency_document(struct doc *d, const struct mem_run *run)
 {
   const struct mem_latency *l = &run->latency;
-  json_t *curves = json_array(), *levels = json_array();
-  for (int c = 0; c < l->n; c++) json_array_append_new(curves, curve_json(&l->curves[c]));
-  for (int n = 0; n < l->n_levels; n++) json_array_append_new(levels, level_json(&l->levels[n]));
-  return json_pack("{s:o, s:o, s:o}", "curves", curves, "levels", levels, "single_loads", halves_json(l));
+  if (!doc_object(d, "latency", DOC_NULLABLE, "A pointer chase in random order; null if not asked for.",
+                  run->config.sections.latency))
+    return;
+  if (doc_list(d, "curves", 0, "", 1)) {
+    for (int c = 0; doc_each(d, c, l->n); c++) curve_document(d, doc_at(d, l->curves, c));
+    doc_end(d);
+  }
+  if (doc_list(d, "levels", 0, "Steps that were found: caches in order, memory, TLBs.", 1)) {
+    for (int n = 0; doc_each(d, n, l->n_levels); n++) level_document(d, &l->levels[n]);
+    doc_end(d);
+  }
+  single_loads_document(d, l);
+  doc_end(d);
 }
 
 /* ---- host, roofline, pairs ---- */
 
-static json_t *host_json(const struct mem_run *run)
+static void host_document(struct doc *d, const struct mem_run *run)
 {
-  json_t *host = json_array();
-  for (int h = 0; h < run->n_host; h++) {
-    const struct mem_host_point *p = &run->host[h];
-    json_array_append_new(host, json_pack("{s:s, s:b, s:i, s:I, s:o}", "access", p->access, "streaming",
-                                          p->streaming, "threads", p->threads, "bytes", (json_int_t)p->bytes,
-                                          "gbps", rate_json(&p->rate, 1e9)));
+  if (!doc_list(
+          d, "host", DOC_NULLABLE,
+          "The host's own memory: one point per access, number of threads and size; null if not asked for.",
+          run->config.sections.host))
+    return;
+  for (int h = 0; doc_each(d, h, run->n_host); h++) {
+    const struct mem_host_point *p = doc_at(d, run->host, h);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_enum(d, "access", 0, DOC_WORDS(mem_access_names), "", p->access);
+    doc_flag(d, "streaming", 0, "Stores bypass the caches.", p->streaming);
+    doc_whole(d, "threads", DOC_POSITIVE, "", p->threads);
+    doc_whole(d, "bytes", DOC_POSITIVE, "Of each array.", p->bytes);
+    rate_document(d, "gbps", "Bytes of the loop: lines that a store reads first are not counted.", &p->rate,
+                  1e9);
+    doc_end(d);
   }
-  return host;
+  doc_end(d);
 }
 
-static json_t *placed_json(const struct mem_roofline *r)
+static void type_field(struct doc *d, int type)
 {
-  json_t *placed = json_array();
-  for (int i = 0; i < r->n_placed; i++) {
-    const struct mem_placed *p = &r->placed[i];
-    json_array_append_new(placed,
-                          json_pack("{s:s, s:s, s:o, s:o, s:s}", "name", p->name, "type",
-                                    mem_type_names[p->type], "intensity", report_json_real(p->intensity),
-                                    "gflops", report_json_real(p->rate / 1e9), "traffic", p->traffic));
-  }
-  return placed;
+  doc_enum(d, "type", 0, DOC_WORDS(mem_type_names), "", mem_type_names[type]);
 }
 
-static json_t *roofline_json(const struct mem_run *run)
+static void placed_document(struct doc *d, const struct mem_roofline *r)
+{
+  if (!doc_list(d, "kernels", 0, "Of the documents of --kernels.", 1)) return;
+  for (int i = 0; doc_each(d, i, r->n_placed); i++) {
+    const struct mem_placed *p = doc_at(d, r->placed, i);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_text(d, "name", 0, "", p->name);
+    type_field(d, p->type);
+    doc_real(d, "intensity", DOC_POSITIVE, "", "", p->intensity);
+    doc_real(d, "gflops", DOC_POSITIVE, "GFLOPS", "Of one device.", p->rate / 1e9);
+    doc_text(d, "traffic", 0, "How its bytes were counted.", p->traffic);
+    doc_end(d);
+  }
+  doc_end(d);
+}
+
+static void ceilings_document(struct doc *d, const struct mem_roofline *r)
+{
+  static const char *const windows[] = {"L1", "cache", "memory"};
+  if (doc_list(d, "levels", 0, "", 1)) {
+    for (int w = 0; doc_each(d, w, r->n_windows); w++) {
+      if (!doc_object(d, NULL, 0, "", 1)) continue;
+      doc_enum(d, "level", 0, DOC_WORDS(windows), "", r->windows[w].level);
+      doc_whole(d, "bytes", DOC_POSITIVE, "", r->windows[w].bytes);
+      rate_document(d, "gbps", "Reading.", &r->windows[w].rate, 1e9);
+      doc_end(d);
+    }
+    doc_end(d);
+  }
+  if (doc_list(d, "peaks", 0, "", 1)) {
+    for (int p = 0; doc_each(d, p, r->n_peaks); p++) {
+      if (!doc_object(d, NULL, 0, "", 1)) continue;
+      type_field(d, r->peaks[p].type);
+      doc_real(d, "gflops", DOC_POSITIVE, "GFLOPS", "", r->peaks[p].rate / 1e9);
+      doc_text(d, "by", 0, "The kernel that reached it.", r->peaks[p].by);
+      doc_end(d);
+    }
+    doc_end(d);
+  }
+}
+
+static void roofline_document(struct doc *d, const struct mem_run *run)
 {
   const struct mem_roofline *r = &run->roofline;
-  json_t *levels = json_array(), *points = json_array(), *peaks = json_array();
-  for (int w = 0; w < r->n_windows; w++)
-    json_array_append_new(levels, json_pack("{s:s, s:I, s:o}", "level", r->windows[w].level, "bytes",
-                                            (json_int_t)r->windows[w].bytes, "gbps",
-                                            rate_json(&r->windows[w].rate, 1e9)));
-  for (int p = 0; p < r->n_points; p++)
-    json_array_append_new(points, json_pack("{s:s, s:o, s:o}", "type", mem_type_names[r->points[p].type],
-                                            "intensity", report_json_real(r->points[p].intensity), "gflops",
-                                            rate_json(&r->points[p].rate, 1e9)));
-  for (int p = 0; p < r->n_peaks; p++)
-    json_array_append_new(peaks,
-                          json_pack("{s:s, s:o, s:s}", "type", mem_type_names[r->peaks[p].type], "gflops",
-                                    report_json_real(r->peaks[p].rate / 1e9), "by", r->peaks[p].by));
-  return json_pack("{s:o, s:o, s:o, s:o}", "levels", levels, "peaks", peaks, "points", points, "kernels",
-                   placed_json(r));
-}
-
-static json_t *pairs_json(const struct mem_run *run)
-{
-  json_t *pairs = json_array();
-  for (int i = 0; i < run->n_pairs; i++) {
-    const struct mem_pair_point *p = &run->pairs[i];
-    json_array_append_new(pairs, json_pack("{s:s, s:I, s:o, s:o, s:o}", "name", p->name, "words",
-                                           (json_int_t)p->words, "before_gwords", rate_json(&p->before, 1e9),
-                                           "after_gwords", rate_json(&p->after, 1e9), "ratio",
-                                           report_json_real(p->after.median / p->before.median)));
+  if (!doc_object(d, "roofline", DOC_NULLABLE,
+                  "Measured ceilings, and what lies below them; null if not asked for.",
+                  run->config.sections.roofline))
+    return;
+  ceilings_document(d, r);
+  if (doc_list(d, "points", 0, "", 1)) {
+    for (int p = 0; doc_each(d, p, r->n_points); p++) {
+      if (!doc_object(d, NULL, 0, "", 1)) continue;
+      type_field(d, r->points[p].type);
+      doc_real(d, "intensity", DOC_POSITIVE, "", "Operations per byte.", r->points[p].intensity);
+      rate_document(d, "gflops", "", &r->points[p].rate, 1e9);
+      doc_end(d);
+    }
+    doc_end(d);
   }
-  return pairs;
+  placed_document(d, r);
+  doc_end(d);
 }
 
-/* A section that was not asked for is null. */
-static void set(json_t *document, const char *name, int asked, json_t *(*make)(const struct mem_run *),
-                const struct mem_run *run)
+static void pairs_document(struct doc *d, const struct mem_run *run)
 {
-  object_set(document, name, asked ? make(run) : json_null());
+  if (!doc_list(d, "pairs", DOC_NULLABLE,
+                "Kernels before and after their addresses were made cheaper, 1e9 words per second; null if "
+                "not asked "
+                "for.",
+                run->config.sections.pairs))
+    return;
+  for (int i = 0; doc_each(d, i, run->n_pairs); i++) {
+    const struct mem_pair_point *p = &run->pairs[i];
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_text(d, "name", 0, "", p->name);
+    doc_whole(d, "words", DOC_POSITIVE, "", p->words);
+    rate_document(d, "before_gwords", "", &p->before, 1e9);
+    rate_document(d, "after_gwords", "", &p->after, 1e9);
+    doc_real(d, "ratio", DOC_POSITIVE, "", "After over before.", p->after.median / p->before.median);
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
-json_t *mem_report_json(const struct mem_run *run)
+void mem_document(struct doc *d, const struct mem_run *run)
 {
-  const struct mem_sections *s = &run->config.sections;
-  json_t *document = report_json_frame(SCHEMA, "mem-gpu");
-  object_set(document, "config", config_json(run));
-  object_set(document, "device", device_json(run));
-  object_set(
-      document, "result",
-      json_pack("{s:s, s:I}", "verdict", status_verdict(run->verdict), "checked", (json_int_t)run->checks));
-  set(document, "copies", s->copies, copies_json, run);
-  set(document, "mixes", s->mixes, mixes_json, run);
-  set(document, "latency", s->latency, latency_json, run);
-  set(document, "host", s->host, host_json, run);
-  set(document, "roofline", s->roofline, roofline_json, run);
-  set(document, "pairs", s->pairs, pairs_json, run);
-  return document;
+  static const char *const verdicts[] = {"pass", "wrong"};
+  doc_frame(d, "mem-gpu/1", "mem-gpu", "Result of mem-gpu",
+            "One run on one device. A document with verdict \"wrong\" holds what was measured before the "
+            "comparison "
+            "that failed.");
+  config_document(d, run);
+  device_document(d, d->schema ? NULL : &run->device->info);
+  if (doc_object(d, "result", 0, "", 1)) {
+    doc_enum(d, "verdict", 0, DOC_WORDS(verdicts), "", status_verdict(run->verdict));
+    doc_whole(d, "checked", 0, "Results that were compared with the reference.", run->checks);
+    doc_end(d);
+  }
+  copies_document(d, run);
+  mixes_document(d, run);
+  latency_document(d, run);
+  host_document(d, run);
+  roofline_document(d, run);
+  pairs_document(d, run);
 }

@@ -5,8 +5,7 @@
 #ifndef TOOLS_MEMORY_STATE_H
 #define TOOLS_MEMORY_STATE_H
 
-#include <jansson.h>
-
+#include "base/document.h"
 #include "gpu/select.h"
 #include "tools/memory/cmdline.h"
 #include "tools/memory/levels.h"
@@ -212,7 +211,8 @@ status_t mem_place_read(struct mem_run *run);
 
 /* Reports. */
 void mem_report_text(const struct mem_run *run, FILE *out);
-json_t *mem_report_json(const struct mem_run *run);
+void mem_document(struct doc *d, const struct mem_run *run);
+extern const char *const mem_access_names[4];
 void mem_report_list(const struct gpu_backend *asked, FILE *out);
 
 #endif
