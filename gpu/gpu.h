@@ -153,8 +153,8 @@ struct gpu_backend {
   /** \brief Blocks the host until the queue is empty. */
   status_t (*sync)(struct gpu_queue *queue);
 
-  /* Capabilities. A backend has all verbs of one or none: gpu_has tells. The wrappers below either do
-   * without, as they say, or are for backends that have it. */
+  /* Capabilities. A backend has all verbs of one or none: gpu_has tells. The wrappers below either
+   * do without, as they say, or are for backends that have it. */
 
   /** Events whose time nobody asks for. Without: the time costs nothing. */
   struct gpu_untimed {
@@ -192,9 +192,9 @@ struct gpu_backend {
                      size_t from_offset, size_t bytes);
   } sharing;
 
-  /** \brief \a bytes of \a whole from \a offset on, a multiple of GPU_PART_BYTES, as memory of its
-   * own, and its end: before that of the whole, and work in queues may still use it. Without: memory
-   * is an address. */
+  /** \brief \a bytes of \a whole from \a offset on, a multiple of GPU_PART_BYTES, as memory of
+   * its own, and its end: before that of the whole, and work in queues may still use it. Without:
+   * memory is an address. */
   struct gpu_parts {
     status_t (*begin)(struct gpu_mem whole, size_t offset, size_t bytes, struct gpu_mem *part);
     void (*end)(struct gpu_mem *part);
