@@ -132,19 +132,6 @@ static void box_copy(unsigned char *buffer, unsigned char *packed, const struct 
     }
 }
 
-static void a_capability_is_there_as_a_whole_or_not_at_all(void **state)
-{
-  const struct gpu_backend *b = backend;
-  (void)state;
-  assert_int_equal(!b->pins.unpin, !gpu_has(b, pins));
-  assert_int_equal(!b->row_copies.out, !gpu_has(b, row_copies));
-  assert_true(!b->sharing.tell == !gpu_has(b, sharing) && !b->sharing.attach == !gpu_has(b, sharing));
-  assert_true(!b->sharing.detach == !gpu_has(b, sharing) && !b->sharing.copy == !gpu_has(b, sharing));
-  assert_int_equal(!b->parts.end, !gpu_has(b, parts));
-  assert_true(!b->graphs.end == !gpu_has(b, graphs) && !b->graphs.launch == !gpu_has(b, graphs));
-  assert_int_equal(!b->graphs.destroy, !gpu_has(b, graphs));
-}
-
 static void copies_of_rows_reach_their_bytes_and_no_others(void **state)
 {
   static const struct gpu_rows boxes[] = {{0, 4096, 1, 4096, 1, 4096}, {260, 100, 1, 128, 1, 1024},
@@ -455,7 +442,6 @@ static const struct CMUnitTest checks[] = {
     CHECK(devices_are_described_and_told_apart),
     CHECK(a_device_that_is_not_there_cannot_be_opened),
     CHECK(copies_reach_their_bytes_and_no_others),
-    CHECK(a_capability_is_there_as_a_whole_or_not_at_all),
     CHECK(copies_of_rows_reach_their_bytes_and_no_others),
     CHECK(clear_zeroes_its_bytes_and_no_others),
     CHECK(nothing_can_be_allocated_copied_and_cleared),

@@ -127,6 +127,25 @@ static void only_the_named_rank_fails(void **state)
   assert_int_equal(run_and_clean_up(), STATUS_OK);
 }
 
+static void each_backend_has_all_verbs_of_a_capability_or_none(void **state)
+{
+  (void)state;
+  for (int n = 0; gpu_backends[n]; n++) {
+    const struct gpu_backend *b = gpu_backends[n];
+#define ALIKE(has, verb) assert_int_equal(!gpu_has(b, has), !b->has.verb)
+    ALIKE(pins, unpin);
+    ALIKE(row_copies, out);
+    ALIKE(parts, end);
+    ALIKE(sharing, tell);
+    ALIKE(sharing, attach);
+    ALIKE(sharing, detach);
+    ALIKE(sharing, copy);
+    ALIKE(graphs, end);
+    ALIKE(graphs, launch);
+    ALIKE(graphs, destroy);
+  }
+}
+
 static void as_many_devices_show_as_are_asked_for(void **state)
 {
   (void)state;
@@ -180,6 +199,7 @@ int main(void)
       cmocka_unit_test_setup(every_call_is_counted, forget_environment),
       cmocka_unit_test_setup(the_nth_call_fails_as_on_a_real_device, forget_environment),
       cmocka_unit_test_setup(only_the_named_rank_fails, forget_environment),
+      cmocka_unit_test(each_backend_has_all_verbs_of_a_capability_or_none),
       cmocka_unit_test_setup(as_many_devices_show_as_are_asked_for, forget_environment),
       cmocka_unit_test_setup(of_devices_that_are_meant_the_first_is_taken, forget_environment),
       cmocka_unit_test_setup(bytes_that_overflow_lie_outside, forget_environment),
