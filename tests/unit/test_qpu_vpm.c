@@ -10,35 +10,29 @@ static struct qpu_vpm vpm;
 
 static void fill(uint64_t *seed)
 {
-  for (size_t i = 0; i < sizeof vpm.bytes; i++) vpm.bytes[i] = (uint8_t)qpu_random(seed);
+  for (int i = 0; i < QPU_VPM_ROWS * QPU_LANES; i++)
+    vpm.words[i / QPU_LANES][i % QPU_LANES] = (uint32_t)qpu_random(seed);
 }
 
-/* Byte k of a row, or of a column of 16 rows and more: four bytes to a row. */
-static size_t row_byte(int row, int k)
+/* Word k of a row, or of a column. */
+static int row_word(int row, int k)
 {
-  return (size_t)(row * 64 + k);
+  return row * 16 + k;
 }
 
-static size_t column_byte(int row, int column, int k)
+static int column_word(int row, int column, int k)
 {
-  return (size_t)((row + k / 4) * 64 + column * 4 + k % 4);
+  return (row + k) * 16 + column;
 }
 
-/* Where element `lane` of a vector begins, from the guide's address formats {Y, B}, {Y, H}, {Y, X,
- * B}, … */
-static size_t expected_place(int size, int laned, int horizontal, int address, int lane)
+static int expected_place(int horizontal, int address, int lane)
 {
-  int sub_bits = 2 - size, width = 1 << size, sub = address & ((1 << sub_bits) - 1),
-      rest = address >> sub_bits & 63;
-  int k = laned || size == 2 ? 4 * lane + sub * width : (64 >> sub_bits) * sub + width * lane;
-  return horizontal ? row_byte(rest, k) : column_byte(rest & 0x30, rest & 15, k);
+  return horizontal ? row_word(address, lane) : column_word(address & 0x30, address & 15, lane);
 }
 
-static uint32_t element(const uint8_t *at, int width)
+static uint32_t *word(struct qpu_vpm *of, int k)
 {
-  uint32_t value = 0;
-  memcpy(&value, at, (size_t)width); /* the tests' hosts are little-endian, as the part */
-  return value;
+  return &of->words[k / 16][k % 16];
 }
 
 static void every_vector_access_reads_its_elements(void **state)
@@ -46,54 +40,45 @@ static void every_vector_access_reads_its_elements(void **state)
   uint64_t seed = 1;
   (void)state;
   fill(&seed);
-  for (int size = 0; size < 3; size++)
-    for (int laned = 0; laned < 2; laned++)
-      for (int horizontal = 0; horizontal < 2; horizontal++)
-        for (int address = 0; address < 256; address++) {
-          struct qpu_vpm_access access =
-              qpu_vpm_access_of((uint32_t)(size << 8 | laned << 10 | horizontal << 11 | 1 << 12 | address));
-          qpu_vec got;
-          qpu_vpm_read(&vpm, &access, &got);
-          for (int lane = 0; lane < QPU_LANES; lane++)
-            assert_int_equal(
-                got[lane],
-                element(&vpm.bytes[expected_place(size, laned, horizontal, address, lane)], 1 << size));
-        }
+  for (int horizontal = 0; horizontal < 2; horizontal++)
+    for (int address = 0; address < 64; address++) {
+      struct qpu_vpm_access access =
+          qpu_vpm_access_of((uint32_t)(0x200 | horizontal << 11 | 1 << 12 | address));
+      qpu_vec got;
+      qpu_vpm_read(&vpm, &access, &got);
+      for (int lane = 0; lane < QPU_LANES; lane++)
+        assert_int_equal(got[lane], *word(&vpm, expected_place(horizontal, address, lane)));
+    }
 }
 
 static void every_vector_access_writes_its_elements_and_no_more(void **state)
 {
   uint64_t seed = 2;
   (void)state;
-  for (int size = 0; size < 3; size++)
-    for (int laned = 0; laned < 2; laned++)
-      for (int horizontal = 0; horizontal < 2; horizontal++)
-        for (int address = 0; address < 256; address += 1 + (int)(qpu_random(&seed) % 5)) {
-          struct qpu_vpm_access access =
-              qpu_vpm_access_of((uint32_t)(size << 8 | laned << 10 | horizontal << 11 | 1 << 12 | address));
-          struct qpu_vpm expected;
-          qpu_vec in;
-          fill(&seed);
-          expected = vpm;
-          for (int lane = 0; lane < QPU_LANES; lane++) {
-            in[lane] = (uint32_t)qpu_random(&seed);
-            memcpy(&expected.bytes[expected_place(size, laned, horizontal, address, lane)],
-                   &(uint32_t){in[lane]}, (size_t)1 << size);
-          }
-          qpu_vpm_write(&vpm, &access, &in);
-          assert_memory_equal(&vpm, &expected, sizeof vpm);
-        }
+  for (int horizontal = 0; horizontal < 2; horizontal++)
+    for (int address = 0; address < 64; address++) {
+      struct qpu_vpm_access access =
+          qpu_vpm_access_of((uint32_t)(0x200 | horizontal << 11 | 1 << 12 | address));
+      struct qpu_vpm expected;
+      qpu_vec in;
+      fill(&seed);
+      expected = vpm;
+      for (int lane = 0; lane < QPU_LANES; lane++)
+        *word(&expected, expected_place(horizontal, address, lane)) = in[lane] = (uint32_t)qpu_random(&seed);
+      qpu_vpm_write(&vpm, &access, &in);
+      assert_memory_equal(&vpm, &expected, sizeof vpm);
+    }
 }
 
 static void addresses_go_on_by_the_stride(void **state)
 {
   (void)state;
   for (int stride = 0; stride < 64; stride++) {
-    struct qpu_vpm_access access = qpu_vpm_access_of((uint32_t)(0x800 | stride << 12 | 250 | 3 << 20));
+    struct qpu_vpm_access access = qpu_vpm_access_of((uint32_t)(0xa00 | stride << 12 | 50 | 3 << 20));
     qpu_vec got;
     assert_int_equal(access.left, 3);
     qpu_vpm_read(&vpm, &access, &got);
-    assert_int_equal(access.address, (250 + (stride ? stride : 64)) % 256);
+    assert_int_equal(access.address, (50 + stride) % 64);
     assert_int_equal(access.left, 2);
   }
   assert_int_equal(qpu_vpm_access_of(0x1a00).left, 16);
@@ -116,26 +101,19 @@ static int close_memory(void **state)
 }
 
 struct load_case {
-  int mode, mpitch, row_length, rows, vpitch, vertical, y, x, mpitchb;
+  int mpitch, row_length, rows, vpitch, vertical, y, x, mpitchb;
 };
 
-/* Rows start at Y and at a quarter or half of the row for 8 and 16 bits; VPITCH counts such
- * parts. */
 static int expect_load(const struct load_case *c, struct qpu_vpm *expected)
 {
-  int width = c->mode == 0 ? 4 : c->mode < 4 ? 2 : 1, parts = 4 / width, part = c->mode % parts;
   int pitch = c->mpitch ? 8 << c->mpitch : c->mpitchb;
   const uint8_t *from = qpu_memory_at(&memory, block);
-  for (int r = 0; r < c->rows; r++) {
-    int position = c->y * parts + part + r * c->vpitch;
-    for (int i = 0; i < c->row_length * width; i++) {
-      int k = position % parts * 16 * width + i;
-      size_t to =
-          c->vertical ? column_byte(position / parts, c->x, k) : row_byte(position / parts, c->x * 4 + k);
-      if (to >= QPU_VPM_BYTES) return 0;
-      expected->bytes[to] = from[r * pitch + i];
+  for (int r = 0; r < c->rows; r++)
+    for (int i = 0; i < c->row_length; i++) {
+      int row = c->y + r * c->vpitch, to = c->vertical ? column_word(row, c->x, i) : row_word(row, c->x + i);
+      if (to >= 16 * QPU_VPM_ROWS) return 0;
+      memcpy(word(expected, to), from + r * pitch + 4 * i, 4);
     }
-  }
   return 1;
 }
 
@@ -147,17 +125,14 @@ static void every_load_goes_where_it_is_set_up_to(void **state)
   uint8_t *bytes = qpu_memory_at(&memory, block);
   for (int i = 0; i < 1 << 17; i++) bytes[i] = (uint8_t)qpu_random(&seed);
   for (int round = 0; round < 20000; round++) {
-    static const int modes[] = {0, 2, 3, 4, 5, 6, 7};
-    struct load_case c = {modes[qpu_random(&seed) % 7],      (int)(qpu_random(&seed) % 9),
+    struct load_case c = {(int)(qpu_random(&seed) % 9),      1 + (int)(qpu_random(&seed) % 16),
                           1 + (int)(qpu_random(&seed) % 16), 1 + (int)(qpu_random(&seed) % 16),
-                          1 + (int)(qpu_random(&seed) % 16), (int)(qpu_random(&seed) % 2),
-                          (int)(qpu_random(&seed) % 72),     (int)(qpu_random(&seed) % 16),
-                          (int)(qpu_random(&seed) % 8192)};
+                          (int)(qpu_random(&seed) % 2),      (int)(qpu_random(&seed) % 72),
+                          (int)(qpu_random(&seed) % 16),     (int)(qpu_random(&seed) % 8192)};
     struct qpu_dma dma = {.address = block, .active_stride = 0x90000000u | (uint32_t)c.mpitchb};
-    dma.active_setup = 1u << 31 | (uint32_t)c.mode << 28 | (uint32_t)c.mpitch << 24 |
-                       (uint32_t)(c.row_length & 15) << 20 | (uint32_t)(c.rows & 15) << 16 |
-                       (uint32_t)(c.vpitch & 15) << 12 | (uint32_t)c.vertical << 11 | (uint32_t)c.y << 4 |
-                       (uint32_t)c.x;
+    dma.active_setup = 1u << 31 | (uint32_t)c.mpitch << 24 | (uint32_t)(c.row_length & 15) << 20 |
+                       (uint32_t)(c.rows & 15) << 16 | (uint32_t)(c.vpitch & 15) << 12 |
+                       (uint32_t)c.vertical << 11 | (uint32_t)c.y << 4 | (uint32_t)c.x;
     assert_int_equal(qpu_dma_rows(dma.active_setup, 0), c.rows);
     struct qpu_vpm expected;
     fill(&seed);
@@ -176,19 +151,17 @@ static void every_load_goes_where_it_is_set_up_to(void **state)
 }
 
 struct store_case {
-  int mode, depth, units, horizontal, y, x, stride, packed;
+  int depth, units, horizontal, y, x, stride, packed;
 };
 
 static int expect_store(const struct store_case *c, uint8_t *to)
 {
-  int width = c->mode == 0 ? 4 : c->mode < 4 ? 2 : 1, offset = c->mode % (4 / width) * width;
   for (int r = 0; r < c->units; r++)
-    for (int i = 0; i < c->depth * width; i++) {
-      int k = offset + i, step = r; /* BLOCKMODE makes no difference */
-      if (!c->horizontal && c->x + step > 15) return 0;
-      size_t from = c->horizontal ? row_byte(c->y + step, c->x * 4 + k) : column_byte(c->y, c->x + step, k);
-      if (from >= QPU_VPM_BYTES) return 0;
-      to[r * (c->depth * width + c->stride) + i] = vpm.bytes[from];
+    for (int i = 0; i < c->depth; i++) {
+      if (!c->horizontal && c->x + r > 15) return 0; /* BLOCKMODE makes no difference */
+      int from = c->horizontal ? row_word(c->y + r, c->x + i) : column_word(c->y, c->x + r, i);
+      if (from >= 16 * QPU_VPM_ROWS) return 0;
+      memcpy(to + r * (c->depth * 4 + c->stride) + 4 * i, word(&vpm, from), 4);
     }
   return 1;
 }
@@ -200,9 +173,7 @@ static void every_store_comes_from_where_it_is_set_up_to(void **state)
   int right = 0, refused = 0;
   (void)state;
   for (int round = 0; round < 4000; round++) {
-    static const int modes[] = {0, 2, 3, 4, 5, 6, 7};
-    struct store_case c = {modes[qpu_random(&seed) % 7],
-                           1 + (int)(qpu_random(&seed) % (round % 4 ? 16 : 128)),
+    struct store_case c = {1 + (int)(qpu_random(&seed) % (round % 4 ? 16 : 128)),
                            1 + (int)(qpu_random(&seed) % (round % 3 ? 16 : 128)),
                            (int)(qpu_random(&seed) % 2),
                            (int)(qpu_random(&seed) % 66),
@@ -212,8 +183,7 @@ static void every_store_comes_from_where_it_is_set_up_to(void **state)
     struct qpu_dma dma = {.address = block,
                           .active_stride = 0xc0000000u | (uint32_t)c.packed << 16 | (uint32_t)c.stride};
     dma.active_setup = 0x80000000u | (uint32_t)(c.units & 127) << 23 | (uint32_t)(c.depth & 127) << 16 |
-                       (uint32_t)c.horizontal << 14 | (uint32_t)c.y << 7 | (uint32_t)c.x << 3 |
-                       (uint32_t)c.mode;
+                       (uint32_t)c.horizontal << 14 | (uint32_t)c.y << 7 | (uint32_t)c.x << 3;
     assert_int_equal(qpu_dma_rows(dma.active_setup, 1), c.units);
     fill(&seed);
     uint8_t *bytes = qpu_memory_at(&memory, block);
@@ -245,8 +215,10 @@ static void transfers_stay_in_their_allocation(void **state)
   load.address = store.address = 0xffffffe0u;
   assert_non_null(strstr(qpu_dma_load(&load, &memory, &vpm), "outside"));
   assert_non_null(strstr(qpu_dma_store(&store, &memory, &vpm), "outside"));
-  store.active_setup |= 1;
-  assert_non_null(strstr(qpu_dma_store(&store, &memory, &vpm), "mode 1"));
+  store.active_setup |= 2;
+  load.active_setup |= 2u << 28;
+  assert_non_null(strstr(qpu_dma_store(&store, &memory, &vpm), "not emulated"));
+  assert_non_null(strstr(qpu_dma_load(&load, &memory, &vpm), "not emulated"));
 }
 
 /* Rows in, columns out: a transposition, as the SGEMM kernels make it. */

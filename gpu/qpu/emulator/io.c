@@ -122,7 +122,7 @@ static status_t setup_read(struct qpu_issue *issue, uint32_t setup)
     qpu->load.setup = setup;
   } else {
     struct qpu_vpm_access access = qpu_vpm_access_of(setup);
-    if (access.size == 3) return qpu_emu_fault(issue, "VPM read set-up with the reserved size 3");
+    if ((setup >> 8 & 3) != 2) return qpu_emu_fault(issue, "VPM read set-up 0x%08x of 8 or 16 bits", setup);
     if (qpu->read.left + qpu->next_read.left > 1)
       return qpu_emu_fault(issue,
                            "VPM read set-up while vectors of the one before are unread: the part ignores it");
@@ -140,7 +140,7 @@ static status_t setup_write(struct qpu_issue *issue, uint32_t setup)
   switch (setup >> 30) {
   case 0: {
     struct qpu_vpm_access access = qpu_vpm_access_of(setup);
-    if (access.size == 3) return qpu_emu_fault(issue, "VPM write set-up with the reserved size 3");
+    if ((setup >> 8 & 3) != 2) return qpu_emu_fault(issue, "VPM write set-up 0x%08x of 8 or 16 bits", setup);
     qpu->write = access;
     return STATUS_OK;
   }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The vertex pipe memory: 64 rows of 16 words that all QPUs share. In it are vectors of 8,
- * 16 or 32-bit elements, along rows or down columns, and blocks that DMA moves from and to memory,
- * one load and one store a QPU. Source: reference guide, section 7, tables 32 to 37; the store's
- * stride and the load's pitch have 16 bits, as others found.
+ * \brief The vertex pipe memory: 64 rows of 16 words that all QPUs share. In it are vectors of 32-bit
+ * elements, along rows or down columns, and blocks that DMA moves from and to memory, one load and
+ * one store per QPU. Source: reference guide, section 7, tables 32 to 37; the store's stride and the
+ * load's pitch have 16 bits, as others found.
  *
- * Reading 8 and 16-bit elements extends them with zeros. Elements of a block lie side by side:
- * along a row, from its end on into the next, or down a column. For loads of 8 and 16-bit elements
- * MODEW chooses, like the QPU's own accesses, which part of the row the block starts in, and VPITCH
- * counts in such parts; for stores it is the offset in the first word. Where a block would leave
- * the VPM's 64 rows the transfer is an error. BLOCKMODE makes no difference: compilers that set it
- * always rely on rows of their own. */
+ * A block's elements run along a row, from its end on into the next, or down a column. A transfer
+ * beyond the VPM's 64 rows is an error, as are elements of 8 and 16 bits. */
 #ifndef QPU_VPM_H
 #define QPU_VPM_H
 
@@ -19,29 +15,24 @@
 #include "gpu/qpu/emulator/memory.h"
 #include "gpu/qpu/isa/alu.h"
 
-#define QPU_VPM_ROWS  64
-#define QPU_VPM_BYTES (QPU_VPM_ROWS * 64)
+#define QPU_VPM_ROWS 64
 
 struct qpu_vpm {
-  uint8_t bytes[QPU_VPM_BYTES]; /**< row after row */
+  uint32_t words[QPU_VPM_ROWS][QPU_LANES];
 };
 
 /** One side's set-up of vector accesses: where the next vector lies and how far on the one after
  * it. */
 struct qpu_vpm_access {
-  uint8_t size;  /**< 0, 1, 2: 8, 16, 32 bits */
-  uint8_t laned; /**< one element in each word, instead of side by side */
-  uint8_t horizontal;
-  uint8_t stride; /**< 1 to 64 */
-  uint8_t address;
-  int left; /**< vectors still to be read */
+  int horizontal, stride, address; /**< stride: 1 to 64 */
+  int left;                        /**< vectors still to be read */
 };
 
 /** \brief Set-up from the word that a program writes; `left` is filled from the read side's NUM. */
 struct qpu_vpm_access qpu_vpm_access_of(uint32_t setup);
 
 /** \brief Moves one vector and goes on to the next. */
-void qpu_vpm_read(const struct qpu_vpm *vpm, struct qpu_vpm_access *access, qpu_vec *out);
+void qpu_vpm_read(struct qpu_vpm *vpm, struct qpu_vpm_access *access, qpu_vec *out);
 void qpu_vpm_write(struct qpu_vpm *vpm, struct qpu_vpm_access *access, const qpu_vec *in);
 
 /** What a program has set up and what is on its way. */
