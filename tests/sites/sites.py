@@ -191,14 +191,14 @@ LAUNCHERS = [
         faults=["hang n2"]), ANY, again="n2"),
     Row("hosts that compute alone and not together", accept("n[1-2]", faults=["apart n2"]), ANY,
         again="n[1-2]"),
-    Row("a step that a signal ends", accept("n[1-2]", "--seconds", "9", stages="alone",
-        faults=[f"as n2 {TERM} 1"]), ANY, again="n2"),
+    Row("a step that a signal ends", accept("n[1-2]", "--seconds", "9", "--limit", "120",
+        stages="alone", faults=[f"as n2 {TERM} 1"], limit=300), ANY, again="n2"),
 ]
 
 RESOURCES = [
     Row("a host with too little memory", accept("n[1-2]", stages="alone",
         faults=["as n2 prlimit --as=60000000"]), ANY, again="n2"),
-    Row("a limit of memory", shell('ulimit -v 400000; "$himeno" -b cpu -s M -n 5'), 3,
+    Row("a limit of memory", shell('ulimit -v 700000; "$himeno" -b cpu -s L -n 1'), 3,
         says=("limit",)),
     Row("a host that cannot compute the reference in time", starved(here("--size", "130x130x258",
         "--limit", "6", words="-b null --block 20", stages="alone"), 20), ANY,
