@@ -151,6 +151,10 @@ static status_t parse_words(struct parser *parser, enum option_request *request)
   while (*parser->argv && !is_request(*parser->argv, &asked)) {
     const char *attached = NULL, *word = *parser->argv++;
     const struct option_spec *option = find(parser->program, word, &attached);
+    if (word[0] != '-' && *word && parser->program->operands) {
+      RETURN_IF_FAILED(store(parser->program->operands, word, parser->config));
+      continue;
+    }
     if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
       return log_fail(STATUS_USAGE, "\"%s\" is no option: see --help", word);
     if (!option) return unknown_option(parser, word);

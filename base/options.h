@@ -112,6 +112,7 @@ struct option_program {
   const char *exits;    /**< of a program on devices: exit codes from 4 on, in words */
   const struct option_spec *options;
   size_t n_options;
+  const struct option_spec *operands; /**< words that are not options; NULL: none */
   const void *defaults; /**< the configuration where nothing is given; NULL: as the caller set it */
   size_t config_bytes;  /**< of it */
   /** What no single option tells, and what follows from several; STATUS_USAGE. NULL: nothing. Not
@@ -124,13 +125,13 @@ struct option_program {
 /** What the command line asked for besides the configuration. */
 enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION, OPTION_SHOW_SCHEMA };
 
-/** \brief Parses and checks all of argv into \a config. --help, --version and --schema are
- * known to every program, and end the parsing.
+/** \brief Parses and checks all of argv into \a config. --help, --version and --schema are known to
+ * every program, and end the parsing.
  *
  * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value, -n
  * value, -nvalue; an option twice, a pair that the table forbids, an unknown one, an abbreviation,
- * a missing value, any word that is no option and a HIMENO_* variable that is not understood
- * (base/switches.h) are STATUS_USAGE with one clear line. */
+ * a missing value, a word that is no option, without operands, and a HIMENO_* variable that is not
+ * understood (base/switches.h) are STATUS_USAGE with one clear line. */
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request);
 
