@@ -103,10 +103,28 @@ status_t report_json_read(const char *path, json_t **document)
   return STATUS_OK;
 }
 
+static status_t document_text(const json_t *document, char **text)
+{
+  *text = report_json_lost() || !document ? NULL : json_dumps(document, JSON_FORMAT);
+  return *text ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+}
+
+status_t report_json_reread(const json_t *document, json_t **copy)
+{
+  char *text;
+  json_error_t error;
+  RETURN_IF_FAILED(document_text(document, &text));
+  json_t *read = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+  free(text);
+  if (!read) return log_fail(STATUS_ENVIRONMENT, "the JSON document cannot be read again: %s", error.text);
+  *copy = read;
+  return STATUS_OK;
+}
+
 status_t report_json_write(const json_t *document, const char *path)
 {
-  char *text = report_json_lost() ? NULL : json_dumps(document, JSON_FORMAT);
-  if (!text) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+  char *text;
+  RETURN_IF_FAILED(document_text(document, &text));
   size_t length = strlen(text);
   text[length] = '\n'; /* a file of text ends so, and bytes need no zero at their end */
   status_t status = file_write(path, text, length + 1);

@@ -45,6 +45,10 @@ status_t report_json_read(const char *path, json_t **document);
  * lost. */
 status_t report_json_write(const json_t *document, const char *path);
 
+/** \brief A copy of \a document that went through its text, as a stored one does.
+ * STATUS_ENVIRONMENT if it is NULL, a field was lost, or memory ran out. */
+status_t report_json_reread(const json_t *document, json_t **copy);
+
 /** \brief A bar of at most \a width cells, drawn with eighths of a block in UTF-8 locales, else
  * with '#'. */
 void report_bar(char *text, size_t size, double share, int width);

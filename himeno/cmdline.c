@@ -22,8 +22,7 @@ enum {
   SOAK = 8,
   RUN = PLAIN | OFFICIAL | LADDER | SOAK,
   TRIALS = 16,
-  KERNEL_TRIALS = 32,
-  MAKE = 64
+  KERNEL_TRIALS = 32
 };
 
 static status_t parse_kernel(const char *option, const char *text, void *field)
@@ -113,12 +112,6 @@ static const struct option_spec options[] = {
      "Nothing is tuned. Exit status 5 when a check fails, 3 when the run is too noisy to be judged, 2 when "
      "it was not verified or nothing could be checked.",
      .missing = "default"},
-    {"accept-make", 0, MAKE, OPTION_EACH(make, make_file_parse, "GOOD..."),
-     "Write a policy on standard output, from documents of runs on at least three good devices of one type, "
-     "and end. Each limit says where it comes from."},
-    {"slow-once", 0, MAKE, OPTION_EACH(stored, make_file_parse, "DOCUMENT..."),
-     "Tell from documents of runs when a rank was slow for a while, and end. Exit status 5 where one was, 2 "
-     "for a document without blocks."},
     {"reference", 0, PLAIN | SOAK, OPTION_INPUT(reference, "FILE"),
      "Compare with an earlier run's JSON, no finer than the noise of both. Exit status 5 when slower, 3 when "
      "too noisy to tell."},
@@ -153,7 +146,6 @@ static const struct option_pair exclusive[] = {{"sweeps", "time|block"},
                                                {"official", "sweeps|block|weak|verify full"},
                                                {"soak", "sweeps|time|official|ladder|data|tune"},
                                                {"accept", "tune|ladder|official"},
-                                               {"accept-make", "slow-once"},
                                                {"reference", "ladder|official"},
                                                {"tune", "no-tune"},
                                                {"kernel", "tune|kernel-file"},
@@ -191,10 +183,6 @@ static int readers_of(const struct himeno_config *c, const struct gpu_backend *b
 void himeno_cmdline_ignore(const struct himeno_config *c, const struct gpu_backend *backend)
 {
   char asked[64];
-  if (!backend) {
-    option_ignore(MAKE, c->make.n > 0 ? "--accept-make" : "--slow-once");
-    return;
-  }
   snprintf(asked, sizeof asked, "%s on backend %s",
            c->soak_given    ? "--soak"
            : c->official    ? "--official"

@@ -10,7 +10,6 @@
 #include "comm/halo/grid.h"
 #include "gpu/binding.h"
 #include "gpu/gpu.h"
-#include "himeno/accept/make.h"
 #include "himeno/problem.h"
 
 #define HIMENO_BLOCK_SWEEPS  120
@@ -42,8 +41,6 @@ struct himeno_config {
   int tune, no_tune;
   int ladder;
   const char *accept, *reference; /**< NULL: not asked for */
-  struct make_files make;         /**< --accept-make: none where it is not asked for */
-  struct make_files stored;       /**< --slow-once, the same */
   double soak;                    /**< seconds */
   int soak_given;
   int64_t soak_every; /**< passes from check to check */
@@ -55,7 +52,7 @@ struct himeno_config {
 /** Options into struct himeno_config. */
 extern const struct option_program himeno_options;
 
-/** \brief Names the options that nothing reads on \a backend; NULL: where nothing is run. */
+/** \brief Names the options that nothing reads on \a backend. */
 void himeno_cmdline_ignore(const struct himeno_config *config, const struct gpu_backend *backend);
 
 /** \brief Sweeps of a timed block. */

@@ -210,7 +210,7 @@ status_t himeno_ladder(const struct himeno_config *config, struct himeno_choice 
                        struct himeno_ladder **ladder)
 {
   struct himeno_config each = *config;
-  const struct accept_plan one = {.blocks_min = 1, .noise_max = INFINITY, .device_noise_max = INFINITY};
+  const struct judge_plan one = {.blocks_min = 1, .noise_max = INFINITY, .device_noise_max = INFINITY};
   struct himeno_measurement m = {.choice = choice, .plan = &one, .result = result, .is_rung = 1};
   status_t worst = STATUS_OK;
   RETURN_IF_FAILED(agree_status(choice->placement.comm, ladder_make(config->kernel_file, choice, ladder)));

@@ -15,8 +15,8 @@
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
+#include "himeno/judging.h"
 #include "himeno/ranks.h"
-#include "himeno/report/report.h"
 #include "himeno/solver/clock.h"
 #include "suite/progress.h"
 
@@ -96,10 +96,13 @@ static status_t document_write(const struct himeno_measurement *m)
   status_t status =
       m->solver ? himeno_ranks_gather(&m->choice->placement, m->solver, m->record, m->result) : STATUS_OK;
   if (status == STATUS_OK && m->choice->placement.rank == 0 && is_due(path, m->result->n_samples)) {
-    struct doc d;
-    doc_open(&d, 0);
-    himeno_document(&d, m->config, m->choice, m->result);
-    status = doc_write(&d, path);
+    const struct judge_limits none = {.policy_name = NULL};
+    struct judged judged = {.asked = 0};
+    json_t *document = NULL;
+    status = himeno_judge(m->config, m->choice, m->result, &none, &judged, &document);
+    if (status == STATUS_OK) status = report_json_write(document, path);
+    judged_free(&judged);
+    json_decref(document);
   }
   m->result->partial = partial;
   return status;
@@ -180,7 +183,7 @@ static int is_noise_known(const struct himeno_measurement *m)
  * too: a run must end within the limit of its launcher. */
 static int needs_more(struct himeno_measurement *m, double begin, double block_seconds)
 {
-  const struct accept_plan *plan = m->plan;
+  const struct judge_plan *plan = m->plan;
   const double asked = m->config->seconds, elapsed = himeno_now(m) - begin;
   if (m->result->n_samples < plan->blocks_min) return 1;
   if (m->record && m->record->when[m->record->n - 1].end < plan->span_min) return 1;

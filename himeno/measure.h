@@ -9,6 +9,7 @@
 
 #include "himeno/choice.h"
 #include "himeno/result.h"
+#include "judge/judge.h"
 
 /** Rates of batches of passes of the ceiling kernel, of all ranks. */
 struct himeno_ceilings {
@@ -20,7 +21,7 @@ struct himeno_ceilings {
 struct himeno_measurement {
   const struct himeno_config *config;
   const struct himeno_choice *choice;
-  const struct accept_plan *plan;
+  const struct judge_plan *plan;
   struct solver *solver; /**< NULL before it is made */
   struct record *record; /**< NULL in a ladder */
   struct himeno_result *result;

@@ -144,34 +144,6 @@ static status_t compute_fill(int n, struct himeno_result *result, const struct r
   return STATUS_OK;
 }
 
-static status_t stragglers_find(int blocks, struct himeno_result *result, const struct record_block *times)
-{
-  int n = result->n_ranks;
-  struct straggler_work *work = calloc((size_t)n, sizeof *work);
-  for (int r = 0; work && r < n; r++) {
-    const struct himeno_rank *rank = &result->ranks[r];
-    work[r] = (struct straggler_work){.points = (double)rank->points, .neighbours = rank->n_paths};
-    for (int m = 0; m < rank->n_paths; m++) {
-      const struct himeno_path *path = &rank->paths[m];
-      work[r].bytes += (double)path->bytes;
-      work[r].between += !rank_same_host(&result->ranks[path->peer].row, &rank->row);
-      work[r].detours += path->why[0] != 0;
-    }
-  }
-  struct straggler_ranks ranks = {n, blocks, times, work};
-  result->n_stragglers = work ? straggler_find(&ranks, result->stragglers, HIMENO_STRAGGLERS_MAX) : -1;
-  free(work);
-  return result->n_stragglers < 0 ? log_fail(STATUS_ENVIRONMENT, "out of host memory for stragglers")
-                                  : STATUS_OK;
-}
-
-status_t himeno_episodes_find(struct himeno_result *result)
-{
-  struct episode_ranks ranks = {result->n_ranks, result->kept_blocks, result->times, result->when};
-  result->n_episodes = episode_find(&ranks, result->episodes, HIMENO_EPISODES_MAX);
-  return result->n_episodes < 0 ? log_fail(STATUS_ENVIRONMENT, "out of host memory for episodes") : STATUS_OK;
-}
-
 /* Whoever waits for a slow rank takes as long as that: from here on its times are its own. */
 static void waits_take(struct himeno_result *result, int n)
 {
@@ -182,14 +154,12 @@ static void waits_take(struct himeno_result *result, int n)
   }
 }
 
-static status_t blocks_judge(const struct record *record, struct himeno_result *result)
+static status_t blocks_take(const struct record *record, struct himeno_result *result)
 {
   result->kept_blocks = record->n;
   waits_take(result, record->n);
   memcpy(result->when, record->when, sizeof result->when);
-  RETURN_IF_FAILED(compute_fill(record->n, result, result->times));
-  RETURN_IF_FAILED(stragglers_find(record->n, result, result->times));
-  return himeno_episodes_find(result);
+  return compute_fill(record->n, result, result->times);
 }
 
 static status_t blocks_gather(const struct placement *p, const struct record *record,
@@ -202,7 +172,7 @@ static status_t blocks_gather(const struct placement *p, const struct record *re
   if (status == STATUS_OK)
     status = watch_gather(p->comm, record->blocks, result->times, bytes, "times of blocks");
   if (status == STATUS_OK)
-    status = agree_status(p->comm, p->rank == 0 ? blocks_judge(record, result) : STATUS_OK);
+    status = agree_status(p->comm, p->rank == 0 ? blocks_take(record, result) : STATUS_OK);
   return status;
 }
 

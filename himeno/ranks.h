@@ -17,12 +17,9 @@ double himeno_own_seconds(const struct himeno_rank *rank, double compute, double
  * are as noisy as that, which is measured between blocks too. */
 double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds);
 
-/** \brief Fills result.ranks, result.throttled, result.series and the stragglers. */
+/** \brief Fills result.ranks, result.throttled, result.series and result.times. */
 status_t himeno_ranks_gather(const struct placement *placement, const struct solver *solver,
                              struct record *record, struct himeno_result *result);
-
-/** \brief Finds the episodes in result.times. Rank 0. */
-status_t himeno_episodes_find(struct himeno_result *result);
 
 /** \brief Sums the ranks' emulator counts into the result. */
 status_t himeno_counts_gather(MPI_Comm comm, const struct solver *solver, struct himeno_result *result);

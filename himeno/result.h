@@ -4,8 +4,6 @@
 #ifndef HIMENO_RESULT_H
 #define HIMENO_RESULT_H
 
-#include "himeno/accept/check.h"
-#include "himeno/accept/episode.h"
 #include "himeno/energy.h"
 #include "himeno/record.h"
 #include "himeno/soak/check.h"
@@ -52,9 +50,6 @@ struct himeno_rank {
   struct himeno_path paths[HALO_MESSAGES_MAX];
 };
 
-#define HIMENO_STRAGGLERS_MAX 64
-#define HIMENO_EPISODES_MAX   64
-
 struct himeno_result {
   double points;   /**< that a sweep computes, of all ranks */
   double seconds;  /**< of all timed sweeps */
@@ -88,17 +83,11 @@ struct himeno_result {
   int n_ranks;                     /**< on rank 0, once they were gathered */
   struct himeno_rank *ranks;       /**< on rank 0 */
   struct telemetry_sample *series; /**< [rank · rows + row], on rank 0 */
-  /** of each rank, in which stragglers and episodes were looked for; on rank 0 */
+  /** each rank's, without waits; on rank 0 */
   int kept_blocks;
   struct record_block *times; /**< [rank · kept_blocks + block] */
   struct record_when when[RECORDS_MAX];
-  /** on rank 0; more than HIMENO_STRAGGLERS_MAX are only counted */
-  int n_stragglers;
-  struct straggler stragglers[HIMENO_STRAGGLERS_MAX];
-  int n_episodes; /**< the same */
-  struct episode episodes[HIMENO_EPISODES_MAX];
   struct soak_result soak; /**< with --soak */
-  struct accept accept;    /**< on rank 0, with --accept or --reference */
 };
 
 void himeno_result_free(struct himeno_result *result);

@@ -4,13 +4,13 @@
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"
-#include "himeno/accept/ways.h"
 #include "himeno/measure.h"
 #include "himeno/ranks.h"
 #include "himeno/soak/soak.h"
 #include "himeno/solver/clock.h"
 #include "himeno/solver/flip.h"
 #include "himeno/tune/choose.h"
+#include "himeno/ways.h"
 #include "himeno/wrong.h"
 #include "suite/progress.h"
 
@@ -53,6 +53,15 @@ static status_t value_prepare(const struct himeno_config *c, const struct himeno
   return verify_prepare(&solver, (enum himeno_verify)c->verify, sweeps, value);
 }
 
+/* The verdict of the document. Policy and reference were read at the start, so nothing here fails
+ * for a bad file. */
+static status_t judge(struct himeno_run *run)
+{
+  RETURN_IF_FAILED(
+      himeno_judge(&run->config, &run->choice, &run->result, &run->limits, &run->judged, &run->document));
+  return run->judged.verdict;
+}
+
 static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m, struct verify_value *value)
 {
   const struct placement *p = &run->choice.placement;
@@ -71,7 +80,7 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
     RETURN_IF_FAILED(wrong_explain(&run->config, &run->choice, run->solver));
   RETURN_IF_FAILED(himeno_ranks_gather(p, run->solver, run->record, r));
   RETURN_IF_FAILED(himeno_counts_gather(p->comm, run->solver, r));
-  status = himeno_accept(&run->config, &run->choice, &run->limits, r);
+  status = agree_status(p->comm, p->rank == 0 ? judge(run) : STATUS_OK);
   r->verdict = status_worst(r->verdict, status);
   r->ended = status != STATUS_FAULT && status != STATUS_HANG;
   return r->verdict;
@@ -83,12 +92,12 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
   struct himeno_choice *choice = &run->choice;
   const struct placement *p = &choice->placement;
   RETURN_IF_FAILED(agree_status(p->comm, status_worst(flip_read(), clock_check())));
-  RETURN_IF_FAILED(himeno_accept_prepare(config, p, &run->limits));
+  RETURN_IF_FAILED(himeno_limits_read(config, p->comm, &run->limits));
   RETURN_IF_FAILED(choose(config, choice));
   RETURN_IF_FAILED(agree_status(p->comm, flip_check(choice->global, p->ranks)));
-  RETURN_IF_FAILED(himeno_accept_plan(config, choice, &run->limits));
+  RETURN_IF_FAILED(himeno_plan(config, choice, &run->result, &run->limits, &run->plan));
   struct himeno_measurement m = {
-      .config = config, .choice = choice, .plan = &run->limits.plan, .result = &run->result};
+      .config = config, .choice = choice, .plan = &run->plan, .result = &run->result};
   if (config->accept && p->ranks > 1 && !p->info.emulated) {
     progress_begin("measuring the ways to neighbours");
     RETURN_IF_FAILED(ways_measure(choice, &run->result));
@@ -113,5 +122,8 @@ void himeno_run_close(struct himeno_run *run)
   record_close(run->record);
   gpu_close(run->choice.device);
   himeno_ladder_free(run->ladder);
+  judged_free(&run->judged);
+  judge_limits_free(&run->limits);
+  json_decref(run->document);
   himeno_result_free(&run->result);
 }

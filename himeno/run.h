@@ -4,18 +4,21 @@
 #ifndef HIMENO_RUN_H
 #define HIMENO_RUN_H
 
-#include "himeno/accept/accept.h"
 #include "himeno/choice.h"
+#include "himeno/judging.h"
 #include "himeno/ladder.h"
 #include "himeno/result.h"
 
 struct himeno_run {
   struct himeno_config config;
   struct himeno_choice choice;
-  struct accept_limits limits;
+  struct judge_limits limits; /**< on rank 0 */
+  struct judge_plan plan;
   struct solver *solver;
   struct record *record;
   struct himeno_result result;
+  struct judged judged;         /**< once there is a document */
+  json_t *document;             /**< on rank 0, without --ladder */
   struct himeno_ladder *ladder; /**< with --ladder, on all ranks */
 };
 

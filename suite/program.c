@@ -53,13 +53,13 @@ status_t program_report(const struct program *p)
   progress_clear();
   if (p->report) p->report(program_out(json));
   if (!json) return STATUS_OK;
-  if (p->fields) {
+  json_t *document = p->document ? p->document() : NULL;
+  if (!document && p->fields) {
     struct doc d;
     doc_open(&d, 0);
     p->fields(&d);
     return doc_write(&d, json);
   }
-  json_t *document = p->document();
   if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
   status_t status = report_json_write(document, json);
   json_decref(document);

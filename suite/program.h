@@ -27,7 +27,8 @@ struct program {
   void (*report)(FILE *out);
   /** The document: of a run, and in schema mode of what the options before --schema ask for. */
   void (*fields)(struct doc *d);
-  /** The same, where `fields` is NULL; NULL when memory ran out. */
+  /** The same, written rather than `fields` if that is NULL, or if it is not NULL; without `fields`
+   * NULL when memory ran out. */
   json_t *(*document)(void);
   void (*print_list)(FILE *out);
   void (*close)(void);

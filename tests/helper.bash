@@ -5,6 +5,7 @@ export top_srcdir
 . "$top_builddir/tests/env.sh"
 . "$top_srcdir/tests/settings.sh"
 himeno=$top_builddir/himeno-gpu
+judge=$top_builddir/himeno-judge
 export HIMENO_QUIET=1 # on a busy machine any run takes so long that it tells how far it is
 
 # Looked up once a file, since each test reads this anew: python3 itself where PATH has a script that looks for it, and a Python that
@@ -36,6 +37,23 @@ for one in found:
     with open(f"{folder}{one['name']}.json", "w") if folder else os.fdopen(1, "w") as file:
         json.dump(one["document"], file, indent=1)
 END
+}
+
+# replayed OPTION...: himeno-judge gives the document that --json of these options of himeno-gpu wrote the same exit status, and writes the same
+# document again: verdict, checks, stragglers and episodes. Without --json, or without --accept or --reference, nothing is judged.
+replayed() {
+  local document= limits=() wanted=$status code=0
+  while [ $# -gt 0 ]; do
+    case $1 in
+    --json) document=$2 ;;
+    --accept) case ${2-} in '' | --*) limits+=(--policy default) ;; *) limits+=(--policy "$2") ;; esac ;;
+    --reference) limits+=(--against "$2") ;;
+    esac
+    shift
+  done
+  [ -n "$document" ] && [ ${#limits[@]} -gt 0 ] || return 0
+  "$judge" "$document" "${limits[@]}" --json replayed.json >replayed.out 2>&1 || code=$?
+  [ "$code" = "$wanted" ] && cmp "$document" replayed.json || { echo "replayed: $code, not $wanted"; cat replayed.out; return 1; }
 }
 
 has_jsonschema() { "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"; }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The devices' own words, and who is slower than the others, in JSON. */
-#include "himeno/accept/suspect.h"
+/* What devices report, and the ranks' blocks, in JSON. */
 #include "himeno/report/report.h"
-#include "suite/series.h"
-
-#define WORDS_MAX 800
+#include "judge/straggler.h"
 
 static void range_document(struct doc *d, const struct record_telemetry *t, enum telemetry_value value)
 {
@@ -144,6 +141,7 @@ void himeno_telemetry_document(struct doc *d, const struct himeno_result *result
 
 void himeno_counted_document(struct doc *d, const struct record_telemetry *t)
 {
+  char detail[TELEMETRY_DETAIL_BYTES];
   if (!doc_object(d, "counted", DOC_OPTIONAL,
                   "By how much error counters rose since the run began; null if they cannot be read. Network "
                   "cards are counted by the first rank of a host.",
@@ -152,109 +150,27 @@ void himeno_counted_document(struct doc *d, const struct record_telemetry *t)
   for (enum telemetry_fact c = 0; c < TELEMETRY_COUNTERS; c++)
     doc_whole(d, telemetry_fact_names[c], DOC_NULLABLE, "", record_rise(t, c));
   doc_end(d);
-}
-
-/* Who it was, and what. */
-static void suspect_document(struct doc *d, const struct himeno_result *r, int rank, enum straggler_of of,
-                             double slowness)
-{
-  const struct himeno_rank *suspect = doc_at(d, r->ranks, rank);
-  doc_whole(d, "rank", 0, "", rank);
-  doc_text(d, "host", 0, "", suspect->row.host);
-  doc_text(d, "uuid", DOC_ANY, "", suspect->row.info.uuid);
-  doc_enum(d, "of", 0, DOC_WORDS(straggler_of_names), "", straggler_of_names[of]);
-  doc_real(d, "slowness", DOC_ANY, "", "Ratio to the usual time.", slowness);
-}
-
-void himeno_stragglers_document(struct doc *d, const struct himeno_result *r)
-{
-  char words[WORDS_MAX];
-  if (!doc_list(
-          d, "stragglers", DOC_OPTIONAL,
-          "Ranks slower than chance explains; none are found among fewer than 4, nor in too few blocks.", 1))
-    return;
-  for (int s = 0; s < HIMENO_STRAGGLERS_MAX && doc_each(d, s, r->n_stragglers); s++) {
-    const struct straggler *one = doc_at(d, r->stragglers, s);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
-    suspect_document(d, r, one->rank, one->of, one->slowness);
-    doc_real(d, "limit", DOC_ANY, "", "", one->limit);
-    doc_whole(d, "beyond", 0, "Blocks in which it was beyond the limit.", one->beyond);
-    doc_whole(d, "blocks", DOC_POSITIVE, "", r->kept_blocks);
-    doc_text(d, "words", 0, "", suspect_straggler(r, one, words, sizeof words));
-    doc_end(d);
-  }
-  doc_end(d);
-}
-
-static void meanwhile_document(struct doc *d, const struct himeno_result *r, const struct episode *episode)
-{
-  const struct suspect_meanwhile m =
-      d->schema ? (struct suspect_meanwhile){.throttle = 0} : suspect_meanwhile(r, episode);
-  char text[TELEMETRY_THROTTLE_BYTES];
-  if (!doc_object(
-          d, "meanwhile", DOC_OPTIONAL,
-          "What the rank's device reported: medians during the slowdown and outside of it, reasons that "
-          "throttled it only then, and which of telemetry.changes fell into it.",
-          1))
-    return;
-  for (enum telemetry_value v = 0; v < TELEMETRY_VALUES; v++)
-    doc_reals(d, telemetry_value_names[v], DOC_NULLABLE, "", "", m.then[v], m.usual[v]);
-  doc_text(d, "throttled", DOC_ANY, "", telemetry_throttle_text(m.throttle, text, sizeof text));
-  if (doc_list(d, "changed", 0, "", 1)) {
-    for (enum telemetry_fact f = 0; doc_each(d, f, TELEMETRY_FACTS); f++)
-      if (d->schema || m.changed >> f & 1) doc_text(d, NULL, DOC_ANY, "", telemetry_fact_names[f]);
-    doc_end(d);
-  }
-  doc_end(d);
-}
-
-void himeno_episodes_document(struct doc *d, const struct himeno_result *r)
-{
-  char words[WORDS_MAX];
-  if (!doc_list(d, "episodes", DOC_OPTIONAL,
-                "Transient slowdowns of a rank, by its own median; at most 64. Runs shorter than ten seconds "
-                "have none.",
-                1))
-    return;
-  for (int e = 0; e < HIMENO_EPISODES_MAX && doc_each(d, e, r->n_episodes); e++) {
-    const struct episode *one = doc_at(d, r->episodes, e);
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
-    suspect_document(d, r, one->rank, one->of, one->slowness);
-    doc_real(d, "begin", DOC_ANY, "s", "Since the first timed block began.", one->begin);
-    doc_real(d, "end", DOC_ANY, "s", "", one->end);
-    doc_whole(d, "first_block", 0, "Of the samples, from 0.", one->first);
-    doc_whole(d, "last_block", 0, "", one->last);
-    meanwhile_document(d, r, one);
-    doc_text(d, "words", 0, "", suspect_episode(r, one, words, sizeof words));
-    doc_end(d);
-  }
+  if (!doc_object(d, "counted_last", DOC_OPTIONAL, "The last event of counters that rose.", 1)) return;
+  for (enum telemetry_fact c = FACT_XIDS; c <= FACT_CARD_ERRORS; c++)
+    doc_text(d, telemetry_fact_names[c], DOC_OPTIONAL, c == FACT_XIDS ? "Its number." : "The network card.",
+             record_rise(t, c) > 0 && telemetry_fact_detail(&t->after, c, detail)[0] ? detail : NULL);
   doc_end(d);
 }
 
 /* ---- each rank's blocks ---- */
 
-/* Of the kept blocks every so manieth is stored: as many of all ranks as rows of telemetry are. */
-static int series_step(int blocks, int ranks)
-{
-  const int all = SERIES_ROWS_ALL / (ranks > 0 ? ranks : 1),
-            most = all > SERIES_ROWS_MIN ? all : SERIES_ROWS_MIN;
-  int step = 1;
-  while (blocks / step > most) step *= 2;
-  return step;
-}
-
-static void times_document(struct doc *d, const struct himeno_result *r, int step, enum straggler_of of)
+static void times_document(struct doc *d, const struct himeno_result *r, enum judge_of of)
 {
   static const char *const about[] = {
       "Of each rank, of each block: seconds per sweep of interior and boundary, without what it waited for "
       "neighbours within them.",
       "Seconds per sweep of packing, copies and transfer, without waiting for a late neighbour."};
-  if (!doc_list(d, straggler_of_names[of], 0, about[of], 1)) return;
+  if (!doc_list(d, judge_of_names[of], 0, about[of], 1)) return;
   for (int rank = 0; doc_each(d, rank, r->n_ranks); rank++) {
     const struct record_block *blocks = doc_at(d, r->times, (size_t)rank * (size_t)r->kept_blocks);
     if (!doc_list(d, NULL, 0, "", 1)) continue;
-    for (int b = step - 1; doc_each(d, b, r->kept_blocks); b += step)
-      doc_real(d, NULL, DOC_ANY, "", "", of == STRAGGLER_COMPUTE ? blocks[b].compute : blocks[b].exchange);
+    for (int b = 0; doc_each(d, b, r->kept_blocks); b++)
+      doc_real(d, NULL, DOC_ANY, "", "", of == JUDGE_COMPUTE ? blocks[b].compute : blocks[b].exchange);
     doc_end(d);
   }
   doc_end(d);
@@ -262,24 +178,21 @@ static void times_document(struct doc *d, const struct himeno_result *r, int ste
 
 void himeno_series_document(struct doc *d, const struct himeno_result *r)
 {
-  const int step = d->schema ? 1 : series_step(r->kept_blocks, r->n_ranks);
-  if (!doc_object(
-          d, "series", DOC_OPTIONAL | DOC_NULLABLE,
-          "Each rank's timed blocks, as --slow-once reads them; null if nothing is timed. At most 256, "
-          "evenly over the run; of more than 64 ranks at most 16384 over the ranks, but 64 at least.",
-          r->kept_blocks > 0))
+  if (!doc_object(d, "series", DOC_OPTIONAL | DOC_NULLABLE,
+                  "Each rank's timed blocks; null if nothing is timed. At most 256, evenly over the run; "
+                  "documents of "
+                  "earlier builds have fewer of more than 64 ranks.",
+                  r->kept_blocks > 0))
     return;
-  doc_flag(d, "capped", 0, "Some timed blocks are left out.", r->kept_blocks / step < r->n_samples);
+  doc_flag(d, "capped", 0, "Some timed blocks are left out.", r->kept_blocks < r->n_samples);
   if (doc_list(d, "blocks", 0, "Which of the samples each is, from 0.", 1)) {
-    for (int b = step - 1; doc_each(d, b, r->kept_blocks); b += step)
-      doc_whole(d, NULL, 0, "", r->when[b].block);
+    for (int b = 0; doc_each(d, b, r->kept_blocks); b++) doc_whole(d, NULL, 0, "", r->when[b].block);
     doc_end(d);
   }
   if (doc_list(d, "ends", 0, "Of each, seconds since the first timed block began.", 1)) {
-    for (int b = step - 1; doc_each(d, b, r->kept_blocks); b += step)
-      doc_real(d, NULL, DOC_ANY, "s", "", r->when[b].end);
+    for (int b = 0; doc_each(d, b, r->kept_blocks); b++) doc_real(d, NULL, DOC_ANY, "s", "", r->when[b].end);
     doc_end(d);
   }
-  for (enum straggler_of of = 0; of < STRAGGLER_KINDS; of++) times_document(d, r, step, of);
+  for (enum judge_of of = 0; of < JUDGE_KINDS; of++) times_document(d, r, of);
   doc_end(d);
 }

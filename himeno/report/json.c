@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "himeno/accept/accept.h"
-#include "himeno/accept/ways.h"
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
+#include "himeno/ways.h"
 #include "suite/progress.h"
+
+/* What is judged comes later: himeno_judge. */
+static const struct judged unjudged;
 
 void himeno_grid_document(struct doc *d, const struct himeno_choice *choice)
 {
@@ -17,6 +19,8 @@ void himeno_grid_document(struct doc *d, const struct himeno_choice *choice)
   doc_whole(d, "jmax", DOC_POSITIVE, "", choice->global[1]);
   doc_whole(d, "kmax", DOC_POSITIVE, "", choice->global[2]);
 }
+
+static const char *const verify_words[] = {"auto", "full", "off"};
 
 void himeno_kernel_document(struct doc *d, const struct himeno_kernel *kernel)
 {
@@ -44,6 +48,11 @@ static void config_document(struct doc *d, const struct himeno_config *c, const 
   doc_whole(d, "sweeps", 0, "Timed sweeps, all blocks.", sweeps);
   doc_whole(d, "block", DOC_POSITIVE, "Sweeps per block.", c->sweeps_given ? c->sweeps : c->block);
   doc_flag(d, "overlap", 0, "", !c->no_overlap);
+  doc_enum(d, "verify", DOC_OPTIONAL, DOC_WORDS(verify_words), "As asked for.", verify_words[c->verify]);
+  doc_real(d, "seconds", DOC_OPTIONAL | DOC_NULLABLE, "s", "Of timed blocks, as asked for; null with -n.",
+           c->sweeps_given ? NAN : c->seconds);
+  doc_real(d, "soak", DOC_OPTIONAL | DOC_NULLABLE, "s", "With --soak: its duration.",
+           c->soak_given ? c->soak : NAN);
   doc_end(d);
 }
 
@@ -170,7 +179,7 @@ static void result_document(struct doc *d, const struct himeno_config *c, const 
   checks_document(d, choice->kernel, r);
   throttled_document(d, r);
   soak_document(d, r, c->soak_every);
-  accept_document(d, r);
+  judge_accept_document(d, &unjudged);
   himeno_counts_document(d, emulated ? &r->counts : NULL);
   himeno_bound_document(d, d->schema || choice->kernel->toward_zero ? &r->counts : NULL);
   doc_real(d, "score", DOC_OPTIONAL, "", "Only with --official: MFLOPS over 82.84.",
@@ -269,7 +278,37 @@ static void theory_document(struct doc *d, const struct himeno_rank *rank)
   doc_end(d);
 }
 
-static void rank_document(struct doc *d, const struct himeno_result *result, int r)
+/* Figures of a rank that judging needs. */
+static void judged_rank_document(struct doc *d, const struct himeno_choice *choice,
+                                 const struct himeno_result *result, const struct himeno_rank *rank)
+{
+  const int timed = result->kept_blocks > 0;
+  doc_whole(d, "host_first", DOC_OPTIONAL, "Lowest rank of the host.", rank->row.host_first);
+  doc_whole(d, "device_sharers", DOC_OPTIONAL, "Other ranks on the device.", rank->row.shared);
+  doc_whole(d, "device_numa", DOC_OPTIONAL | DOC_NULLABLE, "NUMA node of the device.", rank->row.info.numa);
+  doc_flag(d, "is_cpu", DOC_OPTIONAL, "The device is a CPU.", rank->row.info.is_cpu);
+  doc_flag(d, "takes_cores", DOC_OPTIONAL, "The device's own work takes the host's cores.",
+           gpu_takes_cores(choice->placement.backend, &rank->row.info));
+  doc_whole(d, "points", DOC_OPTIONAL, "That the rank owns.", rank->points);
+  doc_whole(d, "sweep_bytes", DOC_OPTIONAL, "That its sweeps move.", rank->points * HIMENO_BYTES_PER_POINT);
+  doc_whole(d, "cache_bytes", DOC_OPTIONAL, "Of the device's largest cache; 0: unknown.",
+            rank->row.info.cache_bytes);
+  doc_real(d, "waited", DOC_OPTIONAL | DOC_NULLABLE, "s",
+           "Seconds per sweep for neighbours, within phases.interior, at most.", timed ? rank->waited : NAN);
+  doc_real(d, "compute_gflops", DOC_OPTIONAL | DOC_NULLABLE, "GFLOPS",
+           "Of the device's own compute time in the median block of the series.",
+           rank->compute > 0 ? himeno_gflops((double)rank->points, 1, rank->compute) : NAN);
+  doc_real(
+      d, "noise", DOC_OPTIONAL | DOC_NULLABLE, "",
+      "Of its own compute times in these blocks, relative: an upper bound, at 99%; null for fewer than 3.",
+      timed ? rank->noise : NAN);
+  doc_whole(d, "cards", DOC_OPTIONAL, "Network cards of its host that are up.", rank->cards);
+  doc_real(d, "card_gbps", DOC_OPTIONAL | DOC_NULLABLE, "Gbit/s", "Rate of the slowest of them.",
+           rank->cards_gbps > 0 ? rank->cards_gbps : NAN);
+}
+
+static void rank_document(struct doc *d, const struct himeno_choice *choice,
+                          const struct himeno_result *result, int r)
 {
   const struct himeno_rank *rank = doc_at(d, result->ranks, r);
   if (!doc_object(d, NULL, 0, "", 1)) return;
@@ -291,6 +330,7 @@ static void rank_document(struct doc *d, const struct himeno_result *result, int
            "Share of the timed part in which a busy thread of the rank was ready but had no core, or the "
            "hypervisor took a CPU away; null if the kernel does not count it.",
            rank->telemetry.starved);
+  judged_rank_document(d, choice, result, rank);
   himeno_telemetry_document(d, result, r);
   himeno_counted_document(d, &rank->telemetry);
   doc_end(d);
@@ -313,10 +353,9 @@ void himeno_document(struct doc *d, const struct himeno_config *config, const st
   phases_document(d, result);
   paths_document(d, choice, result);
   if (doc_list(d, "ranks", 0, "None only in a partial document of a run that had not begun.", 1)) {
-    for (int r = 0; doc_each(d, r, result->n_ranks); r++) rank_document(d, result, r);
+    for (int r = 0; doc_each(d, r, result->n_ranks); r++) rank_document(d, choice, result, r);
     doc_end(d);
   }
-  himeno_stragglers_document(d, result);
-  himeno_episodes_document(d, result);
+  judge_found_document(d, &unjudged);
   himeno_series_document(d, result);
 }

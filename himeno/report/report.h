@@ -9,14 +9,15 @@
 #include "base/document.h"
 #include "himeno/choice.h"
 #include "himeno/result.h"
+#include "judge/judge.h"
 
 struct himeno_ladder;
 
 /** \brief The report for people. */
 void himeno_report_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                        const struct himeno_result *result, FILE *out);
+                        const struct himeno_result *result, const struct judged *judged, FILE *out);
 
-/** \brief The document of doc/result.schema.json. */
+/** \brief The document of doc/result.schema.json, before it is judged. */
 void himeno_document(struct doc *d, const struct himeno_config *config, const struct himeno_choice *choice,
                      const struct himeno_result *result);
 
@@ -37,8 +38,6 @@ void himeno_ladder_rungs_text(const struct himeno_config *config, const struct h
 /* Parts of the document of a run, each a field. */
 void himeno_telemetry_document(struct doc *d, const struct himeno_result *result, int rank);
 void himeno_counted_document(struct doc *d, const struct record_telemetry *telemetry);
-void himeno_stragglers_document(struct doc *d, const struct himeno_result *result);
-void himeno_episodes_document(struct doc *d, const struct himeno_result *result);
 void himeno_series_document(struct doc *d, const struct himeno_result *result);
 
 /** \brief What sweeps cost by devices' energy counters; nothing, or null, without any. */

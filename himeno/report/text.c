@@ -7,15 +7,16 @@
 #include "base/report.h"
 #include "base/stats.h"
 #include "comm/halo/grid.h"
-#include "himeno/accept/accept.h"
-#include "himeno/accept/noise.h"
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
+#include "himeno/ways.h"
+#include "judge/suspect.h"
 #include "suite/list.h"
 #include "suite/progress.h"
 
-#define BAR_CELLS     32
-#define DETOURS_SHOWN 8
+#define BAR_CELLS       32
+#define DETOURS_SHOWN   8
+#define DISGUISES_SHOWN 8
 /* Phases that took less of the wall time are told together. */
 #define WALL_SHARE   0.02
 #define COMPRESSES   0.02
@@ -186,7 +187,9 @@ static void print_wall(FILE *out)
 /* Other processes took the cores. */
 static void print_starved(const struct himeno_result *r, FILE *out)
 {
-  const int rank = noise_starved_rank(r);
+  int rank = 0;
+  for (int n = 1; n < r->n_ranks; n++)
+    if (r->ranks[n].telemetry.starved > r->ranks[rank].telemetry.starved) rank = n;
   const double share = r->ranks[rank].telemetry.starved;
   if (share > STATS_NOISY)
     fprintf(out, "  WARNING    the host was busy: rank %d on %s waited for a core for %.1f%% of its time\n",
@@ -270,8 +273,33 @@ static void print_checks(const struct himeno_kernel *kernel, const struct himeno
   fprintf(out, "; gosa of every sweep on each rank; all 12 constant arrays\n");
 }
 
+static void print_disguise(const struct judge_run *run, int rank, const struct himeno_path *p, FILE *out)
+{
+  char who[200];
+  fprintf(out, "  WARNING    %s, to rank %d by %s: %s, %.0f MB of %.0f by PCIe and %.0f by NVLink\n",
+          suspect_name(run, rank, who, sizeof who), p->peer, p->used, ways_went_names[WAYS_DISGUISED],
+          (double)p->way.counted.pcie / 1e6, p->way.sent / 1e6, fmax(0, (double)p->way.counted.nvlink) / 1e6);
+}
+
+/* The paths that bytes took between neighbours, by the devices' counters. */
+static void print_ways(const struct himeno_result *r, const struct judge_run *run, FILE *out)
+{
+  int n[WAYS_WENT] = {0}, told = 0;
+  for (int rank = 0; rank < r->n_ranks; rank++)
+    for (int m = 0; m < r->ranks[rank].n_paths; m++) {
+      const enum ways_went went = ways_went(r, rank, &r->ranks[rank].paths[m]);
+      if (n[went]++ < DISGUISES_SHOWN && went == WAYS_DISGUISED)
+        print_disguise(run, rank, &r->ranks[rank].paths[m], out);
+    }
+  for (int w = WAYS_UNTOLD + 1; w < WAYS_WENT; w++)
+    if (n[w] > 0)
+      fprintf(out, "%s%d %s", told++ ? ", " : "  ways       of halos, by what devices counted: ", n[w],
+              ways_went_names[w]);
+  if (told) fprintf(out, "\n");
+}
+
 void himeno_report_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                        const struct himeno_result *result, FILE *out)
+                        const struct himeno_result *result, const struct judged *judged, FILE *out)
 {
   const struct himeno_kernel *kernel = choice->kernel;
   print_what(config, choice, result, out);
@@ -290,7 +318,8 @@ void himeno_report_text(const struct himeno_config *config, const struct himeno_
   soak_text(result, out);
   ranks_print_sharing(result->ranks, sizeof *result->ranks, result->n_ranks, out);
   print_telemetry(result, out);
-  accept_text(result, out);
+  print_ways(result, &judged->run, out);
+  judged_text(judged, out);
 }
 
 /* ---- --list ---- */

@@ -43,7 +43,7 @@ ROOMS = (
     ("himeno/kernels/cpu/*", "tests/unit/test_kernels_cpu"),
     ("himeno/kernels/opencl/*", "tests/unit/test_kernels_opencl tests/cli/kernel-file.bats"),
     ("himeno/kernels/qpu/*", "tests/unit/test_qpu_himeno tests/unit/test_kernels_qpu tests/cli/qpu.bats"),
-    ("himeno/accept/*", "tests/unit/test_accept tests/unit/test_checks tests/unit/test_power tests/unit/test_straggler tests/unit/test_episode tests/clock/himeno.bats tests/cli/accept.bats"),
+    ("judge/*", "tests/unit/test_accept tests/unit/test_checks tests/unit/test_judge tests/unit/test_power tests/unit/test_straggler tests/unit/test_slowdown tests/clock/himeno.bats tests/cli/accept.bats"),
     ("himeno/soak/*", "tests/unit/test_soak tests/cli/soak.bats"),
     ("tools/predict/*", "tests/unit/test_predict* tests/cli/predict.bats"),
     ("tools/sim/*", "tests/cli/sim.bats"),

@@ -21,16 +21,18 @@ _himeno_gpu() {
     -x | --transport) words="auto $("$program" --list 2>/dev/null | awk '/^Transports/ { on = 1; next } /^[^ ]/ { on = 0 } on { print $1 }')" ;;
     --verify) words="auto full off" ;;
     --bind) words="auto keep share" ;;
-    --accept) words="default h100 h200 $(compgen -f -X '!*.json' -- "$word")" ;;
+    --accept | --policy) words="default h100 h200 $(compgen -f -X '!*.json' -- "$word")" ;;
     --?*)
       if _himeno_gpu_takes_file "$program" "$before"; then
         words=$(compgen -f -- "$word")
       else
         words=$(_himeno_gpu_options "$program")
       fi ;;
-    *) words=$(_himeno_gpu_options "$program") ;;
+    *)
+      words=$(_himeno_gpu_options "$program")
+      [ "${program##*/}" != himeno-judge ] || words+=" $(compgen -f -- "$word")" ;;
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
-complete -o filenames -F _himeno_gpu himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-predict himeno-sim \
+complete -o filenames -F _himeno_gpu himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict himeno-sim \
   himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling

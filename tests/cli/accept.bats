@@ -11,12 +11,13 @@ setup() {
 }
 
 # -t counts simulated seconds, of which a block takes little more than a thousandth.
-# accept RANKS POLICY OPTION...: a short run on null devices of a simulated clock.
+# accept RANKS POLICY OPTION...: a short run on null devices of a simulated clock, whose document himeno-judge judges alike.
 accept() {
   local launch="on $1" policy=$2
   [ "$1" -gt 1 ] || launch=
   shift 2
   run --separate-stderr $launch "$himeno" -b null -s 18x18x34 --block 5 -t 0.01 --accept "$policy" "$@"
+  replayed --accept "$policy" "$@"
 }
 
 # check NAME FIELD: of the last document.
@@ -87,6 +88,7 @@ policy() { printf '%s' "$1" >policy.json; }
   unset HIMENO_NULL_CLOCK
   run --separate-stderr env FAKE_NVML="nvlink=3 nvlink_each=655360 pcie=5 pcie_each=1000 nvlink_each@1=0 pcie_each@1=671088640" \
     "$MPIRUN" -np 2 "$himeno" -b null -s 18x18x34 --block 5 -t 0.05 -p 2x1x1 -x p2p --accept default --json r.json
+  replayed --accept default --json r.json
   grep -q 'WARNING    rank 1 on .*, to rank 0 by p2p: through the host in disguise, 671 MB of 671 by PCIe and 0 by NVLink' <<<"$output"
   grep -q 'ways       of halos, by what devices counted: 1 direct by NVLink, 1 through the host in disguise$' <<<"$output"
   [ "$("$PYTHON" -c 'import json; print([(p["rank"], *p["sent"].values()) for p in json.load(open("r.json"))["paths"]])')" = \
@@ -103,7 +105,7 @@ one_type() { sed -i 's/"Null device [0-9]*"/"Null device"/' "$@"; }
     expect_status 0
     one_type "good$seed.json"
   done
-  run --separate-stderr "$himeno" --accept-make good1.json good2.json
+  run --separate-stderr "$judge" --make-policy good1.json good2.json
   expect_status 0
   printf '%s\n' "$output" >site.json
   [ "$("$PYTHON" -c 'import json; p = json.load(open("site.json"))
@@ -111,7 +113,7 @@ limits = {key for key in p if key not in ("name", "from", "throttle_forbidden")}
 print(p["name"], limits == set(p["from"]), p["ecc"], p["pcie_width_min"], p["exchange_us_max"], p["exchange_gbps_min"])
 print(p["from"]["exchange_us_max"])
 good = [json.load(open(f"good{n}.json"))["ranks"] for n in (1, 2)]
-median = sum(sorted(rank["gflops"] for rank in good[0])[1:3]) / 2
+median = sum(sorted(rank["compute_gflops"] for rank in good[0])[1:3]) / 2
 print(0.969 * median < p["device_gflops_min"] < 0.9701 * median, "4 devices: median" in p["from"]["device_gflops_min"])')" = "Null device, 4 True True 16 1.5 10.0
 12 ends of ways by p2p: median 1, spread 0, and 5 spreads, at least 50%
 True True" ]
@@ -127,14 +129,14 @@ True True" ]
 
 @test "no policy is made of too few devices, of other work, or of runs that did not pass" {
   make() {
-    run --separate-stderr "$himeno" --accept-make "$@"
+    run --separate-stderr "$judge" --make-policy "$@"
     expect_status 2
     [ -z "$output" ]
   }
   accept 2 default -w --json two.json
   one_type two.json
   make two.json two.json
-  grep -q 'accept-make: 2 devices in all, and a spread needs 3' <<<"$stderr"
+  grep -q 'make-policy: 2 devices in all, and a spread needs 3' <<<"$stderr"
   accept 4 default --json four.json
   one_type four.json
   make two.json four.json
@@ -149,7 +151,7 @@ True True" ]
   sed 's/"Null device"/"Another device"/' four.json >r.json
   make four.json r.json
   grep -q 'r.json: it has another device than the first' <<<"$stderr"
-  run --separate-stderr "$himeno" --accept-make nowhere.json
+  run --separate-stderr "$judge" --make-policy nowhere.json
   expect_status 3
 }
 
@@ -175,7 +177,7 @@ of = {"policy.c": [f"of the median of {gflops['devices']} H200 at L and XL, {med
                    f"{lowest:.3f} is the least of {h200['devices']} H200 and {h100['devices']} H100",
                    f"{ends(h200)} were measured on {h200['devices']} H200, {ends(h100)} on {h100['devices']} H100"],
       "acceptance.md": [f"{h200['devices']} H200 were measured at {ends(h200)} of it and {h100['devices']} H100 at {ends(h100)}"]}
-for name, path in (("policy.c", "../himeno/accept/policy.c"), ("acceptance.md", "acceptance.md")):
+for name, path in (("policy.c", "../judge/policy.c"), ("acceptance.md", "acceptance.md")):
     found = " ".join(open(f"{sys.argv[1]}/{path}").read().split())
     for words in of[name]:
         assert words in found, (name, words)
@@ -190,11 +192,13 @@ PY
       [ -z "$apart" ] || [ "$ranks" -gt 1 ] || continue
       HIMENO_NULL_APART=$apart run --separate-stderr on "$ranks" "$himeno" -b null --block 5 -t 0.01 -s 18x18x34 -w --accept --json r.json
       expect_status 0
+      replayed --accept --json r.json
       grep -q 'acceptance by policy default' <<<"$output"
     done
   done
   # Without a size each rank gets the default one to itself; a size is the whole grid's as ever.
   HIMENO_NULL_DEVICES=2 run --separate-stderr on 2 "$himeno" -b cpu -s 34x34x66 --block 5 -t 0.01 --accept --json r.json
+  replayed --accept --json r.json
   [ "$("$PYTHON" -c 'import json; c = json.load(open("r.json"))["config"]; print(c["weak"], c["imax"], c["transport"])')" = "False 34 p2p" ]
 }
 
@@ -290,6 +294,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
     status=0
     wait $run || status=$?
     output=$(cat out) expect_status 5
+    replayed --accept policy.json --json r.json
     grep -q "^  COUNTED  *rank 0 on .*: errors of network cards [0-9]* (the last: $(cut -d/ -f3 <<<"$fault").*), since the run began" out
   done
 }
@@ -302,7 +307,10 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 }
 
 @test "an earlier run is the measure, no finer than the noise of both" {
-  measured() { run --separate-stderr on 2 "$himeno" -b null -s XS --block 5 "$@"; }
+  measured() {
+    run --separate-stderr on 2 "$himeno" -b null -s XS --block 5 "$@"
+    replayed "$@"
+  }
   measured -t 0.1 --accept default --json before.json
   expect_status 0
   # By the simulated clock, which only blocks move: however busy this computer is, so many fit.
@@ -361,7 +369,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   expect_status 2
   grep -q 'NOT ACCEPTED: nothing could be checked' <<<"$output"
   grep -q 'verdict    NOT JUDGED: every block equals' <<<"$output"
-  [ "$(grep -c '^himeno-gpu: --accept policy.json: nothing in it could be checked$' <<<"$stderr")" -eq 1 ]
+  [ "$(grep -c '^himeno-gpu: policy policy.json: nothing in it could be checked$' <<<"$stderr")" -eq 1 ]
   [ "$(verdict)" = "usage False" ]
   follows_schema
   accept 2 policy.json
@@ -405,17 +413,21 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   policy '{"device_gflops_min": 0.001}'
   run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 0.01 --accept policy.json --json before.json
   expect_status 0
-  compared() { run --separate-stderr timeout 300 ${launch-} "$himeno" -b cpu -k stream --reference before.json "$@"; }
+  replayed --accept policy.json --json before.json
+  compared() {
+    run --separate-stderr timeout 300 ${launch-} "$himeno" -b cpu -k stream --reference before.json "$@"
+    replayed --reference before.json "$@"
+  }
   compared -s S -t 1h
   expect_status 2
-  grep -q 'that run was of 32x32x64 points' <<<"$stderr"
+  grep -q 'reference before.json: its imax is 32, this run.s is 64' <<<"$stderr"
   launch="$MPIRUN -np 2" compared -s XS -t 1h
   expect_status 2
   grep -q 'that run had 1 rank$' <<<"$stderr"
   compared -s XS --data dense -t 1h
   expect_status 2
-  grep -q 'that run had standard data$' <<<"$stderr"
-  compared -s XS --block 5 -t 0.01
+  grep -q 'its data is "standard", this run.s is "dense"$' <<<"$stderr"
+  compared -s XS --block 5 -t 0.01 --json r.json
   [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || [ "$status" -eq 5 ] # as fast, too noisy to tell, slower
   grep -q 'that run was of kernel reference, this one is of stream' <<<"$stderr"
 }
@@ -428,6 +440,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   code=0
   wait $! || code=$?
   [ "$code" -eq 8 ]
+  status=8 replayed --accept policy.json --json r.json
   grep -q 'NOT ACCEPTED: a signal ended the run' out
   [ "$("$PYTHON" -c 'import json; r = json.load(open("r.json")); print(r["partial"], r["result"]["verdict"], r["result"]["accept"]["accepted"])')" = \
     "True incomplete False" ]
@@ -435,8 +448,9 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 
 @test "a soak has no ceiling, which no policy can ask of it" {
   policy '{"ceiling_share_min": 0.9, "devices_per_host": 1, "unknown_fails": true}'
-  run on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json
+  run on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json --json r.json
   expect_status 0
+  replayed --accept policy.json --json r.json
   grep -q 'share of ceiling .*n/a' <<<"$output"
 }
 
@@ -460,7 +474,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   grep -q 'a plain file' <<<"$stderr"
   run --separate-stderr timeout 20 "$himeno" -b null -s XS -n 1 --reference pipe
   expect_status 2
-  [ "$(grep '^himeno-gpu:' <<<"$stderr")" = "himeno-gpu: --reference pipe: a reference is a plain file" ]
+  [ "$(grep '^himeno-gpu:' <<<"$stderr")" = "himeno-gpu: reference pipe: a reference is a plain file" ]
   run --separate-stderr timeout 20 "$himeno" -b null -s XS -n 1 --reference missing.json
   expect_status 3
   run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --reference policy.json

@@ -24,7 +24,7 @@ setup() {
 
 @test "every program and script is there with a man page, and no text leads back into the source tree" {
   local name page
-  for name in comm-gpu gemm-gpu himeno-gpu mem-gpu himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling; do [ -x "$prefix/bin/$name" ]; done
+  for name in comm-gpu gemm-gpu himeno-gpu himeno-judge mem-gpu himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling; do [ -x "$prefix/bin/$name" ]; done
   ! grep -rIlF -e "$top_srcdir" -e "$BATS_FILE_TMPDIR" "$prefix"
   ! grep -rnE '(^|[ `])(scripts/(accept|plot|report|scaling|isa-report)|build/[a-z]+-gpu)( |`|$)' "$share/README.md" "$share/doc"
   [ -d "$prefix/share/man" ] || skip "help2man was not found"
@@ -132,7 +132,7 @@ PY
   "$PYTHON" - "$top_builddir/compile_commands.json" <<'PY'
 import json, os, subprocess, sys
 commands = {command["file"]: command for command in json.load(open(sys.argv[1]))}
-for name in "base/file.c himeno/accept/policy.c tools/network/pairs.c tests/unit/test_decomp.c tests/mpi/matrix.c".split():
+for name in "base/file.c judge/policy.c tools/network/pairs.c tests/unit/test_decomp.c tests/mpi/matrix.c".split():
     found = [file for file in commands if file.endswith("/" + name)]
     assert len(found) == 1, (name, found)
 assert all(os.path.exists(os.path.join(command["directory"], file)) for file, command in commands.items())

@@ -23,7 +23,7 @@ completes() {
 @test "completion offers every option of every program, and files where an option takes one" {
   cd "$BATS_TEST_TMPDIR"
   touch known.json
-  for program in himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-predict himeno-sim; do
+  for program in himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict himeno-sim; do
     [ -x "$top_builddir/$program" ] || continue
     [ "$("$top_builddir/$program" --help | grep -oE -- '^ +(-[A-Za-z], )?--[^ =]+' | grep -o -- '--.*' | sort -u)" = \
       "$(completes -- x "$program" | sort -u)" ]
@@ -31,6 +31,7 @@ completes() {
   done
   completes known --soak-log | grep -qx known.json
   completes known --kernels mem-gpu | grep -qx known.json
+  completes known known.json himeno-judge | grep -qx known.json
   [ ! -x "$top_builddir/himeno-predict" ] || completes known --study himeno-predict | grep -qx known.json
 }
 

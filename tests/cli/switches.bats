@@ -4,7 +4,7 @@ load ../helper
 bats_require_minimum_version 1.5.0
 
 setup() { cd "$top_srcdir"; }
-rooms=(base gpu comm suite himeno gemm tools)
+rooms=(base judge gpu comm suite himeno gemm tools)
 
 # The names in what comes in, each once.
 names() { grep -oE 'HIMENO_[A-Z0-9_]+' | sort -u; }

@@ -49,6 +49,7 @@ FIGURES
   for transport in staged p2p; do
     run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 2 -t 60 -x $transport --accept policy.json --json d.json
     expect_status 5
+    replayed --accept policy.json --json d.json
     says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "nothing that its device tells was different" "NOT ACCEPTED: 1 of 1 checks fail"
     figures <<'FIGURES'
 [(e.rank, e.of, round(e.slowness, 2)) for e in d.episodes] = [(1, "compute", 1.25)]
@@ -62,24 +63,22 @@ max(d.series.exchange[1]) < min(d.series.compute[0]) = True
 [d.series.capped, len(d.series.ends)] = [False, d.result.blocks]
 FIGURES
     grep 'SLOW ONCE' <<<"$output" >told
-    run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once d.json
+    run --separate-stderr "$judge" d.json --policy policy.json
     expect_status 5
-    grep -q '^d.json: slow for a while 1 time, 2 ranks, ' <<<"$output"
+    grep -q '^d.json: himeno-gpu, 2 ranks, .*: slow$' <<<"$output"
     grep 'SLOW ONCE' <<<"$output" | cmp - told
   done
   recorded h200-x2-2026-11/runs.jsonl accept-slow >accept-slow.json
-  run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once accept-slow.json
+  run --separate-stderr "$judge" accept-slow.json --policy policy.json
   expect_status 2
-  grep -q 'accept-slow.json: it has no series of blocks' <<<"$stderr"
+  grep -q 'slow for a while .* unknown .*needs 3 timed blocks' <<<"$output"
   echo '{"episodes_max": 0, "device_noise_max": 0.5}' >policy.json
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 2 -t 6 -x p2p --accept policy.json
   figures <<'FIGURES'
 d.episodes = []
 [c.why for c in d.result.accept.checks if c.check == "slow for a while"] = ["needs 10 s from first to last block"]
 FIGURES
-  run "$top_builddir/tests/clock/himeno-gpu" --slow-once d.json
-  expect_status 0
-  says "d.json: too short to tell, 2 ranks, "
+  replayed --accept policy.json --json d.json
 }
 
 @test "a soak names a rank that was slow for a while too, and a policy refuses it" {
@@ -87,6 +86,7 @@ FIGURES
   echo '{"episodes_max": 0}' >policy.json
   run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 10 -x p2p --soak 40 --accept policy.json --json d.json
   expect_status 5
+  replayed --accept policy.json --json d.json
   says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "NOT ACCEPTED: 1 of 1 checks fail"
   figures <<'FIGURES'
 [(e.rank, e.of, round(e.slowness, 2), 14 < e.end - e.begin < 16, 9 < e.begin < 11) for e in d.episodes] = [(1, "compute", 1.25, True, True)]
@@ -138,20 +138,21 @@ open("3-more.json", "w").write(json.dumps(good) + "more")
 open("3-empty.json", "w").write(" \n")
 open("3-deep.json", "w").write("[" * 100000)
 PY
-  run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once told.json
+  echo '{"episodes_max": 0}' >policy.json
+  run --separate-stderr "$judge" --policy policy.json told.json
   expect_status 5
   says ", clock 1400 MHz and else 1980, 91 C and else 55, throttled then alone (power cap, thermal), nvlink_crc changed"
-  run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once runs.jsonl d.json
+  run --separate-stderr "$judge" runs.jsonl d.json --policy policy.json
   expect_status 5
-  [ "$(sed -n 's/: slow for a while 1 time, 2 ranks, .*//p' <<<"$output" | paste -sd,)" = "runs.jsonl first,runs.jsonl second,d.json" ]
-  run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once linked.json
+  [ "$(sed -n 's/: himeno-gpu, 2 ranks, .*: slow$//p' <<<"$output" | paste -sd,)" = "runs.jsonl first,runs.jsonl second,d.json" ]
+  run --separate-stderr "$judge" --policy policy.json linked.json
   expect_status 5
   says "; so was its neighbour i+, rank 1 on " "; so was its neighbour i-, rank 0 on " ": exchange was 4.00 times its usual from second "
   mkdir 3-folder
   for file in 2-* 3-* 3-nowhere; do
-    run --separate-stderr "$top_builddir/tests/clock/himeno-gpu" --slow-once $file
+    run --separate-stderr "$judge" --policy policy.json $file
     expect_status "${file%%-*}"
-    [ "$(wc -l <<<"$stderr") $(grep -c -- "--slow-once $file: " <<<"$stderr")" = "1 1" ] || { echo "$file: $stderr"; return 1; }
+    [ "$(wc -l <<<"$stderr") $(grep -c -- "$file: \|policy.json: nothing in it could be checked" <<<"$stderr")" = "1 1" ] || { echo "$file: $stderr"; return 1; }
   done
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Any bytes as a policy of --accept: it is read or refused with a message, and a name is a
+ * \brief Any bytes as a policy: it is read or refused with a message, and a name is a
  * text. */
 #include <string.h>
 
-#include "himeno/accept/policy.h"
+#include "judge/policy.h"
 #include "tests/fuzz/reader.h"
 
 const char fuzz_corpus[] = "policy";
@@ -12,12 +12,12 @@ const char fuzz_corpus[] = "policy";
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
   char *text = fuzz_text_begin(bytes, n);
-  struct accept_policy policy;
+  struct policy policy;
   status_t status = policy_parse(text, n, "fuzz", &policy);
   fuzz_verdict(status);
   if (status == STATUS_OK) {
     fuzz_must(memchr(policy.name, 0, sizeof policy.name) != NULL, "a name without an end was read");
-    fuzz_must(policy.throttled_max <= 1, "a share over 1 was read");
+    fuzz_must(policy_limit(&policy, "throttled_max") <= 1, "a share over 1 was read");
   }
   fuzz_text_end(text);
   return 0;

@@ -6,21 +6,31 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "himeno/accept/accept.h"
-#include "himeno/accept/reference.h"
-#include "himeno/result.h"
+#include "judge/judge.h"
+#include "suite/ranks.h"
 #include "tests/unit/capture.h"
 
-static struct accept_policy good(const char *text)
+static struct policy good(const char *text)
 {
-  struct accept_policy policy;
+  struct policy policy;
   assert_int_equal(policy_parse(text, strlen(text), "test", &policy), STATUS_OK);
   return policy;
 }
 
+static double limit(const struct policy *policy, const char *key)
+{
+  return policy_limit(policy, key);
+}
+
+static double unverified_passes(const char *text)
+{
+  const struct policy policy = good(text);
+  return limit(&policy, "unverified_passes");
+}
+
 static void refused(const char *text, const char *pattern)
 {
-  struct accept_policy policy;
+  struct policy policy;
   struct capture capture = capture_begin(stderr);
   status_t status = policy_parse(text, strlen(text), "test", &policy);
   char *said = capture_end(&capture);
@@ -32,28 +42,31 @@ static void refused(const char *text, const char *pattern)
 
 static void only_what_is_named_is_checked(void **state)
 {
-  struct accept_policy p =
+  struct policy p =
       good("{\"name\": \"mine\", \"ceiling_share_min\": 0.95, \"ecc\": true, \"devices_per_host\": 8}");
   (void)state;
   assert_string_equal(p.name, "mine");
-  assert_true(p.ceiling_share_min == 0.95 && p.ecc == 1 && p.devices_per_host == 8);
-  assert_true(p.device_gflops_min < 0 && p.celsius_max < 0 && p.binding < 0 && p.throttle_forbidden == 0);
+  assert_true(limit(&p, "ceiling_share_min") == 0.95 && limit(&p, "ecc") == 1 &&
+              limit(&p, "devices_per_host") == 8);
+  assert_true(limit(&p, "device_gflops_min") < 0 && limit(&p, "celsius_max") < 0 &&
+              limit(&p, "binding") < 0 && p.throttle_forbidden == 0);
 }
 
 static void what_is_false_is_not_checked(void **state)
 {
-  struct accept_policy p =
+  struct policy p =
       good("{\"ecc\": false, \"binding\": false, \"pcie_full\": true, \"unknown_fails\": false}");
   (void)state;
-  assert_true(p.ecc < 0 && p.binding < 0 && p.pcie_full == 1 && p.unknown_fails <= 0);
+  assert_true(limit(&p, "ecc") < 0 && limit(&p, "binding") < 0 && limit(&p, "pcie_full") == 1 &&
+              limit(&p, "unknown_fails") <= 0);
 }
 
 static void throttle_reasons_are_named(void **state)
 {
-  struct accept_policy p =
-      good("{\"throttled_max\": 0.1, \"throttle_forbidden\": [\"thermal\", \"power_brake\"]}");
+  struct policy p = good("{\"throttled_max\": 0.1, \"throttle_forbidden\": [\"thermal\", \"power_brake\"]}");
   (void)state;
-  assert_int_equal(p.throttle_forbidden, 0x20 | 0x80);
+  char text[40];
+  assert_string_equal(policy_reasons_text(p.throttle_forbidden, text, sizeof text), "thermal, power brake");
   refused("{\"throttle_forbidden\": [\"heat\"]}", "not entry 1");
   refused("{\"throttle_forbidden\": \"thermal\"}", "list");
 }
@@ -76,43 +89,41 @@ static void what_is_no_policy_is_refused(void **state)
 
 static void the_built_in_policies_are_policies(void **state)
 {
-  struct accept_policy p;
+  struct policy p;
   (void)state;
   assert_int_equal(policy_read("default", &p), STATUS_OK);
   assert_string_equal(p.name, "default");
-  assert_true(p.theory_share_min == 0.75 && p.unknown_fails < 0);
+  assert_true(limit(&p, "theory_share_min") == 0.75 && limit(&p, "unknown_fails") < 0);
   assert_int_equal(policy_read("h100", &p), STATUS_OK);
-  assert_true(p.theory_share_min == 0.85 && p.unknown_fails == 1);
-  assert_true(p.device_gflops_min < 0); /* of five devices no limit is made */
+  assert_true(limit(&p, "theory_share_min") == 0.85 && limit(&p, "unknown_fails") == 1);
+  assert_true(limit(&p, "device_gflops_min") < 0); /* of five devices no limit is made */
   assert_int_equal(policy_read("h200", &p), STATUS_OK);
-  assert_true(p.device_gflops_min > 2000 && p.unknown_fails == 1);
+  assert_true(limit(&p, "device_gflops_min") > 2000 && limit(&p, "unknown_fails") == 1);
 }
 
 static void each_limit_of_a_built_in_policy_says_where_it_comes_from(void **state)
 {
   static const char *const names[] = {"default", "h100", "h200"};
-  struct himeno_rank rank[4];
-  const struct himeno_result run = {.n_ranks = 4, .ranks = rank};
-  const struct himeno_config config = {.soak_given = 0};
-  const struct placement placement = {.ranks = 4};
   (void)state;
-  memset(rank, 0, sizeof rank);
   for (int n = 0; n < 3; n++) {
-    struct accept_policy policy;
-    struct accept accept = {.n = 0};
-    assert_int_equal(policy_read(names[n], &policy), STATUS_OK);
-    accept_policy_checks(&config, &placement, &run, &policy, &accept);
-    assert_true(accept.n > 8);
-    for (int c = 0; c < accept.n; c++) assert_true(accept.checks[c].from[0]);
+    struct policy p;
+    int limits = 0;
+    assert_int_equal(policy_read(names[n], &p), STATUS_OK);
+    for (int k = 0; k < CHECK_KINDS; k++)
+      if (p.limit[k] >= 0) {
+        limits++;
+        assert_true(p.from[k][0]);
+      }
+    assert_true(limits > 8);
   }
 }
 
 static void a_policy_may_say_where_a_limit_comes_from(void **state)
 {
-  struct accept_policy p = good("{\"ecc\": true, \"celsius_max\": 80, \"from\": {\"celsius_max\": \"May\"}}");
+  struct policy p = good("{\"ecc\": true, \"celsius_max\": 80, \"from\": {\"celsius_max\": \"May\"}}");
   (void)state;
-  assert_string_equal(policy_from(&p, offsetof(struct accept_policy, celsius_max)), "May");
-  assert_string_equal(policy_from(&p, offsetof(struct accept_policy, ecc)), "");
+  assert_string_equal(p.from[check_kind_find("celsius_max")], "May");
+  assert_string_equal(p.from[check_kind_find("ecc")], "");
   refused("{\"ecc\": true, \"from\": \"May\"}", "object of texts");
   refused("{\"ecc\": true, \"from\": {\"heat\": \"May\"}}", "from.heat: there is no such limit");
   refused("{\"ecc\": true, \"from\": {\"ecc\": 5}}", "from.ecc must be a text");
@@ -122,7 +133,7 @@ static void a_policy_may_say_where_a_limit_comes_from(void **state)
 
 static void a_missing_file_is_of_the_environment(void **state)
 {
-  struct accept_policy p;
+  struct policy p;
   struct capture capture = capture_begin(stderr);
   (void)state;
   status_t missing = policy_read("/nonexistent/policy.json", &p), folder = policy_read("/", &p);
@@ -134,17 +145,17 @@ static void a_missing_file_is_of_the_environment(void **state)
 static void what_is_not_verified_passes_only_by_name(void **state)
 {
   (void)state;
-  assert_true(good("{\"ecc\": true}").unverified_passes < 0);
-  assert_true(good("{\"ecc\": true, \"unverified_passes\": false}").unverified_passes < 0);
-  assert_true(good("{\"ecc\": true, \"unverified_passes\": true}").unverified_passes == 1);
+  assert_true(unverified_passes("{\"ecc\": true}") < 0);
+  assert_true(unverified_passes("{\"ecc\": true, \"unverified_passes\": false}") < 0);
+  assert_true(unverified_passes("{\"ecc\": true, \"unverified_passes\": true}") == 1);
   refused("{\"ecc\": true, \"unverified_passes\": 1}", "true or false");
   refused("{\"unverified_passes\": true, \"unknown_fails\": true}", "names nothing to check");
 }
 
 static void a_check_is_judged_by_its_side_of_the_limit(void **state)
 {
-  struct accept_check floor = {.value = 0.95, .limit = 0.9}, most = {.value = 3, .limit = 2, .at_most = 1};
-  struct accept_check exact = {.value = 2, .limit = 2, .at_most = 1}, unknown = {.value = NAN, .limit = 1};
+  struct check floor = {.value = 0.95, .limit = 0.9}, most = {.value = 3, .limit = 2, .at_most = 1};
+  struct check exact = {.value = 2, .limit = 2, .at_most = 1}, unknown = {.value = NAN, .limit = 1};
   (void)state;
   check_judge(&floor, 0);
   check_judge(&most, 0);
@@ -175,9 +186,10 @@ static void an_earlier_run_is_read_with_its_noise(void **state)
   struct reference r;
   (void)state;
   assert_int_equal(reference_parse(text, strlen(text), "test", &r), STATUS_OK);
-  assert_true(r.gflops == 12.5 && r.ranks == 1 && r.global[2] == 64);
+  assert_true(r.gflops == 12.5 && r.ranks == 1 && view_number(r.config, "kmax") == 64);
   assert_true(fabs(r.noise - 1.4826 * 1.62 * 0.1) < 1e-9);
   assert_true(fabs(r.tail - 0.01) < 1e-9); /* mean 1.01, median 1 */
+  reference_free(&r);
 }
 
 static void what_is_no_earlier_run_is_refused(void **state)
@@ -223,6 +235,7 @@ static status_t status_of(const char *verdict)
   struct capture capture = capture_begin(stderr);
   status_t status = reference_parse(text, strlen(text), "test", &r);
   free(capture_end(&capture));
+  if (status == STATUS_OK) reference_free(&r);
   return status;
 }
 
@@ -243,30 +256,22 @@ static void an_earlier_run_counts_whatever_its_speed_if_it_was_verified(void **s
 static const double steady[] = {1, 1, 1, 1, 1};
 
 /* A run of 1 GFLOPS. */
-static struct accept_check compared_with(const struct reference *reference, const double *samples, int n)
+static struct check compared_with(const struct reference *reference, const double *samples, int n)
 {
-  struct himeno_rank rank = {.points = 1};
-  const struct himeno_result run = {.samples = (double *)samples,
-                                    .n_samples = n,
-                                    .seconds = 34e-9, /* of one point, swept once: 1 GFLOPS */
-                                    .points = 1,
-                                    .sweeps = 1,
-                                    .n_ranks = 1,
-                                    .ranks = &rank};
-  struct accept accept = {.n = 0};
-  accept_reference_check(&run, reference, &accept);
-  assert_int_equal(accept.n, 1);
-  return accept.checks[0];
+  const struct judge_run run = {.samples = (double *)samples, .n_samples = n, .gflops = 1};
+  struct check check;
+  reference_check(NULL, &run, reference, &check);
+  return check;
 }
 
 /* Against an earlier one that it is \a rate times as fast as, of noise \a then. */
-static struct accept_check compared(double rate, double then, const double *samples, int n)
+static struct check compared(double rate, double then, const double *samples, int n)
 {
   const struct reference reference = {.gflops = 1 / rate, .noise = then};
   return compared_with(&reference, samples, n);
 }
 
-static void outcome_is(struct accept_check check, enum check_outcome outcome, double limit)
+static void outcome_is(struct check check, enum check_outcome outcome, double limit)
 {
   assert_string_equal(check_outcome_name(check.outcome), check_outcome_name(outcome));
   assert_true(fabs(check.limit - limit) < 1e-9);

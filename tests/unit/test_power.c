@@ -8,8 +8,9 @@
 
 #include "base/hash.h"
 #include "base/stats.h"
-#include "himeno/accept/accept.h"
+#include "himeno/problem.h"
 #include "himeno/solver/clock.h"
+#include "judge/judge.h"
 
 #define DEVICES    8
 #define SWEEPS     120
@@ -45,23 +46,32 @@ static void machine_set(uint64_t seed, const struct fault *fault)
   setenv("HIMENO_NULL_CLOCK", words, 1);
 }
 
-static void ways_fill(uint64_t seed, struct himeno_rank rank[DEVICES])
+static void pairs_fill(uint64_t seed, struct judge_rank rank[DEVICES], struct judge_path paths[DEVICES][2])
 {
   for (int r = 0; r + 1 < DEVICES; r++) {
     const double least = clock_message(r, r + 1, 0), bytes = 4 << 20;
-    const struct himeno_way way = {.seconds = least * (1 + WAYS_NOISE * normal(seed, 100 + r)),
-                                   .bytes_per_second = bytes / (clock_message(r, r + 1, bytes) - least) *
-                                                       (1 + WAYS_NOISE * normal(seed, 200 + r))};
+    const struct judge_path pair = {.bytes = 1 << 19,
+                                    .used = "p2p",
+                                    .handover = "",
+                                    .us = 1e6 * least * (1 + WAYS_NOISE * normal(seed, 100 + r)),
+                                    .gbps = bytes / (clock_message(r, r + 1, bytes) - least) *
+                                            (1 + WAYS_NOISE * normal(seed, 200 + r)) / 1e9};
     for (int end = 0; end < 2; end++) {
-      struct himeno_rank *one = &rank[r + end];
-      one->paths[one->n_paths++] =
-          (struct himeno_path){.peer = end ? r : r + 1, .bytes = 1 << 19, .used = "p2p", .way = way};
+      struct judge_rank *one = &rank[r + end];
+      one->paths = paths[r + end];
+      paths[r + end][one->n_paths] = pair;
+      paths[r + end][one->n_paths++].peer = end ? r : r + 1;
     }
   }
 }
 
+static void value_set(struct judge_rank *rank, const char *key, double value)
+{
+  rank->value[check_kind_find(key)] = value;
+}
+
 /* All ranks' blocks; the run's times. */
-static void blocks_fill(int blocks, struct himeno_rank rank[DEVICES], struct record_block *times,
+static void blocks_fill(int blocks, struct judge_rank rank[DEVICES], struct judge_block *times,
                         double *samples)
 {
   const int64_t global[3] = {2034, 256, 512};
@@ -75,49 +85,54 @@ static void blocks_fill(int blocks, struct himeno_rank rank[DEVICES], struct rec
     decomp_init(&decomp, global, procs, r);
     assert_int_equal(layout_init(&layout, &decomp, 1, 0), STATUS_OK);
     halo_plan_init(&plan, &decomp, &layout, 1);
-    rank[r].points = box_points(&decomp.owned);
+    rank[r].points = (double)box_points(&decomp.owned);
     for (int b = 0; b < blocks; b++) {
-      const struct clock_block block = {r, SWEEPS, b, (double)rank[r].points, &plan};
+      const struct clock_block block = {r, SWEEPS, b, rank[r].points, &plan};
       clock_block(&block, phases, &seconds);
       compute[b] = (phases[PHASE_INTERIOR] + phases[PHASE_BOUNDARY]) / SWEEPS;
-      times[r * blocks + b] = (struct record_block){compute[b], phases[PHASE_TRANSFER] / SWEEPS, 0};
+      times[r * blocks + b] = (struct judge_block){compute[b], phases[PHASE_TRANSFER] / SWEEPS};
       samples[b] = fmax(samples[b], seconds);
     }
     const struct stats_summary s = stats_summarise(compute, (size_t)blocks);
-    rank[r].compute = s.median;
+    const double gflops = himeno_gflops(rank[r].points, 1, s.median), ceiling = 1e9 / clock_ceiling(r, 1e9);
     rank[r].noise = stats_noise(&s);
-    rank[r].ceiling = 1e9 / clock_ceiling(r, 1e9);
+    for (int k = 0; k < CHECK_KINDS; k++) rank[r].value[k] = NAN;
+    value_set(&rank[r], "device_noise_max", rank[r].noise);
+    value_set(&rank[r], "device_gflops_min", gflops);
+    value_set(&rank[r], "ceiling_share_min", himeno_bytes_per_second(gflops) / ceiling);
+    /* 1 MHz of a bit is 0.25 MB per second; a sound device makes OF_THEORY of all. */
+    value_set(&rank[r], "theory_share_min", ceiling / (0.25e6 * floor(2e10 / 0.98 / OF_THEORY / 0.25e6)));
+    value_set(&rank[r], "devices_unshared", 1);
   }
 }
 
 /* Whether the default policy accepts that run. */
 static int is_accepted(uint64_t seed, int blocks, const struct fault *fault)
 {
-  static struct himeno_rank rank[DEVICES];
-  static struct record_block times[DEVICES * BLOCKS_MAX];
-  static struct himeno_result run;
+  static struct judge_rank rank[DEVICES];
+  static struct judge_path paths[DEVICES][2];
+  static struct judge_block times[DEVICES * BLOCKS_MAX];
+  static struct judge_run run;
+  static struct checks checks;
   double samples[BLOCKS_MAX];
-  struct straggler_work work[DEVICES];
-  struct accept_policy policy;
-  const struct himeno_config config = {.soak_given = 0};
-  const struct placement placement = {.ranks = DEVICES};
+  struct policy policy;
   memset(rank, 0, sizeof rank);
   machine_set(seed, fault);
   blocks_fill(blocks, rank, times, samples);
-  ways_fill(seed, rank);
-  run = (struct himeno_result){.samples = samples, .n_samples = blocks, .n_ranks = DEVICES, .ranks = rank};
-  for (int r = 0; r < DEVICES; r++) {
-    work[r] = (struct straggler_work){(double)rank[r].points, rank[r].n_paths, 1e6, 0, 0};
-    /* 1 MHz of a bit is 0.25 MB a second; a sound device makes OF_THEORY of all. */
-    rank[r].telemetry.after.memory_mhz_max = 1;
-    rank[r].telemetry.after.memory_bits = (int)(2e10 / 0.98 / OF_THEORY / 0.25e6);
-  }
-  const struct straggler_ranks in = {DEVICES, blocks, times, work};
-  run.n_stragglers = straggler_find(&in, run.stragglers, HIMENO_STRAGGLERS_MAX);
-  run.kept_blocks = blocks;
+  pairs_fill(seed, rank, paths);
+  run = (struct judge_run){.program = "himeno-gpu",
+                           .n_ranks = DEVICES,
+                           .ranks = rank,
+                           .has_pairs = 1,
+                           .samples = samples,
+                           .n_samples = blocks,
+                           .blocks = times,
+                           .n_blocks = blocks};
+  assert_int_equal(judge_find(&run), STATUS_OK);
   assert_int_equal(policy_read("default", &policy), STATUS_OK);
-  accept_policy_checks(&config, &placement, &run, &policy, &run.accept);
-  return accept_count(&run.accept, CHECK_FAIL) == 0 && accept_count(&run.accept, CHECK_NOISY) == 0;
+  checks.n = 0;
+  checks_of_policy(&run, &policy, &checks);
+  return checks_count(&checks, CHECK_FAIL) == 0 && checks_count(&checks, CHECK_NOISY) == 0;
 }
 
 /* Of so many runs, those that are not accepted. */

@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "base/stats.h"
-#include "himeno/accept/suspect.h"
 #include "himeno/record.h"
 #include "himeno/report/report.h"
+#include "himeno/ways.h"
 
 static struct telemetry_sample cool(void)
 {
@@ -263,121 +263,7 @@ static void a_card_that_counts_errors_is_named(void **state)
   assert_int_equal(system(command), 0);
 }
 
-/* ---- what differs ---- */
-
-static void the_lowest_clock_of_a_device_is_what_differs(void **state)
-{
-  static struct himeno_rank ranks[3];
-  static struct himeno_result run = {.n_ranks = 3, .ranks = ranks};
-  char text[300];
-  (void)state;
-  for (int r = 0; r < 3; r++) {
-    ranks[r].row.info.numa = ranks[r].row.numa = -1;
-    ranks[r].telemetry.low.sm_mhz = r == 1 ? 1500 : 1980;
-    ranks[r].telemetry.high.sm_mhz = 1980;
-    ranks[r].telemetry.after.pcie_width = ranks[r].telemetry.after.pcie_gen = -1;
-  }
-  assert_string_equal(suspect_differs(&run, 1, text, sizeof text), "clock in MHz 1500 where 1980 is usual");
-  assert_string_equal(suspect_differs(&run, 2, text, sizeof text), "nothing that its device tells differs");
-}
-
-/* Rows of four blocks each; blocks 8 to 15 are the episode. */
-static void what_a_device_told_in_an_episode_alone_is_told(void **state)
-{
-  static struct himeno_rank rank;
-  struct telemetry_sample rows[6];
-  const struct himeno_result run = {.n_ranks = 1, .ranks = &rank, .series = rows};
-  const struct episode e = {.first = 8, .last = 15, .slowness = 1.25, .begin = 20, .end = 35};
-  char text[600];
-  (void)state;
-  for (int r = 0; r < 6; r++)
-    rows[r] = r == 2 || r == 3 ? (struct telemetry_sample){410, 1400, 2619, 61, 36}
-                               : (struct telemetry_sample){640, 1980, 2619, 55, 4};
-  rank.telemetry.each = 4;
-  rank.telemetry.rows = 6;
-  rank.telemetry.n_changes = 2;
-  rank.telemetry.changes[0] = (struct record_change){.block = 15, .of = FACT_NVLINK_CRC};
-  rank.telemetry.changes[1] = (struct record_change){.block = 16, .of = FACT_XIDS};
-  const struct suspect_meanwhile m = suspect_meanwhile(&run, &e);
-  assert_true(m.then[TELEMETRY_WATTS] == 410 && m.usual[TELEMETRY_WATTS] == 640);
-  assert_true(m.then[TELEMETRY_MEMORY_MHZ] == 2619 && m.throttle == THROTTLE_THERMAL);
-  assert_int_equal(m.changed, 1 << FACT_NVLINK_CRC);
-  assert_non_null(strstr(suspect_episode(&run, &e, text, sizeof text),
-                         ", clock 1400 MHz and else 1980, 61 C and else 55, 410 W and else 640, throttled "
-                         "then alone (thermal), nvlink_crc changed"));
-  for (int r = 0; r < 6; r++) rows[r] = (struct telemetry_sample){640 + 20 * (r == 2), 1980, 2619, 55, 4};
-  rank.telemetry.n_changes = 0;
-  assert_non_null(strstr(suspect_episode(&run, &e, text, sizeof text),
-                         "blocks 8 to 15, nothing that its device tells was different"));
-}
-
-/* Ranks 0 and 1 were slow in exchange, 1 and 2 are neighbours too, and 2 only later. */
-static void both_ends_of_a_link_that_was_slow_for_a_while_are_told(void **state)
-{
-  static struct himeno_rank ranks[3];
-  static struct himeno_result run = {.n_ranks = 3, .ranks = ranks, .n_episodes = 3};
-  char text[600];
-  (void)state;
-  for (int r = 0; r < 3; r++) {
-    snprintf(ranks[r].row.host, sizeof ranks[r].row.host, "n%d", r);
-    run.episodes[r] = (struct episode){.rank = r,
-                                       .of = STRAGGLER_EXCHANGE,
-                                       .slowness = 4,
-                                       .begin = r == 2 ? 50 : 20,
-                                       .end = r == 2 ? 70 : 35};
-  }
-  ranks[0].n_paths = ranks[2].n_paths = 1;
-  ranks[1].n_paths = 2;
-  ranks[0].paths[0] = (struct himeno_path){.peer = 1, .face = "i+"};
-  ranks[1].paths[0] = (struct himeno_path){.peer = 2, .face = "i+"};
-  ranks[1].paths[1] = (struct himeno_path){.peer = 0, .face = "i-"};
-  ranks[2].paths[0] = (struct himeno_path){.peer = 1, .face = "i-"};
-  assert_non_null(strstr(suspect_episode(&run, &run.episodes[0], text, sizeof text),
-                         "; so was its neighbour i+, rank 1 on n1: suspect the link between them"));
-  assert_non_null(strstr(suspect_episode(&run, &run.episodes[1], text, sizeof text),
-                         "; so was its neighbour i-, rank 0 on n0: suspect the link between them"));
-  assert_null(strstr(suspect_episode(&run, &run.episodes[2], text, sizeof text), "link"));
-  run.episodes[0].of = STRAGGLER_COMPUTE;
-  assert_null(strstr(suspect_episode(&run, &run.episodes[0], text, sizeof text), "link"));
-}
-
 /* ---- times ---- */
-
-#define MANY 1000
-
-static double stored(json_t *series, const char *of, int rank, int block)
-{
-  return json_real_value(
-      json_array_get(json_array_get(json_object_get(series, of), (size_t)rank), (size_t)block));
-}
-
-static void of_many_ranks_fewer_blocks_are_stored_evenly(void **state)
-{
-  static const int ranks[] = {1, 64, 65, 128, 129, MANY}, most[] = {256, 256, 128, 128, 64, 64};
-  static struct record_block times[MANY * RECORDS_MAX];
-  static struct himeno_result run = {.kept_blocks = RECORDS_MAX, .times = times, .n_samples = RECORDS_MAX};
-  (void)state;
-  for (int b = 0; b < MANY * RECORDS_MAX; b++) times[b] = (struct record_block){b, -b, 0};
-  for (int b = 0; b < RECORDS_MAX; b++) run.when[b] = (struct record_when){0.5 * b, b};
-  for (int n = 0; n < 6; n++) {
-    run.n_ranks = ranks[n];
-    struct doc d;
-    doc_open(&d, 0);
-    himeno_series_document(&d, &run);
-    json_t *document = doc_close(&d), *series = json_object_get(document, "series"),
-           *blocks = json_object_get(series, "blocks");
-    assert_int_equal(json_array_size(blocks), most[n]);
-    assert_int_equal(json_is_true(json_object_get(series, "capped")), most[n] < RECORDS_MAX);
-    for (int b = 0; b < most[n]; b++) {
-      const int block = (b + 1) * RECORDS_MAX / most[n] - 1, last = (ranks[n] - 1) * RECORDS_MAX + block;
-      assert_int_equal(json_integer_value(json_array_get(blocks, (size_t)b)), block);
-      assert_true(json_real_value(json_array_get(json_object_get(series, "ends"), (size_t)b)) == 0.5 * block);
-      assert_true(stored(series, "compute", ranks[n] - 1, b) == last);
-      assert_true(stored(series, "exchange", ranks[n] - 1, b) == -last);
-    }
-    json_decref(document);
-  }
-}
 
 static void exchange_is_all_but_computing_waiting_and_reducing(void **state)
 {
@@ -428,6 +314,35 @@ static void each_reason_of_a_throttled_block_counts(void **state)
   record_close(r);
 }
 
+/* What was sent, 100 bytes, and what the device counted of it. */
+static void how_bytes_went_is_told_by_what_was_counted(void **state)
+{
+  static const struct {
+    const char *used, *handover;
+    int64_t nvlink, pcie;
+    int nvlinks;
+    enum ways_went went;
+  } cases[] = {{"p2p", "", 101, 3, 18, WAYS_NVLINK},      {"p2p", "", 90, 100, 18, WAYS_NVLINK},
+               {"nccl", "", 50, 104, 18, WAYS_DISGUISED}, {"nccl", "", 50, 50, 18, WAYS_UNTOLD},
+               {"ipc", "", -1, 104, 0, WAYS_PCIE},        {"p2p", "", -1, 104, -1, WAYS_PCIE},
+               {"p2p", "", -1, -1, 18, WAYS_UNTOLD},      {"staged", "shared memory", 0, 104, 18, WAYS_HOST},
+               {"pageable", "", 0, 104, 18, WAYS_HOST}};
+  struct himeno_rank rank[2] = {{.row.host = "n1"}, {.row.host = "n1"}};
+  struct himeno_result run = {.n_ranks = 2, .ranks = rank};
+  (void)state;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    struct himeno_path path = {.way = {1e-6, 1e9, 100, {cases[c].nvlink, cases[c].pcie}, cases[c].nvlinks}};
+    snprintf(path.used, sizeof path.used, "%s", cases[c].used);
+    snprintf(path.handover, sizeof path.handover, "%s", cases[c].handover);
+    assert_int_equal(ways_went(&run, 1, &path), cases[c].went);
+    rank[0].row.host_first = 1;
+    assert_int_equal(ways_went(&run, 1, &path), WAYS_UNTOLD);
+    rank[0].row.host_first = 0;
+    path.way.sent = 0;
+    assert_int_equal(ways_went(&run, 1, &path), WAYS_UNTOLD);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -443,13 +358,10 @@ int main(void)
       cmocka_unit_test(crc_errors_of_seconds_are_told_over_a_minute),
       cmocka_unit_test(crc_errors_that_cannot_be_read_have_no_rate),
       cmocka_unit_test(a_card_that_counts_errors_is_named),
-      cmocka_unit_test(the_lowest_clock_of_a_device_is_what_differs),
-      cmocka_unit_test(what_a_device_told_in_an_episode_alone_is_told),
-      cmocka_unit_test(both_ends_of_a_link_that_was_slow_for_a_while_are_told),
-      cmocka_unit_test(of_many_ranks_fewer_blocks_are_stored_evenly),
       cmocka_unit_test(exchange_is_all_but_computing_waiting_and_reducing),
       cmocka_unit_test(of_more_blocks_than_there_is_room_for_those_kept_are_spread_over_all),
       cmocka_unit_test(each_reason_of_a_throttled_block_counts),
+      cmocka_unit_test(how_bytes_went_is_told_by_what_was_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

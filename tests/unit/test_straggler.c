@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "himeno/accept/straggler.h"
+#include "judge/straggler.h"
 #include "himeno/solver/clock.h"
 
 #define BLOCKS     20
@@ -20,7 +20,7 @@ static int found_of;
  * finds. */
 static int run(int ranks, const char *clock, struct straggler found[FOUND_MAX])
 {
-  static struct record_block times[RANKS_MAX * BLOCKS];
+  static struct judge_block times[RANKS_MAX * BLOCKS];
   const int64_t global[3] = {256, 256, 512};
   const struct decomp_rules rules = {.depth = 1};
   struct straggler_work work[RANKS_MAX];
@@ -41,7 +41,7 @@ static int run(int ranks, const char *clock, struct straggler found[FOUND_MAX])
       struct clock_block block = {r, SWEEPS, b, work[r].points, &plan};
       clock_block(&block, phases, &seconds);
       times[r * BLOCKS + b] =
-          (struct record_block){phases[PHASE_INTERIOR] + phases[PHASE_BOUNDARY], phases[PHASE_TRANSFER], 0};
+          (struct judge_block){phases[PHASE_INTERIOR] + phases[PHASE_BOUNDARY], phases[PHASE_TRANSFER]};
     }
   }
   struct straggler_ranks in = {ranks, BLOCKS, times, work};
@@ -73,7 +73,7 @@ static void a_device_five_percent_slower_is_named_alone(void **state)
       snprintf(clock, sizeof clock, "seed=%d device=%d:1.05", seed, slow);
       assert_int_equal(run(ranks[n], clock, found), 1);
       assert_int_equal(found[0].rank, slow);
-      assert_int_equal(found[0].of, STRAGGLER_COMPUTE);
+      assert_int_equal(found[0].of, JUDGE_COMPUTE);
       assert_true(found[0].slowness > 1.04 && found[0].slowness < 1.06);
       assert_true(found[0].beyond > BLOCKS / 2);
     }
@@ -87,8 +87,8 @@ static void both_ends_of_a_bad_link_are_named_and_nobody_else(void **state)
   for (size_t n = 0; n < sizeof ranks / sizeof *ranks; n++) {
     assert_int_equal(run(ranks[n], "seed=3 link=2-4:8", found), 2);
     assert_int_equal(found[0].rank + found[1].rank, 6);
-    assert_int_equal(found[0].of, STRAGGLER_EXCHANGE);
-    assert_int_equal(found[1].of, STRAGGLER_EXCHANGE);
+    assert_int_equal(found[0].of, JUDGE_EXCHANGE);
+    assert_int_equal(found[1].of, JUDGE_EXCHANGE);
   }
 }
 
@@ -98,7 +98,7 @@ static void a_slow_device_and_a_bad_link_at_once(void **state)
   (void)state;
   assert_int_equal(run(32, "seed=5 device=17:1.05 link=2-4:8", found), 3);
   assert_int_equal(found[0].rank, 17);
-  assert_int_equal(found[0].of, STRAGGLER_COMPUTE);
+  assert_int_equal(found[0].of, JUDGE_COMPUTE);
 }
 
 static void a_whole_host_of_eight_among_sixty_four(void **state)
@@ -116,12 +116,12 @@ static void a_whole_host_of_eight_among_sixty_four(void **state)
 
 static void one_interrupted_block_accuses_nobody(void **state)
 {
-  struct record_block times[8 * BLOCKS];
+  struct judge_block times[8 * BLOCKS];
   struct straggler_work work[8];
   struct straggler found[FOUND_MAX];
   (void)state;
   for (int r = 0; r < 8; r++) work[r] = (struct straggler_work){1000, 1, 100, 0, 0};
-  for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct record_block){1e-3 + 1e-6 * (t % 7), 1e-4, 0};
+  for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct judge_block){1e-3 + 1e-6 * (t % 7), 1e-4};
   times[3 * BLOCKS + 5].compute = 1;
   struct straggler_ranks in = {8, BLOCKS, times, work};
   assert_int_equal(straggler_find(&in, found, FOUND_MAX), 0);
@@ -161,15 +161,15 @@ static double busy_block(const struct busy *busy, int *disturbed)
 static int busy_run(int ranks, int blocks, const struct busy *busy, double slow,
                     struct straggler found[FOUND_MAX])
 {
-  static struct record_block times[RANKS_MAX * 256];
+  static struct judge_block times[RANKS_MAX * 256];
   struct straggler_work work[RANKS_MAX];
   for (int r = 0; r < ranks; r++) {
     int computing = 0, sending = 0;
     work[r] = (struct straggler_work){1e6, 2, 1e5, 0, 0};
     for (int b = 0; b < blocks; b++)
       times[r * blocks + b] =
-          (struct record_block){1e-3 * busy_block(busy, &computing) * (r == 0 ? slow : 1),
-                                1e-4 * busy_block(busy, &sending) * busy_block(busy, &sending), 0};
+          (struct judge_block){1e-3 * busy_block(busy, &computing) * (r == 0 ? slow : 1),
+                               1e-4 * busy_block(busy, &sending) * busy_block(busy, &sending)};
   }
   struct straggler_ranks in = {ranks, blocks, times, work};
   return straggler_find(&in, found, FOUND_MAX);
@@ -203,7 +203,7 @@ static void a_rank_four_percent_slow_is_found_in_ten_blocks(void **state_)
   state = 42;
   for (int n = 0; n < 1200; n++)
     named += busy_run(ranks[n % 4], blocks[n / 4 % 3], &quiet, 1.04, found) == 1 && found[0].rank == 0 &&
-             found[0].of == STRAGGLER_COMPUTE;
+             found[0].of == JUDGE_COMPUTE;
   if (getenv("STRAGGLER_RATES")) print_message("%d of 1200 slow ranks named\n", named);
   assert_true(named >= 1188);
 }
@@ -215,12 +215,12 @@ static void a_rank_four_percent_slow_is_found_in_ten_blocks(void **state_)
 static int still_run(int ranks, int blocks, const double *factors, double exchange,
                      struct straggler found[FOUND_MAX])
 {
-  static struct record_block times[RANKS_MAX * BLOCKS];
+  static struct judge_block times[RANKS_MAX * BLOCKS];
   struct straggler_work work[RANKS_MAX];
   for (int r = 0; r < ranks; r++) {
     work[r] = (struct straggler_work){1e6, 2, 1e5, 0, 0};
     for (int b = 0; b < blocks; b++)
-      times[r * blocks + b] = (struct record_block){1e-3 * factors[r], 1e-4 * (r == 0 ? exchange : 1), 0};
+      times[r * blocks + b] = (struct judge_block){1e-3 * factors[r], 1e-4 * (r == 0 ? exchange : 1)};
   }
   struct straggler_ranks in = {ranks, blocks, times, work};
   return straggler_find(&in, found, FOUND_MAX);
@@ -236,7 +236,7 @@ static void the_least_share_that_counts_is_three_percent_of_compute_and_a_quarte
   assert_int_equal(found[0].beyond, 10);
   assert_int_equal(still_run(5, 10, below, 1, found), 0);
   assert_int_equal(still_run(5, 10, equal, 1.26, found), 1);
-  assert_true(fabs(found[0].limit - 1.25) < 1e-12 && found[0].of == STRAGGLER_EXCHANGE);
+  assert_true(fabs(found[0].limit - 1.25) < 1e-12 && found[0].of == JUDGE_EXCHANGE);
   assert_int_equal(still_run(5, 10, equal, 1.24, found), 0);
 }
 
@@ -257,13 +257,13 @@ static void nor_is_it_finer_than_the_noise_of_so_many_blocks(void **state_)
 {
   static const double turns[] = {0.97, 0.97, 1, 1, 1.03, 1.03};
   struct straggler found[FOUND_MAX];
-  struct record_block times[7 * 18];
+  struct judge_block times[7 * 18];
   struct straggler_work work[7];
   const struct straggler_ranks in = {7, 18, times, work};
   (void)state_;
   for (int r = 0; r < 7; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
   for (int t = 0; t < 7 * 18; t++)
-    times[t] = (struct record_block){t < 18 ? 1.07 : turns[(t / 18 + t % 18) % 6], 1, 0};
+    times[t] = (struct judge_block){t < 18 ? 1.07 : turns[(t / 18 + t % 18) % 6], 1};
   assert_int_equal(straggler_find(&in, found, FOUND_MAX), 1);
   assert_true(fabs(found[0].limit - 1.0656953) < 1e-6);
   for (int t = 0; t < 18; t++) times[t].compute = 1.065;
@@ -289,12 +289,12 @@ static void with_fewer_blocks_than_the_test_needs_nobody_is_accused(void **state
 static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
 {
   struct straggler found[FOUND_MAX];
-  struct record_block times[4 * 10];
+  struct judge_block times[4 * 10];
   const struct straggler_work work[4] = {{1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}};
   const struct straggler_ranks in = {4, 10, times, work};
   (void)state_;
   for (int beyond = 0; beyond <= 10; beyond++) {
-    for (int t = 0; t < 40; t++) times[t] = (struct record_block){t < beyond ? 1.5 : 1, 1, 0};
+    for (int t = 0; t < 40; t++) times[t] = (struct judge_block){t < beyond ? 1.5 : 1, 1};
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), beyond >= 8);
   }
 }
@@ -303,12 +303,12 @@ static void a_rank_is_accused_of_more_blocks_than_chance_explains(void **state_)
 static void what_comes_and_goes_is_no_bad_part(void **state_)
 {
   struct straggler found[FOUND_MAX];
-  struct record_block times[4 * 40];
+  struct judge_block times[4 * 40];
   const struct straggler_work work[4] = {{1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}, {1, 1, 1, 0, 0}};
   const struct straggler_ranks in = {4, 40, times, work};
   (void)state_;
   for (int beyond = 24; beyond <= 40; beyond++) {
-    for (int t = 0; t < 160; t++) times[t] = (struct record_block){t < beyond ? 1.5 : 1, 1, 0};
+    for (int t = 0; t < 160; t++) times[t] = (struct judge_block){t < beyond ? 1.5 : 1, 1};
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), beyond >= 32);
   }
 }
@@ -319,7 +319,7 @@ static void what_disturbs_all_accuses_nobody(void **state_)
 {
   enum { NONE, APART, IN_BURSTS, RANKS = 9 };
   struct straggler found[FOUND_MAX];
-  struct record_block times[RANKS * 10];
+  struct judge_block times[RANKS * 10];
   struct straggler_work work[RANKS];
   const struct straggler_ranks in = {RANKS, 10, times, work};
   (void)state_;
@@ -328,7 +328,7 @@ static void what_disturbs_all_accuses_nobody(void **state_)
     for (int t = 0; t < RANKS * 10; t++) {
       int r = t / 10, b = t % 10, apart = (r + 3 * b) % 8 < 3, in_bursts = b / 2 == r % 5;
       int disturbed = r == 0 ? b < 9 : (others == APART && apart) || (others == IN_BURSTS && in_bursts);
-      times[t] = (struct record_block){disturbed ? 1.5 : 1, 1, 0};
+      times[t] = (struct judge_block){disturbed ? 1.5 : 1, 1};
     }
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), others == NONE);
   }
@@ -339,7 +339,7 @@ static void what_disturbs_all_accuses_nobody(void **state_)
 static void exchanges_are_compared_with_those_by_the_same_ways_alone(void **state_)
 {
   struct straggler found[FOUND_MAX];
-  struct record_block times[8 * 10];
+  struct judge_block times[8 * 10];
   struct straggler_work work[8];
   const struct straggler_ranks in = {8, 10, times, work};
   (void)state_;
@@ -347,7 +347,7 @@ static void exchanges_are_compared_with_those_by_the_same_ways_alone(void **stat
     for (int r = 0; r < 8; r++) {
       const int far = r < 3 ? r == 1 ? 2 : 1 : 0;
       work[r] = (struct straggler_work){1, 2, 1, kind ? far : 0, kind ? 0 : far};
-      for (int b = 0; b < 10; b++) times[r * 10 + b] = (struct record_block){1, 1 + 10 * far, 0};
+      for (int b = 0; b < 10; b++) times[r * 10 + b] = (struct judge_block){1, 1 + 10 * far};
     }
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), 0);
     for (int b = 0; b < 10; b++) times[5 * 10 + b].exchange = 1.3;
@@ -368,12 +368,12 @@ static void fewer_than_four_ranks_have_no_usual(void **state)
 static void more_than_there_is_room_for_are_counted(void **state)
 {
   struct straggler_ranks in;
-  struct record_block times[8 * BLOCKS];
+  struct judge_block times[8 * BLOCKS];
   struct straggler_work work[8];
   struct straggler found[1];
   (void)state;
   for (int r = 0; r < 8; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
-  for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct record_block){t < 5 * BLOCKS ? 1 : 2, 1, 0};
+  for (int t = 0; t < 8 * BLOCKS; t++) times[t] = (struct judge_block){t < 5 * BLOCKS ? 1 : 2, 1};
   in = (struct straggler_ranks){8, BLOCKS, times, work};
   assert_int_equal(straggler_find(&in, found, 1), 3);
 }

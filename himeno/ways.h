@@ -6,14 +6,11 @@
  * Pairs along one direction are measured at once, in two halves that share no rank, by the run's
  * transport or what that falls back to. An exchange of one float tells the latency, and what a
  * larger one takes longer the rate; both go both ways at once. */
-#ifndef HIMENO_ACCEPT_WAYS_H
-#define HIMENO_ACCEPT_WAYS_H
+#ifndef HIMENO_WAYS_H
+#define HIMENO_WAYS_H
 
 #include "himeno/choice.h"
 #include "himeno/result.h"
-
-/** Where fewer pairs go the same way there is no usual. */
-#define WAYS_ALIKE_MIN 3
 
 /** \brief Collective, before there is a solver: fills result->ways by this rank's messages. */
 status_t ways_measure(const struct himeno_choice *choice, struct himeno_result *result);
@@ -32,15 +29,5 @@ extern const char *const ways_went_names[WAYS_WENT]; /**< NULL for the first */
 /** \brief Whether nine tenths of what \a rank sent were counted, and where. Untold to other
  * hosts: through PCIe is the way to their network cards too. */
 enum ways_went ways_went(const struct himeno_result *result, int rank, const struct himeno_path *path);
-
-/** The pair that is worst beside those like it, and how it compares to their median. */
-struct ways_worst {
-  double times; /**< NAN where there are too few of any kind */
-  int rank, peer;
-};
-
-/** \brief Among pairs of one transport, within hosts or between them, at least WAYS_ALIKE_MIN: the
- * longest latency, or with \a rate the lowest rate. Rank 0. */
-struct ways_worst ways_worst(const struct himeno_result *result, int rate);
 
 #endif

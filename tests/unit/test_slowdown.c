@@ -5,15 +5,15 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "himeno/accept/episode.h"
+#include "judge/slowdown.h"
 #include "himeno/ranks.h"
 
 #define BLOCKS 200
 #define RANKS  8
 #define FOUND  16
 
-static struct record_block times[RANKS * BLOCKS];
-static struct record_when when[BLOCKS];
+static struct judge_block times[RANKS * BLOCKS];
+static struct judge_end when[BLOCKS];
 static uint64_t seed;
 
 /* Nearly normal, mean 0, standard deviation 1. */
@@ -27,11 +27,11 @@ static double normal(void)
 /* Ten minutes of blocks of 3 s with so much noise, of which some are interrupted. */
 static void fill(int ranks, double noise, double interrupted)
 {
-  for (int b = 0; b < BLOCKS; b++) when[b] = (struct record_when){3.0 * (b + 1), 10 * b + 9};
+  for (int b = 0; b < BLOCKS; b++) when[b] = (struct judge_end){3.0 * (b + 1), 10 * b + 9};
   for (int t = 0; t < ranks * BLOCKS; t++) {
     int is = (double)(hash_mix(++seed) >> 11) * 0x1p-53 < interrupted;
-    times[t] = (struct record_block){1e-3 * (1 + noise * normal()) * (is ? 2.95 : 1),
-                                     1e-5 * (1 + 0.05 * normal()), 0};
+    times[t] =
+        (struct judge_block){1e-3 * (1 + noise * normal()) * (is ? 2.95 : 1), 1e-5 * (1 + 0.05 * normal())};
   }
 }
 
@@ -40,16 +40,16 @@ static void slow(int rank, int first, int blocks, double by)
   for (int b = first; b < first + blocks; b++) times[rank * BLOCKS + b].compute *= by;
 }
 
-static int find(int ranks, struct episode found[FOUND])
+static int find(int ranks, struct slowdown found[FOUND])
 {
-  struct episode_ranks in = {ranks, BLOCKS, times, when};
-  return episode_find(&in, found, FOUND);
+  struct slowdown_ranks in = {ranks, BLOCKS, times, when};
+  return slowdown_find(&in, found, FOUND);
 }
 
 /* 30 s of 600 at 5%, wherever they are; 0.3% noise. */
 static void half_a_minute_at_five_percent_is_found(void **state)
 {
-  struct episode found[FOUND];
+  struct slowdown found[FOUND];
   (void)state;
   seed = 1;
   for (int run = 0; run < 1000; run++) {
@@ -58,7 +58,7 @@ static void half_a_minute_at_five_percent_is_found(void **state)
     slow(rank, first, 10, 1.05);
     assert_int_equal(find(RANKS, found), 1);
     assert_int_equal(found[0].rank, rank);
-    assert_int_equal(found[0].of, STRAGGLER_COMPUTE);
+    assert_int_equal(found[0].of, JUDGE_COMPUTE);
     assert_true(fabs(found[0].slowness - 1.05) < 0.01);
     assert_true(fabs(found[0].begin - 3.0 * first) < 1e-9);
     assert_true(fabs(found[0].end - 3.0 * (first + 10)) < 1e-9);
@@ -71,7 +71,7 @@ static void half_a_minute_at_five_percent_is_found(void **state)
 /* 1000 hours of a device in runs of ten minutes, one block in a hundred interrupted. */
 static void a_thousand_hours_without_one_find_none(void **state)
 {
-  struct episode found[FOUND];
+  struct slowdown found[FOUND];
   int alarms = 0;
   (void)state;
   seed = 2;
@@ -82,10 +82,10 @@ static void a_thousand_hours_without_one_find_none(void **state)
   assert_true(alarms <= 1);
 }
 
-/* On a host whose blocks one in five is disturbed, by so much, none of them is an episode. */
+/* On a host whose blocks one in five is disturbed, by so much, none of them is a slowdown. */
 static void disturbances_are_none(void **state)
 {
-  struct episode found[FOUND];
+  struct slowdown found[FOUND];
   int alarms = 0;
   (void)state;
   seed = 3;
@@ -98,7 +98,7 @@ static void disturbances_are_none(void **state)
 
 static void what_is_short_or_shallow_or_noisy_is_none(void **state)
 {
-  struct episode found[FOUND];
+  struct slowdown found[FOUND];
   (void)state;
   seed = 4;
   fill(1, 0.003, 0);
@@ -121,7 +121,7 @@ static void what_is_short_or_shallow_or_noisy_is_none(void **state)
 
 static void two_of_one_rank_and_one_of_another(void **state)
 {
-  struct episode found[FOUND];
+  struct slowdown found[FOUND];
   (void)state;
   seed = 5;
   fill(3, 0.003, 0);
@@ -137,18 +137,18 @@ static void two_of_one_rank_and_one_of_another(void **state)
   assert_int_equal(found[0].blocks, 40);
   assert_true(found[1].begin == 0 && found[1].first == 0);
   assert_int_equal(found[2].rank, 2);
-  assert_int_equal(found[2].of, STRAGGLER_EXCHANGE);
+  assert_int_equal(found[2].of, JUDGE_EXCHANGE);
   assert_true(found[2].end == 600);
-  struct episode_ranks in = {3, BLOCKS, times, when};
-  assert_int_equal(episode_find(&in, found, 1), 5); /* all are counted */
+  struct slowdown_ranks in = {3, BLOCKS, times, when};
+  assert_int_equal(slowdown_find(&in, found, 1), 5); /* all are counted */
   in.blocks = 0;
-  assert_int_equal(episode_find(&in, found, 1), 0);
+  assert_int_equal(slowdown_find(&in, found, 1), 0);
 }
 
 /* Another program computes, looks at its results for a second, and computes again. */
 static void a_pause_of_two_blocks_parts_none(void **state)
 {
-  struct episode found[FOUND];
+  struct slowdown found[FOUND];
   (void)state;
   seed = 6;
   fill(1, 0.003, 0);
@@ -171,7 +171,7 @@ static void who_waits_for_a_slow_one_is_not_slow(void **state)
 {
   const struct himeno_rank rank = {.points = 254LL * 254 * 510, .ceiling = 3.05e12};
   const double usual = 606e-6, waits[2] = {920e-6, 3e-6}, slowed[2] = {1286e-6, 1271e-6};
-  struct episode found[FOUND];
+  struct slowdown found[FOUND];
   (void)state;
   seed = 7;
   fill(2, 0.003, 0);

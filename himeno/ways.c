@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "himeno/accept/ways.h"
+#include "himeno/ways.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
 #include "himeno/solver/clock.h"
@@ -152,77 +150,4 @@ enum ways_went ways_went(const struct himeno_result *result, int rank, const str
   if ((double)way->counted.pcie < MOST * way->sent) return WAYS_UNTOLD;
   if (path->handover[0] || strcmp(path->used, halo_transport_pageable.name) == 0) return WAYS_HOST;
   return way->nvlinks > 0 ? WAYS_DISGUISED : WAYS_PCIE;
-}
-
-/* ---- comparing ---- */
-
-#define KINDS_MAX 16
-
-/* Pairs that should be alike: one of them stands for all. */
-struct kind {
-  const struct himeno_path *like;
-  int within; /* a host */
-};
-
-static int is_kind(const struct himeno_result *r, int rank, const struct himeno_path *path,
-                   const struct kind *kind)
-{
-  return within_host(r, rank, path->peer) == kind->within && strcmp(path->used, kind->like->used) == 0 &&
-         strcmp(path->handover, kind->like->handover) == 0;
-}
-
-static int kinds_find(const struct himeno_result *r, struct kind kinds[KINDS_MAX])
-{
-  int n = 0;
-  for (int rank = 0; rank < r->n_ranks; rank++)
-    for (int m = 0; m < r->ranks[rank].n_paths; m++) {
-      const struct himeno_path *path = &r->ranks[rank].paths[m];
-      int k = 0;
-      while (k < n && !is_kind(r, rank, path, &kinds[k])) k++;
-      if (k == n && n < KINDS_MAX) kinds[n++] = (struct kind){path, within_host(r, rank, path->peer)};
-    }
-  return n;
-}
-
-static double value_of(const struct himeno_path *path, int rate)
-{
-  return rate ? path->way.bytes_per_second : path->way.seconds;
-}
-
-/* The median of a kind; 0 where the pairs are too few. Each has two ends. */
-static double usual(const struct himeno_result *r, const struct kind *kind, int rate, double *scratch)
-{
-  int n = 0;
-  for (int rank = 0; rank < r->n_ranks; rank++)
-    for (int m = 0; m < r->ranks[rank].n_paths; m++)
-      if (is_kind(r, rank, &r->ranks[rank].paths[m], kind))
-        scratch[n++] = value_of(&r->ranks[rank].paths[m], rate);
-  return n < 2 * WAYS_ALIKE_MIN ? 0 : stats_summarise(scratch, (size_t)n).median;
-}
-
-static void kind_worst(const struct himeno_result *r, const struct kind *kind, int rate, double median,
-                       struct ways_worst *worst)
-{
-  for (int rank = 0; rank < r->n_ranks; rank++)
-    for (int m = 0; m < r->ranks[rank].n_paths; m++) {
-      const struct himeno_path *path = &r->ranks[rank].paths[m];
-      const double times = value_of(path, rate) / median;
-      if (!is_kind(r, rank, path, kind)) continue;
-      if (rate ? times >= worst->times : times <= worst->times) continue;
-      *worst = (struct ways_worst){times, rank, path->peer};
-    }
-}
-
-struct ways_worst ways_worst(const struct himeno_result *result, int rate)
-{
-  struct ways_worst worst = {NAN, -1, -1};
-  struct kind kinds[KINDS_MAX];
-  double *scratch = malloc(sizeof *scratch * (size_t)(result->n_ranks + 1) * HALO_MESSAGES_MAX);
-  const int n = scratch ? kinds_find(result, kinds) : 0;
-  for (int k = 0; k < n; k++) {
-    const double median = usual(result, &kinds[k], rate, scratch);
-    if (median > 0) kind_worst(result, &kinds[k], rate, median, &worst);
-  }
-  free(scratch);
-  return worst;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "himeno/accept/straggler.h"
+#include "judge/straggler.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,43 +10,42 @@
 #define ALIKE         0.05   /* relative difference of bytes */
 #define NORMAL_MEDIAN 1.2533 /* standard deviations in that of a median of n, times the root of n */
 
-const char *const straggler_of_names[] = {"compute", "exchange"};
+const char *const judge_of_names[] = {"compute", "exchange"};
 
-const char *straggler_of_name(enum straggler_of of)
+const char *judge_of_name(enum judge_of of)
 {
-  return straggler_of_names[of];
+  return judge_of_names[of];
 }
 
-static double time_of(const struct straggler_ranks *in, enum straggler_of of, int rank, int block)
+static double time_of(const struct straggler_ranks *in, enum judge_of of, int rank, int block)
 {
-  const struct record_block *b = &in->times[(size_t)rank * (size_t)in->blocks + (size_t)block];
-  return of == STRAGGLER_COMPUTE ? b->compute / in->work[rank].points : b->exchange;
+  const struct judge_block *b = &in->times[(size_t)rank * (size_t)in->blocks + (size_t)block];
+  return of == JUDGE_COMPUTE ? b->compute / in->work[rank].points : b->exchange;
 }
 
-/* Whether two ranks' messages go by the same ways; computing does not ask. */
-static int same_ways(enum straggler_of of, const struct straggler_work *a, const struct straggler_work *b)
+/* Whether two ranks' messages take the same paths, which does not matter to computing. */
+static int same_paths(enum judge_of of, const struct straggler_work *a, const struct straggler_work *b)
 {
-  return of == STRAGGLER_COMPUTE || (a->between == b->between && a->detours == b->detours);
+  return of == JUDGE_COMPUTE || (a->between == b->between && a->detours == b->detours);
 }
 
 /* Whether two ranks' sweeps should take the same time. */
-static int alike(enum straggler_of of, const struct straggler_work *a, const struct straggler_work *b)
+static int alike(enum judge_of of, const struct straggler_work *a, const struct straggler_work *b)
 {
-  return same_ways(of, a, b) && a->neighbours == b->neighbours &&
+  return same_paths(of, a, b) && a->neighbours == b->neighbours &&
          fabs(a->bytes - b->bytes) <= ALIKE * fmax(a->bytes, b->bytes);
 }
 
-/* The first rank like \a rank, which stands for all of them. */
-static int like_of(const struct straggler_ranks *in, enum straggler_of of, int rank)
+/* The first rank similar to \a rank, which represents all of them. */
+static int like_of(const struct straggler_ranks *in, enum judge_of of, int rank)
 {
   int like = 0;
   while (!alike(of, &in->work[like], &in->work[rank])) like++;
   return like;
 }
 
-/* The usual time of \a rank and its like in a block; 0 where they are too few to have one. */
-static double usual(const struct straggler_ranks *in, enum straggler_of of, int rank, int block,
-                    double *scratch)
+/* The usual time of \a rank and similar ones in a block; 0 if they are too few. */
+static double usual(const struct straggler_ranks *in, enum judge_of of, int rank, int block, double *scratch)
 {
   int n = 0;
   const struct straggler_work *mine = &in->work[rank];
@@ -55,14 +54,13 @@ static double usual(const struct straggler_ranks *in, enum straggler_of of, int 
   if (n < STRAGGLER_ALIKE_MIN) {
     n = 0;
     for (int r = 0; r < in->ranks; r++)
-      if (same_ways(of, &in->work[r], mine)) scratch[n++] = time_of(in, of, r, block);
+      if (same_paths(of, &in->work[r], mine)) scratch[n++] = time_of(in, of, r, block);
   }
   return n < STRAGGLER_RANKS_MIN ? 0 : stats_summarise(scratch, (size_t)n).median;
 }
 
 /* ratios: [rank · blocks + block]. */
-static void ratios_fill(const struct straggler_ranks *in, enum straggler_of of, double *ratios,
-                        double *scratch)
+static void ratios_fill(const struct straggler_ranks *in, enum judge_of of, double *ratios, double *scratch)
 {
   double *median = scratch + in->ranks;
   for (int b = 0; b < in->blocks; b++) {
@@ -77,8 +75,8 @@ static void ratios_fill(const struct straggler_ranks *in, enum straggler_of of, 
 
 /* ---- chance ---- */
 
-/* How chance puts a rank's blocks beyond the limit: in which share of all, and after one that was,
- * since disturbances last. */
+/* Probability that a block exceeds the limit by chance, and that one does that follows such a
+ * block: disturbances last. */
 struct chance {
   double share, after;
 };
@@ -90,7 +88,7 @@ static int beyond_count(const double *ratios, int blocks, double limit)
   return n;
 }
 
-/* As it does with the ranks that are usual on the whole. */
+/* From the blocks of the ranks that are not slow on the whole. */
 static struct chance chance_of(const struct straggler_ranks *in, const double *ratios, const double *slowness,
                                double limit)
 {
@@ -107,8 +105,8 @@ static struct chance chance_of(const struct straggler_ranks *in, const double *r
   return (struct chance){share, fmax(share, (both + share) / (followed + 1))};
 }
 
-/* The probability that at least \a beyond of \a blocks blocks are, by a chain of two states.
- * p[at][n]: n beyond so far, the last one at. */
+/* The probability that at least \a beyond of \a blocks blocks exceed the limit, by a chain of two
+ * states. p[at][n]: n of them so far, and the last one is (at = 1) or is not. */
 static double probability(int beyond, int blocks, const struct chance *c)
 {
   double p[2][blocks + 1], sum = 0;
@@ -126,10 +124,10 @@ static double probability(int beyond, int blocks, const struct chance *c)
   return sum;
 }
 
-/* What is left of STRAGGLER_ALARMS for each question that a run asks. */
+/* The share of STRAGGLER_ALARMS for each test of a run. */
 static double alarms_each(int ranks)
 {
-  return STRAGGLER_ALARMS / (STRAGGLER_KINDS * (double)ranks);
+  return STRAGGLER_ALARMS / (JUDGE_KINDS * (double)ranks);
 }
 
 int straggler_blocks_min(int ranks)
@@ -137,8 +135,8 @@ int straggler_blocks_min(int ranks)
   return (int)ceil(log(alarms_each(ranks)) / log(STRAGGLER_DISTURBED));
 }
 
-/* What a rank's slowness may differ from the usual by: as the ranks do, or as the median of so
- * noisy blocks does, whichever is more. */
+/* Standard deviation of a rank's slowness: of the ranks, or of the median of so noisy blocks,
+ * whichever is more. */
 static double deviation(const struct straggler_ranks *in, const double *ratios,
                         const struct stats_summary *slowness, double *scratch)
 {
@@ -148,12 +146,12 @@ static double deviation(const struct straggler_ranks *in, const double *ratios,
   return STATS_MAD_SIGMAS * fmax(slowness->mad, NORMAL_MEDIAN * within / sqrt(in->blocks));
 }
 
-static int find_kind(const struct straggler_ranks *in, enum straggler_of of, double *ratios, double *scratch,
+static int find_kind(const struct straggler_ranks *in, enum judge_of of, double *ratios, double *scratch,
                      struct straggler *found, int room)
 {
   int n = 0;
   double *slowness = scratch + in->ranks,
-         least = of == STRAGGLER_COMPUTE ? STRAGGLER_LEAST_COMPUTE : STRAGGLER_LEAST_EXCHANGE;
+         least = of == JUDGE_COMPUTE ? STRAGGLER_LEAST_COMPUTE : STRAGGLER_LEAST_EXCHANGE;
   ratios_fill(in, of, ratios, scratch);
   for (int r = 0; r < in->ranks; r++)
     slowness[r] = stats_summarise(ratios + (size_t)r * (size_t)in->blocks, (size_t)in->blocks).median;
@@ -183,8 +181,8 @@ int straggler_find(const struct straggler_ranks *in, struct straggler *found, in
   if (in->ranks < STRAGGLER_RANKS_MIN || in->blocks < straggler_blocks_min(in->ranks)) return 0;
   double *ratios = malloc(sizeof *ratios * (size_t)in->ranks * (size_t)in->blocks);
   double *scratch = malloc(sizeof *scratch * 2 * (size_t)in->ranks);
-  for (int of = 0; ratios && scratch && of < STRAGGLER_KINDS; of++)
-    n += find_kind(in, (enum straggler_of)of, ratios, scratch, found + (n < room ? n : room),
+  for (int of = 0; ratios && scratch && of < JUDGE_KINDS; of++)
+    n += find_kind(in, (enum judge_of)of, ratios, scratch, found + (n < room ? n : room),
                    n < room ? room - n : 0);
   if (!ratios || !scratch) n = -1;
   free(ratios);

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* The checks of a policy: those of the whole run first, then those of the ranks, of which the worst
+ * is listed. */
+#include "judge/checks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+#include "judge/judge.h"
+#include "judge/noise.h"
+#include "judge/pairs.h"
+#include "judge/suspect.h"
+
+#define CACHES_MIN 4 /* arrays of a device over its cache */
+
+/* ---- of the whole run ---- */
+
+static double device_gflops(const struct judge_run *run, int rank)
+{
+  static int key = -1;
+  if (key < 0) key = check_kind_find("device_gflops_min");
+  return run->ranks[rank].value[key];
+}
+
+/* All devices together over what each reaches by itself: what exchange, waiting and reduction
+ * leave. A few interrupted blocks do not make a machine slow: the rate is that of the median
+ * block. */
+static double efficiency(const struct judge_run *run, struct check *check)
+{
+  const struct stats_summary s = stats_summarise(run->samples, (size_t)run->n_samples);
+  double sum = 0;
+  (void)check;
+  for (int r = 0; r < run->n_ranks; r++) sum += device_gflops(run, r);
+  return sum > 0 && s.median > 0 ? run->gflops * s.mean / s.median / sum : NAN;
+}
+
+static double spread(const struct judge_run *run, struct check *check)
+{
+  int slowest = 0, known = 1;
+  double *rates = calloc((size_t)run->n_ranks + 1, sizeof *rates);
+  for (int r = 0; rates && r < run->n_ranks; r++) {
+    rates[r] = device_gflops(run, r);
+    known &= !isnan(rates[r]);
+    if (rates[r] < rates[slowest]) slowest = r;
+  }
+  const struct stats_summary s = stats_summarise(rates, known && rates ? (size_t)run->n_ranks : 0);
+  free(rates);
+  if (s.min < s.max) check->rank = slowest;
+  return s.median > 0 ? (s.max - s.min) / s.median : NAN;
+}
+
+static double noise(const struct judge_run *run, struct check *check)
+{
+  (void)check;
+  return noise_of_blocks(run);
+}
+
+static double stragglers(const struct judge_run *run, struct check *check)
+{
+  if (run->n_stragglers > 0) check->rank = run->stragglers[0].rank;
+  return run->knows_work ? run->n_stragglers : NAN;
+}
+
+static double slowdowns(const struct judge_run *run, struct check *check)
+{
+  if (run->n_slowdowns > 0) check->rank = run->slowdowns[0].rank;
+  return run->n_slowdowns;
+}
+
+static double counted(const struct judge_run *run, struct check *check)
+{
+  return suspect_most_counted(run, &check->rank, check->why, sizeof check->why);
+}
+
+/* The number of devices of the host that has fewest; ranks that share one count it once. */
+static double devices_per_host(const struct judge_run *run, struct check *check)
+{
+  double least = INFINITY;
+  for (int r = 0; r < run->n_ranks; r++) {
+    double devices = 0;
+    if (run->ranks[r].host != r) continue;
+    for (int s = r; s < run->n_ranks; s++)
+      if (run->ranks[s].host == r) devices += 1.0 / (1 + run->ranks[s].sharers);
+    if (isnan(devices)) return NAN;
+    if (devices >= least) continue;
+    least = devices;
+    check->rank = r;
+  }
+  return run->n_ranks > 0 ? round(least) : NAN;
+}
+
+/* ---- of a rank ---- */
+
+static double neither(double a, double b)
+{
+  return isnan(a) || isnan(b) ? NAN : a == 0 && b == 0;
+}
+
+static double unshared(const json_t *row)
+{
+  return neither(view_number(row, "device_shared"), view_number(row, "cpus_shared"));
+}
+
+/* Ranks that share cores share the device if that is a CPU. */
+static double device_unshared(const json_t *row)
+{
+  const int is_gpu = view_number(row, "is_cpu") == 0;
+  return neither(view_number(row, "device_shared"), is_gpu ? 0 : view_number(row, "cpus_shared"));
+}
+
+static double pcie_full(const json_t *row)
+{
+  const double width = view_number(row, "telemetry.link.pcie_width"),
+               most = view_number(row, "telemetry.link.pcie_width_max");
+  return isnan(width) || isnan(most) ? NAN : width >= most;
+}
+
+/* The share of blocks with the forbidden reason that had most. */
+static double throttled(const json_t *row, const struct policy *policy)
+{
+  const double samples = view_number(row, "telemetry.samples");
+  double most = 0;
+  const char *reason;
+  json_t *blocks;
+  if (!(samples > 0) || !view_at(row, "telemetry.blocks.throttled")) return NAN;
+  json_object_foreach((json_t *)view_at(row, "telemetry.reasons"), reason, blocks)
+  {
+    if (policy_reasons_read(reason) & policy->throttle_forbidden)
+      most = fmax(most, json_number_value(blocks));
+  }
+  return most / samples;
+}
+
+/* ---- the table ---- */
+
+#define AT_LEAST 0
+#define AT_MOST  1
+
+const struct check_kind check_kinds[CHECK_KINDS] = {
+    {"efficiency_min", CHECK_NUMBER, "efficiency", "", OF_RUN, AT_LEAST, 1, .of_run = efficiency},
+    {"device_spread_max", CHECK_NUMBER, "spread of devices", "", OF_DEVICE, AT_MOST, 2, .of_run = spread},
+    {"noise_max", CHECK_NUMBER, "noise of blocks", "", OF_NOISE, AT_MOST, 1, .of_run = noise},
+    {"exchange_us_max", CHECK_NUMBER, "exchange latency", "us", OF_PAIRS, AT_MOST, 2, .of_run = pairs_us},
+    {"exchange_gbps_min", CHECK_NUMBER, "exchange rate", "GB/s", OF_PAIRS, AT_LEAST, 2, .of_run = pairs_gbps},
+    {"exchange_us_ratio_max", CHECK_NUMBER, "latency over its like", "", OF_PAIRS, AT_MOST, 2,
+     .of_run = pairs_us_ratio},
+    {"exchange_gbps_ratio_min", CHECK_NUMBER, "rate over its like", "", OF_PAIRS, AT_LEAST, 2,
+     .of_run = pairs_gbps_ratio},
+    {"stragglers_max", CHECK_COUNT, "stragglers", "", OF_STRAGGLERS, AT_MOST, STRAGGLER_RANKS_MIN,
+     .of_run = stragglers},
+    {"episodes_max", CHECK_COUNT, "slow for a while", "", OF_SLOWDOWNS, AT_MOST, 1, .of_run = slowdowns},
+    {"counted_max", CHECK_COUNT, "errors counted", "", OF_COUNTERS, AT_MOST, 1, .of_run = counted},
+    {"devices_per_host", CHECK_COUNT, "devices a host", "", OF_STATE, AT_LEAST, 1,
+     .of_run = devices_per_host},
+    {"ceiling_share_min", CHECK_NUMBER, "share of ceiling", "", OF_CEILING, AT_LEAST, 1,
+     .path = "ceiling_share"},
+    {"theory_share_min", CHECK_NUMBER, "ceiling of theory", "", OF_THEORY, AT_LEAST, 1,
+     .path = "theory.share"},
+    {"device_gflops_min", CHECK_NUMBER, "device", "GFLOPS", OF_RATE, AT_LEAST, 1, .path = "compute_gflops"},
+    {"device_noise_max", CHECK_NUMBER, "noise of devices", "", OF_DEVICE_NOISE, AT_MOST, 1, .path = "noise"},
+    {"binding", CHECK_FLAG, "device and cores unshared", "", OF_STATE, AT_LEAST, 1, .of_rank = unshared},
+    {"devices_unshared", CHECK_FLAG, "device unshared", "", OF_STATE, AT_LEAST, 1,
+     .of_rank = device_unshared},
+    {"ecc", CHECK_FLAG, "ECC on", "", OF_STATE, AT_LEAST, 1, .path = "telemetry.ecc.on"},
+    {"ecc_corrected_max", CHECK_COUNT, "ECC corrected", "errors", OF_STATE, AT_MOST, 1,
+     .path = "telemetry.ecc.corrected"},
+    {"ecc_uncorrected_max", CHECK_COUNT, "ECC uncorrected", "errors", OF_STATE, AT_MOST, 1,
+     .path = "telemetry.ecc.uncorrected"},
+    {"retired_max", CHECK_COUNT, "retired memory", "pages", OF_STATE, AT_MOST, 1,
+     .path = "telemetry.ecc.retired"},
+    {"pcie_gen_min", CHECK_COUNT, "PCIe generation", "", OF_STATE, AT_LEAST, 1,
+     .path = "telemetry.link.pcie_gen"},
+    {"pcie_width_min", CHECK_COUNT, "PCIe lanes", "", OF_STATE, AT_LEAST, 1,
+     .path = "telemetry.link.pcie_width"},
+    {"pcie_full", CHECK_FLAG, "all PCIe lanes in use", "", OF_STATE, AT_LEAST, 1, .of_rank = pcie_full},
+    {"nvlinks_min", CHECK_COUNT, "NVLinks active", "", OF_STATE, AT_LEAST, 1,
+     .path = "telemetry.link.nvlinks_active"},
+    {"nvlink_crc_rate_max", CHECK_NUMBER, "NVLink CRC errors", "1/s", OF_COUNTERS, AT_MOST, 1,
+     .path = "telemetry.nvlink_crc_rate"},
+    {"sm_mhz_min", CHECK_NUMBER, "clock", "MHz", OF_STATE, AT_LEAST, 1, .path = "telemetry.sm_mhz.0"},
+    {"celsius_max", CHECK_NUMBER, "temperature", "C", OF_STATE, AT_MOST, 1, .path = "telemetry.celsius.1"},
+    {"throttled_max", CHECK_SHARE, "throttled blocks", "", OF_STATE, AT_MOST, .ranks_min = 1},
+    {"cards_min", CHECK_COUNT, "network cards up", "", OF_STATE, AT_LEAST, 1, .path = "cards"},
+    {"card_gbps_min", CHECK_NUMBER, "slowest network card", "Gbit/s", OF_STATE, AT_LEAST, 1,
+     .path = "card_gbps"},
+    {.key = "unknown_fails", .values = CHECK_FLAG},
+    {.key = "unverified_passes", .values = CHECK_FLAG},
+};
+
+int check_kind_find(const char *key)
+{
+  int k = 0;
+  while (k < CHECK_KINDS && strcmp(key, check_kinds[k].key) != 0) k++;
+  return k;
+}
+
+/* ---- whether there is a value ---- */
+
+/* Whether a run of this kind has one; otherwise \a check gets the reason. */
+static int applies(const struct judge_draft *draft, const struct check_kind *kind, struct check *check)
+{
+  const int emulated = kind->of != OF_STATE && kind->of != OF_COUNTERS && draft->emulated;
+  const int with_ceiling = kind->of == OF_CEILING || kind->of == OF_THEORY;
+  if (!emulated && draft->ranks >= kind->ranks_min && !(with_ceiling && draft->soak)) return 1;
+  check->outcome = CHECK_INAPPLICABLE;
+  if (emulated)
+    snprintf(check->why, sizeof check->why, "an emulator has no speed");
+  else if (draft->ranks < kind->ranks_min)
+    snprintf(check->why, sizeof check->why, "needs %d ranks", kind->ranks_min);
+  else
+    snprintf(check->why, sizeof check->why, "no ceiling is measured in a run of this kind");
+  return 0;
+}
+
+/* A rank's times are not its own if ranks share a device, or exchanges wait for a core. */
+static int own_times(const struct judge_run *run, enum check_of of, struct check *check)
+{
+  int devices = 0, cores = 0;
+  for (int r = 0; r < run->n_ranks; r++) {
+    devices |= run->ranks[r].sharers > 0;
+    cores |= run->ranks[r].is_cpu && run->ranks[r].cpus_shared;
+  }
+  const int shared =
+      devices && (of == OF_RUN || of == OF_SLOWDOWNS || (noise_is_of_device(of) && of != OF_DEVICE_NOISE));
+  if (!shared && !(cores && (of == OF_PAIRS || of == OF_SLOWDOWNS))) return 1;
+  check->outcome = CHECK_INAPPLICABLE;
+  snprintf(check->why, sizeof check->why, "ranks share %s", shared ? "devices" : "cores");
+  return 0;
+}
+
+/* A core need not compute as fast as it reads; a grid in the caches does not show the memory. */
+static int in_scope(const struct judge_run *run, const struct policy *policy, enum check_of of,
+                    struct check *check)
+{
+  int cores = 0, cached = 0;
+  for (int r = 0; r < run->n_ranks; r++) {
+    cores |= run->ranks[r].is_cpu;
+    cached |= run->ranks[r].sweep_bytes < CACHES_MIN * run->ranks[r].cache_bytes;
+  }
+  if (!policy->built_in || !(of == OF_CEILING || of == OF_RATE) || !(cores || cached)) return 1;
+  check->outcome = CHECK_INAPPLICABLE;
+  snprintf(check->why, sizeof check->why, "%s",
+           cores ? "its limit is one of GPUs" : "needs more points a device: caches hold much of these");
+  return 0;
+}
+
+/* A slowdown takes less than half of the run. */
+static int long_enough(const struct judge_run *run, enum check_of of, struct check *check)
+{
+  if (of != OF_SLOWDOWNS || run->n_blocks == 0 || run->ends[run->n_blocks - 1].end >= SLOWDOWN_SPAN) return 1;
+  check->outcome = CHECK_INAPPLICABLE;
+  snprintf(check->why, sizeof check->why, "needs %.0f s from first to last block", SLOWDOWN_SPAN);
+  return 0;
+}
+
+static int enough_blocks(const struct judge_run *run, enum check_of of, struct check *check)
+{
+  const int in_series = of == OF_STRAGGLERS || of == OF_SLOWDOWNS;
+  const int need = of == OF_STRAGGLERS ? straggler_blocks_min(run->n_ranks) : POLICY_BLOCKS_MIN;
+  if (of == OF_STATE || of == OF_PAIRS || of == OF_THEORY || of == OF_COUNTERS ||
+      (in_series ? run->n_blocks : run->n_samples) >= need)
+    return 1;
+  snprintf(check->why, sizeof check->why, "needs %d timed blocks", need);
+  return 0;
+}
+
+static int has_value(const struct judge_run *run, const struct policy *policy, const struct check_kind *kind,
+                     struct check *check)
+{
+  const struct judge_draft draft = {.ranks = run->n_ranks, .emulated = run->emulated, .soak = run->soak};
+  return applies(&draft, kind, check) && own_times(run, kind->of, check) &&
+         in_scope(run, policy, kind->of, check) && long_enough(run, kind->of, check) &&
+         enough_blocks(run, kind->of, check);
+}
+
+/* ---- judging ---- */
+
+/* Values that devices need not report never fail for being unknown. */
+static int may_be_unknown(enum check_of of)
+{
+  return of == OF_THEORY || of == OF_COUNTERS;
+}
+
+/* The worst rank's value. An unknown one is worst only if unknown values fail. */
+static void worst_rank(const struct judge_run *run, int key, int unknown_fails, struct check *check)
+{
+  int unknown = -1, unknowns = 0;
+  check->value = NAN;
+  for (int r = 0; r < run->n_ranks; r++) {
+    const double value = run->ranks[r].value[key];
+    const int worse = check->at_most ? value > check->value : value < check->value;
+    if (isnan(value) && unknowns++ == 0) unknown = r;
+    if (isnan(value) || (check->rank >= 0 && !worse)) continue;
+    check->value = value;
+    check->rank = r;
+  }
+  if (unknowns > 0 && unknowns < run->n_ranks)
+    snprintf(check->why, sizeof check->why, "not known of %d of %d ranks", unknowns, run->n_ranks);
+  if (unknown < 0 || (check->rank >= 0 && !unknown_fails)) return;
+  check->value = NAN;
+  check->rank = unknown;
+}
+
+static void explain(const struct judge_run *run, struct check *check)
+{
+  size_t used = strlen(check->why);
+  if (check->outcome != CHECK_FAIL || check->rank < 0) return;
+  snprintf(check->why + used, sizeof check->why - used, "%s", used ? "; " : "");
+  used = strlen(check->why);
+  suspect_name(run, check->rank, check->why + used, sizeof check->why - used);
+}
+
+/* Documents of other programs do not have every value, and devices do not report all. */
+static void excuse(const struct judge_run *run, enum check_of of, struct check *check)
+{
+  const int other = strcmp(run->program, "himeno-gpu") != 0;
+  if (!isnan(check->value) || check->outcome == CHECK_INAPPLICABLE || !(other || may_be_unknown(of))) return;
+  check->outcome = CHECK_INAPPLICABLE;
+  check->rank = -1;
+  if (other)
+    snprintf(check->why, sizeof check->why, "documents of %.20s have no such value", run->program);
+  else
+    snprintf(check->why, sizeof check->why, "no device tells %s",
+             of == OF_THEORY ? "its clocks and widths" : "what it counts");
+}
+
+static void kind_judge(const struct judge_run *run, const struct policy *policy, int key, struct check *check)
+{
+  const struct check_kind *kind = &check_kinds[key];
+  const int unknown_fails = policy_limit(policy, "unknown_fails") > 0;
+  *check = (struct check){.name = kind->name,
+                          .unit = kind->unit,
+                          .value = NAN,
+                          .limit = policy->limit[key],
+                          .at_most = kind->at_most,
+                          .rank = -1,
+                          .from = policy->from[key]};
+  if (has_value(run, policy, kind, check)) {
+    if (kind->of_run)
+      check->value = kind->of_run(run, check);
+    else
+      worst_rank(run, key, unknown_fails && !may_be_unknown(kind->of), check);
+  }
+  excuse(run, kind->of, check);
+  check_judge(check, unknown_fails);
+  noise_heed(run, policy, kind->of, check);
+  explain(run, check);
+}
+
+void checks_of_policy(struct judge_run *run, const struct policy *policy, struct checks *checks)
+{
+  const int throttle = check_kind_find("throttled_max");
+  for (int r = 0; r < run->n_ranks; r++) run->ranks[r].value[throttle] = throttled(run->ranks[r].row, policy);
+  for (int k = 0; k < CHECK_KINDS; k++)
+    if (check_kinds[k].name && policy->limit[k] >= 0) kind_judge(run, policy, k, &checks->check[checks->n++]);
+}
+
+/* Adds what a check needs. A run that was asked to be too short for slowdowns stays so. */
+static void plan_kind(const struct judge_draft *draft, const struct policy *policy, enum check_of of,
+                      struct judge_plan *plan)
+{
+  if (noise_is_of_run(of)) plan->noise_max = fmin(plan->noise_max, noise_limit(policy, of));
+  if (noise_is_of_device(of)) plan->device_noise_max = noise_limit(policy, of);
+  if (of == OF_SLOWDOWNS && draft->seconds >= SLOWDOWN_SPAN) plan->span_min = SLOWDOWN_SPAN;
+  if (of == OF_STRAGGLERS && plan->blocks_min < straggler_blocks_min(draft->ranks))
+    plan->blocks_min = straggler_blocks_min(draft->ranks);
+}
+
+int checks_plan(const struct judge_draft *draft, const struct policy *policy, struct judge_plan *plan)
+{
+  struct check check;
+  int some = 0;
+  for (int k = 0; k < CHECK_KINDS; k++) {
+    if (!check_kinds[k].name || policy->limit[k] < 0 || !applies(draft, &check_kinds[k], &check)) continue;
+    some = 1;
+    plan_kind(draft, policy, check_kinds[k].of, plan);
+  }
+  return some;
+}
+
+/* ---- one check ---- */
+
+const char *const check_outcome_names[] = {"pass", "fail", "noisy", "unknown", "inapplicable"};
+
+const char *check_outcome_name(enum check_outcome outcome)
+{
+  return check_outcome_names[outcome];
+}
+
+double check_margin(const struct check *check)
+{
+  return check->at_most ? check->limit - check->value : check->value - check->limit;
+}
+
+void check_judge(struct check *check, int unknown_fails)
+{
+  if (check->outcome == CHECK_INAPPLICABLE) return;
+  if (isnan(check->value))
+    check->outcome = unknown_fails ? CHECK_FAIL : CHECK_UNKNOWN;
+  else
+    check->outcome = check_margin(check) >= 0 ? CHECK_PASS : CHECK_FAIL;
+}
+
+int checks_count(const struct checks *checks, enum check_outcome outcome)
+{
+  int n = 0;
+  for (int c = 0; c < checks->n; c++) n += checks->check[c].outcome == outcome;
+  return n;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* himeno-judge: does a stored run pass a policy, and is it as fast as an earlier one? */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/meta.h"
+#include "base/options.h"
+#include "base/output.h"
+#include "base/report.h"
+#include "base/start.h"
+#include "judge/judge.h"
+#include "judge/make.h"
+
+#define CONFIG struct config
+
+/* Modes, which read different options. */
+enum { JUDGE = 1, MAKE = 2 };
+
+struct config {
+  struct document_files documents;
+  const char *policy, *against, *json;
+  int make;
+};
+
+static const struct option_spec documents = {"DOCUMENT", 0, JUDGE | MAKE,
+                                             OPTION_EACH(documents, document_file_parse, "DOCUMENT"), ""};
+
+static const struct option_spec options[] = {
+    {"policy", 0, JUDGE, OPTION_INPUT(policy, "POLICY"),
+     "Judge by this policy: default, h100, h200, or a JSON file of limits (doc/acceptance.md). The default "
+     "is "
+     "default, or none with --against."},
+    {"against", 0, JUDGE, OPTION_INPUT(against, "DOCUMENT"),
+     "Compare the rate with that of an earlier run, no finer than the noise of both."},
+    {"make-policy", 0, MAKE, OPTION_FLAG(make),
+     "Write a policy on standard output instead, from documents of runs on at least three good devices of "
+     "one "
+     "type, with the source of each limit."},
+    {OPTION_JSON(JUDGE, NULL, " It is the judged DOCUMENT, of which there must be only one.")},
+};
+
+static status_t check(void *config)
+{
+  struct config *c = config;
+  if (c->documents.n == 0) return log_fail(STATUS_USAGE, "no document is named: see --help");
+  if (c->json && c->documents.n > 1) return log_fail(STATUS_USAGE, "--json goes with one document");
+  if (!c->policy && !c->against) c->policy = "default";
+  return STATUS_OK;
+}
+
+static const struct option_pair exclusive[] = {{"make-policy", "policy|against|json"}, {NULL}};
+
+static const struct option_program about = {
+    .name = "himeno-judge",
+    .summary = "judge stored documents of himeno-gpu, gemm-gpu and comm-gpu by a policy",
+    .usage = "DOCUMENT... [OPTION]...",
+    .epilogue =
+        "A DOCUMENT is a file that --json wrote, or runs.jsonl of a study.\n"
+        "\nExamples:\n"
+        "  himeno-judge run.json                            by the default policy\n"
+        "  himeno-judge monday.json --policy site.json      by a site's own\n"
+        "  himeno-judge tuesday.json --against monday.json  is it as fast?\n"
+        "\nExit status: 0 pass, 2 usage, or nothing could be checked, 3 unreadable or too noisy to judge,\n"
+        "4 wrong result, 5 below threshold, 6 hang, 7 runtime fault, 8 incomplete.\n",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .operands = &documents,
+    .check = check,
+    .exclusive = exclusive,
+};
+
+struct judging {
+  const struct config *config;
+  struct judge_limits limits;
+  FILE *out;
+};
+
+static void text(const struct judged *j, const char *name, FILE *out)
+{
+  const struct judge_run *run = &j->run;
+  fprintf(out, "%s: %s, %d rank%s, %d block%s", name, run->program, run->n_ranks,
+          run->n_ranks == 1 ? "" : "s", run->n_samples, run->n_samples == 1 ? "" : "s");
+  if (run->n_blocks > 0) fprintf(out, " in %.1f s", run->ends[run->n_blocks - 1].end);
+  fprintf(out, ": %s\n", status_verdict(j->verdict));
+  judged_text(j, out);
+}
+
+/* The document's own program is reported, whatever name it gives itself. */
+static status_t judge(json_t *document, const char *name, void *context)
+{
+  struct judging *judging = context;
+  const char *json = judging->config->json;
+  struct judged judged;
+  if (judging->limits.reference_name) RETURN_IF_FAILED(reference_same(document, &judging->limits.reference));
+  RETURN_IF_FAILED(judge_document(&judging->limits, document, name, &judged));
+  text(&judged, name, judging->out);
+  status_t status = judged.verdict;
+  if (json) status = status_worst(status, report_json_write(document, json));
+  judged_free(&judged);
+  return status;
+}
+
+static status_t run(const struct config *config)
+{
+  struct judging judging = {.config = config};
+  judging.out = config->json && strcmp(config->json, "-") == 0 ? stderr : output_stream();
+  if (config->make) return make_policy(&config->documents, judging.out);
+  if (config->json) RETURN_IF_FAILED(file_check(config->json));
+  RETURN_IF_FAILED(judge_limits_read(config->policy, config->against, &judging.limits));
+  status_t status = documents_visit(&config->documents, judge, &judging);
+  judge_limits_free(&judging.limits);
+  return status;
+}
+
+OUTPUT_KEEP_EARLY;
+
+int main(int argc, char **argv)
+{
+  struct config config = {0};
+  enum option_request request = OPTION_RUN;
+  start_program(about.name);
+  start_signals();
+  status_t status = option_parse_all(&about, argc, argv, &config, &request);
+  if (status == STATUS_OK && request == OPTION_SHOW_HELP) option_print_help(&about, output_stream());
+  if (status == STATUS_OK && request == OPTION_SHOW_VERSION)
+    fprintf(output_stream(), "%s %s\n", about.name, meta_version());
+  if (status == STATUS_OK && request == OPTION_SHOW_SCHEMA)
+    status =
+        log_fail(STATUS_USAGE, "--schema: a document keeps that of its own program, himeno-gpu --schema");
+  if (status == STATUS_OK && request == OPTION_RUN) status = run(&config);
+  return status_exit_code(status_worst(status, file_flush_stdout()));
+}

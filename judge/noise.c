@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "judge/noise.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/stats.h"
+
+int noise_is_of_run(enum check_of of)
+{
+  return of == OF_RUN || of == OF_NOISE;
+}
+
+int noise_is_of_device(enum check_of of)
+{
+  return of == OF_DEVICE || of == OF_RATE || of == OF_CEILING || of == OF_DEVICE_NOISE;
+}
+
+double noise_limit(const struct policy *policy, enum check_of of)
+{
+  const double all = policy_limit(policy, "noise_max"), device = policy_limit(policy, "device_noise_max");
+  return noise_is_of_run(of) || device < 0 ? all >= 0 ? all : POLICY_NOISE_MAX : device;
+}
+
+double noise_of_blocks(const struct judge_run *run)
+{
+  const struct stats_summary s = stats_summarise(run->samples, (size_t)run->n_samples);
+  return stats_noise_max(&s);
+}
+
+static double devices_noise(const struct judge_run *run)
+{
+  double most = 0;
+  for (int r = 0; r < run->n_ranks; r++) most = fmax(most, run->ranks[r].noise);
+  return most;
+}
+
+/* The rank that waited for a core for the largest share of its time. */
+static int starved_rank(const struct judge_run *run)
+{
+  int most = 0;
+  for (int r = 1; r < run->n_ranks; r++)
+    if (!(run->ranks[r].starved <= run->ranks[most].starved) && !isnan(run->ranks[r].starved)) most = r;
+  return most;
+}
+
+/* Whether times of this kind depend on the host's cores, as those of a GPU alone do not. */
+static int needs_host(const struct judge_run *run, enum check_of of)
+{
+  int exchange = 1;
+  if (noise_is_of_run(of) || of == OF_PAIRS) return 1;
+  if (!noise_is_of_device(of) && of != OF_STRAGGLERS && of != OF_SLOWDOWNS) return 0;
+  if (run->ranks[0].takes_cores) return 1;
+  for (int s = 0; s < run->n_stragglers && s < JUDGE_FOUND_MAX; s++)
+    exchange &= run->stragglers[s].of == JUDGE_EXCHANGE;
+  for (int s = 0; s < run->n_slowdowns && s < JUDGE_FOUND_MAX; s++)
+    exchange &= run->slowdowns[s].of == JUDGE_EXCHANGE;
+  return !noise_is_of_device(of) && exchange;
+}
+
+void noise_heed(const struct judge_run *run, const struct policy *policy, enum check_of of,
+                struct check *check)
+{
+  const double most = noise_limit(policy, of),
+               noise = noise_is_of_run(of) ? noise_of_blocks(run) : devices_noise(run);
+  if (check->outcome != CHECK_FAIL || isnan(check->value)) return;
+  const int starved = starved_rank(run);
+  if (needs_host(run, of) && run->ranks[starved].starved > most) {
+    check->outcome = CHECK_NOISY;
+    snprintf(check->why, sizeof check->why, "the host is busy, rank %d waited %.1f%% for a core: run again",
+             starved, 100 * run->ranks[starved].starved);
+    check->rank = -1;
+  } else if ((noise_is_of_run(of) || noise_is_of_device(of)) && noise > most) {
+    check->outcome = CHECK_NOISY;
+    snprintf(check->why, sizeof check->why, "blocks vary by up to %.1f%%: run again", 100 * noise);
+    check->rank = -1;
+  }
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+
+#include "base/document.h"
+#include "base/log.h"
+#include "judge/judge.h"
+#include "judge/suspect.h"
+
+#define LINE_MAX_BYTES  800
+#define SLOWDOWNS_SHOWN 10
+#define COUNTED_SHOWN   64
+
+/* ---- text ---- */
+
+static const char *number(double value, char text[24])
+{
+  snprintf(text, 24, fabs(value) >= 100 || value == floor(value) ? "%.0f" : "%.4f", value);
+  return isnan(value) ? "unknown" : text;
+}
+
+static void check_text(const struct check *c, FILE *out)
+{
+  char value[24], limit[24], margin[24];
+  const int inapplicable = c->outcome == CHECK_INAPPLICABLE;
+  const char *outcome = c->outcome == CHECK_FAIL ? "FAIL"
+                        : inapplicable           ? "n/a"
+                                                 : check_outcome_name(c->outcome);
+  fprintf(out, "    %-26s %10s  %s %8s  %9s %-7s %-8s%s\n", c->name,
+          inapplicable ? "" : number(c->value, value), c->at_most ? "<=" : ">=", number(c->limit, limit),
+          isnan(c->value) ? "" : number(check_margin(c), margin), c->unit, outcome, c->why);
+  if (c->outcome == CHECK_FAIL && c->from[0]) fprintf(out, "      its limit: %s\n", c->from);
+}
+
+static void stragglers_text(const struct judge_run *run, FILE *out)
+{
+  const int had = run->n_blocks, need = straggler_blocks_min(run->n_ranks);
+  char line[LINE_MAX_BYTES];
+  if (run->n_ranks >= STRAGGLER_RANKS_MIN && had > 0 && had < need)
+    fprintf(out, "  stragglers not looked for: %d timed block%s, %d ranks need %d\n", had,
+            had == 1 ? "" : "s", run->n_ranks, need);
+  for (int s = 0; s < run->n_stragglers && s < JUDGE_FOUND_MAX; s++)
+    fprintf(out, "  STRAGGLER  %s\n", suspect_straggler(run, &run->stragglers[s], line, sizeof line));
+  if (run->n_stragglers > JUDGE_FOUND_MAX)
+    fprintf(out, "  ... and %d more stragglers\n", run->n_stragglers - JUDGE_FOUND_MAX);
+}
+
+static void slowdowns_text(const struct judge_run *run, FILE *out)
+{
+  char line[LINE_MAX_BYTES];
+  for (int s = 0; s < run->n_slowdowns && s < SLOWDOWNS_SHOWN; s++)
+    fprintf(out, "  SLOW ONCE  %s\n", suspect_slowdown(run, &run->slowdowns[s], line, sizeof line));
+  if (run->n_slowdowns > SLOWDOWNS_SHOWN)
+    fprintf(out, "  ... and slow %d times more: --json has them\n", run->n_slowdowns - SLOWDOWNS_SHOWN);
+}
+
+/* Counted errors are shown whether a policy limits them or not. */
+static void counted_text(const struct judge_run *run, FILE *out)
+{
+  char who[LINE_MAX_BYTES], what[LINE_MAX_BYTES];
+  int ranks = 0;
+  for (int r = 0; r < run->n_ranks; r++)
+    if (suspect_counted(run, r, what, sizeof what)[0] && ranks++ < COUNTED_SHOWN)
+      fprintf(out, "  COUNTED    %s: %s, since the run began\n", suspect_name(run, r, who, sizeof who), what);
+  if (ranks > COUNTED_SHOWN)
+    fprintf(out, "  ... and %d more ranks: --json has them all\n", ranks - COUNTED_SHOWN);
+}
+
+/* Why nothing was accepted; NULL if it was. */
+static const char *refusal(const struct judged *j)
+{
+  if (j->verdict == STATUS_WRONG) return "the result is wrong";
+  if (j->partial) return "a signal ended the run";
+  if (!j->verified) return "the result was not verified";
+  if (j->verdict == STATUS_NOISY) return "too noisy to be judged, run again";
+  if (j->verdict == STATUS_USAGE) return "nothing could be checked";
+  if (j->verdict != STATUS_OK && j->verdict != STATUS_SLOW) return "the run failed";
+  return NULL;
+}
+
+/* The checks that an accepted run was not held against. */
+static void unchecked_text(const struct checks *checks, FILE *out)
+{
+  int n = 0;
+  for (int c = 0; c < checks->n; c++)
+    if (checks->check[c].outcome == CHECK_UNKNOWN || checks->check[c].outcome == CHECK_INAPPLICABLE)
+      fprintf(out, "%s%s", n++ ? ", " : "; not checked: ", checks->check[c].name);
+}
+
+static void conclusion_text(const struct judged *j, FILE *out)
+{
+  const struct checks *checks = &j->checks;
+  const int failures = checks_count(checks, CHECK_FAIL);
+  const char *why = refusal(j);
+  if (why && failures && !j->partial)
+    fprintf(out, "  NOT ACCEPTED: %s; %d of %d checks fail\n", why, failures, checks->n);
+  else if (why)
+    fprintf(out, "  NOT ACCEPTED: %s\n", why);
+  else if (j->verdict == STATUS_SLOW)
+    fprintf(out, "  NOT ACCEPTED: %d of %d checks fail\n", failures, checks->n);
+  else {
+    fprintf(out, "  accepted%s: %d of %d checks pass, none fails", j->compared ? "" : ", though NOT VERIFIED",
+            checks_count(checks, CHECK_PASS), checks->n);
+    unchecked_text(checks, out);
+    fprintf(out, "\n");
+  }
+}
+
+void judged_text(const struct judged *j, FILE *out)
+{
+  stragglers_text(&j->run, out);
+  slowdowns_text(&j->run, out);
+  counted_text(&j->run, out);
+  if (!j->asked) return;
+  fprintf(out, "\n  acceptance %s%s\n", j->policy[0] ? "by policy " : "by reference alone", j->policy);
+  fprintf(out, "    %-26s %10s  %11s  %9s %-7s\n", "check", "value", "limit", "margin", "");
+  for (int c = 0; c < j->checks.n; c++) check_text(&j->checks.check[c], out);
+  conclusion_text(j, out);
+}
+
+/* ---- JSON ---- */
+
+static void check_document(struct doc *d, const struct check *c)
+{
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_text(d, "check", 0, "", c->name);
+  doc_text(d, "unit", DOC_ANY, "", c->unit);
+  doc_real(d, "value", DOC_NULLABLE | DOC_ANY, "", "null: unknown.", c->value);
+  doc_real(d, "limit", DOC_ANY, "", "", c->limit);
+  doc_flag(d, "at_most", 0, "The limit is the largest value that passes, not the smallest.", c->at_most);
+  doc_real(d, "margin", DOC_NULLABLE | DOC_ANY, "", "Distance from the limit; positive is good.",
+           check_margin(c));
+  doc_enum(d, "outcome", 0, DOC_WORDS(check_outcome_names), "", check_outcome_name(c->outcome));
+  doc_whole(d, "rank", DOC_NULLABLE, "The worst rank; null for a check of the whole run.", c->rank);
+  doc_text(d, "why", DOC_ANY, "", c->why);
+  doc_text(d, "from", DOC_ANY | DOC_OPTIONAL, "Source of the limit; empty if the policy names none.",
+           c->from);
+  doc_end(d);
+}
+
+void judge_accept_document(struct doc *d, const struct judged *j)
+{
+  if (!doc_object(d, "accept", DOC_OPTIONAL, "Only with --accept or --reference, or of himeno-judge.",
+                  j->asked))
+    return;
+  doc_text(d, "policy", DOC_NULLABLE, "Name of the policy; null with --reference alone.",
+           j->policy[0] ? j->policy : NULL);
+  doc_flag(d, "accepted", 0, "", j->verdict == STATUS_OK && !j->partial);
+  if (doc_list(d, "checks", 0, "", 1)) {
+    for (int c = 0; doc_each(d, c, j->checks.n); c++) check_document(d, doc_at(d, j->checks.check, c));
+    doc_end(d);
+  }
+  doc_end(d);
+}
+
+static void suspect_document(struct doc *d, const struct judge_run *run, int rank, enum judge_of of,
+                             double slowness)
+{
+  doc_whole(d, "rank", 0, "", rank);
+  doc_text(d, "host", 0, "", view_text(run->ranks[rank].row, "host"));
+  doc_text(d, "uuid", DOC_ANY, "", view_text(run->ranks[rank].row, "uuid"));
+  doc_enum(d, "of", 0, DOC_WORDS(judge_of_names), "", judge_of_names[of]);
+  doc_real(d, "slowness", DOC_ANY, "", "Ratio to the usual time.", slowness);
+}
+
+static void stragglers_document(struct doc *d, const struct judge_run *run)
+{
+  char words[LINE_MAX_BYTES];
+  if (!doc_list(
+          d, "stragglers", DOC_OPTIONAL,
+          "Ranks slower than chance explains; none are found among fewer than 4, nor in too few blocks.", 1))
+    return;
+  for (int s = 0; s < JUDGE_FOUND_MAX && doc_each(d, s, run->n_stragglers); s++) {
+    const struct straggler *one = doc_at(d, run->stragglers, s);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    suspect_document(d, run, one->rank, one->of, one->slowness);
+    doc_real(d, "limit", DOC_ANY, "", "", one->limit);
+    doc_whole(d, "beyond", 0, "Blocks in which it was beyond the limit.", one->beyond);
+    doc_whole(d, "blocks", DOC_POSITIVE, "", run->n_blocks);
+    doc_text(d, "words", 0, "", suspect_straggler(run, one, words, sizeof words));
+    doc_end(d);
+  }
+  doc_end(d);
+}
+
+static void slowdowns_document(struct doc *d, const struct judge_run *run)
+{
+  char words[LINE_MAX_BYTES];
+  if (!doc_list(d, "episodes", DOC_OPTIONAL,
+                "Transient slowdowns of a rank, by its own median; at most 64. Runs shorter than ten seconds "
+                "have none.",
+                1))
+    return;
+  for (int s = 0; s < JUDGE_FOUND_MAX && doc_each(d, s, run->n_slowdowns); s++) {
+    const struct slowdown *one = doc_at(d, run->slowdowns, s);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    suspect_document(d, run, one->rank, one->of, one->slowness);
+    doc_real(d, "begin", DOC_ANY, "s", "Since the first timed block began.", one->begin);
+    doc_real(d, "end", DOC_ANY, "s", "", one->end);
+    doc_whole(d, "first_block", 0, "Of the samples, from 0.", one->first);
+    doc_whole(d, "last_block", 0, "", one->last);
+    suspect_meanwhile_document(d, run, one);
+    doc_text(d, "words", 0, "", suspect_slowdown(run, one, words, sizeof words));
+    doc_end(d);
+  }
+  doc_end(d);
+}
+
+void judge_found_document(struct doc *d, const struct judged *j)
+{
+  stragglers_document(d, &j->run);
+  slowdowns_document(d, &j->run);
+}
+
+/* Only documents of himeno-gpu have stragglers and slowdowns. */
+status_t judged_json(const struct judged *j, json_t *document)
+{
+  json_t *result = json_object_get(document, "result");
+  struct doc d;
+  doc_open(&d, 0);
+  if (strcmp(j->run.program, "himeno-gpu") == 0) judge_found_document(&d, j);
+  judge_accept_document(&d, j);
+  json_t *parts = doc_close(&d), *accept = json_object_get(parts, "accept");
+  int lost = !parts || json_object_set_new(result, "verdict", json_string(status_verdict(j->verdict)));
+  if (accept) lost |= json_object_set(result, "accept", accept) | json_object_del(parts, "accept");
+  lost |= json_object_update(document, parts);
+  json_decref(parts);
+  return lost ? log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document") : STATUS_OK;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Transient slowdowns of a rank, compute and exchange separately.
+ *
+ * A rank's usual time is its own median over the run, so a slowdown that takes less than half of
+ * the run shows; a rank that is always slow is a straggler (straggler.h). A block exceeds the limit
+ * if it takes longer than usual by more than SLOWDOWN_SIGMAS times 1.4826·MAD and by more than the
+ * least share that stragglers need. A slowdown begins and ends with such a block, and nowhere do
+ * two blocks in a row stay below the limit, except in pauses shorter than SLOWDOWN_PAUSE that are
+ * followed by more blocks above it than chance explains (SLOWDOWN_RETURN).
+ *
+ * It lasts at least SLOWDOWN_SECONDS, and has more blocks above the limit than chance explains: by
+ * chance a block exceeds it as often as those outside of the slowdown, and at least with
+ * probability SLOWDOWN_DISTURBED. Over all blocks, ranks and both kinds these chances add up to at
+ * most SLOWDOWN_ALARMS per run.
+ *
+ * A rank that only waits for a slow one is not named. A slowdown is left out if another rank's
+ * computing is slow for at least half of its time, and it is one of exchange, or one of computing
+ * that is much less slow. */
+#ifndef JUDGE_SLOWDOWN_H
+#define JUDGE_SLOWDOWN_H
+
+#include "judge/straggler.h"
+
+#define SLOWDOWN_SIGMAS    5.0
+#define SLOWDOWN_SECONDS   5.0
+#define SLOWDOWN_SPAN      10.0 /**< seconds of a run that are needed to find one */
+#define SLOWDOWN_DISTURBED 0.02
+#define SLOWDOWN_ALARMS    1e-4
+#define SLOWDOWN_PAUSE     5.0
+#define SLOWDOWN_RETURN    1e-2
+
+struct slowdown {
+  int rank;
+  enum judge_of of;
+  double slowness;    /**< its median block's: 1.05 is five percent slower than usual */
+  double begin, end;  /**< seconds since the first timed block began */
+  int first, last;    /**< timed blocks, from 0 */
+  int beyond, blocks; /**< of the series: beyond the limit, and all */
+};
+
+/** When a block of the series ended; all ranks' blocks begin and end together. */
+struct judge_end {
+  double end; /**< seconds since the first timed block began */
+  int block;  /**< which of the timed ones it is, from 0 */
+};
+
+struct slowdown_ranks {
+  int ranks, blocks;
+  const struct judge_block *times; /**< [rank · blocks + block] */
+  const struct judge_end *ends;    /**< of each block */
+};
+
+/** \brief Finds slowdowns, rank by rank, the longest of a rank first; stores at most \a room.
+ * Returns how many there are, −1 if memory ran out. */
+int slowdown_find(const struct slowdown_ranks *in, struct slowdown *found, int room);
+
+#endif

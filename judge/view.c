@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "judge/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+
+#define SECONDS_MAX 1e9
+
+/* ---- one value ---- */
+
+const json_t *view_at(const json_t *object, const char *path)
+{
+  char key[64];
+  for (size_t n; object && *path; path += n + (path[n] == '.')) {
+    n = strcspn(path, ".");
+    snprintf(key, sizeof key, "%.*s", (int)n, path);
+    object = json_is_array(object) ? json_array_get(object, (size_t)atoi(key)) : json_object_get(object, key);
+  }
+  return json_is_null(object) ? NULL : object;
+}
+
+double view_number(const json_t *object, const char *path)
+{
+  const json_t *value = view_at(object, path);
+  return json_is_boolean(value)  ? json_is_true(value)
+         : json_is_number(value) ? json_number_value(value)
+                                 : NAN;
+}
+
+const char *view_text(const json_t *object, const char *path)
+{
+  const char *text = json_string_value(view_at(object, path));
+  return text ? text : "";
+}
+
+/* ---- ranks ---- */
+
+static status_t out_of_memory(void)
+{
+  return log_fail(STATUS_ENVIRONMENT, "out of host memory for a document");
+}
+
+static status_t damaged(const char *where)
+{
+  return log_fail(STATUS_ENVIRONMENT, "%s: its series or ranks are damaged", where);
+}
+
+/* The lowest rank of the host: as the document says, or else by the host's name. */
+static int host_of(const json_t *ranks, size_t rank)
+{
+  const json_t *row = json_array_get(ranks, rank);
+  const double host = view_number(row, "host_first");
+  size_t first = 0;
+  if (host >= 0 && host <= (double)rank) return (int)host;
+  while (strcmp(view_text(json_array_get(ranks, first), "host"), view_text(row, "host")) != 0) first++;
+  return (int)first;
+}
+
+/* \a on_cpu: of the backend, in documents that do not say it of each rank. */
+static struct judge_rank rank_of(const json_t *ranks, size_t rank, int on_cpu)
+{
+  const json_t *row = json_array_get(ranks, rank);
+  const double sharers = view_number(row, "device_sharers");
+  struct judge_rank r = {.row = row,
+                         .host = host_of(ranks, rank),
+                         .points = view_number(row, "points"),
+                         .noise = view_number(row, "noise"),
+                         .starved = view_number(row, "starved"),
+                         .sharers = isnan(sharers) ? view_number(row, "device_shared") : sharers,
+                         .sweep_bytes = view_number(row, "sweep_bytes"),
+                         .cache_bytes = view_number(row, "cache_bytes"),
+                         .cpus_shared = view_number(row, "cpus_shared") > 0,
+                         .is_cpu = (view_at(row, "is_cpu") ? view_number(row, "is_cpu") > 0 : on_cpu),
+                         .takes_cores =
+                             (view_at(row, "takes_cores") ? view_number(row, "takes_cores") > 0 : on_cpu)};
+  for (int k = 0; k < CHECK_KINDS; k++) {
+    const struct check_kind *kind = &check_kinds[k];
+    r.value[k] = kind->of_rank ? kind->of_rank(row) : kind->path ? view_number(row, kind->path) : NAN;
+  }
+  return r;
+}
+
+static int path_read(const json_t *from, const char *transport, const struct judge_run *run,
+                     struct judge_path *path)
+{
+  const double rank = view_number(from, "rank"), peer = view_number(from, "peer");
+  if (!(rank >= 0 && rank < run->n_ranks && peer >= 0 && peer < run->n_ranks)) return -1;
+  *path = (struct judge_path){.peer = (int)peer,
+                              .face = view_text(from, "face"),
+                              .used = view_text(from, "used"),
+                              .handover = view_text(from, "handover"),
+                              .bytes = view_number(from, "bytes"),
+                              .us = 1e6 * view_number(from, "latency"),
+                              .gbps = view_number(from, "gbps")};
+  path->detour = strcmp(path->used, transport) != 0;
+  return (int)rank;
+}
+
+/* Paths are listed rank by rank. */
+static status_t paths_read(const json_t *document, const char *where, struct judge_run *run)
+{
+  const char *transport = view_text(document, "config.transport");
+  size_t n;
+  int last = 0;
+  json_t *one, *paths = json_object_get(document, "paths");
+  run->paths = calloc(json_array_size(paths) + 1, sizeof *run->paths);
+  if (!run->paths) return out_of_memory();
+  json_array_foreach(paths, n, one)
+  {
+    const int rank = path_read(one, transport, run, &run->paths[n]);
+    if (rank < last) return damaged(where);
+    last = rank;
+    if (run->ranks[rank].n_paths++ == 0) run->ranks[rank].paths = &run->paths[n];
+    run->has_pairs |= run->paths[n].us > 0;
+  }
+  return STATUS_OK;
+}
+
+static status_t ranks_read(const json_t *document, struct judge_run *run)
+{
+  const json_t *ranks = json_object_get(document, "ranks");
+  const size_t n = json_array_size(ranks);
+  const int on_cpu = strcmp(view_text(document, "config.backend"), "cpu") == 0;
+  run->n_ranks = (int)n;
+  run->ranks = calloc(n + 1, sizeof *run->ranks);
+  if (!run->ranks) return out_of_memory();
+  for (size_t rank = 0; rank < n; rank++) run->ranks[rank] = rank_of(ranks, rank, on_cpu);
+  return STATUS_OK;
+}
+
+/* ---- blocks ---- */
+
+static int is_seconds(double value)
+{
+  return value >= 0 && value < SECONDS_MAX;
+}
+
+/* Whether there are \a n values, all of them times. */
+static int times_read(const json_t *values, size_t n, double *seconds)
+{
+  int all = json_array_size(values) == n;
+  for (size_t v = 0; v < n; v++) {
+    const json_t *value = json_array_get(values, v);
+    seconds[v] = json_is_number(value) ? json_number_value(value) : NAN;
+    all &= is_seconds(seconds[v]);
+  }
+  return all;
+}
+
+static int rank_blocks_read(const json_t *series, size_t rank, size_t n, struct judge_block *blocks)
+{
+  double compute[JUDGE_BLOCKS_MAX], exchange[JUDGE_BLOCKS_MAX];
+  if (!times_read(json_array_get(json_object_get(series, judge_of_name(JUDGE_COMPUTE)), rank), n, compute) ||
+      !times_read(json_array_get(json_object_get(series, judge_of_name(JUDGE_EXCHANGE)), rank), n, exchange))
+    return 0;
+  for (size_t b = 0; b < n; b++) blocks[b] = (struct judge_block){compute[b], exchange[b]};
+  return 1;
+}
+
+static status_t series_read(const json_t *document, const char *where, struct judge_run *run)
+{
+  const json_t *series = view_at(document, "series"), *ends = json_object_get(series, "ends");
+  const size_t n = json_array_size(ends);
+  double end[JUDGE_BLOCKS_MAX], block[JUDGE_BLOCKS_MAX];
+  if (!series) return STATUS_OK;
+  int whole = run->n_ranks > 0 && n > 0 && n <= JUDGE_BLOCKS_MAX && times_read(ends, n, end) &&
+              times_read(json_object_get(series, "blocks"), n, block);
+  run->blocks = whole ? calloc((size_t)run->n_ranks * n, sizeof *run->blocks) : NULL;
+  if (whole && !run->blocks) return out_of_memory();
+  for (size_t rank = 0; whole && rank < (size_t)run->n_ranks; rank++)
+    whole = rank_blocks_read(series, rank, n, run->blocks + rank * n);
+  if (!whole) return damaged(where);
+  for (size_t b = 0; b < n; b++) run->ends[b] = (struct judge_end){end[b], (int)block[b]};
+  run->n_blocks = (int)n;
+  return STATUS_OK;
+}
+
+static status_t samples_read(const json_t *samples, struct judge_run *run)
+{
+  size_t n;
+  json_t *one;
+  json_array_foreach(samples, n, one) if (json_number_value(one) > 0)
+      RETURN_IF_FAILED(stats_add(&run->samples, &run->n_samples, json_number_value(one)));
+  return STATUS_OK;
+}
+
+/* ---- what is found in them ---- */
+
+static int stragglers_find(struct judge_run *run)
+{
+  struct straggler_work *work = calloc((size_t)run->n_ranks + 1, sizeof *work);
+  const struct straggler_ranks in = {run->n_ranks, run->n_blocks, run->blocks, work};
+  run->knows_work = work != NULL;
+  for (int r = 0; work && r < run->n_ranks; r++) {
+    const struct judge_rank *rank = &run->ranks[r];
+    run->knows_work &= rank->points > 0;
+    work[r] = (struct straggler_work){.points = rank->points, .neighbours = rank->n_paths};
+    for (int m = 0; m < rank->n_paths; m++) {
+      work[r].bytes += rank->paths[m].bytes;
+      work[r].between += run->ranks[rank->paths[m].peer].host != rank->host;
+      work[r].detours += rank->paths[m].detour;
+    }
+  }
+  const int found = !work ? -1 : run->knows_work ? straggler_find(&in, run->stragglers, JUDGE_FOUND_MAX) : 0;
+  free(work);
+  return found;
+}
+
+status_t judge_find(struct judge_run *run)
+{
+  const struct slowdown_ranks in = {run->n_ranks, run->n_blocks, run->blocks, run->ends};
+  run->n_stragglers = stragglers_find(run);
+  run->n_slowdowns = slowdown_find(&in, run->slowdowns, JUDGE_FOUND_MAX);
+  return run->n_stragglers < 0 || run->n_slowdowns < 0 ? out_of_memory() : STATUS_OK;
+}
+
+/* ---- the document ---- */
+
+status_t judge_view(const json_t *document, const char *where, struct judge_run *run)
+{
+  *run = (struct judge_run){.program = view_text(document, "program"),
+                            .emulated = view_at(document, "result.counts") != NULL,
+                            .soak = view_at(document, "result.soak") != NULL,
+                            .gflops = view_number(document, "result.gflops")};
+  status_t status = ranks_read(document, run);
+  if (status == STATUS_OK) status = paths_read(document, where, run);
+  if (status == STATUS_OK) status = samples_read(view_at(document, "result.samples"), run);
+  if (status == STATUS_OK) status = series_read(document, where, run);
+  if (status == STATUS_OK) status = judge_find(run);
+  if (status != STATUS_OK) judge_run_free(run);
+  return status;
+}
+
+void judge_run_free(struct judge_run *run)
+{
+  free(run->ranks);
+  free(run->paths);
+  free(run->samples);
+  free(run->blocks);
+  *run = (struct judge_run){.n_ranks = 0};
+}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+# himeno-judge: stored documents get the verdict that their run had, and others by another policy.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  export HIMENO_NULL_CLOCK="seed=4" HIMENO_NULL_DEVICES=16 OMP_NUM_THREADS=1
+}
+
+# made NAME [OPTION]...: a document of a short run that passes.
+made() {
+  run --separate-stderr "$himeno" -b null -s 18x18x34 --block 5 -t 0.01 --json "$@"
+  expect_status 0
+}
+
+judged() { run --separate-stderr "$judge" "$@"; }
+
+# edited DOCUMENT NAME EDIT: a copy with an edit of `d`.
+edited() { "$PYTHON" -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+exec(sys.argv[3])
+json.dump(d, open(sys.argv[2], "w"))' "$@"; }
+
+policy() { printf '%s' "$1" >policy.json; }
+
+@test "the gravest document decides, and each is reported with its verdict" {
+  made good.json
+  policy '{"devices_per_host": 1}'
+  judged good.json --policy policy.json
+  expect_status 0
+  grep -q '^good.json: himeno-gpu, 1 rank, [0-9]* blocks in 0.0 s: pass$' <<<"$output"
+  grep -q 'accepted: 1 of 1 checks pass' <<<"$output"
+  edited good.json wrong.json 'd["result"]["verdict"] = "wrong"'
+  edited good.json slow.json 'd["ranks"][0]["device_sharers"] = 1'
+  edited good.json ended.json 'd["partial"] = True'
+  edited good.json hung.json 'd["result"]["verdict"] = "hang"'
+  edited good.json unverified.json 'd["result"]["verified"] = "no"'
+  edited good.json off.json 'd["result"]["verified"] = "no"; d["config"]["verify"] = "off"'
+  policy '{"devices_per_host": 1, "device_noise_max": 0.5, "ecc": true}'
+  for case in "good 0" "wrong 4" "ended 8" "hung 6" "unverified 3" "off 2"; do
+    judged "${case% *}.json" --policy policy.json
+    expect_status "${case#* }"
+  done
+  edited good.json failed.json 'd["ranks"][0]["noise"] = 0.4'
+  policy '{"cards_min": 99}'
+  judged failed.json good.json --policy policy.json
+  expect_status 5
+  [ "$(grep -c ': slow$' <<<"$output")" = 2 ]
+  judged good.json hung.json --policy policy.json
+  expect_status 6
+}
+
+@test "an earlier verdict of a policy does not count, and documents of earlier builds have unknown values" {
+  made good.json
+  edited good.json slow.json 'd["result"]["verdict"] = "slow"'
+  policy '{"devices_per_host": 1}'
+  judged slow.json --policy policy.json
+  expect_status 0
+  for golden in himeno-gpu-1 himeno-gpu-2; do
+    judged "$top_srcdir/tests/golden/documents/$golden.json" --policy policy.json
+    expect_status 0
+    policy '{"device_gflops_min": 0, "unknown_fails": true}'
+    judged "$top_srcdir/tests/golden/documents/$golden.json" --policy policy.json
+    expect_status 5
+    policy '{"devices_per_host": 1}'
+  done
+}
+
+@test "documents of gemm-gpu and comm-gpu are judged by the values that they have" {
+  policy '{"devices_unshared": true, "ecc": true, "ceiling_share_min": 0.9, "devices_per_host": 1, "unknown_fails": true}'
+  "$top_builddir/gemm-gpu" -b cpu -s 64 -t 0.05 --json gemm.json >out
+  "$top_builddir/comm-gpu" -b cpu --parts host --max 1K --samples 3 --json comm.json >out
+  for program in gemm comm; do
+    judged $program.json --policy policy.json
+    expect_status 0
+    grep -q "^$program.json: $program-gpu, 1 rank, .*: pass" <<<"$output"
+    grep -q "ECC on .* n/a .*documents of $program-gpu have no such value" <<<"$output"
+    grep -q 'accepted: [12] of 4 checks pass' <<<"$output"
+  done
+  edited gemm.json wrong.json 'd["result"]["verdict"] = "wrong"'
+  judged wrong.json
+  expect_status 4
+  edited gemm.json slower.json 'd["result"]["gflops"] *= 0.5; d["result"]["samples"] = [1] * 9'
+  edited gemm.json faster.json 'd["result"]["samples"] = [1] * 9'
+  judged slower.json --against faster.json
+  expect_status 5
+  judged gemm.json comm.json --policy policy.json
+  expect_status 0
+}
+
+@test "a stored run is compared with an earlier one of the same work" {
+  made before.json
+  cp before.json after.json
+  judged after.json --against before.json
+  [ "$status" -eq 0 ]
+  grep -q 'acceptance by reference alone' <<<"$output"
+  edited before.json slower.json 'd["result"]["gflops"] *= 0.8'
+  judged slower.json --against before.json --json -
+  expect_status 5
+  [ "$("$PYTHON" -c 'import json, sys; r = json.load(sys.stdin)["result"]; print(r["verdict"], r["accept"]["policy"], r["accept"]["checks"][0]["outcome"])' <<<"$output")" = "slow None fail" ]
+  edited before.json larger.json 'd["config"]["imax"] = 99'
+  judged larger.json --against before.json
+  expect_status 2
+  [ "$stderr" = 'himeno-judge: reference before.json: its imax is 18, this run'"'"'s is 99' ]
+  edited before.json other.json 'd["config"]["kernel"] = "other"'
+  judged other.json --against before.json
+  expect_status 0
+  grep -qx 'himeno-judge: warning: reference before.json: that run was of kernel .*, this one is of other' <<<"$stderr"
+}
+
+@test "what a document says cannot control a terminal" {
+  made good.json
+  edited good.json evil.json 'd["ranks"][0].update(host="\x1b[2Jn1", uuid="", device="a\nb", cards=0)'
+  policy '{"cards_min": 99}'
+  judged evil.json --policy policy.json
+  expect_status 5
+  grep -q 'FAIL .*rank 0 on ?\[2Jn1, a?b$' <<<"$output"
+}
+
+@test "bad words and files: one line, the right code" {
+  made good.json
+  for words in '' 'good.json --nonsense' 'good.json --policy' 'good.json good.json --json two.json' 'good.json --make-policy --policy default' \
+    'good.json --json good.json --against good.json' 'good.json --policy missing' 'missing.json' 'policy.json'; do
+    policy '{}'
+    judged $words
+    [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
+    [ "$(grep -c '^himeno-judge: ' <<<"$stderr")" = 1 ] || { echo "$words: $stderr"; return 1; }
+    [ -z "$output" ]
+  done
+  [ ! -e two.json ]
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* Documents of runs as they are judged: what is found in them and in which words, that unknown
+ * values pass nothing, and that a stored run gets the verdict of the live one. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+#include "himeno/judging.h"
+#include "himeno/kernels/kernels.h"
+#include "himeno/solver/clock.h"
+#include "base/report.h"
+#include "base/stats.h"
+#include "judge/suspect.h"
+#include "tests/unit/capture.h"
+#include "tests/unit/run_document.h"
+
+static const double seven[] = {1, 1, 1, 1, 1, 1, 1};
+
+/* ---- words ---- */
+
+static void the_lowest_clock_of_a_device_is_what_differs(void **state)
+{
+  json_t *document = whole_run(seven, 7, 3);
+  char text[300];
+  (void)state;
+  for (int r = 0; r < 3; r++)
+    put_rank(document, r, "telemetry.sm_mhz", json_pack("[i, i]", r == 1 ? 1500 : 1980, 1980));
+  struct judge_run run = viewed(document);
+  assert_string_equal(suspect_differs(&run, 1, text, sizeof text), "clock in MHz 1500 where 1980 is usual");
+  assert_string_equal(suspect_differs(&run, 2, text, sizeof text), "nothing that its device tells differs");
+  judge_run_free(&run);
+  put_rank(document, 2, "numa", json_integer(0));
+  put_rank(document, 2, "device_numa", json_integer(1));
+  put_rank(document, 2, "telemetry.link.pcie_width", json_integer(8));
+  put_rank(document, 1, "telemetry.link.pcie_width", json_integer(16));
+  put_rank(document, 0, "telemetry.link.pcie_width", json_integer(16));
+  put_rank(document, 2, "device_sharers", json_integer(1));
+  put_rank(document, 2, "cpus_shared", json_true());
+  run = viewed(document);
+  assert_string_equal(suspect_differs(&run, 2, text, sizeof text),
+                      "PCIe lanes 8 where 16 is usual, cores on NUMA node 0, device on 1, device shared with "
+                      "other ranks, cores shared with other ranks");
+  judge_run_free(&run);
+  json_decref(document);
+}
+
+static void names_and_counters_cannot_control_a_terminal(void **state)
+{
+  json_t *document = whole_run(seven, 7, 1);
+  char text[200];
+  (void)state;
+  put_rank(document, 0, "host", json_string("n1\033[2J"));
+  put_rank(document, 0, "device", json_string("a\nb"));
+  put_rank(document, 0, "counted", json_pack("{si, si}", "nvlink_crc", 1, "xids", 4));
+  put_rank(document, 0, "counted_last.xids", json_string("Xid\t79"));
+  struct judge_run run = viewed(document);
+  assert_string_equal(suspect_name(&run, 0, text, sizeof text), "rank 0 on n1?[2J, a?b");
+  assert_string_equal(suspect_counted(&run, 0, text, sizeof text),
+                      "NVLink CRC errors 1, Xid events 4 (the last: Xid?79)");
+  judge_run_free(&run);
+  json_decref(document);
+}
+
+/* Rows of four blocks each; blocks 8 to 15 are the slowdown. */
+static json_t *telemetry(int clock, int celsius, int watts, const char *reasons)
+{
+  json_t *document = whole_run(seven, 7, 1);
+  json_t *blocks = json_pack("{si, s[], s[], s[], s[], s[]}", "each", 4, "watts", "sm_mhz", "memory_mhz",
+                             "celsius", "throttled");
+  for (int r = 0; r < 6; r++) {
+    const int is = r == 2 || r == 3;
+    json_array_append_new(json_object_get(blocks, "watts"), json_integer(is ? watts : 640));
+    json_array_append_new(json_object_get(blocks, "sm_mhz"), json_integer(is ? clock : 1980));
+    json_array_append_new(json_object_get(blocks, "memory_mhz"), json_integer(2619));
+    json_array_append_new(json_object_get(blocks, "celsius"), json_integer(is ? celsius : 55));
+    json_array_append_new(json_object_get(blocks, "throttled"), json_string(is ? reasons : "power cap"));
+  }
+  put_rank(document, 0, "telemetry.blocks", blocks);
+  put_rank(document, 0, "telemetry.changes",
+           json_pack("[{si, ss}, {si, ss}]", "block", 15, "of", "nvlink_crc", "block", 16, "of", "xids"));
+  return document;
+}
+
+static json_t *meanwhile_of(const struct judge_run *run, const struct slowdown *slowdown)
+{
+  struct doc d;
+  doc_open(&d, 0);
+  suspect_meanwhile_document(&d, run, slowdown);
+  json_t *document = doc_close(&d), *meanwhile = json_incref(json_object_get(document, "meanwhile"));
+  json_decref(document);
+  return meanwhile;
+}
+
+static void what_a_device_told_in_a_slowdown_alone_is_told(void **state)
+{
+  const struct slowdown s = {.first = 8, .last = 15, .slowness = 1.25, .begin = 20, .end = 35};
+  char text[600];
+  json_t *document = telemetry(1400, 61, 410, "power cap, thermal");
+  (void)state;
+  struct judge_run run = viewed(document);
+  json_t *meanwhile = meanwhile_of(&run, &s),
+         *is = json_pack("{s[f, f], s[f, f], s[f, f], s[f, f], ss, s[s]}", "watts", 410.0, 640.0, "sm_mhz",
+                         1400.0, 1980.0, "memory_mhz", 2619.0, 2619.0, "celsius", 61.0, 55.0, "throttled",
+                         "thermal", "changed", "nvlink_crc");
+  assert_true(json_equal(meanwhile, is));
+  json_decref(is);
+  json_decref(meanwhile);
+  assert_non_null(strstr(suspect_slowdown(&run, &s, text, sizeof text),
+                         ", clock 1400 MHz and else 1980, 61 C and else 55, 410 W and else 640, throttled "
+                         "then alone (thermal), nvlink_crc changed"));
+  judge_run_free(&run);
+  json_decref(document);
+  document = telemetry(1980, 55, 660, "power cap");
+  put_rank(document, 0, "telemetry.changes", json_array());
+  run = viewed(document);
+  assert_non_null(strstr(suspect_slowdown(&run, &s, text, sizeof text),
+                         "blocks 8 to 15, nothing that its device tells was different"));
+  judge_run_free(&run);
+  json_decref(document);
+}
+
+/* Ranks 0 and 1 were slow in exchange, 1 and 2 are neighbours too, and 2 only later. */
+static void both_ends_of_a_link_that_was_slow_for_a_while_are_told(void **state)
+{
+  json_t *document = whole_run(seven, 7, 3);
+  char text[600];
+  (void)state;
+  for (int r = 0; r < 3; r++) {
+    put_rank(document, r, "host", json_sprintf("n%d", r));
+    if (r < 2) path_add(document, r, r + 1, (struct exchange){1, 1});
+    if (r > 0) path_add(document, r, r - 1, (struct exchange){1, 1});
+  }
+  struct judge_run run = viewed(document);
+  run.n_slowdowns = 3;
+  for (int r = 0; r < 3; r++)
+    run.slowdowns[r] = (struct slowdown){
+        .rank = r, .of = JUDGE_EXCHANGE, .slowness = 4, .begin = r == 2 ? 50 : 20, .end = r == 2 ? 70 : 35};
+  assert_non_null(strstr(suspect_slowdown(&run, &run.slowdowns[0], text, sizeof text),
+                         "; so was its neighbour i+, rank 1 on n1: suspect the link between them"));
+  assert_non_null(strstr(suspect_slowdown(&run, &run.slowdowns[1], text, sizeof text),
+                         "; so was its neighbour i-, rank 0 on n0: suspect the link between them"));
+  assert_null(strstr(suspect_slowdown(&run, &run.slowdowns[2], text, sizeof text), "link"));
+  run.slowdowns[0].of = JUDGE_COMPUTE;
+  assert_null(strstr(suspect_slowdown(&run, &run.slowdowns[0], text, sizeof text), "link"));
+  judge_run_free(&run);
+  json_decref(document);
+}
+
+/* ---- what a document does not have ---- */
+
+static void a_value_that_a_document_lacks_passes_nothing(void **state)
+{
+  static const char *const keys[] = {"efficiency_min",
+                                     "device_spread_max",
+                                     "device_gflops_min",
+                                     "ceiling_share_min",
+                                     "binding",
+                                     "devices_unshared",
+                                     "devices_per_host",
+                                     "ecc",
+                                     "ecc_corrected_max",
+                                     "retired_max",
+                                     "pcie_gen_min",
+                                     "pcie_full",
+                                     "nvlinks_min",
+                                     "sm_mhz_min",
+                                     "celsius_max",
+                                     "cards_min",
+                                     "card_gbps_min",
+                                     "device_noise_max",
+                                     "stragglers_max",
+                                     "exchange_us_max",
+                                     "exchange_us_ratio_max",
+                                     "exchange_gbps_min",
+                                     "exchange_gbps_ratio_min"};
+  json_t *document = whole_run(seven, 7, 5), *row;
+  size_t r;
+  (void)state;
+  json_array_foreach(json_object_get(document, "ranks"), r, row) json_object_clear(row);
+  for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+    char policy[80];
+    const int flag = check_kinds[check_kind_find(keys[k])].values == CHECK_FLAG;
+    snprintf(policy, sizeof policy, "{\"%s\": %s}", keys[k], flag ? "true" : "0");
+    assert_int_equal(checked(document, policy).outcome, CHECK_UNKNOWN);
+  }
+  json_object_set_new(document, "series", json_null());
+  assert_int_equal(checked(document, "{\"episodes_max\": 9}").outcome, CHECK_UNKNOWN);
+  assert_int_equal(checked(document, "{\"stragglers_max\": 9}").outcome, CHECK_UNKNOWN);
+  json_decref(document);
+}
+
+static void other_programs_have_other_values(void **state)
+{
+  json_t *document = whole_run(seven, 7, 2);
+  (void)state;
+  json_object_set_new(document, "program", json_string("gemm-gpu"));
+  struct check none = checked(document, "{\"ecc\": true, \"unknown_fails\": true}");
+  assert_int_equal(none.outcome, CHECK_INAPPLICABLE);
+  assert_string_equal(none.why, "documents of gemm-gpu have no such value");
+  assert_int_equal(checked(document, "{\"devices_unshared\": true}").outcome, CHECK_PASS);
+  json_decref(document);
+}
+
+/* ---- the verdict ---- */
+
+static status_t verdict_of(json_t *document, const char *policy)
+{
+  struct judge_limits limits = {.policy_name = "test"};
+  struct judged judged;
+  struct capture capture = capture_begin(stderr);
+  assert_int_equal(policy_parse(policy, strlen(policy), "test", &limits.policy), STATUS_OK);
+  assert_int_equal(judge_document(&limits, document, "test", &judged), STATUS_OK);
+  free(capture_end(&capture));
+  assert_string_equal(view_text(document, "result.verdict"), status_verdict(judged.verdict));
+  assert_int_equal(view_number(document, "result.accept.accepted") > 0,
+                   judged.verdict == STATUS_OK && !judged.partial);
+  judged_free(&judged);
+  return judged.verdict;
+}
+
+static void the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement(void **state)
+{
+  static const char pass[] = "{\"devices_per_host\": 2}", fail[] = "{\"devices_per_host\": 3}",
+                    nothing[] = "{\"ecc\": true}",
+                    tolerant[] = "{\"devices_per_host\": 2, \"unverified_passes\": true}";
+  json_t *document = whole_run(seven, 7, 2);
+  (void)state;
+  assert_int_equal(verdict_of(document, fail), STATUS_SLOW);
+  assert_int_equal(verdict_of(document, nothing), STATUS_USAGE);
+  assert_int_equal(verdict_of(document, pass), STATUS_OK);
+  json_object_set_new(document, "partial", json_true());
+  assert_int_equal(verdict_of(document, pass), STATUS_INCOMPLETE);
+  put(document, "result.verdict", json_string("wrong"));
+  assert_int_equal(verdict_of(document, fail), STATUS_WRONG);
+  json_object_set_new(document, "partial", json_false());
+  put(document, "result.verdict", json_string("hang"));
+  assert_int_equal(verdict_of(document, pass), STATUS_HANG);
+  put(document, "result.verdict", json_string("pass"));
+  for (int official = 0; official < 2; official++) {
+    put(document, "result.verified", json_string(official ? "rehearsal" : "no"));
+    put(document, "config.verify", json_string("auto"));
+    assert_int_equal(verdict_of(document, pass), STATUS_ENVIRONMENT);
+    put(document, "config.verify", json_string("off"));
+    assert_int_equal(verdict_of(document, pass), STATUS_USAGE);
+    assert_int_equal(verdict_of(document, tolerant), STATUS_OK);
+  }
+  put(document, "result.verified", json_string("known"));
+  /* Its own program found it slow, which a policy of other limits does not change. */
+  json_object_set_new(document, "program", json_string("gemm-gpu"));
+  put(document, "result.verdict", json_string("slow"));
+  assert_int_equal(verdict_of(document, pass), STATUS_SLOW);
+  json_decref(document);
+}
+
+/* ---- live and stored ---- */
+
+#define RANKS_MAX 512
+#define BLOCKS    256
+#define SLOW      77
+#define TRANSIENT 33
+
+/* A run of so many ranks by the simulated clock, whose blocks take three seconds each. Rank SLOW is
+ * a straggler, and TRANSIENT computes slowly in blocks 100 to 119. */
+static void run_fill(int ranks, struct himeno_result *result)
+{
+  static const int side[][3] = {{8, 4, 4}, {8, 8, 8}};
+  const int *procs = side[ranks == RANKS_MAX];
+  const int64_t global[3] = {62 * procs[0] + 2, 62 * procs[1] + 2, 126 * procs[2] + 2};
+  *result = (struct himeno_result){.n_ranks = ranks, .verified = VERIFY_KNOWN, .kept_blocks = BLOCKS};
+  result->ranks = calloc((size_t)ranks, sizeof *result->ranks);
+  result->times = calloc((size_t)ranks * BLOCKS, sizeof *result->times);
+  result->throttled = calloc(BLOCKS, sizeof *result->throttled);
+  for (int b = 0; b < BLOCKS; b++) {
+    result->when[b] = (struct record_when){3.0 * (b + 1), b};
+    assert_int_equal(stats_add(&result->samples, &result->n_samples, 3), STATUS_OK);
+  }
+  for (int r = 0; r < ranks; r++) {
+    struct himeno_rank *rank = &result->ranks[r];
+    struct decomp decomp;
+    struct layout layout;
+    struct halo_plan plan;
+    decomp_init(&decomp, global, procs, r);
+    assert_int_equal(layout_init(&layout, &decomp, 1, 0), STATUS_OK);
+    halo_plan_init(&plan, &decomp, &layout, 1);
+    *rank = (struct himeno_rank){
+        .points = box_points(&decomp.owned), .n_paths = plan.n, .row.host_first = r & ~7};
+    snprintf(rank->row.host, sizeof rank->row.host, "n%d", r / 8);
+    for (int m = 0; m < plan.n; m++) {
+      rank->paths[m] = (struct himeno_path){.peer = plan.messages[m].peer, .used = "p2p"};
+      rank->paths[m].bytes = plan.messages[m].count * 4;
+    }
+    for (int b = 0; b < BLOCKS; b++) {
+      const struct clock_block block = {r, 120, b, (double)rank->points, &plan};
+      double phases[HIMENO_PHASES], seconds;
+      clock_block(&block, phases, &seconds);
+      struct record_block *times = &result->times[r * BLOCKS + b];
+      times->compute = (phases[PHASE_INTERIOR] + phases[PHASE_BOUNDARY]) / 120;
+      times->exchange = phases[PHASE_TRANSFER] / 120;
+      if (r == TRANSIENT && b >= 100 && b < 120) times->compute *= 1.2;
+    }
+  }
+}
+
+static const struct judge_limits *found_limits(void)
+{
+  static const char text[] = "{\"stragglers_max\": 0, \"episodes_max\": 0, \"devices_per_host\": 8}";
+  static struct judge_limits limits = {.policy_name = "test"};
+  assert_int_equal(policy_parse(text, strlen(text), "test", &limits.policy), STATUS_OK);
+  return &limits;
+}
+
+static void assert_found(const struct judged *judged)
+{
+  const struct judge_run *run = &judged->run;
+  assert_int_equal(judged->verdict, STATUS_SLOW);
+  assert_int_equal(checks_count(&judged->checks, CHECK_FAIL), 2);
+  assert_int_equal(run->n_stragglers, 1);
+  assert_true(run->stragglers[0].rank == SLOW && run->stragglers[0].of == JUDGE_COMPUTE);
+  assert_int_equal(run->n_slowdowns, 1);
+  assert_true(run->slowdowns[0].rank == TRANSIENT && run->slowdowns[0].of == JUDGE_COMPUTE);
+  assert_true(run->slowdowns[0].first == 100 && run->slowdowns[0].last == 119);
+  assert_true(run->slowdowns[0].begin == 300 && run->slowdowns[0].end == 360);
+}
+
+static void many_ranks_are_judged_alike_live_and_stored(void **state)
+{
+  static const int many[] = {128, RANKS_MAX};
+  static struct himeno_result result;
+  const struct himeno_kernel_set *set = himeno_kernels_find("null");
+  const struct himeno_config config = {.block = 120, .seconds = 768};
+  (void)state;
+  setenv("HIMENO_NULL_CLOCK", "seed=3 device=77:1.05", 1);
+  for (int n = 0; n < 2; n++) {
+    const struct himeno_choice choice = {.placement = {.ranks = many[n], .backend = gpu_backend_find("null")},
+                                         .kernel = &set->kernels[0],
+                                         .transport = halo_transports[0],
+                                         .size.name = "test"};
+    struct judged live, stored;
+    json_t *document, *again;
+    run_fill(many[n], &result);
+    assert_int_equal(himeno_judge(&config, &choice, &result, found_limits(), &live, &document), STATUS_OK);
+    assert_found(&live);
+    for (int r = 0; r < many[n]; r++)
+      for (int b = 0; b < BLOCKS; b++) {
+        const struct record_block *was = &result.times[r * BLOCKS + b];
+        const struct judge_block *is = &live.run.blocks[r * BLOCKS + b];
+        assert_true(is->compute == was->compute && is->exchange == was->exchange);
+      }
+    assert_int_equal(report_json_reread(document, &again), STATUS_OK);
+    assert_int_equal(judge_document(found_limits(), again, "test", &stored), STATUS_OK);
+    assert_found(&stored);
+    assert_true(json_equal(document, again));
+    judged_free(&live);
+    judged_free(&stored);
+    json_decref(document);
+    json_decref(again);
+    himeno_result_free(&result);
+  }
+  unsetenv("HIMENO_NULL_CLOCK");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_lowest_clock_of_a_device_is_what_differs),
+      cmocka_unit_test(names_and_counters_cannot_control_a_terminal),
+      cmocka_unit_test(what_a_device_told_in_a_slowdown_alone_is_told),
+      cmocka_unit_test(both_ends_of_a_link_that_was_slow_for_a_while_are_told),
+      cmocka_unit_test(a_value_that_a_document_lacks_passes_nothing),
+      cmocka_unit_test(other_programs_have_other_values),
+      cmocka_unit_test(the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement),
+      cmocka_unit_test(many_ranks_are_judged_alike_live_and_stored),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
