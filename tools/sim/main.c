@@ -2,6 +2,7 @@
 /* himeno-sim: himeno-gpu's decomposition, halo plan and transport at thousands of ranks,
  * simulated. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,21 +10,24 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/output.h"
-#include "base/report.h"
 #include "comm/halo/halo.h"
 #include "himeno/problem.h"
 #include "suite/program.h"
 #include "tools/predict/model.h"
 #include "tools/sim/sim.h"
 
-#define SCHEMA "himeno-sim/1"
+struct sim_run {
+  struct sim_point point;
+  json_t *outcome;
+};
 
 static struct sim {
   struct sim_config config;
   struct model model;
   int way;
   FILE *out;
-  json_t *runs;
+  struct sim_run *runs;
+  int n;
 } sim;
 
 /* SimGrid would say less. */
@@ -89,44 +93,81 @@ static double gflops(const struct sim_point *p, double seconds)
   return himeno_gflops(himeno_points(p->global), 1, seconds);
 }
 
-static void network_add(const struct sim *s, json_t *config)
+static void network_document(struct doc *d, const struct sim_config *c)
 {
-  const struct sim_config *c = &s->config;
-  if (c->platform) {
-    object_text(config, "network", c->platform);
-    return;
-  }
-  object_text(config, "network", "fat-tree");
-  object_whole(config, "leaf", (int)c->leaf);
-  object_real(config, "taper", c->taper);
+  doc_text(d, "network", 0, "fat-tree, or the file of a platform that was given.",
+           c->platform ? c->platform : "fat-tree");
+  doc_whole(d, "leaf", DOC_OPTIONAL | DOC_POSITIVE, "Hosts per switch; with taper, if no platform was given.",
+            c->platform ? 0 : c->leaf);
+  doc_real(d, "taper", DOC_OPTIONAL | DOC_POSITIVE, "", "", c->platform ? 0 : c->taper);
 }
 
-static json_t *run_json(const struct sim *s, const struct sim_point *p, json_t *outcome)
+static void config_document(struct doc *d, const struct sim *s, const struct sim_point *p)
 {
-  double seconds = sweep_seconds(outcome);
-  json_t *config = json_object();
-  object_text(config, "size", p->size.name);
-  object_whole(config, "imax", p->global[0]);
-  object_whole(config, "jmax", p->global[1]);
-  object_whole(config, "kmax", p->global[2]);
-  object_flag(config, "weak", p->weak);
-  object_text(config, "backend", "sim");
-  object_text(config, "kernel", "fitted");
-  object_whole(config, "T", s->model.depth);
-  object_text(config, "transport", s->model.paths.ways[s->way].name);
-  object_set(config, "procs", json_pack("[i,i,i]", p->procs[0], p->procs[1], p->procs[2]));
-  object_whole(config, "ranks", p->ranks);
-  object_whole(config, "hosts", hosts_of(s, p->ranks));
-  object_whole(config, "per_host", (int)s->config.per_host);
-  object_flag(config, "overlap", s->model.overlap);
-  network_add(s, config);
-  object_whole(config, "sweeps", (int)s->config.passes * s->model.depth);
-  json_t *result = json_pack("{s:o, s:o, s:s}", "seconds",
-                             report_json_real(seconds * (double)s->config.passes * s->model.depth), "gflops",
-                             report_json_real(gflops(p, seconds)), "verdict", "pass");
-  object_set(outcome, "config", config);
-  object_set(outcome, "result", result);
-  return outcome;
+  if (!doc_object(d, "config", 0, "", 1)) return;
+  doc_text(d, "size", 0, "", p->size.name);
+  doc_whole(d, "imax", DOC_POSITIVE, "", p->global[0]);
+  doc_whole(d, "jmax", DOC_POSITIVE, "", p->global[1]);
+  doc_whole(d, "kmax", DOC_POSITIVE, "", p->global[2]);
+  doc_flag(d, "weak", 0, "", p->weak);
+  doc_const(d, "backend", "sim");
+  doc_const(d, "kernel", "fitted");
+  doc_whole(d, "T", DOC_POSITIVE, "", s->model.depth);
+  doc_text(d, "transport", 0, "", s->model.paths.ways[s->way].name);
+  doc_wholes(d, "procs", DOC_POSITIVE, "", p->procs[0], p->procs[1], p->procs[2]);
+  doc_whole(d, "ranks", DOC_POSITIVE, "", p->ranks);
+  doc_whole(d, "hosts", DOC_POSITIVE, "", hosts_of(s, p->ranks));
+  doc_whole(d, "per_host", DOC_POSITIVE, "", s->config.per_host);
+  doc_flag(d, "overlap", 0, "", s->model.overlap);
+  network_document(d, &s->config);
+  doc_whole(d, "sweeps", DOC_POSITIVE, "", s->config.passes * s->model.depth);
+  doc_end(d);
+}
+
+static double number_of(const json_t *object, const char *name)
+{
+  return json_number_value(json_object_get(object, name));
+}
+
+/* What the simulated ranks wrote. */
+static void outcome_document(struct doc *d, const json_t *outcome)
+{
+  static const char *const names[] = {SIM_PHASE_NAMES};
+  const json_t *phases = json_object_get(outcome, "phases"), *sent = json_object_get(outcome, "exchange");
+  if (doc_object(d, "phases", 0, "Over ranks, seconds per sweep.", 1)) {
+    for (size_t p = 0; p < sizeof names / sizeof *names; p++) {
+      const json_t *phase = json_object_get(phases, names[p]);
+      doc_spread(d, names[p],
+                 (struct stats_summary){.min = number_of(phase, "min"),
+                                        .median = number_of(phase, "median"),
+                                        .max = number_of(phase, "max")});
+    }
+    doc_end(d);
+  }
+  if (doc_object(d, "exchange", 0, "Of one exchange, sums over ranks.", 1)) {
+    doc_real(d, "messages", 0, "", "", number_of(sent, "messages"));
+    doc_real(d, "tokens", 0, "", "Messages of no bytes, one before each halo.", number_of(sent, "tokens"));
+    doc_real(d, "bytes", 0, "B", "", number_of(sent, "bytes"));
+    doc_real(d, "bytes_most", 0, "B", "Of the rank that sends most.", number_of(sent, "bytes_most"));
+    doc_end(d);
+  }
+  doc_real(d, "simulated_in", 0, "s", "Wall clock.", number_of(outcome, "simulated_in"));
+}
+
+static void run_document(struct doc *d, const struct sim *s, const struct sim_run *run)
+{
+  const double seconds = sweep_seconds(run->outcome);
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  outcome_document(d, run->outcome);
+  config_document(d, s, &run->point);
+  if (doc_object(d, "result", 0, "", 1)) {
+    doc_real(d, "seconds", DOC_POSITIVE, "s", "Simulated, of all timed sweeps, the slowest rank's.",
+             seconds * (double)s->config.passes * s->model.depth);
+    doc_real(d, "gflops", 0, "GFLOPS", "", gflops(&run->point, seconds));
+    doc_const(d, "verdict", "pass");
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
 static void path_print(const struct sim *s, enum study_where where)
@@ -179,28 +220,31 @@ static void row_print(const struct sim *s, const struct sim_point *p, const json
 static status_t point_simulate(struct sim *s, const struct grid_size *size, int ranks)
 {
   struct sim_point point;
-  json_t *outcome = NULL;
+  struct sim_run *more = realloc(s->runs, (size_t)(s->n + 1) * sizeof *more);
+  if (!more) return log_fail(STATUS_ENVIRONMENT, "out of memory for %d runs", s->n + 1);
+  s->runs = more;
   RETURN_IF_FAILED(point_make(s, size, ranks, &point));
   const struct geometry messages = {
       .hosts = hosts_of(s, ranks), .messages = {ranks > 1 && s->config.per_host > 1, hosts_of(s, ranks) > 1}};
   RETURN_IF_FAILED(model_paths_check(&s->model, &messages, s->way));
-  RETURN_IF_FAILED(sim_point_run(&s->config, &s->model, s->way, &point, &outcome));
-  json_array_append_new(s->runs, run_json(s, &point, outcome));
-  row_print(s, &point, outcome);
+  s->runs[s->n] = (struct sim_run){point, NULL};
+  RETURN_IF_FAILED(sim_point_run(&s->config, &s->model, s->way, &point, &s->runs[s->n].outcome));
+  row_print(s, &point, s->runs[s->n++].outcome);
   return STATUS_OK;
 }
 
-static json_t *document(void)
+static void document(struct doc *d)
 {
-  json_t *document = report_json_frame(SCHEMA, "himeno-sim");
-  return document && json_object_set(document, "runs", sim.runs) == 0 ? document : NULL;
+  doc_frame(d, "himeno-sim/1", "himeno-sim", "A document of himeno-sim", "Simulated runs of himeno-gpu.");
+  if (!doc_list(d, "runs", 0, "", 1)) return;
+  for (int r = 0; doc_each(d, r, sim.n); r++) run_document(d, &sim, doc_at(d, sim.runs, r));
+  doc_end(d);
 }
 
 static status_t simulate(int *ended)
 {
   const struct sim_config *c = &sim.config;
   sim.out = program_out(c->json);
-  sim.runs = json_array();
   RETURN_IF_FAILED(platform_check(c));
   RETURN_IF_FAILED(sim_model_read(c->model, &c->between, c->platform != NULL, &sim.model));
   RETURN_IF_FAILED(way_choose(&sim));
@@ -214,14 +258,15 @@ static status_t simulate(int *ended)
 
 static void close_all(void)
 {
-  json_decref(sim.runs);
+  for (int r = 0; r < sim.n; r++) json_decref(sim.runs[r].outcome);
+  free(sim.runs);
 }
 
 static const struct program program = {.options = &sim_options,
                                        .config = &sim.config,
                                        .json = &sim.config.json,
                                        .run = simulate,
-                                       .document = document,
+                                       .fields = document,
                                        .close = close_all};
 
 OUTPUT_KEEP_EARLY;

@@ -29,8 +29,7 @@
 
 enum phase { INTERIOR, BOUNDARY, WAIT, TRANSFER, EXPOSED, SECONDS, PHASES };
 
-static const char *const phase_names[PHASES] = {"interior", "boundary", "wait",
-                                                "transfer", "exposed",  "sweep"};
+static const char *const phase_names[PHASES] = {SIM_PHASE_NAMES};
 
 static struct {
   int users;

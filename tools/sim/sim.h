@@ -53,6 +53,9 @@ status_t sim_model_read(const char *path, const struct study_between *between, i
 status_t sim_platform_write(const struct sim_config *config, const struct model *model, int way, int ranks,
                             const char *path);
 
+/** The phases that himeno-sim-ranks writes. */
+#define SIM_PHASE_NAMES "interior", "boundary", "wait", "transfer", "exposed", "sweep"
+
 /** \brief Simulates a point; *outcome is what himeno-sim-ranks wrote, with the seconds that it
  * took. */
 status_t sim_point_run(const struct sim_config *config, const struct model *model, int way,
