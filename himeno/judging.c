@@ -7,13 +7,6 @@
 #include "comm/ranks/watch.h"
 #include "himeno/report/report.h"
 
-status_t himeno_limits_read(const struct himeno_config *c, MPI_Comm comm, struct judge_limits *limits)
-{
-  int rank;
-  MPI_Comm_rank(comm, &rank);
-  return agree_status(comm, rank == 0 ? judge_limits_read(c->accept, c->reference, limits) : STATUS_OK);
-}
-
 /* NULL if memory ran out. */
 static json_t *draft_make(const struct himeno_config *config, const struct himeno_choice *choice,
                           const struct himeno_result *result)

@@ -10,9 +10,6 @@
 #include "himeno/result.h"
 #include "judge/judge.h"
 
-/** \brief Collective: reads the policy and the reference on rank 0, before anything runs. */
-status_t himeno_limits_read(const struct himeno_config *config, MPI_Comm comm, struct judge_limits *limits);
-
 /** \brief Collective: once grid and kernel are chosen, plans the measurement, on all ranks.
  * STATUS_USAGE if the reference is of another run, or a soak cannot be held against the policy. */
 status_t himeno_plan(const struct himeno_config *config, const struct himeno_choice *choice,

@@ -25,7 +25,8 @@
 #define CEILING_PASSES_MAX    100
 #define CEILING_EVERY_SECONDS 0.5
 #define OFFICIAL_SECONDS      60.0
-#define PARTIAL_SECONDS       1.0 /* from one partial document to the next */
+#define PARTIAL_SECONDS       1.0  /* from one partial document to the next, at least */
+#define PARTIAL_SHARE         20.0 /* and so many times as long as the last one took */
 /* Sweeps between check points that last so long are paused behind in timed blocks too: a pause
  * costs some 30 us, untimed, and as much in the first launches after it. Else every so many timed
  * blocks one with pauses runs between them. */
@@ -142,18 +143,22 @@ double himeno_now(const struct himeno_measurement *m)
 /* Rank 0's clock decides for all; any rank's signal and any rank's need do. */
 status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)
 {
-  enum { ELAPSED, STOP, MORE, FACTS };
+  enum { ELAPSED, STOP, MORE, WROTE, FACTS };
   const struct placement *p = &m->choice->placement;
   int first = p->rank == 0;
-  double mine[FACTS] = {first ? himeno_now(m) - begin : 0, stop_asked(), more}, all[FACTS];
+  double mine[FACTS] = {first ? himeno_now(m) - begin : 0, stop_asked(), more, m->partial_seconds},
+         all[FACTS];
   RETURN_IF_FAILED(watch_allreduce(p->comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
   progress_show(p, m->result);
   *up = all[ELAPSED] >= wanted && !(all[MORE] > 0);
   m->result->partial = !*up && all[STOP] > 0;
   *up |= m->result->partial;
   if (*up || all[ELAPSED] < m->next_partial) return STATUS_OK;
-  m->next_partial = all[ELAPSED] + PARTIAL_SECONDS;
-  return himeno_partial_write(m);
+  m->next_partial = all[ELAPSED] + fmax(PARTIAL_SECONDS, PARTIAL_SHARE * all[WROTE]);
+  const double written = stats_now();
+  RETURN_IF_FAILED(himeno_partial_write(m));
+  m->partial_seconds = stats_now() - written;
+  return STATUS_OK;
 }
 
 status_t himeno_block_add(struct himeno_measurement *m, const struct solver_block *block)

@@ -29,7 +29,8 @@ struct himeno_measurement {
   struct himeno_ceilings *ceilings; /**< of a rung: where its batches go; NULL: none are wanted */
   /** seconds since timing began, after which the next partial document is due */
   double next_partial;
-  double noise_until; /**< seconds since timing began, until which noise adds blocks; 0: not yet */
+  double partial_seconds; /**< that the last one took to gather, judge and write */
+  double noise_until;     /**< seconds since timing began, until which noise adds blocks; 0: not yet */
 };
 
 /** \brief Runs verified blocks for as long as the configuration says, with the ceiling before and

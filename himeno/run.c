@@ -92,7 +92,9 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
   struct himeno_choice *choice = &run->choice;
   const struct placement *p = &choice->placement;
   RETURN_IF_FAILED(agree_status(p->comm, status_worst(flip_read(), clock_check())));
-  RETURN_IF_FAILED(himeno_limits_read(config, p->comm, &run->limits));
+  RETURN_IF_FAILED(
+      agree_status(p->comm, p->rank == 0 ? judge_limits_read(config->accept, config->reference, &run->limits)
+                                         : STATUS_OK));
   RETURN_IF_FAILED(choose(config, choice));
   RETURN_IF_FAILED(agree_status(p->comm, flip_check(choice->global, p->ranks)));
   RETURN_IF_FAILED(himeno_plan(config, choice, &run->result, &run->limits, &run->plan));

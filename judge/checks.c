@@ -10,9 +10,7 @@
 
 #include "base/stats.h"
 #include "judge/judge.h"
-#include "judge/noise.h"
-#include "judge/pairs.h"
-#include "judge/suspect.h"
+#include "judge/parts.h"
 
 #define CACHES_MIN 4 /* arrays of a device over its cache */
 
@@ -136,56 +134,52 @@ static double throttled(const json_t *row, const struct policy *policy)
 
 /* ---- the table ---- */
 
-#define AT_LEAST 0
-#define AT_MOST  1
+enum { LEAST, MOST };
+#define RUN(key, values, name, unit, of, at, ranks, value)                                                   \
+  {                                                                                                          \
+    key, CHECK_##values, name, unit, OF_##of, at, ranks, .of_run = value                                     \
+  }
+#define RANK(key, values, name, unit, of, at, value)                                                         \
+  {                                                                                                          \
+    key, CHECK_##values, name, unit, OF_##of, at, 1, value                                                   \
+  }
 
 const struct check_kind check_kinds[CHECK_KINDS] = {
-    {"efficiency_min", CHECK_NUMBER, "efficiency", "", OF_RUN, AT_LEAST, 1, .of_run = efficiency},
-    {"device_spread_max", CHECK_NUMBER, "spread of devices", "", OF_DEVICE, AT_MOST, 2, .of_run = spread},
-    {"noise_max", CHECK_NUMBER, "noise of blocks", "", OF_NOISE, AT_MOST, 1, .of_run = noise},
-    {"exchange_us_max", CHECK_NUMBER, "exchange latency", "us", OF_PAIRS, AT_MOST, 2, .of_run = pairs_us},
-    {"exchange_gbps_min", CHECK_NUMBER, "exchange rate", "GB/s", OF_PAIRS, AT_LEAST, 2, .of_run = pairs_gbps},
-    {"exchange_us_ratio_max", CHECK_NUMBER, "latency over its like", "", OF_PAIRS, AT_MOST, 2,
-     .of_run = pairs_us_ratio},
-    {"exchange_gbps_ratio_min", CHECK_NUMBER, "rate over its like", "", OF_PAIRS, AT_LEAST, 2,
-     .of_run = pairs_gbps_ratio},
-    {"stragglers_max", CHECK_COUNT, "stragglers", "", OF_STRAGGLERS, AT_MOST, STRAGGLER_RANKS_MIN,
-     .of_run = stragglers},
-    {"episodes_max", CHECK_COUNT, "slow for a while", "", OF_SLOWDOWNS, AT_MOST, 1, .of_run = slowdowns},
-    {"counted_max", CHECK_COUNT, "errors counted", "", OF_COUNTERS, AT_MOST, 1, .of_run = counted},
-    {"devices_per_host", CHECK_COUNT, "devices a host", "", OF_STATE, AT_LEAST, 1,
-     .of_run = devices_per_host},
-    {"ceiling_share_min", CHECK_NUMBER, "share of ceiling", "", OF_CEILING, AT_LEAST, 1,
-     .path = "ceiling_share"},
-    {"theory_share_min", CHECK_NUMBER, "ceiling of theory", "", OF_THEORY, AT_LEAST, 1,
-     .path = "theory.share"},
-    {"device_gflops_min", CHECK_NUMBER, "device", "GFLOPS", OF_RATE, AT_LEAST, 1, .path = "compute_gflops"},
-    {"device_noise_max", CHECK_NUMBER, "noise of devices", "", OF_DEVICE_NOISE, AT_MOST, 1, .path = "noise"},
-    {"binding", CHECK_FLAG, "device and cores unshared", "", OF_STATE, AT_LEAST, 1, .of_rank = unshared},
-    {"devices_unshared", CHECK_FLAG, "device unshared", "", OF_STATE, AT_LEAST, 1,
-     .of_rank = device_unshared},
-    {"ecc", CHECK_FLAG, "ECC on", "", OF_STATE, AT_LEAST, 1, .path = "telemetry.ecc.on"},
-    {"ecc_corrected_max", CHECK_COUNT, "ECC corrected", "errors", OF_STATE, AT_MOST, 1,
-     .path = "telemetry.ecc.corrected"},
-    {"ecc_uncorrected_max", CHECK_COUNT, "ECC uncorrected", "errors", OF_STATE, AT_MOST, 1,
-     .path = "telemetry.ecc.uncorrected"},
-    {"retired_max", CHECK_COUNT, "retired memory", "pages", OF_STATE, AT_MOST, 1,
-     .path = "telemetry.ecc.retired"},
-    {"pcie_gen_min", CHECK_COUNT, "PCIe generation", "", OF_STATE, AT_LEAST, 1,
-     .path = "telemetry.link.pcie_gen"},
-    {"pcie_width_min", CHECK_COUNT, "PCIe lanes", "", OF_STATE, AT_LEAST, 1,
-     .path = "telemetry.link.pcie_width"},
-    {"pcie_full", CHECK_FLAG, "all PCIe lanes in use", "", OF_STATE, AT_LEAST, 1, .of_rank = pcie_full},
-    {"nvlinks_min", CHECK_COUNT, "NVLinks active", "", OF_STATE, AT_LEAST, 1,
-     .path = "telemetry.link.nvlinks_active"},
-    {"nvlink_crc_rate_max", CHECK_NUMBER, "NVLink CRC errors", "1/s", OF_COUNTERS, AT_MOST, 1,
-     .path = "telemetry.nvlink_crc_rate"},
-    {"sm_mhz_min", CHECK_NUMBER, "clock", "MHz", OF_STATE, AT_LEAST, 1, .path = "telemetry.sm_mhz.0"},
-    {"celsius_max", CHECK_NUMBER, "temperature", "C", OF_STATE, AT_MOST, 1, .path = "telemetry.celsius.1"},
-    {"throttled_max", CHECK_SHARE, "throttled blocks", "", OF_STATE, AT_MOST, .ranks_min = 1},
-    {"cards_min", CHECK_COUNT, "network cards up", "", OF_STATE, AT_LEAST, 1, .path = "cards"},
-    {"card_gbps_min", CHECK_NUMBER, "slowest network card", "Gbit/s", OF_STATE, AT_LEAST, 1,
-     .path = "card_gbps"},
+    RUN("efficiency_min", NUMBER, "efficiency", "", RUN, LEAST, 1, efficiency),
+    RUN("device_spread_max", NUMBER, "spread of devices", "", DEVICE, MOST, 2, spread),
+    RUN("noise_max", NUMBER, "noise of blocks", "", NOISE, MOST, 1, noise),
+    RUN("exchange_us_max", NUMBER, "exchange latency", "us", PAIRS, MOST, 2, pairs_us),
+    RUN("exchange_gbps_min", NUMBER, "exchange rate", "GB/s", PAIRS, LEAST, 2, pairs_gbps),
+    RUN("exchange_us_ratio_max", NUMBER, "latency over its like", "", PAIRS, MOST, 2, pairs_us_ratio),
+    RUN("exchange_gbps_ratio_min", NUMBER, "rate over its like", "", PAIRS, LEAST, 2, pairs_gbps_ratio),
+    RUN("stragglers_max", COUNT, "stragglers", "", STRAGGLERS, MOST, STRAGGLER_RANKS_MIN, stragglers),
+    RUN("episodes_max", COUNT, "slow for a while", "", SLOWDOWNS, MOST, 1, slowdowns),
+    RUN("counted_max", COUNT, "errors counted", "", COUNTERS, MOST, 1, counted),
+    RUN("devices_per_host", COUNT, "devices a host", "", STATE, LEAST, 1, devices_per_host),
+    RANK("ceiling_share_min", NUMBER, "share of ceiling", "", CEILING, LEAST, .path = "ceiling_share"),
+    RANK("theory_share_min", NUMBER, "ceiling of theory", "", THEORY, LEAST, .path = "theory.share"),
+    RANK("device_gflops_min", NUMBER, "device", "GFLOPS", RATE, LEAST, .path = "compute_gflops"),
+    RANK("device_noise_max", NUMBER, "noise of devices", "", DEVICE_NOISE, MOST, .path = "noise"),
+    RANK("binding", FLAG, "device and cores unshared", "", STATE, LEAST, .of_rank = unshared),
+    RANK("devices_unshared", FLAG, "device unshared", "", STATE, LEAST, .of_rank = device_unshared),
+    RANK("ecc", FLAG, "ECC on", "", STATE, LEAST, .path = "telemetry.ecc.on"),
+    RANK("ecc_corrected_max", COUNT, "ECC corrected", "errors", STATE, MOST,
+         .path = "telemetry.ecc.corrected"),
+    RANK("ecc_uncorrected_max", COUNT, "ECC uncorrected", "errors", STATE, MOST,
+         .path = "telemetry.ecc.uncorrected"),
+    RANK("retired_max", COUNT, "retired memory", "pages", STATE, MOST, .path = "telemetry.ecc.retired"),
+    RANK("pcie_gen_min", COUNT, "PCIe generation", "", STATE, LEAST, .path = "telemetry.link.pcie_gen"),
+    RANK("pcie_width_min", COUNT, "PCIe lanes", "", STATE, LEAST, .path = "telemetry.link.pcie_width"),
+    RANK("pcie_full", FLAG, "all PCIe lanes in use", "", STATE, LEAST, .of_rank = pcie_full),
+    RANK("nvlinks_min", COUNT, "NVLinks active", "", STATE, LEAST, .path = "telemetry.link.nvlinks_active"),
+    RANK("nvlink_crc_rate_max", NUMBER, "NVLink CRC errors", "1/s", COUNTERS, MOST,
+         .path = "telemetry.nvlink_crc_rate"),
+    RANK("sm_mhz_min", NUMBER, "clock", "MHz", STATE, LEAST, .path = "telemetry.sm_mhz.0"),
+    RANK("celsius_max", NUMBER, "temperature", "C", STATE, MOST, .path = "telemetry.celsius.1"),
+    RANK("throttled_max", SHARE, "throttled blocks", "", STATE, MOST,
+         .path = NULL), /* by the policy: throttled() */
+    RANK("cards_min", COUNT, "network cards up", "", STATE, LEAST, .path = "cards"),
+    RANK("card_gbps_min", NUMBER, "slowest network card", "Gbit/s", STATE, LEAST, .path = "card_gbps"),
     {.key = "unknown_fails", .values = CHECK_FLAG},
     {.key = "unverified_passes", .values = CHECK_FLAG},
 };
@@ -384,11 +378,6 @@ int checks_plan(const struct judge_draft *draft, const struct policy *policy, st
 /* ---- one check ---- */
 
 const char *const check_outcome_names[] = {"pass", "fail", "noisy", "unknown", "inapplicable"};
-
-const char *check_outcome_name(enum check_outcome outcome)
-{
-  return check_outcome_names[outcome];
-}
 
 double check_margin(const struct check *check)
 {

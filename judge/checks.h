@@ -91,6 +91,5 @@ void check_judge(struct check *check, int unknown_fails);
 int checks_count(const struct checks *checks, enum check_outcome outcome);
 
 extern const char *const check_outcome_names[CHECK_OUTCOMES];
-const char *check_outcome_name(enum check_outcome outcome);
 
 #endif

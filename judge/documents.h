@@ -5,6 +5,7 @@
 #define JUDGE_DOCUMENTS_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "base/status.h"
 
@@ -26,5 +27,14 @@ typedef status_t (*document_visit)(json_t *document, const char *name, void *con
  * gravest status of the visits: one other than STATUS_SLOW and STATUS_NOISY ends it.
  * STATUS_ENVIRONMENT for a file that cannot be read or has no such document. */
 status_t documents_visit(const struct document_files *files, document_visit visit, void *context);
+
+/** Fewer devices have no spread. */
+#define MAKE_DEVICES_MIN 3
+
+/** \brief Writes a policy from such documents, with the source of each limit: of a device's rates
+ * the median less five spreads (1.4826·MAD), and less 3% at least. STATUS_USAGE for a document of
+ * another program, of a run that did not pass, or of another device or work than the first; and for
+ * fewer than MAKE_DEVICES_MIN devices. */
+status_t make_policy(const struct document_files *files, FILE *out);
 
 #endif

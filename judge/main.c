@@ -11,7 +11,7 @@
 #include "base/report.h"
 #include "base/start.h"
 #include "judge/judge.h"
-#include "judge/make.h"
+#include "judge/documents.h"
 
 #define CONFIG struct config
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "judge/make.h"
+#include "judge/documents.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "judge/noise.h"
+#include "judge/parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "judge/pairs.h"
+#include "judge/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "judge/suspect.h"
 
 #define KINDS_MAX 16
 

@@ -5,7 +5,7 @@
 #include "base/document.h"
 #include "base/log.h"
 #include "judge/judge.h"
-#include "judge/suspect.h"
+#include "judge/parts.h"
 
 #define LINE_MAX_BYTES  800
 #define SLOWDOWNS_SHOWN 10
@@ -25,7 +25,7 @@ static void check_text(const struct check *c, FILE *out)
   const int inapplicable = c->outcome == CHECK_INAPPLICABLE;
   const char *outcome = c->outcome == CHECK_FAIL ? "FAIL"
                         : inapplicable           ? "n/a"
-                                                 : check_outcome_name(c->outcome);
+                                                 : check_outcome_names[c->outcome];
   fprintf(out, "    %-26s %10s  %s %8s  %9s %-7s %-8s%s\n", c->name,
           inapplicable ? "" : number(c->value, value), c->at_most ? "<=" : ">=", number(c->limit, limit),
           isnan(c->value) ? "" : number(check_margin(c), margin), c->unit, outcome, c->why);
@@ -130,7 +130,7 @@ static void check_document(struct doc *d, const struct check *c)
   doc_flag(d, "at_most", 0, "The limit is the largest value that passes, not the smallest.", c->at_most);
   doc_real(d, "margin", DOC_NULLABLE | DOC_ANY, "", "Distance from the limit; positive is good.",
            check_margin(c));
-  doc_enum(d, "outcome", 0, DOC_WORDS(check_outcome_names), "", check_outcome_name(c->outcome));
+  doc_enum(d, "outcome", 0, DOC_WORDS(check_outcome_names), "", check_outcome_names[c->outcome]);
   doc_whole(d, "rank", DOC_NULLABLE, "The worst rank; null for a check of the whole run.", c->rank);
   doc_text(d, "why", DOC_ANY, "", c->why);
   doc_text(d, "from", DOC_ANY | DOC_OPTIONAL, "Source of the limit; empty if the policy names none.",

@@ -12,11 +12,6 @@
 
 const char *const judge_of_names[] = {"compute", "exchange"};
 
-const char *judge_of_name(enum judge_of of)
-{
-  return judge_of_names[of];
-}
-
 static double time_of(const struct straggler_ranks *in, enum judge_of of, int rank, int block)
 {
   const struct judge_block *b = &in->times[(size_t)rank * (size_t)in->blocks + (size_t)block];

@@ -69,7 +69,6 @@ int straggler_blocks_min(int ranks);
 int straggler_find(const struct straggler_ranks *ranks, struct straggler *found, int room);
 
 /** \brief "compute" or "exchange". */
-const char *judge_of_name(enum judge_of of);
 extern const char *const judge_of_names[JUDGE_KINDS];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "judge/suspect.h"
+#include "judge/parts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -211,7 +211,7 @@ const char *suspect_straggler(const struct judge_run *run, const struct straggle
   char differs[300];
   suspect_name(run, s->rank, text, size);
   append(text, size, ": %s is %.2f times the usual (limit %.2f), beyond it in %d of %d blocks; %s",
-         judge_of_name(s->of), s->slowness, s->limit, s->beyond, run->n_blocks,
+         judge_of_names[s->of], s->slowness, s->limit, s->beyond, run->n_blocks,
          suspect_differs(run, s->rank, differs, sizeof differs));
   if (s->of == JUDGE_EXCHANGE) link_ends(run, s->rank, NULL, text, size);
   return text;
@@ -360,7 +360,7 @@ const char *suspect_slowdown(const struct judge_run *run, const struct slowdown 
   suspect_name(run, s->rank, text, size);
   meanwhile_text(&m, words, sizeof words);
   append(text, size, ": %s was %.2f times its usual from second %.1f to %.1f of the run, blocks %d to %d%s",
-         judge_of_name(s->of), s->slowness, s->begin, s->end, s->first, s->last, words);
+         judge_of_names[s->of], s->slowness, s->begin, s->end, s->first, s->last, words);
   if (s->of == JUDGE_EXCHANGE) link_ends(run, s->rank, s, text, size);
   return text;
 }

@@ -154,8 +154,8 @@ static int times_read(const json_t *values, size_t n, double *seconds)
 static int rank_blocks_read(const json_t *series, size_t rank, size_t n, struct judge_block *blocks)
 {
   double compute[JUDGE_BLOCKS_MAX], exchange[JUDGE_BLOCKS_MAX];
-  if (!times_read(json_array_get(json_object_get(series, judge_of_name(JUDGE_COMPUTE)), rank), n, compute) ||
-      !times_read(json_array_get(json_object_get(series, judge_of_name(JUDGE_EXCHANGE)), rank), n, exchange))
+  if (!times_read(json_array_get(json_object_get(series, judge_of_names[JUDGE_COMPUTE]), rank), n, compute) ||
+      !times_read(json_array_get(json_object_get(series, judge_of_names[JUDGE_EXCHANGE]), rank), n, exchange))
     return 0;
   for (size_t b = 0; b < n; b++) blocks[b] = (struct judge_block){compute[b], exchange[b]};
   return 1;

@@ -10,7 +10,7 @@
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
 #include "himeno/ways.h"
-#include "judge/suspect.h"
+#include "judge/parts.h"
 #include "suite/list.h"
 #include "suite/progress.h"
 

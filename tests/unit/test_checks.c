@@ -126,6 +126,7 @@ static void what_a_busy_host_may_explain_is_noisy(void **state)
     enum check_outcome outcome;
   } cases[] = {{"{\"efficiency_min\": 2}", 0, JUDGE_COMPUTE, CHECK_NOISY},
                {"{\"device_gflops_min\": 2}", 0, JUDGE_COMPUTE, CHECK_FAIL},
+               {"{\"device_gflops_min\": 2}", 0, JUDGE_EXCHANGE, CHECK_FAIL},
                {"{\"device_gflops_min\": 2}", 1, JUDGE_COMPUTE, CHECK_NOISY},
                {"{\"stragglers_max\": 0}", 0, JUDGE_COMPUTE, CHECK_FAIL},
                {"{\"stragglers_max\": 0}", 0, JUDGE_EXCHANGE, CHECK_NOISY},

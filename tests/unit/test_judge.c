@@ -10,7 +10,7 @@
 #include "himeno/solver/clock.h"
 #include "base/report.h"
 #include "base/stats.h"
-#include "judge/suspect.h"
+#include "judge/parts.h"
 #include "tests/unit/capture.h"
 #include "tests/unit/run_document.h"
 

@@ -1,13 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Names a suspected rank, and what is different about its device. */
-#ifndef JUDGE_SUSPECT_H
-#define JUDGE_SUSPECT_H
-
-#include <stddef.h>
+ * \brief Parts of a judgement: noise, exchanges between pairs of ranks, and suspected ranks in
+ * words.
+ *
+ * Checks that noise or a busy host may explain are not judged. Noise is an upper bound
+ * (stats_noise_max), so that few blocks that happen to agree do not pass for a quiet run. It is
+ * that of the blocks, or of the device that varies most, whatever it exchanges. A host whose other
+ * processes took the cores makes no rank slow: that share of the time counts as noise does. */
+#ifndef JUDGE_PARTS_H
+#define JUDGE_PARTS_H
 
 #include "base/document.h"
+#include "judge/policy.h"
 #include "judge/view.h"
+
+/* ---- noise ---- */
+
+/** \brief Whether a check is judged by the noise of the blocks, or of a device's own times. */
+int noise_is_of_run(enum check_of of);
+int noise_is_of_device(enum check_of of);
+
+/** \brief Noise beyond which a check of this kind does not fail. */
+double noise_limit(const struct policy *policy, enum check_of of);
+
+/** \brief Upper bound of the noise of the blocks' times, relative. */
+double noise_of_blocks(const struct judge_run *run);
+
+/** \brief Makes a failed check noisy if noise or a busy host may explain it. */
+void noise_heed(const struct judge_run *run, const struct policy *policy, enum check_of of,
+                struct check *check);
+
+/* ---- pairs ---- */
+
+/** Fewer pairs on the same kind of path have no usual value. */
+#define PAIRS_ALIKE_MIN 3
+
+/** \brief Latency and rate of the slowest pair; \a check gets the suspected end, and the other one
+ * in words. NAN if no pair was measured. */
+double pairs_us(const struct judge_run *run, struct check *check);
+double pairs_gbps(const struct judge_run *run, struct check *check);
+
+/** \brief The same of the pair that is worst compared with the median of similar ones: of one
+ * transport, within hosts or between them. Inapplicable if no kind has PAIRS_ALIKE_MIN pairs. */
+double pairs_us_ratio(const struct judge_run *run, struct check *check);
+double pairs_gbps_ratio(const struct judge_run *run, struct check *check);
+
+/* ---- suspects ---- */
 
 /** \brief "rank 3 on node07, GPU-…" (or the device's name if it has no UUID). Returns text. */
 const char *suspect_name(const struct judge_run *run, int rank, char *text, size_t size);
