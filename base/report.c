@@ -28,11 +28,6 @@ json_t *report_json_real(double value)
   return isfinite(value) ? json_real(value) : json_null();
 }
 
-json_t *report_json_known(int64_t value)
-{
-  return value < 0 ? json_null() : json_integer((json_int_t)value);
-}
-
 /* Of bytes that are not UTF-8, as names of files may be, each becomes a replacement character. */
 static json_t *valid_text(const char *bytes)
 {

@@ -19,9 +19,6 @@ json_t *report_json_frame(const char *schema, const char *program);
 /** \brief A JSON number; null where the value is not finite, since JSON knows no NaN. */
 json_t *report_json_real(double value);
 
-/** \brief A JSON integer; null where the value is below 0, which stands for unknown. */
-json_t *report_json_known(int64_t value);
-
 /** \brief A JSON string of any bytes; those that are not UTF-8 become U+FFFD. NULL for NULL, and if
  * memory ran out. */
 json_t *report_json_text(const char *bytes);

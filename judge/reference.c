@@ -12,7 +12,6 @@
 #include "base/stats.h"
 #include "judge/policy.h"
 
-#define SAMPLES_MAX    1000000
 #define FILE_BYTES_MAX ((size_t)1 << 30)
 #define KEYS_MAX       6
 
@@ -54,21 +53,15 @@ static double tail_of(const struct stats_summary *s)
 /* The blocks' noise and tail. 0 if it is not a list of times, or a short one. */
 static int noise_get(const json_t *samples, struct reference *r)
 {
-  size_t n = json_array_size(samples);
-  double *times = n >= POLICY_BLOCKS_MIN && n <= SAMPLES_MAX ? malloc(n * sizeof *times) : NULL;
-  if (!times) return 0;
-  size_t good = 0;
-  while (good < n && json_number_value(json_array_get(samples, good)) > 0) {
-    times[good] = json_number_value(json_array_get(samples, good));
-    good++;
-  }
-  if (good == n) {
-    struct stats_summary s = stats_summarise(times, n);
-    r->noise = stats_noise_max(&s);
-    r->tail = tail_of(&s);
-  }
+  double *times = NULL;
+  int n = 0;
+  const int whole = view_samples(samples, &times, &n) == STATUS_OK && n >= POLICY_BLOCKS_MIN &&
+                    (size_t)n == json_array_size(samples);
+  const struct stats_summary s = stats_summarise(times, (size_t)n);
   free(times);
-  return good == n;
+  r->noise = stats_noise_max(&s);
+  r->tail = tail_of(&s);
+  return whole;
 }
 
 /* The earlier run may have been slow, but its result must have been correct. */

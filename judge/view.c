@@ -179,12 +179,14 @@ static status_t series_read(const json_t *document, const char *where, struct ju
   return STATUS_OK;
 }
 
-static status_t samples_read(const json_t *samples, struct judge_run *run)
+status_t view_samples(const json_t *samples, double **seconds, int *n)
 {
-  size_t n;
+  size_t at;
   json_t *one;
-  json_array_foreach(samples, n, one) if (json_number_value(one) > 0)
-      RETURN_IF_FAILED(stats_add(&run->samples, &run->n_samples, json_number_value(one)));
+  json_array_foreach((json_t *)samples, at, one)
+  {
+    if (json_number_value(one) > 0) RETURN_IF_FAILED(stats_add(seconds, n, json_number_value(one)));
+  }
   return STATUS_OK;
 }
 
@@ -228,7 +230,8 @@ status_t judge_view(const json_t *document, const char *where, struct judge_run 
                             .gflops = view_number(document, "result.gflops")};
   status_t status = ranks_read(document, run);
   if (status == STATUS_OK) status = paths_read(document, where, run);
-  if (status == STATUS_OK) status = samples_read(view_at(document, "result.samples"), run);
+  if (status == STATUS_OK)
+    status = view_samples(view_at(document, "result.samples"), &run->samples, &run->n_samples);
   if (status == STATUS_OK) status = series_read(document, where, run);
   if (status == STATUS_OK) status = judge_find(run);
   if (status != STATUS_OK) judge_run_free(run);

@@ -72,6 +72,9 @@ double view_number(const json_t *object, const char *path);
 /** \brief The text at such a path; "" if there is none. */
 const char *view_text(const json_t *object, const char *path);
 
+/** \brief Adds the times in a list, those above 0, as stats_add does. */
+status_t view_samples(const json_t *samples, double **seconds, int *n);
+
 /** \brief The value at such a path; NULL if there is none. */
 const json_t *view_at(const json_t *object, const char *path);
 
