@@ -29,8 +29,9 @@ struct himeno_measurement {
   struct himeno_ceilings *ceilings; /**< of a rung: where its batches go; NULL: none are wanted */
   /** seconds since timing began, after which the next partial document is due */
   double next_partial;
-  double partial_seconds; /**< that the last one took */
-  double noise_until;     /**< seconds since timing began, until which noise adds blocks; 0: not yet */
+  /** that the last one took */
+  double partial_seconds;
+  double noise_until; /**< seconds since timing began, until which noise adds blocks; 0: not yet */
 };
 
 /** \brief Runs verified blocks for as long as the configuration says, with the ceiling before and
